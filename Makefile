@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make                 build/atwalk, build/libatwalk.so, build/libatwalk.a
+# make test            every test that needs no guest kernel
+# make test-vm         real kernels under QEMU (tests/vm)
+# make check-all       both, and the analysers' test builds: what quickstart --test runs
+# make bench fuzz asan ubsan valgrind cover lint install clean
+#
+# CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
+# O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
+# lzo, snappy) leaves a library out although it is installed.
+
+O       ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := $(shell sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' lib/base/version.h)
+SOMAJOR := 0
+
+CC      ?= cc
+AR      ?= ar
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+           -Wpointer-arith -Wwrite-strings -Wvla
+TARGET  := $(shell $(CC) -dumpmachine)
+NATIVE  := $(shell gcc -dumpmachine 2>/dev/null)
+PKGCONF ?= $(if $(filter $(TARGET),$(NATIVE)),pkg-config,$(TARGET)-pkg-config)
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
+
+# Optional libraries. lzo2 and snappy ship no .pc file on every system, so a
+# library counts as found when pkg-config says so or a test program links.
+links    = $(shell printf '\043include <$(1)>\nint main(void){return 0;}\n' | \
+             $(CC) -x c - -o /dev/null $(2) >/dev/null 2>&1 && echo 1)
+have     = $(if $(filter 0,$(WITH_$(1))),,$(if \
+             $(shell $(PKGCONF) --exists $(2) 2>/dev/null && echo 1)$(call links,$(3),$(4)),1))
+
+HAVE_zlib   := $(call have,zlib,zlib,zlib.h,-lz)
+HAVE_lzo    := $(call have,lzo,lzo2,lzo/lzo1x.h,-llzo2)
+HAVE_snappy := $(call have,snappy,snappy,snappy-c.h,-lsnappy)
+HAVE_zstd   := $(call have,zstd,libzstd,zstd.h,-lzstd)
+
+FOUND   := $(foreach l,zlib lzo snappy zstd,$(if $(HAVE_$(l)),$(l)))
+ABSENT  := $(filter-out $(FOUND),zlib lzo snappy zstd)
+DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+           $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
+LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
+           $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd)
+
+ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
+              $(DEFS) $(CFLAGS)
+# Tests see the library's own headers as well, and the test harness.
+TEST_CFLAGS := $(ALL_CFLAGS) -Itests
+
+LIB_SRC  := $(sort $(wildcard lib/*/*.c))
+CLI_SRC  := $(sort $(wildcard cli/*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
+ORA_SRC  := $(sort $(wildcard tests/oracle/*.c))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+TOOL_SRC := $(sort $(wildcard tests/tools/*.c))
+BENCH_SRC:= $(sort $(wildcard bench/*.c))
+LIB_OBJ  := $(LIB_SRC:%.c=$(O)/%.o)
+CLI_OBJ  := $(CLI_SRC:%.c=$(O)/%.o)
+UNIT     := $(UNIT_SRC:%.c=$(O)/%)
+ORACLE   := $(ORA_SRC:%.c=$(O)/%)
+TOOLS    := $(TOOL_SRC:%.c=$(O)/%)
+BENCH    := $(BENCH_SRC:%.c=$(O)/%)
+LIB_A    := $(O)/libatwalk.a
+LIB_SO   := $(O)/libatwalk.so
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all found test test-vm check-all bench fuzz asan ubsan valgrind cover \
+        lint install uninstall clean
+
+all: found $(O)/atwalk $(LIB_SO) $(LIB_A)
+
+found:
+	@mkdir -p $(O)
+	@{ echo "atwalk $(VERSION) for $(TARGET)"; \
+	   echo "  found:  $(or $(FOUND),nothing optional)"; \
+	   $(if $(ABSENT),echo "  absent: $(ABSENT) (dumps compressed so cannot be read; see README.md, Building)";) } \
+	   >$(O)/found.new; \
+	 cmp -s $(O)/found.new $(O)/found.txt || { mv $(O)/found.new $(O)/found.txt; cat $(O)/found.txt; }
+
+# Objects depend on the flags they were built with, so that a changed CFLAGS
+# or a newly installed library rebuilds what it must.
+$(O)/flags: FORCE
+	@mkdir -p $(O); echo '$(CC) $(ALL_CFLAGS) $(LIBS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(LIBS)' >$@
+.PHONY: FORCE
+
+$(O)/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB_A): $(LIB_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
+	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libatwalk.so.$(SOMAJOR) \
+	  -Wl,--version-script=lib/libatwalk.map -Wl,-z,defs -o $@ $(LIB_OBJ) $(LDFLAGS) $(LIBS)
+	@ln -sf libatwalk.so $@.$(SOMAJOR)
+
+$(O)/atwalk: $(CLI_OBJ) $(LIB_A)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_A) $(LDFLAGS) $(LIBS)
+
+$(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_A) $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# ---- tests ----
+
+test: all $(UNIT) $(ORACLE) $(TOOLS)
+	$(Q)O=$(O) tests/run
+
+include tests/tests.mk
+-include bench/bench.mk
+
+# ---- install ----
+
+INSTALL := install
+install: all
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+	  $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(INSTALL) -m 755 $(O)/atwalk $(DESTDIR)$(PREFIX)/bin/
+	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
+	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(VERSION)
+	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(SOMAJOR)
+	ln -sf libatwalk.so.$(SOMAJOR) $(DESTDIR)$(PREFIX)/lib/libatwalk.so
+	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(PREFIX)/include/atwalk/
+	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|' \
+	  lib/atwalk.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
+	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/atwalk*.1 \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
+	rm -rf $(DESTDIR)$(PREFIX)/include/atwalk
+
+clean:
+	rm -rf $(O)

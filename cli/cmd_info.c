@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_info.c - what is this source, what was found in it, what is missing. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "atwalk.h"
+#include "base/num.h"
+
+struct info_opts {
+	struct space_opts space;
+	bool modes;
+};
+
+static const struct opt options[] = {
+	{ 0, "paging-modes", OPT_FLAG, offsetof(struct info_opts, modes), NULL,
+	  "list the paging modes instead; needs no SOURCE", NULL },
+	SPACE_OPTIONS(struct info_opts, space),
+	{ 0 }
+};
+
+/* ---- facts, a row each ---- */
+
+static const struct atw_column fact_columns[] = {
+	{ .key = "fact", .type = ATW_T_TEXT, .width = 14, .help = "what it is about" },
+	{ .key = "value", .type = ATW_T_TEXT, .help = "what is known" },
+};
+static const struct atw_schema fact_schema = { "info", fact_columns, 2 };
+
+struct facts {
+	struct atw_output *out;
+	struct atw_err *err;
+	int r;                   /* the first failure ends it */
+};
+
+static void fact(struct facts *f, const char *name, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+
+static void fact(struct facts *f, const char *name, const char *fmt, ...)
+{
+	char text[512];
+	union atw_value v[2] = { { .s = name }, { .s = text } };
+	const struct atw_row row = { v, 3 };
+	va_list ap;
+
+	if (f->r < 0)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	f->r = atw_output_row(f->out, &row, f->err);
+}
+
+static void text_fact(struct facts *f, struct atw_source *s, const char *name,
+		      const char *key)
+{
+	struct atw_blob b;
+
+	if (atw_fact(s, key, &b) == ATW_OK)
+		fact(f, name, "%.*s", (int)(b.len < 400 ? b.len : 400),
+		     (const char *)b.data);
+}
+
+/* Memory by what the source has of it: neighbours of one kind are one row. */
+static void memory_facts(struct facts *f, struct atw_source *s, bool every)
+{
+	static const char *const kinds[] = {
+		[ATW_DATA] = "data", [ATW_ZERO] = "zero",
+		[ATW_EXCLUDED] = "excluded", [ATW_NONE] = "none",
+	};
+	uint64_t total[4] = { 0 }, runs[4] = { 0 }, at = 0;
+	struct atw_extent run = { .kind = ATW_NONE }, e;
+	char size[16];
+	bool more = true;
+
+	while (more) {
+		more = atw_extent_at(s, ATW_PA(at), &e) == ATW_OK;
+		if (more && run.len && e.kind == run.kind &&
+		    run.start.u + run.len == e.start.u) {
+			run.len += e.len;
+		} else {
+			if (run.len && run.kind != ATW_NONE) {
+				total[run.kind] += run.len;
+				runs[run.kind]++;
+				if (every || runs[run.kind] <= 16)
+					fact(f, "memory", "0x%016" PRIx64 "-0x%016" PRIx64 " %s %s",
+					     run.start.u, run.start.u + run.len,
+					     num_human(run.len, size), kinds[run.kind]);
+			}
+			run = e;
+		}
+		if (more && e.start.u + e.len <= at)
+			break;
+		at = e.start.u + e.len;
+	}
+	for (unsigned k = 0; k < 4; k++)
+		if (runs[k])
+			fact(f, "memory", "%s %s in %" PRIu64 " range%s%s",
+			     num_human(total[k], size), kinds[k], runs[k],
+			     runs[k] == 1 ? "" : "s",
+			     !every && runs[k] > 16 ? "; the first 16 are listed, -v lists all" : "");
+}
+
+static void cpu_facts(struct facts *f, struct atw_source *s)
+{
+	uint64_t n, cr3, cr4;
+
+	if (atw_fact_u64(s, "cpus", &n) < 0) {
+		fact(f, "cpus", "not recorded in this source");
+		return;
+	}
+	fact(f, "cpus", "%" PRIu64, n);
+	for (uint64_t i = 0; i < n; i++) {
+		char key[32];
+
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);
+		if (atw_fact_u64(s, key, &cr3) < 0)
+			continue;
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr4", i);
+		if (atw_fact_u64(s, key, &cr4) < 0)
+			cr4 = 0;
+		snprintf(key, sizeof(key), "cpu%" PRIu64, i);
+		fact(f, key, "CR3 0x%" PRIx64 " CR4 0x%" PRIx64, cr3, cr4);
+	}
+}
+
+static void kernel_facts(struct facts *f, const struct opened *o)
+{
+	const struct atw_space *sp = atw_kernel_space(o->kernel);
+	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
+	uint64_t kaslr;
+	atw_pa at;
+
+	fact(f, "paging", "%s (%s)", sp->paging.name, sp->paging.help);
+	fact(f, "root", "0x%" PRIx64 ", from %s",
+	     sp->high.have ? sp->high.pa.u : sp->low.pa.u,
+	     atw_kernel_root_why(o->kernel));
+	if (!vi) {
+		fact(f, "vmcoreinfo", "none: the kernel's release and KASLR offset are not known, and what absent entries mean is a guess");
+		return;
+	}
+	if (atw_kernel_vmcoreinfo_at(o->kernel, &at) == ATW_OK)
+		fact(f, "vmcoreinfo", "%zu bytes in memory at 0x%" PRIx64, vi->len, at.u);
+	else
+		fact(f, "vmcoreinfo", "%zu bytes in a note", vi->len);
+	if (atw_vmcoreinfo_u64(vi, "KERNELOFFSET", &kaslr) == ATW_OK)
+		fact(f, "kaslr", "0x%" PRIx64, kaslr);
+	else
+		fact(f, "kaslr", "not told by this kernel");
+}
+
+static int source_info(const struct common *c, const struct info_opts *o,
+		       const char *name)
+{
+	struct opened src = { 0 };
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	struct facts f = { .err = &err };
+	char text[256] = "";
+	int status = open_source(c, name, NULL, &src), k = 0;
+
+	if (status)
+		return status;
+	output_opts(c, NULL, &oo);
+	f.r = atw_output_open(&oo, &fact_schema, &f.out, &err);
+	if (src.source->ops->describe)
+		src.source->ops->describe(src.source, text, sizeof(text));
+	fact(&f, "format", "%s", text[0] ? text : src.source->ops->name);
+	text_fact(&f, src.source, "machine", "machine");
+	text_fact(&f, src.source, "truncated", "truncated");
+	text_fact(&f, src.source, "damaged", "damaged");
+	/* A source without a kernel is still worth describing. */
+	if (f.r == ATW_OK)
+		k = attach_kernel(c, &src, &o->space);
+	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
+	if (src.kernel)
+		kernel_facts(&f, &src);
+	cpu_facts(&f, src.source);
+	memory_facts(&f, src.source, c->verbose > 0);
+	if (f.r == ATW_OK)
+		f.r = atw_output_commit(f.out, &err);
+	status = f.r < 0 ? complain(&err) : k == EXIT_USAGE ? k : k ? EXIT_PARTIAL
+								     : EXIT_COMPLETE;
+	atw_output_close(f.out);
+	close_source(&src);
+	return status;
+}
+
+/* ---- --paging-modes ---- */
+
+static const struct atw_column mode_columns[] = {
+	{ .key = "mode", .type = ATW_T_TEXT, .width = 14, .help = "its name for --paging" },
+	{ .key = "levels", .type = ATW_T_COUNT, .width = 6, .help = "tables on the longest way" },
+	{ .key = "page", .type = ATW_T_BYTES, .width = 4, .help = "smallest page" },
+	{ .key = "virtual", .type = ATW_T_COUNT, .width = 7, .help = "bits of a virtual address" },
+	{ .key = "physical", .type = ATW_T_COUNT, .width = 8, .help = "bits of a physical address" },
+	{ .key = "about", .type = ATW_T_TEXT, .help = "what it is" },
+};
+static const struct atw_schema mode_schema = { "modes", mode_columns, 6 };
+
+static int list_modes(const struct common *c)
+{
+	const struct atw_paging *pg;
+	struct atw_output_opts oo;
+	struct atw_output *out = NULL;
+	struct atw_err err = { 0 };
+	int r;
+
+	output_opts(c, NULL, &oo);
+	r = atw_output_open(&oo, &mode_schema, &out, &err);
+	for (size_t i = 0; r == ATW_OK && (pg = atw_paging_at(i)); i++) {
+		union atw_value v[6] = {
+			{ .s = pg->name }, { .u = pg->nlevels },
+			{ .u = (uint64_t)1 << pg->page_shift }, { .u = pg->va_bits },
+			{ .u = pg->pa_bits }, { .s = pg->help },
+		};
+		const struct atw_row row = { v, 0x3f };
+
+		r = atw_output_row(out, &row, &err);
+	}
+	if (r == ATW_OK)
+		r = atw_output_commit(out, &err);
+	atw_output_close(out);
+	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	const struct info_opts *o = opts;
+
+	if (o->modes)
+		return list_modes(c);
+	if (argc != 1)
+		return complain_usage("info", argc ? "one SOURCE is enough"
+						   : "SOURCE is missing");
+	return source_info(c, o, argv[0]);
+}
+
+const struct command cmd_info = {
+	"info", "SOURCE", "what is this source, and what was found in it",
+	"Says what SOURCE is: its format, machine, kernel release, paging mode and\n"
+	"root, CPUs and memory, where each was found, and what is missing.",
+	options, sizeof(struct info_opts), run,
+};

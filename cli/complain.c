@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* complain.c - the one place that writes to standard error. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "atwalk.h"
+
+static int exit_status(int status)
+{
+	switch (status) {
+	case ATW_E_USAGE:
+		return EXIT_USAGE;
+	case ATW_E_LIMIT:
+		return EXIT_PARTIAL;
+	default:
+		return EXIT_SOURCE;
+	}
+}
+
+/* Names in files are not ours: nothing of them may steer a terminal. */
+static void put_text(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			fprintf(stderr, "\\x%02x", (unsigned char)*s);
+		else
+			fputc(*s, stderr);
+	fputc('\n', stderr);
+}
+
+int complain(const struct atw_err *err)
+{
+	fputs("atwalk: ", stderr);
+	put_text(err->text);
+	if (err->hint[0]) {
+		fputs("        ", stderr);
+		put_text(err->hint);
+	}
+	return exit_status(err->status);
+}
+
+int complain_usage(const char *command, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fputs("atwalk: ", stderr);
+	put_text(text);
+	fprintf(stderr, "        see: atwalk %s --help\n", command);
+	return EXIT_USAGE;
+}
+
+void remark(const struct common *c, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (c->quiet)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fputs("atwalk: ", stderr);
+	put_text(text);
+}

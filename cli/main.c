@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* main.c - which command, its options, its help. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "atwalk.h"
+
+static const struct command *const commands[] = {
+	&cmd_walk, &cmd_map, &cmd_info,
+};
+
+const struct command *command_at(size_t i)
+{
+	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
+}
+
+#define AT(field) offsetof(struct common, field)
+const struct opt common_options[] = {
+	{ 'o', "output", OPT_TEXT, AT(output), "FILE",
+	  "write there; FILE is whole or not there at all", NULL },
+	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT",
+	  "how rows look", "plain|csv|json|jsonl" },
+	{ 0, "columns", OPT_TEXT, AT(columns), "LIST",
+	  "columns to show; +LIST adds to the usual ones", NULL },
+	{ 0, "filter", OPT_TEXT, AT(filter), "EXPR",
+	  "only rows for which it holds: 'writable and size>=2M'", NULL },
+	{ 0, "sort", OPT_TEXT, AT(sort), "COLUMNS",
+	  "order: COLUMN[:desc],...", NULL },
+	{ 0, "group", OPT_TEXT, AT(group), "COLUMN",
+	  "one row for each value, with its count and size", NULL },
+	{ 0, "units", OPT_CHOICE, AT(units), "UNITS",
+	  "sizes in the plain table", "human|bytes|pages" },
+	{ 'S', "part", OPT_LIST, AT(parts), "FILE",
+	  "a further file of a dump that is split; may be repeated", NULL },
+	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL,
+	  "no remarks on standard error", NULL },
+	{ 'v', "verbose", OPT_MORE, AT(verbose), NULL,
+	  "say what was found and how; twice: every read", NULL },
+	{ 0, "color", OPT_CHOICE, AT(color), "WHEN",
+	  "colours in the plain table", "auto|always|never" },
+	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
+	{ 0, "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
+	{ 0 }
+};
+
+static void usage(FILE *out)
+{
+	fputs("usage: atwalk [options] SOURCE ADDRESS...     where is this address\n"
+	      "       atwalk COMMAND [options] SOURCE [...]\n\n"
+	      "SOURCE: a dump (ELF core, kdump-compressed, LiME, AVML), FORMAT:PATH, or\n"
+	      "        raw:PATH@LOAD-ADDRESS. ADDRESS: hexadecimal, SYMBOL, A-B or A+LENGTH.\n\n"
+	      "commands:\n", out);
+	for (size_t i = 0; command_at(i); i++)
+		fprintf(out, "  %-8s %s\n", command_at(i)->name, command_at(i)->summary);
+	fputs("\noptions of every command:\n", out);
+	options_help(common_options, out);
+	fputs("\n`atwalk COMMAND --help` shows a command's own. Exit status: 0 complete, 1 no,\n"
+	      "2 wrong usage, 3 source unusable, 4 answered in part.\n", out);
+}
+
+static void command_help(const struct command *cmd)
+{
+	printf("usage: atwalk %s [options] %s\n\n%s\n\noptions:\n", cmd->name,
+	       cmd->args, cmd->about);
+	options_help(cmd->options, stdout);
+	puts("\noptions of every command:");
+	options_help(common_options, stdout);
+}
+
+/*
+ * A mapped file that shrinks takes its pages away under us. There is nothing
+ * to go on with, but it can be said.
+ */
+static void on_sigbus(int sig)
+{
+	static const char text[] =
+		"atwalk: a file became shorter while it was being read, or its disk failed\n";
+
+	(void)sig;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_SOURCE);
+	_exit(EXIT_SOURCE);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; command_at(i); i++)
+		if (!strcmp(command_at(i)->name, name))
+			return command_at(i);
+	return NULL;
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	struct common c = { 0 };
+	void *opts = calloc(1, cmd->opts_size);
+	const struct opt_set sets[] = {
+		{ cmd->options, opts }, { common_options, &c },
+	};
+	char why[256];
+	int n, status;
+
+	if (!opts)
+		return EXIT_SOURCE;
+	if (!options_parse(sets, 2, argc, argv, &n, why, sizeof(why))) {
+		status = complain_usage(cmd->name, "%s", why);
+	} else if (c.version) {
+		printf("atwalk %s\n", atw_version());
+		status = EXIT_COMPLETE;
+	} else if (c.help) {
+		command_help(cmd);
+		status = EXIT_COMPLETE;
+	} else {
+		status = cmd->run(&c, opts, n, argv);
+	}
+	options_free(sets, 2);
+	free(opts);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *cmd;
+
+	signal(SIGBUS, on_sigbus);
+	signal(SIGPIPE, SIG_IGN);        /* a reader that left is an error text */
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		cmd = argc > 2 ? find_command(argv[2]) : NULL;
+		if (cmd)
+			command_help(cmd);
+		else
+			usage(stdout);
+		return EXIT_COMPLETE;
+	}
+	cmd = find_command(argv[1]);
+	if (cmd)
+		return run(cmd, argc - 2, argv + 2);
+	return run(&cmd_walk, argc - 1, argv + 1);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+static bool takes_arg(const struct opt *o)
+{
+	return o->kind != OPT_FLAG && o->kind != OPT_MORE;
+}
+
+static bool is_choice(const char *choices, const char *v)
+{
+	size_t len = strlen(v);
+
+	for (const char *c = choices; c; c = strchr(c, '|')) {
+		c += *c == '|';
+		if (!strncmp(c, v, len) && (c[len] == '|' || !c[len]))
+			return true;
+	}
+	return false;
+}
+
+static bool store(const struct opt *o, void *base, const char *v, char *why,
+		  size_t why_len)
+{
+	void *at = (char *)base + o->at;
+	struct opt_number *num = at;
+	struct opt_list *list = at;
+	const char **more;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)at = true;
+		return true;
+	case OPT_MORE:
+		++*(unsigned *)at;
+		return true;
+	case OPT_CHOICE:
+		if (!is_choice(o->choices, v)) {
+			snprintf(why, why_len, "--%s: '%s' is not one of %s",
+				 o->name, v, o->choices);
+			return false;
+		}
+		/* fall through */
+	case OPT_TEXT:
+		*(const char **)at = v;
+		return true;
+	case OPT_LIST:
+		more = realloc(list->v, (list->n + 1) * sizeof(*more));
+		if (!more) {
+			snprintf(why, why_len, "out of memory");
+			return false;
+		}
+		more[list->n++] = v;
+		list->v = more;
+		return true;
+	case OPT_NUMBER:
+	case OPT_HEX:
+		num->given = o->kind == OPT_HEX ? num_hex(v, strlen(v), &num->u)
+						: num_dec(v, strlen(v), &num->u);
+		if (!num->given)
+			snprintf(why, why_len, "--%s: '%s' is not a %s number", o->name,
+				 v, o->kind == OPT_HEX ? "hexadecimal" : "decimal");
+		return num->given;
+	}
+	return false;
+}
+
+static const struct opt *find_long(const struct opt_set *sets, size_t n,
+				   const char *name, size_t len, void **base)
+{
+	for (size_t i = 0; i < n; i++)
+		for (const struct opt *o = sets[i].table; o && o->name; o++)
+			if (strlen(o->name) == len && !memcmp(o->name, name, len)) {
+				*base = sets[i].base;
+				return o;
+			}
+	return NULL;
+}
+
+static const struct opt *find_letter(const struct opt_set *sets, size_t n,
+				     char letter, void **base)
+{
+	for (size_t i = 0; i < n; i++)
+		for (const struct opt *o = sets[i].table; o && o->name; o++)
+			if (o->letter == letter) {
+				*base = sets[i].base;
+				return o;
+			}
+	return NULL;
+}
+
+/* The long option nearest to a mistyped one: shares the longest beginning. */
+static const char *nearest(const struct opt_set *sets, size_t n, const char *name)
+{
+	const char *best = NULL;
+	size_t most = 1;
+
+	for (size_t i = 0; i < n; i++)
+		for (const struct opt *o = sets[i].table; o && o->name; o++) {
+			size_t same = 0;
+
+			while (name[same] && name[same] == o->name[same])
+				same++;
+			if (same > most) {
+				most = same;
+				best = o->name;
+			}
+		}
+	return best;
+}
+
+struct args {
+	char **v;
+	int n, at;
+};
+
+static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
+		       char *why, size_t why_len)
+{
+	const char *name = a->v[a->at] + 2, *eq = strchr(name, '='), *v = NULL;
+	size_t len = eq ? (size_t)(eq - name) : strlen(name);
+	void *base = NULL;
+	const struct opt *o = find_long(sets, nsets, name, len, &base);
+
+	if (!o) {
+		const char *near = nearest(sets, nsets, name);
+
+		snprintf(why, why_len, "unknown option --%.*s%s%s%s", (int)len, name,
+			 near ? "; did you mean --" : "", near ? near : "",
+			 near ? "?" : "");
+		return false;
+	}
+	if (takes_arg(o)) {
+		v = eq ? eq + 1 : a->at + 1 < a->n ? a->v[++a->at] : NULL;
+		if (!v) {
+			snprintf(why, why_len, "--%s needs %s", o->name, o->arg);
+			return false;
+		}
+	} else if (eq) {
+		snprintf(why, why_len, "--%s takes no value", o->name);
+		return false;
+	}
+	return store(o, base, v, why, why_len);
+}
+
+static bool parse_letters(const struct opt_set *sets, size_t nsets,
+			  struct args *a, char *why, size_t why_len)
+{
+	for (const char *p = a->v[a->at] + 1; *p; p++) {
+		void *base = NULL;
+		const struct opt *o = find_letter(sets, nsets, *p, &base);
+		const char *v = NULL;
+
+		if (!o) {
+			snprintf(why, why_len, "unknown option -%c", *p);
+			return false;
+		}
+		if (takes_arg(o)) {
+			v = p[1] ? p + 1 : a->at + 1 < a->n ? a->v[++a->at] : NULL;
+			if (!v) {
+				snprintf(why, why_len, "-%c needs %s", *p, o->arg);
+				return false;
+			}
+		}
+		if (!store(o, base, v, why, why_len))
+			return false;
+		if (v)
+			break;
+	}
+	return true;
+}
+
+bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
+		   char **argv, int *ret_n, char *why, size_t why_len)
+{
+	struct args a = { argv, argc, 0 };
+	bool ended = false;
+	int kept = 0;
+
+	for (; a.at < argc; a.at++) {
+		char *s = argv[a.at];
+
+		if (ended || s[0] != '-' || !s[1]) {
+			argv[kept++] = s;
+		} else if (!strcmp(s, "--")) {
+			ended = true;
+		} else if (s[1] == '-') {
+			if (!parse_long(sets, nsets, &a, why, why_len))
+				return false;
+		} else if (!parse_letters(sets, nsets, &a, why, why_len)) {
+			return false;
+		}
+	}
+	*ret_n = kept;
+	return true;
+}
+
+void options_help(const struct opt *table, FILE *out)
+{
+	for (const struct opt *o = table; o && o->name; o++) {
+		char left[64], letter[8] = "    ";
+
+		if (o->letter)
+			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
+			 takes_arg(o) ? " " : "", takes_arg(o) ? o->arg : "");
+		fprintf(out, "  %-26s %s%s%s%s\n", left, o->help,
+			o->choices ? " (" : "", o->choices ? o->choices : "",
+			o->choices ? ")" : "");
+	}
+}
+
+void options_free(const struct opt_set *sets, size_t nsets)
+{
+	for (size_t i = 0; i < nsets; i++)
+		for (const struct opt *o = sets[i].table; o && o->name; o++)
+			if (o->kind == OPT_LIST)
+				free(((struct opt_list *)((char *)sets[i].base +
+							  o->at))->v);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - option tables. A command's table is the only place that knows
+ * its options: --help, the completions and the man page's list come from it.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum opt_kind {
+	OPT_FLAG,                /* bool */
+	OPT_MORE,                /* unsigned: counts how often it is given */
+	OPT_TEXT,                /* const char * */
+	OPT_LIST,                /* struct opt_list: may be given several times */
+	OPT_NUMBER,              /* struct opt_number, decimal */
+	OPT_HEX,                 /* struct opt_number, hexadecimal */
+	OPT_CHOICE,              /* const char *, one of `choices` */
+};
+
+struct opt_number {
+	bool given;
+	uint64_t u;
+};
+
+struct opt_list {
+	const char **v;          /* freed by options_free() */
+	size_t n;
+};
+
+struct opt {
+	char letter;             /* 0: none */
+	const char *name;        /* NULL ends the table */
+	enum opt_kind kind;
+	size_t at;               /* offsetof in the command's own struct */
+	const char *arg;         /* "FILE", for those that take one */
+	const char *help;
+	const char *choices;     /* OPT_CHOICE: "plain|csv|json" */
+};
+
+/* One table and the struct its offsets are in. */
+struct opt_set {
+	const struct opt *table;
+	void *base;
+};
+
+/*
+ * Takes options out of argv, wherever they stand, up to "--"; what is left is
+ * moved to the front and counted in *ret_n. false: *why holds a sentence.
+ */
+bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
+		   char **argv, int *ret_n, char *why, size_t why_len);
+void options_help(const struct opt *table, FILE *out);
+void options_free(const struct opt_set *sets, size_t nsets);
+
+#endif

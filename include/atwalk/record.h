@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record.h - typed rows, and where they go.
+ *
+ * A command describes its columns once and hands over rows of values; a sink
+ * turns them into a table, CSV or JSON. Rows stream: a sink keeps no row.
+ */
+#ifndef ATWALK_RECORD_H
+#define ATWALK_RECORD_H
+
+#include <atwalk/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum atw_type {
+	ATW_T_VA,                /* u: "0x..." in every format */
+	ATW_T_PA,                /* u: likewise */
+	ATW_T_HEX,               /* u: likewise; a raw word */
+	ATW_T_BYTES,             /* u: a size; --units changes its plain form only */
+	ATW_T_COUNT,             /* u: a plain number */
+	ATW_T_ENUM,              /* u: index into names */
+	ATW_T_FLAGS,             /* u: bit set over names; "a,b,c"; JSON: a list */
+	ATW_T_LETTERS,           /* u: bit set over letters; "rw-u" */
+	ATW_T_TEXT,              /* s: UTF-8 is not assumed; sinks escape */
+};
+
+/* The words a column's values are made of. Each is also a word of --filter. */
+struct atw_names {
+	size_t n;                /* at most 64 for FLAGS and LETTERS */
+	const char *const *name; /* e.g. "writable"; NULL entries are unused */
+	const char *letters;     /* LETTERS only: one char a bit, "rwxu" */
+};
+
+struct atw_column {
+	const char *key;         /* [a-z_]+; JSON key, CSV head, --columns word */
+	const char *help;
+	enum atw_type type;
+	uint8_t width;           /* of the plain table; 0: as the type needs */
+	bool hidden;             /* shown only when --columns names it */
+	const struct atw_names *names;
+};
+
+struct atw_schema {
+	const char *name;        /* "walk", "map" */
+	const struct atw_column *col;
+	size_t ncols;            /* at most 64 */
+};
+
+union atw_value {
+	uint64_t u;
+	const char *s;           /* borrowed for the call */
+};
+
+/* Bit i of `have` unset: column i is n/a, which is never 0. */
+struct atw_row {
+	const union atw_value *v;
+	uint64_t have;
+};
+
+struct atw_sink;
+
+/* Sinks see only the chosen columns, in the chosen order. */
+struct atw_sink_ops {
+	size_t size;
+	const char *name, *help;
+	int (*begin)(struct atw_sink *k, const struct atw_schema *sc,
+		     struct atw_err *err);
+	int (*row)(struct atw_sink *k, const struct atw_row *row,
+		   struct atw_err *err);
+	int (*end)(struct atw_sink *k, struct atw_err *err);
+};
+
+enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };
+
+/* How the user wants rows to come out; all zero is the default. */
+struct atw_output_opts {
+	const char *format;      /* NULL: plain */
+	const char *path;        /* NULL: standard output */
+	const char *columns;     /* NULL: those not hidden; "+a,b" adds to them */
+	const char *filter;      /* NULL: every row */
+	const char *sort;        /* "size:desc,address"; NULL: as they come */
+	const char *group;       /* a column: one row a value, with count and size */
+	enum atw_units units;
+	unsigned page_shift;     /* for --units pages; 0: 12 */
+	bool color;
+};
+
+/*
+ * The way from rows to bytes: filter, then group or sort, then columns, then
+ * the sink. A file is written beside its place and renamed by commit, so a
+ * failure leaves no half of one.
+ */
+struct atw_output;
+
+/*
+ * Checks everything the user typed against the schema before any row. The
+ * schema, its names and the options' texts must stay until close.
+ */
+ATW_API int atw_output_open(const struct atw_output_opts *o,
+			    const struct atw_schema *sc,
+			    struct atw_output **ret, struct atw_err *err);
+/* The row's texts are copied where they are kept. */
+ATW_API int atw_output_row(struct atw_output *out, const struct atw_row *row,
+			   struct atw_err *err);
+/* Rows that passed the filter so far. */
+ATW_API uint64_t atw_output_rows(const struct atw_output *out);
+/*
+ * Free text below the table: plain format only, other formats drop it. Comes
+ * out after the rows.
+ */
+ATW_API int atw_output_note(struct atw_output *out, const char *fmt, ...)
+	ATW_PRINTF(2, 3);
+/* Everything is written and in its place when this returns ATW_OK. */
+ATW_API int atw_output_commit(struct atw_output *out, struct atw_err *err);
+/* Drops what commit did not put in place. NULL is fine. */
+ATW_API void atw_output_close(struct atw_output *out);
+
+/* The formats this build knows, by number; NULL past the end. */
+ATW_API const struct atw_sink_ops *atw_sink_kind(size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * source.h - readable physical memory, wherever it lies.
+ *
+ * A source answers three things: the bytes at a physical address, which
+ * addresses it has, and side facts its container carries. A hole is an
+ * answer, never an error and never zeroes. Sources are opened read-only.
+ */
+#ifndef ATWALK_SOURCE_H
+#define ATWALK_SOURCE_H
+
+#include <atwalk/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum atw_extent_kind {
+	ATW_DATA,                /* the source has these bytes */
+	ATW_ZERO,                /* the source says they are all zero */
+	ATW_EXCLUDED,            /* memory existed and was filtered out */
+	ATW_NONE,                /* the source knows of no memory here */
+};
+
+struct atw_extent {
+	atw_pa start;
+	uint64_t len;            /* bytes; start + len may be 2^64, as 0 */
+	enum atw_extent_kind kind;
+};
+
+/* What the user asked to open, taken apart. All borrowed for the call. */
+struct atw_source_spec {
+	const char *path;        /* the first file */
+	const char *const *parts;/* further files of a split set */
+	size_t nparts;
+	bool has_load;
+	uint64_t load;           /* raw: physical address of the first byte */
+};
+
+struct atw_source;
+
+struct atw_source_ops {
+	size_t size;             /* sizeof this struct where it was compiled */
+	const char *name;        /* as in FORMAT:PATH */
+	const char *help;        /* a few words for `atwalk info` and --help */
+
+	/* 0..100: how surely these first bytes (up to 64 KiB) are ours. */
+	int (*probe)(struct atw_blob head, const char *path);
+	/* Fills s->impl. After a failure close() is called too. */
+	int (*open)(struct atw_source *s, const struct atw_source_spec *spec,
+		    struct atw_err *err);
+	void (*close)(struct atw_source *s);
+
+	/*
+	 * Copy up to `len` bytes from `pa` up to the first hole and return
+	 * how many; 0 when pa itself is in a hole; < 0 an atw_status.
+	 */
+	ssize_t (*read)(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			struct atw_err *err);
+	/*
+	 * Optional. Like read, but lends a pointer that stays good until
+	 * close(). Sources that cannot keep that promise leave it NULL.
+	 */
+	ssize_t (*peek)(struct atw_source *s, atw_pa pa, size_t len,
+			const void **ret, struct atw_err *err);
+	/*
+	 * The extent that holds pa, from pa on. Adjacent extents of one kind
+	 * may be returned piecewise. ATW_END when the source has only NONE
+	 * from pa to the top.
+	 */
+	int (*extent)(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
+	/*
+	 * Side data of the container, borrowed until close(); ATW_E_MISSING
+	 * when it has none. Numbers are little-endian, texts not terminated:
+	 *   "vmcoreinfo", "machine" ("x86_64"), "release"   text
+	 *   "cpus", "cpu0.cr3" (.cr0 .cr2 .cr4)              8 bytes
+	 *   "cpu0.prstatus"                                  the note's bytes
+	 *   "truncated", "damaged"    what is wrong with the file, a sentence
+	 */
+	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
+	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */
+	void (*describe)(struct atw_source *s, char *buf, size_t len);
+};
+
+struct atw_source {
+	const struct atw_source_ops *ops;
+	void *impl;
+	struct atw_source *below;    /* what a wrapper wraps; it owns it */
+};
+
+/* The kinds of source this build knows, by number; NULL past the end. */
+ATW_API const struct atw_source_ops *atw_source_kind(size_t i);
+
+/*
+ * Open a source from what a person types: PATH, FORMAT:PATH, or
+ * raw:PATH@ADDRESS. `parts` are the further files of a split set.
+ */
+ATW_API int atw_source_open(const char *text, const char *const *parts,
+			    size_t nparts, struct atw_source **ret,
+			    struct atw_err *err);
+/* Wrappers: what was read is reported; chosen reads are made to fail. */
+typedef void atw_trace_fn(void *arg, atw_pa pa, size_t len, ssize_t result);
+ATW_API int atw_source_trace(struct atw_source *below, atw_trace_fn *fn,
+			     void *arg, struct atw_source **ret,
+			     struct atw_err *err);
+struct atw_fault {
+	atw_pa start;
+	uint64_t len;                /* bytes from start that fail */
+	enum atw_extent_kind kind;   /* EXCLUDED, NONE: a hole; DATA: an I/O error */
+};
+ATW_API int atw_source_faults(struct atw_source *below,
+			      const struct atw_fault *faults, size_t n,
+			      struct atw_source **ret, struct atw_err *err);
+/* Closes what it wraps as well. NULL is fine. */
+ATW_API void atw_source_close(struct atw_source *s);
+
+/* The operations, with holes inside a range handled: see source.h's ops. */
+ATW_API ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err);
+ATW_API int atw_extent_at(struct atw_source *s, atw_pa pa,
+			  struct atw_extent *ret);
+ATW_API int atw_fact(struct atw_source *s, const char *key,
+		     struct atw_blob *ret);
+/* A fact that is a little-endian number of 1 to 8 bytes. */
+ATW_API int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

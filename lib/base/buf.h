@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buf.h - a growing byte buffer. A failed allocation is remembered, so that a
+ * sequence of appends needs one check at its end.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <atwalk/base.h>
+
+struct buf {
+	char *data;              /* always NUL-terminated when not NULL */
+	size_t len, cap;
+	bool failed;             /* some append did not happen */
+};
+
+void buf_deinit(struct buf *b);
+void buf_add(struct buf *b, const void *data, size_t len);
+void buf_str(struct buf *b, const char *s);
+void buf_char(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) ATW_PRINTF(2, 3);
+
+/*
+ * Grow an array so that it has room for `need` elements: doubles, checks for
+ * overflow, leaves the old array alone on failure. false: no memory.
+ */
+bool array_reserve(void **array, size_t *cap, size_t need, size_t elem);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bytes.h - numbers out of bytes we do not trust.
+ *
+ * Everything read from a file goes through here: unaligned, of either byte
+ * order, and never past the end of its blob.
+ */
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include <string.h>
+
+#include <atwalk/base.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "atwalk runs on little-endian hosts"
+#endif
+
+static inline uint16_t get_le16(const void *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint32_t get_le32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t get_le64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint16_t get_be16(const void *p) { return __builtin_bswap16(get_le16(p)); }
+static inline uint32_t get_be32(const void *p) { return __builtin_bswap32(get_le32(p)); }
+static inline uint64_t get_be64(const void *p) { return __builtin_bswap64(get_le64(p)); }
+
+/* `len` bytes at `off` of the blob, or NULL when any of them is outside it. */
+static inline const void *blob_at(struct atw_blob b, uint64_t off, uint64_t len)
+{
+	if (off > b.len || len > b.len - off)
+		return NULL;
+	return (const char *)b.data + off;
+}
+
+/* a + b, or false when it does not fit. */
+static inline bool add_u64(uint64_t a, uint64_t b, uint64_t *ret)
+{
+	return !__builtin_add_overflow(a, b, ret);
+}
+
+static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
+{
+	return !__builtin_mul_overflow(a, b, ret);
+}
+
+#endif

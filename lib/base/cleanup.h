@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cleanup.h - release at the end of scope, so that error paths cannot forget. */
+#ifndef BASE_CLEANUP_H
+#define BASE_CLEANUP_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#define _auto_free __attribute__((cleanup(cleanup_free)))
+#define _auto_fd   __attribute__((cleanup(cleanup_fd)))
+
+/* Hand a pointer on, so that the cleanup at the end of scope leaves it alone. */
+#define take_ptr(p) ({ __typeof__(p) take_tmp_ = (p); (p) = NULL; take_tmp_; })
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* codec.c - one small function a library; a table says which exist. */
+#include "base/codec.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef HAVE_LZO
+#include <lzo/lzo1x.h>
+#endif
+#ifdef HAVE_SNAPPY
+#include <snappy-c.h>
+#endif
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+struct codec_io {
+	const void *in;
+	size_t inlen;
+	void *out;
+	size_t outcap;
+	size_t outlen;
+};
+
+typedef int decompress_fn(struct codec_ctx *ctx, struct codec_io *io,
+			  struct atw_err *err);
+
+static __attribute__((unused)) int damaged(struct atw_err *err, enum codec c,
+					   const struct codec_io *io,
+					   const char *why)
+{
+	return atw_err_set(err, ATW_E_DAMAGED,
+			   "%zu bytes of %s data do not decompress: %s",
+			   io->inlen, codec_name(c), why);
+}
+
+#ifdef HAVE_ZLIB
+static int zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
+			   struct atw_err *err)
+{
+	z_stream *z = ctx->zlib;
+	int rc;
+
+	/* zlib counts in 32 bits; nothing we read comes near. */
+	if (io->inlen > UINT_MAX || io->outcap > UINT_MAX)
+		return damaged(err, CODEC_ZLIB, io, "too long");
+	if (!z) {
+		z = calloc(1, sizeof(*z));
+		if (!z)
+			return atw_err_set(err, ATW_E_NOMEM, "no memory for zlib");
+		rc = inflateInit(z);
+		if (rc != Z_OK) {
+			free(z);
+			return atw_err_set(err, ATW_E_NOMEM,
+					   "zlib does not start: %s", zError(rc));
+		}
+		ctx->zlib = z;
+	} else if (inflateReset(z) != Z_OK) {
+		return damaged(err, CODEC_ZLIB, io, "zlib does not reset");
+	}
+
+	/* Old zlib lacks const here; it does not write to its input. */
+	z->next_in = (Bytef *)(uintptr_t)io->in;
+	z->avail_in = (uInt)io->inlen;
+	z->next_out = io->out;
+	z->avail_out = (uInt)io->outcap;
+	rc = inflate(z, Z_FINISH);
+	if (rc != Z_STREAM_END) {
+		if (rc == Z_NEED_DICT)
+			return damaged(err, CODEC_ZLIB, io, "it wants a dictionary");
+		if (rc == Z_MEM_ERROR)
+			return atw_err_set(err, ATW_E_NOMEM, "no memory for zlib");
+		if (rc == Z_OK || rc == Z_BUF_ERROR)
+			return damaged(err, CODEC_ZLIB, io, z->avail_out ?
+				       "it ends early" : "it is longer than it may be");
+		return damaged(err, CODEC_ZLIB, io, z->msg ? z->msg : zError(rc));
+	}
+	if (z->avail_in)
+		return damaged(err, CODEC_ZLIB, io, "other bytes follow its end");
+	io->outlen = io->outcap - z->avail_out;
+	return 0;
+}
+#else
+#define zlib_decompress NULL
+#endif
+
+#ifdef HAVE_LZO
+static const char *lzo_why(int rc)
+{
+	switch (rc) {
+	case LZO_E_INPUT_OVERRUN:
+	case LZO_E_EOF_NOT_FOUND:
+		return "it ends early";
+	case LZO_E_OUTPUT_OVERRUN:
+		return "it is longer than it may be";
+	case LZO_E_LOOKBEHIND_OVERRUN:
+		return "it refers to bytes before its start";
+	case LZO_E_INPUT_NOT_CONSUMED:
+		return "other bytes follow its end";
+	default:
+		return "corrupt";
+	}
+}
+
+static int lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
+			  struct atw_err *err)
+{
+	lzo_uint n = io->outcap;
+	int rc;
+
+	(void)ctx;
+	/* Checks that header and library agree on sizes; keeps no state. */
+	if (lzo_init() != LZO_E_OK)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "the lzo2 library does not fit this build");
+	rc = lzo1x_decompress_safe(io->in, io->inlen, io->out, &n, NULL);
+	if (rc != LZO_E_OK)
+		return damaged(err, CODEC_LZO, io, lzo_why(rc));
+	io->outlen = n;
+	return 0;
+}
+#else
+#define lzo_decompress NULL
+#endif
+
+#ifdef HAVE_SNAPPY
+static int snappy_decompress(struct codec_ctx *ctx, struct codec_io *io,
+			     struct atw_err *err)
+{
+	size_t n;
+
+	(void)ctx;
+	if (snappy_uncompressed_length(io->in, io->inlen, &n) != SNAPPY_OK)
+		return damaged(err, CODEC_SNAPPY, io, "it does not start with a length");
+	if (n > io->outcap)
+		return damaged(err, CODEC_SNAPPY, io, "it is longer than it may be");
+	n = io->outcap;
+	if (snappy_uncompress(io->in, io->inlen, io->out, &n) != SNAPPY_OK)
+		return damaged(err, CODEC_SNAPPY, io, "corrupt");
+	io->outlen = n;
+	return 0;
+}
+#else
+#define snappy_decompress NULL
+#endif
+
+#ifdef HAVE_ZSTD
+static int zstd_decompress(struct codec_ctx *ctx, struct codec_io *io,
+			   struct atw_err *err)
+{
+	size_t n;
+
+	if (!ctx->zstd)
+		ctx->zstd = ZSTD_createDCtx();
+	if (!ctx->zstd)
+		return atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+	n = ZSTD_decompressDCtx(ctx->zstd, io->out, io->outcap, io->in, io->inlen);
+	if (ZSTD_isError(n))
+		return damaged(err, CODEC_ZSTD, io, ZSTD_getErrorName(n));
+	io->outlen = n;
+	return 0;
+}
+#else
+#define zstd_decompress NULL
+#endif
+
+static const struct {
+	const char *name;
+	const char *package;     /* what to install, as Debian calls it */
+	decompress_fn *decompress;
+} codecs[] = {
+	[CODEC_ZLIB]   = { "zlib", "zlib1g-dev", zlib_decompress },
+	[CODEC_LZO]    = { "lzo", "liblzo2-dev", lzo_decompress },
+	[CODEC_SNAPPY] = { "snappy", "libsnappy-dev", snappy_decompress },
+	[CODEC_ZSTD]   = { "zstd", "libzstd-dev", zstd_decompress },
+};
+
+bool codec_have(enum codec codec)
+{
+	return (size_t)codec < ARRAY_SIZE(codecs) && codecs[codec].decompress;
+}
+
+const char *codec_name(enum codec codec)
+{
+	return (size_t)codec < ARRAY_SIZE(codecs) ? codecs[codec].name : "unknown";
+}
+
+void codec_ctx_deinit(struct codec_ctx *ctx)
+{
+#ifdef HAVE_ZLIB
+	if (ctx->zlib)
+		inflateEnd(ctx->zlib);
+	free(ctx->zlib);
+#endif
+#ifdef HAVE_ZSTD
+	ZSTD_freeDCtx(ctx->zstd);
+#endif
+	*ctx = (struct codec_ctx){ 0 };
+}
+
+int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
+			 const void *in, size_t inlen,
+			 void *out, size_t outcap, size_t *ret,
+			 struct atw_err *err)
+{
+	struct codec_io io = {
+		.in = in, .inlen = inlen, .out = out, .outcap = outcap,
+	};
+	struct codec_ctx once = { 0 };
+	int rc;
+
+	if ((size_t)codec >= ARRAY_SIZE(codecs))
+		return atw_err_set(err, ATW_E_USAGE, "no compression number %d",
+				   (int)codec);
+	if (!codecs[codec].decompress) {
+		atw_err_set(err, ATW_E_UNSUPPORTED,
+			    "this build has no %s: install %s and build again",
+			    codecs[codec].name, codecs[codec].package);
+		return ATW_E_UNSUPPORTED;
+	}
+	rc = codecs[codec].decompress(ctx ? ctx : &once, &io, err);
+	if (!ctx)
+		codec_ctx_deinit(&once);
+	if (rc == 0)
+		*ret = io.outlen;
+	return rc;
+}
+
+int codec_decompress(enum codec codec, const void *in, size_t inlen,
+		     void *out, size_t outcap, size_t *ret,
+		     struct atw_err *err)
+{
+	return codec_decompress_ctx(NULL, codec, in, inlen, out, outcap, ret, err);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/num.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+static bool digits(const char *s, size_t len, unsigned base, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (!len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		unsigned d = digit(s[i]);
+
+		if (d >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)d, &v))
+			return false;
+	}
+	*ret = v;
+	return true;
+}
+
+static bool has_0x(const char *s, size_t len)
+{
+	return len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+}
+
+bool num_hex(const char *s, size_t len, uint64_t *ret)
+{
+	return has_0x(s, len) ? digits(s + 2, len - 2, 16, ret)
+			      : digits(s, len, 16, ret);
+}
+
+bool num_dec(const char *s, size_t len, uint64_t *ret)
+{
+	return digits(s, len, 10, ret);
+}
+
+bool num_any(const char *s, size_t len, uint64_t *ret)
+{
+	return has_0x(s, len) ? digits(s + 2, len - 2, 16, ret)
+			      : digits(s, len, 10, ret);
+}
+
+bool num_size(const char *s, size_t len, uint64_t *ret)
+{
+	static const char units[] = "KMGTPE";
+	unsigned shift = 0;
+	uint64_t v;
+
+	if (num_any(s, len, &v)) {
+		*ret = v;
+		return true;
+	}
+	/* In hexadecimal a trailing B is a digit, so it is decimal from here on. */
+	if (len > 1 && (s[len - 1] == 'B' || s[len - 1] == 'b')) {
+		len--;
+		if (len > 2 && s[len - 1] == 'i')
+			len--;
+	}
+	if (len > 1) {
+		char c = s[len - 1];
+		const char *u;
+
+		if (c >= 'a' && c <= 'z')
+			c -= 'a' - 'A';
+		u = strchr(units, c);
+		if (u && c) {
+			shift = 10 * (unsigned)(u - units + 1);
+			len--;
+		}
+	}
+	if (!num_any(s, len, &v) || (v << shift) >> shift != v)
+		return false;
+	*ret = v << shift;
+	return true;
+}
+
+int num_range(const char *s, uint64_t one, struct num_range *ret,
+	      struct atw_err *err)
+{
+	const char *dash = strchr(s, '-'), *plus = strchr(s, '+');
+	struct num_range r;
+	uint64_t v;
+
+	if (dash) {
+		if (!num_hex(s, (size_t)(dash - s), &r.first) ||
+		    !num_hex(dash + 1, strlen(dash + 1), &v))
+			goto bad;
+		/* The end of the address space may be written as 0. */
+		r.last = v - 1;
+		if (r.last < r.first || (v == 0 && r.first == 0))
+			return atw_err_set(err, ATW_E_USAGE,
+					   "range '%s' ends before it starts", s);
+	} else if (plus) {
+		if (!num_hex(s, (size_t)(plus - s), &r.first) ||
+		    !num_size(plus + 1, strlen(plus + 1), &v))
+			goto bad;
+		if (!v)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "range '%s' has no length", s);
+		if (__builtin_add_overflow(r.first, v - 1, &r.last))
+			return atw_err_set(err, ATW_E_USAGE,
+					   "range '%s' runs past the end of the address space", s);
+	} else {
+		if (!num_hex(s, strlen(s), &r.first))
+			goto bad;
+		r.last = r.first + (one - 1) < r.first ? UINT64_MAX
+						       : r.first + (one - 1);
+	}
+	*ret = r;
+	return ATW_OK;
+bad:
+	return atw_err_set(err, ATW_E_USAGE,
+			   "'%s' is not an address (hexadecimal), a range A-B or A+LENGTH", s);
+}
+
+char *num_human(uint64_t bytes, char buf[16])
+{
+	static const char units[] = "BKMGTPE";
+	unsigned u = 0;
+	uint64_t whole = bytes, rest = 0;
+
+	while (whole >= 1024 && u < sizeof(units) - 2) {
+		rest = whole & 1023;
+		whole >>= 10;
+		u++;
+	}
+	/* A round figure stays round: 4K says exactly 4096 bytes. */
+	if (!u)
+		snprintf(buf, 16, "%u", (unsigned)whole);
+	else if (bytes & (((uint64_t)1 << (10 * u)) - 1))
+		snprintf(buf, 16, "%u.%u%c", (unsigned)whole,
+			 (unsigned)(rest * 10 / 1024), units[u]);
+	else
+		snprintf(buf, 16, "%u%c", (unsigned)whole, units[u]);
+	return buf;
+}

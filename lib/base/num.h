@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* num.h - numbers as people type them. Pure. */
+#ifndef BASE_NUM_H
+#define BASE_NUM_H
+
+#include <atwalk/base.h>
+
+/* All of `s` must be the number; no sign, no blanks. false: it is not one. */
+bool num_hex(const char *s, size_t len, uint64_t *ret);     /* 0x optional */
+bool num_dec(const char *s, size_t len, uint64_t *ret);
+bool num_any(const char *s, size_t len, uint64_t *ret);     /* 0x.. or decimal */
+/* 4096, 0x1000, 4K, 2M, 1G, 1T (powers of 1024; a trailing B or iB is fine). */
+bool num_size(const char *s, size_t len, uint64_t *ret);
+
+/* "A-B" (half open), "A+LENGTH", or one address (a range of `one` bytes). */
+struct num_range { uint64_t first, last; };                 /* inclusive */
+int num_range(const char *s, uint64_t one, struct num_range *ret,
+	      struct atw_err *err);
+
+/* 1.5K, 2.0M, 12G for people; buf of 16 is enough. Returns buf. */
+char *num_human(uint64_t bytes, char buf[16]);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* version.h - the one place that says which release this is. */
+#ifndef BASE_VERSION_H
+#define BASE_VERSION_H
+
+#define ATWALK_VERSION "0.1.0"
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/flattened.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+/* Header and record heads are big-endian on every machine. */
+#define SIGNATURE       "makedumpfile"
+#define HEADER_TYPE     16
+#define HEADER_VERSION  24
+#define HEADER_USED     32
+#define RECORD_SIZE     16
+#define END_OFFSET      UINT64_MAX      /* -1 */
+#define FLAT_TYPE       1
+#define FLAT_VERSION    1
+
+bool flattened_probe(struct atw_blob head)
+{
+	const char *p = blob_at(head, 0, sizeof(SIGNATURE));
+
+	return p && !memcmp(p, SIGNATURE, sizeof(SIGNATURE));
+}
+
+/*
+ * Where pieces overlap, the one written last wins, which is the one that lies
+ * last in the file. A sweep over the sorted pieces keeps those that reach the
+ * current position in a heap with the last written on top, so that n records
+ * cost n log n however they lie on each other.
+ */
+struct heap {
+	struct view_piece *v;
+	size_t n;
+};
+
+static void heap_push(struct heap *h, struct view_piece p)
+{
+	size_t i = h->n++;
+
+	while (i && h->v[(i - 1) / 2].at < p.at) {
+		h->v[i] = h->v[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	h->v[i] = p;
+}
+
+static void heap_pop(struct heap *h)
+{
+	struct view_piece p = h->v[--h->n];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < h->n) {
+		if (child + 1 < h->n && h->v[child + 1].at > h->v[child].at)
+			child++;
+		if (h->v[child].at <= p.at)
+			break;
+		h->v[i] = h->v[child];
+		i = child;
+	}
+	h->v[i] = p;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct view_piece *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Append [pos, end) of `p`; one piece with what came before where it goes on. */
+static bool emit(struct view_piece **out, size_t *cap, size_t *n,
+		 const struct view_piece *p, uint64_t pos, uint64_t end)
+{
+	uint64_t at = p->at + (pos - p->start);
+	struct view_piece *last = *n ? &(*out)[*n - 1] : NULL;
+
+	if (last && last->start + last->len == pos && last->at + last->len == at) {
+		last->len += end - pos;
+		return true;
+	}
+	if (!array_reserve((void **)out, cap, *n + 1, sizeof(**out)))
+		return false;
+	(*out)[(*n)++] = (struct view_piece){ pos, end - pos, at };
+	return true;
+}
+
+static bool resolve(struct view_piece **pieces, size_t *npieces)
+{
+	struct view_piece *in = *pieces, *out = NULL;
+	size_t n = *npieces, i = 0, nout = 0, cap = 0;
+	struct heap h = { .v = malloc(n * sizeof(*in)) };
+	uint64_t pos = 0, end;
+
+	if (!h.v)
+		return false;
+	for (;;) {
+		while (h.n && h.v[0].start + h.v[0].len <= pos)
+			heap_pop(&h);
+		if (!h.n) {
+			if (i == n)
+				break;
+			pos = in[i].start;
+		}
+		while (i < n && in[i].start <= pos)
+			heap_push(&h, in[i++]);
+		end = h.v[0].start + h.v[0].len;
+		if (end <= pos)
+			continue;
+		if (i < n && in[i].start < end)
+			end = in[i].start;
+		if (!emit(&out, &cap, &nout, &h.v[0], pos, end)) {
+			free(out);
+			free(h.v);
+			return false;
+		}
+		pos = end;
+	}
+	free(h.v);
+	free(in);
+	*pieces = out;
+	*npieces = nout;
+	return true;
+}
+
+/* Sort by where the bytes belong; cut overlaps only if there are any. */
+static bool arrange(struct view_piece **pieces, size_t *npieces)
+{
+	struct view_piece *p = *pieces;
+	bool sorted = true, overlap = false;
+
+	for (size_t i = 1; i < *npieces && sorted; i++)
+		sorted = p[i - 1].start <= p[i].start;
+	if (!sorted)
+		qsort(p, *npieces, sizeof(*p), by_start);
+	for (size_t i = 1; i < *npieces && !overlap; i++)
+		overlap = p[i - 1].start + p[i - 1].len > p[i].start;
+	return !overlap || resolve(pieces, npieces);
+}
+
+static int check_header(struct atw_blob file, struct atw_err *err)
+{
+	const char *h = blob_at(file, 0, FLATTENED_HEADER_SIZE);
+	uint64_t type, version;
+
+	if (!flattened_probe(file))
+		return atw_err_set(err, ATW_E_FORMAT,
+				   "does not start like a flattened dump");
+	if (!h)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "the flattened dump ends inside its header, after %zu bytes",
+				   file.len);
+	type = get_be64(h + HEADER_TYPE);
+	version = get_be64(h + HEADER_VERSION);
+	if (type != FLAT_TYPE || version != FLAT_VERSION)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "flattened form type %" PRIu64 " version %" PRIu64
+				   " is not known, only type 1 version 1",
+				   type, version);
+	return 0;
+}
+
+int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err)
+{
+	_auto_free struct view_piece *pieces = NULL;
+	size_t n = 0, cap = 0;
+	uint64_t at = FLATTENED_HEADER_SIZE, end;
+	struct view v = { .file = file, .unfinished = true };
+	int rc = check_header(file, err);
+
+	if (rc < 0)
+		return rc;
+	while (at < file.len) {
+		const char *rec = blob_at(file, at, RECORD_SIZE);
+		uint64_t start, len, have;
+
+		if (!rec) {
+			v.missing = RECORD_SIZE - (file.len - at);
+			break;
+		}
+		start = get_be64(rec);
+		len = get_be64(rec + 8);
+		if (start == END_OFFSET) {
+			v.unfinished = false;
+			break;
+		}
+		/* Offsets are signed: anything with the top bit is hostile. */
+		if (!add_u64(start, len, &end) || end > INT64_MAX)
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "the flattened dump's record at 0x%" PRIx64
+					   " is for 0x%" PRIx64 " bytes at 0x%" PRIx64,
+					   at, len, start);
+		at += RECORD_SIZE;
+		have = file.len - at;
+		if (len > have) {
+			v.missing = len - have;
+			len = have;
+		}
+		if (len) {
+			if (!array_reserve((void **)&pieces, &cap, n + 1,
+					   sizeof(*pieces)))
+				goto nomem;
+			pieces[n++] = (struct view_piece){ start, len, at };
+		}
+		at += len;
+		if (v.missing)
+			break;
+	}
+	if (!n)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "the flattened dump holds no bytes after its header");
+	if (!arrange(&pieces, &n))
+		goto nomem;
+	v.size = pieces[n - 1].start + pieces[n - 1].len;
+	v.npieces = n;
+	v.pieces = v.owned = take_ptr(pieces);
+	*ret = v;
+	return 0;
+nomem:
+	return atw_err_set(err, ATW_E_NOMEM,
+			   "no memory for the index of %zu flattened records", n);
+}
+
+int view_open(struct atw_blob file, struct view *ret, struct atw_err *err)
+{
+	if (flattened_probe(file))
+		return flattened_open(file, ret, err);
+	*ret = view_direct(file);
+	return 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/view.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+
+void view_deinit(struct view *v)
+{
+	free(v->owned);
+	*v = (struct view){ 0 };
+}
+
+/* The first piece that ends after `off`, or npieces. */
+static size_t find_piece(const struct view *v, uint64_t off)
+{
+	size_t lo = 0, hi = v->npieces;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->pieces[mid].start + v->pieces[mid].len > off)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+uint64_t view_run(const struct view *v, uint64_t off, const void **ret)
+{
+	const struct view_piece *p;
+	size_t i;
+
+	if (off >= v->size)
+		return 0;
+	if (!v->pieces) {
+		*ret = (const char *)v->file.data + off;
+		return v->size - off;
+	}
+	i = find_piece(v, off);
+	if (i == v->npieces || v->pieces[i].start > off)
+		return 0;
+	p = &v->pieces[i];
+	*ret = (const char *)v->file.data + p->at + (off - p->start);
+	return p->len - (off - p->start);
+}
+
+const void *view_at(const struct view *v, uint64_t off, uint64_t len)
+{
+	const void *p;
+
+	return view_run(v, off, &p) >= len && len ? p : NULL;
+}
+
+static bool copy(const struct view *v, uint64_t off, char *buf, size_t len,
+		 bool padded)
+{
+	const void *p;
+	uint64_t n;
+	size_t i;
+
+	if (off > v->size || len > v->size - off)
+		return false;
+	while (len) {
+		n = view_run(v, off, &p);
+		if (n) {
+			n = n < len ? n : len;
+			memcpy(buf, p, (size_t)n);
+		} else {
+			if (!padded)
+				return false;
+			/* Off is below the end, so a piece does follow. */
+			i = find_piece(v, off);
+			n = v->pieces[i].start - off;
+			n = n < len ? n : len;
+			memset(buf, 0, (size_t)n);
+		}
+		buf += n;
+		off += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+bool view_read(const struct view *v, uint64_t off, void *buf, size_t len)
+{
+	return copy(v, off, buf, len, false);
+}
+
+bool view_read_padded(const struct view *v, uint64_t off, void *buf, size_t len)
+{
+	return copy(v, off, buf, len, true);
+}
+
+int view_blob(const struct view *v, uint64_t off, uint64_t len, void **owned,
+	      struct atw_blob *ret)
+{
+	const void *p = view_at(v, off, len);
+	void *copied;
+
+	if (!p) {
+		/* A small flattened file may claim to span anything. */
+		if (!len || len > v->file.len)
+			return ATW_E_DAMAGED;
+		copied = malloc((size_t)len);
+		if (!copied)
+			return ATW_E_NOMEM;
+		if (!view_read_padded(v, off, copied, (size_t)len)) {
+			free(copied);
+			return ATW_E_DAMAGED;
+		}
+		p = *owned = copied;
+	}
+	*ret = (struct atw_blob){ p, (size_t)len };
+	return ATW_OK;
+}

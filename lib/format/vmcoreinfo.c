@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * VMCOREINFO: lines of KEY=VALUE that kernel/vmcore_info.c (kernel/crash_core.c
+ * before 6.9) writes at boot, starting with OSRELEASE.
+ */
+#include "format/vmcoreinfo.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+static bool printable(char c)
+{
+	return c >= 0x20 && c <= 0x7e;
+}
+
+int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
+		    struct vmcoreinfo_line *ret)
+{
+	const char *line = vi->text + *pos, *end = vi->text + vi->len;
+	const char *p = line, *equals = NULL;
+
+	for (; p < end && printable(*p); p++) {
+		if (equals)
+			continue;
+		if (*p == '=')
+			equals = p;
+		else if (*p == ' ')
+			return ATW_END;          /* prose, not a key */
+	}
+	if (!equals || equals == line)
+		return ATW_END;
+	/*
+	 * A line must end, or its value may be the half of one: in a stale
+	 * copy of the text other data follows wherever a page was reused.
+	 */
+	if (p < end && *p != '\n' && *p)
+		return ATW_END;
+	ret->key = (struct atw_blob){ line, (size_t)(equals - line) };
+	ret->value = (struct atw_blob){ equals + 1, (size_t)(p - equals - 1) };
+	*pos = (size_t)(p - vi->text) + (p < end && *p == '\n');
+	return ATW_OK;
+}
+
+static bool key_is(const struct vmcoreinfo_line *l, const char *key)
+{
+	size_t len = strlen(key);
+
+	return l->key.len == len && !memcmp(l->key.data, key, len);
+}
+
+size_t atw_vmcoreinfo_probe(const void *data, size_t len)
+{
+	struct atw_vmcoreinfo vi = { data, len };
+	struct vmcoreinfo_line l;
+	size_t pos = 0;
+
+	/* The kernel image also has the format string, "OSRELEASE=%s". */
+	if (vmcoreinfo_next(&vi, &pos, &l) != ATW_OK || !key_is(&l, "OSRELEASE") ||
+	    !l.value.len || memchr(l.value.data, '%', l.value.len) ||
+	    memchr(l.value.data, ' ', l.value.len))
+		return 0;
+	while (vmcoreinfo_next(&vi, &pos, &l) == ATW_OK)
+		;
+	return pos;
+}
+
+int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi, const char *key,
+			struct atw_blob *ret)
+{
+	struct vmcoreinfo_line l;
+	size_t pos = 0;
+
+	while (vmcoreinfo_next(vi, &pos, &l) == ATW_OK) {
+		if (key_is(&l, key)) {
+			*ret = l.value;
+			return ATW_OK;
+		}
+	}
+	return ATW_E_MISSING;
+}
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key,
+		       uint64_t *ret)
+{
+	struct atw_blob value;
+	uint64_t v = 0;
+	const char *s;
+	bool ok;
+	int r = atw_vmcoreinfo_text(vi, key, &value);
+
+	if (r < 0)
+		return r;
+	s = value.data;
+	if (starts_with(key, "SYMBOL(") || !strcmp(key, "KERNELOFFSET")) {
+		ok = num_hex(s, value.len, &v);
+	} else if (value.len && *s == '-') {
+		/* NUMBER(phys_base) is signed; its bits are what is asked for. */
+		ok = num_dec(s + 1, value.len - 1, &v) && v <= (uint64_t)1 << 63;
+		v = -v;
+	} else {
+		ok = num_any(s, value.len, &v);
+	}
+	if (!ok)
+		return ATW_E_DAMAGED;
+	*ret = v;
+	return ATW_OK;
+}

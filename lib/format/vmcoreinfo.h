@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmcoreinfo.h - the parser behind atw_vmcoreinfo_* of atwalk/kernel.h. */
+#ifndef FORMAT_VMCOREINFO_H
+#define FORMAT_VMCOREINFO_H
+
+#include <atwalk/vmcoreinfo.h>
+
+/* One KEY=VALUE line of the text. */
+struct vmcoreinfo_line {
+	struct atw_blob key, value;
+};
+
+/*
+ * The line at *pos, which moves behind it. ATW_END at the end of the text or
+ * at the first line that is not KEY=VALUE.
+ */
+int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
+		    struct vmcoreinfo_line *ret);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * root.c - the kernel's own address space, found and proved.
+ *
+ * VMCOREINFO says where the root is; a walk from there to _stext says whether
+ * that is true. The container's note comes first, then copies in memory (there
+ * are several, some stale), then what CPUs had in CR3, then the user.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "kernel/layout.h"
+#include "kernel/scan.h"
+
+struct atw_kernel {
+	struct atw_source *mem;
+	struct atw_space space;
+	enum atw_root_from from;
+	char why[200];
+	struct atw_vmcoreinfo vi;
+	char *vi_copy;           /* of a text found in memory */
+	atw_pa vi_at;
+	bool have_vi;
+};
+
+/* What a walk from a guessed root to the kernel's text found. */
+enum proof { PROVED, UNPROVED, DISPROVED };
+
+static void set_root(struct atw_space *sp, atw_pa root)
+{
+	struct atw_root r = { root, true };
+
+	/* Arm's lower half has a root of its own, which is a process's. */
+	if (sp->paging.halves == ATW_SPLIT)
+		sp->high = r;
+	else
+		sp->low = r;
+}
+
+static enum proof prove(struct atw_source *mem, const struct layout_guess *g)
+{
+	struct atw_space sp = { .mem = mem, .paging = g->paging };
+	struct atw_seen s;
+
+	set_root(&sp, g->root);
+	if (atw_translate(&sp, ATW_VA(g->text_va), &s, NULL) < 0)
+		return DISPROVED;
+	if (s.loss)
+		return UNPROVED;
+	return s.kind == ATW_LEAF && s.rights & ATW_KX &&
+	       s.pa.u + (g->text_va - s.va.u) == g->text_pa.u ? PROVED : DISPROVED;
+}
+
+/* ---- the ways to a root, in order ---- */
+
+static bool from_note(struct atw_kernel *k, struct atw_err *err)
+{
+	struct layout_guess g;
+	struct atw_blob note;
+	enum proof p;
+
+	if (atw_fact(k->mem, "vmcoreinfo", &note) < 0)
+		return false;
+	k->vi = (struct atw_vmcoreinfo){
+		note.data, atw_vmcoreinfo_probe(note.data, note.len),
+	};
+	if (!k->vi.len) {
+		atw_err_set(err, ATW_E_DAMAGED, "its VMCOREINFO note is not VMCOREINFO");
+		return false;
+	}
+	k->have_vi = true;
+	if (layout_from_vmcoreinfo(&k->vi, &g, err) < 0)
+		return false;
+	p = prove(k->mem, &g);
+	if (p == DISPROVED) {
+		atw_err_set(err, ATW_E_DAMAGED,
+			    "the root in its VMCOREINFO note does not lead to the kernel's text");
+		return false;
+	}
+	k->space.paging = g.paging;
+	set_root(&k->space, g.root);
+	k->from = ATW_ROOT_NOTE;
+	snprintf(k->why, sizeof(k->why), "VMCOREINFO note%s",
+		 p == PROVED ? ", proved by a walk to _stext"
+			     : "; not proved: tables on the way to _stext are not in the dump");
+	return true;
+}
+
+static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
+{
+	struct atw_kernel *k = arg;
+	struct layout_guess g;
+
+	if (layout_from_vmcoreinfo(vi, &g, NULL) < 0 || prove(k->mem, &g) != PROVED)
+		return 0;
+	k->vi_copy = malloc(vi->len);
+	if (!k->vi_copy)
+		return ATW_E_NOMEM;
+	memcpy(k->vi_copy, vi->text, vi->len);
+	k->vi = (struct atw_vmcoreinfo){ k->vi_copy, vi->len };
+	k->vi_at = at;
+	k->have_vi = true;
+	k->space.paging = g.paging;
+	set_root(&k->space, g.root);
+	k->from = ATW_ROOT_SCAN;
+	snprintf(k->why, sizeof(k->why),
+		 "VMCOREINFO in memory at 0x%" PRIx64 ", proved by a walk to _stext", at.u);
+	return 1;
+}
+
+/* x86 only: no other architecture's registers reach a dump's notes. */
+static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
+{
+	uint64_t cr0, cr3, cr4, cpus = 0;
+	char key[32];
+	const char *name;
+
+	atw_fact_u64(k->mem, "cpus", &cpus);
+	snprintf(key, sizeof(key), "cpu%u.cr3", cpu);
+	if (atw_fact_u64(k->mem, key, &cr3) < 0)
+		return cpus && cpu >= cpus ?
+			atw_err_set(err, ATW_E_USAGE,
+				    "there is no CPU %u: it has %" PRIu64, cpu, cpus) :
+			atw_err_set(err, ATW_E_MISSING,
+				    "it does not say what page tables CPU %u was using", cpu);
+	snprintf(key, sizeof(key), "cpu%u.cr4", cpu);
+	if (atw_fact_u64(k->mem, key, &cr4) < 0)
+		cr4 = 0x20;
+	snprintf(key, sizeof(key), "cpu%u.cr0", cpu);
+	if (atw_fact_u64(k->mem, key, &cr0) == ATW_OK && !(cr0 >> 31))
+		return atw_err_set(err, ATW_E_MISSING,
+				   "CPU %u had paging switched off", cpu);
+	/* CR4: bit 5 PAE, bit 12 LA57. CR3: PCID 11:0, LAM 62:61, no-flush 63. */
+	name = !(cr4 & 1u << 5) ? "i386" : cr4 & 1u << 12 ? "x86_64-5" : "x86_64-4";
+	/* The kernel's own mode knows of an encryption mask as well. */
+	if (!k->space.paging.name || strcmp(k->space.paging.name, name))
+		k->space.paging = *atw_paging_find(name);
+	k->space.low = (struct atw_root){
+		ATW_PA(cr3 & UINT64_C(0x000ffffffffff000)), true
+	};
+	k->space.high.have = false;
+	k->from = ATW_ROOT_CPU;
+	snprintf(k->why, sizeof(k->why), "CR3 of CPU %u", cpu);
+	return ATW_OK;
+}
+
+static int unknown_mode(const char *name, struct atw_err *err)
+{
+	char list[300] = "";
+	const struct atw_paging *pg;
+
+	for (size_t i = 0, n = 0; (pg = atw_paging_at(i)) && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, " %s", pg->name);
+	atw_err_set(err, ATW_E_USAGE, "--paging: unknown mode '%s'", name);
+	atw_err_hint(err, "known:%.240s", list);
+	return ATW_E_USAGE;
+}
+
+static int extend(struct atw_paging *pg, const char *list, struct atw_err *err)
+{
+	_auto_free char *copy = strdup(list);
+	char *save = NULL;
+
+	if (!copy)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (char *e = strtok_r(copy, ",", &save); e; e = strtok_r(NULL, ",", &save)) {
+		int r = atw_paging_extend(pg, e, err);
+
+		if (r < 0)
+			return r;
+	}
+	return ATW_OK;
+}
+
+/* What the user said goes over what was found. */
+static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
+		 bool found, struct atw_err *err)
+{
+	const struct atw_paging *pg = o->paging ? atw_paging_find(o->paging) : NULL;
+	int r;
+
+	if (o->paging && !pg)
+		return unknown_mode(o->paging, err);
+	if (!found && !(pg && o->has_root))
+		return atw_err_set(err, ATW_E_USAGE, "%s",
+				   o->has_root ? "--root needs --paging here: the mode could not be found"
+					       : "--paging needs --root here: no root could be found");
+	if (pg) {
+		struct atw_root root = k->space.high.have ? k->space.high
+							  : k->space.low;
+
+		k->space.paging = *pg;
+		k->space.low.have = k->space.high.have = false;
+		if (root.have)
+			set_root(&k->space, root.pa);
+	}
+	if (o->has_root) {
+		/* A given root may be either half's: it answers for both. */
+		k->space.low = (struct atw_root){ o->root, true };
+		k->space.high.have = false;
+		if (k->space.paging.halves == ATW_SPLIT)
+			k->space.high = k->space.low;
+		k->from = ATW_ROOT_GIVEN;
+		snprintf(k->why, sizeof(k->why), "given by --root");
+	}
+	r = ATW_OK;
+	if (o->ext)
+		r = extend(&k->space.paging, o->ext, err);
+	return r;
+}
+
+/* ---- putting it together ---- */
+
+int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
+		    struct atw_kernel **ret, struct atw_err *err)
+{
+	struct atw_kernel *k = calloc(1, sizeof(*k));
+	bool wanted = o->paging || o->has_root || o->ext, found;
+	struct atw_err why = { 0 };
+	int r = ATW_OK;
+
+	if (!k)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	k->mem = mem;
+	k->space.mem = mem;
+	found = from_note(k, &why);
+	/* Somebody who gives root and mode waits for no search. */
+	if (!found && !(o->has_root && o->paging))
+		found = scan_vmcoreinfo(mem, try_scanned, k) > 0;
+	if (o->cpu >= 0)
+		r = from_cpu(k, (unsigned)o->cpu, err);
+	else if (!found && !wanted)
+		found = from_cpu(k, 0, NULL) == ATW_OK;
+	if (r == ATW_OK && wanted)
+		r = given(k, o, found || o->cpu >= 0, err);
+	else if (r == ATW_OK && !found && o->cpu < 0)
+		r = atw_err_set(err, ATW_E_MISSING,
+				"no page-table root was found: %s%sno VMCOREINFO in memory that leads to a kernel, and no CPU's CR3",
+				why.text[0] ? why.text : "no VMCOREINFO note",
+				", ");
+	if (r < 0) {
+		if (err && !err->hint[0] && r == ATW_E_MISSING)
+			atw_err_hint(err, "give the root and its mode: --root PHYSICAL --paging MODE");
+		atw_kernel_close(k);
+		return r;
+	}
+	*ret = k;
+	return ATW_OK;
+}
+
+void atw_kernel_close(struct atw_kernel *k)
+{
+	if (!k)
+		return;
+	free(k->vi_copy);
+	free(k);
+}
+
+const struct atw_space *atw_kernel_space(const struct atw_kernel *k)
+{
+	return &k->space;
+}
+
+enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k)
+{
+	return k->from;
+}
+
+const char *atw_kernel_root_why(const struct atw_kernel *k)
+{
+	return k->why;
+}
+
+const struct atw_vmcoreinfo *atw_kernel_vmcoreinfo(const struct atw_kernel *k)
+{
+	return k->have_vi ? &k->vi : NULL;
+}
+
+int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret)
+{
+	if (!k->vi_copy)
+		return ATW_E_MISSING;
+	*ret = k->vi_at;
+	return ATW_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/*
+ * The kernel builds the text in a page of its own and copies it into a page
+ * that begins with an ELF note header (vmcore_info.c, vmcoreinfo_append_str
+ * and update_vmcoreinfo_note): 12 bytes, the name "VMCOREINFO" padded to 12.
+ * So two places a page are enough, and most pages cost one cache line.
+ */
+enum { PAGE = 4096, NOTE_DESC = 24, TEXT_MAX = 65536 };
+
+static const char first_key[] = "OSRELEASE=";
+
+static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
+		 void *arg)
+{
+	ssize_t got = atw_read(mem, ATW_PA(at), text, TEXT_MAX, NULL);
+	struct atw_vmcoreinfo vi = { .text = text };
+
+	if (got <= 0)
+		return 0;
+	vi.len = atw_vmcoreinfo_probe(text, (size_t)got);
+	return vi.len ? fn(arg, &vi, ATW_PA(at)) : 0;
+}
+
+int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg)
+{
+	_auto_free char *text = malloc(TEXT_MAX);
+	struct atw_extent e;
+	uint64_t at = 0;
+	int r = 0;
+
+	if (!text)
+		return ATW_E_NOMEM;
+	while (!r && atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK) {
+		uint64_t end = e.start.u + e.len;
+
+		if (e.kind == ATW_DATA) {
+			uint64_t p = (e.start.u + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+			for (; !r && p < end && end - p >= PAGE; p += PAGE) {
+				char head[NOTE_DESC + sizeof(first_key) - 1];
+
+				if (atw_read(mem, ATW_PA(p), head, sizeof(head), NULL) !=
+				    (ssize_t)sizeof(head))
+					continue;
+				if (!memcmp(head, first_key, sizeof(first_key) - 1))
+					r = offer(mem, p, text, fn, arg);
+				else if (!memcmp(head + NOTE_DESC, first_key,
+						 sizeof(first_key) - 1))
+					r = offer(mem, p + NOTE_DESC, text, fn, arg);
+			}
+		}
+		if (end <= at)
+			break;           /* the last byte of the address space */
+		at = end;
+	}
+	return r;
+}

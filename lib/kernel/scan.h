@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* scan.h - VMCOREINFO texts that lie in memory. */
+#ifndef KERNEL_SCAN_H
+#define KERNEL_SCAN_H
+
+#include <atwalk/kernel.h>
+
+/* One candidate: `text` is good for the call only. Non-zero ends the scan. */
+typedef int scan_fn(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at);
+
+/*
+ * Offer every VMCOREINFO text in memory to fn, lowest address first. RAM also
+ * holds stale copies and the format string itself: validating is fn's job.
+ */
+int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg);
+
+#endif

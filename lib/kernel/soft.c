@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * soft.c - words the CPU calls absent, as Linux uses them.
+ *
+ * The layout is a matter of machine and kernel generation, nothing in a dump
+ * states it, so it goes by the release: each layout cites the commit's
+ * release. The swap types at the top of the range depend on configuration
+ * (include/linux/swap.h, MAX_SWAPFILES) and are marked as guesses.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <atwalk/kernel.h>
+
+#include "base/cleanup.h"
+
+struct field { uint8_t lo, bits; };
+
+struct layout {
+	enum atw_family family;
+	uint8_t word_size;
+	unsigned since;          /* KERNEL(major, minor) */
+	uint64_t protnone;       /* any of these set: the page is there */
+	uint64_t protnone_huge;  /* the same, above level 0, in addition */
+	bool inverted;           /* PROT_NONE and swap keep address bits inverted */
+	struct field type, offset;
+	uint64_t soft_dirty, uffd_wp, exclusive;
+};
+
+#define KERNEL(a, b) ((unsigned)(a) << 16 | (unsigned)(b))
+#define BIT(n) ((uint64_t)1 << (n))
+
+/* A family's layouts, newest first. */
+static const struct layout layouts[] = {
+	/* arch/x86/include/asm/pgtable_64.h; inverted since the L1TF fixes */
+	{ ATW_X86, 8, KERNEL(4, 18), BIT(8), BIT(7), true, { 59, 5 }, { 9, 50 },
+	  BIT(1), BIT(2), BIT(3) },
+	{ ATW_X86, 8, 0, BIT(8), BIT(7), false, { 9, 5 }, { 14, 50 }, BIT(7), 0, 0 },
+	/* arch/x86/include/asm/pgtable-2level.h */
+	{ ATW_X86, 4, 0, BIT(8), BIT(7), false, { 1, 5 }, { 10, 22 }, 0, 0, BIT(7) },
+	/* arch/arm64/include/asm/pgtable.h, pgtable-prot.h. Bit 11 (nG) with
+	 * the valid bit clear is PTE_PRESENT_INVALID; bit 58 was PTE_PROT_NONE
+	 * and bit 59 PMD_PRESENT_INVALID before. */
+	{ ATW_ARM64, 8, KERNEL(6, 11), BIT(11), 0, false, { 6, 5 }, { 12, 50 },
+	  0, BIT(3), BIT(2) },
+	{ ATW_ARM64, 8, KERNEL(5, 19), BIT(58), BIT(59), false, { 3, 5 }, { 8, 50 },
+	  0, 0, BIT(2) },
+	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0 },
+	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE */
+	{ ATW_RISCV, 8, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 52 }, 0, 0, BIT(6) },
+	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6) },
+};
+
+static bool parse_release(const char *release, unsigned *ret)
+{
+	unsigned major, minor;
+
+	if (!release || sscanf(release, "%u.%u", &major, &minor) != 2)
+		return false;
+	*ret = KERNEL(major, minor);
+	return true;
+}
+
+struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
+				     const char *release)
+{
+	struct atw_soft_abi abi = { .family = pg->family, .generation = UINT8_MAX };
+	unsigned version;
+
+	abi.known = parse_release(release, &version);
+	if (!abi.known)
+		version = UINT32_MAX;    /* the newest is the likeliest */
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+		const struct layout *l = &layouts[i];
+
+		if (l->family == pg->family && l->word_size == pg->word_size &&
+		    version >= l->since) {
+			abi.generation = (uint8_t)i;
+			break;
+		}
+	}
+	return abi;
+}
+
+/* The address a word carries, read as if it were a leaf of its level. */
+static atw_pa page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
+		      bool inverted)
+{
+	return atw_entry_addr(pg, level, ATW_LEAF, inverted ? ~word : word);
+}
+
+static uint64_t take(uint64_t word, struct field f)
+{
+	return word >> f.lo & (BIT(f.bits) - 1);
+}
+
+/*
+ * Types from the top of the range down, in a kernel that has all of them:
+ * 31 marker, 27..30 device, 24..26 migration, 23 poison. Which exist depends
+ * on the configuration; type 31 is the marker in every kernel since 6.2.
+ */
+static void special_type(struct atw_soft_word *s, const struct atw_paging *pg)
+{
+	if (s->type == 31) {
+		s->what = s->offset & 4 ? ATW_SOFT_GUARD :
+			  s->offset & 2 ? ATW_SOFT_POISON : ATW_SOFT_MARKER;
+		return;
+	}
+	if (s->type < 23)
+		return;
+	s->guess = true;
+	s->what = s->type == 23 ? ATW_SOFT_POISON :
+		  s->type <= 26 ? ATW_SOFT_MIGRATION : ATW_SOFT_DEVICE;
+	/* Above the frame number migration entries keep accessed and dirty. */
+	s->pa = ATW_PA((s->offset & (BIT(pg->pa_bits - pg->page_shift) - 1))
+		       << pg->page_shift);
+}
+
+struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
+				     const struct atw_paging *pg,
+				     unsigned level, uint64_t word)
+{
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
+	const struct layout *l;
+	uint64_t there;
+
+	if (!word)
+		return s;
+	if (abi->generation >= ARRAY_SIZE(layouts)) {
+		s.what = ATW_SOFT_UNKNOWN;
+		return s;
+	}
+	l = &layouts[abi->generation];
+	there = l->protnone | (level ? l->protnone_huge : 0);
+	s.soft_dirty = word & l->soft_dirty;
+	if (word & there) {
+		s.what = ATW_SOFT_PROTNONE;
+		s.soft_dirty = false;
+		s.pa = page_of(pg, level, word, l->inverted);
+		return s;
+	}
+	s.what = ATW_SOFT_SWAP;
+	s.uffd_wp = word & l->uffd_wp;
+	s.exclusive = word & l->exclusive;
+	s.type = (uint8_t)take(word, l->type);
+	s.offset = take(l->inverted ? ~word : word, l->offset);
+	special_type(&s, pg);
+	return s;
+}
+
+const char *atw_soft_name(enum atw_soft what)
+{
+	static const char *const names[] = {
+		[ATW_SOFT_NONE] = "absent", [ATW_SOFT_PROTNONE] = "protnone",
+		[ATW_SOFT_SWAP] = "swap", [ATW_SOFT_MIGRATION] = "migration",
+		[ATW_SOFT_POISON] = "poison", [ATW_SOFT_DEVICE] = "device",
+		[ATW_SOFT_MARKER] = "marker", [ATW_SOFT_GUARD] = "guard",
+		[ATW_SOFT_UNKNOWN] = "unknown",
+	};
+
+	return names[what];
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* csv.c - RFC 4180 with a head line, and lines that end in LF alone. */
+#include "output/number.h"
+#include "output/sink.h"
+#include "output/text.h"
+
+static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,
+		     struct atw_err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < sc->ncols; i++) {
+		if (i)
+			writer_char(k->w, ',');
+		writer_put(k->w, sc->col[i].key, strlen(sc->col[i].key));
+	}
+	writer_char(k->w, '\n');
+	return ATW_OK;
+}
+
+static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
+{
+	if (!cell_has(c, u)) {
+		const char *words = cell_words(c, u);
+
+		if (*words)
+			text_csv(&c->form, words);
+	}
+	sink_put(k, &c->form);
+}
+
+static void put_text(struct atw_sink *k, struct cell *c, const char *s)
+{
+	/* n/a is nothing at all; the empty text is "". */
+	if (!s)
+		return;
+	if (!cell_has_text(c, s))
+		text_csv(&c->form, s);
+	sink_put(k, &c->form);
+}
+
+static int csv_row(struct atw_sink *k, const struct atw_row *row,
+		   struct atw_err *err)
+{
+	struct writer *w = k->w;
+
+	(void)err;
+	for (size_t i = 0; i < k->sc->ncols; i++) {
+		struct cell *c = &k->cell[i];
+		char *p = writer_room(w, 1 + NUMBER_MAX);
+
+		if (i)
+			*p++ = ',';
+		if (row_has(row, i)) {
+			switch (c->col->type) {
+			case ATW_T_VA:
+			case ATW_T_PA:
+			case ATW_T_HEX:
+				p = put_hex(p, row->v[i].u);
+				break;
+			case ATW_T_BYTES:
+			case ATW_T_COUNT:
+				p = put_dec(p, row->v[i].u);
+				break;
+			case ATW_T_ENUM:
+			case ATW_T_FLAGS:
+			case ATW_T_LETTERS:
+				writer_advance(w, p);
+				put_words(k, c, row->v[i].u);
+				continue;
+			case ATW_T_TEXT:
+				writer_advance(w, p);
+				put_text(k, c, row->v[i].s);
+				continue;
+			}
+		}
+		writer_advance(w, p);
+	}
+	writer_char(w, '\n');
+	return ATW_OK;
+}
+
+static int csv_end(struct atw_sink *k, struct atw_err *err)
+{
+	(void)k;
+	(void)err;
+	return ATW_OK;
+}
+
+const struct atw_sink_ops sink_csv = {
+	.size = sizeof(sink_csv),
+	.name = "csv",
+	.help = "comma-separated values (RFC 4180) with a head line",
+	.begin = csv_begin,
+	.row = csv_row,
+	.end = csv_end,
+};

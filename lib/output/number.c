@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/number.h"
+
+static const char pairs[201] =
+	"00010203040506070809101112131415161718192021222324"
+	"25262728293031323334353637383940414243444546474849"
+	"50515253545556575859606162636465666768697071727374"
+	"75767778798081828384858687888990919293949596979899";
+
+char *put_dec(char *p, uint64_t v)
+{
+	char tmp[NUMBER_MAX], *end = tmp + sizeof(tmp), *q = end;
+
+	while (v >= 100) {
+		q -= 2;
+		memcpy(q, pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		q -= 2;
+		memcpy(q, pairs + v * 2, 2);
+	} else {
+		*--q = (char)('0' + v);
+	}
+	memcpy(p, q, (size_t)(end - q));
+	return p + (end - q);
+}
+
+char *put_hex_short(char *p, uint64_t v)
+{
+	unsigned digits = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
+
+	*p++ = '0';
+	*p++ = 'x';
+	while (digits--)
+		*p++ = "0123456789abcdef"[v >> 4 * digits & 15];
+	return p;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "output/number.h"
+
+static const struct atw_sink_ops *const kinds[] = {
+#define SINK(name) &sink_##name,
+#include "output/sinks.def"
+#undef SINK
+};
+
+const struct atw_sink_ops *atw_sink_kind(size_t i)
+{
+	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
+}
+
+int sink_find(const char *format, const struct atw_sink_ops **ret,
+	      struct atw_err *err)
+{
+	struct buf known = { 0 };
+	int rc;
+
+	if (!format || !*format) {
+		*ret = kinds[0];
+		return ATW_OK;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(kinds[i]->name, format)) {
+			buf_deinit(&known);
+			*ret = kinds[i];
+			return ATW_OK;
+		}
+		if (i)
+			buf_str(&known, ", ");
+		buf_str(&known, kinds[i]->name);
+	}
+	rc = atw_err_set(err, ATW_E_USAGE,
+			 "--format: unknown format '%.64s'; known: %s", format,
+			 known.data ? known.data : "");
+	buf_deinit(&known);
+	return rc;
+}
+
+int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
+	      const struct atw_schema *sc, struct writer *w,
+	      struct atw_err *err)
+{
+	struct cell *cell = calloc(sc->ncols + 1, sizeof(*cell));
+
+	if (!cell)
+		return atw_err_set(err, ATW_E_NOMEM,
+				   "not enough memory for the output");
+	for (size_t i = 0; i < sc->ncols; i++)
+		cell[i].col = &sc->col[i];
+	*k = (struct atw_sink){ .ops = ops, .w = w, .sc = sc, .cell = cell };
+	return ATW_OK;
+}
+
+void sink_deinit(struct atw_sink *k)
+{
+	for (size_t i = 0; k->cell && i < k->sc->ncols; i++) {
+		buf_deinit(&k->cell[i].lead);
+		buf_deinit(&k->cell[i].raw);
+		buf_deinit(&k->cell[i].form);
+	}
+	free(k->cell);
+	*k = (struct atw_sink){ 0 };
+}
+
+bool cell_has_text(struct cell *c, const char *s)
+{
+	if (c->known && !strcmp(c->raw.data, s))
+		return true;
+	c->form.len = 0;
+	c->raw.len = 0;
+	buf_str(&c->raw, s);
+	c->known = !c->raw.failed;
+	return false;
+}
+
+void sink_check(struct atw_sink *k, const struct buf *b)
+{
+	if (b->failed && !k->w->error)
+		k->w->error = ENOMEM;
+}
+
+void sink_put(struct atw_sink *k, const struct buf *b)
+{
+	sink_check(k, b);
+	writer_put(k->w, b->data ? b->data : "", b->len);
+}
+
+static const char *name_of(const struct atw_names *nm, uint64_t i)
+{
+	return nm && nm->name && i < nm->n ? nm->name[i] : NULL;
+}
+
+bool words_next(const struct atw_column *c, uint64_t *left, char number[24],
+		const char **ret)
+{
+	uint64_t nameless = 0;
+
+	for (uint64_t u = *left; u; u &= u - 1) {
+		const char *name = name_of(c->names,
+					   (unsigned)__builtin_ctzll(u));
+
+		if (name) {
+			*left &= ~(u & -u);
+			*ret = name;
+			return true;
+		}
+		nameless |= u & -u;
+	}
+	if (!nameless)
+		return false;
+	*put_hex_short(number, nameless) = '\0';
+	*left = 0;
+	*ret = number;
+	return true;
+}
+
+static void letters_text(struct buf *b, const char *letters, uint64_t u)
+{
+	char number[24];
+	size_t i;
+
+	for (i = 0; letters && letters[i] && i < 64; i++)
+		buf_char(b, u >> i & 1 ? letters[i] : '-');
+	/* Bits without a letter follow as a number: "rw-u+0x100". */
+	if (i < 64 && u >> i) {
+		if (i)
+			buf_char(b, '+');
+		*put_hex_short(number, u >> i << i) = '\0';
+		buf_str(b, number);
+	}
+}
+
+const char *cell_words(struct cell *c, uint64_t u)
+{
+	const struct atw_names *nm = c->col->names;
+	struct buf *b = &c->raw;
+	const char *word;
+	char number[24];
+
+	b->len = 0;
+	buf_add(b, "", 0);
+	switch (c->col->type) {
+	case ATW_T_LETTERS:
+		letters_text(b, nm ? nm->letters : NULL, u);
+		break;
+	case ATW_T_ENUM:
+		word = name_of(nm, u);
+		if (!word) {
+			*put_hex_short(number, u) = '\0';
+			word = number;
+		}
+		buf_str(b, word);
+		break;
+	default:
+		while (words_next(c->col, &u, number, &word)) {
+			if (b->len)
+				buf_char(b, ',');
+			buf_str(b, word);
+		}
+		break;
+	}
+	/* Its error shows where the form is written. */
+	c->form.failed |= b->failed;
+	return b->data ? b->data : "";
+}

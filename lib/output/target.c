@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/num.h"
+
+#define TRIES 1000               /* names for a temporary file */
+
+const char *target_name(const struct target *t)
+{
+	return t->path ? t->path : "standard output";
+}
+
+/* What the last system call said, as a sentence about the target. */
+static int failed(const struct target *t, const char *what, struct atw_err *err)
+{
+	int status = errno == ENOENT ? ATW_E_MISSING :
+		     errno == EACCES || errno == EPERM || errno == EROFS ?
+		     ATW_E_PERM : errno == ENOMEM ? ATW_E_NOMEM : ATW_E_IO;
+
+	return atw_err_set(err, status, "%s: %s: %m", target_name(t), what);
+}
+
+/*
+ * The names of our own open files. Opening them anew would start a file at
+ * its first byte again, over what the shell has put there: the descriptor
+ * itself is meant.
+ */
+static int own_fd(const char *path)
+{
+	static const char *const dirs[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t fd;
+
+	if (!path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		size_t n = strlen(dirs[i]);
+
+		if (!strncmp(path, dirs[i], n) &&
+		    num_dec(path + n, strlen(path + n), &fd) && fd <= INT_MAX)
+			return (int)fd;
+	}
+	return -1;
+}
+
+static size_t dir_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/*
+ * A file without a name vanishes by itself, even when we are killed. Not
+ * every file system can do that, and giving it a name later needs /proc.
+ */
+static int open_unnamed(const char *final)
+{
+	_auto_free char *dir = NULL;
+	char self[32];
+	int fd;
+
+	if (asprintf(&dir, "%.*s.", (int)dir_len(final), final) < 0) {
+		dir = NULL;
+		return -1;
+	}
+	fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (access(self, F_OK) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Find a free name beside the target and have `make` create it there: a file
+ * is renamed within one file system only. Returns what `make` does.
+ */
+static int make_beside(struct target *t, int (*make)(struct target *, const char *))
+{
+	int dir = (int)dir_len(t->final);
+	int rc = -1;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		char *name;
+
+		/* Long names are cut: a name has at most 255 bytes. */
+		if (asprintf(&name, "%.*s.%.200s.%ld-%u", dir, t->final,
+			     t->final + dir, (long)getpid(), i) < 0) {
+			errno = ENOMEM;
+			return -1;
+		}
+		rc = make(t, name);
+		if (rc >= 0) {
+			t->temp = name;
+			return rc;
+		}
+		free(name);
+		if (errno != EEXIST)
+			break;
+	}
+	return rc;
+}
+
+static int make_new(struct target *t, const char *name)
+{
+	(void)t;
+	return open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+}
+
+static int make_link(struct target *t, const char *name)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", t->fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* `old`: the file that will be replaced, or NULL. */
+static int open_file(struct target *t, const struct stat *old,
+		     struct atw_err *err)
+{
+	if (old && faccessat(AT_FDCWD, t->final, W_OK, AT_EACCESS) < 0)
+		return failed(t, "cannot write", err);
+	t->owned = true;
+	t->fd = open_unnamed(t->final);
+	if (t->fd < 0)
+		t->fd = make_beside(t, make_new);
+	if (t->fd < 0)
+		return failed(t, "cannot create a file beside it", err);
+	/* As it was, where we may: not being its owner is no failure. */
+	if (old && (fchown(t->fd, old->st_uid, old->st_gid) < 0 ||
+		    fchmod(t->fd, old->st_mode & 07777) < 0))
+		fchmod(t->fd, old->st_mode & 0777);
+	return ATW_OK;
+}
+
+static int open_path(struct target *t, const char *path, struct atw_err *err)
+{
+	struct stat st;
+	bool exists = !stat(path, &st);
+
+	if (!exists && errno != ENOENT)
+		return failed(t, "cannot write", err);
+	if (exists && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return failed(t, "cannot write", err);
+	}
+	if (exists && !S_ISREG(st.st_mode)) {
+		t->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		t->owned = true;
+		return t->fd < 0 ? failed(t, "cannot write", err) : ATW_OK;
+	}
+	/* Behind a symbolic link, the file it leads to is replaced. */
+	t->final = exists ? realpath(path, NULL) : strdup(path);
+	if (!t->final)
+		return failed(t, "cannot write", err);
+	return open_file(t, exists ? &st : NULL, err);
+}
+
+int target_open(const char *path, struct target *ret, struct atw_err *err)
+{
+	struct target t = { .fd = own_fd(path) };
+	int rc = ATW_OK;
+
+	if (t.fd != STDOUT_FILENO) {
+		t.path = strdup(path);
+		if (!t.path)
+			return atw_err_set(err, ATW_E_NOMEM,
+					   "not enough memory for the output");
+	}
+	if (t.fd < 0) {
+		rc = open_path(&t, path, err);
+	} else if (fcntl(t.fd, F_GETFL) < 0) {
+		rc = failed(&t, "cannot write", err);
+		t.fd = -1;
+	}
+	if (rc < 0) {
+		target_close(&t);
+		return rc;
+	}
+	*ret = t;
+	return ATW_OK;
+}
+
+int target_commit(struct target *t, struct atw_err *err)
+{
+	int rc;
+
+	if (!t->owned)
+		return ATW_OK;
+	/* Disks that fill up or fail may say so only here. */
+	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&
+	    errno != EOPNOTSUPP)
+		return failed(t, "cannot write", err);
+	if (t->final && !t->temp && make_beside(t, make_link) < 0)
+		return failed(t, "cannot create", err);
+	rc = close(t->fd);
+	t->fd = -1;
+	if (rc < 0 && errno != EINTR)
+		return failed(t, "cannot write", err);
+	if (t->final && rename(t->temp, t->final) < 0)
+		return failed(t, "cannot create", err);
+	free(t->temp);
+	t->temp = NULL;
+	return ATW_OK;
+}
+
+void target_close(struct target *t)
+{
+	if (t->owned && t->fd >= 0)
+		close(t->fd);
+	if (t->temp)
+		unlink(t->temp);
+	free(t->temp);
+	free(t->final);
+	free(t->path);
+	*t = (struct target){ .fd = -1 };
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * target.h - where the bytes go: standard output, a device or pipe, or a file
+ * that appears under its name only when it is complete.
+ */
+#ifndef OUTPUT_TARGET_H
+#define OUTPUT_TARGET_H
+
+#include <atwalk/base.h>
+
+struct target {
+	int fd;
+	bool owned;              /* fd is ours to close */
+	char *path;              /* as the user wrote it; NULL: standard output */
+	char *final;             /* the file's name; NULL: written directly */
+	char *temp;              /* its name until then; NULL: it has none yet */
+};
+
+/* NULL and "-" are standard output. */
+int target_open(const char *path, struct target *ret, struct atw_err *err);
+/* What errors call it. */
+const char *target_name(const struct target *t);
+/* Put the file in its place. */
+int target_commit(struct target *t, struct atw_err *err);
+/* Without a commit, nothing is left behind. Fine on fd -1. */
+void target_close(struct target *t);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/text.h"
+
+#include <string.h>
+
+#define NOT_UTF8 UINT32_MAX
+
+/*
+ * Take one character off the text, which goes on. Overlong forms, surrogates
+ * and numbers past the last character are not UTF-8 (RFC 3629); then one byte
+ * is taken.
+ */
+static uint32_t next_char(const char **s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *p = (const unsigned char *)*s;
+	unsigned len = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 :
+		       p[0] < 0xf0 ? 3 : p[0] < 0xf8 ? 4 : 0;
+	uint32_t c = len > 1 ? p[0] & (0x7fu >> len) : p[0];
+
+	(*s)++;
+	if (!len)
+		return NOT_UTF8;
+	/* The closing NUL is no continuation either, so this stays inside. */
+	for (unsigned i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return NOT_UTF8;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return NOT_UTF8;
+	*s += len - 1;
+	return c;
+}
+
+/* What must not reach a terminal as it is. */
+static bool harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+	       c == 0x61c || c == 0x200e || c == 0x200f || /* direction */
+	       (c >= 0x2028 && c <= 0x202e) ||     /* line ends, overrides */
+	       (c >= 0x2066 && c <= 0x2069) ||     /* isolates */
+	       c == 0xfeff || c == NOT_UTF8;
+}
+
+/* How many bytes from here on are printable ASCII other than `not`. */
+static size_t clean(const char *s, const char *not)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != not[0] && s[n] != not[1])
+		n++;
+	return n;
+}
+
+static void hex_bytes(struct buf *b, const char *s, const char *end)
+{
+	for (; s < end; s++)
+		buf_printf(b, "\\x%02x", (unsigned char)*s);
+}
+
+/* `keep`: control characters that may stay; `twice`: a quote is doubled. */
+static void escape(struct buf *b, const char *s, const char *keep, bool twice)
+{
+	while (*s) {
+		size_t n = clean(s, twice ? "\"\"" : "\0");
+		const char *from = s + n;
+
+		buf_add(b, s, n);
+		s = from;
+		if (!*s)
+			break;
+		if (*s == '"') {
+			buf_str(b, "\"\"");
+			s++;
+		} else if (!harmful(next_char(&s)) || strchr(keep, *from)) {
+			buf_add(b, from, (size_t)(s - from));
+		} else {
+			hex_bytes(b, from, s);
+		}
+	}
+}
+
+void text_plain(struct buf *b, const char *s)
+{
+	size_t start = b->len;
+
+	/* A blank that cannot be seen is one that gets lost. */
+	if (*s == ' ') {
+		buf_str(b, "\\x20");
+		s++;
+	}
+	escape(b, s, "", false);
+	if (b->len > start && b->data[b->len - 1] == ' ') {
+		b->len--;
+		buf_str(b, "\\x20");
+	}
+}
+
+void text_lines(struct buf *b, const char *s)
+{
+	escape(b, s, "\n\t", false);
+}
+
+void text_csv(struct buf *b, const char *s)
+{
+	if (*s && !s[strcspn(s, ",\"\r\n\t")]) {
+		escape(b, s, "", false);
+		return;
+	}
+	buf_char(b, '"');
+	escape(b, s, "\r\n\t", true);
+	buf_char(b, '"');
+}
+
+static void json_char(struct buf *b, uint32_t c)
+{
+	static const char named[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+	const char *n = NULL;
+
+	for (size_t i = 0; i < sizeof(named) - 1 && !n; i += 2)
+		if ((unsigned char)named[i] == c)
+			n = &named[i + 1];
+	if (n) {
+		buf_char(b, '\\');
+		buf_char(b, *n);
+	} else {
+		buf_printf(b, "\\u%04x", c);
+	}
+}
+
+void text_json(struct buf *b, const char *s)
+{
+	buf_char(b, '"');
+	while (*s) {
+		size_t n = clean(s, "\"\\");
+		const char *from = s + n;
+		uint32_t c;
+
+		buf_add(b, s, n);
+		s = from;
+		if (!*s)
+			break;
+		c = next_char(&s);
+		if (c == NOT_UTF8)
+			json_char(b, (unsigned char)*from);
+		else if (c == '"' || c == '\\' || harmful(c))
+			json_char(b, c);
+		else
+			buf_add(b, from, (size_t)(s - from));
+	}
+	buf_char(b, '"');
+}
+
+size_t text_width(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += (s[i] & 0xc0) != 0x80;
+	return n;
+}

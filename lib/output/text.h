@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * text.h - texts out of memory we do not trust, made harmless.
+ *
+ * A task may call itself anything, terminal commands included. Whatever the
+ * format, what comes out is valid UTF-8 without control characters:
+ *
+ *	plain  \xNN for each byte of a control character, of one that changes
+ *	       the direction or the end of a line, and of what is not UTF-8;
+ *	       likewise for a blank at either end
+ *	CSV    the same, but tab, CR and LF stay, as RFC 4180 has them in quotes,
+ *	       and so do blanks
+ *	JSON   \uNNNN, which loses nothing; a byte that is not UTF-8 becomes the
+ *	       character of that number, \u0080 to \u00ff
+ */
+#ifndef OUTPUT_TEXT_H
+#define OUTPUT_TEXT_H
+
+#include "base/buf.h"
+
+void text_plain(struct buf *b, const char *s);
+/* Free text of several lines: line ends and tabs stay. */
+void text_lines(struct buf *b, const char *s);
+/* With quotes where it needs some; the empty text is "". */
+void text_csv(struct buf *b, const char *s);
+/* With its quotes. */
+void text_json(struct buf *b, const char *s);
+
+/* Columns of a terminal it takes, as far as one a character is true. */
+size_t text_width(const char *s, size_t len);
+
+#endif

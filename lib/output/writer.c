@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/writer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Larger ones fall out of the cache and are slower. */
+#define WRITER_CAP ((size_t)256 << 10)
+
+int writer_init(struct writer *w, int fd, struct atw_err *err)
+{
+	*w = (struct writer){ .fd = fd, .buf = malloc(WRITER_CAP) };
+	if (!w->buf)
+		return atw_err_set(err, ATW_E_NOMEM,
+				   "not enough memory for the output");
+	w->cap = WRITER_CAP;
+	w->prompt = isatty(fd);
+	return ATW_OK;
+}
+
+void writer_deinit(struct writer *w)
+{
+	free(w->buf);
+	*w = (struct writer){ .fd = -1 };
+}
+
+/* The other end may have made its pipe non-blocking: that is no error. */
+static bool wait_until_writable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, -1) > 0 || errno == EINTR;
+}
+
+static void send_all(struct writer *w, const char *p, size_t n)
+{
+	while (n && !w->error) {
+		ssize_t done = write(w->fd, p, n);
+
+		if (done >= 0) {
+			p += done;
+			n -= (size_t)done;
+		} else if (errno != EINTR &&
+			   (errno != EAGAIN || !wait_until_writable(w->fd))) {
+			w->error = errno;
+		}
+	}
+}
+
+bool writer_flush(struct writer *w)
+{
+	send_all(w, w->buf, w->len);
+	w->len = 0;
+	w->whole = 0;
+	return !w->error;
+}
+
+bool writer_grow(struct writer *w, size_t n)
+{
+	if (w->whole) {
+		send_all(w, w->buf, w->whole);
+		w->len -= w->whole;
+		memmove(w->buf, w->buf + w->whole, w->len);
+		w->whole = 0;
+	}
+	/* A row longer than the buffer cannot stay whole. */
+	if (w->cap - w->len < n)
+		writer_flush(w);
+	return w->cap - w->len >= n;
+}
+
+void writer_put(struct writer *w, const void *data, size_t len)
+{
+	if (w->cap - w->len < len && !writer_grow(w, len)) {
+		/* Longer than all of the buffer, which is empty now. */
+		send_all(w, data, len);
+		return;
+	}
+	memcpy(w->buf + w->len, data, len);
+	w->len += len;
+}

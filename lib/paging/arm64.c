@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * arm64.c - VMSAv8-64 stage 1, for 4K, 16K and 64K granules.
+ *
+ * Arm ARM DDI 0487: D8.2 (levels and sizes per granule), D8.3.1 (descriptor
+ * formats), D8.4.1 (access permissions, hierarchical and direct), D8.7
+ * (contiguous bit), and AArch64.BlockDescSupported, AArch64.LeafBase,
+ * AArch64.ContiguousSize, AArch64.S1DirectBasePermissions of its pseudocode.
+ *
+ * The manual counts levels down the walk (-1 or 0 to 3), this library up from
+ * the pages: level n here is level 3 - n there. RES0 bits do not fault and are
+ * not part of any address.
+ */
+#include "paging/arm_long.h"
+
+/* ---- kinds: which levels know blocks ---- */
+
+/* 2M, 1G; with LPA2 also 512G */
+static const struct atw_rule rules_4k[] = AL_RULES(ATW_L(1) | ATW_L(2));
+static const struct atw_rule rules_4k_lpa2[] =
+	AL_RULES(ATW_L(1) | ATW_L(2) | ATW_L(3));
+/* 32M; with LPA2 also 64G */
+static const struct atw_rule rules_16k[] = AL_RULES(ATW_L(1));
+static const struct atw_rule rules_16k_lpa2[] = AL_RULES(ATW_L(1) | ATW_L(2));
+/* 512M, with LPA 4T */
+static const struct atw_rule rules_64k[] = AL_RULES(ATW_L(1) | ATW_L(2));
+
+/* ---- rights ---- */
+
+static const struct atw_right_rule rights[] = {
+	{ AL_APTABLE0, AL_APTABLE0, ATW_L_ALL, K_TABLE, ATW_UR | ATW_UW },
+	{ AL_APTABLE1, AL_APTABLE1, ATW_L_ALL, K_TABLE, ALL_W },
+	{ AL_PXNTABLE, AL_PXNTABLE, ATW_L_ALL, K_TABLE, ATW_KX },
+	{ AL_XNTABLE, AL_XNTABLE, ATW_L_ALL, K_TABLE, ATW_UX },
+	/* AP[1] is about data: without it EL0 may still execute */
+	{ AL_AP1, 0, ATW_L_ALL, K_LEAF | LEAVES_FROM_HERE, ATW_UR | ATW_UW },
+	{ AL_AP2, AL_AP2, ATW_L_ALL, K_LEAF, ALL_W },
+	{ AL_PXN, AL_PXN, ATW_L_ALL, K_LEAF, ATW_KX },
+	{ AL_XN, AL_XN, ATW_L_ALL, K_LEAF, ATW_UX },
+	/* what EL0 can write, after all of the above, EL1 never executes */
+	{ 0, 0, ATW_L_ALL, K_LEAF | IF_USER_WRITES, ATW_KX },
+	{ 0 }
+};
+
+/* ---- flags ---- */
+
+#define ARM64_FLAGS \
+	AL_FLAGS, \
+	FLAG(10, ATW_L_ALL, K_ANY, 'A', "af", "access flag: it was used"), \
+	FLAG(16, ATW_L_FROM(1), K_LEAF, 'T', "nt", "block: TLB may not cache it"), \
+	FLAG(50, ATW_L_ALL, K_LEAF, 'G', "gp", "guarded: branch targets marked"), \
+	FLAG(51, ATW_L_ALL, K_LEAF, 'D', "dbm", "hardware may mark it dirty"), \
+	FLAG(54, ATW_L_ALL, K_LEAF, 'X', "uxn", "no execution by users"), \
+	FLAG(59, ATW_L_ALL, K_LEAF, 'e', "pbha59", "page-based attribute"), \
+	FLAG(60, ATW_L_ALL, K_LEAF, 'f', "pbha60", "page-based attribute"), \
+	FLAG(61, ATW_L_ALL, K_LEAF, 'g', "pbha61", "page-based attribute"), \
+	FLAG(62, ATW_L_ALL, K_LEAF, 'h', "pbha62", "page-based attribute"), \
+	FLAG(63, ATW_L_ALL, K_LEAF, 's', "sw63", "ignored by hardware"), \
+	FLAG(60, ATW_L_ALL, K_TABLE, 'X', "uxntable", "no user execution below")
+
+static const struct atw_flag flags[] = { ARM64_FLAGS, AL_SHAREABLE, { 0 } };
+static const struct atw_flag flags_lpa2[] = { ARM64_FLAGS, { 0 } };
+
+/* ---- contiguous runs: each entry still carries its own address ---- */
+
+static const struct atw_span_rule spans_4k[] = {
+	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 16, false },   /* 16 x 4K */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 25, false },   /* 16 x 2M */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(2), 34, false },   /* 16 x 1G */
+	{ 0 }
+};
+
+static const struct atw_span_rule spans_16k[] = {
+	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 21, false },   /* 128 x 16K */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 30, false },   /* 32 x 32M */
+	{ 0 }
+};
+
+static const struct atw_span_rule spans_64k[] = {
+	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 21, false },   /* 32 x 64K */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 34, false },   /* 32 x 512M */
+	{ 0 }
+};
+
+/* ---- where the address lies ---- */
+
+#define ADDR_4K       { { 47, 12, 12, 0, 0 } }
+#define ADDR_16K      { { 47, 14, 14, 0, 0 } }
+/* LPA2 (TCR.DS): OA[49:48] in place, OA[51:50] in bits 9:8 */
+#define ADDR_4K_LPA2  { { 49, 12, 12, 0, 0 }, { 9, 8, 50, 0, 0 } }
+#define ADDR_16K_LPA2 { { 49, 14, 14, 0, 0 }, { 9, 8, 50, 0, 0 } }
+/*
+ * LPA: OA[51:48] in bits 15:12. A CPU without it has these bits RES0, so a 64K
+ * mode can always read them.
+ */
+#define ADDR_64K      { { 47, 16, 16, 0, 0 }, { 15, 12, 48, 0, 0 } }
+
+#define ARM64(shift) \
+	.family = ATW_ARM64, .halves = ATW_SPLIT, .page_shift = shift, \
+	.word_size = 8, .rights = rights
+#define ARM64_4K \
+	ARM64(12), .pa_bits = 48, .addr = ADDR_4K, \
+	.rules = rules_4k, .flags = flags, .spans = spans_4k
+#define ARM64_4K_LPA2 \
+	ARM64(12), .pa_bits = 52, .addr = ADDR_4K_LPA2, \
+	.rules = rules_4k_lpa2, .flags = flags_lpa2, .spans = spans_4k
+#define ARM64_16K \
+	ARM64(14), .pa_bits = 48, .addr = ADDR_16K, \
+	.rules = rules_16k, .flags = flags, .spans = spans_16k
+#define ARM64_16K_LPA2 \
+	ARM64(14), .pa_bits = 52, .addr = ADDR_16K_LPA2, \
+	.rules = rules_16k_lpa2, .flags = flags_lpa2, .spans = spans_16k
+#define ARM64_64K \
+	ARM64(16), .pa_bits = 52, .addr = ADDR_64K, \
+	.rules = rules_64k, .flags = flags, .spans = spans_64k
+
+/* ---- 4K ---- */
+
+const struct atw_paging atw_mode_arm64_4k_39 = {
+	.name = "arm64-4k-39", .help = "arm64, 4K pages, 512 GiB a half",
+	ARM64_4K, .va_bits = 39, .nlevels = 3,
+	.level = { { "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PGD", 30, 9 } },
+};
+
+const struct atw_paging atw_mode_arm64_4k_42 = {
+	.name = "arm64-4k-42", .help = "arm64, 4K pages, 4 TiB a half",
+	ARM64_4K, .va_bits = 42, .nlevels = 4,
+	.level = {
+		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
+		{ "PGD", 39, 3 },
+	},
+};
+
+const struct atw_paging atw_mode_arm64_4k_48 = {
+	.name = "arm64-4k-48", .help = "arm64, 4K pages, 256 TiB a half",
+	ARM64_4K, .va_bits = 48, .nlevels = 4,
+	.level = {
+		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
+		{ "PGD", 39, 9 },
+	},
+};
+
+const struct atw_paging atw_mode_arm64_4k_52 = {
+	.name = "arm64-4k-52", .help = "arm64, 4K pages, LPA2, 4 PiB a half",
+	ARM64_4K_LPA2, .va_bits = 52, .nlevels = 5,
+	.level = {
+		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
+		{ "P4D", 39, 9 }, { "PGD", 48, 4 },
+	},
+};
+
+/* ---- 16K ---- */
+
+const struct atw_paging atw_mode_arm64_16k_36 = {
+	.name = "arm64-16k-36", .help = "arm64, 16K pages, 64 GiB a half",
+	ARM64_16K, .va_bits = 36, .nlevels = 2,
+	.level = { { "PTE", 14, 11 }, { "PGD", 25, 11 } },
+};
+
+const struct atw_paging atw_mode_arm64_16k_47 = {
+	.name = "arm64-16k-47", .help = "arm64, 16K pages, 128 TiB a half",
+	ARM64_16K, .va_bits = 47, .nlevels = 3,
+	.level = { { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PGD", 36, 11 } },
+};
+
+const struct atw_paging atw_mode_arm64_16k_48 = {
+	.name = "arm64-16k-48", .help = "arm64, 16K pages, 256 TiB a half",
+	ARM64_16K, .va_bits = 48, .nlevels = 4,
+	.level = {
+		{ "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 },
+		{ "PGD", 47, 1 },
+	},
+};
+
+const struct atw_paging atw_mode_arm64_16k_52 = {
+	.name = "arm64-16k-52", .help = "arm64, 16K pages, LPA2, 4 PiB a half",
+	ARM64_16K_LPA2, .va_bits = 52, .nlevels = 4,
+	.level = {
+		{ "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 },
+		{ "PGD", 47, 5 },
+	},
+};
+
+/* ---- 64K ---- */
+
+const struct atw_paging atw_mode_arm64_64k_42 = {
+	.name = "arm64-64k-42", .help = "arm64, 64K pages, 4 TiB a half",
+	ARM64_64K, .va_bits = 42, .nlevels = 2,
+	.level = { { "PTE", 16, 13 }, { "PGD", 29, 13 } },
+};
+
+const struct atw_paging atw_mode_arm64_64k_48 = {
+	.name = "arm64-64k-48", .help = "arm64, 64K pages, 256 TiB a half",
+	ARM64_64K, .va_bits = 48, .nlevels = 3,
+	.level = { { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 6 } },
+};
+
+const struct atw_paging atw_mode_arm64_64k_52 = {
+	.name = "arm64-64k-52", .help = "arm64, 64K pages, LVA, 4 PiB a half",
+	ARM64_64K, .va_bits = 52, .nlevels = 3,
+	.level = { { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 10 } },
+};
+
+/* ---- "lpa2": TCR.DS with fewer than 52 bits of virtual address ---- */
+
+const struct atw_extension atw_extensions_arm64[] = {
+	{ "lpa2", ATW_ARM64, 12, 8, 52, ADDR_4K_LPA2,
+	  rules_4k_lpa2, flags_lpa2, spans_4k },
+	{ "lpa2", ATW_ARM64, 14, 8, 52, ADDR_16K_LPA2,
+	  rules_16k_lpa2, flags_lpa2, spans_16k },
+	{ 0 }
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tables.h - the words the tables of paging modes are written in.
+ *
+ * To add a mode: write its tables in a file of this folder, define one
+ * `const struct atw_paging atw_mode_NAME`, and add MODE(NAME) to modes.def.
+ * tests/unit/paging_tables.c then checks the tables for slips.
+ *
+ * Three conventions go beyond atwalk/paging.h, read by entry.c only:
+ *
+ *  - A piece of address with a condition (PSE-36, Arm supersections) speaks of
+ *    leaves above level 0. At level 0 the same bits mean something else: bit 7
+ *    of an x86 PTE is PAT, bit 18 of an Arm small page is an address bit.
+ *  - A right rule whose kinds hold IF_USER_WRITES counts only while ATW_UW is
+ *    left after the rules before it.
+ *  - LEAVES_FROM_HERE in the kinds of a right rule: neither it nor a later one
+ *    is about tables, so that a walk need not look at them.
+ */
+#ifndef LIB_PAGING_TABLES_H
+#define LIB_PAGING_TABLES_H
+
+#include <atwalk/paging.h>
+
+#define BIT(n)        (1ull << (n))
+#define BITS(hi, lo)  ((~0ull >> (63 - (hi))) & (~0ull << (lo)))
+
+#define K_TABLE       ATW_K(ATW_TABLE)
+#define K_LEAF        ATW_K(ATW_LEAF)
+#define K_ANY         ATW_K_ANY
+#define IF_USER_WRITES 0x80
+#define LEAVES_FROM_HERE 0x40
+
+#define KERNEL_ALL    (ATW_KR | ATW_KW | ATW_KX)
+#define USER_ALL      (ATW_UR | ATW_UW | ATW_UX)
+#define ALL_W         (ATW_KW | ATW_UW)
+#define ALL_X         (ATW_KX | ATW_UX)
+
+/* The flag of one bit that is set. */
+#define FLAG(bit, levels, kinds, letter, name, help) \
+	{ BIT(bit), BIT(bit), levels, kinds, letter, name, help }
+
+/* What an extension puts in the place of a mode's own tables. */
+struct atw_extension {
+	const char *name;        /* NULL ends a list */
+	enum atw_family family;
+	uint8_t page_shift, word_size;   /* the modes it applies to */
+	uint8_t pa_bits;
+	struct atw_bits addr[4];
+	const struct atw_rule *rules;
+	const struct atw_flag *flags;
+	const struct atw_span_rule *spans;
+};
+
+extern const struct atw_extension atw_extensions_arm64[];
+extern const struct atw_extension atw_extensions_riscv[];
+
+#define MODE(id) extern const struct atw_paging atw_mode_##id;
+#include "paging/modes.def"
+#undef MODE
+
+#endif

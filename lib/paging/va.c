@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * va.c - which virtual addresses a mode can translate.
+ *
+ * The bits above the translated ones are copies of something, see enum
+ * atw_halves. Tags in the top byte (arm64 TBI, x86 LAM) are not looked at: who
+ * has a tagged pointer takes the tag off first.
+ */
+#include <atwalk/paging.h>
+
+atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
+			bool high_half)
+{
+	uint64_t above = ~0ull << pg->va_bits;
+	bool ones = false;
+
+	if (pg->halves == ATW_SPLIT)
+		ones = high_half;
+	else if (pg->halves == ATW_SIGNED)
+		ones = low >> (pg->va_bits - 1) & 1;
+	return ATW_VA(ones ? low | above : low & ~above);
+}
+
+bool atw_va_valid(const struct atw_paging *pg, atw_va va)
+{
+	return atw_va_canonical(pg, va.u, va.u >> 63).u == va.u;
+}

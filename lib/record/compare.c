@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/compare.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "record/schema.h"
+
+static struct insn range(uint8_t col, uint64_t a, uint64_t b, bool want)
+{
+	return (struct insn){ .op = OP_RANGE, .col = col, .want = want,
+			      .a = a, .b = b };
+}
+
+static struct insn any(uint8_t col, uint64_t mask, bool want)
+{
+	return (struct insn){ .op = OP_ANY, .col = col, .want = want,
+			      .a = mask };
+}
+
+/* "'foo' at character 7" is what starts every complaint about a value. */
+static int bad_value(const struct compare *c, const char *what,
+		     struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_USAGE,
+			   "--filter: '%.*s' at character %zu is not %s",
+			   (int)(c->len < 64 ? c->len : 64), c->value,
+			   c->value_at + 1, what);
+}
+
+static int bad_op(const struct compare *c, const char *takes,
+		  struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_USAGE,
+			   "--filter: '%s' takes %s, not '%s' at character %zu",
+			   c->col->key, takes, tok_text(c->op), c->op_at + 1);
+}
+
+/* An interval that holds nothing: no value is below 0 or above the last. */
+#define NONE 1, 0
+
+static int number(const struct compare *c, struct program *p,
+		  struct atw_err *err)
+{
+	bool size = c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT;
+	uint64_t v;
+
+	if (c->op == TOK_HAS)
+		return bad_op(c, "= != < <= > >=", err);
+	if (size ? !num_size(c->value, c->len, &v) : !num_hex(c->value, c->len, &v))
+		return bad_value(c, size ? "a number (4096, 0x1000, 4K, 2M)" :
+				 "a hexadecimal number", err);
+	switch (c->op) {
+	case TOK_LT:
+		program_add(p, v ? range(c->index, 0, v - 1, true) :
+			    range(c->index, NONE, true));
+		break;
+	case TOK_LE:
+		program_add(p, range(c->index, 0, v, true));
+		break;
+	case TOK_GT:
+		program_add(p, v + 1 ? range(c->index, v + 1, UINT64_MAX, true) :
+			    range(c->index, NONE, true));
+		break;
+	case TOK_GE:
+		program_add(p, range(c->index, v, UINT64_MAX, true));
+		break;
+	default:
+		program_add(p, range(c->index, v, v, c->op == TOK_EQ));
+		break;
+	}
+	return ATW_OK;
+}
+
+static int text(const struct compare *c, struct program *p, struct atw_err *err)
+{
+	struct insn in = { .op = c->op == TOK_HAS ? OP_HAS : OP_TEXT,
+			   .col = c->index, .want = c->op != TOK_NE };
+
+	if (c->op != TOK_EQ && c->op != TOK_NE && c->op != TOK_HAS)
+		return bad_op(c, "= != ~", err);
+	in.s = intern_text(&p->texts, c->value, c->len);
+	if (!in.s)
+		p->failed = true;
+	program_add(p, in);
+	return ATW_OK;
+}
+
+/*
+ * A word may stand in a table more than once: the same fact is another bit in
+ * another level of the tables. Any of them will do.
+ */
+bool compare_word(struct program *p, const struct atw_column *col,
+		  uint8_t index, const char *word, size_t len, bool want)
+{
+	const struct atw_names *nm = col->names;
+	size_t start = p->n;
+	uint64_t mask = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < nm->n; i++) {
+		if (!names_is(nm, i, word, len))
+			continue;
+		if (col->type != ATW_T_ENUM) {
+			mask |= i < 64 ? (uint64_t)1 << i : 0;
+			continue;
+		}
+		if (found)
+			program_jump(p, want);
+		program_add(p, range(index, i, i, want));
+		found = true;
+	}
+	program_close(p, start);
+	if (mask)
+		program_add(p, any(index, mask, want));
+	return found || mask;
+}
+
+/* "rw-u", as a cell shows it: these letters and no others. */
+static bool letters_exact(const char *letters, const char *s, size_t len,
+			  uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (len != strlen(letters) || len > 64)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == letters[i])
+			v |= (uint64_t)1 << i;
+		else if (s[i] != '-')
+			return false;
+	}
+	*ret = v;
+	return true;
+}
+
+/* "wx": both of them, whatever else. */
+static bool letters_some(struct program *p, const struct compare *c, bool want)
+{
+	const char *letters = c->col->names->letters;
+
+	for (size_t i = 0; i < c->len; i++)
+		if (!strchr(letters, c->value[i]))
+			return false;
+	for (size_t i = 0; i < c->len; i++) {
+		size_t bit = (size_t)(strchr(letters, c->value[i]) - letters);
+
+		if (i)
+			program_jump(p, !want);
+		program_add(p, any(c->index, (uint64_t)1 << (bit & 63), want));
+	}
+	return c->len != 0;
+}
+
+/* "dirty,0x400": all of them. Stops at one that nobody knows. */
+static bool flags_all(struct program *p, const struct compare *c, bool want)
+{
+	const char *s = c->value, *end = s + c->len;
+
+	for (;;) {
+		const char *comma = memchr(s, ',', (size_t)(end - s));
+		size_t len = (size_t)((comma ? comma : end) - s);
+		uint64_t bits;
+
+		if (len > 2 && s[0] == '0' && num_any(s, len, &bits)) {
+			if (!bits)
+				program_add(p, range(c->index, 0, 0, want));
+			/* Every bit of a number must be set, not one of them. */
+			for (bool first = true; bits; bits &= bits - 1) {
+				if (!first)
+					program_jump(p, !want);
+				program_add(p, any(c->index, bits & -bits, want));
+				first = false;
+			}
+		} else if (!compare_word(p, c->col, c->index, s, len, want)) {
+			return false;
+		}
+		if (!comma)
+			return true;
+		program_jump(p, !want);
+		s = comma + 1;
+	}
+}
+
+static int unknown_word(const struct compare *c, struct atw_err *err)
+{
+	const struct atw_names *nm = c->col->names;
+	struct buf known = { 0 };
+	int rc;
+
+	for (size_t i = 0; nm && i < nm->n; i++)
+		if (names_first(nm, i))
+			list_add(&known, 0, nm->name[i]);
+	rc = atw_err_set(err, ATW_E_USAGE,
+			 "--filter: '%.*s' at character %zu is no word of '%s'; known: %s",
+			 (int)(c->len < 64 ? c->len : 64), c->value,
+			 c->value_at + 1, c->col->key,
+			 known.data ? known.data : "none");
+	buf_deinit(&known);
+	return rc;
+}
+
+static int words(const struct compare *c, struct program *p, struct atw_err *err)
+{
+	const struct atw_names *nm = c->col->names;
+	bool want = c->op == TOK_EQ;
+	size_t start = p->n;
+	uint64_t v;
+
+	if (c->op != TOK_EQ && c->op != TOK_NE)
+		return bad_op(c, "= !=", err);
+	if (!nm)
+		return unknown_word(c, err);
+	if (compare_word(p, c->col, c->index, c->value, c->len, want))
+		return ATW_OK;
+	switch (c->col->type) {
+	case ATW_T_ENUM:
+		if (c->len < 3 || c->value[0] != '0' ||
+		    !num_any(c->value, c->len, &v))
+			return unknown_word(c, err);
+		program_add(p, range(c->index, v, v, want));
+		break;
+	case ATW_T_LETTERS:
+		if (nm->letters && letters_exact(nm->letters, c->value, c->len, &v))
+			program_add(p, range(c->index, v, v, want));
+		else if (!nm->letters || !letters_some(p, c, want))
+			return unknown_word(c, err);
+		break;
+	default:
+		/* What an empty set looks like. */
+		if (c->len == 1 && c->value[0] == '-')
+			program_add(p, range(c->index, 0, 0, want));
+		else if (!flags_all(p, c, want))
+			return unknown_word(c, err);
+		break;
+	}
+	program_close(p, start);
+	return ATW_OK;
+}
+
+int compare_compile(const struct compare *c, struct program *p,
+		    struct atw_err *err)
+{
+	switch (c->col->type) {
+	case ATW_T_TEXT:
+		return text(c, p, err);
+	case ATW_T_ENUM:
+	case ATW_T_FLAGS:
+	case ATW_T_LETTERS:
+		return words(c, p, err);
+	default:
+		return number(c, p, err);
+	}
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* filter.c - from an expression to a program, by recursive descent. */
+#include "record/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "record/compare.h"
+#include "record/lex.h"
+#include "record/nearest.h"
+#include "record/program.h"
+#include "record/schema.h"
+
+struct filter {
+	struct program prog;
+};
+
+struct parser {
+	struct lex lx;
+	const struct atw_schema *sc;
+	struct program *prog;
+	unsigned depth;
+	struct atw_err *err;
+};
+
+/* The folded answer before the raw one; 0: the column has no words. */
+static unsigned rank(const struct atw_column *c)
+{
+	if (!column_has_words(c))
+		return 0;
+	return c->type == ATW_T_LETTERS ? 3 : c->type == ATW_T_ENUM ? 2 : 1;
+}
+
+static bool knows(const struct atw_column *c, const char *word, size_t len)
+{
+	if (column_has_words(c))
+		for (size_t i = 0; i < c->names->n; i++)
+			if (names_is(c->names, i, word, len))
+				return true;
+	return false;
+}
+
+/* Every word once, although several columns may know it. */
+static void add_words(const struct atw_schema *sc, struct buf *ret,
+		      struct nearest *near)
+{
+	size_t start = ret->len;
+
+	for (size_t c = 0; c < sc->ncols; c++) {
+		const struct atw_names *nm = sc->col[c].names;
+
+		if (!column_has_words(&sc->col[c]))
+			continue;
+		for (size_t i = 0; i < nm->n; i++) {
+			bool seen = !names_first(nm, i);
+
+			for (size_t k = 0; k < c && !seen; k++)
+				seen = knows(&sc->col[k], nm->name[i],
+					     strlen(nm->name[i]));
+			if (seen)
+				continue;
+			list_add(ret, start, nm->name[i]);
+			nearest_try(near, nm->name[i]);
+		}
+	}
+}
+
+/* Cut a list that is too long for a sentence behind a whole name. */
+static void cut_list(struct buf *b, size_t max)
+{
+	if (!b->data || b->len <= max)
+		return;
+	b->len = max - 5;
+	while (b->len && b->data[b->len] != ',')
+		b->len--;
+	b->data[b->len] = '\0';
+	buf_str(b, ", ...");
+}
+
+static int unknown_name(struct parser *ps, const char *word, size_t len,
+			size_t at)
+{
+	struct nearest near = { .word = word, .len = len };
+	struct buf known = { 0 };
+	size_t had;
+
+	buf_str(&known, "columns ");
+	schema_keys(ps->sc, &known);
+	for (size_t i = 0; i < ps->sc->ncols; i++)
+		nearest_try(&near, ps->sc->col[i].key);
+	had = known.len;
+	buf_str(&known, "; words ");
+	add_words(ps->sc, &known, &near);
+	if (known.len == had + strlen("; words ")) {
+		known.len = had;
+		if (known.data)
+			known.data[had] = '\0';
+	}
+	cut_list(&known, 380);
+	atw_err_set(ps->err, ATW_E_USAGE,
+		    "--filter: unknown name '%.*s' at character %zu; known: %s",
+		    (int)(len < 64 ? len : 64), word, at + 1,
+		    known.data ? known.data : "");
+	if (near.name)
+		atw_err_hint(ps->err, "did you mean '%s'?", near.name);
+	else if (len && strchr("&|", *word))
+		atw_err_hint(ps->err, "write 'and', 'or'");
+	buf_deinit(&known);
+	return ATW_E_USAGE;
+}
+
+static int bare_word(struct parser *ps, const char *word, size_t len, size_t at)
+{
+	const struct atw_schema *sc = ps->sc;
+	size_t start = ps->prog->n;
+	unsigned best = 0;
+
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (rank(&sc->col[i]) > best && knows(&sc->col[i], word, len))
+			best = rank(&sc->col[i]);
+	if (!best) {
+		int i = schema_find(sc, word, len);
+
+		if (i < 0)
+			return unknown_name(ps, word, len, at);
+		return atw_err_set(ps->err, ATW_E_USAGE,
+				   "--filter: '%s' at character %zu is a column: compare it with something, as in %s=VALUE",
+				   sc->col[i].key, at + 1, sc->col[i].key);
+	}
+	for (size_t i = 0; i < sc->ncols; i++) {
+		if (rank(&sc->col[i]) != best || !knows(&sc->col[i], word, len))
+			continue;
+		if (ps->prog->n > start)
+			program_jump(ps->prog, true);
+		compare_word(ps->prog, &sc->col[i], (uint8_t)i, word, len, true);
+	}
+	program_close(ps->prog, start);
+	return ATW_OK;
+}
+
+static int comparison(struct parser *ps, const char *word, size_t len)
+{
+	struct compare cmp = { .op = ps->lx.tok, .op_at = ps->lx.at };
+	int i = schema_find(ps->sc, word, len);
+	int rc;
+
+	if (i < 0)
+		return schema_unknown(ps->sc, "--filter", word, len, ps->err);
+	rc = lex_value(&ps->lx, ps->err);
+	if (rc < 0)
+		return rc;
+	cmp.col = &ps->sc->col[i];
+	cmp.index = (uint8_t)i;
+	cmp.value = ps->lx.word;
+	cmp.len = ps->lx.len;
+	cmp.value_at = ps->lx.at;
+	rc = compare_compile(&cmp, ps->prog, ps->err);
+	return rc < 0 ? rc : lex_next(&ps->lx, ps->err);
+}
+
+static int parse_or(struct parser *ps);
+
+static int parse_group(struct parser *ps)
+{
+	size_t at = ps->lx.at;
+	int rc;
+
+	if (ps->depth == FILTER_DEPTH)
+		return atw_err_set(ps->err, ATW_E_USAGE,
+				   "--filter: more than %d parentheses inside each other at character %zu",
+				   FILTER_DEPTH, at + 1);
+	rc = lex_next(&ps->lx, ps->err);
+	if (rc < 0)
+		return rc;
+	ps->depth++;
+	rc = parse_or(ps);
+	ps->depth--;
+	if (rc < 0)
+		return rc;
+	if (ps->lx.tok == TOK_END)
+		return atw_err_set(ps->err, ATW_E_USAGE,
+				   "--filter: '(' at character %zu is not closed",
+				   at + 1);
+	if (ps->lx.tok != TOK_CLOSE)
+		return lex_expected(&ps->lx, "'and', 'or' or ')'", ps->err);
+	return lex_next(&ps->lx, ps->err);
+}
+
+static int parse_term(struct parser *ps)
+{
+	const char *word = ps->lx.word;
+	size_t len = ps->lx.len, at = ps->lx.at;
+	int rc;
+
+	if (ps->lx.tok == TOK_OPEN)
+		return parse_group(ps);
+	if (ps->lx.tok != TOK_WORD)
+		return lex_expected(&ps->lx, "a name", ps->err);
+	rc = lex_next(&ps->lx, ps->err);
+	if (rc < 0)
+		return rc;
+	if (tok_compares(ps->lx.tok))
+		return comparison(ps, word, len);
+	return bare_word(ps, word, len, at);
+}
+
+static int parse_unary(struct parser *ps)
+{
+	bool negated = false;
+	int rc;
+
+	/* A loop, so that a million of them cost no stack. */
+	while (ps->lx.tok == TOK_NOT) {
+		negated = !negated;
+		rc = lex_next(&ps->lx, ps->err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = parse_term(ps);
+	if (rc == ATW_OK && negated)
+		program_add(ps->prog, (struct insn){ .op = OP_NOT });
+	return rc;
+}
+
+/* Terms with one keyword between them: the first `stop` decides for all. */
+static int parse_chain(struct parser *ps, enum tok between, bool stop,
+		       int (*part)(struct parser *ps))
+{
+	size_t start = ps->prog->n;
+	int rc = part(ps);
+
+	while (rc == ATW_OK && ps->lx.tok == between) {
+		program_jump(ps->prog, stop);
+		rc = lex_next(&ps->lx, ps->err);
+		if (rc == ATW_OK)
+			rc = part(ps);
+	}
+	program_close(ps->prog, start);
+	return rc;
+}
+
+static int parse_and(struct parser *ps)
+{
+	return parse_chain(ps, TOK_AND, false, parse_unary);
+}
+
+static int parse_or(struct parser *ps)
+{
+	return parse_chain(ps, TOK_OR, true, parse_and);
+}
+
+static int parse(struct parser *ps)
+{
+	int rc = lex_next(&ps->lx, ps->err);
+
+	if (rc == ATW_OK)
+		rc = parse_or(ps);
+	if (rc < 0)
+		return rc;
+	if (ps->lx.tok == TOK_CLOSE)
+		return atw_err_set(ps->err, ATW_E_USAGE,
+				   "--filter: ')' at character %zu closes nothing",
+				   ps->lx.at + 1);
+	if (ps->lx.tok != TOK_END)
+		return lex_expected(&ps->lx, "'and' or 'or'", ps->err);
+	if (ps->prog->failed)
+		return atw_err_set(ps->err, ATW_E_NOMEM,
+				   "--filter: not enough memory");
+	return ATW_OK;
+}
+
+int filter_create(const char *expr, const struct atw_schema *sc,
+		  struct filter **ret, struct atw_err *err)
+{
+	struct filter *f = calloc(1, sizeof(*f));
+	struct parser ps = { .sc = sc, .err = err };
+	int rc;
+
+	if (!f)
+		return atw_err_set(err, ATW_E_NOMEM, "--filter: not enough memory");
+	ps.prog = &f->prog;
+	lex_init(&ps.lx, expr);
+	rc = parse(&ps);
+	if (rc < 0) {
+		filter_destroy(f);
+		return rc;
+	}
+	*ret = f;
+	return ATW_OK;
+}
+
+void filter_destroy(struct filter *f)
+{
+	if (!f)
+		return;
+	program_deinit(&f->prog);
+	free(f);
+}
+
+bool filter_match(const struct filter *f, const struct atw_row *row)
+{
+	return program_run(&f->prog, row);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "record/intern.h"
+#include "record/schema.h"
+
+/* A group's words: its value, its `have` of the grouped row, count, sums. */
+enum { W_VALUE, W_HAVE, W_COUNT, W_SUM };
+
+struct group {
+	struct atw_schema schema;
+	struct atw_column col[SCHEMA_MAX];
+	unsigned from[SCHEMA_MAX];       /* the column that col[i] sums up */
+	unsigned key;                    /* the grouped column */
+	bool text;                       /* it is a text */
+
+	struct intern texts;
+	uint64_t *words;
+	size_t nwords, cap, stride;
+	size_t *slot;                    /* 1 + number of the group; 0: free */
+	size_t nslots;                   /* a power of two */
+	size_t next;
+	union atw_value out[SCHEMA_MAX];
+};
+
+static void add_sum(struct group *g, const struct atw_schema *sc, unsigned from)
+{
+	struct atw_column *c = &g->col[g->schema.ncols];
+
+	*c = sc->col[from];
+	c->hidden = false;
+	if (from == g->key) {
+		c->key = "total";
+		c->help = "sum over the group";
+	}
+	g->from[g->schema.ncols++] = from;
+}
+
+static void make_schema(struct group *g, const struct atw_schema *sc)
+{
+	int size = schema_find(sc, "size", 4);
+
+	g->schema.name = sc->name;
+	g->schema.col = g->col;
+	g->col[0] = sc->col[g->key];
+	g->col[0].hidden = false;
+	g->col[1] = (struct atw_column){
+		.key = strcmp(g->col[0].key, "count") ? "count" : "rows",
+		.help = "rows of the group",
+		.type = ATW_T_COUNT,
+	};
+	g->schema.ncols = 2;
+	if (size >= 0 && sc->col[size].type == ATW_T_BYTES) {
+		add_sum(g, sc, (unsigned)size);
+		return;
+	}
+	for (unsigned i = 0; i < sc->ncols; i++)
+		if (sc->col[i].type == ATW_T_BYTES &&
+		    g->schema.ncols < SCHEMA_MAX)
+			add_sum(g, sc, i);
+}
+
+int group_create(const char *key, const struct atw_schema *sc,
+		 struct group **ret, struct atw_err *err)
+{
+	int i = schema_find(sc, key, strlen(key));
+	struct group *g;
+
+	if (i < 0)
+		return schema_unknown(sc, "--group", key, strlen(key), err);
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return atw_err_set(err, ATW_E_NOMEM, "--group: not enough memory");
+	g->key = (unsigned)i;
+	g->text = sc->col[i].type == ATW_T_TEXT;
+	make_schema(g, sc);
+	g->stride = W_SUM + g->schema.ncols - 2;
+	*ret = g;
+	return ATW_OK;
+}
+
+void group_destroy(struct group *g)
+{
+	if (!g)
+		return;
+	intern_deinit(&g->texts);
+	free(g->words);
+	free(g->slot);
+	free(g);
+}
+
+const struct atw_schema *group_schema(const struct group *g)
+{
+	return &g->schema;
+}
+
+/* Where the value's group is noted, or would be. */
+static size_t *find_slot(const struct group *g, uint64_t value, bool have)
+{
+	size_t at = (size_t)hash_u64(value + !have) & (g->nslots - 1);
+
+	for (;; at = (at + 1) & (g->nslots - 1)) {
+		const uint64_t *w;
+
+		if (!g->slot[at])
+			return &g->slot[at];
+		w = g->words + (g->slot[at] - 1) * g->stride;
+		if (w[W_VALUE] == value && (w[W_HAVE] & 1) == have)
+			return &g->slot[at];
+	}
+}
+
+static bool grow(struct group *g)
+{
+	size_t n = g->nwords / g->stride;
+	size_t nslots = g->nslots ? g->nslots * 2 : 256;
+	size_t *slot;
+
+	/* At most half full, so that a search ends soon. */
+	if (n < g->nslots / 2)
+		return true;
+	slot = calloc(nslots, sizeof(*slot));
+	if (!slot)
+		return false;
+	free(g->slot);
+	g->slot = slot;
+	g->nslots = nslots;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t *w = g->words + i * g->stride;
+
+		*find_slot(g, w[W_VALUE], w[W_HAVE] & 1) = i + 1;
+	}
+	return true;
+}
+
+/* The group of the value, new or known; NULL: no memory. */
+static uint64_t *find_group(struct group *g, uint64_t value, bool have)
+{
+	uint64_t *w;
+	size_t *slot;
+
+	if (!grow(g))
+		return NULL;
+	slot = find_slot(g, value, have);
+	if (*slot)
+		return g->words + (*slot - 1) * g->stride;
+	if (!array_reserve((void **)&g->words, &g->cap, g->nwords + g->stride,
+			   sizeof(*g->words)))
+		return NULL;
+	w = g->words + g->nwords;
+	memset(w, 0, g->stride * sizeof(*w));
+	w[W_VALUE] = value;
+	w[W_HAVE] = 2 | have;            /* `count` is never n/a */
+	*slot = g->nwords / g->stride + 1;
+	g->nwords += g->stride;
+	return w;
+}
+
+int group_add(struct group *g, const struct atw_row *row, struct atw_err *err)
+{
+	bool have = row->have >> g->key & 1;
+	uint64_t value = 0, *w = NULL;
+
+	if (have && !g->text) {
+		value = row->v[g->key].u;
+	} else if (have && row->v[g->key].s) {
+		const char *s = row->v[g->key].s;
+
+		value = (uintptr_t)intern_text(&g->texts, s, strlen(s));
+		if (!value)
+			goto nomem;
+	} else {
+		have = false;
+	}
+	w = find_group(g, value, have);
+	if (!w)
+		goto nomem;
+	w[W_COUNT]++;
+	for (size_t i = 2; i < g->schema.ncols; i++) {
+		uint64_t *sum = &w[W_SUM + i - 2];
+
+		if (!(row->have >> g->from[i] & 1))
+			continue;
+		if (__builtin_add_overflow(*sum, row->v[g->from[i]].u, sum))
+			*sum = UINT64_MAX;
+		w[W_HAVE] |= (uint64_t)1 << i;
+	}
+	return ATW_OK;
+nomem:
+	return atw_err_set(err, ATW_E_NOMEM,
+			   "--group: not enough memory for %zu groups",
+			   g->nwords / g->stride + 1);
+}
+
+bool group_next(struct group *g, struct atw_row *ret)
+{
+	const uint64_t *w;
+
+	if (g->next == g->nwords / g->stride)
+		return false;
+	w = g->words + g->next++ * g->stride;
+	if (g->text)
+		g->out[0].s = (const char *)(uintptr_t)w[W_VALUE];
+	else
+		g->out[0].u = w[W_VALUE];
+	for (size_t i = 1; i < g->schema.ncols; i++)
+		g->out[i].u = w[W_COUNT + i - 1];
+	*ret = (struct atw_row){ .v = g->out, .have = w[W_HAVE] };
+	return true;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 65536
+
+struct intern_chunk {
+	struct intern_chunk *next;
+	size_t used, cap;
+	char data[];
+};
+
+void intern_deinit(struct intern *in)
+{
+	while (in->chunks) {
+		struct intern_chunk *next = in->chunks->next;
+
+		free(in->chunks);
+		in->chunks = next;
+	}
+	free(in->slot);
+	*in = (struct intern){ 0 };
+}
+
+static size_t hash_text(const char *s, size_t len)
+{
+	uint64_t h = len;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3;
+	return (size_t)hash_u64(h);
+}
+
+static bool grow(struct intern *in)
+{
+	size_t nslots = in->nslots ? in->nslots * 2 : 64;
+	const char **slot = calloc(nslots, sizeof(*slot));
+
+	if (!slot)
+		return false;
+	for (size_t i = 0; i < in->nslots; i++) {
+		const char *s = in->slot[i];
+		size_t at;
+
+		if (!s)
+			continue;
+		at = hash_text(s, strlen(s)) & (nslots - 1);
+		while (slot[at])
+			at = (at + 1) & (nslots - 1);
+		slot[at] = s;
+	}
+	free(in->slot);
+	in->slot = slot;
+	in->nslots = nslots;
+	return true;
+}
+
+static char *store(struct intern *in, const char *s, size_t len)
+{
+	struct intern_chunk *c = in->chunks;
+	char *p;
+
+	if (!c || c->cap - c->used <= len) {
+		size_t cap = len < CHUNK ? CHUNK : len + 1;
+
+		c = malloc(sizeof(*c) + cap);
+		if (!c)
+			return NULL;
+		*c = (struct intern_chunk){ .next = in->chunks, .cap = cap };
+		in->chunks = c;
+	}
+	p = c->data + c->used;
+	memcpy(p, s, len);
+	p[len] = '\0';
+	c->used += len + 1;
+	return p;
+}
+
+const char *intern_text(struct intern *in, const char *s, size_t len)
+{
+	const char *kept;
+	size_t at;
+
+	/* At most half full, so that a search ends soon. */
+	if (in->n >= in->nslots / 2 && !grow(in))
+		return NULL;
+	at = hash_text(s, len) & (in->nslots - 1);
+	for (; in->slot[at]; at = (at + 1) & (in->nslots - 1))
+		if (!strncmp(in->slot[at], s, len) && !in->slot[at][len])
+			return in->slot[at];
+	kept = store(in, s, len);
+	if (!kept)
+		return NULL;
+	in->slot[at] = kept;
+	in->n++;
+	return kept;
+}

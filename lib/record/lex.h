@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lex.h - the words of a --filter expression.
+ *
+ * Blanks separate. A name ends at a blank, a parenthesis or an operator; a
+ * value ends at a blank or a parenthesis only, so that paths and task names
+ * need no quotes. 'x' and "x" are a word whatever is between the quotes.
+ */
+#ifndef RECORD_LEX_H
+#define RECORD_LEX_H
+
+#include <atwalk/base.h>
+
+enum tok {
+	TOK_END, TOK_OPEN, TOK_CLOSE, TOK_AND, TOK_OR, TOK_NOT, TOK_WORD,
+	TOK_EQ, TOK_NE, TOK_LT, TOK_LE, TOK_GT, TOK_GE, TOK_HAS,
+};
+
+struct lex {
+	const char *expr;
+	size_t pos;              /* behind the token */
+
+	enum tok tok;
+	size_t at;               /* where the token starts */
+	const char *word;        /* TOK_WORD: without its quotes */
+	size_t len;
+};
+
+void lex_init(struct lex *lx, const char *expr);
+/* Step to the next name, operator or parenthesis. */
+int lex_next(struct lex *lx, struct atw_err *err);
+/* Step to what an operator compares with: a TOK_WORD. */
+int lex_value(struct lex *lx, struct atw_err *err);
+/* Fails with "expected WHAT at character N, not 'what is there'". */
+int lex_expected(const struct lex *lx, const char *what, struct atw_err *err);
+
+/* "<=" */
+const char *tok_text(enum tok t);
+static inline bool tok_compares(enum tok t)
+{
+	return t >= TOK_EQ;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nearest.h - which known name was probably meant. */
+#ifndef RECORD_NEAREST_H
+#define RECORD_NEAREST_H
+
+#include <stddef.h>
+
+struct nearest {
+	const char *word;        /* what was typed */
+	size_t len;
+	const char *name;        /* the best so far; NULL: nothing close */
+	unsigned distance;       /* of `name` */
+};
+
+void nearest_try(struct nearest *n, const char *name);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+void program_deinit(struct program *p)
+{
+	free(p->insn);
+	intern_deinit(&p->texts);
+	*p = (struct program){ 0 };
+}
+
+void program_add(struct program *p, struct insn in)
+{
+	if (p->failed || p->n == JUMP_OPEN ||
+	    !array_reserve((void **)&p->insn, &p->cap, p->n + 1,
+			   sizeof(*p->insn))) {
+		p->failed = true;
+		return;
+	}
+	p->insn[p->n++] = in;
+}
+
+void program_jump(struct program *p, bool want)
+{
+	program_add(p, (struct insn){ .op = OP_JUMP, .want = want,
+				      .to = JUMP_OPEN });
+}
+
+void program_close(struct program *p, size_t start)
+{
+	for (size_t i = start; i < p->n; i++)
+		if (p->insn[i].op == OP_JUMP && p->insn[i].to == JUMP_OPEN)
+			p->insn[i].to = (uint32_t)p->n;
+}
+
+static bool test(const struct insn *in, const struct atw_row *row)
+{
+	const union atw_value *v = &row->v[in->col];
+
+	if (!(row->have >> in->col & 1))
+		return false;
+	switch ((enum insn_op)in->op) {
+	case OP_RANGE:
+		return (v->u >= in->a && v->u <= in->b) == in->want;
+	case OP_ANY:
+		return ((v->u & in->a) != 0) == in->want;
+	case OP_TEXT:
+		return v->s && !strcmp(v->s, in->s) == in->want;
+	case OP_HAS:
+		return v->s && (strstr(v->s, in->s) != NULL) == in->want;
+	default:
+		return false;
+	}
+}
+
+bool program_run(const struct program *p, const struct atw_row *row)
+{
+	bool truth = true;
+
+	/* Every jump leads forward, so this ends. */
+	for (size_t i = 0; i < p->n; i++) {
+		const struct insn *in = &p->insn[i];
+
+		if (in->op == OP_JUMP) {
+			if (truth == in->want)
+				i = (size_t)in->to - 1;
+		} else if (in->op == OP_NOT) {
+			truth = !truth;
+		} else {
+			truth = test(in, row);
+		}
+	}
+	return truth;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * program.h - what a filter expression becomes: tests that set one truth
+ * value, and forward jumps over what cannot change it any more.
+ */
+#ifndef RECORD_PROGRAM_H
+#define RECORD_PROGRAM_H
+
+#include <atwalk/record.h>
+
+#include "record/intern.h"
+
+enum insn_op {
+	OP_RANGE,                /* truth = (a <= value <= b) == want */
+	OP_ANY,                  /* truth = (value & a has a bit) == want */
+	OP_TEXT,                 /* truth = (value is s) == want */
+	OP_HAS,                  /* truth = (value contains s) == want */
+	OP_NOT,                  /* truth = !truth */
+	OP_JUMP,                 /* go to `to` if truth == want */
+};
+
+#define JUMP_OPEN UINT32_MAX     /* a jump whose end is not known yet */
+
+struct insn {
+	uint8_t op;              /* enum insn_op */
+	uint8_t col;
+	bool want;
+	uint32_t to;
+	union {
+		struct { uint64_t a, b; };
+		const char *s;
+	};
+};
+
+struct program {
+	struct insn *insn;
+	size_t n, cap;
+	struct intern texts;     /* what instructions point to */
+	bool failed;             /* some instruction found no room */
+};
+
+void program_deinit(struct program *p);
+void program_add(struct program *p, struct insn in);
+/* A jump to where program_close() will be called for this piece. */
+void program_jump(struct program *p, bool want);
+/* The open jumps from `start` on lead here. */
+void program_close(struct program *p, size_t start);
+bool program_run(const struct program *p, const struct atw_row *row);
+
+#endif

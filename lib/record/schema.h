@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* schema.h - columns and words by the names people type. */
+#ifndef RECORD_SCHEMA_H
+#define RECORD_SCHEMA_H
+
+#include <atwalk/record.h>
+
+#include "base/buf.h"
+
+#define SCHEMA_MAX 64            /* columns; a row's `have` has a bit for each */
+
+/* Some columns of a schema, in an order of their own. */
+struct columns {
+	size_t n;
+	uint8_t at[SCHEMA_MAX];
+};
+
+/* The column's place, or -1. */
+int schema_find(const struct atw_schema *sc, const char *key, size_t len);
+
+/*
+ * "a,b": these; "+a,b": those not hidden, then these; NULL or "": those not
+ * hidden. `option` names the option in the error.
+ */
+int schema_choose(const struct atw_schema *sc, const char *option,
+		  const char *list, struct columns *ret, struct atw_err *err);
+
+/* Fails with the sentence about a column that does not exist. */
+int schema_unknown(const struct atw_schema *sc, const char *option,
+		   const char *word, size_t len, struct atw_err *err);
+
+/* "address, end, size" */
+void schema_keys(const struct atw_schema *sc, struct buf *ret);
+
+/* Does the column's value consist of words of its names table? */
+bool column_has_words(const struct atw_column *c);
+/* Does entry i of the names table exist and read like that? */
+bool names_is(const struct atw_names *nm, size_t i, const char *word,
+	      size_t len);
+/* Is entry i a word that none before it is? */
+bool names_first(const struct atw_names *nm, size_t i);
+
+/* Put a word where `start` begins the list: a comma comes between. */
+void list_add(struct buf *b, size_t start, const char *word);
+
+/* The next piece of a comma list; false at its end. */
+bool list_next(const char **list, const char **word, size_t *len);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "record/intern.h"
+
+/*
+ * What is moved around. `head` holds as much of the first key as fits, in the
+ * order of unsigned numbers, so that most comparisons end without touching
+ * the row.
+ */
+struct ref {
+	uint64_t head;
+	uint64_t row;
+};
+
+struct sorter {
+	const struct atw_schema *sc;
+	struct sort_keys keys;
+	struct columns kept;     /* columns in a row's words, keys included */
+	uint8_t word_of[SCHEMA_MAX];
+
+	uint64_t *words;         /* a row: `have`, then its values */
+	size_t nwords, cap;
+	size_t stride;
+	struct intern texts;
+
+	struct ref *ref;
+	size_t nrefs, next;
+	union atw_value out[SCHEMA_MAX];
+};
+
+static int parse_key(const struct atw_schema *sc, const char *word, size_t len,
+		     struct sort_key *ret, struct atw_err *err)
+{
+	const char *colon = memchr(word, ':', len);
+	size_t keylen = colon ? (size_t)(colon - word) : len;
+	size_t waylen = colon ? len - keylen - 1 : 0;
+	int i = schema_find(sc, word, keylen);
+
+	if (i < 0)
+		return schema_unknown(sc, "--sort", word, keylen, err);
+	ret->col = (uint8_t)i;
+	ret->desc = waylen == 4 && !memcmp(colon + 1, "desc", 4);
+	if (colon && !ret->desc && (waylen != 3 || memcmp(colon + 1, "asc", 3)))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--sort: '%.*s': the way is neither asc nor desc",
+				   (int)(len < 64 ? len : 64), word);
+	return ATW_OK;
+}
+
+int sort_parse(const char *spec, const struct atw_schema *sc,
+	       struct sort_keys *ret, struct atw_err *err)
+{
+	struct sort_keys keys = { 0 };
+	uint64_t seen = 0;
+	const char *word;
+	size_t len;
+
+	while (list_next(&spec, &word, &len)) {
+		struct sort_key key;
+		int rc = parse_key(sc, word, len, &key, err);
+
+		if (rc < 0)
+			return rc;
+		if (seen >> key.col & 1)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "--sort: column '%s' is named twice",
+					   sc->col[key.col].key);
+		seen |= (uint64_t)1 << key.col;
+		keys.key[keys.n++] = key;
+	}
+	*ret = keys;
+	return ATW_OK;
+}
+
+static void keep(struct sorter *s, uint8_t col)
+{
+	for (size_t i = 0; i < s->kept.n; i++)
+		if (s->kept.at[i] == col)
+			return;
+	s->word_of[col] = (uint8_t)(1 + s->kept.n);
+	s->kept.at[s->kept.n++] = col;
+}
+
+int sorter_create(const struct atw_schema *sc, const struct sort_keys *keys,
+		  const struct columns *cols, struct sorter **ret,
+		  struct atw_err *err)
+{
+	struct sorter *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "--sort: not enough memory");
+	s->sc = sc;
+	s->keys = *keys;
+	for (size_t i = 0; i < cols->n; i++)
+		keep(s, cols->at[i]);
+	for (size_t i = 0; i < keys->n; i++)
+		keep(s, keys->key[i].col);
+	s->stride = 1 + s->kept.n;
+	*ret = s;
+	return ATW_OK;
+}
+
+void sorter_destroy(struct sorter *s)
+{
+	if (!s)
+		return;
+	free(s->words);
+	free(s->ref);
+	intern_deinit(&s->texts);
+	free(s);
+}
+
+int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
+{
+	uint64_t *w, have = 0;
+
+	if (!array_reserve((void **)&s->words, &s->cap, s->nwords + s->stride,
+			   sizeof(*s->words)))
+		goto nomem;
+	w = s->words + s->nwords;
+	for (size_t i = 0; i < s->kept.n; i++) {
+		unsigned col = s->kept.at[i];
+		const union atw_value *v = &row->v[col];
+
+		w[1 + i] = 0;
+		if (!(row->have >> col & 1))
+			continue;
+		if (s->sc->col[col].type != ATW_T_TEXT) {
+			w[1 + i] = v->u;
+		} else if (v->s) {
+			const char *kept = intern_text(&s->texts, v->s,
+						       strlen(v->s));
+
+			if (!kept)
+				goto nomem;
+			w[1 + i] = (uintptr_t)kept;
+		} else {
+			continue;
+		}
+		have |= (uint64_t)1 << col;
+	}
+	w[0] = have;
+	s->nwords += s->stride;
+	return ATW_OK;
+nomem:
+	return atw_err_set(err, ATW_E_NOMEM,
+			   "--sort: not enough memory for %zu rows",
+			   s->nwords / s->stride + 1);
+}
+
+static const char *text_of(uint64_t word)
+{
+	return (const char *)(uintptr_t)word;
+}
+
+/* Two rows by one key; n/a is after everything. */
+static int compare_key(const struct sorter *s, const struct sort_key *key,
+		       const uint64_t *a, const uint64_t *b)
+{
+	bool in_a = a[0] >> key->col & 1, in_b = b[0] >> key->col & 1;
+	uint64_t va = a[s->word_of[key->col]], vb = b[s->word_of[key->col]];
+	int d;
+
+	if (!in_a || !in_b)
+		return in_b - in_a;
+	if (va == vb)
+		return 0;
+	if (s->sc->col[key->col].type == ATW_T_TEXT)
+		d = strcmp(text_of(va), text_of(vb));
+	else
+		d = va < vb ? -1 : 1;
+	return key->desc ? -d : d;
+}
+
+static int compare_refs(const void *x, const void *y, void *sorter)
+{
+	const struct sorter *s = sorter;
+	const struct ref *a = x, *b = y;
+
+	if (a->head != b->head)
+		return a->head < b->head ? -1 : 1;
+	for (size_t i = 0; i < s->keys.n; i++) {
+		int d = compare_key(s, &s->keys.key[i],
+				    s->words + a->row * s->stride,
+				    s->words + b->row * s->stride);
+
+		if (d)
+			return d;
+	}
+	/* The order they came in makes any sorting a stable one. */
+	return a->row < b->row ? -1 : 1;
+}
+
+static uint64_t head_of(const struct sorter *s, const uint64_t *w)
+{
+	const struct sort_key *key = &s->keys.key[0];
+	uint64_t v = w[s->word_of[key->col]];
+
+	if (!(w[0] >> key->col & 1))
+		return UINT64_MAX;
+	if (s->sc->col[key->col].type == ATW_T_TEXT) {
+		char first[8] = { 0 };
+
+		memcpy(first, text_of(v), strnlen(text_of(v), sizeof(first)));
+		v = get_be64(first);
+	}
+	return key->desc ? ~v : v;
+}
+
+int sorter_finish(struct sorter *s, struct atw_err *err)
+{
+	size_t n = s->nwords / s->stride;
+
+	if (!n)
+		return ATW_OK;
+	s->ref = calloc(n, sizeof(*s->ref));
+	if (!s->ref)
+		return atw_err_set(err, ATW_E_NOMEM,
+				   "--sort: not enough memory for %zu rows", n);
+	for (size_t i = 0; i < n; i++) {
+		s->ref[i].row = i;
+		if (s->keys.n)
+			s->ref[i].head = head_of(s, s->words + i * s->stride);
+	}
+	qsort_r(s->ref, n, sizeof(*s->ref), compare_refs, s);
+	s->nrefs = n;
+	return ATW_OK;
+}
+
+bool sorter_next(struct sorter *s, struct atw_row *ret)
+{
+	const uint64_t *w;
+
+	if (s->next == s->nrefs)
+		return false;
+	w = s->words + s->ref[s->next++].row * s->stride;
+	for (size_t i = 0; i < s->kept.n; i++) {
+		unsigned col = s->kept.at[i];
+
+		if (s->sc->col[col].type == ATW_T_TEXT)
+			s->out[col].s = text_of(w[1 + i]);
+		else
+			s->out[col].u = w[1 + i];
+	}
+	*ret = (struct atw_row){ .v = s->out, .have = w[0] };
+	return true;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ELF cores: QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E.
+ *
+ * Where p_memsz is larger than p_filesz, the rest is memory the file does not
+ * hold: zero or filtered out, and the format cannot say which. It is called
+ * excluded, because taking it for zeroes would turn pages that were left out
+ * into an answer.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <atwalk/vmcoreinfo.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/num.h"
+#include "format/elf.h"
+#include "source/kinds.h"
+#include "source/mapped.h"
+
+/* What the notes say about one CPU; the n-th note of a kind is the n-th CPU's. */
+struct cpu {
+	struct elf_note prstatus, qemu;
+};
+
+struct elf_source {
+	struct mapped m;
+	struct cpu *cpu;
+	size_t ncpus, cap;
+	struct atw_vmcoreinfo vmcoreinfo;
+	const char *machine;     /* NULL: not one we know */
+	char damaged[256];       /* the fact "damaged", or empty */
+};
+
+static int elf_probe(struct atw_blob head, const char *path)
+{
+	(void)path;
+	if (!elf_magic(head))
+		return 0;
+	/* Any other ELF file is ours to refuse, in words that help. */
+	return head.len >= 18 && get_le16((const char *)head.data + 16) == ELF_ET_CORE
+		? 100 : 50;
+}
+
+static struct cpu *cpu_at(struct elf_source *es, size_t i)
+{
+	if (!array_reserve((void **)&es->cpu, &es->cap, i + 1, sizeof(*es->cpu)))
+		return NULL;
+	if (i == es->ncpus)
+		es->cpu[es->ncpus++] = (struct cpu){ 0 };
+	return &es->cpu[i];
+}
+
+struct note_counts {
+	size_t prstatus, qemu;
+};
+
+static int take_note(struct elf_source *es, const struct elf_note *n,
+		     struct note_counts *seen)
+{
+	struct cpu *c;
+
+	if (elf_note_is(n, "CORE", ELF_NT_PRSTATUS)) {
+		c = cpu_at(es, seen->prstatus++);
+		if (!c)
+			return ATW_E_NOMEM;
+		c->prstatus = *n;
+	} else if (elf_note_is(n, "QEMU", 0)) {
+		c = cpu_at(es, seen->qemu++);
+		if (!c)
+			return ATW_E_NOMEM;
+		c->qemu = *n;
+	} else if (elf_note_is(n, "VMCOREINFO", 0) && !es->vmcoreinfo.len) {
+		es->vmcoreinfo.text = n->desc.data;
+		es->vmcoreinfo.len = atw_vmcoreinfo_probe(n->desc.data, n->desc.len);
+	}
+	return ATW_OK;
+}
+
+/*
+ * Memory is worth reading without notes, so a damaged one is a fact to tell
+ * and not the end.
+ */
+static int take_notes(struct elf_source *es, const struct elf *e,
+		      const struct elf_phdr *ph, struct note_counts *seen,
+		      uint64_t *missing, struct atw_err *err)
+{
+	struct elf_notes it = elf_notes(e, ph);
+	struct atw_err why = { 0 };
+	struct elf_note n;
+	uint64_t end;
+	int r;
+
+	if (!add_u64(ph->offset, ph->filesz, &end))
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"offset 0x%" PRIx64 " + size 0x%" PRIx64 " does not fit 64 bits",
+			ph->offset, ph->filesz);
+	if (end > e->file.len && end - e->file.len > *missing)
+		*missing = end - e->file.len;
+	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
+		if (take_note(es, &n, seen) < 0)
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (r < 0 && !es->damaged[0])
+		snprintf(es->damaged, sizeof(es->damaged),
+			 "%.180s; CPU registers and VMCOREINFO may be lost",
+			 why.text);
+	return ATW_OK;
+}
+
+static int take_load(struct elf_source *es, const struct elf *e,
+		     const struct elf_phdr *ph, uint64_t *missing,
+		     struct atw_err *err)
+{
+	uint64_t nowhere = e->is64 ? UINT64_MAX : UINT32_MAX;
+	uint64_t rest = ph->memsz > ph->filesz ? ph->memsz - ph->filesz : 0;
+	int r;
+
+	/* /proc/kcore says so of what has no place in physical memory. */
+	if (ph->paddr == nowhere)
+		return ATW_OK;
+	if (ph->filesz) {
+		r = mapped_add(&es->m, ph->paddr, ph->filesz, ph->offset, missing, err);
+		if (r < 0)
+			return r;
+	}
+	if (!rest)
+		return ATW_OK;
+	if (!add_u64(ph->paddr, ph->memsz, &(uint64_t){ 0 }))
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"address 0x%" PRIx64 " + size 0x%" PRIx64 " does not fit 64 bits",
+			ph->paddr, ph->memsz);
+	return extents_add(&es->m.map, ph->paddr + ph->filesz, rest, 0,
+			   ATW_EXCLUDED, err);
+}
+
+static int take_segments(struct elf_source *es, const struct elf *e,
+			 struct atw_err *err)
+{
+	struct note_counts seen = { 0 };
+	uint64_t missing = 0;
+	uint32_t loads = 0, first = 0;
+	int r = ATW_OK;
+
+	for (uint32_t i = 0; i < e->phnum; i++) {
+		struct elf_phdr ph = elf_phdr(e, i);
+
+		if (ph.type == ELF_PT_LOAD) {
+			if (!loads++)
+				first = i;
+			r = take_load(es, e, &ph, &missing, err);
+		} else if (ph.type == ELF_PT_NOTE) {
+			r = take_notes(es, e, &ph, &seen, &missing, err);
+		}
+		if (r < 0) {
+			atw_err_wrap(err, "program header %u at 0x%" PRIx64, i, ph.at);
+			return r;
+		}
+	}
+	if (!loads)
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"has %u program headers and none of them is memory (PT_LOAD)",
+			e->phnum);
+	r = extents_build(&es->m.map, err);
+	if (r < 0)
+		return r;
+	if (!extents_total(&es->m.map, ATW_DATA)) {
+		struct elf_phdr ph = elf_phdr(e, first);
+
+		if (!missing)
+			return atw_err_set(err, ATW_E_DAMAGED,
+				"has %u memory segments and no byte of any", loads);
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"program header %u at 0x%" PRIx64 ": offset 0x%" PRIx64 " + size 0x%" PRIx64 " is past the end of the file (0x%zx bytes)",
+			first, ph.at, ph.offset, ph.filesz, e->file.len);
+	}
+	mapped_truncated(&es->m, missing);
+	es->machine = elf_machine_name(e);
+	snprintf(es->m.what, sizeof(es->m.what), "ELF%d core, %s, %u memory segment%s",
+		 e->is64 ? 64 : 32, es->machine ? es->machine : "unknown machine",
+		 loads, loads == 1 ? "" : "s");
+	return ATW_OK;
+}
+
+static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
+		    struct atw_err *err)
+{
+	struct elf_source *es;
+	struct elf e;
+	int r = mapped_open(s, spec, sizeof(*es), err);
+
+	if (r < 0)
+		return r;
+	es = s->impl;
+	r = elf_parse(es->m.file.map, &e, err);
+	if (r < 0)
+		return r;
+	if (e.type != ELF_ET_CORE) {
+		atw_err_set(err, ATW_E_FORMAT,
+			"is an ELF file, but not a core dump (e_type is %u)", e.type);
+		atw_err_hint(err, "a vmlinux goes to --kernel; the source is a dump of memory");
+		return ATW_E_FORMAT;
+	}
+	return take_segments(es, &e, err);
+}
+
+static void elf_close(struct atw_source *s)
+{
+	struct elf_source *es = s->impl;
+
+	if (es)
+		free(es->cpu);
+	mapped_close(s);
+}
+
+/* "cpu17.cr3" -> 17, "cr3"; the number must be that of a CPU we have. */
+static const struct cpu *cpu_of_key(const struct elf_source *es,
+				    const char *key, const char **name)
+{
+	const char *dot = strchr(key, '.');
+	uint64_t n;
+
+	if (strncmp(key, "cpu", 3) || !dot ||
+	    !num_dec(key + 3, (size_t)(dot - key - 3), &n) || n >= es->ncpus)
+		return NULL;
+	*name = dot + 1;
+	return &es->cpu[n];
+}
+
+static int cpu_fact(const struct cpu *c, const char *name, struct atw_blob *ret)
+{
+	const void *p;
+
+	if (!strcmp(name, "prstatus") && c->prstatus.desc.data) {
+		*ret = c->prstatus.desc;
+		return ATW_OK;
+	}
+	if (strncmp(name, "cr", 2) || name[2] < '0' || name[2] > '4' || name[3])
+		return ATW_E_MISSING;
+	p = elf_qemu_cr(&c->qemu, (unsigned)(name[2] - '0'));
+	if (!p)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ p, 8 };
+	return ATW_OK;
+}
+
+/*
+ * "vmcoreinfo", "release", "machine" (as uname -m), "cpus", "cpuN.prstatus",
+ * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated", "damaged".
+ */
+static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	struct elf_source *es = s->impl;
+	const char *name;
+	const struct cpu *c = cpu_of_key(es, key, &name);
+
+	if (c)
+		return cpu_fact(c, name, ret);
+	if (!strcmp(key, "vmcoreinfo") && es->vmcoreinfo.len) {
+		*ret = (struct atw_blob){ es->vmcoreinfo.text, es->vmcoreinfo.len };
+		return ATW_OK;
+	}
+	if (!strcmp(key, "release") && es->vmcoreinfo.len)
+		return atw_vmcoreinfo_text(&es->vmcoreinfo, "OSRELEASE", ret);
+	if (!strcmp(key, "machine") && es->machine) {
+		*ret = (struct atw_blob){ es->machine, strlen(es->machine) };
+		return ATW_OK;
+	}
+	if (!strcmp(key, "cpus") && es->ncpus) {
+		*ret = (struct atw_blob){ &es->ncpus, sizeof(es->ncpus) };
+		return ATW_OK;
+	}
+	if (!strcmp(key, "damaged") && es->damaged[0]) {
+		*ret = (struct atw_blob){ es->damaged, strlen(es->damaged) };
+		return ATW_OK;
+	}
+	return mapped_fact(s, key, ret);
+}
+
+const struct atw_source_ops source_elf = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "elf",
+	.help = "ELF core: QEMU, /proc/vmcore, makedumpfile -E",
+	.probe = elf_probe,
+	.open = elf_open,
+	.close = elf_close,
+	.read = mapped_read,
+	.peek = mapped_peek,
+	.extent = mapped_extent,
+	.fact = elf_fact,
+	.describe = mapped_describe,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kdump.c - kdump-compressed dumps, plain, flattened or split, as a source.
+ *
+ * Which pages there are, their bitmaps say; where one is, its descriptor says.
+ * There is no peek: it would have to lend some pages and not others, as most
+ * are compressed and those that are not lie among them.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/flattened.h"
+#include "source/kdump_facts.h"
+#include "source/kdump_set.h"
+#include "source/kinds.h"
+#include "source/page_cache.h"
+
+#define CACHE_BYTES (8u << 20)
+
+struct kdump_source {
+	struct kdump_set set;
+	struct page_cache cache;
+	struct codec_ctx codec;
+	void *packed;                    /* a compressed page, when in pieces */
+	struct kdump_facts facts;
+};
+
+/* ---- pages ---- */
+
+/*
+ * Find and check the descriptor of a stored page, and its bytes: *data points
+ * at them in the file or, if they lie in pieces, into k->packed.
+ */
+static int find_page(struct kdump_source *k, const struct kdump_file *f,
+		     uint64_t pfn, struct kdump_desc *desc, bool *compressed,
+		     enum codec *codec, const void **data, struct atw_err *err)
+{
+	uint64_t at = kdump_file_desc(f, pfn);
+	char bytes[KDUMP_DESC_SIZE];
+	int rc;
+
+	if (!view_read(&f->view, at, bytes, sizeof(bytes)))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "its descriptor at 0x%" PRIx64
+				   " is past the end of the dump, 0x%" PRIx64,
+				   at, f->view.size);
+	rc = kdump_desc_parse(bytes, &f->h, desc, compressed, codec, err);
+	if (rc < 0) {
+		atw_err_wrap(err, "descriptor at 0x%" PRIx64, at);
+		return rc;
+	}
+	*data = view_at(&f->view, desc->offset, desc->size);
+	if (*data)
+		return 0;
+	if (!view_read(&f->view, desc->offset, k->packed, desc->size))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "its %" PRIu32 " bytes at 0x%" PRIx64
+				   " are past the end of the dump, 0x%" PRIx64,
+				   desc->size, desc->offset, f->view.size);
+	*data = k->packed;
+	return 0;
+}
+
+/* The bytes of a stored page, good until the next call. */
+static int get_page(struct kdump_source *k, const struct kdump_file *f,
+		    uint64_t pfn, const void **ret, struct atw_err *err)
+{
+	const void *data = page_cache_find(&k->cache, pfn);
+	struct kdump_desc desc;
+	bool compressed;
+	enum codec codec;
+	size_t len = 0;
+	void *page;
+	int rc;
+
+	if (data) {
+		*ret = data;
+		return 0;
+	}
+	rc = find_page(k, f, pfn, &desc, &compressed, &codec, &data, err);
+	if (rc < 0)
+		return rc;
+	if (!compressed) {
+		*ret = data;
+		return 0;
+	}
+	page = page_cache_claim(&k->cache, pfn);
+	rc = codec_decompress_ctx(&k->codec, codec, data, desc.size,
+				  page, f->h.block_size, &len, err);
+	if (rc < 0) {
+		atw_err_wrap(err, "stored at 0x%" PRIx64, desc.offset);
+		return rc;
+	}
+	if (len != f->h.block_size)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "stored at 0x%" PRIx64 ": %" PRIu32
+				   " bytes of %s data are %zu bytes of memory, not %" PRIu32,
+				   desc.offset, desc.size, codec_name(codec), len,
+				   f->h.block_size);
+	page_cache_commit(&k->cache, pfn);
+	*ret = page;
+	return 0;
+}
+
+static ssize_t kdump_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			  struct atw_err *err)
+{
+	struct kdump_source *k = s->impl;
+	const struct kdump_span *span = NULL;
+	uint64_t pfn = pa.u >> k->set.shift;
+	size_t size = (size_t)1 << k->set.shift, off = pa.u & (size - 1);
+	size_t done = 0, n;
+	const void *page = NULL;
+	int rc;
+
+	if (len > SSIZE_MAX)
+		len = SSIZE_MAX;
+	for (; done < len && pfn < k->set.max_pfn; pfn++, off = 0, done += n) {
+		if (!span || pfn >= span->end)
+			span = kdump_set_span(&k->set, pfn);
+		if (kdump_span_kind(span, pfn) != ATW_DATA)
+			break;
+		rc = get_page(k, span->file, pfn, &page, err);
+		if (rc < 0) {
+			/* What came before is good; the next read will tell. */
+			if (done)
+				break;
+			atw_err_wrap(err, "%s: page at 0x%" PRIx64 " (frame %" PRIu64 ")",
+				     span->file->file.path, pfn << k->set.shift, pfn);
+			return rc;
+		}
+		n = size - off < len - done ? size - off : len - done;
+		memcpy((char *)buf + done, (const char *)page + off, n);
+	}
+	return (ssize_t)done;
+}
+
+static int kdump_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	const struct kdump_source *k = s->impl;
+	uint64_t pfn = pa.u >> k->set.shift, end = pfn;
+	enum atw_extent_kind kind = ATW_NONE;
+
+	/* Runs go on from one part of a split dump into the next. */
+	while (end < k->set.max_pfn) {
+		const struct kdump_span *span = kdump_set_span(&k->set, end);
+
+		if (end == pfn)
+			kind = kdump_span_kind(span, pfn);
+		else if (kdump_span_kind(span, end) != kind)
+			break;
+		end = kdump_span_run(span, kind, end);
+		if (end < span->end)
+			break;
+	}
+	if (kind == ATW_NONE && end >= k->set.max_pfn)
+		return ATW_END;
+	*ret = (struct atw_extent){ pa, (end << k->set.shift) - pa.u, kind };
+	return ATW_OK;
+}
+
+static int kdump_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	const struct kdump_source *k = s->impl;
+
+	return kdump_facts_get(&k->facts, key, ret);
+}
+
+static void kdump_describe(struct atw_source *s, char *buf, size_t len)
+{
+	const struct kdump_source *k = s->impl;
+
+	kdump_set_describe(&k->set, buf, len);
+}
+
+/* ---- opening ---- */
+
+static int kdump_source_probe(struct atw_blob head, const char *path)
+{
+	struct view v;
+	const void *p;
+	int sure;
+
+	(void)path;
+	if (!flattened_probe(head))
+		return kdump_probe(head);
+	/* What hides inside starts in the first record, as a rule. Anything
+	 * but a kdump is still ours to refuse, in words that help. */
+	if (flattened_open(head, &v, NULL) < 0)
+		return 1;
+	sure = view_run(&v, 0, &p) >= 8 ?
+	       kdump_probe((struct atw_blob){ p, 8 }) : 0;
+	view_deinit(&v);
+	return sure ? sure : 1;
+}
+
+static int kdump_open(struct atw_source *s, const struct atw_source_spec *spec,
+		      struct atw_err *err)
+{
+	struct kdump_source *k = calloc(1, sizeof(*k));
+	size_t block;
+	int rc;
+
+	if (!k)
+		return atw_err_set(err, ATW_E_NOMEM, "no memory");
+	s->impl = k;
+	rc = kdump_set_open(&k->set, spec, err);
+	if (rc == 0)
+		rc = kdump_facts_init(&k->facts, &k->set, err);
+	if (rc < 0)
+		return rc;
+	block = (size_t)1 << k->set.shift;
+	/* kdump_desc_parse() lets pass what is at most twice a block. */
+	k->packed = malloc(2 * block);
+	if (!k->packed || !page_cache_init(&k->cache, block, CACHE_BYTES))
+		return atw_err_set(err, ATW_E_NOMEM, "no memory for the page cache");
+	return ATW_OK;
+}
+
+static void kdump_close(struct atw_source *s)
+{
+	struct kdump_source *k = s->impl;
+
+	if (!k)
+		return;
+	page_cache_deinit(&k->cache);
+	codec_ctx_deinit(&k->codec);
+	free(k->packed);
+	kdump_facts_deinit(&k->facts);
+	kdump_set_deinit(&k->set);
+	free(k);
+	s->impl = NULL;
+}
+
+const struct atw_source_ops source_kdump = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "kdump",
+	.help = "kdump-compressed, also flattened or split (makedumpfile, QEMU)",
+	.probe = kdump_source_probe,
+	.open = kdump_open,
+	.close = kdump_close,
+	.read = kdump_read,
+	.extent = kdump_extent,
+	.fact = kdump_fact,
+	.describe = kdump_describe,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/kdump_facts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <atwalk/vmcoreinfo.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "format/elf.h"
+
+/* The i-th note of this name and type. */
+static bool nth_note(const struct kdump_facts *f, const char *name,
+		     uint32_t type, uint64_t i, struct elf_note *ret)
+{
+	struct elf_notes it = { .seg = f->notes };
+
+	while (elf_notes_next(&it, ret, NULL) == ATW_OK)
+		if (elf_note_is(ret, name, type) && !i--)
+			return true;
+	return false;
+}
+
+/* What can be said about a file that holds less than it promises. */
+static void note_truncation(struct kdump_facts *facts, const struct kdump_set *s)
+{
+	char *buf = facts->truncated;
+	size_t len = sizeof(facts->truncated);
+
+	for (size_t i = 0; i < s->nfiles && !*facts->truncated; i++) {
+		const struct kdump_file *f = &s->files[i];
+		uint64_t missing = kdump_file_short(f);
+		bool unended = view_flattened(&f->view) && f->view.unfinished;
+		int n = 0;
+
+		if (!missing && !unended && !(f->h.status & KDUMP_INCOMPLETE))
+			continue;
+		if (s->nfiles > 1)
+			n = snprintf(buf, len / 2, "%s: ", f->file.path);
+		if (n < 0 || (size_t)n >= len / 2)
+			n = 0;
+		buf += n;
+		len -= (size_t)n;
+		if (missing)
+			snprintf(buf, len, "ends %" PRIu64
+				 " bytes short; is it still being written?", missing);
+		else if (unended)
+			snprintf(buf, len,
+				 "lacks its end record; is it still being written?");
+		else
+			snprintf(buf, len,
+				 "is marked incomplete: its writer ran out of space");
+	}
+}
+
+static void count_cpus(struct kdump_facts *f)
+{
+	struct elf_notes it = { .seg = f->notes };
+	struct elf_note n;
+
+	while (elf_notes_next(&it, &n, NULL) == ATW_OK)
+		f->ncpus += elf_note_is(&n, "CORE", ELF_NT_PRSTATUS);
+	if (!f->ncpus)
+		f->ncpus = f->h->nr_cpus;
+}
+
+int kdump_facts_init(struct kdump_facts *f, const struct kdump_set *s,
+		     struct atw_err *err)
+{
+	const struct view *v = &s->files[0].view;
+	const struct kdump_header *h = &s->files[0].h;
+	struct elf_note n;
+
+	*f = (struct kdump_facts){ .h = h };
+	/* Notes that are cut off cost their facts, not the dump. */
+	if (view_blob(v, h->notes.off, h->notes.len, &f->owned[0],
+		      &f->notes) == ATW_E_NOMEM ||
+	    view_blob(v, h->vmcoreinfo.off, h->vmcoreinfo.len, &f->owned[1],
+		      &f->vmcoreinfo) == ATW_E_NOMEM)
+		return atw_err_set(err, ATW_E_NOMEM, "no memory for the notes");
+	if (!f->vmcoreinfo.len && nth_note(f, "VMCOREINFO", 0, 0, &n))
+		f->vmcoreinfo = n.desc;
+	if (f->vmcoreinfo.len)
+		f->vmcoreinfo.len = atw_vmcoreinfo_probe(f->vmcoreinfo.data,
+							 f->vmcoreinfo.len);
+	count_cpus(f);
+	note_truncation(f, s);
+	return ATW_OK;
+}
+
+void kdump_facts_deinit(struct kdump_facts *f)
+{
+	free(f->owned[0]);
+	free(f->owned[1]);
+	*f = (struct kdump_facts){ 0 };
+}
+
+static int set_fact(struct atw_blob *ret, const void *data, size_t len)
+{
+	if (!data || !len)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ data, len };
+	return ATW_OK;
+}
+
+/*
+ * QEMU leaves utsname empty, and for many targets names the machine
+ * "Unknown"; then the size of a CPU's registers tells it.
+ */
+static const char *machine(const struct kdump_facts *f)
+{
+	static const struct { size_t prstatus; const char *name; } sizes[] = {
+		{ 336, "x86_64" }, { 392, "aarch64" }, { 376, "riscv64" },
+	};
+	const char *name = f->h->machine;
+	struct elf_note n;
+
+	if (*name && strcmp(name, "Unknown"))
+		return name;
+	if (!nth_note(f, "CORE", ELF_NT_PRSTATUS, 0, &n))
+		return "";
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (sizes[i].prstatus == n.desc.len)
+			return sizes[i].name;
+	return "";
+}
+
+/* "cpu17.cr3" out of the 17th CPU's notes. */
+static int cpu_fact(const struct kdump_facts *f, const char *key,
+		    struct atw_blob *ret)
+{
+	const char *dot = strchr(key, '.');
+	struct elf_note n;
+	uint64_t cpu;
+
+	if (strncmp(key, "cpu", 3) || !dot ||
+	    !num_dec(key + 3, (size_t)(dot - key - 3), &cpu))
+		return ATW_E_MISSING;
+	if (!strcmp(dot, ".prstatus") &&
+	    nth_note(f, "CORE", ELF_NT_PRSTATUS, cpu, &n))
+		return set_fact(ret, n.desc.data, n.desc.len);
+	if (!strncmp(dot, ".cr", 3) && dot[3] >= '0' && dot[3] <= '4' && !dot[4] &&
+	    nth_note(f, "QEMU", 0, cpu, &n))
+		return set_fact(ret, elf_qemu_cr(&n, (unsigned)(dot[3] - '0')), 8);
+	return ATW_E_MISSING;
+}
+
+int kdump_facts_get(const struct kdump_facts *f, const char *key,
+		    struct atw_blob *ret)
+{
+	const struct kdump_header *h = f->h;
+
+	if (!strcmp(key, "vmcoreinfo"))
+		return set_fact(ret, f->vmcoreinfo.data, f->vmcoreinfo.len);
+	if (!strcmp(key, "cpus"))
+		return set_fact(ret, &f->ncpus, f->ncpus ? sizeof(f->ncpus) : 0);
+	if (!strcmp(key, "release") && !*h->release) {
+		struct atw_vmcoreinfo vi = { f->vmcoreinfo.data, f->vmcoreinfo.len };
+
+		return vi.len ? atw_vmcoreinfo_text(&vi, "OSRELEASE", ret) :
+				ATW_E_MISSING;
+	}
+	if (!strcmp(key, "release"))
+		return set_fact(ret, h->release, strlen(h->release));
+	if (!strcmp(key, "machine"))
+		return set_fact(ret, machine(f), strlen(machine(f)));
+	if (!strcmp(key, "truncated"))
+		return set_fact(ret, f->truncated, strlen(f->truncated));
+	return cpu_fact(f, key, ret);
+}
+
+/*
+ * makedumpfile sets the compression in the header, but the pages decide: go by
+ * the first compressed one where the header is silent.
+ */
+static const char *compression(const struct kdump_file *f)
+{
+	uint32_t bits = f->h.status & KDUMP_COMPRESSED;
+	char d[KDUMP_DESC_SIZE];
+
+	for (uint64_t i = 0; !bits && i < f->ndescs && i < 1024; i++)
+		if (view_read(&f->view, f->h.descs + i * KDUMP_DESC_SIZE, d, sizeof(d)))
+			bits = get_le32(d + 12) & KDUMP_COMPRESSED;
+	return bits & KDUMP_ZSTD ? "zstd" : bits & KDUMP_SNAPPY ? "snappy" :
+	       bits & KDUMP_LZO ? "lzo" : bits & KDUMP_ZLIB ? "zlib" : "uncompressed";
+}
+
+void kdump_set_describe(const struct kdump_set *s, char *buf, size_t len)
+{
+	const struct kdump_file *f = &s->files[0];
+	size_t missing = 0;
+	int n;
+
+	for (size_t i = 0; i < s->nspans; i++)
+		missing += !s->spans[i].file;
+	n = snprintf(buf, len, "%s v%u, %s%s",
+		     f->h.diskdump ? "diskdump" : "kdump-compressed",
+		     f->h.version, compression(f),
+		     view_flattened(&f->view) ? ", flattened" : "");
+	if (n < 0 || (size_t)n >= len || !f->h.split)
+		return;
+	if (!missing)
+		snprintf(buf + n, len - (size_t)n, ", split, all %zu parts", s->nfiles);
+	else
+		snprintf(buf + n, len - (size_t)n, ", split, %zu part%s given, others missing",
+			 s->nfiles, s->nfiles == 1 ? "" : "s");
+}

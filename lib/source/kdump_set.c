@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/kdump_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "format/flattened.h"
+
+/* ---- one file ---- */
+
+/* Only a hint: whether it is taken makes no difference to what is read. */
+static void advise(const void *p, uint64_t len, int advice)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)p & ~(page - 1);
+
+	(void)madvise((void *)start, (size_t)((uintptr_t)p + len - start), advice);
+}
+
+static int get_bitmap(struct kdump_file *f, uint64_t off, int which,
+		      const uint8_t **ret, struct atw_err *err)
+{
+	struct atw_blob b;
+	int rc = view_blob(&f->view, off, f->h.bitmap_len, &f->owned[which], &b);
+
+	if (rc < 0)
+		return atw_err_set(err, rc, rc == ATW_E_NOMEM ?
+				   "no memory for a bitmap of %" PRIu64 " bytes" :
+				   "its bitmap of %" PRIu64 " bytes is cut off",
+				   f->h.bitmap_len);
+	/* Read from end to end, unlike the rest of the file. */
+	if (!f->owned[which])
+		advise(b.data, b.len, MADV_WILLNEED);
+	*ret = b.data;
+	return 0;
+}
+
+static int open_parsed(struct kdump_file *f, struct atw_err *err)
+{
+	int rc;
+
+	/* QEMU's records are of 16 KiB: looking at each passes all the file. */
+	advise(f->file.map.data, f->file.map.len, MADV_SEQUENTIAL);
+	rc = view_open(f->file.map, &f->view, err);
+	advise(f->file.map.data, f->file.map.len, MADV_RANDOM);
+	if (rc < 0)
+		return rc;
+	rc = kdump_parse(&f->view, &f->h, err);
+	if (rc < 0)
+		return rc;
+	rc = get_bitmap(f, f->h.bitmap1, 0, &f->had, err);
+	if (rc < 0)
+		return rc;
+	if (f->h.bitmap2 == f->h.bitmap1)
+		f->stored = f->had;
+	else
+		rc = get_bitmap(f, f->h.bitmap2, 1, &f->stored, err);
+	if (rc < 0)
+		return rc;
+	if (!rank_init(&f->rank, f->stored, f->h.max_pfn))
+		return atw_err_set(err, ATW_E_NOMEM,
+				   "no memory for the index of %" PRIu64 " frames",
+				   f->h.max_pfn);
+	/* Each part has the bitmaps of all, but descriptors of its own only. */
+	f->first_desc = rank_before(&f->rank, f->h.start_pfn);
+	f->ndescs = rank_before(&f->rank, f->h.end_pfn) - f->first_desc;
+	return 0;
+}
+
+static int open_file(struct kdump_file *f, const char *path, struct atw_err *err)
+{
+	int rc = file_open(path, &f->file, err);
+
+	if (rc < 0)
+		return rc;
+	rc = open_parsed(f, err);
+	if (rc < 0)
+		atw_err_wrap(err, "%s", path);
+	return rc;
+}
+
+static void close_file(struct kdump_file *f)
+{
+	rank_deinit(&f->rank);
+	free(f->owned[0]);
+	free(f->owned[1]);
+	view_deinit(&f->view);
+	file_close(&f->file);
+}
+
+uint64_t kdump_file_short(const struct kdump_file *f)
+{
+	uint64_t end = f->h.descs + f->ndescs * KDUMP_DESC_SIZE, stop;
+	uint64_t n = f->ndescs < 512 ? f->ndescs : 512;
+	char d[KDUMP_DESC_SIZE];
+
+	if (end <= f->view.size) {
+		for (uint64_t i = f->ndescs - n; i < f->ndescs; i++) {
+			/* Wild offsets are damage, not a missing end. */
+			if (view_read(&f->view, f->h.descs + i * KDUMP_DESC_SIZE,
+				      d, sizeof(d)) &&
+			    add_u64(get_le64(d), get_le32(d + 8), &stop) &&
+			    stop >> 48 == 0 && stop > end)
+				end = stop;
+		}
+	}
+	end = end > f->view.size ? end - f->view.size : 0;
+	return end > f->view.missing ? end : f->view.missing;
+}
+
+/* ---- a set of them ---- */
+
+static bool same_vmcoreinfo(const struct kdump_file *a, const struct kdump_file *b)
+{
+	uint64_t off = 0, len = a->h.vmcoreinfo.len, n;
+	char x[256], y[256];
+
+	if (len != b->h.vmcoreinfo.len)
+		return false;
+	for (; off < len; off += n) {
+		n = len - off < sizeof(x) ? len - off : sizeof(x);
+		if (!view_read_padded(&a->view, a->h.vmcoreinfo.off + off, x, (size_t)n) ||
+		    !view_read_padded(&b->view, b->h.vmcoreinfo.off + off, y, (size_t)n) ||
+		    memcmp(x, y, (size_t)n))
+			return false;
+	}
+	return true;
+}
+
+static const char *difference(const struct kdump_file *a, const struct kdump_file *b)
+{
+	if (a->h.block_size != b->h.block_size || a->h.bits != b->h.bits)
+		return "block sizes differ";
+	if (a->h.max_pfn != b->h.max_pfn)
+		return "amounts of memory differ";
+	if (strcmp(a->h.release, b->h.release) || strcmp(a->h.kversion, b->h.kversion) ||
+	    strcmp(a->h.machine, b->h.machine))
+		return "kernel versions differ";
+	if (strcmp(a->h.nodename, b->h.nodename))
+		return "host names differ";
+	if (!same_vmcoreinfo(a, b))
+		return "vmcoreinfo notes differ";
+	return NULL;
+}
+
+static int check_set(const struct kdump_set *s, struct atw_err *err)
+{
+	for (size_t i = 0; i < s->nfiles; i++) {
+		const struct kdump_file *f = &s->files[i];
+		const char *why;
+
+		if (s->nfiles > 1 && !f->h.split)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "%s: is a whole dump, not a part of a split one",
+					   f->file.path);
+		why = difference(&s->files[0], f);
+		if (why)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "%s: is not a part of the same dump as %s: the %s",
+					   f->file.path, s->files[0].file.path, why);
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Cut [0, max_pfn) at every file's ends. Between two cuts one file answers:
+ * the first given, where several do.
+ */
+static int make_spans(struct kdump_set *s, struct atw_err *err)
+{
+	size_t n = 0;
+	_auto_free uint64_t *cuts = calloc(2 * s->nfiles + 2, sizeof(*cuts));
+
+	s->spans = calloc(2 * s->nfiles + 2, sizeof(*s->spans));
+	if (!cuts || !s->spans)
+		return atw_err_set(err, ATW_E_NOMEM, "no memory for %zu parts", s->nfiles);
+	cuts[n++] = 0;
+	cuts[n++] = s->max_pfn;
+	for (size_t i = 0; i < s->nfiles; i++) {
+		cuts[n++] = s->files[i].h.start_pfn;
+		cuts[n++] = s->files[i].h.end_pfn;
+	}
+	qsort(cuts, n, sizeof(*cuts), by_value);
+	for (size_t c = 0; c + 1 < n; c++) {
+		struct kdump_span span = { cuts[c], cuts[c + 1], NULL };
+
+		if (span.start == span.end)
+			continue;
+		for (size_t i = 0; i < s->nfiles && !span.file; i++)
+			if (s->files[i].h.start_pfn <= span.start &&
+			    s->files[i].h.end_pfn >= span.end)
+				span.file = &s->files[i];
+		s->spans[s->nspans++] = span;
+	}
+	return 0;
+}
+
+int kdump_set_open(struct kdump_set *s, const struct atw_source_spec *spec,
+		   struct atw_err *err)
+{
+	int rc = 0;
+
+	*s = (struct kdump_set){ 0 };
+	s->files = calloc(1 + spec->nparts, sizeof(*s->files));
+	if (!s->files)
+		return atw_err_set(err, ATW_E_NOMEM, "no memory for %zu parts",
+				   1 + spec->nparts);
+	for (size_t i = 0; i <= spec->nparts && rc == 0; i++) {
+		/* Counted first: what a failed open left is closed as well. */
+		s->nfiles = i + 1;
+		rc = open_file(&s->files[i], i ? spec->parts[i - 1] : spec->path, err);
+	}
+	if (rc == 0)
+		rc = check_set(s, err);
+	if (rc < 0)
+		return rc;
+	s->max_pfn = s->files[0].h.max_pfn;
+	s->shift = s->files[0].h.block_shift;
+	return make_spans(s, err);
+}
+
+void kdump_set_deinit(struct kdump_set *s)
+{
+	for (size_t i = 0; i < s->nfiles; i++)
+		close_file(&s->files[i]);
+	free(s->files);
+	free(s->spans);
+	*s = (struct kdump_set){ 0 };
+}
+
+const struct kdump_span *kdump_set_span(const struct kdump_set *s, uint64_t pfn)
+{
+	size_t lo = 0, hi = s->nspans - 1;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->spans[mid].end > pfn)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return &s->spans[lo];
+}
+
+/* ---- frames ---- */
+
+enum atw_extent_kind kdump_span_kind(const struct kdump_span *span, uint64_t pfn)
+{
+	const struct kdump_file *f = span->file;
+
+	if (!f)
+		return ATW_NONE;
+	if (bitmap_test(f->stored, f->h.max_pfn, pfn))
+		return ATW_DATA;
+	return bitmap_test(f->had, f->h.max_pfn, pfn) ? ATW_EXCLUDED : ATW_NONE;
+}
+
+/* A bit for each of 64 frames: is it of this kind? */
+static uint64_t kind_word(const struct kdump_file *f, enum atw_extent_kind kind,
+			  uint64_t pfn)
+{
+	uint64_t stored = bitmap_word(f->stored, f->h.max_pfn, pfn);
+
+	if (kind == ATW_DATA)
+		return stored;
+	if (kind == ATW_EXCLUDED)
+		return bitmap_word(f->had, f->h.max_pfn, pfn) & ~stored;
+	return ~(bitmap_word(f->had, f->h.max_pfn, pfn) | stored);
+}
+
+uint64_t kdump_span_run(const struct kdump_span *span, enum atw_extent_kind kind,
+			uint64_t pfn)
+{
+	uint64_t at = pfn & ~UINT64_C(63), other;
+
+	if (!span->file)
+		return span->end;
+	other = ~kind_word(span->file, kind, at) & ~UINT64_C(0) << (pfn & 63);
+	while (!other) {
+		at += 64;
+		if (at >= span->end)
+			return span->end;
+		other = ~kind_word(span->file, kind, at);
+	}
+	at += (unsigned)__builtin_ctzll(other);
+	return at < span->end ? at : span->end;
+}

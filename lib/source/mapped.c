@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/mapped.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
+		size_t size, struct atw_err *err)
+{
+	struct mapped *m = calloc(1, size);
+
+	if (!m)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	s->impl = m;
+	if (spec->nparts)
+		return atw_err_set(err, ATW_E_USAGE,
+			"is not one part of a split set: only kdump-compressed dumps are split");
+	return file_open(spec->path, &m->file, err);
+}
+
+void mapped_close(struct atw_source *s)
+{
+	struct mapped *m = s->impl;
+
+	if (!m)
+		return;
+	extents_deinit(&m->map);
+	file_close(&m->file);
+	free(m);
+	s->impl = NULL;
+}
+
+int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
+	       uint64_t *missing, struct atw_err *err)
+{
+	uint64_t size = m->file.map.len, have, end;
+
+	if (!add_u64(off, len, &end))
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"offset 0x%" PRIx64 " + size 0x%" PRIx64 " does not fit 64 bits",
+			off, len);
+	have = off >= size ? 0 : size - off;
+	if (len > have && end - size > *missing)
+		*missing = end - size;
+	return extents_add(&m->map, start, len < have ? len : have, off,
+			   ATW_DATA, err);
+}
+
+void mapped_truncated(struct mapped *m, uint64_t missing)
+{
+	if (missing)
+		snprintf(m->truncated, sizeof(m->truncated),
+			 "ends %" PRIu64 " bytes short; is it still being written?",
+			 missing);
+}
+
+ssize_t mapped_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+		    struct atw_err *err)
+{
+	size_t done = 0;
+
+	/* Neighbours in memory may lie apart in the file. */
+	while (done < len) {
+		const void *p;
+		ssize_t n = mapped_peek(s, ATW_PA(pa.u + done), len - done, &p, err);
+
+		if (n <= 0)
+			break;
+		memcpy((char *)buf + done, p, (size_t)n);
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t mapped_peek(struct atw_source *s, atw_pa pa, size_t len,
+		    const void **ret, struct atw_err *err)
+{
+	struct mapped *m = s->impl;
+	const struct extent *e = extents_find(&m->map, pa.u);
+	uint64_t in, left;
+
+	(void)err;
+	if (!e || e->kind != ATW_DATA)
+		return 0;
+	in = pa.u - e->start;
+	left = e->len - in;
+	*ret = (const char *)m->file.map.data + e->off + in;
+	return (ssize_t)(len < left ? len : left);
+}
+
+int mapped_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	struct mapped *m = s->impl;
+
+	return extents_extent(&m->map, pa, ret);
+}
+
+int mapped_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	struct mapped *m = s->impl;
+
+	if (strcmp(key, "truncated") || !m->truncated[0])
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ m->truncated, strlen(m->truncated) };
+	return ATW_OK;
+}
+
+void mapped_describe(struct atw_source *s, char *buf, size_t len)
+{
+	struct mapped *m = s->impl;
+
+	snprintf(buf, len, "%s", m->what);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mapped.h - sources whose memory lies in a mapped file as it is.
+ *
+ * ELF cores, LiME and raw images differ in how their ranges are found and in
+ * nothing else: each parses, adds extents and uses the operations below.
+ */
+#ifndef SOURCE_MAPPED_H
+#define SOURCE_MAPPED_H
+
+#include <atwalk/source.h>
+
+#include "base/file.h"
+#include "source/extents.h"
+
+/* Put it first in a source's own struct: s->impl points to either. */
+struct mapped {
+	struct extents map;
+	struct file file;
+	char truncated[160];     /* the fact "truncated", or empty */
+	char what[96];           /* for describe */
+};
+
+/*
+ * Allocate `size` bytes of zeroes that begin with a struct mapped, hang them
+ * on the source and map spec->path. Refuses split sets.
+ */
+int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
+		size_t size, struct atw_err *err);
+void mapped_close(struct atw_source *s);
+
+/*
+ * Add memory whose bytes the file holds at `off`. What lies past the end of
+ * the file is left out, and *missing grows to the number of bytes the file
+ * would have to grow to have it all.
+ */
+int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
+	       uint64_t *missing, struct atw_err *err);
+/* Note that the file ends `missing` bytes short; 0 is fine. */
+void mapped_truncated(struct mapped *m, uint64_t missing);
+
+ssize_t mapped_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+		    struct atw_err *err);
+ssize_t mapped_peek(struct atw_source *s, atw_pa pa, size_t len,
+		    const void **ret, struct atw_err *err);
+int mapped_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
+/*
+ * "truncated": a sentence; present only when the file ends early. What it
+ * has is good, but an answer from it is one in part.
+ */
+int mapped_fact(struct atw_source *s, const char *key, struct atw_blob *ret);
+void mapped_describe(struct atw_source *s, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a person types becomes a source: PATH, FORMAT:PATH or raw:PATH@ADDRESS.
+ * Everything that knows which kinds exist is sources.def.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "source/kinds.h"
+
+enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */
+
+static const struct atw_source_ops *const kinds[] = {
+#define SOURCE(name) &source_##name,
+#include "source/sources.def"
+#undef SOURCE
+};
+
+const struct atw_source_ops *atw_source_kind(size_t i)
+{
+	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
+}
+
+/* The kind a text forces, and what of the text is left for it. */
+static const struct atw_source_ops *forced_kind(const char *text,
+						const char **rest)
+{
+	const char *colon = strchr(text, ':');
+	size_t len = colon ? (size_t)(colon - text) : 0;
+
+	for (size_t i = 0; colon && i < ARRAY_SIZE(kinds); i++) {
+		if (strlen(kinds[i]->name) == len && !memcmp(kinds[i]->name, text, len)) {
+			*rest = colon + 1;
+			return kinds[i];
+		}
+	}
+	*rest = text;
+	return NULL;
+}
+
+/*
+ * raw: "PATH@ADDRESS". File names may hold an @ too, so what follows the last
+ * one is an address only if it starts with a digit.
+ */
+static int split_load(char *path, struct atw_source_spec *spec,
+		      struct atw_err *err)
+{
+	char *at = strrchr(path, '@');
+
+	if (!at || at[1] < '0' || at[1] > '9')
+		return ATW_OK;
+	if (!num_hex(at + 1, strlen(at + 1), &spec->load)) {
+		atw_err_set(err, ATW_E_USAGE, "'%s' is not an address", at + 1);
+		atw_err_hint(err, "a file with @ in its name: raw:%.180s@0", path);
+		return ATW_E_USAGE;
+	}
+	spec->has_load = true;
+	*at = '\0';
+	return ATW_OK;
+}
+
+/*
+ * A pipe can be read once, and a source is looked at twice: first to see what
+ * it is. So its bytes go to a file in memory, which has a name of its own.
+ */
+static int spool(int fd, const char *path, int *ret, struct atw_err *err)
+{
+	_auto_fd int mem = memfd_create("atwalk", MFD_CLOEXEC);
+	char buf[HEAD];
+	bool empty = true;
+	ssize_t n;
+
+	if (mem < 0)
+		return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
+	while ((n = read(fd, buf, sizeof(buf)))) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		for (ssize_t done = 0; n > 0 && done < n;) {
+			ssize_t w = write(mem, buf + done, (size_t)(n - done));
+
+			if (w < 0 && errno != EINTR)
+				n = -1;
+			else if (w > 0)
+				done += w;
+		}
+		if (n < 0)
+			return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
+		empty = false;
+	}
+	if (empty)
+		return atw_err_set(err, ATW_E_FORMAT, "%s: is empty", path);
+	*ret = mem;
+	mem = -1;
+	return ATW_OK;
+}
+
+/* A descriptor of a spooled copy if the path is a pipe; -1 if it is not. */
+static int spool_pipe(const char *path, const char *name, int *ret,
+		      struct atw_err *err)
+{
+	bool is_stdin = !strcmp(path, "-");
+	_auto_fd int fd = -1;
+	struct stat st;
+
+	*ret = -1;
+	if ((is_stdin ? fstat(0, &st) : stat(path, &st)) < 0)
+		return ATW_OK;           /* file_open() will say why */
+	if (!S_ISFIFO(st.st_mode) && !(is_stdin && S_ISSOCK(st.st_mode)))
+		return ATW_OK;
+	fd = is_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
+	return spool(fd, name, ret, err);
+}
+
+/* Ask every kind; the surest one wins. `name` is what the user calls the file. */
+static int probe_kind(const char *path, const char *name,
+		      const struct atw_source_ops **ret, struct atw_err *err)
+{
+	struct file f = { 0 };
+	struct atw_blob head;
+	int best = 0, r = file_open(path, &f, err);
+
+	if (r < 0)
+		return r;
+	head = f.map;
+	if (head.len > HEAD)
+		head.len = HEAD;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int score = kinds[i]->probe ? kinds[i]->probe(head, path) : 0;
+
+		if (score > best) {
+			best = score;
+			*ret = kinds[i];
+		}
+	}
+	file_close(&f);
+	if (best)
+		return ATW_OK;
+	atw_err_set(err, ATW_E_FORMAT,
+		    "not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML)");
+	atw_err_hint(err, "for a plain image of RAM say raw:%.180s@ADDRESS", name);
+	return ATW_E_FORMAT;
+}
+
+/* "core:dump" names a file, but may have been meant to name a format. */
+static void hint_formats(struct atw_err *err, const char *text)
+{
+	char list[128] = "";
+
+	if (!err || !strchr(text, ':') || strchr(text, '/'))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		size_t len = strlen(list);
+
+		snprintf(list + len, sizeof(list) - len, "%s%s", len ? ", " : "",
+			 kinds[i]->name);
+	}
+	atw_err_hint(err, "formats that can stand before a colon: %s", list);
+}
+
+static int source_new(const struct atw_source_ops *ops,
+		      const struct atw_source_spec *spec,
+		      struct atw_source **ret, struct atw_err *err)
+{
+	struct atw_source *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	s->ops = ops;
+	r = ops->open(s, spec, err);
+	if (r < 0) {
+		atw_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return ATW_OK;
+}
+
+/* Every failure names the file, once. */
+static int name_file(struct atw_err *err, int status, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!err)
+		return status;
+	if (strncmp(err->text, name, len) || err->text[len] != ':')
+		atw_err_wrap(err, "%s", name);
+	return status;
+}
+
+int atw_source_open(const char *text, const char *const *parts, size_t nparts,
+		    struct atw_source **ret, struct atw_err *err)
+{
+	const struct atw_source_ops *ops;
+	struct atw_source_spec spec = { .parts = parts, .nparts = nparts };
+	const char *rest, *name;
+	_auto_free char *path = NULL;
+	_auto_fd int pipe_copy = -1;
+	char copy_path[32];
+	int r = ATW_OK;
+
+	ops = forced_kind(text, &rest);
+	path = strdup(rest);
+	if (!path)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (ops == &source_raw)
+		r = split_load(path, &spec, err);
+	if (r < 0)
+		return name_file(err, r, text);
+	spec.path = path;
+	name = strcmp(path, "-") ? path : "standard input";
+	r = spool_pipe(path, name, &pipe_copy, err);
+	if (r < 0)
+		return name_file(err, r, name);
+	if (pipe_copy >= 0) {
+		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d", pipe_copy);
+		spec.path = copy_path;
+	}
+	if (!ops) {
+		r = probe_kind(spec.path, name, &ops, err);
+		if (r == ATW_E_MISSING)
+			hint_formats(err, text);
+	}
+	if (r == ATW_OK)
+		r = source_new(ops, &spec, ret, err);
+	return r < 0 ? name_file(err, r, name) : ATW_OK;
+}

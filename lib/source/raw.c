@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A plain image: the file's first byte is the byte at the load address. Holes
+ * of a sparse file read as zeroes, which is what such a file says.
+ *
+ * Nothing in it says that it is memory, so it is never guessed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "source/kinds.h"
+#include "source/mapped.h"
+
+static int raw_probe(struct atw_blob head, const char *path)
+{
+	(void)head;
+	(void)path;
+	return 0;
+}
+
+static int raw_open(struct atw_source *s, const struct atw_source_spec *spec,
+		    struct atw_err *err)
+{
+	uint64_t load = spec->has_load ? spec->load : 0, missing = 0;
+	struct mapped *m;
+	int r = mapped_open(s, spec, sizeof(*m), err);
+
+	if (r < 0)
+		return r;
+	m = s->impl;
+	r = mapped_add(m, load, m->file.map.len, 0, &missing, err);
+	if (r < 0)
+		return r;
+	snprintf(m->what, sizeof(m->what), "raw image at 0x%" PRIx64, load);
+	return extents_build(&m->map, err);
+}
+
+const struct atw_source_ops source_raw = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "raw",
+	.help = "plain image of memory; raw:PATH@ADDRESS says where it starts",
+	.probe = raw_probe,
+	.open = raw_open,
+	.close = mapped_close,
+	.read = mapped_read,
+	.peek = mapped_peek,
+	.extent = mapped_extent,
+	.fact = mapped_fact,
+	.describe = mapped_describe,
+};

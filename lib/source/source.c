@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What every source answers, whatever its kind left out. */
+#include <stdlib.h>
+
+#include <atwalk/source.h>
+
+#include "base/bytes.h"
+
+ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+		 struct atw_err *err)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n;
+
+		/* There is nothing above the last address. */
+		if (done && pa.u + done < pa.u)
+			break;
+		n = s->ops->read(s, ATW_PA(pa.u + done), (char *)buf + done,
+				 len - done, err);
+		/*
+		 * Also after some bytes: a short answer means a hole follows,
+		 * and a failure is not one.
+		 */
+		if (n < 0)
+			return n;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	return s->ops->extent(s, pa, ret);
+}
+
+int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	return s->ops->fact ? s->ops->fact(s, key, ret) : ATW_E_MISSING;
+}
+
+int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret)
+{
+	struct atw_blob b;
+	uint64_t v = 0;
+	int r = atw_fact(s, key, &b);
+
+	if (r < 0)
+		return r;
+	if (!b.len || b.len > sizeof(v))
+		return ATW_E_USAGE;      /* a text, not a number */
+	memcpy(&v, b.data, b.len);
+	*ret = v;
+	return ATW_OK;
+}
+
+void atw_source_close(struct atw_source *s)
+{
+	while (s) {
+		struct atw_source *below = s->below;
+
+		if (s->ops->close)
+			s->ops->close(s);
+		free(s);
+		s = below;
+	}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/wrap.h"
+
+#include <stdlib.h>
+
+struct atw_source *wrap_new(const struct atw_source_ops *ops,
+			    struct atw_source *below, size_t size,
+			    struct atw_err *err)
+{
+	struct atw_source *s = calloc(1, sizeof(*s));
+	void *impl = calloc(1, size);
+
+	if (!s || !impl) {
+		free(s);
+		free(impl);
+		atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	*s = (struct atw_source){ ops, impl, below };
+	return s;
+}
+
+void wrap_close(struct atw_source *s)
+{
+	free(s->impl);
+	s->impl = NULL;
+}
+
+int wrap_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	return atw_extent_at(s->below, pa, ret);
+}
+
+int wrap_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	return atw_fact(s->below, key, ret);
+}
+
+void wrap_describe(struct atw_source *s, char *buf, size_t len)
+{
+	if (s->below->ops->describe)
+		s->below->ops->describe(s->below, buf, len);
+	else if (len)
+		buf[0] = '\0';
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* wrap.h - what a source that stands before another one passes on unchanged. */
+#ifndef SOURCE_WRAP_H
+#define SOURCE_WRAP_H
+
+#include <atwalk/source.h>
+
+/*
+ * A wrapper with `size` bytes of zeroes as its own state. It owns `below` from
+ * here on; on failure `below` stays the caller's.
+ */
+struct atw_source *wrap_new(const struct atw_source_ops *ops,
+			    struct atw_source *below, size_t size,
+			    struct atw_err *err);
+void wrap_close(struct atw_source *s);
+int wrap_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
+int wrap_fact(struct atw_source *s, const char *key, struct atw_blob *ret);
+void wrap_describe(struct atw_source *s, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "walk/memory.h"
+
+enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got)
+{
+	struct atw_extent e;
+
+	if (got < 0)
+		return ATW_LOST_DAMAGED;
+	if (atw_extent_at(mem, pa, &e) == ATW_OK && e.start.u <= pa.u &&
+	    e.kind == ATW_EXCLUDED)
+		return ATW_LOST_EXCLUDED;
+	return ATW_LOST;
+}
+
+size_t memory_words(struct atw_source *mem, atw_pa pa, size_t len,
+		    void *scratch, const void **ret, enum atw_loss *loss,
+		    struct atw_err *err)
+{
+	ssize_t n;
+
+	if (mem->ops->peek) {
+		n = mem->ops->peek(mem, pa, len, ret, err);
+		if (n == (ssize_t)len)
+			return len;
+	}
+	/* Not lent in one piece: it may still be there in several. */
+	n = atw_read(mem, pa, scratch, len, err);
+	if (n <= 0) {
+		*loss = memory_loss(mem, pa, n);
+		return 0;
+	}
+	*ret = scratch;
+	return (size_t)n;
+}

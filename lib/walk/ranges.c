@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ranges.c - pieces merged while what the caller cares about stays the same.
+ *
+ * Only one range is held back at a time, so a listing of any size needs no
+ * more memory than one row. What the walker folded is merged when the range
+ * before it says all there is to say (one page mapped over and over, as in a
+ * KASAN shadow), and walked after all when it does not.
+ */
+#include <stdlib.h>
+
+#include "walk/memory.h"
+#include "walk/space.h"
+
+struct atw_ranges {
+	struct atw_walk *walk;
+	struct atw_space sp;
+	unsigned split;
+	uint64_t plain[ATW_MAX_LEVELS];  /* address mask where the word holds
+	                                  * the address in place, else 0 */
+	struct atw_range held;
+	bool holding;
+	bool mixed;                      /* held merges slots of several sizes */
+	const struct atw_seen *seen;     /* a piece half consumed */
+	uint32_t at;                     /* entries of it consumed */
+};
+
+/*
+ * Where a level's address bits sit in place, neighbours are contiguous when
+ * their words differ by exactly the slot size: no decoding needed.
+ */
+static uint64_t plain_mask(const struct atw_paging *pg, unsigned level)
+{
+	uint64_t slot = (uint64_t)1 << pg->level[level].shift, mask = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		const struct atw_bits *b = &pg->addr[i];
+
+		if (!b->hi)
+			continue;
+		if (b->mask || b->lo != b->to)
+			return 0;
+		mask |= (UINT64_MAX >> (63 - b->hi)) & ~(((uint64_t)1 << b->lo) - 1);
+	}
+	if (pg->spans)
+		for (const struct atw_span_rule *r = pg->spans; r->shift; r++)
+			if (r->replaces && r->levels & ATW_L(level))
+				return 0;
+	return mask & ~(slot - 1) & ~pg->ignore;
+}
+
+int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,
+		    unsigned split, struct atw_ranges **ret, struct atw_err *err)
+{
+	struct atw_walk_opts wo = *o;
+	struct atw_ranges *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	r->sp = *sp;
+	r->split = split;
+	if (!(split & ATW_SPLIT_EACH))
+		wo.flags |= ATW_WALK_FOLD;
+	rc = atw_walk_open(sp, &wo, &r->walk, err);
+	if (rc < 0) {
+		free(r);
+		return rc;
+	}
+	for (unsigned l = 0; l < sp->paging.nlevels; l++)
+		r->plain[l] = plain_mask(&sp->paging, l);
+	*ret = r;
+	return ATW_OK;
+}
+
+void atw_ranges_close(struct atw_ranges *r)
+{
+	if (!r)
+		return;
+	atw_walk_close(r->walk);
+	free(r);
+}
+
+const struct atw_walk *atw_ranges_walk(const struct atw_ranges *r)
+{
+	return r->walk;
+}
+
+/* Entries from `from` on whose pages follow each other without a gap. */
+static uint32_t contiguous(const struct atw_ranges *r, const struct atw_seen *s,
+			   uint32_t from)
+{
+	uint64_t slot = (uint64_t)1 << r->sp.paging.level[s->level].shift;
+	uint64_t mask = r->plain[s->level], want;
+	unsigned ws = r->sp.paging.word_size;
+	uint32_t i = from + 1;
+
+	if (mask) {
+		want = (load_word(s->words, ws, from) & mask) + slot;
+		for (; i < s->count; i++, want += slot)
+			if ((load_word(s->words, ws, i) & mask) != want)
+				break;
+		return i - from;
+	}
+	want = atw_seen_pa(&r->sp, s, from).u + slot;
+	for (; i < s->count; i++, want += slot)
+		if (atw_seen_pa(&r->sp, s, i).u != want)
+			break;
+	return i - from;
+}
+
+/* Entries from `from` on that map the very same page. */
+static uint32_t same_page(const struct atw_ranges *r, const struct atw_seen *s,
+			  uint32_t from)
+{
+	uint64_t pa = atw_seen_pa(&r->sp, s, from).u;
+	uint32_t i = from + 1;
+
+	while (i < s->count && atw_seen_pa(&r->sp, s, i).u == pa)
+		i++;
+	return i - from;
+}
+
+/* The next stretch of the half-consumed piece, as a range of its own. */
+static struct atw_range cut(struct atw_ranges *r)
+{
+	const struct atw_paging *pg = &r->sp.paging;
+	const struct atw_seen *s = r->seen;
+	uint64_t slot = (uint64_t)1 << pg->level[s->level].shift, word = 0;
+	uint32_t n = s->count - r->at;
+	struct atw_range g = {
+		.va = ATW_VA(s->va.u + r->at * slot),
+		.level = s->level, .kind = s->kind, .loss = s->loss,
+		.rights = s->rights, .page = slot, .repeat_of = s->repeat_of,
+	};
+
+	if (r->split & ATW_SPLIT_EACH)
+		n = 1;
+	if (s->kind == ATW_LEAF && !s->loss) {
+		word = atw_seen_word(&r->sp, s, r->at);
+		g.pa = atw_seen_pa(&r->sp, s, r->at);
+		g.page = (uint64_t)1 << atw_entry_span(pg, s->level, word);
+		g.flags = atw_entry_flags(pg, s->level, ATW_LEAF, word);
+		if (r->split & ATW_SPLIT_PHYSICAL && n > 1) {
+			uint32_t c = contiguous(r, s, r->at);
+
+			if (c == 1) {
+				c = same_page(r, s, r->at);
+				g.same_pa = c > 1;
+			}
+			n = c;
+		}
+	} else if (s->words) {
+		word = atw_seen_word(&r->sp, s, r->at);
+	}
+	g.word = word;
+	g.entries = n;
+	g.size = n * slot;
+	r->at += n;
+	return g;
+}
+
+static bool agree(const struct atw_ranges *r, const struct atw_range *a,
+		  const struct atw_range *b)
+{
+	uint64_t gap = b->pa.u - a->pa.u;
+
+	if (r->split & ATW_SPLIT_EACH || a->repeat_of || b->repeat_of ||
+	    a->va.u + a->size != b->va.u ||
+	    a->kind != b->kind || a->loss != b->loss)
+		return false;
+	if (a->loss)
+		return a->loss != ATW_LOST_DAMAGED;
+	if (a->kind != ATW_LEAF)         /* soft and bad words speak one by one */
+		return false;
+	if (r->split & ATW_SPLIT_RIGHTS && a->rights != b->rights)
+		return false;
+	if (r->split & ATW_SPLIT_LEVEL &&
+	    (a->level != b->level || a->page != b->page))
+		return false;
+	if (r->split & ATW_SPLIT_FLAGS && a->flags != b->flags)
+		return false;
+	if (!(r->split & ATW_SPLIT_PHYSICAL))
+		return true;
+	if (a->level == b->level && !gap &&
+	    (a->same_pa || a->entries == 1) && (b->same_pa || b->entries == 1))
+		return true;
+	return !a->same_pa && !b->same_pa && gap == a->size;
+}
+
+static void merge(struct atw_ranges *r, const struct atw_range *b)
+{
+	struct atw_range *a = &r->held;
+
+	r->mixed |= a->level != b->level;
+	if (a->level == b->level && a->pa.u == b->pa.u && a->kind == ATW_LEAF)
+		a->same_pa = true;
+	a->size += b->size;
+	a->entries += b->entries;
+	a->flags &= b->flags;
+	a->rights &= b->rights;
+	if (b->page < a->page)
+		a->page = b->page;
+	if (b->level < a->level)
+		a->level = b->level;
+}
+
+/*
+ * Repeats that are few are worth their own rows; many are one row that says
+ * so, which --all (ATW_SPLIT_EACH) takes apart again.
+ */
+enum { FEW_REPEATS = 8 };
+
+/* Does the range held back say all there is to say about a folded piece? */
+static bool covers(const struct atw_ranges *r, const struct atw_seen *s)
+{
+	const struct atw_range *h = &r->held;
+
+	return r->holding && !r->mixed && h->va.u + h->size == s->va.u &&
+	       h->size >= s->repeat_of &&
+	       (h->loss ? h->loss != ATW_LOST_DAMAGED :
+		h->kind == ATW_LEAF &&
+		(h->same_pa || !(r->split & ATW_SPLIT_PHYSICAL)));
+}
+
+int atw_ranges_next(struct atw_ranges *r, struct atw_range *ret,
+		    struct atw_err *err)
+{
+	struct atw_range g;
+	int rc;
+
+	for (;;) {
+		if (!r->seen) {
+			rc = atw_walk_next(r->walk, &r->seen, err);
+			if (rc != ATW_OK) {
+				r->seen = NULL;
+				if (!r->holding)
+					return rc;
+				/* First what was seen whole, then the reason. */
+				r->holding = false;
+				*ret = r->held;
+				return ATW_OK;
+			}
+			r->at = 0;
+		}
+		if (r->seen->repeat_of) {
+			if (covers(r, r->seen)) {
+				r->held.entries += r->seen->size >>
+					r->sp.paging.level[r->held.level].shift;
+				r->held.size += r->seen->size;
+				r->seen = NULL;
+				continue;
+			}
+			if (r->seen->count < FEW_REPEATS) {
+				atw_walk_unfold(r->walk);
+				r->seen = NULL;
+				continue;
+			}
+		}
+		g = cut(r);
+		if (r->at == r->seen->count)
+			r->seen = NULL;
+		if (!r->holding) {
+			r->held = g;
+			r->holding = true;
+			r->mixed = false;
+		} else if (agree(r, &r->held, &g)) {
+			merge(r, &g);
+		} else {
+			*ret = r->held;
+			r->held = g;
+			r->mixed = false;
+			return ATW_OK;
+		}
+	}
+}

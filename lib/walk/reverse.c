@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reverse.c - which virtual addresses map this physical memory.
+ *
+ * One walk gives runs {physical, length, virtual}. Sorted by physical start,
+ * with the highest end so far beside each, every run that overlaps a range is
+ * found by one binary search. Folded subtrees stay folded: one record says
+ * "the bytes before this address repeat", and answers are multiplied.
+ */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "walk/space.h"
+
+struct run {
+	uint64_t pa, len, va;    /* len: of one turn */
+	uint64_t times;          /* turns, each len bytes of VA after the last */
+	uint64_t max_end;        /* of this run and all before it */
+	uint8_t level, rights;
+};
+
+/* [va - span, va) repeats `times` times from va on. */
+struct fold {
+	uint64_t va, span, times;
+};
+
+struct atw_reverse {
+	struct run *run;
+	size_t nruns, runs_cap;
+	struct fold *fold;
+	size_t nfolds, folds_cap;
+	uint64_t lost;
+};
+
+static int add_run(struct atw_reverse *r, const struct run *n)
+{
+	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
+
+	if (last && last->level == n->level && last->rights == n->rights) {
+		if (last->times == 1 && n->times == 1 &&
+		    last->va + last->len == n->va &&
+		    last->pa + last->len == n->pa) {
+			last->len += n->len;
+			return ATW_OK;
+		}
+		if (last->pa == n->pa && last->len == n->len &&
+		    last->va + last->times * last->len == n->va) {
+			last->times += n->times;
+			return ATW_OK;
+		}
+	}
+	if (!array_reserve((void **)&r->run, &r->runs_cap, r->nruns + 1,
+			   sizeof(*r->run)))
+		return ATW_E_NOMEM;
+	r->run[r->nruns++] = *n;
+	return ATW_OK;
+}
+
+static int add_leaves(struct atw_reverse *r, const struct atw_space *sp,
+		      const struct atw_seen *s)
+{
+	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct run n = {
+			.pa = atw_seen_pa(sp, s, i).u, .len = slot,
+			.va = s->va.u + i * slot, .times = 1,
+			.level = s->level, .rights = s->rights,
+		};
+
+		if (add_run(r, &n) < 0)
+			return ATW_E_NOMEM;
+	}
+	return ATW_OK;
+}
+
+static int add_fold(struct atw_reverse *r, const struct atw_seen *s)
+{
+	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
+
+	/* One page over the whole subtree: the run itself grows. */
+	if (last && last->va + last->times * last->len == s->va.u &&
+	    last->times * last->len >= s->repeat_of &&
+	    s->repeat_of % last->len == 0) {
+		last->times += s->size / last->len;
+		return ATW_OK;
+	}
+	/* Nothing mapped below the repeated table: nothing to repeat. */
+	if (!last || last->va + last->times * last->len <= s->va.u - s->repeat_of)
+		return ATW_OK;
+	if (!array_reserve((void **)&r->fold, &r->folds_cap, r->nfolds + 1,
+			   sizeof(*r->fold)))
+		return ATW_E_NOMEM;
+	r->fold[r->nfolds++] = (struct fold){
+		s->va.u, s->repeat_of, s->size / s->repeat_of,
+	};
+	return ATW_OK;
+}
+
+static int by_pa(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->pa != y->pa)
+		return x->pa < y->pa ? -1 : 1;
+	return x->va < y->va ? -1 : x->va > y->va;
+}
+
+int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
+		      struct atw_err *err)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.flags = ATW_WALK_FOLD,
+	};
+	struct atw_reverse *r = calloc(1, sizeof(*r));
+	const struct atw_seen *s;
+	struct atw_walk *w = NULL;
+	uint64_t end = 0;
+	int rc = r ? atw_walk_open(sp, &o, &w, err)
+		   : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+
+	while (rc == ATW_OK && (rc = atw_walk_next(w, &s, err)) == ATW_OK) {
+		if (s->repeat_of)
+			rc = add_fold(r, s);
+		else if (s->loss)
+			r->lost++;
+		else if (s->kind == ATW_LEAF)
+			rc = add_leaves(r, sp, s);
+		if (rc == ATW_E_NOMEM)
+			atw_err_set(err, rc, "out of memory");
+	}
+	atw_walk_close(w);
+	if (rc < 0) {
+		atw_reverse_destroy(r);
+		return rc;
+	}
+	qsort(r->run, r->nruns, sizeof(*r->run), by_pa);
+	for (size_t i = 0; i < r->nruns; i++) {
+		if (r->run[i].pa + r->run[i].len > end)
+			end = r->run[i].pa + r->run[i].len;
+		r->run[i].max_end = end;
+	}
+	*ret = r;
+	return ATW_OK;
+}
+
+uint64_t atw_reverse_lost(const struct atw_reverse *r)
+{
+	return r->lost;
+}
+
+/*
+ * Report one mapping and its repeats. A fold's template may itself lie inside
+ * a wider fold's, so each copy goes through the folds that are left; spans
+ * grow outwards, and the walker reports inner folds first.
+ */
+static int report(const struct atw_reverse *r, struct atw_mapping m,
+		  size_t from, atw_reverse_fn *fn, void *arg)
+{
+	int rc = fn(arg, &m);
+
+	for (size_t i = from; i < r->nfolds && !rc; i++) {
+		const struct fold *f = &r->fold[i];
+
+		if (m.va.u < f->va - f->span || m.va.u >= f->va)
+			continue;
+		for (uint64_t t = 1; t <= f->times && !rc; t++) {
+			struct atw_mapping copy = m;
+
+			copy.va.u += t * f->span;
+			rc = report(r, copy, i + 1, fn, arg);
+		}
+	}
+	return rc;
+}
+
+int atw_reverse_find(const struct atw_reverse *r, atw_pa pa, uint64_t len,
+		     atw_reverse_fn *fn, void *arg)
+{
+	uint64_t last = pa.u + (len - 1) < pa.u ? UINT64_MAX : pa.u + (len - 1);
+	size_t lo = 0, hi = r->nruns;
+	int rc = 0;
+
+	if (!len)
+		return 0;
+	/* The first run at or after which some run ends past pa. */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->run[mid].max_end > pa.u)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	for (size_t i = lo; i < r->nruns && r->run[i].pa <= last && !rc; i++) {
+		const struct run *n = &r->run[i];
+		uint64_t skip, end = n->pa + n->len;
+		struct atw_mapping m = {
+			.level = n->level, .rights = n->rights, .times = n->times,
+		};
+
+		if (end <= pa.u)
+			continue;
+		skip = n->pa < pa.u ? pa.u - n->pa : 0;
+		m.va = ATW_VA(n->va + skip);
+		m.pa = ATW_PA(n->pa + skip);
+		m.len = (end - 1 > last ? last + 1 : end) - m.pa.u;
+		m.stride = n->len;
+		rc = report(r, m, 0, fn, arg);
+	}
+	return rc;
+}
+
+void atw_reverse_destroy(struct atw_reverse *r)
+{
+	if (!r)
+		return;
+	free(r->run);
+	free(r->fold);
+	free(r);
+}

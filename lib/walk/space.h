@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* space.h - small questions about an address space that every reader asks. */
+#ifndef WALK_SPACE_H
+#define WALK_SPACE_H
+
+#include <atwalk/walk.h>
+
+static inline struct atw_root space_root(const struct atw_space *sp, atw_va va)
+{
+	return sp->paging.halves == ATW_SPLIT && va.u >> 63 ? sp->high : sp->low;
+}
+
+/* What the first byte of the slot at `va` maps to. */
+static inline atw_pa space_leaf_pa(const struct atw_space *sp, unsigned level,
+				   uint64_t word, uint64_t va)
+{
+	const struct atw_paging *pg = &sp->paging;
+	atw_pa pa = atw_entry_addr(pg, level, ATW_LEAF, word);
+	uint64_t slot = (uint64_t)1 << pg->level[level].shift, run;
+
+	if (!pg->spans || !atw_entry_replaces(pg, level, word))
+		return pa;
+	/* One translation for the whole run: the VA says where in it we are. */
+	run = (uint64_t)1 << atw_entry_span(pg, level, word);
+	pa.u |= va & (run - 1) & ~(slot - 1);
+	return pa;
+}
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk.c - the iterator over an address space.
+ *
+ * An explicit stack of tables, root first. Each step takes the longest run of
+ * entries of the top table that say the same, so a listing pays for runs, not
+ * for entries. Every descent lowers the level, so tables that point to
+ * themselves end like any other; the budget bounds what a hostile tree of
+ * them can cost.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "walk/memory.h"
+#include "walk/space.h"
+
+struct frame {
+	const void *words;
+	uint64_t va;             /* of slot 0, without the half's upper bits */
+	uint32_t next, end;      /* slots still to look at */
+	uint32_t avail;          /* slots whose words were read */
+	uint32_t fold;           /* slots from `next` on that repeat the last */
+	uint32_t unfold;         /* slots below this are walked one by one */
+	uint8_t rights;
+	enum atw_loss loss;      /* of slots at and past avail */
+	atw_pa table;
+};
+
+/* A half of the address space, clipped to what was asked for. */
+struct half {
+	struct atw_root root;
+	uint64_t lo, hi;         /* translated bits, inclusive */
+	uint64_t upper;          /* what those bits lack to be canonical */
+};
+
+struct atw_walk {
+	struct atw_space sp;
+	struct atw_walk_opts o;
+	unsigned bottom;         /* the lowest level to descend to */
+	struct half half[2];
+	unsigned nhalves, at_half;
+
+	struct frame stack[ATW_MAX_LEVELS];
+	int top;                 /* index into stack, -1: before a half's root */
+	bool descend;            /* the entry at stack[top].next - 1 is a table */
+	atw_pa child;
+
+	uint64_t attrs[ATW_MAX_LEVELS];
+	void *scratch[ATW_MAX_LEVELS];
+	struct atw_seen seen;
+	struct atw_walk_stats stats;
+	struct atw_err damage;   /* of the last table that could not be read */
+	struct atw_err stop;     /* why the walk ended early; it stays ended */
+};
+
+static uint64_t low_mask(unsigned bits)
+{
+	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+/* ---- setting up ---- */
+
+static void add_half(struct atw_walk *w, struct atw_root root, uint64_t lo,
+		     uint64_t hi, uint64_t upper)
+{
+	uint64_t first = w->o.first.u, last = w->o.last.u;
+
+	if (!root.have || last < (lo | upper) || first > (hi | upper))
+		return;
+	if (first > (lo | upper))
+		lo = first & ~upper;
+	if (last < (hi | upper))
+		hi = last & ~upper;
+	w->half[w->nhalves++] = (struct half){ root, lo, hi, upper };
+}
+
+static void split_halves(struct atw_walk *w)
+{
+	const struct atw_paging *pg = &w->sp.paging;
+	uint64_t all = low_mask(pg->va_bits), half = all >> 1;
+
+	switch (pg->halves) {
+	case ATW_FLAT:
+		add_half(w, w->sp.low, 0, all, 0);
+		break;
+	case ATW_SIGNED:
+		add_half(w, w->sp.low, 0, half, 0);
+		add_half(w, w->sp.low, half + 1, all, ~all);
+		break;
+	case ATW_SPLIT:
+		add_half(w, w->sp.low, 0, all, 0);
+		add_half(w, w->sp.high, 0, all, ~all);
+		break;
+	}
+}
+
+/*
+ * The budget only has to stop a tree that hostile bytes made: far beyond what
+ * honest memory can hold, yet seconds and not years of work.
+ */
+static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
+{
+	struct atw_extent e;
+	uint64_t bytes = 0, at = 0;
+
+	while (atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK) {
+		if (e.kind == ATW_DATA)
+			bytes += e.len;
+		at = e.start.u + e.len;
+		if (!e.len || at <= e.start.u)
+			break;
+	}
+	return 4096 + 8 * (bytes >> page_shift);
+}
+
+int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
+		  struct atw_walk **ret, struct atw_err *err)
+{
+	struct atw_walk *w;
+	unsigned levels = sp->paging.nlevels;
+
+	if (o->size < sizeof(*o))
+		return atw_err_set(err, ATW_E_USAGE, "walk options of another version");
+	if (o->first.u > o->last.u)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "range 0x%" PRIx64 "-0x%" PRIx64 " ends before it starts",
+				   o->first.u, o->last.u);
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	w->sp = *sp;
+	w->o = *o;
+	if (!w->o.want)
+		w->o.want = ATW_K(ATW_LEAF);
+	w->bottom = o->depth && o->depth < levels ? levels - o->depth : 0;
+	w->top = -1;
+	for (unsigned l = 0; l < levels; l++) {
+		w->attrs[l] = atw_leaf_attrs(&w->sp.paging, l);
+		w->scratch[l] = malloc(atw_table_bytes(&w->sp.paging, l));
+		if (!w->scratch[l]) {
+			atw_walk_close(w);
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		}
+	}
+	split_halves(w);
+	*ret = w;
+	return ATW_OK;
+}
+
+void atw_walk_close(struct atw_walk *w)
+{
+	if (!w)
+		return;
+	for (unsigned l = 0; l < ATW_MAX_LEVELS; l++)
+		free(w->scratch[l]);
+	free(w);
+}
+
+/* ---- going down ---- */
+
+static unsigned level_of(const struct atw_walk *w, int depth)
+{
+	return w->sp.paging.nlevels - 1u - (unsigned)depth;
+}
+
+/* Slots of a table based at `va` that the half's range touches. */
+static void clip(const struct atw_walk *w, struct frame *f, unsigned level)
+{
+	const struct half *h = &w->half[w->at_half];
+	unsigned shift = w->sp.paging.level[level].shift;
+	unsigned bits = w->sp.paging.level[level].bits;
+	uint64_t span_last = low_mask(shift + bits);
+
+	f->next = h->lo > f->va ? (uint32_t)((h->lo - f->va) >> shift) : 0;
+	f->end = h->hi - f->va < span_last
+		 ? (uint32_t)((h->hi - f->va) >> shift) + 1 : 1u << bits;
+}
+
+/* Start on a table; at the end of the budget, stop the walk instead. */
+static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
+{
+	unsigned level = level_of(w, w->top + 1), ws = w->sp.paging.word_size;
+	size_t bytes = atw_table_bytes(&w->sp.paging, level), got;
+	struct frame *f = &w->stack[w->top + 1];
+
+	if (!w->o.budget && w->stats.tables == 4096)
+		w->o.budget = default_budget(w->sp.mem, w->sp.paging.page_shift);
+	if (w->o.budget && w->stats.tables >= w->o.budget) {
+		atw_err_set(&w->stop, ATW_E_LIMIT,
+			    "stopped after %" PRIu64 " tables, at 0x%" PRIx64
+			    ": more than this memory can honestly hold",
+			    w->stats.tables, va | w->half[w->at_half].upper);
+		return;
+	}
+	*f = (struct frame){ .va = va, .rights = (uint8_t)rights, .table = table };
+	clip(w, f, level);
+	got = memory_words(w->sp.mem, table, bytes, w->scratch[level],
+			   &f->words, &f->loss, &w->damage);
+	f->avail = (uint32_t)(got / ws);
+	w->stats.tables++;
+	if (got < bytes) {
+		w->stats.lost++;
+		if (!f->loss)
+			f->loss = memory_loss(w->sp.mem,
+					      ATW_PA(table.u + got), 0);
+	}
+	w->top++;
+}
+
+/* ---- runs ---- */
+
+static uint32_t run_equal(const struct frame *f, unsigned ws, uint32_t i,
+			  uint64_t mask, uint32_t end)
+{
+	uint64_t want = load_word(f->words, ws, i) & mask;
+
+	if (ws == 8) {
+		const char *p = f->words;
+
+		for (i++; i < end; i++)
+			if ((get_le64(p + 8 * (size_t)i) & mask) != want)
+				break;
+	} else {
+		const char *p = f->words;
+
+		for (i++; i < end; i++)
+			if ((get_le32(p + 4 * (size_t)i) & mask) != want)
+				break;
+	}
+	return i;
+}
+
+/* Fill in what every piece from slot `index` on has in common. */
+static struct atw_seen *piece(struct atw_walk *w, uint32_t index, uint32_t count,
+			      enum atw_kind kind)
+{
+	struct frame *f = &w->stack[w->top];
+	unsigned level = level_of(w, w->top);
+	unsigned shift = w->sp.paging.level[level].shift;
+	struct atw_seen *s = &w->seen;
+
+	s->va = ATW_VA((f->va + ((uint64_t)index << shift)) |
+		       w->half[w->at_half].upper);
+	s->size = (uint64_t)count << shift;
+	s->count = count;
+	s->level = (uint8_t)level;
+	s->kind = (uint8_t)kind;
+	s->loss = ATW_HAVE;
+	s->rights = f->rights;
+	s->repeat_of = 0;
+	s->words = (const char *)f->words +
+		   (size_t)index * w->sp.paging.word_size;
+	f->next = index + count;
+	return s;
+}
+
+static void step(struct atw_walk *w, uint32_t index, enum atw_kind kind,
+		 uint64_t word, unsigned rights)
+{
+	struct frame *f = &w->stack[w->top];
+
+	w->seen.path[w->top] = (struct atw_step){
+		.level = (uint8_t)level_of(w, w->top), .kind = (uint8_t)kind,
+		.rights = (uint8_t)rights, .index = (uint16_t)index,
+		.at = ATW_PA(f->table.u + (uint64_t)index * w->sp.paging.word_size),
+		.word = word,
+	};
+	w->seen.depth = (uint8_t)(w->top + 1);
+	w->seen.rights = (uint8_t)rights;
+}
+
+/* Slots after `i` that hold the same word and lie wholly inside the range. */
+static uint32_t repeats(const struct atw_walk *w, const struct frame *f,
+			uint32_t i, uint32_t end)
+{
+	const struct half *h = &w->half[w->at_half];
+	unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
+	uint64_t start = f->va + ((uint64_t)i << shift), slot = (uint64_t)1 << shift;
+	uint32_t n;
+
+	if (!(w->o.flags & ATW_WALK_FOLD) || i < f->unfold || start < h->lo)
+		return 0;
+	n = run_equal(f, w->sp.paging.word_size, i, UINT64_MAX, end) - i - 1;
+	if (n && start + (uint64_t)n * slot + (slot - 1) > h->hi)
+		n--;
+	return n;
+}
+
+/*
+ * Look at the next run of the top table. Sets *emit when w->seen is a piece
+ * the caller asked for.
+ */
+static void advance(struct atw_walk *w, bool *emit)
+{
+	struct frame *f = &w->stack[w->top];
+	const struct atw_paging *pg = &w->sp.paging;
+	unsigned level = level_of(w, w->top), ws = pg->word_size;
+	uint32_t i = f->next, end = f->end < f->avail ? f->end : f->avail;
+	bool each = w->o.flags & ATW_WALK_EACH;
+	enum atw_kind kind;
+	struct atw_seen *s;
+	uint64_t word;
+	unsigned rights;
+
+	*emit = true;
+	if (i >= end) {          /* nothing was read from here on */
+		s = piece(w, i, f->end - i, ATW_TABLE);
+		s->loss = (uint8_t)f->loss;
+		s->pa = f->table;
+		s->words = NULL;
+		s->depth = (uint8_t)w->top;
+		return;
+	}
+	word = load_word(f->words, ws, i);
+	kind = atw_entry_kind(pg, level, word);
+	switch (kind) {
+	case ATW_ABSENT:
+		*emit = w->o.want & ATW_K(ATW_ABSENT) ||
+			(word && w->o.flags & ATW_WALK_SOFT);
+		/* fall through */
+	case ATW_BAD:
+		s = piece(w, i, (each ? i + 1 : run_equal(f, ws, i, UINT64_MAX, end)) - i,
+			  kind);
+		s->pa = ATW_PA(0);
+		step(w, i, kind, word, f->rights);
+		return;
+	case ATW_LEAF:
+		rights = atw_entry_rights(pg, level, kind, word, f->rights);
+		s = piece(w, i, (each ? i + 1 : run_equal(f, ws, i, w->attrs[level], end)) - i,
+			  kind);
+		s->pa = space_leaf_pa(&w->sp, level, word, s->va.u);
+		step(w, i, kind, word, rights);
+		w->stats.leaves += s->count;
+		*emit = w->o.want & ATW_K(ATW_LEAF);
+		return;
+	case ATW_TABLE:
+		rights = atw_entry_rights(pg, level, kind, word, f->rights);
+		f->fold = level > w->bottom ? repeats(w, f, i, end) : 0;
+		s = piece(w, i, 1, kind);
+		s->pa = atw_entry_addr(pg, level, kind, word);
+		step(w, i, kind, word, rights);
+		w->child = s->pa;
+		w->descend = level > w->bottom;
+		*emit = level == w->bottom || w->o.want & ATW_K(ATW_TABLE);
+		return;
+	}
+}
+
+static void emit_fold(struct atw_walk *w)
+{
+	struct frame *f = &w->stack[w->top];
+	const struct atw_step last = w->seen.path[w->top];
+	struct atw_seen *s = piece(w, f->next, f->fold, ATW_TABLE);
+
+	f->fold = 0;
+	s->repeat_of = (uint64_t)1 << w->sp.paging.level[s->level].shift;
+	s->pa = atw_entry_addr(&w->sp.paging, s->level, ATW_TABLE, last.word);
+	step(w, f->next - s->count, ATW_TABLE, last.word, last.rights);
+	w->stats.folded += s->count;
+}
+
+int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
+		  struct atw_err *err)
+{
+	bool emit = false;
+
+	while (!emit) {
+		struct frame *f;
+
+		if (w->stop.status) {
+			if (err)
+				*err = w->stop;
+			return w->stop.status;
+		}
+
+		if (w->top < 0) {
+			if (w->at_half == w->nhalves)
+				return ATW_END;
+			push(w, w->half[w->at_half].root.pa, 0, ATW_RIGHTS_ALL);
+			continue;
+		}
+		f = &w->stack[w->top];
+		if (w->descend) {
+			unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
+
+			w->descend = false;
+			push(w, w->child,
+			     f->va + ((uint64_t)(f->next - 1) << shift),
+			     w->seen.path[w->top].rights);
+		} else if (f->fold) {
+			emit_fold(w);
+			emit = true;
+		} else if (f->next < f->end) {
+			advance(w, &emit);
+		} else if (--w->top < 0) {
+			w->at_half++;
+		}
+	}
+	*ret = &w->seen;
+	return ATW_OK;
+}
+
+void atw_walk_prune(struct atw_walk *w)
+{
+	w->descend = false;
+	if (w->top >= 0)
+		w->stack[w->top].fold = 0;
+}
+
+void atw_walk_unfold(struct atw_walk *w)
+{
+	struct frame *f;
+
+	if (w->top < 0 || !w->seen.repeat_of)
+		return;
+	f = &w->stack[w->top];
+	f->unfold = f->next;
+	f->next -= w->seen.count;
+	w->stats.folded -= w->seen.count;
+}
+
+struct atw_walk_stats atw_walk_stats(const struct atw_walk *w)
+{
+	return w->stats;
+}
+
+const struct atw_err *atw_walk_error(const struct atw_walk *w)
+{
+	return &w->damage;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* output_pipeline.c - filter, group, sort and columns together. */
+#include <time.h>
+
+#include "output_capture.h"
+
+static const char *const states[] = { "present", "swap" };
+static const struct atw_names state_names = { 2, states, NULL };
+
+static const struct atw_column cols[] = {
+	{ .key = "address", .type = ATW_T_VA, .hidden = true },
+	{ .key = "size", .type = ATW_T_BYTES },
+	{ .key = "state", .type = ATW_T_ENUM, .names = &state_names },
+	{ .key = "task", .type = ATW_T_TEXT },
+};
+static const struct atw_schema schema = { "test", cols, NELEM(cols) };
+
+static const union atw_value v[][4] = {
+	{ U(0x5000), U(8192), U(1), S("sshd") },
+	{ U(0x1000), U(4096), U(0), S("nginx") },
+	{ U(0x2000), U(4096), U(0), S("bash") },
+	{ U(0x3000), U(2 << 20), U(0), S("nginx") },
+	{ U(0x4000), U(4096), U(1), S("nginx") },
+};
+static const struct atw_row rows[] = {
+	{ v[0], 15 }, { v[1], 15 }, { v[2], 15 }, { v[3], 15 },
+	{ v[4], 7 },                     /* its task is n/a */
+};
+
+static const char *run(struct atw_output_opts o)
+{
+	if (!o.format)
+		o.format = "csv";
+	return capture(o, &schema, rows, NELEM(rows));
+}
+#define RUN(...) run((struct atw_output_opts){ __VA_ARGS__ })
+
+TEST(columns)
+{
+	CHECK_STR(RUN(.columns = "task,size"),
+		  "task,size\nsshd,8192\nnginx,4096\nbash,4096\nnginx,2097152\n,4096\n");
+	CHECK_STR(RUN(.columns = "+address", .filter = "task=sshd"),
+		  "size,state,task,address\n8192,swap,sshd,0x0000000000005000\n");
+}
+
+TEST(filter_sees_hidden_columns)
+{
+	CHECK_STR(RUN(.filter = "address<3000 and present", .columns = "task"),
+		  "task\nnginx\nbash\n");
+	CHECK_STR(RUN(.filter = "size>=1G"), "size,state,task\n");
+	/* An empty option takes back a configured one. */
+	CHECK_STR(RUN(.filter = "", .sort = "", .group = "", .columns = "",
+		      .format = ""),
+		  "   SIZE  STATE    TASK\n     8K  swap     sshd\n"
+		  "     4K  present  nginx\n     4K  present  bash\n"
+		  "     2M  present  nginx\n     4K  swap     n/a\n");
+}
+
+TEST(sort_by_what_is_not_shown)
+{
+	CHECK_STR(RUN(.sort = "address", .columns = "size,task"),
+		  "size,task\n4096,nginx\n4096,bash\n2097152,nginx\n4096,\n8192,sshd\n");
+	CHECK_STR(RUN(.sort = "task,size:desc", .filter = "size<=4K or present"),
+		  "size,state,task\n4096,present,bash\n2097152,present,nginx\n"
+		  "4096,present,nginx\n4096,swap,\n");
+}
+
+TEST(groups)
+{
+	CHECK_STR(RUN(.group = "task"),
+		  "task,count,size\nbash,1,4096\nnginx,2,2101248\nsshd,1,8192\n,1,4096\n");
+	CHECK_STR(RUN(.group = "state", .filter = "task=nginx or swap"),
+		  "state,count,size\npresent,2,2101248\nswap,2,12288\n");
+	CHECK_STR(RUN(.group = "task", .sort = "size:desc"),
+		  "task,count,size\nnginx,2,2101248\nsshd,1,8192\nbash,1,4096\n,1,4096\n");
+	CHECK_STR(RUN(.group = "task", .sort = "count:desc,task:desc",
+		      .columns = "count,task"),
+		  "count,task\n2,nginx\n1,sshd\n1,bash\n1,\n");
+	CHECK_STR(RUN(.group = "size", .format = "jsonl"),
+		  "{\"size\":4096,\"count\":3,\"total\":12288}\n"
+		  "{\"size\":8192,\"count\":1,\"total\":8192}\n"
+		  "{\"size\":2097152,\"count\":1,\"total\":2097152}\n");
+	CHECK_STR(RUN(.group = "task", .filter = "size>1G", .format = "json"),
+		  "[]\n");
+}
+
+TEST(errors_come_before_any_byte)
+{
+	CHECK_STR(RUN(.format = "xml"),
+		  "error: --format: unknown format 'xml'; known: plain, csv, json, jsonl");
+	CHECK_STR(RUN(.columns = "size,color"), "error: --columns: unknown "
+		  "column 'color'; known: address, size, state, task");
+	CHECK_STR(RUN(.sort = "color"), "error: --sort: unknown column "
+		  "'color'; known: address, size, state, task");
+	CHECK_STR(RUN(.group = "color"), "error: --group: unknown column "
+		  "'color'; known: address, size, state, task");
+	/* Behind --group, columns are those of the groups. */
+	CHECK_STR(RUN(.group = "task", .sort = "address"), "error: --sort: "
+		  "unknown column 'address'; known: task, count, size");
+	CHECK_STR(RUN(.group = "task", .columns = "state"), "error: --columns: "
+		  "unknown column 'state'; known: task, count, size");
+	CHECK_STR(RUN(.filter = "wrtable"), "error: --filter: unknown name "
+		  "'wrtable' at character 1; known: columns address, size, "
+		  "state, task; words present, swap");
+	CHECK_STR(RUN(.page_shift = 64), "error: pages of 2^64 bytes are not pages");
+}
+
+TEST(complete_means_complete)
+{
+	struct atw_output_opts o = { .path = "/dev/null" };
+	struct atw_output *out;
+	struct atw_err err;
+
+	CHECK_EQ(atw_output_open(&o, &schema, &out, &err), ATW_OK);
+	CHECK_EQ(atw_output_row(out, &rows[0], &err), ATW_OK);
+	CHECK_EQ(atw_output_commit(out, &err), ATW_OK);
+	CHECK_EQ(atw_output_row(out, &rows[0], &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "the output is already complete");
+	CHECK_EQ(atw_output_note(out, "x"), ATW_E_USAGE);
+	CHECK_EQ(atw_output_commit(out, NULL), ATW_E_USAGE);
+	atw_output_close(out);
+	atw_output_close(NULL);
+}
+
+/* Says how fast rows stream; how fast is too slow depends on the machine. */
+TEST(throughput)
+{
+	static const char *const formats[] = { "csv", "plain", "jsonl" };
+	static const char *const flags[] = {
+		"present", "writable", "user", "accessed", "dirty", "nx",
+	};
+	static const struct atw_names flag_names = { 6, flags, NULL };
+	static const struct atw_column c[] = {
+		{ .key = "address", .type = ATW_T_VA },
+		{ .key = "size", .type = ATW_T_BYTES },
+		{ .key = "physical", .type = ATW_T_PA },
+		{ .key = "flags", .type = ATW_T_FLAGS, .names = &flag_names },
+		{ .key = "pid", .type = ATW_T_COUNT },
+		{ .key = "task", .type = ATW_T_TEXT },
+	};
+	static const struct atw_schema sc = { "pages", c, 6 };
+	enum { N = 1000000 };
+
+	for (size_t f = 0; f < NELEM(formats); f++) {
+		struct atw_output_opts o = {
+			.format = formats[f], .path = "/dev/null",
+			.filter = "not dirty or size>=4K",
+		};
+		struct atw_output *out;
+		struct timespec a, b;
+		double s;
+
+		CHECK_EQ(atw_output_open(&o, &sc, &out, NULL), ATW_OK);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+		for (uint64_t i = 0; i < N; i++) {
+			union atw_value r[] = {
+				U(0x7f0000000000 + (i << 12)), U(4096),
+				U((i * 7919 & 0xfffff) << 12),
+				U(i >> 3 & 1 ? 31 : 55), U(i >> 12), S("nginx"),
+			};
+
+			CHECK_EQ(atw_output_row(out, &(struct atw_row){ r, 63 },
+						NULL), ATW_OK);
+		}
+		CHECK_EQ(atw_output_commit(out, NULL), ATW_OK);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+		atw_output_close(out);
+		s = (double)(b.tv_sec - a.tv_sec) +
+		    (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+		printf("# %s: %.1f million rows of 6 columns a second of CPU\n",
+		       formats[f], N / s / 1e6);
+	}
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "output/number.h"
+#include "output/text.h"
+
+static const char *with(void (*fn)(struct buf *, const char *), const char *s)
+{
+	static char text[512];
+	struct buf b = { 0 };
+
+	fn(&b, s);
+	snprintf(text, sizeof(text), "%s", b.data ? b.data : "");
+	buf_deinit(&b);
+	return text;
+}
+#define PLAIN(s) with(text_plain, s)
+#define CSV(s)   with(text_csv, s)
+#define JSON(s)  with(text_json, s)
+
+TEST(plain)
+{
+	CHECK_STR(PLAIN("nginx: worker"), "nginx: worker");
+	CHECK_STR(PLAIN("a\tb\nc"), "a\\x09b\\x0ac");
+	CHECK_STR(PLAIN("\033[2J\033]0;x\a"), "\\x1b[2J\\x1b]0;x\\x07");
+	CHECK_STR(PLAIN("\x7f"), "\\x7f");
+	CHECK_STR(PLAIN("stra\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x90\xa7"),
+		  "stra\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x90\xa7");
+	/* C1 controls are terminal commands, too: U+009B is ESC [. */
+	CHECK_STR(PLAIN("\xc2\x9b" "31m"), "\\xc2\\x9b31m");
+	CHECK_STR(PLAIN("\x9b" "31m"), "\\x9b31m");
+	/* Right-to-left override: what is read is not what is there. */
+	CHECK_STR(PLAIN("a\xe2\x80\xae" "b"), "a\\xe2\\x80\\xaeb");
+	CHECK_STR(PLAIN(" a b "), "\\x20a b\\x20");
+	CHECK_STR(PLAIN(" "), "\\x20");
+	CHECK_STR(PLAIN(""), "");
+}
+
+TEST(not_utf8)
+{
+	CHECK_STR(PLAIN("\xff\xfe"), "\\xff\\xfe");
+	CHECK_STR(PLAIN("\xc3"), "\\xc3");
+	CHECK_STR(PLAIN("\xc3("), "\\xc3(");
+	CHECK_STR(PLAIN("\xe2\x82"), "\\xe2\\x82");
+	CHECK_STR(PLAIN("\xf0\x9f\x90"), "\\xf0\\x9f\\x90");
+	CHECK_STR(PLAIN("\xc0\xaf"), "\\xc0\\xaf");             /* overlong */
+	CHECK_STR(PLAIN("\xe0\x80\x80"), "\\xe0\\x80\\x80");
+	CHECK_STR(PLAIN("\xed\xa0\x80"), "\\xed\\xa0\\x80");    /* surrogate */
+	CHECK_STR(PLAIN("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+	CHECK_STR(PLAIN("\xf4\x8f\xbf\xbf"), "\xf4\x8f\xbf\xbf");
+}
+
+TEST(lines)
+{
+	CHECK_STR(with(text_lines, "a\tb\n\033[1mc\r\n"),
+		  "a\tb\n\\x1b[1mc\\x0d\n");
+}
+
+TEST(csv)
+{
+	CHECK_STR(CSV("nginx"), "nginx");
+	CHECK_STR(CSV(" a "), " a ");
+	CHECK_STR(CSV(""), "\"\"");
+	CHECK_STR(CSV("a,b"), "\"a,b\"");
+	CHECK_STR(CSV("say \"hi\""), "\"say \"\"hi\"\"\"");
+	CHECK_STR(CSV("\"\""), "\"\"\"\"\"\"");
+	CHECK_STR(CSV("a\nb\r\n\tc"), "\"a\nb\r\n\tc\"");
+	CHECK_STR(CSV("\033[31m"), "\\x1b[31m");
+	CHECK_STR(CSV("\033,\xff\""), "\"\\x1b,\\xff\"\"\"");
+}
+
+TEST(json)
+{
+	CHECK_STR(JSON(""), "\"\"");
+	CHECK_STR(JSON("a/b"), "\"a/b\"");
+	CHECK_STR(JSON("\"\\"), "\"\\\"\\\\\"");
+	CHECK_STR(JSON("\b\t\n\f\r\001\033\x7f"),
+		  "\"\\b\\t\\n\\f\\r\\u0001\\u001b\\u007f\"");
+	CHECK_STR(JSON("\xc3\x9f"), "\"\xc3\x9f\"");
+	CHECK_STR(JSON("\xff\xc3"), "\"\\u00ff\\u00c3\"");
+	CHECK_STR(JSON("\xc2\x9b"), "\"\\u009b\"");
+	CHECK_STR(JSON("\xe2\x80\xa8\xe2\x80\xae"), "\"\\u2028\\u202e\"");
+}
+
+/* Whatever the bytes, nothing that comes out can harm a terminal or parser. */
+TEST(every_pair_of_bytes)
+{
+	void (*const forms[])(struct buf *, const char *) = {
+		text_plain, text_csv, text_json,
+	};
+
+	for (unsigned i = 0x100; i < 0x10000; i++) {
+		const char s[] = { (char)(i >> 8), (char)i, '\0' };
+
+		for (unsigned f = 0; f < 3; f++) {
+			const char *t = with(forms[f], s);
+
+			for (; *t; t++) {
+				unsigned char c = (unsigned char)*t;
+				bool kept = f == 1 && strchr("\t\r\n", c);
+
+				CHECK((c >= 0x20 && c != 0x7f) || kept);
+			}
+		}
+	}
+}
+
+TEST(width)
+{
+	CHECK_EQ(text_width("abc", 3), 3);
+	CHECK_EQ(text_width("stra\xc3\x9f" "e", 7), 6);
+}
+
+static const char *dec(uint64_t v)
+{
+	static char text[NUMBER_MAX + 1];
+
+	*put_dec(text, v) = '\0';
+	return text;
+}
+
+static const char *hex(uint64_t v)
+{
+	static char text[NUMBER_MAX + 1];
+
+	*put_hex(text, v) = '\0';
+	return text;
+}
+
+TEST(numbers)
+{
+	char want[32], got[32];
+	uint64_t v = 1;
+
+	CHECK_STR(dec(0), "0");
+	CHECK_STR(dec(9), "9");
+	CHECK_STR(dec(10), "10");
+	CHECK_STR(dec(99), "99");
+	CHECK_STR(dec(100), "100");
+	CHECK_STR(dec(UINT64_MAX), "18446744073709551615");
+	CHECK_STR(hex(0), "0x0000000000000000");
+	CHECK_STR(hex(0x0123456789abcdef), "0x0123456789abcdef");
+	CHECK_STR(hex(UINT64_MAX), "0xffffffffffffffff");
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t x = v >> (i & 63);
+
+		v = v * 6364136223846793005u + 1442695040888963407u;
+		snprintf(want, sizeof(want), "%" PRIu64, x);
+		CHECK_STR(dec(x), want);
+		snprintf(want, sizeof(want), "0x%016" PRIx64, x);
+		CHECK_STR(hex(x), want);
+		snprintf(want, sizeof(want), "0x%" PRIx64, x);
+		*put_hex_short(got, x) = '\0';
+		CHECK_STR(got, want);
+	}
+}

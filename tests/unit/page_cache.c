@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "source/page_cache.h"
+
+TEST(a_page_comes_back)
+{
+	struct page_cache c;
+	void *p;
+
+	CHECK(page_cache_init(&c, 4096, 1 << 20));
+	CHECK(!page_cache_find(&c, 5));
+	p = page_cache_claim(&c, 5);
+	memset(p, 0x55, 4096);
+	CHECK(!page_cache_find(&c, 5));
+	page_cache_commit(&c, 5);
+	CHECK(page_cache_find(&c, 5) == p);
+	CHECK_EQ(((const uint8_t *)p)[4095], 0x55);
+	page_cache_deinit(&c);
+	page_cache_deinit(&c);
+}
+
+TEST(what_was_not_committed_is_gone)
+{
+	struct page_cache c;
+
+	/* Room for two pages only: every key meets every other. */
+	CHECK(page_cache_init(&c, 4096, 1));
+	page_cache_claim(&c, 1);
+	page_cache_commit(&c, 1);
+	page_cache_claim(&c, 2);
+	page_cache_commit(&c, 2);
+	CHECK(page_cache_find(&c, 1));
+	page_cache_claim(&c, 3);                /* takes 2's place, and fails */
+	CHECK(!page_cache_find(&c, 2));
+	CHECK(!page_cache_find(&c, 3));
+	CHECK(page_cache_find(&c, 1));
+	page_cache_deinit(&c);
+}
+
+TEST(the_one_used_longer_ago_goes)
+{
+	struct page_cache c;
+
+	CHECK(page_cache_init(&c, 64, 128));
+	for (uint64_t k = 1; k < 100; k++) {
+		page_cache_claim(&c, 1000);
+		page_cache_commit(&c, 1000);
+		CHECK(page_cache_find(&c, 1000));
+		memset(page_cache_claim(&c, k), (int)k, 64);
+		page_cache_commit(&c, k);
+		CHECK(page_cache_find(&c, 1000));
+		CHECK_EQ(*(const uint8_t *)page_cache_find(&c, k), k);
+		CHECK(page_cache_find(&c, 1000));
+	}
+	page_cache_deinit(&c);
+}
+
+TEST(many_keys_keep_their_bytes)
+{
+	struct page_cache c;
+	unsigned found = 0;
+
+	CHECK(page_cache_init(&c, 64, 64 * 256));
+	for (uint64_t k = 0; k < 1000; k++) {
+		memset(page_cache_claim(&c, k << 9), (int)(k & 0xff), 64);
+		page_cache_commit(&c, k << 9);
+	}
+	for (uint64_t k = 0; k < 1000; k++) {
+		const uint8_t *p = page_cache_find(&c, k << 9);
+
+		if (p) {
+			CHECK_EQ(p[0], k & 0xff);
+			CHECK_EQ(p[63], k & 0xff);
+			found++;
+		}
+	}
+	CHECK_EQ(found <= 256, 1);
+	CHECK_EQ(found >= 200, 1);
+	page_cache_deinit(&c);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* paging_extend.c - which mode takes which extension, and what changes. */
+#include <atwalk/paging.h>
+
+#include "test.h"
+
+static int extend(const char *mode, const char *ext, struct atw_paging *ret)
+{
+	struct atw_err err = { 0 };
+	int rc;
+
+	*ret = *atw_paging_find(mode);
+	rc = atw_paging_extend(ret, ext, &err);
+	/* a refusal says why, and leaves the copy alone */
+	if (rc && (!err.text[0] || err.status != rc ||
+		   memcmp(ret, atw_paging_find(mode), sizeof(*ret))))
+		return 99;
+	return rc;
+}
+
+TEST(who_takes_what)
+{
+	static const struct { const char *ext, *takes; } row[] = {
+		{ "lpa2", "arm64-4k arm64-16k" },
+		{ "thead", "riscv64" },
+		{ "svrsw60t59b", "riscv64" },
+		{ "cbit=47", "x86_64 i386-pae" },
+	};
+	const struct atw_paging *pg;
+	struct atw_paging copy;
+
+	for (size_t i = 0; (pg = atw_paging_at(i)); i++)
+		for (unsigned k = 0; k < 4; k++) {
+			char list[64], *save = NULL;
+			bool takes = false;
+
+			strcpy(list, row[k].takes);
+			for (char *w = strtok_r(list, " ", &save); w;
+			     w = strtok_r(NULL, " ", &save))
+				takes |= !strncmp(pg->name, w, strlen(w));
+			CHECK_EQ(extend(pg->name, row[k].ext, &copy),
+				 takes ? ATW_OK : ATW_E_USAGE);
+		}
+}
+
+TEST(bad_words)
+{
+	static const char *const bad[] = {
+		"", "LPA2", "lpa2 ", "cbit", "cbit=", "cbit=x", "cbit=-1",
+		"cbit=4 ", "cbit=047", "cbit=52", "cbit=63", "cbit=11",
+		"cbit=0x2f", "cbit=4294967343",
+	};
+	struct atw_paging pg;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(extend("x86_64-4", bad[i], &pg), ATW_E_USAGE);
+	CHECK_EQ(extend("x86_64-4", "cbit=12", &pg), ATW_OK);
+	CHECK_EQ(extend("x86_64-4", "cbit=51", &pg), ATW_OK);
+	CHECK_EQ(pg.ignore, 1ull << 51);
+	CHECK_EQ(atw_paging_extend(&pg, "nonsense", NULL), ATW_E_USAGE);
+}
+
+TEST(bits_add_up)
+{
+	struct atw_paging pg;
+
+	CHECK_EQ(extend("x86_64-5", "cbit=47", &pg), ATW_OK);
+	CHECK_EQ(atw_paging_extend(&pg, "cbit=51", NULL), ATW_OK);
+	CHECK_EQ(pg.ignore, 1ull << 47 | 1ull << 51);
+}
+
+TEST(lpa2_equals_the_52_bit_mode)
+{
+	static const char *const pair[][2] = {
+		{ "arm64-4k-48", "arm64-4k-52" }, { "arm64-16k-48", "arm64-16k-52" },
+	};
+	struct atw_paging pg;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct atw_paging *want = atw_paging_find(pair[i][1]);
+
+		CHECK_EQ(extend(pair[i][0], "lpa2", &pg), ATW_OK);
+		CHECK_EQ(pg.pa_bits, 52);
+		CHECK(!memcmp(pg.addr, want->addr, sizeof(pg.addr)));
+		CHECK(pg.rules == want->rules && pg.flags == want->flags &&
+		      pg.spans == want->spans);
+		CHECK_EQ(pg.va_bits, 48);
+	}
+}
+
+TEST(thead_has_no_napot_and_no_pbmt)
+{
+	struct atw_paging pg;
+	uint64_t w = 0x90000000200020e7;
+
+	CHECK_EQ(extend("riscv64-sv39", "thead", &pg), ATW_OK);
+	CHECK_EQ(atw_entry_kind(&pg, 0, w), ATW_LEAF);
+	CHECK_EQ(atw_entry_span(&pg, 0, w), 12);
+	CHECK(!atw_entry_replaces(&pg, 0, w));
+	CHECK_EQ(atw_entry_addr(&pg, 0, ATW_LEAF, w).u, 0x80008000);
+	CHECK_EQ(atw_entry_kind(atw_paging_find("riscv64-sv39"), 0, w), ATW_BAD);
+}

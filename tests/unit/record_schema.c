@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "record/nearest.h"
+#include "record/schema.h"
+
+static const struct atw_column cols[] = {
+	{ .key = "address", .type = ATW_T_VA },
+	{ .key = "size", .type = ATW_T_BYTES },
+	{ .key = "entry", .type = ATW_T_HEX, .hidden = true },
+	{ .key = "task", .type = ATW_T_TEXT },
+};
+static const struct atw_schema schema = { "test", cols, 4 };
+static struct atw_err err;
+
+/* "0 1 3", or the error. */
+static const char *choose(const char *list)
+{
+	static char text[64];
+	struct columns cs;
+	size_t n = 0;
+
+	if (schema_choose(&schema, "--columns", list, &cs, &err) < 0)
+		return err.text;
+	text[0] = '\0';
+	for (size_t i = 0; i < cs.n; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d",
+				      i ? " " : "", cs.at[i]);
+	return text;
+}
+
+TEST(find)
+{
+	CHECK_EQ(schema_find(&schema, "size", 4), 1);
+	CHECK_EQ(schema_find(&schema, "sizes", 4), 1);
+	CHECK_EQ(schema_find(&schema, "siz", 3), -1);
+	CHECK_EQ(schema_find(&schema, "", 0), -1);
+}
+
+TEST(choices)
+{
+	CHECK_STR(choose(NULL), "0 1 3");
+	CHECK_STR(choose(""), "0 1 3");
+	CHECK_STR(choose("task,address"), "3 0");
+	CHECK_STR(choose("entry"), "2");
+	CHECK_STR(choose("+entry"), "0 1 3 2");
+	CHECK_STR(choose("+size,entry"), "0 1 3 2");
+}
+
+TEST(wrong_choices)
+{
+	CHECK_STR(choose("address,sise"), "--columns: unknown column 'sise'; "
+		  "known: address, size, entry, task");
+	CHECK_STR(err.hint, "did you mean 'size'?");
+	CHECK_STR(choose("address,"), "--columns: unknown column ''; "
+		  "known: address, size, entry, task");
+	CHECK_STR(choose("+"), "--columns: unknown column ''; "
+		  "known: address, size, entry, task");
+	CHECK_STR(choose("size,size"), "--columns: column 'size' is named twice");
+	CHECK_STR(choose("address, size"), "--columns: unknown column ' size'; "
+		  "known: address, size, entry, task");
+}
+
+TEST(nothing_to_show)
+{
+	const struct atw_column hidden[] = { { .key = "a", .hidden = true } };
+	const struct atw_schema sc = { "none", hidden, 1 };
+	struct columns cs;
+
+	CHECK_EQ(schema_choose(&sc, "--columns", NULL, &cs, &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "schema 'none' has no columns to show");
+}
+
+static const char *nearest(const char *word)
+{
+	static const char *const names[] = {
+		"address", "size", "writable", "LRU", "dirty", "soft-dirty",
+	};
+	struct nearest n = { .word = word, .len = strlen(word) };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		nearest_try(&n, names[i]);
+	return n.name ? n.name : "";
+}
+
+TEST(nearest_names)
+{
+	CHECK_STR(nearest("wirtable"), "writable");
+	CHECK_STR(nearest("writeable"), "writable");
+	CHECK_STR(nearest("sized"), "size");
+	CHECK_STR(nearest("isze"), "size");
+	CHECK_STR(nearest("lru"), "LRU");
+	CHECK_STR(nearest("softdirty"), "soft-dirty");
+	CHECK_STR(nearest("physical"), "");
+	CHECK_STR(nearest("x"), "");
+	CHECK_STR(nearest(""), "");
+	CHECK_STR(nearest("a-word-that-is-far-too-long-to-be-a-name-of-ours"), "");
+}

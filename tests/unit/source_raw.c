@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "test.h"
+#include "unit/image.h"
+
+static int open_at(struct image *im, const char *suffix, struct atw_source **ret,
+		   struct atw_err *err)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "raw:%s%s", image_save(im, im->len), suffix);
+	return atw_source_open(text, NULL, 0, ret, err);
+}
+
+TEST(starts_where_it_is_told)
+{
+	static const struct { const char *suffix; uint64_t load; } cases[] = {
+		{ "", 0 }, { "@0", 0 }, { "@0x80000000", 0x80000000 },
+		{ "@40000000", 0x40000000 },
+	};
+	struct image im = { 0 };
+	uint8_t b[0x2000];
+	char line[80];
+
+	fill(&im, 0, 0x1000, 'r');
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t load = cases[i].load;
+		struct atw_source *s;
+		struct atw_extent e;
+
+		CHECK_EQ(open_at(&im, cases[i].suffix, &s, NULL), ATW_OK);
+		CHECK_EQ(atw_read(s, ATW_PA(load), b, sizeof(b), NULL), 0x1000);
+		CHECK_EQ(atw_read(s, ATW_PA(load - 1), b, 1, NULL), 0);
+		CHECK_EQ(atw_extent_at(s, ATW_PA(load), &e), ATW_OK);
+		CHECK_EQ(e.len, 0x1000);
+		CHECK_EQ(atw_extent_at(s, ATW_PA(load + 0x1000), &e), ATW_END);
+		s->ops->describe(s, line, sizeof(line));
+		CHECK(!load || strstr(line, i == 2 ? "0x80000000" : "0x40000000"));
+		atw_source_close(s);
+	}
+	image_free(&im);
+}
+
+TEST(holes_of_a_sparse_file_are_zeroes)
+{
+	struct image im = { 0 };
+	struct atw_source *s;
+	uint8_t b[16];
+
+	fill(&im, 0, 0x1000, 'r');
+	image_save(&im, im.len);
+	{
+		char text[80];
+
+		CHECK_EQ(truncate(im.path, 1 << 20), 0);
+		snprintf(text, sizeof(text), "raw:%s", im.path);
+		CHECK_EQ(atw_source_open(text, NULL, 0, &s, NULL), ATW_OK);
+	}
+	memset(b, 1, sizeof(b));
+	CHECK_EQ(atw_read(s, ATW_PA(0x80000), b, sizeof(b), NULL), 16);
+	for (int i = 0; i < 16; i++)
+		CHECK_EQ(b[i], 0);
+	atw_source_close(s);
+	image_free(&im);
+}
+
+TEST(addresses_that_are_none)
+{
+	struct image im = { 0 };
+	struct atw_source *s;
+	struct atw_err err = { 0 };
+
+	fill(&im, 0, 0x1000, 'r');
+	CHECK_EQ(open_at(&im, "@0xzz", &s, &err), ATW_E_USAGE);
+	CHECK(strstr(err.text, ": '0xzz' is not an address"));
+	CHECK_EQ(open_at(&im, "@0xffffffffffffff00", &s, &err), ATW_E_DAMAGED);
+	/* Not a number: it is a name, and there is no such file. */
+	CHECK_EQ(open_at(&im, "@home", &s, &err), ATW_E_MISSING);
+	image_free(&im);
+}
