@@ -173,6 +173,7 @@ static int place(const struct view *v, uint64_t sub_blocks,
 	uint64_t half = bitmap_blocks / 2 << h->block_shift;
 	uint64_t whole = bitmap_blocks << h->block_shift;
 	uint64_t len = h->max_pfn / 8 + (h->max_pfn % 8 != 0);
+	int rc;
 
 	if (!h->max_pfn)
 		return atw_err_set(err, ATW_E_DAMAGED,
@@ -191,9 +192,6 @@ static int place(const struct view *v, uint64_t sub_blocks,
 	h->bitmap2 = len <= half ? first + half : first;
 	h->bitmap_len = len;
 	h->descs = first + whole;
-	/* Flattened, a small file may claim to span anything. */
-	if (len > v->file.len)
-		return need(v, UINT64_MAX, "bitmaps", err);
 	if (!h->split) {
 		h->end_pfn = h->max_pfn;
 	} else if (h->start_pfn > h->end_pfn || h->start_pfn >= h->max_pfn) {
@@ -204,7 +202,13 @@ static int place(const struct view *v, uint64_t sub_blocks,
 	} else if (h->end_pfn > h->max_pfn) {
 		h->end_pfn = h->max_pfn;
 	}
-	return need(v, h->bitmap2 + len, "bitmaps", err);
+	rc = need(v, h->bitmap2 + len, "bitmaps", err);
+	/* Flattened, a small file may claim to span anything. */
+	if (rc == 0 && len > v->file.len)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "bitmaps of %" PRIu64 " bytes are more than the file holds",
+				   len);
+	return rc;
 }
 
 static int try_layout(const struct view *v, const char *main,

@@ -46,6 +46,15 @@ uint64_t view_run(const struct view *v, uint64_t off, const void **ret)
 	return p->len - (off - p->start);
 }
 
+uint64_t view_gap(const struct view *v, uint64_t off)
+{
+	size_t i = v->pieces ? find_piece(v, off) : v->npieces;
+
+	if (i < v->npieces)
+		return v->pieces[i].start - off;
+	return off < v->size ? v->size - off : 0;
+}
+
 const void *view_at(const struct view *v, uint64_t off, uint64_t len)
 {
 	const void *p;
@@ -58,7 +67,6 @@ static bool copy(const struct view *v, uint64_t off, char *buf, size_t len,
 {
 	const void *p;
 	uint64_t n;
-	size_t i;
 
 	if (off > v->size || len > v->size - off)
 		return false;
@@ -70,9 +78,7 @@ static bool copy(const struct view *v, uint64_t off, char *buf, size_t len,
 		} else {
 			if (!padded)
 				return false;
-			/* Off is below the end, so a piece does follow. */
-			i = find_piece(v, off);
-			n = v->pieces[i].start - off;
+			n = view_gap(v, off);
 			n = n < len ? n : len;
 			memset(buf, 0, (size_t)n);
 		}

@@ -39,7 +39,7 @@ void view_deinit(struct view *v);
 /* Was the file in another order? */
 static inline bool view_flattened(const struct view *v)
 {
-	return v->owned != NULL;
+	return v->pieces != NULL;
 }
 
 /*
@@ -47,6 +47,9 @@ static inline bool view_flattened(const struct view *v)
  * *ret points into the file.
  */
 uint64_t view_run(const struct view *v, uint64_t off, const void **ret);
+
+/* How far it is from `off`, which is in a gap, to the next piece or the end. */
+uint64_t view_gap(const struct view *v, uint64_t off);
 
 /* `len` bytes in one run, or NULL: past the end, in a gap, in two pieces. */
 const void *view_at(const struct view *v, uint64_t off, uint64_t len);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ELF cores: QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E.
+ * ELF cores: QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E, also
+ * in its flattened form.
  *
  * Where p_memsz is larger than p_filesz, the rest is memory the file does not
  * hold: zero or filtered out, and the format cannot say which. It is called
@@ -18,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/num.h"
 #include "format/elf.h"
+#include "format/flattened.h"
 #include "source/kinds.h"
 #include "source/mapped.h"
 
@@ -32,12 +34,21 @@ struct elf_source {
 	size_t ncpus, cap;
 	struct atw_vmcoreinfo vmcoreinfo;
 	const char *machine;     /* NULL: not one we know */
+	void *head;              /* flattened: a copy of headers and notes */
 	char damaged[256];       /* the fact "damaged", or empty */
 };
 
 static int elf_probe(struct atw_blob head, const char *path)
 {
+	struct atw_blob in = { 0 };
+	struct view v;
+
 	(void)path;
+	if (flattened_probe(head) && flattened_open(head, &v, NULL) == ATW_OK) {
+		in.len = (size_t)view_run(&v, 0, &in.data);
+		view_deinit(&v);
+		return in.len && elf_magic(in) ? 90 : 0;
+	}
 	if (!elf_magic(head))
 		return 0;
 	/* Any other ELF file is ours to refuse, in words that help. */
@@ -98,8 +109,8 @@ static int take_notes(struct elf_source *es, const struct elf *e,
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"offset 0x%" PRIx64 " + size 0x%" PRIx64 " does not fit 64 bits",
 			ph->offset, ph->filesz);
-	if (end > e->file.len && end - e->file.len > *missing)
-		*missing = end - e->file.len;
+	if (end > es->m.view.size && end - es->m.view.size > *missing)
+		*missing = end - es->m.view.size;
 	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
 		if (take_note(es, &n, seen) < 0)
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -174,27 +185,56 @@ static int take_segments(struct elf_source *es, const struct elf *e,
 				"has %u memory segments and no byte of any", loads);
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"program header %u at 0x%" PRIx64 ": offset 0x%" PRIx64 " + size 0x%" PRIx64 " is past the end of the file (0x%zx bytes)",
-			first, ph.at, ph.offset, ph.filesz, e->file.len);
+			first, ph.at, ph.offset, ph.filesz, (size_t)es->m.view.size);
 	}
 	mapped_truncated(&es->m, missing);
 	es->machine = elf_machine_name(e);
-	snprintf(es->m.what, sizeof(es->m.what), "ELF%d core, %s, %u memory segment%s",
-		 e->is64 ? 64 : 32, es->machine ? es->machine : "unknown machine",
+	snprintf(es->m.what, sizeof(es->m.what), "ELF%d core, %s%s, %u memory segment%s",
+		 e->is64 ? 64 : 32, view_flattened(&es->m.view) ? "flattened, " : "",
+		 es->machine ? es->machine : "unknown machine",
 		 loads, loads == 1 ? "" : "s");
 	return ATW_OK;
+}
+
+/*
+ * What lies before the memory, in one piece: the file itself, or a copy of
+ * the beginning of what was flattened.
+ */
+enum { HEADERS_MAX = 16 * 1024 * 1024 };
+
+static int headers(struct elf_source *es, struct atw_blob *ret, struct atw_err *err)
+{
+	uint64_t len = es->m.view.size;
+
+	if (!view_flattened(&es->m.view)) {
+		*ret = es->m.file.map;
+		return ATW_OK;
+	}
+	if (len > es->m.file.map.len)
+		len = es->m.file.map.len;
+	if (len > HEADERS_MAX)
+		len = HEADERS_MAX;
+	return view_blob(&es->m.view, 0, len, &es->head, ret) < 0
+		? atw_err_set(err, ATW_E_DAMAGED, "its beginning is not in the flattened file")
+		: ATW_OK;
 }
 
 static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 		    struct atw_err *err)
 {
 	struct elf_source *es;
+	struct atw_blob head;
 	struct elf e;
 	int r = mapped_open(s, spec, sizeof(*es), err);
 
 	if (r < 0)
 		return r;
 	es = s->impl;
-	r = elf_parse(es->m.file.map, &e, err);
+	r = mapped_unflatten(&es->m, err);
+	if (r == ATW_OK)
+		r = headers(es, &head, err);
+	if (r == ATW_OK)
+		r = elf_parse(head, &e, err);
 	if (r < 0)
 		return r;
 	if (e.type != ELF_ET_CORE) {
@@ -210,8 +250,10 @@ static void elf_close(struct atw_source *s)
 {
 	struct elf_source *es = s->impl;
 
-	if (es)
+	if (es) {
 		free(es->cpu);
+		free(es->head);
+	}
 	mapped_close(s);
 }
 

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/flattened.h"
 
 int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 		size_t size, struct atw_err *err)
 {
 	struct mapped *m = calloc(1, size);
+	int r;
 
 	if (!m)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -19,7 +21,14 @@ int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE,
 			"is not one part of a split set: only kdump-compressed dumps are split");
-	return file_open(spec->path, &m->file, err);
+	r = file_open(spec->path, &m->file, err);
+	m->view = view_direct(m->file.map);
+	return r;
+}
+
+int mapped_unflatten(struct mapped *m, struct atw_err *err)
+{
+	return view_open(m->file.map, &m->view, err);
 }
 
 void mapped_close(struct atw_source *s)
@@ -29,6 +38,7 @@ void mapped_close(struct atw_source *s)
 	if (!m)
 		return;
 	extents_deinit(&m->map);
+	view_deinit(&m->view);
 	file_close(&m->file);
 	free(m);
 	s->impl = NULL;
@@ -37,17 +47,34 @@ void mapped_close(struct atw_source *s)
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	       uint64_t *missing, struct atw_err *err)
 {
-	uint64_t size = m->file.map.len, have, end;
+	uint64_t size = m->view.size, end;
 
 	if (!add_u64(off, len, &end))
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"offset 0x%" PRIx64 " + size 0x%" PRIx64 " does not fit 64 bits",
 			off, len);
-	have = off >= size ? 0 : size - off;
-	if (len > have && end - size > *missing)
+	if (end > size && end - size > *missing)
 		*missing = end - size;
-	return extents_add(&m->map, start, len < have ? len : have, off,
-			   ATW_DATA, err);
+	/* One run, but for files that were flattened. */
+	while (off < end && off < size) {
+		const void *p;
+		uint64_t n = view_run(&m->view, off, &p);
+		int r = ATW_OK;
+
+		if (n > end - off)
+			n = end - off;
+		if (n)
+			r = extents_add(&m->map, start, n,
+				(uint64_t)((const char *)p - (const char *)m->file.map.data),
+				ATW_DATA, err);
+		else
+			n = view_gap(&m->view, off);
+		if (r < 0)
+			return r;
+		start += n;
+		off += n;
+	}
+	return ATW_OK;
 }
 
 void mapped_truncated(struct mapped *m, uint64_t missing)

@@ -11,12 +11,14 @@
 #include <atwalk/source.h>
 
 #include "base/file.h"
+#include "format/view.h"
 #include "source/extents.h"
 
 /* Put it first in a source's own struct: s->impl points to either. */
 struct mapped {
 	struct extents map;
 	struct file file;
+	struct view view;        /* the file, or what was flattened into it */
 	char truncated[160];     /* the fact "truncated", or empty */
 	char what[96];           /* for describe */
 };
@@ -28,6 +30,12 @@ struct mapped {
 int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 		size_t size, struct atw_err *err);
 void mapped_close(struct atw_source *s);
+
+/*
+ * Look at the file as what was flattened into it, if it was. Before any
+ * mapped_add().
+ */
+int mapped_unflatten(struct mapped *m, struct atw_err *err);
 
 /*
  * Add memory whose bytes the file holds at `off`. What lies past the end of

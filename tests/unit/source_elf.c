@@ -312,3 +312,55 @@ TEST(is_never_a_part_of_a_set)
 	CHECK(strstr(err.text, "only kdump-compressed dumps are split"));
 	image_free(&im);
 }
+
+/* The image in makedumpfile's flattened form, its pieces back to front. */
+static void flatten(const struct image *im, struct image *ret)
+{
+	static const char magic[] = "makedumpfile";
+	uint64_t be[2];
+	size_t at = 4096, piece = 0x700;
+
+	put(ret, 0, magic, sizeof(magic));
+	be[0] = be[1] = __builtin_bswap64(1);            /* type, version */
+	put(ret, 16, be, sizeof(be));
+	for (size_t off = (im->len - 1) / piece * piece;; off -= piece) {
+		size_t n = im->len - off < piece ? im->len - off : piece;
+
+		be[0] = __builtin_bswap64(off);
+		be[1] = __builtin_bswap64(n);
+		put(ret, at, be, sizeof(be));
+		put(ret, at + 16, im->data + off, n);
+		at += 16 + n;
+		if (!off)
+			break;
+	}
+	be[0] = be[1] = UINT64_MAX;
+	put(ret, at, be, sizeof(be));
+}
+
+TEST(flattened_reads_like_the_file_it_was)
+{
+	struct image im = { 0 }, flat = { 0 };
+	struct atw_source *s;
+	struct atw_err err = { 0 };
+	uint8_t buf[0x1000];
+	char line[80];
+
+	whole(&im);
+	flatten(&im, &flat);
+	CHECK_EQ(open_cut(&flat, flat.len, &s, &err), ATW_OK);
+	CHECK_STR(s->ops->name, "elf");
+	s->ops->describe(s, line, sizeof(line));
+	CHECK_STR(line, "ELF64 core, flattened, x86_64, 2 memory segments");
+	CHECK_EQ(atw_read(s, ATW_PA(0), buf, sizeof(buf), &err), 0x1000);
+	for (size_t i = 0; i < sizeof(buf); i++)
+		CHECK_EQ(buf[i], 'a');
+	CHECK_EQ(at(s, 0x100fff), 'b');
+	CHECK_EQ(at(s, 0x101000), 0xee);
+	CHECK_STR(fact(s, "release"), "6.1.0");
+	CHECK_STR(fact(s, "cpu1.prstatus"), "second");
+	CHECK(!fact(s, "truncated"));
+	atw_source_close(s);
+	image_free(&im);
+	image_free(&flat);
+}

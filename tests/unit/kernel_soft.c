@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Words the CPU ignores, by machine and kernel generation. */
+#include <atwalk/kernel.h>
+
+#include "test.h"
+
+static struct atw_soft_word decode(const char *mode, const char *release,
+				   unsigned level, uint64_t word)
+{
+	const struct atw_paging *pg = atw_paging_find(mode);
+	const struct atw_soft_abi abi = atw_soft_abi_for(pg, release);
+
+	return atw_soft_decode(&abi, pg, level, word);
+}
+
+#define CHECK_SWAP(w, ty, off) do { \
+	struct atw_soft_word sw = (w); \
+	CHECK_STR(atw_soft_name(sw.what), "swap"); \
+	CHECK_EQ(sw.type, ty); \
+	CHECK_EQ(sw.offset, off); \
+} while (0)
+
+#define CHECK_PAGE(w, name, at) do { \
+	struct atw_soft_word sw = (w); \
+	CHECK_STR(atw_soft_name(sw.what), name); \
+	CHECK_EQ(sw.pa.u, at); \
+} while (0)
+
+TEST(nothing_is_nothing)
+{
+	CHECK_STR(atw_soft_name(decode("x86_64-4", "6.1", 0, 0).what), "absent");
+	CHECK_STR(atw_soft_name(decode("arm64-4k-48", "6.12", 0, 0).what), "absent");
+}
+
+/* PROT_NONE keeps its frame inverted since the L1TF fixes. */
+TEST(x86_protnone_is_inverted)
+{
+	uint64_t pa = 0x123456000, flags = 0x8000000000000120;
+	uint64_t inverted = (~pa & 0x000ffffffffff000) | flags;
+	uint64_t huge = (~UINT64_C(0x40200000) & 0x000fffffffe00000) | 0x1a0;
+
+	CHECK_PAGE(decode("x86_64-4", "6.1.0-56-amd64", 0, inverted), "protnone", pa);
+	CHECK_PAGE(decode("x86_64-5", "6.12.1", 0, inverted), "protnone", pa);
+	CHECK_PAGE(decode("x86_64-4", "4.17.0", 0, pa | flags), "protnone", pa);
+	/* A huge page being split: PSE without the present bit. */
+	CHECK_PAGE(decode("x86_64-4", "6.1", 1, huge & ~UINT64_C(0x100)), "protnone", 0x40200000);
+	CHECK(!decode("x86_64-4", "6.1", 0, inverted).guess);
+	CHECK(decode("x86_64-4", NULL, 0, inverted).guess);
+}
+
+TEST(x86_swap)
+{
+	uint64_t word = UINT64_C(3) << 59 | ((~UINT64_C(0x12345) & 0x3ffffffffffff) << 9);
+
+	CHECK_SWAP(decode("x86_64-4", "6.1", 0, word), 3, 0x12345);
+	CHECK(!decode("x86_64-4", "6.1", 0, word).soft_dirty);
+	CHECK(decode("x86_64-4", "6.1", 0, word | 2).soft_dirty);
+	CHECK(decode("x86_64-4", "6.1", 0, word | 4).uffd_wp);
+	CHECK(decode("x86_64-4", "6.1", 0, word | 8).exclusive);
+	CHECK_SWAP(decode("x86_64-4", "4.9.0", 0, 5u << 9 | UINT64_C(0x777) << 14), 5, 0x777);
+}
+
+TEST(special_types)
+{
+	uint64_t offset = 0x4321;
+	uint64_t low = (~offset & 0x3ffffffffffff) << 9;
+	uint64_t marker = UINT64_C(31) << 59;
+
+	CHECK_PAGE(decode("x86_64-4", "6.1", 0, UINT64_C(23) << 59 | low), "poison", offset << 12);
+	CHECK_PAGE(decode("x86_64-4", "6.1", 0, UINT64_C(25) << 59 | low), "migration", offset << 12);
+	CHECK_PAGE(decode("x86_64-4", "6.1", 0, UINT64_C(28) << 59 | low), "device", offset << 12);
+	CHECK(decode("x86_64-4", "6.1", 0, UINT64_C(25) << 59 | low).guess);
+	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(1) & 0x3ffffffffffff) << 9)), "marker", 0);
+	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(2) & 0x3ffffffffffff) << 9)), "poison", 0);
+	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(4) & 0x3ffffffffffff) << 9)), "guard", 0);
+}
+
+/* Three generations; the wrong one reads swap entries as pages. */
+TEST(arm64_generations)
+{
+	uint64_t page = 0x48123000;
+
+	CHECK_PAGE(decode("arm64-4k-48", "6.12.107+deb13-arm64", 0, page | 1u << 11), "protnone", page);
+	CHECK_PAGE(decode("arm64-4k-48", "6.1.0-50-arm64", 0, page | UINT64_C(1) << 58), "protnone", page);
+	CHECK_PAGE(decode("arm64-4k-48", "6.1", 1, 0x48200000 | UINT64_C(1) << 59), "protnone", 0x48200000);
+	CHECK_SWAP(decode("arm64-4k-48", "6.12", 0, 2u << 6 | UINT64_C(0x900) << 12), 2, 0x900);
+	CHECK_SWAP(decode("arm64-4k-48", "6.1", 0, 2u << 3 | UINT64_C(0x908) << 8), 2, 0x908);
+	CHECK_SWAP(decode("arm64-4k-48", "5.10", 0, 2u << 2 | UINT64_C(0x908) << 8), 2, 0x908);
+	CHECK(decode("arm64-4k-48", "6.12", 0, 2u << 6 | 4).exclusive);
+	CHECK(decode("arm64-4k-48", "6.12", 0, 2u << 6 | 8).uffd_wp);
+	/* 6.1: bit 11 of a swap entry is offset, not PROT_NONE. */
+	CHECK_SWAP(decode("arm64-4k-48", "6.1", 0, 1u << 11), 0, 8);
+	/* 52-bit addresses keep their upper bits. */
+	CHECK_PAGE(decode("arm64-64k-52", "6.12", 0, 0x48120000 | 1u << 11 | 0xf000),
+		   "protnone", 0xf000048120000);
+}
+
+TEST(riscv)
+{
+	CHECK_PAGE(decode("riscv64-sv48", "6.12", 0, UINT64_C(0x80123) << 10 | 1u << 5), "protnone", 0x80123000);
+	CHECK_SWAP(decode("riscv64-sv39", "6.12", 0, 4u << 7 | UINT64_C(0x55) << 12), 4, 0x55);
+	CHECK(decode("riscv64-sv39", "6.12", 0, 4u << 7 | 1u << 6).exclusive);
+}
+
+TEST(other_machines_are_unknown)
+{
+	CHECK_STR(atw_soft_name(decode("arm", "6.1", 0, 0x1230).what), "unknown");
+}
