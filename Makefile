@@ -39,7 +39,7 @@ HAVE_lzo    := $(call have,lzo,lzo2,lzo/lzo1x.h,-llzo2)
 HAVE_snappy := $(call have,snappy,snappy,snappy-c.h,-lsnappy)
 HAVE_zstd   := $(call have,zstd,libzstd,zstd.h,-lzstd)
 
-FOUND   := $(foreach l,zlib lzo snappy zstd,$(if $(HAVE_$(l)),$(l)))
+FOUND   := $(strip $(foreach l,zlib lzo snappy zstd,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),zlib lzo snappy zstd)
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
@@ -47,6 +47,7 @@ LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
            $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd)
 
 ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
+              -fno-semantic-interposition \
               $(DEFS) $(CFLAGS)
 # Tests see the library's own headers as well, and the test harness.
 TEST_CFLAGS := $(ALL_CFLAGS) -Itests

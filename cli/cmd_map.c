@@ -228,19 +228,21 @@ static void summary(struct map *m)
 	atw_output_note(m->out, "%" PRIu64 " range%s, %s mapped%s", m->rows,
 			m->rows == 1 ? "" : "s", num_human(bytes, size), text);
 	if (m->repeats)
-		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) stand for tables that recur: the bytes just before, over and over; --all lists every page",
-				m->repeats);
+		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for tables that recur: the bytes just before, over and over; --all lists every page",
+				m->repeats, m->repeats == 1 ? "stands" : "stand");
 	if (m->soft)
-		atw_output_note(m->out, "%" PRIu64 " entries hold what the CPU ignores (swap, protnone, ...)",
-				m->soft);
+		atw_output_note(m->out, "%" PRIu64 " %s what the CPU ignores (swap, protnone, ...)",
+				m->soft, m->soft == 1 ? "entry holds" : "entries hold");
 	if (m->lost)
-		atw_output_note(m->out, "%" PRIu64 " tables are lost: the source does not have them",
-				m->lost);
+		atw_output_note(m->out, "%" PRIu64 " table%s lost: the source does not have %s",
+				m->lost, m->lost == 1 ? " is" : "s are",
+				m->lost == 1 ? "it" : "them");
 	if (m->excluded)
-		atw_output_note(m->out, "%" PRIu64 " tables were excluded when the dump was made",
-				m->excluded);
+		atw_output_note(m->out, "%" PRIu64 " table%s excluded when the dump was made",
+				m->excluded, m->excluded == 1 ? " was" : "s were");
 	if (m->bad)
-		atw_output_note(m->out, "%" PRIu64 " entries are bad: reserved bits are set", m->bad);
+		atw_output_note(m->out, "%" PRIu64 " %s bad: reserved bits are set",
+				m->bad, m->bad == 1 ? "entry is" : "entries are");
 }
 
 static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)

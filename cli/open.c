@@ -171,9 +171,10 @@ int parse_address(const struct opened *o, const char *text, struct address *ret,
 					   text + name + 1);
 		a.first = a.last = base + off;
 	} else {
-		/* Which of the two it failed to be, only its first letter tells. */
+		/* What begins with a number was meant as one: then *err says what
+		 * is wrong with it. */
 		if (!strchr("0123456789", text[0]) && text[0] &&
-		    !strchr(text, '-'))
+		    !strchr(text, '-') && !num_hex(text, name, &base))
 			return atw_err_set(err, ATW_E_USAGE,
 					   "'%s' is neither an address (hexadecimal) nor a symbol that %s names",
 					   text, o->name);

@@ -12,7 +12,6 @@
 
 #include <linux/fs.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 
 static int fail_errno(struct atw_err *err, const char *path, int e)
@@ -22,55 +21,6 @@ static int fail_errno(struct atw_err *err, const char *path, int e)
 		     e == ENOMEM                 ? ATW_E_NOMEM : ATW_E_IO;
 
 	return atw_err_set(err, status, "%s: %s", path, strerror(e));
-}
-
-/*
- * A pipe has no pages to map. Its bytes go into one anonymous mapping, which
- * grows by moving, so that file_close() need not know the difference.
- */
-static int slurp(int fd, const char *path, struct atw_blob *ret,
-		 struct atw_err *err)
-{
-	size_t cap = (size_t)1 << 20, len = 0;
-	char *map = mmap(NULL, cap, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (map == MAP_FAILED)
-		return fail_errno(err, path, ENOMEM);
-	for (;;) {
-		ssize_t n;
-
-		if (len == cap) {
-			void *p = mremap(map, cap, cap * 2, MREMAP_MAYMOVE);
-
-			if (p == MAP_FAILED) {
-				munmap(map, cap);
-				return fail_errno(err, path, ENOMEM);
-			}
-			map = p;
-			cap *= 2;
-		}
-		n = read(fd, map + len, cap - len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int e = errno;
-
-			munmap(map, cap);
-			return fail_errno(err, path, e);
-		}
-		if (!n)
-			break;
-		len += (size_t)n;
-	}
-	if (!len) {
-		munmap(map, cap);
-		return atw_err_set(err, ATW_E_FORMAT, "%s: is empty", path);
-	}
-	/* Give back what was reserved ahead, down to whole pages. */
-	mremap(map, cap, len, 0);
-	*ret = (struct atw_blob){ map, len };
-	return ATW_OK;
 }
 
 static int map_whole(int fd, uint64_t size, const char *path,
@@ -92,21 +42,17 @@ static int map_whole(int fd, uint64_t size, const char *path,
 
 int file_open(const char *path, struct file *ret, struct atw_err *err)
 {
-	bool is_stdin = !strcmp(path, "-");
-	_auto_fd int fd = is_stdin ? dup(0)
-				   : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	_auto_free char *name = NULL;
+	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_auto_free char *name = strdup(path);
 	struct file f = { 0 };
 	struct stat st;
 	uint64_t size;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return fail_errno(err, path, errno);
-	name = strdup(is_stdin ? "standard input" : path);
 	if (!name)
 		return fail_errno(err, path, ENOMEM);
-
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fail_errno(err, path, errno);
 	if (S_ISDIR(st.st_mode))
 		return atw_err_set(err, ATW_E_FORMAT, "%s: is a directory", path);
 	if (S_ISREG(st.st_mode)) {
@@ -115,11 +61,9 @@ int file_open(const char *path, struct file *ret, struct atw_err *err)
 		if (ioctl(fd, BLKGETSIZE64, &size) < 0)
 			return fail_errno(err, path, errno);
 		r = map_whole(fd, size, path, &f.map, err);
-	} else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
-		r = slurp(fd, name, &f.map, err);
 	} else {
 		return atw_err_set(err, ATW_E_FORMAT,
-				   "%s: is neither a file, a block device nor a pipe", path);
+				   "%s: is neither a file nor a block device", path);
 	}
 	if (r < 0)
 		return r;

@@ -12,8 +12,8 @@ struct file {
 
 /*
  * Map a regular file or block device. Refuses directories, empty files and
- * what cannot be mapped with a sentence that says which. A pipe or standard
- * input ("-") is read into anonymous memory first.
+ * what cannot be mapped (pipes: source/open.c spools those) with a sentence
+ * that says which.
  */
 int file_open(const char *path, struct file *ret, struct atw_err *err);
 /* Fine on a zeroed struct. */

@@ -111,6 +111,30 @@ static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 	return 1;
 }
 
+/*
+ * CR4: bit 5 PAE, bit 12 LA57. Whether PAE means three levels or four, EFER
+ * says, which no note carries: the dump's machine does instead.
+ */
+static const char *x86_mode(struct atw_source *mem, uint64_t cr4)
+{
+	struct atw_blob machine = { "", 0 };
+
+	atw_fact(mem, "machine", &machine);
+	if (!(cr4 & 1u << 5))
+		return "i386";
+	if (machine.len == 4 && !memcmp(machine.data, "i386", 4))
+		return "i386-pae";
+	return cr4 & 1u << 12 ? "x86_64-5" : "x86_64-4";
+}
+
+/* What of CR3 is address: not PCID 11:0, LAM 62:61 and no-flush 63. */
+static uint64_t x86_root_mask(const char *mode)
+{
+	return !strcmp(mode, "i386-pae") ? UINT64_C(0xffffffe0) :
+	       !strcmp(mode, "i386")     ? UINT64_C(0xfffff000) :
+					   UINT64_C(0x000ffffffffff000);
+}
+
 /* x86 only: no other architecture's registers reach a dump's notes. */
 static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 {
@@ -133,14 +157,11 @@ static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 	if (atw_fact_u64(k->mem, key, &cr0) == ATW_OK && !(cr0 >> 31))
 		return atw_err_set(err, ATW_E_MISSING,
 				   "CPU %u had paging switched off", cpu);
-	/* CR4: bit 5 PAE, bit 12 LA57. CR3: PCID 11:0, LAM 62:61, no-flush 63. */
-	name = !(cr4 & 1u << 5) ? "i386" : cr4 & 1u << 12 ? "x86_64-5" : "x86_64-4";
+	name = x86_mode(k->mem, cr4);
 	/* The kernel's own mode knows of an encryption mask as well. */
 	if (!k->space.paging.name || strcmp(k->space.paging.name, name))
 		k->space.paging = *atw_paging_find(name);
-	k->space.low = (struct atw_root){
-		ATW_PA(cr3 & UINT64_C(0x000ffffffffff000)), true
-	};
+	k->space.low = (struct atw_root){ ATW_PA(cr3 & x86_root_mask(name)), true };
 	k->space.high.have = false;
 	k->from = ATW_ROOT_CPU;
 	snprintf(k->why, sizeof(k->why), "CR3 of CPU %u", cpu);
