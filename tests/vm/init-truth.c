@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The truth: what the kernel says of every page of every process, in the form
+ *
+ *	# page_size N ...		once, at the start of each pass
+ *	K pid comm			a kernel thread
+ *	P pid comm			a process, followed by its
+ *	T pid tid comm			other threads
+ *	M pid maps-line			line of /proc/PID/maps, followed by its
+ *	pid vaddr pagemap kpageflags kpagecount		present or swapped pages
+ *	S pid start end by by_start	present pages here carry stamps: that of
+ *					process `by`, and addresses from by_start
+ *	# end HASH
+ *
+ * Numbers of pages and S lines are hex but for the pids; a frame that has no
+ * struct page has flags 100000 (KPF_NOPAGE) and count 0.
+ *
+ * The truth is to be that of the moment the machine is stopped.  So it is taken
+ * again until two passes in a row are the same; only the last pass counts.
+ */
+#include "init.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PM_PRESENT	(1ULL << 63)
+#define PM_SWAPPED	(1ULL << 62)
+#define PM_PFN_MASK	((1ULL << 55) - 1)
+#define KPF_NOPAGE	(1ULL << 20)
+
+#define MAX_PIDS	1024
+#define MAX_PASSES	8
+
+/* All of it static and touched before the first pass that counts. */
+static uint64_t pagemap_buf[8192];
+static char maps_buf[65536];
+static char comm_buf[64];
+static int pids[MAX_PIDS];
+static int kpageflags_fd, kpagecount_fd;
+
+void truth_prepare(void)
+{
+	kpageflags_fd = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	kpagecount_fd = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
+	if (kpageflags_fd < 0 || kpagecount_fd < 0)
+		die("/proc/kpageflags or kpagecount");
+	memset(pagemap_buf, 1, sizeof(pagemap_buf));
+	memset(maps_buf, 1, sizeof(maps_buf));
+	memset(pids, 1, sizeof(pids));
+}
+
+/* The numbers in a /proc folder, ascending. */
+static int list_numbers(const char *path, int *out, int max)
+{
+	struct dirent *e;
+	DIR *dir;
+	int n = 0;
+
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while (n < max && (e = readdir(dir)))
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			out[n++] = atoi(e->d_name);
+	closedir(dir);
+	return n;
+}
+
+static const char *comm_of(const char *path)
+{
+	if (read_file(path, comm_buf, sizeof(comm_buf)) < 0)
+		comm_buf[0] = '\0';
+	comm_buf[strcspn(comm_buf, "\n")] = '\0';
+	return comm_buf;
+}
+
+static uint64_t frame_word(int fd, uint64_t pfn, uint64_t otherwise)
+{
+	uint64_t word;
+
+	if (pread(fd, &word, sizeof(word), pfn * sizeof(word)) != sizeof(word))
+		return otherwise;
+	return word;
+}
+
+static void write_page(struct port *p, int pid, uint64_t vaddr, uint64_t pm)
+{
+	uint64_t flags = 0, count = 0;
+
+	if (pm & PM_PRESENT) {
+		flags = frame_word(kpageflags_fd, pm & PM_PFN_MASK, KPF_NOPAGE);
+		count = frame_word(kpagecount_fd, pm & PM_PFN_MASK, 0);
+	}
+	port_printf(p, "%d ", pid);
+	port_hex(p, vaddr, ' ');
+	port_hex(p, pm, ' ');
+	port_hex(p, flags, ' ');
+	port_hex(p, count, '\n');
+}
+
+static void write_range(struct port *p, int pid, int fd, uint64_t start,
+			uint64_t end)
+{
+	uint64_t addr = start;
+	ssize_t n, i;
+	size_t want;
+
+	while (addr < end) {
+		want = (end - addr) / page_size;
+		if (want > ARRAY_SIZE(pagemap_buf))
+			want = ARRAY_SIZE(pagemap_buf);
+		n = pread(fd, pagemap_buf, want * sizeof(uint64_t),
+			  addr / page_size * sizeof(uint64_t));
+		if (n <= 0)
+			return;		/* [vsyscall] is in no page table of its own */
+		n /= sizeof(uint64_t);
+		for (i = 0; i < n; i++, addr += page_size)
+			if (pagemap_buf[i] & (PM_PRESENT | PM_SWAPPED))
+				write_page(p, pid, addr, pagemap_buf[i]);
+	}
+}
+
+static void write_threads(struct port *p, int pid)
+{
+	static int tids[64];
+	char path[64];
+	int i, n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	n = list_numbers(path, tids, ARRAY_SIZE(tids));
+	for (i = 0; i < n; i++) {
+		if (tids[i] == pid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tids[i]);
+		port_printf(p, "T %d %d %s\n", pid, tids[i], comm_of(path));
+	}
+}
+
+static void write_process(struct port *p, int pid)
+{
+	char path[64], *line, *save;
+	uint64_t start, end;
+	int fd;
+
+	write_threads(p, pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (read_file(path, maps_buf, sizeof(maps_buf)) <= 0)
+		return;			/* a zombie has none */
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die("%s", path);
+	for (line = strtok_r(maps_buf, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (sscanf(line, "%lx-%lx", &start, &end) != 2)
+			die("bad line in maps of %d: %s", pid, line);
+		port_printf(p, "M %d %s\n", pid, line);
+		write_range(p, pid, fd, start, end);
+	}
+	close(fd);
+}
+
+/* A kernel thread is one that has no executable and is not a zombie. */
+static bool is_kernel_thread(int pid)
+{
+	char path[64], stat[512], *s;
+	unsigned long flags;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (read_file(path, stat, sizeof(stat)) <= 0)
+		return true;		/* gone: nothing of ours ever ends */
+	s = strrchr(stat, ')');
+	if (!s || sscanf(s, ") %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
+		return true;
+	return flags & 0x00200000;	/* PF_KTHREAD */
+}
+
+/*
+ * One pass.  Returns a hash of all that is to stay the same, which kernel
+ * threads need not: workers come and go as they please.
+ */
+static uint64_t write_pass(struct port *p)
+{
+	const struct stamped *s;
+	char path[64];
+	uint64_t hash;
+	int i, n;
+
+	p->hash = 0;
+	port_printf(p, "# page_size %zu; K/P pid comm, T pid tid comm, M pid maps, S pid start end by by_start, pid vaddr pagemap kpageflags kpagecount\n",
+		    page_size);
+	n = list_numbers("/proc", pids, MAX_PIDS);
+	for (i = 0; i < n; i++) {
+		bool kernel = is_kernel_thread(pids[i]);
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", pids[i]);
+		hash = p->hash;
+		port_printf(p, "%c %d %s\n", kernel ? 'K' : 'P', pids[i],
+			    comm_of(path));
+		if (kernel)
+			p->hash = hash;
+		else
+			write_process(p, pids[i]);
+	}
+	for (i = 0; i < (int)registry->stamped_count; i++) {
+		s = &registry->stamped[i];
+		port_printf(p, "S %d %lx %lx %d %lx\n", s->pid, s->start, s->end,
+			    s->by, s->by_start);
+	}
+	hash = p->hash;
+	port_printf(p, "# end %lx\n", hash);
+	port_flush(p);
+	return hash;
+}
+
+/*
+ * The pass before the written one brings in whatever taking the truth itself
+ * changes (pid 1's own stack, its heap); the pass after it proves that nothing
+ * moved since.  Those two only hash.
+ */
+void truth_write(struct port *p, struct port *status)
+{
+	const struct timespec settle = { .tv_nsec = 200 * 1000 * 1000 };
+	uint64_t before, written;
+	int fd = p->fd, i;
+
+	for (i = 0; i < MAX_PASSES; i++) {
+		p->fd = -1;
+		write_pass(p);
+		p->fd = fd;
+		written = write_pass(p);
+		p->fd = -1;
+		before = write_pass(p);
+		p->fd = fd;
+		if (before == written) {
+			port_printf(status, "truth %d passes\n", 3 * (i + 1));
+			return;
+		}
+		/* Flags of pages settle when the lists of the CPUs are drained. */
+		nanosleep(&settle, NULL);
+	}
+	port_printf(status, "truth unstable\n");
+}

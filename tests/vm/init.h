@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guest's side of the tests on real kernels: one static program, /init of
+ * an initramfs.  It starts processes whose page tables are worth looking at,
+ * writes down what the kernel says of every page they have, and goes idle so
+ * that the machine can be stopped and dumped.
+ */
+#ifndef ATWALK_VM_INIT_H
+#define ATWALK_VM_INIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* First word of a stamped page: "atwalkpg" as it lies in memory. */
+#define STAMP_MAGIC	0x67706b6c61777461ULL
+
+/* What is at the start of a stamped page.  Written in the guest's byte order. */
+struct stamp {
+	uint64_t magic;
+	uint64_t pid;
+	uint64_t vaddr;
+};
+
+/*
+ * A range in which every present page carries a stamp.  The stamp is that of
+ * whoever wrote it last, who may be another process with the page mapped at
+ * another address.
+ */
+struct stamped {
+	uint64_t start, end;
+	uint64_t by_start;
+	pid_t pid, by;
+};
+
+#define MAX_STAMPED	1024
+
+/* Shared between pid 1 and its children, which fill it in. */
+struct registry {
+	unsigned int ready;		/* test processes that are set up */
+	unsigned int helpers;		/* and their own children and threads */
+	unsigned int stamped_count;
+	struct stamped stamped[MAX_STAMPED];
+};
+
+extern struct registry *registry;
+extern size_t page_size;
+
+/* init-util.c: small things that do not know of tests. */
+
+/*
+ * A buffered writer to a virtio-serial port.  Its buffer is part of it, so
+ * that writing touches no memory that was not touched before.
+ */
+struct port {
+	int fd;
+	uint64_t hash;			/* of all that was written since reset */
+	size_t used;
+	char buf[32768];
+};
+
+void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int port_find(const char *name, int flags, int timeout_ms);
+bool port_open(struct port *p, const char *name);
+void port_write(struct port *p, const void *data, size_t len);
+void port_printf(struct port *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void port_hex(struct port *p, uint64_t value, char end);
+void port_flush(struct port *p);
+ssize_t read_file(const char *path, char *buf, size_t size);
+bool write_file(const char *path, const char *text);
+bool cmdline_has(const char *word);
+void load_modules(void);
+
+/* init-procs.c and init-memory.c: the test processes. */
+
+typedef void proc_fn(void);
+
+void spawn(const char *comm, proc_fn *fn);
+void idle(void) __attribute__((noreturn));
+void stamp_note(const void *start, size_t len, pid_t by, const void *by_start);
+void stamp_page(void *page);
+void stamp_pages(void *start, size_t len);
+void map_device(void);
+void *map_anon(void *hint, size_t len, int prot, int flags);
+void start_memory_processes(void);
+void start_processes(void);
+
+/* init-truth.c: what the kernel says of every page. */
+void truth_prepare(void);
+void truth_write(struct port *p, struct port *status);
+
+/* init-info.c: what the kernel says of itself. */
+void info_write(void);
+
+/* init-vmcore.c: crashing, and the kernel that comes after a crash. */
+void vmcore_copy(void) __attribute__((noreturn));
+void crash_prepare(void);
+void crash(void) __attribute__((noreturn));
+
+#endif
