@@ -177,6 +177,13 @@ def write_oracle(qmp, arch, cpus, folder, scratch):
             for line in per_cpu:
                 text = qmp.monitor(line, cpu, timeout=120)
                 out.write(f'##### cpu{cpu} {line}\n{text}\n')
+                if line == 'info registers' and arch == 'amd64':
+                    five_levels = int(re.search(r'CR4=([0-9a-f]+)', text)[1],
+                                      16) & 1 << 12
+            # With five levels it takes half a minute and says nothing.
+            if arch == 'amd64' and not five_levels:
+                text = qmp.monitor('info mem', cpu, timeout=120)
+                out.write(f'##### cpu{cpu} info mem\n{text}\n')
         if arch == 'arm64':
             texts = gdbstub.system_registers(qmp, f'{scratch}/gdb', cpus)
             for cpu, text in enumerate(texts):
