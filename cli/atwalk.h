@@ -26,7 +26,7 @@ struct common {
 
 /* Options of the commands that look into one address space. */
 struct space_opts {
-	struct opt_number cpu, root, cbit;
+	struct opt_number pid, cpu, root, cbit;
 	const char *paging, *pte_ext;
 };
 
@@ -43,6 +43,8 @@ const struct command *command_at(size_t i);
 
 /* The space options, for a command's own table; `s` is its struct's type. */
 #define SPACE_OPTIONS(s, m) \
+	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
+	  "the page tables of process N", NULL }, \
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
 	  "the page tables CPU N was using", NULL }, \
 	{ 0, "root", OPT_HEX, offsetof(s, m.root), "PHYS", \
@@ -70,7 +72,9 @@ struct opened {
 	struct atw_kernel *kernel;
 	struct atw_soft_abi soft;
 	char release[96];        /* empty: unknown */
+	char process[32];        /* whose tables --pid asked for, or empty */
 	bool user_space;         /* the user said whose tables these are */
+	bool defective;          /* truncated or damaged: an answer in part */
 };
 
 /*
@@ -82,6 +86,10 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/* How to say whose page tables are meant, as a hint. */
+const char *whose_tables(const struct opened *o);
+/* Where the root comes from, as words. */
+const char *root_from(const struct opened *o);
 
 /* ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive. */
 struct address {
@@ -95,26 +103,4 @@ int parse_address(const struct opened *o, const char *text, struct address *ret,
 
 void output_opts(const struct common *c, const struct opened *o,
 		 struct atw_output_opts *ret);
-/* The state words every listing shares, in the order of enum state. */
-enum state {
-	STATE_PRESENT, STATE_TABLE, STATE_ABSENT, STATE_PROTNONE, STATE_SWAP,
-	STATE_MIGRATION, STATE_POISON, STATE_DEVICE, STATE_MARKER, STATE_GUARD,
-	STATE_LOST, STATE_EXCLUDED, STATE_BAD, STATE_REPEAT,
-};
-extern const struct atw_names state_names, rights_names;
-enum state state_of(unsigned kind, unsigned loss,
-		    const struct atw_soft_word *soft);
-/* "r", "w", "x", "u" bits for rights_names out of folded rights. */
-uint64_t rights_bits(unsigned rights);
-
-/* The names of a mode's entry flags; freed with the struct by its owner. */
-struct flag_names {
-	const char *name[64];
-	struct atw_names names;
-};
-void flag_names_init(struct flag_names *f, const struct atw_paging *pg);
-const struct atw_names *level_names(const struct atw_paging *pg,
-				    const char *store[ATW_MAX_LEVELS],
-				    struct atw_names *ret);
-
 #endif

@@ -133,9 +133,9 @@ static void kernel_facts(struct facts *f, const struct opened *o)
 	atw_pa at;
 
 	fact(f, "paging", "%s (%s)", sp->paging.name, sp->paging.help);
-	fact(f, "root", "0x%" PRIx64 ", from %s",
+	fact(f, "root", "0x%" PRIx64 " (%s)",
 	     sp->high.have ? sp->high.pa.u : sp->low.pa.u,
-	     atw_kernel_root_why(o->kernel));
+	     root_from(o));
 	if (!vi) {
 		fact(f, "vmcoreinfo", "none: the kernel's release and KASLR offset are not known, and what absent entries mean is a guess");
 		return;
@@ -158,10 +158,16 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	struct atw_err err = { 0 };
 	struct facts f = { .err = &err };
 	char text[256] = "";
-	int status = open_source(c, name, NULL, &src), k = 0;
+	int status = open_source(c, name, NULL, &src), k;
 
 	if (status)
 		return status;
+	/* A source without a kernel is still worth describing. */
+	k = attach_kernel(c, &src, &o->space);
+	if (k == EXIT_USAGE) {
+		close_source(&src);
+		return k;
+	}
 	output_opts(c, NULL, &oo);
 	f.r = atw_output_open(&oo, &fact_schema, &f.out, &err);
 	if (src.source->ops->describe)
@@ -170,9 +176,6 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	text_fact(&f, src.source, "machine", "machine");
 	text_fact(&f, src.source, "truncated", "truncated");
 	text_fact(&f, src.source, "damaged", "damaged");
-	/* A source without a kernel is still worth describing. */
-	if (f.r == ATW_OK)
-		k = attach_kernel(c, &src, &o->space);
 	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
 	if (src.kernel)
 		kernel_facts(&f, &src);
@@ -180,8 +183,8 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	memory_facts(&f, src.source, c->verbose > 0);
 	if (f.r == ATW_OK)
 		f.r = atw_output_commit(f.out, &err);
-	status = f.r < 0 ? complain(&err) : k == EXIT_USAGE ? k : k ? EXIT_PARTIAL
-								     : EXIT_COMPLETE;
+	status = f.r < 0 ? complain(&err) :
+		 k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 	atw_output_close(f.out);
 	close_source(&src);
 	return status;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "atwalk.h"
+#include "listing.h"
 #include "base/num.h"
 
 struct map_opts {
@@ -27,45 +27,8 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
-enum col {
-	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_REPEAT,
-	C_RIGHTS, C_STATE, C_FLAGS, C_ENTRY, C_NODE, C_PID, C_TASK, C_AREA, C_COUNT,
-};
-
-static const struct atw_column all_columns[C_COUNT] = {
-	[C_ADDRESS] = { .key = "address", .type = ATW_T_VA,
-			.help = "first virtual address" },
-	[C_END] = { .key = "end", .type = ATW_T_VA,
-		    .help = "first address after it; 0 is the top of the address space" },
-	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6,
-		     .help = "bytes from address to end" },
-	[C_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
-			 .help = "what address maps to" },
-	[C_PAGE] = { .key = "page", .type = ATW_T_BYTES, .width = 4,
-		     .help = "bytes of one translation; larger than the mode's page: a large page" },
-	[C_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 6, .hidden = true,
-		      .help = "table entries merged" },
-	[C_LEVEL] = { .key = "level", .type = ATW_T_ENUM, .width = 5, .hidden = true,
-		      .help = "table the entries are in" },
-	[C_REPEAT] = { .key = "repeat", .type = ATW_T_BYTES, .width = 6, .hidden = true,
-		       .help = "state repeat: bytes before address that recur through the range" },
-	[C_RIGHTS] = { .key = "rights", .type = ATW_T_LETTERS, .width = 6,
-		       .names = &rights_names, .help = "rights left after every level" },
-	[C_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8,
-		      .names = &state_names, .help = "what the entries are" },
-	[C_FLAGS] = { .key = "flags", .type = ATW_T_FLAGS,
-		      .help = "bits that every entry has; same-page: all map one page" },
-	[C_ENTRY] = { .key = "entry", .type = ATW_T_HEX, .hidden = true,
-		      .help = "raw value of the first entry" },
-	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .hidden = true,
-		     .help = "NUMA node" },
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .hidden = true,
-		    .help = "process" },
-	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .hidden = true,
-		     .help = "its name" },
-	[C_AREA] = { .key = "area", .type = ATW_T_TEXT, .hidden = true,
-		     .help = "memory area" },
-};
+static const uint64_t USUAL = COL(C_ADDRESS) | COL(C_END) | COL(C_SIZE) |
+	COL(C_PHYSICAL) | COL(C_PAGE) | COL(C_RIGHTS) | COL(C_STATE) | COL(C_FLAGS);
 
 /* Bytes and pages of one page size. A mode has few: a list will do. */
 struct tally {
@@ -74,30 +37,12 @@ struct tally {
 
 struct map {
 	struct atw_output *out;
-	const struct opened *src;
-	struct atw_column col[C_COUNT];
-	struct atw_schema schema;
-	struct flag_names flags;
-	unsigned same_page;              /* its bit among the flags */
-	const char *level_name[ATW_MAX_LEVELS];
-	struct atw_names levels;
+	struct listing list;
 	struct tally tally[16];
 	size_t ntally;
 	/* Of the rows that passed the filter; holes counts them all. */
-	uint64_t rows, lost, excluded, bad, soft, repeats, holes;
+	uint64_t rows, lost, excluded, damaged, bad, soft, repeats, holes;
 };
-
-static void columns_init(struct map *m, const struct atw_paging *pg)
-{
-	memcpy(m->col, all_columns, sizeof(all_columns));
-	flag_names_init(&m->flags, pg);
-	m->same_page = (unsigned)m->flags.names.n;
-	if (m->same_page < 64)
-		m->flags.name[m->flags.names.n++] = "same-page";
-	m->col[C_FLAGS].names = &m->flags.names;
-	m->col[C_LEVEL].names = level_names(pg, m->level_name, &m->levels);
-	m->schema = (struct atw_schema){ "map", m->col, C_COUNT };
-}
 
 static void count(struct map *m, const struct atw_range *g)
 {
@@ -105,7 +50,8 @@ static void count(struct map *m, const struct atw_range *g)
 
 	m->rows++;
 	if (g->loss)
-		*(g->loss == ATW_LOST_EXCLUDED ? &m->excluded : &m->lost) += 1;
+		*(g->loss == ATW_LOST_EXCLUDED ? &m->excluded :
+		  g->loss == ATW_LOST_DAMAGED  ? &m->damaged : &m->lost) += 1;
 	else if (g->repeat_of)
 		m->repeats++;
 	else if (g->kind == ATW_BAD)
@@ -121,53 +67,53 @@ static void count(struct map *m, const struct atw_range *g)
 	if (i == m->ntally)
 		m->tally[m->ntally++] = (struct tally){ .page = g->page };
 	m->tally[i].bytes += g->size;
-	m->tally[i].pages += g->size / g->page;
+	/* A clipped page is still one page. */
+	m->tally[i].pages += g->page ? (g->size + g->page - 1) / g->page : 0;
 }
-
-#define HAVE(c) ((uint64_t)1 << (c))
 
 static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 {
-	const struct atw_paging *pg = &atw_kernel_space(m->src->kernel)->paging;
-	union atw_value v[C_COUNT] = { 0 };
-	struct atw_row row = { v, 0 };
-	struct atw_soft_word soft = { 0 };
+	const struct atw_paging *pg = &m->list.space->paging;
+	struct row r = { 0 };
 	enum state st;
 
-	if (g->kind == ATW_ABSENT)
-		soft = atw_soft_decode(&m->src->soft, pg, g->level, g->word);
-	st = state_of(g->kind, g->loss, &soft);
-	v[C_ADDRESS].u = g->va.u;
-	v[C_END].u = g->va.u + g->size;
-	v[C_SIZE].u = g->size;
-	v[C_PAGES].u = g->entries;
-	v[C_LEVEL].u = g->level;
-	v[C_STATE].u = st;
-	row.have = HAVE(C_ADDRESS) | HAVE(C_END) | HAVE(C_SIZE) | HAVE(C_PAGES) |
-		   HAVE(C_LEVEL) | HAVE(C_STATE);
+	row_set(&r, C_ADDRESS, g->va.u);
+	row_set(&r, C_END, g->va.u + g->size);
+	row_set(&r, C_SIZE, g->size);
+	row_set(&r, C_PAGES, g->entries);
+	row_set(&r, C_LEVEL, g->level);
+	st = row_state(&m->list, &r, g->level, g->kind, g->loss, g->word, 0);
 	if (g->repeat_of) {
-		v[C_STATE].u = st = STATE_REPEAT;
-		v[C_REPEAT].u = g->repeat_of;
-		row.have |= HAVE(C_REPEAT);
+		row_set(&r, C_STATE, st = STATE_REPEAT);
+		row_set(&r, C_REPEAT, g->repeat_of);
 	}
-	if (!g->loss) {
-		v[C_ENTRY].u = g->word;
-		row.have |= HAVE(C_ENTRY);
+	if (!g->loss)
+		row_set(&r, C_ENTRY, g->word);
+	if (st == STATE_PRESENT || st == STATE_TABLE) {
+		row_set(&r, C_PHYSICAL, g->pa.u);
+		row_rights(&r, st, g->rights);
+		row_set(&r, C_FLAGS, st == STATE_TABLE ?
+			atw_entry_flags(pg, g->level, ATW_TABLE, g->word) :
+			g->flags | (g->same_pa ? m->list.same_page : 0));
 	}
-	if (st == STATE_PRESENT) {
-		v[C_PHYSICAL].u = g->pa.u;
-		v[C_PAGE].u = g->page;
-		v[C_RIGHTS].u = rights_bits(g->rights);
-		v[C_FLAGS].u = g->flags;
-		if (g->same_pa && m->same_page < 64)
-			v[C_FLAGS].u |= (uint64_t)1 << m->same_page;
-		row.have |= HAVE(C_PHYSICAL) | HAVE(C_PAGE) | HAVE(C_RIGHTS) |
-			    HAVE(C_FLAGS);
-	} else if (soft.pa.u) {
-		v[C_PHYSICAL].u = soft.pa.u;
-		row.have |= HAVE(C_PHYSICAL);
-	}
-	return atw_output_row(m->out, &row, err);
+	if (st == STATE_PRESENT && g->page)
+		row_set(&r, C_PAGE, g->page);
+	return row_put(&r, m->out, err);
+}
+
+/* A range asked for may begin and end inside of pages. */
+static void clip(struct atw_range *g, const struct address *a)
+{
+	uint64_t last = g->va.u + (g->size - 1), skip = 0;
+
+	if (a->first > g->va.u)
+		skip = a->first - g->va.u;
+	if (a->last < last)
+		last = a->last;
+	g->va.u += skip;
+	if (g->kind == ATW_LEAF && !g->loss && !g->same_pa)
+		g->pa.u += skip;
+	g->size = last - g->va.u + 1;
 }
 
 static int list(struct map *m, const struct address *a, unsigned split,
@@ -179,7 +125,7 @@ static int list(struct map *m, const struct address *a, unsigned split,
 	};
 	struct atw_ranges *ranges;
 	struct atw_range g;
-	int r = atw_ranges_open(atw_kernel_space(m->src->kernel), &o, split,
+	int r = atw_ranges_open(m->list.space, &o, split,
 				&ranges, err);
 
 	if (r < 0)
@@ -190,6 +136,8 @@ static int list(struct map *m, const struct address *a, unsigned split,
 		if (g.loss == ATW_LOST_DAMAGED)
 			complain(atw_walk_error(atw_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
+		if (a->is_range)
+			clip(&g, a);
 		r = put(m, &g, err);
 		if (r < 0)
 			break;
@@ -214,16 +162,20 @@ static void summary(struct map *m)
 	size_t n = 0;
 
 	qsort(m->tally, m->ntally, sizeof(m->tally[0]), by_page);
-	for (size_t i = 0; i < m->ntally; i++) {
+	for (size_t i = 0; i < m->ntally && n < sizeof(text); i++) {
 		const struct tally *t = &m->tally[i];
 
 		bytes += t->bytes;
-		n += (size_t)snprintf(text + n, sizeof(text) - n,
-				      "%s %s in %" PRIu64 " page%s of %s",
-				      i ? "," : ":", num_human(t->bytes, size), t->pages,
-				      t->pages == 1 ? "" : "s", num_human(t->page, page));
-		if (n >= sizeof(text))
-			break;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s in ",
+				      i ? "," : ":", num_human(t->bytes, size));
+		if (n < sizeof(text) && t->page)
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      "%" PRIu64 " page%s of %s", t->pages,
+					      t->pages == 1 ? "" : "s",
+					      num_human(t->page, page));
+		else if (n < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      "pages of several sizes");
 	}
 	atw_output_note(m->out, "%" PRIu64 " range%s, %s mapped%s", m->rows,
 			m->rows == 1 ? "" : "s", num_human(bytes, size), text);
@@ -234,12 +186,14 @@ static void summary(struct map *m)
 		atw_output_note(m->out, "%" PRIu64 " %s what the CPU ignores (swap, protnone, ...)",
 				m->soft, m->soft == 1 ? "entry holds" : "entries hold");
 	if (m->lost)
-		atw_output_note(m->out, "%" PRIu64 " table%s lost: the source does not have %s",
-				m->lost, m->lost == 1 ? " is" : "s are",
-				m->lost == 1 ? "it" : "them");
+		atw_output_note(m->out, "%" PRIu64 " range%s lost: the source does not have the tables",
+				m->lost, m->lost == 1 ? " is" : "s are");
 	if (m->excluded)
-		atw_output_note(m->out, "%" PRIu64 " table%s excluded when the dump was made",
-				m->excluded, m->excluded == 1 ? " was" : "s were");
+		atw_output_note(m->out, "%" PRIu64 " range%s unknown: the tables were excluded when the dump was made",
+				m->excluded, m->excluded == 1 ? " is" : "s are");
+	if (m->damaged)
+		atw_output_note(m->out, "%" PRIu64 " range%s unknown: the tables are damaged",
+				m->damaged, m->damaged == 1 ? " is" : "s are");
 	if (m->bad)
 		atw_output_note(m->out, "%" PRIu64 " %s bad: reserved bits are set",
 				m->bad, m->bad == 1 ? "entry is" : "entries are");
@@ -275,7 +229,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
 	struct opened src = { 0 };
-	struct map m = { .src = &src };
+	struct map m = { 0 };
 	struct address whole = { 0, UINT64_MAX, true }, a;
 	unsigned split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL;
 	struct atw_output_opts oo;
@@ -294,12 +248,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_source(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
-	columns_init(&m, &atw_kernel_space(src.kernel)->paging);
+	listing_init(&m.list, "map", &src, USUAL);
 	output_opts(c, &src, &oo);
 	for (int i = 1; i < argc && r == ATW_OK; i++)
 		r = parse_address(&src, argv[i], &a, &err);
 	if (r == ATW_OK)
-		r = atw_output_open(&oo, &m.schema, &m.out, &err);
+		r = atw_output_open(&oo, &m.list.schema, &m.out, &err);
 	if (r == ATW_OK && argc == 1)
 		r = list(&m, &whole, split, (unsigned)o->depth.u, &err);
 	for (int i = 1; i < argc && r == ATW_OK; i++) {

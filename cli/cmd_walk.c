@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_walk.c - where is this address, through which tables, with which rights. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "atwalk.h"
+#include "listing.h"
 
 struct walk_opts {
 	struct space_opts space;
@@ -20,137 +19,81 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
-/* In the order of both schemas' first columns; see fill(). */
-enum col {
-	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_LEVEL, C_INDEX, C_AT, C_ENTRY,
-	C_RIGHTS, C_STATE, C_FLAGS, C_NODE, C_PID, C_TASK, C_AREA, C_COUNT,
-};
+static const uint64_t USUAL = COL(C_ADDRESS) | COL(C_SIZE) | COL(C_PHYSICAL) |
+	COL(C_LEVEL) | COL(C_RIGHTS) | COL(C_STATE) | COL(C_FLAGS);
+static const uint64_t OF_PATH = COL(C_INDEX) | COL(C_ENTRY_AT) | COL(C_ENTRY);
 
 struct walk_out {
 	struct atw_output *out;
-	const struct opened *src;
+	struct listing list;
 	bool path;
-	struct atw_column col[C_COUNT];
-	struct atw_schema schema;
-	struct flag_names flags;
-	const char *level_name[ATW_MAX_LEVELS];
-	struct atw_names levels;
 	uint64_t lost, unmapped;
 };
 
-static void columns_init(struct walk_out *w, const struct atw_paging *pg)
+/* What one entry of the path says, whether it ends it or not. */
+static void fill_step(const struct listing *l, struct row *r,
+		      const struct atw_step *p, enum state st)
 {
-	static const struct atw_column all[C_COUNT] = {
-		[C_ADDRESS] = { .key = "address", .type = ATW_T_VA,
-				.help = "virtual address asked for" },
-		[C_END] = { .key = "end", .type = ATW_T_VA, .hidden = true,
-			    .help = "first address after the page" },
-		[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 5,
-			     .help = "bytes this entry speaks for" },
-		[C_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
-				 .help = "physical address of the byte; in a path, where the entry points" },
-		[C_LEVEL] = { .key = "level", .type = ATW_T_ENUM, .width = 5,
-			      .help = "table the entry is in" },
-		[C_INDEX] = { .key = "index", .type = ATW_T_COUNT, .width = 5,
-			      .help = "its slot in that table" },
-		[C_AT] = { .key = "entry_at", .type = ATW_T_PA,
-			   .help = "physical address of the entry itself" },
-		[C_ENTRY] = { .key = "entry", .type = ATW_T_HEX,
-			      .help = "the entry's raw value" },
-		[C_RIGHTS] = { .key = "rights", .type = ATW_T_LETTERS, .width = 6,
-			       .names = &rights_names,
-			       .help = "rights left after every entry so far" },
-		[C_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8,
-			      .names = &state_names, .help = "what the entry is" },
-		[C_FLAGS] = { .key = "flags", .type = ATW_T_FLAGS,
-			      .help = "the entry's own bits by name" },
-		[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .hidden = true,
-			     .help = "NUMA node" },
-		[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .hidden = true,
-			    .help = "process" },
-		[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .hidden = true,
-			     .help = "its name" },
-		[C_AREA] = { .key = "area", .type = ATW_T_TEXT, .hidden = true,
-			     .help = "memory area" },
-	};
+	const struct atw_paging *pg = &l->space->paging;
 
-	memcpy(w->col, all, sizeof(all));
-	flag_names_init(&w->flags, pg);
-	w->col[C_FLAGS].names = &w->flags.names;
-	w->col[C_LEVEL].names = level_names(pg, w->level_name, &w->levels);
-	w->col[C_INDEX].hidden = w->col[C_AT].hidden = !w->path;
-	w->col[C_ENTRY].hidden = !w->path;
-	w->schema = (struct atw_schema){ "walk", w->col, C_COUNT };
+	row_set(r, C_LEVEL, p->level);
+	row_set(r, C_INDEX, p->index);
+	row_set(r, C_ENTRY_AT, p->at.u);
+	row_set(r, C_ENTRY, p->word);
+	if (st == STATE_PRESENT || st == STATE_TABLE) {
+		row_rights(r, st, p->rights);
+		row_set(r, C_FLAGS, atw_entry_flags(pg, p->level, p->kind, p->word));
+	}
 }
 
-#define HAVE(c) ((uint64_t)1 << (c))
+static void fill_slot(struct row *r, uint64_t address, uint64_t slot, uint64_t size)
+{
+	row_set(r, C_ADDRESS, address);
+	row_set(r, C_END, slot + size);
+	row_set(r, C_SIZE, size);
+}
 
 /* The row of one piece as a whole: the answer to "where is this address". */
 static int answer(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 		  struct atw_err *err)
 {
-	const struct atw_space *sp = atw_kernel_space(w->src->kernel);
-	union atw_value v[C_COUNT] = { 0 };
-	struct atw_row row = { v, 0 };
-	struct atw_soft_word soft = { 0 };
-	uint64_t skip = first > s->va.u ? first - s->va.u : 0;
 	const struct atw_step *last = s->depth ? &s->path[s->depth - 1] : NULL;
+	uint64_t skip = first > s->va.u ? first - s->va.u : 0;
+	struct row r = { 0 };
 	enum state st;
 
-	if (s->kind == ATW_ABSENT)
-		soft = atw_soft_decode(&w->src->soft, &sp->paging, s->level, last->word);
-	st = state_of(s->kind, s->loss, &soft);
-	v[C_ADDRESS].u = s->va.u + skip;
-	v[C_END].u = s->va.u + s->size;
-	v[C_SIZE].u = s->size;
-	v[C_LEVEL].u = s->level;
-	v[C_STATE].u = st;
-	row.have = HAVE(C_ADDRESS) | HAVE(C_END) | HAVE(C_SIZE) | HAVE(C_LEVEL) |
-		   HAVE(C_STATE);
-	if (!s->loss && last) {
-		v[C_INDEX].u = last->index;
-		v[C_AT].u = last->at.u;
-		v[C_ENTRY].u = last->word;
-		row.have |= HAVE(C_INDEX) | HAVE(C_AT) | HAVE(C_ENTRY);
-	}
-	if (st == STATE_PRESENT || st == STATE_TABLE) {
-		v[C_PHYSICAL].u = s->pa.u + (st == STATE_PRESENT ? skip : 0);
-		v[C_RIGHTS].u = rights_bits(s->rights);
-		v[C_FLAGS].u = atw_entry_flags(&sp->paging, s->level, s->kind, last->word);
-		row.have |= HAVE(C_PHYSICAL) | HAVE(C_RIGHTS) | HAVE(C_FLAGS);
-	} else if (soft.pa.u) {
-		v[C_PHYSICAL].u = soft.pa.u + skip;
-		row.have |= HAVE(C_PHYSICAL);
-	}
-	return atw_output_row(w->out, &row, err);
+	fill_slot(&r, s->va.u + skip, s->va.u, s->size);
+	row_set(&r, C_LEVEL, s->level);
+	st = row_state(&w->list, &r, s->level, s->kind, s->loss,
+		       last ? last->word : 0, skip);
+	if (!s->loss && last)
+		fill_step(&w->list, &r, last, st);
+	if (st == STATE_PRESENT || st == STATE_TABLE)
+		row_set(&r, C_PHYSICAL, s->pa.u + (st == STATE_PRESENT ? skip : 0));
+	if (st == STATE_PRESENT)
+		row_set(&r, C_PAGE, (uint64_t)1 << atw_entry_span(&w->list.space->paging,
+								  s->level, last->word));
+	return row_put(&r, w->out, err);
 }
 
 /* One row a level, root first. */
 static int path(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 		struct atw_err *err)
 {
-	const struct atw_space *sp = atw_kernel_space(w->src->kernel);
+	const struct atw_paging *pg = &w->list.space->paging;
 	unsigned above = s->loss ? s->depth : s->depth - 1u;
 
 	for (unsigned i = 0; i < above; i++) {
 		const struct atw_step *p = &s->path[i];
-		union atw_value v[C_COUNT] = { 0 };
-		struct atw_row row = { v, 0 };
+		uint64_t size = (uint64_t)1 << pg->level[p->level].shift;
+		struct row r = { 0 };
 
-		v[C_ADDRESS].u = first > s->va.u ? first : s->va.u;
-		v[C_SIZE].u = (uint64_t)1 << sp->paging.level[p->level].shift;
-		v[C_PHYSICAL].u = atw_entry_addr(&sp->paging, p->level, p->kind, p->word).u;
-		v[C_LEVEL].u = p->level;
-		v[C_INDEX].u = p->index;
-		v[C_AT].u = p->at.u;
-		v[C_ENTRY].u = p->word;
-		v[C_RIGHTS].u = rights_bits(p->rights);
-		v[C_STATE].u = STATE_TABLE;
-		v[C_FLAGS].u = atw_entry_flags(&sp->paging, p->level, p->kind, p->word);
-		row.have = HAVE(C_ADDRESS) | HAVE(C_SIZE) | HAVE(C_PHYSICAL) |
-			   HAVE(C_LEVEL) | HAVE(C_INDEX) | HAVE(C_AT) | HAVE(C_ENTRY) |
-			   HAVE(C_RIGHTS) | HAVE(C_STATE) | HAVE(C_FLAGS);
-		if (atw_output_row(w->out, &row, err) < 0)
+		fill_slot(&r, first > s->va.u ? first : s->va.u,
+			  s->va.u & ~(size - 1), size);
+		row_set(&r, C_STATE, STATE_TABLE);
+		row_set(&r, C_PHYSICAL, atw_entry_addr(pg, p->level, p->kind, p->word).u);
+		fill_step(&w->list, &r, p, STATE_TABLE);
+		if (row_put(&r, w->out, err) < 0)
 			return err->status;
 	}
 	return answer(w, s, first, err);
@@ -166,7 +109,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 	};
 	const struct atw_seen *s;
 	struct atw_walk *walk;
-	int r = atw_walk_open(atw_kernel_space(w->src->kernel), &o, &walk, err);
+	int r = atw_walk_open(w->list.space, &o, &walk, err);
 
 	if (r < 0)
 		return r;
@@ -186,11 +129,11 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 			if (n > 1) {
 				one.va.u = s->va.u + i * size;
 				one.size = size;
-				one.pa = atw_seen_pa(atw_kernel_space(w->src->kernel), s, i);
-				last->word = atw_seen_word(atw_kernel_space(w->src->kernel), s, i);
+				one.pa = atw_seen_pa(w->list.space, s, i);
+				last->word = atw_seen_word(w->list.space, s, i);
 				last->index = (uint16_t)(s->path[one.depth - 1].index + i);
 				last->at.u = s->path[one.depth - 1].at.u +
-					(uint64_t)i * atw_kernel_space(w->src->kernel)->paging.word_size;
+					(uint64_t)i * w->list.space->paging.word_size;
 			}
 			r = w->path ? path(w, &one, a->first, err)
 				    : answer(w, &one, a->first, err);
@@ -206,7 +149,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct walk_opts *o = opts;
 	struct opened src = { 0 };
-	struct walk_out w = { .path = o->path, .src = &src };
+	struct walk_out w = { .path = o->path };
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	int status, r = ATW_OK;
@@ -219,12 +162,13 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_source(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
-	columns_init(&w, &atw_kernel_space(src.kernel)->paging);
+	listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
+	w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
 	output_opts(c, &src, &oo);
 	/* Every address is checked before the first one is answered. */
 	for (int pass = 0; pass < 2 && r == ATW_OK; pass++) {
 		if (pass)
-			r = atw_output_open(&oo, &w.schema, &w.out, &err);
+			r = atw_output_open(&oo, &w.list.schema, &w.out, &err);
 		for (int i = 1; i < argc && r == ATW_OK; i++) {
 			struct address a;
 

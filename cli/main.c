@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - which command, its options, its help. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,17 @@ static void command_help(const struct command *cmd)
 	options_help(common_options, stdout);
 }
 
+/* Help and version go past the sinks, which notice a disk that is full. */
+static int told(void)
+{
+	struct atw_err err = { 0 };
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_IO, "standard output: cannot write: %s", strerror(errno));
+	return complain(&err);
+}
+
 /*
  * A mapped file that shrinks takes its pages away under us. There is nothing
  * to go on with, but it can be said.
@@ -108,10 +120,10 @@ static int run(const struct command *cmd, int argc, char **argv)
 		status = complain_usage(cmd->name, "%s", why);
 	} else if (c.version) {
 		printf("atwalk %s\n", atw_version());
-		status = EXIT_COMPLETE;
+		status = told();
 	} else if (c.help) {
 		command_help(cmd);
-		status = EXIT_COMPLETE;
+		status = told();
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}
@@ -125,7 +137,6 @@ int main(int argc, char **argv)
 	const struct command *cmd;
 
 	signal(SIGBUS, on_sigbus);
-	signal(SIGPIPE, SIG_IGN);        /* a reader that left is an error text */
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
@@ -136,7 +147,7 @@ int main(int argc, char **argv)
 			command_help(cmd);
 		else
 			usage(stdout);
-		return EXIT_COMPLETE;
+		return told();
 	}
 	cmd = find_command(argv[1]);
 	if (cmd)

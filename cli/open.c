@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "atwalk.h"
-#include "base/num.h"
+#include "base/nearest.h"
 
 static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -26,6 +26,39 @@ static void find_release(struct opened *o)
 	    atw_fact(o->source, "release", &b) == ATW_OK)
 		snprintf(o->release, sizeof(o->release), "%.*s",
 			 (int)(b.len < 95 ? b.len : 95), (const char *)b.data);
+}
+
+/* The one root that --pid means. */
+static int process_root(const struct space_opts *space, struct opened *o,
+			atw_pa *ret, struct atw_err *err)
+{
+	struct atw_blob why;
+	char key[48];
+	uint64_t root;
+
+	if (space->root.given || space->cpu.given)
+		return atw_err_set(err, ATW_E_USAGE, "--pid and %s both say whose page tables",
+				   space->root.given ? "--root" : "--cpu");
+	if (!atw_source_is_live(o->source))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "--pid: processes of dumps are not yet found");
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".root", space->pid.u);
+	if (atw_fact_u64(o->source, key, &root) == ATW_OK) {
+		snprintf(o->process, sizeof(o->process), "process %" PRIu64, space->pid.u);
+		*ret = ATW_PA(root);
+		return ATW_OK;
+	}
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", space->pid.u);
+	if (atw_fact(o->source, key, &why) < 0)
+		return atw_err_set(err, ATW_E_MISSING, "--pid: process %" PRIu64 " was not found",
+				   space->pid.u);
+	return atw_err_set(err, ATW_E_MISSING, "--pid: %.*s", (int)why.len,
+			   (const char *)why.data);
+}
+
+const char *root_from(const struct opened *o)
+{
+	return o->process[0] ? o->process : atw_kernel_root_why(o->kernel);
 }
 
 static int open_kernel(const struct space_opts *space, struct opened *o,
@@ -49,10 +82,23 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 			 ko.ext ? ko.ext : "", ko.ext ? "," : "", space->cbit.u);
 		ko.ext = ext;
 	}
+	if (space->pid.given) {
+		r = process_root(space, o, &ko.root, err);
+		if (r < 0)
+			return r;
+		ko.has_root = true;
+	}
 	r = atw_kernel_open(o->source, &ko, &o->kernel, err);
 	if (r < 0)
 		return r;
-	o->user_space = space->cpu.given || space->root.given;
+	/* A root that was given answers for both halves; a process has but one. */
+	if (space->pid.given && atw_kernel_space(o->kernel)->high.have) {
+		atw_kernel_close(o->kernel);
+		o->kernel = NULL;
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "--pid: not yet on machines whose kernel has a root of its own");
+	}
+	o->user_space = space->pid.given || space->cpu.given || space->root.given;
 	find_release(o);
 	o->soft = atw_soft_abi_for(&atw_kernel_space(o->kernel)->paging,
 				   o->release[0] ? o->release : NULL);
@@ -60,15 +106,17 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 }
 
 /* What a container says is wrong with itself bears on every answer. */
-static void remark_defects(const struct common *c, const struct opened *o)
+static void remark_defects(const struct common *c, struct opened *o)
 {
 	static const char *const keys[] = { "truncated", "damaged" };
 	struct atw_blob text;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (atw_fact(o->source, keys[i], &text) == ATW_OK)
+		if (atw_fact(o->source, keys[i], &text) == ATW_OK) {
+			o->defective = true;
 			remark(c, "%s: %.*s", o->name, (int)text.len,
 			       (const char *)text.data);
+		}
 }
 
 int attach_kernel(const struct common *c, struct opened *o,
@@ -78,15 +126,30 @@ int attach_kernel(const struct common *c, struct opened *o,
 	int r = open_kernel(space, o, &err);
 
 	if (r < 0) {
-		if (r != ATW_E_USAGE)
+		/* What is wrong with an option is not the source's fault. */
+		if (strncmp(err.text, "--", 2))
 			atw_err_wrap(&err, "%s", o->name);
 		return complain(&err);
 	}
 	if (c->verbose)
-		remark(c, "%s: %s, root from %s", o->name,
-		       atw_kernel_space(o->kernel)->paging.name,
-		       atw_kernel_root_why(o->kernel));
+		remark(c, "%s: %s, root: %s", o->name,
+		       atw_kernel_space(o->kernel)->paging.name, root_from(o));
 	return EXIT_COMPLETE;
+}
+
+/* A word that is no file may have been meant as a command. */
+static void hint_command(struct atw_err *err, const char *name)
+{
+	struct nearest near = { .word = name, .len = strlen(name) };
+
+	if (err->status != ATW_E_MISSING || err->hint[0] || strpbrk(name, "/:."))
+		return;
+	for (size_t i = 0; command_at(i); i++)
+		nearest_try(&near, command_at(i)->name);
+	if (near.name && !near.distance)
+		atw_err_hint(err, "the command goes first: atwalk %s [options] SOURCE", name);
+	else if (near.name)
+		atw_err_hint(err, "did you mean the command '%s'?", near.name);
 }
 
 int open_source(const struct common *c, const char *name,
@@ -97,8 +160,10 @@ int open_source(const struct common *c, const char *name,
 	struct atw_err err = { 0 };
 	int status = EXIT_COMPLETE;
 
-	if (atw_source_open(name, c->parts.v, c->parts.n, &o.source, &err) < 0)
+	if (atw_source_open(name, c->parts.v, c->parts.n, &o.source, &err) < 0) {
+		hint_command(&err, name);
 		return complain(&err);
+	}
 	if (c->verbose > 1 &&
 	    atw_source_trace(o.source, trace, NULL, &traced, &err) == ATW_OK)
 		o.source = traced;
@@ -119,69 +184,10 @@ void close_source(struct opened *o)
 	atw_source_close(o->source);
 }
 
-/* ---- addresses ---- */
-
-/* VMCOREINFO names a few symbols, which is enough to find one's way. */
-static bool find_symbol(const struct opened *o, const char *name, size_t len,
-			uint64_t *ret)
+const char *whose_tables(const struct opened *o)
 {
-	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
-	char key[128];
-
-	if (!vi || !len || len > 100)
-		return false;
-	snprintf(key, sizeof(key), "SYMBOL(%.*s)", (int)len, name);
-	return atw_vmcoreinfo_u64(vi, key, ret) == ATW_OK;
-}
-
-static int check_valid(const struct opened *o, const char *text,
-		       const struct address *a, struct atw_err *err)
-{
-	const struct atw_space *sp = atw_kernel_space(o->kernel);
-	uint64_t bad = !atw_va_valid(&sp->paging, ATW_VA(a->first)) ? a->first : a->last;
-
-	if (!a->is_range && !atw_va_valid(&sp->paging, ATW_VA(bad)))
-		return atw_err_set(err, ATW_E_USAGE,
-				   "%s: no address of %s (%u bits, sign-extended)", text,
-				   sp->paging.name, sp->paging.va_bits);
-	if (!o->user_space && sp->paging.va_bits > 32 && !(a->last >> 63)) {
-		atw_err_set(err, ATW_E_USAGE,
-			    "%s: is a user address, and nothing says of which process", text);
-		atw_err_hint(err, "--cpu N takes the page tables a CPU was using, --root PHYS any others");
-		return ATW_E_USAGE;
-	}
-	return ATW_OK;
-}
-
-int parse_address(const struct opened *o, const char *text, struct address *ret,
-		  struct atw_err *err)
-{
-	size_t name = strcspn(text, "+");
-	struct num_range range;
-	struct address a = { 0 };
-	uint64_t base, off = 0;
-
-	if (num_range(text, 1, &range, err) == ATW_OK) {
-		a = (struct address){ range.first, range.last,
-				      strpbrk(text, "+-") != NULL };
-	} else if (find_symbol(o, text, name, &base)) {
-		if (text[name] && !num_any(text + name + 1, strlen(text + name + 1), &off))
-			return atw_err_set(err, ATW_E_USAGE,
-					   "'%s': '%s' is not an offset", text,
-					   text + name + 1);
-		a.first = a.last = base + off;
-	} else {
-		/* What begins with a number was meant as one: then *err says what
-		 * is wrong with it. */
-		if (!strchr("0123456789", text[0]) && text[0] &&
-		    !strchr(text, '-') && !num_hex(text, name, &base))
-			return atw_err_set(err, ATW_E_USAGE,
-					   "'%s' is neither an address (hexadecimal) nor a symbol that %s names",
-					   text, o->name);
-		return ATW_E_USAGE;
-	}
-	*ret = a;
-	return check_valid(o, text, &a, err);
+	return atw_source_is_live(o->source) ? "--pid N takes those of a process, --root PHYS any others"
+		: "--cpu N takes the page tables a CPU was using, --root PHYS any others";
 }
 
 void output_opts(const struct common *c, const struct opened *o,

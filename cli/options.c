@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/num.h"
 
 static bool takes_arg(const struct opt *o)
@@ -93,24 +94,15 @@ static const struct opt *find_letter(const struct opt_set *sets, size_t n,
 	return NULL;
 }
 
-/* The long option nearest to a mistyped one: shares the longest beginning. */
-static const char *nearest(const struct opt_set *sets, size_t n, const char *name)
+static const char *meant(const struct opt_set *sets, size_t n, const char *name,
+			 size_t len)
 {
-	const char *best = NULL;
-	size_t most = 1;
+	struct nearest near = { .word = name, .len = len };
 
 	for (size_t i = 0; i < n; i++)
-		for (const struct opt *o = sets[i].table; o && o->name; o++) {
-			size_t same = 0;
-
-			while (name[same] && name[same] == o->name[same])
-				same++;
-			if (same > most) {
-				most = same;
-				best = o->name;
-			}
-		}
-	return best;
+		for (const struct opt *o = sets[i].table; o && o->name; o++)
+			nearest_try(&near, o->name);
+	return near.name;
 }
 
 struct args {
@@ -127,7 +119,7 @@ static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
 	const struct opt *o = find_long(sets, nsets, name, len, &base);
 
 	if (!o) {
-		const char *near = nearest(sets, nsets, name);
+		const char *near = meant(sets, nsets, name, len);
 
 		snprintf(why, why_len, "unknown option --%.*s%s%s%s", (int)len, name,
 			 near ? "; did you mean --" : "", near ? near : "",

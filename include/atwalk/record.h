@@ -78,7 +78,8 @@ enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };
 struct atw_output_opts {
 	const char *format;      /* NULL: plain */
 	const char *path;        /* NULL: standard output */
-	const char *columns;     /* NULL: those not hidden; "+a,b" adds to them */
+	const char *columns;     /* NULL: those not hidden; "+a,b" adds to them,
+	                          * where the schema has its place */
 	const char *filter;      /* NULL: every row */
 	const char *sort;        /* "size:desc,address"; NULL: as they come */
 	const char *group;       /* a column: one row a value, with count and size */

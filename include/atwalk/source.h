@@ -76,10 +76,17 @@ struct atw_source_ops {
 	 *   "cpus", "cpu0.cr3" (.cr0 .cr2 .cr4)              8 bytes
 	 *   "cpu0.prstatus"                                  the note's bytes
 	 *   "truncated", "damaged"    what is wrong with the file, a sentence
+	 *   "pid.N.root"              8 bytes: a process's root table (live)
+	 *   "pid.N.why"               a sentence, when there is no such root
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */
 	void (*describe)(struct atw_source *s, char *buf, size_t len);
+	/*
+	 * The memory is in use by a running machine: it changes while it is
+	 * read, and nobody scans all of it.
+	 */
+	bool live;
 };
 
 struct atw_source {
@@ -121,6 +128,8 @@ ATW_API int atw_extent_at(struct atw_source *s, atw_pa pa,
 			  struct atw_extent *ret);
 ATW_API int atw_fact(struct atw_source *s, const char *key,
 		     struct atw_blob *ret);
+/* Is it a running machine's memory, wrapped or not? */
+ATW_API bool atw_source_is_live(const struct atw_source *s);
 /* A fact that is a little-endian number of 1 to 8 bytes. */
 ATW_API int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 

@@ -88,45 +88,6 @@ bool num_size(const char *s, size_t len, uint64_t *ret)
 	return true;
 }
 
-int num_range(const char *s, uint64_t one, struct num_range *ret,
-	      struct atw_err *err)
-{
-	const char *dash = strchr(s, '-'), *plus = strchr(s, '+');
-	struct num_range r;
-	uint64_t v;
-
-	if (dash) {
-		if (!num_hex(s, (size_t)(dash - s), &r.first) ||
-		    !num_hex(dash + 1, strlen(dash + 1), &v))
-			goto bad;
-		/* The end of the address space may be written as 0. */
-		r.last = v - 1;
-		if (r.last < r.first || (v == 0 && r.first == 0))
-			return atw_err_set(err, ATW_E_USAGE,
-					   "range '%s' ends before it starts", s);
-	} else if (plus) {
-		if (!num_hex(s, (size_t)(plus - s), &r.first) ||
-		    !num_size(plus + 1, strlen(plus + 1), &v))
-			goto bad;
-		if (!v)
-			return atw_err_set(err, ATW_E_USAGE,
-					   "range '%s' has no length", s);
-		if (__builtin_add_overflow(r.first, v - 1, &r.last))
-			return atw_err_set(err, ATW_E_USAGE,
-					   "range '%s' runs past the end of the address space", s);
-	} else {
-		if (!num_hex(s, strlen(s), &r.first))
-			goto bad;
-		r.last = r.first + (one - 1) < r.first ? UINT64_MAX
-						       : r.first + (one - 1);
-	}
-	*ret = r;
-	return ATW_OK;
-bad:
-	return atw_err_set(err, ATW_E_USAGE,
-			   "'%s' is not an address (hexadecimal), a range A-B or A+LENGTH", s);
-}
-
 char *num_human(uint64_t bytes, char buf[16])
 {
 	static const char units[] = "BKMGTPE";

@@ -12,11 +12,6 @@ bool num_any(const char *s, size_t len, uint64_t *ret);     /* 0x.. or decimal *
 /* 4096, 0x1000, 4K, 2M, 1G, 1T (powers of 1024; a trailing B or iB is fine). */
 bool num_size(const char *s, size_t len, uint64_t *ret);
 
-/* "A-B" (half open), "A+LENGTH", or one address (a range of `one` bytes). */
-struct num_range { uint64_t first, last; };                 /* inclusive */
-int num_range(const char *s, uint64_t one, struct num_range *ret,
-	      struct atw_err *err);
-
 /* 1.5K, 2.0M, 12G for people; buf of 16 is enough. Returns buf. */
 char *num_human(uint64_t bytes, char buf[16]);
 

@@ -190,8 +190,10 @@ static int extend(struct atw_paging *pg, const char *list, struct atw_err *err)
 	for (char *e = strtok_r(copy, ",", &save); e; e = strtok_r(NULL, ",", &save)) {
 		int r = atw_paging_extend(pg, e, err);
 
-		if (r < 0)
+		if (r < 0) {
+			atw_err_wrap(err, "--pte-ext");
 			return r;
+		}
 	}
 	return ATW_OK;
 }
@@ -219,13 +221,21 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 			set_root(&k->space, root.pa);
 	}
 	if (o->has_root) {
+		uint64_t size = atw_table_bytes(&k->space.paging,
+						k->space.paging.nlevels - 1u);
+
+		if (o->root.u & (size - 1))
+			return atw_err_set(err, ATW_E_USAGE,
+					   "--root 0x%" PRIx64 ": a root table of %s has %" PRIu64
+					   " bytes, and its address is a multiple of that",
+					   o->root.u, k->space.paging.name, size);
 		/* A given root may be either half's: it answers for both. */
 		k->space.low = (struct atw_root){ o->root, true };
 		k->space.high.have = false;
 		if (k->space.paging.halves == ATW_SPLIT)
 			k->space.high = k->space.low;
 		k->from = ATW_ROOT_GIVEN;
-		snprintf(k->why, sizeof(k->why), "given by --root");
+		snprintf(k->why, sizeof(k->why), "as given by --root");
 	}
 	r = ATW_OK;
 	if (o->ext)
@@ -249,7 +259,8 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	k->space.mem = mem;
 	found = from_note(k, &why);
 	/* Somebody who gives root and mode waits for no search. */
-	if (!found && !(o->has_root && o->paging))
+	if (!found && !(o->has_root && o->paging) &&
+	    !atw_source_is_live(mem))
 		found = scan_vmcoreinfo(mem, try_scanned, k) > 0;
 	if (o->cpu >= 0)
 		r = from_cpu(k, (unsigned)o->cpu, err);

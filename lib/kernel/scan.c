@@ -43,7 +43,8 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg)
 		if (e.kind == ATW_DATA) {
 			uint64_t p = (e.start.u + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
-			for (; !r && p < end && end - p >= PAGE; p += PAGE) {
+			/* In the last page of all, rounding up wraps. */
+			for (; !r && p >= e.start.u && p < end && end - p >= PAGE; p += PAGE) {
 				char head[NOTE_DESC + sizeof(first_key) - 1];
 
 				if (atw_read(mem, ATW_PA(p), head, sizeof(head), NULL) !=

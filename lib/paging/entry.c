@@ -1,69 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * entry.c - reads the tables of a mode for one entry.
- *
- * Nothing in here knows a CPU. `level` is below pg->nlevels throughout. Kind
- * and address are on the path of every translation, five times over: the
- * tables put the common words first.
- */
-#include "paging/tables.h"
+/* entry.c - what an entry says, see entry.h for what decides it. */
+#include "paging/entry.h"
 
 enum atw_kind atw_entry_kind(const struct atw_paging *pg, unsigned level,
 			     uint64_t word)
 {
-	const struct atw_rule *r = pg->rules;
-	uint32_t here = ATW_L(level);
-
-	word &= ~pg->ignore;
-	for (;; r++) {
-		if ((word & r->mask) != r->value || !(r->levels & here))
-			continue;
-		if (!r->nonzero || (word & r->nonzero))
-			return r->kind;
-	}
-}
-
-static const struct atw_span_rule *span_of(const struct atw_paging *pg,
-					   unsigned level, uint64_t word)
-{
-	const struct atw_span_rule *s = pg->spans;
-
-	for (; s && s->shift; s++)
-		if ((word & s->mask) == s->value && (s->levels & ATW_L(level)))
-			return s;
-	return NULL;
+	return entry_kind(pg, level, word);
 }
 
 atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
 		      enum atw_kind kind, uint64_t word)
 {
-	const struct atw_bits *b = pg->addr;
-	const struct atw_bits *end = b + sizeof(pg->addr) / sizeof(pg->addr[0]);
-	const struct atw_span_rule *s;
-	unsigned shift;
-	uint64_t pa = 0;
-
-	word &= ~pg->ignore;
-	for (; b < end && b->hi; b++) {
-		if (b->mask && (!level || (word & b->mask) != b->value))
-			continue;
-		pa |= word << (63 - b->hi) >> (63 - b->hi + b->lo) << b->to;
-	}
-	if (kind == ATW_TABLE)
-		return ATW_PA(pa);
-
-	/* Below the leaf's size the entry has other bits than address. */
-	shift = pg->level[level].shift;
-	s = span_of(pg, level, word);
-	if (s && s->replaces)
-		shift = s->shift;
-	return ATW_PA(pa & ~0ull << shift);
+	return entry_addr(pg, level, kind, word);
 }
 
 unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 			uint64_t word)
 {
-	const struct atw_span_rule *s = span_of(pg, level, word & ~pg->ignore);
+	const struct atw_span_rule *s = entry_span_rule(pg, level, word);
 
 	return s ? s->shift : pg->level[level].shift;
 }
@@ -71,7 +25,7 @@ unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
 			uint64_t word)
 {
-	const struct atw_span_rule *s = span_of(pg, level, word & ~pg->ignore);
+	const struct atw_span_rule *s = entry_span_rule(pg, level, word);
 
 	return s && s->replaces;
 }
@@ -79,22 +33,7 @@ bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
 unsigned atw_entry_rights(const struct atw_paging *pg, unsigned level,
 			  enum atw_kind kind, uint64_t word, unsigned above)
 {
-	const struct atw_right_rule *r = pg->rights;
-
-	word &= ~pg->ignore;
-	for (; r->clear; r++) {
-		if (!(r->kinds & ATW_K(kind))) {
-			if ((r->kinds & LEAVES_FROM_HERE) && kind != ATW_LEAF)
-				break;
-			continue;
-		}
-		if ((word & r->mask) != r->value || !(r->levels & ATW_L(level)))
-			continue;
-		if ((r->kinds & IF_USER_WRITES) && !(above & ATW_UW))
-			continue;
-		above &= ~(unsigned)r->clear;
-	}
-	return above;
+	return entry_rights(pg, level, kind, word, above);
 }
 
 uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,

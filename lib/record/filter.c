@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "record/compare.h"
 #include "record/lex.h"
-#include "record/nearest.h"
+#include "base/nearest.h"
 #include "record/program.h"
 #include "record/schema.h"
 

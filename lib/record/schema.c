@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "record/nearest.h"
+#include "base/nearest.h"
 
 int schema_find(const struct atw_schema *sc, const char *key, size_t len)
 {
@@ -126,6 +126,13 @@ int schema_choose(const struct atw_schema *sc, const char *option,
 		}
 		seen |= (uint64_t)1 << i;
 		cs.at[cs.n++] = (uint8_t)i;
+	}
+	/* Added ones go where the schema has them: its widest column is last. */
+	if (adds) {
+		cs.n = 0;
+		for (size_t i = 0; i < sc->ncols; i++)
+			if (seen >> i & 1)
+				cs.at[cs.n++] = (uint8_t)i;
 	}
 	if (!cs.n)
 		return atw_err_set(err, ATW_E_USAGE,

@@ -67,6 +67,7 @@ static struct cpu *cpu_at(struct elf_source *es, size_t i)
 
 struct note_counts {
 	size_t prstatus, qemu;
+	uint64_t bytes;          /* of the note segments so far */
 };
 
 static int take_note(struct elf_source *es, const struct elf_note *n,
@@ -111,6 +112,12 @@ static int take_notes(struct elf_source *es, const struct elf *e,
 			ph->offset, ph->filesz);
 	if (end > es->m.view.size && end - es->m.view.size > *missing)
 		*missing = end - es->m.view.size;
+	/* Segments that lie on each other could make any number of notes. */
+	seen->bytes += it.seg.len;
+	if (seen->bytes > e->file.len)
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"the note segments up to here are larger than the file (0x%zx bytes)",
+			e->file.len);
 	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
 		if (take_note(es, &n, seen) < 0)
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -275,7 +282,7 @@ static int cpu_fact(const struct cpu *c, const char *name, struct atw_blob *ret)
 {
 	const void *p;
 
-	if (!strcmp(name, "prstatus") && c->prstatus.desc.data) {
+	if (!strcmp(name, "prstatus") && c->prstatus.desc.len) {
 		*ret = c->prstatus.desc;
 		return ATW_OK;
 	}

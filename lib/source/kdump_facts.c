@@ -13,6 +13,8 @@
 #include "base/num.h"
 #include "format/elf.h"
 
+#define CPUS_MAX (1u << 16)
+
 /* The i-th note of this name and type. */
 static bool nth_note(const struct kdump_facts *f, const char *name,
 		     uint32_t type, uint64_t i, struct elf_note *ret)
@@ -23,6 +25,18 @@ static bool nth_note(const struct kdump_facts *f, const char *name,
 		if (elf_note_is(ret, name, type) && !i--)
 			return true;
 	return false;
+}
+
+/* A set that lacks a part answers only for the frames of the others. */
+static void note_missing_parts(struct kdump_facts *facts, const struct kdump_set *s)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < s->nspans; i++)
+		missing += !s->spans[i].file;
+	if (missing && !*facts->truncated)
+		snprintf(facts->truncated, sizeof(facts->truncated),
+			 "is one part of a split dump, and others are missing: give them with -S");
 }
 
 /* What can be said about a file that holds less than it promises. */
@@ -55,6 +69,7 @@ static void note_truncation(struct kdump_facts *facts, const struct kdump_set *s
 			snprintf(buf, len,
 				 "is marked incomplete: its writer ran out of space");
 	}
+	note_missing_parts(facts, s);
 }
 
 static void count_cpus(struct kdump_facts *f)
@@ -64,7 +79,8 @@ static void count_cpus(struct kdump_facts *f)
 
 	while (elf_notes_next(&it, &n, NULL) == ATW_OK)
 		f->ncpus += elf_note_is(&n, "CORE", ELF_NT_PRSTATUS);
-	if (!f->ncpus)
+	/* Linux ends at 8192: of a number far from that nothing can be told. */
+	if (!f->ncpus && f->h->nr_cpus <= CPUS_MAX)
 		f->ncpus = f->h->nr_cpus;
 }
 

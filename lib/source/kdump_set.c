@@ -99,9 +99,10 @@ uint64_t kdump_file_short(const struct kdump_file *f)
 
 	if (end <= f->view.size) {
 		for (uint64_t i = f->ndescs - n; i < f->ndescs; i++) {
-			/* Wild offsets are damage, not a missing end. */
+			/* Wild offsets and sizes are damage, not a missing end. */
 			if (view_read(&f->view, f->h.descs + i * KDUMP_DESC_SIZE,
 				      d, sizeof(d)) &&
+			    get_le32(d + 8) <= 2 * f->h.block_size &&
 			    add_u64(get_le64(d), get_le32(d + 8), &stop) &&
 			    stop >> 48 == 0 && stop > end)
 				end = stop;

@@ -51,6 +51,16 @@ ssize_t mapped_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 		    struct atw_err *err);
 ssize_t mapped_peek(struct atw_source *s, atw_pa pa, size_t len,
 		    const void **ret, struct atw_err *err);
+/* The bytes, where one extent has them all, or NULL. */
+static inline const void *mapped_at(struct mapped *m, atw_pa pa, size_t len)
+{
+	const struct extent *e = extents_find(&m->map, pa.u);
+
+	if (!e || e->kind != ATW_DATA || e->len - (pa.u - e->start) < len)
+		return NULL;
+	return (const char *)m->file.map.data + e->off + (pa.u - e->start);
+}
+
 int mapped_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
 /*
  * "truncated": a sentence; present only when the file ends early. What it

@@ -47,6 +47,17 @@ static const struct atw_source_ops *forced_kind(const char *text,
 	return NULL;
 }
 
+/* "live" and "live:WAY" name no file; ./live does. */
+static bool names_live(const char *text, const char **way)
+{
+	size_t len = strlen(source_live.name);
+
+	if (strncmp(text, source_live.name, len) || (text[len] && text[len] != ':'))
+		return false;
+	*way = text + len + (text[len] == ':');
+	return true;
+}
+
 /*
  * raw: "PATH@ADDRESS". File names may hold an @ too, so what follows the last
  * one is an address only if it starts with a digit.
@@ -210,6 +221,10 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	char copy_path[32];
 	int r = ATW_OK;
 
+	if (names_live(text, &spec.path)) {
+		r = source_new(&source_live, &spec, ret, err);
+		return r < 0 ? name_file(err, r, source_live.name) : ATW_OK;
+	}
 	ops = forced_kind(text, &rest);
 	path = strdup(rest);
 	if (!path)

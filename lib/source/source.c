@@ -68,3 +68,10 @@ void atw_source_close(struct atw_source *s)
 		s = below;
 	}
 }
+
+bool atw_source_is_live(const struct atw_source *s)
+{
+	while (s->below)
+		s = s->below;
+	return s->ops->live;
+}

@@ -13,23 +13,13 @@ enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got)
 	return ATW_LOST;
 }
 
-size_t memory_words(struct atw_source *mem, atw_pa pa, size_t len,
-		    void *scratch, const void **ret, enum atw_loss *loss,
-		    struct atw_err *err)
+size_t memory_copied(struct atw_source *mem, atw_pa pa, size_t len, void *scratch,
+		     enum atw_loss *loss, struct atw_err *err)
 {
-	ssize_t n;
+	ssize_t n = atw_read(mem, pa, scratch, len, err);
 
-	if (mem->ops->peek) {
-		n = mem->ops->peek(mem, pa, len, ret, err);
-		if (n == (ssize_t)len)
-			return len;
-	}
-	/* Not lent in one piece: it may still be there in several. */
-	n = atw_read(mem, pa, scratch, len, err);
-	if (n <= 0) {
-		*loss = memory_loss(mem, pa, n);
-		return 0;
-	}
-	*ret = scratch;
-	return (size_t)n;
+	if (n > 0)
+		return (size_t)n;
+	*loss = memory_loss(mem, pa, n);
+	return 0;
 }

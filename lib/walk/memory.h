@@ -9,17 +9,42 @@
 #include <atwalk/walk.h>
 
 #include "base/bytes.h"
+#include "source/mapped.h"
 
 /* Why the bytes at `pa` are not to be had, after read or peek said `got`. */
 enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got);
 
+/* The bytes, if the source lends them in one piece; without a call if mapped. */
+static inline const void *memory_lent(struct atw_source *mem, atw_pa pa,
+				      size_t len, struct atw_err *err)
+{
+	const void *p;
+
+	if (mem->ops->peek == mapped_peek)
+		return mapped_at(mem->impl, pa, len);
+	return mem->ops->peek && mem->ops->peek(mem, pa, len, &p, err) == (ssize_t)len
+	       ? p : NULL;
+}
+
 /*
- * Up to `len` bytes at `pa`: a borrowed pointer, or a copy in `scratch`.
- * Returns how many, 0 with *loss set when there are none.
+ * Up to `len` bytes at `pa`, copied to `scratch`: where they are not lent in
+ * one piece, they may still be there in several. Returns how many, 0 with
+ * *loss set when there are none.
  */
-size_t memory_words(struct atw_source *mem, atw_pa pa, size_t len,
-		    void *scratch, const void **ret, enum atw_loss *loss,
-		    struct atw_err *err);
+size_t memory_copied(struct atw_source *mem, atw_pa pa, size_t len, void *scratch,
+		     enum atw_loss *loss, struct atw_err *err);
+
+/* The same, as a borrowed pointer where that can be had, or the copy. */
+static inline size_t memory_words(struct atw_source *mem, atw_pa pa, size_t len,
+				  void *scratch, const void **ret,
+				  enum atw_loss *loss, struct atw_err *err)
+{
+	*ret = memory_lent(mem, pa, len, err);
+	if (*ret)
+		return len;
+	*ret = scratch;
+	return memory_copied(mem, pa, len, scratch, loss, err);
+}
 
 static inline uint64_t load_word(const void *words, unsigned word_size, size_t i)
 {

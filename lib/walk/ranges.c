@@ -23,6 +23,7 @@ struct atw_ranges {
 	bool mixed;                      /* held merges slots of several sizes */
 	const struct atw_seen *seen;     /* a piece half consumed */
 	uint32_t at;                     /* entries of it consumed */
+	uint64_t flags, page;            /* of all its entries */
 };
 
 /*
@@ -139,8 +140,12 @@ static struct atw_range cut(struct atw_ranges *r)
 	if (s->kind == ATW_LEAF && !s->loss) {
 		word = atw_seen_word(&r->sp, s, r->at);
 		g.pa = atw_seen_pa(&r->sp, s, r->at);
-		g.page = (uint64_t)1 << atw_entry_span(pg, s->level, word);
-		g.flags = atw_entry_flags(pg, s->level, ATW_LEAF, word);
+		if (!r->at) {
+			r->page = (uint64_t)1 << atw_entry_span(pg, s->level, word);
+			r->flags = atw_entry_flags(pg, s->level, ATW_LEAF, word);
+		}
+		g.page = r->page;
+		g.flags = r->flags;
 		if (r->split & ATW_SPLIT_PHYSICAL && n > 1) {
 			uint32_t c = contiguous(r, s, r->at);
 
@@ -152,6 +157,8 @@ static struct atw_range cut(struct atw_ranges *r)
 		}
 	} else if (s->words) {
 		word = atw_seen_word(&r->sp, s, r->at);
+		if (s->kind == ATW_TABLE)
+			g.pa = s->pa;
 	}
 	g.word = word;
 	g.entries = n;
@@ -199,8 +206,8 @@ static void merge(struct atw_ranges *r, const struct atw_range *b)
 	a->entries += b->entries;
 	a->flags &= b->flags;
 	a->rights &= b->rights;
-	if (b->page < a->page)
-		a->page = b->page;
+	if (b->page != a->page)
+		a->page = 0;
 	if (b->level < a->level)
 		a->level = b->level;
 }

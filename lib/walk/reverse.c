@@ -8,6 +8,7 @@
  * "the bytes before this address repeat", and answers are multiplied.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "walk/space.h"
@@ -74,6 +75,44 @@ static int add_leaves(struct atw_reverse *r, const struct atw_space *sp,
 	return ATW_OK;
 }
 
+/*
+ * Runs repeat with a fold as a whole, so none may reach into its template
+ * from before it. They still are in order of VA.
+ */
+static int split_at(struct atw_reverse *r, uint64_t va)
+{
+	size_t lo = 0, hi = r->nruns;
+	struct run *n, *rest;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->run[mid].va < va)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || va - r->run[lo - 1].va >= r->run[lo - 1].times * r->run[lo - 1].len)
+		return ATW_OK;
+	if (!array_reserve((void **)&r->run, &r->runs_cap, r->nruns + 1,
+			   sizeof(*r->run)))
+		return ATW_E_NOMEM;
+	n = &r->run[lo - 1];
+	rest = n + 1;
+	memmove(rest + 1, rest, (r->nruns++ - lo) * sizeof(*rest));
+	*rest = *n;
+	rest->va = va;
+	if (n->times > 1) {      /* its turns are aligned as tables are */
+		n->times = (va - n->va) / n->len;
+		rest->times -= n->times;
+	} else {
+		n->len = va - n->va;
+		rest->len -= n->len;
+		rest->pa += n->len;
+	}
+	return ATW_OK;
+}
+
 static int add_fold(struct atw_reverse *r, const struct atw_seen *s)
 {
 	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
@@ -88,7 +127,8 @@ static int add_fold(struct atw_reverse *r, const struct atw_seen *s)
 	/* Nothing mapped below the repeated table: nothing to repeat. */
 	if (!last || last->va + last->times * last->len <= s->va.u - s->repeat_of)
 		return ATW_OK;
-	if (!array_reserve((void **)&r->fold, &r->folds_cap, r->nfolds + 1,
+	if (split_at(r, s->va.u - s->repeat_of) < 0 ||
+	    !array_reserve((void **)&r->fold, &r->folds_cap, r->nfolds + 1,
 			   sizeof(*r->fold)))
 		return ATW_E_NOMEM;
 	r->fold[r->nfolds++] = (struct fold){
@@ -135,7 +175,8 @@ int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
 		atw_reverse_destroy(r);
 		return rc;
 	}
-	qsort(r->run, r->nruns, sizeof(*r->run), by_pa);
+	if (r->nruns)            /* qsort() wants an array even of nothing */
+		qsort(r->run, r->nruns, sizeof(*r->run), by_pa);
 	for (size_t i = 0; i < r->nruns; i++) {
 		if (r->run[i].pa + r->run[i].len > end)
 			end = r->run[i].pa + r->run[i].len;

@@ -5,6 +5,8 @@
 
 #include <atwalk/walk.h>
 
+#include "paging/entry.h"
+
 static inline struct atw_root space_root(const struct atw_space *sp, atw_va va)
 {
 	return sp->paging.halves == ATW_SPLIT && va.u >> 63 ? sp->high : sp->low;
@@ -15,14 +17,13 @@ static inline atw_pa space_leaf_pa(const struct atw_space *sp, unsigned level,
 				   uint64_t word, uint64_t va)
 {
 	const struct atw_paging *pg = &sp->paging;
-	atw_pa pa = atw_entry_addr(pg, level, ATW_LEAF, word);
-	uint64_t slot = (uint64_t)1 << pg->level[level].shift, run;
+	atw_pa pa = entry_addr(pg, level, ATW_LEAF, word);
+	const struct atw_span_rule *s = entry_span_rule(pg, level, word);
+	uint64_t slot = (uint64_t)1 << pg->level[level].shift;
 
-	if (!pg->spans || !atw_entry_replaces(pg, level, word))
-		return pa;
 	/* One translation for the whole run: the VA says where in it we are. */
-	run = (uint64_t)1 << atw_entry_span(pg, level, word);
-	pa.u |= va & (run - 1) & ~(slot - 1);
+	if (s && s->replaces)
+		pa.u |= va & (((uint64_t)1 << s->shift) - 1) & ~(slot - 1);
 	return pa;
 }
 

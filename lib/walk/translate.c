@@ -20,20 +20,16 @@ atw_pa atw_seen_pa(const struct atw_space *sp, const struct atw_seen *s,
 	return space_leaf_pa(sp, s->level, atw_seen_word(sp, s, i), va);
 }
 
-/* The entry's word; false with *loss set when its table cannot be read. */
-static bool read_entry(struct atw_source *mem, atw_pa at, unsigned word_size,
-		       uint64_t *ret, enum atw_loss *loss, struct atw_err *err)
+/* An entry that is not lent, or NULL with *loss set. Rare: out of the way. */
+static const void *__attribute__((noinline, cold))
+copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy,
+	   enum atw_loss *loss, struct atw_err *err)
 {
-	const void *p;
-	uint64_t copy;
-
-	if (memory_words(mem, at, word_size, &copy, &p, loss, err) != word_size) {
-		if (*loss == ATW_HAVE)
-			*loss = ATW_LOST;
-		return false;
-	}
-	*ret = load_word(p, word_size, 0);
-	return true;
+	if (memory_copied(mem, at, word_size, copy, loss, err) == word_size)
+		return copy;
+	if (*loss == ATW_HAVE)
+		*loss = ATW_LOST;
+	return NULL;
 }
 
 int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
@@ -41,8 +37,11 @@ int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 {
 	const struct atw_paging *pg = &sp->paging;
 	unsigned rights = ATW_RIGHTS_ALL, level = pg->nlevels - 1u, depth = 0;
+	enum atw_kind kind = ATW_TABLE;
+	enum atw_loss loss = ATW_HAVE;
 	struct atw_root root;
-	atw_pa table;
+	uint64_t word = 0, slot, copy;
+	atw_pa pa;
 
 	if (!atw_va_valid(pg, va))
 		return atw_err_set(err, ATW_E_USAGE,
@@ -53,49 +52,43 @@ int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 		return atw_err_set(err, ATW_E_MISSING,
 				   "no page tables are known for the %s half of the address space",
 				   va.u >> 63 ? "upper" : "lower");
-	ret->loss = ATW_HAVE;
-	ret->count = 1;
-	ret->repeat_of = 0;
-	ret->words = NULL;
-	for (table = root.pa;; level--) {
-		struct atw_step *step = &ret->path[depth];
+	for (pa = root.pa;; level--) {
 		unsigned index = atw_index(pg, level, va);
-		enum atw_loss loss = ATW_HAVE;
-		enum atw_kind kind;
-		uint64_t word, slot = (uint64_t)1 << pg->level[level].shift;
-		atw_pa at = ATW_PA(table.u + (uint64_t)index * pg->word_size);
+		atw_pa at = ATW_PA(pa.u + index * pg->word_size);
+		const void *p = memory_lent(sp->mem, at, pg->word_size, err);
 
-		ret->level = (uint8_t)level;
-		ret->va = ATW_VA(va.u & ~(slot - 1));
-		ret->size = slot;
-		if (!read_entry(sp->mem, at, pg->word_size, &word, &loss, err)) {
-			ret->kind = ATW_TABLE;
-			ret->loss = (uint8_t)loss;
-			ret->pa = table;
+		if (!p)
+			p = copy_entry(sp->mem, at, pg->word_size, &copy, &loss, err);
+		if (!p)
 			break;
-		}
-		kind = atw_entry_kind(pg, level, word);
-		if (kind == ATW_TABLE || kind == ATW_LEAF)
-			rights = atw_entry_rights(pg, level, kind, word, rights);
-		*step = (struct atw_step){
+		word = load_word(p, pg->word_size, 0);
+		kind = entry_kind(pg, level, word);
+		if (kind == ATW_TABLE)
+			rights = entry_rights(pg, level, ATW_TABLE, word, rights);
+		else if (kind == ATW_LEAF)
+			rights = entry_rights(pg, level, ATW_LEAF, word, rights);
+		ret->path[depth++] = (struct atw_step){
 			.level = (uint8_t)level, .kind = (uint8_t)kind,
 			.rights = (uint8_t)rights, .index = (uint16_t)index,
 			.at = at, .word = word,
 		};
-		depth++;
-		if (kind == ATW_TABLE && level) {
-			table = atw_entry_addr(pg, level, kind, word);
-			continue;
-		}
-		ret->kind = (uint8_t)kind;
-		ret->pa = kind == ATW_LEAF ? space_leaf_pa(sp, level, word, ret->va.u)
-					   : ATW_PA(0);
-		break;
+		if (kind != ATW_TABLE || !level)
+			break;
+		pa = entry_addr(pg, level, ATW_TABLE, word);
 	}
-	if (depth)
-		ret->words = &ret->path[depth - 1].word;
-	ret->rights = (uint8_t)rights;
+	slot = (uint64_t)1 << pg->level[level].shift;
+	ret->va = ATW_VA(va.u & ~(slot - 1));
+	ret->size = slot;
+	ret->pa = loss ? pa : kind == ATW_LEAF ?
+		  space_leaf_pa(sp, level, word, ret->va.u) : ATW_PA(0);
+	ret->count = 1;
+	ret->level = (uint8_t)level;
+	ret->kind = (uint8_t)(loss ? ATW_TABLE : kind);
+	ret->loss = (uint8_t)loss;
 	ret->depth = (uint8_t)depth;
+	ret->rights = (uint8_t)rights;
+	ret->repeat_of = 0;
+	ret->words = depth ? &ret->path[depth - 1].word : NULL;
 	return ATW_OK;
 }
 
@@ -109,8 +102,12 @@ ssize_t atw_space_read(const struct atw_space *sp, atw_va va, void *buf,
 		uint64_t at = va.u + done, off;
 		size_t n = len - done;
 		ssize_t got;
-		int r = atw_translate(sp, ATW_VA(at), &seen, err);
+		int r;
 
+		/* There is nothing above the last address. */
+		if (at < va.u)
+			break;
+		r = atw_translate(sp, ATW_VA(at), &seen, err);
 		if (r < 0)
 			return done ? (ssize_t)done : r;
 		if (seen.kind != ATW_LEAF || seen.loss)

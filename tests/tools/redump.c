@@ -75,6 +75,27 @@ static int by_pa(const void *a, const void *b)
 	return x->pa < y->pa ? -1 : x->pa > y->pa;
 }
 
+/* /proc/vmcore has the kernel's text twice: once is enough. */
+static void drop_overlaps(void)
+{
+	uint64_t end = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < nloads; i++) {
+		struct load l = loads[i];
+		uint64_t cut = l.pa < end ? end - l.pa : 0;
+
+		if (cut >= l.len)
+			continue;
+		l.pa += cut;
+		l.data += cut;
+		l.len -= cut;
+		end = l.pa + l.len;
+		loads[n++] = l;
+	}
+	nloads = n;
+}
+
 static void read_elf(const char *path)
 {
 	const Elf64_Ehdr *eh;
@@ -111,9 +132,7 @@ static void read_elf(const char *path)
 	if (!nloads)
 		errx(2, "%s: holds no memory", path);
 	qsort(loads, nloads, sizeof(*loads), by_pa);
-	for (size_t i = 1; i < nloads; i++)
-		if (loads[i - 1].pa + loads[i - 1].len > loads[i].pa)
-			errx(2, "%s: its segments overlap", path);
+	drop_overlaps();
 }
 
 /* A whole frame, put together from neighbours if need be; NULL: a gap in it. */

@@ -40,7 +40,7 @@ TEST(columns)
 	CHECK_STR(RUN(.columns = "task,size"),
 		  "task,size\nsshd,8192\nnginx,4096\nbash,4096\nnginx,2097152\n,4096\n");
 	CHECK_STR(RUN(.columns = "+address", .filter = "task=sshd"),
-		  "size,state,task,address\n8192,swap,sshd,0x0000000000005000\n");
+		  "address,size,state,task\n0x0000000000005000,8192,swap,sshd\n");
 }
 
 TEST(filter_sees_hidden_columns)

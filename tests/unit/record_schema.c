@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "record/nearest.h"
+#include "base/nearest.h"
 #include "record/schema.h"
 
 static const struct atw_column cols[] = {
@@ -43,8 +43,8 @@ TEST(choices)
 	CHECK_STR(choose(""), "0 1 3");
 	CHECK_STR(choose("task,address"), "3 0");
 	CHECK_STR(choose("entry"), "2");
-	CHECK_STR(choose("+entry"), "0 1 3 2");
-	CHECK_STR(choose("+size,entry"), "0 1 3 2");
+	CHECK_STR(choose("+entry"), "0 1 2 3");
+	CHECK_STR(choose("+size,entry"), "0 1 2 3");
 }
 
 TEST(wrong_choices)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/nearest.h"
+#include "base/nearest.h"
 
 #include <stdbool.h>
 #include <string.h>

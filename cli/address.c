@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * address.c - ADDRESS as people type it: hexadecimal, a symbol, symbol+OFFSET
+ * (hexadecimal as well), A-B, A+LENGTH (with K, M, G where A is a symbol).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "atwalk.h"
+#include "base/num.h"
+
+/* VMCOREINFO names a few symbols, which is enough to find one's way. */
+static bool find_symbol(const struct opened *o, const char *name, size_t len,
+			uint64_t *ret)
+{
+	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
+	char key[128];
+
+	if (!vi || !len || len > 100)
+		return false;
+	snprintf(key, sizeof(key), "SYMBOL(%.*s)", (int)len, name);
+	return atw_vmcoreinfo_u64(vi, key, ret) == ATW_OK;
+}
+
+/* One address: what can be read as a number is one, "add" and "face" too. */
+static bool parse_point(const struct opened *o, const char *s, size_t len,
+			uint64_t *ret)
+{
+	const char *plus = memchr(s, '+', len);
+	uint64_t base, off = 0;
+
+	if (num_hex(s, len, ret))
+		return true;
+	if (!find_symbol(o, s, plus ? (size_t)(plus - s) : len, &base))
+		return false;
+	if (plus && !num_hex(plus + 1, len - (size_t)(plus + 1 - s), &off))
+		return false;
+	*ret = base + off;
+	return true;
+}
+
+static int unknown(const struct opened *o, const char *text, const char *part,
+		   size_t len, struct atw_err *err)
+{
+	if (!len)
+		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
+	return atw_err_set(err, ATW_E_USAGE,
+			   "'%.*s' is neither an address (hexadecimal) nor a symbol that %s names",
+			   (int)(len < 200 ? len : 200), part, o->name);
+}
+
+/* A-B, half open; the end of the address space may be written as 0. */
+static int from_to(const char *text, uint64_t first, uint64_t end,
+		   struct address *ret, struct atw_err *err)
+{
+	if (first == end)
+		return atw_err_set(err, ATW_E_USAGE, "range '%s' is empty", text);
+	if (end - 1 < first)
+		return atw_err_set(err, ATW_E_USAGE, "range '%s' ends before it starts", text);
+	*ret = (struct address){ first, end - 1, true };
+	return ATW_OK;
+}
+
+/* A+LENGTH */
+static int from_on(const char *text, uint64_t first, const char *length,
+		   struct address *ret, struct atw_err *err)
+{
+	uint64_t len, last;
+
+	if (!num_size(length, strlen(length), &len))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "'%s': '%s' is neither a length (4096, 0x1000, 4K, 2M, 1G) nor an offset",
+				   text, length);
+	if (!len)
+		return atw_err_set(err, ATW_E_USAGE, "range '%s' is empty", text);
+	if (__builtin_add_overflow(first, len - 1, &last))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "range '%s' runs past the end of the address space", text);
+	*ret = (struct address){ first, last, true };
+	return ATW_OK;
+}
+
+static int parse(const struct opened *o, const char *text, struct address *ret,
+		 struct atw_err *err)
+{
+	const char *dash = strchr(text, '-'), *plus = strchr(text, '+');
+	uint64_t first, end;
+
+	if (dash) {
+		if (!parse_point(o, text, (size_t)(dash - text), &first))
+			return unknown(o, text, text, (size_t)(dash - text), err);
+		if (!parse_point(o, dash + 1, strlen(dash + 1), &end))
+			return unknown(o, text, dash + 1, strlen(dash + 1), err);
+		return from_to(text, first, end, ret, err);
+	}
+	if (parse_point(o, text, strlen(text), &first)) {
+		*ret = (struct address){ first, first, false };
+		return ATW_OK;
+	}
+	if (!plus)
+		return unknown(o, text, text, strlen(text), err);
+	if (!parse_point(o, text, (size_t)(plus - text), &first))
+		return unknown(o, text, text, (size_t)(plus - text), err);
+	return from_on(text, first, plus + 1, ret, err);
+}
+
+/* Does any byte of it lie where the mode can translate at all? */
+static bool reachable(const struct atw_paging *pg, const struct address *a)
+{
+	atw_va low_last = atw_va_canonical(pg, pg->halves == ATW_SIGNED
+		? ((uint64_t)1 << (pg->va_bits - 1)) - 1 : UINT64_MAX, false);
+
+	return atw_va_valid(pg, ATW_VA(a->first)) || atw_va_valid(pg, ATW_VA(a->last)) ||
+	       (a->first <= low_last.u && a->last > low_last.u);
+}
+
+int parse_address(const struct opened *o, const char *text, struct address *ret,
+		  struct atw_err *err)
+{
+	const struct atw_paging *pg = &atw_kernel_space(o->kernel)->paging;
+	struct address a;
+	int r = parse(o, text, &a, err);
+
+	if (r < 0)
+		return r;
+	if (!reachable(pg, &a))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "%s: no address of %s, which translates %u bits",
+				   text, pg->name, pg->va_bits);
+	if (!o->user_space && pg->va_bits > 32 && !(a.last >> 63)) {
+		atw_err_set(err, ATW_E_USAGE,
+			    "%s: is a user address, and nothing says of which process", text);
+		atw_err_hint(err, "%s", whose_tables(o));
+		return ATW_E_USAGE;
+	}
+	*ret = a;
+	return ATW_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "listing.h"
+
+#include <string.h>
+
+static const char *const states[] = {
+	[STATE_PRESENT] = "present", [STATE_TABLE] = "table",
+	[STATE_ABSENT] = "absent", [STATE_PROTNONE] = "protnone",
+	[STATE_SWAP] = "swap", [STATE_MIGRATION] = "migration",
+	[STATE_POISON] = "poison", [STATE_DEVICE] = "device",
+	[STATE_MARKER] = "marker", [STATE_GUARD] = "guard",
+	[STATE_LOST] = "lost", [STATE_EXCLUDED] = "excluded",
+	[STATE_BAD] = "bad", [STATE_REPEAT] = "repeat",
+};
+static const struct atw_names state_names = {
+	sizeof(states) / sizeof(states[0]), states, NULL,
+};
+
+static const char *const rights[] = {
+	"readable", "writable", "executable", "user",
+};
+static const struct atw_names rights_names = { 4, rights, "rwxu" };
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_ADDRESS] = { .key = "address", .type = ATW_T_VA,
+			.help = "virtual address" },
+	[C_END] = { .key = "end", .type = ATW_T_VA,
+		    .help = "first address after it; 0 is the top of the address space" },
+	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6,
+		     .help = "bytes this row speaks for" },
+	[C_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
+			 .help = "what address maps to; for a table, where it lies" },
+	[C_PAGE] = { .key = "page", .type = ATW_T_BYTES, .width = 4,
+		     .help = "bytes of one translation; more than the mode's page: a large page" },
+	[C_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 6,
+		      .help = "table entries merged" },
+	[C_LEVEL] = { .key = "level", .type = ATW_T_ENUM, .width = 5,
+		      .help = "table the entry is in" },
+	[C_INDEX] = { .key = "index", .type = ATW_T_COUNT, .width = 5,
+		      .help = "its slot in that table" },
+	[C_ENTRY_AT] = { .key = "entry_at", .type = ATW_T_PA,
+			 .help = "physical address of the entry itself" },
+	[C_ENTRY] = { .key = "entry", .type = ATW_T_HEX,
+		      .help = "raw value of the (first) entry" },
+	[C_REPEAT] = { .key = "repeat", .type = ATW_T_BYTES, .width = 6,
+		       .help = "state repeat: bytes before address that recur through the range" },
+	[C_RIGHTS] = { .key = "rights", .type = ATW_T_LETTERS, .width = 6,
+		       .names = &rights_names, .help = "rights left after every level so far" },
+	[C_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8,
+		      .names = &state_names, .help = "what the entry is" },
+	[C_FLAGS] = { .key = "flags", .type = ATW_T_FLAGS,
+		      .help = "bits that every entry has; same-page: all map one page" },
+	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .help = "NUMA node" },
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "process" },
+	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
+	[C_AREA] = { .key = "area", .type = ATW_T_TEXT, .help = "memory area" },
+};
+
+void listing_init(struct listing *l, const char *name, const struct opened *src,
+		  uint64_t shown)
+{
+	const struct atw_paging *pg;
+
+	l->src = src;
+	l->space = atw_kernel_space(src->kernel);
+	pg = &l->space->paging;
+	memcpy(l->col, columns, sizeof(columns));
+	for (unsigned c = 0; c < C_COUNT; c++)
+		l->col[c].hidden = !(shown & COL(c));
+
+	l->flags = (struct atw_names){ 0, l->flag, NULL };
+	for (const struct atw_flag *f = pg->flags; f->letter && l->flags.n < 64; f++)
+		l->flag[l->flags.n++] = f->name;
+	l->same_page = 0;
+	if (l->flags.n < 64) {
+		l->same_page = (uint64_t)1 << l->flags.n;
+		l->flag[l->flags.n++] = "same-page";
+	}
+	l->col[C_FLAGS].names = &l->flags;
+
+	for (unsigned i = 0; i < pg->nlevels; i++)
+		l->level[i] = pg->level[i].name;
+	l->levels = (struct atw_names){ pg->nlevels, l->level, NULL };
+	l->col[C_LEVEL].names = &l->levels;
+	l->schema = (struct atw_schema){ name, l->col, C_COUNT };
+}
+
+static enum state state_of(unsigned kind, unsigned loss, enum atw_soft soft)
+{
+	static const enum state of_soft[] = {
+		[ATW_SOFT_NONE] = STATE_ABSENT, [ATW_SOFT_PROTNONE] = STATE_PROTNONE,
+		[ATW_SOFT_SWAP] = STATE_SWAP, [ATW_SOFT_MIGRATION] = STATE_MIGRATION,
+		[ATW_SOFT_POISON] = STATE_POISON, [ATW_SOFT_DEVICE] = STATE_DEVICE,
+		[ATW_SOFT_MARKER] = STATE_MARKER, [ATW_SOFT_GUARD] = STATE_GUARD,
+		[ATW_SOFT_UNKNOWN] = STATE_ABSENT,
+	};
+
+	if (loss)
+		return loss == ATW_LOST_EXCLUDED ? STATE_EXCLUDED : STATE_LOST;
+	switch (kind) {
+	case ATW_LEAF:
+		return STATE_PRESENT;
+	case ATW_TABLE:
+		return STATE_TABLE;
+	case ATW_BAD:
+		return STATE_BAD;
+	default:
+		return of_soft[soft];
+	}
+}
+
+enum state row_state(const struct listing *l, struct row *r, unsigned level,
+		     unsigned kind, unsigned loss, uint64_t word, uint64_t skip)
+{
+	struct atw_soft_word soft = { .what = ATW_SOFT_NONE };
+	enum state st;
+
+	if (kind == ATW_ABSENT && !loss)
+		soft = atw_soft_decode(&l->src->soft, &l->space->paging, level, word);
+	if (soft.pa.u)
+		row_set(r, C_PHYSICAL, soft.pa.u + skip);
+	st = state_of(kind, loss, soft.what);
+	row_set(r, C_STATE, st);
+	return st;
+}
+
+void row_rights(struct row *r, enum state st, unsigned left)
+{
+	bool user = left & (ATW_UR | ATW_UW | ATW_UX);
+	unsigned kernels = left & 7, users = left >> 3 & 7;
+	unsigned letters = st == STATE_TABLE ? kernels | users : user ? users : kernels;
+
+	row_set(r, C_RIGHTS, letters | (user ? 8 : 0));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * listing.h - rows about pieces of address space. Every command that lists
+ * some has the same columns and shows those that matter to it.
+ */
+#ifndef CLI_LISTING_H
+#define CLI_LISTING_H
+
+#include "atwalk.h"
+
+enum col {
+	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_INDEX,
+	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_FLAGS, C_NODE, C_PID,
+	C_TASK, C_AREA, C_COUNT,
+};
+#define COL(c) ((uint64_t)1 << (c))
+
+enum state {
+	STATE_PRESENT, STATE_TABLE, STATE_ABSENT, STATE_PROTNONE, STATE_SWAP,
+	STATE_MIGRATION, STATE_POISON, STATE_DEVICE, STATE_MARKER, STATE_GUARD,
+	STATE_LOST, STATE_EXCLUDED, STATE_BAD, STATE_REPEAT,
+};
+
+struct listing {
+	const struct opened *src;
+	const struct atw_space *space;
+	struct atw_column col[C_COUNT];
+	struct atw_schema schema;
+	const char *flag[64];            /* the mode's, and same-page if it fits */
+	struct atw_names flags;
+	uint64_t same_page;              /* its bit, or 0 */
+	const char *level[ATW_MAX_LEVELS];
+	struct atw_names levels;
+};
+
+/* `shown`: COL() of the columns without --columns. */
+void listing_init(struct listing *l, const char *name, const struct opened *src,
+		  uint64_t shown);
+
+struct row {
+	union atw_value v[C_COUNT];
+	uint64_t have;
+};
+
+static inline void row_set(struct row *r, enum col c, uint64_t u)
+{
+	r->v[c].u = u;
+	r->have |= COL(c);
+}
+
+static inline int row_put(const struct row *r, struct atw_output *out,
+			  struct atw_err *err)
+{
+	const struct atw_row row = { r->v, r->have };
+
+	return atw_output_row(out, &row, err);
+}
+
+/*
+ * Kind, loss and the word of an entry, as a state; where an absent word
+ * still knows a page, its address too.
+ */
+enum state row_state(const struct listing *l, struct row *r, unsigned level,
+		     unsigned kind, unsigned loss, uint64_t word, uint64_t skip);
+/*
+ * Rights as letters: for a leaf those of who uses it, for a table what is
+ * left to anybody below it.
+ */
+void row_rights(struct row *r, enum state st, unsigned rights);
+
+#endif

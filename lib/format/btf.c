@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "format/btf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+enum {
+	MAGIC = 0xeb9f,
+	HEADER = 24,
+	TYPE = 12,               /* name, info, size or type: every type has them */
+	MEMBER = 12,             /* name, type, offset */
+	DEPTH = 32,              /* typedefs, arrays, members within members */
+	/*
+	 * Members looked at for one answer. The largest struct has some hundreds;
+	 * two anonymous members of the same type at each of 32 levels would be
+	 * four thousand millions.
+	 */
+	BUDGET = 1 << 20,
+};
+
+/* What follows the first 12 bytes: fixed, and for each of `vlen` elements. */
+static const struct { uint8_t fixed, each; } tail[BTF_KINDS] = {
+	[BTF_INT] = { 4, 0 },
+	[BTF_ARRAY] = { 12, 0 },
+	[BTF_STRUCT] = { 0, MEMBER },
+	[BTF_UNION] = { 0, MEMBER },
+	[BTF_ENUM] = { 0, 8 },
+	[BTF_FUNC_PROTO] = { 0, 8 },
+	[BTF_VAR] = { 4, 0 },
+	[BTF_DATASEC] = { 0, 12 },
+	[BTF_DECL_TAG] = { 4, 0 },
+	[BTF_ENUM64] = { 0, 12 },
+};
+
+/* A type's own words; its tail begins at `more`. */
+struct type {
+	uint32_t name, size;     /* size: or the id of another type */
+	uint16_t vlen;
+	uint8_t kind;
+	bool flag;               /* struct, union: offsets carry bit-field widths */
+	const char *more;
+};
+
+static struct type type_at(const char *p)
+{
+	uint32_t info = get_le32(p + 4);
+
+	return (struct type){
+		.name = get_le32(p), .size = get_le32(p + 8),
+		.vlen = info & 0xffff, .kind = info >> 24 & 0x1f, .flag = info >> 31,
+		.more = p + TYPE,
+	};
+}
+
+/* Every id below n has been seen to lie in the section with its whole tail. */
+static struct type type_of(const struct btf *b, uint32_t id)
+{
+	if (!id || id >= b->n)
+		return (struct type){ .kind = BTF_VOID };
+	return type_at((const char *)b->types.data + b->at[id]);
+}
+
+/* ---- opening ---- */
+
+static int sections(struct atw_blob blob, struct btf *ret, struct atw_err *err)
+{
+	const char *p = blob_at(blob, 0, HEADER);
+	uint32_t hdr, types, types_len, str, str_len;
+
+	if (p && get_be16(p) == MAGIC)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "is big-endian BTF");
+	if (!p || get_le16(p) != MAGIC)
+		return atw_err_set(err, ATW_E_FORMAT, "is not BTF");
+	if (p[2] != 1)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "is BTF of version %d, and only 1 is known", p[2]);
+	hdr = get_le32(p + 4);
+	types = get_le32(p + 8);
+	types_len = get_le32(p + 12);
+	str = get_le32(p + 16);
+	str_len = get_le32(p + 20);
+	ret->types = (struct atw_blob){
+		blob_at(blob, (uint64_t)hdr + types, types_len), types_len,
+	};
+	ret->strings = (struct atw_blob){
+		blob_at(blob, (uint64_t)hdr + str, str_len), str_len,
+	};
+	if (hdr < HEADER || !ret->types.data || !ret->strings.data)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "BTF header: 0x%x+0x%x and 0x%x+0x%x behind 0x%x bytes do not lie in 0x%zx",
+				   types, types_len, str, str_len, hdr, blob.len);
+	/* With a NUL at its end, every string in the section has one. */
+	p = ret->strings.data;
+	if (!str_len || p[str_len - 1])
+		return atw_err_set(err, ATW_E_DAMAGED, "BTF strings do not end with a NUL");
+	/* Modules' BTF begins where the kernel's ends, and says nothing without it. */
+	if (p[0])
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "is one part of split BTF, not a kernel's own");
+	return ATW_OK;
+}
+
+uint64_t btf_length(struct atw_blob head)
+{
+	const char *p = blob_at(head, 0, HEADER);
+	uint64_t hdr, types, str;
+
+	if (!p || get_le16(p) != MAGIC || p[2] != 1)
+		return 0;
+	hdr = get_le32(p + 4);
+	types = (uint64_t)get_le32(p + 8) + get_le32(p + 12);
+	str = (uint64_t)get_le32(p + 16) + get_le32(p + 20);
+	if (hdr < HEADER || hdr > 4096)
+		return 0;
+	return hdr + (types > str ? types : str);
+}
+
+/* Types lie one behind the other and are numbered as they lie. */
+static int number_types(struct btf *b, struct atw_err *err)
+{
+	size_t cap = 0;
+	uint64_t off = 0;
+
+	/* Most kernels' types have some 24 bytes; array_reserve() may double. */
+	if (!array_reserve((void **)&b->at, &cap, b->types.len / 24 + 1, sizeof(*b->at)))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	b->at[0] = 0;
+	b->n = 1;
+	while (off < b->types.len) {
+		const char *p = blob_at(b->types, off, TYPE);
+		struct type t = { 0 };
+		uint64_t len;
+
+		if (p)
+			t = type_at(p);
+		if (p && (t.kind == BTF_VOID || t.kind >= BTF_KINDS))
+			return atw_err_set(err, ATW_E_UNSUPPORTED,
+					   "BTF type %u is of kind %u, which is not known",
+					   b->n, t.kind);
+		len = TYPE + tail[t.kind].fixed + (uint64_t)tail[t.kind].each * t.vlen;
+		if (!blob_at(b->types, off, len))
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "BTF type %u at 0x%llx reaches out of the section of types",
+					   b->n, (unsigned long long)off);
+		if (!array_reserve((void **)&b->at, &cap, (size_t)b->n + 1, sizeof(*b->at)))
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		b->at[b->n++] = (uint32_t)off;
+		off += len;
+	}
+	return ATW_OK;
+}
+
+int btf_init(struct btf *ret, struct atw_blob blob, struct atw_err *err)
+{
+	struct btf b = { 0 };
+	int r = sections(blob, &b, err);
+
+	if (r == ATW_OK)
+		r = number_types(&b, err);
+	if (r < 0)
+		btf_deinit(&b);
+	else
+		*ret = b;
+	return r;
+}
+
+void btf_deinit(struct btf *b)
+{
+	free(b->at);
+	*b = (struct btf){ 0 };
+}
+
+/* ---- names ---- */
+
+static const char *string_at(const struct btf *b, uint32_t off)
+{
+	return off < b->strings.len ? (const char *)b->strings.data + off : "";
+}
+
+enum btf_kind btf_kind(const struct btf *b, uint32_t id)
+{
+	return (enum btf_kind)type_of(b, id).kind;
+}
+
+const char *btf_name(const struct btf *b, uint32_t id)
+{
+	return id && id < b->n ? string_at(b, type_of(b, id).name) : "";
+}
+
+int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
+	     uint32_t *ret)
+{
+	for (uint32_t id = 1; id < b->n; id++) {
+		struct type t = type_of(b, id);
+
+		if (t.kind == kind && !strcmp(string_at(b, t.name), name)) {
+			*ret = id;
+			return ATW_OK;
+		}
+	}
+	return ATW_E_MISSING;
+}
+
+/* ---- sizes and members ---- */
+
+static bool is_alias(unsigned kind)
+{
+	return kind == BTF_TYPEDEF || kind == BTF_VOLATILE || kind == BTF_CONST ||
+	       kind == BTF_RESTRICT || kind == BTF_TYPE_TAG;
+}
+
+/* What a chain of typedefs and qualifiers is in the end. */
+static int resolve(const struct btf *b, uint32_t id, uint32_t *ret)
+{
+	for (int i = 0; i < DEPTH; i++) {
+		struct type t = type_of(b, id);
+
+		if (!is_alias(t.kind)) {
+			*ret = id;
+			return ATW_OK;
+		}
+		id = t.size;
+	}
+	return ATW_E_DAMAGED;
+}
+
+int btf_size(const struct btf *b, uint32_t id, uint64_t *ret)
+{
+	uint64_t count = 1, size = 0;
+
+	for (int i = 0; i < DEPTH; i++) {
+		struct type t;
+
+		if (resolve(b, id, &id) < 0)
+			return ATW_E_DAMAGED;
+		t = type_of(b, id);
+		switch (t.kind) {
+		case BTF_ARRAY:
+			if (!mul_u64(count, get_le32(t.more + 8), &count))
+				return ATW_E_DAMAGED;
+			id = get_le32(t.more);
+			continue;
+		case BTF_PTR:
+			size = 8;
+			break;
+		case BTF_INT: case BTF_STRUCT: case BTF_UNION: case BTF_ENUM:
+		case BTF_DATASEC: case BTF_FLOAT: case BTF_ENUM64:
+			size = t.size;
+			break;
+		default:
+			return ATW_E_MISSING;    /* void, functions, ... have none */
+		}
+		if (!mul_u64(count, size, &size))
+			return ATW_E_DAMAGED;
+		*ret = size;
+		return ATW_OK;
+	}
+	return ATW_E_DAMAGED;
+}
+
+struct search {
+	const struct btf *b;
+	const char *name;
+	size_t len;
+	uint32_t budget;
+};
+
+static int find_member(struct search *s, uint32_t id, unsigned depth,
+		       uint64_t base, struct btf_member *ret)
+{
+	struct type t;
+
+	if (depth == DEPTH || resolve(s->b, id, &id) < 0)
+		return ATW_E_DAMAGED;
+	t = type_of(s->b, id);
+	if (t.kind != BTF_STRUCT && t.kind != BTF_UNION)
+		return ATW_E_MISSING;
+	for (unsigned i = 0; i < t.vlen; i++) {
+		const char *m = t.more + (size_t)i * MEMBER;
+		const char *name = string_at(s->b, get_le32(m));
+		uint32_t type = get_le32(m + 4), off = get_le32(m + 8);
+		uint64_t bit = base + (t.flag ? off & 0xffffff : off);
+
+		if (!s->budget--)
+			return ATW_E_DAMAGED;
+		if (!strncmp(name, s->name, s->len) && !name[s->len]) {
+			*ret = (struct btf_member){
+				type, bit, t.flag ? (uint8_t)(off >> 24) : 0,
+			};
+			return ATW_OK;
+		}
+		if (!name[0]) {
+			int r = find_member(s, type, depth + 1, bit, ret);
+
+			if (r != ATW_E_MISSING)
+				return r;
+		}
+	}
+	return ATW_E_MISSING;
+}
+
+int btf_member(const struct btf *b, uint32_t id, const char *path,
+	       struct btf_member *ret)
+{
+	struct btf_member m = { .type = id };
+
+	/* Each word of the path descends into the member before it. */
+	for (;;) {
+		struct search s = { b, path, strcspn(path, "."), BUDGET };
+		int r = s.len ? find_member(&s, m.type, 0, m.bit, &m) : ATW_E_MISSING;
+
+		if (r < 0)
+			return r;
+		if (!path[s.len])
+			break;
+		path += s.len + 1;
+	}
+	*ret = m;
+	return ATW_OK;
+}
+
+int btf_offset(const struct btf *b, const char *name, const char *path,
+	       uint32_t *ret, struct atw_err *err)
+{
+	struct btf_member m;
+	uint32_t id;
+	int r = btf_find(b, BTF_STRUCT, name, &id);
+
+	if (r == ATW_OK)
+		r = btf_member(b, id, path, &m);
+	if (r < 0)
+		return atw_err_set(err, r, "the kernel's types have no %s.%s", name, path);
+	if (m.bit % 8 || m.width || m.bit / 8 > UINT32_MAX)
+		return atw_err_set(err, ATW_E_DAMAGED, "%s.%s does not lie at a byte", name,
+				   path);
+	*ret = (uint32_t)(m.bit / 8);
+	return ATW_OK;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * entry.h - reads the tables of a mode for one entry.
+ *
+ * Nothing in here knows a CPU. `level` is below pg->nlevels throughout. This is
+ * on the path of every translation, five times over: it is inline for those
+ * who ask of every entry, and the tables put the common words first.
+ */
+#ifndef LIB_PAGING_ENTRY_H
+#define LIB_PAGING_ENTRY_H
+
+#include "paging/tables.h"
+
+static inline enum atw_kind entry_kind(const struct atw_paging *pg,
+				       unsigned level, uint64_t word)
+{
+	const struct atw_rule *r = pg->rules;
+	uint32_t here = ATW_L(level);
+
+	word &= ~pg->ignore;
+	for (;; r++) {
+		if ((word & r->mask) != r->value || !(r->levels & here))
+			continue;
+		if (!r->nonzero || (word & r->nonzero))
+			return r->kind;
+	}
+}
+
+static inline const struct atw_span_rule *entry_span_rule(const struct atw_paging *pg,
+							  unsigned level, uint64_t word)
+{
+	const struct atw_span_rule *s = pg->spans;
+
+	word &= ~pg->ignore;
+	for (; s && s->shift; s++)
+		if ((word & s->mask) == s->value && (s->levels & ATW_L(level)))
+			return s;
+	return NULL;
+}
+
+static inline atw_pa entry_addr(const struct atw_paging *pg, unsigned level,
+				enum atw_kind kind, uint64_t word)
+{
+	const struct atw_span_rule *s;
+	unsigned shift;
+	uint64_t pa = 0;
+
+	word &= ~pg->ignore;
+	for (unsigned i = 0; i < sizeof(pg->addr) / sizeof(pg->addr[0]); i++) {
+		const struct atw_bits *b = &pg->addr[i];
+
+		if (!b->hi)
+			break;
+		if (b->mask && (!level || (word & b->mask) != b->value))
+			continue;
+		pa |= word << (63 - b->hi) >> (63 - b->hi + b->lo) << b->to;
+	}
+	if (kind == ATW_TABLE)
+		return ATW_PA(pa);
+
+	/* Below the leaf's size the entry has other bits than address. */
+	shift = pg->level[level].shift;
+	s = entry_span_rule(pg, level, word);
+	if (s && s->replaces)
+		shift = s->shift;
+	return ATW_PA(pa & ~0ull << shift);
+}
+
+static inline unsigned entry_rights(const struct atw_paging *pg, unsigned level,
+				    enum atw_kind kind, uint64_t word, unsigned above)
+{
+	const struct atw_right_rule *r = pg->rights;
+
+	word &= ~pg->ignore;
+	for (; r->clear; r++) {
+		if ((r->kinds & LEAVES_FROM_HERE) && kind != ATW_LEAF)
+			break;
+		if ((word & r->mask) != r->value || !(r->kinds & ATW_K(kind)) ||
+		    !(r->levels & ATW_L(level)))
+			continue;
+		if ((r->kinds & IF_USER_WRITES) && !(above & ATW_UW))
+			continue;
+		above &= ~(unsigned)r->clear;
+	}
+	return above;
+}
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * live.c - the running kernel's physical memory.
+ *
+ * The kernel maps all RAM at one fixed distance, its direct map. Once the
+ * distance is known, a physical address is a virtual one, and live_bpf.c reads
+ * those. Only RAM is ever read, and nothing is written.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/num.h"
+#include "source/kinds.h"
+#include "source/live_file.h"
+#include "source/live_task.h"
+
+enum {
+	NOTE_DESC = 24,          /* ELF note: 12 bytes, "VMCOREINFO\0", padding */
+	NOTE_MAX = 64 * 1024,
+};
+
+/* Answers stay good until close(), so each process that was asked for has one. */
+struct process {
+	struct process *next;
+	uint64_t pid;
+	uint64_t root;           /* physical */
+	int status;
+	struct atw_err why;      /* status < 0 */
+};
+
+struct live {
+	struct live_bpf bpf;
+	struct live_tasks tasks;
+	struct extents ram;
+	uint64_t base;           /* virtual - physical, of all RAM */
+	void *vmcoreinfo;
+	size_t vmcoreinfo_len;
+	uint64_t cpus;
+	struct utsname uts;
+	struct process *processes;
+};
+
+/* ---- the direct map ---- */
+
+/* The note's 24 bytes but for descsz, and how its text begins. */
+static bool is_note(const uint8_t *p)
+{
+	return get_le32(p) == 11 && get_le32(p + 8) == 0 &&
+	       !memcmp(p + 12, "VMCOREINFO\0", 12) && !memcmp(p + NOTE_DESC, "OSRELEASE=", 10);
+}
+
+/*
+ * The direct map is where our own top table lies at the same distance from its
+ * physical address as VMCOREINFO's note, whose physical address we know. The
+ * table's we do not; but it is somewhere in RAM, and the distance is a
+ * multiple of what the kernel aligns it to, so there is one candidate for each
+ * such step of RAM.
+ *
+ * From the lowest one up: so every address tried before the right one lies
+ * below it, in the direct map or in the empty space before it, and not in what
+ * lies behind, where devices are mapped.
+ */
+static int find_base(struct live *l, uint64_t pgd, uint64_t note, struct atw_err *err)
+{
+	const struct extent *last = &l->ram.v[l->ram.n - 1];
+	uint64_t top = last->start + last->len;
+	/* x86: PUD_SIZE; arm64: ARM64_MEMSTART_ALIGN; riscv: PMD_SIZE. */
+	uint64_t step = strncmp(l->uts.machine, "riscv", 5) ? UINT64_C(512) << 20
+							   : UINT64_C(2) << 20;
+	uint64_t at = (pgd - top + step - 1) & ~(step - 1);
+	uint8_t head[NOTE_DESC + 10];
+
+	for (; at <= pgd && pgd - at <= top; at += step) {
+		int r = live_bpf_copy(&l->bpf, at + note, head, sizeof(head), err);
+
+		if (r == ATW_OK && is_note(head) && extents_find(&l->ram, pgd - at)) {
+			l->base = at;
+			return ATW_OK;
+		}
+		if (r < 0 && r != ATW_E_IO)
+			return r;
+	}
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "the kernel's direct map of RAM was not found below 0x%" PRIx64, pgd);
+}
+
+static int read_vmcoreinfo(struct live *l, struct atw_source *s, uint64_t note,
+			   uint64_t len, struct atw_err *err)
+{
+	uint8_t *p = malloc(len);
+	ssize_t n;
+
+	if (!p)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	l->vmcoreinfo = p;
+	n = atw_read(s, ATW_PA(note), p, len, err);
+	if (n < 0)
+		return (int)n;
+	if ((uint64_t)n < len || !is_note(p) || get_le32(p + 4) > len - NOTE_DESC)
+		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
+				   note);
+	l->vmcoreinfo_len = get_le32(p + 4);
+	return ATW_OK;
+}
+
+/* ---- opening ---- */
+
+static int live_probe(struct atw_blob head, const char *path)
+{
+	(void)head;
+	(void)path;
+	return 0;                /* no file is a running kernel */
+}
+
+/* What may follow "live:". */
+static int check_way(const char *way, struct atw_err *err)
+{
+	if (!*way || !strcmp(way, "bpf"))
+		return ATW_OK;
+	if (!strcmp(way, "kcore") || !strcmp(way, "pagemap"))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "reading by way of %s is not in this version; live:bpf is",
+				   way);
+	atw_err_set(err, ATW_E_USAGE, "'%s' is no way to read the running kernel", way);
+	atw_err_hint(err, "live or live:bpf; a dump called live is ./live");
+	return ATW_E_USAGE;
+}
+
+static int attach(struct live *l, struct atw_source *s, struct atw_err *err)
+{
+	uint64_t pgd, note, len;
+	int r = live_bpf_open(&l->bpf, err);
+
+	if (r == ATW_OK)
+		r = live_types_read(&l->tasks.types, err);
+	if (r == ATW_OK)
+		r = live_ram(&l->ram, err);
+	if (r == ATW_OK)
+		r = live_note_place(&note, &len, err);
+	if (r < 0)
+		return r;
+	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
+				   note);
+	l->tasks.bpf = &l->bpf;
+	r = live_own_pgd(&l->tasks, &pgd, err);
+	if (r == ATW_OK)
+		r = find_base(l, pgd, note, err);
+	return r < 0 ? r : read_vmcoreinfo(l, s, note, len, err);
+}
+
+static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
+		     struct atw_err *err)
+{
+	struct live *l;
+	int r = check_way(spec->path, err);
+	long n;
+
+	if (r < 0)
+		return r;
+	if (spec->nparts)
+		return atw_err_set(err, ATW_E_USAGE, "a running kernel has no further parts");
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	s->impl = l;
+	uname(&l->uts);
+	n = sysconf(_SC_NPROCESSORS_ONLN);
+	l->cpus = n > 0 ? (uint64_t)n : 1;
+	return attach(l, s, err);
+}
+
+static void live_close(struct atw_source *s)
+{
+	struct live *l = s->impl;
+
+	if (!l)
+		return;
+	while (l->processes) {
+		struct process *p = l->processes;
+
+		l->processes = p->next;
+		free(p);
+	}
+	live_tasks_close(&l->tasks);
+	live_bpf_close(&l->bpf);
+	extents_deinit(&l->ram);
+	free(l->vmcoreinfo);
+	free(l);
+	s->impl = NULL;
+}
+
+/* ---- memory ---- */
+
+/* One run of the program: up to LIVE_BATCH pieces that end where pages do. */
+static ssize_t read_batch(struct live *l, uint64_t pa, char *buf, size_t len,
+			  struct atw_err *err)
+{
+	struct live_area *a = l->bpf.area;
+	size_t n = 0, put = 0, done = 0;
+	int r;
+
+	while (n < LIVE_BATCH && put < len) {
+		size_t piece = LIVE_PIECE - ((pa + put) & (LIVE_PIECE - 1));
+
+		if (piece > len - put)
+			piece = len - put;
+		a->piece[n++] = (struct live_piece){
+			l->base + pa + put, (uint32_t)piece, -EFAULT,
+		};
+		put += piece;
+	}
+	r = live_bpf_read(&l->bpf, n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		/* RAM that the kernel took out of its own map: it is no hole. */
+		if (a->piece[i].result)
+			return done ? (ssize_t)done :
+			       atw_err_set(err, ATW_E_IO,
+					   "the kernel itself does not map physical 0x%" PRIx64, pa);
+		memcpy(buf + done, a->data[i], a->piece[i].len);
+		done += a->piece[i].len;
+	}
+	return (ssize_t)done;
+}
+
+static ssize_t live_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct live *l = s->impl;
+	const struct extent *e = extents_find(&l->ram, pa.u);
+	uint64_t left;
+
+	if (!e)
+		return 0;
+	left = e->len - (pa.u - e->start);
+	return read_batch(l, pa.u, buf, len < left ? len : (size_t)left, err);
+}
+
+static int live_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	struct live *l = s->impl;
+
+	return extents_extent(&l->ram, pa, ret);
+}
+
+/* ---- facts ---- */
+
+static struct process *process_of(struct live *l, uint64_t pid)
+{
+	struct process *p = l->processes;
+
+	while (p && p->pid != pid)
+		p = p->next;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		*p = (struct process){ .next = l->processes, .pid = pid,
+				       .status = ATW_E_MISSING };
+		l->processes = p;
+	}
+	return p;
+}
+
+static void find_root(struct live *l, struct process *p)
+{
+	uint64_t pgd, pa;
+
+	p->why = (struct atw_err){ 0 };
+	p->status = live_task_pgd(&l->tasks, p->pid, &pgd, &p->why);
+	if (p->status < 0)
+		return;
+	pa = pgd - l->base;
+	if (extents_find(&l->ram, pa))
+		p->root = pa;
+	else
+		p->status = atw_err_set(&p->why, ATW_E_MISSING,
+			"process %" PRIu64 " changed while it was looked at", p->pid);
+}
+
+/*
+ * "pid.N.root": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
+ * none. "pid.N.why": the sentence that says why.
+ */
+static int process_fact(struct live *l, const char *key, struct atw_blob *ret)
+{
+	const char *number = key + 4, *dot = strchr(number, '.');
+	struct process *p;
+	uint64_t pid;
+
+	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
+	    (strcmp(dot, ".root") && strcmp(dot, ".why")))
+		return ATW_E_MISSING;
+	p = process_of(l, pid);
+	if (!p)
+		return ATW_E_NOMEM;
+	if (!strcmp(dot, ".root")) {
+		find_root(l, p);
+		if (p->status < 0)
+			return ATW_E_MISSING;
+		*ret = (struct atw_blob){ &p->root, sizeof(p->root) };
+		return ATW_OK;
+	}
+	if (!p->why.text[0] && !p->root)
+		find_root(l, p);
+	if (p->status == ATW_OK)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ p->why.text, strlen(p->why.text) };
+	return ATW_OK;
+}
+
+static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	struct live *l = s->impl;
+
+	if (!strncmp(key, "pid.", 4))
+		return process_fact(l, key, ret);
+	if (!strcmp(key, "machine"))
+		*ret = (struct atw_blob){ l->uts.machine, strlen(l->uts.machine) };
+	else if (!strcmp(key, "release"))
+		*ret = (struct atw_blob){ l->uts.release, strlen(l->uts.release) };
+	else if (!strcmp(key, "cpus"))
+		*ret = (struct atw_blob){ &l->cpus, sizeof(l->cpus) };
+	else if (!strcmp(key, "vmcoreinfo"))
+		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
+					  l->vmcoreinfo_len };
+	else
+		return ATW_E_MISSING;
+	return ATW_OK;
+}
+
+static void live_describe(struct atw_source *s, char *buf, size_t len)
+{
+	struct live *l = s->impl;
+
+	snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
+		 l->base);
+}
+
+const struct atw_source_ops source_live = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "live",
+	.help = "the running kernel; live:bpf says by which way",
+	.probe = live_probe,
+	.open = live_open,
+	.close = live_close,
+	.read = live_read,
+	.extent = live_extent,
+	.fact = live_fact,
+	.describe = live_describe,
+	.live = true,
+};

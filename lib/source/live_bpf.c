@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/live_bpf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "source/live_file.h"
+#include "source/live_insn.h"
+
+/* Bytes the kernel does not know have to be zero, those of other members too. */
+static void attr_init(union bpf_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+}
+
+static long sys_bpf(int cmd, union bpf_attr *attr)
+{
+	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
+}
+
+/* ---- what is missing, in words ---- */
+
+static bool has_cap(const struct __user_cap_data_struct *c, unsigned cap)
+{
+	return c[cap / 32].effective >> cap % 32 & 1;
+}
+
+static void hint_caps(struct atw_err *err)
+{
+	atw_err_hint(err, "run it as root, or allow this program once: sudo setcap cap_bpf,cap_perfmon+ep $(command -v atwalk)");
+}
+
+/* Asked first: bpf(2) answers all kinds of trouble with the same two errors. */
+static int check_caps(struct atw_err *err)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	bool bpf, perfmon;
+
+	if (syscall(__NR_capget, &head, c) < 0 || has_cap(c, CAP_SYS_ADMIN))
+		return ATW_OK;
+	bpf = has_cap(c, CAP_BPF);
+	perfmon = has_cap(c, CAP_PERFMON);
+	if (bpf && perfmon)
+		return ATW_OK;
+	atw_err_set(err, ATW_E_PERM,
+		    "reading the running kernel needs %s%s%s, which this process does not have",
+		    bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ",
+		    perfmon ? "" : "CAP_PERFMON");
+	hint_caps(err);
+	return ATW_E_PERM;
+}
+
+static int refused(const char *what, int e, struct atw_err *err)
+{
+	char lockdown[128] = "";
+
+	live_file_text("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+	if (strstr(lockdown, "[confidentiality]")) {
+		atw_err_set(err, ATW_E_PERM,
+			    "kernel lockdown is at 'confidentiality', which forbids reading the kernel's memory");
+		atw_err_hint(err, "boot with lockdown=integrity, or take a dump");
+		return ATW_E_PERM;
+	}
+	if (e == ENOSYS)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+	if (e != EPERM && e != EACCES)
+		return atw_err_set(err, e == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
+				   "bpf: %s: %s", what, strerror(e));
+	atw_err_set(err, ATW_E_PERM, "the kernel does not let this process use BPF (%s: %s)",
+		    what, strerror(e));
+	atw_err_hint(err, "in a container: --cap-add BPF --cap-add PERFMON, and a seccomp profile that lets bpf(2) through");
+	return ATW_E_PERM;
+}
+
+/* The last line the verifier wrote that is not a statistic. */
+static const char *last_words(char *log)
+{
+	char *line;
+
+	while ((line = strrchr(log, '\n')) != NULL) {
+		if (line[1] && strncmp(line + 1, "processed ", 10))
+			return line + 1;
+		*line = '\0';
+	}
+	return log;
+}
+
+/* ---- programs ---- */
+
+/* A signal makes the verifier give up; it has not said no, then. */
+static long load(union bpf_attr *a)
+{
+	long fd;
+	int tries = 8;
+
+	do
+		fd = sys_bpf(BPF_PROG_LOAD, a);
+	while (fd < 0 && errno == EAGAIN && --tries);
+	return fd;
+}
+
+int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
+{
+	char log[4096] = "";
+	union bpf_attr a;
+	long fd;
+
+	attr_init(&a);
+	a.prog_type = BPF_PROG_TYPE_SYSCALL;
+	a.prog_flags = BPF_F_SLEEPABLE;
+	a.insns = (uintptr_t)insns;
+	a.insn_cnt = (uint32_t)n;
+	a.license = (uintptr_t)"GPL";
+	strcpy(a.prog_name, "atwalk");
+	fd = load(&a);
+	if (fd >= 0)
+		return (int)fd;
+	/* Again for the reason: writing it down costs as much as the rest. */
+	a.log_buf = (uintptr_t)log;
+	a.log_size = sizeof(log);
+	a.log_level = 1;
+	fd = load(&a);
+	if (fd >= 0)
+		return (int)fd;
+	log[sizeof(log) - 1] = '\0';
+	if (errno != EPERM && log[0])
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this kernel does not accept the BPF program: %.200s",
+				   last_words(log));
+	return refused("loading a program", errno, err);
+}
+
+int live_bpf_run(int prog, struct atw_err *err)
+{
+	union bpf_attr a;
+
+	attr_init(&a);
+	a.test.prog_fd = (uint32_t)prog;
+	return sys_bpf(BPF_PROG_TEST_RUN, &a) < 0
+		? refused("running a program", errno, err) : ATW_OK;
+}
+
+#define AREA(member) ((int16_t)offsetof(struct live_area, member))
+#define PIECE(member) \
+	((int16_t)(offsetof(struct live_area, piece) + offsetof(struct live_piece, member)))
+
+/*
+ * The loop has a constant bound, for the verifier, and ends where the list
+ * does. R6 goes through the pieces, R9 through their places.
+ */
+static int load_reader(int map, struct atw_err *err)
+{
+	const struct bpf_insn insns[] = {
+		/*  0 */ MAP_VALUE(R6, map),
+		/*  2 */ CALL(BPF_FUNC_get_current_task),
+		/*  3 */ STORE64(R6, AREA(current), R0),
+		/*  4 */ LOAD64(R7, R6, AREA(count)),
+		/*  5 */ COPY(R9, R6),
+		/*  6 */ ADD(R9, offsetof(struct live_area, data)),
+		/*  7 */ SET(R8, 0),
+		/*  8 */ IF_GE(R8, R7, 10),               /* to 19 */
+		/*  9 */ COPY(R1, R9),
+		/* 10 */ LOAD32(R2, R6, PIECE(len)),
+		/* 11 */ IF_GT_VALUE(R2, LIVE_PIECE, 7),  /* to 19 */
+		/* 12 */ LOAD64(R3, R6, PIECE(va)),
+		/* 13 */ CALL(BPF_FUNC_probe_read_kernel),
+		/* 14 */ STORE32(R6, PIECE(result), R0),
+		/* 15 */ ADD(R6, sizeof(struct live_piece)),
+		/* 16 */ ADD(R9, LIVE_PIECE),
+		/* 17 */ ADD(R8, 1),
+		/* 18 */ IF_LT_VALUE(R8, LIVE_BATCH, -11), /* to 8 */
+		/* 19 */ SET(R0, 0),
+		/* 20 */ EXIT(),
+	};
+
+	return live_bpf_load(insns, ARRAY_SIZE(insns), err);
+}
+
+int live_bpf_open(struct live_bpf *ret, struct atw_err *err)
+{
+	struct live_bpf b = { .map = -1, .prog = -1 };
+	int r = check_caps(err);
+	union bpf_attr a;
+	void *area;
+
+	if (r < 0)
+		return r;
+	attr_init(&a);
+	a.map_type = BPF_MAP_TYPE_ARRAY;
+	a.map_flags = BPF_F_MMAPABLE;
+	a.key_size = 4;
+	a.value_size = sizeof(struct live_area);
+	a.max_entries = 1;
+	strcpy(a.map_name, "atwalk");
+	b.map = (int)sys_bpf(BPF_MAP_CREATE, &a);
+	if (b.map < 0)
+		return refused("making a map", errno, err);
+	area = mmap(NULL, sizeof(struct live_area), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    b.map, 0);
+	if (area == MAP_FAILED) {
+		r = refused("sharing a map", errno, err);
+	} else {
+		b.area = area;
+		r = b.prog = load_reader(b.map, err);
+	}
+	if (r < 0) {
+		live_bpf_close(&b);
+		return r;
+	}
+	*ret = b;
+	return ATW_OK;
+}
+
+void live_bpf_close(struct live_bpf *b)
+{
+	if (b->area)
+		munmap(b->area, sizeof(*b->area));
+	/* Descriptor 0 can only be that of a struct nobody opened. */
+	if (b->prog > 0)
+		close(b->prog);
+	if (b->map > 0)
+		close(b->map);
+	*b = (struct live_bpf){ 0 };
+}
+
+int live_bpf_read(struct live_bpf *b, size_t n, struct atw_err *err)
+{
+	b->area->count = n;
+	return live_bpf_run(b->prog, err);
+}
+
+int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,
+		  struct atw_err *err)
+{
+	int r;
+
+	b->area->piece[0] = (struct live_piece){ va, (uint32_t)len, -EFAULT };
+	r = len > LIVE_PIECE ? ATW_E_USAGE : live_bpf_read(b, 1, err);
+	if (r < 0)
+		return r;
+	if (b->area->piece[0].result)
+		return atw_err_set(err, ATW_E_IO, "the kernel has nothing to read at 0x%llx",
+				   (unsigned long long)va);
+	memcpy(buf, b->area->data[0], len);
+	return ATW_OK;
+}

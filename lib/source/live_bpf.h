@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_bpf.h - reads of the running kernel's memory by virtual address.
+ *
+ * One BPF program, written by hand and loaded with bpf(2), copies a list of
+ * pieces into memory we share with it. It runs when we ask and at no other
+ * time, is attached to nothing, writes nothing of the kernel's, and is gone
+ * with the descriptor.
+ */
+#ifndef SOURCE_LIVE_BPF_H
+#define SOURCE_LIVE_BPF_H
+
+#include <atwalk/base.h>
+
+struct bpf_insn;
+
+enum {
+	LIVE_BATCH = 64,         /* pieces a run: 1.2 ms to load, 0.2 us a page */
+	LIVE_PIECE = 4096,       /* bytes of the largest piece */
+};
+
+struct live_piece {
+	uint64_t va;
+	uint32_t len;            /* up to LIVE_PIECE */
+	int32_t result;          /* 0, or the -errno of the kernel's */
+};
+
+/* What we and the programs share. */
+struct live_area {
+	uint64_t count;          /* of pieces to read */
+	uint64_t current;        /* our own task_struct's address */
+	uint64_t in[4], out[8];  /* other programs' arguments and results */
+	struct live_piece piece[LIVE_BATCH];
+	uint8_t data[LIVE_BATCH][LIVE_PIECE];
+};
+
+struct live_bpf {
+	int map, prog;
+	struct live_area *area;
+};
+
+/* ATW_E_PERM says which capability is missing, and how to give it. */
+int live_bpf_open(struct live_bpf *ret, struct atw_err *err);
+/* Fine on a zeroed struct. */
+void live_bpf_close(struct live_bpf *b);
+
+/* Read the first `n` of area->piece into area->data. */
+int live_bpf_read(struct live_bpf *b, size_t n, struct atw_err *err);
+/* One piece, whole or ATW_E_IO. */
+int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,
+		  struct atw_err *err);
+
+/*
+ * Another program that shares the area by way of b->map. Returns its
+ * descriptor; ATW_E_UNSUPPORTED with the verifier's last words.
+ */
+int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err);
+int live_bpf_run(int prog, struct atw_err *err);
+
+#endif

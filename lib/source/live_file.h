@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live_file.h - what the running kernel tells in small files of /proc and /sys. */
+#ifndef SOURCE_LIVE_FILE_H
+#define SOURCE_LIVE_FILE_H
+
+#include <atwalk/base.h>
+
+#include "base/buf.h"
+#include "source/extents.h"
+
+/* The beginning of a file as a text, without the newline at its end. */
+bool live_file_text(const char *path, char *buf, size_t len);
+/* All of a file whose size nobody knows beforehand, up to `max` bytes. */
+int live_file_all(const char *path, size_t max, struct buf *ret,
+		  struct atw_err *err);
+
+/*
+ * What is RAM: /proc/iomem, which tells it to the privileged only, else the
+ * firmware's own map. Device memory must never be read, for reading can be an
+ * order to a device; so without a map there is no source.
+ */
+int live_ram(struct extents *ret, struct atw_err *err);
+
+/* Where VMCOREINFO's note lies: /sys/kernel/vmcoreinfo. */
+int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err);
+
+#endif

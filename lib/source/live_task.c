@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * live_task.c - from a process's number to its page tables.
+ *
+ * Kernels that let a program of our type call bpf_task_from_pid() (6.10 on)
+ * find the task and hold it while it is read. On others we follow the list of
+ * processes from our own, piece by piece; it moves under us, so what does not
+ * fit together is asked again.
+ */
+#include "source/live_task.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "format/btf.h"
+#include "source/live_file.h"
+#include "source/live_insn.h"
+
+enum {
+	PF_KTHREAD = 0x00200000,         /* include/linux/sched.h */
+	TRIES = 16,
+	TASKS_MAX = 4 * 1024 * 1024,     /* PID_MAX_LIMIT */
+	BTF_MAX = 64 * 1024 * 1024,
+};
+
+/* ---- types ---- */
+
+static int find_types(const struct btf *b, struct live_types *ret, struct atw_err *err)
+{
+	struct live_types t = { 0 };
+	const struct {
+		const char *type, *member;
+		uint32_t *at;
+	} need[] = {
+		{ "task_struct", "mm", &t.task_mm },
+		{ "task_struct", "flags", &t.task_flags },
+		{ "task_struct", "tasks", &t.task_tasks },
+		{ "task_struct", "tgid", &t.task_tgid },
+		{ "task_struct", "group_leader", &t.task_leader },
+		{ "mm_struct", "pgd", &t.mm_pgd },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {
+		int r = btf_offset(b, need[i].type, need[i].member, need[i].at, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (btf_find(b, BTF_FUNC, "bpf_task_release", &t.task_release) == ATW_OK) {
+		btf_find(b, BTF_FUNC, "bpf_task_from_vpid", &t.task_from_vpid);
+		btf_find(b, BTF_FUNC, "bpf_task_from_pid", &t.task_from_pid);
+	}
+	*ret = t;
+	return ATW_OK;
+}
+
+int live_types_read(struct live_types *ret, struct atw_err *err)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+	struct file f = { 0 };
+	struct buf copy = { 0 };
+	struct btf b = { 0 };
+	int r = ATW_OK;
+
+	/* Since 6.16 it can be mapped; a read gives 4 KiB at a time. */
+	if (file_open(path, &f, NULL) < 0)
+		r = live_file_all(path, BTF_MAX, &copy, err);
+	if (r == ATW_E_MISSING)
+		r = atw_err_set(err, ATW_E_UNSUPPORTED,
+				"this kernel does not describe its types (no %s: CONFIG_DEBUG_INFO_BTF)",
+				path);
+	if (r == ATW_OK) {
+		r = btf_init(&b, f.map.data ? f.map : (struct atw_blob){ copy.data, copy.len },
+			     err);
+		if (r == ATW_OK)
+			r = find_types(&b, ret, err);
+		if (r < 0)
+			atw_err_wrap(err, "%s", path);
+	}
+	btf_deinit(&b);
+	buf_deinit(&copy);
+	file_close(&f);
+	return r;
+}
+
+void live_tasks_close(struct live_tasks *t)
+{
+	if (t->prog > 0)
+		close(t->prog);
+	t->prog = 0;
+}
+
+/* ---- one task ---- */
+
+struct task {
+	uint64_t mm, pgd;
+	uint32_t flags;
+	bool found, torn;        /* torn: it changed while we looked */
+};
+
+static int judge(const struct task *k, uint64_t pid, uint64_t *ret, struct atw_err *err)
+{
+	/* kill(2) sends no signal 0, but knows of every process. */
+	if (!k->found)
+		return atw_err_set(err, ATW_E_MISSING,
+				   !pid || pid > INT32_MAX ||
+				   (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+				   ? "there is no process %" PRIu64
+				   : "the kernel does not let us look at process %" PRIu64, pid);
+	if (k->flags & PF_KTHREAD)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu64 " is a kernel thread: it has no address space of its own",
+				   pid);
+	if (!k->mm)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu64 " has ended: its address space is gone", pid);
+	*ret = k->pgd;
+	return ATW_OK;
+}
+
+static int live_u64(struct live_tasks *t, uint64_t va, uint64_t *ret, struct atw_err *err)
+{
+	return live_bpf_copy(t->bpf, va, ret, sizeof(*ret), err);
+}
+
+int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t mm, pgd;
+	int r = live_bpf_read(t->bpf, 0, err);   /* learns who we are */
+
+	if (r == ATW_OK)
+		r = live_u64(t, t->bpf->area->current + t->types.task_mm, &mm, err);
+	if (r == ATW_OK)
+		r = live_u64(t, mm + t->types.mm_pgd, &pgd, err);
+	if (r == ATW_OK)
+		*ret = pgd;
+	return r;
+}
+
+/* ---- by calling the kernel ---- */
+
+enum { IN_PID };
+enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN };
+
+#define IN(i)  ((int16_t)(offsetof(struct live_area, in) + 8 * (i)))
+#define OUT(i) ((int16_t)(offsetof(struct live_area, out) + 8 * (i)))
+/* area->out[i] = `len` bytes at `reg` + `at`, or zeroes; 6 instructions. */
+#define FETCH(i, len, reg, at) \
+	COPY(R1, R6), ADD(R1, OUT(i)), SET(R2, len), COPY(R3, reg), \
+	ADD(R3, (int32_t)(at)), CALL(BPF_FUNC_probe_read_kernel)
+
+/*
+ * Not the task's reference but only the task's memory keeps mm alive here: a
+ * task that ends between two of these reads shows another mm in the end.
+ */
+static int load_finder(struct live_tasks *t, uint32_t from, struct atw_err *err)
+{
+	const struct live_types *y = &t->types;
+	const struct bpf_insn insns[] = {
+		/*  0 */ MAP_VALUE(R6, t->bpf->map),
+		/*  2 */ LOAD32(R1, R6, IN(IN_PID)),
+		/*  3 */ CALL_KERNEL((int32_t)from),
+		/*  4 */ IF_ZERO(R0, 30),                     /* to 35 */
+		/*  5 */ COPY(R7, R0),
+		/*  6 */ SET(R1, 1),
+		/*  7 */ STORE64(R6, OUT(OUT_FOUND), R1),
+		/*  8 */ FETCH(OUT_FLAGS, 4, R7, y->task_flags),
+		/* 14 */ FETCH(OUT_MM, 8, R7, y->task_mm),
+		/* 20 */ LOAD64(R8, R6, OUT(OUT_MM)),
+		/* 21 */ FETCH(OUT_PGD, 8, R8, y->mm_pgd),
+		/* 27 */ FETCH(OUT_MM_AGAIN, 8, R7, y->task_mm),
+		/* 33 */ COPY(R1, R7),
+		/* 34 */ CALL_KERNEL((int32_t)y->task_release),
+		/* 35 */ SET(R0, 0),
+		/* 36 */ EXIT(),
+	};
+
+	return live_bpf_load(insns, ARRAY_SIZE(insns), err);
+}
+
+static int by_kfunc(struct live_tasks *t, uint64_t pid, struct task *ret,
+		    struct atw_err *err)
+{
+	uint64_t *out = t->bpf->area->out;
+	int r;
+
+	t->bpf->area->in[IN_PID] = pid;
+	memset(out, 0, sizeof(t->bpf->area->out));
+	r = live_bpf_run(t->prog, err);
+	if (r == ATW_OK)
+		*ret = (struct task){
+			.found = out[OUT_FOUND], .flags = (uint32_t)out[OUT_FLAGS],
+			.mm = out[OUT_MM], .pgd = out[OUT_PGD],
+			.torn = out[OUT_MM] != out[OUT_MM_AGAIN] ||
+				(out[OUT_MM] && !out[OUT_PGD]),
+		};
+	return r;
+}
+
+/* ---- by the list of processes ---- */
+
+struct entry {
+	uint64_t next, mm;
+	uint32_t tgid, flags;
+};
+
+static int read_entry(struct live_tasks *t, uint64_t task, struct entry *ret)
+{
+	struct live_area *a = t->bpf->area;
+	const struct live_types *y = &t->types;
+	struct entry e;
+	const struct {
+		uint32_t at, len;
+		void *to;
+	} part[] = {
+		{ y->task_tasks, 8, &e.next }, { y->task_mm, 8, &e.mm },
+		{ y->task_tgid, 4, &e.tgid }, { y->task_flags, 4, &e.flags },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		a->piece[i] = (struct live_piece){ task + part[i].at, part[i].len, -EFAULT };
+	if (live_bpf_read(t->bpf, ARRAY_SIZE(part), NULL) < 0)
+		return ATW_E_IO;
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (a->piece[i].result)
+			return ATW_E_IO;
+		memcpy(part[i].to, a->data[i], part[i].len);
+	}
+	*ret = e;
+	return ATW_OK;
+}
+
+/* One round; `torn` when the list led astray. */
+static int by_list(struct live_tasks *t, uint64_t pid, struct task *ret,
+		   struct atw_err *err)
+{
+	uint64_t first, at, mm;
+	struct task k = { 0 };
+	struct entry e;
+	int r = live_bpf_read(t->bpf, 0, err);
+
+	if (r == ATW_OK)
+		r = live_u64(t, t->bpf->area->current + t->types.task_leader, &first, err);
+	if (r < 0)
+		return r;
+	at = first;
+	for (unsigned i = 0; i < TASKS_MAX; i++) {
+		if (read_entry(t, at, &e) < 0) {
+			k.torn = true;
+			break;
+		}
+		if (e.tgid == pid) {
+			k = (struct task){ .found = true, .mm = e.mm, .flags = e.flags };
+			k.torn = e.mm &&
+				 (live_u64(t, e.mm + t->types.mm_pgd, &k.pgd, NULL) < 0 ||
+				  live_u64(t, at + t->types.task_mm, &mm, NULL) < 0 ||
+				  mm != e.mm);
+			break;
+		}
+		at = e.next - t->types.task_tasks;
+		if (at == first)
+			break;
+	}
+	*ret = k;
+	return ATW_OK;
+}
+
+/* ---- which of the two ---- */
+
+/* Without one of its own, our numbers are the kernel's. */
+static bool first_pid_namespace(void)
+{
+	struct stat st;
+
+	/* PROC_PID_INIT_INO */
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == 0xeffffffc;
+}
+
+static int settle_way(struct live_tasks *t, struct atw_err *err)
+{
+	const uint32_t from[] = { t->types.task_from_vpid, t->types.task_from_pid };
+
+	if (t->way == LIVE_TASK_AUTO) {
+		t->way = LIVE_TASK_LIST;
+		for (size_t i = 0; i < ARRAY_SIZE(from) && t->way == LIVE_TASK_LIST; i++) {
+			int fd = from[i] ? load_finder(t, from[i], NULL) : -1;
+
+			if (fd < 0)
+				continue;
+			t->prog = fd;
+			t->from_vpid = i == 0;
+			t->way = LIVE_TASK_KFUNC;
+		}
+	}
+	if (!t->from_vpid && !first_pid_namespace())
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this process is in a PID namespace, and this kernel finds processes by their numbers outside of it only");
+	return ATW_OK;
+}
+
+int live_task_pgd(struct live_tasks *t, uint64_t pid, uint64_t *ret,
+		  struct atw_err *err)
+{
+	struct task k = { 0 };
+	int r = settle_way(t, err);
+
+	if (r < 0)
+		return r;
+	/* Process 0 is the idle task: nobody means that one. */
+	if (!pid || pid > INT32_MAX)
+		return judge(&k, pid, ret, err);
+	k.torn = true;
+	for (int i = 0; i < TRIES && k.torn; i++) {
+		r = t->way == LIVE_TASK_KFUNC ? by_kfunc(t, pid, &k, err)
+					      : by_list(t, pid, &k, err);
+		if (r < 0)
+			return r;
+	}
+	if (k.torn)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu64 " changes too fast to be looked at", pid);
+	return judge(&k, pid, ret, err);
+}

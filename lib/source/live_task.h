@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live_task.h - from a process's number to its page tables. */
+#ifndef SOURCE_LIVE_TASK_H
+#define SOURCE_LIVE_TASK_H
+
+#include "source/live_bpf.h"
+
+/* What of the kernel's types is needed, out of its BTF. */
+struct live_types {
+	uint32_t task_mm, task_flags, task_tasks, task_tgid, task_leader;
+	uint32_t mm_pgd;
+	/* BTF ids of functions programs may call; 0: this kernel has none. */
+	uint32_t task_from_vpid, task_from_pid, task_release;
+};
+
+int live_types_read(struct live_types *ret, struct atw_err *err);
+
+/* How tasks are found; LIVE_TASK_AUTO is settled at the first question. */
+enum live_task_way { LIVE_TASK_AUTO, LIVE_TASK_KFUNC, LIVE_TASK_LIST };
+
+struct live_tasks {
+	struct live_bpf *bpf;    /* borrowed */
+	struct live_types types;
+	enum live_task_way way;
+	int prog;                /* LIVE_TASK_KFUNC */
+	bool from_vpid;          /* prog speaks of our own PID namespace */
+};
+
+void live_tasks_close(struct live_tasks *t);
+
+/*
+ * Virtual address of the top table of process `pid`, a number as we see it.
+ * ATW_E_MISSING: no such process, or it has no address space of its own.
+ */
+int live_task_pgd(struct live_tasks *t, uint64_t pid, uint64_t *ret,
+		  struct atw_err *err);
+/* The same for ourselves, which needs nobody's help. */
+int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
+
+#endif

@@ -1,0 +1,426 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a person gets who typed something wrong, or named a source that cannot
+# be used: one sentence, where possible what to do, and the exit status.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# ---- status 2: wrong usage ----
+
+t "no arguments: the usage"
+run atwalk
+status 2
+no_out
+err_has 'usage: atwalk [options] SOURCE ADDRESS...'
+
+t "arguments that are missing"
+run atwalk x86.elf
+status 2
+no_out
+err <<'E'
+atwalk: an ADDRESS is missing
+        see: atwalk walk --help
+E
+for command in walk map info; do
+	run atwalk $command
+	status 2
+	no_out
+	err <<E
+atwalk: SOURCE is missing
+        see: atwalk $command --help
+E
+done
+
+t "too many arguments"
+run atwalk info x86.elf arm64.elf
+status 2
+no_out
+err <<'E'
+atwalk: one SOURCE is enough
+        see: atwalk info --help
+E
+
+t "unknown options, with what may have been meant"
+run atwalk map --spilt rights x86.elf
+status 2
+no_out
+err <<'E'
+atwalk: unknown option --spilt; did you mean --split?
+        see: atwalk map --help
+E
+run atwalk --form=csv x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: unknown option --form; did you mean --format?
+        see: atwalk walk --help
+E
+run atwalk --wat x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: unknown option --wat
+        see: atwalk walk --help
+E
+run atwalk -px x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: unknown option -x
+        see: atwalk walk --help
+E
+
+t "options with a value too few, too many, or a wrong one"
+run atwalk x86.elf swapper_pg_dir -o
+status 2
+err <<'E'
+atwalk: -o needs FILE
+        see: atwalk walk --help
+E
+run atwalk --quiet=1 x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: --quiet takes no value
+        see: atwalk walk --help
+E
+run atwalk --cpu x x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: --cpu: 'x' is not a decimal number
+        see: atwalk walk --help
+E
+run atwalk --root 12z x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: --root: '12z' is not a hexadecimal number
+        see: atwalk walk --help
+E
+run atwalk --format xml x86.elf swapper_pg_dir
+status 2
+err <<'E'
+atwalk: --format: 'xml' is not one of plain|csv|json|jsonl
+        see: atwalk walk --help
+E
+for n in 0 7 99; do
+	run atwalk -s $n x86.elf swapper_pg_dir
+	status 2
+	err <<'E'
+atwalk: --depth is 1 to 6
+        see: atwalk walk --help
+E
+done
+run atwalk map --split rights,wat x86.elf
+status 2
+err <<'E'
+atwalk: --split: 'wat' is not one of rights, page, physical, flags
+        see: atwalk map --help
+E
+
+t "columns and filters that are unknown: the known ones are listed"
+run atwalk --columns wat x86.elf swapper_pg_dir
+status 2
+no_out
+err <<'E'
+atwalk: --columns: unknown column 'wat'; known: address, end, size, physical, page, pages, level, index, entry_at, entry, repeat, rights, state, flags, node, pid, task, area
+E
+run atwalk map --sort wat x86.elf
+status 2
+no_out
+err_is "atwalk: --sort: unknown column 'wat'; known: address, end, size, *"
+run atwalk map --group wat x86.elf
+status 2
+no_out
+err_is "atwalk: --group: unknown column 'wat'; known: address, end, size, *"
+run atwalk map --filter 'present and wat' x86.elf
+status 2
+no_out
+err_has "atwalk: --filter: unknown name 'wat' at character 13; known: columns address, end, "
+err_has "did you mean 'pat'?"
+run atwalk map --filter 'size>' x86.elf
+status 2
+no_out
+err_is "atwalk: --filter: *"
+run atwalk map --filter '(present' x86.elf
+status 2
+no_out
+err_is "atwalk: --filter: *"
+run atwalk map --sort size:down x86.elf
+status 2
+no_out
+err <<'E'
+atwalk: --sort: 'size:down': the way is neither asc nor desc
+E
+
+t "addresses that are none"
+run atwalk x86.elf init_foo
+status 2
+no_out
+err <<'E'
+atwalk: 'init_foo' is neither an address (hexadecimal) nor a symbol that x86.elf names
+E
+for text in 12xyz 0x init_foo-ffffffff91400000 ffffffff91400000-zz; do
+	bad=${text%-ffffffff91400000} bad=${bad#ffffffff91400000-}
+	run atwalk x86.elf "$text"
+	status 2
+	no_out
+	err <<E
+atwalk: '$bad' is neither an address (hexadecimal) nor a symbol that x86.elf names
+E
+done
+for text in '' ffffffff91400000- -- -ffffffff91400000; do
+	[ "$text" = -- ] && continue
+	run atwalk x86.elf -- "$text"
+	status 2
+	no_out
+	err <<E
+atwalk: '$text' lacks an address
+E
+done
+run atwalk x86.elf ffffffff91400000+zz
+status 2
+no_out
+err <<'E'
+atwalk: 'ffffffff91400000+zz': 'zz' is neither a length (4096, 0x1000, 4K, 2M, 1G) nor an offset
+E
+run atwalk x86.elf swapper_pg_dir+zz
+status 2
+no_out
+err <<'E'
+atwalk: 'swapper_pg_dir+zz': 'zz' is neither a length (4096, 0x1000, 4K, 2M, 1G) nor an offset
+E
+run atwalk x86.elf 1ffffffff91400000
+status 2
+no_out
+err_is "atwalk: '1ffffffff91400000' is neither an address *"
+
+t "an address after -- is no option"
+run atwalk x86.elf -- -5
+status 2
+no_out
+err_is "atwalk: '-5' lacks an address"
+
+t "non-canonical addresses"
+run atwalk x86.elf 800000000000
+status 2
+no_out
+err <<'E'
+atwalk: 800000000000: no address of x86_64-4, which translates 48 bits
+E
+run atwalk arm64.elf 10000000000000
+status 2
+no_out
+err_is 'atwalk: 10000000000000: no address of arm64-4k-52, *'
+
+t "ranges that end before they start, that are empty, that are too long"
+run atwalk x86.elf ffffffff91400000-ffffffff91300000
+status 2
+no_out
+err <<'E'
+atwalk: range 'ffffffff91400000-ffffffff91300000' ends before it starts
+E
+run atwalk map x86.elf ffffffff91400000-ffffffff91400000
+status 2
+no_out
+err_is "atwalk: range 'ffffffff91400000-ffffffff91400000' is empty"
+run atwalk map x86.elf ffffffff91400000+0
+status 2
+no_out
+err <<'E'
+atwalk: range 'ffffffff91400000+0' is empty
+E
+run atwalk map x86.elf ffffffff91400000+4G
+status 2
+no_out
+err <<'E'
+atwalk: range 'ffffffff91400000+4G' runs past the end of the address space
+E
+
+t "one wrong address and nothing of the right ones is answered"
+run atwalk x86.elf swapper_pg_dir nowhere
+status 2
+no_out
+err_is "atwalk: 'nowhere' is neither *"
+
+t "a user address without its owner"
+run atwalk x86.elf 401000
+status 2
+no_out
+err_has 'atwalk: 401000: is a user address, and nothing says of which process'
+err_has '--cpu N takes the page tables a CPU was using, --root PHYS any others'
+
+t "a CPU, a mode, an extension that is not there"
+run atwalk --cpu 7 x86.elf swapper_pg_dir
+status 2
+no_out
+err_is 'atwalk: *there is no CPU 7: it has 2*'
+run atwalk --paging x86_64-6 x86.elf swapper_pg_dir
+status 2
+no_out
+err_has "atwalk: --paging: unknown mode 'x86_64-6'"
+err_has 'known: x86_64-4 x86_64-5 arm64-4k-39'
+run atwalk --pte-ext wat riscv.elf _stext
+status 2
+no_out
+err_has 'riscv64-sv57 has no extension "wat"'
+run atwalk --cbit 99 x86.elf swapper_pg_dir
+status 2
+no_out
+err_is 'atwalk: --pte-ext: cbit=99: *'
+
+t "--root and --paging, one without the other where none can be found"
+run redump x86.elf lime dump.lime
+run atwalk --root 9a10000 dump.lime ffffffff91400000
+status 2
+no_out
+err_is 'atwalk: *--root needs --paging here: the mode could not be found'
+run atwalk --paging x86_64-4 dump.lime ffffffff91400000
+status 2
+no_out
+err_is 'atwalk: *--paging needs --root here: no root could be found'
+
+t "--cpu of a dump that does not tell"
+run atwalk --cpu 1 riscv.elf 10000
+status 3
+no_out
+err <<'E'
+atwalk: riscv.elf: it does not say what page tables CPU 1 was using
+        give the root and its mode: --root PHYSICAL --paging MODE
+E
+
+# ---- status 3: the source cannot be used ----
+
+t "a file that is not there, and what only looks like a command"
+for name in gone.elf mpa; do
+	run atwalk $name ffffffff91400000
+	status 3
+	no_out
+	err_has "atwalk: $name: No such file or directory"
+done
+run atwalk map gone.elf
+status 3
+no_out
+err_is 'atwalk: gone.elf: No such file or directory'
+
+t "a file with a command's name is reached by its path"
+ln -s x86.elf info
+run atwalk ./info swapper_pg_dir
+yes [ "$(wc -l <"$work/log/out")" = 2 ]
+
+t "a folder, a device, an empty file"
+run atwalk . ffffffff91400000
+status 3
+no_out
+err <<'E'
+atwalk: .: is a directory
+E
+run atwalk /dev/null ffffffff91400000
+status 3
+no_out
+err_is 'atwalk: /dev/null: is *'
+: >empty
+run atwalk empty ffffffff91400000
+status 3
+no_out
+err <<'E'
+atwalk: empty: is empty
+E
+
+t "a file of no known format"
+run atwalk "$cli/lib.sh" ffffffff91400000
+status 3
+no_out
+err_has "atwalk: $cli/lib.sh: not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML"
+err_has "        for a plain image of RAM say raw:$cli/lib.sh@ADDRESS"
+
+t "an ELF file that is not a core dump"
+run atwalk "$O/atwalk" ffffffff91400000
+status 3
+no_out
+err_has 'is an ELF file, but not a core dump (e_type is 3)'
+
+t "a format that is unknown: a path, and which formats there are"
+run atwalk elff:x86.elf ffffffff91400000
+status 3
+no_out
+err_has 'atwalk: elff:x86.elf: No such file or directory'
+err_has '        formats that can stand before a colon: elf, kdump, lime, avml, raw'
+
+t "no permission"
+cp x86.elf secret.elf
+chmod 000 secret.elf
+if [ "$(id -u)" -ne 0 ]; then
+	run atwalk secret.elf ffffffff91400000
+elif ! command -v setpriv >/dev/null; then
+	skip "root may read everything, and there is no setpriv to become nobody"
+elif cp "$O/atwalk" program && chmod 755 program && chmod 755 "$work" "$work/cwd" &&
+     setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
+	run setpriv --reuid 65534 --regid 65534 --clear-groups ./program secret.elf ffffffff91400000
+else
+	skip "this user may not become nobody"
+fi
+status 3
+no_out
+err_has 'atwalk: secret.elf: Permission denied'
+
+t "parts that do not go together"
+run redump x86.elf kdump-zlib whole.kd
+run redump x86.elf kdump-zlib part --split 3
+run atwalk -S gone.kd part.1 ffffffff91400000
+status 3
+no_out
+err_is 'atwalk: part.1: gone.kd: No such file or directory'
+run atwalk -S whole.kd part.1 ffffffff91400000
+no_out
+yes [ $rc -ne 0 ]
+said_status=1
+err_is 'atwalk: part.1: whole.kd: is a whole dump, not a part of a split one'
+run atwalk -S x86.elf part.1 ffffffff91400000
+no_out
+yes [ $rc -ne 0 ]
+said_status=1
+err_has 'x86.elf'
+
+# ---- help ----
+
+t "help, everywhere it may be asked for"
+run atwalk --help
+cp "$work/log/out" help
+yes grep -q '^usage: atwalk \[options\] SOURCE ADDRESS\.\.\.' help
+run atwalk help
+same "$work/log/out" help
+for command in walk map info; do
+	yes grep -q "^  $command " help
+	run atwalk $command --help
+	cp "$work/log/out" one
+	yes grep -q "^usage: atwalk $command \\[options\\] SOURCE" one
+	run atwalk help $command
+	same "$work/log/out" one
+done
+
+t "every option that interface and help name is one that is taken"
+for command in walk map info; do
+	run atwalk $command --help
+	mapfile -t options < <(sed -n 's/^  \(-.,\|   \) --\([a-z-]*\) .*/\2/p' "$work/log/out")
+	yes [ ${#options[@]} -gt 12 ]
+	for option in "${options[@]}"; do
+		run atwalk $command "--$option=1"
+		said_status=1 said_err=1
+		[ "$option" = output ] && rm -f 1
+		yes [ "$(grep -c 'unknown option' "$work/log/err")" = 0 ]
+	done
+done
+
+t "version"
+run atwalk --version
+out <<E
+atwalk $(sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' "$top/lib/base/version.h")
+E
+run atwalk map --version
+yes grep -q '^atwalk [0-9]' "$work/log/out"
+
+t "names of files cannot steer a terminal"
+run atwalk $'gone\e[31m.elf' ffffffff91400000
+status 3
+err <<'E'
+atwalk: gone\x1b[31m.elf: No such file or directory
+E
+
+finish

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# info: what a source is. The roots, modes and CRs here are those that QEMU's
+# `info registers` and the guest's /proc/iomem tell.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+for arch in x86 arm64 riscv; do
+	t "$arch: every fact, and where it was found"
+	run atwalk info -v $arch.elf
+	golden info-$arch
+	err_is "atwalk: $arch.elf: *, root: VMCOREINFO note, proved by a walk to _stext"
+done
+
+t "without -v the first 16 ranges are listed, and it says so"
+run atwalk info x86.elf
+yes [ "$(grep -c '^memory  *0x' "$work/log/out")" = 16 ]
+yes grep -q '^memory  *508K data in 31 ranges; the first 16 are listed, -v lists all$' "$work/log/out"
+
+t "--cpu and --root say so"
+run atwalk info --cpu 1 --filter 'fact=root' x86.elf
+out <<'E'
+FACT            VALUE
+root            0x3ea6000 (CR3 of CPU 1)
+E
+run atwalk info --root 3ea6000 --filter 'fact=root' --format jsonl x86.elf
+yes grep -q '"value":"0x3ea6000 (as given by --root)"' "$work/log/out"
+
+t "facts are rows: csv"
+run atwalk info --format csv --filter 'fact=machine or fact=release or fact=kaslr' x86.elf
+out <<'E'
+fact,value
+machine,x86_64
+release,6.1.0-56-amd64
+kaslr,0x10400000
+E
+
+t "--paging-modes: all of them, without a SOURCE"
+run atwalk info --paging-modes
+golden info-modes
+
+t "--paging-modes for programs: sizes in bytes, bits as numbers"
+run atwalk info --paging-modes --format jsonl --filter 'page=64K and virtual<48'
+out <<'E'
+{"mode":"arm64-64k-42","levels":2,"page":65536,"virtual":42,"physical":52,"about":"arm64, 64K pages, 4 TiB a half"}
+E
+
+t "every mode of --paging-modes is one that --paging takes"
+run atwalk info --paging-modes --format csv --columns mode
+mapfile -t modes < <(sed 1d "$work/log/out")
+for mode in "${modes[@]}"; do
+	run atwalk map --root 0 --paging "$mode" x86.elf
+	status 4
+	err_is "*"
+done
+
+t "every mode of the manual is there"
+for mode in x86_64-4 x86_64-5 arm64-4k-39 arm64-4k-42 arm64-4k-48 arm64-4k-52 \
+	    arm64-16k-36 arm64-16k-47 arm64-16k-48 arm64-16k-52 arm64-64k-42 \
+	    arm64-64k-48 arm64-64k-52 riscv64-sv39 riscv64-sv48 riscv64-sv57 \
+	    i386 i386-pae arm arm-lpae riscv32-sv32; do
+	yes grep -q "^$mode " "$cli/golden/info-modes.txt"
+done
+
+t "a split dump: how many of its parts are there"
+run redump x86.elf kdump-zlib part --split 3
+run atwalk info -S part.3 -S part.1 part.2 --filter fact=format
+out <<'E'
+FACT            VALUE
+format          kdump-compressed v6, zlib, split, all 3 parts
+E
+
+t "a source without a kernel is described all the same: exit status 4"
+run redump x86.elf lime dump.lime
+run atwalk info --filter 'fact=format or fact=cpus' dump.lime
+status 4
+out <<'E'
+FACT            VALUE
+format          LiME, 31 ranges
+cpus            not recorded in this source
+E
+err <<'E'
+atwalk: dump.lime: no page-table root was found: no VMCOREINFO note, no VMCOREINFO in memory that leads to a kernel, and no CPU's CR3
+        give the root and its mode: --root PHYSICAL --paging MODE
+E
+
+t "through a pipe"
+# shellcheck disable=SC2094
+run bash -c "cat x86.elf | '$O/atwalk' info --filter fact=paging -"
+out <<'E'
+FACT            VALUE
+paging          x86_64-4 (x86 4-level paging, 256 TiB)
+E
+
+finish

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# lib.sh - a small harness for tests that run programs. A test file sources it
+# and then says:
+#
+#	t NAME                  a test begins
+#	run COMMAND...          run it; keep its output and status
+#	status N                it ended with N (not said: with 0)
+#	out                     its standard output is this file's input, exactly
+#	golden NAME             its standard output is golden/NAME.txt, exactly
+#	err                     its standard error likewise (not said: empty)
+#	err_is PATTERN          its standard error is one line, of this shape
+#	err_has TEXT            TEXT is in it
+#	no_out                  its standard output is empty
+#	same A B                two files are equal
+#	yes COMMAND...          the command succeeds
+#	skip WHY                this test cannot be had here
+#	finish                  the closing count; the last line of every file
+#
+# The first thing that is wrong ends a test's line with "not ok" and the
+# difference; what follows in that test is not looked at.
+#
+# Commands run in a folder of their own, $work, where x86.elf, arm64.elf and
+# riscv.elf are the small dumps of tests/data. REGENERATE=1 writes the golden
+# files instead of comparing; read the difference before you commit it.
+set -u
+export LC_ALL=C TZ=UTC
+unset ATWALK_CONFIG
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+O=${O:-build}
+case $O in
+/*) ;;
+*) O=$top/$O ;;
+esac
+cli=$top/tests/cli data=$top/tests/data
+work=$(mktemp -d "${TMPDIR:-/tmp}/atwalk-cli.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+export XDG_CONFIG_HOME=$work/config
+mkdir "$work/cwd" "$work/log"
+cd "$work/cwd" || exit 1
+ln -s "$data/x86_64-4level.elf" x86.elf
+ln -s "$data/arm64-lpa2.elf" arm64.elf
+ln -s "$data/riscv64-sv57.elf" riscv.elf
+
+passed=0 failed=0 skipped=0
+name='' wrong='' skipping=''
+rc=0 said_status=1 said_err=1 last_run=''
+
+atwalk() { "$O/atwalk" "$@"; }
+
+# The tools end at once and free nothing; a sanitizer build need not say so.
+redump() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/redump" "$@"; }
+shrink() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/shrink" "$@"; }
+
+bad() {
+	[ -n "$wrong" ] || wrong=$*
+}
+
+# What nobody asked about the last run: a status of 0 and nothing to complain.
+settle() {
+	if [ $said_status -eq 0 ] && [ "$rc" -ne 0 ]; then
+		bad "ended with status $rc: $(head -n 3 "$work/log/err")"
+	elif [ $said_err -eq 0 ] && [ -s "$work/log/err" ]; then
+		bad "says on standard error: $(head -n 3 "$work/log/err")"
+	fi
+	said_status=1 said_err=1
+}
+
+close_test() {
+	[ -n "$name" ] || return 0
+	settle
+	if [ -n "$skipping" ]; then
+		echo "skip - $name: $skipping"
+		skipped=$((skipped + 1))
+	elif [ -n "$wrong" ]; then
+		echo "not ok - $name"
+		echo "    ${wrong//$'\n'/$'\n'    }"
+		failed=$((failed + 1))
+	else
+		echo "ok - $name"
+		passed=$((passed + 1))
+	fi
+	name='' wrong='' skipping=''
+}
+
+t() {
+	close_test
+	name=$*
+}
+
+skip() {
+	skipping=$*
+}
+
+run() {
+	settle
+	[ -z "$wrong$skipping" ] || return 0
+	last_run=$*
+	"$@" >"$work/log/out" 2>"$work/log/err"
+	rc=$?
+	said_status=0 said_err=0
+}
+
+status() {
+	[ -z "$wrong$skipping" ] || return 0
+	said_status=1
+	[ "$rc" -eq "$1" ] || bad "$last_run
+ended with status $rc, not $1: $(head -n 3 "$work/log/err")"
+}
+
+# got, wanted, and what they are
+compare() {
+	[ -z "$wrong$skipping" ] || return 0
+	cmp -s "$1" "$2" && return 0
+	diff -a -U 0 "$2" "$1" | tail -n +3 >"$work/log/diff"
+	bad "$last_run
+$3 is wrong (- wanted, + got):
+$(grep -a '^-' "$work/log/diff" | head -n 15 | tr -d '\0')
+$(grep -a '^+' "$work/log/diff" | head -n 15 | tr -d '\0')"
+}
+
+out() {
+	cat >"$work/log/want"
+	compare "$work/log/out" "$work/log/want" "standard output"
+}
+
+err() {
+	cat >"$work/log/want"
+	said_err=1
+	compare "$work/log/err" "$work/log/want" "standard error"
+}
+
+# A shell pattern, for the part of a sentence that a library words.
+err_is() {
+	local text
+
+	[ -z "$wrong$skipping" ] || return 0
+	said_err=1
+	text=$(<"$work/log/err")
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $text == $1 && $text != *$'\n'* ]] || bad "$last_run
+standard error is not one line '$1' but:
+$text"
+}
+
+err_has() {
+	[ -z "$wrong$skipping" ] || return 0
+	said_err=1
+	grep -qaF -e "$1" "$work/log/err" || bad "$last_run
+standard error lacks '$1':
+$(<"$work/log/err")"
+}
+
+no_out() {
+	compare "$work/log/out" /dev/null "standard output"
+}
+
+golden() {
+	local file=$cli/golden/$1.txt
+
+	[ -z "$wrong$skipping" ] || return 0
+	if [ -n "${REGENERATE:-}" ]; then
+		cp "$work/log/out" "$file"
+	elif [ ! -f "$file" ]; then
+		bad "golden/$1.txt is missing"
+	else
+		compare "$work/log/out" "$file" "standard output"
+	fi
+}
+
+same() {
+	last_run="$1, $2"
+	compare "$1" "$2" "the first"
+}
+
+yes() {
+	[ -z "$wrong$skipping" ] || return 0
+	"$@" || bad "is false: $*"
+}
+
+finish() {
+	close_test
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+# ---- QEMU's answers ----
+
+# QEMU lists a mapping a line, 75000 of them, most like the one before. In
+# tests/data a run of such lines is one, followed by how often and how far
+# apart: "VA PA FLAGS xCOUNT VA-STEP PA-STEP" (info tlb), "START END SIZE
+# RIGHTS xCOUNT STEP" (info mem). These turn the one form into the other.
+
+pack_tlb() {
+	local va pa flags n=0 va0 pa0 flags0 dv dp x y
+
+	while read -r va pa flags; do
+		x=16#${va%:} y=16#$pa
+		if [ $n -eq 1 ] && [ "$flags" = "$flags0" ]; then
+			dv=$((x - va0)) dp=$((y - pa0))
+		fi
+		if [ $n -gt 0 ] && [ "$flags" = "$flags0" ] &&
+		   [ $((x)) -eq $((va0 + n * dv)) ] &&
+		   [ $((y)) -eq $((pa0 + n * dp)) ]; then
+			n=$((n + 1))
+			continue
+		fi
+		[ $n -eq 0 ] || printf '%016x %016x %s x%d %x %x\n' "$va0" "$pa0" "$flags0" $n "$dv" "$dp"
+		va0=$((x)) pa0=$((y)) flags0=$flags n=1 dv=0 dp=0
+	done
+	[ $n -eq 0 ] || printf '%016x %016x %s x%d %x %x\n' "$va0" "$pa0" "$flags0" $n "$dv" "$dp"
+}
+
+unpack_tlb() {
+	local va pa flags n dv dp i
+
+	while read -r va pa flags n dv dp; do
+		for ((i = 0; i < ${n#x}; i++)); do
+			printf '%016x: %016x %s\n' $((16#$va + i * 16#$dv)) $((16#$pa + i * 16#$dp)) "$flags"
+		done
+	done
+}
+
+pack_mem() {
+	local range start size rights n=0 s0 size0 rights0 step x
+
+	while read -r range size rights; do
+		start=${range%-*} x=16#$start
+		if [ $n -eq 1 ] && [ "$size $rights" = "$size0 $rights0" ]; then
+			step=$((x - s0))
+		fi
+		if [ $n -gt 0 ] && [ "$size $rights" = "$size0 $rights0" ] &&
+		   [ $((x)) -eq $((s0 + n * step)) ]; then
+			n=$((n + 1))
+			continue
+		fi
+		[ $n -eq 0 ] || printf '%016x %s %s x%d %x\n' "$s0" "$size0" "$rights0" $n "$step"
+		s0=$((x)) size0=$size rights0=$rights n=1 step=0
+	done
+	[ $n -eq 0 ] || printf '%016x %s %s x%d %x\n' "$s0" "$size0" "$rights0" $n "$step"
+}
+
+unpack_mem() {
+	local start size rights n step i at
+
+	while read -r start size rights n step; do
+		for ((i = 0; i < ${n#x}; i++)); do
+			at=$((16#$start + i * 16#$step))
+			printf '%016x-%016x %s %s\n' $at $((at + 16#$size)) "$size" "$rights"
+		done
+	done
+}

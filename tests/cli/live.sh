@@ -1,0 +1,317 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The running kernel: the page tables of a process that this test starts, as
+# atwalk reads them, against what the kernel says of them in /proc/PID/pagemap.
+# Skipped where the kernel lets nobody look, or hides frame numbers. Looks into
+# no process but its own children.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+child=''
+# shellcheck disable=SC2317 # by the trap
+end() {
+	[ -z "$child" ] || kill -KILL "$child" 2>"$work/log/kill"
+	rm -rf "$work"
+}
+trap end EXIT
+
+# ---- what needs no permission ----
+
+t "other ways to read the running kernel are named and refused"
+run atwalk live:kcore ffffffff81000000
+status 3
+no_out
+err <<'END'
+atwalk: live: reading by way of kcore is not in this version; live:bpf is
+END
+run atwalk live:tea 0
+status 2
+err <<'END'
+atwalk: live: 'tea' is no way to read the running kernel
+        live or live:bpf; a dump called live is ./live
+END
+
+t "a file called live is a file"
+ln -sf x86.elf live
+run atwalk ./live _stext --format csv --columns state
+out <<'END'
+state
+present
+END
+rm live
+
+t "--pid says what it cannot do in dumps"
+run atwalk --pid 1 x86.elf 1000
+status 3
+err_is 'atwalk: *--pid: processes of dumps are not yet found'
+run atwalk --pid 1 --cpu 0 x86.elf 1000
+status 2
+err <<'END'
+atwalk: --pid and --cpu both say whose page tables
+END
+
+t "without permission: what is missing, and the command that gives it"
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
+	skip "needs root and setpriv, to become somebody else"
+fi
+chmod 755 "$work" "$work/cwd"
+cp "$O/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
+run setpriv --reuid=65534 --regid=65534 --clear-groups ./atwalk-copy live ffffffff81000000
+status 3
+no_out
+# shellcheck disable=SC2016 # the hint is typed into a shell
+err <<'END'
+atwalk: live: reading the running kernel needs CAP_BPF and CAP_PERFMON, which this process does not have
+        run it as root, or allow this program once: sudo setcap cap_bpf,cap_perfmon+ep $(command -v atwalk)
+END
+
+# ---- is it allowed here? ----
+
+why=''
+atwalk info live >"$work/log/info" 2>"$work/log/why"
+rc=$?
+if [ $rc -ne 0 ]; then
+	why=$(head -n 1 "$work/log/why")
+	case $why in
+	*" needs CAP_"* | *" use BPF "* | *lockdown* | *"this kernel "* | *"does not tell "*) ;;
+	*) why='' ;;             # a failure of ours: let the tests show it
+	esac
+fi
+[ "$(uname -m)" = x86_64 ] || why="--pid is for x86_64 only in this version"
+command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
+
+# A child with memory of every kind, which then sleeps: "NAME START LENGTH".
+cat >child.py <<'END'
+import ctypes, mmap, os, signal, sys, tempfile
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_int, ctypes.c_long]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+M, PAGE, HUGE, NOHUGE = 1 << 20, 4096, 14, 15
+PRIVATE, SHARED, ANONYMOUS = 2, 1, 0x20
+
+
+def area(name, size, advice=NOHUGE, flags=PRIVATE | ANONYMOUS, fd=-1, align=PAGE):
+    at = libc.mmap(None, size + align, 3, flags, fd, 0)
+    at = (at + align - 1) // align * align
+    libc.madvise(at, size, advice)
+    print(name, '%x' % at, size)
+    return at
+
+
+def touch(at, size, step=PAGE):
+    for a in range(at, at + size, step):
+        ctypes.c_uint64.from_address(a).value = a
+
+
+touch(area('pages', 64 * M), 64 * M)
+touch(area('every-other', 8 * M), 8 * M, 2 * PAGE)
+area('untouched', 4 * M)
+touch(area('huge', 8 * M, HUGE, align=2 * M), 8 * M)
+zero = area('zero', M)
+for a in range(zero, zero + M, PAGE):
+    ctypes.c_uint64.from_address(a).value    # reads only
+locked = area('read-only', M)
+touch(locked, M)
+libc.mprotect(locked, M, 1)
+none = area('protnone', M)
+touch(none, M)
+libc.mprotect(none, M, 0)
+with tempfile.TemporaryFile() as f:
+    f.truncate(4 * M)
+    touch(area('shared', 3 * M, flags=SHARED, fd=f.fileno()), 3 * M)
+print('ready', flush=True)
+sys.stdin.read()
+END
+
+# pagemap.py PID START LENGTH: "VA PA" of what is present, or "hidden".
+cat >pagemap.py <<'END'
+import struct, sys
+
+pid, start, size = sys.argv[1], int(sys.argv[2], 16), int(sys.argv[3])
+with open(f'/proc/{pid}/pagemap', 'rb') as f:
+    f.seek(start // 4096 * 8)
+    data = f.read(size // 4096 * 8)
+for i, (e,) in enumerate(struct.iter_unpack('<Q', data)):
+    if e >> 63:
+        if not e & (1 << 55) - 1:
+            sys.exit('hidden')
+        print('%x %x' % (start + i * 4096, (e & (1 << 55) - 1) * 4096))
+END
+
+# `map --all`, a line for each page of 4 KiB, large pages cut into them.
+pages_of() {
+	run atwalk map live --pid "$child" --all --format csv --columns physical,address,size,state "$2"
+	awk -F, -v want="$1" 'NR > 1 && $4 == want { print substr($1, 3), substr($2, 3), $3 }' <"$work/log/out" |
+		while read -r pa va size; do
+			for ((i = 0; i < size; i += 4096)); do
+				printf '%x %x\n' $((16#$va + i)) $((16#$pa + i))
+			done
+		done
+}
+
+declare -A at len
+if [ -z "$why" ]; then
+	mkfifo stdin stdout
+	python3 child.py <stdin >stdout 2>"$work/log/child" &
+	child=$!
+	exec 8>stdin 9<stdout
+	while read -r -t 60 -u 9 what start size && [ "$what" != ready ]; do
+		at[$what]=$start len[$what]=$size
+	done
+	[ "$what" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
+	# Stopped, it changes nothing itself; the kernel may still move pages.
+	[ -n "$why" ] || kill -STOP "$child"
+	[ -n "$why" ] || python3 pagemap.py "$child" "${at[pages]}" 4096 >"$work/log/frames" 2>&1 ||
+		why="/proc/PID/pagemap gives no frame numbers here"
+fi
+
+# check NAME STATE: all pages of an area, exactly. Pages that the kernel moved
+# while we looked make the two looks at pagemap differ: then again.
+counted=0
+check() {
+	local start=${at[$1]} size=${len[$1]} try
+
+	for try in 1 2 3 4 5; do
+		python3 pagemap.py "$child" "$start" "$size" >before
+		pages_of "$2" "$start+$size" >got
+		[ "$rc" -eq 0 ] || [ "$rc" -eq 1 ] || break
+		python3 pagemap.py "$child" "$start" "$size" >wanted
+		cmp -s before wanted && break
+		echo "note - pages moved, try $try"
+	done
+	same got wanted
+	n=$(wc -l <wanted)
+	counted=$((counted + n))
+}
+
+# ---- pages ----
+
+t "every page touched is where pagemap says"
+if [ -n "$why" ]; then skip "$why"; else
+	check pages present
+	yes [ "$n" -eq 16384 ]
+fi
+
+t "of every other page touched, only these are there"
+if [ -n "$why" ]; then skip "$why"; else
+	check every-other present
+	yes [ "$n" -eq 1024 ]
+fi
+
+t "what was never touched is not there"
+if [ -n "$why" ]; then skip "$why"; else
+	check untouched present
+	status 1
+	yes [ "$n" -eq 0 ]
+	run atwalk live --pid "$child" "${at[untouched]}" --format csv --columns state
+	status 1
+	out <<'END'
+state
+absent
+END
+fi
+
+t "a large page is one row, and each of its parts is where pagemap says"
+if [ -n "$why" ]; then skip "$why"; else
+	check huge present
+	run atwalk map live --pid "$child" --all --format csv --columns page "${at[huge]}+${len[huge]}"
+	if [ "$n" -eq 2048 ] && ! grep -q 2097152 "$work/log/out"; then
+		skip "the kernel gave no large page"
+	else
+		yes [ "$n" -eq 2048 ]
+		yes [ "$(grep -c 2097152 "$work/log/out")" -ge 1 ]
+	fi
+fi
+
+t "pages only read are the page of zeroes, pages of a file those of its cache"
+if [ -n "$why" ]; then skip "$why"; else
+	check zero present
+	yes [ "$n" -eq 256 ]
+	yes [ "$(cut -d ' ' -f 2 wanted | sort -u | wc -l)" -eq 1 ]
+	check shared present
+	yes [ "$n" -eq 768 ]
+fi
+
+t "rights are those of the area"
+if [ -n "$why" ]; then skip "$why"; else
+	check read-only present
+	run atwalk map live --pid "$child" --format csv --columns rights "${at[read-only]}+${len[read-only]}"
+	yes [ "$(sed 1d "$work/log/out" | sort -u)" = r--u ]
+	check protnone protnone
+	yes [ "$n" -eq 256 ]
+fi
+
+t "the path to a page names the tables"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk live --pid "$child" "${at[pages]}" -p --format csv --columns level,state,physical
+	yes [ "$(sed 1d "$work/log/out" | cut -d , -f 1 | paste -sd ' ')" != "" ]
+	yes [ "$(tail -n 1 "$work/log/out" | cut -d , -f 1,2)" = PTE,present ]
+	yes grep -q "$(python3 pagemap.py "$child" "${at[pages]}" 4096 | cut -d ' ' -f 2)\$" "$work/log/out"
+fi
+[ -n "$why" ] || echo "note - $counted pages compared with pagemap"
+
+# ---- the rest ----
+
+t "without --pid, a user address is nobody's"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk live 1000
+	status 2
+	err <<'END'
+atwalk: 1000: is a user address, and nothing says of which process
+        --pid N takes those of a process, --root PHYS any others
+END
+fi
+
+t "the kernel's own text is executable and cannot be written"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk live:bpf _stext --format csv --columns rights,state
+	out <<'END'
+rights,state
+r-x-,present
+END
+fi
+
+t "info names the kernel and the process"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk info live --pid "$child" --format csv
+	yes grep -q "^release,$(uname -r)\$" "$work/log/out"
+	yes grep -q "^machine,$(uname -m)\$" "$work/log/out"
+	yes grep -q "^root,.*process $child\\b" "$work/log/out"
+fi
+
+t "CAP_BPF and CAP_PERFMON are enough"
+if [ -n "$why" ]; then
+	skip "$why"
+elif [ "$(id -u)" -ne 0 ] || ! setpriv --reuid=65534 --regid=65534 --clear-groups \
+	--inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon true 2>"$work/log/setpriv"; then
+	skip "needs root and a setpriv that knows them"
+elif [ ! -d /sys/firmware/memmap ]; then
+	skip "here only /proc/iomem tells what is RAM, and that to CAP_SYS_ADMIN only"
+else
+	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon \
+		--ambient-caps=+bpf,+perfmon ./atwalk-copy live _stext --format csv --columns state
+	out <<'END'
+state
+present
+END
+fi
+
+t "a process that has ended is missing"
+if [ -n "$why" ]; then skip "$why"; else
+	exec 8>&- 9<&-
+	gone=$child
+	kill -KILL "$child"
+	wait "$child" 2>"$work/log/kill"
+	child=''
+	run atwalk live --pid "$gone" "${at[pages]}"
+	status 3
+	no_out
+	err_is "atwalk: *--pid: there is no process $gone"
+fi
+
+finish

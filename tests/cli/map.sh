@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# map: what is mapped. That all of it and nothing else is listed, answers.sh
+# asks QEMU; this is about merging and what a person sees.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+for arch in x86 arm64 riscv; do
+	t "$arch: the kernel's address space, merged"
+	run atwalk map $arch.elf
+	golden map-$arch
+
+	t "$arch: merged ranges cover what the single pages cover, and no more"
+	ranges=()
+	# All of the linear map are 100000 pages; some of it will do.
+	[ $arch != arm64 ] || ranges=(fff0000000000000+64M ffff800000000000-0)
+	run atwalk map --columns address,end,physical,page,rights,state --format csv $arch.elf "${ranges[@]}"
+	cp "$work/log/out" merged
+	run atwalk map --all --columns address,end,physical,page,rights,state --format csv $arch.elf "${ranges[@]}"
+	# Neighbours that agree are joined; hexadecimal sums are bash's.
+	tail -n +2 "$work/log/out" | while IFS=, read -r address end physical page rights state; do
+		if [ "${start:-}" ] && [ "$address" = "$last" ] &&
+		   [ "$page,$rights,$state" = "$what" ] && [ $((physical)) -eq "$next" ]; then
+			last=$end next=$((next + end - address))
+			continue
+		fi
+		[ -z "${start:-}" ] || echo "$start,$last,$from,$what"
+		start=$address last=$end from=$physical what=$page,$rights,$state
+		next=$((physical + end - address))
+	done >joined
+	# The last one, and tables that repeat, stand only in one of the two.
+	tail -n +2 merged | grep -v ',repeat$' | head -n -1 >wanted
+	if [ $arch = x86 ]; then
+		grep -v '^0xffffff3' joined >joined.new
+		grep -v '^0xffffff3' wanted >wanted.new
+		mv joined.new joined
+		mv wanted.new wanted
+	fi
+	same joined wanted
+done
+
+t "--cpu 1: a process, user half only"
+run atwalk map --cpu 1 x86.elf 0-800000000000
+golden map-x86-user
+
+t "ranges limit the list, in the order they are given"
+run atwalk map x86.elf ffffffffc03fd000+16K ffffffff91400000-ffffffff92400000
+out <<'E'
+ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
+0xffffffffc03fd000  0xffffffffc03ff000      8K  0x00000000038cc000    4K  rw--    present   rw,accessed,dirty,global,wb,nx
+0xffffffff91400000  0xffffffff92200000     14M  0x0000000008000000    2M  r-x-    present   accessed,dirty,large,global,wb
+0xffffffff92200000  0xffffffff92202000      8K  0x0000000008e00000    4K  r-x-    present   accessed,dirty,global,wb
+0xffffffff92202000  0xffffffff92400000    1.9M  0x0000000008e02000    4K  rw--    present   rw,accessed,dirty,global,wb,nx
+
+4 ranges, 16.0M mapped: 2.0M in 514 pages of 4K, 14M in 7 pages of 2M
+E
+
+t "--all: every page by itself"
+run atwalk map --all x86.elf ffffffff91400000+4M
+out <<'E'
+ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
+0xffffffff91400000  0xffffffff91600000      2M  0x0000000008000000    2M  r-x-    present   accessed,dirty,large,global,wb
+0xffffffff91600000  0xffffffff91800000      2M  0x0000000008200000    2M  r-x-    present   accessed,dirty,large,global,wb
+
+2 ranges, 4M mapped: 4M in 2 pages of 2M
+E
+
+t "--all: contiguous pages of arm64 are pages of 64K"
+run atwalk map --all --format csv --columns address,size,page arm64.elf ffff932df6000000+128K
+yes [ "$(sed 1d "$work/log/out" | cut -d , -f 3 | sort -u)" = 65536 ]
+
+t "nothing there: exit status 1, and a list that is empty and not missing"
+run atwalk map x86.elf ffffa00000000000+1M
+status 1
+out <<'E'
+ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
+
+0 ranges, 0 mapped
+E
+run atwalk map --format json x86.elf ffffa00000000000+1M
+status 1
+out <<'E'
+[]
+E
+
+t "--split flags: rights and size of page follow from the flags"
+run atwalk map --split rights,page,physical,flags --format csv --columns address,end,flags x86.elf ffffffff91400000+16M
+out <<'E'
+address,end,flags
+0xffffffff91400000,0xffffffff92200000,"accessed,dirty,large,global,wb"
+0xffffffff92200000,0xffffffff92202000,"accessed,dirty,global,wb"
+0xffffffff92202000,0xffffffff92400000,"rw,accessed,dirty,global,wb,nx"
+E
+
+t "--split rights: pages of all sizes go together"
+run atwalk map --split rights --format csv --columns address,end,rights x86.elf ffffffff91400000+16M
+out <<'E'
+address,end,rights
+0xffffffff91400000,0xffffffff92202000,r-x-
+0xffffffff92202000,0xffffffff92400000,rw--
+E
+
+t "--split rights,page: memory that is scattered goes together"
+run atwalk map --split rights,page --format csv --columns address,end,pages x86.elf ffffffffc03f5000+8K
+cp "$work/log/out" two
+run atwalk map --split rights,level --format csv --columns address,end,pages x86.elf ffffffffc03f5000+8K
+same "$work/log/out" two
+
+t "-s: tables that were not followed"
+run atwalk map -s 1 --format csv --columns address,end,state riscv.elf ffffffff80000000-0
+out <<'E'
+address,end,state
+0xffffffff80000000,0x0000000000000000,table
+E
+
+t "the usual columns are those of --help, hidden ones come when they are named"
+run atwalk map --columns address,pages,level,entry --format csv x86.elf ffffffff91400000+16M
+out <<'E'
+address,pages,level,entry
+0xffffffff91400000,7,PMD,0x00000000080001e1
+0xffffffff92200000,2,PTE,0x0000000008e00161
+0xffffffff92202000,510,PTE,0x8000000008e02163
+E
+
+t "tables that recur are one row, with what they repeat"
+run atwalk map --columns address,end,repeat,state --format csv --filter repeat x86.elf
+out <<'E'
+address,end,repeat,state
+0xffffff3a00200000,0xffffff3a40000000,2097152,repeat
+0xffffff3a40200000,0xffffff3a80000000,2097152,repeat
+0xffffff3a80200000,0xffffff3ac0000000,2097152,repeat
+0xffffff3ac0200000,0xffffff3b00000000,2097152,repeat
+E
+
+finish

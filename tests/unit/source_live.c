@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The running kernel as a source. Looks into this process and its own children
+ * only, and is skipped where the kernel does not let it.
+ */
+#include "test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atwalk/source.h>
+#include <atwalk/vmcoreinfo.h>
+
+#include "source/live_task.h"
+
+enum { PAGE = 4096, HUGE = 2 << 20 };
+
+/* NULL, and the reason printed, where it cannot be had. */
+static struct atw_source *open_live(void)
+{
+	struct atw_err err = { 0 };
+	struct atw_source *s;
+	int r = atw_source_open("live", NULL, 0, &s, &err);
+
+	if (r == ATW_OK)
+		return s;
+	if (r == ATW_E_PERM || r == ATW_E_UNSUPPORTED) {
+		printf("skip - %s\n", err.text);
+		test_skipped = true;
+	} else {
+		TEST_FAIL("%s", err.text);
+	}
+	return NULL;
+}
+
+/* Physical address of a page of ours; 0 where the kernel keeps it to itself. */
+static uint64_t physical(const void *p)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t e = 0;
+
+	if (fd < 0 || pread(fd, &e, 8, (off_t)((uintptr_t)p / PAGE * 8)) != 8)
+		e = 0;
+	if (fd >= 0)
+		close(fd);
+	return (e & ((UINT64_C(1) << 55) - 1)) * PAGE;
+}
+
+static uint64_t pid_fact(struct atw_source *s, pid_t pid)
+{
+	uint64_t root = 0;
+	char key[48];
+
+	snprintf(key, sizeof(key), "pid.%d.root", (int)pid);
+	return atw_fact_u64(s, key, &root) == ATW_OK ? root : 0;
+}
+
+static const char *pid_why(struct atw_source *s, uint64_t pid)
+{
+	static char text[512];
+	struct atw_blob b;
+	char key[48];
+
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", pid);
+	if (atw_fact(s, key, &b) < 0)
+		return "";
+	snprintf(text, sizeof(text), "%.*s", (int)b.len, (const char *)b.data);
+	return text;
+}
+
+TEST(says_which_ways_there_are)
+{
+	struct atw_source *s;
+	struct atw_err err = { 0 };
+	const char *const part = "x";
+
+	CHECK_EQ(atw_source_open("live:kcore", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
+	CHECK_STR(err.text, "live: reading by way of kcore is not in this version; live:bpf is");
+	CHECK_EQ(atw_source_open("live:pagemap", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
+	CHECK_EQ(atw_source_open("live:magic", NULL, 0, &s, &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "live: 'magic' is no way to read the running kernel");
+	CHECK_EQ(atw_source_open("live", &part, 1, &s, &err), ATW_E_USAGE);
+	CHECK_EQ(atw_source_open("./live", NULL, 0, &s, &err), ATW_E_MISSING);
+	CHECK_EQ(atw_source_open("lively", NULL, 0, &s, &err), ATW_E_MISSING);
+}
+
+TEST(tells_facts)
+{
+	struct atw_source *s = open_live();
+	struct atw_vmcoreinfo vi;
+	struct atw_blob b;
+	struct utsname u;
+	uint64_t cpus;
+
+	if (!s)
+		return;
+	uname(&u);
+	CHECK_EQ(atw_fact(s, "machine", &b), ATW_OK);
+	CHECK_EQ(b.len, strlen(u.machine));
+	CHECK_EQ(atw_fact(s, "vmcoreinfo", &b), ATW_OK);
+	vi = (struct atw_vmcoreinfo){ b.data, b.len };
+	CHECK_EQ(atw_vmcoreinfo_probe(b.data, b.len), b.len);
+	CHECK_EQ(atw_vmcoreinfo_text(&vi, "OSRELEASE", &b), ATW_OK);
+	CHECK(b.len == strlen(u.release) && !memcmp(b.data, u.release, b.len));
+	CHECK_EQ(atw_fact_u64(s, "cpus", &cpus), ATW_OK);
+	CHECK_EQ(cpus, sysconf(_SC_NPROCESSORS_ONLN));
+	CHECK_EQ(atw_fact(s, "pid", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "pid.", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "pid.x.root", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "pid.1.", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "truncated", &b), ATW_E_MISSING);
+	atw_source_close(s);
+}
+
+/* Every page of ours holds what we wrote into it, seen from the other side. */
+TEST(reads_our_own_pages)
+{
+	struct atw_source *s = open_live();
+	uint8_t buf[PAGE];
+	uint8_t *m;
+
+	if (!s)
+		return;
+	m = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(m != MAP_FAILED);
+	for (size_t i = 0; i < 64 * PAGE; i++)
+		m[i] = (uint8_t)(i * 2654435761u >> 13);
+	for (size_t i = 0; i < 64; i++) {
+		uint64_t pa = physical(m + i * PAGE);
+
+		if (!pa) {
+			atw_source_close(s);
+			SKIP("pagemap gives no frame numbers without CAP_SYS_ADMIN");
+		}
+		CHECK_EQ(atw_read(s, ATW_PA(pa), buf, PAGE, NULL), PAGE);
+		/* A page may move between the two questions. */
+		if (physical(m + i * PAGE) != pa)
+			continue;
+		CHECK(!memcmp(buf, m + i * PAGE, PAGE));
+		CHECK_EQ(atw_read(s, ATW_PA(pa + 123), buf, 7, NULL), 7);
+		CHECK(!memcmp(buf, m + i * PAGE + 123, 7));
+	}
+	munmap(m, 64 * PAGE);
+	atw_source_close(s);
+}
+
+/* More than one run of the program can carry, at no page's beginning. */
+TEST(reads_large_pieces)
+{
+	struct atw_source *s = open_live();
+	uint8_t *m, *huge, *buf = malloc(HUGE);
+	uint64_t pa;
+
+	if (!s) {
+		free(buf);
+		return;
+	}
+	m = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(m != MAP_FAILED && buf);
+	huge = (uint8_t *)(((uintptr_t)m + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
+	madvise(huge, HUGE, MADV_HUGEPAGE);
+	for (size_t i = 0; i < HUGE; i++)
+		huge[i] = (uint8_t)(i * 2654435761u >> 11);
+	pa = physical(huge);
+	if (!pa || pa % HUGE || physical(huge + HUGE - PAGE) != pa + HUGE - PAGE) {
+		printf("skip - no large page to read\n");
+		test_skipped = true;
+	} else {
+		CHECK_EQ(atw_read(s, ATW_PA(pa + 77), buf, HUGE - 77, NULL), HUGE - 77);
+		CHECK(!memcmp(buf, huge + 77, HUGE - 77) || physical(huge) != pa);
+	}
+	munmap(m, 2 * HUGE);
+	free(buf);
+	atw_source_close(s);
+}
+
+TEST(what_is_not_ram_is_not_read)
+{
+	struct atw_source *s = open_live();
+	struct atw_extent e;
+	uint64_t at = 0, data = 0, before = 0;
+	uint8_t buf[2 * PAGE];
+
+	if (!s)
+		return;
+	while (atw_extent_at(s, ATW_PA(at), &e) == ATW_OK) {
+		CHECK_EQ(e.start.u, at);
+		if (e.kind == ATW_DATA) {
+			data += e.len;
+		} else {
+			CHECK_EQ(e.kind, ATW_NONE);
+			CHECK_EQ(atw_read(s, e.start, buf, 8, NULL), 0);
+			/* A read that reaches the hole ends there. */
+			if (e.len >= PAGE && before >= PAGE)
+				CHECK_EQ(atw_read(s, ATW_PA(at - 16), buf, 64, NULL), 16);
+		}
+		before = e.kind == ATW_DATA ? e.len : 0;
+		at += e.len;
+	}
+	CHECK(data > 0);
+	CHECK_EQ(atw_read(s, ATW_PA(at), buf, 8, NULL), 0);
+	CHECK_EQ(atw_read(s, ATW_PA(UINT64_MAX - 7), buf, 8, NULL), 0);
+	atw_source_close(s);
+}
+
+TEST(finds_processes)
+{
+	struct atw_source *s = open_live();
+	pid_t kid;
+	uint64_t root;
+
+	if (!s)
+		return;
+	root = pid_fact(s, getpid());
+	CHECK(root && root % PAGE == 0);
+	CHECK_STR(pid_why(s, (uint64_t)getpid()), "");
+	kid = fork();
+	if (!kid) {
+		pause();
+		_exit(0);
+	}
+	root = pid_fact(s, kid);
+	CHECK(root && root != pid_fact(s, getpid()));
+	CHECK_EQ(pid_fact(s, kid), root);
+	kill(kid, SIGKILL);
+	/* Ended, and not yet waited for. */
+	waitid(P_PID, (id_t)kid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	CHECK_EQ(pid_fact(s, kid), 0);
+	CHECK(strstr(pid_why(s, (uint64_t)kid), " has ended: its address space is gone"));
+	waitpid(kid, NULL, 0);
+	CHECK_EQ(pid_fact(s, kid), 0);
+	CHECK(strstr(pid_why(s, (uint64_t)kid), "there is no process "));
+	CHECK_STR(pid_why(s, 0), "there is no process 0");
+	CHECK_STR(pid_why(s, UINT64_C(1) << 40), "there is no process 1099511627776");
+	atw_source_close(s);
+}
+
+/* The list of processes says the same as the kernel's own function. */
+TEST(both_ways_to_a_process_agree)
+{
+	struct atw_source *s = open_live();
+	struct live_bpf bpf = { 0 };
+	struct live_tasks call = { .bpf = &bpf }, list = { .bpf = &bpf, .way = LIVE_TASK_LIST };
+	struct atw_err err = { 0 };
+	uint64_t own = 0, a = 0, b = 0;
+	pid_t kid;
+	int r;
+
+	if (!s)
+		return;
+	atw_source_close(s);
+	CHECK_EQ(live_bpf_open(&bpf, NULL), ATW_OK);
+	CHECK_EQ(live_types_read(&call.types, NULL), ATW_OK);
+	list.types = call.types;
+	CHECK_EQ(live_own_pgd(&call, &own, NULL), ATW_OK);
+	r = live_task_pgd(&list, (uint64_t)getpid(), &a, &err);
+	if (r == ATW_E_UNSUPPORTED) {
+		live_bpf_close(&bpf);
+		SKIP("in a PID namespace only the kernel can find processes");
+	}
+	CHECK_EQ(r, ATW_OK);
+	CHECK_EQ(a, own);
+	CHECK_EQ(live_task_pgd(&call, (uint64_t)getpid(), &b, NULL), ATW_OK);
+	CHECK_EQ(b, own);
+	kid = fork();
+	if (!kid) {
+		pause();
+		_exit(0);
+	}
+	CHECK_EQ(live_task_pgd(&list, (uint64_t)kid, &a, NULL), ATW_OK);
+	CHECK_EQ(live_task_pgd(&call, (uint64_t)kid, &b, NULL), ATW_OK);
+	kill(kid, SIGKILL);
+	waitpid(kid, NULL, 0);
+	CHECK_EQ(a, b);
+	CHECK_EQ(live_task_pgd(&list, (uint64_t)kid, &a, &err), ATW_E_MISSING);
+	CHECK(!strncmp(err.text, "there is no process ", 20));
+	if (call.way != LIVE_TASK_KFUNC)
+		printf("note - this kernel has no function for it: only the list was tried\n");
+	live_tasks_close(&call);
+	live_bpf_close(&bpf);
+}
+
+TEST(what_cannot_be_read_is_said)
+{
+	struct atw_source *s = open_live();
+	struct live_bpf bpf = { 0 };
+	struct atw_err err = { 0 };
+	uint64_t v;
+
+	if (!s)
+		return;
+	atw_source_close(s);
+	CHECK_EQ(live_bpf_open(&bpf, NULL), ATW_OK);
+	/* Neither a user's address nor one between the halves is the kernel's. */
+	CHECK_EQ(live_bpf_copy(&bpf, (uintptr_t)&v, &v, 8, &err), ATW_E_IO);
+	CHECK_EQ(live_bpf_copy(&bpf, UINT64_C(0x8000000000000000), &v, 8, &err), ATW_E_IO);
+	CHECK_STR(err.text, "the kernel has nothing to read at 0x8000000000000000");
+	live_bpf_close(&bpf);
+	live_bpf_close(&bpf);
+}
