@@ -117,6 +117,7 @@ test: all $(UNIT) $(ORACLE) $(TOOLS)
 	$(Q)O=$(O) tests/run
 
 include tests/tests.mk
+include lint.mk
 -include bench/bench.mk
 
 # ---- install ----

@@ -70,7 +70,7 @@ static int answer(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 		fill_step(&w->list, &r, last, st);
 	if (st == STATE_PRESENT || st == STATE_TABLE)
 		row_set(&r, C_PHYSICAL, s->pa.u + (st == STATE_PRESENT ? skip : 0));
-	if (st == STATE_PRESENT)
+	if (st == STATE_PRESENT && last)
 		row_set(&r, C_PAGE, (uint64_t)1 << atw_entry_span(&w->list.space->paging,
 								  s->level, last->word));
 	return row_put(&r, w->out, err);

@@ -18,3 +18,5 @@ valgrind: all $(UNIT)
 cover:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/cover CFLAGS="-O0 -g --coverage" test
 	$(Q)tools/cover $(O)/cover
+
+include tests/fuzz/fuzz.mk

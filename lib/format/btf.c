@@ -325,13 +325,13 @@ int btf_member(const struct btf *b, uint32_t id, const char *path,
 int btf_offset(const struct btf *b, const char *name, const char *path,
 	       uint32_t *ret, struct atw_err *err)
 {
-	struct btf_member m;
+	struct btf_member m = { 0 };
 	uint32_t id;
 	int r = btf_find(b, BTF_STRUCT, name, &id);
 
 	if (r == ATW_OK)
 		r = btf_member(b, id, path, &m);
-	if (r < 0)
+	if (r != ATW_OK)
 		return atw_err_set(err, r, "the kernel's types have no %s.%s", name, path);
 	if (m.bit % 8 || m.width || m.bit / 8 > UINT32_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED, "%s.%s does not lie at a byte", name,

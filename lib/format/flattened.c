@@ -211,7 +211,7 @@ int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err)
 	if (!n)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "the flattened dump holds no bytes after its header");
-	if (!arrange(&pieces, &n))
+	if (!arrange(&pieces, &n) || !n)
 		goto nomem;
 	v.size = pieces[n - 1].start + pieces[n - 1].len;
 	v.npieces = n;

@@ -108,8 +108,9 @@ static bool part_fits(const struct kdump_header *h, const struct view *v,
 {
 	if (!part.off && !part.len)
 		return true;
+	/* Flattened, a small file may claim to span anything. */
 	return part.off >= h->block_size && part.off <= v->size &&
-	       part.len <= v->size - part.off;
+	       part.len <= v->size - part.off && part.len <= v->file.len;
 }
 
 static int parse_sub(const char *sub, const struct layout *l,

@@ -65,14 +65,14 @@ const void *view_at(const struct view *v, uint64_t off, uint64_t len)
 static bool copy(const struct view *v, uint64_t off, char *buf, size_t len,
 		 bool padded)
 {
-	const void *p;
+	const void *p = NULL;
 	uint64_t n;
 
 	if (off > v->size || len > v->size - off)
 		return false;
 	while (len) {
 		n = view_run(v, off, &p);
-		if (n) {
+		if (n && p) {
 			n = n < len ? n : len;
 			memcpy(buf, p, (size_t)n);
 		} else {

@@ -62,7 +62,7 @@ int sort_parse(const char *spec, const struct atw_schema *sc,
 	size_t len;
 
 	while (list_next(&spec, &word, &len)) {
-		struct sort_key key;
+		struct sort_key key = { 0 };
 		int rc = parse_key(sc, word, len, &key, err);
 
 		if (rc < 0)

@@ -274,8 +274,10 @@ static ssize_t avml_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 		pos = e->off + (at - e->start);
 		chunk = chunk_at(a, pos);
 		r = chunk_get(a, chunk, &bytes, err);
-		if (r < 0)
+		if (r < 0) {
+			atw_err_wrap(err, "%s", a->file.path);
 			return r;
+		}
 		/* An extent may go on in another chunk, a chunk in another extent. */
 		n = chunk_end(a, chunk) - pos;
 		if (n > e->len - (at - e->start))

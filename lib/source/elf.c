@@ -242,12 +242,12 @@ static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 		r = headers(es, &head, err);
 	if (r == ATW_OK)
 		r = elf_parse(head, &e, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	if (e.type != ELF_ET_CORE) {
 		atw_err_set(err, ATW_E_FORMAT,
 			"is an ELF file, but not a core dump (e_type is %u)", e.type);
-		atw_err_hint(err, "a vmlinux goes to --kernel; the source is a dump of memory");
+		atw_err_hint(err, "the source is a dump of memory, not the program that ran in it");
 		return ATW_E_FORMAT;
 	}
 	return take_segments(es, &e, err);

@@ -143,7 +143,7 @@ static int attach(struct live *l, struct atw_source *s, struct atw_err *err)
 		r = live_ram(&l->ram, err);
 	if (r == ATW_OK)
 		r = live_note_place(&note, &len, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
 		return atw_err_set(err, ATW_E_UNSUPPORTED,

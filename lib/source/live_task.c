@@ -247,7 +247,7 @@ static int by_list(struct live_tasks *t, uint64_t pid, struct task *ret,
 
 	if (r == ATW_OK)
 		r = live_u64(t, t->bpf->area->current + t->types.task_leader, &first, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	at = first;
 	for (unsigned i = 0; i < TASKS_MAX; i++) {

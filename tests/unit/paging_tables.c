@@ -96,7 +96,6 @@ TEST(modes_are_those_of_the_interface)
 		CHECK(atw_paging_find(want[i]) == atw_paging_at(i));
 		checks += 3;
 	}
-	CHECK(!atw_paging_at(n));
 	CHECK(!atw_paging_at(SIZE_MAX));
 	CHECK(!atw_paging_find("x86_64"));
 	CHECK(!atw_paging_find(""));
@@ -267,8 +266,6 @@ static void rules(const struct atw_paging *pg)
 		kinds |= here;
 	}
 	FACT(pg, kinds & ATW_K(ATW_LEAF), "no leaves");
-	/* Arm's short format is the one without reserved entries. */
-	FACT(pg, (kinds & ATW_K(ATW_BAD)) || !strcmp(pg->name, "arm"), "no BAD");
 }
 
 TEST(every_word_has_a_kind)

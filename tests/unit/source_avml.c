@@ -164,7 +164,8 @@ TEST(a_wrong_checksum_is_an_error_and_not_an_answer)
 	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_OK);
 	for (int again = 0; again < 2; again++) {
 		CHECK_EQ(atw_read(s, ATW_PA(0), got, 16, &err), ATW_E_DAMAGED);
-		CHECK_STR(err.text, "snappy chunk at 0x2a: checksum is wrong");
+		CHECK(strstr(err.text, ": snappy chunk at 0x2a: checksum is wrong"));
+		CHECK(!strncmp(err.text, im.path, strlen(im.path)));
 	}
 	atw_source_close(s);
 	free(m);
@@ -211,7 +212,7 @@ TEST(a_packed_chunk_that_does_not_unpack_is_an_error)
 	im.data[32 + 10 + 8 + 6] = 0xff;
 	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_OK);
 	CHECK_EQ(atw_read(s, ATW_PA(0), got, 16, &err), ATW_E_DAMAGED);
-	CHECK(!strncmp(err.text, "snappy chunk at 0x2a: ", 22));
+	CHECK(strstr(err.text, ": snappy chunk at 0x2a: "));
 	atw_source_close(s);
 	free(m);
 	image_free(&im);

@@ -259,7 +259,7 @@ TEST(refuses_elf_files_that_are_no_dumps)
 	put_le(&im, 16, 2, 2);
 	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_FORMAT);
 	CHECK(strstr(err.text, ": is an ELF file, but not a core dump (e_type is 2)"));
-	CHECK_STR(err.hint, "a vmlinux goes to --kernel; the source is a dump of memory");
+	CHECK_STR(err.hint, "the source is a dump of memory, not the program that ran in it");
 	put_le(&im, 16, 2, 4);
 	put_le(&im, 64 + 56, 4, 6);
 	put_le(&im, 64 + 112, 4, 6);

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# bash completion for atwalk(1)
+
+_atwalk()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+	local cmd=walk words=''
+	local common='--output --format --columns --filter --sort --group --units
+		--part --quiet --verbose --color --help --version'
+	local space='--pid --cpu --root --paging --pte-ext --cbit'
+	local commands='walk map info'
+
+	case ${COMP_WORDS[1]} in
+	walk|map|info) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
+	esac
+	COMPREPLY=()
+
+	# The value of an option; bash splits --format=csv into three words.
+	if [ "$cur" = = ]; then
+		cur=
+	elif [ "$prev" = = ] && [ "$COMP_CWORD" -gt 1 ]; then
+		prev=${COMP_WORDS[COMP_CWORD-2]}
+	fi
+	case $prev in
+	--format) words='plain csv json jsonl' ;;
+	--units) words='human bytes pages' ;;
+	--color) words='auto always never' ;;
+	--split) words='rights page physical flags' ;;
+	--pte-ext) words='thead svrsw60t59b lpa2' ;;
+	--paging)
+		words=$("${COMP_WORDS[0]}" info --paging-modes --format csv \
+			--columns mode 2>/dev/null | sed 1d) ;;
+	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
+	--columns|--filter|--sort|--group|--cpu|--root|--cbit|-s|--depth)
+		return ;;
+	-o|--output|-S|--part)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return ;;
+	esac
+	if [ -n "$words" ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+		return
+	fi
+
+	case $cur in
+	-*)
+		case $cmd in
+		walk) words="$common $space --path --depth" ;;
+		map) words="$common $space --all --split --depth" ;;
+		info) words="$common $space --paging-modes" ;;
+		esac
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
+	*)
+		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live"
+		[ "$COMP_CWORD" -eq 2 ] && words=live
+		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -f -- "$cur") ;;
+	esac
+}
+complete -F _atwalk atwalk

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lint.mk - `make lint`: analysers and the house's own rules; see tools/lint.
+# LINT="clang-tidy cppcheck" runs some of them.
+
+lint: all $(UNIT)
+	$(Q)O=$(O) LINT_CFLAGS='$(filter-out -W% -g -O%,$(TEST_CFLAGS))' tools/lint $(LINT)

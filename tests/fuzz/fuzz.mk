@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# fuzz.mk - one program a target, built twice:
+#
+#   $(O)/fuzz/NAME          with libFuzzer and the sanitizers: `make fuzz`
+#   $(O)/tests/fuzz/NAME    with replay.c, by any compiler: `make test` feeds
+#                           it what is kept (make fuzz-regress: only that)
+#
+# FUZZ_TIME: seconds for each target. FUZZ_JOBS: how many side by side.
+# FUZZ_ONLY: names of targets, instead of all of them.
+
+FUZZ_CC     ?= clang
+FUZZ_TIME   ?= 600
+FUZZ_JOBS   ?= 2
+FUZZ_NAMES  := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
+FUZZ_ONLY   ?= $(FUZZ_NAMES)
+FUZZ_REPLAY := $(FUZZ_NAMES:%=$(O)/tests/fuzz/%)
+FUZZ_OBJ    := $(LIB_SRC:%.c=$(O)/fuzz/obj/%.o)
+FUZZ_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Itests $(DEFS) -O2 -g \
+               -fno-omit-frame-pointer -fno-sanitize-recover=all \
+               -fsanitize=address,undefined
+# Without libFuzzer's runtime (Debian: libclang-rt-14-dev) there is nothing to do.
+FUZZ_CAN     = $(shell printf 'int LLVMFuzzerTestOneInput(const char *p, long n);\nint LLVMFuzzerTestOneInput(const char *p, long n){return p && n < 0;}\n' | \
+                 $(FUZZ_CC) -x c - -o /dev/null -fsanitize=fuzzer >/dev/null 2>&1 && echo 1)
+
+.PHONY: fuzz-regress
+
+$(O)/fuzz/obj/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/libatwalk.a: $(FUZZ_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(FUZZ_NAMES:%=$(O)/fuzz/%): $(O)/fuzz/%: tests/fuzz/fuzz_%.c $(O)/fuzz/libatwalk.a
+	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer -MMD -MP -MF $@.d \
+	  -o $@ $< $(O)/fuzz/libatwalk.a $(LDFLAGS) $(LIBS)
+
+$(FUZZ_REPLAY): $(O)/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIB_A) $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< tests/fuzz/replay.c $(LIB_A) $(LDFLAGS) $(LIBS)
+
+$(O)/tests/fuzz/mkseeds: tests/fuzz/mkseeds.c $(LIB_A) $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< $(LIB_A) $(LDFLAGS) $(LIBS)
+
+# Headers are few: any of them rebuilds every target.
+$(FUZZ_REPLAY) $(O)/tests/fuzz/mkseeds: $(wildcard tests/fuzz/*.h)
+
+$(O)/fuzz/seeds/made: tests/fuzz/seeds $(O)/tests/fuzz/mkseeds $(O)/tests/tools/redump
+	$(call say,SEEDS,$(@D))rm -rf $(@D) && tests/fuzz/seeds $(O) $(@D) && touch $@
+
+fuzz: $(O)/fuzz/seeds/made $(if $(FUZZ_CAN),$(FUZZ_ONLY:%=$(O)/fuzz/%))
+	$(Q)O=$(O) FUZZ_TIME=$(FUZZ_TIME) FUZZ_JOBS=$(FUZZ_JOBS) tests/fuzz/run $(FUZZ_ONLY)
+
+fuzz-regress: $(FUZZ_REPLAY) $(O)/fuzz/seeds/made
+	$(Q)O=$(O) tests/cli/fuzz-regress.sh
+
+test: $(FUZZ_REPLAY) $(O)/fuzz/seeds/made

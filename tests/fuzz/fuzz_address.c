@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ADDRESS as people type it, over a kernel whose VMCOREINFO names symbols. */
+#include "../../cli/address.c"
+#include "tables.h"
+
+const char *whose_tables(const struct opened *o)
+{
+	return o->name;
+}
+
+static int symbols(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	static const char text[] = "OSRELEASE=6.1\nSYMBOL(_stext)=ffffffff81000000\n"
+				   "SYMBOL(last)=ffffffffffffffff\n";
+
+	(void)s;
+	if (strcmp(key, "vmcoreinfo"))
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ text, sizeof(text) - 1 };
+	return ATW_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const uint8_t none[4];
+	struct input in = { data, len }, empty = { none, sizeof(none) };
+	struct machine *m = machine_new(&empty);
+	struct atw_source_ops ops = machine_lends;
+	uint64_t how = take(&in, 1);
+	struct atw_kernel_opts ko = { .has_root = true, .cpu = -1 };
+	struct opened o = { .name = "dump", .source = &m->s, .user_space = how & 1 };
+	char *text = take_line(&in);
+	struct atw_err err = { 0 };
+	struct address a;
+	int r;
+
+	ops.fact = symbols;
+	m->s.ops = &ops;
+	ko.paging = atw_paging_at((how >> 1) % machine_modes())->name;
+	if (atw_kernel_open(&m->s, &ko, &o.kernel, &err) < 0)
+		abort();
+	r = parse_address(&o, text, &a, &err);
+	check_err(r, &err);
+	FUZZ_CHECK(r == ATW_OK || r == ATW_E_USAGE, "status %d", r);
+	FUZZ_CHECK(r < 0 || (a.first <= a.last && (a.is_range || a.first == a.last)),
+		   "'%s' ends before it starts", text);
+	atw_kernel_close(o.kernel);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Ranges and the reverse map over random memory, against the plain listing of
+ * the same tables: no leaf may be missing, none may be made up.
+ */
+#include "tables.h"
+
+enum { BUDGET = 32, LEAVES = 4000, RANGES = 1024, REPORTS = 500 };
+
+struct leaf {
+	uint64_t va, pa;
+	uint8_t level, rights;
+};
+
+static struct leaf leaves[LEAVES];
+static size_t nleaves;
+static struct atw_range ranges[RANGES];
+static size_t nranges;
+
+/* Large tables are few: what counts is how many entries are looked at. */
+static uint64_t budget(const struct machine *m)
+{
+	return BUDGET >> (m->shift - 12) / 2;
+}
+
+/* The whole truth, or false: too much of it for now. */
+static bool list_leaves(const struct machine *m)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.flags = ATW_WALK_EACH, .budget = budget(m),
+	};
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int r;
+
+	nleaves = 0;
+	if (atw_walk_open(&m->sp, &o, &w, NULL) < 0)
+		abort();
+	while ((r = atw_walk_next(w, &s, NULL)) == ATW_OK) {
+		if (s->loss || s->kind != ATW_LEAF)
+			continue;
+		if (nleaves == LEAVES)
+			break;
+		leaves[nleaves++] = (struct leaf){
+			s->va.u, s->pa.u, s->level, s->rights,
+		};
+	}
+	atw_walk_close(w);
+	return r == ATW_END;
+}
+
+static uint64_t slot_size(const struct machine *m, unsigned level)
+{
+	return (uint64_t)1 << m->sp.paging.level[level].shift;
+}
+
+/* ---- ranges ---- */
+
+static bool list_ranges(const struct machine *m, unsigned split)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.flags = split & 1 ? ATW_WALK_SOFT : 0, .budget = 2 * budget(m),
+	};
+	struct atw_ranges *rs;
+	struct atw_err err = { 0 };
+	uint64_t next = 0;
+	int r = ATW_OK;
+
+	nranges = 0;
+	if (atw_ranges_open(&m->sp, &o, split, &rs, NULL) < 0)
+		abort();
+	while (nranges < RANGES &&
+	       (r = atw_ranges_next(rs, &ranges[nranges], &err)) == ATW_OK) {
+		const struct atw_range *g = &ranges[nranges];
+
+		FUZZ_CHECK(g->va.u >= next && (next || !nranges),
+			   "range at 0x%" PRIx64 " after one that ends at 0x%" PRIx64,
+			   g->va.u, next);
+		FUZZ_CHECK(g->entries &&
+			   (g->va.u + g->size > g->va.u || !(g->va.u + g->size)),
+			   "a range of nothing");
+		next = g->va.u + g->size;
+		nranges++;
+	}
+	atw_ranges_close(rs);
+	if (nranges == RANGES)
+		return false;
+	check_err(r, &err);
+	FUZZ_CHECK(r == ATW_END || r == ATW_E_LIMIT, "status %d", r);
+	return r == ATW_END;
+}
+
+/* The range that answers for an address, repeats traced back. */
+static const struct atw_range *range_of(uint64_t *va)
+{
+	for (int turn = 0; turn < 8; turn++) {
+		const struct atw_range *g = NULL;
+		size_t lo = 0, hi = nranges;
+
+		while (lo < hi) {
+			size_t mid = (lo + hi) / 2;
+
+			if (ranges[mid].va.u <= *va) {
+				g = &ranges[mid];
+				lo = mid + 1;
+			} else {
+				hi = mid;
+			}
+		}
+		if (!g || *va - g->va.u > g->size - 1)
+			return NULL;
+		if (!g->repeat_of)
+			return g;
+		*va = g->va.u - g->repeat_of + (*va - g->va.u) % g->repeat_of;
+	}
+	return NULL;
+}
+
+static void check_ranges(const struct machine *m, unsigned split)
+{
+	uint64_t sum = 0, listed = 0;
+
+	for (size_t i = 0; i < nleaves; i++) {
+		const struct leaf *f = &leaves[i];
+		uint64_t va = f->va, off;
+		const struct atw_range *g = range_of(&va);
+
+		FUZZ_CHECK(g && g->kind == ATW_LEAF && !g->loss,
+			   "split %u: 0x%" PRIx64 " is mapped, and in no range of it",
+			   split, f->va);
+		FUZZ_CHECK(!(split & ATW_SPLIT_RIGHTS) || g->rights == f->rights,
+			   "split %u: 0x%" PRIx64 ": rights %x, not %x", split, f->va,
+			   g->rights, f->rights);
+		FUZZ_CHECK(!(split & ATW_SPLIT_LEVEL) || g->level == f->level,
+			   "split %u: 0x%" PRIx64 ": level %u, not %u", split, f->va,
+			   g->level, f->level);
+		off = va - g->va.u;
+		if (g->same_pa)
+			off %= slot_size(m, f->level);
+		FUZZ_CHECK(!(split & ATW_SPLIT_PHYSICAL) || g->pa.u + off == f->pa,
+			   "split %u: 0x%" PRIx64 " at 0x%" PRIx64, split, f->va, f->pa);
+		listed += slot_size(m, f->level);
+	}
+	for (size_t i = 0; i < nranges; i++) {
+		if (ranges[i].repeat_of)
+			return;          /* its holes are not told */
+		if (ranges[i].kind == ATW_LEAF && !ranges[i].loss)
+			sum += ranges[i].size;
+	}
+	FUZZ_CHECK(sum == listed,
+		   "split %u: ranges have 0x%" PRIx64 " bytes, leaves 0x%" PRIx64,
+		   split, sum, listed);
+}
+
+/* ---- reverse ---- */
+
+struct question {
+	const struct machine *m;
+	uint64_t start, len;     /* asked for */
+	uint64_t pa, va;         /* a byte in there that must be found */
+	unsigned reports;
+	bool found;
+};
+
+static int on_mapping(void *arg, const struct atw_mapping *p)
+{
+	struct question *q = arg;
+	uint64_t off = q->pa - p->pa.u;
+	struct atw_seen s;
+
+	FUZZ_CHECK(p->len && p->times, "a mapping of nothing");
+	FUZZ_CHECK(p->pa.u <= q->start + (q->len - 1) && p->pa.u >= q->start &&
+		   p->pa.u + (p->len - 1) <= q->start + (q->len - 1),
+		   "0x%" PRIx64 "+0x%" PRIx64 " was not asked for", p->pa.u, p->len);
+	/* First and last turn: do they lead there? */
+	for (int i = 0; i < 2; i++) {
+		uint64_t va = p->va.u + (i ? (p->times - 1) * p->stride : 0);
+
+		FUZZ_CHECK(atw_translate(&q->m->sp, ATW_VA(va), &s, NULL) == ATW_OK &&
+			   s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == p->pa.u,
+			   "0x%" PRIx64 " does not map 0x%" PRIx64, va, p->pa.u);
+	}
+	/* Where the byte is seen in each turn. */
+	if (off < p->len) {
+		uint64_t d = q->va - (p->va.u + off);
+
+		if (p->times == 1 ? !d : q->va >= p->va.u + off && d % p->stride == 0 &&
+					 d / p->stride < p->times)
+			q->found = true;
+	}
+	return q->found || ++q->reports == REPORTS;
+}
+
+static void check_reverse(const struct machine *m)
+{
+	struct atw_reverse *r;
+	struct atw_err err = { 0 };
+	int rc = atw_reverse_build(&m->sp, &r, &err);
+
+	check_err(rc, &err);
+	FUZZ_CHECK(rc == ATW_OK || rc == ATW_E_LIMIT, "status %d", rc);
+	if (rc < 0)
+		return;
+	/* Each leaf's first byte: by itself, and with what lies around it. */
+	for (size_t i = 0; i < nleaves; i += nleaves / 16 + 1) {
+		struct question q = {
+			.m = m, .pa = leaves[i].pa, .va = leaves[i].va,
+			.start = leaves[i].pa, .len = 1,
+		};
+
+		if (i % 2 || nleaves < 16) {
+			q.start -= q.pa < 0x1000 ? 0 : 0x1000;
+			q.len = 0x3000;
+		}
+		rc = atw_reverse_find(r, ATW_PA(q.start), q.len, on_mapping, &q);
+		FUZZ_CHECK(q.found || rc,
+			   "0x%" PRIx64 " maps 0x%" PRIx64 ", and is not found",
+			   q.va, q.pa);
+	}
+	FUZZ_CHECK(atw_reverse_find(r, ATW_PA(0), 0, NULL, NULL) == 0,
+		   "nothing is mapped");
+	atw_reverse_destroy(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct input in = { data, len };
+	unsigned split = (unsigned)take(&in, 1);
+	struct machine *m;
+
+	if (len > 4096)
+		return 0;
+	m = machine_new(&in);
+	if (!list_leaves(m))
+		return 0;
+	for (unsigned i = 0; i < 2; i++, split += 7)
+		if (list_ranges(m, split % 32))
+			check_ranges(m, split % 32);
+	if (list_ranges(m, 7))
+		check_ranges(m, 7);
+	check_reverse(m);
+	return 0;
+}
