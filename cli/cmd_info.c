@@ -116,7 +116,7 @@ static void cpu_facts(struct facts *f, struct atw_source *s)
 
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);
 		if (atw_fact_u64(s, key, &cr3) < 0)
-			continue;
+			break;           /* none of them has, then */
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr4", i);
 		if (atw_fact_u64(s, key, &cr4) < 0)
 			cr4 = 0;

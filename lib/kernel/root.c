@@ -245,11 +245,25 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 
 /* ---- putting it together ---- */
 
+static int no_root(const struct atw_err *note, uint64_t unreadable,
+		   struct atw_err *err)
+{
+	char pages[64] = "";
+
+	if (unreadable)
+		snprintf(pages, sizeof(pages), " (%" PRIu64 " pages could not be read)",
+			 unreadable);
+	return atw_err_set(err, ATW_E_MISSING,
+			   "no page-table root was found: %s, no VMCOREINFO in memory that leads to a kernel%s, and no CPU's CR3",
+			   note->text[0] ? note->text : "no VMCOREINFO note", pages);
+}
+
 int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		    struct atw_kernel **ret, struct atw_err *err)
 {
 	struct atw_kernel *k = calloc(1, sizeof(*k));
 	bool wanted = o->paging || o->has_root || o->ext, found;
+	uint64_t unreadable = 0;
 	struct atw_err why = { 0 };
 	int r = ATW_OK;
 
@@ -261,7 +275,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	/* Somebody who gives root and mode waits for no search. */
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
-		found = scan_vmcoreinfo(mem, try_scanned, k) > 0;
+		found = scan_vmcoreinfo(mem, try_scanned, k, &unreadable) > 0;
 	if (o->cpu >= 0)
 		r = from_cpu(k, (unsigned)o->cpu, err);
 	else if (!found && !wanted)
@@ -269,10 +283,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	if (r == ATW_OK && wanted)
 		r = given(k, o, found || o->cpu >= 0, err);
 	else if (r == ATW_OK && !found && o->cpu < 0)
-		r = atw_err_set(err, ATW_E_MISSING,
-				"no page-table root was found: %s%sno VMCOREINFO in memory that leads to a kernel, and no CPU's CR3",
-				why.text[0] ? why.text : "no VMCOREINFO note",
-				", ");
+		r = no_root(&why, unreadable, err);
 	if (r < 0) {
 		if (err && !err->hint[0] && r == ATW_E_MISSING)
 			atw_err_hint(err, "give the root and its mode: --root PHYSICAL --paging MODE");

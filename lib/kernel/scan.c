@@ -28,7 +28,8 @@ static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
 	return vi.len ? fn(arg, &vi, ATW_PA(at)) : 0;
 }
 
-int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg)
+int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
+		    uint64_t *unreadable)
 {
 	_auto_free char *text = malloc(TEXT_MAX);
 	struct atw_extent e;
@@ -47,8 +48,11 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg)
 			for (; !r && p >= e.start.u && p < end && end - p >= PAGE; p += PAGE) {
 				char head[NOTE_DESC + sizeof(first_key) - 1];
 
-				if (atw_read(mem, ATW_PA(p), head, sizeof(head), NULL) !=
-				    (ssize_t)sizeof(head))
+				ssize_t got = atw_read(mem, ATW_PA(p), head,
+						       sizeof(head), NULL);
+
+				*unreadable += got < 0;
+				if (got != (ssize_t)sizeof(head))
 					continue;
 				if (!memcmp(head, first_key, sizeof(first_key) - 1))
 					r = offer(mem, p, text, fn, arg);

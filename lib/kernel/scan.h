@@ -11,7 +11,9 @@ typedef int scan_fn(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at);
 /*
  * Offer every VMCOREINFO text in memory to fn, lowest address first. RAM also
  * holds stale copies and the format string itself: validating is fn's job.
+ * *unreadable grows by the pages that are there and could not be read.
  */
-int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg);
+int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
+		    uint64_t *unreadable);
 
 #endif

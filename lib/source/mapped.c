@@ -9,6 +9,8 @@
 #include "base/bytes.h"
 #include "format/flattened.h"
 
+enum { MANY = 65536 };
+
 int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 		size_t size, struct atw_err *err)
 {
@@ -63,6 +65,11 @@ int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 
 		if (n > end - off)
 			n = end - off;
+		/* Segments that lie on each other, times pieces, is a lot. */
+		if (view_flattened(&m->view) &&
+		    m->map.n > 4 * m->view.npieces + MANY)
+			return atw_err_set(err, ATW_E_DAMAGED,
+				"its segments overlap in more than %zu pieces", m->map.n);
 		if (n)
 			r = extents_add(&m->map, start, n,
 				(uint64_t)((const char *)p - (const char *)m->file.map.data),
