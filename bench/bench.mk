@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bench.mk - `make bench`: every figure we quote, measured in one run.
+#
+# Synthetic dumps, see synth.c, and a real guest's: $ATWALK_BENCH_DUMP, or else
+# the first x86_64 guest that `make test-vm` has left.
+
+BENCH_KINDS := scattered contiguous banks
+BENCH_DATA  := $(BENCH_KINDS:%=$(O)/bench/data/%.elf)
+BENCH_REAL   = $(or $(ATWALK_BENCH_DUMP),$(firstword \
+                 $(wildcard $(or $(ATWALK_VM_WORK),$(O)/vm)/x86_64*/dump.elf)))
+
+XLAT := $(shell $(PKGCONF) --exists libkdumpfile libaddrxlat 2>/dev/null && echo 1)
+ifdef XLAT
+$(O)/bench/walk: TEST_CFLAGS += -DHAVE_ADDRXLAT $(shell $(PKGCONF) --cflags libkdumpfile libaddrxlat)
+LIBS_walk := $(shell $(PKGCONF) --libs libkdumpfile libaddrxlat)
+endif
+
+$(O)/bench/data/%.elf: $(O)/bench/synth
+	@mkdir -p $(@D)
+	$(call say,SYNTH,$@)$(O)/bench/synth $* $@
+
+bench: all $(BENCH) $(BENCH_DATA)
+	$(Q)bench/run $(O) $(BENCH_DATA) $(BENCH_REAL)

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk DUMP - what the library's answers cost, in ratios to a plain C walk.
+ *
+ * Everything runs on one input in one process, see measure.h. The dump is
+ * mapped and warm. The plain walk and libaddrxlat take part where the dump is
+ * x86_64 with four levels.
+ */
+#include "measure.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atwalk/kernel.h>
+
+#include "plain.h"
+#include "random.h"
+#include "resident.h"
+#include "walk/memory.h"
+#include "xlat.h"
+
+enum { ADDRESSES = 1000000, QUERIES = 20000 };
+
+struct input {
+	const char *path;
+	struct atw_source *src;
+	struct atw_kernel *kernel;
+	const struct atw_space *sp;
+	struct atw_lookup *lookup;
+	struct plain plain;
+	bool have_plain;
+	struct xlat xlat;
+	const char *no_xlat;     /* why not */
+	struct atw_reverse *reverse;
+	uint64_t leaves, tables;
+	uint64_t *va;            /* ADDRESSES of mapped bytes, shuffled */
+	uint64_t *pa;            /* QUERIES of bytes that are mapped somewhere */
+};
+
+static void need(int r, const char *path, const struct atw_err *err)
+{
+	if (r < 0)
+		errx(1, "%s: %s", path, err->text);
+}
+
+/* ---- one address ---- */
+
+static struct answer translate_plain(void *arg)
+{
+	const struct input *in = arg;
+	struct answer a = { ADDRESSES, 0 };
+
+	for (size_t i = 0; i < ADDRESSES; i++)
+		a.sum += plain_translate(&in->plain, in->va[i]);
+	return a;
+}
+
+static struct answer translate_atwalk(void *arg)
+{
+	const struct input *in = arg;
+	struct answer a = { ADDRESSES, 0 };
+	struct atw_seen s;
+
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		if (atw_translate(in->sp, ATW_VA(in->va[i]), &s, NULL) < 0)
+			a.count--;
+		a.sum += s.pa.u + (in->va[i] - s.va.u);
+	}
+	return a;
+}
+
+static struct answer look_up(void *arg)
+{
+	const struct input *in = arg;
+	struct answer a = { ADDRESSES, 0 };
+	struct atw_place p;
+
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		if (atw_lookup(in->lookup, ATW_VA(in->va[i]), &p, NULL) < 0)
+			a.count--;
+		a.sum += p.pa.u;
+	}
+	return a;
+}
+
+#ifdef HAVE_ADDRXLAT
+static struct answer translate_xlat(const struct input *in, addrxlat_ctx_t *ctx)
+{
+	struct answer a = { ADDRESSES, 0 };
+
+	for (size_t i = 0; i < ADDRESSES; i++)
+		a.sum += xlat_translate(ctx, &in->xlat, in->va[i]);
+	return a;
+}
+
+static struct answer translate_kdumpfile(void *arg)
+{
+	const struct input *in = arg;
+
+	return translate_xlat(in, in->xlat.over_kdumpfile);
+}
+
+static struct answer translate_lent(void *arg)
+{
+	const struct input *in = arg;
+
+	return translate_xlat(in, in->xlat.over_lent);
+}
+#endif
+
+static void translations(struct input *in)
+{
+	static const struct way ways[] = {
+		{ "plain C walk", translate_plain, false, 0 },
+		{ "atw_lookup", look_up, false, 60 },
+		{ "atw_translate, with the path", translate_atwalk, false, 0 },
+#ifdef HAVE_ADDRXLAT
+		{ "libaddrxlat, memory lent to it", translate_lent, false, 0 },
+		{ "libaddrxlat over libkdumpfile", translate_kdumpfile, false, 0 },
+#endif
+	};
+	size_t n = sizeof(ways) / sizeof(ways[0]);
+
+	heading("a random translation, ns of CPU time", in->have_plain ? "to plain" : "");
+	if (!in->have_plain)
+		contest(ways + 1, 2, in, ADDRESSES);
+	else
+		contest(ways, in->no_xlat ? 3 : n, in, ADDRESSES);
+	if (in->no_xlat)
+		printf("  %-44s %s\n", "libaddrxlat", in->no_xlat);
+}
+
+/* ---- every mapping, without output ---- */
+
+static struct answer list_plain(void *arg)
+{
+	const struct input *in = arg;
+	struct answer a = { 0 };
+
+	a.sum = plain_list(&in->plain, in->plain.root, 39, &a.count);
+	return a;
+}
+
+/*
+ * Walk everything; `look` adds up what it finds in a piece of leaves. Leaves of
+ * tables that are folded count as listed: one piece stands for them.
+ */
+static inline struct answer list(const struct input *in, uint32_t flags,
+				 uint64_t (*look)(const struct atw_space *,
+						  const struct atw_seen *))
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = flags,
+	};
+	struct answer a = { 0 };
+	const struct atw_seen *s;
+	struct atw_err err = { 0 };
+	struct atw_walk *w;
+	int r = atw_walk_open(in->sp, &o, &w, &err);
+
+	need(r, in->path, &err);
+	while ((r = atw_walk_next(w, &s, &err)) == ATW_OK)
+		if (s->kind == ATW_LEAF && !s->loss) {
+			a.count += s->count;
+			a.sum += look(in->sp, s);
+		}
+	need(r, in->path, &err);
+	if (atw_walk_stats(w).folded)
+		a.count = in->leaves;
+	atw_walk_close(w);
+	return a;
+}
+
+static inline uint64_t no_look(const struct atw_space *sp, const struct atw_seen *s)
+{
+	(void)sp, (void)s;
+	return 0;
+}
+
+/* x86_64 only: the word is the address but for its outer bits. */
+static inline uint64_t look_words(const struct atw_space *sp, const struct atw_seen *s)
+{
+	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift, sum = 0;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		sum += load_word(s->words, 8, i) & PLAIN_ADDR & ~(slot - 1);
+	return sum;
+}
+
+static inline uint64_t look_pa(const struct atw_space *sp, const struct atw_seen *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		sum += atw_seen_pa(sp, s, i).u;
+	return sum;
+}
+
+static struct answer list_pieces(void *arg) { return list(arg, 0, no_look); }
+static struct answer list_folded(void *arg) { return list(arg, ATW_WALK_FOLD, no_look); }
+static struct answer list_words(void *arg) { return list(arg, 0, look_words); }
+static struct answer list_pa(void *arg) { return list(arg, 0, look_pa); }
+
+static inline struct answer ranges(const struct input *in, unsigned split)
+{
+	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	struct atw_err err = { 0 };
+	struct answer a = { 0 };
+	struct atw_ranges *rs;
+	struct atw_range g;
+	int r = atw_ranges_open(in->sp, &o, split, &rs, &err);
+
+	need(r, in->path, &err);
+	while ((r = atw_ranges_next(rs, &g, &err)) == ATW_OK)
+		if (g.kind == ATW_LEAF && !g.loss) {
+			a.count += g.entries;
+			a.sum += g.pa.u;
+		}
+	need(r, in->path, &err);
+	if (atw_walk_stats(atw_ranges_walk(rs)).folded)
+		a.count = in->leaves;
+	atw_ranges_close(rs);
+	return a;
+}
+
+static struct answer list_rows(void *arg) { return ranges(arg, ATW_SPLIT_EACH); }
+
+static struct answer list_merged(void *arg)
+{
+	return ranges(arg, ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL);
+}
+
+static void listings(struct input *in)
+{
+	static const struct way ways[] = {
+		{ "plain C listing, addresses summed", list_plain, false, 0 },
+		{ "atw_walk, addresses summed from its words", list_words, false, 1.5 },
+		{ "atw_walk, every piece", list_pieces, true, 0 },
+		{ "atw_walk, every piece, repeats folded", list_folded, true, 1.5 },
+		{ "atw_walk, atw_seen_pa() of every leaf", list_pa, false, 0 },
+		{ "atw_ranges, merged as `map` does", list_merged, true, 0 },
+		{ "atw_ranges, a row a leaf", list_rows, false, 0 },
+	};
+	size_t n = sizeof(ways) / sizeof(ways[0]), skip = in->have_plain ? 0 : 2;
+
+	heading("listing every mapping, ns of CPU time a leaf", in->have_plain ? "to plain" : "to first");
+	contest(ways + skip, n - skip, in, in->leaves);
+}
+
+/* ---- who maps it ---- */
+
+static struct answer reverse_build(void *arg)
+{
+	const struct input *in = arg;
+	struct atw_err err = { 0 };
+	struct atw_reverse *r;
+
+	need(atw_reverse_build(in->sp, &r, &err), in->path, &err);
+	atw_reverse_destroy(r);
+	return (struct answer){ 0 };
+}
+
+static int note_mapping(void *arg, const struct atw_mapping *m)
+{
+	(void)m;
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+static struct answer reverse_find(void *arg)
+{
+	const struct input *in = arg;
+	struct answer a = { 0 };
+
+	for (size_t i = 0; i < QUERIES; i++)
+		atw_reverse_find(in->reverse, ATW_PA(in->pa[i]), 1, note_mapping,
+				 &a.count);
+	return a;
+}
+
+static void reverses(struct input *in)
+{
+	static const struct way build = { "atw_reverse_build, a leaf", reverse_build, false, 0 };
+	static const struct way find = { "atw_reverse_find, a query", reverse_find, false, 0 };
+	struct atw_err err = { 0 };
+
+	heading("who maps it, ns of CPU time", "");
+	contest(&build, 1, in, in->leaves);
+	need(atw_reverse_build(in->sp, &in->reverse, &err), in->path, &err);
+	contest(&find, 1, in, QUERIES);
+	atw_reverse_destroy(in->reverse);
+}
+
+/* ---- memory ---- */
+
+static void memory(struct input *in, const char *name, struct answer (*go)(void *),
+		   double target)
+{
+	struct resident r;
+	int fd[2], status;
+	long kib = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(fd) || (pid = fork()) < 0)
+		err(1, "fork");
+	if (!pid) {
+		go(in);
+		kib = resident(getpid(), in->path, &r) ? r.peak - r.file : -1;
+		_exit(write(fd[1], &kib, sizeof(kib)) != sizeof(kib));
+	}
+	if (read(fd[0], &kib, sizeof(kib)) != sizeof(kib) ||
+	    waitpid(pid, &status, 0) < 0 || kib < 0)
+		printf("  %-44s could not be measured\n", name);
+	else
+		figure(name, (double)kib / 1024, target);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+/* ---- inputs ---- */
+
+struct leaf {
+	uint64_t va, pa, size;
+};
+
+static int by_pa(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	return x->pa < y->pa ? -1 : x->pa > y->pa;
+}
+
+static struct leaf *all_leaves(const struct input *in)
+{
+	struct leaf *leaf = malloc(in->leaves * sizeof(*leaf)), *l = leaf;
+	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	struct atw_err err = { 0 };
+	const struct atw_seen *s;
+	struct atw_walk *w;
+
+	if (!leaf)
+		errx(1, "out of memory");
+	need(atw_walk_open(in->sp, &o, &w, &err), in->path, &err);
+	while (atw_walk_next(w, &s, &err) == ATW_OK)
+		for (uint32_t i = 0; s->kind == ATW_LEAF && !s->loss && i < s->count; i++) {
+			uint64_t size = s->size / s->count;
+
+			*l++ = (struct leaf){
+				s->va.u + i * size, atw_seen_pa(in->sp, s, i).u, size,
+			};
+		}
+	atw_walk_close(w);
+	return leaf;
+}
+
+/*
+ * A random byte of a random leaf, each leaf as likely as any other; to ask who
+ * maps it, a random one of the pages that are mapped, however often.
+ */
+static void choose_addresses(struct input *in)
+{
+	struct leaf *leaf = all_leaves(in);
+	uint64_t seed = 2, pages = 0;
+
+	in->va = malloc(ADDRESSES * sizeof(*in->va));
+	in->pa = malloc(QUERIES * sizeof(*in->pa));
+	if (!in->va || !in->pa)
+		errx(1, "out of memory");
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		const struct leaf *l = &leaf[random_below(&seed, in->leaves)];
+
+		in->va[i] = l->va + random_below(&seed, l->size);
+	}
+	qsort(leaf, in->leaves, sizeof(*leaf), by_pa);
+	for (uint64_t i = 0; i < in->leaves; i++)
+		if (!pages || leaf[pages - 1].pa != leaf[i].pa)
+			leaf[pages++] = leaf[i];
+	for (size_t i = 0; i < QUERIES; i++)
+		in->pa[i] = leaf[random_below(&seed, pages)].pa;
+	free(leaf);
+}
+
+static void count(struct input *in)
+{
+	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	struct atw_err err = { 0 };
+	const struct atw_seen *s;
+	struct atw_walk *w;
+
+	need(atw_walk_open(in->sp, &o, &w, &err), in->path, &err);
+	while (atw_walk_next(w, &s, &err) == ATW_OK)
+		;
+	in->leaves = atw_walk_stats(w).leaves;
+	in->tables = atw_walk_stats(w).tables;
+	atw_walk_close(w);
+}
+
+static void measure(const char *path)
+{
+	const struct atw_kernel_opts o = { .cpu = -1 };
+	struct input in = { .path = path };
+	struct atw_err err = { 0 };
+	const struct atw_paging *pg;
+
+	need(atw_source_open(path, NULL, 0, &in.src, &err), path, &err);
+	need(atw_kernel_open(in.src, &o, &in.kernel, &err), path, &err);
+	in.sp = atw_kernel_space(in.kernel);
+	need(atw_lookup_open(in.sp, &in.lookup, &err), in.path, &err);
+	pg = &in.sp->paging;
+	count(&in);
+	printf("\n%s: %s, %" PRIu64 " leaves, %" PRIu64 " tables\n", path, pg->name,
+	       in.leaves, in.tables);
+
+	heading("peak memory above the mapped file, MiB", NULL);
+	memory(&in, "listing every mapping", list_rows, 20);
+	memory(&in, "reverse index", reverse_build, 0);
+
+	in.have_plain = !strcmp(pg->name, "x86_64-4") && !pg->ignore &&
+			plain_open(&in.plain, path, in.sp->low.pa.u);
+	if (in.have_plain)
+		in.no_xlat = xlat_open(&in.xlat, &in.plain, path);
+	else
+		printf("\n  no plain walk and no libaddrxlat here: not x86_64-4 in an ELF core\n");
+	choose_addresses(&in);
+	translations(&in);
+	listings(&in);
+	reverses(&in);
+
+	if (in.have_plain) {
+		xlat_close(&in.xlat);
+		plain_close(&in.plain);
+	}
+	free(in.va);
+	free(in.pa);
+	atw_kernel_close(in.kernel);
+	atw_source_close(in.src);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		errx(2, "usage: walk DUMP");
+	measure(argv[1]);
+	return 0;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lookup.c - very many addresses of one space.
+ *
+ * What a mode's tables say of common words is worked out once a level: bits
+ * that make a word a table or a leaf whatever the others are, where its
+ * address lies, which rights it takes. A look-up is then so few instructions
+ * that a CPU overlaps the cache misses of several. Every word that is not
+ * surely one of the two goes the long way, through atw_translate(), so the
+ * tables stay the only authority.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "paging/entry.h"
+#include "walk/memory.h"
+#include "walk/space.h"
+
+enum { PIECES = 2, RIGHTS = 8 };
+
+/* Words of one kind on one level: surely so if (word & mask) == value. */
+struct sure {
+	uint64_t mask, value;            /* mask 0, value 1: no word is */
+	struct { uint64_t mask; uint8_t left; } piece[PIECES];  /* of the address */
+};
+
+struct right {
+	uint64_t mask, value;
+	uint8_t clear, needs;
+};
+
+struct code {
+	uint8_t shift;
+	uint32_t slots;                  /* a mask */
+	struct sure table, leaf;
+	/* Bits of a table's word that take rights away by being 0, or 1. */
+	uint64_t by_zero, by_one;
+	struct right right[RIGHTS];      /* of leaves */
+	unsigned nrights;
+};
+
+struct atw_lookup {
+	struct atw_space sp;
+	struct code code[ATW_MAX_LEVELS];
+	/*
+	 * What tables take away, once for the whole path: a right is gone if
+	 * its bit was 0 (or 1) on any level, so AND and OR of the words tell.
+	 */
+	struct right above[RIGHTS];
+	unsigned nabove;
+	/* An address is one if all from here up is equal to the sign, or zero. */
+	uint8_t sign;
+	bool negative;
+
+	struct mapped *mapped;           /* NULL: lent in another way */
+	const char *bytes;               /* of the extent met last */
+	uint64_t start, words;           /* from start on, a word may begin here */
+};
+
+/* ---- working it out ---- */
+
+/*
+ * Make `s` exclude what `e` matches. Fails when the two have no bit that
+ * tells them apart and none that could be asked for in addition.
+ */
+static bool exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t nonzero)
+{
+	uint64_t shared = s->mask & mask, free;
+
+	if ((s->value ^ value) & shared)
+		return true;
+	if (nonzero) {                   /* ask that all of these are zero */
+		if (s->value & nonzero)
+			return false;
+		s->mask |= nonzero;
+		return true;
+	}
+	free = mask & ~s->mask;
+	if (!free)
+		return false;
+	free &= ~free + 1;               /* one bit that differs is enough */
+	s->mask |= free;
+	s->value |= ~value & free;
+	return true;
+}
+
+static bool find_words(const struct atw_paging *pg, unsigned level,
+		       enum atw_kind kind, struct sure *s)
+{
+	for (const struct atw_rule *r = pg->rules;; r++) {
+		bool last = r->levels == ATW_L_ALL && !r->mask && !r->nonzero;
+
+		if (r->levels & ATW_L(level) && r->kind == kind && !r->nonzero) {
+			bool ok = true;
+
+			s->mask = r->mask;
+			s->value = r->value;
+			for (const struct atw_rule *e = pg->rules; e < r && ok; e++)
+				if (e->levels & ATW_L(level))
+					ok = exclude(s, e->mask, e->value, e->nonzero);
+			return ok;
+		}
+		if (last)
+			return false;
+	}
+}
+
+static bool find_address(const struct atw_paging *pg, unsigned level,
+			 enum atw_kind kind, struct sure *s)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 4 && pg->addr[i].hi; i++) {
+		const struct atw_bits *b = &pg->addr[i];
+
+		if (b->mask && (kind == ATW_TABLE || !level))
+			continue;        /* see atwalk/paging.h */
+		if (b->mask || b->to < b->lo || n == PIECES)
+			return false;
+		s->piece[n].mask = BITS(b->hi, b->lo) & ~pg->ignore;
+		s->piece[n++].left = (uint8_t)(b->to - b->lo);
+	}
+	if (kind == ATW_TABLE)
+		return true;
+	for (unsigned i = 0; i < n; i++)  /* below its slot a leaf has other bits */
+		s->piece[i].mask &= ~0ull << pg->level[level].shift >> s->piece[i].left;
+	for (const struct atw_span_rule *r = pg->spans; r && r->shift; r++)
+		if (r->replaces && r->levels & ATW_L(level) &&
+		    !exclude(s, r->mask, r->value, 0))
+			return false;
+	return true;
+}
+
+static bool find_leaf_rights(const struct atw_paging *pg, unsigned level,
+			     struct code *c)
+{
+	for (const struct atw_right_rule *r = pg->rights; r->clear; r++) {
+		if (!(r->kinds & ATW_K(ATW_LEAF)) || !(r->levels & ATW_L(level)))
+			continue;
+		if (c->nrights == RIGHTS)
+			return false;
+		c->right[c->nrights++] = (struct right){
+			r->mask & ~pg->ignore, r->value, r->clear,
+			r->kinds & IF_USER_WRITES ? ATW_UW : 0,
+		};
+	}
+	return true;
+}
+
+/* Works for rules that look at one bit, which those of tables do. */
+static bool find_table_rights(const struct atw_paging *pg, struct atw_lookup *l)
+{
+	for (const struct atw_right_rule *r = pg->rights; r->clear; r++) {
+		bool zero = !r->value;
+
+		if (!(r->kinds & ATW_K(ATW_TABLE)))
+			continue;
+		if (l->nabove == RIGHTS || r->kinds & IF_USER_WRITES || !r->mask ||
+		    r->mask & (r->mask - 1) || r->mask & pg->ignore)
+			return false;
+		l->above[l->nabove++] = (struct right){ r->mask, r->value, r->clear, 0 };
+		for (unsigned i = 0; i < pg->nlevels; i++)
+			if (r->levels & ATW_L(i))
+				*(zero ? &l->code[i].by_zero : &l->code[i].by_one) |= r->mask;
+	}
+	return true;
+}
+
+static void find_kind(const struct atw_paging *pg, unsigned level,
+		      enum atw_kind kind, bool possible, struct sure *ret)
+{
+	struct sure s = { 0 };
+
+	/* An encryption bit may be set or not: no pattern can ask for it. */
+	if (!possible || !find_words(pg, level, kind, &s) ||
+	    !find_address(pg, level, kind, &s) || s.value & pg->ignore)
+		s = (struct sure){ .mask = 0, .value = 1 };
+	s.mask &= ~pg->ignore;
+	*ret = s;
+}
+
+int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
+		    struct atw_err *err)
+{
+	struct atw_lookup *l = calloc(1, sizeof(*l));
+	const struct atw_paging *pg = &sp->paging;
+	bool tables;
+
+	if (!l)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	l->sp = *sp;
+	l->negative = pg->halves != ATW_FLAT;
+	l->sign = (uint8_t)(pg->va_bits - (pg->halves == ATW_SIGNED));
+	if (sp->mem->ops->peek == mapped_peek)
+		l->mapped = sp->mem->impl;
+	tables = find_table_rights(pg, l);
+	for (unsigned i = 0; i < pg->nlevels; i++) {
+		struct code *c = &l->code[i];
+
+		c->shift = pg->level[i].shift;
+		c->slots = (1u << pg->level[i].bits) - 1;
+		find_kind(pg, i, ATW_TABLE, tables && i, &c->table);
+		find_kind(pg, i, ATW_LEAF, find_leaf_rights(pg, i, c), &c->leaf);
+	}
+	*ret = l;
+	return ATW_OK;
+}
+
+void atw_lookup_close(struct atw_lookup *l)
+{
+	free(l);
+}
+
+/* ---- using it ---- */
+
+static inline bool is_surely(const struct sure *s, uint64_t word)
+{
+	return (word & s->mask) == s->value;
+}
+
+static inline uint64_t address(const struct sure *s, uint64_t word)
+{
+	return (word & s->piece[0].mask) << s->piece[0].left |
+	       (word & s->piece[1].mask) << s->piece[1].left;
+}
+
+static inline unsigned rights_left(const struct atw_lookup *l, const struct code *c,
+				   uint64_t ands, uint64_t ors, uint64_t word)
+{
+	unsigned rights = ATW_RIGHTS_ALL;
+
+	for (unsigned i = 0; i < l->nabove; i++)
+		if ((l->above[i].value ? ors : ~ands) & l->above[i].mask)
+			rights &= ~(unsigned)l->above[i].clear;
+	for (unsigned i = 0; i < c->nrights; i++)
+		if ((word & c->right[i].mask) == c->right[i].value &&
+		    (rights & c->right[i].needs) == c->right[i].needs)
+			rights &= ~(unsigned)c->right[i].clear;
+	return rights;
+}
+
+/* Tables lie in few extents: most words are in the one that was met last. */
+static inline const void *entry(struct atw_lookup *l, uint64_t at, unsigned ws)
+{
+	const struct extent *e;
+
+	if (at - l->start < l->words)
+		return l->bytes + (at - l->start);
+	if (!l->mapped)
+		return memory_lent(l->sp.mem, ATW_PA(at), ws, NULL);
+	e = extents_find(&l->mapped->map, at);
+	if (!e || e->kind != ATW_DATA || e->len - (at - e->start) < ws)
+		return NULL;
+	l->bytes = (const char *)l->mapped->file.map.data + e->off;
+	l->start = e->start;
+	l->words = e->len - ws + 1;
+	return l->bytes + (at - l->start);
+}
+
+static int __attribute__((noinline)) the_long_way(struct atw_lookup *l, atw_va va,
+						  struct atw_place *ret,
+						  struct atw_err *err)
+{
+	struct atw_seen s;
+	int r = atw_translate(&l->sp, va, &s, err);
+
+	if (r < 0)
+		return r;
+	*ret = (struct atw_place){
+		.pa = ATW_PA(s.kind == ATW_LEAF && !s.loss ? s.pa.u + (va.u - s.va.u) : 0),
+		.size = s.size, .level = s.level, .kind = s.kind,
+		.loss = s.loss, .rights = s.rights,
+	};
+	return ATW_OK;
+}
+
+int atw_lookup(struct atw_lookup *l, atw_va va, struct atw_place *ret,
+	       struct atw_err *err)
+{
+	const struct atw_root root = space_root(&l->sp, va);
+	unsigned ws = l->sp.paging.word_size;
+	int64_t upper = (int64_t)va.u >> l->sign;
+	uint64_t at = root.pa.u, ands = ~0ull, ors = 0;
+
+	if (!root.have || (upper && !(upper == -1 && l->negative)))
+		return the_long_way(l, va, ret, err);
+	for (unsigned level = l->sp.paging.nlevels - 1u;; level--) {
+		const struct code *c = &l->code[level];
+		const void *p;
+		uint64_t slot, word;
+
+		at += (va.u >> c->shift & c->slots) * ws;
+		p = entry(l, at, ws);
+		if (!p)
+			break;
+		word = load_word(p, ws, 0);
+		if (is_surely(&c->table, word)) {
+			ands &= word | ~c->by_zero;
+			ors |= word & c->by_one;
+			at = address(&c->table, word);
+			continue;
+		}
+		if (!is_surely(&c->leaf, word))
+			break;
+		slot = (uint64_t)1 << c->shift;
+		*ret = (struct atw_place){
+			.pa = ATW_PA(address(&c->leaf, word) | (va.u & (slot - 1))),
+			.size = slot, .level = (uint8_t)level, .kind = ATW_LEAF,
+			.rights = (uint8_t)rights_left(l, c, ands, ors, word),
+		};
+		return ATW_OK;
+	}
+	return the_long_way(l, va, ret, err);
+}
