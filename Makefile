@@ -23,6 +23,7 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wwrite-strings -Wvla
 TARGET  := $(shell $(CC) -dumpmachine)
 NATIVE  := $(shell gcc -dumpmachine 2>/dev/null)
+OBJCOPY ?= $(if $(filter $(TARGET),$(NATIVE)),objcopy,$(TARGET)-objcopy)
 PKGCONF ?= $(if $(filter $(TARGET),$(NATIVE)),pkg-config,$(TARGET)-pkg-config)
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
@@ -66,6 +67,7 @@ ORACLE   := $(ORA_SRC:%.c=$(O)/%)
 TOOLS    := $(TOOL_SRC:%.c=$(O)/%)
 BENCH    := $(BENCH_SRC:%.c=$(O)/%)
 LIB_A    := $(O)/libatwalk.a
+LIB_INT  := $(O)/libinternal.a
 LIB_SO   := $(O)/libatwalk.so
 
 .DEFAULT_GOAL := all
@@ -94,7 +96,14 @@ $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIB_A): $(LIB_OBJ)
+# What tests and the program link: every symbol of every layer.
+$(LIB_INT): $(LIB_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+# What others link: one object with no names but atw_*.
+$(O)/libatwalk.o: $(LIB_OBJ)
+	$(call say,LD,$@)$(CC) -r -nostdlib -o $@ $^ && $(OBJCOPY) --localize-hidden $@
+$(LIB_A): $(O)/libatwalk.o
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
@@ -102,12 +111,12 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 	  -Wl,--version-script=lib/libatwalk.map -Wl,-z,defs -o $@ $(LIB_OBJ) $(LDFLAGS) $(LIBS)
 	@ln -sf libatwalk.so $@.$(SOMAJOR)
 
-$(O)/atwalk: $(CLI_OBJ) $(LIB_A)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_A) $(LDFLAGS) $(LIBS)
+$(O)/atwalk: $(CLI_OBJ) $(LIB_INT)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS)
 
-$(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_A) $(O)/flags
+$(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_A) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
@@ -135,7 +144,7 @@ install: all
 	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(PREFIX)/include/atwalk/
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS))|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc
 
 uninstall:

@@ -398,7 +398,7 @@ static void count(struct input *in)
 
 static void measure(const char *path)
 {
-	const struct atw_kernel_opts o = { .cpu = -1 };
+	const struct atw_kernel_opts o = { .size = sizeof(o) };
 	struct input in = { .path = path };
 	struct atw_err err = { 0 };
 	const struct atw_paging *pg;

@@ -52,7 +52,7 @@ const struct command *command_at(size_t i);
 	{ 0, "paging", OPT_TEXT, offsetof(s, m.paging), "MODE", \
 	  "the paging mode; `atwalk info --paging-modes` lists them", NULL }, \
 	{ 0, "pte-ext", OPT_TEXT, offsetof(s, m.pte_ext), "LIST", \
-	  "what the CPU adds to the mode: thead, lpa2", NULL }, \
+	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL }, \
 	{ 0, "cbit", OPT_NUMBER, offsetof(s, m.cbit), "BIT", \
 	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }
 

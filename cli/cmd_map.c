@@ -41,7 +41,8 @@ struct map {
 	struct tally tally[16];
 	size_t ntally;
 	/* Of the rows that passed the filter; holes counts them all. */
-	uint64_t rows, lost, excluded, damaged, bad, soft, repeats, holes;
+	uint64_t rows, lost, excluded, damaged, bad, soft, repeats, mixed, holes;
+	bool mapped;                     /* anything at all, filtered out or not */
 };
 
 static void count(struct map *m, const struct atw_range *g)
@@ -91,11 +92,14 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 		row_set(&r, C_ENTRY, g->word);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		row_set(&r, C_PHYSICAL, g->pa.u);
-		row_rights(&r, st, g->rights);
+		if (!g->mixed_rights)
+			row_rights(&r, st, g->rights);
 		row_set(&r, C_FLAGS, st == STATE_TABLE ?
 			atw_entry_flags(pg, g->level, ATW_TABLE, g->word) :
 			g->flags | (g->same_pa ? m->list.same_page : 0));
 	}
+	if (g->loss)
+		row_set(&r, C_PHYSICAL, g->pa.u);
 	if (st == STATE_PRESENT && g->page)
 		row_set(&r, C_PAGE, g->page);
 	return row_put(&r, m->out, err);
@@ -116,6 +120,40 @@ static void clip(struct atw_range *g, const struct address *a)
 	g->size = last - g->va.u + 1;
 }
 
+/*
+ * Words the CPU ignores speak one by one; neighbours that say the same of
+ * neighbouring pages or swap slots are one row all the same.
+ */
+static bool soft_agree(const struct map *m, const struct atw_range *x,
+		       const struct atw_range *y, unsigned split)
+{
+	const struct atw_paging *pg = &m->list.space->paging;
+	struct atw_soft_word a, b;
+
+	if (split & ATW_SPLIT_EACH || x->kind != ATW_ABSENT || y->kind != ATW_ABSENT ||
+	    x->loss || y->loss || x->level != y->level || x->va.u + x->size != y->va.u)
+		return false;
+	a = atw_soft_decode(&m->list.src->soft, pg, x->level, x->word);
+	b = atw_soft_decode(&m->list.src->soft, pg, y->level, y->word);
+	if (a.what != b.what || a.type != b.type || a.what == ATW_SOFT_UNKNOWN)
+		return false;
+	if (a.what == ATW_SOFT_SWAP)
+		return b.offset == a.offset + (x->size >> pg->page_shift);
+	if (a.pa.u || b.pa.u)
+		return b.pa.u == a.pa.u + x->size;
+	return a.offset == b.offset;
+}
+
+static int show(struct map *m, const struct atw_range *g, struct atw_err *err)
+{
+	uint64_t before = atw_output_rows(m->out);
+	int r = put(m, g, err);
+
+	if (r == ATW_OK && atw_output_rows(m->out) > before)
+		count(m, g);
+	return r;
+}
+
 static int list(struct map *m, const struct address *a, unsigned split,
 		unsigned depth, struct atw_err *err)
 {
@@ -123,29 +161,35 @@ static int list(struct map *m, const struct address *a, unsigned split,
 		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
 		.flags = ATW_WALK_SOFT, .depth = depth,
 	};
+	struct atw_range g, held;
 	struct atw_ranges *ranges;
-	struct atw_range g;
-	int r = atw_ranges_open(m->list.space, &o, split,
-				&ranges, err);
+	bool holding = false;
+	int r = atw_ranges_open(m->list.space, &o, split, &ranges, err), shown = ATW_OK;
 
 	if (r < 0)
 		return r;
-	while ((r = atw_ranges_next(ranges, &g, err)) == ATW_OK) {
-		uint64_t before = atw_output_rows(m->out);
-
+	while (shown == ATW_OK && (r = atw_ranges_next(ranges, &g, err)) == ATW_OK) {
 		if (g.loss == ATW_LOST_DAMAGED)
 			complain(atw_walk_error(atw_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
+		m->mixed += g.mixed_rights;
+		m->mapped |= !g.loss && (g.kind == ATW_LEAF || g.kind == ATW_TABLE);
 		if (a->is_range)
 			clip(&g, a);
-		r = put(m, &g, err);
-		if (r < 0)
-			break;
-		if (atw_output_rows(m->out) > before)
-			count(m, &g);
+		if (holding && soft_agree(m, &held, &g, split)) {
+			held.size += g.size;
+			held.entries += g.entries;
+			continue;
+		}
+		if (holding)
+			shown = show(m, &held, err);
+		held = g;
+		holding = true;
 	}
+	if (holding && shown == ATW_OK)
+		shown = show(m, &held, err);
 	atw_ranges_close(ranges);
-	return r == ATW_END ? ATW_OK : r;
+	return shown < 0 ? shown : r == ATW_END ? ATW_OK : r;
 }
 
 static int by_page(const void *a, const void *b)
@@ -182,6 +226,9 @@ static void summary(struct map *m)
 	if (m->repeats)
 		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for tables that recur: the bytes just before, over and over; --all lists every page",
 				m->repeats, m->repeats == 1 ? "stands" : "stand");
+	if (m->mixed)
+		atw_output_note(m->out, "%" PRIu64 " range%s pages of different rights (n/a), which no filter on rights sees",
+				m->mixed, m->mixed == 1 ? " merges" : "s merge");
 	if (m->soft)
 		atw_output_note(m->out, "%" PRIu64 " %s what the CPU ignores (swap, protnone, ...)",
 				m->soft, m->soft == 1 ? "entry holds" : "entries hold");
@@ -230,7 +277,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct map_opts *o = opts;
 	struct opened src = { 0 };
 	struct map m = { 0 };
-	struct address whole = { 0, UINT64_MAX, true }, a;
+	struct address whole = { 0, o->space.pid.given ? INT64_MAX : UINT64_MAX, true }, a;
 	unsigned split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
@@ -261,7 +308,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (r == ATW_OK)
 			r = list(&m, &a, split, (unsigned)o->depth.u, &err);
 	}
-	status = m.holes ? EXIT_PARTIAL : m.rows ? EXIT_COMPLETE : EXIT_NO;
+	status = m.holes ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_E_LIMIT) {          /* what was seen whole is still an answer */
 		status = complain(&err);
 		r = ATW_OK;

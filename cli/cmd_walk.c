@@ -68,6 +68,14 @@ static int answer(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 		       last ? last->word : 0, skip);
 	if (!s->loss && last)
 		fill_step(&w->list, &r, last, st);
+	if (s->loss) {                   /* where the entry would be */
+		uint64_t index = atw_index(&w->list.space->paging, s->level, s->va);
+
+		row_set(&r, C_PHYSICAL, s->pa.u);
+		row_set(&r, C_INDEX, index);
+		row_set(&r, C_ENTRY_AT,
+			s->pa.u + index * w->list.space->paging.word_size);
+	}
 	if (st == STATE_PRESENT || st == STATE_TABLE)
 		row_set(&r, C_PHYSICAL, s->pa.u + (st == STATE_PRESENT ? skip : 0));
 	if (st == STATE_PRESENT && last)
@@ -154,9 +162,16 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct atw_err err = { 0 };
 	int status, r = ATW_OK;
 
-	if (argc < 2)
-		return complain_usage("walk", "%s is missing",
-				      argc ? "an ADDRESS" : "SOURCE");
+	if (!argc)
+		return complain_usage("walk", "SOURCE is missing");
+	/* A word that is no source is the greater mistake of the two. */
+	if (argc < 2) {
+		status = open_source(c, argv[0], NULL, &src);
+		if (status)
+			return status;
+		close_source(&src);
+		return complain_usage("walk", "an ADDRESS is missing");
+	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return complain_usage("walk", "--depth is 1 to %d", ATW_MAX_LEVELS);
 	status = open_source(c, argv[0], &o->space, &src);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "atwalk.h"
+#include "output/text.h"
 
 static int exit_status(int status)
 {
@@ -20,12 +21,12 @@ static int exit_status(int status)
 /* Names in files are not ours: nothing of them may steer a terminal. */
 static void put_text(const char *s)
 {
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			fprintf(stderr, "\\x%02x", (unsigned char)*s);
-		else
-			fputc(*s, stderr);
+	struct buf b = { 0 };
+
+	text_plain(&b, s);
+	fputs(b.failed ? "out of memory" : b.data, stderr);
 	fputc('\n', stderr);
+	buf_deinit(&b);
 }
 
 int complain(const struct atw_err *err)

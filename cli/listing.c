@@ -29,7 +29,7 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6,
 		     .help = "bytes this row speaks for" },
 	[C_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
-			 .help = "what address maps to; for a table, where it lies" },
+			 .help = "what address maps to; of a table, also a lost one, where it lies" },
 	[C_PAGE] = { .key = "page", .type = ATW_T_BYTES, .width = 4,
 		     .help = "bytes of one translation; more than the mode's page: a large page" },
 	[C_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 6,

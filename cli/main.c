@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - which command, its options, its help. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,17 +134,35 @@ static int run(const struct command *cmd, int argc, char **argv)
 	return status;
 }
 
+/*
+ * A file that is opened while 0 or 2 is closed would take its place, and be
+ * written to by whoever means standard error. 1 stays closed: that is told.
+ */
+static void hold_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR) < 0)
+			_exit(EXIT_SOURCE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd;
 
 	signal(SIGBUS, on_sigbus);
+	signal(SIGXFSZ, SIG_IGN);        /* then it is an error text */
+	hold_standard_files();
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		cmd = argc > 2 ? find_command(argv[2]) : NULL;
+		if (argc > 2 && !cmd) {
+			fprintf(stderr, "atwalk: there is no command '%s'\n", argv[2]);
+			return EXIT_USAGE;
+		}
 		if (cmd)
 			command_help(cmd);
 		else

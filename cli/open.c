@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "atwalk.h"
@@ -66,17 +67,16 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 {
 	char ext[128];
 	struct atw_kernel_opts ko = {
-		.paging = space->paging, .has_root = space->root.given,
-		.root = ATW_PA(space->root.u), .ext = space->pte_ext, .cpu = -1,
+		.size = sizeof(ko), .paging = space->paging,
+		.has_root = space->root.given, .root = ATW_PA(space->root.u),
+		.ext = space->pte_ext, .has_cpu = space->cpu.given,
+		.cpu = (unsigned)space->cpu.u,
 	};
 	int r;
 
-	if (space->cpu.given) {
-		if (space->cpu.u > INT32_MAX)
-			return atw_err_set(err, ATW_E_USAGE,
-					   "--cpu: there is no CPU %" PRIu64, space->cpu.u);
-		ko.cpu = (int)space->cpu.u;
-	}
+	if (space->cpu.given && space->cpu.u > UINT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--cpu: there is no CPU %" PRIu64, space->cpu.u);
 	if (space->cbit.given) {
 		snprintf(ext, sizeof(ext), "%.90s%scbit=%" PRIu64,
 			 ko.ext ? ko.ext : "", ko.ext ? "," : "", space->cbit.u);
@@ -131,7 +131,9 @@ int attach_kernel(const struct common *c, struct opened *o,
 			atw_err_wrap(&err, "%s", o->name);
 		return complain(&err);
 	}
-	if (c->verbose)
+	/* Tables that happened to be in use, chosen by nobody, are worth a word. */
+	if (c->verbose || (!o->user_space &&
+			   atw_kernel_root_from(o->kernel) == ATW_ROOT_CPU))
 		remark(c, "%s: %s, root: %s", o->name,
 		       atw_kernel_space(o->kernel)->paging.name, root_from(o));
 	return EXIT_COMPLETE;
@@ -152,14 +154,57 @@ static void hint_command(struct atw_err *err, const char *name)
 		atw_err_hint(err, "did you mean the command '%s'?", near.name);
 }
 
+static bool is_file(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_dev == file->st_dev &&
+	       st.st_ino == file->st_ino;
+}
+
+/* PATH, FORMAT:PATH and raw:PATH@ADDRESS name PATH. */
+static bool names_file(const char *text, const struct stat *file)
+{
+	const char *colon = strchr(text, ':');
+	char path[4096], *at;
+
+	if (is_file(text, file) || (colon && is_file(colon + 1, file)))
+		return true;
+	if (!colon || strlen(colon + 1) >= sizeof(path))
+		return false;
+	strcpy(path, colon + 1);
+	at = strrchr(path, '@');
+	if (at)
+		*at = '\0';
+	return at && is_file(path, file);
+}
+
+/* A source is never changed, not even when it is asked for. */
+static int check_output(const struct common *c, const char *name)
+{
+	struct stat st;
+	bool same;
+
+	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
+		return EXIT_COMPLETE;
+	same = names_file(name, &st);
+	for (size_t i = 0; i < c->parts.n && !same; i++)
+		same = names_file(c->parts.v[i], &st);
+	return same ? complain(&(struct atw_err){
+		.status = ATW_E_USAGE, .text = "--output: that is the source itself",
+	}) : EXIT_COMPLETE;
+}
+
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret)
 {
 	struct opened o = { .name = name };
 	struct atw_source *traced;
 	struct atw_err err = { 0 };
-	int status = EXIT_COMPLETE;
+	int status = check_output(c, name);
 
+	if (status)
+		return status;
 	if (atw_source_open(name, c->parts.v, c->parts.n, &o.source, &err) < 0) {
 		hint_command(&err, name);
 		return complain(&err);
@@ -186,8 +231,13 @@ void close_source(struct opened *o)
 
 const char *whose_tables(const struct opened *o)
 {
-	return atw_source_is_live(o->source) ? "--pid N takes those of a process, --root PHYS any others"
-		: "--cpu N takes the page tables a CPU was using, --root PHYS any others";
+	uint64_t cr3;
+
+	if (atw_source_is_live(o->source))
+		return "--pid N takes those of a process, --root PHYS any others";
+	if (atw_fact_u64(o->source, "cpu0.cr3", &cr3) == ATW_OK)
+		return "--cpu N takes the page tables a CPU was using, --root PHYS any others";
+	return "--root PHYS takes any page tables";
 }
 
 void output_opts(const struct common *c, const struct opened *o,

@@ -23,17 +23,20 @@ enum atw_root_from {
 };
 
 struct atw_kernel_opts {
+	size_t size;             /* sizeof this struct, for the ABI */
 	const char *paging;      /* --paging: a mode's name; NULL: find out */
 	const char *ext;         /* extensions, comma separated; NULL: none */
 	bool has_root;
 	atw_pa root;             /* --root */
-	int cpu;                 /* --cpu: use that CPU's root; -1: no */
+	bool has_cpu;
+	unsigned cpu;            /* --cpu: use that CPU's root */
 };
 
 struct atw_kernel;
 /*
- * Find the kernel's root: the note, else a validated scan, else CPU
- * registers, else what was given. The source is borrowed.
+ * Find the kernel's root. What the options give goes first; then the note,
+ * then a validated scan of memory, then CPU registers. The source is
+ * borrowed; NULL options ask for nothing in particular.
  */
 ATW_API int atw_kernel_open(struct atw_source *mem,
 			    const struct atw_kernel_opts *o,
@@ -41,6 +44,11 @@ ATW_API int atw_kernel_open(struct atw_source *mem,
 ATW_API void atw_kernel_close(struct atw_kernel *k);
 ATW_API const struct atw_space *atw_kernel_space(const struct atw_kernel *k);
 ATW_API enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k);
+/*
+ * Did a walk from it reach the kernel's text? What the user gave and a CPU's
+ * root are not proved.
+ */
+ATW_API bool atw_kernel_is_proved(const struct atw_kernel *k);
 /* Where the root was found, as a sentence. */
 ATW_API const char *atw_kernel_root_why(const struct atw_kernel *k);
 /* NULL when there is none. */

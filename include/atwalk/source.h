@@ -75,6 +75,7 @@ struct atw_source_ops {
 	 *   "vmcoreinfo", "machine" ("x86_64"), "release"   text
 	 *   "cpus", "cpu0.cr3" (.cr0 .cr2 .cr4)              8 bytes
 	 *   "cpu0.prstatus"                                  the note's bytes
+	 *   "stored"                  8 bytes: size of the file or files
 	 *   "truncated", "damaged"    what is wrong with the file, a sentence
 	 *   "pid.N.root"              8 bytes: a process's root table (live)
 	 *   "pid.N.why"               a sentence, when there is no such root

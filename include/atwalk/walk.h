@@ -164,14 +164,17 @@ enum atw_split {
 struct atw_range {
 	atw_va va;
 	uint64_t size;           /* bytes; 0 means 2^64 */
-	atw_pa pa;               /* LEAF: what va maps to; TABLE: the table */
+	atw_pa pa;               /* LEAF: what va maps to; TABLE, and with a
+	                          * loss: the table */
 	uint64_t word;           /* of the first entry */
 	uint64_t flags;          /* those all its entries have */
 	uint64_t page;           /* bytes of one translation (slot or span);
 	                          * 0: of several sizes */
 	uint64_t entries;        /* slots merged */
 	uint64_t repeat_of;      /* as in atw_seen */
-	uint8_t level, kind, loss, rights;
+	uint8_t level, kind, loss;
+	uint8_t rights;          /* those all its entries leave */
+	bool mixed_rights;       /* some leave more */
 	bool same_pa;            /* every slot maps the one page at pa */
 };
 

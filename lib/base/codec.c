@@ -4,7 +4,9 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 #ifdef HAVE_ZLIB
@@ -201,6 +203,7 @@ void codec_ctx_deinit(struct codec_ctx *ctx)
 #ifdef HAVE_ZSTD
 	ZSTD_freeDCtx(ctx->zstd);
 #endif
+	free(ctx->packed);
 	*ctx = (struct codec_ctx){ 0 };
 }
 
@@ -212,7 +215,7 @@ int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
 	struct codec_io io = {
 		.in = in, .inlen = inlen, .out = out, .outcap = outcap,
 	};
-	struct codec_ctx once = { 0 };
+	struct codec_ctx once = { 0 }, *used = ctx ? ctx : &once;
 	int rc;
 
 	if ((size_t)codec >= ARRAY_SIZE(codecs))
@@ -224,7 +227,17 @@ int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
 			    codecs[codec].name, codecs[codec].package);
 		return ATW_E_UNSUPPORTED;
 	}
-	rc = codecs[codec].decompress(ctx ? ctx : &once, &io, err);
+	/*
+	 * Input lies in a mapped file that others may write to. Decoders read
+	 * some of it twice (snappy its length) and trust the first reading.
+	 */
+	if (!array_reserve(&used->packed, &used->packed_cap, inlen ? inlen : 1, 1)) {
+		rc = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	} else {
+		memcpy(used->packed, in, inlen);
+		io.in = used->packed;
+		rc = codecs[codec].decompress(used, &io, err);
+	}
 	if (!ctx)
 		codec_ctx_deinit(&once);
 	if (rc == 0)

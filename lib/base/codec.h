@@ -30,6 +30,8 @@ const char *codec_name(enum codec codec);
 struct codec_ctx {
 	void *zlib;
 	void *zstd;
+	void *packed;            /* a copy of the input, see codec.c */
+	size_t packed_cap;
 };
 
 void codec_ctx_deinit(struct codec_ctx *ctx);

@@ -101,7 +101,7 @@ char *num_human(uint64_t bytes, char buf[16])
 	}
 	/* A round figure stays round: 4K says exactly 4096 bytes. */
 	if (!u)
-		snprintf(buf, 16, "%u", (unsigned)whole);
+		snprintf(buf, 16, "%uB", (unsigned)whole);
 	else if (bytes & (((uint64_t)1 << (10 * u)) - 1))
 		snprintf(buf, 16, "%u.%u%c", (unsigned)whole,
 			 (unsigned)(rest * 10 / 1024), units[u]);

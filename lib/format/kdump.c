@@ -13,7 +13,7 @@
 #define SUB_SIZE        104
 #define VERSION_MAX     6
 #define BLOCK_MIN       4096u
-#define BLOCK_MAX       (1u << 20)
+#define BLOCK_MAX       (1u << 16)  /* the largest page there is */
 
 /*
  * The headers are C structs of the machine that was dumped: `long` and the
@@ -89,7 +89,7 @@ static int parse_main(const char *main, const struct layout *l,
 	    h->block_size & (h->block_size - 1))
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "the header's block size, %" PRIu32
-				   ", is not a power of two from 4096 to 1 MiB",
+				   ", is not a power of two from 4096 to 64 KiB",
 				   h->block_size);
 	h->block_shift = (unsigned)__builtin_ctz(h->block_size);
 	if (*sub_blocks > INT32_MAX || (!h->diskdump && !*sub_blocks))
@@ -255,7 +255,7 @@ int kdump_parse(const struct view *v, struct kdump_header *ret,
 					   "does not start like a kdump-compressed dump");
 		atw_err_set(err, ATW_E_FORMAT,
 			    "is flattened, and what is inside is not kdump-compressed");
-		atw_err_hint(err, "makedumpfile -R puts it in order: makedumpfile -R OUT <FILE");
+		atw_err_hint(err, "if it is an ELF core say elf:PATH; makedumpfile -R OUT <FILE puts it in order");
 		return ATW_E_FORMAT;
 	}
 	rc = need(v, sizeof(main), "header", err);

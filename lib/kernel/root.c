@@ -19,7 +19,8 @@ struct atw_kernel {
 	struct atw_source *mem;
 	struct atw_space space;
 	enum atw_root_from from;
-	char why[200];
+	bool proved;
+	char why[300];
 	struct atw_vmcoreinfo vi;
 	char *vi_copy;           /* of a text found in memory */
 	atw_pa vi_at;
@@ -45,6 +46,8 @@ static enum proof prove(struct atw_source *mem, const struct layout_guess *g)
 	struct atw_space sp = { .mem = mem, .paging = g->paging };
 	struct atw_seen s;
 
+	if (g->root.u & (atw_table_bytes(&g->paging, g->paging.nlevels - 1u) - 1))
+		return DISPROVED;
 	set_root(&sp, g->root);
 	if (atw_translate(&sp, ATW_VA(g->text_va), &s, NULL) < 0)
 		return DISPROVED;
@@ -83,6 +86,7 @@ static bool from_note(struct atw_kernel *k, struct atw_err *err)
 	k->space.paging = g.paging;
 	set_root(&k->space, g.root);
 	k->from = ATW_ROOT_NOTE;
+	k->proved = p == PROVED;
 	snprintf(k->why, sizeof(k->why), "VMCOREINFO note%s",
 		 p == PROVED ? ", proved by a walk to _stext"
 			     : "; not proved: tables on the way to _stext are not in the dump");
@@ -106,6 +110,7 @@ static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 	k->space.paging = g.paging;
 	set_root(&k->space, g.root);
 	k->from = ATW_ROOT_SCAN;
+	k->proved = true;
 	snprintf(k->why, sizeof(k->why),
 		 "VMCOREINFO in memory at 0x%" PRIx64 ", proved by a walk to _stext", at.u);
 	return 1;
@@ -164,6 +169,7 @@ static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 	k->space.low = (struct atw_root){ ATW_PA(cr3 & x86_root_mask(name)), true };
 	k->space.high.have = false;
 	k->from = ATW_ROOT_CPU;
+	k->proved = false;
 	snprintf(k->why, sizeof(k->why), "CR3 of CPU %u", cpu);
 	return ATW_OK;
 }
@@ -215,6 +221,11 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 		struct atw_root root = k->space.high.have ? k->space.high
 							  : k->space.low;
 
+		if (!k->space.paging.name || strcmp(k->space.paging.name, pg->name)) {
+			k->proved = false;
+			snprintf(k->why + strlen(k->why), sizeof(k->why) - strlen(k->why),
+				 "%sthe mode as given by --paging", k->why[0] ? "; " : "");
+		}
 		k->space.paging = *pg;
 		k->space.low.have = k->space.high.have = false;
 		if (root.have)
@@ -235,6 +246,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 		if (k->space.paging.halves == ATW_SPLIT)
 			k->space.high = k->space.low;
 		k->from = ATW_ROOT_GIVEN;
+		k->proved = false;
 		snprintf(k->why, sizeof(k->why), "as given by --root");
 	}
 	r = ATW_OK;
@@ -261,12 +273,19 @@ static int no_root(const struct atw_err *note, uint64_t unreadable,
 int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		    struct atw_kernel **ret, struct atw_err *err)
 {
-	struct atw_kernel *k = calloc(1, sizeof(*k));
-	bool wanted = o->paging || o->has_root || o->ext, found;
-	uint64_t unreadable = 0;
+	static const struct atw_kernel_opts none = { .size = sizeof(none) };
+	struct atw_kernel *k;
 	struct atw_err why = { 0 };
+	uint64_t unreadable = 0;
+	bool wanted, found;
 	int r = ATW_OK;
 
+	if (!o)
+		o = &none;
+	if (o->size < sizeof(*o))
+		return atw_err_set(err, ATW_E_USAGE, "kernel options of another version");
+	wanted = o->paging || o->has_root || o->ext;
+	k = calloc(1, sizeof(*k));
 	if (!k)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	k->mem = mem;
@@ -276,13 +295,17 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
 		found = scan_vmcoreinfo(mem, try_scanned, k, &unreadable) > 0;
-	if (o->cpu >= 0)
-		r = from_cpu(k, (unsigned)o->cpu, err);
-	else if (!found && !wanted)
+	if (o->has_cpu) {
+		r = from_cpu(k, o->cpu, err);
+	} else if (!found && !wanted) {
 		found = from_cpu(k, 0, NULL) == ATW_OK;
+		if (found && why.text[0])
+			snprintf(k->why, sizeof(k->why), "CR3 of CPU 0, because %.250s",
+				 why.text);
+	}
 	if (r == ATW_OK && wanted)
-		r = given(k, o, found || o->cpu >= 0, err);
-	else if (r == ATW_OK && !found && o->cpu < 0)
+		r = given(k, o, found || o->has_cpu, err);
+	else if (r == ATW_OK && !found && !o->has_cpu)
 		r = no_root(&why, unreadable, err);
 	if (r < 0) {
 		if (err && !err->hint[0] && r == ATW_E_MISSING)
@@ -310,6 +333,11 @@ const struct atw_space *atw_kernel_space(const struct atw_kernel *k)
 enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k)
 {
 	return k->from;
+}
+
+bool atw_kernel_is_proved(const struct atw_kernel *k)
+{
+	return k->proved;
 }
 
 const char *atw_kernel_root_why(const struct atw_kernel *k)

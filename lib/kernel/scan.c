@@ -14,6 +14,9 @@
  */
 enum { PAGE = 4096, NOTE_DESC = 24, TEXT_MAX = 65536 };
 
+/* Honest memory has a handful of texts; pages full of them were put there. */
+enum { CANDIDATES_MAX = 1000 };
+
 static const char first_key[] = "OSRELEASE=";
 
 static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
@@ -33,6 +36,7 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
 {
 	_auto_free char *text = malloc(TEXT_MAX);
 	struct atw_extent e;
+	unsigned candidates = 0;
 	uint64_t at = 0;
 	int r = 0;
 
@@ -54,11 +58,13 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
 				*unreadable += got < 0;
 				if (got != (ssize_t)sizeof(head))
 					continue;
+				if (candidates == CANDIDATES_MAX)
+					return 0;
 				if (!memcmp(head, first_key, sizeof(first_key) - 1))
-					r = offer(mem, p, text, fn, arg);
+					candidates++, r = offer(mem, p, text, fn, arg);
 				else if (!memcmp(head + NOTE_DESC, first_key,
 						 sizeof(first_key) - 1))
-					r = offer(mem, p + NOTE_DESC, text, fn, arg);
+					candidates++, r = offer(mem, p + NOTE_DESC, text, fn, arg);
 			}
 		}
 		if (end <= at)

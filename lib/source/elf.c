@@ -20,18 +20,13 @@
 #include "base/num.h"
 #include "format/elf.h"
 #include "format/flattened.h"
+#include "source/cpu_notes.h"
 #include "source/kinds.h"
 #include "source/mapped.h"
 
-/* What the notes say about one CPU; the n-th note of a kind is the n-th CPU's. */
-struct cpu {
-	struct elf_note prstatus, qemu;
-};
-
 struct elf_source {
 	struct mapped m;
-	struct cpu *cpu;
-	size_t ncpus, cap;
+	struct cpu_notes cpus;
 	struct atw_vmcoreinfo vmcoreinfo;
 	const char *machine;     /* NULL: not one we know */
 	void *head;              /* flattened: a copy of headers and notes */
@@ -56,36 +51,11 @@ static int elf_probe(struct atw_blob head, const char *path)
 		? 100 : 50;
 }
 
-static struct cpu *cpu_at(struct elf_source *es, size_t i)
+static int take_note(struct elf_source *es, const struct elf_note *n)
 {
-	if (!array_reserve((void **)&es->cpu, &es->cap, i + 1, sizeof(*es->cpu)))
-		return NULL;
-	if (i == es->ncpus)
-		es->cpu[es->ncpus++] = (struct cpu){ 0 };
-	return &es->cpu[i];
-}
-
-struct note_counts {
-	size_t prstatus, qemu;
-	uint64_t bytes;          /* of the note segments so far */
-};
-
-static int take_note(struct elf_source *es, const struct elf_note *n,
-		     struct note_counts *seen)
-{
-	struct cpu *c;
-
-	if (elf_note_is(n, "CORE", ELF_NT_PRSTATUS)) {
-		c = cpu_at(es, seen->prstatus++);
-		if (!c)
-			return ATW_E_NOMEM;
-		c->prstatus = *n;
-	} else if (elf_note_is(n, "QEMU", 0)) {
-		c = cpu_at(es, seen->qemu++);
-		if (!c)
-			return ATW_E_NOMEM;
-		c->qemu = *n;
-	} else if (elf_note_is(n, "VMCOREINFO", 0) && !es->vmcoreinfo.len) {
+	if (!elf_note_is(n, "VMCOREINFO", 0))
+		return cpu_notes_take(&es->cpus, n);
+	if (!es->vmcoreinfo.len) {
 		es->vmcoreinfo.text = n->desc.data;
 		es->vmcoreinfo.len = atw_vmcoreinfo_probe(n->desc.data, n->desc.len);
 	}
@@ -97,7 +67,7 @@ static int take_note(struct elf_source *es, const struct elf_note *n,
  * and not the end.
  */
 static int take_notes(struct elf_source *es, const struct elf *e,
-		      const struct elf_phdr *ph, struct note_counts *seen,
+		      const struct elf_phdr *ph, uint64_t *note_bytes,
 		      uint64_t *missing, struct atw_err *err)
 {
 	struct elf_notes it = elf_notes(e, ph);
@@ -113,13 +83,13 @@ static int take_notes(struct elf_source *es, const struct elf *e,
 	if (end > es->m.view.size && end - es->m.view.size > *missing)
 		*missing = end - es->m.view.size;
 	/* Segments that lie on each other could make any number of notes. */
-	seen->bytes += it.seg.len;
-	if (seen->bytes > e->file.len)
+	*note_bytes += it.seg.len;
+	if (*note_bytes > e->file.len)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"the note segments up to here are larger than the file (0x%zx bytes)",
 			e->file.len);
 	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
-		if (take_note(es, &n, seen) < 0)
+		if (take_note(es, &n) < 0)
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (r < 0 && !es->damaged[0])
 		snprintf(es->damaged, sizeof(es->damaged),
@@ -157,8 +127,7 @@ static int take_load(struct elf_source *es, const struct elf *e,
 static int take_segments(struct elf_source *es, const struct elf *e,
 			 struct atw_err *err)
 {
-	struct note_counts seen = { 0 };
-	uint64_t missing = 0;
+	uint64_t missing = 0, note_bytes = 0;
 	uint32_t loads = 0, first = 0;
 	int r = ATW_OK;
 
@@ -170,7 +139,7 @@ static int take_segments(struct elf_source *es, const struct elf *e,
 				first = i;
 			r = take_load(es, e, &ph, &missing, err);
 		} else if (ph.type == ELF_PT_NOTE) {
-			r = take_notes(es, e, &ph, &seen, &missing, err);
+			r = take_notes(es, e, &ph, &note_bytes, &missing, err);
 		}
 		if (r < 0) {
 			atw_err_wrap(err, "program header %u at 0x%" PRIx64, i, ph.at);
@@ -258,41 +227,10 @@ static void elf_close(struct atw_source *s)
 	struct elf_source *es = s->impl;
 
 	if (es) {
-		free(es->cpu);
+		cpu_notes_deinit(&es->cpus);
 		free(es->head);
 	}
 	mapped_close(s);
-}
-
-/* "cpu17.cr3" -> 17, "cr3"; the number must be that of a CPU we have. */
-static const struct cpu *cpu_of_key(const struct elf_source *es,
-				    const char *key, const char **name)
-{
-	const char *dot = strchr(key, '.');
-	uint64_t n;
-
-	if (strncmp(key, "cpu", 3) || !dot ||
-	    !num_dec(key + 3, (size_t)(dot - key - 3), &n) || n >= es->ncpus)
-		return NULL;
-	*name = dot + 1;
-	return &es->cpu[n];
-}
-
-static int cpu_fact(const struct cpu *c, const char *name, struct atw_blob *ret)
-{
-	const void *p;
-
-	if (!strcmp(name, "prstatus") && c->prstatus.desc.len) {
-		*ret = c->prstatus.desc;
-		return ATW_OK;
-	}
-	if (strncmp(name, "cr", 2) || name[2] < '0' || name[2] > '4' || name[3])
-		return ATW_E_MISSING;
-	p = elf_qemu_cr(&c->qemu, (unsigned)(name[2] - '0'));
-	if (!p)
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ p, 8 };
-	return ATW_OK;
 }
 
 /*
@@ -302,11 +240,9 @@ static int cpu_fact(const struct cpu *c, const char *name, struct atw_blob *ret)
 static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct elf_source *es = s->impl;
-	const char *name;
-	const struct cpu *c = cpu_of_key(es, key, &name);
 
-	if (c)
-		return cpu_fact(c, name, ret);
+	if (cpu_notes_fact(&es->cpus, key, ret) == ATW_OK)
+		return ATW_OK;
 	if (!strcmp(key, "vmcoreinfo") && es->vmcoreinfo.len) {
 		*ret = (struct atw_blob){ es->vmcoreinfo.text, es->vmcoreinfo.len };
 		return ATW_OK;
@@ -317,8 +253,8 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 		*ret = (struct atw_blob){ es->machine, strlen(es->machine) };
 		return ATW_OK;
 	}
-	if (!strcmp(key, "cpus") && es->ncpus) {
-		*ret = (struct atw_blob){ &es->ncpus, sizeof(es->ncpus) };
+	if (!strcmp(key, "cpus") && es->cpus.n) {
+		*ret = (struct atw_blob){ &es->cpus.n, sizeof(es->cpus.n) };
 		return ATW_OK;
 	}
 	if (!strcmp(key, "damaged") && es->damaged[0]) {

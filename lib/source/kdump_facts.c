@@ -15,18 +15,6 @@
 
 #define CPUS_MAX (1u << 16)
 
-/* The i-th note of this name and type. */
-static bool nth_note(const struct kdump_facts *f, const char *name,
-		     uint32_t type, uint64_t i, struct elf_note *ret)
-{
-	struct elf_notes it = { .seg = f->notes };
-
-	while (elf_notes_next(&it, ret, NULL) == ATW_OK)
-		if (elf_note_is(ret, name, type) && !i--)
-			return true;
-	return false;
-}
-
 /* A set that lacks a part answers only for the frames of the others. */
 static void note_missing_parts(struct kdump_facts *facts, const struct kdump_set *s)
 {
@@ -72,16 +60,22 @@ static void note_truncation(struct kdump_facts *facts, const struct kdump_set *s
 	note_missing_parts(facts, s);
 }
 
-static void count_cpus(struct kdump_facts *f)
+static int take_notes(struct kdump_facts *f)
 {
 	struct elf_notes it = { .seg = f->notes };
 	struct elf_note n;
 
-	while (elf_notes_next(&it, &n, NULL) == ATW_OK)
-		f->ncpus += elf_note_is(&n, "CORE", ELF_NT_PRSTATUS);
+	while (elf_notes_next(&it, &n, NULL) == ATW_OK) {
+		if (cpu_notes_take(&f->cpus, &n) < 0)
+			return ATW_E_NOMEM;
+		if (!f->vmcoreinfo.len && elf_note_is(&n, "VMCOREINFO", 0))
+			f->vmcoreinfo = n.desc;
+	}
+	f->ncpus = f->cpus.nprstatus;
 	/* Linux ends at 8192: of a number far from that nothing can be told. */
 	if (!f->ncpus && f->h->nr_cpus <= CPUS_MAX)
 		f->ncpus = f->h->nr_cpus;
+	return ATW_OK;
 }
 
 int kdump_facts_init(struct kdump_facts *f, const struct kdump_set *s,
@@ -89,27 +83,26 @@ int kdump_facts_init(struct kdump_facts *f, const struct kdump_set *s,
 {
 	const struct view *v = &s->files[0].view;
 	const struct kdump_header *h = &s->files[0].h;
-	struct elf_note n;
 
 	*f = (struct kdump_facts){ .h = h };
+	for (size_t i = 0; i < s->nfiles; i++)
+		f->stored += s->files[i].file.map.len;
 	/* Notes that are cut off cost their facts, not the dump. */
 	if (view_blob(v, h->notes.off, h->notes.len, &f->owned[0],
 		      &f->notes) == ATW_E_NOMEM ||
 	    view_blob(v, h->vmcoreinfo.off, h->vmcoreinfo.len, &f->owned[1],
-		      &f->vmcoreinfo) == ATW_E_NOMEM)
+		      &f->vmcoreinfo) == ATW_E_NOMEM || take_notes(f) < 0)
 		return atw_err_set(err, ATW_E_NOMEM, "no memory for the notes");
-	if (!f->vmcoreinfo.len && nth_note(f, "VMCOREINFO", 0, 0, &n))
-		f->vmcoreinfo = n.desc;
 	if (f->vmcoreinfo.len)
 		f->vmcoreinfo.len = atw_vmcoreinfo_probe(f->vmcoreinfo.data,
 							 f->vmcoreinfo.len);
-	count_cpus(f);
 	note_truncation(f, s);
 	return ATW_OK;
 }
 
 void kdump_facts_deinit(struct kdump_facts *f)
 {
+	cpu_notes_deinit(&f->cpus);
 	free(f->owned[0]);
 	free(f->owned[1]);
 	*f = (struct kdump_facts){ 0 };
@@ -133,36 +126,15 @@ static const char *machine(const struct kdump_facts *f)
 		{ 336, "x86_64" }, { 392, "aarch64" }, { 376, "riscv64" },
 	};
 	const char *name = f->h->machine;
-	struct elf_note n;
 
 	if (*name && strcmp(name, "Unknown"))
 		return name;
-	if (!nth_note(f, "CORE", ELF_NT_PRSTATUS, 0, &n))
+	if (!f->cpus.n)
 		return "";
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
-		if (sizes[i].prstatus == n.desc.len)
+		if (sizes[i].prstatus == f->cpus.cpu[0].prstatus.desc.len)
 			return sizes[i].name;
 	return "";
-}
-
-/* "cpu17.cr3" out of the 17th CPU's notes. */
-static int cpu_fact(const struct kdump_facts *f, const char *key,
-		    struct atw_blob *ret)
-{
-	const char *dot = strchr(key, '.');
-	struct elf_note n;
-	uint64_t cpu;
-
-	if (strncmp(key, "cpu", 3) || !dot ||
-	    !num_dec(key + 3, (size_t)(dot - key - 3), &cpu))
-		return ATW_E_MISSING;
-	if (!strcmp(dot, ".prstatus") &&
-	    nth_note(f, "CORE", ELF_NT_PRSTATUS, cpu, &n))
-		return set_fact(ret, n.desc.data, n.desc.len);
-	if (!strncmp(dot, ".cr", 3) && dot[3] >= '0' && dot[3] <= '4' && !dot[4] &&
-	    nth_note(f, "QEMU", 0, cpu, &n))
-		return set_fact(ret, elf_qemu_cr(&n, (unsigned)(dot[3] - '0')), 8);
-	return ATW_E_MISSING;
 }
 
 int kdump_facts_get(const struct kdump_facts *f, const char *key,
@@ -172,6 +144,8 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key,
 
 	if (!strcmp(key, "vmcoreinfo"))
 		return set_fact(ret, f->vmcoreinfo.data, f->vmcoreinfo.len);
+	if (!strcmp(key, "stored"))
+		return set_fact(ret, &f->stored, sizeof(f->stored));
 	if (!strcmp(key, "cpus"))
 		return set_fact(ret, &f->ncpus, f->ncpus ? sizeof(f->ncpus) : 0);
 	if (!strcmp(key, "release") && !*h->release) {
@@ -186,7 +160,7 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key,
 		return set_fact(ret, machine(f), strlen(machine(f)));
 	if (!strcmp(key, "truncated"))
 		return set_fact(ret, f->truncated, strlen(f->truncated));
-	return cpu_fact(f, key, ret);
+	return cpu_notes_fact(&f->cpus, key, ret);
 }
 
 /*

@@ -3,13 +3,15 @@
 #ifndef SOURCE_KDUMP_FACTS_H
 #define SOURCE_KDUMP_FACTS_H
 
+#include "source/cpu_notes.h"
 #include "source/kdump_set.h"
 
 struct kdump_facts {
 	const struct kdump_header *h;    /* the first file's; parts agree */
 	struct atw_blob vmcoreinfo, notes;
 	void *owned[2];                  /* their copies, when in pieces */
-	uint64_t ncpus;
+	struct cpu_notes cpus;
+	uint64_t ncpus, stored;
 	char truncated[512];             /* a sentence, or empty */
 };
 

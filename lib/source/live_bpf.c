@@ -34,7 +34,7 @@ static bool has_cap(const struct __user_cap_data_struct *c, unsigned cap)
 
 static void hint_caps(struct atw_err *err)
 {
-	atw_err_hint(err, "run it as root, or allow this program once: sudo setcap cap_bpf,cap_perfmon+ep $(command -v atwalk)");
+	live_hint_setcap(err, "cap_bpf,cap_perfmon");
 }
 
 /* Asked first: bpf(2) answers all kinds of trouble with the same two errors. */

@@ -124,7 +124,7 @@ int live_ram(struct extents *ret, struct atw_err *err)
 	if (r == ATW_OK && !x.n) {
 		r = atw_err_set(err, ATW_E_PERM,
 				"/proc/iomem does not tell this process what is RAM");
-		atw_err_hint(err, "run it as root, or: sudo setcap cap_bpf,cap_perfmon,cap_sys_admin+ep $(command -v atwalk)");
+		live_hint_setcap(err, "cap_bpf,cap_perfmon,cap_sys_admin");
 	}
 	if (r == ATW_OK)
 		r = extents_build(&x, err);
@@ -153,4 +153,18 @@ int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err)
 				   "/sys/kernel/vmcoreinfo holds '%.40s', not an address and a size",
 				   text);
 	return ATW_OK;
+}
+
+void live_hint_setcap(struct atw_err *err, const char *caps)
+{
+	char self[128];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	/* A path that does not fit would be a command that does not work. */
+	if (n <= 0 || n == (ssize_t)sizeof(self) - 1) {
+		atw_err_hint(err, "run it as root");
+		return;
+	}
+	self[n] = '\0';
+	atw_err_hint(err, "run it as root, or allow it once: sudo setcap %s+ep %s", caps, self);
 }

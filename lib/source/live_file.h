@@ -24,4 +24,7 @@ int live_ram(struct extents *ret, struct atw_err *err);
 /* Where VMCOREINFO's note lies: /sys/kernel/vmcoreinfo. */
 int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err);
 
+/* Say how to allow the program that runs just this much. */
+void live_hint_setcap(struct atw_err *err, const char *caps);
+
 #endif

@@ -137,6 +137,10 @@ int mapped_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct mapped *m = s->impl;
 
+	if (!strcmp(key, "stored")) {
+		*ret = (struct atw_blob){ &m->file.map.len, sizeof(m->file.map.len) };
+		return ATW_OK;
+	}
 	if (strcmp(key, "truncated") || !m->truncated[0])
 		return ATW_E_MISSING;
 	*ret = (struct atw_blob){ m->truncated, strlen(m->truncated) };

@@ -59,15 +59,17 @@ static bool names_live(const char *text, const char **way)
 }
 
 /*
- * raw: "PATH@ADDRESS". File names may hold an @ too, so what follows the last
- * one is an address only if it starts with a digit.
+ * raw: "PATH@ADDRESS". File names may hold an @ too: what follows the last
+ * one is an address if it starts with a digit, or if it is hexadecimal and
+ * there is no file of the whole name.
  */
 static int split_load(char *path, struct atw_source_spec *spec,
 		      struct atw_err *err)
 {
 	char *at = strrchr(path, '@');
 
-	if (!at || at[1] < '0' || at[1] > '9')
+	if (!at || ((at[1] < '0' || at[1] > '9') &&
+		    (!num_hex(at + 1, strlen(at + 1), &spec->load) || !access(path, F_OK))))
 		return ATW_OK;
 	if (!num_hex(at + 1, strlen(at + 1), &spec->load)) {
 		atw_err_set(err, ATW_E_USAGE, "'%s' is not an address", at + 1);
@@ -238,8 +240,9 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	r = spool_pipe(path, name, &pipe_copy, err);
 	if (r < 0)
 		return name_file(err, r, name);
-	if (pipe_copy >= 0) {
-		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d", pipe_copy);
+	if (pipe_copy >= 0 || !strcmp(path, "-")) {
+		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d",
+			 pipe_copy >= 0 ? pipe_copy : STDIN_FILENO);
 		spec.path = copy_path;
 	}
 	if (!ops) {

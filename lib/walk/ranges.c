@@ -159,6 +159,8 @@ static struct atw_range cut(struct atw_ranges *r)
 		word = atw_seen_word(&r->sp, s, r->at);
 		if (s->kind == ATW_TABLE)
 			g.pa = s->pa;
+	} else {
+		g.pa = s->pa;            /* of the table that is not there */
 	}
 	g.word = word;
 	g.entries = n;
@@ -205,6 +207,7 @@ static void merge(struct atw_ranges *r, const struct atw_range *b)
 	a->size += b->size;
 	a->entries += b->entries;
 	a->flags &= b->flags;
+	a->mixed_rights |= b->mixed_rights || a->rights != b->rights;
 	a->rights &= b->rights;
 	if (b->page != a->page)
 		a->page = 0;

@@ -97,13 +97,16 @@ static void split_halves(struct atw_walk *w)
 }
 
 /*
- * The budget only has to stop a tree that hostile bytes made: far beyond what
- * honest memory can hold, yet seconds and not years of work.
+ * The budget only has to stop a tree that hostile bytes made: as many tables
+ * as there is memory to hold them, and no more than the file could store, for
+ * a small file may claim any amount of memory.
  */
+enum { SOME = 65536, MOST = 1 << 22 };
+
 static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
 {
 	struct atw_extent e;
-	uint64_t bytes = 0, at = 0;
+	uint64_t bytes = 0, at = 0, stored;
 
 	while (atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK) {
 		if (e.kind == ATW_DATA)
@@ -112,7 +115,10 @@ static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
 		if (!e.len || at <= e.start.u)
 			break;
 	}
-	return 4096 + 8 * (bytes >> page_shift);
+	if (atw_fact_u64(mem, "stored", &stored) == ATW_OK && bytes / 64 > stored)
+		bytes = stored * 64;     /* no compression of tables is better */
+	bytes >>= page_shift;
+	return bytes < MOST - SOME ? SOME + bytes : MOST;
 }
 
 int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
@@ -185,12 +191,12 @@ static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
 	size_t bytes = atw_table_bytes(&w->sp.paging, level), got;
 	struct frame *f = &w->stack[w->top + 1];
 
-	if (!w->o.budget && w->stats.tables == 4096)
+	if (!w->o.budget && w->stats.tables == SOME)
 		w->o.budget = default_budget(w->sp.mem, w->sp.paging.page_shift);
 	if (w->o.budget && w->stats.tables >= w->o.budget) {
 		atw_err_set(&w->stop, ATW_E_LIMIT,
 			    "stopped after %" PRIu64 " tables, at 0x%" PRIx64
-			    ": more than this memory can honestly hold",
+			    ": more than this memory can hold, unless they repeat",
 			    w->stats.tables, va | w->half[w->at_half].upper);
 		return;
 	}

@@ -29,7 +29,7 @@ out <<'E'
 ADDRESS              SIZE  PHYSICAL            LEVEL  INDEX  ENTRY_AT            ENTRY               RIGHTS  STATE     FLAGS
 0xffffffff91400000   512G  0x0000000009a15000  PGD      511  0x0000000009a10ff8  0x0000000009a15067  rwxu    table     rw,us,accessed
 0xffffffff91400000     1G  0x0000000009a16000  PUD      510  0x0000000009a15ff0  0x0000000009a16063  rwx-    table     rw,accessed
-0xffffffff91400000     2M  n/a                 PMD      n/a  n/a                 n/a                 n/a     lost      n/a
+0xffffffff91400000     2M  0x0000000009a16000  PMD      138  0x0000000009a16450  n/a                 n/a     lost      n/a
 0xffff8b3ac0099000   512G  0x000000000b401000  PGD      278  0x0000000009a108b0  0x000000000b401067  rwxu    table     rw,us,accessed
 0xffff8b3ac0099000     1G  0x000000000b402000  PUD      235  0x000000000b401758  0x000000000b402067  rwxu    table     rw,us,accessed
 0xffff8b3ac0099000     2M  0x000000000b403000  PMD        0  0x000000000b402000  0x000000000b403067  rwxu    table     rw,us,accessed
@@ -84,8 +84,8 @@ run atwalk map --format csv rootless.elf
 status 4
 out <<'E'
 address,end,size,physical,page,rights,state,flags
-0x0000000000000000,0x0000800000000000,140737488355328,,,,lost,
-0xffff800000000000,0x0000000000000000,140737488355328,,,,lost,
+0x0000000000000000,0x0000800000000000,140737488355328,0x0000000009a10000,,,lost,
+0xffff800000000000,0x0000000000000000,140737488355328,0x0000000009a10000,,,lost,
 E
 run atwalk --format csv --columns physical,state --cpu 0 rootless.elf ffffffff91400000
 out <<'E'
@@ -99,7 +99,7 @@ run atwalk --format csv --columns address,physical,state excluded.kd ffffffff914
 status 4
 out <<'E'
 address,physical,state
-0xffffffff91400000,,excluded
+0xffffffff91400000,0x0000000009a16000,excluded
 0xffff8b3ac0099000,0x0000000000099000,present
 E
 err_is 'atwalk: excluded.kd: 1 table *'
@@ -115,7 +115,7 @@ for codec in zlib lzo snappy zstd none; do
 	status 4
 	out <<'E'
 address,physical,state
-0xffffffff91400000,,lost
+0xffffffff91400000,0x0000000009a16000,lost
 0xffff8b3ac0099000,0x0000000000099000,present
 E
 	err_has 'atwalk: broken.kd: page at 0x9a16000 (frame 39446): '

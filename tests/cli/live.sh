@@ -60,10 +60,9 @@ cp "$O/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
 run setpriv --reuid=65534 --regid=65534 --clear-groups ./atwalk-copy live ffffffff81000000
 status 3
 no_out
-# shellcheck disable=SC2016 # the hint is typed into a shell
-err <<'END'
+err <<END
 atwalk: live: reading the running kernel needs CAP_BPF and CAP_PERFMON, which this process does not have
-        run it as root, or allow this program once: sudo setcap cap_bpf,cap_perfmon+ep $(command -v atwalk)
+        run it as root, or allow it once: sudo setcap cap_bpf,cap_perfmon+ep $work/cwd/atwalk-copy
 END
 
 # ---- is it allowed here? ----
@@ -146,6 +145,7 @@ END
 # `map --all`, a line for each page of 4 KiB, large pages cut into them.
 pages_of() {
 	run atwalk map live --pid "$child" --all --format csv --columns physical,address,size,state "$2"
+	said_status=1            # 1 where nothing is mapped: PROT_NONE
 	awk -F, -v want="$1" 'NR > 1 && $4 == want { print substr($1, 3), substr($2, 3), $3 }' <"$work/log/out" |
 		while read -r pa va size; do
 			for ((i = 0; i < size; i += 4096)); do

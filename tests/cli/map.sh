@@ -76,7 +76,7 @@ status 1
 out <<'E'
 ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
 
-0 ranges, 0 mapped
+0 ranges, 0B mapped
 E
 run atwalk map --format json x86.elf ffffa00000000000+1M
 status 1

@@ -36,13 +36,13 @@ $(FUZZ_NAMES:%=$(O)/fuzz/%): $(O)/fuzz/%: tests/fuzz/fuzz_%.c $(O)/fuzz/libatwal
 	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer -MMD -MP -MF $@.d \
 	  -o $@ $< $(O)/fuzz/libatwalk.a $(LDFLAGS) $(LIBS)
 
-$(FUZZ_REPLAY): $(O)/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIB_A) $(O)/flags
+$(FUZZ_REPLAY): $(O)/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< tests/fuzz/replay.c $(LIB_A) $(LDFLAGS) $(LIBS)
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< tests/fuzz/replay.c $(LIB_INT) $(LDFLAGS) $(LIBS)
 
-$(O)/tests/fuzz/mkseeds: tests/fuzz/mkseeds.c $(LIB_A) $(O)/flags
+$(O)/tests/fuzz/mkseeds: tests/fuzz/mkseeds.c $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< $(LIB_A) $(LDFLAGS) $(LIBS)
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< $(LIB_INT) $(LDFLAGS) $(LIBS)
 
 # Headers are few: any of them rebuilds every target.
 $(FUZZ_REPLAY) $(O)/tests/fuzz/mkseeds: $(wildcard tests/fuzz/*.h)

@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct noted n = { .options = (uint8_t)take(&in, 1) };
 	const uint8_t *end = in.len ? memmem(in.p, in.len, "\n\n", 2) : NULL;
 	size_t text = end ? (size_t)(end + 1 - in.p) : 0;
-	struct atw_kernel_opts o = { .cpu = n.options & 4 ? 0 : -1 };
+	struct atw_kernel_opts o = { .size = sizeof(o), .has_cpu = n.options & 4 };
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
 	int r;

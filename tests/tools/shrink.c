@@ -365,7 +365,7 @@ static struct atw_kernel *open_kernel(const struct atw_kernel_opts *o,
 
 int main(int argc, char **argv)
 {
-	struct atw_kernel_opts o = { .cpu = -1 };
+	struct atw_kernel_opts o = { .size = sizeof(o) };
 	struct atw_err why = { 0 };
 	struct atw_kernel *kernel, *k;
 	struct notes notes;
@@ -382,13 +382,14 @@ int main(int argc, char **argv)
 	add_space(atw_kernel_space(kernel));
 	atw_fact_u64(in, "cpus", &cpus);
 	for (uint64_t i = 0; i < cpus; i++) {
-		o.cpu = (int)i;
+		o.has_cpu = true;
+		o.cpu = (unsigned)i;
 		k = open_kernel(&o, false);
 		if (k)
 			add_space(atw_kernel_space(k));
 		atw_kernel_close(k);
 	}
-	o.cpu = -1;
+	o.has_cpu = false;
 	o.has_root = true;
 	for (size_t i = 0; i < opt.nroots; i++) {
 		o.root = ATW_PA(opt.roots[i]);

@@ -65,7 +65,7 @@ static void machine_free(struct machine *x)
 	"SYMBOL(_stext)=ffffffff81000000\nNUMBER(phys_base)=50331648\n" \
 	"NUMBER(pgtable_l5_enabled)=0\nKERNELOFFSET=0\n"
 
-static const struct atw_kernel_opts plain = { .cpu = -1 };
+static const struct atw_kernel_opts plain = { .size = sizeof(plain) };
 
 TEST(from_a_note)
 {
@@ -160,6 +160,7 @@ TEST(from_registers)
 	CHECK_STR(atw_kernel_space(k)->paging.name, "x86_64-4");
 	atw_kernel_close(k);
 
+	o.has_cpu = true;
 	o.cpu = 1;
 	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_OK);
 	CHECK_STR(atw_kernel_space(k)->paging.name, "x86_64-5");

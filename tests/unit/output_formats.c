@@ -45,7 +45,7 @@ TEST(plain)
 "ADDRESS                SIZE  PHYSICAL            STATE    FLAGS                     RIGHTS       PID  TASK\n"
 "0x00007f0000001000       4K  0x0000000001234000  present  present,writable,dirty    rw-u         812  nginx\n"
 "0xffffffffffffffff     3.5M  0x0000000000000000  0x5      dirty,0x10000000004       --x-+0x100         0  a \"b\",\\x0a\\x1b[31m\\xff\\x20\n"
-"0x0000000000000000        0  0x0000000000000000  swap     -                         ----    18446744073709551615  -\n"
+"0x0000000000000000       0B  0x0000000000000000  swap     -                         ----    18446744073709551615  -\n"
 "0x00007f0000001000      n/a  n/a                 n/a      n/a                       n/a          n/a  n/a\n");
 }
 
@@ -125,7 +125,7 @@ TEST(units)
 	};
 	struct atw_output_opts o = { .columns = "size" };
 
-	CHECK_STR(capture(o, &sc, r, 5), " SIZE\n   4K\n   2M\n 143K\n    1\n    0\n");
+	CHECK_STR(capture(o, &sc, r, 5), " SIZE\n   4K\n   2M\n 143K\n   1B\n   0B\n");
 	o.units = ATW_UNITS_BYTES;
 	CHECK_STR(capture(o, &sc, r, 5),
 		  "           SIZE\n           4096\n        2097152\n"
