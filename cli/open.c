@@ -172,7 +172,7 @@ static bool names_file(const char *text, const struct stat *file)
 		return true;
 	if (!colon || strlen(colon + 1) >= sizeof(path))
 		return false;
-	strcpy(path, colon + 1);
+	snprintf(path, sizeof(path), "%s", colon + 1);
 	at = strrchr(path, '@');
 	if (at)
 		*at = '\0';
