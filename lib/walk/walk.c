@@ -48,6 +48,8 @@ struct atw_walk {
 	atw_pa child;
 
 	uint64_t attrs[ATW_MAX_LEVELS];
+	/* Those of them that are address all the same in a leaf of one slot. */
+	uint64_t address[ATW_MAX_LEVELS];
 	void *scratch[ATW_MAX_LEVELS];
 	struct atw_seen seen;
 	struct atw_walk_stats stats;
@@ -121,6 +123,25 @@ static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
 	return bytes < MOST - SOME ? SOME + bytes : MOST;
 }
 
+/* Bits of an entry that carry address from a level's slot size up. */
+static uint64_t slot_address(const struct atw_paging *pg, unsigned level)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < 4 && pg->addr[i].hi; i++) {
+		const struct atw_bits *b = &pg->addr[i];
+		unsigned from = b->lo;
+
+		if (b->mask)
+			continue;
+		if (pg->level[level].shift > b->to)
+			from += pg->level[level].shift - b->to;
+		if (from <= b->hi)
+			bits |= ~0ull >> (63 - b->hi) & ~0ull << from;
+	}
+	return bits;
+}
+
 int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		  struct atw_walk **ret, struct atw_err *err)
 {
@@ -144,6 +165,7 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 	w->top = -1;
 	for (unsigned l = 0; l < levels; l++) {
 		w->attrs[l] = atw_leaf_attrs(&w->sp.paging, l);
+		w->address[l] = w->attrs[l] & slot_address(&w->sp.paging, l);
 		w->scratch[l] = malloc(atw_table_bytes(&w->sp.paging, l));
 		if (!w->scratch[l]) {
 			atw_walk_close(w);
@@ -295,6 +317,20 @@ static uint32_t repeats(const struct atw_walk *w, const struct frame *f,
 }
 
 /*
+ * What leaves must share with this one to be one run. Where low address bits
+ * tell the size of a span (NAPOT), they only do so in a leaf that has one.
+ */
+static uint64_t alike(const struct atw_walk *w, unsigned level, uint64_t word)
+{
+	const struct atw_paging *pg = &w->sp.paging;
+
+	if (!w->address[level] ||
+	    atw_entry_span(pg, level, word) != pg->level[level].shift)
+		return w->attrs[level];
+	return w->attrs[level] & ~w->address[level];
+}
+
+/*
  * Look at the next run of the top table. Sets *emit when w->seen is a piece
  * the caller asked for.
  */
@@ -334,7 +370,7 @@ static void advance(struct atw_walk *w, bool *emit)
 		return;
 	case ATW_LEAF:
 		rights = entry_rights(pg, level, kind, word, f->rights);
-		s = piece(w, i, (each ? i + 1 : run_equal(f, ws, i, w->attrs[level], end)) - i,
+		s = piece(w, i, (each ? i + 1 : run_equal(f, ws, i, alike(w, level, word), end)) - i,
 			  kind);
 		s->pa = space_leaf_pa(&w->sp, level, word, s->va.u);
 		step(w, i, kind, word, rights);
