@@ -185,6 +185,10 @@ static int check_output(const struct common *c, const char *name)
 	struct stat st;
 	bool same;
 
+	if (c->output && !*c->output)
+		return complain(&(struct atw_err){
+			.status = ATW_E_USAGE, .text = "--output: a file needs a name",
+		});
 	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
 		return EXIT_COMPLETE;
 	same = names_file(name, &st);

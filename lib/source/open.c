@@ -18,6 +18,7 @@
 #include "source/kinds.h"
 
 enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */
+#define STDIN_NAME "standard input"
 
 static const struct atw_source_ops *const kinds[] = {
 #define SOURCE(name) &source_##name,
@@ -81,43 +82,100 @@ static int split_load(char *path, struct atw_source_spec *spec,
 	return ATW_OK;
 }
 
+/* The kind that is surest of these first bytes, or NULL. */
+static const struct atw_source_ops *surest(struct atw_blob head, const char *path)
+{
+	const struct atw_source_ops *best = NULL;
+	int most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int score = kinds[i]->probe ? kinds[i]->probe(head, path) : 0;
+
+		if (score > most) {
+			most = score;
+			best = kinds[i];
+		}
+	}
+	return best;
+}
+
+static int no_format(const char *name, struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_FORMAT,
+		    "not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML)");
+	atw_err_hint(err, "for a plain image of RAM say raw:%.180s@ADDRESS",
+		     strcmp(name, STDIN_NAME) ? name : "-");
+	return ATW_E_FORMAT;
+}
+
+static bool write_all(int fd, const char *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* A bufferful, short only at the end; < 0: errno says why. */
+static ssize_t read_full(int fd, char *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = read(fd, buf + done, len - done);
+
+		if (!n)
+			break;
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (n > 0)
+			done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 /*
  * A pipe can be read once, and a source is looked at twice: first to see what
- * it is. So its bytes go to a file in memory, which has a name of its own.
+ * it is. So its bytes go to a file in memory, which has a name of its own;
+ * unless the first of them are of no format, for a pipe may never end.
  */
-static int spool(int fd, const char *path, int *ret, struct atw_err *err)
+static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err *err)
 {
 	_auto_fd int mem = memfd_create("atwalk", MFD_CLOEXEC);
-	char buf[HEAD];
-	bool empty = true;
-	ssize_t n;
+	_auto_free char *buf = malloc(HEAD);
+	bool first = true;
+	ssize_t n = -1;
 
-	if (mem < 0)
-		return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
-	while ((n = read(fd, buf, sizeof(buf)))) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		for (ssize_t done = 0; n > 0 && done < n;) {
-			ssize_t w = write(mem, buf + done, (size_t)(n - done));
-
-			if (w < 0 && errno != EINTR)
-				n = -1;
-			else if (w > 0)
-				done += w;
+	if (!buf)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	while (mem >= 0 && (n = read_full(fd, buf, HEAD)) > 0) {
+		if (first && !forced &&
+		    !surest((struct atw_blob){ buf, (size_t)n }, name))
+			return no_format(name, err);
+		first = false;
+		if (!write_all(mem, buf, (size_t)n)) {
+			n = -1;
+			break;
 		}
-		if (n < 0)
-			return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
-		empty = false;
 	}
-	if (empty)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: is empty", path);
+	if (n < 0)
+		return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
+	if (first)
+		return atw_err_set(err, ATW_E_FORMAT, "%s: is empty", name);
 	*ret = mem;
 	mem = -1;
 	return ATW_OK;
 }
 
 /* A descriptor of a spooled copy if the path is a pipe; -1 if it is not. */
-static int spool_pipe(const char *path, const char *name, int *ret,
+static int spool_pipe(const char *path, const char *name, bool forced, int *ret,
 		      struct atw_err *err)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -132,7 +190,7 @@ static int spool_pipe(const char *path, const char *name, int *ret,
 	fd = is_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
-	return spool(fd, name, ret, err);
+	return spool(fd, name, forced, ret, err);
 }
 
 /* Ask every kind; the surest one wins. `name` is what the user calls the file. */
@@ -141,28 +199,16 @@ static int probe_kind(const char *path, const char *name,
 {
 	struct file f = { 0 };
 	struct atw_blob head;
-	int best = 0, r = file_open(path, &f, err);
+	int r = file_open(path, &f, err);
 
 	if (r < 0)
 		return r;
 	head = f.map;
 	if (head.len > HEAD)
 		head.len = HEAD;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		int score = kinds[i]->probe ? kinds[i]->probe(head, path) : 0;
-
-		if (score > best) {
-			best = score;
-			*ret = kinds[i];
-		}
-	}
+	*ret = surest(head, path);
 	file_close(&f);
-	if (best)
-		return ATW_OK;
-	atw_err_set(err, ATW_E_FORMAT,
-		    "not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML)");
-	atw_err_hint(err, "for a plain image of RAM say raw:%.180s@ADDRESS", name);
-	return ATW_E_FORMAT;
+	return *ret ? ATW_OK : no_format(name, err);
 }
 
 /* "core:dump" names a file, but may have been meant to name a format. */
@@ -236,8 +282,8 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	if (r < 0)
 		return name_file(err, r, text);
 	spec.path = path;
-	name = strcmp(path, "-") ? path : "standard input";
-	r = spool_pipe(path, name, &pipe_copy, err);
+	name = strcmp(path, "-") ? path : STDIN_NAME;
+	r = spool_pipe(path, name, ops != NULL, &pipe_copy, err);
 	if (r < 0)
 		return name_file(err, r, name);
 	if (pipe_copy >= 0 || !strcmp(path, "-")) {

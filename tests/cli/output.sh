@@ -261,4 +261,9 @@ status 3
 err_is 'atwalk: big.txt: *File too large'
 yes [ ! -e big.txt ]
 
+t "a pipe that never ends and is no dump is not read to its end"
+run bash -c "'$O/atwalk' info - < <(cat /dev/zero)"
+status 3
+err_has 'not a dump format atwalk knows'
+
 finish
