@@ -199,8 +199,6 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		r = atw_output_commit(w.out, &err);
 	if (r < 0 && r != ATW_E_LIMIT)
 		status = complain(&err);
-	if (w.lost && !status)
-		status = EXIT_PARTIAL;
 	if (w.lost)
 		remark(c, "%s: %" PRIu64 " table%s on the way cannot be read from it",
 		       src.name, w.lost, w.lost == 1 ? "" : "s");

@@ -31,12 +31,25 @@ static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
 	return vi.len ? fn(arg, &vi, ATW_PA(at)) : 0;
 }
 
+/* Where in its page a text begins, by the page's first bytes. */
+static bool text_place(const char *head, unsigned *ret)
+{
+	static const unsigned places[] = { 0, NOTE_DESC };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (!memcmp(head + places[i], first_key, sizeof(first_key) - 1)) {
+			*ret = places[i];
+			return true;
+		}
+	return false;
+}
+
 int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
 		    uint64_t *unreadable)
 {
 	_auto_free char *text = malloc(TEXT_MAX);
 	struct atw_extent e;
-	unsigned candidates = 0;
+	unsigned candidates = 0, place;
 	uint64_t at = 0;
 	int r = 0;
 
@@ -51,20 +64,17 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
 			/* In the last page of all, rounding up wraps. */
 			for (; !r && p >= e.start.u && p < end && end - p >= PAGE; p += PAGE) {
 				char head[NOTE_DESC + sizeof(first_key) - 1];
-
 				ssize_t got = atw_read(mem, ATW_PA(p), head,
 						       sizeof(head), NULL);
 
 				*unreadable += got < 0;
 				if (got != (ssize_t)sizeof(head))
 					continue;
-				if (candidates == CANDIDATES_MAX)
+				if (!text_place(head, &place))
+					continue;
+				if (candidates++ == CANDIDATES_MAX)
 					return 0;
-				if (!memcmp(head, first_key, sizeof(first_key) - 1))
-					candidates++, r = offer(mem, p, text, fn, arg);
-				else if (!memcmp(head + NOTE_DESC, first_key,
-						 sizeof(first_key) - 1))
-					candidates++, r = offer(mem, p + NOTE_DESC, text, fn, arg);
+				r = offer(mem, p + place, text, fn, arg);
 			}
 		}
 		if (end <= at)

@@ -7,9 +7,6 @@
 #include "base/buf.h"
 #include "base/num.h"
 
-/* Linux ends at 8192 CPUs: more notes than this are not about CPUs. */
-enum { CPUS_MAX = 1 << 16 };
-
 void cpu_notes_deinit(struct cpu_notes *c)
 {
 	free(c->cpu);

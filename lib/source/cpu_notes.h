@@ -8,6 +8,9 @@
 
 #include "format/elf.h"
 
+/* Linux ends at 8192 CPUs: a number far from that is not one of CPUs. */
+enum { CPUS_MAX = 1 << 16 };
+
 struct cpu_notes {
 	struct cpu_note { struct elf_note prstatus, qemu; } *cpu;
 	size_t n, cap;

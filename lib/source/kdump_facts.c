@@ -10,10 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/num.h"
 #include "format/elf.h"
-
-#define CPUS_MAX (1u << 16)
 
 /* A set that lacks a part answers only for the frames of the others. */
 static void note_missing_parts(struct kdump_facts *facts, const struct kdump_set *s)
@@ -72,7 +69,6 @@ static int take_notes(struct kdump_facts *f)
 			f->vmcoreinfo = n.desc;
 	}
 	f->ncpus = f->cpus.nprstatus;
-	/* Linux ends at 8192: of a number far from that nothing can be told. */
 	if (!f->ncpus && f->h->nr_cpus <= CPUS_MAX)
 		f->ncpus = f->h->nr_cpus;
 	return ATW_OK;
