@@ -204,6 +204,24 @@ int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	return ATW_E_MISSING;
 }
 
+void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
+		     void *arg)
+{
+	struct type t = type_of(b, id);
+
+	if (t.kind != BTF_ENUM && t.kind != BTF_ENUM64)
+		return;
+	for (unsigned i = 0; i < t.vlen; i++) {
+		const char *e = t.more + (size_t)i * tail[t.kind].each;
+		uint32_t low = get_le32(e + 4);
+		int64_t value = t.kind == BTF_ENUM64 ?
+			(int64_t)(low | (uint64_t)get_le32(e + 8) << 32) :
+			t.flag ? (int32_t)low : (int64_t)low;
+
+		fn(arg, string_at(b, get_le32(e)), value);
+	}
+}
+
 /* ---- sizes and members ---- */
 
 static bool is_alias(unsigned kind)

@@ -50,6 +50,14 @@ const char *btf_name(const struct btf *b, uint32_t id);
 int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	     uint32_t *ret);
 
+/*
+ * Every enumerator of an enum, in its order: BTF_ENUM and BTF_ENUM64, signed as
+ * they say. Other kinds have none.
+ */
+typedef void btf_enumerator_fn(void *arg, const char *name, int64_t value);
+void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
+		     void *arg);
+
 /* Bytes of a type, through typedefs, qualifiers and arrays; pointers are 8. */
 int btf_size(const struct btf *b, uint32_t id, uint64_t *ret);
 

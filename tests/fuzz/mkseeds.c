@@ -9,6 +9,7 @@
 
 #include "fuzz/tables.h"
 #include "unit/image.h"
+#include "unit/kallsyms_image.h"
 
 static const char *dir;
 
@@ -267,6 +268,51 @@ static void btf(void)
 	save(&im, "btf", "task");
 }
 
+/* Tables of each time, and behind what fuzz_kallsyms asks: as text, too. */
+static void kallsyms(void)
+{
+	static const struct made_how hows[] = {
+		{ .form = KALLSYMS_ABSOLUTE }, { .form = KALLSYMS_RELATIVE },
+		{ .form = KALLSYMS_PERCPU, .late = true },
+		{ .form = KALLSYMS_RELATIVE, .order = true, .short_names = true },
+		{ .form = KALLSYMS_PLACE, .late = true, .align = 4 },
+	};
+	static const char text[] =
+		"ffffffff81000000 T _stext\n0000000000001000 A cpu\r\n81000010 t init\t[module]\n";
+	struct made_symbol sym[300];
+	struct image lines = { 0 };
+	char name[160];
+
+	memset(name, 'q', sizeof(name));
+	name[0] = 't';
+	name[sizeof(name) - 1] = '\0';
+	for (unsigned i = 0; i < 300; i++)
+		sym[i] = (struct made_symbol){ 0xffffffff81000000 + i * 16ul, i ? "Tfn_1" : "T_stext" };
+	sym[5].text = name;
+	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++) {
+		bool absolute = hows[i].form == KALLSYMS_ABSOLUTE;
+		struct image im = { 0 };
+		struct made m;
+		char file[32];
+
+		made_init(&m, hows[i], sym, i == 1 ? 300 : 20, 16);
+		put_le(&im, 0, 1,
+		       8 | 4 | (hows[i].form == KALLSYMS_PLACE ? 0 : 2) | absolute);
+		put_le(&im, 1, 2, m.names / 4);
+		put_le(&im, 3, 2, m.tokens / 4);
+		put_le(&im, 5, 2, m.index / 4);
+		put_le(&im, 7, 2, m.offsets / 4);
+		put_le(&im, 9, 4, m.num);
+		put(&im, 13, m.im.data, m.im.len);
+		snprintf(file, sizeof(file), "tables-%zu", i);
+		save(&im, "kallsyms", file);
+		image_free(&m.im);
+	}
+	fill(&lines, 0, 13, 16);
+	put(&lines, 13, text, sizeof(text) - 1);
+	save(&lines, "kallsyms", "text");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -282,5 +328,6 @@ int main(int argc, char **argv)
 	walks();
 	kernels();
 	btf();
+	kallsyms();
 	return 0;
 }

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a kernel's image has its tables of symbols. scripts/kallsyms.c lays
+ * one behind the other, each at a multiple of 8:
+ *
+ *	up to 6.3  offsets base | addresses, num, names, markers, tokens, index
+ *	since 6.4  num, names, markers, tokens, index, offsets base | addresses
+ *	since 7.0  the same without a base, and at multiples of 4
+ *
+ * The index of the tokens stands out: 256 rising numbers, each the place of a
+ * string in what lies right before it. From there it goes backwards. 6.2, 6.3
+ * and those who took it from there have the order of the names, 3 bytes each,
+ * between markers and tokens; since 6.4 it is the last of all.
+ */
+#include "format/kallsyms.h"
+
+#include "base/bytes.h"
+
+enum {
+	INDEX = 512,
+	/*
+	 * Names looked at in all. The real tables take one pass and a bit; bytes
+	 * that were made to look like tables could ask for any number.
+	 */
+	BUDGET = 1 << 24,
+	/* A name and its length at most; between two markers are 256 of them. */
+	NAME = KALLSYMS_NAME + 2,
+	SYMBOLS = 1 << 21,       /* most that an order of names is looked for of */
+};
+
+struct image {
+	struct atw_blob bytes;
+	uint64_t va, anchor;
+	uint32_t budget;
+};
+
+/* Parts, as offsets into the image. */
+struct parts {
+	unsigned align;          /* of the address of each: 8 or 4 */
+	uint64_t num, names, markers, tokens, index;
+	uint64_t order;          /* bytes of the order of names, or 0 */
+	uint32_t n, nmarkers;
+};
+
+static const char *at(const struct image *im, uint64_t off)
+{
+	return (const char *)im->bytes.data + off;
+}
+
+static uint64_t padded(const struct parts *p, uint64_t len)
+{
+	return (len + p->align - 1) & -(uint64_t)p->align;
+}
+
+/* 256 numbers that rise from 0. `off` has INDEX bytes. */
+static bool rises(const struct image *im, uint64_t off)
+{
+	const char *p = at(im, off);
+
+	if (get_le16(p))
+		return false;
+	for (unsigned i = 1; i < 256; i++)
+		if (get_le16(p + i * 2) <= get_le16(p + i * 2 - 2))
+			return false;
+	return true;
+}
+
+/* Each string ends right before the next; single characters are themselves. */
+static bool are_tokens(const struct image *im, uint64_t tokens, uint64_t index)
+{
+	static const char own[] = "_stext";
+
+	for (unsigned i = 1; i < 256; i++)
+		if (*at(im, tokens + get_le16(at(im, index + i * 2)) - 1))
+			return false;
+	/* What a name is made of cannot have been given another meaning. */
+	for (unsigned i = 0; i < sizeof(own) - 1; i++) {
+		uint64_t off = get_le16(at(im, index + (uint8_t)own[i] * 2));
+
+		if (*at(im, tokens + off) != own[i] || *at(im, tokens + off + 1))
+			return false;
+	}
+	return true;
+}
+
+/* The table of tokens that ends, up to its padding, where the index begins. */
+static bool find_tokens(const struct image *im, struct parts *p)
+{
+	uint64_t last = get_le16(at(im, p->index + INDEX - 2)), len = padded(p, last + 1);
+
+	for (; len <= last + KALLSYMS_NAME + p->align && len <= p->index;
+	     len += p->align) {
+		p->tokens = p->index - len;
+		if (are_tokens(im, p->tokens, p->index))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the names fill what lies before the markers, and as these say. */
+static bool are_names(struct image *im, const struct parts *p, bool long_names)
+{
+	struct atw_blob names = { at(im, p->names), p->markers - p->names };
+	size_t pos = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		size_t used, len;
+
+		if (i % KALLSYMS_STEP == 0 &&
+		    get_le32(at(im, p->markers + (uint64_t)i / KALLSYMS_STEP * 4)) != pos)
+			return false;
+		if (!im->budget)
+			return false;
+		im->budget--;
+		len = kallsyms_length(names, pos, long_names, &used);
+		if (!len)
+			return false;
+		pos += used + len;
+	}
+	return padded(p, pos) == names.len;
+}
+
+/*
+ * The names end where the markers begin; how long they are nobody says. But
+ * the last marker says where the last 256 of them begin, and before the first
+ * is their number, which the number of markers nearly tells.
+ */
+static bool find_names(struct image *im, struct parts *p)
+{
+	uint64_t last = get_le32(at(im, p->markers + (uint64_t)(p->nmarkers - 1) * 4));
+	uint64_t most = last + (uint64_t)KALLSYMS_STEP * NAME, len = padded(p, last + 2);
+
+	for (; len <= most && len + p->align <= p->markers && im->budget;
+	     len += p->align) {
+		im->budget--;
+		p->names = p->markers - len;
+		p->num = p->names - p->align;
+		p->n = get_le32(at(im, p->num));
+		if (!p->n || (p->n - 1) / KALLSYMS_STEP + 1 != p->nmarkers ||
+		    (p->align == 8 && get_le32(at(im, p->num + 4))) ||
+		    (p->order && padded(p, (uint64_t)p->n * 3) != p->order))
+			continue;
+		if (are_names(im, p, true) || are_names(im, p, false))
+			return true;
+	}
+	return false;
+}
+
+/* Markers rise from 0 to where the tokens begin, or 4 bytes before that. */
+static bool markers_before(struct image *im, struct parts *p, uint64_t end)
+{
+	uint32_t above = UINT32_MAX;
+	uint64_t off = end;
+
+	while (off >= 4 && im->budget) {
+		uint32_t v = get_le32(at(im, off - 4));
+
+		if (v >= above)
+			return false;
+		im->budget--;
+		off -= 4;
+		above = v;
+		if (!v)
+			break;
+	}
+	if (off == end || above || (im->va + off) % p->align)
+		return false;
+	p->order = 0;
+	p->markers = off;
+	p->nmarkers = (uint32_t)((end - off) / 4);
+	return find_names(im, p);
+}
+
+/* All of p->nmarkers, if they are any; most places fail at once. */
+static bool markers_at(struct image *im, struct parts *p)
+{
+	if (get_le32(at(im, p->markers)))
+		return false;
+	for (uint32_t i = 1; i < p->nmarkers; i++) {
+		const char *m = at(im, p->markers + (uint64_t)i * 4);
+
+		if (get_le32(m) <= get_le32(m - 4) || !im->budget)
+			return false;
+		im->budget--;
+	}
+	return find_names(im, p);
+}
+
+/*
+ * With the order of names between them and the tokens: how long that is tells
+ * how many symbols there are, up to two, and so how many markers.
+ */
+static bool markers_before_order(struct image *im, struct parts *p)
+{
+	uint64_t len = p->align;
+
+	for (; len <= (uint64_t)SYMBOLS * 3 && im->budget; len += p->align) {
+		uint64_t few = (len - p->align) / 3 + 1, many = len / 3;
+
+		for (uint64_t n = few; n <= many; n++) {
+			uint32_t nmarkers = (uint32_t)((n - 1) / KALLSYMS_STEP + 1);
+			uint64_t back = len + padded(p, (uint64_t)nmarkers * 4);
+
+			if (back > p->tokens)
+				return false;
+			if (n > few && nmarkers == p->nmarkers)
+				continue;
+			im->budget -= im->budget > 0;
+			p->order = len;
+			p->nmarkers = nmarkers;
+			p->markers = p->tokens - back;
+			if (markers_at(im, p))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool find_markers(struct image *im, struct parts *p)
+{
+	if (markers_before(im, p, p->tokens))
+		return true;
+	return p->align == 8 &&
+	       ((p->tokens >= 4 && !get_le32(at(im, p->tokens - 4)) &&
+		 markers_before(im, p, p->tokens - 4)) ||
+		markers_before_order(im, p));
+}
+
+/* `len` bytes as a part of the image, or nothing. */
+static struct atw_blob part(const struct image *im, uint64_t off, uint64_t len)
+{
+	const void *p = blob_at(im->bytes, off, len);
+
+	return (struct atw_blob){ p, p ? len : 0 };
+}
+
+/* Addresses at `off`, if they lie in the image; and what proves them. */
+static bool try_addresses(const struct image *im, const struct parts *p, uint64_t off,
+			  bool absolute, const char *base, struct kallsyms_tables *ret)
+{
+	struct kallsyms_tables t = {
+		.names = part(im, p->names, p->tokens - p->names),
+		.tokens = part(im, p->tokens, p->index - p->tokens),
+		.index = part(im, p->index, INDEX),
+		.offsets = part(im, off, (uint64_t)p->n * (absolute ? 8 : 4)),
+		.absolute = absolute, .num = p->n,
+		.has_base = base != NULL, .base = base ? get_le64(base) : 0,
+		.offsets_va = im->va + off, .anchor = im->anchor,
+	};
+	struct kallsyms k;
+
+	if (!t.offsets.data || kallsyms_init(&k, &t, NULL) < 0)
+		return false;
+	kallsyms_deinit(&k);
+	*ret = t;
+	return true;
+}
+
+static bool find_addresses(const struct image *im, const struct parts *p,
+			   struct kallsyms_tables *ret)
+{
+	uint64_t narrow = padded(p, (uint64_t)p->n * 4), wide = (uint64_t)p->n * 8;
+	uint64_t behind = p->index + INDEX;
+	const char *base = blob_at(im->bytes, behind + narrow, 8);
+
+	if (p->align == 4)
+		return try_addresses(im, p, behind, false, NULL, ret);
+	if (p->num >= narrow + 8 &&
+	    try_addresses(im, p, p->num - 8 - narrow, false, at(im, p->num - 8), ret))
+		return true;
+	if (p->num >= wide && try_addresses(im, p, p->num - wide, true, NULL, ret))
+		return true;
+	/* Without a base first: whatever lies there would be taken for one. */
+	return try_addresses(im, p, behind, false, NULL, ret) ||
+	       try_addresses(im, p, behind, true, NULL, ret) ||
+	       (base && try_addresses(im, p, behind, false, base, ret));
+}
+
+int kallsyms_locate(struct atw_blob image, uint64_t va, uint64_t anchor,
+		    struct kallsyms_tables *ret, struct atw_err *err)
+{
+	struct image im = { image, va, anchor, BUDGET };
+	unsigned likely = 0;
+
+	for (uint64_t off = -va & 3; off + INDEX <= image.len; off += 4) {
+		if (!rises(&im, off))
+			continue;
+		for (unsigned align = (va + off) % 8 ? 4 : 8; align >= 4; align -= 4) {
+			struct parts p = { .align = align, .index = off };
+
+			if (!find_tokens(&im, &p) || !find_markers(&im, &p))
+				continue;
+			if (find_addresses(&im, &p, ret))
+				return ATW_OK;
+			likely++;
+		}
+	}
+	if (likely)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "no table of symbols in 0x%zx bytes at 0x%llx: of %u that look like one, none has _stext at 0x%llx",
+				   image.len, (unsigned long long)va, likely,
+				   (unsigned long long)anchor);
+	if (!im.budget)
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "no table of symbols in 0x%zx bytes at 0x%llx before the search was given up",
+				   image.len, (unsigned long long)va);
+	return atw_err_set(err, ATW_E_MISSING,
+			   "no table of symbols in 0x%zx bytes at 0x%llx",
+			   image.len, (unsigned long long)va);
+}
