@@ -61,6 +61,7 @@ void info_write(void)
 	static const char *const files[] = {
 		"/proc/version", "/proc/cmdline", "/proc/iomem", "/proc/meminfo",
 		"/proc/swaps", "/proc/cpuinfo", "/proc/modules",
+		"/proc/zoneinfo", "/proc/buddyinfo",
 		"/sys/kernel/vmcoreinfo", "/sys/kernel/debug/kernel_page_tables",
 		"/sys/kernel/mm/transparent_hugepage/enabled",
 		"/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",

@@ -9,15 +9,27 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT	21
+#endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL	102	/* since 6.13 */
+#endif
+#ifndef MADV_HWPOISON
+#define MADV_HWPOISON	100
+#endif
+#ifndef UFFD_FEATURE_WP_UNPOPULATED
+#define UFFD_FEATURE_WP_UNPOPULATED	(1 << 13)	/* since 6.4 */
 #endif
 #ifndef MAP_HUGE_SHIFT
 #define MAP_HUGE_SHIFT	26
@@ -257,6 +269,86 @@ static void proc_swap(void)
 		stamp_page(p + i * page_size);
 }
 
+/* Pages that fault by a mark in their entry, one run of them over old pages. */
+static void proc_guard(void)
+{
+	size_t len = 32 * page_size;
+	char *p;
+
+	p = map_anon(NULL, len, RW, 0);
+	madvise(p, len, MADV_NOHUGEPAGE);
+	stamp_pages(p, len / 2);
+	madvise(p + 4 * page_size, 4 * page_size, MADV_GUARD_INSTALL);
+	madvise(p + len / 2 + 4 * page_size, 4 * page_size, MADV_GUARD_INSTALL);
+}
+
+static void survive(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * Pages that the kernel was told are broken; newer ones kill at once whoever
+ * has no handler.  Nobody is to touch the pages again.
+ */
+static void proc_poison(void)
+{
+	size_t len = 8 * page_size;
+	char *p;
+
+	signal(SIGBUS, survive);
+	p = map_anon(NULL, len, RW, 0);
+	madvise(p, len, MADV_NOHUGEPAGE);
+	stamp_pages(p, len);
+	madvise(p + 2 * page_size, 2 * page_size, MADV_HWPOISON);
+}
+
+static int open_userfaultfd(uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
+	int fd;
+
+	fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Pages whose writing another program wants to be told of: present ones, ones
+ * on the swap disk, and where that is possible, ones that do not exist yet.
+ * It lasts for as long as the file is open.
+ */
+static void proc_uffd(void)
+{
+	size_t len = 32 * page_size;
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_WP };
+	struct uffdio_writeprotect wp = { .mode = UFFDIO_WRITEPROTECT_MODE_WP };
+	char *p;
+	int fd;
+
+	fd = open_userfaultfd(UFFD_FEATURE_PAGEFAULT_FLAG_WP |
+			      UFFD_FEATURE_WP_UNPOPULATED);
+	if (fd < 0)
+		fd = open_userfaultfd(UFFD_FEATURE_PAGEFAULT_FLAG_WP);
+	if (fd < 0)
+		return;
+	p = map_anon(NULL, len, RW, 0);
+	madvise(p, len, MADV_NOHUGEPAGE);
+	stamp_pages(p, len / 2);
+	reg.range = (struct uffdio_range) { (uintptr_t)p, len };
+	/* Every other eight pages. */
+	wp.range = (struct uffdio_range) { (uintptr_t)p, 8 * page_size };
+	if (ioctl(fd, UFFDIO_REGISTER, &reg) ||
+	    ioctl(fd, UFFDIO_WRITEPROTECT, &wp))
+		return;
+	wp.range.start += len / 2;
+	ioctl(fd, UFFDIO_WRITEPROTECT, &wp);
+	madvise(p + 4 * page_size, 8 * page_size, MADV_PAGEOUT);
+}
+
 /*
  * Both sides of every power of two that user space can have: the higher ones
  * exist only in the larger modes, and only for who asks for them.
@@ -346,6 +438,9 @@ void start_memory_processes(void)
 	spawn("rights", proc_rights);
 	spawn("hugetlb", proc_hugetlb);
 	spawn("swap", proc_swap);
+	spawn("guard", proc_guard);
+	spawn("uffd", proc_uffd);
+	spawn("poison", proc_poison);
 	spawn("high", proc_high);
 	spawn("device", map_device);
 	spawn("secret", proc_secret);

@@ -6,8 +6,10 @@
  *	K pid comm			a kernel thread
  *	P pid comm			a process, followed by its
  *	T pid tid comm			other threads
+ *	I tid pid ppid state		after each of these three: of that task
+ *	V pid NAME KIB...		pairs: Vm and Rss lines of /proc/PID/status
  *	M pid maps-line			line of /proc/PID/maps, followed by its
- *	pid vaddr pagemap kpageflags kpagecount		present or swapped pages
+ *	pid vaddr pagemap kpageflags kpagecount		present, swapped and guard pages
  *	S pid start end by by_start	present pages here carry stamps: that of
  *					process `by`, and addresses from by_start
  *	# end HASH
@@ -16,7 +18,8 @@
  * struct page has flags 100000 (KPF_NOPAGE) and count 0.
  *
  * The truth is to be that of the moment the machine is stopped.  So it is taken
- * again until two passes in a row are the same; only the last pass counts.
+ * again until two passes in a row are the same, but for kernel threads and V;
+ * only the last pass counts.
  */
 #include "init.h"
 
@@ -30,6 +33,8 @@
 
 #define PM_PRESENT	(1ULL << 63)
 #define PM_SWAPPED	(1ULL << 62)
+#define PM_GUARD	(1ULL << 58)	/* since 6.15 */
+#define PM_LISTED	(PM_PRESENT | PM_SWAPPED | PM_GUARD)
 #define PM_PFN_MASK	((1ULL << 55) - 1)
 #define KPF_NOPAGE	(1ULL << 20)
 
@@ -120,15 +125,40 @@ static void write_range(struct port *p, int pid, int fd, uint64_t start,
 			return;		/* [vsyscall] is in no page table of its own */
 		n /= sizeof(uint64_t);
 		for (i = 0; i < n; i++, addr += page_size)
-			if (pagemap_buf[i] & (PM_PRESENT | PM_SWAPPED))
+			if (pagemap_buf[i] & PM_LISTED)
 				write_page(p, pid, addr, pagemap_buf[i]);
 	}
+}
+
+/* What /proc says of a task, in its file `stat`. */
+struct task {
+	char state;
+	int ppid;
+	unsigned long flags;
+};
+
+static bool read_task(const char *folder, struct task *t)
+{
+	char path[64], stat[512], *s;
+
+	snprintf(path, sizeof(path), "%s/stat", folder);
+	if (read_file(path, stat, sizeof(stat)) <= 0)
+		return false;
+	s = strrchr(stat, ')');		/* a name may have one as well */
+	return s && sscanf(s, ") %c %d %*d %*d %*d %*d %lu", &t->state, &t->ppid,
+			   &t->flags) == 3;
+}
+
+static void write_task(struct port *p, int tid, int pid, const struct task *t)
+{
+	port_printf(p, "I %d %d %d %c\n", tid, pid, t->ppid, t->state);
 }
 
 static void write_threads(struct port *p, int pid)
 {
 	static int tids[64];
-	char path[64];
+	char folder[48], path[64];
+	struct task task;
 	int i, n;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
@@ -136,9 +166,38 @@ static void write_threads(struct port *p, int pid)
 	for (i = 0; i < n; i++) {
 		if (tids[i] == pid)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tids[i]);
+		snprintf(folder, sizeof(folder), "/proc/%d/task/%d", pid, tids[i]);
+		snprintf(path, sizeof(path), "%s/comm", folder);
 		port_printf(p, "T %d %d %s\n", pid, tids[i], comm_of(path));
+		if (read_task(folder, &task))
+			write_task(p, tids[i], pid, &task);
 	}
+}
+
+/* Sizes: of memory, of what is swapped, of page tables. */
+static void write_sizes(struct port *p, int pid)
+{
+	char path[64], name[32], *line, *save;
+	uint64_t hash = p->hash;
+	unsigned long kib;
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (read_file(path, maps_buf, sizeof(maps_buf)) <= 0)
+		return;
+	for (line = strtok_r(maps_buf, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (strncmp(line, "Vm", 2) && strncmp(line, "Rss", 3))
+			continue;
+		if (sscanf(line, "%31[^:]: %lu kB", name, &kib) != 2)
+			continue;
+		if (!found++)
+			port_printf(p, "V %d", pid);
+		port_printf(p, " %s %lu", name, kib);
+	}
+	if (found)			/* a zombie has none */
+		port_printf(p, "\n");
+	p->hash = hash;
 }
 
 static void write_process(struct port *p, int pid)
@@ -148,6 +207,7 @@ static void write_process(struct port *p, int pid)
 	int fd;
 
 	write_threads(p, pid);
+	write_sizes(p, pid);
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	if (read_file(path, maps_buf, sizeof(maps_buf)) <= 0)
 		return;			/* a zombie has none */
@@ -165,21 +225,6 @@ static void write_process(struct port *p, int pid)
 	close(fd);
 }
 
-/* A kernel thread is one that has no executable and is not a zombie. */
-static bool is_kernel_thread(int pid)
-{
-	char path[64], stat[512], *s;
-	unsigned long flags;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (read_file(path, stat, sizeof(stat)) <= 0)
-		return true;		/* gone: nothing of ours ever ends */
-	s = strrchr(stat, ')');
-	if (!s || sscanf(s, ") %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
-		return true;
-	return flags & 0x00200000;	/* PF_KTHREAD */
-}
-
 /*
  * One pass.  Returns a hash of all that is to stay the same, which kernel
  * threads need not: workers come and go as they please.
@@ -187,21 +232,27 @@ static bool is_kernel_thread(int pid)
 static uint64_t write_pass(struct port *p)
 {
 	const struct stamped *s;
-	char path[64];
+	char folder[32], path[64];
+	struct task task;
 	uint64_t hash;
 	int i, n;
 
 	p->hash = 0;
-	port_printf(p, "# page_size %zu; K/P pid comm, T pid tid comm, M pid maps, S pid start end by by_start, pid vaddr pagemap kpageflags kpagecount\n",
+	port_printf(p, "# page_size %zu; K/P pid comm, T pid tid comm, I tid pid ppid state, V pid sizes, M pid maps, S pid start end by by_start, pid vaddr pagemap kpageflags kpagecount\n",
 		    page_size);
 	n = list_numbers("/proc", pids, MAX_PIDS);
 	for (i = 0; i < n; i++) {
-		bool kernel = is_kernel_thread(pids[i]);
+		bool kernel;
 
-		snprintf(path, sizeof(path), "/proc/%d/comm", pids[i]);
+		snprintf(folder, sizeof(folder), "/proc/%d", pids[i]);
+		if (!read_task(folder, &task))
+			continue;	/* gone: nothing of ours ever ends */
+		kernel = task.flags & 0x00200000;	/* PF_KTHREAD */
+		snprintf(path, sizeof(path), "%s/comm", folder);
 		hash = p->hash;
 		port_printf(p, "%c %d %s\n", kernel ? 'K' : 'P', pids[i],
 			    comm_of(path));
+		write_task(p, pids[i], pids[i], &task);
 		if (kernel)
 			p->hash = hash;
 		else

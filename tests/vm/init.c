@@ -5,6 +5,8 @@
  *
  *	atwalk.crash	once idle, wait for a word on the port "control" and
  *			crash into a kernel loaded before (see init-vmcore.c)
+ *	atwalk.many	start many pages instead of the test processes, and write
+ *			no truth: something to measure with
  *	atwalk.vmcore	this is that kernel: copy /proc/vmcore out
  */
 #include "init.h"
@@ -61,7 +63,8 @@ static void mount_all(void)
 
 /*
  * Nothing may move pages on its own between the truth and the stop: not the
- * collapsing of huge pages, not compaction, not the reading ahead of swap.
+ * collapsing of huge pages, not compaction, not the reading ahead of swap, not
+ * the thread that clears accessed bits for statistics (6.17 and later).
  * Huge pages themselves are wanted, which the kernel thinks this machine too
  * small for.
  */
@@ -76,6 +79,7 @@ static void set_up_kernel(void)
 		{ "/proc/sys/vm/page-cluster", "0" },
 		{ "/proc/sys/kernel/numa_balancing", "0" },
 		{ "/proc/sys/kernel/sysrq", "1" },
+		{ "/sys/module/damon_stat/parameters/enabled", "N" },
 		{ THP "khugepaged/scan_sleep_millisecs", "4000000000" },
 		{ THP "khugepaged/max_ptes_none", "0" },
 		{ THP "khugepaged/max_ptes_swap", "0" },
@@ -152,6 +156,11 @@ int main(void)
 		memset(word, 1, sizeof(word));
 	}
 
+	if (cmdline_has("atwalk.many")) {
+		start_many_processes();
+		stage("idle");
+		idle();
+	}
 	start_processes();
 	stage("processes");
 	info_write();

@@ -90,6 +90,9 @@ void *map_anon(void *hint, size_t len, int prot, int flags);
 void start_memory_processes(void);
 void start_processes(void);
 
+/* init-many.c: for measuring. */
+void start_many_processes(void);
+
 /* init-truth.c: what the kernel says of every page. */
 void truth_prepare(void);
 void truth_write(struct port *p, struct port *status);
