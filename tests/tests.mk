@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests.mk - the slower test targets; `make test` itself is in the Makefile.
 
+include tests/fuzz/fuzz.mk
+
 test-vm: all $(TOOLS)
 	$(Q)O=$(abspath $(O)) tests/vm/run
 
@@ -12,11 +14,14 @@ asan:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/asan CFLAGS="$(SAN_FLAGS)" test
 ubsan: asan
 
-valgrind: all $(UNIT)
-	$(Q)O=$(O) WRAP="valgrind -q --error-exitcode=99 --leak-check=full" tests/run unit
+# Every program the tests run, but those that make test data; words for the
+# oracle are a few, for it is the tables they go through that matter here.
+VALGRIND := valgrind -q --vgdb=no --error-exitcode=99 --leak-check=full \
+            --errors-for-leak-kinds=definite --show-leak-kinds=definite
+valgrind: all $(UNIT) $(ORACLE) $(TOOLS) $(FUZZ_REPLAY) $(O)/fuzz/seeds/made
+	$(Q)O=$(O) WRAP="$(VALGRIND)" JOBS=$${JOBS:-$$(nproc)} \
+	  ATWALK_WORDS=$${ATWALK_WORDS:-2000} tests/run unit oracle cli
 
 cover:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/cover CFLAGS="-O0 -g --coverage" test
 	$(Q)tools/cover $(O)/cover
-
-include tests/fuzz/fuzz.mk

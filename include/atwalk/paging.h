@@ -35,9 +35,10 @@ enum atw_kind {
 #define ATW_L_FROM(n)  (ATW_L_ALL & ~(ATW_L(n) - 1))
 
 /*
- * Entry bits hi..lo carry address bits from `to` up. With a mask, only in
- * leaves above level 0 for which (word & mask) == value (i386 PSE-36, Arm
- * supersections): the same bits mean other things in the smallest pages.
+ * Entry bits hi..lo carry address bits from `to` up, and `to` is not below lo.
+ * With a mask, only in leaves above level 0 for which (word & mask) == value
+ * (i386 PSE-36, Arm supersections): the same bits mean other things in the
+ * smallest pages.
  */
 struct atw_bits {
 	uint8_t hi, lo, to;

@@ -25,8 +25,13 @@ struct atw_root {
 struct atw_space {
 	struct atw_source *mem;
 	struct atw_paging paging;
-	struct atw_root low;     /* the only root, or the low half's if split */
-	struct atw_root high;    /* ATW_SPLIT modes only */
+	/*
+	 * The root of addresses whose top bit is clear, and of all the others
+	 * where there is no second one. ATW_SPLIT modes have two; in ATW_SIGNED
+	 * modes a second one stands for another set of tables (page-table
+	 * isolation: what user mode uses, and what the kernel uses).
+	 */
+	struct atw_root low, high;
 };
 
 /* Why a table could not be asked. */
@@ -51,6 +56,7 @@ struct atw_step {
  * A piece of address space: `count` neighbouring entries of one table that say
  * the same but for where they point.
  *   LEAF    same kind, rights and flags; use atw_seen_pa() for each
+ *           of them, or atw_seen_one() for all that there is to say of it
  *   ABSENT, BAD   the same word
  *   TABLE   one entry, before what lies below it, if asked for
  * `loss` set: the table that would answer for this piece could not be read;
@@ -126,6 +132,12 @@ ATW_API uint64_t atw_seen_word(const struct atw_space *sp,
 			       const struct atw_seen *s, uint32_t i);
 ATW_API atw_pa atw_seen_pa(const struct atw_space *sp,
 			   const struct atw_seen *s, uint32_t i);
+/*
+ * Entry i of any piece as a piece of its own, path included, as ATW_WALK_EACH
+ * gives it. Its words lie where those of `s` do, and are good as long.
+ */
+ATW_API void atw_seen_one(const struct atw_space *sp, const struct atw_seen *s,
+			  uint32_t i, struct atw_seen *ret);
 
 /*
  * One address. The piece has count 1; for a LEAF, ret->pa is the slot's base:

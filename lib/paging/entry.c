@@ -14,6 +14,41 @@ atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
 	return entry_addr(pg, level, kind, word);
 }
 
+struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
+				 enum atw_kind kind)
+{
+	struct entry_pieces ret = { 0 };
+
+	for (size_t i = 0; i < sizeof(pg->addr) / sizeof(pg->addr[0]); i++) {
+		const struct atw_bits *b = &pg->addr[i];
+		unsigned left = (unsigned)(b->to - b->lo);
+		uint64_t mask;
+
+		if (!b->hi)
+			break;
+		if (b->mask) {           /* see atwalk/paging.h */
+			ret.more |= level && kind == ATW_LEAF;
+			continue;
+		}
+		mask = BITS(b->hi, b->lo) & ~pg->ignore;
+		if (kind == ATW_LEAF)    /* below its slot it has other bits */
+			mask &= ~0ull << pg->level[level].shift >> left;
+		if (!mask)
+			continue;
+		ret.piece[ret.n].mask = mask;
+		ret.piece[ret.n++].left = (uint8_t)left;
+	}
+	return ret;
+}
+
+bool entry_may_replace(const struct atw_paging *pg, unsigned level)
+{
+	for (const struct atw_span_rule *s = pg->spans; s && s->shift; s++)
+		if (s->replaces && s->levels & ATW_L(level))
+			return true;
+	return false;
+}
+
 unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 			uint64_t word)
 {

@@ -66,6 +66,21 @@ static inline atw_pa entry_addr(const struct atw_paging *pg, unsigned level,
 	return ATW_PA(pa & ~0ull << shift);
 }
 
+/*
+ * Where the words of a level carry address whatever their other bits are: the
+ * bits of each piece's mask, moved up by `left`. Worked out once, for readers
+ * that cannot afford to ask the tables about every word.
+ */
+struct entry_pieces {
+	struct { uint64_t mask; uint8_t left; } piece[4];
+	unsigned n;
+	bool more;               /* some leaves carry more address elsewhere */
+};
+struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
+				 enum atw_kind kind);
+/* Are there leaves on the level whose low address bits come from the VA? */
+bool entry_may_replace(const struct atw_paging *pg, unsigned level);
+
 static inline unsigned entry_rights(const struct atw_paging *pg, unsigned level,
 				    enum atw_kind kind, uint64_t word, unsigned above)
 {

@@ -108,22 +108,16 @@ static bool find_words(const struct atw_paging *pg, unsigned level,
 static bool find_address(const struct atw_paging *pg, unsigned level,
 			 enum atw_kind kind, struct sure *s)
 {
-	unsigned n = 0;
+	const struct entry_pieces e = entry_pieces(pg, level, kind);
 
-	for (unsigned i = 0; i < 4 && pg->addr[i].hi; i++) {
-		const struct atw_bits *b = &pg->addr[i];
-
-		if (b->mask && (kind == ATW_TABLE || !level))
-			continue;        /* see atwalk/paging.h */
-		if (b->mask || b->to < b->lo || n == PIECES)
-			return false;
-		s->piece[n].mask = BITS(b->hi, b->lo) & ~pg->ignore;
-		s->piece[n++].left = (uint8_t)(b->to - b->lo);
+	if (e.more || e.n > PIECES)
+		return false;
+	for (unsigned i = 0; i < e.n; i++) {
+		s->piece[i].mask = e.piece[i].mask;
+		s->piece[i].left = e.piece[i].left;
 	}
 	if (kind == ATW_TABLE)
 		return true;
-	for (unsigned i = 0; i < n; i++)  /* below its slot a leaf has other bits */
-		s->piece[i].mask &= ~0ull << pg->level[level].shift >> s->piece[i].left;
 	for (const struct atw_span_rule *r = pg->spans; r && r->shift; r++)
 		if (r->replaces && r->levels & ATW_L(level) &&
 		    !exclude(s, r->mask, r->value, 0))

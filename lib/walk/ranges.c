@@ -32,22 +32,10 @@ struct atw_ranges {
  */
 static uint64_t plain_mask(const struct atw_paging *pg, unsigned level)
 {
-	uint64_t slot = (uint64_t)1 << pg->level[level].shift, mask = 0;
+	const struct entry_pieces e = entry_pieces(pg, level, ATW_LEAF);
+	bool plain = e.n == 1 && !e.piece[0].left && !e.more;
 
-	for (unsigned i = 0; i < 4; i++) {
-		const struct atw_bits *b = &pg->addr[i];
-
-		if (!b->hi)
-			continue;
-		if (b->mask || b->lo != b->to)
-			return 0;
-		mask |= (UINT64_MAX >> (63 - b->hi)) & ~(((uint64_t)1 << b->lo) - 1);
-	}
-	if (pg->spans)
-		for (const struct atw_span_rule *r = pg->spans; r->shift; r++)
-			if (r->replaces && r->levels & ATW_L(level))
-				return 0;
-	return mask & ~(slot - 1) & ~pg->ignore;
+	return plain && !entry_may_replace(pg, level) ? e.piece[0].mask : 0;
 }
 
 int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,

@@ -9,7 +9,8 @@
 
 static inline struct atw_root space_root(const struct atw_space *sp, atw_va va)
 {
-	return sp->paging.halves == ATW_SPLIT && va.u >> 63 ? sp->high : sp->low;
+	return va.u >> 63 && (sp->paging.halves == ATW_SPLIT || sp->high.have)
+	       ? sp->high : sp->low;
 }
 
 /* What the first byte of the slot at `va` maps to. */

@@ -20,6 +20,28 @@ atw_pa atw_seen_pa(const struct atw_space *sp, const struct atw_seen *s,
 	return space_leaf_pa(sp, s->level, atw_seen_word(sp, s, i), va);
 }
 
+void atw_seen_one(const struct atw_space *sp, const struct atw_seen *s,
+		  uint32_t i, struct atw_seen *ret)
+{
+	unsigned shift = sp->paging.level[s->level].shift;
+	size_t off = (size_t)i * sp->paging.word_size;
+	struct atw_step *last;
+
+	*ret = *s;
+	ret->va.u += (uint64_t)i << shift;
+	ret->size = (uint64_t)1 << shift;
+	ret->count = 1;
+	if (s->loss)             /* no entry: the path ends at the table */
+		return;
+	ret->words = (const char *)s->words + off;
+	if (s->kind == ATW_LEAF)
+		ret->pa = atw_seen_pa(sp, s, i);
+	last = &ret->path[s->depth - 1];
+	last->index = (uint16_t)(last->index + i);
+	last->at.u += off;
+	last->word = atw_seen_word(sp, s, i);
+}
+
 /* An entry that is not lent, or NULL with *loss set. Rare: out of the way. */
 static const void *__attribute__((noinline, cold))
 copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy,

@@ -89,7 +89,8 @@ static void split_halves(struct atw_walk *w)
 		break;
 	case ATW_SIGNED:
 		add_half(w, w->sp.low, 0, half, 0);
-		add_half(w, w->sp.low, half + 1, all, ~all);
+		add_half(w, w->sp.high.have ? w->sp.high : w->sp.low, half + 1,
+			 all, ~all);
 		break;
 	case ATW_SPLIT:
 		add_half(w, w->sp.low, 0, all, 0);
@@ -123,22 +124,14 @@ static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
 	return bytes < MOST - SOME ? SOME + bytes : MOST;
 }
 
-/* Bits of an entry that carry address from a level's slot size up. */
-static uint64_t slot_address(const struct atw_paging *pg, unsigned level)
+/* Bits of a level's leaves that are address, whatever the others are. */
+static uint64_t address_bits(const struct atw_paging *pg, unsigned level)
 {
+	const struct entry_pieces e = entry_pieces(pg, level, ATW_LEAF);
 	uint64_t bits = 0;
 
-	for (unsigned i = 0; i < 4 && pg->addr[i].hi; i++) {
-		const struct atw_bits *b = &pg->addr[i];
-		unsigned from = b->lo;
-
-		if (b->mask)
-			continue;
-		if (pg->level[level].shift > b->to)
-			from += pg->level[level].shift - b->to;
-		if (from <= b->hi)
-			bits |= ~0ull >> (63 - b->hi) & ~0ull << from;
-	}
+	for (unsigned i = 0; i < e.n; i++)
+		bits |= e.piece[i].mask;
 	return bits;
 }
 
@@ -165,7 +158,7 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 	w->top = -1;
 	for (unsigned l = 0; l < levels; l++) {
 		w->attrs[l] = atw_leaf_attrs(&w->sp.paging, l);
-		w->address[l] = w->attrs[l] & slot_address(&w->sp.paging, l);
+		w->address[l] = w->attrs[l] & address_bits(&w->sp.paging, l);
 		w->scratch[l] = malloc(atw_table_bytes(&w->sp.paging, l));
 		if (!w->scratch[l]) {
 			atw_walk_close(w);

@@ -331,7 +331,7 @@ err_has "atwalk: $cli/lib.sh: not a dump format atwalk knows (ELF core, kdump-co
 err_has "        for a plain image of RAM say raw:$cli/lib.sh@ADDRESS"
 
 t "an ELF file that is not a core dump"
-run atwalk "$O/atwalk" ffffffff91400000
+run atwalk "$built/atwalk" ffffffff91400000
 status 3
 no_out
 err_has 'is an ELF file, but not a core dump (e_type is 3)'
@@ -350,9 +350,10 @@ if [ "$(id -u)" -ne 0 ]; then
 	run atwalk secret.elf ffffffff91400000
 elif ! command -v setpriv >/dev/null; then
 	skip "root may read everything, and there is no setpriv to become nobody"
-elif cp "$O/atwalk" program && chmod 755 program && chmod 755 "$work" "$work/cwd" &&
+elif cp "$built/atwalk" program && chmod 755 program && chmod 755 "$work" "$work/cwd" &&
      setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
-	run setpriv --reuid 65534 --regid 65534 --clear-groups ./program secret.elf ffffffff91400000
+	# shellcheck disable=SC2086 # WRAP is a command with its options
+	run setpriv --reuid 65534 --regid 65534 --clear-groups ${WRAP:-} ./program secret.elf ffffffff91400000
 else
 	skip "this user may not become nobody"
 fi

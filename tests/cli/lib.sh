@@ -24,6 +24,11 @@
 # Commands run in a folder of their own, $work, where x86.elf, arm64.elf and
 # riscv.elf are the small dumps of tests/data. REGENERATE=1 writes the golden
 # files instead of comparing; read the difference before you commit it.
+#
+# WRAP: put in front of the program (valgrind). $O is then a folder where atwalk
+# is a script that does so, and no test can forget it; $built is the real one.
+# What valgrind has to say goes to files of its own, for standard error belongs
+# to the program; one that is not empty fails the test, whatever the status.
 set -u
 export LC_ALL=C TZ=UTC
 unset ATWALK_CONFIG
@@ -33,6 +38,7 @@ case $O in
 /*) ;;
 *) O=$top/$O ;;
 esac
+built=$O
 cli=$top/tests/cli data=$top/tests/data
 work=$(mktemp -d "${TMPDIR:-/tmp}/atwalk-cli.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -42,6 +48,18 @@ cd "$work/cwd" || exit 1
 ln -s "$data/x86_64-4level.elf" x86.elf
 ln -s "$data/arm64-lpa2.elf" arm64.elf
 ln -s "$data/riscv64-sv57.elf" riscv.elf
+
+limit=20                         # seconds; whoever takes longer hangs
+if [ -n "${WRAP:-}" ]; then
+	limit=200
+	O=$work/wrapped
+	mkdir "$O"
+	mkdir -m 1777 "$work/said"       # nobody writes there too
+	printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$WRAP" "$built/atwalk" >"$O/atwalk"
+	chmod 755 "$O/atwalk"
+	ln -s "$built/tests" "$O/tests"
+	export VALGRIND_OPTS="--log-file=$work/said/%p"
+fi
 
 passed=0 failed=0 skipped=0
 name='' wrong='' skipping=''
@@ -57,6 +75,18 @@ bad() {
 	[ -n "$wrong" ] || wrong=$*
 }
 
+# What WRAP said, of every program since this was last asked.
+wrap_said() {
+	local f
+
+	for f in "$work"/said/*; do
+		[ -s "$f" ] || continue
+		bad "$last_run
+under ${WRAP%% *}: $(head -n 40 "$f")"
+		rm "$f"
+	done
+}
+
 # What nobody asked about the last run: a status of 0 and nothing to complain.
 settle() {
 	if [ $said_status -eq 0 ] && [ "$rc" -ne 0 ]; then
@@ -70,6 +100,7 @@ settle() {
 close_test() {
 	[ -n "$name" ] || return 0
 	settle
+	[ -z "${WRAP:-}" ] || wrap_said
 	if [ -n "$skipping" ]; then
 		echo "skip - $name: $skipping"
 		skipped=$((skipped + 1))
@@ -100,6 +131,7 @@ run() {
 	"$@" >"$work/log/out" 2>"$work/log/err"
 	rc=$?
 	said_status=0 said_err=0
+	[ -z "${WRAP:-}" ] || wrap_said
 }
 
 status() {

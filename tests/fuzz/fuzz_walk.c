@@ -43,7 +43,7 @@ static void same_alone(const struct listing *l, const struct atw_seen *s, uint32
 	const struct atw_space *sp = &l->m->sp;
 	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift;
 	uint64_t va = s->va.u + i * slot + (slot - 1);
-	struct atw_seen one;
+	struct atw_seen one, out;
 	struct atw_err err = { 0 };
 	int r = atw_translate(sp, ATW_VA(va), &one, &err);
 
@@ -66,6 +66,17 @@ static void same_alone(const struct listing *l, const struct atw_seen *s, uint32
 		   one.pa.u, atw_seen_pa(sp, s, i).u);
 	FUZZ_CHECK(one.depth == s->depth, "0x%" PRIx64 ": depth %u alone, %u listed", va,
 		   one.depth, s->depth);
+	atw_seen_one(sp, s, i, &out);
+	FUZZ_CHECK(out.va.u == one.va.u && out.size == one.size && out.count == 1 &&
+		   out.pa.u == (s->kind == ATW_TABLE ? s->pa.u : one.pa.u),
+		   "0x%" PRIx64 ": taken out of its piece it is another", va);
+	for (unsigned k = 0; k < one.depth; k++)
+		FUZZ_CHECK(out.path[k].word == one.path[k].word &&
+			   out.path[k].at.u == one.path[k].at.u &&
+			   out.path[k].index == one.path[k].index &&
+			   out.path[k].kind == one.path[k].kind &&
+			   out.path[k].rights == one.path[k].rights,
+			   "0x%" PRIx64 ": path[%u] alone and listed differ", va, k);
 }
 
 static void piece(struct listing *l, const struct atw_seen *s)

@@ -4,7 +4,7 @@
  * with every extension it takes, for the slips that tables invite: an address
  * bit twice or not at all, a word without a kind, two flags with one letter.
  */
-#include "paging/tables.h"
+#include "paging/entry.h"
 #include "test.h"
 
 static uint64_t checks;          /* how many facts were looked at */
@@ -151,6 +151,7 @@ static void cover(const struct atw_paging *pg, const struct atw_bits *cond)
 		if (b->mask && (b->mask != cond->mask || b->value != cond->value))
 			continue;
 		FACT(pg, b->hi >= b->lo && b->hi < pg->word_size * 8, "piece %u", i);
+		FACT(pg, b->to >= b->lo, "piece %u moves down", i);
 		FACT(pg, b->to + b->hi - b->lo < pg->pa_bits, "piece %u: too high", i);
 		for (unsigned k = b->lo; k <= b->hi; k++) {
 			/* below a large leaf's size the bits are free again */
@@ -230,6 +231,39 @@ static void address_moves(const struct atw_paging *pg)
 TEST(every_entry_bit_moves_the_address_it_carries)
 {
 	for_each(address_moves);
+}
+
+/* The pieces of a level, worked out once, say what the tables say of a word. */
+static void pieces(const struct atw_paging *pg)
+{
+	for (unsigned i = 0; i < 4000; i++) {
+		unsigned l = rnd() % pg->nlevels;
+		enum atw_kind kind = i & 1 && l ? ATW_TABLE : ATW_LEAF;
+		const struct entry_pieces e = entry_pieces(pg, l, kind);
+		uint64_t w = likely_word(pg), pa = 0, want;
+		bool replaces = kind == ATW_LEAF && atw_entry_replaces(pg, l, w);
+
+		if (atw_entry_kind(pg, l, w) != kind)
+			continue;
+		for (unsigned k = 0; k < e.n; k++) {
+			FACT(pg, e.piece[k].mask, "level %u: an empty piece", l);
+			pa |= (w & e.piece[k].mask) << e.piece[k].left;
+		}
+		want = atw_entry_addr(pg, l, kind, w).u;
+		FACT(pg, !replaces || entry_may_replace(pg, l),
+		     "level %u: 0x%" PRIx64 " replaces, against all rules", l, w);
+		if (!replaces && !e.more)
+			FACT(pg, pa == want, "level %u: the pieces of 0x%" PRIx64
+			     " are 0x%" PRIx64 ", not 0x%" PRIx64, l, w, pa, want);
+		else
+			FACT(pg, e.more || !(want & ~pa), "level %u: 0x%" PRIx64
+			     " says more than its pieces", l, w);
+	}
+}
+
+TEST(pieces_say_what_the_tables_say)
+{
+	for_each(pieces);
 }
 
 /* ---- rules ---- */

@@ -185,6 +185,66 @@ TEST(the_path_names_every_entry)
 	mem_free(m);
 }
 
+static bool same_piece(const struct atw_seen *a, const struct atw_seen *b)
+{
+	if (a->va.u != b->va.u || a->size != b->size || a->pa.u != b->pa.u ||
+	    a->count != b->count || a->level != b->level || a->kind != b->kind ||
+	    a->loss != b->loss || a->rights != b->rights || a->depth != b->depth)
+		return false;
+	for (unsigned i = 0; i < a->depth; i++) {
+		const struct atw_step *p = &a->path[i], *q = &b->path[i];
+
+		if (p->level != q->level || p->kind != q->kind || p->rights != q->rights ||
+		    p->index != q->index || p->at.u != q->at.u || p->word != q->word)
+			return false;
+	}
+	return true;
+}
+
+/* Each entry of a run, taken out of it, is what EACH returns at its place. */
+TEST(one_entry_of_a_run_is_a_piece_of_its_own)
+{
+	struct memory *m = small_machine();
+	struct atw_space sp = space(m, "x86_64-4", 0x1000);
+	struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
+	};
+	const struct atw_seen *run, *each;
+	struct atw_walk *runs, *eaches;
+	struct atw_seen one;
+	unsigned n = 0, longest = 0;
+
+	CHECK_EQ(atw_walk_open(&sp, &o, &runs, NULL), ATW_OK);
+	o.flags = ATW_WALK_EACH;
+	CHECK_EQ(atw_walk_open(&sp, &o, &eaches, NULL), ATW_OK);
+	while (atw_walk_next(runs, &run, NULL) == ATW_OK) {
+		/* What is lost stays one piece with EACH too. */
+		for (uint32_t i = 0; i < run->count; i++) {
+			if (!run->loss || !i)
+				CHECK_EQ(atw_walk_next(eaches, &each, NULL), ATW_OK);
+			atw_seen_one(&sp, run, i, &one);
+			CHECK_EQ(one.va.u, run->va.u + i * one.size);
+			if (run->loss) {
+				CHECK_EQ(one.depth, each->depth);
+				CHECK_EQ(one.pa.u, each->pa.u);
+				continue;
+			}
+			CHECK(same_piece(&one, each));
+			CHECK_EQ(atw_seen_word(&sp, &one, 0), atw_seen_word(&sp, run, i));
+			n++;
+		}
+		if (run->kind == ATW_LEAF && run->count > longest)
+			longest = run->count;
+	}
+	CHECK_EQ(atw_walk_next(eaches, &each, NULL), ATW_END);
+	CHECK_EQ(longest, 2);
+	CHECK(n > 2500);
+	atw_walk_close(runs);
+	atw_walk_close(eaches);
+	mem_free(m);
+}
+
 TEST(bytes_by_virtual_address_cross_pages)
 {
 	struct memory *m = small_machine();
