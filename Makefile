@@ -8,7 +8,7 @@
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
-# lzo, snappy) leaves a library out although it is installed.
+# lzo, snappy, libdw) leaves a library out although it is installed.
 
 O       ?= build
 PREFIX  ?= /usr/local
@@ -39,13 +39,19 @@ HAVE_zlib   := $(call have,zlib,zlib,zlib.h,-lz)
 HAVE_lzo    := $(call have,lzo,lzo2,lzo/lzo1x.h,-llzo2)
 HAVE_snappy := $(call have,snappy,snappy,snappy-c.h,-lsnappy)
 HAVE_zstd   := $(call have,zstd,libzstd,zstd.h,-lzstd)
+# libdw leans on others: linked statically only if all of them are there.
+DW      := $(or $(shell $(PKGCONF) $(if $(STATIC),--static) --libs libdw 2>/dev/null),-ldw)
+HAVE_libdw  := $(if $(filter 0,$(WITH_libdw)),,$(if \
+                 $(call links,elfutils/libdw.h,$(if $(STATIC),-static) $(DW)),1))
 
-FOUND   := $(strip $(foreach l,zlib lzo snappy zstd,$(if $(HAVE_$(l)),$(l))))
-ABSENT  := $(filter-out $(FOUND),zlib lzo snappy zstd)
+CODECS  := zlib lzo snappy zstd
+FOUND   := $(strip $(foreach l,$(CODECS) libdw,$(if $(HAVE_$(l)),$(l))))
+ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
 LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
-           $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd)
+           $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd) \
+           $(if $(HAVE_libdw),$(DW))
 
 ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
@@ -82,7 +88,8 @@ found:
 	@mkdir -p $(O)
 	@{ echo "atwalk $(VERSION) for $(TARGET)"; \
 	   echo "  found:  $(or $(FOUND),nothing optional)"; \
-	   $(if $(ABSENT),echo "  absent: $(ABSENT) (dumps compressed so cannot be read; see README.md, Building)";) } \
+	   $(if $(ABSENT),echo "  absent: $(ABSENT) (dumps compressed so cannot be read; see README.md, Building)";) \
+	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) } \
 	   >$(O)/found.new; \
 	 cmp -s $(O)/found.new $(O)/found.txt || { mv $(O)/found.new $(O)/found.txt; cat $(O)/found.txt; }
 

@@ -20,6 +20,7 @@ enum atw_root_from {
 	ATW_ROOT_SCAN,           /* VMCOREINFO found in memory and validated */
 	ATW_ROOT_CPU,            /* a CPU's registers in the dump's notes */
 	ATW_ROOT_GIVEN,          /* --root and --paging */
+	ATW_ROOT_TASK,           /* the first task, by the kernel's types */
 };
 
 struct atw_kernel_opts {
@@ -30,6 +31,8 @@ struct atw_kernel_opts {
 	atw_pa root;             /* --root */
 	bool has_cpu;
 	unsigned cpu;            /* --cpu: use that CPU's root */
+	const char *file;        /* --kernel: vmlinux, System.map or BTF that adds
+	                          * what the source lacks; NULL: none */
 };
 
 struct atw_kernel;
@@ -43,6 +46,8 @@ ATW_API int atw_kernel_open(struct atw_source *mem,
 			    struct atw_kernel **ret, struct atw_err *err);
 ATW_API void atw_kernel_close(struct atw_kernel *k);
 ATW_API const struct atw_space *atw_kernel_space(const struct atw_kernel *k);
+/* "6.1.0-50-amd64", as VMCOREINFO or the first task has it; NULL: unknown. */
+ATW_API const char *atw_kernel_release(const struct atw_kernel *k);
 ATW_API enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k);
 /*
  * Did a walk from it reach the kernel's text? What the user gave and a CPU's
@@ -56,6 +61,68 @@ ATW_API const struct atw_vmcoreinfo *
 atw_kernel_vmcoreinfo(const struct atw_kernel *k);
 /* Where in physical memory the text was found; ATW_E_MISSING if in a note. */
 ATW_API int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret);
+
+/* ---- symbols ---- */
+
+struct atw_symbol {
+	uint64_t address;        /* of its first byte */
+	uint64_t size;           /* bytes to the next one; 0: not known */
+	char type;               /* as nm(1) has it: t T d D b B r R ... */
+	char name[512];
+};
+
+/*
+ * A symbol's address: from VMCOREINFO, the kernel's kallsyms tables or the
+ * file given with --kernel. ATW_E_MISSING: no such symbol, or no symbols at
+ * all; the error says which.
+ */
+ATW_API int atw_kernel_symbol(struct atw_kernel *k, const char *name,
+			      uint64_t *ret, struct atw_err *err);
+/* The symbol an address belongs to. */
+ATW_API int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
+				 struct atw_symbol *ret, struct atw_err *err);
+
+/* ---- what a kernel says of itself ---- */
+
+/* "Linux version 6.1.0 ...", one line. */
+ATW_API int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len,
+			      struct atw_err *err);
+ATW_API int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
+				    struct atw_err *err);
+/* What is added to a per-CPU symbol for this CPU's; ATW_END: no such CPU. */
+ATW_API int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
+			      struct atw_err *err);
+/* Where symbols resp. types come from, as words; NULL, and why there are none. */
+ATW_API const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
+					    struct atw_err *err);
+ATW_API const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,
+					  struct atw_err *err);
+/*
+ * What atwalk uses of a kernel, one after the other: ATW_END past the last.
+ * What is missing costs what `serves` names.
+ */
+struct atw_need {
+	const char *kind;        /* "member", "size", "constant", "symbol" */
+	const char *names;       /* with what it was called in other releases */
+	const char *serves;      /* "memory areas" */
+	bool must;               /* nothing of that works without it */
+	bool have;
+};
+ATW_API int atw_kernel_need(struct atw_kernel *k, size_t i, struct atw_need *ret);
+
+/* ---- regions of the kernel's half of the address space ---- */
+
+struct atw_region {
+	atw_va first, last;      /* inclusive */
+	const char *name;        /* "direct map", "vmalloc", "vmemmap", ... */
+};
+/*
+ * Region i, low addresses first, not overlapping; ATW_END past the last.
+ * Where a region's borders come from decides which there are: see
+ * lib/kernel/regions.c.
+ */
+ATW_API int atw_kernel_region(struct atw_kernel *k, size_t i,
+			      struct atw_region *ret);
 
 /* ---- words that the CPU ignores ---- */
 
@@ -76,6 +143,12 @@ struct atw_soft_abi {
 	enum atw_family family;
 	uint8_t generation;      /* see lib/kernel/soft.c */
 	bool known;              /* false: release not known, a guess */
+	/*
+	 * Swap types from here on are no devices: the first of each kind, in the
+	 * order of include/linux/swap.h. An empty kind begins where the next does.
+	 */
+	uint8_t poison, migration, device, marker, error;
+	bool configured;         /* false: what the kernel was built with is a guess */
 };
 
 struct atw_soft_word {
@@ -90,6 +163,9 @@ struct atw_soft_word {
 /* `release`: "6.1.0-56-amd64", or NULL. */
 ATW_API struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 					     const char *release);
+/* The same of a kernel whose symbols say what it was built with. */
+ATW_API struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
+						const struct atw_paging *pg);
 /* Pure; `word` is of an entry that the paging mode calls ABSENT. */
 ATW_API struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 					     const struct atw_paging *pg,

@@ -12,20 +12,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "kernel/kernel.h"
 #include "kernel/layout.h"
+#include "kernel/root_task.h"
 #include "kernel/scan.h"
-
-struct atw_kernel {
-	struct atw_source *mem;
-	struct atw_space space;
-	enum atw_root_from from;
-	bool proved;
-	char why[300];
-	struct atw_vmcoreinfo vi;
-	char *vi_copy;           /* of a text found in memory */
-	atw_pa vi_at;
-	bool have_vi;
-};
+#include "kernel/vmfile.h"
 
 /* What a walk from a guessed root to the kernel's text found. */
 enum proof { PROVED, UNPROVED, DISPROVED };
@@ -114,6 +105,37 @@ static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 	snprintf(k->why, sizeof(k->why),
 		 "VMCOREINFO in memory at 0x%" PRIx64 ", proved by a walk to _stext", at.u);
 	return 1;
+}
+
+/* No VMCOREINFO at all: the first task knows. */
+static bool from_task(struct atw_kernel *k)
+{
+	struct root_task t;
+
+	if (root_by_task(k->mem, &t, NULL) < 0)
+		return false;
+	k->space.paging = t.paging;
+	set_root(&k->space, t.root);
+	k->from = ATW_ROOT_TASK;
+	k->proved = true;
+	k->init_task = t.init_task;
+	k->stext = t.stext;
+	k->sought_init.done = true;
+	memcpy(k->release, t.release, sizeof(t.release));
+	snprintf(k->why, sizeof(k->why),
+		 "the first task's memory (no VMCOREINFO was found), proved by a walk to it");
+	return true;
+}
+
+static void note_facts(struct atw_kernel *k)
+{
+	struct atw_blob b;
+
+	if (k->have_vi)
+		atw_vmcoreinfo_u64(&k->vi, "SYMBOL(_stext)", &k->stext);
+	if (k->have_vi && atw_vmcoreinfo_text(&k->vi, "OSRELEASE", &b) == ATW_OK)
+		snprintf(k->release, sizeof(k->release), "%.*s",
+			 (int)(b.len < 95 ? b.len : 95), (const char *)b.data);
 }
 
 /*
@@ -294,7 +316,11 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	/* Somebody who gives root and mode waits for no search. */
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
-		found = scan_vmcoreinfo(mem, try_scanned, k, &unreadable) > 0;
+		found = scan_vmcoreinfo(mem, try_scanned, k, &unreadable) > 0 ||
+			from_task(k);
+	note_facts(k);
+	k->own = k->space;
+	k->have_own = found;
 	if (o->has_cpu) {
 		r = from_cpu(k, o->cpu, err);
 	} else if (!found && !wanted) {
@@ -313,6 +339,17 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		atw_kernel_close(k);
 		return r;
 	}
+	/* What the user gives is the best there is, if nothing else was found. */
+	if (!k->have_own)
+		k->own = k->space;
+	/* A wrong file is worth a word at once, whether it is needed or not. */
+	k->file = o->file ? strdup(o->file) : NULL;
+	r = o->file && !k->file ? atw_err_set(err, ATW_E_NOMEM, "out of memory") :
+				  kernel_file_open(k, err);
+	if (r < 0) {
+		atw_kernel_close(k);
+		return r;
+	}
 	*ret = k;
 	return ATW_OK;
 }
@@ -321,8 +358,30 @@ void atw_kernel_close(struct atw_kernel *k)
 {
 	if (!k)
 		return;
+	kernel_regions_close(k->regions);
+	kernel_types_close(k->types);
+	kernel_symbols_close(k->symbols);
+	kmem_close(k->kmem);
+	vmfile_close(k->vmfile);
+	free(k->file);
 	free(k->vi_copy);
 	free(k);
+}
+
+int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
+{
+	struct sought *s = &k->sought_kmem;
+	int r;
+
+	if (!s->done) {
+		s->done = true;
+		s->err.status = kmem_open(&k->own, &k->kmem, &s->err);
+	}
+	r = s->err.status;
+	if (r < 0)
+		return atw_err_set(err, r, "%s", s->err.text);
+	*ret = k->kmem;
+	return ATW_OK;
 }
 
 const struct atw_space *atw_kernel_space(const struct atw_kernel *k)
@@ -333,6 +392,11 @@ const struct atw_space *atw_kernel_space(const struct atw_kernel *k)
 enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k)
 {
 	return k->from;
+}
+
+const char *atw_kernel_release(const struct atw_kernel *k)
+{
+	return k->release[0] ? k->release : NULL;
 }
 
 bool atw_kernel_is_proved(const struct atw_kernel *k)

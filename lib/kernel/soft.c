@@ -4,15 +4,15 @@
  *
  * The layout is a matter of machine and kernel generation, nothing in a dump
  * states it, so it goes by the release: each layout cites the commit's
- * release. The swap types at the top of the range depend on configuration
- * (include/linux/swap.h, MAX_SWAPFILES) and are marked as guesses.
+ * release. The swap types at the top of the range depend on configuration as
+ * well (include/linux/swap.h, MAX_SWAPFILES), which the kernel's functions give
+ * away; without symbols they are marked as guesses.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include <atwalk/kernel.h>
-
 #include "base/cleanup.h"
+#include "kernel/kernel.h"
 
 struct field { uint8_t lo, bits; };
 
@@ -61,26 +61,97 @@ static bool parse_release(const char *release, unsigned *ret)
 	return true;
 }
 
-struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
-				     const char *release)
+/* ---- swap types that are none: include/linux/swap.h ---- */
+
+enum { TYPES = 32 };             /* 1 << MAX_SWAPFILES_SHIFT */
+
+/* What a kernel was built with, as far as it matters here. */
+struct config {
+	bool memory_failure, migration, device_private;
+};
+
+/* Above the devices: poison, migration, device memory, marker, error. */
+static void count_types(struct atw_soft_abi *abi, unsigned version, struct config c)
+{
+	/* 5.14 (b756a3b5e7ea) added exclusive entries, two of them until 6.15. */
+	unsigned device = version >= KERNEL(6, 15) ? 3 : version >= KERNEL(5, 14) ? 4 : 2;
+	/* 5.19 (6c287605fd56) tells exclusive pages apart. */
+	unsigned migration = version >= KERNEL(5, 19) ? 3 : 2;
+	/* 5.19 (679d10331910), where uffd-wp is; everywhere since 6.2 (ca92ea3dc5a2). */
+	unsigned marker = version >= KERNEL(6, 2) ||
+		(version >= KERNEL(5, 19) && abi->family == ATW_X86);
+	/* 6.0 (9f186f9e5fa9) to 6.1; a marker since. */
+	unsigned error = version >= KERNEL(6, 0) && version < KERNEL(6, 2);
+
+	abi->error = (uint8_t)(TYPES - error);
+	abi->marker = (uint8_t)(abi->error - marker);
+	abi->device = (uint8_t)(abi->marker - (c.device_private ? device : 0));
+	abi->migration = (uint8_t)(abi->device - (c.migration ? migration : 0));
+	abi->poison = (uint8_t)(abi->migration - c.memory_failure);
+}
+
+static bool has_symbol(struct atw_kernel *k, const char *name)
+{
+	uint64_t at;
+
+	return kernel_symbol(k, name, &at, NULL) == ATW_OK;
+}
+
+/* ---- which kernel ---- */
+
+static struct atw_soft_abi abi_for(const struct atw_paging *pg, const char *release,
+				   unsigned *version)
 {
 	struct atw_soft_abi abi = { .family = pg->family, .generation = UINT8_MAX };
-	unsigned version;
 
-	abi.known = parse_release(release, &version);
+	abi.known = parse_release(release, version);
 	if (!abi.known)
-		version = UINT32_MAX;    /* the newest is the likeliest */
+		*version = UINT32_MAX;   /* the newest is the likeliest */
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
 		const struct layout *l = &layouts[i];
 
 		if (l->family == pg->family && l->word_size == pg->word_size &&
-		    version >= l->since) {
+		    *version >= l->since) {
 			abi.generation = (uint8_t)i;
 			break;
 		}
 	}
 	return abi;
 }
+
+struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
+				     const char *release)
+{
+	unsigned version;
+	struct atw_soft_abi abi = abi_for(pg, release, &version);
+
+	count_types(&abi, version, (struct config){ true, true, true });
+	return abi;
+}
+
+struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
+					const struct atw_paging *pg)
+{
+	unsigned version;
+	struct atw_soft_abi abi = abi_for(pg, atw_kernel_release(k), &version);
+	struct config c = { true, true, true };
+
+	abi.configured = abi.known && has_symbol(k, "schedule");
+	if (abi.configured)
+		c = (struct config){
+			.memory_failure = has_symbol(k, "memory_failure"),
+			.migration = has_symbol(k, "migrate_pages"),
+			.device_private = has_symbol(k, "make_device_exclusive") ||
+				has_symbol(k, "make_device_exclusive_range") ||
+				/* Until 5.14 others have no use for it. */
+				(version < KERNEL(5, 14) &&
+				 has_symbol(k, "devm_request_free_mem_region")),
+		};
+	count_types(&abi, version, c);
+	return abi;
+}
+
+/* ---- words ---- */
 
 /* The address a word carries, read as if it were a leaf of its level. */
 static atw_pa page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
@@ -94,26 +165,25 @@ static uint64_t take(uint64_t word, struct field f)
 	return word >> f.lo & (BIT(f.bits) - 1);
 }
 
-/*
- * Types from the top of the range down, in a kernel that has all of them:
- * 31 marker, 27..30 device, 24..26 migration, 23 poison. Which exist depends
- * on the configuration; type 31 is the marker in every kernel since 6.2.
- */
-static void special_type(struct atw_soft_word *s, const struct atw_paging *pg)
+static void special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi,
+			 const struct atw_paging *pg)
 {
-	if (s->type == 31) {
+	if (s->type < abi->poison)
+		return;
+	s->guess |= !abi->configured;
+	if (s->type >= abi->error) {
+		s->what = ATW_SOFT_POISON;
+	} else if (s->type >= abi->marker) {
 		s->what = s->offset & 4 ? ATW_SOFT_GUARD :
 			  s->offset & 2 ? ATW_SOFT_POISON : ATW_SOFT_MARKER;
-		return;
+		s->uffd_wp = s->offset & 1;
+	} else {
+		s->what = s->type >= abi->device    ? ATW_SOFT_DEVICE :
+			  s->type >= abi->migration ? ATW_SOFT_MIGRATION : ATW_SOFT_POISON;
+		/* Above the frame number migration entries keep accessed and dirty. */
+		s->pa = ATW_PA((s->offset & (BIT(pg->pa_bits - pg->page_shift) - 1))
+			       << pg->page_shift);
 	}
-	if (s->type < 23)
-		return;
-	s->guess = true;
-	s->what = s->type == 23 ? ATW_SOFT_POISON :
-		  s->type <= 26 ? ATW_SOFT_MIGRATION : ATW_SOFT_DEVICE;
-	/* Above the frame number migration entries keep accessed and dirty. */
-	s->pa = ATW_PA((s->offset & (BIT(pg->pa_bits - pg->page_shift) - 1))
-		       << pg->page_shift);
 }
 
 struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
@@ -144,7 +214,7 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 	s.exclusive = word & l->exclusive;
 	s.type = (uint8_t)take(word, l->type);
 	s.offset = take(l->inverted ? ~word : word, l->offset);
-	special_type(&s, pg);
+	special_type(&s, abi, pg);
 	return s;
 }
 

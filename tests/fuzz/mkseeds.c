@@ -9,6 +9,7 @@
 
 #include "fuzz/tables.h"
 #include "unit/image.h"
+#include "unit/vmlinux_image.h"
 #include "unit/kallsyms_image.h"
 
 static const char *dir;
@@ -313,6 +314,19 @@ static void kallsyms(void)
 	save(&lines, "kallsyms", "text");
 }
 
+/* A vmlinux with symbols and notes; the first 8 bytes are an address. */
+static void elfsec(void)
+{
+	struct vmlinux_image v = { 0 };
+	struct image im = { 0 };
+
+	vmlinux_sample(&v);
+	put_le(&im, 0, 8, 0xffffffff81000021);
+	put(&im, 8, v.file.data, v.file.len);
+	save(&im, "elfsec", "vmlinux");
+	vmlinux_free(&v);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -328,6 +342,7 @@ int main(int argc, char **argv)
 	walks();
 	kernels();
 	btf();
+	elfsec();
 	kallsyms();
 	return 0;
 }

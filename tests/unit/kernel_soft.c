@@ -66,13 +66,42 @@ TEST(special_types)
 	uint64_t low = (~offset & 0x3ffffffffffff) << 9;
 	uint64_t marker = UINT64_C(31) << 59;
 
-	CHECK_PAGE(decode("x86_64-4", "6.1", 0, UINT64_C(23) << 59 | low), "poison", offset << 12);
-	CHECK_PAGE(decode("x86_64-4", "6.1", 0, UINT64_C(25) << 59 | low), "migration", offset << 12);
-	CHECK_PAGE(decode("x86_64-4", "6.1", 0, UINT64_C(28) << 59 | low), "device", offset << 12);
-	CHECK(decode("x86_64-4", "6.1", 0, UINT64_C(25) << 59 | low).guess);
+	CHECK_PAGE(decode("x86_64-4", "6.12", 0, UINT64_C(23) << 59 | low), "poison", offset << 12);
+	CHECK_PAGE(decode("x86_64-4", "6.12", 0, UINT64_C(25) << 59 | low), "migration", offset << 12);
+	CHECK_PAGE(decode("x86_64-4", "6.12", 0, UINT64_C(28) << 59 | low), "device", offset << 12);
+	CHECK(decode("x86_64-4", "6.12", 0, UINT64_C(25) << 59 | low).guess);
 	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(1) & 0x3ffffffffffff) << 9)), "marker", 0);
+	CHECK(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(1) & 0x3ffffffffffff) << 9)).uffd_wp);
 	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(2) & 0x3ffffffffffff) << 9)), "poison", 0);
 	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(4) & 0x3ffffffffffff) << 9)), "guard", 0);
+}
+
+/* What types there are by release, in a kernel that has all of them. */
+TEST(types_by_release)
+{
+	static const struct {
+		const char *mode, *release;
+		uint8_t poison, migration, device, marker, error;
+	} of[] = {
+		{ "x86_64-4", "5.10.0", 27, 28, 30, 32, 32 },
+		{ "x86_64-4", "5.15.0", 25, 26, 28, 32, 32 },
+		{ "x86_64-4", "6.1.0", 22, 23, 26, 30, 31 },
+		{ "arm64-4k-48", "6.1.0", 23, 24, 27, 31, 31 },
+		{ "arm64-4k-48", "6.12.0", 23, 24, 27, 31, 32 },
+		{ "x86_64-5", "7.2.12", 24, 25, 28, 31, 32 },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct atw_soft_abi abi = atw_soft_abi_for(atw_paging_find(of[i].mode),
+							   of[i].release);
+
+		CHECK_EQ(abi.poison, of[i].poison);
+		CHECK_EQ(abi.migration, of[i].migration);
+		CHECK_EQ(abi.device, of[i].device);
+		CHECK_EQ(abi.marker, of[i].marker);
+		CHECK_EQ(abi.error, of[i].error);
+		CHECK(!abi.configured);
+	}
 }
 
 /* Three generations; the wrong one reads swap entries as pages. */

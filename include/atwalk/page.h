@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * page.h - what the kernel says of a physical page: struct page and folio.
+ */
+#ifndef ATWALK_PAGE_H
+#define ATWALK_PAGE_H
+
+#include <atwalk/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Flags are numbered as /proc/kpageflags numbers them (KPF_*: Linux,
+ * include/uapi/linux/kernel-page-flags.h and include/linux/kernel-page-flags.h),
+ * and mean what that file of the same kernel would have said. But for KSM, which
+ * kernels from dee3d0bef2b0 (6.10) to 81401cebfc15 (7.2 and stable releases) say
+ * of every anonymous page, and nothing shows which do: here it is true.
+ */
+struct atw_page {
+	uint64_t pfn, head;      /* its folio's first page; itself if small */
+	uint64_t flags;          /* 1 << KPF_... */
+	uint64_t raw;            /* page->flags as it lies there */
+	uint64_t mapping;        /* page->mapping of the folio, raw */
+	int64_t refcount;        /* of its folio */
+	uint64_t count;          /* mappings, as /proc/kpagecount has it */
+	uint32_t node;           /* NUMA node */
+	uint8_t order;           /* of its folio, or of the free block */
+	bool have_node, have_order;
+	char cache[32];          /* SLAB: the cache's name; else empty */
+};
+
+struct atw_memmap;
+/* ATW_E_UNSUPPORTED names what the kernel does not tell about itself. */
+ATW_API int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret,
+			    struct atw_err *err);
+/*
+ * ATW_E_MISSING: there is no struct page for it, or the source lacks it; the
+ * error says which.
+ */
+ATW_API int atw_memmap_page(struct atw_memmap *m, uint64_t pfn,
+			    struct atw_page *ret, struct atw_err *err);
+/*
+ * Tell it what processes map, before asking: frames from `pfn` on, `pages` of
+ * them in one translation. No struct page says that it is the kernel's page of
+ * zeroes. Where no symbol names that (a kernel without CONFIG_KALLSYMS_ALL), it
+ * is known as a page that is mapped and not counted, belongs to nobody and
+ * holds nothing. Cheap where the page is known already.
+ */
+ATW_API void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages);
+/*
+ * That page will be asked for after a few others: what it takes can be fetched
+ * meanwhile. Only a hint.
+ */
+ATW_API void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn);
+ATW_API void atw_memmap_close(struct atw_memmap *m);
+/* "LOCKED" for bit 0; NULL for a bit without a name. */
+ATW_API const char *atw_page_flag_name(unsigned bit);
+
+/* Swap devices: `type` as in struct atw_soft_word. */
+struct atw_swap {
+	char name[256];          /* path of the file or device */
+	uint64_t pages, used;
+};
+ATW_API int atw_swap_device(struct atw_kernel *k, unsigned type,
+			    struct atw_swap *ret, struct atw_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Section headers; System V gABI chapter 4. */
+#include "format/elfsec.h"
+
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "format/elf.h"
+
+enum { EHDR = 64, SHDR = 64, XINDEX = 0xffff, NT_GNU_BUILD_ID = 3 };
+
+static const uint8_t *header(const struct elfsec *e, uint32_t i)
+{
+	return (const uint8_t *)e->file.data + e->shoff + (uint64_t)i * e->entsize;
+}
+
+static uint64_t table_size(const struct elfsec *e)
+{
+	return (uint64_t)e->n * e->entsize;
+}
+
+/*
+ * Names up to the last NUL: what comes behind it would be a name without an
+ * end. Damaged names are no reason to refuse what else there is.
+ */
+static void find_names(struct elfsec *e, uint32_t i)
+{
+	struct elfsec_section s;
+	struct atw_blob b;
+
+	if (i >= e->n)
+		return;
+	s = elfsec_at(e, i);
+	if (elfsec_bytes(e, &s, &b, NULL) < 0)
+		return;
+	while (b.len && ((const char *)b.data)[b.len - 1])
+		b.len--;
+	e->names = b;
+}
+
+int elfsec_parse(struct atw_blob file, struct elfsec *ret, struct atw_err *err)
+{
+	struct elfsec e = { .file = file };
+	struct elf elf;
+	const uint8_t *p;
+	uint32_t names;
+	/* Class, byte order and a whole header: the same for a dump. */
+	int r = elf_parse(file, &elf, err);
+
+	if (r < 0)
+		return r;
+	if (!elf.is64)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "ELF header: the file is of 32 bits");
+	p = file.data;
+	e.type = elf.type;
+	e.machine = elf.machine;
+	e.shoff = get_le64(p + 40);
+	e.entsize = get_le16(p + 58);
+	e.n = get_le16(p + 60);
+	names = get_le16(p + 62);
+	if (!e.shoff)
+		e.n = 0;
+	if (e.shoff && e.entsize < SHDR)
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"ELF header: e_shentsize is %u, and a section header takes %d bytes",
+			e.entsize, SHDR);
+	/* More than 16 bits hold: section 0 has the numbers. */
+	if (e.shoff && (!e.n || names == XINDEX)) {
+		p = blob_at(file, e.shoff, SHDR);
+		if (!p)
+			return atw_err_set(err, ATW_E_DAMAGED,
+				"section header 0 at 0x%" PRIx64 " is past the end of the file (0x%zx bytes)",
+				e.shoff, file.len);
+		if (!e.n && get_le64(p + 32) <= UINT32_MAX)
+			e.n = (uint32_t)get_le64(p + 32);
+		if (names == XINDEX)
+			names = get_le32(p + 40);
+	}
+	if (!blob_at(file, e.shoff, table_size(&e)))
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"section headers at 0x%" PRIx64 " (%u of %u bytes) run past the end of the file (0x%zx bytes)",
+			e.shoff, e.n, e.entsize, file.len);
+	find_names(&e, names);
+	*ret = e;
+	return ATW_OK;
+}
+
+struct elfsec_section elfsec_at(const struct elfsec *e, uint32_t i)
+{
+	struct elfsec_section s = { .name = "" };
+	const uint8_t *p;
+
+	if (i >= e->n)
+		return s;
+	p = header(e, i);
+	if (get_le32(p) < e->names.len)
+		s.name = (const char *)e->names.data + get_le32(p);
+	s.type = get_le32(p + 4);
+	s.flags = get_le64(p + 8);
+	s.address = get_le64(p + 16);
+	s.offset = get_le64(p + 24);
+	s.size = get_le64(p + 32);
+	s.link = get_le32(p + 40);
+	s.entsize = get_le64(p + 56);
+	return s;
+}
+
+int elfsec_find(const struct elfsec *e, const char *name, struct elfsec_section *ret)
+{
+	for (uint32_t i = 1; i < e->n; i++) {
+		struct elfsec_section s = elfsec_at(e, i);
+
+		if (!strcmp(s.name, name)) {
+			*ret = s;
+			return ATW_OK;
+		}
+	}
+	return ATW_E_MISSING;
+}
+
+int elfsec_bytes(const struct elfsec *e, const struct elfsec_section *s,
+		 struct atw_blob *ret, struct atw_err *err)
+{
+	const void *p;
+
+	if (s->type == ELFSEC_NOBITS || !s->type)
+		return atw_err_set(err, ATW_E_MISSING, "section %.60s is listed, and its bytes are not in the file",
+				   s->name);
+	if (s->flags & ELFSEC_COMPRESSED)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "section %.60s is compressed", s->name);
+	p = blob_at(e->file, s->offset, s->size);
+	if (!p)
+		return atw_err_set(err, ATW_E_DAMAGED,
+			"section %.60s at 0x%" PRIx64 " (0x%" PRIx64 " bytes) runs past the end of the file (0x%zx bytes)",
+			s->name, s->offset, s->size, e->file.len);
+	*ret = (struct atw_blob){ p, (size_t)s->size };
+	return ATW_OK;
+}
+
+int elfsec_build_id(const struct elfsec *e, struct atw_blob *ret)
+{
+	const struct elf file = { .file = e->file };
+
+	/* A vmlinux has all its notes in .notes, others .note.gnu.build-id. */
+	for (uint32_t i = 1; i < e->n; i++) {
+		struct elfsec_section s = elfsec_at(e, i);
+		struct elf_phdr ph = { .offset = s.offset, .filesz = s.size };
+		struct elf_notes it = elf_notes(&file, &ph);
+		struct elf_note n;
+
+		if (s.type != ELFSEC_NOTE)
+			continue;
+		while (elf_notes_next(&it, &n, NULL) == ATW_OK) {
+			if (elf_note_is(&n, "GNU", NT_GNU_BUILD_ID) && n.desc.len) {
+				*ret = n.desc;
+				return ATW_OK;
+			}
+		}
+	}
+	return ATW_E_MISSING;
+}

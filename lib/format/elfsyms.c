@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "format/elfsyms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/kallsyms.h"
+
+enum {
+	SYM = 24,
+	SHN_ABS = 0xfff1,
+	TYPE_SECTION = 3, TYPE_FILE = 4, TYPE_TLS = 6,
+	LOCAL = 0, GLOBAL = 1, WEAK = 2,
+	SYMBOLS_MAX = 32 * 1024 * 1024,
+};
+
+struct entry {
+	const char *name;
+	uint64_t value;
+	uint16_t section;
+	uint8_t kind, binding;
+};
+
+static struct entry entry_at(const struct elfsyms *s, uint32_t i)
+{
+	const uint8_t *p = (const uint8_t *)s->table.data + (size_t)i * SYM;
+	uint32_t name = get_le32(p);
+
+	return (struct entry){
+		.name = name < s->strings.len ? (const char *)s->strings.data + name : "",
+		.value = get_le64(p + 8), .section = get_le16(p + 6),
+		.kind = p[4] & 15, .binding = p[4] >> 4,
+	};
+}
+
+/* scripts/mksysmap and scripts/kallsyms.c leave these out as well. */
+static bool is_symbol(const struct entry *e)
+{
+	return e->section && e->kind != TYPE_SECTION && e->kind != TYPE_FILE &&
+	       e->kind != TYPE_TLS && *e->name && *e->name != '$' &&
+	       strncmp(e->name, ".L", 2);
+}
+
+static char letter(const struct elfsyms *s, const struct entry *e)
+{
+	struct elfsec_section sec = elfsec_at(s->elf, e->section);
+	char c = e->section == SHN_ABS         ? 'A' :
+		 sec.flags & ELFSEC_EXEC       ? 'T' :
+		 !(sec.flags & ELFSEC_ALLOC)   ? 'N' :
+		 !(sec.flags & ELFSEC_WRITE)   ? 'R' :
+		 sec.type == ELFSEC_NOBITS     ? 'B' : 'D';
+
+	if (e->binding == WEAK)
+		return 'W';
+	return e->binding == LOCAL ? (char)(c | 0x20) : c;
+}
+
+/* By address; of several at one, those that others see first, then as they lie. */
+static int by_address(const void *a, const void *b, void *arg)
+{
+	const struct elfsyms_place *x = a, *y = b;
+	uint8_t bx, by;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	bx = entry_at(arg, x->entry).binding;
+	by = entry_at(arg, y->entry).binding;
+	if ((bx == GLOBAL) != (by == GLOBAL))
+		return bx == GLOBAL ? -1 : 1;
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+static int find_table(struct elfsyms *s, struct atw_err *err)
+{
+	struct elfsec_section table, names;
+	int r;
+
+	for (uint32_t i = 1;; i++) {
+		if (i >= s->elf->n)
+			return atw_err_set(err, ATW_E_MISSING, "has no symbols (no .symtab)");
+		table = elfsec_at(s->elf, i);
+		if (table.type == ELFSEC_SYMTAB)
+			break;
+	}
+	if (table.entsize != SYM)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "its symbols are %llu bytes each, and not %d",
+				   (unsigned long long)table.entsize, SYM);
+	names = elfsec_at(s->elf, table.link);
+	r = elfsec_bytes(s->elf, &table, &s->table, err);
+	if (r == ATW_OK)
+		r = elfsec_bytes(s->elf, &names, &s->strings, err);
+	if (r < 0)
+		return r;
+	if (s->table.len / SYM > SYMBOLS_MAX)
+		return atw_err_set(err, ATW_E_LIMIT, "has %zu symbols, more than any kernel",
+				   s->table.len / SYM);
+	s->all = (uint32_t)(s->table.len / SYM);
+	while (s->strings.len && ((const char *)s->strings.data)[s->strings.len - 1])
+		s->strings.len--;
+	return ATW_OK;
+}
+
+int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *err)
+{
+	struct elfsyms s = { .elf = elf };
+	int r = find_table(&s, err);
+
+	if (r < 0)
+		return r;
+	s.place = malloc((s.all + (size_t)1) * sizeof(*s.place));
+	if (!s.place)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (uint32_t i = 0; i < s.all; i++) {
+		struct entry e = entry_at(&s, i);
+
+		if (is_symbol(&e))
+			s.place[s.n++] = (struct elfsyms_place){ e.value, i };
+	}
+	if (!s.n) {
+		free(s.place);
+		return atw_err_set(err, ATW_E_MISSING, "has no symbols (.symtab is empty)");
+	}
+	qsort_r(s.place, s.n, sizeof(*s.place), by_address, &s);
+	*ret = s;
+	return ATW_OK;
+}
+
+void elfsyms_deinit(struct elfsyms *s)
+{
+	free(s->place);
+	*s = (struct elfsyms){ 0 };
+}
+
+int elfsyms_find(const struct elfsyms *s, const char *name, uint64_t *ret)
+{
+	bool have;
+
+	return elfsyms_find_many(s, &name, ret, &have, 1) ? ATW_OK : ATW_E_MISSING;
+}
+
+size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
+			 uint64_t *addr, bool *have, size_t n)
+{
+	bool first[256] = { false };
+	size_t found = 0;
+
+	memset(have, 0, n * sizeof(*have));
+	for (size_t i = 0; i < n; i++)
+		first[(unsigned char)names[i][0]] = true;
+	/* Local symbols come first in every table: a global one takes over. */
+	for (uint32_t i = 0; i < s->all; i++) {
+		struct entry e = entry_at(s, i);
+
+		if (!first[(unsigned char)*e.name] || !is_symbol(&e))
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			if ((have[k] && e.binding == LOCAL) || strcmp(names[k], e.name))
+				continue;
+			found += !have[k];
+			have[k] = true;
+			addr[k] = e.value;
+		}
+	}
+	return found;
+}
+
+/* How many symbols lie at this address or below it. */
+static uint32_t up_to(const struct elfsyms *s, uint64_t address)
+{
+	uint32_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (s->place[mid].address <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbol *ret)
+{
+	struct elfsyms_symbol sym;
+	uint32_t above = up_to(s, address), first;
+	struct entry e;
+
+	if (!above)
+		return ATW_E_MISSING;
+	sym.address = s->place[above - 1].address;
+	first = sym.address ? up_to(s, sym.address - 1) : 0;
+	e = entry_at(s, s->place[first].entry);
+	sym.type = letter(s, &e);
+	sym.name = e.name;
+	sym.size = kallsyms_size_max(sym.type);
+	if (above < s->n && s->place[above].address - sym.address < sym.size)
+		sym.size = s->place[above].address - sym.address;
+	if (address - sym.address >= sym.size)
+		return ATW_E_MISSING;
+	*ret = sym;
+	return ATW_OK;
+}

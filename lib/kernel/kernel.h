@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.h - a kernel that was found, and what is found in it on demand.
+ *
+ * Each of the calls below looks once and remembers the answer, also a failure
+ * with its reason. Nothing is parsed before somebody asks.
+ */
+#ifndef KERNEL_KERNEL_H
+#define KERNEL_KERNEL_H
+
+#include <atwalk/kernel.h>
+
+#include "format/btf.h"
+#include "kernel/kmem.h"
+#include "kernel/needs.h"
+
+/* Something looked for once. */
+struct sought {
+	bool done;
+	struct atw_err err;      /* status < 0: not found, and why */
+};
+
+struct kernel_symbols;
+struct vmfile;
+struct kernel_types;
+struct kernel_regions;
+
+struct atw_kernel {
+	struct atw_source *mem;
+	struct atw_space space;
+	/*
+	 * The kernel's own space, whatever the user gave with --root, --pid or
+	 * --cpu; high or low as its mode has it. have: false if none was found.
+	 */
+	struct atw_space own;
+	bool have_own;
+	enum atw_root_from from;
+	bool proved;
+	char why[300];
+	struct atw_vmcoreinfo vi;
+	char *vi_copy;           /* of a text found in memory */
+	atw_pa vi_at;
+	bool have_vi;
+	uint64_t stext;          /* where its text begins; 0: not known */
+	char release[96];        /* empty: not known */
+	char *file;              /* --kernel, or NULL */
+	struct vmfile *vmfile;   /* that file, opened and seen to be of this kernel */
+
+	struct sought sought_kmem, sought_symbols, sought_types, sought_init;
+	struct kmem *kmem;
+	struct kernel_symbols *symbols;
+	struct kernel_types *types;
+	struct kernel_regions *regions;
+	struct needs needs;
+	bool needs_done;
+	uint64_t init_task;
+};
+
+/* Reads of the kernel's memory. */
+int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
+/*
+ * Types and symbols as far as there are any: never fails, what is missing is
+ * marked so. needs_check() says whether it is enough.
+ */
+const struct needs *kernel_needs(struct atw_kernel *k);
+/* The kernel's types; ATW_E_MISSING and why there are none. */
+int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err);
+/* VMCOREINFO's SYMBOL(), then kallsyms or whatever names symbols. */
+int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
+		  struct atw_err *err);
+/* Of many names at once; addresses where have[i] comes back true. */
+void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
+			 uint64_t *ret, bool *have, size_t n);
+/* The virtual address of init_task: by symbol, or by what it looks like. */
+int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
+
+void kernel_symbols_close(struct kernel_symbols *s);
+void kernel_types_close(struct kernel_types *t);
+void kernel_regions_close(struct kernel_regions *r);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/kmem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "walk/memory.h"
+
+/*
+ * Slots met last. Structs lie in the direct map, whose slots are large, so few
+ * of them answer for nearly every pointer that is followed.
+ */
+enum { SLOTS = 8 };
+
+struct slot {
+	uint64_t va, size, pa;   /* size 0: unused */
+};
+
+/* Bytes that the source could not lend, kept until the end. */
+struct copy {
+	struct copy *next;
+	size_t len;
+	char data[];
+};
+
+struct kmem {
+	struct atw_space space;
+	struct atw_lookup *lookup;
+	struct slot slot[SLOTS];
+	unsigned oldest;
+	size_t page;
+	char *scratch;           /* a page, for what kmem_peek() must copy */
+	struct copy *copies;
+	kmem_touched_fn *touched;
+	void *arg;
+};
+
+int kmem_open(const struct atw_space *sp, struct kmem **ret, struct atw_err *err)
+{
+	struct kmem *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	m->space = *sp;
+	m->page = (size_t)1 << sp->paging.page_shift;
+	m->scratch = malloc(m->page);
+	r = m->scratch ? atw_lookup_open(sp, &m->lookup, err)
+		       : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (r < 0) {
+		kmem_close(m);
+		return r;
+	}
+	*ret = m;
+	return ATW_OK;
+}
+
+void kmem_close(struct kmem *m)
+{
+	if (!m)
+		return;
+	for (struct copy *c = m->copies, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	atw_lookup_close(m->lookup);
+	free(m->scratch);
+	free(m);
+}
+
+void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg)
+{
+	m->touched = fn;
+	m->arg = arg;
+}
+
+/* ---- where an address lies ---- */
+
+static int not_mapped(uint64_t va, const struct atw_place *p, struct atw_err *err)
+{
+	if (p->loss == ATW_LOST_EXCLUDED)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page table was excluded from the dump", va);
+	if (p->loss)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page table cannot be had", va);
+	return atw_err_set(err, ATW_E_MISSING, "kernel address 0x%" PRIx64 " is not mapped", va);
+}
+
+static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
+		     struct atw_err *err)
+{
+	struct atw_place p;
+	int r;
+
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (va - m->slot[i].va < m->slot[i].size) {
+			*ret = m->slot[i];
+			return ATW_OK;
+		}
+	r = atw_lookup(m->lookup, ATW_VA(va), &p, err);
+	if (r < 0) {
+		atw_err_wrap(err, "kernel address");
+		return r;
+	}
+	if (p.kind != ATW_LEAF || p.loss)
+		return not_mapped(va, &p, err);
+	ret->va = va & ~(p.size - 1);
+	ret->pa = p.pa.u - (va - ret->va);
+	ret->size = p.size;
+	m->slot[m->oldest++ % SLOTS] = *ret;
+	return ATW_OK;
+}
+
+int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
+{
+	struct slot s;
+	int r = find_slot(m, va, &s, err);
+
+	if (r == ATW_OK)
+		*ret = ATW_PA(s.pa + (va - s.va));
+	return r;
+}
+
+/* How many bytes from va on lie one behind the other in physical memory. */
+static int find_run(struct kmem *m, uint64_t va, size_t len, atw_pa *pa,
+		    size_t *run, struct atw_err *err)
+{
+	struct slot s;
+	int r = find_slot(m, va, &s, err);
+
+	if (r < 0)
+		return r;
+	*pa = ATW_PA(s.pa + (va - s.va));
+	*run = s.size - (va - s.va) < len ? (size_t)(s.size - (va - s.va)) : len;
+	while (*run < len) {
+		if (find_slot(m, va + *run, &s, NULL) < 0 || s.va != va + *run ||
+		    s.pa != pa->u + *run)
+			break;
+		*run = s.size < len - *run ? *run + (size_t)s.size : len;
+	}
+	return ATW_OK;
+}
+
+void kmem_touch(struct kmem *m, atw_pa pa, size_t len)
+{
+	if (m->touched)
+		m->touched(m->arg, pa, len);
+}
+
+/* ---- bytes ---- */
+
+static int not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
+		     struct atw_err *err)
+{
+	switch (memory_loss(m->space.mem, pa, got)) {
+	case ATW_LOST_EXCLUDED:
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page at 0x%" PRIx64 " was excluded from the dump",
+				   va, pa.u);
+	case ATW_LOST_DAMAGED:
+		return atw_err_wrap(err, "kernel address 0x%" PRIx64, va);
+	default:
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page at 0x%" PRIx64 " is not in the source",
+				   va, pa.u);
+	}
+}
+
+size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
+		 struct atw_err *err)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t got;
+		size_t run;
+		atw_pa pa;
+
+		if (find_run(m, va + done, len - done, &pa, &run, err) < 0)
+			break;
+		got = atw_read(m->space.mem, pa, (char *)buf + done, run, err);
+		if (got <= 0) {
+			not_there(m, va + done, pa, got, err);
+			break;
+		}
+		kmem_touch(m, pa, (size_t)got);
+		done += (size_t)got;
+	}
+	return done;
+}
+
+int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len,
+	      struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+
+	if (kmem_upto(m, va, buf, len, &why) == len)
+		return ATW_OK;
+	return atw_err_set(err, why.status, "%s", why.text);
+}
+
+const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *err)
+{
+	struct slot s;
+	const void *p;
+	atw_pa pa;
+
+	if (len > m->page) {
+		atw_err_set(err, ATW_E_USAGE, "more than a page of the kernel's memory at once");
+		return NULL;
+	}
+	if (find_slot(m, va, &s, err) < 0)
+		return NULL;
+	pa = ATW_PA(s.pa + (va - s.va));
+	if (s.size - (va - s.va) >= len) {
+		p = memory_lent(m->space.mem, pa, len, NULL);
+		if (p) {
+			kmem_touch(m, pa, len);
+			return p;
+		}
+	}
+	return kmem_read(m, va, m->scratch, len, err) == ATW_OK ? m->scratch : NULL;
+}
+
+/* Lent where the source lends all of it in one piece. */
+static const void *lend(struct kmem *m, uint64_t va, size_t len)
+{
+	const void *p;
+	size_t run;
+	atw_pa pa;
+
+	if (find_run(m, va, len, &pa, &run, NULL) < 0 || run < len)
+		return NULL;
+	p = memory_lent(m->space.mem, pa, len, NULL);
+	if (p)
+		kmem_touch(m, pa, len);
+	return p;
+}
+
+int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret,
+		   struct atw_err *err)
+{
+	struct copy *c, *fit;
+	const void *p = lend(m, va, max);
+
+	if (p) {
+		*ret = (struct atw_blob){ p, max };
+		return ATW_OK;
+	}
+	c = malloc(sizeof(*c) + max);
+	if (!c)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	c->len = kmem_upto(m, va, c->data, max, err);
+	if (!c->len) {
+		free(c);
+		return err ? err->status : ATW_E_MISSING;
+	}
+	fit = realloc(c, sizeof(*c) + c->len);
+	c = fit ? fit : c;
+	c->next = m->copies;
+	m->copies = c;
+	*ret = (struct atw_blob){ c->data, c->len };
+	return ATW_OK;
+}
+
+int kmem_blob(struct kmem *m, uint64_t va, size_t len, struct atw_blob *ret,
+	      struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+	struct atw_blob b;
+	int r = kmem_blob_upto(m, va, len, &b, &why);
+
+	if (r == ATW_OK && b.len == len) {
+		*ret = b;
+		return ATW_OK;
+	}
+	return atw_err_set(err, why.status, "%s", why.text);
+}
+
+/* Reads a part of a text, and counts as read what is up to its end. */
+static int text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bool *end,
+		     struct atw_err *err)
+{
+	kmem_touched_fn *fn = m->touched;
+	const char *nul;
+	struct slot s;
+	int r;
+
+	m->touched = NULL;
+	r = kmem_read(m, va, buf, len, err);
+	m->touched = fn;
+	if (r < 0)
+		return r;
+	nul = memchr(buf, 0, len);
+	*end = nul;
+	/* A part does not cross a page, and so no slot. */
+	if (find_slot(m, va, &s, NULL) == ATW_OK)
+		kmem_touch(m, ATW_PA(s.pa + (va - s.va)), nul ? (size_t)(nul - buf) + 1 : len);
+	return ATW_OK;
+}
+
+int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
+	      struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+	size_t n = 0, part;
+	bool end = false;
+
+	/* Piece by piece: behind a short text may be nothing. */
+	while (n + 1 < len) {
+		part = 64 - (size_t)((va + n) & 63);
+		if (part > len - 1 - n)
+			part = len - 1 - n;
+		if (text_part(m, va + n, buf + n, part, &end, &why) < 0)
+			return atw_err_set(err, why.status, "%s", why.text);
+		if (end)
+			return ATW_OK;
+		n += part;
+	}
+	buf[n] = 0;
+	return ATW_OK;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memmap.h - where struct page lies, and what the bytes of one mean.
+ *
+ * A file each: memmap.c finds the struct page of a frame, page_abi.c finds out
+ * how this kernel's is laid out, page_flags.c reads it as /proc/kpageflags
+ * would, slab.c and node.c say whose it is, page.c is what others call.
+ */
+#ifndef KERNEL_MEMMAP_H
+#define KERNEL_MEMMAP_H
+
+#include <atwalk/page.h>
+
+#include "kernel/kernel.h"
+
+/* More than any configuration's struct page has. */
+#define PAGE_STRUCT_MAX 256
+
+/* ---- where they are: memmap.c ---- */
+
+enum memmap_model { MEMMAP_FLAT, MEMMAP_SPARSE, MEMMAP_EXTREME };
+
+/* A stretch of frames whose struct pages follow each other. */
+struct memmap_section {
+	uint64_t nr;             /* its number */
+	uint64_t first;          /* address of its first struct page */
+	const uint8_t *whole;    /* all of them, where the source lends them */
+	const uint8_t **part;    /* else by pages of memory, each once it was used */
+};
+
+struct memmap_where {
+	struct atw_source *mem;
+	enum memmap_model model;
+	uint64_t base;           /* FLAT: mem_map; else the array of roots */
+	uint64_t roots;          /* elements of that; 0: not known */
+	uint64_t first_pfn;      /* FLAT: of mem_map[0] */
+	uint32_t section_size, map_at;   /* struct mem_section */
+	uint32_t per_root;
+	uint64_t flag_bits;      /* of section_mem_map */
+	uint8_t shift;           /* log2 of frames in a section */
+	uint32_t size;           /* struct page */
+
+	struct memmap_section *section;  /* found so far */
+	size_t n, cap;
+	uint32_t *hash;          /* index + 1 in section[], by number */
+	size_t slots;            /* a power of two */
+	uint32_t *low;           /* the same for the lowest numbers, without a search */
+	size_t last;             /* index of the one that answered last */
+};
+
+int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
+		      struct atw_err *err);
+void memmap_where_deinit(struct memmap_where *w);
+/*
+ * The bytes of a frame's struct page, good until the end, or in `buf` where
+ * they lie in two pieces. NULL and why.
+ */
+const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err);
+/* Its bytes will be asked for soon. */
+void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/* The address its struct page has; 0: it has none. */
+uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/* ---- what they say: page_flags.c ---- */
+
+enum page_types {
+	TYPES_BITS,              /* a cleared bit each */
+	TYPES_TOP,               /* a number in the top byte (6.12) */
+};
+
+/*
+ * How a kernel's struct page is to be read. Offsets are from the first page of
+ * a folio, NEED_NONE where the kernel has no such thing; masks and types are 0
+ * where it has none.
+ */
+struct page_abi {
+	uint32_t flags, refcount, mapcount, mapping, private_, head;
+	uint32_t flags2, order, dtor, entire, mapped, large_mapcount;
+	enum page_types types;
+	uint32_t type_base;      /* TYPES_BITS: what is set in every type */
+	uint32_t buddy, offline, table, slab, hugetlb;
+	uint32_t hugetlb_dtor;
+	uint64_t has_head, lru, reserved, hwpoison, idle, swapcache;
+	uint64_t slab_flag;      /* before it was a type */
+	uint64_t hugetlb_flag, double_map, rmappable;   /* of the second page */
+	/*
+	 * /proc/kpageflags speaks of the folio since dee3d0bef2b0 (6.10), which
+	 * nothing in a kernel's types shows; _large_mapcount came in that release.
+	 * Before, it spoke of the page itself.
+	 */
+	bool of_folio;
+	bool of_snapshot;        /* types, too, are the folio's (6.17) */
+	bool folio_idle;         /* 5.16 */
+	uint64_t kpf[4][256];    /* what each byte of the flags comes out as */
+};
+
+/* What a frame's zeroes are known by. */
+struct zero_pages {
+	bool known, huge_known;  /* by a symbol, or by what processes map */
+	uint64_t pfn, huge;
+	uint64_t huge_pages;     /* frames of the huge one */
+	uint64_t tried;          /* frame last looked at in vain */
+};
+
+struct node_span {
+	uint64_t start, end;     /* frames */
+	uint32_t id;
+};
+struct nodes {
+	struct node_span *v;
+	size_t n, last;
+	bool overlap;            /* nodes lie inside each other: not told apart */
+};
+int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret);
+/* false: not known. */
+bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret);
+
+#define CACHE_NAMES 64
+struct cache_name {
+	uint64_t at;             /* kmem_cache; 0: unused */
+	char name[32];
+};
+
+struct atw_memmap {
+	struct atw_kernel *k;
+	struct kmem *kmem;
+	struct memmap_where where;
+	struct page_abi abi;
+	struct zero_pages zero;
+	struct nodes nodes;
+	uint32_t slab_cache_at, cache_name_at;
+	struct cache_name cache[CACHE_NAMES];
+	uint8_t buf[3][PAGE_STRUCT_MAX]; /* a page, its head and second page */
+	/* Mapped or not: of the large folio that was looked at last (up to 6.1). */
+	uint64_t mapped_head;
+	bool mapped_known, mapped;
+	/* CONFIG_NO_PAGE_MAPCOUNT: pages of large folios are not counted. */
+	enum { COUNTS_UNKNOWN, COUNTS_PAGES, COUNTS_AVERAGE } counts;
+};
+
+/* atw_memmap_page(); `err` may be NULL, which is faster where much is missing. */
+int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+		struct atw_err *err);
+int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);
+/* The name of the cache a slab belongs to; leaves `ret` empty if unknown. */
+void slab_cache_name(struct atw_memmap *m, const uint8_t *slab, char ret[32]);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node.c - which NUMA node a frame is of.
+ *
+ * page->flags has it, but where in there depends on the configuration and is
+ * told nowhere. Each node's pglist_data says which frames it spans. Where that
+ * array is not to be found, a machine with one node still needs no telling.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "kernel/memmap.h"
+
+enum { NODES_MAX = 1024 };
+
+static uint32_t member(const struct atw_kernel *k, uint32_t from_types, const char *key)
+{
+	uint64_t u;
+
+	if (k->have_vi && atw_vmcoreinfo_u64(&k->vi, key, &u) == ATW_OK && u < NEED_NONE)
+		return (uint32_t)u;
+	return from_types;
+}
+
+static int add(struct nodes *n, size_t *cap, struct node_span s)
+{
+	if (!array_reserve((void **)&n->v, cap, n->n + 1, sizeof(*n->v)))
+		return ATW_E_NOMEM;
+	for (size_t i = 0; i < n->n; i++)
+		if (s.start < n->v[i].end && n->v[i].start < s.end)
+			n->overlap = true;
+	n->v[n->n++] = s;
+	return ATW_OK;
+}
+
+static int one_node(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32_t id,
+		    struct nodes *n, size_t *cap)
+{
+	uint64_t start, pages;
+
+	if (kmem_u64(m, pgdat + at[0], &start, NULL) < 0 ||
+	    kmem_u64(m, pgdat + at[1], &pages, NULL) < 0 || !pages ||
+	    start + pages < start)
+		return ATW_OK;
+	if (at[2] != NEED_NONE && (kmem_u32(m, pgdat + at[2], &id, NULL) < 0 ||
+				   id >= NODES_MAX))
+		return ATW_OK;
+	return add(n, cap, (struct node_span){ start, start + pages, id });
+}
+
+/* The only bit of node_online_map; false: several, or not known. */
+static bool only_node(struct atw_kernel *k, struct kmem *m, uint64_t at, uint32_t *ret)
+{
+	uint64_t bytes = 8, word;
+	unsigned found = 0;
+
+	if (!at)
+		return false;
+	if (k->have_vi)
+		atw_vmcoreinfo_u64(&k->vi, "SIZE(nodemask_t)", &bytes);
+	for (uint64_t i = 0; i < bytes / 8 && i < NODES_MAX / 64; i++) {
+		if (kmem_u64(m, at + i * 8, &word, NULL) < 0)
+			return false;
+		if (!word)
+			continue;
+		if (found++ || word & (word - 1))
+			return false;
+		*ret = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(word);
+	}
+	return found;
+}
+
+int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
+{
+	const struct needs *n = kernel_needs(k);
+	const uint32_t at[3] = {
+		member(k, n->member[N_node_start], "OFFSET(pglist_data.node_start_pfn)"),
+		member(k, n->member[N_node_spanned], "OFFSET(pglist_data.node_spanned_pages)"),
+		member(k, n->member[N_node_id], "OFFSET(pglist_data.node_id)"),
+	};
+	uint64_t data = n->symbol[Y_node_data], pgdat, len = 64;
+	size_t cap = 0;
+	uint32_t id;
+	int r = ATW_OK;
+
+	*ret = (struct nodes){ 0 };
+	if (k->have_vi && !data)
+		atw_vmcoreinfo_u64(&k->vi, "SYMBOL(node_data)", &data);
+	if (k->have_vi && atw_vmcoreinfo_u64(&k->vi, "LENGTH(node_data)", &len) == ATW_OK &&
+	    len > NODES_MAX)
+		len = NODES_MAX;
+	if (only_node(k, m, n->symbol[Y_node_online_map], &id))
+		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, id });
+	if (at[0] == NEED_NONE || at[1] == NEED_NONE)
+		return ATW_OK;
+	if (!data && n->symbol[Y_contig_page_data])
+		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, 0 });
+	/* What follows a shorter array is no pointer to anything that fits. */
+	for (uint32_t i = 0; data && i < len && r == ATW_OK; i++) {
+		if (kmem_u64(m, data + i * 8, &pgdat, NULL) < 0)
+			break;
+		if (pgdat)
+			r = one_node(m, at, pgdat, i, ret, &cap);
+	}
+	return r;
+}
+
+bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret)
+{
+	if (n->overlap || !n->n)
+		return false;
+	for (size_t i = n->last, left = n->n; left--; i = i + 1 < n->n ? i + 1 : 0)
+		if (pfn >= n->v[i].start && pfn < n->v[i].end) {
+			n->last = i;
+			*ret = n->v[i].id;
+			return true;
+		}
+	return false;
+}

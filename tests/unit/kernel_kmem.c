@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/kmem.h"
+
+#include "memory.h"
+#include "test.h"
+
+/*
+ * Tables at 0x1000 to 0x4000 map, from BASE on, the pages at 0x10000, 0x20000,
+ * 0x21000; the next entry is absent, the one after points to a page that was
+ * excluded.
+ */
+#define BASE UINT64_C(0xffff888000000000)
+
+struct machine {
+	struct memory *mem;
+	struct kmem *m;
+	struct atw_err err;
+};
+
+static struct machine machine(void)
+{
+	struct memory *mem = mem_new();
+	struct atw_space sp = {
+		.mem = &mem->s, .paging = *atw_paging_find("x86_64-4"),
+		.low = { ATW_PA(0x1000), true },
+	};
+	struct machine k = { .mem = mem };
+
+	mem_put64(mem, 0x1000 + (BASE >> 39 & 511) * 8, 0x2003);
+	mem_put64(mem, 0x2000, 0x3003);
+	mem_put64(mem, 0x3000, 0x4003);
+	mem_put64(mem, 0x4000, 0x10003);
+	mem_put64(mem, 0x4008, 0x20003);
+	mem_put64(mem, 0x4010, 0x21003);
+	mem_put64(mem, 0x4020, 0x30003);
+	mem_put(mem, 0x10ff8, "01234567", 8);
+	mem_put(mem, 0x20000, "89abcdef", 8);
+	mem_put(mem, 0x20ffe, "xy", 2);
+	mem_put(mem, 0x21000, "z", 2);
+	mem_kind(mem, 0x30000, 1, ATW_EXCLUDED);
+	if (kmem_open(&sp, &k.m, NULL) < 0)
+		abort();
+	return k;
+}
+
+static void end(struct machine *k)
+{
+	kmem_close(k->m);
+	mem_free(k->mem);
+}
+
+TEST(reads_across_pages)
+{
+	struct machine k = machine();
+	char buf[17] = "";
+	uint64_t v = 0;
+	atw_pa pa = ATW_PA(0);
+
+	CHECK_EQ(kmem_read(k.m, BASE + 0xff8, buf, 16, &k.err), ATW_OK);
+	CHECK_STR(buf, "0123456789abcdef");
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xffc, &v, &k.err), ATW_OK);
+	CHECK_EQ(v, 0x6261393837363534);                /* "456789ab" */
+	CHECK_EQ(kmem_physical(k.m, BASE + 0x1008, &pa, &k.err), ATW_OK);
+	CHECK_EQ(pa.u, 0x20008);
+	end(&k);
+}
+
+TEST(a_text_ends_where_it_ends)
+{
+	struct machine k = machine();
+	char buf[8];
+
+	CHECK_EQ(kmem_text(k.m, BASE + 0x1ffe, buf, sizeof(buf), &k.err), ATW_OK);
+	CHECK_STR(buf, "xyz");
+	CHECK_EQ(kmem_text(k.m, BASE + 0xff8, buf, 4, &k.err), ATW_OK);
+	CHECK_STR(buf, "012");
+	/* Nothing lies behind the page, and nothing need. */
+	mem_put(k.mem, 0x21ffd, "ab", 3);
+	CHECK_EQ(kmem_text(k.m, BASE + 0x2ffd, buf, sizeof(buf), &k.err), ATW_OK);
+	CHECK_STR(buf, "ab");
+	end(&k);
+}
+
+TEST(says_why_not)
+{
+	struct machine k = machine();
+	char buf[8];
+
+	CHECK_EQ(kmem_read(k.m, BASE + 0x3000, buf, 8, &k.err), ATW_E_MISSING);
+	CHECK_STR(k.err.text, "kernel address 0xffff888000003000 is not mapped");
+	CHECK_EQ(kmem_read(k.m, BASE + 0x4000, buf, 8, &k.err), ATW_E_MISSING);
+	CHECK_STR(k.err.text, "kernel address 0xffff888000004000: its page at 0x30000 was excluded from the dump");
+	CHECK_EQ(kmem_read(k.m, BASE + 0x200000, buf, 8, &k.err), ATW_E_MISSING);
+	CHECK_EQ(kmem_read(k.m, 0x1234567812345678, buf, 8, &k.err), ATW_E_USAGE);
+	/* Half of it is there. */
+	CHECK_EQ(kmem_upto(k.m, BASE + 0x2ffc, buf, 8, &k.err), 4);
+	CHECK_EQ(kmem_read(k.m, BASE + 0x2ffc, buf, 8, &k.err), ATW_E_MISSING);
+	end(&k);
+}
+
+TEST(blobs_are_whole_or_not_at_all)
+{
+	struct machine k = machine();
+	struct atw_blob b = { 0 };
+
+	CHECK_EQ(kmem_blob(k.m, BASE, 0x3000, &b, &k.err), ATW_OK);
+	CHECK_EQ(b.len, 0x3000);
+	CHECK(!memcmp((const char *)b.data + 0xff8, "0123456789abcdef", 16));
+	CHECK_EQ(kmem_blob(k.m, BASE, 0x3001, &b, &k.err), ATW_E_MISSING);
+	CHECK_EQ(kmem_blob_upto(k.m, BASE + 0x1000, 0x100000, &b, &k.err), ATW_OK);
+	CHECK_EQ(b.len, 0x2000);
+	CHECK_EQ(kmem_blob_upto(k.m, BASE + 0x3000, 16, &b, &k.err), ATW_E_MISSING);
+	end(&k);
+}
+
+struct touched { uint64_t pa[8]; size_t len[8]; unsigned n; };
+
+static void on_touch(void *arg, atw_pa pa, size_t len)
+{
+	struct touched *t = arg;
+
+	if (t->n < 8) {
+		t->pa[t->n] = pa.u;
+		t->len[t->n++] = len;
+	}
+}
+
+TEST(tells_what_was_touched)
+{
+	struct machine k = machine();
+	struct touched t = { 0 };
+	char buf[16];
+
+	kmem_on_touch(k.m, on_touch, &t);
+	CHECK_EQ(kmem_read(k.m, BASE + 0xff8, buf, 16, &k.err), ATW_OK);
+	CHECK_EQ(t.n, 2);
+	CHECK_EQ(t.pa[0], 0x10ff8);
+	CHECK_EQ(t.len[0], 8);
+	CHECK_EQ(t.pa[1], 0x20000);
+	CHECK_EQ(t.len[1], 8);
+	end(&k);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/needs.h"
+
+#include "test.h"
+#include "unit/btf_image.h"
+
+enum { INT = 1, LONG, COMM, LIST };
+
+/* task_struct as kernels before 5.14 had it, and one with nothing of use. */
+static void old_task(struct maker *m)
+{
+	type(m, BTF_INT, "int", 0, 4);
+	word(m, 0x01000020);
+	type(m, BTF_INT, "long", 0, 8);
+	word(m, 0x01000040);
+	type(m, BTF_ARRAY, "", 0, 0);
+	word(m, INT);
+	word(m, INT);
+	word(m, 4);
+	type(m, BTF_STRUCT, "list_head", 2, 16);
+	member(m, "next", LONG, 0);
+	member(m, "prev", LONG, 64);
+	type(m, BTF_STRUCT, "task_struct", 5, 64);
+	member(m, "state", LONG, 64);
+	member(m, "pid", INT, 128);
+	member(m, "tgid", INT, 160);
+	member(m, "comm", COMM, 192);
+	member(m, "tasks", LIST, 320);
+	type(m, BTF_STRUCT, "page", 0, 64);
+}
+
+TEST(older_names_are_found)
+{
+	struct maker m = { 0 };
+	struct needs n = { 0 };
+	struct btf b = { 0 };
+
+	old_task(&m);
+	CHECK_EQ(btf_init(&b, finish(&m), NULL), ATW_OK);
+	needs_from_types(&n, &b);
+	CHECK(n.types);
+	CHECK_EQ(n.member[N_task_state], 8);
+	CHECK_EQ(n.width[N_task_state], 8);
+	CHECK_EQ(n.member[N_task_pid], 16);
+	CHECK_EQ(n.width[N_task_pid], 4);
+	CHECK_EQ(n.member[N_task_tasks], 40);
+	CHECK_EQ(n.width[N_task_tasks], 0);      /* a struct: no number */
+	CHECK_EQ(n.size[S_page], 64);
+	CHECK_EQ(n.member[N_mm_pgd], NEED_NONE);
+	btf_deinit(&b);
+	maker_free(&m);
+}
+
+TEST(what_is_missing_is_named)
+{
+	struct maker m = { 0 };
+	struct needs n = { 0 };
+	struct btf b = { 0 };
+	struct atw_err err = { 0 };
+	bool seen = false;
+
+	old_task(&m);
+	CHECK_EQ(btf_init(&b, finish(&m), NULL), ATW_OK);
+	needs_from_types(&n, &b);
+	CHECK_EQ(needs_check(&n, FOR_SPACES, &err), ATW_E_UNSUPPORTED);
+	CHECK_STR(err.text, "page tables of processes cannot be found: this kernel has no member task_struct.mm");
+	for (size_t i = 0; i < needs_count(); i++) {
+		struct need_info info = needs_at(&n, i);
+
+		CHECK(info.names && *info.names);
+		CHECK(*needs_for_name(info.serves));
+		if (!strcmp(info.names, "mm_struct.pgd"))
+			seen = !info.have && info.must && info.serves == FOR_SPACES;
+	}
+	CHECK(seen);
+	btf_deinit(&b);
+	maker_free(&m);
+}
+
+TEST(without_types_nothing_is_there)
+{
+	struct needs n = { 0 };
+	struct atw_err err = { 0 };
+
+	needs_from_types(&n, NULL);
+	CHECK(!n.types);
+	for (size_t i = 0; i < N_MEMBERS; i++)
+		CHECK_EQ(n.member[i], NEED_NONE);
+	CHECK_EQ(needs_check(&n, FOR_AREAS, &err), ATW_E_UNSUPPORTED);
+	CHECK_STR(err.text, "memory areas cannot be found without the kernel's types (BTF)");
+}
+
+TEST(enumerators_of_either_width)
+{
+	struct maker m = { 0 };
+	struct needs n = { 0 };
+	struct btf b = { 0 };
+
+	type(&m, BTF_ENUM, "maple_type", 2, 4);
+	word(&m, text(&m, "maple_leaf_64"));
+	word(&m, 1);
+	word(&m, text(&m, "of_no_use"));
+	word(&m, 9);
+	type(&m, BTF_ENUM64, "", 1, 8);
+	word(&m, text(&m, "maple_arange_64"));
+	word(&m, 3);
+	word(&m, 1);
+	CHECK_EQ(btf_init(&b, finish(&m), NULL), ATW_OK);
+	needs_from_types(&n, &b);
+	CHECK(n.have_const[C_maple_leaf_64]);
+	CHECK_EQ(n.constant[C_maple_leaf_64], 1);
+	CHECK_EQ(n.constant[C_maple_arange_64], UINT64_C(0x100000003));
+	CHECK(!n.have_const[C_maple_range_64]);
+	btf_deinit(&b);
+	maker_free(&m);
+}

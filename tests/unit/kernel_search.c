@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/search.h"
+
+#include "memory.h"
+#include "test.h"
+
+struct places {
+	uint64_t at[8];
+	unsigned n, stop_at;
+};
+
+static int note(void *arg, atw_pa at, struct search *s)
+{
+	struct places *p = arg;
+
+	(void)s;
+	if (p->n < 8)
+		p->at[p->n] = at.u;
+	return ++p->n == p->stop_at ? 7 : 0;
+}
+
+/* Pages 0x1000 to 0x3fff, a hole, 0x8000. */
+static struct memory *memory(void)
+{
+	struct memory *m = mem_new();
+
+	for (uint64_t pa = 0x1000; pa < 0x4000; pa += 0x1000)
+		mem_at(m, pa);
+	mem_at(m, 0x8000);
+	return m;
+}
+
+TEST(finds_every_place)
+{
+	struct memory *m = memory();
+	struct places p = { 0 };
+
+	mem_put(m, 0x1008, "needle00", 8);
+	mem_put(m, 0x3ff8, "needle00", 8);
+	mem_put(m, 0x8000, "needle00", 8);
+	for (unsigned align = 1; align <= 8; align = align == 1 ? 4 : align * 2) {
+		p.n = 0;
+		CHECK_EQ(search_memory(&m->s, "needle00", 8, align, note, &p), 0);
+		CHECK_EQ(p.n, 3);
+		CHECK_EQ(p.at[0], 0x1008);
+		CHECK_EQ(p.at[1], 0x3ff8);
+		CHECK_EQ(p.at[2], 0x8000);
+	}
+	mem_free(m);
+}
+
+TEST(finds_what_crosses_pages_that_come_piecewise)
+{
+	struct memory *m = memory();
+	struct places p = { 0 };
+
+	mem_put(m, 0x1ffc, "need", 4);
+	mem_put(m, 0x2000, "le00", 4);
+	CHECK_EQ(search_memory(&m->s, "needle00", 8, 4, note, &p), 0);
+	CHECK_EQ(p.n, 1);
+	CHECK_EQ(p.at[0], 0x1ffc);
+	/* Not at a multiple of 8. */
+	p.n = 0;
+	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(p.n, 0);
+	mem_free(m);
+}
+
+TEST(not_across_a_hole)
+{
+	struct memory *m = memory();
+	struct places p = { 0 };
+
+	mem_put(m, 0x3ffc, "need", 4);
+	mem_put(m, 0x8000, "le00", 4);
+	CHECK_EQ(search_memory(&m->s, "needle00", 8, 1, note, &p), 0);
+	CHECK_EQ(p.n, 0);
+	mem_free(m);
+}
+
+TEST(goes_on_behind_what_cannot_be_read)
+{
+	struct memory *m = memory();
+	struct places p = { 0 };
+
+	mem_kind(m, 0x2000, 0x1000, ATW_NONE);   /* there, and broken */
+	mem_put(m, 0x3000, "needle00", 8);
+	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(p.n, 1);
+	mem_free(m);
+}
+
+TEST(ends_when_told)
+{
+	struct memory *m = memory();
+	struct places p = { .stop_at = 1 };
+
+	mem_put(m, 0x1000, "needle00needle00", 16);
+	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 7);
+	CHECK_EQ(p.n, 1);
+	mem_free(m);
+}
+
+TEST(memory_full_of_it_is_bounded)
+{
+	struct memory *m = mem_new();
+	struct places p = { 0 };
+
+	for (uint64_t pa = 0; pa < 64 * MEM_PAGE; pa += MEM_PAGE)
+		memset(mem_at(m, pa)->bytes, 'x', MEM_PAGE);
+	CHECK_EQ(search_memory(&m->s, "xxxxxxxx", 8, 8, note, &p), ATW_E_LIMIT);
+	CHECK(p.n <= 10000);
+	mem_free(m);
+}

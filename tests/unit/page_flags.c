@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* struct page of three generations, made by hand; and of random bytes. */
+#include <atwalk/page.h>
+
+#include "kernel/kpf.h"
+#include "kernel/memmap.h"
+#include "kernel_memory.h"
+#include "test.h"
+
+/* mem_map lies at PAGES; where members are is as in real kernels. */
+enum {
+	MAP = 0x100, PAGES = 0x1000, SIZE = 64, COUNT = 512,
+	FLAGS = 0, HEAD = 8, MAPPING = 24, PRIVATE = 40, MAPCOUNT = 48, REFCOUNT = 52,
+};
+enum { LOCKED, UPTODATE, LRU, RESERVED, SWAPBACKED, SWAPCACHE, HEADBIT, HWPOISON,
+       SECOND = 9, SLAB = 12 };
+enum generation { PAGES_510, PAGES_69, FOLIOS_612, GENERATIONS };
+
+struct fixture {
+	struct kmemory *mem;
+	struct atw_kernel k;
+	struct atw_memmap *m;
+};
+
+static void constant(struct needs *n, enum need_const c, int64_t value)
+{
+	n->constant[c] = value;
+	n->have_const[c] = true;
+}
+
+static void flag_bits(struct needs *n)
+{
+	static const enum need_const all[] = {
+		C_PG_referenced, C_PG_dirty, C_PG_active, C_PG_writeback, C_PG_reclaim,
+		C_PG_unevictable, C_PG_private,
+	};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		constant(n, all[i], 16 + i);
+	constant(n, C_PG_locked, LOCKED);
+	constant(n, C_PG_uptodate, UPTODATE);
+	constant(n, C_PG_lru, LRU);
+	constant(n, C_PG_reserved, RESERVED);
+	constant(n, C_PG_swapbacked, SWAPBACKED);
+	constant(n, C_PG_swapcache, SWAPCACHE);
+	constant(n, C_PG_head, HEADBIT);
+	constant(n, C_PG_hwpoison, HWPOISON);
+}
+
+static void layout(struct kmemory *k, enum generation g)
+{
+	k->n.size[S_page] = SIZE;
+	kset(k, N_page_flags, FLAGS, 8);
+	kset(k, N_page_head, HEAD, 8);
+	kset(k, N_page_mapping, MAPPING, 8);
+	kset(k, N_page_private, PRIVATE, 8);
+	kset(k, N_page_mapcount, MAPCOUNT, 4);
+	kset(k, N_page_refcount, REFCOUNT, 4);
+	flag_bits(&k->n);
+	switch (g) {
+	case PAGES_510:
+		kset(k, N_page_dtor, 16, 1);
+		kset(k, N_page_order, 17, 1);
+		kset(k, N_page_entire, 20, 4);
+		constant(&k->n, C_dtor_hugetlb, 2);
+		constant(&k->n, C_PG_double_map, SECOND);
+		constant(&k->n, C_type_slab, SLAB);
+		break;
+	case PAGES_69:
+		kset(k, N_folio_flags, SIZE, 8);
+		kset(k, N_folio_entire, SIZE + 20, 4);
+		kset(k, N_folio_mapped, SIZE + 24, 4);
+		constant(&k->n, C_type_slab, SLAB);
+		constant(&k->n, C_PG_large_rmappable, SECOND);
+		break;
+	default:
+		kset(k, N_folio_flags, SIZE, 8);
+		kset(k, N_folio_mapcount, SIZE + 16, 4);
+		kset(k, N_folio_entire, SIZE + 20, 4);
+		constant(&k->n, C_PG_large_rmappable, SECOND);
+		constant(&k->n, C_type_buddy, 0xf0);
+		constant(&k->n, C_type_offline, 0xf1);
+		constant(&k->n, C_type_table, 0xf2);
+		constant(&k->n, C_type_hugetlb, 0xf4);
+		constant(&k->n, C_type_slab, 0xf5);
+		k->n.size[S_page_snapshot] = 64;
+	}
+}
+
+static uint64_t at(uint64_t pfn) { return PAGES + pfn * SIZE; }
+
+/* A page that is nobody's: not mapped, referenced once. */
+static void plain(struct fixture *f, uint64_t pfn)
+{
+	memset(f->mem->bytes + at(pfn), 0, SIZE);
+	kput(f->mem, at(pfn) + MAPCOUNT, UINT32_MAX, 4);
+	kput(f->mem, at(pfn) + REFCOUNT, 1, 4);
+}
+
+static bool start(struct fixture *f, enum generation g)
+{
+	struct atw_err err = { 0 };
+
+	*f = (struct fixture){ .mem = kmemory_new() };
+	layout(f->mem, g);
+	f->mem->n.symbol[Y_mem_map] = KBASE + MAP;
+	kpoint(f->mem, MAP, PAGES);
+	for (uint64_t i = 0; i < COUNT; i++)
+		plain(f, i);
+	f->k.mem = &f->mem->s;
+	f->k.own = f->k.space = f->mem->space;
+	f->k.have_own = true;
+	f->k.kmem = f->mem->m;
+	f->k.sought_kmem.done = true;
+	f->k.needs = f->mem->n;
+	f->k.needs_done = true;
+	if (atw_memmap_open(&f->k, &f->m, &err) == ATW_OK)
+		return true;
+	fprintf(stderr, "%s\n", err.text);
+	kmemory_free(f->mem);
+	return false;
+}
+
+static void stop(struct fixture *f)
+{
+	atw_memmap_close(f->m);
+	kmemory_free(f->mem);
+}
+
+static void put(struct fixture *f, uint64_t pfn, unsigned member, uint64_t value,
+		unsigned len)
+{
+	kput(f->mem, at(pfn) + member, value, len);
+}
+
+/* 2^order pages from pfn on, whose tails point to the head. */
+static void compound(struct fixture *f, uint64_t pfn, unsigned order, uint64_t flags)
+{
+	put(f, pfn, FLAGS, flags | 1u << HEADBIT, 8);
+	for (uint64_t i = 1; i < (uint64_t)1 << order; i++)
+		put(f, pfn + i, HEAD, (KBASE + at(pfn)) | 1, 8);
+	put(f, pfn + 1, 16, UINT32_MAX, 4);
+	put(f, pfn + 1, 20, UINT32_MAX, 4);
+	if (f->m->abi.order != NEED_NONE)
+		put(f, pfn + 1, 17, order, 1);
+	else
+		put(f, pfn + 1, FLAGS, order, 8);
+}
+
+/* What was read once is not read again: what a test changed is seen anew. */
+static void look_again(struct fixture *f)
+{
+	struct zero_pages zero = f->m->zero;
+
+	atw_memmap_close(f->m);
+	if (atw_memmap_open(&f->k, &f->m, NULL) < 0)
+		abort();
+	f->m->zero = zero;
+}
+
+static struct atw_page page(struct fixture *f, uint64_t pfn)
+{
+	struct atw_page p = { .flags = UINT64_MAX };
+
+	look_again(f);
+	atw_memmap_page(f->m, pfn, &p, NULL);
+	return p;
+}
+
+#define ANON_PAGE (kpf(KPF_UPTODATE) | kpf(KPF_LRU) | kpf(KPF_SWAPBACKED) | \
+		   kpf(KPF_MMAP) | kpf(KPF_ANON))
+#define ANON_BITS (1u << UPTODATE | 1u << LRU | 1u << SWAPBACKED)
+
+TEST(small_pages)
+{
+	for (unsigned g = 0; g < GENERATIONS; g++) {
+		struct fixture f;
+
+		CHECK(start(&f, g));
+		put(&f, 3, FLAGS, ANON_BITS, 8);
+		put(&f, 3, MAPPING, KBASE | 1, 8);
+		put(&f, 3, MAPCOUNT, 4, 4);
+		put(&f, 3, REFCOUNT, 7, 4);
+		CHECK_EQ(page(&f, 3).flags, ANON_PAGE);
+		CHECK_EQ(page(&f, 3).count, 5);
+		CHECK_EQ(page(&f, 3).refcount, 7);
+		CHECK_EQ(page(&f, 3).head, 3);
+		CHECK_EQ(page(&f, 3).order, 0);
+		put(&f, 3, MAPPING, KBASE | 3, 8);
+		CHECK_EQ(page(&f, 3).flags, ANON_PAGE | kpf(KPF_KSM));
+		/* The swap cache's bit means other things in pages of files. */
+		put(&f, 4, FLAGS, 1u << SWAPCACHE | 1u << LOCKED, 8);
+		CHECK_EQ(page(&f, 4).flags, kpf(KPF_LOCKED));
+		put(&f, 4, FLAGS, 1u << SWAPCACHE | 1u << SWAPBACKED | 1u << HWPOISON, 8);
+		CHECK_EQ(page(&f, 4).flags, kpf(KPF_SWAPCACHE) | kpf(KPF_SWAPBACKED) |
+					    kpf(KPF_HWPOISON));
+		stop(&f);
+	}
+}
+
+TEST(large_pages_of_a_process)
+{
+	for (unsigned g = 0; g < GENERATIONS; g++) {
+		uint64_t all = kpf(KPF_MMAP) | kpf(KPF_ANON) | kpf(KPF_THP), tail;
+		struct fixture f;
+
+		CHECK(start(&f, g));
+		compound(&f, 16, 3, ANON_BITS);
+		if (f.m->abi.rmappable)
+			put(&f, 17, FLAGS, 3 | 1u << SECOND, 8);
+		put(&f, 16, MAPPING, KBASE | 1, 8);
+		put(&f, 17, 20, 1, 4);           /* mapped as a whole, twice */
+		put(&f, 17, 16, g == FOLIOS_612 ? 2 : g == PAGES_510 ? 0x301 : 0, 4);
+		put(&f, 19, MAPCOUNT, 0, 4);     /* and one page by itself */
+		tail = g == FOLIOS_612 ? ANON_PAGE | all : all;
+		CHECK_EQ(page(&f, 16).flags, ANON_PAGE | all | kpf(KPF_COMPOUND_HEAD));
+		CHECK_EQ(page(&f, 19).flags, tail | kpf(KPF_COMPOUND_TAIL));
+		CHECK_EQ(page(&f, 16).count, 2);
+		CHECK_EQ(page(&f, 19).count, 3);
+		CHECK_EQ(page(&f, 19).head, 16);
+		CHECK_EQ(page(&f, 19).order, 3);
+		stop(&f);
+	}
+}
+
+/* Since 7.1: a mask that leads from a tail's own address to its head's. */
+TEST(heads_by_mask)
+{
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	compound(&f, 64, 4, 0);
+	for (uint64_t i = 1; i < 16; i++)
+		put(&f, 64 + i, HEAD, -(uint64_t)(16 * SIZE) | 1, 8);
+	put(&f, 65, FLAGS, 4, 8);
+	CHECK_EQ(page(&f, 79).head, 64);
+	CHECK_EQ(page(&f, 79).flags, kpf(KPF_COMPOUND_TAIL));
+	CHECK_EQ(page(&f, 64).flags, kpf(KPF_COMPOUND_HEAD));
+	stop(&f);
+}
+
+/* Up to 7.0 the first struct page of each page of a hugetlb page's may be a copy. */
+TEST(heads_that_are_none)
+{
+	struct fixture f;
+
+	CHECK(start(&f, PAGES_69));
+	compound(&f, 0, 7, 0);
+	put(&f, 1, FLAGS, 7, 8);
+	put(&f, 64, FLAGS, 1u << HEADBIT, 8);
+	put(&f, 64, HEAD, 0, 8);
+	CHECK_EQ(page(&f, 64).head, 0);
+	CHECK(page(&f, 64).flags & kpf(KPF_COMPOUND_TAIL));
+	CHECK(!(page(&f, 0).flags & kpf(KPF_COMPOUND_TAIL)));
+	stop(&f);
+}
+
+TEST(types)
+{
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	put(&f, 5, MAPCOUNT, 0xf2000000, 4);
+	CHECK_EQ(page(&f, 5).flags, kpf(KPF_PGTABLE));
+	CHECK_EQ(page(&f, 5).count, 0);
+	put(&f, 5, MAPCOUNT, 0xf1000000, 4);
+	CHECK_EQ(page(&f, 5).flags, kpf(KPF_OFFLINE));
+	put(&f, 5, MAPCOUNT, 0xf5000000, 4);
+	CHECK_EQ(page(&f, 5).flags, kpf(KPF_SLAB));
+	stop(&f);
+	CHECK(start(&f, PAGES_510));
+	put(&f, 5, MAPCOUNT, ~0x200u, 4);
+	CHECK_EQ(page(&f, 5).flags, kpf(KPF_PGTABLE));
+	put(&f, 5, MAPCOUNT, ~0x100u, 4);
+	CHECK_EQ(page(&f, 5).flags, kpf(KPF_OFFLINE));
+	put(&f, 5, MAPCOUNT, 77, 4);
+	put(&f, 5, FLAGS, 1u << SLAB, 8);
+	CHECK_EQ(page(&f, 5).flags, kpf(KPF_SLAB));
+	CHECK_EQ(page(&f, 5).count, 0);
+	stop(&f);
+}
+
+/* Only the first page of a free block says so. */
+TEST(free_blocks)
+{
+	struct fixture f;
+
+	CHECK(start(&f, PAGES_510));
+	put(&f, 32, MAPCOUNT, ~0x80u, 4);
+	put(&f, 32, PRIVATE, 4, 8);
+	for (uint64_t i = 32; i < 64; i++)
+		put(&f, i, REFCOUNT, 0, 4);
+	CHECK_EQ(page(&f, 32).flags, kpf(KPF_BUDDY));
+	CHECK_EQ(page(&f, 47).flags, kpf(KPF_BUDDY));
+	CHECK_EQ(page(&f, 47).order, 4);
+	CHECK_EQ(page(&f, 48).flags, 0);
+	stop(&f);
+}
+
+/* CONFIG_NO_PAGE_MAPCOUNT: what is mapped of a folio by itself is not counted. */
+TEST(averages)
+{
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	compound(&f, 16, 2, ANON_BITS);
+	put(&f, 17, FLAGS, 2 | 1u << SECOND, 8);
+	put(&f, 17, 16, 5, 4);           /* 6 mappings of 4 pages */
+	CHECK_EQ(page(&f, 18).count, 2);
+	put(&f, 17, 16, 0, 4);
+	CHECK_EQ(page(&f, 18).count, 1);
+	stop(&f);
+}
+
+TEST(zeroes_by_what_they_are)
+{
+	struct fixture f;
+
+	CHECK(start(&f, PAGES_510));
+	put(&f, 15, FLAGS, 1u << RESERVED, 8);
+	put(&f, 2, FLAGS, 1u << RESERVED, 8);
+	atw_memmap_mapped(f.m, 2, 1);    /* holds struct pages */
+	CHECK_EQ(page(&f, 2).flags, kpf(KPF_RESERVED));
+	memset(f.mem->bytes + 15 * 4096, 0, 4096);
+	atw_memmap_mapped(f.m, 15, 1);
+	CHECK_EQ(page(&f, 15).flags, kpf(KPF_RESERVED) | kpf(KPF_ZERO_PAGE));
+	stop(&f);
+}
+
+TEST(what_is_missing)
+{
+	struct atw_err err = { 0 };
+	struct atw_page p;
+	struct fixture f;
+
+	CHECK(start(&f, PAGES_510));
+	CHECK_EQ(atw_memmap_page(f.m, 100000, &p, &err), ATW_E_MISSING);
+	CHECK(strstr(err.text, "kernel address"));
+	stop(&f);
+	f.mem = kmemory_new();
+	f.k = (struct atw_kernel){ .mem = &f.mem->s, .own = f.mem->space, .kmem = f.mem->m,
+				   .needs = f.mem->n, .needs_done = true };
+	f.k.sought_kmem.done = true;
+	CHECK_EQ(atw_memmap_open(&f.k, &f.m, &err), ATW_E_UNSUPPORTED);
+	kmemory_free(f.mem);
+}
+
+/* Two levels, as VMCOREINFO tells: only the second section of the first root is there. */
+TEST(sections)
+{
+	static const char text[] =
+		"SYMBOL(mem_section)=ffff888000000200\nLENGTH(mem_section)=2\n"
+		"SIZE(mem_section)=16\nOFFSET(mem_section.section_mem_map)=8\n"
+		"NUMBER(SECTION_SIZE_BITS)=19\n";
+	struct atw_err err = { 0 };
+	struct atw_page p;
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	f.k.vi = (struct atw_vmcoreinfo){ text, sizeof(text) - 1 };
+	f.k.have_vi = true;
+	kpoint(f.mem, 0x200, 0x300);
+	kput64(f.mem, 0x310 + 8, (KBASE + PAGES - 128 * SIZE) | 0xf);
+	put(&f, 2, FLAGS, 1u << LRU, 8);
+	CHECK_EQ(page(&f, 130).flags, kpf(KPF_LRU));
+	CHECK_EQ(page(&f, 255).flags, 0);
+	CHECK_EQ(atw_memmap_page(f.m, 2, &p, &err), ATW_E_MISSING);
+	CHECK(strstr(err.text, "knows of no memory there"));
+	CHECK_EQ(atw_memmap_page(f.m, 256, &p, &err), ATW_E_MISSING);
+	CHECK_EQ(atw_memmap_page(f.m, 128 * 256, &p, &err), ATW_E_MISSING);
+	CHECK_EQ(atw_memmap_page(f.m, UINT64_MAX, &p, &err), ATW_E_MISSING);
+	/* Without the flag there is none, whatever the pointer. */
+	kput64(f.mem, 0x310 + 8, (KBASE + PAGES - 128 * SIZE) | 0xd);
+	look_again(&f);
+	CHECK_EQ(atw_memmap_page(f.m, 130, &p, &err), ATW_E_MISSING);
+	stop(&f);
+}
+
+/* Whatever a struct page holds, it is answered, and nothing else is touched. */
+TEST(random_bytes)
+{
+	uint64_t seed = 1;
+
+	for (unsigned g = 0; g < GENERATIONS; g++) {
+		struct fixture f;
+
+		CHECK(start(&f, g));
+		for (unsigned round = 0; round < 40; round++) {
+			for (size_t i = PAGES; i < PAGES + COUNT * SIZE; i += 8) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				kput64(f.mem, i, seed >> 8);
+				/* Heads and tails are rare otherwise. */
+				if (i % SIZE == HEAD && seed >> 63)
+					kput64(f.mem, i, (KBASE + PAGES +
+						(seed >> 20) % COUNT * SIZE) | 1);
+			}
+			look_again(&f);
+			for (uint64_t pfn = 0; pfn < COUNT; pfn++) {
+				struct atw_page p = { 0 };
+
+				atw_memmap_mapped(f.m, pfn, seed >> 62 ? 1 : 512);
+				CHECK_EQ(atw_memmap_page(f.m, pfn, &p, NULL), ATW_OK);
+				CHECK_EQ(p.pfn, pfn);
+			}
+		}
+		stop(&f);
+	}
+}
+
+TEST(names)
+{
+	CHECK_STR(atw_page_flag_name(0), "LOCKED");
+	CHECK_STR(atw_page_flag_name(KPF_ARCH_3), "ARCH_3");
+	CHECK(!atw_page_flag_name(27));
+	CHECK(!atw_page_flag_name(1000));
+}
