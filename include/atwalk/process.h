@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * process.h - tasks, their address spaces and their memory areas, as the
+ * kernel's own structures have them.
+ *
+ * Needs no debug information: types come from the kernel's BTF, symbols from
+ * kallsyms. Lists in hostile memory may loop: every iterator is bounded. Where
+ * it cannot go on it says so once, with ATW_E_DAMAGED, _MISSING and the like,
+ * and may be called again: it returns what can be reached otherwise, and
+ * ATW_END in the end. What was returned is good. After ATW_E_LIMIT comes nothing.
+ */
+#ifndef ATWALK_PROCESS_H
+#define ATWALK_PROCESS_H
+
+#include <atwalk/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct atw_task {
+	uint64_t at;             /* virtual address of its task_struct */
+	uint64_t mm;             /* of its mm_struct: tasks that share an address
+	                          * space have the same; 0: it has none */
+	uint32_t pid, tgid, ppid;
+	char state;              /* as /proc has it: R S D T t X Z P I; ? unknown */
+	bool kernel;             /* a kernel thread */
+	bool leader;             /* pid == tgid */
+	char name[17];           /* comm, terminated; any bytes */
+};
+
+struct atw_tasks;
+/*
+ * Every task, threads after their leader, in the kernel's order; pid 0 not.
+ * Behind a break in the list, from its end backwards.
+ */
+ATW_API int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret,
+			   struct atw_err *err);
+ATW_API int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret,
+			   struct atw_err *err);
+ATW_API void atw_tasks_close(struct atw_tasks *t);
+/* By the number of a process or of a thread. ATW_E_MISSING: there is none. */
+ATW_API int atw_task_by_pid(struct atw_kernel *k, uint32_t pid,
+			    struct atw_task *ret, struct atw_err *err);
+
+/*
+ * The page tables of an mm_struct. Addresses of the lower half are answered by
+ * what the CPU uses in user mode, those of the upper half by what the kernel
+ * uses: under page-table isolation these are two roots.
+ */
+struct atw_mm {
+	struct atw_space space;
+	atw_pa root;             /* mm->pgd */
+	atw_pa user_root;        /* what user mode has; the same if not isolated */
+	bool isolated;           /* page-table isolation: two different roots */
+};
+ATW_API int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
+			struct atw_err *err);
+
+/* A memory area. Flags are VM_*: include/linux/mm.h. */
+struct atw_area {
+	uint64_t at;             /* virtual address of its vm_area_struct */
+	atw_va start, end;       /* half open */
+	uint64_t flags;          /* vm_flags as they are */
+	bool read, write, exec, shared;
+	uint64_t offset;         /* in the file, bytes */
+	uint32_t major, minor;   /* device of the file; 0:0 none */
+	uint64_t inode;
+	bool file;               /* it maps one */
+	bool unread;             /* its file or name could not be read: offset,
+	                          * device, inode and name may be missing */
+	char name[4200];         /* as /proc/PID/maps has it, not escaped: a path,
+	                          * "[heap]", ..., or empty */
+};
+/*
+ * The areas of an mm, low addresses first. Those with ATW_E_DAMAGED or _MISSING
+ * are left out, and the next call goes on behind them where that can be done.
+ */
+struct atw_areas;
+ATW_API int atw_areas_open(struct atw_kernel *k, uint64_t mm,
+			   struct atw_areas **ret, struct atw_err *err);
+ATW_API int atw_areas_next(struct atw_areas *a, struct atw_area *ret,
+			   struct atw_err *err);
+/* What the last area's `unread` was about. */
+ATW_API const struct atw_err *atw_areas_error(const struct atw_areas *a);
+ATW_API void atw_areas_close(struct atw_areas *a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

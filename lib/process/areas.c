@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * areas.c - the memory areas of an mm_struct.
+ *
+ * Since d4af56c5c7c6 (6.1) they are in a maple tree, before in a list. Either
+ * must have them in order: an area that begins before the last one ended is
+ * damage, so that a list that goes round ends. In a tree, each node must know
+ * its parent, lie within its depth, and there are only so many.
+ */
+#include "process/areas.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernel/kernel.h"
+#include "process/maple.h"
+#include "process/names.h"
+
+enum {
+	DEPTH = 31,              /* MAPLE_HEIGHT_MAX */
+	NODES = 1 << 20,         /* ten slots each; vm.max_map_count is 65530 */
+	AREAS = 1 << 24,
+};
+
+enum phase { TREE, LIST, GATE, DONE };
+
+/* A node on the way down. */
+struct level {
+	uint64_t at;
+	uint64_t first, last;
+	enum maple_type type;
+	unsigned next;
+	struct maple_slot slot;  /* the one before next */
+	unsigned char bytes[MAPLE_NODE_MAX];
+};
+
+struct atw_areas {
+	struct members v;
+	struct names names;
+	uint64_t mm;
+	enum phase phase;
+	uint64_t ended;          /* where the last area ends */
+	uint32_t count;
+
+	struct maple_layout layout;
+	unsigned depth, nodes;
+	uint64_t next;           /* LIST: the vm_area_struct */
+	struct atw_err unread;
+	struct level level[DEPTH];
+};
+
+/* ---- opening ---- */
+
+static struct maple_shape shape(const struct needs *n, enum need_member pivot,
+				enum need_member slot)
+{
+	uint32_t p = n->member[pivot], s = n->member[slot];
+
+	if (p == NEED_NONE || s == NEED_NONE || s < p || s > UINT16_MAX)
+		return (struct maple_shape){ 0 };
+	return (struct maple_shape){ (uint16_t)p, (uint16_t)s, (uint16_t)((s - p) / 8 + 1) };
+}
+
+static uint8_t number(const struct needs *n, enum need_const c, uint8_t usual)
+{
+	return n->have_const[c] ? (uint8_t)n->constant[c] : usual;
+}
+
+static struct maple_layout layout_of(const struct needs *n)
+{
+	struct maple_shape range = shape(n, N_range64_pivot, N_range64_slot);
+
+	return (struct maple_layout){
+		.size = n->size[S_maple_node],
+		.number = {
+			[MAPLE_LEAF] = number(n, C_maple_leaf_64, 1),
+			[MAPLE_RANGE] = number(n, C_maple_range_64, 2),
+			[MAPLE_ARANGE] = number(n, C_maple_arange_64, 3),
+		},
+		.shape = {
+			[MAPLE_LEAF] = range, [MAPLE_RANGE] = range,
+			[MAPLE_ARANGE] = shape(n, N_arange64_pivot, N_arange64_slot),
+		},
+	};
+}
+
+/* The node an entry points to goes onto the stack. */
+static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
+		struct atw_err *err)
+{
+	struct level *l = &a->level[a->depth];
+	uint64_t at = maple_node(entry), parent;
+	enum maple_type type = maple_type_of(&a->layout, entry);
+	int r;
+
+	if (a->nodes++ >= NODES) {
+		a->phase = DONE;
+		return atw_err_set(err, ATW_E_LIMIT, "its tree has more than %d nodes", NODES);
+	}
+	if (type == MAPLE_TYPES)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "node at 0x%" PRIx64 " of its tree is of no known type", at);
+	if (a->depth == DEPTH)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "node at 0x%" PRIx64 " of its tree lies too deep", at);
+	r = kmem_read(a->v.m, at, l->bytes, sizeof(l->bytes), err);
+	if (r < 0)
+		return atw_err_wrap(err, "a node of its tree");
+	/* The root's leads to the tree. */
+	parent = maple_node(get_le64(l->bytes));
+	if (a->depth && parent != l[-1].at)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "node at 0x%" PRIx64 " of its tree: its parent is 0x%" PRIx64
+				   ", not 0x%" PRIx64, at, parent, l[-1].at);
+	l->at = at;
+	l->type = type;
+	l->first = first;
+	l->last = last;
+	l->next = 0;
+	a->depth++;
+	return ATW_OK;
+}
+
+static int start_tree(struct atw_areas *a, struct atw_err *err)
+{
+	uint64_t root;
+	int r = member_get(&a->v, a->mm, N_mm_ma_root, &root, err);
+
+	if (r < 0)
+		return r;
+	a->phase = TREE;
+	a->layout = layout_of(a->v.n);
+	if (!maple_layout_good(&a->layout))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this kernel's trees of areas are not of a kind that is known");
+	if (maple_is_root(root))
+		return push(a, root, 0, UINT64_MAX, err);
+	/* An area has many addresses, and a tree without a node has but 0. */
+	return !maple_is_pointer(root) ? ATW_OK :
+		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
+}
+
+int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
+		  unsigned release, struct atw_areas **ret, struct atw_err *err)
+{
+	struct atw_areas *a;
+	int r = needs_check(v.n, FOR_AREAS, err);
+
+	if (r < 0)
+		return r;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	a->v = v;
+	a->mm = mm;
+	if (member_have(&v, N_mm_ma_root)) {
+		r = start_tree(a, err);
+	} else if (member_have(&v, N_vma_next)) {
+		r = member_get(&v, mm, N_mm_mmap, &a->next, err);
+		a->phase = LIST;
+	} else {
+		r = atw_err_set(err, ATW_E_UNSUPPORTED,
+				"memory areas cannot be found: this kernel has neither a tree nor a list of them");
+	}
+	if (r < 0) {
+		atw_areas_close(a);
+		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
+	}
+	names_init(&a->names, v, mm, page_shift, release);
+	*ret = a;
+	return ATW_OK;
+}
+
+static unsigned release_of(const struct atw_kernel *k)
+{
+	unsigned major, minor;
+	struct atw_blob b;
+	char text[32];
+
+	if (!k->have_vi || atw_vmcoreinfo_text(&k->vi, "OSRELEASE", &b) < 0)
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)(b.len < 31 ? b.len : 31),
+		 (const char *)b.data);
+	return sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
+}
+
+int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
+		   struct atw_err *err)
+{
+	struct members v = { .n = kernel_needs(k) };
+	int r = kernel_kmem(k, &v.m, err);
+
+	return r < 0 ? r : areas_open_at(v, mm, k->own.paging.page_shift,
+					 release_of(k), ret, err);
+}
+
+void atw_areas_close(struct atw_areas *a)
+{
+	free(a);
+}
+
+/* ---- one area ---- */
+
+static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
+		struct atw_err *err)
+{
+	uint64_t page = (uint64_t)1 << a->names.page_shift;
+	int r;
+
+	memset(ret, 0, offsetof(struct atw_area, name) + 1);
+	ret->at = vma;
+	r = member_get(&a->v, vma, N_vma_start, &ret->start.u, err);
+	if (r == ATW_OK)
+		r = member_get(&a->v, vma, N_vma_end, &ret->end.u, err);
+	if (r == ATW_OK)
+		r = member_get(&a->v, vma, N_vma_flags, &ret->flags, err);
+	if (r < 0)
+		return atw_err_wrap(err, "area at 0x%" PRIx64, vma);
+	if (ret->start.u >= ret->end.u || (ret->start.u | ret->end.u) & (page - 1))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "area at 0x%" PRIx64 ": goes from 0x%" PRIx64 " to 0x%" PRIx64,
+				   vma, ret->start.u, ret->end.u);
+	if (ret->start.u < a->ended)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "area at 0x%" PRIx64 ": begins at 0x%" PRIx64
+				   ", where the one before it has not ended",
+				   vma, ret->start.u);
+	a->ended = ret->end.u;
+	/* VM_READ, VM_WRITE, VM_EXEC; VM_MAYSHARE is what maps shows. */
+	ret->read = ret->flags & 1;
+	ret->write = ret->flags & 2;
+	ret->exec = ret->flags & 4;
+	ret->shared = ret->flags & 0x80;
+	a->unread.status = names_fill(&a->names, ret, &a->unread);
+	ret->unread = a->unread.status < 0;
+	return ATW_OK;
+}
+
+/* ---- all of them ---- */
+
+static int fill_slot(struct atw_areas *a, const struct maple_slot *s,
+		     struct atw_area *ret, struct atw_err *err)
+{
+	int r = fill(a, s->entry, ret, err);
+
+	if (r == ATW_OK && (ret->start.u != s->first || ret->end.u - 1 != s->last))
+		r = atw_err_set(err, ATW_E_DAMAGED, "area at 0x%" PRIx64
+				": its tree has it from 0x%" PRIx64 " to 0x%" PRIx64,
+				s->entry, s->first, s->last);
+	return r;
+}
+
+static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	while (a->depth) {
+		struct level *l = &a->level[a->depth - 1];
+		struct maple_slot prev = l->slot;
+		int r = maple_slot(&a->layout, l->type, l->bytes, l->first, l->last,
+				   l->next, &prev, &l->slot);
+
+		if (r == ATW_END) {
+			a->depth--;
+			continue;
+		}
+		if (r < 0) {
+			a->depth--;
+			return atw_err_set(err, r, "node at 0x%" PRIx64
+					   " of its tree: slot %u answers for addresses that it cannot",
+					   l->at, l->next);
+		}
+		l->next++;
+		if (l->type != MAPLE_LEAF) {
+			r = push(a, l->slot.entry, l->slot.first, l->slot.last, err);
+			if (r < 0)
+				return r;
+		} else if (maple_is_pointer(l->slot.entry)) {
+			return fill_slot(a, &l->slot, ret, err);
+		}
+	}
+	a->phase = GATE;
+	return ATW_END;
+}
+
+static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	uint64_t vma = a->next;
+	int r;
+
+	if (!vma) {
+		a->phase = GATE;
+		return ATW_END;
+	}
+	a->phase = GATE;                 /* there is no way past what is broken */
+	r = member_get(&a->v, vma, N_vma_next, &a->next, err);
+	if (r == ATW_OK)
+		r = fill(a, vma, ret, err);
+	if (r == ATW_OK)
+		a->phase = LIST;
+	return r;
+}
+
+/*
+ * x86: maps shows an area that no mm has. arch/x86/entry/vsyscall/vsyscall_64.c,
+ * get_gate_vma(): not where it is switched off, and not in 32-bit processes.
+ */
+static int next_of_gate(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	enum { MODE_NONE = 2, HAS_VSYSCALL = 2 };
+	const struct needs *n = a->v.n;
+	uint64_t gate = n->symbol[Y_gate_vma], mode = n->symbol[Y_vsyscall_mode];
+	uint64_t flags = HAS_VSYSCALL, narrow = 0;
+	uint32_t value;
+
+	a->phase = DONE;
+	if (!gate || !mode || kmem_u32(a->v.m, mode, &value, NULL) < 0 ||
+	    value == MODE_NONE)
+		return ATW_END;
+	if (member_have(&a->v, N_mm_context_flags))
+		member_get(&a->v, a->mm, N_mm_context_flags, &flags, NULL);
+	else if (member_have(&a->v, N_mm_ia32))
+		member_get(&a->v, a->mm, N_mm_ia32, &narrow, NULL);
+	if (!(flags & HAS_VSYSCALL) || narrow)
+		return ATW_END;
+	if (fill(a, gate, ret, err) < 0)
+		return err->status;
+	snprintf(ret->name, sizeof(ret->name), "[vsyscall]");
+	return ATW_OK;
+}
+
+int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = ATW_END;
+
+	while (r == ATW_END && a->phase != DONE) {
+		if (a->count == AREAS) {
+			a->phase = DONE;
+			atw_err_set(&why, ATW_E_LIMIT, "it has more than %d areas", AREAS);
+			r = ATW_E_LIMIT;
+			break;
+		}
+		r = a->phase == TREE ? next_of_tree(a, ret, &why) :
+		    a->phase == LIST ? next_of_list(a, ret, &why) :
+				       next_of_gate(a, ret, &why);
+	}
+	a->count++;
+	if (r < 0 && err) {
+		*err = why;
+		atw_err_wrap(err, "mm at 0x%" PRIx64, a->mm);
+	}
+	return r;
+}
+
+const struct atw_err *atw_areas_error(const struct atw_areas *a)
+{
+	return &a->unread;
+}

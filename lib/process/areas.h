@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PROCESS_AREAS_H
+#define PROCESS_AREAS_H
+
+#include <atwalk/process.h>
+
+#include "process/members.h"
+
+/* Areas of an mm seen through `v`; `release` as in names.h. */
+int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
+		  unsigned release, struct atw_areas **ret, struct atw_err *err);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/members.h"
+
+#include <inttypes.h>
+
+int member_at(const struct members *v, uint64_t base, enum need_member id,
+	    uint64_t *ret, struct atw_err *err)
+{
+	if (!member_have(v, id))
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "this kernel has no member %s",
+				   needs_at(v->n, id).names);
+	*ret = base + v->n->member[id];
+	return ATW_OK;
+}
+
+int member_get(const struct members *v, uint64_t base, enum need_member id,
+	     uint64_t *ret, struct atw_err *err)
+{
+	unsigned width = v->n->width[id] ? v->n->width[id] : 8;
+	struct atw_err why = { .status = ATW_E_MISSING };
+	const void *p;
+	uint64_t at = 0;
+	int r = member_at(v, base, id, &at, err);
+
+	if (r < 0)
+		return r;
+	p = kmem_peek(v->m, at, width, &why);
+	if (!p)
+		return atw_err_set(err, why.status, "%s", why.text);
+	*ret = width == 1 ? *(const unsigned char *)p : width == 2 ? get_le16(p) :
+	       width == 4 ? get_le32(p) : get_le64(p);
+	return ATW_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * members.h - members of the kernel's structs, by where they are in this kernel.
+ */
+#ifndef PROCESS_MEMBERS_H
+#define PROCESS_MEMBERS_H
+
+#include "kernel/kmem.h"
+#include "kernel/needs.h"
+
+/* Both borrowed. */
+struct members {
+	struct kmem *m;
+	const struct needs *n;
+};
+
+static inline bool member_have(const struct members *v, enum need_member id)
+{
+	return v->n->member[id] != NEED_NONE;
+}
+
+/* Where a member lies; ATW_E_UNSUPPORTED if this kernel has none. */
+int member_at(const struct members *v, uint64_t base, enum need_member id,
+	    uint64_t *ret, struct atw_err *err);
+/*
+ * Its value: a number of 1, 2, 4 or 8 bytes, zero-extended; the first 8 bytes
+ * of anything else, which of a list is the link to the next.
+ */
+int member_get(const struct members *v, uint64_t base, enum need_member id,
+	     uint64_t *ret, struct atw_err *err);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mm.c - the page tables of an mm_struct.
+ *
+ * mm->pgd is an address in the kernel's direct map. What it points to is:
+ *
+ *   arm64    the root of the lower half; the upper one is the kernel's own
+ *   riscv64  the root of both: every process has the kernel's top entries in a
+ *            table of its own, which is what its CPUs use
+ *   x86_64   the same; under page-table isolation (aa8c6248f8c7, 4.15) the root
+ *            that the kernel uses, with the one of user mode in the next page
+ *
+ * Whether tables are isolated no structure says, and what a configuration
+ * option says may have been overruled at boot. The tables themselves do.
+ */
+#include "process/mm.h"
+
+#include <inttypes.h>
+
+#include "kernel/kernel.h"
+#include "process/members.h"
+#include "walk/memory.h"
+
+enum { PAGE = 4096, WORDS = 512, HALF = 256 };
+
+static const uint64_t P = 1, US = 4, NX = (uint64_t)1 << 63;
+/* Set by the CPU, in whichever of the two copies it walks. */
+static const uint64_t AD = 0x60;
+
+static bool same(uint64_t a, uint64_t b)
+{
+	return !((a ^ b) & ~AD);
+}
+
+/*
+ * arch/x86/mm/pti.c, __pti_set_user_pgtbl(): what the kernel's copy has for the
+ * lower half the user's has too, and only there it is executable. For the
+ * upper half the user's copy has what was cloned from swapper_pg_dir's own user
+ * copy (clone_pgd_range()): the few tables that entry code needs.
+ */
+bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
+{
+	unsigned upper = 0, kernels = 0;
+
+	for (unsigned i = 0; i < WORDS; i++) {
+		uint64_t k = load_word(kernel, 8, i), u = load_word(user, 8, i);
+
+		if (i >= HALF) {
+			/* modify_ldt() adds one of the process's own. */
+			if (swapper && !same(u, load_word(swapper, 8, i)) &&
+			    !same(u, k))
+				return false;
+			upper += u & P;
+			kernels += k & P;
+		} else if ((k & (P | US)) == (P | US)) {
+			/* CPUs without NX have it in neither. */
+			if (!same(k & ~NX, u) || (u & NX))
+				return false;
+		} else if (!same(k, u)) {
+			return false;    /* not for users: EFI, or nothing */
+		}
+	}
+	return upper && upper < kernels;
+}
+
+/* A page of tables; NULL: not all of it is there. */
+static const void *page_at(struct atw_source *mem, uint64_t pa, void *scratch)
+{
+	enum atw_loss loss = ATW_HAVE;
+	const void *p;
+	size_t got = memory_words(mem, ATW_PA(pa), PAGE, scratch, &p, &loss, NULL);
+
+	return got == PAGE && !loss ? p : NULL;
+}
+
+static bool is_isolated(const struct atw_kernel *k, uint64_t root)
+{
+	char scratch[3][PAGE];
+	const void *kernel, *user, *swapper = NULL;
+	uint64_t own = k->own.low.pa.u;
+
+	/* Two pages, the first at a multiple of both (PGD_ALLOCATION_ORDER). */
+	if (k->own.paging.family != ATW_X86 || k->own.paging.word_size != 8 ||
+	    k->own.paging.level[k->own.paging.nlevels - 1].bits != 9 || root & PAGE)
+		return false;
+	kernel = page_at(k->mem, root, scratch[0]);
+	user = page_at(k->mem, root + PAGE, scratch[1]);
+	if (k->have_own && k->own.low.have && !(own & PAGE))
+		swapper = page_at(k->mem, own + PAGE, scratch[2]);
+	return kernel && user && mm_is_user_copy(kernel, user, swapper);
+}
+
+int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
+		struct atw_err *err)
+{
+	struct members v = { .n = kernel_needs(k) };
+	struct atw_mm n = { .space = k->own };
+	uint64_t pgd;
+	int r = needs_check(v.n, FOR_SPACES, err);
+
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = member_get(&v, mm, N_mm_pgd, &pgd, err);
+	if (r == ATW_OK)
+		r = kmem_physical(v.m, pgd, &n.root, err);
+	if (r < 0)
+		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
+	n.isolated = is_isolated(k, n.root.u);
+	n.user_root = n.isolated ? ATW_PA(n.root.u + PAGE) : n.root;
+	n.space.low = (struct atw_root){ n.user_root, true };
+	if (n.isolated)
+		n.space.high = (struct atw_root){ n.root, true };
+	else if (n.space.paging.halves != ATW_SPLIT)
+		n.space.high.have = false;
+	*ret = n;
+	return ATW_OK;
+}

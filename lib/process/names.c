@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * names.c - the right-hand side of a line of /proc/PID/maps: show_map_vma() in
+ * fs/proc/task_mmu.c, in its order.
+ */
+#include "process/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "process/path.h"
+
+enum {
+	FMODE_BACKING = 1 << 25,         /* include/linux/fs.h, 62d53c4a1dfe (6.5) */
+	MINORBITS = 20,
+	ANON_NAME = 80,                  /* ANON_VMA_NAME_MAX_LEN */
+	STEPS = 1 << 22,                 /* 64 for each of vm.max_map_count */
+};
+
+void names_init(struct names *ret, struct members v, uint64_t mm,
+		unsigned page_shift, unsigned release)
+{
+	struct names n = { .v = v, .page_shift = page_shift, .steps = STEPS };
+
+	/*
+	 * Until d3bb89ea9c13 (6.6) and the fix of it, areas that only touch the
+	 * heap were called so as well. No structure tells the two apart.
+	 */
+	n.wide_heap = release && release < 6006;
+	if (member_get(&v, mm, N_mm_brk, &n.brk, NULL) < 0 ||
+	    member_get(&v, mm, N_mm_start_brk, &n.start_brk, NULL) < 0)
+		n.brk = n.start_brk = 0;
+	if (member_get(&v, mm, N_mm_start_stack, &n.start_stack, NULL) < 0)
+		n.start_stack = 0;
+	if (member_get(&v, mm, N_mm_vdso, &n.vdso, NULL) < 0)
+		n.vdso = 0;
+	*ret = n;
+}
+
+/* ---- areas of a file ---- */
+
+/*
+ * Where a file is opened through overlayfs, what is mapped is a file below;
+ * since def3ae83da02 (6.7) that one knows the path that its user opened.
+ */
+static bool user_path(const struct members *v, uint64_t file, uint64_t *mnt,
+		      uint64_t *dentry)
+{
+	uint64_t mode, backing = file - v->n->member[N_backing_file];
+
+	return member_have(v, N_backing_file) &&
+	       member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK &&
+	       mode & FMODE_BACKING &&
+	       member_get(v, backing, N_backing_mnt, mnt, NULL) == ATW_OK &&
+	       member_get(v, backing, N_backing_dentry, dentry, NULL) == ATW_OK && *dentry;
+}
+
+static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
+		     struct atw_err *err)
+{
+	const struct members *v = &n->v;
+	uint64_t mnt, dentry, inode, sb, dev;
+	bool user = user_path(v, file, &mnt, &dentry);
+	int r = user ? member_get(v, dentry, N_dentry_inode, &inode, err)
+		     : member_get(v, file, N_file_inode, &inode, err);
+
+	if (r == ATW_OK)
+		r = member_get(v, inode, N_inode_ino, &a->inode, err);
+	if (r == ATW_OK)
+		r = member_get(v, inode, N_inode_sb, &sb, err);
+	if (r == ATW_OK)
+		r = member_get(v, sb, N_sb_dev, &dev, err);
+	if (r == ATW_OK) {
+		a->major = (uint32_t)dev >> MINORBITS;
+		a->minor = (uint32_t)dev & ((1u << MINORBITS) - 1);
+	}
+	if (a->name[0] || r < 0)         /* the user gave it one */
+		return r;
+	if (!user)
+		r = member_get(v, file, N_file_mnt, &mnt, err);
+	if (!user && r == ATW_OK)
+		r = member_get(v, file, N_file_dentry, &dentry, err);
+	if (r == ATW_OK)
+		r = path_read_within(v, mnt, dentry, &n->steps, a->name, sizeof(a->name), err);
+	if (r < 0)
+		a->name[0] = '\0';
+	return r;
+}
+
+/* ---- others ---- */
+
+/* A name given by prctl(PR_SET_VMA_ANON_NAME). */
+static int given_name(const struct members *v, struct atw_area *a, struct atw_err *err)
+{
+	char text[ANON_NAME];
+	uint64_t name, at;
+	int r;
+
+	if (!member_have(v, N_vma_anon_name) || !member_have(v, N_anon_name_text))
+		return ATW_OK;
+	/* Until d09e8ca6cb93 (6.2) it shared its place with what files need. */
+	if (a->file && v->n->member[N_vma_anon_name] == v->n->member[N_vma_shared])
+		return ATW_OK;
+	r = member_get(v, a->at, N_vma_anon_name, &name, err);
+	if (r < 0 || !name)
+		return r;
+	at = name + v->n->member[N_anon_name_text];
+	r = kmem_text(v->m, at, text, sizeof(text), err);
+	if (r == ATW_OK)
+		snprintf(a->name, sizeof(a->name), "[%s:%s]",
+			 a->file ? "anon_shmem" : "anon", text);
+	return r;
+}
+
+/*
+ * _install_special_mapping(): vm_private_data leads to the name. That the
+ * operations are those of special mappings would take a symbol; but an area
+ * without a file whose operations can name it is always one.
+ */
+static bool special_name(const struct members *v, struct atw_area *a)
+{
+	uint64_t ops, fn, special, name;
+	char text[64];
+	size_t len;
+
+	if (member_get(v, a->at, N_vma_ops, &ops, NULL) < 0 || !ops ||
+	    member_get(v, ops, N_vops_name, &fn, NULL) < 0 || !fn ||
+	    member_get(v, a->at, N_vma_private, &special, NULL) < 0 || !special ||
+	    member_get(v, special, N_special_name, &name, NULL) < 0 || !name ||
+	    kmem_text(v->m, name, text, sizeof(text), NULL) < 0)
+		return false;
+	len = strlen(text);
+	if (len < 3 || text[0] != '[' || text[len - 1] != ']')
+		return false;
+	snprintf(a->name, sizeof(a->name), "%s", text);
+	return true;
+}
+
+static const char *marked(const struct names *n, const struct atw_area *a)
+{
+	uint64_t start = a->start.u, end = a->end.u;
+
+	if (n->vdso && start == n->vdso) /* arch_vma_name() of RISC-V, 5.10 */
+		return "[vdso]";
+	if (n->wide_heap ? start <= n->brk && end >= n->start_brk
+			 : start < n->brk && end > n->start_brk)
+		return "[heap]";
+	if (start <= n->start_stack && end >= n->start_stack)
+		return "[stack]";
+	return NULL;
+}
+
+int names_fill(struct names *n, struct atw_area *a, struct atw_err *err)
+{
+	const struct members *v = &n->v;
+	const char *mark;
+	uint64_t file = 0, pgoff;
+	int r = ATW_OK, named;
+
+	if (member_have(v, N_vma_file))
+		r = member_get(v, a->at, N_vma_file, &file, err);
+	a->file = file;
+	if (r == ATW_OK && file) {
+		r = member_get(v, a->at, N_vma_pgoff, &pgoff, err);
+		if (r == ATW_OK)
+			a->offset = pgoff << n->page_shift;
+	}
+	if (r < 0)
+		return r;
+	if (file) {
+		named = given_name(v, a, err);
+		r = fill_file(n, file, a, err);
+		return r < 0 ? r : named;
+	}
+	if (special_name(v, a))
+		return ATW_OK;
+	mark = marked(n, a);
+	if (!mark)
+		return given_name(v, a, err);
+	snprintf(a->name, sizeof(a->name), "%s", mark);
+	return ATW_OK;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* names.h - what /proc/PID/maps calls an area: fs/proc/task_mmu.c. */
+#ifndef PROCESS_NAMES_H
+#define PROCESS_NAMES_H
+
+#include <atwalk/process.h>
+
+#include "process/members.h"
+
+/* What is the same for all areas of an mm. */
+struct names {
+	struct members v;
+	unsigned page_shift;
+	bool wide_heap;          /* before 6.6; see names.c */
+	uint64_t brk, start_brk, start_stack, vdso;
+	uint32_t steps;          /* that paths may still take, all together */
+};
+
+/* `release`: of the kernel, as 1000 * 6 + 12; 0: not known. */
+void names_init(struct names *ret, struct members v, uint64_t mm,
+		unsigned page_shift, unsigned release);
+/*
+ * File and name of an area whose addresses and flags are known. What was read
+ * before a failure is filled in.
+ */
+int names_fill(struct names *n, struct atw_area *a, struct atw_err *err);
+
+#endif

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * tasks.c - the list of tasks.
+ *
+ * init_task.tasks links the leader of every process, signal->thread_head the
+ * threads of each. The lists are double, and every step must be confirmed by
+ * the link back: whatever bytes there are, such a walk cannot run in a circle
+ * that leaves out its start. Where the list of leaders is broken, what lies
+ * behind the break is reached from the other end.
+ */
+#include "process/tasks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "kernel/kernel.h"
+
+enum {
+	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
+	COMM = 16,                       /* TASK_COMM_LEN */
+	PF_KTHREAD = 0x00200000,
+	NEXT = 0, PREV = 8,              /* in struct list_head */
+};
+
+enum phase { LEADERS, THREADS, DONE };
+
+struct atw_tasks {
+	struct members v;
+	enum phase phase;
+	uint64_t head;           /* the link in init_task */
+	uint64_t link;           /* of the leader returned last, or the head */
+	uint64_t broken;         /* the last good one before a break; 0: none */
+	unsigned way;            /* NEXT, or PREV behind a break */
+	uint64_t leader;         /* its task, and the number it has */
+	uint32_t tgid;
+	uint64_t thread_head, thread;
+	uint32_t count;          /* of links followed */
+};
+
+int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
+		  struct atw_err *err)
+{
+	struct atw_tasks *t;
+	int r = needs_check(v.n, FOR_TASKS, err);
+
+	if (r < 0)
+		return r;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	t->v = v;
+	t->head = t->link = init_task + v.n->member[N_task_tasks];
+	*ret = t;
+	return ATW_OK;
+}
+
+int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err *err)
+{
+	struct members v = { .n = kernel_needs(k) };
+	uint64_t init_task = 0;
+	int r = needs_check(v.n, FOR_TASKS, err);
+
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = kernel_init_task(k, &init_task, err);
+	return r < 0 ? r : tasks_open_at(v, init_task, ret, err);
+}
+
+void atw_tasks_close(struct atw_tasks *t)
+{
+	free(t);
+}
+
+/* ---- one task ---- */
+
+char task_state_letter(uint64_t state, uint32_t exit_state)
+{
+	enum {
+		UNINTERRUPTIBLE = 0x2, REPORT = 0x7f, NOLOAD = 0x400,
+		RTLOCK_WAIT = 0x1000,    /* 5f220be21418 (5.16) */
+		FROZEN = 0x8000,         /* f5d39b020809 (6.1) */
+		IDLE = UNINTERRUPTIBLE | NOLOAD,
+	};
+	uint64_t report = (state | exit_state) & REPORT;
+	unsigned letter = 0;
+
+	if ((state & IDLE) == IDLE)
+		return 'I';
+	/* Not told to users: it looks like any other wait. */
+	if (state & (RTLOCK_WAIT | FROZEN))
+		report = UNINTERRUPTIBLE;
+	for (; report; report >>= 1)
+		letter++;
+	return "RSDTtXZP"[letter];
+}
+
+static char state(const struct members *v, uint64_t task)
+{
+	uint64_t s, exit_state;
+
+	if (member_get(v, task, N_task_state, &s, NULL) < 0 ||
+	    member_get(v, task, N_task_exit_state, &exit_state, NULL) < 0)
+		return '?';
+	return task_state_letter(s, (uint32_t)exit_state);
+}
+
+/* What is not there stays zero; without a number there is no task. */
+static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
+		struct atw_err *err)
+{
+	const struct members *v = &t->v;
+	struct atw_task n = { .at = task };
+	uint64_t pid = 0, tgid = 0, flags = 0, parent, ppid;
+	int r = member_get(v, task, N_task_pid, &pid, err);
+
+	if (r == ATW_OK)
+		r = member_get(v, task, N_task_tgid, &tgid, err);
+	if (r == ATW_OK)
+		r = kmem_read(v->m, task + v->n->member[N_task_comm], n.name, COMM, err);
+	if (r < 0)
+		return atw_err_wrap(err, "task at 0x%" PRIx64, task);
+	if (!pid || pid > PID_MAX || tgid != (t->phase == THREADS ? t->tgid : pid))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "task at 0x%" PRIx64 ": has number %" PRIu64 " of process %" PRIu64
+				   ", which cannot be", task, pid, tgid);
+	n.pid = (uint32_t)pid;
+	n.tgid = (uint32_t)tgid;
+	n.leader = pid == tgid;
+	n.state = state(v, task);
+	if (member_get(v, task, N_task_flags, &flags, NULL) == ATW_OK)
+		n.kernel = flags & PF_KTHREAD;
+	if (member_get(v, task, N_task_real_parent, &parent, NULL) == ATW_OK && parent &&
+	    member_get(v, parent, N_task_tgid, &ppid, NULL) == ATW_OK)
+		n.ppid = (uint32_t)ppid;
+	if (member_have(v, N_task_mm)) {
+		r = member_get(v, task, N_task_mm, &n.mm, err);
+		if (r < 0)
+			return atw_err_wrap(err, "task %" PRIu32 " at 0x%" PRIx64, n.pid, task);
+	}
+	*ret = n;
+	return ATW_OK;
+}
+
+/* ---- the lists ---- */
+
+/* One link on, if the link there points back. */
+static int step(const struct atw_tasks *t, uint64_t link, unsigned way,
+		uint64_t *ret, struct atw_err *err)
+{
+	uint64_t to = 0, back = 0;
+	int r = kmem_u64(t->v.m, link + way, &to, err);
+
+	if (r == ATW_OK && way == PREV && to == t->broken) {
+		*ret = to;               /* where the link on is known to be bad */
+		return ATW_OK;
+	}
+	if (r == ATW_OK)
+		r = kmem_u64(t->v.m, to + (way ^ PREV), &back, err);
+	if (r < 0)
+		return r;
+	if (back != link)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "the link at 0x%" PRIx64 " leads to 0x%" PRIx64
+				   ", and that one's back to 0x%" PRIx64, link, to, back);
+	*ret = to;
+	return ATW_OK;
+}
+
+static uint64_t task_of(const struct atw_tasks *t, uint64_t link, enum need_member id)
+{
+	return link - t->v.n->member[id];
+}
+
+/* The list is broken behind t->link: go on from its other end. */
+static int turn(struct atw_tasks *t, struct atw_err *err)
+{
+	atw_err_wrap(err, "the list of tasks is broken at %s0x%" PRIx64,
+		     t->link == t->head ? "init_task, " : "the task at ",
+		     task_of(t, t->link, N_task_tasks));
+	if (t->way == PREV) {
+		t->phase = DONE;
+	} else {
+		t->way = PREV;
+		t->broken = t->link;
+		t->link = t->head;
+	}
+	return err->status;
+}
+
+static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+{
+	uint64_t to = 0;
+	int r = step(t, t->link, t->way, &to, err);
+
+	if (r < 0)
+		return turn(t, err);
+	if (to == t->head || to == t->broken) {
+		t->phase = DONE;
+		return ATW_END;
+	}
+	t->link = to;
+	t->leader = task_of(t, to, N_task_tasks);
+	r = fill(t, t->leader, ret, err);
+	if (r < 0)
+		return r;                /* the links are good: go on behind it */
+	t->tgid = ret->tgid;
+	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
+	if (r == ATW_OK && t->thread_head) {
+		t->thread_head += t->v.n->member[N_signal_thread_head];
+		t->thread = t->thread_head;
+		t->phase = THREADS;
+	}
+	return ATW_OK;
+}
+
+/* ATW_END: not one to return; t->phase says whether there may be more. */
+static int next_thread(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+{
+	uint64_t task;
+
+	if (step(t, t->thread, NEXT, &t->thread, err) < 0) {
+		t->phase = LEADERS;
+		return atw_err_wrap(err, "the threads of process %" PRIu32, t->tgid);
+	}
+	if (t->thread == t->thread_head) {
+		t->phase = LEADERS;
+		return ATW_END;
+	}
+	task = task_of(t, t->thread, N_task_thread_node);
+	return task == t->leader ? ATW_END : fill(t, task, ret, err);
+}
+
+int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = ATW_END;
+
+	while (r == ATW_END && t->phase != DONE) {
+		if (t->count++ >= 2 * PID_MAX) {
+			t->phase = DONE;
+			return atw_err_set(err, ATW_E_LIMIT,
+					   "the list of tasks has more than there can be");
+		}
+		r = t->phase == THREADS ? next_thread(t, ret, &why)
+					: next_leader(t, ret, &why);
+	}
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+int atw_task_by_pid(struct atw_kernel *k, uint32_t pid, struct atw_task *ret,
+		    struct atw_err *err)
+{
+	struct atw_err why = { 0 }, first = { 0 };
+	struct atw_tasks *tasks = NULL;
+	struct atw_task t = { 0 };
+	uint32_t n = 0;
+	int r = atw_tasks_open(k, &tasks, err);
+
+	if (r < 0)
+		return r;
+	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+		n += r == ATW_OK;
+		if (r == ATW_OK && t.pid == pid)
+			break;
+		if (r < 0 && !first.status)
+			first = why;
+	}
+	atw_tasks_close(tasks);
+	if (r == ATW_OK)
+		*ret = t;
+	else if (first.status)
+		r = atw_err_set(err, first.status,
+				"task %" PRIu32 " is not among the %" PRIu32 " that were found: %.400s",
+				pid, n, first.text);
+	else
+		r = atw_err_set(err, ATW_E_MISSING,
+				"there is no process or thread %" PRIu32 " among %" PRIu32 " tasks",
+				pid, n);
+	return r;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PROCESS_TASKS_H
+#define PROCESS_TASKS_H
+
+#include <atwalk/process.h>
+
+#include "process/members.h"
+
+/* The list that init_task heads, seen through `v`. */
+int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
+		  struct atw_err *err);
+/* As /proc shows it: fs/proc/array.c, get_task_state(). Pure. */
+char task_state_letter(uint64_t state, uint32_t exit_state);
+
+#endif
