@@ -108,6 +108,13 @@ ATW_API int atw_output_row(struct atw_output *out, const struct atw_row *row,
 /* Rows that passed the filter so far. */
 ATW_API uint64_t atw_output_rows(const struct atw_output *out);
 /*
+ * A line above the next row that is shown, for what it and those after it have
+ * in common: plain format only, and not where rows are sorted or grouped. One
+ * that no row follows is forgotten.
+ */
+ATW_API int atw_output_heading(struct atw_output *out, const char *fmt, ...)
+	ATW_PRINTF(2, 3);
+/*
  * Free text below the table: plain format only, other formats drop it. Comes
  * out after the rows.
  */

@@ -23,9 +23,9 @@ static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 		const char *words = cell_words(c, u);
 
 		if (*words)
-			text_csv(&c->form, words);
+			text_csv(&c->form->text, words);
 	}
-	sink_put(k, &c->form);
+	sink_put(k, &c->form->text);
 }
 
 static void put_text(struct atw_sink *k, struct cell *c, const char *s)
@@ -34,8 +34,8 @@ static void put_text(struct atw_sink *k, struct cell *c, const char *s)
 	if (!s)
 		return;
 	if (!cell_has_text(c, s))
-		text_csv(&c->form, s);
-	sink_put(k, &c->form);
+		text_csv(&c->form->text, s);
+	sink_put(k, &c->form->text);
 }
 
 static int csv_row(struct atw_sink *k, const struct atw_row *row,

@@ -7,23 +7,30 @@ static const char pairs[201] =
 	"50515253545556575859606162636465666768697071727374"
 	"75767778798081828384858687888990919293949596979899";
 
+unsigned dec_digits(uint64_t v)
+{
+	unsigned n = 1;
+
+	for (; v >= 10000; v /= 10000)
+		n += 4;
+	return n + (v >= 10) + (v >= 100) + (v >= 1000);
+}
+
+/* Backwards from where they end, in place: a copy would wait for its stores. */
 char *put_dec(char *p, uint64_t v)
 {
-	char tmp[NUMBER_MAX], *end = tmp + sizeof(tmp), *q = end;
+	char *end = p + dec_digits(v), *q = end;
 
 	while (v >= 100) {
 		q -= 2;
 		memcpy(q, pairs + v % 100 * 2, 2);
 		v /= 100;
 	}
-	if (v >= 10) {
-		q -= 2;
-		memcpy(q, pairs + v * 2, 2);
-	} else {
-		*--q = (char)('0' + v);
-	}
-	memcpy(p, q, (size_t)(end - q));
-	return p + (end - q);
+	if (v >= 10)
+		memcpy(q - 2, pairs + v * 2, 2);
+	else
+		q[-1] = (char)('0' + v);
+	return end;
 }
 
 char *put_hex_short(char *p, uint64_t v)

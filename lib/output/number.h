@@ -36,5 +36,7 @@ static inline char *put_hex(char *p, uint64_t v)
 char *put_hex_short(char *p, uint64_t v);
 
 char *put_dec(char *p, uint64_t v);
+/* How many characters put_dec() writes. */
+unsigned dec_digits(uint64_t v);
 
 #endif

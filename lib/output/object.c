@@ -38,11 +38,11 @@ static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 {
 	if (!cell_has(c, u)) {
 		if (c->col->type == ATW_T_FLAGS)
-			list_json(&c->form, c->col, u);
+			list_json(&c->form->text, c->col, u);
 		else
-			text_json(&c->form, cell_words(c, u));
+			text_json(&c->form->text, cell_words(c, u));
 	}
-	sink_put(k, &c->form);
+	sink_put(k, &c->form->text);
 }
 
 static void put_value(struct atw_sink *k, struct cell *c,
@@ -72,8 +72,8 @@ static void put_value(struct atw_sink *k, struct cell *c,
 		break;
 	case ATW_T_TEXT:
 		if (!cell_has_text(c, v->s))
-			text_json(&c->form, v->s);
-		sink_put(k, &c->form);
+			text_json(&c->form->text, v->s);
+		sink_put(k, &c->form->text);
 		break;
 	}
 }

@@ -40,6 +40,7 @@ struct atw_output {
 	struct writer w;
 	struct target target;
 	struct buf notes;
+	struct buf heading;              /* for the next row; empty: none */
 	uint64_t rows;                   /* past the filter */
 
 	enum state state;
@@ -166,6 +167,14 @@ int atw_output_open(const struct atw_output_opts *o,
 	return ATW_OK;
 }
 
+static void put_heading(struct atw_output *out)
+{
+	writer_char(&out->w, '\n');
+	sink_put(&out->sink, &out->heading);
+	writer_char(&out->w, '\n');
+	out->heading.len = 0;
+}
+
 /* The columns that are shown, to the sink. */
 static int emit(struct atw_output *out, const struct atw_row *row,
 		struct atw_err *err)
@@ -182,6 +191,8 @@ static int emit(struct atw_output *out, const struct atw_row *row,
 		}
 		row = &chosen;
 	}
+	if (out->heading.len)
+		put_heading(out);
 	rc = out->sink.ops->row(&out->sink, row, err);
 	if (rc < 0)
 		return rc;
@@ -230,6 +241,28 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 uint64_t atw_output_rows(const struct atw_output *out)
 {
 	return out->rows;
+}
+
+int atw_output_heading(struct atw_output *out, const char *fmt, ...)
+{
+	_auto_free char *text = NULL;
+	va_list ap;
+	int n;
+
+	if (out->state != TAKING)
+		return not_taking(out, NULL);
+	if (!out->sink.notes || out->sorter || out->group)
+		return ATW_OK;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		text = NULL;
+		return ATW_E_NOMEM;
+	}
+	out->heading.len = 0;
+	text_plain(&out->heading, text);
+	return out->heading.failed ? ATW_E_NOMEM : ATW_OK;
 }
 
 int atw_output_note(struct atw_output *out, const char *fmt, ...)
@@ -308,6 +341,7 @@ void atw_output_close(struct atw_output *out)
 	writer_deinit(&out->w);
 	target_close(&out->target);
 	buf_deinit(&out->notes);
+	buf_deinit(&out->heading);
 	sorter_destroy(out->sorter);
 	group_destroy(out->group);
 	filter_destroy(out->filter);

@@ -67,35 +67,111 @@ static void measure(const struct atw_sink *k, struct cell *c)
 		c->width = head;
 }
 
-static void blanks(struct writer *w, size_t n)
-{
-	while (n) {
-		size_t part = n < WRITER_ROOM ? n : WRITER_ROOM;
-		char *p = writer_room(w, part);
+/*
+ * A line is put together in place. Blanks are written sixteen at a time, as far
+ * over the end as SPARE; what comes next overwrites those that are too many.
+ */
+#define SPARE 32
 
-		memset(p, ' ', part);
-		writer_advance(w, p + part);
-		n -= part;
+struct line {
+	struct writer *w;
+	char *p, *end;           /* as far as may be written, less SPARE */
+};
+
+static void line_begin(struct line *l, struct writer *w)
+{
+	l->w = w;
+	l->p = writer_room(w, WRITER_ROOM);
+	l->end = l->p + WRITER_ROOM - SPARE;
+}
+
+static void line_end(struct line *l)
+{
+	writer_advance(l->w, l->p);
+}
+
+/* The line has room for n more, which is at most what line_begin() asks for. */
+static inline void line_room(struct line *l, size_t n)
+{
+	if ((size_t)(l->end - l->p) < n) {
+		line_end(l);
+		line_begin(l, l->w);
 	}
 }
 
-/* One cell of a line, and the blanks around it; `width` is what it takes. */
-static void put_cell(struct atw_sink *k, size_t i, const char *s, size_t len,
-		     size_t width)
+static inline char *blanks(char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += 16)
+		memset(p + i, ' ', 16);
+	return p + n;
+}
+
+/* No column's width comes near the room there is, but its key may. */
+static inline void line_blanks(struct line *l, size_t n)
+{
+	for (size_t part; n; n -= part) {
+		part = n < 1024 ? n : 1024;
+		line_room(l, part);
+		l->p = blanks(l->p, part);
+	}
+}
+
+static inline void line_text(struct line *l, const char *s, size_t len)
+{
+	if (len > 1024) {
+		line_end(l);
+		writer_put(l->w, s, len);
+		line_begin(l, l->w);
+		return;
+	}
+	line_room(l, len);
+	memcpy(l->p, s, len);
+	l->p += len;
+}
+
+/* A cell as it stands in a line, blanks around it included; `width` is the text's. */
+static void pad(const struct atw_sink *k, size_t i, struct buf *b, const char *s,
+		size_t len, size_t width)
 {
 	const struct cell *c = &k->cell[i];
-	size_t pad = width < c->width ? c->width - width : 0;
+	size_t left = width < c->width ? c->width - width : 0;
 
-	if (c->right)
-		blanks(k->w, pad);
-	writer_put(k->w, s, len);
-	if (i + 1 < k->sc->ncols)
-		blanks(k->w, c->right ? 2 : pad + 2);
+	for (size_t n = c->right ? left : 0; n; n--)
+		buf_char(b, ' ');
+	buf_add(b, s, len);
+	for (size_t n = c->last ? 0 : c->right ? 2 : left + 2; n; n--)
+		buf_char(b, ' ');
+}
+
+/*
+ * Numbers are written where they belong. An address always has 18 characters; a
+ * count is moved to the right if it is shorter than its column.
+ */
+static inline void put_address(struct line *l, const struct cell *c, uint64_t u)
+{
+	line_room(l, 2 * SPARE);
+	l->p = put_hex(l->p, u);
+	if (!c->last)
+		line_blanks(l, c->width > 18 ? c->width - 18 + 2 : 2);
+}
+
+static inline void put_count(struct line *l, const struct cell *c, uint64_t u)
+{
+	unsigned len = dec_digits(u);
+
+	if (c->width > len)
+		line_blanks(l, c->width - len);
+	line_room(l, 2 * SPARE);
+	l->p = put_dec(l->p, u);
+	if (!c->last)
+		l->p = blanks(l->p, 2);
 }
 
 static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 		       struct atw_err *err)
 {
+	struct buf line = { 0 };
+
 	k->notes = true;
 	if (k->color)
 		writer_put(k->w, BOLD, strlen(BOLD));
@@ -106,14 +182,17 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 		for (const char *s = sc->col[i].key; *s; s++)
 			buf_char(&head, *s >= 'a' && *s <= 'z' ?
 				 (char)(*s - ('a' - 'A')) : *s);
-		if (head.failed) {
-			buf_deinit(&head);
-			return atw_err_set(err, ATW_E_NOMEM,
-					   "not enough memory for the output");
-		}
-		put_cell(k, i, head.data ? head.data : "", head.len, head.len);
+		pad(k, i, &line, head.data ? head.data : "", head.len, head.len);
+		pad(k, i, &k->cell[i].lead, "n/a", 3, 3);
+		line.failed |= head.failed || k->cell[i].lead.failed;
 		buf_deinit(&head);
 	}
+	if (line.failed) {
+		buf_deinit(&line);
+		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+	}
+	writer_put(k->w, line.data ? line.data : "", line.len);
+	buf_deinit(&line);
 	if (k->color)
 		writer_put(k->w, RESET, strlen(RESET));
 	writer_char(k->w, '\n');
@@ -137,111 +216,88 @@ static char *put_pages(char *p, uint64_t u, unsigned shift)
 	return p;
 }
 
-static void put_form(struct atw_sink *k, size_t i)
+static void form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
-	const struct cell *c = &k->cell[i];
-
-	sink_check(k, &c->form);
-	put_cell(k, i, c->form.data ? c->form.data : "", c->form.len,
-		 c->form_width);
-}
-
-static void measure_form(struct cell *c)
-{
-	c->form_width = text_width(c->form.data ? c->form.data : "",
-				   c->form.len);
-}
-
-static void put_bytes(struct atw_sink *k, size_t i, uint64_t u)
-{
-	struct cell *c = &k->cell[i];
 	char digits[32], *end = digits;
 
-	if (!cell_has(c, u)) {
-		switch (k->units) {
-		case ATW_UNITS_HUMAN:
-			num_human(u, digits);
-			end += strlen(digits);
-			break;
-		case ATW_UNITS_PAGES:
-			end = put_pages(digits, u, k->page_shift);
-			break;
-		default:
-			end = put_dec(digits, u);
-			break;
-		}
-		buf_add(&c->form, digits, (size_t)(end - digits));
-		measure_form(c);
+	switch (k->units) {
+	case ATW_UNITS_HUMAN:
+		num_human(u, digits);
+		end += strlen(digits);
+		break;
+	case ATW_UNITS_PAGES:
+		end = put_pages(digits, u, k->page_shift);
+		break;
+	default:
+		end = put_dec(digits, u);
+		break;
 	}
-	put_form(k, i);
+	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
-static void put_words(struct atw_sink *k, size_t i, uint64_t u)
+static void form_text(struct atw_sink *k, size_t i, struct form *f, const char *s)
 {
-	struct cell *c = &k->cell[i];
+	struct buf clean = { 0 };
+	const char *text;
 
-	if (!cell_has(c, u)) {
-		const char *words = cell_words(c, u);
-
-		text_plain(&c->form, *words ? words : "-");
-		measure_form(c);
-	}
-	put_form(k, i);
+	text_plain(&clean, *s ? s : "-");
+	text = clean.data ? clean.data : "";
+	pad(k, i, &f->text, text, clean.len, text_width(text, clean.len));
+	f->text.failed |= clean.failed;
+	buf_deinit(&clean);
 }
 
-static void put_text(struct atw_sink *k, size_t i, const char *s)
+static inline void put_value(struct atw_sink *k, struct line *l, size_t i,
+			     struct cell *c, union atw_value v)
 {
-	struct cell *c = &k->cell[i];
-
-	if (!cell_has_text(c, s)) {
-		text_plain(&c->form, *s ? s : "-");
-		measure_form(c);
-	}
-	put_form(k, i);
-}
-
-static void put_value(struct atw_sink *k, size_t i, const union atw_value *v)
-{
-	char digits[NUMBER_MAX], *end;
-
-	switch (k->cell[i].col->type) {
+	switch (c->type) {
 	case ATW_T_VA:
 	case ATW_T_PA:
 	case ATW_T_HEX:
-		put_hex(digits, v->u);
-		put_cell(k, i, digits, 18, 18);
-		break;
+		put_address(l, c, v.u);
+		return;
 	case ATW_T_COUNT:
-		end = put_dec(digits, v->u);
-		put_cell(k, i, digits, (size_t)(end - digits),
-			 (size_t)(end - digits));
-		break;
+		put_count(l, c, v.u);
+		return;
 	case ATW_T_BYTES:
-		put_bytes(k, i, v->u);
+		if (!cell_has(c, v.u))
+			form_bytes(k, i, c->form, v.u);
 		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
 	case ATW_T_LETTERS:
-		put_words(k, i, v->u);
+		if (!cell_has(c, v.u))
+			form_text(k, i, c->form, cell_words(c, v.u));
 		break;
 	case ATW_T_TEXT:
-		put_text(k, i, v->s);
+		if (!cell_has_text(c, v.s))
+			form_text(k, i, c->form, v.s);
 		break;
 	}
+	sink_check(k, &c->form->text);
+	line_text(l, c->form->text.data ? c->form->text.data : "", c->form->text.len);
 }
 
 static int plain_row(struct atw_sink *k, const struct atw_row *row,
 		     struct atw_err *err)
 {
+	const size_t n = k->sc->ncols;
+	const uint64_t have = row->have;
+	struct line l;
+
 	(void)err;
-	for (size_t i = 0; i < k->sc->ncols; i++) {
-		if (!row_has(row, i) ||
-		    (k->sc->col[i].type == ATW_T_TEXT && !row->v[i].s))
-			put_cell(k, i, "n/a", 3, 3);
+	line_begin(&l, k->w);
+	for (size_t i = 0; i < n; i++) {
+		struct cell *c = &k->cell[i];
+
+		if (!(have >> i & 1) || (c->type == ATW_T_TEXT && !row->v[i].s))
+			line_text(&l, c->lead.data, c->lead.len);
 		else
-			put_value(k, i, &row->v[i]);
+			put_value(k, &l, i, c, row->v[i]);
 	}
-	writer_char(k->w, '\n');
+	line_room(&l, 1);
+	*l.p++ = '\n';
+	line_end(&l);
 	return ATW_OK;
 }
 

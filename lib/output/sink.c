@@ -45,6 +45,11 @@ int sink_find(const char *format, const struct atw_sink_ops **ret,
 	return rc;
 }
 
+static size_t forms_of(const struct atw_column *c)
+{
+	return c->type == ATW_T_FLAGS ? FORMS_OF_FLAGS : 1;
+}
+
 int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 	      const struct atw_schema *sc, struct writer *w,
 	      struct atw_err *err)
@@ -54,9 +59,21 @@ int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 	if (!cell)
 		return atw_err_set(err, ATW_E_NOMEM,
 				   "not enough memory for the output");
-	for (size_t i = 0; i < sc->ncols; i++)
-		cell[i].col = &sc->col[i];
 	*k = (struct atw_sink){ .ops = ops, .w = w, .sc = sc, .cell = cell };
+	for (size_t i = 0; i < sc->ncols; i++) {
+		size_t n = forms_of(&sc->col[i]);
+
+		cell[i].col = &sc->col[i];
+		cell[i].type = sc->col[i].type;
+		cell[i].last = i + 1 == sc->ncols;
+		cell[i].hash_shift = n > 1 ? 64 - (unsigned)__builtin_ctzll(n) : 64;
+		cell[i].forms = cell[i].form = calloc(n, sizeof(struct form));
+		if (!cell[i].forms) {
+			sink_deinit(k);
+			return atw_err_set(err, ATW_E_NOMEM,
+					   "not enough memory for the output");
+		}
+	}
 	return ATW_OK;
 }
 
@@ -65,7 +82,9 @@ void sink_deinit(struct atw_sink *k)
 	for (size_t i = 0; k->cell && i < k->sc->ncols; i++) {
 		buf_deinit(&k->cell[i].lead);
 		buf_deinit(&k->cell[i].raw);
-		buf_deinit(&k->cell[i].form);
+		for (size_t f = 0; k->cell[i].forms && f < forms_of(&k->sc->col[i]); f++)
+			buf_deinit(&k->cell[i].forms[f].text);
+		free(k->cell[i].forms);
 	}
 	free(k->cell);
 	*k = (struct atw_sink){ 0 };
@@ -73,12 +92,14 @@ void sink_deinit(struct atw_sink *k)
 
 bool cell_has_text(struct cell *c, const char *s)
 {
-	if (c->known && !strcmp(c->raw.data, s))
+	struct form *f = c->form;
+
+	if (f->known && !strcmp(c->raw.data, s))
 		return true;
-	c->form.len = 0;
+	f->text.len = 0;
 	c->raw.len = 0;
 	buf_str(&c->raw, s);
-	c->known = !c->raw.failed;
+	f->known = !c->raw.failed;
 	return false;
 }
 
@@ -169,6 +190,6 @@ const char *cell_words(struct cell *c, uint64_t u)
 		break;
 	}
 	/* Its error shows where the form is written. */
-	c->form.failed |= b->failed;
+	c->form->text.failed |= b->failed;
 	return b->data ? b->data : "";
 }

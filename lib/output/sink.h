@@ -14,22 +14,29 @@
 #include "base/buf.h"
 #include "output/writer.h"
 
+/*
+ * Neighbours mostly have the same size and task, and few different flags, so the
+ * last values are kept in the form they were written in: one, and of sets, which
+ * take longest to spell out, several.
+ */
+struct form {
+	bool known;              /* `text` is that of `value`, or of cell.raw */
+	uint64_t value;
+	struct buf text;         /* plain: with the blanks around it */
+};
+#define FORMS_OF_FLAGS 64        /* a power of two */
+
 /* A column as a sink needs it. */
 struct cell {
 	const struct atw_column *col;
+	enum atw_type type;      /* the column's */
+	bool last;               /* of them all */
 	size_t width;            /* plain */
 	bool right;              /* plain: numbers stand on the right */
-	struct buf lead;         /* what precedes each value: JSON's key */
-
-	/*
-	 * Neighbours mostly have the same flags, size and task, so the last
-	 * value is kept in the form it was written in.
-	 */
-	bool known;              /* `form` is that of `last`, or of `raw` */
-	uint64_t last;
+	struct buf lead;         /* JSON: the key before each value; plain: n/a */
+	struct form *forms, *form;       /* all, and that of this row */
+	unsigned hash_shift;     /* 64: there is but one */
 	struct buf raw;          /* the last text, or the last value in words */
-	struct buf form;
-	size_t form_width;       /* plain */
 };
 
 struct atw_sink {
@@ -58,16 +65,21 @@ int sink_find(const char *format, const struct atw_sink_ops **ret,
 	      struct atw_err *err);
 
 /*
- * Is that the value whose form the cell has? If not, the form is emptied for
- * the new one's.
+ * Is the value's form still there? If not, it is emptied for the new one's.
+ * Either way c->form is where it is, or belongs.
  */
 static inline bool cell_has(struct cell *c, uint64_t u)
 {
-	if (c->known && c->last == u)
+	struct form *f = c->forms;
+
+	if (c->hash_shift < 64)
+		f += u * UINT64_C(0x9e3779b97f4a7c15) >> c->hash_shift;
+	c->form = f;
+	if (f->known && f->value == u)
 		return true;
-	c->known = true;
-	c->last = u;
-	c->form.len = 0;
+	f->known = true;
+	f->value = u;
+	f->text.len = 0;
 	return false;
 }
 bool cell_has_text(struct cell *c, const char *s);

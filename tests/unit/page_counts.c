@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often frames are mapped. */
+#include "walk/counts.h"
+
+#include "test.h"
+
+TEST(pages_and_pieces)
+{
+	struct counts c = { 0 };
+
+	CHECK_EQ(counts_get(&c, 5), 0);
+	CHECK(counts_add(&c, 5, 1));
+	CHECK(counts_add(&c, 5, 1));
+	CHECK(counts_add(&c, 0, 512));
+	CHECK(counts_add(&c, 60, 8));            /* over a chunk's end */
+	CHECK_EQ(counts_get(&c, 5), 3);
+	CHECK_EQ(counts_get(&c, 6), 1);
+	CHECK_EQ(counts_get(&c, 67), 2);
+	CHECK_EQ(counts_get(&c, 68), 1);
+	CHECK_EQ(counts_get(&c, 512), 0);
+	CHECK_EQ(counts_get(&c, UINT64_MAX), 0);
+	counts_deinit(&c);
+}
+
+TEST(many_that_lie_apart)
+{
+	struct counts c = { 0 };
+
+	for (uint64_t i = 0; i < 20000; i++)
+		CHECK(counts_add(&c, i * 0x12345, 1 + i % 3));
+	for (uint64_t i = 0; i < 20000; i++) {
+		CHECK_EQ(counts_get(&c, i * 0x12345 + i % 3), 1);
+		CHECK_EQ(counts_get(&c, i * 0x12345 + 3), 0);
+	}
+	counts_deinit(&c);
+}
+
+TEST(more_than_there_can_be)
+{
+	struct counts c = { 0 };
+
+	CHECK(counts_add(&c, UINT64_MAX >> 12, UINT64_MAX));
+	CHECK_EQ(counts_get(&c, UINT64_MAX >> 12), 1);
+	counts_deinit(&c);
+}
