@@ -16,6 +16,7 @@ enum {
 	ELF_PT_LOAD = 1,
 	ELF_PT_NOTE = 4,
 	ELF_NT_PRSTATUS = 1,
+	ELF_NT_EXTRACT = 1,      /* of "atwalk": see lib/extract */
 };
 
 struct elf {

@@ -30,6 +30,7 @@ struct elf_source {
 	struct atw_vmcoreinfo vmcoreinfo;
 	const char *machine;     /* NULL: not one we know */
 	void *head;              /* flattened: a copy of headers and notes */
+	bool extract;            /* made by `atwalk extract` */
 	char damaged[256];       /* the fact "damaged", or empty */
 };
 
@@ -53,6 +54,7 @@ static int elf_probe(struct atw_blob head, const char *path)
 
 static int take_note(struct elf_source *es, const struct elf_note *n)
 {
+	es->extract |= elf_note_is(n, "atwalk", ELF_NT_EXTRACT);
 	if (!elf_note_is(n, "VMCOREINFO", 0))
 		return cpu_notes_take(&es->cpus, n);
 	if (!es->vmcoreinfo.len) {
@@ -165,10 +167,11 @@ static int take_segments(struct elf_source *es, const struct elf *e,
 	}
 	mapped_truncated(&es->m, missing);
 	es->machine = elf_machine_name(e);
-	snprintf(es->m.what, sizeof(es->m.what), "ELF%d core, %s%s, %u memory segment%s",
+	snprintf(es->m.what, sizeof(es->m.what), "ELF%d core, %s%s, %u memory segment%s%s",
 		 e->is64 ? 64 : 32, view_flattened(&es->m.view) ? "flattened, " : "",
 		 es->machine ? es->machine : "unknown machine",
-		 loads, loads == 1 ? "" : "s");
+		 loads, loads == 1 ? "" : "s",
+		 es->extract ? ", an extract: what is no table or fact is zero" : "");
 	return ATW_OK;
 }
 

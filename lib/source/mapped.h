@@ -20,7 +20,7 @@ struct mapped {
 	struct file file;
 	struct view view;        /* the file, or what was flattened into it */
 	char truncated[160];     /* the fact "truncated", or empty */
-	char what[96];           /* for describe */
+	char what[128];          /* for describe */
 };
 
 /*

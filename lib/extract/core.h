@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * core.h - marked memory as an ELF core file, written from its first byte to
+ * its last.
+ */
+#ifndef EXTRACT_CORE_H
+#define EXTRACT_CORE_H
+
+#include <atwalk/extract.h>
+
+#include "base/buf.h"
+#include "extract/marks.h"
+#include "kernel/kernel.h"
+
+/* A note's name and type, and its bytes; they are padded. */
+void core_note(struct buf *notes, const char *name, uint32_t type, const void *desc,
+	       size_t len);
+
+/* All of an extract's: CPUs without general registers, VMCOREINFO, what it is. */
+void core_notes(struct atw_kernel *k, struct buf *notes);
+/* e_machine */
+uint16_t core_machine(const struct atw_paging *pg);
+
+/*
+ * What of the source's memory is not marked is there as memory that was left
+ * out: a segment's size in memory is larger than in the file. `marks` are
+ * sorted. Fills in pages, runs and bytes of `stats`.
+ */
+int core_write(struct atw_source *mem, const struct marks *marks, uint16_t machine,
+	       const struct buf *notes, atw_extract_write *fn, void *arg,
+	       struct atw_extract_stats *stats, struct atw_err *err);
+
+#endif

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * extract.c - what goes into an extract.
+ *
+ * Every question about the kernel and its tasks is asked once, and what was
+ * read to answer it is kept, byte for byte: so whoever asks the extract reads
+ * the same. Page tables are kept whole. Nothing else is: a page with a task in
+ * it may have a buffer beside it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <atwalk/extract.h>
+#include <atwalk/page.h>
+
+#include "base/cleanup.h"
+#include "extract/core.h"
+#include "extract/pages.h"
+#include "extract/tables.h"
+#include "kernel/kernel.h"
+#include "kernel/root_task.h"
+#include "kernel/search.h"
+#include "kernel/vmfile.h"
+#include "process/spaces.h"
+
+struct extract {
+	struct atw_kernel *k;
+	struct kmem *m;
+	struct marks marks;
+	struct tables tables;
+	struct spaces spaces;
+	struct buf notes;
+	bool paused;             /* what is read now is not kept */
+	size_t longest;          /* nor is more than that in one go; 0: any */
+	struct atw_extract_stats st;
+};
+
+static void touched(void *arg, atw_pa pa, size_t len)
+{
+	struct extract *x = arg;
+
+	if (!x->paused && (!x->longest || len <= x->longest))
+		marks_add(&x->marks, pa.u, len);
+}
+
+static void fault(struct extract *x, const struct atw_err *why)
+{
+	if (!x->st.first.status)
+		x->st.first = *why;
+}
+
+/* ---- what the kernel says of itself ---- */
+
+/*
+ * init_task is found by its name where no symbol names it, in places that turn
+ * out to be something else as well.
+ */
+static void first_task(struct extract *x)
+{
+	const struct needs *n = kernel_needs(x->k);
+	uint64_t task;
+	char room[16];
+	int r;
+
+	x->paused = true;
+	r = kernel_init_task(x->k, &task, NULL);
+	x->paused = false;
+	if (r < 0 || n->member[N_task_comm] == NEED_NONE || n->member[N_task_tasks] == NEED_NONE)
+		return;
+	kmem_read(x->m, task + n->member[N_task_comm], room, 16, NULL);
+	kmem_read(x->m, task + n->member[N_task_tasks], room, 16, NULL);
+}
+
+/* ---- what a search found ---- */
+
+struct same {
+	struct extract *x;
+	const void *data;
+	size_t len;
+};
+
+static int on_same(void *arg, atw_pa at, struct search *s)
+{
+	struct same *f = arg;
+	_auto_free char *copy = malloc(f->len);
+
+	if (!copy || search_read(s, at, copy, f->len) != f->len || memcmp(copy, f->data, f->len))
+		return 0;
+	kmem_touch(f->x->m, at, f->len);
+	return 1;
+}
+
+/* Bytes that lie somewhere in memory, where a search meets them first. */
+static void find_same(struct extract *x, const void *data, size_t len, unsigned align)
+{
+	struct same f = { x, data, len };
+
+	search_kernel(x->k, data, len < 16 ? len : 16, align, on_same, &f);
+}
+
+/* The way to the root where there is no VMCOREINFO, gone once more. */
+static void way_to_root(struct extract *x)
+{
+	struct root_task t = { .nused = 0 };
+
+	if (x->k->from != ATW_ROOT_TASK || root_by_task(x->k->mem, &t, NULL) < 0)
+		return;
+	for (unsigned i = 0; i < t.nused; i++)
+		marks_add(&x->marks, t.used[i].pa, t.used[i].len);
+	marks_room(&x->marks, t.mm_at - ROOT_TASK_AROUND, 2 * ROOT_TASK_AROUND);
+}
+
+/* Of what --kernel gave nothing is in memory. */
+static bool in_file(const struct atw_kernel *k, const void *p)
+{
+	const struct atw_blob none = { NULL, 0 };
+	const struct atw_blob b = k->vmfile ? k->vmfile->btf : none;
+
+	return b.len && (uintptr_t)p - (uintptr_t)b.data < b.len;
+}
+
+/* In the image also where this run took its types from elsewhere. */
+static void types(struct extract *x)
+{
+	const struct btf *btf;
+	uint64_t start, stop;
+	struct atw_blob b;
+	const char *first;
+
+	if (kernel_symbol(x->k, "__start_BTF", &start, NULL) == ATW_OK &&
+	    kernel_symbol(x->k, "__stop_BTF", &stop, NULL) == ATW_OK &&
+	    start < stop && stop - start < 256 << 20)
+		kmem_blob(x->m, start, stop - start, &b, NULL);
+	else if (kernel_btf(x->k, &btf, NULL) == ATW_OK && !in_file(x->k, btf->types.data)) {
+		/* The header of 24 bytes, types, strings (btf.rst). */
+		first = (const char *)btf->types.data - 24;
+		find_same(x, first, (size_t)((const char *)btf->strings.data - first) +
+			  btf->strings.len, SEARCH_TYPES_ALIGN);
+	}
+}
+
+static void facts(struct extract *x)
+{
+	struct atw_region region;
+	struct atw_swap swap;
+	uint32_t count;
+	uint64_t offset;
+	char text[4096];
+
+	way_to_root(x);
+	atw_kernel_symbols_from(x->k, &count, NULL);
+	kernel_needs(x->k);
+	types(x);
+	first_task(x);
+	if (atw_kernel_banner(x->k, text, sizeof(text) - 1, NULL) == ATW_OK &&
+	    kernel_symbol(x->k, "linux_banner", &offset, NULL) < 0) {
+		size_t len = strlen(text);
+
+		text[len] = '\n';
+		find_same(x, text, len + 1, 1);
+	}
+	atw_kernel_command_line(x->k, text, sizeof(text), NULL);
+	for (unsigned cpu = 0; atw_kernel_percpu(x->k, cpu, &offset, NULL) == ATW_OK; cpu++)
+		;
+	/* Some of the borders are searched for in all of the kernel's data. */
+	x->longest = MARK_PAGE;
+	for (size_t i = 0; atw_kernel_region(x->k, i, &region) == ATW_OK; i++)
+		;
+	x->longest = 0;
+	atw_kernel_soft_abi(x->k, &x->k->own.paging);
+	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
+		atw_swap_device(x->k, i, &swap, NULL);
+}
+
+/* ---- address spaces ---- */
+
+static int add_space(struct extract *x, const struct atw_space *sp, const char *whose,
+		     struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = tables_add(&x->tables, sp, &why);
+
+	x->st.spaces++;
+	if (r == ATW_E_NOMEM)
+		return atw_err_set(err, r, "%s", why.text);
+	if (r < 0) {
+		x->st.bad_spaces++;
+		atw_err_wrap(&why, "%s", whose);
+		fault(x, &why);
+	}
+	return ATW_OK;
+}
+
+static void areas(struct extract *x, uint64_t mm)
+{
+	_auto_free struct atw_area *area = malloc(sizeof(*area));
+	const struct needs *n = kernel_needs(x->k);
+	uint32_t count;
+	struct atw_areas *a;
+	int r;
+
+	/* How many there should be: to prove that these are all. */
+	if (n->member[N_mm_map_count] != NEED_NONE)
+		kmem_u32(x->m, mm + n->member[N_mm_map_count], &count, NULL);
+	if (!area || atw_areas_open(x->k, mm, &a, NULL) < 0)
+		return;
+	do {
+		r = atw_areas_next(a, area, NULL);
+	} while (r != ATW_END && r != ATW_E_LIMIT);
+	atw_areas_close(a);
+}
+
+static int processes(struct extract *x, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	struct atw_space one;
+	int r = spaces_collect(x->k, &x->spaces, &why);
+
+	if (r == ATW_E_NOMEM)
+		return atw_err_set(err, r, "%s", why.text);
+	if (r < 0) {
+		x->st.no_tasks = true;
+		fault(x, &why);
+		return ATW_OK;
+	}
+	x->st.bad_tasks = x->spaces.bad_tasks;
+	x->st.bad_spaces = x->spaces.bad_spaces;
+	if (x->spaces.first.status)
+		fault(x, &x->spaces.first);
+	for (size_t i = 0; i < x->spaces.n && r == ATW_OK; i++) {
+		const struct owned_space *o = &x->spaces.v[i];
+		char whose[48];
+
+		areas(x, o->at);
+		if (!o->have)
+			continue;
+		snprintf(whose, sizeof(whose), "process %" PRIu32, o->pid[0]);
+		r = add_space(x, &o->mm.space, whose, err);
+		/* Either root by itself answers for both halves as well. */
+		one = o->mm.space;
+		if (one.paging.halves != ATW_SPLIT)
+			one.high.have = false;
+		for (unsigned half = 0; half < 2 && o->mm.isolated && r == ATW_OK; half++) {
+			one.low.pa = half ? o->mm.root : o->mm.user_root;
+			r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
+		}
+		if (r == ATW_OK && o->mm.isolated && x->k->have_own) {
+			/* What tells that it is: the kernel's own root has a copy too. */
+			one.low.pa = ATW_PA(x->k->own.low.pa.u + MARK_PAGE);
+			r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
+		}
+		if (r < 0)
+			atw_err_set(err, r, "out of memory");
+	}
+	return r;
+}
+
+/* Tables a CPU was using: of a task, nearly always. */
+static int cpus(struct extract *x, struct atw_err *err)
+{
+	uint64_t n = 0, cr3, last = UINT64_MAX;
+	int r = ATW_OK;
+
+	atw_fact_u64(x->k->mem, "cpus", &n);
+	for (uint64_t i = 0; i < n && r == ATW_OK; i++) {
+		struct atw_kernel_opts o = {
+			.size = sizeof(o), .has_cpu = true, .cpu = (unsigned)i,
+		};
+		struct atw_kernel *k;
+		char text[40];
+
+		snprintf(text, sizeof(text), "cpu%" PRIu64 ".cr3", i);
+		if (atw_fact_u64(x->k->mem, text, &cr3) < 0 || cr3 == last)
+			continue;
+		last = cr3;
+		if (atw_kernel_open(x->k->mem, &o, &k, NULL) < 0)
+			continue;
+		k->space.paging.ignore = x->k->own.paging.ignore;
+		snprintf(text, sizeof(text), "CPU %" PRIu64, i);
+		r = add_space(x, &k->space, text, err);
+		atw_kernel_close(k);
+	}
+	return r;
+}
+
+/* ---- putting it together ---- */
+
+static int gather(struct extract *x, const struct atw_extract_opts *o, struct atw_err *err)
+{
+	int r;
+
+	facts(x);
+	r = add_space(x, &x->k->own, "the kernel", err);
+	if (r == ATW_OK)
+		r = processes(x, err);
+	if (r == ATW_OK)
+		r = cpus(x, err);
+	if (r == ATW_OK && o->pages) {
+		/* They are next to each other: only those that are named are kept. */
+		x->longest = PAGES_LONGEST;
+		r = pages_add(x->k, &x->spaces, &x->marks, err);
+		x->longest = 0;
+	}
+	if (r == ATW_OK)
+		core_notes(x->k, &x->notes);
+	if (r == ATW_OK && !x->tables.bytes)
+		r = atw_err_set(err, ATW_E_MISSING, "none of the page tables is in it");
+	if (r == ATW_OK && (x->marks.failed || x->notes.failed))
+		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return r;
+}
+
+int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
+		atw_extract_write *fn, void *arg, struct atw_extract_stats *ret,
+		struct atw_err *err)
+{
+	static const struct atw_extract_opts none = { .size = sizeof(none) };
+	struct extract x = { .k = k };
+	int r;
+
+	o = o ? o : &none;
+	if (o->size < sizeof(*o))
+		return atw_err_set(err, ATW_E_USAGE, "extract options of another version");
+	if (k->sought_kmem.done)
+		return atw_err_set(err, ATW_E_USAGE, "the kernel was asked before it is extracted");
+	r = kernel_kmem(k, &x.m, err);
+	if (r < 0)
+		return r;
+	x.tables.marks = &x.marks;
+	kmem_on_touch(x.m, touched, &x);
+	r = gather(&x, o, err);
+	kmem_on_touch(x.m, NULL, NULL);
+	if (r == ATW_OK) {
+		marks_sort(&x.marks);
+		x.st.tables = x.tables.n;
+		x.st.table_bytes = x.tables.bytes;
+		x.st.fact_bytes = marks_bytes(&x.marks);
+		/* Tables that were met at two levels are in it once. */
+		x.st.fact_bytes -= x.st.fact_bytes < x.tables.bytes ? x.st.fact_bytes
+								    : x.tables.bytes;
+		x.st.lost = x.tables.lost;
+		r = core_write(k->mem, &x.marks, core_machine(&k->own.paging), &x.notes, fn, arg,
+			       &x.st, err);
+	}
+	if (r == ATW_OK)
+		*ret = x.st;
+	tables_deinit(&x.tables);
+	marks_deinit(&x.marks);
+	spaces_deinit(&x.spaces);
+	buf_deinit(&x.notes);
+	return r;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "extract/marks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+enum { BITMAP = MARK_PAGE / 8 };
+
+void marks_deinit(struct marks *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->v[i].bytes);
+	free(m->v);
+	free(m->hash);
+	*m = (struct marks){ 0 };
+}
+
+static size_t place_of(const struct marks *m, uint64_t nr)
+{
+	size_t i = nr * 0x9e3779b97f4a7c15 >> 24 & (m->places - 1);
+
+	while (m->hash[i] && m->v[m->hash[i] - 1].nr != nr)
+		i = (i + 1) & (m->places - 1);
+	return i;
+}
+
+static bool grow(struct marks *m)
+{
+	size_t places = m->places ? 2 * m->places : 4096;
+	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
+
+	if (!hash)
+		return false;
+	free(m->hash);
+	m->hash = hash;
+	m->places = places;
+	for (size_t i = 0; i < m->n; i++)
+		m->hash[place_of(m, m->v[i].nr)] = (uint32_t)i + 1;
+	return true;
+}
+
+/* The page's mark; a new one has no bytes yet. */
+static struct mark *mark_of(struct marks *m, uint64_t nr, bool whole)
+{
+	struct mark n = { .nr = nr };
+	size_t i;
+
+	if (2 * m->n >= m->places && !grow(m))
+		return NULL;
+	i = place_of(m, nr);
+	if (m->hash[i])
+		return &m->v[m->hash[i] - 1];
+	if (!whole)
+		n.bytes = calloc(1, BITMAP);
+	if ((!whole && !n.bytes) ||
+	    !array_reserve((void **)&m->v, &m->cap, m->n + 1, sizeof(*m->v))) {
+		free(n.bytes);
+		return NULL;
+	}
+	m->v[m->n++] = n;
+	m->hash[i] = (uint32_t)m->n;
+	return &m->v[m->n - 1];
+}
+
+static void set_bits(uint8_t *map, unsigned from, unsigned len)
+{
+	for (; len && from & 7; from++, len--)
+		map[from / 8] |= (uint8_t)(1 << (from & 7));
+	memset(map + from / 8, 0xff, len / 8);
+	if (len & 7)
+		map[(from + len) / 8] |= (uint8_t)((1 << (len & 7)) - 1);
+}
+
+void marks_add(struct marks *m, uint64_t pa, uint64_t len)
+{
+	while (len && !m->failed) {
+		unsigned from = pa & (MARK_PAGE - 1);
+		unsigned part = MARK_PAGE - from < len ? MARK_PAGE - from : (unsigned)len;
+		struct mark *mark = mark_of(m, pa >> MARK_SHIFT, part == MARK_PAGE);
+
+		if (!mark) {
+			m->failed = true;
+		} else if (part == MARK_PAGE) {
+			free(mark->bytes);
+			mark->bytes = NULL;
+		} else if (mark->bytes) {
+			set_bits(mark->bytes, from, part);
+		}
+		pa += part;
+		len -= part;
+	}
+}
+
+void marks_room(struct marks *m, uint64_t pa, uint64_t len)
+{
+	uint64_t last = (pa + (len - 1)) >> MARK_SHIFT;
+
+	for (uint64_t nr = pa >> MARK_SHIFT; len && nr <= last; nr++)
+		m->failed |= !mark_of(m, nr, false);
+}
+
+static int by_nr(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+void marks_sort(struct marks *m)
+{
+	if (m->n)
+		qsort(m->v, m->n, sizeof(*m->v), by_nr);
+	free(m->hash);
+	m->hash = NULL;
+	m->places = 0;
+}
+
+void mark_clear(const struct mark *m, unsigned from, uint8_t *bytes, unsigned len)
+{
+	for (unsigned i = 0; m->bytes && i < len; i++)
+		if (!(m->bytes[(from + i) / 8] >> ((from + i) & 7) & 1))
+			bytes[i] = 0;
+}
+
+uint64_t marks_bytes(const struct marks *m)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (!m->v[i].bytes) {
+			n += MARK_PAGE;
+			continue;
+		}
+		for (unsigned k = 0; k < BITMAP; k++)
+			n += (unsigned)__builtin_popcount(m->v[i].bytes[k]);
+	}
+	return n;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * marks.h - bytes of physical memory that were chosen.
+ *
+ * By pages of 4 KiB, each either whole or with a bit for every byte: what is
+ * read of a kernel are mostly a few words here and there, and what lies beside
+ * them is nobody's business.
+ */
+#ifndef EXTRACT_MARKS_H
+#define EXTRACT_MARKS_H
+
+#include <atwalk/base.h>
+
+enum { MARK_SHIFT = 12, MARK_PAGE = 1 << MARK_SHIFT };
+
+struct mark {
+	uint64_t nr;             /* physical address >> MARK_SHIFT */
+	uint8_t *bytes;          /* a bit for each; NULL: all of them */
+};
+
+struct marks {
+	struct mark *v;
+	size_t n, cap;
+	uint32_t *hash;          /* index + 1 in v[] */
+	size_t places;           /* a power of two */
+	bool failed;             /* no memory for some */
+};
+
+void marks_deinit(struct marks *m);
+/* A failure is remembered. */
+void marks_add(struct marks *m, uint64_t pa, uint64_t len);
+/* Pages that must be there, and of which no byte is wanted for that. */
+void marks_room(struct marks *m, uint64_t pa, uint64_t len);
+/* By address; nothing can be added after that. */
+void marks_sort(struct marks *m);
+/* Zero what of this page's bytes from..from + len is not marked. */
+void mark_clear(const struct mark *m, unsigned from, uint8_t *bytes, unsigned len);
+uint64_t marks_bytes(const struct marks *m);
+
+#endif

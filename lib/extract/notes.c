@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* notes.c - what an extract's notes say. */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "extract/core.h"
+#include "format/elf.h"
+
+/* QEMU's note (target/i386/arch_dump.c): the control registers are last but one. */
+static bool qemu_note(struct atw_source *mem, uint64_t cpu, uint8_t note[440])
+{
+	const uint32_t head[2] = { 1, 440 };
+	bool any = false;
+
+	memset(note, 0, 440);
+	memcpy(note, head, sizeof(head));
+	for (unsigned i = 0; i < 5; i++) {
+		char key[40];
+		uint64_t cr;
+
+		/* CR2 is an address somebody touched, and none of ours. */
+		if (i == 2)
+			continue;
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr%u", cpu, i);
+		if (atw_fact_u64(mem, key, &cr) != ATW_OK)
+			continue;
+		memcpy(note + 392 + 8 * i, &cr, 8);
+		any = true;
+	}
+	return any;
+}
+
+/* No general register: what is in them may be anybody's. */
+static void cpu_notes(struct atw_source *mem, struct buf *notes)
+{
+	static const uint8_t zero[4096];
+	uint64_t n = 0;
+	uint8_t note[440];
+
+	atw_fact_u64(mem, "cpus", &n);
+	for (uint64_t i = 0; i < n; i++) {
+		struct atw_blob b;
+		char key[40];
+
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".prstatus", i);
+		if (atw_fact(mem, key, &b) == ATW_OK)
+			core_note(notes, "CORE", NT_PRSTATUS, zero,
+				  b.len < sizeof(zero) ? b.len : sizeof(zero));
+	}
+	for (uint64_t i = 0; i < n; i++)
+		if (qemu_note(mem, i, note))
+			core_note(notes, "QEMU", 0, note, sizeof(note));
+}
+
+void core_notes(struct atw_kernel *k, struct buf *notes)
+{
+	static const char about[] =
+		"extract: page tables and what the kernel says of its tasks; "
+		"all else in these pages was left out and reads as zero\n";
+
+	cpu_notes(k->mem, notes);
+	if (k->have_vi)
+		core_note(notes, "VMCOREINFO", 0, k->vi.text, k->vi.len);
+	core_note(notes, "atwalk", ELF_NT_EXTRACT, about, sizeof(about) - 1);
+}
+
+uint16_t core_machine(const struct atw_paging *pg)
+{
+	static const struct { const char *mode; uint16_t elf; } known[] = {
+		{ "x86_64", EM_X86_64 }, { "i386", EM_386 }, { "arm64", EM_AARCH64 },
+		{ "arm", EM_ARM }, { "riscv", EM_RISCV },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strncmp(pg->name, known[i].mode, strlen(known[i].mode)))
+			return known[i].elf;
+	return EM_NONE;
+}

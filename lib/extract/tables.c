@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "extract/tables.h"
+
+#include <stdlib.h>
+
+#include "walk/memory.h"
+
+enum { TABLE_MAX = 1 << 17 };
+
+void tables_deinit(struct tables *t)
+{
+	free(t->seen);
+	free(t->scratch);
+	*t = (struct tables){ 0 };
+}
+
+static size_t place_of(const struct tables *t, uint64_t key)
+{
+	size_t i = (key >> 6) * 0x9e3779b97f4a7c15 >> 24 & (t->places - 1);
+
+	while (t->seen[i] && t->seen[i] != key)
+		i = (i + 1) & (t->places - 1);
+	return i;
+}
+
+static bool grow(struct tables *t)
+{
+	struct tables bigger = { .places = t->places ? 2 * t->places : 4096 };
+
+	bigger.seen = calloc(bigger.places, sizeof(*bigger.seen));
+	if (!bigger.seen)
+		return false;
+	for (size_t i = 0; i < t->places; i++)
+		if (t->seen[i])
+			bigger.seen[place_of(&bigger, t->seen[i])] = t->seen[i];
+	free(t->seen);
+	t->seen = bigger.seen;
+	t->places = bigger.places;
+	return true;
+}
+
+/*
+ * false: it was met before, and so was all that lies below. Of one that is
+ * there in part, the part.
+ */
+static bool add_table(struct tables *t, const struct atw_space *sp, atw_pa pa,
+		      unsigned level)
+{
+	/* Tables have at least 16 bytes, so that the level has room; never 0. */
+	uint64_t key = pa.u | (level + 1);
+	size_t bytes = atw_table_bytes(&sp->paging, level), i;
+	enum atw_loss loss;
+	const void *words;
+
+	if (2 * t->n >= t->places && !grow(t)) {
+		t->failed = true;
+		return false;
+	}
+	i = place_of(t, key);
+	if (t->seen[i])
+		return false;
+	t->seen[i] = key;
+	t->n++;
+	bytes = memory_words(sp->mem, pa, bytes, t->scratch, &words, &loss, NULL);
+	marks_add(t->marks, pa.u, bytes);
+	t->bytes += bytes;
+	return true;
+}
+
+int tables_add(struct tables *t, const struct atw_space *sp, struct atw_err *err)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.want = ATW_K(ATW_TABLE), .flags = ATW_WALK_FOLD,
+	};
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int r;
+
+	if (!t->scratch)
+		t->scratch = malloc(TABLE_MAX);
+	if (!t->scratch)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	r = atw_walk_open(sp, &o, &w, err);
+	if (r < 0)
+		return r;
+	if (sp->low.have)
+		add_table(t, sp, sp->low.pa, sp->paging.nlevels - 1u);
+	if (sp->high.have)
+		add_table(t, sp, sp->high.pa, sp->paging.nlevels - 1u);
+	while (!t->failed && (r = atw_walk_next(w, &s, err)) == ATW_OK) {
+		if (s->loss)
+			t->lost++;
+		else if (s->kind == ATW_TABLE && s->level && !s->repeat_of &&
+			 !add_table(t, sp, s->pa, s->level - 1u))
+			atw_walk_prune(w);
+	}
+	atw_walk_close(w);
+	if (t->failed)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return r == ATW_END ? ATW_OK : r;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tables.h - the page tables of address spaces, each table once. */
+#ifndef EXTRACT_TABLES_H
+#define EXTRACT_TABLES_H
+
+#include <atwalk/walk.h>
+
+#include "extract/marks.h"
+
+struct tables {
+	struct marks *marks;
+	uint64_t *seen;          /* address and level, 0: an empty place */
+	size_t n, places;
+	uint64_t bytes, lost;
+	void *scratch;           /* of the largest table there is */
+	bool failed;             /* no memory */
+};
+
+void tables_deinit(struct tables *t);
+/*
+ * Everything that both roots of the space lead to. ATW_E_LIMIT: what was met
+ * until then.
+ */
+int tables_add(struct tables *t, const struct atw_space *sp, struct atw_err *err);
+
+#endif
