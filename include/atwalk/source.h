@@ -77,6 +77,7 @@ struct atw_source_ops {
 	 *   "cpu0.prstatus"                                  the note's bytes
 	 *   "stored"                  8 bytes: size of the file or files
 	 *   "truncated", "damaged"    what is wrong with the file, a sentence
+	 *   "init_task"               8 bytes: the first task's virtual address (live)
 	 *   "pid.N.root"              8 bytes: a process's root table (live)
 	 *   "pid.N.why"               a sentence, when there is no such root
 	 */

@@ -43,6 +43,7 @@ struct live {
 	size_t vmcoreinfo_len;
 	uint64_t cpus;
 	struct utsname uts;
+	uint64_t init_task;      /* 0: not looked for yet */
 	struct process *processes;
 };
 
@@ -318,6 +319,15 @@ static int process_fact(struct live *l, const char *key, struct atw_blob *ret)
 	return ATW_OK;
 }
 
+/* The task that heads the list of all: symbols name it in few kernels. */
+static int init_fact(struct live *l, struct atw_blob *ret)
+{
+	if (!l->init_task && live_init_task(&l->tasks, &l->init_task, NULL) < 0)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ &l->init_task, sizeof(l->init_task) };
+	return ATW_OK;
+}
+
 static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct live *l = s->impl;
@@ -330,6 +340,8 @@ static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 		*ret = (struct atw_blob){ l->uts.release, strlen(l->uts.release) };
 	else if (!strcmp(key, "cpus"))
 		*ret = (struct atw_blob){ &l->cpus, sizeof(l->cpus) };
+	else if (!strcmp(key, "init_task"))
+		return init_fact(l, ret);
 	else if (!strcmp(key, "vmcoreinfo"))
 		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
 					  l->vmcoreinfo_len };

@@ -44,6 +44,7 @@ static int find_types(const struct btf *b, struct live_types *ret, struct atw_er
 		{ "task_struct", "tgid", &t.task_tgid },
 		{ "task_struct", "group_leader", &t.task_leader },
 		{ "mm_struct", "pgd", &t.mm_pgd },
+		{ "task_struct", "real_parent", &t.task_real_parent },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {
@@ -141,6 +142,23 @@ int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
 	if (r == ATW_OK)
 		*ret = pgd;
 	return r;
+}
+
+/* From parent to parent: sooner or later it is the one that has none but itself. */
+int live_init_task(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t task, parent;
+	int r = live_bpf_read(t->bpf, 0, err);
+
+	task = r == ATW_OK ? t->bpf->area->current : 0;
+	for (unsigned i = 0; r == ATW_OK && i < TASKS_MAX; i++, task = parent) {
+		r = live_u64(t, task + t->types.task_real_parent, &parent, err);
+		if (r == ATW_OK && parent == task) {
+			*ret = task;
+			return ATW_OK;
+		}
+	}
+	return r < 0 ? r : atw_err_set(err, ATW_E_MISSING, "parents of this process have no end");
 }
 
 /* ---- by calling the kernel ---- */

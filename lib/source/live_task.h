@@ -9,6 +9,7 @@
 struct live_types {
 	uint32_t task_mm, task_flags, task_tasks, task_tgid, task_leader;
 	uint32_t mm_pgd;
+	uint32_t task_real_parent;
 	/* BTF ids of functions programs may call; 0: this kernel has none. */
 	uint32_t task_from_vpid, task_from_pid, task_release;
 };
@@ -34,6 +35,8 @@ void live_tasks_close(struct live_tasks *t);
  */
 int live_task_pgd(struct live_tasks *t, uint64_t pid, uint64_t *ret,
 		  struct atw_err *err);
+/* Virtual address of the first task, the one that is its own parent. */
+int live_init_task(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
 /* The same for ourselves, which needs nobody's help. */
 int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
 
