@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bench.mk - `make bench`: every figure we quote, measured in one run.
 #
-# Synthetic dumps, see synth.c, and a real guest's: $ATWALK_BENCH_DUMP, or else
-# the first x86_64 guest that `make test-vm` has left.
+# Synthetic dumps, see synth.c; a real guest's: $ATWALK_BENCH_DUMP, or else the
+# first x86_64 guest that `make test-vm` has left; and a guest with a million
+# mapped pages, which is booted for this if it can be had here.
 
 BENCH_KINDS := scattered contiguous banks
 BENCH_DATA  := $(BENCH_KINDS:%=$(O)/bench/data/%.elf)
@@ -19,5 +20,8 @@ $(O)/bench/data/%.elf: $(O)/bench/synth
 	@mkdir -p $(@D)
 	$(call say,SYNTH,$@)$(O)/bench/synth $* $@
 
+BENCH_MANY   = $(or $(ATWALK_VM_WORK),$(O)/vm)/x86_64-6.12-many/dump.elf
+
 bench: all $(BENCH) $(BENCH_DATA)
-	$(Q)bench/run $(O) $(BENCH_DATA) $(BENCH_REAL)
+	$(Q)[ -e $(BENCH_MANY) ] || tests/vm/run x86_64-6.12-many || true
+	$(Q)bench/run $(O) $(BENCH_MANY) $(BENCH_DATA) $(BENCH_REAL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cli ATWALK DUMP... - what the program costs as a user runs it.
+ * cli ATWALK DUMP... [-k DUMP] - what the program costs as a user runs it.
+ * What follows -k is a dump of a whole kernel with very many mapped pages.
  *
  * Times are by the wall clock, from fork to exit, standard output to /dev/null.
  * "cold" drops the dump from the page cache before every run.
@@ -23,17 +24,31 @@ struct command {
 	const char *name;
 	const char *argv[MAX_ARGS];      /* after the program; "DUMP" is the dump */
 	bool cold;
+	double target;                   /* ms; 0: none */
 };
 
 static const struct command commands[] = {
-	{ "atwalk --version, a process and no more", { "--version" }, false },
-	{ "atwalk DUMP _stext", { "DUMP", "_stext" }, false },
-	{ "atwalk DUMP _stext, cold", { "DUMP", "_stext" }, true },
-	{ "atwalk map DUMP", { "map", "DUMP" }, false },
-	{ "atwalk map DUMP, cold", { "map", "DUMP" }, true },
-	{ "atwalk map --all --format csv DUMP", { "map", "--all", "--format", "csv", "DUMP" }, false },
+	{ "atwalk --version, a process and no more", { "--version" }, false, 0 },
+	{ "atwalk DUMP _stext", { "DUMP", "_stext" }, false, 0 },
+	{ "atwalk DUMP _stext, cold", { "DUMP", "_stext" }, true, 0 },
+	{ "atwalk map DUMP", { "map", "DUMP" }, false, 0 },
+	{ "atwalk map DUMP, cold", { "map", "DUMP" }, true, 0 },
+	{ "atwalk map --all --format csv DUMP", { "map", "--all", "--format", "csv", "DUMP" }, false, 0 },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]), ALL_ROWS = COMMANDS - 1 };
+
+/* Of a dump that holds a kernel with its symbols, types, tasks and pages. */
+static const struct command kernels[] = {
+	{ "atwalk DUMP init_task", { "DUMP", "init_task" }, false, 0 },
+	{ "atwalk ps DUMP", { "ps", "DUMP" }, false, 0 },
+	{ "atwalk map --pid 1 DUMP", { "map", "--pid", "1", "DUMP" }, false, 0 },
+	{ "atwalk find DUMP 1000000", { "find", "DUMP", "1000000" }, false, 0 },
+	{ "atwalk pages --format csv DUMP", { "pages", "--format", "csv", "DUMP" }, false, 0 },
+	{ "atwalk pages DUMP", { "pages", "DUMP" }, false, 150 },
+	{ "atwalk ps DUMP, cold", { "ps", "DUMP" }, true, 0 },
+	{ "atwalk DUMP init_task, cold", { "DUMP", "init_task" }, true, 50 },
+};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]), PAGES = 5 };
 
 static double wall_ms(void)
 {
@@ -88,7 +103,7 @@ static double run(const char *program, const struct command *c, const char *dump
 	return wall_ms() - t;
 }
 
-static uint64_t count_rows(const char *program, const char *dump)
+static uint64_t count_rows(const char *program, const struct command *c, const char *dump)
 {
 	static char buf[1 << 16];
 	uint64_t lines = 0;
@@ -98,13 +113,13 @@ static uint64_t count_rows(const char *program, const char *dump)
 
 	if (pipe2(fd, O_CLOEXEC))
 		err(1, "pipe");
-	pid = start(program, &commands[ALL_ROWS], dump, fd[1], false);
+	pid = start(program, c, dump, fd[1], false);
 	close(fd[1]);
 	while ((n = read(fd[0], buf, sizeof(buf))) > 0)
 		for (ssize_t i = 0; i < n; i++)
 			lines += buf[i] == '\n';
 	close(fd[0]);
-	finish(pid, commands[ALL_ROWS].name);
+	finish(pid, c->name);
 	return lines - 1;                /* the names of the columns */
 }
 
@@ -146,45 +161,74 @@ static double peak(const char *program, const struct command *c, const char *dum
 	return max.peak ? (double)(max.peak - max.file) / 1024 : -1;
 }
 
-static void measure(const char *program, const char *dump, int null)
+/* Rounds of all, the cold ones last, for they leave the dump cold. */
+static void time_all(const char *program, const char *dump, int null,
+		     const struct command *c, size_t n, double ms[][ROUNDS])
 {
-	static double ms[COMMANDS][ROUNDS];
-	uint64_t rows = count_rows(program, dump);
-
-	printf("\n%s\n", dump);
-	heading("as a program, ms", "");
-	/* The cold ones come last, for they leave it cold. */
 	for (int cold = 0; cold < 2; cold++)
 		for (int r = -1; r < ROUNDS; r++)
-			for (size_t i = 0; i < COMMANDS; i++) {
+			for (size_t i = 0; i < n; i++) {
 				double t;
 
-				if (commands[i].cold != cold)
+				if (c[i].cold != cold)
 					continue;
-				t = run(program, &commands[i], dump, null);
+				t = run(program, &c[i], dump, null);
 				if (r >= 0)
 					ms[i][r] = t;
 			}
-	for (size_t i = 0; i < COMMANDS; i++) {
+	for (size_t i = 0; i < n; i++) {
 		double mid = median(ms[i], ROUNDS);
 
-		row(commands[i].name, mid, ms[i][0], 0, 0);
+		row(c[i].name, mid, ms[i][0], 0, c[i].target);
 	}
-	printf("  %-44s %9.0f %9.0f\n", "its rows, thousands a second",
-	       (double)rows / median(ms[ALL_ROWS], ROUNDS), (double)rows / ms[ALL_ROWS][0]);
+}
 
+static void memory_of_all(const char *program, const char *dump, int null,
+			  const struct command *c, size_t n, double target)
+{
 	heading("peak memory above the mapped file, MiB", NULL);
-	for (size_t i = 1; i < COMMANDS; i++) {
+	for (size_t i = 0; i < n; i++) {
 		double mib;
 
-		if (commands[i].cold)
+		if (c[i].cold || !strcmp(c[i].argv[0], "--version"))
 			continue;
-		mib = peak(program, &commands[i], dump, null);
+		mib = peak(program, &c[i], dump, null);
 		if (mib < 0)
-			printf("  %-44s could not be measured\n", commands[i].name);
+			printf("  %-44s could not be measured\n", c[i].name);
 		else
-			figure(commands[i].name, mib, 20);
+			figure(c[i].name, mib, target);
 	}
+}
+
+static void rate(const char *name, uint64_t rows, const double *ms)
+{
+	printf("  %-44s %9.0f %9.0f\n", name, (double)rows / ms[ROUNDS / 2],
+	       (double)rows / ms[0]);
+}
+
+static void measure(const char *program, const char *dump, int null)
+{
+	static double ms[COMMANDS][ROUNDS];
+	uint64_t rows = count_rows(program, &commands[ALL_ROWS], dump);
+
+	printf("\n%s\n", dump);
+	heading("as a program, ms", "");
+	time_all(program, dump, null, commands, COMMANDS, ms);
+	rate("its rows, thousands a second", rows, ms[ALL_ROWS]);
+	memory_of_all(program, dump, null, commands, COMMANDS, 20);
+}
+
+static void measure_kernel(const char *program, const char *dump, int null)
+{
+	static double ms[KERNELS][ROUNDS];
+	uint64_t rows = count_rows(program, &kernels[PAGES - 1], dump);
+
+	printf("\n%s\n", dump);
+	heading("a whole kernel, ms", "");
+	time_all(program, dump, null, kernels, KERNELS, ms);
+	printf("  %-44s %9" PRIu64 "\n", "rows of pages", rows);
+	rate("rows of pages in plain text, thousands a second", rows, ms[PAGES]);
+	memory_of_all(program, dump, null, kernels, KERNELS, 0);
 }
 
 int main(int argc, char **argv)
@@ -192,8 +236,11 @@ int main(int argc, char **argv)
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (argc < 3 || null < 0)
-		errx(2, "usage: cli ATWALK DUMP...");
+		errx(2, "usage: cli ATWALK DUMP... [-k DUMP]");
 	for (int i = 2; i < argc; i++)
-		measure(argv[1], argv[i], null);
+		if (!strcmp(argv[i], "-k") && i + 1 < argc)
+			measure_kernel(argv[1], argv[++i], null);
+		else
+			measure(argv[1], argv[i], null);
 	return 0;
 }

@@ -9,17 +9,15 @@
 #include "atwalk.h"
 #include "base/num.h"
 
-/* VMCOREINFO names a few symbols, which is enough to find one's way. */
 static bool find_symbol(const struct opened *o, const char *name, size_t len,
 			uint64_t *ret)
 {
-	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
-	char key[128];
+	char text[512];
 
-	if (!vi || !len || len > 100)
+	if (!len || len >= sizeof(text))
 		return false;
-	snprintf(key, sizeof(key), "SYMBOL(%.*s)", (int)len, name);
-	return atw_vmcoreinfo_u64(vi, key, ret) == ATW_OK;
+	snprintf(text, sizeof(text), "%.*s", (int)len, name);
+	return atw_kernel_symbol(o->kernel, text, ret, NULL) == ATW_OK;
 }
 
 /* One address: what can be read as a number is one, "add" and "face" too. */
@@ -57,7 +55,7 @@ static int from_to(const char *text, uint64_t first, uint64_t end,
 		return atw_err_set(err, ATW_E_USAGE, "range '%s' is empty", text);
 	if (end - 1 < first)
 		return atw_err_set(err, ATW_E_USAGE, "range '%s' ends before it starts", text);
-	*ret = (struct address){ first, end - 1, true };
+	*ret = (struct address){ .first = first, .last = end - 1, .is_range = true };
 	return ATW_OK;
 }
 
@@ -76,7 +74,7 @@ static int from_on(const char *text, uint64_t first, const char *length,
 	if (__builtin_add_overflow(first, len - 1, &last))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "range '%s' runs past the end of the address space", text);
-	*ret = (struct address){ first, last, true };
+	*ret = (struct address){ .first = first, .last = last, .is_range = true };
 	return ATW_OK;
 }
 
@@ -94,7 +92,7 @@ static int parse(const struct opened *o, const char *text, struct address *ret,
 		return from_to(text, first, end, ret, err);
 	}
 	if (parse_point(o, text, strlen(text), &first)) {
-		*ret = (struct address){ first, first, false };
+		*ret = (struct address){ .first = first, .last = first };
 		return ATW_OK;
 	}
 	if (!plus)
@@ -117,7 +115,7 @@ static bool reachable(const struct atw_paging *pg, const struct address *a)
 int parse_address(const struct opened *o, const char *text, struct address *ret,
 		  struct atw_err *err)
 {
-	const struct atw_paging *pg = &atw_kernel_space(o->kernel)->paging;
+	const struct atw_paging *pg = &o->space.paging;
 	struct address a;
 	int r = parse(o, text, &a, err);
 
@@ -127,12 +125,21 @@ int parse_address(const struct opened *o, const char *text, struct address *ret,
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s: no address of %s, which translates %u bits",
 				   text, pg->name, pg->va_bits);
-	if (!o->user_space && pg->va_bits > 32 && !(a.last >> 63)) {
+	a.whose = !o->user_space && pg->va_bits > 32 && !(a.last >> 63);
+	*ret = a;
+	return ATW_OK;
+}
+
+int parse_owned(const struct opened *o, const char *text, struct address *ret,
+		struct atw_err *err)
+{
+	int r = parse_address(o, text, ret, err);
+
+	if (r == ATW_OK && ret->whose) {
 		atw_err_set(err, ATW_E_USAGE,
 			    "%s: is a user address, and nothing says of which process", text);
 		atw_err_hint(err, "%s", whose_tables(o));
 		return ATW_E_USAGE;
 	}
-	*ret = a;
-	return ATW_OK;
+	return r;
 }

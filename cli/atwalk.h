@@ -27,7 +27,7 @@ struct common {
 /* Options of the commands that look into one address space. */
 struct space_opts {
 	struct opt_number pid, cpu, root, cbit;
-	const char *paging, *pte_ext;
+	const char *task, *pti, *paging, *pte_ext, *kernel;
 };
 
 struct command {
@@ -38,6 +38,9 @@ struct command {
 };
 
 extern const struct command cmd_walk, cmd_map, cmd_info;
+extern const struct command cmd_ps;
+extern const struct command cmd_find, cmd_extract;
+extern const struct command cmd_pages;
 extern const struct opt common_options[];
 const struct command *command_at(size_t i);
 
@@ -45,6 +48,10 @@ const struct command *command_at(size_t i);
 #define SPACE_OPTIONS(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
 	  "the page tables of process N", NULL }, \
+	{ 0, "task", OPT_TEXT, offsetof(s, m.task), "NAME", \
+	  "those of the process called NAME", NULL }, \
+	{ 0, "pti", OPT_CHOICE, offsetof(s, m.pti), "HALF", \
+	  "under page-table isolation, this copy alone", "user|kernel" }, \
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
 	  "the page tables CPU N was using", NULL }, \
 	{ 0, "root", OPT_HEX, offsetof(s, m.root), "PHYS", \
@@ -54,7 +61,9 @@ const struct command *command_at(size_t i);
 	{ 0, "pte-ext", OPT_TEXT, offsetof(s, m.pte_ext), "LIST", \
 	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL }, \
 	{ 0, "cbit", OPT_NUMBER, offsetof(s, m.cbit), "BIT", \
-	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }
+	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }, \
+	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \
+	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }
 
 /* ---- saying what went wrong ---- */
 
@@ -70,9 +79,10 @@ struct opened {
 	const char *name;        /* SOURCE as typed */
 	struct atw_source *source;
 	struct atw_kernel *kernel;
-	struct atw_soft_abi soft;
+	struct atw_space space;  /* the one asked about */
+	struct soft_once *soft;  /* see soft_of() */
 	char release[96];        /* empty: unknown */
-	char process[32];        /* whose tables --pid asked for, or empty */
+	char process[48];        /* whose tables were asked for, or empty */
 	bool user_space;         /* the user said whose tables these are */
 	bool defective;          /* truncated or damaged: an answer in part */
 };
@@ -86,18 +96,37 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/* --pid or --task of a dump. */
+int select_process(struct opened *o, const struct space_opts *space);
+/*
+ * A user address, and nobody said whose: the one process that maps it. If
+ * several do or none does, complains and returns EXIT_NO.
+ */
+int select_owner(const struct common *c, struct opened *o, const struct space_opts *space,
+		 const char *text, uint64_t first, uint64_t last);
+/*
+ * What the words mean that the CPU ignores. Found out when it is first asked,
+ * for it needs the kernel's symbols; most addresses do not.
+ */
+const struct atw_soft_abi *soft_of(const struct opened *o);
 /* How to say whose page tables are meant, as a hint. */
 const char *whose_tables(const struct opened *o);
 /* Where the root comes from, as words. */
 const char *root_from(const struct opened *o);
 
-/* ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive. */
+/*
+ * ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive.
+ * parse_address() leaves `whose` to the caller; parse_owned() makes it an error.
+ */
 struct address {
 	uint64_t first, last;
 	bool is_range;
+	bool whose;              /* a user address, and nobody said of which process */
 };
 int parse_address(const struct opened *o, const char *text, struct address *ret,
 		  struct atw_err *err);
+int parse_owned(const struct opened *o, const char *text, struct address *ret,
+		struct atw_err *err);
 
 /* ---- rows ---- */
 

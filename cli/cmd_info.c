@@ -11,11 +11,14 @@
 struct info_opts {
 	struct space_opts space;
 	bool modes;
+	const char *flags_of;
 };
 
 static const struct opt options[] = {
 	{ 0, "paging-modes", OPT_FLAG, offsetof(struct info_opts, modes), NULL,
 	  "list the paging modes instead; needs no SOURCE", NULL },
+	{ 0, "paging-flags", OPT_TEXT, offsetof(struct info_opts, flags_of), "MODE",
+	  "list the flags of a mode instead; needs no SOURCE", NULL },
 	SPACE_OPTIONS(struct info_opts, space),
 	{ 0 }
 };
@@ -127,7 +130,7 @@ static void cpu_facts(struct facts *f, struct atw_source *s)
 
 static void kernel_facts(struct facts *f, const struct opened *o)
 {
-	const struct atw_space *sp = atw_kernel_space(o->kernel);
+	const struct atw_space *sp = &o->space;
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
 	uint64_t kaslr;
 	atw_pa at;
@@ -148,6 +151,63 @@ static void kernel_facts(struct facts *f, const struct opened *o)
 		fact(f, "kaslr", "0x%" PRIx64, kaslr);
 	else
 		fact(f, "kaslr", "not told by this kernel");
+}
+
+/* Texts of the kernel's own. */
+static void told_facts(struct facts *f, struct atw_kernel *k)
+{
+	char text[400];
+
+	if (atw_kernel_banner(k, text, sizeof(text), NULL) == ATW_OK)
+		fact(f, "banner", "%s", text);
+	if (atw_kernel_command_line(k, text, sizeof(text), NULL) == ATW_OK)
+		fact(f, "command line", "%s", text);
+}
+
+static void percpu_facts(struct facts *f, struct atw_kernel *k, bool every)
+{
+	struct atw_err err = { 0 };
+	uint64_t offset;
+	unsigned cpu;
+	int r = ATW_OK;
+
+	for (cpu = 0; (r = atw_kernel_percpu(k, cpu, &offset, &err)) == ATW_OK; cpu++)
+		if (every || cpu < 16)
+			fact(f, "per-cpu", "CPU %u: 0x%" PRIx64, cpu, offset);
+	if (r < 0)
+		fact(f, "per-cpu", "not known: %s", err.text);
+	else if (!every && cpu > 16)
+		fact(f, "per-cpu", "%u CPUs in all; -v lists them", cpu);
+}
+
+/*
+ * What else was found to understand the kernel by, and what is missing: each
+ * of its members where there are types at all. An alternative of something
+ * that is there is not missing; -v lists it as well.
+ */
+static void found_facts(struct facts *f, struct atw_kernel *k, bool every)
+{
+	struct atw_err err = { 0 };
+	struct atw_need n;
+	uint32_t count;
+	const char *symbols = atw_kernel_symbols_from(k, &count, &err), *types;
+
+	if (symbols)
+		fact(f, "symbols", "%" PRIu32 " from %s", count, symbols);
+	else
+		fact(f, "symbols", "none: %s", err.text);
+	types = atw_kernel_types_from(k, &count, &err);
+	if (types)
+		fact(f, "types", "%" PRIu32 " from %s", count, types);
+	else
+		fact(f, "types", "none, and so no tasks, areas and facts of pages: %s", err.text);
+	for (size_t i = 0; atw_kernel_need(k, i, &n) == ATW_OK; i++) {
+		bool asked = strcmp(n.kind, "symbol") ? types != NULL : symbols != NULL;
+
+		if (asked && !n.have && (every || n.must))
+			fact(f, "missing", "%s %s, for %s%s", n.kind, n.names, n.serves,
+			     n.must ? ", which cannot be had without" : "");
+	}
 }
 
 static int source_info(const struct common *c, const struct info_opts *o,
@@ -179,6 +239,11 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
 	if (src.kernel)
 		kernel_facts(&f, &src);
+	if (src.kernel) {
+		told_facts(&f, src.kernel);
+		found_facts(&f, src.kernel, c->verbose > 0);
+		percpu_facts(&f, src.kernel, c->verbose > 0);
+	}
 	cpu_facts(&f, src.source);
 	memory_facts(&f, src.source, c->verbose > 0);
 	if (f.r == ATW_OK)
@@ -228,12 +293,80 @@ static int list_modes(const struct common *c)
 	return r < 0 ? complain(&err) : EXIT_COMPLETE;
 }
 
+/* ---- --paging-flags ---- */
+
+static const struct atw_column flag_columns[] = {
+	{ .key = "flag", .type = ATW_T_TEXT, .width = 14, .help = "its name" },
+	{ .key = "letter", .type = ATW_T_TEXT, .width = 6, .help = "one letter for it" },
+	{ .key = "entries", .type = ATW_T_TEXT, .width = 10, .help = "of tables, of leaves, or of both" },
+	{ .key = "levels", .type = ATW_T_TEXT, .width = 19, .help = "on which it is" },
+	{ .key = "mask", .type = ATW_T_HEX, .width = 18, .help = "bits that decide" },
+	{ .key = "bits", .type = ATW_T_HEX, .width = 18, .help = "what they are where it is set" },
+	{ .key = "meaning", .type = ATW_T_TEXT, .help = "what it says" },
+};
+static const struct atw_schema flag_schema = { "flags", flag_columns, 7 };
+
+static int flag_row(struct atw_output *out, const struct atw_paging *pg,
+		    const struct atw_flag *f, struct atw_err *err)
+{
+	char letter[2] = { f->letter }, levels[ATW_MAX_LEVELS * 4 + 1] = "";
+	bool table = f->kinds & ATW_K(ATW_TABLE), leaf = f->kinds & ATW_K(ATW_LEAF);
+	union atw_value v[7] = {
+		{ .s = f->name }, { .s = letter },
+		{ .s = table && leaf ? "table,leaf" : table ? "table" : "leaf" },
+		{ .s = levels }, { .u = f->mask }, { .u = f->value }, { .s = f->help },
+	};
+	const struct atw_row row = { v, 0x7f };
+	size_t n = 0;
+
+	for (unsigned i = pg->nlevels; i-- > 0;)
+		if (f->levels & ATW_L(i) && (leaf || i))
+			n += (size_t)snprintf(levels + n, sizeof(levels) - n, "%s%s",
+					      n ? "," : "", pg->level[i].name);
+	return atw_output_row(out, &row, err);
+}
+
+static int list_flags(const struct common *c, const char *mode, const char *ext)
+{
+	const struct atw_paging *pg = atw_paging_find(mode);
+	struct atw_output_opts oo;
+	struct atw_output *out = NULL;
+	struct atw_paging extended;
+	struct atw_err err = { 0 };
+	int r = ATW_OK;
+
+	if (!pg)
+		return complain_usage("info", "--paging-flags: unknown mode '%s'; "
+				      "--paging-modes lists them", mode);
+	extended = *pg;
+	while (ext && *ext && r == ATW_OK) {
+		int len = (int)strcspn(ext, ",");
+		char one[32];
+
+		snprintf(one, sizeof(one), "%.*s", len, ext);
+		r = atw_paging_extend(&extended, one, &err);
+		ext += len + (ext[len] == ',');
+	}
+	if (r < 0)
+		return complain_usage("info", "--pte-ext: %s", err.text);
+	output_opts(c, NULL, &oo);
+	r = atw_output_open(&oo, &flag_schema, &out, &err);
+	for (const struct atw_flag *f = extended.flags; r == ATW_OK && f->letter; f++)
+		r = flag_row(out, &extended, f, &err);
+	if (r == ATW_OK)
+		r = atw_output_commit(out, &err);
+	atw_output_close(out);
+	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct info_opts *o = opts;
 
 	if (o->modes)
 		return list_modes(c);
+	if (o->flags_of)
+		return list_flags(c, o->flags_of, o->space.pte_ext);
 	if (argc != 1)
 		return complain_usage("info", argc ? "one SOURCE is enough"
 						   : "SOURCE is missing");

@@ -43,10 +43,15 @@ struct map {
 	/* Of the rows that passed the filter; holes counts them all. */
 	uint64_t rows, lost, excluded, damaged, bad, soft, repeats, mixed, holes;
 	bool mapped;                     /* anything at all, filtered out or not */
+	unsigned split, depth;
+	struct atw_range held;           /* met, and not shown yet */
+	bool holding;
+	uint64_t paged;                  /* end of the page counted last */
 };
 
 static void count(struct map *m, const struct atw_range *g)
 {
+	uint64_t first;
 	size_t i;
 
 	m->rows++;
@@ -68,16 +73,27 @@ static void count(struct map *m, const struct atw_range *g)
 	if (i == m->ntally)
 		m->tally[m->ntally++] = (struct tally){ .page = g->page };
 	m->tally[i].bytes += g->size;
-	/* A clipped page is still one page. */
-	m->tally[i].pages += g->page ? (g->size + g->page - 1) / g->page : 0;
+	if (!g->page)
+		return;
+	/* A clipped page is still one page, and so is one with a border in it. */
+	first = g->va.u & ~(g->page - 1);
+	if (first < m->paged)
+		first = m->paged;
+	m->paged = (g->va.u + (g->size - 1)) / g->page * g->page + g->page;
+	m->tally[i].pages += (m->paged - first) / g->page;
 }
 
 static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct row r = { 0 };
+	struct atw_region area;
 	enum state st;
 
+	if (listing_area(&m->list, g->va.u, g->va.u + (g->size - 1), &area)) {
+		r.v[C_AREA].s = area.name;
+		r.have |= COL(C_AREA);
+	}
 	row_set(&r, C_ADDRESS, g->va.u);
 	row_set(&r, C_END, g->va.u + g->size);
 	row_set(&r, C_SIZE, g->size);
@@ -124,17 +140,21 @@ static void clip(struct atw_range *g, const struct address *a)
  * Words the CPU ignores speak one by one; neighbours that say the same of
  * neighbouring pages or swap slots are one row all the same.
  */
-static bool soft_agree(const struct map *m, const struct atw_range *x,
-		       const struct atw_range *y, unsigned split)
+static bool soft_agree(struct map *m, const struct atw_range *x,
+		       const struct atw_range *y)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct atw_soft_word a, b;
+	struct atw_region area;
 
-	if (split & ATW_SPLIT_EACH || x->kind != ATW_ABSENT || y->kind != ATW_ABSENT ||
+	if (m->split & ATW_SPLIT_EACH || x->kind != ATW_ABSENT || y->kind != ATW_ABSENT ||
 	    x->loss || y->loss || x->level != y->level || x->va.u + x->size != y->va.u)
 		return false;
-	a = atw_soft_decode(&m->list.src->soft, pg, x->level, x->word);
-	b = atw_soft_decode(&m->list.src->soft, pg, y->level, y->word);
+	if (listing_region(&m->list, x->va.u, &area) &&
+	    (area.last.u < y->va.u || area.first.u == y->va.u))
+		return false;
+	a = atw_soft_decode(soft_of(m->list.src), pg, x->level, x->word);
+	b = atw_soft_decode(soft_of(m->list.src), pg, y->level, y->word);
 	if (a.what != b.what || a.type != b.type || a.what == ATW_SOFT_UNKNOWN)
 		return false;
 	if (a.what == ATW_SOFT_SWAP)
@@ -154,42 +174,101 @@ static int show(struct map *m, const struct atw_range *g, struct atw_err *err)
 	return r;
 }
 
-static int list(struct map *m, const struct address *a, unsigned split,
-		unsigned depth, struct atw_err *err)
+static int show_held(struct map *m, struct atw_err *err)
+{
+	if (!m->holding)
+		return ATW_OK;
+	m->holding = false;
+	return show(m, &m->held, err);
+}
+
+static int feed(struct map *m, const struct atw_range *g, struct atw_err *err)
+{
+	int r;
+
+	m->mixed += g->mixed_rights;
+	if (m->holding && soft_agree(m, &m->held, g)) {
+		m->held.size += g->size;
+		m->held.entries += g->entries;
+		return ATW_OK;
+	}
+	r = show_held(m, err);
+	m->held = *g;
+	m->holding = true;
+	return r;
+}
+
+/* Where in the range a region of the kernel's ends or begins; 0: nowhere. */
+static uint64_t border(struct map *m, const struct atw_range *g)
+{
+	uint64_t last = g->va.u + (g->size - 1);
+	struct atw_region area;
+
+	/*
+	 * Other rows are no memory of any region; what they speak for stays whole.
+	 * So does each page by itself, even if a border is in it.
+	 */
+	if (m->split & ATW_SPLIT_EACH || g->loss || g->repeat_of || g->kind != ATW_LEAF ||
+	    !listing_region(&m->list, g->va.u, &area))
+		return 0;
+	if (area.first.u > g->va.u)
+		return area.first.u <= last ? area.first.u : 0;
+	return area.last.u < last ? area.last.u + 1 : 0;
+}
+
+static int list(struct map *m, const struct address *a, struct atw_err *err)
 {
 	const struct atw_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
-		.flags = ATW_WALK_SOFT, .depth = depth,
+		.flags = ATW_WALK_SOFT, .depth = m->depth,
 	};
-	struct atw_range g, held;
+	struct atw_range g;
 	struct atw_ranges *ranges;
-	bool holding = false;
-	int r = atw_ranges_open(m->list.space, &o, split, &ranges, err), shown = ATW_OK;
+	int r = atw_ranges_open(m->list.space, &o, m->split, &ranges, err), shown = ATW_OK;
 
 	if (r < 0)
 		return r;
 	while (shown == ATW_OK && (r = atw_ranges_next(ranges, &g, err)) == ATW_OK) {
+		struct address part;
+		uint64_t at, last;
+
 		if (g.loss == ATW_LOST_DAMAGED)
 			complain(atw_walk_error(atw_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
-		m->mixed += g.mixed_rights;
 		m->mapped |= !g.loss && (g.kind == ATW_LEAF || g.kind == ATW_TABLE);
 		if (a->is_range)
 			clip(&g, a);
-		if (holding && soft_agree(m, &held, &g, split)) {
-			held.size += g.size;
-			held.entries += g.entries;
+		/* The page of a single address is shown as it is. */
+		at = a->is_range ? border(m, &g) : 0;
+		if (!at) {
+			shown = feed(m, &g, err);
 			continue;
 		}
-		if (holding)
-			shown = show(m, &held, err);
-		held = g;
-		holding = true;
+		/* The range's facts are not those of its parts: they are asked again. */
+		for (last = g.va.u + (g.size - 1); at && shown == ATW_OK; at = border(m, &g)) {
+			part = (struct address){ .first = g.va.u, .last = at - 1, .is_range = true };
+			shown = list(m, &part, err);
+			g.va.u = at;
+			g.size = last - at + 1;
+		}
+		part = (struct address){ .first = g.va.u, .last = last, .is_range = true };
+		if (shown == ATW_OK)
+			shown = list(m, &part, err);
 	}
-	if (holding && shown == ATW_OK)
-		shown = show(m, &held, err);
 	atw_ranges_close(ranges);
 	return shown < 0 ? shown : r == ATW_END ? ATW_OK : r;
+}
+
+/* One of the ranges asked for, or everything. */
+static int list_all(struct map *m, const struct address *a, struct atw_err *err)
+{
+	int r, shown = ATW_OK;
+
+	m->paged = 0;
+	r = list(m, a, err);
+	if (r == ATW_OK || r == ATW_E_LIMIT)
+		shown = show_held(m, r == ATW_OK ? err : NULL);
+	return r < 0 ? r : shown;
 }
 
 static int by_page(const void *a, const void *b)
@@ -276,37 +355,47 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
 	struct opened src = { 0 };
-	struct map m = { 0 };
-	struct address whole = { 0, o->space.pid.given ? INT64_MAX : UINT64_MAX, true }, a;
-	unsigned split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL;
+	struct map m = { .split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL };
+	struct address whole = { .last = UINT64_MAX, .is_range = true }, a;
 	struct atw_output_opts oo;
+	struct atw_region area;
 	struct atw_err err = { 0 };
 	char why[256];
 	int status, r = ATW_OK;
 
 	if (argc < 1)
 		return complain_usage("map", "SOURCE is missing");
-	if (o->split && !parse_split(o->split, &split, why, sizeof(why)))
+	if (o->split && !parse_split(o->split, &m.split, why, sizeof(why)))
 		return complain_usage("map", "%s", why);
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return complain_usage("map", "--depth is 1 to %d", ATW_MAX_LEVELS);
 	if (o->all)
-		split = ATW_SPLIT_EACH;
+		m.split = ATW_SPLIT_EACH;
+	m.depth = (unsigned)o->depth.u;
 	status = open_source(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
+	if (src.process[0])              /* the kernel's half is not its own */
+		whole.last = INT64_MAX;
 	listing_init(&m.list, "map", &src, USUAL);
 	output_opts(c, &src, &oo);
-	for (int i = 1; i < argc && r == ATW_OK; i++)
-		r = parse_address(&src, argv[i], &a, &err);
+	a = whole;
+	for (int i = argc == 1 ? 0 : 1; i < argc && r == ATW_OK; i++) {
+		if (i)
+			r = parse_owned(&src, argv[i], &a, &err);
+		/* The kernel's half is listed, and something of it has a name. */
+		if (r == ATW_OK && a.last > INT64_MAX &&
+		    listing_region(&m.list, (uint64_t)INT64_MAX + 1, &area))
+			m.list.col[C_AREA].hidden = false;
+	}
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &m.list.schema, &m.out, &err);
 	if (r == ATW_OK && argc == 1)
-		r = list(&m, &whole, split, (unsigned)o->depth.u, &err);
+		r = list_all(&m, &whole, &err);
 	for (int i = 1; i < argc && r == ATW_OK; i++) {
-		r = parse_address(&src, argv[i], &a, &err);
+		r = parse_owned(&src, argv[i], &a, &err);
 		if (r == ATW_OK)
-			r = list(&m, &a, split, (unsigned)o->depth.u, &err);
+			r = list_all(&m, &a, &err);
 	}
 	status = m.holes ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_E_LIMIT) {          /* what was seen whole is still an answer */

@@ -122,9 +122,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 	if (r < 0)
 		return r;
 	while ((r = atw_walk_next(walk, &s, err)) == ATW_OK) {
-		struct atw_seen one = *s;
 		uint32_t n = s->kind == ATW_LEAF && !s->loss ? s->count : 1;
-		uint64_t size = s->size / n;
 
 		w->lost += s->loss != ATW_HAVE;
 		w->unmapped += !s->loss && (s->kind == ATW_ABSENT || s->kind == ATW_BAD);
@@ -132,25 +130,33 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 			complain(atw_walk_error(walk));
 		/* Pages of a run get a row each; runs of nothing stay one. */
 		for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
-			struct atw_step *last = &one.path[one.depth ? one.depth - 1 : 0];
+			const struct atw_seen *page = s;
+			struct atw_seen one;
 
 			if (n > 1) {
-				one.va.u = s->va.u + i * size;
-				one.size = size;
-				one.pa = atw_seen_pa(w->list.space, s, i);
-				last->word = atw_seen_word(w->list.space, s, i);
-				last->index = (uint16_t)(s->path[one.depth - 1].index + i);
-				last->at.u = s->path[one.depth - 1].at.u +
-					(uint64_t)i * w->list.space->paging.word_size;
+				atw_seen_one(w->list.space, s, i, &one);
+				page = &one;
 			}
-			r = w->path ? path(w, &one, a->first, err)
-				    : answer(w, &one, a->first, err);
+			r = w->path ? path(w, page, a->first, err)
+				    : answer(w, page, a->first, err);
 		}
 		if (r != ATW_OK)
 			break;
 	}
 	atw_walk_close(walk);
 	return r == ATW_END ? ATW_OK : r;
+}
+
+/* The first user address that nobody said the process of decides for all. */
+static int find_whose(const struct common *c, const struct space_opts *space,
+		      struct opened *src, int argc, char **argv)
+{
+	struct address a;
+
+	for (int i = 1; i < argc && !atw_source_is_live(src->source); i++)
+		if (parse_address(src, argv[i], &a, NULL) == ATW_OK && a.whose)
+			return select_owner(c, src, space, argv[i], a.first, a.last);
+	return EXIT_COMPLETE;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
@@ -177,6 +183,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_source(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
+	status = find_whose(c, &o->space, &src, argc, argv);
+	if (status) {
+		close_source(&src);
+		return status;
+	}
 	listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
 	w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
 	output_opts(c, &src, &oo);
@@ -187,7 +198,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		for (int i = 1; i < argc && r == ATW_OK; i++) {
 			struct address a;
 
-			r = parse_address(&src, argv[i], &a, &err);
+			r = parse_owned(&src, argv[i], &a, &err);
 			if (pass && r == ATW_OK)
 				r = walk_one(&w, &a, (unsigned)o->depth.u, &err);
 		}

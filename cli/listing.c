@@ -48,12 +48,13 @@ static const struct atw_column columns[C_COUNT] = {
 		       .names = &rights_names, .help = "rights left after every level so far" },
 	[C_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8,
 		      .names = &state_names, .help = "what the entry is" },
+	[C_AREA] = { .key = "area", .type = ATW_T_TEXT, .width = 14,
+		     .help = "memory area; of a kernel address, its region" },
 	[C_FLAGS] = { .key = "flags", .type = ATW_T_FLAGS,
 		      .help = "bits that every entry has; same-page: all map one page" },
 	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .help = "NUMA node" },
 	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "process" },
 	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
-	[C_AREA] = { .key = "area", .type = ATW_T_TEXT, .help = "memory area" },
 };
 
 void listing_init(struct listing *l, const char *name, const struct opened *src,
@@ -62,7 +63,7 @@ void listing_init(struct listing *l, const char *name, const struct opened *src,
 	const struct atw_paging *pg;
 
 	l->src = src;
-	l->space = atw_kernel_space(src->kernel);
+	l->space = &src->space;
 	pg = &l->space->paging;
 	memcpy(l->col, columns, sizeof(columns));
 	for (unsigned c = 0; c < C_COUNT; c++)
@@ -115,8 +116,8 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
 	struct atw_soft_word soft = { .what = ATW_SOFT_NONE };
 	enum state st;
 
-	if (kind == ATW_ABSENT && !loss)
-		soft = atw_soft_decode(&l->src->soft, &l->space->paging, level, word);
+	if (kind == ATW_ABSENT && !loss && word)
+		soft = atw_soft_decode(soft_of(l->src), &l->space->paging, level, word);
 	if (soft.pa.u)
 		row_set(r, C_PHYSICAL, soft.pa.u + skip);
 	st = state_of(kind, loss, soft.what);
@@ -131,4 +132,29 @@ void row_rights(struct row *r, enum state st, unsigned left)
 	unsigned letters = st == STATE_TABLE ? kernels | users : user ? users : kernels;
 
 	row_set(r, C_RIGHTS, letters | (user ? 8 : 0));
+}
+
+bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
+{
+	struct atw_kernel *k = l->src->kernel;
+
+	/* Of a root that was given by hand nobody knows whose upper half it is. */
+	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)
+		return false;
+	/* Rows come in order, nearly always. */
+	if (atw_kernel_region(k, l->region, ret) == ATW_OK && ret->first.u > address)
+		l->region = 0;
+	while (atw_kernel_region(k, l->region, ret) == ATW_OK) {
+		if (ret->last.u >= address)
+			return true;
+		l->region++;
+	}
+	l->region = 0;
+	return false;
+}
+
+bool listing_area(struct listing *l, uint64_t first, uint64_t last,
+		  struct atw_region *ret)
+{
+	return listing_region(l, first, ret) && ret->first.u <= first && last <= ret->last.u;
 }

@@ -10,8 +10,8 @@
 
 enum col {
 	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_INDEX,
-	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_FLAGS, C_NODE, C_PID,
-	C_TASK, C_AREA, C_COUNT,
+	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_AREA, C_FLAGS, C_NODE,
+	C_PID, C_TASK, C_COUNT,
 };
 #define COL(c) ((uint64_t)1 << (c))
 
@@ -31,6 +31,7 @@ struct listing {
 	uint64_t same_page;              /* its bit, or 0 */
 	const char *level[ATW_MAX_LEVELS];
 	struct atw_names levels;
+	size_t region;                   /* the one met last */
 };
 
 /* `shown`: COL() of the columns without --columns. */
@@ -67,5 +68,14 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
  * left to anybody below it.
  */
 void row_rights(struct row *r, enum state st, unsigned rights);
+
+/*
+ * The region of the kernel's half that an address is in or, failing that, the
+ * next one above it. false: none, or these are not the kernel's tables.
+ */
+bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret);
+/* The same, and all of first..last is in it. */
+bool listing_area(struct listing *l, uint64_t first, uint64_t last,
+		  struct atw_region *ret);
 
 #endif

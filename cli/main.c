@@ -10,7 +10,7 @@
 #include "atwalk.h"
 
 static const struct command *const commands[] = {
-	&cmd_walk, &cmd_map, &cmd_info,
+	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_extract, &cmd_pages,
 };
 
 const struct command *command_at(size_t i)

@@ -19,17 +19,17 @@ static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 /* The kernel's release decides what absent words mean; two places have it. */
 static void find_release(struct opened *o)
 {
-	const struct atw_vmcoreinfo *vi = o->kernel ?
-		atw_kernel_vmcoreinfo(o->kernel) : NULL;
+	const char *release = o->kernel ? atw_kernel_release(o->kernel) : NULL;
 	struct atw_blob b;
 
-	if ((vi && atw_vmcoreinfo_text(vi, "OSRELEASE", &b) == ATW_OK) ||
-	    atw_fact(o->source, "release", &b) == ATW_OK)
+	if (release)
+		snprintf(o->release, sizeof(o->release), "%s", release);
+	else if (atw_fact(o->source, "release", &b) == ATW_OK)
 		snprintf(o->release, sizeof(o->release), "%.*s",
 			 (int)(b.len < 95 ? b.len : 95), (const char *)b.data);
 }
 
-/* The one root that --pid means. */
+/* The one root that --pid means, of the running kernel. */
 static int process_root(const struct space_opts *space, struct opened *o,
 			atw_pa *ret, struct atw_err *err)
 {
@@ -37,12 +37,6 @@ static int process_root(const struct space_opts *space, struct opened *o,
 	char key[48];
 	uint64_t root;
 
-	if (space->root.given || space->cpu.given)
-		return atw_err_set(err, ATW_E_USAGE, "--pid and %s both say whose page tables",
-				   space->root.given ? "--root" : "--cpu");
-	if (!atw_source_is_live(o->source))
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "--pid: processes of dumps are not yet found");
 	snprintf(key, sizeof(key), "pid.%" PRIu64 ".root", space->pid.u);
 	if (atw_fact_u64(o->source, key, &root) == ATW_OK) {
 		snprintf(o->process, sizeof(o->process), "process %" PRIu64, space->pid.u);
@@ -62,6 +56,47 @@ const char *root_from(const struct opened *o)
 	return o->process[0] ? o->process : atw_kernel_root_why(o->kernel);
 }
 
+/* At most one option says whose page tables are meant. */
+static int check_whose(const struct space_opts *space, struct atw_err *err)
+{
+	const struct { bool given; const char *name; } said[] = {
+		{ space->pid.given, "--pid" }, { space->task, "--task" },
+		{ space->cpu.given, "--cpu" }, { space->root.given, "--root" },
+	};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		if (said[i].given && first)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "%s and %s both say whose page tables", first,
+					   said[i].name);
+		if (said[i].given)
+			first = said[i].name;
+	}
+	if (space->pti && !space->pid.given && !space->task)
+		return atw_err_set(err, ATW_E_USAGE, "--pti needs --pid or --task");
+	return ATW_OK;
+}
+
+struct soft_once {
+	bool done;
+	struct atw_soft_abi abi;
+};
+
+const struct atw_soft_abi *soft_of(const struct opened *o)
+{
+	struct soft_once *s = o->soft;
+
+	if (!s->done) {
+		s->done = true;
+		s->abi = atw_kernel_soft_abi(o->kernel, &o->space.paging);
+		if (!s->abi.known)
+			s->abi = atw_soft_abi_for(&o->space.paging,
+						  o->release[0] ? o->release : NULL);
+	}
+	return &s->abi;
+}
+
 static int open_kernel(const struct space_opts *space, struct opened *o,
 		       struct atw_err *err)
 {
@@ -70,10 +105,13 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 		.size = sizeof(ko), .paging = space->paging,
 		.has_root = space->root.given, .root = ATW_PA(space->root.u),
 		.ext = space->pte_ext, .has_cpu = space->cpu.given,
-		.cpu = (unsigned)space->cpu.u,
+		.cpu = (unsigned)space->cpu.u, .file = space->kernel,
 	};
-	int r;
+	bool live = atw_source_is_live(o->source);
+	int r = check_whose(space, err);
 
+	if (r < 0)
+		return r;
 	if (space->cpu.given && space->cpu.u > UINT32_MAX)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--cpu: there is no CPU %" PRIu64, space->cpu.u);
@@ -82,7 +120,10 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 			 ko.ext ? ko.ext : "", ko.ext ? "," : "", space->cbit.u);
 		ko.ext = ext;
 	}
-	if (space->pid.given) {
+	if (live && space->task)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "--task: not yet of the running kernel; --pid N is");
+	if (live && space->pid.given) {
 		r = process_root(space, o, &ko.root, err);
 		if (r < 0)
 			return r;
@@ -92,17 +133,17 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 	if (r < 0)
 		return r;
 	/* A root that was given answers for both halves; a process has but one. */
-	if (space->pid.given && atw_kernel_space(o->kernel)->high.have) {
+	if (live && space->pid.given && atw_kernel_space(o->kernel)->high.have) {
 		atw_kernel_close(o->kernel);
 		o->kernel = NULL;
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "--pid: not yet on machines whose kernel has a root of its own");
 	}
+	o->space = *atw_kernel_space(o->kernel);
 	o->user_space = space->pid.given || space->cpu.given || space->root.given;
 	find_release(o);
-	o->soft = atw_soft_abi_for(&atw_kernel_space(o->kernel)->paging,
-				   o->release[0] ? o->release : NULL);
-	return ATW_OK;
+	o->soft = calloc(1, sizeof(*o->soft));
+	return o->soft ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 }
 
 /* What a container says is wrong with itself bears on every answer. */
@@ -131,11 +172,16 @@ int attach_kernel(const struct common *c, struct opened *o,
 			atw_err_wrap(&err, "%s", o->name);
 		return complain(&err);
 	}
+	if (!atw_source_is_live(o->source) && (space->pid.given || space->task)) {
+		r = select_process(o, space);
+		if (r)
+			return r;
+	}
 	/* Tables that happened to be in use, chosen by nobody, are worth a word. */
 	if (c->verbose || (!o->user_space &&
 			   atw_kernel_root_from(o->kernel) == ATW_ROOT_CPU))
 		remark(c, "%s: %s, root: %s", o->name,
-		       atw_kernel_space(o->kernel)->paging.name, root_from(o));
+		       o->space.paging.name, root_from(o));
 	return EXIT_COMPLETE;
 }
 
@@ -231,6 +277,7 @@ void close_source(struct opened *o)
 {
 	atw_kernel_close(o->kernel);
 	atw_source_close(o->source);
+	free(o->soft);
 }
 
 const char *whose_tables(const struct opened *o)
@@ -240,8 +287,8 @@ const char *whose_tables(const struct opened *o)
 	if (atw_source_is_live(o->source))
 		return "--pid N takes those of a process, --root PHYS any others";
 	if (atw_fact_u64(o->source, "cpu0.cr3", &cr3) == ATW_OK)
-		return "--cpu N takes the page tables a CPU was using, --root PHYS any others";
-	return "--root PHYS takes any page tables";
+		return "--pid N takes those of a process, --cpu N those a CPU was using, --root PHYS any";
+	return "--pid N takes those of a process, --root PHYS any others";
 }
 
 void output_opts(const struct common *c, const struct opened *o,
@@ -253,7 +300,7 @@ void output_opts(const struct common *c, const struct opened *o,
 		.units = !c->units || *c->units == 'h' ? ATW_UNITS_HUMAN :
 			 *c->units == 'b' ? ATW_UNITS_BYTES : ATW_UNITS_PAGES,
 		.page_shift = o && o->kernel ?
-			atw_kernel_space(o->kernel)->paging.page_shift : 12,
+			o->space.paging.page_shift : 12,
 		.color = c->color && *c->color == 'a' && c->color[1] == 'l' ? true :
 			 c->color && *c->color == 'n' ? false :
 			 !c->output && isatty(STDOUT_FILENO),

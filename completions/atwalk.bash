@@ -8,11 +8,12 @@ _atwalk()
 	local cmd=walk words=''
 	local common='--output --format --columns --filter --sort --group --units
 		--part --quiet --verbose --color --help --version'
-	local space='--pid --cpu --root --paging --pte-ext --cbit'
-	local commands='walk map info'
+	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
+		--kernel'
+	local commands='walk map info ps pages find extract'
 
 	case ${COMP_WORDS[1]} in
-	walk|map|info) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
+	walk|map|info|ps|pages|find|extract) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 
@@ -28,13 +29,14 @@ _atwalk()
 	--color) words='auto always never' ;;
 	--split) words='rights page physical flags' ;;
 	--pte-ext) words='thead svrsw60t59b lpa2' ;;
-	--paging)
+	--paging|--paging-flags)
 		words=$("${COMP_WORDS[0]}" info --paging-modes --format csv \
 			--columns mode 2>/dev/null | sed 1d) ;;
+	--pti) words='user kernel' ;;
 	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
-	--columns|--filter|--sort|--group|--cpu|--root|--cbit|-s|--depth)
+	--columns|--filter|--sort|--group|--task|--areas|--address|--cpu|--root|--cbit|-s|--depth)
 		return ;;
-	-o|--output|-S|--part)
+	-o|--output|-S|--part|--kernel)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
@@ -49,7 +51,13 @@ _atwalk()
 		case $cmd in
 		walk) words="$common $space --path --depth" ;;
 		map) words="$common $space --all --split --depth" ;;
-		info) words="$common $space --paging-modes" ;;
+		info) words="$common $space --paging-modes --paging-flags" ;;
+		pages) words="$common --pid --task --areas --address --all --root --paging
+			--pte-ext --cbit --kernel" ;;
+		find) words="$common $space --all" ;;
+		extract) words="$common --pages --root --paging --pte-ext --cbit
+			--kernel" ;;
+		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
 	*)

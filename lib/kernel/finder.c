@@ -123,7 +123,8 @@ void finder_merge(struct finder *f)
 static int fold(struct finder *f, const struct atw_seen *s)
 {
 	uint64_t va = s->va.u, span = s->repeat_of, n = s->size / span;
-	size_t from = f->n, old = f->n;
+	const size_t old = f->n;
+	size_t from = old;
 
 	/* Entries of tables above may begin where it does, and do not recur. */
 	while (from && f->hit[from - 1].va >= va - span && f->hit[from - 1].va < va &&
@@ -208,17 +209,38 @@ static int match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 }
 
 /*
- * Bits of a level's leaf that are its address as they stand; 0: it is not so
- * simple, and each entry is asked.
+ * Where a leaf of one slot has its address, if that is in at most two pieces:
+ * a mask and two shifts for each. Other leaves are asked one by one.
  */
-static uint64_t plain_address(const struct atw_paging *pg, unsigned level)
-{
-	const struct atw_bits *b = &pg->addr[0];
-	unsigned from = b->lo > pg->level[level].shift ? b->lo : pg->level[level].shift;
+struct pieces {
+	uint64_t mask[2];
+	uint8_t down[2], up[2];
+	bool have;
+};
 
-	if (pg->addr[1].hi || b->mask || b->to != b->lo || from > b->hi)
-		return 0;
-	return (~(uint64_t)0 >> (63 - b->hi) & ~(uint64_t)0 << from) & ~pg->ignore;
+static struct pieces pieces_of(const struct atw_paging *pg, unsigned level)
+{
+	unsigned shift = pg->level[level].shift;
+	struct pieces p = { .have = !pg->addr[2].hi };
+
+	for (unsigned i = 0; i < 2 && pg->addr[i].hi; i++) {
+		const struct atw_bits *b = &pg->addr[i];
+		unsigned from = b->lo + (shift > b->to ? shift - b->to : 0u);
+
+		p.have &= !b->mask;
+		if (from > b->hi)
+			continue;
+		p.mask[i] = ~(uint64_t)0 >> (63 - b->hi) & ~(uint64_t)0 << from & ~pg->ignore;
+		p.down[i] = b->lo;
+		p.up[i] = b->to;
+	}
+	return p;
+}
+
+static inline uint64_t piece_address(const struct pieces *p, uint64_t word)
+{
+	return (word & p->mask[0]) >> p->down[0] << p->up[0] |
+	       (word & p->mask[1]) >> p->down[1] << p->up[1];
 }
 
 static int leaves(struct at *a)
@@ -227,16 +249,15 @@ static int leaves(struct at *a)
 	const struct atw_paging *pg = &a->sp->paging;
 	const struct wanted_list *w = a->f->want;
 	uint64_t lo = w->v[0].first & ~(a->slot - 1), hi = w->v[w->n - 1].max_last;
-	uint64_t mask = plain_address(pg, s->level);
+	struct pieces p = pieces_of(pg, s->level);
 	int r = ATW_OK;
 
-	if (atw_entry_span(pg, s->level, s->path[s->depth - 1].word) !=
-	    pg->level[s->level].shift)
-		mask = 0;
+	p.have &= atw_entry_span(pg, s->level, s->path[s->depth - 1].word) ==
+		  pg->level[s->level].shift;
 	for (uint32_t i = 0; i < s->count && r == ATW_OK; i++) {
 		uint64_t word = load_word(s->words, pg->word_size, i), pa;
 
-		pa = mask ? word & mask : atw_seen_pa(a->sp, s, i).u;
+		pa = p.have ? piece_address(&p, word) : atw_seen_pa(a->sp, s, i).u;
 		if (pa - lo <= hi - lo)
 			r = match(a, i, pa, word, NULL);
 	}

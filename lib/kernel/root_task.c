@@ -99,6 +99,12 @@ static bool read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
 	return true;
 }
 
+static void use(struct hunt *h, uint64_t pa, uint64_t len)
+{
+	h->found.used[h->found.nused].pa = pa;
+	h->found.used[h->found.nused++].len = len;
+}
+
 static bool leads(const struct atw_space *sp, uint64_t va, uint64_t pa)
 {
 	struct atw_seen s;
@@ -124,6 +130,9 @@ static void read_release(struct hunt *h, uint64_t task, uint64_t shift)
 	text[got] = 0;
 	if (text[0] < '1' || text[0] > '9')
 		text[0] = 0;
+	use(h, task + h->off[NSPROXY], 8);
+	use(h, proxy - shift + h->off[UTS_NS], 8);
+	use(h, uts - shift + h->off[UTS_NAME] + h->off[RELEASE], strlen(text) + 1);
 }
 
 /* One mode must take the task to where it lies. */
@@ -175,7 +184,7 @@ static bool looks_like_init_mm(const struct hunt *h, const char *p, uint64_t tas
 
 static bool find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
 {
-	enum { WINDOW = 1024 * 1024, AROUND = 8192 };
+	enum { WINDOW = 1024 * 1024, AROUND = ROOT_TASK_AROUND };
 	_auto_free char *window = malloc(WINDOW);
 	uint64_t at = task > REACH ? (task - REACH) & ~(uint64_t)4095 : 0;
 	uint64_t shift = va - task;
@@ -193,6 +202,9 @@ static bool find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
 				continue;
 			h->found.root = ATW_PA(get_le64(window + i) - shift);
 			h->found.stext = get_le64(window + i - h->off[PGD] + h->off[START_CODE]);
+			h->found.mm_at = at + (uint64_t)i;
+			for (unsigned k = PGD; k <= END_DATA; k++)
+				use(h, h->found.mm_at - h->off[PGD] + h->off[k], 8);
 			return true;
 		}
 		at = got > 2 * AROUND ? at + (uint64_t)got - 2 * AROUND : (at | 4095) + 1;
@@ -216,6 +228,9 @@ static int on_name(void *arg, atw_pa at, struct search *s)
 	if (!find_init_mm(h, task, va))
 		return 0;
 	h->found.init_task = va;
+	use(h, at.u, 16);
+	use(h, task + h->off[PARENT], 8);
+	use(h, task + h->off[LEADER], 8);
 	read_release(h, task, va - task);
 	return 1;
 }

@@ -14,7 +14,12 @@ struct root_task {
 	uint64_t init_task;      /* its virtual address */
 	uint64_t stext;          /* where the kernel's text begins */
 	char release[65];        /* "6.1.0-50-amd64", or empty */
+	/* What was read on the way, of all that was looked at. */
+	struct { uint64_t pa, len; } used[10];
+	unsigned nused;
+	uint64_t mm_at;          /* init_mm's pgd; so much around it must be there */
 };
+enum { ROOT_TASK_AROUND = 8192 };
 
 /*
  * ATW_E_MISSING: no types, no first task, or no mode under which its addresses

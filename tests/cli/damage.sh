@@ -83,9 +83,9 @@ run shrink x86.elf rootless.elf --without 9a10000
 run atwalk map --format csv rootless.elf
 status 4
 out <<'E'
-address,end,size,physical,page,rights,state,flags
-0x0000000000000000,0x0000800000000000,140737488355328,0x0000000009a10000,,,lost,
-0xffff800000000000,0x0000000000000000,140737488355328,0x0000000009a10000,,,lost,
+address,end,size,physical,page,rights,state,area,flags
+0x0000000000000000,0x0000800000000000,140737488355328,0x0000000009a10000,,,lost,,
+0xffff800000000000,0x0000000000000000,140737488355328,0x0000000009a10000,,,lost,,
 E
 run atwalk --format csv --columns physical,state --cpu 0 rootless.elf ffffffff91400000
 out <<'E'
@@ -203,10 +203,13 @@ yes grep -q '^format  *kdump-compressed v6, zlib, split, 2 parts given, others m
 
 t "damage at any byte of the headers: an answer or a sentence, never a crash"
 size=$(od -A n -t u8 -j 72 -N 8 x86.elf)
-for ((at = 0; at < size + 64; at += 13)); do
+# Valgrind takes most of a second to start; what the fuzz targets keep leads it
+# through these parsers in one process.
+[ -n "${WRAP:-}" ] && step=91 || step=13
+for ((at = 0; at < size + 64; at += step)); do
 	cp -L x86.elf flipped.elf
 	printf '\377' | dd of=flipped.elf bs=1 seek=$at conv=notrunc 2>/dev/null
-	run timeout 20 "$O/atwalk" map --format csv flipped.elf
+	run timeout $limit "$O/atwalk" map --format csv flipped.elf
 	said_status=1 said_err=1
 	yes [ $rc -le 4 ]
 	[ $rc -ne 3 ] || yes [ -s "$work/log/err" ]

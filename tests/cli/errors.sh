@@ -119,7 +119,7 @@ run atwalk --columns wat x86.elf swapper_pg_dir
 status 2
 no_out
 err <<'E'
-atwalk: --columns: unknown column 'wat'; known: address, end, size, physical, page, pages, level, index, entry_at, entry, repeat, rights, state, flags, node, pid, task, area
+atwalk: --columns: unknown column 'wat'; known: address, end, size, physical, page, pages, level, index, entry_at, entry, repeat, rights, state, area, flags, node, pid, task
 E
 run atwalk map --sort wat x86.elf
 status 2
@@ -244,7 +244,7 @@ run atwalk x86.elf 401000
 status 2
 no_out
 err_has 'atwalk: 401000: is a user address, and nothing says of which process'
-err_has '--cpu N takes the page tables a CPU was using, --root PHYS any others'
+err_has '--pid N takes those of a process, --cpu N those a CPU was using, --root PHYS any'
 
 t "a CPU, a mode, an extension that is not there"
 run atwalk --cpu 7 x86.elf swapper_pg_dir

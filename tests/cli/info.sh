@@ -55,6 +55,29 @@ for mode in "${modes[@]}"; do
 	err_is "*"
 done
 
+t "--paging-flags: those of a mode, with bits and levels"
+run atwalk info --paging-flags x86_64-5
+golden info-flags
+
+t "--paging-flags: with what an extension adds"
+run atwalk info --paging-flags riscv64-sv39 --columns flag --format csv
+cp "$work/log/out" plain
+run atwalk info --paging-flags riscv64-sv39 --pte-ext thead --columns flag --format csv
+yes [ "$(diff plain "$work/log/out" | grep -c '^>')" -gt 0 ]
+
+t "--paging-flags: an unknown mode, or an extension it does not take"
+run atwalk info --paging-flags x86_64-6
+status 2
+no_out
+err <<'E'
+atwalk: --paging-flags: unknown mode 'x86_64-6'; --paging-modes lists them
+        see: atwalk info --help
+E
+run atwalk info --paging-flags x86_64-4 --pte-ext thead
+status 2
+no_out
+err_has 'atwalk: --pte-ext: '
+
 t "every mode of the manual is there"
 for mode in x86_64-4 x86_64-5 arm64-4k-39 arm64-4k-42 arm64-4k-48 arm64-4k-52 \
 	    arm64-16k-36 arm64-16k-47 arm64-16k-48 arm64-16k-52 arm64-64k-42 \

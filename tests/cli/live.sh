@@ -44,7 +44,7 @@ rm live
 t "--pid says what it cannot do in dumps"
 run atwalk --pid 1 x86.elf 1000
 status 3
-err_is 'atwalk: *--pid: processes of dumps are not yet found'
+err_is 'atwalk: x86.elf: the list of tasks cannot be found without the kernel*s types (BTF)'
 run atwalk --pid 1 --cpu 0 x86.elf 1000
 status 2
 err <<'END'
@@ -56,8 +56,9 @@ if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
 	skip "needs root and setpriv, to become somebody else"
 fi
 chmod 755 "$work" "$work/cwd"
-cp "$O/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
-run setpriv --reuid=65534 --regid=65534 --clear-groups ./atwalk-copy live ffffffff81000000
+cp "$built/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
+# shellcheck disable=SC2086 # WRAP is a command with its options
+run setpriv --reuid=65534 --regid=65534 --clear-groups ${WRAP:-} ./atwalk-copy live ffffffff81000000
 status 3
 no_out
 err <<END
@@ -293,8 +294,9 @@ elif [ "$(id -u)" -ne 0 ] || ! setpriv --reuid=65534 --regid=65534 --clear-group
 elif [ ! -d /sys/firmware/memmap ]; then
 	skip "here only /proc/iomem tells what is RAM, and that to CAP_SYS_ADMIN only"
 else
+	# shellcheck disable=SC2086
 	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon \
-		--ambient-caps=+bpf,+perfmon ./atwalk-copy live _stext --format csv --columns state
+		--ambient-caps=+bpf,+perfmon ${WRAP:-} ./atwalk-copy live _stext --format csv --columns state
 	out <<'END'
 state
 present

@@ -47,11 +47,11 @@ golden map-x86-user
 t "ranges limit the list, in the order they are given"
 run atwalk map x86.elf ffffffffc03fd000+16K ffffffff91400000-ffffffff92400000
 out <<'E'
-ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
-0xffffffffc03fd000  0xffffffffc03ff000      8K  0x00000000038cc000    4K  rw--    present   rw,accessed,dirty,global,wb,nx
-0xffffffff91400000  0xffffffff92200000     14M  0x0000000008000000    2M  r-x-    present   accessed,dirty,large,global,wb
-0xffffffff92200000  0xffffffff92202000      8K  0x0000000008e00000    4K  r-x-    present   accessed,dirty,global,wb
-0xffffffff92202000  0xffffffff92400000    1.9M  0x0000000008e02000    4K  rw--    present   rw,accessed,dirty,global,wb,nx
+ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     AREA            FLAGS
+0xffffffffc03fd000  0xffffffffc03ff000      8K  0x00000000038cc000    4K  rw--    present   modules         rw,accessed,dirty,global,wb,nx
+0xffffffff91400000  0xffffffff92200000     14M  0x0000000008000000    2M  r-x-    present   kernel image    accessed,dirty,large,global,wb
+0xffffffff92200000  0xffffffff92202000      8K  0x0000000008e00000    4K  r-x-    present   kernel image    accessed,dirty,global,wb
+0xffffffff92202000  0xffffffff92400000    1.9M  0x0000000008e02000    4K  rw--    present   kernel image    rw,accessed,dirty,global,wb,nx
 
 4 ranges, 16.0M mapped: 2.0M in 514 pages of 4K, 14M in 7 pages of 2M
 E
@@ -59,9 +59,9 @@ E
 t "--all: every page by itself"
 run atwalk map --all x86.elf ffffffff91400000+4M
 out <<'E'
-ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
-0xffffffff91400000  0xffffffff91600000      2M  0x0000000008000000    2M  r-x-    present   accessed,dirty,large,global,wb
-0xffffffff91600000  0xffffffff91800000      2M  0x0000000008200000    2M  r-x-    present   accessed,dirty,large,global,wb
+ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     AREA            FLAGS
+0xffffffff91400000  0xffffffff91600000      2M  0x0000000008000000    2M  r-x-    present   kernel image    accessed,dirty,large,global,wb
+0xffffffff91600000  0xffffffff91800000      2M  0x0000000008200000    2M  r-x-    present   kernel image    accessed,dirty,large,global,wb
 
 2 ranges, 4M mapped: 4M in 2 pages of 2M
 E
@@ -74,7 +74,7 @@ t "nothing there: exit status 1, and a list that is empty and not missing"
 run atwalk map x86.elf ffffa00000000000+1M
 status 1
 out <<'E'
-ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     FLAGS
+ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS  STATE     AREA            FLAGS
 
 0 ranges, 0B mapped
 E
@@ -131,6 +131,48 @@ address,end,repeat,state
 0xffffff3a40200000,0xffffff3a80000000,2097152,repeat
 0xffffff3a80200000,0xffffff3ac0000000,2097152,repeat
 0xffffff3ac0200000,0xffffff3b00000000,2097152,repeat
+E
+
+t "a range ends where a region of the kernel's does, whatever else agrees"
+run atwalk map --split rights --format csv --columns address,end,rights,area riscv.elf ff1bfffffec00000+8M
+out <<'E'
+address,end,rights,area
+0xff1bfffffec00000,0xff1bffffff000000,rw--,fixmap
+0xff1bffffff000000,0xff1bffffff010000,rw--,PCI I/O
+E
+
+t "regions can be asked for"
+run atwalk map --format csv --columns address,size,area --filter 'area="direct map" and executable' x86.elf
+out <<'E'
+address,size,area
+0xffff8b3ac0099000,8192,direct map
+E
+
+t "and grouped by"
+run atwalk map --group area --format csv riscv.elf
+out <<'E'
+area,count,size
+PCI I/O,1,65536
+direct map,25,335544320
+fixmap,1,4194304
+kernel image,5,33554432
+modules,26,290816
+vmalloc,153,276664320
+vmemmap,1,6291456
+E
+
+t "of a root given by hand no region is named"
+run atwalk map --root 9a10000 --paging x86_64-4 --format csv x86.elf ffff8b3ac0000000+4K
+out <<'E'
+address,end,size,physical,page,rights,state,flags
+0xffff8b3ac0000000,0xffff8b3ac0001000,4096,0x0000000000000000,4096,rw--,present,"rw,accessed,dirty,global,wb,nx"
+E
+
+t "user addresses are in none"
+run atwalk map --cpu 0 --format csv --columns address,area x86.elf 400000+4K
+out <<'E'
+address,area
+0x0000000000400000,
 E
 
 finish

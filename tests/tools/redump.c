@@ -16,6 +16,7 @@
  *	--block-size BYTES      kdump-*: the size of a frame, 4096
  *	--exclude-zero          kdump-*: leave out pages that are all zero
  *	--exclude-range A-B     kdump-*: and these, hexadecimal, half open
+ *	--pages-of KDUMP        kdump-*: and those that this file leaves out
  *	--corrupt-page PFN      kdump-*: store rubbish for this frame
  */
 #include <elf.h>
@@ -64,6 +65,7 @@ static struct {
 	uint64_t block;
 	uint64_t exclude_start, exclude_end;
 	uint64_t corrupt;
+	const char *pages_of;
 } opt = { .split = 1, .block = 4096, .corrupt = UINT64_MAX };
 
 /* ---- input ---- */
@@ -334,6 +336,7 @@ static size_t compress_page(enum method m, const uint8_t *src, size_t len,
 struct kdump {
 	enum method method;
 	uint64_t max_pfn, stored;
+	uint32_t level;                  /* makedumpfile's -d */
 	uint64_t bitmap_blocks;          /* of one bitmap */
 	uint64_t sub_blocks;
 	uint8_t *had, *keep;             /* the bitmaps */
@@ -346,10 +349,42 @@ static bool test_bit(const uint8_t *map, uint64_t n)
 	return map[n / 8] >> n % 8 & 1;
 }
 
+static uint32_t get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return v;
+}
+
+/* The second bitmap of another file of the same memory, and its -d. */
+static uint8_t *other_bitmap(struct kdump *k)
+{
+	uint64_t bytes = k->bitmap_blocks * opt.block, len;
+	uint8_t *map = calloc(1, bytes), head[464], sub[12];
+	FILE *file = fopen(opt.pages_of, "rb");
+
+	if (!map || !file)
+		err(2, "%s", opt.pages_of);
+	if (fread(head, sizeof(head), 1, file) != 1 || memcmp(head, "KDUMP   ", 8) ||
+	    get32(head + 428) != opt.block)
+		errx(2, "%s: not a kdump file of such frames", opt.pages_of);
+	len = get32(head + 436) / 2 * opt.block;
+	if (fseeko(file, (off_t)opt.block, SEEK_SET) < 0 ||
+	    fread(sub, sizeof(sub), 1, file) != 1 ||
+	    fseeko(file, (off_t)((1 + get32(head + 432)) * opt.block + len), SEEK_SET) < 0 ||
+	    fread(map, len < bytes ? len : bytes, 1, file) != 1)
+		errx(2, "%s: cut off", opt.pages_of);
+	fclose(file);
+	k->level = get32(sub + 8);
+	return map;
+}
+
 static void make_bitmaps(struct kdump *k)
 {
 	const struct load *last = &loads[nloads - 1];
 	uint64_t block = opt.block;
+	uint8_t *other;
 
 	k->max_pfn = (last->pa + last->len + block - 1) / block;
 	k->bitmap_blocks = ((k->max_pfn + 7) / 8 + block - 1) / block;
@@ -357,6 +392,8 @@ static void make_bitmaps(struct kdump *k)
 	k->keep = calloc(k->bitmap_blocks, block);
 	if (!k->had || !k->keep)
 		err(2, "bitmaps");
+	k->level = opt.exclude_zero ? 1 : 0;
+	other = opt.pages_of ? other_bitmap(k) : NULL;
 	for (size_t i = 0; i < nloads; i++) {
 		uint64_t pfn = loads[i].pa / block;
 		uint64_t end = (loads[i].pa + loads[i].len + block - 1) / block;
@@ -368,6 +405,7 @@ static void make_bitmaps(struct kdump *k)
 				continue;
 			k->had[pfn / 8] |= (uint8_t)(1 << pfn % 8);
 			if ((opt.exclude_zero && all_zero(p, block)) ||
+			    (other && !test_bit(other, pfn)) ||
 			    (pfn * block < opt.exclude_end &&
 			     (pfn + 1) * block > opt.exclude_start))
 				continue;
@@ -375,6 +413,7 @@ static void make_bitmaps(struct kdump *k)
 			k->stored++;
 		}
 	}
+	free(other);
 }
 
 static void uts(uint8_t *h, unsigned field, const char *text, size_t len)
@@ -412,7 +451,7 @@ static void sub_header(const struct kdump *k, uint64_t start, uint64_t end)
 	size_t len, text = find_vmcoreinfo(&len);
 	uint64_t note_at = opt.block + sizeof(h);
 
-	put32(h + 8, opt.exclude_zero ? 1 : 0);
+	put32(h + 8, k->level);
 	put32(h + 12, opt.split > 1);
 	if (opt.split > 1) {
 		put64(h + 16, start);
@@ -650,6 +689,7 @@ static void options(int argc, char **argv)
 		{ "exclude-zero", no_argument, NULL, 'z' },
 		{ "exclude-range", required_argument, NULL, 'r' },
 		{ "corrupt-page", required_argument, NULL, 'c' },
+		{ "pages-of", required_argument, NULL, 'p' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -675,6 +715,9 @@ static void options(int argc, char **argv)
 			break;
 		case 'c':
 			opt.corrupt = strtoull(optarg, NULL, 0);
+			break;
+		case 'p':
+			opt.pages_of = optarg;
 			break;
 		default:
 			exit(2);

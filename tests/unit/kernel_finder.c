@@ -285,3 +285,85 @@ TEST(folded_is_what_every_entry_says)
 	for (unsigned round = 1; round <= 300; round++)
 		CHECK(agrees(round));
 }
+
+/* ---- every mode's addresses ---- */
+
+struct met {
+	uint64_t va[1 << 13], pa[1 << 13];
+	size_t n;
+};
+
+/* A table of one level, as if it were the root: any word may be in it. */
+static void random_table(struct memory *m, const struct atw_paging *pg)
+{
+	size_t words = (size_t)1 << pg->level[pg->nlevels - 1].bits;
+
+	for (size_t i = 0; i < words; i++) {
+		uint64_t word = (uint64_t)next_random() << 42 ^ (uint64_t)next_random() << 21 ^
+				next_random();
+
+		if (next_random() % 2)           /* low bits that often mean a leaf */
+			word = (word & ~UINT64_C(0xfff)) | (next_random() % 2 ? 0xe7 : 0x703);
+		mem_put(m, 0x100000 + i * pg->word_size, &word, pg->word_size);
+	}
+}
+
+static void walk_leaves(const struct atw_space *sp, struct met *ret)
+{
+	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct atw_seen *s;
+	struct atw_walk *w;
+
+	ret->n = 0;
+	if (atw_walk_open(sp, &o, &w, NULL) < 0)
+		return;
+	while (atw_walk_next(w, &s, NULL) == ATW_OK)
+		for (uint32_t i = 0; s->kind == ATW_LEAF && !s->loss && i < s->count; i++) {
+			ret->va[ret->n] = s->va.u + s->size / s->count * i;
+			ret->pa[ret->n++] = atw_seen_pa(sp, s, i).u;
+		}
+	atw_walk_close(w);
+}
+
+static bool mode_agrees(const struct atw_paging *pg, unsigned level, struct met *want)
+{
+	struct memory *m = mem_new();
+	struct asked a = { 0 };
+	struct atw_space sp = { .mem = &m->s, .paging = *pg, .low = { ATW_PA(0x100000), true } };
+	size_t n = 0;
+	bool same;
+
+	sp.paging.nlevels = (uint8_t)(level + 1);
+	random_table(m, &sp.paging);
+	walk_leaves(&sp, want);
+	ask(&a, 0, 0);                           /* everything: last is ~0 */
+	same = find(&a, &sp, true) == ATW_OK;
+	for (size_t i = 0; i < a.finder.n; i++) {
+		const struct hit *h = &a.finder.hit[i];
+
+		if (h->kind != ATW_LEAF)
+			continue;
+		same &= n < want->n && want->va[n] == h->va && want->pa[n] == h->pa;
+		n++;
+	}
+	same &= n == want->n;
+	if (!same)
+		fprintf(stderr, "%s, level %u: %zu leaves, %zu found\n", pg->name, level, want->n, n);
+	end(&a, m);
+	return same;
+}
+
+TEST(addresses_of_every_mode)
+{
+	static struct met met;
+	const struct atw_paging *pg;
+	size_t leaves = 0;
+
+	seed = 7;
+	for (size_t i = 0; (pg = atw_paging_at(i)); i++)
+		for (unsigned level = 0; level < pg->nlevels; level++) {
+			CHECK(mode_agrees(pg, level, &met));
+			leaves += met.n;
+		}
+	CHECK(leaves > 10000);
+}

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -116,6 +117,29 @@ def needs(guest):
             line.split()[0] == tool for line in table(HERE / 'sources.conf')):
         names.append(tool)
     return names
+
+
+def wants(guest):
+    """What of sources.conf tells more of the guest, which does without."""
+    names = []
+    if 'kexec' in guest.extras:
+        names = ['makedumpfile-' + guest.arch_name]
+        if platform.machine() != guest.arch.uname and not installed_emulator(guest):
+            names.append('qemu-user')
+    there = {line.split()[0] for line in table(HERE / 'sources.conf')}
+    return [name for name in names if name in there]
+
+
+def installed_emulator(guest):
+    """The installed QEMU that runs programs of the guest's architecture."""
+    name = 'qemu-' + guest.arch.uname
+    return shutil.which(name) or shutil.which(name + '-static')
+
+
+def emulator(guest):
+    """That one or the cache's, or None."""
+    command = cache_dir() / 'qemu-user' / 'usr' / 'bin' / ('qemu-' + guest.arch.uname)
+    return installed_emulator(guest) or (str(command) if command.exists() else None)
 
 
 def installed_qemu(guest):

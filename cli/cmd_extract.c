@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cmd_extract.c - a dump's page tables and kernel facts as a small dump. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <atwalk/extract.h>
+
+#include "atwalk.h"
+#include "output/target.h"
+
+struct extract_opts {
+	struct space_opts space;
+	bool pages;
+};
+
+#define SPACE(field) offsetof(struct extract_opts, space.field)
+/* Of the options about page tables, those that find the kernel's own. */
+static const struct opt options[] = {
+	{ 0, "pages", OPT_FLAG, offsetof(struct extract_opts, pages), NULL,
+	  "with what the kernel says of each page that processes map", NULL },
+	{ 0, "root", OPT_HEX, SPACE(root), "PHYS",
+	  "physical address of the kernel's root table", NULL },
+	{ 0, "paging", OPT_TEXT, SPACE(paging), "MODE",
+	  "the paging mode; `atwalk info --paging-modes` lists them", NULL },
+	{ 0, "pte-ext", OPT_TEXT, SPACE(pte_ext), "LIST",
+	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL },
+	{ 0, "cbit", OPT_NUMBER, SPACE(cbit), "BIT",
+	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL },
+	{ 0, "kernel", OPT_TEXT, SPACE(kernel), "FILE",
+	  "vmlinux, System.map or BTF that adds what the source lacks", NULL },
+	{ 0 }
+};
+
+static const struct atw_column columns[] = {
+	{ .key = "part", .type = ATW_T_TEXT, .width = 12, .help = "of what" },
+	{ .key = "count", .type = ATW_T_COUNT, .width = 8, .help = "how many there are" },
+	{ .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "bytes of it" },
+};
+static const struct atw_schema schema = { "extract", columns, 3 };
+
+static int put(struct atw_output *out, const char *part, bool have_count, uint64_t count,
+	       uint64_t size, struct atw_err *err)
+{
+	const union atw_value v[3] = { { .s = part }, { .u = count }, { .u = size } };
+	const struct atw_row row = { v, have_count ? 7 : 5 };
+
+	return atw_output_row(out, &row, err);
+}
+
+/* What is in the file; the file itself is where -o says. */
+static int report(struct atw_output *out, const struct atw_extract_stats *st,
+		  struct atw_err *err)
+{
+	int r = put(out, "page tables", true, st->tables, st->table_bytes, err);
+
+	if (r == ATW_OK)
+		r = put(out, "facts", false, 0, st->fact_bytes, err);
+	if (r == ATW_OK)
+		r = put(out, "pages", true, st->pages, st->pages << 12, err);
+	if (r == ATW_OK)
+		r = put(out, "file", true, 1, st->bytes, err);
+	if (r == ATW_OK)
+		r = atw_output_note(out, "%" PRIu64 " address space%s; pages are of 4 KiB, in %" PRIu64 " run%s; what is neither table nor fact in them is zero",
+				    st->spaces, st->spaces == 1 ? "" : "s", st->runs,
+				    st->runs == 1 ? "" : "s");
+	return r == ATW_OK ? atw_output_commit(out, err) : r;
+}
+
+static int write_all(void *arg, const void *data, size_t len, struct atw_err *err)
+{
+	const struct target *t = arg;
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(t->fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", target_name(t),
+					   strerror(errno));
+		p += n;
+		len -= (size_t)n;
+	}
+	return ATW_OK;
+}
+
+/* What the source lacks the extract lacks too: one sentence each. */
+static bool settle(const struct common *c, const struct opened *src,
+		   const struct atw_extract_stats *st)
+{
+	if (st->no_tasks)
+		remark(c, "%s: only the kernel's own tables and those of CPUs are in it: no tasks were found: %.300s",
+		       src->name, st->first.text);
+	else if (st->bad_tasks || st->bad_spaces)
+		remark(c, "%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read: %.300s",
+		       src->name, st->bad_tasks, st->bad_tasks == 1 ? "" : "s",
+		       st->bad_spaces, st->bad_spaces == 1 ? "" : "s", st->first.text);
+	if (st->lost)
+		remark(c, "%s: %" PRIu64 " page table%s not in it, and so not in the extract",
+		       src->name, st->lost, st->lost == 1 ? " is" : "s are");
+	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->lost ||
+	       src->defective;
+}
+
+static int extract(const struct common *c, const struct extract_opts *o,
+		   struct opened *src)
+{
+	const struct atw_extract_opts eo = { .size = sizeof(eo), .pages = o->pages };
+	struct atw_extract_stats st = { 0 };
+	struct target t = { .fd = -1 };
+	struct atw_output *out = NULL;
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	int status, r = target_open(c->output, &t, &err);
+
+	if (r < 0)
+		return complain(&err);
+	if (isatty(t.fd)) {
+		target_close(&t);
+		return complain_usage("extract", "a dump is nothing for a terminal: -o FILE");
+	}
+	output_opts(c, src, &oo);
+	oo.path = NULL;
+	if (t.fd != STDOUT_FILENO)
+		r = atw_output_open(&oo, &schema, &out, &err);
+	if (r == ATW_OK) {
+		r = atw_extract(src->kernel, &eo, write_all, &t, &st, &err);
+		if (r < 0 && r != ATW_E_IO)
+			atw_err_wrap(&err, "%s", src->name);
+	}
+	if (r == ATW_OK)
+		r = target_commit(&t, &err);
+	if (r == ATW_OK && out)
+		r = report(out, &st, &err);
+	status = r < 0 ? complain(&err) : settle(c, src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
+	atw_output_close(out);
+	target_close(&t);
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	const struct extract_opts *o = opts;
+	struct opened src = { 0 };
+	int status;
+
+	if (argc != 1)
+		return complain_usage("extract", argc ? "one SOURCE is enough"
+						      : "SOURCE is missing");
+	if (!c->output)
+		return complain_usage("extract", "-o FILE is missing: where the extract goes");
+	status = open_source(c, argv[0], &o->space, &src);
+	if (status)
+		return status;
+	status = extract(c, o, &src);
+	close_source(&src);
+	return status;
+}
+
+const struct command cmd_extract = {
+	"extract", "-o FILE SOURCE", "a small dump of page tables and kernel facts only",
+	"Writes to FILE what of SOURCE is needed to answer walk, map, ps and info: all\n"
+	"page tables, the kernel's symbols and types, its tasks and their memory areas,\n"
+	"and nothing of what the pages hold. FILE is an ELF core dump, to be attached to\n"
+	"a report; names of processes and of files and the command line are in it.",
+	options, sizeof(struct extract_opts), run,
+};

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cmd_find.c - who maps this physical memory, and which tables lead to it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+#include "base/num.h"
+
+struct find_opts {
+	struct space_opts space;
+	bool all;
+};
+
+static const struct opt options[] = {
+	{ 0, "all", OPT_FLAG, offsetof(struct find_opts, all), NULL,
+	  "every entry by itself, nothing merged or folded", NULL },
+	SPACE_OPTIONS(struct find_opts, space),
+	{ 0 }
+};
+
+/* Columns of listings, in an order of their own, and some more. */
+static const struct { enum col is; bool hidden; } shared[] = {
+	{ C_PID, false }, { C_TASK, false }, { C_ADDRESS, false }, { C_END, true },
+	{ C_SIZE, false }, { C_PHYSICAL, false }, { C_PAGE, true }, { C_PAGES, true },
+	{ C_LEVEL, false }, { C_INDEX, false }, { C_ENTRY_AT, false },
+	{ C_ENTRY, false }, { C_RIGHTS, false }, { C_STATE, false }, { C_AREA, false },
+};
+enum {
+	SHARED = sizeof(shared) / sizeof(shared[0]),
+	F_TIMES = SHARED, F_STRIDE, F_PROCESSES, F_FLAGS, F_COUNT
+};
+_Static_assert((int)F_COUNT == (int)FIND_COLUMNS, "struct find has room for them");
+
+static const struct atw_column extra[] = {
+	{ .key = "times", .type = ATW_T_COUNT, .width = 5,
+	  .help = "addresses that this row stands for: so often does it recur" },
+	{ .key = "stride", .type = ATW_T_BYTES, .width = 6,
+	  .help = "more than one: bytes from each to the next" },
+	{ .key = "processes", .type = ATW_T_TEXT, .hidden = true,
+	  .help = "all that share the address space, with commas between" },
+};
+
+/* ---- what is asked for ---- */
+
+static int wrong(const char *text, const char *why)
+{
+	return complain_usage("find", "'%s' %s", text, why);
+}
+
+/* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
+static int parse_physical(const char *text, uint64_t page, struct wanted *ret)
+{
+	const char *dash = strchr(text, '-'), *plus = strchr(text, '+'), *sep = dash ? dash : plus;
+	size_t len = sep ? (size_t)(sep - text) : strlen(text);
+	uint64_t first, end, n;
+
+	if (!num_hex(text, len, &first))
+		return wrong(text, "is no physical address (hexadecimal)");
+	if (!sep) {
+		*ret = (struct wanted){ .first = first & -page, .last = first | (page - 1),
+					.byte = true, .at = first };
+		return EXIT_COMPLETE;
+	}
+	if (dash) {
+		if (!num_hex(dash + 1, strlen(dash + 1), &end))
+			return wrong(text, "does not end with a physical address (hexadecimal)");
+		if (end == first)
+			return wrong(text, "is an empty range");
+		if (end - 1 < first)
+			return wrong(text, "ends before it starts");
+		*ret = (struct wanted){ .first = first, .last = end - 1, .at = first };
+		return EXIT_COMPLETE;
+	}
+	if (!num_size(plus + 1, strlen(plus + 1), &n))
+		return wrong(text, "has a length that is none (4096, 0x1000, 4K, 2M, 1G)");
+	if (!n || __builtin_add_overflow(first, n - 1, &end))
+		return wrong(text, n ? "runs past the last address" : "is an empty range");
+	*ret = (struct wanted){ .first = first, .last = end, .at = first };
+	return EXIT_COMPLETE;
+}
+
+/* ---- rows ---- */
+
+static void init_columns(struct find *f)
+{
+	listing_init(&f->list, "find", &f->src, 0);
+	for (size_t i = 0; i < SHARED; i++) {
+		f->col[i] = f->list.col[shared[i].is];
+		f->col[i].hidden = shared[i].hidden;
+	}
+	memcpy(f->col + SHARED, extra, sizeof(extra));
+	f->col[F_FLAGS] = f->list.col[C_FLAGS];
+	f->col[F_FLAGS].hidden = false;
+	f->schema = (struct atw_schema){ "find", f->col, F_COUNT };
+}
+
+static int put(struct find *f, const struct whose *w, const struct row *r, uint64_t times,
+	       uint64_t stride, struct atw_err *err)
+{
+	union atw_value v[F_COUNT] = { 0 };
+	struct atw_row row = { v, 0 };
+
+	for (size_t i = 0; i < SHARED; i++) {
+		v[i] = r->v[shared[i].is];
+		if (r->have & COL(shared[i].is))
+			row.have |= (uint64_t)1 << i;
+	}
+	v[F_FLAGS] = r->v[C_FLAGS];
+	if (r->have & COL(C_FLAGS))
+		row.have |= 1u << F_FLAGS;
+	v[F_TIMES].u = times;
+	v[F_STRIDE].u = stride;
+	row.have |= 1u << F_TIMES | (times > 1 ? 1u << F_STRIDE : 0);
+	if (w->space) {
+		f->pids.len = 0;
+		for (size_t i = 0; i < w->space->n; i++)
+			buf_printf(&f->pids, "%s%" PRIu32, i ? "," : "", w->space->pid[i]);
+		if (f->pids.failed)
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		v[F_PROCESSES].s = f->pids.data;
+		row.have |= 1u << F_PROCESSES;
+	}
+	return atw_output_row(f->out, &row, err);
+}
+
+static void set_text(struct row *r, enum col c, const char *s)
+{
+	r->v[c].s = s;
+	r->have |= COL(c);
+}
+
+static void set_whose(struct row *r, const struct whose *w)
+{
+	set_text(r, C_TASK, w->task);
+	if (w->have_pid)
+		row_set(r, C_PID, w->pid);
+}
+
+/* The area that all of the row lies in; areas come in order, and so do hits. */
+struct cursor {
+	struct atw_areas *areas;
+	struct atw_area now;
+	bool have;
+};
+
+static const char *area_of(struct find *f, struct cursor *c, const struct whose *w,
+			   const struct hit *h)
+{
+	struct atw_region region;
+
+	if (w->regions)
+		return listing_area(&f->list, h->va, h->end - 1, &region) ? region.name : NULL;
+	while (c->areas && (!c->have || c->now.end.u <= h->va)) {
+		int r = atw_areas_next(c->areas, &c->now, NULL);
+
+		c->have = r == ATW_OK;
+		if (r == ATW_END || r == ATW_E_LIMIT) {
+			atw_areas_close(c->areas);
+			c->areas = NULL;
+		}
+	}
+	return c->have && c->now.start.u <= h->va && h->end - 1 < c->now.end.u && *c->now.name
+	       ? c->now.name : NULL;
+}
+
+static int put_hit(struct find *f, const struct whose *w, struct cursor *c,
+		   const struct hit *h, struct atw_err *err)
+{
+	struct row r = { 0 };
+	enum state st = row_state(&f->list, &r, h->level, h->kind, ATW_HAVE, h->word, 0);
+	const char *area = h->kind == ATW_TABLE ? NULL : area_of(f, c, w, h);
+
+	set_whose(&r, w);
+	row_set(&r, C_ADDRESS, h->va);
+	row_set(&r, C_END, h->end);
+	row_set(&r, C_SIZE, h->bytes);
+	row_set(&r, C_PHYSICAL, h->pa);
+	row_set(&r, C_PAGES, h->count);
+	row_set(&r, C_LEVEL, h->level);
+	row_set(&r, C_INDEX, h->index);
+	row_set(&r, C_ENTRY_AT, h->entry_at);
+	row_set(&r, C_ENTRY, h->word);
+	if (st == STATE_PRESENT)
+		row_set(&r, C_PAGE, (uint64_t)1 << h->span);
+	if (st == STATE_PRESENT || st == STATE_TABLE) {
+		row_rights(&r, st, h->rights);
+		row_set(&r, C_FLAGS, h->flags);
+	}
+	if (area)
+		set_text(&r, C_AREA, area);
+	if (h->kind == ATW_TABLE)
+		f->entries += h->times;
+	else
+		f->mappings += h->times * h->count;
+	return put(f, w, &r, h->times, h->stride, err);
+}
+
+/* No entry points to a root table: a register does. */
+int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err)
+{
+	const struct atw_paging *pg = &f->list.space->paging;
+	uint64_t bytes = atw_table_bytes(pg, pg->nlevels - 1u);
+	struct row r = { 0 };
+
+	if (!finder_wants(&f->finder, root.u, bytes))
+		return ATW_OK;
+	f->roots++;
+	set_whose(&r, w);
+	row_set(&r, C_PHYSICAL, root.u);
+	row_set(&r, C_SIZE, bytes);
+	row_set(&r, C_STATE, STATE_TABLE);
+	return put(f, w, &r, 1, 0, err);
+}
+
+int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
+{
+	struct cursor c = { 0 };
+	int r = ATW_OK;
+
+	finder_merge(&f->finder);
+	if (f->finder.n && w->space)
+		atw_areas_open(f->src.kernel, w->space->at, &c.areas, NULL);
+	if (f->finder.n && w->space && w->space->n > 1)
+		f->shared_by++;
+	for (size_t i = 0; i < f->finder.n && r == ATW_OK; i++)
+		r = put_hit(f, w, &c, &f->finder.hit[i], err);
+	atw_areas_close(c.areas);
+	f->finder.n = 0;
+	return r;
+}
+
+/* ---- the answer as a whole ---- */
+
+static void tally(char *buf, size_t len, uint64_t n, const char *one, const char *many)
+{
+	snprintf(buf, len, "%" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+static void summary(struct find *f)
+{
+	char mappings[64], entries[64], roots[64];
+
+	tally(mappings, sizeof(mappings), f->mappings, "mapping", "mappings");
+	tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
+	tally(roots, sizeof(roots), f->roots, "root table", "root tables");
+	if (f->src.user_space)
+		atw_output_note(f->out, "%s, %s, %s", mappings, entries, roots);
+	else
+		atw_output_note(f->out, "%s, %s, %s; %" PRIu64 " address spaces of processes searched",
+				mappings, entries, roots, (uint64_t)f->spaces.n);
+	if (f->shared_by)
+		atw_output_note(f->out, "%" PRIu64 " of the address spaces %s several processes; the column processes lists them all",
+				f->shared_by, f->shared_by == 1 ? "belongs to" : "belong to");
+}
+
+/* What was not looked at, in one sentence each. */
+static bool settle(struct find *f)
+{
+	const struct finder *n = &f->finder;
+	const struct spaces *s = &f->spaces;
+	uint64_t lost = n->lost + n->excluded + n->damaged;
+
+	bool unread = !f->src.user_space && (s->bad_tasks || s->bad_spaces);
+
+	if (unread)
+		remark(f->c, "%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read, so that more may map it: %.300s",
+		       f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
+		       s->bad_spaces, s->bad_spaces == 1 ? "" : "s", s->first.text);
+	if (lost)
+		remark(f->c, "%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged), so that more may map it%s%.200s",
+		       f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
+		       n->damaged ? ": " : "", n->damage.text);
+	return lost || unread || f->limit || f->src.defective;
+}
+
+static int list(struct find *f)
+{
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 }, why = { 0 };
+	bool tasks, part;
+	int r;
+
+	init_columns(f);
+	f->finder.soft = soft_of(&f->src);
+	output_opts(f->c, &f->src, &oo);
+	r = atw_output_open(&oo, &f->schema, &f->out, &err);
+	if (r < 0)
+		return complain(&err);
+	tasks = (f->src.user_space && !f->src.process[0]) ||
+		spaces_collect(f->src.kernel, &f->spaces, &why) == ATW_OK;
+	r = f->src.user_space ? find_in_one(f, &err) : find_in_all(f, &err);
+	if (r == ATW_OK) {
+		summary(f);
+		r = atw_output_commit(f->out, &err);
+	}
+	if (r < 0)
+		return complain(&err);
+	part = settle(f);
+	if (!tasks && !f->src.user_space) {
+		remark(f->c, "%s: the tables of processes were not searched: %s", f->src.name,
+		       why.text);
+		part = true;
+	}
+	return part ? EXIT_PARTIAL :
+	       f->mappings || f->entries || f->roots ? EXIT_COMPLETE : EXIT_NO;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct find_opts *o = opts;
+	struct find *f;
+	int status = EXIT_COMPLETE;
+
+	if (argc < 2)
+		return complain_usage("find", argc ? "PHYS is missing" : "SOURCE is missing");
+	f = calloc(1, sizeof(*f));
+	if (f)
+		f->want.v = calloc((size_t)argc, sizeof(*f->want.v));
+	if (!f || !f->want.v) {
+		free(f);
+		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
+	}
+	f->c = c;
+	f->finder = (struct finder){ .want = &f->want, .all = o->all };
+	/* Nonsense is told before a large dump is opened; pages are as large as its. */
+	for (int i = 1; i < argc && !status; i++)
+		status = parse_physical(argv[i], 4096, &f->want.v[0]);
+	if (!status)
+		status = open_source(c, argv[0], &o->space, &f->src);
+	if (!status) {
+		uint64_t page = (uint64_t)1 << f->src.space.paging.page_shift;
+
+		for (int i = 1; i < argc; i++)
+			parse_physical(argv[i], page, &f->want.v[f->want.n++]);
+		wanted_sort(&f->want);
+		status = list(f);
+		atw_output_close(f->out);
+		close_source(&f->src);
+	}
+	spaces_deinit(&f->spaces);
+	buf_deinit(&f->pids);
+	free(f->finder.hit);
+	free(f->want.v);
+	free(f);
+	return status;
+}
+
+const struct command cmd_find = {
+	"find", "SOURCE PHYS...", "who maps this physical memory",
+	"Lists every virtual address, of every process and of the kernel, that maps the\n"
+	"physical page or range PHYS, in pages of whatever size; entries that the CPU\n"
+	"ignores and that keep the page; and the table entries that point there, where\n"
+	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH.\n"
+	"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
+	options, sizeof(struct find_opts), run,
+};

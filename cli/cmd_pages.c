@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_pages.c - every process's areas, and what page is behind each address. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "pages.h"
+
+struct pages_opts {
+	struct space_opts space;
+	const char *areas;
+	struct opt_number address;
+	bool all;
+};
+
+static const struct opt options[] = {
+	{ 0, "pid", OPT_NUMBER, offsetof(struct pages_opts, space.pid), "N",
+	  "process N alone", NULL },
+	{ 0, "task", OPT_TEXT, offsetof(struct pages_opts, space.task), "NAME",
+	  "the process called NAME alone", NULL },
+	{ 0, "areas", OPT_TEXT, offsetof(struct pages_opts, areas), "PATTERN,...",
+	  "areas whose name has or matches one of them: heap,stack,*.so*", NULL },
+	{ 0, "address", OPT_HEX, offsetof(struct pages_opts, address), "A",
+	  "the page that A is in", NULL },
+	{ 0, "all", OPT_FLAG, offsetof(struct pages_opts, all), NULL,
+	  "every page of a large one by itself", NULL },
+	{ 0, "root", OPT_HEX, offsetof(struct pages_opts, space.root), "PHYS",
+	  "physical address of the kernel's root table", NULL },
+	{ 0, "paging", OPT_TEXT, offsetof(struct pages_opts, space.paging), "MODE",
+	  "the paging mode; `atwalk info --paging-modes` lists them", NULL },
+	{ 0, "pte-ext", OPT_TEXT, offsetof(struct pages_opts, space.pte_ext), "LIST",
+	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL },
+	{ 0, "cbit", OPT_NUMBER, offsetof(struct pages_opts, space.cbit), "BIT",
+	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL },
+	{ 0, "kernel", OPT_TEXT, offsetof(struct pages_opts, space.kernel), "FILE",
+	  "vmlinux, System.map or BTF that adds what the source lacks", NULL },
+	{ 0 }
+};
+
+/* ---- one process ---- */
+
+/* Substrings as ptexplore has them, or patterns of fnmatch(3). */
+static bool is_wanted(const char *list, const char *name)
+{
+	char pattern[256];
+
+	if (!*name)
+		name = "anonymous";
+	for (const char *s = list; *s;) {
+		size_t n = strcspn(s, ",");
+
+		if (n && n < sizeof(pattern)) {
+			memcpy(pattern, s, n);
+			pattern[n] = 0;
+			if (strstr(name, pattern) || !fnmatch(pattern, name, 0))
+				return true;
+		}
+		s += n + (s[n] == ',');
+	}
+	return false;
+}
+
+/* Areas of one process, as far as they have been read. */
+struct reader {
+	struct atw_areas *areas;
+	struct atw_area *now;            /* NULL: none left */
+	struct atw_area buf;
+};
+
+/* The next one that is asked for. */
+static void step(struct pages *p, const struct page_task *t, struct reader *r)
+{
+	struct atw_err err = { 0 };
+	int rc;
+
+	r->now = NULL;
+	while (r->areas && !r->now) {
+		rc = atw_areas_next(r->areas, &r->buf, &err);
+		if (rc == ATW_OK && (!p->areas || is_wanted(p->areas, r->buf.name)))
+			r->now = &r->buf;
+		if (rc == ATW_OK && r->buf.unread)
+			p->unread++;
+		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM) {
+			atw_areas_close(r->areas);
+			r->areas = NULL;
+		}
+		if (rc < 0)
+			pages_cannot(p, t->name, &err);
+	}
+}
+
+/*
+ * A piece of address space, cut where areas begin and end. What is mapped
+ * outside of them has a heading of its own, for it should not be there.
+ */
+static int deal_out(struct pages *p, const struct page_task *t, struct reader *r,
+		    struct page_area *a, const struct atw_seen *s, uint64_t first,
+		    uint64_t last, struct atw_err *err)
+{
+	bool nothing = !s->loss && s->kind == ATW_ABSENT &&
+		       (!s->depth || !s->path[s->depth - 1].word);
+	uint64_t end;
+	int rc;
+
+	for (;; first = end + 1) {
+		while (r->now && r->now->end.u <= first) {
+			rc = a->open && a->area ? area_end(p, a, err) : ATW_OK;
+			if (rc < 0)
+				return rc;
+			step(p, t, r);
+		}
+		bool inside = r->now && r->now->start.u <= first;
+
+		end = inside ? r->now->end.u - 1 : r->now ? r->now->start.u - 1 : UINT64_MAX;
+		if (end > last)
+			end = last;
+		if (a->open && (a->area != (inside ? r->now : NULL) || first != a->last + 1)) {
+			rc = area_end(p, a, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (inside || (!nothing && !p->areas)) {
+			rc = a->open ? ATW_OK : area_begin(p, a, t, inside ? r->now : NULL,
+							   first, end, err);
+			a->last = end;
+			if (rc == ATW_OK)
+				rc = area_piece(p, a, s, first, end, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (end == last)
+			return ATW_OK;
+	}
+}
+
+static int list_part(struct pages *p, const struct page_task *t, uint64_t first,
+		     uint64_t last, struct reader *r, struct atw_err *err)
+{
+	const struct atw_walk_opts wo = {
+		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
+		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
+	};
+	struct page_area a = { 0 };
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int rc = atw_walk_open(&t->mm.space, &wo, &w, err), ended;
+
+	if (rc < 0)
+		return rc;
+	while ((rc = atw_walk_next(w, &s, err)) == ATW_OK) {
+		uint64_t from = s->va.u, to = s->va.u + (s->size - 1);
+
+		if (s->loss == ATW_LOST_DAMAGED)
+			complain(atw_walk_error(w));
+		if (to < first || from > last)
+			continue;
+		rc = deal_out(p, t, r, &a, s, from > first ? from : first,
+			      to < last ? to : last, err);
+		if (rc < 0)
+			break;
+	}
+	ended = a.open ? area_end(p, &a, rc < 0 ? NULL : err) : ATW_OK;
+	atw_walk_close(w);
+	return ended < 0 ? ended : rc == ATW_END ? ATW_OK : rc;
+}
+
+static int list_range(struct pages *p, const struct page_task *t,
+		      const struct address *range, struct atw_err *err)
+{
+	uint64_t user = pages_user_last(&t->mm.space.paging), page =
+		((uint64_t)1 << t->mm.space.paging.page_shift) - 1;
+	uint64_t first = range->first & ~page, last = range->last | page;
+	struct atw_err why = { 0 };
+	struct reader r = { 0 };
+	int rc = ATW_OK;
+
+	if (atw_areas_open(p->src->kernel, t->mm_at, &r.areas, &why) < 0)
+		pages_cannot(p, t->name, &why);
+	step(p, t, &r);
+	if (first <= user)
+		rc = list_part(p, t, first, last < user ? last : user, &r, err);
+	/* x86 has an area among the kernel's addresses: [vsyscall]. */
+	while (rc == ATW_OK && r.now && r.now->end.u - 1 > user) {
+		uint64_t from = r.now->start.u > first ? r.now->start.u : first;
+		uint64_t to = r.now->end.u - 1 < last ? r.now->end.u - 1 : last;
+
+		if (from > user && from <= to && atw_va_valid(&t->mm.space.paging, ATW_VA(from)))
+			rc = list_part(p, t, from, to, &r, err);
+		if (rc == ATW_OK)
+			step(p, t, &r);
+	}
+	atw_areas_close(r.areas);
+	return rc;
+}
+
+static int list_task(struct pages *p, const struct page_task *t, struct atw_err *err)
+{
+	static const struct address whole = { .last = UINT64_MAX, .is_range = true };
+	int r = ATW_OK;
+
+	p->processes++;
+	if (!p->nranges)
+		return list_range(p, t, &whole, err);
+	for (size_t i = 0; i < p->nranges && r == ATW_OK; i++)
+		r = list_range(p, t, &p->range[i], err);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+static void summary(struct pages *p)
+{
+	char mapped[16], swapped[16];
+
+	if (!p->processes)
+		return;
+	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap", p->processes,
+			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
+			num_human(p->swapped, swapped));
+	if (p->lost + p->excluded + p->damaged)
+		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded when the dump was made, %" PRIu64 " damaged",
+				p->lost + p->excluded + p->damaged,
+				p->lost + p->excluded + p->damaged == 1 ? "" : "s",
+				p->lost, p->excluded, p->damaged);
+	if (p->bad)
+		atw_output_note(p->out, "%" PRIu64 " %s bad: reserved bits are set", p->bad,
+				p->bad == 1 ? "entry is" : "entries are");
+	if (p->unread)
+		atw_output_note(p->out, "%" PRIu64 " time%s tasks or areas could not be read: see standard error",
+				p->unread, p->unread == 1 ? "" : "s");
+	if (p->pageless)
+		atw_output_note(p->out, "%" PRIu64 " page%s no struct page: memory of devices, or not in the source",
+				p->pageless, p->pageless == 1 ? " has" : "s have");
+}
+
+/* Does anything the user typed name it? Nothing typed is the usual columns. */
+static bool mentions(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = text; s && (s = strstr(s, word)); s++)
+		if ((s == text || !strchr("abcdefghijklmnopqrstuvwxyz_", s[-1])) &&
+		    !strchr("abcdefghijklmnopqrstuvwxyz_", s[n] ? s[n] : ' '))
+			return true;
+	return false;
+}
+
+static bool needs_count(const struct common *c)
+{
+	return !c->columns || *c->columns == '+' || mentions(c->columns, "count") ||
+	       mentions(c->filter, "count") || mentions(c->sort, "count") ||
+	       mentions(c->group, "count");
+}
+
+static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **argv,
+		  struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	p->range = calloc((size_t)argc + 1, sizeof(*p->range));
+	if (!p->range)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (o->address.given)
+		p->range[p->nranges++] = (struct address){ o->address.u, o->address.u, false, false };
+	for (int i = 1; i < argc && r == ATW_OK; i++)
+		r = parse_address(p->src, argv[i], &p->range[p->nranges++], err);
+	return r;
+}
+
+static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err *err)
+{
+	bool one = o->space.pid.given || o->space.task;
+	struct atw_err why = { 0 };
+	uint32_t pid = 0;
+	int r = pages_tasks(p, err);
+
+	if (r == ATW_OK && one)
+		r = pages_chosen(p, &o->space, &pid, err);
+	if (r < 0)
+		return r;
+	if (!p->quiet && atw_memmap_open(p->src->kernel, &p->memmap, &why) < 0)
+		pages_cannot(p, "struct pages", &why);
+	if (!p->quiet && needs_count(p->c))
+		r = pages_count(p, err);
+	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
+		if (one && p->task[i].pid != pid)
+			continue;
+		r = list_task(p, &p->task[i], err);
+		if (r == ATW_E_LIMIT) {          /* what was seen is still an answer */
+			pages_cannot(p, p->task[i].name, err);
+			r = ATW_OK;
+		}
+	}
+	return r;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct pages_opts *o = opts;
+	struct opened src = { 0 };
+	struct pages p = {
+		.src = &src, .c = c, .quiet = c->quiet, .each = o->all, .areas = o->areas,
+	};
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	int status, r;
+
+	if (argc < 1)
+		return complain_usage("pages", "SOURCE is missing");
+	status = open_source(c, argv[0], &o->space, &src);
+	if (status)
+		return status;
+	p.headings = !p.quiet && !c->sort && !c->group &&
+		     (!c->format || !strcmp(c->format, "plain"));
+	listing_init(&p.list, "pages", &src, 0);
+	pages_columns(&p);
+	output_opts(c, &src, &oo);
+	r = ranges(&p, o, argc, argv, &err);
+	if (r == ATW_OK)
+		r = atw_output_open(&oo, &p.schema, &p.out, &err);
+	if (r == ATW_OK)
+		r = list_all(&p, o, &err);
+	status = p.lost + p.excluded + p.damaged + p.unread ? EXIT_PARTIAL :
+		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
+	if (r == ATW_OK) {
+		summary(&p);
+		r = atw_output_commit(p.out, &err);
+	}
+	if (r < 0)
+		status = complain(&err);
+	atw_output_close(p.out);
+	atw_memmap_close(p.memmap);
+	counts_deinit(&p.counts);
+	free(p.task);
+	free(p.range);
+	close_source(&src);
+	return status;
+}
+
+const struct command cmd_pages = {
+	"pages", "SOURCE [RANGE...]", "areas of processes, and the page behind each address",
+	"Lists the memory areas of every process in SOURCE, and in each of them the\n"
+	"pages that are present, on swap or otherwise kept, with what the kernel says\n"
+	"of them: how often they are mapped, and their flags. Runs of absent pages are\n"
+	"one row. -q lists the areas alone.",
+	options, sizeof(struct pages_opts), run,
+};

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_ps.c - tasks, and what their page tables map. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atwalk.h"
+#include "base/num.h"
+
+struct ps_opts {
+	struct space_opts space;
+	bool threads;
+};
+
+#define SPACE(field) offsetof(struct ps_opts, space.field)
+/* Of the options about page tables, those that find the kernel's own. */
+static const struct opt options[] = {
+	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
+	  "every thread, not only processes", NULL },
+	{ 0, "root", OPT_HEX, SPACE(root), "PHYS",
+	  "physical address of the kernel's root table", NULL },
+	{ 0, "paging", OPT_TEXT, SPACE(paging), "MODE",
+	  "the paging mode; `atwalk info --paging-modes` lists them", NULL },
+	{ 0, "pte-ext", OPT_TEXT, SPACE(pte_ext), "LIST",
+	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL },
+	{ 0, "cbit", OPT_NUMBER, SPACE(cbit), "BIT",
+	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL },
+	{ 0, "kernel", OPT_TEXT, SPACE(kernel), "FILE",
+	  "vmlinux, System.map or BTF that adds what the source lacks", NULL },
+	{ 0 }
+};
+
+enum {
+	P_PID, P_TGID, P_PPID, P_TASK, P_STATE, P_MM, P_ROOT, P_USER_ROOT,
+	P_RESIDENT, P_SMALL, P_LARGE, P_SIZES, P_LOST, P_KIND, P_AT, P_COUNT,
+};
+
+enum kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
+static const char *const kinds[] = {
+	[KIND_PROCESS] = "process", [KIND_THREAD] = "thread", [KIND_KERNEL] = "kernel",
+};
+static const struct atw_names kind_names = { 3, kinds, NULL };
+
+static const struct atw_column columns[P_COUNT] = {
+	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
+		    .help = "number of the process or thread" },
+	[P_TGID] = { .key = "tgid", .type = ATW_T_COUNT, .width = 7,
+		     .help = "of the process it belongs to" },
+	[P_PPID] = { .key = "ppid", .type = ATW_T_COUNT, .width = 7,
+		     .help = "of the process's parent" },
+	[P_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15,
+		     .help = "its name" },
+	[P_STATE] = { .key = "state", .type = ATW_T_TEXT, .width = 5,
+		      .help = "R runs, S sleeps, D waits, I idle, T t stopped, X Z dead, P parked; ? not known" },
+	[P_MM] = { .key = "mm", .type = ATW_T_VA,
+		   .help = "its address space (mm_struct); tasks that share one have the same" },
+	[P_ROOT] = { .key = "root", .type = ATW_T_PA,
+		     .help = "root table of it" },
+	[P_USER_ROOT] = { .key = "user_root", .type = ATW_T_PA, .hidden = true,
+			  .help = "root table in user mode, under page-table isolation" },
+	[P_RESIDENT] = { .key = "resident", .type = ATW_T_BYTES, .width = 8,
+			 .help = "bytes that are mapped, each mapping counted" },
+	[P_SMALL] = { .key = "resident_small", .type = ATW_T_BYTES, .width = 14,
+		      .help = "those in pages of the smallest size" },
+	[P_LARGE] = { .key = "resident_large", .type = ATW_T_BYTES, .width = 14,
+		      .help = "those in larger ones" },
+	[P_SIZES] = { .key = "page_sizes", .type = ATW_T_TEXT, .width = 16, .hidden = true,
+		      .help = "how many pages of each size: 4K:212,2M:3" },
+	[P_LOST] = { .key = "lost", .type = ATW_T_COUNT, .width = 4, .hidden = true,
+		     .help = "page tables that could not be read" },
+	[P_KIND] = { .key = "kind", .type = ATW_T_ENUM, .width = 7, .names = &kind_names,
+		     .hidden = true, .help = "process, thread of one, or kernel thread" },
+	[P_AT] = { .key = "at", .type = ATW_T_VA, .hidden = true,
+		   .help = "its task_struct" },
+};
+
+/* ---- what an address space maps ---- */
+
+struct usage {
+	uint64_t mm;             /* 0: an empty place of the table */
+	atw_pa root, user_root;
+	bool have_root, isolated;
+	bool nothing;            /* not even the root table is there */
+	uint64_t lost;
+	uint64_t bytes[64];      /* by log2 of the page's size */
+};
+
+/* By mm_struct: each is walked once, however many tasks have it. */
+struct usages {
+	struct usage **v;
+	size_t n, places;        /* a power of two */
+};
+
+static size_t place_of(const struct usages *u, uint64_t mm)
+{
+	size_t i = (mm >> 6) * 0x9e3779b97f4a7c15 >> 20 & (u->places - 1);
+
+	while (u->v[i] && u->v[i]->mm != mm)
+		i = (i + 1) & (u->places - 1);
+	return i;
+}
+
+static bool grow(struct usages *u)
+{
+	struct usages bigger = { .n = u->n, .places = u->places ? 2 * u->places : 256 };
+
+	bigger.v = calloc(bigger.places, sizeof(*bigger.v));
+	if (!bigger.v)
+		return false;
+	for (size_t i = 0; i < u->places; i++)
+		if (u->v[i])
+			bigger.v[place_of(&bigger, u->v[i]->mm)] = u->v[i];
+	free(u->v);
+	*u = bigger;
+	return true;
+}
+
+static void usages_deinit(struct usages *u)
+{
+	for (size_t i = 0; i < u->places; i++)
+		free(u->v[i]);
+	free(u->v);
+}
+
+static void count_piece(struct usage *u, const struct atw_space *sp,
+			const struct atw_seen *s)
+{
+	if (s->loss) {
+		u->lost++;
+		u->nothing |= !s->depth;
+	} else if (s->kind == ATW_LEAF) {
+		u->bytes[atw_entry_span(&sp->paging, s->level,
+					s->path[s->depth - 1].word)] += s->size;
+	}
+}
+
+static int walk_space(struct usage *u, const struct atw_space *sp, struct atw_err *err)
+{
+	/* The half that is the process's own. */
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
+	};
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int r = atw_walk_open(sp, &o, &w, err);
+
+	if (r < 0)
+		return r;
+	while ((r = atw_walk_next(w, &s, err)) == ATW_OK)
+		count_piece(u, sp, s);
+	atw_walk_close(w);
+	return r == ATW_END ? ATW_OK : r;
+}
+
+/* ---- rows ---- */
+
+struct ps {
+	const struct common *c;
+	const struct ps_opts *o;
+	struct opened src;
+	struct atw_output *out;
+	struct usages usages;
+	unsigned page_shift;
+	uint32_t *pid;           /* asked for; none: all */
+	int npids;
+	/* Of rows that passed the filter, each address space once. */
+	uint64_t tasks, spaces, bytes[64];
+	unsigned faults;         /* that were complained about, or would have been */
+	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
+};
+
+/* Damage may be found at every turn: the first few speak for the rest. */
+enum { FAULTS = 8 };
+
+static void fault(struct ps *p, struct atw_err *err)
+{
+	if (p->faults++ < FAULTS) {
+		atw_err_wrap(err, "%s", p->src.name);
+		complain(err);
+	}
+}
+
+static int find_usage(struct ps *p, const struct atw_task *t, const struct usage **ret,
+		      bool *fresh, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	struct atw_mm mm;
+	struct usage *u;
+	size_t i;
+
+	if (2 * p->usages.n >= p->usages.places && !grow(&p->usages))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	i = place_of(&p->usages, t->mm);
+	*fresh = !p->usages.v[i];
+	if (*fresh) {
+		u = calloc(1, sizeof(*u));
+		if (!u)
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		u->mm = t->mm;
+		p->usages.v[i] = u;
+		p->usages.n++;
+		if (atw_mm_open(p->src.kernel, t->mm, &mm, &why) < 0) {
+			p->unread++;
+		} else {
+			u->have_root = true;
+			u->root = mm.root;
+			u->user_root = mm.user_root;
+			u->isolated = mm.isolated;
+			walk_space(u, &mm.space, &why);
+			p->lost += u->lost != 0;
+		}
+		if (why.status < 0) {
+			atw_err_wrap(&why, "process %" PRIu32, t->tgid);
+			fault(p, &why);
+		}
+	}
+	*ret = p->usages.v[i];
+	return ATW_OK;
+}
+
+/* "4K:212,2M:3"; a page of which a part is mapped counts as one. */
+static void sizes_text(const uint64_t bytes[64], char *buf, size_t len)
+{
+	size_t n = 0;
+	char size[16];
+
+	buf[0] = '\0';
+	for (unsigned s = 0; s < 64 && n < len; s++)
+		if (bytes[s])
+			n += (size_t)snprintf(buf + n, len - n, "%s%s:%" PRIu64, n ? "," : "",
+					      num_human((uint64_t)1 << s, size),
+					      (bytes[s] + ((uint64_t)1 << s) - 1) >> s);
+}
+
+static int put(struct ps *p, const struct atw_task *t, struct atw_err *err)
+{
+	const struct usage *u = NULL;
+	union atw_value v[P_COUNT] = {
+		[P_PID].u = t->pid, [P_TGID].u = t->tgid, [P_PPID].u = t->ppid,
+		[P_TASK].s = t->name, [P_STATE].s = (char[]){ t->state, 0 },
+		[P_KIND].u = t->kernel ? KIND_KERNEL : t->leader ? KIND_PROCESS : KIND_THREAD,
+		[P_AT].u = t->at, [P_MM].u = t->mm,
+	};
+	struct atw_row row = { v, 1 << P_PID | 1 << P_TGID | 1 << P_PPID | 1 << P_TASK |
+				  1 << P_STATE | 1 << P_KIND | 1 << P_AT };
+	uint64_t before = atw_output_rows(p->out);
+	bool fresh = false;
+	char sizes[400];
+	int r = t->mm ? find_usage(p, t, &u, &fresh, err) : ATW_OK;
+
+	if (r < 0)
+		return r;
+	row.have |= u ? 1 << P_MM : 0;
+	if (u && u->have_root) {
+		uint64_t small = u->bytes[p->page_shift], all = 0;
+
+		for (unsigned s = 0; s < 64; s++)
+			all += u->bytes[s];
+		sizes_text(u->bytes, sizes, sizeof(sizes));
+		v[P_ROOT].u = u->root.u;
+		v[P_USER_ROOT].u = u->user_root.u;
+		v[P_RESIDENT].u = all;
+		v[P_SMALL].u = small;
+		v[P_LARGE].u = all - small;
+		v[P_SIZES].s = sizes;
+		v[P_LOST].u = u->lost;
+		row.have |= 1 << P_ROOT | 1 << P_LOST | (u->isolated ? 1 << P_USER_ROOT : 0);
+		if (!u->nothing)
+			row.have |= 1 << P_RESIDENT | 1 << P_SMALL | 1 << P_LARGE |
+				    1 << P_SIZES;
+	}
+	r = atw_output_row(p->out, &row, err);
+	if (r < 0 || atw_output_rows(p->out) == before)
+		return r;
+	p->tasks++;
+	if (u && fresh && u->have_root) {
+		p->spaces++;
+		for (unsigned s = 0; s < 64; s++)
+			p->bytes[s] += u->bytes[s];
+	}
+	return ATW_OK;
+}
+
+static bool wanted(struct ps *p, const struct atw_task *t)
+{
+	bool found = false;
+
+	if (!p->npids)
+		return t->leader || p->o->threads;
+	for (int i = 0; i < p->npids; i++)
+		if (p->pid[i] == t->pid || (p->o->threads && p->pid[i] == t->tgid))
+			found = true;
+	return found;
+}
+
+/* Rows as far as they can be had; what cannot is counted. */
+static int list(struct ps *p, bool *seen, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	struct atw_tasks *tasks;
+	struct atw_task t;
+	int r = atw_tasks_open(p->src.kernel, &tasks, err), shown = ATW_OK;
+
+	if (r < 0)
+		return r;
+	while (shown == ATW_OK && (r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+		if (r < 0) {
+			fault(p, &why);
+			if (r == ATW_E_LIMIT)
+				break;
+			continue;
+		}
+		for (int i = 0; i < p->npids; i++)
+			seen[i] |= p->pid[i] == t.pid;
+		if (wanted(p, &t))
+			shown = put(p, &t, err);
+	}
+	atw_tasks_close(tasks);
+	return shown;
+}
+
+static void summary(struct ps *p)
+{
+	uint64_t all = 0;
+	char text[400], size[16];
+
+	for (unsigned s = 0; s < 64; s++)
+		all += p->bytes[s];
+	sizes_text(p->bytes, text, sizeof(text));
+	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: %s mapped%s%s",
+			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
+			p->spaces == 1 ? "" : "s", num_human(all, size),
+			*text ? ", pages " : "", text);
+}
+
+/* What of the answer is missing, in one sentence each. */
+static int settle(struct ps *p)
+{
+	if (p->lost)
+		remark(p->c, "%s: %" PRIu64 " address space%s: some page tables are not in the source, so that more may be mapped; the column lost counts them",
+		       p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
+	if (p->faults)
+		remark(p->c, "%s: %u place%s could not be read, %" PRIu64 " of them address spaces: %" PRIu64 " tasks are listed, and there may be more",
+		       p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
+	return p->lost || p->faults || p->src.defective ? EXIT_PARTIAL : EXIT_COMPLETE;
+}
+
+/* Plain tables have a column more where it has something to say. */
+static void choose_columns(struct ps *p, struct atw_column *col)
+{
+	const char *format = p->c->format;
+	struct atw_tasks *tasks;
+	struct atw_task t = { 0 };
+	struct atw_mm mm;
+
+	if ((format && strcmp(format, "plain")) ||
+	    atw_tasks_open(p->src.kernel, &tasks, NULL) < 0)
+		return;
+	while (!t.mm && atw_tasks_next(tasks, &t, NULL) == ATW_OK)
+		;
+	atw_tasks_close(tasks);
+	if (t.mm && atw_mm_open(p->src.kernel, t.mm, &mm, NULL) == ATW_OK)
+		col[P_USER_ROOT].hidden = !mm.isolated;
+}
+
+static int list_all(struct ps *p, bool *seen)
+{
+	struct atw_column col[P_COUNT];
+	const struct atw_schema schema = { "ps", col, P_COUNT };
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	int status = EXIT_COMPLETE, r;
+
+	memcpy(col, columns, sizeof(col));
+	choose_columns(p, col);
+	p->page_shift = atw_kernel_space(p->src.kernel)->paging.page_shift;
+	output_opts(p->c, &p->src, &oo);
+	r = atw_output_open(&oo, &schema, &p->out, &err);
+	if (r == ATW_OK) {
+		r = list(p, seen, &err);
+		if (r < 0)
+			atw_err_wrap(&err, "%s", p->src.name);
+		if (r == ATW_E_UNSUPPORTED && !err.hint[0] && !p->o->space.kernel)
+			atw_err_hint(&err, "--kernel FILE takes types from a vmlinux or a file of BTF");
+	}
+	if (r == ATW_OK) {
+		summary(p);
+		r = atw_output_commit(p->out, &err);
+	}
+	if (r < 0)
+		status = complain(&err);
+	atw_output_close(p->out);
+	for (int i = 0; r == ATW_OK && i < p->npids; i++)
+		if (!seen[i]) {
+			atw_err_set(&err, ATW_E_MISSING, "%s: there is no process or thread %" PRIu32,
+				    p->src.name, p->pid[i]);
+			complain(&err);
+			status = EXIT_NO;
+		}
+	r = status == EXIT_SOURCE || status == EXIT_USAGE ? status : settle(p);
+	return r ? r : status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct ps p = { .c = c, .o = opts };
+	bool *seen;
+	uint64_t n;
+	int status = EXIT_COMPLETE;
+
+	if (!argc)
+		return complain_usage("ps", "SOURCE is missing");
+	p.pid = calloc((size_t)argc, sizeof(*p.pid));
+	seen = calloc((size_t)argc, sizeof(*seen));
+	if (!p.pid || !seen) {
+		free(p.pid);
+		free(seen);
+		return complain(&(struct atw_err){
+			.status = ATW_E_NOMEM, .text = "out of memory",
+		});
+	}
+	for (int i = 1; !status && i < argc; i++) {
+		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > UINT32_MAX)
+			status = complain_usage("ps", "'%s' is not the number of a process",
+						argv[i]);
+		else
+			p.pid[p.npids++] = (uint32_t)n;
+	}
+	if (!status)
+		status = open_source(c, argv[0], &p.o->space, &p.src);
+	if (!status) {
+		status = list_all(&p, seen);
+		close_source(&p.src);
+	}
+	usages_deinit(&p.usages);
+	free(p.pid);
+	free(seen);
+	return status;
+}
+
+const struct command cmd_ps = {
+	"ps", "SOURCE [PID...]", "tasks, and what their page tables map",
+	"Lists the processes in SOURCE, or those named: their numbers, name and state,\n"
+	"where their page tables lie, and how much they map in pages of which size.\n"
+	"Below the plain table: all of it, address spaces that tasks share once.",
+	options, sizeof(struct ps_opts), run,
+};

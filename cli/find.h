@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * find.h - parts of `atwalk find`: cmd_find.c has what it is asked and what it
+ * says, find_spaces.c which page tables it looks through.
+ */
+#ifndef CLI_FIND_H
+#define CLI_FIND_H
+
+#include "listing.h"
+#include "base/buf.h"
+#include "kernel/finder.h"
+#include "process/spaces.h"
+
+/* Rows that the schema has; the order is in cmd_find.c. */
+enum { FIND_COLUMNS = 19 };
+
+/* Whose tables are looked through. */
+struct whose {
+	const char *task;
+	bool have_pid;
+	uint32_t pid;
+	const struct owned_space *space; /* of a process; else NULL */
+	bool regions;                    /* the kernel's own addresses */
+};
+
+struct find {
+	const struct common *c;
+	struct opened src;
+	struct listing list;
+	struct atw_column col[FIND_COLUMNS];
+	struct atw_schema schema;
+	struct atw_output *out;
+	struct finder finder;
+	struct wanted_list want;
+	struct spaces spaces;
+	struct buf pids;
+	bool user_half;          /* of the kernel under page-table isolation */
+	/* What the root tables of the kernel have above, by slot. */
+	struct top { uint64_t pa; uint8_t kind; } top[512], user_top[512];
+	uint64_t mappings, entries, roots, shared_by;
+	bool limit;              /* a walk was ended early */
+};
+
+/* The root table of these tables, if it is in what is asked for. */
+int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err);
+/* The rows of all that was found in these tables. */
+int find_flush(struct find *f, const struct whose *w, struct atw_err *err);
+
+/* Every process, the kernel and CPUs; or the tables that the user named. */
+int find_in_all(struct find *f, struct atw_err *err);
+int find_in_one(struct find *f, struct atw_err *err);
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* find_spaces.c - which page tables `atwalk find` looks through, each once. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "find.h"
+
+static int walk(struct find *f, const struct atw_space *sp, uint64_t first, uint64_t last,
+		unsigned depth, struct atw_err *err)
+{
+	int r = finder_walk(&f->finder, sp, first, last, depth, err);
+
+	if (r != ATW_E_LIMIT)
+		return r;
+	atw_err_wrap(err, "%s", f->src.name);
+	complain(err);
+	f->limit = true;
+	return ATW_OK;
+}
+
+/* Below bit 63 on 64-bit machines; everything on others. */
+static uint64_t lower_last(const struct atw_space *sp)
+{
+	return sp->paging.halves == ATW_SIGNED && sp->paging.va_bits > 32 ? INT64_MAX
+									  : UINT64_MAX;
+}
+
+static const uint64_t UPPER = (uint64_t)1 << 63;
+
+/* The root table's entries for the upper half, as a walk one level deep has them. */
+static int each_top(const struct atw_space *sp, struct atw_err *err,
+		    int (*fn)(void *arg, const struct atw_seen *s), void *arg)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .first = ATW_VA(UPPER), .last = ATW_VA(UINT64_MAX),
+		.want = ATW_K_ANY, .flags = ATW_WALK_EACH, .depth = 1,
+	};
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int r = atw_walk_open(sp, &o, &w, err);
+
+	if (r < 0)
+		return r;
+	while (r == ATW_OK && (r = atw_walk_next(w, &s, err)) == ATW_OK)
+		if (!s->loss && s->kind != ATW_BAD && s->path[0].index < 512)
+			r = fn(arg, s);
+	atw_walk_close(w);
+	return r == ATW_END ? ATW_OK : r;
+}
+
+static int note_top(void *arg, const struct atw_seen *s)
+{
+	struct top *top = arg;
+
+	top[s->path[0].index] = (struct top){ s->pa.u, s->kind };
+	return ATW_OK;
+}
+
+struct compared {
+	struct find *f;
+	const struct atw_space *sp;
+	const struct top *top;
+	struct atw_err *err;
+};
+
+/*
+ * Every process has the kernel's entries in its own root: the entry is one more
+ * that points to the kernel's table, and what lies below is the kernel's. What
+ * the kernel itself does not have there (modify_ldt() under isolation) is the
+ * process's own.
+ */
+static int compare_top(void *arg, const struct atw_seen *s)
+{
+	struct compared *c = arg;
+	const struct top *top = &c->top[s->path[0].index];
+	bool same = top->kind == s->kind && top->pa == s->pa.u;
+
+	if (same && s->kind == ATW_LEAF)
+		return ATW_OK;
+	return walk(c->f, c->sp, s->va.u, s->va.u + (s->size - 1), same ? 1 : 0, c->err);
+}
+
+static int upper_half(struct find *f, const struct atw_space *sp, const struct top *top,
+		      struct atw_err *err)
+{
+	struct compared c = { f, sp, top, err };
+
+	if (lower_last(sp) == UINT64_MAX)
+		return ATW_OK;
+	return each_top(sp, err, compare_top, &c);
+}
+
+static struct atw_space with_root(const struct atw_space *sp, atw_pa root)
+{
+	struct atw_space one = *sp;
+
+	one.low = (struct atw_root){ root, true };
+	if (one.paging.halves != ATW_SPLIT)
+		one.high.have = false;
+	return one;
+}
+
+/* A process's tables, both copies of the root where there are two. */
+static int search_process(struct find *f, const struct whose *w, const struct atw_space *sp,
+			  struct atw_err *err)
+{
+	struct atw_space user = with_root(sp, sp->low.pa);
+	bool isolated = sp->high.have && sp->paging.halves != ATW_SPLIT;
+	struct atw_space kernel = with_root(sp, isolated ? sp->high.pa : sp->low.pa);
+	uint64_t last = sp->paging.va_bits > 32 ? INT64_MAX : UINT64_MAX;
+	int r = find_put_root(f, w, user.low.pa, err);
+
+	if (r == ATW_OK && isolated)
+		r = find_put_root(f, w, kernel.low.pa, err);
+	if (r == ATW_OK)
+		r = walk(f, &user, 0, last, 0, err);
+	if (r == ATW_OK)
+		r = upper_half(f, &user, isolated ? f->user_top : f->top, err);
+	if (r == ATW_OK && isolated)
+		r = walk(f, &kernel, 0, last, 1, err);
+	if (r == ATW_OK && isolated)
+		r = upper_half(f, &kernel, f->top, err);
+	return r == ATW_OK ? find_flush(f, w, err) : r;
+}
+
+static int search_kernel_space(struct find *f, struct atw_err *err)
+{
+	const struct atw_space *sp = atw_kernel_space(f->src.kernel);
+	const struct whose kernel = { .task = "[kernel]", .regions = true };
+	const struct whose user = { .task = "[kernel, user mode]", .regions = true };
+	uint64_t page = (uint64_t)1 << sp->paging.page_shift;
+	struct atw_space copy;
+	int r = ATW_OK;
+
+	if (sp->high.have)
+		r = find_put_root(f, &kernel, sp->high.pa, err);
+	if (r == ATW_OK && sp->low.have)
+		r = find_put_root(f, &kernel, sp->low.pa, err);
+	if (r == ATW_OK)
+		r = walk(f, sp, 0, UINT64_MAX, 0, err);
+	if (r == ATW_OK)
+		r = find_flush(f, &kernel, err);
+	if (r < 0 || !f->user_half)
+		return r;
+	/* What its entry code has of it while user mode runs. */
+	copy = with_root(sp, ATW_PA(sp->low.pa.u + page));
+	r = find_put_root(f, &user, copy.low.pa, err);
+	if (r == ATW_OK)
+		r = walk(f, &copy, UPPER, UINT64_MAX, 0, err);
+	return r == ATW_OK ? find_flush(f, &user, err) : r;
+}
+
+static int note_tops(struct find *f, struct atw_err *err)
+{
+	const struct atw_space *own = atw_kernel_space(f->src.kernel);
+	uint64_t page = (uint64_t)1 << own->paging.page_shift;
+	struct atw_space copy;
+	int r;
+
+	if (lower_last(own) == UINT64_MAX)
+		return ATW_OK;
+	r = each_top(own, err, note_top, f->top);
+	for (size_t i = 0; i < f->spaces.n; i++)
+		f->user_half |= f->spaces.v[i].have && f->spaces.v[i].mm.isolated;
+	if (r < 0 || !f->user_half)
+		return r;
+	copy = with_root(own, ATW_PA(own->low.pa.u + page));
+	return each_top(&copy, err, note_top, f->user_top);
+}
+
+static bool is_known(const struct find *f, uint64_t root)
+{
+	const struct atw_space *own = atw_kernel_space(f->src.kernel);
+	uint64_t page = (uint64_t)1 << own->paging.page_shift;
+
+	if (own->low.pa.u == root || (f->user_half && own->low.pa.u + page == root))
+		return true;
+	for (size_t i = 0; i < f->spaces.n; i++) {
+		const struct atw_mm *mm = &f->spaces.v[i].mm;
+
+		if (f->spaces.v[i].have && (mm->root.u == root || mm->user_root.u == root))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Tables a CPU was using that no task has: of one that just ended, the
+ * firmware's, or all of them where no tasks were found.
+ */
+static int search_cpus(struct find *f, struct atw_err *err)
+{
+	const struct atw_paging *pg = &f->src.space.paging;
+	uint64_t cpus = 0, cr0, cr3, cr4, seen[64];
+	size_t nseen = 0;
+	int r = ATW_OK;
+
+	if (pg->family != ATW_X86 || pg->va_bits <= 32)
+		return ATW_OK;
+	atw_fact_u64(f->src.source, "cpus", &cpus);
+	for (uint64_t i = 0; i < cpus && r == ATW_OK; i++) {
+		char key[40], name[32];
+		const struct whose w = { .task = name };
+		struct atw_space sp;
+		bool again = false;
+
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);
+		if (atw_fact_u64(f->src.source, key, &cr3) < 0)
+			break;
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr0", i);
+		if (atw_fact_u64(f->src.source, key, &cr0) == ATW_OK && !(cr0 >> 31))
+			continue;
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr4", i);
+		if (atw_fact_u64(f->src.source, key, &cr4) == ATW_OK &&
+		    (cr4 >> 12 & 1) != (pg->nlevels == 5))
+			continue;
+		cr3 &= UINT64_C(0x000ffffffffff000);
+		for (size_t k = 0; k < nseen; k++)
+			again |= seen[k] == cr3;
+		if (again || is_known(f, cr3))
+			continue;
+		if (nseen < 64)
+			seen[nseen++] = cr3;
+		snprintf(name, sizeof(name), "[cpu %" PRIu64 "]", i);
+		sp = with_root(&f->src.space, ATW_PA(cr3));
+		r = search_process(f, &w, &sp, err);
+	}
+	return r;
+}
+
+int find_in_all(struct find *f, struct atw_err *err)
+{
+	int r = note_tops(f, err);
+
+	for (size_t i = 0; i < f->spaces.n && r == ATW_OK; i++) {
+		const struct owned_space *o = &f->spaces.v[i];
+		const struct whose w = {
+			.task = o->name, .have_pid = true, .pid = o->pid[0], .space = o,
+		};
+
+		if (o->have)
+			r = search_process(f, &w, &o->mm.space, err);
+	}
+	if (r == ATW_OK)
+		r = search_cpus(f, err);
+	return r == ATW_OK ? search_kernel_space(f, err) : r;
+}
+
+/* "process 12 (name)" */
+static bool named_process(const struct find *f, uint32_t *pid, char name[48])
+{
+	const char *text = f->src.process, *open = strchr(text, '(');
+	size_t len = strlen(text);
+
+	if (sscanf(text, "process %" SCNu32, pid) != 1)
+		return false;
+	snprintf(name, 48, "%s", open ? open + 1 : "");
+	if (open && len && text[len - 1] == ')')
+		name[strlen(name) - 1] = '\0';
+	return true;
+}
+
+/* One address space that the user named. */
+int find_in_one(struct find *f, struct atw_err *err)
+{
+	struct whose w = { .task = "[given]" };
+	char name[48];
+	int r = ATW_OK;
+
+	if (named_process(f, &w.pid, name)) {
+		w.task = name;
+		w.have_pid = true;
+		for (size_t i = 0; i < f->spaces.n; i++)
+			for (size_t k = 0; k < f->spaces.v[i].n; k++)
+				if (f->spaces.v[i].pid[k] == w.pid)
+					w.space = &f->spaces.v[i];
+		r = note_tops(f, err);
+		return r == ATW_OK ? search_process(f, &w, &f->src.space, err) : r;
+	}
+	if (f->src.space.low.have)
+		r = find_put_root(f, &w, f->src.space.low.pa, err);
+	if (r == ATW_OK)
+		r = walk(f, &f->src.space, 0, UINT64_MAX, 0, err);
+	return r == ATW_OK ? find_flush(f, &w, err) : r;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pages.h - the parts of `atwalk pages`: what to list, and its rows. */
+#ifndef CLI_PAGES_H
+#define CLI_PAGES_H
+
+#include "listing.h"
+#include "walk/counts.h"
+
+enum page_col {
+	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS,
+	P_ENTRY, P_NODE, P_COUNT, P_KCOUNT, P_SWAP, P_PAGEFLAGS, P_ORDER, P_REFS,
+	P_HEAD, P_MAPPED, P_SWAPPED, P_PID, P_TASK, P_AREA, P_COLS,
+};
+#define PCOL(c) ((uint64_t)1 << (c))
+
+struct page_row {
+	union atw_value v[P_COLS];
+	uint64_t have;
+};
+
+static inline void page_set(struct page_row *r, enum page_col c, uint64_t u)
+{
+	r->v[c].u = u;
+	r->have |= PCOL(c);
+}
+
+static inline void page_text(struct page_row *r, enum page_col c, const char *s)
+{
+	r->v[c].s = s;
+	r->have |= PCOL(c);
+}
+
+/* A process, and whose address space it has. */
+struct page_task {
+	uint32_t pid;
+	char name[17];
+	struct atw_mm mm;
+	uint64_t mm_at;
+	bool shared;             /* with one before it in the list */
+};
+
+struct swap_name {
+	bool tried;
+	char name[256];          /* empty: not known */
+};
+
+struct pages {
+	const struct opened *src;
+	const struct common *c;
+	struct atw_output *out;
+	struct listing list;             /* its columns are ours, too */
+	struct atw_column col[P_COLS];
+	struct atw_schema schema;
+	const char *flag[64];            /* of pages */
+	struct atw_names flags;
+
+	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
+	struct counts counts;
+	bool counted;                    /* all processes were */
+	struct swap_name swap[32];
+	char swap_text[300];
+
+	bool quiet, each;                /* --quiet, --all */
+	bool headings;
+	const char *areas;               /* --areas, or NULL */
+	struct address *range;           /* parts of the address space; none: all */
+	size_t nranges;
+
+	struct page_task *task;
+	size_t ntasks, tasks_cap;
+
+	/* What was listed. */
+	uint64_t processes, mapped, swapped, other, absent;
+	uint64_t lost, excluded, damaged, bad, unread, pageless;
+};
+
+/* An area that is being listed, or what lies outside of all. */
+struct page_area {
+	const struct page_task *task;
+	const struct atw_area *area;     /* NULL: outside */
+	uint64_t first, last;            /* what of it is listed */
+	uint64_t absent, absent_len;     /* a run not shown yet */
+	uint64_t mapped, swapped;
+	bool open;
+	struct page_row row;             /* what all its rows have in common */
+};
+
+/* Every process with an address space; what cannot be read is said. */
+int pages_tasks(struct pages *p, struct atw_err *err);
+/* The process that --pid or --task means. */
+int pages_chosen(const struct pages *p, const struct space_opts *o, uint32_t *ret,
+		 struct atw_err *err);
+/* How often all of them together map each page. */
+int pages_count(struct pages *p, struct atw_err *err);
+/* What cannot be read is said, and the rest is listed all the same. */
+void pages_cannot(struct pages *p, const char *what, struct atw_err *err);
+/* User space; with two roots, all that the lower one answers for. */
+uint64_t pages_user_last(const struct atw_paging *pg);
+
+void pages_columns(struct pages *p);
+int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,
+	       const struct atw_area *area, uint64_t first, uint64_t last,
+	       struct atw_err *err);
+/* The part first..last of a piece of address space lies in the area. */
+int area_piece(struct pages *p, struct page_area *a, const struct atw_seen *s,
+	       uint64_t first, uint64_t last, struct atw_err *err);
+int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
+
+#endif

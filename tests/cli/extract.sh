@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# extract: the same answers from a small file. What there is of tasks and areas,
+# and that no user data is in it, tests/vm asks of real kernels' dumps.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+no_tasks="only the kernel's own tables and those of CPUs are in it: no tasks were found"
+about='fact=release or fact=paging or fact=kaslr or fact=root'
+
+# The same command on both files; nobody's name is in what it says.
+both() {
+	run atwalk "$@" "$whole_file"
+	cp "$work/log/out" whole
+	said_err=1 said_status=1
+	run atwalk "$@" "$small_file"
+	said_err=1 said_status=1
+	same "$work/log/out" whole
+	yes [ -s whole ]
+}
+
+for arch in x86 arm64 riscv; do
+	whole_file=$arch.elf small_file=small.elf
+	t "$arch: walk, map and what info says of the kernel are the same"
+	run atwalk extract -o small.elf $arch.elf
+	status 4
+	err_has "$arch.elf: $no_tasks"
+	both map --format csv --columns +pages,level,entry
+	if [ $arch = x86 ]; then
+		both map --cpu 0 --format csv
+		both map --cpu 1 --format csv --columns +pages,level,entry
+	fi
+	both info --filter "$about"
+	run atwalk walk -p $arch.elf _stext swapper_pg_dir
+	cp "$work/log/out" whole
+	run atwalk walk -p small.elf _stext swapper_pg_dir
+	same "$work/log/out" whole
+
+	t "$arch: an extract of an extract is the same file"
+	run atwalk extract -q -o again.elf small.elf
+	status 4
+	same again.elf small.elf
+done
+
+t "what was written"
+run atwalk extract -q -o small.elf x86.elf
+status 4
+golden extract-x86
+
+t "info says what it is, and whose registers there were"
+run atwalk info -q small.elf --format csv
+yes grep -q '^format,"ELF64 core, x86_64, [0-9]* memory segments, an extract' "$work/log/out"
+whole_file=x86.elf
+both info -q --format csv --filter 'fact=cpu0 or fact=cpu1 or fact=cpus'
+
+t "- is standard output: the file and nothing else"
+run atwalk extract -q -o - x86.elf
+status 4
+same "$work/log/out" small.elf
+
+t "--root and --paging: what they said is said again"
+run atwalk extract -q -o given.elf --root 3ea6000 --paging x86_64-4 x86.elf
+status 4
+small_file=given.elf
+both map --root 3ea6000 --paging x86_64-4
+
+t "a source without tables: no file"
+run atwalk extract -o none2.elf --root 123000 --paging x86_64-4 raw:small.elf@100000000
+status 3
+err_has "none of the page tables is in it"
+yes [ ! -e none2.elf ]
+
+t "no columns but those there are, and then no file either"
+run atwalk extract -o none3.elf --columns nonsense x86.elf
+status 2
+err_has "nonsense"
+yes [ ! -e none3.elf ]
+
+t "usage"
+run atwalk extract x86.elf
+status 2
+err_has "-o FILE is missing"
+run atwalk extract -o x86.elf x86.elf
+status 2
+err_has "that is the source itself"
+run atwalk extract -o a.elf
+status 2
+err_has "SOURCE is missing"
+run atwalk extract -o a.elf x86.elf arm64.elf
+status 2
+err_has "one SOURCE is enough"
+run atwalk extract -o /dev/full x86.elf
+status 3
+err_has "/dev/full: cannot write: No space left on device"
+run atwalk extract -o no/such/folder x86.elf
+status 3
+err_has "no/such/folder"
+
+finish

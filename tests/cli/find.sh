@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# find: who maps a page. That processes are found and none is missed, tests/vm
+# asks real kernels; the small dumps have no tasks to be found.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+no_tasks='the tables of processes were not searched: the list of tasks cannot be found'
+
+t "a page: every address, the kernel's and those of a CPU that no task has"
+run atwalk find x86.elf f9d9000
+status 4
+err_has "$no_tasks"
+golden find-x86-page
+
+t "the address of the very byte, and walk translates it back"
+run atwalk find -q x86.elf 8000123 --format csv --columns address,physical
+status 4
+out <<'E'
+address,physical
+0xffff8b3ac8000123,0x0000000008000123
+0xffffffff91400123,0x0000000008000123
+E
+run atwalk walk x86.elf ffff8b3ac8000123 ffffffff91400123 --format csv --columns address,physical
+out <<'E'
+address,physical
+0xffff8b3ac8000123,0x0000000008000123
+0xffffffff91400123,0x0000000008000123
+E
+
+t "a range is clipped, and neighbours are one row"
+run atwalk find -q x86.elf 8dff800-8e01800 --format csv --columns address,end,size,physical,page,pages
+status 4
+out <<'E'
+address,end,size,physical,page,pages
+0xffff8b3ac8dff800,0xffff8b3ac8e00000,2048,0x0000000008dff800,2097152,1
+0xffff8b3ac8e00000,0xffff8b3ac8e01800,6144,0x0000000008e00000,4096,2
+0xffffffff921ff800,0xffffffff92200000,2048,0x0000000008dff800,2097152,1
+0xffffffff92200000,0xffffffff92201800,6144,0x0000000008e00000,4096,2
+E
+
+t "A+LENGTH is the same range"
+cp "$work/log/out" range
+run atwalk find -q x86.elf 8dff800+8K --format csv --columns address,end,size,physical,page,pages
+status 4
+same "$work/log/out" range
+
+t "--cpu: these tables alone, and all of the answer is there"
+run atwalk find x86.elf --cpu 1 f9d9000+28K --format csv --columns task,address,end,state --filter user
+out <<'E'
+task,address,end,state
+[given],0x0000000000401000,0x0000000000408000,present
+E
+
+t "a table: the entries that walk -p goes through"
+run atwalk walk -p x86.elf _stext --format csv --columns physical,level,index,entry_at --filter table
+tail -n +2 "$work/log/out" >path
+while IFS=, read -r physical level index entry_at; do
+	run atwalk find -q x86.elf "$physical" --format csv --columns task,level,index,entry_at --filter table
+	status 4
+	yes grep -qxF "[kernel],$level,$index,$entry_at" "$work/log/out"
+done <path
+yes [ "$(wc -l <path)" = 2 ]
+
+t "an entry of the kernel's in the root of a process is one more"
+run atwalk find -q x86.elf "$(head -n 1 path | cut -d , -f 1)" --format csv --columns task,level,index --filter table
+status 4
+out <<'E'
+task,level,index
+[cpu 0],PGD,511
+[cpu 1],PGD,511
+[kernel],PGD,511
+E
+
+t "a root table has no entry"
+run atwalk find -q x86.elf 3ea6000 --format csv --columns task,state,entry_at --filter table
+status 4
+out <<'E'
+task,state,entry_at
+[cpu 1],table,
+E
+
+t "what recurs is one row, and says how often"
+run atwalk map x86.elf --filter repeat --format csv --columns address,repeat
+first=$(sed -n 2p "$work/log/out" | cut -d , -f 1)
+at=$(printf '%x' $((first - 0x200000)))
+run atwalk map --all x86.elf "$at+2M" --format csv --columns physical --filter present
+physical=$(sed -n 2p "$work/log/out")
+run atwalk find -q x86.elf "$physical" --format csv --columns address,times,stride --filter 'times>1'
+status 4
+yes [ "$(wc -l <"$work/log/out")" -gt 1 ]
+run atwalk find -q x86.elf "$physical" --format jsonl --columns times
+status 4
+rows=$(sed 's/.*"times":\([0-9]*\).*/\1/' "$work/log/out" | paste -sd +)
+run atwalk find -q x86.elf "$physical" --all --format csv --columns address
+status 4
+yes [ "$(sed 1d "$work/log/out" | wc -l)" = $((rows)) ]
+yes [ "$(sed 1d "$work/log/out" | sort -u | wc -l)" = $((rows)) ]
+
+for arch in arm64 riscv x86; do
+	t "$arch: what map lists one by one is found where it is"
+	run atwalk map --all $arch.elf --format csv --columns address,physical --filter present
+	sed 1d "$work/log/out" | awk 'NR % 997 == 1' >some
+	yes [ -s some ]
+	mapfile -t pages < <(cut -d , -f 2 some)
+	run atwalk find -q --all $arch.elf "${pages[@]}" --format csv --columns task,address,physical
+	status 4
+	sed -n 's/^\[kernel\],//p' "$work/log/out" | sort >found
+	sort some | comm -23 - found >missed
+	yes [ ! -s missed ]
+done
+
+t "nobody maps it: the answer is no, if all was looked through"
+run atwalk find --cpu 1 x86.elf fffffffff000 --format csv --columns address
+status 1
+out <<'E'
+address
+E
+
+t "what is no physical address is told before anything is read"
+for word in zzz _stext 1000- 1000+ 2000-1000 1000-1000 1000+0 ffffffffffffffff+2 ''; do
+	run atwalk find no-such-file "$word"
+	status 2
+	err_has "'$word'"
+done
+run atwalk find x86.elf
+status 2
+err_has "PHYS is missing"
+run atwalk find
+status 2
+err_has "SOURCE is missing"
+
+t "tables that are missing are counted"
+run shrink x86.elf less.elf --without "$(sed -n 2p path | cut -d , -f 1)"
+run atwalk find less.elf 8000000
+status 4
+err_has "1 page table could not be read (1 not in the source, 0 excluded, 0 damaged)"
+
+finish

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# atwalk pages, as far as that goes without a kernel's types: tests/vm has those.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+t "a dump without types has no processes"
+run atwalk pages x86.elf
+status 3
+no_out
+err_has 'the list of tasks cannot be found without the kernel'\''s types'
+
+t "SOURCE is missing"
+run atwalk pages
+status 2
+no_out
+err <<'E'
+atwalk: SOURCE is missing
+        see: atwalk pages --help
+E
+
+t "unknown columns are told from known ones"
+run atwalk pages x86.elf --columns pageflags,kount
+status 2
+no_out
+err_has 'kcount'
+
+t "a flag's name is a word of --filter"
+run atwalk pages x86.elf --filter 'HWPOISON and no_such_flag'
+status 2
+no_out
+err_has 'no_such_flag'
+
+t "two ways to say whose"
+run atwalk pages x86.elf --pid 1 --task init
+status 2
+no_out
+err_has '--pid and --task both say whose page tables'
+
+finish
