@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "atwalk.h"
+#include "info.h"
 #include "base/num.h"
 
 struct info_opts {
@@ -31,16 +31,7 @@ static const struct atw_column fact_columns[] = {
 };
 static const struct atw_schema fact_schema = { "info", fact_columns, 2 };
 
-struct facts {
-	struct atw_output *out;
-	struct atw_err *err;
-	int r;                   /* the first failure ends it */
-};
-
-static void fact(struct facts *f, const char *name, const char *fmt, ...)
-	ATW_PRINTF(3, 4);
-
-static void fact(struct facts *f, const char *name, const char *fmt, ...)
+void fact(struct facts *f, const char *name, const char *fmt, ...)
 {
 	char text[512];
 	union atw_value v[2] = { { .s = name }, { .s = text } };
@@ -128,88 +119,6 @@ static void cpu_facts(struct facts *f, struct atw_source *s)
 	}
 }
 
-static void kernel_facts(struct facts *f, const struct opened *o)
-{
-	const struct atw_space *sp = &o->space;
-	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
-	uint64_t kaslr;
-	atw_pa at;
-
-	fact(f, "paging", "%s (%s)", sp->paging.name, sp->paging.help);
-	fact(f, "root", "0x%" PRIx64 " (%s)",
-	     sp->high.have ? sp->high.pa.u : sp->low.pa.u,
-	     root_from(o));
-	if (!vi) {
-		fact(f, "vmcoreinfo", "none: the kernel's release and KASLR offset are not known, and what absent entries mean is a guess");
-		return;
-	}
-	if (atw_kernel_vmcoreinfo_at(o->kernel, &at) == ATW_OK)
-		fact(f, "vmcoreinfo", "%zu bytes in memory at 0x%" PRIx64, vi->len, at.u);
-	else
-		fact(f, "vmcoreinfo", "%zu bytes in a note", vi->len);
-	if (atw_vmcoreinfo_u64(vi, "KERNELOFFSET", &kaslr) == ATW_OK)
-		fact(f, "kaslr", "0x%" PRIx64, kaslr);
-	else
-		fact(f, "kaslr", "not told by this kernel");
-}
-
-/* Texts of the kernel's own. */
-static void told_facts(struct facts *f, struct atw_kernel *k)
-{
-	char text[400];
-
-	if (atw_kernel_banner(k, text, sizeof(text), NULL) == ATW_OK)
-		fact(f, "banner", "%s", text);
-	if (atw_kernel_command_line(k, text, sizeof(text), NULL) == ATW_OK)
-		fact(f, "command line", "%s", text);
-}
-
-static void percpu_facts(struct facts *f, struct atw_kernel *k, bool every)
-{
-	struct atw_err err = { 0 };
-	uint64_t offset;
-	unsigned cpu;
-	int r = ATW_OK;
-
-	for (cpu = 0; (r = atw_kernel_percpu(k, cpu, &offset, &err)) == ATW_OK; cpu++)
-		if (every || cpu < 16)
-			fact(f, "per-cpu", "CPU %u: 0x%" PRIx64, cpu, offset);
-	if (r < 0)
-		fact(f, "per-cpu", "not known: %s", err.text);
-	else if (!every && cpu > 16)
-		fact(f, "per-cpu", "%u CPUs in all; -v lists them", cpu);
-}
-
-/*
- * What else was found to understand the kernel by, and what is missing: each
- * of its members where there are types at all. An alternative of something
- * that is there is not missing; -v lists it as well.
- */
-static void found_facts(struct facts *f, struct atw_kernel *k, bool every)
-{
-	struct atw_err err = { 0 };
-	struct atw_need n;
-	uint32_t count;
-	const char *symbols = atw_kernel_symbols_from(k, &count, &err), *types;
-
-	if (symbols)
-		fact(f, "symbols", "%" PRIu32 " from %s", count, symbols);
-	else
-		fact(f, "symbols", "none: %s", err.text);
-	types = atw_kernel_types_from(k, &count, &err);
-	if (types)
-		fact(f, "types", "%" PRIu32 " from %s", count, types);
-	else
-		fact(f, "types", "none, and so no tasks, areas and facts of pages: %s", err.text);
-	for (size_t i = 0; atw_kernel_need(k, i, &n) == ATW_OK; i++) {
-		bool asked = strcmp(n.kind, "symbol") ? types != NULL : symbols != NULL;
-
-		if (asked && !n.have && (every || n.must))
-			fact(f, "missing", "%s %s, for %s%s", n.kind, n.names, n.serves,
-			     n.must ? ", which cannot be had without" : "");
-	}
-}
-
 static int source_info(const struct common *c, const struct info_opts *o,
 		       const char *name)
 {
@@ -238,12 +147,7 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	text_fact(&f, src.source, "damaged", "damaged");
 	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
 	if (src.kernel)
-		kernel_facts(&f, &src);
-	if (src.kernel) {
-		told_facts(&f, src.kernel);
-		found_facts(&f, src.kernel, c->verbose > 0);
-		percpu_facts(&f, src.kernel, c->verbose > 0);
-	}
+		kernel_facts(&f, &src, c->verbose > 0);
 	cpu_facts(&f, src.source);
 	memory_facts(&f, src.source, c->verbose > 0);
 	if (f.r == ATW_OK)

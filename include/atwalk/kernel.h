@@ -92,6 +92,28 @@ ATW_API int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 /* What is added to a per-CPU symbol for this CPU's; ATW_END: no such CPU. */
 ATW_API int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 			      struct atw_err *err);
+/*
+ * Every VMCOREINFO text in memory, lowest address first. `leads`: a walk from
+ * the root it names reaches the kernel's text; those of a kernel that ran
+ * before, or is to run after a crash, do not. fn returns non-zero to stop. All
+ * of memory is looked at. Running machines are not.
+ */
+typedef int atw_kernel_text_fn(void *arg, atw_pa at, size_t len, bool leads);
+ATW_API int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg);
+/* NUMA node i, by the kernel's own description; ATW_END past the last. */
+struct atw_node {
+	uint32_t id;
+	uint64_t first, pages;   /* frames it spans, holes included */
+};
+ATW_API int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
+			    struct atw_err *err);
+/* A loaded module that describes its types; ATW_END past the last. */
+struct atw_module_types {
+	char name[64];
+	uint32_t count;          /* types of its own; 0: they cannot be read */
+};
+ATW_API int atw_kernel_module_types(struct atw_kernel *k, size_t i,
+				    struct atw_module_types *ret, struct atw_err *err);
 /* Where symbols resp. types come from, as words; NULL, and why there are none. */
 ATW_API const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
 					    struct atw_err *err);

@@ -143,8 +143,10 @@ static void types(struct extract *x)
 
 static void facts(struct extract *x)
 {
+	struct atw_module_types module;
 	struct atw_region region;
 	struct atw_swap swap;
+	struct atw_node node;
 	uint32_t count;
 	uint64_t offset;
 	char text[4096];
@@ -170,6 +172,10 @@ static void facts(struct extract *x)
 		;
 	x->longest = 0;
 	atw_kernel_soft_abi(x->k, &x->k->own.paging);
+	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
+		;
+	for (size_t i = 0; atw_kernel_module_types(x->k, i, &module, NULL) == ATW_OK; i++)
+		;
 	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
 		atw_swap_device(x->k, i, &swap, NULL);
 }

@@ -58,9 +58,11 @@ static struct type type_at(const char *p)
 /* Every id below n has been seen to lie in the section with its whole tail. */
 static struct type type_of(const struct btf *b, uint32_t id)
 {
+	if (b->base && id < b->first)
+		b = b->base;
 	if (!id || id >= b->n)
 		return (struct type){ .kind = BTF_VOID };
-	return type_at((const char *)b->types.data + b->at[id]);
+	return type_at((const char *)b->types.data + b->at[id - b->first]);
 }
 
 /* ---- opening ---- */
@@ -97,7 +99,7 @@ static int sections(struct atw_blob blob, struct btf *ret, struct atw_err *err)
 	if (!str_len || p[str_len - 1])
 		return atw_err_set(err, ATW_E_DAMAGED, "BTF strings do not end with a NUL");
 	/* Modules' BTF begins where the kernel's ends, and says nothing without it. */
-	if (p[0])
+	if (p[0] && !ret->base)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "is one part of split BTF, not a kernel's own");
 	return ATW_OK;
@@ -127,8 +129,9 @@ static int number_types(struct btf *b, struct atw_err *err)
 	/* Most kernels' types have some 24 bytes; array_reserve() may double. */
 	if (!array_reserve((void **)&b->at, &cap, b->types.len / 24 + 1, sizeof(*b->at)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	b->at[0] = 0;
-	b->n = 1;
+	b->first = b->n = b->base ? b->base->n : 0;
+	if (!b->base)
+		b->at[b->n++] = 0;       /* void */
 	while (off < b->types.len) {
 		const char *p = blob_at(b->types, off, TYPE);
 		struct type t = { 0 };
@@ -145,9 +148,11 @@ static int number_types(struct btf *b, struct atw_err *err)
 			return atw_err_set(err, ATW_E_DAMAGED,
 					   "BTF type %u at 0x%llx reaches out of the section of types",
 					   b->n, (unsigned long long)off);
-		if (!array_reserve((void **)&b->at, &cap, (size_t)b->n + 1, sizeof(*b->at)))
+		if (b->n == UINT32_MAX ||
+		    !array_reserve((void **)&b->at, &cap, (size_t)(b->n - b->first) + 1,
+				   sizeof(*b->at)))
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-		b->at[b->n++] = (uint32_t)off;
+		b->at[b->n++ - b->first] = (uint32_t)off;
 		off += len;
 	}
 	return ATW_OK;
@@ -155,7 +160,13 @@ static int number_types(struct btf *b, struct atw_err *err)
 
 int btf_init(struct btf *ret, struct atw_blob blob, struct atw_err *err)
 {
-	struct btf b = { 0 };
+	return btf_init_split(ret, NULL, blob, err);
+}
+
+int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob,
+		   struct atw_err *err)
+{
+	struct btf b = { .base = base };
 	int r = sections(blob, &b, err);
 
 	if (r == ATW_OK)
@@ -177,6 +188,10 @@ void btf_deinit(struct btf *b)
 
 static const char *string_at(const struct btf *b, uint32_t off)
 {
+	if (b->base && off < b->base->strings.len)
+		b = b->base;
+	else if (b->base)
+		off -= (uint32_t)b->base->strings.len;
 	return off < b->strings.len ? (const char *)b->strings.data + off : "";
 }
 

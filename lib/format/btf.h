@@ -24,8 +24,10 @@ enum btf_kind {
 struct btf {
 	struct atw_blob types;   /* the section of types */
 	struct atw_blob strings; /* that of strings; its last byte is 0 */
-	uint32_t *at;            /* where the type of an id lies in types; [0] void */
-	uint32_t n;              /* ids: 0 to n - 1 */
+	const struct btf *base;  /* of a module: the kernel's, which comes first */
+	uint32_t first;          /* the first id of its own; 0 without a base */
+	uint32_t *at;            /* where the type of id first + i lies in types */
+	uint32_t n;              /* ids: 0 to n - 1, the base's included */
 };
 
 /*
@@ -36,6 +38,12 @@ uint64_t btf_length(struct atw_blob head);
 
 /* ATW_E_FORMAT: no BTF. _UNSUPPORTED: big-endian, a split part, a new kind. */
 int btf_init(struct btf *ret, struct atw_blob blob, struct atw_err *err);
+/*
+ * Of a module: ids and strings go on where those of `base` end, which is
+ * borrowed and must stay.
+ */
+int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob,
+		   struct atw_err *err);
 /* Fine on a zeroed struct. */
 void btf_deinit(struct btf *b);
 

@@ -83,6 +83,8 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
  * (mm/percpu.c). CPUs that cannot be have what the image has, or 0.
  */
 
+enum { CPUS_MAX = 65536 };       /* NR_CPUS is 8192 at most */
+
 int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 		      struct atw_err *err)
 {
@@ -99,7 +101,9 @@ int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 		r = kmem_u32(m, ids, &count, err);
 	if (r < 0)
 		return r;
-	if (cpu >= count || count > 65536)
+	if (count > CPUS_MAX)
+		return atw_err_set(err, ATW_E_DAMAGED, "nr_cpu_ids is %u", count);
+	if (cpu >= count)
 		return ATW_END;
 	r = kmem_u64(m, at + (uint64_t)cpu * 8, &offset, err);
 	if (r == ATW_OK)

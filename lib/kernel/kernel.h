@@ -24,6 +24,7 @@ struct kernel_symbols;
 struct vmfile;
 struct kernel_types;
 struct kernel_regions;
+struct kernel_modules;
 
 struct atw_kernel {
 	struct atw_source *mem;
@@ -46,11 +47,13 @@ struct atw_kernel {
 	char *file;              /* --kernel, or NULL */
 	struct vmfile *vmfile;   /* that file, opened and seen to be of this kernel */
 
-	struct sought sought_kmem, sought_symbols, sought_types, sought_init;
+	struct sought sought_kmem, sought_symbols, sought_types, sought_init,
+		sought_modules;
 	struct kmem *kmem;
 	struct kernel_symbols *symbols;
 	struct kernel_types *types;
 	struct kernel_regions *regions;
+	struct kernel_modules *modules;
 	struct needs needs;
 	bool needs_done;
 	uint64_t init_task;
@@ -77,5 +80,6 @@ int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
 void kernel_symbols_close(struct kernel_symbols *s);
 void kernel_types_close(struct kernel_types *t);
 void kernel_regions_close(struct kernel_regions *r);
+void kernel_modules_close(struct kernel_modules *m);
 
 #endif

@@ -100,7 +100,12 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 		}
 	r = atw_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
+		/* A pointer out of the dump: whoever asks used nothing wrongly. */
+		if (r == ATW_E_USAGE)
+			r = ATW_E_DAMAGED;
 		atw_err_wrap(err, "kernel address");
+		if (err)
+			err->status = r;
 		return r;
 	}
 	if (p.kind != ATW_LEAF || p.loss)

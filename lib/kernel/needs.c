@@ -46,6 +46,7 @@ const char *needs_for_name(enum need_for f)
 		[FOR_SLAB] = "names of slab caches",
 		[FOR_SWAP] = "names of swap devices",
 		[FOR_REGIONS] = "names of kernel regions",
+		[FOR_MODULES] = "types of modules",
 	};
 
 	return f < FOR_COUNT ? names[f] : "";

@@ -24,6 +24,7 @@ enum need_for {
 	FOR_SLAB,                /* whose objects a page holds */
 	FOR_SWAP,                /* swap devices */
 	FOR_REGIONS,             /* names of the kernel's regions */
+	FOR_MODULES,             /* types that loaded modules describe */
 	FOR_COUNT
 };
 

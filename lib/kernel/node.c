@@ -38,15 +38,24 @@ static int one_node(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32
 		    struct nodes *n, size_t *cap)
 {
 	uint64_t start, pages;
+	uint32_t said = id;
 
 	if (kmem_u64(m, pgdat + at[0], &start, NULL) < 0 ||
 	    kmem_u64(m, pgdat + at[1], &pages, NULL) < 0 || !pages ||
 	    start + pages < start)
 		return ATW_OK;
-	if (at[2] != NEED_NONE && (kmem_u32(m, pgdat + at[2], &id, NULL) < 0 ||
-				   id >= NODES_MAX))
+	if (at[2] != NEED_NONE && (kmem_u32(m, pgdat + at[2], &said, NULL) < 0 || said != id))
 		return ATW_OK;
 	return add(n, cap, (struct node_span){ start, start + pages, id });
+}
+
+/* Is its bit clear in node_online_map, as far as that can be read? */
+static bool is_offline(struct kmem *m, uint64_t map, uint32_t id)
+{
+	uint64_t word;
+
+	return map && kmem_u64(m, map + id / 64 * 8, &word, NULL) == ATW_OK &&
+	       !(word >> id % 64 & 1);
 }
 
 /* The only bit of node_online_map; false: several, or not known. */
@@ -71,7 +80,7 @@ static bool only_node(struct atw_kernel *k, struct kmem *m, uint64_t at, uint32_
 	return found;
 }
 
-int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
+static int spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 {
 	const struct needs *n = kernel_needs(k);
 	const uint32_t at[3] = {
@@ -81,17 +90,13 @@ int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 	};
 	uint64_t data = n->symbol[Y_node_data], pgdat, len = 64;
 	size_t cap = 0;
-	uint32_t id;
 	int r = ATW_OK;
 
-	*ret = (struct nodes){ 0 };
 	if (k->have_vi && !data)
 		atw_vmcoreinfo_u64(&k->vi, "SYMBOL(node_data)", &data);
 	if (k->have_vi && atw_vmcoreinfo_u64(&k->vi, "LENGTH(node_data)", &len) == ATW_OK &&
 	    len > NODES_MAX)
 		len = NODES_MAX;
-	if (only_node(k, m, n->symbol[Y_node_online_map], &id))
-		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, id });
 	if (at[0] == NEED_NONE || at[1] == NEED_NONE)
 		return ATW_OK;
 	if (!data && n->symbol[Y_contig_page_data])
@@ -100,9 +105,40 @@ int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 	for (uint32_t i = 0; data && i < len && r == ATW_OK; i++) {
 		if (kmem_u64(m, data + i * 8, &pgdat, NULL) < 0)
 			break;
-		if (pgdat)
+		if (pgdat && !is_offline(m, n->symbol[Y_node_online_map], i))
 			r = one_node(m, at, pgdat, i, ret, &cap);
 	}
+	return r;
+}
+
+int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
+{
+	size_t cap = 0;
+	uint32_t id;
+
+	*ret = (struct nodes){ 0 };
+	if (only_node(k, m, kernel_needs(k)->symbol[Y_node_online_map], &id))
+		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, id });
+	return spans_init(k, m, ret);
+}
+
+int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
+		    struct atw_err *err)
+{
+	struct nodes n = { 0 };
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	if (r == ATW_OK)
+		r = spans_init(k, m, &n);
+	if (r == ATW_OK && !n.n)
+		r = atw_err_set(err, ATW_E_MISSING, "nothing says where the nodes' descriptions are");
+	else if (r == ATW_OK && i >= n.n)
+		r = ATW_END;
+	else if (r == ATW_OK)
+		*ret = (struct atw_node){ n.v[i].id, n.v[i].start,
+					  n.v[i].end - n.v[i].start };
+	free(n.v);
 	return r;
 }
 

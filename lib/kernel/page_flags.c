@@ -88,15 +88,15 @@ static void see_fake_head(struct atw_memmap *m, struct view *v)
 		v->tail = true;
 }
 
-/* The struct pages in the way of what follows are read; false: not there. */
-static bool look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_err *err)
+/* The struct pages in the way of what follows are read. */
+static int look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
 	uint64_t info;
 
 	v->page = memmap_bytes(m->kmem, &m->where, pfn, m->buf[0], err);
 	if (!v->page)
-		return false;
+		return err ? err->status : ATW_E_MISSING;
 	v->head = v->page;
 	v->pfn = v->head_pfn = pfn;
 	v->own = v->flags = word(v->page, a->flags);
@@ -105,12 +105,15 @@ static bool look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_
 	v->large = v->tail = false;
 	info = word(v->page, a->head);
 	if (!(info & 1) && !(v->own & a->has_head))
-		return true;
+		return ATW_OK;
 	if (info & 1) {
 		uint64_t own = memmap_address(m->kmem, &m->where, pfn);
 
 		v->tail = true;
-		set_head(m, v, own, head_address(own, info));
+		if (!set_head(m, v, own, head_address(own, info)))
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "page frame 0x%" PRIx64 " belongs to a folio without a head: compound_head is 0x%" PRIx64,
+					   pfn, info);
 	} else {
 		see_fake_head(m, v);
 	}
@@ -119,7 +122,7 @@ static bool look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_
 	v->large = v->second && v->flags & a->has_head;
 	if (v->large)
 		v->flags2 = word(v->second, a->flags2 - m->where.size);
-	return true;
+	return ATW_OK;
 }
 
 /* ---- single questions ---- */
@@ -375,9 +378,10 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 	struct view v;
 	bool hugetlb;
 	int64_t n;
+	int r = look(m, pfn, &v, err);
 
-	if (!look(m, pfn, &v, err))
-		return err ? err->status : ATW_E_MISSING;
+	if (r < 0)
+		return r;
 	hugetlb = is_hugetlb(m, &v);
 	n = a->of_folio ? count_folio(m, &v) : count_page(m, &v, hugetlb);
 	order = order_of(m, &v);

@@ -107,6 +107,30 @@ static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 	return 1;
 }
 
+struct texts {
+	struct atw_source *mem;
+	atw_kernel_text_fn *fn;
+	void *arg;
+};
+
+static int on_text(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
+{
+	struct texts *t = arg;
+	struct layout_guess g;
+
+	return t->fn(t->arg, at, vi->len, layout_from_vmcoreinfo(vi, &g, NULL) == ATW_OK &&
+		     prove(t->mem, &g) == PROVED);
+}
+
+int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
+{
+	struct texts t = { k->mem, fn, arg };
+	uint64_t unreadable = 0;
+
+	return atw_source_is_live(k->mem) ? 0 :
+		scan_vmcoreinfo(k->mem, on_text, &t, &unreadable);
+}
+
 /* No VMCOREINFO at all: the first task knows. */
 static bool from_task(struct atw_kernel *k)
 {
@@ -358,6 +382,7 @@ void atw_kernel_close(struct atw_kernel *k)
 {
 	if (!k)
 		return;
+	kernel_modules_close(k->modules);
 	kernel_regions_close(k->regions);
 	kernel_types_close(k->types);
 	kernel_symbols_close(k->symbols);

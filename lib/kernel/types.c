@@ -64,11 +64,15 @@ static int by_symbol(struct atw_kernel *k, struct kernel_types *t, struct atw_er
 				   "__start_BTF 0x%" PRIx64 " and __stop_BTF 0x%" PRIx64 " enclose no types",
 				   start, stop);
 	r = kmem_blob(m, start, stop - start, &blob, err);
-	if (r == ATW_OK)
-		r = try_blob(t, blob, err);
-	if (r == ATW_OK)
-		snprintf(t->from, sizeof(t->from), "BTF at 0x%" PRIx64 " (__start_BTF)", start);
-	return r;
+	if (r < 0)
+		return r;
+	if (try_blob(t, blob, err) < 0) {
+		atw_err_wrap(err, "the kernel's types at 0x%" PRIx64 " (__start_BTF)", start);
+		/* A symbol leads there: what is not BTF has been. */
+		return err->status = ATW_E_DAMAGED;
+	}
+	snprintf(t->from, sizeof(t->from), "BTF at 0x%" PRIx64 " (__start_BTF)", start);
+	return ATW_OK;
 }
 
 /* One place that begins like BTF. */
@@ -113,6 +117,7 @@ static int by_file(struct atw_kernel *k, struct kernel_types *t, struct atw_err 
 static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
 {
 	const struct vmfile *f = k->vmfile && k->vmfile->btf.len ? k->vmfile : NULL;
+	struct atw_err named = { 0 };
 	struct atw_blob blob;
 	int r;
 
@@ -120,7 +125,7 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
 		return try_blob(t, blob, err);
 	}
-	if (by_symbol(k, t, err) == ATW_OK)
+	if (by_symbol(k, t, &named) == ATW_OK)
 		return ATW_OK;
 	/* A file of this very kernel is surer than what lies about in memory. */
 	if (f && f->matched)
@@ -132,6 +137,8 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 		return atw_err_set(err, r, "out of memory");
 	if (f)
 		return by_file(k, t, err);
+	if (named.status == ATW_E_DAMAGED)
+		return atw_err_set(err, ATW_E_DAMAGED, "%s", named.text);
 	return atw_err_set(err, ATW_E_MISSING,
 			   "the kernel carries no types (no BTF in the source: CONFIG_DEBUG_INFO_BTF, or left out of the dump)");
 }
@@ -233,6 +240,8 @@ const struct needs *kernel_needs(struct atw_kernel *k)
 		k->needs_done = true;
 		kernel_btf(k, &b, NULL);
 		needs_from_types(&k->needs, b);
+		if (!b && k->sought_types.err.status == ATW_E_DAMAGED)
+			k->needs.why = &k->sought_types.err;
 		if (!b)
 			need_dwarf(k);
 		need_symbols(k);

@@ -242,12 +242,15 @@ static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 static int fill_slot(struct atw_areas *a, const struct maple_slot *s,
 		     struct atw_area *ret, struct atw_err *err)
 {
+	uint64_t ended = a->ended;
 	int r = fill(a, s->entry, ret, err);
 
-	if (r == ATW_OK && (ret->start.u != s->first || ret->end.u - 1 != s->last))
+	if (r == ATW_OK && (ret->start.u != s->first || ret->end.u - 1 != s->last)) {
+		a->ended = ended;        /* those behind it are not to blame */
 		r = atw_err_set(err, ATW_E_DAMAGED, "area at 0x%" PRIx64
 				": its tree has it from 0x%" PRIx64 " to 0x%" PRIx64,
 				s->entry, s->first, s->last);
+	}
 	return r;
 }
 

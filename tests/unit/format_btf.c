@@ -302,6 +302,49 @@ TEST(a_blob_says_how_long_it_is)
 	maker_free(&m);
 }
 
+/* A module's types go on where the kernel's end, and so do its strings. */
+TEST(split_types_stand_on_the_kernels)
+{
+	struct maker whole = { 0 }, part = { 0 };
+	struct btf kernel = { 0 }, module = { 0 };
+	struct btf_member got;
+	struct atw_blob blob;
+	uint32_t id, offset, strings;
+
+	sample(&whole);
+	CHECK_EQ(btf_init(&kernel, finish(&whole), NULL), ATW_OK);
+	/* Offsets of its strings count from the end of the kernel's. */
+	strings = (uint32_t)kernel.strings.len;
+	put(&part.strings, 0, "own", 4);
+	word(&part, strings);
+	word(&part, (uint32_t)BTF_STRUCT << 24 | 2);
+	word(&part, 16);
+	word(&part, strings);                    /* a member called as it is */
+	word(&part, INT);
+	word(&part, 0);
+	word(&part, strings + 4);
+	word(&part, INNER);
+	word(&part, 64);
+	put(&part.strings, 4, "in", 3);
+	blob = finish(&part);
+	CHECK_EQ(btf_init(&module, blob, NULL), ATW_E_UNSUPPORTED);
+	CHECK_EQ(btf_init_split(&module, &kernel, blob, NULL), ATW_OK);
+	CHECK_EQ(module.first, LAST + 1);
+	CHECK_EQ(module.n, LAST + 2);
+	CHECK_EQ(btf_find(&module, BTF_STRUCT, "own", &id), ATW_OK);
+	CHECK_EQ(id, LAST + 1);
+	CHECK_EQ(btf_find(&module, BTF_STRUCT, "inner", &id), ATW_OK);
+	CHECK_EQ(id, INNER);
+	CHECK_EQ(btf_member(&module, LAST + 1, "in.b", &got), ATW_OK);
+	CHECK_EQ(got.bit, 96);
+	CHECK_EQ(btf_offset(&module, "own", "own", &offset, NULL), ATW_OK);
+	CHECK_EQ(offset, 0);
+	btf_deinit(&module);
+	btf_deinit(&kernel);
+	maker_free(&part);
+	maker_free(&whole);
+}
+
 /* ---- this kernel's own ---- */
 
 TEST(reads_the_running_kernel)

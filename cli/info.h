@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* info.h - facts, a row each: what the files of `atwalk info` share. */
+#ifndef CLI_INFO_H
+#define CLI_INFO_H
+
+#include "atwalk.h"
+
+struct facts {
+	struct atw_output *out;
+	struct atw_err *err;
+	int r;                   /* the first failure ends it */
+};
+
+void fact(struct facts *f, const char *name, const char *fmt, ...) ATW_PRINTF(3, 4);
+
+/* info_kernel.c: what was found of the kernel; `every`: with -v. */
+void kernel_facts(struct facts *f, const struct opened *o, bool every);
+
+#endif
