@@ -53,7 +53,7 @@ OLD = ('old-zlib-d31', ['-c', '-d', '31'])
 
 
 class Tool:
-    """A makedumpfile: how to run it, and its version."""
+    """A makedumpfile: how to run it, its version, compressions it lacks."""
 
     def __init__(self, command, emulated=False):
         self.command, self.emulated = command, emulated
@@ -64,6 +64,7 @@ class Tool:
         if not found:
             raise Skip(f'makedumpfile does not run: {text.strip()[:200]}')
         self.version = tuple(map(int, found.groups()))
+        self.lacks = re.findall(r'^(\w+)\s+disabled', text, re.M)
         self.name = 'makedumpfile ' + '.'.join(found.groups())
         if emulated:
             self.name += ', emulated'
@@ -125,11 +126,6 @@ def make(tool, arguments, vmcore, outputs):
                               timeout=TIMEOUT, check=False)
         text = done.stdout
     lines = text.decode(errors='replace').strip().splitlines()
-    # Compression it was built without is not an error to it: it says so, and
-    # leaves the pages as they are.
-    for line in lines:
-        if 'option is disabled' in line:
-            return line.strip()
     if done.returncode:
         return lines[-1] if lines else f'exit status {done.returncode}'
     return None
@@ -209,14 +205,14 @@ def make_form(tool, name, arguments, vmcore, folder, changes):
     how, why = tool.name, None
     if '31' in arguments and tool.version < SLABS and not name.startswith('old-'):
         why = f'{tool.name} would leave out slabs as well'
+    elif name.split('-')[0] in tool.lacks:
+        # It would say so, and leave the pages as they are.
+        how = f'redump, for it is disabled in {tool.name}'
+        why = redump(name, folder)
     else:
         why = make(tool, arguments, vmcore, outputs)
         back = [(new, old) for old, new in changes]
-        if why and 'is disabled' in why:
-            how = f'redump, of the pages {tool.name} takes: {why}'
-            also = redump(name, folder)
-            why = f'{why}; {also}' if also else None
-        elif not why and not all(replace(path, back, 1 << 20) for path in outputs):
+        if not why and not all(replace(path, back, 1 << 20) for path in outputs):
             why = 'the note that was changed is not found'
     if why:
         for path in outputs:
