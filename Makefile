@@ -23,8 +23,11 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wwrite-strings -Wvla
 TARGET  := $(shell $(CC) -dumpmachine)
 NATIVE  := $(shell gcc -dumpmachine 2>/dev/null)
-OBJCOPY ?= $(if $(filter $(TARGET),$(NATIVE)),objcopy,$(TARGET)-objcopy)
-PKGCONF ?= $(if $(filter $(TARGET),$(NATIVE)),pkg-config,$(TARGET)-pkg-config)
+# Compilers call this machine by several names; the first word is what counts.
+machine  = $(firstword $(subst -, ,$(1)))
+OWN     := $(if $(NATIVE),$(filter $(call machine,$(TARGET)),$(call machine,$(NATIVE))),1)
+OBJCOPY ?= $(if $(OWN),objcopy,$(TARGET)-objcopy)
+PKGCONF ?= $(if $(OWN),pkg-config,$(TARGET)-pkg-config)
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 
@@ -52,6 +55,9 @@ DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
            $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd) \
            $(if $(HAVE_libdw),$(DW))
+# For who links libatwalk.a: libdw's own libraries need those of the codecs.
+LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2>/dev/null),-ldw)) \
+              $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm)
 
 ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
@@ -151,7 +157,7 @@ install: all
 	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(PREFIX)/include/atwalk/
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm))|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc
 
 uninstall:

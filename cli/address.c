@@ -9,15 +9,15 @@
 #include "atwalk.h"
 #include "base/num.h"
 
-static bool find_symbol(const struct opened *o, const char *name, size_t len,
-			uint64_t *ret)
+static int find_symbol(const struct opened *o, const char *name, size_t len,
+		       uint64_t *ret, struct atw_err *err)
 {
 	char text[512];
 
 	if (!len || len >= sizeof(text))
-		return false;
+		return ATW_E_MISSING;
 	snprintf(text, sizeof(text), "%.*s", (int)len, name);
-	return atw_kernel_symbol(o->kernel, text, ret, NULL) == ATW_OK;
+	return atw_kernel_symbol(o->kernel, text, ret, err);
 }
 
 /* One address: what can be read as a number is one, "add" and "face" too. */
@@ -29,7 +29,7 @@ static bool parse_point(const struct opened *o, const char *s, size_t len,
 
 	if (num_hex(s, len, ret))
 		return true;
-	if (!find_symbol(o, s, plus ? (size_t)(plus - s) : len, &base))
+	if (find_symbol(o, s, plus ? (size_t)(plus - s) : len, &base, NULL) < 0)
 		return false;
 	if (plus && !num_hex(plus + 1, len - (size_t)(plus + 1 - s), &off))
 		return false;
@@ -40,8 +40,18 @@ static bool parse_point(const struct opened *o, const char *s, size_t len,
 static int unknown(const struct opened *o, const char *text, const char *part,
 		   size_t len, struct atw_err *err)
 {
+	struct atw_err why = { 0 };
+	uint64_t at;
+	int r;
+
 	if (!len)
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
+	/* It may well be a symbol: nobody can tell. */
+	r = find_symbol(o, part, len, &at, &why);
+	if (r < 0 && r != ATW_E_MISSING)
+		return atw_err_set(err, r,
+				   "%s: the kernel's symbols, and so '%.*s', cannot be read: %s",
+				   o->name, (int)(len < 200 ? len : 200), part, why.text);
 	return atw_err_set(err, ATW_E_USAGE,
 			   "'%.*s' is neither an address (hexadecimal) nor a symbol that %s names",
 			   (int)(len < 200 ? len : 200), part, o->name);

@@ -83,8 +83,11 @@ struct opened {
 	struct soft_once *soft;  /* see soft_of() */
 	char release[96];        /* empty: unknown */
 	char process[48];        /* whose tables were asked for, or empty */
+	uint64_t pid, mm;        /* of that process; mm 0: of none */
+	char task[17];           /* its name; empty: not known */
 	bool user_space;         /* the user said whose tables these are */
 	bool defective;          /* truncated or damaged: an answer in part */
+	bool doubtful;           /* whose tables these are is not sure */
 };
 
 /*
@@ -96,14 +99,15 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
-/* --pid or --task of a dump. */
+/* --pid or --task. */
 int select_process(struct opened *o, const struct space_opts *space);
 /*
  * A user address, and nobody said whose: the one process that maps it. If
- * several do or none does, complains and returns EXIT_NO.
+ * several do, complains and returns EXIT_NO; if none does, says so and sets
+ * *nobody.
  */
 int select_owner(const struct common *c, struct opened *o, const struct space_opts *space,
-		 const char *text, uint64_t first, uint64_t last);
+		 const char *text, uint64_t first, uint64_t last, bool *nobody);
 /*
  * What the words mean that the CPU ignores. Found out when it is first asked,
  * for it needs the kernel's symbols; most addresses do not.

@@ -99,11 +99,15 @@ static bool settle(const struct common *c, const struct opened *src,
 		remark(c, "%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read: %.300s",
 		       src->name, st->bad_tasks, st->bad_tasks == 1 ? "" : "s",
 		       st->bad_spaces, st->bad_spaces == 1 ? "" : "s", st->first.text);
+	if (st->bad_areas)
+		remark(c, "%s: of %" PRIu64 " address space%s not every area or name of one could be read: %.300s",
+		       src->name, st->bad_areas, st->bad_areas == 1 ? "" : "s",
+		       st->first_area.text);
 	if (st->lost)
 		remark(c, "%s: %" PRIu64 " page table%s not in it, and so not in the extract",
 		       src->name, st->lost, st->lost == 1 ? " is" : "s are");
-	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->lost ||
-	       src->defective;
+	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->bad_areas ||
+	       st->lost || src->defective;
 }
 
 static int extract(const struct common *c, const struct extract_opts *o,

@@ -142,40 +142,60 @@ static void set_whose(struct row *r, const struct whose *w)
 struct cursor {
 	struct atw_areas *areas;
 	struct atw_area now;
-	bool have;
+	bool have, told;         /* told: that the name of this one is missing */
 };
+
+static void no_area(struct find *f, const struct whose *w, const struct atw_err *why)
+{
+	if (!f->nameless++) {
+		f->nameless_why = *why;
+		atw_err_wrap(&f->nameless_why, "%s", w->task);
+	}
+}
 
 static const char *area_of(struct find *f, struct cursor *c, const struct whose *w,
 			   const struct hit *h)
 {
 	struct atw_region region;
+	struct atw_err why = { 0 };
 
 	if (w->regions)
 		return listing_area(&f->list, h->va, h->end - 1, &region) ? region.name : NULL;
 	while (c->areas && (!c->have || c->now.end.u <= h->va)) {
-		int r = atw_areas_next(c->areas, &c->now, NULL);
+		int r = atw_areas_next(c->areas, &c->now, &why);
 
 		c->have = r == ATW_OK;
+		c->told = false;
+		if (r < 0)
+			no_area(f, w, &why);
 		if (r == ATW_END || r == ATW_E_LIMIT) {
 			atw_areas_close(c->areas);
 			c->areas = NULL;
 		}
 	}
-	return c->have && c->now.start.u <= h->va && h->end - 1 < c->now.end.u && *c->now.name
-	       ? c->now.name : NULL;
+	if (!c->have || c->now.start.u > h->va || h->end - 1 >= c->now.end.u)
+		return NULL;
+	if (c->now.unread && c->areas && !c->told) {
+		no_area(f, w, atw_areas_error(c->areas));
+		c->told = true;
+	}
+	return *c->now.name ? c->now.name : NULL;
 }
 
 static int put_hit(struct find *f, const struct whose *w, struct cursor *c,
 		   const struct hit *h, struct atw_err *err)
 {
 	struct row r = { 0 };
-	enum state st = row_state(&f->list, &r, h->level, h->kind, ATW_HAVE, h->word, 0);
 	const char *area = h->kind == ATW_TABLE ? NULL : area_of(f, c, w, h);
+	enum state st;
 
 	set_whose(&r, w);
 	row_set(&r, C_ADDRESS, h->va);
+	st = row_state(&f->list, &r, h->level, h->kind, ATW_HAVE, h->word, 0);
 	row_set(&r, C_END, h->end);
-	row_set(&r, C_SIZE, h->bytes);
+	/* What a table could map is no amount of memory. */
+	if (h->kind != ATW_TABLE)
+		row_set(&r, C_SIZE, h->bytes);
 	row_set(&r, C_PHYSICAL, h->pa);
 	row_set(&r, C_PAGES, h->count);
 	row_set(&r, C_LEVEL, h->level);
@@ -217,11 +237,13 @@ int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw
 int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 {
 	struct cursor c = { 0 };
+	struct atw_err why = { 0 };
 	int r = ATW_OK;
 
 	finder_merge(&f->finder);
-	if (f->finder.n && w->space)
-		atw_areas_open(f->src.kernel, w->space->at, &c.areas, NULL);
+	if (f->finder.n && w->space &&
+	    atw_areas_open(f->src.kernel, w->space->at, &c.areas, &why) < 0)
+		no_area(f, w, &why);
 	if (f->finder.n && w->space && w->space->n > 1)
 		f->shared_by++;
 	for (size_t i = 0; i < f->finder.n && r == ATW_OK; i++)
@@ -272,7 +294,10 @@ static bool settle(struct find *f)
 		remark(f->c, "%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged), so that more may map it%s%.200s",
 		       f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
 		       n->damaged ? ": " : "", n->damage.text);
-	return lost || unread || f->limit || f->src.defective;
+	if (f->nameless)
+		remark(f->c, "%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
+		       f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
+	return lost || unread || f->limit || f->nameless || f->src.defective;
 }
 
 static int list(struct find *f)
@@ -307,6 +332,28 @@ static int list(struct find *f)
 	       f->mappings || f->entries || f->roots ? EXIT_COMPLETE : EXIT_NO;
 }
 
+/* What cannot be physical, somebody took from a column of virtual addresses. */
+static int check_physical(const struct find *f, const char *text, const struct wanted *w)
+{
+	const struct atw_paging *pg = &f->src.space.paging;
+	struct atw_extent e;
+	struct atw_err err = { 0 };
+
+	if (pg->pa_bits < 64 && w->last >> pg->pa_bits) {
+		atw_err_set(&err, ATW_E_USAGE,
+			    "%s: is no physical address of %s, which has %u bits for them", text,
+			    pg->name, pg->pa_bits);
+		atw_err_hint(&err, "of a virtual address, atwalk %s %s says which it is",
+			     f->src.name, text);
+		return complain(&err);
+	}
+	if (atw_extent_at(f->src.source, ATW_PA(w->first), &e) != ATW_OK ||
+	    (e.kind == ATW_NONE && (!e.len || w->last - w->first < e.len)))
+		remark(f->c, "%s: %s is no memory that it has", f->src.name,
+		       text);
+	return EXIT_COMPLETE;
+}
+
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct find_opts *o = opts;
@@ -332,10 +379,13 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status) {
 		uint64_t page = (uint64_t)1 << f->src.space.paging.page_shift;
 
-		for (int i = 1; i < argc; i++)
-			parse_physical(argv[i], page, &f->want.v[f->want.n++]);
+		for (int i = 1; i < argc && !status; i++) {
+			parse_physical(argv[i], page, &f->want.v[f->want.n]);
+			status = check_physical(f, argv[i], &f->want.v[f->want.n++]);
+		}
 		wanted_sort(&f->want);
-		status = list(f);
+		if (!status)
+			status = list(f);
 		atw_output_close(f->out);
 		close_source(&f->src);
 	}

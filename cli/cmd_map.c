@@ -94,6 +94,7 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 		r.v[C_AREA].s = area.name;
 		r.have |= COL(C_AREA);
 	}
+	row_whose(&m->list, &r);
 	row_set(&r, C_ADDRESS, g->va.u);
 	row_set(&r, C_END, g->va.u + g->size);
 	row_set(&r, C_SIZE, g->size);
@@ -107,7 +108,8 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 	if (!g->loss)
 		row_set(&r, C_ENTRY, g->word);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
-		row_set(&r, C_PHYSICAL, g->pa.u);
+		if (!g->scattered)
+			row_set(&r, C_PHYSICAL, g->pa.u);
 		if (!g->mixed_rights)
 			row_rights(&r, st, g->rights);
 		row_set(&r, C_FLAGS, st == STATE_TABLE ?
@@ -153,8 +155,8 @@ static bool soft_agree(struct map *m, const struct atw_range *x,
 	if (listing_region(&m->list, x->va.u, &area) &&
 	    (area.last.u < y->va.u || area.first.u == y->va.u))
 		return false;
-	a = atw_soft_decode(soft_of(m->list.src), pg, x->level, x->word);
-	b = atw_soft_decode(soft_of(m->list.src), pg, y->level, y->word);
+	a = atw_soft_decode_at(soft_of(m->list.src), pg, x->va, x->level, x->word);
+	b = atw_soft_decode_at(soft_of(m->list.src), pg, y->va, y->level, y->word);
 	if (a.what != b.what || a.type != b.type || a.what == ATW_SOFT_UNKNOWN)
 		return false;
 	if (a.what == ATW_SOFT_SWAP)
@@ -383,7 +385,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	for (int i = argc == 1 ? 0 : 1; i < argc && r == ATW_OK; i++) {
 		if (i)
 			r = parse_owned(&src, argv[i], &a, &err);
-		/* The kernel's half is listed, and something of it has a name. */
+		/* Something of what is listed has a name. */
+		if (r == ATW_OK && src.mm)
+			m.list.col[C_AREA].hidden = false;
 		if (r == ATW_OK && a.last > INT64_MAX &&
 		    listing_region(&m.list, (uint64_t)INT64_MAX + 1, &area))
 			m.list.col[C_AREA].hidden = false;
@@ -397,7 +401,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (r == ATW_OK)
 			r = list_all(&m, &a, &err);
 	}
-	status = m.holes ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
+	status = m.holes || src.doubtful ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_E_LIMIT) {          /* what was seen whole is still an answer */
 		status = complain(&err);
 		r = ATW_OK;
@@ -409,6 +413,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r < 0)
 		status = complain(&err);
 	atw_output_close(m.out);
+	listing_deinit(&m.list);
 	close_source(&src);
 	return status;
 }

@@ -81,7 +81,7 @@ static void step(struct pages *p, const struct page_task *t, struct reader *r)
 		if (rc == ATW_OK && (!p->areas || is_wanted(p->areas, r->buf.name)))
 			r->now = &r->buf;
 		if (rc == ATW_OK && r->buf.unread)
-			p->unread++;
+			pages_cannot(p, t->name, atw_areas_error(r->areas));
 		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM) {
 			atw_areas_close(r->areas);
 			r->areas = NULL;
@@ -228,7 +228,7 @@ static void summary(struct pages *p)
 		atw_output_note(p->out, "%" PRIu64 " %s bad: reserved bits are set", p->bad,
 				p->bad == 1 ? "entry is" : "entries are");
 	if (p->unread)
-		atw_output_note(p->out, "%" PRIu64 " time%s tasks or areas could not be read: see standard error",
+		atw_output_note(p->out, "%" PRIu64 " time%s something could not be read: see standard error",
 				p->unread, p->unread == 1 ? "" : "s");
 	if (p->pageless)
 		atw_output_note(p->out, "%" PRIu64 " page%s no struct page: memory of devices, or not in the source",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_walk.c - where is this address, through which tables, with which rights. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "listing.h"
 
@@ -46,8 +48,16 @@ static void fill_step(const struct listing *l, struct row *r,
 	}
 }
 
-static void fill_slot(struct row *r, uint64_t address, uint64_t slot, uint64_t size)
+static void fill_slot(struct walk_out *w, struct row *r, uint64_t address, uint64_t slot,
+		      uint64_t size)
 {
+	struct atw_region area;
+
+	row_whose(&w->list, r);
+	if (listing_area(&w->list, address, address, &area)) {
+		r->v[C_AREA].s = area.name;
+		r->have |= COL(C_AREA);
+	}
 	row_set(r, C_ADDRESS, address);
 	row_set(r, C_END, slot + size);
 	row_set(r, C_SIZE, size);
@@ -62,7 +72,7 @@ static int answer(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 	struct row r = { 0 };
 	enum state st;
 
-	fill_slot(&r, s->va.u + skip, s->va.u, s->size);
+	fill_slot(w, &r, s->va.u + skip, s->va.u, s->size);
 	row_set(&r, C_LEVEL, s->level);
 	st = row_state(&w->list, &r, s->level, s->kind, s->loss,
 		       last ? last->word : 0, skip);
@@ -96,7 +106,7 @@ static int path(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 		uint64_t size = (uint64_t)1 << pg->level[p->level].shift;
 		struct row r = { 0 };
 
-		fill_slot(&r, first > s->va.u ? first : s->va.u,
+		fill_slot(w, &r, first > s->va.u ? first : s->va.u,
 			  s->va.u & ~(size - 1), size);
 		row_set(&r, C_STATE, STATE_TABLE);
 		row_set(&r, C_PHYSICAL, atw_entry_addr(pg, p->level, p->kind, p->word).u);
@@ -117,11 +127,13 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 	};
 	const struct atw_seen *s;
 	struct atw_walk *walk;
+	bool any = false;
 	int r = atw_walk_open(w->list.space, &o, &walk, err);
 
 	if (r < 0)
 		return r;
 	while ((r = atw_walk_next(walk, &s, err)) == ATW_OK) {
+		any = true;
 		uint32_t n = s->kind == ATW_LEAF && !s->loss ? s->count : 1;
 
 		w->lost += s->loss != ATW_HAVE;
@@ -144,19 +156,109 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 			break;
 	}
 	atw_walk_close(walk);
+	/* A half without a root: what --pti user leaves of Arm's upper one. */
+	if (r == ATW_END && !any) {
+		struct row row = { 0 };
+
+		w->lost++;
+		row_set(&row, C_ADDRESS, a->first);
+		row_set(&row, C_STATE, STATE_LOST);
+		return row_put(&row, w->out, err);
+	}
 	return r == ATW_END ? ATW_OK : r;
 }
 
-/* The first user address that nobody said the process of decides for all. */
-static int find_whose(const struct common *c, const struct space_opts *space,
-		      struct opened *src, int argc, char **argv)
-{
-	struct address a;
+/* ---- whose each address is ---- */
 
-	for (int i = 1; i < argc && !atw_source_is_live(src->source); i++)
-		if (parse_address(src, argv[i], &a, NULL) == ATW_OK && a.whose)
-			return select_owner(c, src, space, argv[i], a.first, a.last);
-	return EXIT_COMPLETE;
+struct target {
+	struct address a;
+	bool owned, nobody;      /* its process was looked for; none maps it */
+	struct opened whose;     /* then: how that process is walked */
+};
+
+/* What of `from` says whose page tables are walked. */
+static void take_whose(struct opened *to, const struct opened *from)
+{
+	to->space = from->space;
+	to->user_space = from->user_space;
+	to->pid = from->pid;
+	to->mm = from->mm;
+	memcpy(to->process, from->process, sizeof(to->process));
+	memcpy(to->task, from->task, sizeof(to->task));
+}
+
+static int find_targets(const struct common *c, const struct space_opts *space,
+			struct opened *src, char **argv, struct target *t, int n)
+{
+	const struct opened own = *src;
+	struct atw_err err = { 0 };
+	int status = EXIT_COMPLETE;
+
+	/* Every address is checked before the first process is asked. */
+	for (int i = 0; i < n; i++)
+		if (parse_address(src, argv[i], &t[i].a, &err) < 0)
+			return complain(&err);
+	for (int i = 0; i < n && !status; i++) {
+		if (!t[i].a.whose)
+			continue;
+		status = select_owner(c, src, space, argv[i], t[i].a.first, t[i].a.last,
+				      &t[i].nobody);
+		t[i].owned = true;
+		t[i].whose = *src;
+		take_whose(src, &own);
+	}
+	return status;
+}
+
+/* A row that says that nobody has it. */
+static int nobodys(struct walk_out *w, const struct target *t, struct atw_err *err)
+{
+	struct row r = { 0 };
+
+	w->unmapped++;
+	row_set(&r, C_ADDRESS, t->a.first);
+	row_set(&r, C_STATE, STATE_ABSENT);
+	return row_put(&r, w->out, err);
+}
+
+static int walk_target(struct walk_out *w, struct opened *src, const struct target *t,
+		       unsigned depth, struct atw_err *err)
+{
+	const struct opened own = *src;
+	int r;
+
+	if (t->nobody)
+		return nobodys(w, t, err);
+	if (t->owned)
+		take_whose(src, &t->whose);
+	r = walk_one(w, &t->a, depth, err);
+	take_whose(src, &own);
+	return r;
+}
+
+static int walk_all(struct walk_out *w, struct opened *src, const struct target *t, int n,
+		    const struct common *c, unsigned depth)
+{
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	int r, status;
+
+	output_opts(c, src, &oo);
+	r = atw_output_open(&oo, &w->list.schema, &w->out, &err);
+	for (int i = 0; i < n && r == ATW_OK; i++)
+		r = walk_target(w, src, &t[i], depth, &err);
+	status = r == ATW_E_LIMIT ? complain(&err) :
+		 w->lost || src->doubtful ? EXIT_PARTIAL :
+		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
+	if (r == ATW_OK || r == ATW_E_LIMIT)
+		r = atw_output_commit(w->out, &err);
+	if (r < 0)
+		status = complain(&err);
+	if (w->lost)
+		remark(c, "%s: %" PRIu64 " table%s on the way cannot be read from it",
+		       src->name, w->lost, w->lost == 1 ? "" : "s");
+	atw_output_close(w->out);
+	return status;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
@@ -164,9 +266,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct walk_opts *o = opts;
 	struct opened src = { 0 };
 	struct walk_out w = { .path = o->path };
-	struct atw_output_opts oo;
-	struct atw_err err = { 0 };
-	int status, r = ATW_OK;
+	struct target *t;
+	int status, n = argc - 1;
 
 	if (!argc)
 		return complain_usage("walk", "SOURCE is missing");
@@ -180,41 +281,23 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return complain_usage("walk", "--depth is 1 to %d", ATW_MAX_LEVELS);
+	t = calloc((size_t)n, sizeof(*t));
+	if (!t)
+		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
 	status = open_source(c, argv[0], &o->space, &src);
-	if (status)
-		return status;
-	status = find_whose(c, &o->space, &src, argc, argv);
-	if (status) {
+	if (!status) {
+		status = find_targets(c, &o->space, &src, argv + 1, t, n);
+		listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
+		w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
+		for (int i = 0; i < n; i++)
+			if (t[i].owned)
+				w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
+		if (!status)
+			status = walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
+		listing_deinit(&w.list);
 		close_source(&src);
-		return status;
 	}
-	listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
-	w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
-	output_opts(c, &src, &oo);
-	/* Every address is checked before the first one is answered. */
-	for (int pass = 0; pass < 2 && r == ATW_OK; pass++) {
-		if (pass)
-			r = atw_output_open(&oo, &w.list.schema, &w.out, &err);
-		for (int i = 1; i < argc && r == ATW_OK; i++) {
-			struct address a;
-
-			r = parse_owned(&src, argv[i], &a, &err);
-			if (pass && r == ATW_OK)
-				r = walk_one(&w, &a, (unsigned)o->depth.u, &err);
-		}
-	}
-	if (r == ATW_OK || r == ATW_E_LIMIT)
-		status = r ? complain(&err) : w.lost ? EXIT_PARTIAL :
-			 w.unmapped ? EXIT_NO : EXIT_COMPLETE;
-	if ((r == ATW_OK || r == ATW_E_LIMIT) && w.out)
-		r = atw_output_commit(w.out, &err);
-	if (r < 0 && r != ATW_E_LIMIT)
-		status = complain(&err);
-	if (w.lost)
-		remark(c, "%s: %" PRIu64 " table%s on the way cannot be read from it",
-		       src.name, w.lost, w.lost == 1 ? "" : "s");
-	atw_output_close(w.out);
-	close_source(&src);
+	free(t);
 	return status;
 }
 

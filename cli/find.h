@@ -39,6 +39,8 @@ struct find {
 	struct top { uint64_t pa; uint8_t kind; } top[512], user_top[512];
 	uint64_t mappings, entries, roots, shared_by;
 	bool limit;              /* a walk was ended early */
+	uint64_t nameless;       /* areas that could not be read, or their names */
+	struct atw_err nameless_why;     /* of the first one */
 };
 
 /* The root table of these tables, if it is in what is asked for. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "listing.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/buf.h"
 
 static const char *const states[] = {
 	[STATE_PRESENT] = "present", [STATE_TABLE] = "table",
@@ -117,7 +120,8 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
 	enum state st;
 
 	if (kind == ATW_ABSENT && !loss && word)
-		soft = atw_soft_decode(soft_of(l->src), &l->space->paging, level, word);
+		soft = atw_soft_decode_at(soft_of(l->src), &l->space->paging,
+					  ATW_VA(r->v[C_ADDRESS].u), level, word);
 	if (soft.pa.u)
 		row_set(r, C_PHYSICAL, soft.pa.u + skip);
 	st = state_of(kind, loss, soft.what);
@@ -134,10 +138,85 @@ void row_rights(struct row *r, enum state st, unsigned left)
 	row_set(r, C_RIGHTS, letters | (user ? 8 : 0));
 }
 
+void row_whose(const struct listing *l, struct row *r)
+{
+	if (!l->src->mm)
+		return;
+	row_set(r, C_PID, l->src->pid);
+	if (!l->src->task[0])
+		return;
+	r->v[C_TASK].s = l->src->task;
+	r->have |= COL(C_TASK);
+}
+
+/* ---- areas of a process ---- */
+
+struct area_name {
+	uint64_t first, last;
+	char *name;
+};
+
+static void forget_areas(struct listing *l)
+{
+	for (size_t i = 0; i < l->nareas; i++)
+		free(l->area[i].name);
+	l->nareas = l->at_area = 0;
+}
+
+void listing_deinit(struct listing *l)
+{
+	forget_areas(l);
+	free(l->area);
+	l->area = NULL;
+}
+
+/* As many as can be read: names are a help, and not the answer. */
+static void read_areas(struct listing *l)
+{
+	struct atw_areas *areas;
+	struct atw_area *a = malloc(sizeof(*a));
+
+	forget_areas(l);
+	l->areas_of = l->src->mm;
+	if (a && atw_areas_open(l->src->kernel, l->src->mm, &areas, NULL) == ATW_OK) {
+		while (atw_areas_next(areas, a, NULL) == ATW_OK && a->end.u > a->start.u &&
+		       array_reserve((void **)&l->area, &l->areas_cap, l->nareas + 1,
+				     sizeof(*l->area))) {
+			char *name = strdup(a->name);
+
+			if (!name)
+				break;
+			l->area[l->nareas++] = (struct area_name){ a->start.u, a->end.u - 1, name };
+		}
+		atw_areas_close(areas);
+	}
+	free(a);
+}
+
+static bool area_at(struct listing *l, uint64_t address, struct atw_region *ret)
+{
+	if (l->areas_of != l->src->mm)
+		read_areas(l);
+	/* They ascend, and so do rows, nearly always. */
+	if (l->at_area < l->nareas && l->area[l->at_area].first > address)
+		l->at_area = 0;
+	while (l->at_area < l->nareas && l->area[l->at_area].last < address)
+		l->at_area++;
+	if (l->at_area == l->nareas)
+		return false;
+	*ret = (struct atw_region){
+		ATW_VA(l->area[l->at_area].first), ATW_VA(l->area[l->at_area].last),
+		l->area[l->at_area].name,
+	};
+	return true;
+}
+
 bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
 {
 	struct atw_kernel *k = l->src->kernel;
 
+	if (address <= INT64_MAX && l->src->mm)
+		return area_at(l, address, ret);
 	/* Of a root that was given by hand nobody knows whose upper half it is. */
 	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)
 		return false;

@@ -32,11 +32,17 @@ struct listing {
 	const char *level[ATW_MAX_LEVELS];
 	struct atw_names levels;
 	size_t region;                   /* the one met last */
+	/* The areas of a process, when one was asked for. */
+	uint64_t areas_of;               /* its mm; 0: not read */
+	struct area_name *area;
+	size_t nareas, areas_cap, at_area;
 };
 
 /* `shown`: COL() of the columns without --columns. */
 void listing_init(struct listing *l, const char *name, const struct opened *src,
 		  uint64_t shown);
+
+void listing_deinit(struct listing *l);
 
 struct row {
 	union atw_value v[C_COUNT];
@@ -69,9 +75,13 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
  */
 void row_rights(struct row *r, enum state st, unsigned rights);
 
+/* Whose it is, where the user asked for a process. */
+void row_whose(const struct listing *l, struct row *r);
+
 /*
  * The region of the kernel's half that an address is in or, failing that, the
- * next one above it. false: none, or these are not the kernel's tables.
+ * next one above it; of a process's half, its memory area likewise. false:
+ * none, or nobody knows whose tables these are.
  */
 bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret);
 /* The same, and all of first..last is in it. */

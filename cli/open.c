@@ -29,28 +29,6 @@ static void find_release(struct opened *o)
 			 (int)(b.len < 95 ? b.len : 95), (const char *)b.data);
 }
 
-/* The one root that --pid means, of the running kernel. */
-static int process_root(const struct space_opts *space, struct opened *o,
-			atw_pa *ret, struct atw_err *err)
-{
-	struct atw_blob why;
-	char key[48];
-	uint64_t root;
-
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".root", space->pid.u);
-	if (atw_fact_u64(o->source, key, &root) == ATW_OK) {
-		snprintf(o->process, sizeof(o->process), "process %" PRIu64, space->pid.u);
-		*ret = ATW_PA(root);
-		return ATW_OK;
-	}
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", space->pid.u);
-	if (atw_fact(o->source, key, &why) < 0)
-		return atw_err_set(err, ATW_E_MISSING, "--pid: process %" PRIu64 " was not found",
-				   space->pid.u);
-	return atw_err_set(err, ATW_E_MISSING, "--pid: %.*s", (int)why.len,
-			   (const char *)why.data);
-}
-
 const char *root_from(const struct opened *o)
 {
 	return o->process[0] ? o->process : atw_kernel_root_why(o->kernel);
@@ -107,7 +85,6 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 		.ext = space->pte_ext, .has_cpu = space->cpu.given,
 		.cpu = (unsigned)space->cpu.u, .file = space->kernel,
 	};
-	bool live = atw_source_is_live(o->source);
 	int r = check_whose(space, err);
 
 	if (r < 0)
@@ -120,27 +97,11 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 			 ko.ext ? ko.ext : "", ko.ext ? "," : "", space->cbit.u);
 		ko.ext = ext;
 	}
-	if (live && space->task)
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "--task: not yet of the running kernel; --pid N is");
-	if (live && space->pid.given) {
-		r = process_root(space, o, &ko.root, err);
-		if (r < 0)
-			return r;
-		ko.has_root = true;
-	}
 	r = atw_kernel_open(o->source, &ko, &o->kernel, err);
 	if (r < 0)
 		return r;
-	/* A root that was given answers for both halves; a process has but one. */
-	if (live && space->pid.given && atw_kernel_space(o->kernel)->high.have) {
-		atw_kernel_close(o->kernel);
-		o->kernel = NULL;
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "--pid: not yet on machines whose kernel has a root of its own");
-	}
 	o->space = *atw_kernel_space(o->kernel);
-	o->user_space = space->pid.given || space->cpu.given || space->root.given;
+	o->user_space = space->cpu.given || space->root.given;
 	find_release(o);
 	o->soft = calloc(1, sizeof(*o->soft));
 	return o->soft ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -172,7 +133,7 @@ int attach_kernel(const struct common *c, struct opened *o,
 			atw_err_wrap(&err, "%s", o->name);
 		return complain(&err);
 	}
-	if (!atw_source_is_live(o->source) && (space->pid.given || space->task)) {
+	if (space->pid.given || space->task) {
 		r = select_process(o, space);
 		if (r)
 			return r;

@@ -93,7 +93,7 @@ int pages_chosen(const struct pages *p, const struct space_opts *o, uint32_t *re
 /* How often all of them together map each page. */
 int pages_count(struct pages *p, struct atw_err *err);
 /* What cannot be read is said, and the rest is listed all the same. */
-void pages_cannot(struct pages *p, const char *what, struct atw_err *err);
+void pages_cannot(struct pages *p, const char *what, const struct atw_err *err);
 /* User space; with two roots, all that the lower one answers for. */
 uint64_t pages_user_last(const struct atw_paging *pg);
 

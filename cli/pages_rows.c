@@ -73,14 +73,20 @@ static int put(struct pages *p, const struct page_row *r, struct atw_err *err)
 static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 {
 	struct swap_name *s = &p->swap[type % 32];
+	struct atw_err why = { 0 };
 	struct atw_swap dev;
+	int r;
 
 	if (!s->tried) {
 		s->tried = true;
-		if (atw_swap_device(p->src->kernel, type, &dev, NULL) == ATW_OK)
+		r = atw_swap_device(p->src->kernel, type, &dev, &why);
+		if (r == ATW_OK)
 			memcpy(s->name, dev.name, sizeof(s->name));
 		else
 			snprintf(s->name, sizeof(s->name), "swap%u", type);
+		/* Without symbols none has a name, and nothing is wrong with that. */
+		if (r < 0 && r != ATW_E_UNSUPPORTED)
+			pages_cannot(p, "swapped pages", &why);
 	}
 	snprintf(p->swap_text, sizeof(p->swap_text), "%s:%" PRIu64, s->name, offset);
 	return p->swap_text;
@@ -93,7 +99,9 @@ static void page_facts(struct pages *p, struct page_row *r, atw_pa pa, uint64_t 
 		       bool guess)
 {
 	unsigned shift = p->list.space->paging.page_shift;
+	struct atw_err why = { 0 };
 	struct atw_page page;
+	int rc;
 
 	page_set(r, P_PHYSICAL, pa.u);
 	if (p->counted)
@@ -101,7 +109,13 @@ static void page_facts(struct pages *p, struct page_row *r, atw_pa pa, uint64_t 
 	if (!p->memmap)
 		return;
 	atw_memmap_mapped(p->memmap, pa.u >> shift, len >> shift);
-	if (atw_memmap_page(p->memmap, pa.u >> shift, &page, NULL) < 0) {
+	rc = atw_memmap_page(p->memmap, pa.u >> shift, &page, NULL);
+	if (rc == ATW_E_DAMAGED) {
+		atw_memmap_page(p->memmap, pa.u >> shift, &page, &why);
+		pages_cannot(p, "struct pages", &why);
+		return;
+	}
+	if (rc < 0) {
 		p->pageless++;
 		return;
 	}

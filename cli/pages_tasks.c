@@ -56,24 +56,35 @@ static int mark_shared(struct pages *p, struct atw_err *err)
 	return ATW_OK;
 }
 
-void pages_cannot(struct pages *p, const char *what, struct atw_err *err)
+/* Damage may be found at every turn: the first few speak for the rest. */
+enum { FAULTS = 8 };
+
+void pages_cannot(struct pages *p, const char *what, const struct atw_err *err)
 {
-	atw_err_wrap(err, "%s: %s", p->src->name, what);
-	complain(err);
-	*err = (struct atw_err){ 0 };
-	p->unread++;
+	struct atw_err e = *err;
+
+	if (p->unread++ < FAULTS) {
+		atw_err_wrap(&e, "%s: %s", p->src->name, what);
+		complain(&e);
+	}
 }
 
 int pages_tasks(struct pages *p, struct atw_err *err)
 {
+	struct atw_err why = { 0 };
 	struct atw_tasks *tasks;
 	struct atw_task t, leader = { 0 };
+	uint64_t before = p->unread;
 	size_t kept = 0;
 	int r = atw_tasks_open(p->src->kernel, &tasks, err);
 
 	if (r < 0)
-		return r;
-	while ((r = atw_tasks_next(tasks, &t, err)) == ATW_OK) {
+		return atw_err_wrap(err, "%s", p->src->name);
+	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
+		if (r < 0) {             /* there may be more behind it */
+			pages_cannot(p, "not every task could be read", &why);
+			continue;
+		}
 		if (t.leader)
 			leader = t;
 		if (!t.mm || t.kernel || (!t.leader && is_known(p, &t)))
@@ -85,18 +96,21 @@ int pages_tasks(struct pages *p, struct atw_err *err)
 			break;
 	}
 	atw_tasks_close(tasks);
-	if (r < 0 && (r == ATW_E_NOMEM || !p->ntasks))
+	if (r == ATW_E_NOMEM)
 		return r;
-	if (r < 0)
-		pages_cannot(p, "not every task could be read", err);
+	if (r == ATW_E_LIMIT)
+		pages_cannot(p, "not every task could be read", &why);
+	if (!p->ntasks && p->unread > before)
+		return atw_err_set(err, ATW_E_DAMAGED, "%s: no process with an address space was found",
+				   p->src->name);
 	for (size_t i = 0; i < p->ntasks; i++) {
 		struct page_task *k = &p->task[kept];
 
 		*k = p->task[i];
-		if (atw_mm_open(p->src->kernel, k->mm_at, &k->mm, err) == ATW_OK)
+		if (atw_mm_open(p->src->kernel, k->mm_at, &k->mm, &why) == ATW_OK)
 			kept++;
 		else
-			pages_cannot(p, k->name, err);
+			pages_cannot(p, k->name, &why);
 	}
 	p->ntasks = kept;
 	return mark_shared(p, err);
@@ -115,9 +129,10 @@ int pages_chosen(const struct pages *p, const struct space_opts *o, uint32_t *re
 			return ATW_OK;
 		}
 	r = atw_task_by_pid(p->src->kernel, (uint32_t)o->pid.u, &t, err);
-	if (r == ATW_OK)
-		*ret = t.tgid;
-	return r;
+	if (r < 0)
+		return atw_err_wrap(err, "%s", p->src->name);
+	*ret = t.tgid;
+	return ATW_OK;
 }
 
 /* ---- how often each page is mapped ---- */

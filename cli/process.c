@@ -13,6 +13,7 @@ struct candidates {
 	struct atw_task first;
 	struct buf list;
 	unsigned n;
+	struct atw_err unread;   /* a task or its tables that could not be asked */
 };
 
 enum { LISTED = 12 };
@@ -34,16 +35,14 @@ static int failed(const struct opened *o, struct atw_err *err)
 	return complain(err);
 }
 
-static int use(struct opened *o, const struct space_opts *space, const struct atw_task *t)
+/* `name` may be empty: not known. */
+static int use_mm(struct opened *o, const struct space_opts *space, uint64_t pid,
+		  const char *name, uint64_t at)
 {
 	struct atw_err err = { 0 };
 	struct atw_mm mm;
-	int r = t->mm ? atw_mm_open(o->kernel, t->mm, &mm, &err) :
-		atw_err_set(&err, ATW_E_MISSING, t->kernel
-			    ? "process %" PRIu32 " is a kernel thread: it has no address space of its own"
-			    : "process %" PRIu32 " has ended: its address space is gone", t->pid);
 
-	if (r < 0)
+	if (atw_mm_open(o->kernel, at, &mm, &err) < 0)
 		return failed(o, &err);
 	o->space = mm.space;
 	if (space->pti) {
@@ -54,33 +53,104 @@ static int use(struct opened *o, const struct space_opts *space, const struct at
 		if (user || o->space.paging.halves != ATW_SPLIT)
 			o->space.high.have = false;
 	}
-	snprintf(o->process, sizeof(o->process), "process %" PRIu32 " (%s)", t->pid, t->name);
+	snprintf(o->process, sizeof(o->process), *name ? "process %" PRIu64 " (%s)"
+		 : "process %" PRIu64, pid, name);
 	o->user_space = true;
+	o->pid = pid;
+	o->mm = at;
+	snprintf(o->task, sizeof(o->task), "%s", name);
 	return EXIT_COMPLETE;
+}
+
+static int use(struct opened *o, const struct space_opts *space, const struct atw_task *t)
+{
+	struct atw_err err = { 0 };
+
+	if (t->mm)
+		return use_mm(o, space, t->pid, t->name, t->mm);
+	atw_err_set(&err, ATW_E_MISSING, t->kernel
+		    ? "process %" PRIu32 " is a kernel thread: it has no address space of its own"
+		    : "process %" PRIu32 " has ended: its address space is gone", t->pid);
+	return failed(o, &err);
+}
+
+/* Of the running kernel: it knows processes by the numbers that we see. */
+static int use_live(struct opened *o, const struct space_opts *space)
+{
+	struct atw_err err = { 0 };
+	struct atw_task t;
+	struct atw_blob why;
+	char key[48];
+	uint64_t mm;
+
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".mm", space->pid.u);
+	if (atw_fact_u64(o->source, key, &mm) == ATW_OK) {
+		/* In a PID namespace that number may be another process's there. */
+		bool same = space->pid.u <= UINT32_MAX &&
+			atw_task_by_pid(o->kernel, (uint32_t)space->pid.u, &t, NULL) == ATW_OK &&
+			t.mm == mm;
+
+		return use_mm(o, space, space->pid.u, same ? t.name : "", mm);
+	}
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", space->pid.u);
+	if (atw_fact(o->source, key, &why) < 0)
+		atw_err_set(&err, ATW_E_MISSING, "--pid: process %" PRIu64 " was not found",
+			    space->pid.u);
+	else
+		atw_err_set(&err, ATW_E_MISSING, "--pid: %.*s", (int)why.len,
+			    (const char *)why.data);
+	return complain(&err);
 }
 
 /* Every process once, threads not. */
 static int each_process(const struct opened *o,
 			bool (*fits)(const struct opened *o, const struct atw_task *t,
-				     const void *arg),
+				     const void *arg, struct atw_err *unread),
 			const void *arg, struct candidates *found, struct atw_err *err)
 {
+	struct atw_err why = { 0 };
 	struct atw_tasks *tasks;
 	struct atw_task t;
 	int r = atw_tasks_open(o->kernel, &tasks, err);
 
 	if (r < 0)
 		return r;
-	while ((r = atw_tasks_next(tasks, &t, err)) == ATW_OK)
-		if (t.leader && fits(o, &t, arg))
+	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+		if (r == ATW_OK && t.leader && fits(o, &t, arg, &why))
 			add(found, &t);
+		if (why.status && !found->unread.status)
+			found->unread = why;
+		why.status = 0;          /* there may be more behind it */
+		if (r == ATW_E_LIMIT)
+			break;
+	}
 	atw_tasks_close(tasks);
-	return r == ATW_END ? ATW_OK : r;
+	return ATW_OK;
 }
 
-static bool has_name(const struct opened *o, const struct atw_task *t, const void *arg)
+/* The one that was found may not be the only one. */
+static void doubt(struct opened *o, const struct candidates *found)
+{
+	struct atw_err err = found->unread;
+
+	if (!err.status)
+		return;
+	atw_err_wrap(&err, "%s: not every process could be asked, and so %s is perhaps not the only one",
+		     o->name, o->process);
+	complain(&err);
+	o->doubtful = true;
+}
+
+static const char *among(const struct candidates *found)
+{
+	return found->unread.status ? " of those that could be asked: " : "";
+}
+
+static bool has_name(const struct opened *o, const struct atw_task *t, const void *arg,
+		     struct atw_err *unread)
 {
 	(void)o;
+	(void)unread;
 	return !strcmp(t->name, arg);
 }
 
@@ -94,8 +164,8 @@ static int by_name(struct opened *o, const struct space_opts *space)
 	if (r < 0 && !found.n) {
 		status = failed(o, &err);
 	} else if (!found.n) {
-		atw_err_set(&err, ATW_E_MISSING, "--task: no process is called '%s'",
-			    space->task);
+		atw_err_set(&err, ATW_E_MISSING, "--task: no process is called '%s'%s%.300s",
+			    space->task, among(&found), found.unread.text);
 		status = failed(o, &err);
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "--task: %u processes are called '%s': %s",
@@ -104,6 +174,8 @@ static int by_name(struct opened *o, const struct space_opts *space)
 		complain(&err);
 	} else {
 		status = use(o, space, &found.first);
+		if (!status)
+			doubt(o, &found);
 	}
 	buf_deinit(&found.list);
 	return status;
@@ -116,6 +188,8 @@ int select_process(struct opened *o, const struct space_opts *space)
 
 	if (space->task)
 		return by_name(o, space);
+	if (atw_source_is_live(o->source))
+		return use_live(o, space);
 	if (space->pid.u > UINT32_MAX) {
 		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, space->pid.u);
 		return failed(o, &err);
@@ -132,7 +206,8 @@ struct wanted {
 };
 
 /* Is anything of it mapped, or kept in words that the CPU ignores? */
-static bool maps(const struct opened *o, const struct atw_task *t, const void *arg)
+static bool maps(const struct opened *o, const struct atw_task *t, const void *arg,
+		 struct atw_err *unread)
 {
 	const struct wanted *want = arg;
 	const struct atw_walk_opts wo = {
@@ -142,19 +217,24 @@ static bool maps(const struct opened *o, const struct atw_task *t, const void *a
 	const struct atw_seen *s;
 	struct atw_walk *w;
 	struct atw_mm mm;
-	bool yes = false;
+	bool yes = false, lost = false;
 
-	if (!t->mm || atw_mm_open(o->kernel, t->mm, &mm, NULL) < 0 ||
-	    atw_walk_open(&mm.space, &wo, &w, NULL) < 0)
+	if (!t->mm || atw_mm_open(o->kernel, t->mm, &mm, unread) < 0 ||
+	    atw_walk_open(&mm.space, &wo, &w, unread) < 0)
 		return false;
-	while (!yes && atw_walk_next(w, &s, NULL) == ATW_OK)
+	while (!yes && atw_walk_next(w, &s, NULL) == ATW_OK) {
 		yes = !s->loss && s->kind != ATW_BAD;
+		lost |= s->loss != ATW_HAVE;
+	}
 	atw_walk_close(w);
+	if (lost && !yes)
+		atw_err_set(unread, ATW_E_MISSING, "process %" PRIu32 " (%s): a page table cannot be read",
+			    t->pid, t->name);
 	return yes;
 }
 
 int select_owner(const struct common *c, struct opened *o, const struct space_opts *space,
-		 const char *text, uint64_t first, uint64_t last)
+		 const char *text, uint64_t first, uint64_t last, bool *nobody)
 {
 	const struct wanted want = { first, last };
 	struct candidates found = { 0 };
@@ -168,8 +248,12 @@ int select_owner(const struct common *c, struct opened *o, const struct space_op
 		complain(&err);
 		status = EXIT_USAGE;
 	} else if (!found.n) {
-		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it", o->name, text);
+		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it%s%.300s", o->name,
+			    text, among(&found), found.unread.text);
 		complain(&err);
+		*nobody = true;
+		o->doubtful |= found.unread.status != 0;
+		status = EXIT_COMPLETE;
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s", o->name, text,
 			    found.n, found.list.data ? found.list.data : "");
@@ -178,6 +262,8 @@ int select_owner(const struct common *c, struct opened *o, const struct space_op
 	} else {
 		status = use(o, space, &found.first);
 		if (!status)
+			doubt(o, &found);
+		if (!status && !o->doubtful)
 			remark(c, "%s: %s is mapped by %s alone", o->name, text, o->process);
 	}
 	buf_deinit(&found.list);

@@ -32,6 +32,9 @@ struct atw_extract_stats {
 	uint64_t bad_tasks, bad_spaces;
 	struct atw_err first;    /* the first of these two */
 	bool no_tasks;           /* none were found: `first` says why */
+	uint64_t bad_areas;      /* address spaces with areas, or names of areas,
+	                          * that could not be read */
+	struct atw_err first_area;       /* the first of these */
 };
 
 /* Takes the file's bytes, first to last. Less than 0 ends it. */

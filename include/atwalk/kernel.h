@@ -192,6 +192,14 @@ ATW_API struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 ATW_API struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 					     const struct atw_paging *pg,
 					     unsigned level, uint64_t word);
+/*
+ * The same where the address is known. The kernel's half is never swapped: a
+ * word that the CPU ignores there is a page taken out of the map (the direct
+ * map of secret memory, free_init_pages()), and PROTNONE here.
+ */
+ATW_API struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
+						const struct atw_paging *pg, atw_va va,
+						unsigned level, uint64_t word);
 ATW_API const char *atw_soft_name(enum atw_soft what);
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ ATW_API int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret,
 			    struct atw_err *err);
 /*
  * ATW_E_MISSING: there is no struct page for it, or the source lacks it; the
- * error says which.
+ * error says which. ATW_E_DAMAGED: it says what cannot be.
  */
 ATW_API int atw_memmap_page(struct atw_memmap *m, uint64_t pfn,
 			    struct atw_page *ret, struct atw_err *err);

@@ -78,8 +78,9 @@ struct atw_source_ops {
 	 *   "stored"                  8 bytes: size of the file or files
 	 *   "truncated", "damaged"    what is wrong with the file, a sentence
 	 *   "init_task"               8 bytes: the first task's virtual address (live)
-	 *   "pid.N.root"              8 bytes: a process's root table (live)
-	 *   "pid.N.why"               a sentence, when there is no such root
+	 *   "pid.N.mm"                8 bytes: virtual address of a process's
+	 *                             mm_struct (live)
+	 *   "pid.N.why"               a sentence, when there is no such
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */

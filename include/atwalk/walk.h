@@ -188,6 +188,8 @@ struct atw_range {
 	uint8_t rights;          /* those all its entries leave */
 	bool mixed_rights;       /* some leave more */
 	bool same_pa;            /* every slot maps the one page at pa */
+	bool scattered;          /* pa is of the first slot alone: others lie
+	                          * elsewhere (without ATW_SPLIT_PHYSICAL) */
 };
 
 struct atw_ranges;

@@ -199,23 +199,36 @@ static int add_space(struct extract *x, const struct atw_space *sp, const char *
 	return ATW_OK;
 }
 
-static void areas(struct extract *x, uint64_t mm)
+static void areas(struct extract *x, const struct owned_space *o)
 {
 	_auto_free struct atw_area *area = malloc(sizeof(*area));
 	const struct needs *n = kernel_needs(x->k);
+	struct atw_err why = { 0 }, first = { 0 };
 	uint32_t count;
 	struct atw_areas *a;
 	int r;
 
 	/* How many there should be: to prove that these are all. */
 	if (n->member[N_mm_map_count] != NEED_NONE)
-		kmem_u32(x->m, mm + n->member[N_mm_map_count], &count, NULL);
-	if (!area || atw_areas_open(x->k, mm, &a, NULL) < 0)
+		kmem_u32(x->m, o->at + n->member[N_mm_map_count], &count, NULL);
+	if (!area)
 		return;
-	do {
-		r = atw_areas_next(a, area, NULL);
-	} while (r != ATW_END && r != ATW_E_LIMIT);
-	atw_areas_close(a);
+	if (atw_areas_open(x->k, o->at, &a, &first) == ATW_OK) {
+		while ((r = atw_areas_next(a, area, &why)) != ATW_END) {
+			if (r == ATW_OK && area->unread)
+				why = *atw_areas_error(a);
+			if ((r < 0 || area->unread) && !first.status)
+				first = why;
+			if (r == ATW_E_LIMIT)
+				break;
+		}
+		atw_areas_close(a);
+	}
+	/* What is no address space at all has been told. */
+	if (first.status && o->have && !x->st.bad_areas++) {
+		x->st.first_area = first;
+		atw_err_wrap(&x->st.first_area, "process %" PRIu32, o->pid[0]);
+	}
 }
 
 static int processes(struct extract *x, struct atw_err *err)
@@ -239,7 +252,7 @@ static int processes(struct extract *x, struct atw_err *err)
 		const struct owned_space *o = &x->spaces.v[i];
 		char whose[48];
 
-		areas(x, o->at);
+		areas(x, o);
 		if (!o->have)
 			continue;
 		snprintf(whose, sizeof(whose), "process %" PRIu32, o->pid[0]);

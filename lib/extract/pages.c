@@ -11,7 +11,59 @@ struct pages {
 	struct atw_memmap *map;
 	struct marks *marks;
 	uint64_t last;           /* frame looked at last */
+	uint64_t *met;           /* large pages, as key() has them: a hash table */
+	size_t n, places;
 };
+
+/* ---- large pages ---- */
+
+/* Sizes are powers of two, and frames have fewer than 58 bits; never 0. */
+static uint64_t key(uint64_t pfn, uint64_t pages)
+{
+	return pfn << 6 | (unsigned)__builtin_ctzll(pages);
+}
+
+static size_t place_of(const struct pages *p, uint64_t k)
+{
+	size_t i = k * 0x9e3779b97f4a7c15 >> 24 & (p->places - 1);
+
+	while (p->met[i] && p->met[i] != k)
+		i = (i + 1) & (p->places - 1);
+	return i;
+}
+
+static bool grow(struct pages *p)
+{
+	struct pages bigger = { .places = p->places ? 2 * p->places : 256 };
+
+	bigger.met = calloc(bigger.places, sizeof(*bigger.met));
+	if (!bigger.met)
+		return false;
+	for (size_t i = 0; i < p->places; i++)
+		if (p->met[i])
+			bigger.met[place_of(&bigger, p->met[i])] = p->met[i];
+	free(p->met);
+	p->met = bigger.met;
+	p->places = bigger.places;
+	return true;
+}
+
+/* One that is mapped over and over would cost all its frames each time. */
+static bool is_new(struct pages *p, uint64_t pfn, uint64_t pages)
+{
+	size_t i;
+
+	if (2 * p->n >= p->places && !grow(p))
+		return true;
+	i = place_of(p, key(pfn, pages));
+	if (p->met[i])
+		return false;
+	p->met[i] = key(pfn, pages);
+	p->n++;
+	return true;
+}
+
+/* ---- one page ---- */
 
 /*
  * The part of 4 KiB that it lies in is what a source is asked for that does not
@@ -36,17 +88,39 @@ enum { HEAD = 4 };
 static void add(struct pages *p, uint64_t pfn)
 {
 	struct atw_page page;
+	int r = pfn == p->last ? ATW_END : memmap_page(p->map, pfn, &page, NULL);
 
-	if (pfn == p->last || memmap_page(p->map, pfn, &page, NULL) < 0)
+	if (r < 0 && r != ATW_E_DAMAGED)
 		return;
 	p->last = pfn;
 	mark(p, pfn);
+	if (r != ATW_OK)                 /* what is wrong stays wrong */
+		return;
 	for (unsigned i = 0; i < HEAD && page.head != pfn; i++)
 		mark(p, page.head + i);
 	/* That it is zero is read from the page itself where no symbol says so. */
 	if (page.flags >> KPF_ZERO_PAGE & 1)
 		marks_add(p->marks, pfn << p->k->own.paging.page_shift,
 			  (uint64_t)1 << p->k->own.paging.page_shift);
+}
+
+/* Where a section has no struct pages, none of its frames has. */
+static void add_all(struct pages *p, uint64_t pfn, uint64_t pages)
+{
+	uint64_t section = p->map->where.model == MEMMAP_FLAT ? 1 :
+			   (uint64_t)1 << p->map->where.shift;
+	bool any = false;
+
+	for (uint64_t n = 0; n < pages;) {
+		if (!memmap_address(p->map->kmem, &p->map->where, pfn + n)) {
+			n += section - ((pfn + n) & (section - 1));
+			continue;
+		}
+		if (pages > 1 && !any && !is_new(p, pfn, pages))
+			return;
+		any = true;
+		add(p, pfn + n++);
+	}
 }
 
 static int add_space(struct pages *p, const struct atw_space *sp)
@@ -70,8 +144,7 @@ static int add_space(struct pages *p, const struct atw_space *sp)
 			uint64_t pfn = atw_seen_pa(sp, s, i).u >> shift;
 
 			atw_memmap_mapped(p->map, pfn, pages);
-			for (uint64_t n = 0; n < pages; n++)
-				add(p, pfn + n);
+			add_all(p, pfn, pages);
 		}
 	}
 	atw_walk_close(w);
@@ -88,5 +161,6 @@ int pages_add(struct atw_kernel *k, const struct spaces *s, struct marks *m,
 		if (s->v[i].have)
 			r = add_space(&p, &s->v[i].mm.space);
 	atw_memmap_close(p.map);
+	free(p.met);
 	return r;
 }

@@ -270,8 +270,8 @@ static int kept(struct at *a)
 {
 	const struct atw_seen *s = a->s;
 	uint64_t word = s->path[s->depth - 1].word;
-	const struct atw_soft_word soft = atw_soft_decode(a->f->soft, &a->sp->paging,
-							  s->level, word);
+	const struct atw_soft_word soft = atw_soft_decode_at(a->f->soft, &a->sp->paging,
+							     s->va, s->level, word);
 	int r = ATW_OK;
 
 	if (soft.what != ATW_SOFT_PROTNONE && soft.what != ATW_SOFT_MIGRATION &&

@@ -15,17 +15,20 @@
 enum {
 	MODULES_MAX = 4096,
 	MODULE_BTF_MAX = 16 * 1024 * 1024,
+	ALL_BTF_MAX = 256 * 1024 * 1024,
 };
 
 struct kernel_modules {
 	struct atw_module_types *v;
 	size_t n, cap;
+	uint64_t bytes;          /* of their types, looked at */
 };
 
 /* One of the list's elements; what it describes may still be unreadable. */
 static int one_module(struct atw_kernel *k, struct kmem *m, const struct btf *base,
 		      uint64_t at, struct atw_module_types *ret, struct atw_err *err)
 {
+	struct kernel_modules *all = k->modules;
 	const struct needs *n = &k->needs;
 	uint64_t btf, data = 0;
 	uint32_t size = 0;
@@ -42,6 +45,10 @@ static int one_module(struct atw_kernel *k, struct kmem *m, const struct btf *ba
 	if (r < 0)
 		return r;
 	ret->count = 0;
+	if (all->bytes + size > ALL_BTF_MAX)
+		return atw_err_set(err, ATW_E_LIMIT, "they have more than %d bytes of types",
+				   ALL_BTF_MAX);
+	all->bytes += size;
 	if (size && size <= MODULE_BTF_MAX && kmem_blob(m, data, size, &blob, NULL) == ATW_OK &&
 	    btf_init_split(&b, base, blob, NULL) == ATW_OK)
 		ret->count = b.n - b.first;
@@ -53,7 +60,7 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 {
 	const struct needs *n = kernel_needs(k);
 	const struct btf *base = NULL;
-	uint64_t head = n->symbol[Y_btf_modules], at, next;
+	uint64_t head = n->symbol[Y_btf_modules], at, next, last, back;
 	struct kmem *m;
 	int r = kernel_kmem(k, &m, err);
 
@@ -66,7 +73,16 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 	    n->member[N_btf_name] == NEED_NONE)
 		return atw_err_set(err, ATW_E_MISSING, "this kernel has no list of them (btf_modules)");
 	r = kmem_u64(m, head, &at, err);
-	for (; r == ATW_OK && at != head; at = next) {
+	last = head;
+	for (; r == ATW_OK && at != head; last = at, at = next) {
+		/* A list in which every link is confirmed comes back to its head. */
+		r = kmem_u64(m, at + 8, &back, err);
+		if (r == ATW_OK && back != last)
+			r = atw_err_set(err, ATW_E_DAMAGED,
+					"their list is broken: 0x%" PRIx64 " leads to 0x%" PRIx64
+					", and that one back to 0x%" PRIx64, last, at, back);
+		if (r < 0)
+			break;
 		if (all->n == MODULES_MAX)
 			return atw_err_set(err, ATW_E_DAMAGED, "their list has no end");
 		if (!array_reserve((void **)&all->v, &all->cap, all->n + 1, sizeof(*all->v)))

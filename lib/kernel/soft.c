@@ -218,6 +218,19 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 	return s;
 }
 
+struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
+					const struct atw_paging *pg, atw_va va,
+					unsigned level, uint64_t word)
+{
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
+
+	if (!(va.u >> 63) || !word || abi->generation >= ARRAY_SIZE(layouts))
+		return atw_soft_decode(abi, pg, level, word);
+	s.what = ATW_SOFT_PROTNONE;
+	s.pa = page_of(pg, level, word, layouts[abi->generation].inverted);
+	return s;
+}
+
 const char *atw_soft_name(enum atw_soft what)
 {
 	static const char *const names[] = {

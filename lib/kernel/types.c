@@ -140,7 +140,7 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	if (named.status == ATW_E_DAMAGED)
 		return atw_err_set(err, ATW_E_DAMAGED, "%s", named.text);
 	return atw_err_set(err, ATW_E_MISSING,
-			   "the kernel carries no types (no BTF in the source: CONFIG_DEBUG_INFO_BTF, or left out of the dump)");
+			   "no types of the kernel were found (BTF: the kernel was built without, or the source lacks it)");
 }
 
 int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err)

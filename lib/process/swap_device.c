@@ -38,8 +38,7 @@ static int read_device(const struct members *v, uint64_t at, unsigned type,
 	if (r < 0)
 		return r;
 	if (!file)
-		return atw_err_set(err, ATW_E_MISSING, "swap device %u is not in use any more",
-				   type);
+		return atw_err_set(err, ATW_E_MISSING, "it is not in use any more");
 	r = member_at(v, file, N_file_mnt, &path, err);
 	if (r == ATW_OK)
 		r = kmem_u64(v->m, path, &mnt, err);

@@ -29,7 +29,7 @@ enum {
 struct process {
 	struct process *next;
 	uint64_t pid;
-	uint64_t root;           /* physical */
+	uint64_t mm;             /* virtual address of its mm_struct */
 	int status;
 	struct atw_err why;      /* status < 0 */
 };
@@ -272,24 +272,14 @@ static struct process *process_of(struct live *l, uint64_t pid)
 	return p;
 }
 
-static void find_root(struct live *l, struct process *p)
+static void find_mm(struct live *l, struct process *p)
 {
-	uint64_t pgd, pa;
-
 	p->why = (struct atw_err){ 0 };
-	p->status = live_task_pgd(&l->tasks, p->pid, &pgd, &p->why);
-	if (p->status < 0)
-		return;
-	pa = pgd - l->base;
-	if (extents_find(&l->ram, pa))
-		p->root = pa;
-	else
-		p->status = atw_err_set(&p->why, ATW_E_MISSING,
-			"process %" PRIu64 " changed while it was looked at", p->pid);
+	p->status = live_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
 }
 
 /*
- * "pid.N.root": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
+ * "pid.N.mm": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
  * none. "pid.N.why": the sentence that says why.
  */
 static int process_fact(struct live *l, const char *key, struct atw_blob *ret)
@@ -299,20 +289,20 @@ static int process_fact(struct live *l, const char *key, struct atw_blob *ret)
 	uint64_t pid;
 
 	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
-	    (strcmp(dot, ".root") && strcmp(dot, ".why")))
+	    (strcmp(dot, ".mm") && strcmp(dot, ".why")))
 		return ATW_E_MISSING;
 	p = process_of(l, pid);
 	if (!p)
 		return ATW_E_NOMEM;
-	if (!strcmp(dot, ".root")) {
-		find_root(l, p);
+	if (!strcmp(dot, ".mm")) {
+		find_mm(l, p);
 		if (p->status < 0)
 			return ATW_E_MISSING;
-		*ret = (struct atw_blob){ &p->root, sizeof(p->root) };
+		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
 		return ATW_OK;
 	}
-	if (!p->why.text[0] && !p->root)
-		find_root(l, p);
+	if (!p->why.text[0] && !p->mm)
+		find_mm(l, p);
 	if (p->status == ATW_OK)
 		return ATW_E_MISSING;
 	*ret = (struct atw_blob){ p->why.text, strlen(p->why.text) };

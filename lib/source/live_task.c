@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * live_task.c - from a process's number to its page tables.
+ * live_task.c - from a process's number to its address space.
  *
  * Kernels that let a program of our type call bpf_task_from_pid() (6.10 on)
  * find the task and hold it while it is read. On others we follow the list of
@@ -121,7 +121,7 @@ static int judge(const struct task *k, uint64_t pid, uint64_t *ret, struct atw_e
 	if (!k->mm)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "process %" PRIu64 " has ended: its address space is gone", pid);
-	*ret = k->pgd;
+	*ret = k->mm;
 	return ATW_OK;
 }
 
@@ -130,18 +130,19 @@ static int live_u64(struct live_tasks *t, uint64_t va, uint64_t *ret, struct atw
 	return live_bpf_copy(t->bpf, va, ret, sizeof(*ret), err);
 }
 
-int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
+int live_own_mm(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
 {
-	uint64_t mm, pgd;
 	int r = live_bpf_read(t->bpf, 0, err);   /* learns who we are */
 
-	if (r == ATW_OK)
-		r = live_u64(t, t->bpf->area->current + t->types.task_mm, &mm, err);
-	if (r == ATW_OK)
-		r = live_u64(t, mm + t->types.mm_pgd, &pgd, err);
-	if (r == ATW_OK)
-		*ret = pgd;
-	return r;
+	return r < 0 ? r : live_u64(t, t->bpf->area->current + t->types.task_mm, ret, err);
+}
+
+int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t mm;
+	int r = live_own_mm(t, &mm, err);
+
+	return r < 0 ? r : live_u64(t, mm + t->types.mm_pgd, ret, err);
 }
 
 /* From parent to parent: sooner or later it is the one that has none but itself. */
@@ -322,7 +323,7 @@ static int settle_way(struct live_tasks *t, struct atw_err *err)
 	return ATW_OK;
 }
 
-int live_task_pgd(struct live_tasks *t, uint64_t pid, uint64_t *ret,
+int live_task_mm(struct live_tasks *t, uint64_t pid, uint64_t *ret,
 		  struct atw_err *err)
 {
 	struct task k = { 0 };

@@ -30,14 +30,15 @@ struct live_tasks {
 void live_tasks_close(struct live_tasks *t);
 
 /*
- * Virtual address of the top table of process `pid`, a number as we see it.
+ * Virtual address of the mm_struct of process `pid`, a number as we see it.
  * ATW_E_MISSING: no such process, or it has no address space of its own.
  */
-int live_task_pgd(struct live_tasks *t, uint64_t pid, uint64_t *ret,
-		  struct atw_err *err);
+int live_task_mm(struct live_tasks *t, uint64_t pid, uint64_t *ret,
+		 struct atw_err *err);
 /* Virtual address of the first task, the one that is its own parent. */
 int live_init_task(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
-/* The same for ourselves, which needs nobody's help. */
+/* The same for ourselves, which needs nobody's help, and of the top table. */
+int live_own_mm(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
 int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
 
 #endif

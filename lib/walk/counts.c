@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Of a translation of more frames than any page has, the first ones count. */
+/* Of a translation that is not aligned to its size, these count. */
 #define PAGES_MAX ((uint64_t)1 << 22)
 
 void counts_deinit(struct counts *c)
@@ -11,6 +11,7 @@ void counts_deinit(struct counts *c)
 	for (size_t i = 0; i < c->slots; i++)
 		free(c->chunk[i].each);
 	free(c->chunk);
+	free(c->large);
 	*c = (struct counts){ 0 };
 }
 
@@ -35,7 +36,9 @@ static bool grow(struct counts *c)
 
 	if (!v)
 		return false;
-	*c = (struct counts){ .chunk = v, .n = old.n, .slots = slots };
+	c->chunk = v;
+	c->slots = slots;
+	c->last = 0;
 	for (size_t i = 0; i < old.slots; i++)
 		if (old.chunk[i].nr)
 			c->chunk[find(c, old.chunk[i].nr)] = old.chunk[i];
@@ -55,8 +58,72 @@ static struct counts_chunk *find_or_add(struct counts *c, uint64_t nr)
 	return &c->chunk[c->last];
 }
 
+/* ---- large ones ---- */
+
+static uint64_t large_key(uint64_t pfn, unsigned order)
+{
+	return (pfn >> order << order << 6 | order) + 1;
+}
+
+static struct counts_large *find_large(const struct counts *c, uint64_t key)
+{
+	size_t mask = c->large_slots - 1;
+	size_t s = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 24) & mask;
+
+	while (c->large[s].key && c->large[s].key != key)
+		s = (s + 1) & mask;
+	return &c->large[s];
+}
+
+static bool grow_large(struct counts *c)
+{
+	struct counts old = *c;
+	size_t slots = c->large_slots ? c->large_slots * 2 : 512;
+
+	c->large = calloc(slots, sizeof(*c->large));
+	if (!c->large) {
+		c->large = old.large;
+		return false;
+	}
+	c->large_slots = slots;
+	for (size_t i = 0; i < old.large_slots; i++)
+		if (old.large[i].key)
+			*find_large(c, old.large[i].key) = old.large[i];
+	free(old.large);
+	return true;
+}
+
+static bool add_large(struct counts *c, uint64_t pfn, unsigned order)
+{
+	struct counts_large *l;
+
+	if (2 * c->nlarge >= c->large_slots && !grow_large(c))
+		return false;
+	l = find_large(c, large_key(pfn, order));
+	if (!l->key) {
+		l->key = large_key(pfn, order);
+		c->nlarge++;
+	}
+	l->times++;
+	c->orders |= (uint64_t)1 << order;
+	return true;
+}
+
+static uint64_t get_large(const struct counts *c, uint64_t pfn)
+{
+	uint64_t n = 0;
+
+	for (uint64_t left = c->orders; left; left &= left - 1)
+		n += find_large(c, large_key(pfn, (unsigned)__builtin_ctzll(left)))->times;
+	return n;
+}
+
+/* ---- all of them ---- */
+
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 {
+	if (pages >= COUNTS_CHUNK && !(pages & (pages - 1)) && !(pfn & (pages - 1)))
+		return add_large(c, pfn, (unsigned)__builtin_ctzll(pages));
 	if (pages > PAGES_MAX)
 		pages = PAGES_MAX;
 	while (pages) {
@@ -66,16 +133,12 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 
 		if (!k)
 			return false;
-		if (n == COUNTS_CHUNK) {
-			k->whole++;
-		} else {
-			if (!k->each)
-				k->each = calloc(COUNTS_CHUNK, sizeof(*k->each));
-			if (!k->each)
-				return false;
-			for (uint64_t i = 0; i < n; i++)
-				k->each[at + i]++;
-		}
+		if (!k->each)
+			k->each = calloc(COUNTS_CHUNK, sizeof(*k->each));
+		if (!k->each)
+			return false;
+		for (uint64_t i = 0; i < n; i++)
+			k->each[at + i]++;
 		pfn += n;
 		pages -= n;
 	}
@@ -84,11 +147,12 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 
 uint64_t counts_get(struct counts *c, uint64_t pfn)
 {
+	uint64_t n = get_large(c, pfn);
 	const struct counts_chunk *k;
 
 	if (!c->slots)
-		return 0;
+		return n;
 	c->last = find(c, pfn / COUNTS_CHUNK + 1);
 	k = &c->chunk[c->last];
-	return k->whole + (k->each ? k->each[pfn % COUNTS_CHUNK] : 0);
+	return n + (k->each ? k->each[pfn % COUNTS_CHUNK] : 0);
 }

@@ -2,9 +2,8 @@
 /*
  * counts.h - how often each page frame is mapped, as far as one has looked.
  *
- * Frames are counted in chunks. A translation that covers a whole chunk, as a
- * huge page does, is one addition, and a chunk that only such ones map costs no
- * more than its head.
+ * Frames are counted in chunks, and translations that cover whole chunks, as
+ * huge pages do, by themselves: what one of a GiB costs is what one of 4 KiB does.
  */
 #ifndef WALK_COUNTS_H
 #define WALK_COUNTS_H
@@ -19,14 +18,22 @@
 
 struct counts_chunk {
 	uint64_t nr;             /* 1 + frame / COUNTS_CHUNK; 0: unused */
-	uint32_t *each;          /* on top of `whole`; NULL: none */
-	uint32_t whole;          /* translations that cover all of it */
+	uint32_t *each;          /* of its frames; NULL: none */
+};
+
+/* Translations of 1 << order frames from a multiple of that on. */
+struct counts_large {
+	uint64_t key;            /* 1 + (first frame << 6 | order); 0: unused */
+	uint64_t times;
 };
 
 struct counts {
 	struct counts_chunk *chunk;      /* a hash table, at most half full */
 	size_t n, slots;                 /* slots: a power of two, or 0 */
 	size_t last;                     /* the slot met last */
+	struct counts_large *large;      /* another one */
+	size_t nlarge, large_slots;
+	uint64_t orders;                 /* that there are, a bit each */
 };
 
 void counts_deinit(struct counts *c);

@@ -142,6 +142,8 @@ static struct atw_range cut(struct atw_ranges *r)
 				g.same_pa = c > 1;
 			}
 			n = c;
+		} else if (n > 1) {
+			g.scattered = contiguous(r, s, r->at) < n;
 		}
 	} else if (s->words) {
 		word = atw_seen_word(&r->sp, s, r->at);
@@ -189,9 +191,13 @@ static void merge(struct atw_ranges *r, const struct atw_range *b)
 {
 	struct atw_range *a = &r->held;
 
+	a->scattered |= b->scattered || (a->kind == ATW_LEAF && b->pa.u != a->pa.u + a->size);
 	r->mixed |= a->level != b->level;
-	if (a->level == b->level && a->pa.u == b->pa.u && a->kind == ATW_LEAF)
+	if (a->level == b->level && a->pa.u == b->pa.u && a->kind == ATW_LEAF &&
+	    r->split & ATW_SPLIT_PHYSICAL)
 		a->same_pa = true;
+	if (a->same_pa)
+		a->scattered = false;
 	a->size += b->size;
 	a->entries += b->entries;
 	a->flags &= b->flags;

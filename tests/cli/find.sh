@@ -47,7 +47,7 @@ status 4
 same "$work/log/out" range
 
 t "--cpu: these tables alone, and all of the answer is there"
-run atwalk find x86.elf --cpu 1 f9d9000+28K --format csv --columns task,address,end,state --filter user
+run atwalk find -q x86.elf --cpu 1 f9d9000+28K --format csv --columns task,address,end,state --filter user
 out <<'E'
 task,address,end,state
 [given],0x0000000000401000,0x0000000000408000,present
@@ -116,6 +116,18 @@ run atwalk find --cpu 1 x86.elf fffffffff000 --format csv --columns address
 status 1
 out <<'E'
 address
+E
+err <<'E'
+atwalk: x86.elf: fffffffff000 is no memory that it has
+E
+
+t "a virtual address is no physical one"
+run atwalk find x86.elf ffffffff92400000
+status 2
+no_out
+err <<'E'
+atwalk: ffffffff92400000: is no physical address of x86_64-4, which has 52 bits for them
+        of a virtual address, atwalk x86.elf ffffffff92400000 says which it is
 E
 
 t "what is no physical address is told before anything is read"

@@ -21,8 +21,8 @@
 # The first thing that is wrong ends a test's line with "not ok" and the
 # difference; what follows in that test is not looked at.
 #
-# Commands run in a folder of their own, $work, where x86.elf, arm64.elf and
-# riscv.elf are the small dumps of tests/data. REGENERATE=1 writes the golden
+# Commands run in a folder of their own, $work, where x86.elf, arm64.elf,
+# riscv.elf and tasks.kdump are the small dumps of tests/data. REGENERATE=1 writes the golden
 # files instead of comparing; read the difference before you commit it.
 #
 # WRAP: put in front of the program (valgrind). $O is then a folder where atwalk
@@ -48,6 +48,7 @@ cd "$work/cwd" || exit 1
 ln -s "$data/x86_64-4level.elf" x86.elf
 ln -s "$data/arm64-lpa2.elf" arm64.elf
 ln -s "$data/riscv64-sv57.elf" riscv.elf
+ln -s "$data/x86_64-tasks.kdump" tasks.kdump
 
 limit=20                         # seconds; whoever takes longer hangs
 if [ -n "${WRAP:-}" ]; then
@@ -69,10 +70,19 @@ atwalk() { "$O/atwalk" "$@"; }
 
 # The tools end at once and free nothing; a sanitizer build need not say so.
 redump() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/redump" "$@"; }
+poke() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/poke" "$@"; }
 shrink() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/shrink" "$@"; }
 
 bad() {
 	[ -n "$wrong" ] || wrong=$*
+}
+
+# A file all of whose tests need tasks.kdump ends here where that cannot be read.
+need_tasks() {
+	grep -q '^  found:.* zstd' "$built/found.txt" && return
+	t "all of it"
+	skip "this build has no zstd"
+	finish
 }
 
 # What WRAP said, of every program since this was last asked.

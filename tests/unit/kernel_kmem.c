@@ -91,7 +91,7 @@ TEST(says_why_not)
 	CHECK_EQ(kmem_read(k.m, BASE + 0x4000, buf, 8, &k.err), ATW_E_MISSING);
 	CHECK_STR(k.err.text, "kernel address 0xffff888000004000: its page at 0x30000 was excluded from the dump");
 	CHECK_EQ(kmem_read(k.m, BASE + 0x200000, buf, 8, &k.err), ATW_E_MISSING);
-	CHECK_EQ(kmem_read(k.m, 0x1234567812345678, buf, 8, &k.err), ATW_E_USAGE);
+	CHECK_EQ(kmem_read(k.m, 0x1234567812345678, buf, 8, &k.err), ATW_E_DAMAGED);
 	/* Half of it is there. */
 	CHECK_EQ(kmem_upto(k.m, BASE + 0x2ffc, buf, 8, &k.err), 4);
 	CHECK_EQ(kmem_read(k.m, BASE + 0x2ffc, buf, 8, &k.err), ATW_E_MISSING);

@@ -48,6 +48,20 @@ TEST(x86_protnone_is_inverted)
 	CHECK(decode("x86_64-4", NULL, 0, inverted).guess);
 }
 
+/* Secret memory's direct map on x86_64 6.12, pagemap's frame beside it. */
+TEST(kernels_own_is_never_swap)
+{
+	const struct atw_paging *pg = atw_paging_find("x86_64-4");
+	const struct atw_soft_abi abi = atw_soft_abi_for(pg, "6.12.107");
+	uint64_t pa = 0x38b6000, word = (~pa & 0x000ffffffffff000) | UINT64_C(0x8000000000000020);
+
+	CHECK_PAGE(atw_soft_decode_at(&abi, pg, ATW_VA(0xffff8c18838b6000), 0, word), "protnone", pa);
+	CHECK_STR(atw_soft_name(atw_soft_decode_at(&abi, pg, ATW_VA(0x7f0000000000), 0, word).what),
+		  "swap");
+	CHECK_STR(atw_soft_name(atw_soft_decode_at(&abi, pg, ATW_VA(0xffff8c18838b6000), 0, 0).what),
+		  "absent");
+}
+
 TEST(x86_swap)
 {
 	uint64_t word = UINT64_C(3) << 59 | ((~UINT64_C(0x12345) & 0x3ffffffffffff) << 9);

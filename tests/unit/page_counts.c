@@ -43,3 +43,23 @@ TEST(more_than_there_can_be)
 	CHECK_EQ(counts_get(&c, UINT64_MAX >> 12), 1);
 	counts_deinit(&c);
 }
+
+/* Tables of ones that lie: each entry another GiB, or 512 of them. */
+TEST(large_ones_cost_as_much_as_small_ones)
+{
+	enum { GIB = 1 << 18, MANY = 1 << 18 };
+	struct counts c = { 0 };
+
+	for (uint64_t i = 0; i < MANY; i++)
+		CHECK(counts_add(&c, i * GIB, GIB));
+	CHECK(counts_add(&c, 0, (uint64_t)GIB << 9));
+	CHECK(counts_add(&c, 3 * GIB + 512, 512));
+	CHECK(counts_add(&c, 3 * GIB + 512, 1));
+	CHECK_EQ(counts_get(&c, 3 * GIB + 511), 2);
+	CHECK_EQ(counts_get(&c, 3 * GIB + 512), 4);
+	CHECK_EQ(counts_get(&c, 3 * GIB + 1023), 3);
+	CHECK_EQ(counts_get(&c, 512 * (uint64_t)GIB), 1);
+	CHECK_EQ(counts_get(&c, MANY * (uint64_t)GIB), 0);
+	CHECK(c.large_slots <= 4 * MANY && c.slots <= 512);
+	counts_deinit(&c);
+}

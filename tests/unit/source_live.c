@@ -52,11 +52,11 @@ static uint64_t physical(const void *p)
 
 static uint64_t pid_fact(struct atw_source *s, pid_t pid)
 {
-	uint64_t root = 0;
+	uint64_t mm = 0;
 	char key[48];
 
-	snprintf(key, sizeof(key), "pid.%d.root", (int)pid);
-	return atw_fact_u64(s, key, &root) == ATW_OK ? root : 0;
+	snprintf(key, sizeof(key), "pid.%d.mm", (int)pid);
+	return atw_fact_u64(s, key, &mm) == ATW_OK ? mm : 0;
 }
 
 static const char *pid_why(struct atw_source *s, uint64_t pid)
@@ -110,7 +110,7 @@ TEST(tells_facts)
 	CHECK_EQ(cpus, sysconf(_SC_NPROCESSORS_ONLN));
 	CHECK_EQ(atw_fact(s, "pid", &b), ATW_E_MISSING);
 	CHECK_EQ(atw_fact(s, "pid.", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "pid.x.root", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "pid.x.mm", &b), ATW_E_MISSING);
 	CHECK_EQ(atw_fact(s, "pid.1.", &b), ATW_E_MISSING);
 	CHECK_EQ(atw_fact(s, "truncated", &b), ATW_E_MISSING);
 	atw_source_close(s);
@@ -211,21 +211,21 @@ TEST(finds_processes)
 {
 	struct atw_source *s = open_live();
 	pid_t kid;
-	uint64_t root;
+	uint64_t mm;
 
 	if (!s)
 		return;
-	root = pid_fact(s, getpid());
-	CHECK(root && root % PAGE == 0);
+	mm = pid_fact(s, getpid());
+	CHECK(mm >> 63 && mm % 8 == 0);
 	CHECK_STR(pid_why(s, (uint64_t)getpid()), "");
 	kid = fork();
 	if (!kid) {
 		pause();
 		_exit(0);
 	}
-	root = pid_fact(s, kid);
-	CHECK(root && root != pid_fact(s, getpid()));
-	CHECK_EQ(pid_fact(s, kid), root);
+	mm = pid_fact(s, kid);
+	CHECK(mm && mm != pid_fact(s, getpid()));
+	CHECK_EQ(pid_fact(s, kid), mm);
 	kill(kid, SIGKILL);
 	/* Ended, and not yet waited for. */
 	waitid(P_PID, (id_t)kid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
@@ -256,27 +256,27 @@ TEST(both_ways_to_a_process_agree)
 	CHECK_EQ(live_bpf_open(&bpf, NULL), ATW_OK);
 	CHECK_EQ(live_types_read(&call.types, NULL), ATW_OK);
 	list.types = call.types;
-	CHECK_EQ(live_own_pgd(&call, &own, NULL), ATW_OK);
-	r = live_task_pgd(&list, (uint64_t)getpid(), &a, &err);
+	CHECK_EQ(live_own_mm(&call, &own, NULL), ATW_OK);
+	r = live_task_mm(&list, (uint64_t)getpid(), &a, &err);
 	if (r == ATW_E_UNSUPPORTED) {
 		live_bpf_close(&bpf);
 		SKIP("in a PID namespace only the kernel can find processes");
 	}
 	CHECK_EQ(r, ATW_OK);
 	CHECK_EQ(a, own);
-	CHECK_EQ(live_task_pgd(&call, (uint64_t)getpid(), &b, NULL), ATW_OK);
+	CHECK_EQ(live_task_mm(&call, (uint64_t)getpid(), &b, NULL), ATW_OK);
 	CHECK_EQ(b, own);
 	kid = fork();
 	if (!kid) {
 		pause();
 		_exit(0);
 	}
-	CHECK_EQ(live_task_pgd(&list, (uint64_t)kid, &a, NULL), ATW_OK);
-	CHECK_EQ(live_task_pgd(&call, (uint64_t)kid, &b, NULL), ATW_OK);
+	CHECK_EQ(live_task_mm(&list, (uint64_t)kid, &a, NULL), ATW_OK);
+	CHECK_EQ(live_task_mm(&call, (uint64_t)kid, &b, NULL), ATW_OK);
 	kill(kid, SIGKILL);
 	waitpid(kid, NULL, 0);
 	CHECK_EQ(a, b);
-	CHECK_EQ(live_task_pgd(&list, (uint64_t)kid, &a, &err), ATW_E_MISSING);
+	CHECK_EQ(live_task_mm(&list, (uint64_t)kid, &a, &err), ATW_E_MISSING);
 	CHECK(!strncmp(err.text, "there is no process ", 20));
 	if (call.way != LIVE_TASK_KFUNC)
 		printf("note - this kernel has no function for it: only the list was tried\n");

@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What is said of processes, out of the small dump that has some: page-table
+# isolation, a maple tree, threads, a zombie, swap, large and hugetlb pages.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+need_tasks
+
+t "ps: every process"
+run atwalk ps tasks.kdump
+golden tasks-ps
+
+t "ps: processes alone, as CSV"
+run atwalk ps tasks.kdump --filter process --format csv \
+	--columns pid,ppid,task,state,mm,root,user_root,resident,page_sizes,lost,at
+golden tasks-ps-csv
+
+t "ps --threads: they come after their leader and share its address space"
+run atwalk ps -T tasks.kdump --filter 'tgid=92' --format csv --columns pid,tgid,ppid,task,kind,mm,resident
+golden tasks-ps-threads
+run atwalk ps -T tasks.kdump --format csv --columns pid
+yes [ "$(wc -l <"$work/log/out")" = 79 ]
+
+t "ps: a zombie has no address space"
+run atwalk ps tasks.kdump 97 --format csv --columns pid,task,state,mm,root,resident
+out <<'X'
+pid,task,state,mm,root,resident
+97,zombie,Z,,,
+X
+
+t "ps PID: a thread by its own number; none at all"
+run atwalk ps tasks.kdump 93 --format csv --columns pid,tgid,task
+run atwalk ps tasks.kdump 5000
+status 1
+err_has "tasks.kdump: there is no process or thread 5000"
+
+t "pages: where a swapped page went"
+run atwalk pages --task swap tasks.kdump --format csv
+golden tasks-pages-swap
+
+t "pages: pages of hugetlb"
+run atwalk pages --task hugetlb tasks.kdump --format csv
+golden tasks-pages-hugetlb
+
+t "pages: transparent huge pages, whole and in parts"
+run atwalk pages --task thp tasks.kdump --group pageflags --format csv
+golden tasks-pages-thp
+run atwalk pages --task thp tasks.kdump --filter 'COMPOUND_HEAD' --format csv
+golden tasks-pages-thp-heads
+
+t "pages: one address; an area by its name"
+run atwalk pages --pid 86 tasks.kdump --address 401234 --format csv
+out <<'X'
+address,size,physical,state,count,kcount,swap,pageflags,pid,task,area
+0x0000000000401000,4096,0x000000000f83d000,present,22,22,,"REFERENCED,UPTODATE,DIRTY,LRU,MMAP,SWAPBACKED,UNEVICTABLE,MLOCKED",86,file-writer,/init
+X
+run atwalk pages --pid 1 tasks.kdump --areas stack --format csv --columns area --group area
+out <<'X'
+area
+[stack]
+X
+
+t "pages -q: areas alone"
+run atwalk pages -q tasks.kdump --task threads
+golden tasks-areas
+
+t "pages: as many bytes are mapped as ps says"
+run atwalk ps tasks.kdump --filter process --format csv --columns pid,resident
+sed -n '2,$p' "$work/log/out" | sort >by-ps
+run atwalk pages tasks.kdump --filter 'state=present' --group pid --format csv
+cut -d , -f 1,3 "$work/log/out" | sed 1d | sort >by-pages
+grep -v ',$' by-ps >with
+same by-pages with
+
+t "map: the address space of a process, by the copy of user mode"
+run atwalk map --pid 102 tasks.kdump --format csv --columns address,end,size,physical,page,rights,state
+golden tasks-map
+run atwalk map --pid 103 tasks.kdump --filter swap --group state --format csv
+golden tasks-map-swap
+
+t "--pti: two copies of the root; only one lets user mode execute"
+run atwalk walk -p --pid 99 --pti user tasks.kdump 401000
+golden tasks-walk-user
+run atwalk walk -p --pid 99 --pti kernel tasks.kdump 401000
+golden tasks-walk-kernel
+run atwalk walk --pid 99 --pti user tasks.kdump init_task --format csv --columns state
+status 1
+run atwalk walk --pid 99 --pti kernel tasks.kdump init_task --format csv --columns physical,state
+out <<'X'
+physical,state
+0x000000000841aa40,present
+X
+
+t "--task: the same as --pid"
+run atwalk walk -p --task thp --pti kernel tasks.kdump 401000
+golden tasks-walk-kernel
+run atwalk walk --task 'odd) (name' tasks.kdump 401000 --format csv --columns address,state
+out <<'X'
+address,state
+0x0000000000401000,present
+X
+
+t "a user address that one process maps alone"
+run atwalk walk tasks.kdump 7ff0f34ee000 --format csv --columns address,size,state
+status 1
+err <<'X'
+atwalk: tasks.kdump: 7ff0f34ee000 is mapped by process 103 (swap) alone
+X
+out <<'X'
+address,size,state
+0x00007ff0f34ee000,4096,swap
+X
+
+t "a user address that several map: which ones"
+run atwalk walk tasks.kdump 401000
+status 1
+no_out
+err <<'X'
+atwalk: tasks.kdump: 401000: 22 processes map it: 1 (init), 86 (file-writer), 87 (file-reader), 88 (cow-parent), 89 (cow-child), 90 (shared-parent), 91 (shared-child), 92 (threads), 96 (odd) (name), 98 (sparse), 99 (thp), 100 (folios), ...
+        --pid N takes one of them
+X
+
+t "a user address that none maps"
+run atwalk walk tasks.kdump 10000
+status 1
+err <<'X'
+atwalk: tasks.kdump: 10000: no process maps it
+X
+
+t "--task: a name that nobody has; a process without an address space"
+run atwalk walk --task nobody tasks.kdump 401000
+status 3
+err <<'X'
+atwalk: tasks.kdump: --task: no process is called 'nobody'
+X
+run atwalk map --pid 2 tasks.kdump
+status 3
+err <<'X'
+atwalk: tasks.kdump: process 2 is a kernel thread: it has no address space of its own
+X
+run atwalk map --pid 97 tasks.kdump
+status 3
+err <<'X'
+atwalk: tasks.kdump: process 97 has ended: its address space is gone
+X
+run atwalk map --pid 4000000000 tasks.kdump
+status 3
+err <<'X'
+atwalk: tasks.kdump: there is no process or thread 4000000000 among 78 tasks
+X
+
+t "find: a page that several processes share"
+run atwalk find -q tasks.kdump 9220000 --format csv \
+	--columns pid,task,address,size,level,index,entry_at,rights,area
+said_err=1
+golden tasks-find
+
+t "find: the table of a process"
+run atwalk find tasks.kdump 3f1d000 --format csv --columns pid,task,level,index,entry_at
+golden tasks-find-table
+
+t "symbols: data has names, too"
+run atwalk walk tasks.kdump init_task init_task+0x40 --format csv --columns address,physical
+golden tasks-symbols
+run atwalk walk tasks.kdump no_such_symbol
+status 2
+err <<'X'
+atwalk: 'no_such_symbol' is neither an address (hexadecimal) nor a symbol that tasks.kdump names
+X
+
+t "info: where symbols, types and per-CPU data were found"
+facts='fact=format or fact=release or fact=root or fact=kaslr or fact=symbols or fact=types'
+run atwalk info tasks.kdump --format csv --filter "$facts or fact=per-cpu or fact=\"command line\""
+golden tasks-info
+run atwalk info tasks.kdump --format csv --filter 'fact=banner'
+yes grep -q '^banner,"*Linux version 6.1.0-50-cloud-amd64 ' "$work/log/out"
+
+t "an extract of it is an ELF file that says the same"
+run atwalk extract -q --pages -o tasks.elf tasks.kdump
+for what in 'ps -T' pages 'pages -q' 'map --pid 99'; do
+	# shellcheck disable=SC2086 # words
+	run atwalk $what tasks.kdump --format csv
+	cp "$work/log/out" whole
+	# shellcheck disable=SC2086
+	run atwalk $what tasks.elf --format csv
+	same "$work/log/out" whole
+done
+
+finish
