@@ -126,7 +126,7 @@ int parse_address(const struct opened *o, const char *text, struct address *ret,
 		  struct atw_err *err)
 {
 	const struct atw_paging *pg = &o->space.paging;
-	struct address a;
+	struct address a = { 0 };
 	int r = parse(o, text, &a, err);
 
 	if (r < 0)

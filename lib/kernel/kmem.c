@@ -247,7 +247,7 @@ int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret
 		   struct atw_err *err)
 {
 	struct copy *c, *fit;
-	const void *p = lend(m, va, max);
+	const void *p = max ? lend(m, va, max) : "";
 
 	if (p) {
 		*ret = (struct atw_blob){ p, max };
@@ -259,7 +259,7 @@ int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret
 	c->len = kmem_upto(m, va, c->data, max, err);
 	if (!c->len) {
 		free(c);
-		return err ? err->status : ATW_E_MISSING;
+		return kmem_failure(err);
 	}
 	fit = realloc(c, sizeof(*c) + c->len);
 	c = fit ? fit : c;

@@ -187,7 +187,7 @@ E
 if ! cc -g -fno-pic -no-pie -nostdlib -static -Wl,-e,_stext -Wl,--build-id=0x$x86_id \
 	-o dwarf kernel.c 2>/dev/null || [ "$(uname -m)" != x86_64 ]; then
 	skip "no compiler for x86_64"
-elif grep -q '^  found:.* libdw' "$O/found.txt"; then
+elif grep -q '^  found:.* libdw' "$built/found.txt"; then
 	run atwalk info --filter 'fact=types' --kernel dwarf x86.elf
 	out <<'E'
 FACT            VALUE
