@@ -268,10 +268,12 @@ static void summary(struct find *f)
 	tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
 	tally(roots, sizeof(roots), f->roots, "root table", "root tables");
 	if (f->src.user_space)
-		atw_output_note(f->out, "%s, %s, %s", mappings, entries, roots);
+		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
+				f->c->filter ? " before --filter" : "");
 	else
-		atw_output_note(f->out, "%s, %s, %s; %" PRIu64 " address spaces of processes searched",
-				mappings, entries, roots, (uint64_t)f->spaces.n);
+		atw_output_note(f->out, "%s, %s, %s%s; %" PRIu64 " address spaces of processes searched",
+				mappings, entries, roots, f->c->filter ? " before --filter" : "",
+				(uint64_t)f->spaces.n);
 	if (f->shared_by)
 		atw_output_note(f->out, "%" PRIu64 " of the address spaces %s several processes; the column processes lists them all",
 				f->shared_by, f->shared_by == 1 ? "belongs to" : "belong to");

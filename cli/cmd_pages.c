@@ -216,9 +216,10 @@ static void summary(struct pages *p)
 
 	if (!p->processes)
 		return;
-	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap", p->processes,
+	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap%s", p->processes,
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
-			num_human(p->swapped, swapped));
+			num_human(p->swapped, swapped),
+			p->c->filter ? ", all of it, whatever --filter leaves" : "");
 	if (p->lost + p->excluded + p->damaged)
 		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded when the dump was made, %" PRIu64 " damaged",
 				p->lost + p->excluded + p->damaged,

@@ -17,6 +17,9 @@ static void root_facts(struct facts *f, const struct opened *o)
 	fact(f, "root", "0x%" PRIx64 " (%s)",
 	     sp->high.have ? sp->high.pa.u : sp->low.pa.u,
 	     root_from(o));
+	if (o->mm && sp->high.have && sp->paging.halves != ATW_SPLIT)
+		fact(f, "user root", "0x%" PRIx64 " (page-table isolation: what user mode has)",
+		     sp->low.pa.u);
 	if (!vi) {
 		fact(f, "vmcoreinfo", atw_kernel_release(o->kernel)
 		     ? "none: the KASLR offset is not known"

@@ -138,6 +138,9 @@ int attach_kernel(const struct common *c, struct opened *o,
 		if (r)
 			return r;
 	}
+	if (atw_kernel_file_is_unproved(o->kernel))
+		remark(c, "%s: nothing tells whether %s is of this kernel: what comes out of it may be another's",
+		       o->name, space->kernel);
 	/* Tables that happened to be in use, chosen by nobody, are worth a word. */
 	if (c->verbose || (!o->user_space &&
 			   atw_kernel_root_from(o->kernel) == ATW_ROOT_CPU))

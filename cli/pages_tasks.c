@@ -22,13 +22,13 @@ static int add_task(struct pages *p, const struct atw_task *t, struct atw_err *e
 	return ATW_OK;
 }
 
-/* A process without an address space may have a thread with one. */
+/*
+ * A process without an address space may have a thread with one. Threads follow
+ * their process in the list.
+ */
 static bool is_known(const struct pages *p, const struct atw_task *t)
 {
-	for (size_t i = p->ntasks; i-- > 0;)
-		if (p->task[i].pid == t->tgid)
-			return true;
-	return false;
+	return p->ntasks && p->task[p->ntasks - 1].pid == t->tgid;
 }
 
 static int by_address(const void *a, const void *b)

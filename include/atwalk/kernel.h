@@ -114,6 +114,11 @@ struct atw_module_types {
 };
 ATW_API int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 				    struct atw_module_types *ret, struct atw_err *err);
+/*
+ * What --kernel gave could not be compared with the source in anything but the
+ * address of its text. Another kernel's file would be taken as well.
+ */
+ATW_API bool atw_kernel_file_is_unproved(const struct atw_kernel *k);
 /* Where symbols resp. types come from, as words; NULL, and why there are none. */
 ATW_API const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
 					    struct atw_err *err);

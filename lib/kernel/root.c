@@ -393,6 +393,11 @@ void atw_kernel_close(struct atw_kernel *k)
 	free(k);
 }
 
+bool atw_kernel_file_is_unproved(const struct atw_kernel *k)
+{
+	return k->vmfile && !k->vmfile->matched;
+}
+
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
 {
 	struct sought *s = &k->sought_kmem;

@@ -40,9 +40,9 @@ static void fault(struct spaces *s, const struct atw_err *why)
 /* Threads share their process's and are not listed; the process is. */
 static bool add_owner(struct owned_space *o, uint32_t tgid)
 {
-	for (size_t i = 0; i < o->n; i++)
-		if (o->pid[i] == tgid)
-			return true;
+	/* They follow each other in the list. */
+	if (o->n && o->pid[o->n - 1] == tgid)
+		return true;
 	if (!array_reserve((void **)&o->pid, &o->cap, o->n + 1, sizeof(*o->pid)))
 		return false;
 	o->pid[o->n++] = tgid;

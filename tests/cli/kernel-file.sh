@@ -90,7 +90,7 @@ out <<'E'
 FACT            VALUE
 symbols         12 from System.map (3 symbols are as far from _stext as the kernel's)
 E
-run atwalk info --filter 'fact=types' --kernel btf x86.elf
+run atwalk info -q --filter 'fact=types' --kernel btf x86.elf
 out <<'E'
 FACT            VALUE
 types           2 from BTF in btf; nothing tells whether it is of this kernel
