@@ -44,16 +44,11 @@ extern const struct command cmd_pages;
 extern const struct opt common_options[];
 const struct command *command_at(size_t i);
 
-/* The space options, for a command's own table; `s` is its struct's type. */
-#define SPACE_OPTIONS(s, m) \
-	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
-	  "the page tables of process N", NULL }, \
-	{ 0, "task", OPT_TEXT, offsetof(s, m.task), "NAME", \
-	  "those of the process called NAME", NULL }, \
-	{ 0, "pti", OPT_CHOICE, offsetof(s, m.pti), "HALF", \
-	  "under page-table isolation, this copy alone", "user|kernel" }, \
-	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
-	  "the page tables CPU N was using", NULL }, \
+/*
+ * Options for a command's own table; `s` is its struct's type. Those that find
+ * the kernel, and those that say whose page tables are meant as well.
+ */
+#define KERNEL_OPTIONS(s, m) \
 	{ 0, "root", OPT_HEX, offsetof(s, m.root), "PHYS", \
 	  "physical address of the root table", NULL }, \
 	{ 0, "paging", OPT_TEXT, offsetof(s, m.paging), "MODE", \
@@ -64,6 +59,16 @@ const struct command *command_at(size_t i);
 	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }, \
 	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \
 	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }
+#define SPACE_OPTIONS(s, m) \
+	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
+	  "the page tables of process N", NULL }, \
+	{ 0, "task", OPT_TEXT, offsetof(s, m.task), "NAME", \
+	  "those of the process called NAME", NULL }, \
+	{ 0, "pti", OPT_CHOICE, offsetof(s, m.pti), "HALF", \
+	  "under page-table isolation, this copy alone", "user|kernel" }, \
+	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
+	  "the page tables CPU N was using", NULL }, \
+	KERNEL_OPTIONS(s, m)
 
 /* ---- saying what went wrong ---- */
 

@@ -16,21 +16,10 @@ struct extract_opts {
 	bool pages;
 };
 
-#define SPACE(field) offsetof(struct extract_opts, space.field)
-/* Of the options about page tables, those that find the kernel's own. */
 static const struct opt options[] = {
 	{ 0, "pages", OPT_FLAG, offsetof(struct extract_opts, pages), NULL,
 	  "with what the kernel says of each page that processes map", NULL },
-	{ 0, "root", OPT_HEX, SPACE(root), "PHYS",
-	  "physical address of the kernel's root table", NULL },
-	{ 0, "paging", OPT_TEXT, SPACE(paging), "MODE",
-	  "the paging mode; `atwalk info --paging-modes` lists them", NULL },
-	{ 0, "pte-ext", OPT_TEXT, SPACE(pte_ext), "LIST",
-	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL },
-	{ 0, "cbit", OPT_NUMBER, SPACE(cbit), "BIT",
-	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL },
-	{ 0, "kernel", OPT_TEXT, SPACE(kernel), "FILE",
-	  "vmlinux, System.map or BTF that adds what the source lacks", NULL },
+	KERNEL_OPTIONS(struct extract_opts, space),
 	{ 0 }
 };
 

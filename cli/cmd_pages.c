@@ -26,16 +26,7 @@ static const struct opt options[] = {
 	  "the page that A is in", NULL },
 	{ 0, "all", OPT_FLAG, offsetof(struct pages_opts, all), NULL,
 	  "every page of a large one by itself", NULL },
-	{ 0, "root", OPT_HEX, offsetof(struct pages_opts, space.root), "PHYS",
-	  "physical address of the kernel's root table", NULL },
-	{ 0, "paging", OPT_TEXT, offsetof(struct pages_opts, space.paging), "MODE",
-	  "the paging mode; `atwalk info --paging-modes` lists them", NULL },
-	{ 0, "pte-ext", OPT_TEXT, offsetof(struct pages_opts, space.pte_ext), "LIST",
-	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL },
-	{ 0, "cbit", OPT_NUMBER, offsetof(struct pages_opts, space.cbit), "BIT",
-	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL },
-	{ 0, "kernel", OPT_TEXT, offsetof(struct pages_opts, space.kernel), "FILE",
-	  "vmlinux, System.map or BTF that adds what the source lacks", NULL },
+	KERNEL_OPTIONS(struct pages_opts, space),
 	{ 0 }
 };
 

@@ -13,21 +13,10 @@ struct ps_opts {
 	bool threads;
 };
 
-#define SPACE(field) offsetof(struct ps_opts, space.field)
-/* Of the options about page tables, those that find the kernel's own. */
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
 	  "every thread, not only processes", NULL },
-	{ 0, "root", OPT_HEX, SPACE(root), "PHYS",
-	  "physical address of the kernel's root table", NULL },
-	{ 0, "paging", OPT_TEXT, SPACE(paging), "MODE",
-	  "the paging mode; `atwalk info --paging-modes` lists them", NULL },
-	{ 0, "pte-ext", OPT_TEXT, SPACE(pte_ext), "LIST",
-	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL },
-	{ 0, "cbit", OPT_NUMBER, SPACE(cbit), "BIT",
-	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL },
-	{ 0, "kernel", OPT_TEXT, SPACE(kernel), "FILE",
-	  "vmlinux, System.map or BTF that adds what the source lacks", NULL },
+	KERNEL_OPTIONS(struct ps_opts, space),
 	{ 0 }
 };
 

@@ -20,92 +20,21 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "kernel/wanted.h"
 
-enum { NAME = 64, DEPTH = 16 };
-
-/* A type or an enumerator that is wanted, by its name. */
-struct wanted {
-	char name[NAME];
-	bool there;              /* the strings have such a word */
-	bool have;
-	Dwarf_Die die;           /* types */
-	int64_t value;           /* enumerators */
-};
-
-struct list {
-	struct wanted *v;
-	size_t n, cap, left;     /* left: that may still be found */
-};
+enum { DEPTH = 16 };
 
 struct hunt {
 	Dwarf *dw;
-	struct list types, consts;
+	/*
+	 * there: the strings have such a word; id: where a type is, value: its tag;
+	 * of an enumerator, its value.
+	 */
+	struct wanted_list types, consts;
+	size_t types_left, consts_left;  /* that may still be found */
 };
 
 /* ---- what is wanted ---- */
-
-/* The next alternative of "a.b|c.d" in buf; NULL after the last. */
-static const char *alternative(const char *names, char *buf, size_t len)
-{
-	size_t n = strcspn(names, "|");
-
-	if (!*names)
-		return NULL;
-	snprintf(buf, len, "%.*s", (int)n, names);
-	return names + n + (names[n] == '|');
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
-}
-
-static struct wanted *find(const struct list *l, const char *name)
-{
-	size_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		int c = strcmp(name, l->v[mid].name);
-
-		if (!c)
-			return &l->v[mid];
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
-}
-
-/* Of "struct.member" only the struct. */
-static bool want(struct list *l, const char *names)
-{
-	char buf[128];
-
-	for (const char *p = names; (p = alternative(p, buf, sizeof(buf)));) {
-		struct wanted *w;
-
-		if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
-			return false;
-		w = &l->v[l->n++];
-		*w = (struct wanted){ 0 };
-		snprintf(w->name, sizeof(w->name), "%.*s", (int)strcspn(buf, "."), buf);
-	}
-	return true;
-}
-
-/* Sorted, each name once. */
-static void settle(struct list *l)
-{
-	size_t n = 0;
-
-	qsort(l->v, l->n, sizeof(*l->v), by_name);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || strcmp(l->v[i].name, l->v[n - 1].name))
-			l->v[n++] = l->v[i];
-	l->n = n;
-}
 
 /* Need i of needs_at() is a member, a size or a constant, by where it is. */
 static bool want_all(struct hunt *h)
@@ -113,13 +42,13 @@ static bool want_all(struct hunt *h)
 	static const struct needs none;
 
 	for (size_t i = 0; i < N_MEMBERS + N_SIZES + N_CONSTS; i++) {
-		struct list *l = i < N_MEMBERS + N_SIZES ? &h->types : &h->consts;
+		struct wanted_list *l = i < N_MEMBERS + N_SIZES ? &h->types : &h->consts;
 
-		if (!want(l, needs_at(&none, i).names))
+		if (!wanted_add(l, needs_at(&none, i).names, 0))
 			return false;
 	}
-	settle(&h->types);
-	settle(&h->consts);
+	wanted_settle(&h->types);
+	wanted_settle(&h->consts);
 	return true;
 }
 
@@ -127,7 +56,7 @@ static bool want_all(struct hunt *h)
  * Linkers let a string be the end of a longer one. Names of up to three
  * letters stand in the entries themselves, as short as a reference.
  */
-static void mark_there(struct list *l, const char *s, size_t len)
+static void mark_there(struct wanted_list *l, const char *s, size_t len)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct wanted *w = &l->v[i];
@@ -137,6 +66,16 @@ static void mark_there(struct list *l, const char *s, size_t len)
 		    !memcmp(s + len - n, w->name, n))
 			w->there = true;
 	}
+}
+
+/* Without any strings (`read` 0) nothing is known of them. */
+static size_t count_there(const struct wanted_list *l, Dwarf_Off read)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += l->v[i].there || strlen(l->v[i].name) < 4 || !read;
+	return n;
 }
 
 static void look_at_strings(struct hunt *h)
@@ -152,9 +91,8 @@ static void look_at_strings(struct hunt *h)
 		}
 		off += len + 1;
 	}
-	for (struct list *l = &h->types; l; l = l == &h->types ? &h->consts : NULL)
-		for (size_t i = 0; i < l->n; i++)
-			l->left += l->v[i].there || strlen(l->v[i].name) < 4 || !off;
+	h->types_left = count_there(&h->types, off);
+	h->consts_left = count_there(&h->consts, off);
 }
 
 /* ---- going over the units ---- */
@@ -187,11 +125,11 @@ static void on_enum(struct hunt *h, Dwarf_Die *type)
 
 	for (int r = dwarf_child(type, &e); !r; r = dwarf_siblingof(&e, &e)) {
 		const char *name = dwarf_tag(&e) == DW_TAG_enumerator ? dwarf_diename(&e) : NULL;
-		struct wanted *w = name ? find(&h->consts, name) : NULL;
+		struct wanted *w = name ? wanted_find(&h->consts, name) : NULL;
 
 		if (w && !w->have && value_of(&e, &w->value)) {
 			w->have = true;
-			h->consts.left -= h->consts.left > 0;
+			h->consts_left -= h->consts_left > 0;
 		}
 	}
 }
@@ -199,16 +137,16 @@ static void on_enum(struct hunt *h, Dwarf_Die *type)
 static void on_type(struct hunt *h, Dwarf_Die *die, int tag)
 {
 	const char *name = dwarf_diename(die);
-	struct wanted *w = name ? find(&h->types, name) : NULL;
+	struct wanted *w = name ? wanted_find(&h->types, name) : NULL;
 
 	if (!w || dwarf_hasattr(die, DW_AT_declaration))
 		return;
 	/* A struct goes before a typedef of the same name. */
-	if (w->have && (tag != DW_TAG_structure_type ||
-			dwarf_tag(&w->die) == DW_TAG_structure_type))
+	if (w->have && (tag != DW_TAG_structure_type || w->value == DW_TAG_structure_type))
 		return;
-	h->types.left -= !w->have && h->types.left > 0;
-	w->die = *die;
+	h->types_left -= !w->have && h->types_left > 0;
+	w->id = dwarf_dieoffset(die);
+	w->value = tag;
 	w->have = true;
 }
 
@@ -221,7 +159,7 @@ static void look_at_unit(struct hunt *h, Dwarf_Off at)
 	for (int r = dwarf_child(&unit, &die); !r; r = dwarf_siblingof(&die, &die)) {
 		int tag = dwarf_tag(&die);
 
-		if (tag == DW_TAG_enumeration_type && h->consts.left)
+		if (tag == DW_TAG_enumeration_type && h->consts_left)
 			on_enum(h, &die);
 		else if (tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
 			 tag == DW_TAG_typedef)
@@ -253,7 +191,7 @@ static bool is_early(const char *name)
 
 static bool enough(const struct hunt *h)
 {
-	return !h->types.left && !h->consts.left;
+	return !h->types_left && !h->consts_left;
 }
 
 static int look_at_all(struct hunt *h, struct atw_err *err)
@@ -349,16 +287,16 @@ static bool find_member(Dwarf_Die *type, const char *path, unsigned depth, uint6
 /* A type that is wanted, through typedefs. */
 static bool wanted_type(const struct hunt *h, const char *name, Dwarf_Die *ret)
 {
-	struct wanted *w = find(&h->types, name);
+	struct wanted *w = wanted_find(&h->types, name);
 
-	return w && w->have && !dwarf_peel_type(&w->die, ret);
+	return w && w->have && dwarf_offdie(h->dw, w->id, ret) && !dwarf_peel_type(ret, ret);
 }
 
 static void set_member(struct needs *n, const struct hunt *h, size_t i)
 {
 	char path[128];
 
-	for (const char *p = needs_at(n, i).names; (p = alternative(p, path, sizeof(path)));) {
+	for (const char *p = needs_at(n, i).names; (p = wanted_alternative(p, path, sizeof(path)));) {
 		char *dot = strchr(path, '.');
 		Dwarf_Die type, m;
 		uint64_t off = 0;
@@ -382,7 +320,7 @@ static void set_size(struct needs *n, const struct hunt *h, size_t i)
 	char name[128];
 
 	for (const char *p = needs_at(n, N_MEMBERS + i).names;
-	     (p = alternative(p, name, sizeof(name)));) {
+	     (p = wanted_alternative(p, name, sizeof(name)));) {
 		Dwarf_Die type;
 		Dwarf_Word size;
 
@@ -399,8 +337,8 @@ static void set_const(struct needs *n, const struct hunt *h, size_t i)
 	char name[128];
 
 	for (const char *p = needs_at(n, N_MEMBERS + N_SIZES + i).names;
-	     (p = alternative(p, name, sizeof(name)));) {
-		struct wanted *w = find(&h->consts, name);
+	     (p = wanted_alternative(p, name, sizeof(name)));) {
+		struct wanted *w = wanted_find(&h->consts, name);
 
 		if (w && w->have) {
 			n->constant[i] = w->value;
@@ -450,8 +388,8 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 		return atw_err_set(err, ATW_E_DAMAGED, "its DWARF cannot be read: %s",
 				   fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
 	r = answer(n, &h, types, err);
-	free(h.types.v);
-	free(h.consts.v);
+	wanted_deinit(&h.types);
+	wanted_deinit(&h.consts);
 	dwarf_end(h.dw);
 	return r;
 }

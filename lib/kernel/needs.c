@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "kernel/wanted.h"
 
 /* ---- the list ---- */
 
@@ -52,109 +53,14 @@ const char *needs_for_name(enum need_for f)
 	return f < FOR_COUNT ? names[f] : "";
 }
 
-/* ---- alternatives: "a.b|c.d" ---- */
-
-/* The next alternative as text in buf; NULL after the last. */
-static const char *alternative(const char *names, char *buf, size_t len)
-{
-	size_t n = strcspn(names, "|");
-
-	if (!*names)
-		return NULL;
-	snprintf(buf, len, "%.*s", (int)n, names);
-	return names + n + (names[n] == '|');
-}
-
 /* ---- out of the types ---- */
 
-/*
- * Names, each looked for once: all are found in one pass, since the types of a
- * kernel are many and lie far apart.
- */
-struct wanted {
-	char name[64];
-	uint32_t id;             /* types: of the one met, 0: none yet */
-	uint16_t owner;          /* which entry it is an alternative of, ... */
-	uint8_t place;           /* ... and the how manyth, from 1 */
-};
-
-struct wanted_list {
-	struct wanted *v;
-	size_t n;
-	bool first[256];         /* letters that names begin with */
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
-}
-
-static struct wanted *wanted_find(const struct wanted_list *l, const char *name)
-{
-	size_t lo = 0, hi = l->n;
-
-	if (!l->first[(unsigned char)name[0]])
-		return NULL;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		int c = strcmp(name, l->v[mid].name);
-
-		if (!c)
-			return &l->v[mid];
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
-}
-
-static size_t count_alternatives(const struct entry *e, size_t n)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		count++;
-		for (const char *p = e[i].names; *p; p++)
-			count += *p == '|';
-	}
-	return count;
-}
-
-/* Of "struct.member" only the struct. */
 static bool want(struct wanted_list *l, const struct entry *e, size_t n)
 {
-	struct wanted *v = realloc(l->v, (l->n + count_alternatives(e, n) + 1) * sizeof(*v));
-	char buf[128];
-
-	if (!v)
-		return false;
-	l->v = v;
-	for (size_t i = 0; i < n; i++) {
-		uint8_t place = 1;
-
-		for (const char *p = e[i].names; (p = alternative(p, buf, sizeof(buf)));) {
-			struct wanted *w = &l->v[l->n++];
-
-			*w = (struct wanted){ .owner = (uint16_t)i, .place = place++ };
-			snprintf(w->name, sizeof(w->name), "%.*s",
-				 (int)strcspn(buf, "."), buf);
-			l->first[(unsigned char)w->name[0]] = true;
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		if (!wanted_add(l, e[i].names, (uint16_t)i))
+			return false;
 	return true;
-}
-
-/* Sorted, each name once. */
-static void settle(struct wanted_list *l)
-{
-	size_t n = 0;
-
-	qsort(l->v, l->n, sizeof(*l->v), by_name);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || strcmp(l->v[i].name, l->v[n - 1].name))
-			l->v[n++] = l->v[i];
-	l->n = n;
 }
 
 static void find_member(struct needs *n, const struct btf *b,
@@ -162,7 +68,7 @@ static void find_member(struct needs *n, const struct btf *b,
 {
 	char path[128];
 
-	for (const char *p = members[i].names; (p = alternative(p, path, sizeof(path)));) {
+	for (const char *p = members[i].names; (p = wanted_alternative(p, path, sizeof(path)));) {
 		char *dot = strchr(path, '.');
 		struct wanted *w;
 		struct btf_member m;
@@ -172,7 +78,7 @@ static void find_member(struct needs *n, const struct btf *b,
 			continue;
 		*dot = 0;
 		w = wanted_find(l, path);
-		if (!w || !w->id || btf_member(b, w->id, dot + 1, &m) < 0 || m.width ||
+		if (!w || !w->id || btf_member(b, (uint32_t)w->id, dot + 1, &m) < 0 || m.width ||
 		    m.bit % 8 || m.bit / 8 >= NEED_NONE)
 			continue;
 		n->member[i] = (uint32_t)(m.bit / 8);
@@ -187,11 +93,11 @@ static void find_size(struct needs *n, const struct btf *b,
 {
 	char name[128];
 
-	for (const char *p = sizes[i].names; (p = alternative(p, name, sizeof(name)));) {
+	for (const char *p = sizes[i].names; (p = wanted_alternative(p, name, sizeof(name)));) {
 		struct wanted *w = wanted_find(l, name);
 		uint64_t size;
 
-		if (w && w->id && btf_size(b, w->id, &size) == ATW_OK && size < NEED_NONE) {
+		if (w && w->id && btf_size(b, (uint32_t)w->id, &size) == ATW_OK && size < NEED_NONE) {
 			n->size[i] = (uint32_t)size;
 			return;
 		}
@@ -231,7 +137,7 @@ static void look_at_all(const struct btf *b, struct wanted_list *types,
 			continue;
 		w = wanted_find(types, btf_name(b, id));
 		/* A struct goes before a typedef of the same name. */
-		if (w && (!w->id || (kind == BTF_STRUCT && btf_kind(b, w->id) != BTF_STRUCT)))
+		if (w && (!w->id || (kind == BTF_STRUCT && btf_kind(b, (uint32_t)w->id) != BTF_STRUCT)))
 			w->id = id;
 	}
 }
@@ -245,16 +151,16 @@ void needs_from_types(struct needs *n, const struct btf *b)
 	n->types = b && want(&types, members, N_MEMBERS) && want(&types, sizes, N_SIZES) &&
 		   want(&cs.names, consts, N_CONSTS);
 	if (n->types) {
-		settle(&types);
-		settle(&cs.names);
+		wanted_settle(&types);
+		wanted_settle(&cs.names);
 		look_at_all(b, &types, &cs);
-		for (size_t i = 0; i < N_MEMBERS; i++)
+		for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 			find_member(n, b, &types, i);
-		for (size_t i = 0; i < N_SIZES; i++)
+		for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 			find_size(n, b, &types, i);
 	}
-	free(types.v);
-	free(cs.names.v);
+	wanted_deinit(&types);
+	wanted_deinit(&cs.names);
 }
 
 /* ---- saying what is there ---- */
