@@ -60,7 +60,7 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 {
 	const struct needs *n = kernel_needs(k);
 	const struct btf *base = NULL;
-	uint64_t head = n->symbol[Y_btf_modules], at, next, last, back;
+	uint64_t head = n->symbol[Y_btf_modules], at = head, next = head, last = head, back;
 	struct kmem *m;
 	int r = kernel_kmem(k, &m, err);
 
@@ -73,7 +73,6 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 	    n->member[N_btf_name] == NEED_NONE)
 		return atw_err_set(err, ATW_E_MISSING, "this kernel has no list of them (btf_modules)");
 	r = kmem_u64(m, head, &at, err);
-	last = head;
 	for (; r == ATW_OK && at != head; last = at, at = next) {
 		/* A list in which every link is confirmed comes back to its head. */
 		r = kmem_u64(m, at + 8, &back, err);

@@ -172,6 +172,8 @@ size_t needs_count(void)
 
 struct need_info needs_at(const struct needs *n, size_t i)
 {
+	const size_t size = i - N_MEMBERS, constant = size - N_SIZES,
+		     symbol = constant - N_CONSTS;
 	const struct entry *e;
 	const char *kind;
 	bool have;
@@ -180,19 +182,18 @@ struct need_info needs_at(const struct needs *n, size_t i)
 		kind = "member";
 		e = &members[i];
 		have = n->member[i] != NEED_NONE;
-	} else if ((i -= N_MEMBERS) < N_SIZES) {
+	} else if (size < N_SIZES) {
 		kind = "size";
-		e = &sizes[i];
-		have = n->size[i];
-	} else if ((i -= N_SIZES) < N_CONSTS) {
+		e = &sizes[size];
+		have = n->size[size];
+	} else if (constant < N_CONSTS) {
 		kind = "constant";
-		e = &consts[i];
-		have = n->have_const[i];
+		e = &consts[constant];
+		have = n->have_const[constant];
 	} else {
-		i -= N_CONSTS;
 		kind = "symbol";
-		e = &symbols[i];
-		have = n->symbol[i];
+		e = &symbols[symbol];
+		have = n->symbol[symbol];
 	}
 	return (struct need_info){ kind, e->names, e->serves, e->must, have };
 }

@@ -375,7 +375,7 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 {
 	const struct page_abi *a = &m->abi;
 	unsigned order;
-	struct view v;
+	struct view v = { 0 };
 	bool hugetlb;
 	int64_t n;
 	int r = look(m, pfn, &v, err);
