@@ -85,16 +85,12 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 
 enum { CPUS_MAX = 65536 };       /* NR_CPUS is 8192 at most */
 
-int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
-		      struct atw_err *err)
+static int find_percpu(struct atw_kernel *k, struct kmem *m, struct atw_err *err)
 {
-	uint64_t at, ids, offset;
+	uint64_t at = 0, ids;
 	uint32_t count = 0;
-	struct kmem *m;
-	int r = kernel_kmem(k, &m, err);
+	int r = kernel_symbol(k, "__per_cpu_offset", &at, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "__per_cpu_offset", &at, err);
 	if (r == ATW_OK)
 		r = kernel_symbol(k, "nr_cpu_ids", &ids, err);
 	if (r == ATW_OK)
@@ -103,9 +99,25 @@ int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 		return r;
 	if (count > CPUS_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED, "nr_cpu_ids is %u", count);
-	if (cpu >= count)
+	k->percpu_at = at;
+	k->percpu_n = count;
+	return ATW_OK;
+}
+
+int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
+		      struct atw_err *err)
+{
+	uint64_t offset;
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	if (r == ATW_OK && !k->percpu_at)
+		r = find_percpu(k, m, err);
+	if (r < 0)
+		return r;
+	if (cpu >= k->percpu_n)
 		return ATW_END;
-	r = kmem_u64(m, at + (uint64_t)cpu * 8, &offset, err);
+	r = kmem_u64(m, k->percpu_at + (uint64_t)cpu * 8, &offset, err);
 	if (r == ATW_OK)
 		*ret = offset;
 	return r;

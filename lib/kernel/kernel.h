@@ -57,6 +57,9 @@ struct atw_kernel {
 	struct needs needs;
 	bool needs_done;
 	uint64_t init_task;
+	/* __per_cpu_offset[], and how many elements there are; 0: not looked for. */
+	uint64_t percpu_at;
+	uint32_t percpu_n;
 };
 
 /* Reads of the kernel's memory. */

@@ -19,7 +19,7 @@ static const enum need_symbol wanted[] = {
 	Y_page_offset_base, Y_vmalloc_base, Y_vmemmap_base, Y_max_pfn,
 	Y_image_text, Y_image_etext, Y_image_rodata, Y_image_erodata,
 	Y_image_data, Y_image_sdata, Y_image_edata, Y_image_bss, Y_image_ebss, Y_image_end,
-	Y_kunmap_local, Y_kmsan, Y_modules,
+	Y_kunmap_local, Y_kmsan, Y_modules, Y_per_cpu_start, Y_per_cpu_end,
 };
 enum { WANTED = sizeof(wanted) / sizeof(wanted[0]) };
 
@@ -215,6 +215,38 @@ void region_loaded_modules(struct plan *p)
 	}
 }
 
+/* All of it lies in one region, which is one that memory is taken from. */
+static bool is_taken_from(const struct plan *p, uint64_t first, uint64_t last)
+{
+	for (size_t i = 0; i < p->regions->n; i++) {
+		const struct atw_region *r = &p->regions->v[i];
+
+		if (r->first.u <= first && last <= r->last.u)
+			return !strcmp(r->name, "direct map") || !strcmp(r->name, "vmalloc");
+	}
+	return false;
+}
+
+/*
+ * Each CPU's copy of the static per-CPU data (mm/percpu.c). What is allocated
+ * per CPU lies behind it, and how much that is no symbol says.
+ */
+static void per_cpu(struct plan *p)
+{
+	/* 0 on x86_64 until 6.15, where the symbols were offsets. */
+	uint64_t start = p->symbol[Y_per_cpu_start], end = p->symbol[Y_per_cpu_end];
+	uint64_t size = end - start, offset, first;
+
+	if (!end || end <= start || size > SZ_16M)
+		return;
+	size = (size + p->page - 1) & ~(p->page - 1);
+	for (unsigned cpu = 0; atw_kernel_percpu(p->k, cpu, &offset, NULL) == ATW_OK; cpu++) {
+		first = start + offset;
+		if (!(first & (p->page - 1)) && is_taken_from(p, first, first + size - 1))
+			region_put(p, first, first + size - 1, "per-CPU");
+	}
+}
+
 /* ---- asking ---- */
 
 static void look_up_symbols(struct plan *p)
@@ -254,6 +286,7 @@ static void find_regions(struct atw_kernel *k)
 	default:
 		break;
 	}
+	per_cpu(&p);
 	join(k->regions);
 }
 
