@@ -296,8 +296,9 @@ fi
 cat >kpage.py <<'END'
 import struct, sys
 
-# Ageing goes on while we look: referenced, lru, active, idle, and what waits.
-AGEING = 1 << 2 | 1 << 5 | 1 << 6 | 1 << 25
+# Ageing goes on while we look (referenced, lru, active, idle), and so does the
+# writing back of the file (locked, dirty, writeback, reclaim).
+MOVING = 1 << 2 | 1 << 5 | 1 << 6 | 1 << 25 | 1 << 0 | 1 << 4 | 1 << 8 | 1 << 9
 NAMES = '''LOCKED ERROR REFERENCED UPTODATE DIRTY LRU ACTIVE SLAB WRITEBACK RECLAIM BUDDY
 MMAP ANON SWAPCACHE SWAPBACKED COMPOUND_HEAD COMPOUND_TAIL HUGE UNEVICTABLE HWPOISON
 NOPAGE KSM THP OFFLINE ZERO_PAGE IDLE PGTABLE'''.split()
@@ -318,7 +319,7 @@ for line in sys.stdin:
     flags = sum(1 << BIT[n] for n in names.strip().split(',') if n in BIT)
     want = word(flags_file, pfn) & (1 << 27) - 1
     # 6.10 to 7.1 call every anonymous page KSM (81401cebfc15).
-    wrong = (flags ^ want) & ~(AGEING | 1 << BIT['KSM'])
+    wrong = (flags ^ want) & ~(MOVING | 1 << BIT['KSM'])
     # Files are mapped by others too, which come and go.
     own = flags >> BIT['ANON'] & 1
     if wrong or (own and word(count_file, pfn) != int(count)):
