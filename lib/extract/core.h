@@ -16,6 +16,13 @@
 void core_note(struct buf *notes, const char *name, uint32_t type, const void *desc,
 	       size_t len);
 
+/*
+ * QEMU's note of one CPU, with its control registers but CR2 and no others.
+ * false: the source knows none of them.
+ */
+enum { CORE_QEMU_NOTE = 440 };
+bool core_qemu_note(struct atw_source *mem, uint64_t cpu, uint8_t note[CORE_QEMU_NOTE]);
+
 /* All of an extract's: CPUs without general registers, VMCOREINFO, what it is. */
 void core_notes(struct atw_kernel *k, struct buf *notes);
 /* e_machine */

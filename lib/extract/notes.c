@@ -10,12 +10,13 @@
 #include "format/elf.h"
 
 /* QEMU's note (target/i386/arch_dump.c): the control registers are last but one. */
-static bool qemu_note(struct atw_source *mem, uint64_t cpu, uint8_t note[440])
+bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
+		    uint8_t note[CORE_QEMU_NOTE])
 {
-	const uint32_t head[2] = { 1, 440 };
+	const uint32_t head[2] = { 1, CORE_QEMU_NOTE };
 	bool any = false;
 
-	memset(note, 0, 440);
+	memset(note, 0, CORE_QEMU_NOTE);
 	memcpy(note, head, sizeof(head));
 	for (unsigned i = 0; i < 5; i++) {
 		char key[40];
@@ -38,7 +39,7 @@ static void cpu_notes(struct atw_source *mem, struct buf *notes)
 {
 	static const uint8_t zero[4096];
 	uint64_t n = 0;
-	uint8_t note[440];
+	uint8_t note[CORE_QEMU_NOTE];
 
 	atw_fact_u64(mem, "cpus", &n);
 	for (uint64_t i = 0; i < n; i++) {
@@ -51,7 +52,7 @@ static void cpu_notes(struct atw_source *mem, struct buf *notes)
 				  b.len < sizeof(zero) ? b.len : sizeof(zero));
 	}
 	for (uint64_t i = 0; i < n; i++)
-		if (qemu_note(mem, i, note))
+		if (core_qemu_note(mem, i, note))
 			core_note(notes, "QEMU", 0, note, sizeof(note));
 }
 

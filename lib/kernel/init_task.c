@@ -50,14 +50,13 @@ static int on_name(void *arg, atw_pa at, struct search *s)
 
 static int by_looks(struct hunt *h, struct atw_err *err)
 {
-	static const char *const names[] = { "swapper/0\0\0\0\0\0\0", "swapper\0\0\0\0\0\0\0\0" };
 	int r = needs_check(h->n, FOR_TASKS, err);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < 2 && !h->found; i++)
-		search_kernel(h->k, names[i], 16, h->n->member[N_task_comm] % 8 ? 1 : 8,
-			      on_name, h);
+	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !h->found; i++)
+		search_kernel(h->k, search_first_task[i], SEARCH_COMM,
+			      h->n->member[N_task_comm] % 8 ? 1 : 8, on_name, h);
 	return h->found ? ATW_OK :
 		atw_err_set(err, ATW_E_MISSING,
 			    "the first task (init_task) was not found: no symbol names it, and no task called swapper heads a list of tasks");

@@ -237,7 +237,6 @@ static int on_name(void *arg, atw_pa at, struct search *s)
 
 int root_by_task(struct atw_source *mem, struct root_task *ret, struct atw_err *err)
 {
-	static const char *const names[] = { "swapper/0\0\0\0\0\0\0", "swapper\0\0\0\0\0\0\0\0" };
 	struct hunt h = { .mem = mem };
 	struct atw_blob machine;
 	int r = 0;
@@ -248,8 +247,9 @@ int root_by_task(struct atw_source *mem, struct root_task *ret, struct atw_err *
 	search_memory(mem, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN, on_types, &h);
 	if (!h.types)
 		return atw_err_set(err, ATW_E_MISSING, "no kernel's types (BTF) in memory");
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !r; i++)
-		r = search_memory(mem, names[i], 16, h.off[COMM] % 8 ? 1 : 8, on_name, &h);
+	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !r; i++)
+		r = search_memory(mem, search_first_task[i], SEARCH_COMM,
+				  h.off[COMM] % 8 ? 1 : 8, on_name, &h);
 	if (r <= 0)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "no first task in memory whose page tables lead to itself");

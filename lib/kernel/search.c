@@ -37,6 +37,8 @@ size_t search_read(struct search *s, atw_pa at, void *buf, size_t len)
 
 const unsigned char search_types[8] = { 0x9f, 0xeb, 1, 0, 24, 0, 0, 0 };
 
+const char search_first_task[SEARCH_FIRST_TASKS][SEARCH_COMM] = { "swapper/0", "swapper" };
+
 uint64_t search_types_length(struct search *s, atw_pa at)
 {
 	enum { LEAST = 64 * 1024, MOST = 64 * 1024 * 1024 };

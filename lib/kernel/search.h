@@ -26,6 +26,9 @@ int search_memory(struct atw_source *mem, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg);
 /* Places of types are multiples of 4 in every kernel (scripts/link-vmlinux.sh). */
 enum { SEARCH_TYPES_ALIGN = 4 };
+/* What the first task is called, with the zeroes behind it (TASK_COMM_LEN). */
+enum { SEARCH_FIRST_TASKS = 2, SEARCH_COMM = 16 };
+extern const char search_first_task[SEARCH_FIRST_TASKS][SEARCH_COMM];
 /* What begins like types and is none costs time: so many are tried. */
 enum { SEARCH_TYPES_TRIES = 64 };
 /* How BTF begins: magic, version 1, no flags, a header of 24 bytes. */

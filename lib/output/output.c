@@ -243,23 +243,28 @@ uint64_t atw_output_rows(const struct atw_output *out)
 	return out->rows;
 }
 
+/* NULL: no memory. */
+static char *formatted(const char *fmt, va_list ap)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, ap) < 0 ? NULL : text;
+}
+
 int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 {
 	_auto_free char *text = NULL;
 	va_list ap;
-	int n;
 
 	if (out->state != TAKING)
 		return not_taking(out, NULL);
 	if (!out->sink.notes || out->sorter || out->group)
 		return ATW_OK;
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	text = formatted(fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		text = NULL;
+	if (!text)
 		return ATW_E_NOMEM;
-	}
 	out->heading.len = 0;
 	text_plain(&out->heading, text);
 	return out->heading.failed ? ATW_E_NOMEM : ATW_OK;
@@ -269,24 +274,21 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 {
 	_auto_free char *text = NULL;
 	va_list ap;
-	int n;
 
 	if (out->state != TAKING)
 		return not_taking(out, NULL);
 	if (!out->sink.notes)
 		return ATW_OK;
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	text = formatted(fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		text = NULL;
+	if (!text)
 		return ATW_E_NOMEM;
-	}
 	/* A blank line parts them from the table. */
 	if (!out->notes.len)
 		buf_char(&out->notes, '\n');
 	text_lines(&out->notes, text);
-	if (!n || text[n - 1] != '\n')
+	if (!*text || text[strlen(text) - 1] != '\n')
 		buf_char(&out->notes, '\n');
 	return out->notes.failed ? ATW_E_NOMEM : ATW_OK;
 }

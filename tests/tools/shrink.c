@@ -24,6 +24,8 @@
 
 #include <atwalk/atwalk.h>
 
+#include "extract/core.h"
+
 struct table {
 	uint64_t pa, len;
 };
@@ -207,70 +209,23 @@ static const struct machine *find_machine(void)
 	errx(2, "%s: a machine this tool does not know", in_name);
 }
 
-struct notes {
-	uint8_t *data;
-	size_t len;
-};
-
-static void add_note(struct notes *n, const char *name, uint32_t type,
-		     const void *desc, size_t len)
-{
-	size_t name_len = strlen(name) + 1, name_room = (name_len + 3) & ~(size_t)3;
-	size_t room = (len + 3) & ~(size_t)3;
-	const Elf64_Nhdr h = { (uint32_t)name_len, (uint32_t)len, type };
-	uint8_t *p = realloc(n->data, n->len + sizeof(h) + name_room + room);
-
-	if (!p)
-		err(2, "notes");
-	n->data = p;
-	p += n->len;
-	memset(p, 0, sizeof(h) + name_room + room);
-	memcpy(p, &h, sizeof(h));
-	memcpy(p + sizeof(h), name, name_len);
-	memcpy(p + sizeof(h) + name_room, desc, len);
-	n->len += sizeof(h) + name_room + room;
-}
-
-/* QEMU's note (target/i386/arch_dump.c): the control registers are last but one. */
-static bool qemu_note(uint64_t cpu, uint8_t note[440])
-{
-	const uint32_t head[2] = { 1, 440 };
-	bool any = false;
-
-	memset(note, 0, 440);
-	memcpy(note, head, sizeof(head));
-	for (unsigned i = 0; i < 5; i++) {
-		char key[40];
-		uint64_t cr;
-
-		/* CR2 is an address somebody touched, and none of ours. */
-		if (i == 2)
-			continue;
-		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr%u", cpu, i);
-		if (atw_fact_u64(in, key, &cr) != ATW_OK)
-			continue;
-		memcpy(note + 392 + 8 * i, &cr, 8);
-		any = true;
-	}
-	return any;
-}
-
-static struct notes make_notes(const struct machine *m,
-			       const struct atw_vmcoreinfo *vi)
+static struct buf make_notes(const struct machine *m, const struct atw_vmcoreinfo *vi)
 {
 	static const uint8_t zero[512];
-	struct notes n = { 0 };
+	struct buf n = { 0 };
 	uint64_t cpus = 0;
-	uint8_t note[440];
+	uint8_t note[CORE_QEMU_NOTE];
 
 	atw_fact_u64(in, "cpus", &cpus);
 	for (uint64_t i = 0; i < cpus; i++)
-		add_note(&n, "CORE", NT_PRSTATUS, zero, m->prstatus);
+		core_note(&n, "CORE", NT_PRSTATUS, zero, m->prstatus);
 	for (uint64_t i = 0; i < cpus; i++)
-		if (qemu_note(i, note))
-			add_note(&n, "QEMU", 0, note, sizeof(note));
+		if (core_qemu_note(in, i, note))
+			core_note(&n, "QEMU", 0, note, sizeof(note));
 	if (vi)
-		add_note(&n, "VMCOREINFO", 0, vi->text, vi->len);
+		core_note(&n, "VMCOREINFO", 0, vi->text, vi->len);
+	if (n.failed)
+		errx(2, "notes: out of memory");
 	return n;
 }
 
@@ -281,7 +236,7 @@ static void put(FILE *f, const void *p, size_t len, const char *name)
 }
 
 static void write_elf(const char *name, const struct machine *m,
-		      const struct notes *notes, const struct run *runs, size_t n)
+		      const struct buf *notes, const struct run *runs, size_t n)
 {
 	Elf64_Ehdr eh = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -368,7 +323,7 @@ int main(int argc, char **argv)
 	struct atw_kernel_opts o = { .size = sizeof(o) };
 	struct atw_err why = { 0 };
 	struct atw_kernel *kernel, *k;
-	struct notes notes;
+	struct buf notes;
 	struct run *runs;
 	uint64_t cpus = 0;
 	size_t nruns;
@@ -404,7 +359,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; opt.list && i < tables.n; i++)
 		printf("0x%016" PRIx64 " %" PRIu64 "\n", tables.v[i].pa, tables.v[i].len);
 	free(runs);
-	free(notes.data);
+	buf_deinit(&notes);
 	free(tables.v);
 	atw_kernel_close(kernel);
 	atw_source_close(in);
