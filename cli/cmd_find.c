@@ -296,10 +296,13 @@ static bool settle(struct find *f)
 		remark(f->c, "%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged), so that more may map it%s%.200s",
 		       f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
 		       n->damaged ? ": " : "", n->damage.text);
+	if (n->unstable)
+		remark(f->c, "%s: %" PRIu64 " page table%s changed whenever it was read, so that more may map it",
+		       f->src.name, n->unstable, n->unstable == 1 ? "" : "s");
 	if (f->nameless)
 		remark(f->c, "%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
 		       f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
-	return lost || unread || f->limit || f->nameless || f->src.defective;
+	return lost || n->unstable || unread || f->limit || f->nameless || f->src.defective;
 }
 
 static int list(struct find *f)

@@ -41,7 +41,7 @@ struct map {
 	struct tally tally[16];
 	size_t ntally;
 	/* Of the rows that passed the filter; holes counts them all. */
-	uint64_t rows, lost, excluded, damaged, bad, soft, repeats, mixed, holes;
+	uint64_t rows, lost, excluded, damaged, unstable, bad, soft, repeats, mixed, holes;
 	bool mapped;                     /* anything at all, filtered out or not */
 	unsigned split, depth;
 	struct atw_range held;           /* met, and not shown yet */
@@ -57,7 +57,8 @@ static void count(struct map *m, const struct atw_range *g)
 	m->rows++;
 	if (g->loss)
 		*(g->loss == ATW_LOST_EXCLUDED ? &m->excluded :
-		  g->loss == ATW_LOST_DAMAGED  ? &m->damaged : &m->lost) += 1;
+		  g->loss == ATW_LOST_DAMAGED  ? &m->damaged :
+		  g->loss == ATW_LOST_UNSTABLE ? &m->unstable : &m->lost) += 1;
 	else if (g->repeat_of)
 		m->repeats++;
 	else if (g->kind == ATW_BAD)
@@ -322,6 +323,9 @@ static void summary(struct map *m)
 	if (m->damaged)
 		atw_output_note(m->out, "%" PRIu64 " range%s unknown: the tables are damaged",
 				m->damaged, m->damaged == 1 ? " is" : "s are");
+	if (m->unstable)
+		atw_output_note(m->out, "%" PRIu64 " range%s unstable: the tables were changed whenever they were read",
+				m->unstable, m->unstable == 1 ? " is" : "s are");
 	if (m->bad)
 		atw_output_note(m->out, "%" PRIu64 " %s bad: reserved bits are set",
 				m->bad, m->bad == 1 ? "entry is" : "entries are");

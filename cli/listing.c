@@ -13,6 +13,7 @@ static const char *const states[] = {
 	[STATE_POISON] = "poison", [STATE_DEVICE] = "device",
 	[STATE_MARKER] = "marker", [STATE_GUARD] = "guard",
 	[STATE_LOST] = "lost", [STATE_EXCLUDED] = "excluded",
+	[STATE_UNSTABLE] = "unstable",
 	[STATE_BAD] = "bad", [STATE_REPEAT] = "repeat",
 };
 static const struct atw_names state_names = {
@@ -100,7 +101,8 @@ static enum state state_of(unsigned kind, unsigned loss, enum atw_soft soft)
 	};
 
 	if (loss)
-		return loss == ATW_LOST_EXCLUDED ? STATE_EXCLUDED : STATE_LOST;
+		return loss == ATW_LOST_EXCLUDED ? STATE_EXCLUDED :
+		       loss == ATW_LOST_UNSTABLE ? STATE_UNSTABLE : STATE_LOST;
 	switch (kind) {
 	case ATW_LEAF:
 		return STATE_PRESENT;

@@ -37,6 +37,14 @@ struct atw_source_spec {
 	uint64_t load;           /* raw: physical address of the first byte */
 };
 
+/* One of several places to read. */
+struct atw_piece {
+	atw_pa pa;
+	void *buf;
+	size_t len;              /* bytes */
+	ssize_t got;             /* out: as read() returns it */
+};
+
 struct atw_source;
 
 struct atw_source_ops {
@@ -90,6 +98,13 @@ struct atw_source_ops {
 	 * read, and nobody scans all of it.
 	 */
 	bool live;
+	/*
+	 * Optional, for sources where each read has a cost of its own. Reads
+	 * all pieces in this order, so that the last one tells of a moment
+	 * after the first.
+	 */
+	void (*read_many)(struct atw_source *s, struct atw_piece *piece, size_t n,
+			  struct atw_err *err);
 };
 
 struct atw_source {
@@ -127,6 +142,12 @@ ATW_API void atw_source_close(struct atw_source *s);
 /* The operations, with holes inside a range handled: see source.h's ops. */
 ATW_API ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 			 struct atw_err *err);
+/*
+ * Several places in this order, one after the other; each piece's `got` is as
+ * atw_read() returns it, and `err` is about the last that is negative.
+ */
+ATW_API void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			   struct atw_err *err);
 ATW_API int atw_extent_at(struct atw_source *s, atw_pa pa,
 			  struct atw_extent *ret);
 ATW_API int atw_fact(struct atw_source *s, const char *key,

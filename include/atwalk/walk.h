@@ -21,6 +21,17 @@ struct atw_root {
 	bool have;
 };
 
+/*
+ * A word that says whether page tables are still in use: they are as long as
+ * (word & mask) == value, or, if `differs`, as long as it is not.
+ */
+struct atw_guard {
+	atw_pa at;
+	uint64_t mask, value;
+	uint8_t len;             /* bytes of the word: 4 or 8; 0: no guard */
+	bool differs;
+};
+
 /* Plain data; the source is borrowed. */
 struct atw_space {
 	struct atw_source *mem;
@@ -32,6 +43,8 @@ struct atw_space {
 	 * isolation: what user mode uses, and what the kernel uses).
 	 */
 	struct atw_root low, high;
+	/* Of tables that may end while they are read: looked at after each read. */
+	struct atw_guard guard[2];
 };
 
 /* Why a table could not be asked. */
@@ -40,6 +53,7 @@ enum atw_loss {
 	ATW_LOST,                /* the source has no such memory */
 	ATW_LOST_EXCLUDED,       /* it was filtered out when the dump was made */
 	ATW_LOST_DAMAGED,        /* it is there and cannot be read: see the error */
+	ATW_LOST_UNSTABLE,       /* it was changed whenever it was read */
 };
 
 /* One entry on the way down. */
@@ -61,6 +75,11 @@ struct atw_step {
  *   TABLE   one entry, before what lies below it, if asked for
  * `loss` set: the table that would answer for this piece could not be read;
  * path ends with the entry that points to it.
+ *
+ * A running machine changes its tables while they are read. So the entries that
+ * lead to a table are read again after it; where they lead elsewhere by then,
+ * the walk goes on from what they say now (a TABLE piece that was returned is
+ * returned again), and gives up on a place that never holds still.
  */
 struct atw_seen {
 	atw_va va;               /* of the first entry's slot */
@@ -105,6 +124,7 @@ struct atw_walk_stats {
 	uint64_t leaves;         /* entries returned as LEAF, folded ones not */
 	uint64_t folded;         /* tables not read because they repeat */
 	uint64_t lost;           /* tables not to be had */
+	uint64_t changed;        /* entries that led elsewhere after their table was read */
 };
 
 struct atw_walk;
@@ -113,8 +133,8 @@ ATW_API int atw_walk_open(const struct atw_space *sp,
 			  const struct atw_walk_opts *o, struct atw_walk **ret,
 			  struct atw_err *err);
 /*
- * ATW_OK, ATW_END, or ATW_E_LIMIT when the budget is used up: what follows is
- * unknown then. `*ret` is the walk's own and changes with the next call.
+ * ATW_OK, ATW_END, or ATW_E_LIMIT when the budget is used up or the tables are
+ * no longer in use: what follows is unknown then. `*ret` is the walk's own and changes with the next call.
  */
 ATW_API int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
 			  struct atw_err *err);

@@ -304,6 +304,8 @@ static void lost(struct finder *f, const struct atw_seen *s, const struct atw_wa
 		f->excluded++;
 	else if (s->loss == ATW_LOST_DAMAGED && !f->damaged++)
 		f->damage = *atw_walk_error(w);
+	else if (s->loss == ATW_LOST_UNSTABLE)
+		f->unstable++;
 	else if (s->loss == ATW_LOST)
 		f->lost++;
 }

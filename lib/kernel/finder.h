@@ -46,7 +46,7 @@ struct finder {
 	struct hit *hit;         /* of one space, in order of address */
 	size_t n, cap;
 	uint64_t leaves;         /* looked at */
-	uint64_t lost, excluded, damaged;       /* tables that are not to be had */
+	uint64_t lost, excluded, damaged, unstable;     /* tables that are not to be had */
 	struct atw_err damage;   /* the first one */
 };
 

@@ -90,6 +90,35 @@ static bool is_isolated(const struct atw_kernel *k, uint64_t root)
 	return kernel && user && mm_is_user_copy(kernel, user, swapper);
 }
 
+/*
+ * exit_mmap() takes the tables down when the last user is gone, and the root
+ * and the mm_struct itself are free for others after that.
+ */
+static int set_guards(const struct members *v, uint64_t mm, uint64_t pgd,
+		      struct atw_space *sp, struct atw_err *err)
+{
+	struct atw_guard *users = &sp->guard[0], *root = &sp->guard[1];
+	uint64_t at;
+	int r;
+
+	if (!atw_source_is_live(sp->mem) || !member_have(v, N_mm_users))
+		return ATW_OK;
+	*users = (struct atw_guard){ .mask = UINT32_MAX, .differs = true };
+	*root = (struct atw_guard){ .mask = UINT64_MAX, .value = pgd };
+	r = member_at(v, mm, N_mm_users, &at, err);
+	if (r == ATW_OK)
+		r = kmem_physical(v->m, at, &users->at, err);
+	if (r == ATW_OK)
+		r = member_at(v, mm, N_mm_pgd, &at, err);
+	if (r == ATW_OK)
+		r = kmem_physical(v->m, at, &root->at, err);
+	if (r == ATW_OK) {
+		users->len = 4;
+		root->len = 8;
+	}
+	return r;
+}
+
 int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		struct atw_err *err)
 {
@@ -104,6 +133,8 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		r = member_get(&v, mm, N_mm_pgd, &pgd, err);
 	if (r == ATW_OK)
 		r = kmem_physical(v.m, pgd, &n.root, err);
+	if (r == ATW_OK)
+		r = set_guards(&v, mm, pgd, &n.space, err);
 	if (r < 0)
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	n.isolated = is_isolated(k, n.root.u);

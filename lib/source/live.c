@@ -200,50 +200,84 @@ static void live_close(struct atw_source *s)
 
 /* ---- memory ---- */
 
-/* One run of the program: up to LIVE_BATCH pieces that end where pages do. */
-static ssize_t read_batch(struct live *l, uint64_t pa, char *buf, size_t len,
-			  struct atw_err *err)
+/*
+ * Pieces that wait for one run of the program, none of them across the end of a
+ * page, and where their bytes are to go.
+ */
+struct batch {
+	size_t n;
+	struct {
+		char *to;
+		ssize_t *got;    /* of the whole that it is a part of */
+	} part[LIVE_BATCH];
+};
+
+/* RAM that the kernel took out of its own map is no hole. */
+static int not_mapped(uint64_t pa, struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_IO, "the kernel itself does not map physical 0x%" PRIx64,
+			   pa);
+}
+
+static void run_batch(struct live *l, struct batch *b, struct atw_err *err)
 {
 	struct live_area *a = l->bpf.area;
-	size_t n = 0, put = 0, done = 0;
-	int r;
+	int r = b->n ? live_bpf_read(&l->bpf, b->n, err) : ATW_OK;
 
-	while (n < LIVE_BATCH && put < len) {
-		size_t piece = LIVE_PIECE - ((pa + put) & (LIVE_PIECE - 1));
+	for (size_t i = 0; i < b->n; i++) {
+		ssize_t *got = b->part[i].got;
 
-		if (piece > len - put)
-			piece = len - put;
-		a->piece[n++] = (struct live_piece){
-			l->base + pa + put, (uint32_t)piece, -EFAULT,
-		};
-		put += piece;
+		/* Parts behind one that failed are of no use. */
+		if (*got < 0)
+			continue;
+		if (r < 0) {
+			*got = r;
+		} else if (a->piece[i].result) {
+			*got = not_mapped(a->piece[i].va - l->base, err);
+		} else {
+			memcpy(b->part[i].to, a->data[i], a->piece[i].len);
+			*got += a->piece[i].len;
+		}
 	}
-	r = live_bpf_read(&l->bpf, n, err);
-	if (r < 0)
-		return r;
+	b->n = 0;
+}
+
+static void live_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			   struct atw_err *err)
+{
+	struct live *l = s->impl;
+	struct batch b = { .n = 0 };
+
 	for (size_t i = 0; i < n; i++) {
-		/* RAM that the kernel took out of its own map: it is no hole. */
-		if (a->piece[i].result)
-			return done ? (ssize_t)done :
-			       atw_err_set(err, ATW_E_IO,
-					   "the kernel itself does not map physical 0x%" PRIx64, pa);
-		memcpy(buf + done, a->data[i], a->piece[i].len);
-		done += a->piece[i].len;
+		struct atw_piece *p = &piece[i];
+		const struct extent *e = extents_find(&l->ram, p->pa.u);
+		uint64_t left = e ? e->len - (p->pa.u - e->start) : 0;
+		size_t len = p->len < left ? p->len : (size_t)left;
+
+		p->got = 0;
+		for (size_t put = 0, part; put < len; put += part) {
+			part = LIVE_PIECE - ((p->pa.u + put) & (LIVE_PIECE - 1));
+			if (part > len - put)
+				part = len - put;
+			if (b.n == LIVE_BATCH)
+				run_batch(l, &b, err);
+			l->bpf.area->piece[b.n] = (struct live_piece){
+				l->base + p->pa.u + put, (uint32_t)part, -EFAULT,
+			};
+			b.part[b.n].to = (char *)p->buf + put;
+			b.part[b.n++].got = &p->got;
+		}
 	}
-	return (ssize_t)done;
+	run_batch(l, &b, err);
 }
 
 static ssize_t live_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 			 struct atw_err *err)
 {
-	struct live *l = s->impl;
-	const struct extent *e = extents_find(&l->ram, pa.u);
-	uint64_t left;
+	struct atw_piece p = { pa, buf, len, 0 };
 
-	if (!e)
-		return 0;
-	left = e->len - (pa.u - e->start);
-	return read_batch(l, pa.u, buf, len < left ? len : (size_t)left, err);
+	live_read_many(s, &p, 1, err);
+	return p.got;
 }
 
 static int live_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
@@ -356,6 +390,7 @@ const struct atw_source_ops source_live = {
 	.open = live_open,
 	.close = live_close,
 	.read = live_read,
+	.read_many = live_read_many,
 	.extent = live_extent,
 	.fact = live_fact,
 	.describe = live_describe,

@@ -32,6 +32,24 @@ ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 	return (ssize_t)done;
 }
 
+/* Kinds compiled before there was such a thing have a shorter table. */
+static bool reads_many(const struct atw_source_ops *ops)
+{
+	return ops->size >= offsetof(struct atw_source_ops, read_many) + sizeof(ops->read_many) &&
+	       ops->read_many;
+}
+
+void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+		   struct atw_err *err)
+{
+	if (reads_many(s->ops)) {
+		s->ops->read_many(s, piece, n, err);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		piece[i].got = atw_read(s, piece[i].pa, piece[i].buf, piece[i].len, err);
+}
+
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	return s->ops->extent(s, pa, ret);

@@ -27,12 +27,23 @@ static ssize_t trace_peek(struct atw_source *s, atw_pa pa, size_t len,
 	return n;
 }
 
+static void trace_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+		       struct atw_err *err)
+{
+	struct trace *t = s->impl;
+
+	atw_read_many(s->below, piece, n, err);
+	for (size_t i = 0; i < n; i++)
+		t->fn(t->arg, piece[i].pa, piece[i].len, piece[i].got);
+}
+
 #define TRACE_OPS(...) { \
 	.size = sizeof(struct atw_source_ops), \
 	.name = "trace", \
 	.help = "reports reads", \
 	.close = wrap_close, \
 	.read = trace_read, \
+	.read_many = trace_many, \
 	.extent = wrap_extent, \
 	.fact = wrap_fact, \
 	.describe = wrap_describe, \

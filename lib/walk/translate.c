@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "walk/live.h"
 #include "walk/memory.h"
 #include "walk/space.h"
 
@@ -54,8 +55,8 @@ copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy
 	return NULL;
 }
 
-int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
-		  struct atw_err *err)
+static int translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
+		     struct atw_err *err)
 {
 	const struct atw_paging *pg = &sp->paging;
 	unsigned rights = ATW_RIGHTS_ALL, level = pg->nlevels - 1u, depth = 0;
@@ -112,6 +113,52 @@ int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 	ret->repeat_of = 0;
 	ret->words = depth ? &ret->path[depth - 1].word : NULL;
 	return ATW_OK;
+}
+
+/* Do the entries still lead where they led? The lowest is looked at first. */
+static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
+{
+	const struct atw_paging *pg = &sp->paging;
+	struct atw_piece piece[ATW_MAX_LEVELS];
+	uint64_t word[ATW_MAX_LEVELS] = { 0 };
+	unsigned n = 0;
+
+	for (unsigned d = s->depth; d-- > 0;)
+		if (s->path[d].kind == ATW_TABLE) {
+			piece[n] = (struct atw_piece){ s->path[d].at, &word[n],
+						       pg->word_size, 0 };
+			n++;
+		}
+	atw_read_many(sp->mem, piece, n, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const struct atw_step *t = &s->path[n - 1 - i];
+
+		if (piece[i].got != pg->word_size ||
+		    !live_same(pg, t->level, t->word, word[i]))
+			return false;
+	}
+	return true;
+}
+
+enum { TRIES = 8 };
+
+int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
+		  struct atw_err *err)
+{
+	int r = translate(sp, va, ret, err);
+
+	if (r < 0 || !atw_source_is_live(sp->mem))
+		return r;
+	for (int i = 0; i < TRIES && r == ATW_OK; i++) {
+		if (path_holds(sp, ret))
+			return r;
+		r = translate(sp, va, ret, err);
+	}
+	if (r == ATW_OK) {
+		ret->loss = ATW_LOST_UNSTABLE;
+		ret->kind = ATW_TABLE;
+	}
+	return r;
 }
 
 ssize_t atw_space_read(const struct atw_space *sp, atw_va va, void *buf,

@@ -13,49 +13,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "walk/live.h"
 #include "walk/memory.h"
 #include "walk/space.h"
-
-struct frame {
-	const void *words;
-	uint64_t va;             /* of slot 0, without the half's upper bits */
-	uint32_t next, end;      /* slots still to look at */
-	uint32_t avail;          /* slots whose words were read */
-	uint32_t fold;           /* slots from `next` on that repeat the last */
-	uint32_t unfold;         /* slots below this are walked one by one */
-	uint8_t rights;
-	enum atw_loss loss;      /* of slots at and past avail */
-	atw_pa table;
-};
-
-/* A half of the address space, clipped to what was asked for. */
-struct half {
-	struct atw_root root;
-	uint64_t lo, hi;         /* translated bits, inclusive */
-	uint64_t upper;          /* what those bits lack to be canonical */
-};
-
-struct atw_walk {
-	struct atw_space sp;
-	struct atw_walk_opts o;
-	unsigned bottom;         /* the lowest level to descend to */
-	struct half half[2];
-	unsigned nhalves, at_half;
-
-	struct frame stack[ATW_MAX_LEVELS];
-	int top;                 /* index into stack, -1: before a half's root */
-	bool descend;            /* the entry at stack[top].next - 1 is a table */
-	atw_pa child;
-
-	uint64_t attrs[ATW_MAX_LEVELS];
-	/* Those of them that are address all the same in a leaf of one slot. */
-	uint64_t address[ATW_MAX_LEVELS];
-	void *scratch[ATW_MAX_LEVELS];
-	struct atw_seen seen;
-	struct atw_walk_stats stats;
-	struct atw_err damage;   /* of the last table that could not be read */
-	struct atw_err stop;     /* why the walk ended early; it stays ended */
-};
+#include "walk/state.h"
 
 static uint64_t low_mask(unsigned bits)
 {
@@ -165,6 +126,10 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 		}
 	}
+	if (live_walk_init(w, err) < 0) {
+		atw_walk_close(w);
+		return ATW_E_NOMEM;
+	}
 	split_halves(w);
 	*ret = w;
 	return ATW_OK;
@@ -176,15 +141,11 @@ void atw_walk_close(struct atw_walk *w)
 		return;
 	for (unsigned l = 0; l < ATW_MAX_LEVELS; l++)
 		free(w->scratch[l]);
+	live_walk_deinit(w);
 	free(w);
 }
 
 /* ---- going down ---- */
-
-static unsigned level_of(const struct atw_walk *w, int depth)
-{
-	return w->sp.paging.nlevels - 1u - (unsigned)depth;
-}
 
 /* Slots of a table based at `va` that the half's range touches. */
 static void clip(const struct atw_walk *w, struct frame *f, unsigned level)
@@ -217,9 +178,15 @@ static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
 	}
 	*f = (struct frame){ .va = va, .rights = (uint8_t)rights, .table = table };
 	clip(w, f, level);
-	got = memory_words(w->sp.mem, table, bytes, w->scratch[level],
-			   &f->words, &f->loss, &w->damage);
-	f->avail = (uint32_t)(got / ws);
+	if (w->live) {
+		if (!live_table(w, level, table, f))
+			return;
+		got = (size_t)f->avail * ws;
+	} else {
+		got = memory_words(w->sp.mem, table, bytes, w->scratch[level],
+				   &f->words, &f->loss, &w->damage);
+		f->avail = (uint32_t)(got / ws);
+	}
 	w->stats.tables++;
 	if (got < bytes) {
 		w->stats.lost++;
@@ -323,6 +290,43 @@ static uint64_t alike(const struct atw_walk *w, unsigned level, uint64_t word)
 	return w->attrs[level] & ~w->address[level];
 }
 
+/* Does the slot begin before where the walk was set back to go on? */
+static bool is_remainder(const struct atw_walk *w, const struct frame *f, uint32_t slot)
+{
+	unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
+	uint64_t va = f->va + ((uint64_t)slot << shift);
+
+	return w->resume > va && (w->resume - va) >> shift == 0;
+}
+
+/*
+ * A table was taken out when a part of what it answers for had been returned.
+ * If nothing has come in its place, that is the answer for the rest; a page of
+ * the whole slot cannot be returned in part.
+ */
+static void give_rest(struct atw_walk *w, uint32_t i, enum atw_kind kind, uint64_t word,
+		      bool *emit)
+{
+	struct frame *f = &w->stack[w->top];
+	struct atw_seen *s = piece(w, i, 1, kind);
+	uint64_t done = w->resume - (s->va.u & ~w->half[w->at_half].upper);
+
+	s->va.u += done;
+	s->size -= done;
+	s->pa = f->table;
+	step(w, i, kind, word, f->rights);
+	*emit = true;
+	if (kind == ATW_ABSENT && !word) {
+		s->pa = ATW_PA(0);
+		*emit = w->o.want & ATW_K(ATW_ABSENT);
+		return;
+	}
+	s->loss = ATW_LOST_UNSTABLE;
+	s->kind = ATW_TABLE;
+	s->words = NULL;
+	w->stats.lost++;
+}
+
 /*
  * Look at the next run of the top table. Sets *emit when w->seen is a piece
  * the caller asked for.
@@ -350,6 +354,10 @@ static void advance(struct atw_walk *w, bool *emit)
 	}
 	word = load_word(f->words, ws, i);
 	kind = entry_kind(pg, level, word);
+	if (w->live && kind != ATW_TABLE && is_remainder(w, f, i)) {
+		give_rest(w, i, kind, word, emit);
+		return;
+	}
 	switch (kind) {
 	case ATW_ABSENT:
 		*emit = w->o.want & ATW_K(ATW_ABSENT) ||
@@ -431,6 +439,7 @@ int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
 			advance(w, &emit);
 		} else if (--w->top < 0) {
 			w->at_half++;
+			w->resume = 0;
 		}
 	}
 	*ret = &w->seen;

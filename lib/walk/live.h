@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live.h - reads of tables that change meanwhile.
+ *
+ * What is read of a running machine is as good as the way there: a table that
+ * was freed may be anybody's page by now. So tables are read together with the
+ * entries that led to them, those last, from the lowest up to the root and to
+ * what guards the root. As long as all of them still lead where they led, the
+ * tables were in use when they were read.
+ *
+ * Where one leads elsewhere, the walk is set back to it. What was returned
+ * before is not returned again: `resume` is where it goes on, and if that is
+ * inside of what has become one entry, a remainder of it is the next piece.
+ */
+#ifndef WALK_LIVE_H
+#define WALK_LIVE_H
+
+#include <atwalk/walk.h>
+
+struct atw_walk;
+struct frame;
+
+/* Nothing to be done for sources that hold still. */
+int live_walk_init(struct atw_walk *w, struct atw_err *err);
+void live_walk_deinit(struct atw_walk *w);
+
+/*
+ * Fill in the words of the table that the entry before stack[top].next leads
+ * to, or of the root. false: it was not to be had; the walk was set back to an
+ * entry above, or stopped.
+ */
+bool live_table(struct atw_walk *w, unsigned level, atw_pa table, struct frame *f);
+
+/* Do both words lead to the same table? */
+bool live_same(const struct atw_paging *pg, unsigned level, uint64_t a, uint64_t b);
+/* false: the tables are no longer in use. */
+bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables that change while they are walked: what is said of them, and how often. */
+#include <atwalk/walk.h>
+
+#include "memory.h"
+#include "test.h"
+
+#define P 1u
+#define RW 2u
+#define PS (1u << 7)
+
+/* A machine that runs on between two reads. */
+struct change {
+	uint64_t after;          /* so many reads of `watch` */
+	uint64_t watch;          /* a page */
+	uint64_t pa, word;
+	bool again;              /* each time, the word one page further */
+};
+
+struct machine {
+	struct memory m;         /* comes first, see memory.h */
+	struct change change[4];
+	uint64_t seen[4];
+};
+
+static ssize_t machine_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			    struct atw_err *err)
+{
+	struct machine *k = (struct machine *)s;
+	ssize_t got = mem_read(s, pa, buf, len, err);
+
+	for (size_t i = 0; i < 4; i++) {
+		struct change *c = &k->change[i];
+
+		if (!c->watch || (pa.u & ~UINT64_C(0xfff)) != c->watch ||
+		    ++k->seen[i] < c->after || (!c->again && k->seen[i] > c->after))
+			continue;
+		mem_put64(&k->m, c->pa, c->word);
+		if (c->again)
+			c->word += 0x1000;
+	}
+	return got;
+}
+
+static const struct atw_source_ops machine_ops = {
+	.size = sizeof(machine_ops), .name = "machine", .help = "runs",
+	.close = mem_close, .read = machine_read, .extent = mem_extent, .fact = mem_fact,
+	.live = true,
+};
+
+/*
+ * Root 0x1000, PUD table 0x2000, PMD table 0x3000 with leaf tables 0x4000 and
+ * 0x5000 in its first two slots, 0x8000 in the last; and what may come in place
+ * of them: PMD table 0x6000, leaf table 0x7000.
+ */
+static struct machine *machine(void)
+{
+	struct machine *k = calloc(1, sizeof(*k));
+	struct memory *m = &k->m;
+
+	m->s.ops = &machine_ops;
+	mem_put64(m, 0x1000, 0x2000 | P | RW);
+	mem_put64(m, 0x2000, 0x3000 | P | RW);
+	mem_put64(m, 0x3000, 0x4000 | P | RW);
+	mem_put64(m, 0x3008, 0x5000 | P | RW);
+	mem_put64(m, 0x3ff8, 0x8000 | P | RW);
+	mem_put64(m, 0x4000, 0x10000 | P | RW);
+	mem_put64(m, 0x5000, 0x11000 | P | RW);
+	mem_put64(m, 0x6000, 0x4000 | P | RW);
+	mem_put64(m, 0x6008, 0x7000 | P | RW);
+	mem_put64(m, 0x7000, 0x12000 | P | RW);
+	mem_put64(m, 0x8000, 0x13000 | P | RW);
+	return k;
+}
+
+static struct atw_space space(struct machine *k)
+{
+	return (struct atw_space){
+		.mem = &k->m.s, .paging = *atw_paging_find("x86_64-4"),
+		.low = { ATW_PA(0x1000), true },
+	};
+}
+
+static void end(struct machine *k)
+{
+	mem_close(&k->m.s);
+	free(k);
+}
+
+struct log {
+	char text[65536];        /* "va pa" of leaves, "va+size reason" of losses */
+	struct atw_walk_stats stats;
+	struct atw_err err;
+	bool ordered;
+	int r;
+};
+
+static struct log look(const struct atw_space *sp, uint32_t want)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(0x7fffffffffff), .want = want,
+	};
+	struct log g = { .ordered = true };
+	const struct atw_seen *s;
+	struct atw_walk *w = NULL;
+	uint64_t next = 0;
+	size_t n = 0;
+
+	g.r = atw_walk_open(sp, &o, &w, &g.err);
+	while (g.r == ATW_OK && (g.r = atw_walk_next(w, &s, &g.err)) == ATW_OK) {
+		bool table = s->kind == ATW_TABLE && !s->loss;
+
+		g.ordered &= s->va.u >= next;
+		if (!table)
+			next = s->va.u + s->size;
+		if (s->loss)
+			n += (size_t)snprintf(g.text + n, sizeof(g.text) - n, "%" PRIx64 "+%" PRIx64 " loss %u; ",
+					      s->va.u, s->size, s->loss);
+		else if (s->kind != ATW_ABSENT || want & ATW_K(ATW_TABLE))
+			n += (size_t)snprintf(g.text + n, sizeof(g.text) - n, "%" PRIx64 "%s%" PRIx64 "; ",
+					      s->va.u, table ? "=" : " ", s->pa.u);
+		else
+			n += (size_t)snprintf(g.text + n, sizeof(g.text) - n, "%" PRIx64 "+%" PRIx64 "; ",
+					      s->va.u, s->size);
+	}
+	g.stats = w ? atw_walk_stats(w) : (struct atw_walk_stats){ 0 };
+	atw_walk_close(w);
+	return g;
+}
+
+TEST(what_holds_still_is_walked_once)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g = look(&sp, 0);
+
+	CHECK_EQ(g.r, ATW_END);
+	CHECK_STR(g.text, "0 10000; 200000 11000; 3fe00000 13000; ");
+	CHECK_EQ(g.stats.tables, 6);
+	CHECK_EQ(g.stats.changed, 0);
+	/*
+	 * Tables: 1 + 1 + 1 + 3 in one go; entries that lead there: none for the
+	 * root, 1 for the PUD table, 2, 3.
+	 */
+	CHECK_EQ(k->m.reads, 6 + 1 + 2 + 3);
+	end(k);
+}
+
+TEST(accessed_bits_are_no_change)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	k->change[0] = (struct change){ 1, 0x4000, 0x3000, 0x4000 | P | RW | 1u << 5, false };
+	g = look(&sp, 0);
+	CHECK_STR(g.text, "0 10000; 200000 11000; 3fe00000 13000; ");
+	CHECK_EQ(g.stats.changed, 0);
+	end(k);
+}
+
+TEST(a_leaf_table_that_was_replaced_is_read_again)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	/* The second one, while the first is read: what 0x5000 says is nobody's. */
+	k->change[0] = (struct change){ 1, 0x4000, 0x3008, 0x7000 | P | RW, false };
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_END);
+	CHECK_STR(g.text, "0 10000; 200000 12000; 3fe00000 13000; ");
+	CHECK_EQ(g.stats.changed, 1);
+	CHECK_EQ(g.stats.lost, 0);
+	end(k);
+}
+
+TEST(the_first_one_as_well)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	k->change[0] = (struct change){ 1, 0x4000, 0x3000, 0x7000 | P | RW, false };
+	g = look(&sp, ATW_K(ATW_LEAF) | ATW_K(ATW_TABLE));
+	CHECK_EQ(g.r, ATW_END);
+	/* A table that was returned is returned again. */
+	CHECK_STR(g.text, "0=2000; 0=3000; 0=4000; 0=7000; 0 12000; "
+			  "200000=5000; 200000 11000; 3fe00000=8000; 3fe00000 13000; ");
+	CHECK_EQ(g.stats.changed, 1);
+	end(k);
+}
+
+TEST(a_leaf_table_that_became_a_large_page)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	k->change[0] = (struct change){ 1, 0x5000, 0x3008, 0xa00000 | P | RW | PS, false };
+	g = look(&sp, 0);
+	CHECK_STR(g.text, "0 10000; 200000 a00000; 3fe00000 13000; ");
+	mem_put64(&k->m, 0x3008, 0x5000 | P | RW);
+	k->change[0] = (struct change){ 1, 0x4000, 0x3008, 0, false };
+	k->seen[0] = 0;
+	g = look(&sp, 0);
+	CHECK_STR(g.text, "0 10000; 3fe00000 13000; ");
+	end(k);
+}
+
+/* Of the PMD table, when its first two slots are done. */
+static struct log change_above(uint64_t word, uint32_t want)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	/* Slots in between are taken, so that the last is not read ahead. */
+	for (uint64_t i = 2; i < 500; i++) {
+		mem_put64(&k->m, 0x3000 + 8 * i, (0x100000 + 0x1000 * i) | P | RW);
+		mem_put64(&k->m, 0x100000 + 0x1000 * i, 0);
+	}
+	k->change[0] = (struct change){ 1, 0x8000, 0x2000, word, false };
+	g = look(&sp, want);
+	end(k);
+	return g;
+}
+
+TEST(an_upper_table_that_was_replaced)
+{
+	/* The new one has nothing in the last slot, and what was before is done. */
+	struct log g = change_above(0x6000 | P | RW, 0);
+
+	CHECK_EQ(g.r, ATW_END);
+	CHECK(g.ordered);
+	CHECK_STR(g.text, "0 10000; 200000 11000; ");
+	CHECK_EQ(g.stats.changed, 1);
+}
+
+TEST(an_upper_table_that_was_taken_out)
+{
+	struct log g = change_above(0, ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT));
+	const char *rest = strstr(g.text, "3e");
+
+	CHECK_EQ(g.r, ATW_END);
+	CHECK(g.ordered);
+	CHECK_EQ(strncmp(g.text, "0 10000; 1000+1ff000; 200000 11000; 201000+1ff000; ", 50), 0);
+	/* The tables of one go are read anew, and nothing is there any more. */
+	CHECK(rest && strstr(rest, "; 40000000+7fc0000000; 8000000000+7f8000000000; "));
+	CHECK_EQ(g.stats.lost, 0);
+}
+
+TEST(a_part_of_a_large_page_is_no_answer)
+{
+	struct log g = change_above(0x40000000 | P | RW | PS, 0);
+
+	CHECK_EQ(g.r, ATW_END);
+	CHECK(g.ordered);
+	CHECK(strstr(g.text, "0 10000; 200000 11000; "));
+	CHECK(strstr(g.text, " loss 4; "));
+	CHECK_EQ(g.stats.lost, 1);
+}
+
+TEST(what_never_holds_still_is_given_up)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	k->change[0] = (struct change){ 1, 0x5000, 0x3008, 0x20000 | P | RW, true };
+	for (uint64_t pa = 0x20000; pa < 0x60000; pa += 0x1000)
+		mem_put64(&k->m, pa, 0x14000 | P);
+	/* The tables that come next do the same. */
+	k->change[1] = (struct change){ 2, 0x3000, 0x3008, 0x30000 | P | RW, true };
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_END);
+	CHECK(g.ordered);
+	CHECK_STR(g.text, "0 10000; 200000+200000 loss 4; 3fe00000 13000; ");
+	CHECK(g.stats.changed > 8);
+	end(k);
+}
+
+TEST(a_process_that_ends_ends_the_walk)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct log g;
+
+	/* mm_users and pgd, of an mm_struct at 0x9000. */
+	mem_put64(&k->m, 0x9000, 1);
+	mem_put64(&k->m, 0x9010, 0xffff888000001000);
+	sp.guard[0] = (struct atw_guard){ ATW_PA(0x9000), UINT32_MAX, 0, 4, true };
+	sp.guard[1] = (struct atw_guard){ ATW_PA(0x9010), UINT64_MAX, 0xffff888000001000, 8, false };
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_END);
+	CHECK_STR(g.text, "0 10000; 200000 11000; 3fe00000 13000; ");
+
+	k->change[0] = (struct change){ 1, 0x4000, 0x9000, 0, false };
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_E_LIMIT);
+	CHECK_STR(g.text, "");
+	CHECK_STR(g.err.text, "the process ended while its page tables were read");
+
+	/* Another process has the mm_struct by now. */
+	mem_put64(&k->m, 0x9000, 2);
+	k->change[0] = (struct change){ 1, 0x1000, 0x9010, 0xffff888000777000, false };
+	k->seen[0] = 0;
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_E_LIMIT);
+	CHECK_STR(g.text, "");
+	end(k);
+}
+
+TEST(one_address_is_looked_at_again_as_well)
+{
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	struct atw_seen s;
+
+	CHECK_EQ(atw_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
+	CHECK_EQ(s.pa.u, 0x11000);
+	k->change[0] = (struct change){ 1, 0x5000, 0x2000, 0x6000 | P | RW, false };
+	CHECK_EQ(atw_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
+	CHECK_EQ(s.loss, ATW_HAVE);
+	CHECK_EQ(s.pa.u, 0x12000);
+	CHECK_EQ(s.path[1].word, 0x6000 | P | RW);
+
+	k->change[0] = (struct change){ 1, 0x7000, 0x6008, 0x20000 | P | RW, true };
+	for (uint64_t pa = 0x20000; pa < 0x60000; pa += 0x1000)
+		mem_put64(&k->m, pa, 0x14000 | P);
+	k->change[1] = (struct change){ 2, 0x6000, 0x6008, 0x30000 | P | RW, true };
+	CHECK_EQ(atw_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
+	CHECK_EQ(s.loss, ATW_LOST_UNSTABLE);
+	CHECK_EQ(s.va.u, 0x200000);
+	CHECK_EQ(s.size, 0x1000);
+	end(k);
+}
