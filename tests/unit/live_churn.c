@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes of our own that change under the walk: memory that comes and goes
+ * without pause, processes that die, numbers that are given again. What is not
+ * there is never passed as fact. ATWALK_CHURN: seconds for the first of them.
+ */
+#include "test.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atwalk/kernel.h>
+#include <atwalk/process.h>
+#include <atwalk/walk.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+/*
+ * Alone in its GiB, and in its 512 of them: with the last page the tables of
+ * three levels go.
+ */
+#define CHURN (UINT64_C(0x300000000000))
+#define CHURN_LEN (64 * MIB)
+/* The same entries of other tables. */
+#define ELSEWHERE (CHURN - 1024 * GIB)
+#define PAIR 8192u
+/*
+ * What the pages are full of. Read as an entry it is present, the user's and
+ * writable, and leads to where no machine has memory.
+ */
+#define DECOY ((UINT64_C(1) << 45) | 0x67)
+
+enum { SHORT = 3 };              /* seconds */
+
+struct live {
+	struct atw_source *s;
+	struct atw_kernel *k;
+};
+
+static bool live_open(struct live *l)
+{
+	const struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct atw_err err = { 0 };
+	int r = atw_source_open("live:bpf", NULL, 0, &l->s, &err);
+
+	l->k = NULL;
+	if (r == ATW_E_PERM || r == ATW_E_UNSUPPORTED) {
+		printf("skip - %s\n", err.text);
+		test_skipped = true;
+		return false;
+	}
+	if (r == ATW_OK)
+		r = atw_kernel_open(l->s, &ko, &l->k, &err);
+	if (r < 0)
+		TEST_FAIL("%s", err.text);
+	return r == ATW_OK;
+}
+
+static void live_close(struct live *l)
+{
+	atw_kernel_close(l->k);
+	atw_source_close(l->s);
+}
+
+static int mm_of(struct live *l, pid_t pid, struct atw_mm *ret)
+{
+	char key[48];
+	uint64_t mm;
+	int r;
+
+	snprintf(key, sizeof(key), "pid.%d.mm", (int)pid);
+	r = atw_fact_u64(l->s, key, &mm);
+	return r < 0 ? r : atw_mm_open(l->k, mm, ret, NULL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Dies with us, whatever happens. */
+static pid_t child(void (*run)(void))
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent)
+		run();
+	_exit(0);
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void come_and_go(void)
+{
+	for (;;) {
+		uint64_t *p = mmap((void *)CHURN, CHURN_LEN, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+		if (p == MAP_FAILED)
+			_exit(1);
+		madvise(p, CHURN_LEN, MADV_NOHUGEPAGE);
+		/* The first words of a page are those of the tables' that are in use. */
+		for (uint64_t page = 0; page < CHURN_LEN / 4096; page++)
+			for (unsigned i = 0; i < 40; i++)
+				p[page * 512 + i] = DECOY;
+		munmap(p, CHURN_LEN);
+	}
+}
+
+/*
+ * The tables of one place become those of another within microseconds: here
+ * everything may be written, there nothing.
+ */
+static void trade_places(void)
+{
+	for (;;) {
+		volatile uint64_t *p;
+
+		for (unsigned write = 0; write < 2; write++) {
+			p = mmap((void *)(write ? CHURN : ELSEWHERE), PAIR,
+				 write ? PROT_READ | PROT_WRITE : PROT_READ,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+			if (p == MAP_FAILED)
+				_exit(1);
+			for (unsigned i = 0; i < PAIR; i += 4096) {
+				if (write)
+					p[i / 8] = DECOY;
+				(void)p[i / 8];
+			}
+			munmap((void *)p, PAIR);
+		}
+	}
+}
+
+/* Is it what a process may really have there? Counted by what is wrong. */
+struct verdict {
+	uint64_t walks, leaves, churned, changed, unstable, wrong, ended;
+	uint64_t va, word;
+};
+
+static void look(const struct atw_mm *mm, uint64_t first, struct verdict *v)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(0x7effffffffff),
+	};
+	const struct atw_seen *s;
+	struct atw_walk *w = NULL;
+	int r = atw_walk_open(&mm->space, &o, &w, NULL);
+
+	while (r == ATW_OK && (r = atw_walk_next(w, &s, NULL)) == ATW_OK) {
+		bool in = s->va.u >= CHURN && s->va.u < CHURN + CHURN_LEN;
+		bool there = s->va.u >= ELSEWHERE && s->va.u < ELSEWHERE + PAIR;
+		bool wrong = s->kind == ATW_BAD || (s->loss && s->loss != ATW_LOST_UNSTABLE);
+
+		v->unstable += s->loss == ATW_LOST_UNSTABLE;
+		for (uint32_t i = 0; !s->loss && s->kind == ATW_LEAF && i < s->count; i++) {
+			wrong |= atw_seen_pa(&mm->space, s, i).u >> 45 != 0;
+			v->leaves++;
+			v->churned += in;
+		}
+		/* All that is there can be written; and there is nothing around it. */
+		wrong |= in && !s->loss && (s->rights & (ATW_UR | ATW_UW)) != (ATW_UR | ATW_UW);
+		wrong |= there && !s->loss && s->rights & ATW_UW;
+		wrong |= !in && !there && !s->loss && s->va.u >= ELSEWHERE && s->va.u < CHURN + 512 * GIB;
+		if (wrong && !v->wrong++) {
+			v->va = s->va.u;
+			v->word = s->path[s->depth - 1].word;
+		}
+	}
+	if (w)
+		v->changed += atw_walk_stats(w).changed;
+	v->ended += r == ATW_E_LIMIT;
+	v->walks++;
+	atw_walk_close(w);
+}
+
+/* A reader that is held up before every read, so that all may be others' by then. */
+struct slow {
+	struct atw_source s;     /* comes first */
+	uint64_t reads;
+};
+
+static ssize_t slow_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct slow *w = (struct slow *)s;
+
+	usleep((useconds_t)(w->reads++ % 7 * 500));
+	return atw_read(s->below, pa, buf, len, err);
+}
+
+static int slow_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	return atw_extent_at(s->below, pa, ret);
+}
+
+static const struct atw_source_ops slow_ops = {
+	.size = sizeof(slow_ops), .name = "slow", .help = "waits",
+	.read = slow_read, .extent = slow_extent, .live = true,
+};
+
+static void watch(void (*run)(void), double seconds, bool slow)
+{
+	struct slow wait = { .s = { .ops = &slow_ops } };
+	struct verdict v = { 0 };
+	struct atw_mm mm;
+	struct live l;
+	double end;
+	pid_t pid;
+
+	if (!live_open(&l))
+		return;
+	pid = child(run);
+	end = now() + seconds;
+	wait.s.below = l.s;
+	if (mm_of(&l, pid, &mm) == ATW_OK) {
+		if (slow)
+			mm.space.mem = &wait.s;
+		while (now() < end)
+			look(&mm, slow ? ELSEWHERE : 0, &v);
+	}
+	stop(pid);
+	live_close(&l);
+	printf("%" PRIu64 " walks, %" PRIu64 " leaves of what comes and goes, %" PRIu64
+	       " entries changed meanwhile, %" PRIu64 " times given up\n",
+	       v.walks, v.churned, v.changed, v.unstable);
+	if (v.wrong)
+		TEST_FAIL("%" PRIu64 " wrong, first 0x%" PRIx64 ": entry 0x%" PRIx64,
+			  v.wrong, v.va, v.word);
+	CHECK(v.walks > 3 && (slow || v.churned));
+	CHECK_EQ(v.ended, 0);
+}
+
+static double seconds(void)
+{
+	const char *text = getenv("ATWALK_CHURN");
+
+	return text && atoi(text) > 0 ? atoi(text) : SHORT;
+}
+
+TEST(memory_that_comes_and_goes)
+{
+	watch(come_and_go, seconds(), false);
+}
+
+TEST(tables_that_become_others)
+{
+	watch(trade_places, SHORT, false);
+}
+
+TEST(a_slow_reader_is_not_fooled)
+{
+	watch(trade_places, SHORT, true);
+}
+
+/* ---- processes that end ---- */
+
+static void live_shortly(void)
+{
+	char *p = mmap((void *)CHURN, CHURN_LEN, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	madvise(p, CHURN_LEN, MADV_NOHUGEPAGE);
+	memset(p, 1, CHURN_LEN);
+	usleep((useconds_t)(getpid() % 8 * 500));
+}
+
+TEST(processes_that_die)
+{
+	double end = now() + SHORT;
+	struct verdict v = { 0 };
+	uint64_t children = 0;
+	struct atw_mm mm;
+	struct live l;
+
+	if (!live_open(&l))
+		return;
+	for (; now() < end; children++) {
+		pid_t pid = child(live_shortly);
+		uint64_t before = v.ended;
+
+		if (mm_of(&l, pid, &mm) == ATW_OK)
+			while (v.ended == before && !v.wrong)
+				look(&mm, 0, &v);
+		waitpid(pid, NULL, 0);
+		/* What is gone stays gone, though its memory is others' by now. */
+		CHECK(mm_of(&l, pid, &mm) < 0);
+	}
+	live_close(&l);
+	printf("%" PRIu64 " processes, %" PRIu64 " walks, %" PRIu64 " ended under one\n",
+	       children, v.walks, v.ended);
+	if (v.wrong)
+		TEST_FAIL("%" PRIu64 " wrong, first 0x%" PRIx64 ": entry 0x%" PRIx64,
+			  v.wrong, v.va, v.word);
+	CHECK(v.ended > 3 && v.churned);
+}
