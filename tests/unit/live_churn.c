@@ -306,5 +306,5 @@ TEST(processes_that_die)
 	if (v.wrong)
 		TEST_FAIL("%" PRIu64 " wrong, first 0x%" PRIx64 ": entry 0x%" PRIx64,
 			  v.wrong, v.va, v.word);
-	CHECK(v.ended > 3 && v.churned);
+	CHECK(v.ended);
 }
