@@ -53,9 +53,24 @@ static bool is_wanted(const char *list, const char *name)
 	return false;
 }
 
+/* Damage may be found at every turn: the first few speak for the rest. */
+enum { FAULTS = 8 };
+
+/* What cannot be read is said, and the rest is listed all the same. */
+static void cannot(void *arg, const char *what, const struct atw_err *err)
+{
+	struct pages *p = arg;
+	struct atw_err e = *err;
+
+	if (p->unread++ < FAULTS) {
+		atw_err_wrap(&e, "%s: %s", p->src->name, what);
+		complain(&e);
+	}
+}
+
 /* Areas of one process, as far as they have been read. */
 struct reader {
-	struct atw_areas *areas;
+	bool more;
 	struct atw_area *now;            /* NULL: none left */
 	struct atw_area buf;
 };
@@ -67,31 +82,26 @@ static void step(struct pages *p, const struct page_task *t, struct reader *r)
 	int rc;
 
 	r->now = NULL;
-	while (r->areas && !r->now) {
-		rc = atw_areas_next(r->areas, &r->buf, &err);
+	while (r->more && !r->now) {
+		rc = p->prov->ops->areas_next(p->prov, &r->buf, &err);
 		if (rc == ATW_OK && (!p->areas || is_wanted(p->areas, r->buf.name)))
 			r->now = &r->buf;
-		if (rc == ATW_OK && r->buf.unread)
-			pages_cannot(p, t->name, atw_areas_error(r->areas));
-		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM) {
-			atw_areas_close(r->areas);
-			r->areas = NULL;
-		}
+		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM)
+			r->more = false;
 		if (rc < 0)
-			pages_cannot(p, t->name, &err);
+			cannot(p, t->name, &err);
 	}
 }
 
 /*
- * A piece of address space, cut where areas begin and end. What is mapped
- * outside of them has a heading of its own, for it should not be there.
+ * A run of pages, cut where areas begin and end. What is mapped outside of them
+ * has a heading of its own, for it should not be there.
  */
 static int deal_out(struct pages *p, const struct page_task *t, struct reader *r,
-		    struct page_area *a, const struct atw_seen *s, uint64_t first,
+		    struct page_area *a, const struct page_run *s, uint64_t first,
 		    uint64_t last, struct atw_err *err)
 {
-	bool nothing = !s->loss && s->kind == ATW_ABSENT &&
-		       (!s->depth || !s->path[s->depth - 1].word);
+	bool nothing = s->state == PAGE_ABSENT && !s->word;
 	uint64_t end;
 	int rc;
 
@@ -126,25 +136,21 @@ static int deal_out(struct pages *p, const struct page_task *t, struct reader *r
 	}
 }
 
-static int list_part(struct pages *p, const struct page_task *t, uint64_t first,
-		     uint64_t last, struct reader *r, struct atw_err *err)
+static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last,
+		     struct reader *r, struct atw_err *err)
 {
-	const struct atw_walk_opts wo = {
-		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
-		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
-	};
+	const struct page_task *t = &p->prov->task[task];
 	struct page_area a = { 0 };
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int rc = atw_walk_open(&t->mm.space, &wo, &w, err), ended;
+	const struct page_run *s;
+	int rc = p->prov->ops->pages_open(p->prov, task, first, last, err), ended;
 
 	if (rc < 0)
 		return rc;
-	while ((rc = atw_walk_next(w, &s, err)) == ATW_OK) {
-		uint64_t from = s->va.u, to = s->va.u + (s->size - 1);
+	while ((rc = p->prov->ops->pages_next(p->prov, &s, err)) == ATW_OK) {
+		uint64_t from = s->va, to = s->va + (s->size - 1);
 
-		if (s->loss == ATW_LOST_DAMAGED)
-			complain(atw_walk_error(w));
+		if (s->why)
+			complain(s->why);
 		if (to < first || from > last)
 			continue;
 		rc = deal_out(p, t, r, &a, s, from > first ? from : first,
@@ -153,40 +159,41 @@ static int list_part(struct pages *p, const struct page_task *t, uint64_t first,
 			break;
 	}
 	ended = a.open ? area_end(p, &a, rc < 0 ? NULL : err) : ATW_OK;
-	atw_walk_close(w);
+	p->prov->ops->pages_close(p->prov);
 	return ended < 0 ? ended : rc == ATW_END ? ATW_OK : rc;
 }
 
-static int list_range(struct pages *p, const struct page_task *t,
-		      const struct address *range, struct atw_err *err)
+static int list_range(struct pages *p, size_t task, const struct address *range,
+		      struct atw_err *err)
 {
-	uint64_t user = pages_user_last(&t->mm.space.paging), page =
-		((uint64_t)1 << t->mm.space.paging.page_shift) - 1;
+	const struct page_task *t = &p->prov->task[task];
+	uint64_t user = p->prov->user_last, page = ((uint64_t)1 << p->prov->page_shift) - 1;
 	uint64_t first = range->first & ~page, last = range->last | page;
 	struct atw_err why = { 0 };
-	struct reader r = { 0 };
+	struct reader r = { .more = true };
 	int rc = ATW_OK;
 
-	if (atw_areas_open(p->src->kernel, t->mm_at, &r.areas, &why) < 0)
-		pages_cannot(p, t->name, &why);
+	if (p->prov->ops->areas_open(p->prov, task, &why) < 0) {
+		cannot(p, t->name, &why);
+		r.more = false;
+	}
 	step(p, t, &r);
 	if (first <= user)
-		rc = list_part(p, t, first, last < user ? last : user, &r, err);
+		rc = list_part(p, task, first, last < user ? last : user, &r, err);
 	/* x86 has an area among the kernel's addresses: [vsyscall]. */
 	while (rc == ATW_OK && r.now && r.now->end.u - 1 > user) {
 		uint64_t from = r.now->start.u > first ? r.now->start.u : first;
 		uint64_t to = r.now->end.u - 1 < last ? r.now->end.u - 1 : last;
 
-		if (from > user && from <= to && atw_va_valid(&t->mm.space.paging, ATW_VA(from)))
-			rc = list_part(p, t, from, to, &r, err);
+		if (from > user && from <= to)
+			rc = list_part(p, task, from, to, &r, err);
 		if (rc == ATW_OK)
 			step(p, t, &r);
 	}
-	atw_areas_close(r.areas);
 	return rc;
 }
 
-static int list_task(struct pages *p, const struct page_task *t, struct atw_err *err)
+static int list_task(struct pages *p, size_t t, struct atw_err *err)
 {
 	static const struct address whole = { .last = UINT64_MAX, .is_range = true };
 	int r = ATW_OK;
@@ -261,31 +268,58 @@ static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **
 	return r;
 }
 
+/* The process that --pid or --task means; that there is but one is known. */
+static int chosen(const struct pages *p, const struct space_opts *o, size_t *ret,
+		  struct atw_err *err)
+{
+	for (size_t i = 0; o->task && i < p->prov->ntasks; i++)
+		if (!strcmp(p->prov->task[i].name, o->task)) {
+			*ret = i;
+			return ATW_OK;
+		}
+	return p->prov->ops->find(p->prov, (uint32_t)o->pid.u, ret, err);
+}
+
+static const struct atw_soft_abi *soft(const void *arg)
+{
+	return soft_of(arg);
+}
+
+static int open_provider(struct pages *p, struct atw_err *err)
+{
+	const struct walk_provider_opts wo = {
+		.kernel = p->src->kernel, .soft = soft, .soft_arg = p->src,
+		.frames = !p->quiet,
+	};
+	int r = walk_provider_open(&wo, cannot, p, &p->prov, err);
+
+	if (r == ATW_OK)
+		p->prov->areas_only = p->quiet;
+	return r;
+}
+
 static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err *err)
 {
 	bool one = o->space.pid.given || o->space.task;
-	struct atw_err why = { 0 };
-	uint32_t pid = 0;
-	int r = pages_tasks(p, err);
+	size_t only = 0;
+	int r = p->prov->ops->tasks(p->prov, err);
 
 	if (r == ATW_OK && one)
-		r = pages_chosen(p, &o->space, &pid, err);
+		r = chosen(p, &o->space, &only, err);
 	if (r < 0)
-		return r;
-	if (!p->quiet && atw_memmap_open(p->src->kernel, &p->memmap, &why) < 0)
-		pages_cannot(p, "struct pages", &why);
-	if (!p->quiet && needs_count(p->c))
-		r = pages_count(p, err);
-	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
-		if (one && p->task[i].pid != pid)
+		return atw_err_wrap(err, "%s", p->src->name);
+	if (r == ATW_OK && !p->quiet && needs_count(p->c))
+		r = p->prov->ops->count(p->prov, err);
+	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
+		if (one && i != only)
 			continue;
-		r = list_task(p, &p->task[i], err);
+		r = list_task(p, i, err);
 		if (r == ATW_E_LIMIT) {          /* what was seen is still an answer */
-			pages_cannot(p, p->task[i].name, err);
+			cannot(p, p->prov->task[i].name, err);
 			r = ATW_OK;
 		}
 	}
-	return r;
+	return r == ATW_END ? ATW_OK : r;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
@@ -313,6 +347,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &p.schema, &p.out, &err);
 	if (r == ATW_OK)
+		r = open_provider(&p, &err);
+	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
 	status = p.lost + p.excluded + p.damaged + p.unread ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
@@ -323,9 +359,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r < 0)
 		status = complain(&err);
 	atw_output_close(p.out);
-	atw_memmap_close(p.memmap);
-	counts_deinit(&p.counts);
-	free(p.task);
+	provider_close(p.prov);
 	free(p.range);
 	close_source(&src);
 	return status;

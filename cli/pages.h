@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pages.h - the parts of `atwalk pages`: what to list, and its rows. */
+/*
+ * pages.h - the parts of `atwalk pages`, a reader of a provider: what to list,
+ * and its rows.
+ */
 #ifndef CLI_PAGES_H
 #define CLI_PAGES_H
 
 #include "listing.h"
-#include "walk/counts.h"
+#include "provider/provider.h"
 
 enum page_col {
 	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS,
@@ -30,15 +33,6 @@ static inline void page_text(struct page_row *r, enum page_col c, const char *s)
 	r->have |= PCOL(c);
 }
 
-/* A process, and whose address space it has. */
-struct page_task {
-	uint32_t pid;
-	char name[17];
-	struct atw_mm mm;
-	uint64_t mm_at;
-	bool shared;             /* with one before it in the list */
-};
-
 struct swap_name {
 	bool tried;
 	char name[256];          /* empty: not known */
@@ -54,9 +48,7 @@ struct pages {
 	const char *flag[64];            /* of pages */
 	struct atw_names flags;
 
-	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
-	struct counts counts;
-	bool counted;                    /* all processes were */
+	struct provider *prov;
 	struct swap_name swap[32];
 	char swap_text[300];
 
@@ -65,9 +57,6 @@ struct pages {
 	const char *areas;               /* --areas, or NULL */
 	struct address *range;           /* parts of the address space; none: all */
 	size_t nranges;
-
-	struct page_task *task;
-	size_t ntasks, tasks_cap;
 
 	/* What was listed. */
 	uint64_t processes, mapped, swapped, other, absent;
@@ -85,24 +74,12 @@ struct page_area {
 	struct page_row row;             /* what all its rows have in common */
 };
 
-/* Every process with an address space; what cannot be read is said. */
-int pages_tasks(struct pages *p, struct atw_err *err);
-/* The process that --pid or --task means. */
-int pages_chosen(const struct pages *p, const struct space_opts *o, uint32_t *ret,
-		 struct atw_err *err);
-/* How often all of them together map each page. */
-int pages_count(struct pages *p, struct atw_err *err);
-/* What cannot be read is said, and the rest is listed all the same. */
-void pages_cannot(struct pages *p, const char *what, const struct atw_err *err);
-/* User space; with two roots, all that the lower one answers for. */
-uint64_t pages_user_last(const struct atw_paging *pg);
-
 void pages_columns(struct pages *p);
 int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,
 	       const struct atw_area *area, uint64_t first, uint64_t last,
 	       struct atw_err *err);
-/* The part first..last of a piece of address space lies in the area. */
-int area_piece(struct pages *p, struct page_area *a, const struct atw_seen *s,
+/* The part first..last of a run lies in the area. */
+int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err);
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
 

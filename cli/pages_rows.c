@@ -67,6 +67,16 @@ static int put(struct pages *p, const struct page_row *r, struct atw_err *err)
 	return atw_output_row(p->out, &row, err);
 }
 
+static const uint8_t state_of[] = {
+	[PAGE_ABSENT] = STATE_ABSENT, [PAGE_PRESENT] = STATE_PRESENT,
+	[PAGE_PROTNONE] = STATE_PROTNONE, [PAGE_SWAP] = STATE_SWAP,
+	[PAGE_MIGRATION] = STATE_MIGRATION, [PAGE_POISON] = STATE_POISON,
+	[PAGE_DEVICE] = STATE_DEVICE, [PAGE_MARKER] = STATE_MARKER,
+	[PAGE_GUARD] = STATE_GUARD, [PAGE_LOST] = STATE_LOST,
+	[PAGE_EXCLUDED] = STATE_EXCLUDED, [PAGE_DAMAGED] = STATE_LOST,
+	[PAGE_BAD] = STATE_BAD,
+};
+
 /* ---- swap ---- */
 
 /* DEVICE:OFFSET; a device whose name is not known is swapN. */
@@ -79,14 +89,14 @@ static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 
 	if (!s->tried) {
 		s->tried = true;
-		r = atw_swap_device(p->src->kernel, type, &dev, &why);
+		r = p->prov->ops->swap(p->prov, type, &dev, &why);
 		if (r == ATW_OK)
 			memcpy(s->name, dev.name, sizeof(s->name));
 		else
 			snprintf(s->name, sizeof(s->name), "swap%u", type);
 		/* Without symbols none has a name, and nothing is wrong with that. */
 		if (r < 0 && r != ATW_E_UNSUPPORTED)
-			pages_cannot(p, "swapped pages", &why);
+			provider_cannot(p->prov, "swapped pages", &why);
 	}
 	snprintf(p->swap_text, sizeof(p->swap_text), "%s:%" PRIu64, s->name, offset);
 	return p->swap_text;
@@ -94,42 +104,45 @@ static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 
 /* ---- one translation ---- */
 
-/* `guess`: what the entry is depends on the kernel's configuration. */
-static void page_facts(struct pages *p, struct page_row *r, atw_pa pa, uint64_t len,
-		       bool guess)
+/* Of what lies `off` bytes behind where slot i leads. */
+static void page_facts(struct pages *p, struct page_row *r, const struct page_run *run,
+		       uint32_t i, uint64_t off, uint64_t mapped)
 {
-	unsigned shift = p->list.space->paging.page_shift;
+	unsigned shift = p->prov->page_shift;
+	uint64_t pa = run->pa[i] + off;
 	struct atw_err why = { 0 };
-	struct atw_page page;
-	int rc;
+	struct frame_facts f;
 
-	page_set(r, P_PHYSICAL, pa.u);
-	if (p->counted)
-		page_set(r, P_COUNT, counts_get(&p->counts, pa.u >> shift));
-	if (!p->memmap)
+	page_set(r, P_PHYSICAL, pa);
+	if (p->prov->counted)
+		page_set(r, P_COUNT, counts_get(&p->prov->counts, pa >> shift));
+	switch (p->prov->ops->facts(p->prov, run, i, off, mapped, &f, &why)) {
+	case ATW_OK:
+		break;
+	case ATW_E_DAMAGED:
+		provider_cannot(p->prov, "struct pages", &why);
 		return;
-	atw_memmap_mapped(p->memmap, pa.u >> shift, len >> shift);
-	rc = atw_memmap_page(p->memmap, pa.u >> shift, &page, NULL);
-	if (rc == ATW_E_DAMAGED) {
-		atw_memmap_page(p->memmap, pa.u >> shift, &page, &why);
-		pages_cannot(p, "struct pages", &why);
-		return;
-	}
-	if (rc < 0) {
+	case ATW_E_MISSING:
 		p->pageless++;
 		return;
+	default:
+		return;
 	}
-	page_set(r, P_KCOUNT, page.count);
-	page_set(r, P_PAGEFLAGS, page.flags);
-	if (page.refcount >= 0)
-		page_set(r, P_REFS, (uint64_t)page.refcount);
-	page_set(r, P_HEAD, page.head << shift);
-	if (guess && page.flags & kpf(KPF_HWPOISON))
+	if (f.have & FACT_COUNT)
+		page_set(r, P_KCOUNT, f.page.count);
+	if (f.have & FACT_FLAGS)
+		page_set(r, P_PAGEFLAGS, f.page.flags);
+	if (f.have & FACT_REFS)
+		page_set(r, P_REFS, (uint64_t)f.page.refcount);
+	if (f.have & FACT_HEAD)
+		page_set(r, P_HEAD, f.page.head << shift);
+	/* What the entry is depends on how the kernel was built. */
+	if (run->guess && f.have & FACT_FLAGS && f.page.flags & kpf(KPF_HWPOISON))
 		page_set(r, P_STATE, STATE_POISON);
-	if (page.have_node)
-		page_set(r, P_NODE, page.node);
-	if (page.have_order)
-		page_set(r, P_ORDER, page.order);
+	if (f.have & FACT_NODE)
+		page_set(r, P_NODE, f.page.node);
+	if (f.have & FACT_ORDER)
+		page_set(r, P_ORDER, f.page.order);
 }
 
 static int flush_absent(struct pages *p, struct page_area *a, struct atw_err *err)
@@ -154,18 +167,21 @@ static void add_absent(struct page_area *a, uint64_t first, uint64_t last)
 	a->absent_len += last - first + 1;
 }
 
-/* A page, or with --all each smallest page of a larger one. */
-static int put_pages(struct pages *p, struct page_row *r, uint64_t va, uint64_t len,
-		     atw_pa pa, uint64_t whole, bool guess, struct atw_err *err)
+/* What of slot i is listed: a page, or with --all each smallest page of it. */
+static int put_slot(struct pages *p, struct page_row *r, const struct page_run *run,
+		    uint32_t i, uint64_t first, uint64_t len, struct atw_err *err)
 {
-	uint64_t step = p->each ? (uint64_t)1 << p->list.space->paging.page_shift : len;
+	uint64_t slot = run->va + i * run->slot;
+	uint64_t step = p->each ? (uint64_t)1 << p->prov->page_shift : len;
 	int rc = ATW_OK;
 
+	if (run->word)
+		page_set(r, P_ENTRY, run->word[i]);
 	for (uint64_t off = 0; off < len && rc == ATW_OK; off += step) {
-		page_set(r, P_ADDRESS, va + off);
-		page_set(r, P_END, va + off + step);
+		page_set(r, P_ADDRESS, first + off);
+		page_set(r, P_END, first + off + step);
 		page_set(r, P_SIZE, step);
-		page_facts(p, r, ATW_PA(pa.u + off), off ? 0 : whole, guess);
+		page_facts(p, r, run, i, first + off - slot, off ? 0 : run->slot);
 		rc = put(p, r, err);
 		r->have &= ~(PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
 			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER));
@@ -173,145 +189,95 @@ static int put_pages(struct pages *p, struct page_row *r, uint64_t va, uint64_t 
 	return rc;
 }
 
-/* Struct pages lie anywhere: so many of them are under way at once. */
-enum { AHEAD = 8 };
-
-static atw_pa look_ahead(struct pages *p, const struct atw_space *sp,
-			 const struct atw_seen *s, uint32_t i)
+/* The same of a slot of swap, or of all there is if it leads nowhere. */
+static int put_placeless(struct pages *p, struct page_row *r, const struct page_run *run,
+			 uint64_t first, uint64_t len, struct atw_err *err)
 {
-	atw_pa pa = atw_seen_pa(sp, s, i);
-
-	if (p->memmap)
-		atw_memmap_soon(p->memmap, pa.u >> sp->paging.page_shift);
-	return pa;
+	if (run->word)
+		page_set(r, P_ENTRY, run->word[0]);
+	if (run->state == PAGE_SWAP)
+		page_text(r, P_SWAP, swap_place(p, run->swap_type, run->swap_offset +
+				((first - run->va) % run->slot >> p->prov->page_shift)));
+	page_set(r, P_ADDRESS, first);
+	page_set(r, P_END, first + len);
+	page_set(r, P_SIZE, len);
+	return put(p, r, err);
 }
 
-static int leaves(struct pages *p, struct page_area *a, const struct atw_seen *s,
-		  const struct atw_space *sp, uint64_t first, uint64_t last,
-		  struct atw_err *err)
+static int slots(struct pages *p, struct page_area *a, const struct page_run *run,
+		 uint64_t first, uint64_t last, struct atw_err *err)
 {
-	uint64_t slot = s->size / s->count, i = (first - s->va.u) / slot;
+	bool swap = run->state == PAGE_SWAP;
+	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 	struct page_row r = a->row;
-	atw_pa ahead[AHEAD] = { 0 };
-	struct row letters = { 0 };
+	uint64_t i = (first - run->va) / run->slot;
 	int rc = ATW_OK;
 
-	a->mapped += last - first + 1;
-	p->mapped += last - first + 1;
+	*(swap ? &a->swapped : &a->mapped) += swap || mapped ? last - first + 1 : 0;
+	*(swap ? &p->swapped : mapped ? &p->mapped : &p->other) += last - first + 1;
 	if (p->quiet)
 		return ATW_OK;
-	row_rights(&letters, STATE_PRESENT, s->rights);
-	page_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
-	page_set(&r, P_STATE, STATE_PRESENT);
-	page_set(&r, P_LEVEL, s->level);
-	/* Leaves of one piece agree in all but where they point. */
-	page_set(&r, P_FLAGS, atw_entry_flags(&sp->paging, s->level, ATW_LEAF,
-					      s->path[s->depth - 1].word));
-	for (uint64_t n = i; n < s->count && n < i + AHEAD; n++)
-		ahead[n % AHEAD] = look_ahead(p, sp, s, (uint32_t)n);
-	for (; rc == ATW_OK && i < s->count; i++) {
-		uint64_t va = s->va.u + i * slot, skip = va < first ? first - va : 0;
-		uint64_t end = last - va < slot - 1 ? last - va + 1 : slot;
-		atw_pa pa = ahead[i % AHEAD];
+	if (run->have & RUN_RIGHTS) {
+		struct row letters = { 0 };
+
+		row_rights(&letters, STATE_PRESENT, run->rights);
+		page_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
+	}
+	page_set(&r, P_STATE, state_of[run->state]);
+	if (run->have & RUN_LEVEL)
+		page_set(&r, P_LEVEL, run->level);
+	if (run->have & RUN_FLAGS)
+		page_set(&r, P_FLAGS, run->flags);
+	if (!run->pa && !swap && !mapped)
+		return put_placeless(p, &r, run, first, last - first + 1, err);
+	for (; rc == ATW_OK && i < run->count; i++) {
+		uint64_t va = run->va + i * run->slot, skip = va < first ? first - va : 0;
+		uint64_t end = last - va < run->slot - 1 ? last - va + 1 : run->slot;
 
 		if (va > last)
 			break;
-		if (i + AHEAD < s->count)
-			ahead[i % AHEAD] = look_ahead(p, sp, s, (uint32_t)i + AHEAD);
-		page_set(&r, P_ENTRY, atw_seen_word(sp, s, (uint32_t)i));
-		rc = put_pages(p, &r, va + skip, end - skip, ATW_PA(pa.u + skip), slot, false,
-			       err);
-	}
-	return rc;
-}
-
-/* Words the CPU ignores; those that are no place of a page are one row. */
-static int soft_words(struct pages *p, struct page_area *a, const struct atw_seen *s,
-		      uint64_t first, uint64_t last, struct atw_err *err)
-{
-	const struct atw_paging *pg = &p->list.space->paging;
-	uint64_t entry = s->path[s->depth - 1].word, slot = s->size / s->count, skip;
-	struct atw_soft_word w = atw_soft_decode(soft_of(p->src), pg, s->level, entry);
-	struct page_row r = a->row;
-	struct row state = { 0 };
-	int rc = ATW_OK;
-
-	*(w.what == ATW_SOFT_SWAP ? &a->swapped : &a->mapped) +=
-		w.what == ATW_SOFT_SWAP || w.what == ATW_SOFT_PROTNONE ? last - first + 1 : 0;
-	*(w.what == ATW_SOFT_SWAP ? &p->swapped : w.what == ATW_SOFT_PROTNONE ? &p->mapped
-							: &p->other) += last - first + 1;
-	if (p->quiet)
-		return ATW_OK;
-	page_set(&r, P_STATE, row_state(&p->list, &state, s->level, s->kind, 0, entry, 0));
-	page_set(&r, P_LEVEL, s->level);
-	page_set(&r, P_ENTRY, entry);
-	if (!w.pa.u && w.what != ATW_SOFT_SWAP)
-		slot = last - first + 1;
-	for (uint64_t va = first; rc == ATW_OK && va <= last && va >= first; va += slot - skip) {
-		uint64_t len;
-
-		skip = w.pa.u || w.what == ATW_SOFT_SWAP ? (va - s->va.u) % slot : 0;
-		len = slot - skip < last - va + 1 ? slot - skip : last - va + 1;
-		if (w.what == ATW_SOFT_SWAP)
-			page_text(&r, P_SWAP, swap_place(p, w.type,
-							 w.offset + (skip >> pg->page_shift)));
-		if (w.pa.u) {
-			rc = put_pages(p, &r, va, len, ATW_PA(w.pa.u + skip), slot, w.guess,
-			       err);
-			continue;
-		}
-		page_set(&r, P_ADDRESS, va);
-		page_set(&r, P_END, va + len);
-		page_set(&r, P_SIZE, len);
-		rc = put(p, &r, err);
+		rc = run->pa ? put_slot(p, &r, run, (uint32_t)i, va + skip, end - skip, err)
+			     : put_placeless(p, &r, run, va + skip, end - skip, err);
 	}
 	return rc;
 }
 
 /* Tables that are not to be had, and words that no CPU accepts. */
-static int no_answer(struct pages *p, struct page_area *a, const struct atw_seen *s,
+static int no_answer(struct pages *p, struct page_area *a, const struct page_run *run,
 		     uint64_t first, uint64_t last, struct atw_err *err)
 {
 	struct page_row r = a->row;
-	struct row state = { 0 };
 
-	if (s->loss)
-		*(s->loss == ATW_LOST_EXCLUDED ? &p->excluded :
-		  s->loss == ATW_LOST_DAMAGED ? &p->damaged : &p->lost) += 1;
+	*(run->state == PAGE_EXCLUDED ? &p->excluded : run->state == PAGE_DAMAGED ? &p->damaged :
+	  run->state == PAGE_LOST ? &p->lost : &p->bad) +=
+		run->state == PAGE_BAD ? run->count : 1;
+	page_set(&r, P_STATE, state_of[run->state]);
+	if (run->have & RUN_LEVEL)
+		page_set(&r, P_LEVEL, run->level);
+	if (run->state == PAGE_BAD)
+		page_set(&r, P_ENTRY, run->word[0]);
 	else
-		p->bad += s->count;
-	page_set(&r, P_STATE, row_state(&p->list, &state, s->level, s->kind, s->loss,
-					s->depth ? s->path[s->depth - 1].word : 0, 0));
-	page_set(&r, P_LEVEL, s->level);
-	if (!s->loss)
-		page_set(&r, P_ENTRY, s->path[s->depth - 1].word);
-	else
-		page_set(&r, P_PHYSICAL, s->pa.u);
+		page_set(&r, P_PHYSICAL, run->table.u);
 	page_set(&r, P_ADDRESS, first);
 	page_set(&r, P_END, last + 1);
 	page_set(&r, P_SIZE, last - first + 1);
 	return p->quiet ? ATW_OK : put(p, &r, err);
 }
 
-int area_piece(struct pages *p, struct page_area *a, const struct atw_seen *s,
+int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err)
 {
-	const struct atw_space *sp = &a->task->mm.space;
-	bool nothing = !s->loss && s->kind == ATW_ABSENT &&
-		       (!s->depth || !s->path[s->depth - 1].word);
 	int rc;
 
-	if (nothing) {
+	if (run->state == PAGE_ABSENT && !run->word) {
 		add_absent(a, first, last);
 		return ATW_OK;
 	}
 	rc = flush_absent(p, a, err);
 	if (rc < 0)
 		return rc;
-	if (s->loss || s->kind == ATW_BAD)
-		return no_answer(p, a, s, first, last, err);
-	return s->kind == ATW_LEAF ? leaves(p, a, s, sp, first, last, err)
-				   : soft_words(p, a, s, first, last, err);
+	return run->state >= PAGE_LOST ? no_answer(p, a, run, first, last, err)
+				       : slots(p, a, run, first, last, err);
 }
 
 /* ---- areas ---- */

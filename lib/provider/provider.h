@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * provider.h - who has which pages: tasks; areas of a task; runs of pages of an
+ * address space; facts of a frame. What can answer that is a provider: page
+ * tables and the kernel's own structures (walk), or /proc of the running kernel
+ * (pagemap). Who asks does not know which.
+ */
+#ifndef PROVIDER_PROVIDER_H
+#define PROVIDER_PROVIDER_H
+
+#include <atwalk/page.h>
+#include <atwalk/process.h>
+
+#include "walk/counts.h"
+
+enum page_state {
+	PAGE_ABSENT, PAGE_PRESENT, PAGE_PROTNONE, PAGE_SWAP, PAGE_MIGRATION,
+	PAGE_POISON, PAGE_DEVICE, PAGE_MARKER, PAGE_GUARD,
+	PAGE_LOST, PAGE_EXCLUDED, PAGE_DAMAGED,  /* no table to ask */
+	PAGE_BAD,
+};
+
+/* A process with an address space. */
+struct page_task {
+	uint32_t pid;
+	char name[17];
+	bool shared;             /* its address space is one of those before it */
+};
+
+enum run_has {
+	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4,
+};
+
+/*
+ * Neighbouring slots that say the same but for where they point. The arrays
+ * have `count` elements, and are good until the next call.
+ */
+struct page_run {
+	uint64_t va;             /* of the first slot */
+	uint64_t size;           /* of all slots, bytes; 0 means 2^64 */
+	uint64_t slot;           /* of one: what a translation covers */
+	uint32_t count;
+	uint32_t have;           /* RUN_...: what is known of the following */
+	uint64_t flags;          /* of the entries: the paging mode's bits, or the
+	                          * provider's own */
+	uint8_t state;           /* enum page_state */
+	uint8_t level;
+	uint8_t rights;          /* ATW_UR ... */
+	uint8_t swap_type;       /* PAGE_SWAP */
+	uint64_t swap_offset;    /* likewise, of the first slot: pages */
+	bool guess;              /* the state depends on how the kernel was built */
+	atw_pa table;            /* of those without a table: where it would lie */
+	const uint64_t *pa;      /* where each slot leads; NULL: nowhere, or the
+	                          * provider does not know, or nobody wanted it */
+	const uint64_t *word;    /* raw entries; NULL: none, or not known */
+	const struct atw_err *why;   /* PAGE_DAMAGED */
+};
+
+enum facts_has {
+	FACT_FLAGS = 1, FACT_COUNT = 2, FACT_REFS = 4, FACT_HEAD = 8, FACT_NODE = 16,
+	FACT_ORDER = 32, FACT_CGROUP = 64,
+};
+
+struct frame_facts {
+	uint32_t have;           /* FACT_...: which members of `page` are known */
+	struct atw_page page;
+	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
+};
+
+struct provider;
+struct provider_ops {
+	const char *name;
+	/*
+	 * Fills p->task. What cannot be read is told to p->cannot, and the rest
+	 * is still there.
+	 */
+	int (*tasks)(struct provider *p, struct atw_err *err);
+	/* The process that has this number, or the thread: index in p->task. */
+	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
+	/*
+	 * As atw_areas_next() has it, of one task at a time. What an area's
+	 * `unread` is about is told to p->cannot.
+	 */
+	int (*areas_open)(struct provider *p, size_t task, struct atw_err *err);
+	int (*areas_next)(struct provider *p, struct atw_area *ret, struct atw_err *err);
+	/*
+	 * Runs of first..last, low addresses first, one listing at a time;
+	 * ATW_END after the last. Where nothing is, runs are PAGE_ABSENT with
+	 * no `word`. Runs may begin before `first` and end behind `last`.
+	 */
+	int (*pages_open)(struct provider *p, size_t task, uint64_t first,
+			  uint64_t last, struct atw_err *err);
+	int (*pages_next)(struct provider *p, const struct page_run **ret,
+			  struct atw_err *err);
+	void (*pages_close)(struct provider *p);
+	/*
+	 * The frame `off` bytes behind where slot i of the last run leads;
+	 * `mapped` bytes of memory are mapped there in one translation, as far
+	 * as this was not said yet. ATW_E_MISSING: nothing is known of it;
+	 * ATW_E_DAMAGED, and this alone, comes with a sentence.
+	 */
+	int (*facts)(struct provider *p, const struct page_run *r, uint32_t i,
+		     uint64_t off, uint64_t mapped, struct frame_facts *ret,
+		     struct atw_err *err);
+	/* Count in p->counts how often all tasks map each frame. */
+	int (*count)(struct provider *p, struct atw_err *err);
+	/* ATW_E_UNSUPPORTED: no device has a name here. */
+	int (*swap)(struct provider *p, unsigned type, struct atw_swap *ret,
+		    struct atw_err *err);
+	void (*close)(struct provider *p);
+};
+
+typedef void provider_cannot_fn(void *arg, const char *what, const struct atw_err *err);
+
+struct provider {
+	const struct provider_ops *ops;
+	unsigned page_shift;
+	uint64_t user_last;      /* end of what processes have, but for odd areas */
+	const struct atw_names *flags;   /* of runs; NULL: the paging mode's */
+	struct page_task *task;
+	size_t ntasks, tasks_cap;
+	struct counts counts;
+	bool counted;            /* all tasks that could be read were */
+
+	/* Set by who asks. */
+	bool areas_only;         /* states and sizes, nothing of single pages */
+	provider_cannot_fn *cannot;
+	void *arg;
+};
+
+/* For providers: one more task, zeroed; NULL: no memory. */
+struct page_task *provider_add_task(struct provider *p);
+void provider_cannot(struct provider *p, const char *what, const struct atw_err *err);
+/* NULL is fine. */
+void provider_close(struct provider *p);
+
+/* ---- the providers ---- */
+
+struct walk_provider_opts {
+	struct atw_kernel *kernel;       /* borrowed */
+	/* What the words mean that the CPU ignores, when it is first asked. */
+	const struct atw_soft_abi *(*soft)(const void *arg);
+	const void *soft_arg;
+	bool frames;                     /* facts of frames are wanted */
+};
+/* Page tables, and the kernel's structures, as `kernel` finds them. */
+int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *cannot,
+		       void *arg, struct provider **ret, struct atw_err *err);
+
+#endif

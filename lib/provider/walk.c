@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk.c - pages as page tables have them, areas and frames as the kernel's own
+ * structures do. For anything whose physical memory can be read.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "provider/provider.h"
+
+/* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
+enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
+/* Struct pages lie anywhere: so many of them are under way at once. */
+enum { AHEAD = 8 };
+
+/* What of a task the page tables need; one each, in the order of p.task. */
+struct space {
+	struct atw_mm mm;
+	uint64_t at;             /* of the mm_struct */
+};
+
+struct walk_provider {
+	struct provider p;
+	struct walk_provider_opts o;
+	struct space *space;
+	size_t spaces_cap;
+	struct atw_areas *areas;
+	size_t areas_of;                 /* index of their task */
+	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
+
+	/* The listing under way. */
+	const struct atw_space *sp;
+	struct atw_walk *walk;
+	struct page_run run;
+	uint32_t ahead;                  /* struct pages asked for */
+	uint64_t pa[SLOTS], word[SLOTS];
+};
+
+static struct walk_provider *of(struct provider *p)
+{
+	return (struct walk_provider *)p;
+}
+
+/* ---- tasks ---- */
+
+static int add_task(struct walk_provider *w, const struct atw_task *t, struct atw_err *err)
+{
+	struct page_task *k;
+
+	if (!array_reserve((void **)&w->space, &w->spaces_cap, w->p.ntasks + 1,
+			   sizeof(*w->space)))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	w->space[w->p.ntasks] = (struct space){ .at = t->mm };
+	k = provider_add_task(&w->p);
+	if (!k)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	k->pid = t->tgid;
+	memcpy(k->name, t->name, sizeof(k->name));
+	return ATW_OK;
+}
+
+/*
+ * A process without an address space may have a thread with one. Threads follow
+ * their process in the list.
+ */
+static bool is_known(const struct provider *p, const struct atw_task *t)
+{
+	return p->ntasks && p->task[p->ntasks - 1].pid == t->tgid;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct space *x = *(struct space *const *)a, *y = *(struct space *const *)b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int mark_shared(struct walk_provider *w, struct atw_err *err)
+{
+	struct space **v = calloc(w->p.ntasks + 1, sizeof(struct space *));
+
+	if (!v)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < w->p.ntasks; i++)
+		v[i] = &w->space[i];
+	qsort(v, w->p.ntasks, sizeof(struct space *), by_address);
+	for (size_t i = 1; i < w->p.ntasks; i++)
+		w->p.task[v[i] - w->space].shared = v[i]->at == v[i - 1]->at;
+	free(v);
+	return ATW_OK;
+}
+
+static int walk_tasks(struct provider *p, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	struct atw_err why = { 0 };
+	struct atw_tasks *tasks;
+	struct atw_task t, leader = { 0 };
+	bool broken = false;
+	size_t kept = 0;
+	int r = atw_tasks_open(w->o.kernel, &tasks, err);
+
+	if (r < 0)
+		return r;
+	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
+		if (r < 0) {             /* there may be more behind it */
+			provider_cannot(p, "not every task could be read", &why);
+			broken = true;
+			continue;
+		}
+		if (t.leader)
+			leader = t;
+		if (!t.mm || t.kernel || (!t.leader && is_known(p, &t)))
+			continue;
+		if (leader.tgid == t.tgid)
+			memcpy(t.name, leader.name, sizeof(t.name));
+		r = add_task(w, &t, err);
+		if (r < 0)
+			break;
+	}
+	atw_tasks_close(tasks);
+	if (r == ATW_E_NOMEM)
+		return r;
+	if (r == ATW_E_LIMIT)
+		provider_cannot(p, "not every task could be read", &why);
+	if (!p->ntasks && (broken || r == ATW_E_LIMIT))
+		return atw_err_set(err, ATW_E_DAMAGED, "no process with an address space was found");
+	for (size_t i = 0; i < p->ntasks; i++) {
+		struct space *s = &w->space[kept];
+
+		p->task[kept] = p->task[i];
+		*s = w->space[i];
+		if (atw_mm_open(w->o.kernel, s->at, &s->mm, &why) == ATW_OK)
+			kept++;
+		else
+			provider_cannot(p, p->task[kept].name, &why);
+	}
+	p->ntasks = kept;
+	return mark_shared(w, err);
+}
+
+static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
+{
+	struct atw_task t;
+	int r = atw_task_by_pid(of(p)->o.kernel, pid, &t, err);
+
+	for (size_t i = 0; r == ATW_OK && i < p->ntasks; i++)
+		if (p->task[i].pid == t.tgid) {
+			*ret = i;
+			return ATW_OK;
+		}
+	return r < 0 ? r : ATW_END;
+}
+
+/* ---- areas ---- */
+
+static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	struct atw_err why = { 0 };
+
+	/* The first question that may lead to frames. */
+	if (w->o.frames && !w->memmap && atw_memmap_open(w->o.kernel, &w->memmap, &why) < 0) {
+		w->o.frames = false;
+		provider_cannot(p, "struct pages", &why);
+	}
+	atw_areas_close(w->areas);
+	w->areas = NULL;
+	w->areas_of = task;
+	return atw_areas_open(w->o.kernel, w->space[task].at, &w->areas, err);
+}
+
+static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	int r = w->areas ? atw_areas_next(w->areas, ret, err) : ATW_END;
+
+	if (r == ATW_OK && ret->unread)
+		provider_cannot(p, p->task[w->areas_of].name, atw_areas_error(w->areas));
+	return r;
+}
+
+/* ---- pages ---- */
+
+static void walk_pages_close(struct provider *p)
+{
+	atw_walk_close(of(p)->walk);
+	of(p)->walk = NULL;
+}
+
+static int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
+			   struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	const struct atw_walk_opts wo = {
+		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
+		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
+	};
+
+	walk_pages_close(p);
+	w->sp = &w->space[task].mm.space;
+	/* An area beyond all that the mode can translate has no pages. */
+	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
+		return ATW_OK;
+	return atw_walk_open(w->sp, &wo, &w->walk, err);
+}
+
+static const uint8_t state_of_soft[] = {
+	[ATW_SOFT_NONE] = PAGE_ABSENT, [ATW_SOFT_PROTNONE] = PAGE_PROTNONE,
+	[ATW_SOFT_SWAP] = PAGE_SWAP, [ATW_SOFT_MIGRATION] = PAGE_MIGRATION,
+	[ATW_SOFT_POISON] = PAGE_POISON, [ATW_SOFT_DEVICE] = PAGE_DEVICE,
+	[ATW_SOFT_MARKER] = PAGE_MARKER, [ATW_SOFT_GUARD] = PAGE_GUARD,
+	[ATW_SOFT_UNKNOWN] = PAGE_ABSENT,
+};
+
+static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
+{
+	r->state = PAGE_PRESENT;
+	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
+	r->rights = s->rights;
+	/* Leaves of one piece agree in all but where they point. */
+	r->flags = atw_entry_flags(&w->sp->paging, s->level, ATW_LEAF,
+				   s->path[s->depth - 1].word);
+	if (w->p.areas_only)
+		return;
+	for (uint32_t i = 0; i < s->count; i++) {
+		w->pa[i] = atw_seen_pa(w->sp, s, i).u;
+		w->word[i] = atw_seen_word(w->sp, s, i);
+	}
+	r->pa = w->pa;
+	r->word = w->word;
+	w->ahead = 0;
+}
+
+/* Words that the CPU ignores are all the same in one piece. */
+static void soft_words(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
+{
+	uint64_t entry = s->path[s->depth - 1].word;
+	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
+						       s->va, s->level, entry);
+
+	r->state = state_of_soft[soft.what];
+	r->have = RUN_LEVEL;
+	r->swap_type = soft.type;
+	r->swap_offset = soft.offset;
+	r->guess = soft.guess;
+	for (uint32_t i = 0; i < s->count; i++) {
+		w->pa[i] = soft.pa.u;
+		w->word[i] = entry;
+	}
+	if (soft.pa.u)
+		r->pa = w->pa;
+	r->word = w->word;
+	w->ahead = s->count;
+}
+
+static int walk_pages_next(struct provider *p, const struct page_run **ret,
+			   struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	struct page_run *r = &w->run;
+	const struct atw_seen *s;
+	int rc = w->walk ? atw_walk_next(w->walk, &s, err) : ATW_END;
+
+	if (rc != ATW_OK)
+		return rc;
+	*r = (struct page_run){
+		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
+		.count = s->count, .level = s->level,
+	};
+	*ret = r;
+	if (s->loss) {
+		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
+			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED : PAGE_LOST;
+		r->have = RUN_LEVEL;
+		r->table = s->pa;
+		if (s->loss == ATW_LOST_DAMAGED)
+			r->why = atw_walk_error(w->walk);
+	} else if (s->kind == ATW_BAD) {
+		r->state = PAGE_BAD;
+		r->have = RUN_LEVEL;
+		w->word[0] = s->path[s->depth - 1].word;
+		r->word = w->word;
+	} else if (s->kind == ATW_LEAF) {
+		leaves(w, s, r);
+	} else if (s->depth && s->path[s->depth - 1].word) {
+		soft_words(w, s, r);
+	}
+	return ATW_OK;
+}
+
+/* ---- frames ---- */
+
+static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	uint64_t pfn = (r->pa[i] + off) >> p->page_shift;
+	int rc;
+
+	if (!w->memmap)
+		return ATW_E_UNSUPPORTED;
+	if (w->ahead < i)
+		w->ahead = i;
+	for (; w->ahead < r->count && w->ahead <= i + AHEAD; w->ahead++)
+		atw_memmap_soon(w->memmap, r->pa[w->ahead] >> p->page_shift);
+	atw_memmap_mapped(w->memmap, pfn, mapped >> p->page_shift);
+	/* Devices have none, page after page: a sentence for damage alone. */
+	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
+	if (rc == ATW_E_DAMAGED)
+		return atw_memmap_page(w->memmap, pfn, &ret->page, err);
+	if (rc < 0)
+		return ATW_E_MISSING;
+	ret->have = FACT_FLAGS | FACT_COUNT | FACT_HEAD |
+		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
+		    (ret->page.have_node ? FACT_NODE : 0) |
+		    (ret->page.have_order ? FACT_ORDER : 0);
+	return ATW_OK;
+}
+
+static bool count_piece(struct walk_provider *w, const struct atw_space *sp,
+			const struct atw_seen *s)
+{
+	unsigned shift = w->p.page_shift;
+	uint64_t pages = s->size / s->count >> shift;
+	struct atw_soft_word soft;
+
+	if (s->loss || s->kind == ATW_BAD)
+		return true;
+	for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count; i++)
+		if (!counts_add(&w->p.counts, atw_seen_pa(sp, s, i).u >> shift, pages))
+			return false;
+	if (s->kind == ATW_LEAF)
+		return true;
+	soft = atw_soft_decode(w->o.soft(w->o.soft_arg), &sp->paging, s->level,
+			       s->path[s->depth - 1].word);
+	for (uint32_t i = 0; soft.what == ATW_SOFT_PROTNONE && i < s->count; i++)
+		if (!counts_add(&w->p.counts, soft.pa.u >> shift, pages))
+			return false;
+	return true;
+}
+
+static int walk_count(struct provider *p, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+
+	for (size_t i = 0; i < p->ntasks; i++) {
+		const struct atw_space *sp = &w->space[i].mm.space;
+		const struct atw_walk_opts wo = {
+			.size = sizeof(wo), .last = ATW_VA(p->user_last),
+			.flags = ATW_WALK_SOFT,
+		};
+		const struct atw_seen *s;
+		struct atw_walk *walk;
+		int r;
+
+		if (p->task[i].shared)
+			continue;
+		r = atw_walk_open(sp, &wo, &walk, err);
+		if (r < 0)
+			return r;
+		while ((r = atw_walk_next(walk, &s, err)) == ATW_OK)
+			if (!count_piece(w, sp, s)) {
+				r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+				break;
+			}
+		atw_walk_close(walk);
+		/* A listing says so where it gets there. */
+		if (r < 0 && r != ATW_E_LIMIT)
+			return r;
+	}
+	p->counted = true;
+	return ATW_OK;
+}
+
+static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
+		     struct atw_err *err)
+{
+	return atw_swap_device(of(p)->o.kernel, type, ret, err);
+}
+
+/* ---- all of it ---- */
+
+static void walk_close(struct provider *p)
+{
+	struct walk_provider *w = of(p);
+
+	walk_pages_close(p);
+	atw_areas_close(w->areas);
+	atw_memmap_close(w->memmap);
+	free(w->space);
+	free(w);
+}
+
+static const struct provider_ops walk_ops = {
+	.name = "walk",
+	.tasks = walk_tasks,
+	.find = walk_find,
+	.areas_open = walk_areas_open,
+	.areas_next = walk_areas_next,
+	.pages_open = walk_pages_open,
+	.pages_next = walk_pages_next,
+	.pages_close = walk_pages_close,
+	.facts = walk_facts,
+	.count = walk_count,
+	.swap = walk_swap,
+	.close = walk_close,
+};
+
+/* User space; with two roots, all that the lower one answers for. */
+static uint64_t user_last(const struct atw_paging *pg)
+{
+	unsigned bits = pg->va_bits - (pg->halves == ATW_SIGNED ? 1u : 0);
+
+	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *cannot,
+		       void *arg, struct provider **ret, struct atw_err *err)
+{
+	const struct atw_paging *pg = &atw_kernel_space(o->kernel)->paging;
+	struct walk_provider *w;
+
+	for (unsigned i = 0; i < pg->nlevels; i++)
+		if (pg->level[i].bits > SLOT_BITS)
+			return atw_err_set(err, ATW_E_UNSUPPORTED,
+					   "tables of %s have more entries than there is room for",
+					   pg->name);
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	w->p = (struct provider){
+		.ops = &walk_ops, .page_shift = pg->page_shift,
+		.user_last = user_last(pg), .cannot = cannot, .arg = arg,
+	};
+	w->o = *o;
+	*ret = &w->p;
+	return ATW_OK;
+}
