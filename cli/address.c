@@ -14,7 +14,7 @@ static int find_symbol(const struct opened *o, const char *name, size_t len,
 {
 	char text[512];
 
-	if (!len || len >= sizeof(text))
+	if (!o->kernel || !len || len >= sizeof(text))
 		return ATW_E_MISSING;
 	snprintf(text, sizeof(text), "%.*s", (int)len, name);
 	return atw_kernel_symbol(o->kernel, text, ret, err);

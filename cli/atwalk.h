@@ -91,6 +91,7 @@ struct opened {
 	uint64_t pid, mm;        /* of that process; mm 0: of none */
 	char task[17];           /* its name; empty: not known */
 	bool user_space;         /* the user said whose tables these are */
+	bool pagemap;            /* no memory: only /proc tells of processes */
 	bool defective;          /* truncated or damaged: an answer in part */
 	bool doubtful;           /* whose tables these are is not sure */
 };
@@ -104,6 +105,12 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/*
+ * The same for the commands that can do without page tables: where the running
+ * kernel tells of processes alone (o->pagemap), there is no kernel, but a mode.
+ */
+int open_pages(const struct common *c, const char *name, const struct space_opts *space,
+	       struct opened *ret);
 /* --pid or --task. */
 int select_process(struct opened *o, const struct space_opts *space);
 /*

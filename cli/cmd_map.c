@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "listing.h"
+#include "pagemap.h"
 #include "base/num.h"
 
 struct map_opts {
@@ -378,12 +379,18 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->all)
 		m.split = ATW_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
-	status = open_source(c, argv[0], &o->space, &src);
+	status = open_pages(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
 	if (src.process[0])              /* the kernel's half is not its own */
 		whole.last = INT64_MAX;
 	listing_init(&m.list, "map", &src, USUAL);
+	if (src.pagemap) {
+		status = map_pagemap(c, &src, &o->space, &m.list, m.split, argc, argv);
+		listing_deinit(&m.list);
+		close_source(&src);
+		return status;
+	}
 	output_opts(c, &src, &oo);
 	a = whole;
 	for (int i = argc == 1 ? 0 : 1; i < argc && r == ATW_OK; i++) {

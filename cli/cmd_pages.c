@@ -246,11 +246,15 @@ static bool mentions(const char *text, const char *word)
 	return false;
 }
 
+static bool asks_for(const struct common *c, const char *column)
+{
+	return mentions(c->columns, column) || mentions(c->filter, column) ||
+	       mentions(c->sort, column) || mentions(c->group, column);
+}
+
 static bool needs_count(const struct common *c)
 {
-	return !c->columns || *c->columns == '+' || mentions(c->columns, "count") ||
-	       mentions(c->filter, "count") || mentions(c->sort, "count") ||
-	       mentions(c->group, "count");
+	return !c->columns || *c->columns == '+' || asks_for(c, "count");
 }
 
 static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **argv,
@@ -268,7 +272,7 @@ static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **
 	return r;
 }
 
-/* The process that --pid or --task means; that there is but one is known. */
+/* The process that --pid or --task means; of dumps it is known that there is but one. */
 static int chosen(const struct pages *p, const struct space_opts *o, size_t *ret,
 		  struct atw_err *err)
 {
@@ -277,6 +281,8 @@ static int chosen(const struct pages *p, const struct space_opts *o, size_t *ret
 			*ret = i;
 			return ATW_OK;
 		}
+	if (o->task)
+		return atw_err_set(err, ATW_E_MISSING, "--task: no process is called '%s'", o->task);
 	return p->prov->ops->find(p->prov, (uint32_t)o->pid.u, ret, err);
 }
 
@@ -285,17 +291,24 @@ static const struct atw_soft_abi *soft(const void *arg)
 	return soft_of(arg);
 }
 
-static int open_provider(struct pages *p, struct atw_err *err)
+static int open_provider(struct pages *p, const struct space_opts *o, struct atw_err *err)
 {
 	const struct walk_provider_opts wo = {
 		.kernel = p->src->kernel, .soft = soft, .soft_arg = p->src,
 		.frames = !p->quiet,
 	};
-	int r = walk_provider_open(&wo, cannot, p, &p->prov, err);
+	const struct pagemap_provider_opts po = {
+		.only = (uint32_t)o->pid.u, .frames = !p->quiet,
+		.cgroups = !p->quiet && asks_for(p->c, "cgroup"),
+	};
+	int r = p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
+				: walk_provider_open(&wo, cannot, p, &p->prov, err);
 
-	if (r == ATW_OK)
-		p->prov->areas_only = p->quiet;
-	return r;
+	if (r < 0)
+		return r;
+	p->prov->areas_only = p->quiet;
+	p->prov->each = p->each;
+	return ATW_OK;
 }
 
 static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err *err)
@@ -306,8 +319,8 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 
 	if (r == ATW_OK && one)
 		r = chosen(p, &o->space, &only, err);
-	if (r < 0)
-		return atw_err_wrap(err, "%s", p->src->name);
+	if (r < 0)               /* what is wrong with an option is not the source's fault */
+		return strncmp(err->text, "--", 2) ? atw_err_wrap(err, "%s", p->src->name) : r;
 	if (r == ATW_OK && !p->quiet && needs_count(p->c))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
@@ -335,19 +348,19 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (argc < 1)
 		return complain_usage("pages", "SOURCE is missing");
-	status = open_source(c, argv[0], &o->space, &src);
+	status = open_pages(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
 	p.headings = !p.quiet && !c->sort && !c->group &&
 		     (!c->format || !strcmp(c->format, "plain"));
 	listing_init(&p.list, "pages", &src, 0);
+	r = open_provider(&p, &o->space, &err);
 	pages_columns(&p);
 	output_opts(c, &src, &oo);
-	r = ranges(&p, o, argc, argv, &err);
+	if (r == ATW_OK)
+		r = ranges(&p, o, argc, argv, &err);
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &p.schema, &p.out, &err);
-	if (r == ATW_OK)
-		r = open_provider(&p, &err);
 	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
 	status = p.lost + p.excluded + p.damaged + p.unread ? EXIT_PARTIAL :
@@ -358,6 +371,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	if (r < 0)
 		status = complain(&err);
+	else
+		remark_lacks(c, &src, p.prov);
 	atw_output_close(p.out);
 	provider_close(p.prov);
 	free(p.range);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "listing.h"
+#include "pagemap.h"
 
 struct walk_opts {
 	struct space_opts space;
@@ -284,16 +285,21 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
 		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
-	status = open_source(c, argv[0], &o->space, &src);
+	status = o->space.pid.given || o->space.task || !strcmp(argv[0], "live:pagemap")
+		? open_pages(c, argv[0], &o->space, &src)
+		: open_source(c, argv[0], &o->space, &src);
 	if (!status) {
-		status = find_targets(c, &o->space, &src, argv + 1, t, n);
+		if (!src.pagemap)
+			status = find_targets(c, &o->space, &src, argv + 1, t, n);
 		listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
 		w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
 		for (int i = 0; i < n; i++)
 			if (t[i].owned)
 				w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
 		if (!status)
-			status = walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
+			status = src.pagemap
+				? walk_pagemap(c, &src, &o->space, &w.list, argc, argv)
+				: walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
 		listing_deinit(&w.list);
 		close_source(&src);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "provider/provider.h"
 
 static const char *const states[] = {
 	[STATE_PRESENT] = "present", [STATE_TABLE] = "table",
@@ -138,6 +139,17 @@ void row_rights(struct row *r, enum state st, unsigned left)
 	unsigned letters = st == STATE_TABLE ? kernels | users : user ? users : kernels;
 
 	row_set(r, C_RIGHTS, letters | (user ? 8 : 0));
+}
+
+void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p)
+{
+	struct atw_err e;
+
+	if (!p || !p->lacks.status || c->quiet)
+		return;
+	e = p->lacks;
+	atw_err_wrap(&e, "%s", o->name);
+	complain(&e);
 }
 
 void row_whose(const struct listing *l, struct row *r)

@@ -77,6 +77,9 @@ void row_rights(struct row *r, enum state st, unsigned rights);
 
 /* Whose it is, where the user asked for a process. */
 void row_whose(const struct listing *l, struct row *r);
+/* What a provider could not know, once, with what to do about it. */
+struct provider;
+void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p);
 
 /*
  * The region of the kernel's half that an address is in or, failing that, the

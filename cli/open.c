@@ -9,6 +9,7 @@
 
 #include "atwalk.h"
 #include "base/nearest.h"
+#include "provider/proc.h"
 
 static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -121,12 +122,80 @@ static void remark_defects(const struct common *c, struct opened *o)
 		}
 }
 
+/* ---- no page tables, but what /proc says ---- */
+
+static bool is_pagemap(const struct opened *o, struct atw_blob *why)
+{
+	struct atw_blob way;
+
+	*why = (struct atw_blob){ 0 };
+	if (!atw_source_is_live(o->source) || atw_fact(o->source, "way", &way) < 0 ||
+	    way.len != 7)
+		return false;
+	(void)atw_fact(o->source, "bpf.why", why);
+	return true;
+}
+
+/* Why its memory cannot be read, for a question that needs it. */
+static int no_memory(const struct opened *o, const char *what)
+{
+	struct atw_err err = { 0 };
+	struct atw_blob why, hint;
+
+	if (is_pagemap(o, &why) && why.len) {
+		atw_err_set(&err, ATW_E_PERM, "live: %.*s", (int)why.len, (const char *)why.data);
+		if (atw_fact(o->source, "bpf.hint", &hint) == ATW_OK)
+			atw_err_hint(&err, "%.*s", (int)hint.len, (const char *)hint.data);
+	} else {
+		atw_err_set(&err, ATW_E_UNSUPPORTED,
+			    "%s: /proc tells of the pages of processes; %s needs page tables or the kernel's memory",
+			    o->name, what);
+		atw_err_hint(&err, "live:bpf reads the kernel's own tables");
+	}
+	return complain(&err);
+}
+
+static int attach_pagemap(struct opened *o, const struct space_opts *space)
+{
+	const struct { bool given; const char *name; } tables[] = {
+		{ space->pti, "--pti" }, { space->cpu.given, "--cpu" },
+		{ space->root.given, "--root" }, { space->paging, "--paging" },
+		{ space->pte_ext, "--pte-ext" }, { space->cbit.given, "--cbit" },
+		{ space->kernel, "--kernel" },
+	};
+	const struct atw_paging *mode = proc_paging();
+	struct atw_err err = { 0 };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (tables[i].given)
+			return no_memory(o, tables[i].name);
+	if (check_whose(space, &err) < 0)
+		return complain(&err);
+	if (space->pid.given && (!space->pid.u || space->pid.u > UINT32_MAX)) {
+		atw_err_set(&err, ATW_E_MISSING, "%s: there is no process %" PRIu64, o->name,
+			    space->pid.u);
+		return complain(&err);
+	}
+	if (!mode) {
+		atw_err_set(&err, ATW_E_UNSUPPORTED, "%s: pages of %ld bytes are not known here",
+			    o->name, sysconf(_SC_PAGESIZE));
+		return complain(&err);
+	}
+	o->space = (struct atw_space){ .mem = o->source, .paging = *mode };
+	o->user_space = space->pid.given || space->task;
+	return EXIT_COMPLETE;
+}
+
 int attach_kernel(const struct common *c, struct opened *o,
 		  const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
-	int r = open_kernel(space, o, &err);
+	struct atw_blob why;
+	int r;
 
+	if (is_pagemap(o, &why))
+		return no_memory(o, "this");
+	r = open_kernel(space, o, &err);
 	if (r < 0) {
 		/* What is wrong with an option is not the source's fault. */
 		if (strncmp(err.text, "--", 2))
@@ -234,6 +303,21 @@ int open_source(const struct common *c, const char *name,
 		close_source(&o);
 	else
 		*ret = o;
+	return status;
+}
+
+int open_pages(const struct common *c, const char *name, const struct space_opts *space,
+	       struct opened *ret)
+{
+	struct atw_blob why;
+	int status = open_source(c, name, NULL, ret);
+
+	if (status)
+		return status;
+	ret->pagemap = is_pagemap(ret, &why);
+	status = ret->pagemap ? attach_pagemap(ret, space) : attach_kernel(c, ret, space);
+	if (status)
+		close_source(ret);
 	return status;
 }
 

@@ -23,6 +23,8 @@ static const struct atw_column own[P_COLS] = {
 		     .help = "references to its folio" },
 	[P_HEAD] = { .key = "head", .type = ATW_T_PA,
 		     .help = "first page of its folio" },
+	[P_CGROUP] = { .key = "cgroup", .type = ATW_T_COUNT, .width = 6,
+		       .help = "inode of the memory cgroup that pays for it (live:pagemap)" },
 	[P_MAPPED] = { .key = "mapped", .type = ATW_T_BYTES, .width = 6,
 		       .help = "--quiet: bytes of the area that are mapped" },
 	[P_SWAPPED] = { .key = "swapped", .type = ATW_T_BYTES, .width = 7,
@@ -51,6 +53,8 @@ void pages_columns(struct pages *p)
 	memcpy(p->col, own, sizeof(own));
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		p->col[shared[i].own] = p->list.col[shared[i].theirs];
+	if (p->prov && p->prov->flags)
+		p->col[P_FLAGS].names = p->prov->flags;
 	for (unsigned i = 0; i < P_COLS; i++)
 		p->col[i].hidden = !(shown & PCOL(i));
 	p->flags = (struct atw_names){ 64, p->flag, NULL };
@@ -141,6 +145,8 @@ static void page_facts(struct pages *p, struct page_row *r, const struct page_ru
 		page_set(r, P_STATE, STATE_POISON);
 	if (f.have & FACT_NODE)
 		page_set(r, P_NODE, f.page.node);
+	if (f.have & FACT_CGROUP)
+		page_set(r, P_CGROUP, f.cgroup);
 	if (f.have & FACT_ORDER)
 		page_set(r, P_ORDER, f.page.order);
 }
@@ -184,7 +190,7 @@ static int put_slot(struct pages *p, struct page_row *r, const struct page_run *
 		page_facts(p, r, run, i, first + off - slot, off ? 0 : run->slot);
 		rc = put(p, r, err);
 		r->have &= ~(PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
-			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER));
+			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER) | PCOL(P_CGROUP));
 	}
 	return rc;
 }
@@ -195,7 +201,7 @@ static int put_placeless(struct pages *p, struct page_row *r, const struct page_
 {
 	if (run->word)
 		page_set(r, P_ENTRY, run->word[0]);
-	if (run->state == PAGE_SWAP)
+	if (run->state == PAGE_SWAP && run->have & RUN_SWAP)
 		page_text(r, P_SWAP, swap_place(p, run->swap_type, run->swap_offset +
 				((first - run->va) % run->slot >> p->prov->page_shift)));
 	page_set(r, P_ADDRESS, first);
@@ -204,10 +210,22 @@ static int put_placeless(struct pages *p, struct page_row *r, const struct page_
 	return put(p, r, err);
 }
 
+/* Frames that are not told: with --all they are single pages all the same. */
+static int put_hidden(struct pages *p, struct page_row *r, const struct page_run *run,
+		      uint64_t first, uint64_t len, struct atw_err *err)
+{
+	uint64_t step = p->each ? (uint64_t)1 << p->prov->page_shift : len;
+	int rc = ATW_OK;
+
+	for (uint64_t off = 0; off < len && rc == ATW_OK; off += step)
+		rc = put_placeless(p, r, run, first + off, step, err);
+	return rc;
+}
+
 static int slots(struct pages *p, struct page_area *a, const struct page_run *run,
 		 uint64_t first, uint64_t last, struct atw_err *err)
 {
-	bool swap = run->state == PAGE_SWAP;
+	bool swap = run->state == PAGE_SWAP && !(run->have & RUN_STATE_HIDDEN);
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 	struct page_row r = a->row;
 	uint64_t i = (first - run->va) / run->slot;
@@ -223,7 +241,8 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 		row_rights(&letters, STATE_PRESENT, run->rights);
 		page_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
 	}
-	page_set(&r, P_STATE, state_of[run->state]);
+	if (!(run->have & RUN_STATE_HIDDEN))
+		page_set(&r, P_STATE, state_of[run->state]);
 	if (run->have & RUN_LEVEL)
 		page_set(&r, P_LEVEL, run->level);
 	if (run->have & RUN_FLAGS)
@@ -237,7 +256,8 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 		if (va > last)
 			break;
 		rc = run->pa ? put_slot(p, &r, run, (uint32_t)i, va + skip, end - skip, err)
-			     : put_placeless(p, &r, run, va + skip, end - skip, err);
+			     : mapped ? put_hidden(p, &r, run, va + skip, end - skip, err)
+			: put_placeless(p, &r, run, va + skip, end - skip, err);
 	}
 	return rc;
 }

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/kernel.h"
+#include "kernel/soft.h"
 
 struct field { uint8_t lo, bits; };
 
@@ -90,11 +91,31 @@ static void count_types(struct atw_soft_abi *abi, unsigned version, struct confi
 	abi->poison = (uint8_t)(abi->migration - c.memory_failure);
 }
 
-static bool has_symbol(struct atw_kernel *k, const char *name)
+static bool has_symbol(void *k, const char *name)
 {
 	uint64_t at;
 
 	return kernel_symbol(k, name, &at, NULL) == ATW_OK;
+}
+
+void soft_configured(struct atw_soft_abi *abi, const char *release,
+		     bool (*has)(void *arg, const char *name), void *arg)
+{
+	unsigned version;
+	struct config c;
+
+	if (!parse_release(release, &version) || !has(arg, "schedule"))
+		return;
+	c = (struct config){
+		.memory_failure = has(arg, "memory_failure"),
+		.migration = has(arg, "migrate_pages"),
+		.device_private = has(arg, "make_device_exclusive") ||
+			has(arg, "make_device_exclusive_range") ||
+			/* Until 5.14 others have no use for it. */
+			(version < KERNEL(5, 14) && has(arg, "devm_request_free_mem_region")),
+	};
+	abi->configured = true;
+	count_types(abi, version, c);
 }
 
 /* ---- which kernel ---- */
@@ -134,20 +155,9 @@ struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 {
 	unsigned version;
 	struct atw_soft_abi abi = abi_for(pg, atw_kernel_release(k), &version);
-	struct config c = { true, true, true };
 
-	abi.configured = abi.known && has_symbol(k, "schedule");
-	if (abi.configured)
-		c = (struct config){
-			.memory_failure = has_symbol(k, "memory_failure"),
-			.migration = has_symbol(k, "migrate_pages"),
-			.device_private = has_symbol(k, "make_device_exclusive") ||
-				has_symbol(k, "make_device_exclusive_range") ||
-				/* Until 5.14 others have no use for it. */
-				(version < KERNEL(5, 14) &&
-				 has_symbol(k, "devm_request_free_mem_region")),
-		};
-	count_types(&abi, version, c);
+	count_types(&abi, version, (struct config){ true, true, true });
+	soft_configured(&abi, atw_kernel_release(k), has_symbol, k);
 	return abi;
 }
 
@@ -184,6 +194,18 @@ static void special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi
 		s->pa = ATW_PA((s->offset & (BIT(pg->pa_bits - pg->page_shift) - 1))
 			       << pg->page_shift);
 	}
+}
+
+struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,
+			       unsigned type, uint64_t offset)
+{
+	struct atw_soft_word s = {
+		.what = ATW_SOFT_SWAP, .guess = !abi->known, .type = (uint8_t)type,
+		.offset = offset,
+	};
+
+	special_type(&s, abi, pg);
+	return s;
 }
 
 struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,

@@ -23,6 +23,19 @@ void provider_cannot(struct provider *p, const char *what, const struct atw_err 
 		p->cannot(p->arg, what, err);
 }
 
+enum page_state provider_soft_state(enum atw_soft what)
+{
+	static const uint8_t states[] = {
+		[ATW_SOFT_NONE] = PAGE_ABSENT, [ATW_SOFT_PROTNONE] = PAGE_PROTNONE,
+		[ATW_SOFT_SWAP] = PAGE_SWAP, [ATW_SOFT_MIGRATION] = PAGE_MIGRATION,
+		[ATW_SOFT_POISON] = PAGE_POISON, [ATW_SOFT_DEVICE] = PAGE_DEVICE,
+		[ATW_SOFT_MARKER] = PAGE_MARKER, [ATW_SOFT_GUARD] = PAGE_GUARD,
+		[ATW_SOFT_UNKNOWN] = PAGE_ABSENT,
+	};
+
+	return states[what];
+}
+
 void provider_close(struct provider *p)
 {
 	if (!p)

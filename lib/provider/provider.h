@@ -28,7 +28,8 @@ struct page_task {
 };
 
 enum run_has {
-	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4,
+	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4, RUN_SWAP = 8,
+	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and not told what */
 };
 
 /*
@@ -121,9 +122,12 @@ struct provider {
 	size_t ntasks, tasks_cap;
 	struct counts counts;
 	bool counted;            /* all tasks that could be read were */
+	/* What this listing lacks and why, with what to do about it; or status 0. */
+	struct atw_err lacks;
 
 	/* Set by who asks. */
 	bool areas_only;         /* states and sizes, nothing of single pages */
+	bool each;               /* every page of a large one will be asked for */
 	provider_cannot_fn *cannot;
 	void *arg;
 };
@@ -131,6 +135,7 @@ struct provider {
 /* For providers: one more task, zeroed; NULL: no memory. */
 struct page_task *provider_add_task(struct provider *p);
 void provider_cannot(struct provider *p, const char *what, const struct atw_err *err);
+enum page_state provider_soft_state(enum atw_soft what);
 /* NULL is fine. */
 void provider_close(struct provider *p);
 
@@ -146,5 +151,13 @@ struct walk_provider_opts {
 /* Page tables, and the kernel's structures, as `kernel` finds them. */
 int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *cannot,
 		       void *arg, struct provider **ret, struct atw_err *err);
+
+struct pagemap_provider_opts {
+	uint32_t only;                   /* this process alone; 0: all */
+	bool frames, cgroups;            /* facts of frames are wanted */
+};
+/* /proc of the running kernel. */
+int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,
+			  void *arg, struct provider **ret, struct atw_err *err);
 
 #endif

@@ -208,14 +208,6 @@ static int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint
 	return atw_walk_open(w->sp, &wo, &w->walk, err);
 }
 
-static const uint8_t state_of_soft[] = {
-	[ATW_SOFT_NONE] = PAGE_ABSENT, [ATW_SOFT_PROTNONE] = PAGE_PROTNONE,
-	[ATW_SOFT_SWAP] = PAGE_SWAP, [ATW_SOFT_MIGRATION] = PAGE_MIGRATION,
-	[ATW_SOFT_POISON] = PAGE_POISON, [ATW_SOFT_DEVICE] = PAGE_DEVICE,
-	[ATW_SOFT_MARKER] = PAGE_MARKER, [ATW_SOFT_GUARD] = PAGE_GUARD,
-	[ATW_SOFT_UNKNOWN] = PAGE_ABSENT,
-};
-
 static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
 {
 	r->state = PAGE_PRESENT;
@@ -242,8 +234,8 @@ static void soft_words(struct walk_provider *w, const struct atw_seen *s, struct
 	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
 						       s->va, s->level, entry);
 
-	r->state = state_of_soft[soft.what];
-	r->have = RUN_LEVEL;
+	r->state = provider_soft_state(soft.what);
+	r->have = RUN_LEVEL | RUN_SWAP;
 	r->swap_type = soft.type;
 	r->swap_offset = soft.offset;
 	r->guess = soft.guess;

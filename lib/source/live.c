@@ -5,6 +5,9 @@
  * The kernel maps all RAM at one fixed distance, its direct map. Once the
  * distance is known, a physical address is a virtual one, and live_bpf.c reads
  * those. Only RAM is ever read, and nothing is written.
+ *
+ * Without permission to do so, or as live:pagemap, there is no memory to read at
+ * all; lib/provider/pagemap.c then answers for processes out of /proc.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,6 +47,8 @@ struct live {
 	uint64_t cpus;
 	struct utsname uts;
 	uint64_t init_task;      /* 0: not looked for yet */
+	bool pagemap;            /* no memory to read, but /proc tells of processes */
+	struct atw_err why;      /* why no better way, or status 0 */
 	struct process *processes;
 };
 
@@ -122,14 +127,14 @@ static int live_probe(struct atw_blob head, const char *path)
 /* What may follow "live:". */
 static int check_way(const char *way, struct atw_err *err)
 {
-	if (!*way || !strcmp(way, "bpf"))
+	if (!*way || !strcmp(way, "bpf") || !strcmp(way, "pagemap"))
 		return ATW_OK;
-	if (!strcmp(way, "kcore") || !strcmp(way, "pagemap"))
+	if (!strcmp(way, "kcore"))
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "reading by way of %s is not in this version; live:bpf is",
+				   "reading by way of %s is not in this version; live:bpf and live:pagemap are",
 				   way);
 	atw_err_set(err, ATW_E_USAGE, "'%s' is no way to read the running kernel", way);
-	atw_err_hint(err, "live or live:bpf; a dump called live is ./live");
+	atw_err_hint(err, "live, live:bpf or live:pagemap; a dump called live is ./live");
 	return ATW_E_USAGE;
 }
 
@@ -175,7 +180,19 @@ static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
 	uname(&l->uts);
 	n = sysconf(_SC_NPROCESSORS_ONLN);
 	l->cpus = n > 0 ? (uint64_t)n : 1;
-	return attach(l, s, err);
+	l->pagemap = !strcmp(spec->path, "pagemap");
+	if (l->pagemap)
+		return ATW_OK;
+	r = attach(l, s, *spec->path ? err : &l->why);
+	if (r >= 0 || r == ATW_E_NOMEM || *spec->path)
+		return r;
+	/* The next best way: leaf facts of processes, which need no permission. */
+	live_tasks_close(&l->tasks);
+	live_bpf_close(&l->bpf);
+	extents_deinit(&l->ram);
+	l->ram = (struct extents){ 0 };
+	l->pagemap = true;
+	return ATW_OK;
 }
 
 static void live_close(struct atw_source *s)
@@ -250,7 +267,7 @@ static void live_read_many(struct atw_source *s, struct atw_piece *piece, size_t
 
 	for (size_t i = 0; i < n; i++) {
 		struct atw_piece *p = &piece[i];
-		const struct extent *e = extents_find(&l->ram, p->pa.u);
+		const struct extent *e = l->pagemap ? NULL : extents_find(&l->ram, p->pa.u);
 		uint64_t left = e ? e->len - (p->pa.u - e->start) : 0;
 		size_t len = p->len < left ? p->len : (size_t)left;
 
@@ -284,7 +301,7 @@ static int live_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct live *l = s->impl;
 
-	return extents_extent(&l->ram, pa, ret);
+	return l->pagemap ? ATW_END : extents_extent(&l->ram, pa, ret);
 }
 
 /* ---- facts ---- */
@@ -346,6 +363,8 @@ static int process_fact(struct live *l, const char *key, struct atw_blob *ret)
 /* The task that heads the list of all: symbols name it in few kernels. */
 static int init_fact(struct live *l, struct atw_blob *ret)
 {
+	if (l->pagemap)
+		return ATW_E_MISSING;
 	if (!l->init_task && live_init_task(&l->tasks, &l->init_task, NULL) < 0)
 		return ATW_E_MISSING;
 	*ret = (struct atw_blob){ &l->init_task, sizeof(l->init_task) };
@@ -356,7 +375,7 @@ static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 {
 	struct live *l = s->impl;
 
-	if (!strncmp(key, "pid.", 4))
+	if (!strncmp(key, "pid.", 4) && !l->pagemap)
 		return process_fact(l, key, ret);
 	if (!strcmp(key, "machine"))
 		*ret = (struct atw_blob){ l->uts.machine, strlen(l->uts.machine) };
@@ -364,9 +383,15 @@ static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 		*ret = (struct atw_blob){ l->uts.release, strlen(l->uts.release) };
 	else if (!strcmp(key, "cpus"))
 		*ret = (struct atw_blob){ &l->cpus, sizeof(l->cpus) };
+	else if (!strcmp(key, "way"))
+		*ret = (struct atw_blob){ l->pagemap ? "pagemap" : "bpf", l->pagemap ? 7 : 3 };
+	else if (!strcmp(key, "bpf.why") && l->why.status)
+		*ret = (struct atw_blob){ l->why.text, strlen(l->why.text) };
+	else if (!strcmp(key, "bpf.hint") && l->why.hint[0])
+		*ret = (struct atw_blob){ l->why.hint, strlen(l->why.hint) };
 	else if (!strcmp(key, "init_task"))
 		return init_fact(l, ret);
-	else if (!strcmp(key, "vmcoreinfo"))
+	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
 		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
 					  l->vmcoreinfo_len };
 	else
@@ -378,14 +403,17 @@ static void live_describe(struct atw_source *s, char *buf, size_t len)
 {
 	struct live *l = s->impl;
 
-	snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
-		 l->base);
+	if (l->pagemap)
+		snprintf(buf, len, "running kernel, as /proc tells of processes");
+	else
+		snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
+			 l->base);
 }
 
 const struct atw_source_ops source_live = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "live",
-	.help = "the running kernel; live:bpf says by which way",
+	.help = "the running kernel; live:bpf and live:pagemap say by which way",
 	.probe = live_probe,
 	.open = live_open,
 	.close = live_close,

@@ -23,13 +23,13 @@ run atwalk live:kcore ffffffff81000000
 status 3
 no_out
 err <<'END'
-atwalk: live: reading by way of kcore is not in this version; live:bpf is
+atwalk: live: reading by way of kcore is not in this version; live:bpf and live:pagemap are
 END
 run atwalk live:tea 0
 status 2
 err <<'END'
 atwalk: live: 'tea' is no way to read the running kernel
-        live or live:bpf; a dump called live is ./live
+        live, live:bpf or live:pagemap; a dump called live is ./live
 END
 
 t "a file called live is a file"
@@ -69,7 +69,7 @@ END
 # ---- is it allowed here? ----
 
 why=''
-atwalk info live >"$work/log/info" 2>"$work/log/why"
+atwalk info live:bpf >"$work/log/info" 2>"$work/log/why"
 rc=$?
 if [ $rc -ne 0 ]; then
 	why=$(head -n 1 "$work/log/why")

@@ -24,7 +24,7 @@ static struct atw_source *open_live(void)
 {
 	struct atw_err err = { 0 };
 	struct atw_source *s;
-	int r = atw_source_open("live", NULL, 0, &s, &err);
+	int r = atw_source_open("live:bpf", NULL, 0, &s, &err);
 
 	if (r == ATW_OK)
 		return s;
@@ -79,13 +79,32 @@ TEST(says_which_ways_there_are)
 	const char *const part = "x";
 
 	CHECK_EQ(atw_source_open("live:kcore", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
-	CHECK_STR(err.text, "live: reading by way of kcore is not in this version; live:bpf is");
-	CHECK_EQ(atw_source_open("live:pagemap", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
+	CHECK_STR(err.text, "live: reading by way of kcore is not in this version; live:bpf and live:pagemap are");
 	CHECK_EQ(atw_source_open("live:magic", NULL, 0, &s, &err), ATW_E_USAGE);
 	CHECK_STR(err.text, "live: 'magic' is no way to read the running kernel");
 	CHECK_EQ(atw_source_open("live", &part, 1, &s, &err), ATW_E_USAGE);
 	CHECK_EQ(atw_source_open("./live", NULL, 0, &s, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_source_open("lively", NULL, 0, &s, &err), ATW_E_MISSING);
+}
+
+/* It needs no permission, has no memory, and says so. */
+TEST(pagemap_has_no_memory)
+{
+	struct atw_source *s;
+	struct atw_extent e;
+	struct atw_blob b;
+	char buf[8];
+
+	CHECK_EQ(atw_source_open("live:pagemap", NULL, 0, &s, NULL), ATW_OK);
+	CHECK_EQ(atw_read(s, ATW_PA(0x1000), buf, sizeof(buf), NULL), 0);
+	CHECK_EQ(atw_extent_at(s, ATW_PA(0), &e), ATW_END);
+	CHECK_EQ(atw_fact(s, "way", &b), ATW_OK);
+	CHECK(b.len == 7 && !memcmp(b.data, "pagemap", 7));
+	CHECK_EQ(atw_fact(s, "vmcoreinfo", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "init_task", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "pid.1.root", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "bpf.why", &b), ATW_E_MISSING);
+	atw_source_close(s);
 }
 
 TEST(tells_facts)

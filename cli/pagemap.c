@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pagemap.c - map and walk of live:pagemap. It tells what is behind an address,
+ * and nothing of the tables that lead there: those columns are n/a.
+ */
+#include "pagemap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "provider/provider.h"
+
+static const uint8_t state_of[] = {
+	[PAGE_ABSENT] = STATE_ABSENT, [PAGE_PRESENT] = STATE_PRESENT,
+	[PAGE_PROTNONE] = STATE_PROTNONE, [PAGE_SWAP] = STATE_SWAP,
+	[PAGE_MIGRATION] = STATE_MIGRATION, [PAGE_POISON] = STATE_POISON,
+	[PAGE_DEVICE] = STATE_DEVICE, [PAGE_MARKER] = STATE_MARKER,
+	[PAGE_GUARD] = STATE_GUARD,
+};
+
+/* One translation, or several that agree. */
+struct piece {
+	uint64_t va, end, size, pa, pages;
+	const struct page_run *run;      /* of the first one; a copy in `held` */
+	uint64_t offset;                 /* on swap */
+	bool has_pa;
+};
+
+struct out {
+	struct atw_output *out;
+	struct provider *prov;
+	size_t task;
+	bool is_map;
+	unsigned split;
+	struct piece held;
+	struct page_run held_run;
+	bool holding;
+	uint64_t rows, mapped, other, unmapped;
+};
+
+static int put(struct out *o, const struct piece *p, struct atw_err *err)
+{
+	const struct page_run *r = p->run;
+	uint64_t before = atw_output_rows(o->out);
+	struct row row = { 0 };
+	bool there = r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE;
+	int rc;
+
+	row_set(&row, C_ADDRESS, p->va);
+	row_set(&row, C_END, p->end);
+	row_set(&row, C_SIZE, p->size);
+	if (!(r->have & RUN_STATE_HIDDEN))
+		row_set(&row, C_STATE, state_of[r->state]);
+	if (r->state != PAGE_ABSENT)
+		row_set(&row, C_PAGES, p->pages);
+	if (p->has_pa)
+		row_set(&row, C_PHYSICAL, p->pa);
+	if (there)
+		row_set(&row, C_PAGE, r->slot);
+	if (r->have & RUN_RIGHTS)
+		row_rights(&row, STATE_PRESENT, r->rights);
+	if (r->have & RUN_FLAGS)
+		row_set(&row, C_FLAGS, r->flags);
+	row_set(&row, C_PID, o->prov->task[o->task].pid);
+	row.v[C_TASK].s = o->prov->task[o->task].name;
+	row.have |= COL(C_TASK);
+	rc = row_put(&row, o->out, err);
+	if (rc < 0 || atw_output_rows(o->out) == before)
+		return rc;
+	o->rows++;
+	*(there ? &o->mapped : &o->other) += r->state == PAGE_ABSENT ? 0 : p->size;
+	return rc;
+}
+
+static int flush(struct out *o, struct atw_err *err)
+{
+	if (!o->holding)
+		return ATW_OK;
+	o->holding = false;
+	return put(o, &o->held, err);
+}
+
+static bool agree(const struct out *o, const struct piece *p)
+{
+	const struct page_run *x = &o->held_run, *y = p->run;
+	const struct piece *h = &o->held;
+
+	if (!o->holding || o->split & ATW_SPLIT_EACH || h->end != p->va ||
+	    x->state != y->state || h->has_pa != p->has_pa || x->have != y->have)
+		return false;
+	if (x->state == PAGE_SWAP && x->have & RUN_SWAP &&
+	    (x->swap_type != y->swap_type || h->offset + h->pages != p->offset))
+		return false;
+	return (!(o->split & ATW_SPLIT_RIGHTS) || x->rights == y->rights) &&
+	       (!(o->split & ATW_SPLIT_LEVEL) || x->slot == y->slot) &&
+	       (!(o->split & ATW_SPLIT_FLAGS) || x->flags == y->flags) &&
+	       (!(o->split & ATW_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
+}
+
+static int feed(struct out *o, const struct piece *p, struct atw_err *err)
+{
+	int rc;
+
+	if (agree(o, p)) {
+		o->held.size += p->size;
+		o->held.end = p->end;
+		o->held.pages += p->pages;
+		o->held_run.flags &= p->run->flags;
+		o->held_run.rights &= p->run->rights;
+		if (o->held_run.slot != p->run->slot)
+			o->held_run.slot = 0;
+		return ATW_OK;
+	}
+	rc = flush(o, err);
+	o->held = *p;
+	o->held_run = *p->run;
+	o->held.run = &o->held_run;
+	o->holding = true;
+	return rc;
+}
+
+/* The part first..last of a run, slot by slot. */
+static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_t last,
+		bool whole, struct atw_err *err)
+{
+	uint64_t i = (first - r->va) / r->slot;
+	int rc = ATW_OK;
+
+	for (; rc == ATW_OK && i < r->count; i++) {
+		uint64_t va = r->va + i * r->slot, skip = va < first ? first - va : 0;
+		struct piece p = {
+			.va = va + skip, .run = r, .pages = 1, .has_pa = r->pa != NULL,
+			.pa = r->pa ? r->pa[i] + skip : 0, .offset = r->swap_offset + i,
+		};
+
+		if (va > last)
+			break;
+		/* What one address says is said of all its page. */
+		p.size = whole ? r->slot : last - va < r->slot - 1 ? last - va + 1 - skip
+								   : r->slot - skip;
+		if (whole && r->state == PAGE_ABSENT)
+			p.size = (uint64_t)1 << o->prov->page_shift;
+		p.end = whole ? (va + skip - (va + skip) % p.size) + p.size : va + skip + p.size;
+		rc = feed(o, &p, err);
+	}
+	return rc;
+}
+
+static int list(struct out *o, const struct address *a, struct atw_err *err)
+{
+	const struct page_run *r;
+	uint64_t page = ((uint64_t)1 << o->prov->page_shift) - 1;
+	int rc = o->prov->ops->pages_open(o->prov, o->task, a->first & ~page, a->last | page, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = o->prov->ops->pages_next(o->prov, &r, err)) == ATW_OK) {
+		uint64_t last = r->va + (r->size - 1);
+		bool nothing = r->state == PAGE_ABSENT;
+
+		if (last < a->first || r->va > a->last)
+			continue;
+		o->unmapped += nothing;
+		if (nothing && o->is_map)
+			continue;
+		rc = take(o, r, r->va > a->first ? r->va : a->first,
+			  last < a->last ? last : a->last, !a->is_range, err);
+		if (rc < 0)
+			break;
+	}
+	o->prov->ops->pages_close(o->prov);
+	if (rc == ATW_END)
+		rc = flush(o, err);
+	return rc;
+}
+
+/* Of user addresses alone something is told. */
+static int parse(const struct opened *src, const char *text, struct address *ret,
+		 struct atw_err *err)
+{
+	int r = parse_owned(src, text, ret, err);
+
+	if (r == ATW_OK && ret->last > INT64_MAX) {
+		r = atw_err_set(err, ATW_E_UNSUPPORTED,
+				"%s: is a kernel address, and /proc tells of those of processes alone", text);
+		atw_err_hint(err, "live:bpf reads the kernel's own tables");
+	}
+	return r;
+}
+
+static int open_task(struct out *o, const struct opened *src, const struct space_opts *space,
+		     struct atw_err *err)
+{
+	const struct pagemap_provider_opts po = { .only = (uint32_t)space->pid.u };
+	size_t found = 0;
+	int r;
+
+	if (!space->pid.given && !space->task) {
+		r = atw_err_set(err, ATW_E_USAGE, "whose pages is not said");
+		atw_err_hint(err, "--pid N takes those of a process");
+		return r;
+	}
+	r = pagemap_provider_open(&po, NULL, NULL, &o->prov, err);
+	if (r == ATW_OK)
+		r = o->prov->ops->tasks(o->prov, err);
+	for (size_t i = 0; r == ATW_OK && space->task && i < o->prov->ntasks; i++)
+		if (!strcmp(o->prov->task[i].name, space->task)) {
+			found++;
+			o->task = i;
+		}
+	if (r == ATW_OK && space->task && found != 1)
+		r = atw_err_set(err, found ? ATW_E_USAGE : ATW_E_MISSING, found
+				? "--task: %zu processes are called '%s'"
+				: "--task: %zu processes that may be read are called '%s'",
+				found, space->task);
+	if (r < 0 && strncmp(err->text, "--", 2))
+		atw_err_wrap(err, "%s", src->name);
+	return r;
+}
+
+static int answer(struct out *o, const struct common *c, const struct opened *src,
+		  const struct space_opts *space, struct listing *l, int argc, char **argv)
+{
+	struct address whole = { .last = INT64_MAX, .is_range = true }, a;
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	char size[16];
+	int status, r = open_task(o, src, space, &err);
+
+	if (r == ATW_OK && o->prov && o->prov->flags)
+		l->col[C_FLAGS].names = o->prov->flags;
+	output_opts(c, src, &oo);
+	oo.page_shift = l->space->paging.page_shift;
+	for (int i = 1; i < argc && r == ATW_OK; i++)
+		r = parse(src, argv[i], &a, &err);
+	if (r == ATW_OK)
+		r = atw_output_open(&oo, &l->schema, &o->out, &err);
+	if (r == ATW_OK && argc == 1)
+		r = list(o, &whole, &err);
+	for (int i = 1; i < argc && r == ATW_OK; i++) {
+		r = parse(src, argv[i], &a, &err);
+		if (r == ATW_OK)
+			r = list(o, &a, &err);
+	}
+	status = o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
+			   : (o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE);
+	if (r == ATW_OK) {
+		if (o->is_map)
+			atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
+					o->rows == 1 ? "" : "s", num_human(o->mapped, size));
+		r = atw_output_commit(o->out, &err);
+	}
+	if (r < 0)
+		status = complain(&err);
+	else
+		remark_lacks(c, src, o->prov);
+	atw_output_close(o->out);
+	provider_close(o->prov);
+	return status;
+}
+
+int map_pagemap(const struct common *c, const struct opened *src,
+		const struct space_opts *space, struct listing *l, unsigned split,
+		int argc, char **argv)
+{
+	struct out o = { .is_map = true, .split = split };
+
+	return answer(&o, c, src, space, l, argc, argv);
+}
+
+int walk_pagemap(const struct common *c, const struct opened *src,
+		 const struct space_opts *space, struct listing *l, int argc, char **argv)
+{
+	struct out o = { .split = ATW_SPLIT_EACH };
+
+	return answer(&o, c, src, space, l, argc, argv);
+}

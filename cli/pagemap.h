@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pagemap.h - map and walk where there are no page tables to read: live:pagemap. */
+#ifndef CLI_PAGEMAP_H
+#define CLI_PAGEMAP_H
+
+#include "listing.h"
+
+/* Both return an exit status, and leave the source open. */
+int map_pagemap(const struct common *c, const struct opened *src,
+		const struct space_opts *space, struct listing *l, unsigned split,
+		int argc, char **argv);
+int walk_pagemap(const struct common *c, const struct opened *src,
+		 const struct space_opts *space, struct listing *l, int argc, char **argv);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pagemap.h - words of /proc/PID/pagemap and answers of PAGEMAP_SCAN: Linux,
+ * Documentation/admin-guide/mm/pagemap.rst. Pure.
+ */
+#ifndef FORMAT_PAGEMAP_H
+#define FORMAT_PAGEMAP_H
+
+#include <atwalk/base.h>
+
+#define PAGEMAP_FRAME (((uint64_t)1 << 55) - 1)
+#define PAGEMAP_SOFT_DIRTY ((uint64_t)1 << 55)
+#define PAGEMAP_EXCLUSIVE ((uint64_t)1 << 56)
+#define PAGEMAP_UFFD_WP ((uint64_t)1 << 57)
+#define PAGEMAP_GUARD ((uint64_t)1 << 58)
+#define PAGEMAP_FILE ((uint64_t)1 << 61)
+#define PAGEMAP_SWAP ((uint64_t)1 << 62)
+#define PAGEMAP_PRESENT ((uint64_t)1 << 63)
+
+/* Of a word that is PAGEMAP_SWAP and not hidden. */
+static inline unsigned pagemap_swap_type(uint64_t word)
+{
+	return word & 31;
+}
+
+static inline uint64_t pagemap_swap_offset(uint64_t word)
+{
+	return (word & PAGEMAP_FRAME) >> 5;
+}
+
+/* PAGE_IS_...: linux/fs.h of 6.7 and later; older headers lack them. */
+#define PAGESCAN_PRESENT ((uint64_t)1 << 3)
+#define PAGESCAN_SWAPPED ((uint64_t)1 << 4)
+#define PAGESCAN_HUGE ((uint64_t)1 << 6)
+
+/* struct page_region */
+struct pagescan_region {
+	uint64_t start, end, categories;
+};
+
+/* struct pm_scan_arg */
+struct pagescan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+
+/*
+ * The kernel keeps 512 regions before it hands them over, and if it had to do
+ * so in the middle and then came to the end, it says of `walk_end` where it was
+ * in the middle (seen in 6.18): who goes on from there is told everything twice.
+ * So never ask for more at once.
+ */
+enum { PAGESCAN_REGIONS = 512 };
+
+/*
+ * Check the `n` regions that answer `a`: in order, within what was asked, whole
+ * pages. What does not fit is cut off, or taken out if nothing is left. Returns
+ * how many are left; *next is where to go on, a->end if this was all.
+ */
+size_t pagescan_check(const struct pagescan_arg *a, struct pagescan_region *v, size_t n,
+		      uint64_t page, uint64_t *next);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "provider/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "format/pagemap.h"
+#include "kernel/kpf.h"
+#include "kernel/soft.h"
+#include "source/live_file.h"
+
+/* ---- processes ---- */
+
+/* "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th. */
+int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
+{
+	const char *s = text.data, *open = memchr(s, '(', text.len);
+	const char *close = memrchr(s, ')', text.len), *p, *e, *end = s + text.len;
+	struct proc_stat st = { 0 };
+	uint64_t flags;
+	size_t n;
+
+	if (!open || !close || close < open)
+		return ATW_E_FORMAT;
+	n = (size_t)(close - open - 1);
+	memcpy(st.name, open + 1, n < sizeof(st.name) ? n : sizeof(st.name) - 1);
+	p = close + 1;
+	for (unsigned i = 3; i < 9; i++) {
+		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+		if (!p)
+			return ATW_E_FORMAT;
+	}
+	p++;
+	e = memchr(p, ' ', (size_t)(end - p));
+	if (!e || !num_dec(p, (size_t)(e - p), &flags))
+		return ATW_E_FORMAT;
+	/* PF_KTHREAD, PF_EXITING: include/linux/sched.h. */
+	st.kernel = flags & (0x200000 | 0x4);
+	*ret = st;
+	return ATW_OK;
+}
+
+int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
+{
+	char path[48], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	if (!live_file_text(path, text, sizeof(text)))
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	if (proc_stat_parse((struct atw_blob){ text, strlen(text) }, ret) < 0)
+		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
+				   path, text);
+	return ATW_OK;
+}
+
+int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
+{
+	char path[48], text[1024], *line;
+	unsigned tgid;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
+	if (!live_file_text(path, text, sizeof(text)))
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	line = strstr(text, "\nTgid:");
+	if (!line || sscanf(line, "\nTgid: %u", &tgid) != 1)
+		return atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
+	*ret = tgid;
+	return ATW_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	DIR *d = opendir("/proc");
+	uint32_t *v = NULL;
+	struct dirent *e;
+	size_t len = 0, cap = 0;
+	uint64_t pid;
+
+	if (!d)
+		return atw_err_set(err, ATW_E_IO, "/proc: %s", strerror(errno));
+	while ((e = readdir(d))) {
+		if (!num_dec(e->d_name, strlen(e->d_name), &pid) || pid > UINT32_MAX)
+			continue;
+		if (!array_reserve((void **)&v, &cap, len + 1, sizeof(*v))) {
+			closedir(d);
+			free(v);
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		}
+		v[len++] = (uint32_t)pid;
+	}
+	closedir(d);
+	if (len)
+		qsort(v, len, sizeof(*v), by_number);
+	*ret = v;
+	*n = len;
+	return ATW_OK;
+}
+
+int proc_allowed(uint32_t pid, struct atw_err *err)
+{
+	static const char *const files[] = { "maps", "pagemap" };
+	char path[48];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, files[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING :
+					   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
+					   "%s: %s", path, strerror(errno));
+		close(fd);
+	}
+	return ATW_OK;
+}
+
+void proc_hint(struct atw_err *err)
+{
+	live_hint_setcap(err, "cap_dac_read_search,cap_sys_admin,cap_sys_ptrace");
+}
+
+/* ---- what the kernel shows to us ---- */
+
+/* The word of a page of ours that is there, and nobody else's. */
+static uint64_t own_word(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	char *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t word = 0;
+
+	if (p == MAP_FAILED)
+		return 0;
+	*(volatile char *)p = 1;
+	if (fd < 0 || pread(fd, &word, 8, (off_t)((uintptr_t)p / page * 8)) != 8)
+		word = 0;
+	munmap(p, page);
+	return word;
+}
+
+bool proc_hides_frames(void)
+{
+	return !(own_word() & PAGEMAP_FRAME);
+}
+
+bool proc_ksm_is_broken(int kpageflags)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	char *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t word = 0, flags = 0;
+
+	if (p == MAP_FAILED)
+		return true;
+	*(volatile char *)p = 1;
+	if (fd >= 0 && pread(fd, &word, 8, (off_t)((uintptr_t)p / page * 8)) == 8 &&
+	    word & PAGEMAP_PRESENT &&
+	    pread(kpageflags, &flags, 8, (off_t)((word & PAGEMAP_FRAME) * 8)) != 8)
+		flags = 0;
+	munmap(p, page);
+	return flags & kpf(KPF_KSM);
+}
+
+/* ---- swap ---- */
+
+/*
+ * The n-th line is of type n as long as no device before it was taken off; the
+ * kernel does not list those, and says nothing of types.
+ */
+int proc_swap(unsigned type, struct atw_swap *ret)
+{
+	struct buf text = { 0 };
+	char *save, *line;
+	int r = live_file_all("/proc/swaps", 1 << 20, &text, NULL);
+
+	line = r == ATW_OK && text.len ? strtok_r(text.data, "\n", &save) : NULL;
+	for (unsigned i = 0; line && i <= type; i++)
+		line = strtok_r(NULL, "\n", &save);
+	r = ATW_E_MISSING;
+	if (line) {
+		struct procswap { unsigned long long size, used; } s = { 0, 0 };
+		size_t n = strcspn(line, " \t");
+
+		*ret = (struct atw_swap){ 0 };
+		snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(n < 255 ? n : 255), line);
+		if (sscanf(line + n, " %*s %llu %llu", &s.size, &s.used) == 2) {
+			ret->pages = s.size * 1024 / (uint64_t)sysconf(_SC_PAGESIZE);
+			ret->used = s.used * 1024 / (uint64_t)sysconf(_SC_PAGESIZE);
+		}
+		r = ATW_OK;
+	}
+	buf_deinit(&text);
+	return r;
+}
+
+bool proc_has_swap(void)
+{
+	struct atw_swap s;
+
+	return proc_swap(0, &s) == ATW_OK;
+}
+
+static bool in_kallsyms(void *arg, const char *name)
+{
+	const struct buf *text = arg;
+	size_t n = strlen(name);
+
+	for (const char *s = text->data; s && (s = strstr(s, name)); s += n)
+		if (s > text->data && s[-1] == ' ' && (s[n] == '\n' || !s[n]))
+			return true;
+	return false;
+}
+
+void proc_soft_abi(const struct atw_paging *mode, struct atw_soft_abi *ret)
+{
+	struct buf text = { 0 };
+	struct utsname u;
+
+	uname(&u);
+	*ret = atw_soft_abi_for(mode, u.release);
+	/* Names are told to everybody, addresses are not. */
+	if (live_file_all("/proc/kallsyms", 256 << 20, &text, NULL) == ATW_OK && text.len)
+		soft_configured(ret, u.release, in_kallsyms, &text);
+	buf_deinit(&text);
+}
+
+const struct atw_paging *proc_paging(void)
+{
+	static const struct { const char *machine; unsigned shift; const char *mode; } modes[] = {
+		{ "x86_64", 12, "x86_64-5" }, { "i", 12, "i386-pae" },
+		{ "aarch64", 12, "arm64-4k-52" }, { "aarch64", 14, "arm64-16k-52" },
+		{ "aarch64", 16, "arm64-64k-52" }, { "riscv64", 12, "riscv64-sv57" },
+		{ "riscv32", 12, "riscv32-sv32" }, { "arm", 12, "arm-lpae" },
+	};
+	long page = sysconf(_SC_PAGESIZE);
+	struct utsname u;
+
+	uname(&u);
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if (!strncmp(u.machine, modes[i].machine, strlen(modes[i].machine)) &&
+		    page == 1L << modes[i].shift)
+			return atw_paging_find(modes[i].mode);
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proc.h - what /proc of the running kernel tells of processes and swap. */
+#ifndef PROVIDER_PROC_H
+#define PROVIDER_PROC_H
+
+#include <atwalk/kernel.h>
+#include <atwalk/page.h>
+
+#include "base/buf.h"
+
+/* First words of /proc/PID/stat. */
+struct proc_stat {
+	char name[17];
+	bool kernel;             /* a kernel thread, or one that has ended */
+};
+
+/* ATW_E_MISSING: there is no process `pid`; ATW_E_FORMAT: not such a line. */
+int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err);
+/* Pure: the text of that file. */
+int proc_stat_parse(struct atw_blob text, struct proc_stat *ret);
+/* The process that a number is of, be it of a thread. */
+int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err);
+/* Every process, in the order of their numbers; ATW_END past the last. */
+int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err);
+/* May its areas and pages be read? */
+int proc_allowed(uint32_t pid, struct atw_err *err);
+/* Is frame 0 what /proc/PID/pagemap shows instead of frame numbers? */
+bool proc_hides_frames(void);
+/*
+ * From dee3d0bef2b0 (6.10) to 81401cebfc15 (7.2) /proc/kpageflags says KSM of
+ * every anonymous page. Does it of one of ours, which nobody had time to merge?
+ */
+bool proc_ksm_is_broken(int kpageflags);
+/* The swap device of a type; they are listed in that order. */
+int proc_swap(unsigned type, struct atw_swap *ret);
+bool proc_has_swap(void);
+/* How types of swap are used; `mode` as the machine has it. */
+void proc_soft_abi(const struct atw_paging *mode, struct atw_soft_abi *ret);
+/* A mode of this machine with its page size, the largest one. NULL: none known. */
+const struct atw_paging *proc_paging(void);
+/* How to be allowed all of it. */
+void proc_hint(struct atw_err *err);
+
+#endif

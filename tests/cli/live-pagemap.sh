@@ -1,0 +1,369 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# live:pagemap, of processes that this test starts: against what they know of
+# themselves, against the page tables as live:bpf reads them, and by somebody
+# without privileges. Looks into no other process: where every process is listed
+# or counted, that is in a PID namespace with none but ours.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+child='' nobodys=''
+# shellcheck disable=SC2317 # by the trap
+end() {
+	[ -z "$child" ] || kill -KILL "$child" 2>"$work/log/kill"
+	[ -z "$nobodys" ] || kill -KILL "$nobodys" 2>"$work/log/kill"
+	rm -rf "$work"
+}
+trap end EXIT
+
+t "what /proc does not tell is refused"
+run atwalk ps live:pagemap
+status 3
+no_out
+err <<'END'
+atwalk: live:pagemap: /proc tells of the pages of processes; this needs page tables or the kernel's memory
+        live:bpf reads the kernel's own tables
+END
+run atwalk map live:pagemap --root 1000
+status 3
+no_out
+err_has '--root needs page tables'
+
+t "whose pages must be said"
+run atwalk map live:pagemap
+status 2
+no_out
+err <<'END'
+atwalk: whose pages is not said
+        --pid N takes those of a process
+END
+run atwalk live:pagemap --pid $$ ffffffff81000000
+status 3
+no_out
+err_has 'is a kernel address'
+
+t "a process that is not there is missing"
+run atwalk pages live:pagemap --pid 4194305
+status 3
+no_out
+err <<'END'
+atwalk: live:pagemap: there is no process 4194305
+END
+
+# A child with memory of every kind, which tells its pages: "NAME START LENGTH".
+cat >child.py <<'END'
+import ctypes, mmap, os, sys, tempfile
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_int, ctypes.c_long]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+M, G, PAGE = 1 << 20, 1 << 30, mmap.PAGESIZE
+HUGE, NOHUGE, PAGEOUT, GUARD = 14, 15, 21, 102
+PRIVATE, SHARED, ANONYMOUS, NORESERVE = 2, 1, 0x20, 0x4000
+
+
+def area(name, size, advice=NOHUGE, flags=PRIVATE | ANONYMOUS, fd=-1, align=PAGE):
+    at = libc.mmap(None, size + align, 3, flags, fd, 0)
+    at = (at + align - 1) // align * align
+    libc.madvise(at, size, advice)
+    print(name, '%x' % at, size)
+    return at
+
+
+def touch(at, size, step=PAGE):
+    for a in range(at, at + size, step):
+        ctypes.c_uint64.from_address(a).value = a | 1
+
+
+touch(area('pages', 20 * M), 20 * M)
+touch(area('every-other', 8 * M), 8 * M, 2 * PAGE)
+area('untouched', 4 * M)
+touch(area('huge', 8 * M, HUGE, align=2 * M), 8 * M)
+zero = area('zero', M)
+for a in range(zero, zero + M, PAGE):
+    ctypes.c_uint64.from_address(a).value
+none = area('protnone', M)
+touch(none, M)
+libc.mprotect(none, M, 0)
+sparse = area('sparse', 1024 * G, flags=PRIVATE | ANONYMOUS | NORESERVE)
+for i in range(1000):
+    touch(sparse + i * G + i % 7 * PAGE, PAGE)
+dots = area('dots', 64 * M)
+touch(dots, 64 * M, 32 * PAGE)
+cow = area('cow', 2 * M)
+touch(cow, 2 * M)
+out = area('swap', M)
+touch(out, M)
+libc.madvise(out, M, PAGEOUT)
+with tempfile.TemporaryFile() as f:
+    f.truncate(4 * M)
+    touch(area('shared', 3 * M, flags=SHARED, fd=f.fileno()), 3 * M)
+    private = area('private', M, flags=PRIVATE, fd=f.fileno())
+    touch(private, M, 4 * PAGE)
+guard = area('guarded', M)
+touch(guard, M)
+if libc.madvise(guard + 16 * PAGE, 16 * PAGE, GUARD) == 0:
+    print('guard', '%x' % (guard + 16 * PAGE), 16 * PAGE)
+r, w = os.pipe()
+if os.fork() == 0:
+    libc.prctl(1, 9)             # ends with its parent
+    touch(cow, M)
+    os.write(w, b'x')
+    sys.stdin.read()
+    os._exit(0)
+os.read(r, 1)
+print('ready', flush=True)
+sys.stdin.read()
+END
+
+declare -A at len
+why=''
+[ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
+command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
+
+# start NAME COMMAND...: a child, its areas in at[] and len[].
+start() {
+	local name=$1
+	shift
+	mkfifo "$name.in" "$name.out"
+	"$@" "${python:-python3}" child.py <"$name.in" >"$name.out" 2>"$work/log/child" &
+	started=$!
+	exec 8>"$name.in" 9<"$name.out"
+	while read -r -t 60 -u 9 what from size && [ "$what" != ready ]; do
+		at[$what]=$from len[$what]=$size
+	done
+	[ "$what" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
+}
+
+if [ -z "$why" ]; then
+	chmod 755 "$work" "$work/cwd"
+	start first
+	child=$started
+	exec 6>&8 7<&9
+	hidden=''
+	python3 - "$child" "${at[pages]}" <<'END' || hidden="/proc/PID/pagemap gives no frame numbers here"
+import struct, sys
+with open(f'/proc/{sys.argv[1]}/pagemap', 'rb') as f:
+    f.seek(int(sys.argv[2], 16) // 4096 * 8)
+    sys.exit(struct.unpack('<Q', f.read(8))[0] & (1 << 55) - 1 == 0)
+END
+fi
+
+# rows NAME COLUMNS OPTIONS...: of one area, each page of 4 KiB by itself.
+rows() {
+	local name=$1 columns=$2
+	shift 2
+	run atwalk pages live:pagemap --pid "$child" --all --format csv --columns "$columns" \
+		"${at[$name]}+${len[$name]}" "$@"
+	said_err=1               # what may not be known is said there
+}
+
+# counted NAME STATE PAGES
+counted() {
+	rows "$1" state,size
+	said_status=1            # 1 where nothing is mapped
+	yes [ "$(awk -F, -v s="$2" '$1 == s { n += $2 } END { print n / 4096 }' "$work/log/out")" = "$3" ]
+}
+
+t "the child's pages are those it touched"
+if [ -n "$why" ]; then skip "$why"; else
+	counted pages present 5120
+	counted every-other present 1024
+	counted every-other absent 1024
+	counted untouched absent 1024
+	counted huge present 2048
+	counted zero present 256
+	counted protnone protnone 256
+	counted sparse present 1000
+	counted dots present 512
+	counted cow present 512
+	counted shared present 768
+	# Of a file that is mapped privately, what was written has been copied.
+	rows private state --filter 'present and not file'
+	yes [ "$(sed 1d "$work/log/out" | wc -l)" = 64 ]
+fi
+
+t "pages of a terabyte are where they were touched"
+if [ -n "$why" ]; then skip "$why"; else
+	rows sparse address,state --filter present
+	for ((i = 0; i < 1000; i++)); do
+		printf '0x%016x\n' $((16#${at[sparse]} + (i << 30) + i % 7 * 4096))
+	done >want
+	sed 1d "$work/log/out" | cut -d , -f 1 >got
+	same got want
+fi
+
+t "guards are no swap"
+if [ -n "$why" ]; then skip "$why"
+elif [ -z "${at[guard]:-}" ]; then skip "this kernel has no MADV_GUARD_INSTALL"; else
+	counted guard guard 16
+	counted guarded present 240
+fi
+
+t "swap has a place"
+if [ -n "$why" ]; then skip "$why"
+elif [ "$(wc -l </proc/swaps)" -lt 2 ]; then skip "no swap here"; else
+	rows swap state,swap --filter swap
+	yes [ "$(grep -c : "$work/log/out")" -gt 0 ]
+fi
+
+t "a large page is one row"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk map live:pagemap --pid "$child" --all --format csv --columns page \
+		"${at[huge]}+${len[huge]}"
+	said_err=1
+	if ! grep -q 2097152 "$work/log/out"; then
+		skip "the kernel gave no large page"
+	else
+		yes [ "$(grep -c 2097152 "$work/log/out")" -le 4 ]
+		run atwalk live:pagemap --pid "$child" "${at[huge]}" --format csv --columns size,end
+		said_err=1
+		yes grep -qx "2097152,0x$(printf %016x $((16#${at[huge]} + 2097152)))" "$work/log/out"
+	fi
+fi
+
+# What others do to pages meanwhile is no matter of ours: idle and referenced.
+plain() {
+	sed -E 's/"//g; s/\b(IDLE|REFERENCED|ACTIVE)\b,?//g; s/,+/,/g' "$1"
+}
+
+t "page tables say the same of every page"
+if [ -n "$why$hidden" ]; then skip "$why$hidden"
+elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then
+	skip "$(head -n 1 "$work/log/bpf")"
+else
+	n=0
+	for area in "${!at[@]}"; do
+		for try in 1 2 3; do
+			for way in bpf pagemap; do
+				run atwalk pages "live:$way" --pid "$child" --all --format csv \
+					--columns address,size,physical,state,kcount,pageflags,swap,node,pid,task,area \
+					--filter 'not absent and not guard' "${at[$area]}+${len[$area]}"
+				said_err=1 said_status=1
+				plain "$work/log/out" >"$way"
+			done
+			cmp -s bpf pagemap && break
+			echo "note - $area: pages moved, try $try"
+		done
+		same pagemap bpf
+		n=$((n + $(wc -l <bpf) - 1))
+	done
+	echo "note - $n pages compared with page tables"
+	yes [ "$n" -gt 10000 ]
+fi
+
+t "large pages are as large in page tables"
+if [ -n "$why$hidden" ] || [ ! -s bpf ]; then skip "see above"; else
+	for way in bpf pagemap; do
+		run atwalk pages "live:$way" --pid "$child" --format csv \
+			--columns address,end,physical,state "${at[huge]}+${len[huge]}"
+		said_err=1 said_status=1
+		cp "$work/log/out" "$way"
+	done
+	same pagemap bpf
+fi
+
+t "walk and map say where pages are"
+if [ -n "$why$hidden" ]; then skip "$why$hidden"; else
+	rows pages physical
+	first=$(sed -n 2p "$work/log/out")
+	run atwalk live:pagemap --pid "$child" "${at[pages]%000}123" --format csv --columns physical,level,entry,rights,state
+	out <<END
+physical,level,entry,rights,state
+${first%000}123,,,rw-u,present
+END
+	run atwalk map live:pagemap --pid "$child" "${at[pages]}+${len[pages]}" --all --format csv --columns physical
+	cp "$work/log/out" got
+	rows pages physical
+	same got "$work/log/out"
+	run atwalk live:pagemap --pid "$child" "${at[untouched]}" --format csv --columns size,state
+	status 1
+	out <<'END'
+size,state
+4096,absent
+END
+fi
+
+t "forked, half of it written since: one process maps it, or two"
+if [ -n "$why$hidden" ]; then skip "$why$hidden"; else
+	rows cow kcount
+	yes [ "$(sed 1d "$work/log/out" | sort | uniq -c | tr -s ' ' | paste -sd ' ')" = ' 256 1  256 2' ]
+fi
+
+t "our count is the kernel's, of all processes that there are"
+if [ -n "$why$hidden" ]; then skip "$why$hidden"
+elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	cat >alone <<END
+python3 child.py <second.in >second.out &
+while read -r name rest && [ "\$name" != ready ]; do
+	[ "\$name" = cow ] && cow=\$rest
+done <second.out
+$O/atwalk pages live:pagemap --format csv --columns count,kcount,pid,address,size \
+	--filter 'size=4096' \${cow% *}+2M >counts 2>counts.err
+echo \$? >counts.rc
+END
+	mkfifo second.in second.out
+	exec 5<>second.in
+	run unshare --pid --fork --mount-proc bash alone
+	said_err=1
+	exec 5>&-
+	yes [ "$(cat counts.rc)" = 0 ]
+	# Parent and child: half their own, half in common.
+	yes [ "$(sed 1d counts | cut -d , -f 1,2 | sort | uniq -c | tr -s ' ' | paste -sd ' ')" = ' 512 1,1  512 2,2' ]
+	yes [ "$(sed 1d counts | cut -d , -f 3 | sort -u | wc -l)" = 2 ]
+fi
+
+t "without privileges: what the kernel allows on one's own process"
+if [ -n "$why" ]; then skip "$why"
+elif [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
+	skip "needs root and setpriv, to become somebody else"
+else
+	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	cp "$built/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
+	# The python first in PATH may be root's own.
+	python=python3
+	"${nobody[@]}" python3 -c 0 2>"$work/log/python" || python=/usr/bin/python3
+	"${nobody[@]}" $python -c 0 2>"$work/log/python" || why="nobody may not run python3"
+fi
+if [ -n "$why" ]; then
+	skip "$why"
+elif [ -z "$skipping" ]; then
+	start third "${nobody[@]}"
+	nobodys=$started
+	for ((i = 0; i < 2; i++)); do
+		way=$([ $i = 0 ] && echo live:pagemap || echo live)
+		# shellcheck disable=SC2086 # WRAP is a command with its options
+		run "${nobody[@]}" ${WRAP:-} ./atwalk-copy pages $way --pid "$nobodys" --format csv \
+			--columns state,physical,count,kcount,pageflags,size "${at[every-other]}+16K"
+		out <<'END'
+state,physical,count,kcount,pageflags,size
+present,,,,,4096
+absent,,,,,4096
+present,,,,,4096
+absent,,,,,4096
+END
+		err <<END
+atwalk: $way: /proc/PID/pagemap hides frame numbers from this process: physical addresses and all that is known of frames are n/a
+        run it as root, or allow it once: sudo setcap cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $work/cwd/atwalk-copy
+END
+	done
+	# shellcheck disable=SC2086
+	run "${nobody[@]}" ${WRAP:-} ./atwalk-copy map live:pagemap --pid "$nobodys" --format csv \
+		--columns size,physical,page,rights,state "${at[huge]}+${len[huge]}"
+	said_err=1
+	! grep -q 2097152, "$work/log/out" || yes grep -qx '8388608,,2097152,rw-u,present' "$work/log/out"
+	# shellcheck disable=SC2086
+	run "${nobody[@]}" ${WRAP:-} ./atwalk-copy pages live:pagemap --pid "$child"
+	status 3
+	no_out
+	err_has 'sudo setcap cap_dac_read_search'
+fi
+
+exec 6>&- 7<&- 8>&- 9<&-
+finish

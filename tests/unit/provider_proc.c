@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "provider/proc.h"
+
+#include <unistd.h>
+
+#include "test.h"
+
+static int parse(const char *text, struct proc_stat *ret)
+{
+	return proc_stat_parse((struct atw_blob){ text, strlen(text) }, ret);
+}
+
+TEST(names_may_hold_anything)
+{
+	struct proc_stat st;
+
+	CHECK_EQ(parse("12 (a) S (b c) S 1 12 12 0 -1 4194560 1 2 3", &st), ATW_OK);
+	CHECK_STR(st.name, "a) S (b c");
+	CHECK(!st.kernel);
+	CHECK_EQ(parse("2 (kthreadd) S 0 0 0 0 -1 2129984 0", &st), ATW_OK);
+	CHECK(st.kernel);
+	CHECK_EQ(parse("9 (x) Z 1 9 9 0 -1 4 0", &st), ATW_OK);
+	CHECK(st.kernel);
+	/* kworkers have longer ones */
+	CHECK_EQ(parse("9 (kworker/R-long-name-of-one) I 2 0 0 0 -1 69238880 0", &st), ATW_OK);
+	CHECK_STR(st.name, "kworker/R-long-n");
+}
+
+TEST(what_is_no_stat)
+{
+	static const char *const bad[] = {
+		"", "1", "1 (", "1 )(", "1 (a)", "1 (a) S", "1 (a) S 1 2 3 4 5",
+		"1 (a) S 1 2 3 4 5 6", "1 (a) S 1 2 3 4 5 x 7",
+	};
+	struct proc_stat st;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (parse(bad[i], &st) != ATW_E_FORMAT)
+			TEST_FAIL("'%s' is one", bad[i]);
+}
+
+TEST(ourselves)
+{
+	struct proc_stat st;
+	uint32_t tgid;
+
+	CHECK_EQ(proc_stat((uint32_t)getpid(), &st, NULL), ATW_OK);
+	CHECK(!st.kernel);
+	CHECK_EQ(proc_tgid((uint32_t)gettid(), &tgid, NULL), ATW_OK);
+	CHECK_EQ(tgid, getpid());
+	CHECK_EQ(proc_allowed((uint32_t)getpid(), NULL), ATW_OK);
+	CHECK_EQ(proc_stat(UINT32_MAX, &st, NULL), ATW_E_MISSING);
+}
