@@ -40,7 +40,7 @@ struct command {
 extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
-extern const struct command cmd_pages;
+extern const struct command cmd_pages, cmd_probe;
 extern const struct opt common_options[];
 const struct command *command_at(size_t i);
 

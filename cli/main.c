@@ -11,6 +11,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_extract, &cmd_pages,
+	&cmd_probe,
 };
 
 const struct command *command_at(size_t i)

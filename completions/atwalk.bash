@@ -10,10 +10,10 @@ _atwalk()
 		--part --quiet --verbose --color --help --version'
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
-	local commands='walk map info ps pages find extract'
+	local commands='walk map info ps pages find extract probe'
 
 	case ${COMP_WORDS[1]} in
-	walk|map|info|ps|pages|find|extract) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
+	walk|map|info|ps|pages|find|extract|probe) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 
@@ -57,6 +57,7 @@ _atwalk()
 		find) words="$common $space --all" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
+		probe) words="$common --pid" ;;
 		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;

@@ -44,6 +44,9 @@ struct pagescan_arg {
 	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 
+/* Of a pagemap; <sys/ioctl.h> */
+#define PAGESCAN_IOCTL _IOWR('f', 16, struct pagescan_arg)
+
 /*
  * The kernel keeps 512 regions before it hands them over, and if it had to do
  * so in the middle and then came to the end, it says of `walk_end` where it was

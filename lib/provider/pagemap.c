@@ -25,7 +25,6 @@
 #include "provider/provider.h"
 #include "source/live_file.h"
 
-#define PAGESCAN_IOCTL _IOWR('f', 16, struct pagescan_arg)
 #define FLAG_BITS (PAGEMAP_SOFT_DIRTY | PAGEMAP_EXCLUSIVE | PAGEMAP_UFFD_WP | PAGEMAP_FILE)
 
 enum {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -177,6 +178,20 @@ bool proc_ksm_is_broken(int kpageflags)
 		flags = 0;
 	munmap(p, page);
 	return flags & kpf(KPF_KSM);
+}
+
+bool proc_scans(void)
+{
+	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t at = (uintptr_t)&page & ~(page - 1);
+	struct pagescan_region v[2];
+	struct pagescan_arg a = {
+		.size = sizeof(a), .start = at, .end = at + page, .vec = (uintptr_t)v,
+		.vec_len = 2, .category_mask = PAGESCAN_PRESENT, .return_mask = PAGESCAN_PRESENT,
+	};
+
+	return fd >= 0 && ioctl(fd, PAGESCAN_IOCTL, &a) >= 0;
 }
 
 /* ---- swap ---- */

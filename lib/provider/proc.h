@@ -31,6 +31,8 @@ bool proc_hides_frames(void);
  * every anonymous page. Does it of one of ours, which nobody had time to merge?
  */
 bool proc_ksm_is_broken(int kpageflags);
+/* Does this kernel have PAGEMAP_SCAN? */
+bool proc_scans(void);
 /* The swap device of a type; they are listed in that order. */
 int proc_swap(unsigned type, struct atw_swap *ret);
 bool proc_has_swap(void);

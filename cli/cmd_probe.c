@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_probe.c - what this machine lets us see of itself, and how to see more. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "atwalk.h"
+#include "base/cleanup.h"
+#include "provider/proc.h"
+#include "source/live_file.h"
+
+struct probe_opts {
+	struct opt_number pid;
+};
+
+static const struct opt options[] = {
+	{ 0, "pid", OPT_NUMBER, offsetof(struct probe_opts, pid), "N",
+	  "may process N be looked at? no other one is asked about", NULL },
+	{ 0 }
+};
+
+enum { C_CAPABILITY, C_ALLOWED, C_WHY, C_COMMAND, C_GIVES, COLUMNS };
+
+static const char *const answers[] = { "no", "yes" };
+static const struct atw_names answer_names = { 2, answers, NULL };
+
+static const struct atw_column columns[] = {
+	[C_CAPABILITY] = { .key = "capability", .type = ATW_T_TEXT, .width = 15,
+			   .help = "what may be allowed" },
+	[C_ALLOWED] = { .key = "allowed", .type = ATW_T_ENUM, .width = 7,
+			.names = &answer_names, .help = "to this process, here and now" },
+	[C_WHY] = { .key = "why", .type = ATW_T_TEXT, .width = 40, .help = "why not, or what was tried" },
+	[C_COMMAND] = { .key = "command", .type = ATW_T_TEXT,
+			.help = "what would allow it; n/a: nothing on this machine" },
+	[C_GIVES] = { .key = "gives", .type = ATW_T_TEXT, .width = 30, .hidden = true,
+		      .help = "what it is good for" },
+};
+static const struct atw_schema schema = { "probe", columns, COLUMNS };
+
+/* What one question found. */
+struct answer {
+	bool yes;
+	char why[1024], command[256];
+};
+
+/* The command out of a hint, or the hint if it is no command. */
+static void from_hint(const struct atw_err *err, struct answer *a)
+{
+	const char *sudo = strstr(err->hint, "sudo setcap");
+
+	snprintf(a->command, sizeof(a->command), "%s", sudo ? sudo : err->hint);
+}
+
+static void needs(struct answer *a, const char *caps)
+{
+	struct atw_err err = { 0 };
+
+	live_hint_setcap(&err, caps);
+	from_hint(&err, a);
+}
+
+/* May this file be opened to be read? */
+static bool readable(const char *path, struct answer *a, const char *caps)
+{
+	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	a->yes = fd >= 0;
+	snprintf(a->why, sizeof(a->why), "%s%s%s", path, a->yes ? "" : ": ",
+		 a->yes ? " can be read" : strerror(errno));
+	if (!a->yes && (errno == EACCES || errno == EPERM))
+		needs(a, caps);
+	return a->yes;
+}
+
+/* ---- the questions ---- */
+
+static void bpf(struct answer *a, const struct probe_opts *o)
+{
+	struct atw_source *s = NULL;
+	struct atw_err err = { 0 };
+
+	(void)o;
+	a->yes = atw_source_open("live:bpf", NULL, 0, &s, &err) == ATW_OK;
+	if (a->yes)
+		s->ops->describe(s, a->why, sizeof(a->why));
+	else
+		snprintf(a->why, sizeof(a->why), "%s", strncmp(err.text, "live: ", 6)
+			 ? err.text : err.text + 6);
+	if (!a->yes)
+		from_hint(&err, a);
+	atw_source_close(s);
+}
+
+static void own(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	readable("/proc/self/pagemap", a, "cap_dac_read_search");
+}
+
+/* A process that may be looked at as a debugger may. */
+static void one_process(struct answer *a, uint64_t pid)
+{
+	struct atw_err err = { 0 };
+	uint32_t tgid;
+	int r = pid > UINT32_MAX ? ATW_E_MISSING : proc_tgid((uint32_t)pid, &tgid, &err);
+
+	if (r == ATW_OK)
+		r = proc_allowed(tgid, &err);
+	a->yes = r == ATW_OK;
+	if (r == ATW_OK)
+		snprintf(a->why, sizeof(a->why), "process %" PRIu64 " may be read", pid);
+	else
+		snprintf(a->why, sizeof(a->why), "%s", err.text);
+	if (r == ATW_E_PERM && geteuid())
+		needs(a, "cap_dac_read_search,cap_sys_ptrace");
+}
+
+static void others(struct answer *a, const struct probe_opts *o)
+{
+	_auto_free uint32_t *pid = NULL;
+	size_t n = 0, yes = 0, no = 0;
+	struct atw_err err = { 0 };
+
+	if (o->pid.given) {
+		one_process(a, o->pid.u);
+		return;
+	}
+	if (proc_pids(&pid, &n, &err) < 0) {
+		snprintf(a->why, sizeof(a->why), "%s", err.text);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct proc_stat st;
+		int r;
+
+		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
+			continue;
+		r = proc_allowed(pid[i], NULL);
+		yes += r == ATW_OK;
+		no += r == ATW_E_PERM;
+	}
+	a->yes = !no;
+	snprintf(a->why, sizeof(a->why), "%zu of %zu processes may be read", yes, yes + no);
+	/* Other security rules keep even root out of some. */
+	if (no && geteuid())
+		needs(a, "cap_dac_read_search,cap_sys_ptrace");
+}
+
+/* Who has permissions of a file's is a stranger to his own /proc: twice the need. */
+static void frame_numbers(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	a->yes = !proc_hides_frames();
+	snprintf(a->why, sizeof(a->why), a->yes ? "/proc/self/pagemap shows them"
+						: "/proc/self/pagemap shows 0 instead: CAP_SYS_ADMIN is missing");
+	if (!a->yes)
+		needs(a, "cap_dac_read_search,cap_sys_admin");
+}
+
+static void frame_flags(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	readable("/proc/kpageflags", a, "cap_dac_read_search");
+}
+
+static void frame_counts(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	readable("/proc/kpagecount", a, "cap_dac_read_search");
+}
+
+static void frame_cgroups(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	readable("/proc/kpagecgroup", a, "cap_dac_read_search");
+}
+
+static void holes(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	a->yes = proc_scans();
+	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN answers"
+						: "this kernel has no PAGEMAP_SCAN: it came with 6.7");
+}
+
+static const struct question {
+	const char *name, *gives;
+	void (*ask)(struct answer *a, const struct probe_opts *o);
+} questions[] = {
+	{ "page tables", "live, live:bpf: every command, the kernel's addresses, entries", bpf },
+	{ "own processes", "live:pagemap: which pages of one's own processes are there", own },
+	{ "all processes", "live:pagemap: the same of everybody's; with --pid, of that one", others },
+	{ "frame numbers", "live:pagemap: physical, count", frame_numbers },
+	{ "frame flags", "live:pagemap: pageflags, head, order", frame_flags },
+	{ "frame counts", "live:pagemap: kcount", frame_counts },
+	{ "frame cgroups", "live:pagemap: cgroup", frame_cgroups },
+	{ "holes", "live:pagemap: large pages, and large empty areas at once", holes },
+};
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct atw_output *out = NULL;
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	struct answer all = { 0 };
+	size_t no = 0;
+	int r;
+
+	if (argc)
+		return complain_usage("probe", "'%s' is too much: this machine is what is probed",
+				      argv[0]);
+	output_opts(c, NULL, &oo);
+	r = atw_output_open(&oo, &schema, &out, &err);
+	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(questions); i++) {
+		struct answer a = { 0 };
+		union atw_value v[COLUMNS] = {
+			[C_CAPABILITY] = { .s = questions[i].name }, [C_WHY] = { .s = a.why },
+			[C_COMMAND] = { .s = a.command }, [C_GIVES] = { .s = questions[i].gives },
+		};
+		struct atw_row row = { v, (1u << COLUMNS) - 1 };
+
+		questions[i].ask(&a, opts);
+		v[C_ALLOWED].u = a.yes;
+		no += !a.yes && a.command[0];
+		if (!a.command[0])
+			row.have &= ~(uint64_t)(1u << C_COMMAND);
+		r = atw_output_row(out, &row, &err);
+	}
+	if (r == ATW_OK && no > 1) {
+		needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,cap_sys_ptrace");
+		atw_output_note(out, "each command takes back the one before; all at once: %s",
+				all.command);
+	}
+	if (r == ATW_OK)
+		r = atw_output_commit(out, &err);
+	atw_output_close(out);
+	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+const struct command cmd_probe = {
+	"probe", "", "what this machine lets atwalk see, and how to see more",
+	"Tries each way to look at the running machine and says of each whether it is\n"
+	"allowed to this process, why not, and the command that would allow it. Nothing\n"
+	"is changed, and of other processes nothing is read.",
+	options, sizeof(struct probe_opts), run,
+};

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# atwalk probe: it says what is so, and the commands it names do what it says.
+# Asks about no process but this test's own.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+t "every capability has an answer"
+run atwalk probe --pid $$ --format csv --columns capability,allowed
+yes [ "$(wc -l <"$work/log/out")" = 9 ]
+yes [ "$(sed 1d "$work/log/out" | grep -cvE ',(yes|no)$')" = 0 ]
+yes grep -qx 'all processes,yes' "$work/log/out"
+
+t "a process that is not there"
+run atwalk probe --pid 4194305 --format csv --columns allowed,why,command --filter 'capability="all processes"'
+out <<'END'
+allowed,why,command
+no,there is no process 4194305,
+END
+
+t "there is no SOURCE"
+run atwalk probe live
+status 2
+no_out
+err_has "'live' is too much"
+
+# ---- as somebody else ----
+
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+why=''
+[ "$(id -u)" -eq 0 ] && command -v setpriv >"$work/log/setpriv" ||
+	why="needs root and setpriv, to become somebody else"
+chmod 755 "$work" "$work/cwd"
+cp "$built/atwalk" copy && chmod 755 copy
+
+# As nobody: CAPABILITY,ALLOWED,COMMAND of all.
+as_nobody() {
+	# shellcheck disable=SC2086 # WRAP is a command with its options
+	run "${nobody[@]}" ${WRAP:-} ./copy probe --pid $$ --format csv --columns capability,allowed,command
+}
+
+t "without privileges nearly all is denied, and a command would allow it"
+if [ -n "$why" ]; then skip "$why"; else
+	as_nobody
+	yes grep -qx 'own processes,yes,' "$work/log/out"
+	for what in 'page tables' 'all processes' 'frame numbers' 'frame flags' 'frame counts'; do
+		yes grep -q "^$what,no,\"\\?sudo setcap .*+ep $work/cwd/copy\"\\?\$" "$work/log/out"
+	done
+	cp "$work/log/out" denied
+fi
+
+t "that very command does allow it"
+if [ -n "$why" ]; then skip "$why"
+elif [ -n "${WRAP:-}" ]; then skip "valgrind runs no program that has capabilities"
+elif ! command -v setcap >"$work/log/setcap"; then skip "no setcap"
+elif ! setcap cap_bpf,cap_perfmon+ep copy 2>"$work/log/setcap" ||
+	! "${nobody[@]}" ./copy --version >"$work/log/copy" 2>&1; then
+	skip "files have no capabilities here: $(head -n 1 "$work/log/setcap")"
+else
+	n=0
+	while IFS=, read -r what _ command; do
+		command=${command#\"} command=${command%\"}
+		[[ $command == "sudo setcap "* ]] || continue
+		# As it stands there, but for the sudo that this test does not need.
+		# shellcheck disable=SC2086 # a command with its options
+		yes ${command#sudo }
+		as_nobody
+		# BPF may be forbidden by more than a lack of capabilities.
+		[ "$what" = 'page tables' ] && ! atwalk info live:bpf >"$work/log/bpf" 2>&1 && continue
+		[ "$what" = 'page tables' ] && [ ! -d /sys/firmware/memmap ] && continue
+		yes grep -q "^$what,yes," "$work/log/out"
+		n=$((n + 1))
+	done < <(sed 1d denied)
+	yes [ "$n" -ge 4 ]
+	echo "note - $n commands tried"
+fi
+
+t "all at once is one command"
+if [ -n "$why" ]; then skip "$why"; else
+	setcap -r copy 2>"$work/log/setcap"
+	# shellcheck disable=SC2086
+	run "${nobody[@]}" ${WRAP:-} ./copy probe --pid $$
+	yes grep -q "all at once: sudo setcap cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $work/cwd/copy\$" "$work/log/out"
+fi
+
+finish
