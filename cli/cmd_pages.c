@@ -12,7 +12,7 @@ struct pages_opts {
 	struct space_opts space;
 	const char *areas;
 	struct opt_number address;
-	bool all;
+	bool all, totals;
 };
 
 static const struct opt options[] = {
@@ -26,6 +26,8 @@ static const struct opt options[] = {
 	  "the page that A is in", NULL },
 	{ 0, "all", OPT_FLAG, offsetof(struct pages_opts, all), NULL,
 	  "every page of a large one by itself", NULL },
+	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
+	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
 	KERNEL_OPTIONS(struct pages_opts, space),
 	{ 0 }
 };
@@ -200,10 +202,10 @@ static int list_task(struct pages *p, size_t t, struct atw_err *err)
 
 	p->processes++;
 	if (!p->nranges)
-		return list_range(p, t, &whole, err);
+		r = list_range(p, t, &whole, err);
 	for (size_t i = 0; i < p->nranges && r == ATW_OK; i++)
 		r = list_range(p, t, &p->range[i], err);
-	return r;
+	return r < 0 ? r : process_end(p, &p->prov->task[t], err);
 }
 
 /* ---- all of it ---- */
@@ -272,6 +274,18 @@ static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **
 	return r;
 }
 
+static bool needs_own(const struct pages *p)
+{
+	return (p->totals && !p->c->columns) || asks_for(p->c, "uss");
+}
+
+/* Sums of what single pages are. */
+static bool needs_sums(const struct common *c, bool totals)
+{
+	return (totals && !c->columns) || asks_for(c, "private") || asks_for(c, "shared") ||
+	       asks_for(c, "huge") || asks_for(c, "pss") || asks_for(c, "uss");
+}
+
 /* The process that --pid or --task means; of dumps it is known that there is but one. */
 static int chosen(const struct pages *p, const struct space_opts *o, size_t *ret,
 		  struct atw_err *err)
@@ -295,10 +309,10 @@ static int open_provider(struct pages *p, const struct space_opts *o, struct atw
 {
 	const struct walk_provider_opts wo = {
 		.kernel = p->src->kernel, .soft = soft, .soft_arg = p->src,
-		.frames = !p->quiet,
+		.frames = !p->quiet || p->sums,
 	};
 	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)o->pid.u, .frames = !p->quiet,
+		.only = (uint32_t)o->pid.u, .frames = !p->quiet || p->sums,
 		.cgroups = !p->quiet && asks_for(p->c, "cgroup"),
 	};
 	int r = p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
@@ -306,8 +320,8 @@ static int open_provider(struct pages *p, const struct space_opts *o, struct atw
 
 	if (r < 0)
 		return r;
-	p->prov->areas_only = p->quiet;
-	p->prov->each = p->each;
+	p->prov->areas_only = p->quiet && !p->sums;
+	p->prov->each = p->each || p->sums;
 	return ATW_OK;
 }
 
@@ -321,7 +335,7 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		r = chosen(p, &o->space, &only, err);
 	if (r < 0)               /* what is wrong with an option is not the source's fault */
 		return strncmp(err->text, "--", 2) ? atw_err_wrap(err, "%s", p->src->name) : r;
-	if (r == ATW_OK && !p->quiet && needs_count(p->c))
+	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs_count(p->c)))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)
@@ -340,7 +354,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct pages_opts *o = opts;
 	struct opened src = { 0 };
 	struct pages p = {
-		.src = &src, .c = c, .quiet = c->quiet, .each = o->all, .areas = o->areas,
+		.src = &src, .c = c, .quiet = c->quiet || o->totals, .each = o->all,
+		.areas = o->areas, .totals = o->totals,
 	};
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
@@ -351,6 +366,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_pages(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
+	p.sums = p.quiet && needs_sums(c, o->totals);
 	p.headings = !p.quiet && !c->sort && !c->group &&
 		     (!c->format || !strcmp(c->format, "plain"));
 	listing_init(&p.list, "pages", &src, 0);

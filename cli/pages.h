@@ -12,7 +12,8 @@
 enum page_col {
 	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS,
 	P_ENTRY, P_NODE, P_COUNT, P_KCOUNT, P_SWAP, P_PAGEFLAGS, P_ORDER, P_REFS,
-	P_HEAD, P_CGROUP, P_MAPPED, P_SWAPPED, P_PID, P_TASK, P_AREA, P_COLS,
+	P_HEAD, P_CGROUP, P_MAPPED, P_SWAPPED, P_PRIVATE,
+	P_SHARED, P_HUGE, P_PSS, P_USS, P_PID, P_TASK, P_AREA, P_COLS,
 };
 #define PCOL(c) ((uint64_t)1 << (c))
 
@@ -38,6 +39,13 @@ struct swap_name {
 	char name[256];          /* empty: not known */
 };
 
+/* Of an area or a process, bytes. */
+struct page_sum {
+	uint64_t size, mapped, swapped, huge;
+	uint64_t once, more, own;        /* mapped once, or more often; by us alone */
+	uint64_t share;                  /* proportional, in 1/4096 bytes */
+};
+
 struct pages {
 	const struct opened *src;
 	const struct common *c;
@@ -53,6 +61,9 @@ struct pages {
 	char swap_text[300];
 
 	bool quiet, each;                /* --quiet, --all */
+	bool sums;                       /* of single pages, though they are not listed */
+	bool totals;                     /* --totals */
+	struct page_sum total;           /* of the process that is being listed */
 	bool headings;
 	const char *areas;               /* --areas, or NULL */
 	struct address *range;           /* parts of the address space; none: all */
@@ -69,7 +80,7 @@ struct page_area {
 	const struct atw_area *area;     /* NULL: outside */
 	uint64_t first, last;            /* what of it is listed */
 	uint64_t absent, absent_len;     /* a run not shown yet */
-	uint64_t mapped, swapped;
+	struct page_sum sum;
 	bool open;
 	struct page_row row;             /* what all its rows have in common */
 };
@@ -82,5 +93,7 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err);
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
+/* --totals: all areas of a process have been listed. */
+int process_end(struct pages *p, const struct page_task *task, struct atw_err *err);
 
 #endif

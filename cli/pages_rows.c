@@ -29,6 +29,16 @@ static const struct atw_column own[P_COLS] = {
 		       .help = "--quiet: bytes of the area that are mapped" },
 	[P_SWAPPED] = { .key = "swapped", .type = ATW_T_BYTES, .width = 7,
 			.help = "--quiet: bytes of the area that are on swap" },
+	[P_PRIVATE] = { .key = "private", .type = ATW_T_BYTES, .width = 7,
+			.help = "--quiet: of mapped, what the kernel counts one mapping of" },
+	[P_SHARED] = { .key = "shared", .type = ATW_T_BYTES, .width = 6,
+		       .help = "--quiet: what it counts several of" },
+	[P_HUGE] = { .key = "huge", .type = ATW_T_BYTES, .width = 6,
+		     .help = "--quiet: what is mapped by large pages" },
+	[P_PSS] = { .key = "pss", .type = ATW_T_BYTES, .width = 6,
+		    .help = "--quiet: each page divided by the kernel's count of mappings" },
+	[P_USS] = { .key = "uss", .type = ATW_T_BYTES, .width = 6,
+		    .help = "--quiet: what is mapped once by our own count" },
 };
 
 /* Those that other listings have as well. */
@@ -47,8 +57,12 @@ void pages_columns(struct pages *p)
 		: PCOL(P_ADDRESS) | PCOL(P_SIZE) | PCOL(P_PHYSICAL) | PCOL(P_STATE) |
 		  PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_SWAP);
 
+	if (p->totals)
+		shown = PCOL(P_SIZE) | PCOL(P_MAPPED) | PCOL(P_SWAPPED) | PCOL(P_PRIVATE) |
+			PCOL(P_SHARED) | PCOL(P_HUGE) | PCOL(P_PSS) | PCOL(P_USS) |
+			PCOL(P_PID) | PCOL(P_TASK);
 	/* Where nothing stands above the rows, it stands in them. */
-	if (!p->headings)
+	if (!p->headings && !p->totals)
 		shown |= PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA);
 	memcpy(p->col, own, sizeof(own));
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
@@ -108,24 +122,32 @@ static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 
 /* ---- one translation ---- */
 
+/* What is known of a frame; damage is told of. */
+static int ask(struct pages *p, const struct page_run *run, uint32_t i, uint64_t off,
+	       uint64_t mapped, struct frame_facts *ret)
+{
+	struct atw_err why = { 0 };
+	int r = p->prov->ops->facts(p->prov, run, i, off, mapped, ret, &why);
+
+	if (r == ATW_E_DAMAGED)
+		provider_cannot(p->prov, "struct pages", &why);
+	return r;
+}
+
 /* Of what lies `off` bytes behind where slot i leads. */
 static void page_facts(struct pages *p, struct page_row *r, const struct page_run *run,
 		       uint32_t i, uint64_t off, uint64_t mapped)
 {
 	unsigned shift = p->prov->page_shift;
 	uint64_t pa = run->pa[i] + off;
-	struct atw_err why = { 0 };
 	struct frame_facts f;
 
 	page_set(r, P_PHYSICAL, pa);
 	if (p->prov->counted)
 		page_set(r, P_COUNT, counts_get(&p->prov->counts, pa >> shift));
-	switch (p->prov->ops->facts(p->prov, run, i, off, mapped, &f, &why)) {
+	switch (ask(p, run, i, off, mapped, &f)) {
 	case ATW_OK:
 		break;
-	case ATW_E_DAMAGED:
-		provider_cannot(p->prov, "struct pages", &why);
-		return;
 	case ATW_E_MISSING:
 		p->pageless++;
 		return;
@@ -222,6 +244,35 @@ static int put_hidden(struct pages *p, struct page_row *r, const struct page_run
 	return rc;
 }
 
+/* Pages of zeroes and of devices are nobody's. */
+static void sum_page(struct pages *p, struct page_area *a, const struct page_run *run,
+		     uint32_t i, uint64_t off)
+{
+	uint64_t page = (uint64_t)1 << p->prov->page_shift;
+	struct frame_facts f;
+
+	if (run->slot > page)
+		a->sum.huge += page;
+	if (p->prov->counted && counts_get(&p->prov->counts,
+					   (run->pa[i] + off) >> p->prov->page_shift) == 1)
+		a->sum.own += page;
+	if (ask(p, run, i, off, off ? 0 : run->slot, &f) < 0 ||
+	    !(f.have & FACT_COUNT) || !f.page.count)
+		return;
+	*(f.page.count == 1 ? &a->sum.once : &a->sum.more) += page;
+	a->sum.share += (page << 12) / f.page.count;
+}
+
+static void sum_slots(struct pages *p, struct page_area *a, const struct page_run *run,
+		      uint64_t first, uint64_t last)
+{
+	uint64_t page = (uint64_t)1 << p->prov->page_shift;
+
+	for (uint64_t va = first; run->pa && va <= last && va >= first; va += page)
+		sum_page(p, a, run, (uint32_t)((va - run->va) / run->slot),
+			 (va - run->va) % run->slot);
+}
+
 static int slots(struct pages *p, struct page_area *a, const struct page_run *run,
 		 uint64_t first, uint64_t last, struct atw_err *err)
 {
@@ -231,8 +282,10 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 	uint64_t i = (first - run->va) / run->slot;
 	int rc = ATW_OK;
 
-	*(swap ? &a->swapped : &a->mapped) += swap || mapped ? last - first + 1 : 0;
+	*(swap ? &a->sum.swapped : &a->sum.mapped) += swap || mapped ? last - first + 1 : 0;
 	*(swap ? &p->swapped : mapped ? &p->mapped : &p->other) += last - first + 1;
+	if (p->sums && mapped)
+		sum_slots(p, a, run, first, last);
 	if (p->quiet)
 		return ATW_OK;
 	if (run->have & RUN_RIGHTS) {
@@ -338,6 +391,25 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 	return heading(p, a, err);
 }
 
+/* What only looks at single pages is n/a where nobody asked for it, or may know. */
+static void set_sums(struct pages *p, struct page_row *r, const struct page_sum *s)
+{
+	bool counts = p->sums && (s->once || s->more || !s->mapped);
+
+	page_set(r, P_SIZE, s->size);
+	page_set(r, P_MAPPED, s->mapped);
+	page_set(r, P_SWAPPED, s->swapped);
+	if (counts) {
+		page_set(r, P_PRIVATE, s->once);
+		page_set(r, P_SHARED, s->more);
+		page_set(r, P_PSS, s->share >> 12);
+	}
+	if (p->sums && (s->huge || counts))
+		page_set(r, P_HUGE, s->huge);
+	if (p->sums && p->prov->counted)
+		page_set(r, P_USS, s->own);
+}
+
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 {
 	struct page_row r = a->row;
@@ -346,13 +418,33 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 	a->open = false;
 	if (rc < 0 || !p->quiet)
 		return rc;
+	a->sum.size = a->last - a->first + 1;
+	if (p->totals) {
+		const uint64_t *from = (const uint64_t *)&a->sum;
+		uint64_t *to = (uint64_t *)&p->total;
+
+		for (size_t i = 0; i < sizeof(p->total) / sizeof(*to); i++)
+			to[i] += from[i];
+		return ATW_OK;
+	}
 	page_set(&r, P_ADDRESS, a->first);
 	page_set(&r, P_END, a->last + 1);
-	page_set(&r, P_SIZE, a->last - a->first + 1);
-	page_set(&r, P_MAPPED, a->mapped);
-	page_set(&r, P_SWAPPED, a->swapped);
+	set_sums(p, &r, &a->sum);
 	if (a->area)
 		page_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
 			 (a->area->exec ? 4u : 0) | 8u);
+	return put(p, &r, err);
+}
+
+int process_end(struct pages *p, const struct page_task *task, struct atw_err *err)
+{
+	struct page_row r = { .have = 0 };
+
+	if (!p->totals)
+		return ATW_OK;
+	page_set(&r, P_PID, task->pid);
+	page_text(&r, P_TASK, task->name);
+	set_sums(p, &r, &p->total);
+	p->total = (struct page_sum){ 0 };
 	return put(p, &r, err);
 }

@@ -52,7 +52,7 @@ _atwalk()
 		walk) words="$common $space --path --depth" ;;
 		map) words="$common $space --all --split --depth" ;;
 		info) words="$common $space --paging-modes --paging-flags" ;;
-		pages) words="$common --pid --task --areas --address --all --root --paging
+		pages) words="$common --pid --task --areas --address --all --totals --root --paging
 			--pte-ext --cbit --kernel" ;;
 		find) words="$common $space --all" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit

@@ -294,6 +294,24 @@ if [ -n "$why$hidden" ]; then skip "$why$hidden"; else
 	yes [ "$(sed 1d "$work/log/out" | sort | uniq -c | tr -s ' ' | paste -sd ' ')" = ' 256 1  256 2' ]
 fi
 
+t "totals are those of smaps"
+if [ -n "$why$hidden" ]; then skip "$why$hidden"
+elif ! grep -q '^Pss:' "/proc/$child/smaps" 2>"$work/log/smaps"; then
+	skip "no smaps here"
+else
+	# Of areas without a name: libraries are mapped by the program that looks, too.
+	awk '/^[0-9a-f]+-/ { wanted = NF == 5 }
+		wanted && /^(Private|Shared)_(Clean|Dirty):/ { n[substr($1, 1, 1)] += $2 }
+		wanted && /^(Pss|AnonHugePages):/ { n[$1] += $2 }
+		END { print n["P"], n["S"], n["AnonHugePages:"], n["Pss:"] }' \
+		"/proc/$child/smaps" >want
+	run atwalk pages live:pagemap --pid "$child" --totals --areas anonymous --format csv \
+		--columns private,shared,huge,pss
+	sed 1d "$work/log/out" | awk -F, '{ for (i = 1; i <= 4; i++)
+		printf "%d%s", int($i / 1024), i < 4 ? " " : "\n" }' >got
+	same got want
+fi
+
 t "our count is the kernel's, of all processes that there are"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
