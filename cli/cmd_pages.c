@@ -254,9 +254,17 @@ static bool asks_for(const struct common *c, const char *column)
 	       mentions(c->sort, column) || mentions(c->group, column);
 }
 
-static bool needs_count(const struct common *c)
+/* A column that is shown if nobody says which. */
+static bool needs(const struct common *c, const char *column)
 {
-	return !c->columns || *c->columns == '+' || asks_for(c, "count");
+	return !c->columns || *c->columns == '+' || asks_for(c, column);
+}
+
+/* A filter may name any flag. */
+static bool needs_flags(const struct common *c)
+{
+	return needs(c, "pageflags") || c->filter || asks_for(c, "head") ||
+	       asks_for(c, "order") || asks_for(c, "node");
 }
 
 static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **argv,
@@ -312,7 +320,8 @@ static int open_provider(struct pages *p, const struct space_opts *o, struct atw
 		.frames = !p->quiet || p->sums,
 	};
 	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)o->pid.u, .frames = !p->quiet || p->sums,
+		.only = (uint32_t)o->pid.u, .flags = !p->quiet && needs_flags(p->c),
+		.counts = p->sums || (!p->quiet && needs(p->c, "kcount")),
 		.cgroups = !p->quiet && asks_for(p->c, "cgroup"),
 	};
 	int r = p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
@@ -335,7 +344,7 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		r = chosen(p, &o->space, &only, err);
 	if (r < 0)               /* what is wrong with an option is not the source's fault */
 		return strncmp(err->text, "--", 2) ? atw_err_wrap(err, "%s", p->src->name) : r;
-	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs_count(p->c)))
+	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)

@@ -10,7 +10,7 @@
  * 65 ns a frame.
  */
 enum { GAP = 4 };
-enum { PLACE_BITS = 13, DIGIT = 11 };
+enum { PLACE_BITS = 16, DIGIT = 11 };
 
 static bool ordered(const uint64_t *v, size_t n)
 {
@@ -31,7 +31,7 @@ void frames_sort(struct frames *f, const uint64_t *pfn, size_t n)
 			all |= pfn[i];
 		}
 	/* Digit by digit, lowest first; the place is in order already. */
-	for (unsigned shift = 0; shift < 51 && all >> shift && !ordered(from, f->n);
+	for (unsigned shift = 0; shift < 48 && all >> shift && !ordered(from, f->n);
 	     shift += DIGIT) {
 		uint32_t start[1 << DIGIT] = { 0 }, sum = 0;
 		uint64_t *swap = from;

@@ -8,18 +8,18 @@
 
 #include <atwalk/base.h>
 
-enum { FRAMES_MAX = 8192 };      /* asked for at once */
+enum { FRAMES_MAX = 65536 };      /* asked for at once */
 
 /* Work space, and what frames_sort() leaves there. */
 struct frames {
-	uint64_t key[2][FRAMES_MAX];     /* frame << 13 | place */
+	uint64_t key[2][FRAMES_MAX];     /* frame << 16 | place */
 	uint64_t *sorted;
 	size_t n;
 	uint64_t buf[FRAMES_MAX];
 };
 
 /*
- * Put the first `n` frames in order. They are less than 2^51; places are those
+ * Put the first `n` frames in order. They are less than 2^48; places are those
  * in pfn[], where UINT64_MAX stands for none.
  */
 void frames_sort(struct frames *f, const uint64_t *pfn, size_t n);

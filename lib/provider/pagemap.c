@@ -28,7 +28,8 @@
 #define FLAG_BITS (PAGEMAP_SOFT_DIRTY | PAGEMAP_EXCLUSIVE | PAGEMAP_UFFD_WP | PAGEMAP_FILE)
 
 enum {
-	WORDS = 4096,            /* read at once: 32 KiB stay in the nearest cache */
+	WORDS = 32768,           /* looked up together: neighbours are among them */
+	PIECE = 4096,            /* words read at once: more is no faster */
 	SMALL_GAP = 64,          /* pages not there that are read all the same */
 	SPARSE = 10,             /* fewer than one page in so many: ask for holes */
 };
@@ -292,7 +293,7 @@ static bool find_regions(struct pagemap *m)
 {
 	uint64_t end = m->area[m->now].end, pages = 0;
 	struct pagescan_arg a = {
-		.start = m->at & ~(m->page - 1), .max_pages = WORDS,
+		.start = m->at & ~(m->page - 1), .max_pages = PIECE,
 		.category_anyof_mask = PAGESCAN_PRESENT | PAGESCAN_SWAPPED,
 		.return_mask = PAGESCAN_PRESENT | PAGESCAN_SWAPPED,
 	};
@@ -360,22 +361,31 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 
 	if (border && border < end)
 		end = border;
+	/* The first words of a large area show whether there is much in it. */
+	if (first == m->area[m->now].start && end - first > PIECE * m->page &&
+	    PIECE * m->page >= m->pmd)
+		end = ((first + PIECE * m->page) & ~(m->pmd - 1));
 	m->n = 0;
-	do
-		got = pread(m->fd, m->word, (end - first) / m->page * 8,
-			    (off_t)(first / m->page * 8));
-	while (got < 0 && errno == EINTR);
-	if (got <= 0)
-		return atw_err_set(err, got ? ATW_E_IO : ATW_E_MISSING,
-				   "/proc/%" PRIu32 "/pagemap: %s", m->pid,
-				   got ? strerror(errno) : "the process has ended");
 	m->base = first;
-	m->n = (size_t)got / 8;
+	for (size_t n = (end - first) / m->page; m->n < n; m->n += (size_t)got / 8) {
+		size_t piece = n - m->n < PIECE ? n - m->n : PIECE;
+
+		do
+			got = pread(m->fd, m->word + m->n, piece * 8,
+				    (off_t)((first / m->page + m->n) * 8));
+		while (got < 0 && errno == EINTR);
+		if (got < 8 && m->n)
+			break;
+		if (got < 8)
+			return atw_err_set(err, got < 0 ? ATW_E_IO : ATW_E_MISSING,
+					   "/proc/%" PRIu32 "/pagemap: %s", m->pid,
+					   got < 0 ? strerror(errno) : "the process has ended");
+	}
 	m->facts = false;
 	memset(m->huge, 0, m->n * sizeof(m->huge[0]));
 	for (size_t i = 0; i < m->n; i++)
 		there += is_there(m->word[i]);
-	if (!m->sparse && !m->no_scan && !m->area[m->now].device && m->n >= WORDS / 8 &&
+	if (!m->sparse && !m->no_scan && !m->area[m->now].device && m->n >= PIECE / 8 &&
 	    there * SPARSE < m->n) {
 		m->sparse = true;
 		m->scanned = 0;
@@ -696,7 +706,8 @@ static int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t 
 		ret->have |= FACT_CGROUP;
 		ret->cgroup = f[CGROUPS];
 	}
-	if (m->one_node)
+	/* What is no memory of any node was told from it by its flags. */
+	if (m->one_node && m->file[FLAGS] >= 0)
 		ret->have |= FACT_NODE;
 	return ATW_OK;
 }
@@ -788,7 +799,8 @@ static void open_frames(struct pagemap *m)
 
 	m->hidden = proc_hides_frames();
 	for (unsigned f = 0; f < FILES; f++) {
-		if (m->hidden || !(f == CGROUPS ? m->o.cgroups : m->o.frames))
+		if (m->hidden || !(f == CGROUPS ? m->o.cgroups : f == COUNTS ? m->o.counts
+									 : m->o.flags))
 			continue;
 		m->file[f] = open(frame_files[f], O_RDONLY | O_CLOEXEC);
 		/* Kernels without memory cgroups have no such file. */

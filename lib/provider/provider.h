@@ -154,7 +154,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 
 struct pagemap_provider_opts {
 	uint32_t only;                   /* this process alone; 0: all */
-	bool frames, cgroups;            /* facts of frames are wanted */
+	bool flags, counts, cgroups;     /* facts of frames that are wanted */
 };
 /* /proc of the running kernel. */
 int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,
