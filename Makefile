@@ -88,7 +88,7 @@ LIB_SO   := $(O)/libatwalk.so
 .PHONY: all found test test-vm check-all bench fuzz asan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(LIB_SO) $(LIB_A)
+all: found $(O)/atwalk $(O)/ptexplore $(LIB_SO) $(LIB_A)
 
 found:
 	@mkdir -p $(O)
@@ -127,6 +127,10 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 $(O)/atwalk: $(CLI_OBJ) $(LIB_INT)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS)
 
+# Called by this name, it takes ptexplore's options and prints its lines.
+$(O)/ptexplore: $(O)/atwalk
+	$(call say,LN,$@)ln -sf atwalk $@
+
 $(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
@@ -150,6 +154,7 @@ install: all
 	  $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 755 $(O)/atwalk $(DESTDIR)$(PREFIX)/bin/
+	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
 	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
 	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(VERSION)
 	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(SOMAJOR)
@@ -161,7 +166,7 @@ install: all
 	  lib/atwalk.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
+	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
 	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc \
 	  $(DESTDIR)$(PREFIX)/share/man/man1/atwalk*.1 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk

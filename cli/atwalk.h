@@ -41,6 +41,8 @@ extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe;
+/* The whole program, where it is called ptexplore. */
+int ptexplore_main(int argc, char **argv);
 extern const struct opt common_options[];
 const struct command *command_at(size_t i);
 

@@ -147,6 +147,14 @@ static void hold_standard_files(void)
 			_exit(EXIT_SOURCE);
 }
 
+/* Called by another name, it is that program. */
+static bool is_called(const char *self, const char *name)
+{
+	const char *slash = self ? strrchr(self, '/') : NULL;
+
+	return self && !strcmp(slash ? slash + 1 : self, name);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd;
@@ -154,6 +162,11 @@ int main(int argc, char **argv)
 	signal(SIGBUS, on_sigbus);
 	signal(SIGXFSZ, SIG_IGN);        /* then it is an error text */
 	hold_standard_files();
+	if (is_called(argv[0], "ptexplore")) {
+		int status = ptexplore_main(argc, argv), written = told();
+
+		return written ? written : status;
+	}
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;

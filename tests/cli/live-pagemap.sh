@@ -11,8 +11,8 @@
 child='' nobodys=''
 # shellcheck disable=SC2317 # by the trap
 end() {
-	[ -z "$child" ] || kill -KILL "$child" 2>"$work/log/kill"
-	[ -z "$nobodys" ] || kill -KILL "$nobodys" 2>"$work/log/kill"
+	[ -z "$child" ] || { kill -KILL "$child"; wait "$child"; } 2>"$work/log/kill"
+	[ -z "$nobodys" ] || { kill -KILL "$nobodys"; wait "$nobodys"; } 2>"$work/log/kill"
 	rm -rf "$work"
 }
 trap end EXIT
