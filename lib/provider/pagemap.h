@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pagemap.h - what the parts of the provider pagemap share: one that reads /proc
+ * of the running kernel, a process at a time, a window of its words at a time.
+ */
+#ifndef PROVIDER_PAGEMAP_H
+#define PROVIDER_PAGEMAP_H
+
+#include "base/buf.h"
+#include "format/pagemap.h"
+#include "kernel/soft.h"
+#include "provider/frames.h"
+#include "provider/provider.h"
+#include "source/live_file.h"
+
+struct area {
+	uint64_t start, end;
+	uint8_t rights;          /* ATW_UR ... */
+	bool device;             /* PAGEMAP_SCAN may keep silent about it */
+};
+
+/* Files that tell of frames, in the order of file[] and fact[]. */
+enum { KFLAGS, KCOUNTS, KCGROUPS, KFILES };
+
+struct pagemap {
+	struct provider p;
+	struct pagemap_provider_opts o;
+	const struct atw_paging *mode;   /* NULL: a machine that has none here */
+	struct atw_soft_abi soft;
+	bool soft_known, has_swap;
+	bool hidden;                     /* frame numbers read as 0 */
+	int file[KFILES];
+	bool ksm_broken, ksm_none, one_node, no_scan;
+	struct extents ram;
+	bool ram_tried;
+	uint64_t page, pmd;              /* bytes */
+
+	/* The process that is being read. */
+	uint32_t pid;
+	int fd;
+	struct buf maps;
+	size_t maps_at;                  /* next line for areas_next() */
+	struct area *area;
+	size_t nareas, areas_cap;
+
+	/* The listing under way. */
+	uint64_t at, last;
+	bool ended;
+	size_t now;                      /* the area that `at` is in or before */
+	uint64_t base;                   /* address of word[0] */
+	size_t n;
+	bool sparse, dense;              /* ask for holes; the last answer had few */
+	struct pagescan_region region[PAGESCAN_REGIONS];
+	size_t nregions, next_region;
+	uint64_t scanned;                /* regions are known up to here */
+	struct page_run run;
+	bool facts;                      /* fact[] is of word[] */
+
+	uint64_t word[FRAMES_MAX], pa[FRAMES_MAX], pfn[FRAMES_MAX];
+	uint64_t fact[KFILES][FRAMES_MAX];
+	bool huge[FRAMES_MAX];           /* of the first page of each large one */
+	struct frames frames;
+};
+
+static inline struct pagemap *pagemap_of(struct provider *p)
+{
+	return (struct pagemap *)p;
+}
+
+/* ---- pagemap.c: whose pages ---- */
+
+/* What is listed of a process is what it has now: its areas, and m->fd. */
+int pagemap_enter(struct pagemap *m, uint32_t pid, struct atw_err *err);
+void pagemap_leave(struct pagemap *m);
+
+/* ---- pagemap_runs.c: which pages ---- */
+
+/* Names of a run's flags. */
+extern const struct atw_names pagemap_flags;
+
+/* The pages of the process that was entered. */
+void pagemap_runs_begin(struct pagemap *m, uint64_t first, uint64_t last);
+/* The ops `pages_next` and `pages_close`. */
+int pagemap_runs_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
+void pagemap_runs_end(struct provider *p);
+
+/* ---- pagemap_frames.c: what is known of them ---- */
+
+/* Which files there are to ask, and what p.lacks is said to be missing. */
+void pagemap_frames_open(struct pagemap *m);
+void pagemap_frames_close(struct pagemap *m);
+/* The op `facts`. */
+int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pagemap_frames.c - /proc/kpageflags, kpagecount and kpagecgroup, of the frames
+ * that a window of words leads to, all at once.
+ */
+#include "provider/pagemap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/kpf.h"
+#include "provider/proc.h"
+
+static const char *const frame_files[KFILES] = {
+	"/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
+};
+
+/* ---- opening ---- */
+
+static bool says(const char *path, const char *what)
+{
+	char text[64];
+
+	return live_file_text(path, text, sizeof(text)) && !strcmp(text, what);
+}
+
+void pagemap_frames_open(struct pagemap *m)
+{
+	const char *lacking = NULL;
+
+	m->hidden = proc_hides_frames();
+	for (unsigned f = 0; f < KFILES; f++) {
+		m->file[f] = -1;
+		if (m->hidden || !(f == KCGROUPS ? m->o.cgroups :
+				   f == KCOUNTS ? m->o.counts : m->o.flags))
+			continue;
+		m->file[f] = open(frame_files[f], O_RDONLY | O_CLOEXEC);
+		/* Kernels without memory cgroups have no such file. */
+		if (m->file[f] < 0 && errno != ENOENT && !lacking)
+			lacking = frame_files[f];
+	}
+	if (m->hidden)
+		atw_err_set(&m->p.lacks, ATW_E_PERM,
+			    "/proc/PID/pagemap hides frame numbers from this process: physical addresses and all that is known of frames are n/a");
+	else if (lacking)
+		atw_err_set(&m->p.lacks, ATW_E_PERM,
+			    "%s is not for this process to read: what it says is n/a", lacking);
+	if (m->p.lacks.status)
+		proc_hint(&m->p.lacks);
+	if (m->file[KFLAGS] >= 0)
+		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
+	m->ksm_none = says("/sys/kernel/mm/ksm/pages_shared", "0");
+	m->one_node = says("/sys/devices/system/node/online", "0");
+}
+
+void pagemap_frames_close(struct pagemap *m)
+{
+	for (unsigned f = 0; f < KFILES; f++)
+		if (m->file[f] >= 0)
+			close(m->file[f]);
+	extents_deinit(&m->ram);
+}
+
+/* ---- facts ---- */
+
+static bool is_ram(struct pagemap *m, uint64_t pfn)
+{
+	if (!m->ram_tried) {
+		m->ram_tried = true;
+		live_ram(&m->ram, NULL);
+	}
+	return !m->ram.n || extents_find(&m->ram, pfn << m->p.page_shift);
+}
+
+/* Facts of all frames in the words at hand; of large pages, of their first. */
+static int load_facts(struct pagemap *m, struct atw_err *err)
+{
+	size_t large = m->pmd / m->page;
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < m->n; i++) {
+		m->pfn[i] = m->word[i] & PAGEMAP_PRESENT ? m->word[i] & PAGEMAP_FRAME : UINT64_MAX;
+		if (m->huge[i] && !m->p.each) {
+			for (size_t k = 1; k < large && i + k < m->n; k++)
+				m->pfn[i + k] = UINT64_MAX;
+			i += large - 1;
+		}
+	}
+	frames_sort(&m->frames, m->pfn, m->n);
+	for (unsigned f = 0; f < KFILES && r == ATW_OK; f++)
+		if (m->file[f] >= 0)
+			r = frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX,
+					m->fact[f], err);
+	m->facts = r == ATW_OK;
+	return r;
+}
+
+/* Bits that the kernel's file says without meaning them. */
+static uint64_t true_flags(const struct pagemap *m, uint64_t u)
+{
+	const uint64_t typed = kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
+
+	/* Where types lie, others have the mapping. */
+	if (u & typed)
+		u &= ~(kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_MMAP));
+	/* A page that only one may write was not merged. */
+	if (m->ksm_broken && (m->ksm_none || u & kpf(KPF_OWNER_2) || !(u & kpf(KPF_ANON))))
+		u &= ~kpf(KPF_KSM);
+	return u;
+}
+
+int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+{
+	struct pagemap *m = pagemap_of(p);
+	uint64_t pfn = (r->pa[i] + off) >> p->page_shift, f[KFILES];
+	uint64_t at = (r->va + i * r->slot + off - m->base) / m->page;
+	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
+
+	(void)mapped;
+	(void)err;
+	if (m->file[KFLAGS] < 0 && m->file[KCOUNTS] < 0 && m->file[KCGROUPS] < 0)
+		return ATW_E_UNSUPPORTED;
+	if (!m->facts && load_facts(m, NULL) < 0)
+		return ATW_E_MISSING;
+	for (unsigned k = 0; k < KFILES; k++) {
+		if (at < m->n && m->pfn[at] == pfn)
+			f[k] = m->fact[k][at];
+		else if (m->file[k] < 0 || pread(m->file[k], &f[k], 8, (off_t)(pfn * 8)) != 8)
+			f[k] = UINT64_MAX;
+	}
+	*ret = (struct frame_facts){ .page = { .pfn = pfn } };
+	/* Holes read as 0 since 6.18; they were NOPAGE before. */
+	if (m->file[KFLAGS] >= 0 &&
+	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||
+	     (!f[KFLAGS] && !is_ram(m, pfn))))
+		return ATW_E_MISSING;
+	if (m->file[KFLAGS] >= 0) {
+		ret->have |= FACT_FLAGS;
+		ret->page.flags = true_flags(m, f[KFLAGS]);
+		if (f[KFLAGS] & kpf(KPF_COMPOUND_HEAD) || !(f[KFLAGS] & compound)) {
+			ret->have |= FACT_HEAD;
+			ret->page.head = pfn;
+		}
+		if (!(f[KFLAGS] & (compound | kpf(KPF_BUDDY))))
+			ret->have |= FACT_ORDER;
+	}
+	if (m->file[KCOUNTS] >= 0 && f[KCOUNTS] != UINT64_MAX) {
+		ret->have |= FACT_COUNT;
+		ret->page.count = f[KCOUNTS];
+	}
+	if (m->file[KCGROUPS] >= 0 && f[KCGROUPS] != UINT64_MAX) {
+		ret->have |= FACT_CGROUP;
+		ret->cgroup = f[KCGROUPS];
+	}
+	/* What is no memory of any node was told from it by its flags. */
+	if (m->one_node && m->file[KFLAGS] >= 0)
+		ret->have |= FACT_NODE;
+	return ATW_OK;
+}
