@@ -150,4 +150,11 @@ int parse_owned(const struct opened *o, const char *text, struct address *ret,
 
 void output_opts(const struct common *c, const struct opened *o,
 		 struct atw_output_opts *ret);
+/*
+ * The end of a listing that came to `r`: what was seen is written, what is wrong
+ * said, `out` closed (NULL is fine, if r < 0). Returns `status`, or what became
+ * of it. After ATW_E_LIMIT what was seen whole is still an answer.
+ */
+int output_end(struct atw_output *out, int r, int status, struct atw_err *err);
+
 #endif

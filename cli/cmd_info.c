@@ -150,11 +150,7 @@ static int source_info(const struct common *c, const struct info_opts *o,
 		kernel_facts(&f, &src, c->verbose > 0);
 	cpu_facts(&f, src.source);
 	memory_facts(&f, src.source, c->verbose > 0);
-	if (f.r == ATW_OK)
-		f.r = atw_output_commit(f.out, &err);
-	status = f.r < 0 ? complain(&err) :
-		 k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE;
-	atw_output_close(f.out);
+	status = output_end(f.out, f.r, k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
 	close_source(&src);
 	return status;
 }
@@ -191,10 +187,7 @@ static int list_modes(const struct common *c)
 
 		r = atw_output_row(out, &row, &err);
 	}
-	if (r == ATW_OK)
-		r = atw_output_commit(out, &err);
-	atw_output_close(out);
-	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 
 /* ---- --paging-flags ---- */
@@ -257,10 +250,7 @@ static int list_flags(const struct common *c, const char *mode, const char *ext)
 	r = atw_output_open(&oo, &flag_schema, &out, &err);
 	for (const struct atw_flag *f = extended.flags; r == ATW_OK && f->letter; f++)
 		r = flag_row(out, &extended, f, &err);
-	if (r == ATW_OK)
-		r = atw_output_commit(out, &err);
-	atw_output_close(out);
-	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)

@@ -413,17 +413,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 			r = list_all(&m, &a, &err);
 	}
 	status = m.holes || src.doubtful ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
-	if (r == ATW_E_LIMIT) {          /* what was seen whole is still an answer */
-		status = complain(&err);
-		r = ATW_OK;
-	}
-	if (r == ATW_OK) {
+	if (r == ATW_OK || r == ATW_E_LIMIT)
 		summary(&m);
-		r = atw_output_commit(m.out, &err);
-	}
-	if (r < 0)
-		status = complain(&err);
-	atw_output_close(m.out);
+	status = output_end(m.out, r, status, &err);
 	listing_deinit(&m.list);
 	close_source(&src);
 	return status;

@@ -390,15 +390,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		r = list_all(&p, o, &err);
 	status = p.lost + p.excluded + p.damaged + p.unread ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
-	if (r == ATW_OK) {
+	if (r == ATW_OK)
 		summary(&p);
-		r = atw_output_commit(p.out, &err);
-	}
-	if (r < 0)
-		status = complain(&err);
-	else
+	status = output_end(p.out, r, status, &err);
+	if (r == ATW_OK)
 		remark_lacks(c, &src, p.prov);
-	atw_output_close(p.out);
 	provider_close(p.prov);
 	free(p.range);
 	close_source(&src);

@@ -235,10 +235,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		atw_output_note(out, "each command takes back the one before; all at once: %s",
 				all.command);
 	}
-	if (r == ATW_OK)
-		r = atw_output_commit(out, &err);
-	atw_output_close(out);
-	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 
 const struct command cmd_probe = {

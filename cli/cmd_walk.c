@@ -248,17 +248,12 @@ static int walk_all(struct walk_out *w, struct opened *src, const struct target 
 	r = atw_output_open(&oo, &w->list.schema, &w->out, &err);
 	for (int i = 0; i < n && r == ATW_OK; i++)
 		r = walk_target(w, src, &t[i], depth, &err);
-	status = r == ATW_E_LIMIT ? complain(&err) :
-		 w->lost || src->doubtful ? EXIT_PARTIAL :
+	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
-	if (r == ATW_OK || r == ATW_E_LIMIT)
-		r = atw_output_commit(w->out, &err);
-	if (r < 0)
-		status = complain(&err);
+	status = output_end(w->out, r, status, &err);
 	if (w->lost)
 		remark(c, "%s: %" PRIu64 " table%s on the way cannot be read from it",
 		       src->name, w->lost, w->lost == 1 ? "" : "s");
-	atw_output_close(w->out);
 	return status;
 }
 

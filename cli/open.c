@@ -354,3 +354,17 @@ void output_opts(const struct common *c, const struct opened *o,
 			 !c->output && isatty(STDOUT_FILENO),
 	};
 }
+
+int output_end(struct atw_output *out, int r, int status, struct atw_err *err)
+{
+	if (r == ATW_E_LIMIT) {
+		status = complain(err);
+		r = ATW_OK;
+	}
+	if (r == ATW_OK)
+		r = atw_output_commit(out, err);
+	if (r < 0)
+		status = complain(err);
+	atw_output_close(out);
+	return status;
+}

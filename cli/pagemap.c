@@ -245,17 +245,12 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	}
 	status = o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
 			   : (o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE);
-	if (r == ATW_OK) {
-		if (o->is_map)
-			atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
-					o->rows == 1 ? "" : "s", num_human(o->mapped, size));
-		r = atw_output_commit(o->out, &err);
-	}
-	if (r < 0)
-		status = complain(&err);
-	else
+	if (r == ATW_OK && o->is_map)
+		atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
+				o->rows == 1 ? "" : "s", num_human(o->mapped, size));
+	status = output_end(o->out, r, status, &err);
+	if (r == ATW_OK)
 		remark_lacks(c, src, o->prov);
-	atw_output_close(o->out);
 	provider_close(o->prov);
 	return status;
 }
