@@ -90,7 +90,7 @@ struct opened {
 	struct soft_once *soft;  /* see soft_of() */
 	char release[96];        /* empty: unknown */
 	char process[48];        /* whose tables were asked for, or empty */
-	uint64_t pid, mm;        /* of that process; mm 0: of none */
+	uint64_t pid, mm;        /* of that process; mm 0: of none, or not known */
 	char task[17];           /* its name; empty: not known */
 	bool user_space;         /* the user said whose tables these are */
 	bool pagemap;            /* no memory: only /proc tells of processes */
@@ -113,6 +113,7 @@ void close_source(struct opened *o);
  */
 int open_pages(const struct common *c, const char *name, const struct space_opts *space,
 	       struct opened *ret);
+int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space);
 /* --pid or --task. */
 int select_process(struct opened *o, const struct space_opts *space);
 /*

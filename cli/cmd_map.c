@@ -386,7 +386,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		whole.last = INT64_MAX;
 	listing_init(&m.list, "map", &src, USUAL);
 	if (src.pagemap) {
-		status = map_pagemap(c, &src, &o->space, &m.list, m.split, argc, argv);
+		status = map_pagemap(c, &src, &m.list, m.split, argc, argv);
 		listing_deinit(&m.list);
 		close_source(&src);
 		return status;

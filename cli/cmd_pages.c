@@ -294,33 +294,19 @@ static bool needs_sums(const struct common *c, bool totals)
 	       asks_for(c, "huge") || asks_for(c, "pss") || asks_for(c, "uss");
 }
 
-/* The process that --pid or --task means; of dumps it is known that there is but one. */
-static int chosen(const struct pages *p, const struct space_opts *o, size_t *ret,
-		  struct atw_err *err)
-{
-	for (size_t i = 0; o->task && i < p->prov->ntasks; i++)
-		if (!strcmp(p->prov->task[i].name, o->task)) {
-			*ret = i;
-			return ATW_OK;
-		}
-	if (o->task)
-		return atw_err_set(err, ATW_E_MISSING, "--task: no process is called '%s'", o->task);
-	return p->prov->ops->find(p->prov, (uint32_t)o->pid.u, ret, err);
-}
-
 static const struct atw_soft_abi *soft(const void *arg)
 {
 	return soft_of(arg);
 }
 
-static int open_provider(struct pages *p, const struct space_opts *o, struct atw_err *err)
+static int open_provider(struct pages *p, struct atw_err *err)
 {
 	const struct walk_provider_opts wo = {
-		.kernel = p->src->kernel, .soft = soft, .soft_arg = p->src,
+		.kernel = p->src->kernel, .mm = p->src->mm, .soft = soft, .soft_arg = p->src,
 		.frames = !p->quiet || p->sums,
 	};
 	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)o->pid.u, .flags = !p->quiet && needs_flags(p->c),
+		.only = (uint32_t)p->src->pid, .flags = !p->quiet && needs_flags(p->c),
 		.counts = p->sums || (!p->quiet && needs(p->c, "kcount")),
 		.cgroups = !p->quiet && asks_for(p->c, "cgroup"),
 	};
@@ -341,9 +327,9 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 	int r = p->prov->ops->tasks(p->prov, err);
 
 	if (r == ATW_OK && one)
-		r = chosen(p, &o->space, &only, err);
-	if (r < 0)               /* what is wrong with an option is not the source's fault */
-		return strncmp(err->text, "--", 2) ? atw_err_wrap(err, "%s", p->src->name) : r;
+		r = p->prov->ops->find(p->prov, (uint32_t)p->src->pid, &only, err);
+	if (r < 0)
+		return atw_err_wrap(err, "%s", p->src->name);
 	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
@@ -379,7 +365,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	p.headings = !p.quiet && !c->sort && !c->group &&
 		     (!c->format || !strcmp(c->format, "plain"));
 	listing_init(&p.list, "pages", &src, 0);
-	r = open_provider(&p, &o->space, &err);
+	r = open_provider(&p, &err);
 	pages_columns(&p);
 	output_opts(c, &src, &oo);
 	if (r == ATW_OK)

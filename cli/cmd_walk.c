@@ -293,7 +293,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 				w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
 		if (!status)
 			status = src.pagemap
-				? walk_pagemap(c, &src, &o->space, &w.list, argc, argv)
+				? walk_pagemap(c, &src, &w.list, argc, argv)
 				: walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
 		listing_deinit(&w.list);
 		close_source(&src);

@@ -171,19 +171,13 @@ static int attach_pagemap(struct opened *o, const struct space_opts *space)
 			return no_memory(o, tables[i].name);
 	if (check_whose(space, &err) < 0)
 		return complain(&err);
-	if (space->pid.given && (!space->pid.u || space->pid.u > UINT32_MAX)) {
-		atw_err_set(&err, ATW_E_MISSING, "%s: there is no process %" PRIu64, o->name,
-			    space->pid.u);
-		return complain(&err);
-	}
 	if (!mode) {
 		atw_err_set(&err, ATW_E_UNSUPPORTED, "%s: pages of %ld bytes are not known here",
 			    o->name, sysconf(_SC_PAGESIZE));
 		return complain(&err);
 	}
 	o->space = (struct atw_space){ .mem = o->source, .paging = *mode };
-	o->user_space = space->pid.given || space->task;
-	return EXIT_COMPLETE;
+	return space->pid.given || space->task ? select_process(o, space) : EXIT_COMPLETE;
 }
 
 int attach_kernel(const struct common *c, struct opened *o,
@@ -306,16 +300,22 @@ int open_source(const struct common *c, const char *name,
 	return status;
 }
 
+int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space)
+{
+	struct atw_blob why;
+
+	o->pagemap = is_pagemap(o, &why);
+	return o->pagemap ? attach_pagemap(o, space) : attach_kernel(c, o, space);
+}
+
 int open_pages(const struct common *c, const char *name, const struct space_opts *space,
 	       struct opened *ret)
 {
-	struct atw_blob why;
 	int status = open_source(c, name, NULL, ret);
 
 	if (status)
 		return status;
-	ret->pagemap = is_pagemap(ret, &why);
-	status = ret->pagemap ? attach_pagemap(ret, space) : attach_kernel(c, ret, space);
+	status = attach_pages(c, ret, space);
 	if (status)
 		close_source(ret);
 	return status;

@@ -30,7 +30,6 @@ struct piece {
 struct out {
 	struct atw_output *out;
 	struct provider *prov;
-	size_t task;
 	bool is_map;
 	unsigned split;
 	struct piece held;
@@ -62,8 +61,8 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 		row_rights(&row, STATE_PRESENT, r->rights);
 	if (r->have & RUN_FLAGS)
 		row_set(&row, C_FLAGS, r->flags);
-	row_set(&row, C_PID, o->prov->task[o->task].pid);
-	row.v[C_TASK].s = o->prov->task[o->task].name;
+	row_set(&row, C_PID, o->prov->task[0].pid);
+	row.v[C_TASK].s = o->prov->task[0].name;
 	row.have |= COL(C_TASK);
 	rc = row_put(&row, o->out, err);
 	if (rc < 0 || atw_output_rows(o->out) == before)
@@ -151,7 +150,7 @@ static int list(struct out *o, const struct address *a, struct atw_err *err)
 {
 	const struct page_run *r;
 	uint64_t page = ((uint64_t)1 << o->prov->page_shift) - 1;
-	int rc = o->prov->ops->pages_open(o->prov, o->task, a->first & ~page, a->last | page, err);
+	int rc = o->prov->ops->pages_open(o->prov, 0, a->first & ~page, a->last | page, err);
 
 	if (rc < 0)
 		return rc;
@@ -189,14 +188,12 @@ static int parse(const struct opened *src, const char *text, struct address *ret
 	return r;
 }
 
-static int open_task(struct out *o, const struct opened *src, const struct space_opts *space,
-		     struct atw_err *err)
+static int open_task(struct out *o, const struct opened *src, struct atw_err *err)
 {
-	const struct pagemap_provider_opts po = { .only = (uint32_t)space->pid.u };
-	size_t found = 0;
+	const struct pagemap_provider_opts po = { .only = (uint32_t)src->pid };
 	int r;
 
-	if (!space->pid.given && !space->task) {
+	if (!src->pid) {
 		r = atw_err_set(err, ATW_E_USAGE, "whose pages is not said");
 		atw_err_hint(err, "--pid N takes those of a process");
 		return r;
@@ -204,29 +201,17 @@ static int open_task(struct out *o, const struct opened *src, const struct space
 	r = pagemap_provider_open(&po, NULL, NULL, &o->prov, err);
 	if (r == ATW_OK)
 		r = o->prov->ops->tasks(o->prov, err);
-	for (size_t i = 0; r == ATW_OK && space->task && i < o->prov->ntasks; i++)
-		if (!strcmp(o->prov->task[i].name, space->task)) {
-			found++;
-			o->task = i;
-		}
-	if (r == ATW_OK && space->task && found != 1)
-		r = atw_err_set(err, found ? ATW_E_USAGE : ATW_E_MISSING, found
-				? "--task: %zu processes are called '%s'"
-				: "--task: %zu processes that may be read are called '%s'",
-				found, space->task);
-	if (r < 0 && strncmp(err->text, "--", 2))
-		atw_err_wrap(err, "%s", src->name);
-	return r;
+	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
 static int answer(struct out *o, const struct common *c, const struct opened *src,
-		  const struct space_opts *space, struct listing *l, int argc, char **argv)
+		  struct listing *l, int argc, char **argv)
 {
 	struct address whole = { .last = INT64_MAX, .is_range = true }, a;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	char size[16];
-	int status, r = open_task(o, src, space, &err);
+	int status, r = open_task(o, src, &err);
 
 	if (r == ATW_OK && o->prov && o->prov->flags)
 		l->col[C_FLAGS].names = o->prov->flags;
@@ -255,19 +240,18 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	return status;
 }
 
-int map_pagemap(const struct common *c, const struct opened *src,
-		const struct space_opts *space, struct listing *l, unsigned split,
-		int argc, char **argv)
+int map_pagemap(const struct common *c, const struct opened *src, struct listing *l,
+		unsigned split, int argc, char **argv)
 {
 	struct out o = { .is_map = true, .split = split };
 
-	return answer(&o, c, src, space, l, argc, argv);
+	return answer(&o, c, src, l, argc, argv);
 }
 
-int walk_pagemap(const struct common *c, const struct opened *src,
-		 const struct space_opts *space, struct listing *l, int argc, char **argv)
+int walk_pagemap(const struct common *c, const struct opened *src, struct listing *l,
+		 int argc, char **argv)
 {
 	struct out o = { .split = ATW_SPLIT_EACH };
 
-	return answer(&o, c, src, space, l, argc, argv);
+	return answer(&o, c, src, l, argc, argv);
 }

@@ -6,10 +6,9 @@
 #include "listing.h"
 
 /* Both return an exit status, and leave the source open. */
-int map_pagemap(const struct common *c, const struct opened *src,
-		const struct space_opts *space, struct listing *l, unsigned split,
-		int argc, char **argv);
-int walk_pagemap(const struct common *c, const struct opened *src,
-		 const struct space_opts *space, struct listing *l, int argc, char **argv);
+int map_pagemap(const struct common *c, const struct opened *src, struct listing *l,
+		unsigned split, int argc, char **argv);
+int walk_pagemap(const struct common *c, const struct opened *src, struct listing *l,
+		 int argc, char **argv);
 
 #endif

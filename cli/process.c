@@ -7,6 +7,8 @@
 
 #include "atwalk.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
+#include "provider/proc.h"
 
 /* Processes that fit, as the sentence that asks which one is meant. */
 struct candidates {
@@ -62,10 +64,22 @@ static int use_mm(struct opened *o, const struct space_opts *space, uint64_t pid
 	return EXIT_COMPLETE;
 }
 
+/* Nothing but /proc: a number is all that it takes. */
+static int use_pagemap(struct opened *o, uint32_t pid, const char *name)
+{
+	snprintf(o->process, sizeof(o->process), "process %" PRIu32 " (%s)", pid, name);
+	o->user_space = true;
+	o->pid = pid;
+	snprintf(o->task, sizeof(o->task), "%s", name);
+	return EXIT_COMPLETE;
+}
+
 static int use(struct opened *o, const struct space_opts *space, const struct atw_task *t)
 {
 	struct atw_err err = { 0 };
 
+	if (o->pagemap)
+		return use_pagemap(o, t->pid, t->name);
 	if (t->mm)
 		return use_mm(o, space, t->pid, t->name, t->mm);
 	atw_err_set(&err, ATW_E_MISSING, t->kernel
@@ -128,6 +142,30 @@ static int each_process(const struct opened *o,
 	return ATW_OK;
 }
 
+/* The same, of those that /proc has; processes that end meanwhile are none. */
+static int each_in_proc(const struct opened *o,
+			bool (*fits)(const struct opened *o, const struct atw_task *t,
+				     const void *arg, struct atw_err *unread),
+			const void *arg, struct candidates *found, struct atw_err *err)
+{
+	_auto_free uint32_t *pid = NULL;
+	struct atw_err why = { 0 };
+	struct proc_stat st;
+	size_t n = 0;
+	int r = proc_pids(&pid, &n, err);
+
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		struct atw_task t = { .pid = pid[i], .tgid = pid[i], .leader = true };
+
+		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
+			continue;
+		memcpy(t.name, st.name, sizeof(t.name));
+		if (fits(o, &t, arg, &why))
+			add(found, &t);
+	}
+	return r;
+}
+
 /* The one that was found may not be the only one. */
 static void doubt(struct opened *o, const struct candidates *found)
 {
@@ -159,7 +197,7 @@ static int by_name(struct opened *o, const struct space_opts *space)
 	struct candidates found = { 0 };
 	struct atw_err err = { 0 };
 	int status = EXIT_NO;
-	int r = each_process(o, has_name, space->task, &found, &err);
+	int r = (o->pagemap ? each_in_proc : each_process)(o, has_name, space->task, &found, &err);
 
 	if (r < 0 && !found.n) {
 		status = failed(o, &err);
@@ -181,6 +219,19 @@ static int by_name(struct opened *o, const struct space_opts *space)
 	return status;
 }
 
+static int by_number_in_proc(struct opened *o, uint64_t pid)
+{
+	struct atw_err err = { 0 };
+	struct proc_stat st;
+	uint32_t tgid = 0;
+	int r = pid && pid <= UINT32_MAX ? proc_tgid((uint32_t)pid, &tgid, &err) :
+		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, pid);
+
+	if (r == ATW_OK)
+		r = proc_stat(tgid, &st, &err);
+	return r < 0 ? failed(o, &err) : use_pagemap(o, tgid, st.name);
+}
+
 int select_process(struct opened *o, const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
@@ -188,6 +239,8 @@ int select_process(struct opened *o, const struct space_opts *space)
 
 	if (space->task)
 		return by_name(o, space);
+	if (o->pagemap)
+		return by_number_in_proc(o, space->pid.u);
 	if (atw_source_is_live(o->source))
 		return use_live(o, space);
 	if (space->pid.u > UINT32_MAX) {

@@ -86,15 +86,12 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 
 static int pagemap_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
 {
-	uint32_t tgid;
-	int r = proc_tgid(pid, &tgid, err);
-
-	for (size_t i = 0; r == ATW_OK && i < p->ntasks; i++)
-		if (p->task[i].pid == tgid) {
+	for (size_t i = 0; i < p->ntasks; i++)
+		if (p->task[i].pid == pid) {
 			*ret = i;
 			return ATW_OK;
 		}
-	return r < 0 ? r : atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " cannot be read", pid);
+	return atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " cannot be read", pid);
 }
 
 /* ---- areas ---- */

@@ -76,7 +76,10 @@ struct provider_ops {
 	 * is still there.
 	 */
 	int (*tasks)(struct provider *p, struct atw_err *err);
-	/* The process that has this number, or the thread: index in p->task. */
+	/*
+	 * The one process that was asked for when the provider was opened, by its
+	 * number: index in p->task.
+	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
 	/*
 	 * As atw_areas_next() has it, of one task at a time. What an area's
@@ -143,6 +146,7 @@ void provider_close(struct provider *p);
 
 struct walk_provider_opts {
 	struct atw_kernel *kernel;       /* borrowed */
+	uint64_t mm;                     /* mm_struct of the one process; 0: all */
 	/* What the words mean that the CPU ignores, when it is first asked. */
 	const struct atw_soft_abi *(*soft)(const void *arg);
 	const void *soft_arg;

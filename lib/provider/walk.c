@@ -3,6 +3,7 @@
  * walk.c - pages as page tables have them, areas and frames as the kernel's own
  * structures do. For anything whose physical memory can be read.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,17 +143,20 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 	return mark_shared(w, err);
 }
 
+/* Of several processes with one address space, the one that was named. */
 static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
 {
-	struct atw_task t;
-	int r = atw_task_by_pid(of(p)->o.kernel, pid, &t, err);
+	struct walk_provider *w = of(p);
+	size_t at = p->ntasks;
 
-	for (size_t i = 0; r == ATW_OK && i < p->ntasks; i++)
-		if (p->task[i].pid == t.tgid) {
-			*ret = i;
-			return ATW_OK;
-		}
-	return r < 0 ? r : ATW_END;
+	for (size_t i = 0; i < p->ntasks; i++)
+		if (w->space[i].at == w->o.mm && (at == p->ntasks || p->task[i].pid == pid))
+			at = i;
+	if (at == p->ntasks)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu32 " changed while it was looked at", pid);
+	*ret = at;
+	return ATW_OK;
 }
 
 /* ---- areas ---- */

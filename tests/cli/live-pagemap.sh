@@ -337,6 +337,45 @@ END
 	yes [ "$(sed 1d counts | cut -d , -f 3 | sort -u | wc -l)" = 2 ]
 fi
 
+# In a namespace of their own, for all names are looked at.
+t "a name is one process's, or it is said whose it is"
+if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	cp "$(command -v sleep)" one-of-us
+	cat >names <<END
+./one-of-us 60 &
+first=\$!
+sleep 0.1
+$O/atwalk pages live:pagemap --task one-of-us -q --format csv --columns task --areas '[[]stack]'
+$O/atwalk map live:pagemap --task one-of-us >map || echo "map: \$?"
+./one-of-us 60 &
+sleep 0.1
+for what in map pages; do
+	$O/atwalk \$what live:pagemap --task one-of-us
+	echo \$what \$?
+done
+$O/atwalk pages live:pagemap --task nobody-of-us
+echo pages \$?
+kill \$first \$!
+END
+	run unshare --pid --fork --mount-proc bash names
+	out <<'END'
+task
+one-of-us
+map 1
+pages 1
+pages 3
+END
+	said_err=1
+	sed 's/[0-9][0-9]*/N/g' "$work/log/err" >got
+	two="atwalk: --task: N processes are called 'one-of-us': N (one-of-us), N (one-of-us)
+        --pid N takes one of them"
+	printf '%s\n' "$two" "$two" \
+		"atwalk: live:pagemap: --task: no process is called 'nobody-of-us'" >want
+	same got want
+fi
+
 t "without privileges: what the kernel allows on one's own process"
 if [ -n "$why" ]; then skip "$why"
 elif [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
