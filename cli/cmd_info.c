@@ -132,7 +132,7 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	if (status)
 		return status;
 	/* A source without a kernel is still worth describing. */
-	k = attach_kernel(c, &src, &o->space);
+	k = attach_pages(c, &src, &o->space);
 	if (k == EXIT_USAGE) {
 		close_source(&src);
 		return k;
@@ -148,6 +148,8 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
 	if (src.kernel)
 		kernel_facts(&f, &src, c->verbose > 0);
+	else if (src.pagemap && !k)
+		k = pagemap_facts_of(&f, &src);
 	cpu_facts(&f, src.source);
 	memory_facts(&f, src.source, c->verbose > 0);
 	status = output_end(f.out, f.r, k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);

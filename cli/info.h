@@ -15,5 +15,7 @@ void fact(struct facts *f, const char *name, const char *fmt, ...) ATW_PRINTF(3,
 
 /* info_kernel.c: what was found of the kernel; `every`: with -v. */
 void kernel_facts(struct facts *f, const struct opened *o, bool every);
+/* info_pagemap.c: what there is without one. An exit status. */
+int pagemap_facts_of(struct facts *f, const struct opened *o);
 
 #endif

@@ -30,6 +30,20 @@ status 3
 no_out
 err_has '--root needs page tables'
 
+t "info says what this way can tell, and what it cannot"
+run atwalk info live:pagemap --pid $$ --format csv
+yes grep -qx "machine,$(uname -m)" "$work/log/out"
+yes grep -qx "release,$(uname -r)" "$work/log/out"
+yes [ "$(cut -d , -f 1 <"$work/log/out" | uniq | paste -sd ,)" = \
+	'fact,format,machine,release,frames,pages,large pages,missing,instead,process,cpus' ]
+yes grep -qx "process,\"$$ (.*), which may be read\"" "$work/log/out"
+run atwalk info live:pagemap --pid 4194305 --format csv
+status 4
+yes grep -qx "release,$(uname -r)" "$work/log/out"
+err <<'END'
+atwalk: live:pagemap: there is no process 4194305
+END
+
 t "whose pages must be said"
 run atwalk map live:pagemap
 status 2
