@@ -24,9 +24,9 @@ static void way_facts(struct facts *f, const struct opened *o)
 	     "not told apart: this kernel has no PAGEMAP_SCAN, which came with 6.7");
 	fact(f, "missing", "page tables: level, entry, walk --path, --root, --cpu, --pti");
 	fact(f, "missing", "the kernel's addresses, symbols and structures: ps, find, extract");
-	if (atw_fact(o->source, "bpf.why", &why) == ATW_OK) {
+	if (atw_fact(o->source, "memory.why", &why) == ATW_OK) {
 		struct atw_blob hint = { 0 };
-		bool told = atw_fact(o->source, "bpf.hint", &hint) == ATW_OK;
+		bool told = atw_fact(o->source, "memory.hint", &hint) == ATW_OK;
 
 		fact(f, "not live:bpf", "%.*s%s%.*s", (int)why.len, (const char *)why.data,
 		     told ? "; " : "", (int)hint.len, told ? (const char *)hint.data : "");

@@ -132,7 +132,7 @@ static bool is_pagemap(const struct opened *o, struct atw_blob *why)
 	if (!atw_source_is_live(o->source) || atw_fact(o->source, "way", &way) < 0 ||
 	    way.len != 7)
 		return false;
-	(void)atw_fact(o->source, "bpf.why", why);
+	(void)atw_fact(o->source, "memory.why", why);
 	return true;
 }
 
@@ -144,7 +144,7 @@ static int no_memory(const struct opened *o, const char *what)
 
 	if (is_pagemap(o, &why) && why.len) {
 		atw_err_set(&err, ATW_E_PERM, "live: %.*s", (int)why.len, (const char *)why.data);
-		if (atw_fact(o->source, "bpf.hint", &hint) == ATW_OK)
+		if (atw_fact(o->source, "memory.hint", &hint) == ATW_OK)
 			atw_err_hint(&err, "%.*s", (int)hint.len, (const char *)hint.data);
 	} else {
 		atw_err_set(&err, ATW_E_UNSUPPORTED,

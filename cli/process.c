@@ -88,8 +88,11 @@ static int use(struct opened *o, const struct space_opts *space, const struct at
 	return failed(o, &err);
 }
 
-/* Of the running kernel: it knows processes by the numbers that we see. */
-static int use_live(struct opened *o, const struct space_opts *space)
+/*
+ * Of the running kernel, if the source knows processes by the numbers that we
+ * see, or knows why not. False: it is asked like a dump.
+ */
+static bool use_live(struct opened *o, const struct space_opts *space, int *status)
 {
 	struct atw_err err = { 0 };
 	struct atw_task t;
@@ -104,16 +107,15 @@ static int use_live(struct opened *o, const struct space_opts *space)
 			atw_task_by_pid(o->kernel, (uint32_t)space->pid.u, &t, NULL) == ATW_OK &&
 			t.mm == mm;
 
-		return use_mm(o, space, space->pid.u, same ? t.name : "", mm);
+		*status = use_mm(o, space, space->pid.u, same ? t.name : "", mm);
+		return true;
 	}
 	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", space->pid.u);
 	if (atw_fact(o->source, key, &why) < 0)
-		atw_err_set(&err, ATW_E_MISSING, "--pid: process %" PRIu64 " was not found",
-			    space->pid.u);
-	else
-		atw_err_set(&err, ATW_E_MISSING, "--pid: %.*s", (int)why.len,
-			    (const char *)why.data);
-	return complain(&err);
+		return false;
+	atw_err_set(&err, ATW_E_MISSING, "--pid: %.*s", (int)why.len, (const char *)why.data);
+	*status = complain(&err);
+	return true;
 }
 
 /* Every process once, threads not. */
@@ -236,13 +238,14 @@ int select_process(struct opened *o, const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
 	struct atw_task t;
+	int status;
 
 	if (space->task)
 		return by_name(o, space);
 	if (o->pagemap)
 		return by_number_in_proc(o, space->pid.u);
-	if (atw_source_is_live(o->source))
-		return use_live(o, space);
+	if (atw_source_is_live(o->source) && use_live(o, space, &status))
+		return status;
 	if (space->pid.u > UINT32_MAX) {
 		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, space->pid.u);
 		return failed(o, &err);

@@ -89,8 +89,8 @@ struct atw_source_ops {
 	 *   "pid.N.mm"                8 bytes: virtual address of a process's
 	 *                             mm_struct (live)
 	 *   "pid.N.why"               a sentence, when there is no such
-	 *   "way"                     "bpf"; "pagemap": no memory, see /proc (live)
-	 *   "bpf.why", "bpf.hint"     why not "bpf", if nobody chose (live)
+	 *   "way"                     "kcore", "bpf"; "pagemap": no memory (live)
+	 *   "memory.why", "memory.hint"     why there is none, if nobody chose
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */

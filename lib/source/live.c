@@ -1,121 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * live.c - the running kernel's physical memory.
+ * live.c - the running kernel, by the best way that is open.
  *
- * The kernel maps all RAM at one fixed distance, its direct map. Once the
- * distance is known, a physical address is a virtual one, and live_bpf.c reads
- * those. Only RAM is ever read, and nothing is written.
+ *   kcore    /proc/kcore: needs neither types nor a search
+ *   bpf      a BPF program that copies memory
+ *   pagemap  no memory at all; lib/provider/pagemap.c answers for processes out
+ *            of /proc, which needs no permission
  *
- * Without permission to do so, or as live:pagemap, there is no memory to read at
- * all; lib/provider/pagemap.c then answers for processes out of /proc.
+ * Whichever it is, only RAM is ever read, and nothing is written.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-#include "base/bytes.h"
-#include "base/num.h"
 #include "source/kinds.h"
-#include "source/live_file.h"
-#include "source/live_task.h"
-
-enum {
-	NOTE_DESC = 24,          /* ELF note: 12 bytes, "VMCOREINFO\0", padding */
-	NOTE_MAX = 64 * 1024,
-};
-
-/* Answers stay good until close(), so each process that was asked for has one. */
-struct process {
-	struct process *next;
-	uint64_t pid;
-	uint64_t mm;             /* virtual address of its mm_struct */
-	int status;
-	struct atw_err why;      /* status < 0 */
-};
-
-struct live {
-	struct live_bpf bpf;
-	struct live_tasks tasks;
-	struct extents ram;
-	uint64_t base;           /* virtual - physical, of all RAM */
-	void *vmcoreinfo;
-	size_t vmcoreinfo_len;
-	uint64_t cpus;
-	struct utsname uts;
-	uint64_t init_task;      /* 0: not looked for yet */
-	bool pagemap;            /* no memory to read, but /proc tells of processes */
-	struct atw_err why;      /* why no better way, or status 0 */
-	struct process *processes;
-};
-
-/* ---- the direct map ---- */
-
-/* The note's 24 bytes but for descsz, and how its text begins. */
-static bool is_note(const uint8_t *p)
-{
-	return get_le32(p) == 11 && get_le32(p + 8) == 0 &&
-	       !memcmp(p + 12, "VMCOREINFO\0", 12) && !memcmp(p + NOTE_DESC, "OSRELEASE=", 10);
-}
-
-/*
- * The direct map is where our own top table lies at the same distance from its
- * physical address as VMCOREINFO's note, whose physical address we know. The
- * table's we do not; but it is somewhere in RAM, and the distance is a
- * multiple of what the kernel aligns it to, so there is one candidate for each
- * such step of RAM.
- *
- * From the lowest one up: so every address tried before the right one lies
- * below it, in the direct map or in the empty space before it, and not in what
- * lies behind, where devices are mapped.
- */
-static int find_base(struct live *l, uint64_t pgd, uint64_t note, struct atw_err *err)
-{
-	const struct extent *last = &l->ram.v[l->ram.n - 1];
-	uint64_t top = last->start + last->len;
-	/* x86: PUD_SIZE; arm64: ARM64_MEMSTART_ALIGN; riscv: PMD_SIZE. */
-	uint64_t step = strncmp(l->uts.machine, "riscv", 5) ? UINT64_C(512) << 20
-							   : UINT64_C(2) << 20;
-	uint64_t at = (pgd - top + step - 1) & ~(step - 1);
-	uint8_t head[NOTE_DESC + 10];
-
-	for (; at <= pgd && pgd - at <= top; at += step) {
-		int r = live_bpf_copy(&l->bpf, at + note, head, sizeof(head), err);
-
-		if (r == ATW_OK && is_note(head) && extents_find(&l->ram, pgd - at)) {
-			l->base = at;
-			return ATW_OK;
-		}
-		if (r < 0 && r != ATW_E_IO)
-			return r;
-	}
-	return atw_err_set(err, ATW_E_UNSUPPORTED,
-			   "the kernel's direct map of RAM was not found below 0x%" PRIx64, pgd);
-}
-
-static int read_vmcoreinfo(struct live *l, struct atw_source *s, uint64_t note,
-			   uint64_t len, struct atw_err *err)
-{
-	uint8_t *p = malloc(len);
-	ssize_t n;
-
-	if (!p)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	l->vmcoreinfo = p;
-	n = atw_read(s, ATW_PA(note), p, len, err);
-	if (n < 0)
-		return (int)n;
-	if ((uint64_t)n < len || !is_note(p) || get_le32(p + 4) > len - NOTE_DESC)
-		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
-				   note);
-	l->vmcoreinfo_len = get_le32(p + 4);
-	return ATW_OK;
-}
-
-/* ---- opening ---- */
+#include "source/live_direct.h"
+#include "source/live_host.h"
+#include "source/live_kcore.h"
 
 static int live_probe(struct atw_blob head, const char *path)
 {
@@ -124,303 +25,130 @@ static int live_probe(struct atw_blob head, const char *path)
 	return 0;                /* no file is a running kernel */
 }
 
-/* What may follow "live:". */
-static int check_way(const char *way, struct atw_err *err)
+/* ---- no memory ---- */
+
+struct no_memory {
+	struct live_host host;
+	struct atw_err why;      /* if nobody chose it, else status 0 */
+};
+
+static void none_close(struct atw_source *s)
 {
-	if (!*way || !strcmp(way, "bpf") || !strcmp(way, "pagemap"))
-		return ATW_OK;
-	if (!strcmp(way, "kcore"))
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "reading by way of %s is not in this version; live:bpf and live:pagemap are",
-				   way);
-	atw_err_set(err, ATW_E_USAGE, "'%s' is no way to read the running kernel", way);
-	atw_err_hint(err, "live, live:bpf or live:pagemap; a dump called live is ./live");
-	return ATW_E_USAGE;
+	free(s->impl);
+	s->impl = NULL;
 }
 
-static int attach(struct live *l, struct atw_source *s, struct atw_err *err)
+static ssize_t none_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
 {
-	uint64_t pgd, note, len;
-	int r = live_bpf_open(&l->bpf, err);
+	(void)s, (void)pa, (void)buf, (void)len, (void)err;
+	return 0;
+}
 
-	if (r == ATW_OK)
-		r = live_types_read(&l->tasks.types, err);
-	if (r == ATW_OK)
-		r = live_ram(&l->ram, err);
-	if (r == ATW_OK)
-		r = live_note_place(&note, &len, err);
-	if (r != ATW_OK)
+static int none_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	(void)s, (void)pa, (void)ret;
+	return ATW_END;
+}
+
+static int none_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	const struct no_memory *n = s->impl;
+
+	if (!strcmp(key, "way"))
+		*ret = (struct atw_blob){ "pagemap", 7 };
+	else if (!strcmp(key, "memory.why") && n->why.status)
+		*ret = (struct atw_blob){ n->why.text, strlen(n->why.text) };
+	else if (!strcmp(key, "memory.hint") && n->why.hint[0])
+		*ret = (struct atw_blob){ n->why.hint, strlen(n->why.hint) };
+	else
+		return live_host_fact(&n->host, key, ret);
+	return ATW_OK;
+}
+
+static void none_describe(struct atw_source *s, char *buf, size_t len)
+{
+	(void)s;
+	snprintf(buf, len, "running kernel, as /proc tells of processes");
+}
+
+static int open_none(struct atw_source *s, const struct atw_err *why, struct atw_err *err)
+{
+	struct no_memory *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	live_host_init(&n->host);
+	if (why)
+		n->why = *why;
+	s->impl = n;
+	return ATW_OK;
+}
+
+/* ---- which way ---- */
+
+static int open_kcore(struct atw_source *s, struct atw_err *err)
+{
+	struct atw_blob b;
+	int r = live_kcore_open(s, err);
+
+	if (r < 0 || atw_fact(s, "vmcoreinfo", &b) == ATW_OK)
 		return r;
-	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
-				   note);
-	l->tasks.bpf = &l->bpf;
-	r = live_own_pgd(&l->tasks, &pgd, err);
-	if (r == ATW_OK)
-		r = find_base(l, pgd, note, err);
-	return r < 0 ? r : read_vmcoreinfo(l, s, note, len, err);
+	s->ops->close(s);
+	s->ops = &source_live;
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "/proc/kcore: has no VMCOREINFO (Linux 4.19 has, with CONFIG_VMCORE_INFO)");
+}
+
+/*
+ * /proc/kcore first. But in a PID namespace only BPF knows processes by the
+ * numbers they have there.
+ */
+static int open_best(struct atw_source *s, struct atw_err *err)
+{
+	bool inside = !live_first_pid_namespace();
+	struct atw_err kcore = { 0 }, bpf = { 0 };
+	int r;
+
+	if (!inside && open_kcore(s, &kcore) == ATW_OK)
+		return ATW_OK;
+	r = live_direct_open(s, &bpf);
+	if (r == ATW_OK || (inside && open_kcore(s, &kcore) == ATW_OK))
+		return ATW_OK;
+	if (r == ATW_E_NOMEM)
+		return atw_err_set(err, r, "%s", bpf.text);
+	/* What a permission would change is the better one to hear of. */
+	return open_none(s, kcore.status == ATW_E_PERM && r != ATW_E_PERM ? &kcore : &bpf,
+			 err);
 }
 
 static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
 		     struct atw_err *err)
 {
-	struct live *l;
-	int r = check_way(spec->path, err);
-	long n;
+	const char *way = spec->path;
 
-	if (r < 0)
-		return r;
+	if (*way && strcmp(way, "kcore") && strcmp(way, "bpf") && strcmp(way, "pagemap")) {
+		atw_err_set(err, ATW_E_USAGE, "'%s' is no way to read the running kernel", way);
+		atw_err_hint(err, "live, live:kcore, live:bpf or live:pagemap; a dump called live is ./live");
+		return ATW_E_USAGE;
+	}
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a running kernel has no further parts");
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	s->impl = l;
-	uname(&l->uts);
-	n = sysconf(_SC_NPROCESSORS_ONLN);
-	l->cpus = n > 0 ? (uint64_t)n : 1;
-	l->pagemap = !strcmp(spec->path, "pagemap");
-	if (l->pagemap)
-		return ATW_OK;
-	r = attach(l, s, *spec->path ? err : &l->why);
-	if (r >= 0 || r == ATW_E_NOMEM || *spec->path)
-		return r;
-	/* The next best way: leaf facts of processes, which need no permission. */
-	live_tasks_close(&l->tasks);
-	live_bpf_close(&l->bpf);
-	extents_deinit(&l->ram);
-	l->ram = (struct extents){ 0 };
-	l->pagemap = true;
-	return ATW_OK;
+	return !*way ? open_best(s, err) : *way == 'k' ? open_kcore(s, err) :
+	       *way == 'b' ? live_direct_open(s, err) : open_none(s, NULL, err);
 }
 
-static void live_close(struct atw_source *s)
-{
-	struct live *l = s->impl;
-
-	if (!l)
-		return;
-	while (l->processes) {
-		struct process *p = l->processes;
-
-		l->processes = p->next;
-		free(p);
-	}
-	live_tasks_close(&l->tasks);
-	live_bpf_close(&l->bpf);
-	extents_deinit(&l->ram);
-	free(l->vmcoreinfo);
-	free(l);
-	s->impl = NULL;
-}
-
-/* ---- memory ---- */
-
-/*
- * Pieces that wait for one run of the program, none of them across the end of a
- * page, and where their bytes are to go.
- */
-struct batch {
-	size_t n;
-	struct {
-		char *to;
-		ssize_t *got;    /* of the whole that it is a part of */
-	} part[LIVE_BATCH];
-};
-
-/* RAM that the kernel took out of its own map is no hole. */
-static int not_mapped(uint64_t pa, struct atw_err *err)
-{
-	return atw_err_set(err, ATW_E_IO, "the kernel itself does not map physical 0x%" PRIx64,
-			   pa);
-}
-
-static void run_batch(struct live *l, struct batch *b, struct atw_err *err)
-{
-	struct live_area *a = l->bpf.area;
-	int r = b->n ? live_bpf_read(&l->bpf, b->n, err) : ATW_OK;
-
-	for (size_t i = 0; i < b->n; i++) {
-		ssize_t *got = b->part[i].got;
-
-		/* Parts behind one that failed are of no use. */
-		if (*got < 0)
-			continue;
-		if (r < 0) {
-			*got = r;
-		} else if (a->piece[i].result) {
-			*got = not_mapped(a->piece[i].va - l->base, err);
-		} else {
-			memcpy(b->part[i].to, a->data[i], a->piece[i].len);
-			*got += a->piece[i].len;
-		}
-	}
-	b->n = 0;
-}
-
-static void live_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
-			   struct atw_err *err)
-{
-	struct live *l = s->impl;
-	struct batch b = { .n = 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		struct atw_piece *p = &piece[i];
-		const struct extent *e = l->pagemap ? NULL : extents_find(&l->ram, p->pa.u);
-		uint64_t left = e ? e->len - (p->pa.u - e->start) : 0;
-		size_t len = p->len < left ? p->len : (size_t)left;
-
-		p->got = 0;
-		for (size_t put = 0, part; put < len; put += part) {
-			part = LIVE_PIECE - ((p->pa.u + put) & (LIVE_PIECE - 1));
-			if (part > len - put)
-				part = len - put;
-			if (b.n == LIVE_BATCH)
-				run_batch(l, &b, err);
-			l->bpf.area->piece[b.n] = (struct live_piece){
-				l->base + p->pa.u + put, (uint32_t)part, -EFAULT,
-			};
-			b.part[b.n].to = (char *)p->buf + put;
-			b.part[b.n++].got = &p->got;
-		}
-	}
-	run_batch(l, &b, err);
-}
-
-static ssize_t live_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			 struct atw_err *err)
-{
-	struct atw_piece p = { pa, buf, len, 0 };
-
-	live_read_many(s, &p, 1, err);
-	return p.got;
-}
-
-static int live_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
-{
-	struct live *l = s->impl;
-
-	return l->pagemap ? ATW_END : extents_extent(&l->ram, pa, ret);
-}
-
-/* ---- facts ---- */
-
-static struct process *process_of(struct live *l, uint64_t pid)
-{
-	struct process *p = l->processes;
-
-	while (p && p->pid != pid)
-		p = p->next;
-	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			return NULL;
-		*p = (struct process){ .next = l->processes, .pid = pid,
-				       .status = ATW_E_MISSING };
-		l->processes = p;
-	}
-	return p;
-}
-
-static void find_mm(struct live *l, struct process *p)
-{
-	p->why = (struct atw_err){ 0 };
-	p->status = live_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
-}
-
-/*
- * "pid.N.mm": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
- * none. "pid.N.why": the sentence that says why.
- */
-static int process_fact(struct live *l, const char *key, struct atw_blob *ret)
-{
-	const char *number = key + 4, *dot = strchr(number, '.');
-	struct process *p;
-	uint64_t pid;
-
-	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
-	    (strcmp(dot, ".mm") && strcmp(dot, ".why")))
-		return ATW_E_MISSING;
-	p = process_of(l, pid);
-	if (!p)
-		return ATW_E_NOMEM;
-	if (!strcmp(dot, ".mm")) {
-		find_mm(l, p);
-		if (p->status < 0)
-			return ATW_E_MISSING;
-		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
-		return ATW_OK;
-	}
-	if (!p->why.text[0] && !p->mm)
-		find_mm(l, p);
-	if (p->status == ATW_OK)
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ p->why.text, strlen(p->why.text) };
-	return ATW_OK;
-}
-
-/* The task that heads the list of all: symbols name it in few kernels. */
-static int init_fact(struct live *l, struct atw_blob *ret)
-{
-	if (l->pagemap)
-		return ATW_E_MISSING;
-	if (!l->init_task && live_init_task(&l->tasks, &l->init_task, NULL) < 0)
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ &l->init_task, sizeof(l->init_task) };
-	return ATW_OK;
-}
-
-static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
-{
-	struct live *l = s->impl;
-
-	if (!strncmp(key, "pid.", 4) && !l->pagemap)
-		return process_fact(l, key, ret);
-	if (!strcmp(key, "machine"))
-		*ret = (struct atw_blob){ l->uts.machine, strlen(l->uts.machine) };
-	else if (!strcmp(key, "release"))
-		*ret = (struct atw_blob){ l->uts.release, strlen(l->uts.release) };
-	else if (!strcmp(key, "cpus"))
-		*ret = (struct atw_blob){ &l->cpus, sizeof(l->cpus) };
-	else if (!strcmp(key, "way"))
-		*ret = (struct atw_blob){ l->pagemap ? "pagemap" : "bpf", l->pagemap ? 7 : 3 };
-	else if (!strcmp(key, "bpf.why") && l->why.status)
-		*ret = (struct atw_blob){ l->why.text, strlen(l->why.text) };
-	else if (!strcmp(key, "bpf.hint") && l->why.hint[0])
-		*ret = (struct atw_blob){ l->why.hint, strlen(l->why.hint) };
-	else if (!strcmp(key, "init_task"))
-		return init_fact(l, ret);
-	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
-		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
-					  l->vmcoreinfo_len };
-	else
-		return ATW_E_MISSING;
-	return ATW_OK;
-}
-
-static void live_describe(struct atw_source *s, char *buf, size_t len)
-{
-	struct live *l = s->impl;
-
-	if (l->pagemap)
-		snprintf(buf, len, "running kernel, as /proc tells of processes");
-	else
-		snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
-			 l->base);
-}
-
+/* Ways that read memory have operations of their own. */
 const struct atw_source_ops source_live = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "live",
-	.help = "the running kernel; live:bpf and live:pagemap say by which way",
+	.help = "the running kernel; live:kcore, live:bpf and live:pagemap say by which way",
 	.probe = live_probe,
 	.open = live_open,
-	.close = live_close,
-	.read = live_read,
-	.read_many = live_read_many,
-	.extent = live_extent,
-	.fact = live_fact,
-	.describe = live_describe,
+	.close = none_close,
+	.read = none_read,
+	.extent = none_extent,
+	.fact = none_fact,
+	.describe = none_describe,
 	.live = true,
 };

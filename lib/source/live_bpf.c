@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "source/live_file.h"
+#include "source/live_host.h"
 #include "source/live_insn.h"
 
 /* Bytes the kernel does not know have to be zero, those of other members too. */
@@ -60,15 +61,10 @@ static int check_caps(struct atw_err *err)
 
 static int refused(const char *what, int e, struct atw_err *err)
 {
-	char lockdown[128] = "";
+	int r = live_check_lockdown(err);
 
-	live_file_text("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
-	if (strstr(lockdown, "[confidentiality]")) {
-		atw_err_set(err, ATW_E_PERM,
-			    "kernel lockdown is at 'confidentiality', which forbids reading the kernel's memory");
-		atw_err_hint(err, "boot with lockdown=integrity, or take a dump");
-		return ATW_E_PERM;
-	}
+	if (r < 0)
+		return r;
 	if (e == ENOSYS)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no BPF (CONFIG_BPF_SYSCALL)");

@@ -13,13 +13,13 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "format/btf.h"
 #include "source/live_file.h"
+#include "source/live_host.h"
 #include "source/live_insn.h"
 
 enum {
@@ -292,15 +292,6 @@ static int by_list(struct live_tasks *t, uint64_t pid, struct task *ret,
 
 /* ---- which of the two ---- */
 
-/* Without one of its own, our numbers are the kernel's. */
-static bool first_pid_namespace(void)
-{
-	struct stat st;
-
-	/* PROC_PID_INIT_INO */
-	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == 0xeffffffc;
-}
-
 static int settle_way(struct live_tasks *t, struct atw_err *err)
 {
 	const uint32_t from[] = { t->types.task_from_vpid, t->types.task_from_pid };
@@ -317,7 +308,7 @@ static int settle_way(struct live_tasks *t, struct atw_err *err)
 			t->way = LIVE_TASK_KFUNC;
 		}
 	}
-	if (!t->from_vpid && !first_pid_namespace())
+	if (!t->from_vpid && !live_first_pid_namespace())
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this process is in a PID namespace, and this kernel finds processes by their numbers outside of it only");
 	return ATW_OK;

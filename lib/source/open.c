@@ -298,5 +298,7 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	}
 	if (r == ATW_OK)
 		r = source_new(ops, &spec, ret, err);
+	if (r < 0 && !strcmp(path, "/proc/kcore"))
+		atw_err_hint(err, "live:kcore reads the running kernel through it");
 	return r < 0 ? name_file(err, r, name) : ATW_OK;
 }

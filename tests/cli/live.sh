@@ -18,18 +18,28 @@ trap end EXIT
 
 # ---- what needs no permission ----
 
-t "other ways to read the running kernel are named and refused"
-run atwalk live:kcore ffffffff81000000
-status 3
-no_out
-err <<'END'
-atwalk: live: reading by way of kcore is not in this version; live:bpf and live:pagemap are
+t "/proc/kcore: where there is none, that is said"
+if [ -e /proc/kcore ]; then skip "this kernel has one"; else
+	run atwalk live:kcore ffffffff81000000
+	status 3
+	no_out
+	err <<'END'
+atwalk: live: this kernel has no /proc/kcore (CONFIG_PROC_KCORE)
 END
+	run atwalk /proc/kcore 0
+	status 3
+	err <<'END'
+atwalk: /proc/kcore: No such file or directory
+        live:kcore reads the running kernel through it
+END
+fi
+
+t "no other way to read the running kernel"
 run atwalk live:tea 0
 status 2
 err <<'END'
 atwalk: live: 'tea' is no way to read the running kernel
-        live, live:bpf or live:pagemap; a dump called live is ./live
+        live, live:kcore, live:bpf or live:pagemap; a dump called live is ./live
 END
 
 t "a file called live is a file"
@@ -387,7 +397,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk live --pid "$gone" "${at[pages]}"
 	status 3
 	no_out
-	err_is "atwalk: *--pid: there is no process $gone"
+	err_is "atwalk: *: there is no process $gone"
 fi
 
 finish

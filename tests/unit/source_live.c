@@ -78,8 +78,10 @@ TEST(says_which_ways_there_are)
 	struct atw_err err = { 0 };
 	const char *const part = "x";
 
-	CHECK_EQ(atw_source_open("live:kcore", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
-	CHECK_STR(err.text, "live: reading by way of kcore is not in this version; live:bpf and live:pagemap are");
+	if (access("/proc/kcore", F_OK)) {
+		CHECK_EQ(atw_source_open("live:kcore", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
+		CHECK_STR(err.text, "live: this kernel has no /proc/kcore (CONFIG_PROC_KCORE)");
+	}
 	CHECK_EQ(atw_source_open("live:magic", NULL, 0, &s, &err), ATW_E_USAGE);
 	CHECK_STR(err.text, "live: 'magic' is no way to read the running kernel");
 	CHECK_EQ(atw_source_open("live", &part, 1, &s, &err), ATW_E_USAGE);
@@ -103,7 +105,7 @@ TEST(pagemap_has_no_memory)
 	CHECK_EQ(atw_fact(s, "vmcoreinfo", &b), ATW_E_MISSING);
 	CHECK_EQ(atw_fact(s, "init_task", &b), ATW_E_MISSING);
 	CHECK_EQ(atw_fact(s, "pid.1.root", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "bpf.why", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "memory.why", &b), ATW_E_MISSING);
 	atw_source_close(s);
 }
 

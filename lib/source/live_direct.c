@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * live_direct.c - the running kernel's physical memory, through its direct map.
+ *
+ * The kernel maps all RAM at one fixed distance. Once the distance is known, a
+ * physical address is a virtual one, and live_bpf.c reads those. Only RAM is
+ * ever read, and nothing is written.
+ */
+#include "source/live_direct.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/num.h"
+#include "source/live_file.h"
+#include "source/live_host.h"
+#include "source/live_task.h"
+
+enum {
+	NOTE_DESC = 24,          /* ELF note: 12 bytes, "VMCOREINFO\0", padding */
+	NOTE_MAX = 64 * 1024,
+};
+
+/* Answers stay good until close(), so each process that was asked for has one. */
+struct process {
+	struct process *next;
+	uint64_t pid;
+	uint64_t mm;             /* virtual address of its mm_struct */
+	int status;
+	struct atw_err why;      /* status < 0 */
+};
+
+struct direct {
+	struct live_bpf bpf;
+	struct live_tasks tasks;
+	struct extents ram;
+	uint64_t base;           /* virtual - physical, of all RAM */
+	void *vmcoreinfo;
+	size_t vmcoreinfo_len;
+	struct live_host host;
+	uint64_t init_task;      /* 0: not looked for yet */
+	struct process *processes;
+};
+
+/* ---- the direct map ---- */
+
+/* The note's 24 bytes but for descsz, and how its text begins. */
+static bool is_note(const uint8_t *p)
+{
+	return get_le32(p) == 11 && get_le32(p + 8) == 0 &&
+	       !memcmp(p + 12, "VMCOREINFO\0", 12) && !memcmp(p + NOTE_DESC, "OSRELEASE=", 10);
+}
+
+/*
+ * The direct map is where our own top table lies at the same distance from its
+ * physical address as VMCOREINFO's note, whose physical address we know. The
+ * table's we do not; but it is somewhere in RAM, and the distance is a
+ * multiple of what the kernel aligns it to, so there is one candidate for each
+ * such step of RAM.
+ *
+ * From the lowest one up: so every address tried before the right one lies
+ * below it, in the direct map or in the empty space before it, and not in what
+ * lies behind, where devices are mapped.
+ */
+static int find_base(struct direct *l, uint64_t pgd, uint64_t note, struct atw_err *err)
+{
+	const struct extent *last = &l->ram.v[l->ram.n - 1];
+	uint64_t top = last->start + last->len;
+	/* x86: PUD_SIZE; arm64: ARM64_MEMSTART_ALIGN; riscv: PMD_SIZE. */
+	uint64_t step = strncmp(l->host.uts.machine, "riscv", 5) ? UINT64_C(512) << 20
+							   : UINT64_C(2) << 20;
+	uint64_t at = (pgd - top + step - 1) & ~(step - 1);
+	uint8_t head[NOTE_DESC + 10];
+
+	for (; at <= pgd && pgd - at <= top; at += step) {
+		int r = live_bpf_copy(&l->bpf, at + note, head, sizeof(head), err);
+
+		if (r == ATW_OK && is_note(head) && extents_find(&l->ram, pgd - at)) {
+			l->base = at;
+			return ATW_OK;
+		}
+		if (r < 0 && r != ATW_E_IO)
+			return r;
+	}
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "the kernel's direct map of RAM was not found below 0x%" PRIx64, pgd);
+}
+
+static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note,
+			   uint64_t len, struct atw_err *err)
+{
+	uint8_t *p = malloc(len);
+	ssize_t n;
+
+	if (!p)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	l->vmcoreinfo = p;
+	n = atw_read(s, ATW_PA(note), p, len, err);
+	if (n < 0)
+		return (int)n;
+	if ((uint64_t)n < len || !is_note(p) || get_le32(p + 4) > len - NOTE_DESC)
+		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
+				   note);
+	l->vmcoreinfo_len = get_le32(p + 4);
+	return ATW_OK;
+}
+
+/* ---- opening ---- */
+
+static int attach(struct direct *l, struct atw_source *s, struct atw_err *err)
+{
+	uint64_t pgd, note, len;
+	int r = live_bpf_open(&l->bpf, err);
+
+	if (r == ATW_OK)
+		r = live_types_read(&l->tasks.types, err);
+	if (r == ATW_OK)
+		r = live_ram(&l->ram, err);
+	if (r == ATW_OK)
+		r = live_note_place(&note, &len, err);
+	if (r != ATW_OK)
+		return r;
+	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
+				   note);
+	l->tasks.bpf = &l->bpf;
+	r = live_own_pgd(&l->tasks, &pgd, err);
+	if (r == ATW_OK)
+		r = find_base(l, pgd, note, err);
+	return r < 0 ? r : read_vmcoreinfo(l, s, note, len, err);
+}
+
+static void direct_close(struct atw_source *s)
+{
+	struct direct *l = s->impl;
+
+	if (!l)
+		return;
+	while (l->processes) {
+		struct process *p = l->processes;
+
+		l->processes = p->next;
+		free(p);
+	}
+	live_tasks_close(&l->tasks);
+	live_bpf_close(&l->bpf);
+	extents_deinit(&l->ram);
+	free(l->vmcoreinfo);
+	free(l);
+	s->impl = NULL;
+}
+
+/* ---- memory ---- */
+
+/*
+ * Pieces that wait for one run of the program, none of them across the end of a
+ * page, and where their bytes are to go.
+ */
+struct batch {
+	size_t n;
+	struct {
+		char *to;
+		ssize_t *got;    /* of the whole that it is a part of */
+	} part[LIVE_BATCH];
+};
+
+/* RAM that the kernel took out of its own map is no hole. */
+static int not_mapped(uint64_t pa, struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_IO, "the kernel itself does not map physical 0x%" PRIx64,
+			   pa);
+}
+
+static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
+{
+	struct live_area *a = l->bpf.area;
+	int r = b->n ? live_bpf_read(&l->bpf, b->n, err) : ATW_OK;
+
+	for (size_t i = 0; i < b->n; i++) {
+		ssize_t *got = b->part[i].got;
+
+		/* Parts behind one that failed are of no use. */
+		if (*got < 0)
+			continue;
+		if (r < 0) {
+			*got = r;
+		} else if (a->piece[i].result) {
+			*got = not_mapped(a->piece[i].va - l->base, err);
+		} else {
+			memcpy(b->part[i].to, a->data[i], a->piece[i].len);
+			*got += a->piece[i].len;
+		}
+	}
+	b->n = 0;
+}
+
+static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			   struct atw_err *err)
+{
+	struct direct *l = s->impl;
+	struct batch b = { .n = 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct atw_piece *p = &piece[i];
+		const struct extent *e = extents_find(&l->ram, p->pa.u);
+		uint64_t left = e ? e->len - (p->pa.u - e->start) : 0;
+		size_t len = p->len < left ? p->len : (size_t)left;
+
+		p->got = 0;
+		for (size_t put = 0, part; put < len; put += part) {
+			part = LIVE_PIECE - ((p->pa.u + put) & (LIVE_PIECE - 1));
+			if (part > len - put)
+				part = len - put;
+			if (b.n == LIVE_BATCH)
+				run_batch(l, &b, err);
+			l->bpf.area->piece[b.n] = (struct live_piece){
+				l->base + p->pa.u + put, (uint32_t)part, -EFAULT,
+			};
+			b.part[b.n].to = (char *)p->buf + put;
+			b.part[b.n++].got = &p->got;
+		}
+	}
+	run_batch(l, &b, err);
+}
+
+static ssize_t direct_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct atw_piece p = { pa, buf, len, 0 };
+
+	direct_read_many(s, &p, 1, err);
+	return p.got;
+}
+
+static int direct_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	struct direct *l = s->impl;
+
+	return extents_extent(&l->ram, pa, ret);
+}
+
+/* ---- facts ---- */
+
+static struct process *process_of(struct direct *l, uint64_t pid)
+{
+	struct process *p = l->processes;
+
+	while (p && p->pid != pid)
+		p = p->next;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		*p = (struct process){ .next = l->processes, .pid = pid,
+				       .status = ATW_E_MISSING };
+		l->processes = p;
+	}
+	return p;
+}
+
+static void find_mm(struct direct *l, struct process *p)
+{
+	p->why = (struct atw_err){ 0 };
+	p->status = live_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
+}
+
+/*
+ * "pid.N.mm": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
+ * none. "pid.N.why": the sentence that says why.
+ */
+static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
+{
+	const char *number = key + 4, *dot = strchr(number, '.');
+	struct process *p;
+	uint64_t pid;
+
+	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
+	    (strcmp(dot, ".mm") && strcmp(dot, ".why")))
+		return ATW_E_MISSING;
+	p = process_of(l, pid);
+	if (!p)
+		return ATW_E_NOMEM;
+	if (!strcmp(dot, ".mm")) {
+		find_mm(l, p);
+		if (p->status < 0)
+			return ATW_E_MISSING;
+		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
+		return ATW_OK;
+	}
+	if (!p->why.text[0] && !p->mm)
+		find_mm(l, p);
+	if (p->status == ATW_OK)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ p->why.text, strlen(p->why.text) };
+	return ATW_OK;
+}
+
+/* The task that heads the list of all: symbols name it in few kernels. */
+static int init_fact(struct direct *l, struct atw_blob *ret)
+{
+	if (!l->init_task && live_init_task(&l->tasks, &l->init_task, NULL) < 0)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ &l->init_task, sizeof(l->init_task) };
+	return ATW_OK;
+}
+
+static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	struct direct *l = s->impl;
+
+	if (!strncmp(key, "pid.", 4))
+		return process_fact(l, key, ret);
+	if (!strcmp(key, "way"))
+		*ret = (struct atw_blob){ "bpf", 3 };
+	else if (!strcmp(key, "init_task"))
+		return init_fact(l, ret);
+	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
+		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
+					  l->vmcoreinfo_len };
+	else
+		return live_host_fact(&l->host, key, ret);
+	return ATW_OK;
+}
+
+static void direct_describe(struct atw_source *s, char *buf, size_t len)
+{
+	struct direct *l = s->impl;
+
+	snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
+		 l->base);
+}
+
+static const struct atw_source_ops direct_ops = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "live",
+	.help = "the running kernel, through BPF",
+	.close = direct_close,
+	.read = direct_read,
+	.extent = direct_extent,
+	.fact = direct_fact,
+	.describe = direct_describe,
+	.live = true,
+	.read_many = direct_read_many,
+};
+
+int live_direct_open(struct atw_source *s, struct atw_err *err)
+{
+	const struct atw_source_ops *ops = s->ops;
+	struct direct *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	live_host_init(&l->host);
+	s->impl = l;
+	s->ops = &direct_ops;
+	r = attach(l, s, err);
+	if (r < 0) {
+		direct_close(s);
+		s->ops = ops;
+	}
+	return r;
+}

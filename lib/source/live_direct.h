@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live_direct.h - the running kernel's memory through BPF and its direct map. */
+#ifndef SOURCE_LIVE_DIRECT_H
+#define SOURCE_LIVE_DIRECT_H
+
+#include <atwalk/source.h>
+
+/*
+ * Make `s` read so: its operations become those of this way. After a failure
+ * `s` is as it was. ATW_E_PERM says what would allow it.
+ */
+int live_direct_open(struct atw_source *s, struct atw_err *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live_host.h - what the running kernel says of itself, whichever way it is read. */
+#ifndef SOURCE_LIVE_HOST_H
+#define SOURCE_LIVE_HOST_H
+
+#include <sys/utsname.h>
+
+#include <atwalk/base.h>
+
+struct live_host {
+	struct utsname uts;
+	uint64_t cpus;
+};
+
+void live_host_init(struct live_host *ret);
+/* "machine", "release", "cpus"; borrowed from `h`. */
+int live_host_fact(const struct live_host *h, const char *key, struct atw_blob *ret);
+
+/* Without a PID namespace of our own, our numbers are the kernel's. */
+bool live_first_pid_namespace(void);
+
+/*
+ * Lockdown at 'confidentiality' forbids every way of reading the kernel's
+ * memory: ATW_E_PERM then, ATW_OK otherwise.
+ */
+int live_check_lockdown(struct atw_err *err);
+
+#endif
