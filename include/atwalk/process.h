@@ -23,6 +23,7 @@ struct atw_task {
 	uint64_t mm;             /* of its mm_struct: tasks that share an address
 	                          * space have the same; 0: it has none */
 	uint32_t pid, tgid, ppid;
+	uint64_t start;          /* when it began, ns since boot; 0: not known */
 	char state;              /* as /proc has it: R S D T t X Z P I; ? unknown */
 	bool kernel;             /* a kernel thread */
 	bool leader;             /* pid == tgid */

@@ -68,6 +68,11 @@ void kmem_close(struct kmem *m)
 	free(m);
 }
 
+bool kmem_is_live(const struct kmem *m)
+{
+	return atw_source_is_live(m->space.mem);
+}
+
 void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg)
 {
 	m->touched = fn;

@@ -19,6 +19,8 @@ typedef void kmem_touched_fn(void *arg, atw_pa pa, size_t len);
 /* The space is copied, its source borrowed. */
 int kmem_open(const struct atw_space *sp, struct kmem **ret, struct atw_err *err);
 void kmem_close(struct kmem *m);
+/* Is it a running kernel's? */
+bool kmem_is_live(const struct kmem *m);
 void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg);
 /* For what a search met and used, by physical address: it counts as read. */
 void kmem_touch(struct kmem *m, atw_pa pa, size_t len);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "kernel/kernel.h"
+#include "process/links.h"
 
 enum {
 	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
@@ -35,6 +36,8 @@ struct atw_tasks {
 	uint32_t tgid;
 	uint64_t thread_head, thread;
 	uint32_t count;          /* of links followed */
+	bool live;               /* the lists move */
+	struct links leaders, threads;
 };
 
 int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
@@ -50,6 +53,10 @@ int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	t->v = v;
 	t->head = t->link = init_task + v.n->member[N_task_tasks];
+	t->live = kmem_is_live(v.m);
+	t->leaders = (struct links){ .v = v, .offset = v.n->member[N_task_tasks] };
+	t->threads = (struct links){ .v = v, .offset = v.n->member[N_task_thread_node] };
+	links_begin(&t->leaders, t->head);
 	*ret = t;
 	return ATW_OK;
 }
@@ -69,6 +76,10 @@ int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err 
 
 void atw_tasks_close(struct atw_tasks *t)
 {
+	if (!t)
+		return;
+	links_deinit(&t->leaders);
+	links_deinit(&t->threads);
 	free(t);
 }
 
@@ -127,6 +138,8 @@ static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
 	n.pid = (uint32_t)pid;
 	n.tgid = (uint32_t)tgid;
 	n.leader = pid == tgid;
+	if (member_have(v, N_task_start))
+		member_get(v, task, N_task_start, &n.start, NULL);
 	n.state = state(v, task);
 	if (member_get(v, task, N_task_flags, &flags, NULL) == ATW_OK)
 		n.kernel = flags & PF_KTHREAD;
@@ -188,11 +201,41 @@ static int turn(struct atw_tasks *t, struct atw_err *err)
 	return err->status;
 }
 
-static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+/* Of a running kernel: what a task says counts if it is still the same then. */
+static int next_moving(struct atw_tasks *t, struct links *l, struct atw_task *ret,
+		       struct atw_err *err)
+{
+	for (;;) {
+		struct atw_err why = { 0 };
+		uint64_t task;
+		int r = links_next(l, &task, err);
+
+		if (r != ATW_OK)
+			return r;
+		r = fill(t, task, ret, &why);
+		if (!links_hold(l))
+			continue;
+		if (r < 0 && err)
+			*err = why;
+		return r;
+	}
+}
+
+/* The leader's task in t->leader. */
+static int next_process(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
 {
 	uint64_t to = 0;
-	int r = step(t, t->link, t->way, &to, err);
+	int r;
 
+	if (t->live) {
+		r = next_moving(t, &t->leaders, ret, err);
+		if (r == ATW_OK)
+			t->leader = ret->at;
+		else if (r == ATW_END || t->leaders.tries)
+			t->phase = DONE;
+		return r;
+	}
+	r = step(t, t->link, t->way, &to, err);
 	if (r < 0)
 		return turn(t, err);
 	if (to == t->head || to == t->broken) {
@@ -201,14 +244,21 @@ static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err
 	}
 	t->link = to;
 	t->leader = task_of(t, to, N_task_tasks);
-	r = fill(t, t->leader, ret, err);
-	if (r < 0)
-		return r;                /* the links are good: go on behind it */
+	return fill(t, t->leader, ret, err);     /* bad or not: the links are good */
+}
+
+static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+{
+	int r = next_process(t, ret, err);
+
+	if (r != ATW_OK)
+		return r;
 	t->tgid = ret->tgid;
 	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
 	if (r == ATW_OK && t->thread_head) {
 		t->thread_head += t->v.n->member[N_signal_thread_head];
 		t->thread = t->thread_head;
+		links_begin(&t->threads, t->thread_head);
 		t->phase = THREADS;
 	}
 	return ATW_OK;
@@ -219,6 +269,14 @@ static int next_thread(struct atw_tasks *t, struct atw_task *ret, struct atw_err
 {
 	uint64_t task;
 
+	if (t->live) {
+		/* Those of a process that ended meanwhile are no error. */
+		int r = next_moving(t, &t->threads, ret, NULL);
+
+		if (r != ATW_OK)
+			t->phase = LEADERS;
+		return r != ATW_OK || ret->at == t->leader ? ATW_END : ATW_OK;
+	}
 	if (step(t, t->thread, NEXT, &t->thread, err) < 0) {
 		t->phase = LEADERS;
 		return atw_err_wrap(err, "the threads of process %" PRIu32, t->tgid);
