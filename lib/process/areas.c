@@ -6,13 +6,19 @@
  * must have them in order: an area that begins before the last one ended is
  * damage, so that a list that goes round ends. In a tree, each node must know
  * its parent, lie within its depth, and there are only so many.
+ *
+ * A running process changes them while they are read. What was read counts if
+ * nothing had changed by then, or nothing of the way to it; else reading begins
+ * anew, behind the last area that was returned.
  */
 #include "process/areas.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/kernel.h"
 #include "process/maple.h"
 #include "process/names.h"
@@ -21,6 +27,12 @@ enum {
 	DEPTH = 31,              /* MAPLE_HEIGHT_MAX */
 	NODES = 1 << 20,         /* ten slots each; vm.max_map_count is 65530 */
 	AREAS = 1 << 24,
+	TRIES = 64,              /* for one area, of a running process */
+};
+
+/* Another one after each change, as far as the kernel tells. */
+struct stamp {
+	uint64_t seq, root, count, total, users;
 };
 
 enum phase { TREE, LIST, GATE, DONE };
@@ -47,6 +59,9 @@ struct atw_areas {
 	unsigned depth, nodes;
 	uint64_t next;           /* LIST: the vm_area_struct */
 	struct atw_err unread;
+	bool live, again;        /* again: to be begun anew */
+	struct stamp stamp;      /* when this reading began */
+	uint64_t root;           /* what the tree begins with */
 	struct level level[DEPTH];
 };
 
@@ -129,6 +144,7 @@ static int start_tree(struct atw_areas *a, struct atw_err *err)
 
 	if (r < 0)
 		return r;
+	a->root = root;
 	a->phase = TREE;
 	a->layout = layout_of(a->v.n);
 	if (!maple_layout_good(&a->layout))
@@ -139,6 +155,37 @@ static int start_tree(struct atw_areas *a, struct atw_err *err)
 	/* An area has many addresses, and a tree without a node has but 0. */
 	return !maple_is_pointer(root) ? ATW_OK :
 		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
+}
+
+static void take_stamp(const struct atw_areas *a, struct stamp *ret)
+{
+	const struct { enum need_member id; uint64_t *to; } part[] = {
+		{ N_mm_users, &ret->users }, { N_mm_lock_seq, &ret->seq },
+		{ N_mm_ma_root, &ret->root }, { N_mm_map_count, &ret->count },
+		{ N_mm_total_vm, &ret->total },
+	};
+	/* With a sequence number the rest says no more. */
+	size_t n = member_have(&a->v, N_mm_lock_seq) ? 2 : ARRAY_SIZE(part);
+
+	*ret = (struct stamp){ .users = 1 };
+	for (size_t i = 0; i < n; i++)
+		if (member_have(&a->v, part[i].id))
+			member_get(&a->v, a->mm, part[i].id, part[i].to, NULL);
+}
+
+/* From the first one on that was not returned. */
+static int start(struct atw_areas *a, struct atw_err *err)
+{
+	if (a->live)
+		take_stamp(a, &a->stamp);
+	a->depth = a->nodes = 0;
+	if (member_have(&a->v, N_mm_ma_root))
+		return start_tree(a, err);
+	a->phase = LIST;
+	if (member_have(&a->v, N_vma_next))
+		return member_get(&a->v, a->mm, N_mm_mmap, &a->next, err);
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "memory areas cannot be found: this kernel has neither a tree nor a list of them");
 }
 
 int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
@@ -154,16 +201,11 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	a->v = v;
 	a->mm = mm;
-	if (member_have(&v, N_mm_ma_root)) {
-		r = start_tree(a, err);
-	} else if (member_have(&v, N_vma_next)) {
-		r = member_get(&v, mm, N_mm_mmap, &a->next, err);
-		a->phase = LIST;
-	} else {
-		r = atw_err_set(err, ATW_E_UNSUPPORTED,
-				"memory areas cannot be found: this kernel has neither a tree nor a list of them");
-	}
-	if (r < 0) {
+	a->live = kmem_is_live(v.m);
+	r = start(a, err);
+	/* What cannot be read may have been on its way out. */
+	a->again = r < 0 && r != ATW_E_UNSUPPORTED && a->live;
+	if (r < 0 && !a->again) {
 		atw_areas_close(a);
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	}
@@ -273,6 +315,8 @@ static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_er
 					   l->at, l->next);
 		}
 		l->next++;
+		if (a->live && l->slot.last < a->ended)
+			continue;        /* returned before reading began anew */
 		if (l->type != MAPLE_LEAF) {
 			r = push(a, l->slot.entry, l->slot.first, l->slot.last, err);
 			if (r < 0)
@@ -285,17 +329,27 @@ static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_er
 	return ATW_END;
 }
 
+/* Was it returned before reading began anew? */
+static bool is_done(const struct atw_areas *a, uint64_t vma)
+{
+	uint64_t end;
+
+	return a->ended && member_get(&a->v, vma, N_vma_end, &end, NULL) == ATW_OK &&
+	       end <= a->ended;
+}
+
 static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
 {
-	uint64_t vma = a->next;
+	uint64_t vma;
 	int r;
 
-	if (!vma) {
-		a->phase = GATE;
-		return ATW_END;
-	}
 	a->phase = GATE;                 /* there is no way past what is broken */
-	r = member_get(&a->v, vma, N_vma_next, &a->next, err);
+	do {
+		vma = a->next;
+		if (!vma)
+			return ATW_END;
+		r = member_get(&a->v, vma, N_vma_next, &a->next, err);
+	} while (r == ATW_OK && a->live && is_done(a, vma));
 	if (r == ATW_OK)
 		r = fill(a, vma, ret, err);
 	if (r == ATW_OK)
@@ -331,6 +385,79 @@ static int next_of_gate(struct atw_areas *a, struct atw_area *ret, struct atw_er
 	return ATW_OK;
 }
 
+static int next_of(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	return a->phase == TREE ? next_of_tree(a, ret, err) :
+	       a->phase == LIST ? next_of_list(a, ret, err) : next_of_gate(a, ret, err);
+}
+
+/*
+ * Does the tree still lead to the area that was read, and nothing else into the
+ * range of each node? The lowest is looked at first.
+ */
+static bool path_holds(const struct atw_areas *a)
+{
+	unsigned char bytes[MAPLE_NODE_MAX];
+	uint64_t root;
+
+	for (unsigned d = a->depth; d-- > 0;) {
+		const struct level *l = &a->level[d];
+		const struct maple_shape *s = &a->layout.shape[l->type];
+		struct maple_slot prev = { .last = l->slot.first - 1 }, is;
+		unsigned i = l->next - 1;
+
+		if (kmem_read(a->v.m, l->at, bytes, sizeof(bytes), NULL) < 0 ||
+		    get_le64(bytes) != get_le64(l->bytes) ||
+		    (i && get_le64(bytes + s->pivot + 8 * (i - 1)) != prev.last) ||
+		    maple_slot(&a->layout, l->type, bytes, l->first, l->last, i, &prev,
+			       &is) < 0 ||
+		    is.last != l->slot.last || is.entry != l->slot.entry)
+			return false;
+	}
+	return member_get(&a->v, a->mm, N_mm_ma_root, &root, NULL) == ATW_OK && root == a->root;
+}
+
+/* The same, of a running process. */
+static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	uint64_t from = a->ended, reached = 0;
+	unsigned ends = 0;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		enum phase phase;
+		struct stamp now;
+		int r = a->again ? start(a, err) : ATW_OK;
+
+		a->again = false;
+		phase = a->phase;
+		if (r == ATW_OK)
+			r = next_of(a, ret, err);
+		else
+			a->phase = DONE;
+		take_stamp(a, &now);
+		if (!now.users) {
+			a->phase = DONE;
+			return atw_err_set(err, ATW_E_LIMIT,
+					   "the process ended while its areas were read");
+		}
+		if (phase == GATE || !memcmp(&now, &a->stamp, sizeof(now)) ||
+		    (r == ATW_OK && phase == TREE && path_holds(a)) ||
+		    (r == ATW_END && ++ends == 2))
+			return r;
+		reached = r == ATW_OK ? a->ended : 0;
+		a->ended = from;
+		a->again = true;
+	}
+	if (!reached) {
+		a->phase = DONE;
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "its areas from 0x%" PRIx64 " on never hold still", from);
+	}
+	a->ended = reached;
+	return atw_err_set(err, ATW_E_MISSING, "its areas from 0x%" PRIx64 " to 0x%" PRIx64
+			   " never hold still", from, reached);
+}
+
 int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -343,9 +470,7 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 			r = ATW_E_LIMIT;
 			break;
 		}
-		r = a->phase == TREE ? next_of_tree(a, ret, &why) :
-		    a->phase == LIST ? next_of_list(a, ret, &why) :
-				       next_of_gate(a, ret, &why);
+		r = a->live ? next_moving(a, ret, &why) : next_of(a, ret, &why);
 	}
 	a->count++;
 	if (r < 0 && err) {

@@ -308,3 +308,194 @@ TEST(processes_that_die)
 			  v.wrong, v.va, v.word);
 	CHECK(v.ended);
 }
+
+/* ---- areas that come and go ---- */
+
+#define FIXED (CHURN + 512 * GIB)
+enum { AREAS = 1000, MOST = 60000 };
+
+/* Every other page may be read only: as many areas as pages. */
+static void many_areas(uint64_t n)
+{
+	char *p = mmap((void *)FIXED, n * 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		_exit(1);
+	for (uint64_t i = 0; i < n; i += 2)
+		if (mprotect(p + i * 4096, 4096, PROT_READ))
+			_exit(1);
+}
+
+static void areas_come_and_go(void)
+{
+	many_areas(AREAS);
+	for (uint64_t n = 0;; n++) {
+		void *p = mmap((void *)(CHURN + n % 50 * MIB), 8192, PROT_READ,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+		if (p == MAP_FAILED)
+			_exit(1);
+		if (n % 3)
+			munmap((void *)(CHURN + n % 25 * MIB), 8192);
+	}
+}
+
+static void sixty_thousand(void)
+{
+	many_areas(MOST);
+	for (;;)
+		pause();
+}
+
+struct areas_seen {
+	uint64_t fixed, all, wrong, skipped;
+	struct atw_err err;
+};
+
+static void list_areas(struct live *l, uint64_t mm, struct areas_seen *v)
+{
+	struct atw_areas *areas = NULL;
+	struct atw_area a;
+	uint64_t ended = 0;
+	int r = atw_areas_open(l->k, mm, &areas, &v->err);
+
+	while (r == ATW_OK && (r = atw_areas_next(areas, &a, &v->err)) != ATW_END) {
+		if (r == ATW_E_MISSING) {        /* it never held still, and says so */
+			v->skipped++;
+			r = ATW_OK;
+			continue;
+		}
+		if (r < 0)
+			break;
+		uint64_t i = (a.start.u - FIXED) / 4096;
+
+		v->all++;
+		v->wrong += a.start.u < ended;
+		ended = a.end.u;
+		if (a.start.u < FIXED || a.start.u >= FIXED + MOST * UINT64_C(4096))
+			continue;
+		v->fixed++;
+		v->wrong += a.end.u - a.start.u != 4096 || a.write != i % 2 || !a.read;
+	}
+	v->wrong += r < 0;
+	atw_areas_close(areas);
+}
+
+static uint64_t mm_fact(struct live *l, pid_t pid)
+{
+	char key[48];
+	uint64_t mm = 0;
+
+	snprintf(key, sizeof(key), "pid.%d.mm", (int)pid);
+	return atw_fact_u64(l->s, key, &mm) == ATW_OK ? mm : 0;
+}
+
+TEST(areas_that_come_and_go)
+{
+	double end = now() + SHORT;
+	uint64_t lists = 0, skipped = 0, all = 0, mm;
+	struct live l;
+	pid_t pid;
+
+	if (!live_open(&l))
+		return;
+	pid = child(areas_come_and_go);
+	mm = mm_fact(&l, pid);
+	usleep(200000);
+	for (struct areas_seen v; now() < end && !test_failures; lists++) {
+		v = (struct areas_seen){ 0 };
+		list_areas(&l, mm, &v);
+		skipped += v.skipped;
+		all += v.all;
+		if (v.fixed != AREAS || v.wrong)
+			TEST_FAIL("list %" PRIu64 ": %" PRIu64 " of those that stay, %" PRIu64 " wrong: %s",
+				  lists, v.fixed, v.wrong, v.err.text);
+	}
+	stop(pid);
+	live_close(&l);
+	printf("%" PRIu64 " lists, %" PRIu64 " areas, %" PRIu64 " times one never held still\n",
+	       lists, all, skipped);
+}
+
+TEST(sixty_thousand_areas)
+{
+	struct areas_seen v = { 0 };
+	struct live l;
+	double before;
+	pid_t pid;
+
+	if (!live_open(&l))
+		return;
+	pid = child(sixty_thousand);
+	usleep(500000);
+	before = now();
+	list_areas(&l, mm_fact(&l, pid), &v);
+	stop(pid);
+	live_close(&l);
+	printf("%" PRIu64 " areas in %.0f ms\n", v.all, (now() - before) * 1e3);
+	CHECK_STR(v.err.text, "");
+	CHECK_EQ(v.fixed, MOST);
+	CHECK_EQ(v.wrong, 0);
+}
+
+/* ---- tasks that come and go ---- */
+
+enum { STAY = 200 };
+
+static void breed(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void rest(void)
+{
+	for (;;)
+		pause();
+}
+
+TEST(tasks_that_come_and_go)
+{
+	double end = now() + SHORT;
+	pid_t stay[STAY], breeder[2];
+	uint64_t lists = 0, most = 0;
+	struct live l;
+
+	if (!live_open(&l))
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		breeder[i] = child(breed);
+	for (unsigned i = 0; i < STAY; i++)
+		stay[i] = child(rest);
+	for (; now() < end && !test_failures; lists++) {
+		struct atw_err err = { 0 };
+		struct atw_tasks *tasks;
+		uint64_t n = 0, all = 0;
+		struct atw_task t;
+		int r = atw_tasks_open(l.k, &tasks, &err);
+
+		while (r == ATW_OK && (r = atw_tasks_next(tasks, &t, &err)) == ATW_OK) {
+			all++;
+			for (unsigned i = 0; i < STAY; i++)
+				n += (pid_t)t.pid == stay[i];
+		}
+		atw_tasks_close(tasks);
+		if (all > most)
+			most = all;
+		if (n != STAY || r != ATW_END)
+			TEST_FAIL("list %" PRIu64 ": %" PRIu64 " of %d that stay: %s", lists, n, STAY,
+				  err.text);
+	}
+	for (unsigned i = 0; i < STAY; i++)
+		stop(stay[i]);
+	for (unsigned i = 0; i < 2; i++)
+		stop(breeder[i]);
+	live_close(&l);
+	printf("%" PRIu64 " lists of up to %" PRIu64 " tasks\n", lists, most);
+}
