@@ -12,7 +12,8 @@
 #include "process/path.h"
 
 enum {
-	FMODE_BACKING = 1 << 25,         /* include/linux/fs.h, 62d53c4a1dfe (6.5) */
+	/* include/linux/fs.h, 62d53c4a1dfe (6.5); 6.14 gave the bit to FMODE_NONOTIFY */
+	FMODE_BACKING_6_5 = 1 << 25, FMODE_BACKING_6_14 = 1 << 24,
 	MINORBITS = 20,
 	ANON_NAME = 80,                  /* ANON_VMA_NAME_MAX_LEN */
 	STEPS = 1 << 22,                 /* 64 for each of vm.max_map_count */
@@ -28,6 +29,7 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 	 * heap were called so as well. No structure tells the two apart.
 	 */
 	n.wide_heap = release && release < 6006;
+	n.backing = release < 6014 ? FMODE_BACKING_6_5 : FMODE_BACKING_6_14;
 	if (member_get(&v, mm, N_mm_brk, &n.brk, NULL) < 0 ||
 	    member_get(&v, mm, N_mm_start_brk, &n.start_brk, NULL) < 0)
 		n.brk = n.start_brk = 0;
@@ -44,14 +46,15 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
  * Where a file is opened through overlayfs, what is mapped is a file below;
  * since def3ae83da02 (6.7) that one knows the path that its user opened.
  */
-static bool user_path(const struct members *v, uint64_t file, uint64_t *mnt,
+static bool user_path(const struct names *n, uint64_t file, uint64_t *mnt,
 		      uint64_t *dentry)
 {
+	const struct members *v = &n->v;
 	uint64_t mode, backing = file - v->n->member[N_backing_file];
 
 	return member_have(v, N_backing_file) &&
 	       member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK &&
-	       mode & FMODE_BACKING &&
+	       mode & n->backing &&
 	       member_get(v, backing, N_backing_mnt, mnt, NULL) == ATW_OK &&
 	       member_get(v, backing, N_backing_dentry, dentry, NULL) == ATW_OK && *dentry;
 }
@@ -61,7 +64,7 @@ static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
 {
 	const struct members *v = &n->v;
 	uint64_t mnt, dentry, inode, sb, dev;
-	bool user = user_path(v, file, &mnt, &dentry);
+	bool user = user_path(n, file, &mnt, &dentry);
 	int r = user ? member_get(v, dentry, N_dentry_inode, &inode, err)
 		     : member_get(v, file, N_file_inode, &inode, err);
 

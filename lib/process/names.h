@@ -12,6 +12,7 @@ struct names {
 	struct members v;
 	unsigned page_shift;
 	bool wide_heap;          /* before 6.6; see names.c */
+	uint32_t backing;        /* f_mode of a file that stands for another's */
 	uint64_t brk, start_brk, start_stack, vdso;
 	uint32_t steps;          /* that paths may still take, all together */
 };

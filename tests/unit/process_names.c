@@ -243,6 +243,12 @@ TEST(what_an_overlay_opened)
 	CHECK_STR(called(k, 0), "/mnt/dir/file");
 	kput(k, FILE_ + F_MODE, 1 << 25, 4);
 	CHECK_STR(called(k, 0), "/mnt");
+	CHECK_STR(called(k, 6013), "/mnt");
+	/* From 6.14 on the bit says of memfd and the like that nobody is notified. */
+	CHECK_STR(called(k, 6014), "/mnt/dir/file");
+	kput(k, FILE_ + F_MODE, 1 << 24, 4);
+	CHECK_STR(called(k, 6014), "/mnt");
+	CHECK_STR(called(k, 6009), "/mnt/dir/file");
 	kmemory_free(k);
 }
 
