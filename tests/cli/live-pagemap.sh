@@ -4,7 +4,8 @@
 # live:pagemap, of processes that this test starts: against what they know of
 # themselves, against the page tables as live:bpf reads them, and by somebody
 # without privileges. Looks into no other process: where every process is listed
-# or counted, that is in a PID namespace with none but ours.
+# or counted, that is in a PID namespace with none but ours. Kinds of pages:
+# live-kinds.sh.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -76,7 +77,7 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 M, G, PAGE = 1 << 20, 1 << 30, mmap.PAGESIZE
-HUGE, NOHUGE, PAGEOUT, GUARD = 14, 15, 21, 102
+HUGE, NOHUGE, GUARD = 14, 15, 102
 PRIVATE, SHARED, ANONYMOUS, NORESERVE = 2, 1, 0x20, 0x4000
 
 
@@ -110,9 +111,6 @@ dots = area('dots', 64 * M)
 touch(dots, 64 * M, 32 * PAGE)
 cow = area('cow', 2 * M)
 touch(cow, 2 * M)
-out = area('swap', M)
-touch(out, M)
-libc.madvise(out, M, PAGEOUT)
 with tempfile.TemporaryFile() as f:
     f.truncate(4 * M)
     touch(area('shared', 3 * M, flags=SHARED, fd=f.fileno()), 3 * M)
@@ -216,13 +214,6 @@ if [ -n "$why" ]; then skip "$why"
 elif [ -z "${at[guard]:-}" ]; then skip "this kernel has no MADV_GUARD_INSTALL"; else
 	counted guard guard 16
 	counted guarded present 240
-fi
-
-t "swap has a place"
-if [ -n "$why" ]; then skip "$why"
-elif [ "$(wc -l </proc/swaps)" -lt 2 ]; then skip "no swap here"; else
-	rows swap state,swap --filter swap
-	yes [ "$(grep -c : "$work/log/out")" -gt 0 ]
 fi
 
 t "a large page is one row"
