@@ -115,7 +115,7 @@ static void one_process(struct answer *a, uint64_t pid)
 		snprintf(a->why, sizeof(a->why), "process %" PRIu64 " may be read", pid);
 	else
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
-	if (r == ATW_E_PERM && geteuid())
+	if (r == ATW_E_PERM)
 		needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
@@ -145,8 +145,7 @@ static void others(struct answer *a, const struct probe_opts *o)
 	}
 	a->yes = !no;
 	snprintf(a->why, sizeof(a->why), "%zu of %zu processes may be read", yes, yes + no);
-	/* Other security rules keep even root out of some. */
-	if (no && geteuid())
+	if (no)
 		needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
@@ -232,8 +231,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	if (r == ATW_OK && no > 1) {
 		needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,cap_sys_ptrace");
-		atw_output_note(out, "each command takes back the one before; all at once: %s",
-				all.command);
+		if (!strncmp(all.command, "sudo setcap", 11))
+			atw_output_note(out, "each command takes back the one before; all at once: %s",
+					all.command);
+		else if (!live_in_user_namespace())
+			atw_output_note(out, "all at once: %s", all.command);
 	}
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }

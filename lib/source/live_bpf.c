@@ -73,7 +73,10 @@ static int refused(const char *what, int e, struct atw_err *err)
 				   "bpf: %s: %s", what, strerror(e));
 	atw_err_set(err, ATW_E_PERM, "the kernel does not let this process use BPF (%s: %s)",
 		    what, strerror(e));
-	atw_err_hint(err, "in a container: --cap-add BPF --cap-add PERFMON, and a seccomp profile that lets bpf(2) through");
+	if (live_in_user_namespace())
+		hint_caps(err);
+	else
+		atw_err_hint(err, "in a container: --cap-add BPF --cap-add PERFMON, and a seccomp profile that lets bpf(2) through");
 	return ATW_E_PERM;
 }
 

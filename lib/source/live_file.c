@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -155,16 +157,64 @@ int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* ---- how to be allowed more ---- */
+
+bool live_in_user_namespace(void)
+{
+	char text[256];
+	unsigned long long inside, outside, n;
+
+	return live_file_text("/proc/self/uid_map", text, sizeof(text)) &&
+	       (sscanf(text, "%llu %llu %llu", &inside, &outside, &n) != 3 ||
+		inside || outside || n != UINT32_MAX);
+}
+
+/* "cap_bpf,cap_perfmon" is "--cap-add BPF --cap-add PERFMON" to a container. */
+static void container_options(const char *caps, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	for (const char *s = caps; *s && n + 1 < len;) {
+		size_t name = strcspn(s, ",");
+		const char *bare = strncmp(s, "cap_", 4) ? s : s + 4;
+
+		n += (size_t)snprintf(buf + n, len - n, " --cap-add ");
+		for (; bare < s + name && n + 1 < len; bare++)
+			buf[n++] = *bare >= 'a' && *bare <= 'z' ? (char)(*bare - 'a' + 'A') : *bare;
+		s += name + (s[name] == ',');
+	}
+	buf[n < len ? n : len - 1] = '\0';
+}
+
+static bool is_almighty(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return !syscall(__NR_capget, &head, c) && c[0].effective & 1u << CAP_SYS_ADMIN;
+}
+
 void live_hint_setcap(struct atw_err *err, const char *caps)
 {
-	char self[128];
+	char self[128], options[128];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	bool known = n > 0 && n < (ssize_t)sizeof(self) - 1;
 
-	/* A path that does not fit would be a command that does not work. */
-	if (n <= 0 || n == (ssize_t)sizeof(self) - 1) {
+	if (known)
+		self[n] = '\0';
+	if (live_in_user_namespace()) {
+		atw_err_hint(err, "no capability of this user namespace counts; outside of it: sudo %s",
+			     known ? self : "atwalk");
+	} else if (!geteuid() && is_almighty()) {
+		atw_err_hint(err, "security rules of this machine keep even root out");
+	} else if (!geteuid()) {
+		container_options(caps, options, sizeof(options));
+		atw_err_hint(err, "root may, but this one lacks capabilities; in a container:%s",
+			     options);
+	} else if (known) {
+		atw_err_hint(err, "run it as root, or allow it once: sudo setcap %s+ep %s", caps,
+			     self);
+	} else {                 /* a path that does not fit would not work */
 		atw_err_hint(err, "run it as root");
-		return;
 	}
-	self[n] = '\0';
-	atw_err_hint(err, "run it as root, or allow it once: sudo setcap %s+ep %s", caps, self);
 }

@@ -24,7 +24,12 @@ int live_ram(struct extents *ret, struct atw_err *err);
 /* Where VMCOREINFO's note lies: /sys/kernel/vmcoreinfo. */
 int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err);
 
-/* Say how to allow the program that runs just this much. */
+/* Are we in one, where capabilities are of no use to look at the machine? */
+bool live_in_user_namespace(void);
+/*
+ * Say how to allow the program that runs just this much: a command, or what a
+ * container must be started with.
+ */
 void live_hint_setcap(struct atw_err *err, const char *caps);
 
 #endif

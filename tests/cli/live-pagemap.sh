@@ -351,11 +351,11 @@ else
 	cat >names <<END
 ./one-of-us 60 &
 first=\$!
-sleep 0.1
+until grep -q one-of-us /proc/\$!/comm; do :; done
 $O/atwalk pages live:pagemap --task one-of-us -q --format csv --columns task --areas '[[]stack]'
 $O/atwalk map live:pagemap --task one-of-us >map || echo "map: \$?"
 ./one-of-us 60 &
-sleep 0.1
+until grep -q one-of-us /proc/\$!/comm; do :; done
 for what in map pages; do
 	$O/atwalk \$what live:pagemap --task one-of-us
 	echo \$what \$?
@@ -379,6 +379,24 @@ END
 	printf '%s\n' "$two" "$two" \
 		"atwalk: live:pagemap: --task: no process is called 'nobody-of-us'" >want
 	same got want
+fi
+
+t "a number is that of the namespace, whichever way is taken"
+if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	ways=pagemap
+	! atwalk info live:bpf >"$work/log/bpf" 2>&1 || ways="pagemap bpf"
+	cat >numbers <<END
+./one-of-us 60 &
+until grep -q one-of-us /proc/\$!/comm; do :; done
+for way in $ways; do
+	$O/atwalk pages live:\$way --pid \$! -q --format csv --columns task --areas '[[]stack]'
+done
+kill \$!
+END
+	run unshare --pid --fork --mount-proc bash numbers
+	for _ in $ways; do printf 'task\none-of-us\n'; done | out
 fi
 
 t "without privileges: what the kernel allows on one's own process"
@@ -426,6 +444,91 @@ END
 	no_out
 	err_has 'sudo setcap cap_dac_read_search'
 fi
+
+# Who may not has the same answer, and a hint that is true of where it runs.
+cat >denied <<'END'
+./one-of-us 60 &
+until grep -q one-of-us /proc/$!/comm; do :; done
+for way in live live:pagemap; do
+	"$@" pages $way --pid $! --areas '[[]stack]' --format csv --columns task,state,physical,kcount,count --filter present |
+		sed 1d | sort -u
+done
+"$@" info live --format csv | sed -n 's/^\(format\|not live:bpf\),//p'
+"$@" live --pid $! ffffffffff000000
+"$@" live ffffffff81000000
+"$@" probe --pid $! --format csv --columns capability,allowed,command | grep '^\(own\|frame numbers\)'
+kill $!
+END
+
+# denied_here HINT WHY-NOT-BPF ITS-HINT COMMAND: what that printed.
+denied_here() {
+	local sorry='physical addresses and all that is known of frames are n/a'
+
+	cat >want <<END
+one-of-us,present,,,
+one-of-us,present,,,
+running kernel, as /proc tells of processes
+$2; $3
+own processes,yes,
+frame numbers,no,$4
+END
+	tr -d '"' <"$work/log/out" >got
+	same got want
+	cat >want <<END
+atwalk: live: /proc/PID/pagemap hides frame numbers from this process: $sorry
+        $1
+atwalk: live:pagemap: /proc/PID/pagemap hides frame numbers from this process: $sorry
+        $1
+atwalk: ffffffffff000000: is a kernel address, and /proc tells of those of processes alone
+        live:bpf reads the kernel's own tables
+atwalk: live: $2
+        $3
+END
+	same "$work/log/err" want
+}
+
+cp "$(command -v sleep)" one-of-us
+cp "$built/atwalk" atwalk-copy
+chmod 755 "$work" "$work/cwd" one-of-us atwalk-copy
+self=$work/cwd/atwalk-copy
+[ -z "${WRAP:-}" ] || why="valgrind is what would be denied"
+
+t "in a user namespace nothing is allowed, and only outside of it could be"
+if [ -n "$why" ]; then skip "$why"
+elif ! unshare -Urpf --mount-proc true 2>"$work/log/unshare"; then
+	skip "no user namespace: $(head -n 1 "$work/log/unshare")"
+else
+	run unshare -Urpf --mount-proc bash denied ./atwalk-copy
+	said_err=1
+	hint="no capability of this user namespace counts; outside of it: sudo $self"
+	denied_here "$hint" "$(sed -n 's/; no cap.*//p' "$work/log/out")" "$hint" "$hint"
+fi
+
+for who in nobody root; do
+	t "$who without capabilities: one's own processes, and the way to more"
+	if [ -n "$why" ]; then skip "$why"; continue; fi
+	as=(setpriv --inh-caps=-all --bounding-set=-all)
+	[ $who = root ] || as+=(--reuid=65534 --regid=65534 --clear-groups)
+	if [ "$(id -u)" -ne 0 ] || ! "${as[@]}" true 2>"$work/log/setpriv"; then
+		skip "needs root and setpriv, to be less than that"
+		continue
+	fi
+	run unshare --pid --fork --mount-proc "${as[@]}" bash denied ./atwalk-copy
+	said_err=1
+	if [ $who = root ]; then
+		hint='root may, but this one lacks capabilities; in a container:'
+		denied_here "$hint --cap-add DAC_READ_SEARCH --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
+			"reading the running kernel needs CAP_BPF and CAP_PERFMON, which this process does not have" \
+			"$hint --cap-add BPF --cap-add PERFMON" \
+			"$hint --cap-add DAC_READ_SEARCH --cap-add SYS_ADMIN"
+	else
+		hint='run it as root, or allow it once: sudo setcap'
+		denied_here "$hint cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $self" \
+			"reading the running kernel needs CAP_BPF and CAP_PERFMON, which this process does not have" \
+			"$hint cap_bpf,cap_perfmon+ep $self" \
+			"sudo setcap cap_dac_read_search,cap_sys_admin+ep $self"
+	fi
+done
 
 exec 6>&- 7<&- 8>&- 9<&-
 finish
