@@ -142,27 +142,33 @@ static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last
 		     struct reader *r, struct atw_err *err)
 {
 	const struct page_task *t = &p->prov->task[task];
+	struct atw_err why = { 0 };
 	struct page_area a = { 0 };
 	const struct page_run *s;
-	int rc = p->prov->ops->pages_open(p->prov, task, first, last, err), ended;
+	int rc = p->prov->ops->pages_open(p->prov, task, first, last, &why), put = ATW_OK;
 
-	if (rc < 0)
-		return rc;
-	while ((rc = p->prov->ops->pages_next(p->prov, &s, err)) == ATW_OK) {
+	while (rc == ATW_OK && put == ATW_OK &&
+	       (rc = p->prov->ops->pages_next(p->prov, &s, &why)) == ATW_OK) {
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
 		if (s->why)
 			complain(s->why);
 		if (to < first || from > last)
 			continue;
-		rc = deal_out(p, t, r, &a, s, from > first ? from : first,
-			      to < last ? to : last, err);
-		if (rc < 0)
-			break;
+		put = deal_out(p, t, r, &a, s, from > first ? from : first,
+			       to < last ? to : last, err);
 	}
-	ended = a.open ? area_end(p, &a, rc < 0 ? NULL : err) : ATW_OK;
+	if (a.open && put == ATW_OK)
+		put = area_end(p, &a, err);
 	p->prov->ops->pages_close(p->prov);
-	return ended < 0 ? ended : rc == ATW_END ? ATW_OK : rc;
+	if (rc == ATW_E_NOMEM && put == ATW_OK) {
+		*err = why;
+		return rc;
+	}
+	/* What was seen is an answer, and others have theirs. */
+	if (rc < 0)
+		cannot(p, t->name, &why);
+	return put;
 }
 
 static int list_range(struct pages *p, size_t task, const struct address *range,
@@ -173,11 +179,14 @@ static int list_range(struct pages *p, size_t task, const struct address *range,
 	uint64_t first = range->first & ~page, last = range->last | page;
 	struct atw_err why = { 0 };
 	struct reader r = { .more = true };
-	int rc = ATW_OK;
+	int rc = p->prov->ops->areas_open(p->prov, task, &why);
 
-	if (p->prov->ops->areas_open(p->prov, task, &why) < 0) {
+	if (rc == ATW_END)               /* it has ended since it was found */
+		return rc;
+	if (rc < 0) {
 		cannot(p, t->name, &why);
 		r.more = false;
+		rc = ATW_OK;
 	}
 	step(p, t, &r);
 	if (first <= user)
@@ -200,12 +209,14 @@ static int list_task(struct pages *p, size_t t, struct atw_err *err)
 	static const struct address whole = { .last = UINT64_MAX, .is_range = true };
 	int r = ATW_OK;
 
-	p->processes++;
 	if (!p->nranges)
 		r = list_range(p, t, &whole, err);
 	for (size_t i = 0; i < p->nranges && r == ATW_OK; i++)
 		r = list_range(p, t, &p->range[i], err);
-	return r < 0 ? r : process_end(p, &p->prov->task[t], err);
+	if (r != ATW_OK)
+		return r;
+	p->processes++;
+	return process_end(p, &p->prov->task[t], err);
 }
 
 /* ---- all of it ---- */
@@ -336,12 +347,13 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		if (one && i != only)
 			continue;
 		r = list_task(p, i, err);
-		if (r == ATW_E_LIMIT) {          /* what was seen is still an answer */
-			cannot(p, p->prov->task[i].name, err);
+		if (r == ATW_END && one)
+			return atw_err_set(err, ATW_E_MISSING, "%s: process %" PRIu32 " has ended",
+					   p->src->name, p->prov->task[i].pid);
+		if (r == ATW_END)
 			r = ATW_OK;
-		}
 	}
-	return r == ATW_END ? ATW_OK : r;
+	return r;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)

@@ -131,9 +131,10 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, struct atw_err *err)
 	pagemap_leave(m);
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", pid);
 	m->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (m->fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return ATW_END;
 	if (m->fd < 0)
-		return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING :
-				   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
+		return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
 	r = live_file_all(path, 1 << 30, &m->maps, err);
@@ -154,10 +155,13 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, struct atw_err *err)
 				  (a.exec ? ATW_UX : 0)), is_device(a.name),
 		};
 	}
+	/* One that has ended in between has no areas, or no such file any more. */
+	if (r == ATW_E_MISSING)
+		return ATW_END;
 	if (r < 0)
 		return r;
 	m->pid = pid;
-	return ATW_OK;
+	return m->nareas ? ATW_OK : ATW_END;
 }
 
 static int pagemap_areas_open(struct provider *p, size_t task, struct atw_err *err)

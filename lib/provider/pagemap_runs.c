@@ -130,6 +130,9 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 		while (got < 0 && errno == EINTR);
 		if (got < 8 && m->n)
 			break;
+		/* Of all that there are, one that has ended has nothing any more. */
+		if (!got && !m->o.only)
+			return ATW_END;
 		if (got < 8)
 			return atw_err_set(err, got < 0 ? ATW_E_IO : ATW_E_MISSING,
 					   "/proc/%" PRIu32 "/pagemap: %s", m->pid,
@@ -331,7 +334,8 @@ int pagemap_runs_next(struct provider *p, const struct page_run **ret,
 		return give_absent(m, ret, a->start);
 	if (!in_buffer(m)) {
 		r = more_words(m, &hole, err);
-		if (r < 0)
+		m->ended = r == ATW_END;
+		if (r != ATW_OK)
 			return r;
 		if (hole)
 			return give_absent(m, ret, hole);

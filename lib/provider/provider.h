@@ -82,8 +82,9 @@ struct provider_ops {
 	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
 	/*
-	 * As atw_areas_next() has it, of one task at a time. What an area's
-	 * `unread` is about is told to p->cannot.
+	 * As atw_areas_next() has it, of one task at a time; ATW_END from
+	 * areas_open: it has ended meanwhile. What an area's `unread` is about is
+	 * told to p->cannot.
 	 */
 	int (*areas_open)(struct provider *p, size_t task, struct atw_err *err);
 	int (*areas_next)(struct provider *p, struct atw_area *ret, struct atw_err *err);

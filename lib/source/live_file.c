@@ -43,12 +43,13 @@ int live_file_all(const char *path, size_t max, struct buf *ret,
 	ssize_t n;
 
 	if (fd < 0)
-		return atw_err_set(err, errno == ENOENT ? ATW_E_MISSING :
+		return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING :
 				   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
 	while (chunk && (n = read_some(fd, chunk, 256 * 1024)) != 0) {
 		if (n < 0)
-			return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
+			return atw_err_set(err, errno == ESRCH ? ATW_E_MISSING : ATW_E_IO,
+					   "%s: %s", path, strerror(errno));
 		if (ret->len + (size_t)n > max)
 			return atw_err_set(err, ATW_E_LIMIT, "%s: is larger than %zu bytes",
 					   path, max);

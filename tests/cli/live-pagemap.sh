@@ -381,6 +381,25 @@ END
 	same got want
 fi
 
+t "processes that end meanwhile are no fault of the rest"
+if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	n=$([ -n "${WRAP:-}" ] && echo 3 || echo 30)
+	cat >mayflies <<END
+while :; do ./one-of-us 0 & ./one-of-us 0; done &
+for ((i = 0; i < $n; i++)); do
+	$O/atwalk pages live:pagemap -q --format csv --columns pid,task || echo "ended with \$?"
+	$O/atwalk pages live:pagemap --totals --format csv --columns pid,task,size || echo "ended with \$?"
+done | grep -c '^1,bash,[0-9]\|ended'
+kill \$!
+END
+	run unshare --pid --fork --mount-proc bash mayflies
+	out <<END
+$n
+END
+fi
+
 t "a number is that of the namespace, whichever way is taken"
 if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
