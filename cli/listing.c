@@ -184,6 +184,19 @@ void listing_deinit(struct listing *l)
 	l->area = NULL;
 }
 
+static bool add_area(struct listing *l, const struct atw_area *a)
+{
+	char *name = a->end.u > a->start.u ? strdup(a->name) : NULL;
+
+	if (!name || !array_reserve((void **)&l->area, &l->areas_cap, l->nareas + 1,
+				    sizeof(*l->area))) {
+		free(name);
+		return false;
+	}
+	l->area[l->nareas++] = (struct area_name){ a->start.u, a->end.u - 1, name };
+	return true;
+}
+
 /* As many as can be read: names are a help, and not the answer. */
 static void read_areas(struct listing *l)
 {
@@ -193,24 +206,28 @@ static void read_areas(struct listing *l)
 	forget_areas(l);
 	l->areas_of = l->src->mm;
 	if (a && atw_areas_open(l->src->kernel, l->src->mm, &areas, NULL) == ATW_OK) {
-		while (atw_areas_next(areas, a, NULL) == ATW_OK && a->end.u > a->start.u &&
-		       array_reserve((void **)&l->area, &l->areas_cap, l->nareas + 1,
-				     sizeof(*l->area))) {
-			char *name = strdup(a->name);
-
-			if (!name)
-				break;
-			l->area[l->nareas++] = (struct area_name){ a->start.u, a->end.u - 1, name };
-		}
+		while (atw_areas_next(areas, a, NULL) == ATW_OK && add_area(l, a))
+			;
 		atw_areas_close(areas);
 	}
+	free(a);
+}
+
+void listing_areas(struct listing *l, struct provider *p)
+{
+	struct atw_area *a = malloc(sizeof(*a));
+
+	forget_areas(l);
+	if (a && p->ops->areas_open(p, 0, NULL) == ATW_OK)
+		while (p->ops->areas_next(p, a, NULL) == ATW_OK && add_area(l, a))
+			;
 	free(a);
 }
 
 static bool area_at(struct listing *l, uint64_t address, struct atw_region *ret)
 {
 	if (l->areas_of != l->src->mm)
-		read_areas(l);
+		read_areas(l);           /* not of live:pagemap, which has no mm */
 	/* They ascend, and so do rows, nearly always. */
 	if (l->at_area < l->nareas && l->area[l->at_area].first > address)
 		l->at_area = 0;
@@ -229,7 +246,7 @@ bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
 {
 	struct atw_kernel *k = l->src->kernel;
 
-	if (address <= INT64_MAX && l->src->mm)
+	if (l->src->pagemap || (address <= INT64_MAX && l->src->mm))
 		return area_at(l, address, ret);
 	/* Of a root that was given by hand nobody knows whose upper half it is. */
 	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)

@@ -77,8 +77,11 @@ void row_rights(struct row *r, enum state st, unsigned rights);
 
 /* Whose it is, where the user asked for a process. */
 void row_whose(const struct listing *l, struct row *r);
-/* What a provider could not know, once, with what to do about it. */
+/* Where there is no kernel to ask, the areas of a provider's first task. */
 struct provider;
+void listing_areas(struct listing *l, struct provider *p);
+
+/* What a provider could not know, once, with what to do about it. */
 void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p);
 
 /*

@@ -30,6 +30,7 @@ struct piece {
 struct out {
 	struct atw_output *out;
 	struct provider *prov;
+	struct listing *list;
 	bool is_map;
 	unsigned split;
 	struct piece held;
@@ -44,8 +45,13 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	uint64_t before = atw_output_rows(o->out);
 	struct row row = { 0 };
 	bool there = r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE;
+	struct atw_region area;
 	int rc;
 
+	if (listing_area(o->list, p->va, p->va + (p->size - 1), &area)) {
+		row.v[C_AREA].s = area.name;
+		row.have |= COL(C_AREA);
+	}
 	row_set(&row, C_ADDRESS, p->va);
 	row_set(&row, C_END, p->end);
 	row_set(&row, C_SIZE, p->size);
@@ -84,12 +90,16 @@ static bool agree(const struct out *o, const struct piece *p)
 {
 	const struct page_run *x = &o->held_run, *y = p->run;
 	const struct piece *h = &o->held;
+	struct atw_region area;
 
 	if (!o->holding || o->split & ATW_SPLIT_EACH || h->end != p->va ||
 	    x->state != y->state || h->has_pa != p->has_pa || x->have != y->have)
 		return false;
 	if (x->state == PAGE_SWAP && x->have & RUN_SWAP &&
 	    (x->swap_type != y->swap_type || h->offset + h->pages != p->offset))
+		return false;
+	/* Where an area begins, a range ends. */
+	if (listing_region(o->list, p->va, &area) && area.first.u > h->va)
 		return false;
 	return (!(o->split & ATW_SPLIT_RIGHTS) || x->rights == y->rights) &&
 	       (!(o->split & ATW_SPLIT_LEVEL) || x->slot == y->slot) &&
@@ -213,8 +223,12 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	char size[16];
 	int status, r = open_task(o, src, &err);
 
-	if (r == ATW_OK && o->prov && o->prov->flags)
+	o->list = l;
+	if (r == ATW_OK) {
 		l->col[C_FLAGS].names = o->prov->flags;
+		l->col[C_AREA].hidden &= !o->is_map;
+		listing_areas(l, o->prov);
+	}
 	output_opts(c, src, &oo);
 	oo.page_shift = l->space->paging.page_shift;
 	for (int i = 1; i < argc && r == ATW_OK; i++)

@@ -293,6 +293,27 @@ size,state
 END
 fi
 
+t "map names the area of each range, and none is in two"
+if [ -n "$why" ]; then skip "$why"; else
+	sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) .... [^ ]* [^ ]* [^ ]* *\(.*\)$/\1 \2 \3/p' \
+		"/proc/$child/maps" >maps
+	run atwalk map live:pagemap --pid "$child" --format csv --columns address,end,area
+	said_err=1
+	sed '1d; s/"//g' "$work/log/out" >got
+	python3 - got maps >want <<'END'
+import csv, sys
+areas = [line.rstrip('\n').split(' ', 2) for line in open(sys.argv[2])]
+areas = [(int(a, 16), int(b, 16), name) for a, b, name in areas]
+for a, b, _ in csv.reader(open(sys.argv[1])):
+    for first, end, name in areas:
+        if first <= int(a, 16) and int(b, 16) <= end:
+            print(a, b, name, sep=',')
+END
+	same got want
+	yes [ "$(wc -l <got)" -gt 1000 ]
+	yes grep -qF ',[heap]' got
+fi
+
 t "forked, half of it written since: one process maps it, or two"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"; else
 	rows cow kcount
