@@ -177,6 +177,7 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 	struct atw_mm mm;
 	struct usage *u;
 	size_t i;
+	int r;
 
 	if (2 * p->usages.n >= p->usages.places && !grow(&p->usages))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -189,9 +190,10 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 		u->mm = t->mm;
 		p->usages.v[i] = u;
 		p->usages.n++;
-		if (atw_mm_open(p->src.kernel, t->mm, &mm, &why) < 0) {
+		r = atw_mm_of(p->src.kernel, t, &mm, &why);
+		if (r < 0)
 			p->unread++;
-		} else {
+		if (r == ATW_OK) {
 			u->have_root = true;
 			u->root = mm.root;
 			u->user_root = mm.user_root;

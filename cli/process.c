@@ -275,7 +275,7 @@ static bool maps(const struct opened *o, const struct atw_task *t, const void *a
 	struct atw_mm mm;
 	bool yes = false, lost = false;
 
-	if (!t->mm || atw_mm_open(o->kernel, t->mm, &mm, unread) < 0 ||
+	if (!t->mm || atw_mm_of(o->kernel, t, &mm, unread) != ATW_OK ||
 	    atw_walk_open(&mm.space, &wo, &w, unread) < 0)
 		return false;
 	while (!yes && atw_walk_next(w, &s, NULL) == ATW_OK) {

@@ -28,6 +28,7 @@ enum {
 	NODES = 1 << 20,         /* ten slots each; vm.max_map_count is 65530 */
 	AREAS = 1 << 24,
 	TRIES = 64,              /* for one area, of a running process */
+	SKIPS = 1000,            /* of those that never held still */
 };
 
 /* Another one after each change, as far as the kernel tells. */
@@ -60,6 +61,7 @@ struct atw_areas {
 	uint64_t next;           /* LIST: the vm_area_struct */
 	struct atw_err unread;
 	bool live, again;        /* again: to be begun anew */
+	unsigned skipped;
 	struct stamp stamp;      /* when this reading began */
 	uint64_t root;           /* what the tree begins with */
 	struct level level[DEPTH];
@@ -444,16 +446,19 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 		    (r == ATW_OK && phase == TREE && path_holds(a)) ||
 		    (r == ATW_END && ++ends == 2))
 			return r;
-		reached = r == ATW_OK ? a->ended : 0;
+		if (r == ATW_OK)
+			reached = a->ended;
 		a->ended = from;
 		a->again = true;
 	}
-	if (!reached) {
+	if (!reached)
+		reached = from + ((uint64_t)1 << a->names.page_shift);
+	a->ended = reached;
+	if (a->skipped++ == SKIPS) {
 		a->phase = DONE;
 		return atw_err_set(err, ATW_E_LIMIT,
 				   "its areas from 0x%" PRIx64 " on never hold still", from);
 	}
-	a->ended = reached;
 	return atw_err_set(err, ATW_E_MISSING, "its areas from 0x%" PRIx64 " to 0x%" PRIx64
 			   " never hold still", from, reached);
 }

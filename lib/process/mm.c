@@ -19,6 +19,7 @@
 
 #include "kernel/kernel.h"
 #include "process/members.h"
+#include "walk/live.h"
 #include "walk/memory.h"
 
 enum { PAGE = 4096, WORDS = 512, HALF = 256 };
@@ -90,32 +91,21 @@ static bool is_isolated(const struct atw_kernel *k, uint64_t root)
 	return kernel && user && mm_is_user_copy(kernel, user, swapper);
 }
 
-/*
- * exit_mmap() takes the tables down when the last user is gone, and the root
- * and the mm_struct itself are free for others after that.
- */
-static int set_guards(const struct members *v, uint64_t mm, uint64_t pgd,
-		      struct atw_space *sp, struct atw_err *err)
+/* A word that is to stay as it is; 0: one that is not to become 0. */
+static int set_guard(const struct members *v, uint64_t base, enum need_member id, uint8_t len,
+		     uint64_t value, struct atw_guard *ret, struct atw_err *err)
 {
-	struct atw_guard *users = &sp->guard[0], *root = &sp->guard[1];
+	struct atw_guard g = {
+		.mask = len == 8 ? UINT64_MAX : UINT32_MAX, .value = value, .len = len,
+		.differs = !value,
+	};
 	uint64_t at;
-	int r;
+	int r = member_at(v, base, id, &at, err);
 
-	if (!atw_source_is_live(sp->mem) || !member_have(v, N_mm_users))
-		return ATW_OK;
-	*users = (struct atw_guard){ .mask = UINT32_MAX, .differs = true };
-	*root = (struct atw_guard){ .mask = UINT64_MAX, .value = pgd };
-	r = member_at(v, mm, N_mm_users, &at, err);
 	if (r == ATW_OK)
-		r = kmem_physical(v->m, at, &users->at, err);
+		r = kmem_physical(v->m, at, &g.at, err);
 	if (r == ATW_OK)
-		r = member_at(v, mm, N_mm_pgd, &at, err);
-	if (r == ATW_OK)
-		r = kmem_physical(v->m, at, &root->at, err);
-	if (r == ATW_OK) {
-		users->len = 4;
-		root->len = 8;
-	}
+		*ret = g;
 	return r;
 }
 
@@ -133,8 +123,15 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		r = member_get(&v, mm, N_mm_pgd, &pgd, err);
 	if (r == ATW_OK)
 		r = kmem_physical(v.m, pgd, &n.root, err);
-	if (r == ATW_OK)
-		r = set_guards(&v, mm, pgd, &n.space, err);
+	/*
+	 * exit_mmap() takes the tables down when the last user is gone; the root
+	 * and the mm_struct itself are free for others after that.
+	 */
+	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users)) {
+		r = set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err);
+		if (r == ATW_OK)
+			r = set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1], err);
+	}
 	if (r < 0)
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	n.isolated = is_isolated(k, n.root.u);
@@ -146,4 +143,42 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		n.space.high.have = false;
 	*ret = n;
 	return ATW_OK;
+}
+
+/* As long as a task has them they are in use; and who is it? */
+static int guard_by_task(const struct members *v, const struct atw_task *t,
+			 struct atw_space *sp, struct atw_err *err)
+{
+	int r = set_guard(v, t->at, N_task_mm, 8, t->mm, &sp->guard[0], err);
+
+	if (r == ATW_OK && t->start)
+		r = set_guard(v, t->at, N_task_start, 8, t->start, &sp->guard[1], err);
+	return r;
+}
+
+int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret,
+	      struct atw_err *err)
+{
+	struct members v = { .n = kernel_needs(k) };
+	struct atw_mm n = { .space = k->own };
+	struct atw_err why = { 0 };
+	int opened = atw_mm_open(k, t->mm, &n, &why);
+	int r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
+
+	if (r == ATW_OK && kmem_is_live(v.m))
+		r = guard_by_task(&v, t, &n.space, &why);
+	if (r == ATW_OK && !atw_mm_lives(&n))
+		return ATW_END;          /* which may be why it was not opened */
+	if (r < 0 || opened < 0) {
+		if (err)
+			*err = why;
+		return why.status;
+	}
+	*ret = n;
+	return ATW_OK;
+}
+
+bool atw_mm_lives(const struct atw_mm *m)
+{
+	return live_space_guarded(&m->space);
 }

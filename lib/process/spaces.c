@@ -54,6 +54,7 @@ static bool add_task(struct spaces *s, struct atw_kernel *k, const struct atw_ta
 	struct atw_err why = { 0 };
 	struct owned_space *o;
 	size_t i;
+	int r;
 
 	if (2 * s->n >= s->places && !grow(s))
 		return false;
@@ -66,8 +67,9 @@ static bool add_task(struct spaces *s, struct atw_kernel *k, const struct atw_ta
 	*o = (struct owned_space){ .at = t->mm };
 	memcpy(o->name, t->name, sizeof(o->name));
 	s->hash[i] = s->n;
-	o->have = atw_mm_open(k, t->mm, &o->mm, &why) == ATW_OK;
-	if (!o->have) {
+	r = atw_mm_of(k, t, &o->mm, &why);
+	o->have = r == ATW_OK;
+	if (r < 0) {
 		s->bad_spaces++;
 		atw_err_wrap(&why, "process %" PRIu32, t->tgid);
 		fault(s, &why);

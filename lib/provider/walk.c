@@ -17,6 +17,7 @@ enum { AHEAD = 8 };
 
 /* What of a task the page tables need; one each, in the order of p.task. */
 struct space {
+	struct atw_task task;    /* that has it */
 	struct atw_mm mm;
 	uint64_t at;             /* of the mm_struct */
 };
@@ -52,7 +53,7 @@ static int add_task(struct walk_provider *w, const struct atw_task *t, struct at
 	if (!array_reserve((void **)&w->space, &w->spaces_cap, w->p.ntasks + 1,
 			   sizeof(*w->space)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	w->space[w->p.ntasks] = (struct space){ .at = t->mm };
+	w->space[w->p.ntasks] = (struct space){ .task = *t, .at = t->mm };
 	k = provider_add_task(&w->p);
 	if (!k)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -134,9 +135,10 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 
 		p->task[kept] = p->task[i];
 		*s = w->space[i];
-		if (atw_mm_open(w->o.kernel, s->at, &s->mm, &why) == ATW_OK)
+		r = atw_mm_of(w->o.kernel, &s->task, &s->mm, &why);
+		if (r == ATW_OK)
 			kept++;
-		else
+		else if (r < 0)
 			provider_cannot(p, p->task[kept].name, &why);
 	}
 	p->ntasks = kept;
@@ -174,6 +176,8 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 	atw_areas_close(w->areas);
 	w->areas = NULL;
 	w->areas_of = task;
+	if (!atw_mm_lives(&w->space[task].mm))
+		return ATW_END;
 	return atw_areas_open(w->o.kernel, w->space[task].at, &w->areas, err);
 }
 

@@ -81,6 +81,18 @@ bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got)
 		((load_word(word, g->len, 0) & g->mask) == g->value) != g->differs);
 }
 
+bool live_space_guarded(const struct atw_space *sp)
+{
+	for (unsigned i = 0; i < GUARDS; i++) {
+		const struct atw_guard *g = &sp->guard[i];
+		uint64_t word = 0;
+
+		if (g->len && !live_guarded(g, &word, atw_read(sp->mem, g->at, &word, g->len, NULL)))
+			return false;
+	}
+	return true;
+}
+
 /* ---- reading ---- */
 
 /* The table, and those behind it that will be asked for next. */
