@@ -236,6 +236,12 @@ static void summary(struct pages *p)
 				p->lost + p->excluded + p->damaged,
 				p->lost + p->excluded + p->damaged == 1 ? "" : "s",
 				p->lost, p->excluded, p->damaged);
+	if (p->unstable)
+		atw_output_note(p->out, "%" PRIu64 " table%s unstable: changed whenever they were read",
+				p->unstable, p->unstable == 1 ? " is" : "s are");
+	if (p->stale)
+		atw_output_note(p->out, "%" PRIu64 " frame%s given back while this was listed: what the kernel says of them is left out",
+				p->stale, p->stale == 1 ? " was" : "s were");
 	if (p->bad)
 		atw_output_note(p->out, "%" PRIu64 " %s bad: reserved bits are set", p->bad,
 				p->bad == 1 ? "entry is" : "entries are");
@@ -371,6 +377,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (argc < 1)
 		return complain_usage("pages", "SOURCE is missing");
 	status = open_pages(c, argv[0], &o->space, &src);
+	p.live = !status && atw_source_is_live(src.source);
 	if (status)
 		return status;
 	p.sums = p.quiet && needs_sums(c, o->totals);
@@ -386,7 +393,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		r = atw_output_open(&oo, &p.schema, &p.out, &err);
 	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
-	status = p.lost + p.excluded + p.damaged + p.unread ? EXIT_PARTIAL :
+	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK)
 		summary(&p);

@@ -65,13 +65,14 @@ struct pages {
 	bool totals;                     /* --totals */
 	struct page_sum total;           /* of the process that is being listed */
 	bool headings;
+	bool live;
 	const char *areas;               /* --areas, or NULL */
 	struct address *range;           /* parts of the address space; none: all */
 	size_t nranges;
 
 	/* What was listed. */
 	uint64_t processes, mapped, swapped, other, absent;
-	uint64_t lost, excluded, damaged, bad, unread, pageless;
+	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 };
 
 /* An area that is being listed, or what lies outside of all. */

@@ -92,7 +92,7 @@ static const uint8_t state_of[] = {
 	[PAGE_DEVICE] = STATE_DEVICE, [PAGE_MARKER] = STATE_MARKER,
 	[PAGE_GUARD] = STATE_GUARD, [PAGE_LOST] = STATE_LOST,
 	[PAGE_EXCLUDED] = STATE_EXCLUDED, [PAGE_DAMAGED] = STATE_LOST,
-	[PAGE_BAD] = STATE_BAD,
+	[PAGE_UNSTABLE] = STATE_UNSTABLE, [PAGE_BAD] = STATE_BAD,
 };
 
 /* ---- swap ---- */
@@ -131,6 +131,10 @@ static int ask(struct pages *p, const struct page_run *run, uint32_t i, uint64_t
 
 	if (r == ATW_E_DAMAGED)
 		provider_cannot(p->prov, "struct pages", &why);
+	if (r == ATW_OK && p->live && provider_is_stale(ret)) {
+		p->stale++;
+		ret->have = 0;
+	}
 	return r;
 }
 
@@ -322,7 +326,8 @@ static int no_answer(struct pages *p, struct page_area *a, const struct page_run
 	struct page_row r = a->row;
 
 	*(run->state == PAGE_EXCLUDED ? &p->excluded : run->state == PAGE_DAMAGED ? &p->damaged :
-	  run->state == PAGE_LOST ? &p->lost : &p->bad) +=
+	  run->state == PAGE_UNSTABLE ? &p->unstable : run->state == PAGE_LOST ? &p->lost :
+	  &p->bad) +=
 		run->state == PAGE_BAD ? run->count : 1;
 	page_set(&r, P_STATE, state_of[run->state]);
 	if (run->have & RUN_LEVEL)

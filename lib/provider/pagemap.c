@@ -28,6 +28,7 @@ static int add_task(struct pagemap *m, uint32_t pid, const struct proc_stat *st,
 	if (!t)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	t->pid = pid;
+	t->start = st->start;
 	memcpy(t->name, st->name, sizeof(t->name));
 	return ATW_OK;
 }
@@ -121,9 +122,10 @@ void pagemap_leave(struct pagemap *m)
 }
 
 /* What is listed of it is what it has now. */
-int pagemap_enter(struct pagemap *m, uint32_t pid, struct atw_err *err)
+int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err)
 {
 	struct procmaps_area a;
+	struct proc_stat st;
 	char path[48];
 	size_t pos = 0;
 	int r;
@@ -160,15 +162,18 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, struct atw_err *err)
 		return ATW_END;
 	if (r < 0)
 		return r;
+	/* Another one may have its number by now. */
+	if (!m->nareas || (start && (proc_stat(pid, &st, NULL) < 0 || st.start != start)))
+		return ATW_END;
 	m->pid = pid;
-	return m->nareas ? ATW_OK : ATW_END;
+	return ATW_OK;
 }
 
 static int pagemap_areas_open(struct provider *p, size_t task, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 
-	return pagemap_enter(m, p->task[task].pid, err);
+	return pagemap_enter(m, p->task[task].pid, p->task[task].start, err);
 }
 
 static int pagemap_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
@@ -206,7 +211,7 @@ static int pagemap_pages_open(struct provider *p, size_t task, uint64_t first, u
 			      struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
-	int r = m->pid == p->task[task].pid ? ATW_OK : pagemap_enter(m, p->task[task].pid, err);
+	int r = m->pid == p->task[task].pid ? ATW_OK : pagemap_enter(m, p->task[task].pid, p->task[task].start, err);
 
 	if (r == ATW_OK)
 		pagemap_runs_begin(m, first, last);
@@ -241,7 +246,7 @@ static int pagemap_count(struct provider *p, struct atw_err *err)
 	if (r != ATW_OK)
 		return r < 0 ? r : ATW_OK;
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
-		if (pagemap_enter(m, pid[i], NULL) == ATW_OK)
+		if (pagemap_enter(m, pid[i], 0, NULL) == ATW_OK)
 			r = count_one(m, err);
 	pagemap_leave(m);
 	p->counted = r == ATW_OK;

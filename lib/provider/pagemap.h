@@ -70,7 +70,7 @@ static inline struct pagemap *pagemap_of(struct provider *p)
 /* ---- pagemap.c: whose pages ---- */
 
 /* What is listed of a process is what it has now: its areas, and m->fd. */
-int pagemap_enter(struct pagemap *m, uint32_t pid, struct atw_err *err);
+int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err);
 void pagemap_leave(struct pagemap *m);
 
 /* ---- pagemap_runs.c: which pages ---- */

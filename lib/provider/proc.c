@@ -22,7 +22,7 @@
 
 /* ---- processes ---- */
 
-/* "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th. */
+/* "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th, its beginning the 22nd. */
 int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 {
 	const char *s = text.data, *open = memchr(s, '(', text.len);
@@ -41,10 +41,14 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 		if (!p)
 			return ATW_E_FORMAT;
 	}
-	p++;
-	e = memchr(p, ' ', (size_t)(end - p));
-	if (!e || !num_dec(p, (size_t)(e - p), &flags))
+	e = p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+	if (!e || !num_dec(p + 1, (size_t)(e - p - 1), &flags))
 		return ATW_E_FORMAT;
+	for (unsigned i = 9; p && i < 22; i++)
+		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+	e = p && p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+	if (e)
+		num_dec(p + 1, (size_t)(e - p - 1), &st.start);
 	/* PF_KTHREAD, PF_EXITING: include/linux/sched.h. */
 	st.kernel = flags & (0x200000 | 0x4);
 	*ret = st;

@@ -12,6 +12,7 @@
 struct proc_stat {
 	char name[17];
 	bool kernel;             /* a kernel thread, or one that has ended */
+	uint64_t start;          /* when it began: numbers are given again. 0: not told */
 };
 
 /* ATW_E_MISSING: there is no process `pid`; ATW_E_FORMAT: not such a line. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "kernel/kpf.h"
 
 struct page_task *provider_add_task(struct provider *p)
 {
@@ -43,4 +44,14 @@ void provider_close(struct provider *p)
 	counts_deinit(&p->counts);
 	free(p->task);
 	p->ops->close(p);
+}
+
+bool provider_is_stale(const struct frame_facts *f)
+{
+	/* What no process can map. */
+	const uint64_t others = kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) |
+				kpf(KPF_PGTABLE);
+
+	return (f->have & FACT_FLAGS && f->page.flags & others) ||
+	       (f->have & FACT_REFS && !f->page.refcount);
 }

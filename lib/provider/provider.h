@@ -17,6 +17,7 @@ enum page_state {
 	PAGE_ABSENT, PAGE_PRESENT, PAGE_PROTNONE, PAGE_SWAP, PAGE_MIGRATION,
 	PAGE_POISON, PAGE_DEVICE, PAGE_MARKER, PAGE_GUARD,
 	PAGE_LOST, PAGE_EXCLUDED, PAGE_DAMAGED,  /* no table to ask */
+	PAGE_UNSTABLE,           /* it changed whenever it was read */
 	PAGE_BAD,
 };
 
@@ -24,6 +25,7 @@ enum page_state {
 struct page_task {
 	uint32_t pid;
 	char name[17];
+	uint64_t start;          /* when it began, for the provider; 0: not known */
 	bool shared;             /* its address space is one of those before it */
 };
 
@@ -140,6 +142,11 @@ struct provider {
 struct page_task *provider_add_task(struct provider *p);
 void provider_cannot(struct provider *p, const char *what, const struct atw_err *err);
 enum page_state provider_soft_state(enum atw_soft what);
+/*
+ * Of a running kernel: has the frame been given back, or to others, since the
+ * entry that leads to it was read? What is said of it then is not of that page.
+ */
+bool provider_is_stale(const struct frame_facts *f);
 /* NULL is fine. */
 void provider_close(struct provider *p);
 

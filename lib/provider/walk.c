@@ -274,7 +274,8 @@ static int walk_pages_next(struct provider *p, const struct page_run **ret,
 	*ret = r;
 	if (s->loss) {
 		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
-			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED : PAGE_LOST;
+			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED :
+			   s->loss == ATW_LOST_UNSTABLE ? PAGE_UNSTABLE : PAGE_LOST;
 		r->have = RUN_LEVEL;
 		r->table = s->pa;
 		if (s->loss == ATW_LOST_DAMAGED)

@@ -17,6 +17,9 @@ TEST(names_may_hold_anything)
 	CHECK_EQ(parse("12 (a) S (b c) S 1 12 12 0 -1 4194560 1 2 3", &st), ATW_OK);
 	CHECK_STR(st.name, "a) S (b c");
 	CHECK(!st.kernel);
+	CHECK_EQ(st.start, 0);
+	CHECK_EQ(parse("7 (a) S 1 7 7 0 -1 0 10 11 12 13 14 15 16 17 18 19 20 21 2233 24", &st), ATW_OK);
+	CHECK_EQ(st.start, 2233);
 	CHECK_EQ(parse("2 (kthreadd) S 0 0 0 0 -1 2129984 0", &st), ATW_OK);
 	CHECK(st.kernel);
 	CHECK_EQ(parse("9 (x) Z 1 9 9 0 -1 4 0", &st), ATW_OK);
