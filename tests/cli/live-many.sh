@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The running kernel with very many processes, all of this test's own.
+# ATWALK_CROWD: how many.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+crowd=${ATWALK_CROWD:-5000}
+[ -z "${WRAP:-}" ] || crowd=100
+child=''
+# shellcheck disable=SC2317 # by the trap
+end() {
+	exec 8>&- 9<&-
+	[ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>"$work/log/kill"
+	rm -rf "$work"
+}
+trap end EXIT
+
+mkfifo in out
+"$built/tests/tools/crowd" "$crowd" <in >out 2>"$work/log/crowd" &
+child=$!
+exec 8>in 9<out
+read -r -t 100 shared own parent <&9 || crowd=0
+
+for way in live:bpf live:pagemap; do
+	t "$way: each process counts once"
+	if [ "$crowd" = 0 ]; then
+		skip "so many processes are not allowed: $(cat "$work/log/crowd")"
+	elif ! atwalk pages $way --pid "$parent" --address "$own" --format csv \
+		--columns physical >"$work/log/own" 2>&1 || ! grep -q 0x "$work/log/own"; then
+		skip "$(head -n 1 "$work/log/own")"
+	else
+		run atwalk pages $way --pid "$parent" --address "$shared" --format csv \
+			--columns address,count,kcount
+		status 0
+		out <<END
+address,count,kcount
+0x$(printf %016x "$shared"),$crowd,$crowd
+END
+		run atwalk pages $way --pid "$parent" --address "$own" --format csv \
+			--columns address,count,kcount
+		out <<END
+address,count,kcount
+0x$(printf %016x "$own"),1,1
+END
+	fi
+
+	t "$way: totals of all of them"
+	if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then
+		skip "as above"
+	else
+		# Others end meanwhile, and are no matter of this test.
+		atwalk pages $way "$shared+1000" "$own+1000" --totals --format csv --filter task=crowd \
+			--columns size,mapped,private,shared,pss,uss >rows 2>err
+		sort rows | uniq -c | sed 's/^ *//' >counted
+		run cat counted
+		out <<END
+$crowd 8192,8192,4096,4096,$((4096 + 4096 / crowd)),4096
+1 size,mapped,private,shared,pss,uss
+END
+	fi
+done
+
+t "ps lists them all"
+if [ "$crowd" = 0 ]; then skip "as above"; else
+	run atwalk ps live:bpf --filter task=crowd --format csv --columns pid
+	rc=0 said_err=1
+	sort -u "$work/log/out" | grep -c '[0-9]' >counted
+	run cat counted
+	out <<END
+$crowd
+END
+fi
+
+finish
