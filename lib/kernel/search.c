@@ -156,6 +156,14 @@ static int in_range(struct search *s, uint64_t first, uint64_t end)
 	return r;
 }
 
+bool search_live_image(struct atw_source *mem, uint64_t *start, uint64_t *end)
+{
+	uint64_t len;
+
+	return atw_fact_u64(mem, "image.start", start) == ATW_OK &&
+	       atw_fact_u64(mem, "image.len", &len) == ATW_OK && add_u64(*start, len, end);
+}
+
 int search_memory(struct atw_source *mem, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg)
 {
@@ -172,7 +180,7 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 {
 	_auto_free char *window = malloc(WINDOW);
 	struct search s = { k->mem, what, len, align, fn, arg, 0, window };
-	uint64_t end = 0;
+	uint64_t start, end = 0;
 	struct kmem *m;
 	atw_pa text = ATW_PA(0);
 	int r = 0;
@@ -180,7 +188,7 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 	if (!window)
 		return ATW_E_NOMEM;
 	if (atw_source_is_live(k->mem))
-		return 0;
+		return search_live_image(k->mem, &start, &end) ? in_range(&s, start, end) : 0;
 	if (k->stext && kernel_kmem(k, &m, NULL) == ATW_OK &&
 	    kmem_physical(m, k->stext, &text, NULL) == ATW_OK) {
 		end = text.u + IMAGE_MAX;

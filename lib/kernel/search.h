@@ -16,12 +16,14 @@ typedef int search_fn(void *arg, atw_pa at, struct search *s);
 
 /*
  * Every place at a multiple of `align` (1, 4 with at least 4 bytes, 8 with at
- * least 8) that has the `len` bytes of `what`. 0 when fn took none. Running
- * machines are not searched.
+ * least 8) that has the `len` bytes of `what`. 0 when fn took none. Of a running
+ * machine only the kernel's image is searched, if the source knows where it is.
  */
 int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg);
-/* The same without a kernel: all of memory. */
+/* Where that image lies, as the source has it; false: it does not say. */
+bool search_live_image(struct atw_source *mem, uint64_t *start, uint64_t *end);
+/* The same without a kernel: all of memory, and nothing of a running machine. */
 int search_memory(struct atw_source *mem, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg);
 /* Places of types are multiples of 4 in every kernel (scripts/link-vmlinux.sh). */

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "format/kallsyms.h"
 #include "kernel/kernel.h"
+#include "kernel/search.h"
 #include "kernel/vmfile.h"
 #include "walk/memory.h"
 
@@ -26,7 +27,7 @@ struct kernel_symbols {
 /* Far more than any kernel has; what follows a table is read and not looked at. */
 #define TABLE_MAX (UINT64_C(16) << 20)
 #define IMAGE_MAX (UINT64_C(64) << 20)
-enum { SYMBOLS_MAX = 8 * 1024 * 1024 };
+enum { SYMBOLS_MAX = 8 * 1024 * 1024, PIECE = 1024 * 1024 };
 
 /* ---- where VMCOREINFO says ---- */
 
@@ -96,24 +97,29 @@ static int from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
 
 /*
  * The image lies in one piece of physical memory. What is missing of it stays
- * zero: tables do not consist of zeroes.
+ * zero: tables do not consist of zeroes. What lies behind it is read as well, but
+ * not of a running machine.
  */
 static int read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
 		      struct atw_blob *ret, struct atw_err *err)
 {
 	const void *p = memory_lent(k->mem, pa, IMAGE_MAX, NULL);
-	uint64_t off = 0, end = 0;
+	uint64_t off = 0, end = 0, start, max = IMAGE_MAX;
 
 	if (p) {
 		*ret = (struct atw_blob){ p, IMAGE_MAX };
 		return ATW_OK;
 	}
-	s->image = calloc(1, IMAGE_MAX);
+	if (search_live_image(k->mem, &start, &end) && end > pa.u && end - pa.u < max)
+		max = end - pa.u;
+	end = 0;
+	s->image = calloc(1, max);
 	if (!s->image)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	while (off < IMAGE_MAX) {
+	while (off < max) {
+		/* In pieces: one page that fails to be read costs the piece again. */
 		ssize_t got = atw_read(k->mem, ATW_PA(pa.u + off), s->image + off,
-				       IMAGE_MAX - off, NULL);
+				       max - off < PIECE ? max - off : PIECE, NULL);
 
 		if (got > 0)
 			end = off += (uint64_t)got;
@@ -149,10 +155,12 @@ static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols 
 {
 	struct kallsyms_tables t;
 	struct atw_blob image = { NULL, 0 };
+	uint64_t start, end;
 	atw_pa pa;
 	int r;
 
-	if (atw_source_is_live(k->mem) || !k->stext)
+	if (!k->stext || (atw_source_is_live(k->mem) &&
+			  !search_live_image(k->mem, &start, &end)))
 		return ATW_E_MISSING;
 	r = kmem_physical(m, k->stext, &pa, err);
 	if (r == ATW_OK)

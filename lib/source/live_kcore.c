@@ -29,6 +29,7 @@
 enum {
 	HEAD_FIRST = 4096,               /* most kernels' headers fit into twice that */
 	HEAD_MAX = 16 * 1024 * 1024,
+	READ_MAX = 256 * 1024,
 };
 
 #define NOWHERE UINT64_MAX               /* p_paddr of what is no RAM */
@@ -39,7 +40,9 @@ struct kcore {
 	struct extents ram;              /* with offsets of the file */
 	uint8_t *head;                   /* ELF header, program headers, notes */
 	struct atw_vmcoreinfo vmcoreinfo;
-	unsigned segments;               /* that are RAM */
+	unsigned segments;               /* with a physical address */
+	bool addressed;                  /* one that is not 0 */
+	uint64_t image, image_len;       /* the kernel's own; len 0: not known */
 	size_t page;
 };
 
@@ -194,29 +197,62 @@ static int take_load(struct kcore *k, const struct elf_phdr *ph,
 	return r;
 }
 
+/*
+ * The kernel's image is RAM, so it has a second segment where the CPU runs it.
+ * What the kernel has given up of it is not mapped there, and may be anything
+ * now: whatever segments have the same bytes, this one comes last.
+ */
+static bool is_image(const struct elf_phdr *ph, uint64_t stext)
+{
+	return stext && stext - ph->vaddr < ph->filesz;
+}
+
+static int take_loads(struct kcore *k, const struct elf *e, uint64_t stext, bool image,
+		      const struct extents *ram, struct atw_err *err)
+{
+	for (uint32_t i = 0; i < e->phnum; i++) {
+		struct elf_phdr ph = elf_phdr(e, i);
+		int r;
+
+		if (ph.type != ELF_PT_LOAD || ph.paddr == NOWHERE ||
+		    is_image(&ph, stext) != image)
+			continue;
+		r = take_load(k, &ph, ram, err);
+		if (r < 0) {
+			atw_err_wrap(err, "program header %u", i);
+			return r;
+		}
+		k->segments++;
+		k->addressed |= ph.paddr != 0;
+		if (image) {
+			k->image = ph.paddr;
+			k->image_len = ph.filesz;
+		}
+	}
+	return ATW_OK;
+}
+
 static int take_segments(struct kcore *k, const struct elf *e,
 			 const struct extents *ram, struct atw_err *err)
 {
-	bool addressed = false;
-	int r = ATW_OK;
+	uint64_t stext = 0;
+	int r;
 
-	for (uint32_t i = 0; i < e->phnum && r == ATW_OK; i++) {
+	for (uint32_t i = 0; i < e->phnum; i++) {
 		struct elf_phdr ph = elf_phdr(e, i);
 
-		if (ph.type == ELF_PT_NOTE) {
+		if (ph.type == ELF_PT_NOTE)
 			take_notes(k, e, &ph);
-		} else if (ph.type == ELF_PT_LOAD && ph.paddr != NOWHERE) {
-			k->segments++;
-			addressed |= ph.paddr != 0;
-			r = take_load(k, &ph, ram, err);
-		}
-		if (r < 0)
-			atw_err_wrap(err, "program header %u", i);
 	}
+	if (k->vmcoreinfo.len)
+		atw_vmcoreinfo_u64(&k->vmcoreinfo, "SYMBOL(_stext)", &stext);
+	r = take_loads(k, e, stext, false, ram, err);
+	if (r == ATW_OK)
+		r = take_loads(k, e, stext, true, ram, err);
 	if (r < 0)
 		return r;
 	/* Older kernels leave it at 0 in every one. */
-	if (!addressed)
+	if (!k->addressed)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "does not say where its memory lies (Linux 4.11 does)");
 	r = extents_build(&k->ram, err);
@@ -256,7 +292,10 @@ static void kcore_close(struct atw_source *s)
 	s->impl = NULL;
 }
 
-/* The rest of a page is read alone where a page of the run cannot be read. */
+/*
+ * The kernel gives nothing of a read if any page of it cannot be read: then the
+ * rest of the first page is read alone. So that this costs little, no read is long.
+ */
 static ssize_t kcore_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 			  struct atw_err *err)
 {
@@ -272,6 +311,8 @@ static ssize_t kcore_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 	left = e->len - (pa.u - e->start);
 	if (len > left)
 		len = (size_t)left;
+	if (len > READ_MAX)
+		len = READ_MAX;
 	n = pread_full(k->fd, buf, len, at);
 	if (n < 0 && errno == EFAULT && len > piece)
 		n = pread_full(k->fd, buf, piece, at);
@@ -314,15 +355,16 @@ static int kcore_fact(struct atw_source *s, const char *key, struct atw_blob *re
 
 	if (!strncmp(key, "pid.", 4))
 		return process_fact(key, ret);
-	if (!strcmp(key, "way")) {
+	if (!strcmp(key, "way"))
 		*ret = (struct atw_blob){ "kcore", 5 };
-		return ATW_OK;
-	}
-	if (strcmp(key, "vmcoreinfo"))
+	else if (!strcmp(key, "vmcoreinfo") && k->vmcoreinfo.len)
+		*ret = (struct atw_blob){ k->vmcoreinfo.text, k->vmcoreinfo.len };
+	else if (!strcmp(key, "image.start") && k->image_len)
+		*ret = (struct atw_blob){ &k->image, sizeof(k->image) };
+	else if (!strcmp(key, "image.len") && k->image_len)
+		*ret = (struct atw_blob){ &k->image_len, sizeof(k->image_len) };
+	else
 		return live_host_fact(&k->host, key, ret);
-	if (!k->vmcoreinfo.len)
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ k->vmcoreinfo.text, k->vmcoreinfo.len };
 	return ATW_OK;
 }
 

@@ -112,3 +112,41 @@ TEST(memory_full_of_it_is_bounded)
 	CHECK(p.n <= 10000);
 	mem_free(m);
 }
+
+/* ---- a running machine ---- */
+
+static int live_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	static const uint64_t start = 0x2000, len = 0x1000;
+
+	(void)s;
+	if (strncmp(key, "image.", 6))
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ strcmp(key, "image.len") ? &start : &len, 8 };
+	return ATW_OK;
+}
+
+TEST(of_a_running_machine_the_image_alone)
+{
+	struct memory *m = memory();
+	struct atw_source_ops ops = *m->s.ops;
+	struct atw_kernel k = { .mem = &m->s };
+	struct places p = { 0 };
+
+	ops.live = true;
+	m->s.ops = &ops;
+	mem_put(m, 0x1ff8, "needle00", 8);
+	mem_put(m, 0x2ff8, "needle00", 8);
+	mem_put(m, 0x3000, "needle00", 8);
+	/* It does not say where the image is. */
+	CHECK_EQ(search_kernel(&k, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(p.n, 0);
+	CHECK_EQ(m->reads, 0);
+	ops.fact = live_fact;
+	CHECK_EQ(search_kernel(&k, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(p.n, 1);
+	CHECK_EQ(p.at[0], 0x2ff8);
+	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(p.n, 1);
+	mem_free(m);
+}

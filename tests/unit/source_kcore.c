@@ -10,12 +10,17 @@
 #include "source/live_kcore.h"
 #include "unit/image.h"
 
-enum { RAM = 1, TEXT, VMALLOC, HIGH, SEGMENTS };
+enum { TEXT = 1, RAM, VMALLOC, HIGH, SEGMENTS };
 enum { AT_NOTES = EHDR64 + (SEGMENTS + 1) * PHDR64 };
 
-static const char info[] = "OSRELEASE=6.12.0\nPAGESIZE=4096\nBUILD-ID=\n";
+enum { OFFSET = 8, VADDR = 16, PADDR = 24, FILESZ = 32 };
 
-/* RAM 0x1000-0x4000 and 0x100000-0x102000; the text is a part of the first. */
+static const char info[] = "OSRELEASE=6.12.0\nPAGESIZE=4096\nSYMBOL(_stext)=ffffffff81000100\n";
+
+/*
+ * RAM 0x1000-0x4000 and 0x100000-0x102000; the image is a part of the first, and
+ * its segment, which is the first one, has other bytes.
+ */
 static void whole(struct image *im, size_t padding)
 {
 	size_t at = AT_NOTES, data;
@@ -39,7 +44,8 @@ static void whole(struct image *im, size_t padding)
 	fill(im, data + 0x1000, 0x1000, 'b');
 	fill(im, data + 0x2000, 0x1000, 'c');
 	fill(im, data + 0x4000, 0x2000, 'd');
-	fill(im, data + 0x8000, 0x1000, 'b');
+	put_le(im, EHDR64 + TEXT * PHDR64 + VADDR, 8, UINT64_C(0xffffffff81000000));
+	fill(im, data + 0x8000, 0x1000, 'x');
 }
 
 /* A segment of `im` with another number in it. */
@@ -47,8 +53,6 @@ static void set(struct image *im, int segment, size_t member, uint64_t v)
 {
 	put_le(im, EHDR64 + (size_t)segment * PHDR64 + member, 8, v);
 }
-
-enum { OFFSET = 8, PADDR = 24, FILESZ = 32 };
 
 static struct atw_source *open_image(struct image *im, size_t len,
 				     const struct extents *ram, struct atw_err *err)
@@ -128,7 +132,7 @@ TEST(tells_facts)
 	struct atw_source *s;
 	struct atw_blob b;
 	struct utsname u;
-	uint64_t cpus;
+	uint64_t cpus, at;
 
 	uname(&u);
 	/* The notes alone are longer than what is read first. */
@@ -141,6 +145,10 @@ TEST(tells_facts)
 	CHECK(b.len == strlen(u.machine) && !memcmp(b.data, u.machine, b.len));
 	CHECK_EQ(atw_fact(s, "release", &b), ATW_OK);
 	CHECK_EQ(b.len, strlen(u.release));
+	CHECK_EQ(atw_fact_u64(s, "image.start", &at), ATW_OK);
+	CHECK_EQ(at, 0x2000);
+	CHECK_EQ(atw_fact_u64(s, "image.len", &at), ATW_OK);
+	CHECK_EQ(at, 0x1000);
 	CHECK_EQ(atw_fact_u64(s, "cpus", &cpus), ATW_OK);
 	CHECK_EQ(cpus, sysconf(_SC_NPROCESSORS_ONLN));
 	CHECK_EQ(atw_fact(s, "pid.1.mm", &b), ATW_E_MISSING);
@@ -190,7 +198,7 @@ TEST(says_why_not)
 	set(&im, RAM, PADDR, UINT64_MAX - 4096);
 	CHECK(!open_image(&im, im.len, NULL, &err));
 	CHECK_EQ(err.status, ATW_E_DAMAGED);
-	CHECK(strstr(err.text, "program header 1: physical 0xffffffffffffefff"));
+	CHECK(strstr(err.text, "program header 2: physical 0xffffffffffffefff"));
 	set(&im, RAM, PADDR, 0x1000);
 	/* Not an offset that a file can have. */
 	set(&im, RAM, OFFSET, (uint64_t)INT64_MAX - 16);
