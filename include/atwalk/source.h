@@ -86,6 +86,7 @@ struct atw_source_ops {
 	 *   "stored"                  8 bytes: size of the file or files
 	 *   "truncated", "damaged"    what is wrong with the file, a sentence
 	 *   "image.start", "image.len" 8 bytes: the kernel's image, physical (live)
+	 *   "btf"                     the kernel's types (live)
 	 *   "init_task"               8 bytes: the first task's virtual address (live)
 	 *   "pid.N.mm"                8 bytes: virtual address of a process's
 	 *                             mm_struct (live)

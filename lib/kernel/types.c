@@ -121,12 +121,12 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	struct atw_blob blob;
 	int r;
 
+	if (by_symbol(k, t, &named) == ATW_OK)
+		return ATW_OK;
 	if (atw_fact(k->mem, "btf", &blob) == ATW_OK) {
 		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
 		return try_blob(t, blob, err);
 	}
-	if (by_symbol(k, t, &named) == ATW_OK)
-		return ATW_OK;
 	/* A file of this very kernel is surer than what lies about in memory. */
 	if (f && f->matched)
 		return by_file(k, t, err);

@@ -135,6 +135,10 @@ int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel does not accept the BPF program: %.200s",
 				   last_words(log));
+	/* Without a word of the verifier's: it knows no programs of this type. */
+	if (errno == EINVAL)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this kernel has no BPF programs that run when they are asked to (Linux 5.14 has)");
 	return refused("loading a program", errno, err);
 }
 
@@ -184,6 +188,20 @@ static int load_reader(int map, struct atw_err *err)
 	return live_bpf_load(insns, ARRAY_SIZE(insns), err);
 }
 
+/*
+ * Before 5.11 a map counts as locked memory, of which root may have little as
+ * well: then it is not the map that is worth complaining of.
+ */
+static int no_map(int e, struct atw_err *err)
+{
+	const struct bpf_insn nothing[] = { SET(R0, 0), EXIT() };
+	int fd = e == EPERM ? live_bpf_load(nothing, ARRAY_SIZE(nothing), err) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd == ATW_E_UNSUPPORTED ? fd : refused("making a map", e, err);
+}
+
 int live_bpf_open(struct live_bpf *ret, struct atw_err *err)
 {
 	struct live_bpf b = { .map = -1, .prog = -1 };
@@ -202,7 +220,7 @@ int live_bpf_open(struct live_bpf *ret, struct atw_err *err)
 	strcpy(a.map_name, "atwalk");
 	b.map = (int)sys_bpf(BPF_MAP_CREATE, &a);
 	if (b.map < 0)
-		return refused("making a map", errno, err);
+		return no_map(errno, err);
 	area = mmap(NULL, sizeof(struct live_area), PROT_READ | PROT_WRITE, MAP_SHARED,
 		    b.map, 0);
 	if (area == MAP_FAILED) {

@@ -42,6 +42,7 @@ struct direct {
 	void *vmcoreinfo;
 	size_t vmcoreinfo_len;
 	struct live_host host;
+	struct live_btf btf;     /* read when it is asked for */
 	uint64_t init_task;      /* 0: not looked for yet */
 	struct process *processes;
 };
@@ -149,6 +150,7 @@ static void direct_close(struct atw_source *s)
 	}
 	live_tasks_close(&l->tasks);
 	live_bpf_close(&l->bpf);
+	live_btf_close(&l->btf);
 	extents_deinit(&l->ram);
 	free(l->vmcoreinfo);
 	free(l);
@@ -309,6 +311,15 @@ static int init_fact(struct direct *l, struct atw_blob *ret)
 	return ATW_OK;
 }
 
+/* Symbols name the place of the types in memory in few kernels, too. */
+static int btf_fact(struct direct *l, struct atw_blob *ret)
+{
+	if (!l->btf.bytes.len && live_btf_read(&l->btf, NULL) < 0)
+		return ATW_E_MISSING;
+	*ret = l->btf.bytes;
+	return ATW_OK;
+}
+
 static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct direct *l = s->impl;
@@ -319,6 +330,8 @@ static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *r
 		*ret = (struct atw_blob){ "bpf", 3 };
 	else if (!strcmp(key, "init_task"))
 		return init_fact(l, ret);
+	else if (!strcmp(key, "btf"))
+		return btf_fact(l, ret);
 	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
 		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
 					  l->vmcoreinfo_len };

@@ -158,6 +158,38 @@ int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* ---- types ---- */
+
+enum { BTF_MAX = 64 * 1024 * 1024 };
+
+int live_btf_read(struct live_btf *ret, struct atw_err *err)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+	struct live_btf b = { 0 };
+	int r = ATW_OK;
+
+	/* Since 6.16 it can be mapped; a read gives 4 KiB at a time. */
+	if (file_open(path, &b.file, NULL) < 0)
+		r = live_file_all(path, BTF_MAX, &b.copy, err);
+	if (r == ATW_E_MISSING)
+		r = atw_err_set(err, ATW_E_UNSUPPORTED,
+				"this kernel does not describe its types (no %s: CONFIG_DEBUG_INFO_BTF)",
+				path);
+	b.bytes = b.file.map.data ? b.file.map : (struct atw_blob){ b.copy.data, b.copy.len };
+	if (r == ATW_OK)
+		*ret = b;
+	else
+		live_btf_close(&b);
+	return r;
+}
+
+void live_btf_close(struct live_btf *b)
+{
+	file_close(&b->file);
+	buf_deinit(&b->copy);
+	*b = (struct live_btf){ 0 };
+}
+
 /* ---- how to be allowed more ---- */
 
 bool live_in_user_namespace(void)

@@ -6,6 +6,7 @@
 #include <atwalk/base.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "source/extents.h"
 
 /* The beginning of a file as a text, without the newline at its end. */
@@ -23,6 +24,17 @@ int live_ram(struct extents *ret, struct atw_err *err);
 
 /* Where VMCOREINFO's note lies: /sys/kernel/vmcoreinfo. */
 int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err);
+
+/* The kernel's own types, as it shows them in a file. */
+struct live_btf {
+	struct file file;        /* mapped */
+	struct buf copy;         /* or read */
+	struct atw_blob bytes;
+};
+
+int live_btf_read(struct live_btf *ret, struct atw_err *err);
+/* Fine on a zeroed struct. */
+void live_btf_close(struct live_btf *b);
 
 /* Are we in one, where capabilities are of no use to look at the machine? */
 bool live_in_user_namespace(void);

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "format/btf.h"
 #include "source/live_file.h"
 #include "source/live_host.h"
@@ -26,7 +25,6 @@ enum {
 	PF_KTHREAD = 0x00200000,         /* include/linux/sched.h */
 	TRIES = 16,
 	TASKS_MAX = 4 * 1024 * 1024,     /* PID_MAX_LIMIT */
-	BTF_MAX = 64 * 1024 * 1024,
 };
 
 /* ---- types ---- */
@@ -63,30 +61,19 @@ static int find_types(const struct btf *b, struct live_types *ret, struct atw_er
 
 int live_types_read(struct live_types *ret, struct atw_err *err)
 {
-	static const char path[] = "/sys/kernel/btf/vmlinux";
-	struct file f = { 0 };
-	struct buf copy = { 0 };
+	struct live_btf f = { 0 };
 	struct btf b = { 0 };
-	int r = ATW_OK;
+	int r = live_btf_read(&f, err);
 
-	/* Since 6.16 it can be mapped; a read gives 4 KiB at a time. */
-	if (file_open(path, &f, NULL) < 0)
-		r = live_file_all(path, BTF_MAX, &copy, err);
-	if (r == ATW_E_MISSING)
-		r = atw_err_set(err, ATW_E_UNSUPPORTED,
-				"this kernel does not describe its types (no %s: CONFIG_DEBUG_INFO_BTF)",
-				path);
 	if (r == ATW_OK) {
-		r = btf_init(&b, f.map.data ? f.map : (struct atw_blob){ copy.data, copy.len },
-			     err);
+		r = btf_init(&b, f.bytes, err);
 		if (r == ATW_OK)
 			r = find_types(&b, ret, err);
 		if (r < 0)
-			atw_err_wrap(err, "%s", path);
+			atw_err_wrap(err, "the kernel's types");
 	}
 	btf_deinit(&b);
-	buf_deinit(&copy);
-	file_close(&f);
+	live_btf_close(&f);
 	return r;
 }
 
