@@ -88,7 +88,7 @@ if [ $rc -ne 0 ]; then
 	*) why='' ;;             # a failure of ours: let the tests show it
 	esac
 fi
-[ "$(uname -m)" = x86_64 ] || why="--pid is for x86_64 only in this version"
+[ "$(getconf PAGESIZE)" -eq 4096 ] || why="this test counts in pages of 4 KiB"
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 
 # A child with memory of every kind, which then sleeps: "NAME START LENGTH".

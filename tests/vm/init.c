@@ -5,6 +5,7 @@
  *
  *	atwalk.crash	once idle, wait for a word on the port "control" and
  *			crash into a kernel loaded before (see init-vmcore.c)
+ *	atwalk.live	run atwalk on this kernel, before the truth is taken
  *	atwalk.many	start many pages instead of the test processes, and write
  *			no truth: something to measure with
  *	atwalk.vmcore	this is that kernel: copy /proc/vmcore out
@@ -175,6 +176,10 @@ int main(void)
 	write_file("/proc/sys/vm/drop_caches", "1");
 	if (mlockall(MCL_CURRENT))
 		warn("mlockall failed");
+	if (cmdline_has("atwalk.live")) {
+		live_run();
+		stage("live");
+	}
 	truth_write(&truth, &status);
 	stage("idle");
 	if (control < 0)

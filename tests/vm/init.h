@@ -100,6 +100,9 @@ void truth_write(struct port *p, struct port *status);
 /* init-info.c: what the kernel says of itself. */
 void info_write(void);
 
+/* init-live.c: what atwalk says of the kernel it runs under. */
+void live_run(void);
+
 /* init-vmcore.c: crashing, and the kernel that comes after a crash. */
 void vmcore_copy(void) __attribute__((noreturn));
 void crash_prepare(void);

@@ -11,6 +11,8 @@ from guests import HERE, Failure, Skip, cache_dir
 
 CFLAGS = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-g0', '-Wall', '-Wextra',
           '-Werror', '-static', '-pthread']
+TOP = HERE.parents[1]
+LIBRARIES = ('zlib', 'lzo', 'snappy', 'zstd', 'libdw')
 
 
 def sources():
@@ -37,6 +39,24 @@ def build_init(arch, folder):
     # No names of build folders, no times: the same source is the same file.
     subprocess.run([arch.cross + 'strip', str(new)], check=False)
     os.replace(new, out)
+    return out
+
+
+def build_atwalk(arch):
+    """A static atwalk for the guest, with no library but libc."""
+    compiler = shutil.which(arch.cross + 'gcc')
+    if compiler is None:
+        raise Skip(f'no {arch.cross}gcc')
+    build = pathlib.Path(os.environ.get('O', TOP / 'build')) / 'static' / arch.uname
+    out = build.absolute() / 'atwalk'
+    # What the make that runs the tests was told is not meant for this one.
+    env = {k: v for k, v in os.environ.items() if not k.startswith(('MAKE', 'MFLAGS'))}
+    done = subprocess.run(
+        ['make', '-s', '-C', str(TOP), f'CC={compiler}', 'STATIC=1', f'O={out.parent}',
+         'CFLAGS=-O2', *(f'WITH_{lib}=0' for lib in LIBRARIES), str(out)],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False)
+    if done.returncode:
+        raise Failure('building atwalk:\n' + done.stdout)
     return out
 
 
@@ -96,6 +116,8 @@ def tool_entries(guest):
 def write_image(guest, init, path):
     """The initramfs of a guest, with the kernel to crash into if it is to."""
     entries = small_image(guest, init)
+    if 'live' in guest.extras:
+        entries.append(('atwalk', PROGRAM, build_atwalk(guest.arch).read_bytes()))
     if 'kexec' in guest.extras:
         kernel = (cache_dir() / guest.kernel / 'vmlinuz').read_bytes()
         entries += [('crash', FOLDER, b''),

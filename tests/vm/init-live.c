@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * atwalk itself on the kernel it runs under, by each way there is. What it says
+ * goes to the port "live":
+ *
+ *	##### COMMAND		followed by its standard output; where it did not run
+ *				as root, WHO stands for its first word
+ *	##### exit STATUS MS	followed by its standard error
+ *
+ * pid 1 only waits meanwhile, and starts it without copying its own page tables,
+ * for a copy would make pages shared that were not.
+ */
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* %s is the way, then come numbers of the page that every process shares. */
+static const char *const commands[] = {
+	"info %s --format csv",
+	"ps %s --threads --format csv",
+	"pages %s --all --format csv --columns pid,address,size,physical,rights,state,count,kcount,pageflags,swap,task,area",
+	"map %s --task spin --all --filter user --format csv --columns address,size,physical,rights,state",
+	"walk %s --pid 1 %lx -p --format csv --columns address,size,physical,level,entry_at,state",
+	"find %s %llx+1 --format csv --columns pid,task,address,physical,size",
+};
+static const char *const ways[] = { "live:kcore", "live:bpf" };
+
+static const char errors[] = "/live.err";
+
+static struct port live;
+static char text[16384];
+
+static void split(char *line, char **argv, int max)
+{
+	char *save, *w;
+	int n = 0;
+
+	argv[n++] = "atwalk";
+	for (w = strtok_r(line, " ", &save); w && n < max - 1;
+	     w = strtok_r(NULL, " ", &save))
+		argv[n++] = w;
+	argv[n] = NULL;
+}
+
+/*
+ * Somebody who is nobody, with these capabilities. Raw calls: those of libc tell
+ * the threads of a process, and this one is still in its parent's memory.
+ */
+static void become(uint64_t caps)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	uint32_t low = caps;
+	struct __user_cap_data_struct data[2] = { { low, low, low }, { 0 } };
+	unsigned i;
+
+	prctl(PR_SET_KEEPCAPS, 1);
+	if (syscall(SYS_setresgid, 65534, 65534, 65534) ||
+	    syscall(SYS_setresuid, 65534, 65534, 65534) || syscall(SYS_capset, &head, data))
+		_exit(126);
+	for (i = 0; i < 32; i++)
+		if (low >> i & 1)
+			prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0);
+}
+
+#define AS_ROOT UINT64_MAX
+
+static int run(const char *command, uint64_t caps)
+{
+	char line[512], *argv[24];
+	int status = -1;
+	pid_t pid;
+
+	snprintf(line, sizeof(line), "%s", command);
+	split(line, argv, ARRAY_SIZE(argv));
+	pid = vfork();
+	if (!pid) {
+		int fd = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		dup2(live.fd, STDOUT_FILENO);
+		dup2(fd, STDERR_FILENO);
+		if (caps != AS_ROOT)
+			become(caps);
+		execv("/atwalk", argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Not by way of the vDSO: its data would be one more page of ours. */
+static long now_ms(void)
+{
+	struct timespec t;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void answer(const char *who, const char *command, uint64_t caps)
+{
+	long start;
+	int status;
+
+	port_printf(&live, "##### %s\n", who);
+	port_flush(&live);
+	start = now_ms();
+	status = run(command, caps);
+	port_printf(&live, "##### exit %d %ld\n", status, now_ms() - start);
+	if (read_file(errors, text, sizeof(text)) > 0)
+		port_write(&live, text, strlen(text));
+}
+
+/* Physical address of a page of ours. */
+static unsigned long long physical(const void *p)
+{
+	uint64_t word = 0;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	if (pread(fd, &word, sizeof(word), (uintptr_t)p / page_size * sizeof(word)) < 0)
+		die("pagemap");
+	close(fd);
+	return (word & ((1ULL << 55) - 1)) * page_size;
+}
+
+void live_run(void)
+{
+	unsigned long at = (unsigned long)registry;
+	char command[512];
+	size_t w, i;
+
+	if (!port_open(&live, "live"))
+		die("no live port");
+	answer("info live --format csv", "info live --format csv", AS_ROOT);
+	for (w = 0; w < ARRAY_SIZE(ways); w++)
+		for (i = 0; i < ARRAY_SIZE(commands); i++) {
+			/* Only the last two have a second number. */
+			if (strstr(commands[i], "%ll"))
+				snprintf(command, sizeof(command), commands[i], ways[w],
+					 physical(registry));
+			else
+				snprintf(command, sizeof(command), commands[i], ways[w], at);
+			answer(command, command, AS_ROOT);
+		}
+	answer("nobody live:kcore", "info live:kcore", 0);
+	answer("capable live:kcore", "ps live:kcore --threads --format csv",
+	       1 << CAP_DAC_READ_SEARCH | 1 << CAP_SYS_RAWIO);
+	port_flush(&live);
+	close(live.fd);
+	unlink(errors);
+}
