@@ -20,11 +20,11 @@
 enum { PAGE = 4096, HUGE = 2 << 20 };
 
 /* NULL, and the reason printed, where it cannot be had. */
-static struct atw_source *open_live(void)
+static struct atw_source *open_way(const char *way)
 {
 	struct atw_err err = { 0 };
 	struct atw_source *s;
-	int r = atw_source_open("live:bpf", NULL, 0, &s, &err);
+	int r = atw_source_open(way, NULL, 0, &s, &err);
 
 	if (r == ATW_OK)
 		return s;
@@ -35,6 +35,11 @@ static struct atw_source *open_live(void)
 		TEST_FAIL("%s", err.text);
 	}
 	return NULL;
+}
+
+static struct atw_source *open_live(void)
+{
+	return open_way("live:bpf");
 }
 
 /* Physical address of a page of ours; 0 where the kernel keeps it to itself. */
@@ -138,9 +143,9 @@ TEST(tells_facts)
 }
 
 /* Every page of ours holds what we wrote into it, seen from the other side. */
-TEST(reads_our_own_pages)
+static void own_pages(const char *way)
 {
-	struct atw_source *s = open_live();
+	struct atw_source *s = open_way(way);
 	uint8_t buf[PAGE];
 	uint8_t *m;
 
@@ -167,6 +172,16 @@ TEST(reads_our_own_pages)
 	}
 	munmap(m, 64 * PAGE);
 	atw_source_close(s);
+}
+
+TEST(reads_our_own_pages)
+{
+	own_pages("live:bpf");
+}
+
+TEST(reads_our_own_pages_through_kcore)
+{
+	own_pages("live:kcore");
 }
 
 /* More than one run of the program can carry, at no page's beginning. */
