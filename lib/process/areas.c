@@ -29,6 +29,7 @@ enum {
 	AREAS = 1 << 24,
 	TRIES = 64,              /* for one area, of a running process */
 	SKIPS = 1000,            /* of those that never held still */
+	FAULTS = 8,              /* that are no accident any more */
 };
 
 /* Another one after each change, as far as the kernel tells. */
@@ -423,7 +424,8 @@ static bool path_holds(const struct atw_areas *a)
 static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
 {
 	uint64_t from = a->ended, reached = 0;
-	unsigned ends = 0;
+	unsigned ends = 0, faults = 0;
+	bool same;
 
 	for (unsigned i = 0; i < TRIES; i++) {
 		enum phase phase;
@@ -442,7 +444,9 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 			return atw_err_set(err, ATW_E_LIMIT,
 					   "the process ended while its areas were read");
 		}
-		if (phase == GATE || !memcmp(&now, &a->stamp, sizeof(now)) ||
+		/* Of newer kernels a seqcount: odd while somebody changes them. */
+		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
+		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||
 		    (r == ATW_OK && phase == TREE && path_holds(a)) ||
 		    (r == ATW_END && ++ends == 2))
 			return r;
