@@ -63,6 +63,29 @@ static void percpu_facts(struct facts *f, struct atw_kernel *k, bool every)
 		fact(f, "per-cpu", "%u CPUs in all; -v lists them", cpu);
 }
 
+/* What the kernel loaded, of sources that do not have a CPU's registers. */
+static void cpu_tables(struct facts *f, struct atw_source *s, struct atw_kernel *k, bool every)
+{
+	uint64_t n = UINT64_MAX, cr3;
+	struct atw_cpu c;
+	char key[24];
+
+	if (atw_fact_u64(s, "cpu0.cr3", &cr3) == ATW_OK)
+		return;
+	(void)atw_fact_u64(s, "cpus", &n);
+	for (unsigned i = 0; i < n && (every || i < 16); i++) {
+		if (atw_cpu_of(k, i, &c, NULL) < 0)
+			break;
+		snprintf(key, sizeof(key), "cpu%u", i);
+		if (c.cr3)
+			fact(f, key, "CR3 0x%" PRIx64 ", CR4 0x%" PRIx64 ", mm at 0x%" PRIx64
+			     ": as the kernel loaded them", c.cr3, c.cr4, c.mm);
+		else
+			fact(f, key, "root 0x%" PRIx64 ", mm at 0x%" PRIx64
+			     ": of the task that is on it", c.tables.root.u, c.mm);
+	}
+}
+
 /*
  * What else was found to understand the kernel by, and what is missing: each
  * of its members where there are types at all. An alternative of something
@@ -166,4 +189,5 @@ void kernel_facts(struct facts *f, const struct opened *o, bool every)
 		node_facts(f, k);
 	}
 	percpu_facts(f, k, every);
+	cpu_tables(f, o->source, k, every);
 }

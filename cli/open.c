@@ -76,6 +76,31 @@ const struct atw_soft_abi *soft_of(const struct opened *o)
 	return &s->abi;
 }
 
+/* No registers: the kernel keeps in memory what it loaded. `why` stays if not. */
+static int use_cpu(struct opened *o, struct atw_kernel_opts *ko, struct atw_err *err)
+{
+	const struct atw_err first = *err;
+	struct atw_err why = { 0 };
+	struct atw_cpu c;
+	int r;
+
+	ko->has_cpu = false;
+	r = atw_kernel_open(o->source, ko, &o->kernel, &why);
+	if (r == ATW_OK)
+		r = atw_cpu_of(o->kernel, ko->cpu, &c, &why);
+	if (r < 0) {
+		atw_kernel_close(o->kernel);
+		o->kernel = NULL;
+		*err = first;
+		snprintf(err->text, sizeof(err->text), "%.200s, nor does its kernel: %.250s",
+			 first.text, why.text);
+		return err->status;
+	}
+	o->space = c.tables.space;
+	snprintf(o->process, sizeof(o->process), "CPU %u, mm at 0x%" PRIx64, ko->cpu, c.mm);
+	return ATW_OK;
+}
+
 static int open_kernel(const struct space_opts *space, struct opened *o,
 		       struct atw_err *err)
 {
@@ -99,9 +124,12 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 		ko.ext = ext;
 	}
 	r = atw_kernel_open(o->source, &ko, &o->kernel, err);
+	if (r == ATW_OK)
+		o->space = *atw_kernel_space(o->kernel);
+	else if (r == ATW_E_MISSING && space->cpu.given)
+		r = use_cpu(o, &ko, err);
 	if (r < 0)
 		return r;
-	o->space = *atw_kernel_space(o->kernel);
 	o->user_space = space->cpu.given || space->root.given;
 	find_release(o);
 	o->soft = calloc(1, sizeof(*o->soft));

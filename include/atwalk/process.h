@@ -66,6 +66,19 @@ ATW_API int atw_mm_of(struct atw_kernel *k, const struct atw_task *t,
 /* Are they still its own? Of what does not run, always. */
 ATW_API bool atw_mm_lives(const struct atw_mm *m);
 
+/*
+ * What a CPU uses, as the kernel keeps it in memory: for sources without its
+ * registers. Of a running kernel that is over when it is told.
+ */
+struct atw_cpu {
+	uint64_t mm;             /* whose page tables; the kernel's own is init_mm */
+	struct atw_mm tables;
+	uint64_t cr3, cr4;       /* x86, as last written; 0: not known */
+};
+/* ATW_E_MISSING: there is no such CPU. */
+ATW_API int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret,
+		       struct atw_err *err);
+
 /* A memory area. Flags are VM_*: include/linux/mm.h. */
 struct atw_area {
 	uint64_t at;             /* virtual address of its vm_area_struct */

@@ -355,6 +355,26 @@ int btf_member(const struct btf *b, uint32_t id, const char *path,
 	return ATW_OK;
 }
 
+int btf_variable(const struct btf *b, const char *name, uint32_t *ret)
+{
+	enum { VARIABLE = 12 };          /* struct btf_var_secinfo: type, offset, size */
+
+	for (uint32_t id = 1; id < b->n; id++) {
+		struct type t = type_of(b, id);
+
+		for (unsigned i = 0; t.kind == BTF_DATASEC && i < t.vlen; i++) {
+			const char *v = t.more + (size_t)i * VARIABLE;
+
+			if (btf_kind(b, get_le32(v)) == BTF_VAR &&
+			    !strcmp(btf_name(b, get_le32(v)), name)) {
+				*ret = get_le32(v + 4);
+				return ATW_OK;
+			}
+		}
+	}
+	return ATW_E_MISSING;
+}
+
 int btf_offset(const struct btf *b, const char *name, const char *path,
 	       uint32_t *ret, struct atw_err *err)
 {

@@ -82,6 +82,12 @@ struct btf_member {
 int btf_member(const struct btf *b, uint32_t id, const char *path,
 	       struct btf_member *ret);
 
+/*
+ * Where a variable lies in the section that is listed with it, in bytes: of the
+ * kernel these are the static per-CPU ones. ATW_E_MISSING: there is none.
+ */
+int btf_variable(const struct btf *b, const char *name, uint32_t *ret);
+
 /* Its offset in bytes: struct name and path in one go, with a sentence. */
 int btf_offset(const struct btf *b, const char *name, const char *path,
 	       uint32_t *ret, struct atw_err *err);

@@ -48,6 +48,7 @@ const char *needs_for_name(enum need_for f)
 		[FOR_SWAP] = "names of swap devices",
 		[FOR_REGIONS] = "names of kernel regions",
 		[FOR_MODULES] = "types of modules",
+		[FOR_CPUS] = "page tables of a CPU",
 	};
 
 	return f < FOR_COUNT ? names[f] : "";

@@ -25,6 +25,7 @@ enum need_for {
 	FOR_SWAP,                /* swap devices */
 	FOR_REGIONS,             /* names of the kernel's regions */
 	FOR_MODULES,             /* types that loaded modules describe */
+	FOR_CPUS,                /* what each CPU was using */
 	FOR_COUNT
 };
 

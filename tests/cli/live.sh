@@ -400,4 +400,27 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_is "atwalk: *: there is no process $gone"
 fi
 
+t "--cpu: what it has loaded is what the task on it has"
+if [ -n "$why" ]; then skip "$why"; fi
+python3 - >spin 2>"$work/log/spin" <<'END' &
+import ctypes, os, mmap
+os.sched_setaffinity(0, {0})
+m = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+m[0] = 1
+print('%x' % ctypes.addressof(ctypes.c_char.from_buffer(m)), flush=True)
+while True:
+    pass
+END
+spinner=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s spin ] || sleep 0.2; done
+# Others want the CPU as well: sooner or later it is seen on it.
+for _ in $(seq 200); do
+	run atwalk --cpu 0 live:bpf "$(cat spin)" --format csv --columns physical,state
+	[ "$rc" -ne 0 ] || break
+done
+cp "$work/log/out" by-cpu
+run atwalk --pid $spinner live:bpf "$(cat spin)" --format csv --columns physical,state
+out <by-cpu
+kill -KILL $spinner && wait $spinner 2>"$work/log/wait"
+
 finish

@@ -123,6 +123,38 @@ TEST(says_what_is_missing)
 	maker_free(&m);
 }
 
+TEST(finds_variables_by_their_section)
+{
+	struct maker m = { 0 };
+	uint32_t one, two, at = 7;
+	struct btf b;
+
+	type(&m, BTF_INT, "int", 0, 4);
+	word(&m, 32);
+	one = type(&m, BTF_VAR, "one", 0, 1);
+	word(&m, 1);
+	two = type(&m, BTF_VAR, "two", 0, 1);
+	word(&m, 1);
+	type(&m, BTF_VAR, "loose", 0, 1);
+	word(&m, 1);
+	type(&m, BTF_DATASEC, ".data..percpu", 3, 4096);
+	for (unsigned i = 0; i < 3; i++) {
+		word(&m, (uint32_t[]){ one, two, 99999 }[i]);
+		word(&m, (uint32_t[]){ 64, 0x340, 0x500 }[i]);
+		word(&m, 4);
+	}
+	CHECK_EQ(btf_init(&b, finish(&m), NULL), ATW_OK);
+	CHECK_EQ(btf_variable(&b, "two", &at), ATW_OK);
+	CHECK_EQ(at, 0x340);
+	CHECK_EQ(btf_variable(&b, "one", &at), ATW_OK);
+	CHECK_EQ(at, 64);
+	CHECK_EQ(btf_variable(&b, "loose", &at), ATW_E_MISSING);
+	CHECK_EQ(btf_variable(&b, "", &at), ATW_E_MISSING);
+	CHECK_EQ(at, 64);
+	btf_deinit(&b);
+	maker_free(&m);
+}
+
 TEST(knows_sizes)
 {
 	struct maker m = { 0 };
