@@ -78,13 +78,12 @@ static bool readable(const char *path, struct answer *a, const char *caps)
 
 /* ---- the questions ---- */
 
-static void bpf(struct answer *a, const struct probe_opts *o)
+static void memory_by(const char *way, struct answer *a)
 {
 	struct atw_source *s = NULL;
 	struct atw_err err = { 0 };
 
-	(void)o;
-	a->yes = atw_source_open("live:bpf", NULL, 0, &s, &err) == ATW_OK;
+	a->yes = atw_source_open(way, NULL, 0, &s, &err) == ATW_OK;
 	if (a->yes)
 		s->ops->describe(s, a->why, sizeof(a->why));
 	else
@@ -93,6 +92,18 @@ static void bpf(struct answer *a, const struct probe_opts *o)
 	if (!a->yes)
 		from_hint(&err, a);
 	atw_source_close(s);
+}
+
+static void kcore(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	memory_by("live:kcore", a);
+}
+
+static void bpf(struct answer *a, const struct probe_opts *o)
+{
+	(void)o;
+	memory_by("live:bpf", a);
 }
 
 static void own(struct answer *a, const struct probe_opts *o)
@@ -190,7 +201,8 @@ static const struct question {
 	const char *name, *gives;
 	void (*ask)(struct answer *a, const struct probe_opts *o);
 } questions[] = {
-	{ "page tables", "live, live:bpf: every command, the kernel's addresses, entries", bpf },
+	{ "kcore", "live, live:kcore: every command, the kernel's addresses, entries", kcore },
+	{ "bpf", "the same, and processes by the numbers of a PID namespace: live, live:bpf", bpf },
 	{ "own processes", "live:pagemap: which pages of one's own processes are there", own },
 	{ "all processes", "live:pagemap: the same of everybody's; with --pid, of that one", others },
 	{ "frame numbers", "live:pagemap: physical, count", frame_numbers },

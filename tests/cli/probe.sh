@@ -8,7 +8,7 @@
 
 t "every capability has an answer"
 run atwalk probe --pid $$ --format csv --columns capability,allowed
-yes [ "$(wc -l <"$work/log/out")" = 9 ]
+yes [ "$(wc -l <"$work/log/out")" = 10 ]
 yes [ "$(sed 1d "$work/log/out" | grep -cvE ',(yes|no)$')" = 0 ]
 yes grep -qx 'all processes,yes' "$work/log/out"
 
@@ -44,7 +44,7 @@ t "without privileges nearly all is denied, and a command would allow it"
 if [ -n "$why" ]; then skip "$why"; else
 	as_nobody
 	yes grep -qx 'own processes,yes,' "$work/log/out"
-	for what in 'page tables' 'all processes' 'frame numbers' 'frame flags' 'frame counts'; do
+	for what in bpf 'all processes' 'frame numbers' 'frame flags' 'frame counts'; do
 		yes grep -q "^$what,no,\"\\?sudo setcap .*+ep $work/cwd/copy\"\\?\$" "$work/log/out"
 	done
 	cp "$work/log/out" denied
@@ -67,8 +67,8 @@ else
 		yes ${command#sudo }
 		as_nobody
 		# BPF may be forbidden by more than a lack of capabilities.
-		[ "$what" = 'page tables' ] && ! atwalk info live:bpf >"$work/log/bpf" 2>&1 && continue
-		[ "$what" = 'page tables' ] && [ ! -d /sys/firmware/memmap ] && continue
+		[ "$what" = bpf ] && ! atwalk info live:bpf >"$work/log/bpf" 2>&1 && continue
+		[ "$what" = bpf ] && [ ! -d /sys/firmware/memmap ] && continue
 		yes grep -q "^$what,yes," "$work/log/out"
 		n=$((n + 1))
 	done < <(sed 1d denied)
