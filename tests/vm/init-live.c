@@ -155,6 +155,8 @@ void live_run(void)
 				snprintf(command, sizeof(command), commands[i], ways[w], at);
 			answer(command, command, AS_ROOT);
 		}
+	snprintf(command, sizeof(command), commands[2], "live:pagemap");
+	answer(command, command, AS_ROOT);
 	answer("nobody live:kcore", "info live:kcore", 0);
 	answer("capable live:kcore", "ps live:kcore --threads --format csv",
 	       1 << CAP_DAC_READ_SEARCH | 1 << CAP_SYS_RAWIO);
