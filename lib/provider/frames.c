@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 /*
  * A read costs as much as some frames that nobody wanted: 0.25 us for the call,
  * 65 ns a frame.
@@ -20,18 +22,18 @@ static bool ordered(const uint64_t *v, size_t n)
 	return true;
 }
 
-void frames_sort(struct frames *f, const uint64_t *pfn, size_t n)
+void frames_clear(struct frames *f)
 {
-	uint64_t *from = f->key[0], *to = f->key[1], all = 0;
-
 	f->n = 0;
-	for (size_t i = 0; i < n && i < FRAMES_MAX; i++)
-		if (pfn[i] != UINT64_MAX) {
-			from[f->n++] = pfn[i] << PLACE_BITS | i;
-			all |= pfn[i];
-		}
+	f->all = 0;
+}
+
+void frames_sort(struct frames *f)
+{
+	uint64_t *from = f->key[0], *to = f->key[1];
+
 	/* Digit by digit, lowest first; the place is in order already. */
-	for (unsigned shift = 0; shift < 48 && all >> shift && !ordered(from, f->n);
+	for (unsigned shift = 0; shift < 48 && f->all >> shift && !ordered(from, f->n);
 	     shift += DIGIT) {
 		uint32_t start[1 << DIGIT] = { 0 }, sum = 0;
 		uint64_t *swap = from;
@@ -52,21 +54,34 @@ void frames_sort(struct frames *f, const uint64_t *pfn, size_t n)
 	f->sorted = from;
 }
 
+static uint64_t first_of(uint64_t key)
+{
+	return key >> PLACE_BITS;
+}
+
+static uint64_t last_of(const struct frames *f, uint64_t key)
+{
+	return first_of(key) + f->more[key & (FRAMES_MAX - 1)];
+}
+
 int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint64_t *ret,
 		struct atw_err *err)
 {
 	const uint64_t *k = f->sorted;
 
 	for (size_t i = 0, end; i < f->n; i = end) {
-		uint64_t first = k[i] >> PLACE_BITS, last = first, have;
+		uint64_t first = first_of(k[i]), last = last_of(f, k[i]), have;
 		ssize_t n;
 
 		for (end = i + 1; end < f->n; end++) {
-			uint64_t next = k[end] >> PLACE_BITS;
+			uint64_t its_last = last_of(f, k[end]);
 
-			if (next - last > GAP || next - first >= FRAMES_MAX)
+			/* The same frame may be there many times. */
+			if (first_of(k[end]) > last + GAP ||
+			    its_last - first >= ARRAY_SIZE(f->buf))
 				break;
-			last = next;
+			if (its_last > last)
+				last = its_last;
 		}
 		do
 			n = pread(fd, f->buf, (last - first + 1) * 8, (off_t)(first * 8));
@@ -76,9 +91,11 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 			return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
 		have = n < 0 ? 0 : (uint64_t)n / 8;
 		for (; i < end; i++) {
-			uint64_t at = (k[i] >> PLACE_BITS) - first;
+			uint64_t at = first_of(k[i]) - first, stop = last_of(f, k[i]) - first + 1;
+			uint64_t *to = ret + (k[i] & (FRAMES_MAX - 1));
 
-			ret[k[i] & (FRAMES_MAX - 1)] = at < have ? f->buf[at] : none;
+			for (; at < stop; at++)
+				*to++ = at < have ? f->buf[at] : none;
 		}
 	}
 	return ATW_OK;

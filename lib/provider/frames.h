@@ -8,21 +8,36 @@
 
 #include <atwalk/base.h>
 
-enum { FRAMES_MAX = 65536 };      /* asked for at once */
-
-/* Work space, and what frames_sort() leaves there. */
-struct frames {
-	uint64_t key[2][FRAMES_MAX];     /* frame << 16 | place */
-	uint64_t *sorted;
-	size_t n;
-	uint64_t buf[FRAMES_MAX];
+enum {
+	FRAMES_MAX = 65536,      /* asked for at once */
+	FRAMES_RUN = 4096,       /* in a run: more at once is read no faster */
 };
 
+/* Work space: runs of frames that follow each other as their places do. */
+struct frames {
+	uint64_t key[2][FRAMES_MAX];     /* first frame << 16 | its place */
+	uint16_t more[FRAMES_MAX];       /* frames behind the first, by its place */
+	uint64_t *sorted;
+	size_t n;
+	uint64_t all;                    /* bits of all first frames */
+	uint64_t buf[2 * FRAMES_RUN];
+};
+
+/* Forget all of them. */
+void frames_clear(struct frames *f);
 /*
- * Put the first `n` frames in order. They are less than 2^48; places are those
- * in pfn[], where UINT64_MAX stands for none.
+ * Frames `pfn` and so on belong to places `place` and so on: `n` of them, up to
+ * FRAMES_RUN. Frames are less than 2^48, places less than FRAMES_MAX. Each place
+ * is added once, in order.
  */
-void frames_sort(struct frames *f, const uint64_t *pfn, size_t n);
+static inline void frames_add(struct frames *f, uint64_t pfn, size_t place, size_t n)
+{
+	f->key[0][f->n++] = pfn << 16 | place;
+	f->more[place] = (uint16_t)(n - 1);
+	f->all |= pfn;
+}
+/* Put in order what was added. */
+void frames_sort(struct frames *f);
 /*
  * Read the word of each of them from `fd` to ret[place]; `none` where the file
  * has ended. Neighbours that lie a few frames apart are one read.

@@ -55,8 +55,9 @@ struct pagemap {
 	uint64_t scanned;                /* regions are known up to here */
 	struct page_run run;
 	bool facts;                      /* fact[] is of word[] */
+	bool facts_each;                 /* of each page of large ones too */
 
-	uint64_t word[FRAMES_MAX], pa[FRAMES_MAX], pfn[FRAMES_MAX];
+	uint64_t word[FRAMES_MAX], pa[FRAMES_MAX];
 	uint64_t fact[KFILES][FRAMES_MAX];
 	bool huge[FRAMES_MAX];           /* of the first page of each large one */
 	struct frames frames;
@@ -77,6 +78,19 @@ void pagemap_leave(struct pagemap *m);
 
 /* Names of a run's flags. */
 extern const struct atw_names pagemap_flags;
+
+/* The first of words i to n, not included, of a page that is there in some way; or n. */
+static inline size_t pagemap_there(const struct pagemap *m, size_t i, size_t n)
+{
+	const uint64_t there = PAGEMAP_PRESENT | PAGEMAP_SWAP;
+	const uint64_t *w = m->word;
+
+	for (; i + 4 <= n && !((w[i] | w[i + 1] | w[i + 2] | w[i + 3]) & there); i += 4)
+		;
+	while (i < n && !(w[i] & there))
+		i++;
+	return i;
+}
 
 /* The pages of the process that was entered. */
 void pagemap_runs_begin(struct pagemap *m, uint64_t first, uint64_t last);

@@ -77,23 +77,34 @@ static bool is_ram(struct pagemap *m, uint64_t pfn)
 /* Facts of all frames in the words at hand; of large pages, of their first. */
 static int load_facts(struct pagemap *m, struct atw_err *err)
 {
-	size_t large = m->pmd / m->page;
+	size_t large = m->pmd / m->page, len;
 	int r = ATW_OK;
 
-	for (size_t i = 0; i < m->n; i++) {
-		m->pfn[i] = m->word[i] & PAGEMAP_PRESENT ? m->word[i] & PAGEMAP_FRAME : UINT64_MAX;
+	frames_clear(&m->frames);
+	for (size_t i = 0; (i = pagemap_there(m, i, m->n)) < m->n; i += len) {
+		uint64_t pfn = m->word[i] & PAGEMAP_FRAME;
+
+		len = 1;
+		if (!(m->word[i] & PAGEMAP_PRESENT))
+			continue;
+		while (i + len < m->n && len < FRAMES_RUN && !m->huge[i + len] &&
+		       !((m->word[i + len] ^ (PAGEMAP_PRESENT | (pfn + len))) &
+			 (PAGEMAP_PRESENT | PAGEMAP_FRAME)))
+			len++;
 		if (m->huge[i] && !m->p.each) {
-			for (size_t k = 1; k < large && i + k < m->n; k++)
-				m->pfn[i + k] = UINT64_MAX;
-			i += large - 1;
+			frames_add(&m->frames, pfn, i, 1);
+			len = large;
+		} else {
+			frames_add(&m->frames, pfn, i, len);
 		}
 	}
-	frames_sort(&m->frames, m->pfn, m->n);
+	frames_sort(&m->frames);
 	for (unsigned f = 0; f < KFILES && r == ATW_OK; f++)
 		if (m->file[f] >= 0)
 			r = frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX,
 					m->fact[f], err);
 	m->facts = r == ATW_OK;
+	m->facts_each = m->p.each;
 	return r;
 }
 
@@ -111,13 +122,25 @@ static uint64_t true_flags(const struct pagemap *m, uint64_t u)
 	return u;
 }
 
+/* Is what was read for word `at` of this frame? */
+static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
+{
+	uint64_t tail = ((m->base >> m->p.page_shift) + at) & ((m->pmd >> m->p.page_shift) - 1);
+
+	if (at >= m->n || ((m->word[at] ^ (PAGEMAP_PRESENT | pfn)) &
+			   (PAGEMAP_PRESENT | PAGEMAP_FRAME)))
+		return false;
+	return m->facts_each || !tail || tail > at || !m->huge[at - tail];
+}
+
 int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	uint64_t pfn = (r->pa[i] + off) >> p->page_shift, f[KFILES];
-	uint64_t at = (r->va + i * r->slot + off - m->base) / m->page;
+	uint64_t at = (r->va + i * r->slot + off - m->base) >> p->page_shift;
 	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
+	bool loaded;
 
 	(void)mapped;
 	(void)err;
@@ -125,13 +148,17 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		return ATW_E_UNSUPPORTED;
 	if (!m->facts && load_facts(m, NULL) < 0)
 		return ATW_E_MISSING;
+	loaded = is_loaded(m, at, pfn);
 	for (unsigned k = 0; k < KFILES; k++) {
-		if (at < m->n && m->pfn[at] == pfn)
+		if (loaded)
 			f[k] = m->fact[k][at];
 		else if (m->file[k] < 0 || pread(m->file[k], &f[k], 8, (off_t)(pfn * 8)) != 8)
 			f[k] = UINT64_MAX;
 	}
-	*ret = (struct frame_facts){ .page = { .pfn = pfn } };
+	/* Names of caches are no words of these files, and long. */
+	memset(ret, 0, offsetof(struct frame_facts, page.cache));
+	ret->page.cache[0] = '\0';
+	ret->page.pfn = pfn;
 	/* Holes read as 0 since 6.18; they were NOPAGE before. */
 	if (m->file[KFLAGS] >= 0 &&
 	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||

@@ -137,11 +137,11 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 			return atw_err_set(err, got < 0 ? ATW_E_IO : ATW_E_MISSING,
 					   "/proc/%" PRIu32 "/pagemap: %s", m->pid,
 					   got < 0 ? strerror(errno) : "the process has ended");
+		for (size_t i = 0; i < (size_t)got / 8; i++)
+			there += is_there(m->word[m->n + i]);
 	}
 	m->facts = false;
 	memset(m->huge, 0, m->n * sizeof(m->huge[0]));
-	for (size_t i = 0; i < m->n; i++)
-		there += is_there(m->word[i]);
 	if (!m->sparse && !m->no_scan && !m->area[m->now].device && m->n >= PIECE / 8 &&
 	    there * SPARSE < m->n) {
 		m->sparse = true;
@@ -242,11 +242,8 @@ static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t e
 	uint64_t word = m->word[i];
 	struct page_run *r = &m->run;
 
-	if (!is_there(word)) {
-		for (n = i + 1; n < stop && !is_there(m->word[n]); n++)
-			;
-		return give_absent(m, ret, m->base + n * m->page);
-	}
+	if (!is_there(word))
+		return give_absent(m, ret, m->base + pagemap_there(m, i, stop) * m->page);
 	*r = (struct page_run){
 		.va = m->at, .slot = m->page, .flags = flags_of(word),
 		.have = RUN_FLAGS | RUN_RIGHTS, .rights = a->rights,

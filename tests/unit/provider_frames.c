@@ -39,13 +39,27 @@ static uint64_t random_u64(void)
 	return x ^= x << 17;
 }
 
+/* As one who looks for runs would. */
+static void sort(size_t n)
+{
+	frames_clear(&work);
+	for (size_t i = 0, len; i < n; i += len) {
+		for (len = 1; i + len < n && len < FRAMES_RUN && pfn[i] != UINT64_MAX &&
+		     pfn[i + len] == pfn[i] + len; len++)
+			;
+		if (pfn[i] != UINT64_MAX)
+			frames_add(&work, pfn[i], i, len);
+	}
+	frames_sort(&work);
+}
+
 static bool all_right(int fd, size_t n)
 {
 	struct atw_err err = { 0 };
 
 	for (size_t i = 0; i < n; i++)
 		got[i] = 42;
-	frames_sort(&work, pfn, n);
+	sort(n);
 	if (frames_read(&work, fd, "file", UINT64_MAX, got, &err) != ATW_OK)
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -72,6 +86,11 @@ TEST(every_frame_has_its_own_word)
 		CHECK(all_right(fd, n));
 		for (size_t i = 0; i < n; i++)
 			pfn[i] = n - i;
+		CHECK(all_right(fd, n));
+		/* Runs, and some of them on top of each other. */
+		for (size_t i = 0; i < n; i++)
+			pfn[i] = i && random_u64() % 100 ? pfn[i - 1] + 1
+							 : random_u64() % FILE_FRAMES;
 		CHECK(all_right(fd, n));
 	}
 	close(fd);
@@ -104,7 +123,7 @@ TEST(a_file_that_cannot_be_read)
 	struct atw_err err = { 0 };
 
 	pfn[0] = 1;
-	frames_sort(&work, pfn, 1);
+	sort(1);
 	CHECK_EQ(frames_read(&work, -1, "/proc/x", 0, got, &err), ATW_E_IO);
 	CHECK(strstr(err.text, "/proc/x: "));
 }
