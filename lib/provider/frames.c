@@ -6,52 +6,23 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/radix.h"
 
 /*
  * A read costs as much as some frames that nobody wanted: 0.25 us for the call,
  * 65 ns a frame.
  */
 enum { GAP = 4 };
-enum { PLACE_BITS = 16, DIGIT = 11 };
-
-static bool ordered(const uint64_t *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (v[i] < v[i - 1])
-			return false;
-	return true;
-}
+enum { PLACE_BITS = 16 };
 
 void frames_clear(struct frames *f)
 {
 	f->n = 0;
-	f->all = 0;
 }
 
 void frames_sort(struct frames *f)
 {
-	uint64_t *from = f->key[0], *to = f->key[1];
-
-	/* Digit by digit, lowest first; the place is in order already. */
-	for (unsigned shift = 0; shift < 48 && f->all >> shift && !ordered(from, f->n);
-	     shift += DIGIT) {
-		uint32_t start[1 << DIGIT] = { 0 }, sum = 0;
-		uint64_t *swap = from;
-
-		for (size_t i = 0; i < f->n; i++)
-			start[from[i] >> (PLACE_BITS + shift) & ((1 << DIGIT) - 1)]++;
-		for (size_t i = 0; i < 1 << DIGIT; i++) {
-			uint32_t many = start[i];
-
-			start[i] = sum;
-			sum += many;
-		}
-		for (size_t i = 0; i < f->n; i++)
-			to[start[from[i] >> (PLACE_BITS + shift) & ((1 << DIGIT) - 1)]++] = from[i];
-		from = to;
-		to = swap;
-	}
-	f->sorted = from;
+	f->sorted = radix_sort(f->key[0], f->key[1], f->n, PLACE_BITS);
 }
 
 static uint64_t first_of(uint64_t key)

@@ -19,7 +19,6 @@ struct frames {
 	uint16_t more[FRAMES_MAX];       /* frames behind the first, by its place */
 	uint64_t *sorted;
 	size_t n;
-	uint64_t all;                    /* bits of all first frames */
 	uint64_t buf[2 * FRAMES_RUN];
 };
 
@@ -34,7 +33,6 @@ static inline void frames_add(struct frames *f, uint64_t pfn, size_t place, size
 {
 	f->key[0][f->n++] = pfn << 16 | place;
 	f->more[place] = (uint16_t)(n - 1);
-	f->all |= pfn;
 }
 /* Put in order what was added. */
 void frames_sort(struct frames *f);
