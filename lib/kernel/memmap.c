@@ -146,6 +146,11 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "struct pages cannot be found: their size is not known");
 	w->size = (uint32_t)size;
+	if (atw_source_is_live(k->mem)) {
+		w->ahead = memmap_ahead_create(k->mem, w->size);
+		if (!w->ahead)
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
 	if (number(k, "SYMBOL(mem_section)", &symbol) || n->symbol[Y_mem_section])
 		return sparse(k, m, w, err);
 	symbol = n->symbol[Y_mem_map];
@@ -164,6 +169,7 @@ void memmap_where_deinit(struct memmap_where *w)
 	free(w->section);
 	free(w->hash);
 	free(w->low);
+	memmap_ahead_destroy(w->ahead);
 	*w = (struct memmap_where){ 0 };
 }
 
@@ -244,29 +250,30 @@ static int read_section(struct kmem *m, const struct memmap_where *w, uint64_t n
 }
 
 /*
- * The struct pages of a section mostly lie in one piece, in one large page of
- * the kernel's; where the source lends that, finding one is an addition.
+ * The struct pages of a section mostly lie in one piece, in one large page of the
+ * kernel's; where the source lends that, finding one is an addition.
  */
-static const uint8_t *lent(struct kmem *m, const struct memmap_where *w, uint64_t va,
-			   uint64_t bytes)
+static void see_whole(struct kmem *m, const struct memmap_where *w, struct memmap_section *s)
 {
+	uint64_t bytes = (uint64_t)w->size << w->shift;
 	struct atw_blob b;
-	atw_pa first, pa;
+	atw_pa pa;
 
-	if (kmem_physical(m, va, &first, NULL) < 0)
-		return NULL;
-	for (uint64_t off = PART - va % PART; off < bytes; off += PART)
-		if (kmem_physical(m, va + off, &pa, NULL) < 0 || pa.u != first.u + off)
-			return NULL;
-	if (!memory_lent(w->mem, first, (size_t)bytes, NULL))
-		return NULL;
-	return kmem_blob(m, va, (size_t)bytes, &b, NULL) == ATW_OK ? b.data : NULL;
+	if (kmem_physical(m, s->first, &s->pa, NULL) < 0)
+		return;
+	for (uint64_t off = PART - s->first % PART; off < bytes; off += PART)
+		if (kmem_physical(m, s->first + off, &pa, NULL) < 0 || pa.u != s->pa.u + off)
+			return;
+	s->in_one = true;
+	if (memory_lent(w->mem, s->pa, (size_t)bytes, NULL) &&
+	    kmem_blob(m, s->first, (size_t)bytes, &b, NULL) == ATW_OK)
+		s->whole = b.data;
 }
 
 static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w,
 					  uint64_t nr, uint64_t pfn, struct atw_err *err)
 {
-	uint64_t bytes = (uint64_t)w->size << w->shift, map = 0;
+	uint64_t map = 0;
 	struct memmap_section s = { .nr = nr };
 	int r;
 
@@ -282,7 +289,7 @@ static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w
 		atw_err_set(err, ATW_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	s.whole = lent(m, w, s.first, bytes);
+	see_whole(m, w, &s);
 	w->section[w->n] = s;
 	put_hash(w, w->n);
 	if (nr < LOW && !w->low)
@@ -338,6 +345,11 @@ static const uint8_t *find_part(struct kmem *m, struct memmap_where *w,
 	size_t i = (size_t)((address - base) / PART);
 	struct atw_blob b;
 
+	if (w->ahead) {
+		const uint8_t *p = memmap_ahead_page(w->ahead, m, base + i * PART, err);
+
+		return p ? p + address % PART : NULL;
+	}
 	if (!s->part) {
 		uint64_t bytes = (uint64_t)w->size << w->shift;
 
@@ -366,11 +378,18 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 	off = ((pfn - w->first_pfn) & (((uint64_t)1 << w->shift) - 1)) * w->size;
 	if (s->whole)
 		return s->whole + off;
+	p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn) : NULL;
+	if (p)
+		return p;
 	address = s->first + off;
 	p = find_part(m, w, s, address, err);
-	if (!p || address % PART + w->size <= PART)
-		return p;
+	if (!p)
+		return NULL;
 	head = PART - (size_t)(address % PART);
+	if (head >= w->size) {
+		/* The next page of a running machine takes its place. */
+		return w->ahead ? memcpy(buf, p, w->size) : p;
+	}
 	memcpy(buf, p, head);
 	p = find_part(m, w, s, address + head, err);
 	if (!p)
@@ -382,10 +401,12 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 {
 	const struct memmap_section *s = find_section(m, w, pfn, NULL);
+	uint64_t off = ((pfn - w->first_pfn) & (((uint64_t)1 << w->shift) - 1)) * w->size;
 
 	if (s && s->whole)
-		__builtin_prefetch(s->whole + ((pfn - w->first_pfn) &
-					       (((uint64_t)1 << w->shift) - 1)) * w->size);
+		__builtin_prefetch(s->whole + off);
+	else if (s && s->in_one && w->ahead)
+		memmap_ahead_add(w->ahead, pfn, ATW_PA(s->pa.u + off));
 }
 
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)

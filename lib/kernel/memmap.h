@@ -12,6 +12,7 @@
 #include <atwalk/page.h>
 
 #include "kernel/kernel.h"
+#include "kernel/memmap_ahead.h"
 
 /* More than any configuration's struct page has. */
 #define PAGE_STRUCT_MAX 256
@@ -25,11 +26,14 @@ struct memmap_section {
 	uint64_t nr;             /* its number */
 	uint64_t first;          /* address of its first struct page */
 	const uint8_t *whole;    /* all of them, where the source lends them */
+	atw_pa pa;               /* of the first, if all lie in one piece */
+	bool in_one;
 	const uint8_t **part;    /* else by pages of memory, each once it was used */
 };
 
 struct memmap_where {
 	struct atw_source *mem;
+	struct memmap_ahead *ahead;      /* of a running machine; else NULL */
 	enum memmap_model model;
 	uint64_t base;           /* FLAT: mem_map; else the array of roots */
 	uint64_t roots;          /* elements of that; 0: not known */
@@ -52,8 +56,8 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		      struct atw_err *err);
 void memmap_where_deinit(struct memmap_where *w);
 /*
- * The bytes of a frame's struct page, good until the end, or in `buf` where
- * they lie in two pieces. NULL and why.
+ * The bytes of a frame's struct page: lent, or in `buf`. Of a running machine they
+ * are good until the next call of memmap_soon(). NULL and why.
  */
 const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err);

@@ -12,8 +12,11 @@
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
 enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
-/* Struct pages lie anywhere: so many of them are under way at once. */
-enum { AHEAD = 8 };
+/*
+ * Struct pages lie anywhere: so many of them are under way at once. Of a running
+ * machine each read is a system call, whatever it brings.
+ */
+enum { AHEAD = 9, AHEAD_LIVE = 512 };
 
 /* What of a task the page tables need; one each, in the order of p.task. */
 struct space {
@@ -36,6 +39,7 @@ struct walk_provider {
 	struct atw_walk *walk;
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages asked for */
+	bool live;
 	uint64_t pa[SLOTS], word[SLOTS];
 };
 
@@ -295,6 +299,26 @@ static int walk_pages_next(struct provider *p, const struct page_run **ret,
 
 /* ---- frames ---- */
 
+/* Which struct pages will be asked for, as far as it pays to say so. */
+static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32_t i)
+{
+	unsigned shift = w->p.page_shift;
+	bool large = r->slot >> shift > 1;
+	uint32_t n = !w->live ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
+
+	if (w->ahead < i)
+		w->ahead = i;
+	/* All at once, then none until they are used up. */
+	if (w->live && w->ahead > i)
+		return;
+	for (; w->ahead < r->count && w->ahead - i < n; w->ahead++) {
+		atw_memmap_soon(w->memmap, r->pa[w->ahead] >> shift);
+		/* What kind of folio it is, its second one says. */
+		if (w->live && large)
+			atw_memmap_soon(w->memmap, (r->pa[w->ahead] >> shift) + 1);
+	}
+}
+
 static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
@@ -304,10 +328,7 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 
 	if (!w->memmap)
 		return ATW_E_UNSUPPORTED;
-	if (w->ahead < i)
-		w->ahead = i;
-	for (; w->ahead < r->count && w->ahead <= i + AHEAD; w->ahead++)
-		atw_memmap_soon(w->memmap, r->pa[w->ahead] >> p->page_shift);
+	look_ahead(w, r, i);
 	atw_memmap_mapped(w->memmap, pfn, mapped >> p->page_shift);
 	/* Devices have none, page after page: a sentence for damage alone. */
 	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
@@ -438,6 +459,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 		.user_last = user_last(pg), .cannot = cannot, .arg = arg,
 	};
 	w->o = *o;
+	w->live = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
 	*ret = &w->p;
 	return ATW_OK;
 }

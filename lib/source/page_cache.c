@@ -19,7 +19,7 @@ bool page_cache_init(struct page_cache *c, size_t page_size, size_t bytes)
 		page_cache_deinit(&new);
 		return false;
 	}
-	memset(new.keys, 0xff, n * sizeof(*new.keys));
+	page_cache_forget(&new);
 	*c = new;
 	return true;
 }
@@ -30,6 +30,11 @@ void page_cache_deinit(struct page_cache *c)
 	free(c->keys);
 	free(c->recent);
 	*c = (struct page_cache){ 0 };
+}
+
+void page_cache_forget(struct page_cache *c)
+{
+	memset(c->keys, 0xff, ((size_t)2 << c->set_bits) * sizeof(*c->keys));
 }
 
 /* Frame numbers of one kind of table share low bits; the golden ratio mixes. */

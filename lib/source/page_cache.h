@@ -34,5 +34,7 @@ const void *page_cache_find(struct page_cache *c, uint64_t key);
  */
 void *page_cache_claim(struct page_cache *c, uint64_t key);
 void page_cache_commit(struct page_cache *c, uint64_t key);
+/* All of them: what they are copies of may have changed. */
+void page_cache_forget(struct page_cache *c);
 
 #endif

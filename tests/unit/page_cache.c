@@ -56,6 +56,21 @@ TEST(the_one_used_longer_ago_goes)
 	page_cache_deinit(&c);
 }
 
+TEST(all_are_forgotten)
+{
+	struct page_cache c;
+
+	CHECK(page_cache_init(&c, 64, 4096));
+	for (uint64_t k = 0; k < 100; k++) {
+		page_cache_claim(&c, k);
+		page_cache_commit(&c, k);
+	}
+	page_cache_forget(&c);
+	for (uint64_t k = 0; k < 100; k++)
+		CHECK(!page_cache_find(&c, k));
+	page_cache_deinit(&c);
+}
+
 TEST(many_keys_keep_their_bytes)
 {
 	struct page_cache c;

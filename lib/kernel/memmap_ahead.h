@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memmap_ahead.h - struct pages of a running machine, many in one read.
+ *
+ * Such a source lends nothing, and each read of it is a system call. So the struct
+ * pages that will be asked for are read together, those that follow each other as
+ * one piece; any others by whole pages of the kernel's memory, a few of which are
+ * kept until the next such read. That is all that is kept: what is asked for later
+ * is read anew.
+ */
+#ifndef KERNEL_MEMMAP_AHEAD_H
+#define KERNEL_MEMMAP_AHEAD_H
+
+#include "kernel/kmem.h"
+
+struct memmap_ahead;
+/* `size` of a struct page. NULL: no memory. */
+struct memmap_ahead *memmap_ahead_create(struct atw_source *mem, uint32_t size);
+void memmap_ahead_destroy(struct memmap_ahead *a);
+
+/*
+ * The struct page of `pfn`, in this place, will be asked for. As many are taken as
+ * there is room for.
+ */
+void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, atw_pa pa);
+/* If it was added: its bytes, good until the next call of add. Or NULL. */
+const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn);
+/*
+ * The page of the kernel's memory that begins at this address, good until the next
+ * call. NULL and why.
+ */
+const uint8_t *memmap_ahead_page(struct memmap_ahead *a, struct kmem *m, uint64_t address,
+				 struct atw_err *err);
+
+#endif

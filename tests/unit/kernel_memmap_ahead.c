@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/memmap_ahead.h"
+
+#include "memory.h"
+#include "test.h"
+
+/* Struct pages of 64 bytes from 0x10000 on, each filled with its frame's number. */
+#define BASE UINT64_C(0xffff888000000000)
+enum { SIZE = 64, FRAMES = 2048, FIRST = 0x10000, UNREAD = 1000 };
+
+struct machine {
+	struct memory *mem;
+	struct atw_source *src;
+	struct kmem *m;
+	struct memmap_ahead *a;
+	unsigned reads;
+};
+
+static void count_read(void *arg, atw_pa pa, size_t len, ssize_t result)
+{
+	(void)pa, (void)len, (void)result;
+	++*(unsigned *)arg;
+}
+
+static void begin(struct machine *k)
+{
+	struct atw_space sp = { .paging = *atw_paging_find("x86_64-4"),
+				.low = { ATW_PA(0x1000), true } };
+
+	*k = (struct machine){ .mem = mem_new() };
+	mem_put64(k->mem, 0x1000 + (BASE >> 39 & 511) * 8, 0x2003);
+	mem_put64(k->mem, 0x2000, 0x3003);
+	mem_put64(k->mem, 0x3000, 0x4003);
+	for (unsigned i = 0; i < FRAMES; i++) {
+		uint64_t bytes[SIZE / 8];
+
+		for (unsigned b = 0; b < SIZE / 8; b++)
+			bytes[b] = i;
+		if (i / 64 != UNREAD / 64)
+			mem_put(k->mem, FIRST + i * SIZE, bytes, SIZE);
+		mem_put64(k->mem, 0x4000 + i / 64 * 8, (FIRST + i / 64 * 0x1000) | 3);
+	}
+	CHECK_EQ(atw_source_trace(&k->mem->s, count_read, &k->reads, &k->src, NULL), ATW_OK);
+	sp.mem = k->src;
+	CHECK_EQ(kmem_open(&sp, &k->m, NULL), ATW_OK);
+	k->a = memmap_ahead_create(k->src, SIZE);
+	CHECK(k->a);
+}
+
+static void end(struct machine *k)
+{
+	memmap_ahead_destroy(k->a);
+	kmem_close(k->m);
+	/* The wrapper owns what it wraps, but not how that was made. */
+	k->src->below = NULL;
+	atw_source_close(k->src);
+	mem_free(k->mem);
+}
+
+static void add(struct machine *k, uint64_t pfn)
+{
+	memmap_ahead_add(k->a, pfn, ATW_PA(FIRST + pfn * SIZE));
+}
+
+static bool finds(struct machine *k, uint64_t pfn)
+{
+	const uint8_t *p = memmap_ahead_find(k->a, k->m, pfn);
+
+	return p && get_le64(p) == pfn && get_le64(p + SIZE - 8) == pfn;
+}
+
+TEST(neighbours_are_one_read)
+{
+	struct machine k;
+
+	begin(&k);
+	CHECK(!memmap_ahead_find(k.a, k.m, 7));
+	/* Downwards, and every other one before the rest. */
+	for (unsigned i = 0; i < 100; i++)
+		add(&k, 600 - i);
+	for (unsigned i = 0; i < 100; i++)
+		add(&k, 100 + (i * 2) % 100 + (i >= 50));
+	for (unsigned i = 0; i < 100; i++)
+		CHECK(finds(&k, 600 - i));
+	CHECK_EQ(k.reads, 2);
+	for (unsigned i = 0; i < 100; i++) {
+		CHECK(finds(&k, 100 + (i * 2) % 100 + (i >= 50)));
+		CHECK(finds(&k, 100 + (i * 2) % 100 + (i >= 50)));
+	}
+	CHECK_EQ(k.reads, 2);
+	/* All were asked for: these are read anew. */
+	add(&k, 100);
+	CHECK(!memmap_ahead_find(k.a, k.m, 600));
+	CHECK(finds(&k, 100));
+	CHECK_EQ(k.reads, 3);
+	end(&k);
+}
+
+TEST(in_whatever_order)
+{
+	struct machine k;
+	uint64_t x = 88172645463325252;
+
+	begin(&k);
+	for (unsigned round = 0; round < 50; round++) {
+		uint64_t pfn[700];
+		unsigned n, added, found = 0;
+
+		for (n = 0; n < 700; n++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			pfn[n] = n && x % 4 ? (pfn[n - 1] + 1) % 900 : x % 900;
+		}
+		added = (unsigned)(x % 700) + 1;
+		for (unsigned i = 0; i < added; i++)
+			add(&k, pfn[i]);
+		/* It may not be there, for there is no more room; but never another's. */
+		for (unsigned i = 0; i < added; i++) {
+			const uint8_t *p = memmap_ahead_find(k.a, k.m, pfn[i]);
+
+			found += p != NULL;
+			CHECK(!p || get_le64(p) == pfn[i]);
+		}
+		CHECK(round || found == (added < 512 ? added : 512));
+	}
+	end(&k);
+}
+
+TEST(a_few_at_a_time)
+{
+	struct machine k;
+
+	begin(&k);
+	for (unsigned i = 0; i < 900; i++) {
+		for (unsigned n = i ? i + 8 : 0; n <= i + 8; n++)
+			add(&k, n);
+		finds(&k, i);
+	}
+	CHECK(k.reads < 150);
+	end(&k);
+}
+
+TEST(what_is_not_there)
+{
+	struct machine k;
+	struct atw_err err = { 0 };
+	const uint8_t *p;
+
+	begin(&k);
+	add(&k, UNREAD / 64 * 64 - 1);
+	add(&k, UNREAD / 64 * 64);
+	CHECK(finds(&k, UNREAD / 64 * 64 - 1));
+	CHECK(!memmap_ahead_find(k.a, k.m, UNREAD / 64 * 64));
+	CHECK(!memmap_ahead_page(k.a, k.m, BASE + UNREAD / 64 * 0x1000, &err));
+	CHECK(strstr(err.text, "is not in the source"));
+	p = memmap_ahead_page(k.a, k.m, BASE + 0x1000, &err);
+	CHECK(p && get_le64(p + SIZE) == 65);
+	k.reads = 0;
+	CHECK(memmap_ahead_page(k.a, k.m, BASE + 0x1000, NULL) == p);
+	CHECK_EQ(k.reads, 0);
+	/* What was read before the last of those that were added is old. */
+	add(&k, 5);
+	CHECK(finds(&k, 5));
+	k.reads = 0;
+	CHECK(memmap_ahead_page(k.a, k.m, BASE + 0x1000, NULL));
+	CHECK(k.reads > 0);
+	end(&k);
+}
