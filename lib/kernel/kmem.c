@@ -8,9 +8,11 @@
 
 /*
  * Slots met last. Structs lie in the direct map, whose slots are large, so few
- * of them answer for nearly every pointer that is followed.
+ * of them answer for nearly every pointer that is followed. The kernel of a running
+ * machine has pointers to everywhere, and finding a slot there costs several reads:
+ * one more is kept for each of many 2 MiB.
  */
-enum { SLOTS = 8 };
+enum { SLOTS = 8, FAR_BITS = 8, FAR_SHIFT = 21 };
 
 struct slot {
 	uint64_t va, size, pa;   /* size 0: unused */
@@ -26,7 +28,7 @@ struct copy {
 struct kmem {
 	struct atw_space space;
 	struct atw_lookup *lookup;
-	struct slot slot[SLOTS];
+	struct slot slot[SLOTS], far[1 << FAR_BITS];
 	unsigned oldest;
 	size_t page;
 	char *scratch;           /* a page, for what kmem_peek() must copy */
@@ -95,6 +97,8 @@ static int not_mapped(uint64_t va, const struct atw_place *p, struct atw_err *er
 static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 		     struct atw_err *err)
 {
+	struct slot *far = &m->far[(va >> FAR_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >>
+				   (64 - FAR_BITS)];
 	struct atw_place p;
 	int r;
 
@@ -103,6 +107,10 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 			*ret = m->slot[i];
 			return ATW_OK;
 		}
+	if (va - far->va < far->size) {
+		*ret = *far;
+		return ATW_OK;
+	}
 	r = atw_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
 		/* A pointer out of the dump: whoever asks used nothing wrongly. */
@@ -118,7 +126,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 	ret->va = va & ~(p.size - 1);
 	ret->pa = p.pa.u - (va - ret->va);
 	ret->size = p.size;
-	m->slot[m->oldest++ % SLOTS] = *ret;
+	m->slot[m->oldest++ % SLOTS] = *far = *ret;
 	return ATW_OK;
 }
 
