@@ -7,7 +7,7 @@
  * not add to. The first round warms up and is where the answers are
  * compared: a wrong way is never timed. Shown are the median and the best of
  * the rounds that follow, for each unit of work, and the ratio of medians to
- * the first way, the floor. Targets are held against the median.
+ * the first way, the floor. Targets are held against medians.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 15, MAX_WAYS = 8 };
+enum { ROUNDS = 15, SLOWLY = 3, MAX_WAYS = 8 };
 
 /* What a way found: how many, and a sum over all of them. */
 struct answer {
@@ -33,6 +33,8 @@ struct way {
 	struct answer (*go)(void *arg);
 	bool counts_only;        /* it has no sum to compare */
 	double target;           /* of the unit; 0: none is set */
+	double times;            /* the same, in times of the first way */
+	bool slow;               /* takes part in every third round only */
 };
 
 /* CPU time of this thread. */
@@ -86,18 +88,33 @@ static inline void figure(const char *name, double value, double target)
 	end_row(value, target);
 }
 
-static inline void row(const char *name, double mid, double best, double floor,
-		       double target)
+/* What is the better the more of it there is. */
+static inline void least(const char *name, double value, double target)
+{
+	printf("  %-44s %9.2f %19s  at least %g %s\n", name, value, "", target,
+	       value >= target ? "met" : "MISSED");
+	fflush(stdout);
+}
+
+static inline void row_begin(const char *name, double mid, double best, double floor)
 {
 	printf("  %-44s %9.2f %9.2f", name, mid, best);
 	if (floor > 0)
 		printf(" %8.2fx", mid / floor);
 	else
 		printf(" %9s", "");
+}
+
+static inline void row(const char *name, double mid, double best, double floor,
+		       double target)
+{
+	row_begin(name, mid, best, floor);
 	end_row(mid, target);
 }
 
-static inline void contest(const struct way *ways, size_t n, void *arg, uint64_t units)
+/* The medians go to mid[]. */
+static inline void contest_told(const struct way *ways, size_t n, void *arg, uint64_t units,
+				double mid[MAX_WAYS])
 {
 	static double ns[MAX_WAYS][ROUNDS];
 	struct answer want = ways[n - 1].go(arg);
@@ -117,16 +134,29 @@ static inline void contest(const struct way *ways, size_t n, void *arg, uint64_t
 		for (size_t w = 0; w < n; w++) {
 			double start = now_ns();
 
+			if (ways[w].slow && r % SLOWLY)
+				continue;
 			ways[w].go(arg);
-			ns[w][r] = (now_ns() - start) / (double)units;
+			ns[w][ways[w].slow ? r / SLOWLY : r] = (now_ns() - start) / (double)units;
 		}
 	for (size_t w = 0; w < n; w++) {
-		double mid = median(ns[w], ROUNDS);
-
+		mid[w] = median(ns[w], ways[w].slow ? ROUNDS / SLOWLY : ROUNDS);
 		if (!w && n > 1)
-			floor = mid;
-		row(ways[w].name, mid, ns[w][0], floor, ways[w].target);
+			floor = mid[w];
+		row_begin(ways[w].name, mid[w], ns[w][0], floor);
+		if (ways[w].times > 0)
+			printf("  %gx %s\n", ways[w].times,
+			       verdict(mid[w] / mid[0], ways[w].times));
+		else
+			end_row(mid[w], ways[w].target);
 	}
+}
+
+static inline void contest(const struct way *ways, size_t n, void *arg, uint64_t units)
+{
+	double mid[MAX_WAYS];
+
+	contest_told(ways, n, arg, units, mid);
 }
 
 #endif

@@ -111,12 +111,12 @@ static struct answer translate_lent(void *arg)
 static void translations(struct input *in)
 {
 	static const struct way ways[] = {
-		{ "plain C walk", translate_plain, false, 0 },
-		{ "atw_lookup", look_up, false, 60 },
-		{ "atw_translate, with the path", translate_atwalk, false, 0 },
+		{ .name = "plain C walk", .go = translate_plain },
+		{ .name = "atw_lookup", .go = look_up, .target = 60 },
+		{ .name = "atw_translate, with the path", .go = translate_atwalk },
 #ifdef HAVE_ADDRXLAT
-		{ "libaddrxlat, memory lent to it", translate_lent, false, 0 },
-		{ "libaddrxlat over libkdumpfile", translate_kdumpfile, false, 0 },
+		{ .name = "libaddrxlat, memory lent to it", .go = translate_lent },
+		{ .name = "libaddrxlat over libkdumpfile", .go = translate_kdumpfile },
 #endif
 	};
 	size_t n = sizeof(ways) / sizeof(ways[0]);
@@ -233,13 +233,13 @@ static struct answer list_merged(void *arg)
 static void listings(struct input *in)
 {
 	static const struct way ways[] = {
-		{ "plain C listing, addresses summed", list_plain, false, 0 },
-		{ "atw_walk, addresses summed from its words", list_words, false, 1.5 },
-		{ "atw_walk, every piece", list_pieces, true, 0 },
-		{ "atw_walk, every piece, repeats folded", list_folded, true, 1.5 },
-		{ "atw_walk, atw_seen_pa() of every leaf", list_pa, false, 0 },
-		{ "atw_ranges, merged as `map` does", list_merged, true, 0 },
-		{ "atw_ranges, a row a leaf", list_rows, false, 0 },
+		{ .name = "plain C listing, addresses summed", .go = list_plain },
+		{ .name = "atw_walk, addresses summed from its words", .go = list_words, .target = 1.5 },
+		{ .name = "atw_walk, every piece", .go = list_pieces, .counts_only = true },
+		{ .name = "atw_walk, every piece, repeats folded", .go = list_folded, .counts_only = true, .target = 1.5 },
+		{ .name = "atw_walk, atw_seen_pa() of every leaf", .go = list_pa },
+		{ .name = "atw_ranges, merged as `map` does", .go = list_merged, .counts_only = true },
+		{ .name = "atw_ranges, a row a leaf", .go = list_rows },
 	};
 	size_t n = sizeof(ways) / sizeof(ways[0]), skip = in->have_plain ? 0 : 2;
 
@@ -280,8 +280,8 @@ static struct answer reverse_find(void *arg)
 
 static void reverses(struct input *in)
 {
-	static const struct way build = { "atw_reverse_build, a leaf", reverse_build, false, 0 };
-	static const struct way find = { "atw_reverse_find, a query", reverse_find, false, 0 };
+	static const struct way build = { .name = "atw_reverse_build, a leaf", .go = reverse_build };
+	static const struct way find = { .name = "atw_reverse_find, a query", .go = reverse_find };
 	struct atw_err err = { 0 };
 
 	heading("who maps it, ns of CPU time", "");

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live - what the pages of a running process cost: out of its page tables through
+ * BPF, out of /proc by our provider, by the least reads that bring the same words,
+ * and by what others do.
+ *
+ * The processes are children of this one, see live_process.h. All ways look at the
+ * same pages in turns and have to agree on frames, counts and the flags that stay,
+ * see measure.h. The least reads do not look at what they brought.
+ *
+ * How many reads that takes, and so what most rows cost, depends on how much in
+ * order the kernel's free memory is: the line above each block has it.
+ */
+#include "live_plain.h"
+#include "resident.h"
+
+#include <atwalk/kernel.h>
+
+#include "provider/proc.h"
+#include "provider/provider.h"
+
+struct input {
+	struct looked_at at;             /* first: ways without the library take it */
+	struct provider *pagemap;
+	struct provider *tables;         /* NULL: BPF is not for us */
+	size_t task;                     /* of tables */
+	struct atw_source *src;
+	struct atw_kernel *kernel;
+	struct atw_mm mm;
+	struct atw_soft_abi soft;
+};
+
+static void need(int r, const struct atw_err *err)
+{
+	if (r < 0)
+		errx(1, "%s", err->text);
+}
+
+/* ---- by the library ---- */
+
+static struct answer bpf_leaves(void *arg)
+{
+	const struct input *in = arg;
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .first = ATW_VA(in->at.process.lo),
+		.last = ATW_VA(in->at.process.hi - 1), .want = ATW_K(ATW_LEAF),
+	};
+	struct answer a = { 0 };
+	const struct atw_seen *s;
+	struct atw_err err = { 0 };
+	struct atw_walk *w;
+	int r = atw_walk_open(&in->mm.space, &o, &w, &err);
+
+	need(r, &err);
+	while ((r = atw_walk_next(w, &s, &err)) == ATW_OK)
+		if (s->kind == ATW_LEAF && !s->loss)
+			a.count += s->size / PAGE;
+	need(r, &err);
+	atw_walk_close(w);
+	return a;
+}
+
+/* As `atwalk pages` asks, with --all or without. */
+static uint64_t sum_facts(struct provider *p, const struct page_run *r)
+{
+	uint64_t step = p->each ? PAGE : r->slot, sum = 0;
+	struct frame_facts f;
+
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint64_t off = 0; off < r->slot; off += step)
+			if (p->ops->facts(p, r, i, off, off ? 0 : r->slot, &f, NULL) == ATW_OK)
+				sum += page_sum((r->pa[i] + off) / PAGE, f.page.flags,
+						f.page.count);
+	return sum;
+}
+
+enum ask { NO_FACTS, OF_TRANSLATIONS, OF_PAGES };
+
+/*
+ * /proc is asked by areas, and what has them read belongs to it; tables know no areas.
+ */
+static struct answer list(const struct input *in, struct provider *p, enum ask ask)
+{
+	size_t task = p == in->tables ? in->task : 0;
+	struct atw_err err = { 0 };
+	struct answer a = { 0 };
+	const struct page_run *r;
+	int rc;
+
+	p->each = ask == OF_PAGES;
+	if (p == in->pagemap)
+		need(p->ops->areas_open(p, task, &err), &err);
+	need(p->ops->pages_open(p, task, in->at.process.lo, in->at.process.hi - 1, &err), &err);
+	while ((rc = p->ops->pages_next(p, &r, &err)) == ATW_OK) {
+		if (r->state != PAGE_PRESENT)
+			continue;
+		a.count += r->size / PAGE;
+		if (ask != NO_FACTS)
+			a.sum += sum_facts(p, r);
+	}
+	need(rc, &err);
+	p->ops->pages_close(p);
+	return a;
+}
+
+#define LISTING(name, provider, ask) \
+	static struct answer name(void *arg) \
+	{ \
+		const struct input *in = arg; \
+		return list(in, in->provider, ask); \
+	}
+LISTING(pagemap_list, pagemap, NO_FACTS)
+LISTING(pagemap_facts, pagemap, OF_PAGES)
+LISTING(pagemap_large_facts, pagemap, OF_TRANSLATIONS)
+LISTING(bpf_list, tables, NO_FACTS)
+LISTING(bpf_facts, tables, OF_PAGES)
+LISTING(bpf_large_facts, tables, OF_TRANSLATIONS)
+
+/* ---- opening ---- */
+
+static const struct atw_soft_abi *soft(const void *arg)
+{
+	return &((const struct input *)arg)->soft;
+}
+
+static int open_tables(struct input *in, struct atw_err *err)
+{
+	const struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct walk_provider_opts o = { .soft = soft, .soft_arg = in, .frames = true };
+	char key[48];
+	int r = atw_source_open("live:bpf", NULL, 0, &in->src, err);
+
+	if (r == ATW_OK)
+		r = atw_kernel_open(in->src, &ko, &in->kernel, err);
+	if (r < 0)
+		return r;
+	snprintf(key, sizeof(key), "pid.%d.mm", (int)in->at.process.pid);
+	if (atw_fact_u64(in->src, key, &o.mm) < 0)
+		return atw_err_set(err, ATW_E_MISSING, "the process was not found");
+	r = atw_mm_open(in->kernel, o.mm, &in->mm, err);
+	if (r < 0)
+		return r;
+	in->soft = atw_kernel_soft_abi(in->kernel, &in->mm.space.paging);
+	o.kernel = in->kernel;
+	r = walk_provider_open(&o, NULL, NULL, &in->tables, err);
+	if (r == ATW_OK)
+		r = in->tables->ops->tasks(in->tables, err);
+	if (r == ATW_OK)
+		r = in->tables->ops->find(in->tables, (uint32_t)in->at.process.pid, &in->task,
+					  err);
+	/* Brings the struct pages along. */
+	return r < 0 ? r : in->tables->ops->areas_open(in->tables, in->task, err);
+}
+
+static void close_tables(struct input *in)
+{
+	provider_close(in->tables);
+	atw_kernel_close(in->kernel);
+	atw_source_close(in->src);
+	in->tables = NULL;
+	in->kernel = NULL;
+	in->src = NULL;
+}
+
+static void open_pagemap(struct input *in)
+{
+	const struct pagemap_provider_opts o = {
+		.only = (uint32_t)in->at.process.pid, .flags = true, .counts = true,
+	};
+	struct atw_err err = { 0 };
+
+	need(pagemap_provider_open(&o, NULL, NULL, &in->pagemap, &err), &err);
+	need(in->pagemap->ops->tasks(in->pagemap, &err), &err);
+}
+
+static void open_all(struct input *in, const struct process *p)
+{
+	struct atw_err err = { 0 };
+
+	look_at(&in->at, p);
+	open_pagemap(in);
+	if (open_tables(in, &err) < 0) {
+		printf("  %-44s %s\n", "no live:bpf", err.text);
+		close_tables(in);
+	}
+}
+
+static void close_all(struct input *in)
+{
+	close_tables(in);
+	provider_close(in->pagemap);
+	look_away(&in->at);
+}
+
+/* ---- rows ---- */
+
+static void leaves(struct input *in, bool dense)
+{
+	static const struct way ways[] = {
+		{ .name = "pagemap, reads of 32 KiB", .go = pagemap_pieces },
+		{ .name = "pagemap, reads of a word", .go = pagemap_words, .slow = true },
+		{ .name = "live:pagemap", .go = pagemap_list },
+		{ .name = "live:bpf, as a provider", .go = bpf_list },
+		{ .name = "live:bpf, atw_walk", .go = bpf_leaves },
+	};
+	double mid[MAX_WAYS];
+
+	heading("where each page is, ns of CPU time a page", "to first");
+	contest_told(ways, in->tables ? 5 : 3, in, in->at.present, mid);
+	if (!in->tables || !dense)
+		return;
+	least("live:bpf, million pages a second", 1e3 / mid[4], 500);
+	least("live:bpf, times as fast as reads of 32 KiB", mid[0] / mid[4], 15);
+}
+
+static void facts(struct input *in, bool large)
+{
+	static const struct way ways[] = {
+		{ .name = "the least reads of the same words", .go = bare, .counts_only = true },
+		{ .name = "live:pagemap", .go = pagemap_facts, .times = 1.3 },
+		{ .name = "live:pagemap, large pages as one", .go = pagemap_large_facts,
+		  .counts_only = true },
+		{ .name = "live:bpf", .go = bpf_facts },
+		{ .name = "live:bpf, large pages as one", .go = bpf_large_facts,
+		  .counts_only = true },
+		{ .name = "as page-types -p", .go = like_page_types, .slow = true },
+		{ .name = "as ptexplore", .go = like_ptexplore, .slow = true },
+	};
+	struct way chosen[MAX_WAYS] = { 0 };
+	double mid[MAX_WAYS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if ((large || (i != 2 && i != 4)) && (in->tables || (i != 3 && i != 4)))
+			chosen[n++] = ways[i];
+	heading("flags and count of each page, ns of CPU time a page", "to least");
+	contest_told(chosen, n, in, in->at.present, mid);
+	figure("the least reads, times as fast as ptexplore", mid[n - 1] / mid[0], 0);
+	least("live:pagemap, times as fast as ptexplore", mid[n - 1] / mid[1], 25);
+	if (!in->tables)
+		return;
+	figure("live:bpf, times as fast as ptexplore", mid[n - 1] / mid[large ? 3 : 2], 0);
+	least("live:bpf, times as fast as live:pagemap", mid[1] / mid[large ? 3 : 2], 1);
+}
+
+enum kind { DENSE, TYPICAL, LARGE_PAGES };
+
+static void measure(struct input *in, const char *name, enum kind kind)
+{
+	static shape_fn *const shape[] = { shape_dense, shape_typical, shape_large };
+	struct process p = process_start(shape[kind], kind == TYPICAL ? 2400 * MIB : 1024 * MIB, 0);
+	const struct plan *plan = &in->at.plan;
+
+	open_all(in, &p);
+	printf("\n%s: %" PRIu64 " pages of %" PRIu64 " in areas are there; %zu reads of %" PRIu64
+	       " frames bring their words\n", name, in->at.present, in->at.pages, plan->nframes,
+	       plan->asked);
+	leaves(in, kind == DENSE);
+	facts(in, kind == LARGE_PAGES);
+	close_all(in);
+	process_stop(&p);
+}
+
+/* ---- 1 TiB with next to nothing in it ---- */
+
+static void sparse(struct input *in)
+{
+	static const struct way ways[] = {
+		{ .name = "live:pagemap", .go = pagemap_list, .target = 50 },
+		{ .name = "live:bpf, as a provider", .go = bpf_list, .target = 50 },
+	};
+	struct process p = process_start(shape_sparse, TIB, 1000);
+
+	in->at.process = p;
+	open_pagemap(in);
+	open_tables(in, &(struct atw_err){ 0 });
+	heading("1 TiB of addresses with 1000 pages, ms of CPU time", "");
+	contest(ways, in->tables ? 2 : 1, in, 1000000);
+	close_tables(in);
+	provider_close(in->pagemap);
+	process_stop(&p);
+}
+
+/* ---- memory ---- */
+
+/* KiB by which going through it once makes a process grow, its opening too. */
+static long growth(const struct process *p, struct answer (*go)(void *), bool tables)
+{
+	struct input in = { .at.process = *p };
+	long kib[2] = { 0 };
+	int fd[2];
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(fd) || (pid = fork()) < 0)
+		err(1, "fork");
+	if (!pid) {
+		kib[0] = resident_field("/proc/self/status", "VmRSS:", NULL);
+		if (!tables)
+			open_pagemap(&in);
+		else if (open_tables(&in, &(struct atw_err){ 0 }) < 0)
+			_exit(1);
+		go(&in);
+		kib[1] = resident_field("/proc/self/status", "VmHWM:", NULL);
+		_exit(write(fd[1], kib, sizeof(kib)) != sizeof(kib));
+	}
+	close(fd[1]);
+	if (read(fd[0], kib, sizeof(kib)) != sizeof(kib))
+		kib[0] = kib[1] = 0;
+	close(fd[0]);
+	waitpid(pid, NULL, 0);
+	return kib[1] - kib[0];
+}
+
+static void flat(const char *name, struct answer (*go)(void *), bool tables)
+{
+	static const uint64_t size[2] = { 256 * MIB, 1024 * MIB };
+	long kib[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct process p = process_start(shape_dense, size[i], 0);
+
+		kib[i] = growth(&p, go, tables);
+		process_stop(&p);
+	}
+	if (kib[0] <= 0) {
+		printf("  %-44s could not be measured\n", name);
+		return;
+	}
+	figure(name, (double)kib[1] / 1024, 0);
+	figure("  of that, for being four times as large", (double)(kib[1] - kib[0]) / 1024, 0.5);
+}
+
+static void memory(void)
+{
+	heading("memory it takes to go through 1 GiB, MiB", NULL);
+	flat("live:pagemap, flags and counts", pagemap_facts, false);
+	flat("live:bpf, atw_walk", bpf_leaves, true);
+	flat("live:bpf, flags and counts", bpf_facts, true);
+}
+
+/* ---- all of it ---- */
+
+int main(void)
+{
+	static struct input in;
+
+	in.at.flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	in.at.counts = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
+	printf("\nthe running kernel\n");
+	if (in.at.flags < 0 || in.at.counts < 0 || proc_hides_frames() ||
+	    sysconf(_SC_PAGESIZE) != (long)PAGE) {
+		printf("  not measured: it takes CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH, which root has, and pages of 4 KiB\n");
+		return 0;
+	}
+	/* First, for what is freed later would be had for nothing. */
+	memory();
+	measure(&in, "1 GiB, all of it there", DENSE);
+	measure(&in, "many areas with little in them", TYPICAL);
+	measure(&in, "1 GiB in large pages", LARGE_PAGES);
+	sparse(&in);
+	return 0;
+}
