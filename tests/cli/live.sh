@@ -415,10 +415,9 @@ spinner=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s spin ] || sleep 0.2; done
 # Others want the CPU as well: sooner or later it is seen on it.
 for _ in $(seq 200); do
-	run atwalk --cpu 0 live:bpf "$(cat spin)" --format csv --columns physical,state
-	[ "$rc" -ne 0 ] || break
+	! atwalk --cpu 0 live:bpf "$(cat spin)" --format csv --columns physical,state \
+		>by-cpu 2>"$work/log/cpu" || break
 done
-cp "$work/log/out" by-cpu
 run atwalk --pid $spinner live:bpf "$(cat spin)" --format csv --columns physical,state
 out <by-cpu
 kill -KILL $spinner && wait $spinner 2>"$work/log/wait"

@@ -145,6 +145,12 @@ void live_run(void)
 	/* What atwalk advises where the kernel does not interpret its program. */
 	if (answer("first live:bpf", "info live:bpf", AS_ROOT))
 		write_file("/proc/sys/net/core/bpf_jit_enable", "1");
+	/*
+	 * /proc twice: the first time has the kernel put pages on its lists that
+	 * waited for that, and flags would change between the other ways.
+	 */
+	snprintf(command, sizeof(command), commands[2], "live:pagemap");
+	answer("first live:pagemap", command, AS_ROOT);
 	for (w = 0; w < ARRAY_SIZE(ways); w++)
 		for (i = 0; i < ARRAY_SIZE(commands); i++) {
 			/* Only the last two have a second number. */
