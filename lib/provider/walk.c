@@ -39,7 +39,7 @@ struct walk_provider {
 	struct atw_walk *walk;
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages asked for */
-	bool live;
+	bool running;
 	uint64_t pa[SLOTS], word[SLOTS];
 };
 
@@ -304,17 +304,17 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 {
 	unsigned shift = w->p.page_shift;
 	bool large = r->slot >> shift > 1;
-	uint32_t n = !w->live ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
+	uint32_t n = !w->running ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
 
 	if (w->ahead < i)
 		w->ahead = i;
 	/* All at once, then none until they are used up. */
-	if (w->live && w->ahead > i)
+	if (w->running && w->ahead > i)
 		return;
 	for (; w->ahead < r->count && w->ahead - i < n; w->ahead++) {
 		atw_memmap_soon(w->memmap, r->pa[w->ahead] >> shift);
 		/* What kind of folio it is, its second one says. */
-		if (w->live && large)
+		if (w->running && large)
 			atw_memmap_soon(w->memmap, (r->pa[w->ahead] >> shift) + 1);
 	}
 }
@@ -459,7 +459,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 		.user_last = user_last(pg), .cannot = cannot, .arg = arg,
 	};
 	w->o = *o;
-	w->live = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
+	w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
 	*ret = &w->p;
 	return ATW_OK;
 }
