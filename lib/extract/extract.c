@@ -24,6 +24,7 @@
 #include "kernel/search.h"
 #include "kernel/vmfile.h"
 #include "process/spaces.h"
+#include "process/thp.h"
 
 struct extract {
 	struct atw_kernel *k;
@@ -144,6 +145,7 @@ static void types(struct extract *x)
 static void facts(struct extract *x)
 {
 	struct atw_module_types module;
+	struct thp_settings thp;
 	struct atw_region region;
 	struct atw_swap swap;
 	struct atw_node node;
@@ -172,6 +174,7 @@ static void facts(struct extract *x)
 		;
 	x->longest = 0;
 	atw_kernel_soft_abi(x->k, &x->k->own.paging);
+	thp_of_kernel(x->k, &thp);
 	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
 		;
 	for (size_t i = 0; atw_kernel_module_types(x->k, i, &module, NULL) == ATW_OK; i++)
@@ -211,6 +214,7 @@ static void areas(struct extract *x, const struct owned_space *o)
 	/* How many there should be: to prove that these are all. */
 	if (n->member[N_mm_map_count] != NEED_NONE)
 		kmem_u32(x->m, o->at + n->member[N_mm_map_count], &count, NULL);
+	thp_of_mm(x->k, o->at);
 	if (!area)
 		return;
 	if (atw_areas_open(x->k, o->at, &a, &first) == ATW_OK) {

@@ -46,6 +46,7 @@ const char *needs_for_name(enum need_for f)
 		[FOR_PAGES] = "what the kernel says of pages",
 		[FOR_SLAB] = "names of slab caches",
 		[FOR_SWAP] = "names of swap devices",
+		[FOR_LARGE] = "whether large pages are allowed",
 		[FOR_REGIONS] = "names of kernel regions",
 		[FOR_MODULES] = "types of modules",
 		[FOR_CPUS] = "page tables of a CPU",

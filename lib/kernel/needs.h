@@ -23,6 +23,7 @@ enum need_for {
 	FOR_PAGES,               /* struct page */
 	FOR_SLAB,                /* whose objects a page holds */
 	FOR_SWAP,                /* swap devices */
+	FOR_LARGE,               /* why pages are no large ones */
 	FOR_REGIONS,             /* names of the kernel's regions */
 	FOR_MODULES,             /* types that loaded modules describe */
 	FOR_CPUS,                /* what each CPU was using */

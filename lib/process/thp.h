@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thp.h - whether transparent large pages are allowed: what the system is set
+ * to, and what a process was told by prctl(PR_SET_THP_DISABLE).
+ */
+#ifndef PROCESS_THP_H
+#define PROCESS_THP_H
+
+#include <atwalk/process.h>
+
+enum thp_when {
+	THP_NOT_TOLD,
+	THP_NEVER,
+	THP_ADVISED,             /* where MADV_HUGEPAGE was said */
+	THP_ALWAYS,
+};
+
+/* Of large pages of one size. */
+struct thp_settings {
+	enum thp_when anon;      /* memory of no file */
+	enum thp_when shmem;     /* shared memory of no mounted file system */
+	/* What holds for files of every tmpfs, whatever it was mounted with. */
+	enum thp_when tmpfs;
+};
+
+/*
+ * The running system's; `root` is "" but in tests. `bytes`: size of the large
+ * page, the one that a table could be instead.
+ */
+void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret);
+/* A kernel's, as far as its symbols lead there. */
+void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret);
+/* What the process was told. */
+enum thp_when thp_of_mm(struct atw_kernel *k, uint64_t mm);
+/* Pure: mm->flags; `advised`: this kernel has PR_THP_DISABLE_EXCEPT_ADVISED. */
+enum thp_when thp_of_mm_flags(uint64_t flags, bool advised);
+
+#endif

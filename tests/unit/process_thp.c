@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "process/thp.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static char root[] = "/tmp/atwalk-thp.XXXXXX";
+
+static void put(const char *file, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/mm/transparent_hugepage/%s", root, file);
+	f = fopen(path, "w");
+	if (!f)
+		abort();
+	fprintf(f, "%s\n", text);
+	fclose(f);
+}
+
+static struct thp_settings set(const char *all, const char *one, const char *shmem,
+			       const char *shmem_one)
+{
+	struct thp_settings t;
+
+	put("enabled", all);
+	put("hugepages-2048kB/enabled", one);
+	put("shmem_enabled", shmem);
+	put("hugepages-2048kB/shmem_enabled", shmem_one);
+	thp_of_system(root, 2 << 20, &t);
+	return t;
+}
+
+TEST(what_the_system_says)
+{
+	static const char *const dirs[] = {
+		"/sys", "/sys/kernel", "/sys/kernel/mm", "/sys/kernel/mm/transparent_hugepage",
+		"/sys/kernel/mm/transparent_hugepage/hugepages-2048kB",
+	};
+	char path[256];
+	struct thp_settings t;
+
+	CHECK(mkdtemp(root));
+	thp_of_system(root, 2 << 20, &t);
+	CHECK_EQ(t.anon, THP_NOT_TOLD);
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, dirs[i]);
+		CHECK(mkdir(path, 0700) == 0);
+	}
+	thp_of_system(root, 2 << 20, &t);
+	CHECK_EQ(t.anon, THP_NEVER);     /* built without */
+	CHECK_EQ(t.tmpfs, THP_NEVER);
+	for (unsigned i = 3; i < 5; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, dirs[i]);
+		CHECK(mkdir(path, 0700) == 0);
+	}
+	t = set("always [madvise] never", "always [inherit] madvise never",
+		"always within_size advise [never] deny force",
+		"always [inherit] within_size advise never");
+	CHECK_EQ(t.anon, THP_ADVISED);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.tmpfs, THP_NOT_TOLD);
+	t = set("[always] madvise never", "always inherit madvise [never]",
+		"always within_size advise [never] deny force",
+		"always inherit within_size [advise] never");
+	CHECK_EQ(t.anon, THP_NEVER);
+	CHECK_EQ(t.shmem, THP_ADVISED);
+	t = set("[always] madvise never", "[always] inherit madvise never",
+		"always within_size advise never [deny] force",
+		"[always] inherit within_size advise never");
+	CHECK_EQ(t.anon, THP_ALWAYS);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.tmpfs, THP_NEVER);
+	/* Before each size had its own. */
+	thp_of_system(root, 4 << 20, &t);
+	CHECK_EQ(t.anon, THP_ALWAYS);
+	snprintf(path, sizeof(path), "rm -r '%s'", root);
+	CHECK(system(path) == 0);
+}
+
+TEST(what_a_process_was_told)
+{
+	CHECK_EQ(thp_of_mm_flags(0, true), THP_NOT_TOLD);
+	CHECK_EQ(thp_of_mm_flags(0x800000cd, true), THP_ALWAYS);
+	CHECK_EQ(thp_of_mm_flags(0x810000cd, true), THP_NEVER);
+	CHECK_EQ(thp_of_mm_flags(0x808000cd, true), THP_ADVISED);
+	/* Before 6.18 that bit spoke of pages of zeroes. */
+	CHECK_EQ(thp_of_mm_flags(0x808000cd, false), THP_ALWAYS);
+}
