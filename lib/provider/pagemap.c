@@ -205,6 +205,14 @@ static int pagemap_areas_next(struct provider *p, struct atw_area *ret, struct a
 	return ATW_OK;
 }
 
+static void pagemap_large(struct provider *p, const struct atw_area *a, uint64_t block,
+			  struct large_may *ret)
+{
+	struct pagemap *m = pagemap_of(p);
+
+	large_live_may(&m->large, m->pid, block, a, ret);
+}
+
 /* ---- pages ---- */
 
 static int pagemap_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
@@ -270,6 +278,7 @@ static void pagemap_close(struct provider *p)
 
 	pagemap_leave(m);
 	pagemap_frames_close(m);
+	large_live_deinit(&m->large);
 	free(m->area);
 	free(m);
 }
@@ -280,6 +289,7 @@ static const struct provider_ops pagemap_ops = {
 	.find = pagemap_find,
 	.areas_open = pagemap_areas_open,
 	.areas_next = pagemap_areas_next,
+	.large = pagemap_large,
 	.pages_open = pagemap_pages_open,
 	.pages_next = pagemap_runs_next,
 	.pages_close = pagemap_runs_end,

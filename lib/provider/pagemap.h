@@ -10,6 +10,7 @@
 #include "format/pagemap.h"
 #include "kernel/soft.h"
 #include "provider/frames.h"
+#include "provider/large_live.h"
 #include "provider/provider.h"
 #include "source/live_file.h"
 
@@ -42,6 +43,7 @@ struct pagemap {
 	size_t maps_at;                  /* next line for areas_next() */
 	struct area *area;
 	size_t nareas, areas_cap;
+	struct large_live large;
 
 	/* The listing under way. */
 	uint64_t at, last;

@@ -70,6 +70,7 @@ struct frame_facts {
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
 };
 
+struct large_may;
 struct provider;
 struct provider_ops {
 	const char *name;
@@ -90,6 +91,12 @@ struct provider_ops {
 	 */
 	int (*areas_open)(struct provider *p, size_t task, struct atw_err *err);
 	int (*areas_next)(struct provider *p, struct atw_area *ret, struct atw_err *err);
+	/*
+	 * What is allowed in the area that areas_next() gave last: large pages of
+	 * `block` bytes. What is not known stays not told.
+	 */
+	void (*large)(struct provider *p, const struct atw_area *a, uint64_t block,
+		      struct large_may *ret);
 	/*
 	 * Runs of first..last, low addresses first, one listing at a time;
 	 * ATW_END after the last. Where nothing is, runs are PAGE_ABSENT with
@@ -155,6 +162,7 @@ void provider_close(struct provider *p);
 struct walk_provider_opts {
 	struct atw_kernel *kernel;       /* borrowed */
 	uint64_t mm;                     /* mm_struct of the one process; 0: all */
+	uint32_t alone;                  /* its number, if no other will be asked for */
 	/* What the words mean that the CPU ignores, when it is first asked. */
 	const struct atw_soft_abi *(*soft)(const void *arg);
 	const void *soft_arg;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "provider/large_live.h"
 #include "provider/provider.h"
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
@@ -33,6 +34,9 @@ struct walk_provider {
 	struct atw_areas *areas;
 	size_t areas_of;                 /* index of their task */
 	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
+	struct large_live live;
+	struct thp_settings thp;         /* of no running system */
+	bool thp_tried;
 
 	/* The listing under way. */
 	const struct atw_space *sp;
@@ -99,6 +103,20 @@ static int mark_shared(struct walk_provider *w, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* Where one process is wanted, and is as it was found, the others cost nothing. */
+static bool one_task(struct walk_provider *w)
+{
+	struct atw_task t;
+
+	if (!w->o.alone || atw_task_by_pid(w->o.kernel, w->o.alone, &t, NULL) < 0 ||
+	    t.mm != w->o.mm || add_task(w, &t, NULL) < 0)
+		return false;
+	if (atw_mm_of(w->o.kernel, &t, &w->space[0].mm, NULL) == ATW_OK)
+		return true;
+	w->p.ntasks = 0;
+	return false;
+}
+
 static int walk_tasks(struct provider *p, struct atw_err *err)
 {
 	struct walk_provider *w = of(p);
@@ -107,8 +125,11 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 	struct atw_task t, leader = { 0 };
 	bool broken = false;
 	size_t kept = 0;
-	int r = atw_tasks_open(w->o.kernel, &tasks, err);
+	int r;
 
+	if (one_task(w))
+		return ATW_OK;
+	r = atw_tasks_open(w->o.kernel, &tasks, err);
 	if (r < 0)
 		return r;
 	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
@@ -193,6 +214,24 @@ static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_
 	if (r == ATW_OK && ret->unread)
 		provider_cannot(p, p->task[w->areas_of].name, atw_areas_error(w->areas));
 	return r;
+}
+
+static void walk_large(struct provider *p, const struct atw_area *a, uint64_t block,
+		       struct large_may *ret)
+{
+	struct walk_provider *w = of(p);
+
+	large_may_of_area(a, a->flags, ret);
+	ret->process = thp_of_mm(w->o.kernel, w->space[w->areas_of].at);
+	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
+		large_live_system(&w->live, p->task[w->areas_of].pid, block, a, ret);
+		return;
+	}
+	if (!w->thp_tried)
+		thp_of_kernel(w->o.kernel, &w->thp);
+	w->thp_tried = true;
+	ret->system = ret->kind == LARGE_ANON ? w->thp.anon :
+		      ret->kind == LARGE_SHMEM ? w->thp.shmem : THP_NOT_TOLD;
 }
 
 /* ---- pages ---- */
@@ -413,6 +452,7 @@ static void walk_close(struct provider *p)
 	walk_pages_close(p);
 	atw_areas_close(w->areas);
 	atw_memmap_close(w->memmap);
+	large_live_deinit(&w->live);
 	free(w->space);
 	free(w);
 }
@@ -423,6 +463,7 @@ static const struct provider_ops walk_ops = {
 	.find = walk_find,
 	.areas_open = walk_areas_open,
 	.areas_next = walk_areas_next,
+	.large = walk_large,
 	.pages_open = walk_pages_open,
 	.pages_next = walk_pages_next,
 	.pages_close = walk_pages_close,

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * large.h - what of a memory area is mapped by large pages, and why the rest is
+ * not. Pure: an area, what is allowed in it, and its runs of pages go in.
+ *
+ * A block is what one large page would cover: an aligned piece as large as it. A
+ * small page belongs to one block or to none, and a block has one reason, the
+ * first that applies; so the bytes of all reasons are those of all small pages.
+ */
+#ifndef PROVIDER_LARGE_H
+#define PROVIDER_LARGE_H
+
+#include "process/thp.h"
+#include "provider/provider.h"
+
+/* In the order in which they are looked for. */
+enum large_why {
+	LARGE_NONE,              /* not told */
+	LARGE_SMALL,             /* the area is smaller than a block */
+	LARGE_UNALIGNED,         /* there is no whole block of the area around it */
+	LARGE_NOHUGEPAGE,        /* VM_NOHUGEPAGE */
+	LARGE_DISABLED,          /* off: for the process or the system */
+	LARGE_FILE,              /* so is the file: not aligned, or small in its cache */
+	LARGE_SPARSE,            /* the block has holes */
+	LARGE_RIGHTS,            /* it has pages of several rights, or none */
+	LARGE_SWAPPED,           /* some of it is on swap */
+	LARGE_POSSIBLE,          /* nothing is in the way */
+	LARGE_WHYS
+};
+extern const char *const large_why_names[LARGE_WHYS];
+
+/* Who said LARGE_DISABLED: bits. */
+enum large_off { LARGE_OFF_PROCESS = 1, LARGE_OFF_NEVER = 2, LARGE_OFF_UNADVISED = 4 };
+
+enum large_kind { LARGE_ANON, LARGE_SHMEM, LARGE_OF_FILE };
+
+/* What is allowed in an area. */
+struct large_may {
+	enum large_kind kind;
+	bool unknown;            /* a file, and nobody knows of what kind */
+	uint64_t offset;         /* of the area in it */
+	enum thp_when system;    /* for memory of that kind */
+	enum thp_when process;
+	bool have_advice;        /* `advised` and `refused` are known */
+	bool advised, refused;   /* MADV_HUGEPAGE, MADV_NOHUGEPAGE */
+	bool special;            /* of a device, or placed by the kernel */
+};
+
+/* Bytes, but for numbers of blocks. */
+struct large_sum {
+	uint64_t large;                  /* mapped by large pages */
+	uint64_t small[LARGE_WHYS];      /* by others, by reason */
+	uint64_t in_full[LARGE_WHYS];    /* of that, in blocks that lack nothing */
+	uint64_t holes[LARGE_WHYS];      /* what blocks that were begun lack */
+	uint64_t blocks;                 /* whole ones in the area */
+	uint64_t full;                   /* of these, wholly mapped by small pages */
+	uint64_t off;                    /* LARGE_OFF_... */
+	uint64_t untold;                 /* small bytes of which no setting is known */
+};
+
+/* An area that is being looked at. */
+struct large_scan {
+	uint64_t block;
+	uint64_t first, last;            /* of the whole blocks; first > last: none */
+	enum large_why edge, area;       /* outside of them; of all inside */
+	unsigned off;
+	bool untold;
+	struct {
+		uint64_t at, small, swapped, other, lost;
+		uint8_t rights;
+		bool mixed;
+	} now;                           /* the block under way */
+	struct large_sum sum;
+};
+
+/* The area start..end, half open; `block` is a power of two. */
+void large_begin(struct large_scan *s, uint64_t start, uint64_t end,
+		 const struct large_may *may, uint64_t block);
+/* The part first..last of a run lies in the area; low addresses first. */
+void large_add(struct large_scan *s, uint64_t first, uint64_t last,
+	       const struct page_run *run);
+/* s->sum is complete. */
+void large_end(struct large_scan *s);
+
+void large_sum_add(struct large_sum *to, const struct large_sum *s);
+/* All that small pages map. */
+uint64_t large_smaller(const struct large_sum *s);
+/* What most of them are small for. */
+enum large_why large_main(const struct large_sum *s);
+
+/* ---- large_may.c: what is allowed ---- */
+
+/* Flags of an area, and of what kind its memory is, as far as these tell. */
+void large_may_of_area(const struct atw_area *a, uint64_t vm_flags, struct large_may *ret);
+/* Is it shared memory of no file system that somebody mounted? By its name. */
+bool large_is_shmem(const char *name);
+/*
+ * Pure: text of /proc/PID/mountinfo. What its tmpfs at that device was mounted
+ * with; false: no tmpfs is there.
+ */
+bool large_mounted(struct atw_blob text, uint32_t major, uint32_t minor,
+		   enum thp_when *ret);
+/* Pure: a line "VmFlags: rd wr mr" of /proc/PID/smaps, as VM_*, those in use here. */
+uint64_t large_vmflags(const char *line, size_t len);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* large_live.h - what /proc and /sys of the running kernel say about large pages. */
+#ifndef PROVIDER_LARGE_LIVE_H
+#define PROVIDER_LARGE_LIVE_H
+
+#include "base/buf.h"
+#include "provider/large.h"
+
+/* Files are read once a process, when they are first asked for. All zero is fine. */
+struct large_live {
+	uint64_t block;          /* bytes of the large page that the settings are of */
+	struct thp_settings set;
+	uint32_t pid;
+	bool mounts_tried, smaps_tried;
+	struct buf mounts, smaps;
+	size_t at;               /* in smaps */
+	enum thp_when process;
+};
+
+/* What the system allows to the area's kind of memory; *ret says which so far. */
+void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
+		       const struct atw_area *a, struct large_may *ret);
+/* All of it, where nothing but /proc tells of the area. */
+void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
+		    const struct atw_area *a, struct large_may *ret);
+void large_live_deinit(struct large_live *l);
+
+#endif
