@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "listing.h"
+#include "map_large.h"
 #include "pagemap.h"
 #include "base/num.h"
 
 struct map_opts {
 	struct space_opts space;
 	const char *split;
-	bool all;
+	bool all, large;
 	struct opt_number depth;
 };
 
@@ -21,6 +22,9 @@ static const struct opt options[] = {
 	  "every page by itself, nothing merged", NULL },
 	{ 0, "split", OPT_TEXT, offsetof(struct map_opts, split), "COLUMNS",
 	  "what breaks a range: rights,page,physical,flags (usual: the first three)",
+	  NULL },
+	{ 0, "large", OPT_FLAG, offsetof(struct map_opts, large), NULL,
+	  "of a process, one row an area: what large pages map, and why not the rest",
 	  NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct map_opts, depth), "N",
 	  "follow N levels of tables; deeper tables show as one row each", NULL },
@@ -376,12 +380,19 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("map", "%s", why);
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return complain_usage("map", "--depth is 1 to %d", ATW_MAX_LEVELS);
+	if (o->large && (o->all || o->split || o->depth.given))
+		return complain_usage("map", "--large lists areas: --all, --split and --depth have no place there");
 	if (o->all)
 		m.split = ATW_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
 	status = open_pages(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
+	if (o->large) {
+		status = map_large(c, &src, argc, argv);
+		close_source(&src);
+		return status;
+	}
 	if (src.process[0])              /* the kernel's half is not its own */
 		whole.last = INT64_MAX;
 	listing_init(&m.list, "map", &src, USUAL);
@@ -415,6 +426,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = m.holes || src.doubtful ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)
 		summary(&m);
+	if (r == ATW_OK && argc == 1 && !o->depth.given)
+		map_large_notes(c, &src, m.out);
 	status = output_end(m.out, r, status, &err);
 	listing_deinit(&m.list);
 	close_source(&src);
@@ -426,6 +439,7 @@ const struct command cmd_map = {
 	"Lists what the page tables in SOURCE map, low addresses first: contiguous\n"
 	"ranges merged while rights, page size and contiguity agree. Tables that the\n"
 	"source lacks, entries with reserved bits and swapped pages get rows as well.\n"
-	"Below the plain table: bytes and pages by page size.",
+	"Below the plain table: bytes and pages by page size; of a process, why they\n"
+	"are not mapped by large pages.",
 	options, sizeof(struct map_opts), run,
 };

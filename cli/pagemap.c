@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "map_large.h"
 #include "provider/provider.h"
 
 static const uint8_t state_of[] = {
@@ -247,6 +248,8 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	if (r == ATW_OK && o->is_map)
 		atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
 				o->rows == 1 ? "" : "s", num_human(o->mapped, size));
+	if (r == ATW_OK && o->is_map && argc == 1)
+		map_large_notes(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
 	if (r == ATW_OK)
 		remark_lacks(c, src, o->prov);

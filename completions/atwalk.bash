@@ -50,7 +50,7 @@ _atwalk()
 	-*)
 		case $cmd in
 		walk) words="$common $space --path --depth" ;;
-		map) words="$common $space --all --split --depth" ;;
+		map) words="$common $space --all --split --large --depth" ;;
 		info) words="$common $space --paging-modes --paging-flags" ;;
 		pages) words="$common --pid --task --areas --address --all --totals --root --paging
 			--pte-ext --cbit --kernel" ;;

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map_large.c - what of a process is mapped by large pages, and why the rest is
+ * not: a row an area, and the sum of all. lib/provider/large.c knows the reasons.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "listing.h"
+#include "map_large.h"
+
+enum large_col {
+	L_ADDRESS, L_END, L_SIZE, L_MAPPED, L_LARGE, L_SMALLER, L_BLOCKS, L_FULL, L_HOLES,
+	L_WHY, L_PID, L_TASK, L_AREA, L_COLS,
+};
+
+static const struct atw_names whys = { LARGE_WHYS, large_why_names, NULL };
+
+static const struct atw_column columns[L_COLS] = {
+	[L_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where the area begins" },
+	[L_END] = { .key = "end", .type = ATW_T_VA, .help = "first address after it" },
+	[L_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "its bytes" },
+	[L_MAPPED] = { .key = "mapped", .type = ATW_T_BYTES, .width = 6,
+		       .help = "bytes of the area that are mapped" },
+	[L_LARGE] = { .key = "large", .type = ATW_T_BYTES, .width = 6,
+		      .help = "of these, by large pages" },
+	[L_SMALLER] = { .key = "smaller", .type = ATW_T_BYTES, .width = 7,
+			.help = "by smaller ones" },
+	[L_BLOCKS] = { .key = "blocks", .type = ATW_T_COUNT, .width = 6,
+		       .help = "places for a large page: aligned, and whole in the area" },
+	[L_FULL] = { .key = "full", .type = ATW_T_COUNT, .width = 4,
+		     .help = "blocks that small pages map from end to end" },
+	[L_HOLES] = { .key = "holes", .type = ATW_T_BYTES, .width = 6, .hidden = true,
+		      .help = "bytes that blocks with small pages lack" },
+	[L_WHY] = { .key = "why", .type = ATW_T_ENUM, .width = 10, .names = &whys,
+		    .help = "why most of what smaller pages map is not mapped by large ones" },
+	[L_PID] = { .key = "pid", .type = ATW_T_COUNT, .hidden = true, .help = "process" },
+	[L_TASK] = { .key = "task", .type = ATW_T_TEXT, .hidden = true, .help = "its name" },
+	[L_AREA] = { .key = "area", .type = ATW_T_TEXT, .help = "its name, if it has one" },
+};
+static const struct atw_schema schema = { "map", columns, L_COLS };
+
+struct area {
+	uint64_t start, end;
+	struct large_may may;
+	char *name;
+};
+
+struct view {
+	const struct common *c;
+	const struct opened *src;
+	struct provider *prov;
+	struct atw_output *out;
+	bool rows;
+	size_t task;
+	uint64_t block;
+	struct area *area;
+	size_t n, cap;
+	struct large_scan scan;
+	struct large_sum sum;            /* of the areas that are shown */
+	struct large_sum outside;        /* of what is in no area */
+	uint64_t areas, lost, unread;
+};
+
+/* ---- whose areas ---- */
+
+static const struct atw_soft_abi *soft(const void *arg)
+{
+	return soft_of(arg);
+}
+
+static void cannot(void *arg, const char *what, const struct atw_err *err)
+{
+	struct view *v = arg;
+	struct atw_err e = *err;
+
+	/* The listing of ranges does not need them. */
+	if (v->rows && !v->unread++) {
+		atw_err_wrap(&e, "%s: %s", v->src->name, what);
+		complain(&e);
+	}
+}
+
+static int open_view(struct view *v, struct atw_err *err)
+{
+	const struct opened *src = v->src;
+	const struct atw_paging *pg = &src->space.paging;
+	const struct walk_provider_opts wo = {
+		.kernel = src->kernel, .mm = src->mm, .soft = soft, .soft_arg = src,
+		.alone = (uint32_t)src->pid,
+	};
+	const struct pagemap_provider_opts po = { .only = (uint32_t)src->pid };
+	int r;
+
+	if (pg->nlevels < 2)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "mode %s has no large pages", pg->name);
+	v->block = (uint64_t)1 << pg->level[1].shift;
+	r = src->pagemap ? pagemap_provider_open(&po, cannot, v, &v->prov, err)
+			 : walk_provider_open(&wo, cannot, v, &v->prov, err);
+	if (r < 0)
+		return r;
+	v->prov->areas_only = true;
+	r = v->prov->ops->tasks(v->prov, err);
+	return r < 0 ? r : v->prov->ops->find(v->prov, (uint32_t)src->pid, &v->task, err);
+}
+
+static bool is_wanted(const struct address *range, size_t n, const struct atw_area *a)
+{
+	for (size_t i = 0; i < n; i++)
+		if (range[i].first < a->end.u && range[i].last >= a->start.u)
+			return true;
+	return !n;
+}
+
+/* Those of user space, of which nothing else is mapped. */
+static int read_areas(struct view *v, const struct address *range, size_t nranges,
+		      struct atw_err *err)
+{
+	const struct provider_ops *ops = v->prov->ops;
+	struct atw_area *a = malloc(sizeof(*a));
+	struct atw_err why = { 0 };
+	int r = a ? ops->areas_open(v->prov, v->task, err)
+		  : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+
+	if (r == ATW_END)
+		r = atw_err_set(err, ATW_E_MISSING, "process %" PRIu64 " has ended", v->src->pid);
+	while (r == ATW_OK && (r = ops->areas_next(v->prov, a, &why)) != ATW_END) {
+		struct area *k;
+
+		if (r < 0) {
+			cannot(v, v->prov->task[v->task].name, &why);
+			r = r == ATW_E_LIMIT || r == ATW_E_NOMEM ? ATW_END : ATW_OK;
+			continue;
+		}
+		if (a->end.u - 1 > v->prov->user_last || !is_wanted(range, nranges, a))
+			continue;
+		if (!array_reserve((void **)&v->area, &v->cap, v->n + 1, sizeof(*v->area))) {
+			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			break;
+		}
+		k = &v->area[v->n++];
+		*k = (struct area){ .start = a->start.u, .end = a->end.u, .name = strdup(a->name) };
+		ops->large(v->prov, a, v->block, &k->may);
+	}
+	free(a);
+	return r == ATW_END ? ATW_OK : r;
+}
+
+static void close_view(struct view *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		free(v->area[i].name);
+	free(v->area);
+	provider_close(v->prov);
+}
+
+/* ---- rows ---- */
+
+static int put(struct view *v, const struct area *a, struct atw_err *err)
+{
+	const struct large_sum *s = &v->scan.sum;
+	uint64_t smaller = large_smaller(s), holes = 0, before;
+	union atw_value val[L_COLS] = {
+		[L_ADDRESS].u = a->start, [L_END].u = a->end, [L_SIZE].u = a->end - a->start,
+		[L_MAPPED].u = s->large + smaller, [L_LARGE].u = s->large,
+		[L_SMALLER].u = smaller, [L_BLOCKS].u = s->blocks, [L_FULL].u = s->full,
+		[L_WHY].u = large_main(s), [L_PID].u = v->src->pid,
+		[L_TASK].s = v->src->pagemap ? v->prov->task[v->task].name : v->src->task,
+		[L_AREA].s = a->name ? a->name : "",
+	};
+	const struct atw_row row = { val, ((uint64_t)1 << L_COLS) - 1 };
+	int r = ATW_OK;
+
+	for (unsigned i = 0; i < LARGE_WHYS; i++)
+		holes += s->holes[i];
+	val[L_HOLES].u = holes;
+	if (v->rows) {
+		before = atw_output_rows(v->out);
+		r = atw_output_row(v->out, &row, err);
+		if (r < 0 || atw_output_rows(v->out) == before)
+			return r;
+	}
+	v->areas++;
+	large_sum_add(&v->sum, s);
+	return r;
+}
+
+/* ---- pages ---- */
+
+/* A run, cut where areas begin and end; `at` is the area it may be in. */
+static int deal_out(struct view *v, size_t *at, const struct page_run *run, uint64_t first,
+		    uint64_t last, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (uint64_t end; r == ATW_OK; first = end + 1) {
+		const struct area *a = *at < v->n ? &v->area[*at] : NULL;
+		bool inside = a && a->start <= first;
+
+		if (inside && a->end <= first) {
+			large_end(&v->scan);
+			r = put(v, a, err);
+			if (++*at < v->n)
+				large_begin(&v->scan, v->area[*at].start, v->area[*at].end,
+					    &v->area[*at].may, v->block);
+			end = first - 1;         /* the same once more */
+			continue;
+		}
+		end = inside ? a->end - 1 : a ? a->start - 1 : last;
+		if (end > last)
+			end = last;
+		if (inside)
+			large_add(&v->scan, first, end, run);
+		else if (run->state == PAGE_PRESENT)
+			*(run->slot >= v->block ? &v->outside.large
+			  : &v->outside.small[LARGE_NONE]) += end - first + 1;
+		if (end == last)
+			break;
+	}
+	return r;
+}
+
+/* The pages of all areas; `whole`: what lies beside them as well. */
+static int read_pages(struct view *v, bool whole, struct atw_err *err)
+{
+	uint64_t first = whole ? 0 : v->area[0].start;
+	uint64_t last = whole ? v->prov->user_last : v->area[v->n - 1].end - 1;
+	const struct page_run *run;
+	size_t at = 0;
+	int r = v->prov->ops->pages_open(v->prov, v->task, first, last, err);
+
+	if (r < 0)
+		return r;
+	if (v->n)
+		large_begin(&v->scan, v->area[0].start, v->area[0].end, &v->area[0].may, v->block);
+	while ((r = v->prov->ops->pages_next(v->prov, &run, err)) == ATW_OK) {
+		uint64_t from = run->va, to = run->va + (run->size - 1);
+
+		v->lost += run->state >= PAGE_LOST && run->state != PAGE_BAD;
+		if (to < first || from > last)
+			continue;
+		r = deal_out(v, &at, run, from > first ? from : first, to < last ? to : last, err);
+		if (r < 0)
+			break;
+	}
+	v->prov->ops->pages_close(v->prov);
+	r = r == ATW_END ? ATW_OK : r;
+	for (; at < v->n && r == ATW_OK; at++) {
+		large_end(&v->scan);
+		r = put(v, &v->area[at], err);
+		if (at + 1 < v->n)
+			large_begin(&v->scan, v->area[at + 1].start, v->area[at + 1].end,
+				    &v->area[at + 1].may, v->block);
+	}
+	/* Where areas are chosen, nothing else is. */
+	if (whole && !v->c->filter)
+		large_sum_add(&v->sum, &v->outside);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+void map_large_notes(const struct common *c, const struct opened *src, struct atw_output *out)
+{
+	struct view v = { .c = c, .src = src, .out = out };
+	struct atw_output_opts oo;
+	struct large_units by;
+	struct atw_err err = { 0 };
+	int r;
+
+	output_opts(c, src, &oo);
+	by = (struct large_units){ oo.units, src->space.paging.page_shift };
+	if (c->quiet || c->filter || (c->format && strcmp(c->format, "plain")) ||
+	    !(src->mm || src->pagemap))
+		return;
+	r = open_view(&v, &err);
+	if (r == ATW_OK)
+		r = read_areas(&v, NULL, 0, &err);
+	if (r == ATW_OK)
+		r = read_pages(&v, true, &err);
+	if (r == ATW_OK)
+		large_note(&v.sum, &by, v.block, out);
+	else
+		atw_output_note(out, "large pages: %s", err.text);
+	close_view(&v);
+}
+
+static int parse_ranges(const struct opened *src, int argc, char **argv,
+			struct address **ret, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	*ret = calloc((size_t)argc, sizeof(**ret));
+	if (!*ret)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (int i = 1; i < argc && r == ATW_OK; i++)
+		r = parse_owned(src, argv[i], *ret + i - 1, err);
+	return r;
+}
+
+int map_large(const struct common *c, const struct opened *src, int argc, char **argv)
+{
+	struct view v = { .c = c, .src = src, .rows = true };
+	struct address *range = NULL;
+	struct atw_output_opts oo;
+	struct large_units by;
+	struct atw_err err = { 0 };
+	char mapped[24];
+	int status, r;
+
+	if (!src->mm && !(src->pagemap && src->pid))
+		return complain_usage("map", "--large is about the areas of a process: --pid or --task says of which");
+	output_opts(c, src, &oo);
+	oo.page_shift = src->space.paging.page_shift;
+	by = (struct large_units){ oo.units, oo.page_shift };
+	r = parse_ranges(src, argc, argv, &range, &err);
+	if (r == ATW_OK)
+		r = open_view(&v, &err);
+	if (r == ATW_OK)
+		r = atw_output_open(&oo, &schema, &v.out, &err);
+	if (r == ATW_OK)
+		r = read_areas(&v, range, (size_t)argc - 1, &err);
+	if (r == ATW_OK && (v.n || argc == 1))
+		r = read_pages(&v, argc == 1, &err);
+	status = v.lost || v.unread ? EXIT_PARTIAL :
+		 v.sum.large + large_smaller(&v.sum) ? EXIT_COMPLETE : EXIT_NO;
+	if (r == ATW_OK) {
+		atw_output_note(v.out, "%" PRIu64 " area%s, %s mapped", v.areas,
+				v.areas == 1 ? "" : "s",
+				large_amount(&by, v.sum.large + large_smaller(&v.sum), mapped));
+		large_note(&v.sum, &by, v.block, v.out);
+	}
+	status = output_end(v.out, r, status, &err);
+	close_view(&v);
+	free(range);
+	return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* map_large.h - what of a process is mapped by large pages, and why the rest is not. */
+#ifndef CLI_MAP_LARGE_H
+#define CLI_MAP_LARGE_H
+
+#include "atwalk.h"
+#include "provider/large.h"
+
+/* `map --large`: a row an area. Complains itself; the exit status. */
+int map_large(const struct common *c, const struct opened *src, int argc, char **argv);
+/* A few lines below the summary of all of a process; none where nobody sees them. */
+void map_large_notes(const struct common *c, const struct opened *src,
+		     struct atw_output *out);
+
+/* How --units has amounts. */
+struct large_units {
+	enum atw_units units;
+	unsigned page_shift;
+};
+const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[24]);
+/* The lines themselves. */
+void large_note(const struct large_sum *s, const struct large_units *by, uint64_t block,
+		struct atw_output *out);
+
+#endif
