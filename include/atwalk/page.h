@@ -54,6 +54,13 @@ ATW_API void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t page
  * meanwhile. Only a hint.
  */
 ATW_API void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn);
+/*
+ * The NUMA node of a frame, without a look into its struct page; `same`: of how many
+ * frames from it on, up to `max`, the answer is known to be true. Those that follow
+ * may have the same one. false: there is no struct page, or nothing tells the node.
+ */
+ATW_API bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max,
+			     uint32_t *ret, uint64_t *same);
 ATW_API void atw_memmap_close(struct atw_memmap *m);
 /* "LOCKED" for bit 0; NULL for a bit without a name. */
 ATW_API const char *atw_page_flag_name(unsigned bit);

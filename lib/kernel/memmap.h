@@ -118,6 +118,8 @@ struct nodes {
 int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret);
 /* false: not known. */
 bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret);
+/* And in *same: of how many frames from it on, up to `max`, the same is true. */
+bool nodes_run(struct nodes *n, uint64_t pfn, uint64_t max, uint32_t *ret, uint64_t *same);
 
 #define CACHE_NAMES 64
 struct cache_name {

@@ -154,3 +154,18 @@ bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret)
 		}
 	return false;
 }
+
+bool nodes_run(struct nodes *n, uint64_t pfn, uint64_t max, uint32_t *ret, uint64_t *same)
+{
+	uint64_t end = max > UINT64_MAX - pfn ? UINT64_MAX : pfn + max;
+	bool found = nodes_find(n, pfn, ret);
+
+	for (size_t i = 0; i < n->n && !n->overlap; i++) {
+		uint64_t border = found ? n->v[i].end : n->v[i].start;
+
+		if (border > pfn && border < end && (!found || n->v[i].start <= pfn))
+			end = border;
+	}
+	*same = end - pfn;
+	return found;
+}

@@ -78,6 +78,17 @@ int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 	return memmap_page(m, pfn, ret, err);
 }
 
+bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t *ret,
+		     uint64_t *same)
+{
+	uint64_t section = (uint64_t)1 << m->where.shift;
+	uint64_t left = section - ((pfn - m->where.first_pfn) & (section - 1));
+
+	*same = max < left ? max : left;
+	return memmap_address(m->kmem, &m->where, pfn) &&
+	       nodes_run(&m->nodes, pfn, *same, ret, same);
+}
+
 void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn)
 {
 	memmap_soon(m->kmem, &m->where, pfn);
