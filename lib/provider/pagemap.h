@@ -11,6 +11,7 @@
 #include "kernel/soft.h"
 #include "provider/frames.h"
 #include "provider/large_live.h"
+#include "provider/nodes.h"
 #include "provider/provider.h"
 #include "source/live_file.h"
 
@@ -31,7 +32,8 @@ struct pagemap {
 	bool soft_known, has_swap;
 	bool hidden;                     /* frame numbers read as 0 */
 	int file[KFILES];
-	bool ksm_broken, ksm_none, one_node, no_scan;
+	bool ksm_broken, ksm_none, no_scan;
+	struct sys_nodes nodes;
 	struct extents ram;
 	bool ram_tried;
 	uint64_t page, pmd;              /* bytes */

@@ -52,7 +52,7 @@ void pagemap_frames_open(struct pagemap *m)
 	if (m->file[KFLAGS] >= 0)
 		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
 	m->ksm_none = says("/sys/kernel/mm/ksm/pages_shared", "0");
-	m->one_node = says("/sys/devices/system/node/online", "0");
+	sys_nodes_read("", &m->nodes);
 }
 
 void pagemap_frames_close(struct pagemap *m)
@@ -61,6 +61,7 @@ void pagemap_frames_close(struct pagemap *m)
 		if (m->file[f] >= 0)
 			close(m->file[f]);
 	extents_deinit(&m->ram);
+	sys_nodes_deinit(&m->nodes);
 }
 
 /* ---- facts ---- */
@@ -183,7 +184,8 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		ret->cgroup = f[KCGROUPS];
 	}
 	/* What is no memory of any node was told from it by its flags. */
-	if (m->one_node && m->file[KFLAGS] >= 0)
+	if (m->file[KFLAGS] >= 0 &&
+	    sys_nodes_find(&m->nodes, pfn << p->page_shift, &ret->page.node))
 		ret->have |= FACT_NODE;
 	return ATW_OK;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nodes.h - which NUMA node memory is of, as /sys of the running kernel has it: for
+ * each of the blocks in which memory is taken into use, or because there is but one
+ * node.
+ */
+#ifndef PROVIDER_NODES_H
+#define PROVIDER_NODES_H
+
+#include <atwalk/base.h>
+
+struct sys_nodes {
+	bool one;                /* and only one, whatever `at` says */
+	uint32_t id;
+	uint64_t block;          /* bytes of each; 0: nobody told */
+	uint32_t *at;            /* node + 1 of each block; 0: none, or several */
+	size_t n, cap;
+};
+
+/* `root` is "" but in tests. false: nothing is told. */
+bool sys_nodes_read(const char *root, struct sys_nodes *ret);
+void sys_nodes_deinit(struct sys_nodes *n);
+/* Of memory at this address; with one node, that it is memory is for others to know. */
+bool sys_nodes_find(const struct sys_nodes *n, uint64_t pa, uint32_t *ret);
+
+#endif

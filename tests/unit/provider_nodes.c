@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which NUMA node memory is of, as /sys has it. */
+#include "provider/nodes.h"
+
+#include <unistd.h>
+
+#include "test.h"
+
+static char root[] = "/tmp/atwalk-nodes.XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+	char all[256];
+	FILE *f;
+
+	snprintf(all, sizeof(all), "%s/sys/devices/system/%s", root, path);
+	f = fopen(all, "w");
+	if (!f)
+		abort();
+	fprintf(f, "%s\n", text);
+	fclose(f);
+}
+
+static void folder(const char *path)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "mkdir -p '%s/sys/devices/system/%s'", root, path);
+	if (system(command))
+		abort();
+}
+
+TEST(blocks_of_memory)
+{
+	struct sys_nodes n = { 0 };
+	char command[64];
+	uint32_t id;
+
+	CHECK(mkdtemp(root));
+	CHECK(!sys_nodes_read(root, &n));
+	CHECK(!sys_nodes_find(&n, 0, &id));
+	sys_nodes_deinit(&n);
+	folder("node/node0/memory0");
+	folder("node/node0/memory1");
+	folder("node/node3/memory1");    /* a block of two nodes */
+	folder("node/node3/memory5");
+	folder("node/node3/memory_x");
+	folder("node/nodes");
+	folder("node/node4/memory18446744073709551615");
+	CHECK(!sys_nodes_read(root, &n));
+	sys_nodes_deinit(&n);
+	put("node/online", "0,3-4");
+	folder("memory");
+	put("memory/block_size_bytes", "8000000");
+	CHECK(sys_nodes_read(root, &n));
+	CHECK(sys_nodes_find(&n, 0x7ffffff, &id));
+	CHECK_EQ(id, 0);
+	CHECK(!sys_nodes_find(&n, 0x8000000, &id));
+	CHECK(!sys_nodes_find(&n, 0x10000000, &id));
+	CHECK(sys_nodes_find(&n, (uint64_t)5 << 27, &id));
+	CHECK_EQ(id, 3);
+	CHECK(!sys_nodes_find(&n, (uint64_t)6 << 27, &id));
+	CHECK(!sys_nodes_find(&n, UINT64_MAX, &id));
+	CHECK(!n.one);
+	sys_nodes_deinit(&n);
+	/* Where there is but one, no block need say so. */
+	put("node/online", "3");
+	put("memory/block_size_bytes", "0");
+	CHECK(sys_nodes_read(root, &n));
+	CHECK(n.one);
+	CHECK(sys_nodes_find(&n, 0x8000000, &id));
+	CHECK_EQ(id, 3);
+	sys_nodes_deinit(&n);
+	snprintf(command, sizeof(command), "rm -r '%s'", root);
+	CHECK(system(command) == 0);
+}
