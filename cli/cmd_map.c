@@ -7,6 +7,7 @@
 
 #include "listing.h"
 #include "map_large.h"
+#include "map_node.h"
 #include "pagemap.h"
 #include "base/num.h"
 
@@ -52,6 +53,7 @@ struct map {
 	struct atw_range held;           /* met, and not shown yet */
 	bool holding;
 	uint64_t paged;                  /* end of the page counted last */
+	struct map_node node;
 };
 
 static void count(struct map *m, const struct atw_range *g)
@@ -72,6 +74,7 @@ static void count(struct map *m, const struct atw_range *g)
 		m->soft += g->entries;
 	if (g->loss || g->kind != ATW_LEAF)
 		return;
+	map_node_count(&m->node, g);
 	for (i = 0; i < m->ntally && m->tally[i].page != g->page; i++)
 		;
 	if (i == sizeof(m->tally) / sizeof(m->tally[0]))
@@ -95,6 +98,7 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 	struct row r = { 0 };
 	struct atw_region area;
 	enum state st;
+	int64_t node;
 
 	if (listing_area(&m->list, g->va.u, g->va.u + (g->size - 1), &area)) {
 		r.v[C_AREA].s = area.name;
@@ -126,6 +130,9 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 		row_set(&r, C_PHYSICAL, g->pa.u);
 	if (st == STATE_PRESENT && g->page)
 		row_set(&r, C_PAGE, g->page);
+	node = map_node_of(&m->node, g);
+	if (node != NODE_NONE)
+		row_set(&r, C_NODE, (uint64_t)node);
 	return row_put(&r, m->out, err);
 }
 
@@ -206,18 +213,25 @@ static int feed(struct map *m, const struct atw_range *g, struct atw_err *err)
 	return r;
 }
 
-/* Where in the range a region of the kernel's ends or begins; 0: nowhere. */
+/*
+ * Where in the range a region of the kernel's ends or begins, or memory of another
+ * node; 0: nowhere.
+ */
 static uint64_t border(struct map *m, const struct atw_range *g)
 {
-	uint64_t last = g->va.u + (g->size - 1);
+	uint64_t last = g->va.u + (g->size - 1), node;
 	struct atw_region area;
 
 	/*
 	 * Other rows are no memory of any region; what they speak for stays whole.
 	 * So does each page by itself, even if a border is in it.
 	 */
-	if (m->split & ATW_SPLIT_EACH || g->loss || g->repeat_of || g->kind != ATW_LEAF ||
-	    !listing_region(&m->list, g->va.u, &area))
+	if (m->split & ATW_SPLIT_EACH || g->loss || g->repeat_of || g->kind != ATW_LEAF)
+		return 0;
+	node = map_node_border(&m->node, g);
+	if (node)
+		return node;
+	if (!listing_region(&m->list, g->va.u, &area))
 		return 0;
 	if (area.first.u > g->va.u)
 		return area.first.u <= last ? area.first.u : 0;
@@ -256,6 +270,7 @@ static int list(struct map *m, const struct address *a, struct atw_err *err)
 		for (last = g.va.u + (g.size - 1); at && shown == ATW_OK; at = border(m, &g)) {
 			part = (struct address){ .first = g.va.u, .last = at - 1, .is_range = true };
 			shown = list(m, &part, err);
+			g.pa.u += at - g.va.u;
 			g.va.u = at;
 			g.size = last - at + 1;
 		}
@@ -310,6 +325,7 @@ static void summary(struct map *m)
 	}
 	atw_output_note(m->out, "%" PRIu64 " range%s, %s mapped%s", m->rows,
 			m->rows == 1 ? "" : "s", num_human(bytes, size), text);
+	node_sum_note(&m->node.sum, m->out);
 	if (m->repeats)
 		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for tables that recur: the bytes just before, over and over; --all lists every page",
 				m->repeats, m->repeats == 1 ? "stands" : "stand");
@@ -396,8 +412,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (src.process[0])              /* the kernel's half is not its own */
 		whole.last = INT64_MAX;
 	listing_init(&m.list, "map", &src, USUAL);
+	map_node_init(&m.node, c, &src);
+	if (m.node.sum.wanted)           /* it is frames that are of a node */
+		m.split |= ATW_SPLIT_PHYSICAL;
 	if (src.pagemap) {
 		status = map_pagemap(c, &src, &m.list, m.split, argc, argv);
+		map_node_deinit(&m.node);
 		listing_deinit(&m.list);
 		close_source(&src);
 		return status;
@@ -429,6 +449,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK && argc == 1 && !o->depth.given)
 		map_large_notes(c, &src, m.out);
 	status = output_end(m.out, r, status, &err);
+	map_node_deinit(&m.node);
 	listing_deinit(&m.list);
 	close_source(&src);
 	return status;

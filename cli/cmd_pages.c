@@ -253,24 +253,6 @@ static void summary(struct pages *p)
 				p->pageless, p->pageless == 1 ? " has" : "s have");
 }
 
-/* Does anything the user typed name it? Nothing typed is the usual columns. */
-static bool mentions(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *s = text; s && (s = strstr(s, word)); s++)
-		if ((s == text || !strchr("abcdefghijklmnopqrstuvwxyz_", s[-1])) &&
-		    !strchr("abcdefghijklmnopqrstuvwxyz_", s[n] ? s[n] : ' '))
-			return true;
-	return false;
-}
-
-static bool asks_for(const struct common *c, const char *column)
-{
-	return mentions(c->columns, column) || mentions(c->filter, column) ||
-	       mentions(c->sort, column) || mentions(c->group, column);
-}
-
 /* A column that is shown if nobody says which. */
 static bool needs(const struct common *c, const char *column)
 {

@@ -57,7 +57,7 @@ static const struct atw_column columns[C_COUNT] = {
 		     .help = "memory area; of a kernel address, its region" },
 	[C_FLAGS] = { .key = "flags", .type = ATW_T_FLAGS,
 		      .help = "bits that every entry has; same-page: all map one page" },
-	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .help = "NUMA node" },
+	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .help = "NUMA node of what it maps to" },
 	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "process" },
 	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
 };
@@ -161,6 +161,25 @@ void row_whose(const struct listing *l, struct row *r)
 		return;
 	r->v[C_TASK].s = l->src->task;
 	r->have |= COL(C_TASK);
+}
+
+/* ---- what the user asks for ---- */
+
+static bool mentions(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = text; s && (s = strstr(s, word)); s++)
+		if ((s == text || !strchr("abcdefghijklmnopqrstuvwxyz_", s[-1])) &&
+		    !strchr("abcdefghijklmnopqrstuvwxyz_", s[n] ? s[n] : ' '))
+			return true;
+	return false;
+}
+
+bool asks_for(const struct common *c, const char *column)
+{
+	return mentions(c->columns, column) || mentions(c->filter, column) ||
+	       mentions(c->sort, column) || mentions(c->group, column);
 }
 
 /* ---- areas of a process ---- */

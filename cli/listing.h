@@ -44,6 +44,9 @@ void listing_init(struct listing *l, const char *name, const struct opened *src,
 
 void listing_deinit(struct listing *l);
 
+/* Does anything the user typed name the column? Nothing typed is the usual ones. */
+bool asks_for(const struct common *c, const char *column);
+
 struct row {
 	union atw_value v[C_COUNT];
 	uint64_t have;

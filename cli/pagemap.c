@@ -10,6 +10,7 @@
 
 #include "base/num.h"
 #include "map_large.h"
+#include "map_node.h"
 #include "provider/provider.h"
 
 static const uint8_t state_of[] = {
@@ -25,6 +26,7 @@ struct piece {
 	uint64_t va, end, size, pa, pages;
 	const struct page_run *run;      /* of the first one; a copy in `held` */
 	uint64_t offset;                 /* on swap */
+	int64_t node;
 	bool has_pa;
 };
 
@@ -32,6 +34,7 @@ struct out {
 	struct atw_output *out;
 	struct provider *prov;
 	struct listing *list;
+	struct node_sum nodes;
 	bool is_map;
 	unsigned split;
 	struct piece held;
@@ -71,10 +74,14 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	row_set(&row, C_PID, o->prov->task[0].pid);
 	row.v[C_TASK].s = o->prov->task[0].name;
 	row.have |= COL(C_TASK);
+	if (there && p->node != NODE_NONE)
+		row_set(&row, C_NODE, (uint64_t)p->node);
 	rc = row_put(&row, o->out, err);
 	if (rc < 0 || atw_output_rows(o->out) == before)
 		return rc;
 	o->rows++;
+	if (there && o->nodes.wanted)
+		node_sum_add(&o->nodes, p->node, p->size);
 	*(there ? &o->mapped : &o->other) += r->state == PAGE_ABSENT ? 0 : p->size;
 	return rc;
 }
@@ -94,7 +101,8 @@ static bool agree(const struct out *o, const struct piece *p)
 	struct atw_region area;
 
 	if (!o->holding || o->split & ATW_SPLIT_EACH || h->end != p->va ||
-	    x->state != y->state || h->has_pa != p->has_pa || x->have != y->have)
+	    x->state != y->state || h->has_pa != p->has_pa || x->have != y->have ||
+	    h->node != p->node)
 		return false;
 	if (x->state == PAGE_SWAP && x->have & RUN_SWAP &&
 	    (x->swap_type != y->swap_type || h->offset + h->pages != p->offset))
@@ -130,6 +138,23 @@ static int feed(struct out *o, const struct piece *p, struct atw_err *err)
 	return rc;
 }
 
+/* Of slot i; a large one may begin on one node and end on another. */
+static int64_t node_of(struct out *o, const struct page_run *r, uint32_t i)
+{
+	uint64_t page = (uint64_t)1 << o->prov->page_shift;
+	struct frame_facts a, b;
+
+	if (!o->nodes.wanted || !r->pa ||
+	    o->prov->ops->facts(o->prov, r, i, 0, r->slot, &a, NULL) < 0 ||
+	    !(a.have & FACT_NODE))
+		return NODE_NONE;
+	if (r->slot > page &&
+	    (o->prov->ops->facts(o->prov, r, i, r->slot - page, 0, &b, NULL) < 0 ||
+	     !(b.have & FACT_NODE) || b.page.node != a.page.node))
+		return NODE_NONE;
+	return a.page.node;
+}
+
 /* The part first..last of a run, slot by slot. */
 static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_t last,
 		bool whole, struct atw_err *err)
@@ -142,6 +167,7 @@ static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_
 		struct piece p = {
 			.va = va + skip, .run = r, .pages = 1, .has_pa = r->pa != NULL,
 			.pa = r->pa ? r->pa[i] + skip : 0, .offset = r->swap_offset + i,
+			.node = node_of(o, r, (uint32_t)i),
 		};
 
 		if (va > last)
@@ -201,7 +227,9 @@ static int parse(const struct opened *src, const char *text, struct address *ret
 
 static int open_task(struct out *o, const struct opened *src, struct atw_err *err)
 {
-	const struct pagemap_provider_opts po = { .only = (uint32_t)src->pid };
+	const struct pagemap_provider_opts po = {
+		.only = (uint32_t)src->pid, .flags = o->nodes.wanted,
+	};
 	int r;
 
 	if (!src->pid) {
@@ -248,19 +276,22 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	if (r == ATW_OK && o->is_map)
 		atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
 				o->rows == 1 ? "" : "s", num_human(o->mapped, size));
+	if (r == ATW_OK)
+		node_sum_note(&o->nodes, o->out);
 	if (r == ATW_OK && o->is_map && argc == 1)
 		map_large_notes(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
 	if (r == ATW_OK)
 		remark_lacks(c, src, o->prov);
 	provider_close(o->prov);
+	node_sum_deinit(&o->nodes);
 	return status;
 }
 
 int map_pagemap(const struct common *c, const struct opened *src, struct listing *l,
 		unsigned split, int argc, char **argv)
 {
-	struct out o = { .is_map = true, .split = split };
+	struct out o = { .is_map = true, .split = split, .nodes.wanted = asks_for(c, "node") };
 
 	return answer(&o, c, src, l, argc, argv);
 }
