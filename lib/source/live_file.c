@@ -35,10 +35,11 @@ bool live_file_text(const char *path, char *buf, size_t len)
 	return true;
 }
 
-int live_file_all(const char *path, size_t max, struct buf *ret,
-		  struct atw_err *err)
+int live_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
+		    struct atw_err *err)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = pace_slice(pace, 256 * 1024);
 	_auto_free char *chunk = malloc(256 * 1024);
 	ssize_t n;
 
@@ -46,16 +47,27 @@ int live_file_all(const char *path, size_t max, struct buf *ret,
 		return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING :
 				   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
-	while (chunk && (n = read_some(fd, chunk, 256 * 1024)) != 0) {
+	while (chunk) {
+		pace_wait(pace);
+		n = read_some(fd, chunk, len);
+		if (!n)
+			break;
 		if (n < 0)
 			return atw_err_set(err, errno == ESRCH ? ATW_E_MISSING : ATW_E_IO,
 					   "%s: %s", path, strerror(errno));
 		if (ret->len + (size_t)n > max)
 			return atw_err_set(err, ATW_E_LIMIT, "%s: is larger than %zu bytes",
 					   path, max);
+		pace_done(pace, pace ? &pace->proc : NULL, (uint64_t)n);
 		buf_add(ret, chunk, (size_t)n);
 	}
 	return !chunk || ret->failed ? atw_err_set(err, ATW_E_NOMEM, "out of memory") : ATW_OK;
+}
+
+int live_file_all(const char *path, size_t max, struct buf *ret,
+		  struct atw_err *err)
+{
+	return live_file_paced(path, max, NULL, ret, err);
 }
 
 /* ---- RAM ---- */

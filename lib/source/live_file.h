@@ -8,12 +8,16 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "source/extents.h"
+#include "source/pace.h"
 
 /* The beginning of a file as a text, without the newline at its end. */
 bool live_file_text(const char *path, char *buf, size_t len);
 /* All of a file whose size nobody knows beforehand, up to `max` bytes. */
 int live_file_all(const char *path, size_t max, struct buf *ret,
 		  struct atw_err *err);
+/* The same at a pace; NULL: at once, and uncounted. */
+int live_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
+		    struct atw_err *err);
 
 /*
  * What is RAM: /proc/iomem, which tells it to the privileged only, else the

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pace.h - what it costs to read a running machine, and how fast it is read: a
+ * meter and a brake that all who read it for one question share.
+ */
+#ifndef SOURCE_PACE_H
+#define SOURCE_PACE_H
+
+#include <atwalk/source.h>
+
+struct pace_count {
+	uint64_t bytes, calls;
+};
+
+struct pace {
+	uint64_t rate;           /* bytes a second; 0: as fast as it goes */
+	uint64_t next;           /* ns of CLOCK_MONOTONIC: nothing is read before */
+	struct pace_count memory, proc;  /* read so far: of a source, of /proc */
+};
+
+/* A pace of NULL measures nothing and holds up nobody. */
+
+/*
+ * How many of `len` bytes may be read at once: 10 ms worth, and whole words of
+ * any table, so that no entry is read in two pieces.
+ */
+size_t pace_slice(const struct pace *p, size_t len);
+/* Before something is read: until it may be. */
+void pace_wait(struct pace *p);
+/* After it: in one call. `c` is one of the counts of `p`. */
+void pace_done(struct pace *p, struct pace_count *c, uint64_t bytes);
+
+/* pread(2) of a file in /proc, slice by slice; short where the file ends. */
+ssize_t pace_pread(struct pace *p, int fd, void *buf, size_t len, off_t at);
+
+/*
+ * A source around a running machine's that is read at that pace, which stays
+ * the caller's. On failure `below` is what it was.
+ */
+int pace_source(struct atw_source *below, struct pace *p, struct atw_source **ret,
+		struct atw_err *err);
+
+#endif
