@@ -18,7 +18,7 @@ enum exit_status {
 /* Options every command has. */
 struct common {
 	const char *output, *format, *columns, *filter, *sort, *group, *units,
-		   *color;
+		   *color, *rate;
 	struct opt_list parts;
 	bool quiet, help, version;
 	unsigned verbose;
@@ -96,6 +96,8 @@ struct opened {
 	bool pagemap;            /* no memory: only /proc tells of processes */
 	bool defective;          /* truncated or damaged: an answer in part */
 	bool doubtful;           /* whose tables these are is not sure */
+	struct pace *pace;       /* of what is read of a running machine, or NULL */
+	bool tell_cost;          /* say at the end what that was */
 };
 
 /*
@@ -107,6 +109,10 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/* cost.c: --rate and -v, of a running machine. Complains itself. */
+void cost_start(void);           /* when the program begins */
+int cost_begin(const struct common *c, struct opened *o);
+void cost_tell(const struct opened *o);
 /*
  * The same for the commands that can do without page tables: where the running
  * kernel tells of processes alone (o->pagemap), there is no kernel, but a mode.

@@ -307,7 +307,7 @@ static int open_provider(struct pages *p, struct atw_err *err)
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)p->src->pid, .flags = !p->quiet && needs_flags(p->c),
 		.counts = p->sums || (!p->quiet && needs(p->c, "kcount")),
-		.cgroups = !p->quiet && asks_for(p->c, "cgroup"),
+		.cgroups = !p->quiet && asks_for(p->c, "cgroup"), .pace = p->src->pace,
 	};
 	int r = p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
 				: walk_provider_open(&wo, cannot, p, &p->prov, err);

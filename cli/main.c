@@ -41,6 +41,8 @@ const struct opt common_options[] = {
 	  "no remarks on standard error", NULL },
 	{ 'v', "verbose", OPT_MORE, AT(verbose), NULL,
 	  "say what was found and how; twice: every read", NULL },
+	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
+	  "read no more than so many bytes a second (K, M, G) of a live source", NULL },
 	{ 0, "color", OPT_CHOICE, AT(color), "WHEN",
 	  "colours in the plain table", "auto|always|never" },
 	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
@@ -159,6 +161,7 @@ int main(int argc, char **argv)
 {
 	const struct command *cmd;
 
+	cost_start();
 	signal(SIGBUS, on_sigbus);
 	signal(SIGXFSZ, SIG_IGN);        /* then it is an error text */
 	hold_standard_files();

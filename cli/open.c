@@ -314,6 +314,11 @@ int open_source(const struct common *c, const char *name,
 		hint_command(&err, name);
 		return complain(&err);
 	}
+	status = cost_begin(c, &o);
+	if (status) {
+		close_source(&o);
+		return status;
+	}
 	if (c->verbose > 1 &&
 	    atw_source_trace(o.source, trace, NULL, &traced, &err) == ATW_OK)
 		o.source = traced;
@@ -354,6 +359,8 @@ void close_source(struct opened *o)
 	atw_kernel_close(o->kernel);
 	atw_source_close(o->source);
 	free(o->soft);
+	cost_tell(o);
+	free(o->pace);
 }
 
 const char *whose_tables(const struct opened *o)

@@ -228,7 +228,7 @@ static int parse(const struct opened *src, const char *text, struct address *ret
 static int open_task(struct out *o, const struct opened *src, struct atw_err *err)
 {
 	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)src->pid, .flags = o->nodes.wanted,
+		.only = (uint32_t)src->pid, .flags = o->nodes.wanted, .pace = src->pace,
 	};
 	int r;
 

@@ -7,7 +7,7 @@ _atwalk()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	local cmd=walk words=''
 	local common='--output --format --columns --filter --sort --group --units
-		--part --quiet --verbose --color --help --version'
+		--part --quiet --verbose --rate --color --help --version'
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
 	local commands='walk map info ps pages find extract probe'
@@ -34,7 +34,7 @@ _atwalk()
 			--columns mode 2>/dev/null | sed 1d) ;;
 	--pti) words='user kernel' ;;
 	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
-	--columns|--filter|--sort|--group|--task|--areas|--address|--cpu|--root|--cbit|-s|--depth)
+	--columns|--filter|--sort|--group|--rate|--task|--areas|--address|--cpu|--root|--cbit|-s|--depth)
 		return ;;
 	-o|--output|-S|--part|--kernel)
 		compopt -o filenames 2>/dev/null

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/radix.h"
@@ -54,9 +53,7 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 			if (its_last > last)
 				last = its_last;
 		}
-		do
-			n = pread(fd, f->buf, (last - first + 1) * 8, (off_t)(first * 8));
-		while (n < 0 && errno == EINTR);
+		n = pace_pread(f->pace, fd, f->buf, (last - first + 1) * 8, (off_t)(first * 8));
 		/* Beyond the last frame there is nothing, or not even an offset. */
 		if (n < 0 && errno != EINVAL && errno != EOVERFLOW)
 			return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));

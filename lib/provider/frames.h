@@ -6,7 +6,7 @@
 #ifndef PROVIDER_FRAMES_H
 #define PROVIDER_FRAMES_H
 
-#include <atwalk/base.h>
+#include "source/pace.h"
 
 enum {
 	FRAMES_MAX = 65536,      /* asked for at once */
@@ -20,6 +20,7 @@ struct frames {
 	uint64_t *sorted;
 	size_t n;
 	uint64_t buf[2 * FRAMES_RUN];
+	struct pace *pace;               /* NULL: none */
 };
 
 /* Forget all of them. */

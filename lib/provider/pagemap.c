@@ -139,7 +139,7 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_er
 		return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-	r = live_file_all(path, 1 << 30, &m->maps, err);
+	r = live_file_paced(path, 1 << 30, m->o.pace, &m->maps, err);
 	while (r == ATW_OK) {
 		r = procmaps_next((struct atw_blob){ m->maps.data, m->maps.len }, &pos, &a);
 		if (r == ATW_E_FORMAT)
@@ -313,6 +313,7 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 		.page_shift = (unsigned)__builtin_ctzll(m->page), .user_last = INT64_MAX,
 	};
 	m->o = *o;
+	m->frames.pace = o->pace;
 	m->fd = -1;
 	m->mode = proc_paging();
 	if (m->mode)

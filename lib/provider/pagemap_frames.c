@@ -153,7 +153,8 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	for (unsigned k = 0; k < KFILES; k++) {
 		if (loaded)
 			f[k] = m->fact[k][at];
-		else if (m->file[k] < 0 || pread(m->file[k], &f[k], 8, (off_t)(pfn * 8)) != 8)
+		else if (m->file[k] < 0 || pace_pread(m->o.pace, m->file[k], &f[k], 8,
+						   (off_t)(pfn * 8)) != 8)
 			f[k] = UINT64_MAX;
 	}
 	/* Names of caches are no words of these files, and long. */

@@ -34,11 +34,14 @@ static int scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_regio
 	a->size = sizeof(*a);
 	a->vec = (uint64_t)(uintptr_t)v;
 	a->vec_len = len;
+	pace_wait(m->o.pace);
 	do
 		n = ioctl(m->fd, PAGESCAN_IOCTL, a);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		m->no_scan = true;       /* older than 6.7 */
+	else if (m->o.pace)
+		pace_done(m->o.pace, &m->o.pace->proc, (uint64_t)n * sizeof(*v));
 	return n;
 }
 
@@ -85,7 +88,8 @@ static bool may_be_huge(const struct pagemap *m, size_t i, size_t n)
 		    (m->word[i + k] & PAGEMAP_FRAME) != frame + k * step)
 			return false;
 	/* Small pages in a row are no rare thing: ask their first one. */
-	return m->file[KFLAGS] < 0 || pread(m->file[KFLAGS], &flags, 8, (off_t)(frame * 8)) != 8 ||
+	return m->file[KFLAGS] < 0 ||
+	       pace_pread(m->o.pace, m->file[KFLAGS], &flags, 8, (off_t)(frame * 8)) != 8 ||
 	       flags & (kpf(KPF_THP) | kpf(KPF_HUGE) | kpf(KPF_ZERO_PAGE));
 }
 
@@ -124,10 +128,8 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 	for (size_t n = (end - first) / m->page; m->n < n; m->n += (size_t)got / 8) {
 		size_t piece = n - m->n < PIECE ? n - m->n : PIECE;
 
-		do
-			got = pread(m->fd, m->word + m->n, piece * 8,
-				    (off_t)((first / m->page + m->n) * 8));
-		while (got < 0 && errno == EINTR);
+		got = pace_pread(m->o.pace, m->fd, m->word + m->n, piece * 8,
+				 (off_t)((first / m->page + m->n) * 8));
 		if (got < 8 && m->n)
 			break;
 		/* Of all that there are, one that has ended has nothing any more. */
@@ -215,7 +217,7 @@ static void soft_run(struct pagemap *m, struct page_run *r, uint64_t word)
 	/* Symbols are many, and types that are no devices few. */
 	if (!m->soft_known && m->mode && pagemap_swap_type(word) >= m->soft.poison) {
 		m->soft_known = true;
-		proc_soft_abi(m->mode, &m->soft);
+		proc_soft_abi(m->mode, m->o.pace, &m->soft);
 	}
 	r->have |= RUN_SWAP;
 	r->swap_type = (uint8_t)pagemap_swap_type(word);

@@ -248,7 +248,8 @@ static bool in_kallsyms(void *arg, const char *name)
 	return false;
 }
 
-void proc_soft_abi(const struct atw_paging *mode, struct atw_soft_abi *ret)
+void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
+		   struct atw_soft_abi *ret)
 {
 	struct buf text = { 0 };
 	struct utsname u;
@@ -256,7 +257,7 @@ void proc_soft_abi(const struct atw_paging *mode, struct atw_soft_abi *ret)
 	uname(&u);
 	*ret = atw_soft_abi_for(mode, u.release);
 	/* Names are told to everybody, addresses are not. */
-	if (live_file_all("/proc/kallsyms", 256 << 20, &text, NULL) == ATW_OK && text.len)
+	if (live_file_paced("/proc/kallsyms", 256 << 20, pace, &text, NULL) == ATW_OK && text.len)
 		soft_configured(ret, u.release, in_kallsyms, &text);
 	buf_deinit(&text);
 }

@@ -7,6 +7,7 @@
 #include <atwalk/page.h>
 
 #include "base/buf.h"
+#include "source/pace.h"
 
 /* First words of /proc/PID/stat. */
 struct proc_stat {
@@ -38,7 +39,8 @@ bool proc_scans(void);
 int proc_swap(unsigned type, struct atw_swap *ret);
 bool proc_has_swap(void);
 /* How types of swap are used; `mode` as the machine has it. */
-void proc_soft_abi(const struct atw_paging *mode, struct atw_soft_abi *ret);
+void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
+		   struct atw_soft_abi *ret);
 /* A mode of this machine with its page size, the largest one. NULL: none known. */
 const struct atw_paging *proc_paging(void);
 /* How to be allowed all of it. */

@@ -11,6 +11,7 @@
 #include <atwalk/page.h>
 #include <atwalk/process.h>
 
+#include "source/pace.h"
 #include "walk/counts.h"
 
 enum page_state {
@@ -175,6 +176,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 struct pagemap_provider_opts {
 	uint32_t only;                   /* this process alone; 0: all */
 	bool flags, counts, cgroups;     /* facts of frames that are wanted */
+	struct pace *pace;               /* of what is read, borrowed; NULL: none */
 };
 /* /proc of the running kernel. */
 int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cost.c - what looking at a running machine costs it, and how to make it less. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "atwalk.h"
+#include "base/num.h"
+#include "source/pace.h"
+
+static double started;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double cpu(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+}
+
+/* What loading it took has been spent already. */
+void cost_start(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	started = now() - cpu(&u);
+}
+
+int cost_begin(const struct common *c, struct opened *o)
+{
+	bool live = atw_source_is_live(o->source);
+	struct atw_source *paced;
+	struct atw_err err = { 0 };
+	uint64_t rate = 0;
+
+	if (c->rate && (!num_size(c->rate, strlen(c->rate), &rate) || !rate)) {
+		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is no number of bytes (65536, 64K, 1M)",
+			    c->rate);
+		return complain(&err);
+	}
+	if (c->rate && !live) {
+		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a dump, and nobody waits for it",
+			    o->name);
+		return complain(&err);
+	}
+	if (!live || (!rate && !c->verbose))
+		return EXIT_COMPLETE;
+	o->pace = calloc(1, sizeof(*o->pace));
+	if (!o->pace) {
+		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
+		return complain(&err);
+	}
+	o->pace->rate = rate;
+	o->tell_cost = c->verbose && !c->quiet;
+	if (pace_source(o->source, o->pace, &paced, &err) < 0)
+		return complain(&err);
+	o->source = paced;
+	return EXIT_COMPLETE;
+}
+
+void cost_tell(const struct opened *o)
+{
+	const struct pace *p = o->pace;
+	const struct common c = { 0 };
+	struct rusage u;
+
+	if (!p || !o->tell_cost)
+		return;
+	getrusage(RUSAGE_SELF, &u);
+	remark(&c, "%s: cost: %.3f s, %.3f s of CPU; %" PRIu64 " bytes of memory read in %" PRIu64 " calls, %" PRIu64 " bytes of /proc; page faults: %ld minor, %ld major",
+	       o->name, now() - started, cpu(&u), p->memory.bytes, p->memory.calls,
+	       p->proc.bytes, u.ru_minflt, u.ru_majflt);
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""live-child.py COUNTERS - a process to look at, that does as it is told.
+
+Lines on standard input say what; each is answered by one that begins with
+"done". COUNTERS is a file of 512 numbers, into which what runs counts.
+"""
+
+import ctypes
+import mmap
+import os
+import sys
+import threading
+import time
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.prctl(1, 9)                 # ends with its parent
+PRIVATE, ANONYMOUS, FIXED_NOREPLACE, NOHUGE = 2, 0x20, 0x100000, 15
+
+with open(sys.argv[1], 'r+b') as file:
+    counters = mmap.mmap(file.fileno(), 4096)
+
+
+def count(slot):
+    """One more there."""
+    at = slot * 8
+    value = int.from_bytes(counters[at:at + 8], 'little') + 1
+    counters[at:at + 8] = value.to_bytes(8, 'little')
+
+
+def run(slot):
+    """Count for ever."""
+    while True:
+        count(slot)
+        time.sleep(0.0005)
+
+
+def churn(slot):
+    """Threads that end as soon as they begin."""
+    while True:
+        thread = threading.Thread(target=count, args=(slot,))
+        thread.start()
+        thread.join()
+
+
+def touch(start, size, step=4096):
+    """Have memory there."""
+    for at in range(start, start + size, step):
+        ctypes.c_uint64.from_address(at).value = at | 1
+
+
+def take(start, size):
+    """Map memory there, and touch it."""
+    got = libc.mmap(start, size, 3, PRIVATE | ANONYMOUS | FIXED_NOREPLACE, -1, 0)
+    assert got == start
+    libc.madvise(start, size, NOHUGE)
+    touch(start, size)
+
+
+def obey(word, args):
+    """The answer, if it takes more than "done"."""
+    if word == 'take':           # START SIZE
+        take(int(args[0], 16), int(args[1]))
+    elif word == 'drop':         # START SIZE
+        libc.munmap(int(args[0], 16), int(args[1]))
+    elif word == 'run':          # SLOT
+        threading.Thread(target=run, args=(int(args[0]),), daemon=True).start()
+    elif word == 'churn':        # SLOT
+        threading.Thread(target=churn, args=(int(args[0]),), daemon=True).start()
+    elif word == 'keep-taking':  # START: a page more every 20 ms, for ever
+        def more(at=int(args[0], 16)):
+            while True:
+                take(at, 4096)
+                at += 8192
+                time.sleep(0.02)
+        threading.Thread(target=more, daemon=True).start()
+    elif word == 'exec':         # begin anew
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    return ''
+
+
+print('done', flush=True)
+for line in sys.stdin:
+    said, *rest = line.split()
+    print('done', obey(said, rest), flush=True)
+os._exit(0)

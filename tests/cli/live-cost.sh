@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What looking at the running machine costs, and --rate, which makes it slow. Looks
+# into no process but the one it starts.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/live-child.sh
+. "$cli/live-child.sh"
+
+t "a rate is a number of bytes, and of what runs"
+for rate in 0 fast 4X; do
+	run atwalk live:pagemap --rate "$rate" --pid $$ 1000
+	status 2
+	no_out
+	err <<END
+atwalk: --rate: '$rate' is no number of bytes (65536, 64K, 1M)
+END
+done
+run atwalk --rate 1M x86.elf 0
+status 2
+err <<'END'
+atwalk: --rate: x86.elf is a dump, and nobody waits for it
+END
+
+few=200000000000 much=210000000000
+start_child
+tell take $few 65536
+tell take $much $((64 << 20))
+
+t "-v says what it cost, in one line"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk map live:pagemap --pid "$child" -v $few+64K
+	err_is 'atwalk: live:pagemap: cost: *.??? s, *.??? s of CPU; 0 bytes of memory read in 0 calls, * bytes of /proc; page faults: * minor, * major'
+	run atwalk map live:pagemap --pid "$child" $few+64K
+	run atwalk map live:pagemap --pid "$child" -v -q $few+64K
+fi
+
+t "bytes of /proc are those that were read: the areas, and a word a page"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk map live:pagemap --pid "$child" -v $few+64K
+	maps=$(wc -c <"/proc/$child/maps")
+	err_has " $((maps + 16 * 8)) bytes of /proc;"
+fi
+
+t "bytes of memory are those that were read"
+if [ -n "$why" ]; then skip "$why"
+elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work/log/bpf")"; else
+	run atwalk map live:bpf --pid "$child" -vv $few+64K
+	sum=$(awk '/^atwalk: read 0x/ && $NF > 0 { n += $NF } END { printf "%d", n }' "$work/log/err")
+	yes [ "$sum" -gt 100000 ]
+	err_has " $sum bytes of memory read in "
+	err_has ' calls, 0 bytes of /proc;'
+fi
+
+# 16384 words are two seconds' worth.
+t "--rate makes it as slow as that"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk map live:pagemap --pid "$child" $much+64M
+	cp "$work/log/out" want
+	for try in 1 2 3; do
+		from=${EPOCHREALTIME/./}
+		run atwalk map live:pagemap --pid "$child" --rate 64K $much+64M
+		took=$((${EPOCHREALTIME/./} - from))
+		[ $took -ge 1500000 ] && { [ $took -le 2500000 ] || [ -n "${WRAP:-}" ]; } && break
+		echo "note - $((took / 1000)) ms, try $try"
+	done
+	yes [ "$took" -ge 1500000 ]
+	[ -n "${WRAP:-}" ] || yes [ "$took" -le 2500000 ]
+	same "$work/log/out" want
+fi
+
+finish
