@@ -3,6 +3,9 @@
 
 include tests/fuzz/fuzz.mk
 
+# Its children have threads.
+LIBS_source_freeze := -pthread
+
 test-vm: all $(TOOLS)
 	$(Q)O=$(abspath $(O)) tests/vm/run
 

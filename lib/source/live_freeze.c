@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/live_freeze.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "source/live_file.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { SYS_PTRACE = 19 };        /* CAP_SYS_PTRACE: linux/capability.h */
+
+enum thread_state { ASKED, STOPPED, GONE };
+
+struct frozen_thread {
+	pid_t tid;
+	enum thread_state state;
+	int signal;              /* that it was about to take when it stopped */
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* ---- what /proc says of a process or a thread ---- */
+
+struct status {
+	char name[64], state[32];
+	uint32_t tgid, parent, tracer;
+	uint64_t caps;           /* effective */
+};
+
+static const char *field(const char *text, const char *key)
+{
+	const char *s = strstr(text, key);
+
+	return s ? s + strlen(key) + strspn(s + strlen(key), "\t ") : "";
+}
+
+/* `what`: "12", "12/task/13", "self". */
+static bool read_status(const char *what, struct status *ret)
+{
+	char path[64], text[2048];
+
+	snprintf(path, sizeof(path), "/proc/%s/status", what);
+	if (!live_file_text(path, text, sizeof(text)))
+		return false;
+	*ret = (struct status){
+		.tgid = (uint32_t)strtoul(field(text, "\nTgid:"), NULL, 10),
+		.parent = (uint32_t)strtoul(field(text, "\nPPid:"), NULL, 10),
+		.tracer = (uint32_t)strtoul(field(text, "\nTracerPid:"), NULL, 10),
+		.caps = strtoull(field(text, "\nCapEff:"), NULL, 16),
+	};
+	snprintf(ret->name, sizeof(ret->name), "%.*s",
+		 (int)strcspn(field(text, "Name:"), "\n"), field(text, "Name:"));
+	snprintf(ret->state, sizeof(ret->state), "%.*s",
+		 (int)strcspn(field(text, "\nState:"), "\n"), field(text, "\nState:"));
+	return true;
+}
+
+static bool status_of(uint32_t pid, struct status *ret)
+{
+	char what[16];
+
+	snprintf(what, sizeof(what), "%" PRIu32, pid);
+	return read_status(what, ret);
+}
+
+static bool thread_status(const struct live_freeze *f, pid_t tid, struct status *ret)
+{
+	char what[48];
+
+	snprintf(what, sizeof(what), "%" PRIu32 "/task/%d", f->pid, (int)tid);
+	return read_status(what, ret);
+}
+
+/* ---- who is not stopped, and who may not be ---- */
+
+/* Who started us waits for us, or for what we write: it would never go on. */
+static int check_kin(uint32_t pid, const struct status *st, struct atw_err *err)
+{
+	uint32_t p = (uint32_t)getpid();
+	struct status kin;
+
+	if (pid == p)
+		return atw_err_set(err, ATW_E_USAGE, "process %" PRIu32 " is this one, which cannot stop and look",
+				   pid);
+	for (unsigned i = 0; i < 4096 && p && status_of(p, &kin); i++) {
+		p = kin.parent;
+		if (p == pid)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "process %" PRIu32 " (%s) is one that this one was started by: it is not stopped",
+					   pid, st->name);
+	}
+	return ATW_OK;
+}
+
+/* A file's capabilities replace those it had: those that are in use are kept. */
+static void hint_caps(struct atw_err *err, uint64_t have)
+{
+	static const struct { unsigned bit; const char *name; } used[] = {
+		{ 2, "cap_dac_read_search," }, { 17, "cap_sys_rawio," }, { 21, "cap_sys_admin," },
+		{ 38, "cap_perfmon," }, { 39, "cap_bpf," },
+	};
+	char caps[128] = "";
+
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		if (have >> used[i].bit & 1)
+			strncat(caps, used[i].name, sizeof(caps) - strlen(caps) - 1);
+	strncat(caps, "cap_sys_ptrace", sizeof(caps) - strlen(caps) - 1);
+	live_hint_setcap(err, caps);
+}
+
+static int refused(const struct live_freeze *f, pid_t tid, int e, struct atw_err *err)
+{
+	struct status st = { 0 }, tracer = { 0 }, self = { 0 };
+	char scope[16] = "";
+
+	if (thread_status(f, tid, &st) && st.tracer) {
+		status_of(st.tracer, &tracer);
+		atw_err_set(err, ATW_E_PERM,
+			    "process %" PRIu32 " cannot be stopped: process %" PRIu32 " (%s) traces it already",
+			    f->pid, st.tracer, tracer.name);
+		atw_err_hint(err, "end that one first: kill %" PRIu32, st.tracer);
+		return ATW_E_PERM;
+	}
+	live_file_text("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	if (!strcmp(scope, "3")) {
+		atw_err_set(err, ATW_E_PERM,
+			    "process %" PRIu32 " cannot be stopped: kernel.yama.ptrace_scope is 3, which forbids it to everybody",
+			    f->pid);
+		atw_err_hint(err, "only a boot without that setting takes it back");
+		return ATW_E_PERM;
+	}
+	read_status("self", &self);
+	if (self.caps >> SYS_PTRACE & 1) {
+		atw_err_set(err, ATW_E_PERM, "process %" PRIu32 " cannot be stopped: %s", f->pid,
+			    strerror(e));
+		atw_err_hint(err, "a security module or a container forbids it; of a container: --cap-add SYS_PTRACE");
+		return ATW_E_PERM;
+	}
+	atw_err_set(err, ATW_E_PERM,
+		    "stopping process %" PRIu32 " needs CAP_SYS_PTRACE, which this process does not have",
+		    f->pid);
+	if (geteuid())
+		hint_caps(err, self.caps);
+	else
+		atw_err_hint(err, "in a container: --cap-add SYS_PTRACE");
+	return ATW_E_PERM;
+}
+
+/* ---- stopping ---- */
+
+static bool is_dead(const struct live_freeze *f, pid_t tid)
+{
+	struct status st;
+
+	return !thread_status(f, tid, &st) || *st.state == 'Z' || *st.state == 'X';
+}
+
+/* Ask it to stop; GONE: it ended. */
+static int ask(struct live_freeze *f, struct frozen_thread *t, struct atw_err *err)
+{
+	int e;
+
+	t->state = ASKED;
+	t->signal = 0;
+	/* It may be ours already. */
+	e = ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) < 0 ? errno : 0;
+	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0)
+		return ATW_OK;
+	if (!is_dead(f, t->tid))
+		return refused(f, t->tid, e, err);
+	t->state = GONE;
+	return ATW_OK;
+}
+
+/*
+ * One that was met before stands still or is dead, unless it took another's place:
+ * a thread that calls execve(2) gets the number of the first one, and the others
+ * end.
+ */
+static int check_again(struct live_freeze *f, struct frozen_thread *t, bool *moved,
+		       struct atw_err *err)
+{
+	struct status st;
+
+	if (!thread_status(f, t->tid, &st) ||
+	    strchr(t->state == GONE ? "ZX" : "t", *st.state))
+		return ATW_OK;
+	*moved = true;
+	return ask(f, t, err);
+}
+
+static struct frozen_thread *find(struct live_freeze *f, pid_t tid, size_t at)
+{
+	/* The order mostly is that of the last time. */
+	if (at < f->n && f->thread[at].tid == tid)
+		return &f->thread[at];
+	for (size_t i = 0; i < f->n; i++)
+		if (f->thread[i].tid == tid)
+			return &f->thread[i];
+	return NULL;
+}
+
+/* Threads that there are by now. *moved: some of them did not stand still. */
+static int ask_all(struct live_freeze *f, bool *moved, struct atw_err *err)
+{
+	char path[32];
+	struct dirent *e;
+	uint64_t tid;
+	int r = ATW_OK;
+	DIR *d;
+
+	*moved = false;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", f->pid);
+	d = opendir(path);
+	if (!d)
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, f->pid);
+	for (size_t at = 0; r == ATW_OK && (e = readdir(d));) {
+		struct frozen_thread *t;
+
+		if (!num_dec(e->d_name, strlen(e->d_name), &tid) || tid > INT32_MAX)
+			continue;
+		t = find(f, (pid_t)tid, at++);
+		if (t) {
+			r = check_again(f, t, moved, err);
+			continue;
+		}
+		if (!array_reserve((void **)&f->thread, &f->cap, f->n + 1, sizeof(*t))) {
+			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			break;
+		}
+		t = &f->thread[f->n++];
+		*t = (struct frozen_thread){ .tid = (pid_t)tid };
+		*moved = true;
+		r = ask(f, t, err);
+	}
+	closedir(d);
+	return r;
+}
+
+static void take_answer(struct frozen_thread *t)
+{
+	int status;
+	pid_t r = waitpid(t->tid, &status, WNOHANG | __WALL);
+
+	if (r < 0 && errno != EINTR)
+		t->state = GONE;
+	if (r != t->tid)
+		return;
+	t->state = WIFSTOPPED(status) ? STOPPED : GONE;
+	/* Stopped by us it has nothing on its mind; else it was about to take this. */
+	if (WIFSTOPPED(status) && !(status >> 16))
+		t->signal = WSTOPSIG(status);
+}
+
+static int too_late(const struct live_freeze *f, const struct frozen_thread *t,
+		    struct atw_err *err)
+{
+	struct status st = { .state = "gone" };
+
+	thread_status(f, t->tid, &st);
+	atw_err_set(err, ATW_E_IO,
+		    "process %" PRIu32 " cannot be stopped: thread %d does not stop, its state is %s",
+		    f->pid, (int)t->tid, st.state);
+	atw_err_hint(err, "the kernel makes it wait, perhaps for a device or for vfork(2); try again, or look without stopping it");
+	return ATW_E_IO;
+}
+
+static int wait_for_all(struct live_freeze *f, uint64_t until, struct atw_err *err)
+{
+	struct timespec pause = { .tv_nsec = 20 * 1000 };
+
+	for (size_t i = 0; i < f->n; i++)
+		while (f->thread[i].state == ASKED) {
+			take_answer(&f->thread[i]);
+			if (f->thread[i].state != ASKED)
+				break;
+			if (now() > until)
+				return too_late(f, &f->thread[i], err);
+			nanosleep(&pause, NULL);
+			if (pause.tv_nsec < 1000 * 1000)
+				pause.tv_nsec *= 2;
+		}
+	return ATW_OK;
+}
+
+int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
+{
+	uint64_t until = now() + 2 * SECOND;
+	struct status st;
+	bool moved = true;
+	int r;
+
+	if (!status_of(pid, &st) || !st.tgid)
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	r = check_kin(st.tgid, &st, err);
+	if (r < 0)
+		return r;
+	*f = (struct live_freeze){ .pid = st.tgid, .from = now() };
+	/* Until a look finds none that moves: those that run start others. */
+	while (moved && r == ATW_OK) {
+		r = ask_all(f, &moved, err);
+		if (r == ATW_OK)
+			r = wait_for_all(f, until, err);
+		if (r == ATW_OK && moved && now() > until)
+			r = atw_err_set(err, ATW_E_LIMIT,
+					"process %" PRIu32 " cannot be stopped: it starts threads faster than they are stopped",
+					f->pid);
+	}
+	for (size_t i = 0; i < f->n; i++)
+		f->threads += f->thread[i].state == STOPPED;
+	if (r == ATW_OK && !f->threads)
+		r = atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " has ended", f->pid);
+	if (r < 0)
+		live_thaw(f);
+	return r;
+}
+
+/* ---- going on ---- */
+
+/* Killed meanwhile: its parent hears of that only when we have. */
+static void bury(pid_t tid)
+{
+	struct timespec pause = { .tv_nsec = 1000 * 1000 };
+
+	for (int i = 0; i < 50 && waitpid(tid, NULL, WNOHANG | __WALL) == 0; i++)
+		nanosleep(&pause, NULL);
+}
+
+void live_thaw(struct live_freeze *f)
+{
+	if (!f || !f->n)
+		return;
+	for (size_t i = 0; i < f->n; i++) {
+		struct frozen_thread *t = &f->thread[i];
+
+		if (t->state == STOPPED &&
+		    ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) < 0)
+			bury(t->tid);
+	}
+	f->ns = now() - f->from;
+	free(f->thread);
+	f->thread = NULL;
+	f->n = f->cap = 0;
+}

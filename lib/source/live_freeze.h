@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_freeze.h - a process of the running machine, stopped while it is looked at.
+ *
+ * By ptrace(2) and not by SIGSTOP: when whoever did it dies, be it by SIGKILL, the
+ * kernel lets the process go on; a process that is stopped already stays so; and
+ * its parent is told nothing.
+ */
+#ifndef SOURCE_LIVE_FREEZE_H
+#define SOURCE_LIVE_FREEZE_H
+
+#include <atwalk/base.h>
+
+struct frozen_thread;
+struct live_freeze {             /* all zero: nothing is stopped */
+	uint32_t pid;
+	struct frozen_thread *thread;
+	size_t n, cap;
+	uint64_t from;           /* ns of CLOCK_MONOTONIC: since then */
+	/* Of the last time. */
+	uint64_t ns;
+	size_t threads;
+};
+
+/*
+ * Stop every thread of process `pid`, be it the number of a thread. ATW_OK: all
+ * of them stand still, and live_thaw() lets them go on. After a failure those that
+ * were stopped go on. ATW_E_USAGE: it is this process, or one that started it.
+ */
+int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err);
+/* NULL is fine, and so is a process that nobody stopped, or that died. */
+void live_thaw(struct live_freeze *f);
+
+#endif

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* source_freeze.c - processes that this test starts, stopped and let go. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source/live_freeze.h"
+#include "test.h"
+
+enum { THREADS = 8 };
+
+/* Shared with children: what each of their threads counts. */
+static volatile uint64_t *counts;
+
+static void sleep_ms(unsigned ms)
+{
+	const struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void *count(void *slot)
+{
+	for (;;) {
+		counts[(uintptr_t)slot]++;
+		sleep_ms(1);
+	}
+	return NULL;
+}
+
+static void *count_once(void *slot)
+{
+	counts[(uintptr_t)slot]++;
+	return NULL;
+}
+
+/* Threads that end as soon as they begin. */
+static void *churn(void *slot)
+{
+	for (;;) {
+		pthread_t t;
+
+		if (!pthread_create(&t, NULL, count_once, slot))
+			pthread_join(t, NULL);
+	}
+	return NULL;
+}
+
+static void plain_child(void)
+{
+	count(0);
+}
+
+static void threads_child(void)
+{
+	pthread_t t;
+
+	for (uintptr_t i = 1; i < THREADS; i++)
+		pthread_create(&t, NULL, i < 4 ? count : churn, (void *)i);
+	count(0);
+}
+
+static void headless_child(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, count, (void *)1);
+	pthread_exit(NULL);
+}
+
+static void vfork_child(void)
+{
+	counts[0]++;
+	if (vfork() == 0) {
+		sleep_ms(20000);
+		_exit(0);
+	}
+	count(0);
+}
+
+/* A child that has begun, and ends with us at the latest. */
+static pid_t start(void (*run)(void), unsigned slot)
+{
+	pid_t pid;
+
+	if (!counts)
+		counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		counts[i] = 0;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run();
+		_exit(0);
+	}
+	for (unsigned i = 0; i < 5000 && !counts[slot]; i++)
+		sleep_ms(1);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], text[512] = "", *s;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	s = strrchr(text, ')');
+	return s ? s[2] : 0;
+}
+
+static uint64_t sum(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < THREADS; i++)
+		n += counts[i];
+	return n;
+}
+
+/* Does it count? */
+static bool runs(void)
+{
+	uint64_t before = sum();
+
+	for (unsigned i = 0; i < 2000 && sum() == before; i++)
+		sleep_ms(1);
+	return sum() > before;
+}
+
+static bool stands_still(void)
+{
+	uint64_t before = sum();
+
+	sleep_ms(30);
+	return sum() == before;
+}
+
+static bool allowed(struct live_freeze *f, pid_t pid, struct atw_err *err)
+{
+	return live_freeze(f, (uint32_t)pid, err) == ATW_OK;
+}
+
+TEST(stands_still_and_goes_on)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	pid_t pid = start(plain_child, 0);
+
+	if (!allowed(&f, pid, &err)) {
+		end(pid);
+		SKIP(err.text);
+	}
+	CHECK_EQ(f.threads, 1);
+	CHECK_EQ(state_of(pid), 't');
+	CHECK(stands_still());
+	live_thaw(&f);
+	CHECK(runs());
+	CHECK(f.ns >= 30 * 1000 * 1000);
+	live_thaw(&f);                   /* twice is fine */
+	live_thaw(NULL);
+	/* Often enough to meet it wherever it is. */
+	for (unsigned i = 0; i < 200; i++) {
+		CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_OK);
+		live_thaw(&f);
+	}
+	CHECK(runs());
+	end(pid);
+}
+
+TEST(all_threads_and_those_that_begin_meanwhile)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	pid_t pid = start(threads_child, THREADS - 1);
+
+	for (unsigned i = 0; i < 20; i++) {
+		if (!allowed(&f, pid, &err) && !i) {
+			end(pid);
+			SKIP(err.text);
+		}
+		CHECK_STR(err.text, "");
+		CHECK(f.threads >= THREADS);
+		CHECK(stands_still());
+		live_thaw(&f);
+		CHECK(runs());
+	}
+	end(pid);
+}
+
+TEST(the_first_thread_may_have_ended)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	pid_t pid = start(headless_child, 1);
+
+	for (unsigned i = 0; i < 2000 && state_of(pid) != 'Z'; i++)
+		sleep_ms(1);
+	if (!allowed(&f, pid, &err)) {
+		end(pid);
+		SKIP(err.text);
+	}
+	CHECK_EQ(f.threads, 1);
+	CHECK(stands_still());
+	live_thaw(&f);
+	CHECK(runs());
+	end(pid);
+}
+
+TEST(who_is_stopped_stays_stopped)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	pid_t pid = start(plain_child, 0);
+	int status = 0;
+
+	kill(pid, SIGSTOP);
+	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(state_of(pid), 'T');
+	if (!allowed(&f, pid, &err)) {
+		end(pid);
+		SKIP(err.text);
+	}
+	live_thaw(&f);
+	/* The kernel has it stop once more, in its own time. */
+	for (unsigned i = 0; i < 2000 && state_of(pid) != 'T'; i++)
+		sleep_ms(1);
+	CHECK_EQ(state_of(pid), 'T');
+	CHECK(stands_still());
+	/* Whoever is told to go on while it is looked at goes on afterwards. */
+	CHECK(allowed(&f, pid, &err));
+	kill(pid, SIGCONT);
+	CHECK(stands_still());
+	live_thaw(&f);
+	CHECK(runs());
+	end(pid);
+}
+
+/* A signal that came before the stop, and one that came after it. */
+TEST(signals_are_not_lost)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	int status;
+
+	for (unsigned i = 0; i < 40; i++) {
+		pid_t pid = start(plain_child, 0);
+
+		if (i % 2)
+			kill(pid, SIGTERM);
+		if (!allowed(&f, pid, &err)) {
+			/* Its parent here, we have heard of its end already. */
+			if (i % 2 && err.status == ATW_E_MISSING)
+				continue;
+			end(pid);
+			if (!i)
+				SKIP(err.text);
+			CHECK_STR(err.text, "");
+		}
+		if (!(i % 2)) {
+			kill(pid, SIGTERM);
+			CHECK(stands_still());
+		}
+		live_thaw(&f);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	}
+}
+
+TEST(killed_while_it_stands)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	pid_t pid = start(threads_child, 1);
+	int status = 0;
+
+	if (!allowed(&f, pid, &err)) {
+		end(pid);
+		SKIP(err.text);
+	}
+	kill(pid, SIGKILL);
+	sleep_ms(20);
+	live_thaw(&f);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status));
+}
+
+/* Whoever stops it may die of anything. */
+TEST(goes_on_when_who_stopped_it_is_killed)
+{
+	struct atw_err err = { 0 };
+	pid_t pid = start(threads_child, THREADS - 1), other;
+	struct live_freeze f = { 0 };
+	int fd[2];
+	char c = 0;
+
+	CHECK_EQ(pipe(fd), 0);
+	other = fork();
+	if (!other) {
+		c = allowed(&f, pid, &err) ? 'y' : 'n';
+		if (write(fd[1], &c, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	CHECK_EQ(read(fd[0], &c, 1), 1);
+	close(fd[0]);
+	close(fd[1]);
+	if (c == 'n') {
+		end(other);
+		end(pid);
+		SKIP("a process may not stop its brother here");
+	}
+	CHECK(stands_still());
+	/* Nor do two stop it at once. */
+	CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_E_PERM);
+	CHECK(strstr(err.text, "traces it already"));
+	CHECK(strstr(err.hint, "kill "));
+	end(other);
+	CHECK(runs());
+	end(pid);
+}
+
+TEST(whoever_does_not_stop_is_let_go)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	pid_t pid = start(vfork_child, 0);
+	int r;
+
+	for (unsigned i = 0; i < 2000 && state_of(pid) != 'D'; i++)
+		sleep_ms(1);
+	if (state_of(pid) != 'D') {
+		end(pid);
+		SKIP("vfork(2) is fork(2) here, as under valgrind");
+	}
+	r = live_freeze(&f, (uint32_t)pid, &err);
+	end(pid);
+	if (r == ATW_E_PERM)
+		SKIP(err.text);
+	CHECK_EQ(r, ATW_E_IO);
+	CHECK(strstr(err.text, "does not stop, its state is D"));
+	CHECK(strstr(err.hint, "vfork"));
+}
+
+TEST(not_oneself_and_not_ones_parents)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+
+	CHECK_EQ(live_freeze(&f, (uint32_t)getpid(), &err), ATW_E_USAGE);
+	CHECK(strstr(err.text, "is this one"));
+	CHECK_EQ(live_freeze(&f, (uint32_t)getppid(), &err), ATW_E_USAGE);
+	CHECK(strstr(err.text, "this one was started by"));
+	CHECK_EQ(live_freeze(&f, 4194305, &err), ATW_E_MISSING);
+	CHECK_STR(err.text, "there is no process 4194305");
+}
