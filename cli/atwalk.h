@@ -28,6 +28,7 @@ struct common {
 struct space_opts {
 	struct opt_number pid, cpu, root, cbit;
 	const char *task, *pti, *paging, *pte_ext, *kernel;
+	bool freeze;             /* commands with FREEZE_OPTION */
 };
 
 struct command {
@@ -61,6 +62,9 @@ const struct command *command_at(size_t i);
 	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }, \
 	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \
 	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }
+#define FREEZE_OPTION(s, m) \
+	{ 0, "freeze", OPT_FLAG, offsetof(s, m.freeze), NULL, \
+	  "live: have the process stand still while it is read", NULL }
 #define SPACE_OPTIONS(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
 	  "the page tables of process N", NULL }, \
@@ -98,6 +102,8 @@ struct opened {
 	bool doubtful;           /* whose tables these are is not sure */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
 	bool tell_cost;          /* say at the end what that was */
+	struct live_freeze *frozen;      /* --freeze, or NULL */
+	bool tell_frozen;
 };
 
 /*
@@ -109,6 +115,15 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/*
+ * freeze.c: --freeze stops the process that was chosen, and chooses it once more;
+ * without the option nothing happens. It goes on at the latest when the source is
+ * closed. open_frozen() is open_pages(), and that.
+ */
+int freeze(const struct common *c, struct opened *o, const struct space_opts *space);
+void thaw(const struct opened *o);
+int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
+		struct opened *ret);
 /* cost.c: --rate and -v, of a running machine. Complains itself. */
 void cost_start(void);           /* when the program begins */
 int cost_begin(const struct common *c, struct opened *o);

@@ -16,6 +16,7 @@ struct find_opts {
 static const struct opt options[] = {
 	{ 0, "all", OPT_FLAG, offsetof(struct find_opts, all), NULL,
 	  "every entry by itself, nothing merged or folded", NULL },
+	FREEZE_OPTION(struct find_opts, space),
 	SPACE_OPTIONS(struct find_opts, space),
 	{ 0 }
 };
@@ -321,6 +322,7 @@ static int list(struct find *f)
 	tasks = (f->src.user_space && !f->src.process[0]) ||
 		spaces_collect(f->src.kernel, &f->spaces, &why) == ATW_OK;
 	r = f->src.user_space ? find_in_one(f, &err) : find_in_all(f, &err);
+	thaw(&f->src);
 	if (r == ATW_OK) {
 		summary(f);
 		r = atw_output_commit(f->out, &err);
@@ -389,6 +391,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 			status = check_physical(f, argv[i], &f->want.v[f->want.n++]);
 		}
 		wanted_sort(&f->want);
+		if (!status)
+			status = freeze(c, &f->src, &o->space);
 		if (!status)
 			status = list(f);
 		atw_output_close(f->out);

@@ -29,6 +29,7 @@ static const struct opt options[] = {
 	  NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct map_opts, depth), "N",
 	  "follow N levels of tables; deeper tables show as one row each", NULL },
+	FREEZE_OPTION(struct map_opts, space),
 	SPACE_OPTIONS(struct map_opts, space),
 	{ 0 }
 };
@@ -401,7 +402,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->all)
 		m.split = ATW_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
-	status = open_pages(c, argv[0], &o->space, &src);
+	status = open_frozen(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
 	if (o->large) {
@@ -443,6 +444,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (r == ATW_OK)
 			r = list_all(&m, &a, &err);
 	}
+	thaw(&src);
 	status = m.holes || src.doubtful ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)
 		summary(&m);

@@ -28,6 +28,7 @@ static const struct opt options[] = {
 	  "every page of a large one by itself", NULL },
 	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
 	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
+	FREEZE_OPTION(struct pages_opts, space),
 	KERNEL_OPTIONS(struct pages_opts, space),
 	{ 0 }
 };
@@ -358,7 +359,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (argc < 1)
 		return complain_usage("pages", "SOURCE is missing");
-	status = open_pages(c, argv[0], &o->space, &src);
+	status = open_frozen(c, argv[0], &o->space, &src);
 	p.live = !status && atw_source_is_live(src.source);
 	if (status)
 		return status;
@@ -375,6 +376,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		r = atw_output_open(&oo, &p.schema, &p.out, &err);
 	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
+	thaw(&src);
 	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK)

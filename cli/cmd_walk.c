@@ -18,6 +18,7 @@ static const struct opt options[] = {
 	  "every table entry on the way, with the rights left after it", NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
+	FREEZE_OPTION(struct walk_opts, space),
 	SPACE_OPTIONS(struct walk_opts, space),
 	{ 0 }
 };
@@ -248,6 +249,7 @@ static int walk_all(struct walk_out *w, struct opened *src, const struct target 
 	r = atw_output_open(&oo, &w->list.schema, &w->out, &err);
 	for (int i = 0; i < n && r == ATW_OK; i++)
 		r = walk_target(w, src, &t[i], depth, &err);
+	thaw(src);
 	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
 	status = output_end(w->out, r, status, &err);
@@ -291,6 +293,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		for (int i = 0; i < n; i++)
 			if (t[i].owned)
 				w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
+		if (!status)
+			status = freeze(c, &src, &o->space);
 		if (!status)
 			status = src.pagemap
 				? walk_pagemap(c, &src, &w.list, argc, argv)

@@ -52,6 +52,8 @@ static int check_whose(const struct space_opts *space, struct atw_err *err)
 		if (said[i].given)
 			first = said[i].name;
 	}
+	if (space->freeze && !space->pid.given && !space->task)
+		return atw_err_set(err, ATW_E_USAGE, "--freeze needs --pid or --task");
 	if (space->pti && !space->pid.given && !space->task)
 		return atw_err_set(err, ATW_E_USAGE, "--pti needs --pid or --task");
 	return ATW_OK;
@@ -356,11 +358,13 @@ int open_pages(const struct common *c, const char *name, const struct space_opts
 
 void close_source(struct opened *o)
 {
+	thaw(o);
 	atw_kernel_close(o->kernel);
 	atw_source_close(o->source);
 	free(o->soft);
 	cost_tell(o);
 	free(o->pace);
+	free(o->frozen);
 }
 
 const char *whose_tables(const struct opened *o)

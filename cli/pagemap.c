@@ -271,6 +271,7 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 		if (r == ATW_OK)
 			r = list(o, &a, &err);
 	}
+	thaw(src);
 	status = o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
 			   : (o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE);
 	if (r == ATW_OK && o->is_map)

@@ -49,12 +49,12 @@ _atwalk()
 	case $cur in
 	-*)
 		case $cmd in
-		walk) words="$common $space --path --depth" ;;
-		map) words="$common $space --all --split --large --depth" ;;
+		walk) words="$common $space --path --depth --freeze" ;;
+		map) words="$common $space --all --split --large --depth --freeze" ;;
 		info) words="$common $space --paging-modes --paging-flags" ;;
-		pages) words="$common --pid --task --areas --address --all --totals --root --paging
+		pages) words="$common --pid --task --areas --address --all --totals --freeze --root --paging
 			--pte-ext --cbit --kernel" ;;
-		find) words="$common $space --all" ;;
+		find) words="$common $space --all --freeze" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
 		probe) words="$common --pid" ;;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* freeze.c - --freeze: the process stands still while it is read. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "atwalk.h"
+#include "source/live_freeze.h"
+#include "source/live_host.h"
+
+static int failed(const struct opened *o, struct atw_err *err)
+{
+	atw_err_wrap(err, "%s: --freeze", o->name);
+	return complain(err);
+}
+
+/* What it is now: until it stood still it may have become another program. */
+static int choose_again(struct opened *o, const struct space_opts *space)
+{
+	struct space_opts again = *space;
+
+	again.task = NULL;
+	again.pid = (struct opt_number){ true, o->pid };
+	return select_process(o, &again);
+}
+
+int freeze(const struct common *c, struct opened *o, const struct space_opts *space)
+{
+	struct atw_err err = { 0 };
+	int status;
+
+	if (!space->freeze)
+		return EXIT_COMPLETE;
+	if (!atw_source_is_live(o->source)) {
+		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a dump, and stands still", o->name);
+		return complain(&err);
+	}
+	/* The kernel's own list has the numbers of outside. */
+	if (space->task && !o->pagemap && !live_first_pid_namespace()) {
+		atw_err_set(&err, ATW_E_UNSUPPORTED,
+			    "in a PID namespace the process of --task has another number than here");
+		atw_err_hint(&err, "--pid N, or live:pagemap, which knows the numbers of here");
+		return failed(o, &err);
+	}
+	if (!o->frozen)
+		o->frozen = calloc(1, sizeof(*o->frozen));
+	if (!o->frozen) {
+		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
+		return failed(o, &err);
+	}
+	/* This takes long, and is the kernel's: it need not wait for it. */
+	if (o->kernel)
+		soft_of(o);
+	o->tell_frozen = c->verbose && !c->quiet;
+	if (live_freeze(o->frozen, (uint32_t)o->pid, &err) < 0)
+		return failed(o, &err);
+	status = choose_again(o, space);
+	if (status)
+		thaw(o);
+	return status;
+}
+
+void thaw(const struct opened *o)
+{
+	const struct common c = { 0 };
+	struct live_freeze *f = o->frozen;
+
+	if (!f || !f->n)
+		return;
+	live_thaw(f);
+	if (o->tell_frozen)
+		remark(&c, "%s: process %" PRIu32 " stood still for %.3f ms, with %zu thread%s",
+		       o->name, f->pid, (double)f->ns / 1e6, f->threads,
+		       f->threads == 1 ? "" : "s");
+}
+
+int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
+		struct opened *ret)
+{
+	int status = open_pages(c, name, space, ret);
+
+	if (status)
+		return status;
+	status = freeze(c, ret, space);
+	if (status)
+		close_source(ret);
+	return status;
+}
