@@ -24,6 +24,9 @@ enum atw_type {
 	ATW_T_FLAGS,             /* u: bit set over names; "a,b,c"; JSON: a list */
 	ATW_T_LETTERS,           /* u: bit set over letters; "rw-u" */
 	ATW_T_TEXT,              /* s: UTF-8 is not assumed; sinks escape */
+	ATW_T_SECONDS,           /* u: thousandths of one; "1.500" in every format */
+	ATW_T_CHANGE,            /* u: a count's, two's complement; "+3", CSV and JSON: 3 */
+	ATW_T_CHANGE_BYTES,      /* u: a size's, likewise; --units as of BYTES */
 };
 
 /* The words a column's values are made of. Each is also a word of --filter. */
@@ -34,7 +37,7 @@ struct atw_names {
 };
 
 struct atw_column {
-	const char *key;         /* [a-z_]+; JSON key, CSV head, --columns word */
+	const char *key;         /* [a-z0-9_]+; JSON key, CSV head, --columns word */
 	const char *help;
 	enum atw_type type;
 	uint8_t width;           /* of the plain table; 0: as the type needs */
@@ -120,6 +123,11 @@ ATW_API int atw_output_heading(struct atw_output *out, const char *fmt, ...)
  */
 ATW_API int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
+/*
+ * What was shown so far leaves now, for whoever waits for it; a file still is in
+ * its place only after commit. Rows that are sorted or grouped stay.
+ */
+ATW_API int atw_output_flush(struct atw_output *out, struct atw_err *err);
 /* Everything is written and in its place when this returns ATW_OK. */
 ATW_API int atw_output_commit(struct atw_output *out, struct atw_err *err);
 /* Drops what commit did not put in place. NULL is fine. */

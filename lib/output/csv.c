@@ -61,6 +61,13 @@ static int csv_row(struct atw_sink *k, const struct atw_row *row,
 			case ATW_T_COUNT:
 				p = put_dec(p, row->v[i].u);
 				break;
+			case ATW_T_SECONDS:
+				p = put_seconds(p, row->v[i].u);
+				break;
+			case ATW_T_CHANGE:
+			case ATW_T_CHANGE_BYTES:
+				p = put_signed(p, row->v[i].u);
+				break;
 			case ATW_T_ENUM:
 			case ATW_T_FLAGS:
 			case ATW_T_LETTERS:

@@ -33,6 +33,27 @@ char *put_dec(char *p, uint64_t v)
 	return end;
 }
 
+char *put_signed(char *p, uint64_t v)
+{
+	if (v >> 63) {
+		*p++ = '-';
+		v = -v;
+	}
+	return put_dec(p, v);
+}
+
+char *put_seconds(char *p, uint64_t v)
+{
+	unsigned rest = (unsigned)(v % 1000);
+
+	p = put_dec(p, v / 1000);
+	*p++ = '.';
+	*p++ = (char)('0' + rest / 100);
+	*p++ = (char)('0' + rest / 10 % 10);
+	*p++ = (char)('0' + rest % 10);
+	return p;
+}
+
 char *put_hex_short(char *p, uint64_t v)
 {
 	unsigned digits = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;

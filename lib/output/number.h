@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NUMBER_MAX 20            /* 2^64 - 1; "0x" and 16 digits is less */
+#define NUMBER_MAX 21            /* 2^64 - 1 and a point; "0x" and 16 digits is less */
 
 /* Eight hexadecimal digits: each nibble to a byte of its own, all at once. */
 static inline char *put_hex8(char *p, uint32_t v)
@@ -36,6 +36,10 @@ static inline char *put_hex(char *p, uint64_t v)
 char *put_hex_short(char *p, uint64_t v);
 
 char *put_dec(char *p, uint64_t v);
+/* Two's complement. */
+char *put_signed(char *p, uint64_t v);
+/* Thousandths: "1.500". */
+char *put_seconds(char *p, uint64_t v);
 /* How many characters put_dec() writes. */
 unsigned dec_digits(uint64_t v);
 

@@ -65,6 +65,15 @@ static void put_value(struct atw_sink *k, struct cell *c,
 		p = writer_room(k->w, NUMBER_MAX);
 		writer_advance(k->w, put_dec(p, v->u));
 		break;
+	case ATW_T_SECONDS:
+		p = writer_room(k->w, NUMBER_MAX);
+		writer_advance(k->w, put_seconds(p, v->u));
+		break;
+	case ATW_T_CHANGE:
+	case ATW_T_CHANGE_BYTES:
+		p = writer_room(k->w, NUMBER_MAX);
+		writer_advance(k->w, put_signed(p, v->u));
+		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
 	case ATW_T_LETTERS:

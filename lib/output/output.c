@@ -322,6 +322,17 @@ static int finish(struct atw_output *out, struct atw_err *err)
 	return target_commit(&out->target, err);
 }
 
+int atw_output_flush(struct atw_output *out, struct atw_err *err)
+{
+	int rc = ATW_OK;
+
+	if (out->state != TAKING)
+		return not_taking(out, err);
+	if (!writer_flush(&out->w))
+		rc = write_failed(out, &out->failure);
+	return fail(out, rc, err);
+}
+
 int atw_output_commit(struct atw_output *out, struct atw_err *err)
 {
 	int rc;

@@ -36,9 +36,12 @@ static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
 	case ATW_T_HEX:
 		return 18;
 	case ATW_T_BYTES:
+	case ATW_T_CHANGE_BYTES:
 		return k->units == ATW_UNITS_HUMAN ? 7 :
 		       k->units == ATW_UNITS_PAGES ? 10 : 15;
 	case ATW_T_COUNT:
+	case ATW_T_CHANGE:
+	case ATW_T_SECONDS:
 		return 8;
 	case ATW_T_ENUM:
 		return longest(c->names);
@@ -57,11 +60,13 @@ static void measure(const struct atw_sink *k, struct cell *c)
 {
 	size_t head = strlen(c->col->key);
 
-	c->right = c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT;
+	bool bytes = c->col->type == ATW_T_BYTES || c->col->type == ATW_T_CHANGE_BYTES;
+
+	c->right = bytes || c->col->type == ATW_T_COUNT || c->col->type == ATW_T_CHANGE ||
+		   c->col->type == ATW_T_SECONDS;
 	c->width = c->col->width;
 	/* The column's own width is that of the usual form. */
-	if (!c->width || (c->col->type == ATW_T_BYTES &&
-			  k->units != ATW_UNITS_HUMAN))
+	if (!c->width || (bytes && k->units != ATW_UNITS_HUMAN))
 		c->width = type_width(k, c->col);
 	if (c->width < head)
 		c->width = head;
@@ -216,22 +221,43 @@ static char *put_pages(char *p, uint64_t u, unsigned shift)
 	return p;
 }
 
-static void form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+static char *put_bytes(const struct atw_sink *k, char *p, uint64_t u)
 {
-	char digits[32], *end = digits;
-
 	switch (k->units) {
 	case ATW_UNITS_HUMAN:
-		num_human(u, digits);
-		end += strlen(digits);
-		break;
+		return p + strlen(num_human(u, p));
 	case ATW_UNITS_PAGES:
-		end = put_pages(digits, u, k->page_shift);
-		break;
+		return put_pages(p, u, k->page_shift);
 	default:
-		end = put_dec(digits, u);
-		break;
+		return put_dec(p, u);
 	}
+}
+
+static void form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+{
+	char digits[32], *end = put_bytes(k, digits, u);
+
+	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+}
+
+/* A change shows its sign, and none is none of anything. */
+static void form_change(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+{
+	char digits[34], *end = digits;
+
+	if (u)
+		*end++ = u >> 63 ? '-' : '+';
+	if (u >> 63)
+		u = -u;
+	end = u && k->cell[i].type == ATW_T_CHANGE_BYTES ? put_bytes(k, end, u)
+							 : put_dec(end, u);
+	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+}
+
+static void form_seconds(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+{
+	char digits[32], *end = put_seconds(digits, u);
+
 	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
@@ -262,6 +288,15 @@ static inline void put_value(struct atw_sink *k, struct line *l, size_t i,
 	case ATW_T_BYTES:
 		if (!cell_has(c, v.u))
 			form_bytes(k, i, c->form, v.u);
+		break;
+	case ATW_T_SECONDS:
+		if (!cell_has(c, v.u))
+			form_seconds(k, i, c->form, v.u);
+		break;
+	case ATW_T_CHANGE:
+	case ATW_T_CHANGE_BYTES:
+		if (!cell_has(c, v.u))
+			form_change(k, i, c->form, v.u);
 		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:

@@ -39,17 +39,91 @@ static int bad_op(const struct compare *c, const char *takes,
 /* An interval that holds nothing: no value is below 0 or above the last. */
 #define NONE 1, 0
 
+/* "2", "0.25", as thousandths. */
+static bool seconds(const char *s, size_t len, uint64_t *ret)
+{
+	const char *dot = memchr(s, '.', len);
+	size_t whole = dot ? (size_t)(dot - s) : len, rest = dot ? len - whole - 1 : 0;
+	uint64_t v, part = 0;
+
+	if (!num_dec(s, whole, &v) || v > UINT64_MAX / 1000 - 1 || rest > 3 ||
+	    (dot && !num_dec(dot + 1, rest, &part)))
+		return false;
+	for (; rest < 3; rest++)
+		part *= 10;
+	*ret = v * 1000 + part;
+	return true;
+}
+
+static bool value(const struct compare *c, uint64_t *ret)
+{
+	switch (c->col->type) {
+	case ATW_T_BYTES:
+	case ATW_T_COUNT:
+		return num_size(c->value, c->len, ret);
+	case ATW_T_SECONDS:
+		return seconds(c->value, c->len, ret);
+	default:
+		return num_hex(c->value, c->len, ret);
+	}
+}
+
+static const char *what_value(const struct compare *c)
+{
+	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT
+		? "a number (4096, 0x1000, 4K, 2M)" :
+		c->col->type == ATW_T_SECONDS ? "seconds (2, 0.25)" : "a hexadecimal number";
+}
+
+/* lo..hi: what crosses 0 is what does not lie outside of it. */
+static struct insn signed_range(uint8_t col, int64_t lo, int64_t hi, bool want)
+{
+	return (lo < 0) == (hi < 0) ? range(col, (uint64_t)lo, (uint64_t)hi, want)
+				    : range(col, (uint64_t)hi + 1, (uint64_t)lo - 1, !want);
+}
+
+static int change(const struct compare *c, struct program *p, struct atw_err *err)
+{
+	bool sign = c->len && strchr("+-", *c->value), none = false;
+	int64_t v, lo = INT64_MIN, hi = INT64_MAX;
+	uint64_t u;
+
+	if (c->op == TOK_HAS)
+		return bad_op(c, "= != < <= > >=", err);
+	if (!num_size(c->value + sign, c->len - sign, &u) || u > INT64_MAX)
+		return bad_value(c, "a number (4096, -4K, +2M)", err);
+	v = sign && *c->value == '-' ? -(int64_t)u : (int64_t)u;
+	switch (c->op) {
+	case TOK_LT:
+		hi = v - 1;
+		break;
+	case TOK_LE:
+		hi = v;
+		break;
+	case TOK_GT:
+		none = v == INT64_MAX;
+		lo = none ? v : v + 1;
+		break;
+	case TOK_GE:
+		lo = v;
+		break;
+	default:
+		lo = hi = v;
+	}
+	program_add(p, none ? range(c->index, NONE, true)
+			    : signed_range(c->index, lo, hi, c->op != TOK_NE));
+	return ATW_OK;
+}
+
 static int number(const struct compare *c, struct program *p,
 		  struct atw_err *err)
 {
-	bool size = c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT;
 	uint64_t v;
 
 	if (c->op == TOK_HAS)
 		return bad_op(c, "= != < <= > >=", err);
-	if (size ? !num_size(c->value, c->len, &v) : !num_hex(c->value, c->len, &v))
-		return bad_value(c, size ? "a number (4096, 0x1000, 4K, 2M)" :
-				 "a hexadecimal number", err);
+	if (!value(c, &v))
+		return bad_value(c, what_value(c), err);
 	switch (c->op) {
 	case TOK_LT:
 		program_add(p, v ? range(c->index, 0, v - 1, true) :
@@ -248,6 +322,9 @@ int compare_compile(const struct compare *c, struct program *p,
 	case ATW_T_FLAGS:
 	case ATW_T_LETTERS:
 		return words(c, p, err);
+	case ATW_T_CHANGE:
+	case ATW_T_CHANGE_BYTES:
+		return change(c, p, err);
 	default:
 		return number(c, p, err);
 	}

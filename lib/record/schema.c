@@ -20,6 +20,11 @@ bool column_has_words(const struct atw_column *c)
 			    c->type == ATW_T_LETTERS);
 }
 
+bool column_is_signed(const struct atw_column *c)
+{
+	return c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES;
+}
+
 bool names_is(const struct atw_names *nm, size_t i, const char *word,
 	      size_t len)
 {

@@ -34,6 +34,7 @@ void schema_keys(const struct atw_schema *sc, struct buf *ret);
 
 /* Does the column's value consist of words of its names table? */
 bool column_has_words(const struct atw_column *c);
+bool column_is_signed(const struct atw_column *c);
 /* Does entry i of the names table exist and read like that? */
 bool names_is(const struct atw_names *nm, size_t i, const char *word,
 	      size_t len);

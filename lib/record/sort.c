@@ -159,6 +159,12 @@ static const char *text_of(uint64_t word)
 	return (const char *)(uintptr_t)word;
 }
 
+/* Negative numbers, as unsigned ones below all others. */
+static uint64_t in_order(const struct sorter *s, uint8_t col, uint64_t v)
+{
+	return column_is_signed(&s->sc->col[col]) ? v ^ (uint64_t)1 << 63 : v;
+}
+
 /* Two rows by one key; n/a is after everything. */
 static int compare_key(const struct sorter *s, const struct sort_key *key,
 		       const uint64_t *a, const uint64_t *b)
@@ -174,7 +180,7 @@ static int compare_key(const struct sorter *s, const struct sort_key *key,
 	if (s->sc->col[key->col].type == ATW_T_TEXT)
 		d = strcmp(text_of(va), text_of(vb));
 	else
-		d = va < vb ? -1 : 1;
+		d = in_order(s, key->col, va) < in_order(s, key->col, vb) ? -1 : 1;
 	return key->desc ? -d : d;
 }
 
@@ -209,6 +215,8 @@ static uint64_t head_of(const struct sorter *s, const uint64_t *w)
 
 		memcpy(first, text_of(v), strnlen(text_of(v), sizeof(first)));
 		v = get_be64(first);
+	} else {
+		v = in_order(s, key->col, v);
 	}
 	return key->desc ? ~v : v;
 }
