@@ -122,6 +122,10 @@ void close_source(struct opened *o);
  */
 int freeze(const struct common *c, struct opened *o, const struct space_opts *space);
 void thaw(const struct opened *o);
+/* Is o->pid what it is called here? Complains itself, as `option`. */
+int check_number(const struct opened *o, const struct space_opts *space, const char *option);
+/* What the process is now: it may have become another program meanwhile. */
+int choose_again(struct opened *o, const struct space_opts *space);
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
 		struct opened *ret);
 /* cost.c: --rate and -v, of a running machine. Complains itself. */

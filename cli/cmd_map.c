@@ -9,11 +9,12 @@
 #include "map_large.h"
 #include "map_node.h"
 #include "pagemap.h"
+#include "watch.h"
 #include "base/num.h"
 
 struct map_opts {
 	struct space_opts space;
-	const char *split;
+	const char *split, *watch;
 	bool all, large;
 	struct opt_number depth;
 };
@@ -29,6 +30,7 @@ static const struct opt options[] = {
 	  NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct map_opts, depth), "N",
 	  "follow N levels of tables; deeper tables show as one row each", NULL },
+	WATCH_OPTION(struct map_opts, watch),
 	FREEZE_OPTION(struct map_opts, space),
 	SPACE_OPTIONS(struct map_opts, space),
 	{ 0 }
@@ -43,8 +45,10 @@ struct tally {
 };
 
 struct map {
-	struct atw_output *out;
+	struct atw_output *out;          /* --watch: NULL, rows are counted alone */
 	struct listing list;
+	int argc;                        /* SOURCE and the ranges */
+	char **argv;
 	struct tally tally[16];
 	size_t ntally;
 	/* Of the rows that passed the filter; holes counts them all. */
@@ -182,9 +186,15 @@ static bool soft_agree(struct map *m, const struct atw_range *x,
 
 static int show(struct map *m, const struct atw_range *g, struct atw_err *err)
 {
-	uint64_t before = atw_output_rows(m->out);
-	int r = put(m, g, err);
+	uint64_t before;
+	int r;
 
+	if (!m->out) {
+		count(m, g);
+		return ATW_OK;
+	}
+	before = atw_output_rows(m->out);
+	r = put(m, g, err);
 	if (r == ATW_OK && atw_output_rows(m->out) > before)
 		count(m, g);
 	return r;
@@ -295,6 +305,37 @@ static int list_all(struct map *m, const struct address *a, struct atw_err *err)
 	return r < 0 ? r : shown;
 }
 
+static int list_args(struct map *m, struct atw_err *err)
+{
+	/* The kernel's half is not a process's own. */
+	struct address a = {
+		.last = m->list.src->process[0] ? INT64_MAX : UINT64_MAX, .is_range = true,
+	};
+	int r = m->argc == 1 ? list_all(m, &a, err) : ATW_OK;
+
+	for (int i = 1; i < m->argc && r == ATW_OK; i++) {
+		r = parse_owned(m->list.src, m->argv[i], &a, err);
+		if (r == ATW_OK)
+			r = list_all(m, &a, err);
+	}
+	return r;
+}
+
+/* --watch: what one look comes to. */
+static int look(void *arg, struct map_look *l, struct atw_err *err)
+{
+	struct map *m = arg;
+	int r;
+
+	m->ntally = m->rows = 0;
+	m->holding = false;
+	r = list_args(m, err);
+	l->ranges = m->rows;
+	for (size_t i = 0; i < m->ntally; i++)
+		map_look_add(l, m->tally[i].page, m->tally[i].bytes);
+	return r;
+}
+
 static int by_page(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
@@ -383,8 +424,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
 	struct opened src = { 0 };
-	struct map m = { .split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL };
-	struct address whole = { .last = UINT64_MAX, .is_range = true }, a;
+	struct map m = {
+		.split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL,
+		.argc = argc, .argv = argv,
+	};
+	struct address a = { .last = INT64_MAX };
 	struct atw_output_opts oo;
 	struct atw_region area;
 	struct atw_err err = { 0 };
@@ -399,10 +443,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("map", "--depth is 1 to %d", ATW_MAX_LEVELS);
 	if (o->large && (o->all || o->split || o->depth.given))
 		return complain_usage("map", "--large lists areas: --all, --split and --depth have no place there");
+	if (o->large && o->watch)
+		return complain_usage("map", "--large is one look, and --watch is many");
 	if (o->all)
 		m.split = ATW_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
-	status = open_frozen(c, argv[0], &o->space, &src);
+	status = watch_check("map", o->watch);
+	if (!status)
+		status = o->watch ? open_pages(c, argv[0], &o->space, &src)
+				  : open_frozen(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
 	if (o->large) {
@@ -410,21 +459,24 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		close_source(&src);
 		return status;
 	}
-	if (src.process[0])              /* the kernel's half is not its own */
-		whole.last = INT64_MAX;
 	listing_init(&m.list, "map", &src, USUAL);
 	map_node_init(&m.node, c, &src);
 	if (m.node.sum.wanted)           /* it is frames that are of a node */
 		m.split |= ATW_SPLIT_PHYSICAL;
-	if (src.pagemap) {
-		status = map_pagemap(c, &src, &m.list, m.split, argc, argv);
+	if (o->watch || src.pagemap) {
+		status = !o->watch ? map_pagemap(c, &src, &m.list, m.split, argc, argv) :
+			 src.pagemap ? watch_pagemap(c, &src, &o->space, o->watch, m.split, argc, argv)
+				     : watch_map(c, &src, &o->space, o->watch, look, &m);
+		if (!status && m.holes)
+			status = EXIT_PARTIAL;
 		map_node_deinit(&m.node);
 		listing_deinit(&m.list);
 		close_source(&src);
 		return status;
 	}
 	output_opts(c, &src, &oo);
-	a = whole;
+	if (!src.process[0])
+		a.last = UINT64_MAX;
 	for (int i = argc == 1 ? 0 : 1; i < argc && r == ATW_OK; i++) {
 		if (i)
 			r = parse_owned(&src, argv[i], &a, &err);
@@ -437,13 +489,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &m.list.schema, &m.out, &err);
-	if (r == ATW_OK && argc == 1)
-		r = list_all(&m, &whole, &err);
-	for (int i = 1; i < argc && r == ATW_OK; i++) {
-		r = parse_owned(&src, argv[i], &a, &err);
-		if (r == ATW_OK)
-			r = list_all(&m, &a, &err);
-	}
+	if (r == ATW_OK)
+		r = list_args(&m, &err);
 	thaw(&src);
 	status = m.holes || src.doubtful ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)

@@ -7,12 +7,14 @@
 
 #include "base/num.h"
 #include "pages.h"
+#include "watch.h"
 
 struct pages_opts {
 	struct space_opts space;
 	const char *areas;
 	struct opt_number address;
 	bool all, totals;
+	const char *watch;
 };
 
 static const struct opt options[] = {
@@ -28,6 +30,7 @@ static const struct opt options[] = {
 	  "every page of a large one by itself", NULL },
 	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
 	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
+	WATCH_OPTION(struct pages_opts, watch),
 	FREEZE_OPTION(struct pages_opts, space),
 	KERNEL_OPTIONS(struct pages_opts, space),
 	{ 0 }
@@ -284,13 +287,13 @@ static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **
 
 static bool needs_own(const struct pages *p)
 {
-	return (p->totals && !p->c->columns) || asks_for(p->c, "uss");
+	return p->totals ? needs(p->c, "uss") : asks_for(p->c, "uss");
 }
 
 /* Sums of what single pages are. */
 static bool needs_sums(const struct common *c, bool totals)
 {
-	return (totals && !c->columns) || asks_for(c, "private") || asks_for(c, "shared") ||
+	return (totals && (!c->columns || *c->columns == '+')) || asks_for(c, "private") || asks_for(c, "shared") ||
 	       asks_for(c, "huge") || asks_for(c, "pss") || asks_for(c, "uss");
 }
 
@@ -345,13 +348,44 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 	return r;
 }
 
+/* --watch: one look. */
+struct looker {
+	struct pages *p;
+	const struct pages_opts *o;
+};
+
+static int look(void *arg, struct atw_err *err)
+{
+	struct looker *l = arg;
+	int r = open_provider(l->p, err);
+
+	if (r == ATW_OK)
+		r = list_all(l->p, l->o, err);
+	provider_close(l->p->prov);
+	l->p->prov = NULL;
+	/* What may not be read is said once. */
+	if (l->p->unread)
+		l->p->unread = FAULTS;
+	return r;
+}
+
+static int watch_all(struct pages *p, struct opened *src, const struct pages_opts *o,
+		     int argc, char **argv)
+{
+	struct looker l = { p, o };
+	struct atw_err err = { 0 };
+
+	return ranges(p, o, argc, argv, &err) < 0 ? complain(&err)
+		: watch_pages(p, src, &o->space, o->watch, look, &l);
+}
+
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct pages_opts *o = opts;
 	struct opened src = { 0 };
 	struct pages p = {
-		.src = &src, .c = c, .quiet = c->quiet || o->totals, .each = o->all,
-		.areas = o->areas, .totals = o->totals,
+		.src = &src, .c = c, .quiet = c->quiet || o->totals || o->watch, .each = o->all,
+		.areas = o->areas, .totals = o->totals || o->watch,
 	};
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
@@ -359,11 +393,20 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (argc < 1)
 		return complain_usage("pages", "SOURCE is missing");
-	status = open_frozen(c, argv[0], &o->space, &src);
+	status = watch_check("pages", o->watch);
+	if (!status)
+		status = o->watch ? open_pages(c, argv[0], &o->space, &src)
+				  : open_frozen(c, argv[0], &o->space, &src);
 	p.live = !status && atw_source_is_live(src.source);
 	if (status)
 		return status;
-	p.sums = p.quiet && needs_sums(c, o->totals);
+	p.sums = p.quiet && needs_sums(c, p.totals);
+	if (o->watch) {
+		status = watch_all(&p, &src, o, argc, argv);
+		free(p.range);
+		close_source(&src);
+		return status;
+	}
 	p.headings = !p.quiet && !c->sort && !c->group &&
 		     (!c->format || !strcmp(c->format, "plain"));
 	listing_init(&p.list, "pages", &src, 0);

@@ -7,14 +7,26 @@
 #include "source/live_freeze.h"
 #include "source/live_host.h"
 
-static int failed(const struct opened *o, struct atw_err *err)
+static int failed(const struct opened *o, const char *option, struct atw_err *err)
 {
-	atw_err_wrap(err, "%s: --freeze", o->name);
+	atw_err_wrap(err, "%s: %s", o->name, option);
 	return complain(err);
 }
 
-/* What it is now: until it stood still it may have become another program. */
-static int choose_again(struct opened *o, const struct space_opts *space)
+/* The kernel's own list of tasks has the numbers of outside. */
+int check_number(const struct opened *o, const struct space_opts *space, const char *option)
+{
+	struct atw_err err = { 0 };
+
+	if (!space->task || o->pagemap || live_first_pid_namespace())
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_UNSUPPORTED,
+		    "in a PID namespace the process of --task has another number than here");
+	atw_err_hint(&err, "--pid N, or live:pagemap, which knows the numbers of here");
+	return failed(o, option, &err);
+}
+
+int choose_again(struct opened *o, const struct space_opts *space)
 {
 	struct space_opts again = *space;
 
@@ -34,25 +46,21 @@ int freeze(const struct common *c, struct opened *o, const struct space_opts *sp
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a dump, and stands still", o->name);
 		return complain(&err);
 	}
-	/* The kernel's own list has the numbers of outside. */
-	if (space->task && !o->pagemap && !live_first_pid_namespace()) {
-		atw_err_set(&err, ATW_E_UNSUPPORTED,
-			    "in a PID namespace the process of --task has another number than here");
-		atw_err_hint(&err, "--pid N, or live:pagemap, which knows the numbers of here");
-		return failed(o, &err);
-	}
+	status = check_number(o, space, "--freeze");
+	if (status)
+		return status;
 	if (!o->frozen)
 		o->frozen = calloc(1, sizeof(*o->frozen));
 	if (!o->frozen) {
 		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
-		return failed(o, &err);
+		return failed(o, "--freeze", &err);
 	}
 	/* This takes long, and is the kernel's: it need not wait for it. */
 	if (o->kernel)
 		soft_of(o);
 	o->tell_frozen = c->verbose && !c->quiet;
 	if (live_freeze(o->frozen, (uint32_t)o->pid, &err) < 0)
-		return failed(o, &err);
+		return failed(o, "--freeze", &err);
 	status = choose_again(o, space);
 	if (status)
 		thaw(o);

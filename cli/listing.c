@@ -178,6 +178,13 @@ static bool mentions(const char *text, const char *word)
 
 bool asks_for(const struct common *c, const char *column)
 {
+	char change[32];                 /* of --watch */
+
+	if (strncmp(column, "d_", 2)) {
+		snprintf(change, sizeof(change), "d_%s", column);
+		if (asks_for(c, change))
+			return true;
+	}
 	return mentions(c->columns, column) || mentions(c->filter, column) ||
 	       mentions(c->sort, column) || mentions(c->group, column);
 }

@@ -200,7 +200,7 @@ void options_help(const struct opt *table, FILE *out)
 			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
 		snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
 			 takes_arg(o) ? " " : "", takes_arg(o) ? o->arg : "");
-		fprintf(out, "  %-26s %s%s%s%s\n", left, o->help,
+		fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", o->help,
 			o->choices ? " (" : "", o->choices ? o->choices : "",
 			o->choices ? ")" : "");
 	}

@@ -12,6 +12,7 @@
 #include "map_large.h"
 #include "map_node.h"
 #include "provider/provider.h"
+#include "watch.h"
 
 static const uint8_t state_of[] = {
 	[PAGE_ABSENT] = STATE_ABSENT, [PAGE_PRESENT] = STATE_PRESENT,
@@ -31,7 +32,8 @@ struct piece {
 };
 
 struct out {
-	struct atw_output *out;
+	struct atw_output *out;          /* NULL: to `look` */
+	struct map_look *look;
 	struct provider *prov;
 	struct listing *list;
 	struct node_sum nodes;
@@ -46,12 +48,19 @@ struct out {
 static int put(struct out *o, const struct piece *p, struct atw_err *err)
 {
 	const struct page_run *r = p->run;
-	uint64_t before = atw_output_rows(o->out);
 	struct row row = { 0 };
 	bool there = r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE;
 	struct atw_region area;
+	uint64_t before;
 	int rc;
 
+	if (!o->out) {
+		o->look->ranges++;
+		if (there)
+			map_look_add(o->look, r->slot, p->size);
+		return ATW_OK;
+	}
+	before = atw_output_rows(o->out);
 	if (listing_area(o->list, p->va, p->va + (p->size - 1), &area)) {
 		row.v[C_AREA].s = area.name;
 		row.have |= COL(C_AREA);
@@ -243,10 +252,24 @@ static int open_task(struct out *o, const struct opened *src, struct atw_err *er
 	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
+static int list_args(struct out *o, const struct opened *src, int argc, char **argv,
+		     struct atw_err *err)
+{
+	struct address a = { .last = INT64_MAX, .is_range = true };
+	int r = argc == 1 ? list(o, &a, err) : ATW_OK;
+
+	for (int i = 1; i < argc && r == ATW_OK; i++) {
+		r = parse(src, argv[i], &a, err);
+		if (r == ATW_OK)
+			r = list(o, &a, err);
+	}
+	return r;
+}
+
 static int answer(struct out *o, const struct common *c, const struct opened *src,
 		  struct listing *l, int argc, char **argv)
 {
-	struct address whole = { .last = INT64_MAX, .is_range = true }, a;
+	struct address a;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	char size[16];
@@ -264,13 +287,8 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 		r = parse(src, argv[i], &a, &err);
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &l->schema, &o->out, &err);
-	if (r == ATW_OK && argc == 1)
-		r = list(o, &whole, &err);
-	for (int i = 1; i < argc && r == ATW_OK; i++) {
-		r = parse(src, argv[i], &a, &err);
-		if (r == ATW_OK)
-			r = list(o, &a, &err);
-	}
+	if (r == ATW_OK)
+		r = list_args(o, src, argc, argv, &err);
 	thaw(src);
 	status = o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
 			   : (o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE);
@@ -303,4 +321,31 @@ int walk_pagemap(const struct common *c, const struct opened *src, struct listin
 	struct out o = { .split = ATW_SPLIT_EACH };
 
 	return answer(&o, c, src, l, argc, argv);
+}
+
+struct looker {
+	const struct opened *src;
+	unsigned split;
+	int argc;
+	char **argv;
+};
+
+static int look(void *arg, struct map_look *l, struct atw_err *err)
+{
+	const struct looker *k = arg;
+	struct out o = { .is_map = true, .split = k->split, .look = l };
+	int r = open_task(&o, k->src, err);
+
+	if (r == ATW_OK)
+		r = list_args(&o, k->src, k->argc, k->argv, err);
+	provider_close(o.prov);
+	return r;
+}
+
+int watch_pagemap(const struct common *c, struct opened *src, const struct space_opts *space,
+		  const char *text, unsigned split, int argc, char **argv)
+{
+	struct looker k = { src, split, argc, argv };
+
+	return watch_map(c, src, space, text, look, &k);
 }

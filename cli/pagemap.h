@@ -8,6 +8,9 @@
 /* Both return an exit status, and leave the source open. */
 int map_pagemap(const struct common *c, const struct opened *src, struct listing *l,
 		unsigned split, int argc, char **argv);
+/* map --watch. */
+int watch_pagemap(const struct common *c, struct opened *src, const struct space_opts *space,
+		  const char *text, unsigned split, int argc, char **argv);
 int walk_pagemap(const struct common *c, const struct opened *src, struct listing *l,
 		 int argc, char **argv);
 

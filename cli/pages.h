@@ -63,6 +63,9 @@ struct pages {
 	bool quiet, each;                /* --quiet, --all */
 	bool sums;                       /* of single pages, though they are not listed */
 	bool totals;                     /* --totals */
+	/* --watch: who gets the row of each process instead. */
+	int (*taken)(void *arg, const struct page_row *r, struct atw_err *err);
+	void *taker;
 	struct page_sum total;           /* of the process that is being listed */
 	bool headings;
 	bool live;

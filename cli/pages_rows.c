@@ -451,5 +451,5 @@ int process_end(struct pages *p, const struct page_task *task, struct atw_err *e
 	page_text(&r, P_TASK, task->name);
 	set_sums(p, &r, &p->total);
 	p->total = (struct page_sum){ 0 };
-	return put(p, &r, err);
+	return p->taken ? p->taken(p->taker, &r, err) : put(p, &r, err);
 }

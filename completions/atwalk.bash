@@ -34,7 +34,7 @@ _atwalk()
 			--columns mode 2>/dev/null | sed 1d) ;;
 	--pti) words='user kernel' ;;
 	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
-	--columns|--filter|--sort|--group|--rate|--task|--areas|--address|--cpu|--root|--cbit|-s|--depth)
+	--columns|--filter|--sort|--group|--rate|--watch|--task|--areas|--address|--cpu|--root|--cbit|-s|--depth)
 		return ;;
 	-o|--output|-S|--part|--kernel)
 		compopt -o filenames 2>/dev/null
@@ -50,9 +50,9 @@ _atwalk()
 	-*)
 		case $cmd in
 		walk) words="$common $space --path --depth --freeze" ;;
-		map) words="$common $space --all --split --large --depth --freeze" ;;
+		map) words="$common $space --all --split --large --depth --watch --freeze" ;;
 		info) words="$common $space --paging-modes --paging-flags" ;;
-		pages) words="$common --pid --task --areas --address --all --totals --freeze --root --paging
+		pages) words="$common --pid --task --areas --address --all --totals --watch --freeze --root --paging
 			--pte-ext --cbit --kernel" ;;
 		find) words="$common $space --all --freeze" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit

@@ -65,6 +65,15 @@ t "pages -q: areas alone"
 run atwalk pages -q tasks.kdump --task threads
 golden tasks-areas
 
+t "pages --totals: columns that are added take none away"
+run atwalk pages tasks.kdump --pid 103 --totals --format csv --columns private,shared,pss,uss
+said_err=1
+cp "$work/log/out" want
+run atwalk pages tasks.kdump --pid 103 --totals --format csv --columns +level
+said_err=1
+cut -d , -f 5,6,8,9 <"$work/log/out" >got
+same got want
+
 t "pages: as many bytes are mapped as ps says"
 run atwalk ps tasks.kdump --filter process --format csv --columns pid,resident
 sed -n '2,$p' "$work/log/out" | sort >by-ps

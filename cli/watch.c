@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* watch.c - when to look again, and when no more. */
+#include "watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "provider/proc.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { TRIES = 3 };
+
+struct clock {
+	uint64_t every;          /* ns */
+	uint64_t times;          /* looks; 0: without end */
+	uint64_t start, looks;
+	int process;             /* pidfd: readable when it has ended; -1: of none */
+};
+
+/* ---- SECONDS[,TIMES] ---- */
+
+/* "2", "0.25"; at least a millisecond. */
+static bool parse_seconds(const char *s, size_t len, uint64_t *ret)
+{
+	const char *dot = memchr(s, '.', len);
+	size_t whole = dot ? (size_t)(dot - s) : len, rest = dot ? len - whole - 1 : 0;
+	uint64_t v = 0, part = 0;
+
+	if ((whole && !num_dec(s, whole, &v)) || v > 1000000 || rest > 9 || !(whole + rest) ||
+	    (dot && rest && !num_dec(dot + 1, rest, &part)))
+		return false;
+	for (; rest < 9; rest++)
+		part *= 10;
+	*ret = v * SECOND + part;
+	return *ret >= SECOND / 1000;
+}
+
+static bool parse(const char *text, struct clock *ret)
+{
+	const char *comma = strchr(text, ',');
+	size_t len = comma ? (size_t)(comma - text) : strlen(text);
+
+	*ret = (struct clock){ .process = -1 };
+	return parse_seconds(text, len, &ret->every) &&
+	       (!comma || (num_dec(comma + 1, strlen(comma + 1), &ret->times) && ret->times));
+}
+
+int watch_check(const char *command, const char *text)
+{
+	struct clock k;
+
+	if (!text || parse(text, &k))
+		return EXIT_COMPLETE;
+	return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
+			      text);
+}
+
+/* ---- waiting ---- */
+
+/* A signal ends the waiting, whenever it comes; a second one ends the program. */
+static int told = -1;
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	const uint64_t one = 1;
+	int e = errno;
+
+	(void)sig;
+	stopped = 1;
+	if (write(told, &one, sizeof(one)) < 0)
+		stopped = 2;
+	errno = e;
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM };
+	struct sigaction was, sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART };
+
+	told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	for (size_t i = 0; told >= 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
+		/* Who was started to ignore it, goes on to. */
+		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* Ready within that time: the process has ended, or somebody told us to. */
+static bool happens(const struct clock *k, uint64_t ns)
+{
+	const struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
+	struct pollfd p[2] = { { told, POLLIN, 0 }, { k->process, POLLIN, 0 } };
+
+	return ppoll(p, 2, &t, NULL) > 0;
+}
+
+static bool has_ended(const struct clock *k)
+{
+	struct pollfd p = { k->process, POLLIN, 0 };
+
+	return k->process >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* At multiples of the time, so that it does not drift; those missed are left out. */
+static bool wait_for_next(struct clock *k)
+{
+	uint64_t at = now(), next;
+
+	if (!k->looks++) {
+		k->start = at;
+		return true;
+	}
+	if (stopped || (k->times && k->looks > k->times))
+		return false;
+	next = k->start + ((at - k->start) / k->every + 1) * k->every;
+	while (!stopped && !has_ended(k) && (at = now()) < next)
+		happens(k, next - at);
+	return !stopped && !has_ended(k);
+}
+
+/* ---- looking ---- */
+
+/* Its end is told by the kernel; a number may be another's soon. */
+static void hold_process(struct clock *k, const struct opened *o)
+{
+	uint32_t tgid;
+
+	if (o->pid && o->pid <= UINT32_MAX && proc_tgid((uint32_t)o->pid, &tgid, NULL) == ATW_OK)
+		k->process = (int)syscall(SYS_pidfd_open, tgid, 0);
+}
+
+/* One look. What went wrong is in *err, or has been said: then in *status. */
+static int look(const struct common *c, struct opened *o, const struct space_opts *space,
+		const struct watched *w, int *status, struct atw_err *err)
+{
+	int r;
+
+	*status = space->freeze ? freeze(c, o, space) :
+		  o->pid ? choose_again(o, space) : EXIT_COMPLETE;
+	if (*status)
+		return ATW_E_MISSING;
+	r = w->look(w->arg, err);
+	thaw(o);
+	return r;
+}
+
+int watch(const struct common *c, struct opened *o, const struct space_opts *space,
+	  const char *text, const struct watched *w)
+{
+	struct atw_output_opts oo;
+	struct atw_output *out = NULL;
+	struct atw_err err = { 0 };
+	struct clock k;
+	unsigned tries = 0;
+	int r, said = EXIT_COMPLETE;
+
+	if (!parse(text, &k) || !atw_source_is_live(o->source)) {
+		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a dump, and does not change", o->name);
+		return complain(&err);
+	}
+	said = check_number(o, space, "--watch");
+	if (said)
+		return said;
+	output_opts(c, o, &oo);
+	oo.page_shift = o->space.paging.page_shift;
+	r = atw_output_open(&oo, w->schema, &out, &err);
+	if (r < 0)
+		return complain(&err);
+	hold_process(&k, o);
+	catch_signals();
+	while (r == ATW_OK && wait_for_next(&k)) {
+		uint64_t at = now();
+
+		r = look(c, o, space, w, &said, &err);
+		/* It was not there all the time: ended, or another program by now. */
+		if (r < 0 && has_ended(&k)) {
+			r = ATW_OK;
+			said = EXIT_COMPLETE;
+			k.looks--;
+			break;
+		}
+		if (r == ATW_E_LIMIT && !said && ++tries < TRIES) {
+			r = ATW_OK;
+			continue;
+		}
+		tries = 0;
+		if (r == ATW_OK)
+			r = w->show(w->arg, out, (at - k.start) / (SECOND / 1000), &err);
+		if (r == ATW_OK)
+			r = atw_output_flush(out, &err);
+	}
+	if (r == ATW_OK && has_ended(&k) && !stopped)
+		remark(c, "%s: %s has ended", o->name, o->process);
+	if (k.process >= 0)
+		close(k.process);
+	if (said) {
+		atw_output_close(out);
+		return said;
+	}
+	return output_end(out, r, EXIT_COMPLETE, &err);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * watch.h - --watch: the same look again and again, and what changed in between.
+ * watch.c has the times and the endings, watch_map.c and watch_pages.c the rows.
+ */
+#ifndef CLI_WATCH_H
+#define CLI_WATCH_H
+
+#include "pages.h"
+
+#define WATCH_OPTION(s, m) \
+	{ 0, "watch", OPT_TEXT, offsetof(s, m), "SECONDS[,TIMES]", \
+	  "live: sums alone, every so often, and how they changed", NULL }
+
+struct watched {
+	const struct atw_schema *schema;
+	/* Read; the process stands still meanwhile, if that was asked for. */
+	int (*look)(void *arg, struct atw_err *err);
+	/* Rows of that look, `ms` thousandths of a second after the first. */
+	int (*show)(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *err);
+	void *arg;
+};
+
+/* SECONDS[,TIMES]; complains itself, as `command`; 0 or an exit status. */
+int watch_check(const char *command, const char *text);
+/* All of it, up to the end of the output; an exit status. */
+int watch(const struct common *c, struct opened *o, const struct space_opts *space,
+	  const char *text, const struct watched *w);
+
+/* ---- watch_map.c ---- */
+
+enum { LOOK_SIZES = 8 };
+
+/* What one look at a map came to. */
+struct map_look {
+	uint64_t ranges, mapped;
+	size_t nsizes;
+	uint64_t size[LOOK_SIZES], bytes[LOOK_SIZES];   /* of pages; mapped by such */
+};
+
+void map_look_add(struct map_look *l, uint64_t page, uint64_t bytes);
+/* `look` adds what it sees to an empty one. */
+int watch_map(const struct common *c, struct opened *o, const struct space_opts *space,
+	      const char *text, int (*look)(void *arg, struct map_look *l, struct atw_err *err),
+	      void *arg);
+
+/* ---- watch_pages.c ---- */
+
+/* `look` hands each process to p->taken(). */
+int watch_pages(struct pages *p, struct opened *o, const struct space_opts *space,
+		const char *text, int (*look)(void *arg, struct atw_err *err), void *arg);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* watch_pages.c - `pages --watch`: the processes that changed, a row each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "watch.h"
+
+enum { MAPPED, SWAPPED, PRIVATE, SHARED, HUGE, PSS, USS, SUMS };
+
+static const enum page_col from[SUMS] = {
+	P_MAPPED, P_SWAPPED, P_PRIVATE, P_SHARED, P_HUGE, P_PSS, P_USS,
+};
+
+enum what { FIRST, CHANGED, BEGAN, ENDED, SAME };
+static const char *const what_names[] = { "first", "changed", "began", "ended", "same" };
+static const struct atw_names whats = { 5, what_names, NULL };
+
+enum { W_TIME, W_WHAT, W_PROCESSES, W_PID, W_SUMS, W_TASK = W_SUMS + 2 * SUMS, W_COLS };
+
+static const struct atw_column columns[W_COLS] = {
+	[W_TIME] = { .key = "time", .type = ATW_T_SECONDS, .help = "since the first look" },
+	[W_WHAT] = { .key = "what", .type = ATW_T_ENUM, .names = &whats,
+		     .help = "what became of the process since the look before" },
+	[W_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT,
+			  .help = "that the row is of: 1, or all that are the same" },
+	[W_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "process" },
+	[W_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
+#define PAIR(i, name, hide, text) \
+	[W_SUMS + 2 * (i)] = { .key = name, .type = ATW_T_BYTES, .width = 6, .help = text }, \
+	[W_SUMS + 2 * (i) + 1] = { .key = "d_" name, .type = ATW_T_CHANGE_BYTES, .width = 6, \
+				   .hidden = hide, .help = "its change since the look before" }
+	PAIR(MAPPED, "mapped", false, "bytes that are mapped"),
+	PAIR(SWAPPED, "swapped", true, "bytes on swap"),
+	PAIR(PRIVATE, "private", true, "what the kernel counts one mapping of"),
+	PAIR(SHARED, "shared", true, "what it counts several of"),
+	PAIR(HUGE, "huge", true, "what is mapped by large pages"),
+	PAIR(PSS, "pss", false, "each page divided by the kernel's count of mappings"),
+	PAIR(USS, "uss", false, "what is mapped once by our own count"),
+};
+static const struct atw_schema schema = { "watch", columns, W_COLS };
+
+struct process {
+	uint32_t pid;
+	char name[17];
+	unsigned have;           /* bits of sum[] */
+	uint64_t sum[SUMS];
+};
+
+struct list {
+	struct process *v;
+	size_t n, cap;
+};
+
+struct pages_watch {
+	struct list was, is;
+	bool again;              /* `was` is a look */
+	int (*look)(void *arg, struct atw_err *err);
+	void *arg;
+};
+
+/* ---- a look ---- */
+
+static int take(void *arg, const struct page_row *r, struct atw_err *err)
+{
+	struct list *l = &((struct pages_watch *)arg)->is;
+	struct process *p;
+
+	if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	p = &l->v[l->n++];
+	*p = (struct process){ .pid = (uint32_t)r->v[P_PID].u };
+	strncpy(p->name, r->v[P_TASK].s, sizeof(p->name) - 1);
+	for (unsigned i = 0; i < SUMS; i++)
+		if (r->have & PCOL(from[i])) {
+			p->have |= 1u << i;
+			p->sum[i] = r->v[from[i]].u;
+		}
+	return ATW_OK;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static int look(void *arg, struct atw_err *err)
+{
+	struct pages_watch *w = arg;
+	int r;
+
+	w->is.n = 0;
+	r = w->look(w->arg, err);
+	if (r == ATW_OK && w->is.n)
+		qsort(w->is.v, w->is.n, sizeof(*w->is.v), by_pid);
+	return r;
+}
+
+/* ---- rows ---- */
+
+struct rows {
+	struct atw_output *out;
+	uint64_t ms;
+	struct process same;     /* the sums of all that did not change */
+	uint64_t nsame;
+};
+
+/* `was` and `is`: NULL, of who was not or is not there. */
+static int put(const struct rows *s, enum what what, uint64_t processes,
+	       const struct process *was, const struct process *is, struct atw_err *err)
+{
+	static const struct process none = { .have = (1u << SUMS) - 1 };
+	const struct process *who = is ? is : was ? was : &none;
+	union atw_value v[W_COLS] = {
+		[W_TIME] = { .u = s->ms }, [W_WHAT] = { .u = what },
+		[W_PROCESSES] = { .u = processes }, [W_PID] = { .u = who->pid },
+		[W_TASK] = { .s = who->name },
+	};
+	struct atw_row row = { v, PCOL(W_TIME) | PCOL(W_WHAT) | PCOL(W_PROCESSES) };
+
+	if (processes == 1)
+		row.have |= PCOL(W_PID) | PCOL(W_TASK);
+	if (!is)
+		is = &none;
+	if (!was)
+		was = &none;
+	for (unsigned i = 0; i < SUMS; i++) {
+		unsigned at = W_SUMS + 2 * i;
+
+		if (!(who->have & is->have & 1u << i))
+			continue;
+		v[at].u = is->sum[i];
+		row.have |= PCOL(at);
+		if (what == FIRST || !(was->have & 1u << i))
+			continue;
+		v[at + 1].u = is->sum[i] - was->sum[i];
+		row.have |= PCOL(at + 1);
+	}
+	return atw_output_row(s->out, &row, err);
+}
+
+static bool equal(const struct process *a, const struct process *b)
+{
+	return a->have == b->have && !strcmp(a->name, b->name) &&
+	       !memcmp(a->sum, b->sum, sizeof(a->sum));
+}
+
+static int compare(struct rows *s, const struct process *was, const struct process *is,
+		   struct atw_err *err)
+{
+	if (was && is && equal(was, is)) {
+		if (!s->nsame++)
+			s->same = *is;
+		else
+			for (unsigned i = 0; i < SUMS; i++)
+				s->same.sum[i] += is->sum[i];
+		s->same.have &= is->have;
+		return ATW_OK;
+	}
+	return put(s, !was ? BEGAN : !is ? ENDED : CHANGED, 1, was, is, err);
+}
+
+static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *err)
+{
+	struct pages_watch *w = arg;
+	struct rows s = { .out = out, .ms = ms };
+	struct list old = w->was;
+	int r = ATW_OK;
+
+	for (size_t i = 0, k = 0; r == ATW_OK && (i < old.n || k < w->is.n);) {
+		const struct process *was = i < old.n ? &old.v[i] : NULL;
+		const struct process *is = k < w->is.n ? &w->is.v[k] : NULL;
+
+		if (was && is && was->pid != is->pid)
+			*(was->pid < is->pid ? &is : &was) = NULL;
+		i += was != NULL;
+		k += is != NULL;
+		r = w->again ? compare(&s, was, is, err) : put(&s, FIRST, 1, NULL, is, err);
+	}
+	if (r == ATW_OK && s.nsame)
+		r = put(&s, SAME, s.nsame, &s.same, &s.same, err);
+	w->was = w->is;
+	w->is = old;
+	w->again = true;
+	return r;
+}
+
+int watch_pages(struct pages *p, struct opened *o, const struct space_opts *space,
+		const char *text, int (*fn)(void *arg, struct atw_err *err), void *arg)
+{
+	struct pages_watch *w = calloc(1, sizeof(*w));
+	const struct watched watched = { &schema, look, show, w };
+	int status;
+
+	if (!w)
+		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
+	w->look = fn;
+	w->arg = arg;
+	p->taken = take;
+	p->taker = w;
+	status = watch(p->c, o, space, text, &watched);
+	p->taken = NULL;
+	free(w->was.v);
+	free(w->is.v);
+	free(w);
+	return status;
+}

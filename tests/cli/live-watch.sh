@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# --watch: what changes from one look to the next, of processes that this test
+# starts; where every process is looked at, that is in a PID namespace with none but
+# ours.
+# shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317,SC2016
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/live-child.sh
+. "$cli/live-child.sh"
+
+t "how often and how many times, of what runs"
+for text in 0 x 1,0 1,x ,5 '1,' 0.0001 -1 1.2.3 '' .; do
+	for command in map pages; do
+		run atwalk $command live:pagemap --pid $$ --watch "$text"
+		status 2
+		no_out
+		err <<END
+atwalk: --watch: '$text' is not SECONDS[,TIMES] (2, 0.5, 1,60)
+        see: atwalk $command --help
+END
+	done
+done
+run atwalk map x86.elf --watch 1,1
+status 2
+no_out
+err <<'END'
+atwalk: --watch: x86.elf is a dump, and does not change
+END
+run atwalk map live:pagemap --watch 1,1
+status 2
+err_has 'whose pages is not said'
+
+much=210000000000 more=220000000000
+# Sanitizers look at this instead.
+case ${WRAP:-} in *valgrind*) why="valgrind does not know pidfd_open(2)" ;; esac
+start_child
+tell take $much 1048576
+
+t "TIMES looks, so far apart, and nothing changes by itself"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk map live:pagemap --pid "$child" --watch 0.1,4 --format csv
+	yes [ "$(head -n 1 "$work/log/out")" = time,ranges,d_ranges,mapped,d_mapped,4k,d_4k,2m,d_2m ]
+	yes [ "$(sed 1d "$work/log/out" | wc -l)" = 4 ]
+	yes grep -q '^0\.000,[0-9]*,,[0-9]*,,[0-9]*,,[0-9]*,$' "$work/log/out"
+	# Each of them at its time, and not before; late, if the machine is busy.
+	yes awk -F, 'NR > 1 && $1 < (NR - 2) * 0.1 - 0.001 { exit 1 } NR > 2 && $1 <= last { exit 1 } { last = $1 }' "$work/log/out"
+	yes awk -F, 'NR > 1 && $4 != $6 + $8 { exit 1 }' "$work/log/out"
+	yes [ "$(sed 1,2d "$work/log/out" | cut -d , -f 3,5,7,9 | sort -u)" = 0,0,0,0 ]
+	run atwalk map live:pagemap --pid "$child" --watch .05,2 $much+1M --columns ranges,d_ranges,mapped,d_mapped
+	ranges=$(awk 'NR == 2 { print $1 }' "$work/log/out")
+	out <<END
+RANGES  D_RANGES  MAPPED  D_MAPPED
+$(printf %6d "$ranges")       n/a      1M       n/a
+$(printf %6d "$ranges")         0      1M         0
+END
+	run atwalk map live:pagemap --pid "$child" --watch 0.01,3 --format jsonl --columns mapped,d_mapped \
+		--filter 'd_mapped>=0' $much+1M
+	out <<'END'
+{"mapped":1048576,"d_mapped":0}
+{"mapped":1048576,"d_mapped":0}
+END
+fi
+
+# begin ARGUMENTS...: it watches, row after row from file descriptor 7.
+watcher=''
+begin() {
+	[ -z "$why$wrong" ] || return
+	rm -f rows
+	mkfifo rows
+	# Without it, the shell would have it ignore SIGINT.
+	set -m
+	"$O/atwalk" "$@" >rows 2>"$work/log/watcher" &
+	watcher=$!
+	set +m
+	exec 7<rows
+}
+# until PATTERN: the first row of that shape; it must come within a while.
+until_row() {
+	[ -z "$why$wrong" ] || return
+	while read -r -t 60 -u 7 row; do
+		# shellcheck disable=SC2053 # it is a pattern
+		[[ $row == $1 ]] && return
+	done
+	bad "no row '$1': $(<"$work/log/watcher")"
+}
+# over [SIGNAL]: what became of it.
+over() {
+	[ -z "$watcher" ] || [ -z "${1:-}" ] || kill "-$1" "$watcher"
+	[ -n "$why$wrong" ] || cat <&7 >"$work/log/out"
+	exec 7<&-
+	[ -z "$watcher" ] || wait "$watcher" 2>"$work/log/kill"
+	rc=$?
+	watcher=''
+	cp "$work/log/watcher" "$work/log/err"
+}
+
+for way in pagemap bpf; do
+	skip_it=$why
+	if [ -z "$why" ] && [ $way = bpf ] && ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then
+		skip_it=$(head -n 1 "$work/log/bpf")
+	fi
+	for signal in INT TERM; do
+		t "live:$way: each look comes at once, with what changed, and SIG$signal ends it whole"
+		if [ -n "$skip_it" ]; then skip "$skip_it"; else
+			begin map live:$way --pid "$child" --watch 0.1 --format csv --columns mapped,d_mapped,d_4k \
+				$much+8M $more+8M
+			until_row '1048576,,'
+			until_row '1048576,0,0'
+			tell take $more $((3 << 20))
+			until_row '4194304,3145728,3145728'
+			until_row '4194304,0,0'
+			tell drop $more $((3 << 20))
+			until_row '1048576,-3145728,-3145728'
+			over $signal
+			yes [ "$rc" -eq 0 ]
+			yes [ ! -s "$work/log/err" ]
+		fi
+	done
+done
+
+t "columns are the sizes of the mode"
+if [ -n "$skip_it" ]; then skip "$skip_it"; else
+	run atwalk map live:bpf --pid "$child" --watch 0.01,2 --format csv
+	yes [ "$(head -n 1 "$work/log/out")" = time,ranges,d_ranges,mapped,d_mapped,4k,d_4k,2m,d_2m,1g,d_1g ]
+	yes awk -F, 'NR > 1 && $4 != $6 + $8 + $10 { exit 1 }' "$work/log/out"
+fi
+
+t "with a file it is whole, or there is none"
+if [ -n "$why" ]; then skip "$why"; else
+	begin map live:pagemap --pid "$child" --watch 0.05 -o there --format csv --columns d_mapped $much+1M
+	for ((i = 0; i < 2000; i++)); do
+		caught=$(sed -n 's/^SigCgt:[^0-9a-f]*//p' "/proc/$watcher/status")
+		[ $((0x${caught:-0} & 2)) -eq 0 ] || break
+		sleep 0.01
+	done
+	sleep 0.3
+	yes [ ! -e there ]
+	over INT
+	yes [ "$rc" -eq 0 ]
+	yes [ "$(head -n 2 there)" = d_mapped ]
+	yes [ -z "$(sed 1,2d there | grep -vx 0)" ]
+fi
+
+t "it goes on with another program in the same process"
+if [ -n "$why" ]; then skip "$why"; else
+	for way in pagemap bpf; do
+		[ $way = pagemap ] || [ -z "$skip_it" ] || continue
+		begin map live:$way --pid "$child" --watch 0.05 --format csv --columns mapped $much+1M
+		until_row 1048576
+		echo exec >&8
+		read -r -t 60 -u 9 said
+		until_row 0
+		tell take $much 1048576
+		until_row 1048576
+		over INT
+		yes [ "$rc" -eq 0 ]
+	done
+fi
+
+t "frozen while it is looked at, and not in between"
+if [ -n "$why" ] || ! atwalk map live:pagemap --freeze --pid "$child" >"$work/log/out" 2>"$work/log/err"; then
+	skip "${why:-$(head -n 1 "$work/log/err")}"
+else
+	tell run 1
+	before=$(od -An -v -t u8 counters)
+	run atwalk map live:pagemap --pid "$child" --watch 0.1,5 --freeze -v --format csv --columns mapped
+	yes [ "$(grep -c ' stood still for ' "$work/log/err")" -eq 5 ]
+	said_err=1
+	yes [ "$before" != "$(od -An -v -t u8 counters)" ]
+fi
+
+# ---- pages ----
+
+t "pages: of one process, its totals and how they changed"
+if [ -n "$why" ]; then skip "$why"; else
+	begin pages live:pagemap --pid "$child" --watch 0.1 --format csv \
+		--columns what,processes,mapped,d_mapped,swapped,d_swapped,pid,task $much+8M $more+8M
+	until_row "first,1,1048576,,0,,$child,python3"
+	until_row "same,1,1048576,0,0,0,$child,python3"
+	tell take $more $((3 << 20))
+	until_row "changed,1,4194304,3145728,0,0,$child,python3"
+	tell drop $more $((3 << 20))
+	until_row "changed,1,1048576,-3145728,0,0,$child,python3"
+	over INT
+	yes [ "$rc" -eq 0 ]
+	run atwalk pages live:pagemap --pid "$child" --watch 0.01,2 --filter first --columns private,d_private,huge \
+		$much+1M
+	said_err=1               # of frames that are hidden
+	yes [ "$(head -n 1 "$work/log/out")" = 'PRIVATE  D_PRIVATE    HUGE' ]
+	yes [ "$(wc -l <"$work/log/out")" -eq 2 ]
+fi
+
+t "pages: processes that begin and that end, and how many are the same"
+if [ -n "$why" ]; then skip "$why"
+elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	cp "$(command -v sleep)" one-of-us
+	cat >several <<END
+./one-of-us 60 &
+mkfifo all
+$O/atwalk pages live:pagemap --watch 0.1,600 --format csv --columns what,processes,d_mapped,task >all 2>all.err &
+watcher=\$!
+exec 7<all
+# The shell, the process, and atwalk itself are the same.
+until_row() {
+	while read -r -u 7 row; do
+		case \$row in \$1) echo "\$row" | cut -d , -f \$2; return ;; esac
+	done
+	echo "none is \$1"
+}
+until_row first,1,,one-of-us 1-4
+until_row 'same,[1-9]*,0,' 1,3-4
+cp one-of-us another
+./another 60 &
+other=\$!
+until_row 'began,1,[1-9]*,another' 1-2,4
+kill \$other
+wait \$other 2>kill.err
+until_row 'ended,1,-*,another' 1-2,4
+kill \$watcher
+wait \$watcher
+echo \$?
+kill %1
+END
+	run unshare --pid --fork --mount-proc bash several
+	out <<'END'
+first,1,,one-of-us
+same,0,
+began,1,another
+ended,1,another
+0
+END
+fi
+
+t "when the process ends, so does the watch, and says so"
+if [ -n "$why" ]; then skip "$why"; else
+	begin map live:pagemap --pid "$child" --watch 30 --format csv --columns d_mapped
+	until_row ''
+	gone=$child
+	end_child
+	over
+	yes [ "$rc" -eq 0 ]
+	said_status=1
+	run cat "$work/log/watcher"
+	out <<END
+atwalk: live:pagemap: process $gone (python3) has ended
+END
+fi
+
+finish
