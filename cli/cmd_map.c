@@ -329,6 +329,7 @@ static int look(void *arg, struct map_look *l, struct atw_err *err)
 
 	m->ntally = m->rows = 0;
 	m->holding = false;
+	listing_renew(&m->list);
 	r = list_args(m, err);
 	l->ranges = m->rows;
 	for (size_t i = 0; i < m->ntally; i++)

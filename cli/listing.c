@@ -203,6 +203,12 @@ static void forget_areas(struct listing *l)
 	l->nareas = l->at_area = 0;
 }
 
+void listing_renew(struct listing *l)
+{
+	forget_areas(l);
+	l->areas_of = 0;
+}
+
 void listing_deinit(struct listing *l)
 {
 	forget_areas(l);

@@ -43,6 +43,8 @@ void listing_init(struct listing *l, const char *name, const struct opened *src,
 		  uint64_t shown);
 
 void listing_deinit(struct listing *l);
+/* Another look: areas are read again when they are next asked for. */
+void listing_renew(struct listing *l);
 
 /* Does anything the user typed name the column? Nothing typed is the usual ones. */
 bool asks_for(const struct common *c, const char *column);

@@ -333,11 +333,15 @@ struct looker {
 static int look(void *arg, struct map_look *l, struct atw_err *err)
 {
 	const struct looker *k = arg;
-	struct out o = { .is_map = true, .split = k->split, .look = l };
+	struct listing areas = { .src = k->src };
+	struct out o = { .is_map = true, .split = k->split, .look = l, .list = &areas };
 	int r = open_task(&o, k->src, err);
 
-	if (r == ATW_OK)
+	if (r == ATW_OK) {
+		listing_areas(&areas, o.prov);
 		r = list_args(&o, k->src, k->argc, k->argv, err);
+	}
+	listing_deinit(&areas);
 	provider_close(o.prov);
 	return r;
 }
