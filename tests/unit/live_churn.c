@@ -309,6 +309,76 @@ TEST(processes_that_die)
 	CHECK(v.ended);
 }
 
+/* ---- numbers that are given again ---- */
+
+static void rest(void)
+{
+	for (;;)
+		pause();
+}
+
+/* A child that has this number; 0: that cannot be arranged. */
+static pid_t child_with(pid_t pid)
+{
+	for (int i = 0; i < 50; i++) {
+		FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		bool set = f && fprintf(f, "%d", (int)pid - 1) > 0;
+		pid_t got;
+
+		if (f)
+			set &= !fclose(f);
+		if (!set)
+			return 0;
+		got = child(rest);
+		if (got == pid)
+			return got;
+		stop(got);
+	}
+	return 0;
+}
+
+/* The task with this number; its start is what tells it from the one before. */
+static bool task_of(struct live *l, pid_t pid, struct atw_task *ret)
+{
+	return atw_task_by_pid(l->k, (uint32_t)pid, ret, NULL) == ATW_OK;
+}
+
+TEST(a_number_that_is_given_again)
+{
+	struct atw_task first, second;
+	struct verdict v = { 0 };
+	struct atw_mm mm;
+	struct live l;
+	pid_t pid, again;
+
+	if (!live_open(&l))
+		return;
+	pid = child(rest);
+	CHECK(task_of(&l, pid, &first));
+	CHECK_EQ(atw_mm_of(l.k, &first, &mm, NULL), ATW_OK);
+	CHECK(atw_mm_lives(&mm));
+	stop(pid);
+	again = child_with(pid);
+	if (!again) {
+		printf("skip - the kernel does not let us choose a number\n");
+		test_skipped = true;
+		live_close(&l);
+		return;
+	}
+	CHECK(task_of(&l, again, &second));
+	CHECK_EQ(second.pid, first.pid);
+	CHECK(second.start > first.start);
+	/* What was asked of the first is not answered by the second. */
+	CHECK(!atw_mm_lives(&mm));
+	look(&mm, 0, &v);
+	CHECK_EQ(v.ended, 1);
+	CHECK_EQ(v.leaves, 0);
+	CHECK_EQ(atw_mm_of(l.k, &first, &mm, NULL), ATW_END);
+	CHECK_EQ(atw_mm_of(l.k, &second, &mm, NULL), ATW_OK);
+	stop(again);
+	live_close(&l);
+}
+
 /* ---- areas that come and go ---- */
 
 #define FIXED (CHURN + 512 * GIB)
@@ -452,12 +522,6 @@ static void breed(void)
 			_exit(0);
 		waitpid(pid, NULL, 0);
 	}
-}
-
-static void rest(void)
-{
-	for (;;)
-		pause();
 }
 
 TEST(tasks_that_come_and_go)
