@@ -306,7 +306,7 @@ static int open_provider(struct pages *p, struct atw_err *err)
 {
 	const struct walk_provider_opts wo = {
 		.kernel = p->src->kernel, .mm = p->src->mm, .soft = soft, .soft_arg = p->src,
-		.frames = !p->quiet || p->sums,
+		.frames = !p->quiet || p->sums, .cgroups = !p->quiet && asks_for(p->c, "cgroup"),
 	};
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)p->src->pid, .flags = !p->quiet && needs_flags(p->c),

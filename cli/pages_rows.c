@@ -24,7 +24,7 @@ static const struct atw_column own[P_COLS] = {
 	[P_HEAD] = { .key = "head", .type = ATW_T_PA,
 		     .help = "first page of its folio" },
 	[P_CGROUP] = { .key = "cgroup", .type = ATW_T_COUNT, .width = 6,
-		       .help = "inode of the memory cgroup that pays for it (live:pagemap)" },
+		       .help = "inode of the memory cgroup that pays for it" },
 	[P_MAPPED] = { .key = "mapped", .type = ATW_T_BYTES, .width = 6,
 		       .help = "--quiet: bytes of the area that are mapped" },
 	[P_SWAPPED] = { .key = "swapped", .type = ATW_T_BYTES, .width = 7,

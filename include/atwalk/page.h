@@ -61,6 +61,12 @@ ATW_API void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn);
  */
 ATW_API bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max,
 			     uint32_t *ret, uint64_t *same);
+/*
+ * The memory cgroup that pays for it, by the inode of its folder, as
+ * /proc/kpagecgroup has it: 0: none. Only the first page of a folio knows.
+ * ATW_E_UNSUPPORTED: this kernel has no such thing, or does not tell.
+ */
+ATW_API int atw_memmap_cgroup(struct atw_memmap *m, uint64_t pfn, uint64_t *ret);
 ATW_API void atw_memmap_close(struct atw_memmap *m);
 /* "LOCKED" for bit 0; NULL for a bit without a name. */
 ATW_API const char *atw_page_flag_name(unsigned bit);

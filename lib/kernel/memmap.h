@@ -127,6 +127,13 @@ struct cache_name {
 	char name[32];
 };
 
+#define CGROUP_NAMES 64
+struct cgroup_name {
+	uint64_t data;           /* what a page has of it */
+	uint64_t number;
+	bool known, found;
+};
+
 struct atw_memmap {
 	struct atw_kernel *k;
 	struct kmem *kmem;
@@ -136,6 +143,7 @@ struct atw_memmap {
 	struct nodes nodes;
 	uint32_t slab_cache_at, cache_name_at;
 	struct cache_name cache[CACHE_NAMES];
+	struct cgroup_name cgroup[CGROUP_NAMES];
 	uint8_t buf[3][PAGE_STRUCT_MAX]; /* a page, its head and second page */
 	/* Mapped or not: of the large folio that was looked at last (up to 6.1). */
 	uint64_t mapped_head;

@@ -50,6 +50,7 @@ const char *needs_for_name(enum need_for f)
 		[FOR_REGIONS] = "names of kernel regions",
 		[FOR_MODULES] = "types of modules",
 		[FOR_CPUS] = "page tables of a CPU",
+		[FOR_CGROUPS] = "memory cgroups of pages",
 	};
 
 	return f < FOR_COUNT ? names[f] : "";

@@ -27,6 +27,7 @@ enum need_for {
 	FOR_REGIONS,             /* names of the kernel's regions */
 	FOR_MODULES,             /* types that loaded modules describe */
 	FOR_CPUS,                /* what each CPU was using */
+	FOR_CGROUPS,             /* who pays for a page */
 	FOR_COUNT
 };
 

@@ -167,7 +167,7 @@ struct walk_provider_opts {
 	/* What the words mean that the CPU ignores, when it is first asked. */
 	const struct atw_soft_abi *(*soft)(const void *arg);
 	const void *soft_arg;
-	bool frames;                     /* facts of frames are wanted */
+	bool frames, cgroups;            /* facts of frames that are wanted */
 };
 /* Page tables, and the kernel's structures, as `kernel` finds them. */
 int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *cannot,

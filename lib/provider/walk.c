@@ -379,6 +379,9 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
 		    (ret->page.have_node ? FACT_NODE : 0) |
 		    (ret->page.have_order ? FACT_ORDER : 0);
+	if (w->o.cgroups &&
+	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
+		ret->have |= FACT_CGROUP;
 	return ATW_OK;
 }
 

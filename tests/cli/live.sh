@@ -352,6 +352,19 @@ else
 	yes [ "$(sed -n 's/ compared$//p' "$work/log/compared")" -gt 20000 ]
 fi
 
+t "memory cgroups are those of /proc/kpagecgroup"
+if [ -n "$why" ]; then skip "$why"; elif [ ! -r /proc/kpagecgroup ]; then
+	skip "this kernel has no memory cgroups"
+else
+	for way in bpf pagemap; do
+		run atwalk pages live:$way --pid "$child" "${at[pages]}+4M" --format csv \
+			--columns address,physical,cgroup
+		cp "$work/log/out" "cgroups.$way"
+	done
+	same cgroups.bpf cgroups.pagemap
+	yes [ "$(wc -l <cgroups.bpf)" = 1025 ]
+fi
+
 t "the kernel's own text is executable and cannot be written"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk live:bpf _stext --format csv --columns rights,state

@@ -27,7 +27,7 @@
 static const char *const commands[] = {
 	"info %s --format csv",
 	"ps %s --threads --format csv",
-	"pages %s --all --format csv --columns pid,address,size,physical,rights,state,count,kcount,pageflags,swap,task,area",
+	"pages %s --all --format csv --columns pid,address,size,physical,rights,state,count,kcount,pageflags,swap,cgroup,task,area",
 	"map %s --task spin --all --filter user --format csv --columns address,size,physical,rights,state",
 	"walk %s --pid 1 %lx -p --format csv --columns address,size,physical,level,entry_at,state",
 	"find %s %llx+1 --format csv --columns pid,task,address,physical,size",
