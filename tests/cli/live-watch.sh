@@ -68,11 +68,9 @@ begin() {
 	[ -z "$why$wrong" ] || return
 	rm -f rows
 	mkfifo rows
-	# Without it, the shell would have it ignore SIGINT.
-	set -m
-	"$O/atwalk" "$@" >rows 2>"$work/log/watcher" &
+	# The shell has it ignore SIGINT, or was itself started so.
+	env --default-signal=INT "$O/atwalk" "$@" >rows 2>"$work/log/watcher" &
 	watcher=$!
-	set +m
 	exec 7<rows
 }
 # until PATTERN: the first row of that shape; it must come within a while.
