@@ -138,6 +138,8 @@ void cost_tell(const struct opened *o);
  */
 int open_pages(const struct common *c, const char *name, const struct space_opts *space,
 	       struct opened *ret);
+/* Why memory cannot be read then, for the option or question `what`. Complains itself. */
+int no_memory(const struct opened *o, const char *what);
 int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space);
 /* --pid or --task. */
 int select_process(struct opened *o, const struct space_opts *space);

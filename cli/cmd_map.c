@@ -455,6 +455,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 				  : open_frozen(c, argv[0], &o->space, &src);
 	if (status)
 		return status;
+	if (src.pagemap && o->depth.given) {
+		status = no_memory(&src, "--depth");
+		close_source(&src);
+		return status;
+	}
 	if (o->large) {
 		status = map_large(c, &src, argc, argv);
 		close_source(&src);

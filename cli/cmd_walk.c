@@ -288,6 +288,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status) {
 		if (!src.pagemap)
 			status = find_targets(c, &o->space, &src, argv + 1, t, n);
+		else if (o->depth.given)
+			status = no_memory(&src, "--depth");
 		listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
 		w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
 		for (int i = 0; i < n; i++)

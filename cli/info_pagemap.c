@@ -22,7 +22,7 @@ static void way_facts(struct facts *f, const struct opened *o)
 	fact(f, "pages", "of processes: present, swapped or neither, and their areas: pages, map, and SOURCE ADDRESS with --pid");
 	fact(f, "large pages", proc_scans() ? "told by PAGEMAP_SCAN" :
 	     "not told apart: this kernel has no PAGEMAP_SCAN, which came with 6.7");
-	fact(f, "missing", "page tables: level, entry, walk --path, --root, --cpu, --pti");
+	fact(f, "missing", "page tables: level, entry, walk --path, --depth, --root, --cpu, --pti");
 	fact(f, "missing", "the kernel's addresses, symbols and structures: ps, find, extract");
 	if (atw_fact(o->source, "memory.why", &why) == ATW_OK) {
 		struct atw_blob hint = { 0 };

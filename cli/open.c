@@ -166,8 +166,7 @@ static bool is_pagemap(const struct opened *o, struct atw_blob *why)
 	return true;
 }
 
-/* Why its memory cannot be read, for a question that needs it. */
-static int no_memory(const struct opened *o, const char *what)
+int no_memory(const struct opened *o, const char *what)
 {
 	struct atw_err err = { 0 };
 	struct atw_blob why, hint;

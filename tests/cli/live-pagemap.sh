@@ -30,6 +30,13 @@ run atwalk map live:pagemap --root 1000
 status 3
 no_out
 err_has '--root needs page tables'
+for depth in "map live:pagemap --pid $$" "walk live:pagemap --pid $$ 1000"; do
+	# shellcheck disable=SC2086 # a command with its options
+	run atwalk $depth --depth 1
+	status 3
+	no_out
+	err_has '--depth needs page tables'
+done
 
 t "info says what this way can tell, and what it cannot"
 run atwalk info live:pagemap --pid $$ --format csv
