@@ -68,8 +68,8 @@ static void usage(FILE *out)
 
 static void command_help(const struct command *cmd)
 {
-	printf("usage: atwalk %s [options] %s\n\n%s\n\noptions:\n", cmd->name,
-	       cmd->args, cmd->about);
+	printf("usage: atwalk %s [options]%s%s\n\n%s\n\noptions:\n", cmd->name,
+	       *cmd->args ? " " : "", cmd->args, cmd->about);
 	options_help(cmd->options, stdout);
 	puts("\noptions of every command:");
 	options_help(common_options, stdout);

@@ -142,13 +142,20 @@ static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
 static bool parse_letters(const struct opt_set *sets, size_t nsets,
 			  struct args *a, char *why, size_t why_len)
 {
-	for (const char *p = a->v[a->at] + 1; *p; p++) {
+	const char *word = a->v[a->at] + 1;
+
+	for (const char *p = word; *p; p++) {
 		void *base = NULL;
 		const struct opt *o = find_letter(sets, nsets, *p, &base);
 		const char *v = NULL;
 
 		if (!o) {
-			snprintf(why, why_len, "unknown option -%c", *p);
+			/* -pid is -p -i -d, and hardly what was meant. */
+			bool dashes = find_long(sets, nsets, word, strcspn(word, "="), &base);
+
+			snprintf(why, why_len, "unknown option -%c%s%.*s%s", *p,
+				 dashes ? "; did you mean --" : "",
+				 dashes ? (int)strcspn(word, "=") : 0, word, dashes ? "?" : "");
 			return false;
 		}
 		if (takes_arg(o)) {

@@ -55,6 +55,25 @@ err <<'E'
 atwalk: unknown option --form; did you mean --format?
         see: atwalk walk --help
 E
+run atwalk -paging x86_64-4 x86.elf swapper_pg_dir
+status 2
+no_out
+err <<'E'
+atwalk: unknown option -a; did you mean --paging?
+        see: atwalk walk --help
+E
+run atwalk map -large=1 x86.elf
+status 2
+err <<'E'
+atwalk: unknown option -l; did you mean --large?
+        see: atwalk map --help
+E
+run atwalk map -xyz x86.elf
+status 2
+err <<'E'
+atwalk: unknown option -x
+        see: atwalk map --help
+E
 run atwalk --wat x86.elf swapper_pg_dir
 status 2
 err <<'E'
@@ -395,6 +414,8 @@ for command in walk map info; do
 	run atwalk help $command
 	same "$work/log/out" one
 done
+run atwalk probe --help
+yes grep -qx 'usage: atwalk probe \[options\]' "$work/log/out"
 
 t "every option that interface and help name is one that is taken"
 for command in walk map info; do
