@@ -35,7 +35,7 @@ static const struct atw_column columns[] = {
 			.names = &answer_names, .help = "to this process, here and now" },
 	[C_WHY] = { .key = "why", .type = ATW_T_TEXT, .width = 40, .help = "why not, or what was tried" },
 	[C_COMMAND] = { .key = "command", .type = ATW_T_TEXT,
-			.help = "what would allow it; n/a: nothing on this machine" },
+			.help = "what would allow it; n/a: no command on this machine" },
 	[C_GIVES] = { .key = "gives", .type = ATW_T_TEXT, .width = 30, .hidden = true,
 		      .help = "what it is good for" },
 };
@@ -43,16 +43,23 @@ static const struct atw_schema schema = { "probe", columns, COLUMNS };
 
 /* What one question found. */
 struct answer {
-	bool yes;
+	bool yes, hinted;
 	char why[1024], command[256];
 };
 
-/* The command out of a hint, or the hint if it is no command. */
+/* The command out of a hint. A hint that has none is part of why. */
 static void from_hint(const struct atw_err *err, struct answer *a)
 {
 	const char *sudo = strstr(err->hint, "sudo setcap");
+	size_t n = strlen(a->why);
 
-	snprintf(a->command, sizeof(a->command), "%s", sudo ? sudo : err->hint);
+	a->hinted = err->hint[0];
+	if (!sudo)
+		sudo = strstr(err->hint, "sudo sysctl");
+	if (sudo)
+		snprintf(a->command, sizeof(a->command), "%s", sudo);
+	else if (err->hint[0])
+		snprintf(a->why + n, sizeof(a->why) - n, "%s%s", n ? "; " : "", err->hint);
 }
 
 static void needs(struct answer *a, const char *caps)
@@ -236,18 +243,18 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 		questions[i].ask(&a, opts);
 		v[C_ALLOWED].u = a.yes;
-		no += !a.yes && a.command[0];
+		no += !a.yes && a.hinted;
 		if (!a.command[0])
 			row.have &= ~(uint64_t)(1u << C_COMMAND);
 		r = atw_output_row(out, &row, &err);
 	}
 	if (r == ATW_OK && no > 1) {
 		needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,cap_sys_ptrace");
-		if (!strncmp(all.command, "sudo setcap", 11))
+		if (all.command[0])
 			atw_output_note(out, "each command takes back the one before; all at once: %s",
 					all.command);
 		else if (!live_in_user_namespace())
-			atw_output_note(out, "all at once: %s", all.command);
+			atw_output_note(out, "all at once: %s", all.why);
 	}
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }

@@ -507,7 +507,8 @@ done
 kill $!
 END
 
-# denied_here HINT WHY-NOT-BPF ITS-HINT COMMAND: what that printed.
+# denied_here HINT WHY-NOT-BPF ITS-HINT COMMAND: what that printed; a hint that is no
+# command is no COMMAND, but part of why.
 denied_here() {
 	local sorry='physical addresses and all that is known of frames are n/a'
 
@@ -548,7 +549,7 @@ else
 	run unshare -Urpf --mount-proc bash denied ./atwalk-copy
 	said_err=1
 	hint="no capability of this user namespace counts; outside of it: sudo $self"
-	denied_here "$hint" "$(sed -n 's/; no cap.*//p' "$work/log/out")" "$hint" "$hint"
+	denied_here "$hint" "$(sed -n 's/; no cap.*//p' "$work/log/out")" "$hint" ""
 fi
 
 for who in nobody root; do
@@ -566,8 +567,7 @@ for who in nobody root; do
 		hint='root may, but this one lacks capabilities; in a container:'
 		denied_here "$hint --cap-add DAC_READ_SEARCH --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
 			"reading the running kernel needs CAP_BPF and CAP_PERFMON, which this process does not have" \
-			"$hint --cap-add BPF --cap-add PERFMON" \
-			"$hint --cap-add DAC_READ_SEARCH --cap-add SYS_ADMIN"
+			"$hint --cap-add BPF --cap-add PERFMON" ""
 	else
 		hint='run it as root, or allow it once: sudo setcap'
 		denied_here "$hint cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $self" \

@@ -12,6 +12,17 @@ yes [ "$(wc -l <"$work/log/out")" = 10 ]
 yes [ "$(sed 1d "$work/log/out" | grep -cvE ',(yes|no)$')" = 0 ]
 yes grep -qx 'all processes,yes' "$work/log/out"
 
+t "a command is a command; what is none is part of why"
+run atwalk probe --pid $$ --format csv --columns command --filter no
+yes [ "$(sed 1d "$work/log/out" | grep -cvE '^("?sudo (setcap|sysctl) .*)?$')" = 0 ]
+if ! unshare -Urpf --mount-proc true 2>"$work/log/unshare"; then
+	echo "note - no user namespace: $(head -n 1 "$work/log/unshare")"
+else
+	run unshare -Urpf --mount-proc "$built/atwalk" probe --pid 1 --format csv --columns why,command \
+		--filter 'capability="frame numbers"'
+	yes grep -q 'outside of it: sudo .*,$' "$work/log/out"
+fi
+
 t "a process that is not there"
 run atwalk probe --pid 4194305 --format csv --columns allowed,why,command --filter 'capability="all processes"'
 out <<'END'
