@@ -6,17 +6,23 @@
 
 #include "find.h"
 
-static int walk(struct find *f, const struct atw_space *sp, uint64_t first, uint64_t last,
-		unsigned depth, struct atw_err *err)
+/* Of tables that were not walked to their end the rest is missing, and no others. */
+static int cut_off(struct find *f, int r, struct atw_err *err)
 {
-	int r = finder_walk(&f->finder, sp, first, last, depth, err);
-
 	if (r != ATW_E_LIMIT)
 		return r;
 	atw_err_wrap(err, "%s", f->src.name);
-	complain(err);
+	/* Where processes come and go all the time, one speaks for the rest. */
+	if (!f->limit || !atw_source_is_live(f->src.source))
+		complain(err);
 	f->limit = true;
 	return ATW_OK;
+}
+
+static int walk(struct find *f, const struct atw_space *sp, uint64_t first, uint64_t last,
+		unsigned depth, struct atw_err *err)
+{
+	return cut_off(f, finder_walk(&f->finder, sp, first, last, depth, err), err);
 }
 
 /* Below bit 63 on 64-bit machines; everything on others. */
@@ -88,7 +94,7 @@ static int upper_half(struct find *f, const struct atw_space *sp, const struct t
 
 	if (lower_last(sp) == UINT64_MAX)
 		return ATW_OK;
-	return each_top(sp, err, compare_top, &c);
+	return cut_off(f, each_top(sp, err, compare_top, &c), err);
 }
 
 static struct atw_space with_root(const struct atw_space *sp, atw_pa root)
