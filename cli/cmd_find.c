@@ -180,7 +180,7 @@ static const char *area_of(struct find *f, struct cursor *c, const struct whose 
 		no_area(f, w, atw_areas_error(c->areas));
 		c->told = true;
 	}
-	return *c->now.name ? c->now.name : NULL;
+	return *c->now.name || !c->now.unread ? c->now.name : NULL;
 }
 
 static int put_hit(struct find *f, const struct whose *w, struct cursor *c,

@@ -165,6 +165,14 @@ run atwalk find -q tasks.kdump 9220000 --format csv \
 said_err=1
 golden tasks-find
 
+t "find: an area without a name is no unknown one"
+run atwalk find tasks.kdump 8256000 --format csv --columns task,address,area --filter 'task=swap'
+said_err=1
+out <<'END'
+task,address,area
+swap,0x0000000000636000,""
+END
+
 t "find: the table of a process"
 run atwalk find tasks.kdump 3f1d000 --format csv --columns pid,task,level,index,entry_at
 golden tasks-find-table
