@@ -128,6 +128,7 @@ static int deal_out(struct pages *p, const struct page_task *t, struct reader *r
 			if (rc < 0)
 				return rc;
 		}
+		p->inside |= inside;
 		if (inside || (!nothing && !p->areas)) {
 			rc = a->open ? ATW_OK : area_begin(p, a, t, inside ? r->now : NULL,
 							   first, end, err);
@@ -196,10 +197,13 @@ static int list_range(struct pages *p, size_t task, const struct address *range,
 	if (first <= user)
 		rc = list_part(p, task, first, last < user ? last : user, &r, err);
 	/* x86 has an area among the kernel's addresses: [vsyscall]. */
+	while (rc == ATW_OK && first > user && r.now && r.now->end.u - 1 <= user)
+		step(p, t, &r);
 	while (rc == ATW_OK && r.now && r.now->end.u - 1 > user) {
 		uint64_t from = r.now->start.u > first ? r.now->start.u : first;
 		uint64_t to = r.now->end.u - 1 < last ? r.now->end.u - 1 : last;
 
+		p->inside |= from <= to;
 		if (from > user && from <= to)
 			rc = list_part(p, task, from, to, &r, err);
 		if (rc == ATW_OK)
@@ -424,6 +428,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK)
 		summary(&p);
+	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
+		remark(c, "%s: there is no %s", src.name,
+		       !p.areas ? "area at these addresses" :
+		       p.nranges ? "area of such a name at these addresses" : "area of such a name");
 	status = output_end(p.out, r, status, &err);
 	if (r == ATW_OK)
 		remark_lacks(c, &src, p.prov);

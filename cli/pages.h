@@ -75,6 +75,7 @@ struct pages {
 
 	/* What was listed. */
 	uint64_t processes, mapped, swapped, other, absent;
+	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 };
 

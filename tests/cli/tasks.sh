@@ -61,6 +61,26 @@ area
 [stack]
 X
 
+t "pages: where no area is, and where one is that has no pages"
+run atwalk pages tasks.kdump --task swap --address 1000 --format csv --columns address
+status 1
+out <<<address
+err <<'END'
+atwalk: tasks.kdump: there is no area at these addresses
+END
+run atwalk pages tasks.kdump --task swap --areas nosuch --format csv --columns address
+status 1
+out <<<address
+err <<'END'
+atwalk: tasks.kdump: there is no area of such a name
+END
+run atwalk pages tasks.kdump --task swap --areas vvar --format csv --columns address,size
+status 1
+out <<'END'
+address,size
+0x00007ffe67bf3000,16384
+END
+
 t "pages -q: areas alone"
 run atwalk pages -q tasks.kdump --task threads
 golden tasks-areas
