@@ -337,6 +337,7 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		r = p->prov->ops->find(p->prov, (uint32_t)p->src->pid, &only, err);
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
+	p->prov->every = !one;
 	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {

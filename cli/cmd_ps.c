@@ -198,7 +198,9 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 			u->root = mm.root;
 			u->user_root = mm.user_root;
 			u->isolated = mm.isolated;
-			walk_space(u, &mm.space, &why);
+			/* One that ended meanwhile has as much as was seen of it. */
+			if (walk_space(u, &mm.space, &why) < 0 && !atw_mm_lives(&mm))
+				why.status = ATW_OK;
 			p->lost += u->lost != 0;
 		}
 		if (why.status < 0) {

@@ -7,10 +7,13 @@
 #include "find.h"
 
 /* Of tables that were not walked to their end the rest is missing, and no others. */
-static int cut_off(struct find *f, int r, struct atw_err *err)
+static int cut_off(struct find *f, const struct atw_space *sp, int r, struct atw_err *err)
 {
 	if (r != ATW_E_LIMIT)
 		return r;
+	/* Of all that there are, one that has ended maps nothing any more. */
+	if (!f->src.process[0] && !atw_space_lives(sp))
+		return ATW_OK;
 	atw_err_wrap(err, "%s", f->src.name);
 	/* Where processes come and go all the time, one speaks for the rest. */
 	if (!f->limit || !atw_source_is_live(f->src.source))
@@ -22,7 +25,7 @@ static int cut_off(struct find *f, int r, struct atw_err *err)
 static int walk(struct find *f, const struct atw_space *sp, uint64_t first, uint64_t last,
 		unsigned depth, struct atw_err *err)
 {
-	return cut_off(f, finder_walk(&f->finder, sp, first, last, depth, err), err);
+	return cut_off(f, sp, finder_walk(&f->finder, sp, first, last, depth, err), err);
 }
 
 /* Below bit 63 on 64-bit machines; everything on others. */
@@ -94,7 +97,7 @@ static int upper_half(struct find *f, const struct atw_space *sp, const struct t
 
 	if (lower_last(sp) == UINT64_MAX)
 		return ATW_OK;
-	return cut_off(f, each_top(sp, err, compare_top, &c), err);
+	return cut_off(f, sp, each_top(sp, err, compare_top, &c), err);
 }
 
 static struct atw_space with_root(const struct atw_space *sp, atw_pa root)

@@ -49,7 +49,7 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 {
 	const struct page_run *r = p->run;
 	struct row row = { 0 };
-	bool there = r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE;
+	bool there = r->state == PAGE_PRESENT;   /* as page tables have it */
 	struct atw_region area;
 	uint64_t before;
 	int rc;

@@ -254,14 +254,16 @@ static void sum_page(struct pages *p, struct page_area *a, const struct page_run
 {
 	uint64_t page = (uint64_t)1 << p->prov->page_shift;
 	struct frame_facts f;
+	bool known = ask(p, run, i, off, off ? 0 : run->slot, &f) == ATW_OK &&
+		     f.have & FACT_COUNT;
 
 	if (run->slot > page)
 		a->sum.huge += page;
-	if (p->prov->counted && counts_get(&p->prov->counts,
-					   (run->pa[i] + off) >> p->prov->page_shift) == 1)
+	/* The kernel counts those as well that we may not see. */
+	if (p->prov->counted && (!known || f.page.count <= 1) &&
+	    counts_get(&p->prov->counts, (run->pa[i] + off) >> p->prov->page_shift) == 1)
 		a->sum.own += page;
-	if (ask(p, run, i, off, off ? 0 : run->slot, &f) < 0 ||
-	    !(f.have & FACT_COUNT) || !f.page.count)
+	if (!known || !f.page.count)
 		return;
 	*(f.page.count == 1 ? &a->sum.once : &a->sum.more) += page;
 	a->sum.share += (page << 12) / f.page.count;

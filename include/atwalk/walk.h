@@ -129,6 +129,9 @@ struct atw_walk_stats {
 
 struct atw_walk;
 
+/* Are its tables still in use? Of what does not run, always. */
+ATW_API bool atw_space_lives(const struct atw_space *sp);
+
 ATW_API int atw_walk_open(const struct atw_space *sp,
 			  const struct atw_walk_opts *o, struct atw_walk **ret,
 			  struct atw_err *err);

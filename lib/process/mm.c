@@ -19,7 +19,6 @@
 
 #include "kernel/kernel.h"
 #include "process/members.h"
-#include "walk/live.h"
 #include "walk/memory.h"
 
 enum { PAGE = 4096, WORDS = 512, HALF = 256 };
@@ -180,5 +179,5 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 
 bool atw_mm_lives(const struct atw_mm *m)
 {
-	return live_space_guarded(&m->space);
+	return atw_space_lives(&m->space);
 }

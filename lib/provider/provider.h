@@ -141,6 +141,7 @@ struct provider {
 
 	/* Set by who asks. */
 	bool areas_only;         /* states and sizes, nothing of single pages */
+	bool every;              /* all tasks are listed: one that ends has no more */
 	bool each;               /* every page of a large one will be asked for */
 	provider_cannot_fn *cannot;
 	void *arg;

@@ -206,6 +206,12 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 	return atw_areas_open(w->o.kernel, w->space[task].at, &w->areas, err);
 }
 
+/* Of all that there are, one that has ended has nothing any more. */
+static bool has_ended(struct walk_provider *w, int r)
+{
+	return r < 0 && w->p.every && !atw_mm_lives(&w->space[w->areas_of].mm);
+}
+
 static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
 {
 	struct walk_provider *w = of(p);
@@ -213,7 +219,7 @@ static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_
 
 	if (r == ATW_OK && ret->unread)
 		provider_cannot(p, p->task[w->areas_of].name, atw_areas_error(w->areas));
-	return r;
+	return has_ended(w, r) ? ATW_END : r;
 }
 
 static void walk_large(struct provider *p, const struct atw_area *a, uint64_t block,
@@ -309,7 +315,7 @@ static int walk_pages_next(struct provider *p, const struct page_run **ret,
 	int rc = w->walk ? atw_walk_next(w->walk, &s, err) : ATW_END;
 
 	if (rc != ATW_OK)
-		return rc;
+		return has_ended(w, rc) ? ATW_END : rc;
 	*r = (struct page_run){
 		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
 		.count = s->count, .level = s->level,

@@ -81,7 +81,7 @@ bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got)
 		((load_word(word, g->len, 0) & g->mask) == g->value) != g->differs);
 }
 
-bool live_space_guarded(const struct atw_space *sp)
+bool atw_space_lives(const struct atw_space *sp)
 {
 	for (unsigned i = 0; i < GUARDS; i++) {
 		const struct atw_guard *g = &sp->guard[i];

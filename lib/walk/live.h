@@ -35,7 +35,5 @@ bool live_table(struct atw_walk *w, unsigned level, atw_pa table, struct frame *
 bool live_same(const struct atw_paging *pg, unsigned level, uint64_t a, uint64_t b);
 /* false: the tables are no longer in use. */
 bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got);
-/* The same of all that a space has, read now. */
-bool live_space_guarded(const struct atw_space *sp);
 
 #endif

@@ -64,7 +64,7 @@ done
 
 t "ps lists them all"
 if [ "$crowd" = 0 ]; then skip "as above"; else
-	run atwalk ps live:bpf --filter task=crowd --format csv --columns pid
+	run atwalk ps live:bpf --filter "ppid=$parent or pid=$parent" --format csv --columns pid
 	rc=0 said_err=1
 	sort -u "$work/log/out" | grep -c '[0-9]' >counted
 	run cat counted
@@ -95,5 +95,33 @@ answer,1,1
 END
 fi
 { kill $sleeper && wait $sleeper; } 2>"$work/log/kill"
+
+t "find: all who share a page, while others come and go"
+if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
+	(while :; do (:); done) &
+	breeder=$!
+	physical=$(atwalk pages live:bpf --pid "$parent" --address "$shared" --format csv \
+		--columns physical | tail -n 1)
+	for _ in 1 2 3; do
+		run atwalk find live:bpf "$physical+1" --filter task=crowd --format csv --columns pid
+		status 0
+		said_err=1
+		yes [ "$(sed 1d "$work/log/out" | sort -u | wc -l)" = "$crowd" ]
+	done
+	kill -KILL $breeder && wait $breeder 2>"$work/log/wait"
+fi
+
+t "uss: what those map that we may not see is nobody's own"
+if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"
+elif ! unshare -pf --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespaces here: $(head -n 1 "$work/log/unshare")"
+else
+	# shellcheck disable=SC2016 # for the shell inside
+	run unshare -pf --mount-proc bash -c 'sleep 30 & sleep 0.3
+		"$0" pages live:pagemap --pid $! --totals --format csv --columns private,uss
+		kill -KILL $!' "$O/atwalk"
+	yes awk -F, 'NR == 2 && $2 != "" && $2 <= $1 { ok = 1 } END { exit !ok }' "$work/log/out"
+	said_err=1
+fi
 
 finish
