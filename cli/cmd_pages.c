@@ -238,7 +238,7 @@ static void summary(struct pages *p)
 	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap%s", p->processes,
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
 			num_human(p->swapped, swapped),
-			p->c->filter ? ", all of it, whatever --filter leaves" : "");
+			p->c->filter ? " before --filter" : "");
 	if (p->lost + p->excluded + p->damaged)
 		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded when the dump was made, %" PRIu64 " damaged",
 				p->lost + p->excluded + p->damaged,
