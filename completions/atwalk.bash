@@ -62,7 +62,7 @@ _atwalk()
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
 	*)
-		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live live:kcore live:bpf live:pagemap"
+		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live"
 		[ "$COMP_CWORD" -eq 2 ] && words="live live:kcore live:bpf live:pagemap"
 		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
 		compopt -o filenames 2>/dev/null
