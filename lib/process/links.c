@@ -9,7 +9,8 @@
 
 enum {
 	NEXT = 0, PREV = 8,      /* in struct list_head */
-	TRIES = 64,              /* without a single step forward */
+	HERE = 4,                /* tries at one place */
+	TRIES = 4096,            /* without a single new task */
 };
 
 int task_start(const struct members *v, uint64_t task, uint64_t *ret)
@@ -67,16 +68,24 @@ static bool met_before(struct links *l, const struct mark *m)
 int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 {
 	struct mark m = { 0 };
+	unsigned here = 0;
 
 	for (; l->tries < TRIES; l->tries++) {
-		uint64_t from = l->n ? l->mark[l->n - 1].link : l->head;
+		uint64_t from;
 
+		/* Those whose memory is another's by now. */
+		while (l->n && !is_same(l, &l->mark[l->n - 1]))
+			l->n--;
+		from = l->n ? l->mark[l->n - 1].link : l->head;
 		if (!step(l, from, &m)) {
 			/* The next may be on its way out; else it is this one. */
-			if (l->tries % 4 == 3 && l->n)
+			if (++here == HERE && l->n) {
 				l->n--;
+				here = 0;
+			}
 			continue;
 		}
+		here = 0;
 		if (m.link == l->head)
 			return ATW_END;
 		if (met_before(l, &m))

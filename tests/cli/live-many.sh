@@ -7,6 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 crowd=${ATWALK_CROWD:-5000}
+name_of_all=crowd$$              # of this run; there may be another
 [ -z "${WRAP:-}" ] || crowd=100
 child=''
 # shellcheck disable=SC2317 # by the trap
@@ -18,7 +19,7 @@ end() {
 trap end EXIT
 
 mkfifo in out
-"$built/tests/tools/crowd" "$crowd" <in >out 2>"$work/log/crowd" &
+"$built/tests/tools/crowd" "$crowd" "$name_of_all" <in >out 2>"$work/log/crowd" &
 child=$!
 exec 8>in 9<out
 read -r -t 100 shared own parent <&9 || crowd=0
@@ -51,7 +52,7 @@ END
 		skip "as above"
 	else
 		# Others end meanwhile, and are no matter of this test.
-		atwalk pages $way "$shared+1000" "$own+1000" --totals --format csv --filter task=crowd \
+		atwalk pages $way "$shared+1000" "$own+1000" --totals --format csv --filter task=$name_of_all \
 			--columns size,mapped,private,shared,pss,uss >rows 2>err
 		sort rows | uniq -c | sed 's/^ *//' >counted
 		run cat counted
@@ -103,7 +104,7 @@ if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
 	physical=$(atwalk pages live:bpf --pid "$parent" --address "$shared" --format csv \
 		--columns physical | tail -n 1)
 	for _ in 1 2 3; do
-		run atwalk find live:bpf "$physical+1" --filter task=crowd --format csv --columns pid
+		run atwalk find live:bpf "$physical+1" --filter task=$name_of_all --format csv --columns pid
 		status 0
 		said_err=1
 		yes [ "$(sed 1d "$work/log/out" | sort -u | wc -l)" = "$crowd" ]

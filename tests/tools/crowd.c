@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * crowd N: N processes, their parent counted, that share a page and have one
- * each. Prints the address of both and the parent's number, and ends with its
+ * crowd N NAME: N processes of that name, their parent counted, that share a page
+ * and have one each. Prints the address of both and the parent's number, and ends with its
  * standard input.
  */
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 int main(int argc, char **argv)
 {
-	unsigned n = argc == 2 ? (unsigned)atoi(argv[1]) : 0;
+	unsigned n = argc == 3 ? (unsigned)atoi(argv[1]) : 0;
 	char *shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char *own = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ready[2];
@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 	if (!n || shared == MAP_FAILED || own == MAP_FAILED || pipe(ready))
 		return 1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, argv[2]);
 	signal(SIGCHLD, SIG_IGN);
 	*shared = *own = 1;
 	for (unsigned i = 1; i < n; i++) {
