@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* freeze.c - --freeze: the process stands still while it is read. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "atwalk.h"
 #include "source/live_freeze.h"
@@ -35,6 +41,52 @@ int choose_again(struct opened *o, const struct space_opts *space)
 	return select_process(o, &again);
 }
 
+/* Is file `n` in that folder of open files the pipe, and open to be read? */
+static bool is_open(int dir, const char *n, const char *pipe)
+{
+	char link[256];
+	ssize_t len = readlinkat(dir, n, link, sizeof(link) - 1);
+	struct stat st;
+
+	if (len < 0)
+		return false;
+	link[len] = '\0';
+	/* Its own mode says of such a link how the file was opened. */
+	return !strcmp(link, pipe) && !fstatat(dir, n, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_mode & S_IRUSR;
+}
+
+/* Who reads what we write would not, and the pipe is full soon. */
+static int check_reader(const struct opened *o)
+{
+	char path[48], pipe[256];
+	struct atw_err err = { 0 };
+	struct dirent *e;
+	struct stat st;
+	bool reads = false;
+	ssize_t len;
+	DIR *d;
+
+	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return EXIT_COMPLETE;
+	len = readlink("/proc/self/fd/1", pipe, sizeof(pipe) - 1);
+	if (len < 0)
+		return EXIT_COMPLETE;
+	pipe[len] = '\0';
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/fd", o->pid);
+	d = opendir(path);
+	while (d && !reads && (e = readdir(d)))
+		reads = is_open(dirfd(d), e->d_name, pipe);
+	if (d)
+		closedir(d);
+	if (!reads)
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_USAGE, "process %" PRIu64 " (%s) has the pipe open that this one writes to: it is not stopped",
+		    o->pid, o->task);
+	atw_err_hint(&err, "-o FILE writes elsewhere");
+	return failed(o, "--freeze", &err);
+}
+
 int freeze(const struct common *c, struct opened *o, const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
@@ -47,6 +99,8 @@ int freeze(const struct common *c, struct opened *o, const struct space_opts *sp
 		return complain(&err);
 	}
 	status = check_number(o, space, "--freeze");
+	if (!status && !c->output)
+		status = check_reader(o);
 	if (status)
 		return status;
 	if (!o->frozen)

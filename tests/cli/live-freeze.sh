@@ -37,6 +37,25 @@ err <<END
 atwalk: live:pagemap: --freeze: process $$ ($(cat /proc/$$/comm)) is one that this one was started by: it is not stopped
 END
 
+t "who reads what atwalk writes is not stopped, unless that goes elsewhere"
+mkfifo heard
+cat <heard >"$work/log/heard" &
+reader=$!
+exec 6>heard
+for ((i = 0; i < 500; i++)); do [ "$(cat /proc/$reader/comm)" = cat ] && break; sleep 0.01; done
+"$O/atwalk" map live:pagemap --freeze --pid $reader >&6 2>"$work/log/err"
+rc=$?
+status 2
+err <<END
+atwalk: live:pagemap: --freeze: process $reader (cat) has the pipe open that this one writes to: it is not stopped
+        -o FILE writes elsewhere
+END
+"$O/atwalk" map live:pagemap --freeze --pid $reader -o elsewhere >&6 2>"$work/log/err"
+[ -s elsewhere ] || yes grep -q 'cannot be stopped\|CAP_SYS_PTRACE' "$work/log/err"
+exec 6>&-
+wait $reader
+yes [ ! -s "$work/log/heard" ]
+
 much=210000000000
 start_child
 tell take $much $((64 << 20))
