@@ -124,7 +124,9 @@ static void one_process(struct answer *a, uint64_t pid)
 {
 	struct atw_err err = { 0 };
 	uint32_t tgid;
-	int r = pid > UINT32_MAX ? ATW_E_MISSING : proc_tgid((uint32_t)pid, &tgid, &err);
+	int r = pid > UINT32_MAX
+		? atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, pid)
+		: proc_tgid((uint32_t)pid, &tgid, &err);
 
 	if (r == ATW_OK)
 		r = proc_allowed(tgid, &err);

@@ -30,6 +30,12 @@ allowed,why,command
 no,there is no process 4194305,
 END
 
+run atwalk probe --pid 4294967296 --format csv --columns allowed,why --filter 'capability="all processes"'
+out <<'END'
+allowed,why
+no,there is no process 4294967296
+END
+
 t "there is no SOURCE"
 run atwalk probe live
 status 2
