@@ -16,7 +16,8 @@ static bool is_choice(const char *choices, const char *v)
 {
 	size_t len = strlen(v);
 
-	for (const char *c = choices; c; c = strchr(c, '|')) {
+	/* Two of them are none. */
+	for (const char *c = strchr(v, '|') ? NULL : choices; c; c = strchr(c, '|')) {
 		c += *c == '|';
 		if (!strncmp(c, v, len) && (c[len] == '|' || !c[len]))
 			return true;
