@@ -55,13 +55,22 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 	return ATW_OK;
 }
 
+/* What errno says of a file that each process has. */
+static int no_process(const char *path, uint32_t pid, struct atw_err *err)
+{
+	if (errno == ENOENT || errno == ESRCH)
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
+			   "%s: %s", path, strerror(errno));
+}
+
 int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
 {
 	char path[48], text[512];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
 	if (!live_file_text(path, text, sizeof(text)))
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+		return no_process(path, pid, err);
 	if (proc_stat_parse((struct atw_blob){ text, strlen(text) }, ret) < 0)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
 				   path, text);
@@ -75,7 +84,7 @@ int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
 	if (!live_file_text(path, text, sizeof(text)))
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+		return no_process(path, pid, err);
 	line = strstr(text, "\nTgid:");
 	if (!line || sscanf(line, "\nTgid: %u", &tgid) != 1)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);

@@ -10,7 +10,7 @@
 #include "source/extents.h"
 #include "source/pace.h"
 
-/* The beginning of a file as a text, without the newline at its end. */
+/* The beginning of a file as a text, without the newline at its end; else errno says why. */
 bool live_file_text(const char *path, char *buf, size_t len);
 /* All of a file whose size nobody knows beforehand, up to `max` bytes. */
 int live_file_all(const char *path, size_t max, struct buf *ret,

@@ -43,6 +43,7 @@ struct status {
 	char name[64], state[32];
 	uint32_t tgid, parent, tracer;
 	uint64_t caps;           /* effective */
+	bool has_memory;         /* of its own */
 };
 
 static const char *field(const char *text, const char *key)
@@ -65,6 +66,7 @@ static bool read_status(const char *what, struct status *ret)
 		.parent = (uint32_t)strtoul(field(text, "\nPPid:"), NULL, 10),
 		.tracer = (uint32_t)strtoul(field(text, "\nTracerPid:"), NULL, 10),
 		.caps = strtoull(field(text, "\nCapEff:"), NULL, 16),
+		.has_memory = *field(text, "\nVmSize:"),
 	};
 	snprintf(ret->name, sizeof(ret->name), "%.*s",
 		 (int)strcspn(field(text, "Name:"), "\n"), field(text, "Name:"));
@@ -87,6 +89,15 @@ static bool thread_status(const struct live_freeze *f, pid_t tid, struct status 
 
 	snprintf(what, sizeof(what), "%" PRIu32 "/task/%d", f->pid, (int)tid);
 	return read_status(what, ret);
+}
+
+/* What errno says of a file that /proc has of each process. */
+static int no_process(uint32_t pid, struct atw_err *err)
+{
+	if (errno == ENOENT || errno == ESRCH)
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
+			   "/proc/%" PRIu32 ": %s", pid, strerror(errno));
 }
 
 /* ---- who is not stopped, and who may not be ---- */
@@ -131,7 +142,13 @@ static int refused(const struct live_freeze *f, pid_t tid, int e, struct atw_err
 	struct status st = { 0 }, tracer = { 0 }, self = { 0 };
 	char scope[16] = "";
 
-	if (thread_status(f, tid, &st) && st.tracer) {
+	bool known = thread_status(f, tid, &st);
+
+	if (known && !st.has_memory)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu32 " is a kernel thread or has ended: it has no address space of its own",
+				   f->pid);
+	if (known && st.tracer) {
 		status_of(st.tracer, &tracer);
 		atw_err_set(err, ATW_E_PERM,
 			    "process %" PRIu32 " cannot be stopped: process %" PRIu32 " (%s) traces it already",
@@ -170,7 +187,9 @@ static bool is_dead(const struct live_freeze *f, pid_t tid)
 {
 	struct status st;
 
-	return !thread_status(f, tid, &st) || *st.state == 'Z' || *st.state == 'X';
+	if (!thread_status(f, tid, &st))
+		return errno == ENOENT || errno == ESRCH;
+	return *st.state == 'Z' || *st.state == 'X';
 }
 
 /* Ask it to stop; GONE: it ended. */
@@ -200,8 +219,9 @@ static int check_again(struct live_freeze *f, struct frozen_thread *t, bool *mov
 {
 	struct status st;
 
-	if (!thread_status(f, t->tid, &st) ||
-	    strchr(t->state == GONE ? "ZX" : "t", *st.state))
+	if (!thread_status(f, t->tid, &st))
+		return errno == ENOENT || errno == ESRCH ? ATW_OK : no_process(f->pid, err);
+	if (strchr(t->state == GONE ? "ZX" : "t", *st.state))
 		return ATW_OK;
 	*moved = true;
 	return ask(f, t, err);
@@ -231,7 +251,7 @@ static int ask_all(struct live_freeze *f, bool *moved, struct atw_err *err)
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", f->pid);
 	d = opendir(path);
 	if (!d)
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, f->pid);
+		return no_process(f->pid, err);
 	for (size_t at = 0; r == ATW_OK && (e = readdir(d));) {
 		struct frozen_thread *t;
 
@@ -308,7 +328,9 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 	bool moved = true;
 	int r;
 
-	if (!status_of(pid, &st) || !st.tgid)
+	if (!status_of(pid, &st))
+		return no_process(pid, err);
+	if (!st.tgid)
 		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
 	r = check_kin(st.tgid, &st, err);
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "provider/proc.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -53,4 +54,23 @@ TEST(ourselves)
 	CHECK_EQ(tgid, getpid());
 	CHECK_EQ(proc_allowed((uint32_t)getpid(), NULL), ATW_OK);
 	CHECK_EQ(proc_stat(UINT32_MAX, &st, NULL), ATW_E_MISSING);
+}
+
+/* Without room for one more open file nothing is known of anybody. */
+TEST(what_cannot_be_asked_is_not_missing)
+{
+	struct atw_err err = { 0 };
+	struct rlimit old, none;
+	struct proc_stat st;
+	uint32_t tgid;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &old));
+	none = (struct rlimit){ 0, old.rlim_max };
+	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+	CHECK_EQ(proc_tgid((uint32_t)getpid(), &tgid, &err), ATW_E_IO);
+	CHECK(strstr(err.text, "Too many open files"));
+	CHECK_EQ(proc_stat((uint32_t)getpid(), &st, &err), ATW_E_IO);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &old));
+	CHECK_EQ(proc_tgid(4194305, &tgid, &err), ATW_E_MISSING);
+	CHECK_STR(err.text, "there is no process 4194305");
 }

@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "source/live_file.h"
 #include "source/live_freeze.h"
 #include "test.h"
 
@@ -371,4 +373,37 @@ TEST(not_oneself_and_not_ones_parents)
 	CHECK(strstr(err.text, "this one was started by"));
 	CHECK_EQ(live_freeze(&f, 4194305, &err), ATW_E_MISSING);
 	CHECK_STR(err.text, "there is no process 4194305");
+}
+
+/* Without room for one more open file nothing is known of anybody. */
+TEST(a_process_that_cannot_be_asked_is_not_gone)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	struct rlimit old, none;
+	pid_t pid = start(plain_child, 0);
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &old));
+	none = (struct rlimit){ 0, old.rlim_max };
+	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+	CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_E_IO);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &old));
+	CHECK(strstr(err.text, "Too many open files"));
+	CHECK_EQ(f.n, 0);
+	end(pid);
+}
+
+/* The kernel refuses that to everybody, and no permission helps. */
+TEST(kernel_threads_have_nothing_to_look_at)
+{
+	struct live_freeze f = { 0 };
+	struct atw_err err = { 0 };
+	char name[32];
+
+	if (!live_file_text("/proc/2/comm", name, sizeof(name)) || strcmp(name, "kthreadd")) {
+		SKIP("process 2 is no kernel thread here");
+		return;
+	}
+	CHECK_EQ(live_freeze(&f, 2, &err), ATW_E_MISSING);
+	CHECK_STR(err.text, "process 2 is a kernel thread or has ended: it has no address space of its own");
 }
