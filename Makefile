@@ -54,7 +54,7 @@ DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
 LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
            $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd) \
-           $(if $(HAVE_libdw),$(DW))
+           $(if $(HAVE_libdw),$(DW)) -pthread
 # For who links libatwalk.a: libdw's own libraries need those of the codecs.
 LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2>/dev/null),-ldw)) \
               $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,85 @@ static int refused(const struct live_freeze *f, pid_t tid, int e, struct atw_err
 	return ATW_E_PERM;
 }
 
+/* ---- burying ---- */
+
+/*
+ * A thread that calls execve(2) holds a lock (cred_guard_mutex) until all others have
+ * ended, and of those that are traced until the tracer has buried them; and
+ * PTRACE_SEIZE waits for that lock. So somebody else has to bury meanwhile.
+ */
+struct undertaker {
+	pthread_t thread;
+	pthread_mutex_t lock;    /* of f->thread and f->n, not of what is in there */
+	struct live_freeze *f;
+	bool works, done;
+};
+
+/* To wait for an end only takes the stops of traced threads as well: so look first. */
+static void bury_dead(pid_t tid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (!waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) &&
+	    info.si_pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+			    info.si_code == CLD_DUMPED))
+		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
+}
+
+static void *bury_all(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
+	struct undertaker *u = arg;
+
+	for (bool done = false; !done; nanosleep(&pause, NULL)) {
+		pthread_mutex_lock(&u->lock);
+		for (size_t i = 0; i < u->f->n && !u->done; i++)
+			bury_dead(u->f->thread[i].tid);
+		done = u->done;
+		pthread_mutex_unlock(&u->lock);
+	}
+	return NULL;
+}
+
+/* Signals are for those who know what to do about them. */
+static void begin_to_bury(struct undertaker *u)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	if (u->works || pthread_sigmask(SIG_SETMASK, &all, &old))
+		return;
+	u->works = !pthread_create(&u->thread, NULL, bury_all, u);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void end_burying(struct undertaker *u)
+{
+	pthread_mutex_lock(&u->lock);
+	u->done = true;
+	pthread_mutex_unlock(&u->lock);
+	if (u->works)
+		pthread_join(u->thread, NULL);
+	pthread_mutex_destroy(&u->lock);
+}
+
+static struct frozen_thread *add_thread(struct undertaker *u, pid_t tid)
+{
+	struct live_freeze *f = u->f;
+	struct frozen_thread *t = NULL;
+
+	/* Of a single one nobody waits for the end. */
+	if (f->n)
+		begin_to_bury(u);
+	pthread_mutex_lock(&u->lock);
+	if (array_reserve((void **)&f->thread, &f->cap, f->n + 1, sizeof(*t))) {
+		t = &f->thread[f->n++];
+		*t = (struct frozen_thread){ .tid = tid };
+	}
+	pthread_mutex_unlock(&u->lock);
+	return t;
+}
+
 /* ---- stopping ---- */
 
 static bool is_dead(const struct live_freeze *f, pid_t tid)
@@ -239,8 +319,9 @@ static struct frozen_thread *find(struct live_freeze *f, pid_t tid, size_t at)
 }
 
 /* Threads that there are by now. *moved: some of them did not stand still. */
-static int ask_all(struct live_freeze *f, bool *moved, struct atw_err *err)
+static int ask_all(struct undertaker *u, bool *moved, struct atw_err *err)
 {
+	struct live_freeze *f = u->f;
 	char path[32];
 	struct dirent *e;
 	uint64_t tid;
@@ -262,12 +343,11 @@ static int ask_all(struct live_freeze *f, bool *moved, struct atw_err *err)
 			r = check_again(f, t, moved, err);
 			continue;
 		}
-		if (!array_reserve((void **)&f->thread, &f->cap, f->n + 1, sizeof(*t))) {
+		t = add_thread(u, (pid_t)tid);
+		if (!t) {
 			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
 			break;
 		}
-		t = &f->thread[f->n++];
-		*t = (struct frozen_thread){ .tid = (pid_t)tid };
 		*moved = true;
 		r = ask(f, t, err);
 	}
@@ -323,6 +403,7 @@ static int wait_for_all(struct live_freeze *f, uint64_t until, struct atw_err *e
 
 int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 {
+	struct undertaker u = { .lock = PTHREAD_MUTEX_INITIALIZER, .f = f };
 	uint64_t until = now() + 2 * SECOND;
 	struct status st;
 	bool moved = true;
@@ -338,7 +419,7 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 	*f = (struct live_freeze){ .pid = st.tgid, .from = now() };
 	/* Until a look finds none that moves: those that run start others. */
 	while (moved && r == ATW_OK) {
-		r = ask_all(f, &moved, err);
+		r = ask_all(&u, &moved, err);
 		if (r == ATW_OK)
 			r = wait_for_all(f, until, err);
 		if (r == ATW_OK && moved && now() > until)
@@ -346,6 +427,7 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 					"process %" PRIu32 " cannot be stopped: it starts threads faster than they are stopped",
 					f->pid);
 	}
+	end_burying(&u);
 	for (size_t i = 0; i < f->n; i++)
 		f->threads += f->thread[i].state == STOPPED;
 	if (r == ATW_OK && !f->threads)
@@ -373,6 +455,11 @@ void live_thaw(struct live_freeze *f)
 	for (size_t i = 0; i < f->n; i++) {
 		struct frozen_thread *t = &f->thread[i];
 
+		/* It may have stopped since, and one that was gone be unburied. */
+		if (t->state == ASKED)
+			take_answer(t);
+		if (t->state != STOPPED)
+			bury_dead(t->tid);
 		if (t->state == STOPPED &&
 		    ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) < 0)
 			bury(t->tid);

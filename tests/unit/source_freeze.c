@@ -68,6 +68,39 @@ static void threads_child(void)
 	count(0);
 }
 
+/*
+ * A program that begins anew all the time, with threads that end when it does.
+ * It is this one: whoever has that variable in its environment never reaches main().
+ */
+#define AGAIN "ATWALK_TEST_AGAIN"
+
+static void *wait_for_ever(void *slot)
+{
+	for (;;)
+		pause();
+	return slot;
+}
+
+__attribute__((constructor)) static void again(void)
+{
+	pthread_t t;
+
+	if (!getenv(AGAIN))
+		return;
+	for (unsigned i = 0; i < 2 * THREADS; i++)
+		pthread_create(&t, NULL, wait_for_ever, NULL);
+	sleep_ms(2);
+	execl("/proc/self/exe", "again", NULL);
+	_exit(1);
+}
+
+static void again_child(void)
+{
+	counts[0]++;
+	setenv(AGAIN, "1", 1);
+	execl("/proc/self/exe", "again", NULL);
+}
+
 static void headless_child(void)
 {
 	pthread_t t;
@@ -360,6 +393,39 @@ TEST(whoever_does_not_stop_is_let_go)
 	CHECK_EQ(r, ATW_E_IO);
 	CHECK(strstr(err.text, "does not stop, its state is D"));
 	CHECK(strstr(err.hint, "vfork"));
+}
+
+/*
+ * execve(2) has the other threads end, waits until those that are traced were
+ * buried, and lets nobody trace one more until then: who waits to do so, and buries
+ * none, waits for ever.
+ */
+TEST(programs_that_begin_anew)
+{
+	struct live_freeze f = { 0 };
+	pid_t pid = start(again_child, 0);
+	unsigned stopped = 0;
+
+	alarm(120);
+	for (unsigned i = 0; i < 300; i++) {
+		struct atw_err err = { 0 };
+
+		if (live_freeze(&f, (uint32_t)pid, &err) == ATW_OK)
+			stopped++;
+		else if (!i && err.status == ATW_E_PERM) {
+			end(pid);
+			SKIP(err.text);
+		}
+		live_thaw(&f);
+		sleep_ms(1);
+	}
+	alarm(0);
+	if (kill(pid, 0) < 0 || state_of(pid) == 'Z') {
+		end(pid);
+		SKIP("a program cannot start itself here, as under valgrind");
+	}
+	CHECK(stopped > 150);
+	end(pid);
 }
 
 TEST(not_oneself_and_not_ones_parents)
