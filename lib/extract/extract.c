@@ -149,6 +149,7 @@ static void facts(struct extract *x)
 	struct atw_region region;
 	struct atw_swap swap;
 	struct atw_node node;
+	struct atw_cpu used;
 	uint32_t count;
 	uint64_t offset;
 	char text[4096];
@@ -167,6 +168,9 @@ static void facts(struct extract *x)
 	}
 	atw_kernel_command_line(x->k, text, sizeof(text), NULL);
 	for (unsigned cpu = 0; atw_kernel_percpu(x->k, cpu, &offset, NULL) == ATW_OK; cpu++)
+		;
+	/* A number that no CPU has ends it at once. */
+	for (unsigned cpu = 0; atw_cpu_of(x->k, cpu, &used, NULL) == ATW_OK; cpu++)
 		;
 	/* Some of the borders are searched for in all of the kernel's data. */
 	x->longest = MARK_PAGE;

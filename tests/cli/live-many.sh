@@ -74,29 +74,6 @@ $crowd
 END
 fi
 
-t "find has an answer though processes end while it looks"
-sleep 100 &
-sleeper=$!
-until grep -q sleep /proc/$sleeper/comm && grep -q '(sleep) S' /proc/$sleeper/stat; do :; done
-if ! atwalk pages live:bpf --pid $sleeper --areas heap --filter 'present and kcount=1' --format csv \
-	--columns address,physical >"$work/log/page" 2>&1; then
-	skip "$(head -n 1 "$work/log/page")"
-else
-	IFS=, read -r at page < <(sed -n 2p "$work/log/page")
-	while :; do for _ in 1 2 3 4 5 6 7 8; do :& done; done 2>"$work/log/churn" &
-	churn=$!
-	for _ in {1..12}; do
-		atwalk find live:bpf "$page" --format csv --columns task,address >found 2>"$work/log/find"
-		echo "$?,$(grep -c "$at" found),$(grep -c '^\[kernel\]' found)"
-	done | sed 's/^[04],/answer,/' | sort -u >answers
-	{ kill $churn && wait $churn; } 2>"$work/log/kill"
-	run cat answers
-	out <<'END'
-answer,1,1
-END
-fi
-{ kill $sleeper && wait $sleeper; } 2>"$work/log/kill"
-
 t "find: all who share a page, while others come and go"
 if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
 	(while :; do (:); done) &
