@@ -22,7 +22,7 @@
 
 enum { SYS_PTRACE = 19 };        /* CAP_SYS_PTRACE: linux/capability.h */
 
-enum thread_state { ASKED, STOPPED, GONE };
+enum thread_state { ASKED, STOPPED, KILLED, GONE };
 
 struct frozen_thread {
 	pid_t tid;
@@ -439,17 +439,39 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 
 /* ---- going on ---- */
 
-/* Killed meanwhile: its parent hears of that only when we have. */
-static void bury(pid_t tid)
+/*
+ * Those that were killed meanwhile: their parent hears of that only when we have, and
+ * a thread that calls execve(2) waits for it. They die in any order.
+ */
+static void bury_killed(struct live_freeze *f)
 {
-	struct timespec pause = { .tv_nsec = 1000 * 1000 };
+	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+	uint64_t until = now() + 2 * SECOND;
+	struct status st;
+	/* Who called us may be the parent, and waits for it with a wait of its own. */
+	bool ours = status_of(f->pid, &st) && st.parent == (uint32_t)getpid();
 
-	for (int i = 0; i < 50 && waitpid(tid, NULL, WNOHANG | __WALL) == 0; i++)
-		nanosleep(&pause, NULL);
+	for (bool left = true; left && now() < until;) {
+		left = false;
+		for (size_t i = 0; i < f->n; i++) {
+			struct frozen_thread *t = &f->thread[i];
+
+			if (t->state != KILLED || (ours && t->tid == (pid_t)f->pid))
+				continue;
+			if (waitpid(t->tid, NULL, WNOHANG | __WALL))
+				t->state = GONE;
+			else
+				left = true;
+		}
+		if (left)
+			nanosleep(&pause, NULL);
+	}
 }
 
 void live_thaw(struct live_freeze *f)
 {
+	bool killed = false;
+
 	if (!f || !f->n)
 		return;
 	for (size_t i = 0; i < f->n; i++) {
@@ -462,8 +484,11 @@ void live_thaw(struct live_freeze *f)
 			bury_dead(t->tid);
 		if (t->state == STOPPED &&
 		    ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) < 0)
-			bury(t->tid);
+			t->state = KILLED;
+		killed |= t->state == KILLED;
 	}
+	if (killed)
+		bury_killed(f);
 	f->ns = now() - f->from;
 	free(f->thread);
 	f->thread = NULL;
