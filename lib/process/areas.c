@@ -352,7 +352,7 @@ static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_er
 		if (!vma)
 			return ATW_END;
 		r = member_get(&a->v, vma, N_vma_next, &a->next, err);
-	} while (r == ATW_OK && a->live && is_done(a, vma));
+	} while (r == ATW_OK && a->live && is_done(a, vma) && a->count++ < AREAS);
 	if (r == ATW_OK)
 		r = fill(a, vma, ret, err);
 	if (r == ATW_OK)
