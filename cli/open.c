@@ -83,7 +83,7 @@ static int use_cpu(struct opened *o, struct atw_kernel_opts *ko, struct atw_err 
 {
 	const struct atw_err first = *err;
 	struct atw_err why = { 0 };
-	struct atw_cpu c;
+	struct atw_cpu c = { .mm = 0 };
 	int r;
 
 	ko->has_cpu = false;

@@ -27,7 +27,8 @@ static bool get(const struct atw_memmap *m, uint64_t base, enum need_member id, 
 /* One that is gone is paid for by the one above it. */
 static bool number_of(const struct atw_memmap *m, uint64_t memcg, uint64_t *ret)
 {
-	uint64_t css = memcg + kernel_needs(m->k)->member[N_memcg_css], flags, cgroup, node, owner;
+	uint64_t css = memcg + kernel_needs(m->k)->member[N_memcg_css];
+	uint64_t flags = 0, cgroup = 0, node = 0, owner = 0;
 
 	for (unsigned i = 0; i < PARENTS; i++) {
 		if (!get(m, css, N_css_flags, &flags))

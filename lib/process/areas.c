@@ -370,7 +370,7 @@ static int next_of_gate(struct atw_areas *a, struct atw_area *ret, struct atw_er
 	const struct needs *n = a->v.n;
 	uint64_t gate = n->symbol[Y_gate_vma], mode = n->symbol[Y_vsyscall_mode];
 	uint64_t flags = HAS_VSYSCALL, narrow = 0;
-	uint32_t value;
+	uint32_t value = MODE_NONE;
 
 	a->phase = DONE;
 	if (!gate || !mode || kmem_u32(a->v.m, mode, &value, NULL) < 0 ||

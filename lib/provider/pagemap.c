@@ -35,7 +35,7 @@ static int add_task(struct pagemap *m, uint32_t pid, const struct proc_stat *st,
 
 static int one_task(struct pagemap *m, struct atw_err *err)
 {
-	struct proc_stat st;
+	struct proc_stat st = { 0 };
 	uint32_t pid;
 	int r = proc_tgid(m->o.only, &pid, err);
 
@@ -66,7 +66,7 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 		return one_task(m, err);
 	r = proc_pids(&pid, &n, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
-		struct proc_stat st;
+		struct proc_stat st = { 0 };
 		int ok;
 
 		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
@@ -125,7 +125,7 @@ void pagemap_leave(struct pagemap *m)
 int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err)
 {
 	struct procmaps_area a;
-	struct proc_stat st;
+	struct proc_stat st = { 0 };
 	char path[48];
 	size_t pos = 0;
 	int r;

@@ -264,7 +264,7 @@ static int take_segments(struct kcore *k, const struct elf *e,
 
 static int take_file(struct kcore *k, const struct extents *ram, struct atw_err *err)
 {
-	struct elf e;
+	struct elf e = { .is64 = false };
 	int r = read_head(k, &e, err);
 
 	if (r < 0)

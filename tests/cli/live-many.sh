@@ -98,6 +98,7 @@ else
 	run unshare -pf --mount-proc bash -c 'sleep 30 & sleep 0.3
 		"$0" pages live:pagemap --pid $! --totals --format csv --columns private,uss
 		kill -KILL $!' "$O/atwalk"
+	# shellcheck disable=SC2016 # columns
 	yes awk -F, 'NR == 2 && $2 != "" && $2 <= $1 { ok = 1 } END { exit !ok }' "$work/log/out"
 	said_err=1
 fi
