@@ -305,12 +305,17 @@ static int list_all(struct map *m, const struct address *a, struct atw_err *err)
 	return r < 0 ? r : shown;
 }
 
+/* The kernel's half is not a process's own. */
+static struct address everything(const struct opened *src)
+{
+	return (struct address){
+		.last = src->process[0] ? INT64_MAX : UINT64_MAX, .is_range = true,
+	};
+}
+
 static int list_args(struct map *m, struct atw_err *err)
 {
-	/* The kernel's half is not a process's own. */
-	struct address a = {
-		.last = m->list.src->process[0] ? INT64_MAX : UINT64_MAX, .is_range = true,
-	};
+	struct address a = everything(m->list.src);
 	int r = m->argc == 1 ? list_all(m, &a, err) : ATW_OK;
 
 	for (int i = 1; i < m->argc && r == ATW_OK; i++) {
@@ -429,7 +434,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		.split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL,
 		.argc = argc, .argv = argv,
 	};
-	struct address a = { .last = INT64_MAX };
+	struct address a;
 	struct atw_output_opts oo;
 	struct atw_region area;
 	struct atw_err err = { 0 };
@@ -449,10 +454,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->all)
 		m.split = ATW_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
-	status = watch_check("map", o->watch);
-	if (!status)
-		status = o->watch ? open_pages(c, argv[0], &o->space, &src)
-				  : open_frozen(c, argv[0], &o->space, &src);
+	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
 	if (status)
 		return status;
 	if (src.pagemap && o->depth.given) {
@@ -481,8 +483,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	}
 	output_opts(c, &src, &oo);
-	if (!src.process[0])
-		a.last = UINT64_MAX;
+	a = everything(&src);
 	for (int i = argc == 1 ? 0 : 1; i < argc && r == ATW_OK; i++) {
 		if (i)
 			r = parse_owned(&src, argv[i], &a, &err);

@@ -398,10 +398,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (argc < 1)
 		return complain_usage("pages", "SOURCE is missing");
-	status = watch_check("pages", o->watch);
-	if (!status)
-		status = o->watch ? open_pages(c, argv[0], &o->space, &src)
-				  : open_frozen(c, argv[0], &o->space, &src);
+	status = open_watched("pages", c, argv[0], o->watch, &o->space, &src);
 	p.live = !status && atw_source_is_live(src.source);
 	if (status)
 		return status;

@@ -199,7 +199,7 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 			u->user_root = mm.user_root;
 			u->isolated = mm.isolated;
 			/* One that ended meanwhile has as much as was seen of it. */
-			if (walk_space(u, &mm.space, &why) < 0 && !atw_mm_lives(&mm))
+			if (walk_space(u, &mm.space, &why) < 0 && !atw_space_lives(&mm.space))
 				why.status = ATW_OK;
 			p->lost += u->lost != 0;
 		}

@@ -116,6 +116,21 @@ static enum state state_of(unsigned kind, unsigned loss, enum atw_soft soft)
 	}
 }
 
+enum state state_shown(unsigned page_state)
+{
+	static const uint8_t shown[] = {
+		[PAGE_ABSENT] = STATE_ABSENT, [PAGE_PRESENT] = STATE_PRESENT,
+		[PAGE_PROTNONE] = STATE_PROTNONE, [PAGE_SWAP] = STATE_SWAP,
+		[PAGE_MIGRATION] = STATE_MIGRATION, [PAGE_POISON] = STATE_POISON,
+		[PAGE_DEVICE] = STATE_DEVICE, [PAGE_MARKER] = STATE_MARKER,
+		[PAGE_GUARD] = STATE_GUARD, [PAGE_LOST] = STATE_LOST,
+		[PAGE_EXCLUDED] = STATE_EXCLUDED, [PAGE_DAMAGED] = STATE_LOST,
+		[PAGE_UNSTABLE] = STATE_UNSTABLE, [PAGE_BAD] = STATE_BAD,
+	};
+
+	return shown[page_state];
+}
+
 enum state row_state(const struct listing *l, struct row *r, unsigned level,
 		     unsigned kind, unsigned loss, uint64_t word, uint64_t skip)
 {

@@ -68,6 +68,8 @@ static inline int row_put(const struct row *r, struct atw_output *out,
 	return atw_output_row(out, &row, err);
 }
 
+/* What a provider's enum page_state is called. */
+enum state state_shown(unsigned page_state);
 /*
  * Kind, loss and the word of an entry, as a state; where an absent word
  * still knows a page, its address too.

@@ -154,16 +154,13 @@ static void remark_defects(const struct common *c, struct opened *o)
 
 /* ---- no page tables, but what /proc says ---- */
 
-static bool is_pagemap(const struct opened *o, struct atw_blob *why)
+static bool is_pagemap(const struct opened *o)
 {
+	static const char name[] = "pagemap";
 	struct atw_blob way;
 
-	*why = (struct atw_blob){ 0 };
-	if (!atw_source_is_live(o->source) || atw_fact(o->source, "way", &way) < 0 ||
-	    way.len != 7)
-		return false;
-	(void)atw_fact(o->source, "memory.why", why);
-	return true;
+	return atw_source_is_live(o->source) && atw_fact(o->source, "way", &way) == ATW_OK &&
+	       way.len == sizeof(name) - 1 && !memcmp(way.data, name, way.len);
 }
 
 int no_memory(const struct opened *o, const char *what)
@@ -171,7 +168,7 @@ int no_memory(const struct opened *o, const char *what)
 	struct atw_err err = { 0 };
 	struct atw_blob why, hint;
 
-	if (is_pagemap(o, &why) && why.len) {
+	if (atw_fact(o->source, "memory.why", &why) == ATW_OK) {
 		atw_err_set(&err, ATW_E_PERM, "live: %.*s", (int)why.len, (const char *)why.data);
 		if (atw_fact(o->source, "memory.hint", &hint) == ATW_OK)
 			atw_err_hint(&err, "%.*s", (int)hint.len, (const char *)hint.data);
@@ -213,10 +210,9 @@ int attach_kernel(const struct common *c, struct opened *o,
 		  const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
-	struct atw_blob why;
 	int r;
 
-	if (is_pagemap(o, &why))
+	if (is_pagemap(o))
 		return no_memory(o, "this");
 	r = open_kernel(space, o, &err);
 	if (r < 0) {
@@ -336,9 +332,7 @@ int open_source(const struct common *c, const char *name,
 
 int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space)
 {
-	struct atw_blob why;
-
-	o->pagemap = is_pagemap(o, &why);
+	o->pagemap = is_pagemap(o);
 	return o->pagemap ? attach_pagemap(o, space) : attach_kernel(c, o, space);
 }
 

@@ -14,14 +14,6 @@
 #include "provider/provider.h"
 #include "watch.h"
 
-static const uint8_t state_of[] = {
-	[PAGE_ABSENT] = STATE_ABSENT, [PAGE_PRESENT] = STATE_PRESENT,
-	[PAGE_PROTNONE] = STATE_PROTNONE, [PAGE_SWAP] = STATE_SWAP,
-	[PAGE_MIGRATION] = STATE_MIGRATION, [PAGE_POISON] = STATE_POISON,
-	[PAGE_DEVICE] = STATE_DEVICE, [PAGE_MARKER] = STATE_MARKER,
-	[PAGE_GUARD] = STATE_GUARD,
-};
-
 /* One translation, or several that agree. */
 struct piece {
 	uint64_t va, end, size, pa, pages;
@@ -69,7 +61,7 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	row_set(&row, C_END, p->end);
 	row_set(&row, C_SIZE, p->size);
 	if (!(r->have & RUN_STATE_HIDDEN))
-		row_set(&row, C_STATE, state_of[r->state]);
+		row_set(&row, C_STATE, state_shown(r->state));
 	if (r->state != PAGE_ABSENT)
 		row_set(&row, C_PAGES, p->pages);
 	if (p->has_pa)

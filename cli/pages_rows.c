@@ -38,7 +38,7 @@ static const struct atw_column own[P_COLS] = {
 	[P_PSS] = { .key = "pss", .type = ATW_T_BYTES, .width = 6,
 		    .help = "--quiet: each page divided by the kernel's count of mappings" },
 	[P_USS] = { .key = "uss", .type = ATW_T_BYTES, .width = 6,
-		    .help = "--quiet: what is mapped once by our own count" },
+		    .help = "--quiet: what is mapped once by our own count, and no more by the kernel's" },
 };
 
 /* Those that other listings have as well. */
@@ -84,16 +84,6 @@ static int put(struct pages *p, const struct page_row *r, struct atw_err *err)
 
 	return atw_output_row(p->out, &row, err);
 }
-
-static const uint8_t state_of[] = {
-	[PAGE_ABSENT] = STATE_ABSENT, [PAGE_PRESENT] = STATE_PRESENT,
-	[PAGE_PROTNONE] = STATE_PROTNONE, [PAGE_SWAP] = STATE_SWAP,
-	[PAGE_MIGRATION] = STATE_MIGRATION, [PAGE_POISON] = STATE_POISON,
-	[PAGE_DEVICE] = STATE_DEVICE, [PAGE_MARKER] = STATE_MARKER,
-	[PAGE_GUARD] = STATE_GUARD, [PAGE_LOST] = STATE_LOST,
-	[PAGE_EXCLUDED] = STATE_EXCLUDED, [PAGE_DAMAGED] = STATE_LOST,
-	[PAGE_UNSTABLE] = STATE_UNSTABLE, [PAGE_BAD] = STATE_BAD,
-};
 
 /* ---- swap ---- */
 
@@ -301,7 +291,7 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 		page_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
 	}
 	if (!(run->have & RUN_STATE_HIDDEN))
-		page_set(&r, P_STATE, state_of[run->state]);
+		page_set(&r, P_STATE, state_shown(run->state));
 	if (run->have & RUN_LEVEL)
 		page_set(&r, P_LEVEL, run->level);
 	if (run->have & RUN_FLAGS)
@@ -331,7 +321,7 @@ static int no_answer(struct pages *p, struct page_area *a, const struct page_run
 	  run->state == PAGE_UNSTABLE ? &p->unstable : run->state == PAGE_LOST ? &p->lost :
 	  &p->bad) +=
 		run->state == PAGE_BAD ? run->count : 1;
-	page_set(&r, P_STATE, state_of[run->state]);
+	page_set(&r, P_STATE, state_shown(run->state));
 	if (run->have & RUN_LEVEL)
 		page_set(&r, P_LEVEL, run->level);
 	if (run->state == PAGE_BAD)

@@ -55,14 +55,17 @@ static bool parse(const char *text, struct clock *ret)
 	       (!comma || (num_dec(comma + 1, strlen(comma + 1), &ret->times) && ret->times));
 }
 
-int watch_check(const char *command, const char *text)
+int open_watched(const char *command, const struct common *c, const char *name,
+		 const char *text, const struct space_opts *space, struct opened *ret)
 {
 	struct clock k;
 
-	if (!text || parse(text, &k))
-		return EXIT_COMPLETE;
-	return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
-			      text);
+	if (!text)
+		return open_frozen(c, name, space, ret);
+	if (!parse(text, &k))
+		return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
+				      text);
+	return open_pages(c, name, space, ret);
 }
 
 /* ---- waiting ---- */

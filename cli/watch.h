@@ -21,8 +21,12 @@ struct watched {
 	void *arg;
 };
 
-/* SECONDS[,TIMES]; complains itself, as `command`; 0 or an exit status. */
-int watch_check(const char *command, const char *text);
+/*
+ * As open_frozen() for one look, `text` NULL; for many each is frozen by itself.
+ * What is no SECONDS[,TIMES] is complained of as the command's.
+ */
+int open_watched(const char *command, const struct common *c, const char *name,
+		 const char *text, const struct space_opts *space, struct opened *ret);
 /* All of it, up to the end of the output; an exit status. */
 int watch(const struct common *c, struct opened *o, const struct space_opts *space,
 	  const char *text, const struct watched *w);

@@ -59,12 +59,11 @@ ATW_API int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 			struct atw_err *err);
 /*
  * Those of a task. Of a running kernel a walk of them ends with the task, or
- * when it has others (execve); ATW_END if that was before.
+ * when it has others (execve); ATW_END if that was before. atw_space_lives() says
+ * whether they are still its own.
  */
 ATW_API int atw_mm_of(struct atw_kernel *k, const struct atw_task *t,
 		      struct atw_mm *ret, struct atw_err *err);
-/* Are they still its own? Of what does not run, always. */
-ATW_API bool atw_mm_lives(const struct atw_mm *m);
 
 /*
  * What a CPU uses, as the kernel keeps it in memory: for sources without its

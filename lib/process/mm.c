@@ -166,7 +166,7 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 
 	if (r == ATW_OK && kmem_is_live(v.m))
 		r = guard_by_task(&v, t, &n.space, &why);
-	if (r == ATW_OK && !atw_mm_lives(&n))
+	if (r == ATW_OK && !atw_space_lives(&n.space))
 		return ATW_END;          /* which may be why it was not opened */
 	if (r < 0 || opened < 0) {
 		if (err)
@@ -175,9 +175,4 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 	}
 	*ret = n;
 	return ATW_OK;
-}
-
-bool atw_mm_lives(const struct atw_mm *m)
-{
-	return atw_space_lives(&m->space);
 }

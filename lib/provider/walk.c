@@ -201,7 +201,7 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 	atw_areas_close(w->areas);
 	w->areas = NULL;
 	w->areas_of = task;
-	if (!atw_mm_lives(&w->space[task].mm))
+	if (!atw_space_lives(&w->space[task].mm.space))
 		return ATW_END;
 	return atw_areas_open(w->o.kernel, w->space[task].at, &w->areas, err);
 }
@@ -209,7 +209,7 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 /* Of all that there are, one that has ended has nothing any more. */
 static bool has_ended(struct walk_provider *w, int r)
 {
-	return r < 0 && w->p.every && !atw_mm_lives(&w->space[w->areas_of].mm);
+	return r < 0 && w->p.every && !atw_space_lives(&w->space[w->areas_of].mm.space);
 }
 
 static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)

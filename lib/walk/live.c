@@ -13,7 +13,6 @@ enum {
 	GUARDS = ARRAY_SIZE(((struct atw_space *)0)->guard),
 	AHEAD = 52,              /* with what leads there, as many as a source likes at once */
 	AHEAD_BYTES = 256 * 1024,
-	TRIES = 8,               /* without a single table in between */
 };
 
 /* A table that was read, maybe before it is needed. */
@@ -31,7 +30,7 @@ struct live_walk {
 	char *slots;             /* of the parent, read again */
 	uint64_t above[ATW_MAX_LEVELS];  /* entries, read again */
 	uint64_t guard[GUARDS];
-	unsigned tries;
+	unsigned tries;          /* without a single table in between */
 };
 
 int live_walk_init(struct atw_walk *w, struct atw_err *err)
@@ -292,7 +291,7 @@ static bool read_table(struct atw_walk *w, unsigned level, atw_pa table, struct 
 			    "the process ended while its page tables were read");
 		return false;
 	}
-	if (l->tries < TRIES) {
+	if (l->tries < LIVE_TRIES) {
 		set_back(w, depth);
 		return false;
 	}

@@ -20,6 +20,8 @@
 struct atw_walk;
 struct frame;
 
+enum { LIVE_TRIES = 8 };         /* at one place, before it is given up */
+
 /* Nothing to be done for sources that hold still. */
 int live_walk_init(struct atw_walk *w, struct atw_err *err);
 void live_walk_deinit(struct atw_walk *w);

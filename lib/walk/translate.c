@@ -140,8 +140,6 @@ static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
 	return true;
 }
 
-enum { TRIES = 8 };
-
 int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 		  struct atw_err *err)
 {
@@ -149,7 +147,7 @@ int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 
 	if (r < 0 || !atw_source_is_live(sp->mem))
 		return r;
-	for (int i = 0; i < TRIES && r == ATW_OK; i++) {
+	for (int i = 0; i < LIVE_TRIES && r == ATW_OK; i++) {
 		if (path_holds(sp, ret))
 			return r;
 		r = translate(sp, va, ret, err);

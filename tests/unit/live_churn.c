@@ -356,7 +356,7 @@ TEST(a_number_that_is_given_again)
 	pid = child(rest);
 	CHECK(task_of(&l, pid, &first));
 	CHECK_EQ(atw_mm_of(l.k, &first, &mm, NULL), ATW_OK);
-	CHECK(atw_mm_lives(&mm));
+	CHECK(atw_space_lives(&mm.space));
 	stop(pid);
 	again = child_with(pid);
 	if (!again) {
@@ -369,7 +369,7 @@ TEST(a_number_that_is_given_again)
 	CHECK_EQ(second.pid, first.pid);
 	CHECK(second.start > first.start);
 	/* What was asked of the first is not answered by the second. */
-	CHECK(!atw_mm_lives(&mm));
+	CHECK(!atw_space_lives(&mm.space));
 	look(&mm, 0, &v);
 	CHECK_EQ(v.ended, 1);
 	CHECK_EQ(v.leaves, 0);
