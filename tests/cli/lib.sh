@@ -40,6 +40,7 @@ case $O in
 esac
 built=$O
 cli=$top/tests/cli data=$top/tests/data
+export PYTHONPATH=$cli PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d "${TMPDIR:-/tmp}/atwalk-cli.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 export XDG_CONFIG_HOME=$work/config

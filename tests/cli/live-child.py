@@ -5,21 +5,15 @@ Lines on standard input say what; each is answered by one that begins with
 "done". COUNTERS is a file of 512 numbers, into which what runs counts.
 """
 
-import ctypes
 import mmap
 import os
 import sys
 import threading
 import time
 
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                      ctypes.c_int, ctypes.c_long]
-libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+from live_memory import (ANONYMOUS, FIXED_NOREPLACE, NOHUGE, PRIVATE, libc, touch)
+
 libc.prctl(1, 9)                 # ends with its parent
-PRIVATE, ANONYMOUS, FIXED_NOREPLACE, NOHUGE = 2, 0x20, 0x100000, 15
 
 with open(sys.argv[1], 'r+b') as file:
     counters = mmap.mmap(file.fileno(), 4096)
@@ -45,12 +39,6 @@ def churn(slot):
         thread = threading.Thread(target=count, args=(slot,))
         thread.start()
         thread.join()
-
-
-def touch(start, size, step=4096):
-    """Have memory there."""
-    for at in range(start, start + size, step):
-        ctypes.c_uint64.from_address(at).value = at | 1
 
 
 def take(start, size):

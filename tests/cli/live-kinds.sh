@@ -24,18 +24,8 @@ trap end EXIT
 # or must not (-FLAG), count=N for its count, size=N for a row without --all.
 cat >child.py <<'END'
 import ctypes, mmap, os, struct, sys, tempfile, fcntl
+from live_memory import *
 
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                      ctypes.c_int, ctypes.c_long]
-libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.mlock.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-M, PAGE = 1 << 20, mmap.PAGESIZE
-HUGE, NOHUGE, DONTNEED, PAGEOUT, GUARD = 14, 15, 4, 21, 102
-DONTFORK, DOFORK = 10, 11
-SHARED, PRIVATE, ANONYMOUS, HUGETLB, NORESERVE = 1, 2, 0x20, 0x40000, 0x4000
 FAILED = ctypes.c_void_p(-1).value
 
 
@@ -409,14 +399,9 @@ elif [ "${free:-0}" -lt $((3 << 20)) ]; then skip "there is not enough memory"
 elif ! atwalk info live:bpf >"$work/log/info" 2>&1; then skip "$(head -n 1 "$work/log/info")"
 else
 	cat >big.py <<'END'
-import ctypes, sys
+import sys
+from live_memory import *
 
-G, NOHUGE = 1 << 30, 15
-libc = ctypes.CDLL(None)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
-libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
 at = libc.mmap(None, G, 3, 0x22, -1, 0)
 libc.madvise(at, G, NOHUGE)
 libc.memset(at, 1, G)

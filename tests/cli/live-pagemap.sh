@@ -75,31 +75,8 @@ END
 
 # A child with memory of every kind, which tells its pages: "NAME START LENGTH".
 cat >child.py <<'END'
-import ctypes, mmap, os, sys, tempfile
-
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                      ctypes.c_int, ctypes.c_long]
-libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-M, G, PAGE = 1 << 20, 1 << 30, mmap.PAGESIZE
-HUGE, NOHUGE, GUARD = 14, 15, 102
-PRIVATE, SHARED, ANONYMOUS, NORESERVE = 2, 1, 0x20, 0x4000
-
-
-def area(name, size, advice=NOHUGE, flags=PRIVATE | ANONYMOUS, fd=-1, align=PAGE):
-    at = libc.mmap(None, size + align, 3, flags, fd, 0)
-    at = (at + align - 1) // align * align
-    libc.madvise(at, size, advice)
-    print(name, '%x' % at, size)
-    return at
-
-
-def touch(at, size, step=PAGE):
-    for a in range(at, at + size, step):
-        ctypes.c_uint64.from_address(a).value = a | 1
-
+import ctypes, os, sys, tempfile
+from live_memory import *
 
 touch(area('pages', 20 * M), 20 * M)
 touch(area('every-other', 8 * M), 8 * M, 2 * PAGE)

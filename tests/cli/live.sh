@@ -93,30 +93,8 @@ command -v python3 >"$work/log/python" || why="no python3, which the child is wr
 
 # A child with memory of every kind, which then sleeps: "NAME START LENGTH".
 cat >child.py <<'END'
-import ctypes, mmap, os, signal, sys, tempfile
-
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                      ctypes.c_int, ctypes.c_long]
-libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-M, PAGE, HUGE, NOHUGE = 1 << 20, 4096, 14, 15
-PRIVATE, SHARED, ANONYMOUS = 2, 1, 0x20
-
-
-def area(name, size, advice=NOHUGE, flags=PRIVATE | ANONYMOUS, fd=-1, align=PAGE):
-    at = libc.mmap(None, size + align, 3, flags, fd, 0)
-    at = (at + align - 1) // align * align
-    libc.madvise(at, size, advice)
-    print(name, '%x' % at, size)
-    return at
-
-
-def touch(at, size, step=PAGE):
-    for a in range(at, at + size, step):
-        ctypes.c_uint64.from_address(a).value = a
-
+import ctypes, os, sys, tempfile
+from live_memory import *
 
 touch(area('pages', 64 * M), 64 * M)
 touch(area('every-other', 8 * M), 8 * M, 2 * PAGE)

@@ -133,17 +133,9 @@ fi
 # What khugepaged must not touch has a page of each block in a pipe.
 cat >child.py <<'END'
 import ctypes, mmap, os, sys, tempfile
+from live_memory import *
 
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                      ctypes.c_int, ctypes.c_long]
-libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.vmsplice.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint]
-M, PAGE = 1 << 20, mmap.PAGESIZE
 BLOCK = 2 * M
-HUGE, NOHUGE, GUARD = 14, 15, 102
-SHARED, PRIVATE, FIXED, ANONYMOUS, NORESERVE = 1, 2, 0x10, 0x20, 0x4000
 
 if len(sys.argv) > 1:
     libc.prctl(41, 1, 0, 0, 0)   # PR_SET_THP_DISABLE
