@@ -96,7 +96,8 @@ static bool may_be_huge(const struct pagemap *m, size_t i, size_t n)
 static void find_huge(struct pagemap *m)
 {
 	size_t n = m->pmd / m->page, i = (-m->base & (m->pmd - 1)) / m->page;
-	struct pagescan_region v[2];
+	/* What valgrind does not know the kernel writes is not to look unwritten. */
+	struct pagescan_region v[2] = { { 0 } };
 
 	for (; i + n <= m->n; i += n) {
 		struct pagescan_arg a = {
