@@ -109,6 +109,13 @@ struct atw_source_ops {
 	 */
 	void (*read_many)(struct atw_source *s, struct atw_piece *piece, size_t n,
 			  struct atw_err *err);
+	/*
+	 * Optional, both or none, for sources whose bytes come by way of memory
+	 * of their own: some of that, page-aligned, which read_many() fills
+	 * without a copy. NULL: no more of it. Closing tells if it was that.
+	 */
+	void *(*buffer_open)(struct atw_source *s, size_t len);
+	bool (*buffer_close)(struct atw_source *s, void *buf);
 };
 
 struct atw_source {
@@ -152,6 +159,12 @@ ATW_API ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
  */
 ATW_API void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 			   struct atw_err *err);
+/*
+ * Memory for bytes of this source, where they come cheapest: its own, or of
+ * malloc(). NULL: out of memory. To be closed before the source; NULL is fine.
+ */
+ATW_API void *atw_buffer_open(struct atw_source *s, size_t len);
+ATW_API void atw_buffer_close(struct atw_source *s, void *buf);
 ATW_API int atw_extent_at(struct atw_source *s, atw_pa pa,
 			  struct atw_extent *ret);
 ATW_API int atw_fact(struct atw_source *s, const char *key,

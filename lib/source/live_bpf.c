@@ -169,7 +169,7 @@ int live_bpf_run(int prog, struct atw_err *err)
 
 /*
  * The loop has a constant bound, for the verifier, and ends where the list
- * does. R6 goes through the pieces, R9 through their places.
+ * does. R6 goes through the pieces, R9 is the area.
  */
 static int load_reader(int map, struct atw_err *err)
 {
@@ -179,21 +179,24 @@ static int load_reader(int map, struct atw_err *err)
 		/*  3 */ STORE64(R6, AREA(current), R0),
 		/*  4 */ LOAD64(R7, R6, AREA(count)),
 		/*  5 */ COPY(R9, R6),
-		/*  6 */ ADD(R9, offsetof(struct live_area, data)),
-		/*  7 */ SET(R8, 0),
-		/*  8 */ IF_GE(R8, R7, 10),               /* to 19 */
-		/*  9 */ COPY(R1, R9),
-		/* 10 */ LOAD32(R2, R6, PIECE(len)),
-		/* 11 */ IF_GT_VALUE(R2, LIVE_PIECE, 7),  /* to 19 */
-		/* 12 */ LOAD64(R3, R6, PIECE(va)),
-		/* 13 */ CALL(BPF_FUNC_probe_read_kernel),
-		/* 14 */ STORE32(R6, PIECE(result), R0),
-		/* 15 */ ADD(R6, sizeof(struct live_piece)),
-		/* 16 */ ADD(R9, LIVE_PIECE),
-		/* 17 */ ADD(R8, 1),
-		/* 18 */ IF_LT_VALUE(R8, LIVE_BATCH, -11), /* to 8 */
-		/* 19 */ SET(R0, 0),
-		/* 20 */ EXIT(),
+		/*  6 */ SET(R8, 0),
+		/*  7 */ IF_GE(R8, R7, 14),               /* to 22 */
+		/*  8 */ LOAD32(R0, R6, PIECE(place)),
+		/*  9 */ AND(R0, LIVE_PLACES - 1),
+		/* 10 */ TIMES(R0, LIVE_PIECE),
+		/* 11 */ COPY(R1, R9),
+		/* 12 */ ADD_TO(R1, R0),
+		/* 13 */ ADD(R1, offsetof(struct live_area, data)),
+		/* 14 */ LOAD32(R2, R6, PIECE(len)),
+		/* 15 */ IF_GT_VALUE(R2, LIVE_PIECE, 6),  /* to 22 */
+		/* 16 */ LOAD64(R3, R6, PIECE(va)),
+		/* 17 */ CALL(BPF_FUNC_probe_read_kernel),
+		/* 18 */ STORE32(R6, PIECE(result), R0),
+		/* 19 */ ADD(R6, sizeof(struct live_piece)),
+		/* 20 */ ADD(R8, 1),
+		/* 21 */ IF_LT_VALUE(R8, LIVE_BATCH, -15), /* to 7 */
+		/* 22 */ SET(R0, 0),
+		/* 23 */ EXIT(),
 	};
 
 	return live_bpf_load(insns, ARRAY_SIZE(insns), err);
@@ -271,7 +274,8 @@ int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,
 {
 	int r;
 
-	b->area->piece[0] = (struct live_piece){ va, (uint32_t)len, -EFAULT };
+	b->area->piece[0] = (struct live_piece){ .va = va, .len = (uint32_t)len,
+						 .result = -EFAULT };
 	r = len > LIVE_PIECE ? ATW_E_USAGE : live_bpf_read(b, 1, err);
 	if (r < 0)
 		return r;

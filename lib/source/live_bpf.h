@@ -17,12 +17,16 @@ struct bpf_insn;
 enum {
 	LIVE_BATCH = 64,         /* pieces a run: 1.2 ms to load, 0.2 us a page */
 	LIVE_PIECE = 4096,       /* bytes of the largest piece */
+	LIVE_LENT = 64,          /* places that keep what they have until told otherwise */
+	LIVE_PLACES = LIVE_BATCH + LIVE_LENT,    /* a power of two */
 };
 
 struct live_piece {
 	uint64_t va;
 	uint32_t len;            /* up to LIVE_PIECE */
 	int32_t result;          /* 0, or the -errno of the kernel's */
+	uint32_t place;          /* in data[]; two of a run have not the same */
+	uint32_t unused;
 };
 
 /* What we and the programs share. */
@@ -31,7 +35,7 @@ struct live_area {
 	uint64_t current;        /* our own task_struct's address */
 	uint64_t in[4], out[8];  /* other programs' arguments and results */
 	struct live_piece piece[LIVE_BATCH];
-	uint8_t data[LIVE_BATCH][LIVE_PIECE];
+	_Alignas(LIVE_PIECE) uint8_t data[LIVE_PLACES][LIVE_PIECE];
 };
 
 struct live_bpf {
@@ -44,7 +48,7 @@ int live_bpf_open(struct live_bpf *ret, struct atw_err *err);
 /* Fine on a zeroed struct. */
 void live_bpf_close(struct live_bpf *b);
 
-/* Read the first `n` of area->piece into area->data. */
+/* Read the first `n` of area->piece into their places of area->data. */
 int live_bpf_read(struct live_bpf *b, size_t n, struct atw_err *err);
 /* One piece, whole or ATW_E_IO. */
 int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,

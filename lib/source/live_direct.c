@@ -41,6 +41,7 @@ struct direct {
 	uint64_t base;           /* virtual - physical, of all RAM */
 	void *vmcoreinfo;
 	size_t vmcoreinfo_len;
+	void *lent;              /* places of the area that somebody has */
 	struct live_host host;
 	struct live_btf btf;     /* read when it is asked for */
 	uint64_t init_task;      /* 0: not looked for yet */
@@ -194,11 +195,23 @@ static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 		} else if (a->piece[i].result) {
 			*got = not_mapped(a->piece[i].va - l->base, err);
 		} else {
-			memcpy(b->part[i].to, a->data[i], a->piece[i].len);
+			const uint8_t *from = a->data[a->piece[i].place];
+
+			if ((uint8_t *)b->part[i].to != from)
+				memcpy(b->part[i].to, from, a->piece[i].len);
 			*got += a->piece[i].len;
 		}
 	}
 	b->n = 0;
+}
+
+/* Where the bytes are read to: where they are to go, if that is in the area. */
+static uint32_t place_for(const struct direct *l, const char *to, uint32_t otherwise)
+{
+	size_t off = (size_t)(to - (const char *)l->bpf.area->data[LIVE_BATCH]);
+
+	return off < LIVE_LENT * LIVE_PIECE && off % LIVE_PIECE == 0
+	       ? LIVE_BATCH + (uint32_t)(off / LIVE_PIECE) : otherwise;
 }
 
 static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
@@ -220,10 +233,12 @@ static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size
 				part = len - put;
 			if (b.n == LIVE_BATCH)
 				run_batch(l, &b, err);
-			l->bpf.area->piece[b.n] = (struct live_piece){
-				l->base + p->pa.u + put, (uint32_t)part, -EFAULT,
-			};
 			b.part[b.n].to = (char *)p->buf + put;
+			l->bpf.area->piece[b.n] = (struct live_piece){
+				.va = l->base + p->pa.u + put, .len = (uint32_t)part,
+				.result = -EFAULT,
+				.place = place_for(l, b.part[b.n].to, (uint32_t)b.n),
+			};
 			b.part[b.n++].got = &p->got;
 		}
 	}
@@ -237,6 +252,26 @@ static ssize_t direct_read(struct atw_source *s, atw_pa pa, void *buf, size_t le
 
 	direct_read_many(s, &p, 1, err);
 	return p.got;
+}
+
+/* To one at a time: who reads tables ahead. */
+static void *direct_buffer_open(struct atw_source *s, size_t len)
+{
+	struct direct *l = s->impl;
+
+	if (l->lent || len > LIVE_LENT * LIVE_PIECE)
+		return NULL;
+	return l->lent = l->bpf.area->data[LIVE_BATCH];
+}
+
+static bool direct_buffer_close(struct atw_source *s, void *buf)
+{
+	struct direct *l = s->impl;
+
+	if (!buf || buf != l->lent)
+		return false;
+	l->lent = NULL;
+	return true;
 }
 
 static int direct_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
@@ -359,6 +394,8 @@ static const struct atw_source_ops direct_ops = {
 	.describe = direct_describe,
 	.live = true,
 	.read_many = direct_read_many,
+	.buffer_open = direct_buffer_open,
+	.buffer_close = direct_buffer_close,
 };
 
 int live_direct_open(struct atw_source *s, struct atw_err *err)

@@ -230,7 +230,10 @@ static int read_entry(struct live_tasks *t, uint64_t task, struct entry *ret)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
-		a->piece[i] = (struct live_piece){ task + part[i].at, part[i].len, -EFAULT };
+		a->piece[i] = (struct live_piece){
+			.va = task + part[i].at, .len = part[i].len, .result = -EFAULT,
+			.place = (uint32_t)i,
+		};
 	if (live_bpf_read(t->bpf, ARRAY_SIZE(part), NULL) < 0)
 		return ATW_E_IO;
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {

@@ -159,6 +159,8 @@ static const struct atw_source_ops paced_ops = {
 	.extent = wrap_extent,
 	.fact = wrap_fact,
 	.describe = wrap_describe,
+	.buffer_open = wrap_buffer_open,
+	.buffer_close = wrap_buffer_close,
 };
 
 int pace_source(struct atw_source *below, struct pace *p, struct atw_source **ret,

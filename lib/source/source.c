@@ -33,21 +33,32 @@ ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 }
 
 /* Kinds compiled before there was such a thing have a shorter table. */
-static bool reads_many(const struct atw_source_ops *ops)
-{
-	return ops->size >= offsetof(struct atw_source_ops, read_many) + sizeof(ops->read_many) &&
-	       ops->read_many;
-}
+#define HAS(ops, member) \
+	((ops)->size >= offsetof(struct atw_source_ops, member) + sizeof((ops)->member) && \
+	 (ops)->member)
 
 void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 		   struct atw_err *err)
 {
-	if (reads_many(s->ops)) {
+	if (HAS(s->ops, read_many)) {
 		s->ops->read_many(s, piece, n, err);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		piece[i].got = atw_read(s, piece[i].pa, piece[i].buf, piece[i].len, err);
+}
+
+void *atw_buffer_open(struct atw_source *s, size_t len)
+{
+	void *own = HAS(s->ops, buffer_open) ? s->ops->buffer_open(s, len) : NULL;
+
+	return own ? own : malloc(len);
+}
+
+void atw_buffer_close(struct atw_source *s, void *buf)
+{
+	if (!HAS(s->ops, buffer_close) || !s->ops->buffer_close(s, buf))
+		free(buf);
 }
 
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)

@@ -47,6 +47,8 @@ static void trace_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 	.extent = wrap_extent, \
 	.fact = wrap_fact, \
 	.describe = wrap_describe, \
+	.buffer_open = wrap_buffer_open, \
+	.buffer_close = wrap_buffer_close, \
 	__VA_ARGS__ \
 }
 

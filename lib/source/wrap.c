@@ -43,3 +43,14 @@ void wrap_describe(struct atw_source *s, char *buf, size_t len)
 	else if (len)
 		buf[0] = '\0';
 }
+
+void *wrap_buffer_open(struct atw_source *s, size_t len)
+{
+	return atw_buffer_open(s->below, len);
+}
+
+bool wrap_buffer_close(struct atw_source *s, void *buf)
+{
+	atw_buffer_close(s->below, buf);
+	return true;
+}

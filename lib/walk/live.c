@@ -47,7 +47,7 @@ int live_walk_init(struct atw_walk *w, struct atw_err *err)
 	l->room = AHEAD_BYTES / bytes < AHEAD ? (unsigned)(AHEAD_BYTES / bytes) : AHEAD;
 	if (!l->room)
 		l->room = 1;
-	l->words = malloc(l->room * bytes);
+	l->words = atw_buffer_open(w->sp.mem, l->room * bytes);
 	for (unsigned i = 0; i < w->sp.paging.nlevels; i++)
 		if (atw_table_bytes(&w->sp.paging, i) > bytes)
 			bytes = atw_table_bytes(&w->sp.paging, i);
@@ -59,7 +59,7 @@ void live_walk_deinit(struct atw_walk *w)
 {
 	if (!w->live)
 		return;
-	free(w->live->words);
+	atw_buffer_close(w->sp.mem, w->live->words);
 	free(w->live->slots);
 	free(w->live);
 }

@@ -15,6 +15,7 @@
 #include <atwalk/source.h>
 #include <atwalk/vmcoreinfo.h>
 
+#include "base/cleanup.h"
 #include "source/live_task.h"
 
 enum { PAGE = 4096, HUGE = 2 << 20 };
@@ -211,6 +212,56 @@ TEST(reads_large_pieces)
 	}
 	munmap(m, 2 * HUGE);
 	free(buf);
+	atw_source_close(s);
+}
+
+/* Where no place of the shared area begins, there is a copy after all. */
+TEST(reads_into_its_own_memory_what_it_reads_elsewhere)
+{
+	struct atw_source *s = open_live();
+	uint8_t *m, *own, *second, plain[2 * PAGE];
+	struct atw_err err = { 0 };
+
+	if (!s)
+		return;
+	m = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(m != MAP_FAILED);
+	memset(m, 0x5a, 4 * PAGE);
+	own = atw_buffer_open(s, 4 * PAGE);
+	second = atw_buffer_open(s, PAGE);
+	CHECK(own && second);
+	for (int i = 0; i < 4 && !test_skipped; i++) {
+		uint64_t pa = physical(m + i * PAGE);
+		struct atw_piece piece[] = {
+			{ ATW_PA(pa), own + i * PAGE, PAGE, 0 },
+			{ ATW_PA(pa + 8), plain, 100, 0 },
+			{ ATW_PA(pa + 100), second, PAGE - 100, 0 },
+		};
+
+		if (!pa) {
+			printf("skip - physical addresses are hidden\n");
+			test_skipped = true;
+			break;
+		}
+		memset(m + i * PAGE, 0x10 + i, PAGE);
+		atw_read_many(s, piece, ARRAY_SIZE(piece), &err);
+		if (physical(m + i * PAGE) != pa)
+			continue;
+		CHECK_EQ(piece[0].got, PAGE);
+		CHECK_EQ(piece[1].got, 100);
+		CHECK_EQ(piece[2].got, PAGE - 100);
+		CHECK(!memcmp(own + i * PAGE, m + i * PAGE, PAGE));
+		CHECK(!memcmp(plain, m + i * PAGE, 100));
+		CHECK(!memcmp(second, m + i * PAGE, PAGE - 100));
+		/* What it had is still there, whatever was read meanwhile. */
+		CHECK(!i || own[0] == 0x10 || physical(m) == 0);
+		CHECK_EQ(atw_read(s, ATW_PA(pa), own + 100, 200, NULL), 200);
+		CHECK(own[100] == 0x10 + i && own[299] == 0x10 + i);
+		memset(own, 0x10, PAGE);
+	}
+	atw_buffer_close(s, second);
+	atw_buffer_close(s, own);
+	munmap(m, 4 * PAGE);
 	atw_source_close(s);
 }
 

@@ -9,7 +9,7 @@
 /* Memory where each byte is the low byte of its address, and that is told of. */
 struct memory {
 	uint64_t reads, manys, largest, last_end;
-	bool torn;
+	bool torn, lent;
 };
 
 static struct memory *memory_of(struct atw_source *s)
@@ -61,9 +61,31 @@ static int memory_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret
 	return ATW_END;
 }
 
+/* One buffer of its own. */
+static uint8_t own[64];
+
+static void *memory_buffer_open(struct atw_source *s, size_t len)
+{
+	struct memory *m = memory_of(s);
+
+	if (m->lent || len > sizeof(own))
+		return NULL;
+	m->lent = true;
+	return own;
+}
+
+static bool memory_buffer_close(struct atw_source *s, void *buf)
+{
+	if (buf != own)
+		return false;
+	memory_of(s)->lent = false;
+	return true;
+}
+
 static const struct atw_source_ops memory_ops = {
 	.size = sizeof(memory_ops), .name = "memory", .read = memory_read,
 	.read_many = memory_many, .extent = memory_extent, .live = true,
+	.buffer_open = memory_buffer_open, .buffer_close = memory_buffer_close,
 };
 
 static struct atw_source *paced(struct memory *m, struct pace *p)
@@ -115,6 +137,28 @@ TEST(counts_bytes_and_calls_and_nothing_else)
 	CHECK_EQ(p.memory.calls, 3);
 	CHECK_EQ(m.manys, 1);
 	CHECK_EQ(p.proc.bytes + p.proc.calls, 0);
+	atw_source_close(s);
+}
+
+TEST(a_buffer_is_the_source_s_own_or_any)
+{
+	struct pace p = { 0 };
+	struct memory m;
+	struct atw_source *s = paced(&m, &p);
+	uint8_t *large = atw_buffer_open(s, 65), *a = atw_buffer_open(s, 64);
+	uint8_t *b = atw_buffer_open(s, 64);
+
+	CHECK(large && large != own);
+	CHECK(a == own);
+	CHECK(b && b != own);
+	atw_buffer_close(s, large);
+	CHECK(m.lent);
+	atw_buffer_close(s, a);
+	CHECK(!m.lent);
+	CHECK(atw_buffer_open(s, 1) == own);
+	atw_buffer_close(s, b);
+	atw_buffer_close(s, NULL);
+	CHECK(m.lent);
 	atw_source_close(s);
 }
 
