@@ -255,6 +255,17 @@ static struct answer bare(void *arg)
 	return (struct answer){ ok ? l->present : 0, 0 };
 }
 
+/* No count is asked for: whoever wants flags through /proc cannot do with less. */
+static struct answer bare_flags(void *arg)
+{
+	const struct looked_at *l = arg;
+	const struct plan *p = &l->plan;
+	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf) &
+		  read_pieces(l->flags, p->frames, p->nframes, l->buf);
+
+	return (struct answer){ ok ? l->present : 0, 0 };
+}
+
 /* ---- a process to look at ---- */
 
 static inline int open_or_die(const char *path)

@@ -66,6 +66,12 @@ void pagemap_frames_close(struct pagemap *m)
 
 /* ---- facts ---- */
 
+/* Frames of these types are mapped by nobody; where types lie, others have the mapping. */
+static uint64_t types(void)
+{
+	return kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
+}
+
 static bool is_ram(struct pagemap *m, uint64_t pfn)
 {
 	if (!m->ram_tried) {
@@ -75,22 +81,34 @@ static bool is_ram(struct pagemap *m, uint64_t pfn)
 	return !m->ram.n || extents_find(&m->ram, pfn << m->p.page_shift);
 }
 
-/* Facts of all frames in the words at hand; of large pages, of their first. */
-static int load_facts(struct pagemap *m, struct atw_err *err)
+/*
+ * Its entry says already that it is mapped once: half of what is there to ask.
+ * Of parts of larger folios some kernels only estimate how often; those are asked.
+ */
+static bool is_once(const struct pagemap *m, size_t i)
+{
+	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | types();
+
+	return m->word[i] & PAGEMAP_EXCLUSIVE &&
+	       (m->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
+}
+
+/* The frames of the words at hand, of large pages the first; or whose count is not known. */
+static void gather(struct pagemap *m, bool uncounted)
 {
 	size_t large = m->pmd / m->page, len;
-	int r = ATW_OK;
 
 	frames_clear(&m->frames);
 	for (size_t i = 0; (i = pagemap_there(m, i, m->n)) < m->n; i += len) {
 		uint64_t pfn = m->word[i] & PAGEMAP_FRAME;
 
 		len = 1;
-		if (!(m->word[i] & PAGEMAP_PRESENT))
+		if (!(m->word[i] & PAGEMAP_PRESENT) || (uncounted && is_once(m, i)))
 			continue;
 		while (i + len < m->n && len < FRAMES_RUN && !m->huge[i + len] &&
 		       !((m->word[i + len] ^ (PAGEMAP_PRESENT | (pfn + len))) &
-			 (PAGEMAP_PRESENT | PAGEMAP_FRAME)))
+			 (PAGEMAP_PRESENT | PAGEMAP_FRAME)) &&
+		       !(uncounted && is_once(m, i + len)))
 			len++;
 		if (m->huge[i] && !m->p.each) {
 			frames_add(&m->frames, pfn, i, 1);
@@ -100,10 +118,30 @@ static int load_facts(struct pagemap *m, struct atw_err *err)
 		}
 	}
 	frames_sort(&m->frames);
-	for (unsigned f = 0; f < KFILES && r == ATW_OK; f++)
-		if (m->file[f] >= 0)
-			r = frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX,
-					m->fact[f], err);
+}
+
+static int load_file(struct pagemap *m, unsigned f, struct atw_err *err)
+{
+	return m->file[f] < 0 ? ATW_OK
+	       : frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX, m->fact[f], err);
+}
+
+/* Facts of all frames in the words at hand. */
+static int load_facts(struct pagemap *m, struct atw_err *err)
+{
+	int r;
+
+	gather(m, false);
+	r = load_file(m, KFLAGS, err);
+	if (r == ATW_OK)
+		r = load_file(m, KCGROUPS, err);
+	if (r == ATW_OK && m->file[KFLAGS] >= 0 && m->file[KCOUNTS] >= 0) {
+		for (size_t i = 0; i < m->n; i++)
+			m->fact[KCOUNTS][i] = 1;
+		gather(m, true);
+	}
+	if (r == ATW_OK)
+		r = load_file(m, KCOUNTS, err);
 	m->facts = r == ATW_OK;
 	m->facts_each = m->p.each;
 	return r;
@@ -112,10 +150,7 @@ static int load_facts(struct pagemap *m, struct atw_err *err)
 /* Bits that the kernel's file says without meaning them. */
 static uint64_t true_flags(const struct pagemap *m, uint64_t u)
 {
-	const uint64_t typed = kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
-
-	/* Where types lie, others have the mapping. */
-	if (u & typed)
+	if (u & types())
 		u &= ~(kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_MMAP));
 	/* A page that only one may write was not merged. */
 	if (m->ksm_broken && (m->ksm_none || u & kpf(KPF_OWNER_2) || !(u & kpf(KPF_ANON))))
