@@ -2,14 +2,18 @@
 #include "walk/counts.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Large ones are counted by themselves: as many frames as a chunk, or more. */
+#define LARGE 64
+
+_Static_assert(sizeof(struct counts_chunk) == 64, "a line of the cache");
 
 /* Of a translation that is not aligned to its size, these count. */
 #define PAGES_MAX ((uint64_t)1 << 22)
 
 void counts_deinit(struct counts *c)
 {
-	for (size_t i = 0; i < c->slots; i++)
-		free(c->chunk[i].each);
 	free(c->chunk);
 	free(c->large);
 	*c = (struct counts){ 0 };
@@ -32,10 +36,11 @@ static bool grow(struct counts *c)
 {
 	struct counts old = *c;
 	size_t slots = c->slots ? c->slots * 2 : 512;
-	struct counts_chunk *v = calloc(slots, sizeof(*v));
+	struct counts_chunk *v = aligned_alloc(sizeof(*v), slots * sizeof(*v));
 
 	if (!v)
 		return false;
+	memset(v, 0, slots * sizeof(*v));
 	c->chunk = v;
 	c->slots = slots;
 	c->last = 0;
@@ -48,7 +53,7 @@ static bool grow(struct counts *c)
 
 static struct counts_chunk *find_or_add(struct counts *c, uint64_t nr)
 {
-	if (2 * c->n >= c->slots && !grow(c))
+	if (3 * c->n >= 2 * c->slots && !grow(c))
 		return NULL;
 	c->last = find(c, nr);
 	if (!c->chunk[c->last].nr) {
@@ -122,7 +127,7 @@ static uint64_t get_large(const struct counts *c, uint64_t pfn)
 
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 {
-	if (pages >= COUNTS_CHUNK && !(pages & (pages - 1)) && !(pfn & (pages - 1)))
+	if (pages >= LARGE && !(pages & (pages - 1)) && !(pfn & (pages - 1)))
 		return add_large(c, pfn, (unsigned)__builtin_ctzll(pages));
 	if (pages > PAGES_MAX)
 		pages = PAGES_MAX;
@@ -133,12 +138,12 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 
 		if (!k)
 			return false;
-		if (!k->each)
-			k->each = calloc(COUNTS_CHUNK, sizeof(*k->each));
-		if (!k->each)
-			return false;
-		for (uint64_t i = 0; i < n; i++)
-			k->each[at + i]++;
+		for (uint64_t i = 0; i < n; i++) {
+			if (k->each[at + i] < UINT8_MAX)
+				k->each[at + i]++;
+			else if (!add_large(c, pfn + i, 0))
+				return false;
+		}
 		pfn += n;
 		pages -= n;
 	}
@@ -154,5 +159,5 @@ uint64_t counts_get(struct counts *c, uint64_t pfn)
 		return n;
 	c->last = find(c, pfn / COUNTS_CHUNK + 1);
 	k = &c->chunk[c->last];
-	return n + (k->each ? k->each[pfn % COUNTS_CHUNK] : 0);
+	return n + (k->nr ? k->each[pfn % COUNTS_CHUNK] : 0);
 }

@@ -11,24 +11,27 @@
 #include <atwalk/base.h>
 
 /*
- * Small, for what hostile tables can make us keep: each entry of 8 bytes may be
- * of another chunk.
+ * A chunk is a line of the cache, for frames come in any order, and small, for what
+ * hostile tables can make us keep: each entry of 8 bytes may be of another one.
  */
-#define COUNTS_CHUNK 64
+#define COUNTS_CHUNK 56
 
 struct counts_chunk {
 	uint64_t nr;             /* 1 + frame / COUNTS_CHUNK; 0: unused */
-	uint32_t *each;          /* of its frames; NULL: none */
+	uint8_t each[COUNTS_CHUNK];      /* of its frames, up to 255; the rest is in `large` */
 };
 
-/* Translations of 1 << order frames from a multiple of that on. */
+/*
+ * Translations of 1 << order frames from a multiple of that on; of order 0, what a
+ * chunk had no room for.
+ */
 struct counts_large {
 	uint64_t key;            /* 1 + (first frame << 6 | order); 0: unused */
 	uint64_t times;
 };
 
 struct counts {
-	struct counts_chunk *chunk;      /* a hash table, at most half full */
+	struct counts_chunk *chunk;      /* a hash table, two thirds full at most */
 	size_t n, slots;                 /* slots: a power of two, or 0 */
 	size_t last;                     /* the slot met last */
 	struct counts_large *large;      /* another one */

@@ -12,13 +12,28 @@ TEST(pages_and_pieces)
 	CHECK(counts_add(&c, 5, 1));
 	CHECK(counts_add(&c, 5, 1));
 	CHECK(counts_add(&c, 0, 512));
-	CHECK(counts_add(&c, 60, 8));            /* over a chunk's end */
+	CHECK(counts_add(&c, 52, 16));           /* over a chunk's end */
 	CHECK_EQ(counts_get(&c, 5), 3);
 	CHECK_EQ(counts_get(&c, 6), 1);
 	CHECK_EQ(counts_get(&c, 67), 2);
 	CHECK_EQ(counts_get(&c, 68), 1);
 	CHECK_EQ(counts_get(&c, 512), 0);
 	CHECK_EQ(counts_get(&c, UINT64_MAX), 0);
+	counts_deinit(&c);
+}
+
+/* A library's page in every process. */
+TEST(more_often_than_a_byte_can_say)
+{
+	struct counts c = { 0 };
+
+	for (unsigned i = 0; i < 5000; i++)
+		CHECK(counts_add(&c, 55, 2));
+	CHECK(counts_add(&c, 0, 64));
+	CHECK_EQ(counts_get(&c, 54), 1);
+	CHECK_EQ(counts_get(&c, 55), 5001);
+	CHECK_EQ(counts_get(&c, 56), 5001);
+	CHECK_EQ(counts_get(&c, 57), 1);
 	counts_deinit(&c);
 }
 
