@@ -235,10 +235,13 @@ static int count_one(struct pagemap *m, struct atw_err *err)
 	while ((rc = pagemap_runs_next(&m->p, &r, err)) == ATW_OK) {
 		if (!r || !r->pa || (r->state != PAGE_PRESENT && r->state != PAGE_PROTNONE))
 			continue;
-		for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t i = 0; i < r->count; i++) {
+			if (i + COUNTS_SOON < r->count)
+				counts_soon(&m->p.counts, r->pa[i + COUNTS_SOON] >> m->p.page_shift);
 			if (!counts_add(&m->p.counts, r->pa[i] >> m->p.page_shift,
 					r->slot >> m->p.page_shift))
 				return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		}
 	}
 	return rc == ATW_E_NOMEM ? rc : ATW_OK;
 }

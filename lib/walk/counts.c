@@ -19,11 +19,15 @@ void counts_deinit(struct counts *c)
 	*c = (struct counts){ 0 };
 }
 
+static size_t first_slot(const struct counts *c, uint64_t nr)
+{
+	return (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slots - 1);
+}
+
 /* The slot that has the chunk, or where it belongs. */
 static size_t find(const struct counts *c, uint64_t nr)
 {
-	size_t mask = c->slots - 1;
-	size_t s = (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	size_t mask = c->slots - 1, s = first_slot(c, nr);
 
 	if (c->chunk[c->last].nr == nr)
 		return c->last;
@@ -160,4 +164,10 @@ uint64_t counts_get(struct counts *c, uint64_t pfn)
 	c->last = find(c, pfn / COUNTS_CHUNK + 1);
 	k = &c->chunk[c->last];
 	return n + (k->nr ? k->each[pfn % COUNTS_CHUNK] : 0);
+}
+
+void counts_soon(const struct counts *c, uint64_t pfn)
+{
+	if (c->slots)
+		__builtin_prefetch(&c->chunk[first_slot(c, pfn / COUNTS_CHUNK + 1)]);
 }

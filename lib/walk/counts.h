@@ -43,5 +43,9 @@ void counts_deinit(struct counts *c);
 /* `pages` frames from pfn on are mapped once more. false: no memory. */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
 uint64_t counts_get(struct counts *c, uint64_t pfn);
+/* That frame will be asked for, or counted, after a few others: only a hint. */
+void counts_soon(const struct counts *c, uint64_t pfn);
+/* Frames that come in any order are told of so many in advance. */
+enum { COUNTS_SOON = 12 };
 
 #endif
