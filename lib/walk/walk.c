@@ -201,8 +201,11 @@ static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
 
 enum { STRIDE = 32 };
 
-/* Written as vectors, since compilers make none of the plain loop at -O2. */
-typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+/*
+ * Written as vectors, since compilers make none of the plain loop at -O2. Where a dump
+ * is mapped, tables lie at any byte of it.
+ */
+typedef uint64_t pair __attribute__((vector_size(16), aligned(1), may_alias));
 
 /* Do STRIDE words agree with `want` in `mask`? */
 static bool all_agree(const void *words, uint64_t want, uint64_t mask)
