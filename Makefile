@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # make                 build/atwalk, build/libatwalk.so, build/libatwalk.a
+# make collect-all     the small static collector, for all machines there is a compiler for
 # make test            every test that needs no guest kernel
 # make test-vm         real kernels under QEMU (tests/vm)
 # make check-all       both, and the analysers' test builds: what quickstart --test runs
@@ -8,7 +9,7 @@
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
-# lzo, snappy, libdw) leaves a library out although it is installed.
+# lzo, snappy, libdw, cairo) leaves a library out although it is installed.
 
 O       ?= build
 PREFIX  ?= /usr/local
@@ -46,9 +47,15 @@ HAVE_zstd   := $(call have,zstd,libzstd,zstd.h,-lzstd)
 DW      := $(or $(shell $(PKGCONF) $(if $(STATIC),--static) --libs libdw 2>/dev/null),-ldw)
 HAVE_libdw  := $(if $(filter 0,$(WITH_libdw)),,$(if \
                  $(call links,elfutils/libdw.h,$(if $(STATIC),-static) $(DW)),1))
+# Pictures: all three kinds of surface, or none.
+CAIRO   := cairo cairo-pdf cairo-ps cairo-png
+HAVE_cairo  := $(if $(STATIC)$(filter 0,$(WITH_cairo)),,$(shell \
+                 $(PKGCONF) --exists $(CAIRO) 2>/dev/null && echo 1))
+# It is loaded when a picture is painted.
+LIBS_cairo  := $(if $(HAVE_cairo),-ldl)
 
 CODECS  := zlib lzo snappy zstd
-FOUND   := $(strip $(foreach l,$(CODECS) libdw,$(if $(HAVE_$(l)),$(l))))
+FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
@@ -59,13 +66,17 @@ LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
 LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2>/dev/null),-ldw)) \
               $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm)
 
+# Headers of others are not ours to warn about.
+CFLAGS_cairo.o := $(if $(HAVE_cairo),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags $(CAIRO))))
 ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
               $(DEFS) $(CFLAGS)
 # Tests see the library's own headers as well, and the test harness.
 TEST_CFLAGS := $(ALL_CFLAGS) -Itests
 
-LIB_SRC  := $(sort $(wildcard lib/*/*.c))
+# What draws is the program's alone: nobody who links the library needs cairo.
+DRAW_SRC := lib/output/cairo.c lib/output/picture.c
+LIB_SRC  := $(filter-out $(DRAW_SRC),$(sort $(wildcard lib/*/*.c)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 ORA_SRC  := $(sort $(wildcard tests/oracle/*.c))
@@ -73,6 +84,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 TOOL_SRC := $(sort $(wildcard tests/tools/*.c))
 BENCH_SRC:= $(sort $(wildcard bench/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(O)/%.o)
+DRAW_OBJ := $(DRAW_SRC:%.c=$(O)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(O)/%.o)
 UNIT     := $(UNIT_SRC:%.c=$(O)/%)
 ORACLE   := $(ORA_SRC:%.c=$(O)/%)
@@ -81,6 +93,7 @@ BENCH    := $(BENCH_SRC:%.c=$(O)/%)
 LIB_A    := $(O)/libatwalk.a
 LIB_INT  := $(O)/libinternal.a
 LIB_SO   := $(O)/libatwalk.so
+
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -95,7 +108,8 @@ found:
 	@{ echo "atwalk $(VERSION) for $(TARGET)"; \
 	   echo "  found:  $(or $(FOUND),nothing optional)"; \
 	   $(if $(ABSENT),echo "  absent: $(ABSENT) (dumps compressed so cannot be read; see README.md, Building)";) \
-	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) } \
+	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) \
+	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
 	 cmp -s $(O)/found.new $(O)/found.txt || { mv $(O)/found.new $(O)/found.txt; cat $(O)/found.txt; }
 
@@ -107,10 +121,10 @@ $(O)/flags: FORCE
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(CFLAGS_$(@F)) -MMD -MP -c -o $@ $<
 
 # What tests and the program link: every symbol of every layer.
-$(LIB_INT): $(LIB_OBJ)
+$(LIB_INT): $(LIB_OBJ) $(DRAW_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 # What others link: one object with no names but atw_*.
@@ -125,7 +139,7 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 	@ln -sf libatwalk.so $@.$(SOMAJOR)
 
 $(O)/atwalk: $(CLI_OBJ) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo)
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk
@@ -139,7 +153,7 @@ $(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_INT) $(O)/flags
 
 # ---- tests ----
 
-test: all $(UNIT) $(ORACLE) $(TOOLS)
+test: all $(if $(COLLECT_OBJ),,collect-all) $(UNIT) $(ORACLE) $(TOOLS)
 	$(Q)O=$(O) tests/run
 
 include tests/tests.mk
@@ -152,6 +166,7 @@ INSTALL := install
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 	  $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 755 $(O)/atwalk $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
@@ -161,15 +176,21 @@ install: all
 	ln -sf libatwalk.so.$(SOMAJOR) $(DESTDIR)$(PREFIX)/lib/libatwalk.so
 	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(PREFIX)/include/atwalk/
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5/
+	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
+	ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
+	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore \
+	  $(DESTDIR)$(PREFIX)/bin/atwalk-collect $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
 	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc \
 	  $(DESTDIR)$(PREFIX)/share/man/man1/atwalk*.1 \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
+	  $(DESTDIR)$(PREFIX)/share/man/man5/atwalk*.5 $(DESTDIR)$(PREFIX)/share/man/man8/atwalk*.8 \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
 	rm -rf $(DESTDIR)$(PREFIX)/include/atwalk
 
 clean:

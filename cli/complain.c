@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "atwalk.h"
-#include "output/text.h"
+#include "base/text.h"
 
 static int exit_status(int status)
 {

@@ -5,6 +5,11 @@ include tests/fuzz/fuzz.mk
 
 # Its children have threads.
 LIBS_source_freeze := -pthread
+# What draws is not in the library.
+LIBS_output_picture := $(LIBS_cairo) $(if $(HAVE_cairo),-lz)
+LIBS_pictures := $(LIBS_cairo)
+# What colours look like to whom is a matter of powers.
+LIBS_picture_scene := -lm
 
 test-vm: all $(TOOLS)
 	$(Q)O=$(abspath $(O)) tests/vm/run
@@ -20,7 +25,8 @@ ubsan: asan
 # Every program the tests run, but those that make test data; words for the
 # oracle are a few, for it is the tables they go through that matter here.
 VALGRIND := valgrind -q --vgdb=no --error-exitcode=99 --leak-check=full \
-            --errors-for-leak-kinds=definite --show-leak-kinds=definite
+            --errors-for-leak-kinds=definite --show-leak-kinds=definite \
+            --suppressions=$(CURDIR)/tests/valgrind.supp
 valgrind: all $(UNIT) $(ORACLE) $(TOOLS) $(FUZZ_REPLAY) $(O)/fuzz/seeds/made
 	$(Q)O=$(O) WRAP="$(VALGRIND)" JOBS=$${JOBS:-$$(nproc)} \
 	  ATWALK_WORDS=$${ATWALK_WORDS:-2000} tests/run unit oracle cli

@@ -89,6 +89,7 @@ struct atw_output_opts {
 	enum atw_units units;
 	unsigned page_shift;     /* for --units pages; 0: 12 */
 	bool color;
+	bool bare;               /* plain: no head line, for who writes text alone */
 };
 
 /*
@@ -105,6 +106,9 @@ struct atw_output;
 ATW_API int atw_output_open(const struct atw_output_opts *o,
 			    const struct atw_schema *sc,
 			    struct atw_output **ret, struct atw_err *err);
+/* The same without an output: would it open, as far as what was typed goes? */
+ATW_API int atw_output_check(const struct atw_output_opts *o,
+			     const struct atw_schema *sc, struct atw_err *err);
 /* The row's texts are copied where they are kept. */
 ATW_API int atw_output_row(struct atw_output *out, const struct atw_row *row,
 			   struct atw_err *err);
@@ -116,6 +120,13 @@ ATW_API uint64_t atw_output_rows(const struct atw_output *out);
  * that no row follows is forgotten.
  */
 ATW_API int atw_output_heading(struct atw_output *out, const char *fmt, ...)
+	ATW_PRINTF(2, 3);
+/*
+ * Text behind the row before it, which goes where that one went: nowhere, if the
+ * filter does not let it pass. Plain format only, and not where rows are sorted or
+ * grouped.
+ */
+ATW_API int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
  * Free text below the table: plain format only, other formats drop it. Comes

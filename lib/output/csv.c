@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* csv.c - RFC 4180 with a head line, and lines that end in LF alone. */
+#include "base/text.h"
 #include "output/number.h"
 #include "output/sink.h"
-#include "output/text.h"
 
 static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,
 		     struct atw_err *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/object.h"
 
+#include "base/text.h"
 #include "output/number.h"
-#include "output/text.h"
 
 int object_begin(struct atw_sink *k, struct atw_err *err)
 {

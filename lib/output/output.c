@@ -12,13 +12,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <atwalk/record.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "output/sink.h"
 #include "output/target.h"
-#include "output/text.h"
 #include "record/filter.h"
 #include "record/group.h"
 #include "record/sort.h"
@@ -42,6 +43,7 @@ struct atw_output {
 	struct buf notes;
 	struct buf heading;              /* for the next row; empty: none */
 	uint64_t rows;                   /* past the filter */
+	bool dropped;                    /* the last one was not */
 
 	enum state state;
 	struct atw_err failure;          /* FAILED: why */
@@ -87,7 +89,7 @@ static int check(struct atw_output *out, const struct atw_output_opts *o,
 		 const struct atw_schema *sc, const struct atw_sink_ops **ops,
 		 struct atw_err *err)
 {
-	int rc = sink_find(o->format, ops, err);
+	int rc = *ops ? ATW_OK : sink_find(o->format, ops, err);
 
 	if (rc == ATW_OK && o->page_shift > 32)
 		rc = atw_err_set(err, ATW_E_USAGE,
@@ -123,10 +125,25 @@ static int write_failed(struct atw_output *out, struct atw_err *err)
 			   target_name(&out->target));
 }
 
-static int start(struct atw_output *out, const struct atw_output_opts *o,
-		 const struct atw_sink_ops *ops, struct atw_err *err)
+static int open_target(struct atw_output *out, const struct atw_output_opts *o, int fd,
+		       struct atw_err *err)
 {
-	int rc = target_open(o->path, &out->target, err);
+	if (fd < 0)
+		return target_open(o->path, &out->target, err);
+	out->target.fd = fd;
+	if (o->path) {
+		out->target.path = strdup(o->path);
+		if (!out->target.path)
+			return atw_err_set(err, ATW_E_NOMEM,
+					   "not enough memory for the output");
+	}
+	return ATW_OK;
+}
+
+static int start(struct atw_output *out, const struct atw_output_opts *o,
+		 const struct atw_sink_ops *ops, int fd, struct atw_err *err)
+{
+	int rc = open_target(out, o, fd, err);
 
 	if (rc == ATW_OK)
 		rc = writer_init(&out->w, out->target.fd, err);
@@ -137,6 +154,7 @@ static int start(struct atw_output *out, const struct atw_output_opts *o,
 	out->sink.units = o->units;
 	out->sink.page_shift = o->page_shift ? o->page_shift : 12;
 	out->sink.color = o->color;
+	out->sink.bare = o->bare;
 	rc = ops->begin(&out->sink, &out->schema, err);
 	if (rc < 0)
 		return rc;
@@ -144,12 +162,11 @@ static int start(struct atw_output *out, const struct atw_output_opts *o,
 	return out->w.error ? write_failed(out, err) : ATW_OK;
 }
 
-int atw_output_open(const struct atw_output_opts *o,
-		    const struct atw_schema *sc, struct atw_output **ret,
-		    struct atw_err *err)
+int output_open_part(const struct atw_output_opts *o, const struct atw_schema *sc,
+		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
+		     struct atw_err *err)
 {
 	struct atw_output *out = calloc(1, sizeof(*out));
-	const struct atw_sink_ops *ops;
 	int rc;
 
 	if (!out)
@@ -158,13 +175,35 @@ int atw_output_open(const struct atw_output_opts *o,
 	out->target.fd = -1;
 	rc = check(out, o, sc, &ops, err);
 	if (rc == ATW_OK)
-		rc = start(out, o, ops, err);
+		rc = start(out, o, ops, fd, err);
 	if (rc < 0) {
 		atw_output_close(out);
 		return rc;
 	}
 	*ret = out;
 	return ATW_OK;
+}
+
+int atw_output_check(const struct atw_output_opts *o, const struct atw_schema *sc,
+		     struct atw_err *err)
+{
+	struct atw_output *out = calloc(1, sizeof(*out));
+	const struct atw_sink_ops *ops = NULL;
+	int rc;
+
+	if (!out)
+		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+	out->target.fd = -1;
+	rc = check(out, o, sc, &ops, err);
+	atw_output_close(out);
+	return rc;
+}
+
+int atw_output_open(const struct atw_output_opts *o,
+		    const struct atw_schema *sc, struct atw_output **ret,
+		    struct atw_err *err)
+{
+	return output_open_part(o, sc, NULL, -1, ret, err);
 }
 
 static void put_heading(struct atw_output *out)
@@ -226,7 +265,8 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 
 	if (out->state != TAKING)
 		return not_taking(out, err);
-	if (out->filter && !filter_match(out->filter, row))
+	out->dropped = out->filter && !filter_match(out->filter, row);
+	if (out->dropped)
 		return ATW_OK;
 	out->rows++;
 	if (out->group)
@@ -258,7 +298,7 @@ int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 
 	if (out->state != TAKING)
 		return not_taking(out, NULL);
-	if (!out->sink.notes || out->sorter || out->group)
+	if (!out->sink.notes || out->sink.put_notes || out->sorter || out->group)
 		return ATW_OK;
 	va_start(ap, fmt);
 	text = formatted(fmt, ap);
@@ -268,6 +308,32 @@ int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 	out->heading.len = 0;
 	text_plain(&out->heading, text);
 	return out->heading.failed ? ATW_E_NOMEM : ATW_OK;
+}
+
+int atw_output_text(struct atw_output *out, const char *fmt, ...)
+{
+	_auto_free char *text = NULL;
+	struct buf safe = { 0 };
+	va_list ap;
+
+	if (out->state != TAKING)
+		return not_taking(out, NULL);
+	if (!out->sink.notes || out->sorter || out->group || out->dropped)
+		return ATW_OK;
+	va_start(ap, fmt);
+	text = formatted(fmt, ap);
+	va_end(ap);
+	if (text)
+		text_lines(&safe, text);
+	/* It is part of the answer: without it nothing may be put in place. */
+	if (!text || safe.failed)
+		fail(out, atw_err_set(&out->failure, ATW_E_NOMEM,
+				      "not enough memory for the output"), NULL);
+	else
+		sink_put(&out->sink, &safe);
+	writer_row_end(&out->w);
+	buf_deinit(&safe);
+	return out->state == FAILED ? out->failure.status : ATW_OK;
 }
 
 int atw_output_note(struct atw_output *out, const char *fmt, ...)
@@ -285,7 +351,7 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	if (!text)
 		return ATW_E_NOMEM;
 	/* A blank line parts them from the table. */
-	if (!out->notes.len)
+	if (!out->notes.len && !out->sink.put_notes)
 		buf_char(&out->notes, '\n');
 	text_lines(&out->notes, text);
 	if (!*text || text[strlen(text) - 1] != '\n')
@@ -312,6 +378,11 @@ static int finish(struct atw_output *out, struct atw_err *err)
 {
 	int rc = drain(out, err);
 
+	if (rc == ATW_OK && out->sink.put_notes && out->notes.len) {
+		out->sink.put_notes(&out->sink, out->notes.data);
+		sink_check(&out->sink, &out->notes);
+		out->notes.len = 0;
+	}
 	if (rc == ATW_OK)
 		rc = out->sink.ops->end(&out->sink, err);
 	if (rc < 0)

@@ -6,10 +6,9 @@
  * Rows stream, so widths are guesses: a value that is wider pushes the rest
  * of its line to the right and is never cut.
  */
-#include "base/num.h"
+#include "base/text.h"
 #include "output/number.h"
 #include "output/sink.h"
-#include "output/text.h"
 
 #define BOLD  "\033[1m"
 #define RESET "\033[0m"
@@ -178,8 +177,6 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 	struct buf line = { 0 };
 
 	k->notes = true;
-	if (k->color)
-		writer_put(k->w, BOLD, strlen(BOLD));
 	for (size_t i = 0; i < sc->ncols; i++) {
 		struct buf head = { 0 };
 
@@ -196,61 +193,29 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 		buf_deinit(&line);
 		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
 	}
-	writer_put(k->w, line.data ? line.data : "", line.len);
-	buf_deinit(&line);
-	if (k->color)
-		writer_put(k->w, RESET, strlen(RESET));
-	writer_char(k->w, '\n');
-	return ATW_OK;
-}
-
-static char *put_pages(char *p, uint64_t u, unsigned shift)
-{
-	uint64_t part = u & (((uint64_t)1 << shift) - 1);
-	unsigned cents = (unsigned)(part * 100 >> shift);
-
-	p = put_dec(p, u >> shift);
-	if (!part)
-		return p;
-	/* What is not whole pages must not look as if it were. */
-	if (!cents)
-		cents = 1;
-	*p++ = '.';
-	*p++ = (char)('0' + cents / 10);
-	*p++ = (char)('0' + cents % 10);
-	return p;
-}
-
-static char *put_bytes(const struct atw_sink *k, char *p, uint64_t u)
-{
-	switch (k->units) {
-	case ATW_UNITS_HUMAN:
-		return p + strlen(num_human(u, p));
-	case ATW_UNITS_PAGES:
-		return put_pages(p, u, k->page_shift);
-	default:
-		return put_dec(p, u);
+	if (!k->bare) {
+		if (k->color)
+			writer_put(k->w, BOLD, strlen(BOLD));
+		writer_put(k->w, line.data ? line.data : "", line.len);
+		if (k->color)
+			writer_put(k->w, RESET, strlen(RESET));
+		writer_char(k->w, '\n');
 	}
+	buf_deinit(&line);
+	return ATW_OK;
 }
 
 static void form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
-	char digits[32], *end = put_bytes(k, digits, u);
+	char digits[32], *end = sink_bytes(k, digits, u);
 
 	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
-/* A change shows its sign, and none is none of anything. */
 static void form_change(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
-	char digits[34], *end = digits;
+	char digits[34], *end = sink_change(k, k->cell[i].type, digits, u);
 
-	if (u)
-		*end++ = u >> 63 ? '-' : '+';
-	if (u >> 63)
-		u = -u;
-	end = u && k->cell[i].type == ATW_T_CHANGE_BYTES ? put_bytes(k, end, u)
-							 : put_dec(end, u);
 	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 

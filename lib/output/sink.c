@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/num.h"
 #include "output/number.h"
 
 static const struct atw_sink_ops *const kinds[] = {
@@ -113,6 +114,45 @@ void sink_put(struct atw_sink *k, const struct buf *b)
 {
 	sink_check(k, b);
 	writer_put(k->w, b->data ? b->data : "", b->len);
+}
+
+static char *put_pages(char *p, uint64_t u, unsigned shift)
+{
+	uint64_t part = u & (((uint64_t)1 << shift) - 1);
+	unsigned cents = (unsigned)(part * 100 >> shift);
+
+	p = put_dec(p, u >> shift);
+	if (!part)
+		return p;
+	/* What is not whole pages must not look as if it were. */
+	if (!cents)
+		cents = 1;
+	*p++ = '.';
+	*p++ = (char)('0' + cents / 10);
+	*p++ = (char)('0' + cents % 10);
+	return p;
+}
+
+char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u)
+{
+	switch (k->units) {
+	case ATW_UNITS_HUMAN:
+		return p + strlen(num_human(u, p));
+	case ATW_UNITS_PAGES:
+		return put_pages(p, u, k->page_shift);
+	default:
+		return put_dec(p, u);
+	}
+}
+
+/* A change shows its sign, and none is none of anything. */
+char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u)
+{
+	if (u)
+		*p++ = u >> 63 ? '-' : '+';
+	if (u >> 63)
+		u = -u;
+	return u && type == ATW_T_CHANGE_BYTES ? sink_bytes(k, p, u) : put_dec(p, u);
 }
 
 static const char *name_of(const struct atw_names *nm, uint64_t i)

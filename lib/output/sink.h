@@ -47,8 +47,10 @@ struct atw_sink {
 	uint64_t rows;                   /* before this one */
 	enum atw_units units;
 	unsigned page_shift;
-	bool color;
+	bool color, bare;
 	bool notes;                      /* set by begin: text may follow */
+	/* Likewise: where it goes in this format, before the end; NULL: behind it. */
+	void (*put_notes)(struct atw_sink *k, const char *text);
 };
 
 #define SINK(name) extern const struct atw_sink_ops sink_##name;
@@ -60,6 +62,14 @@ int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 	      const struct atw_schema *sc, struct writer *w,
 	      struct atw_err *err);
 void sink_deinit(struct atw_sink *k);
+/*
+ * As atw_output_open(), for a part of what goes to `fd`, which stays the caller's,
+ * by a sink that need not be in the list; o->format is not looked at, and o->path
+ * only says what errors call it.
+ */
+int output_open_part(const struct atw_output_opts *o, const struct atw_schema *sc,
+		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
+		     struct atw_err *err);
 /* By its name; fails with those there are. */
 int sink_find(const char *format, const struct atw_sink_ops **ret,
 	      struct atw_err *err);
@@ -93,6 +103,13 @@ static inline bool row_has(const struct atw_row *row, size_t i)
 void sink_check(struct atw_sink *k, const struct buf *b);
 /* Write what the buffer holds. */
 void sink_put(struct atw_sink *k, const struct buf *b);
+
+/*
+ * For people: BYTES in k->units, CHANGE and CHANGE_BYTES with their sign. Where
+ * they end; at most 32 characters, with no NUL behind.
+ */
+char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u);
+char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u);
 
 /*
  * ENUM, FLAGS and LETTERS in words, what has no name as a number; before any

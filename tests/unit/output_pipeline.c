@@ -87,7 +87,7 @@ TEST(groups)
 TEST(errors_come_before_any_byte)
 {
 	CHECK_STR(RUN(.format = "xml"),
-		  "error: --format: unknown format 'xml'; known: plain, csv, json, jsonl");
+		  "error: --format: unknown format 'xml'; known: plain, csv, json, jsonl, html");
 	CHECK_STR(RUN(.columns = "size,color"), "error: --columns: unknown "
 		  "column 'color'; known: address, size, state, task");
 	CHECK_STR(RUN(.sort = "color"), "error: --sort: unknown column "
@@ -170,4 +170,61 @@ TEST(throughput)
 		printf("# %s: %.1f million rows of 6 columns a second of CPU\n",
 		       formats[f], N / s / 1e6);
 	}
+}
+
+/* Rows with text behind each, into a file; what is in it. */
+static const char *texts(struct atw_output_opts o)
+{
+	struct atw_output *out = NULL;
+	char path[64], line[8];
+	int fd = memfd_create("out", 0), rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	o.path = path;
+	capture_err = (struct atw_err){ 0 };
+	rc = atw_output_open(&o, &schema, &out, &capture_err);
+	for (size_t i = 0; rc == ATW_OK && i < NELEM(rows); i++) {
+		rc = atw_output_row(out, &rows[i], &capture_err);
+		snprintf(line, sizeof(line), "%zu\033\n", i);
+		if (rc == ATW_OK)
+			rc = atw_output_text(out, "[%s", line);
+	}
+	if (rc == ATW_OK)
+		rc = atw_output_commit(out, &capture_err);
+	if (rc == ATW_OK)
+		capture_read(fd);
+	if (rc == ATW_OK && atw_output_text(out, "late") >= 0)
+		rc = ATW_E_USAGE;
+	atw_output_close(out);
+	close(fd);
+	return rc == ATW_OK ? capture_text : capture_err.text;
+}
+#define TEXTS(...) texts((struct atw_output_opts){ __VA_ARGS__ })
+
+/* It goes where its row goes. */
+TEST(text_behind_rows)
+{
+	CHECK_STR(TEXTS(.columns = "task"),
+		  "TASK\nsshd\n[0\\x1b\nnginx\n[1\\x1b\nbash\n[2\\x1b\nnginx\n[3\\x1b\nn/a\n[4\\x1b\n");
+	CHECK_STR(TEXTS(.columns = "task", .filter = "task=bash"), "TASK\nbash\n[2\\x1b\n");
+	CHECK_STR(TEXTS(.columns = "task", .filter = "task=bash", .format = "csv"),
+		  "task\nbash\n");
+	CHECK_STR(TEXTS(.columns = "task", .filter = "task=bash", .sort = "task"),
+		  "TASK\nbash\n");
+	CHECK_STR(TEXTS(.columns = "size", .filter = "task=bash", .bare = true),
+		  "     4K\n[2\\x1b\n");
+}
+
+TEST(checked_without_an_output)
+{
+	struct atw_output_opts o = { .columns = "task", .path = "/nonexistent/folder/file" };
+
+	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_OK);
+	o.sort = "nothing";
+	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_E_USAGE);
+	CHECK_STR(capture_err.text,
+		  "--sort: unknown column 'nothing'; known: address, size, state, task");
+	o.sort = NULL;
+	o.format = "xml";
+	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_E_USAGE);
 }

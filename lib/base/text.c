@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "output/text.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -150,6 +150,43 @@ void text_json(struct buf *b, const char *s)
 			buf_add(b, from, (size_t)(s - from));
 	}
 	buf_char(b, '"');
+}
+
+void text_xml(struct buf *b, const char *s)
+{
+	struct buf clean = { 0 };
+
+	text_plain(&clean, s);
+	for (const char *p = clean.data ? clean.data : ""; *p; p++) {
+		switch (*p) {
+		case '&':
+			buf_str(b, "&amp;");
+			break;
+		case '<':
+			buf_str(b, "&lt;");
+			break;
+		case '>':
+			buf_str(b, "&gt;");
+			break;
+		case '"':
+			buf_str(b, "&quot;");
+			break;
+		case '\'':
+			buf_str(b, "&#39;");
+			break;
+		default:
+			/* U+FFFE and U+FFFF are no characters of XML. */
+			if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+				hex_bytes(b, p, p + 3);
+				p += 2;
+				break;
+			}
+			buf_char(b, *p);
+			break;
+		}
+	}
+	b->failed |= clean.failed;
+	buf_deinit(&clean);
 }
 
 size_t text_width(const char *s, size_t len)

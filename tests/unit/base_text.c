@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/text.h"
 #include "output/number.h"
-#include "output/text.h"
 
 static const char *with(void (*fn)(struct buf *, const char *), const char *s)
 {
@@ -17,6 +17,7 @@ static const char *with(void (*fn)(struct buf *, const char *), const char *s)
 #define PLAIN(s) with(text_plain, s)
 #define CSV(s)   with(text_csv, s)
 #define JSON(s)  with(text_json, s)
+#define XML(s)   with(text_xml, s)
 
 TEST(plain)
 {
@@ -83,16 +84,28 @@ TEST(json)
 }
 
 /* Whatever the bytes, nothing that comes out can harm a terminal or parser. */
+TEST(xml)
+{
+	CHECK_STR(XML("libc.so.6"), "libc.so.6");
+	CHECK_STR(XML("</script><b a=\"x\" c='y'>&amp;"),
+		  "&lt;/script&gt;&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;amp;");
+	CHECK_STR(XML("a\tb\x01\xff "), "a\\x09b\\x01\\xff\\x20");
+	CHECK_STR(XML("\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbf"),
+		  "\xef\xbf\xbd\\xef\\xbf\\xbe\\xef\\xbf\\xbf");
+	CHECK_STR(XML("\xe2\x82\xac"), "\xe2\x82\xac");
+	CHECK_STR(XML(""), "");
+}
+
 TEST(every_pair_of_bytes)
 {
 	void (*const forms[])(struct buf *, const char *) = {
-		text_plain, text_csv, text_json,
+		text_plain, text_csv, text_json, text_xml,
 	};
 
 	for (unsigned i = 0x100; i < 0x10000; i++) {
 		const char s[] = { (char)(i >> 8), (char)i, '\0' };
 
-		for (unsigned f = 0; f < 3; f++) {
+		for (unsigned f = 0; f < 4; f++) {
 			const char *t = with(forms[f], s);
 
 			for (; *t; t++) {

@@ -12,9 +12,10 @@
  *	       and so do blanks
  *	JSON   \uNNNN, which loses nothing; a byte that is not UTF-8 becomes the
  *	       character of that number, \u0080 to \u00ff
+ *	XML    as plain, and & < > and quotes as entities; HTML takes it, too
  */
-#ifndef OUTPUT_TEXT_H
-#define OUTPUT_TEXT_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include "base/buf.h"
 
@@ -25,6 +26,8 @@ void text_lines(struct buf *b, const char *s);
 void text_csv(struct buf *b, const char *s);
 /* With its quotes. */
 void text_json(struct buf *b, const char *s);
+/* Of an element or, in double quotes, of an attribute. */
+void text_xml(struct buf *b, const char *s);
 
 /* Columns of a terminal it takes, as far as one a character is true. */
 size_t text_width(const char *s, size_t len);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/pack.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { PACKED = 128 << 10 };
+
+struct pack {
+	int fd;
+	int status;              /* the failure there was */
+	int error;               /* its errno; 0: not the system's */
+	void *zstd;              /* NULL: bytes go out as they are */
+	char *out;               /* PACKED bytes, if it is packed */
+};
+
+static int failed(const struct pack *p, struct atw_err *err)
+{
+	if (!p->error)
+		return atw_err_set(err, p->status, "no memory to pack it");
+	return atw_err_set(err, p->status, "cannot write: %s", strerror(p->error));
+}
+
+static int put(struct pack *p, const char *s, size_t len, struct atw_err *err)
+{
+	while (len) {
+		ssize_t n = write(p->fd, s, len);
+
+		if (n < 0 && errno != EINTR) {
+			p->error = errno;
+			p->status = ATW_E_IO;
+			return failed(p, err);
+		}
+		if (n > 0) {
+			s += n;
+			len -= (size_t)n;
+		}
+	}
+	return ATW_OK;
+}
+
+#ifdef HAVE_ZSTD
+static int start(struct pack *p, int level, struct atw_err *err)
+{
+	p->out = malloc(PACKED);
+	p->zstd = p->out ? ZSTD_createCStream() : NULL;
+	if (!p->zstd || ZSTD_isError(ZSTD_initCStream(p->zstd, level)) ||
+	    /* So that a byte that changed on the way is noticed. */
+	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
+		return atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+	return ATW_OK;
+}
+
+/* Until all of it is taken, or at the end has left. */
+static int squeeze(struct pack *p, const void *data, size_t len, ZSTD_EndDirective how,
+		   struct atw_err *err)
+{
+	ZSTD_inBuffer in = { data, len, 0 };
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = { p->out, PACKED, 0 };
+		int r;
+
+		left = ZSTD_compressStream2(p->zstd, &out, &in, how);
+		if (ZSTD_isError(left)) {
+			p->status = ATW_E_NOMEM;
+			return failed(p, err);
+		}
+		r = put(p, p->out, out.pos, err);
+		if (r != ATW_OK)
+			return r;
+	} while (how == ZSTD_e_continue ? in.pos < in.size : left);
+	return ATW_OK;
+}
+#define CONTINUE ZSTD_e_continue
+#define END ZSTD_e_end
+#else
+enum { CONTINUE, END };
+
+static int start(struct pack *p, int level, struct atw_err *err)
+{
+	(void)p, (void)level;
+	atw_err_set(err, ATW_E_UNSUPPORTED, "this build has no zstd");
+	atw_err_hint(err, "write plain text, or install libzstd-dev and build again");
+	return ATW_E_UNSUPPORTED;
+}
+
+static int squeeze(struct pack *p, const void *data, size_t len, int how, struct atw_err *err)
+{
+	(void)data, (void)len, (void)how;
+	return failed(p, err);
+}
+#endif
+
+int pack_open(int fd, int level, struct pack **ret, struct atw_err *err)
+{
+	struct pack *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	p->fd = fd;
+	r = level ? start(p, level, err) : ATW_OK;
+	if (r != ATW_OK) {
+		pack_close(p);
+		return r;
+	}
+	*ret = p;
+	return ATW_OK;
+}
+
+int pack_write(struct pack *p, const void *data, size_t len, struct atw_err *err)
+{
+	if (p->status)
+		return failed(p, err);
+	return p->zstd ? squeeze(p, data, len, CONTINUE, err) : put(p, data, len, err);
+}
+
+int pack_end(struct pack *p, struct atw_err *err)
+{
+	if (p->status)
+		return failed(p, err);
+	return p->zstd ? squeeze(p, NULL, 0, END, err) : ATW_OK;
+}
+
+void pack_close(struct pack *p)
+{
+	if (!p)
+		return;
+#ifdef HAVE_ZSTD
+	ZSTD_freeCStream(p->zstd);
+#endif
+	free(p->out);
+	free(p);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/unpack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { MAGIC = 0xfd2fb528, PACKED = 128 << 10 };
+
+struct unpack {
+	int fd;
+	bool packed, ended;
+	bool within;             /* a frame has begun and not ended */
+	uint64_t taken;          /* bytes of the file that were used */
+	void *zstd;
+	struct atw_err failed;   /* status 0: it has not */
+	size_t pos, len;         /* of in[] */
+	char in[PACKED];
+};
+
+static int fill(int fd, char *buf, size_t len, size_t *ret, struct atw_err *err)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, len);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return atw_err_set(err, errno == EISDIR ? ATW_E_FORMAT : ATW_E_IO, "%m");
+	*ret = (size_t)n;
+	return ATW_OK;
+}
+
+/* A pipe may bring even the magic number in pieces. */
+static int begin(struct unpack *u, struct atw_err *err)
+{
+	size_t n = 0;
+
+	while (u->len < 4 && !u->ended) {
+		int r = fill(u->fd, u->in + u->len, sizeof(u->in) - u->len, &n, err);
+
+		if (r != ATW_OK)
+			return r;
+		u->ended = !n;
+		u->len += n;
+	}
+	u->packed = u->len >= 4 && get_le32(u->in) == MAGIC;
+	return ATW_OK;
+}
+
+#ifdef HAVE_ZSTD
+static int start(struct unpack *u, struct atw_err *err)
+{
+	u->zstd = ZSTD_createDStream();
+	return u->zstd ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+}
+
+static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+{
+	ZSTD_outBuffer out = { buf, len, 0 };
+
+	for (;;) {
+		ZSTD_inBuffer in = { u->in, u->len, u->pos };
+		size_t r = 0;
+
+		if (u->pos < u->len || u->within)
+			r = ZSTD_decompressStream(u->zstd, &out, &in);
+		if (ZSTD_isError(r))
+			return atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and damaged behind "
+					   "byte %" PRIu64 ": %s", u->taken, ZSTD_getErrorName(r));
+		if (u->pos < u->len || out.pos)
+			u->within = r;
+		u->taken += in.pos - u->pos;
+		u->pos = in.pos;
+		if (out.pos)
+			break;
+		if (u->pos < u->len)
+			continue;
+		if (u->ended && u->within)
+			return atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and cut off behind "
+					   "byte %" PRIu64, u->taken);
+		if (u->ended)
+			break;
+		u->pos = 0;
+		if (fill(u->fd, u->in, sizeof(u->in), &u->len, err) != ATW_OK)
+			return err->status;
+		u->ended = !u->len;
+	}
+	*ret = out.pos;
+	return ATW_OK;
+}
+#else
+static int start(struct unpack *u, struct atw_err *err)
+{
+	(void)u;
+	atw_err_set(err, ATW_E_UNSUPPORTED, "packed by zstd, which this build lacks");
+	atw_err_hint(err, "unpack it with zstd -d, or install libzstd-dev and build again");
+	return ATW_E_UNSUPPORTED;
+}
+
+static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+{
+	(void)u, (void)buf, (void)len, (void)ret;
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "packed by zstd, which this build lacks");
+}
+#endif
+
+int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
+{
+	struct unpack *u = malloc(sizeof(*u));
+	int r;
+
+	if (!u)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	memset(u, 0, offsetof(struct unpack, in));
+	u->fd = fd;
+	r = begin(u, err);
+	if (r == ATW_OK && u->packed)
+		r = start(u, err);
+	if (r != ATW_OK) {
+		unpack_close(u);
+		return r;
+	}
+	*ret = u;
+	return ATW_OK;
+}
+
+int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+{
+	size_t n = u->len - u->pos;
+
+	if (u->packed && u->failed.status == ATW_OK)
+		u->failed.status = unzstd(u, buf, len, ret, &u->failed);
+	if (u->packed)
+		return u->failed.status == ATW_OK ? ATW_OK
+			: atw_err_set(err, u->failed.status, "%s", u->failed.text);
+	if (!n && u->ended) {
+		*ret = 0;
+		return ATW_OK;
+	}
+	if (!n)
+		return fill(u->fd, buf, len, ret, err);
+	n = n < len ? n : len;
+	memcpy(buf, u->in + u->pos, n);
+	u->pos += n;
+	*ret = n;
+	return ATW_OK;
+}
+
+void unpack_close(struct unpack *u)
+{
+	if (!u)
+		return;
+#ifdef HAVE_ZSTD
+	ZSTD_freeDStream(u->zstd);
+#endif
+	free(u);
+}

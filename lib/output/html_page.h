@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * html_page.h - the frame of an HTML page: one file that asks nobody for more,
+ * neither network nor fonts nor scripts of others. What it says can be read
+ * without a script; with one, tables are sorted and pictures looked into.
+ *
+ * It is well-formed XML, too, and whoever writes into it keeps it so.
+ */
+#ifndef OUTPUT_HTML_PAGE_H
+#define OUTPUT_HTML_PAGE_H
+
+#include "output/sink.h"
+
+/* Titles and texts are escaped here. */
+void html_page_begin(struct writer *w, const char *title);
+void html_page_end(struct writer *w);
+/* An element with a text; `class` NULL: none. */
+void html_element(struct writer *w, const char *element, const char *class,
+		  const char *text);
+
+/* A table as part of a page; the sink "html" is a page with one table. */
+extern const struct atw_sink_ops sink_html_table;
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svg.h - a scene as SVG 1.1: one file, or an element of an HTML page. */
+#ifndef OUTPUT_SVG_H
+#define OUTPUT_SVG_H
+
+#include "output/writer.h"
+#include "picture/scene.h"
+
+/* `inside`: of HTML, which needs no head, and whose script finds it by its class. */
+void svg_write(const struct scene *s, struct writer *w, bool inside);
+
+#endif
