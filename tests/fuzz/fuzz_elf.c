@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF cores: headers, program headers and notes; then the file as a source. */
+/* ELF: headers, program headers and notes; as a core, a source; as a program. */
 #include "format/elf.h"
+#include "format/elfunit.h"
 #include "source.h"
 
 static void notes(const struct elf *e, const struct elf_phdr *ph)
@@ -28,6 +29,21 @@ static void notes(const struct elf *e, const struct elf_phdr *ph)
 	check_err(r, &err);
 }
 
+/* A program's first bytes, and notes that were elsewhere. */
+static void program(struct atw_blob head)
+{
+	struct elfunit u;
+
+	if (elfunit_parse(head, &u) < 0)
+		return;
+	elfunit_notes(head, &u);
+	FUZZ_CHECK(u.loads <= ELFUNIT_LOADS && u.build.len <= CAPTURE_BUILD,
+		   "more than there is room for");
+	for (unsigned i = 0; i < u.loads; i++)
+		FUZZ_CHECK(u.load[i].va + u.load[i].size >= u.load[i].va,
+			   "a load beyond 64 bits");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct atw_err err = { 0 };
@@ -42,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	if (r == ATW_OK)
 		elf_machine_name(&e);
+	program((struct atw_blob){ data, len });
 	ask_file("elf", data, len);
 	return 0;
 }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capture_fields.c - the lines of atwalk-capture(5) as tables. */
+#include "format/capture_fields.h"
+
+#define COUNT(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
+#define FORM(letter, fields, table) { letter, fields, COUNT(table), table }
+
+static const struct capture_field header[] = {
+	{ "key", CAPTURE_NAME, offsetof(struct capture_header, key), 0 },
+	{ "value", CAPTURE_NAME, offsetof(struct capture_header, value), 0 },
+};
+
+#define AT(m) offsetof(struct capture_ram, m)
+static const struct capture_field ram[] = {
+	{ "start", CAPTURE_HEX8, AT(start), 0 },
+	{ "last", CAPTURE_HEX8, AT(last), 0 },
+	{ "name", CAPTURE_NAME, AT(name), 0 },
+	{ "node", CAPTURE_DEC, AT(node), CAPTURE_R_NODE },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_swap, m)
+static const struct capture_field swap[] = {
+	{ "type", CAPTURE_HEX, AT(type), 0 },
+	{ "pages", CAPTURE_DEC, AT(pages), 0 },
+	{ "used", CAPTURE_DEC, AT(used), 0 },
+	{ "name", CAPTURE_NAME, AT(name), 0 },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_file, m)
+static const struct capture_field file[] = {
+	{ "dev", CAPTURE_PAIR, AT(dev), 0 },
+	{ "inode", CAPTURE_DEC, AT(inode), 0 },
+	{ "name", CAPTURE_NAME, AT(name), 0 },
+	{ "build", CAPTURE_BYTES, AT(build), CAPTURE_U_BUILD },
+	{ "loads", CAPTURE_LOADS, AT(loads), CAPTURE_U_LOADS },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_task, m)
+static const struct capture_field task[] = {
+	{ "name", CAPTURE_NAME, AT(name), 0 },
+	{ "pid", CAPTURE_DEC, AT(pid), 0 },
+	{ "mm", CAPTURE_HEX8, AT(mm), 0 },
+	{ "cpu", CAPTURE_DEC, AT(cpu), CAPTURE_T_CPU },
+	{ "minor", CAPTURE_DEC, AT(minor), CAPTURE_T_FAULTS },
+	{ "major", CAPTURE_DEC, AT(major), CAPTURE_T_FAULTS },
+	{ "child minor", CAPTURE_DEC, AT(child_minor), CAPTURE_T_FAULTS },
+	{ "child major", CAPTURE_DEC, AT(child_major), CAPTURE_T_FAULTS },
+	{ "user", CAPTURE_DEC, AT(user), CAPTURE_T_TIMES },
+	{ "system", CAPTURE_DEC, AT(system), CAPTURE_T_TIMES },
+	{ "tgid", CAPTURE_DEC, AT(tgid), CAPTURE_T_TGID },
+	{ "ppid", CAPTURE_DEC, AT(ppid), CAPTURE_T_PPID },
+	{ "uid", CAPTURE_DEC, AT(uid), CAPTURE_T_UID },
+	{ "start", CAPTURE_DEC, AT(start), CAPTURE_T_START },
+	{ "cgroup", CAPTURE_NAME, AT(cgroup), CAPTURE_T_CGROUP },
+	{ "exe", CAPTURE_NAME, AT(exe), CAPTURE_T_EXE },
+	{ "code", CAPTURE_PAIR, AT(code), CAPTURE_T_CODE },
+	{ "data", CAPTURE_PAIR, AT(data), CAPTURE_T_DATA },
+	{ "brk", CAPTURE_PAIR, AT(brk), CAPTURE_T_BRK },
+	{ "stack", CAPTURE_HEX, AT(stack), CAPTURE_T_STACK },
+	{ "threads", CAPTURE_DEC, AT(threads), CAPTURE_T_THREADS },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_area, m)
+static const struct capture_field area[] = {
+	{ "start", CAPTURE_HEX8, AT(start), 0 },
+	{ "last", CAPTURE_HEX8, AT(last), 0 },
+	{ "size", CAPTURE_HEX8, AT(size), 0 },
+	{ "resident", CAPTURE_HEX8, AT(resident), 0 },
+	{ "prot", CAPTURE_HEX8, AT(prot), CAPTURE_V_PROT },
+	{ "flags", CAPTURE_HEX8, AT(flags), CAPTURE_V_FLAGS },
+	{ "name", CAPTURE_NAME, AT(name), 0 },
+	{ "dev", CAPTURE_PAIR, AT(dev), CAPTURE_V_DEV },
+	{ "inode", CAPTURE_DEC, AT(inode), CAPTURE_V_INODE },
+	{ "offset", CAPTURE_HEX, AT(offset), CAPTURE_V_OFFSET },
+	{ "build", CAPTURE_BYTES, AT(build), CAPTURE_V_BUILD },
+	{ "page", CAPTURE_DEC, AT(page), CAPTURE_V_PAGE },
+	{ "shared", CAPTURE_DEC, AT(shared), CAPTURE_V_SHARED },
+	{ "more", CAPTURE_DEC, AT(more), CAPTURE_V_MORE },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_sums, m)
+static const struct capture_field sums[] = {
+	{ "user", CAPTURE_DEC, AT(user), 0 },
+	{ "executable", CAPTURE_DEC, AT(exec), 0 },
+	{ "read-only", CAPTURE_DEC, AT(readonly), 0 },
+	{ "single", CAPTURE_DEC, AT(single), 0 },
+	{ "shared", CAPTURE_DEC, AT(shared), 0 },
+	{ "swap", CAPTURE_DEC, AT(swap), CAPTURE_P_SWAP },
+	{ "anon", CAPTURE_DEC, AT(anon), CAPTURE_P_ANON },
+	{ "file", CAPTURE_DEC, AT(file), CAPTURE_P_FILE },
+	{ "huge", CAPTURE_DEC, AT(huge), CAPTURE_P_HUGE },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_lost, m)
+static const struct capture_field lost[] = {
+	{ "pid", CAPTURE_DEC, AT(pid), 0 },
+	{ "what", CAPTURE_NAME, AT(what), 0 },
+	{ "why", CAPTURE_NAME, AT(why), 0 },
+	{ "start", CAPTURE_HEX, AT(start), CAPTURE_L_START },
+	{ "last", CAPTURE_HEX, AT(last), CAPTURE_L_LAST },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_end, m)
+static const struct capture_field end[] = {
+	{ "lines", CAPTURE_DEC, AT(lines), 0 },
+	{ "tasks", CAPTURE_DEC, AT(tasks), 0 },
+	{ "areas", CAPTURE_DEC, AT(areas), 0 },
+	{ "lost", CAPTURE_DEC, AT(lost), 0 },
+};
+#undef AT
+
+#define AT(m) offsetof(struct capture_run, m)
+static const struct capture_field run[] = {
+	{ "entry", CAPTURE_HEX8, AT(entry), 0 },
+	{ "count", CAPTURE_DEC, AT(count), CAPTURE_M_COUNT },
+	{ "flags", CAPTURE_HEX8, AT(flags), CAPTURE_M_FLAGS },
+	{ "refs", CAPTURE_DEC, AT(refs), CAPTURE_M_REFS },
+	{ "order", CAPTURE_DEC, AT(order), CAPTURE_M_ORDER },
+	{ "folio", CAPTURE_DEC, AT(folio), CAPTURE_M_FOLIO },
+	{ "swap", CAPTURE_PAIR, AT(swap), CAPTURE_M_SWAP },
+	{ "state", CAPTURE_WORD, AT(state), CAPTURE_M_STATE },
+	{ "map", CAPTURE_HEX, AT(map), CAPTURE_M_MAP },
+	{ "raw", CAPTURE_HEX, AT(raw), CAPTURE_M_RAW },
+	{ "same", CAPTURE_DEC, AT(same), CAPTURE_M_SAME },
+	{ "noframe", CAPTURE_DEC, AT(noframe), CAPTURE_M_NOFRAME },
+};
+#undef AT
+
+const struct capture_form capture_forms[] = {
+	FORM('H', 2, header), FORM('R', 3, ram), FORM('S', 4, swap), FORM('U', 3, file),
+	FORM('T', 10, task), FORM('V', 7, area), FORM('P', 5, sums), { 'M', 0, 0, NULL },
+	{ 'F', 0, 0, NULL }, FORM('L', 3, lost), FORM('E', 4, end), { 0 },
+};
+
+const struct capture_form capture_run_form = FORM('M', 3, run);
+
+static const struct capture_field frames[] = {
+	{ "use", CAPTURE_USE, 0, 0 },
+};
+const struct capture_form capture_frames_form = FORM('F', 1, frames);
+
+const char *const capture_states[CAPTURE_STATES] = {
+	[CAPTURE_PLAIN] = "plain", [CAPTURE_GUARD] = "guard", [CAPTURE_MARKER] = "marker",
+	[CAPTURE_MIGRATION] = "migration", [CAPTURE_POISON] = "poison",
+	[CAPTURE_PRIVATE] = "private", [CAPTURE_DEVICE] = "device",
+	[CAPTURE_ZERO] = "zero",
+};
+
+const char *const capture_uses[CAPTURE_USES] = {
+	[CAPTURE_FREE] = "free", [CAPTURE_ANON] = "anon", [CAPTURE_FILE] = "file",
+	[CAPTURE_SHMEM] = "shmem", [CAPTURE_SLAB] = "slab", [CAPTURE_PGTABLE] = "pgtable",
+	[CAPTURE_HUGETLB] = "hugetlb", [CAPTURE_KSM] = "ksm", [CAPTURE_ZEROES] = "zero",
+	[CAPTURE_KERNEL] = "kernel", [CAPTURE_RESERVED] = "reserved",
+	[CAPTURE_OFFLINE] = "offline", [CAPTURE_HWPOISON] = "hwpoison",
+	[CAPTURE_UNKNOWN] = "unknown",
+};
+
+const struct capture_form *capture_form(char letter)
+{
+	const struct capture_form *f = capture_forms;
+
+	while (f->letter && f->letter != letter)
+		f++;
+	return f->letter ? f : NULL;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capture_parse.c - one line of atwalk-capture(5), by itself. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/num.h"
+#include "format/capture_fields.h"
+
+/* What is left of a line. */
+struct text {
+	const char *s, *end;
+};
+
+struct parser {
+	const struct capture_form *form;
+	bool paper;
+	char *names;                 /* where the next name goes */
+	struct atw_err *err;
+};
+
+/* A piece of the file in a sentence: short, and nothing that a terminal obeys. */
+struct quote {
+	char s[48];
+};
+
+static struct quote quote(struct text t)
+{
+	struct quote q;
+	size_t n = 0, max = sizeof(q.s) - 8;
+
+	for (; t.s < t.end && n < max; t.s++)
+		q.s[n++] = *t.s >= 0x20 && *t.s < 0x7f ? *t.s : '?';
+	if (t.s < t.end)
+		n += (size_t)snprintf(q.s + n, 4, "...");
+	q.s[n] = '\0';
+	return q;
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct text trim(struct text t)
+{
+	while (t.s < t.end && blank(*t.s))
+		t.s++;
+	while (t.s < t.end && blank(t.end[-1]))
+		t.end--;
+	return t;
+}
+
+/* What is before the next `stop`, which is passed; all of it if there is none. */
+static struct text take(struct text *t, char stop)
+{
+	const char *e = t->s < t->end ? memchr(t->s, stop, (size_t)(t->end - t->s)) : NULL;
+	struct text got = { t->s, e ? e : t->end };
+
+	t->s = e ? e + 1 : t->end;
+	return trim(got);
+}
+
+static bool equal(struct text t, const char *s)
+{
+	return (size_t)(t.end - t.s) == strlen(s) && !memcmp(t.s, s, strlen(s));
+}
+
+static int number(struct parser *p, const char *what, struct text t, bool hex,
+		  uint64_t *ret)
+{
+	size_t n = (size_t)(t.end - t.s), i = 0;
+	uint64_t v = 0;
+
+	while (i < n && ((t.s[i] >= '0' && t.s[i] <= '9') ||
+			 (hex && ((t.s[i] | 32) >= 'a' && (t.s[i] | 32) <= 'f'))))
+		i++;
+	if (!n || i < n)
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is no %s number",
+				   p->form->letter, what, quote(t).s,
+				   hex ? "hexadecimal" : "decimal");
+	if (!(hex ? num_hex : num_dec)(t.s, n, &v))
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: %s needs more than 64 bits",
+				   p->form->letter, what, quote(t).s);
+	if (p->paper && v > UINT32_MAX)
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: %s needs more than 32 bits, "
+				   "and no H: line says that this is not the paper's form",
+				   p->form->letter, what, quote(t).s);
+	*ret = v;
+	return ATW_OK;
+}
+
+static int name(struct parser *p, const char *what, struct text t, struct atw_blob *ret)
+{
+	char *to = p->names;
+
+	/* Runs have no names, and their parser no place for them. */
+	if (!to)
+		return atw_err_set(p->err, ATW_E_USAGE, "%c: %s: no room for names",
+				   p->form->letter, what);
+	if (equal(t, "NULL")) {
+		*ret = (struct atw_blob){ NULL, 0 };
+		return ATW_OK;
+	}
+	for (const char *s = t.s; s < t.end;) {
+		unsigned v = 0, n = 0;
+
+		if (*s != '\\' || p->paper) {
+			*to++ = *s++;
+			continue;
+		}
+		for (s++; n < 3 && s < t.end && *s >= '0' && *s <= '7'; n++)
+			v = v * 8 + (unsigned)(*s++ - '0');
+		if (n < 3 || v > 255)
+			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: in '%s' a backslash "
+					   "without three octal digits, up to 377",
+					   p->form->letter, what, quote(t).s);
+		*to++ = (char)v;
+	}
+	*ret = (struct atw_blob){ p->names, (size_t)(to - p->names) };
+	p->names = to;
+	return ATW_OK;
+}
+
+static int pair(struct parser *p, const char *what, struct text t, struct capture_pair *ret)
+{
+	struct text whole = t, a;
+	struct capture_pair v;
+	int r;
+
+	if (t.s == t.end || !memchr(t.s, ':', (size_t)(t.end - t.s)))
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is not A:B",
+				   p->form->letter, what, quote(whole).s);
+	a = take(&t, ':');
+	r = number(p, what, a, true, &v.a);
+	if (r == ATW_OK)
+		r = number(p, what, t, true, &v.b);
+	if (r == ATW_OK)
+		*ret = v;
+	return r;
+}
+
+static int bytes(struct parser *p, const char *what, struct text t,
+		 struct capture_bytes *ret)
+{
+	size_t n = (size_t)(t.end - t.s);
+	struct capture_bytes v = { .len = n / 2 };
+
+	if (n % 2 || n > 2 * CAPTURE_BUILD)
+		return atw_err_set(p->err, ATW_E_FORMAT,
+				   "%c: %s: %zu digits, not two for each of up to %d bytes",
+				   p->form->letter, what, n, CAPTURE_BUILD);
+	for (size_t i = 0; i < n; i += 2) {
+		uint64_t b;
+		int r = number(p, what, (struct text){ t.s + i, t.s + i + 2 }, true, &b);
+
+		if (r != ATW_OK)
+			return r;
+		v.b[i / 2] = (uint8_t)b;
+	}
+	*ret = v;
+	return ATW_OK;
+}
+
+static int word(struct parser *p, const char *what, struct text t,
+		const char *const *words, unsigned n, uint64_t *ret)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (equal(t, words[i])) {
+			*ret = i;
+			return ATW_OK;
+		}
+	return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is none that is known",
+			   p->form->letter, what, quote(t).s);
+}
+
+static int loads(struct parser *p, const char *what, struct text t, struct atw_blob *ret)
+{
+	struct atw_blob rest = { t.s, (size_t)(t.end - t.s) }, all = { p->names, rest.len };
+	struct capture_load load;
+	int r;
+
+	while ((r = capture_load(&rest, &load, p->err)) == ATW_OK)
+		;
+	if (r < 0)
+		return atw_err_wrap(p->err, "%c: %s", p->form->letter, what), r;
+	if (all.len)
+		memcpy(p->names, t.s, all.len);
+	p->names += all.len;
+	*ret = all;
+	return ATW_OK;
+}
+
+static int value(struct parser *p, const struct capture_field *f, struct text t, void *part)
+{
+	void *at = (char *)part + f->at;
+
+	switch (f->type) {
+	case CAPTURE_NAME:
+		return name(p, f->name, t, at);
+	case CAPTURE_PAIR:
+		return pair(p, f->name, t, at);
+	case CAPTURE_BYTES:
+		return bytes(p, f->name, t, at);
+	case CAPTURE_WORD:
+		return word(p, f->name, t, capture_states, CAPTURE_STATES, at);
+	case CAPTURE_USE:
+		return word(p, f->name, t, capture_uses, CAPTURE_USES, at);
+	case CAPTURE_LOADS:
+		return loads(p, f->name, t, at);
+	default:
+		return number(p, f->name, t, f->type != CAPTURE_DEC, at);
+	}
+}
+
+/* "key=value". What a later version may add is passed over. */
+static int keyed(struct parser *p, struct text t, void *part, uint32_t *has)
+{
+	struct text whole = t, key;
+
+	key = take(&t, '=');
+	if (key.s == key.end || key.end == whole.end)
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' behind %u fields is no "
+				   "KEY=VALUE", p->form->letter, quote(whole).s,
+				   p->form->fields);
+	for (unsigned i = p->form->fields; i < p->form->all; i++) {
+		const struct capture_field *f = &p->form->field[i];
+
+		if (!equal(key, f->name))
+			continue;
+		if (*has & f->has)
+			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s= twice",
+					   p->form->letter, f->name);
+		*has |= f->has;
+		return value(p, f, trim(t), part);
+	}
+	return ATW_OK;
+}
+
+/*
+ * Names of the paper's form are as they are. Of a task's, the numbers behind it
+ * say where it ends; an area's goes on to the end of the line.
+ */
+static struct text place(struct parser *p, unsigned i, struct text *t)
+{
+	struct text got = *t;
+
+	if (p->paper && p->form->letter == 'T' && i == 0) {
+		unsigned commas = p->form->fields - 1;
+		const char *e = t->end;
+
+		while (e > t->s && commas)
+			commas -= *--e == ',';
+		if (!commas) {
+			t->s = e + 1;
+			return trim((struct text){ got.s, e });
+		}
+	}
+	if (p->paper && p->form->letter == 'V' && i == p->form->fields - 1) {
+		t->s = t->end;
+		return trim(got);
+	}
+	return take(t, ',');
+}
+
+static int fields(struct parser *p, struct text t, void *part, uint32_t *has)
+{
+	uint32_t got = 0, lacks = 0;
+	bool more = true;
+	int r;
+
+	for (unsigned i = 0; i < p->form->fields; i++) {
+		const struct capture_field *f = &p->form->field[i];
+		struct text one;
+
+		if (!more)
+			return atw_err_set(p->err, ATW_E_FORMAT,
+					   "%c: %u fields, there must be %u",
+					   p->form->letter, i, p->form->fields);
+		one = place(p, i, &t);
+		/* A comma was taken, so another field follows, be it empty. */
+		more = t.s > one.end && t.s[-1] == ',';
+		if (f->has && !p->paper && equal(one, "-")) {
+			lacks |= f->has;
+			continue;
+		}
+		r = value(p, f, one, part);
+		if (r != ATW_OK)
+			return r;
+		got |= f->has;
+	}
+	/* Some fields are known together or not at all. */
+	if (got & lacks)
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '-' for some of the fields that "
+				   "are known together", p->form->letter);
+	while (more) {
+		struct text one = take(&t, ',');
+
+		more = t.s > one.end && t.s[-1] == ',';
+		if (p->paper)
+			return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' behind %u fields",
+					   p->form->letter, quote(one).s, p->form->fields);
+		r = keyed(p, one, part, &got);
+		if (r != ATW_OK)
+			return r;
+	}
+	*has = got;
+	return ATW_OK;
+}
+
+/* So many bytes in front are printable for sure: lines are long. */
+static size_t plain_bytes(const char *s, size_t len)
+{
+	const uint64_t ones = 0x0101010101010101;
+	size_t i = 0;
+
+	for (; i + 8 <= len; i += 8) {
+		uint64_t v = get_le64(s + i);
+
+		/* Below blank, above 0x7e: one carries into the top bit, or has it. */
+		if (((v - 0x20 * ones) | (v + ones) | v) & 0x80 * ones)
+			break;
+	}
+	return i;
+}
+
+int capture_parse(struct atw_blob line, bool paper, char *names,
+		  struct capture_record *ret, struct atw_err *err)
+{
+	struct text t = { line.data, (const char *)line.data + line.len };
+	struct parser p = { .paper = paper, .names = names, .err = err };
+	struct capture_record rec;
+	int r;
+
+	memset(&rec, 0, sizeof(rec));
+	for (const char *s = t.s + plain_bytes(line.data, line.len); s < t.end; s++)
+		if (!blank(*s) && ((uint8_t)*s < 0x20 || *s == 0x7f ||
+				   (!paper && (uint8_t)*s > 0x7f)))
+			return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0x%02x: no text",
+					   (size_t)(s - t.s) + 1, (unsigned)(uint8_t)*s);
+	if (line.len < 2 || t.s[1] != ':')
+		return atw_err_set(err, ATW_E_FORMAT, "'%s' does not begin with a letter "
+				   "and a colon", quote(t).s);
+	rec.letter = *t.s;
+	p.form = capture_form(rec.letter);
+	if (!p.form || (paper && !strchr("TVPM", rec.letter)))
+		return atw_err_set(err, ATW_E_FORMAT, "'%s' is no line of %s",
+				   quote((struct text){ t.s, t.s + 2 }).s,
+				   paper ? "the paper's form, and no H: line came first"
+					 : "version 1");
+	t.s += 2;
+	/* Runs are the same in both. */
+	if (rec.letter == 'M' || rec.letter == 'F') {
+		rec.m = (struct atw_blob){ t.s, (size_t)(t.end - t.s) };
+	} else {
+		r = fields(&p, t, &rec.h, &rec.has);
+		if (r != ATW_OK)
+			return r;
+	}
+	*ret = rec;
+	return ATW_OK;
+}
+
+/* "ADDRESS*PAGES=" in front of what the form has; one page without a number. */
+static int many(struct parser *p, struct text *t, const char *like, uint64_t *address,
+		uint64_t *pages)
+{
+	struct text whole = *t, first;
+	uint64_t n = 1;
+	bool star;
+	int r;
+
+	if (t->s == t->end || !memchr(t->s, '=', (size_t)(t->end - t->s)))
+		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' is not %s",
+				   p->form->letter, quote(whole).s, like);
+	first = take(t, '=');
+	star = !p->paper && first.s < first.end &&
+	       memchr(first.s, '*', (size_t)(first.end - first.s));
+	r = number(p, "address", star ? take(&first, '*') : first, true, address);
+	if (r == ATW_OK && star)
+		r = number(p, "pages", first, false, &n);
+	*pages = n;
+	return r;
+}
+
+int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
+		      struct atw_err *err)
+{
+	struct text t = { text.data, (const char *)text.data + text.len };
+	struct parser p = { .form = &capture_run_form, .paper = paper, .err = err };
+	struct capture_run run;
+	int r;
+
+	memset(&run, 0, sizeof(run));
+	t = trim(t);
+	r = many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages);
+	if (r == ATW_OK)
+		r = fields(&p, t, &run, &run.has);
+	if (r == ATW_OK)
+		*ret = run;
+	return r;
+}
+
+int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
+			 struct atw_err *err)
+{
+	struct text t = { text.data, (const char *)text.data + text.len };
+	struct parser p = { .form = &capture_frames_form, .err = err };
+	struct capture_frames run;
+	uint64_t use = 0;
+	uint32_t has;
+	int r;
+
+	t = trim(t);
+	r = many(&p, &t, "PA=USE", &run.pa, &run.pages);
+	if (r == ATW_OK)
+		r = fields(&p, t, &use, &has);
+	if (r != ATW_OK)
+		return r;
+	run.use = (enum capture_use)use;
+	*ret = run;
+	return ATW_OK;
+}

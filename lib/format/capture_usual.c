@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capture_usual.c - runs of pages as most of them are written, without looking around. */
+#include <string.h>
+
+#include "format/capture_fields.h"
+
+struct cursor {
+	const char *s, *end;
+};
+
+#define X 0xff
+static const uint8_t hex_digit[256] = {
+#define NONE16 X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X
+	NONE16, NONE16, NONE16,
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, X, X, X, X, X, X,
+	X, 10, 11, 12, 13, 14, 15, X, X, X, X, X, X, X, X, X, NONE16,
+	X, 10, 11, 12, 13, 14, 15, X, X, X, X, X, X, X, X, X, NONE16,
+	NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16,
+#undef NONE16
+};
+#undef X
+
+static bool hex(struct cursor *c, uint64_t *ret)
+{
+	const char *s = c->s, *max = c->end - s > 16 ? s + 16 : c->end;
+	uint64_t v = 0;
+
+	for (; s < max; s++) {
+		uint8_t d = hex_digit[(uint8_t)*s];
+
+		if (d > 15)
+			break;
+		v = v << 4 | d;
+	}
+	*ret = v;
+	max = c->s;
+	c->s = s;
+	return s > max;
+}
+
+/* 19 digits are less than 2^64. */
+static bool dec(struct cursor *c, uint64_t *ret)
+{
+	const char *s = c->s, *max = c->end - s > 19 ? s + 19 : c->end;
+	uint64_t v = 0;
+
+	for (; s < max; s++) {
+		unsigned d = (uint8_t)*s - (unsigned)'0';
+
+		if (d > 9)
+			break;
+		v = v * 10 + d;
+	}
+	*ret = v;
+	max = c->s;
+	c->s = s;
+	return s > max;
+}
+
+static bool one(struct cursor *c, char what)
+{
+	if (c->s == c->end || *c->s != what)
+		return false;
+	c->s++;
+	return true;
+}
+
+static bool comma(struct cursor *c)
+{
+	if (c->end - c->s < 2 || c->s[0] != ',' || c->s[1] != ' ')
+		return false;
+	c->s += 2;
+	return true;
+}
+
+static bool key(struct cursor *c, const char *name, size_t len)
+{
+	if ((size_t)(c->end - c->s) < len || memcmp(c->s, name, len))
+		return false;
+	c->s += len;
+	return true;
+}
+#define KEY(c, name) key(c, name "=", sizeof(name))
+
+/* "key=value" behind a comma; twice the same is for others to complain about. */
+static bool keyed(struct cursor *c, struct capture_run *run)
+{
+	uint32_t has = 0;
+	bool ok;
+
+	if (KEY(c, "refs")) {
+		has = CAPTURE_M_REFS;
+		ok = dec(c, &run->refs);
+	} else if (KEY(c, "order")) {
+		has = CAPTURE_M_ORDER;
+		ok = dec(c, &run->order);
+	} else if (KEY(c, "folio")) {
+		has = CAPTURE_M_FOLIO;
+		ok = dec(c, &run->folio);
+	} else if (KEY(c, "swap")) {
+		has = CAPTURE_M_SWAP;
+		ok = hex(c, &run->swap.a) && one(c, ':') && hex(c, &run->swap.b);
+	} else if (KEY(c, "map")) {
+		has = CAPTURE_M_MAP;
+		ok = hex(c, &run->map);
+	} else if (KEY(c, "raw")) {
+		has = CAPTURE_M_RAW;
+		ok = hex(c, &run->raw);
+	} else {
+		return false;
+	}
+	ok = ok && !(run->has & has);
+	run->has |= has;
+	return ok;
+}
+
+bool capture_parse_usual(struct atw_blob *text, struct capture_run *ret)
+{
+	struct cursor c = { text->data, (const char *)text->data + text->len };
+	struct capture_run run;
+
+	memset(&run, 0, sizeof(run));
+	run.pages = 1;
+	if (!one(&c, ' ') || !hex(&c, &run.va) || (one(&c, '*') && !dec(&c, &run.pages)) ||
+	    !one(&c, '=') || !hex(&c, &run.entry) || !comma(&c))
+		return false;
+	if (!one(&c, '-')) {
+		run.has = CAPTURE_M_COUNT;
+		if (!dec(&c, &run.count))
+			return false;
+	}
+	if (!comma(&c))
+		return false;
+	if (!one(&c, '-')) {
+		run.has |= CAPTURE_M_FLAGS;
+		if (!hex(&c, &run.flags))
+			return false;
+	}
+	while (comma(&c))
+		if (!keyed(&c, &run))
+			return false;
+	if (!one(&c, ' ') || !one(&c, '|'))
+		return false;
+	*ret = run;
+	*text = (struct atw_blob){ c.s, (size_t)(c.end - c.s) };
+	return true;
+}

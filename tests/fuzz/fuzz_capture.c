@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Captures. The first byte says in what pieces the rest is given to the reader:
+ * it must say the same as when it gets all at once, and what it reads must
+ * survive being written.
+ */
+#include "format/capture_fields.h"
+#include "fuzz.h"
+
+static struct capture_reader reader;
+
+static void add(uint64_t *digest, uint64_t v)
+{
+	*digest = (*digest ^ v) * 0x9e3779b97f4a7c15;
+}
+
+static void run_again(const struct capture_run *run)
+{
+	struct capture_run got;
+	char text[512];
+	size_t n = capture_write_run(run, text, sizeof(text));
+
+	FUZZ_CHECK(n > 3, "a run that has no text");
+	FUZZ_CHECK(capture_parse_run((struct atw_blob){ text, n - 1 }, false, &got, NULL) ==
+		   ATW_OK, "%.*s is no run", (int)n, text);
+	FUZZ_CHECK(!memcmp(run, &got, sizeof(got)), "%.*s is another run", (int)n, text);
+}
+
+static void frames_again(const struct capture_frames *run)
+{
+	struct capture_frames got;
+	char text[128];
+	size_t n = capture_write_frames(run, text, sizeof(text));
+
+	FUZZ_CHECK(n > 3, "frames that have no text");
+	FUZZ_CHECK(capture_parse_frames((struct atw_blob){ text, n - 1 }, &got, NULL) == ATW_OK &&
+		   got.pa == run->pa && got.pages == run->pages && got.use == run->use,
+		   "%.*s is another run", (int)n, text);
+}
+
+/* The quick way has the same limits and says the same, if it says anything. */
+static void usual(struct atw_blob m)
+{
+	struct capture_run quick, slow;
+	struct atw_blob rest = m;
+
+	if (!capture_parse_usual(&rest, &quick))
+		return;
+	FUZZ_CHECK(rest.len < m.len && ((const char *)rest.data)[-1] == '|', "no way ahead");
+	FUZZ_CHECK(capture_parse_run((struct atw_blob){ m.data, m.len - rest.len - 1 }, false,
+				     &slow, NULL) == ATW_OK &&
+		   !memcmp(&quick, &slow, sizeof(slow)),
+		   "%.*s is two runs", (int)(m.len - rest.len), (const char *)m.data);
+}
+
+/* Names of another text lie elsewhere, so texts are compared. */
+static void again(const struct capture_record *rec)
+{
+	static char text[CAPTURE_LINE], twice[CAPTURE_LINE], names[CAPTURE_LINE];
+	struct capture_record got;
+	size_t n = capture_write(rec, text, sizeof(text));
+
+	if (!n)
+		return;      /* escapes make the paper's names longer than a line */
+	FUZZ_CHECK(capture_parse((struct atw_blob){ text, n - 1 }, false, names, &got, NULL) ==
+		   ATW_OK, "%.*s is no line", (int)n, text);
+	FUZZ_CHECK(got.letter == rec->letter && got.has == rec->has, "another record");
+	FUZZ_CHECK(capture_write(&got, twice, sizeof(twice)) == n && !memcmp(text, twice, n),
+		   "%.*s is another line", (int)n, text);
+}
+
+/* What an M: record has. */
+static void runs(struct atw_blob m, uint64_t *digest)
+{
+	struct capture_run run;
+	struct atw_err err;
+	uint64_t last = 0;
+	bool any = false;
+	int r;
+
+	for (;;) {
+		size_t left = m.len;
+
+		usual(m);
+		r = capture_run(&reader, &m, &run, &err);
+		check_err(r, &err);
+		add(digest, (uint64_t)r);
+		if (r == ATW_END)
+			break;
+		FUZZ_CHECK(m.len < left, "no way ahead");
+		if (r != ATW_OK)
+			continue;
+		FUZZ_CHECK(run.pages && run.va >= reader.area_start &&
+			   run.va + (run.pages * reader.page - 1) <= reader.area_last,
+			   "a run outside of its area");
+		FUZZ_CHECK(!any || run.va > last, "runs out of order");
+		any = true;
+		last = run.va + (run.pages * reader.page - 1);
+		add(digest, run.va ^ run.pages << 1 ^ run.entry << 2);
+		run_again(&run);
+	}
+}
+
+/* What an F: record has. */
+static void frames(struct atw_blob f, uint64_t *digest)
+{
+	struct capture_frames run;
+	struct atw_err err;
+	int r;
+
+	for (;;) {
+		size_t left = f.len;
+
+		r = capture_frames_run(&reader, &f, &run, &err);
+		check_err(r, &err);
+		add(digest, (uint64_t)r);
+		if (r == ATW_END)
+			break;
+		FUZZ_CHECK(f.len < left, "no way ahead");
+		if (r != ATW_OK)
+			continue;
+		FUZZ_CHECK(run.pages && run.use < CAPTURE_USES &&
+			   run.pa + (run.pages * reader.page - 1) == reader.run_last &&
+			   !(reader.run_last >> CAPTURE_PA_BITS) &&
+			   (!reader.any_ram || reader.run_last < reader.ram_last + reader.page),
+			   "frames that are none");
+		add(digest, run.pa ^ run.pages << 1 ^ (uint64_t)run.use);
+		frames_again(&run);
+	}
+}
+
+/* Whoever believed the reader that these are loads finds nothing else. */
+static void loads(struct atw_blob text)
+{
+	struct capture_load load, got;
+	char one[CAPTURE_LOAD_TEXT];
+
+	while (text.len) {
+		struct atw_blob again = { one, 0 };
+
+		FUZZ_CHECK(capture_load(&text, &load, NULL) == ATW_OK, "no loads");
+		again.len = capture_write_load(&load, true, one, sizeof(one));
+		FUZZ_CHECK(capture_load(&again, &got, NULL) == ATW_OK &&
+			   !memcmp(&load, &got, sizeof(got)), "another load");
+	}
+}
+
+/* One record. */
+static void record(const struct capture_record *rec, uint64_t *digest)
+{
+	add(digest, (uint64_t)rec->letter);
+	add(digest, rec->has);
+	if (rec->letter == 'M')
+		runs(rec->m, digest);
+	else if (rec->letter == 'F')
+		frames(rec->f, digest);
+	else
+		again(rec);
+	if (rec->letter == 'U' && rec->has & CAPTURE_U_LOADS)
+		loads(rec->u.loads);
+	if (rec->letter == 'V')
+		FUZZ_CHECK(rec->v.start < rec->v.last && rec->v.resident <= rec->v.size,
+			   "an area that is none");
+	if (rec->letter == 'T') {
+		add(digest, touch(rec->t.name.data, rec->t.name.len));
+		add(digest, touch(rec->t.exe.data, rec->t.exe.len));
+	}
+}
+
+/* A piece, in memory of its own, so that the sanitizers see its end. */
+static size_t piece(const uint8_t *data, size_t len, bool last, uint64_t *digest)
+{
+	uint8_t *copy = malloc(len + !len);
+	struct capture_record rec;
+	size_t pos = 0, before;
+	struct atw_err err;
+	int r;
+
+	if (!copy)
+		abort();
+	if (len)
+		memcpy(copy, data, len);
+	do {
+		before = pos;
+		r = capture_next(&reader, (struct atw_blob){ copy, len }, last, &pos, &rec, &err);
+		check_err(r, &err);
+		FUZZ_CHECK(pos <= len && (pos > before || r == ATW_END), "no way ahead");
+		if (r != ATW_END)
+			add(digest, (uint64_t)r);
+		if (r == ATW_OK)
+			record(&rec, digest);
+	} while (r != ATW_END);
+	free(copy);
+	return pos;
+}
+
+static uint64_t read_all(struct input text, size_t step)
+{
+	size_t start = 0, end = 0;
+	uint64_t digest = 0;
+	struct atw_err err;
+	int r;
+
+	capture_init(&reader);
+	do {
+		end = text.len - end > step ? end + step : text.len;
+		start += piece(text.p + start, end - start, end == text.len, &digest);
+	} while (end < text.len);
+	FUZZ_CHECK(start == text.len, "%zu of %zu bytes were read", start, text.len);
+	r = capture_finish(&reader, &err);
+	check_err(r, &err);
+	add(&digest, (uint64_t)r);
+	return digest;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct input in = { data, len };
+	size_t step = take(&in, 1);
+
+	/* Pieces are few, for each is copied. */
+	step = (step + 1) * (1 + in.len / 256);
+	capture_probe((struct atw_blob){ in.p, in.len });
+	FUZZ_CHECK(read_all(in, step) == read_all(in, in.len + 1),
+		   "in pieces of %zu it is something else", step);
+	return 0;
+}
