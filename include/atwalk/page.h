@@ -41,6 +41,25 @@ ATW_API int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret,
  */
 ATW_API int atw_memmap_page(struct atw_memmap *m, uint64_t pfn,
 			    struct atw_page *ret, struct atw_err *err);
+/* What a frame is used for, without what it would cost to know more of it. */
+struct atw_page_kind {
+	uint64_t flags;          /* as in struct atw_page */
+	uint64_t same;           /* this is so of so many frames from it on, at least */
+	/*
+	 * Nobody has a reference, and it is in no free block: it waits in a list of
+	 * a CPU to be given out again. Such frames are free, but no flag says it.
+	 */
+	bool waits;
+	/* kmalloc()'s, and too large for a slab: what the kernel counts as Slab as well. */
+	bool kmalloc;
+};
+/*
+ * For all frames in ascending order, each question `same` frames behind the last:
+ * struct pages are read once, many together, and none is kept. On failure `same`
+ * alone is set, to the number of frames of which there is nothing to read.
+ */
+ATW_API int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_kind *ret,
+			    struct atw_err *err);
 /*
  * Tell it what processes map, before asking: frames from `pfn` on, `pages` of
  * them in one translation. No struct page says that it is the kernel's page of

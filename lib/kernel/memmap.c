@@ -416,3 +416,32 @@ uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 	return s ? s->first + ((pfn - w->first_pfn) &
 			       (((uint64_t)1 << w->shift) - 1)) * w->size : 0;
 }
+
+int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err)
+{
+	if (!w->ahead)
+		w->ahead = memmap_ahead_create(w->mem, w->size);
+	return w->ahead ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn)
+{
+	uint64_t at = memmap_address(m, w, pfn), section = (uint64_t)1 << w->shift;
+	uint64_t left = section - ((pfn - w->first_pfn) & (section - 1)), part;
+
+	if (!at && pfn < w->first_pfn)
+		return w->first_pfn - pfn;
+	/* Where a root is missing, so are all of its sections; files may claim any memory. */
+	if (!at && w->model == MEMMAP_EXTREME) {
+		uint64_t all = section * w->per_root, root = pfn / all, word;
+
+		if ((w->roots && root >= w->roots) || root >= ROOTS_MAX ||
+		    kmem_u64(m, w->base + root * 8, &word, NULL) < 0 || !word)
+			return all - pfn % all;
+	}
+	if (!at)
+		return left;
+	/* What begins in the same page of the kernel's memory is missing with it. */
+	part = (PART - at % PART + w->size - 1) / w->size;
+	return part < left ? part : left;
+}

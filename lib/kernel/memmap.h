@@ -33,7 +33,7 @@ struct memmap_section {
 
 struct memmap_where {
 	struct atw_source *mem;
-	struct memmap_ahead *ahead;      /* of a running machine; else NULL */
+	struct memmap_ahead *ahead;      /* of a running machine, or of all frames; else NULL */
 	enum memmap_model model;
 	uint64_t base;           /* FLAT: mem_map; else the array of roots */
 	uint64_t roots;          /* elements of that; 0: not known */
@@ -65,6 +65,10 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 /* The address its struct page has; 0: it has none. */
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/* Keep nothing of what is read from now on, as of a running machine. */
+int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err);
+/* The bytes of that one are not there: of how many frames from it on is that so? */
+uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 /* ---- what they say: page_flags.c ---- */
 
 enum page_types {
@@ -82,7 +86,7 @@ struct page_abi {
 	uint32_t flags2, order, dtor, entire, mapped, large_mapcount;
 	enum page_types types;
 	uint32_t type_base;      /* TYPES_BITS: what is set in every type */
-	uint32_t buddy, offline, table, slab, hugetlb;
+	uint32_t buddy, offline, table, slab, large_kmalloc, hugetlb;
 	uint32_t hugetlb_dtor;
 	uint64_t has_head, lru, reserved, hwpoison, idle, swapcache;
 	uint64_t slab_flag;      /* before it was a type */
@@ -148,12 +152,17 @@ struct atw_memmap {
 	/* Mapped or not: of the large folio that was looked at last (up to 6.1). */
 	uint64_t mapped_head;
 	bool mapped_known, mapped;
+	/* atw_memmap_kind(): what was asked last, and up to where was announced. */
+	uint64_t next, announced, batch;
 	/* CONFIG_NO_PAGE_MAPCOUNT: pages of large folios are not counted. */
 	enum { COUNTS_UNKNOWN, COUNTS_PAGES, COUNTS_AVERAGE } counts;
 };
 
 /* atw_memmap_page(); `err` may be NULL, which is faster where much is missing. */
 int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+		struct atw_err *err);
+/* atw_memmap_kind(); `inside`: it may be in the midst of a free block. */
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page_kind *ret,
 		struct atw_err *err);
 int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);
 /* The name of the cache a slab belongs to; leaves `ret` empty if unknown. */

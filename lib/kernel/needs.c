@@ -51,6 +51,8 @@ const char *needs_for_name(enum need_for f)
 		[FOR_MODULES] = "types of modules",
 		[FOR_CPUS] = "page tables of a CPU",
 		[FOR_CGROUPS] = "memory cgroups of pages",
+		[FOR_ABOUT] = "what tasks are, and have used",
+		[FOR_MACHINE] = "how much RAM there is, and where",
 	};
 
 	return f < FOR_COUNT ? names[f] : "";

@@ -28,6 +28,8 @@ enum need_for {
 	FOR_MODULES,             /* types that loaded modules describe */
 	FOR_CPUS,                /* what each CPU was using */
 	FOR_CGROUPS,             /* who pays for a page */
+	FOR_ABOUT,               /* what tasks are, and have used */
+	FOR_MACHINE,             /* how much RAM there is, and where */
 	FOR_COUNT
 };
 

@@ -78,6 +78,41 @@ int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 	return memmap_page(m, pfn, ret, err);
 }
 
+/*
+ * What follows a large block is likely to be one as well, and of that the first
+ * struct page is enough.
+ */
+enum { BATCH_MIN = 8, BATCH_MAX = 512 };
+
+static void announce(struct atw_memmap *m, uint64_t pfn)
+{
+	if (pfn < m->announced)
+		return;
+	m->batch = pfn != m->announced ? BATCH_MIN :
+		   m->batch < BATCH_MAX ? m->batch * 2 : BATCH_MAX;
+	for (uint64_t i = 0; i < m->batch; i++)
+		memmap_soon(m->kmem, &m->where, pfn + i);
+	m->announced = pfn + m->batch;
+}
+
+int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_kind *ret,
+		    struct atw_err *err)
+{
+	bool follows = pfn && pfn == m->next;
+	int r = follows ? ATW_OK : memmap_keep_nothing(&m->where, err);
+
+	if (r == ATW_OK) {
+		if (!follows)
+			m->announced = m->batch = 0;
+		announce(m, pfn);
+		r = memmap_kind(m, pfn, !follows, ret, err);
+	}
+	if (r < 0)
+		ret->same = r == ATW_E_MISSING ? memmap_missing(m->kmem, &m->where, pfn) : 1;
+	m->next = pfn + ret->same;
+	return r;
+}
+
 bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t *ret,
 		     uint64_t *same)
 {

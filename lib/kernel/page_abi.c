@@ -118,6 +118,7 @@ static void find_types(const struct atw_kernel *k, const struct needs *n,
 	a->type_base = a->buddy < 0x10000000 ? 0xf0000000 : 0x80000000;
 	a->slab = type_of(n, C_type_slab, 0);
 	a->slab_flag = flag(n, C_type_slab);
+	a->large_kmalloc = type_of(n, C_type_large_kmalloc, 0);
 	a->hugetlb = type_of(n, C_type_hugetlb,
 			     noted_type(k, "NUMBER(PAGE_HUGETLB_MAPCOUNT_VALUE)", top));
 	a->hugetlb_flag = flag(n, C_type_hugetlb);

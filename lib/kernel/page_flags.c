@@ -404,3 +404,46 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 		slab_cache_name(m, v.head, ret->cache);
 	return ATW_OK;
 }
+
+/*
+ * Free blocks and folios are as large as a power of two and lie at a multiple of
+ * it; folios that do not are gigantic ones, whose size is as true.
+ */
+static uint64_t rest_of(uint64_t first, unsigned order, uint64_t pfn)
+{
+	return first + ((uint64_t)1 << order) - pfn;
+}
+
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page_kind *ret,
+		struct atw_err *err)
+{
+	const struct page_abi *a = &m->abi;
+	struct view v = { 0 };
+	unsigned order = 0;
+	bool idle;
+	int r = look(m, pfn, &v, err);
+
+	/* Up to 6.9 flags speak of the page itself, and a tail has few. */
+	if (r == ATW_OK && v.tail)
+		r = look(m, v.head_pfn, &v, err);
+	if (r < 0)
+		return r;
+	*ret = (struct atw_page_kind){
+		.flags = page_kpf(m, &v, is_hugetlb(m, &v)), .same = 1,
+		.kmalloc = is_type(a, v.head, a->large_kmalloc),
+	};
+	idle = !v.large && !v.tail && !get_le32(v.page + a->refcount);
+	if ((is_type(a, v.page, a->buddy) || (idle && inside)) && in_free_block(m, &v, &order)) {
+		ret->flags |= kpf(KPF_BUDDY);
+		ret->same = rest_of(pfn & ~(((uint64_t)1 << order) - 1), order, pfn);
+	} else if (v.large) {
+		order = order_of(m, &v);
+		if ((uint64_t)1 << (order & 63) <= FOLIO_MAX && order < 64 &&
+		    pfn - v.head_pfn < (uint64_t)1 << order)
+			ret->same = rest_of(v.head_pfn, order, pfn);
+	} else {
+		ret->waits = idle && !has_type(a, v.page) && !(v.own & a->reserved) &&
+			     !word(v.page, a->mapping);
+	}
+	return ATW_OK;
+}

@@ -19,6 +19,30 @@ void counts_deinit(struct counts *c)
 	*c = (struct counts){ 0 };
 }
 
+enum {
+	LINE = 64,               /* of the cache */
+	PIECE = 16,              /* what malloc(3) itself keeps of each piece */
+};
+
+/* `n` times `size` is a multiple of a line. */
+static void *take(struct counts *c, size_t n, size_t size)
+{
+	uint64_t bytes = (uint64_t)n * size + PIECE;
+	void *p = c->most && c->most - c->bytes < bytes ? NULL : aligned_alloc(LINE, n * size);
+
+	if (!p)
+		return NULL;
+	memset(p, 0, n * size);
+	c->bytes += bytes;
+	return p;
+}
+
+static void give_back(struct counts *c, void *p, size_t n, size_t size)
+{
+	c->bytes -= p ? (uint64_t)n * size + PIECE : 0;
+	free(p);
+}
+
 static size_t first_slot(const struct counts *c, uint64_t nr)
 {
 	return (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slots - 1);
@@ -40,27 +64,31 @@ static bool grow(struct counts *c)
 {
 	struct counts old = *c;
 	size_t slots = c->slots ? c->slots * 2 : 512;
-	struct counts_chunk *v = aligned_alloc(sizeof(*v), slots * sizeof(*v));
+	struct counts_chunk *v = take(c, slots, sizeof(*v));
 
 	if (!v)
 		return false;
-	memset(v, 0, slots * sizeof(*v));
 	c->chunk = v;
 	c->slots = slots;
 	c->last = 0;
 	for (size_t i = 0; i < old.slots; i++)
 		if (old.chunk[i].nr)
 			c->chunk[find(c, old.chunk[i].nr)] = old.chunk[i];
-	free(old.chunk);
+	give_back(c, old.chunk, old.slots, sizeof(*v));
 	return true;
 }
 
 static struct counts_chunk *find_or_add(struct counts *c, uint64_t nr)
 {
-	if (3 * c->n >= 2 * c->slots && !grow(c))
+	if (!c->slots && !grow(c))
 		return NULL;
 	c->last = find(c, nr);
 	if (!c->chunk[c->last].nr) {
+		if (3 * (c->n + 1) > 2 * c->slots) {
+			if (!grow(c))
+				return NULL;
+			c->last = find(c, nr);
+		}
 		c->chunk[c->last].nr = nr;
 		c->n++;
 	}
@@ -89,7 +117,7 @@ static bool grow_large(struct counts *c)
 	struct counts old = *c;
 	size_t slots = c->large_slots ? c->large_slots * 2 : 512;
 
-	c->large = calloc(slots, sizeof(*c->large));
+	c->large = take(c, slots, sizeof(*c->large));
 	if (!c->large) {
 		c->large = old.large;
 		return false;
@@ -98,7 +126,7 @@ static bool grow_large(struct counts *c)
 	for (size_t i = 0; i < old.large_slots; i++)
 		if (old.large[i].key)
 			*find_large(c, old.large[i].key) = old.large[i];
-	free(old.large);
+	give_back(c, old.large, old.large_slots, sizeof(*old.large));
 	return true;
 }
 

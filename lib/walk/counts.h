@@ -37,10 +37,12 @@ struct counts {
 	struct counts_large *large;      /* another one */
 	size_t nlarge, large_slots;
 	uint64_t orders;                 /* that there are, a bit each */
+	uint64_t bytes;                  /* that all of this takes, about */
+	uint64_t most;                   /* that it may take; 0: as many as there are */
 };
 
 void counts_deinit(struct counts *c);
-/* `pages` frames from pfn on are mapped once more. false: no memory. */
+/* `pages` frames from pfn on are mapped once more. false: no memory, or no more. */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
 uint64_t counts_get(struct counts *c, uint64_t pfn);
 /* That frame will be asked for, or counted, after a few others: only a hint. */

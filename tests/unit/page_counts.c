@@ -78,3 +78,29 @@ TEST(large_ones_cost_as_much_as_small_ones)
 	CHECK(c.large_slots <= 4 * MANY && c.slots <= 512);
 	counts_deinit(&c);
 }
+
+/* A chunk is a slot of 64 bytes, and two thirds of them may be in use. */
+TEST(no_more_memory_than_it_may_take)
+{
+	enum { TABLE = 512 * 64 + 16, TWICE = 1024 * 64 + 16, FULL = 341, TWICE_FULL = 682 };
+	struct counts c = { .most = TABLE + TWICE };
+
+	for (uint64_t i = 0; i < FULL; i++)
+		CHECK(counts_add(&c, i * COUNTS_CHUNK, 1));
+	CHECK_EQ(c.bytes, TABLE);
+	/* While it grows there are two tables. */
+	CHECK(counts_add(&c, FULL * COUNTS_CHUNK, 1));
+	CHECK_EQ(c.bytes, TWICE);
+	for (uint64_t i = FULL + 1; i < TWICE_FULL; i++)
+		CHECK(counts_add(&c, i * COUNTS_CHUNK, 1));
+	CHECK(!counts_add(&c, 1 << 20, 1));
+	CHECK_EQ(c.bytes, TWICE);
+	/* What is counted stays so; more of it costs nothing. */
+	CHECK(counts_add(&c, 0, 50));
+	CHECK_EQ(counts_get(&c, 0), 2);
+	CHECK_EQ(counts_get(&c, 49), 1);
+	CHECK_EQ(counts_get(&c, (TWICE_FULL - 1) * COUNTS_CHUNK), 1);
+	CHECK_EQ(counts_get(&c, 1 << 20), 0);
+	counts_deinit(&c);
+	CHECK_EQ(c.bytes, 0);
+}

@@ -5,6 +5,7 @@
 #include "kernel/kpf.h"
 #include "kernel/memmap.h"
 #include "kernel_memory.h"
+#include "provider/walk_ram.h"
 #include "test.h"
 
 /* mem_map lies at PAGES; where members are is as in real kernels. */
@@ -83,6 +84,7 @@ static void layout(struct kmemory *k, enum generation g)
 		constant(&k->n, C_type_table, 0xf2);
 		constant(&k->n, C_type_hugetlb, 0xf4);
 		constant(&k->n, C_type_slab, 0xf5);
+		constant(&k->n, C_type_large_kmalloc, 0xf8);
 		k->n.size[S_page_snapshot] = 64;
 	}
 }
@@ -353,6 +355,7 @@ TEST(sections)
 		"SIZE(mem_section)=16\nOFFSET(mem_section.section_mem_map)=8\n"
 		"NUMBER(SECTION_SIZE_BITS)=19\n";
 	struct atw_err err = { 0 };
+	struct atw_page_kind k;
 	struct atw_page p;
 	struct fixture f;
 
@@ -369,10 +372,127 @@ TEST(sections)
 	CHECK_EQ(atw_memmap_page(f.m, 256, &p, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_memmap_page(f.m, 128 * 256, &p, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_memmap_page(f.m, UINT64_MAX, &p, &err), ATW_E_MISSING);
+	/* Nor are there any where a section is not, or a root. */
+	CHECK_EQ(atw_memmap_kind(f.m, 2, &k, NULL), ATW_E_MISSING);
+	CHECK_EQ(k.same, 126);
+	CHECK_EQ(atw_memmap_kind(f.m, 128 * 256 + 5, &k, NULL), ATW_E_MISSING);
+	CHECK_EQ(k.same, 128 * 256 - 5);
+	CHECK_EQ(atw_memmap_kind(f.m, UINT64_MAX - 1, &k, NULL), ATW_E_MISSING);
+	CHECK_EQ(k.same, 2);
 	/* Without the flag there is none, whatever the pointer. */
 	kput64(f.mem, 0x310 + 8, (KBASE + PAGES - 128 * SIZE) | 0xd);
 	look_again(&f);
 	CHECK_EQ(atw_memmap_page(f.m, 130, &p, &err), ATW_E_MISSING);
+	stop(&f);
+}
+
+/* All frames in order, as a look at all RAM goes through them. */
+TEST(kinds)
+{
+	for (unsigned g = 0; g < GENERATIONS; g++) {
+		const struct { uint64_t pfn, same, flags; bool waits; } want[] = {
+			{ 0, 1, 0, false }, { 1, 1, 0, true }, { 2, 1, 0, false }, { 3, 1, 0, false },
+			{ 4, 4, kpf(KPF_BUDDY), false },
+			{ 8, 8, ANON_PAGE | kpf(KPF_THP) | kpf(KPF_COMPOUND_HEAD), false },
+			{ 16, 1, kpf(KPF_RESERVED), false }, { 17, 1, kpf(KPF_OFFLINE), false },
+			{ 18, 1, 0, false },
+		};
+		struct atw_page_kind k = { 0 };
+		struct fixture f;
+
+		CHECK(start(&f, g));
+		for (uint64_t i = 0; i < COUNT; i++)
+			put(&f, i, PRIVATE, 0, 8);
+		put(&f, 1, REFCOUNT, 0, 4);
+		put(&f, 3, REFCOUNT, 0, 4);
+		put(&f, 3, MAPPING, KBASE, 8);   /* somebody's */
+		for (uint64_t i = 4; i < 8; i++)
+			put(&f, i, REFCOUNT, 0, 4);
+		put(&f, 4, MAPCOUNT, g == FOLIOS_612 ? 0xf0000000 : ~0x80u, 4);
+		put(&f, 4, PRIVATE, 2, 8);
+		compound(&f, 8, 3, ANON_BITS);
+		if (f.m->abi.rmappable)
+			put(&f, 9, FLAGS, 3 | 1u << SECOND, 8);
+		put(&f, 8, MAPPING, KBASE | 1, 8);
+		put(&f, 9, 20, 0, 4);
+		put(&f, 9, 16, g == FOLIOS_612 ? 0 : g == PAGES_510 ? 0x301 : 0, 4);
+		for (uint64_t i = 9; i < 16; i++)
+			put(&f, i, REFCOUNT, 0, 4);
+		put(&f, 16, FLAGS, 1u << RESERVED, 8);
+		put(&f, 16, REFCOUNT, 0, 4);
+		put(&f, 17, MAPCOUNT, g == FOLIOS_612 ? 0xf1000000 : ~0x100u, 4);
+		put(&f, 17, REFCOUNT, 0, 4);
+		look_again(&f);
+		for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+			CHECK_EQ(atw_memmap_kind(f.m, want[i].pfn, &k, NULL), ATW_OK);
+			CHECK_EQ(k.flags, want[i].flags);
+			CHECK_EQ(k.same, want[i].same);
+			CHECK_EQ(k.waits, want[i].waits);
+		}
+		/* In the midst of either, it is what its beginning is. */
+		CHECK_EQ(atw_memmap_kind(f.m, 6, &k, NULL), ATW_OK);
+		CHECK_EQ(k.flags, kpf(KPF_BUDDY));
+		CHECK_EQ(k.same, 2);
+		CHECK_EQ(atw_memmap_kind(f.m, 11, &k, NULL), ATW_OK);
+		CHECK_EQ(k.flags, want[5].flags);
+		CHECK_EQ(k.same, 5);
+		/* mem_map ends with the memory of this test: the rest of a page, then on. */
+		CHECK_EQ(atw_memmap_kind(f.m, 100000, &k, NULL), ATW_E_MISSING);
+		CHECK_EQ(k.same, 32);
+		stop(&f);
+	}
+}
+
+struct told {
+	struct capture_frames run[8];
+	size_t n;
+};
+
+static int tell(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	struct told *t = arg;
+
+	(void)err;
+	if (t->n == 8)
+		return 42;
+	t->run[t->n++] = *run;
+	return ATW_OK;
+}
+
+/* What is not there is unknown, and never free. */
+TEST(all_frames_by_use)
+{
+	static const struct capture_frames want[] = {
+		{ 0x1000, 3, CAPTURE_KERNEL }, { 0x4000, 5, CAPTURE_FREE },
+		{ 0x9000, 2, CAPTURE_KERNEL }, { 0xb000, 1, CAPTURE_UNKNOWN },
+		{ 0xc000, 4, CAPTURE_SLAB },
+		{ 0x10000, 944, CAPTURE_KERNEL }, { 0x3c0000, 1000, CAPTURE_UNKNOWN },
+	};
+	struct told t = { .n = 0 };
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	/* Of the memory of this test the rest may be struct pages as well. */
+	for (uint64_t i = COUNT; i < 960; i++)
+		plain(&f, i);
+	put(&f, 4, MAPCOUNT, 0xf0000000, 4);
+	put(&f, 4, PRIVATE, 2, 8);
+	for (uint64_t i = 4; i < 9; i++)
+		put(&f, i, REFCOUNT, 0, 4);      /* the last one waits in a list */
+	put(&f, 11, HEAD, 1, 8);                 /* a tail of nothing */
+	compound(&f, 12, 2, 0);
+	put(&f, 13, FLAGS, 2, 8);
+	put(&f, 12, MAPCOUNT, 0xf8000000, 4);    /* kmalloc()'s */
+	look_again(&f);
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, tell, &t, NULL), ATW_OK);
+	CHECK_EQ(t.n, 7);
+	for (size_t i = 0; i < t.n; i++) {
+		CHECK_EQ(t.run[i].pa, want[i].pa);
+		CHECK_EQ(t.run[i].pages, want[i].pages);
+		CHECK_EQ(t.run[i].use, want[i].use);
+	}
+	t.n = 8;
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, tell, &t, NULL), 42);
 	stop(&f);
 }
 
@@ -402,6 +522,15 @@ TEST(random_bytes)
 				atw_memmap_mapped(f.m, pfn, seed >> 62 ? 1 : 512);
 				r = atw_memmap_page(f.m, pfn, &p, NULL);
 				CHECK(r == ATW_OK ? p.pfn == pfn : r == ATW_E_DAMAGED);
+			}
+			look_again(&f);
+			for (uint64_t pfn = 0; pfn < COUNT;) {
+				struct atw_page_kind kind = { 0 };
+				int r = atw_memmap_kind(f.m, pfn, &kind, NULL);
+
+				CHECK(r == ATW_OK || r == ATW_E_DAMAGED);
+				CHECK(kind.same && kind.same <= (uint64_t)1 << 22);
+				pfn += kind.same;
 			}
 		}
 		stop(&f);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * about.h - what a task is besides its memory: whose it is, since when, what it has
+ * used. As a T: line of a capture tells it, whoever knows.
+ */
+#ifndef PROCESS_ABOUT_H
+#define PROCESS_ABOUT_H
+
+#include <atwalk/process.h>
+
+#include "format/capture.h"
+
+enum {
+	ABOUT_TICKS = 100,       /* of a second: USER_HZ, on all machines we know */
+	ABOUT_NAME = 4200,       /* bytes of a path, with its end */
+};
+
+struct task_about {
+	struct capture_task t;   /* its texts lie behind it */
+	uint32_t has;            /* CAPTURE_T_... */
+	char name[17], cgroup[ABOUT_NAME], exe[ABOUT_NAME];
+};
+
+/* Out of the kernel's structures. What these do not tell is not known. */
+void about_task(struct atw_kernel *k, const struct atw_task *t, struct task_about *ret);
+/* Of `t` a text of its own: `len` bytes at most. */
+void about_text(struct atw_blob *t, char *buf, size_t len);
+
+#endif
