@@ -20,9 +20,11 @@
 #include "extract/pages.h"
 #include "extract/tables.h"
 #include "kernel/kernel.h"
+#include "kernel/ram.h"
 #include "kernel/root_task.h"
 #include "kernel/search.h"
 #include "kernel/vmfile.h"
+#include "process/about.h"
 #include "process/spaces.h"
 #include "process/thp.h"
 
@@ -149,6 +151,7 @@ static void facts(struct extract *x)
 	struct atw_region region;
 	struct atw_swap swap;
 	struct atw_node node;
+	struct extents ram;
 	struct atw_cpu used;
 	uint32_t count;
 	uint64_t offset;
@@ -185,6 +188,25 @@ static void facts(struct extract *x)
 		;
 	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
 		atw_swap_device(x->k, i, &swap, NULL);
+	kernel_ram_pages(x->k, &offset, NULL);
+	if (kernel_ram(x->k, &ram, NULL) == ATW_OK)
+		extents_deinit(&ram);
+}
+
+/* What a capture tells of tasks besides their memory. */
+static void about(struct extract *x)
+{
+	_auto_free struct task_about *a = malloc(sizeof(*a));
+	struct atw_tasks *tasks;
+	struct atw_task t;
+	int r;
+
+	if (!a || atw_tasks_open(x->k, &tasks, NULL) < 0)
+		return;
+	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT)
+		if (r == ATW_OK && t.leader)
+			about_task(x->k, &t, a);
+	atw_tasks_close(tasks);
 }
 
 /* ---- address spaces ---- */
@@ -252,6 +274,7 @@ static int processes(struct extract *x, struct atw_err *err)
 		fault(x, &why);
 		return ATW_OK;
 	}
+	about(x);
 	x->st.bad_tasks = x->spaces.bad_tasks;
 	x->st.bad_spaces = x->spaces.bad_spaces;
 	if (x->spaces.first.status)

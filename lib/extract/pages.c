@@ -123,10 +123,23 @@ static void add_all(struct pages *p, uint64_t pfn, uint64_t pages)
 	}
 }
 
+/* A page that nobody may touch is there all the same, and its frame in use. */
+static void add_absent(struct pages *p, const struct atw_soft_abi *abi,
+		       const struct atw_space *sp, const struct atw_seen *s, uint64_t pages)
+{
+	struct atw_soft_word soft = atw_soft_decode_at(abi, &sp->paging, s->va, s->level,
+						       s->path[s->depth - 1].word);
+
+	if (soft.what == ATW_SOFT_PROTNONE)
+		add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
+}
+
 static int add_space(struct pages *p, const struct atw_space *sp)
 {
+	const struct atw_soft_abi abi = atw_kernel_soft_abi(p->k, &sp->paging);
 	const struct atw_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = ATW_WALK_FOLD,
+		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
+		.flags = ATW_WALK_FOLD | ATW_WALK_SOFT,
 	};
 	unsigned shift = sp->paging.page_shift;
 	const struct atw_seen *s;
@@ -138,6 +151,8 @@ static int add_space(struct pages *p, const struct atw_space *sp)
 	while (atw_walk_next(w, &s, NULL) == ATW_OK) {
 		uint64_t pages = (s->count ? s->size / s->count : 0) >> shift;
 
+		if (s->kind == ATW_ABSENT && !s->loss && !s->repeat_of)
+			add_absent(p, &abi, sp, s, pages);
 		if (s->kind != ATW_LEAF || s->loss || s->repeat_of)
 			continue;
 		for (uint32_t i = 0; i < s->count; i++) {

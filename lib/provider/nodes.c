@@ -52,17 +52,35 @@ static bool one_node(struct sys_nodes *n, const char *path, uint32_t node)
 	return good;
 }
 
-static void read_blocks(const char *root, struct sys_nodes *n)
+uint64_t sys_block_bytes(const char *root)
 {
 	char path[512], text[32];
+	uint64_t bytes;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/memory/block_size_bytes", root);
+	return live_file_text(path, text, sizeof(text)) &&
+	       num_hex(text, strlen(text), &bytes) ? bytes : 0;
+}
+
+bool sys_block_is_offline(const char *root, uint64_t i)
+{
+	char path[512], text[32];
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/memory/memory%" PRIu64 "/state",
+		 root, i);
+	return live_file_text(path, text, sizeof(text)) && !strcmp(text, "offline");
+}
+
+static void read_blocks(const char *root, struct sys_nodes *n)
+{
+	char path[512];
 	struct dirent *e;
 	uint64_t node;
 	bool good = true;
 	DIR *d;
 
-	snprintf(path, sizeof(path), "%s/sys/devices/system/memory/block_size_bytes", root);
-	if (!live_file_text(path, text, sizeof(text)) ||
-	    !num_hex(text, strlen(text), &n->block) || !n->block)
+	n->block = sys_block_bytes(root);
+	if (!n->block)
 		return;
 	snprintf(path, sizeof(path), "%s/sys/devices/system/node", root);
 	d = opendir(path);

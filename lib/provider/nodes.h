@@ -23,4 +23,9 @@ void sys_nodes_deinit(struct sys_nodes *n);
 /* Of memory at this address; with one node, that it is memory is for others to know. */
 bool sys_nodes_find(const struct sys_nodes *n, uint64_t pa, uint32_t *ret);
 
+/* Bytes of a block; 0: nobody tells. */
+uint64_t sys_block_bytes(const char *root);
+/* Was block number `i` taken out of use? Of one that nobody knows, no. */
+bool sys_block_is_offline(const char *root, uint64_t i);
+
 #endif

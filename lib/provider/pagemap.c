@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "format/procmaps.h"
 #include "provider/proc.h"
+#include "provider/share.h"
 
 /* ---- tasks ---- */
 
@@ -29,6 +30,7 @@ static int add_task(struct pagemap *m, uint32_t pid, const struct proc_stat *st,
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	t->pid = pid;
 	t->start = st->start;
+	t->mm = m->p.ntasks;
 	memcpy(t->name, st->name, sizeof(t->name));
 	return ATW_OK;
 }
@@ -51,6 +53,24 @@ static int one_task(struct pagemap *m, struct atw_err *err)
 			proc_hint(err);
 	}
 	return r < 0 ? r : add_task(m, pid, &st, err);
+}
+
+/* The numbers of tasks are from 1 on, and so are those of what they have. */
+static int mark_shared(struct provider *p, struct atw_err *err)
+{
+	_auto_free uint32_t *pid = calloc(p->ntasks + 1, sizeof(*pid));
+	_auto_free size_t *first = calloc(p->ntasks + 1, sizeof(*first));
+	int r = pid && first ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+
+	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++)
+		pid[i] = p->task[i].pid;
+	if (r == ATW_OK)
+		r = share_find(pid, p->ntasks, first, err);
+	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
+		p->task[i].mm = first[i] + 1;
+		p->task[i].shared = first[i] != i;
+	}
+	return r;
 }
 
 static int pagemap_tasks(struct provider *p, struct atw_err *err)
@@ -82,7 +102,7 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 		snprintf(what, sizeof(what), "%zu of %zu processes", denied, denied + p->ntasks);
 		provider_cannot(p, what, &why);
 	}
-	return r;
+	return r == ATW_OK ? mark_shared(p, err) : r;
 }
 
 static int pagemap_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
@@ -119,6 +139,7 @@ void pagemap_leave(struct pagemap *m)
 	buf_deinit(&m->maps);
 	m->maps = (struct buf){ 0 };
 	m->nareas = m->maps_at = 0;
+	m->heap = 0;
 }
 
 /* What is listed of it is what it has now. */
@@ -156,6 +177,8 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_er
 			(uint8_t)((a.read ? ATW_UR : 0) | (a.write ? ATW_UW : 0) |
 				  (a.exec ? ATW_UX : 0)), is_device(a.name),
 		};
+		if (a.name.len == 6 && !memcmp(a.name.data, "[heap]", 6))
+			m->heap = a.end;
 	}
 	/* One that has ended in between has no areas, or no such file any more. */
 	if (r == ATW_E_MISSING)
@@ -240,7 +263,7 @@ static int count_one(struct pagemap *m, struct atw_err *err)
 				counts_soon(&m->p.counts, r->pa[i + COUNTS_SOON] >> m->p.page_shift);
 			if (!counts_add(&m->p.counts, r->pa[i] >> m->p.page_shift,
 					r->slot >> m->p.page_shift))
-				return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+				return ATW_E_LIMIT;
 		}
 	}
 	return rc == ATW_E_NOMEM ? rc : ATW_OK;
@@ -251,17 +274,26 @@ static int pagemap_count(struct provider *p, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free uint32_t *pid = NULL;
+	_auto_free size_t *first = NULL;
 	size_t n = 0;
 	int r = m->hidden ? ATW_END : proc_pids(&pid, &n, err);
 
 	if (r != ATW_OK)
 		return r < 0 ? r : ATW_OK;
-	for (size_t i = 0; i < n && r == ATW_OK; i++)
-		if (pagemap_enter(m, pid[i], 0, NULL) == ATW_OK)
-			r = count_one(m, err);
+	first = calloc(n + 1, sizeof(*first));
+	if (!first)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	r = share_find(pid, n, first, err);
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		provider_counting(p, i, n);
+		if (first[i] != i)
+			continue;
+		r = pagemap_enter(m, pid[i], 0, err);
+		r = r == ATW_OK ? count_one(m, err) : r == ATW_E_NOMEM ? r : ATW_OK;
+	}
 	pagemap_leave(m);
 	p->counted = r == ATW_OK;
-	return r;
+	return r == ATW_E_LIMIT ? provider_leave_counts(p, err) : r;
 }
 
 /* The kernel does not list what is being taken off, and that is no fault. */
@@ -271,6 +303,57 @@ static int pagemap_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 	(void)p;
 	(void)err;
 	return proc_swap(type, ret) == ATW_OK ? ATW_OK : ATW_E_UNSUPPORTED;
+}
+
+/* ---- besides memory ---- */
+
+static int pagemap_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	(void)p;
+	return about_host(to, err);
+}
+
+static int pagemap_others(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	struct pagemap *m = pagemap_of(p);
+	_auto_free struct task_about *a = malloc(sizeof(*a));
+	_auto_free uint32_t *pid = NULL;
+	size_t n;
+	int r = m->o.only ? ATW_END : proc_pids(&pid, &n, err);
+
+	if (!a)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (r != ATW_OK)
+		return r < 0 ? r : ATW_OK;
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		struct proc_stat st = { 0 };
+
+		if (proc_stat(pid[i], &st, NULL) < 0 || !st.kernel ||
+		    about_proc(pid[i], 0, a, NULL) < 0)
+			continue;
+		r = about_tell(to, a, err);
+	}
+	return r;
+}
+
+/* Another one may have its number by now. */
+static int pagemap_about(struct provider *p, size_t task, struct task_about *ret,
+			 struct atw_err *err)
+{
+	struct pagemap *m = pagemap_of(p);
+	const struct page_task *t = &p->task[task];
+	int r = about_proc(t->pid, m->pid == t->pid ? m->heap : 0, ret, err);
+
+	if (r == ATW_E_MISSING || (r == ATW_OK && t->start && ret->t.start != t->start))
+		return ATW_END;
+	if (r == ATW_OK)
+		ret->t.mm = t->mm;
+	return r;
+}
+
+static int pagemap_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
+{
+	return about_proc_file(pagemap_of(p)->pid, a, ret);
 }
 
 /* ---- all of it ---- */
@@ -297,8 +380,13 @@ static const struct provider_ops pagemap_ops = {
 	.pages_next = pagemap_runs_next,
 	.pages_close = pagemap_runs_end,
 	.facts = pagemap_facts,
+	.frames = pagemap_ram_frames,
 	.count = pagemap_count,
 	.swap = pagemap_swap,
+	.machine = pagemap_machine,
+	.others = pagemap_others,
+	.about = pagemap_about,
+	.file = pagemap_file,
 	.close = pagemap_close,
 };
 
@@ -313,6 +401,7 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 	m->pmd = m->page * (m->page / 8);
 	m->p = (struct provider){
 		.ops = &pagemap_ops, .flags = &pagemap_flags, .cannot = cannot, .arg = arg,
+		.way = "pagemap", .area_rights = true, .running = true,
 		.page_shift = (unsigned)__builtin_ctzll(m->page), .user_last = INT64_MAX,
 	};
 	m->o = *o;

@@ -36,6 +36,7 @@ struct pagemap {
 	struct sys_nodes nodes;
 	struct extents ram;
 	bool ram_tried;
+	uint64_t blocks;                 /* bytes of those that memory is taken into use by */
 	uint64_t page, pmd;              /* bytes */
 
 	/* The process that is being read. */
@@ -43,6 +44,7 @@ struct pagemap {
 	int fd;
 	struct buf maps;
 	size_t maps_at;                  /* next line for areas_next() */
+	uint64_t heap;                   /* where [heap] ends; 0: there is none */
 	struct area *area;
 	size_t nareas, areas_cap;
 	struct large_live large;
@@ -107,8 +109,16 @@ void pagemap_runs_end(struct provider *p);
 /* Which files there are to ask, and what p.lacks is said to be missing. */
 void pagemap_frames_open(struct pagemap *m);
 void pagemap_frames_close(struct pagemap *m);
+/* A word of /proc/kpageflags without what it says and does not mean. */
+uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t word);
 /* The op `facts`. */
 int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err);
+
+/* ---- pagemap_ram.c: all frames there are ---- */
+
+/* The op `frames`. */
+int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
+		       provider_frames_fn *tell, void *arg, struct atw_err *err);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "kernel/kpf.h"
 #include "provider/proc.h"
+#include "provider/use.h"
 
 static const char *const frame_files[KFILES] = {
 	"/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
@@ -66,12 +67,6 @@ void pagemap_frames_close(struct pagemap *m)
 
 /* ---- facts ---- */
 
-/* Frames of these types are mapped by nobody; where types lie, others have the mapping. */
-static uint64_t types(void)
-{
-	return kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
-}
-
 static bool is_ram(struct pagemap *m, uint64_t pfn)
 {
 	if (!m->ram_tried) {
@@ -87,7 +82,7 @@ static bool is_ram(struct pagemap *m, uint64_t pfn)
  */
 static bool is_once(const struct pagemap *m, size_t i)
 {
-	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | types();
+	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | frame_types();
 
 	return m->word[i] & PAGEMAP_EXCLUSIVE &&
 	       (m->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
@@ -147,10 +142,9 @@ static int load_facts(struct pagemap *m, struct atw_err *err)
 	return r;
 }
 
-/* Bits that the kernel's file says without meaning them. */
-static uint64_t true_flags(const struct pagemap *m, uint64_t u)
+uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
 {
-	if (u & types())
+	if (u & frame_types())
 		u &= ~(kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_MMAP));
 	/* A page that only one may write was not merged. */
 	if (m->ksm_broken && (m->ksm_none || u & kpf(KPF_OWNER_2) || !(u & kpf(KPF_ANON))))
@@ -203,7 +197,7 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		return ATW_E_MISSING;
 	if (m->file[KFLAGS] >= 0) {
 		ret->have |= FACT_FLAGS;
-		ret->page.flags = true_flags(m, f[KFLAGS]);
+		ret->page.flags = pagemap_true_flags(m, f[KFLAGS]);
 		if (f[KFLAGS] & kpf(KPF_COMPOUND_HEAD) || !(f[KFLAGS] & compound)) {
 			ret->have |= FACT_HEAD;
 			ret->page.head = pfn;

@@ -249,10 +249,11 @@ static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t e
 		return give_absent(m, ret, m->base + pagemap_there(m, i, stop) * m->page);
 	*r = (struct page_run){
 		.va = m->at, .slot = m->page, .flags = flags_of(word),
-		.have = RUN_FLAGS | RUN_RIGHTS, .rights = a->rights,
+		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP, .rights = a->rights,
+		.map = (uint16_t)(word >> 55),
 	};
 	if (!(word & PAGEMAP_PRESENT)) {
-		r->have = RUN_FLAGS;
+		r->have = RUN_FLAGS | RUN_MAP;
 		r->count = 1;
 		soft_run(m, r, word);
 		for (n = i + 1; r->state == PAGE_GUARD && n < stop && m->word[n] == word; n++)

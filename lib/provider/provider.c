@@ -2,10 +2,11 @@
 /* provider.c - what all providers share. */
 #include "provider/provider.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "kernel/kpf.h"
+#include "provider/use.h"
 
 struct page_task *provider_add_task(struct provider *p)
 {
@@ -22,6 +23,20 @@ void provider_cannot(struct provider *p, const char *what, const struct atw_err 
 {
 	if (p->cannot)
 		p->cannot(p->arg, what, err);
+}
+
+int provider_leave_counts(struct provider *p, struct atw_err *err)
+{
+	struct atw_err why;
+
+	if (!p->counts.most)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	atw_err_set(&why, ATW_E_LIMIT,
+		    "to count how often each frame is mapped takes more than the %" PRIu64 " bytes of memory that it may take",
+		    p->counts.most);
+	counts_deinit(&p->counts);
+	provider_cannot(p, "refs", &why);
+	return ATW_OK;
 }
 
 enum page_state provider_soft_state(enum atw_soft what)
@@ -48,10 +63,6 @@ void provider_close(struct provider *p)
 
 bool provider_is_stale(const struct frame_facts *f)
 {
-	/* What no process can map. */
-	const uint64_t others = kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) |
-				kpf(KPF_PGTABLE);
-
-	return (f->have & FACT_FLAGS && f->page.flags & others) ||
+	return (f->have & FACT_FLAGS && f->page.flags & frame_types()) ||
 	       (f->have & FACT_REFS && !f->page.refcount);
 }

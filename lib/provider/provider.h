@@ -11,6 +11,8 @@
 #include <atwalk/page.h>
 #include <atwalk/process.h>
 
+#include "format/capture.h"
+#include "provider/about.h"
 #include "source/pace.h"
 #include "walk/counts.h"
 
@@ -27,12 +29,14 @@ struct page_task {
 	uint32_t pid;
 	char name[17];
 	uint64_t start;          /* when it began, for the provider; 0: not known */
+	uint64_t mm;             /* those with the same share their memory */
 	bool shared;             /* its address space is one of those before it */
 };
 
 enum run_has {
 	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4, RUN_SWAP = 8,
 	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and not told what */
+	RUN_MAP = 32, RUN_USED = 64,
 };
 
 /*
@@ -50,8 +54,10 @@ struct page_run {
 	uint8_t state;           /* enum page_state */
 	uint8_t level;
 	uint8_t rights;          /* ATW_UR ... */
+	bool accessed, dirty;    /* RUN_USED: read, written, as the CPU noted */
 	uint8_t swap_type;       /* PAGE_SWAP */
 	uint64_t swap_offset;    /* likewise, of the first slot: pages */
+	uint16_t map;            /* bits 55 to 63 of its word in /proc/PID/pagemap */
 	bool guess;              /* the state depends on how the kernel was built */
 	atw_pa table;            /* of those without a table: where it would lie */
 	const uint64_t *pa;      /* where each slot leads; NULL: nowhere, or the
@@ -70,6 +76,10 @@ struct frame_facts {
 	struct atw_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
 };
+
+/* What it answers, if not ATW_OK, ends the telling and is its result. */
+typedef int provider_frames_fn(void *arg, const struct capture_frames *run,
+			       struct atw_err *err);
 
 struct large_may;
 struct provider;
@@ -117,11 +127,36 @@ struct provider_ops {
 	int (*facts)(struct provider *p, const struct page_run *r, uint32_t i,
 		     uint64_t off, uint64_t mapped, struct frame_facts *ret,
 		     struct atw_err *err);
-	/* Count in p->counts how often all tasks map each frame. */
+	/*
+	 * What the frames are used for that lie in first..last as a whole, which is
+	 * RAM: runs, in ascending order, and CAPTURE_UNKNOWN where nothing says it.
+	 * A listing that is under way has to be opened anew.
+	 */
+	int (*frames)(struct provider *p, uint64_t first, uint64_t last,
+		      provider_frames_fn *tell, void *arg, struct atw_err *err);
+	/*
+	 * Count in p->counts how often all tasks map each frame. Where that would
+	 * take more than p->counts.most, nothing is counted, and p->cannot is told.
+	 */
 	int (*count)(struct provider *p, struct atw_err *err);
 	/* ATW_E_UNSUPPORTED: no device has a name here. */
 	int (*swap)(struct provider *p, unsigned type, struct atw_swap *ret,
 		    struct atw_err *err);
+	/*
+	 * Of the machine, a sentence each: H: R: S: lines of a capture. How and when
+	 * it was asked is for the caller to say.
+	 */
+	int (*machine)(struct provider *p, const struct about_to *to, struct atw_err *err);
+	/* T: lines of tasks without memory: threads of the kernel, those that end. */
+	int (*others)(struct provider *p, const struct about_to *to, struct atw_err *err);
+	/* Of a task whose areas are open; ATW_END: it has ended. */
+	int (*about)(struct provider *p, size_t task, struct task_about *ret,
+		     struct atw_err *err);
+	/*
+	 * The beginning of the file that the area maps which areas_next() gave last.
+	 * ATW_E_MISSING: it cannot be read; ATW_E_FORMAT: it is no program.
+	 */
+	int (*file)(struct provider *p, const struct atw_area *a, struct elfunit *ret);
 	void (*close)(struct provider *p);
 };
 
@@ -132,6 +167,10 @@ struct provider {
 	unsigned page_shift;
 	uint64_t user_last;      /* end of what processes have, but for odd areas */
 	const struct atw_names *flags;   /* of runs; NULL: the paging mode's */
+	const char *way;         /* how it is read: "pagemap", "kcore", ..., "kdump" */
+	bool used;               /* what is present has RUN_USED */
+	bool area_rights;        /* rights of runs are those of their areas */
+	bool running;            /* it changes while it is read */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
 	struct counts counts;
@@ -145,11 +184,21 @@ struct provider {
 	bool each;               /* every page of a large one will be asked for */
 	provider_cannot_fn *cannot;
 	void *arg;
+	/* While it counts: so many of the address spaces are done. NULL: nobody looks. */
+	void (*counting)(void *arg, uint64_t done, uint64_t all);
+	void *counting_arg;
 };
 
 /* For providers: one more task, zeroed; NULL: no memory. */
 struct page_task *provider_add_task(struct provider *p);
 void provider_cannot(struct provider *p, const char *what, const struct atw_err *err);
+static inline void provider_counting(const struct provider *p, uint64_t done, uint64_t all)
+{
+	if (p->counting)
+		p->counting(p->counting_arg, done, all);
+}
+/* For `count`, where there is no memory for it: ATW_OK if it may be left out. */
+int provider_leave_counts(struct provider *p, struct atw_err *err);
 enum page_state provider_soft_state(enum atw_soft what);
 /*
  * Of a running kernel: has the frame been given back, or to others, since the

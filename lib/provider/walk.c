@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "provider/large_live.h"
 #include "provider/provider.h"
+#include "provider/walk_ram.h"
+#include "source/live_host.h"
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
 enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
@@ -37,6 +39,7 @@ struct walk_provider {
 	struct large_live live;
 	struct thp_settings thp;         /* of no running system */
 	bool thp_tried;
+	uint64_t accessed, dirty, marks; /* flags of runs that say so */
 
 	/* The listing under way. */
 	const struct atw_space *sp;
@@ -66,6 +69,7 @@ static int add_task(struct walk_provider *w, const struct atw_task *t, struct at
 	if (!k)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	k->pid = t->tgid;
+	k->mm = t->mm;
 	memcpy(k->name, t->name, sizeof(k->name));
 	return ATW_OK;
 }
@@ -265,6 +269,14 @@ static int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint
 	return atw_walk_open(w->sp, &wo, &w->walk, err);
 }
 
+/* Was it used, and written to? */
+static void note_used(const struct walk_provider *w, struct page_run *r)
+{
+	r->have |= w->p.used ? RUN_USED : 0;
+	r->accessed = r->flags & w->accessed;
+	r->dirty = r->flags & w->dirty || (r->flags & w->marks && r->rights & ATW_UW);
+}
+
 static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
 {
 	r->state = PAGE_PRESENT;
@@ -273,6 +285,7 @@ static void leaves(struct walk_provider *w, const struct atw_seen *s, struct pag
 	/* Leaves of one piece agree in all but where they point. */
 	r->flags = atw_entry_flags(&w->sp->paging, s->level, ATW_LEAF,
 				   s->path[s->depth - 1].word);
+	note_used(w, r);
 	if (w->p.areas_only)
 		return;
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -391,6 +404,16 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 	return ATW_OK;
 }
 
+static int walk_frames(struct provider *p, uint64_t first, uint64_t last,
+		       provider_frames_fn *tell, void *arg, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
+
+	return r < 0 ? r : walk_ram_frames(w->memmap, p->page_shift, first, last, tell, arg,
+					   err);
+}
+
 static bool count_piece(struct walk_provider *w, const struct atw_space *sp,
 			const struct atw_seen *s)
 {
@@ -427,6 +450,7 @@ static int walk_count(struct provider *p, struct atw_err *err)
 		struct atw_walk *walk;
 		int r;
 
+		provider_counting(p, i, p->ntasks);
 		if (p->task[i].shared)
 			continue;
 		r = atw_walk_open(sp, &wo, &walk, err);
@@ -434,8 +458,8 @@ static int walk_count(struct provider *p, struct atw_err *err)
 			return r;
 		while ((r = atw_walk_next(walk, &s, err)) == ATW_OK)
 			if (!count_piece(w, sp, s)) {
-				r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
-				break;
+				atw_walk_close(walk);
+				return provider_leave_counts(p, err);
 			}
 		atw_walk_close(walk);
 		/* A listing says so where it gets there. */
@@ -450,6 +474,45 @@ static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 		     struct atw_err *err)
 {
 	return atw_swap_device(of(p)->o.kernel, type, ret, err);
+}
+
+/* ---- besides memory ---- */
+
+/* Of a running machine, what it says of itself. */
+static int walk_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+
+	return w->running ? about_host(to, err) : about_kernel(w->o.kernel, to, err);
+}
+
+static int walk_others(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	return of(p)->o.mm ? ATW_OK : about_others(of(p)->o.kernel, to, err);
+}
+
+static int walk_about(struct provider *p, size_t task, struct task_about *ret,
+		      struct atw_err *err)
+{
+	struct walk_provider *w = of(p);
+
+	(void)err;
+	about_task(w->o.kernel, &w->space[task].task, ret);
+	ret->t.pid = p->task[task].pid;
+	ret->t.mm = p->task[task].mm;
+	/* What was read after its end is of others. */
+	return atw_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
+}
+
+/* Numbers of tasks are those of outside, and so must ours be then. */
+static int walk_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
+{
+	struct walk_provider *w = of(p);
+	int r = about_memory(&w->space[w->areas_of].mm.space, a, ret);
+
+	if (r != ATW_E_MISSING || !w->running || !live_first_pid_namespace())
+		return r;
+	return about_proc_file(p->task[w->areas_of].pid, a, ret);
 }
 
 /* ---- all of it ---- */
@@ -477,10 +540,40 @@ static const struct provider_ops walk_ops = {
 	.pages_next = walk_pages_next,
 	.pages_close = walk_pages_close,
 	.facts = walk_facts,
+	.frames = walk_frames,
 	.count = walk_count,
 	.swap = walk_swap,
+	.machine = walk_machine,
+	.others = walk_others,
+	.about = walk_about,
+	.file = walk_file,
 	.close = walk_close,
 };
+
+/* The flags of that name, by number. */
+static uint64_t flags_called(const struct atw_paging *pg, const char *name)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < 64 && pg->flags[i].letter; i++)
+		if (!strcmp(pg->flags[i].name, name))
+			bits |= (uint64_t)1 << i;
+	return bits;
+}
+
+/*
+ * Where a mode has no such flag, a page that may be written and has `dbm` was
+ * written to, and Linux keeps the rest in a software bit, PTE_DIRTY.
+ */
+static void find_used(struct walk_provider *w, const struct atw_paging *pg)
+{
+	w->accessed = flags_called(pg, "accessed") | flags_called(pg, "af");
+	w->dirty = flags_called(pg, "dirty");
+	w->marks = flags_called(pg, "dbm");
+	if (w->marks)
+		w->dirty |= flags_called(pg, "sw55");
+	w->p.used = w->accessed && w->dirty;
+}
 
 /* User space; with two roots, all that the lower one answers for. */
 static uint64_t user_last(const struct atw_paging *pg)
@@ -509,7 +602,9 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 		.user_last = user_last(pg), .cannot = cannot, .arg = arg,
 	};
 	w->o = *o;
-	w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
+	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
+	find_used(w, pg);
+	w->p.way = about_way(atw_kernel_space(o->kernel)->mem);
 	*ret = &w->p;
 	return ATW_OK;
 }

@@ -38,6 +38,7 @@ TEST(blocks_of_memory)
 
 	CHECK(mkdtemp(root));
 	CHECK(!sys_nodes_read(root, &n));
+	CHECK_EQ(sys_block_bytes(root), 0);
 	CHECK(!sys_nodes_find(&n, 0, &id));
 	sys_nodes_deinit(&n);
 	folder("node/node0/memory0");
@@ -63,6 +64,14 @@ TEST(blocks_of_memory)
 	CHECK(!sys_nodes_find(&n, UINT64_MAX, &id));
 	CHECK(!n.one);
 	sys_nodes_deinit(&n);
+	CHECK_EQ(sys_block_bytes(root), 0x8000000);
+	folder("memory/memory5");
+	folder("memory/memory6");
+	put("memory/memory5/state", "online");
+	put("memory/memory6/state", "offline");
+	CHECK(!sys_block_is_offline(root, 5));
+	CHECK(sys_block_is_offline(root, 6));
+	CHECK(!sys_block_is_offline(root, 7));
 	/* Where there is but one, no block need say so. */
 	put("node/online", "3");
 	put("memory/block_size_bytes", "0");

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * about.h - what providers share to tell of tasks, files and the machine: lines of
+ * a capture that are no memory of anybody.
+ */
+#ifndef PROVIDER_ABOUT_H
+#define PROVIDER_ABOUT_H
+
+#include <atwalk/page.h>
+
+#include "format/elfunit.h"
+#include "process/about.h"
+#include "source/extents.h"
+
+/* Who is told; what fails ends it. */
+struct about_to {
+	int (*tell)(void *arg, const struct capture_record *rec, struct atw_err *err);
+	void *arg;
+};
+
+/* An H: line. */
+int about_say(const struct about_to *to, struct atw_err *err, const char *key,
+	      const char *fmt, ...) ATW_PRINTF(4, 5);
+/* Of a task nothing but this is known. */
+void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_t mm);
+/* The T: line of a task. */
+int about_tell(const struct about_to *to, const struct task_about *a, struct atw_err *err);
+/*
+ * R: lines, cut where another NUMA node begins. `node`: that of memory at `pa`, and
+ * in *last up to where; false: not known up to there.
+ */
+int about_ram(const struct about_to *to, const struct extents *x,
+	      bool (*node)(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last), void *arg,
+	      struct atw_err *err);
+/* S: lines. `swap`: the device of a type; less than ATW_OK: there is none. */
+int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
+	       struct atw_swap *ret), void *arg, struct atw_err *err);
+
+/* ---- about_host.c: the machine this runs on ---- */
+
+int about_host(const struct about_to *to, struct atw_err *err);
+
+/* ---- about_proc.c: as /proc has it ---- */
+
+/*
+ * Pure: the text of /proc/PID/stat. What it shows only to those that may trace the
+ * process is not known if it is not shown. ATW_E_FORMAT: not such a line.
+ */
+int about_stat(struct atw_blob text, struct task_about *ret);
+/* Pure: of /proc/PID/cgroup, the group whose memory it is. */
+bool about_cgroup(struct atw_blob text, char *buf, size_t len);
+/* `heap`: where its heap ends; 0: it has none yet. ATW_E_MISSING: it has ended. */
+int about_proc(uint32_t pid, uint64_t heap, struct task_about *ret, struct atw_err *err);
+/*
+ * The beginning of the file that an area of a process maps. ATW_E_MISSING: it cannot
+ * be read; ATW_E_FORMAT: it is no program.
+ */
+int about_proc_file(uint32_t pid, const struct atw_area *a, struct elfunit *ret);
+
+/* ---- about_kernel.c: as the kernel's structures have it ---- */
+
+int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
+/* T: lines of tasks without memory of their own. */
+int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
+/* What memory is read by: "kcore" or "bpf"; of a dump its format. */
+const char *about_way(struct atw_source *s);
+/* The same of the page that the area begins with, where it is the file's first. */
+int about_memory(const struct atw_space *sp, const struct atw_area *a, struct elfunit *ret);
+
+#endif

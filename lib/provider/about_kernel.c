@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* about_kernel.c - what the kernel's own memory tells of the machine and of files. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "kernel/ram.h"
+#include "provider/about.h"
+
+enum { HEAD = 4096, NODES = 1024 };
+
+/* Nodes may lie in each other's spans: then nobody knows. */
+static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
+{
+	struct atw_kernel *k = arg;
+	unsigned shift = atw_kernel_space(k)->paging.page_shift, found = 0;
+	struct atw_node n;
+
+	for (size_t i = 0; i < NODES && atw_kernel_node(k, i, &n, NULL) == ATW_OK; i++) {
+		uint64_t first = n.first << shift, end;
+
+		if (__builtin_add_overflow(n.first, n.pages, &end) || end > UINT64_MAX >> shift)
+			end = UINT64_MAX;
+		else
+			end <<= shift;
+		if (pa >= first && pa < end) {
+			*ret = n.id;
+			found++;
+		}
+		if (first > pa && first - 1 < *last)
+			*last = first - 1;
+		if (end > pa && end - 1 < *last)
+			*last = end - 1;
+	}
+	return found == 1;
+}
+
+static int swap_of(void *arg, unsigned type, struct atw_swap *ret)
+{
+	return atw_swap_device(arg, type, ret, NULL);
+}
+
+static int fact(const struct about_to *to, struct atw_source *s, const char *key,
+		struct atw_err *err)
+{
+	struct atw_blob b;
+
+	return atw_fact(s, key, &b) != ATW_OK ? ATW_OK
+		: about_say(to, err, key, "%.*s", (int)(b.len < 255 ? b.len : 255),
+			    (const char *)b.data);
+}
+
+static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+{
+	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(k);
+	unsigned shift = atw_kernel_space(k)->paging.page_shift;
+	uint64_t n;
+	int r = ATW_OK;
+
+	/* When it crashed; 0 before that. */
+	if (vi && atw_vmcoreinfo_u64(vi, "CRASHTIME", &n) == ATW_OK && n)
+		r = about_say(to, err, "begun", "%" PRIu64 ".0", n);
+	if (r == ATW_OK && atw_fact_u64(atw_kernel_space(k)->mem, "cpus", &n) == ATW_OK)
+		r = about_say(to, err, "cpus", "%" PRIu64, n);
+	if (r == ATW_OK)
+		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
+	if (r == ATW_OK && kernel_ram_pages(k, &n, NULL) == ATW_OK && n <= UINT64_MAX >> shift)
+		r = about_say(to, err, "MemTotal", "%" PRIu64, (n << shift) / 1024);
+	return r;
+}
+
+int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+{
+	const char *release = atw_kernel_release(k);
+	struct atw_source *mem = atw_kernel_space(k)->mem;
+	struct extents x = { 0 };
+	int r = fact(to, mem, "machine", err);
+
+	if (r == ATW_OK && release)
+		r = about_say(to, err, "release", "%s", release);
+	else if (r == ATW_OK)
+		r = fact(to, mem, "release", err);
+	if (r == ATW_OK)
+		r = numbers(k, to, err);
+	if (r == ATW_OK && kernel_ram(k, &x, NULL) == ATW_OK) {
+		r = about_ram(to, &x, node_of, k, err);
+		extents_deinit(&x);
+	}
+	return r == ATW_OK ? about_swap(to, swap_of, k, err) : r;
+}
+
+int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+{
+	_auto_free struct task_about *a = malloc(sizeof(*a));
+	struct atw_tasks *tasks;
+	struct atw_task t;
+	int r = a ? atw_tasks_open(k, &tasks, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+
+	if (r < 0)
+		return r;
+	/* What cannot be read has been told with those that have memory. */
+	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT) {
+		if (r < 0 || !t.leader || (t.mm && !t.kernel))
+			continue;
+		about_task(k, &t, a);
+		a->t.mm = 0;
+		r = about_tell(to, a, err);
+		if (r < 0)
+			break;
+	}
+	atw_tasks_close(tasks);
+	return r < 0 && r != ATW_E_LIMIT ? r : ATW_OK;
+}
+
+const char *about_way(struct atw_source *s)
+{
+	static const char *const live[] = { "kcore", "bpf" };
+	struct atw_blob way;
+
+	for (unsigned i = 0; i < 2 && atw_fact(s, "way", &way) == ATW_OK; i++)
+		if (way.len == strlen(live[i]) && !memcmp(way.data, live[i], way.len))
+			return live[i];
+	while (s->below)
+		s = s->below;
+	return s->ops->name;
+}
+
+int about_memory(const struct atw_space *sp, const struct atw_area *a, struct elfunit *ret)
+{
+	uint8_t head[HEAD];
+	struct atw_seen s;
+	ssize_t n;
+
+	if (a->offset || a->end.u - a->start.u < HEAD)
+		return ATW_E_MISSING;
+	if (atw_translate(sp, a->start, &s, NULL) < 0 || s.kind != ATW_LEAF || s.loss)
+		return ATW_E_MISSING;
+	/* A large page may begin before it. */
+	n = atw_read(sp->mem, ATW_PA(s.pa.u + (a->start.u - s.va.u)), head, sizeof(head), NULL);
+	if (n <= 0)
+		return ATW_E_MISSING;
+	return elfunit_parse((struct atw_blob){ head, (size_t)n }, ret) < 0 ? ATW_E_FORMAT : ATW_OK;
+}

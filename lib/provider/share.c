@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * share.c - kcmp(2) says of two processes whether they have one address space, and
+ * else which of the two comes first, in an order of its own. Who has the same memory
+ * has its stack and its code at the same address: only those are compared.
+ */
+#include "provider/share.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "provider/about.h"
+#include "source/live_file.h"
+
+enum { KCMP_VM = 1 };            /* linux/kcmp.h */
+enum order { SAME, BEFORE, BEHIND };
+
+struct one {
+	uint64_t stack, code;        /* 0: nobody told */
+	size_t i;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static void look(uint32_t pid, struct task_about *about, struct one *ret)
+{
+	char path[48], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	if (!live_file_text(path, text, sizeof(text)) ||
+	    about_stat((struct atw_blob){ text, strlen(text) }, about) < 0 ||
+	    !(about->has & CAPTURE_T_STACK))
+		return;
+	ret->stack = about->t.stack;
+	ret->code = about->t.code.a;
+}
+
+/*
+ * `found`: those of one place that differ, in kcmp's order. Where does one belong?
+ * Less than 0: it cannot be compared.
+ */
+static long place(const uint32_t *pid, const size_t *found, size_t n, size_t one, bool *same)
+{
+	size_t low = 0, high = n;
+
+	*same = false;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		long order = syscall(SYS_kcmp, pid[one], pid[found[mid]], KCMP_VM, 0, 0);
+
+		if (order < 0 || order > BEHIND)
+			return -1;
+		if (order == SAME) {
+			*same = true;
+			return (long)mid;
+		}
+		if (order == BEFORE)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return (long)low;
+}
+
+static void group(const uint32_t *pid, const struct one *v, size_t n, size_t *found, size_t *ret)
+{
+	size_t have = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool same;
+		long at = place(pid, found, have, v[i].i, &same);
+
+		if (at < 0)
+			continue;
+		if (same) {
+			ret[v[i].i] = found[at];
+			continue;
+		}
+		memmove(found + at + 1, found + at, (have - (size_t)at) * sizeof(*found));
+		found[at] = v[i].i;
+		have++;
+	}
+}
+
+int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err)
+{
+	_auto_free struct task_about *about = malloc(sizeof(*about));
+	_auto_free struct one *v = calloc(n + 1, sizeof(*v));
+	_auto_free size_t *found = calloc(n + 1, sizeof(*found));
+	size_t end;
+
+	if (!about || !v || !found)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = v[i].i = i;
+		look(pid[i], about, &v[i]);
+	}
+	qsort(v, n, sizeof(*v), by_place);
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && v[end].stack == v[i].stack &&
+		     v[end].code == v[i].code; end++)
+			;
+		if (v[i].stack && end > i + 1)
+			group(pid, v + i, end - i, found, ret);
+	}
+	return ATW_OK;
+}
