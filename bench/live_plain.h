@@ -117,13 +117,13 @@ static inline struct answer read_pagemap(const struct looked_at *l, size_t piece
 	return a;
 }
 
-static struct answer pagemap_pieces(void *arg) { return read_pagemap(arg, PIECE); }
-static struct answer pagemap_words(void *arg) { return read_pagemap(arg, 1); }
+static inline struct answer pagemap_pieces(void *arg) { return read_pagemap(arg, PIECE); }
+static inline struct answer pagemap_words(void *arg) { return read_pagemap(arg, 1); }
 
 /* ---- as others do it, with flags and counts ---- */
 
 /* ptexplore: each word of each area, each word of each frame. */
-static struct answer like_ptexplore(void *arg)
+static inline struct answer like_ptexplore(void *arg)
 {
 	const struct looked_at *l = arg;
 	struct answer a = { 0 };
@@ -144,7 +144,7 @@ static struct answer like_ptexplore(void *arg)
 }
 
 /* page-types -p: words by 64K of them, then each word of each frame. */
-static struct answer like_page_types(void *arg)
+static inline struct answer like_page_types(void *arg)
 {
 	const struct looked_at *l = arg;
 	struct answer a = { 0 };
@@ -244,7 +244,7 @@ static inline bool read_pieces(int fd, const struct piece *p, size_t n, void *bu
 }
 
 /* The words of the plan; what is in them is nobody's business. */
-static struct answer bare(void *arg)
+static inline struct answer bare(void *arg)
 {
 	const struct looked_at *l = arg;
 	const struct plan *p = &l->plan;
@@ -256,7 +256,7 @@ static struct answer bare(void *arg)
 }
 
 /* No count is asked for: whoever wants flags through /proc cannot do with less. */
-static struct answer bare_flags(void *arg)
+static inline struct answer bare_flags(void *arg)
 {
 	const struct looked_at *l = arg;
 	const struct plan *p = &l->plan;

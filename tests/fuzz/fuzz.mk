@@ -47,7 +47,8 @@ $(O)/tests/fuzz/mkseeds: tests/fuzz/mkseeds.c $(LIB_INT) $(O)/flags
 # Headers are few: any of them rebuilds every target.
 $(FUZZ_REPLAY) $(O)/tests/fuzz/mkseeds: $(wildcard tests/fuzz/*.h)
 
-$(O)/fuzz/seeds/made: tests/fuzz/seeds $(O)/tests/fuzz/mkseeds $(O)/tests/tools/redump
+$(O)/fuzz/seeds/made: tests/fuzz/seeds $(O)/tests/fuzz/mkseeds $(O)/tests/tools/redump \
+  $(O)/tests/tools/mkcapture
 	$(call say,SEEDS,$(@D))rm -rf $(@D) && tests/fuzz/seeds $(O) $(@D) && touch $@
 
 fuzz: $(O)/fuzz/seeds/made $(if $(FUZZ_CAN),$(FUZZ_ONLY:%=$(O)/fuzz/%))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* random.h - the same numbers on every machine (splitmix64). */
-#ifndef BENCH_RANDOM_H
-#define BENCH_RANDOM_H
+#ifndef TESTS_RANDOM_H
+#define TESTS_RANDOM_H
 
 #include <stdint.h>
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * census.h - who uses physical memory: from whoever tells it to the analyses.
+ *
+ *	teller                           stream           reader of it
+ *	collect.c  a provider    \                     /  write.c   a capture's text
+ *	read.c     a capture      -> census_sink ->   <   model.c -> events -> reports
+ *
+ * The stream is what atwalk-capture(5) has, record by record, so that a live
+ * system, a dump and a capture of either are one thing to all who look at it. It
+ * is seen once and never kept: a terabyte of memory is 100 million runs.
+ */
+#ifndef CENSUS_CENSUS_H
+#define CENSUS_CENSUS_H
+
+#include <atwalk/record.h>
+
+#include "format/capture.h"
+
+struct provider;
+
+/* ---- the stream ---- */
+
+/*
+ * Records in the order of a capture: H: R: S: before all others, but for H: lines
+ * that are known when all is told; U: before the first V: of it, and once more if
+ * more is known of it later; T:, then V: P: and runs of each area; then F:, E:. L:
+ * lines stand where it was met, but never between a V: and its runs. Texts are the
+ * teller's, until the call returns. What fails ends the stream.
+ */
+struct census_sink {
+	int (*record)(void *arg, const struct capture_record *rec, struct atw_err *err);
+	/* Of the area before; M: and F: come as runs, never as records. */
+	int (*run)(void *arg, const struct capture_run *run, struct atw_err *err);
+	int (*frames)(void *arg, const struct capture_frames *run, struct atw_err *err);
+	void *arg;
+};
+
+/* ---- the tellers ---- */
+
+struct census_read_opts {
+	/*
+	 * A line or run that is wrong, by file and line, or that the file is cut off;
+	 * what is whole is told all the same. Of very many only the first and how
+	 * many are told. NULL: the first is a failure.
+	 */
+	void (*damaged)(void *arg, const struct atw_err *err);
+	void *arg;
+};
+/*
+ * read.c: a capture's text, from a file or a pipe ("-"), packed by zstd or not.
+ * ATW_E_FORMAT: it is none.
+ */
+int census_read(const char *path, const struct census_read_opts *o,
+		const struct census_sink *to, struct atw_err *err);
+
+struct census_collect_opts {
+	bool frames;             /* all frames of RAM, too: F: */
+	bool no_areas;           /* tasks alone: no V: P: M: */
+	bool no_tasks;           /* nor any of these */
+	bool refs;               /* count mappings first; or the kernel's counts alone */
+	bool raw;                /* entries as they are, and all flags of pages: those that
+	                          * come and go break runs */
+	uint32_t pid;            /* this process alone; 0: all */
+	uint64_t area_runs;      /* held at once: longer areas are told in parts; 0: 65536 */
+	/* How far it is, in steps of about the same size. NULL: nobody looks. */
+	void (*progress)(void *arg, uint64_t done, uint64_t all);
+	void *arg;
+};
+/* collect.c: what a provider knows. */
+int census_collect(struct provider *p, const struct census_collect_opts *o,
+		   const struct census_sink *to, struct atw_err *err);
+
+/* ---- write.c: the text ---- */
+
+struct census_writer;
+/*
+ * `fd` stays the caller's. `level`: of zstd, 1 to 19; 0: plain text. The first line
+ * and the last are the writer's: records of these are passed over.
+ */
+int census_writer_open(int fd, int level, struct census_writer **ret, struct atw_err *err);
+struct census_sink census_writer_sink(struct census_writer *w);
+/* Everything has left when this returns ATW_OK; adds the E: line. */
+int census_writer_end(struct census_writer *w, struct atw_err *err);
+/* NULL is fine. */
+void census_writer_close(struct census_writer *w);
+
+#endif

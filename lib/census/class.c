@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * class.c - what an area is for.
+ *
+ * The paper's own form has names, and flags of Linux 2.4 on a PowerPC, where data
+ * can be executed. Its Figures 1, 4, 7 and 9 show the rules that its analyser had:
+ *
+ *	S  flags & 0x100 (VM_GROWSDOWN)                 0x00000177 is "S.rwx."
+ *	X  flags & 0x1000 (VM_EXECUTABLE): the kernel   0x00001875 is ".Xr.x."
+ *	   marked what belongs to the program itself
+ *	B  no name, writable, and not S                 0x20001077 is ".XrwxB"
+ *
+ *	named: writable is data, else executable is text, else nobody's
+ *	B and X is heap; B without X is .bss of the library before it
+ *
+ * With these, and areas' numbers of pages, all sums of Figure 4 come out. Today no
+ * kernel has VM_EXECUTABLE, and X is what the program's file and heap are.
+ */
+#include <string.h>
+
+#include "census/class.h"
+
+/* vm_flags that have had their places since 2.4, or 2.6.15. */
+enum {
+	VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_SHARED = 8, VM_GROWSDOWN = 0x100,
+	VM_PFNMAP = 0x400, VM_IO = 0x4000, VM_ACCOUNT = 0x100000,
+	VM_EXECUTABLE = 0x1000,          /* until 3.6 */
+};
+
+/* A thread's stack has pages of no rights in front: one, if nobody asks for more. */
+#define GUARD_MOST (64u << 10)
+
+/* What the rules look at. */
+struct area {
+	const struct capture_area *v;
+	uint32_t has;
+	struct unit *u;
+	struct census_area *a;
+	bool adjacent;                   /* begins where the one before ends */
+	bool rights;                     /* are known */
+};
+
+void classifier_begin(struct classifier *c, const struct capture_task *task, uint32_t has,
+		      uint32_t process, bool paper, uint64_t page)
+{
+	*c = (struct classifier){
+		.task = task, .has = has, .process = process, .paper = paper, .page = page,
+	};
+}
+
+static bool flag(const struct area *x, uint64_t bits)
+{
+	return (x->has & CAPTURE_V_FLAGS) && (x->v->flags & bits);
+}
+
+static void set(struct area *x, enum census_class class, bool guess)
+{
+	x->a->class = class;
+	x->a->guess = guess;
+}
+
+/* ---- names of areas of no file ---- */
+
+static bool begins(struct atw_blob b, const char *s)
+{
+	return b.len >= strlen(s) && !memcmp(b.data, s, strlen(s));
+}
+
+static bool has_word(struct atw_blob b, const char *s)
+{
+	return memmem(b.data, b.len, s, strlen(s));
+}
+
+/*
+ * "[anon:NAME]": what programs call their memory themselves. Android's libc, Go,
+ * glibc and others; the words are theirs.
+ */
+static void named(const struct classifier *c, struct area *x)
+{
+	static const struct {
+		const char *word;
+		enum census_class class;
+	} words[] = {
+		{ "stack", CENSUS_STACK }, { ".bss", CENSUS_BSS }, { "jit", CENSUS_JIT },
+		{ "malloc", CENSUS_HEAP }, { "heap", CENSUS_HEAP }, { "scudo", CENSUS_HEAP },
+		{ "arena", CENSUS_HEAP },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (has_word(x->v->name, words[i].word)) {
+			set(x, words[i].class, false);
+			if (words[i].class == CENSUS_BSS)
+				x->a->unit = c->last_unit ? &unit_root(c->last_unit)->u : NULL;
+			return;
+		}
+	set(x, x->a->exec ? CENSUS_JIT : CENSUS_ANON, x->a->exec);
+}
+
+static void bracketed(const struct classifier *c, struct area *x)
+{
+	struct atw_blob name = x->v->name;
+
+	if (begins(name, "[heap]")) {
+		set(x, CENSUS_HEAP, false);
+		x->a->own = true;
+	} else if (begins(name, "[stack")) {
+		set(x, CENSUS_STACK, false);
+	} else if (begins(name, "[anon_shmem:")) {
+		set(x, CENSUS_SHM, false);
+	} else if (begins(name, "[anon:")) {
+		named(c, x);
+	} else {
+		set(x, CENSUS_SPECIAL, false);
+	}
+}
+
+/* ---- files that have program headers ---- */
+
+static uint64_t down(const struct classifier *c, uint64_t x)
+{
+	return x & ~(c->page - 1);
+}
+
+static uint64_t up(const struct classifier *c, uint64_t x)
+{
+	return down(c, x + (c->page - 1));
+}
+
+static bool covers(const struct classifier *c, const struct capture_load *l, uint64_t off)
+{
+	uint64_t first = down(c, l->offset);
+
+	return !(l->flags & CAPTURE_LOAD_RELRO) && l->file_size && off >= first &&
+	       off - first < up(c, l->file_size + (l->offset - first));
+}
+
+/* Of copies of a file one may have told them. */
+static const struct unit *headers(struct unit *u)
+{
+	const struct unit *root = unit_root(u);
+
+	return u->nloads ? u : root->nloads ? root : NULL;
+}
+
+/*
+ * Where the file's own addresses are in this process. The page at a border is
+ * mapped twice, so more than one load may have the offset: what agrees with the
+ * areas before is right, else what has the area's rights.
+ */
+static const struct capture_load *place(struct classifier *c, struct area *x)
+{
+	const struct unit *h = headers(x->u);
+	const struct capture_load *best = NULL;
+	int score = -1;
+
+	if (!h || !(x->has & CAPTURE_V_OFFSET))
+		return NULL;
+	for (size_t i = 0; i < h->nloads; i++) {
+		const struct capture_load *l = &h->load[i];
+		bool lx = l->flags & CAPTURE_LOAD_EXEC, lw = l->flags & CAPTURE_LOAD_WRITE;
+		uint64_t bias;
+		int s;
+
+		if (!covers(c, l, x->v->offset))
+			continue;
+		bias = x->v->start - (l->va - l->offset) - x->v->offset;
+		s = (x->u->placed && bias == x->u->bias ? 4 : 0) + (lx == x->a->exec ? 2 : 0) +
+		    (lw || !x->a->write ? 1 : 0);
+		if (s <= score)
+			continue;
+		score = s;
+		best = l;
+	}
+	if (!best)
+		return NULL;
+	x->u->bias = x->v->start - (best->va - best->offset) - x->v->offset;
+	x->u->placed = true;
+	c->mapped = x->u;
+	return best;
+}
+
+/* Made read-only once it was relocated. */
+static bool in_relro(const struct classifier *c, struct unit *u, uint64_t start)
+{
+	const struct unit *h = headers(u);
+	uint64_t va = start - u->bias;
+
+	for (size_t i = 0; h && i < h->nloads; i++) {
+		const struct capture_load *l = &h->load[i];
+
+		if ((l->flags & CAPTURE_LOAD_RELRO) && va >= down(c, l->va) &&
+		    va < down(c, l->va + l->size))
+			return true;
+	}
+	return false;
+}
+
+static void loaded(struct classifier *c, struct area *x, const struct capture_load *l)
+{
+	struct census_area *a = x->a;
+
+	if (!a->write && !a->exec && in_relro(c, x->u, x->v->start))
+		set(x, CENSUS_RELRO, false);
+	else if (l->flags & CAPTURE_LOAD_EXEC)
+		/* Writable: somebody changes it, and it still is text. */
+		set(x, CENSUS_TEXT, false);
+	else if (!(l->flags & CAPTURE_LOAD_WRITE))
+		set(x, a->exec ? CENSUS_TEXT : CENSUS_RODATA, false);
+	else
+		/* What was writable and no longer is, without a word in the headers. */
+		set(x, a->write ? CENSUS_DATA : CENSUS_RELRO, !a->write);
+}
+
+/* Behind what is in the file of a load: memory that begins as zeroes. */
+static bool in_bss(const struct classifier *c, struct unit *u, uint64_t start, uint64_t last)
+{
+	const struct unit *h = headers(u);
+	uint64_t va = start - u->bias, end = last - u->bias;
+
+	for (size_t i = 0; h && i < h->nloads; i++) {
+		const struct capture_load *l = &h->load[i];
+
+		if (!(l->flags & CAPTURE_LOAD_RELRO) && l->size > l->file_size &&
+		    va >= up(c, l->va + l->file_size) && va <= end &&
+		    end < up(c, l->va + l->size))
+			return true;
+	}
+	return false;
+}
+
+/* ---- files that have none ---- */
+
+/* Is it a program or a library, as far as one can see? */
+static bool is_program(const struct classifier *c, const struct area *x, bool *guess)
+{
+	const struct unit *root = unit_root(x->u);
+	const char *so;
+
+	*guess = false;
+	if (c->paper || x->u->u.build.len || root->u.code || root->u.program)
+		return true;
+	*guess = true;
+	so = strstr(x->u->shown, ".so");
+	return so && (!so[3] || so[3] == '.');
+}
+
+static void plain_file(const struct classifier *c, struct area *x)
+{
+	struct census_area *a = x->a;
+	uint64_t delta = x->v->start - x->v->offset;
+	bool guess, program = is_program(c, x, &guess);
+
+	if (a->write && a->exec) {
+		/* Where nothing can forbid it, data are executable. */
+		set(x, CENSUS_DATA, !c->paper);
+	} else if (a->exec) {
+		set(x, CENSUS_TEXT, false);
+		x->u->has_text = true;
+		x->u->text_delta = delta;
+	} else if (!program || a->shared) {
+		set(x, CENSUS_FILE, program);
+	} else if (a->write) {
+		set(x, CENSUS_DATA, guess);
+	} else if (!c->paper && (flag(x, VM_ACCOUNT) ||
+				 (x->u->has_text && (x->has & CAPTURE_V_OFFSET) &&
+				  delta != x->u->text_delta))) {
+		/* It was writable once; or linkers put it with what is writable. */
+		set(x, CENSUS_RELRO, true);
+	} else {
+		set(x, CENSUS_RODATA, guess);
+	}
+}
+
+static void of_file(struct classifier *c, struct area *x)
+{
+	struct census_area *a = x->a;
+	const struct capture_load *l;
+	enum unit_kind kind = x->u->kind;
+
+	/* Programs may be run out of memory; they are programs all the same. */
+	if (kind == UNIT_MEMFD && (headers(x->u) || unit_root(x->u)->u.program))
+		kind = UNIT_FILE;
+	switch (kind) {
+	case UNIT_MEMFD:
+		/* One view to write and one to execute: code, in both. */
+		set(x, a->exec || unit_root(x->u)->u.code || has_word(x->v->name, "jit") ?
+		    CENSUS_JIT : CENSUS_SHM, false);
+		break;
+	case UNIT_SYSV:
+	case UNIT_TMPFS:
+		set(x, CENSUS_SHM, false);
+		break;
+	case UNIT_ZERO:
+		set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
+		break;
+	case UNIT_HUGE:
+		set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
+		break;
+	case UNIT_DEVICE:
+		set(x, CENSUS_DEVICE, true);
+		break;
+	case UNIT_OTHER:
+		set(x, CENSUS_SPECIAL, false);
+		break;
+	case UNIT_FILE:
+		l = place(c, x);
+		if (l)
+			loaded(c, x, l);
+		else
+			plain_file(c, x);
+		break;
+	}
+	if (a->exec)
+		unit_root(x->u)->u.code = x->u->u.code = true;
+}
+
+/* ---- memory of no file ---- */
+
+static bool of_bss(struct classifier *c, struct area *x)
+{
+	struct unit *u = c->mapped;
+
+	if (u && u->process == c->process && in_bss(c, u, x->a->first, x->a->last)) {
+		set(x, CENSUS_BSS, false);
+	} else if (x->adjacent && c->last_unit && c->last_class == CENSUS_DATA &&
+		   !headers(c->last_unit)) {
+		u = c->last_unit;
+		set(x, CENSUS_BSS, true);
+	} else {
+		return false;
+	}
+	x->a->unit = &unit_root(u)->u;
+	x->a->own = c->exe && unit_root(u) == unit_root(c->exe);
+	return true;
+}
+
+static bool on_heap(const struct classifier *c, const struct area *x)
+{
+	const struct capture_pair *brk = &c->task->brk;
+
+	return (c->has & CAPTURE_T_BRK) && brk->a < brk->b && x->a->first < brk->b &&
+	       x->a->last >= brk->a;
+}
+
+static void of_nobody(struct classifier *c, struct area *x)
+{
+	struct census_area *a = x->a;
+
+	if (c->paper && a->own && a->write) {
+		set(x, CENSUS_HEAP, true);
+	} else if (a->grows || ((c->has & CAPTURE_T_STACK) && a->write &&
+				c->task->stack >= a->first && c->task->stack <= a->last)) {
+		set(x, CENSUS_STACK, false);
+	} else if (a->shared) {
+		set(x, CENSUS_SHM, false);
+	} else if (a->write && on_heap(c, x)) {
+		set(x, CENSUS_HEAP, false);
+		a->own = true;
+	} else if (a->exec && !c->paper) {
+		set(x, CENSUS_JIT, true);
+	} else if (a->write && of_bss(c, x)) {
+		return;
+	} else if (a->write && x->adjacent && c->last_class == CENSUS_RESERVED &&
+		   !c->last_unit && c->last_last - c->last_start < GUARD_MOST &&
+		   (c->has & CAPTURE_T_THREADS) && c->task->threads > 1) {
+		set(x, CENSUS_STACK, true);
+	} else {
+		set(x, CENSUS_ANON, !x->rights);
+	}
+}
+
+/* ---- an area ---- */
+
+static void rights(struct area *x)
+{
+	struct census_area *a = x->a;
+	uint64_t prot = x->v->prot;
+
+	x->rights = true;
+	if (x->has & CAPTURE_V_FLAGS) {
+		a->read = x->v->flags & VM_READ;
+		a->write = x->v->flags & VM_WRITE;
+		a->exec = x->v->flags & VM_EXEC;
+		a->shared = x->v->flags & VM_SHARED;
+		a->grows = x->v->flags & VM_GROWSDOWN;
+	} else if (x->has & CAPTURE_V_PROT) {
+		a->read = prot & CAPTURE_USER;
+		a->write = prot & CAPTURE_WRITE;
+		a->exec = prot & CAPTURE_EXEC;
+	} else {
+		x->rights = false;
+		a->read = true;
+	}
+	if (x->has & CAPTURE_V_SHARED)
+		a->shared = x->v->shared;
+}
+
+/* Is it the program's own file? */
+static void meet_exe(struct classifier *c, const struct area *x)
+{
+	struct atw_blob exe = c->task->exe;
+	bool told = (c->has & CAPTURE_T_EXE) && exe.data;
+	const struct capture_pair *code = &c->task->code;
+
+	if (c->exe || !x->u || (x->u->kind != UNIT_FILE && x->u->kind != UNIT_MEMFD))
+		return;
+	if (c->paper)
+		told = flag(x, VM_EXECUTABLE);
+	else if (told || (c->has & CAPTURE_T_CODE))
+		/* Mounts may call one file this here and that there. */
+		told = (told && exe.len == x->u->len &&
+			!memcmp(exe.data, x->u->told, exe.len)) ||
+		       ((c->has & CAPTURE_T_CODE) && code->a >= x->v->start &&
+			code->a <= x->v->last);
+	else
+		/* Nobody says; but programs lie below their libraries. */
+		told = c->exe_guess = !x->a->shared && x->u->kind == UNIT_FILE;
+	if (told) {
+		c->exe = x->u;
+		unit_root(x->u)->u.program = x->u->u.program = true;
+	}
+}
+
+static void position(const struct classifier *c, struct area *x)
+{
+	struct census_area *a = x->a;
+
+	if (x->u) {
+		a->pos = x->has & CAPTURE_V_OFFSET ? x->v->offset : a->first - x->u->base;
+	} else if (a->class == CENSUS_BSS && c->any && a->unit && c->last_unit &&
+		   a->unit == &unit_root(c->last_unit)->u) {
+		a->pos = c->last_pos + (a->first - c->last_start);
+	}
+}
+
+void classify(struct classifier *c, const struct capture_area *v, uint32_t has,
+	      struct unit *u, struct census_area *ret)
+{
+	struct area x = { .v = v, .has = has, .u = u, .a = ret };
+
+	*ret = (struct census_area){ .first = v->start, .last = v->last };
+	x.adjacent = c->any && c->last_last + 1 == v->start;
+	if (u && u->process != c->process) {
+		u->process = c->process;
+		u->base = v->start;
+		u->placed = u->has_text = false;
+	}
+	rights(&x);
+	meet_exe(c, &x);
+	ret->unit = u ? &unit_root(u)->u : NULL;
+	if (c->paper)
+		ret->own = flag(&x, VM_EXECUTABLE);
+	else
+		ret->own = u && c->exe && unit_root(u) == unit_root(c->exe);
+	if (v->name.len && *(const char *)v->name.data == '[' && !u)
+		bracketed(c, &x);
+	else if (!ret->read && !ret->write && !ret->exec)
+		set(&x, CENSUS_RESERVED, false);
+	else if (flag(&x, c->paper ? VM_IO : VM_IO | VM_PFNMAP))
+		set(&x, CENSUS_DEVICE, false);
+	else if (u)
+		of_file(c, &x);
+	else
+		of_nobody(c, &x);
+	if (!x.rights || (ret->own && c->exe_guess))
+		ret->guess = true;
+	position(c, &x);
+	c->any = true;
+	c->last_start = v->start;
+	c->last_last = v->last;
+	c->last_pos = ret->pos;
+	c->last_unit = u;
+	c->last_class = ret->class;
+}
+
+/* ---- the paper's flags ---- */
+
+unsigned census_flags(const struct census_area *a)
+{
+	bool stack = a->process && a->process->paper ? a->grows : a->class == CENSUS_STACK;
+	bool bss = a->process && a->process->paper ? !*a->name && a->write && !a->grows :
+		   a->write && (a->class == CENSUS_BSS || a->class == CENSUS_HEAP ||
+				a->class == CENSUS_ANON);
+
+	return stack | a->own << 1 | a->read << 2 | a->write << 3 | a->exec << 4 | bss << 5;
+}
+
+const char *census_flags_text(unsigned flags, char buf[7])
+{
+	for (unsigned i = 0; i < 6; i++)
+		buf[i] = flags >> i & 1 ? "SXrwxB"[i] : '.';
+	buf[6] = '\0';
+	return buf;
+}

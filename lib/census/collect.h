@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* collect.h - what the parts of census_collect() share. */
+#ifndef CENSUS_COLLECT_H
+#define CENSUS_COLLECT_H
+
+#include "census/census.h"
+#include "provider/provider.h"
+
+/* Files that have been told, by device and inode. */
+struct told_file {
+	uint64_t dev, inode;         /* dev: 1 + major << 32 | minor; 0: unused */
+	uint32_t tries;
+	bool known;                  /* nothing more is to be found out of it */
+};
+struct told_files {
+	struct told_file *v;
+	size_t n, slots;             /* slots: a power of two, or 0 */
+};
+
+struct collect {
+	struct provider *p;
+	const struct census_collect_opts *o;
+	const struct census_sink *to;
+	uint64_t page;               /* bytes */
+	struct extents ram;          /* of R: lines */
+	struct told_files files;
+	uint64_t pid;                /* of the task under way; 0: none */
+	/* The sink's answer to what a provider tells on its way. */
+	int failed;
+	struct atw_err why;
+
+	/* The area under way; of its pages what was not told yet. */
+	bool open, outside;          /* outside: of no area that the process has */
+	bool blind;                  /* its pages are not known */
+	struct atw_area area;
+	uint64_t start, last;        /* of the part that runs are of */
+	struct capture_run *run;
+	size_t n, cap;
+	struct capture_sums sums;
+	uint64_t resident;           /* pages */
+	bool kinds, swaps;           /* of all is known if they are of a file, on swap */
+	bool counted, uncounted;     /* there are those whose mappings are known, are not */
+
+	uint64_t stale;              /* frames that were others' when they were asked for */
+	uint64_t vanished;           /* tasks that ended before they were told */
+};
+
+/* VM_... of include/linux/mm.h: all that /proc/PID/maps shows of them. */
+enum {
+	COLLECT_VM_READ = 1, COLLECT_VM_WRITE = 2, COLLECT_VM_EXEC = 4,
+	COLLECT_VM_MAYSHARE = 0x80,
+	COLLECT_AREA_FLAGS = 0x87,
+};
+
+/* collect.c */
+int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
+		 struct atw_err *err);
+int collect_lost_range(struct collect *c, const char *what, const char *why, uint64_t start,
+		       uint64_t last, struct atw_err *err);
+
+/* ---- collect_area.c ---- */
+
+/* Flags of pages that are told. */
+uint64_t collect_flags(const struct collect *c);
+/* `a` NULL: what lies at `first`, and is of no area. */
+void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t first);
+/* first..last of the run lie in the area. */
+int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, uint64_t last,
+		  struct atw_err *err);
+/* It is told up to `last`. */
+int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err);
+
+/* ---- collect_file.c ---- */
+
+/* U: of the area under way, if that file was not told yet. */
+int collect_file(struct collect *c, struct atw_err *err);
+void told_files_deinit(struct told_files *f);
+
+#endif

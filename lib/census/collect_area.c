@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect_area.c - the pages of an area as runs, and what they add up to. V: and P:
+ * stand before the runs, so these are kept until the area ends, or the room does.
+ */
+#include <string.h>
+
+#include "base/buf.h"
+#include "census/collect.h"
+#include "kernel/kpf.h"
+
+enum { RUNS = 65536 };
+
+/* ---- the area ---- */
+
+static void begin_part(struct collect *c, uint64_t first)
+{
+	c->start = first;
+	c->n = 0;
+	c->resident = 0;
+	c->sums = (struct capture_sums){ 0 };
+	c->kinds = c->swaps = true;
+	c->counted = c->uncounted = false;
+}
+
+void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t first)
+{
+	c->open = true;
+	c->outside = !a;
+	c->blind = false;
+	if (a && a != &c->area)
+		c->area = *a;
+	begin_part(c, first);
+}
+
+static uint64_t area_flags(const struct collect *c)
+{
+	const struct atw_area *a = &c->area;
+
+	return !c->p->area_rights ? a->flags :
+	       (a->read ? COLLECT_VM_READ : 0u) | (a->write ? COLLECT_VM_WRITE : 0u) |
+	       (a->exec ? COLLECT_VM_EXEC : 0u) | (a->shared ? COLLECT_VM_MAYSHARE : 0u);
+}
+
+static int tell_area(struct collect *c, uint64_t last, bool more, struct atw_err *err)
+{
+	const struct atw_area *a = &c->area;
+	struct capture_record rec = { .letter = 'V', .has = more ? CAPTURE_V_MORE : 0 };
+
+	rec.v = (struct capture_area){
+		.start = c->start, .last = last, .size = last - c->start + 1,
+		.resident = c->resident * c->page, .more = more,
+	};
+	if (!c->outside) {
+		rec.has |= CAPTURE_V_FLAGS;
+		rec.v.flags = area_flags(c);
+		if (a->name[0])
+			rec.v.name = (struct atw_blob){ a->name, strlen(a->name) };
+		if (a->shared) {
+			rec.has |= CAPTURE_V_SHARED;
+			rec.v.shared = 1;
+		}
+		if (a->file && !a->unread) {
+			rec.has |= CAPTURE_V_DEV | CAPTURE_V_INODE | CAPTURE_V_OFFSET;
+			rec.v.dev = (struct capture_pair){ a->major, a->minor };
+			rec.v.inode = a->inode;
+			rec.v.offset = a->offset + (c->start - a->start.u);
+		}
+	}
+	return c->to->record(c->to->arg, &rec, err);
+}
+
+static int tell_sums(struct collect *c, struct atw_err *err)
+{
+	const struct capture_record rec = {
+		.letter = 'P', .p = c->sums,
+		.has = CAPTURE_P_HUGE | (c->swaps ? CAPTURE_P_SWAP : 0) |
+		       (c->kinds ? CAPTURE_P_ANON | CAPTURE_P_FILE : 0),
+	};
+
+	return c->to->record(c->to->arg, &rec, err);
+}
+
+/* Up to `last`; what comes behind it, if there is `more`, is a part of its own. */
+static int flush(struct collect *c, uint64_t last, bool more, struct atw_err *err)
+{
+	int r = collect_file(c, err);
+
+	if (r == ATW_OK)
+		r = tell_area(c, last, more, err);
+	/* 0 pages that are mapped once is not what nobody knows. */
+	if (r == ATW_OK && !c->blind && (c->counted || !c->uncounted))
+		r = tell_sums(c, err);
+	for (size_t i = 0; i < c->n && r == ATW_OK; i++)
+		r = c->to->run(c->to->arg, &c->run[i], err);
+	begin_part(c, last + 1);
+	return r;
+}
+
+int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err)
+{
+	c->open = false;
+	return flush(c, last, false, err);
+}
+
+/* ---- runs ---- */
+
+static uint64_t frame_of(const struct capture_run *r)
+{
+	return r->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
+}
+
+/* Does it go on where the run ends, and is all else the same? */
+static bool joins(const struct collect *c, struct capture_run *r, const struct capture_run *one)
+{
+	uint64_t bytes = r->pages * c->page;
+
+	if (r->va + bytes != one->va || (r->has & ~(uint32_t)CAPTURE_M_SAME) != one->has ||
+	    (r->entry ^ one->entry) & CAPTURE_ENTRY_BITS || r->count != one->count ||
+	    r->flags != one->flags || r->refs != one->refs || r->order != one->order ||
+	    r->folio != one->folio || r->state != one->state || r->map != one->map)
+		return false;
+	if (r->has & CAPTURE_M_SWAP &&
+	    (r->swap.a != one->swap.a || r->swap.b + r->pages != one->swap.b))
+		return false;
+	if (!(r->entry & CAPTURE_PRESENT) || r->noframe)
+		return true;
+	if (!r->same && frame_of(one) == frame_of(r) + bytes)
+		return true;
+	if (frame_of(one) != frame_of(r) || (r->pages > 1 && !r->same))
+		return false;
+	r->same = 1;
+	r->has |= CAPTURE_M_SAME;
+	return true;
+}
+
+/* The paper's sums; mappings as they were found, else as the kernel counts them. */
+static void sum(struct collect *c, const struct capture_run *one)
+{
+	struct capture_run as = *one;
+	bool file = false, anon = false;
+
+	if (one->has & CAPTURE_M_REFS) {
+		as.count = one->refs;
+		as.has |= CAPTURE_M_COUNT;
+	}
+	capture_add(&as, false, &c->sums);
+	if (!(one->entry & CAPTURE_PRESENT))
+		return;
+	c->resident += one->pages;
+	if (one->order)
+		c->sums.huge += one->pages;
+	if (one->state == CAPTURE_ZERO || one->state == CAPTURE_DEVICE)
+		return;
+	*(as.has & CAPTURE_M_COUNT ? &c->counted : &c->uncounted) = true;
+	if (one->has & CAPTURE_M_FLAGS)
+		anon = one->flags & kpf(KPF_ANON), file = !anon;
+	else if (one->has & CAPTURE_M_MAP)
+		file = one->map & 1 << (61 - 55), anon = !file;
+	else
+		c->kinds = false;
+	c->sums.anon += anon ? one->pages : 0;
+	c->sums.file += file ? one->pages : 0;
+}
+
+static int add(struct collect *c, const struct capture_run *one, struct atw_err *err)
+{
+	uint64_t most = c->o->area_runs ? c->o->area_runs : RUNS;
+	int r;
+
+	if (c->n && joins(c, &c->run[c->n - 1], one)) {
+		c->run[c->n - 1].pages += one->pages;
+		sum(c, one);
+		return ATW_OK;
+	}
+	if (c->n >= most) {
+		r = flush(c, one->va - 1, true, err);
+		if (r != ATW_OK)
+			return r;
+	}
+	if (!array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	c->run[c->n++] = *one;
+	sum(c, one);
+	return ATW_OK;
+}
+
+/* ---- pages ---- */
+
+/*
+ * Those that come and go while nobody changes anything would break runs, and those
+ * from 32 on are for who works on the kernel.
+ */
+uint64_t collect_flags(const struct collect *c)
+{
+	const uint64_t coming = kpf(KPF_REFERENCED) | kpf(KPF_ACTIVE) | kpf(KPF_IDLE);
+
+	return c->o->raw ? UINT64_MAX : ~coming & UINT32_MAX;
+}
+
+static void put_facts(struct collect *c, const struct page_run *r, struct capture_run *one,
+		      const struct frame_facts *f)
+{
+	if (f->have & FACT_COUNT) {
+		one->has |= CAPTURE_M_COUNT;
+		one->count = f->page.count;
+	}
+	if (f->have & FACT_FLAGS) {
+		one->has |= CAPTURE_M_FLAGS;
+		one->flags = f->page.flags & collect_flags(c);
+		if (f->page.flags & kpf(KPF_ZERO_PAGE))
+			one->state = CAPTURE_ZERO;
+		/* What the entry is depends on how the kernel was built. */
+		if (r->guess && f->page.flags & kpf(KPF_HWPOISON))
+			one->state = CAPTURE_POISON;
+	}
+	if (f->have & FACT_ORDER && f->page.order) {
+		one->has |= CAPTURE_M_FOLIO;
+		one->folio = f->page.order;
+	}
+}
+
+static bool is_ram(struct collect *c, uint64_t pa)
+{
+	const struct extent *e = c->ram.n ? extents_find(&c->ram, pa) : NULL;
+
+	return !c->ram.n || (e && e->len - (pa - e->start) >= c->page);
+}
+
+/* The page that lies `off` bytes behind where slot i leads. */
+static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, uint64_t off,
+		       struct capture_run *one, struct atw_err *err)
+{
+	uint64_t pa = r->pa[i] + off;
+	struct frame_facts f;
+	struct atw_err why = { 0 };
+	int rc;
+
+	one->entry |= pa;
+	if (c->o->raw && r->word) {
+		one->has |= CAPTURE_M_RAW;
+		one->raw = r->word[i];
+	}
+	if (!is_ram(c, pa)) {
+		one->has |= CAPTURE_M_STATE;
+		one->state = CAPTURE_DEVICE;
+		return ATW_OK;
+	}
+	if (c->p->counted) {
+		one->has |= CAPTURE_M_REFS;
+		one->refs = counts_get(&c->p->counts, pa >> c->p->page_shift);
+		/* It came after the counting. */
+		one->refs += !one->refs;
+	}
+	rc = c->p->ops->facts(c->p, r, i, off, off ? 0 : r->slot, &f, &why);
+	if (rc == ATW_E_DAMAGED)
+		return collect_lost(c, "struct pages", &why, err);
+	if (rc == ATW_OK && c->p->running && provider_is_stale(&f))
+		c->stale++;
+	else if (rc == ATW_OK)
+		put_facts(c, r, one, &f);
+	one->has |= one->state ? CAPTURE_M_STATE : 0;
+	return ATW_OK;
+}
+
+static int mapped(struct collect *c, const struct page_run *r, struct capture_run one,
+		  uint64_t first, uint64_t last, struct atw_err *err)
+{
+	one.entry = CAPTURE_PRESENT;
+	if (r->have & RUN_RIGHTS)
+		one.entry |= (r->rights & (ATW_UR | ATW_UW | ATW_UX) ? CAPTURE_USER : 0u) |
+			     (r->rights & ATW_UW ? CAPTURE_WRITE : 0u) |
+			     (r->rights & ATW_UX ? CAPTURE_EXEC : 0u);
+	if (r->have & RUN_USED)
+		one.entry |= (r->accessed ? CAPTURE_ACCESSED : 0u) |
+			     (r->dirty ? CAPTURE_DIRTY : 0u);
+	if (r->slot > c->page) {
+		one.has |= CAPTURE_M_ORDER;
+		one.order = (uint64_t)__builtin_ctzll(r->slot / c->page);
+	}
+	if (!r->pa) {
+		one.has |= CAPTURE_M_NOFRAME;
+		one.noframe = 1;
+		return add(c, &one, err);
+	}
+	one.pages = 1;
+	for (uint64_t va = first; va <= last && va >= first; va += c->page) {
+		uint32_t i = (uint32_t)((va - r->va) / r->slot);
+		struct capture_run page = one;
+		int rc;
+
+		page.va = va;
+		if (c->p->counted && r->count > COUNTS_SOON && i < r->count - COUNTS_SOON)
+			counts_soon(&c->p->counts, r->pa[i + COUNTS_SOON] >> c->p->page_shift);
+		rc = mapped_page(c, r, i, (va - r->va) % r->slot, &page, err);
+		if (rc == ATW_OK)
+			rc = add(c, &page, err);
+		if (rc != ATW_OK)
+			return rc;
+	}
+	return ATW_OK;
+}
+
+/* Each slot's word is the same, so each begins at the same place on swap. */
+static int swapped(struct collect *c, const struct page_run *r, struct capture_run one,
+		   uint64_t first, uint64_t last, struct atw_err *err)
+{
+	int rc = ATW_OK;
+
+	if (!(r->have & RUN_SWAP)) {
+		c->swaps = false;
+		return add(c, &one, err);
+	}
+	one.has |= CAPTURE_M_SWAP;
+	for (uint64_t va = first; rc == ATW_OK && va <= last && va >= first;
+	     va += one.pages * c->page) {
+		uint64_t off = (va - r->va) % r->slot, left = (r->slot - off) / c->page;
+
+		one.va = va;
+		one.pages = (last - va) / c->page + 1 < left ? (last - va) / c->page + 1 : left;
+		one.swap = (struct capture_pair){ r->swap_type, r->swap_offset + off / c->page };
+		rc = add(c, &one, err);
+	}
+	return rc;
+}
+
+static const uint8_t states[] = {
+	[PAGE_MIGRATION] = CAPTURE_MIGRATION, [PAGE_POISON] = CAPTURE_POISON,
+	[PAGE_DEVICE] = CAPTURE_PRIVATE, [PAGE_MARKER] = CAPTURE_MARKER,
+	[PAGE_GUARD] = CAPTURE_GUARD,
+};
+
+static const char *why_lost(unsigned state)
+{
+	return state == PAGE_LOST ? "the source does not have it" :
+	       state == PAGE_EXCLUDED ? "it was excluded when the dump was made" :
+	       state == PAGE_UNSTABLE ? "it changed whenever it was read" :
+	       state == PAGE_BAD ? "reserved bits are set" : "it is damaged";
+}
+
+int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, uint64_t last,
+		  struct atw_err *err)
+{
+	struct capture_run one = {
+		.va = first, .pages = (last - first) / c->page + 1,
+		.has = r->have & RUN_MAP ? CAPTURE_M_MAP : 0, .map = r->map,
+	};
+
+	c->last = last;
+	if (r->state >= PAGE_LOST)
+		return collect_lost_range(c, r->state == PAGE_BAD ? "page table entry" : "page table",
+					  r->why ? r->why->text : why_lost(r->state), first, last,
+					  err);
+	if (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE)
+		return mapped(c, r, one, first, last, err);
+	if (r->state == PAGE_SWAP)
+		return swapped(c, r, one, first, last, err);
+	if (r->state == PAGE_ABSENT)
+		return ATW_OK;
+	one.has |= CAPTURE_M_STATE;
+	one.state = states[r->state];
+	if (c->o->raw && r->word) {
+		one.has |= CAPTURE_M_RAW;
+		one.raw = r->word[0];
+	}
+	return add(c, &one, err);
+}

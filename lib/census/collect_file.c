@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* collect_file.c - U: lines: each file that is mapped, once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "census/collect.h"
+
+/*
+ * In a dump the file's first page is there if a process has it, which need not be
+ * the first one: so many areas are looked at.
+ */
+enum { TRIES = 64 };
+
+void told_files_deinit(struct told_files *f)
+{
+	free(f->v);
+	*f = (struct told_files){ 0 };
+}
+
+static struct told_file *place(const struct told_files *f, uint64_t dev, uint64_t inode)
+{
+	size_t i = (dev ^ inode) * 0x9e3779b97f4a7c15 >> 20 & (f->slots - 1);
+
+	while (f->v[i].dev && (f->v[i].dev != dev || f->v[i].inode != inode))
+		i = (i + 1) & (f->slots - 1);
+	return &f->v[i];
+}
+
+/* NULL: no memory. */
+static struct told_file *find(struct told_files *f, uint64_t dev, uint64_t inode)
+{
+	struct told_file *t;
+
+	if (2 * f->n >= f->slots) {
+		struct told_files more = { .slots = f->slots ? 2 * f->slots : 256, .n = f->n };
+
+		more.v = calloc(more.slots, sizeof(*more.v));
+		if (!more.v)
+			return NULL;
+		for (size_t i = 0; i < f->slots; i++)
+			if (f->v[i].dev)
+				*place(&more, f->v[i].dev, f->v[i].inode) = f->v[i];
+		free(f->v);
+		*f = more;
+	}
+	t = place(f, dev, inode);
+	if (!t->dev) {
+		t->dev = dev;
+		t->inode = inode;
+		f->n++;
+	}
+	return t;
+}
+
+static size_t write_loads(const struct elfunit *u, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < u->loads; i++)
+		n += capture_write_load(&u->load[i], !i, buf + n, len - n);
+	return n;
+}
+
+int collect_file(struct collect *c, struct atw_err *err)
+{
+	const struct atw_area *a = &c->area;
+	struct capture_record rec = { .letter = 'U' };
+	char loads[ELFUNIT_LOADS * CAPTURE_LOAD_TEXT];
+	struct told_file *t;
+	struct elfunit u;
+	int r;
+
+	if (c->outside || !a->file || !a->inode)
+		return ATW_OK;
+	t = find(&c->files, ((uint64_t)a->major << 32 | a->minor) + 1, a->inode);
+	if (!t)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (t->known || t->tries == TRIES || (t->tries && a->offset))
+		return ATW_OK;
+	r = c->p->ops->file(c->p, a, &u);
+	t->known = r == ATW_OK || r == ATW_E_FORMAT;
+	/* Once; and once more when it is better known. */
+	if (t->tries++ && r != ATW_OK)
+		return ATW_OK;
+	rec.u = (struct capture_file){
+		.dev = { a->major, a->minor }, .inode = a->inode,
+		.name = { a->name[0] ? a->name : NULL, strlen(a->name) },
+	};
+	if (r == ATW_OK && u.build.len) {
+		rec.u.build = u.build;
+		rec.has |= CAPTURE_U_BUILD;
+	}
+	if (r == ATW_OK && u.loads && !u.cut) {
+		rec.u.loads = (struct atw_blob){ loads, write_loads(&u, loads, sizeof(loads)) };
+		rec.has |= CAPTURE_U_LOADS;
+	}
+	return c->to->record(c->to->arg, &rec, err);
+}

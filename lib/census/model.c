@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model.c - records in, events out; each address space once. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "census/class.h"
+#include "kernel/kpf.h"
+#include "record/intern.h"
+
+/* Bits of the pagemap word, as runs have it: from bit 55 on. */
+enum { MAP_FILE = 1 << (61 - 55) };
+
+struct census_model {
+	const struct census_report *const *report;
+	void *const *state;
+	size_t n;
+	uint32_t wanted;                 /* CENSUS_ON() of all of them */
+
+	uint64_t page;
+	bool no_anon;                    /* flags of pages do not tell of that one */
+	bool ours;                       /* an H: line was seen: not the paper's form */
+	bool was_paper;                  /* but it says that it once was */
+	struct units units;
+	struct classifier class;
+
+	uint64_t *mm;                    /* told: a hash table; 0: free */
+	size_t nmm, mms;                 /* mms: a power of two */
+
+	struct capture_task task;        /* of the process; texts are in `words` */
+	uint32_t task_has, processes;
+	struct buf words;
+	struct census_process process;
+	enum { NO_TASK, PROCESS, NO_PROCESS, AGAIN } now;
+
+	struct capture_area v;
+	struct buf area_name;
+	struct unit *unit;
+	struct census_area area;
+	bool in_area, goes_on;           /* goes_on: the next V: is a part of it */
+	bool held;                       /* nobody was told of it yet */
+	uint32_t v_has;
+	struct census_pages pages;
+};
+
+static int no_memory(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+/* ---- events ---- */
+
+static int tell(struct census_model *m, struct census_event *ev, struct atw_err *err)
+{
+	uint32_t bit = 1u << ev->what;
+	int r = ATW_OK;
+
+	if (!(m->wanted & bit))
+		return ATW_OK;
+	ev->page = m->page;
+	for (size_t i = 0; i < m->n && r == ATW_OK; i++)
+		if (m->report[i]->on & bit)
+			r = m->report[i]->feed(m->state[i], ev, err);
+	return r;
+}
+
+/* An area whose file may turn out to be a copy waits for its first page. */
+static int tell_area(struct census_model *m, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_AREA, .area = &m->area };
+
+	if (!m->held)
+		return ATW_OK;
+	m->held = false;
+	if (m->unit)
+		m->area.unit = &unit_root(m->unit)->u;
+	m->process.exe = m->class.exe ? &unit_root(m->class.exe)->u : NULL;
+	return tell(m, &ev, err);
+}
+
+static int end_area(struct census_model *m, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_AREA_END, .area = &m->area };
+	int r;
+
+	if (!m->in_area)
+		return ATW_OK;
+	r = tell_area(m, err);
+	m->in_area = m->goes_on = false;
+	return r == ATW_OK ? tell(m, &ev, err) : r;
+}
+
+static int end_process(struct census_model *m, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_PROCESS_END, .process = &m->process };
+	int r = end_area(m, err);
+	bool any = m->now == PROCESS;
+
+	m->now = NO_TASK;
+	return r == ATW_OK && any ? tell(m, &ev, err) : r;
+}
+
+/* ---- tasks ---- */
+
+/* An address space: *ret says if it is a new one. false: no memory. */
+static bool add_mm(struct census_model *m, uint64_t mm, bool *ret)
+{
+	size_t i, old = m->mms;
+
+	if (2 * (m->nmm + 1) > m->mms) {
+		uint64_t *were = m->mm, *v;
+
+		m->mms = old ? 2 * old : 256;
+		v = calloc(m->mms, sizeof(*v));
+		if (!v) {
+			m->mms = old;
+			return false;
+		}
+		m->mm = v;
+		for (size_t k = 0; k < old; k++)
+			if (were[k]) {
+				for (i = hash_u64(were[k]) & (m->mms - 1); v[i];)
+					i = (i + 1) & (m->mms - 1);
+				v[i] = were[k];
+			}
+		free(were);
+	}
+	for (i = hash_u64(mm) & (m->mms - 1); m->mm[i]; i = (i + 1) & (m->mms - 1))
+		if (m->mm[i] == mm) {
+			*ret = false;
+			return true;
+		}
+	m->mm[i] = mm;
+	m->nmm++;
+	*ret = true;
+	return true;
+}
+
+/* A text of the teller's, to be kept: where in `words` it begins. */
+static size_t keep(struct census_model *m, struct atw_blob b)
+{
+	size_t at = m->words.len;
+
+	buf_add(&m->words, b.data, b.len);
+	buf_char(&m->words, '\0');
+	return at;
+}
+
+static struct atw_blob kept(const struct census_model *m, struct atw_blob b, size_t at)
+{
+	return b.data ? (struct atw_blob){ m->words.data + at, b.len } : b;
+}
+
+static int begin_process(struct census_model *m, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_PROCESS, .process = &m->process };
+
+	m->process = (struct census_process){
+		.number = m->processes++, .paper = !m->ours, .task = &m->task,
+		.task_has = m->task_has,
+		.name = m->task.name.data ? m->task.name.data : "", .pid = m->task.pid,
+	};
+	if (m->task_has & CAPTURE_T_TGID)
+		m->process.pid = m->task.tgid;
+	classifier_begin(&m->class, &m->task, m->task_has, m->processes, !m->ours, m->page);
+	m->now = PROCESS;
+	return tell(m, &ev, err);
+}
+
+static int task(struct census_model *m, const struct capture_record *rec, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_TASK, .task = &m->task,
+				   .task_has = rec->has };
+	bool fresh = true;
+	size_t name, cgroup, exe;
+	int r = end_process(m, err);
+
+	if (r != ATW_OK)
+		return r;
+	m->words.len = 0;
+	name = keep(m, rec->t.name);
+	cgroup = keep(m, rec->t.cgroup);
+	exe = keep(m, rec->t.exe);
+	if (m->words.failed)
+		return no_memory(err);
+	m->task = rec->t;
+	m->task_has = rec->has;
+	m->task.name = kept(m, rec->t.name, name);
+	m->task.cgroup = kept(m, rec->t.cgroup, cgroup);
+	m->task.exe = kept(m, rec->t.exe, exe);
+	if (rec->t.mm && !add_mm(m, rec->t.mm, &fresh))
+		return no_memory(err);
+	m->now = rec->t.mm && fresh ? PROCESS : fresh ? NO_PROCESS : AGAIN;
+	r = tell(m, &ev, err);
+	return r == ATW_OK && m->now == PROCESS ? begin_process(m, err) : r;
+}
+
+/* ---- areas ---- */
+
+static int area(struct census_model *m, const struct capture_record *rec, struct atw_err *err)
+{
+	bool part = m->in_area && m->goes_on && rec->v.start == m->area.last + 1;
+	int r = ATW_OK;
+
+	if (m->now == AGAIN)
+		return ATW_OK;
+	if (m->now == NO_TASK)
+		return atw_err_set(err, ATW_E_FORMAT, "V: of no task");
+	if (part) {
+		m->area.last = rec->v.last;
+		m->class.last_last = rec->v.last;
+		m->goes_on = (rec->has & CAPTURE_V_MORE) && rec->v.more;
+		return ATW_OK;
+	}
+	r = end_area(m, err);
+	/* No address space has a number, and it has areas all the same. */
+	if (r == ATW_OK && m->now == NO_PROCESS)
+		r = begin_process(m, err);
+	if (r != ATW_OK)
+		return r;
+	m->area_name.len = 0;
+	buf_add(&m->area_name, rec->v.name.data, rec->v.name.len);
+	buf_char(&m->area_name, '\0');
+	if (m->area_name.failed || !units_of(&m->units, &rec->v, rec->has, &m->unit))
+		return no_memory(err);
+	m->v = rec->v;
+	if (m->v.name.data)
+		m->v.name.data = m->area_name.data;
+	m->v_has = rec->has;
+	classify(&m->class, &m->v, rec->has, m->unit, &m->area);
+	m->area.process = &m->process;
+	m->area.v = &m->v;
+	m->area.v_has = rec->has;
+	m->area.name = m->area_name.data;
+	m->in_area = m->held = true;
+	m->goes_on = (rec->has & CAPTURE_V_MORE) && rec->v.more;
+	return m->unit && !m->unit->framed ? ATW_OK : tell_area(m, err);
+}
+
+/* ---- pages ---- */
+
+static void origin(const struct census_model *m, struct census_pages *p,
+		   const struct capture_run *run)
+{
+	bool paper = m->process.paper;
+
+	p->zero = run->state == CAPTURE_ZERO ||
+		  (!paper && (run->has & CAPTURE_M_FLAGS) && (run->flags >> KPF_ZERO_PAGE & 1));
+	if (run->has & CAPTURE_M_MAP) {
+		p->known |= CENSUS_ORIGIN;
+		p->anon = !(run->map & MAP_FILE) && !p->zero;
+	} else if (!paper && !m->no_anon && (run->has & CAPTURE_M_FLAGS)) {
+		p->known |= CENSUS_ORIGIN;
+		p->anon = run->flags >> KPF_ANON & 1;
+	}
+}
+
+enum { VM_PFNMAP = 0x400 };      /* include/linux/mm.h */
+
+/* What the run is, but for the area, which stays. */
+static void understand(struct census_model *m, const struct capture_run *run)
+{
+	struct census_pages *p = &m->pages;
+
+	*p = (struct census_pages){
+		.area = &m->area, .run = run, .va = run->va, .pages = run->pages,
+		.swapped = (run->has & CAPTURE_M_SWAP) && !(run->entry & CAPTURE_PRESENT),
+	};
+	if (!(run->entry & CAPTURE_PRESENT))
+		return;
+	p->present = true;
+	p->writable = run->entry & CAPTURE_WRITE;
+	/* The paper's processor has that bit, and it means nothing: see capture_add(). */
+	p->exec = !m->process.paper && (run->entry & CAPTURE_EXEC);
+	p->dirty = run->entry & CAPTURE_DIRTY;
+	p->accessed = run->entry & CAPTURE_ACCESSED;
+	/* A device's memory may have frames that look like others; [vvar]'s are nobody's. */
+	p->device = run->state == CAPTURE_DEVICE ||
+		    (m->area.class == CENSUS_DEVICE && !m->area.guess) ||
+		    (!m->process.paper && m->area.v_has & CAPTURE_V_FLAGS &&
+		     m->area.v->flags & VM_PFNMAP);
+	p->same = run->same;
+	if (!run->noframe) {
+		p->known |= CENSUS_PA;
+		p->pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
+	}
+	if (run->has & CAPTURE_M_COUNT) {
+		p->known |= CENSUS_COUNT | CENSUS_REFS;
+		p->count = p->refs = run->count;
+	}
+	if (run->has & CAPTURE_M_REFS) {
+		p->known |= CENSUS_REFS;
+		p->refs = run->refs;
+		p->counted = true;
+	}
+	if (run->has & CAPTURE_M_FLAGS) {
+		p->known |= CENSUS_FLAGS;
+		p->flags = run->flags;
+	}
+	origin(m, p, run);
+}
+
+/* The beginning of a file, in the page cache: copies of it have the same. */
+static bool beginning(const struct census_model *m)
+{
+	const struct census_pages *p = &m->pages;
+
+	return m->unit && !m->unit->framed && (m->v_has & CAPTURE_V_OFFSET) && !m->v.offset &&
+	       p->va == m->v.start && p->present && !p->anon && !p->zero &&
+	       (p->known & (CENSUS_PA | CENSUS_ORIGIN)) == (CENSUS_PA | CENSUS_ORIGIN);
+}
+
+static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct census_model *m = arg;
+	struct census_event ev = { .what = CENSUS_ON_PAGES, .pages = &m->pages };
+	int r;
+
+	if (m->now == AGAIN)
+		return ATW_OK;
+	if (!m->in_area)
+		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
+	understand(m, run);
+	if (beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
+		return no_memory(err);
+	r = tell_area(m, err);
+	return r == ATW_OK ? tell(m, &ev, err) : r;
+}
+
+static int on_frames(void *arg, const struct capture_frames *frames, struct atw_err *err)
+{
+	struct census_model *m = arg;
+	struct census_event ev = { .what = CENSUS_ON_FRAMES, .frames = frames };
+
+	return tell(m, &ev, err);
+}
+
+/* ---- all the others ---- */
+
+static bool is_key(const struct capture_header *h, const char *key)
+{
+	return h->key.len == strlen(key) && !memcmp(h->key.data, key, h->key.len);
+}
+
+static int header(struct census_model *m, const struct capture_header *h, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_HEADER, .header = h };
+	uint64_t v;
+
+	if (is_key(h, "way") && h->value.len == 5 && !memcmp(h->value.data, "paper", 5))
+		m->was_paper = true;
+	m->ours = !m->was_paper;
+	if (is_key(h, "page") && num_dec(h->value.data, h->value.len, &v) && v >= 4096 &&
+	    !(v & (v - 1)))
+		m->page = v;
+	if (is_key(h, "pageflags") && num_hex(h->value.data, h->value.len, &v))
+		m->no_anon = !(v >> KPF_ANON & 1);
+	return tell(m, &ev, err);
+}
+
+static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct census_model *m = arg;
+	struct census_event ev = { .what = CENSUS_ON_RAM };
+
+	switch (rec->letter) {
+	case 'H':
+		return header(m, &rec->h, err);
+	case 'R':
+		ev.ram = &rec->r;
+		ev.ram_has = rec->has;
+		return tell(m, &ev, err);
+	case 'S':
+		ev.what = CENSUS_ON_SWAP;
+		ev.swap = &rec->s;
+		return tell(m, &ev, err);
+	case 'U':
+		return units_add(&m->units, &rec->u, rec->has) ? ATW_OK : no_memory(err);
+	case 'T':
+		return task(m, rec, err);
+	case 'V':
+		return area(m, rec, err);
+	case 'L':
+		ev.what = CENSUS_ON_LOST;
+		ev.lost = &rec->l;
+		return tell(m, &ev, err);
+	default:
+		/* P: sums up what is told anyway. */
+		return ATW_OK;
+	}
+}
+
+/* ---- a model ---- */
+
+int census_model_open(const struct census_report *const *report, void *const *state, size_t n,
+		      struct census_model **ret, struct atw_err *err)
+{
+	struct census_model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return no_memory(err);
+	m->report = report;
+	m->state = state;
+	m->n = n;
+	m->page = 4096;
+	for (size_t i = 0; i < n; i++)
+		m->wanted |= report[i]->on;
+	*ret = m;
+	return ATW_OK;
+}
+
+struct census_sink census_model_sink(struct census_model *m)
+{
+	return (struct census_sink){ on_record, on_run, on_frames, m };
+}
+
+int census_model_end(struct census_model *m, struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_END };
+	int r = end_process(m, err);
+
+	return r == ATW_OK ? tell(m, &ev, err) : r;
+}
+
+void census_model_close(struct census_model *m)
+{
+	if (!m)
+		return;
+	units_deinit(&m->units);
+	buf_deinit(&m->words);
+	buf_deinit(&m->area_name);
+	free(m->mm);
+	free(m);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_basic.c - what each process has: the columns of the paper's Figure 2. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "census/report.h"
+#include "census/sums.h"
+
+/* Columns: the process, its sums in their order, and whether some are guessed. */
+enum { B_PID, B_NAME, B_SUMS, B_GUESS = B_SUMS + SUMS, B_COUNT };
+#define B(sum) (B_SUMS + SUM_##sum)
+
+#define PAGES(n, k, w, h) [n] = { .key = k, .type = ATW_T_COUNT, .width = w, .help = h }
+#define HIDDEN(n, k, h) [n] = { .key = k, .type = ATW_T_COUNT, .hidden = true, .help = h }
+static const struct atw_column columns[B_COUNT] = {
+	PAGES(B_PID, "pid", 7, "number of the process"),
+	[B_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
+	PAGES(B(RW), "rw_count", 8, "pages of areas that can be written"),
+	PAGES(B(RX), "rx_count", 8, "pages of those that cannot"),
+	PAGES(B(TOTAL), "total", 8, "both"),
+	PAGES(B(STACK), "stack", 6, "pages of stacks"),
+	PAGES(B(DATA), "data", 6, "of initialized data of the program"),
+	PAGES(B(TEXT), "text", 6, "of its code, and of what cannot be written beside it"),
+	PAGES(B(HEAP), "heap", 8, "of its heap, .bss, and other memory of no file"),
+	PAGES(B(LIB_BSS), "lib_bss", 7, "of uninitialized data of libraries"),
+	PAGES(B(LIB_DATA), "lib_data", 8, "of their initialized data"),
+	PAGES(B(LIB_TEXT), "lib_text", 8, "of their code"),
+	PAGES(B(SINGLE), "single", 6, "pages of lib_text that are mapped once"),
+	PAGES(B(MULTI), "multi", 6, "and more than once"),
+	PAGES(B(OTHER), "other", 6, "of anything else: jit, shm, file, devices"),
+	HIDDEN(B(BSS), "bss", "the .bss of the program, part of heap"),
+	HIDDEN(B(RODATA), "rodata", "read-only data of all files, part of text and lib_text"),
+	HIDDEN(B(RELRO), "relro", "data made read-only, of all files, part of data and lib_data"),
+	HIDDEN(B(ANON), "anon", "memory of no file that is neither heap nor .bss, part of heap"),
+	HIDDEN(B(JIT), "jit", "code made at run time, part of other"),
+	HIDDEN(B(SHM), "shm", "shared memory, part of other"),
+	HIDDEN(B(FILE), "file", "files that are no programs, part of other"),
+	HIDDEN(B(RESERVED), "reserved", "areas without rights, part of other"),
+	HIDDEN(B(SWAPPED), "swapped", "pages on swap; not in any other number"),
+	[B_GUESS] = GUESS_COLUMN,
+};
+static const struct atw_schema schema = { "basic", columns, B_COUNT };
+
+struct process {
+	uint64_t pid;
+	struct sums sums;
+	size_t name;                     /* in `names` */
+	bool paper;                      /* whose form does not tell of swap */
+};
+
+struct basic {
+	bool virtual;
+	struct process *v;
+	size_t n, cap;
+	struct buf names;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct basic *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return report_no_memory(err);
+	b->virtual = o->virtual;
+	*ret = b;
+	return ATW_OK;
+}
+
+static int add(struct basic *b, struct atw_blob name, uint64_t pid, bool paper,
+	       struct atw_err *err)
+{
+	struct process *p;
+
+	if (!array_reserve((void **)&b->v, &b->cap, b->n + 1, sizeof(*b->v)))
+		return report_no_memory(err);
+	p = &b->v[b->n];
+	*p = (struct process){ .name = b->names.len, .pid = pid, .paper = paper };
+	buf_add(&b->names, name.data, name.len);
+	buf_char(&b->names, '\0');
+	if (b->names.failed)
+		return report_no_memory(err);
+	b->n++;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct basic *b = state;
+
+	switch (ev->what) {
+	case CENSUS_ON_TASK:
+		/* The kernel's own have no memory of theirs, and are listed. */
+		return ev->task->mm ? ATW_OK : add(b, ev->task->name, ev->task->pid,
+						     false, err);
+	case CENSUS_ON_PROCESS:
+		/* One without a number of its address space is in the list already. */
+		return ev->process->task->mm ? add(b, ev->process->task->name,
+						   ev->process->pid,
+						   ev->process->paper, err) : ATW_OK;
+	case CENSUS_ON_AREA_END:
+		if (b->virtual)
+			sums_area(&b->v[b->n - 1].sums, ev->area,
+				  area_pages(ev->area, ev->page));
+		return ATW_OK;
+	default:
+		sums_pages(&b->v[b->n - 1].sums, ev->pages, b->virtual);
+		return ATW_OK;
+	}
+}
+
+static void paper(const struct basic *b, const struct census_out *out)
+{
+	out->text(out->arg, "Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, "
+		  "Lib .bss, Lib .data, Lib .text, Single, Multi\n");
+	for (size_t i = 0; i < b->n; i++) {
+		const uint64_t *n = b->v[i].sums.n;
+		const char *name = b->names.data + b->v[i].name;
+		struct buf line = { 0 };
+
+		for (unsigned c = SUM_STACK; c <= SUM_LIB_TEXT; c++)
+			buf_printf(&line, ", %" PRIu64, n[c]);
+		for (unsigned c = SUM_SINGLE; c <= SUM_MULTI; c++)
+			if (b->v[i].sums.unknown)
+				buf_str(&line, ", n/a");
+			else
+				buf_printf(&line, ", %" PRIu64, n[c]);
+		out->text(out->arg, "%s, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %s%s\n", name,
+			  n[SUM_RW], n[SUM_RX], n[SUM_TOTAL], name, line.data ? line.data : "");
+		buf_deinit(&line);
+	}
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct basic *b = state;
+
+	if (out->paper)
+		paper(b, out);
+	for (size_t i = 0; i < b->n && !out->paper; i++) {
+		const struct process *p = &b->v[i];
+		struct report_row row = { .have = 0 };
+		int r;
+
+		row_u(&row, B_PID, p->pid);
+		row_s(&row, B_NAME, b->names.data + p->name);
+		for (unsigned c = 0; c < SUMS; c++)
+			if (!(p->sums.unknown && (c == SUM_SINGLE || c == SUM_MULTI)) &&
+			    !(p->paper && c == SUM_SWAPPED))
+				row_u(&row, B_SUMS + c, p->sums.n[c]);
+		row_u(&row, B_GUESS, p->sums.guess);
+		r = row_out(&row, out, err);
+		if (r != ATW_OK)
+			return r;
+	}
+	return ATW_OK;
+}
+
+static void drop(void *state)
+{
+	struct basic *b = state;
+
+	if (b) {
+		free(b->v);
+		buf_deinit(&b->names);
+	}
+	free(b);
+}
+
+const struct census_report report_basic = {
+	.size = sizeof(struct census_report), .name = "basic", .title = "Processes",
+	.help = "pages of each process: read-only and read/write, stack, heap, .bss, data, text",
+	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.schema = &schema,
+	.paper = true, .start = start, .feed = feed, .finish = finish, .drop = drop,
+};

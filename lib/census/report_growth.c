@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_growth.c - what grows: the memory of each process by what it is for, over
+ * several looks, and how fast. What only ever grows, and that nobody gives back to a
+ * file, may be a leak.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "census/looks.h"
+#include "census/report.h"
+
+enum {
+	C_PID, C_TASK, C_CLASS, C_LOOKS, C_FIRST, C_LAST, C_CHANGE, C_RATE, C_SUSPECT, C_COUNT,
+};
+
+static const char *const suspicions[] = { "leak" };
+static const struct atw_names suspicion_names = { 1, suspicions, NULL };
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "the process" },
+	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
+	[C_CLASS] = { .key = "class", .type = ATW_T_ENUM, .width = 8,
+		      .names = &census_class_names, .help = "what the memory is for" },
+	[C_LOOKS] = { .key = "looks", .type = ATW_T_COUNT, .width = 5,
+		      .help = "how many looks have this process" },
+	[C_FIRST] = { .key = "first", .type = ATW_T_BYTES, .width = 10,
+		      .help = "what it had in the first of them, in memory and on swap" },
+	[C_LAST] = { .key = "last", .type = ATW_T_BYTES, .width = 10,
+		     .help = "what it had in the last of them" },
+	[C_CHANGE] = { .key = "change", .type = ATW_T_CHANGE_BYTES, .width = 10,
+		       .help = "from the first to the last" },
+	[C_RATE] = { .key = "rate", .type = ATW_T_CHANGE_BYTES, .width = 10,
+		     .help = "how fast, bytes a second: the line that fits all looks best" },
+	[C_SUSPECT] = { .key = "suspect", .type = ATW_T_FLAGS, .width = 7,
+			.names = &suspicion_names,
+			.help = "leak: heap or anon that grew from each look to the next" },
+};
+static const struct atw_schema schema = { "growth", columns, C_COUNT };
+
+/* A leak takes three looks to show. */
+enum { LOOKS_MIN = 3 };
+/*
+ * So that sums of products have room: 34 years, 4 PiB of a class of a process, and
+ * looks of which a line is made.
+ */
+#define MS_MAX ((uint64_t)1 << 40)
+#define BYTES_MAX ((uint64_t)1 << 52)
+#define LOOKS_MAX 4096
+
+/*
+ * Points (time, bytes) of a line, as sums; times in ms from the first look on. Of
+ * what was not there, and its process was, there are 0 bytes.
+ */
+struct line {
+	uint64_t first, last, now;       /* now: of the look that goes on */
+	uint32_t rises;                  /* in a row, from its first look on */
+	bool fell, any;
+	__int128 y, ty;
+};
+
+struct process {
+	size_t looks, look;              /* how many it was in; the last one, from 1 */
+	bool untimed;                    /* of one of them it is not known when it was */
+	__int128 t, tt;
+	struct line line[CENSUS_CLASSES];
+};
+
+struct growth {
+	struct looks looks;
+	struct look_processes processes;
+	struct process *v;               /* by their index */
+	size_t n, cap;
+	size_t now;                      /* index + 1 of the one that is told; 0: none */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct growth));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+/* ---- points ---- */
+
+static int begin(struct growth *g, const struct census_process *p, struct atw_err *err)
+{
+	bool has_start = p->task_has & CAPTURE_T_START;
+	size_t at;
+	int r = look_processes_find(&g->processes, p->pid, has_start, p->task->start,
+				    (struct atw_blob){ p->name, strlen(p->name) }, &at, err);
+
+	if (r != ATW_OK)
+		return r;
+	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
+		return report_no_memory(err);
+	for (; g->n <= at; g->n++)
+		memset(&g->v[g->n], 0, sizeof(g->v[g->n]));
+	/* Told twice in one look, the first time counts. */
+	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
+	return ATW_OK;
+}
+
+static void add(struct growth *g, const struct census_pages *p, uint64_t page)
+{
+	struct line *l;
+	uint64_t room;
+
+	if (!g->now || (!is_resident(p) && !p->swapped))
+		return;
+	l = &g->v[g->now - 1].line[p->area->class];
+	room = (BYTES_MAX - l->now) / page;
+	l->now += (p->pages < room ? p->pages : room) * page;
+}
+
+static void end(struct growth *g)
+{
+	struct process *p = g->now ? &g->v[g->now - 1] : NULL;
+	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
+
+	if (!p)
+		return;
+	g->now = 0;
+	if (at == UINT64_MAX || g->looks.at[0] == UINT64_MAX || at < g->looks.at[0] ||
+	    at - g->looks.at[0] > MS_MAX || p->looks == LOOKS_MAX)
+		p->untimed = true;
+	else
+		ms = at - g->looks.at[0];
+	p->t += ms;
+	p->tt += (__int128)ms * ms;
+	for (unsigned c = 0; c < CENSUS_CLASSES; c++) {
+		struct line *l = &p->line[c];
+
+		if (!p->looks)
+			l->first = l->now;
+		else if (l->now > l->last && !l->fell)
+			l->rises++;
+		else
+			l->fell = true;
+		l->any |= l->now;
+		l->last = l->now;
+		l->now = 0;
+		l->y += l->last;
+		l->ty += (__int128)ms * l->last;
+	}
+	p->looks++;
+	p->look = g->looks.n;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct growth *g = state;
+	int r = looks_feed(&g->looks, ev, err);
+
+	if (r != ATW_OK)
+		return r;
+	switch (ev->what) {
+	case CENSUS_ON_PROCESS:
+		return begin(g, ev->process, err);
+	case CENSUS_ON_PAGES:
+		add(g, ev->pages, ev->page);
+		return ATW_OK;
+	case CENSUS_ON_PROCESS_END:
+		end(g);
+		return ATW_OK;
+	default:
+		return ATW_OK;
+	}
+}
+
+/* ---- rows ---- */
+
+/* What is worth a row. */
+struct grown {
+	const struct look_process *who;
+	const struct process *p;
+	const struct line *line;
+	unsigned class;
+	int64_t rate;
+	bool timed, leak;
+};
+
+/* Least squares, bytes a second, to the nearest. */
+static bool slope(const struct process *p, const struct line *l, int64_t *ret)
+{
+	__int128 n = (__int128)p->looks, d = n * p->tt - p->t * p->t;
+	__int128 s = (n * l->ty - p->t * l->y) * 1000;
+
+	if (p->untimed || d <= 0)
+		return false;
+	s = s >= 0 ? (s + d / 2) / d : -((-s + d / 2) / d);
+	if (s > INT64_MAX || s < INT64_MIN)
+		return false;
+	*ret = (int64_t)s;
+	return true;
+}
+
+static bool may_leak(const struct process *p, const struct line *l, unsigned class)
+{
+	return (class == CENSUS_HEAP || class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
+	       l->rises == p->looks - 1;
+}
+
+static int64_t change_of(const struct grown *g)
+{
+	return (int64_t)(g->line->last - g->line->first);
+}
+
+/* What grows fastest; of those whose times are not known, what grew most. */
+static int by_growth(const void *a, const void *b)
+{
+	const struct grown *x = a, *y = b;
+
+	if (x->timed != y->timed)
+		return x->timed ? -1 : 1;
+	if (x->rate != y->rate)
+		return x->rate > y->rate ? -1 : 1;
+	if (change_of(x) != change_of(y))
+		return change_of(x) > change_of(y) ? -1 : 1;
+	if (x->who != y->who)
+		return x->who < y->who ? -1 : 1;
+	return x->class < y->class ? -1 : x->class > y->class;
+}
+
+static size_t collect(const struct growth *g, struct grown *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		for (unsigned c = 0; c < CENSUS_CLASSES; c++) {
+			const struct process *p = &g->v[i];
+			const struct line *l = &p->line[c];
+			struct grown w = {
+				.who = &g->processes.v[i], .p = p, .line = l, .class = c,
+			};
+
+			if (p->looks < 2 || !l->any)
+				continue;
+			w.timed = slope(p, l, &w.rate);
+			w.leak = may_leak(p, l, c);
+			if (!w.rate && l->first == l->last && w.timed)
+				continue;
+			if (ret)
+				ret[n] = w;
+			n++;
+		}
+	return n;
+}
+
+static int put(const struct grown *w, const struct census_out *out, struct atw_err *err)
+{
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, C_PID, w->who->pid);
+	row_s(&row, C_TASK, w->who->name);
+	row_u(&row, C_CLASS, w->class);
+	row_u(&row, C_LOOKS, w->p->looks);
+	row_u(&row, C_FIRST, w->line->first);
+	row_u(&row, C_LAST, w->line->last);
+	row_u(&row, C_CHANGE, (uint64_t)change_of(w));
+	if (w->timed)
+		row_u(&row, C_RATE, (uint64_t)w->rate);
+	row_u(&row, C_SUSPECT, w->leak);
+	return row_out(&row, out, err);
+}
+
+static void suspect(const struct grown *w, const struct census_out *out)
+{
+	char rate[48] = "";
+
+	if (w->timed)
+		snprintf(rate, sizeof(rate), ", %" PRId64 " bytes a second", w->rate);
+	out->note(out->arg, "suspected leak: process %" PRIu64 " (%s): %s grew from each of %zu looks to the next, by %"
+		  PRId64 " bytes%s", w->who->pid, w->who->name, census_class_names.name[w->class],
+		  w->p->looks, change_of(w), rate);
+}
+
+/* Rows say all; the worst are told in words. */
+enum { SUSPECTS = 8 };
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct growth *g = state;
+	size_t n = collect(g, NULL), leaks = 0;
+	struct grown *v = calloc(n + 1, sizeof(*v));
+	int r = ATW_OK;
+
+	if (!v)
+		return report_no_memory(err);
+	collect(g, v);
+	qsort(v, n, sizeof(*v), by_growth);
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
+		r = put(&v[i], out, err);
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
+		if (v[i].leak && leaks++ < SUSPECTS)
+			suspect(&v[i], out);
+	free(v);
+	if (r != ATW_OK)
+		return r;
+	if (leaks > SUSPECTS)
+		out->note(out->arg, "and %zu more that may leak", leaks - SUSPECTS);
+	if (g->looks.n < 2)
+		out->note(out->arg, "one look tells of no growth: give two or more captures, in order");
+	else if (g->looks.n < LOOKS_MIN)
+		out->note(out->arg, "a leak is suspected after three looks or more");
+	else if (!leaks)
+		out->note(out->arg, "no leak is suspected");
+	return ATW_OK;
+}
+
+static void drop(void *state)
+{
+	struct growth *g = state;
+
+	if (!g)
+		return;
+	looks_deinit(&g->looks);
+	look_processes_deinit(&g->processes);
+	free(g->v);
+	free(g);
+}
+
+const struct census_report report_growth = {
+	.size = sizeof(struct census_report), .name = "growth", .title = "What grows",
+	.help = "whose memory grows from look to look, how fast, and what may be a leak",
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
+	.looks = true, .schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_pages.c - every page of memory that a process has, by physical address, with
+ * its owner: the paper's Figure 9.
+ *
+ * The owner is the file that the page is of, for .bss and heap as well; a page of no
+ * file is its process's. Of several who map a page, the first that was told.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "census/page_sort.h"
+#include "census/report.h"
+#include "record/intern.h"
+
+enum {
+	P_PHYSICAL, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_OWNER, P_PID, P_CLASS, P_KCOUNT,
+	P_COLUMNS,
+};
+
+static const struct atw_column columns[P_COLUMNS] = {
+	[P_PHYSICAL] = { .key = "physical", .type = ATW_T_PA, .help = "address of the page" },
+	[P_PTE] = { .key = "pte_flag", .type = ATW_T_HEX,
+		    .help = "how the owner maps it: the bits of atwalk-capture(5)" },
+	[P_VMA] = { .key = "vma_flag", .type = ATW_T_HEX,
+		    .help = "the kernel's flags of the owner's area" },
+	[P_SYM] = { .key = "vma_sym", .type = ATW_T_LETTERS, .names = &census_flag_names,
+		    .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
+	[P_FLAGS] = { .key = "page_flags", .type = ATW_T_HEX,
+		      .help = "the kernel's, of the page" },
+	[P_COUNT] = { .key = "count", .type = ATW_T_COUNT, .width = 6,
+		      .help = "how often it is mapped" },
+	[P_OWNER] = { .key = "owner", .type = ATW_T_TEXT,
+		      .help = "the file it is of, or the process" },
+	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .hidden = true,
+		    .help = "of the process that maps it" },
+	[P_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
+		      .hidden = true, .help = "what the area is for" },
+	[P_KCOUNT] = { .key = "counted", .type = ATW_T_ENUM, .hidden = true,
+		       .names = &census_count_names,
+		       .help = "who counted: atwalk (seen) or the kernel" },
+};
+static const struct atw_schema schema = { "pages", columns, P_COLUMNS };
+
+struct area {
+	const char *owner;
+	uint64_t pid, vm_flags;
+	uint8_t flags, class;
+	bool has_flags;
+};
+
+/* Bits of page_rec.known. */
+enum { HAS_FLAGS = 1, HAS_COUNT = 2, SEEN = 4 };
+
+struct pages_report {
+	struct page_sort sort;
+	struct area *area;
+	size_t n, cap;
+	struct intern names;
+	uint64_t page;
+	uint64_t unknown;                /* pages whose frames nobody told */
+	bool used;                       /* the last area has pages: it must stay */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct pages_report));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static const char *owner(struct pages_report *s, const struct census_area *a)
+{
+	const struct census_unit *exe = a->process->exe;
+	struct atw_blob task = a->process->task->name;
+
+	if (a->unit)
+		return intern_text(&s->names, a->unit->name, strlen(a->unit->name));
+	/* Its heap is the program's, as in the figure; a stack is the process's. */
+	if (a->own && exe)
+		return intern_text(&s->names, exe->name, strlen(exe->name));
+	return intern_text(&s->names, task.len ? task.data : "", task.len);
+}
+
+static int on_area(struct pages_report *s, const struct census_area *a, struct atw_err *err)
+{
+	const char *name = owner(s, a);
+
+	/* Of areas without pages nothing is said. */
+	if (s->n && !s->used)
+		s->n--;
+	s->used = false;
+	if (!name || s->n == UINT32_MAX ||
+	    !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
+		return report_no_memory(err);
+	s->area[s->n++] = (struct area){
+		.owner = name, .pid = a->process->pid, .vm_flags = a->v->flags,
+		.flags = (uint8_t)census_flags(a), .class = a->class,
+		.has_flags = a->v_has & CAPTURE_V_FLAGS,
+	};
+	return ATW_OK;
+}
+
+static int on_pages(struct pages_report *s, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	struct page_rec rec = {
+		.pa = p->pa, .pages = p->same ? 1 : p->pages, .flags = p->flags,
+		.count = p->refs, .area = (uint32_t)(s->n - 1),
+		.entry = p->run->entry & CAPTURE_ENTRY_BITS,
+		.known = (p->known & CENSUS_FLAGS ? HAS_FLAGS : 0) |
+			 (p->known & CENSUS_REFS ? HAS_COUNT : 0) | (p->counted ? SEEN : 0),
+	};
+
+	s->page = page;
+	if (!is_resident(p))
+		return ATW_OK;
+	if (!(p->known & CENSUS_PA)) {
+		s->unknown += p->pages;
+		return ATW_OK;
+	}
+	s->used = true;
+	return page_sort_add(&s->sort, &rec, err);
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	return ev->what == CENSUS_ON_AREA ? on_area(state, ev->area, err)
+					  : on_pages(state, ev->pages, ev->page, err);
+}
+
+/* ---- the answer ---- */
+
+static int page_row(const struct area *a, const struct page_rec *p, uint64_t pa,
+		    const struct census_out *out, struct atw_err *err)
+{
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, P_PHYSICAL, pa);
+	row_u(&row, P_PTE, p->entry);
+	if (a->has_flags)
+		row_u(&row, P_VMA, a->vm_flags);
+	row_u(&row, P_SYM, a->flags);
+	if (p->known & HAS_FLAGS)
+		row_u(&row, P_FLAGS, p->flags);
+	if (p->known & HAS_COUNT) {
+		row_u(&row, P_COUNT, p->count);
+		row_u(&row, P_KCOUNT, !(p->known & SEEN));
+	}
+	row_s(&row, P_OWNER, a->owner);
+	row_u(&row, P_PID, a->pid);
+	row_u(&row, P_CLASS, a->class);
+	return row_out(&row, out, err);
+}
+
+static void paper_page(const struct area *a, const struct page_rec *p, uint64_t pa,
+		       const struct census_out *out)
+{
+	char flags[7], count[24] = "n/a";
+
+	if (p->known & HAS_COUNT)
+		snprintf(count, sizeof(count), "%" PRIu64, p->count);
+	out->text(out->arg, "0X%08" PRIX64 "\t0X%08X\t0X%08" PRIX64 "\t%s\t0X%08" PRIX64
+		  "\t%s\t%s\n", pa, p->entry, a->vm_flags, census_flags_text(a->flags, flags),
+		  p->flags, count, a->owner);
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct pages_report *s = state;
+	uint64_t next = 0;               /* those before it are told */
+	struct page_rec p;
+	int r = page_sort_finish(&s->sort, err);
+
+	if (out->paper)
+		out->text(out->arg, "Address\t\tPTE Flag\t\tVMA Flag\t\tVMA Sym \tPage Flags\t"
+			  "Count   \tOwner   \t        \n");
+	while (r == ATW_OK && (r = page_sort_next(&s->sort, &p, err)) == ATW_OK) {
+		uint64_t last = p.pa + (p.pages - 1) * s->page;
+
+		for (uint64_t pa = p.pa > next ? p.pa : next; r == ATW_OK && pa <= last;
+		     pa += s->page) {
+			if (out->paper)
+				paper_page(&s->area[p.area], &p, pa, out);
+			else
+				r = page_row(&s->area[p.area], &p, pa, out, err);
+			next = pa + s->page;
+		}
+	}
+	if (r == ATW_END && s->unknown)
+		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
+			  "are: they are not listed", s->unknown);
+	return r == ATW_END ? ATW_OK : r;
+}
+
+static void drop(void *state)
+{
+	struct pages_report *s = state;
+
+	if (s) {
+		page_sort_deinit(&s->sort);
+		free(s->area);
+		intern_deinit(&s->names);
+	}
+	free(s);
+}
+
+const struct census_report report_pages = {
+	.size = sizeof(struct census_report), .name = "pages", .title = "Pages",
+	.help = "every page that a process has, by physical address, with its flags and owner",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES), .schema = &schema,
+	.paper = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

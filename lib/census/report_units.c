@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_units.c - programs and libraries, each once: how many processes have each
+ * page of them. The paper's Figure 5.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "census/parts.h"
+#include "census/map.h"
+#include "census/report.h"
+#include "record/intern.h"
+
+enum {
+	U_NAME, U_USED, U_VSIZE, U_RESIDENT, U_MAPPINGS, U_FLAGS, U_CLASS, U_GUESS, U_STATE,
+	U_OFFSET, U_DEVICE, U_INODE, U_MAP, U_COUNT,
+};
+
+static const char *const states[] = { "deleted" };
+static const struct atw_names state_names = { 1, states, NULL };
+
+static const struct atw_column columns[U_COUNT] = {
+	[U_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
+		     .help = "of the program or library" },
+	[U_USED] = { .key = "used", .type = ATW_T_COUNT, .width = 5,
+		     .help = "how often this part of it is mapped" },
+	[U_VSIZE] = { .key = "vsize", .type = ATW_T_COUNT, .help = "its pages" },
+	[U_RESIDENT] = { .key = "resident", .type = ATW_T_COUNT,
+			 .help = "those that some process has in memory" },
+	[U_MAPPINGS] = { .key = "mappings", .type = ATW_T_COUNT,
+			 .help = "how many pages all processes have of it" },
+	[U_FLAGS] = { .key = "flags", .type = ATW_T_LETTERS, .names = &census_flag_names,
+		      .help = "X a program's own, r w x rights, B .bss" },
+	[U_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
+		      .help = "what it is for" },
+	[U_GUESS] = GUESS_COLUMN,
+	[U_STATE] = { .key = "state", .type = ATW_T_FLAGS, .width = 7, .names = &state_names,
+		      .help = "deleted: the file is gone, and its memory is not" },
+	[U_OFFSET] = { .key = "offset", .type = ATW_T_HEX, .hidden = true,
+		       .help = "where in the file the part begins" },
+	[U_DEVICE] = { .key = "device", .type = ATW_T_TEXT, .width = 7, .hidden = true,
+		       .help = "of the file: major:minor" },
+	[U_INODE] = { .key = "inode", .type = ATW_T_COUNT, .hidden = true, .help = "of it" },
+	[U_MAP] = { .key = "map", .type = ATW_T_TEXT, .hidden = true,
+		    .help = "its pages in order: how many, and the mark of the map" },
+};
+static const struct atw_schema schema = { "units", columns, U_COUNT };
+
+#define MAP_TEXT ((size_t)1 << 20)
+
+/*
+ * How many have each page, half a byte each, for pieces of a part that somebody has
+ * touched: who maps much has little in memory.
+ */
+#define PIECE 1024
+/* A GiB of them, which no system has as code and data of files. */
+#define PIECES_MOST ((size_t)1 << 20)
+
+struct piece {
+	uint32_t part;
+	uint64_t at;                     /* pages before it, by PIECE */
+	struct piece *next;              /* of the part */
+	uint8_t half[PIECE / 2];
+};
+
+struct units_report {
+	struct parts parts;
+	struct part *now;               /* of the area; NULL: of no unit */
+	struct piece **slot;             /* a hash table, at most half full */
+	size_t n, slots;
+	struct piece *last;
+	uint64_t work;                   /* pages that were counted, of all who map them */
+	uint64_t *mappings;              /* of each part */
+	size_t mappings_cap;
+	struct buf text;                 /* of a row */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct units_report));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+/* 8 TiB of mappings: what a few lines may claim is not counted for minutes. */
+#define WORK_MOST ((uint64_t)1 << 31)
+
+/* ---- counting ---- */
+
+static size_t slot_of(const struct units_report *s, uint32_t part, uint64_t at)
+{
+	size_t i = hash_u64(at + part * UINT64_C(0x9e3779b97f4a7c15)) & (s->slots - 1);
+
+	while (s->slot[i] && (s->slot[i]->part != part || s->slot[i]->at != at))
+		i = (i + 1) & (s->slots - 1);
+	return i;
+}
+
+static bool grow(struct units_report *s)
+{
+	struct units_report bigger = { .slots = s->slots ? 2 * s->slots : 256 };
+
+	bigger.slot = calloc(bigger.slots, sizeof(struct piece *));
+	if (!bigger.slot)
+		return false;
+	for (size_t i = 0; i < s->slots; i++)
+		if (s->slot[i]) {
+			struct piece *p = s->slot[i];
+
+			bigger.slot[slot_of(&bigger, p->part, p->at)] = p;
+		}
+	free(s->slot);
+	s->slot = bigger.slot;
+	s->slots = bigger.slots;
+	return true;
+}
+
+static int too_many(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_LIMIT, "units: more than %zu pages of programs and "
+			   "libraries", PIECES_MOST * PIECE);
+}
+
+/* NULL: *status says why. */
+static struct piece *piece_of(struct units_report *s, uint32_t part, uint64_t at,
+			      int *status, struct atw_err *err)
+{
+	struct piece *p = s->last;
+	size_t i;
+
+	if (p && p->part == part && p->at == at)
+		return p;
+	*status = ATW_E_NOMEM;
+	if (2 * (s->n + 1) > s->slots && !grow(s))
+		goto no_memory;
+	i = slot_of(s, part, at);
+	if (!s->slot[i] && s->n == PIECES_MOST) {
+		*status = too_many(err);
+		return NULL;
+	}
+	if (!s->slot[i]) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			goto no_memory;
+		p->part = part;
+		p->at = at;
+		s->slot[i] = p;
+		s->n++;
+	}
+	s->last = s->slot[i];
+	return s->last;
+no_memory:
+	report_no_memory(err);
+	return NULL;
+}
+
+static void count(struct piece *p, unsigned at)
+{
+	unsigned shift = at % 2 * 4;
+
+	if ((p->half[at / 2] >> shift & 15) < MAP_MANY)
+		p->half[at / 2] += 1 << shift;
+}
+
+static int on_pages(struct units_report *s, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	uint64_t at = (p->va - p->area->first) / page, left = p->pages;
+	int status;
+
+	if (!s->now || !is_resident(p))
+		return ATW_OK;
+	/* What one run claims need not be tried. */
+	if (p->pages > PIECES_MOST * PIECE)
+		return too_many(err);
+	s->work += p->pages;
+	if (s->work > WORK_MOST)
+		return atw_err_set(err, ATW_E_LIMIT, "units: programs and libraries are mapped more than %" PRIu64
+				   " times, page by page", WORK_MOST);
+	s->mappings[s->now->number] += p->pages;
+	while (left) {
+		unsigned from = at % PIECE;
+		unsigned n = PIECE - from < left ? PIECE - from : (unsigned)left;
+
+		struct piece *piece = piece_of(s, s->now->number, at / PIECE, &status, err);
+
+		if (!piece)
+			return status;
+		for (unsigned i = 0; i < n; i++)
+			count(piece, from + i);
+		at += n;
+		left -= n;
+	}
+	return ATW_OK;
+}
+
+static int on_area(struct units_report *s, const struct census_area *a, struct atw_err *err)
+{
+	size_t old = s->parts.n;
+
+	s->now = NULL;
+	if (!is_unit_area(a))
+		return ATW_OK;
+	s->now = parts_of(&s->parts, a);
+	if (!s->now || !array_reserve((void **)&s->mappings, &s->mappings_cap, s->parts.n,
+				      sizeof(*s->mappings)))
+		return report_no_memory(err);
+	if (s->parts.n > old)
+		s->mappings[old] = 0;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct units_report *s = state;
+
+	if (ev->what == CENSUS_ON_AREA)
+		return on_area(s, ev->area, err);
+	if (ev->what == CENSUS_ON_PAGES)
+		return on_pages(s, ev->pages, ev->page, err);
+	if (s->now)
+		part_add(s->now, ev->area, ev->page);
+	return ATW_OK;
+}
+
+/* ---- the answer ---- */
+
+/* Pieces of a part and its copies, those of one place added up, in order. */
+static int by_place(const void *a, const void *b)
+{
+	const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void add_piece(struct piece *to, const struct piece *from)
+{
+	for (unsigned i = 0; i < PIECE / 2; i++) {
+		unsigned low = (to->half[i] & 15u) + (from->half[i] & 15u);
+		unsigned high = (to->half[i] >> 4) + (from->half[i] >> 4);
+
+		low = low < MAP_MANY ? low : MAP_MANY;
+		high = high < MAP_MANY ? high : MAP_MANY;
+		to->half[i] = (uint8_t)(low | high << 4);
+	}
+}
+
+struct pieces {
+	struct piece **v;
+	size_t n, cap;
+	uint64_t resident;
+};
+
+static int gather(struct piece *const *first, const struct part *g, struct pieces *ret,
+		  struct atw_err *err)
+{
+	size_t n = 0;
+
+	ret->n = 0;
+	for (; g; g = g->next)
+		for (struct piece *p = first[g->number]; p; p = p->next) {
+			if (!array_reserve((void **)&ret->v, &ret->cap, ret->n + 1,
+					   sizeof(struct piece *)))
+				return report_no_memory(err);
+			ret->v[ret->n++] = p;
+		}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(struct piece *), by_place);
+	for (size_t i = 0; i < ret->n; i++)
+		if (n && ret->v[n - 1]->at == ret->v[i]->at)
+			add_piece(ret->v[n - 1], ret->v[i]);
+		else
+			ret->v[n++] = ret->v[i];
+	ret->n = n;
+	ret->resident = 0;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < PIECE; k++)
+			ret->resident += (ret->v[i]->half[k / 2] >> k % 2 * 4 & 15) != 0;
+	return ATW_OK;
+}
+
+/* Every page, as marks, to one of two. */
+static void marks(const struct pieces *p, uint64_t pages, struct map *map,
+		  struct map_text *text)
+{
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t first = p->v[i]->at * PIECE;
+
+		if (map)
+			map_add(map, MAP_ABSENT, first - at);
+		else
+			map_text_add(text, MAP_ABSENT, first - at);
+		for (at = first; at < first + PIECE && at < pages; at++) {
+			unsigned k = (unsigned)(at - first);
+			enum map_mark m = p->v[i]->half[k / 2] >> k % 2 * 4 & 15;
+
+			if (map)
+				map_add(map, m, 1);
+			else
+				map_text_add(text, m, 1);
+		}
+	}
+	if (map)
+		map_add(map, MAP_ABSENT, pages - at);
+	else
+		map_text_add(text, MAP_ABSENT, pages - at);
+}
+
+static int unit_row(struct units_report *s, const struct part *g, const struct pieces *p,
+		    const struct census_out *out, struct atw_err *err)
+{
+	const struct census_unit *u = census_unit_root(g->unit);
+	struct map_text map = { .to = &s->text, .most = MAP_TEXT };
+	struct report_row row = { .have = 0 };
+	uint64_t mappings = 0;
+	char device[48];
+
+	s->text.len = 0;
+	marks(p, g->pages, NULL, &map);
+	map_text_end(&map);
+	if (s->text.failed)
+		return report_no_memory(err);
+	for (const struct part *c = g; c; c = c->next)
+		mappings += s->mappings[c->number];
+	row_s(&row, U_NAME, u->name);
+	row_u(&row, U_USED, g->used);
+	row_u(&row, U_VSIZE, g->pages);
+	row_u(&row, U_RESIDENT, p->resident);
+	row_u(&row, U_MAPPINGS, mappings);
+	row_u(&row, U_FLAGS, g->flags);
+	row_u(&row, U_CLASS, g->class);
+	row_u(&row, U_GUESS, g->guess);
+	row_u(&row, U_STATE, u->deleted);
+	row_u(&row, U_OFFSET, g->pos);
+	if (u->keyed) {
+		device_text(u, device);
+		row_s(&row, U_DEVICE, device);
+		row_u(&row, U_INODE, u->inode);
+	}
+	if (s->text.data)
+		row_s(&row, U_MAP, s->text.data);
+	return row_out(&row, out, err);
+}
+
+static void paper_unit(const struct part *g, uint64_t resident, const struct census_out *out)
+{
+	char flags[7];
+
+	out->text(out->arg, "%s is used %" PRIu64 " times with %" PRIu64 " virtual pages  and %"
+		  PRIu64 " resident pages and flags %s has the following map:\n",
+		  census_unit_root(g->unit)->name, g->used, g->pages, resident,
+		  census_flags_text(g->flags, flags));
+}
+
+static int answer(struct units_report *s, struct piece *const *first, struct pieces *p,
+		  const struct census_out *out, struct atw_err *err)
+{
+	size_t n = parts_sort(&s->parts);
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		const struct part *g = s->parts.v[i];
+		struct map map;
+
+		if (!is_executable(g->unit))
+			continue;
+		r = gather(first, g, p, err);
+		if (r == ATW_OK && out->paper)
+			paper_unit(g, p->resident, out);
+		else if (r == ATW_OK)
+			r = unit_row(s, g, p, out, err);
+		if (r != ATW_OK || !out->plain)
+			continue;
+		map_begin(&map, out);
+		marks(p, g->pages, &map, NULL);
+		map_end(&map);
+		if (out->paper)
+			out->text(out->arg, "\n");
+	}
+	return r;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct units_report *s = state;
+	struct piece **first = calloc(s->parts.n + 1, sizeof(struct piece *));
+	struct pieces p = { 0 };
+	int r;
+
+	if (!first)
+		return report_no_memory(err);
+	for (size_t i = 0; i < s->slots; i++)
+		if (s->slot[i]) {
+			s->slot[i]->next = first[s->slot[i]->part];
+			first[s->slot[i]->part] = s->slot[i];
+		}
+	r = answer(s, first, &p, out, err);
+	free(first);
+	free(p.v);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct units_report *s = state;
+
+	if (s) {
+		for (size_t i = 0; i < s->slots; i++)
+			free(s->slot[i]);
+		free(s->slot);
+		free(s->mappings);
+		parts_deinit(&s->parts);
+		buf_deinit(&s->text);
+	}
+	free(s);
+}
+
+const struct census_report report_units = {
+	.size = sizeof(struct census_report), .name = "units", .title = "Programs and libraries",
+	.help = "programs and libraries, across all processes: who has which of their pages",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.paper = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * report_use.c - memory of each process, user, cgroup or unit: what is there, its
+ * share of what others have too, and what it alone has.
+ *
+ * The share of a page is its size by the number of its mappings, all of which count:
+ * the sum over all groups is what all of them use together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "census/groups.h"
+#include "census/owners.h"
+#include "census/report.h"
+#include "kernel/kpf.h"
+
+enum { SHARE_SHIFT = 16 };               /* shares are kept in parts of a byte */
+
+enum {
+	C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_NAME, COLUMNS
+};
+
+static const struct atw_column columns[COLUMNS] = {
+	[C_NAME] = { "name", "process, user, cgroup or unit", ATW_T_TEXT, 24, false, NULL },
+	[C_PID] = { "pid", "number of the process", ATW_T_COUNT, 0, false, NULL },
+	[C_PROCESSES] = { "processes", "address spaces that have some of it", ATW_T_COUNT, 0,
+			  false, NULL },
+	[C_RSS] = { "rss", "in memory", ATW_T_BYTES, 0, false, NULL },
+	[C_PSS] = { "pss", "likewise, shared pages in part", ATW_T_BYTES, 0, false, NULL },
+	[C_USS] = { "uss", "pages that nobody else maps", ATW_T_BYTES, 0, false, NULL },
+	[C_ANON] = { "anon", "in memory, of no file", ATW_T_BYTES, 0, false, NULL },
+	[C_FILE] = { "file", "in memory, of files and shared memory", ATW_T_BYTES, 0, false,
+		     NULL },
+	[C_SWAP] = { "swap", "on swap", ATW_T_BYTES, 0, false, NULL },
+	[C_HUGE] = { "hugetlb", "in pages of hugetlbfs, which rss has not", ATW_T_BYTES, 0, false,
+		     NULL },
+};
+
+static const struct atw_schema schema = { "use", columns, COLUMNS };
+
+struct use {
+	enum group_by by;
+	struct groups groups;
+	struct owners owners;
+	size_t group;                    /* of the area that is told now */
+	bool huge;                       /* it is hugetlbfs's */
+	uint64_t page;
+};
+
+static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct use *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return report_no_memory(err);
+	*ret = u;
+	return group_by_find(o->by, &u->by, err);
+}
+
+static void use_drop(void *state)
+{
+	struct use *u = state;
+
+	if (!u)
+		return;
+	groups_deinit(&u->groups);
+	owners_deinit(&u->owners);
+	free(u);
+}
+
+static int area(struct use *u, const struct census_event *ev, struct atw_err *err)
+{
+	const struct census_area *a = ev->area;
+	struct group *g = groups_of(&u->groups, u->by, a);
+
+	if (!g)
+		return report_no_memory(err);
+	if (g->last != a->process->number + 1) {
+		g->last = a->process->number + 1;
+		g->processes++;
+	}
+	u->group = (size_t)(g - u->groups.v);
+	g->unswapped |= a->process->paper;
+	u->huge = a->v_has & CAPTURE_V_PAGE && a->v->page > ev->page;
+	u->page = ev->page;
+	return ATW_OK;
+}
+
+/* What of these pages nobody outside of the group maps, in pages. */
+static int alone(struct use *u, const struct census_pages *p, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t n = 0;
+	unsigned one;
+	int r = ATW_OK;
+
+	if (p->refs <= 1 || u->by == BY_PROCESS || !(p->known & CENSUS_PA)) {
+		*ret = p->refs <= 1 ? p->pages : 0;
+		return ATW_OK;
+	}
+	for (uint64_t i = 0; i < p->pages && r == ATW_OK; i++) {
+		uint64_t pfn = p->pa / u->page + (p->same ? 0 : i);
+
+		r = owners_add(&u->owners, pfn, p->refs, (uint32_t)u->group, &one, err);
+		n += r == ATW_OK ? one : 0;
+	}
+	*ret = n;
+	return r;
+}
+
+static int pages(struct use *u, const struct census_pages *p, struct atw_err *err)
+{
+	struct group *g = &u->groups.v[u->group];
+	uint64_t bytes = p->pages * u->page, own;
+	int r;
+
+	if (p->swapped) {
+		g->swap += bytes;
+		return ATW_OK;
+	}
+	if (!is_resident(p))
+		return ATW_OK;
+	if (u->huge || (!p->area->process->paper && p->known & CENSUS_FLAGS &&
+			p->flags & kpf(KPF_HUGE))) {
+		g->huge += bytes;
+		return ATW_OK;
+	}
+	g->rss += bytes;
+	if (p->known & CENSUS_ORIGIN)
+		*(p->anon ? &g->anon : &g->file) += bytes;
+	else
+		g->unkind = true;
+	if (!(p->known & CENSUS_REFS)) {
+		g->unshared = true;
+		return ATW_OK;
+	}
+	g->pss += (bytes << SHARE_SHIFT) / (p->refs ? p->refs : 1);
+	r = alone(u, p, &own, err);
+	g->uss += r == ATW_OK ? own * u->page : 0;
+	return r;
+}
+
+static int use_feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	return ev->what == CENSUS_ON_AREA ? area(state, ev, err) : pages(state, ev->pages, err);
+}
+
+/* ---- the answer ---- */
+
+/* The largest share first. */
+static int by_share(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	uint64_t p = x->unshared ? x->rss << SHARE_SHIFT : x->pss;
+	uint64_t q = y->unshared ? y->rss << SHARE_SHIFT : y->pss;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int use_finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct use *u = state;
+	int r = ATW_OK;
+
+	groups_join(&u->groups);
+	if (u->groups.n)
+		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), by_share);
+	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++) {
+		const struct group *g = &u->groups.v[i];
+		struct report_row row = { .have = 0 };
+
+		row_s(&row, C_NAME, g->name);
+		if (u->by == BY_PROCESS)
+			row_u(&row, C_PID, g->pid);
+		row_u(&row, C_PROCESSES, g->processes);
+		row_u(&row, C_RSS, g->rss);
+		if (!g->unshared) {
+			/* To the nearest: a share of all of it is all of it. */
+			row_u(&row, C_PSS, (g->pss + (1u << (SHARE_SHIFT - 1))) >> SHARE_SHIFT);
+			row_u(&row, C_USS, g->uss);
+		}
+		if (!g->unkind) {
+			row_u(&row, C_ANON, g->anon);
+			row_u(&row, C_FILE, g->file);
+		}
+		if (!g->unswapped) {
+			row_u(&row, C_SWAP, g->swap);
+			row_u(&row, C_HUGE, g->huge);
+		}
+		r = row_out(&row, out, err);
+	}
+	return r;
+}
+
+const struct census_report report_use = {
+	.size = sizeof(struct census_report),
+	.name = "use",
+	.title = "memory of each process, user, cgroup or unit",
+	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES),
+	.schema = &schema,
+	.start = use_start, .feed = use_feed, .finish = use_finish, .drop = use_drop,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sums.c - which of the paper's columns a page is in, and which of ours. */
+#include "census/report.h"
+#include "census/sums.h"
+
+static enum sum column(const struct census_area *a)
+{
+	switch (a->class) {
+	case CENSUS_STACK:
+		return SUM_STACK;
+	case CENSUS_TEXT:
+	case CENSUS_RODATA:
+		return a->own ? SUM_TEXT : SUM_LIB_TEXT;
+	case CENSUS_DATA:
+	case CENSUS_RELRO:
+		return a->own ? SUM_DATA : SUM_LIB_DATA;
+	case CENSUS_BSS:
+		return a->own ? SUM_HEAP : SUM_LIB_BSS;
+	case CENSUS_HEAP:
+	case CENSUS_ANON:
+		return SUM_HEAP;
+	default:
+		return SUM_OTHER;
+	}
+}
+
+/* 0: none, for SUM_RW is nobody's part. */
+static enum sum part(const struct census_area *a)
+{
+	static const uint8_t parts[CENSUS_CLASSES] = {
+		[CENSUS_RODATA] = SUM_RODATA, [CENSUS_RELRO] = SUM_RELRO,
+		[CENSUS_ANON] = SUM_ANON, [CENSUS_JIT] = SUM_JIT, [CENSUS_SHM] = SUM_SHM,
+		[CENSUS_FILE] = SUM_FILE, [CENSUS_RESERVED] = SUM_RESERVED,
+		[CENSUS_BSS] = SUM_BSS,
+	};
+
+	return a->class == CENSUS_BSS && !a->own ? 0 : parts[a->class];
+}
+
+void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
+{
+	enum sum ours = part(a);
+
+	s->n[a->write ? SUM_RW : SUM_RX] += pages;
+	s->n[SUM_TOTAL] += pages;
+	s->n[column(a)] += pages;
+	if (ours)
+		s->n[ours] += pages;
+	s->guess |= a->guess;
+}
+
+void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)
+{
+	if (p->swapped)
+		s->n[SUM_SWAPPED] += p->pages;
+	if (!is_resident(p))
+		return;
+	if (!virtual)
+		sums_area(s, p->area, p->pages);
+	if (column(p->area) != SUM_LIB_TEXT)
+		return;
+	if (!(p->known & CENSUS_REFS))
+		s->unknown = true;
+	else if (p->refs == 1)
+		s->n[SUM_SINGLE] += p->pages;
+	else if (p->refs)
+		s->n[SUM_MULTI] += p->pages;
+}

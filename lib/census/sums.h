@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sums.h - a process in numbers of pages: the columns of the paper's Figure 2.
+ *
+ * Its sums: rw and rx are all there is; stack, .data, heap, and the libraries' .bss
+ * and .data are rw; .text and the libraries' are rx; single and multi are those of
+ * the libraries' .text. "Heap" has the program's .bss (2.2.1). What it did not know
+ * of, as shared memory and mapped files, is `other`.
+ */
+#ifndef CENSUS_SUMS_H
+#define CENSUS_SUMS_H
+
+#include "census/model.h"
+
+enum sum {
+	SUM_RW, SUM_RX, SUM_TOTAL, SUM_STACK, SUM_DATA, SUM_TEXT, SUM_HEAP, SUM_LIB_BSS,
+	SUM_LIB_DATA, SUM_LIB_TEXT, SUM_SINGLE, SUM_MULTI, SUM_OTHER,
+	/* Parts of those. */
+	SUM_BSS, SUM_RODATA, SUM_RELRO, SUM_ANON, SUM_JIT, SUM_SHM, SUM_FILE, SUM_RESERVED,
+	SUM_SWAPPED,
+	SUMS,
+};
+
+struct sums {
+	uint64_t n[SUMS];
+	bool guess;                      /* what some of them are for */
+	bool unknown;                    /* nobody counted some of lib_text */
+};
+
+/* `pages` of the area, wherever they are. */
+void sums_area(struct sums *s, const struct census_area *a, uint64_t pages);
+/* Pages that are in memory. `virtual`: sums_area() counts, this only single and multi. */
+void sums_pages(struct sums *s, const struct census_pages *p, bool virtual);
+
+#endif

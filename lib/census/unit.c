@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unit.c - files, found again by what identifies them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "census/unit.h"
+#include "record/intern.h"
+
+/* ---- an index ---- */
+
+typedef bool same_fn(const struct unit *u, const void *what);
+
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		uint64_t w;
+
+		memcpy(&w, p, 8);
+		h = hash_u64(h ^ w) + 0x9e3779b97f4a7c15;
+	}
+	for (; len; p++, len--)
+		h = hash_u64(h ^ *p) + 0x9e3779b97f4a7c15;
+	return h;
+}
+
+static struct unit *index_find(const struct unit_index *x, uint64_t hash, same_fn *same,
+			       const void *what)
+{
+	size_t i;
+
+	if (!x->places)
+		return NULL;
+	for (i = hash & (x->places - 1); x->place[i].unit; i = (i + 1) & (x->places - 1))
+		if (x->place[i].hash == hash && same(x->place[i].unit, what))
+			return x->place[i].unit;
+	return NULL;
+}
+
+static void index_put(struct unit_index *x, uint64_t hash, struct unit *u)
+{
+	size_t i = hash & (x->places - 1);
+
+	while (x->place[i].unit)
+		i = (i + 1) & (x->places - 1);
+	x->place[i] = (struct unit_place){ hash, u };
+	x->n++;
+}
+
+static bool index_add(struct unit_index *x, uint64_t hash, struct unit *u)
+{
+	struct unit_index bigger = { .places = x->places ? 2 * x->places : 64 };
+
+	if (2 * (x->n + 1) > x->places) {
+		bigger.place = calloc(bigger.places, sizeof(*bigger.place));
+		if (!bigger.place)
+			return false;
+		for (size_t i = 0; i < x->places; i++)
+			if (x->place[i].unit)
+				index_put(&bigger, x->place[i].hash, x->place[i].unit);
+		free(x->place);
+		*x = bigger;
+	}
+	index_put(x, hash, u);
+	return true;
+}
+
+/* ---- what a name says ---- */
+
+static bool begins(struct atw_blob b, const char *s)
+{
+	return b.len >= strlen(s) && !memcmp(b.data, s, strlen(s));
+}
+
+static bool is(struct atw_blob b, const char *s)
+{
+	return b.len == strlen(s) && begins(b, s);
+}
+
+#define DELETED " (deleted)"
+
+/* Take it off the end. */
+static bool deleted(struct atw_blob *name)
+{
+	size_t n = strlen(DELETED);
+
+	if (name->len <= n || memcmp((const char *)name->data + name->len - n, DELETED, n))
+		return false;
+	name->len -= n;
+	return true;
+}
+
+static enum unit_kind kind_of(struct atw_blob name, bool gone)
+{
+	if (begins(name, "/memfd:"))
+		return UNIT_MEMFD;
+	/* The kernel's own objects have no other end. */
+	if (gone && begins(name, "/SYSV"))
+		return UNIT_SYSV;
+	if (is(name, "/dev/zero"))
+		return UNIT_ZERO;
+	if (begins(name, "/dev/shm/"))
+		return UNIT_TMPFS;
+	if (gone && is(name, "/anon_hugepage"))
+		return UNIT_HUGE;
+	if (begins(name, "/dmabuf:") || (begins(name, "/dev/") && !begins(name, "/dev/huge")))
+		return UNIT_DEVICE;
+	if (begins(name, "anon_inode:") || begins(name, "socket:") || begins(name, "/[aio]"))
+		return UNIT_OTHER;
+	return UNIT_FILE;
+}
+
+/* ---- keys ---- */
+
+struct key {
+	bool by_inode;
+	enum unit_kind kind;
+	struct capture_pair dev;
+	uint64_t inode;
+	struct atw_blob told;
+};
+
+static bool same_key(const struct unit *u, const void *what)
+{
+	const struct key *k = what;
+
+	if (u->by_inode != k->by_inode)
+		return false;
+	/* Numbers of SysV's are its own, and may be those of another object there. */
+	if (k->by_inode)
+		return u->u.inode == k->inode && u->u.major == k->dev.a &&
+		       u->u.minor == k->dev.b && u->kind == k->kind;
+	return u->len == k->told.len && !memcmp(u->told, k->told.data, u->len);
+}
+
+static uint64_t hash_key(const struct key *k)
+{
+	if (k->by_inode)
+		return hash_u64(hash_u64(k->dev.a << 32 ^ k->dev.b) + k->inode) ^ k->kind;
+	return hash_bytes(1, k->told.data, k->told.len);
+}
+
+static char *text_of(struct atw_blob b)
+{
+	return b.len ? strndup(b.data, b.len) : strdup("");
+}
+
+static struct unit *make(struct units *us, const struct key *k, struct atw_blob shown,
+			 bool gone)
+{
+	struct unit *u = calloc(1, sizeof(*u));
+	char *copy;
+
+	if (!u || !array_reserve((void **)&us->v, &us->cap, us->n + 1, sizeof(struct unit *)))
+		goto fail;
+	copy = malloc(k->told.len + 1);
+	u->told = copy;
+	u->shown = text_of(shown);
+	if (!copy || !u->shown)
+		goto fail;
+	memcpy(copy, k->told.data, k->told.len);
+	copy[k->told.len] = '\0';
+	u->len = k->told.len;
+	u->kind = k->kind;
+	u->by_inode = k->by_inode;
+	u->u = (struct census_unit){
+		.number = (uint32_t)us->n, .name = u->shown, .major = k->dev.a,
+		.minor = k->dev.b, .inode = k->inode,
+		.deleted = gone && k->kind == UNIT_FILE,
+		.keyed = k->by_inode,
+	};
+	if (!index_add(&us->keys, hash_key(k), u))
+		goto fail;
+	us->v[us->n++] = u;
+	return u;
+fail:
+	if (u) {
+		free(u->told);
+		free(u->shown);
+	}
+	free(u);
+	return NULL;
+}
+
+static struct unit *find(struct units *us, const struct capture_pair *dev, uint64_t inode,
+			 struct atw_blob name)
+{
+	struct atw_blob shown = name;
+	bool gone = deleted(&shown);
+	struct key k = {
+		.by_inode = dev && inode, .kind = kind_of(shown, gone), .told = name,
+	};
+	struct unit *u;
+
+	if (k.by_inode) {
+		k.dev = *dev;
+		k.inode = inode;
+	}
+	u = us->last;
+	if (!u || !same_key(u, &k))
+		u = index_find(&us->keys, hash_key(&k), same_key, &k);
+	if (!u)
+		u = make(us, &k, shown, gone);
+	/* It may have been there when the first process was looked at. */
+	if (u && gone && u->kind == UNIT_FILE)
+		u->u.deleted = true;
+	us->last = u ? u : us->last;
+	return u;
+}
+
+/* ---- copies ---- */
+
+/* Each that is passed is joined to the last one at once: files may lie in long chains. */
+const struct census_unit *census_unit_root(const struct census_unit *u)
+{
+	const struct census_unit *root = u;
+
+	while (root && root->joined)
+		root = root->joined;
+	while (u != root) {
+		struct census_unit *passed = (struct census_unit *)u;
+
+		u = u->joined;
+		passed->joined = root;
+	}
+	return root;
+}
+
+struct unit *unit_root(struct unit *u)
+{
+	struct unit *root = u;
+
+	while (root && root->joined)
+		root = root->joined;
+	while (u != root) {
+		struct unit *passed = u;
+
+		u = u->joined;
+		passed->joined = root;
+		passed->u.joined = &root->u;
+	}
+	return root;
+}
+
+static void join(struct unit *u, struct unit *to)
+{
+	struct unit *a = unit_root(u), *b = unit_root(to);
+
+	/* A file that is gone and its successor are two, whatever is in them. */
+	if (a == b || a->u.deleted != b->u.deleted || a->kind != b->kind)
+		return;
+	/* The first that was met speaks for all. */
+	if (a->u.number < b->u.number) {
+		struct unit *t = a;
+
+		a = b;
+		b = t;
+	}
+	a->joined = b;
+	a->u.joined = &b->u;
+	b->u.code |= a->u.code;
+	b->u.program |= a->u.program;
+}
+
+struct build {
+	const struct capture_bytes *id;
+	bool deleted;
+};
+
+static bool same_build(const struct unit *u, const void *what)
+{
+	const struct build *b = what;
+
+	return u->u.deleted == b->deleted && u->u.build.len == b->id->len &&
+	       !memcmp(u->u.build.b, b->id->b, b->id->len);
+}
+
+static bool set_build(struct units *us, struct unit *u, const struct capture_bytes *id)
+{
+	struct build b = { id, u->u.deleted };
+	struct unit *first;
+	uint64_t hash;
+
+	if (u->told_build || !id->len || id->len > CAPTURE_BUILD)
+		return true;
+	u->told_build = true;
+	u->u.build = *id;
+	hash = hash_bytes(b.deleted, id->b, id->len);
+	first = index_find(&us->builds, hash, same_build, &b);
+	if (!first)
+		return index_add(&us->builds, hash, u);
+	join(u, first);
+	return true;
+}
+
+struct first_frame {
+	uint64_t pa;
+	bool deleted;
+};
+
+static bool same_frame(const struct unit *u, const void *what)
+{
+	const struct first_frame *f = what;
+
+	return u->first_pa == f->pa && u->u.deleted == f->deleted;
+}
+
+bool units_frame(struct units *us, struct unit *u, uint64_t pa)
+{
+	struct first_frame f = { pa, u->u.deleted };
+	struct unit *first;
+
+	/* One is enough, for who has the same file has the same frame. */
+	if (u->framed || u->kind != UNIT_FILE)
+		return true;
+	u->framed = true;
+	u->first_pa = pa;
+	first = index_find(&us->frames, hash_u64(pa), same_frame, &f);
+	if (!first)
+		return index_add(&us->frames, hash_u64(pa), u);
+	join(u, first);
+	return true;
+}
+
+/* ---- who asks ---- */
+
+struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t has)
+{
+	struct atw_blob loads = f->loads;
+	struct unit *u = find(us, &f->dev, f->inode, f->name);
+	struct capture_load one;
+	size_t cap;
+
+	if (!u || ((has & CAPTURE_U_BUILD) && !set_build(us, u, &f->build)))
+		return NULL;
+	if (!(has & CAPTURE_U_LOADS) || u->nloads)
+		return u;
+	cap = 0;
+	while (capture_load(&loads, &one, NULL) == ATW_OK) {
+		if (!array_reserve((void **)&u->load, &cap, u->nloads + 1, sizeof(one)))
+			return NULL;
+		u->load[u->nloads++] = one;
+	}
+	return u;
+}
+
+bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
+	      struct unit **ret)
+{
+	bool keyed = (has & CAPTURE_V_DEV) && (has & CAPTURE_V_INODE);
+	const char *s = v->name.data;
+	struct unit *u;
+
+	*ret = NULL;
+	if (!v->name.data || !v->name.len || s[0] == '[')
+		return true;
+	u = find(us, keyed ? &v->dev : NULL, keyed ? v->inode : 0, v->name);
+	if (!u || ((has & CAPTURE_V_BUILD) && !set_build(us, u, &v->build)))
+		return false;
+	*ret = u;
+	return true;
+}
+
+void units_deinit(struct units *us)
+{
+	for (size_t i = 0; i < us->n; i++) {
+		free(us->v[i]->told);
+		free(us->v[i]->shown);
+		free(us->v[i]->load);
+		free(us->v[i]);
+	}
+	free(us->v);
+	free(us->keys.place);
+	free(us->builds.place);
+	free(us->frames.place);
+	*us = (struct units){ 0 };
+}

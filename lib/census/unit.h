@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unit.h - the files that areas are of, each once.
+ *
+ * A file is its device and inode; where nobody tells them, its name. Copies of
+ * one file (a container's layers, btrfs) have others and the same memory: equal
+ * build ids join them, or the same frame of memory at their beginnings.
+ */
+#ifndef CENSUS_UNIT_H
+#define CENSUS_UNIT_H
+
+#include "census/model.h"
+
+enum unit_kind {
+	UNIT_FILE,
+	UNIT_MEMFD, UNIT_SYSV,
+	UNIT_ZERO,                       /* /dev/zero, and memory shared with children */
+	UNIT_TMPFS,                      /* /dev/shm */
+	UNIT_HUGE,                       /* /anon_hugepage */
+	UNIT_DEVICE,
+	UNIT_OTHER,                      /* a socket's, io_uring's */
+};
+
+struct unit {
+	struct census_unit u;
+	enum unit_kind kind;
+	bool by_inode;
+	bool told_build;                 /* joined by it, if any has the same */
+	bool framed;                     /* `first_pa` is known */
+	uint64_t first_pa;               /* where its beginning lies in memory */
+	char *told, *shown;              /* the name with " (deleted)" and without */
+	size_t len;                      /* of `told` */
+	struct capture_load *load;
+	size_t nloads;
+	struct unit *joined;             /* a copy of this one; `u` has it, too */
+
+	/* In the address space that is told now, see class.c. */
+	uint32_t process;                /* 1 + its number; else what follows is stale */
+	bool placed, has_text;
+	uint64_t base;                   /* where its first area begins */
+	uint64_t bias;                   /* placed: from its own addresses to those there */
+	uint64_t text_delta;             /* has_text: from offsets to addresses */
+};
+
+/* Places by hash; whoever asks compares. */
+struct unit_index {
+	struct unit_place {
+		uint64_t hash;
+		struct unit *unit;       /* NULL: free */
+	} *place;
+	size_t n, places;                /* places: a power of two, or 0 */
+};
+
+struct units {
+	struct unit **v;
+	size_t n, cap;
+	struct unit_index keys, builds, frames;
+	struct unit *last;               /* of the last area */
+};
+
+/* What joined others is the first of them. */
+struct unit *unit_root(struct unit *u);
+
+void units_deinit(struct units *us);
+/* Of a U: line. NULL: no memory. */
+struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t has);
+/* Whose area this is; *ret NULL: of no file. false: no memory. */
+bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
+	      struct unit **ret);
+/* The frame of the unit's beginning. false: no memory. */
+bool units_frame(struct units *us, struct unit *u, uint64_t pa);
+
+#endif
