@@ -41,7 +41,7 @@ struct command {
 extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
-extern const struct command cmd_pages, cmd_probe;
+extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
 /* The whole program, where it is called ptexplore. */
 int ptexplore_main(int argc, char **argv);
 extern const struct opt common_options[];
@@ -75,6 +75,9 @@ const struct command *command_at(size_t i);
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
 	  "the page tables CPU N was using", NULL }, \
 	KERNEL_OPTIONS(s, m)
+
+/* standard.c: before anything is opened. */
+void hold_standard_files(void);
 
 /* ---- saying what went wrong ---- */
 
@@ -115,6 +118,8 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/* -o must not be the source. Complains itself. */
+int check_output(const struct common *c, const char *name);
 /*
  * freeze.c: --freeze stops the process that was chosen, and chooses it once more;
  * without the option nothing happens. It goes on at the latest when the source is

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - which command, its options, its help. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "atwalk.h"
+#include "output/picture.h"
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_extract, &cmd_pages,
-	&cmd_probe,
+	&cmd_collect, &cmd_report, &cmd_probe,
 };
 
 const struct command *command_at(size_t i)
@@ -24,7 +24,7 @@ const struct opt common_options[] = {
 	{ 'o', "output", OPT_TEXT, AT(output), "FILE",
 	  "write there; FILE is whole or not there at all", NULL },
 	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT",
-	  "how rows look", "plain|csv|json|jsonl" },
+	  "how rows look; of pictures, what they are", "plain|csv|json|jsonl|html|svg|ps|pdf|png" },
 	{ 0, "columns", OPT_TEXT, AT(columns), "LIST",
 	  "columns to show; +LIST adds to the usual ones", NULL },
 	{ 0, "filter", OPT_TEXT, AT(filter), "EXPR",
@@ -129,24 +129,15 @@ static int run(const struct command *cmd, int argc, char **argv)
 	} else if (c.help) {
 		command_help(cmd);
 		status = told();
+	} else if (c.format && picture_find(c.format) && cmd != &cmd_report) {
+		status = complain_usage(cmd->name, "--format %s is for pictures, and this is none",
+					c.format);
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}
 	options_free(sets, 2);
 	free(opts);
 	return status;
-}
-
-/*
- * A file that is opened while 0 or 2 is closed would take its place, and be
- * written to by whoever means standard error. 1 stays closed: that is told.
- */
-static void hold_standard_files(void)
-{
-	for (int fd = 0; fd <= 2; fd++)
-		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR) < 0)
-			_exit(EXIT_SOURCE);
 }
 
 /* Called by another name, it is that program. */

@@ -278,7 +278,7 @@ static bool names_file(const char *text, const struct stat *file)
 }
 
 /* A source is never changed, not even when it is asked for. */
-static int check_output(const struct common *c, const char *name)
+int check_output(const struct common *c, const char *name)
 {
 	struct stat st;
 	bool same;

@@ -55,6 +55,12 @@ static bool parse(const char *text, struct clock *ret)
 	       (!comma || (num_dec(comma + 1, strlen(comma + 1), &ret->times) && ret->times));
 }
 
+static int bad_times(const char *command, const char *text)
+{
+	return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
+			      text);
+}
+
 int open_watched(const char *command, const struct common *c, const char *name,
 		 const char *text, const struct space_opts *space, struct opened *ret)
 {
@@ -63,8 +69,7 @@ int open_watched(const char *command, const struct common *c, const char *name,
 	if (!text)
 		return open_frozen(c, name, space, ret);
 	if (!parse(text, &k))
-		return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
-				      text);
+		return bad_times(command, text);
 	return open_pages(c, name, space, ret);
 }
 
@@ -142,11 +147,11 @@ static bool wait_for_next(struct clock *k)
 /* ---- looking ---- */
 
 /* Its end is told by the kernel; a number may be another's soon. */
-static void hold_process(struct clock *k, const struct opened *o)
+static void hold_process(struct clock *k, uint64_t pid)
 {
 	uint32_t tgid;
 
-	if (o->pid && o->pid <= UINT32_MAX && proc_tgid((uint32_t)o->pid, &tgid, NULL) == ATW_OK)
+	if (pid && pid <= UINT32_MAX && proc_tgid((uint32_t)pid, &tgid, NULL) == ATW_OK)
 		k->process = (int)syscall(SYS_pidfd_open, tgid, 0);
 }
 
@@ -187,7 +192,7 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 	r = atw_output_open(&oo, w->schema, &out, &err);
 	if (r < 0)
 		return complain(&err);
-	hold_process(&k, o);
+	hold_process(&k, o->pid);
 	catch_signals();
 	while (r == ATW_OK && wait_for_next(&k)) {
 		uint64_t at = now();
@@ -219,4 +224,21 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 		return said;
 	}
 	return output_end(out, r, EXIT_COMPLETE, &err);
+}
+
+int watch_looks(const char *command, const char *text, uint64_t pid,
+		int (*look_at)(void *arg), void *arg)
+{
+	int status = EXIT_COMPLETE;
+	struct clock k;
+
+	if (!parse(text, &k))
+		return bad_times(command, text);
+	hold_process(&k, pid);
+	catch_signals();
+	while (!status && wait_for_next(&k))
+		status = look_at(arg);
+	if (k.process >= 0)
+		close(k.process);
+	return status;
 }

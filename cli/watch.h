@@ -31,6 +31,13 @@ int open_watched(const char *command, const struct common *c, const char *name,
 int watch(const struct common *c, struct opened *o, const struct space_opts *space,
 	  const char *text, const struct watched *w);
 
+/*
+ * `look_at` as often as `text` says, until somebody interrupts it or process `pid` (0:
+ * none) has ended; an exit status, `look_at`'s if that is not 0.
+ */
+int watch_looks(const char *command, const char *text, uint64_t pid,
+		int (*look_at)(void *arg), void *arg);
+
 /* ---- watch_map.c ---- */
 
 enum { LOOK_SIZES = 8 };

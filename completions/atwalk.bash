@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# bash completion for atwalk(1)
+# bash completion for atwalk(1) and atwalk-collect(8)
 
 _atwalk()
 {
@@ -10,10 +10,10 @@ _atwalk()
 		--part --quiet --verbose --rate --color --help --version'
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
-	local commands='walk map info ps pages find extract probe'
+	local commands='walk map info ps pages find extract probe collect report'
 
 	case ${COMP_WORDS[1]} in
-	walk|map|info|ps|pages|find|extract|probe) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
+	walk|map|info|ps|pages|find|extract|probe|collect|report) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 
@@ -24,9 +24,10 @@ _atwalk()
 		prev=${COMP_WORDS[COMP_CWORD-2]}
 	fi
 	case $prev in
-	--format) words='plain csv json jsonl' ;;
+	--format) words='plain csv json jsonl html svg ps pdf png' ;;
 	--units) words='human bytes pages' ;;
 	--color) words='auto always never' ;;
+	--by) words='process user cgroup unit' ;;
 	--split) words='rights page physical flags' ;;
 	--pte-ext) words='thead svrsw60t59b lpa2' ;;
 	--paging|--paging-flags)
@@ -58,6 +59,10 @@ _atwalk()
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
 		probe) words="$common --pid" ;;
+		collect) words="$common --frames --raw --zstd --pid --task --no-refs --progress
+			--freeze --root --paging --pte-ext --cbit --kernel" ;;
+		report) words="$common --virtual --paper --by --watch --pid --task --no-refs --progress --freeze
+			--root --paging --pte-ext --cbit --kernel" ;;
 		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
@@ -65,8 +70,32 @@ _atwalk()
 		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live"
 		[ "$COMP_CWORD" -eq 2 ] && words="live live:kcore live:bpf live:pagemap"
 		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
+		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = report ] && words='basic areas units totals
+			alerts count pages use machine stacks thrash growth'
+		[ "$COMP_CWORD" -eq 3 ] && [ "$cmd" = report ] && words="live live:kcore live:bpf
+			live:pagemap"
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -f -- "$cur") ;;
 	esac
 }
 complete -F _atwalk atwalk
+
+_atwalk_collect()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=''
+
+	COMPREPLY=()
+	case $prev in
+	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
+	--mem|--rate) return ;;
+	*) words='--pid --frames --raw --no-refs --mem --rate --progress --quiet --verbose
+		--help --version' ;;
+	esac
+	if [[ $cur == -* || $prev == --pid ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	else
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	fi
+}
+complete -F _atwalk_collect atwalk-collect

@@ -115,13 +115,13 @@ E
 run atwalk --format xml x86.elf swapper_pg_dir
 status 2
 err <<'E'
-atwalk: --format: 'xml' is not one of plain|csv|json|jsonl
+atwalk: --format: 'xml' is not one of plain|csv|json|jsonl|html|svg|ps|pdf|png
         see: atwalk walk --help
 E
 run atwalk --format 'plain|csv' x86.elf swapper_pg_dir
 status 2
 err <<'E'
-atwalk: --format: 'plain|csv' is not one of plain|csv|json|jsonl
+atwalk: --format: 'plain|csv' is not one of plain|csv|json|jsonl|html|svg|ps|pdf|png
         see: atwalk walk --help
 E
 for n in 0 7 99; do

@@ -50,7 +50,7 @@ everything() {
 
 	[ -z "${WRAP:-}" ] || return 0
 	for words in ps 'ps -T' pages 'pages -q' 'map --pid 99' map 'walk 401000' 'find 9220000' \
-		info 'info -v' 'extract -o x.elf' 'extract --pages -o x.elf'; do
+		info 'info -v' collect 'extract -o x.elf' 'extract --pages -o x.elf'; do
 		case $words in
 		walk* | find*) set -- "${words% *}" d.elf "${words#* }" ;;
 		*) read -ra words <<<"$words"; set -- "${words[@]}" d.elf ;;

@@ -7,6 +7,7 @@ Lines on standard input say what; each is answered by one that begins with
 
 import mmap
 import os
+import signal
 import sys
 import threading
 import time
@@ -17,6 +18,9 @@ libc.prctl(1, 9)                 # ends with its parent
 
 with open(sys.argv[1], 'r+b') as file:
     counters = mmap.mmap(file.fileno(), 4096)
+
+
+kept = []
 
 
 def count(slot):
@@ -66,6 +70,18 @@ def obey(word, args):
                 at += 8192
                 time.sleep(0.02)
         threading.Thread(target=more, daemon=True).start()
+    elif word == 'map':          # PATH: all of it, touched
+        with open(args[0], 'r+b') as mapped:
+            kept.append(mmap.mmap(mapped.fileno(), 0))
+        sum(kept[-1][::4096])
+    elif word == 'fork':         # one that touches what is mapped, and waits
+        ready = os.pipe()
+        if not os.fork():
+            libc.prctl(1, 9)
+            sum(sum(m[::4096]) for m in kept)
+            os.write(ready[1], b'.')
+            signal.pause()
+        os.read(ready[0], 1)
     elif word == 'exec':         # begin anew
         os.execv(sys.executable, [sys.executable, *sys.argv])
     return ''

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "census.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "listing.h"
+#include "progress.h"
+#include "provider/provider.h"
+
+/* Between the teller and who listens: counts, and knows which of them failed. */
+struct ear {
+	const struct census_sink *to;
+	struct census_told told;
+	struct progress progress;
+	uint64_t tasks;
+	bool failed;                 /* the listener */
+	bool mark;                   /* nothing came yet, and it may be the paper's */
+};
+
+static int heard(struct ear *e, int r)
+{
+	e->failed |= r != ATW_OK;
+	return r;
+}
+
+static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct ear *e = arg;
+
+	e->told.lost += rec->letter == 'L';
+	return heard(e, e->to->record(e->to->arg, rec, err));
+}
+
+static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct ear *e = arg;
+
+	return heard(e, e->to->run(e->to->arg, run, err));
+}
+
+static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	struct ear *e = arg;
+
+	return heard(e, e->to->frames(e->to->arg, run, err));
+}
+
+/* ---- a capture ---- */
+
+/* Of a capture nobody knows how many tasks there will be. */
+static int on_capture(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	static const struct capture_record paper = {
+		.letter = 'H', .h = { { "way", 3 }, { "paper", 5 } },
+	};
+	struct ear *e = arg;
+	int r = e->mark && rec->letter != 'H' ? on_record(arg, &paper, err) : ATW_OK;
+
+	e->mark = false;
+	if (r != ATW_OK)
+		return r;
+	if (rec->letter == 'T')
+		progress_at(&e->progress, ++e->tasks, 0);
+	return on_record(arg, rec, err);
+}
+
+static void on_damage(void *arg, const struct atw_err *err)
+{
+	struct ear *e = arg;
+
+	e->told.damaged++;
+	complain(err);
+}
+
+/*
+ * Its first line says so. What is packed by zstd can be nothing else, and so is what
+ * comes out of a pipe. NULL: it is none.
+ */
+static const char *capture_path(const char *name)
+{
+	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	static const char prefix[] = "capture:";
+	_auto_fd int fd = -1;
+	char head[4096];
+	struct stat st;
+	ssize_t n;
+
+	if (!strncmp(name, prefix, sizeof(prefix) - 1))
+		return name + sizeof(prefix) - 1;
+	if (!strcmp(name, "-"))
+		return name;
+	if (stat(name, &st) < 0)
+		return NULL;
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		return name;
+	fd = S_ISREG(st.st_mode) ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	n = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+	if (n < (ssize_t)sizeof(zstd))
+		return NULL;
+	return !memcmp(head, zstd, sizeof(zstd)) ||
+	       capture_probe((struct atw_blob){ head, (size_t)n }) ? name : NULL;
+}
+
+/* What was taken cannot be taken otherwise. */
+static int check_capture(const char *name, const struct common *c,
+			 const struct census_source_opts *o)
+{
+	struct atw_err err = { 0 };
+	const struct { bool given; const char *name; } table[] = {
+		{ o->space.pid.given, "--pid" }, { o->space.task, "--task" },
+		{ o->space.freeze, "--freeze" }, { o->frames, "--frames" },
+		{ o->raw, "--raw" }, { o->no_refs, "--no-refs" }, { c->rate, "--rate" },
+		{ o->space.root.given, "--root" }, { o->space.paging, "--paging" },
+		{ o->space.pte_ext, "--pte-ext" }, { o->space.cbit.given, "--cbit" },
+		{ o->space.kernel, "--kernel" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].given) {
+			atw_err_set(&err, ATW_E_USAGE, "%s: %s is a capture, and taken already: --filter chooses rows",
+				    table[i].name, name);
+			return complain(&err);
+		}
+	return EXIT_COMPLETE;
+}
+
+static int from_capture(const struct common *c, const char *name, const char *path,
+			const struct census_source_opts *o, struct ear *e)
+{
+	const struct census_read_opts ro = { .damaged = on_damage, .arg = e };
+	const struct census_sink sink = { on_capture, on_run, on_frames, e };
+	struct atw_err err = { 0 };
+	int status = check_capture(name, c, o), r;
+
+	if (!status)
+		status = check_output(c, path);
+	if (status)
+		return status;
+	progress_begin(&e->progress, c, o->progress, name, "tasks");
+	r = census_read(path, &ro, &sink, &err);
+	progress_end(&e->progress);
+	if (r < 0 && e->failed && o->into)
+		atw_err_wrap(&err, "%s", o->into);
+	else if (r < 0 && e->failed)
+		atw_err_wrap(&err, "%s", name);
+	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+/* ---- memory, or what /proc says ---- */
+
+static const struct atw_soft_abi *soft(const void *arg)
+{
+	return soft_of(arg);
+}
+
+static int open_provider(const struct opened *src, struct provider **ret, struct atw_err *err)
+{
+	const struct walk_provider_opts wo = {
+		.kernel = src->kernel, .mm = src->mm, .soft = soft, .soft_arg = src,
+		.frames = true,
+	};
+	const struct pagemap_provider_opts po = {
+		.only = (uint32_t)src->pid, .flags = true, .counts = true, .pace = src->pace,
+	};
+
+	return src->pagemap ? pagemap_provider_open(&po, NULL, NULL, ret, err)
+			    : walk_provider_open(&wo, NULL, NULL, ret, err);
+}
+
+static int from_memory(const struct common *c, const char *name,
+		       const struct census_source_opts *o, struct ear *e)
+{
+	const struct census_sink sink = { on_record, on_run, on_frames, e };
+	struct census_collect_opts co = {
+		.frames = o->frames || o->need_frames,
+		.no_areas = o->no_areas, .no_tasks = o->no_tasks,
+		.refs = !o->no_refs && !o->no_count, .raw = o->raw,
+		.progress = progress_at, .arg = &e->progress,
+	};
+	struct provider *p = NULL;
+	struct opened src = { 0 };
+	struct atw_err err = { 0 };
+	int status = open_frozen(c, name, &o->space, &src), r;
+
+	if (status)
+		return status;
+	e->told.defective = src.defective;
+	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.pid : 0;
+	progress_begin(&e->progress, c, o->progress, name, "processes");
+	r = open_provider(&src, &p, &err);
+	if (r == ATW_OK)
+		r = census_collect(p, &co, &sink, &err);
+	progress_end(&e->progress);
+	thaw(&src);
+	if (r < 0 && (!e->failed || o->into))
+		atw_err_wrap(&err, "%s", e->failed ? o->into : src.name);
+	status = r < 0 ? complain(&err) : EXIT_COMPLETE;
+	if (r == ATW_OK && p->lacks.status)
+		remark_lacks(c, &src, p);
+	provider_close(p);
+	close_source(&src);
+	return status;
+}
+
+int census_source(const struct common *c, const char *name,
+		  const struct census_source_opts *o, const struct census_sink *to,
+		  struct census_told *ret)
+{
+	struct ear e = { .to = to, .mark = o->mark };
+	const char *path = capture_path(name);
+	int status = path ? from_capture(c, name, path, o, &e) : from_memory(c, name, o, &e);
+
+	*ret = e.told;
+	return status;
+}

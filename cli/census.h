@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * census.h - from what the user named to a stream: the running kernel, a dump or a
+ * capture, which to all who read the stream are one.
+ */
+#ifndef CLI_CENSUS_H
+#define CLI_CENSUS_H
+
+#include "atwalk.h"
+#include "census/census.h"
+
+struct census_source_opts {
+	struct space_opts space;     /* pid or task: that process alone */
+	bool frames;                 /* of all RAM, too */
+	/* What the reader of it has no use for, and what it needs; nobody typed that. */
+	bool no_areas, no_tasks, no_count, need_frames;
+	bool no_refs, raw, progress;
+	bool mark;                   /* the paper's form gets an H: line that says so */
+	const char *into;            /* what failures of `to` are wrapped in, or NULL */
+};
+#define CENSUS_OPTIONS(s, m) \
+	{ 0, "pid", OPT_NUMBER, offsetof(s, m.space.pid), "N", \
+	  "process N alone", NULL }, \
+	{ 0, "task", OPT_TEXT, offsetof(s, m.space.task), "NAME", \
+	  "the process called NAME alone", NULL }, \
+	{ 0, "no-refs", OPT_FLAG, offsetof(s, m.no_refs), NULL, \
+	  "do not count mappings first; the kernel's counts alone", NULL }, \
+	{ 0, "progress", OPT_FLAG, offsetof(s, m.progress), NULL, \
+	  "say how far it is, even if standard error is no terminal", NULL }, \
+	FREEZE_OPTION(s, m.space), \
+	KERNEL_OPTIONS(s, m.space)
+
+struct census_told {
+	uint64_t lost;               /* L: lines */
+	uint64_t damaged;            /* lines of a capture that cannot be read */
+	bool defective;              /* the dump says of itself that it is not whole */
+};
+
+/*
+ * All of it goes to `to`. Complains itself; 0 or an exit status. What was told until
+ * then stays told.
+ */
+int census_source(const struct common *c, const char *name,
+		  const struct census_source_opts *o, const struct census_sink *to,
+		  struct census_told *ret);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_collect.c - who has which physical memory, written down. */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "census.h"
+#include "output/target.h"
+
+struct collect_opts {
+	struct census_source_opts source;
+	bool zstd;
+};
+
+static const struct opt options[] = {
+	{ 0, "frames", OPT_FLAG, offsetof(struct collect_opts, source.frames), NULL,
+	  "what every frame of RAM is used for, too", NULL },
+	{ 0, "raw", OPT_FLAG, offsetof(struct collect_opts, source.raw), NULL,
+	  "entries as they are, and all flags of pages", NULL },
+	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
+	  "packed by zstd", NULL },
+	CENSUS_OPTIONS(struct collect_opts, source),
+	{ 0 }
+};
+
+enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
+
+/* A capture is lines of one form. */
+static int check(const struct common *c, int argc)
+{
+	const struct { const char *given, *name; } table[] = {
+		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
+		{ c->group, "--group" }, { c->format, "--format" },
+	};
+
+	if (argc != 1)
+		return complain_usage("collect", argc ? "one SOURCE is enough"
+						      : "SOURCE is missing");
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].given)
+			return complain_usage("collect", "a capture has a form of its own, and no use for %s",
+					      table[i].name);
+	return EXIT_COMPLETE;
+}
+
+static int collect(const struct common *c, const struct collect_opts *o, const char *name,
+		   const struct target *t, struct census_told *told)
+{
+	struct census_source_opts so = o->source;
+	struct census_writer *w = NULL;
+	struct atw_err err = { 0 };
+	struct census_sink sink;
+	int status, r = census_writer_open(t->fd, o->zstd ? LEVEL : 0, &w, &err);
+
+	if (r < 0)
+		return complain(&err);
+	sink = census_writer_sink(w);
+	so.into = target_name(t);
+	so.mark = true;
+	status = census_source(c, name, &so, &sink, told);
+	if (!status && census_writer_end(w, &err) < 0) {
+		atw_err_wrap(&err, "%s", target_name(t));
+		status = complain(&err);
+	}
+	census_writer_close(w);
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	const struct collect_opts *o = opts;
+	struct census_told told = { 0 };
+	struct target t = { .fd = -1 };
+	struct atw_err err = { 0 };
+	int status = check(c, argc);
+
+	if (!status)
+		status = check_output(c, argv[0]);
+	if (status)
+		return status;
+	if (target_open(c->output, &t, &err) < 0)
+		return complain(&err);
+	if (o->zstd && isatty(t.fd))
+		status = complain_usage("collect", "what is packed is nothing for a terminal: -o FILE");
+	else
+		status = collect(c, o, argv[0], &t, &told);
+	if (!status && target_commit(&t, &err) < 0)
+		status = complain(&err);
+	target_close(&t);
+	if (!status && told.lost)
+		remark(c, "%s: %" PRIu64 " time%s something could not be read: see the L: lines",
+		       argv[0], told.lost, told.lost == 1 ? "" : "s");
+	if (!status && (told.lost || told.damaged || told.defective))
+		status = EXIT_PARTIAL;
+	return status;
+}
+
+const struct command cmd_collect = {
+	"collect", "SOURCE", "who has which physical memory, written down",
+	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas and\n"
+	"their pages, with how often each page is mapped; files, swap and RAM; and what\n"
+	"could not be read. Of a capture, one in the form of today.",
+	options, sizeof(struct collect_opts), run,
+};

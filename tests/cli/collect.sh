@@ -1,0 +1,376 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# collect: of the small dump that has processes, and of processes that this test
+# starts, by /proc and by page tables: what they know of themselves, and what
+# `atwalk pages` says of each page.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+child='' hidden=''
+# shellcheck disable=SC2317 # by the trap
+end() {
+	[ -z "$child" ] || { kill -KILL "$child"; wait "$child"; } 2>"$work/log/kill"
+	rm -rf "$work"
+}
+trap end EXIT
+
+columns=pid,address,size,physical,state,kcount,swap,pageflags
+why=''
+command -v python3 >"$work/log/python" || why="no python3, which reads the lines"
+
+# What comes out of a capture, and out of rows, of the same pages.
+of_capture() { python3 "$cli/capture_pages.py" capture <"$1" | sort; }
+of_rows() { python3 "$cli/capture_pages.py" pages <"$1" | sort; }
+
+# What it must not have.
+lacks() { yes [ -z "$(grep -E "$1" "$2" | head -n 3)" ]; }
+
+t "usage"
+run atwalk collect
+status 2
+err_has "SOURCE is missing"
+run atwalk collect a b
+status 2
+err_has "one SOURCE is enough"
+run atwalk collect --columns pid x86.elf
+status 2
+err_has "a capture has a form of its own, and no use for --columns"
+run atwalk collect none.kdump
+status 3
+err_has "none.kdump"
+run atwalk collect -o x86.elf x86.elf
+status 2
+err_has "that is the source itself"
+run atwalk collect --freeze live
+status 2
+err_has "--freeze needs --pid or --task"
+
+t "what has no processes is no source"
+run atwalk collect -o none.cap x86.elf
+status 3
+err_has "x86.elf"
+yes [ ! -e none.cap ]
+
+tasks=''
+grep -q '^  found:.* zstd' "$built/found.txt" || tasks="this build has no zstd"
+
+t "a dump: swap, and hugetlb"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect --task swap tasks.kdump
+	golden collect-swap
+	run atwalk collect --task hugetlb tasks.kdump
+	golden collect-hugetlb
+fi
+
+t "a dump: every page is what pages says of it"
+if [ -n "$why$tasks" ]; then skip "$why$tasks"; else
+	run atwalk collect -o all.cap tasks.kdump
+	no_out
+	of_capture all.cap >got
+	run atwalk pages tasks.kdump --all --format csv --columns $columns
+	of_rows "$work/log/out" >want
+	same got want
+	yes [ "$(wc -l <want)" = 7488 ]
+	# Every task but the threads of others.
+	run atwalk ps tasks.kdump --format csv --columns pid,task
+	sed 1d "$work/log/out" | tr -d '"' | sort >want
+	sed -n 's/^T: \([^,]*\), \([0-9]*\), .*/\2,\1/p' all.cap | tr -d '"' | sort >got
+	same got want
+fi
+
+t "an extract: the same but for the bytes of files"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk extract -q --pages -o small.elf tasks.kdump
+	run atwalk collect small.elf
+	sed 's/^H: way, elf$/H: way, kdump/' "$work/log/out" >got
+	same got all.cap
+fi
+
+t "a dump: entries as they are, and all flags"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect --raw --task zombie tasks.kdump
+	status 3
+	err_has "process 97 has ended"
+	run atwalk collect --raw --pid 86 -o raw.cap tasks.kdump
+	run atwalk walk --pid 86 tasks.kdump 401000 --format csv --columns entry
+	word=$(sed -n 's/^0x0*//p' "$work/log/out")
+	yes grep -q "^M:.* 00401000=[^|]*, raw=${word^^} |" raw.cap
+	yes grep -qx 'H: pageflags, FFFFFFFFFFFFFFFF' raw.cap
+fi
+
+t "a dump: what frames are used for"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	# This dump does not have the kernel's list of RAM.
+	run atwalk collect --frames tasks.kdump
+	status 4
+	err_has "1 time something could not be read"
+	yes grep -qx 'L: 0, frames, which addresses are RAM is not known' "$work/log/out"
+	lacks '^[RF]:' "$work/log/out"
+fi
+
+t "a capture of a capture is the same, packed or not"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect all.cap
+	same "$work/log/out" all.cap
+	run atwalk collect --zstd -o all.zst all.cap
+	yes [ "$(wc -c <all.zst)" -lt "$(wc -c <all.cap)" ]
+	run atwalk collect all.zst
+	same "$work/log/out" all.cap
+	atwalk collect --zstd all.cap | atwalk collect - >"$work/log/out"
+	same "$work/log/out" all.cap
+	run atwalk collect --pid 1 all.cap
+	status 2
+	err_has "--pid: all.cap is a capture, and taken already"
+fi
+
+t "the paper's figure, in today's form"
+run atwalk collect "$data/paper-figure1.txt"
+golden collect-paper
+cp "$work/log/out" today.cap
+for report in basic areas units totals alerts count pages; do
+	run atwalk report $report "$data/paper-figure1.txt"
+	cp "$work/log/out" want
+	run atwalk report $report today.cap
+	same "$work/log/out" want
+done
+run atwalk collect today.cap
+same "$work/log/out" today.cap
+
+t "a capture that is cut off, and one that is damaged"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	head -n 100 all.cap >cut.cap
+	run atwalk collect -o again.cap cut.cap
+	status 4
+	err_has "cut.cap"
+	yes [ "$(head -n 100 again.cap | cmp - cut.cap)" = "" ]
+	yes [ "$(sed -n 101p again.cap | cut -c1-8)" = "E: 100, " ]
+	sed '50s/.*/X: what is this/' all.cap >bad.cap
+	run atwalk collect -o again.cap bad.cap
+	status 4
+	err_has "line 50"
+fi
+
+t "a device that is full, and nothing is left behind"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect -o /dev/full tasks.kdump
+	status 3
+	err_has "/dev/full: cannot write: No space left on device"
+	run atwalk collect -o no/such/folder tasks.kdump
+	status 3
+	err_has "no/such/folder"
+	mkdir folder
+	run atwalk collect -o folder/a.cap none.kdump
+	status 3
+	err_has "none.kdump"
+	yes [ -z "$(ls -A folder)" ]
+fi
+
+t "progress is told to those who ask for it"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect -o again.cap --progress tasks.kdump
+	err <<'END'
+atwalk: tasks.kdump: 0 %
+END
+	same again.cap all.cap
+	run atwalk collect -o again.cap --progress -q tasks.kdump
+fi
+
+# ---- what runs ----
+
+# A child with memory of several kinds; prints "NAME START LENGTH" of each, and READY.
+cat >child.py <<'END'
+import ctypes, os, sys, tempfile
+from live_memory import *
+
+touch(area('pages', 2 * M), 2 * M)
+touch(area('every-other', M), M, 2 * PAGE)
+area('untouched', M)
+zero = area('zero', M)
+for a in range(zero, zero + M, PAGE):
+    ctypes.c_uint64.from_address(a).value
+none = area('protnone', M)
+touch(none, M)
+libc.mprotect(none, M, 0)
+cow = area('cow', 2 * M)
+touch(cow, 2 * M)
+with tempfile.TemporaryFile() as f:
+    f.truncate(M)
+    touch(area('shared', M, flags=SHARED, fd=f.fileno()), M)
+guard = area('guarded', M)
+touch(guard, M)
+if libc.madvise(guard + 16 * PAGE, 16 * PAGE, GUARD) == 0:
+    print('guard', '%x' % (guard + 16 * PAGE), 16 * PAGE)
+r, w = os.pipe()
+if os.fork() == 0:
+    libc.prctl(1, 9)             # ends with its parent
+    touch(cow, M)
+    os.write(w, b'x')
+    sys.stdin.read()
+    os._exit(0)
+os.read(r, 1)
+print('READY', flush=True)
+sys.stdin.read()
+END
+[ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
+chmod 755 "$work" "$work/cwd"
+
+start() {
+	mkfifo in out
+	python3 child.py <in >out 2>"$work/log/child" &
+	child=$!
+	exec 8>in 9<out
+	: >areas
+	while read -r -t 60 -u 9 line && [ "$line" != READY ]; do
+		echo "$line" >>areas
+	done
+	[ "$line" = READY ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
+}
+[ -n "$why" ] || start
+if [ -z "$why" ]; then
+	atwalk pages live:pagemap --pid "$child" -q --columns address >"$work/log/hidden" 2>&1
+	! grep -q 'hides frame numbers' "$work/log/hidden" || hidden="frame numbers are hidden from us"
+fi
+
+# Libraries are mapped by whoever begins or ends meanwhile: how often is not ours to say.
+ours() { awk '!/ANON/ { $5 = "-" } { print }'; }
+
+for way in pagemap bpf; do
+	t "live:$way: every page of a child is what pages says of it"
+	if [ -n "$why$hidden" ]; then skip "$why$hidden"
+	elif ! atwalk info "live:$way" >"$work/log/way" 2>&1; then
+		skip "$(head -n 1 "$work/log/way")"
+	else
+		# What others map as well they may let go meanwhile.
+		for try in 1 2 3; do
+			run atwalk collect --no-refs --pid "$child" "live:$way" -o "$way.cap"
+			said_err=1
+			of_capture "$way.cap" | ours >got
+			run atwalk pages "live:$way" --pid "$child" --all --format csv --columns $columns
+			said_err=1
+			of_rows "$work/log/out" | ours >want
+			cmp -s got want && break
+			echo "note - pages moved, try $try"
+		done
+		same got want
+		yes [ "$(wc -l <want)" -gt 2000 ]
+	fi
+
+	t "live:$way: areas are those of maps"
+	if [ -n "$why" ] || [ ! -s "$way.cap" ]; then skip "see above"; else
+		# [vsyscall] is of no process: who reads tables may not know of it.
+		sed -n '/vsyscall/d; s/^\([0-9a-f]*\)-\([0-9a-f]*\) .*/\1 \2/p' "/proc/$child/maps" |
+		while read -r a b; do
+			printf '%08X, %08X\n' $((16#$a)) $((16#$b - 1))
+		done >want
+		sed -n '/vsyscall/d; s/^V: \([0-9A-F]*, [0-9A-F]*\),.*/\1/p' "$way.cap" >got
+		same got want
+	fi
+
+	t "live:$way: the task is what /proc says of it"
+	if [ -n "$why" ] || [ ! -s "$way.cap" ]; then skip "see above"; else
+		read -r -a stat < <(sed 's/.*) //' "/proc/$child/stat")
+		exe=$(readlink "/proc/$child/exe")
+		yes grep -q "^T: python3*[^,]*, $child, .*, tgid=$child, ppid=$$, uid=$(id -u), start=${stat[19]}, cgroup=.*, exe=$exe, code=.*, threads=1\$" "$way.cap"
+		yes [ "$(sed -n 's/^T: \([^,]*, \)\{4\}\([0-9]*\), .*/\2/p' "$way.cap")" = "${stat[7]}" ]
+	fi
+
+	t "live:$way: files have their build id and program headers"
+	if [ -n "$why" ] || [ ! -s "$way.cap" ]; then skip "see above"
+	elif ! command -v readelf >"$work/log/readelf"; then skip "no readelf to compare with"; else
+		build=$(readelf -n "$exe" | sed -n 's/.*Build ID: //p' | tr a-f A-F)
+		loads=$(readelf -lW "$exe" | awk '$1 == "LOAD" || $1 == "GNU_RELRO"' | wc -l)
+		line=$(grep "^U: [^,]*, $(stat -Lc %i "$exe"), " "$way.cap")
+		yes [ "$(grep -c . <<<"$line")" = 1 ]
+		[ -z "$build" ] || yes grep -q ", build=$build, " <<<"$line"
+		yes [ "$(tr '|' '\n' <<<"${line##*loads=}" | wc -l)" = "$loads" ]
+	fi
+done
+
+t "by /proc and by page tables the same frames"
+if [ -n "$why" ] || [ ! -s pagemap.cap ] || [ ! -s bpf.cap ]; then skip "see above"; else
+	for way in pagemap bpf; do
+		of_capture $way.cap | grep ANON >$way.frames
+	done
+	same pagemap.frames bpf.frames
+fi
+
+t "our own count, of all processes that there are"
+if [ -n "$why$hidden" ]; then skip "$why$hidden"
+elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	cat >alone <<END
+mkfifo in2 out2
+python3 child.py <in2 >out2 &
+exec 8>in2 9<out2
+while read -r -t 60 -u 9 line && [ "\$line" != READY ]; do
+	echo "\$line" >>areas2
+done
+"\$@" -o alone.cap live:pagemap
+status=\$?
+kill \$!
+exit \$status
+END
+	run unshare --pid --fork --mount-proc bash alone "$O/atwalk" collect
+	said_err=1
+	# Two processes, one of which has written to half of what was forked.
+	# shellcheck disable=SC2046 # words
+	python3 "$cli/capture_pages.py" sums $(cat areas2) <alone.cap >got
+	{
+		echo 'pages present 2=1024'
+		echo 'every-other present 2=256'
+		echo 'untouched'
+		# What nobody wrote to is not forked, nor what is shared.
+		echo 'zero zero=256'
+		echo 'protnone protnone 2=512'
+		echo 'cow present 1=512 present 2=512'
+		echo 'shared present 1=256'
+		if grep -q '^guard ' areas2; then
+			echo 'guarded guard=32 present 2=480'
+			echo 'guard guard=32'
+		else
+			echo 'guarded present 2=512'
+		fi
+	} >want
+	same got want
+	yes grep -q '^H: MemTotal, [0-9]*$' alone.cap
+	yes [ "$(sed -n 's/^H: MemTotal, //p' alone.cap)" = "$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)" ]
+	yes grep -q '^R: .*, System RAM' alone.cap
+fi
+
+t "without privileges: frames and counts are n/a, and not 0"
+as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+if [ -n "$why" ]; then skip "$why"
+elif [ -n "${WRAP:-}" ]; then skip "valgrind is what would be denied"
+elif [ "$(id -u)" -ne 0 ] || ! "${as[@]}" true 2>"$work/log/setpriv"; then
+	skip "needs root and setpriv, to be less than that"
+elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+else
+	cp "$built/atwalk" atwalk-copy
+	chmod 755 atwalk-copy
+	mkdir -m 777 room
+	cat >nobody <<'END'
+sleep 60 &
+./atwalk-copy collect -o room/nobody.cap --pid $! live:pagemap
+status=$?
+kill $!
+exit $status
+END
+	run unshare --pid --fork --mount-proc "${as[@]}" bash nobody
+	err_has "hides frame numbers from this process"
+	yes grep -q '^T: sleep, .*, code=' room/nobody.cap
+	yes grep -q '^M: .*=00000012, -, -, map=[0-9A-F]*, noframe=1 |' room/nobody.cap
+	lacks 'refs=' room/nobody.cap
+	# How many are mapped once nobody knows.
+	lacks '^P: [1-9]' room/nobody.cap
+fi
+
+t "a process that is not there"
+run atwalk collect --pid 4194305 live:pagemap
+status 3
+no_out
+err_has "there is no process 4194305"
+
+finish

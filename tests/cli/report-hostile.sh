@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Captures that claim much in few bytes: reports of them end soon, each within the
+# limit of every test, and say what they did not count.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+few=${WRAP:+20}                  # a part of it, where all takes much longer
+
+t "very many areas of different files in one process"
+awk -v n="${few:+2}0000" 'BEGIN {
+	print "H: atwalk-capture, 1\nT: cat, 812, 1, 1, 98, 0, 0, 0, 0, 1"
+	for (k = 1; k <= n; k++)
+		printf "V: %X000, %XFFF, 1000, 1000, -, 75, /%d\nM: %X000=%X212, 1, 0 |\n", 2 * k, 2 * k, k, 2 * k, 2 * k
+}' >areas.cap
+run atwalk report stacks areas.cap --format csv -q
+status 4
+yes [ "$(wc -l <"$work/log/out")" -gt 0 ]
+err_has "no E: line"
+if [ -z "$few" ]; then
+	awk 'BEGIN {
+		print "H: atwalk-capture, 1\nT: cat, 812, 1, 1, 98, 0, 0, 0, 0, 1"
+		for (k = 1; k <= 150000; k++)
+			printf "V: %X000, %XFFF, 1000, 1000, -, 75, /%d\nM: %X000=%X012, 1, 0 |\n", 2 * k, 2 * k, k, 2 * k, 2 * k
+	}' >areas.cap
+	run atwalk report stacks areas.cap --format csv -q
+	status 4
+	yes [ "$(wc -l <"$work/log/out")" = 150001 ]
+	err_has "no E: line"
+fi
+
+t "files that are joined one by one to a long chain"
+awk -v n="${few:+1}000" 'BEGIN {
+	if (n < 1000)
+		n = 30000
+	print "H: atwalk-capture, 1\nT: cat, 812, 1, 1, 98, 0, 0, 0, 0, 1"
+	for (i = 0; i < n; i++)
+		printf "U: 1:1, %d, /f%d\n", i + 1, i
+	for (i = n - 1; i > 0; i--)
+		if (i % 2)
+			printf "U: 1:1, %d, /f%d, build=%08X\nU: 1:1, %d, /f%d, build=%08X\n", i, i - 1, i, i + 1, i, i
+		else
+			for (j = i; j >= i - 1; j--) {
+				printf "V: %X000, %XFFF, 1000, 1000, -, 75, /f%d, dev=1:1, inode=%d, offset=0\n", 2 * ++k, 2 * k, j, j + 1
+				printf "M: %X000=%X212, 1, 0 |\n", 2 * k, i
+			}
+	for (i = 1; i <= n; i++) {
+		k++
+		printf "V: %X000, %XFFF, 1000, 0, -, 75, /f%d, dev=1:1, inode=%d, offset=0\n", 2 * k, 2 * k, n - 1, n
+	}
+}' >chain.cap
+run atwalk report totals chain.cap --format csv --columns name -q
+status 4
+out <<'END'
+name
+/f0
+END
+err_has "no E: line"
+
+t "pages of a file that were never there, over and over"
+awk -v n="${few:-200}" 'BEGIN {
+	print "H: atwalk-capture, 1"
+	for (i = 1; i <= n; i++)
+		printf "T: a, %d, %d, -, -, -, -, -, -, -\nV: 0, 1FFFFFFFFFF, 20000000000, 0, -, 77, /a, dev=1:1, inode=1, offset=0\nM: 0*536870912=2002, 1, 0, same=1 |\n", i, i
+}' >claims.cap
+if [ -n "$few" ]; then skip "it takes as long as it may without valgrind"; else
+	run atwalk report units claims.cap -q
+	status 4
+	err_has "units: programs and libraries are mapped more than 2147483648 times, page by page"
+fi
+
+t "a picture of nothing"
+printf 'H: atwalk-capture, 1\n' >nothing.cap
+run atwalk report growth nothing.cap --format svg -q
+status 4
+yes grep -q '</svg>' "$work/log/out"
+err_has "no E: line"
+
+finish

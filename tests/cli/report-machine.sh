@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# report machine: all memory of the machine this runs on, by both ways, against what
+# /proc/meminfo says; of captures written by hand; of a dump. No process is looked into.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# The sums of a CSV file, in pages of 4096 bytes: nothing may be lost or told twice.
+# shellcheck disable=SC2317 # by yes
+sums() {
+	awk -F , -v total="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ pages[$at["use"]] = $at["pages"]; if (NR <= 15) all += $at["pages"] }
+		END {
+			inside = all - pages["reserved"] - pages["offline"] - pages["unknown"]
+			if (NR < 20 || all != pages["RAM"]) exit 1
+			if (pages["outside"] != pages["reserved"] + pages["offline"]) exit 1
+			if (pages["accounted"] != inside || pages["MemTotal"] != total) exit 1
+			exit inside + pages["unaccounted"] - pages["beyond"] != total
+		}' "$1"
+}
+
+# Is what was found of a use less than what the kernel counts by up to $3 MiB, or more by up to $4?
+# shellcheck disable=SC2317 # by yes
+within() {
+	awk -F , -v use="$2" -v less="$3" -v more="$4" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["use"] == use { d = $at["difference"] / 1048576; found = 1 }
+		END { exit !found || d < -less || d > more }' "$1"
+}
+
+# The counters are of one moment and the frames of others, and the machine goes on:
+# the same is asked again until nothing moved much meanwhile.
+# shellcheck disable=SC2317 # by yes
+agrees() {
+	local i
+
+	for ((i = 0; i < 20; i++)); do
+		run atwalk report machine "$1" --format csv
+		within "$work/log/out" free 16 16 && within "$work/log/out" anon 16 16 &&
+			within "$work/log/out" file 16 16 && within "$work/log/out" shmem 4 4 &&
+			within "$work/log/out" pgtable 4 4 && within "$work/log/out" slab "$slab" 8 && return
+		sleep 0.5
+	done
+	return 1
+}
+
+why=''
+[ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
+[ "$(id -u)" -eq 0 ] || why="needs root"
+head -c 8 /proc/kpageflags >"$work/log/kpf" 2>&1 || why="$(head -n 1 "$work/log/kpf")"
+total=$(($(awk '/^MemTotal:/ { print $2 }' /proc/meminfo) / 4))
+# Slab counts large blocks of kmalloc() as well, which have no type: a tenth of it.
+slab=$((8 + $(awk '/^Slab:/ { print $2 }' /proc/meminfo) / 10240))
+
+for way in live live:pagemap; do
+	t "$way: all frames sum up to MemTotal"
+	if [ -n "$why" ]; then skip "$why"; else
+		run atwalk report machine $way --format csv
+		yes sums "$work/log/out" "$total"
+		# Here nothing but what was reserved at boot is outside of it.
+		yes grep -q '^unaccounted,,0,0,' "$work/log/out"
+		yes [ "$(grep -c '^beyond' "$work/log/out")" -eq 0 ]
+		yes grep -q '^unknown,,0,0,' "$work/log/out"
+	fi
+
+	t "$way: free, anon, file, shmem, page tables and slab are what the kernel counts"
+	if [ -n "$why" ]; then skip "$why"; else
+		yes agrees $way
+	fi
+done
+
+t "a capture of it says the same as it does"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk collect --frames --pid $$ -o machine.cap live:pagemap
+	run atwalk report machine --format csv machine.cap
+	yes sums "$work/log/out" "$total"
+	yes grep -q '^free,.*,MemFree,' "$work/log/out"
+fi
+
+cat >hand.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+H: way, bpf
+H: MemTotal, 124
+H: MemFree, 20
+H: zoneinfo.count, 3
+H: AnonPages, 16
+H: Slab, 36
+R: 00001000, 00009BFF, System RAM, node=0
+R: 00010000, 00027FFF, System RAM, node=1
+T: swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
+F: 1000*2=reserved | 3000*6=free |
+F: 10000*2=free | 12000*4=anon | 16000*8=slab | 1E000=pgtable | 1F000*5=kernel |
+F: 24000*2=file | 26000=hwpoison |
+E: 14, 1, 0, 0
+END
+
+t "a capture that was written by hand"
+run atwalk report machine hand.cap
+golden report-machine
+run atwalk report machine --format json hand.cap
+golden report-machine-json
+run atwalk report machine --filter 'difference!=0' --columns use,size,counter,kernel,difference --units bytes hand.cap
+out <<'END'
+USE                     SIZE  COUNTER                        KERNEL       DIFFERENCE
+slab                   32768  Slab                            36864            -4096
+
+of 1 page of RAM nothing is known; what MemTotal has of that is unaccounted
+END
+
+t "a capture without frames, and one of the paper's"
+grep -v '^[FE]:' hand.cap >none.cap
+echo 'E: 11, 1, 0, 0' >>none.cap
+run atwalk report machine none.cap
+golden report-machine-none
+run atwalk report machine "$data/paper-figure1.txt" --filter 'use=RAM or use=MemTotal'
+out <<'END'
+USE          NODE       PAGES        SIZE   SHARE  COUNTER                   KERNEL  DIFFERENCE
+RAM           n/a         n/a         n/a     n/a  n/a                          n/a         n/a
+MemTotal      n/a         n/a         n/a     n/a  n/a                          n/a         n/a
+
+what frames are used for is not told: there are no F: lines (collect --frames)
+END
+
+t "a dump that does not tell what is RAM"
+if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no zstd"; else
+	run atwalk report machine tasks.kdump
+	status 4
+	golden report-machine-dump
+	err <<'END'
+atwalk: tasks.kdump: 1 thing could not be read
+END
+fi
+
+t "one SOURCE"
+run atwalk report machine hand.cap hand.cap
+status 2
+no_out
+err <<'END'
+atwalk: machine is about one SOURCE
+        see: atwalk report --help
+END
+
+finish

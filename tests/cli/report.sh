@@ -1,0 +1,298 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# report: the paper's analyses, of captures whose answers are known to the page. Those
+# of tests/data/captures that are called after a figure of the paper must give that
+# figure; tests/data/README says what the others are.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+captures=$data/captures
+all=basic,areas,units,totals,alerts,count,pages
+
+# ---- the paper's own figures ----
+
+t "Figure 4: the areas of init, and its sums"
+run atwalk report areas --paper "$captures/figure4.txt"
+golden report-figure4
+
+t "Figure 2: the line of init"
+run atwalk report basic --paper "$captures/figure4.txt"
+out <<'END'
+Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi
+swapper, 0, 0, 0, swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
+init, 24, 130, 154, init, 4, 1, 12, 4, 5, 10, 118, 0, 118
+link-mon, 18, 0, 18, link-mon, 2, 0, 0, 8, 0, 8, 0, 0, 0
+END
+
+t "Figure 5: libraries across five processes"
+run atwalk report units --paper "$captures/figure5.txt"
+golden report-figure5
+
+t "Figure 6: what libc takes, about as its bars say"
+run atwalk report totals "$captures/figure5.txt" --format csv
+out <<'END'
+name,used,virtual_text,virtual_data,virtual_bss,virtual,text,data,bss,total,guess,state
+/lib/libc-2,5,285,100,25,410,109,40,19,168,~,
+/lib/ld-2,5,23,5,5,33,23,5,5,33,~,
+END
+run atwalk report totals --paper "$captures/figure5.txt"
+out <<'END'
+Name, .bss, .data, .text, Total
+/lib/libc-2, 19, 40, 109, 168
+/lib/ld-2, 5, 5, 23, 33
+END
+run atwalk report totals --paper --virtual "$captures/figure5.txt"
+out <<'END'
+Name, .bss, .data, .text, Total
+/lib/libc-2, 25, 100, 285, 410
+/lib/ld-2, 5, 5, 23, 33
+END
+
+t "Figure 7: its three alerts"
+run atwalk report alerts --paper "$captures/figure4.txt"
+out <<'END'
+Alert! VMA [/lib/libc-2] in "link-mon" has 2 single usage and 6 shared usage, flags = 00000077
+Alert! VMA [NULL] in "link-mon" has 6 single usage and 2 shared usage, flags = 20001077
+Alert! VMA [NULL] in "link-mon" has 1 single usage and 1 shared usage, flags = 00000177
+END
+
+t "Figure 8: pages"
+run atwalk report count --paper "$captures/figure5.txt"
+out <<'END'
+User space pages: 201
+END
+
+t "Figure 9: page structures, byte for byte"
+run atwalk report pages --paper "$captures/figure9.txt"
+golden report-figure9
+
+# ---- all of them, in every form ----
+
+for file in server.cap copies.cap hidden.cap figure4.txt; do
+	cap=${file%.*}
+	for format in plain csv json paper; do
+		t "$cap, $format"
+		case $format in
+		paper) run atwalk report "$all" --paper -q "$captures/$file" ;;
+		*) run atwalk report "$all" --format $format -q "$captures/$file" ;;
+		esac
+		# Of one process in it nothing could be read.
+		[ "$cap" != copies ] || status 4
+		golden "report-$cap-$format"
+	done
+done
+
+t "sizes of addresses"
+run atwalk report basic --virtual --format csv "$captures/server.cap" --filter pid=100
+out <<'END'
+pid,name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,single,multi,other,guess
+100,server,36,24,60,12,2,6,11,2,3,11,2,8,13,~
+END
+
+t "who kept a deleted library, and who has code that was written to"
+run atwalk report totals "$captures/server.cap" --filter deleted --format csv --columns name,used,total
+out <<'END'
+name,used,total
+/usr/lib/libbad.so.1,1,2
+END
+run atwalk report alerts "$captures/server.cap" --filter 'cause=text_relocations' --format csv --columns pid,task,name,single,shared,copied,one_user
+out <<'END'
+pid,task,name,single,shared,copied,one_user
+100,server,/usr/lib/libbad.so.1,2,1,2,0
+END
+
+# ---- machines that never were: whoever made them up knows the sums ----
+
+made=(-m 2G -p 60 -r 30000 -s 5)
+"$built/tests/tools/mkcapture" "${made[@]}" >made.cap || exit
+"$built/tests/tools/mkcapture" -x "${made[@]}" >sums || exit
+
+t "sums of a made-up machine: of all, of its processes, of its files"
+run atwalk report count,basic,totals --format csv -o made made.cap
+awk '$1 == "all" { print $7, $6, $8 }' sums >want
+awk -F, 'NR > 1 { print $1, $4, $5 }' made/count.csv >got
+yes same want got
+awk '$1 == "process" { print $2, $3 }' sums | sort >want
+awk -F, 'NR > 1 && $2 != "kthread" { print $1, $5 }' made/basic.csv | sort >got
+yes [ "$(wc -l <got)" = 60 ]
+yes same want got
+awk '$1 == "unit" { print $2, $3, $5, $6 }' sums | sort >want
+awk -F, 'NR > 1 { print $1, $2, $7, $8 + $9 }' made/totals.csv | sort >got
+yes [ "$(wc -l <got)" -gt 5 ]
+yes same want got
+
+t "and of its areas and pages"
+run atwalk report areas,pages,units --format csv -o made made.cap
+awk '$1 == "all" { print $6, $7 }' sums >want
+awk -F, 'NR > 1 { n += $6 } END { printf "%d ", n }' made/areas.csv >got
+awk 'END { print NR - 1 }' made/pages.csv >>got
+yes same want got
+# A page of many is in the row of each of its parts once, and sorted.
+yes [ "$(sed 1d made/pages.csv | sort -c 2>&1)" = "" ]
+run atwalk report basic --columns pid,swapped --format csv --filter 'name!=kthread' made.cap
+awk -F, 'NR > 1 { print $1, $2 }' <"$work/log/out" | sort >got
+awk '$1 == "process" { print $2, $5 }' sums | sort >want
+yes same want got
+
+# ---- what can be typed ----
+
+t "several reports into a folder"
+run atwalk report basic,count --format json -o answers "$captures/figure4.txt"
+no_out
+run cat answers/count.json
+out <<'END'
+[
+{"user_space_pages":172,"anon":null,"file":null,"mappings":172,"swapped":null,"processes":2}
+]
+END
+yes [ "$(ls answers)" = "basic.json
+count.json" ]
+
+t "one report into a file, and none that is half"
+run atwalk report count -o count.csv --format csv "$captures/figure4.txt"
+run cat count.csv
+out <<'END'
+user_space_pages,anon,file,mappings,swapped,processes
+172,,,172,,2
+END
+echo nonsense >bad.cap
+run atwalk report basic,count -o nothing capture:bad.cap
+status 3
+err_has "not a capture"
+yes [ ! -e nothing ]
+run atwalk report basic -o nothing capture:bad.cap
+status 3
+err_has "not a capture"
+yes [ ! -e nothing ]
+
+t "names of reports"
+run atwalk report nothing "$captures/server.cap"
+status 2
+err_has "there is no report 'nothing'; known: basic, areas, units, totals, alerts, count, pages"
+for bad in '' ',' 'basic,' ',basic' 'basic,,count'; do
+	run atwalk report "$bad" "$captures/server.cap"
+	status 2
+	err_has "there is no report ''"
+done
+run atwalk report basic,areas,basic "$captures/server.cap"
+status 2
+err_has "'basic' is asked for twice"
+run atwalk report
+status 2
+err_has "NAME and SOURCE are missing"
+run atwalk report basic
+status 2
+err_has "SOURCE is missing"
+run atwalk report basic "$captures/server.cap" "$captures/copies.cap"
+status 2
+err_has "basic is about one SOURCE"
+
+t "what --paper has no use for"
+for o in --format=csv --columns=pid --filter=pid=1 --sort=pid --group=pid; do
+	run atwalk report basic --paper "$o" "$captures/server.cap"
+	status 2
+	err_has "--paper"
+done
+run atwalk report basic,machine --paper "$captures/server.cap"
+status 2
+err_has "--paper: machine is no report of the paper's"
+
+t "columns are checked before the source is read, those of all reports"
+run atwalk report basic,count --columns pid there-is-none
+status 2
+err_has "report count: --columns: unknown column 'pid'"
+run atwalk report basic --sort nothing there-is-none
+status 2
+err_has "unknown column 'nothing'"
+
+t "filters and orders take the maps along, or leave them out"
+run atwalk report areas "$captures/server.cap" --filter 'heap and pid=110' --columns pid,vsize,class,name
+out <<'END'
+    PID     VSIZE  CLASS     NAME
+    110         4  heap      [heap]
+[221.                                                            ]
+END
+run atwalk report areas "$captures/server.cap" --filter 'stack' --columns pid,vsize --sort vsize:desc
+out <<'END'
+    PID     VSIZE
+    100         8
+    100         4
+    110         4
+END
+
+# ---- captures that lie ----
+
+front=$'H: atwalk-capture, 1\nH: page, 4096\n'
+task=$'T: a, 1, 00000001, 0, 0, 0, 0, 0, 0, 0\n'
+
+t "a capture that is cut off is analysed as far as it goes"
+head -n 12 "$captures/server.cap" >cut.cap
+run atwalk report count --format csv cut.cap
+status 4
+err_has "cut off"
+out <<'END'
+user_space_pages,anon,file,mappings,swapped,processes
+1,0,1,1,0,1
+END
+
+t "areas that overlap"
+printf '%s%sV: 1000, 2FFF, 2000, 0, -, 75, /a\nV: 2000, 2FFF, 1000, 0, -, 75, /a\nE: 5, 1, 2, 0\n' "$front" "$task" >over.cap
+run atwalk report $all --format csv over.cap -o over
+status 4
+err_has "starts at 2000, and the area before ends at 2FFF"
+
+t "pages before any area"
+printf '%s%sM: 1000=1012, 1, 0 |\nE: 4, 1, 0, 0\n' "$front" "$task" >early.cap
+run atwalk report basic --format csv early.cap
+status 4
+err_has "no V: line"
+out <<'END'
+pid,name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,single,multi,other,guess
+1,a,0,0,0,0,0,0,0,0,0,0,0,0,0,-
+END
+
+t "an area as long as all addresses, and one nearly so"
+printf '%s%sV: 0, FFFFFFFFFFFFFFFF, 0, 0, -, 75, /a\nE: 4, 1, 1, 0\n' "$front" "$task" >all.cap
+run atwalk report $all all.cap -o allout
+status 4
+err_has "V:"
+printf '%s%sV: 0, 3FFFFFFFFFFFFFFF, 4000000000000000, 0, -, 75, /a, dev=8:1, inode=1, offset=0\nM: 3FFFFFFFFFFFF000=1212, 1, 0, map=140 |\nE: 5, 1, 1, 0\n' "$front" "$task" >long.cap
+run atwalk report areas,units,totals,count,alerts,pages long.cap --format csv -o longout
+run cat longout/units.csv
+out <<'END'
+name,used,vsize,resident,mappings,flags,class,guess,state
+/a,1,1125899906842624,1,1,-Xr-x-,text,~,
+END
+run atwalk report areas long.cap --columns pid,vsize,resident
+out <<'END'
+    PID     VSIZE  RESIDENT
+      1  1125899906842624         1
+[................................................................]
+[... 17592186044414 more lines like this one]
+[...............................................................1]
+Process "a" has 0 rw and 1 rx pages, (1 pages total)
+	For [a]: 0 stack, 0 data, 1 .text, 0 heap
+	For libraries: 0 .bss, 0 .data, 0 .text
+	  0 are used only in this process, 0 are shared
+END
+
+t "more memory than there can be"
+printf '%s%sV: 0, 3FFFFFFFFFFFFFFF, 4000000000000000, 0, -, 75, /a, dev=8:1, inode=1, offset=0\nM: 0*8796093022208=1212, 1, 0, map=140 |\nE: 5, 1, 1, 0\n' "$front" "$task" >much.cap
+for report in count totals units; do
+	run atwalk report $report much.cap
+	status 4
+	no_out
+	err_has "more than"
+done
+
+t "noise"
+run atwalk report basic capture:x86.elf
+status 3
+err_has "not a capture"
+: >empty
+run atwalk report basic capture:empty
+status 3
+err_has "is empty"
+
+finish
