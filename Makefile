@@ -94,6 +94,7 @@ LIB_A    := $(O)/libatwalk.a
 LIB_INT  := $(O)/libinternal.a
 LIB_SO   := $(O)/libatwalk.so
 
+include collector/collector.mk
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -101,7 +102,7 @@ LIB_SO   := $(O)/libatwalk.so
 .PHONY: all found test test-vm check-all bench fuzz asan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(O)/ptexplore $(LIB_SO) $(LIB_A)
+all: found $(O)/atwalk $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -109,6 +110,7 @@ found:
 	   echo "  found:  $(or $(FOUND),nothing optional)"; \
 	   $(if $(ABSENT),echo "  absent: $(ABSENT) (dumps compressed so cannot be read; see README.md, Building)";) \
 	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) \
+	   $(if $(HAVE_static),,echo "  absent: a static libc (no atwalk-collect)";) \
 	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
 	 cmp -s $(O)/found.new $(O)/found.txt || { mv $(O)/found.new $(O)/found.txt; cat $(O)/found.txt; }
@@ -168,7 +170,7 @@ install: all
 	  $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	$(INSTALL) -m 755 $(O)/atwalk $(DESTDIR)$(PREFIX)/bin/
+	$(INSTALL) -m 755 $(O)/atwalk $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
 	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
 	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(VERSION)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* budget.c - the one that is looked at has other things to do with its memory. */
+#include "budget.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "format/capture.h"
+#include "source/live_file.h"
+
+/*
+ * Without --mem. Areas are told whole up to so many runs; counting takes up to 6 bytes
+ * a page of RAM (walk/counts.h), and some more for what is no RAM.
+ */
+enum { RUNS = 65536, COUNTS_PAGE = 8, COUNTS_MORE = 4 << 20 };
+/* As the manual page says, and the test of it adds up. */
+_Static_assert(RUNS * sizeof(struct capture_run) <= 9 << 20, "runs take up to 9 MiB");
+
+/*
+ * With it. FIXED: windows of words and what is known of them, some 4 MiB; the text
+ * that is written; the program; the areas of one process, of which there are up to
+ * 65530 if nobody set vm.max_map_count.
+ */
+enum { FIXED = 14 << 20, LEAST = 16 << 20 };
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int keep_to(const char *mem, struct budget *c, struct atw_err *err)
+{
+	struct rlimit most;
+	uint64_t bytes;
+
+	if (!num_size(mem, strlen(mem), &bytes) || bytes < LEAST)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--mem: '%s' is not a number of bytes from 16M on", mem);
+	/* Arrays double as they grow. */
+	c->runs = 1024;
+	while (c->runs < RUNS && 2 * c->runs * sizeof(struct capture_run) <= (bytes - FIXED) / 2)
+		c->runs *= 2;
+	c->counts = bytes - FIXED - c->runs * sizeof(struct capture_run);
+	getrlimit(RLIMIT_AS, &most);
+	if (bytes < most.rlim_cur)
+		most.rlim_cur = (rlim_t)bytes;
+	if (setrlimit(RLIMIT_AS, &most) < 0)
+		return atw_err_set(err, ATW_E_IO, "--mem: cannot be set: %m");
+	return ATW_OK;
+}
+
+int budget_begin(const char *mem, struct budget *ret, struct atw_err *err)
+{
+	struct budget c = { .runs = RUNS, .began = now() };
+	int r = ATW_OK;
+
+	if (mem)
+		r = keep_to(mem, &c, err);
+	else
+		c.counts = (uint64_t)sysconf(_SC_PHYS_PAGES) * COUNTS_PAGE + COUNTS_MORE;
+	if (r == ATW_OK)
+		*ret = c;
+	return r;
+}
+
+/* Not getrusage(2): to that, what called execve(2) counts as well. */
+static bool peak(uint64_t *ret)
+{
+	static const char key[] = "\nVmHWM:";
+	char text[4096], *line;
+
+	if (!live_file_text("/proc/self/status", text, sizeof(text)))
+		return false;
+	line = strstr(text, key);
+	if (!line)
+		return false;
+	line += sizeof(key) - 1;
+	line += strspn(line, "\t ");
+	return num_dec(line, strcspn(line, " "), ret);
+}
+
+void budget_tell(const struct budget *c, const struct pace *pace)
+{
+	uint64_t ms = (now() - c->began) / 1000000, kib = 0;
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	fprintf(stderr, "atwalk-collect: cost: %" PRIu64 ".%03" PRIu64 " s, %ld.%03ld s of CPU; "
+		"%" PRIu64 " bytes of /proc in %" PRIu64 " calls; ", ms / 1000, ms % 1000,
+		(long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec +
+		       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000000),
+		(long)((u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000 % 1000),
+		pace->proc.bytes, pace->proc.calls);
+	if (peak(&kib))
+		fprintf(stderr, "at most %" PRIu64 " KiB of memory\n", kib);
+	else
+		fputs("how much memory is not known\n", stderr);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * atwalk-collect - a capture of the system it runs on, out of /proc: what `atwalk
+ * collect live:pagemap` writes, from one static file that is small enough to be
+ * brought anywhere. All it knows is the library's; collector.mk says which part.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atwalk.h"
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "budget.h"
+#include "census/census.h"
+#include "progress.h"
+#include "provider/provider.h"
+#include "to.h"
+
+struct opts {
+	struct opt_number pid;
+	bool frames, raw, no_refs, progress, quiet, verbose, help, version;
+	const char *mem, *rate;
+};
+
+#define AT(field) offsetof(struct opts, field)
+static const struct opt options[] = {
+	{ 0, "pid", OPT_NUMBER, AT(pid), "N", "process N alone", NULL },
+	{ 0, "frames", OPT_FLAG, AT(frames), NULL,
+	  "what every frame of RAM is used for, too", NULL },
+	{ 0, "raw", OPT_FLAG, AT(raw), NULL, "all flags of pages", NULL },
+	{ 0, "no-refs", OPT_FLAG, AT(no_refs), NULL,
+	  "do not count mappings first; the kernel's counts alone", NULL },
+	{ 0, "mem", OPT_TEXT, AT(mem), "BYTES",
+	  "take no more memory than this (K, M, G)", NULL },
+	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
+	  "read no more than so many bytes a second (K, M, G)", NULL },
+	{ 0, "progress", OPT_FLAG, AT(progress), NULL,
+	  "say how far it is, even if standard error is no terminal", NULL },
+	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL, "no remarks on standard error", NULL },
+	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
+	  "say at the end what it took: time, bytes read, memory", NULL },
+	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
+	{ 0, "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
+	{ 0 }
+};
+
+/* ---- saying what went wrong ---- */
+
+/* Names in files are not ours: nothing of them may steer a terminal. */
+static void say(const char *before, const char *s)
+{
+	struct buf b = { 0 };
+
+	text_plain(&b, s);
+	fprintf(stderr, "%s%s\n", before, b.failed ? "out of memory" : b.data);
+	buf_deinit(&b);
+}
+
+static int failed(const struct atw_err *err)
+{
+	say("atwalk-collect: ", err->text);
+	if (err->hint[0])
+		say("                ", err->hint);
+	return err->status == ATW_E_USAGE ? EXIT_USAGE : EXIT_SOURCE;
+}
+
+static int misused(const char *why)
+{
+	say("atwalk-collect: ", why);
+	fputs("                see: atwalk-collect --help\n", stderr);
+	return EXIT_USAGE;
+}
+
+/* ---- an end before the end ---- */
+
+static struct to going;          /* for whoever is interrupted */
+
+/* A file that could not be made without a name is taken away. */
+static void on_signal(int sig)
+{
+	if (going.target.temp)
+		unlink(going.target.temp);
+	raise(sig);              /* as SIG_DFL, once this has returned */
+}
+
+static void catch_signals(sigset_t *ret)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction was;
+
+	signal(SIGPIPE, SIG_IGN);        /* then they are error texts */
+	signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		sigaddset(ret, signals[i]);
+		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+}
+
+/* ---- collecting ---- */
+
+/* Between the one who tells and the one who writes. */
+struct ear {
+	struct census_sink to;
+	struct progress progress;
+	uint64_t tasks, areas, lost;
+	bool failed;             /* whoever writes */
+};
+
+static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct ear *e = arg;
+	int r = e->to.record(e->to.arg, rec, err);
+
+	e->tasks += rec->letter == 'T';
+	e->areas += rec->letter == 'V';
+	e->lost += rec->letter == 'L';
+	e->failed |= r != ATW_OK;
+	return r;
+}
+
+static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct ear *e = arg;
+	int r = e->to.run(e->to.arg, run, err);
+
+	e->failed |= r != ATW_OK;
+	return r;
+}
+
+static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	struct ear *e = arg;
+	int r = e->to.frames(e->to.arg, run, err);
+
+	e->failed |= r != ATW_OK;
+	return r;
+}
+
+/* What could be known is written; *lacks: what was hidden, or status 0. */
+static int write_it(const struct opts *o, const struct budget *budget, struct pace *pace,
+		    struct census_writer *w, struct ear *e, struct atw_err *lacks,
+		    struct atw_err *err)
+{
+	const struct pagemap_provider_opts po = {
+		.only = (uint32_t)o->pid.u, .flags = true, .counts = true, .pace = pace,
+	};
+	const struct census_collect_opts co = {
+		.frames = o->frames, .refs = !o->no_refs, .raw = o->raw,
+		.pid = (uint32_t)o->pid.u, .area_runs = budget->runs,
+		.progress = progress_at, .arg = &e->progress,
+	};
+	const struct common c = { .quiet = o->quiet };
+	const struct census_sink sink = { on_record, on_run, on_frames, e };
+	struct provider *p = NULL;
+	int r = pagemap_provider_open(&po, NULL, NULL, &p, err);
+
+	if (r < 0)
+		return r;
+	p->counts.most = budget->counts;
+	progress_begin(&e->progress, &c, o->progress, "collect", "processes");
+	r = census_collect(p, &co, &sink, err);
+	progress_end(&e->progress);
+	if (r == ATW_OK)
+		*lacks = p->lacks;
+	provider_close(p);
+	if (r == ATW_OK) {
+		r = census_writer_end(w, err);
+		e->failed |= r != ATW_OK;
+	}
+	return r;
+}
+
+static int collect(const struct opts *o, const struct budget *budget, struct pace *pace)
+{
+	struct census_writer *w = NULL;
+	struct atw_err err = { 0 }, lacks = { 0 };
+	struct ear e = { 0 };
+	int r = census_writer_open(going.fd, 0, &w, &err);
+
+	if (r == ATW_OK) {
+		e.to = census_writer_sink(w);
+		r = write_it(o, budget, pace, w, &e, &lacks, &err);
+	}
+	census_writer_close(w);
+	if (r < 0) {
+		if (e.failed)
+			atw_err_wrap(&err, "%s", going.name);
+		if (err.status == ATW_E_NOMEM && o->mem)
+			atw_err_hint(&err, "--mem %s is not enough for all there is to hold at once", o->mem);
+		return failed(&err);
+	}
+	if (o->verbose)
+		fprintf(stderr, "atwalk-collect: %" PRIu64 " tasks, %" PRIu64 " areas, %" PRIu64 " not read\n",
+			e.tasks, e.areas, e.lost);
+	if (lacks.status && !o->quiet)
+		failed(&lacks);
+	if (e.lost && !o->quiet)
+		fprintf(stderr, "atwalk-collect: %" PRIu64 " time%s something could not be read: see the L: lines\n",
+			e.lost, e.lost == 1 ? "" : "s");
+	return e.lost || lacks.status ? EXIT_PARTIAL : EXIT_COMPLETE;
+}
+
+/* ---- the program ---- */
+
+static int run(const struct opts *o, const char *where)
+{
+	struct pace pace = { 0 };
+	struct atw_err err = { 0 };
+	struct budget budget;
+	sigset_t signals;
+	int status;
+
+	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate))
+		return misused("--rate: not a number of bytes (65536, 64K, 1M)");
+	if (o->pid.given && (!o->pid.u || o->pid.u > UINT32_MAX))
+		return misused("--pid: no process has such a number");
+	if (budget_begin(o->mem, &budget, &err) < 0)
+		return failed(&err);
+	catch_signals(&signals);
+	/* A name that is not known yet could not be taken away. */
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	status = to_open(where, &going, &err) < 0 ? failed(&err) : EXIT_COMPLETE;
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	if (status)
+		return status;
+	status = collect(o, &budget, &pace);
+	if (!going.socket)
+		sigprocmask(SIG_BLOCK, &signals, NULL);
+	if (status != EXIT_SOURCE && to_commit(&going, &err) < 0)
+		status = failed(&err);
+	to_close(&going);
+	if (o->verbose && status != EXIT_SOURCE)
+		budget_tell(&budget, &pace);
+	return status;
+}
+
+static int told(void)
+{
+	struct atw_err err = { 0 };
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_IO, "standard output: cannot write: %m");
+	return failed(&err);
+}
+
+static int help(void)
+{
+	fputs("usage: atwalk-collect [options] [TO]\n\n"
+	      "Writes a capture (atwalk-capture(5)) of the system it runs on, out of /proc.\n\n"
+	      "TO: a file, which is whole or not there at all; standard output without it or\n"
+	      "    as -; tcp:ADDRESS:PORT or unix:PATH, where somebody listens.\n\n"
+	      "options:\n", stdout);
+	options_help(options, stdout);
+	fputs("\nExit status: 0 complete, 2 wrong usage, 3 not written, 4 parts could not be read.\n",
+	      stdout);
+	return told();
+}
+
+int main(int argc, char **argv)
+{
+	struct opts o = { 0 };
+	const struct opt_set set = { options, &o };
+	char why[256];
+	int n;
+
+	hold_standard_files();
+	if (!options_parse(&set, 1, argc - 1, argv + 1, &n, why, sizeof(why)))
+		return misused(why);
+	if (o.help)
+		return help();
+	if (o.version) {
+		printf("atwalk-collect %s\n", atw_version());
+		return told();
+	}
+	if (n > 1)
+		return misused("one TO is enough");
+	if (n && !*argv[1])
+		return misused("TO is empty");
+	return run(&o, n ? argv[1] : NULL);
+}
