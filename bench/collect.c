@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect - what it costs to collect everything there is on this machine, beside the
+ * least reads that bring the same words.
+ *
+ * Most of it is of children of this one: eight of 64 MiB each, and four with many
+ * areas. Of all other processes nothing is read but what /proc says of their pages.
+ */
+#include "live_plain.h"
+
+#include <dirent.h>
+
+#include "census/census.h"
+#include "provider/proc.h"
+#include "provider/provider.h"
+
+enum { DENSE = 8, TYPICAL = 4, MOST = 256 };
+
+struct input {
+	struct looked_at at[MOST];       /* all processes that may be looked at */
+	size_t n;
+	int sink;                        /* /dev/null */
+};
+
+static void need(int r, const struct atw_err *err)
+{
+	if (r < 0)
+		errx(1, "%s", err->text);
+}
+
+/* All of a file, as seq_file gives it: a page at most a read. */
+static void read_whole(pid_t pid, const char *name)
+{
+	static char buf[65536];
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && read(fd, buf, sizeof(buf)) > 0)
+		;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- the ways ---- */
+
+static struct answer least_reads(void *arg)
+{
+	static const char *const texts[] = { "maps", "stat", "status", "cgroup" };
+	struct input *in = arg;
+
+	for (size_t i = 0; i < in->n; i++) {
+		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+			read_whole(in->at[i].process.pid, texts[k]);
+		bare(&in->at[i]);
+	}
+	return (struct answer){ 0, 0 };
+}
+
+/* Who counts mappings before anything is told looks at all entries twice. */
+static struct answer least_reads_twice(void *arg)
+{
+	struct input *in = arg;
+
+	for (size_t i = 0; i < in->n; i++) {
+		const struct plan *p = &in->at[i].plan;
+
+		read_whole(in->at[i].process.pid, "maps");
+		read_pieces(in->at[i].pagemap, p->words, p->nwords, in->at[i].buf);
+	}
+	return least_reads(in);
+}
+
+static struct answer collect(struct input *in, bool refs)
+{
+	const struct pagemap_provider_opts po = { .flags = true, .counts = true };
+	const struct census_collect_opts co = { .refs = refs };
+	struct census_writer *w;
+	struct census_sink to;
+	struct provider *p;
+	struct atw_err err = { 0 };
+
+	need(pagemap_provider_open(&po, NULL, NULL, &p, &err), &err);
+	need(census_writer_open(in->sink, 0, &w, &err), &err);
+	to = census_writer_sink(w);
+	need(census_collect(p, &co, &to, &err), &err);
+	need(census_writer_end(w, &err), &err);
+	census_writer_close(w);
+	provider_close(p);
+	return (struct answer){ 0, 0 };
+}
+
+static struct answer with_refs(void *arg) { return collect(arg, true); }
+static struct answer without_refs(void *arg) { return collect(arg, false); }
+
+/* ---- what there is ---- */
+
+/* Every process whose pages this one may see; its own pages change too much. */
+static void look_at_all(struct input *in)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	if (!d)
+		err(1, "/proc");
+	while ((e = readdir(d)) != NULL && in->n < MOST) {
+		struct looked_at *l = &in->at[in->n];
+		struct process p = { .pid = (pid_t)strtol(e->d_name, NULL, 10), .hi = UINT64_MAX };
+		char path[48];
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)p.pid);
+		if (p.pid <= 0 || p.pid == getpid())
+			continue;
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		close(fd);
+		l->flags = in->at[0].flags;
+		l->counts = in->at[0].counts;
+		look_at(l, &p);
+		if (l->present)
+			in->n++;
+		else
+			look_away(l);
+	}
+	closedir(d);
+}
+
+int main(void)
+{
+	static const struct way ways[] = {
+		{ .name = "the least reads of the same words", .go = least_reads },
+		{ .name = "collect --no-refs", .go = without_refs, .times = 1.5 },
+	};
+	static const struct way counted[] = {
+		{ .name = "the least reads, of entries twice", .go = least_reads_twice },
+		{ .name = "collect, mappings counted first", .go = with_refs, .times = 1.5 },
+	};
+	struct process child[DENSE + TYPICAL];
+	static struct input in;
+	uint64_t present = 0;
+
+	in.at[0].flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	in.at[0].counts = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
+	in.sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	printf("\ncollecting\n");
+	if (in.at[0].flags < 0 || in.at[0].counts < 0 || proc_hides_frames() ||
+	    sysconf(_SC_PAGESIZE) != (long)PAGE) {
+		printf("  not measured: it takes CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH, which root has, and pages of 4 KiB\n");
+		return 0;
+	}
+	for (int i = 0; i < DENSE + TYPICAL; i++)
+		child[i] = process_start(i < DENSE ? shape_dense : shape_typical,
+					 (i < DENSE ? 64 : 600) * MIB, 0);
+	look_at_all(&in);
+	for (size_t i = 0; i < in.n; i++)
+		present += in.at[i].present;
+	printf("  %zu processes, %" PRIu64 " pages that are there\n", in.n, present);
+	heading("all processes, ns of CPU time a page", "to least");
+	contest(ways, sizeof(ways) / sizeof(ways[0]), &in, present);
+	contest(counted, sizeof(counted) / sizeof(counted[0]), &in, present);
+	for (int i = 0; i < DENSE + TYPICAL; i++)
+		process_stop(&child[i]);
+	return 0;
+}
