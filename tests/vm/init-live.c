@@ -32,6 +32,10 @@ static const char *const commands[] = {
 	"walk %s --pid 1 %lx -p --format csv --columns address,size,physical,level,entry_at,state",
 	"find %s %llx+1 --format csv --columns pid,task,address,physical,size",
 };
+static const char *const collects[] = {
+	"collect live:kcore --frames", "collect live:bpf --frames",
+	"collect live:pagemap --frames",
+};
 static const char *const ways[] = { "live:kcore", "live:bpf" };
 
 static const char errors[] = "/live.err";
@@ -145,6 +149,9 @@ void live_run(void)
 	/* What atwalk advises where the kernel does not interpret its program. */
 	if (answer("first live:bpf", "info live:bpf", AS_ROOT))
 		write_file("/proc/sys/net/core/bpf_jit_enable", "1");
+	/* Before the rest, for it reads the headers of files, and flags come of that. */
+	for (w = 0; w < ARRAY_SIZE(collects); w++)
+		answer(collects[w], collects[w], AS_ROOT);
 	/*
 	 * /proc twice: the first time has the kernel put pages on its lists that
 	 * waited for that, and flags would change between the other ways.
