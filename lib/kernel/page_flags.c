@@ -426,7 +426,7 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page
 	/* Up to 6.9 flags speak of the page itself, and a tail has few. */
 	if (r == ATW_OK && v.tail)
 		r = look(m, v.head_pfn, &v, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	*ret = (struct atw_page_kind){
 		.flags = page_kpf(m, &v, is_hugetlb(m, &v)), .same = 1,

@@ -91,6 +91,7 @@ done
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 
+# shellcheck disable=SC2317 # in tests that are not skipped
 # What the script found, after "found" was called: browse PAGE <SCRIPT.
 browse() {
 	local rc
@@ -122,7 +123,7 @@ E
 		--enable-logging=stderr --dump-dom "file://$PWD/asked.html" >dom.html 2>browser.log
 	rc=$?
 	sed -n 's/.*<p id="found">\(.*\)<\/p>.*/\1/p' dom.html
-	return $rc
+	return "$rc"
 }
 
 in_browser() {
