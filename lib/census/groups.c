@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "census/report.h"
+#include "record/intern.h"
 
 enum { FIRST = 64 };
 
@@ -21,19 +22,9 @@ void groups_deinit(struct groups *g)
 	*g = (struct groups){ 0 };
 }
 
-static uint64_t hash(struct atw_blob b)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < b.len; i++)
-		h = (h ^ ((const uint8_t *)b.data)[i]) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static size_t place_of(const struct groups *g, uint64_t key, const char *name)
 {
-	uint64_t h = hash((struct atw_blob){ name, strlen(name) }) ^ key;
-	size_t i = (size_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (g->places - 1);
+	size_t i = (size_t)hash_bytes(key, name, strlen(name)) & (g->places - 1);
 
 	while (g->place[i] && (g->v[g->place[i] - 1].key != key ||
 			       strcmp(g->v[g->place[i] - 1].name, name)))
@@ -112,10 +103,11 @@ struct group *groups_of(struct groups *g, enum group_by by, const struct census_
 	case BY_CGROUP: {
 		_auto_free char *path = NULL;
 
+		/* Whoever is not told has another key than any name. */
 		if (!(p->task_has & CAPTURE_T_CGROUP))
 			return groups_get(g, 0, name);
 		path = strndup(t->cgroup.data, t->cgroup.len);
-		return path ? groups_get(g, hash(t->cgroup), path) : NULL;
+		return path ? groups_get(g, 1, path) : NULL;
 	}
 	case BY_UNIT:
 		break;
@@ -152,14 +144,12 @@ void groups_join(struct groups *g)
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct census_unit *root = census_unit_root(g->v[i].unit);
-		struct group *to = NULL;
+		uint32_t to = root && root != g->v[i].unit
+			? g->place[place_of(g, root->number, root->name)] : 0;
 
-		for (size_t k = 0; root && root != g->v[i].unit && k < g->n && !to; k++)
-			if (g->v[k].unit == root)
-				to = &g->v[k];
 		if (to)
-			add(to, &g->v[i]);
-		g->v[i].joined = to != NULL;
+			add(&g->v[to - 1], &g->v[i]);
+		g->v[i].joined = to;
 	}
 	for (size_t i = 0; i < g->n; i++) {
 		if (g->v[i].joined)

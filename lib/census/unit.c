@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unit.c - files, found again by what identifies them. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,21 +11,6 @@
 /* ---- an index ---- */
 
 typedef bool same_fn(const struct unit *u, const void *what);
-
-static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		uint64_t w;
-
-		memcpy(&w, p, 8);
-		h = hash_u64(h ^ w) + 0x9e3779b97f4a7c15;
-	}
-	for (; len; p++, len--)
-		h = hash_u64(h ^ *p) + 0x9e3779b97f4a7c15;
-	return h;
-}
 
 static struct unit *index_find(const struct unit_index *x, uint64_t hash, same_fn *same,
 			       const void *what)
@@ -228,20 +214,12 @@ const struct census_unit *census_unit_root(const struct census_unit *u)
 	return root;
 }
 
+_Static_assert(offsetof(struct unit, u) == 0, "a unit begins with what others see of it");
+
 struct unit *unit_root(struct unit *u)
 {
-	struct unit *root = u;
-
-	while (root && root->joined)
-		root = root->joined;
-	while (u != root) {
-		struct unit *passed = u;
-
-		u = u->joined;
-		passed->joined = root;
-		passed->u.joined = &root->u;
-	}
-	return root;
+	/* What a unit is joined to is a unit's `u`, which comes first in it. */
+	return u ? (struct unit *)census_unit_root(&u->u) : NULL;
 }
 
 static void join(struct unit *u, struct unit *to)
@@ -258,7 +236,6 @@ static void join(struct unit *u, struct unit *to)
 		a = b;
 		b = t;
 	}
-	a->joined = b;
 	a->u.joined = &b->u;
 	b->u.code |= a->u.code;
 	b->u.program |= a->u.program;

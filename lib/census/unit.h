@@ -32,7 +32,6 @@ struct unit {
 	size_t len;                      /* of `told` */
 	struct capture_load *load;
 	size_t nloads;
-	struct unit *joined;             /* a copy of this one; `u` has it, too */
 
 	/* In the address space that is told now, see class.c. */
 	uint32_t process;                /* 1 + its number; else what follows is stale */

@@ -121,6 +121,20 @@ int chart_strips(const struct chart_strips *c, struct scene *s, struct atw_err *
 
 enum { CHART_WIDTH = 960, CHART_MARGIN = 24 };
 
+/* Things by weight, equal ones as they came: for qsort(3). */
+struct chart_order {
+	uint64_t weight;
+	size_t at;
+};
+static inline int chart_heavier(const void *a, const void *b)
+{
+	const struct chart_order *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->at < y->at ? -1 : 1;
+}
+
 /* Title and a line below it; where the drawing may begin. */
 double chart_title(struct scene *s, const char *title, const char *below);
 /* Squares with names, as many lines as they need; where the drawing goes on. */

@@ -37,20 +37,6 @@ static uint32_t line_color(size_t i)
 			     PALETTE_COLORS * (unsigned)(i / ARRAY_SIZE(dark)));
 }
 
-struct order {
-	uint64_t weight;
-	size_t at;
-};
-
-static int heavier(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->at < y->at ? -1 : 1;
-}
-
 static int higher(const void *a, const void *b)
 {
 	const struct label *x = a, *y = b;
@@ -183,7 +169,7 @@ static void put_names(const struct plan *p, struct label *label, size_t n)
 	}
 }
 
-static void put_lines(const struct plan *p, const struct order *order, size_t most,
+static void put_lines(const struct plan *p, const struct chart_order *order, size_t most,
 		      struct label *label)
 {
 	size_t named = 0;
@@ -216,7 +202,7 @@ static void put_lines(const struct plan *p, const struct order *order, size_t mo
 int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *err)
 {
 	size_t most = c->most ? c->most : MOST;
-	_auto_free struct order *order = calloc(c->n + 1, sizeof(*order));
+	_auto_free struct chart_order *order = calloc(c->n + 1, sizeof(*order));
 	_auto_free struct label *label = calloc(c->n + 1, sizeof(*label));
 	struct plan p = { .c = c, .s = s };
 	struct buf below = { 0 };
@@ -226,8 +212,8 @@ int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *er
 	if (most > c->n)
 		most = c->n;
 	for (size_t i = 0; i < c->n; i++)
-		order[i] = (struct order){ c->line[i].weight, i };
-	qsort(order, c->n, sizeof(*order), heavier);
+		order[i] = (struct chart_order){ c->line[i].weight, i };
+	qsort(order, c->n, sizeof(*order), chart_heavier);
 	scene_size(s, CHART_WIDTH, 100);
 	buf_printf(&below, "%s; %zu %s", c->head.of, c->n, c->head.things);
 	if (c->n > most)

@@ -24,23 +24,9 @@ struct plan {
 	double x, y;
 };
 
-struct order {
-	uint64_t weight;
-	size_t at;
-};
-
-static int heavier(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->at < y->at ? -1 : 1;
-}
-
 static int earlier(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct chart_order *x = a, *y = b;
 
 	return x->at < y->at ? -1 : x->at > y->at;
 }
@@ -150,7 +136,7 @@ static void put_strip(struct plan *p, const struct chart_strip *strip)
 static int draw_strips(const struct chart_strips *c, struct scene *s, struct atw_err *err)
 {
 	size_t most = c->most ? c->most : CHART_STRIPS;
-	_auto_free struct order *order = calloc(c->n + 1, sizeof(*order));
+	_auto_free struct chart_order *order = calloc(c->n + 1, sizeof(*order));
 	struct plan p = { .c = c, .s = s, .x = NAMES };
 	const char *head = NULL, *shown = NULL;
 	struct buf below = { 0 };
@@ -160,8 +146,8 @@ static int draw_strips(const struct chart_strips *c, struct scene *s, struct atw
 	if (!order)
 		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
 	for (size_t i = 0; i < c->n; i++)
-		order[i] = (struct order){ c->strip[i].weight, i };
-	qsort(order, c->n, sizeof(*order), heavier);
+		order[i] = (struct chart_order){ c->strip[i].weight, i };
+	qsort(order, c->n, sizeof(*order), chart_heavier);
 	if (most > c->n)
 		most = c->n;
 	/* Those that are shown stand in the order they came. */

@@ -24,13 +24,24 @@ void intern_deinit(struct intern *in)
 	*in = (struct intern){ 0 };
 }
 
+uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		uint64_t w;
+
+		memcpy(&w, p, 8);
+		h = hash_u64(h ^ w) + 0x9e3779b97f4a7c15;
+	}
+	for (; len; p++, len--)
+		h = hash_u64(h ^ *p) + 0x9e3779b97f4a7c15;
+	return h;
+}
+
 static size_t hash_text(const char *s, size_t len)
 {
-	uint64_t h = len;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3;
-	return (size_t)hash_u64(h);
+	return (size_t)hash_bytes(len, s, len);
 }
 
 static bool grow(struct intern *in)

@@ -57,6 +57,13 @@ name
 /f0
 END
 err_has "no E: line"
+run atwalk report use chain.cap --by unit --format csv --columns name -q
+status 4
+out <<'END'
+name
+/f0
+END
+err_has "no E: line"
 
 t "pages of a file that were never there, over and over"
 awk -v n="${few:-200}" 'BEGIN {
