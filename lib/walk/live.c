@@ -11,7 +11,7 @@
 
 enum {
 	GUARDS = ARRAY_SIZE(((struct atw_space *)0)->guard),
-	AHEAD = 52,              /* with what leads there, as many as a source likes at once */
+	AHEAD = 40,              /* with what leads there, as many as a source likes at once */
 	AHEAD_BYTES = 256 * 1024,
 };
 
@@ -24,7 +24,7 @@ struct child {
 
 struct live_walk {
 	struct child child[AHEAD];
-	unsigned n, room;
+	unsigned n, room, at;    /* at: the one that was asked for last */
 	uint64_t parent;         /* va of the parent's first slot; they are of one parent */
 	char *words;             /* of the children */
 	char *slots;             /* of the parent, read again */
@@ -103,6 +103,7 @@ static void gather(struct atw_walk *w, unsigned level, atw_pa table)
 	uint32_t end = f ? f->end < f->avail ? f->end : f->avail : 0;
 
 	l->n = 1;
+	l->at = 0;
 	l->child[0] = (struct child){ f ? f->next - 1 : 0, table, 0 };
 	l->parent = f ? f->va : 0;
 	if (level || !f || f->fold)
@@ -259,17 +260,17 @@ static int look_again(struct atw_walk *w, const struct atw_piece *again)
 /* ---- one table ---- */
 
 /* It may have been read with one before it. */
-static const struct child *find_child(const struct atw_walk *w, unsigned level, atw_pa table)
+static const struct child *find_child(struct atw_walk *w, unsigned level, atw_pa table)
 {
-	const struct live_walk *l = w->live;
+	struct live_walk *l = w->live;
 
 	if (level || w->top < 0 || l->parent != w->stack[w->top].va)
 		return NULL;
-	for (unsigned i = 0; i < l->n; i++)
-		if (l->child[i].slot == w->stack[w->top].next - 1 &&
-		    l->child[i].pa.u == table.u)
-			return &l->child[i];
-	return NULL;
+	/* They are asked for in their order. */
+	while (l->at < l->n && l->child[l->at].slot < w->stack[w->top].next - 1)
+		l->at++;
+	return l->at < l->n && l->child[l->at].slot == w->stack[w->top].next - 1 &&
+	       l->child[l->at].pa.u == table.u ? &l->child[l->at] : NULL;
 }
 
 /* Read it now. */

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "walk/live.h"
 #include "walk/memory.h"
+#include "walk/run.h"
 #include "walk/space.h"
 #include "walk/state.h"
 
@@ -197,43 +198,7 @@ static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
 	w->top++;
 }
 
-/* ---- runs ---- */
-
-enum { STRIDE = 32 };
-
-/*
- * Written as vectors, since compilers make none of the plain loop at -O2. Where a dump
- * is mapped, tables lie at any byte of it.
- */
-typedef uint64_t pair __attribute__((vector_size(16), aligned(1), may_alias));
-
-/* Do STRIDE words agree with `want` in `mask`? */
-static bool all_agree(const void *words, uint64_t want, uint64_t mask)
-{
-	const pair *p = words;
-	pair a = { 0 }, b = { 0 };
-
-	for (unsigned k = 0; k < STRIDE / 2; k += 2) {
-		a |= p[k] ^ want;
-		b |= p[k + 1] ^ want;
-	}
-	a |= b;
-	return !((a[0] | a[1]) & mask);
-}
-
-/* The slot after the last of those from i on that agree with i in `mask`. */
-static uint32_t run_equal(const struct frame *f, unsigned ws, uint32_t i,
-			  uint64_t mask, uint32_t end)
-{
-	uint64_t want = load_word(f->words, ws, i);
-
-	while (ws == 8 && i + STRIDE <= end &&
-	       all_agree((const char *)f->words + 8 * (size_t)i, want, mask))
-		i += STRIDE;
-	while (i < end && !((load_word(f->words, ws, i) ^ want) & mask))
-		i++;
-	return i;
-}
+/* ---- pieces ---- */
 
 /* Fill in what every piece from slot `index` on has in common. */
 static struct atw_seen *piece(struct atw_walk *w, uint32_t index, uint32_t count,
@@ -285,7 +250,7 @@ static uint32_t repeats(const struct atw_walk *w, const struct frame *f,
 
 	if (!(w->o.flags & ATW_WALK_FOLD) || i < f->unfold || start < h->lo)
 		return 0;
-	n = run_equal(f, w->sp.paging.word_size, i, UINT64_MAX, end) - i - 1;
+	n = run_end(f->words, w->sp.paging.word_size, i, UINT64_MAX, end) - i - 1;
 	if (n && start + (uint64_t)n * slot + (slot - 1) > h->hi)
 		n--;
 	return n;
@@ -379,14 +344,14 @@ static void advance(struct atw_walk *w, bool *emit)
 			(word && w->o.flags & ATW_WALK_SOFT);
 		/* fall through */
 	case ATW_BAD:
-		s = piece(w, i, (each ? i + 1 : run_equal(f, ws, i, UINT64_MAX, end)) - i,
+		s = piece(w, i, (each ? i + 1 : run_end(f->words, ws, i, UINT64_MAX, end)) - i,
 			  kind);
 		s->pa = ATW_PA(0);
 		step(w, i, kind, word, f->rights);
 		return;
 	case ATW_LEAF:
 		rights = entry_rights(pg, level, kind, word, f->rights);
-		s = piece(w, i, (each ? i + 1 : run_equal(f, ws, i, alike(w, level, word), end)) - i,
+		s = piece(w, i, (each ? i + 1 : run_end(f->words, ws, i, alike(w, level, word), end)) - i,
 			  kind);
 		s->pa = space_leaf_pa(&w->sp, level, word, s->va.u);
 		step(w, i, kind, word, rights);

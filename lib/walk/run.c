@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * run.c - how far the entries of a table say the same.
+ *
+ * Most of what a listing does is this loop. It is written as vectors, since compilers
+ * make none of the plain loop at -O2, and is there twice: a machine of today compares
+ * four words at once.
+ */
+#include "walk/run.h"
+
+#include <stdbool.h>
+
+#include "walk/memory.h"
+
+enum { STRIDE = 64, LANES = STRIDE / 4 };
+
+/* Tables of a mapped dump lie at any byte of it. */
+typedef uint64_t quad __attribute__((vector_size(32), aligned(1), may_alias));
+
+/* The first slot of the stride where one differs, or of what is less than a stride. */
+static inline __attribute__((always_inline)) uint32_t
+agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
+{
+	for (; i + STRIDE <= end; i += STRIDE) {
+		const quad *p = (const void *)(words + 8 * (size_t)i);
+		quad a = { 0 }, b = { 0 };
+
+#pragma GCC unroll 8
+		for (unsigned k = 0; k < LANES; k += 2) {
+			a |= p[k] ^ want;
+			b |= p[k + 1] ^ want;
+		}
+		a |= b;
+		if ((a[0] | a[1] | a[2] | a[3]) & mask)
+			break;
+	}
+	return i;
+}
+
+static uint32_t agreeing_anywhere(const char *words, uint32_t i, uint64_t want,
+				  uint64_t mask, uint32_t end)
+{
+	return agreeing(words, i, want, mask, end);
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) uint32_t
+agreeing_avx2(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
+{
+	return agreeing(words, i, want, mask, end);
+}
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+#else
+#define agreeing_avx2 agreeing_anywhere
+
+static bool has_avx2(void)
+{
+	return false;
+}
+#endif
+
+uint32_t run_end(const void *words, unsigned word_size, uint32_t i, uint64_t mask,
+		 uint32_t end)
+{
+	uint64_t want = load_word(words, word_size, i);
+
+	/* Neighbours that differ are as usual as long runs. */
+	if (i + 1 < end && (load_word(words, word_size, i + 1) ^ want) & mask)
+		return i + 1;
+	if (word_size == 8)
+		i = (has_avx2() ? agreeing_avx2 : agreeing_anywhere)(words, i, want, mask, end);
+	while (i < end && !((load_word(words, word_size, i) ^ want) & mask))
+		i++;
+	return i;
+}
