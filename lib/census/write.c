@@ -17,6 +17,7 @@ struct census_writer {
 	struct capture_end end;
 	char open;                   /* letter of the line that runs go to; 0: none */
 	size_t line;                 /* where that one begins in buf[] */
+	struct capture_tail tail;
 	size_t len;
 	char buf[PIECE + CAPTURE_LINE];
 };
@@ -91,7 +92,8 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 	int r = open_line(w, 'M', err);
 
 	if (r == ATW_OK)
-		w->len += capture_write_run(run, w->buf + w->len, sizeof(w->buf) - w->len);
+		w->len += capture_write_like(run, &w->tail, w->buf + w->len,
+					     sizeof(w->buf) - w->len);
 	return r;
 }
 

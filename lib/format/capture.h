@@ -279,6 +279,18 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
  */
 size_t capture_write(const struct capture_record *rec, char *buf, size_t len);
 size_t capture_write_run(const struct capture_run *run, char *buf, size_t len);
+/*
+ * The same of very many: what stands behind the entry is what stood there in the run
+ * before, as a rule. `t` keeps that, and has a `len` of 0 at first.
+ */
+enum { CAPTURE_TAIL = 320, CAPTURE_TAIL_USUAL = 64 };
+struct capture_tail {
+	size_t len;
+	struct capture_run of;
+	char text[CAPTURE_TAIL];     /* longer than that all fields of a run are not */
+};
+size_t capture_write_like(const struct capture_run *run, struct capture_tail *t, char *buf,
+			  size_t len);
 /* Likewise of an F: line. */
 size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t len);
 /* One of `loads`, with a bar in front if it is not the `first`. */

@@ -155,10 +155,10 @@ static void value(struct out *o, const struct capture_field *f, const void *part
 	}
 }
 
-static void fields(struct out *o, const struct capture_form *form, uint32_t has,
-		   const void *part)
+static void fields(struct out *o, const struct capture_form *form, unsigned first,
+		   uint32_t has, const void *part)
 {
-	for (unsigned i = 0; i < form->all; i++) {
+	for (unsigned i = first; i < form->all; i++) {
 		const struct capture_field *f = &form->field[i];
 		bool there = !f->has || (has & f->has);
 
@@ -190,7 +190,7 @@ size_t capture_write(const struct capture_record *rec, char *buf, size_t len)
 		put(&o, rec->m.data, rec->m.len);
 	} else {
 		puts_(&o, " ");
-		fields(&o, form, rec->has, &rec->h);
+		fields(&o, form, 0, rec->has, &rec->h);
 	}
 	puts_(&o, "\n");
 	return o.full ? 0 : (size_t)(o.s - buf);
@@ -199,23 +199,55 @@ size_t capture_write(const struct capture_record *rec, char *buf, size_t len)
 /* " ADDRESS*PAGES=" */
 static void begin(struct out *o, uint64_t address, uint64_t pages)
 {
-	puts_(o, " ");
+	put(o, " ", 1);
 	hex(o, address, 8);
 	if (pages != 1) {
-		puts_(o, "*");
+		put(o, "*", 1);
 		dec(o, pages);
 	}
-	puts_(o, "=");
+	put(o, "=", 1);
+}
+
+/* All members from `count` on are numbers, with nothing between them. */
+static bool has_tail(const struct capture_tail *t, const struct capture_run *run)
+{
+	const size_t from = offsetof(struct capture_run, count);
+
+	return t->len && t->of.has == run->has &&
+	       !memcmp((const char *)&t->of + from, (const char *)run + from, sizeof(*run) - from);
+}
+
+size_t capture_write_like(const struct capture_run *run, struct capture_tail *t, char *buf,
+			  size_t len)
+{
+	struct out o = { buf, buf + len, false };
+
+	if (!has_tail(t, run)) {
+		struct out tail = { t->text, t->text + sizeof(t->text), false };
+
+		fields(&tail, &capture_run_form, 1, run->has, run);
+		puts_(&tail, " |");
+		t->of = *run;
+		t->len = (size_t)(tail.s - t->text);
+	}
+	begin(&o, run->va, run->pages);
+	hex(&o, run->entry, 8);
+	/* A length that is known beforehand is no call. */
+	if (!o.full && t->len <= CAPTURE_TAIL_USUAL && o.end - o.s >= CAPTURE_TAIL_USUAL) {
+		memcpy(o.s, t->text, CAPTURE_TAIL_USUAL);
+		o.s += t->len;
+	} else {
+		put(&o, t->text, t->len);
+	}
+	return o.full ? 0 : (size_t)(o.s - buf);
 }
 
 size_t capture_write_run(const struct capture_run *run, char *buf, size_t len)
 {
-	struct out o = { buf, buf + len, false };
+	struct capture_tail t;
 
-	begin(&o, run->va, run->pages);
-	fields(&o, &capture_run_form, run->has, run);
-	puts_(&o, " |");
-	return o.full ? 0 : (size_t)(o.s - buf);
+	t.len = 0;
+	return capture_write_like(run, &t, buf, len);
 }
 
 size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t len)
@@ -224,7 +256,7 @@ size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t 
 	uint64_t use = run->use;
 
 	begin(&o, run->pa, run->pages);
-	fields(&o, &capture_frames_form, 0, &use);
+	fields(&o, &capture_frames_form, 0, 0, &use);
 	puts_(&o, " |");
 	return o.full ? 0 : (size_t)(o.s - buf);
 }
