@@ -81,11 +81,42 @@ static int tell_sums(struct collect *c, struct atw_err *err)
 	return c->to->record(c->to->arg, &rec, err);
 }
 
+/* The paper's sums; mappings as they were found, else as the kernel counts them. */
+static void sum(struct collect *c, const struct capture_run *run)
+{
+	struct capture_run as = *run;
+	bool file = false, anon = false;
+
+	if (run->has & CAPTURE_M_REFS) {
+		as.count = run->refs;
+		as.has |= CAPTURE_M_COUNT;
+	}
+	capture_add(&as, false, &c->sums);
+	if (!(run->entry & CAPTURE_PRESENT))
+		return;
+	c->resident += run->pages;
+	if (run->order)
+		c->sums.huge += run->pages;
+	if (run->state == CAPTURE_ZERO || run->state == CAPTURE_DEVICE)
+		return;
+	*(as.has & CAPTURE_M_COUNT ? &c->counted : &c->uncounted) = true;
+	if (run->has & CAPTURE_M_FLAGS)
+		anon = run->flags & kpf(KPF_ANON), file = !anon;
+	else if (run->has & CAPTURE_M_MAP)
+		file = run->map & 1 << (61 - 55), anon = !file;
+	else
+		c->kinds = false;
+	c->sums.anon += anon ? run->pages : 0;
+	c->sums.file += file ? run->pages : 0;
+}
+
 /* Up to `last`; what comes behind it, if there is `more`, is a part of its own. */
 static int flush(struct collect *c, uint64_t last, bool more, struct atw_err *err)
 {
 	int r = collect_file(c, err);
 
+	if (c->n)
+		sum(c, &c->run[c->n - 1]);
 	if (r == ATW_OK)
 		r = tell_area(c, last, more, err);
 	/* 0 pages that are mapped once is not what nobody knows. */
@@ -110,78 +141,62 @@ static uint64_t frame_of(const struct capture_run *r)
 	return r->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 }
 
+/* All that stands behind the entry, and goes on by itself or not at all. */
+static bool alike(const struct capture_run *a, const struct capture_run *b)
+{
+	enum {
+		FROM = offsetof(struct capture_run, count),
+		LEN = offsetof(struct capture_run, swap) - FROM,
+	};
+
+	return !memcmp((const char *)a + FROM, (const char *)b + FROM, LEN);
+}
+
 /* Does it go on where the run ends, and is all else the same? */
 static bool joins(const struct collect *c, struct capture_run *r, const struct capture_run *one)
 {
-	uint64_t bytes = r->pages * c->page;
+	uint64_t bytes = r->pages * c->page, step = frame_of(one) - frame_of(r);
+	bool framed = one->entry & CAPTURE_PRESENT && !one->noframe;
 
-	if (r->va + bytes != one->va || (r->has & ~(uint32_t)CAPTURE_M_SAME) != one->has ||
-	    (r->entry ^ one->entry) & CAPTURE_ENTRY_BITS || r->count != one->count ||
-	    r->flags != one->flags || r->refs != one->refs || r->order != one->order ||
-	    r->folio != one->folio || r->state != one->state || r->map != one->map)
+	/* Frames differ more often than all the rest. */
+	if (r->va + bytes != one->va || (framed && step && (step != bytes || r->same)))
+		return false;
+	if ((r->has & ~(uint32_t)CAPTURE_M_SAME) != one->has ||
+	    (r->entry ^ one->entry) & CAPTURE_ENTRY_BITS || !alike(r, one))
 		return false;
 	if (r->has & CAPTURE_M_SWAP &&
 	    (r->swap.a != one->swap.a || r->swap.b + r->pages != one->swap.b))
 		return false;
-	if (!(r->entry & CAPTURE_PRESENT) || r->noframe)
+	if (!framed || step)
 		return true;
-	if (!r->same && frame_of(one) == frame_of(r) + bytes)
-		return true;
-	if (frame_of(one) != frame_of(r) || (r->pages > 1 && !r->same))
+	if (r->pages > 1 && !r->same)
 		return false;
 	r->same = 1;
 	r->has |= CAPTURE_M_SAME;
 	return true;
 }
 
-/* The paper's sums; mappings as they were found, else as the kernel counts them. */
-static void sum(struct collect *c, const struct capture_run *one)
-{
-	struct capture_run as = *one;
-	bool file = false, anon = false;
-
-	if (one->has & CAPTURE_M_REFS) {
-		as.count = one->refs;
-		as.has |= CAPTURE_M_COUNT;
-	}
-	capture_add(&as, false, &c->sums);
-	if (!(one->entry & CAPTURE_PRESENT))
-		return;
-	c->resident += one->pages;
-	if (one->order)
-		c->sums.huge += one->pages;
-	if (one->state == CAPTURE_ZERO || one->state == CAPTURE_DEVICE)
-		return;
-	*(as.has & CAPTURE_M_COUNT ? &c->counted : &c->uncounted) = true;
-	if (one->has & CAPTURE_M_FLAGS)
-		anon = one->flags & kpf(KPF_ANON), file = !anon;
-	else if (one->has & CAPTURE_M_MAP)
-		file = one->map & 1 << (61 - 55), anon = !file;
-	else
-		c->kinds = false;
-	c->sums.anon += anon ? one->pages : 0;
-	c->sums.file += file ? one->pages : 0;
-}
-
 static int add(struct collect *c, const struct capture_run *one, struct atw_err *err)
 {
 	uint64_t most = c->o->area_runs ? c->o->area_runs : RUNS;
+	struct capture_run *last = c->n ? &c->run[c->n - 1] : NULL;
 	int r;
 
-	if (c->n && joins(c, &c->run[c->n - 1], one)) {
-		c->run[c->n - 1].pages += one->pages;
-		sum(c, one);
+	if (last && joins(c, last, one)) {
+		last->pages += one->pages;
 		return ATW_OK;
 	}
 	if (c->n >= most) {
 		r = flush(c, one->va - 1, true, err);
 		if (r != ATW_OK)
 			return r;
+	} else if (last) {
+		sum(c, last);
 	}
-	if (!array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
+	if (c->n == c->cap &&
+	    !array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	c->run[c->n++] = *one;
-	sum(c, one);
 	return ATW_OK;
 }
 
@@ -227,45 +242,77 @@ static bool is_ram(struct collect *c, uint64_t pa)
 	return !c->ram.n || (e && e->len - (pa - e->start) >= c->page);
 }
 
-/* The page that lies `off` bytes behind where slot i leads. */
-static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, uint64_t off,
-		       struct capture_run *one, struct atw_err *err)
-{
-	uint64_t pa = r->pa[i] + off;
-	struct frame_facts f;
-	struct atw_err why = { 0 };
-	int rc;
+/* What is known of a page, and of `more` behind it. */
+struct known {
+	struct capture_run page;
+	uint32_t more;
+	bool stale;
+	struct atw_err why;
+};
 
-	one->entry |= pa;
-	if (c->o->raw && r->word) {
-		one->has |= CAPTURE_M_RAW;
-		one->raw = r->word[i];
-	}
-	if (!is_ram(c, pa)) {
-		one->has |= CAPTURE_M_STATE;
-		one->state = CAPTURE_DEVICE;
-		return ATW_OK;
-	}
-	if (c->p->counted) {
-		one->has |= CAPTURE_M_REFS;
-		one->refs = counts_get(&c->p->counts, pa >> c->p->page_shift);
-		/* It came after the counting. */
-		one->refs += !one->refs;
-	}
-	rc = c->p->ops->facts(c->p, r, i, off, off ? 0 : r->slot, &f, &why);
+/* The page that lies `off` bytes behind where slot i leads. */
+static int look_up(struct collect *c, const struct page_run *r, uint32_t i, uint64_t off,
+		   const struct capture_run *one, struct known *k, struct atw_err *err)
+{
+	struct frame_facts f;
+	int rc = c->p->ops->facts(c->p, r, i, off, off ? 0 : r->slot, &f, &k->why);
+
+	k->page = *one;
+	k->more = rc == ATW_OK ? f.alike : 0;
+	k->stale = rc == ATW_OK && c->p->running && provider_is_stale(&f);
 	if (rc == ATW_E_DAMAGED)
-		return collect_lost(c, "struct pages", &why, err);
-	if (rc == ATW_OK && c->p->running && provider_is_stale(&f))
-		c->stale++;
-	else if (rc == ATW_OK)
-		put_facts(c, r, one, &f);
-	one->has |= one->state ? CAPTURE_M_STATE : 0;
+		return collect_lost(c, "struct pages", &k->why, err);
+	if (rc == ATW_OK && !k->stale)
+		put_facts(c, r, &k->page, &f);
+	k->page.has |= k->page.state ? CAPTURE_M_STATE : 0;
 	return ATW_OK;
 }
 
-static int mapped(struct collect *c, const struct page_run *r, struct capture_run one,
-		  uint64_t first, uint64_t last, struct atw_err *err)
+static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, uint64_t off,
+		       const struct capture_run *one, struct known *k, struct atw_err *err)
 {
+	uint64_t pa = r->pa[i] + off;
+	struct capture_run device, *page = &k->page;
+	bool ram = is_ram(c, pa), told = k->more;
+	int rc = ATW_OK;
+
+	k->more -= told;
+	if (!told && ram)
+		rc = look_up(c, r, i, off, one, k, err);
+	if (rc != ATW_OK)
+		return rc;
+	if (!ram) {
+		page = &device;
+		device = *one;
+		device.has |= CAPTURE_M_STATE;
+		device.state = CAPTURE_DEVICE;
+	}
+	page->va = r->va + i * r->slot + off;
+	page->entry = one->entry | pa;
+	if (c->o->raw && r->word) {
+		page->has |= CAPTURE_M_RAW;
+		page->raw = r->word[i];
+	}
+	if (ram && c->p->counted) {
+		page->has |= CAPTURE_M_REFS;
+		page->refs = counts_get(&c->p->counts, pa >> c->p->page_shift);
+		/* It came after the counting. */
+		page->refs += !page->refs;
+	}
+	c->stale += ram && k->stale;
+	return add(c, page, err);
+}
+
+static int mapped(struct collect *c, const struct page_run *r, struct capture_run one,
+		  uint64_t first, struct atw_err *err)
+{
+	const uint32_t soon = c->p->counted ? COUNTS_SOON : UINT32_MAX;
+	uint64_t left = one.pages;
+	struct known k;
+	uint32_t i = (uint32_t)((first - r->va) / r->slot);
+	uint64_t off = (first - r->va) % r->slot;
+	int rc = ATW_OK;
+
 	one.entry = CAPTURE_PRESENT;
 	if (r->have & RUN_RIGHTS)
 		one.entry |= (r->rights & (ATW_UR | ATW_UW | ATW_UX) ? CAPTURE_USER : 0u) |
@@ -284,21 +331,16 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 		return add(c, &one, err);
 	}
 	one.pages = 1;
-	for (uint64_t va = first; va <= last && va >= first; va += c->page) {
-		uint32_t i = (uint32_t)((va - r->va) / r->slot);
-		struct capture_run page = one;
-		int rc;
-
-		page.va = va;
-		if (c->p->counted && r->count > COUNTS_SOON && i < r->count - COUNTS_SOON)
-			counts_soon(&c->p->counts, r->pa[i + COUNTS_SOON] >> c->p->page_shift);
-		rc = mapped_page(c, r, i, (va - r->va) % r->slot, &page, err);
-		if (rc == ATW_OK)
-			rc = add(c, &page, err);
-		if (rc != ATW_OK)
-			return rc;
+	k.more = 0;
+	for (; left && rc == ATW_OK; left--) {
+		if (r->count - i > soon)
+			counts_soon(&c->p->counts, r->pa[i + soon] >> c->p->page_shift);
+		rc = mapped_page(c, r, i, off, &one, &k, err);
+		off += c->page;
+		if (off == r->slot)
+			off = 0, i++;
 	}
-	return ATW_OK;
+	return rc;
 }
 
 /* Each slot's word is the same, so each begins at the same place on swap. */
@@ -352,7 +394,7 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 					  r->why ? r->why->text : why_lost(r->state), first, last,
 					  err);
 	if (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE)
-		return mapped(c, r, one, first, last, err);
+		return mapped(c, r, one, first, err);
 	if (r->state == PAGE_SWAP)
 		return swapped(c, r, one, first, last, err);
 	if (r->state == PAGE_ABSENT)

@@ -88,17 +88,27 @@ static bool is_once(const struct pagemap *m, size_t i)
 	       (m->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
 }
 
+/* The first of words i to m->n whose frame is to be asked; or m->n. */
+static size_t next_asked(const struct pagemap *m, size_t i, bool uncounted)
+{
+	if (!uncounted)
+		return pagemap_there(m, i, m->n);
+	while (i < m->n && (!(m->word[i] & PAGEMAP_PRESENT) || is_once(m, i)))
+		i++;
+	return i;
+}
+
 /* The frames of the words at hand, of large pages the first; or whose count is not known. */
 static void gather(struct pagemap *m, bool uncounted)
 {
 	size_t large = m->pmd / m->page, len;
 
 	frames_clear(&m->frames);
-	for (size_t i = 0; (i = pagemap_there(m, i, m->n)) < m->n; i += len) {
+	for (size_t i = 0; (i = next_asked(m, i, uncounted)) < m->n; i += len) {
 		uint64_t pfn = m->word[i] & PAGEMAP_FRAME;
 
 		len = 1;
-		if (!(m->word[i] & PAGEMAP_PRESENT) || (uncounted && is_once(m, i)))
+		if (!(m->word[i] & PAGEMAP_PRESENT))
 			continue;
 		while (i + len < m->n && len < FRAMES_RUN && !m->huge[i + len] &&
 		       !((m->word[i + len] ^ (PAGEMAP_PRESENT | (pfn + len))) &
@@ -163,6 +173,29 @@ static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
 	return m->facts_each || !tail || tail > at || !m->huge[at - tail];
 }
 
+/*
+ * How many pages behind that of word `at` have the same facts. What is loaded is so for
+ * all words of a run that was given out of them.
+ */
+static uint32_t alike(const struct pagemap *m, const struct page_run *r, uint32_t i,
+		      uint64_t off, size_t at)
+{
+	bool cgroups = m->file[KCGROUPS] >= 0;
+	uint64_t left = r->slot > m->page ? (r->slot - off) / m->page : r->count - i;
+	size_t n = 1;
+
+	if (!m->facts_each || r->pa != m->pa)
+		return 0;
+	if (left > m->n - at)
+		left = m->n - at;
+	while (n < left && m->fact[KFLAGS][at + n] == m->fact[KFLAGS][at] &&
+	       m->fact[KCOUNTS][at + n] == m->fact[KCOUNTS][at] &&
+	       !((m->word[at + n] ^ m->word[at]) & PAGEMAP_PRESENT) &&
+	       (!cgroups || m->fact[KCGROUPS][at + n] == m->fact[KCGROUPS][at]))
+		n++;
+	return (uint32_t)(n - 1);
+}
+
 int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
@@ -189,6 +222,8 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	/* Names of caches are no words of these files, and long. */
 	memset(ret, 0, offsetof(struct frame_facts, page.cache));
 	ret->page.cache[0] = '\0';
+	ret->cgroup = 0;
+	ret->alike = loaded ? alike(m, r, i, off, at) : 0;
 	ret->page.pfn = pfn;
 	/* Holes read as 0 since 6.18; they were NOPAGE before. */
 	if (m->file[KFLAGS] >= 0 &&

@@ -75,6 +75,11 @@ struct frame_facts {
 	uint32_t have;           /* FACT_...: which members of `page` are known */
 	struct atw_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
+	/*
+	 * Of so many pages behind it in the run, at least, the same is known but for
+	 * numbers of frames and nodes: those need not be asked for.
+	 */
+	uint32_t alike;
 };
 
 /* What it answers, if not ATW_OK, ends the telling and is its result. */

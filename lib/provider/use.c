@@ -3,11 +3,6 @@
 
 #include "kernel/kpf.h"
 
-uint64_t frame_types(void)
-{
-	return kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
-}
-
 enum capture_use frame_use(uint64_t flags)
 {
 	/* The first that is there decides. */

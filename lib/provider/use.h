@@ -6,6 +6,7 @@
 #ifndef PROVIDER_USE_H
 #define PROVIDER_USE_H
 
+#include "kernel/kpf.h"
 #include "provider/provider.h"
 
 /*
@@ -20,7 +21,10 @@
  */
 enum capture_use frame_use(uint64_t flags);
 /* Types: frames that nobody maps; where types lie, others have the mapping. */
-uint64_t frame_types(void);
+static inline uint64_t frame_types(void)
+{
+	return kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
+}
 
 /* The frames that lie in first..last as a whole; ret_end is not included. */
 void use_whole(uint64_t first, uint64_t last, unsigned page_shift, uint64_t *ret_pfn,

@@ -394,6 +394,7 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 		return atw_memmap_page(w->memmap, pfn, &ret->page, err);
 	if (rc < 0)
 		return ATW_E_MISSING;
+	ret->alike = 0;
 	ret->have = FACT_FLAGS | FACT_COUNT | FACT_HEAD |
 		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
 		    (ret->page.have_node ? FACT_NODE : 0) |

@@ -43,15 +43,10 @@ static void give_back(struct counts *c, void *p, size_t n, size_t size)
 	free(p);
 }
 
-static size_t first_slot(const struct counts *c, uint64_t nr)
-{
-	return (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slots - 1);
-}
-
 /* The slot that has the chunk, or where it belongs. */
 static size_t find(const struct counts *c, uint64_t nr)
 {
-	size_t mask = c->slots - 1, s = first_slot(c, nr);
+	size_t mask = c->slots - 1, s = counts_slot(c, nr);
 
 	if (c->chunk[c->last].nr == nr)
 		return c->last;
@@ -182,7 +177,7 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 	return true;
 }
 
-uint64_t counts_get(struct counts *c, uint64_t pfn)
+uint64_t counts_find(struct counts *c, uint64_t pfn)
 {
 	uint64_t n = get_large(c, pfn);
 	const struct counts_chunk *k;
@@ -192,10 +187,4 @@ uint64_t counts_get(struct counts *c, uint64_t pfn)
 	c->last = find(c, pfn / COUNTS_CHUNK + 1);
 	k = &c->chunk[c->last];
 	return n + (k->nr ? k->each[pfn % COUNTS_CHUNK] : 0);
-}
-
-void counts_soon(const struct counts *c, uint64_t pfn)
-{
-	if (c->slots)
-		__builtin_prefetch(&c->chunk[first_slot(c, pfn / COUNTS_CHUNK + 1)]);
 }

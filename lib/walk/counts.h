@@ -44,9 +44,30 @@ struct counts {
 void counts_deinit(struct counts *c);
 /* `pages` frames from pfn on are mapped once more. false: no memory, or no more. */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
-uint64_t counts_get(struct counts *c, uint64_t pfn);
+/* What counts_get() has not at hand. */
+uint64_t counts_find(struct counts *c, uint64_t pfn);
+
+/* Neighbours follow each other, as a rule. */
+static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
+{
+	if (c->slots && !c->orders && c->chunk[c->last].nr == pfn / COUNTS_CHUNK + 1)
+		return c->chunk[c->last].each[pfn % COUNTS_CHUNK];
+	return counts_find(c, pfn);
+}
+
+/* Where a chunk belongs, or one before it that has its place. */
+static inline size_t counts_slot(const struct counts *c, uint64_t nr)
+{
+	return (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slots - 1);
+}
+
 /* That frame will be asked for, or counted, after a few others: only a hint. */
-void counts_soon(const struct counts *c, uint64_t pfn);
+static inline void counts_soon(const struct counts *c, uint64_t pfn)
+{
+	if (c->slots)
+		__builtin_prefetch(&c->chunk[counts_slot(c, pfn / COUNTS_CHUNK + 1)]);
+}
+
 /* Frames that come in any order are told of so many in advance. */
 enum { COUNTS_SOON = 12 };
 
