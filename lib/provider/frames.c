@@ -31,7 +31,7 @@ static uint64_t first_of(uint64_t key)
 
 static uint64_t last_of(const struct frames *f, uint64_t key)
 {
-	return first_of(key) + f->more[key & (FRAMES_MAX - 1)];
+	return first_of(key) + (f->more[key & (FRAMES_MAX - 1)] & (FRAMES_DOWN - 1));
 }
 
 int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint64_t *ret,
@@ -60,10 +60,11 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 		have = n < 0 ? 0 : (uint64_t)n / 8;
 		for (; i < end; i++) {
 			uint64_t at = first_of(k[i]) - first, stop = last_of(f, k[i]) - first + 1;
-			uint64_t *to = ret + (k[i] & (FRAMES_MAX - 1));
+			size_t place = k[i] & (FRAMES_MAX - 1);
+			size_t step = f->more[place] & FRAMES_DOWN ? SIZE_MAX : 1;
 
-			for (; at < stop; at++)
-				*to++ = at < have ? f->buf[at] : none;
+			for (; at < stop; at++, place += step)
+				ret[place] = at < have ? f->buf[at] : none;
 		}
 	}
 	return ATW_OK;

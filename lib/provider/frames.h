@@ -11,12 +11,16 @@
 enum {
 	FRAMES_MAX = 65536,      /* asked for at once */
 	FRAMES_RUN = 4096,       /* in a run: more at once is read no faster */
+	FRAMES_DOWN = 1 << 15,   /* the first frame is that of the last place */
 };
 
-/* Work space: runs of frames that follow each other as their places do. */
+/*
+ * Work space: runs of frames that follow each other as their places do, or the other
+ * way round, which is how kernels give them to who asks for one page after the other.
+ */
 struct frames {
 	uint64_t key[2][FRAMES_MAX];     /* first frame << 16 | its place */
-	uint16_t more[FRAMES_MAX];       /* frames behind the first, by its place */
+	uint16_t more[FRAMES_MAX];       /* frames behind the first, by its place; FRAMES_DOWN */
 	uint64_t *sorted;
 	size_t n;
 	uint64_t buf[2 * FRAMES_RUN];
@@ -34,6 +38,12 @@ static inline void frames_add(struct frames *f, uint64_t pfn, size_t place, size
 {
 	f->key[0][f->n++] = pfn << 16 | place;
 	f->more[place] = (uint16_t)(n - 1);
+}
+/* Likewise, but their places are `place` and those before it. */
+static inline void frames_add_down(struct frames *f, uint64_t pfn, size_t place, size_t n)
+{
+	f->key[0][f->n++] = pfn << 16 | place;
+	f->more[place] = (uint16_t)((n - 1) | FRAMES_DOWN);
 }
 /* Put in order what was added. */
 void frames_sort(struct frames *f);

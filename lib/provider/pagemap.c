@@ -249,23 +249,31 @@ static int pagemap_pages_open(struct provider *p, size_t task, uint64_t first, u
 	return r;
 }
 
+static bool count_run(struct pagemap *m, const struct page_run *r)
+{
+	unsigned shift = m->p.page_shift;
+
+	for (uint32_t i = 0; i < r->count; i++) {
+		if (i + COUNTS_SOON < r->count)
+			counts_soon(&m->p.counts, r->pa[i + COUNTS_SOON] >> shift);
+		if (r->slot == m->page ? !counts_add_one(&m->p.counts, r->pa[i] >> shift)
+				       : !counts_add(&m->p.counts, r->pa[i] >> shift,
+						     r->slot >> shift))
+			return false;
+	}
+	return true;
+}
+
 static int count_one(struct pagemap *m, struct atw_err *err)
 {
 	const struct page_run *r = NULL;
 	int rc;
 
 	pagemap_runs_begin(m, 0, UINT64_MAX);
-	while ((rc = pagemap_runs_next(&m->p, &r, err)) == ATW_OK) {
-		if (!r || !r->pa || (r->state != PAGE_PRESENT && r->state != PAGE_PROTNONE))
-			continue;
-		for (uint32_t i = 0; i < r->count; i++) {
-			if (i + COUNTS_SOON < r->count)
-				counts_soon(&m->p.counts, r->pa[i + COUNTS_SOON] >> m->p.page_shift);
-			if (!counts_add(&m->p.counts, r->pa[i] >> m->p.page_shift,
-					r->slot >> m->p.page_shift))
-				return ATW_E_LIMIT;
-		}
-	}
+	while ((rc = pagemap_runs_next(&m->p, &r, err)) == ATW_OK)
+		if (r && r->pa && (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE) &&
+		    !count_run(m, r))
+			return ATW_E_LIMIT;
 	return rc == ATW_E_NOMEM ? rc : ATW_OK;
 }
 

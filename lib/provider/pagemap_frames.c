@@ -98,6 +98,24 @@ static size_t next_asked(const struct pagemap *m, size_t i, bool uncounted)
 	return i;
 }
 
+/*
+ * How many words from i on, at most FRAMES_RUN, lead to frames that are each `step`
+ * behind the one before.
+ */
+static size_t in_a_row(const struct pagemap *m, size_t i, uint64_t step, bool uncounted)
+{
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
+	uint64_t want = m->word[i] & which;
+	size_t k = i + 1, end = m->n - i < FRAMES_RUN ? m->n : i + FRAMES_RUN;
+
+	for (; k < end; k++) {
+		want += step;
+		if (m->huge[k] || (m->word[k] & which) != want || (uncounted && is_once(m, k)))
+			break;
+	}
+	return k - i;
+}
+
 /* The frames of the words at hand, of large pages the first; or whose count is not known. */
 static void gather(struct pagemap *m, bool uncounted)
 {
@@ -110,17 +128,18 @@ static void gather(struct pagemap *m, bool uncounted)
 		len = 1;
 		if (!(m->word[i] & PAGEMAP_PRESENT))
 			continue;
-		while (i + len < m->n && len < FRAMES_RUN && !m->huge[i + len] &&
-		       !((m->word[i + len] ^ (PAGEMAP_PRESENT | (pfn + len))) &
-			 (PAGEMAP_PRESENT | PAGEMAP_FRAME)) &&
-		       !(uncounted && is_once(m, i + len)))
-			len++;
 		if (m->huge[i] && !m->p.each) {
 			frames_add(&m->frames, pfn, i, 1);
 			len = large;
-		} else {
-			frames_add(&m->frames, pfn, i, len);
+			continue;
 		}
+		len = in_a_row(m, i, 1, uncounted);
+		if (len > 1) {
+			frames_add(&m->frames, pfn, i, len);
+			continue;
+		}
+		len = in_a_row(m, i, UINT64_MAX, uncounted);
+		frames_add_down(&m->frames, pfn - (len - 1), i + (len - 1), len);
 	}
 	frames_sort(&m->frames);
 }

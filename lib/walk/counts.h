@@ -44,6 +44,16 @@ struct counts {
 void counts_deinit(struct counts *c);
 /* `pages` frames from pfn on are mapped once more. false: no memory, or no more. */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
+/* The same of one frame. */
+static inline bool counts_add_one(struct counts *c, uint64_t pfn)
+{
+	struct counts_chunk *k = c->slots ? &c->chunk[c->last] : NULL;
+
+	if (!k || k->nr != pfn / COUNTS_CHUNK + 1 || k->each[pfn % COUNTS_CHUNK] == UINT8_MAX)
+		return counts_add(c, pfn, 1);
+	k->each[pfn % COUNTS_CHUNK]++;
+	return true;
+}
 /* What counts_get() has not at hand. */
 uint64_t counts_find(struct counts *c, uint64_t pfn);
 

@@ -44,10 +44,17 @@ static void sort(size_t n)
 {
 	frames_clear(&work);
 	for (size_t i = 0, len; i < n; i += len) {
+		size_t down = 0;
+
 		for (len = 1; i + len < n && len < FRAMES_RUN && pfn[i] != UINT64_MAX &&
 		     pfn[i + len] == pfn[i] + len; len++)
 			;
-		if (pfn[i] != UINT64_MAX)
+		for (; len == 1 + down && i + len < n && down < FRAMES_RUN - 1 &&
+		     pfn[i] != UINT64_MAX && pfn[i] >= len && pfn[i + len] == pfn[i] - len; len++)
+			down++;
+		if (down)
+			frames_add_down(&work, pfn[i] - down, i + down, len);
+		else if (pfn[i] != UINT64_MAX)
 			frames_add(&work, pfn[i], i, len);
 	}
 	frames_sort(&work);
@@ -91,6 +98,11 @@ TEST(every_frame_has_its_own_word)
 		for (size_t i = 0; i < n; i++)
 			pfn[i] = i && random_u64() % 100 ? pfn[i - 1] + 1
 							 : random_u64() % FILE_FRAMES;
+		CHECK(all_right(fd, n));
+		/* As a kernel gives them out. */
+		for (size_t i = 0; i < n; i++)
+			pfn[i] = i && pfn[i - 1] && random_u64() % 100 ? pfn[i - 1] - 1
+								       : random_u64() % FILE_FRAMES;
 		CHECK(all_right(fd, n));
 	}
 	close(fd);
