@@ -36,6 +36,7 @@ struct collect {
 	uint64_t start, last;        /* of the part that runs are of */
 	struct capture_run *run;
 	size_t n, cap;
+	uint64_t unsummed;           /* pages like the last run's that are not in `sums` */
 	struct capture_sums sums;
 	uint64_t resident;           /* pages */
 	bool kinds, swaps;           /* of all is known if they are of a file, on swap */

@@ -17,6 +17,7 @@ static void begin_part(struct collect *c, uint64_t first)
 {
 	c->start = first;
 	c->n = 0;
+	c->unsummed = 0;
 	c->resident = 0;
 	c->sums = (struct capture_sums){ 0 };
 	c->kinds = c->swaps = true;
@@ -81,12 +82,22 @@ static int tell_sums(struct collect *c, struct atw_err *err)
 	return c->to->record(c->to->arg, &rec, err);
 }
 
-/* The paper's sums; mappings as they were found, else as the kernel counts them. */
-static void sum(struct collect *c, const struct capture_run *run)
+/*
+ * The paper's sums; mappings as they were found, else as the kernel counts them. Of
+ * pages that are alike at once: all that were not summed are what the last run is.
+ */
+static void sum(struct collect *c)
 {
-	struct capture_run as = *run;
+	const struct capture_run *run = c->n ? &c->run[c->n - 1] : NULL;
+	uint64_t pages = c->unsummed;
 	bool file = false, anon = false;
+	struct capture_run as;
 
+	if (!run)
+		return;
+	c->unsummed = 0;
+	as = *run;
+	as.pages = pages;
 	if (run->has & CAPTURE_M_REFS) {
 		as.count = run->refs;
 		as.has |= CAPTURE_M_COUNT;
@@ -94,9 +105,9 @@ static void sum(struct collect *c, const struct capture_run *run)
 	capture_add(&as, false, &c->sums);
 	if (!(run->entry & CAPTURE_PRESENT))
 		return;
-	c->resident += run->pages;
+	c->resident += pages;
 	if (run->order)
-		c->sums.huge += run->pages;
+		c->sums.huge += pages;
 	if (run->state == CAPTURE_ZERO || run->state == CAPTURE_DEVICE)
 		return;
 	*(as.has & CAPTURE_M_COUNT ? &c->counted : &c->uncounted) = true;
@@ -106,8 +117,8 @@ static void sum(struct collect *c, const struct capture_run *run)
 		file = run->map & 1 << (61 - 55), anon = !file;
 	else
 		c->kinds = false;
-	c->sums.anon += anon ? run->pages : 0;
-	c->sums.file += file ? run->pages : 0;
+	c->sums.anon += anon ? pages : 0;
+	c->sums.file += file ? pages : 0;
 }
 
 /* Up to `last`; what comes behind it, if there is `more`, is a part of its own. */
@@ -115,8 +126,7 @@ static int flush(struct collect *c, uint64_t last, bool more, struct atw_err *er
 {
 	int r = collect_file(c, err);
 
-	if (c->n)
-		sum(c, &c->run[c->n - 1]);
+	sum(c);
 	if (r == ATW_OK)
 		r = tell_area(c, last, more, err);
 	/* 0 pages that are mapped once is not what nobody knows. */
@@ -141,35 +151,31 @@ static uint64_t frame_of(const struct capture_run *r)
 	return r->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 }
 
-/* All that stands behind the entry, and goes on by itself or not at all. */
-static bool alike(const struct capture_run *a, const struct capture_run *b)
+/* Is all the same but where it lies and leads? */
+static bool alike(const struct capture_run *r, const struct capture_run *one)
 {
-	enum {
-		FROM = offsetof(struct capture_run, count),
-		LEN = offsetof(struct capture_run, swap) - FROM,
-	};
-
-	return !memcmp((const char *)a + FROM, (const char *)b + FROM, LEN);
+	return (r->has & ~(uint32_t)CAPTURE_M_SAME) == one->has &&
+	       !((r->entry ^ one->entry) & CAPTURE_ENTRY_BITS) &&
+	       !((r->count ^ one->count) | (r->flags ^ one->flags) | (r->refs ^ one->refs) |
+		 (r->order ^ one->order) | (r->folio ^ one->folio) | (r->state ^ one->state) |
+		 (r->map ^ one->map) | (r->noframe ^ one->noframe));
 }
 
-/* Does it go on where the run ends, and is all else the same? */
+/* Does it, which is alike, go on where the run ends? */
 static bool joins(const struct collect *c, struct capture_run *r, const struct capture_run *one)
 {
-	uint64_t bytes = r->pages * c->page, step = frame_of(one) - frame_of(r);
-	bool framed = one->entry & CAPTURE_PRESENT && !one->noframe;
+	uint64_t bytes = r->pages * c->page;
 
-	/* Frames differ more often than all the rest. */
-	if (r->va + bytes != one->va || (framed && step && (step != bytes || r->same)))
-		return false;
-	if ((r->has & ~(uint32_t)CAPTURE_M_SAME) != one->has ||
-	    (r->entry ^ one->entry) & CAPTURE_ENTRY_BITS || !alike(r, one))
+	if (r->va + bytes != one->va)
 		return false;
 	if (r->has & CAPTURE_M_SWAP &&
 	    (r->swap.a != one->swap.a || r->swap.b + r->pages != one->swap.b))
 		return false;
-	if (!framed || step)
+	if (!(r->entry & CAPTURE_PRESENT) || r->noframe)
 		return true;
-	if (r->pages > 1 && !r->same)
+	if (!r->same && frame_of(one) == frame_of(r) + bytes)
+		return true;
+	if (frame_of(one) != frame_of(r) || (r->pages > 1 && !r->same))
 		return false;
 	r->same = 1;
 	r->has |= CAPTURE_M_SAME;
@@ -180,23 +186,25 @@ static int add(struct collect *c, const struct capture_run *one, struct atw_err 
 {
 	uint64_t most = c->o->area_runs ? c->o->area_runs : RUNS;
 	struct capture_run *last = c->n ? &c->run[c->n - 1] : NULL;
-	int r;
+	bool same = last && alike(last, one);
+	int r = ATW_OK;
 
-	if (last && joins(c, last, one)) {
+	if (same && joins(c, last, one)) {
 		last->pages += one->pages;
+		c->unsummed += one->pages;
 		return ATW_OK;
 	}
-	if (c->n >= most) {
+	if (c->n >= most)
 		r = flush(c, one->va - 1, true, err);
-		if (r != ATW_OK)
-			return r;
-	} else if (last) {
-		sum(c, last);
-	}
+	else if (!same)
+		sum(c);
+	if (r != ATW_OK)
+		return r;
 	if (c->n == c->cap &&
 	    !array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	c->run[c->n++] = *one;
+	c->unsummed += one->pages;
 	return ATW_OK;
 }
 

@@ -176,13 +176,12 @@ struct capture_run {
 	uint64_t count, flags;       /* the kernel's */
 	uint64_t refs;               /* how often found mapped */
 	uint64_t order, folio;       /* of the entry, of what the page is part of */
+	struct capture_pair swap;    /* type, offset of the first */
 	uint64_t state;              /* enum capture_state */
 	uint64_t map;                /* bits 55 to 63 of the pagemap word */
-	uint64_t noframe;            /* 1: the entry's bits are known, its frame is not */
-	/* Up to here neighbours that are one run agree in all that stands behind the entry. */
-	struct capture_pair swap;    /* type, offset of the first */
 	uint64_t raw;                /* the entry as the processor has it */
 	uint64_t same;               /* 1: all of them are one frame */
+	uint64_t noframe;            /* 1: the entry's bits are known, its frame is not */
 };
 enum {
 	CAPTURE_M_COUNT = 1, CAPTURE_M_FLAGS = 2, CAPTURE_M_REFS = 4, CAPTURE_M_ORDER = 8,
