@@ -80,7 +80,7 @@ static bool is_ram(struct pagemap *m, uint64_t pfn)
  * Its entry says already that it is mapped once: half of what is there to ask.
  * Of parts of larger folios some kernels only estimate how often; those are asked.
  */
-static bool is_once(const struct pagemap *m, size_t i)
+static inline bool is_once(const struct pagemap *m, size_t i)
 {
 	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | frame_types();
 
@@ -160,8 +160,6 @@ static int load_facts(struct pagemap *m, struct atw_err *err)
 	if (r == ATW_OK)
 		r = load_file(m, KCGROUPS, err);
 	if (r == ATW_OK && m->file[KFLAGS] >= 0 && m->file[KCOUNTS] >= 0) {
-		for (size_t i = 0; i < m->n; i++)
-			m->fact[KCOUNTS][i] = 1;
 		gather(m, true);
 	}
 	if (r == ATW_OK)
@@ -192,6 +190,12 @@ static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
 	return m->facts_each || !tail || tail > at || !m->huge[at - tail];
 }
 
+/* What was loaded of file f for word i. */
+static uint64_t loaded_fact(const struct pagemap *m, unsigned f, size_t i)
+{
+	return f == KCOUNTS && m->file[KFLAGS] >= 0 && is_once(m, i) ? 1 : m->fact[f][i];
+}
+
 /*
  * How many pages behind that of word `at` have the same facts. What is loaded is so for
  * all words of a run that was given out of them.
@@ -199,20 +203,20 @@ static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
 static uint32_t alike(const struct pagemap *m, const struct page_run *r, uint32_t i,
 		      uint64_t off, size_t at)
 {
-	bool cgroups = m->file[KCGROUPS] >= 0;
+	const uint64_t *flags = m->fact[KFLAGS], *counts = m->fact[KCOUNTS];
+	const uint64_t *cgroups = m->file[KCGROUPS] >= 0 ? m->fact[KCGROUPS] : NULL;
 	uint64_t left = r->slot > m->page ? (r->slot - off) / m->page : r->count - i;
-	size_t n = 1;
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
+	bool counted = m->file[KFLAGS] < 0 || !is_once(m, at);
+	size_t end, k = at + 1;
 
 	if (!m->facts_each || r->pa != m->pa)
 		return 0;
-	if (left > m->n - at)
-		left = m->n - at;
-	while (n < left && m->fact[KFLAGS][at + n] == m->fact[KFLAGS][at] &&
-	       m->fact[KCOUNTS][at + n] == m->fact[KCOUNTS][at] &&
-	       !((m->word[at + n] ^ m->word[at]) & PAGEMAP_PRESENT) &&
-	       (!cgroups || m->fact[KCGROUPS][at + n] == m->fact[KCGROUPS][at]))
-		n++;
-	return (uint32_t)(n - 1);
+	end = left < m->n - at ? at + left : m->n;
+	while (k < end && flags[k] == flags[at] && !((m->word[k] ^ m->word[at]) & which) &&
+	       (!counted || counts[k] == counts[at]) && (!cgroups || cgroups[k] == cgroups[at]))
+		k++;
+	return (uint32_t)(k - at - 1);
 }
 
 int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
@@ -233,7 +237,7 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	loaded = is_loaded(m, at, pfn);
 	for (unsigned k = 0; k < KFILES; k++) {
 		if (loaded)
-			f[k] = m->fact[k][at];
+			f[k] = loaded_fact(m, k, at);
 		else if (m->file[k] < 0 || pace_pread(m->o.pace, m->file[k], &f[k], 8,
 						   (off_t)(pfn * 8)) != 8)
 			f[k] = UINT64_MAX;
