@@ -266,10 +266,10 @@ static inline struct answer bare(void *arg)
 {
 	const struct looked_at *l = arg;
 	const struct plan *p = &l->plan;
-	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf) &
-		  read_pieces(l->flags, p->frames, p->nframes, l->buf) &
-		  read_pieces(l->counts, p->frames, p->nframes, l->buf);
+	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf);
 
+	ok &= read_pieces(l->flags, p->frames, p->nframes, l->buf);
+	ok &= read_pieces(l->counts, p->frames, p->nframes, l->buf);
 	return (struct answer){ ok ? l->present : 0, 0 };
 }
 
@@ -278,10 +278,10 @@ static inline struct answer bare_counts(void *arg)
 {
 	const struct looked_at *l = arg;
 	const struct plan *p = &l->plan;
-	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf) &
-		  read_pieces(l->flags, p->frames, p->nframes, l->buf) &
-		  read_pieces(l->counts, p->counts, p->ncounts, l->buf);
+	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf);
 
+	ok &= read_pieces(l->flags, p->frames, p->nframes, l->buf);
+	ok &= read_pieces(l->counts, p->counts, p->ncounts, l->buf);
 	return (struct answer){ ok ? l->present : 0, 0 };
 }
 
@@ -290,9 +290,9 @@ static inline struct answer bare_flags(void *arg)
 {
 	const struct looked_at *l = arg;
 	const struct plan *p = &l->plan;
-	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf) &
-		  read_pieces(l->flags, p->frames, p->nframes, l->buf);
+	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf);
 
+	ok &= read_pieces(l->flags, p->frames, p->nframes, l->buf);
 	return (struct answer){ ok ? l->present : 0, 0 };
 }
 

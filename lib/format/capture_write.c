@@ -228,7 +228,9 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 		fields(&tail, &capture_run_form, 1, run->has, run);
 		puts_(&tail, " |");
 		t->of = *run;
-		t->len = (size_t)(tail.s - t->text);
+		t->len = tail.full ? 0 : (size_t)(tail.s - t->text);
+		if (!t->len)
+			return 0;
 	}
 	begin(&o, run->va, run->pages);
 	hex(&o, run->entry, 8);

@@ -21,6 +21,8 @@ struct fake {
 	size_t next_area, next_run;
 	bool ends;                   /* its first task ends while it is listed */
 	bool hidden;                 /* nothing is known of frames */
+	bool steady, alike;          /* no flags that come and go; says what is alike */
+	size_t asked;                /* for facts */
 	int broken;                  /* what areas_next() says after the last area */
 };
 
@@ -106,23 +108,41 @@ static void fake_pages_close(struct provider *p)
 }
 
 /* Frames up to 15 are of a file, others of none; 99 is given back, 90 the zero page. */
+static struct frame_facts facts_of(const struct fake *f, uint64_t pfn)
+{
+	struct frame_facts ret = { .have = FACT_FLAGS | FACT_COUNT };
+
+	ret.page.count = pfn == 90 ? 0 : 2;
+	ret.page.flags = pfn == 99 ? kpf(KPF_BUDDY) : pfn == 90 ? kpf(KPF_ZERO_PAGE) :
+			 pfn < 16 ? kpf(KPF_LRU) : kpf(KPF_LRU) | kpf(KPF_ANON);
+	/* These come and go: no run breaks on them. */
+	if (pfn & 1 && !f->steady)
+		ret.page.flags |= kpf(KPF_REFERENCED) | kpf(KPF_ACTIVE) | kpf(KPF_MLOCKED);
+	return ret;
+}
+
 static int fake_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
 	uint64_t pfn = (r->pa[i] + off) / K;
+	struct fake *f = of(p);
 
 	(void)mapped;
-	if (of(p)->hidden)
+	f->asked++;
+	if (f->hidden)
 		return ATW_E_UNSUPPORTED;
 	if (pfn == 80)
 		return atw_err_set(err, ATW_E_DAMAGED, "frame 80 is odd");
-	*ret = (struct frame_facts){ .have = FACT_FLAGS | FACT_COUNT };
-	ret->page.count = pfn == 90 ? 0 : 2;
-	ret->page.flags = pfn == 99 ? kpf(KPF_BUDDY) : pfn == 90 ? kpf(KPF_ZERO_PAGE) :
-			  pfn < 16 ? kpf(KPF_LRU) : kpf(KPF_LRU) | kpf(KPF_ANON);
-	/* These come and go: no run breaks on them. */
-	if (pfn & 1)
-		ret->page.flags |= kpf(KPF_REFERENCED) | kpf(KPF_ACTIVE) | kpf(KPF_MLOCKED);
+	*ret = facts_of(f, pfn);
+	for (uint64_t n = 1; f->alike && (r->slot > K ? off + n * K < r->slot : i + n < r->count); n++) {
+		uint64_t next = r->slot > K ? pfn + n : r->pa[i + n] / K;
+		struct frame_facts other = facts_of(f, next);
+
+		if (next == 80 || other.page.flags != ret->page.flags ||
+		    other.page.count != ret->page.count)
+			break;
+		ret->alike++;
+	}
 	return ATW_OK;
 }
 
@@ -364,6 +384,53 @@ TEST(large_pages_and_those_given_back)
 	CHECK(strstr(h.text.data, " 00017000=00063012, -, -, refs=1 |\n"));
 	CHECK(strstr(h.text.data, "H: vanished, 1\nH: stale, 1\nH: ended, "));
 	buf_deinit(&h.text);
+}
+
+/* Whoever is told that pages are alike asks less, and says the same. */
+TEST(what_is_alike_is_asked_once)
+{
+	static const uint64_t large[] = { 12 * K, 40 * K };
+	static const uint64_t small[] = {
+		50 * K, 51 * K, 52 * K, 51 * K, 51 * K, 51 * K, 300 * K, 53 * K, 54 * K, 80 * K,
+		81 * K, 82 * K, 99 * K, 99 * K, 60 * K, 199 * K, 150 * K, 151 * K, 90 * K,
+	};
+	static const struct atw_area area[] = {
+		AREA(0x10000, 0x14000, .flags = 0x71), AREA(0x14000, 0x30000, .flags = 0x71),
+		AREA(0x30000, 0x43000, .flags = 0x71),
+	};
+	static const struct page_run run[] = {
+		RUN(0x0, 16, PAGE_ABSENT),
+		{ .va = 0x10000, .size = 16 * K, .slot = 8 * K, .count = 2,
+		  .state = PAGE_PRESENT, RIGHTS, .pa = large },
+		RUN(0x20000, 16, PAGE_ABSENT),
+		RUN(0x30000, 19, PAGE_PRESENT, RIGHTS, .pa = small),
+		RUN(0x43000, 0xfbd, PAGE_ABSENT),
+	};
+	const struct census_collect_opts ways[] = {
+		{ .refs = true }, { .refs = false }, { .refs = true, .area_runs = 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct fake f = { .area = area, .areas = 3, .run = run, .runs = 5, .steady = true };
+		struct fake g = f;
+		struct heard each = { .left = 0 }, once = { .left = 0 };
+
+		g.alike = true;
+		CHECK_EQ(collect(&f, &ways[i], &each, NULL), ATW_OK);
+		CHECK_EQ(collect(&g, &ways[i], &once, NULL), ATW_OK);
+		CHECK_STR(once.text.data, each.text.data);
+		CHECK_EQ(f.asked, 34);
+		CHECK_EQ(g.asked, 9);
+		if (!i) {
+			CHECK(strstr(once.text.data, " 00030000*3=00032012, 2, 00001020, refs=1 |\n"
+				     " 00033000*3=00033012, 2, 00001020, refs=1, same=1 |\n"
+				     " 00036000=0012C012, -, -, state=device |\n"
+				     " 00037000*2=00035012, 2, 00001020, refs=1 |\n"));
+			CHECK(strstr(once.text.data, "P: 19, 0, 19, 18, 0, "));
+		}
+		buf_deinit(&each.text);
+		buf_deinit(&once.text);
+	}
 }
 
 TEST(long_areas_are_told_in_parts)

@@ -306,6 +306,39 @@ TEST(runs_there_and_back)
 	}
 }
 
+/* What is kept of the run before changes nothing, and has room for all there can be. */
+TEST(runs_one_behind_the_other)
+{
+	const uint64_t max = UINT64_MAX;
+	const struct capture_run all[] = {
+		{ .va = 0x1000, .pages = 1, .entry = 0x2012, .has = 3, .count = 1, .flags = 8 },
+		{ .va = 0x2000, .pages = 9, .entry = 0x9012, .has = 3, .count = 1, .flags = 8 },
+		{ .va = 0xb000, .pages = 1, .entry = 0x2012, .has = 3, .count = 2, .flags = 8 },
+		{ .va = 0xc000, .pages = 1, .entry = 0x2012, .has = 2, .count = 2, .flags = 8 },
+		{ .va = 0xd000, .pages = 1, .entry = 0x2012, .has = 3, .count = 2, .flags = 9 },
+		{ .has = 0x7ff, .va = max, .pages = max, .entry = max, .count = max, .flags = max,
+		  .refs = max, .order = max, .folio = max, .swap = { max, max },
+		  .state = CAPTURE_MIGRATION, .map = max, .raw = max, .same = max, .noframe = max },
+		{ .va = 0xe000, .pages = 1, .entry = 0x2012, .has = 3, .count = 2, .flags = 9 },
+		{ .has = CAPTURE_M_RAW, .raw = 1 }, { .has = CAPTURE_M_RAW, .raw = 2 },
+		{ .has = CAPTURE_M_SWAP, .swap = { 1, 2 } }, { .has = CAPTURE_M_SWAP, .swap = { 1, 3 } },
+	};
+	struct capture_tail tail = { .len = 0 };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char one[512], next[512];
+		size_t n = capture_write_run(&all[i], one, sizeof(one));
+		size_t m = capture_write_like(&all[i], &tail, next, sizeof(next));
+
+		CHECK(n > 0);
+		CHECK_EQ(m, n);
+		CHECK(!memcmp(one, next, n));
+		/* Exactly so much room is enough, and less is not. */
+		CHECK_EQ(capture_write_like(&all[i], &tail, next, n), n);
+		CHECK_EQ(capture_write_like(&all[i], &tail, next, n - 1), 0);
+	}
+}
+
 /* The quick way says the same as the other, or nothing. */
 TEST(usual_runs)
 {
