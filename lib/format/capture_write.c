@@ -246,9 +246,8 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 
 size_t capture_write_run(const struct capture_run *run, char *buf, size_t len)
 {
-	struct capture_tail t;
+	struct capture_tail t = { .len = 0 };
 
-	t.len = 0;
 	return capture_write_like(run, &t, buf, len);
 }
 
