@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -19,6 +20,7 @@ struct unpack {
 	bool packed, ended;
 	bool within;             /* a frame has begun and not ended */
 	uint64_t taken;          /* bytes of the file that were used */
+	uint64_t given;          /* bytes that were handed out */
 	void *zstd;
 	struct atw_err failed;   /* status 0: it has not */
 	size_t pos, len;         /* of in[] */
@@ -60,6 +62,11 @@ static int start(struct unpack *u, struct atw_err *err)
 {
 	u->zstd = ZSTD_createDStream();
 	return u->zstd ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+}
+
+static void restart(struct unpack *u)
+{
+	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 }
 
 static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
@@ -105,6 +112,11 @@ static int start(struct unpack *u, struct atw_err *err)
 	return ATW_E_UNSUPPORTED;
 }
 
+static void restart(struct unpack *u)
+{
+	(void)u;
+}
+
 static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
 {
 	(void)u, (void)buf, (void)len, (void)ret;
@@ -132,7 +144,7 @@ int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
 {
 	size_t n = u->len - u->pos;
 
@@ -152,6 +164,50 @@ int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw
 	u->pos += n;
 	*ret = n;
 	return ATW_OK;
+}
+
+int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+{
+	int r = get(u, buf, len, ret, err);
+
+	u->given += r == ATW_OK ? *ret : 0;
+	return r;
+}
+
+/* The file again from `at` on, where nothing has been taken of it yet. */
+static int rewind_to(struct unpack *u, uint64_t at, struct atw_err *err)
+{
+	if (at > INT64_MAX || lseek(u->fd, (off_t)at, SEEK_SET) < 0)
+		return atw_err_set(err, ATW_E_IO, "%m");
+	u->pos = u->len = 0;
+	u->ended = false;
+	u->given = at;
+	return ATW_OK;
+}
+
+int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err)
+{
+	char skip[4096];
+	size_t n;
+	int r = ATW_OK;
+
+	if (!u->packed)
+		return rewind_to(u, at, err);
+	if (at < u->given) {
+		r = rewind_to(u, 0, err);
+		u->within = false;
+		u->taken = 0;
+		u->failed = (struct atw_err){ 0 };
+		restart(u);
+	}
+	while (r == ATW_OK && u->given < at) {
+		uint64_t left = at - u->given;
+
+		r = unpack_read(u, skip, left < sizeof(skip) ? left : sizeof(skip), &n, err);
+		if (r == ATW_OK && !n)
+			return atw_err_set(err, ATW_E_DAMAGED, "ends before byte %" PRIu64, at);
+	}
+	return r;
 }
 
 void unpack_close(struct unpack *u)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * unpack.h - a stream of bytes out of a file or a pipe, packed by zstd or not.
- * Nothing is looked at twice, and memory does not grow with what comes.
+ * Nothing is looked at twice unless somebody asks for it, and memory does not grow
+ * with what comes.
  */
 #ifndef BASE_UNPACK_H
 #define BASE_UNPACK_H
@@ -18,6 +19,11 @@ int unpack_open(int fd, struct unpack **ret, struct atw_err *err);
  * build has no zstd. A failure is the same ever after.
  */
 int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err);
+/*
+ * What is read next begins so many bytes behind the beginning of all; of a file
+ * only, not of a pipe. Forward it is read, and back it begins anew, if it is packed.
+ */
+int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err);
 /* NULL is fine. */
 void unpack_close(struct unpack *u);
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/capture_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Is it a capture at all? Its first line says so, and a pipe may never end. */
+static int first_line(struct capture_stream *s, struct atw_err *err)
+{
+	size_t n = 0;
+	int r;
+
+	do {
+		r = unpack_read(s->in, s->buf + s->have, CAPTURE_LINE - s->have, &n, err);
+		s->have += r == ATW_OK ? n : 0;
+	} while (r == ATW_OK && n && s->have < CAPTURE_LINE && !memchr(s->buf, '\n', s->have));
+	if (capture_probe((struct atw_blob){ s->buf, s->have }))
+		return ATW_OK;
+	if (r != ATW_OK)
+		return r;
+	if (!s->have)
+		return atw_err_set(err, ATW_E_FORMAT, "is empty");
+	return atw_err_set(err, ATW_E_FORMAT, "not a capture: its first line is neither "
+			   "\"H: atwalk-capture, 1\" nor a T: line of the paper's form");
+}
+
+int capture_stream_open(int fd, struct capture_stream **ret, struct atw_err *err)
+{
+	struct capture_stream *s = malloc(sizeof(*s));
+	struct stat st;
+	int r;
+
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	memset(s, 0, offsetof(struct capture_stream, buf));
+	capture_init(&s->rd);
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+		r = atw_err_set(err, ATW_E_FORMAT, "is a directory");
+	else
+		r = unpack_open(fd, &s->in, err);
+	if (r == ATW_OK)
+		r = first_line(s, err);
+	if (r != ATW_OK) {
+		capture_stream_close(s);
+		return r;
+	}
+	*ret = s;
+	return ATW_OK;
+}
+
+/* More of the file, behind what was not used yet. */
+static int more(struct capture_stream *s)
+{
+	size_t n = 0;
+	int r;
+
+	s->have -= s->pos;
+	memmove(s->buf, s->buf + s->pos, s->have);
+	s->base += s->pos;
+	s->pos = 0;
+	r = unpack_read(s->in, s->buf + s->have, sizeof(s->buf) - s->have, &n, &s->e);
+	s->have += r == ATW_OK ? n : 0;
+	/* Of what is damaged all before is whole. */
+	s->last = r == ATW_E_DAMAGED || (r == ATW_OK && !n);
+	s->fatal = r != ATW_OK && r != ATW_E_DAMAGED;
+	return r;
+}
+
+int capture_stream_next(struct capture_stream *s, struct capture_record *ret)
+{
+	int r;
+
+	s->of_line = s->fatal = false;
+	for (;;) {
+		s->mark = (struct capture_mark){
+			s->base + s->pos, s->rd.line, s->rd.mapped, s->rd.skip,
+		};
+		r = capture_next(&s->rd, (struct atw_blob){ s->buf, s->have }, s->last, &s->pos,
+				 ret, s->terse ? NULL : &s->e);
+		if (r != ATW_END) {
+			s->of_line = r != ATW_OK;
+			/* Of another version no line means what we think. */
+			s->fatal = r == ATW_E_UNSUPPORTED;
+			return r;
+		}
+		if (s->last)
+			break;
+		r = more(s);
+		if (r != ATW_OK)
+			return r;
+	}
+	if (s->over)
+		return ATW_END;
+	s->over = true;
+	return capture_finish(&s->rd, &s->e) == ATW_OK ? ATW_END : s->e.status;
+}
+
+int capture_stream_seek(struct capture_stream *s, const struct capture_mark *to,
+			struct atw_err *err)
+{
+	struct capture_reader *rd = &s->rd;
+	int r;
+
+	/* What is in the buffer needs not to be read again. */
+	if (to->at >= s->base && to->at - s->base <= s->have) {
+		s->pos = to->at - s->base;
+	} else {
+		r = unpack_seek(s->in, to->at, err);
+		if (r != ATW_OK)
+			return r;
+		s->base = to->at;
+		s->pos = s->have = 0;
+		s->last = false;
+	}
+	s->over = false;
+	rd->line = to->line;
+	rd->mapped = to->mapped;
+	rd->skip = to->skip;
+	rd->ended = rd->wrapped = rd->frames = false;
+	rd->in_task = rd->in_area = false;
+	return ATW_OK;
+}
+
+void capture_stream_close(struct capture_stream *s)
+{
+	if (!s)
+		return;
+	unpack_close(s->in);
+	free(s);
+}
