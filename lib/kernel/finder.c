@@ -60,7 +60,8 @@ bool finder_wants(const struct finder *f, uint64_t pa, uint64_t len)
 static bool alike(const struct hit *a, const struct hit *b)
 {
 	return a->kind == b->kind && a->what == b->what && a->level == b->level &&
-	       a->rights == b->rights && a->span == b->span && a->kind != ATW_TABLE;
+	       a->rights == b->rights && a->span == b->span && a->flagless == b->flagless &&
+	       a->kind != ATW_TABLE;
 }
 
 /*
@@ -169,43 +170,64 @@ struct at {
 	bool fresh;              /* nothing of its table was a hit so far */
 };
 
-/* Entry i, which stands for slot bytes at `pa`: a hit for each that wants it. */
+/* `like` is the whole of `slot` bytes: a hit for each that wants some of it. */
+static int add_wanted(struct finder *f, const struct hit *like, uint64_t slot, bool *fresh)
+{
+	const struct wanted_list *w = f->want;
+	uint64_t pa = like->pa, last = pa + (slot - 1);
+
+	for (size_t k = first_reaching(w, pa); k < w->n && w->v[k].first <= last; k++) {
+		const struct wanted *want = &w->v[k];
+		uint64_t from = want->byte ? want->at : want->first > pa ? want->first : pa;
+		uint64_t to = want->byte ? last : want->last < last ? want->last : last;
+		struct hit h = *like;
+		int r;
+
+		if (want->last < pa)
+			continue;
+		h.va += from - pa;
+		h.pa = from;
+		h.bytes = want->byte ? slot : to - from + 1;
+		h.times = 1;
+		h.stride = slot;
+		h.end = like->va + (to - pa) + 1;
+		h.count = 1;
+		h.byte = want->byte;
+		r = add(f, &h, *fresh);
+		*fresh = false;
+		if (r < 0)
+			return r;
+	}
+	return ATW_OK;
+}
+
+int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct atw_err *err)
+{
+	bool fresh = false;
+	int r = add_wanted(f, like, slot, &fresh);
+
+	return r < 0 ? atw_err_set(err, r, "out of memory") : r;
+}
+
+/* Entry i, which stands for slot bytes at `pa`. */
 static int match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 		 const struct atw_soft_word *soft)
 {
 	const struct atw_seen *s = a->s;
 	const struct atw_step *p = &s->path[s->depth - 1];
 	const struct atw_paging *pg = &a->sp->paging;
-	const struct wanted_list *w = a->f->want;
-	uint64_t last = pa + (a->slot - 1), va = s->va.u + i * a->slot;
+	struct hit h = {
+		.va = s->va.u + i * a->slot, .pa = pa, .word = word,
+		.index = (uint16_t)(p->index + i),
+		.entry_at = p->at.u + (uint64_t)i * pg->word_size, .level = s->level,
+		.kind = s->kind, .rights = s->rights, .what = soft ? soft->what : 0,
+	};
 
-	for (size_t k = first_reaching(w, pa); k < w->n && w->v[k].first <= last; k++) {
-		const struct wanted *want = &w->v[k];
-		uint64_t from = want->byte ? want->at : want->first > pa ? want->first : pa;
-		uint64_t to = want->byte ? last : want->last < last ? want->last : last;
-		struct hit h = {
-			.va = va + (from - pa), .pa = from,
-			.bytes = want->byte ? a->slot : to - from + 1,
-			.times = 1, .stride = a->slot, .end = va + (to - pa) + 1,
-			.word = word, .index = (uint16_t)(p->index + i), .count = 1,
-			.entry_at = p->at.u + (uint64_t)i * pg->word_size,
-			.level = s->level, .kind = s->kind, .byte = want->byte,
-			.rights = s->rights, .what = soft ? soft->what : 0,
-		};
-		int r;
-
-		if (want->last < pa)
-			continue;
-		if (!soft) {
-			h.flags = atw_entry_flags(pg, s->level, s->kind, word);
-			h.span = (uint8_t)atw_entry_span(pg, s->level, word);
-		}
-		r = add(a->f, &h, a->fresh);
-		a->fresh = false;
-		if (r < 0)
-			return r;
+	if (!soft) {
+		h.flags = atw_entry_flags(pg, s->level, s->kind, word);
+		h.span = (uint8_t)atw_entry_span(pg, s->level, word);
 	}
-	return ATW_OK;
+	return add_wanted(a->f, &h, a->slot, &a->fresh);
 }
 
 /*

@@ -37,6 +37,7 @@ struct hit {
 	uint8_t kind;            /* LEAF, TABLE; ABSENT: a word that keeps a page */
 	uint8_t what;            /* then: enum atw_soft */
 	bool byte;               /* the one byte is meant, `va` is its address */
+	bool flagless;           /* `flags` are not known */
 };
 
 struct finder {
@@ -56,6 +57,11 @@ struct finder {
  */
 int finder_walk(struct finder *f, const struct atw_space *sp, uint64_t first,
 		uint64_t last, unsigned depth, struct atw_err *err);
+/*
+ * The hits of `slot` bytes of memory that are mapped at like->va and begin at
+ * like->pa, whoever says so: all else of the entry is as in `like`.
+ */
+int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct atw_err *err);
 /* Merge what is one run; after all walks of a space. */
 void finder_merge(struct finder *f);
 /* Does a table at `pa` lie in what is asked for? */
