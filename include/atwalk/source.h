@@ -92,6 +92,8 @@ struct atw_source_ops {
 	 *                             mm_struct (live)
 	 *   "pid.N.why"               a sentence, when there is no such
 	 *   "way"                     "kcore", "bpf"; "pagemap": no memory (live)
+	 *   "capture"                 a path that leads to the file: no memory, but
+	 *                             what somebody wrote down of it
 	 *   "memory.why", "memory.hint"     why there is none, if nobody chose
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);

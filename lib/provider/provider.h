@@ -2,8 +2,8 @@
 /*
  * provider.h - who has which pages: tasks; areas of a task; runs of pages of an
  * address space; facts of a frame. What can answer that is a provider: page
- * tables and the kernel's own structures (walk), or /proc of the running kernel
- * (pagemap). Who asks does not know which.
+ * tables and the kernel's own structures (walk), /proc of the running kernel
+ * (pagemap), or what either said once (capture). Who asks does not know which.
  */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
@@ -37,6 +37,8 @@ enum run_has {
 	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4, RUN_SWAP = 8,
 	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and not told what */
 	RUN_MAP = 32, RUN_USED = 64,
+	RUN_TABLE = 128,         /* `table`: of those without one */
+	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is p->wanted() */
 };
 
 /*
@@ -68,13 +70,14 @@ struct page_run {
 
 enum facts_has {
 	FACT_FLAGS = 1, FACT_COUNT = 2, FACT_REFS = 4, FACT_HEAD = 8, FACT_NODE = 16,
-	FACT_ORDER = 32, FACT_CGROUP = 64,
+	FACT_ORDER = 32, FACT_CGROUP = 64, FACT_MAPPED = 128,
 };
 
 struct frame_facts {
 	uint32_t have;           /* FACT_...: which members of `page` are known */
 	struct atw_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
+	uint64_t mapped;         /* how often all tasks map it, if p->counts has it not */
 	/*
 	 * Of so many pages behind it in the run, at least, the same is known but for
 	 * numbers of frames and nodes: those need not be asked for.
@@ -176,10 +179,12 @@ struct provider {
 	bool used;               /* what is present has RUN_USED */
 	bool area_rights;        /* rights of runs are those of their areas */
 	bool running;            /* it changes while it is read */
+	bool rights_unknown;     /* of the area that areas_next() gave last */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
 	struct counts counts;
 	bool counted;            /* all tasks that could be read were */
+	bool told_counts;        /* not counted: FACT_MAPPED says it, of what it knows */
 	/* What this listing lacks and why, with what to do about it; or status 0. */
 	struct atw_err lacks;
 
@@ -187,6 +192,11 @@ struct provider {
 	bool areas_only;         /* states and sizes, nothing of single pages */
 	bool every;              /* all tasks are listed: one that ends has no more */
 	bool each;               /* every page of a large one will be asked for */
+	/*
+	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
+	 * NULL: all are.
+	 */
+	bool (*wanted)(void *arg, uint64_t pa, uint64_t len);
 	provider_cannot_fn *cannot;
 	void *arg;
 	/* While it counts: so many of the address spaces are done. NULL: nobody looks. */
@@ -236,5 +246,13 @@ struct pagemap_provider_opts {
 /* /proc of the running kernel. */
 int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,
 			  void *arg, struct provider **ret, struct atw_err *err);
+
+struct captured;
+/*
+ * A capture, borrowed. Nobody collects from it, for it can be copied: it has none of
+ * the operations of which records are made, and tells nothing of large pages.
+ */
+int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, void *arg,
+			  struct provider **ret, struct atw_err *err);
 
 #endif

@@ -338,7 +338,7 @@ static int walk_pages_next(struct provider *p, const struct page_run **ret,
 		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
 			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED :
 			   s->loss == ATW_LOST_UNSTABLE ? PAGE_UNSTABLE : PAGE_LOST;
-		r->have = RUN_LEVEL;
+		r->have = RUN_LEVEL | RUN_TABLE;
 		r->table = s->pa;
 		if (s->loss == ATW_LOST_DAMAGED)
 			r->why = atw_walk_error(w->walk);

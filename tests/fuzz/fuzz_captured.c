@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Captures as sources: whatever is in the file, runs cover all addresses in order,
+ * areas do not overlap, and what is told of a task is the same once more.
+ */
+#include "fuzz.h"
+#include "provider/captured.h"
+#include "provider/provider.h"
+
+/* One that repeats a page 2^50 times is told as it is: that takes long. */
+enum { RUNS = 20000, TASKS = 50 };
+
+struct seen {
+	uint64_t runs, present, areas;
+};
+
+static void cannot(void *arg, const char *what, const struct atw_err *err)
+{
+	(void)arg;
+	FUZZ_CHECK(*what && err->status < 0 && *err->text, "a failure that is none");
+}
+
+static void damaged(void *arg, const struct atw_err *err)
+{
+	cannot(arg, "file", err);
+}
+
+static void areas(struct provider *p, size_t task, struct seen *s)
+{
+	static struct atw_area a;
+	struct atw_err err = { 0 };
+	uint64_t last = 0;
+	int r = p->ops->areas_open(p, task, &err);
+
+	while (r == ATW_OK && (r = p->ops->areas_next(p, &a, &err)) == ATW_OK) {
+		FUZZ_CHECK(a.end.u - 1 >= a.start.u, "an area without an end");
+		FUZZ_CHECK(!s->areas || a.start.u > last, "areas overlap");
+		last = a.end.u - 1;
+		s->areas++;
+	}
+	check_err(r == ATW_END ? ATW_OK : r, &err);
+}
+
+static void facts(struct provider *p, const struct page_run *run)
+{
+	const uint32_t at[] = { 0, run->count / 2, run->count - 1 };
+	struct atw_err err = { 0 };
+	struct frame_facts f;
+
+	for (size_t i = 0; i < 3 && run->pa; i++) {
+		p->ops->facts(p, run, at[i], 0, run->slot, &f, &err);
+		p->ops->facts(p, run, at[i], run->slot - ((uint64_t)1 << p->page_shift), 0, &f, &err);
+	}
+}
+
+static void pages(struct provider *p, size_t task, uint64_t first, struct seen *s)
+{
+	const struct page_run *run;
+	struct atw_err err = { 0 };
+	uint64_t at = first;
+	bool ended = false;
+	int r = p->ops->pages_open(p, task, first, UINT64_MAX, &err);
+
+	while (r == ATW_OK && s->runs < RUNS &&
+	       (r = p->ops->pages_next(p, &run, &err)) == ATW_OK) {
+		FUZZ_CHECK(!ended, "a run behind the end");
+		FUZZ_CHECK(run->count && (run->slot || !run->size), "a run of nothing");
+		FUZZ_CHECK(s->runs ? run->va == at : run->va <= at, "a hole between runs");
+		FUZZ_CHECK(p->areas_only || run->slot * run->count == run->size, "slots that are no run");
+		at = run->va + run->size;
+		ended = !at;
+		s->runs++;
+		s->present += run->state == PAGE_PRESENT ? run->size : 0;
+		facts(p, run);
+	}
+	FUZZ_CHECK(r != ATW_END || ended, "runs end too early");
+	check_err(r == ATW_END ? ATW_OK : r, &err);
+	p->ops->pages_close(p);
+}
+
+static void look(struct captured *c, bool areas_only)
+{
+	struct provider *p;
+	struct atw_err err = { 0 };
+	int r = capture_provider_open(c, cannot, NULL, &p, &err);
+
+	FUZZ_CHECK(r == ATW_OK, "%s", err.text);
+	p->areas_only = areas_only;
+	p->every = true;
+	r = p->ops->tasks(p, &err);
+	check_err(r, &err);
+	for (size_t i = 0; i < p->ntasks && i < TASKS; i++) {
+		struct seen once = { 0 }, again = { 0 }, part = { 0 };
+
+		areas(p, i, &once);
+		pages(p, i, 0, &once);
+		pages(p, i, (uint64_t)0x1003 << p->page_shift, &part);
+		areas(p, i, &again);
+		pages(p, i, 0, &again);
+		FUZZ_CHECK(once.runs == again.runs && once.present == again.present &&
+			   once.areas == again.areas, "told otherwise the second time");
+	}
+	provider_close(p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	const struct captured_opts o = { .damaged = damaged };
+	struct captured *c = NULL;
+	struct atw_err err = { 0 };
+	char name[64];
+	int fd = memory_file(data, len, name);
+	int r = captured_open(name, &o, &c, &err);
+
+	check_err(r, &err);
+	if (r == ATW_OK) {
+		look(c, false);
+		look(c, true);
+	}
+	captured_close(c);
+	close(fd);
+	return 0;
+}
