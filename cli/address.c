@@ -131,7 +131,7 @@ int parse_address(const struct opened *o, const char *text, struct address *ret,
 
 	if (r < 0)
 		return r;
-	if (!reachable(pg, &a))
+	if (!o->capture && !reachable(pg, &a))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s: no address of %s, which translates %u bits",
 				   text, pg->name, pg->va_bits);

@@ -101,6 +101,7 @@ struct opened {
 	char task[17];           /* its name; empty: not known */
 	bool user_space;         /* the user said whose tables these are */
 	bool pagemap;            /* no memory: only /proc tells of processes */
+	struct captured *capture;    /* no memory: what a capture tells; or NULL */
 	bool defective;          /* truncated or damaged: an answer in part */
 	bool doubtful;           /* whose tables these are is not sure */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
@@ -139,13 +140,24 @@ int cost_begin(const struct common *c, struct opened *o);
 void cost_tell(const struct opened *o);
 /*
  * The same for the commands that can do without page tables: where the running
- * kernel tells of processes alone (o->pagemap), there is no kernel, but a mode.
+ * kernel tells of processes alone (o->pagemap), there is no kernel, but a mode; of
+ * a capture (o->capture), neither.
  */
 int open_pages(const struct common *c, const char *name, const struct space_opts *space,
 	       struct opened *ret);
+/* At most one option says whose page tables are meant. */
+int check_whose(const struct space_opts *space, struct atw_err *err);
 /* Why memory cannot be read then, for the option or question `what`. Complains itself. */
 int no_memory(const struct opened *o, const char *what);
 int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space);
+/*
+ * capture.c: is it one, and then reads it. Options about page tables are refused,
+ * whoever they are for. Complain themselves.
+ */
+bool is_capture(const struct opened *o);
+int attach_capture(const struct common *c, struct opened *o, const struct space_opts *space);
+/* Why `what` cannot be had of it. */
+int no_tables(const struct opened *o, const char *what);
 /* --pid or --task. */
 int select_process(struct opened *o, const struct space_opts *space);
 /*

@@ -7,6 +7,7 @@
 
 #include "find.h"
 #include "base/num.h"
+#include "provider/captured.h"
 
 struct find_opts {
 	struct space_opts space;
@@ -97,6 +98,17 @@ static void init_columns(struct find *f)
 	f->schema = (struct atw_schema){ "find", f->col, F_COUNT };
 }
 
+int find_open(struct find *f, const struct atw_names *flags, struct atw_err *err)
+{
+	struct atw_output_opts oo;
+
+	init_columns(f);
+	if (flags)
+		f->col[F_FLAGS].names = flags;
+	output_opts(f->c, &f->src, &oo);
+	return atw_output_open(&oo, &f->schema, &f->out, err);
+}
+
 static int put(struct find *f, const struct whose *w, const struct row *r, uint64_t times,
 	       uint64_t stride, struct atw_err *err)
 {
@@ -183,31 +195,40 @@ static const char *area_of(struct find *f, struct cursor *c, const struct whose 
 	return *c->now.name || !c->now.unread ? c->now.name : NULL;
 }
 
-static int put_hit(struct find *f, const struct whose *w, struct cursor *c,
-		   const struct hit *h, struct atw_err *err)
+/* What is only known of tables. */
+static enum state set_entry(struct find *f, struct row *r, const struct hit *h)
+{
+	row_set(r, C_LEVEL, h->level);
+	row_set(r, C_INDEX, h->index);
+	row_set(r, C_ENTRY_AT, h->entry_at);
+	row_set(r, C_ENTRY, h->word);
+	return row_state(&f->list, r, h->level, h->kind, ATW_HAVE, h->word, 0);
+}
+
+int find_put_hit(struct find *f, const struct whose *w, const char *area,
+		 const struct hit *h, struct atw_err *err)
 {
 	struct row r = { 0 };
-	const char *area = h->kind == ATW_TABLE ? NULL : area_of(f, c, w, h);
-	enum state st;
+	enum state st = h->kind == ATW_LEAF ? STATE_PRESENT : STATE_PROTNONE;
 
 	set_whose(&r, w);
 	row_set(&r, C_ADDRESS, h->va);
-	st = row_state(&f->list, &r, h->level, h->kind, ATW_HAVE, h->word, 0);
+	if (f->src.capture)
+		row_set(&r, C_STATE, st);
+	else
+		st = set_entry(f, &r, h);
 	row_set(&r, C_END, h->end);
 	/* What a table could map is no amount of memory. */
 	if (h->kind != ATW_TABLE)
 		row_set(&r, C_SIZE, h->bytes);
 	row_set(&r, C_PHYSICAL, h->pa);
 	row_set(&r, C_PAGES, h->count);
-	row_set(&r, C_LEVEL, h->level);
-	row_set(&r, C_INDEX, h->index);
-	row_set(&r, C_ENTRY_AT, h->entry_at);
-	row_set(&r, C_ENTRY, h->word);
 	if (st == STATE_PRESENT)
 		row_set(&r, C_PAGE, (uint64_t)1 << h->span);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		row_rights(&r, st, h->rights);
-		row_set(&r, C_FLAGS, h->flags);
+		if (!h->flagless)
+			row_set(&r, C_FLAGS, h->flags);
 	}
 	if (area)
 		set_text(&r, C_AREA, area);
@@ -247,8 +268,11 @@ int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 		no_area(f, w, &why);
 	if (f->finder.n && w->space && w->space->n > 1)
 		f->shared_by++;
-	for (size_t i = 0; i < f->finder.n && r == ATW_OK; i++)
-		r = put_hit(f, w, &c, &f->finder.hit[i], err);
+	for (size_t i = 0; i < f->finder.n && r == ATW_OK; i++) {
+		const struct hit *h = &f->finder.hit[i];
+
+		r = find_put_hit(f, w, h->kind == ATW_TABLE ? NULL : area_of(f, &c, w, h), h, err);
+	}
 	atw_areas_close(c.areas);
 	f->finder.n = 0;
 	return r;
@@ -308,15 +332,12 @@ static bool settle(struct find *f)
 
 static int list(struct find *f)
 {
-	struct atw_output_opts oo;
 	struct atw_err err = { 0 }, why = { 0 };
 	bool tasks, part;
 	int r;
 
-	init_columns(f);
 	f->finder.soft = soft_of(&f->src);
-	output_opts(f->c, &f->src, &oo);
-	r = atw_output_open(&oo, &f->schema, &f->out, &err);
+	r = find_open(f, NULL, &err);
 	if (r < 0)
 		return complain(&err);
 	tasks = (f->src.user_space && !f->src.process[0]) ||
@@ -339,23 +360,40 @@ static int list(struct find *f)
 	       f->mappings || f->entries || f->roots ? EXIT_COMPLETE : EXIT_NO;
 }
 
+/* Is any of it memory, as far as the source knows? */
+static bool is_memory(const struct find *f, const struct wanted *w)
+{
+	const struct captured *k = f->src.capture;
+	struct atw_extent e;
+
+	for (size_t i = 0; k && i < k->nram; i++)
+		if (k->ram[i].start <= w->last && k->ram[i].last >= w->first)
+			return true;
+	if (k)
+		return !k->nram;
+	return atw_extent_at(f->src.source, ATW_PA(w->first), &e) == ATW_OK &&
+	       (e.kind != ATW_NONE || (e.len && w->last - w->first >= e.len));
+}
+
 /* What cannot be physical, somebody took from a column of virtual addresses. */
 static int check_physical(const struct find *f, const char *text, const struct wanted *w)
 {
 	const struct atw_paging *pg = &f->src.space.paging;
-	struct atw_extent e;
 	struct atw_err err = { 0 };
 
 	if (pg->pa_bits < 64 && w->last >> pg->pa_bits) {
 		atw_err_set(&err, ATW_E_USAGE,
 			    "%s: is no physical address of %s, which has %u bits for them", text,
 			    pg->name, pg->pa_bits);
-		atw_err_hint(&err, "of a virtual address, atwalk %s %s says which it is",
-			     f->src.name, text);
+		if (f->src.capture)
+			atw_err_hint(&err, "of a virtual address, atwalk pages %s %s says which it is",
+				     f->src.name, text);
+		else
+			atw_err_hint(&err, "of a virtual address, atwalk %s %s says which it is",
+				     f->src.name, text);
 		return complain(&err);
 	}
-	if (atw_extent_at(f->src.source, ATW_PA(w->first), &e) != ATW_OK ||
-	    (e.kind == ATW_NONE && (!e.len || w->last - w->first < e.len)))
+	if (!is_memory(f, w))
 		remark(f->c, "%s: %s is no memory that it has", f->src.name,
 		       text);
 	return EXIT_COMPLETE;
@@ -382,7 +420,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	for (int i = 1; i < argc && !status; i++)
 		status = parse_physical(argv[i], 4096, &f->want.v[0]);
 	if (!status)
-		status = open_source(c, argv[0], &o->space, &f->src);
+		status = open_source(c, argv[0], NULL, &f->src);
+	if (!status)
+		status = is_capture(&f->src) ? attach_capture(c, &f->src, &o->space)
+					     : attach_kernel(c, &f->src, &o->space);
 	if (!status) {
 		uint64_t page = (uint64_t)1 << f->src.space.paging.page_shift;
 
@@ -394,10 +435,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (!status)
 			status = freeze(c, &f->src, &o->space);
 		if (!status)
-			status = list(f);
-		atw_output_close(f->out);
-		close_source(&f->src);
+			status = f->src.capture ? find_captured(f) : list(f);
 	}
+	atw_output_close(f->out);
+	close_source(&f->src);
 	spaces_deinit(&f->spaces);
 	buf_deinit(&f->pids);
 	free(f->finder.hit);

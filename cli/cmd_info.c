@@ -133,7 +133,7 @@ static int source_info(const struct common *c, const struct info_opts *o,
 		return status;
 	/* A source without a kernel is still worth describing. */
 	k = attach_pages(c, &src, &o->space);
-	if (k == EXIT_USAGE) {
+	if (k == EXIT_USAGE || (k && is_capture(&src))) {
 		close_source(&src);
 		return k;
 	}
@@ -150,8 +150,12 @@ static int source_info(const struct common *c, const struct info_opts *o,
 		kernel_facts(&f, &src, c->verbose > 0);
 	else if (src.pagemap && !k)
 		k = pagemap_facts_of(&f, &src);
-	cpu_facts(&f, src.source);
-	memory_facts(&f, src.source, c->verbose > 0);
+	if (src.capture) {
+		capture_facts_of(&f, &src, c->verbose > 0);
+	} else {
+		cpu_facts(&f, src.source);
+		memory_facts(&f, src.source, c->verbose > 0);
+	}
 	status = output_end(f.out, f.r, k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
 	close_source(&src);
 	return status;

@@ -457,8 +457,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
 	if (status)
 		return status;
-	if (src.pagemap && o->depth.given) {
-		status = no_memory(&src, "--depth");
+	if ((src.pagemap && o->depth.given) || (src.capture && (o->depth.given || o->large))) {
+		status = src.pagemap ? no_memory(&src, "--depth")
+				     : no_tables(&src, o->large ? "--large" : "--depth");
 		close_source(&src);
 		return status;
 	}
@@ -471,7 +472,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	map_node_init(&m.node, c, &src);
 	if (m.node.sum.wanted)           /* it is frames that are of a node */
 		m.split |= ATW_SPLIT_PHYSICAL;
-	if (o->watch || src.pagemap) {
+	if (o->watch || src.pagemap || src.capture) {
 		status = !o->watch ? map_pagemap(c, &src, &m.list, m.split, argc, argv) :
 			 src.pagemap ? watch_pagemap(c, &src, &o->space, o->watch, m.split, argc, argv)
 				     : watch_map(c, &src, &o->space, o->watch, look, &m);

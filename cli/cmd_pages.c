@@ -239,7 +239,10 @@ static void summary(struct pages *p)
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
 			num_human(p->swapped, swapped),
 			p->c->filter ? " before --filter" : "");
-	if (p->lost + p->excluded + p->damaged)
+	if (p->src->capture && p->lost)
+		atw_output_note(p->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
+				p->lost, p->lost == 1 ? " is" : "s are");
+	else if (p->lost + p->excluded + p->damaged)
 		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded when the dump was made, %" PRIu64 " damaged",
 				p->lost + p->excluded + p->damaged,
 				p->lost + p->excluded + p->damaged == 1 ? "" : "s",
@@ -306,7 +309,12 @@ static const struct atw_soft_abi *soft(const void *arg)
 	return soft_of(arg);
 }
 
-static int open_provider(struct pages *p, struct atw_err *err)
+static bool is_one(const struct pages_opts *o)
+{
+	return o->space.pid.given || o->space.task;
+}
+
+static int open_provider(struct pages *p, bool one, struct atw_err *err)
 {
 	const struct walk_provider_opts wo = {
 		.kernel = p->src->kernel, .mm = p->src->mm, .soft = soft, .soft_arg = p->src,
@@ -317,11 +325,13 @@ static int open_provider(struct pages *p, struct atw_err *err)
 		.counts = p->sums || (!p->quiet && needs(p->c, "kcount")),
 		.cgroups = !p->quiet && asks_for(p->c, "cgroup"), .pace = p->src->pace,
 	};
-	int r = p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
+	int r = p->src->capture ? capture_provider_open(p->src->capture, cannot, p, &p->prov, err) :
+		p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
 				: walk_provider_open(&wo, cannot, p, &p->prov, err);
 
 	if (r < 0)
 		return r;
+	p->prov->every = !one;
 	p->prov->areas_only = p->quiet && !p->sums;
 	p->prov->each = p->each || p->sums;
 	return ATW_OK;
@@ -329,7 +339,7 @@ static int open_provider(struct pages *p, struct atw_err *err)
 
 static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err *err)
 {
-	bool one = o->space.pid.given || o->space.task;
+	bool one = is_one(o);
 	size_t only = 0;
 	int r = p->prov->ops->tasks(p->prov, err);
 
@@ -337,7 +347,6 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		r = p->prov->ops->find(p->prov, (uint32_t)p->src->pid, &only, err);
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
-	p->prov->every = !one;
 	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
@@ -362,7 +371,7 @@ struct looker {
 static int look(void *arg, struct atw_err *err)
 {
 	struct looker *l = arg;
-	int r = open_provider(l->p, err);
+	int r = open_provider(l->p, is_one(l->o), err);
 
 	if (r == ATW_OK)
 		r = list_all(l->p, l->o, err);
@@ -412,7 +421,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	p.headings = !p.quiet && !c->sort && !c->group &&
 		     (!c->format || !strcmp(c->format, "plain"));
 	listing_init(&p.list, "pages", &src, 0);
-	r = open_provider(&p, &err);
+	r = open_provider(&p, is_one(o), &err);
 	pages_columns(&p);
 	output_opts(c, &src, &oo);
 	if (r == ATW_OK)
@@ -422,7 +431,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
 	thaw(&src);
-	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread ? EXIT_PARTIAL :
+	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread ||
+		 (src.capture && src.defective) ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK)
 		summary(&p);

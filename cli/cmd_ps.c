@@ -5,13 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "atwalk.h"
+#include "ps.h"
 #include "base/num.h"
-
-struct ps_opts {
-	struct space_opts space;
-	bool threads;
-};
 
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
@@ -20,12 +15,6 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
-enum {
-	P_PID, P_TGID, P_PPID, P_TASK, P_STATE, P_MM, P_ROOT, P_USER_ROOT,
-	P_RESIDENT, P_SMALL, P_LARGE, P_SIZES, P_LOST, P_KIND, P_AT, P_COUNT,
-};
-
-enum kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
 static const char *const kinds[] = {
 	[KIND_PROCESS] = "process", [KIND_THREAD] = "thread", [KIND_KERNEL] = "kernel",
 };
@@ -65,21 +54,6 @@ static const struct atw_column columns[P_COUNT] = {
 };
 
 /* ---- what an address space maps ---- */
-
-struct usage {
-	uint64_t mm;             /* 0: an empty place of the table */
-	atw_pa root, user_root;
-	bool have_root, isolated;
-	bool nothing;            /* not even the root table is there */
-	uint64_t lost;
-	uint64_t bytes[64];      /* by log2 of the page's size */
-};
-
-/* By mm_struct: each is walked once, however many tasks have it. */
-struct usages {
-	struct usage **v;
-	size_t n, places;        /* a power of two */
-};
 
 static size_t place_of(const struct usages *u, uint64_t mm)
 {
@@ -144,25 +118,10 @@ static int walk_space(struct usage *u, const struct atw_space *sp, struct atw_er
 
 /* ---- rows ---- */
 
-struct ps {
-	const struct common *c;
-	const struct ps_opts *o;
-	struct opened src;
-	struct atw_output *out;
-	struct usages usages;
-	unsigned page_shift;
-	uint32_t *pid;           /* asked for; none: all */
-	int npids;
-	/* Of rows that passed the filter, each address space once. */
-	uint64_t tasks, spaces, bytes[64];
-	unsigned faults;         /* that were complained about, or would have been */
-	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
-};
-
 /* Damage may be found at every turn: the first few speak for the rest. */
 enum { FAULTS = 8 };
 
-static void fault(struct ps *p, struct atw_err *err)
+void ps_fault(struct ps *p, struct atw_err *err)
 {
 	if (p->faults++ < FAULTS) {
 		atw_err_wrap(err, "%s", p->src.name);
@@ -170,45 +129,56 @@ static void fault(struct ps *p, struct atw_err *err)
 	}
 }
 
+struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
+{
+	struct usage *u;
+	size_t i;
+
+	if (2 * p->usages.n >= p->usages.places && !grow(&p->usages))
+		return NULL;
+	i = place_of(&p->usages, mm);
+	*fresh = !p->usages.v[i];
+	if (!*fresh)
+		return p->usages.v[i];
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return NULL;
+	u->mm = mm;
+	p->usages.v[i] = u;
+	p->usages.n++;
+	return u;
+}
+
 static int find_usage(struct ps *p, const struct atw_task *t, const struct usage **ret,
 		      bool *fresh, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
+	struct usage *u = ps_usage(p, t->mm, fresh);
 	struct atw_mm mm;
-	struct usage *u;
-	size_t i;
 	int r;
 
-	if (2 * p->usages.n >= p->usages.places && !grow(&p->usages))
+	if (!u)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	i = place_of(&p->usages, t->mm);
-	*fresh = !p->usages.v[i];
-	if (*fresh) {
-		u = calloc(1, sizeof(*u));
-		if (!u)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-		u->mm = t->mm;
-		p->usages.v[i] = u;
-		p->usages.n++;
-		r = atw_mm_of(p->src.kernel, t, &mm, &why);
-		if (r < 0)
-			p->unread++;
-		if (r == ATW_OK) {
-			u->have_root = true;
-			u->root = mm.root;
-			u->user_root = mm.user_root;
-			u->isolated = mm.isolated;
-			/* One that ended meanwhile has as much as was seen of it. */
-			if (walk_space(u, &mm.space, &why) < 0 && !atw_space_lives(&mm.space))
-				why.status = ATW_OK;
-			p->lost += u->lost != 0;
-		}
-		if (why.status < 0) {
-			atw_err_wrap(&why, "process %" PRIu32, t->tgid);
-			fault(p, &why);
-		}
+	*ret = u;
+	if (!*fresh)
+		return ATW_OK;
+	r = atw_mm_of(p->src.kernel, t, &mm, &why);
+	if (r < 0)
+		p->unread++;
+	if (r == ATW_OK) {
+		u->known = u->have_root = true;
+		u->root = mm.root;
+		u->user_root = mm.user_root;
+		u->isolated = mm.isolated;
+		/* One that ended meanwhile has as much as was seen of it. */
+		if (walk_space(u, &mm.space, &why) < 0 && !atw_space_lives(&mm.space))
+			why.status = ATW_OK;
+		p->lost += u->lost != 0;
 	}
-	*ret = p->usages.v[i];
+	if (why.status < 0) {
+		atw_err_wrap(&why, "process %" PRIu32, t->tgid);
+		ps_fault(p, &why);
+	}
 	return ATW_OK;
 }
 
@@ -226,6 +196,47 @@ static void sizes_text(const uint64_t bytes[64], char *buf, size_t len)
 					      (bytes[s] + ((uint64_t)1 << s) - 1) >> s);
 }
 
+int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *u, bool fresh,
+	   struct atw_err *err)
+{
+	struct atw_row row = { v, have };
+	uint64_t before = atw_output_rows(p->out);
+	char sizes[400];
+	int r;
+
+	if (u && u->have_root) {
+		v[P_ROOT].u = u->root.u;
+		v[P_USER_ROOT].u = u->user_root.u;
+		row.have |= 1 << P_ROOT | (u->isolated ? 1 << P_USER_ROOT : 0);
+	}
+	if (u && u->known) {
+		uint64_t small = u->bytes[p->page_shift], all = 0;
+
+		for (unsigned s = 0; s < 64; s++)
+			all += u->bytes[s];
+		sizes_text(u->bytes, sizes, sizeof(sizes));
+		v[P_RESIDENT].u = all;
+		v[P_SMALL].u = small;
+		v[P_LARGE].u = all - small;
+		v[P_SIZES].s = sizes;
+		v[P_LOST].u = u->lost;
+		row.have |= 1 << P_LOST;
+		if (!u->nothing)
+			row.have |= 1 << P_RESIDENT | 1 << P_SMALL | 1 << P_LARGE |
+				    1 << P_SIZES;
+	}
+	r = atw_output_row(p->out, &row, err);
+	if (r < 0 || atw_output_rows(p->out) == before)
+		return r;
+	p->tasks++;
+	if (u && fresh && u->known) {
+		p->spaces++;
+		for (unsigned s = 0; s < 64; s++)
+			p->bytes[s] += u->bytes[s];
+	}
+	return ATW_OK;
+}
+
 static int put(struct ps *p, const struct atw_task *t, struct atw_err *err)
 {
 	const struct usage *u = NULL;
@@ -235,54 +246,22 @@ static int put(struct ps *p, const struct atw_task *t, struct atw_err *err)
 		[P_KIND].u = t->kernel ? KIND_KERNEL : t->leader ? KIND_PROCESS : KIND_THREAD,
 		[P_AT].u = t->at, [P_MM].u = t->mm,
 	};
-	struct atw_row row = { v, 1 << P_PID | 1 << P_TGID | 1 << P_PPID | 1 << P_TASK |
-				  1 << P_STATE | 1 << P_KIND | 1 << P_AT };
-	uint64_t before = atw_output_rows(p->out);
 	bool fresh = false;
-	char sizes[400];
 	int r = t->mm ? find_usage(p, t, &u, &fresh, err) : ATW_OK;
 
-	if (r < 0)
-		return r;
-	row.have |= u ? 1 << P_MM : 0;
-	if (u && u->have_root) {
-		uint64_t small = u->bytes[p->page_shift], all = 0;
-
-		for (unsigned s = 0; s < 64; s++)
-			all += u->bytes[s];
-		sizes_text(u->bytes, sizes, sizeof(sizes));
-		v[P_ROOT].u = u->root.u;
-		v[P_USER_ROOT].u = u->user_root.u;
-		v[P_RESIDENT].u = all;
-		v[P_SMALL].u = small;
-		v[P_LARGE].u = all - small;
-		v[P_SIZES].s = sizes;
-		v[P_LOST].u = u->lost;
-		row.have |= 1 << P_ROOT | 1 << P_LOST | (u->isolated ? 1 << P_USER_ROOT : 0);
-		if (!u->nothing)
-			row.have |= 1 << P_RESIDENT | 1 << P_SMALL | 1 << P_LARGE |
-				    1 << P_SIZES;
-	}
-	r = atw_output_row(p->out, &row, err);
-	if (r < 0 || atw_output_rows(p->out) == before)
-		return r;
-	p->tasks++;
-	if (u && fresh && u->have_root) {
-		p->spaces++;
-		for (unsigned s = 0; s < 64; s++)
-			p->bytes[s] += u->bytes[s];
-	}
-	return ATW_OK;
+	return r < 0 ? r : ps_put(p, v, 1 << P_PID | 1 << P_TGID | 1 << P_PPID | 1 << P_TASK |
+				  1 << P_STATE | 1 << P_KIND | 1 << P_AT | (u ? 1 << P_MM : 0),
+				  u, fresh, err);
 }
 
-static bool wanted(struct ps *p, const struct atw_task *t)
+bool ps_wanted(const struct ps *p, uint32_t pid, uint32_t tgid, bool leader)
 {
 	bool found = false;
 
 	if (!p->npids)
-		return t->leader || p->o->threads;
+		return leader || p->o->threads;
 	for (int i = 0; i < p->npids; i++)
-		if (p->pid[i] == t->pid || (p->o->threads && p->pid[i] == t->tgid))
+		if (p->pid[i] == pid || (p->o->threads && p->pid[i] == tgid))
 			found = true;
 	return found;
 }
@@ -299,14 +278,14 @@ static int list(struct ps *p, bool *seen, struct atw_err *err)
 		return r;
 	while (shown == ATW_OK && (r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
 		if (r < 0) {
-			fault(p, &why);
+			ps_fault(p, &why);
 			if (r == ATW_E_LIMIT)
 				break;
 			continue;
 		}
 		for (int i = 0; i < p->npids; i++)
 			seen[i] |= p->pid[i] == t.pid;
-		if (wanted(p, &t))
+		if (ps_wanted(p, t.pid, t.tgid, t.leader))
 			shown = put(p, &t, err);
 	}
 	atw_tasks_close(tasks);
@@ -330,7 +309,10 @@ static void summary(struct ps *p)
 /* What of the answer is missing, in one sentence each. */
 static int settle(struct ps *p)
 {
-	if (p->lost)
+	if (p->lost && p->src.capture)
+		remark(p->c, "%s: of %" PRIu64 " address space%s the capture does not tell all, so that more may be mapped; the column lost counts the ranges",
+		       p->src.name, p->lost, p->lost == 1 ? "" : "s");
+	else if (p->lost)
 		remark(p->c, "%s: %" PRIu64 " address space%s: some page tables are not in the source, so that more may be mapped; the column lost counts them",
 		       p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
 	if (p->faults)
@@ -347,7 +329,7 @@ static void choose_columns(struct ps *p, struct atw_column *col)
 	struct atw_task t = { 0 };
 	struct atw_mm mm;
 
-	if ((format && strcmp(format, "plain")) ||
+	if (p->src.capture || (format && strcmp(format, "plain")) ||
 	    atw_tasks_open(p->src.kernel, &tasks, NULL) < 0)
 		return;
 	while (!t.mm && atw_tasks_next(tasks, &t, NULL) == ATW_OK)
@@ -367,11 +349,11 @@ static int list_all(struct ps *p, bool *seen)
 
 	memcpy(col, columns, sizeof(col));
 	choose_columns(p, col);
-	p->page_shift = atw_kernel_space(p->src.kernel)->paging.page_shift;
+	p->page_shift = p->src.space.paging.page_shift;
 	output_opts(p->c, &p->src, &oo);
 	r = atw_output_open(&oo, &schema, &p->out, &err);
 	if (r == ATW_OK) {
-		r = list(p, seen, &err);
+		r = p->src.capture ? ps_list_captured(p, seen, &err) : list(p, seen, &err);
 		if (r < 0)
 			atw_err_wrap(&err, "%s", p->src.name);
 		if (r == ATW_E_UNSUPPORTED && !err.hint[0] && !p->o->space.kernel)
@@ -421,11 +403,14 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 			p.pid[p.npids++] = (uint32_t)n;
 	}
 	if (!status)
-		status = open_source(c, argv[0], &p.o->space, &p.src);
-	if (!status) {
+		status = open_source(c, argv[0], NULL, &p.src);
+	if (!status && is_capture(&p.src))
+		status = attach_capture(c, &p.src, &p.o->space);
+	else if (!status)
+		status = attach_kernel(c, &p.src, &p.o->space);
+	if (!status)
 		status = list_all(&p, seen);
-		close_source(&p.src);
-	}
+	close_source(&p.src);
 	usages_deinit(&p.usages);
 	free(p.pid);
 	free(seen);

@@ -282,9 +282,14 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
 		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
-	status = o->space.pid.given || o->space.task || !strcmp(argv[0], "live:pagemap")
-		? open_pages(c, argv[0], &o->space, &src)
-		: open_source(c, argv[0], &o->space, &src);
+	status = open_source(c, argv[0], NULL, &src);
+	if (!status) {
+		status = is_capture(&src) ? no_tables(&src, "this") :
+			 o->space.pid.given || o->space.task || !strcmp(argv[0], "live:pagemap")
+			 ? attach_pages(c, &src, &o->space) : attach_kernel(c, &src, &o->space);
+		if (status)
+			close_source(&src);
+	}
 	if (!status) {
 		if (!src.pagemap)
 			status = find_targets(c, &o->space, &src, argv + 1, t, n);

@@ -48,8 +48,8 @@ int cost_begin(const struct common *c, struct opened *o)
 		return complain(&err);
 	}
 	if (c->rate && !live) {
-		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a dump, and nobody waits for it",
-			    o->name);
+		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a %s, and nobody waits for it",
+			    o->name, is_capture(o) ? "capture" : "dump");
 		return complain(&err);
 	}
 	if (!live || (!rate && !c->verbose))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * find.h - parts of `atwalk find`: cmd_find.c has what it is asked and what it
- * says, find_spaces.c which page tables it looks through.
+ * says, find_spaces.c which page tables it looks through, find_capture.c what of a
+ * capture.
  */
 #ifndef CLI_FIND_H
 #define CLI_FIND_H
@@ -38,6 +39,7 @@ struct find {
 	/* What the root tables of the kernel have above, by slot. */
 	struct top { uint64_t pa; uint8_t kind; } top[512], user_top[512];
 	uint64_t mappings, entries, roots, shared_by;
+	uint64_t searched;       /* of a capture: address spaces */
 	bool limit;              /* a walk was ended early */
 	uint64_t nameless;       /* areas that could not be read, or their names */
 	struct atw_err nameless_why;     /* of the first one */
@@ -45,11 +47,19 @@ struct find {
 
 /* The root table of these tables, if it is in what is asked for. */
 int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err);
+/* One row; `area` NULL: of none, or of several. */
+int find_put_hit(struct find *f, const struct whose *w, const char *area,
+		 const struct hit *h, struct atw_err *err);
 /* The rows of all that was found in these tables. */
 int find_flush(struct find *f, const struct whose *w, struct atw_err *err);
 
 /* Every process, the kernel and CPUs; or the tables that the user named. */
 int find_in_all(struct find *f, struct atw_err *err);
 int find_in_one(struct find *f, struct atw_err *err);
+
+/* A capture: every process, or the one that the user named. All of the answer. */
+int find_captured(struct find *f);
+/* The columns that rows have; whoever names flags, `flags` if it is not NULL. */
+int find_open(struct find *f, const struct atw_names *flags, struct atw_err *err);
 
 #endif

@@ -95,7 +95,8 @@ int freeze(const struct common *c, struct opened *o, const struct space_opts *sp
 	if (!space->freeze)
 		return EXIT_COMPLETE;
 	if (!atw_source_is_live(o->source)) {
-		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a dump, and stands still", o->name);
+		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, and stands still", o->name,
+			    o->capture ? "capture" : "dump");
 		return complain(&err);
 	}
 	status = check_number(o, space, "--freeze");

@@ -17,5 +17,7 @@ void fact(struct facts *f, const char *name, const char *fmt, ...) ATW_PRINTF(3,
 void kernel_facts(struct facts *f, const struct opened *o, bool every);
 /* info_pagemap.c: what there is without one. An exit status. */
 int pagemap_facts_of(struct facts *f, const struct opened *o);
+/* info_capture.c: of a capture all, but its format. */
+void capture_facts_of(struct facts *f, const struct opened *o, bool every);
 
 #endif

@@ -260,12 +260,12 @@ static void read_areas(struct listing *l)
 	free(a);
 }
 
-void listing_areas(struct listing *l, struct provider *p)
+void listing_areas(struct listing *l, struct provider *p, size_t task)
 {
 	struct atw_area *a = malloc(sizeof(*a));
 
 	forget_areas(l);
-	if (a && p->ops->areas_open(p, 0, NULL) == ATW_OK)
+	if (a && p->ops->areas_open(p, task, NULL) == ATW_OK)
 		while (p->ops->areas_next(p, a, NULL) == ATW_OK && add_area(l, a))
 			;
 	free(a);
@@ -274,7 +274,7 @@ void listing_areas(struct listing *l, struct provider *p)
 static bool area_at(struct listing *l, uint64_t address, struct atw_region *ret)
 {
 	if (l->areas_of != l->src->mm)
-		read_areas(l);           /* not of live:pagemap, which has no mm */
+		read_areas(l);           /* not of live:pagemap or a capture: no mm */
 	/* They ascend, and so do rows, nearly always. */
 	if (l->at_area < l->nareas && l->area[l->at_area].first > address)
 		l->at_area = 0;
@@ -293,7 +293,7 @@ bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
 {
 	struct atw_kernel *k = l->src->kernel;
 
-	if (l->src->pagemap || (address <= INT64_MAX && l->src->mm))
+	if (l->src->pagemap || l->src->capture || (address <= INT64_MAX && l->src->mm))
 		return area_at(l, address, ret);
 	/* Of a root that was given by hand nobody knows whose upper half it is. */
 	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)

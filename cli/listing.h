@@ -84,9 +84,9 @@ void row_rights(struct row *r, enum state st, unsigned rights);
 
 /* Whose it is, where the user asked for a process. */
 void row_whose(const struct listing *l, struct row *r);
-/* Where there is no kernel to ask, the areas of a provider's first task. */
+/* Where there is no kernel to ask, the areas of a provider's task. */
 struct provider;
-void listing_areas(struct listing *l, struct provider *p);
+void listing_areas(struct listing *l, struct provider *p, size_t task);
 
 /* What a provider could not know, once, with what to do about it. */
 void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p);

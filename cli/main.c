@@ -55,7 +55,7 @@ static void usage(FILE *out)
 	fputs("usage: atwalk [options] SOURCE ADDRESS...     where is this address\n"
 	      "       atwalk COMMAND [options] SOURCE [...]\n\n"
 	      "SOURCE: live (the running kernel), a dump (ELF core, kdump-compressed, LiME,\n"
-	      "        AVML), FORMAT:PATH, or raw:PATH@LOAD-ADDRESS.\n"
+	      "        AVML), a capture, FORMAT:PATH, or raw:PATH@LOAD-ADDRESS.\n"
 	      "ADDRESS: hexadecimal, SYMBOL, A-B or A+LENGTH.\n\n"
 	      "commands:\n", out);
 	for (size_t i = 0; command_at(i); i++)

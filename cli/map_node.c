@@ -71,7 +71,7 @@ void map_node_init(struct map_node *m, const struct common *c, const struct open
 		.sum.wanted = asks_for(c, "node"),
 		.page_shift = src->space.paging.page_shift,
 	};
-	if (m->sum.wanted && !src->pagemap && atw_memmap_open(src->kernel, &m->memmap, &err) < 0)
+	if (m->sum.wanted && src->kernel && atw_memmap_open(src->kernel, &m->memmap, &err) < 0)
 		remark(c, "%s: nodes are not told: %s", src->name, err.text);
 }
 

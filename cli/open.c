@@ -9,6 +9,7 @@
 
 #include "atwalk.h"
 #include "base/nearest.h"
+#include "provider/captured.h"
 #include "provider/proc.h"
 
 static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
@@ -36,7 +37,7 @@ const char *root_from(const struct opened *o)
 }
 
 /* At most one option says whose page tables are meant. */
-static int check_whose(const struct space_opts *space, struct atw_err *err)
+int check_whose(const struct space_opts *space, struct atw_err *err)
 {
 	const struct { bool given; const char *name; } said[] = {
 		{ space->pid.given, "--pid" }, { space->task, "--task" },
@@ -214,6 +215,8 @@ int attach_kernel(const struct common *c, struct opened *o,
 
 	if (is_pagemap(o))
 		return no_memory(o, "this");
+	if (is_capture(o))
+		return no_tables(o, "this");
 	r = open_kernel(space, o, &err);
 	if (r < 0) {
 		/* What is wrong with an option is not the source's fault. */
@@ -332,6 +335,8 @@ int open_source(const struct common *c, const char *name,
 
 int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space)
 {
+	if (is_capture(o))
+		return attach_capture(c, o, space);
 	o->pagemap = is_pagemap(o);
 	return o->pagemap ? attach_pagemap(o, space) : attach_kernel(c, o, space);
 }
@@ -352,6 +357,7 @@ int open_pages(const struct common *c, const char *name, const struct space_opts
 void close_source(struct opened *o)
 {
 	thaw(o);
+	captured_close(o->capture);
 	atw_kernel_close(o->kernel);
 	atw_source_close(o->source);
 	free(o->soft);
@@ -379,7 +385,7 @@ void output_opts(const struct common *c, const struct opened *o,
 		.filter = c->filter, .sort = c->sort, .group = c->group,
 		.units = !c->units || *c->units == 'h' ? ATW_UNITS_HUMAN :
 			 *c->units == 'b' ? ATW_UNITS_BYTES : ATW_UNITS_PAGES,
-		.page_shift = o && o->kernel ?
+		.page_shift = o && (o->kernel || o->capture) ?
 			o->space.paging.page_shift : 12,
 		.color = c->color && *c->color == 'a' && c->color[1] == 'l' ? true :
 			 c->color && *c->color == 'n' ? false :

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap.c - map and walk of live:pagemap. It tells what is behind an address,
- * and nothing of the tables that lead there: those columns are n/a.
+ * pagemap.c - map and walk of live:pagemap, and map of a capture. They tell what is
+ * behind an address, and nothing of the tables that lead there: those columns are n/a.
  */
 #include "pagemap.h"
 
@@ -23,10 +23,16 @@ struct piece {
 	bool has_pa;
 };
 
+/* Damage may be found at every turn: the first few speak for the rest. */
+enum { FAULTS = 8 };
+
 struct out {
 	struct atw_output *out;          /* NULL: to `look` */
 	struct map_look *look;
 	struct provider *prov;
+	size_t task;                     /* of its tasks, the one that is asked for */
+	const struct opened *src;
+	uint64_t unread, lost;
 	struct listing *list;
 	struct node_sum nodes;
 	bool is_map;
@@ -62,7 +68,7 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	row_set(&row, C_SIZE, p->size);
 	if (!(r->have & RUN_STATE_HIDDEN))
 		row_set(&row, C_STATE, state_shown(r->state));
-	if (r->state != PAGE_ABSENT)
+	if (r->state != PAGE_ABSENT && r->state < PAGE_LOST)
 		row_set(&row, C_PAGES, p->pages);
 	if (p->has_pa)
 		row_set(&row, C_PHYSICAL, p->pa);
@@ -72,8 +78,8 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 		row_rights(&row, STATE_PRESENT, r->rights);
 	if (r->have & RUN_FLAGS)
 		row_set(&row, C_FLAGS, r->flags);
-	row_set(&row, C_PID, o->prov->task[0].pid);
-	row.v[C_TASK].s = o->prov->task[0].name;
+	row_set(&row, C_PID, o->prov->task[o->task].pid);
+	row.v[C_TASK].s = o->prov->task[o->task].name;
 	row.have |= COL(C_TASK);
 	if (there && p->node != NODE_NONE)
 		row_set(&row, C_NODE, (uint64_t)p->node);
@@ -188,7 +194,7 @@ static int list(struct out *o, const struct address *a, struct atw_err *err)
 {
 	const struct page_run *r;
 	uint64_t page = ((uint64_t)1 << o->prov->page_shift) - 1;
-	int rc = o->prov->ops->pages_open(o->prov, 0, a->first & ~page, a->last | page, err);
+	int rc = o->prov->ops->pages_open(o->prov, o->task, a->first & ~page, a->last | page, err);
 
 	if (rc < 0)
 		return rc;
@@ -199,6 +205,7 @@ static int list(struct out *o, const struct address *a, struct atw_err *err)
 		if (last < a->first || r->va > a->last)
 			continue;
 		o->unmapped += nothing;
+		o->lost += r->state >= PAGE_LOST;
 		if (nothing && o->is_map)
 			continue;
 		rc = take(o, r, r->va > a->first ? r->va : a->first,
@@ -220,10 +227,24 @@ static int parse(const struct opened *src, const char *text, struct address *ret
 
 	if (r == ATW_OK && ret->last > INT64_MAX) {
 		r = atw_err_set(err, ATW_E_UNSUPPORTED,
-				"%s: is a kernel address, and /proc tells of those of processes alone", text);
-		atw_err_hint(err, "live:bpf reads the kernel's own tables");
+				"%s: is a kernel address, and %s tells of those of processes alone", text,
+				src->capture ? src->name : "/proc");
+		if (!src->capture)
+			atw_err_hint(err, "live:bpf reads the kernel's own tables");
 	}
 	return r;
+}
+
+/* Of a capture: /proc has nothing to tell that is not told otherwise. */
+static void cannot(void *arg, const char *what, const struct atw_err *why)
+{
+	struct out *o = arg;
+	struct atw_err e = *why;
+
+	if (o->unread++ < FAULTS) {
+		atw_err_wrap(&e, "%s: %s", o->src->name, what);
+		complain(&e);
+	}
 }
 
 static int open_task(struct out *o, const struct opened *src, struct atw_err *err)
@@ -238,9 +259,13 @@ static int open_task(struct out *o, const struct opened *src, struct atw_err *er
 		atw_err_hint(err, "--pid N takes those of a process");
 		return r;
 	}
-	r = pagemap_provider_open(&po, NULL, NULL, &o->prov, err);
+	o->src = src;
+	r = src->capture ? capture_provider_open(src->capture, cannot, o, &o->prov, err)
+			 : pagemap_provider_open(&po, NULL, NULL, &o->prov, err);
 	if (r == ATW_OK)
 		r = o->prov->ops->tasks(o->prov, err);
+	if (r == ATW_OK && src->capture)
+		r = o->prov->ops->find(o->prov, (uint32_t)src->pid, &o->task, err);
 	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
@@ -271,7 +296,7 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	if (r == ATW_OK) {
 		l->col[C_FLAGS].names = o->prov->flags;
 		l->col[C_AREA].hidden &= !o->is_map;
-		listing_areas(l, o->prov);
+		listing_areas(l, o->prov, o->task);
 	}
 	output_opts(c, src, &oo);
 	oo.page_shift = l->space->paging.page_shift;
@@ -282,11 +307,15 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	if (r == ATW_OK)
 		r = list_args(o, src, argc, argv, &err);
 	thaw(src);
-	status = o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
+	status = o->unread || o->lost || (src->capture && src->defective) ? EXIT_PARTIAL :
+		 o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
 			   : (o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE);
 	if (r == ATW_OK && o->is_map)
 		atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
 				o->rows == 1 ? "" : "s", num_human(o->mapped, size));
+	if (r == ATW_OK && o->lost)
+		atw_output_note(o->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
+				o->lost, o->lost == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		node_sum_note(&o->nodes, o->out);
 	if (r == ATW_OK && o->is_map && argc == 1)
@@ -330,7 +359,7 @@ static int look(void *arg, struct map_look *l, struct atw_err *err)
 	int r = open_task(&o, k->src, err);
 
 	if (r == ATW_OK) {
-		listing_areas(&areas, o.prov);
+		listing_areas(&areas, o.prov, o.task);
 		r = list_args(&o, k->src, k->argc, k->argv, err);
 	}
 	listing_deinit(&areas);

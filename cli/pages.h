@@ -44,6 +44,7 @@ struct page_sum {
 	uint64_t size, mapped, swapped, huge;
 	uint64_t once, more, own;        /* mapped once, or more often; by us alone */
 	uint64_t share;                  /* proportional, in 1/4096 bytes */
+	uint64_t uncounted;              /* mapped how often, we do not know */
 };
 
 struct pages {

@@ -148,6 +148,8 @@ static void page_facts(struct pages *p, struct page_row *r, const struct page_ru
 	default:
 		return;
 	}
+	if (f.have & FACT_MAPPED)
+		page_set(r, P_COUNT, f.mapped);
 	if (f.have & FACT_COUNT)
 		page_set(r, P_KCOUNT, f.page.count);
 	if (f.have & FACT_FLAGS)
@@ -205,7 +207,7 @@ static int put_slot(struct pages *p, struct page_row *r, const struct page_run *
 		page_set(r, P_SIZE, step);
 		page_facts(p, r, run, i, first + off - slot, off ? 0 : run->slot);
 		rc = put(p, r, err);
-		r->have &= ~(PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
+		r->have &= ~(PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
 			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER) | PCOL(P_CGROUP));
 	}
 	return rc;
@@ -244,14 +246,20 @@ static void sum_page(struct pages *p, struct page_area *a, const struct page_run
 {
 	uint64_t page = (uint64_t)1 << p->prov->page_shift;
 	struct frame_facts f;
-	bool known = ask(p, run, i, off, off ? 0 : run->slot, &f) == ATW_OK &&
-		     f.have & FACT_COUNT;
+	int asked = ask(p, run, i, off, off ? 0 : run->slot, &f);
+	bool known = asked == ATW_OK && f.have & FACT_COUNT;
+	uint64_t ours = 0;
 
 	if (run->slot > page)
 		a->sum.huge += page;
 	/* The kernel counts those as well that we may not see. */
-	if (p->prov->counted && (!known || f.page.count <= 1) &&
-	    counts_get(&p->prov->counts, (run->pa[i] + off) >> p->prov->page_shift) == 1)
+	if (p->prov->counted)
+		ours = counts_get(&p->prov->counts, (run->pa[i] + off) >> p->prov->page_shift);
+	else if (asked == ATW_OK && f.have & FACT_MAPPED)
+		ours = f.mapped;
+	else
+		a->sum.uncounted += page;
+	if (ours == 1 && (!known || f.page.count <= 1))
 		a->sum.own += page;
 	if (!known || !f.page.count)
 		return;
@@ -326,7 +334,7 @@ static int no_answer(struct pages *p, struct page_area *a, const struct page_run
 		page_set(&r, P_LEVEL, run->level);
 	if (run->state == PAGE_BAD)
 		page_set(&r, P_ENTRY, run->word[0]);
-	else
+	else if (run->have & RUN_TABLE)
 		page_set(&r, P_PHYSICAL, run->table.u);
 	page_set(&r, P_ADDRESS, first);
 	page_set(&r, P_END, last + 1);
@@ -356,7 +364,7 @@ int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 static int heading(struct pages *p, const struct page_area *a, struct atw_err *err)
 {
 	const struct atw_area *v = a->area;
-	char size[16];
+	char size[16], no = p->prov->rights_unknown ? '?' : '-';
 	int rc;
 
 	if (!p->headings)
@@ -369,8 +377,8 @@ static int heading(struct pages *p, const struct page_area *a, struct atw_err *e
 					" %s %c%c%c%c", a->task->pid, a->task->name,
 					v->name[0] ? v->name : "anonymous", v->start.u, v->end.u,
 					num_human(v->end.u - v->start.u, size),
-					v->read ? 'r' : '-', v->write ? 'w' : '-',
-					v->exec ? 'x' : '-', v->shared ? 's' : 'p');
+					v->read ? 'r' : no, v->write ? 'w' : no,
+					v->exec ? 'x' : no, v->shared ? 's' : no == '-' ? 'p' : no);
 	return rc < 0 ? atw_err_set(err, rc, "not enough memory for the output") : ATW_OK;
 }
 
@@ -403,7 +411,7 @@ static void set_sums(struct pages *p, struct page_row *r, const struct page_sum 
 	}
 	if (p->sums && (s->huge || counts))
 		page_set(r, P_HUGE, s->huge);
-	if (p->sums && p->prov->counted)
+	if (p->sums && !s->uncounted && (p->prov->counted || p->prov->told_counts))
 		page_set(r, P_USS, s->own);
 }
 
@@ -427,7 +435,7 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 	page_set(&r, P_ADDRESS, a->first);
 	page_set(&r, P_END, a->last + 1);
 	set_sums(p, &r, &a->sum);
-	if (a->area)
+	if (a->area && !p->prov->rights_unknown)
 		page_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
 			 (a->area->exec ? 4u : 0) | 8u);
 	return put(p, &r, err);

@@ -8,6 +8,7 @@
 #include "atwalk.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "provider/captured.h"
 #include "provider/proc.h"
 
 /* Processes that fit, as the sentence that asks which one is meant. */
@@ -64,8 +65,8 @@ static int use_mm(struct opened *o, const struct space_opts *space, uint64_t pid
 	return EXIT_COMPLETE;
 }
 
-/* Nothing but /proc: a number is all that it takes. */
-static int use_pagemap(struct opened *o, uint32_t pid, const char *name)
+/* Without page tables a number is all that it takes. */
+static int use_number(struct opened *o, uint32_t pid, const char *name)
 {
 	snprintf(o->process, sizeof(o->process), "process %" PRIu32 " (%s)", pid, name);
 	o->user_space = true;
@@ -78,8 +79,8 @@ static int use(struct opened *o, const struct space_opts *space, const struct at
 {
 	struct atw_err err = { 0 };
 
-	if (o->pagemap)
-		return use_pagemap(o, t->pid, t->name);
+	if (o->pagemap || o->capture)
+		return use_number(o, t->pid, t->name);
 	if (t->mm)
 		return use_mm(o, space, t->pid, t->name, t->mm);
 	atw_err_set(&err, ATW_E_MISSING, t->kernel
@@ -168,6 +169,28 @@ static int each_in_proc(const struct opened *o,
 	return r;
 }
 
+/* The same, of those that a capture tells of. */
+static int each_captured(const struct opened *o,
+			 bool (*fits)(const struct opened *o, const struct atw_task *t,
+				      const void *arg, struct atw_err *unread),
+			 const void *arg, struct candidates *found, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+
+	(void)err;
+	for (size_t i = 0; i < o->capture->ntasks; i++) {
+		const struct captured_task *k = &o->capture->task[i];
+		struct atw_task t = { .pid = captured_process(k), .tgid = captured_process(k) };
+
+		if (!captured_has_memory(k) || t.pid != k->pid)
+			continue;
+		memcpy(t.name, k->name, sizeof(t.name));
+		if (fits(o, &t, arg, &why))
+			add(found, &t);
+	}
+	return ATW_OK;
+}
+
 /* The one that was found may not be the only one. */
 static void doubt(struct opened *o, const struct candidates *found)
 {
@@ -199,7 +222,7 @@ static int by_name(struct opened *o, const struct space_opts *space)
 	struct candidates found = { 0 };
 	struct atw_err err = { 0 };
 	int status = EXIT_NO;
-	int r = (o->pagemap ? each_in_proc : each_process)(o, has_name, space->task, &found, &err);
+	int r = (o->capture ? each_captured : o->pagemap ? each_in_proc : each_process)(o, has_name, space->task, &found, &err);
 
 	if (r < 0 && !found.n) {
 		status = failed(o, &err);
@@ -231,7 +254,24 @@ static int by_number_in_proc(struct opened *o, uint64_t pid)
 
 	if (r == ATW_OK)
 		r = proc_stat(tgid, &st, &err);
-	return r < 0 ? failed(o, &err) : use_pagemap(o, tgid, st.name);
+	return r < 0 ? failed(o, &err) : use_number(o, tgid, st.name);
+}
+
+static int by_number_captured(struct opened *o, uint64_t pid)
+{
+	const struct captured *c = o->capture;
+	size_t i = captured_find(c, pid);
+	struct atw_err err = { 0 };
+
+	if (i == CAPTURED_NONE)
+		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, pid);
+	else if (!captured_has_memory(&c->task[i]))
+		atw_err_set(&err, ATW_E_MISSING,
+			    "process %" PRIu64 " is a kernel thread or has ended: it has no address space of its own",
+			    pid);
+	else
+		return use_number(o, captured_process(&c->task[i]), c->task[i].name);
+	return failed(o, &err);
 }
 
 int select_process(struct opened *o, const struct space_opts *space)
@@ -244,6 +284,8 @@ int select_process(struct opened *o, const struct space_opts *space)
 		return by_name(o, space);
 	if (o->pagemap)
 		return by_number_in_proc(o, space->pid.u);
+	if (o->capture)
+		return by_number_captured(o, space->pid.u);
 	if (atw_source_is_live(o->source) && use_live(o, space, &status))
 		return status;
 	if (space->pid.u > UINT32_MAX) {

@@ -181,7 +181,8 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 	int r, said = EXIT_COMPLETE;
 
 	if (!parse(text, &k) || !atw_source_is_live(o->source)) {
-		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a dump, and does not change", o->name);
+		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, and does not change", o->name,
+			    o->capture ? "capture" : "dump");
 		return complain(&err);
 	}
 	said = check_number(o, space, "--watch");

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* find_capture.c - who mapped this memory, says a capture. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+#include "base/cleanup.h"
+#include "provider/captured.h"
+#include "provider/provider.h"
+
+/* Damage may be found at every turn: the first few speak for the rest. */
+enum { FAULTS = 8 };
+
+struct search {
+	struct find *f;
+	struct provider *prov;
+	uint64_t faults, lost, hidden;   /* hidden: pages whose frames are not told */
+};
+
+static void cannot(void *arg, const char *what, const struct atw_err *why)
+{
+	struct search *s = arg;
+	struct atw_err e = *why;
+
+	if (s->faults++ < FAULTS) {
+		atw_err_wrap(&e, "%s: %s", s->f->src.name, what);
+		complain(&e);
+	}
+}
+
+/* ---- one address space ---- */
+
+static bool is_wanted(void *arg, uint64_t pa, uint64_t len)
+{
+	return finder_wants(&((struct search *)arg)->f->finder, pa, len);
+}
+
+static int look(struct search *s, const struct page_run *r, struct atw_err *err)
+{
+	bool present = r->state == PAGE_PRESENT;
+	int rc = ATW_OK;
+
+	s->lost += r->state == PAGE_LOST;
+	if (!present && r->state != PAGE_PROTNONE)
+		return ATW_OK;
+	s->hidden += r->pa || r->have & RUN_ELSEWHERE ? 0 : r->size >> s->prov->page_shift;
+	for (uint32_t i = 0; r->pa && i < r->count && rc == ATW_OK; i++) {
+		const struct hit like = {
+			.va = r->va + i * r->slot, .pa = r->pa[i], .rights = r->rights,
+			.kind = present ? ATW_LEAF : ATW_ABSENT,
+			.span = (uint8_t)(63 - __builtin_clzll(r->slot)),
+			.flags = r->flags, .flagless = !(r->have & RUN_FLAGS),
+		};
+
+		rc = finder_add(&s->f->finder, &like, r->slot, err);
+	}
+	return rc;
+}
+
+/* Areas come in order, and so do hits. */
+static int put_hits(struct search *s, const struct whose *w, size_t task, struct atw_err *err)
+{
+	const struct provider_ops *ops = s->prov->ops;
+	_auto_free struct atw_area *a = malloc(sizeof(*a));
+	struct finder *k = &s->f->finder;
+	struct atw_err why = { 0 };
+	int more, r = ATW_OK;
+
+	if (!a)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	finder_merge(k);
+	s->f->shared_by += k->n && w->space->n > 1;
+	more = k->n ? ops->areas_open(s->prov, task, &why) : ATW_END;
+	if (more == ATW_OK)
+		more = ops->areas_next(s->prov, a, &why);
+	for (size_t i = 0; i < k->n && r == ATW_OK; i++) {
+		const struct hit *h = &k->hit[i];
+		bool in;
+
+		while (more == ATW_OK && a->end.u - 1 < h->va)
+			more = ops->areas_next(s->prov, a, &why);
+		in = more == ATW_OK && a->start.u <= h->va && h->end - 1 <= a->end.u - 1;
+		r = find_put_hit(s->f, w, in ? a->name : NULL, h, err);
+	}
+	if (more < 0)
+		cannot(s, w->task, &why);
+	k->n = 0;
+	return r;
+}
+
+/* All that share it, the first of them first. */
+static int sharers(const struct search *s, size_t task, struct owned_space *ret,
+		   struct atw_err *err)
+{
+	const struct page_task *t = s->prov->task;
+
+	ret->pid = calloc(s->prov->ntasks, sizeof(*ret->pid));
+	if (!ret->pid)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	ret->pid[ret->n++] = t[task].pid;
+	for (size_t i = 0; t[task].mm && i < s->prov->ntasks; i++)
+		if (i != task && t[i].mm == t[task].mm && t[i].shared)
+			ret->pid[ret->n++] = t[i].pid;
+	return ATW_OK;
+}
+
+static int search_task(struct search *s, size_t task, struct atw_err *err)
+{
+	const struct page_task *t = &s->prov->task[task];
+	const struct provider_ops *ops = s->prov->ops;
+	struct owned_space space = { 0 };
+	const struct whose w = {
+		.task = t->name, .have_pid = true, .pid = t->pid, .space = &space,
+	};
+	const struct page_run *run;
+	struct atw_err why = { 0 };
+	int r, put = ATW_OK;
+
+	s->f->searched++;
+	r = ops->pages_open(s->prov, task, 0, UINT64_MAX, &why);
+	while (r == ATW_OK && put == ATW_OK &&
+	       (r = ops->pages_next(s->prov, &run, &why)) == ATW_OK)
+		put = look(s, run, err);
+	ops->pages_close(s->prov);
+	if (r < 0)
+		cannot(s, t->name, &why);
+	if (put == ATW_OK && s->f->finder.n)
+		put = sharers(s, task, &space, err);
+	if (put == ATW_OK)
+		put = put_hits(s, &w, task, err);
+	free(space.pid);
+	return put;
+}
+
+/* ---- the answer as a whole ---- */
+
+static int search(struct search *s, struct atw_err *err)
+{
+	struct find *f = s->f;
+	size_t only = 0;
+	int r = s->prov->ops->tasks(s->prov, err);
+
+	if (r == ATW_OK && f->src.user_space)
+		r = s->prov->ops->find(s->prov, (uint32_t)f->src.pid, &only, err);
+	for (size_t i = 0; i < s->prov->ntasks && r == ATW_OK; i++)
+		if (f->src.user_space ? i == only : !s->prov->task[i].shared)
+			r = search_task(s, i, err);
+	return r;
+}
+
+static void notes(const struct search *s)
+{
+	const struct find *f = s->f;
+
+	atw_output_note(f->out, "%" PRIu64 " mapping%s%s; %" PRIu64 " address space%s of processes searched",
+			f->mappings, f->mappings == 1 ? "" : "s",
+			f->c->filter ? " before --filter" : "", f->searched,
+			f->searched == 1 ? "" : "s");
+	if (f->shared_by)
+		atw_output_note(f->out, "%" PRIu64 " of the address spaces %s several processes; the column processes lists them all",
+				f->shared_by, f->shared_by == 1 ? "belongs to" : "belong to");
+}
+
+int find_captured(struct find *f)
+{
+	struct search s = { .f = f };
+	struct atw_err err = { 0 };
+	int r = capture_provider_open(f->src.capture, cannot, &s, &s.prov, &err);
+
+	if (r == ATW_OK) {
+		s.prov->every = !f->src.user_space;
+		s.prov->wanted = is_wanted;
+		r = find_open(f, s.prov->flags, &err);
+	}
+	if (r == ATW_OK)
+		r = search(&s, &err);
+	if (r == ATW_OK) {
+		notes(&s);
+		r = atw_output_commit(f->out, &err);
+	}
+	provider_close(s.prov);
+	if (r < 0)
+		return complain(&err);
+	if (s.lost)
+		remark(f->c, "%s: of %" PRIu64 " range%s the capture does not tell what is there, so that more may map it",
+		       f->src.name, s.lost, s.lost == 1 ? "" : "s");
+	if (s.hidden)
+		remark(f->c, "%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
+		       f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
+	return s.lost || s.hidden || s.faults || f->src.defective ? EXIT_PARTIAL :
+	       f->mappings ? EXIT_COMPLETE : EXIT_NO;
+}

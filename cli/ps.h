@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ps.h - the parts of `atwalk ps`: cmd_ps.c has its rows and who is asked of a kernel,
+ * ps_capture.c what a capture tells.
+ */
+#ifndef CLI_PS_H
+#define CLI_PS_H
+
+#include "atwalk.h"
+
+struct ps_opts {
+	struct space_opts space;
+	bool threads;
+};
+
+enum {
+	P_PID, P_TGID, P_PPID, P_TASK, P_STATE, P_MM, P_ROOT, P_USER_ROOT,
+	P_RESIDENT, P_SMALL, P_LARGE, P_SIZES, P_LOST, P_KIND, P_AT, P_COUNT,
+};
+
+enum kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
+/* What an address space maps. */
+struct usage {
+	uint64_t mm;             /* 0: an empty place of the table */
+	atw_pa root, user_root;
+	bool known, have_root, isolated;
+	bool nothing;            /* not even the root table is there */
+	uint64_t lost;
+	uint64_t bytes[64];      /* by log2 of the page's size */
+};
+
+/* By mm_struct: each is walked once, however many tasks have it. */
+struct usages {
+	struct usage **v;
+	size_t n, places;        /* a power of two */
+};
+
+struct ps {
+	const struct common *c;
+	const struct ps_opts *o;
+	struct opened src;
+	struct atw_output *out;
+	struct usages usages;
+	unsigned page_shift;
+	uint32_t *pid;           /* asked for; none: all */
+	int npids;
+	/* Of rows that passed the filter, each address space once. */
+	uint64_t tasks, spaces, bytes[64];
+	unsigned faults;         /* that were complained about, or would have been */
+	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
+};
+
+/* Complained about, if there were not many before. */
+void ps_fault(struct ps *p, struct atw_err *err);
+/* Is it one that is listed? `leader`: of its process. */
+bool ps_wanted(const struct ps *p, uint32_t pid, uint32_t tgid, bool leader);
+/*
+ * The row of a task, what it maps added to `have` and the sums: `u` may be NULL, and
+ * is `fresh` if no task before had it. v[] has room for all columns.
+ */
+int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *u, bool fresh,
+	   struct atw_err *err);
+/* The address space of that number, for the first time if *fresh; NULL: no memory. */
+struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh);
+
+/* ps_capture.c: all rows; seen[] of p->pid. */
+int ps_list_captured(struct ps *p, bool *seen, struct atw_err *err);
+
+#endif
