@@ -373,6 +373,7 @@ int capture_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 
 	(void)mapped, (void)err;
 	ret->have = 0;
+	ret->alike = 0;
 	if (!part || !r->pa)
 		return ATW_E_UNSUPPORTED;
 	if (part->device)
