@@ -27,6 +27,7 @@ enum atw_type {
 	ATW_T_SECONDS,           /* u: thousandths of one; "1.500" in every format */
 	ATW_T_CHANGE,            /* u: a count's, two's complement; "+3", CSV and JSON: 3 */
 	ATW_T_CHANGE_BYTES,      /* u: a size's, likewise; --units as of BYTES */
+	ATW_T_PAGES,             /* u: a number of pages; plain with `page_units`: in --units */
 };
 
 /* The words a column's values are made of. Each is also a word of --filter. */
@@ -43,6 +44,7 @@ struct atw_column {
 	uint8_t width;           /* of the plain table; 0: as the type needs */
 	bool hidden;             /* shown only when --columns names it */
 	const struct atw_names *names;
+	bool sum;                /* the plain table has its sum at the end */
 };
 
 struct atw_schema {
@@ -73,6 +75,11 @@ struct atw_sink_ops {
 	int (*row)(struct atw_sink *k, const struct atw_row *row,
 		   struct atw_err *err);
 	int (*end)(struct atw_sink *k, struct atw_err *err);
+	/* NULL: not in this format. Before begin, of rows that will come. */
+	void (*measure)(struct atw_sink *k, const struct atw_row *row);
+	/* Likewise: the last row, with sums; nothing at all in columns of `blank`. */
+	int (*sum)(struct atw_sink *k, const struct atw_row *row, uint64_t blank,
+		   struct atw_err *err);
 };
 
 enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };
@@ -90,6 +97,14 @@ struct atw_output_opts {
 	unsigned page_shift;     /* for --units pages; 0: 12 */
 	bool color;
 	bool bare;               /* plain: no head line, for who writes text alone */
+	bool page_units;         /* numbers of pages are shown in `units`, too */
+	/*
+	 * Plain: the first rows wait until so many are known, or until a flush, so that
+	 * columns are as wide as they need. Texts that are longer than 64 characters
+	 * and not in the last column have three dots in their middle then.
+	 */
+	bool ahead;
+	uint64_t limit;          /* rows, the rest is left out and counted; 0: all */
 };
 
 /*
@@ -112,6 +127,10 @@ ATW_API int atw_output_check(const struct atw_output_opts *o,
 /* The row's texts are copied where they are kept. */
 ATW_API int atw_output_row(struct atw_output *out, const struct atw_row *row,
 			   struct atw_err *err);
+/* The page of what rows are about, once it is known: 1 << page_shift bytes. */
+ATW_API void atw_output_page(struct atw_output *out, unsigned page_shift);
+/* How many rows the limit has left out so far. */
+ATW_API uint64_t atw_output_left_out(const struct atw_output *out);
 /* Rows that passed the filter so far. */
 ATW_API uint64_t atw_output_rows(const struct atw_output *out);
 /*

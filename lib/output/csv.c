@@ -59,6 +59,7 @@ static int csv_row(struct atw_sink *k, const struct atw_row *row,
 				break;
 			case ATW_T_BYTES:
 			case ATW_T_COUNT:
+			case ATW_T_PAGES:
 				p = put_dec(p, row->v[i].u);
 				break;
 			case ATW_T_SECONDS:

@@ -8,7 +8,8 @@
 
 static bool is_number(enum atw_type type)
 {
-	return type == ATW_T_BYTES || type == ATW_T_COUNT || type == ATW_T_SECONDS ||
+	return type == ATW_T_BYTES || type == ATW_T_COUNT || type == ATW_T_PAGES ||
+	       type == ATW_T_SECONDS ||
 	       type == ATW_T_CHANGE || type == ATW_T_CHANGE_BYTES;
 }
 
@@ -86,6 +87,9 @@ static void put_number(struct atw_sink *k, const struct cell *c, uint64_t u)
 	switch (c->type) {
 	case ATW_T_BYTES:
 		end = sink_bytes(k, text, u);
+		break;
+	case ATW_T_PAGES:
+		end = sink_pages(k, text, u);
 		break;
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:

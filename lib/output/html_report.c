@@ -56,6 +56,11 @@ static void end_section(struct html *h)
 	h->section = false;
 }
 
+void html_about(struct html *h, const char *text)
+{
+	html_element(&h->w, "p", "about", text);
+}
+
 void html_section(struct html *h, const char *id, const char *title, const char *about)
 {
 	end_section(h);

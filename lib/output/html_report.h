@@ -3,6 +3,7 @@
  * html_report.h - a page with several sections: texts, tables, pictures.
  *
  *	html_open(path, "Who uses memory", &h, err);
+ *	html_about(h, "vmcore; host vm");
  *	html_section(h, "basic", "Processes", "what each of them is made of");
  *	html_picture(h, &scene, err);
  *	html_table(h, &opts, &schema, &out, err);  rows by atw_output_row(),
@@ -21,6 +22,8 @@ struct html;
 
 /* A file appears under its name at the commit. NULL and "-": standard output. */
 int html_open(const char *path, const char *title, struct html **ret, struct atw_err *err);
+/* A line below the title, before the first section. */
+void html_about(struct html *h, const char *text);
 /* `id`: letters, digits, -; for "#id". `about` NULL: nothing more to say. */
 void html_section(struct html *h, const char *id, const char *title, const char *about);
 /* Lines, as they stand. */

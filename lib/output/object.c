@@ -62,6 +62,7 @@ static void put_value(struct atw_sink *k, struct cell *c,
 		break;
 	case ATW_T_BYTES:
 	case ATW_T_COUNT:
+	case ATW_T_PAGES:
 		p = writer_room(k->w, NUMBER_MAX);
 		writer_advance(k->w, put_dec(p, v->u));
 		break;

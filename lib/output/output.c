@@ -6,212 +6,72 @@
  *	              `-> sort  -> columns -> sink -> writer -> target
  *
  * Rows stream through all of it, except that groups are known when the last
- * row was seen, and so is the order of sorted ones.
+ * row was seen, and so is the order of sorted ones; and that the first may wait
+ * for the widths of columns.
  */
-#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/record.h>
-
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "output/sink.h"
-#include "output/target.h"
-#include "record/filter.h"
-#include "record/group.h"
-#include "record/sort.h"
+#include "output/stream.h"
 
-enum state { TAKING, COMMITTED, FAILED };
-
-struct atw_output {
-	struct filter *filter;           /* NULL: every row */
-	struct group *group;             /* NULL: rows as they are */
-	struct sorter *sorter;           /* NULL: in the order they come */
-
-	struct columns shown;            /* of what reaches the sink */
-	bool as_is;                      /* all of them, in their order */
-	struct atw_column col[SCHEMA_MAX];
-	struct atw_schema schema;
-	union atw_value v[SCHEMA_MAX];
-
-	struct atw_sink sink;
-	struct writer w;
-	struct target target;
-	struct buf notes;
-	struct buf heading;              /* for the next row; empty: none */
-	uint64_t rows;                   /* past the filter */
-	bool dropped;                    /* the last one was not */
-
-	enum state state;
-	struct atw_err failure;          /* FAILED: why */
-};
-
-/* An empty option takes back one that was configured. */
-static bool given(const char *option)
+/* Text between rows; it may wait as they do. */
+static void put_between(struct atw_output *out, const struct buf *b)
 {
-	return option && *option;
-}
-
-static int open_sorter(struct atw_output *out, const struct atw_output_opts *o,
-		       const struct atw_schema *sc, struct atw_err *err)
-{
-	struct sort_keys keys = { .n = 1 };      /* by the grouped value */
-	int rc;
-
-	if (!out->group && !given(o->sort))
-		return ATW_OK;
-	if (given(o->sort)) {
-		rc = sort_parse(o->sort, sc, &keys, err);
-		if (rc < 0)
-			return rc;
-	}
-	return sorter_create(sc, &keys, &out->shown, &out->sorter, err);
-}
-
-static void choose(struct atw_output *out, const struct atw_schema *sc)
-{
-	out->as_is = out->shown.n == sc->ncols;
-	for (size_t i = 0; i < out->shown.n; i++) {
-		out->col[i] = sc->col[out->shown.at[i]];
-		if (out->shown.at[i] != i)
-			out->as_is = false;
-	}
-	out->schema = (struct atw_schema){
-		.name = sc->name, .col = out->col, .ncols = out->shown.n,
-	};
-}
-
-/* Everything that can be wrong about what was typed is found out here. */
-static int check(struct atw_output *out, const struct atw_output_opts *o,
-		 const struct atw_schema *sc, const struct atw_sink_ops **ops,
-		 struct atw_err *err)
-{
-	int rc = *ops ? ATW_OK : sink_find(o->format, ops, err);
-
-	if (rc == ATW_OK && o->page_shift > 32)
-		rc = atw_err_set(err, ATW_E_USAGE,
-				 "pages of 2^%u bytes are not pages",
-				 o->page_shift);
-	if (rc == ATW_OK && sc->ncols > SCHEMA_MAX)
-		rc = atw_err_set(err, ATW_E_USAGE,
-				 "schema '%s' has more than %d columns",
-				 sc->name, SCHEMA_MAX);
-	if (rc == ATW_OK && given(o->filter))
-		rc = filter_create(o->filter, sc, &out->filter, err);
-	if (rc == ATW_OK && given(o->group)) {
-		rc = group_create(o->group, sc, &out->group, err);
-		/* From here on, columns are those of the groups. */
-		if (rc == ATW_OK)
-			sc = group_schema(out->group);
-	}
-	if (rc == ATW_OK)
-		rc = schema_choose(sc, "--columns", o->columns, &out->shown, err);
-	if (rc == ATW_OK)
-		rc = open_sorter(out, o, sc, err);
-	if (rc == ATW_OK)
-		choose(out, sc);
-	return rc;
-}
-
-static int write_failed(struct atw_output *out, struct atw_err *err)
-{
-	int status = out->w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO;
-
-	errno = out->w.error;
-	return atw_err_set(err, status, "%s: cannot write: %m",
-			   target_name(&out->target));
-}
-
-static int open_target(struct atw_output *out, const struct atw_output_opts *o, int fd,
-		       struct atw_err *err)
-{
-	if (fd < 0)
-		return target_open(o->path, &out->target, err);
-	out->target.fd = fd;
-	if (o->path) {
-		out->target.path = strdup(o->path);
-		if (!out->target.path)
-			return atw_err_set(err, ATW_E_NOMEM,
-					   "not enough memory for the output");
-	}
-	return ATW_OK;
-}
-
-static int start(struct atw_output *out, const struct atw_output_opts *o,
-		 const struct atw_sink_ops *ops, int fd, struct atw_err *err)
-{
-	int rc = open_target(out, o, fd, err);
-
-	if (rc == ATW_OK)
-		rc = writer_init(&out->w, out->target.fd, err);
-	if (rc == ATW_OK)
-		rc = sink_init(&out->sink, ops, &out->schema, &out->w, err);
-	if (rc < 0)
-		return rc;
-	out->sink.units = o->units;
-	out->sink.page_shift = o->page_shift ? o->page_shift : 12;
-	out->sink.color = o->color;
-	out->sink.bare = o->bare;
-	rc = ops->begin(&out->sink, &out->schema, err);
-	if (rc < 0)
-		return rc;
-	writer_row_end(&out->w);
-	return out->w.error ? write_failed(out, err) : ATW_OK;
-}
-
-int output_open_part(const struct atw_output_opts *o, const struct atw_schema *sc,
-		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
-		     struct atw_err *err)
-{
-	struct atw_output *out = calloc(1, sizeof(*out));
-	int rc;
-
-	if (!out)
-		return atw_err_set(err, ATW_E_NOMEM,
-				   "not enough memory for the output");
-	out->target.fd = -1;
-	rc = check(out, o, sc, &ops, err);
-	if (rc == ATW_OK)
-		rc = start(out, o, ops, fd, err);
-	if (rc < 0) {
-		atw_output_close(out);
-		return rc;
-	}
-	*ret = out;
-	return ATW_OK;
-}
-
-int atw_output_check(const struct atw_output_opts *o, const struct atw_schema *sc,
-		     struct atw_err *err)
-{
-	struct atw_output *out = calloc(1, sizeof(*out));
-	const struct atw_sink_ops *ops = NULL;
-	int rc;
-
-	if (!out)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
-	out->target.fd = -1;
-	rc = check(out, o, sc, &ops, err);
-	atw_output_close(out);
-	return rc;
-}
-
-int atw_output_open(const struct atw_output_opts *o,
-		    const struct atw_schema *sc, struct atw_output **ret,
-		    struct atw_err *err)
-{
-	return output_open_part(o, sc, NULL, -1, ret, err);
+	sink_check(&out->sink, b);
+	if (out->waits)
+		ahead_text(&out->ahead, b->data ? b->data : "", b->len);
+	else
+		sink_put(&out->sink, b);
 }
 
 static void put_heading(struct atw_output *out)
 {
-	writer_char(&out->w, '\n');
-	sink_put(&out->sink, &out->heading);
-	writer_char(&out->w, '\n');
+	struct buf b = { 0 };
+
+	buf_char(&b, '\n');
+	buf_add(&b, out->heading.data, out->heading.len);
+	buf_char(&b, '\n');
+	put_between(out, &b);
+	buf_deinit(&b);
 	out->heading.len = 0;
+}
+
+static int show(struct atw_output *out, const struct atw_row *row, struct atw_err *err)
+{
+	int rc = out->sink.ops->row(&out->sink, row, err);
+
+	if (rc < 0)
+		return rc;
+	out->sink.rows++;
+	writer_row_end(&out->w);
+	return out->w.error ? output_write_failed(out, err) : ATW_OK;
+}
+
+/* Columns are as wide as they will be: what waited leaves. */
+static int settle(struct atw_output *out, struct atw_err *err)
+{
+	struct ahead_thing t;
+	int rc;
+
+	if (!out->waits)
+		return ATW_OK;
+	out->waits = false;
+	if (out->ahead.kept.failed)
+		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+	rc = output_begin(out, err);
+	while (rc == ATW_OK && ahead_next(&out->ahead, &out->schema, out->v, &t)) {
+		if (t.is_row)
+			rc = show(out, &t.row, err);
+		else
+			writer_put(&out->w, t.text, t.len);
+	}
+	ahead_deinit(&out->ahead);
+	return rc;
 }
 
 /* The columns that are shown, to the sink. */
@@ -219,8 +79,13 @@ static int emit(struct atw_output *out, const struct atw_row *row,
 		struct atw_err *err)
 {
 	struct atw_row chosen = { .v = out->v };
-	int rc;
 
+	/* What is behind a row that is left out is, too. */
+	out->dropped = out->limit && out->sink.rows + out->ahead.rows >= out->limit;
+	if (out->dropped) {
+		out->left_out++;
+		return ATW_OK;
+	}
 	if (!out->as_is) {
 		for (size_t i = 0; i < out->shown.n; i++) {
 			unsigned at = out->shown.at[i];
@@ -232,12 +97,11 @@ static int emit(struct atw_output *out, const struct atw_row *row,
 	}
 	if (out->heading.len)
 		put_heading(out);
-	rc = out->sink.ops->row(&out->sink, row, err);
-	if (rc < 0)
-		return rc;
-	out->sink.rows++;
-	writer_row_end(&out->w);
-	return out->w.error ? write_failed(out, err) : ATW_OK;
+	if (!out->waits)
+		return show(out, row, err);
+	out->sink.ops->measure(&out->sink, row);
+	ahead_row(&out->ahead, &out->schema, row);
+	return ahead_full(&out->ahead) ? settle(out, err) : ATW_OK;
 }
 
 /* The first failure stays: nothing may be put in place after it. */
@@ -258,6 +122,18 @@ static int not_taking(struct atw_output *out, struct atw_err *err)
 	return atw_err_set(err, ATW_E_USAGE, "the output is already complete");
 }
 
+/* Of columns that are shown. */
+static void count(struct atw_output *out, const struct atw_row *row)
+{
+	struct atw_row chosen = { .v = out->v };
+
+	for (size_t i = 0; i < out->shown.n; i++) {
+		out->v[i] = row->v[out->shown.at[i]];
+		chosen.have |= (row->have >> out->shown.at[i] & 1) << i;
+	}
+	tally_add(&out->tally, &out->schema, &chosen);
+}
+
 int atw_output_row(struct atw_output *out, const struct atw_row *row,
 		   struct atw_err *err)
 {
@@ -269,6 +145,8 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 	if (out->dropped)
 		return ATW_OK;
 	out->rows++;
+	if (out->sink.ops->sum && !out->group)
+		count(out, row);
 	if (out->group)
 		rc = group_add(out->group, row, &out->failure);
 	else if (out->sorter)
@@ -276,6 +154,17 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 	else
 		rc = emit(out, row, &out->failure);
 	return rc < 0 ? fail(out, rc, err) : ATW_OK;
+}
+
+void atw_output_page(struct atw_output *out, unsigned page_shift)
+{
+	if (page_shift && page_shift <= 32)
+		out->sink.page_shift = page_shift;
+}
+
+uint64_t atw_output_left_out(const struct atw_output *out)
+{
+	return out->left_out;
 }
 
 uint64_t atw_output_rows(const struct atw_output *out)
@@ -330,7 +219,7 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 		fail(out, atw_err_set(&out->failure, ATW_E_NOMEM,
 				      "not enough memory for the output"), NULL);
 	else
-		sink_put(&out->sink, &safe);
+		put_between(out, &safe);
 	writer_row_end(&out->w);
 	buf_deinit(&safe);
 	return out->state == FAILED ? out->failure.status : ATW_OK;
@@ -374,10 +263,34 @@ static int drain(struct atw_output *out, struct atw_err *err)
 	return rc;
 }
 
+/* Behind the last row: how many are not there, and the sums of all. */
+static int put_last(struct atw_output *out, struct atw_err *err)
+{
+	struct atw_row row;
+	uint64_t blank;
+
+	if (out->left_out && out->sink.put_notes)
+		atw_output_note(out, "... and %" PRIu64 " more", out->left_out);
+	else if (out->left_out && out->sink.notes) {
+		struct buf b = { 0 };
+
+		buf_printf(&b, "... and %" PRIu64 " more\n", out->left_out);
+		sink_put(&out->sink, &b);
+		buf_deinit(&b);
+	}
+	if (out->sink.ops->sum && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
+		return out->sink.ops->sum(&out->sink, &row, blank, err);
+	return ATW_OK;
+}
+
 static int finish(struct atw_output *out, struct atw_err *err)
 {
 	int rc = drain(out, err);
 
+	if (rc == ATW_OK)
+		rc = settle(out, err);
+	if (rc == ATW_OK)
+		rc = put_last(out, err);
 	if (rc == ATW_OK && out->sink.put_notes && out->notes.len) {
 		out->sink.put_notes(&out->sink, out->notes.data);
 		sink_check(&out->sink, &out->notes);
@@ -389,7 +302,7 @@ static int finish(struct atw_output *out, struct atw_err *err)
 		return rc;
 	sink_put(&out->sink, &out->notes);
 	if (!writer_flush(&out->w))
-		return write_failed(out, err);
+		return output_write_failed(out, err);
 	return target_commit(&out->target, err);
 }
 
@@ -399,8 +312,9 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 
 	if (out->state != TAKING)
 		return not_taking(out, err);
-	if (!writer_flush(&out->w))
-		rc = write_failed(out, &out->failure);
+	rc = settle(out, &out->failure);
+	if (rc == ATW_OK && !writer_flush(&out->w))
+		rc = output_write_failed(out, &out->failure);
 	return fail(out, rc, err);
 }
 
@@ -428,6 +342,7 @@ void atw_output_close(struct atw_output *out)
 	buf_deinit(&out->heading);
 	sorter_destroy(out->sorter);
 	group_destroy(out->group);
+	ahead_deinit(&out->ahead);
 	filter_destroy(out->filter);
 	free(out);
 }

@@ -4,72 +4,16 @@
  * between them and none at the end of a line.
  *
  * Rows stream, so widths are guesses: a value that is wider pushes the rest
- * of its line to the right and is never cut.
+ * of its line to the right and is never cut. Whoever lets the first rows wait
+ * has them measured, and columns as wide as these need.
  */
 #include "base/text.h"
 #include "output/number.h"
 #include "output/sink.h"
+#include "output/width.h"
 
 #define BOLD  "\033[1m"
 #define RESET "\033[0m"
-
-/* Wide enough for most of them; they are the ones that vary. */
-#define WIDTH_FLAGS 24
-#define WIDTH_TEXT  16
-
-static size_t longest(const struct atw_names *nm)
-{
-	size_t max = 0;
-
-	for (size_t i = 0; nm && nm->name && i < nm->n; i++)
-		if (nm->name[i] && strlen(nm->name[i]) > max)
-			max = strlen(nm->name[i]);
-	return max;
-}
-
-static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
-{
-	switch (c->type) {
-	case ATW_T_VA:
-	case ATW_T_PA:
-	case ATW_T_HEX:
-		return 18;
-	case ATW_T_BYTES:
-	case ATW_T_CHANGE_BYTES:
-		return k->units == ATW_UNITS_HUMAN ? 7 :
-		       k->units == ATW_UNITS_PAGES ? 10 : 15;
-	case ATW_T_COUNT:
-	case ATW_T_CHANGE:
-	case ATW_T_SECONDS:
-		return 8;
-	case ATW_T_ENUM:
-		return longest(c->names);
-	case ATW_T_FLAGS:
-		return WIDTH_FLAGS;
-	case ATW_T_LETTERS:
-		return c->names && c->names->letters ?
-		       strlen(c->names->letters) : 0;
-	case ATW_T_TEXT:
-		return WIDTH_TEXT;
-	}
-	return 0;
-}
-
-static void measure(const struct atw_sink *k, struct cell *c)
-{
-	size_t head = strlen(c->col->key);
-
-	bool bytes = c->col->type == ATW_T_BYTES || c->col->type == ATW_T_CHANGE_BYTES;
-
-	c->right = bytes || c->col->type == ATW_T_COUNT || c->col->type == ATW_T_CHANGE ||
-		   c->col->type == ATW_T_SECONDS;
-	c->width = c->col->width;
-	/* The column's own width is that of the usual form. */
-	if (!c->width || (bytes && k->units != ATW_UNITS_HUMAN))
-		c->width = type_width(k, c->col);
-	if (c->width < head)
-		c->width = head;
-}
 
 /*
  * A line is put together in place. Blanks are written sixteen at a time, as far
@@ -180,7 +124,7 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 	for (size_t i = 0; i < sc->ncols; i++) {
 		struct buf head = { 0 };
 
-		measure(k, &k->cell[i]);
+		width_choose(k, &k->cell[i]);
 		for (const char *s = sc->col[i].key; *s; s++)
 			buf_char(&head, *s >= 'a' && *s <= 'z' ?
 				 (char)(*s - ('a' - 'A')) : *s);
@@ -226,12 +170,19 @@ static void form_seconds(struct atw_sink *k, size_t i, struct form *f, uint64_t 
 	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
+static void form_pages(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+{
+	char digits[34], *end = sink_pages(k, digits, u);
+
+	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+}
+
 static void form_text(struct atw_sink *k, size_t i, struct form *f, const char *s)
 {
 	struct buf clean = { 0 };
 	const char *text;
 
-	text_plain(&clean, *s ? s : "-");
+	width_text(k, &k->cell[i], s, &clean);
 	text = clean.data ? clean.data : "";
 	pad(k, i, &f->text, text, clean.len, text_width(text, clean.len));
 	f->text.failed |= clean.failed;
@@ -253,6 +204,14 @@ static inline void put_value(struct atw_sink *k, struct line *l, size_t i,
 	case ATW_T_BYTES:
 		if (!cell_has(c, v.u))
 			form_bytes(k, i, c->form, v.u);
+		break;
+	case ATW_T_PAGES:
+		if (!k->page_units) {
+			put_count(l, c, v.u);
+			return;
+		}
+		if (!cell_has(c, v.u))
+			form_pages(k, i, c->form, v.u);
 		break;
 	case ATW_T_SECONDS:
 		if (!cell_has(c, v.u))
@@ -301,6 +260,30 @@ static int plain_row(struct atw_sink *k, const struct atw_row *row,
 	return ATW_OK;
 }
 
+static int plain_sum(struct atw_sink *k, const struct atw_row *row, uint64_t blank,
+		     struct atw_err *err)
+{
+	struct line l;
+
+	(void)err;
+	line_begin(&l, k->w);
+	for (size_t i = 0; i < k->sc->ncols; i++) {
+		struct cell *c = &k->cell[i];
+
+		if (blank >> i & 1)
+			line_blanks(&l, c->width + 2);
+		else if (!row_has(row, i))
+			line_text(&l, c->lead.data, c->lead.len);
+		else
+			put_value(k, &l, i, c, row->v[i]);
+	}
+	while (l.p > l.w->buf + l.w->len && l.p[-1] == ' ')
+		l.p--;
+	*l.p++ = '\n';
+	line_end(&l);
+	return ATW_OK;
+}
+
 static int plain_end(struct atw_sink *k, struct atw_err *err)
 {
 	(void)k;
@@ -315,4 +298,6 @@ const struct atw_sink_ops sink_plain = {
 	.begin = plain_begin,
 	.row = plain_row,
 	.end = plain_end,
+	.measure = width_measure,
+	.sum = plain_sum,
 };

@@ -145,6 +145,19 @@ char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u)
 	}
 }
 
+char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
+{
+	if (!k->page_units || k->units == ATW_UNITS_PAGES)
+		return put_dec(p, u);
+	/* Nobody has so many: they stay what they are, and say so. */
+	if (u > UINT64_MAX >> k->page_shift) {
+		p = put_dec(p, u);
+		*p++ = 'p';
+		return p;
+	}
+	return sink_bytes(k, p, u << k->page_shift);
+}
+
 /* A change shows its sign, and none is none of anything. */
 char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u)
 {

@@ -32,6 +32,7 @@ struct cell {
 	enum atw_type type;      /* the column's */
 	bool last;               /* of them all */
 	size_t width;            /* plain */
+	size_t widest;           /* plain: of the rows that were measured */
 	bool right;              /* plain: numbers stand on the right */
 	struct buf lead;         /* JSON: the key before each value; plain: n/a */
 	struct form *forms, *form;       /* all, and that of this row */
@@ -48,6 +49,7 @@ struct atw_sink {
 	enum atw_units units;
 	unsigned page_shift;
 	bool color, bare;
+	bool page_units, ahead;          /* as in struct atw_output_opts */
 	bool notes;                      /* set by begin: text may follow */
 	/* Likewise: where it goes in this format, before the end; NULL: behind it. */
 	void (*put_notes)(struct atw_sink *k, const char *text);
@@ -109,6 +111,8 @@ void sink_put(struct atw_sink *k, const struct buf *b);
  * they end; at most 32 characters, with no NUL behind.
  */
 char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u);
+/* PAGES: a number, or in k->units where k->page_units says so. */
+char *sink_pages(const struct atw_sink *k, char *p, uint64_t u);
 char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u);
 
 /*

@@ -60,6 +60,7 @@ static bool value(const struct compare *c, uint64_t *ret)
 	switch (c->col->type) {
 	case ATW_T_BYTES:
 	case ATW_T_COUNT:
+	case ATW_T_PAGES:
 		return num_size(c->value, c->len, ret);
 	case ATW_T_SECONDS:
 		return seconds(c->value, c->len, ret);
@@ -70,7 +71,8 @@ static bool value(const struct compare *c, uint64_t *ret)
 
 static const char *what_value(const struct compare *c)
 {
-	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT
+	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT ||
+	       c->col->type == ATW_T_PAGES
 		? "a number (4096, 0x1000, 4K, 2M)" :
 		c->col->type == ATW_T_SECONDS ? "seconds (2, 0.25)" : "a hexadecimal number";
 }

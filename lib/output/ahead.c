@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/ahead.h"
+
+#include <string.h>
+
+/* A row: the letter, `have`, a word a column, then the texts with their NULs. */
+enum { ROW = 'r', TEXT = 't' };
+
+void ahead_deinit(struct ahead *a)
+{
+	buf_deinit(&a->kept);
+	*a = (struct ahead){ .rows = 0 };
+}
+
+static void put_u64(struct buf *b, uint64_t u)
+{
+	buf_add(b, &u, sizeof(u));
+}
+
+static uint64_t take_u64(struct ahead *a)
+{
+	uint64_t u;
+
+	memcpy(&u, a->kept.data + a->at, sizeof(u));
+	a->at += sizeof(u);
+	return u;
+}
+
+static bool has_text(const struct atw_schema *sc, const struct atw_row *row, size_t i)
+{
+	return sc->col[i].type == ATW_T_TEXT && row->have >> i & 1;
+}
+
+void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_row *row)
+{
+	uint64_t have = row->have;
+
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (has_text(sc, row, i) && !row->v[i].s)
+			have &= ~((uint64_t)1 << i);
+	buf_char(&a->kept, ROW);
+	put_u64(&a->kept, have);
+	for (size_t i = 0; i < sc->ncols; i++)
+		put_u64(&a->kept, !(have >> i & 1) ? 0 : has_text(sc, row, i) ?
+			strlen(row->v[i].s) : row->v[i].u);
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (have >> i & 1 && has_text(sc, row, i))
+			buf_add(&a->kept, row->v[i].s, strlen(row->v[i].s) + 1);
+	a->rows++;
+}
+
+void ahead_text(struct ahead *a, const char *text, size_t len)
+{
+	buf_char(&a->kept, TEXT);
+	put_u64(&a->kept, len);
+	buf_add(&a->kept, text, len);
+}
+
+bool ahead_next(struct ahead *a, const struct atw_schema *sc, union atw_value *v,
+		struct ahead_thing *ret)
+{
+	if (a->kept.failed || a->at >= a->kept.len)
+		return false;
+	ret->is_row = a->kept.data[a->at++] == ROW;
+	if (!ret->is_row) {
+		ret->len = take_u64(a);
+		ret->text = a->kept.data + a->at;
+		a->at += ret->len;
+		return true;
+	}
+	ret->row = (struct atw_row){ .v = v, .have = take_u64(a) };
+	for (size_t i = 0; i < sc->ncols; i++)
+		v[i].u = take_u64(a);
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (has_text(sc, &ret->row, i)) {
+			size_t len = v[i].u;
+
+			v[i].s = a->kept.data + a->at;
+			a->at += len + 1;
+		}
+	return true;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* open.c - an output for what was typed: everything that can be wrong is found here. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "output/stream.h"
+
+/* An empty option takes back one that was configured. */
+static bool given(const char *option)
+{
+	return option && *option;
+}
+
+static int open_sorter(struct atw_output *out, const struct atw_output_opts *o,
+		       const struct atw_schema *sc, struct atw_err *err)
+{
+	struct sort_keys keys = { .n = 1 };      /* by the grouped value */
+	int rc;
+
+	if (!out->group && !given(o->sort))
+		return ATW_OK;
+	if (given(o->sort)) {
+		rc = sort_parse(o->sort, sc, &keys, err);
+		if (rc < 0)
+			return rc;
+	}
+	return sorter_create(sc, &keys, &out->shown, &out->sorter, err);
+}
+
+static void choose(struct atw_output *out, const struct atw_schema *sc)
+{
+	out->as_is = out->shown.n == sc->ncols;
+	for (size_t i = 0; i < out->shown.n; i++) {
+		out->col[i] = sc->col[out->shown.at[i]];
+		if (out->shown.at[i] != i)
+			out->as_is = false;
+	}
+	out->schema = (struct atw_schema){
+		.name = sc->name, .col = out->col, .ncols = out->shown.n,
+	};
+}
+
+/* Everything that can be wrong about what was typed is found out here. */
+static int check(struct atw_output *out, const struct atw_output_opts *o,
+		 const struct atw_schema *sc, const struct atw_sink_ops **ops,
+		 struct atw_err *err)
+{
+	int rc = *ops ? ATW_OK : sink_find(o->format, ops, err);
+
+	if (rc == ATW_OK && o->page_shift > 32)
+		rc = atw_err_set(err, ATW_E_USAGE,
+				 "pages of 2^%u bytes are not pages",
+				 o->page_shift);
+	if (rc == ATW_OK && sc->ncols > SCHEMA_MAX)
+		rc = atw_err_set(err, ATW_E_USAGE,
+				 "schema '%s' has more than %d columns",
+				 sc->name, SCHEMA_MAX);
+	if (rc == ATW_OK && given(o->filter))
+		rc = filter_create(o->filter, sc, &out->filter, err);
+	if (rc == ATW_OK && given(o->group)) {
+		rc = group_create(o->group, sc, &out->group, err);
+		/* From here on, columns are those of the groups. */
+		if (rc == ATW_OK)
+			sc = group_schema(out->group);
+	}
+	if (rc == ATW_OK)
+		rc = schema_choose(sc, "--columns", o->columns, &out->shown, err);
+	if (rc == ATW_OK)
+		rc = open_sorter(out, o, sc, err);
+	if (rc == ATW_OK)
+		choose(out, sc);
+	return rc;
+}
+
+int output_write_failed(struct atw_output *out, struct atw_err *err)
+{
+	int status = out->w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO;
+
+	errno = out->w.error;
+	return atw_err_set(err, status, "%s: cannot write: %m",
+			   target_name(&out->target));
+}
+
+static int open_target(struct atw_output *out, const struct atw_output_opts *o, int fd,
+		       struct atw_err *err)
+{
+	if (fd < 0)
+		return target_open(o->path, &out->target, err);
+	out->target.fd = fd;
+	if (o->path) {
+		out->target.path = strdup(o->path);
+		if (!out->target.path)
+			return atw_err_set(err, ATW_E_NOMEM,
+					   "not enough memory for the output");
+	}
+	return ATW_OK;
+}
+
+int output_begin(struct atw_output *out, struct atw_err *err)
+{
+	int rc = out->sink.ops->begin(&out->sink, &out->schema, err);
+
+	if (rc < 0)
+		return rc;
+	writer_row_end(&out->w);
+	return out->w.error ? output_write_failed(out, err) : ATW_OK;
+}
+
+static int start(struct atw_output *out, const struct atw_output_opts *o,
+		 const struct atw_sink_ops *ops, int fd, struct atw_err *err)
+{
+	int rc = open_target(out, o, fd, err);
+
+	if (rc == ATW_OK)
+		rc = writer_init(&out->w, out->target.fd, err);
+	if (rc == ATW_OK)
+		rc = sink_init(&out->sink, ops, &out->schema, &out->w, err);
+	if (rc < 0)
+		return rc;
+	out->sink.units = o->units;
+	out->sink.page_shift = o->page_shift ? o->page_shift : 12;
+	out->sink.color = o->color;
+	out->sink.bare = o->bare;
+	out->sink.page_units = o->page_units;
+	out->limit = o->limit;
+	out->waits = o->ahead && ops->measure;
+	if (!out->waits)
+		return output_begin(out, err);
+	out->sink.ahead = out->sink.notes = true;
+	return ATW_OK;
+}
+
+int output_open_part(const struct atw_output_opts *o, const struct atw_schema *sc,
+		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
+		     struct atw_err *err)
+{
+	struct atw_output *out = calloc(1, sizeof(*out));
+	int rc;
+
+	if (!out)
+		return atw_err_set(err, ATW_E_NOMEM,
+				   "not enough memory for the output");
+	out->target.fd = -1;
+	rc = check(out, o, sc, &ops, err);
+	if (rc == ATW_OK)
+		rc = start(out, o, ops, fd, err);
+	if (rc < 0) {
+		atw_output_close(out);
+		return rc;
+	}
+	*ret = out;
+	return ATW_OK;
+}
+
+int atw_output_check(const struct atw_output_opts *o, const struct atw_schema *sc,
+		     struct atw_err *err)
+{
+	struct atw_output *out = calloc(1, sizeof(*out));
+	const struct atw_sink_ops *ops = NULL;
+	int rc;
+
+	if (!out)
+		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+	out->target.fd = -1;
+	rc = check(out, o, sc, &ops, err);
+	atw_output_close(out);
+	return rc;
+}
+
+int atw_output_open(const struct atw_output_opts *o,
+		    const struct atw_schema *sc, struct atw_output **ret,
+		    struct atw_err *err)
+{
+	return output_open_part(o, sc, NULL, -1, ret, err);
+}
