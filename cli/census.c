@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "listing.h"
+#include "lost.h"
 #include "progress.h"
 #include "provider/provider.h"
 
@@ -15,6 +16,9 @@ struct ear {
 	const struct census_sink *to;
 	struct census_told told;
 	struct progress progress;
+	const struct common *c;
+	const char *name;
+	struct lost lost;
 	uint64_t tasks;
 	bool failed;                 /* the listener */
 	bool mark;                   /* nothing came yet, and it may be the paper's */
@@ -30,7 +34,8 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 {
 	struct ear *e = arg;
 
-	e->told.lost += rec->letter == 'L';
+	if (rec->letter == 'L')
+		lost_add(&e->lost, e->c, e->name, &rec->l, rec->has);
 	return heard(e, e->to->record(e->to->arg, rec, err));
 }
 
@@ -209,10 +214,12 @@ int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
 		  struct census_told *ret)
 {
-	struct ear e = { .to = to, .mark = o->mark };
+	struct ear e = { .to = to, .mark = o->mark, .c = c, .name = name };
 	const char *path = capture_path(name);
 	int status = path ? from_capture(c, name, path, o, &e) : from_memory(c, name, o, &e);
 
+	lost_sums(&e.lost, c, name);
+	e.told.lost = e.lost.n;
 	*ret = e.told;
 	return status;
 }

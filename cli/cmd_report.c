@@ -2,6 +2,7 @@
 /* cmd_report.c - who uses physical memory: one pass over a source, several answers. */
 #include <errno.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ static const struct opt options[] = {
 	  "live: many looks, one every so often, until it is interrupted", NULL },
 	{ 0, "by", OPT_CHOICE, offsetof(struct report_opts, by), "WHAT",
 	  "use: of each process, user, cgroup or unit", "process|user|cgroup|unit" },
+	{ 0, "limit", OPT_NUMBER, offsetof(struct report_opts, limit), "N",
+	  "the first N rows alone, and how many there are more", NULL },
 	CENSUS_OPTIONS(struct report_opts, source),
 	{ 0 }
 };
@@ -68,6 +71,8 @@ static int choose(struct report *r, const char *list)
 
 /* Of one report. */
 struct answer {
+	struct report *r;
+	size_t i;
 	struct atw_output *out;                  /* NULL: nobody reads rows */
 	const struct census_picture *picture;    /* NULL: nobody draws them */
 	void *drawing;
@@ -108,12 +113,46 @@ ATW_PRINTF(2, 3) static void out_note(void *arg, const char *fmt, ...)
 	PASS_ON(atw_output_note);
 }
 
+/* Where there are no notes it is said beside the answer. */
+ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
+{
+	const struct answer *a = arg;
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	a->r->lacks = true;
+	if (a->out && (a->r->plain || a->r->page))
+		atw_output_note(a->out, "%s", text);
+	else if (a->out)
+		remark(a->r->c, "report %s: %s", a->r->kind[a->i]->name, text);
+}
+
+/* Users of a running system are known by name. */
+static bool names_users(const struct report *r, size_t i)
+{
+	return r->live && r->kind[i]->by && r->o->by && !strcmp(r->o->by, "user");
+}
+
+void report_output_opts(const struct report *r, size_t i, struct atw_output_opts *ret)
+{
+	output_opts(r->c, NULL, ret);
+	ret->page_units = r->c->units;
+	ret->limit = r->o->limit.u;
+	/* What others read is not cut, and what is the paper's has no columns. */
+	ret->ahead = !r->kind[i]->tools && !r->o->paper;
+	if (names_users(r, i) && (!r->c->columns || !*r->c->columns))
+		ret->columns = "+user";
+}
+
 static int open_one(struct report *r, size_t i, const char *path, struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	int status;
 
-	output_opts(r->c, NULL, &oo);
+	report_output_opts(r, i, &oo);
 	oo.path = path;
 	oo.bare = r->o->paper;
 	status = atw_output_open(&oo, r->kind[i]->schema, &r->out[i], err);
@@ -158,8 +197,8 @@ static int open_outputs(struct report *r, struct atw_err *err)
 		return report_open_page(r, err);
 	if (r->n == 1)
 		return open_one(r, 0, r->c->output, err);
-	output_opts(r->c, NULL, &oo);
 	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
+		report_output_opts(r, i, &oo);
 		status = atw_output_check(&oo, r->kind[i]->schema, err);
 		if (status < 0)
 			atw_err_wrap(err, "report %s", r->kind[i]->name);
@@ -175,18 +214,44 @@ static int open_outputs(struct report *r, struct atw_err *err)
 	return status;
 }
 
-int report_finish(struct report *r, size_t i, struct atw_output *to, struct atw_err *err)
+typedef int tell_fn(void *state, const struct census_out *out, struct atw_err *err);
+
+static int have_told(struct report *r, size_t i, tell_fn *tell, struct atw_output *to,
+		     struct atw_err *err)
 {
 	struct answer a = {
-		.out = to, .picture = r->picture[i],
+		.r = r, .i = i, .out = to, .picture = r->picture[i],
 		.drawing = r->picture[i] ? *r->drawing[i] : NULL,
 	};
 	const struct census_out out = {
-		.row = out_row, .text = out_text, .note = out_note, .plain = r->plain,
-		.whole = !r->c->filter || !*r->c->filter, .paper = r->o->paper, .arg = &a,
+		.row = out_row, .text = out_text, .note = out_note, .lacks = out_lacks,
+		.plain = r->plain, .whole = !r->c->filter || !*r->c->filter,
+		.paper = r->o->paper, .arg = &a,
 	};
 
-	return r->kind[i]->finish(r->state[i], &out, err);
+	if (to && r->model)
+		atw_output_page(to, (unsigned)__builtin_ctzll(census_model_page(r->model)));
+	return tell(r->state[i], &out, err);
+}
+
+int report_finish(struct report *r, size_t i, struct atw_output *to, struct atw_err *err)
+{
+	return have_told(r, i, r->kind[i]->finish, to, err);
+}
+
+/* Between two looks: what is known for good leaves now. */
+static int tell_look(struct report *r, struct atw_err *err)
+{
+	int status = ATW_OK;
+
+	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
+		if (!r->kind[i]->step || !r->out[i])
+			continue;
+		status = have_told(r, i, r->kind[i]->step, r->out[i], err);
+		if (status == ATW_OK)
+			status = atw_output_flush(r->out[i], err);
+	}
+	return status;
 }
 
 static int answer_one(struct report *r, size_t i, struct atw_err *err)
@@ -198,6 +263,9 @@ static int answer_one(struct report *r, size_t i, struct atw_err *err)
 	status = report_finish(r, i, r->out[i], err);
 	if (status == ATW_OK)
 		status = atw_output_commit(r->out[i], err);
+	if (status == ATW_OK && !r->plain && atw_output_left_out(r->out[i]))
+		remark(r->c, "report %s: --limit leaves out %" PRIu64 " rows", r->kind[i]->name,
+		       atw_output_left_out(r->out[i]));
 	atw_output_close(r->out[i]);
 	r->out[i] = NULL;
 	return status;
@@ -276,8 +344,8 @@ static int pass(struct report *r, const char *source, const struct census_source
 	r->told.damaged += told.damaged;
 	r->told.defective |= told.defective;
 	if (told.lost)
-		remark(r->c, "%s: %" PRIu64 " thing%s could not be read", source, told.lost,
-		       told.lost == 1 ? "" : "s");
+		remark(r->c, "%s: %" PRIu64 " thing%s could not be read%s", source, told.lost,
+		       told.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
 	if (!status && census_model_end(r->model, &err) < 0) {
 		atw_err_wrap(&err, "%s", source);
 		status = complain(&err);
@@ -302,18 +370,48 @@ static int look_at(void *arg)
 	return status;
 }
 
+static int look_again(void *arg)
+{
+	struct sources *s = arg;
+	struct atw_err err = { 0 };
+	int status = look_at(arg);
+
+	return !status && tell_look(s->r, &err) < 0 ? complain(&err) : status;
+}
+
+/*
+ * As /etc/passwd has it. Who asks all that may know, as getpwuid(3) does, loads modules
+ * and talks to servers.
+ */
+static const char *user_name(void *arg, uint64_t uid)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *p = NULL;
+
+	(void)arg;
+	while (f && (p = fgetpwent(f)) && p->pw_uid != uid)
+		;
+	if (f)
+		fclose(f);
+	return p ? p->pw_name : NULL;
+}
+
 static int tell(struct report *r, char **source, size_t n)
 {
-	const struct census_report_opts ro = { .virtual = r->o->virtual, .by = r->o->by };
+	const struct census_report_opts ro = {
+		.virtual = r->o->virtual, .by = r->o->by, .user = r->live ? user_name : NULL,
+	};
 	struct sources s = { r, wanted(r), source, n };
 	struct atw_err err = { 0 };
 	int failed = open_outputs(r, &err), status = EXIT_COMPLETE;
 
+	r->source = source;
+	r->nsources = n;
 	for (size_t i = 0; i < r->all && failed == ATW_OK; i++)
 		failed = r->kind[i]->start(&ro, &r->state[i], &err);
 	if (failed == ATW_OK)
 		status = r->o->watch ? watch_looks("report", r->o->watch, s.so.space.pid.u,
-						   look_at, &s) : look_at(&s);
+						   look_again, &s) : look_at(&s);
 	if (failed == ATW_OK && !status)
 		failed = answer(r, &err);
 	for (size_t i = 0; i < r->all; i++)
@@ -327,48 +425,8 @@ static int tell(struct report *r, char **source, size_t n)
 	/* Of an answer that failed nothing is left, not even an empty folder. */
 	if (status && r->made)
 		rmdir(r->c->output);
-	return status ? status : r->told.lost || r->told.damaged || r->told.defective ?
+	return status ? status : r->told.lost || r->told.damaged || r->told.defective || r->lacks ?
 	       EXIT_PARTIAL : EXIT_COMPLETE;
-}
-
-static int check_paper(const struct report *r, const struct common *c,
-		       const struct report_opts *o)
-{
-	const struct { const char *given, *name; } table[] = {
-		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
-		{ c->group, "--group" },
-	};
-
-	if (!o->paper)
-		return EXIT_COMPLETE;
-	if (c->format && strcmp(c->format, "plain"))
-		return complain_usage("report", "--paper is a layout of its own, not for "
-				      "--format %s", c->format);
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (table[i].given && *table[i].given)
-			return complain_usage("report", "--paper has no columns, so not for %s",
-					      table[i].name);
-	for (size_t i = 0; i < r->n; i++)
-		if (!r->kind[i]->paper)
-			return complain_usage("report", "--paper: %s is no report of the paper's",
-					      r->kind[i]->name);
-	return EXIT_COMPLETE;
-}
-
-/* Several sources are looks at one machine, one after the other. */
-static int check_sources(const struct report *r, const struct common *c, int argc, char **argv)
-{
-	int status = EXIT_COMPLETE;
-
-	for (size_t i = 0; i < r->n; i++)
-		if (!r->kind[i]->looks && (argc > 1 || r->o->watch))
-			return complain_usage("report", "%s is about one %s", r->kind[i]->name,
-					      r->o->watch ? "look" : "SOURCE");
-	if (r->o->watch && (argc > 1 || (strcmp(argv[0], "live") && strncmp(argv[0], "live:", 5))))
-		return complain_usage("report", "--watch is for one live SOURCE: others do not change");
-	for (int i = 0; i < argc && !status; i++)
-		status = check_output(c, argv[i]);
-	return status;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
@@ -381,13 +439,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (argc < 2)
 		return complain_usage("report", argc < 1 ? "NAME and SOURCE are missing"
 							 : "SOURCE is missing");
+	r.live = !strcmp(argv[1], "live") || !strncmp(argv[1], "live:", 5);
 	status = choose(&r, argv[0]);
 	if (!status)
-		status = check_paper(&r, c, opts);
+		status = report_check(&r, argc - 1, argv + 1);
 	if (!status)
 		status = report_choose_pictures(&r);
-	if (!status)
-		status = check_sources(&r, c, argc - 1, argv + 1);
 	return status ? status : tell(&r, argv + 1, (size_t)argc - 1);
 }
 

@@ -13,6 +13,7 @@ struct report_opts {
 	bool virtual, paper;
 	const char *watch;
 	const char *by;
+	struct opt_number limit;
 };
 
 /* All of one pass. */
@@ -21,12 +22,17 @@ enum { REPORTS = 32 };
 struct report {
 	const struct common *c;
 	const struct report_opts *o;
-	/* Reports, then the pictures of those that have one: all are fed at once. */
-	const struct census_report *kind[2 * REPORTS];
-	void *state[2 * REPORTS];
+	/*
+	 * Reports, then the pictures of those that have one, then of a page what is on
+	 * its head: all are fed at once.
+	 */
+	const struct census_report *kind[2 * REPORTS + 1];
+	void *state[2 * REPORTS + 1];
 	struct atw_output *out[REPORTS];         /* NULL: not open */
 	size_t n, all;                           /* reports; with pictures */
 	bool plain;
+	bool live;                               /* the SOURCE is the running system */
+	bool lacks;                              /* some was not told what it is about */
 	bool made;                               /* the folder they go to */
 	struct census_told told;                 /* of all sources */
 	/* Of the last source: until they answer, reports may keep what it has. */
@@ -36,9 +42,17 @@ struct report {
 	const struct picture_format *format;     /* the answer is a picture; NULL: rows */
 	bool page;                               /* it is a page of both: HTML */
 	struct html *html;
+	void **head;                             /* its state */
+	char *const *source;
+	size_t nsources;
 	const struct census_picture *picture[REPORTS];   /* NULL: none is wanted */
 	void **drawing[REPORTS];                 /* its state */
 };
+
+/* report_check.c: options and sources that go with all of them? Likewise. */
+int report_check(const struct report *r, int argc, char **argv);
+/* cmd_report.c: how rows of report i are wanted. */
+void report_output_opts(const struct report *r, size_t i, struct atw_output_opts *ret);
 
 /* Is the answer a picture or a page? Complains itself; 0 or an exit status. */
 int report_choose_pictures(struct report *r);

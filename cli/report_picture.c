@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "report.h"
+#include "report_head.h"
 
 static int no_picture(const struct report *r, const struct census_report *k)
 {
@@ -34,6 +35,9 @@ static int check_rows(const struct report *r)
 		if (table[i].given && *table[i].given)
 			return complain_usage("report", "--format %s has no rows, so not for %s",
 					      r->format->name, table[i].name);
+	if (r->o->limit.given)
+		return complain_usage("report", "--format %s has no rows, so not for --limit",
+				      r->format->name);
 	if (r->n > 1 && !r->c->output)
 		return complain_usage("report",
 				      "--format %s: several pictures need a folder, -o FOLDER",
@@ -60,6 +64,10 @@ int report_choose_pictures(struct report *r)
 		r->kind[r->all] = &r->picture[i]->of;
 		r->drawing[i] = &r->state[r->all++];
 	}
+	if (r->page) {
+		r->kind[r->all] = &report_head;
+		r->head = &r->state[r->all++];
+	}
 	return status;
 }
 
@@ -80,8 +88,8 @@ int report_open_page(struct report *r, struct atw_err *err)
 	struct atw_output_opts oo;
 	int status = ATW_OK;
 
-	output_opts(r->c, NULL, &oo);
 	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
+		report_output_opts(r, i, &oo);
 		status = atw_output_check(&oo, r->kind[i]->schema, err);
 		if (status < 0 && r->n > 1)
 			atw_err_wrap(err, "report %s", r->kind[i]->name);
@@ -139,7 +147,7 @@ static int put_section(struct report *r, size_t i, struct atw_err *err)
 	struct atw_output_opts oo;
 	int status;
 
-	output_opts(r->c, NULL, &oo);
+	report_output_opts(r, i, &oo);
 	html_section(r->html, r->kind[i]->name, r->kind[i]->title, r->kind[i]->help);
 	status = html_table(r->html, &oo, r->kind[i]->schema, &r->out[i], err);
 	if (status == ATW_OK)
@@ -151,11 +159,31 @@ static int put_section(struct report *r, size_t i, struct atw_err *err)
 	return status == ATW_OK && r->picture[i] ? put_picture(r, i, err) : status;
 }
 
+/* Known only now that all was read. */
+static int put_head(struct report *r, struct atw_err *err)
+{
+	struct buf b = { 0 };
+	bool failed;
+
+	report_head_text(*r->head, r->source, r->nsources, &b);
+	failed = b.failed;
+	html_about(r->html, b.data ? b.data : "");
+	buf_deinit(&b);
+	return failed ? atw_err_set(err, ATW_E_NOMEM, "not enough memory for the page") : ATW_OK;
+}
+
 int report_answer_pictures(struct report *r, struct atw_err *err)
 {
-	int status = ATW_OK;
+	int status = r->page ? put_head(r, err) : ATW_OK;
 
-	for (size_t i = 0; i < r->n && status == ATW_OK; i++)
+	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
 		status = r->format ? write_picture(r, i, err) : put_section(r, i, err);
+		/* One that cannot be drawn, or not all of it, leaves the others alone. */
+		if (status == ATW_E_LIMIT) {
+			complain(err);
+			r->lacks = true;
+			status = ATW_OK;
+		}
+	}
 	return status == ATW_OK && r->page ? html_commit(r->html, err) : status;
 }

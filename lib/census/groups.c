@@ -99,7 +99,10 @@ struct group *groups_of(struct groups *g, enum group_by by, const struct census_
 	case BY_USER:
 		if (p->task_has & CAPTURE_T_UID)
 			snprintf(name, sizeof(name), "%" PRIu64, t->uid);
-		return groups_get(g, t->uid, name);
+		ret = groups_get(g, t->uid, name);
+		if (ret)
+			ret->known = p->task_has & CAPTURE_T_UID;
+		return ret;
 	case BY_CGROUP: {
 		_auto_free char *path = NULL;
 

@@ -22,6 +22,7 @@ struct group {
 	bool unkind;             /* or of what kind it is */
 	bool unswapped;          /* what is on swap is not told */
 	bool joined;             /* to another, by groups_join() */
+	bool known;              /* BY_USER: its number is `key`; else nobody told */
 };
 
 struct groups {

@@ -157,6 +157,8 @@ int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
 	if (len)
 		memcpy(p->v[at].name, name.data, len);
 	p->v[at].name[len] = '\0';
+	if (len < name.len)
+		memcpy(p->v[at].name + len - 3, "...", 3);
 	*ret = at;
 	return ATW_OK;
 }

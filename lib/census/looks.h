@@ -38,7 +38,7 @@ bool looks_is(struct atw_blob key, const char *word);
 struct look_process {
 	uint64_t pid, start;
 	bool has_start;
-	char name[32];                   /* as it was called last; cut */
+	char name[64];                   /* as it was called last; cut, with dots at its end */
 };
 
 struct look_processes {

@@ -244,16 +244,14 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 static void origin(const struct census_model *m, struct census_pages *p,
 		   const struct capture_run *run)
 {
-	bool paper = m->process.paper;
-
 	p->zero = run->state == CAPTURE_ZERO ||
-		  (!paper && (run->has & CAPTURE_M_FLAGS) && (run->flags >> KPF_ZERO_PAGE & 1));
+		  (p->known & CENSUS_FLAGS && p->flags >> KPF_ZERO_PAGE & 1);
 	if (run->has & CAPTURE_M_MAP) {
 		p->known |= CENSUS_ORIGIN;
 		p->anon = !(run->map & MAP_FILE) && !p->zero;
-	} else if (!paper && !m->no_anon && (run->has & CAPTURE_M_FLAGS)) {
+	} else if (!m->no_anon && p->known & CENSUS_FLAGS) {
 		p->known |= CENSUS_ORIGIN;
-		p->anon = run->flags >> KPF_ANON & 1;
+		p->anon = p->flags >> KPF_ANON & 1;
 	}
 }
 
@@ -295,7 +293,8 @@ static void understand(struct census_model *m, const struct capture_run *run)
 		p->refs = run->refs;
 		p->counted = true;
 	}
-	if (run->has & CAPTURE_M_FLAGS) {
+	/* The paper's kernel had others at the same places. */
+	if (run->has & CAPTURE_M_FLAGS && !m->process.paper) {
 		p->known |= CENSUS_FLAGS;
 		p->flags = run->flags;
 	}
@@ -422,6 +421,11 @@ int census_model_end(struct census_model *m, struct atw_err *err)
 	int r = end_process(m, err);
 
 	return r == ATW_OK ? tell(m, &ev, err) : r;
+}
+
+uint64_t census_model_page(const struct census_model *m)
+{
+	return m->page;
 }
 
 void census_model_close(struct census_model *m)

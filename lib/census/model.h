@@ -82,7 +82,8 @@ struct census_pages {
 	uint64_t refs;                   /* how often found mapped; the kernel's count if nobody
 	                                  * counted, and then `counted` is false */
 	uint64_t count;                  /* the kernel's */
-	uint64_t flags;                  /* 1 << KPF_... */
+	uint64_t flags;                  /* 1 << KPF_...; not known of the paper's form, whose
+	                                  * kernel had others: those are in `run` */
 	bool counted, same;
 	bool present, writable, exec, dirty, accessed;
 	bool anon, zero;                 /* of no file; the page of zeroes */
@@ -132,6 +133,8 @@ struct census_out {
 	int (*row)(void *arg, const struct atw_row *row, struct atw_err *err);
 	void (*text)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
 	void (*note)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
+	/* A note that what the report is about was not told: the answer is one in part. */
+	void (*lacks)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
 	bool plain;                      /* somebody reads it */
 	bool whole;                      /* every row is shown: sums belong to it */
 	bool paper;                      /* the paper's exact layout, all of it by text() */
@@ -141,6 +144,9 @@ struct census_out {
 struct census_report_opts {
 	bool virtual;                    /* sizes of addresses, not of pages that are there */
 	const char *by;                  /* NULL: the report's own */
+	/* What a user of the machine that is told of is called; NULL: nobody knows any. */
+	const char *(*user)(void *arg, uint64_t uid);
+	void *user_arg;
 };
 
 /* One analysis; all that are asked for share one pass. Listed in reports.def. */
@@ -154,9 +160,18 @@ struct census_report {
 	 */
 	bool looks;
 	bool paper;                      /* has a layout of the paper's */
+	enum { NO_VIRTUAL, VIRTUAL_PAPER, VIRTUAL } virtual;     /* has use for that option: no,
+	                                  * in the paper's layout, always */
+	bool by;                         /* and for that one */
+	bool tools;                      /* other programs read its table: nothing is cut */
 	const struct atw_schema *schema;
 	int (*start)(const struct census_report_opts *o, void **ret, struct atw_err *err);
 	int (*feed)(void *state, const struct census_event *ev, struct atw_err *err);
+	/*
+	 * NULL: all is said at the end. Of looks, between two: rows that will not change
+	 * any more; finish() says the rest.
+	 */
+	int (*step)(void *state, const struct census_out *out, struct atw_err *err);
 	int (*finish)(void *state, const struct census_out *out, struct atw_err *err);
 	void (*drop)(void *state);       /* always called; NULL is fine */
 };
@@ -170,6 +185,8 @@ int census_model_open(const struct census_report *const *report, void *const *st
 struct census_sink census_model_sink(struct census_model *m);
 /* After the last record: what waited for more is told. */
 int census_model_end(struct census_model *m, struct atw_err *err);
+/* Bytes; as far as it is told by now. */
+uint64_t census_model_page(const struct census_model *m);
 void census_model_close(struct census_model *m);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "census/picture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,5 +46,16 @@ const char *picture_pages(uint64_t page, char buf[48])
 	char size[16];
 
 	snprintf(buf, 48, "pages of %s", num_human(page, size));
+	return buf;
+}
+
+const char *picture_process(const char *name, uint64_t pid, char buf[64])
+{
+	int room = 64 - 26;              /* ", " and 20 digits, and an ellipsis */
+
+	if (strlen(name) <= (size_t)room)
+		snprintf(buf, 64, "%s, %" PRIu64, name, pid);
+	else
+		snprintf(buf, 64, "%.*s\xe2\x80\xa6, %" PRIu64, room, name, pid);
 	return buf;
 }

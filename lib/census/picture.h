@@ -32,5 +32,10 @@ static inline bool picture_has(const struct atw_row *row, int column)
 }
 /* "pages of 4K"; the text lasts as long as `buf`. */
 const char *picture_pages(uint64_t page, char buf[48]);
+/*
+ * "nginx, 812": there may be several of one name. A name too long for `buf` ends in
+ * an ellipsis.
+ */
+const char *picture_process(const char *name, uint64_t pid, char buf[64]);
 
 #endif

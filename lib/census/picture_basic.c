@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "census/picture.h"
+#include "census/processes.h"
 #include "census/report.h"
-#include "census/sums.h"
 
 /* In the order of the bar: a process's own, its libraries', and the rest. */
 enum { PARTS = 8 };
@@ -19,17 +19,10 @@ static const struct {
 	{ "other", SUM_OTHER },
 };
 
-struct process {
-	size_t name;                     /* in `names` */
-	uint64_t resident[PARTS], virtual[PARTS];
-};
-
 struct basic {
 	bool virtual;
 	uint64_t page;
-	struct process *v;
-	size_t n, cap;
-	struct buf names;
+	struct processes all;
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -43,48 +36,35 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int on_process(struct basic *b, const struct census_process *p, struct atw_err *err)
-{
-	if (!array_reserve((void **)&b->v, &b->cap, b->n + 1, sizeof(*b->v)))
-		return report_no_memory(err);
-	b->v[b->n++] = (struct process){ .name = b->names.len };
-	buf_str(&b->names, p->name);
-	buf_char(&b->names, '\0');
-	return b->names.failed ? report_no_memory(err) : ATW_OK;
-}
-
-static void add(uint64_t to[PARTS], const struct sums *s)
-{
-	for (unsigned i = 0; i < PARTS; i++)
-		to[i] += s->n[parts[i].sum];
-}
-
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct basic *b = state;
-	struct sums sums = { .guess = false };
 
 	b->page = ev->page;
-	switch (ev->what) {
-	case CENSUS_ON_PROCESS:
-		return on_process(b, ev->process, err);
-	case CENSUS_ON_AREA_END:
-		sums_area(&sums, ev->area, area_pages(ev->area, ev->page));
-		add(b->v[b->n - 1].virtual, &sums);
-		return ATW_OK;
-	case CENSUS_ON_PAGES:
-		sums_pages(&sums, ev->pages, false);
-		add(b->v[b->n - 1].resident, &sums);
-		return ATW_OK;
-	default:
-		return ATW_OK;
-	}
+	if (ev->what == CENSUS_ON_PROCESS)
+		return processes_add(&b->all, ev->process->task->name, ev->process->pid,
+				     ev->process->paper, err);
+	processes_feed(&b->all, ev);
+	return ATW_OK;
 }
+
+static void pick(uint64_t to[PARTS], const struct sums *s)
+{
+	for (unsigned i = 0; i < PARTS; i++)
+		to[i] = s->n[parts[i].sum];
+}
+
+/* What is drawn of a process. */
+struct shown {
+	uint64_t resident[PARTS], virtual[PARTS];
+	char name[64];
+};
 
 static int draw(void *state, struct scene *s, struct atw_err *err)
 {
 	const struct basic *b = state;
-	_auto_free struct chart_bar *bar = calloc(b->n + 1, sizeof(*bar));
+	_auto_free struct chart_bar *bar = calloc(b->all.n + 1, sizeof(*bar));
+	_auto_free struct shown *shown = calloc(b->all.n + 1, sizeof(*shown));
 	struct chart_key key[PARTS];
 	char of[48];
 	const struct chart_bars c = {
@@ -92,19 +72,24 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 				     : "Memory of processes",
 			  picture_pages(b->page, of), "processes", AXIS_COUNT },
 		.names = { "resident", "virtual" },
-		.key = key, .nkeys = PARTS, .bar = bar, .n = b->n,
+		.key = key, .nkeys = PARTS, .bar = bar, .n = b->all.n,
 	};
 
-	if (!bar)
+	if (!bar || !shown)
 		return report_no_memory(err);
 	for (unsigned i = 0; i < PARTS; i++)
 		key[i] = (struct chart_key){ parts[i].name, palette_color(i) };
 	key[PARTS - 1].color = SCENE_REST;
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->all.n; i++) {
+		const struct process_sums *p = &b->all.v[i];
+
+		pick(shown[i].resident, &p->resident);
+		pick(shown[i].virtual, &p->virtual);
 		bar[i] = (struct chart_bar){
-			.name = b->names.data + b->v[i].name, .value = b->v[i].resident,
-			.wide = b->virtual ? b->v[i].virtual : NULL,
+			.name = picture_process(processes_name(&b->all, i), p->pid, shown[i].name),
+			.value = shown[i].resident, .wide = b->virtual ? shown[i].virtual : NULL,
 		};
+	}
 	return chart_bars(&c, s, err);
 }
 
@@ -112,10 +97,8 @@ static void drop(void *state)
 {
 	struct basic *b = state;
 
-	if (b) {
-		free(b->v);
-		buf_deinit(&b->names);
-	}
+	if (b)
+		processes_deinit(&b->all);
 	free(b);
 }
 

@@ -85,20 +85,21 @@ static bool times(const struct growth *g, uint64_t *at)
 }
 
 static size_t make_lines(struct growth *g, const uint64_t *at, struct chart_point *point,
-			 struct chart_line *line)
+			 struct chart_line *line, char (*name)[64])
 {
 	size_t n = 0;
 
 	if (g->n)
 		qsort(g->v, g->n, sizeof(*g->v), by_process);
 	for (size_t i = 0, to; i < g->n; i = to) {
+		const struct look_process *p = &g->processes.v[g->v[i].process];
 		const struct sum *last;
 
 		for (to = i; to < g->n && g->v[to].process == g->v[i].process; to++)
 			point[to] = (struct chart_point){ at[g->v[to].look], g->v[to].bytes };
 		last = &g->v[to - 1];
 		line[n] = (struct chart_line){
-			.name = g->processes.v[g->v[i].process].name,
+			.name = picture_process(p->name, p->pid, name[n]),
 			.point = point + i, .n = to - i,
 			.weight = last->bytes > g->v[i].bytes ? last->bytes - g->v[i].bytes : 0,
 		};
@@ -113,13 +114,14 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	_auto_free uint64_t *at = calloc(g->looks.n + 1, sizeof(*at));
 	_auto_free struct chart_point *point = calloc(g->n + 1, sizeof(*point));
 	_auto_free struct chart_line *line = calloc(g->n + 1, sizeof(*line));
+	_auto_free char (*name)[64] = calloc(g->processes.n + 1, sizeof(*name));
 	struct chart_lines c = {
 		.head = { "Memory of processes over time", "bytes in memory and on swap",
 			  "processes", AXIS_BYTES },
 		.unit_x = AXIS_SECONDS, .line = line,
 	};
 
-	if (!at || !point || !line)
+	if (!at || !point || !line || !name)
 		return report_no_memory(err);
 	if (!times(g, at)) {
 		c.unit_x = AXIS_COUNT;
@@ -127,7 +129,7 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 		for (size_t i = 0; i < g->looks.n; i++)
 			at[i] = i;
 	}
-	c.n = make_lines(g, at, point, line);
+	c.n = make_lines(g, at, point, line, name);
 	return chart_lines(&c, s, err);
 }
 

@@ -71,15 +71,15 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 		[CAPTURE_HUGETLB] = { "hugetlb", 0x7f5200 }, [CAPTURE_KSM] = { "ksm", 0xf3cf80 },
 		[CAPTURE_ZEROES] = { "zeroes", 0xf7f7f7 },
 		[CAPTURE_KERNEL] = { "kernel", 0x0072b2 },
-		[CAPTURE_RESERVED] = { "reserved", 0x9a9a9a },
-		[CAPTURE_OFFLINE] = { "offline", 0x5a5a5a },
+		[CAPTURE_RESERVED] = { "reserved", 0x7d7d7d },
+		[CAPTURE_OFFLINE] = { "offline", 0x404040 },
 		[CAPTURE_HWPOISON] = { "hwpoison", 0xd55e00 },
 		[CAPTURE_UNKNOWN] = { "unknown", 0xb9b0a4 },
 	};
 	const struct machine *m = state;
 
 	if (!m->frames)
-		return atw_err_set(err, ATW_E_MISSING,
+		return atw_err_set(err, ATW_E_LIMIT,
 				   "there is no map of RAM: nothing is told of its frames (collect --frames)");
 	return hilbert_draw(&m->map, "What RAM is used for", use, s, err);
 }

@@ -67,6 +67,7 @@ static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 	const int *c = t->column;
 	bool whole = !picture_has(row, c[PID]);
 	uint64_t look;
+	char name[64];
 	int rc = ATW_OK;
 
 	if (!picture_has(row, c[LOOK]))
@@ -84,7 +85,8 @@ static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 	if (picture_has(row, c[MAJOR]))
 		rc = add(t, whole ? 0 : 2 + v[c[PID]].u, look, v[c[MAJOR]].u / 1000,
 			 whole ? "all: major faults" :
-			 picture_has(row, c[TASK]) ? v[c[TASK]].s : "", err);
+			 picture_process(picture_has(row, c[TASK]) ? v[c[TASK]].s : "",
+					 v[c[PID]].u, name), err);
 	if (rc == ATW_OK && whole && picture_has(row, c[REFAULTS]))
 		rc = add(t, 1, look, v[c[REFAULTS]].u / 1000, "all: refaults", err);
 	return rc;

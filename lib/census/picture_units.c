@@ -1,71 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* picture_units.c - programs and libraries as areas: what of each is in memory. */
+/*
+ * picture_units.c - programs and libraries as areas: the memory that each takes.
+ *
+ * An area must be as large as what it stands for, so each frame counts once, whoever
+ * has it: the report's `resident` are places in a file, of which each process may have
+ * a copy, and its `mappings` count what is shared for each.
+ */
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
+#include "census/frames.h"
 #include "census/picture.h"
 #include "census/report.h"
 
 enum { PARTS = CENSUS_BSS + 1 };
 
 struct unit {
-	size_t name;                     /* in `names` */
-	uint64_t resident[PARTS];
+	const struct census_unit *unit;  /* NULL: of that number none was met */
+	uint64_t pages[PARTS];
 };
 
 struct units {
-	int name, class, resident;
-	uint64_t page;
-	struct unit *v;
+	uint64_t page, unknown;          /* mappings of frames that nobody told */
+	struct unit *v;                  /* by number of the unit */
 	size_t n, cap;
-	struct buf names;
+	struct frame_set frames;
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
 {
-	struct units *u = calloc(1, sizeof(*u));
-
 	(void)o;
-	if (!u)
-		return report_no_memory(err);
-	u->name = picture_column("units", "name");
-	u->class = picture_column("units", "class");
-	u->resident = picture_column("units", "resident");
-	*ret = u;
-	return ATW_OK;
+	*ret = calloc(1, sizeof(struct units));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static int on_pages(struct units *u, const struct census_pages *p, struct atw_err *err)
+{
+	const struct census_area *a = p->area;
+	uint64_t fresh = 0;
+	int rc;
+
+	if (!a->unit || (unsigned)a->class >= PARTS || !is_resident(p))
+		return ATW_OK;
+	if (!(p->known & CENSUS_PA)) {
+		u->unknown = chart_add(u->unknown, p->pages);
+		return ATW_OK;
+	}
+	if (a->unit->number >= u->n) {
+		size_t n = (size_t)a->unit->number + 1;
+
+		if (!array_reserve((void **)&u->v, &u->cap, n, sizeof(*u->v)))
+			return report_no_memory(err);
+		while (u->n < n)
+			u->v[u->n++] = (struct unit){ .unit = NULL };
+	}
+	rc = frames_add_pages(&u->frames, p, u->page, &fresh, err);
+	u->v[a->unit->number].unit = a->unit;
+	u->v[a->unit->number].pages[a->class] += fresh;
+	return rc;
 }
 
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct units *u = state;
 
-	(void)err;
 	u->page = ev->page;
-	return ATW_OK;
+	return ev->what == CENSUS_ON_PAGES ? on_pages(u, ev->pages, err) : ATW_OK;
 }
 
-/* Rows of one unit follow each other. */
-static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
+/* What copies of a file have goes to the first of them. */
+static void join(struct units *u)
 {
-	struct units *u = state;
-	const char *name;
+	for (size_t i = 0; i < u->n; i++) {
+		const struct census_unit *root = census_unit_root(u->v[i].unit);
 
-	if (!picture_has(row, u->name) || !picture_has(row, u->class) ||
-	    !picture_has(row, u->resident) || row->v[u->class].u >= PARTS)
-		return ATW_OK;
-	name = row->v[u->name].s;
-	if (!u->n || strcmp(u->names.data + u->v[u->n - 1].name, name) != 0) {
-		if (!array_reserve((void **)&u->v, &u->cap, u->n + 1, sizeof(*u->v)))
-			return report_no_memory(err);
-		u->v[u->n++] = (struct unit){ .name = u->names.len };
-		buf_str(&u->names, name);
-		buf_char(&u->names, '\0');
-		if (u->names.failed)
-			return report_no_memory(err);
+		if (!root || root->number == i || root->number >= u->n)
+			continue;
+		for (unsigned k = 0; k < PARTS; k++)
+			u->v[root->number].pages[k] += u->v[i].pages[k];
+		u->v[root->number].unit = root;
+		u->v[i].unit = NULL;
 	}
-	u->v[u->n - 1].resident[row->v[u->class].u] += row->v[u->resident].u;
-	return ATW_OK;
 }
 
 static int draw(void *state, struct scene *s, struct atw_err *err)
@@ -75,30 +91,43 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 		[CENSUS_RELRO] = { "relro", 0xf0e442 }, [CENSUS_DATA] = { "data", 0x009e73 },
 		[CENSUS_BSS] = { "bss", 0xd55e00 },
 	};
-	const struct units *u = state;
+	struct units *u = state;
 	_auto_free struct chart_cell *cell = calloc(u->n * (1 + PARTS) + 1, sizeof(*cell));
-	char of[48];
+	struct buf of = { 0 };
+	char pages[48];
 	struct chart_treemap c = {
-		.head = { "Programs and libraries: what of each is in memory",
-			  picture_pages(u->page, of), "programs and libraries", AXIS_COUNT },
+		.head = { "Programs and libraries: the memory that each takes", NULL,
+			  "programs and libraries", AXIS_COUNT },
 		.cell = cell, .key = key, .nkeys = PARTS,
 	};
+	int rc;
 
 	if (!cell)
 		return report_no_memory(err);
+	join(u);
 	for (size_t i = 0; i < u->n; i++) {
 		uint32_t parent = (uint32_t)c.n;
 
-		cell[c.n++] = (struct chart_cell){ u->names.data + u->v[i].name, NULL, 0,
-						   CHART_TOP, 0x7f8c99 };
+		if (!u->v[i].unit || !is_executable(u->v[i].unit))
+			continue;
+		cell[c.n++] = (struct chart_cell){ u->v[i].unit->name, NULL, 0, CHART_TOP,
+						   0x7f8c99 };
 		for (unsigned k = 0; k < PARTS; k++)
-			if (u->v[i].resident[k])
+			if (u->v[i].pages[k])
 				cell[c.n++] = (struct chart_cell){
-					key[k].name, NULL, u->v[i].resident[k], parent,
+					key[k].name, NULL, u->v[i].pages[k], parent,
 					key[k].color,
 				};
 	}
-	return chart_treemap(&c, s, err);
+	c.head.of = picture_pages(u->page, pages);
+	if (u->unknown) {
+		buf_printf(&of, "%s (where %" PRIu64 " others lie is not known)", c.head.of,
+			   u->unknown);
+		c.head.of = of.data;
+	}
+	rc = of.failed ? report_no_memory(err) : chart_treemap(&c, s, err);
+	buf_deinit(&of);
+	return rc;
 }
 
 static void drop(void *state)
@@ -107,7 +136,7 @@ static void drop(void *state)
 
 	if (u) {
 		free(u->v);
-		buf_deinit(&u->names);
+		frames_deinit(&u->frames);
 	}
 	free(u);
 }
@@ -115,7 +144,8 @@ static void drop(void *state)
 const struct census_picture picture_units = {
 	.of = {
 		.size = sizeof(struct census_report), .name = "units",
-		.on = CENSUS_ON(PROCESS), .start = start, .feed = feed, .drop = drop,
+		.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
+		.start = start, .feed = feed, .drop = drop,
 	},
-	.row = on_row, .draw = draw,
+	.draw = draw,
 };

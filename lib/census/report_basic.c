@@ -3,17 +3,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "census/processes.h"
 #include "census/report.h"
-#include "census/sums.h"
 
 /* Columns: the process, its sums in their order, and whether some are guessed. */
 enum { B_PID, B_NAME, B_SUMS, B_GUESS = B_SUMS + SUMS, B_COUNT };
 #define B(sum) (B_SUMS + SUM_##sum)
 
-#define PAGES(n, k, w, h) [n] = { .key = k, .type = ATW_T_COUNT, .width = w, .help = h }
-#define HIDDEN(n, k, h) [n] = { .key = k, .type = ATW_T_COUNT, .hidden = true, .help = h }
+#define PAGES(n, k, w, h) \
+	[n] = { .key = k, .type = ATW_T_PAGES, .width = w, .help = h, .sum = true }
+#define HIDDEN(n, k, h) \
+	[n] = { .key = k, .type = ATW_T_PAGES, .hidden = true, .help = h, .sum = true }
 static const struct atw_column columns[B_COUNT] = {
-	PAGES(B_PID, "pid", 7, "number of the process"),
+	[B_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
+		    .help = "number of the process" },
 	[B_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
 	PAGES(B(RW), "rw_count", 8, "pages of areas that can be written"),
 	PAGES(B(RX), "rx_count", 8, "pages of those that cannot"),
@@ -41,18 +44,9 @@ static const struct atw_column columns[B_COUNT] = {
 };
 static const struct atw_schema schema = { "basic", columns, B_COUNT };
 
-struct process {
-	uint64_t pid;
-	struct sums sums;
-	size_t name;                     /* in `names` */
-	bool paper;                      /* whose form does not tell of swap */
-};
-
 struct basic {
 	bool virtual;
-	struct process *v;
-	size_t n, cap;
-	struct buf names;
+	struct processes all;
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -66,23 +60,6 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int add(struct basic *b, struct atw_blob name, uint64_t pid, bool paper,
-	       struct atw_err *err)
-{
-	struct process *p;
-
-	if (!array_reserve((void **)&b->v, &b->cap, b->n + 1, sizeof(*b->v)))
-		return report_no_memory(err);
-	p = &b->v[b->n];
-	*p = (struct process){ .name = b->names.len, .pid = pid, .paper = paper };
-	buf_add(&b->names, name.data, name.len);
-	buf_char(&b->names, '\0');
-	if (b->names.failed)
-		return report_no_memory(err);
-	b->n++;
-	return ATW_OK;
-}
-
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct basic *b = state;
@@ -90,42 +67,46 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
 		/* The kernel's own have no memory of theirs, and are listed. */
-		return ev->task->mm ? ATW_OK : add(b, ev->task->name, ev->task->pid,
-						     false, err);
+		return ev->task->mm ? ATW_OK : processes_add(&b->all, ev->task->name,
+							     ev->task->pid, false, err);
 	case CENSUS_ON_PROCESS:
 		/* One without a number of its address space is in the list already. */
-		return ev->process->task->mm ? add(b, ev->process->task->name,
-						   ev->process->pid,
-						   ev->process->paper, err) : ATW_OK;
-	case CENSUS_ON_AREA_END:
-		if (b->virtual)
-			sums_area(&b->v[b->n - 1].sums, ev->area,
-				  area_pages(ev->area, ev->page));
-		return ATW_OK;
+		return ev->process->task->mm ? processes_add(&b->all, ev->process->task->name,
+							     ev->process->pid,
+							     ev->process->paper, err) : ATW_OK;
 	default:
-		sums_pages(&b->v[b->n - 1].sums, ev->pages, b->virtual);
+		processes_feed(&b->all, ev);
 		return ATW_OK;
 	}
+}
+
+/* Of addresses nobody says how often they are mapped: that is of pages. */
+static uint64_t value(const struct basic *b, const struct process_sums *p, enum sum sum)
+{
+	bool pages = sum == SUM_SINGLE || sum == SUM_MULTI || sum == SUM_SWAPPED;
+
+	return (b->virtual && !pages ? &p->virtual : &p->resident)->n[sum];
 }
 
 static void paper(const struct basic *b, const struct census_out *out)
 {
 	out->text(out->arg, "Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, "
 		  "Lib .bss, Lib .data, Lib .text, Single, Multi\n");
-	for (size_t i = 0; i < b->n; i++) {
-		const uint64_t *n = b->v[i].sums.n;
-		const char *name = b->names.data + b->v[i].name;
+	for (size_t i = 0; i < b->all.n; i++) {
+		const struct process_sums *p = &b->all.v[i];
+		const char *name = processes_name(&b->all, i);
 		struct buf line = { 0 };
 
 		for (unsigned c = SUM_STACK; c <= SUM_LIB_TEXT; c++)
-			buf_printf(&line, ", %" PRIu64, n[c]);
+			buf_printf(&line, ", %" PRIu64, value(b, p, c));
 		for (unsigned c = SUM_SINGLE; c <= SUM_MULTI; c++)
-			if (b->v[i].sums.unknown)
+			if (p->resident.unknown)
 				buf_str(&line, ", n/a");
 			else
-				buf_printf(&line, ", %" PRIu64, n[c]);
+				buf_printf(&line, ", %" PRIu64, value(b, p, c));
 		out->text(out->arg, "%s, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %s%s\n", name,
-			  n[SUM_RW], n[SUM_RX], n[SUM_TOTAL], name, line.data ? line.data : "");
+			  value(b, p, SUM_RW), value(b, p, SUM_RX), value(b, p, SUM_TOTAL), name,
+			  line.data ? line.data : "");
 		buf_deinit(&line);
 	}
 }
@@ -136,18 +117,18 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 
 	if (out->paper)
 		paper(b, out);
-	for (size_t i = 0; i < b->n && !out->paper; i++) {
-		const struct process *p = &b->v[i];
+	for (size_t i = 0; i < b->all.n && !out->paper; i++) {
+		const struct process_sums *p = &b->all.v[i];
 		struct report_row row = { .have = 0 };
 		int r;
 
 		row_u(&row, B_PID, p->pid);
-		row_s(&row, B_NAME, b->names.data + p->name);
+		row_s(&row, B_NAME, processes_name(&b->all, i));
 		for (unsigned c = 0; c < SUMS; c++)
-			if (!(p->sums.unknown && (c == SUM_SINGLE || c == SUM_MULTI)) &&
+			if (!(p->resident.unknown && (c == SUM_SINGLE || c == SUM_MULTI)) &&
 			    !(p->paper && c == SUM_SWAPPED))
-				row_u(&row, B_SUMS + c, p->sums.n[c]);
-		row_u(&row, B_GUESS, p->sums.guess);
+				row_u(&row, B_SUMS + c, value(b, p, c));
+		row_u(&row, B_GUESS, (b->virtual ? &p->virtual : &p->resident)->guess);
 		r = row_out(&row, out, err);
 		if (r != ATW_OK)
 			return r;
@@ -159,10 +140,8 @@ static void drop(void *state)
 {
 	struct basic *b = state;
 
-	if (b) {
-		free(b->v);
-		buf_deinit(&b->names);
-	}
+	if (b)
+		processes_deinit(&b->all);
 	free(b);
 }
 
@@ -171,5 +150,5 @@ const struct census_report report_basic = {
 	.help = "pages of each process: read-only and read/write, stack, heap, .bss, data, text",
 	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
 	.schema = &schema,
-	.paper = true, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
 };

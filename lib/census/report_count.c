@@ -11,15 +11,15 @@ enum {
 };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_PAGES] = { .key = "user_space_pages", .type = ATW_T_COUNT, .width = 16,
+	[C_PAGES] = { .key = "user_space_pages", .type = ATW_T_PAGES, .width = 16,
 		      .help = "pages of memory that processes map, each once" },
-	[C_ANON] = { .key = "anon", .type = ATW_T_COUNT, .width = 8,
+	[C_ANON] = { .key = "anon", .type = ATW_T_PAGES, .width = 8,
 		     .help = "those that are of no file" },
-	[C_FILE] = { .key = "file", .type = ATW_T_COUNT, .width = 8,
+	[C_FILE] = { .key = "file", .type = ATW_T_PAGES, .width = 8,
 		     .help = "those that are of files, or shared memory" },
 	[C_MAPPINGS] = { .key = "mappings", .type = ATW_T_COUNT, .width = 8,
 			 .help = "how often they are mapped, in all" },
-	[C_SWAPPED] = { .key = "swapped", .type = ATW_T_COUNT, .width = 8,
+	[C_SWAPPED] = { .key = "swapped", .type = ATW_T_PAGES, .width = 8,
 			.help = "entries of pages that are on swap" },
 	[C_ZEROES] = { .key = "zeroes", .type = ATW_T_COUNT, .width = 8, .hidden = true,
 		       .help = "mappings of the page of zeroes" },

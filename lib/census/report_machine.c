@@ -289,7 +289,9 @@ static int uses(const struct machine *m, const struct sums *s, const struct cens
 		row_s(&row, C_USE, capture_uses[i]);
 		if (s->node >= 0)
 			row_u(&row, C_NODE, (uint64_t)s->node);
-		amount(m, &row, s->use[i], s->ram);
+		/* Only /proc marks the large page of zeroes: who does not look there may miss it. */
+		if (i != CAPTURE_ZEROES || m->proc || m->all.use[i])
+			amount(m, &row, s->use[i], s->ram);
 		if (s->node < 0)
 			compare(m, &row, i);
 		r = row_out(&row, out, err);
@@ -378,7 +380,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	if (r != ATW_OK)
 		return r;
 	if (!m->frames)
-		out->note(out->arg, "what frames are used for is not told%s",
+		out->lacks(out->arg, "what frames are used for is not told%s",
 			  *m->why ? m->why : ": there are no F: lines (collect --frames)");
 	if (m->all.use[CAPTURE_UNKNOWN])
 		out->note(out->arg, "of %" PRIu64 " page%s of RAM nothing is known%s; what MemTotal has of that is unaccounted",

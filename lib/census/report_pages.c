@@ -105,11 +105,13 @@ static int on_area(struct pages_report *s, const struct census_area *a, struct a
 static int on_pages(struct pages_report *s, const struct census_pages *p, uint64_t page,
 		    struct atw_err *err)
 {
+	/* Shown as they were told, whatever they mean. */
+	bool flags = p->run->has & CAPTURE_M_FLAGS;
 	struct page_rec rec = {
-		.pa = p->pa, .pages = p->same ? 1 : p->pages, .flags = p->flags,
+		.pa = p->pa, .pages = p->same ? 1 : p->pages, .flags = flags ? p->run->flags : 0,
 		.count = p->refs, .area = (uint32_t)(s->n - 1),
 		.entry = p->run->entry & CAPTURE_ENTRY_BITS,
-		.known = (p->known & CENSUS_FLAGS ? HAS_FLAGS : 0) |
+		.known = (flags ? HAS_FLAGS : 0) |
 			 (p->known & CENSUS_REFS ? HAS_COUNT : 0) | (p->counted ? SEEN : 0),
 	};
 

@@ -113,5 +113,6 @@ const struct census_report report_stacks = {
 	.size = sizeof(struct census_report), .name = "stacks", .title = "Folded stacks",
 	.help = "pages by process, file and use, as tools for flame graphs read them",
 	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES), .schema = &schema,
+	.tools = true,
 	.start = start, .feed = feed, .finish = finish, .drop = drop,
 };

@@ -34,9 +34,9 @@ static const struct atw_column columns[C_COUNT] = {
 			 .help = "pages that were read again soon after they were given up" },
 	[C_REFAULT_RATE] = { .key = "refault_rate", .type = ATW_T_SECONDS, .width = 12,
 			     .help = "of these, each second" },
-	[C_SWAPIN] = { .key = "swapin", .type = ATW_T_COUNT, .width = 7,
+	[C_SWAPIN] = { .key = "swapin", .type = ATW_T_PAGES, .width = 7,
 		       .help = "pages read from swap" },
-	[C_SWAPOUT] = { .key = "swapout", .type = ATW_T_COUNT, .width = 7,
+	[C_SWAPOUT] = { .key = "swapout", .type = ATW_T_PAGES, .width = 7,
 			.help = "pages written to swap" },
 	[C_SOME] = { .key = "some", .type = ATW_T_SECONDS, .width = 6,
 		     .help = "part of the time that some task waited for memory" },
@@ -96,6 +96,7 @@ struct thrash {
 	size_t nseen, seen_cap;
 	struct step *step;
 	size_t nsteps, steps_cap;
+	size_t told, told_steps;         /* looks whose rows went out, and their steps */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -405,6 +406,11 @@ static void verdict(const struct thrash *t, const struct census_out *out)
 		judge_pressure(t, look, &v);
 		judge_faults(t, look, &v);
 	}
+	/* Of a dump, say: then there is not one row, either. */
+	if (t->looks.n < 2 && !t->nseen) {
+		out->lacks(out->arg, "there is nothing to tell of faults: this look has none of any process, and rates need two looks");
+		return;
+	}
 	if (t->looks.n < 2)
 		out->note(out->arg, "one look tells no rates: these are all faults since each process began");
 	else if (!v.look)
@@ -417,22 +423,43 @@ static void verdict(const struct thrash *t, const struct census_out *out)
 		culprit(t, v.look ? v.look : t->looks.n, out);
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+/* Rows of looks up to `last` that were not told yet. */
+static int tell(struct thrash *t, size_t last, const struct census_out *out,
+		struct atw_err *err)
 {
-	struct thrash *t = state;
-	size_t i = 0;
 	int r = ATW_OK;
 
-	if (t->nsteps)
-		qsort(t->step, t->nsteps, sizeof(*t->step), by_faults);
-	for (size_t look = 1; look <= t->looks.n && r == ATW_OK; look++) {
+	while (t->told < last && r == ATW_OK) {
+		size_t look = ++t->told, from = t->told_steps, to = from;
+
+		while (to < t->nsteps && t->step[to].look == look)
+			to++;
+		t->told_steps = to;
+		if (to > from)
+			qsort(t->step + from, to - from, sizeof(*t->step), by_faults);
 		/* Of the first look the machine's own counters say nothing yet. */
 		if (look > 1)
 			r = whole_row(t, look, out, err);
-		for (; i < t->nsteps && t->step[i].look == look && r == ATW_OK; i++)
+		for (size_t i = from; i < to && r == ATW_OK; i++)
 			if (look > 1 || t->looks.n == 1)
 				r = step_row(t, &t->step[i], out, err);
 	}
+	return r;
+}
+
+/* A look that is the only one is told at the end: then it is sure that it is. */
+static int step(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct thrash *t = state;
+
+	return t->looks.n > 1 ? tell(t, t->looks.n, out, err) : ATW_OK;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct thrash *t = state;
+	int r = tell(t, t->looks.n, out, err);
+
 	if (r == ATW_OK)
 		verdict(t, out);
 	return r;
@@ -456,5 +483,6 @@ const struct census_report report_thrash = {
 	.size = sizeof(struct census_report), .name = "thrash", .title = "Faults, and who has them",
 	.help = "page faults, refaults and memory pressure, from look to look: thrashing or not",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK) | CENSUS_ON(END),
-	.looks = true, .schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.looks = true, .schema = &schema, .start = start, .feed = feed,
+	.step = step, .finish = finish, .drop = drop,
 };

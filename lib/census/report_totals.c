@@ -21,11 +21,13 @@ enum {
 static const char *const states[] = { "deleted" };
 static const struct atw_names state_names = { 1, states, NULL };
 
-#define PAGES(n, k, w, h) [n] = { .key = k, .type = ATW_T_COUNT, .width = w, .help = h }
+#define PAGES(n, k, w, h) \
+	[n] = { .key = k, .type = ATW_T_PAGES, .width = w, .help = h, .sum = true }
 static const struct atw_column columns[T_COUNT] = {
 	[T_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
 		     .help = "of the program or library" },
-	PAGES(T_USED, "used", 5, "how many processes have it"),
+	[T_USED] = { .key = "used", .type = ATW_T_COUNT, .width = 5,
+		     .help = "how many processes have it" },
 	PAGES(T_VTEXT, "virtual_text", 12, "pages of its code, once"),
 	PAGES(T_VDATA, "virtual_data", 12, "of its data, in each process"),
 	PAGES(T_VBSS, "virtual_bss", 11, "of its .bss, in each process"),
@@ -286,6 +288,6 @@ const struct census_report report_totals = {
 	.title = "Memory of programs and libraries",
 	.help = "what each program and library takes in all processes, virtual and physical",
 	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
-	.paper = true,
+	.paper = true, .virtual = VIRTUAL_PAPER,
 	.start = start, .feed = feed, .finish = finish, .drop = drop,
 };

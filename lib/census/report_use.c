@@ -18,23 +18,28 @@
 enum { SHARE_SHIFT = 16 };               /* shares are kept in parts of a byte */
 
 enum {
-	C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_NAME, COLUMNS
+	C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_USER,
+	C_NAME, COLUMNS
 };
 
+#define BYTES(k, h) { .key = k, .type = ATW_T_BYTES, .help = h }
+/* Shared memory is in the RSS of each who has it: of that there is no sum. */
+#define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
 static const struct atw_column columns[COLUMNS] = {
-	[C_NAME] = { "name", "process, user, cgroup or unit", ATW_T_TEXT, 24, false, NULL },
-	[C_PID] = { "pid", "number of the process", ATW_T_COUNT, 0, false, NULL },
-	[C_PROCESSES] = { "processes", "address spaces that have some of it", ATW_T_COUNT, 0,
-			  false, NULL },
-	[C_RSS] = { "rss", "in memory", ATW_T_BYTES, 0, false, NULL },
-	[C_PSS] = { "pss", "likewise, shared pages in part", ATW_T_BYTES, 0, false, NULL },
-	[C_USS] = { "uss", "pages that nobody else maps", ATW_T_BYTES, 0, false, NULL },
-	[C_ANON] = { "anon", "in memory, of no file", ATW_T_BYTES, 0, false, NULL },
-	[C_FILE] = { "file", "in memory, of files and shared memory", ATW_T_BYTES, 0, false,
-		     NULL },
-	[C_SWAP] = { "swap", "on swap", ATW_T_BYTES, 0, false, NULL },
-	[C_HUGE] = { "hugetlb", "in pages of hugetlbfs, which rss has not", ATW_T_BYTES, 0, false,
-		     NULL },
+	[C_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 24,
+		     .help = "process, user, cgroup or unit" },
+	[C_USER] = { .key = "user", .type = ATW_T_TEXT, .width = 8, .hidden = true,
+		     .help = "by user, of the running system: what it is called" },
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "number of the process" },
+	[C_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT,
+			  .help = "address spaces that have some of it" },
+	[C_RSS] = BYTES("rss", "in memory"),
+	[C_PSS] = SUMMED("pss", "likewise, shared pages in part"),
+	[C_USS] = SUMMED("uss", "pages that nobody else maps"),
+	[C_ANON] = BYTES("anon", "in memory, of no file"),
+	[C_FILE] = BYTES("file", "in memory, of files and shared memory"),
+	[C_SWAP] = SUMMED("swap", "on swap"),
+	[C_HUGE] = SUMMED("hugetlb", "in pages of hugetlbfs, which rss has not"),
 };
 
 static const struct atw_schema schema = { "use", columns, COLUMNS };
@@ -46,6 +51,8 @@ struct use {
 	size_t group;                    /* of the area that is told now */
 	bool huge;                       /* it is hugetlbfs's */
 	uint64_t page;
+	const char *(*user)(void *arg, uint64_t uid);
+	void *user_arg;
 };
 
 static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -54,6 +61,8 @@ static int use_start(const struct census_report_opts *o, void **ret, struct atw_
 
 	if (!u)
 		return report_no_memory(err);
+	u->user = o->user;
+	u->user_arg = o->user_arg;
 	*ret = u;
 	return group_by_find(o->by, &u->by, err);
 }
@@ -120,8 +129,7 @@ static int pages(struct use *u, const struct census_pages *p, struct atw_err *er
 	}
 	if (!is_resident(p))
 		return ATW_OK;
-	if (u->huge || (!p->area->process->paper && p->known & CENSUS_FLAGS &&
-			p->flags & kpf(KPF_HUGE))) {
+	if (u->huge || (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE))) {
 		g->huge += bytes;
 		return ATW_OK;
 	}
@@ -172,8 +180,12 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++) {
 		const struct group *g = &u->groups.v[i];
 		struct report_row row = { .have = 0 };
+		const char *user;
 
 		row_s(&row, C_NAME, g->name);
+		user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key) : NULL;
+		if (user)
+			row_s(&row, C_USER, user);
 		if (u->by == BY_PROCESS)
 			row_u(&row, C_PID, g->pid);
 		row_u(&row, C_PROCESSES, g->processes);
@@ -199,9 +211,9 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 const struct census_report report_use = {
 	.size = sizeof(struct census_report),
 	.name = "use",
-	.title = "memory of each process, user, cgroup or unit",
+	.title = "Memory of each process, user, cgroup or unit",
 	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
 	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES),
-	.schema = &schema,
+	.schema = &schema, .by = true,
 	.start = use_start, .feed = use_feed, .finish = use_finish, .drop = use_drop,
 };

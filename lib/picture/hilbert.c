@@ -13,7 +13,7 @@ enum {
 	LABELS = 110,                    /* for addresses beside it */
 	BLOCK = 4,                       /* order of what one can point at */
 };
-#define MIXED UINT32_C(0x8a8a8a)
+#define MIXED UINT32_C(0xb59bd6)        /* no grey: these are uses */
 #define NONE  UINT32_MAX
 
 /*

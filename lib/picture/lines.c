@@ -14,6 +14,9 @@ enum {
 	NAME_PITCH = 15,
 };
 
+/* Darker than the lines of the grid: these mean something. */
+#define OTHERS UINT32_C(0x949494)
+
 struct plan {
 	const struct chart_lines *c;
 	struct scene *s;
@@ -176,7 +179,7 @@ static void put_lines(const struct plan *p, const struct chart_order *order, siz
 
 	for (size_t i = p->c->n; i-- > 0;) {
 		const struct chart_line *l = &p->c->line[order[i].at];
-		uint32_t color = i < most ? line_color(i) : SCENE_RULE;
+		uint32_t color = i < most ? line_color(i) : OTHERS;
 		struct buf tip = { 0 };
 		char text[AXIS_TEXT];
 
@@ -187,7 +190,7 @@ static void put_lines(const struct plan *p, const struct chart_order *order, siz
 		buf_printf(&tip, " to %s %s",
 			   axis_number(p->y.unit, l->point[l->n - 1].y, text), p->c->head.of);
 		scene_group(p->s, tip.data, NULL, 0);
-		put_line(p, l, color, i < most ? 2 : 0.75);
+		put_line(p, l, color, i < most ? 2 : 1);
 		scene_end(p->s);
 		if (tip.failed)
 			p->s->status = ATW_E_NOMEM;

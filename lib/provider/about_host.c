@@ -153,6 +153,8 @@ int about_host(const struct about_to *to, struct atw_err *err)
 	r = about_say(to, err, "machine", "%s", h.uts.machine);
 	if (r == ATW_OK)
 		r = about_say(to, err, "release", "%s", h.uts.release);
+	if (r == ATW_OK && *h.uts.nodename)
+		r = about_say(to, err, "host", "%s", h.uts.nodename);
 	if (r == ATW_OK)
 		r = about_say(to, err, "cpus", "%" PRIu64, h.cpus);
 	if (r == ATW_OK)

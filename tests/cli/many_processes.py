@@ -36,6 +36,7 @@ def area(start, pages, prot, name, resident, entry, pa=None, refs=1, more=''):
 
 
 lines += ['H: atwalk-capture, 1', 'H: page, 4096', 'H: machine, x86_64',
+          'H: release, 6.1.0', 'H: host, vm7',
           f'H: begun, {1700000000 + 600 * LOOK}', 'H: bits, 6D2', 'H: hz, 100']
 lines += [f'H: vmstat.pgmajfault, {5000 * LOOK * LOOK}', f'H: vmstat.workingset_refault_anon, '
           f'{7000 * LOOK * LOOK}']

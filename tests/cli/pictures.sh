@@ -64,7 +64,7 @@ from scene import *
 s, n = Scene("basic.svg"), int(sys.argv[1])
 got = [re.match(r"(.*): resident ([\d,]+) pages of 4K.* \| virtual ([\d,]+) ", t) for t in s.titles]
 assert len(got) == min(n, 50) and all(got)
-want = {r["name"]: (int(r["total"]), int(v["total"]))
+want = {f"{r['name']}, {r['pid']}": (int(r["total"]), int(v["total"]))
         for r, v in zip(rows("basic.csv"), rows("virtual.csv"))}
 assert len(want) == n
 for m in got[:5]:
@@ -72,8 +72,8 @@ for m in got[:5]:
 assert sum(number(m[2]) for m in got) == sum(w[0] for w in want.values())
 assert sum(number(m[3]) for m in got) == sum(w[1] for w in want.values())
 assert ("451 others" in s.texts) == (n == 500)
-assert any(t.startswith("nginx-0: ") for t in s.titles)
-assert n < 50 or any(t.startswith("</svg><b>-7: ") for t in s.titles)
+assert any(t.startswith("nginx-0, 100: ") for t in s.titles)
+assert n < 50 or any(t.startswith("</svg><b>-7, 107: ") for t in s.titles)
 E
 	no_out
 
@@ -90,17 +90,21 @@ assert "/usr/lib/libc.so.6" in got
 E
 	no_out
 
-	t "units of $n processes: what is in memory, by part"
-	run atwalk report units --format csv -o units.csv many$n.cap
+	t "units of $n processes: the memory that each takes, as totals has it"
 	run atwalk report units --format svg -o units.svg many$n.cap
 	run python3 - <<'E'
 from scene import *
 s = Scene("units.svg")
-got = {(m[1], m[2]): number(m[3]) for m in
-       (re.match(r"(.*) / (\w+): ([\d,]+) pages", t) for t in s.titles) if m}
-want = {(r["name"], r["class"]): int(r["resident"]) for r in rows("units.csv")
-        if int(r["resident"])}
+got = {}
+for m in (re.match(r"(.*) / (\w+): ([\d,]+) pages", t) for t in s.titles):
+    if m:
+        kind = {"rodata": "text", "relro": "data"}.get(m[2], m[2])
+        got[m[1], kind] = got.get((m[1], kind), 0) + number(m[3])
+want = {(r["name"], k): int(r[k]) for r in rows("totals.csv") for k in ("text", "data", "bss")
+        if int(r[k])}
 assert got == want, (got, want)
+# A copy of its data in each process: these are not one.
+assert got["/usr/lib/libc.so.6", "data"] == 5 * len(rows("basic.csv"))
 E
 	no_out
 
@@ -142,11 +146,14 @@ from scene import *
 s, n = Scene("growth.svg"), int(sys.argv[1])
 assert "20min" in s.texts and "0s" in s.texts
 assert len(s.titles) == n
-assert any(t.startswith("nginx-0: from ") for t in s.titles)
+assert any(t.startswith("nginx-0, 100: from ") for t in s.titles)
 if n == 5:
-    assert set(s.texts) >= {"nginx-0", "postgres-1", "java-4"}
+    assert set(s.texts) >= {"nginx-0, 100", "postgres-1, 101", "java-4, 104"}
 else:
-    assert "bash-14" in s.texts and "postgres-1" not in s.texts
+    assert "bash-14, 114" in s.texts and "postgres-1, 101" not in s.texts
+    # Those without a name are no lines of the grid.
+    lines = {e.get("stroke") for e in s.root.iter(NS + "line")}
+    assert "#949494" in lines and "#dcdcdc" in lines, lines
 E
 	no_out
 done
@@ -163,8 +170,8 @@ assert "all: refaults: from 35 to 58 faults a second, since the look before" in 
 rates = {}
 for r in rows("thrash.csv"):
     if r["pid"]:
-        rates.setdefault(r["task"], []).append(int(float(r["major_rate"])))
-assert rates["java-4"] == [24, 40], rates
+        rates.setdefault(f"{r['task']}, {r['pid']}", []).append(int(float(r["major_rate"])))
+assert rates["java-4, 104"] == [24, 40], rates
 for task, rate in rates.items():
     assert any(t.startswith(f"{task}: from {rate[0]} to {rate[-1]} ") for t in s.titles), task
 assert "10min" in s.texts or "20min" in s.texts
@@ -208,6 +215,8 @@ page = tree.parse("page.html")
 sections = page.findall("body/section")
 assert [s.get("id") for s in sections] == ["basic", "count", "machine"]
 assert [len(s.findall("svg")) for s in sections] == [1, 0, 1]
+about = page.find("body/p[@class='about']").text
+assert about == "many5.cap; host vm7; Linux 6.1.0, x86_64; 2023-11-14 22:13:20 UTC", about
 assert len(sections[0].findall("div/table/tbody/tr")) == 5
 E
 no_out
@@ -248,11 +257,31 @@ err_has "--format svg has no rows, so not for --filter"
 run atwalk map --format svg -o none.svg x86.elf
 status 2
 err_has "--format svg is for pictures, and this is none"
-grep -v '^F: ' many5.cap >noframes.cap
+# What is told of no frames is an answer in part, whatever its form is.
+sed 's/^E: .*/E: 107, 5, 40, 0/; /^F: /d' many5.cap >noframes.cap
 run atwalk report machine --format svg -o none.svg noframes.cap
-err_has "report machine: there is no map of RAM: nothing is told of its frames"
-status 3
+status 4
+err <<'END'
+atwalk: report machine: there is no map of RAM: nothing is told of its frames (collect --frames)
+END
 yes test ! -e none.svg
+for format in plain html; do
+	run atwalk report machine --format $format noframes.cap
+	status 4
+	yes grep -q 'what frames are used for is not told: there are no F: lines (collect --frames)' "$work/log/out"
+done
+run atwalk report machine --format csv noframes.cap
+status 4
+err <<'END'
+atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
+END
+run atwalk report basic,machine --format svg -o part noframes.cap
+status 4
+err_has "there is no map of RAM"
+yes test "$(echo part/*)" = part/basic.svg
+run atwalk report basic --limit 3 --format svg -o none.svg many5.cap
+status 2
+err_has "--format svg has no rows, so not for --limit"
 run atwalk report basic --format svg -o /nowhere/at/all.svg many5.cap
 status 3
 err_has "/nowhere/at/all.svg"

@@ -71,6 +71,24 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	yes [ "$rate" -le 1048576 ]
 fi
 
+t "--watch: the rows of a look come with it, the verdict at the end"
+if [ -n "$why$live" ]; then skip "$why$live"; else
+	mkfifo rows
+	"$O/atwalk" report thrash --watch 1 --pid "$child" live:pagemap >rows 2>"$work/log/watch" &
+	watcher=$!
+	exec 7<rows
+	read -r -t 10 -u 7 head && read -r -t 10 -u 7 look seconds pid task _
+	# It goes on, so nothing was said at its end.
+	yes kill -0 $watcher
+	yes [ "${head%% *} $look $pid $task" = 'LOOK 2 n/a (all)' ]
+	yes [ "${seconds%%.*}" -ge 1 ]
+	kill -TERM $watcher
+	cat <&7 >rest
+	wait $watcher
+	yes grep -q '^not thrashing: \|^thrashing: ' rest
+	exec 7<&-
+fi
+
 t "--watch: until it is told to end"
 if [ -n "$why$live" ]; then skip "$why$live"; else
 	run timeout -s TERM --preserve-status 4 "$O/atwalk" report thrash --watch 0.2 --pid "$child" live:pagemap
@@ -235,6 +253,17 @@ pid,task,class,looks,first,last,change,rate,suspect
 look,seconds,pid,task,minor,major,major_rate,refaults,refault_rate,swapin,swapout,some,full
 2,4.000,,(all),,4000,1000.000,8000,2000.000,0,0,0.500,0.250
 2,4.000,11,mill,0,3980,995.000,,,,,,
+END
+
+t "faults of nobody, and one look: one sentence"
+sed -n '1,3p' h1.cap >nobody.cap
+printf 'T: calm, 10, 1000, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' >>nobody.cap
+run atwalk report thrash nobody.cap
+status 4
+out <<'END'
+LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE  REFAULTS  REFAULT_RATE   SWAPIN  SWAPOUT    SOME    FULL
+
+there is nothing to tell of faults: this look has none of any process, and rates need two looks
 END
 
 t "one look, and looks that are no captures"

@@ -119,12 +119,38 @@ slab                   32768  Slab                            36864            -
 of 1 page of RAM nothing is known; what MemTotal has of that is unaccounted
 END
 
-t "a capture without frames, and one of the paper's"
+t "the large page of zeroes: only /proc marks it; elsewhere none is not 0"
+run atwalk report machine --filter 'use=zero' --columns use,pages,size,share hand.cap
+out <<'END'
+USE               PAGES        SIZE   SHARE
+zero                n/a         n/a     n/a
+
+of 1 page of RAM nothing is known; what MemTotal has of that is unaccounted
+END
+sed 's/^H: way, bpf/H: way, pagemap/' hand.cap >proc.cap
+run atwalk report machine --filter 'use=zero' --columns use,pages,size,share --format csv proc.cap
+out <<'END'
+use,pages,size,share
+zero,0,0,0.000
+END
+
+t "a capture without frames, and one of the paper's: an answer in part, in every form"
 grep -v '^[FE]:' hand.cap >none.cap
 echo 'E: 11, 1, 0, 0' >>none.cap
 run atwalk report machine none.cap
+status 4
 golden report-machine-none
+run atwalk report machine none.cap --format csv --filter 'use=MemTotal'
+status 4
+out <<'END'
+use,node,pages,size,share,counter,kernel,difference
+MemTotal,,31,126976,0.969,,,
+END
+err <<'END'
+atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
+END
 run atwalk report machine "$data/paper-figure1.txt" --filter 'use=RAM or use=MemTotal'
+status 4
 out <<'END'
 USE          NODE       PAGES        SIZE   SHARE  COUNTER                   KERNEL  DIFFERENCE
 RAM           n/a         n/a         n/a     n/a  n/a                          n/a         n/a
@@ -139,7 +165,13 @@ if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no
 	status 4
 	golden report-machine-dump
 	err <<'END'
-atwalk: tasks.kdump: 1 thing could not be read
+atwalk: tasks.kdump: 1 thing could not be read: -v lists them
+END
+	run atwalk report machine tasks.kdump --format csv --filter 'use=RAM'
+	status 4
+	err <<'END'
+atwalk: tasks.kdump: 1 thing could not be read: -v lists them
+atwalk: report machine: what frames are used for is not told: which addresses are RAM is not known
 END
 fi
 

@@ -9,6 +9,9 @@
 
 captures=$data/captures
 all=basic,areas,units,totals,alerts,count,pages
+# The beginning of captures that are written here.
+front=$'H: atwalk-capture, 1\nH: page, 4096\n'
+task=$'T: a, 1, 00000001, 0, 0, 0, 0, 0, 0, 0\n'
 
 # ---- the paper's own figures ----
 
@@ -166,6 +169,167 @@ status 3
 err_has "not a capture"
 yes [ ! -e nothing ]
 
+t "columns as wide as what is in them; what is too long for that has dots, and its name elsewhere"
+long=/usr/lib/x86_64-linux-gnu/a/very/long/way/to/go/until/there/is/a/library/libmost.so.6
+{
+	printf '%s%sV: 1000, 1FFF, 1000, 0, -, 75, /usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0, dev=8:1, inode=1, offset=0\n' "$front" "$task"
+	printf 'M: 1000=1212, 1, 0, map=140 |\nV: 4000, 5FFF, 2000, 0, -, 75, %s, dev=8:1, inode=2, offset=0\n' $long
+	printf 'M: 4000*2=4212, 1, 0, map=140 |\nE: 7, 1, 2, 0\n'
+} >long-names.cap
+run atwalk report totals long-names.cap --columns name,used,text
+out <<'END'
+NAME                                                               USED     TEXT
+/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0                        1        1
+/usr/lib/x86_64-linu.../go/until/there/is/a/library/libmost.so.6      1        2
+(sum)                                                                          3
+END
+run atwalk report totals long-names.cap --columns used,text,name
+out <<END
+ USED     TEXT  NAME
+    1        1  /usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0
+    1        2  $long
+             3  (sum)
+END
+run atwalk report totals long-names.cap --columns name,text --format csv
+out <<END
+name,text
+/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0,1
+$long,2
+END
+
+t "--limit: the first rows, and how many there are more; the sum is of all"
+run atwalk report basic "$captures/figure4.txt" --columns name,total,single --limit 1 --sort total:desc
+out <<'END'
+NAME                TOTAL  SINGLE
+init                  154       0
+... and 2 more
+(sum)                 172       0
+END
+run atwalk report basic "$captures/figure4.txt" --columns name,total --limit 2 --format csv
+out <<'END'
+name,total
+swapper,0
+init,154
+END
+err <<'END'
+atwalk: report basic: --limit leaves out 1 rows
+END
+run atwalk report basic "$captures/figure4.txt" --columns total --limit 3
+out <<'END'
+   TOTAL
+       0
+     154
+      18
+END
+run atwalk report basic "$captures/figure4.txt" --limit 0
+status 2
+err_has "--limit: 0 rows are no answer"
+run atwalk report units "$captures/figure5.txt" --columns used,name --limit 1
+yes [ "$(grep -c '^ *[0-9]*  /lib/' "$work/log/out")" = 1 ]
+yes [ "$(tail -n 1 "$work/log/out")" = '... and 6 more' ]
+
+t "--units: of pages, too, and pages as large as the capture says"
+run atwalk report basic "$captures/figure4.txt" --columns name,total,heap --units human
+out <<'END'
+NAME                TOTAL      HEAP
+swapper                0B        0B
+init                 616K       16K
+link-mon              72K       32K
+(sum)                688K       48K
+END
+run atwalk report count "$captures/figure5.txt" --columns user_space_pages,mappings --units bytes
+out <<'END'
+USER_SPACE_PAGES  MAPPINGS
+          823296       617
+END
+run atwalk report basic "$captures/figure4.txt" --columns name,total --units bytes --format csv
+out <<'END'
+name,total
+swapper,0
+init,154
+link-mon,18
+END
+printf 'H: atwalk-capture, 1\nH: page, 65536\n%sV: 10000, 3FFFF, 30000, 0, -, 73, NULL\nM: 10000*2=10052, 1, 0, map=100 |\nE: 5, 1, 1, 0\n' "$task" >large-pages.cap
+run atwalk report basic,use large-pages.cap --columns name --units human
+run atwalk report basic large-pages.cap --columns name,total --units human
+out <<'END'
+NAME                TOTAL
+a                    128K
+END
+run atwalk report use large-pages.cap --columns rss,name --units pages
+out <<'END'
+       RSS  NAME
+         2  a
+END
+run atwalk report basic,pages "$captures/figure4.txt" --units human
+status 2
+no_out
+err <<'END'
+atwalk: --units: pages has no column of sizes
+        see: atwalk report --help
+END
+
+t "sums: what is shared is in a share alone, and what one does not know nobody does"
+run atwalk report use -q "$captures/server.cap" --columns pid,rss,pss,uss,name
+out <<'END'
+     PID      RSS      PSS      USS  NAME
+     100     160K     106K      52K  server
+     110     116K      72K      28K  worker
+                      178K      80K  (sum)
+END
+run atwalk report use "$captures/server.cap" -q --group pid
+yes [ "$(grep -c sum "$work/log/out")" = 0 ]
+run atwalk report totals "$captures/hidden.cap" -q --columns name,virtual_text,text
+yes grep -qx '(sum)  *[0-9]*  *n/a' "$work/log/out"
+
+t "options that a report has no use for"
+while IFS='|' read -r args why; do
+	# shellcheck disable=SC2086 # several words
+	run atwalk report $args "$captures/figure4.txt"
+	status 2
+	no_out
+	err <<END
+atwalk: $why
+        see: atwalk report --help
+END
+done <<'END'
+basic --by user|--by is for the report use alone
+basic,count --by unit|--by is for the report use alone
+use --virtual|--virtual: use has no sizes of addresses; these have: basic, areas
+basic,count --virtual|--virtual: count has no sizes of addresses; these have: basic, areas
+totals --virtual|--virtual: totals has both sizes in its columns; only with --paper there is one to choose
+basic --paper --units human|--paper has no columns, so not for --units
+basic --paper --limit 1|--paper has no rows, so not for --limit
+END
+run atwalk report basic,use --by user --format csv -o byuser "$captures/figure4.txt"
+run atwalk report basic,areas --virtual --format csv -o virtual "$captures/figure4.txt"
+
+t "-v: what could not be read, line by line, and how often for what reason"
+{
+	printf '%s%s' "$front" "$task"
+	printf 'L: 813, maps, No such process\nL: 814, maps, No such process\n'
+	printf 'L: 0, page table, gone, start=1000, last=1FFF\nL: 0, areas, no, start=5000\nE: 7, 1, 0, 4\n'
+} >lost.cap
+run atwalk report count lost.cap -o lost.txt
+status 4
+err <<'END'
+atwalk: lost.cap: 4 things could not be read: -v lists them
+END
+run atwalk report count lost.cap -o lost.txt -v
+status 4
+err <<'END'
+atwalk: lost.cap: not read: process 813: maps: No such process
+atwalk: lost.cap: not read: process 814: maps: No such process
+atwalk: lost.cap: not read: 0x1000 to 0x1fff: page table: gone
+atwalk: lost.cap: not read: 0x5000: areas: no
+atwalk: lost.cap: not read: 2 of maps: No such process
+atwalk: lost.cap: not read: 1 of page table: gone
+atwalk: lost.cap: not read: 1 of areas: no
+atwalk: lost.cap: 4 things could not be read
+END
+run atwalk report count lost.cap -o lost.txt -q
+status 4
+
 t "names of reports"
 run atwalk report nothing "$captures/server.cap"
 status 2
@@ -223,8 +387,6 @@ END
 
 # ---- captures that lie ----
 
-front=$'H: atwalk-capture, 1\nH: page, 4096\n'
-task=$'T: a, 1, 00000001, 0, 0, 0, 0, 0, 0, 0\n'
 
 t "a capture that is cut off is analysed as far as it goes"
 head -n 12 "$captures/server.cap" >cut.cap
@@ -266,7 +428,7 @@ name,used,vsize,resident,mappings,flags,class,guess,state
 END
 run atwalk report areas long.cap --columns pid,vsize,resident
 out <<'END'
-    PID     VSIZE  RESIDENT
+    PID             VSIZE  RESIDENT
       1  1125899906842624         1
 [................................................................]
 [... 17592186044414 more lines like this one]

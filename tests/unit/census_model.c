@@ -9,6 +9,8 @@
 static struct buf said;
 static uint32_t hears;
 static int refuse_at;            /* the event that fails; 0: none */
+static uint64_t page_flags;      /* of the last pages, and what was known of them */
+static uint32_t page_known;
 
 static int hear(void *state, const struct census_event *ev, struct atw_err *err)
 {
@@ -36,6 +38,8 @@ static int hear(void *state, const struct census_event *ev, struct atw_err *err)
 		buf_printf(&said, "area end %" PRIx64 "\n", ev->area->last);
 		break;
 	case CENSUS_ON_PAGES:
+		page_known = p->known;
+		page_flags = p->flags;
 		buf_printf(&said, "pages %" PRIx64 "*%" PRIu64 "%s%s%s%s%s%s%s", p->va, p->pages,
 			   p->present ? " present" : "", p->swapped ? " swapped" : "",
 			   p->zero ? " zero" : "", p->device ? " device" : "",
@@ -294,6 +298,20 @@ TEST(the_figure)
 	hears = CENSUS_ON(PAGES);
 	CHECK(strstr(told(figure()), "pages ffc3000*1 present w at 23e1000 counted 1\n"));
 	CHECK(strstr(said.data, "pages fe94000*1 present at 2876000 counted 22\n"));
+}
+
+/* Flags of a kernel of then are at the places of others today, and not told as these. */
+TEST(the_papers_flags_are_others)
+{
+	hears = CENSUS_ON(PAGES);
+	told("T: a, 1, 10, 0, 0, 0, 0, 0, 0, 0\nV: 1000, 1FFF, 1000, 0, -, 73, NULL\n"
+	     "M: 1000=5052, 1, 1000 |\n");
+	CHECK_EQ(page_known, CENSUS_REFS | CENSUS_COUNT | CENSUS_PA);
+	CHECK_EQ(page_flags, 0);
+	told(FRONT T("a", "1", "10") "\nV: 1000, 1FFF, 1000, 0, -, 73, NULL\n"
+	     "M: 1000=5052, 1, 1000 |\n");
+	CHECK_EQ(page_known, CENSUS_REFS | CENSUS_COUNT | CENSUS_PA | CENSUS_FLAGS | CENSUS_ORIGIN);
+	CHECK_EQ(page_flags, 0x1000);
 }
 
 /* Written anew it has today's form, and the flags of then: VM_EXECUTABLE says X. */

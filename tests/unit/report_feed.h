@@ -114,7 +114,7 @@ static inline void feed_end(struct feed *f)
 static inline const char *feed_finish(struct feed *f)
 {
 	const struct census_out out = { .row = feed_row, .text = feed_note, .note = feed_note,
-					.plain = true, .arg = f };
+					.lacks = feed_note,					.plain = true, .arg = f };
 
 	if (f->status == ATW_OK)
 		f->status = f->report->finish(f->state, &out, &f->err);

@@ -63,7 +63,7 @@ TEST(all_sums_up_to_memtotal)
 		  "use=pgtable pages=4 size=16384 share=0.004 counter=PageTables kernel=16384 difference=+0\n"
 		  "use=hugetlb pages=0 size=0 share=0.000 counter=Hugetlb kernel=0 difference=+0\n"
 		  "use=ksm pages=5 size=20480 share=0.005\n"
-		  "use=zero pages=0 size=0 share=0.000\n"
+		  "use=zero\n"
 		  "use=kernel pages=70 size=286720 share=0.069\n"
 		  "use=reserved pages=161 size=659456 share=0.158\n"
 		  "use=offline pages=4 size=16384 share=0.004\n"

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lost.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(const struct common *c, const char *source, const struct capture_lost *rec,
+		uint32_t has, const char *reason)
+{
+	char who[40] = "", where[60] = "";
+
+	if (rec->pid)
+		snprintf(who, sizeof(who), "process %" PRIu64 ": ", rec->pid);
+	if (has & CAPTURE_L_START && has & CAPTURE_L_LAST)
+		snprintf(where, sizeof(where), "0x%" PRIx64 " to 0x%" PRIx64 ": ", rec->start,
+			 rec->last);
+	else if (has & CAPTURE_L_START)
+		snprintf(where, sizeof(where), "0x%" PRIx64 ": ", rec->start);
+	remark(c, "%s: not read: %s%s%s", source, who, where, reason);
+}
+
+void lost_add(struct lost *l, const struct common *c, const char *source,
+	      const struct capture_lost *rec, uint32_t has)
+{
+	char reason[200];
+	size_t i;
+
+	l->n++;
+	if (!c->verbose)
+		return;
+	snprintf(reason, sizeof(reason), "%.*s: %.*s", (int)rec->what.len,
+		 (const char *)rec->what.data, (int)rec->why.len, (const char *)rec->why.data);
+	if (l->n <= LOST_SHOWN)
+		say(c, source, rec, has, reason);
+	for (i = 0; i < l->reasons && strcmp(l->reason[i].text, reason) != 0; i++)
+		;
+	if (i == LOST_REASONS)
+		return;
+	if (i == l->reasons) {
+		l->reasons++;
+		memcpy(l->reason[i].text, reason, sizeof(reason));
+	}
+	l->reason[i].n++;
+}
+
+void lost_sums(const struct lost *l, const struct common *c, const char *source)
+{
+	uint64_t others = l->n;
+
+	if (!c->verbose || !l->n)
+		return;
+	if (l->n > LOST_SHOWN)
+		remark(c, "%s: ... and %" PRIu64 " more", source, l->n - LOST_SHOWN);
+	for (size_t i = 0; i < l->reasons; i++) {
+		remark(c, "%s: not read: %" PRIu64 " of %s", source, l->reason[i].n,
+		       l->reason[i].text);
+		others -= l->reason[i].n;
+	}
+	if (others)
+		remark(c, "%s: not read: %" PRIu64 " of other kinds", source, others);
+}

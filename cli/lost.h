@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lost.h - what a source could not tell (L: lines), for who asks with -v. */
+#ifndef CLI_LOST_H
+#define CLI_LOST_H
+
+#include "atwalk.h"
+#include "format/capture.h"
+
+enum { LOST_SHOWN = 1000, LOST_REASONS = 16 };
+
+struct lost {
+	uint64_t n;
+	struct {
+		char text[200];
+		uint64_t n;
+	} reason[LOST_REASONS];          /* those that came first, each once */
+	size_t reasons;
+};
+
+/* A line each, the first LOST_SHOWN of them; nothing without -v. */
+void lost_add(struct lost *l, const struct common *c, const char *source,
+	      const struct capture_lost *rec, uint32_t has);
+/* How many there are of which. */
+void lost_sums(const struct lost *l, const struct common *c, const char *source);
+
+#endif

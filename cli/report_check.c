@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_check.c - options that are not for every report, before anything is read. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report.h"
+
+static int check_paper(const struct report *r)
+{
+	const struct { const char *given, *name; } table[] = {
+		{ r->c->columns, "--columns" }, { r->c->filter, "--filter" },
+		{ r->c->sort, "--sort" }, { r->c->group, "--group" },
+		{ r->c->units, "--units" },
+	};
+
+	if (!r->o->paper)
+		return EXIT_COMPLETE;
+	if (!r->plain)
+		return complain_usage("report", "--paper is a layout of its own, not for "
+				      "--format %s", r->c->format);
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].given && *table[i].given)
+			return complain_usage("report", "--paper has no columns, so not for %s",
+					      table[i].name);
+	if (r->o->limit.given)
+		return complain_usage("report", "--paper has no rows, so not for --limit");
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->kind[i]->paper)
+			return complain_usage("report", "--paper: %s is no report of the paper's",
+					      r->kind[i]->name);
+	return EXIT_COMPLETE;
+}
+
+/* Several sources are looks at one machine, one after the other. */
+static int check_sources(const struct report *r, int argc, char **argv)
+{
+	int status = EXIT_COMPLETE;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->kind[i]->looks && (argc > 1 || r->o->watch))
+			return complain_usage("report", "%s is about one %s", r->kind[i]->name,
+					      r->o->watch ? "look" : "SOURCE");
+	if (r->o->watch && (argc > 1 || (strcmp(argv[0], "live") && strncmp(argv[0], "live:", 5))))
+		return complain_usage("report", "--watch is for one live SOURCE: others do not change");
+	for (int i = 0; i < argc && !status; i++)
+		status = check_output(r->c, argv[i]);
+	return status;
+}
+
+/* Which of the reports there are has use for an option, as words. */
+static const char *those(bool (*has)(const struct census_report *k), struct buf *b)
+{
+	for (size_t i = 0; census_report_kind(i); i++)
+		if (has(census_report_kind(i)))
+			buf_printf(b, "%s%s", b->len ? ", " : "", census_report_kind(i)->name);
+	return b->data ? b->data : "";
+}
+
+static bool has_virtual(const struct census_report *k)
+{
+	return k->virtual == VIRTUAL;
+}
+
+static int check_virtual(const struct report *r)
+{
+	struct buf b = { 0 };
+	int status = EXIT_COMPLETE;
+
+	for (size_t i = 0; r->o->virtual && i < r->n && !status; i++) {
+		const struct census_report *k = r->kind[i];
+
+		if (k->virtual == VIRTUAL || (k->virtual == VIRTUAL_PAPER && r->o->paper))
+			continue;
+		status = k->virtual == VIRTUAL_PAPER ?
+			 complain_usage("report", "--virtual: %s has both sizes in its columns; only with --paper there is one to choose",
+					k->name) :
+			 complain_usage("report", "--virtual: %s has no sizes of addresses; these have: %s",
+					k->name, those(has_virtual, &b));
+	}
+	buf_deinit(&b);
+	return status;
+}
+
+static bool has_by(const struct census_report *k)
+{
+	return k->by;
+}
+
+static int check_by(const struct report *r)
+{
+	struct buf b = { 0 };
+	bool any = !r->o->by;
+	int status = EXIT_COMPLETE;
+
+	for (size_t i = 0; i < r->n; i++)
+		any |= r->kind[i]->by;
+	if (!any)
+		status = complain_usage("report", "--by is for the report %s alone",
+					those(has_by, &b));
+	buf_deinit(&b);
+	return status;
+}
+
+static bool has_sizes(const struct census_report *k)
+{
+	for (size_t i = 0; i < k->schema->ncols; i++) {
+		enum atw_type type = k->schema->col[i].type;
+
+		if (type == ATW_T_BYTES || type == ATW_T_CHANGE_BYTES || type == ATW_T_PAGES)
+			return true;
+	}
+	return false;
+}
+
+static int check_units(const struct report *r)
+{
+	for (size_t i = 0; r->c->units && i < r->n; i++)
+		if (!has_sizes(r->kind[i]))
+			return complain_usage("report", "--units: %s has no column of sizes",
+					      r->kind[i]->name);
+	return EXIT_COMPLETE;
+}
+
+int report_check(const struct report *r, int argc, char **argv)
+{
+	int status = check_paper(r);
+
+	if (!status && r->o->limit.given && !r->o->limit.u)
+		status = complain_usage("report", "--limit: 0 rows are no answer");
+	if (!status)
+		status = check_virtual(r);
+	if (!status)
+		status = check_by(r);
+	if (!status)
+		status = check_units(r);
+	return status ? status : check_sources(r, argc, argv);
+}

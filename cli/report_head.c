@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report_head.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/num.h"
+#include "census/report.h"
+
+struct head {
+	char host[128], machine[64], release[128];
+	uint64_t first, last;            /* seconds since 1970, of the first look and the last */
+	uint64_t looks;                  /* that say when */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct head));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static bool is(struct atw_blob key, const char *word)
+{
+	return key.len == strlen(word) && !memcmp(key.data, word, key.len);
+}
+
+/* Of several looks the last is told: they are at one machine. */
+static void keep(char *to, size_t room, struct atw_blob text)
+{
+	size_t len = text.len < room ? text.len : room - 1;
+
+	memcpy(to, text.data, len);
+	to[len] = '\0';
+	if (len < text.len)
+		memcpy(to + len - 3, "...", 3);
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	const struct capture_header *h = ev->header;
+	const char *point = memchr(h->value.data, '.', h->value.len);
+	struct head *s = state;
+	uint64_t seconds;
+
+	(void)err;
+	if (is(h->key, "host"))
+		keep(s->host, sizeof(s->host), h->value);
+	else if (is(h->key, "machine"))
+		keep(s->machine, sizeof(s->machine), h->value);
+	else if (is(h->key, "release"))
+		keep(s->release, sizeof(s->release), h->value);
+	else if (is(h->key, "begun") &&
+		 num_dec(h->value.data, point ? (size_t)(point - (const char *)h->value.data)
+					      : h->value.len, &seconds)) {
+		s->first = s->looks++ ? s->first : seconds;
+		s->last = seconds;
+	}
+	return ATW_OK;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	(void)state;
+	(void)out;
+	(void)err;
+	return ATW_OK;
+}
+
+static void put_time(struct buf *b, uint64_t seconds)
+{
+	char text[40];
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (seconds <= INT64_MAX && gmtime_r(&t, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
+		buf_str(b, text);
+	else
+		buf_str(b, "at no time there is");
+}
+
+void report_head_text(const void *state, char *const *source, size_t n, struct buf *b)
+{
+	const struct head *s = state;
+
+	buf_str(b, source[0]);
+	if (n > 1)
+		buf_printf(b, " to %s, %zu sources", source[n - 1], n);
+	buf_printf(b, "; host %s", *s->host ? s->host : "not told");
+	buf_printf(b, "; %s%s, %s; ", *s->release ? "Linux " : "release ",
+		   *s->release ? s->release : "not told", *s->machine ? s->machine : "machine not told");
+	if (!s->looks) {
+		buf_str(b, "time not told");
+		return;
+	}
+	put_time(b, s->first);
+	if (s->looks > 1) {
+		buf_str(b, " to ");
+		put_time(b, s->last);
+		buf_printf(b, ", %" PRIu64 " looks", s->looks);
+	}
+}
+
+const struct census_report report_head = {
+	.size = sizeof(struct census_report), .name = "head", .looks = true,
+	.on = CENSUS_ON(HEADER), .start = start, .feed = feed, .finish = finish, .drop = free,
+};
