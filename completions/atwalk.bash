@@ -61,8 +61,8 @@ _atwalk()
 		probe) words="$common --pid" ;;
 		collect) words="$common --frames --raw --zstd --pid --task --no-refs --progress
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		report) words="$common --virtual --paper --by --watch --pid --task --no-refs --progress --freeze
-			--root --paging --pte-ext --cbit --kernel" ;;
+		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress
+			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
