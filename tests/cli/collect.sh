@@ -178,53 +178,20 @@ fi
 
 # ---- what runs ----
 
-# A child with memory of several kinds; prints "NAME START LENGTH" of each, and READY.
-cat >child.py <<'END'
-import ctypes, os, sys, tempfile
-from live_memory import *
-
-touch(area('pages', 2 * M), 2 * M)
-touch(area('every-other', M), M, 2 * PAGE)
-area('untouched', M)
-zero = area('zero', M)
-for a in range(zero, zero + M, PAGE):
-    ctypes.c_uint64.from_address(a).value
-none = area('protnone', M)
-touch(none, M)
-libc.mprotect(none, M, 0)
-cow = area('cow', 2 * M)
-touch(cow, 2 * M)
-with tempfile.TemporaryFile() as f:
-    f.truncate(M)
-    touch(area('shared', M, flags=SHARED, fd=f.fileno()), M)
-guard = area('guarded', M)
-touch(guard, M)
-if libc.madvise(guard + 16 * PAGE, 16 * PAGE, GUARD) == 0:
-    print('guard', '%x' % (guard + 16 * PAGE), 16 * PAGE)
-r, w = os.pipe()
-if os.fork() == 0:
-    libc.prctl(1, 9)             # ends with its parent
-    touch(cow, M)
-    os.write(w, b'x')
-    sys.stdin.read()
-    os._exit(0)
-os.read(r, 1)
-print('READY', flush=True)
-sys.stdin.read()
-END
+# A child with memory of several kinds: kinds-child.py.
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
 chmod 755 "$work" "$work/cwd"
 
 start() {
 	mkfifo in out
-	python3 child.py <in >out 2>"$work/log/child" &
+	python3 "$cli/kinds-child.py" few <in >out 2>"$work/log/child" &
 	child=$!
 	exec 8>in 9<out
 	: >areas
-	while read -r -t 60 -u 9 line && [ "$line" != READY ]; do
+	while read -r -t 60 -u 9 line && [ "$line" != ready ]; do
 		echo "$line" >>areas
 	done
-	[ "$line" = READY ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
+	[ "$line" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
 }
 [ -n "$why" ] || start
 if [ -z "$why" ]; then
@@ -302,9 +269,9 @@ elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 else
 	cat >alone <<END
 mkfifo in2 out2
-python3 child.py <in2 >out2 &
+python3 "$cli/kinds-child.py" few <in2 >out2 &
 exec 8>in2 9<out2
-while read -r -t 60 -u 9 line && [ "\$line" != READY ]; do
+while read -r -t 60 -u 9 line && [ "\$line" != ready ]; do
 	echo "\$line" >>areas2
 done
 "\$@" -o alone.cap live:pagemap

@@ -73,48 +73,6 @@ err <<'END'
 atwalk: live:pagemap: there is no process 4194305
 END
 
-# A child with memory of every kind, which tells its pages: "NAME START LENGTH".
-cat >child.py <<'END'
-import ctypes, os, sys, tempfile
-from live_memory import *
-
-touch(area('pages', 20 * M), 20 * M)
-touch(area('every-other', 8 * M), 8 * M, 2 * PAGE)
-area('untouched', 4 * M)
-touch(area('huge', 8 * M, HUGE, align=2 * M), 8 * M)
-zero = area('zero', M)
-for a in range(zero, zero + M, PAGE):
-    ctypes.c_uint64.from_address(a).value
-none = area('protnone', M)
-touch(none, M)
-libc.mprotect(none, M, 0)
-sparse = area('sparse', 1024 * G, flags=PRIVATE | ANONYMOUS | NORESERVE)
-for i in range(1000):
-    touch(sparse + i * G + i % 7 * PAGE, PAGE)
-dots = area('dots', 64 * M)
-touch(dots, 64 * M, 32 * PAGE)
-cow = area('cow', 2 * M)
-touch(cow, 2 * M)
-with tempfile.TemporaryFile() as f:
-    f.truncate(4 * M)
-    touch(area('shared', 3 * M, flags=SHARED, fd=f.fileno()), 3 * M)
-    private = area('private', M, flags=PRIVATE, fd=f.fileno())
-    touch(private, M, 4 * PAGE)
-guard = area('guarded', M)
-touch(guard, M)
-if libc.madvise(guard + 16 * PAGE, 16 * PAGE, GUARD) == 0:
-    print('guard', '%x' % (guard + 16 * PAGE), 16 * PAGE)
-r, w = os.pipe()
-if os.fork() == 0:
-    libc.prctl(1, 9)             # ends with its parent
-    touch(cow, M)
-    os.write(w, b'x')
-    sys.stdin.read()
-    os._exit(0)
-os.read(r, 1)
-print('ready', flush=True)
-sys.stdin.read()
-END
 
 declare -A at len
 why=''
@@ -126,7 +84,7 @@ start() {
 	local name=$1
 	shift
 	mkfifo "$name.in" "$name.out"
-	"$@" "${python:-python3}" child.py <"$name.in" >"$name.out" 2>"$work/log/child" &
+	"$@" "${python:-python3}" "$cli/kinds-child.py" many <"$name.in" >"$name.out" 2>"$work/log/child" &
 	started=$!
 	exec 8>"$name.in" 9<"$name.out"
 	while read -r -t 60 -u 9 what from size && [ "$what" != ready ]; do
@@ -328,7 +286,7 @@ elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
 else
 	cat >alone <<END
-python3 child.py <second.in >second.out &
+python3 "$cli/kinds-child.py" many <second.in >second.out &
 while read -r name rest && [ "\$name" != ready ]; do
 	[ "\$name" = cow ] && cow=\$rest
 done <second.out

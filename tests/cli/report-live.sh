@@ -1,91 +1,84 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report, of a process that this test starts and of no other: what the kernel says of it
-# in smaps_rollup, a capture of it, and what it does that it should not.
+# report, of two processes that this test starts and of no other: one that shares
+# memory, and one that does what it should not. What they have is compared with what the
+# kernel says in smaps, and with a capture of them.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/live-child.sh
+. "$cli/live-child.sh"
 
-bad='' why=''
+rogue=''
 # shellcheck disable=SC2317 # by the trap
-end() {
-	[ -z "$bad" ] || { kill -KILL "$bad"; wait "$bad"; } 2>"$work/log/kill"
-	rm -rf "$work"
+end_all() {
+	[ -z "$rogue" ] || { kill -KILL "$rogue"; wait "$rogue"; } 2>"$work/log/kill"
+	end
 }
-trap end EXIT
+trap end_all EXIT
 
-mkfifo ready
-"$built/tests/tools/badtext" "$work/cwd/libgone.so" >ready 2>"$work/log/child" &
-bad=$!
-read -r -t 60 said <ready
-[ "$said" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
-[ "$(getconf PAGESIZE)" = 4096 ] || why="pages are said to be of 4096 bytes here"
 # shellcheck disable=SC2317 # by `run`
 of() {
-	atwalk report "$@" --no-refs --pid "$bad" --format csv live:pagemap
+	atwalk report "$@" --pid "$rogue" --no-refs --format csv live:pagemap
 }
 
+# ---- one that does what it should not ----
+
+mkfifo ready
+"$built/tests/tools/badtext" "$work/cwd/libgone.so" >ready 2>"$work/log/rogue" &
+rogue=$!
+read -r -t 60 said <ready
+no_rogue=''
+[ "$said" = ready ] || no_rogue="the child did not start: $(tail -n 1 "$work/log/rogue")"
+[ "$(getconf PAGESIZE)" = 4096 ] || no_rogue="pages are said to be of 4096 bytes here"
 # Without frames the page of zeroes looks like any other.
 of count >"$work/log/way" 2>&1
 grep -q '^[1-9]' "$work/log/way" ||
-	why="no frames of live:pagemap: $(tail -n 1 "$work/log/way")"
+	no_rogue="no frames of live:pagemap: $(tail -n 1 "$work/log/way")"
 
-t "pages of a process are those of smaps_rollup"
-if [ -n "$why" ]; then
-	skip "$why"
-else
-	run of basic --columns total,swapped
-	out <<END
-total,swapped
-$(awk '$1 == "Rss:" { r = $2 / 4 } $1 == "Swap:" { s = $2 / 4 } END { print r "," s }' "/proc/$bad/smaps_rollup")
-END
-fi
-
-t "areas are those of maps, with their sizes"
-if [ -n "$why" ]; then
-	skip "$why"
-else
-	run of areas --columns address,end,vsize
-	awk -F, 'NR > 1 { print $1, $2, $3 }' "$work/log/out" >got
-	# [vsyscall] lies among the kernel's addresses.
-	sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) .*/\1 \2/p' "/proc/$bad/maps" | grep -v '^ffffffffff' |
-		while read -r from to; do
-			printf '0x%016x 0x%016x %d\n' "0x$from" "0x$to" $(((16#$to - 16#$from) / 4096))
+t "areas are those of maps, with what is there of each and on swap, to the page"
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
+	run of areas --columns address,end,vsize,resident,swapped
+	# [vsyscall] lies among the kernel's addresses; of [vvar] and its like smaps counts nothing.
+	awk '/^[0-9a-f]+-/ { split($1, at, "-"); seen = at[1] !~ /^ffffffffff/; special = $6 ~ /^\[v/ }
+		/^Size:/ && seen { size = $2 / 4 }
+		/^Rss:/ { rss = $2 / 4 }
+		/^Swap:/ && seen { print at[1], at[2], size, special ? "" : rss "," $2 / 4 }' \
+		"/proc/$rogue/smaps" |
+		while read -r from to size pages; do
+			printf '0x%016x,0x%016x,%d,%s\n' "0x$from" "0x$to" "$size" "$pages"
 		done >want
-	grep -v '^0xffffffffff' got >ours
-	yes same want ours
+	awk -F, 'NR == FNR { want[$1] = $4 != ""; next }
+		FNR > 1 && $1 !~ /^0xffffffffff/ { print $1 "," $2 "," $3 "," (want[$1] ? $4 "," $5 : "") }' \
+		want "$work/log/out" >got
+	yes [ "$(wc -l <want)" -gt 10 ]
+	same got want
 fi
 
 t "a capture of it says the same"
-if [ -n "$why" ]; then
-	skip "$why"
-else
-	run atwalk collect --no-refs --pid "$bad" live:pagemap -o bad.cap
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
+	run atwalk collect --no-refs --pid "$rogue" live:pagemap -o rogue.cap
 	# How many others have a page of libc changes all the time.
 	for report in 'basic total,stack,data,text,heap,lib_bss,lib_data,lib_text,other' \
 		'areas address,end,vsize,resident,flags,class,guess,name' 'units +map' 'totals +build' \
 		'count +zeroes' 'pages physical,pte_flag,vma_flag,vma_sym,owner,pid,class'; do
 		run of "${report% *}" --columns "${report#* }" -o live.csv
-		run atwalk report "${report% *}" --columns "${report#* }" --format csv bad.cap -o capture.csv
+		run atwalk report "${report% *}" --columns "${report#* }" --format csv rogue.cap -o capture.csv
 		yes same live.csv capture.csv
 	done
 fi
 
 t "who has written to code"
-if [ -n "$why" ]; then
-	skip "$why"
-else
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of alerts --filter 'cause=text_relocations' --columns pid,task,name,copied
 	out <<END
 pid,task,name,copied
-$bad,badtext,$(readlink -f "$built/tests/tools/badtext"),1
+$rogue,badtext,$(readlink -f "$built/tests/tools/badtext"),1
 END
 fi
 
 t "who keeps a deleted library"
-if [ -n "$why" ]; then
-	skip "$why"
-else
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of totals --filter deleted --columns name,used,text
 	out <<END
 name,used,text
@@ -94,17 +87,79 @@ END
 fi
 
 t "its program, and what is of it"
-if [ -n "$why" ]; then
-	skip "$why"
-else
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of areas --filter 'own and (text or data or rodata or relro or heap)' --columns name
 	sed 1d "$work/log/out" | sort -u >got
 	printf '%s\n' "$(readlink -f "$built/tests/tools/badtext")" >want
-	grep -q '\[heap\]' "/proc/$bad/maps" && echo '[heap]' >>want
+	grep -q '\[heap\]' "/proc/$rogue/maps" && echo '[heap]' >>want
 	sort -o want want
 	yes same want got
 	run of areas --filter 'stack and guessed' --columns address
 	yes [ "$(wc -l <"$work/log/out")" = 1 ]
 fi
+
+# A name only where it is this machine's: a capture may be of another one.
+t "users have names where they are this machine's"
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
+	id=$(id -u)
+	run of use --by user
+	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,hugetlb,user,name ]
+	yes [ "$(sed -n 2p "$work/log/out" | cut -d , -f 10,11)" = \
+		"$(awk -F: -v id="$id" '$3 == id { print $1; exit }' /etc/passwd),$id" ]
+	run atwalk report use --by user --format csv rogue.cap
+	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,hugetlb,name ]
+	run atwalk report use --by user --format csv --columns user,name rogue.cap
+	out <<END
+user,name
+,$id
+END
+fi
+
+# ---- one that shares ----
+
+[ "$(id -u)" = 0 ] || why="frames are hidden from all but root"
+bpf=''
+atwalk info -q live:bpf >"$work/log/bpf" 2>&1 || bpf=$(head -n 1 "$work/log/bpf")
+start_child
+
+# RSS, PSS and USS in KiB of areas called NAME, as the kernel rounds them.
+kernel_says() {
+	awk -v name="$1" '
+		/^[0-9a-f]+-/ { at = $6 == name }
+		at && /^Rss:/ { rss += $2 }
+		at && /^Pss:/ { pss += $2 }
+		at && /^Private_(Clean|Dirty):/ { uss += $2 }
+		END { print rss + 0, pss + 0, uss + 0 }' "/proc/$child/smaps"
+}
+
+t "what two processes share is half of each one's: a file, and what is left of fork(2)"
+if [ -n "$why" ]; then skip "$why"; else
+	head -c 1200000 /dev/zero >shared.dat
+	tell map "$PWD/shared.dat"
+	tell fork
+	run atwalk report use live:pagemap --pid "$child" --by unit --format csv \
+		--columns name,rss,pss,uss
+	awk -F, -v file="$PWD/shared.dat" '$1 == file || $1 == "[heap]" {
+		print $1, $2 / 1024, int($3 / 1024), $4 / 1024 }' "$work/log/out" | sort >said
+	for name in "$PWD/shared.dat" "[heap]"; do
+		echo "$name $(kernel_says "$name")"
+	done | sort >wanted
+	same said wanted
+	grep -q '/shared.dat 1172 586 0$' said || bad "the file is not shared by two"
+fi
+
+for way in live:pagemap live:bpf; do
+	t "its pages are the kernel's: $way"
+	if [ -n "$why" ] || { [ "$way" = live:bpf ] && [ -n "$bpf" ]; }; then
+		skip "${why:-$bpf}"
+	else
+		wanted=$(awk '$1 == "Rss:" { r = $2 / 4 } $1 == "Swap:" { s = $2 / 4 } END { print r, s }' \
+			"/proc/$child/smaps_rollup")
+		run atwalk report use "$way" --pid "$child" --format csv --columns rss,swap
+		yes [ "$(sed -n 2p "$work/log/out")" = $((${wanted% *} * 4096)),$((${wanted#* } * 4096)) ]
+		run atwalk report basic "$way" --pid "$child" --format csv --columns total,swapped
+		yes [ "$(sed -n 2p "$work/log/out")" = "${wanted% *},${wanted#* }" ]
+	fi
+done
 
 finish
