@@ -286,7 +286,11 @@ static int put_last(struct atw_output *out, struct atw_err *err)
 static int finish(struct atw_output *out, struct atw_err *err)
 {
 	int rc = drain(out, err);
+	struct atw_row row;
+	uint64_t blank;
 
+	if (out->waits && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
+		out->sink.ops->measure(&out->sink, &row);
 	if (rc == ATW_OK)
 		rc = settle(out, err);
 	if (rc == ATW_OK)

@@ -32,8 +32,11 @@ static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
 	case ATW_T_CHANGE_BYTES:
 		return k->units == ATW_UNITS_HUMAN ? 7 :
 		       k->units == ATW_UNITS_PAGES ? 10 : 15;
-	case ATW_T_COUNT:
 	case ATW_T_PAGES:
+		if (k->page_units && k->units == ATW_UNITS_BYTES)
+			return 15;
+		/* fall through */
+	case ATW_T_COUNT:
 	case ATW_T_CHANGE:
 	case ATW_T_SECONDS:
 		return 8;
@@ -60,13 +63,13 @@ static bool is_right(const struct cell *c)
 void width_choose(const struct atw_sink *k, struct cell *c)
 {
 	size_t head = strlen(c->col->key);
-
-	bool bytes = c->col->type == ATW_T_BYTES || c->col->type == ATW_T_CHANGE_BYTES;
+	bool bytes = c->type == ATW_T_BYTES || c->type == ATW_T_CHANGE_BYTES;
+	bool pages = c->type == ATW_T_PAGES && k->page_units && !k->ahead;
 
 	c->right = is_right(c);
 	c->width = c->col->width;
 	/* The column's own width is that of the usual form. */
-	if (!c->width || (bytes && k->units != ATW_UNITS_HUMAN))
+	if (!c->width || pages || (bytes && k->units != ATW_UNITS_HUMAN))
 		c->width = type_width(k, c->col);
 	if (c->width < head)
 		c->width = head;
