@@ -20,11 +20,12 @@ static const struct atw_column columns[] = {
 	{ .key = "physical", .type = ATW_T_PA, .help = "" },
 	{ .key = "entry", .type = ATW_T_HEX, .help = "", .hidden = true },
 	{ .key = "size", .type = ATW_T_BYTES, .help = "", .width = 6 },
-	{ .key = "count", .type = ATW_T_COUNT, .help = "" },
+	{ .key = "count", .type = ATW_T_PAGES, .help = "", .sum = true },
 	{ .key = "state", .type = ATW_T_ENUM, .help = "", .names = &state_names },
 	{ .key = "flags", .type = ATW_T_FLAGS, .help = "", .names = &flag_names },
 	{ .key = "rights", .type = ATW_T_LETTERS, .help = "", .names = &right_names },
 	{ .key = "task", .type = ATW_T_TEXT, .help = "" },
+	{ .key = "last", .type = ATW_T_COUNT, .help = "" },
 };
 enum { NCOLS = sizeof(columns) / sizeof(columns[0]), ROWS = 6 };
 static const struct atw_schema schema = { "fuzz", columns, NCOLS };
@@ -32,7 +33,8 @@ static const struct atw_schema schema = { "fuzz", columns, NCOLS };
 static struct atw_row row(unsigned i, union atw_value v[NCOLS])
 {
 	static const char *const tasks[] = {
-		"nginx", "", "a b", "\"q\"\n\x1b[31m", "\xff\xfe,;", "kworker/0:1",
+		"nginx", "", "a b", "\"q\"\n\x1b[31m", "\xff\xfe,;\xff\xfe,;\xff\xfe,;\xff\xfe,;\xff\xfe,;",
+		"kworker/0:1",
 	};
 
 	for (unsigned c = 0; c < NCOLS; c++)
@@ -104,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct atw_output_opts o = {
 		.format = formats[how & 3], .path = path, .units = (how >> 2) % 3,
 		.color = how & 32, .page_shift = how >> 6 ? 12 : 0,
+		.ahead = how & 64, .limit = how >> 6, .page_units = how & 16,
 	};
 
 	if (null < 0)

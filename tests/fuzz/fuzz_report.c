@@ -78,7 +78,8 @@ static void machine_row(struct told *t, const struct atw_row *row)
 				*sums[i].to = pages;
 			return;
 		}
-	t->uses += pages;
+	/* What nothing names is n/a. */
+	t->uses += pages == UINT64_MAX ? 0 : pages;
 }
 
 static void machine_sums(const struct told *t)
@@ -233,12 +234,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		r = second_look(in, kind, state, n, &err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		const struct census_out out = {
-			.row = on_row, .text = on_text, .note = on_text, .plain = !(how & 4),
-			.whole = true, .paper = (how & 2) && kind[i]->paper, .arg = &told[i],
+			.row = on_row, .text = on_text, .note = on_text, .lacks = on_text,
+			.plain = !(how & 4), .whole = true, .paper = (how & 2) && kind[i]->paper, .arg = &told[i],
 		};
 
 		told[i].paper = out.paper;
-		r = kind[i]->finish(state[i], &out, &err);
+		if (kind[i]->step && how & 32)
+			r = kind[i]->step(state[i], &out, &err);
+		if (r == ATW_OK)
+			r = kind[i]->finish(state[i], &out, &err);
 		check_err(r, &err);
 		if (r == ATW_OK && !strcmp(kind[i]->name, "machine"))
 			machine_sums(&told[i]);
