@@ -41,12 +41,11 @@ if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of areas --columns address,end,vsize,resident,swapped
 	# [vsyscall] lies among the kernel's addresses; of [vvar] and its like smaps counts nothing.
 	awk '/^[0-9a-f]+-/ { split($1, at, "-"); seen = at[1] !~ /^ffffffffff/; special = $6 ~ /^\[v/ }
-		/^Size:/ && seen { size = $2 / 4 }
 		/^Rss:/ { rss = $2 / 4 }
-		/^Swap:/ && seen { print at[1], at[2], size, special ? "" : rss "," $2 / 4 }' \
+		/^Swap:/ && seen { print at[1], at[2], special ? "" : rss "," $2 / 4 }' \
 		"/proc/$rogue/smaps" |
-		while read -r from to size pages; do
-			printf '0x%016x,0x%016x,%d,%s\n' "0x$from" "0x$to" "$size" "$pages"
+		while read -r from to pages; do
+			printf '0x%016x,0x%016x,%d,%s\n' "0x$from" "0x$to" $(((16#$to - 16#$from) / 4096)) "$pages"
 		done >want
 	awk -F, 'NR == FNR { want[$1] = $4 != ""; next }
 		FNR > 1 && $1 !~ /^0xffffffffff/ { print $1 "," $2 "," $3 "," (want[$1] ? $4 "," $5 : "") }' \
