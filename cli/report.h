@@ -51,7 +51,13 @@ struct report {
 
 /* report_check.c: options and sources that go with all of them? Likewise. */
 int report_check(const struct report *r, int argc, char **argv);
-/* cmd_report.c: how rows of report i are wanted. */
+
+/* report_answer.c: what was typed must suit all of them, before anything is read. */
+int report_open(struct report *r, struct atw_err *err);
+/* Between two looks: what is known for good leaves now. */
+int report_tell_look(struct report *r, struct atw_err *err);
+int report_answer(struct report *r, struct atw_err *err);
+/* How rows of report i are wanted. */
 void report_output_opts(const struct report *r, size_t i, struct atw_output_opts *ret);
 
 /* Is the answer a picture or a page? Complains itself; 0 or an exit status. */
@@ -62,7 +68,7 @@ int report_check_pictures(struct report *r, struct atw_err *err);
 int report_open_page(struct report *r, struct atw_err *err);
 int report_answer_pictures(struct report *r, struct atw_err *err);
 
-/* cmd_report.c: run report i; rows go to `out` too, if it is not NULL. */
+/* Run report i; rows go to `out` too, if it is not NULL. */
 int report_finish(struct report *r, size_t i, struct atw_output *out, struct atw_err *err);
 /* "FOLDER/NAME.ending", or -o itself where one report is all. false: it is too long. */
 bool report_path(const struct report *r, size_t i, const char *ending, char path[4096]);
