@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ps.h"
+#include "base/hash.h"
 #include "base/num.h"
+#include "ps.h"
 
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
@@ -57,7 +58,7 @@ static const struct atw_column columns[P_COUNT] = {
 
 static size_t place_of(const struct usages *u, uint64_t mm)
 {
-	size_t i = (mm >> 6) * 0x9e3779b97f4a7c15 >> 20 & (u->places - 1);
+	size_t i = hash_u64(mm) & (u->places - 1);
 
 	while (u->v[i] && u->v[i]->mm != mm)
 		i = (i + 1) & (u->places - 1);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "census/collect.h"
 
 /*
@@ -19,7 +20,7 @@ void told_files_deinit(struct told_files *f)
 
 static struct told_file *place(const struct told_files *f, uint64_t dev, uint64_t inode)
 {
-	size_t i = (dev ^ inode) * 0x9e3779b97f4a7c15 >> 20 & (f->slots - 1);
+	size_t i = hash_two(dev, inode) & (f->slots - 1);
 
 	while (f->v[i].dev && (f->v[i].dev != dev || f->v[i].inode != inode))
 		i = (i + 1) & (f->slots - 1);

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "census/frames.h"
-#include "record/intern.h"
 
 void frames_deinit(struct frame_set *s)
 {

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "census/report.h"
-#include "record/intern.h"
 
 enum { FIRST = 64 };
 

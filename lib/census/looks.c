@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/num.h"
-#include "record/intern.h"
 
 static int no_memory(struct atw_err *err)
 {
@@ -106,7 +106,7 @@ void look_processes_deinit(struct look_processes *p)
 
 static uint64_t hash_of(const struct look_process *v)
 {
-	return hash_u64(v->pid * 31 + (v->has_start ? v->start + 1 : 0));
+	return hash_two(v->pid, v->start);
 }
 
 static bool same(const struct look_process *a, const struct look_process *b)

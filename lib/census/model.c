@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/num.h"
 #include "census/class.h"
 #include "kernel/kpf.h"
-#include "record/intern.h"
 
 /* Bits of the pagemap word, as runs have it: from bit 55 on. */
 enum { MAP_FILE = 1 << (61 - 55) };

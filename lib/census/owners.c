@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 enum {
 	MANY = -1,               /* as an owner: more than one group: never alone any more */
 	FIRST = 1024,            /* slots of the first table */
@@ -19,7 +21,7 @@ void owners_deinit(struct owners *o)
 
 static size_t slot_of(const struct owners *o, uint64_t nr)
 {
-	size_t i = (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (o->slots - 1);
+	size_t i = hash_u64(nr) & (o->slots - 1);
 
 	while (o->chunk[i].nr && o->chunk[i].nr != nr)
 		i = (i + 1) & (o->slots - 1);

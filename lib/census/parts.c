@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "census/parts.h"
-#include "record/intern.h"
 
 /* X is a matter of the process; S no file has. */
 #define SAME_FLAGS 0x3cu
@@ -20,9 +20,9 @@ void parts_deinit(struct parts *g)
 
 static uint64_t hash(const struct part *x)
 {
-	return hash_u64(hash_u64(x->pos ^ x->size << 20) +
-			x->unit->number * UINT64_C(0x9e3779b97f4a7c15) + x->class * 64 +
-			(x->flags & SAME_FLAGS));
+	uint64_t what = (uint64_t)x->class << 8 | (x->flags & SAME_FLAGS);
+
+	return hash_two(hash_two(x->pos, x->size), (uint64_t)x->unit->number << 32 | what);
 }
 
 static bool same(const struct part *x, const struct part *y)

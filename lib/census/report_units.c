@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "census/parts.h"
 #include "census/map.h"
 #include "census/report.h"
-#include "record/intern.h"
 
 enum {
 	U_NAME, U_USED, U_VSIZE, U_RESIDENT, U_MAPPINGS, U_FLAGS, U_CLASS, U_GUESS, U_STATE,
@@ -89,7 +89,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 
 static size_t slot_of(const struct units_report *s, uint32_t part, uint64_t at)
 {
-	size_t i = hash_u64(at + part * UINT64_C(0x9e3779b97f4a7c15)) & (s->slots - 1);
+	size_t i = hash_two(part, at) & (s->slots - 1);
 
 	while (s->slot[i] && (s->slot[i]->part != part || s->slot[i]->at != at))
 		i = (i + 1) & (s->slots - 1);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "census/unit.h"
-#include "record/intern.h"
 
 /* ---- an index ---- */
 
@@ -124,8 +124,8 @@ static bool same_key(const struct unit *u, const void *what)
 static uint64_t hash_key(const struct key *k)
 {
 	if (k->by_inode)
-		return hash_u64(hash_u64(k->dev.a << 32 ^ k->dev.b) + k->inode) ^ k->kind;
-	return hash_bytes(1, k->told.data, k->told.len);
+		return hash_two(hash_two(k->dev.a, k->dev.b), k->inode);
+	return hash_bytes(0, k->told.data, k->told.len);
 }
 
 static char *text_of(struct atw_blob b)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 enum { BITMAP = MARK_PAGE / 8 };
 
@@ -19,7 +20,7 @@ void marks_deinit(struct marks *m)
 
 static size_t place_of(const struct marks *m, uint64_t nr)
 {
-	size_t i = nr * 0x9e3779b97f4a7c15 >> 24 & (m->places - 1);
+	size_t i = hash_u64(nr) & (m->places - 1);
 
 	while (m->hash[i] && m->v[m->hash[i] - 1].nr != nr)
 		i = (i + 1) & (m->places - 1);

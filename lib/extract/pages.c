@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "kernel/kpf.h"
 #include "kernel/memmap.h"
 
@@ -25,7 +26,7 @@ static uint64_t key(uint64_t pfn, uint64_t pages)
 
 static size_t place_of(const struct pages *p, uint64_t k)
 {
-	size_t i = k * 0x9e3779b97f4a7c15 >> 24 & (p->places - 1);
+	size_t i = hash_u64(k) & (p->places - 1);
 
 	while (p->met[i] && p->met[i] != k)
 		i = (i + 1) & (p->places - 1);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "walk/memory.h"
 
 enum { TABLE_MAX = 1 << 17 };
@@ -16,7 +17,7 @@ void tables_deinit(struct tables *t)
 
 static size_t place_of(const struct tables *t, uint64_t key)
 {
-	size_t i = (key >> 6) * 0x9e3779b97f4a7c15 >> 24 & (t->places - 1);
+	size_t i = hash_u64(key) & (t->places - 1);
 
 	while (t->seen[i] && t->seen[i] != key)
 		i = (i + 1) & (t->places - 1);

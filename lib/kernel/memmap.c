@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "walk/memory.h"
 
 /* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP, the lowest since 2.6. */
@@ -177,7 +178,7 @@ void memmap_where_deinit(struct memmap_where *w)
 
 static size_t slot_of(const struct memmap_where *w, uint64_t nr)
 {
-	return (size_t)((nr * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (w->slots - 1);
+	return (size_t)hash_u64(nr) & (w->slots - 1);
 }
 
 static void put_hash(struct memmap_where *w, size_t i)

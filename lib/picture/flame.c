@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 #define PITCH 19.0                       /* points from frame to frame */
 #define SEEN  0.4                        /* narrower ones are not drawn */
@@ -26,15 +27,6 @@ struct flame {
 	uint32_t *slot;                  /* by hash of parent and name */
 	size_t slots;                    /* a power of two */
 };
-
-static uint32_t hash_of(uint32_t parent, const char *name, size_t len)
-{
-	uint32_t h = parent * UINT32_C(2654435761) ^ UINT32_C(2166136261);
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)name[i]) * UINT32_C(16777619);
-	return h ^ h >> 15;
-}
 
 static int no_memory(struct atw_err *err)
 {
@@ -58,7 +50,8 @@ static bool grow_slots(struct flame *f)
 	f->slots = slots;
 	for (size_t i = 1; i < f->n; i++) {
 		const char *name = name_of(f, (uint32_t)i);
-		uint32_t *s = &slot[hash_of(f->frame[i].parent, name, strlen(name)) & (slots - 1)];
+		uint64_t h = hash_bytes(f->frame[i].parent, name, strlen(name));
+		uint32_t *s = &slot[h & (slots - 1)];
 
 		f->frame[i].chain = *s;
 		*s = (uint32_t)i;
@@ -93,7 +86,8 @@ static int new_frame(struct flame *f, uint32_t parent, const char *name, size_t 
 static int find(struct flame *f, uint32_t parent, const char *name, size_t len,
 		uint32_t *ret, struct atw_err *err)
 {
-	uint32_t h = hash_of(parent, name, len), i;
+	uint64_t h = hash_bytes(parent, name, len);
+	uint32_t i;
 	int rc;
 
 	for (i = f->slot[h & (f->slots - 1)]; i; i = f->frame[i].chain) {
@@ -183,7 +177,12 @@ static uint32_t color_of(const char *name)
 		0xf6c667, 0xf0a95b, 0xf4d58d, 0xe8b04a, 0xf2bc8c, 0xf7dfa5, 0xeea56a, 0xe9c46a,
 	};
 
-	return warm[hash_of(7, name, strlen(name)) % ARRAY_SIZE(warm)];
+	uint32_t h = UINT32_C(3533229586);
+
+	/* The same in every run: no hash of base/hash.h. */
+	for (const char *s = name; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT32_C(16777619);
+	return warm[(h ^ h >> 15) % ARRAY_SIZE(warm)];
 }
 
 static int by_name(const void *a, const void *b, void *arg)

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 static size_t place_of(const struct spaces *s, uint64_t mm)
 {
-	size_t i = (mm >> 6) * 0x9e3779b97f4a7c15 >> 20 & (s->places - 1);
+	size_t i = hash_u64(mm) & (s->places - 1);
 
 	while (s->hash[i] && s->v[s->hash[i] - 1].at != mm)
 		i = (i + 1) & (s->places - 1);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define CHUNK 65536
 
 struct intern_chunk {
@@ -24,24 +26,9 @@ void intern_deinit(struct intern *in)
 	*in = (struct intern){ 0 };
 }
 
-uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		uint64_t w;
-
-		memcpy(&w, p, 8);
-		h = hash_u64(h ^ w) + 0x9e3779b97f4a7c15;
-	}
-	for (; len; p++, len--)
-		h = hash_u64(h ^ *p) + 0x9e3779b97f4a7c15;
-	return h;
-}
-
 static size_t hash_text(const char *s, size_t len)
 {
-	return (size_t)hash_bytes(len, s, len);
+	return (size_t)hash_bytes(0, s, len);
 }
 
 static bool grow(struct intern *in)

@@ -20,17 +20,4 @@ void intern_deinit(struct intern *in);
 /* NULL: no memory. */
 const char *intern_text(struct intern *in, const char *s, size_t len);
 
-/* Go on from `h` with these bytes. */
-uint64_t hash_bytes(uint64_t h, const void *data, size_t len);
-
-/* Spread a word's bits over the whole of it. */
-static inline uint64_t hash_u64(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= 0x9e3779b97f4a7c15;
-	x ^= x >> 29;
-	x *= 0xbf58476d1ce4e5b9;
-	return x ^ x >> 32;
-}
-
 #endif

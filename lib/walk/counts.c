@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /* Large ones are counted by themselves: as many frames as a chunk, or more. */
 #define LARGE 64
 
@@ -100,7 +102,7 @@ static uint64_t large_key(uint64_t pfn, unsigned order)
 static struct counts_large *find_large(const struct counts *c, uint64_t key)
 {
 	size_t mask = c->large_slots - 1;
-	size_t s = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 24) & mask;
+	size_t s = (size_t)hash_u64(key) & mask;
 
 	while (c->large[s].key && c->large[s].key != key)
 		s = (s + 1) & mask;

@@ -8,7 +8,7 @@
 #ifndef WALK_COUNTS_H
 #define WALK_COUNTS_H
 
-#include <atwalk/base.h>
+#include "base/hash.h"
 
 /*
  * A chunk is a line of the cache, for frames come in any order, and small, for what
@@ -68,7 +68,7 @@ static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
 /* Where a chunk belongs, or one before it that has its place. */
 static inline size_t counts_slot(const struct counts *c, uint64_t nr)
 {
-	return (size_t)(nr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slots - 1);
+	return (size_t)hash_u64(nr) & (c->slots - 1);
 }
 
 /* That frame will be asked for, or counted, after a few others: only a hint. */

@@ -77,6 +77,33 @@ if [ -n "$few" ]; then skip "it takes as long as it may without valgrind"; else
 	err_has "units: programs and libraries are mapped more than 2147483648 times, page by page"
 fi
 
+t "tasks whose numbers were chosen to meet in a table"
+awk -v n="${few:-200}000" 'BEGIN {
+	print "H: atwalk-capture, 1"
+	for (k = 1; k <= n; k++)
+		printf "T: a, %d, %X, -, -, -, -, -, -, -, start=%d\n", k, k, 31 * (300000 - k)
+}' >meet.cap
+run atwalk report growth meet.cap --format csv -q
+status 4
+err_has "no E: line"
+
+# Where things go in tables is drawn anew by each run.
+t "answers come in one order, run after run"
+"$O/tests/tools/mkcapture" -f -m 1G -p 60 -r 20000 -s 7 >many.cap
+all=basic,areas,units,totals,alerts,count,pages,use,stacks,machine
+for n in 1 2 3 ${few:-4 5 6}; do
+	run atwalk report "$all" many.cap --format csv -o "order$n"
+	run atwalk report growth,thrash many.cap many.cap --format csv -o "looks$n"
+	run atwalk report areas,units,totals many.cap -o "maps$n" -q
+	run atwalk report stacks many.cap --format svg -o "flame$n"
+	run atwalk report use many.cap --by unit --format csv -o "use$n"
+	run atwalk report pages many.cap --group owner --format csv -o "group$n"
+	[ "$n" = 1 ] && continue
+	for f in order looks maps flame use group; do
+		yes diff -rq "${f}1" "$f$n"
+	done
+done
+
 t "a picture of nothing"
 printf 'H: atwalk-capture, 1\n' >nothing.cap
 run atwalk report growth nothing.cap --format svg -q
