@@ -2,6 +2,7 @@
 #include "census.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,9 +18,10 @@ struct ear {
 	struct census_told told;
 	struct progress progress;
 	const struct common *c;
-	const char *name;
+	const char *name;            /* of the source, for people */
 	struct lost lost;
 	uint64_t tasks;
+	uint64_t pid, area;          /* of memory: what was told last */
 	bool failed;                 /* the listener */
 	bool mark;                   /* nothing came yet, and it may be the paper's */
 };
@@ -43,7 +45,10 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct ear *e = arg;
 
-	return heard(e, e->to->run(e->to->arg, run, err));
+	int r = e->to->run(e->to->arg, run, err);
+
+	/* Too much for a report is the teller's to say, and no failure. */
+	return r == ATW_E_LIMIT ? r : heard(e, r);
 }
 
 static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
@@ -156,6 +161,35 @@ static int from_capture(const struct common *c, const char *name, const char *pa
 
 /* ---- memory, or what /proc says ---- */
 
+static int on_memory(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct ear *e = arg;
+
+	if (rec->letter == 'T')
+		e->pid = rec->t.pid;
+	if (rec->letter == 'V')
+		e->area = rec->v.start;
+	return on_record(arg, rec, err);
+}
+
+/* Of a capture, whoever reads it knows the line; here it is a place in memory. */
+static int on_memory_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct ear *e = arg;
+	struct atw_err why = { 0 };
+	int r = e->to->run(e->to->arg, run, &why);
+
+	if (r == ATW_E_LIMIT) {
+		atw_err_wrap(&why, "%s: process %" PRIu64 ", area at %" PRIx64, e->name, e->pid,
+			     e->area);
+		on_damage(e, &why);
+		return ATW_OK;
+	}
+	if (r != ATW_OK && err)
+		*err = why;
+	return heard(e, r);
+}
+
 static const struct atw_soft_abi *soft(const void *arg)
 {
 	return soft_of(arg);
@@ -178,7 +212,7 @@ static int open_provider(const struct opened *src, struct provider **ret, struct
 static int from_memory(const struct common *c, const char *name,
 		       const struct census_source_opts *o, struct ear *e)
 {
-	const struct census_sink sink = { on_record, on_run, on_frames, e };
+	const struct census_sink sink = { on_memory, on_memory_run, on_frames, e };
 	struct census_collect_opts co = {
 		.frames = o->frames || o->need_frames,
 		.no_areas = o->no_areas, .no_tasks = o->no_tasks,

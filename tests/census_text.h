@@ -37,6 +37,7 @@ struct heard {
 	char letters[256];               /* of the first records */
 	char fault[512], last_fault[512];    /* the first, the last */
 	bool refuse;                     /* fail at the first run */
+	bool too_much;                   /* take no run */
 };
 
 static inline int hear_record(void *arg, const struct capture_record *rec, struct atw_err *e)
@@ -55,7 +56,9 @@ static inline int hear_run(void *arg, const struct capture_run *run, struct atw_
 	struct heard *h = arg;
 
 	if (h->refuse)
-		return atw_err_set(e, ATW_E_LIMIT, "no more");
+		return atw_err_set(e, ATW_E_IO, "no more");
+	if (h->too_much)
+		return atw_err_set(e, ATW_E_LIMIT, "too much");
 	h->runs++;
 	h->pages += run->pages;
 	return ATW_OK;

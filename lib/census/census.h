@@ -30,7 +30,11 @@ struct provider;
  */
 struct census_sink {
 	int (*record)(void *arg, const struct capture_record *rec, struct atw_err *err);
-	/* Of the area before; M: and F: come as runs, never as records. */
+	/*
+	 * Of the area before; M: and F: come as runs, never as records. ATW_E_LIMIT: it
+	 * claims more than can be counted, and was not; the teller says where it stands,
+	 * and goes on.
+	 */
 	int (*run)(void *arg, const struct capture_run *run, struct atw_err *err);
 	int (*frames)(void *arg, const struct capture_frames *run, struct atw_err *err);
 	void *arg;

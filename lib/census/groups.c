@@ -135,6 +135,7 @@ static void add(struct group *to, const struct group *g)
 	to->swap += g->swap;
 	to->huge += g->huge;
 	to->unshared |= g->unshared;
+	to->uncounted |= g->uncounted;
 	to->unkind |= g->unkind;
 	to->unswapped |= g->unswapped;
 	if (g->processes > to->processes)

@@ -17,8 +17,9 @@ struct group {
 	uint64_t processes;      /* that have something in it */
 	uint32_t last;           /* 1 + number of the one that was counted last */
 	uint64_t rss, uss, anon, file, swap, huge;   /* bytes */
-	uint64_t pss;            /* 1 / 2^16 bytes */
+	unsigned __int128 pss;   /* 1 / 2^16 bytes */
 	bool unshared;           /* of some page nobody tells how often it is mapped */
+	bool uncounted;          /* of too many pages nobody worked out whose they are */
 	bool unkind;             /* or of what kind it is */
 	bool unswapped;          /* what is on swap is not told */
 	bool joined;             /* to another, by groups_join() */

@@ -55,15 +55,24 @@ static int no_memory(struct atw_err *err)
 static int tell(struct census_model *m, struct census_event *ev, struct atw_err *err)
 {
 	uint32_t bit = 1u << ev->what;
-	int r = ATW_OK;
+	struct atw_err why;
+	int said = ATW_OK;
 
 	if (!(m->wanted & bit))
 		return ATW_OK;
 	ev->page = m->page;
-	for (size_t i = 0; i < m->n && r == ATW_OK; i++)
-		if (m->report[i]->on & bit)
-			r = m->report[i]->feed(m->state[i], ev, err);
-	return r;
+	/* What is too much for one of them need not be for the next. */
+	for (size_t i = 0; i < m->n && (said == ATW_OK || said == ATW_E_LIMIT); i++) {
+		int r = m->report[i]->on & bit ? m->report[i]->feed(m->state[i], ev, &why)
+					       : ATW_OK;
+
+		if (r == ATW_OK || r == said)
+			continue;
+		said = r;
+		if (err)
+			*err = why;
+	}
+	return said;
 }
 
 /* An area whose file may turn out to be a copy waits for its first page. */

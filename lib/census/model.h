@@ -166,6 +166,7 @@ struct census_report {
 	bool tools;                      /* other programs read its table: nothing is cut */
 	const struct atw_schema *schema;
 	int (*start)(const struct census_report_opts *o, void **ret, struct atw_err *err);
+	/* ATW_E_LIMIT, of pages: not counted, and the answer will say so; it goes on. */
 	int (*feed)(void *state, const struct census_event *ev, struct atw_err *err);
 	/*
 	 * NULL: all is said at the end. Of looks, between two: rows that will not change

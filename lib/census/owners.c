@@ -63,7 +63,7 @@ static int find(struct owners *o, uint64_t nr, struct owners_chunk **ret, struct
 	if (!c->nr) {
 		if (o->n == MOST)
 			return atw_err_set(err, ATW_E_LIMIT,
-				"more memory is shared than a machine is believed to have: whose it is alone is not worked out");
+				"more memory is shared than a machine is believed to have");
 		c->frame = calloc(OWNERS_CHUNK, sizeof(*c->frame));
 		if (!c->frame)
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -74,7 +74,7 @@ static int find(struct owners *o, uint64_t nr, struct owners_chunk **ret, struct
 	return ATW_OK;
 }
 
-int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint32_t group,
+int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, uint32_t group,
 	       unsigned *ret, struct atw_err *err)
 {
 	struct owners_chunk *c = NULL;
@@ -90,8 +90,7 @@ int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint32_t group,
 	} else if (f->owner != group + 1) {
 		f->owner = (uint32_t)MANY;
 	}
-	if (f->left)
-		f->left--;
+	f->left -= times < f->left ? (uint32_t)times : f->left;
 	*ret = !f->left && f->owner == group + 1;
 	/* Were it seen once more than it is said to be mapped, it would count again. */
 	if (*ret)

@@ -32,12 +32,12 @@ struct owners {
 
 void owners_deinit(struct owners *o);
 /*
- * `group` maps the frame, which is mapped `refs` times in all, once more. Of many
+ * `group` maps the frame, which is mapped `refs` times in all, `times` more. Of many
  * frames that is called for each. *ret: 1 if this was the last mapping and all of
  * them were the group's, else 0. ATW_E_NOMEM, and ATW_E_LIMIT: more frames than a
  * machine has.
  */
-int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint32_t group,
+int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, uint32_t group,
 	       unsigned *ret, struct atw_err *err);
 
 #endif

@@ -22,6 +22,7 @@ struct part {
 	uint64_t used;                   /* areas */
 	uint64_t mapped;                 /* their pages, resident or not */
 	bool guess;
+	bool refused;                    /* it claims more pages than are counted */
 	struct part *next;              /* parts_sort(): the same part of a copy */
 };
 
@@ -32,6 +33,12 @@ struct parts {
 	size_t slots;
 	struct part *last;
 };
+
+/*
+ * Pages of an area of a program or library that are counted: a quarter of a TiB. One
+ * that lies takes no more of what there is room for in all.
+ */
+#define PART_AREA_MOST ((uint64_t)1 << 26)
 
 void parts_deinit(struct parts *g);
 /* At CENSUS_ON_AREA. NULL: no memory. */

@@ -59,13 +59,33 @@ static int told(struct reading *x, int r)
 	return r;
 }
 
+/* The sink did not take it; nor does that end anything. */
+static int refused(struct reading *x, const struct atw_err *why, struct atw_err *err)
+{
+	atw_err_set(place(x), why->status, "line %" PRIu64 ": %s", x->s->rd.line,
+		    why->text);
+	return fault(x, err);
+}
+
+static int tell_run(struct reading *x, const struct capture_run *run, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = x->to->run(x->to->arg, run, &why);
+
+	if (r == ATW_E_LIMIT)
+		return refused(x, &why, err);
+	if (r != ATW_OK && err)
+		*err = why;
+	return told(x, r);
+}
+
 static int runs(struct reading *x, struct atw_blob text, struct atw_err *err)
 {
 	struct capture_run run;
 	int r;
 
 	while ((r = capture_run(&x->s->rd, &text, &run, place(x))) != ATW_END) {
-		r = r == ATW_OK ? told(x, x->to->run(x->to->arg, &run, err)) : fault(x, err);
+		r = r == ATW_OK ? tell_run(x, &run, err) : fault(x, err);
 		if (r != ATW_OK)
 			return r;
 	}

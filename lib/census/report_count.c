@@ -35,6 +35,7 @@ struct count {
 	uint64_t pages, anon, file, mappings, swapped, zeroes, device, processes;
 	bool paper;                      /* whose form does not tell of swap */
 	uint64_t unknown, no_origin;     /* mappings of frames nobody told; of what kind */
+	bool refused;                    /* there are too many frames to count */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -60,7 +61,14 @@ static int on_pages(struct count *c, const struct census_pages *p, uint64_t page
 		c->unknown += p->pages;
 		return ATW_OK;
 	}
+	if (c->refused)
+		return ATW_OK;
 	r = frames_add_pages(&c->frames, p, page, &fresh, err);
+	if (r == ATW_E_LIMIT) {
+		c->refused = true;
+		frames_deinit(&c->frames);
+		atw_err_wrap(err, "count: not counted");
+	}
 	if (r != ATW_OK)
 		return r;
 	c->pages += fresh;
@@ -86,20 +94,23 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 {
 	const struct count *c = state;
 	struct report_row row = { .have = 0 };
+	bool known = !c->unknown && !c->refused;
 
 	if (c->unknown)
 		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
 			  "are, so that nobody can tell how many are the same", c->unknown);
-	if (out->paper && c->unknown)
+	if (c->refused)
+		out->note(out->arg, "there are too many frames to tell how many are the same");
+	if (out->paper && !known)
 		out->text(out->arg, "User space pages: n/a\n");
 	else if (out->paper)
 		out->text(out->arg, "User space pages: %" PRIu64 "\n", c->pages);
 	if (out->paper)
 		return ATW_OK;
-	if (!c->unknown)
+	if (known)
 		row_u(&row, C_PAGES, c->pages);
 	/* A few that were given back while it was listed are no reason to say nothing. */
-	if (!c->unknown && (!c->no_origin || c->anon + c->file)) {
+	if (known && (!c->no_origin || c->anon + c->file)) {
 		row_u(&row, C_ANON, c->anon);
 		row_u(&row, C_FILE, c->file);
 		if (c->no_origin)

@@ -63,6 +63,8 @@ struct totals {
 	struct total *v;                 /* by number of the unit */
 	size_t n, cap;
 	struct frame_set frames;
+	uint64_t area;                   /* pages that were counted of it */
+	uint64_t refused;                /* programs and libraries of which some were not */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -103,6 +105,7 @@ static int on_area(struct totals *s, const struct census_area *a, uint64_t page,
 	enum kind kind;
 
 	s->now = NULL;
+	s->area = 0;
 	s->page = page;
 	if (!is_unit_area(a) || !kind_of(a->class, &kind))
 		return ATW_OK;
@@ -137,11 +140,22 @@ static int on_pages(struct totals *s, const struct census_pages *p, uint64_t pag
 	if (!s->now || !is_resident(p) || !kind_of(p->area->class, &kind))
 		return ATW_OK;
 	t = &s->v[s->now->unit->number];
-	if (!(p->known & CENSUS_PA)) {
+	if (!(p->known & CENSUS_PA))
 		t->unknown = true;
+	/* What is unknown in part is unknown. */
+	if (t->unknown)
 		return ATW_OK;
+	if (p->pages > PART_AREA_MOST - s->area)
+		r = atw_err_set(err, ATW_E_LIMIT, "the area has more than %" PRIu64 " pages in memory",
+				PART_AREA_MOST);
+	else
+		r = frames_add_pages(&s->frames, p, page, &fresh, err);
+	if (r == ATW_E_LIMIT) {
+		t->unknown = true;
+		s->refused++;
+		atw_err_wrap(err, "totals: not counted: %s", p->area->unit->name);
 	}
-	r = frames_add_pages(&s->frames, p, page, &fresh, err);
+	s->area += r == ATW_OK ? p->pages : 0;
 	t->pages[kind] += fresh;
 	return r;
 }
@@ -268,6 +282,9 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 		else
 			r = total_row(&s->v[i], out, err);
 	}
+	if (r == ATW_OK && s->refused)
+		out->note(out->arg, "n/a: %" PRIu64 " program%s or librar%s with more pages than are counted",
+			  s->refused, s->refused == 1 ? "" : "s", s->refused == 1 ? "y" : "ies");
 	return r;
 }
 

@@ -4,6 +4,7 @@
  * page of them. The paper's Figure 5.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -70,6 +71,8 @@ struct units_report {
 	size_t n, slots;
 	struct piece *last;
 	uint64_t work;                   /* pages that were counted, of all who map them */
+	uint64_t area;                   /* likewise, of the area */
+	uint64_t refused;                /* parts that are not counted */
 	uint64_t *mappings;              /* of each part */
 	size_t mappings_cap;
 	struct buf text;                 /* of a row */
@@ -117,8 +120,8 @@ static bool grow(struct units_report *s)
 
 static int too_many(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_LIMIT, "units: more than %zu pages of programs and "
-			   "libraries", PIECES_MOST * PIECE);
+	return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries have more than "
+			   "%zu pages", PIECES_MOST * PIECE);
 }
 
 /* NULL: *status says why. */
@@ -162,21 +165,41 @@ static void count(struct piece *p, unsigned at)
 		p->half[at / 2] += 1 << shift;
 }
 
+/* Before any of it is counted. */
+static int check(struct units_report *s, uint64_t pages, struct atw_err *err)
+{
+	if (pages > PART_AREA_MOST - s->area)
+		return atw_err_set(err, ATW_E_LIMIT, "the area has more than %" PRIu64
+				   " pages in memory", PART_AREA_MOST);
+	if (pages > WORK_MOST - s->work)
+		return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries are mapped "
+				   "more than %" PRIu64 " times, page by page", WORK_MOST);
+	s->area += pages;
+	s->work += pages;
+	return ATW_OK;
+}
+
+/* Of that part nothing is said, and of the others all. */
+static int refuse(struct units_report *s, int status, struct atw_err *err)
+{
+	if (status != ATW_E_LIMIT)
+		return status;
+	s->now->refused = true;
+	s->refused++;
+	return atw_err_wrap(err, "units: not counted: %s", s->now->unit->name), status;
+}
+
 static int on_pages(struct units_report *s, const struct census_pages *p, uint64_t page,
 		    struct atw_err *err)
 {
 	uint64_t at = (p->va - p->area->first) / page, left = p->pages;
 	int status;
 
-	if (!s->now || !is_resident(p))
+	if (!s->now || s->now->refused || !is_resident(p))
 		return ATW_OK;
-	/* What one run claims need not be tried. */
-	if (p->pages > PIECES_MOST * PIECE)
-		return too_many(err);
-	s->work += p->pages;
-	if (s->work > WORK_MOST)
-		return atw_err_set(err, ATW_E_LIMIT, "units: programs and libraries are mapped more than %" PRIu64
-				   " times, page by page", WORK_MOST);
+	status = check(s, p->pages, err);
+	if (status < 0)
+		return refuse(s, status, err);
 	s->mappings[s->now->number] += p->pages;
 	while (left) {
 		unsigned from = at % PIECE;
@@ -185,7 +208,7 @@ static int on_pages(struct units_report *s, const struct census_pages *p, uint64
 		struct piece *piece = piece_of(s, s->now->number, at / PIECE, &status, err);
 
 		if (!piece)
-			return status;
+			return refuse(s, status, err);
 		for (unsigned i = 0; i < n; i++)
 			count(piece, from + i);
 		at += n;
@@ -199,6 +222,7 @@ static int on_area(struct units_report *s, const struct census_area *a, struct a
 	size_t old = s->parts.n;
 
 	s->now = NULL;
+	s->area = 0;
 	if (!is_unit_area(a))
 		return ATW_OK;
 	s->now = parts_of(&s->parts, a);
@@ -308,14 +332,20 @@ static void marks(const struct pieces *p, uint64_t pages, struct map *map,
 		map_text_add(text, MAP_ABSENT, pages - at);
 }
 
-static int unit_row(struct units_report *s, const struct part *g, const struct pieces *p,
-		    const struct census_out *out, struct atw_err *err)
+/* Of a copy of it, too: all are one. */
+static bool refused(const struct part *g)
 {
-	const struct census_unit *u = census_unit_root(g->unit);
+	while (g && !g->refused)
+		g = g->next;
+	return g;
+}
+
+/* What is known of its pages. */
+static int unit_pages(struct units_report *s, const struct part *g, const struct pieces *p,
+		      struct report_row *row, struct atw_err *err)
+{
 	struct map_text map = { .to = &s->text, .most = MAP_TEXT };
-	struct report_row row = { .have = 0 };
 	uint64_t mappings = 0;
-	char device[48];
 
 	s->text.len = 0;
 	marks(p, g->pages, NULL, &map);
@@ -324,11 +354,26 @@ static int unit_row(struct units_report *s, const struct part *g, const struct p
 		return report_no_memory(err);
 	for (const struct part *c = g; c; c = c->next)
 		mappings += s->mappings[c->number];
+	row_u(row, U_RESIDENT, p->resident);
+	row_u(row, U_MAPPINGS, mappings);
+	if (s->text.data)
+		row_s(row, U_MAP, s->text.data);
+	return ATW_OK;
+}
+
+static int unit_row(struct units_report *s, const struct part *g, const struct pieces *p,
+		    const struct census_out *out, struct atw_err *err)
+{
+	const struct census_unit *u = census_unit_root(g->unit);
+	struct report_row row = { .have = 0 };
+	char device[48];
+	int r = refused(g) ? ATW_OK : unit_pages(s, g, p, &row, err);
+
+	if (r != ATW_OK)
+		return r;
 	row_s(&row, U_NAME, u->name);
 	row_u(&row, U_USED, g->used);
 	row_u(&row, U_VSIZE, g->pages);
-	row_u(&row, U_RESIDENT, p->resident);
-	row_u(&row, U_MAPPINGS, mappings);
 	row_u(&row, U_FLAGS, g->flags);
 	row_u(&row, U_CLASS, g->class);
 	row_u(&row, U_GUESS, g->guess);
@@ -339,18 +384,18 @@ static int unit_row(struct units_report *s, const struct part *g, const struct p
 		row_s(&row, U_DEVICE, device);
 		row_u(&row, U_INODE, u->inode);
 	}
-	if (s->text.data)
-		row_s(&row, U_MAP, s->text.data);
 	return row_out(&row, out, err);
 }
 
 static void paper_unit(const struct part *g, uint64_t resident, const struct census_out *out)
 {
-	char flags[7];
+	char flags[7], n[24] = "n/a";
 
-	out->text(out->arg, "%s is used %" PRIu64 " times with %" PRIu64 " virtual pages  and %"
-		  PRIu64 " resident pages and flags %s has the following map:\n",
-		  census_unit_root(g->unit)->name, g->used, g->pages, resident,
+	if (!refused(g))
+		snprintf(n, sizeof(n), "%" PRIu64, resident);
+	out->text(out->arg, "%s is used %" PRIu64 " times with %" PRIu64 " virtual pages  and %s"
+		  " resident pages and flags %s has the following map:\n",
+		  census_unit_root(g->unit)->name, g->used, g->pages, n,
 		  census_flags_text(g->flags, flags));
 }
 
@@ -374,11 +419,15 @@ static int answer(struct units_report *s, struct piece *const *first, struct pie
 		if (r != ATW_OK || !out->plain)
 			continue;
 		map_begin(&map, out);
-		marks(p, g->pages, &map, NULL);
+		if (!refused(g))
+			marks(p, g->pages, &map, NULL);
 		map_end(&map);
 		if (out->paper)
 			out->text(out->arg, "\n");
 	}
+	if (r == ATW_OK && s->refused)
+		out->note(out->arg, "n/a: %" PRIu64 " part%s with more pages than are counted",
+			  s->refused, s->refused == 1 ? "" : "s");
 	return r;
 }
 

@@ -6,6 +6,7 @@
  * The share of a page is its size by the number of its mappings, all of which count:
  * the sum over all groups is what all of them use together.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ struct use {
 	uint64_t page;
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;
+	uint64_t work;                   /* frames that were looked at */
 };
 
 static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -96,22 +98,36 @@ static int area(struct use *u, const struct census_event *ev, struct atw_err *er
 	return ATW_OK;
 }
 
+/*
+ * Frames that are shared and looked at one by one: a TiB of a run, eight of all there
+ * are. What a few lines may claim is not counted for minutes.
+ */
+#define RUN_MOST ((uint64_t)1 << 28)
+#define WORK_MOST ((uint64_t)1 << 31)
+
 /* What of these pages nobody outside of the group maps, in pages. */
 static int alone(struct use *u, const struct census_pages *p, uint64_t *ret, struct atw_err *err)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, frames = p->same ? 1 : p->pages, pfn = p->pa / u->page;
 	unsigned one;
 	int r = ATW_OK;
 
-	if (p->refs <= 1 || u->by == BY_PROCESS || !(p->known & CENSUS_PA)) {
-		*ret = p->refs <= 1 ? p->pages : 0;
+	*ret = p->refs <= 1 ? p->pages : 0;
+	if (p->refs <= 1 || u->by == BY_PROCESS || !(p->known & CENSUS_PA) ||
+	    u->groups.v[u->group].uncounted)
 		return ATW_OK;
-	}
-	for (uint64_t i = 0; i < p->pages && r == ATW_OK; i++) {
-		uint64_t pfn = p->pa / u->page + (p->same ? 0 : i);
-
-		r = owners_add(&u->owners, pfn, p->refs, (uint32_t)u->group, &one, err);
+	if (frames > RUN_MOST || frames > WORK_MOST - u->work)
+		r = atw_err_set(err, ATW_E_LIMIT, "more than %" PRIu64 " pages are shared",
+				frames > RUN_MOST ? RUN_MOST : WORK_MOST);
+	u->work += r == ATW_OK ? frames : 0;
+	for (uint64_t i = 0; i < frames && r == ATW_OK; i++) {
+		r = owners_add(&u->owners, pfn + i, p->refs, p->same ? p->pages : 1,
+			       (uint32_t)u->group, &one, err);
 		n += r == ATW_OK ? one : 0;
+	}
+	if (r == ATW_E_LIMIT) {
+		u->groups.v[u->group].uncounted = true;
+		atw_err_wrap(err, "use: whose they are alone is not worked out");
 	}
 	*ret = n;
 	return r;
@@ -142,7 +158,7 @@ static int pages(struct use *u, const struct census_pages *p, struct atw_err *er
 		g->unshared = true;
 		return ATW_OK;
 	}
-	g->pss += (bytes << SHARE_SHIFT) / (p->refs ? p->refs : 1);
+	g->pss += ((unsigned __int128)bytes << SHARE_SHIFT) / (p->refs ? p->refs : 1);
 	r = alone(u, p, &own, err);
 	g->uss += r == ATW_OK ? own * u->page : 0;
 	return r;
@@ -159,8 +175,8 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 static int by_share(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
-	uint64_t p = x->unshared ? x->rss << SHARE_SHIFT : x->pss;
-	uint64_t q = y->unshared ? y->rss << SHARE_SHIFT : y->pss;
+	unsigned __int128 p = x->unshared ? (unsigned __int128)x->rss << SHARE_SHIFT : x->pss;
+	unsigned __int128 q = y->unshared ? (unsigned __int128)y->rss << SHARE_SHIFT : y->pss;
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -192,8 +208,10 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 		row_u(&row, C_RSS, g->rss);
 		if (!g->unshared) {
 			/* To the nearest: a share of all of it is all of it. */
-			row_u(&row, C_PSS, (g->pss + (1u << (SHARE_SHIFT - 1))) >> SHARE_SHIFT);
-			row_u(&row, C_USS, g->uss);
+			row_u(&row, C_PSS, (uint64_t)((g->pss + (1u << (SHARE_SHIFT - 1))) >>
+						      SHARE_SHIFT));
+			if (!g->uncounted)
+				row_u(&row, C_USS, g->uss);
 		}
 		if (!g->unkind) {
 			row_u(&row, C_ANON, g->anon);

@@ -323,6 +323,10 @@ for what in map pages; do
 	$O/atwalk \$what live:pagemap --task one-of-us
 	echo \$what \$?
 done
+$O/atwalk report basic live:pagemap --task one-of-us
+echo report \$?
+$O/atwalk collect live:pagemap --task one-of-us
+echo collect \$?
 $O/atwalk pages live:pagemap --task nobody-of-us
 echo pages \$?
 kill \$first \$!
@@ -333,13 +337,15 @@ task
 one-of-us
 map 1
 pages 1
+report 1
+collect 1
 pages 3
 END
 	said_err=1
 	sed 's/[0-9][0-9]*/N/g' "$work/log/err" >got
 	two="atwalk: --task: N processes are called 'one-of-us': N (one-of-us), N (one-of-us)
         --pid N takes one of them"
-	printf '%s\n' "$two" "$two" \
+	printf '%s\n' "$two" "$two" "$two" "$two" \
 		"atwalk: live:pagemap: --task: no process is called 'nobody-of-us'" >want
 	same got want
 fi

@@ -210,9 +210,20 @@ TEST(refused)
 	static const char text[] = ALL_KINDS;
 	struct heard h = { .refuse = true };
 
-	CHECK_EQ(hear_text(text, sizeof(text) - 1, &h, &err), ATW_E_LIMIT);
+	CHECK_EQ(hear_text(text, sizeof(text) - 1, &h, &err), ATW_E_IO);
 	CHECK_STR(err.text, "no more");
 	CHECK_STR(h.letters, "HHRRSUTVP");
+}
+
+/* A run that is too much for the sink is told by its line, and ends nothing. */
+TEST(too_much)
+{
+	static const char text[] = ALL_KINDS;
+	struct heard h = { .too_much = true };
+
+	CHECK_EQ(hear_text(text, sizeof(text) - 1, &h, &err), ATW_OK);
+	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
+	CHECK(strstr(h.fault, ": line 10: too much"));
 }
 
 /* ---- packed ---- */

@@ -207,26 +207,26 @@ TEST(a_frame_has_one_owner_or_many)
 	unsigned one = 9;
 
 	/* Twice in one group, and that was all. */
-	CHECK_EQ(owners_add(&o, 7, 2, 0, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 7, 2, 1, 0, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 0);
-	CHECK_EQ(owners_add(&o, 7, 2, 0, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 7, 2, 1, 0, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 1);
 	/* Once more than it is said to be mapped: not once more its own. */
-	CHECK_EQ(owners_add(&o, 7, 2, 0, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 7, 2, 1, 0, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 0);
 	/* In two. */
-	CHECK_EQ(owners_add(&o, 8, 2, 0, &one, NULL), ATW_OK);
-	CHECK_EQ(owners_add(&o, 8, 2, 1, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 8, 2, 1, 0, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 8, 2, 1, 1, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 0);
 	/* Of three mappings one is in nobody's area. */
-	CHECK_EQ(owners_add(&o, 9, 3, 4, &one, NULL), ATW_OK);
-	CHECK_EQ(owners_add(&o, 9, 3, 4, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 9, 3, 1, 4, &one, NULL), ATW_OK);
+	CHECK_EQ(owners_add(&o, 9, 3, 1, 4, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 0);
 	/* Far apart, and more than the first table holds. */
 	for (uint64_t i = 0; i < 5000; i++)
-		CHECK_EQ(owners_add(&o, i << 30, 2, 1, &one, NULL), ATW_OK);
+		CHECK_EQ(owners_add(&o, i << 30, 2, 1, 1, &one, NULL), ATW_OK);
 	for (uint64_t i = 1; i < 5000; i++) {
-		CHECK_EQ(owners_add(&o, i << 30, 2, 1, &one, NULL), ATW_OK);
+		CHECK_EQ(owners_add(&o, i << 30, 2, 1, 1, &one, NULL), ATW_OK);
 		CHECK_EQ(one, 1);
 	}
 	CHECK_EQ(o.n, 5000);
