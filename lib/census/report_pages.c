@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * report_pages.c - every page of memory that a process has, by physical address, with
- * its owner: the paper's Figure 9.
+ * its owner: the paper's Figure 9. Neighbours of which all of it is the same are one
+ * row, so there are no more rows than runs were told.
  *
  * The owner is the file that the page is of, for .bss and heap as well; a page of no
  * file is its process's. Of several who map a page, the first that was told.
@@ -15,12 +16,15 @@
 #include "record/intern.h"
 
 enum {
-	P_PHYSICAL, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_OWNER, P_PID, P_CLASS, P_KCOUNT,
+	P_PHYSICAL, P_PAGES, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_OWNER, P_PID, P_CLASS, P_KCOUNT,
 	P_COLUMNS,
 };
 
 static const struct atw_column columns[P_COLUMNS] = {
-	[P_PHYSICAL] = { .key = "physical", .type = ATW_T_PA, .help = "address of the page" },
+	[P_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
+			 .help = "address of the first page" },
+	[P_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 6,
+		      .help = "how many lie there one behind the other, alike in all of this" },
 	[P_PTE] = { .key = "pte_flag", .type = ATW_T_HEX,
 		    .help = "how the owner maps it: the bits of atwalk-capture(5)" },
 	[P_VMA] = { .key = "vma_flag", .type = ATW_T_HEX,
@@ -60,6 +64,7 @@ struct pages_report {
 	struct intern names;
 	uint64_t page;
 	uint64_t unknown;                /* pages whose frames nobody told */
+	uint64_t lines;                  /* of the paper's, that pages may still take */
 	bool used;                       /* the last area has pages: it must stay */
 };
 
@@ -134,12 +139,13 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 /* ---- the answer ---- */
 
-static int page_row(const struct area *a, const struct page_rec *p, uint64_t pa,
+static int page_row(const struct area *a, const struct page_rec *p,
 		    const struct census_out *out, struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 
-	row_u(&row, P_PHYSICAL, pa);
+	row_u(&row, P_PHYSICAL, p->pa);
+	row_u(&row, P_PAGES, p->pages);
 	row_u(&row, P_PTE, p->entry);
 	if (a->has_flags)
 		row_u(&row, P_VMA, a->vm_flags);
@@ -168,32 +174,84 @@ static void paper_page(const struct area *a, const struct page_rec *p, uint64_t 
 		  p->flags, count, a->owner);
 }
 
+/*
+ * The paper has a line a page. Of runs there are as many as a capture has bytes for, of
+ * pages as many as it claims: so many lines there are in any case, and so many a run.
+ */
+enum { PAPER_LINES = 1 << 20, PAPER_EACH = 16 };
+
+static void paper_pages(struct pages_report *s, const struct page_rec *p,
+			const struct census_out *out)
+{
+	const struct area *a = &s->area[p->area];
+	uint64_t n = p->pages;
+
+	if (n > s->lines)
+		n = 1;
+	for (uint64_t i = 0; i < n; i++)
+		paper_page(a, p, p->pa + i * s->page, out);
+	s->lines -= n < s->lines ? n : s->lines;
+	if (n < p->pages)
+		out->text(out->arg, "[... %" PRIu64 " more pages like this one, up to 0X%08" PRIX64
+			  "]\n", p->pages - n, p->pa + (p->pages - 1) * s->page);
+}
+
+static bool alike(const struct pages_report *s, const struct page_rec *x,
+		  const struct page_rec *y)
+{
+	const struct area *a = &s->area[x->area], *b = &s->area[y->area];
+
+	return x->entry == y->entry && x->known == y->known && x->flags == y->flags &&
+	       x->count == y->count && a->owner == b->owner && a->pid == b->pid &&
+	       a->vm_flags == b->vm_flags && a->has_flags == b->has_flags &&
+	       a->flags == b->flags && a->class == b->class;
+}
+
+static int put(struct pages_report *s, const struct page_rec *p,
+	       const struct census_out *out, struct atw_err *err)
+{
+	if (!p->pages)
+		return ATW_OK;
+	if (!out->paper)
+		return page_row(&s->area[p->area], p, out, err);
+	paper_pages(s, p, out);
+	return ATW_OK;
+}
+
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct pages_report *s = state;
-	uint64_t next = 0;               /* those before it are told */
-	struct page_rec p;
+	uint64_t next = 0;               /* those before it are told, or wait */
+	struct page_rec p, wait = { .pages = 0 };
 	int r = page_sort_finish(&s->sort, err);
 
+	s->lines = PAPER_LINES;
 	if (out->paper)
 		out->text(out->arg, "Address\t\tPTE Flag\t\tVMA Flag\t\tVMA Sym \tPage Flags\t"
 			  "Count   \tOwner   \t        \n");
 	while (r == ATW_OK && (r = page_sort_next(&s->sort, &p, err)) == ATW_OK) {
-		uint64_t last = p.pa + (p.pages - 1) * s->page;
+		uint64_t told = next > p.pa ? (next - p.pa) / s->page : 0;
 
-		for (uint64_t pa = p.pa > next ? p.pa : next; r == ATW_OK && pa <= last;
-		     pa += s->page) {
-			if (out->paper)
-				paper_page(&s->area[p.area], &p, pa, out);
-			else
-				r = page_row(&s->area[p.area], &p, pa, out, err);
-			next = pa + s->page;
+		s->lines += PAPER_EACH;
+		if (told >= p.pages)
+			continue;
+		p.pa += told * s->page;
+		p.pages -= told;
+		if (wait.pages && p.pa == next && alike(s, &wait, &p)) {
+			wait.pages += p.pages;
+		} else {
+			r = put(s, &wait, out, err);
+			wait = p;
 		}
+		next = p.pa + p.pages * s->page;
 	}
-	if (r == ATW_END && s->unknown)
+	if (r != ATW_END)
+		return r;
+	r = put(s, &wait, out, err);
+	if (r == ATW_OK && s->unknown)
 		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
 			  "are: they are not listed", s->unknown);
-	return r == ATW_END ? ATW_OK : r;
+	return r;
 }
 
 static void drop(void *state)

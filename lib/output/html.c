@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* html.c - rows as a table of a page. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/text.h"
 #include "output/html_page.h"
 #include "output/number.h"
+
+/* More of them no browser shows, sorts and filters while somebody waits. */
+enum { HTML_ROWS = 50000 };
 
 static bool is_number(enum atw_type type)
 {
@@ -24,10 +28,25 @@ static void put(struct atw_sink *k, const char *s)
 	writer_put(k->w, s, strlen(s));
 }
 
+static void end_rows(struct atw_sink *k)
+{
+	struct buf b = { 0 };
+
+	put(k, "</tbody></table></div>\n");
+	if (k->rows <= HTML_ROWS)
+		return;
+	buf_printf(&b, "<p class=\"cut\">These are the first %d of %" PRIu64 " rows, for a page has "
+		   "no more of a table. All are in --format csv and json; --filter and "
+		   "--sort choose others.</p>\n", HTML_ROWS, k->rows);
+	sink_put(k, &b);
+	buf_deinit(&b);
+}
+
 /* Each line of the notes is escaped by itself: text_xml() takes line ends for harm. */
 static void put_notes(struct atw_sink *k, const char *text)
 {
-	put(k, "</tbody></table></div>\n<pre class=\"notes\">");
+	end_rows(k);
+	put(k, "<pre class=\"notes\">");
 	while (*text) {
 		size_t len = strcspn(text, "\n\t");
 		struct buf line = { 0 }, b = { 0 };
@@ -131,6 +150,8 @@ static void put_value(struct atw_sink *k, struct cell *c, const union atw_value 
 static int table_row(struct atw_sink *k, const struct atw_row *row, struct atw_err *err)
 {
 	(void)err;
+	if (k->rows >= HTML_ROWS)
+		return ATW_OK;
 	put(k, "<tr>");
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
@@ -150,7 +171,7 @@ static int table_end(struct atw_sink *k, struct atw_err *err)
 {
 	(void)err;
 	if (k->put_notes)
-		put(k, "</tbody></table></div>\n");
+		end_rows(k);
 	return ATW_OK;
 }
 

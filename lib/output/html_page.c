@@ -29,6 +29,7 @@ static const char style[] =
 	"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
 	"td.x{font-family:monospace}\n"
 	"td.na{color:#6f6f6f}\n"
+	"p.cut{color:#1a1a1a;font-weight:bold}\n"
 	".find{margin:8px 0}\n"
 	".find input{font:inherit;padding:2px 6px;width:18em;max-width:60%}\n"
 	".find span{margin-left:12px;color:#5f5f5f}\n"
@@ -38,7 +39,7 @@ static const char style[] =
 	"svg.picture .zoom{cursor:zoom-in}\n"
 	/* A picture says more at a glance, and is known only once all rows were seen. */
 	"section{display:flex;flex-direction:column}\n"
-	"section svg.picture{order:1}section .hint{order:2}section .find{order:3}\n"
+	"section svg.picture{order:1}section .hint{order:2}section .cut{order:3}section .find{order:3}\n"
 	"section .scroll{order:4}section pre{order:5}\n"
 	"@media print{.find,.hint,nav{display:none}.scroll{max-height:none;border:0}}\n";
 

@@ -170,6 +170,51 @@ yes grep -q '^/lib/a,1,4,2,2,' "$work/log/out"
 yes grep -q '^/lib/a,1,4,0,0,4,2,0,0,2,' "$work/log/out"
 yes grep -q '^,1,8192,4096,0,' "$work/log/out"
 
+t "long runs are rows, not a row a page"
+cat >long.cap <<'END'
+H: atwalk-capture, 1
+T: a, 1, 1, -, -, -, -, -, -, -
+V: 0, FFFFFFFFFFFF, 1000000000000, 2000, -, 75, NULL
+M: 1000*17179869184=5212, 1, 0, refs=1 | 500000000000*3=600000005212, 1, 0, refs=1 | 600000000000*3=600000008212, 1, 0, refs=1 |
+V: 1000000000000, 1000000003FFF, 4000, 4000, -, 73, NULL
+M: 1000000000000*4=600000009212, 1, 0, refs=1 | 
+E: 6, 1, 2, 0
+END
+run atwalk report pages long.cap --format csv
+out <<'END'
+physical,pages,pte_flag,vma_flag,vma_sym,page_flags,count,owner
+0x0000000000005000,17179869184,0x0000000000000212,0x0000000000000075,--r-x-,0x0000000000000000,1,a
+0x0000600000005000,6,0x0000000000000212,0x0000000000000075,--r-x-,0x0000000000000000,1,a
+0x000060000000b000,2,0x0000000000000212,0x0000000000000073,--rw-B,0x0000000000000000,1,a
+END
+run atwalk report pages long.cap --format html -o long.html
+yes [ "$(wc -c <long.html)" -lt 12000 ]
+run atwalk report pages long.cap --paper
+sed -n '2,4p' "$work/log/out" >got
+cat >want <<'END'
+0X00005000	0X00000212	0X00000075	..r.x.	0X00000000	1	a
+[... 17179869183 more pages like this one, up to 0X400000004000]
+0X600000005000	0X00000212	0X00000075	..r.x.	0X00000000	1	a
+END
+same got want
+yes [ "$(wc -l <"$work/log/out")" = 11 ]
+
+t "a page of HTML has as many rows as a browser can show, and says so"
+awk 'BEGIN {
+	print "H: atwalk-capture, 1\nT: a, 1, 1, -, -, -, -, -, -, -\nV: 0, FFFFFFFFF, 1000000000, 2000, -, 75, NULL"
+	for (i = 0; i < 50003; i++)
+		printf "M: %X000=%X212, 1, 0, refs=1 |\n", i, 2 * i
+	print "E: 50006, 1, 1, 0"
+}' >rows.cap
+run atwalk report pages rows.cap --format html -o rows.html
+yes [ "$(grep -c '^<tr>' rows.html)" = 50000 ]
+yes grep -q '<p class="cut">These are the first 50000 of 50003 rows, for a page has no more of a table. All are in --format csv and json; --filter and --sort choose others.</p>' rows.html
+run atwalk report pages rows.cap --format csv -o rows.csv
+yes [ "$(wc -l <rows.csv)" = 50004 ]
+run atwalk report pages rows.cap --filter 'physical<0x100000' --format html -o few.html
+yes [ "$(grep -c '^<tr>' few.html)" = 128 ]
+yes [ "$(grep -c 'class="cut"' few.html)" = 0 ]
+
 t "tasks whose numbers were chosen to meet in a table"
 awk -v n="${few:-200}000" 'BEGIN {
 	print "H: atwalk-capture, 1"
