@@ -43,29 +43,36 @@ static const struct atw_schema schema = { "growth", columns, C_COUNT };
 /* A leak takes three looks to show. */
 enum { LOOKS_MIN = 3 };
 /*
- * So that sums of products have room: 34 years, 4 PiB of a class of a process, and
- * looks of which a line is made.
+ * So that sums have room: 34 years, 4 PiB of a class of a process, and looks of which a
+ * line is made. Bytes of all looks have 64 bits, products with times 104.
  */
 #define MS_MAX ((uint64_t)1 << 40)
 #define BYTES_MAX ((uint64_t)1 << 52)
-#define LOOKS_MAX 4096
+#define LOOKS_MAX 4095
+#define RISES_MAX (((uint32_t)1 << 27) - 1)
 
 /*
- * Points (time, bytes) of a line, as sums; times in ms from the first look on. Of
- * what was not there, and its process was, there are 0 bytes.
+ * What a process has of one class, if it ever had any: points (time, bytes), as sums;
+ * times in ms from the first look on. Of what was not there, and its process was, there
+ * are 0 bytes. Small, for a capture of very many tasks is a small file.
  */
 struct line {
-	uint64_t first, last, now;       /* now: of the look that goes on */
-	uint32_t rises;                  /* in a row, from its first look on */
-	bool fell, any;
-	__int128 y, ty;
+	__int128 ty;
+	uint64_t first, last, y;
+	uint32_t next;                   /* 1 + index of the next one; 0: none */
+	uint32_t rises : 27;             /* in a row, from its first look on */
+	uint32_t class : 4;
+	uint32_t fell : 1;
 };
 
+_Static_assert(CENSUS_CLASSES <= 16, "classes have four bits");
+
 struct process {
-	size_t looks, look;              /* how many it was in; the last one, from 1 */
+	__int128 tt;
+	uint64_t t;
+	uint32_t looks, look;            /* how many it was in; the last one, from 1 */
+	uint32_t lines;                  /* 1 + index of the first; 0: none */
 	bool untimed;                    /* of one of them it is not known when it was */
-	__int128 t, tt;
-	struct line line[CENSUS_CLASSES];
 };
 
 struct growth {
@@ -73,7 +80,10 @@ struct growth {
 	struct look_processes processes;
 	struct process *v;               /* by their index */
 	size_t n, cap;
+	struct line *line;
+	size_t lines, lines_cap;
 	size_t now;                      /* index + 1 of the one that is told; 0: none */
+	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -96,32 +106,55 @@ static int begin(struct growth *g, const struct census_process *p, struct atw_er
 		return r;
 	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
 		return report_no_memory(err);
-	for (; g->n <= at; g->n++)
-		memset(&g->v[g->n], 0, sizeof(g->v[g->n]));
+	while (g->n <= at)
+		g->v[g->n++] = (struct process){ .looks = 0 };
 	/* Told twice in one look, the first time counts. */
 	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
+	memset(g->bytes, 0, sizeof(g->bytes));
 	return ATW_OK;
 }
 
 static void add(struct growth *g, const struct census_pages *p, uint64_t page)
 {
-	struct line *l;
-	uint64_t room;
+	uint64_t *bytes = &g->bytes[p->area->class], room = (BYTES_MAX - *bytes) / page;
 
-	if (!g->now || (!is_resident(p) && !p->swapped))
-		return;
-	l = &g->v[g->now - 1].line[p->area->class];
-	room = (BYTES_MAX - l->now) / page;
-	l->now += (p->pages < room ? p->pages : room) * page;
+	if (g->now && (is_resident(p) || p->swapped))
+		*bytes += (p->pages < room ? p->pages : room) * page;
 }
 
-static void end(struct growth *g)
+/* A process begins to have some of that class; it had none in the looks before. */
+static int new_line(struct growth *g, struct process *p, unsigned class, struct atw_err *err)
+{
+	if (g->lines >= UINT32_MAX - 1 ||
+	    !array_reserve((void **)&g->line, &g->lines_cap, g->lines + 1, sizeof(*g->line)))
+		return report_no_memory(err);
+	g->line[g->lines] = (struct line){
+		.class = class, .next = p->lines, .fell = p->looks > 1,
+		.first = p->looks ? 0 : g->bytes[class],
+	};
+	p->lines = (uint32_t)++g->lines;
+	return ATW_OK;
+}
+
+static void point(struct line *l, const struct process *p, uint64_t bytes, uint64_t ms)
+{
+	if (p->looks && (bytes <= l->last || l->rises == RISES_MAX))
+		l->fell = true;
+	else if (p->looks && !l->fell)
+		l->rises++;
+	l->last = bytes;
+	l->y += bytes;
+	l->ty += (__int128)ms * bytes;
+}
+
+static int end(struct growth *g, struct atw_err *err)
 {
 	struct process *p = g->now ? &g->v[g->now - 1] : NULL;
 	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
+	uint32_t met = 0;
 
 	if (!p)
-		return;
+		return ATW_OK;
 	g->now = 0;
 	if (at == UINT64_MAX || g->looks.at[0] == UINT64_MAX || at < g->looks.at[0] ||
 	    at - g->looks.at[0] > MS_MAX || p->looks == LOOKS_MAX)
@@ -130,23 +163,20 @@ static void end(struct growth *g)
 		ms = at - g->looks.at[0];
 	p->t += ms;
 	p->tt += (__int128)ms * ms;
-	for (unsigned c = 0; c < CENSUS_CLASSES; c++) {
-		struct line *l = &p->line[c];
+	for (uint32_t i = p->lines; i; i = g->line[i - 1].next)
+		met |= 1u << g->line[i - 1].class;
+	for (unsigned c = 0; c < CENSUS_CLASSES; c++)
+		if (g->bytes[c] && !(met >> c & 1)) {
+			int r = new_line(g, p, c, err);
 
-		if (!p->looks)
-			l->first = l->now;
-		else if (l->now > l->last && !l->fell)
-			l->rises++;
-		else
-			l->fell = true;
-		l->any |= l->now;
-		l->last = l->now;
-		l->now = 0;
-		l->y += l->last;
-		l->ty += (__int128)ms * l->last;
-	}
+			if (r != ATW_OK)
+				return r;
+		}
+	for (uint32_t i = p->lines; i; i = g->line[i - 1].next)
+		point(&g->line[i - 1], p, g->bytes[g->line[i - 1].class], ms);
 	p->looks++;
-	p->look = g->looks.n;
+	p->look = (uint32_t)g->looks.n;
+	return ATW_OK;
 }
 
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
@@ -163,8 +193,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 		add(g, ev->pages, ev->page);
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		end(g);
-		return ATW_OK;
+		return end(g, err);
 	default:
 		return ATW_OK;
 	}
@@ -177,7 +206,6 @@ struct grown {
 	const struct look_process *who;
 	const struct process *p;
 	const struct line *line;
-	unsigned class;
 	int64_t rate;
 	bool timed, leak;
 };
@@ -185,8 +213,8 @@ struct grown {
 /* Least squares, bytes a second, to the nearest. */
 static bool slope(const struct process *p, const struct line *l, int64_t *ret)
 {
-	__int128 n = (__int128)p->looks, d = n * p->tt - p->t * p->t;
-	__int128 s = (n * l->ty - p->t * l->y) * 1000;
+	__int128 n = p->looks, t = (__int128)p->t, d = n * p->tt - t * t;
+	__int128 s = (n * l->ty - t * (__int128)l->y) * 1000;
 
 	if (p->untimed || d <= 0)
 		return false;
@@ -197,9 +225,9 @@ static bool slope(const struct process *p, const struct line *l, int64_t *ret)
 	return true;
 }
 
-static bool may_leak(const struct process *p, const struct line *l, unsigned class)
+static bool may_leak(const struct process *p, const struct line *l)
 {
-	return (class == CENSUS_HEAP || class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
+	return (l->class == CENSUS_HEAP || l->class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
 	       l->rises == p->looks - 1;
 }
 
@@ -221,7 +249,7 @@ static int by_growth(const void *a, const void *b)
 		return change_of(x) > change_of(y) ? -1 : 1;
 	if (x->who != y->who)
 		return x->who < y->who ? -1 : 1;
-	return x->class < y->class ? -1 : x->class > y->class;
+	return x->line->class < y->line->class ? -1 : x->line->class > y->line->class;
 }
 
 static size_t collect(const struct growth *g, struct grown *ret)
@@ -229,17 +257,15 @@ static size_t collect(const struct growth *g, struct grown *ret)
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->n; i++)
-		for (unsigned c = 0; c < CENSUS_CLASSES; c++) {
+		for (uint32_t k = g->v[i].lines; k; k = g->line[k - 1].next) {
 			const struct process *p = &g->v[i];
-			const struct line *l = &p->line[c];
-			struct grown w = {
-				.who = &g->processes.v[i], .p = p, .line = l, .class = c,
-			};
+			const struct line *l = &g->line[k - 1];
+			struct grown w = { .who = &g->processes.v[i], .p = p, .line = l };
 
-			if (p->looks < 2 || !l->any)
+			if (p->looks < 2)
 				continue;
 			w.timed = slope(p, l, &w.rate);
-			w.leak = may_leak(p, l, c);
+			w.leak = may_leak(p, l);
 			if (!w.rate && l->first == l->last && w.timed)
 				continue;
 			if (ret)
@@ -255,7 +281,7 @@ static int put(const struct grown *w, const struct census_out *out, struct atw_e
 
 	row_u(&row, C_PID, w->who->pid);
 	row_s(&row, C_TASK, w->who->name);
-	row_u(&row, C_CLASS, w->class);
+	row_u(&row, C_CLASS, w->line->class);
 	row_u(&row, C_LOOKS, w->p->looks);
 	row_u(&row, C_FIRST, w->line->first);
 	row_u(&row, C_LAST, w->line->last);
@@ -272,8 +298,8 @@ static void suspect(const struct grown *w, const struct census_out *out)
 
 	if (w->timed)
 		snprintf(rate, sizeof(rate), ", %" PRId64 " bytes a second", w->rate);
-	out->note(out->arg, "suspected leak: process %" PRIu64 " (%s): %s grew from each of %zu looks to the next, by %"
-		  PRId64 " bytes%s", w->who->pid, w->who->name, census_class_names.name[w->class],
+	out->note(out->arg, "suspected leak: process %" PRIu64 " (%s): %s grew from each of %" PRIu32
+		  " looks to the next, by %" PRId64 " bytes%s", w->who->pid, w->who->name, census_class_names.name[w->line->class],
 		  w->p->looks, change_of(w), rate);
 }
 
@@ -319,6 +345,7 @@ static void drop(void *state)
 	looks_deinit(&g->looks);
 	look_processes_deinit(&g->processes);
 	free(g->v);
+	free(g->line);
 	free(g);
 }
 

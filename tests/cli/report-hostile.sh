@@ -225,6 +225,23 @@ run atwalk report growth meet.cap --format csv -q
 status 4
 err_has "no E: line"
 
+t "what growth keeps of a task is little"
+if [ -n "$few" ] || grep -q -e '-fsanitize' "$built/flags" || ! command -v python3 >/dev/null; then
+	skip "it is measured with python3, and of a program as it is"
+else
+	sed '/^E:/d' meet.cap | head -n 20001 >meet-few.cap
+	run python3 - "$O/atwalk" <<'E'
+import os, subprocess, sys
+def peak(name):
+    p = subprocess.Popen([sys.argv[1], "report", "growth", name, "-q"],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return os.wait4(p.pid, 0)[2].ru_maxrss
+each = (peak("meet.cap") - peak("meet-few.cap")) * 1024 / 180000
+assert each < 250, each
+E
+	no_out
+fi
+
 # Where things go in tables is drawn anew by each run.
 t "answers come in one order, run after run"
 "$O/tests/tools/mkcapture" -f -m 1G -p 60 -r 20000 -s 7 >many.cap
