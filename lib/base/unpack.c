@@ -20,7 +20,7 @@ struct unpack {
 	bool packed, ended;
 	bool within;             /* a frame has begun and not ended */
 	uint64_t taken;          /* bytes of the file that were used */
-	uint64_t given;          /* bytes that were handed out */
+	uint64_t given;          /* bytes that became of them */
 	void *zstd;
 	struct atw_err failed;   /* status 0: it has not */
 	size_t pos, len;         /* of in[] */
@@ -64,6 +64,14 @@ static int start(struct unpack *u, struct atw_err *err)
 	return u->zstd ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
 }
 
+static int too_many(const struct unpack *u, struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and %" PRIu64 " bytes of it become more "
+		    "than %d times as many", u->taken, UNPACK_RATIO);
+	atw_err_hint(err, "if that is as it should be, unpack it with zstd -d");
+	return ATW_E_DAMAGED;
+}
+
 static void restart(struct unpack *u)
 {
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
@@ -86,6 +94,9 @@ static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct a
 			u->within = r;
 		u->taken += in.pos - u->pos;
 		u->pos = in.pos;
+		if (u->given + out.pos > UNPACK_FREE &&
+		    (u->given + out.pos) / UNPACK_RATIO > u->taken)
+			return too_many(u, err);
 		if (out.pos)
 			break;
 		if (u->pos < u->len)
@@ -150,9 +161,10 @@ static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_
 
 	if (u->packed && u->failed.status == ATW_OK)
 		u->failed.status = unzstd(u, buf, len, ret, &u->failed);
+	if (u->packed && u->failed.status != ATW_OK && err)
+		*err = u->failed;
 	if (u->packed)
-		return u->failed.status == ATW_OK ? ATW_OK
-			: atw_err_set(err, u->failed.status, "%s", u->failed.text);
+		return u->failed.status;
 	if (!n && u->ended) {
 		*ret = 0;
 		return ATW_OK;

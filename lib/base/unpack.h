@@ -3,11 +3,19 @@
  * unpack.h - a stream of bytes out of a file or a pipe, packed by zstd or not.
  * Nothing is looked at twice unless somebody asks for it, and memory does not grow
  * with what comes.
+ *
+ * zstd makes 30000 bytes of one, so a small file may be hours of nothing. Captures become
+ * a tenth, and those of a thousand children of one process that have hardly anything of
+ * their own an 800th: beyond UNPACK_FREE bytes, more than UNPACK_RATIO times as many are
+ * a failure.
  */
 #ifndef BASE_UNPACK_H
 #define BASE_UNPACK_H
 
 #include <atwalk/base.h>
+
+#define UNPACK_FREE ((uint64_t)64 << 20)
+enum { UNPACK_RATIO = 4096 };
 
 struct unpack;
 
@@ -15,7 +23,7 @@ struct unpack;
 int unpack_open(int fd, struct unpack **ret, struct atw_err *err);
 /*
  * Up to `len` bytes, as soon as there are any; 0: that was all. ATW_E_DAMAGED:
- * they are packed, and what follows cannot be unpacked; ATW_E_UNSUPPORTED: this
+ * they are packed, and what follows cannot be unpacked, or is too much; ATW_E_UNSUPPORTED: this
  * build has no zstd. A failure is the same ever after.
  */
 int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err);

@@ -43,13 +43,13 @@ static int tell(struct reading *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Of a line or a run. */
+/* Of a line or a run. ATW_END: that was one too many. */
 static int fault(struct reading *x, struct atw_err *err)
 {
 	int r = x->faults++ < FAULTS ? tell(x, err) : ATW_OK;
 
 	x->s->terse = x->faults >= FAULTS;
-	return r;
+	return r == ATW_OK && x->faults == CAPTURE_FAULTS ? ATW_END : r;
 }
 
 /* What the sink answered. */
@@ -62,8 +62,7 @@ static int told(struct reading *x, int r)
 /* The sink did not take it; nor does that end anything. */
 static int refused(struct reading *x, const struct atw_err *why, struct atw_err *err)
 {
-	atw_err_set(place(x), why->status, "line %" PRIu64 ": %s", x->s->rd.line,
-		    why->text);
+	atw_err_set(place(x), why->status, "line %" PRIu64 ": %s", x->s->rd.line, why->text);
 	return fault(x, err);
 }
 
@@ -131,7 +130,8 @@ static int failure(struct reading *x, struct atw_err *err)
 	return x->s->of_line ? fault(x, err) : tell(x, err);
 }
 
-static int all(struct reading *x, struct atw_err *err)
+/* ATW_END: enough of it. */
+static int lines(struct reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r;
@@ -149,6 +149,17 @@ static int all(struct reading *x, struct atw_err *err)
 			return r;
 	}
 	return more_faults(x, err);
+}
+
+static int all(struct reading *x, struct atw_err *err)
+{
+	int r = lines(x, err);
+
+	if (r != ATW_END)
+		return r;
+	atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines or runs were wrong so "
+		    "far: nothing behind it is read", x->s->rd.line, CAPTURE_FAULTS);
+	return tell(x, err);
 }
 
 static int open_path(const char *path, struct atw_err *err)

@@ -240,6 +240,9 @@ static int check(struct capture_reader *c, const struct capture_record *rec,
 					   " used", rec->s.pages, rec->s.used);
 		return ATW_OK;
 	case 'T':
+		if (c->tasks == CAPTURE_TASKS)
+			return atw_err_set(err, ATW_E_DAMAGED, "T: more than %d tasks, which no "
+					   "kernel has", CAPTURE_TASKS);
 		c->tasks++;
 		c->in_task = true;
 		c->any_area = false;
@@ -333,6 +336,10 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 	int r;
 
 	do {
+		/* Very many of them are read as fast as they are unpacked. */
+		for (; c->paper && !c->skip && *pos < buf.len &&
+		       ((const char *)buf.data)[*pos] == '\n'; ++*pos)
+			c->line++;
 		if (*pos >= buf.len || (c->skip && !skipped(c, buf, pos)) || *pos >= buf.len)
 			return ATW_END;
 		text = behind(buf, *pos);

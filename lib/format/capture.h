@@ -17,6 +17,7 @@ enum {
 	CAPTURE_LINE = 65536,        /* bytes of a line, with its newline */
 	CAPTURE_BUILD = 32,          /* bytes of a build id */
 	CAPTURE_PA_BITS = 56,        /* no machine has longer physical addresses */
+	CAPTURE_TASKS = 4 << 20,     /* PID_MAX_LIMIT */
 	CAPTURE_RAMS = 1024,         /* R: ranges that frames are compared with */
 };
 

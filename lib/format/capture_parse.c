@@ -116,7 +116,11 @@ static int name(struct parser *p, const char *what, struct text t, struct atw_bl
 			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: in '%s' a backslash "
 					   "without three octal digits, up to 377",
 					   p->form->letter, what, quote(t).s);
-		*to++ = (char)v;
+		/* It would end the name for whoever takes it for text. */
+		if (!v)
+			to = mempcpy(to, s - 4, 4);
+		else
+			*to++ = (char)v;
 	}
 	*ret = (struct atw_blob){ p->names, (size_t)(to - p->names) };
 	p->names = to;

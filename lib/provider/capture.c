@@ -34,6 +34,7 @@ static int cursor_open(struct capture_provider *m, struct capture_cursor *k,
 	r = capture_stream_open(k->fd, &k->s, err);
 	if (r != ATW_OK)
 		return r;
+	k->upto = m->c->upto;
 	k->s->terse = true;              /* whoever read all of it has told */
 	while (!k->s->rd.tasks && (r = capture_stream_next(k->s, &rec)) != ATW_END)
 		if (k->s->fatal)
@@ -81,6 +82,11 @@ int capture_cursor_next(struct capture_cursor *k, struct capture_record *ret,
 
 	while (k->open) {
 		r = capture_stream_next(k->s, ret);
+		if (r != ATW_END && k->s->mark.at >= k->upto) {
+			k->open = false;
+			k->cut = true;
+			break;
+		}
 		if (r == ATW_OK && !strchr("TFE", ret->letter))
 			return ATW_OK;
 		if (r < 0 && k->s->fatal) {

@@ -24,6 +24,8 @@ struct capture_cursor {
 	bool open;                   /* there may be more of this task */
 	bool fault;                  /* a line was wrong, since somebody looked */
 	bool cut;                    /* the file ended, and should not have */
+	uint64_t upto;               /* nothing behind it is read */
+	uint64_t wrong;              /* runs, of all tasks so far */
 	uint64_t pid;
 };
 

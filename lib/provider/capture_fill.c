@@ -121,6 +121,21 @@ static void take_run(struct capture_provider *m)
 		m->area.listed += m->run.pages;
 }
 
+/* So many runs were wrong that nothing more of the task is read, and so nothing known. */
+static void give_up(struct capture_provider *m)
+{
+	struct atw_err why = { 0 };
+
+	atw_err_set(&why, ATW_E_DAMAGED, "line %" PRIu64 ": %d runs were wrong so far: nothing "
+		    "behind it is read of process %" PRIu64, m->pages.s->rd.line, CAPTURE_FAULTS,
+		    m->pages.pid);
+	provider_cannot(&m->p, "runs", &why);
+	add_hole(m, m->area.upto, UINT64_MAX);
+	m->pages.open = false;
+	m->pages.cut = true;
+	m->text.len = 0;
+}
+
 /* A run of the M: line, if it has one that can be read. */
 static bool run_of_text(struct capture_provider *m)
 {
@@ -133,6 +148,8 @@ static bool run_of_text(struct capture_provider *m)
 			break;
 		m->pages.fault = true;
 		provider_cannot(&m->p, "a run is wrong", &why);
+		if (++m->pages.wrong >= CAPTURE_FAULTS)
+			give_up(m);
 	}
 	if (r == ATW_OK)
 		take_run(m);

@@ -99,11 +99,13 @@ static void tell(struct reading *x)
 		x->o->damaged(x->o->arg, &x->e);
 }
 
-static void fault(struct reading *x)
+/* ATW_END: that was one too many. */
+static int fault(struct reading *x)
 {
 	if (x->faults++ < FAULTS)
 		tell(x);
 	x->s->terse = x->faults >= FAULTS;
+	return x->faults == CAPTURE_FAULTS ? ATW_END : ATW_OK;
 }
 
 static int task(struct reading *x, const struct capture_record *rec, struct atw_err *err)
@@ -115,14 +117,10 @@ static int task(struct reading *x, const struct capture_record *rec, struct atw_
 	if (t->pid > UINT32_MAX || t->tgid > UINT32_MAX || t->ppid > UINT32_MAX) {
 		wrong(x, t->pid > UINT32_MAX ? "pid" : t->tgid > UINT32_MAX ? "tgid" : "ppid",
 		      t->pid > UINT32_MAX ? t->pid : t->tgid > UINT32_MAX ? t->tgid : t->ppid);
-		fault(x);
 		/* Its areas are not those of the task before. */
 		x->s->rd.in_task = false;
-		return ATW_OK;
+		return fault(x);
 	}
-	if (c->ntasks == CAPTURED_TASKS)
-		return atw_err_set(err, ATW_E_LIMIT, "line %" PRIu64 ": T: more than %d tasks, which no machine has",
-				   x->s->rd.line, CAPTURED_TASKS);
 	if (!array_reserve((void **)&c->task, &c->tasks_cap, c->ntasks + 1, sizeof(*c->task)))
 		return no_memory(err);
 	k = &c->task[c->ntasks++];
@@ -253,13 +251,13 @@ static int failure(struct reading *x, struct atw_err *err)
 	if (x->s->fatal)
 		return atw_err_set(err, x->e.status, "%s", x->e.text);
 	if (x->s->of_line)
-		fault(x);
-	else
-		tell(x);
+		return fault(x);
+	tell(x);
 	return ATW_OK;
 }
 
-static int all(struct reading *x, struct atw_err *err)
+/* ATW_END: enough of it. */
+static int lines(struct reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r;
@@ -270,6 +268,22 @@ static int all(struct reading *x, struct atw_err *err)
 			return r;
 	}
 	more_faults(x);
+	return ATW_OK;
+}
+
+static int all(struct reading *x, struct atw_err *err)
+{
+	int r = lines(x, err);
+
+	if (r < 0)
+		return r;
+	if (r == ATW_END) {
+		x->c->whole = false;
+		x->c->upto = x->s->base + x->s->pos;
+		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
+			    "nothing behind it is read", x->s->rd.line, CAPTURE_FAULTS);
+		tell(x);
+	}
 	x->c->page = x->s->rd.page;
 	x->c->paper = x->s->rd.paper;
 	x->c->old |= x->c->paper;
@@ -292,6 +306,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 		return no_memory(err);
 	c->path = path;
 	c->whole = true;
+	c->upto = UINT64_MAX;
 	c->bits = c->pageflags = c->areaflags = UINT64_MAX;
 	x.c = c;
 	r = capture_stream_open(fd, &x.s, err);

@@ -11,7 +11,6 @@
 #include "source/capture_stream.h"
 
 enum {
-	CAPTURED_TASKS = 1 << 22,    /* Linux has no more (PID_MAX_LIMIT) */
 	CAPTURED_LOST = 4096,        /* L: lines that are kept */
 	CAPTURED_SWAPS = 32,
 };
@@ -43,7 +42,8 @@ struct captured {
 	uint64_t page;               /* bytes */
 	bool paper;                  /* its form */
 	bool old;                    /* counts and flags are those of the paper's kernel */
-	bool whole;                  /* all of it was there */
+	bool whole;                  /* all of it was there, and read */
+	uint64_t upto;               /* bytes, unpacked, behind which nothing was read */
 	uint64_t bits, pageflags, areaflags;    /* those that are known */
 
 	struct captured_task *task;

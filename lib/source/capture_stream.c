@@ -74,7 +74,7 @@ int capture_stream_next(struct capture_stream *s, struct capture_record *ret)
 	s->of_line = s->fatal = false;
 	for (;;) {
 		s->mark = (struct capture_mark){
-			s->base + s->pos, s->rd.line, s->rd.mapped, s->rd.skip,
+			s->base + s->pos, s->rd.line, s->rd.mapped, s->rd.tasks, s->rd.skip,
 		};
 		r = capture_next(&s->rd, (struct atw_blob){ s->buf, s->have }, s->last, &s->pos,
 				 ret, s->terse ? NULL : &s->e);
@@ -116,6 +116,7 @@ int capture_stream_seek(struct capture_stream *s, const struct capture_mark *to,
 	s->over = false;
 	rd->line = to->line;
 	rd->mapped = to->mapped;
+	rd->tasks = to->tasks;
 	rd->skip = to->skip;
 	rd->ended = rd->wrapped = rd->frames = false;
 	rd->in_task = rd->in_area = false;

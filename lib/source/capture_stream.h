@@ -9,13 +9,18 @@
 #include "base/unpack.h"
 #include "format/capture.h"
 
-enum { CAPTURE_PIECE = 256 << 10 };  /* what is read at once stays in the cache */
+enum {
+	CAPTURE_PIECE = 256 << 10,   /* what is read at once stays in the cache */
+	CAPTURE_FAULTS = 1 << 20,    /* lines or runs: of what has so many that are wrong, nothing
+					more is to be read */
+};
 
 /* Where a line is, and what of those before it matters to those behind. */
 struct capture_mark {
 	uint64_t at;                 /* bytes before it, unpacked */
 	uint64_t line;               /* lines before it */
 	uint64_t mapped;             /* bytes of the areas before it */
+	uint64_t tasks;              /* and how many of these */
 	bool skip;                   /* behind the rest of a line that was too long */
 };
 

@@ -102,8 +102,8 @@ err <<END
 atwalk: $said: units: not counted: /lib/liar: the area has more than 67108864 pages in memory
 END
 out <<'END'
-NAME                               USED     VSIZE  RESIDENT  MAPPINGS  MAP
-/lib/a                                2         4         2         4  2*2 .*2
+NAME                               USED        VSIZE  RESIDENT  MAPPINGS  MAP
+/lib/a                                2            4         2         4  2*2 .*2
 [22..                                                            ]
 /lib/liar                             1  34359738368       n/a       n/a  n/a
 
@@ -258,6 +258,85 @@ for n in 1 2 3 ${few:-4 5 6}; do
 		yes diff -rq "${f}1" "$f$n"
 	done
 done
+
+# zstd makes 30000 bytes of one.
+if ! command -v zstd >/dev/null || ! grep -q '^  found:.* zstd' "$built/found.txt"; then
+	t "what is packed and becomes very much"
+	skip "there is no zstd"
+else
+	t "what is packed and becomes very much: lines that say nothing"
+	{ echo "H: atwalk-capture, 1"; command yes "H: a, b" | head -c 100M; } | zstd -q -o heads.zst
+	run atwalk report count heads.zst --format csv
+	status 4
+	err_has "of it become more than 4096 times as many"
+	err_has "if that is as it should be, unpack it with zstd -d"
+
+	t "what is packed and becomes very much: empty lines"
+	{ echo "T: a, 1, 1, 1, 0, 0, 0, 0, 0, 0"; head -c 100M /dev/zero | tr '\0' '\n'; } | zstd -q -o empty.zst
+	run atwalk report count empty.zst --format csv
+	status 4
+	err_has "of it become more than 4096 times as many"
+	out <<'END'
+user_space_pages,anon,file,mappings,swapped,processes
+0,0,0,0,,1
+END
+
+	t "what is packed and becomes very much: a capture as a source"
+	run atwalk ps empty.zst --format csv --columns pid
+	status 4
+	err_has "of it become more than 4096 times as many"
+	err_has "if that is as it should be, unpack it with zstd -d"
+	out <<'END'
+pid
+1
+END
+
+	t "as much as people pack is all read"
+	{ echo "T: a, 1, 1, 1, 0, 0, 0, 0, 0, 0"; head -c 60M /dev/zero | tr '\0' '\n'; } | zstd -q -o some.zst
+	run atwalk report count some.zst --format csv
+	out <<'END'
+user_space_pages,anon,file,mappings,swapped,processes
+0,0,0,0,,1
+END
+fi
+
+t "behind very many lines that are wrong nothing is read"
+{ echo "H: atwalk-capture, 1"; command yes "" | head -n 1100000; echo "T: a, 1, 1, -, -, -, -, -, -, -"; } >wrong.cap
+run atwalk report count wrong.cap --format csv
+status 4
+err_has "atwalk: wrong.cap: line 1048577: 1048576 lines or runs were wrong so far: nothing behind it is read"
+out <<'END'
+user_space_pages,anon,file,mappings,swapped,processes
+0,0,0,0,0,0
+END
+
+t "nor of a capture as a source"
+{ echo "H: atwalk-capture, 1"; echo "T: a, 1, 1, -, -, -, -, -, -, -"; command yes "" | head -n 1100000; echo "T: b, 2, 2, -, -, -, -, -, -, -"; } >wrong.cap
+run atwalk ps wrong.cap --format csv --columns pid
+status 4
+err_has "atwalk: wrong.cap: line 1048578: 1048576 lines were wrong so far: nothing behind it is read"
+out <<'END'
+pid
+1
+END
+
+t "nor behind very many runs that are wrong"
+{
+	printf 'H: atwalk-capture, 1\nT: a, 1, 1, -, -, -, -, -, -, -\nV: 1000, 2FFF, 2000, 1000, -, 75, NULL\nM: 1000=5212, 1, 0 |\n'
+	awk 'BEGIN { for (i = 0; i < 1100; i++) { printf "M: "; for (k = 0; k < 1000; k++) printf "x |"; print "" } }'
+	printf 'M: 2000=6212, 1, 0 |\nV: 5000, 5FFF, 1000, 1000, -, 75, NULL\nM: 5000=7212, 1, 0 |\n'
+} >runs.cap
+run atwalk pages runs.cap --pid 1 --all --format csv --columns address,size,state
+status 4
+out <<'END'
+address,size,state
+0x0000000000001000,4096,present
+0x0000000000002000,4096,lost
+0x0000000000003000,8192,lost
+0x0000000000005000,4096,lost
+0x0000000000006000,18446744073709527040,lost
+END
+err_has "runs.cap: a run is wrong: line 5: M: 'x' is not VA=ENTRY, COUNT, FLAGS"
 
 t "a picture of nothing"
 printf 'H: atwalk-capture, 1\n' >nothing.cap

@@ -90,6 +90,8 @@ static void read_all(int level)
 		;
 	CHECK_EQ(n, 2);
 	CHECK_EQ(s->rd.line, lines);
+	/* A task that is read again is not one more. */
+	CHECK_EQ(s->rd.tasks, TASKS);
 	capture_stream_close(s);
 	close(fd);
 }

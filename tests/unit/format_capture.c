@@ -266,10 +266,10 @@ TEST(every_byte_of_a_name)
 
 	for (int i = 0; i < 257; i++)
 		name[i] = (char)i;
-	rec.h = (struct capture_header){ { name, 257 }, { name + 32, 1 } };
+	rec.h = (struct capture_header){ { name + 1, 255 }, { name + 32, 1 } };
 	again(&rec, &got);
-	CHECK_EQ(got.h.key.len, 257);
-	CHECK(!memcmp(got.h.key.data, name, 257));
+	CHECK_EQ(got.h.key.len, 255);
+	CHECK(!memcmp(got.h.key.data, name + 1, 255));
 	CHECK(is(got.h.value, " "));
 }
 
@@ -827,6 +827,37 @@ TEST(after_a_bad_line)
 	capture_init(&rd);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
 		CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), want[i]);
+}
+
+/* It would end the name for all who use it as text, and others would be called the same. */
+TEST(the_byte_that_ends_texts)
+{
+	static const char text[] = FRONT "H: a\\000b, \\000\n";
+	struct capture_record got;
+	size_t pos = sizeof(FRONT) - 1;
+
+	capture_init(&rd);
+	rd.started = true;
+	rd.paper = false;
+	rd.line = 1;
+	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &got, NULL), ATW_OK);
+	CHECK(is(got.h.key, "a\\000b"));
+	CHECK(is(got.h.value, "\\000"));
+}
+
+TEST(more_tasks_than_a_kernel_has)
+{
+	static const char text[] = FRONT TASK TASK;
+	struct capture_record rec;
+	struct atw_err err;
+	size_t pos = 0;
+
+	capture_init(&rd);
+	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, &err), ATW_OK);
+	rd.tasks = 4194303;
+	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, &err), ATW_OK);
+	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, &err), ATW_E_DAMAGED);
+	CHECK_STR(err.text, "line 3: T: more than 4194304 tasks, which no kernel has");
 }
 
 /* ---- the man page ---- */
