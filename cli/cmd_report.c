@@ -176,8 +176,10 @@ static int tell(struct report *r, char **source, size_t n)
 		failed = report_answer(r, &err);
 	for (size_t i = 0; i < r->all; i++)
 		r->kind[i]->drop(r->state[i]);
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		atw_output_close(r->out[i]);
+		target_close(&r->drawn[i]);
+	}
 	html_close(r->html);
 	census_model_close(r->model);
 	if (failed < 0)
@@ -193,6 +195,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct report r = {
 		.c = c, .o = opts, .plain = !c->format || !strcmp(c->format, "plain"),
+		.drawn = { [0 ... REPORTS - 1] = { .fd = -1 } },
 	};
 	int status;
 

@@ -7,6 +7,7 @@
 #include "census/picture.h"
 #include "output/html_report.h"
 #include "output/picture.h"
+#include "output/target.h"
 
 struct report_opts {
 	struct census_source_opts source;
@@ -29,6 +30,7 @@ struct report {
 	const struct census_report *kind[2 * REPORTS + 1];
 	void *state[2 * REPORTS + 1];
 	struct atw_output *out[REPORTS];         /* NULL: not open */
+	struct target *target[REPORTS];          /* of several files: all get names at once */
 	size_t n, all;                           /* reports; with pictures */
 	bool plain;
 	bool live;                               /* the SOURCE is the running system */
@@ -47,6 +49,7 @@ struct report {
 	size_t nsources;
 	const struct census_picture *picture[REPORTS];   /* NULL: none is wanted */
 	void **drawing[REPORTS];                 /* its state */
+	struct target drawn[REPORTS];            /* a file that waits for its name */
 };
 
 /* report_check.c: options and sources that go with all of them? Likewise. */

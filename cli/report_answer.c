@@ -2,12 +2,16 @@
 /* report_answer.c - where the answers of reports go. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
+#include "output/sink.h"
 #include "report.h"
 
 /* Of one report. */
@@ -114,16 +118,58 @@ bool report_path(const struct report *r, size_t i, const char *ending, char path
 	return n >= 0 && n < 4096;
 }
 
+/* ---- an end before the end ---- */
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+static const char *volatile made;        /* a folder that is empty so far; NULL: none */
+
+/* Files have no names before they are whole, and leave by themselves. */
+static void on_signal(int sig)
+{
+	if (made)
+		rmdir(made);
+	raise(sig);              /* as SIG_DFL, once this has returned */
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction was;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		if (!sigaction(ending[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			sigaction(ending[i], &sa, NULL);
+}
+
 int report_folder(struct report *r, struct atw_err *err)
 {
+	sigset_t signals, were;
+	struct stat st;
+	int e;
+
 	if (r->n < 2 || !r->c->output)
 		return ATW_OK;
+	sigemptyset(&signals);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(&signals, ending[i]);
+	sigprocmask(SIG_BLOCK, &signals, &were);
 	r->made = !mkdir(r->c->output, 0777);
-	if (!r->made && errno != EEXIST)
+	e = errno;
+	if (r->made) {
+		made = r->c->output;
+		catch_signals();
+	}
+	sigprocmask(SIG_SETMASK, &were, NULL);
+	if (!r->made && e == EEXIST && (stat(r->c->output, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return atw_err_set(err, ATW_E_IO, "%s: is no folder, and several reports are "
+				   "several files", r->c->output);
+	if (!r->made && e != EEXIST)
 		return atw_err_set(err, ATW_E_IO, "%s: cannot make a folder for several "
-				   "reports: %m", r->c->output);
+				   "reports: %s", r->c->output, strerror(e));
 	return ATW_OK;
 }
+
+/* ---- answers ---- */
 
 /* What was typed must suit all of them, before anything is read. */
 int report_open(struct report *r, struct atw_err *err)
@@ -197,16 +243,21 @@ int report_tell_look(struct report *r, struct atw_err *err)
 
 static int answer_one(struct report *r, size_t i, struct atw_err *err)
 {
+	bool waits = r->n > 1 && r->c->output;
 	int status = r->out[i] ? ATW_OK : open_one(r, i, NULL, err);
 
 	if (status < 0)
 		return status;
 	status = report_finish(r, i, r->out[i], err);
 	if (status == ATW_OK)
-		status = atw_output_commit(r->out[i], err);
+		status = waits ? output_ready(r->out[i], &r->target[i], err)
+			       : atw_output_commit(r->out[i], err);
 	if (status == ATW_OK && !r->plain && atw_output_left_out(r->out[i]))
 		remark(r->c, "report %s: --limit leaves out %" PRIu64 " rows", r->kind[i]->name,
 		       atw_output_left_out(r->out[i]));
+	/* Of several files each is closed when all have their names. */
+	if (waits)
+		return status;
 	atw_output_close(r->out[i]);
 	r->out[i] = NULL;
 	return status;
@@ -231,16 +282,31 @@ static int part(const struct report *r, size_t i, struct atw_err *err)
 	return atw_err_set(err, ATW_E_IO, "standard output: cannot write: %m");
 }
 
+/* Those that could not be drawn have none. */
+static int name_all(struct report *r, struct atw_err *err)
+{
+	struct target *all[REPORTS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->target[i])
+			all[n++] = r->target[i];
+	return n ? target_commit_all(all, n, err) : ATW_OK;
+}
+
 int report_answer(struct report *r, struct atw_err *err)
 {
 	int status = ATW_OK;
 
+	/* Who was asked to stop looking has asked once. */
+	if (r->made)
+		catch_signals();
 	if (r->format || r->page)
-		return report_answer_pictures(r, err);
-	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
+		status = report_answer_pictures(r, err);
+	for (size_t i = 0; i < r->n && status == ATW_OK && !r->format && !r->page; i++) {
 		status = part(r, i, err);
 		if (status == ATW_OK)
 			status = answer_one(r, i, err);
 	}
-	return status;
+	return status == ATW_OK ? name_all(r, err) : status;
 }

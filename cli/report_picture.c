@@ -120,7 +120,11 @@ static int write_picture(struct report *r, size_t i, struct atw_err *err)
 	report_path(r, i, r->format->name, path);
 	status = draw(r, i, &s, err);
 	if (status == ATW_OK)
-		status = picture_write(&s, r->format, r->c->output ? path : NULL, err);
+		status = target_open(r->c->output ? path : NULL, &r->drawn[i], err);
+	if (status == ATW_OK)
+		status = picture_put(&s, r->format, &r->drawn[i], err);
+	if (status == ATW_OK)
+		r->target[i] = &r->drawn[i];
 	scene_deinit(&s);
 	return status;
 }

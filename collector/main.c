@@ -217,8 +217,11 @@ static int run(const struct opts *o, const char *where)
 	sigset_t signals;
 	int status;
 
-	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate))
-		return misused("--rate: not a number of bytes (65536, 64K, 1M)");
+	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate)) {
+		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is no number of bytes (65536, 64K, 1M)",
+			    o->rate);
+		return misused(err.text);
+	}
 	if (o->pid.given && (!o->pid.u || o->pid.u > UINT32_MAX))
 		return misused("--pid: no process has such a number");
 	if (budget_begin(o->mem, &budget, &err) < 0)

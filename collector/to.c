@@ -40,7 +40,7 @@ static int unix_place(const char *where, union place *ret, socklen_t *len,
 	size_t n = strlen(path);
 
 	if (!n || n >= sizeof(ret->local.sun_path))
-		return atw_err_set(err, ATW_E_USAGE, "%s: a socket's path has 1 to %zu bytes",
+		return atw_err_set(err, ATW_E_USAGE, "'%s': a socket's path has 1 to %zu bytes",
 				   where, sizeof(ret->local.sun_path) - 1);
 	ret->local.sun_family = AF_UNIX;
 	memcpy(ret->local.sun_path, path, n + 1);
@@ -61,7 +61,7 @@ static int tcp_place(const char *where, union place *ret, socklen_t *len,
 	if (!colon || !num_dec(colon + 1, strlen(colon + 1), &port) || !port ||
 	    port > UINT16_MAX)
 		return atw_err_set(err, ATW_E_USAGE,
-				   "%s: is not tcp:ADDRESS:PORT with a port from 1 to 65535", where);
+				   "'%s' is not tcp:ADDRESS:PORT with a port from 1 to 65535", where);
 	s += six;
 	n -= six ? 2 : 0;
 	if (n < sizeof(host)) {
@@ -78,7 +78,7 @@ static int tcp_place(const char *where, union place *ret, socklen_t *len,
 		if (!six && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1)
 			return ATW_OK;
 	}
-	atw_err_set(err, ATW_E_USAGE, "%s: '%.*s' is no address in numbers", where, (int)n, s);
+	atw_err_set(err, ATW_E_USAGE, "'%s': '%.*s' is no address in numbers", where, (int)n, s);
 	atw_err_hint(err, "names are not looked up here: 10.0.2.2, or [fd00::1] in brackets");
 	return ATW_E_USAGE;
 }

@@ -305,9 +305,7 @@ static int finish(struct atw_output *out, struct atw_err *err)
 	if (rc < 0)
 		return rc;
 	sink_put(&out->sink, &out->notes);
-	if (!writer_flush(&out->w))
-		return output_write_failed(out, err);
-	return target_commit(&out->target, err);
+	return writer_flush(&out->w) ? ATW_OK : output_write_failed(out, err);
 }
 
 int atw_output_flush(struct atw_output *out, struct atw_err *err)
@@ -322,7 +320,7 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 	return fail(out, rc, err);
 }
 
-int atw_output_commit(struct atw_output *out, struct atw_err *err)
+int output_ready(struct atw_output *out, struct target **ret, struct atw_err *err)
 {
 	int rc;
 
@@ -332,7 +330,16 @@ int atw_output_commit(struct atw_output *out, struct atw_err *err)
 	if (rc < 0)
 		return fail(out, rc, err);
 	out->state = COMMITTED;
+	*ret = &out->target;
 	return ATW_OK;
+}
+
+int atw_output_commit(struct atw_output *out, struct atw_err *err)
+{
+	struct target *t = NULL;
+	int rc = output_ready(out, &t, err);
+
+	return rc < 0 ? rc : fail(out, target_commit(t, &out->failure), err);
 }
 
 void atw_output_close(struct atw_output *out)

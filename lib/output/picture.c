@@ -61,12 +61,14 @@ int picture_check(const struct picture_format *f, const char *path, struct atw_e
 	return rc;
 }
 
-static int write_to(const struct scene *s, const struct picture_format *f,
-		    struct target *t, struct atw_err *err)
+int picture_put(const struct scene *s, const struct picture_format *f, struct target *t,
+		struct atw_err *err)
 {
 	struct writer w;
-	int rc = check_terminal(f, t, err);
+	int rc = scene_done(s, err);
 
+	if (rc == ATW_OK)
+		rc = check_terminal(f, t, err);
 	if (rc == ATW_OK)
 		rc = writer_init(&w, t->fd, err);
 	if (rc < 0)
@@ -79,7 +81,7 @@ static int write_to(const struct scene *s, const struct picture_format *f,
 				 "%s: cannot write: %m", target_name(t));
 	}
 	writer_deinit(&w);
-	return rc == ATW_OK ? target_commit(t, err) : rc;
+	return rc;
 }
 
 int picture_write(const struct scene *s, const struct picture_format *f, const char *path,
@@ -92,7 +94,9 @@ int picture_write(const struct scene *s, const struct picture_format *f, const c
 		rc = target_open(path, &t, err);
 	if (rc < 0)
 		return rc;
-	rc = write_to(s, f, &t, err);
+	rc = picture_put(s, f, &t, err);
+	if (rc == ATW_OK)
+		rc = target_commit(&t, err);
 	target_close(&t);
 	return rc;
 }

@@ -6,6 +6,8 @@
 #include "output/writer.h"
 #include "picture/scene.h"
 
+struct target;
+
 struct picture_format {
 	const char *name, *help;
 	bool binary;                     /* nothing for a terminal */
@@ -20,6 +22,10 @@ const struct picture_format *picture_find(const char *name);
 /* NULL and "-" are standard output. A file appears under its name once it is whole. */
 int picture_write(const struct scene *s, const struct picture_format *f, const char *path,
 		  struct atw_err *err);
+
+/* The same to a target that is open, which waits to be committed. */
+int picture_put(const struct scene *s, const struct picture_format *f, struct target *t,
+		struct atw_err *err);
 
 /* Could it be written there? Before the work for it is done. */
 int picture_check(const struct picture_format *f, const char *path, struct atw_err *err);

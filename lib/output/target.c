@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,27 +197,59 @@ int target_open(const char *path, struct target *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-int target_commit(struct target *t, struct atw_err *err)
+/* Disks that fill up or fail may say so only here. */
+static int store(struct target *t, struct atw_err *err)
 {
-	int rc;
-
-	if (!t->owned)
-		return ATW_OK;
-	/* Disks that fill up or fail may say so only here. */
 	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&
 	    errno != EOPNOTSUPP)
 		return failed(t, "cannot write", err);
+	return ATW_OK;
+}
+
+/* A name beside its own, and no more to be written. */
+static int stand_by(struct target *t, struct atw_err *err)
+{
+	int rc;
+
 	if (t->final && !t->temp && make_beside(t, make_link) < 0)
 		return failed(t, "cannot create", err);
 	rc = close(t->fd);
 	t->fd = -1;
-	if (rc < 0 && errno != EINTR)
-		return failed(t, "cannot write", err);
+	return rc < 0 && errno != EINTR ? failed(t, "cannot write", err) : ATW_OK;
+}
+
+static int place(struct target *t, struct atw_err *err)
+{
 	if (t->final && rename(t->temp, t->final) < 0)
 		return failed(t, "cannot create", err);
 	free(t->temp);
 	t->temp = NULL;
 	return ATW_OK;
+}
+
+int target_commit_all(struct target *const *t, size_t n, struct atw_err *err)
+{
+	sigset_t all, were;
+	int rc = ATW_OK;
+
+	for (size_t i = 0; i < n && rc == ATW_OK; i++)
+		rc = t[i]->owned ? store(t[i], err) : ATW_OK;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &were);
+	for (size_t i = 0; i < n && rc == ATW_OK; i++)
+		rc = t[i]->owned ? stand_by(t[i], err) : ATW_OK;
+	for (size_t i = 0; i < n && rc == ATW_OK; i++)
+		rc = t[i]->owned ? place(t[i], err) : ATW_OK;
+	/* What has a name for now only must not be met by a signal either. */
+	for (size_t i = 0; i < n && rc < 0; i++)
+		target_close(t[i]);
+	sigprocmask(SIG_SETMASK, &were, NULL);
+	return rc;
+}
+
+int target_commit(struct target *t, struct atw_err *err)
+{
+	return target_commit_all(&t, 1, err);
 }
 
 void target_close(struct target *t)

@@ -22,6 +22,11 @@ int target_open(const char *path, struct target *ret, struct atw_err *err);
 const char *target_name(const struct target *t);
 /* Put the file in its place. */
 int target_commit(struct target *t, struct atw_err *err);
+/*
+ * Put several in theirs, all or none: what takes long or may fail is done for each of
+ * them before the first gets its name, and no signal comes in between.
+ */
+int target_commit_all(struct target *const *t, size_t n, struct atw_err *err);
 /* Without a commit, nothing is left behind. Fine on fd -1. */
 void target_close(struct target *t);
 

@@ -129,11 +129,14 @@ END
 
 t "what cannot be meant is refused"
 for each in '--nosuch|unknown option --nosuch' 'a b|one TO is enough' \
-	'--mem 1M x|' '--mem x x|' '--rate 0 x|--rate: not a number of bytes (65536, 64K, 1M)' \
+	'--mem 1M x|' '--mem x x|' "--rate 0 x|--rate: '0' is no number of bytes (65536, 64K, 1M)" \
 	'--pid 0 x|--pid: no process has such a number' \
 	'--pid 4294967296 x|--pid: no process has such a number' \
+	"tcp:|'tcp:' is not tcp:ADDRESS:PORT with a port from 1 to 65535" \
+	"tcp:1.2.3.4:|'tcp:1.2.3.4:' is not tcp:ADDRESS:PORT with a port from 1 to 65535" \
+	"tcp::80|'tcp::80': '' is no address in numbers" \
 	'tcp:localhost:80|' 'tcp:127.0.0.1|' 'tcp:127.0.0.1:0|' 'tcp:127.0.0.1:65536|' \
-	'tcp:::1:80|' 'tcp:[127.0.0.1]:80|' 'tcp:[::1:80|' unix:; do
+	'tcp:::1:80|' 'tcp:[127.0.0.1]:80|' 'tcp:[::1:80|' "unix:|'unix:': a socket's path has 1 to 107 bytes"; do
 	# shellcheck disable=SC2086 # words
 	run "$collect" ${each%%|*}
 	status 2
@@ -149,7 +152,7 @@ END
 run "$collect" tcp:localhost:80
 status 2
 err <<'END'
-atwalk-collect: tcp:localhost:80: 'localhost' is no address in numbers
+atwalk-collect: 'tcp:localhost:80': 'localhost' is no address in numbers
                 names are not looked up here: 10.0.2.2, or [fd00::1] in brackets
 END
 run "$collect" "unix:/$(printf 'x%.0s' {1..107})"

@@ -330,6 +330,46 @@ END
 run atwalk report count lost.cap -o lost.txt -q
 status 4
 
+t "several reports need a folder, and that is said before any work"
+echo mine >afile
+mkfifo silent
+for format in csv svg; do
+	run timeout 10 "$O/atwalk" report basic,totals silent --format $format -o afile
+	status 3
+	err <<'END'
+atwalk: afile: is no folder, and several reports are several files
+END
+done
+yes [ "$(cat afile)" = mine ]
+
+t "several reports: all of them or none"
+mkdir some some/totals.csv
+run atwalk report basic,totals "$captures/figure4.txt" --format csv -o some
+status 3
+err_has "some/totals.csv: cannot write: Is a directory"
+yes [ "$(ls -A some)" = totals.csv ]
+rm -r some
+# One that waits for its source, and some that do not.
+for format in csv svg; do
+	mkfifo "slow.$format"
+	env --default-signal=TERM "$O/atwalk" report basic,totals - --format $format -o gone <"slow.$format" &
+	exec 9>"slow.$format"
+	until [ -d gone ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+	kill -TERM $!
+	exec 9>&-
+	wait $!
+	yes [ $? = 143 ]
+	yes [ ! -e gone ]
+done
+for n in 0 0.01 0.02 0.03 0.05 0.08 0.13 0.21; do
+	rm -rf gone
+	env --default-signal=TERM "$O/atwalk" report basic,areas,units,totals,alerts,count,pages,use made.cap --format csv -q -o gone &
+	sleep $n
+	kill -TERM $! 2>/dev/null
+	wait $!
+	[ ! -e gone ] || yes [ "$(find gone -name '*.csv' | wc -l)" = 8 ]
+done
+
 t "names of reports"
 run atwalk report nothing "$captures/server.cap"
 status 2
