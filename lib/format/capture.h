@@ -71,6 +71,7 @@ enum {
 	CAPTURE_LOAD_EXEC = 1, CAPTURE_LOAD_WRITE = 2, CAPTURE_LOAD_READ = 4,
 	CAPTURE_LOAD_RELRO = 8,
 	CAPTURE_LOAD_TEXT = 88,      /* bytes are enough for one */
+	CAPTURE_LOAD_MOST = 32,      /* of a file: more than any linker makes */
 };
 
 struct capture_task {

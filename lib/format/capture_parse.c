@@ -183,10 +183,14 @@ static int loads(struct parser *p, const char *what, struct text t, struct atw_b
 {
 	struct atw_blob rest = { t.s, (size_t)(t.end - t.s) }, all = { p->names, rest.len };
 	struct capture_load load;
+	unsigned n = 0;
 	int r;
 
-	while ((r = capture_load(&rest, &load, p->err)) == ATW_OK)
+	/* Each area of the file is compared with each of them. */
+	while ((r = capture_load(&rest, &load, p->err)) == ATW_OK && n++ < CAPTURE_LOAD_MOST)
 		;
+	if (r == ATW_OK)
+		r = atw_err_set(p->err, ATW_E_FORMAT, "more than %d", CAPTURE_LOAD_MOST);
 	if (r < 0)
 		return atw_err_wrap(p->err, "%c: %s", p->form->letter, what), r;
 	if (all.len)

@@ -8,7 +8,7 @@
 
 #include "format/capture.h"
 
-enum { ELFUNIT_LOADS = 32 };     /* more than any linker makes */
+enum { ELFUNIT_LOADS = CAPTURE_LOAD_MOST };
 
 struct elfunit {
 	struct capture_load load[ELFUNIT_LOADS];

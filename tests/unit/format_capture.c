@@ -845,6 +845,28 @@ TEST(the_byte_that_ends_texts)
 	CHECK(is(got.h.value, "\\000"));
 }
 
+TEST(more_program_headers_than_any_linker_makes)
+{
+	struct capture_record rec;
+	struct atw_err err;
+	char line[1024] = FRONT "U: 1:1, 1, /a, loads=";
+	size_t n = strlen(line), pos = 0;
+
+	for (unsigned i = 0; i < 33; i++) {
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%X:%X:1:1:5", i ? "|" : "",
+				      i * 0x1000, i * 0x1000);
+		if (i < 31)
+			continue;
+		snprintf(line + n, sizeof(line) - n, "\n");
+		capture_init(&rd);
+		pos = 0;
+		CHECK_EQ(capture_next(&rd, blob(line), true, &pos, &rec, &err), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob(line), true, &pos, &rec, &err),
+			 i < 32 ? ATW_OK : ATW_E_FORMAT);
+	}
+	CHECK_STR(err.text, "line 2: U: loads: more than 32");
+}
+
 TEST(more_tasks_than_a_kernel_has)
 {
 	static const char text[] = FRONT TASK TASK;
