@@ -8,7 +8,7 @@
 enum {
 	MANY = -1,               /* as an owner: more than one group: never alone any more */
 	FIRST = 1024,            /* slots of the first table */
-	MOST = 1 << 23,          /* chunks: 2 TiB of memory that is shared, 4 GiB of ours */
+	MOST = 1 << 21,          /* chunks: 512 GiB of memory that is shared, a GiB of ours */
 };
 
 void owners_deinit(struct owners *o)

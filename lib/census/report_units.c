@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "census/parts.h"
 #include "census/map.h"
@@ -165,6 +167,22 @@ static void count(struct piece *p, unsigned at)
 		p->half[at / 2] += 1 << shift;
 }
 
+/* As most are: a whole one, 16 pages at a time. */
+static void count_all(struct piece *p)
+{
+	const uint64_t ones = 0x1111111111111111;
+
+	_Static_assert(MAP_MANY == 10, "where the bits for 8 and 2 are set");
+	for (unsigned i = 0; i < PIECE / 16; i++) {
+		uint64_t v, many;
+
+		memcpy(&v, p->half + 8 * i, 8);
+		many = v >> 3 & v >> 1 & ones;
+		v += ones & ~many;
+		memcpy(p->half + 8 * i, &v, 8);
+	}
+}
+
 /* Before any of it is counted. */
 static int check(struct units_report *s, uint64_t pages, struct atw_err *err)
 {
@@ -209,7 +227,9 @@ static int on_pages(struct units_report *s, const struct census_pages *p, uint64
 
 		if (!piece)
 			return refuse(s, status, err);
-		for (unsigned i = 0; i < n; i++)
+		if (n == PIECE)
+			count_all(piece);
+		for (unsigned i = 0; i < n && n < PIECE; i++)
 			count(piece, from + i);
 		at += n;
 		left -= n;
@@ -269,6 +289,12 @@ static void add_piece(struct piece *to, const struct piece *from)
 	}
 }
 
+/* Of 16 pages from `at` on, a multiple of that. */
+static uint64_t sixteen(const struct piece *p, unsigned at)
+{
+	return get_le64(p->half + at / 2);
+}
+
 struct pieces {
 	struct piece **v;
 	size_t n, cap;
@@ -298,38 +324,66 @@ static int gather(struct piece *const *first, const struct part *g, struct piece
 	ret->n = n;
 	ret->resident = 0;
 	for (size_t i = 0; i < n; i++)
-		for (unsigned k = 0; k < PIECE; k++)
-			ret->resident += (ret->v[i]->half[k / 2] >> k % 2 * 4 & 15) != 0;
+		for (unsigned k = 0; k < PIECE / 16; k++) {
+			uint64_t v = sixteen(ret->v[i], 16 * k);
+
+			v |= v >> 2;
+			ret->resident += (uint64_t)__builtin_popcountll((v | v >> 1) &
+									0x1111111111111111);
+		}
 	return ATW_OK;
 }
 
-/* Every page, as marks, to one of two. */
+/* Neighbours that have the same, to one of two. */
+struct marks {
+	struct map *map;
+	struct map_text *text;
+	enum map_mark mark;
+	uint64_t pages;
+};
+
+static void put_marks(struct marks *m)
+{
+	if (m->map)
+		map_add(m->map, m->mark, m->pages);
+	else
+		map_text_add(m->text, m->mark, m->pages);
+}
+
+static void add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
+{
+	if (pages && mark != m->mark) {
+		put_marks(m);
+		m->mark = mark;
+		m->pages = 0;
+	}
+	m->pages += pages;
+}
+
+/* Every page, as marks. */
 static void marks(const struct pieces *p, uint64_t pages, struct map *map,
 		  struct map_text *text)
 {
+	struct marks m = { .map = map, .text = text, .mark = MAP_ABSENT };
 	uint64_t at = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		uint64_t first = p->v[i]->at * PIECE;
+		const struct piece *piece = p->v[i];
+		uint64_t first = piece->at * PIECE;
 
-		if (map)
-			map_add(map, MAP_ABSENT, first - at);
-		else
-			map_text_add(text, MAP_ABSENT, first - at);
-		for (at = first; at < first + PIECE && at < pages; at++) {
+		add_marks(&m, MAP_ABSENT, first - at);
+		for (at = first; at < first + PIECE && at < pages;) {
 			unsigned k = (unsigned)(at - first);
-			enum map_mark m = p->v[i]->half[k / 2] >> k % 2 * 4 & 15;
+			enum map_mark mark = piece->half[k / 2] >> k % 2 * 4 & 15;
+			bool all = !(k % 16) && pages - at >= 16 &&
+				   sixteen(piece, k) == mark * UINT64_C(0x1111111111111111);
 
-			if (map)
-				map_add(map, m, 1);
-			else
-				map_text_add(text, m, 1);
+			add_marks(&m, mark, all ? 16 : 1);
+			at += all ? 16 : 1;
 		}
 	}
-	if (map)
-		map_add(map, MAP_ABSENT, pages - at);
-	else
-		map_text_add(text, MAP_ABSENT, pages - at);
+	add_marks(&m, MAP_ABSENT, pages - at);
+	put_marks(&m);
 }
 
 /* Of a copy of it, too: all are one. */

@@ -99,10 +99,10 @@ static int area(struct use *u, const struct census_event *ev, struct atw_err *er
 }
 
 /*
- * Frames that are shared and looked at one by one: a TiB of a run, eight of all there
- * are. What a few lines may claim is not counted for minutes.
+ * Frames that are shared and looked at one by one: a quarter of a TiB of a run, eight of
+ * all there are. What a few lines may claim is not counted for minutes.
  */
-#define RUN_MOST ((uint64_t)1 << 28)
+#define RUN_MOST ((uint64_t)1 << 26)
 #define WORK_MOST ((uint64_t)1 << 31)
 
 /* What of these pages nobody outside of the group maps, in pages. */

@@ -139,7 +139,7 @@ t "a lying area: use"
 run atwalk report use lie.cap --by user --format csv --columns name,rss,pss,uss
 status 4
 err <<END
-atwalk: $said: use: whose they are alone is not worked out: more than 268435456 pages are shared
+atwalk: $said: use: whose they are alone is not worked out: more than 67108864 pages are shared
 END
 out <<'END'
 name,rss,pss,uss
@@ -214,6 +214,21 @@ yes [ "$(wc -l <rows.csv)" = 50004 ]
 run atwalk report pages rows.cap --filter 'physical<0x100000' --format html -o few.html
 yes [ "$(grep -c '^<tr>' few.html)" = 128 ]
 yes [ "$(grep -c 'class="cut"' few.html)" = 0 ]
+
+t "a part of a file that is all there is not drawn page by page"
+awk 'BEGIN {
+	print "H: atwalk-capture, 1"
+	for (i = 1; i <= 4; i++)
+		printf "T: a, %d, %d, -, -, -, -, -, -, -\nV: 0, 3FFFFFFFFF, 4000000000, 0, -, 75, /a, dev=1:1, inode=1, offset=0\nM: 0*67108864=212, 4, 0, same=1 |\n", i, i
+	print "E: 13, 4, 4, 0"
+}' >drawn.cap
+run atwalk report units drawn.cap --columns name,resident,mappings,map
+out <<'END'
+NAME                              RESIDENT   MAPPINGS  MAP
+/a                                67108864  268435456  4*67108864
+[4444444444444444444444444444444444444444444444444444444444444444]
+[... 1048575 more lines like this one]
+END
 
 t "tasks whose numbers were chosen to meet in a table"
 awk -v n="${few:-200}000" 'BEGIN {
