@@ -129,14 +129,11 @@ END
 
 t "what cannot be meant is refused"
 for each in '--nosuch|unknown option --nosuch' 'a b|one TO is enough' \
-	'--mem 1M x|' '--mem x x|' "--rate 0 x|--rate: '0' is no number of bytes (65536, 64K, 1M)" \
+	'--mem 1M x|' '--mem x x|' '--rate 0 x|--rate: ' \
 	'--pid 0 x|--pid: no process has such a number' \
 	'--pid 4294967296 x|--pid: no process has such a number' \
-	"tcp:|'tcp:' is not tcp:ADDRESS:PORT with a port from 1 to 65535" \
-	"tcp:1.2.3.4:|'tcp:1.2.3.4:' is not tcp:ADDRESS:PORT with a port from 1 to 65535" \
-	"tcp::80|'tcp::80': '' is no address in numbers" \
 	'tcp:localhost:80|' 'tcp:127.0.0.1|' 'tcp:127.0.0.1:0|' 'tcp:127.0.0.1:65536|' \
-	'tcp:::1:80|' 'tcp:[127.0.0.1]:80|' 'tcp:[::1:80|' "unix:|'unix:': a socket's path has 1 to 107 bytes"; do
+	'tcp:::1:80|' 'tcp:[127.0.0.1]:80|' 'tcp:[::1:80|' 'unix:|'; do
 	# shellcheck disable=SC2086 # words
 	run "$collect" ${each%%|*}
 	status 2
@@ -144,6 +141,21 @@ for each in '--nosuch|unknown option --nosuch' 'a b|one TO is enough' \
 	said_err=1
 	[ -z "${each#*|}" ] || err_has "atwalk-collect: ${each#*|}"
 done
+# What was typed is quoted: it may be nothing, or end with a colon.
+run "$collect" --rate 0 x
+status 2
+err_has "atwalk-collect: --rate: '0' is no number of bytes (65536, 64K, 1M)"
+for to in tcp: tcp:1.2.3.4:; do
+	run "$collect" $to
+	status 2
+	err_is "atwalk-collect: '$to' is not tcp:ADDRESS:PORT with a port from 1 to 65535"
+done
+run "$collect" tcp::80
+status 2
+err_has "atwalk-collect: 'tcp::80': '' is no address in numbers"
+run "$collect" unix:
+status 2
+err_is "atwalk-collect: 'unix:': a socket's path has 1 to 107 bytes"
 run "$collect" --mem 16383K
 status 2
 err <<'END'
