@@ -60,9 +60,19 @@ if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	# How many others have a page of libc changes all the time.
 	for report in 'basic total,stack,data,text,heap,lib_bss,lib_data,lib_text,other' \
 		'areas address,end,vsize,resident,flags,class,guess,name' 'units +map' 'totals +build' \
-		'count +zeroes' 'pages physical,pte_flag,vma_flag,vma_sym,owner,pid,class'; do
+		'count +zeroes' 'pages physical,pages,pte_flag,vma_flag,vma_sym,owner,pid,class'; do
 		run of "${report% *}" --columns "${report#* }" -o live.csv
 		run atwalk report "${report% *}" --columns "${report#* }" --format csv rogue.cap -o capture.csv
+		# Nor are the same pages neighbours that are alike: page by page.
+		[ "${report% *}" != pages ] || for f in live capture; do
+			while IFS=, read -r pa n rest; do
+				[ "$pa" != physical ] || continue
+				for ((i = 0; i < n; i++)); do
+					printf '%x,%s\n' $((pa + i * 4096)) "$rest"
+				done
+			done <$f.csv >$f.each
+			mv $f.each $f.csv
+		done
 		yes same live.csv capture.csv
 	done
 fi
