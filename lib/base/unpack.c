@@ -2,8 +2,10 @@
 #include "base/unpack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -17,6 +19,7 @@ enum { MAGIC = 0xfd2fb528, PACKED = 128 << 10 };
 
 struct unpack {
 	int fd;
+	bool owned;              /* fd is ours to close */
 	bool packed, ended;
 	bool within;             /* a frame has begun and not ended */
 	uint64_t taken;          /* bytes of the file that were used */
@@ -137,9 +140,13 @@ static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct a
 
 int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 {
-	struct unpack *u = malloc(sizeof(*u));
+	struct unpack *u;
+	struct stat st;
 	int r;
 
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+		return atw_err_set(err, ATW_E_FORMAT, "is a directory");
+	u = malloc(sizeof(*u));
 	if (!u)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	memset(u, 0, offsetof(struct unpack, in));
@@ -153,6 +160,23 @@ int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 	}
 	*ret = u;
 	return ATW_OK;
+}
+
+int unpack_open_path(const char *path, struct unpack **ret, struct atw_err *err)
+{
+	bool is_stdin = !strcmp(path, "-");
+	_auto_fd int fd = is_stdin ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int r;
+
+	if (!is_stdin && fd < 0)
+		return atw_err_set(err, errno == ENOENT ? ATW_E_MISSING : errno == EACCES ||
+				   errno == EPERM ? ATW_E_PERM : ATW_E_IO, "%m");
+	r = unpack_open(is_stdin ? 0 : fd, ret, err);
+	if (r == ATW_OK && !is_stdin) {
+		(*ret)->owned = true;
+		fd = -1;
+	}
+	return r;
 }
 
 static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
@@ -169,11 +193,16 @@ static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_
 		*ret = 0;
 		return ATW_OK;
 	}
-	if (!n)
-		return fill(u->fd, buf, len, ret, err);
+	if (!n) {
+		int r = fill(u->fd, buf, len, ret, err);
+
+		u->taken += r == ATW_OK ? *ret : 0;
+		return r;
+	}
 	n = n < len ? n : len;
 	memcpy(buf, u->in + u->pos, n);
 	u->pos += n;
+	u->taken += n;
 	*ret = n;
 	return ATW_OK;
 }
@@ -193,7 +222,7 @@ static int rewind_to(struct unpack *u, uint64_t at, struct atw_err *err)
 		return atw_err_set(err, ATW_E_IO, "%m");
 	u->pos = u->len = 0;
 	u->ended = false;
-	u->given = at;
+	u->given = u->taken = at;
 	return ATW_OK;
 }
 
@@ -208,7 +237,6 @@ int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err)
 	if (at < u->given) {
 		r = rewind_to(u, 0, err);
 		u->within = false;
-		u->taken = 0;
 		u->failed = (struct atw_err){ 0 };
 		restart(u);
 	}
@@ -222,6 +250,14 @@ int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err)
 	return r;
 }
 
+void unpack_progress(const struct unpack *u, uint64_t *done, uint64_t *all)
+{
+	struct stat st;
+
+	*done = u->taken;
+	*all = !fstat(u->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
 void unpack_close(struct unpack *u)
 {
 	if (!u)
@@ -229,5 +265,7 @@ void unpack_close(struct unpack *u)
 #ifdef HAVE_ZSTD
 	ZSTD_freeDStream(u->zstd);
 #endif
+	if (u->owned)
+		close(u->fd);
 	free(u);
 }

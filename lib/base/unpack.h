@@ -21,6 +21,8 @@ struct unpack;
 
 /* `fd` stays the caller's. Whether it is packed, its first bytes say. */
 int unpack_open(int fd, struct unpack **ret, struct atw_err *err);
+/* Of a file, or of standard input if it is "-"; who calls it says which one failed. */
+int unpack_open_path(const char *path, struct unpack **ret, struct atw_err *err);
 /*
  * Up to `len` bytes, as soon as there are any; 0: that was all. ATW_E_DAMAGED:
  * they are packed, and what follows cannot be unpacked, or is too much; ATW_E_UNSUPPORTED: this
@@ -32,6 +34,8 @@ int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw
  * only, not of a pipe. Forward it is read, and back it begins anew, if it is packed.
  */
 int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err);
+/* Bytes of the file that were used, and how many it has; 0: nobody knows. */
+void unpack_progress(const struct unpack *u, uint64_t *done, uint64_t *all);
 /* NULL is fine. */
 void unpack_close(struct unpack *u);
 

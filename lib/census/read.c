@@ -2,8 +2,6 @@
 /* read.c - a capture's text as a stream of records, from a file or a pipe. */
 #include "census/census.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -162,27 +160,13 @@ static int all(struct reading *x, struct atw_err *err)
 	return tell(x, err);
 }
 
-static int open_path(const char *path, struct atw_err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int status = errno == ENOENT ? ATW_E_MISSING : errno == EACCES || errno == EPERM ?
-		     ATW_E_PERM : ATW_E_IO;
-
-	return fd >= 0 ? fd : atw_err_set(err, status, "%m");
-}
-
 int census_read(const char *path, const struct census_read_opts *o,
 		const struct census_sink *to, struct atw_err *err)
 {
-	bool is_stdin = !strcmp(path, "-");
-	const char *name = is_stdin ? "standard input" : path;
-	_auto_fd int fd = is_stdin ? -1 : open_path(path, err);
+	const char *name = strcmp(path, "-") ? path : "standard input";
 	struct reading x = { .name = name, .o = o, .to = to };
-	int r;
+	int r = capture_stream_open_path(path, &x.s, err);
 
-	if (!is_stdin && fd < 0)
-		return atw_err_wrap(err, "%s", name), fd;
-	r = capture_stream_open(is_stdin ? 0 : fd, &x.s, err);
 	if (r == ATW_OK)
 		r = all(&x, err);
 	capture_stream_close(x.s);

@@ -2,59 +2,21 @@
 /* capture_usual.c - runs of pages as most of them are written, without looking around. */
 #include <string.h>
 
+#include "base/digits.h"
 #include "format/capture_fields.h"
 
 struct cursor {
 	const char *s, *end;
 };
 
-#define X 0xff
-static const uint8_t hex_digit[256] = {
-#define NONE16 X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X
-	NONE16, NONE16, NONE16,
-	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, X, X, X, X, X, X,
-	X, 10, 11, 12, 13, 14, 15, X, X, X, X, X, X, X, X, X, NONE16,
-	X, 10, 11, 12, 13, 14, 15, X, X, X, X, X, X, X, X, X, NONE16,
-	NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16,
-#undef NONE16
-};
-#undef X
-
 static bool hex(struct cursor *c, uint64_t *ret)
 {
-	const char *s = c->s, *max = c->end - s > 16 ? s + 16 : c->end;
-	uint64_t v = 0;
-
-	for (; s < max; s++) {
-		uint8_t d = hex_digit[(uint8_t)*s];
-
-		if (d > 15)
-			break;
-		v = v << 4 | d;
-	}
-	*ret = v;
-	max = c->s;
-	c->s = s;
-	return s > max;
+	return scan_hex(&c->s, c->end, ret);
 }
 
-/* 19 digits are less than 2^64. */
 static bool dec(struct cursor *c, uint64_t *ret)
 {
-	const char *s = c->s, *max = c->end - s > 19 ? s + 19 : c->end;
-	uint64_t v = 0;
-
-	for (; s < max; s++) {
-		unsigned d = (uint8_t)*s - (unsigned)'0';
-
-		if (d > 9)
-			break;
-		v = v * 10 + d;
-	}
-	*ret = v;
-	max = c->s;
-	c->s = s;
-	return s > max;
+	return scan_dec(&c->s, c->end, ret);
 }
 
 static bool one(struct cursor *c, char what)

@@ -6,13 +6,10 @@
 #include "provider/capture.h"
 
 #include <atwalk/record.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "provider/pagemap.h"
 
@@ -26,12 +23,8 @@ static int cursor_open(struct capture_provider *m, struct capture_cursor *k,
 		       struct atw_err *err)
 {
 	struct capture_record rec;
-	int r = ATW_OK;
+	int r = capture_stream_open_path(m->c->path, &k->s, err);
 
-	k->fd = open(m->c->path, O_RDONLY | O_CLOEXEC);
-	if (k->fd < 0)
-		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
-	r = capture_stream_open(k->fd, &k->s, err);
 	if (r != ATW_OK)
 		return r;
 	k->upto = m->c->upto;
@@ -40,13 +33,6 @@ static int cursor_open(struct capture_provider *m, struct capture_cursor *k,
 		if (k->s->fatal)
 			return atw_err_set(err, r, "%s", k->s->e.text);
 	return ATW_OK;
-}
-
-static void cursor_close(struct capture_cursor *k)
-{
-	capture_stream_close(k->s);
-	if (k->fd >= 0)
-		close(k->fd);
 }
 
 int capture_cursor_begin(struct capture_provider *m, struct capture_cursor *k, size_t task,
@@ -307,8 +293,8 @@ static void capture_close(struct provider *p)
 {
 	struct capture_provider *m = capture_of(p);
 
-	cursor_close(&m->areas);
-	cursor_close(&m->pages);
+	capture_stream_close(m->areas.s);
+	capture_stream_close(m->pages.s);
 	free(m->of);
 	free(m);
 }
@@ -341,7 +327,6 @@ int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, 
 	memset(m, 0, offsetof(struct capture_provider, hole));
 	m->nholes = m->nparts = 0;
 	m->parts_full = false;
-	m->areas.fd = m->pages.fd = -1;
 	m->c = c;
 	m->page = c->page;
 	for (size_t i = 0; i < CAPTURED_SWAPS; i++)

@@ -19,7 +19,6 @@ enum {
 
 /* A place in the lines of one task. */
 struct capture_cursor {
-	int fd;
 	struct capture_stream *s;
 	bool open;                   /* there may be more of this task */
 	bool fault;                  /* a line was wrong, since somebody looked */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "provider/captured.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,13 +292,10 @@ static int all(struct reading *x, struct atw_err *err)
 int captured_open(const char *path, const struct captured_opts *o, struct captured **ret,
 		  struct atw_err *err)
 {
-	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct captured *c;
 	struct reading x = { .o = o };
 	int r;
 
-	if (fd < 0)
-		return atw_err_set(err, ATW_E_IO, "%m");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return no_memory(err);
@@ -309,7 +304,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 	c->upto = UINT64_MAX;
 	c->bits = c->pageflags = c->areaflags = UINT64_MAX;
 	x.c = c;
-	r = capture_stream_open(fd, &x.s, err);
+	r = capture_stream_open_path(path, &x.s, err);
 	if (r == ATW_OK)
 		r = all(&x, err);
 	capture_stream_close(x.s);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Is it a capture at all? Its first line says so, and a pipe may never end. */
 static int first_line(struct capture_stream *s, struct atw_err *err)
@@ -25,28 +24,42 @@ static int first_line(struct capture_stream *s, struct atw_err *err)
 			   "\"H: atwalk-capture, 1\" nor a T: line of the paper's form");
 }
 
-int capture_stream_open(int fd, struct capture_stream **ret, struct atw_err *err)
+/* The stream has `in` from now on. */
+static int begin(struct unpack *in, struct capture_stream **ret, struct atw_err *err)
 {
 	struct capture_stream *s = malloc(sizeof(*s));
-	struct stat st;
 	int r;
 
-	if (!s)
+	if (!s) {
+		unpack_close(in);
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
 	memset(s, 0, offsetof(struct capture_stream, buf));
+	s->in = in;
 	capture_init(&s->rd);
-	if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
-		r = atw_err_set(err, ATW_E_FORMAT, "is a directory");
-	else
-		r = unpack_open(fd, &s->in, err);
-	if (r == ATW_OK)
-		r = first_line(s, err);
+	r = first_line(s, err);
 	if (r != ATW_OK) {
 		capture_stream_close(s);
 		return r;
 	}
 	*ret = s;
 	return ATW_OK;
+}
+
+int capture_stream_open(int fd, struct capture_stream **ret, struct atw_err *err)
+{
+	struct unpack *in = NULL;
+	int r = unpack_open(fd, &in, err);
+
+	return r == ATW_OK ? begin(in, ret, err) : r;
+}
+
+int capture_stream_open_path(const char *path, struct capture_stream **ret, struct atw_err *err)
+{
+	struct unpack *in = NULL;
+	int r = unpack_open_path(path, &in, err);
+
+	return r == ATW_OK ? begin(in, ret, err) : r;
 }
 
 /* More of the file, behind what was not used yet. */

@@ -40,6 +40,8 @@ struct capture_stream {
 
 /* `fd` stays the caller's. ATW_E_FORMAT: its first line is none of a capture. */
 int capture_stream_open(int fd, struct capture_stream **ret, struct atw_err *err);
+/* Of a file, or of standard input if it is "-"; who calls it says which one failed. */
+int capture_stream_open_path(const char *path, struct capture_stream **ret, struct atw_err *err);
 /*
  * The next record, good until the next one is asked for. A failure, which s->e tells
  * of, is passed: only if it is s->fatal nothing more can be read. What is wrong with

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * digits.h - numbers out of texts and into them, quickly: files have very many. Those
+ * that read stop behind the last digit they take; false: there is none. Pure.
+ */
+#ifndef BASE_DIGITS_H
+#define BASE_DIGITS_H
+
+#include "base/bytes.h"
+
+static const uint8_t scan_digit[256] = {
+#define X 0xff
+#define NONE16 X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X
+	NONE16, NONE16, NONE16,
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, X, X, X, X, X, X,
+	X, 10, 11, 12, 13, 14, 15, X, X, X, X, X, X, X, X, X, NONE16,
+	X, 10, 11, 12, 13, 14, 15, X, X, X, X, X, X, X, X, X, NONE16,
+	NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16,
+#undef NONE16
+#undef X
+};
+
+/* At most 16 digits are taken. */
+static inline bool scan_hex(const char **at, const char *end, uint64_t *ret)
+{
+	const char *s = *at, *max = end - s > 16 ? s + 16 : end;
+	uint64_t v = 0;
+
+	for (; s < max; s++) {
+		uint8_t d = scan_digit[(uint8_t)*s];
+
+		if (d > 15)
+			break;
+		v = v << 4 | d;
+	}
+	*ret = v;
+	max = *at;
+	*at = s;
+	return s > max;
+}
+
+/* Eight hexadecimal digits, all at once. */
+static inline bool scan_hex8(const char *s, uint64_t *ret)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t x = get_le64(s), low = x | 0x20 * ones, is;
+
+	/* Bit 7 of each byte: at least '0', less than ':'; at least 'a', less than 'g'. */
+	is = (x + 0x50 * ones) & ~(x + 0x46 * ones);
+	is |= (low + 0x1f * ones) & ~(low + 0x19 * ones);
+	if ((x & 0x80 * ones) | (~is & 0x80 * ones))
+		return false;
+	x = (x & 0x0f * ones) + (x >> 6 & ones) * 9;
+	x = (x << 4 | x >> 8) & 0x00ff00ff00ff00ff;
+	x = (x << 8 | x >> 16) & 0x0000ffff0000ffff;
+	*ret = (x << 16 | x >> 32) & 0xffffffff;
+	return true;
+}
+
+/* At most 19 digits are taken: these are less than 2^64. */
+static inline bool scan_dec(const char **at, const char *end, uint64_t *ret)
+{
+	const char *s = *at, *max = end - s > 19 ? s + 19 : end;
+	uint64_t v = 0;
+
+	for (; s < max; s++) {
+		unsigned d = (uint8_t)*s - (unsigned)'0';
+
+		if (d > 9)
+			break;
+		v = v * 10 + d;
+	}
+	*ret = v;
+	max = *at;
+	*at = s;
+	return s > max;
+}
+
+/* Eight hexadecimal digits: each nibble to a byte of its own, all at once. */
+static inline char *put_hex8(char *p, uint32_t v)
+{
+	uint64_t x = v, over9;
+
+	x = (x | x << 16) & 0x0000ffff0000ffff;
+	x = (x | x << 8) & 0x00ff00ff00ff00ff;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
+	over9 = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	x += 0x3030303030303030 + over9 * ('a' - '0' - 10);
+	x = __builtin_bswap64(x);
+	memcpy(p, &x, 8);
+	return p + 8;
+}
+
+#endif
