@@ -42,6 +42,11 @@ extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
+/*
+ * A command that is several: the word behind it says which one. These have both words
+ * as their names, and NULL is at the end; the first has nothing but its help.
+ */
+extern const struct command cmd_kmap, *const kmap_commands[];
 /* The whole program, where it is called ptexplore. */
 int ptexplore_main(int argc, char **argv);
 extern const struct opt common_options[];

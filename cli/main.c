@@ -11,7 +11,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_extract, &cmd_pages,
-	&cmd_collect, &cmd_report, &cmd_probe,
+	&cmd_collect, &cmd_report, &cmd_kmap, &cmd_probe,
 };
 
 const struct command *command_at(size_t i)
@@ -66,8 +66,31 @@ static void usage(FILE *out)
 	      "2 wrong usage, 3 source unusable, 4 answered in part.\n", out);
 }
 
+/* NULL: it is one by itself. */
+static const struct command *const *subs_of(const struct command *cmd)
+{
+	return cmd == &cmd_kmap ? kmap_commands : NULL;
+}
+
+/* What is behind the last blank: "show" of "kmap show". */
+static const char *own_name(const struct command *cmd)
+{
+	const char *space = strrchr(cmd->name, ' ');
+
+	return space ? space + 1 : cmd->name;
+}
+
 static void command_help(const struct command *cmd)
 {
+	const struct command *const *subs = subs_of(cmd);
+
+	if (subs) {
+		printf("usage: atwalk %s %s\n\n%s\n\n", cmd->name, cmd->args, cmd->about);
+		for (size_t i = 0; subs[i]; i++)
+			printf("  %-8s %s\n", own_name(subs[i]), subs[i]->summary);
+		printf("\n`atwalk %s COMMAND --help` shows the options of each.\n", cmd->name);
+		return;
+	}
 	printf("usage: atwalk %s [options]%s%s\n\n%s\n\noptions:\n", cmd->name,
 	       *cmd->args ? " " : "", cmd->args, cmd->about);
 	options_help(cmd->options, stdout);
@@ -140,6 +163,40 @@ static int run(const struct command *cmd, int argc, char **argv)
 	return status;
 }
 
+/* The one that the word behind it names. */
+static const struct command *find_sub(const struct command *cmd, const char *word)
+{
+	const struct command *const *subs = subs_of(cmd);
+
+	for (size_t i = 0; subs && word && subs[i]; i++)
+		if (!strcmp(own_name(subs[i]), word))
+			return subs[i];
+	return NULL;
+}
+
+static int run_sub(const struct command *cmd, int argc, char **argv)
+{
+	const struct command *const *subs = subs_of(cmd);
+	const struct command *sub = find_sub(cmd, argc ? argv[0] : NULL);
+	char known[128] = "";
+
+	if (sub)
+		return run(sub, argc - 1, argv + 1);
+	if (argc && !strcmp(argv[0], "--help")) {
+		command_help(cmd);
+		return told();
+	}
+	for (size_t i = 0; subs[i]; i++) {
+		size_t len = strlen(known);
+
+		snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+			 own_name(subs[i]));
+	}
+	return argc ? complain_usage(cmd->name, "%s: there is no '%s'; known: %s", cmd->name,
+				     argv[0], known)
+		    : complain_usage(cmd->name, "%s: which of %s?", cmd->name, known);
+}
+
 /* Called by another name, it is that program. */
 static bool is_called(const char *self, const char *name)
 {
@@ -167,6 +224,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		cmd = argc > 2 ? find_command(argv[2]) : NULL;
+		if (cmd && argc > 3 && find_sub(cmd, argv[3]))
+			cmd = find_sub(cmd, argv[3]);
 		if (argc > 2 && !cmd) {
 			fprintf(stderr, "atwalk: there is no command '%s'\n", argv[2]);
 			return EXIT_USAGE;
@@ -178,6 +237,8 @@ int main(int argc, char **argv)
 		return told();
 	}
 	cmd = find_command(argv[1]);
+	if (cmd && subs_of(cmd))
+		return run_sub(cmd, argc - 2, argv + 2);
 	if (cmd)
 		return run(cmd, argc - 2, argv + 2);
 	return run(&cmd_walk, argc - 1, argv + 1);

@@ -28,7 +28,10 @@ enum atw_type {
 	ATW_T_CHANGE,            /* u: a count's, two's complement; "+3", CSV and JSON: 3 */
 	ATW_T_CHANGE_BYTES,      /* u: a size's, likewise; --units as of BYTES */
 	ATW_T_PAGES,             /* u: a number of pages; plain with `page_units`: in --units */
+	ATW_T_LIST,              /* list: JSON: objects of `of`; else how many */
 };
+
+struct atw_schema;
 
 /* The words a column's values are made of. Each is also a word of --filter. */
 struct atw_names {
@@ -45,6 +48,7 @@ struct atw_column {
 	bool hidden;             /* shown only when --columns names it */
 	const struct atw_names *names;
 	bool sum;                /* the plain table has its sum at the end */
+	const struct atw_schema *of;     /* LIST only: of numbers, no texts and no lists */
 };
 
 struct atw_schema {
@@ -53,15 +57,24 @@ struct atw_schema {
 	size_t ncols;            /* at most 64 */
 };
 
+struct atw_list;
 union atw_value {
 	uint64_t u;
 	const char *s;           /* borrowed for the call */
+	const struct atw_list *list;     /* likewise */
 };
 
 /* Bit i of `have` unset: column i is n/a, which is never 0. */
 struct atw_row {
 	const union atw_value *v;
 	uint64_t have;
+};
+
+/* What it is compared by is how many there are. */
+struct atw_list {
+	size_t n;
+	const union atw_value *v;        /* those of the first, then those of the next */
+	const uint64_t *have;            /* one each */
 };
 
 struct atw_sink;

@@ -98,6 +98,11 @@ int kmap_probe(struct atw_blob head)
 	return sure;
 }
 
+bool kmap_says_compressed(const struct kmap_record *rec)
+{
+	return rec->kind == KMAP_COMMENT && begins(rec->u.comment, COMPRESSED + 1);
+}
+
 void kmap_init(struct kmap_reader *k)
 {
 	memset(k, 0, sizeof(*k));

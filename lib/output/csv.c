@@ -62,6 +62,9 @@ static int csv_row(struct atw_sink *k, const struct atw_row *row,
 			case ATW_T_PAGES:
 				p = put_dec(p, row->v[i].u);
 				break;
+			case ATW_T_LIST:
+				p = put_dec(p, row->v[i].list->n);
+				break;
 			case ATW_T_SECONDS:
 				p = put_seconds(p, row->v[i].u);
 				break;

@@ -13,7 +13,7 @@ enum { HTML_ROWS = 50000 };
 static bool is_number(enum atw_type type)
 {
 	return type == ATW_T_BYTES || type == ATW_T_COUNT || type == ATW_T_PAGES ||
-	       type == ATW_T_SECONDS ||
+	       type == ATW_T_SECONDS || type == ATW_T_LIST ||
 	       type == ATW_T_CHANGE || type == ATW_T_CHANGE_BYTES;
 }
 
@@ -125,7 +125,7 @@ static void put_value(struct atw_sink *k, struct cell *c, const union atw_value 
 	char text[NUMBER_MAX];
 
 	if (is_number(c->type)) {
-		put_number(k, c, v->u);
+		put_number(k, c, c->type == ATW_T_LIST ? v->list->n : v->u);
 		return;
 	}
 	put(k, is_word(c->type) ? "<td class=\"x\">" : "<td>");

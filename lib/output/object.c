@@ -4,14 +4,25 @@
 #include "base/text.h"
 #include "output/number.h"
 
+static void put_key(struct buf *b, size_t i, const char *key)
+{
+	buf_char(b, i ? ',' : '{');
+	text_json(b, key);
+	buf_char(b, ':');
+}
+
 int object_begin(struct atw_sink *k, struct atw_err *err)
 {
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct buf *lead = &k->cell[i].lead;
 
-		buf_char(lead, i ? ',' : '{');
-		text_json(lead, k->sc->col[i].key);
-		buf_char(lead, ':');
+		put_key(lead, i, k->sc->col[i].key);
+		/* The keys of a list's objects, each with a zero behind. */
+		for (size_t j = 0; k->sc->col[i].of && j < k->sc->col[i].of->ncols; j++) {
+			put_key(&k->cell[i].raw, j, k->sc->col[i].of->col[j].key);
+			buf_char(&k->cell[i].raw, '\0');
+			lead->failed |= k->cell[i].raw.failed;
+		}
 		if (lead->failed)
 			return atw_err_set(err, ATW_E_NOMEM,
 					   "not enough memory for the output");
@@ -45,35 +56,68 @@ static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 	sink_put(k, &c->form->text);
 }
 
-static void put_value(struct atw_sink *k, struct cell *c,
-		      const union atw_value *v)
+/* false: it is no number. */
+static bool put_number(struct atw_sink *k, enum atw_type type, uint64_t u)
 {
-	char *p;
+	char *p = writer_room(k->w, NUMBER_MAX + 2);
 
-	switch (c->col->type) {
+	switch (type) {
 	case ATW_T_VA:
 	case ATW_T_PA:
 	case ATW_T_HEX:
-		p = writer_room(k->w, NUMBER_MAX + 2);
 		*p++ = '"';
-		p = put_hex(p, v->u);
+		p = put_hex(p, u);
 		*p++ = '"';
-		writer_advance(k->w, p);
 		break;
 	case ATW_T_BYTES:
 	case ATW_T_COUNT:
 	case ATW_T_PAGES:
-		p = writer_room(k->w, NUMBER_MAX);
-		writer_advance(k->w, put_dec(p, v->u));
+		p = put_dec(p, u);
 		break;
 	case ATW_T_SECONDS:
-		p = writer_room(k->w, NUMBER_MAX);
-		writer_advance(k->w, put_seconds(p, v->u));
+		p = put_seconds(p, u);
 		break;
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
-		p = writer_room(k->w, NUMBER_MAX);
-		writer_advance(k->w, put_signed(p, v->u));
+		p = put_signed(p, u);
+		break;
+	default:
+		return false;
+	}
+	writer_advance(k->w, p);
+	return true;
+}
+
+static void put_list(struct atw_sink *k, const struct cell *c, const struct atw_list *l)
+{
+	const struct atw_schema *of = c->col->of;
+	const union atw_value *v = l->v;
+
+	writer_char(k->w, '[');
+	for (size_t i = 0; i < l->n; i++) {
+		const char *key = c->raw.data;
+
+		if (i)
+			writer_char(k->w, ',');
+		for (size_t j = 0; j < of->ncols; j++, v++) {
+			size_t len = strlen(key);
+
+			writer_put(k->w, key, len);
+			key += len + 1;
+			if (!(l->have[i] >> j & 1) || !put_number(k, of->col[j].type, v->u))
+				writer_put(k->w, "null", 4);
+		}
+		writer_char(k->w, '}');
+	}
+	writer_char(k->w, ']');
+}
+
+static void put_value(struct atw_sink *k, struct cell *c,
+		      const union atw_value *v)
+{
+	switch (c->col->type) {
+	case ATW_T_LIST:
+		put_list(k, c, v->list);
 		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
@@ -84,6 +128,9 @@ static void put_value(struct atw_sink *k, struct cell *c,
 		if (!cell_has_text(c, v->s))
 			text_json(&c->form->text, v->s);
 		sink_put(k, &c->form->text);
+		break;
+	default:
+		put_number(k, c->col->type, v->u);
 		break;
 	}
 }

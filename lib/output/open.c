@@ -108,6 +108,15 @@ int output_begin(struct atw_output *out, struct atw_err *err)
 	return out->w.error ? output_write_failed(out, err) : ATW_OK;
 }
 
+/* Rows that wait are kept without them. */
+static bool has_list(const struct atw_schema *sc)
+{
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (sc->col[i].type == ATW_T_LIST)
+			return true;
+	return false;
+}
+
 static int start(struct atw_output *out, const struct atw_output_opts *o,
 		 const struct atw_sink_ops *ops, int fd, struct atw_err *err)
 {
@@ -125,7 +134,7 @@ static int start(struct atw_output *out, const struct atw_output_opts *o,
 	out->sink.bare = o->bare;
 	out->sink.page_units = o->page_units;
 	out->limit = o->limit;
-	out->waits = o->ahead && ops->measure;
+	out->waits = o->ahead && ops->measure && !has_list(&out->schema);
 	if (!out->waits)
 		return output_begin(out, err);
 	out->sink.ahead = out->sink.notes = true;

@@ -201,6 +201,9 @@ static inline void put_value(struct atw_sink *k, struct line *l, size_t i,
 	case ATW_T_COUNT:
 		put_count(l, c, v.u);
 		return;
+	case ATW_T_LIST:
+		put_count(l, c, v.list->n);
+		return;
 	case ATW_T_BYTES:
 		if (!cell_has(c, v.u))
 			form_bytes(k, i, c->form, v.u);

@@ -39,6 +39,7 @@ static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
 	case ATW_T_COUNT:
 	case ATW_T_CHANGE:
 	case ATW_T_SECONDS:
+	case ATW_T_LIST:
 		return 8;
 	case ATW_T_ENUM:
 		return longest(c->names);
@@ -57,7 +58,7 @@ static bool is_right(const struct cell *c)
 {
 	return c->type == ATW_T_BYTES || c->type == ATW_T_COUNT || c->type == ATW_T_PAGES ||
 	       c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES ||
-	       c->type == ATW_T_SECONDS;
+	       c->type == ATW_T_SECONDS || c->type == ATW_T_LIST;
 }
 
 void width_choose(const struct atw_sink *k, struct cell *c)
@@ -120,6 +121,9 @@ void width_measure(struct atw_sink *k, const struct atw_row *row)
 		switch (c->type) {
 		case ATW_T_COUNT:
 			n = dec_digits(row->v[i].u);
+			break;
+		case ATW_T_LIST:
+			n = dec_digits(row->v[i].list->n);
 			break;
 		case ATW_T_PAGES:
 			n = (size_t)(sink_pages(k, digits, row->v[i].u) - digits);

@@ -61,6 +61,7 @@ static bool value(const struct compare *c, uint64_t *ret)
 	case ATW_T_BYTES:
 	case ATW_T_COUNT:
 	case ATW_T_PAGES:
+	case ATW_T_LIST:
 		return num_size(c->value, c->len, ret);
 	case ATW_T_SECONDS:
 		return seconds(c->value, c->len, ret);
@@ -72,7 +73,7 @@ static bool value(const struct compare *c, uint64_t *ret)
 static const char *what_value(const struct compare *c)
 {
 	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT ||
-	       c->col->type == ATW_T_PAGES
+	       c->col->type == ATW_T_PAGES || c->col->type == ATW_T_LIST
 		? "a number (4096, 0x1000, 4K, 2M)" :
 		c->col->type == ATW_T_SECONDS ? "seconds (2, 0.25)" : "a hexadecimal number";
 }
@@ -146,6 +147,18 @@ static int number(const struct compare *c, struct program *p,
 		break;
 	}
 	return ATW_OK;
+}
+
+/* A list by how many there are. */
+static int length(const struct compare *c, struct program *p, struct atw_err *err)
+{
+	size_t from = p->n;
+	int r = number(c, p, err);
+
+	for (; from < p->n; from++)
+		if (p->insn[from].op == OP_RANGE)
+			p->insn[from].op = OP_LENGTH;
+	return r;
 }
 
 static int text(const struct compare *c, struct program *p, struct atw_err *err)
@@ -327,6 +340,8 @@ int compare_compile(const struct compare *c, struct program *p,
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
 		return change(c, p, err);
+	case ATW_T_LIST:
+		return length(c, p, err);
 	default:
 		return number(c, p, err);
 	}

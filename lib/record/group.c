@@ -73,6 +73,9 @@ int group_create(const char *key, const struct atw_schema *sc,
 
 	if (i < 0)
 		return schema_unknown(sc, "--group", key, strlen(key), err);
+	if (sc->col[i].type == ATW_T_LIST)
+		return atw_err_set(err, ATW_E_USAGE, "--group: '%s' is a list: no two rows have it in common",
+				   sc->col[i].key);
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return atw_err_set(err, ATW_E_NOMEM, "--group: not enough memory");

@@ -46,6 +46,8 @@ static bool test(const struct insn *in, const struct atw_row *row)
 	switch ((enum insn_op)in->op) {
 	case OP_RANGE:
 		return (v->u >= in->a && v->u <= in->b) == in->want;
+	case OP_LENGTH:
+		return v->list && (v->list->n >= in->a && v->list->n <= in->b) == in->want;
 	case OP_ANY:
 		return ((v->u & in->a) != 0) == in->want;
 	case OP_TEXT:

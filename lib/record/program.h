@@ -12,6 +12,7 @@
 
 enum insn_op {
 	OP_RANGE,                /* truth = (a <= value <= b) == want */
+	OP_LENGTH,               /* truth = (a <= length of the list <= b) == want */
 	OP_ANY,                  /* truth = (value & a has a bit) == want */
 	OP_TEXT,                 /* truth = (value is s) == want */
 	OP_HAS,                  /* truth = (value contains s) == want */

@@ -28,6 +28,7 @@ struct sorter {
 	size_t nwords, cap;
 	size_t stride;
 	struct intern texts;
+	void *lists;             /* copies, each with a pointer to the one before in front */
 
 	struct ref *ref;
 	size_t nrefs, next;
@@ -110,10 +111,45 @@ void sorter_destroy(struct sorter *s)
 {
 	if (!s)
 		return;
+	while (s->lists) {
+		void *next = *(void **)s->lists;
+
+		free(s->lists);
+		s->lists = next;
+	}
 	free(s->words);
 	free(s->ref);
 	intern_deinit(&s->texts);
 	free(s);
+}
+
+/* Whose list it is may change it once the row is added. NULL: no memory. */
+static const struct atw_list *keep_list(struct sorter *s, const struct atw_list *l,
+					size_t ncols)
+{
+	struct kept {
+		void *next;
+		struct atw_list list;
+	} *k;
+	size_t words, bytes;
+	uint64_t *have;
+
+	if (__builtin_mul_overflow(l->n, ncols + 1, &words) ||
+	    __builtin_mul_overflow(words, sizeof(*have), &bytes) ||
+	    __builtin_add_overflow(bytes, sizeof(*k), &bytes))
+		return NULL;
+	k = malloc(bytes);
+	if (!k)
+		return NULL;
+	have = (uint64_t *)(k + 1);
+	if (l->n) {
+		memcpy(have, l->have, l->n * sizeof(*have));
+		memcpy(have + l->n, l->v, l->n * ncols * sizeof(*l->v));
+	}
+	k->list = (struct atw_list){ l->n, (void *)(have + l->n), have };
+	k->next = s->lists;
+	s->lists = k;
+	return &k->list;
 }
 
 int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
@@ -131,7 +167,14 @@ int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
 		w[1 + i] = 0;
 		if (!(row->have >> col & 1))
 			continue;
-		if (s->sc->col[col].type != ATW_T_TEXT) {
+		if (s->sc->col[col].type == ATW_T_LIST) {
+			const struct atw_list *kept = keep_list(s, v->list,
+								s->sc->col[col].of->ncols);
+
+			if (!kept)
+				goto nomem;
+			w[1 + i] = (uintptr_t)kept;
+		} else if (s->sc->col[col].type != ATW_T_TEXT) {
 			w[1 + i] = v->u;
 		} else if (v->s) {
 			const char *kept = intern_text(&s->texts, v->s,
@@ -159,9 +202,16 @@ static const char *text_of(uint64_t word)
 	return (const char *)(uintptr_t)word;
 }
 
-/* Negative numbers, as unsigned ones below all others. */
+static const struct atw_list *list_of(uint64_t word)
+{
+	return (const struct atw_list *)(uintptr_t)word;
+}
+
+/* Negative numbers, as unsigned ones below all others; lists by how many. */
 static uint64_t in_order(const struct sorter *s, uint8_t col, uint64_t v)
 {
+	if (s->sc->col[col].type == ATW_T_LIST)
+		return list_of(v)->n;
 	return column_is_signed(&s->sc->col[col]) ? v ^ (uint64_t)1 << 63 : v;
 }
 
@@ -177,10 +227,13 @@ static int compare_key(const struct sorter *s, const struct sort_key *key,
 		return in_b - in_a;
 	if (va == vb)
 		return 0;
-	if (s->sc->col[key->col].type == ATW_T_TEXT)
+	if (s->sc->col[key->col].type == ATW_T_TEXT) {
 		d = strcmp(text_of(va), text_of(vb));
-	else
-		d = in_order(s, key->col, va) < in_order(s, key->col, vb) ? -1 : 1;
+	} else {
+		va = in_order(s, key->col, va);
+		vb = in_order(s, key->col, vb);
+		d = va < vb ? -1 : va > vb;
+	}
 	return key->desc ? -d : d;
 }
 
@@ -253,6 +306,8 @@ bool sorter_next(struct sorter *s, struct atw_row *ret)
 
 		if (s->sc->col[col].type == ATW_T_TEXT)
 			s->out[col].s = text_of(w[1 + i]);
+		else if (s->sc->col[col].type == ATW_T_LIST)
+			s->out[col].list = list_of(w[1 + i]);
 		else
 			s->out[col].u = w[1 + i];
 	}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap.h - what the commands of `atwalk kmap` share. */
+#ifndef CLI_KMAP_H
+#define CLI_KMAP_H
+
+#include "atwalk.h"
+#include "kmap/read.h"
+
+/* Of the table in cmd_kmap.c. */
+extern const struct command kmap_show, kmap_convert;
+
+/*
+ * All records of a KMAP go to `to`; what is wrong in it is said, and what it came to is
+ * in *told. `name` as typed, "-" is standard input. A failure of `to` is said as that
+ * of `into`, or by its own words if that is NULL. 0, EXIT_PARTIAL, or what is worse.
+ */
+int kmap_source(const struct common *c, const char *name, bool progress,
+		const struct kmap_sink *to, const char *into, struct kmap_told *told);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_convert.c - a KMAP in another of its forms. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "kmap.h"
+#include "kmap/compress.h"
+#include "kmap/write.h"
+#include "output/target.h"
+
+struct convert_opts {
+	const char *to;
+	bool zstd, progress;
+};
+
+static const struct opt options[] = {
+	{ 0, "to", OPT_CHOICE, offsetof(struct convert_opts, to), "VERSION",
+	  "the form to write", "v1|v2|v3|v4|comp" },
+	{ 0, "zstd", OPT_FLAG, offsetof(struct convert_opts, zstd), NULL,
+	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
+	{ 0, "progress", OPT_FLAG, offsetof(struct convert_opts, progress), NULL,
+	  "say how far it is, even if standard error is no terminal", NULL },
+	{ 0 }
+};
+
+enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
+
+/* A KMAP is lines of one form. */
+static int check(const struct common *c, const struct convert_opts *o, int argc)
+{
+	const struct { const char *given, *name; } table[] = {
+		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
+		{ c->group, "--group" }, { c->format, "--format" },
+	};
+
+	if (argc != 1)
+		return complain_usage("kmap convert", argc ? "one FILE is enough"
+							   : "FILE is missing");
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].given)
+			return complain_usage("kmap convert", "a KMAP has a form of its own, and no use for %s",
+					      table[i].name);
+	if (!o->to)
+		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4 or comp");
+	return EXIT_COMPLETE;
+}
+
+static enum kmap_version version_of(const char *to)
+{
+	return *to == 'c' ? KMAP_COMPRESSED : (enum kmap_version)(KMAP_V1 + (to[1] - '1'));
+}
+
+static bool is_packed(const struct common *c, const struct convert_opts *o)
+{
+	size_t len = c->output ? strlen(c->output) : 0;
+
+	return o->zstd || (len > 4 && !strcmp(c->output + len - 4, ".zst"));
+}
+
+/* What is not in it any more. */
+static void tell(const struct common *c, const char *name, enum kmap_version v,
+		 const uint64_t *lost)
+{
+	char what[512] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < KMAP_LOSES; i++)
+		if (lost[i] && len < sizeof(what))
+			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s%s (%" PRIu64 ")",
+						len ? ", " : "", kmap_loss_name(i), lost[i]);
+	if (len)
+		remark(c, "%s: no place in %s for: %s", name, kmap_version_name(v), what);
+}
+
+/* Everything is told before anything is written. */
+static int merge(const struct common *c, const char *name, const struct convert_opts *o,
+		 const struct kmap_sink *to, const char *into, struct kmap_told *told)
+{
+	struct kmap_compress *z = NULL;
+	struct kmap_sink sink;
+	struct atw_err err = { 0 };
+	uint64_t objects = 0;
+	int status;
+
+	if (kmap_compress_open(&z, &err) < 0)
+		return complain(&err);
+	sink = kmap_compress_sink(z);
+	status = kmap_source(c, name, o->progress, &sink, name, told);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		if (kmap_compress_end(z, to, &objects, &err) < 0) {
+			atw_err_wrap(&err, "%s", into);
+			status = complain(&err);
+		} else {
+			if (told->version != KMAP_COMPRESSED)
+				remark(c, "%s: %" PRIu64 " object%s became %" PRIu64 ", of which only "
+				       "sums are known: no tasks, times and pids", name,
+				       told->objects, told->objects == 1 ? "" : "s", objects);
+			tell(c, name, KMAP_COMPRESSED, kmap_compress_losses(z));
+		}
+	}
+	kmap_compress_close(z);
+	return status;
+}
+
+static int convert(const struct common *c, const struct convert_opts *o, const char *name,
+		   const struct target *t)
+{
+	enum kmap_version v = version_of(o->to);
+	struct kmap_writer *w = NULL;
+	struct kmap_told told = { 0 };
+	struct atw_err err = { 0 };
+	struct kmap_sink sink;
+	int status, r = kmap_writer_open(t->fd, is_packed(c, o) ? LEVEL : 0, v, &w, &err);
+
+	if (r < 0)
+		return complain(&err);
+	sink = kmap_writer_sink(w);
+	status = v == KMAP_COMPRESSED ? merge(c, name, o, &sink, target_name(t), &told) :
+		 kmap_source(c, name, o->progress, &sink, target_name(t), &told);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		tell(c, name, v, kmap_writer_losses(w)->n);
+		if (kmap_writer_end(w, &err) < 0) {
+			atw_err_wrap(&err, "%s", target_name(t));
+			status = complain(&err);
+		}
+	}
+	kmap_writer_close(w);
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	const struct convert_opts *o = opts;
+	struct target t = { .fd = -1 };
+	struct atw_err err = { 0 };
+	int status = check(c, o, argc);
+
+	if (!status)
+		status = check_output(c, argv[0]);
+	if (status)
+		return status;
+	if (target_open(c->output, &t, &err) < 0)
+		return complain(&err);
+	if (is_packed(c, o) && isatty(t.fd))
+		status = complain_usage("kmap convert", "what is packed is nothing for a terminal: -o FILE");
+	else
+		status = convert(c, o, argv[0], &t);
+	/* Of a damaged file, what is whole. */
+	if ((status == EXIT_COMPLETE || status == EXIT_PARTIAL) && target_commit(&t, &err) < 0)
+		status = complain(&err);
+	target_close(&t);
+	return status;
+}
+
+const struct command kmap_convert = {
+	"kmap convert", "--to VERSION FILE", "the same in another of its forms",
+	"Writes a KMAP in the form that one version of Memorizer wrote, or in uSCOPE's\n"
+	"compressed one. What that form has no place for is left out, and said.",
+	options, sizeof(struct convert_opts), run,
+};
