@@ -252,7 +252,9 @@ static uint32_t object_loses(const struct kmap_object *b, enum kmap_version v)
 		lost |= KMAP_LOSES_TYPE;
 	if ((v == KMAP_V1 || v == KMAP_V2) && b->has & KMAP_HAS_CACHE)
 		lost |= KMAP_LOSES_CACHE;
-	if (v != KMAP_V4 && b->has & KMAP_HAS_NEW_TYPE)
+	/* "NONE" is that there is none. */
+	if (v != KMAP_V4 && b->has & KMAP_HAS_NEW_TYPE &&
+	    !(b->new_type.len == 4 && !memcmp(b->new_type.data, "NONE", 4)))
 		lost |= KMAP_LOSES_NEW_TYPE;
 	if (v != KMAP_COMPRESSED && b->has & KMAP_HAS_NAME)
 		lost |= KMAP_LOSES_NAME;
