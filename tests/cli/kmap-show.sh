@@ -1,0 +1,283 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kmap show and kmap convert: files of every version, written by hand with what makes
+# them hard to read (tests/data/README), and files that are damaged.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+k=$data/kmap
+have_zstd() { grep -q '^  found:.* zstd' "$built/found.txt"; }
+
+# ---- which command ----
+
+t "kmap alone says what there is"
+run atwalk kmap
+status 2
+err_has "kmap: which of show, convert"
+run atwalk kmap nonsense
+status 2
+err_has "there is no 'nonsense'; known: show, convert"
+run atwalk kmap --help
+golden kmap-help
+run atwalk help kmap
+golden kmap-help
+run atwalk kmap show --help
+cp "$work/log/out" help
+run atwalk help kmap show
+same "$work/log/out" help
+
+# ---- show ----
+
+for f in v1.kmap v2.kmap v3.cmap v4.kmap uscope.cmap.comp own.kmap; do
+	t "show $f"
+	run atwalk kmap show "$k/$f"
+	golden "kmap-${f%%.*}"
+	run atwalk kmap show --format csv "$k/$f"
+	golden "kmap-${f%%.*}-csv"
+	run atwalk kmap show --format json "$k/$f"
+	golden "kmap-${f%%.*}-json"
+done
+
+t "what a row is can be said"
+run atwalk kmap show --format csv --rows objects --columns address,accesses,writes,reads "$k/v4.kmap"
+out <<'END'
+address,accesses,writes,reads
+0x0000000000000000,1,7,8
+0xffff880006a3b300,2,5,7
+0xffff880006a3c000,1,1,0
+0xffff880006a3c040,0,0,0
+END
+run atwalk kmap show --rows accesses --format jsonl --columns ip,caller,access_pid "$k/v3.cmap"
+out <<'END'
+{"ip":"0xffffffff81001234","caller":"0xffffffff81001300","access_pid":null}
+{"ip":"0xffffffff81001238","caller":null,"access_pid":null}
+{"ip":"0xffffffff811c2240","caller":null,"access_pid":null}
+{"ip":null,"caller":null,"access_pid":null}
+{"ip":"0xffffffff811c2248","caller":null,"access_pid":null}
+END
+
+t "what became of it is a word to filter by"
+run atwalk kmap show --format csv --rows objects --columns address,fate,new_type "$k/v4.kmap"
+out <<'END'
+address,fate,new_type
+0x0000000000000000,live,NONE
+0xffff880006a3b300,missed,NONE
+0xffff880006a3c000,nested,KMEM_CACHE
+0xffff880006a3c040,live,NONE
+END
+run atwalk kmap show --format csv --rows objects --columns address --filter 'missed or nested' "$k/v4.kmap"
+out <<'END'
+address
+0xffff880006a3b300
+0xffff880006a3c000
+END
+
+t "sorted by how many touched it, and the list comes along"
+run atwalk kmap show --format jsonl --columns address,accesses --sort accesses:desc,address \
+	--filter 'accesses>0' "$k/v4.kmap"
+out <<'END'
+{"address":"0xffff880006a3b300","accesses":[{"ip":"0xffffffff811c2240","pid":98,"writes":5,"reads":6},{"ip":"0xffffffff811c2244","pid":null,"writes":0,"reads":1}]}
+{"address":"0x0000000000000000","accesses":[{"ip":"0xffffffff81001238","pid":null,"writes":7,"reads":8}]}
+{"address":"0xffff880006a3c000","accesses":[{"ip":"0xffffffff811c2248","pid":2,"writes":1,"reads":0}]}
+END
+
+t "heat of lines"
+run atwalk kmap show --format jsonl --columns free_time,heat "$k/own.kmap"
+out <<'END'
+{"free_time":null,"heat":[{"line":0,"writes":5,"reads":0},{"line":2,"writes":0,"reads":6}]}
+{"free_time":33,"heat":null}
+END
+
+t "an object with very many accesses comes in parts"
+{
+	echo "1,0,2,3,4,5,6,a"
+	awk 'BEGIN { for (i = 0; i < 70000; i++) printf "  %x,1,1,2\n", i }'
+} >many
+run atwalk kmap show --format csv --rows objects --columns address,accesses,writes,reads many
+out <<'END'
+address,accesses,writes,reads
+0x0000000000000002,65536,65536,131072
+0x0000000000000002,4464,4464,8928
+END
+
+t "from a pipe"
+run sh -c "cat '$k/own.kmap' | '$O/atwalk' kmap show -"
+golden kmap-own
+run sh -c "cat '$k/v2.kmap' | '$O/atwalk' kmap show --format csv -"
+golden kmap-v2-csv
+
+t "mistakes"
+run atwalk kmap show
+status 2
+err_has "FILE is missing"
+run atwalk kmap show a b
+status 2
+err_has "one FILE is enough"
+run atwalk kmap show --columns nonsense "$k/v1.kmap"
+status 2
+err_has "--columns: unknown column 'nonsense'; known: alloc_ip, pid,"
+run atwalk kmap show no-such-file
+status 3
+err_is "atwalk: no-such-file: No such file or directory"
+run atwalk kmap show .
+status 3
+err_is "atwalk: .: is a directory"
+cp "$k/v1.kmap" same.kmap
+run atwalk kmap show -o same.kmap same.kmap
+status 2
+err_is "atwalk: --output: that is the source itself"
+
+# ---- what is wrong with a file ----
+
+t "no KMAP"
+: >empty
+run atwalk kmap show empty
+status 3
+err_is "atwalk: empty: is empty"
+run atwalk kmap show x86.elf
+status 3
+err_is "atwalk: x86.elf: not a KMAP: it begins with no line of *"
+
+t "cut off in a line"
+head -c -3 "$k/v1.kmap" >cut
+run atwalk kmap show --format csv --rows objects --columns address cut
+status 4
+out <<'END'
+address
+0x0000000000000000
+0xffff880007c4d000
+0xffff880006a3b2c0
+END
+err_is "atwalk: cut: line 8: cut off in the middle"
+
+t "cut off before the end line"
+head -n 12 "$k/own.kmap" >cut
+run atwalk kmap show --format csv --rows objects --columns free_time,accesses cut
+status 4
+out <<'END'
+free_time,accesses
+,1
+33,0
+END
+err_is "atwalk: cut: no end line: cut off behind line 12"
+
+t "what its recorder lost"
+sed 's/lost 0$/lost 7/' "$k/own.kmap" >lost
+run atwalk kmap show --columns size --format csv --rows objects lost
+status 4
+err_is "atwalk: lost: its recorder lost 7 accesses"
+
+t "lines that cannot be read, by file and line"
+sed '3s/4096/x/; 7s/null/nul/' "$k/v1.kmap" >bad
+run atwalk kmap show --format csv --columns address,ip bad
+status 4
+out <<'END'
+address,ip
+0x0000000000000000,0xffffffff810012a0
+0xffff880006a3b2c0,
+0xffff880006a3b300,
+END
+err <<'END'
+atwalk: bad: line 3: size: 'x' is no number
+atwalk: bad: line 7: ip: '(nul)' is no address
+END
+
+t "very many of them"
+{
+	cat "$k/v1.kmap"
+	seq -f rubbish%.0f 1000
+} >bad
+run atwalk kmap show --columns address --format csv --rows objects bad
+status 4
+err_has "atwalk: bad: line 9: 'rubbish1' is neither"
+err_has "atwalk: bad: line 28: 'rubbish20' is neither"
+err_has "atwalk: bad: 980 more lines are wrong"
+
+t "two versions in a file"
+cat "$k/v4.kmap" "$k/v2.kmap" >mixed
+run atwalk kmap show -o rows mixed
+status 3
+err_is "atwalk: mixed: line 9: an object of 10 fields, which is not of version 4 like those before"
+yes [ ! -e rows ]
+
+# ---- convert ----
+
+for v in v1 v2 v3 v4 comp; do
+	t "each file to $v"
+	for f in v1.kmap v2.kmap v3.cmap v4.kmap uscope.cmap.comp own.kmap; do
+		echo "==> $f"
+		atwalk kmap convert --to $v "$k/$f" 2>said
+		echo "status $?"
+		sed "s|$k/||" said
+	done >all
+	run cat all
+	golden kmap-to-$v
+done
+
+t "what is written in a form that holds it all is the same when it comes back"
+for way in "v1.kmap v4 v1" "v3.cmap v3 v3" "v4.kmap v4 v4" "v1.kmap v1 v1" "v2.kmap v3 v2"; do
+	# shellcheck disable=SC2086 # three words
+	set -- $way
+	run atwalk kmap convert -q --to "$2" -o there "$k/$1"
+	run atwalk kmap convert -q --to "$3" -o back there
+	run atwalk kmap show --format jsonl "$k/$1"
+	cp "$work/log/out" want
+	run atwalk kmap show --format jsonl back
+	same "$work/log/out" want
+done
+
+t "packed, because it was asked for or by name"
+if have_zstd; then
+	run atwalk kmap convert --to v4 -o packed.zst "$k/v4.kmap"
+	run atwalk kmap convert --to v4 --zstd -o packed "$k/v4.kmap"
+	same packed packed.zst
+	run atwalk kmap show packed
+	golden kmap-v4
+	cat packed packed >twice
+	run sh -c "'$O/atwalk' kmap convert --to v4 twice | wc -l"
+	out <<'END'
+16
+END
+else
+	skip "this build has no zstd"
+fi
+
+t "packed, and cut off"
+if have_zstd; then
+	{
+		echo "1,0,2,3,4,5,6,a"
+		awk 'BEGIN { for (i = 0; i < 70000; i++) printf "  %x,1,%d,2\n", i * 7919 % 65536, i * 31 % 4099 }'
+	} >many
+	run atwalk kmap convert --to v1 -o many.zst many
+	head -c -1000 many.zst >cut.zst
+	run atwalk kmap show -q --rows objects --format csv --columns address cut.zst
+	status 4
+	err_is "atwalk: cut.zst: packed by zstd, and cut off behind byte *"
+	run sh -c "'$O/atwalk' kmap show --rows accesses --format csv --columns ip cut.zst 2>/dev/null | wc -l"
+	yes [ "$(cat "$work/log/out")" -gt 10000 ]
+else
+	skip "this build has no zstd"
+fi
+
+t "mistakes of convert"
+run atwalk kmap convert "$k/v1.kmap"
+status 2
+err_has "--to says into what: v1, v2, v3, v4 or comp"
+run atwalk kmap convert --to v5 "$k/v1.kmap"
+status 2
+err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp"
+run atwalk kmap convert --to v1 --filter x "$k/v1.kmap"
+status 2
+err_has "a KMAP has a form of its own, and no use for --filter"
+run atwalk kmap convert --to v1 -o there mixed
+status 3
+err_has "mixed: line 9"
+run atwalk kmap convert --to v1 -o /dev/full "$k/v1.kmap"
+status 3
+err_is "atwalk: /dev/full: cannot write: No space left on device"
+
+t "-q says nothing of what is lost"
+run atwalk kmap convert -q --to v1 -o there "$k/own.kmap"
+
+finish

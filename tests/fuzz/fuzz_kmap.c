@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * KMAPs. The first byte says in what pieces the rest is given to the reader: it must say
+ * the same as when it gets all at once, what it reads must survive being written in its
+ * own version, and every other version must be able to read what it is given of it. The
+ * second half: all of it through the compressed form.
+ */
+#include "format/kmap.h"
+#include "fuzz.h"
+#include "kmap/compress.h"
+#include "kmap/write.h"
+
+static struct kmap_reader reader;
+
+static void add(uint64_t *digest, uint64_t v)
+{
+	*digest = (*digest ^ v) * 0x9e3779b97f4a7c15;
+}
+
+static bool equal(struct atw_blob a, struct atw_blob b)
+{
+	return a.len == b.len && !a.data == !b.data && (!a.len || !memcmp(a.data, b.data, a.len));
+}
+
+static bool same(const struct kmap_record *a, const struct kmap_record *b)
+{
+	const struct kmap_object *x = &a->u.object, *y = &b->u.object;
+
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == KMAP_ACCESS)
+		return a->u.access.ip == b->u.access.ip && a->u.access.pid == b->u.access.pid &&
+		       a->u.access.writes == b->u.access.writes &&
+		       a->u.access.reads == b->u.access.reads &&
+		       a->u.access.frees == b->u.access.frees &&
+		       a->u.access.caller == b->u.access.caller && a->u.access.has == b->u.access.has;
+	return a->kind != KMAP_OBJECT ||
+	       (x->alloc_ip == y->alloc_ip && x->va == y->va && x->size == y->size &&
+		x->alloc_time == y->alloc_time && x->free_time == y->free_time &&
+		x->free_ip == y->free_ip && x->pid == y->pid && x->has == y->has &&
+		equal(x->type, y->type) && equal(x->task, y->task) && equal(x->cache, y->cache) &&
+		equal(x->new_type, y->new_type) && equal(x->name, y->name));
+}
+
+/* In its own version the same; in others a line of that kind. */
+static void again(const struct kmap_record *rec, enum kmap_version own, bool ours)
+{
+	static char text[KMAP_LINE], twice[KMAP_LINE];
+	struct kmap_record got;
+	struct atw_err err;
+
+	for (enum kmap_version v = KMAP_V1; v < KMAP_VERSIONS; v++) {
+		uint32_t lost = kmap_loses(rec, v);
+		size_t n = kmap_write(rec, v, text, sizeof(text));
+
+		FUZZ_CHECK(!(lost >> KMAP_LOSES), "a loss without a name");
+		if (!n)
+			continue;
+		FUZZ_CHECK(text[n - 1] == '\n' && !memchr(text, '\n', n - 1), "not one line");
+		/* Where a name is rewritten, its length is, too. */
+		if (kmap_parse((struct atw_blob){ text, n - 1 }, v, ours ? KMAP_OURS : 0, &got,
+			       &err) != ATW_OK) {
+			FUZZ_CHECK(v != own, "%.*s: %s", (int)n, text, err.text);
+			continue;
+		}
+		if (rec->kind == KMAP_HEADER || rec->kind == KMAP_COMMENT)
+			continue;
+		FUZZ_CHECK(v != own || same(rec, &got), "%.*s is another record", (int)n, text);
+		FUZZ_CHECK(v != own || (kmap_write(&got, v, twice, sizeof(twice)) == n &&
+			   !memcmp(text, twice, n)), "%.*s is another line", (int)n, text);
+	}
+}
+
+static void record(const struct kmap_record *rec, uint64_t *digest)
+{
+	const struct kmap_object *o = &rec->u.object;
+
+	add(digest, rec->kind);
+	if (rec->kind == KMAP_OBJECT) {
+		FUZZ_CHECK(reader.version, "an object of no version");
+		add(digest, o->alloc_ip ^ o->va << 1 ^ o->size << 2 ^ o->free_ip << 3);
+		add(digest, touch(o->task.data, o->task.len) + o->has);
+		add(digest, touch(o->type.data, o->type.len));
+		add(digest, touch(o->cache.data, o->cache.len));
+		add(digest, touch(o->new_type.data, o->new_type.len));
+		add(digest, touch(o->name.data, o->name.len));
+	} else if (rec->kind == KMAP_ACCESS || rec->kind == KMAP_LINE_HEAT) {
+		FUZZ_CHECK(reader.in_object && !reader.passing, "an access to nothing");
+		add(digest, rec->u.access.ip ^ rec->u.access.writes << 1 ^
+			    rec->u.access.reads << 2 ^ (uint64_t)rec->u.access.pid << 3);
+	}
+	FUZZ_CHECK(rec->kind != KMAP_BLANK, "a blank line was told");
+	if (reader.version)
+		again(rec, reader.version, reader.ours);
+}
+
+/* A piece, in memory of its own, so that the sanitizers see its end. */
+static size_t piece(const uint8_t *data, size_t len, bool last, uint64_t *digest, bool *over)
+{
+	uint8_t *copy = malloc(len + !len);
+	struct kmap_record rec;
+	size_t pos = 0, before;
+	struct atw_err err;
+	int r;
+
+	if (!copy)
+		abort();
+	if (len)
+		memcpy(copy, data, len);
+	do {
+		before = pos;
+		r = kmap_next(&reader, (struct atw_blob){ copy, len }, last, &pos, &rec, &err);
+		check_err(r, &err);
+		FUZZ_CHECK(pos <= len && (pos > before || r == ATW_END), "no way ahead");
+		if (r != ATW_END)
+			add(digest, (uint64_t)r);
+		if (r == ATW_OK)
+			record(&rec, digest);
+		*over = r == ATW_E_UNSUPPORTED;
+	} while (r != ATW_END && !*over);
+	free(copy);
+	return pos;
+}
+
+static uint64_t read_all(struct input text, size_t step)
+{
+	size_t start = 0, end = 0;
+	uint64_t digest = 0;
+	struct atw_err err;
+	bool over = false;
+	int r;
+
+	kmap_init(&reader);
+	do {
+		end = text.len - end > step ? end + step : text.len;
+		start += piece(text.p + start, end - start, end == text.len, &digest, &over);
+	} while (end < text.len && !over);
+	FUZZ_CHECK(over || start == text.len, "%zu of %zu bytes were read", start, text.len);
+	r = kmap_finish(&reader, &err);
+	check_err(r, &err);
+	add(&digest, over ? 0 : (uint64_t)r);
+	add(&digest, reader.version);
+	return digest;
+}
+
+static void damaged(void *arg, const struct atw_err *err)
+{
+	(void)arg;
+	FUZZ_CHECK(err->text[0], "nothing to say");
+}
+
+/* As a file, into the compressed form and that one to memory. */
+static void compress(struct input in)
+{
+	char from[64], to[64];
+	int fd = memory_file(in.p, in.len, from), packed = memory_file(NULL, 0, to);
+	const struct kmap_read_opts o = { .damaged = damaged };
+	struct kmap_compress *c = NULL;
+	struct kmap_writer *w = NULL;
+	struct kmap_told told, again;
+	struct kmap_sink sink;
+	struct atw_err err;
+	uint64_t objects;
+	int r;
+
+	if (kmap_compress_open(&c, &err) != ATW_OK ||
+	    kmap_writer_open(packed, 0, KMAP_COMPRESSED, &w, &err) != ATW_OK)
+		abort();
+	sink = kmap_compress_sink(c);
+	r = kmap_read(from, &o, &sink, &told, &err);
+	check_err(r, &err);
+	sink = kmap_writer_sink(w);
+	if (r == ATW_OK && kmap_compress_end(c, &sink, &objects, &err) == ATW_OK) {
+		FUZZ_CHECK(objects <= told.objects, "more objects than there were");
+		if (kmap_writer_end(w, &err) != ATW_OK)
+			abort();
+		kmap_compress_close(c);
+		if (kmap_compress_open(&c, &err) != ATW_OK)
+			abort();
+		sink = kmap_compress_sink(c);
+		r = kmap_read(to, &o, &sink, &again, &err);
+		FUZZ_CHECK(r == ATW_OK && again.version == KMAP_COMPRESSED && !again.faults &&
+			   again.objects == objects, "what was written cannot be read: %s", err.text);
+	}
+	kmap_compress_close(c);
+	kmap_writer_close(w);
+	close(fd);
+	close(packed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct input in = { data, len };
+	size_t step = take(&in, 1);
+
+	/* Pieces are few, for each is copied. */
+	step = (step + 1) * (1 + in.len / 256);
+	kmap_probe((struct atw_blob){ in.p, in.len });
+	FUZZ_CHECK(read_all(in, step) == read_all(in, in.len + 1),
+		   "in pieces of %zu it is something else", step);
+	compress(in);
+	return 0;
+}
