@@ -5,15 +5,16 @@
 _atwalk()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-	local cmd=walk words=''
+	local cmd=walk sub=${COMP_WORDS[2]:-} words=''
 	local common='--output --format --columns --filter --sort --group --units
 		--part --quiet --verbose --rate --color --help --version'
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
-	local commands='walk map info ps pages find extract probe collect report'
+	local commands='walk map info ps pages find extract probe collect report kmap'
+	local kmap='show convert'
 
 	case ${COMP_WORDS[1]} in
-	walk|map|info|ps|pages|find|extract|probe|collect|report) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
+	walk|map|info|ps|pages|find|extract|probe|collect|report|kmap) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
 	esac
 	COMPREPLY=()
 
@@ -28,6 +29,8 @@ _atwalk()
 	--units) words='human bytes pages' ;;
 	--color) words='auto always never' ;;
 	--by) words='process user cgroup unit' ;;
+	--rows) words='objects accesses' ;;
+	--to) words='v1 v2 v3 v4 comp' ;;
 	--split) words='rights page physical flags' ;;
 	--pte-ext) words='thead svrsw60t59b lpa2' ;;
 	--paging|--paging-flags)
@@ -64,11 +67,17 @@ _atwalk()
 		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
+		kmap)
+			case $sub in
+			show) words="$common --rows --progress" ;;
+			convert) words="$common --to --zstd --progress" ;;
+			esac ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
 	*)
 		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live"
 		[ "$COMP_CWORD" -eq 2 ] && words="live live:kcore live:bpf live:pagemap"
+		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = kmap ] && words=$kmap
 		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
 		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = report ] && words='basic areas units totals
 			alerts count pages use machine stacks thrash growth'

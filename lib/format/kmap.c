@@ -171,9 +171,13 @@ static void settle(struct kmap_reader *k, struct atw_blob line)
 static int header(struct kmap_reader *k, const struct kmap_record *rec, struct atw_err *err)
 {
 	const struct atw_blob *key = &rec->u.header.key, *value = &rec->u.header.value;
+	bool version = key->len == 7 && !memcmp(key->data, "version", 7);
 	uint64_t v;
 
-	if (key->len != 7 || memcmp(key->data, "version", 7))
+	if (k->line == 1 && !version)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "'%.*s' where its version should be",
+				   (int)(key->len < 20 ? key->len : 20), (const char *)key->data);
+	if (!version)
 		return ATW_OK;
 	if (k->line > 1)
 		return atw_err_set(err, ATW_E_DAMAGED, "another file begins here");
@@ -228,7 +232,8 @@ static int one(struct kmap_reader *k, struct atw_blob line, struct kmap_record *
 		return atw_err_set(err, ATW_E_DAMAGED, "an access, and no object before it");
 	if (k->version == KMAP_V3 && !k->sure)
 		settle(k, line);
-	r = kmap_parse(line, k->version, k->ours ? KMAP_OURS : 0, ret, err);
+	r = kmap_parse(line, k->version,
+		       (k->ours ? KMAP_OURS : 0) | (k->declared ? KMAP_DECLARED : 0), ret, err);
 	if (r == ATW_OK && k->ended && ret->kind != KMAP_BLANK)
 		return atw_err_set(err, ATW_E_DAMAGED, "something comes behind the end line");
 	if (r == ATW_OK)
@@ -281,10 +286,11 @@ static int take_line(struct kmap_reader *k, struct atw_blob buf, bool last, size
 		text.len = (size_t)(nl - (const char *)text.data);
 	*ret = text;
 	if (!k->started && begins(text, OURS)) {
-		k->ours = true;
+		k->ours = k->declared = true;
 		k->version = KMAP_V4;
 	} else if (!k->started && begins(text, COMPRESSED)) {
 		k->version = KMAP_COMPRESSED;
+		k->declared = true;
 	} else if (!k->version && is_object(text)) {
 		if (!find_version(behind(buf, *pos), last, &k->version))
 			return ATW_END;
@@ -331,9 +337,9 @@ int kmap_finish(const struct kmap_reader *k, struct atw_err *err)
 		return atw_err_set(err, ATW_E_DAMAGED, "no end line: cut off behind line %" PRIu64,
 				   k->line);
 	if (k->ended && !k->faults && (k->said_objects != k->objects || k->said_accesses != k->accesses))
-		return atw_err_set(err, ATW_E_DAMAGED, "its end line tells of %" PRIu64
-				   " objects and %" PRIu64 " accesses, and there are %" PRIu64
-				   " and %" PRIu64, k->said_objects, k->said_accesses, k->objects,
+		return atw_err_set(err, ATW_E_DAMAGED, "by its end line there are %" PRIu64
+				   " lines of objects and %" PRIu64 " of accesses, and there are "
+				   "%" PRIu64 " and %" PRIu64, k->said_objects, k->said_accesses, k->objects,
 				   k->accesses);
 	return ATW_OK;
 }

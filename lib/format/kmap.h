@@ -30,7 +30,9 @@ enum {
 	KMAP_LINE = 4096,        /* bytes of a line, with its newline */
 	KMAP_LOOK = 16384,       /* so far ahead are lines compared that could be of two versions */
 	KMAP_COMM = 15,          /* no task's name is longer */
-	KMAP_OURS = 1,           /* of the form with "# atwalk-kmap" lines */
+	/* What is known of a file besides its version. */
+	KMAP_OURS = 1,           /* it has "# atwalk-kmap" lines */
+	KMAP_DECLARED = 2,       /* it says its version: no line is asked */
 };
 
 /* What Memorizer writes where an address should be. */
@@ -100,6 +102,7 @@ struct kmap_reader {
 	uint64_t line;                   /* number of the last one, from 1 */
 	enum kmap_version version;       /* KMAP_UNKNOWN before the first object */
 	bool ours;                       /* "# atwalk-kmap 1" came first */
+	bool declared;                   /* that, or what the compressed form begins with */
 	bool sure;                       /* V3: it is not compressed, or is */
 	bool started, ended, skip;
 	bool in_object;
@@ -128,7 +131,7 @@ int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos
 /* After the last line: is it whole? ATW_E_DAMAGED: it says what is missing. */
 int kmap_finish(const struct kmap_reader *k, struct atw_err *err);
 
-/* One line, without its newline, by itself. `flags`: KMAP_OURS. */
+/* One line, without its newline, by itself. `flags`: KMAP_OURS, KMAP_DECLARED. */
 int kmap_parse(struct atw_blob line, enum kmap_version version, unsigned flags,
 	       struct kmap_record *ret, struct atw_err *err);
 /* Is it the comment that the compressed form begins with? */

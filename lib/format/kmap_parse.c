@@ -233,7 +233,7 @@ unsigned kmap_versions_of(struct atw_blob line)
 }
 
 /* What is no such line in a file of that version is one of another. */
-static int check_version(const struct rest *r, enum kmap_version v, bool ours,
+static int check_version(const struct rest *r, enum kmap_version v, bool declared,
 			 struct atw_err *err)
 {
 	static const uint8_t least[KMAP_VERSIONS] = {
@@ -244,14 +244,14 @@ static int check_version(const struct rest *r, enum kmap_version v, bool ours,
 
 	/* A comma in the name of V4's task, and of V3's, look alike. */
 	if (r->fields < least[v] ||
-	    (!ours && !(can >> v & 1) && !(v == KMAP_V4 && like_type(r->type))))
+	    (!declared && !(can >> v & 1) && !(v == KMAP_V4 && like_type(r->type))))
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "an object of %zu fields, which is "
 				   "not of %s like those before", FIRST + r->fields,
 				   kmap_version_name(v));
 	return ATW_OK;
 }
 
-static int object(struct atw_blob b, enum kmap_version v, bool ours,
+static int object(struct atw_blob b, enum kmap_version v, bool declared,
 		  struct kmap_object *ret, struct atw_err *err)
 {
 	struct kmap_object o = { 0 };
@@ -264,7 +264,7 @@ static int object(struct atw_blob b, enum kmap_version v, bool ours,
 			return atw_err_set(err, ATW_E_FORMAT, "%u fields: an object has 8 or more",
 					   i + 1);
 	rest = cut(b);
-	r = check_version(&rest, v, ours, err);
+	r = check_version(&rest, v, declared, err);
 	if (r != ATW_OK)
 		return r;
 	r = address("alloc_ip", f[0], &o.alloc_ip, v == KMAP_COMPRESSED ? NULL : err);
@@ -463,6 +463,7 @@ static struct atw_blob word(struct atw_blob *b)
 static int end_line(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
 {
 	static const char *const keys[] = { "objects", "accesses", "lost" };
+	const struct atw_blob all = b;
 	uint64_t v[3];
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -470,7 +471,7 @@ static int end_line(struct atw_blob b, struct kmap_record *ret, struct atw_err *
 
 		if (!is(key, keys[i]) || !num_dec(value.data, value.len, &v[i]))
 			return atw_err_set(err, ATW_E_FORMAT, "an end line has 'objects N accesses N "
-					   "lost N', and not '%s'", quote(key).s);
+					   "lost N', and not '%s'", quote(all).s);
 	}
 	if (b.len)
 		return atw_err_set(err, ATW_E_FORMAT, "'%s' behind what an end line has",
@@ -549,7 +550,7 @@ int kmap_parse(struct atw_blob line, enum kmap_version v, unsigned flags,
 	/* The first field of an object may be a "(null)" with blanks in front. */
 	if (commas(line) >= FIRST) {
 		ret->kind = KMAP_OBJECT;
-		r = object(line, v, ours, &ret->u.object, err);
+		r = object(line, v, flags & KMAP_DECLARED, &ret->u.object, err);
 	} else if (blank(*s)) {
 		ret->kind = KMAP_ACCESS;
 		r = access_line(line, v, &ret->u.access, err);

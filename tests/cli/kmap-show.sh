@@ -140,8 +140,8 @@ status 3
 err_is "atwalk: x86.elf: not a KMAP: it begins with no line of *"
 
 t "cut off in a line"
-head -c -3 "$k/v1.kmap" >cut
-run atwalk kmap show --format csv --rows objects --columns address cut
+head -c -3 "$k/v1.kmap" >short.kmap
+run atwalk kmap show --format csv --rows objects --columns address short.kmap
 status 4
 out <<'END'
 address
@@ -149,18 +149,18 @@ address
 0xffff880007c4d000
 0xffff880006a3b2c0
 END
-err_is "atwalk: cut: line 8: cut off in the middle"
+err_is "atwalk: short.kmap: line 8: cut off in the middle"
 
 t "cut off before the end line"
-head -n 12 "$k/own.kmap" >cut
-run atwalk kmap show --format csv --rows objects --columns free_time,accesses cut
+head -n 12 "$k/own.kmap" >short.kmap
+run atwalk kmap show --format csv --rows objects --columns free_time,accesses short.kmap
 status 4
 out <<'END'
 free_time,accesses
 ,1
 33,0
 END
-err_is "atwalk: cut: no end line: cut off behind line 12"
+err_is "atwalk: short.kmap: no end line: cut off behind line 12"
 
 t "what its recorder lost"
 sed 's/lost 0$/lost 7/' "$k/own.kmap" >lost

@@ -43,7 +43,7 @@ static bool same(const struct kmap_record *a, const struct kmap_record *b)
 }
 
 /* In its own version the same; in others a line of that kind. */
-static void again(const struct kmap_record *rec, enum kmap_version own, bool ours)
+static void again(const struct kmap_record *rec, enum kmap_version own, unsigned flags)
 {
 	static char text[KMAP_LINE], twice[KMAP_LINE];
 	struct kmap_record got;
@@ -58,7 +58,7 @@ static void again(const struct kmap_record *rec, enum kmap_version own, bool our
 			continue;
 		FUZZ_CHECK(text[n - 1] == '\n' && !memchr(text, '\n', n - 1), "not one line");
 		/* Where a name is rewritten, its length is, too. */
-		if (kmap_parse((struct atw_blob){ text, n - 1 }, v, ours ? KMAP_OURS : 0, &got,
+		if (kmap_parse((struct atw_blob){ text, n - 1 }, v, flags, &got,
 			       &err) != ATW_OK) {
 			FUZZ_CHECK(v != own, "%.*s: %s", (int)n, text, err.text);
 			continue;
@@ -91,7 +91,8 @@ static void record(const struct kmap_record *rec, uint64_t *digest)
 	}
 	FUZZ_CHECK(rec->kind != KMAP_BLANK, "a blank line was told");
 	if (reader.version)
-		again(rec, reader.version, reader.ours);
+		again(rec, reader.version, (reader.ours ? KMAP_OURS : 0) |
+						 (reader.declared ? KMAP_DECLARED : 0));
 }
 
 /* A piece, in memory of its own, so that the sanitizers see its end. */

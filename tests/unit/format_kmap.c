@@ -638,7 +638,7 @@ TEST(what_is_cut_off)
 	CHECK_STR(err.text, "no end line: cut off behind line 3");
 	CHECK(!read_all(blob("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n"
 			     "# atwalk-kmap end objects 1 accesses 2 lost 0\n")));
-	CHECK_STR(err.text, "its end line tells of 1 objects and 2 accesses, and there are 1 and 1");
+	CHECK_STR(err.text, "by its end line there are 1 lines of objects and 2 of accesses, and there are 1 and 1");
 	CHECK(!read_all(blob("# atwalk-kmap 1\n# atwalk-kmap end objects 0 accesses 0 lost 0\n"
 			     A "NONE,a,b,NONE\n")));
 	CHECK_STR(err.text, "line 3: something comes behind the end line");
