@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "format/kmap_fields.h"
 
 const char *kmap_version_name(enum kmap_version v)
 {
@@ -22,16 +23,9 @@ static struct atw_blob behind(struct atw_blob b, size_t n)
 	return (struct atw_blob){ (const char *)b.data + n, b.len - n };
 }
 
-static bool begins(struct atw_blob b, const char *s)
+static bool starts(struct atw_blob b, const char *s)
 {
-	size_t len = strlen(s);
-
-	return b.len >= len && !memcmp(b.data, s, len);
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
+	return begins(&b, s);
 }
 
 /* The next line of *b, without its newline; false: none that is whole. */
@@ -47,15 +41,6 @@ static bool next_line(struct atw_blob *b, struct atw_blob *ret)
 }
 
 static const char OURS[] = "# atwalk-kmap ", COMPRESSED[] = "# This is a compressed .cmap";
-
-static bool empty(struct atw_blob b)
-{
-	const char *s = b.data;
-
-	while (b.len && is_blank(*s))
-		s++, b.len--;
-	return !b.len;
-}
 
 /* Its addresses may be hidden or wrong, its numbers are not. */
 static bool looks_like_object(struct atw_blob line)
@@ -83,10 +68,10 @@ int kmap_probe(struct atw_blob head)
 	struct kmap_record rec;
 	int sure = 0;
 
-	if (begins(head, OURS) || begins(head, COMPRESSED))
+	if (starts(head, OURS) || starts(head, COMPRESSED))
 		return 100;
 	while (next_line(&text, &line)) {
-		if (empty(line) || *(const char *)line.data == '#')
+		if (!trim(line).len || *(const char *)line.data == '#')
 			continue;
 		if (looks_like_object(line))
 			return 80;
@@ -100,7 +85,7 @@ int kmap_probe(struct atw_blob head)
 
 bool kmap_says_compressed(const struct kmap_record *rec)
 {
-	return rec->kind == KMAP_COMMENT && begins(rec->u.comment, COMPRESSED + 1);
+	return rec->kind == KMAP_COMMENT && starts(rec->u.comment, COMPRESSED + 1);
 }
 
 void kmap_init(struct kmap_reader *k)
@@ -154,7 +139,7 @@ static void settle(struct kmap_reader *k, struct atw_blob line)
 	const char *s = line.data, *end = s + line.len;
 	size_t commas = 0;
 
-	if (!line.len || !is_blank(*s))
+	if (!line.len || !blank(*s))
 		return;
 	for (; s < end; s++) {
 		commas += *s == ',';
@@ -227,7 +212,7 @@ static int one(struct kmap_reader *k, struct atw_blob line, struct kmap_record *
 	bool may_be_object = line.len && *(const char *)line.data != '#';
 	int r;
 
-	if (!k->in_object && !empty(line) && is_blank(*(const char *)line.data) &&
+	if (!k->in_object && trim(line).len && blank(*(const char *)line.data) &&
 	    !is_object(line))
 		return atw_err_set(err, ATW_E_DAMAGED, "an access, and no object before it");
 	if (k->version == KMAP_V3 && !k->sure)
@@ -239,7 +224,7 @@ static int one(struct kmap_reader *k, struct atw_blob line, struct kmap_record *
 	if (r == ATW_OK)
 		return placed(k, ret, err);
 	/* It may have been any line: what follows belongs to nobody. */
-	if (may_be_object && (!is_blank(*(const char *)line.data) || is_object(line))) {
+	if (may_be_object && (!blank(*(const char *)line.data) || is_object(line))) {
 		k->in_object = true;
 		k->passing = true;
 	}
@@ -285,10 +270,10 @@ static int take_line(struct kmap_reader *k, struct atw_blob buf, bool last, size
 	if (nl)
 		text.len = (size_t)(nl - (const char *)text.data);
 	*ret = text;
-	if (!k->started && begins(text, OURS)) {
+	if (!k->started && starts(text, OURS)) {
 		k->ours = k->declared = true;
 		k->version = KMAP_V4;
-	} else if (!k->started && begins(text, COMPRESSED)) {
+	} else if (!k->started && starts(text, COMPRESSED)) {
 		k->version = KMAP_COMPRESSED;
 		k->declared = true;
 	} else if (!k->version && is_object(text)) {
