@@ -139,7 +139,9 @@ int kmap_parse_object(struct atw_blob b, enum kmap_version v, bool declared,
 	if (r != ATW_OK)
 		return r;
 	r = kmap_address("alloc_ip", f[0], &o.alloc_ip, v == KMAP_COMPRESSED ? NULL : err);
-	if (r != ATW_OK && v == KMAP_COMPRESSED && trim(f[0]).len) {
+	/* Without the blanks that may be in front, a # would begin a comment. */
+	if (r != ATW_OK && v == KMAP_COMPRESSED && trim(f[0]).len &&
+	    *(const char *)trim(f[0]).data != '#') {
 		o.name = trim(f[0]);
 		o.alloc_ip = 0;
 		o.has |= KMAP_HAS_NAME;

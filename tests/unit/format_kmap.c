@@ -233,6 +233,9 @@ TEST(words_for_alloc_ip_in_the_compressed_form_alone)
 	CHECK_STR(err.text, "alloc_ip: 'THREAD_STACK' is no address");
 	CHECK_EQ(parse(",0,1,2,0,0,(null),STACK_PAGE,(null),no-slab", KMAP_COMPRESSED),
 		 ATW_E_FORMAT);
+	CHECK_EQ(parse("  #x,0,1,2,0,0,(null),STACK_PAGE,(null),no-slab", KMAP_COMPRESSED),
+		 ATW_E_FORMAT);
+	CHECK_STR(err.text, "alloc_ip: '#x' is no address");
 }
 
 /* ---- accesses ---- */
