@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * model.h - objects, the code that touched them and the processes it ran for, added
+ * up as the records of a KMAP come.
+ *
+ *	kmap_model_open(&opts, &m, err);
+ *	for each record: kmap_model_record(m, &rec, err);
+ *	kmap_model_end(m, err);
+ *
+ * What is kept are places that allocate, instructions, which of these touched what
+ * the others made, and processes: of objects only those that were not freed yet, for
+ * the same one may come in several parts, and the hottest. So memory grows with the
+ * kernel's code and with what lives at one time, not with the length of a recording.
+ */
+#ifndef KMAP_MODEL_H
+#define KMAP_MODEL_H
+
+#include "base/buf.h"
+#include "format/kmap.h"
+#include "kmap/series.h"
+#include "kmap/table.h"
+#include "record/intern.h"
+
+enum { KMAP_LIVES = 65, KMAP_TOP = 100 };
+#define KMAP_NONE UINT32_MAX
+
+struct kmap_sums {
+	uint64_t objects, bytes;
+	uint64_t freed;                  /* objects whose free was recorded */
+	uint64_t live, live_bytes;       /* that nobody was seen to free */
+	uint64_t reads, writes;
+	uint64_t untouched, untouched_bytes;     /* neither read nor written */
+	uint64_t unread, unread_bytes;           /* written, never read */
+	uint64_t unwritten, unwritten_bytes;     /* read, never written */
+	uint64_t missed, nested, early;  /* KMAP_FREE_LOST, _NESTED, KMAP_ALLOC_EARLY */
+	unsigned __int128 stay;          /* bytes times how long they were allocated */
+	uint64_t always;                 /* bytes that nobody was seen to allocate or free */
+};
+
+/* Objects of one kind: a slab cache, or a type of memory. */
+struct kmap_cache {
+	struct kmap_key key;             /* of the two texts */
+	const char *name, *type;         /* NULL: not told */
+	struct kmap_sums s;
+	/* Of freed objects, by their life: [0] none, [i] 2^(i-1) up to 2^i - 1. */
+	uint64_t life[KMAP_LIVES], life_bytes[KMAP_LIVES];
+	uint64_t backwards;              /* freed before they were allocated */
+};
+
+/* Where objects of one cache are allocated. */
+struct kmap_site {
+	struct kmap_key key;             /* alloc_ip, cache, name */
+	uint32_t cache, code;            /* code: KMAP_NONE if it is no address of code */
+	const char *name;                /* "THREAD_STACK" where that stands for it, or NULL */
+	struct kmap_sums s;
+	uint32_t series;                 /* 1 + number in the model's; 0: none */
+};
+
+/* An instruction. */
+struct kmap_code {
+	struct kmap_key key;             /* its address */
+	uint64_t reads, writes, frees;
+	uint64_t calls;                  /* by it */
+};
+
+struct kmap_edge {
+	struct kmap_key key;             /* site, code */
+	uint64_t reads, writes, frees;
+};
+
+struct kmap_call_edge {
+	struct kmap_key key;             /* code, code */
+	uint64_t count;
+};
+
+struct kmap_line {
+	struct kmap_key key;             /* cache, line */
+	uint64_t reads, writes;
+	uint64_t objects;                /* parts of objects that told of it */
+};
+
+struct kmap_process {
+	struct kmap_key key;             /* pid */
+	const char *task;                /* NULL: it allocated nothing, so nobody says */
+	uint64_t objects, bytes, reads, writes, sites;
+};
+
+/* A process and a place whose objects it touched. */
+struct kmap_touch {
+	struct kmap_key key;             /* pid, site */
+};
+
+struct kmap_hot {
+	uint64_t site, va, size, alloc_time, free_time, reads, writes;
+	int64_t pid;
+	const char *task;                /* NULL: not told */
+	bool freed;
+	uint64_t number;                 /* in the order of the file */
+};
+
+/*
+ * An object more of which may come: a recorder that runs out of memory writes what it
+ * has of one and goes on with it, and until it is freed that may happen again.
+ */
+struct kmap_open {
+	struct kmap_key key;             /* va, alloc_time, site */
+	uint64_t site, size, free_time, free_ip, reads, writes, number;
+	int64_t pid;
+	const char *task;
+};
+
+struct kmap_model_opts {
+	size_t top;                      /* hottest objects; 0: KMAP_TOP */
+};
+
+struct kmap_model {
+	struct intern texts;
+	struct kmap_table cache, site, code, edge, call, line, process, touch;
+	struct kmap_table open;          /* not freed yet, or in parts */
+	struct kmap_series series;
+	struct kmap_hot *hot;            /* a heap while it is fed; then hottest first */
+	size_t hots, top;
+	struct kmap_sums s;
+	uint64_t life_total, backwards;
+	uint64_t first, last;            /* times that were met; first > last: none */
+	uint64_t accesses;               /* lines of them */
+	uint64_t unbound;                /* accesses before any object: of nobody */
+	/* What the file says of itself. */
+	const char *mode, *clock, *release, *machine;    /* NULL: it does not */
+	uint64_t scale;                  /* of a sample; 0: not told */
+	struct buf symbols;              /* "ADDR t NAME" lines */
+	bool compressed;                 /* an object stands for all of its site */
+	bool has_pids;                   /* of accesses */
+	bool has_frees;                  /* somebody told who frees */
+	bool ended;                      /* KMAP_END was seen */
+	uint64_t end_objects, end_accesses, lost;
+	struct kmap_open now;            /* the object that accesses belong to, */
+	bool bound;                      /* if there is one */
+	uint64_t objects_read;
+};
+
+int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
+		    struct atw_err *err);
+int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct atw_err *err);
+/* What was still open is settled; nothing comes after it. */
+int kmap_model_end(struct kmap_model *m, struct atw_err *err);
+/* NULL is fine. */
+void kmap_model_close(struct kmap_model *m);
+
+static inline struct kmap_cache *kmap_cache(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_cache *)m->cache.v + i;
+}
+
+static inline struct kmap_site *kmap_site(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_site *)m->site.v + i;
+}
+
+static inline struct kmap_code *kmap_code(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_code *)m->code.v + i;
+}
+
+static inline struct kmap_edge *kmap_edge(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_edge *)m->edge.v + i;
+}
+
+static inline struct kmap_call_edge *kmap_call(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_call_edge *)m->call.v + i;
+}
+
+static inline struct kmap_line *kmap_line(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_line *)m->line.v + i;
+}
+
+static inline struct kmap_process *kmap_process(const struct kmap_model *m, size_t i)
+{
+	return (struct kmap_process *)m->process.v + i;
+}
+
+/* Are there times that say how long objects lived? */
+static inline bool kmap_timed(const struct kmap_model *m)
+{
+	return !m->compressed && m->last > m->first;
+}
+
+/* Is it a sample? Then no number in it is exact. */
+bool kmap_sampled(const struct kmap_model *m);
+/*
+ * What a site weighs: the bytes it had allocated on the average from the first time
+ * to the last, rounded; those without any times count as if they were always there. In
+ * a recording without times the bytes of all its objects.
+ */
+uint64_t kmap_weight(const struct kmap_model *m, const struct kmap_site *s);
+/* "dentry", "[VMALLOC]", "?": what a cache is called in one word. */
+const char *kmap_cache_word(const struct kmap_cache *c, char buf[80]);
+
+/* Sums stay where they are when they would overflow. */
+static inline void kmap_add(uint64_t *to, uint64_t v)
+{
+	*to = *to + v < v ? UINT64_MAX : *to + v;
+}
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/dwarf_places.h"
+#include "kernel/vmfile.h"
+
+const char *const kmap_level_words[KMAP_LEVELS] = {
+	"instruction", "function", "file", "directory", "topdir",
+};
+const char *const kmap_level_many[KMAP_LEVELS] = {
+	"instructions", "functions", "files", "directories", "top directories",
+};
+
+struct entry {
+	const char *function;            /* as it is called; NULL: not known */
+	const char *file;
+	uint64_t at, size;               /* of the function */
+};
+
+struct kmap_names {
+	const struct kmap_model *m;
+	struct vmfile *symbols, *kernel;
+	struct symtext own;              /* the recording's */
+	bool have_own;
+	struct dwarf_places *places;
+	char why[600];                   /* there are no files */
+	struct entry *entry;             /* one an instruction */
+	size_t found;
+	struct intern texts;
+};
+
+/* ---- names as they are shown ---- */
+
+static bool ends_in_digits(const char *s, size_t len, size_t *ret)
+{
+	size_t n = len;
+
+	while (n && s[n - 1] >= '0' && s[n - 1] <= '9')
+		n--;
+	*ret = n;
+	return n < len;
+}
+
+static bool strip(const char *s, size_t *len, const char *end)
+{
+	size_t n = strlen(end);
+
+	if (*len <= n || memcmp(s + *len - n, end, n) != 0)
+		return false;
+	*len -= n;
+	return true;
+}
+
+size_t kmap_plain_name(const char *name, size_t len)
+{
+	static const char *const numbered[] = { ".part.", ".constprop.", ".isra.", ".llvm." };
+
+	for (bool again = true; again;) {
+		size_t n;
+
+		again = strip(name, &len, ".cold") || strip(name, &len, "_noprof");
+		if (!ends_in_digits(name, len, &n))
+			continue;
+		for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++)
+			if (strip(name, &n, numbered[i])) {
+				len = n;
+				again = true;
+				break;
+			}
+		/* ".cold.3", as older compilers have it. */
+		if (strip(name, &n, ".cold.")) {
+			len = n;
+			again = true;
+		}
+	}
+	return len;
+}
+
+/* ---- opening ---- */
+
+static int open_file(const char *option, const char *path, bool need, struct vmfile **ret,
+		     struct atw_err *err)
+{
+	int r = vmfile_open(path, ret, err);
+
+	if (r == ATW_OK && need && !(*ret)->symbols) {
+		vmfile_close(*ret);
+		*ret = NULL;
+		r = atw_err_set(err, ATW_E_MISSING, "%s: has no symbols", path);
+	}
+	if (r < 0)
+		return atw_err_wrap(err, "%s", option);
+	/* A KMAP's addresses are those of the file. */
+	(*ret)->placed = true;
+	return ATW_OK;
+}
+
+/*
+ * Another kernel's file gives answers that look right and are wrong. A recording that
+ * brings symbols shows it: of many names, most must lie where the file has them.
+ */
+static int check_file(const struct kmap_names *n, const struct vmfile *f, const char *option,
+		      const char *path, struct atw_err *err)
+{
+	enum { ASKED = 64 };
+	struct symtext_symbol *s = malloc(ASKED * sizeof(*s));
+	const char *name[ASKED];
+	uint64_t at[ASKED];
+	bool have[ASKED];
+	uint32_t step = n->own.n / ASKED + 1, it;
+	unsigned asked = 0, agree = 0, differ = 0, first = 0;
+
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (it = 0; asked < ASKED && symtext_next(&n->own, &it, &s[asked]) == ATW_OK;
+	     it += step - 1) {
+		name[asked] = s[asked].name;
+		asked++;
+	}
+	vmfile_find_many(f, name, at, have, asked);
+	for (unsigned i = 0; i < asked; i++) {
+		agree += have[i] && at[i] == s[i].address;
+		if (!have[i] || at[i] == s[i].address)
+			continue;
+		first = differ++ ? first : i;
+	}
+	if (differ > agree)
+		atw_err_set(err, ATW_E_DAMAGED, "%s: %s: is of another kernel: %.100s is at 0x%" PRIx64
+			    " in it, and at 0x%" PRIx64 " in the recording", option, path,
+			    name[first], at[first], s[first].address);
+	free(s);
+	return differ > agree ? ATW_E_DAMAGED : ATW_OK;
+}
+
+static int open_places(struct kmap_names *n, const char *path, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r;
+
+	if (!path) {
+		snprintf(n->why, sizeof(n->why),
+			 "files and folders are not known: that needs --kernel VMLINUX with debug information");
+		return ATW_OK;
+	}
+	if (!n->kernel->dwarf) {
+		snprintf(n->why, sizeof(n->why),
+			 "files and folders are not known: %.400s has no debug information (DWARF)", path);
+		return ATW_OK;
+	}
+	r = dwarf_places_open(path, &n->places, &why);
+	if (r == ATW_E_UNSUPPORTED) {
+		snprintf(n->why, sizeof(n->why), "files and folders are not known: %s", why.text);
+		return ATW_OK;
+	}
+	return r < 0 ? atw_err_set(err, r, "--kernel: %s: %s", path, why.text) : ATW_OK;
+}
+
+static bool ask(const struct kmap_names *n, uint64_t ip, struct atw_symbol *ret)
+{
+	struct symtext_symbol s;
+
+	if (n->symbols)
+		return vmfile_near(n->symbols, ip, ret) == ATW_OK;
+	if (n->kernel && n->kernel->symbols)
+		return vmfile_near(n->kernel, ip, ret) == ATW_OK;
+	if (!n->have_own || symtext_near(&n->own, ip, &s) < 0)
+		return false;
+	ret->address = s.address;
+	ret->size = 0;                   /* it may list a few of them only */
+	memcpy(ret->name, s.name, sizeof(ret->name));
+	return true;
+}
+
+static int resolve(struct kmap_names *n, struct atw_err *err)
+{
+	struct atw_symbol *sym = malloc(sizeof(*sym));
+
+	n->entry = calloc(n->m->code.n + 1, sizeof(*n->entry));
+	for (size_t i = 0; sym && n->entry && i < n->m->code.n; i++) {
+		uint64_t ip = kmap_code(n->m, i)->key.a;
+		struct entry *e = &n->entry[i];
+
+		if (n->places)
+			e->file = dwarf_places_file(n->places, ip);
+		if (!ask(n, ip, sym))
+			continue;
+		e->function = intern_text(&n->texts, sym->name, strlen(sym->name));
+		e->at = sym->address;
+		e->size = sym->size;
+		n->found++;
+		if (!e->function) {
+			free(sym);
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		}
+	}
+	free(sym);
+	return sym && n->entry ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+int kmap_names_open(const struct kmap_names_opts *o, const struct kmap_model *m,
+		    struct kmap_names **ret, struct atw_err *err)
+{
+	struct kmap_names *n = calloc(1, sizeof(*n));
+	int r = ATW_OK;
+
+	if (!n)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	n->m = m;
+	if (o->symbols)
+		r = open_file("--symbols", o->symbols, true, &n->symbols, err);
+	if (r == ATW_OK && o->kernel)
+		r = open_file("--kernel", o->kernel, false, &n->kernel, err);
+	if (r == ATW_OK)
+		r = open_places(n, o->kernel, err);
+	/* What it has of them may be nothing. */
+	if (r == ATW_OK && m->symbols.len)
+		n->have_own = symtext_init(&n->own, (struct atw_blob){ m->symbols.data,
+					   m->symbols.len }, NULL) == ATW_OK;
+	if (r == ATW_OK && n->have_own && n->symbols)
+		r = check_file(n, n->symbols, "--symbols", o->symbols, err);
+	if (r == ATW_OK && n->have_own && n->kernel)
+		r = check_file(n, n->kernel, "--kernel", o->kernel, err);
+	if (r == ATW_OK)
+		r = resolve(n, err);
+	if (r < 0)
+		kmap_names_close(n);
+	else
+		*ret = n;
+	return r;
+}
+
+void kmap_names_close(struct kmap_names *n)
+{
+	if (!n)
+		return;
+	dwarf_places_close(n->places);
+	symtext_deinit(&n->own);
+	vmfile_close(n->symbols);
+	vmfile_close(n->kernel);
+	intern_deinit(&n->texts);
+	free(n->entry);
+	free(n);
+}
+
+/* ---- answers ---- */
+
+bool kmap_names_symbols(const struct kmap_names *n)
+{
+	return n->symbols || n->have_own || (n->kernel && n->kernel->symbols);
+}
+
+bool kmap_names_files(const struct kmap_names *n, const char **why)
+{
+	if (why)
+		*why = n->why;
+	return n->places;
+}
+
+void kmap_names_found(const struct kmap_names *n, size_t *found, size_t *all)
+{
+	*found = n->found;
+	*all = n->m->code.n;
+}
+
+const char *kmap_function(const struct kmap_names *n, size_t code)
+{
+	return n->entry[code].function;
+}
+
+const char *kmap_file(const struct kmap_names *n, size_t code)
+{
+	return n->entry[code].file;
+}
+
+const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600])
+{
+	const struct entry *e = &n->entry[code];
+	uint64_t ip = kmap_code(n->m, code)->key.a;
+
+	if (e->function)
+		snprintf(buf, 600, "%s+0x%" PRIx64, e->function, ip - e->at);
+	else
+		snprintf(buf, 600, "0x%" PRIx64, ip);
+	return buf;
+}
+
+unsigned kmap_line_number(const struct kmap_names *n, size_t code)
+{
+	return n->places ? dwarf_places_line(n->places, kmap_code(n->m, code)->key.a) : 0;
+}
+
+uint64_t kmap_function_size(const struct kmap_names *n, size_t code)
+{
+	return n->entry[code].size;
+}
+
+/* ---- together ---- */
+
+/* What it belongs to at a level; NULL: nobody knows. */
+static const char *unit_name(const struct kmap_names *n, size_t code, enum kmap_level level,
+			     char buf[600], size_t *len)
+{
+	const struct entry *e = &n->entry[code];
+	const char *slash;
+
+	switch (level) {
+	case KMAP_INSTRUCTION:
+		kmap_place(n, code, buf);
+		*len = strlen(buf);
+		return buf;
+	case KMAP_FUNCTION:
+		if (!e->function) {
+			kmap_place(n, code, buf);
+			*len = strlen(buf);
+			return buf;
+		}
+		*len = kmap_plain_name(e->function, strlen(e->function));
+		return e->function;
+	case KMAP_FILE:
+		*len = e->file ? strlen(e->file) : 0;
+		return e->file;
+	case KMAP_DIRECTORY:
+	case KMAP_TOPDIR:
+		if (!e->file)
+			return NULL;
+		slash = level == KMAP_TOPDIR ? strchr(e->file, '/') : strrchr(e->file, '/');
+		*len = slash ? (size_t)(slash - e->file) : 1;
+		return slash ? e->file : ".";
+	case KMAP_LEVELS:
+		break;
+	}
+	return NULL;
+}
+
+static int64_t unit_of(struct kmap_units *u, const struct kmap_names *n, size_t code)
+{
+	char buf[600];
+	size_t len = 0;
+	const char *name = unit_name(n, code, u->level, buf, &len);
+	bool fresh;
+	int64_t i;
+
+	if (name && !(name = intern_text(&u->texts, name, len)))
+		return -1;
+	i = kmap_table_get(&u->by_name, (struct kmap_key){ (uintptr_t)name, 0, 0 }, &fresh);
+	return i;
+}
+
+static int no_units(struct kmap_units *u, struct atw_err *err)
+{
+	kmap_units_deinit(u);
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+/* Each function once, however many of its instructions there are. */
+static bool add_size(struct kmap_units *u, struct kmap_table *seen, const struct kmap_names *n,
+		     size_t code)
+{
+	const struct entry *e = &n->entry[code];
+	bool fresh;
+
+	if (!e->size)
+		return true;
+	if (kmap_table_get(seen, (struct kmap_key){ e->at, 0, 0 }, &fresh) < 0)
+		return false;
+	if (fresh)
+		kmap_add(&u->v[u->of[code]].size, e->size);
+	return true;
+}
+
+int kmap_units_init(struct kmap_units *u, const struct kmap_model *m,
+		    const struct kmap_names *n, enum kmap_level level, struct atw_err *err)
+{
+	struct kmap_table seen;
+	bool ok = true;
+
+	if (level >= KMAP_FILE && !n->places)
+		return atw_err_set(err, ATW_E_MISSING, "%s", n->why);
+	*u = (struct kmap_units){ .level = level };
+	kmap_table_init(&u->by_name, sizeof(struct kmap_key));
+	u->of = calloc(m->code.n + 1, sizeof(*u->of));
+	for (size_t i = 0; u->of && i < m->code.n; i++) {
+		int64_t at = unit_of(u, n, i);
+
+		if (at < 0)
+			return no_units(u, err);
+		u->of[i] = (uint32_t)at;
+	}
+	u->n = u->by_name.n;
+	u->v = calloc(u->n + 1, sizeof(*u->v));
+	if (!u->of || !u->v)
+		return no_units(u, err);
+	kmap_table_init(&seen, sizeof(struct kmap_key));
+	for (size_t i = 0; ok && i < m->code.n; i++) {
+		const struct kmap_code *c = kmap_code(m, i);
+		struct kmap_unit *v = &u->v[u->of[i]];
+
+		v->name = (const char *)(uintptr_t)((struct kmap_key *)u->by_name.v)[u->of[i]].a;
+		kmap_add(&v->reads, c->reads);
+		kmap_add(&v->writes, c->writes);
+		kmap_add(&v->frees, c->frees);
+		v->instructions += c->reads || c->writes;
+		ok = add_size(u, &seen, n, i);
+	}
+	kmap_table_deinit(&seen);
+	return ok ? ATW_OK : no_units(u, err);
+}
+
+void kmap_units_deinit(struct kmap_units *u)
+{
+	kmap_table_deinit(&u->by_name);
+	intern_deinit(&u->texts);
+	free(u->of);
+	free(u->v);
+	*u = (struct kmap_units){ 0 };
+}

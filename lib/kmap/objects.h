@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* objects.h - objects one by one, for as long as more of one may come. */
+#ifndef KMAP_OBJECTS_H
+#define KMAP_OBJECTS_H
+
+#include "kmap/model.h"
+
+int kmap_objects_init(struct kmap_model *m);
+void kmap_objects_deinit(struct kmap_model *m);
+/* The one before it is settled. `fresh`: no part of it came before. */
+int kmap_objects_begin(struct kmap_model *m, const struct kmap_object *o, uint64_t site,
+		       const char *task, bool *fresh);
+void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a);
+int kmap_objects_end(struct kmap_model *m);
+
+/* model.c */
+bool kmap_is_code(uint64_t ip);
+int64_t kmap_code_of(struct kmap_model *m, uint64_t ip);
+struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t code);
+
+#endif
