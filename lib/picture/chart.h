@@ -117,6 +117,30 @@ struct chart_strips {
 enum { CHART_STRIPS = 80 };
 int chart_strips(const struct chart_strips *c, struct scene *s, struct atw_err *err);
 
+/* ---- heat.c: a table of numbers as colours ---- */
+
+struct chart_spot {
+	size_t row, col;
+	uint64_t value;                  /* more than 0; of one place all add up */
+};
+struct chart_heat {
+	struct chart_head head;          /* things: what the rows are */
+	const char *columns;             /* what the columns are */
+	const char *const *row, *const *col;
+	size_t rows, cols;
+	const struct chart_spot *spot;
+	size_t n;
+	/*
+	 * Columns are steps of a scale: all are shown as they come, with short names
+	 * above them. Else they have numbers and, below, their names.
+	 */
+	bool in_order;
+	size_t most;                     /* rows; 0: 40. Columns, not in order: 48 */
+};
+enum { CHART_STEPS = 80 };               /* columns in order */
+/* Colours are by logarithm. Rows and columns with most first; the rest is put together. */
+int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err);
+
 /* ---- shared by them: chart.c ---- */
 
 enum { CHART_WIDTH = 960, CHART_MARGIN = 24 };

@@ -418,3 +418,86 @@ TEST(the_heaviest_strips_are_shown_in_their_order)
 	CHECK_EQ(look_overlaps(&s), 0);
 	scene_deinit(&s);
 }
+
+/* ---- heat ---- */
+
+static const struct chart_head heat_head = { "Heat", "accesses", "caches", AXIS_COUNT };
+
+TEST(heat_is_by_logarithm)
+{
+	static const char *const row[] = { "cold", "hot", "none" }, *const col[] = { "f", "g" };
+	static const struct chart_spot spot[] = {
+		{ 0, 0, 1 }, { 1, 0, 512 }, { 1, 1, 32 }, { 1, 0, 512 },
+	};
+	struct chart_heat c = {
+		.head = heat_head, .columns = "functions", .row = row, .rows = 3, .col = col,
+		.cols = 2, .spot = spot, .n = 4,
+	};
+
+	scene_init(&s, 1, 1);
+	CHECK_EQ(chart_heat(&c, &s, &err), ATW_OK);
+	CHECK_EQ(look_outside(&s), -1);
+	CHECK_EQ(look_overlaps(&s), 0);
+	CHECK_STR(scene_string(&s, s.title), "Heat");
+	CHECK(look_text(&s, "1,057 accesses; 2 caches, most first; colours by logarithm"));
+	CHECK_EQ(look_titles(&s, "hot, f: 1,024 accesses"), 1);
+	CHECK_EQ(look_titles(&s, "hot, g: 32 accesses"), 1);
+	CHECK_EQ(look_titles(&s, "cold, f: 1 accesses"), 1);
+	CHECK_EQ(look_titles(&s, ""), 3);
+	CHECK(look_text(&s, "hot")->y < look_text(&s, "cold")->y);
+	/* Nothing is not shown: neither the row nor the place. */
+	CHECK(!look_text(&s, "none"));
+	CHECK(look_area(&s, SCENE_PALE) > 0);
+	/* 32 of 1,024 is half the way, by logarithm. */
+	CHECK(look_area(&s, palette_shade(0.12 + 0.88 * 0.5)) > 0);
+	CHECK(look_area(&s, palette_shade(1)) > 0);
+	scene_deinit(&s);
+}
+
+TEST(heat_of_many_puts_the_rest_together)
+{
+	static struct chart_spot spot[600];
+	static const char *name[600];
+	struct chart_heat c = {
+		.head = heat_head, .columns = "functions", .row = name, .rows = 600, .col = name,
+		.cols = 600, .spot = spot, .n = 600,
+	};
+
+	for (size_t i = 0; i < 600; i++) {
+		snprintf(names[i], sizeof(names[i]), "a name that is rather long %zu", i);
+		name[i] = names[i];
+		spot[i] = (struct chart_spot){ i, i, 600 - i };
+	}
+	scene_init(&s, 1, 1);
+	CHECK_EQ(chart_heat(&c, &s, &err), ATW_OK);
+	CHECK_EQ(look_outside(&s), -1);
+	CHECK_EQ(look_overlaps(&s), 0);
+	CHECK(look_text(&s, "180,300 accesses; 600 caches, most first"));
+	CHECK(look_text(&s, "561 others") && look_text(&s, "553 others"));
+	/* What is put together does not make the others pale. */
+	CHECK(look_text(&s, "600"));
+	scene_deinit(&s);
+	c.in_order = true;
+	scene_init(&s, 1, 1);
+	CHECK_EQ(chart_heat(&c, &s, &err), ATW_OK);
+	CHECK_EQ(look_outside(&s), -1);
+	CHECK_EQ(look_overlaps(&s), 0);
+	scene_deinit(&s);
+}
+
+TEST(heat_of_nothing_and_of_everything)
+{
+	static const char *const one[] = { "x" };
+	static const struct chart_spot all[] = { { 0, 0, UINT64_MAX }, { 0, 0, UINT64_MAX } };
+	struct chart_heat c = { .head = heat_head, .columns = "functions", .row = one, .col = one,
+				.rows = 1, .cols = 1, .spot = all };
+
+	for (size_t n = 0; n < 3; n++) {
+		c.n = n;
+		scene_init(&s, 1, 1);
+		CHECK_EQ(chart_heat(&c, &s, &err), ATW_OK);
+		CHECK_EQ(look_outside(&s), -1);
+		CHECK_EQ(scene_done(&s, &err), ATW_OK);
+		scene_deinit(&s);
+	}
+}
