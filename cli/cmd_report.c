@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/cleanup.h"
 #include "report.h"
+#include "report_head.h"
 #include "watch.h"
 
 static const struct opt options[] = {
@@ -29,38 +27,38 @@ static const struct opt options[] = {
 
 /* ---- which ones ---- */
 
-static int unknown(const char *name, size_t len)
+static bool kind_at(size_t i, struct answer *ret)
 {
-	struct buf known = { 0 };
-	int status;
+	const struct census_report *k = census_report_kind(i);
 
-	for (size_t i = 0; census_report_kind(i); i++) {
-		buf_str(&known, i ? ", " : "");
-		buf_str(&known, census_report_kind(i)->name);
-	}
-	status = complain_usage("report", "there is no report '%.*s'; known: %s",
-				(int)(len < 40 ? len : 40), name, known.data ? known.data : "");
-	buf_deinit(&known);
-	return status;
+	if (k)
+		*ret = (struct answer){ k->name, k->title, k->help, k->schema,
+					census_picture_find(k) != NULL };
+	return k;
 }
 
 static int choose(struct report *r, const char *list)
 {
-	for (const char *s = list;; s++) {
-		size_t len = strcspn(s, ",");
-		const struct census_report *k = census_report_find(s, len);
+	int status = answers_choose(&r->a, list);
 
-		if (!k)
-			return unknown(s, len);
-		for (size_t i = 0; i < r->n; i++)
-			if (r->kind[i] == k)
-				return complain_usage("report", "'%s' is asked for twice", k->name);
-		if (r->n == REPORTS)
-			return complain_usage("report", "more than %d reports", REPORTS);
-		r->kind[r->n++] = k;
-		s += len;
-		if (!*s)
-			return EXIT_COMPLETE;
+	r->n = r->all = r->a.n;
+	for (size_t i = 0; i < r->n; i++)
+		r->kind[i] = census_report_kind(r->a.which[i]);
+	return status;
+}
+
+static void choose_pictures(struct report *r)
+{
+	for (size_t i = 0; i < r->n && answers_drawn(&r->a); i++) {
+		r->picture[i] = census_picture_find(r->kind[i]);
+		if (!r->picture[i])
+			continue;
+		r->kind[r->all] = &r->picture[i]->of;
+		r->drawing[i] = &r->state[r->all++];
+	}
+	if (r->a.page) {
+		r->kind[r->all] = &report_head;
+		r->head = &r->state[r->all++];
 	}
 }
 
@@ -163,7 +161,7 @@ static int tell(struct report *r, char **source, size_t n)
 	};
 	struct sources s = { r, wanted(r), source, n };
 	struct atw_err err = { 0 };
-	int failed = report_open(r, &err), status = EXIT_COMPLETE;
+	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
 
 	r->source = source;
 	r->nsources = n;
@@ -173,42 +171,40 @@ static int tell(struct report *r, char **source, size_t n)
 		status = r->o->watch ? watch_looks("report", r->o->watch, s.so.space.pid.u,
 						   look_again, &s) : look_at(&s);
 	if (failed == ATW_OK && !status)
-		failed = report_answer(r, &err);
+		failed = answers_tell(&r->a, &err);
 	for (size_t i = 0; i < r->all; i++)
 		r->kind[i]->drop(r->state[i]);
-	for (size_t i = 0; i < r->n; i++) {
-		atw_output_close(r->out[i]);
-		target_close(&r->drawn[i]);
-	}
-	html_close(r->html);
 	census_model_close(r->model);
 	if (failed < 0)
 		status = complain(&err);
-	/* Of an answer that failed nothing is left, not even an empty folder. */
-	if (status && r->made)
-		rmdir(r->c->output);
-	return status ? status : r->told.lost || r->told.damaged || r->told.defective || r->lacks ?
+	answers_close(&r->a, status);
+	return status ? status : r->told.lost || r->told.damaged || r->told.defective || r->a.lacks ?
 	       EXIT_PARTIAL : EXIT_COMPLETE;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct report r = {
-		.c = c, .o = opts, .plain = !c->format || !strcmp(c->format, "plain"),
-		.drawn = { [0 ... REPORTS - 1] = { .fd = -1 } },
+		.c = c, .o = opts,
+		.a = { .c = c, .command = "report", .title = "Who uses physical memory",
+		       .kind = kind_at, .finish = report_finish, .draw = report_draw,
+		       .rows = report_rows, .head = report_head_of, .arg = &r },
 	};
 	int status;
 
 	if (argc < 2)
 		return complain_usage("report", argc < 1 ? "NAME and SOURCE are missing"
 							 : "SOURCE is missing");
+	r.a.bare = r.o->paper;
+	r.a.limit = r.o->limit;
 	r.live = !strcmp(argv[1], "live") || !strncmp(argv[1], "live:", 5);
 	status = choose(&r, argv[0]);
 	if (!status)
 		status = report_check(&r, argc - 1, argv + 1);
-	if (!status)
-		status = report_choose_pictures(&r);
-	return status ? status : tell(&r, argv + 1, (size_t)argc - 1);
+	if (status)
+		return status;
+	choose_pictures(&r);
+	return tell(&r, argv + 1, (size_t)argc - 1);
 }
 
 const struct command cmd_report = {

@@ -15,7 +15,7 @@ static int check_paper(const struct report *r)
 
 	if (!r->o->paper)
 		return EXIT_COMPLETE;
-	if (!r->plain)
+	if (!r->a.plain)
 		return complain_usage("report", "--paper is a layout of its own, not for "
 				      "--format %s", r->c->format);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -101,37 +101,15 @@ static int check_by(const struct report *r)
 	return status;
 }
 
-static bool has_sizes(const struct census_report *k)
-{
-	for (size_t i = 0; i < k->schema->ncols; i++) {
-		enum atw_type type = k->schema->col[i].type;
-
-		if (type == ATW_T_BYTES || type == ATW_T_CHANGE_BYTES || type == ATW_T_PAGES)
-			return true;
-	}
-	return false;
-}
-
-static int check_units(const struct report *r)
-{
-	for (size_t i = 0; r->c->units && i < r->n; i++)
-		if (!has_sizes(r->kind[i]))
-			return complain_usage("report", "--units: %s has no column of sizes",
-					      r->kind[i]->name);
-	return EXIT_COMPLETE;
-}
-
 int report_check(const struct report *r, int argc, char **argv)
 {
 	int status = check_paper(r);
 
-	if (!status && r->o->limit.given && !r->o->limit.u)
-		status = complain_usage("report", "--limit: 0 rows are no answer");
 	if (!status)
 		status = check_virtual(r);
 	if (!status)
 		status = check_by(r);
 	if (!status)
-		status = check_units(r);
+		status = answers_check(&r->a);
 	return status ? status : check_sources(r, argc, argv);
 }

@@ -247,7 +247,7 @@ done
 t "what cannot be drawn says so, and leaves no file"
 run atwalk report count --format svg -o none.svg many5.cap
 status 2
-err_has "--format svg: count is no picture; these are: basic, areas, units, totals, machine, stacks, growth, thrash"
+err_has "--format svg: count is no picture; these are: basic, areas, units, totals, machine, thrash, growth, stacks"
 run atwalk report basic,units --format svg many5.cap
 status 2
 err_has "--format svg: several pictures need a folder, -o FOLDER"

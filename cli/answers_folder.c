@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* answers_folder.c - several answers in files: all of them or none. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answers.h"
+#include "base/cleanup.h"
+
+bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096])
+{
+	const char *to = a->c->output ? a->c->output : "";
+	int n = a->n == 1 ? snprintf(path, 4096, "%s", to)
+			  : snprintf(path, 4096, "%s/%s.%s", to, a->v[i].name, ending);
+
+	return n >= 0 && n < 4096;
+}
+
+/* ---- an end before the end ---- */
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+static const char *volatile made;        /* a folder that is empty so far; NULL: none */
+
+/* Files have no names before they are whole, and leave by themselves. */
+static void on_signal(int sig)
+{
+	if (made)
+		rmdir(made);
+	raise(sig);              /* as SIG_DFL, once this has returned */
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction was;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		if (!sigaction(ending[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			sigaction(ending[i], &sa, NULL);
+}
+
+void answers_catch(const struct answers *a)
+{
+	if (a->made)
+		catch_signals();
+}
+
+int answers_folder(struct answers *a, struct atw_err *err)
+{
+	sigset_t signals, were;
+	struct stat st;
+	int e;
+
+	if (a->n < 2 || !a->c->output)
+		return ATW_OK;
+	sigemptyset(&signals);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(&signals, ending[i]);
+	sigprocmask(SIG_BLOCK, &signals, &were);
+	a->made = !mkdir(a->c->output, 0777);
+	e = errno;
+	if (a->made) {
+		made = a->c->output;
+		catch_signals();
+	}
+	sigprocmask(SIG_SETMASK, &were, NULL);
+	if (!a->made && e == EEXIST && (stat(a->c->output, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return atw_err_set(err, ATW_E_IO, "%s: is no folder, and several reports are "
+				   "several files", a->c->output);
+	if (!a->made && e != EEXIST)
+		return atw_err_set(err, ATW_E_IO, "%s: cannot make a folder for several "
+				   "reports: %s", a->c->output, strerror(e));
+	return ATW_OK;
+}
+
+/* Those that could not be drawn have none. */
+int answers_name(struct answers *a, struct atw_err *err)
+{
+	struct target *all[ANSWERS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		if (a->target[i])
+			all[n++] = a->target[i];
+	return n ? target_commit_all(all, n, err) : ATW_OK;
+}
