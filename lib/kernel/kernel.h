@@ -20,6 +20,7 @@ struct sought {
 	struct atw_err err;      /* status < 0: not found, and why */
 };
 
+struct kallsyms_symbol;
 struct kernel_symbols;
 struct vmfile;
 struct kernel_types;
@@ -77,6 +78,10 @@ int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 /* Of many names at once; addresses where have[i] comes back true. */
 void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
 			 uint64_t *ret, bool *have, size_t n);
+/* All that the kernel's own tables name, in their order, until fn fails. */
+typedef int kernel_symbol_fn(void *arg, const struct kallsyms_symbol *sym);
+int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
+			struct atw_err *err);
 /* The virtual address of init_task: by symbol, or by what it looks like. */
 int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
 

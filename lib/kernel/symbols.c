@@ -305,6 +305,19 @@ int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 	return ATW_OK;
 }
 
+int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
+			struct atw_err *err)
+{
+	struct kallsyms_iter it = { 0 };
+	struct kallsyms_symbol s;
+	const struct kallsyms *ks;
+	int r = symbols(k, &ks, err);
+
+	while (r == ATW_OK && kallsyms_next(ks, &it, &s) == ATW_OK)
+		r = fn(arg, &s);
+	return r;
+}
+
 /* What is not found yet, out of the file. */
 static void many_in_file(const struct vmfile *f, const char *const *names,
 			 uint64_t *ret, bool *have, size_t n)
