@@ -209,8 +209,10 @@ static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_
 
 int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
 {
-	int r = get(u, buf, len, ret, err);
+	int r;
 
+	*ret = 0;
+	r = get(u, buf, len, ret, err);
 	u->given += r == ATW_OK ? *ret : 0;
 	return r;
 }

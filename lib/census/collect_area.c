@@ -200,7 +200,7 @@ static int add(struct collect *c, const struct capture_run *one, struct atw_err 
 		sum(c);
 	if (r != ATW_OK)
 		return r;
-	if (c->n == c->cap &&
+	if ((!c->run || c->n == c->cap) &&
 	    !array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	c->run[c->n++] = *one;

@@ -31,6 +31,12 @@ static bool has_text(const struct atw_schema *sc, const struct atw_row *row, siz
 	return sc->col[i].type == ATW_T_TEXT && row->have >> i & 1;
 }
 
+/* NULL: it is not a text, or there is none. */
+static const char *text_of(const struct atw_schema *sc, const struct atw_row *row, size_t i)
+{
+	return has_text(sc, row, i) ? row->v[i].s : NULL;
+}
+
 void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_row *row)
 {
 	uint64_t have = row->have;
@@ -40,12 +46,17 @@ void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_ro
 			have &= ~((uint64_t)1 << i);
 	buf_char(&a->kept, ROW);
 	put_u64(&a->kept, have);
-	for (size_t i = 0; i < sc->ncols; i++)
-		put_u64(&a->kept, !(have >> i & 1) ? 0 : has_text(sc, row, i) ?
-			strlen(row->v[i].s) : row->v[i].u);
-	for (size_t i = 0; i < sc->ncols; i++)
-		if (have >> i & 1 && has_text(sc, row, i))
-			buf_add(&a->kept, row->v[i].s, strlen(row->v[i].s) + 1);
+	for (size_t i = 0; i < sc->ncols; i++) {
+		const char *text = text_of(sc, row, i);
+
+		put_u64(&a->kept, text ? strlen(text) : have >> i & 1 ? row->v[i].u : 0);
+	}
+	for (size_t i = 0; i < sc->ncols; i++) {
+		const char *text = text_of(sc, row, i);
+
+		if (text)
+			buf_add(&a->kept, text, strlen(text) + 1);
+	}
 	a->rows++;
 }
 

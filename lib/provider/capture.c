@@ -63,10 +63,11 @@ int capture_cursor_begin(struct capture_provider *m, struct capture_cursor *k, s
 int capture_cursor_next(struct capture_cursor *k, struct capture_record *ret,
 			struct atw_err *err)
 {
-	const struct capture_reader *rd = k->s ? &k->s->rd : NULL;
 	int r;
 
 	while (k->open) {
+		const struct capture_reader *rd = &k->s->rd;
+
 		r = capture_stream_next(k->s, ret);
 		if (r != ATW_END && k->s->mark.at >= k->upto) {
 			k->open = false;
