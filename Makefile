@@ -95,6 +95,7 @@ LIB_INT  := $(O)/libinternal.a
 LIB_SO   := $(O)/libatwalk.so
 
 include collector/collector.mk
+include qemu/qemu.mk
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -102,7 +103,7 @@ include collector/collector.mk
 .PHONY: all found test test-vm check-all bench fuzz asan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(if $(STATIC),,$(RECORDERS)) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -172,6 +173,8 @@ install: all
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 755 $(O)/atwalk $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
+	$(if $(STATIC),,$(INSTALL) -d $(DESTDIR)$(PREFIX)/lib/atwalk)
+	$(if $(STATIC),,$(INSTALL) -m 755 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/atwalk/)
 	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
 	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(VERSION)
 	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(SOMAJOR)
@@ -193,7 +196,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/man/man5/atwalk*.5 $(DESTDIR)$(PREFIX)/share/man/man8/atwalk*.8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
-	rm -rf $(DESTDIR)$(PREFIX)/include/atwalk
+	rm -rf $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/lib/atwalk
 
 clean:
 	rm -rf $(O)

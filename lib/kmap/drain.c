@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap/drain.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/pack.h"
+
+enum {
+	BUFFER = 1 << 18,
+	FRAME = 8 << 20,         /* of text in a frame: what is lost at worst with a packed file */
+};
+
+struct kmap_drain {
+	struct kshare *s;
+	struct kmap_drain_opts o;
+	struct pack *pack;       /* NULL: plain */
+	uint64_t in_frame;
+	struct kmap_drained sum;
+	off_t start;             /* where in the file ours begins; -1: it is none */
+	off_t whole;             /* up to here it makes sense */
+	size_t used;
+	char buffer[BUFFER];
+};
+
+static const char *const types[] = {
+	[KSHARE_UFO_HEAP] = "UFO_HEAP", [KSHARE_UFO_GLOBAL] = "UFO_GLOBAL",
+	[KSHARE_UFO_NONE] = "UFO_NONE", [KSHARE_UFO_USER] = "USER",
+	[KSHARE_T_KMALLOC] = "KMALLOC", [KSHARE_T_CACHE] = "KMEM_CACHE",
+	[KSHARE_T_PAGES] = "ALLOC_PAGES", [KSHARE_T_VMALLOC] = "VMALLOC",
+	[KSHARE_T_STACK] = "STACK_PAGE", [KSHARE_T_GLOBAL] = "GLOBAL",
+};
+
+const char *kmap_type_name(enum kshare_type type)
+{
+	return type < ARRAY_SIZE(types) && types[type] ? types[type] : "NONE";
+}
+
+int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct kmap_drain **ret,
+		    struct atw_err *err)
+{
+	struct kmap_drain *d = calloc(1, sizeof(*d));
+	int r;
+
+	if (!d)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	d->s = s;
+	d->o = *o;
+	d->start = d->whole = lseek(o->fd, 0, SEEK_CUR);
+	r = o->level ? pack_open(o->fd, o->level, &d->pack, err) : ATW_OK;
+	if (r < 0) {
+		free(d);
+		return r;
+	}
+	*ret = d;
+	return ATW_OK;
+}
+
+void kmap_drain_close(struct kmap_drain *d)
+{
+	if (!d)
+		return;
+	pack_close(d->pack);
+	free(d);
+}
+
+void kmap_drain_slide(struct kmap_drain *d, uint64_t slide)
+{
+	d->o.slide = slide;
+}
+
+struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
+{
+	return d->sum;
+}
+
+/* ---- bytes ---- */
+
+static int write_plainly(struct kmap_drain *d, struct atw_err *err)
+{
+	for (size_t done = 0; done < d->used;) {
+		ssize_t n = write(d->o.fd, d->buffer + done, d->used - done);
+
+		if (n < 0 && errno != EINTR)
+			return atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno));
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return ATW_OK;
+}
+
+static int put_out(struct kmap_drain *d, struct atw_err *err)
+{
+	int r = !d->used ? ATW_OK : d->pack ? pack_write(d->pack, d->buffer, d->used, err)
+					    : write_plainly(d, err);
+
+	if (r < 0)
+		return r;
+	d->sum.bytes += d->used;
+	d->in_frame += d->used;
+	d->used = 0;
+	return r;
+}
+
+int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
+{
+	int r = put_out(d, err);
+
+	if (r < 0 || !d->pack || !d->in_frame)
+		return r;
+	r = pack_end(d->pack, err);
+	pack_close(d->pack);
+	d->pack = NULL;
+	d->in_frame = 0;
+	if (r < 0)
+		return r;
+	d->whole = lseek(d->o.fd, 0, SEEK_CUR);
+	return pack_open(d->o.fd, d->o.level, &d->pack, err);
+}
+
+static int write_record(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	if (sizeof(d->buffer) - d->used < KMAP_LINE) {
+		/* Between objects a frame may end. */
+		r = rec->kind == KMAP_OBJECT && d->in_frame > FRAME ? kmap_drain_flush(d, err)
+								    : put_out(d, err);
+		if (r < 0)
+			return r;
+	}
+	if (rec->kind == KMAP_OBJECT && !d->pack)
+		d->whole = d->start + (off_t)(d->sum.bytes + d->used);
+	d->used += kmap_write(rec, d->o.version, d->buffer + d->used,
+			      sizeof(d->buffer) - d->used);
+	return r;
+}
+
+int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err)
+{
+	return kmap_drain_header(d, "version", "1", err);
+}
+
+int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
+		      struct atw_err *err)
+{
+	struct kmap_record rec = { .kind = KMAP_HEADER };
+
+	if (d->o.version != KMAP_V4)
+		return ATW_OK;
+	rec.u.header.key = (struct atw_blob){ key, strlen(key) };
+	rec.u.header.value = (struct atw_blob){ value, strlen(value) };
+	return write_record(d, &rec, err);
+}
+
+/* ---- objects ---- */
+
+/* Where the kernel would be if it had not been moved. */
+static uint64_t unmoved(const struct kmap_drain *d, uint64_t va)
+{
+	const struct kshare_kernel *k = &d->s->kernel;
+
+	return va >= k->image_first && va <= k->image_last ? va - d->o.slide : va;
+}
+
+static struct atw_blob text(const char *s, size_t max)
+{
+	return (struct atw_blob){ s, strnlen(s, max) };
+}
+
+/* Its accesses; a table that makes no sense is none: it comes from beside. */
+static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	struct kmap_record rec = { .kind = KMAP_ACCESS };
+	uint32_t nsites = atomic_load_explicit(&d->s->nsites, memory_order_acquire);
+	uint32_t n = o->table ? 1u << (o->bits & 31) : 0;
+	int r = ATW_OK;
+
+	if (o->table >= d->s->at.max_edges || n > d->s->at.max_edges - o->table)
+		return ATW_OK;
+	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
+		const struct kshare_edge *e = kshare_edge(d->s, o->table + i);
+
+		if (!e->site || e->site >= nsites)
+			continue;
+		rec.u.access = (struct kmap_access){
+			.ip = unmoved(d, *kshare_site(d->s, e->site)), .pid = e->pid,
+			.writes = e->writes, .reads = e->reads, .has = KMAP_HAS_PID,
+		};
+		r = write_record(d, &rec, err);
+		d->sum.accesses++;
+		if (o->flags & KSHARE_GENERAL)
+			d->sum.general += (uint64_t)e->writes + e->reads;
+	}
+	return r;
+}
+
+static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
+{
+	const struct kshare_object *o = kshare_object(d->s, id);
+	const char *name = o->name < d->s->at.max_names ? kshare_name(d->s, o->name) : "";
+	const char *type = kmap_type_name(o->type);
+	struct kmap_record rec = { .kind = KMAP_OBJECT };
+	int r;
+
+	rec.u.object = (struct kmap_object){
+		.alloc_ip = unmoved(d, o->alloc_ip), .va = unmoved(d, o->va), .size = o->size,
+		.alloc_time = o->alloc_time, .free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
+		.free_ip = o->flags & KSHARE_PART ? 0 : unmoved(d, o->free_ip), .pid = o->pid,
+		.has = KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE,
+		.type = text(type, 64), .task = text(o->comm, sizeof(o->comm)),
+		.cache = text(*name ? name : "NULL", 256), .new_type = text("NONE", 4),
+	};
+	r = write_record(d, &rec, err);
+	d->sum.objects++;
+	return r < 0 ? r : write_edges(d, o, err);
+}
+
+int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err)
+{
+	unsigned n = 0;
+	uint32_t id;
+	int r = ATW_OK;
+
+	while (n < max && r == ATW_OK && (id = kshare_take(&d->s->done))) {
+		if (id >= d->s->at.max_objects)
+			return atw_err_set(err, ATW_E_DAMAGED, "the recorder handed over object %u", id);
+		r = write_object(d, id, err);
+		n++;
+		/* There is always room: what is on its way was taken from there. */
+		kshare_put(&d->s->back, id);
+	}
+	*ret_n = n;
+	return r;
+}
+
+int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
+{
+	uint32_t n = atomic_load_explicit(&d->s->nobjects, memory_order_acquire);
+	int r = ATW_OK;
+
+	for (uint32_t id = 1; id < n && id < d->s->at.max_objects && r == ATW_OK; id++) {
+		const struct kshare_object *o = kshare_object(d->s, id);
+
+		/* What nobody touched and nobody allocated has nothing to tell. */
+		if (!(o->flags & (KSHARE_LIVE | KSHARE_GENERAL)) || o->flags & KSHARE_PART ||
+		    (!o->edges && (o->flags & KSHARE_GENERAL || o->type == KSHARE_T_GLOBAL)))
+			continue;
+		r = write_object(d, id, err);
+	}
+	return r;
+}
+
+int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
+{
+	const struct kshare_counts *c = &d->s->count;
+	struct kmap_record rec = { .kind = KMAP_END };
+	int r = ATW_OK;
+
+	if (cut) {
+		r = kmap_drain_header(d, "cut", cut, err);
+	} else if (d->o.version == KMAP_V4) {
+		rec.u.end.objects = d->sum.objects;
+		rec.u.end.accesses = d->sum.accesses;
+		rec.u.end.lost = c->lost_objects + c->lost_accesses;
+		r = write_record(d, &rec, err);
+	}
+	if (r == ATW_OK)
+		r = put_out(d, err);
+	return r < 0 || !d->pack ? r : pack_end(d->pack, err);
+}
+
+bool kmap_drain_mend(struct kmap_drain *d, const char *cut)
+{
+	bool packed = d->o.level;
+
+	if (d->start < 0 || ftruncate(d->o.fd, d->whole) < 0 ||
+	    lseek(d->o.fd, d->whole, SEEK_SET) < 0)
+		return false;
+	pack_close(d->pack);
+	d->pack = NULL;
+	d->used = 0;
+	if (packed && pack_open(d->o.fd, d->o.level, &d->pack, NULL) < 0)
+		return false;
+	return kmap_drain_end(d, cut, NULL) == ATW_OK;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * drain.h - what the recorder hands over, written down as a KMAP.
+ *
+ * The file can be read at any moment up to where it is: an object is one piece of text
+ * with all of its accesses, and packed ones end a frame often.
+ */
+#ifndef KMAP_DRAIN_H
+#define KMAP_DRAIN_H
+
+#include <atwalk/kernel.h>
+
+#include "format/kmap.h"
+#include "kmap/share.h"
+
+struct kmap_drain;
+
+struct kmap_drain_opts {
+	int fd;                          /* stays the caller's */
+	enum kmap_version version;
+	int level;                       /* of zstd; 0: plain */
+	uint64_t slide;                  /* to take off from addresses of the image */
+};
+
+int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct kmap_drain **ret,
+		    struct atw_err *err);
+/* "# atwalk-kmap 1", which a file of ours begins with. */
+int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err);
+/* "# atwalk-kmap KEY VALUE"; of version 4 alone, others are as Memorizer wrote them. */
+int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
+		      struct atw_err *err);
+/* How far the kernel was moved, once it is known. */
+void kmap_drain_slide(struct kmap_drain *d, uint64_t slide);
+/* Up to `max` objects that wait; *ret_n is how many there were. */
+int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err);
+/* What lives still, or stands for all of its kind: when the recorder stands still. */
+int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err);
+/* All that was written so far can be read by others. */
+int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err);
+/*
+ * The last line, and what is in buffers. `cut`: why it is not all there is; then a
+ * reader will be told, and not take it for whole. NULL: it is.
+ */
+int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err);
+/*
+ * Something could not be written: takes the file back to where it made sense, which
+ * makes room for the last line even on a full disk. false: it cannot be taken back.
+ */
+bool kmap_drain_mend(struct kmap_drain *d, const char *cut);
+/* NULL is fine. */
+void kmap_drain_close(struct kmap_drain *d);
+
+/* Bytes of text so far, objects and accesses in it. */
+struct kmap_drained {
+	uint64_t bytes, objects, accesses;
+	uint64_t general;                /* how often what is no single object was touched */
+};
+struct kmap_drained kmap_drain_sums(const struct kmap_drain *d);
+const char *kmap_type_name(enum kshare_type type);
+
+#endif

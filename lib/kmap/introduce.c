@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * introduce.c - what the recorder is told of a kernel: where its tracepoints are and what
+ * their records look like, what switches tasks, how RAM is mapped, whose pages are whose,
+ * and every variable by its name. All of it the kernel says of itself.
+ */
+#include "kmap/introduce.h"
+
+#include <stdio.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "format/kallsyms.h"
+#include "kernel/kernel.h"
+#include "kernel/memmap.h"
+
+enum { NAMES_MAX = 300000 };
+
+static uint32_t add_name(struct kshare *s, const char *name)
+{
+	uint32_t at = atomic_load(&s->names_used), len = (uint32_t)strlen(name) + 1;
+
+	if (len > s->at.max_names - at)
+		return 0;
+	memcpy(kshare_name(s, at), name, len);
+	atomic_store(&s->names_used, at + len);
+	return at;
+}
+
+static uint32_t add_object(struct kshare *s, enum kshare_type type, uint64_t va, uint64_t size,
+			   const char *name, uint8_t flags)
+{
+	uint32_t id = atomic_load(&s->nobjects);
+
+	if (id == s->at.max_objects)
+		return 0;
+	*kshare_object(s, id) = (struct kshare_object){
+		.va = va, .size = size, .type = (uint8_t)type, .flags = flags,
+		.name = name ? add_name(s, name) : 0,
+	};
+	atomic_store(&s->nobjects, id + 1);
+	return id;
+}
+
+void kmap_introduce_nobody(struct kshare *s)
+{
+	/* 0 is no object, no site and no name. */
+	atomic_store(&s->nobjects, 1);
+	atomic_store(&s->nsites, 1);
+	atomic_store(&s->names_used, 1);
+	*kshare_name(s, 0) = '\0';
+	add_object(s, KSHARE_UFO_HEAP, 0, 0, NULL, KSHARE_GENERAL);
+	add_object(s, KSHARE_UFO_GLOBAL, 0, 0, NULL, KSHARE_GENERAL);
+	add_object(s, KSHARE_UFO_NONE, 0, 0, NULL, KSHARE_GENERAL);
+	add_object(s, KSHARE_UFO_USER, 0, 0, NULL, KSHARE_GENERAL);
+}
+
+/* ---- code ---- */
+
+/* Where a function is, and where it ends. */
+static int function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
+		    struct atw_err *err)
+{
+	struct atw_symbol sym;
+	int r = atw_kernel_symbol(k, name, &ret->start, err);
+
+	if (r != ATW_OK)
+		return r;
+	r = atw_kernel_symbol_at(k, ret->start, &sym, err);
+	if (r != ATW_OK)
+		return r;
+	ret->end = sym.address + sym.size;
+	return ATW_OK;
+}
+
+static const char *const events[KSHARE_EVENTS] = {
+	[KSHARE_KMALLOC] = "kmalloc", [KSHARE_CACHE_ALLOC] = "kmem_cache_alloc",
+	[KSHARE_KFREE] = "kfree", [KSHARE_CACHE_FREE] = "kmem_cache_free",
+	[KSHARE_PAGE_ALLOC] = "mm_page_alloc", [KSHARE_PAGE_FREE] = "mm_page_free",
+	[KSHARE_VMAP_ALLOC] = "alloc_vmap_area", [KSHARE_VMAP_FREE] = "free_vmap_area_noflush",
+};
+
+static int member(const struct btf *types, const char *type, const char *name, uint16_t *ret,
+		  struct atw_err *err)
+{
+	uint32_t at;
+	int r = btf_offset(types, type, name, &at, err);
+
+	if (r == ATW_OK && at > UINT16_MAX - 8)
+		return atw_err_set(err, ATW_E_DAMAGED, "%s.%s at %u", type, name, at);
+	if (r == ATW_OK)
+		*ret = (uint16_t)at;
+	return r;
+}
+
+/* Kernels before 6.0 have one struct for several tracepoints. */
+static int event(struct atw_kernel *k, const struct btf *types, unsigned kind,
+		 struct kshare_event *ret, struct atw_err *err)
+{
+	bool pages = kind == KSHARE_PAGE_ALLOC || kind == KSHARE_PAGE_FREE;
+	bool allocates = kind == KSHARE_KMALLOC || kind == KSHARE_CACHE_ALLOC;
+	char function_name[64], type[64];
+	uint32_t id;
+	int r;
+
+	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind]);
+	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
+	r = function(k, function_name, &ret->code, err);
+	if (r < 0 && allocates) {
+		r = function(k, "trace_event_raw_event_kmem_alloc", &ret->code, err);
+		snprintf(type, sizeof(type), "trace_event_raw_kmem_alloc");
+	}
+	if (r == ATW_OK && btf_find(types, BTF_STRUCT, type, &id) < 0)
+		r = atw_err_set(err, ATW_E_MISSING, "the kernel's types have no struct %s", type);
+	if (r < 0)
+		return r;
+	if (pages) {
+		r = member(types, type, "pfn", &ret->pfn, err);
+		if (r == ATW_OK)
+			r = member(types, type, "order", &ret->order, err);
+		ret->first = ret->pfn;
+		return r;
+	}
+	r = member(types, type, "call_site", &ret->call_site, err);
+	if (r == ATW_OK)
+		r = member(types, type, "ptr", &ret->ptr, err);
+	if (r == ATW_OK && allocates)
+		r = member(types, type, "bytes_alloc", &ret->bytes, err);
+	ret->first = ret->call_site < ret->ptr ? ret->call_site : ret->ptr;
+	return r;
+}
+
+/* Those of vmalloc() came with cf243da6ab39 (6.3): without them it is one region. */
+static void vmap_event(struct atw_kernel *k, const struct btf *types, unsigned kind,
+		       struct kshare_event *ret)
+{
+	bool allocates = kind == KSHARE_VMAP_ALLOC;
+	char function_name[64], type[64];
+	struct kshare_event e = { 0 };
+	int r;
+
+	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind]);
+	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
+	r = function(k, function_name, &e.code, NULL);
+	if (r == ATW_OK)
+		r = member(types, type, allocates ? "addr" : "va_start", &e.ptr, NULL);
+	if (r == ATW_OK && allocates)
+		r = member(types, type, "size", &e.bytes, NULL);
+	if (r == ATW_OK && allocates)
+		r = member(types, type, "failed", &e.failed, NULL);
+	e.first = e.ptr;
+	if (r == ATW_OK)
+		*ret = e;
+}
+
+/* The first load of what switches tasks: see qemu/task.c. */
+static int change(struct atw_kernel *k, const struct btf *types, struct kshare_kernel *ret,
+		  struct atw_err *err)
+{
+	static const struct { const char *function, *member; } ways[] = {
+		[ATW_X86] = { "__switch_to_asm", "thread.sp" },
+		[ATW_ARM64] = { "cpu_switch_to", "thread.cpu_context" },
+		[ATW_RISCV] = { "__switch_to", "thread.ra" },
+	};
+	enum atw_family family = k->own.paging.family;
+	int r;
+
+	if ((size_t)family >= ARRAY_SIZE(ways) || !ways[family].function)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "recording is not known for this machine");
+	r = function(k, ways[family].function, &ret->change, err);
+	if (r == ATW_OK)
+		r = btf_offset(types, "task_struct", ways[family].member, &ret->thread, err);
+	if (r == ATW_OK)
+		r = btf_offset(types, "task_struct", "pid", &ret->pid, err);
+	if (r == ATW_OK)
+		r = btf_offset(types, "task_struct", "comm", &ret->comm, err);
+	return r;
+}
+
+/* Where preempt_count is: in thread_info, or on x86 each CPU's own. */
+static void depth_in_task(const struct btf *types, struct kshare_kernel *ret)
+{
+	if (btf_offset(types, "task_struct", "thread_info.preempt_count", &ret->in_task, NULL) < 0)
+		ret->in_task = 0;
+}
+
+static void depth_of_cpus(struct atw_kernel *k, struct kshare_kernel *ret)
+{
+	const struct btf *types;
+	uint64_t symbol, base;
+	uint32_t at = 0;
+
+	if (k->own.paging.family != ATW_X86 || kernel_btf(k, &types, NULL) < 0)
+		return;
+	/* 64701838bf05 (6.2) put it into a struct with others, 46e8fff6d45f (6.15) took it out. */
+	if (atw_kernel_symbol(k, "__preempt_count", &symbol, NULL) < 0 &&
+	    (atw_kernel_symbol(k, "pcpu_hot", &symbol, NULL) < 0 ||
+	     btf_offset(types, "pcpu_hot", "preempt_count", &at, NULL) < 0))
+		return;
+	for (unsigned cpu = 0; cpu < KSHARE_CPUS && atw_kernel_percpu(k, cpu, &base, NULL) == ATW_OK; cpu++)
+		ret->of_cpu[cpu] = base + symbol + at;
+}
+
+static int code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_err *err)
+{
+	const struct btf *types;
+	struct atw_symbol stack;
+	int r = kernel_btf(k, &types, err);
+
+	for (unsigned i = 0; i < KSHARE_VMAP_ALLOC && r == ATW_OK; i++)
+		r = event(k, types, i, &ret->event[i], err);
+	for (unsigned i = KSHARE_VMAP_ALLOC; i < KSHARE_EVENTS && r == ATW_OK; i++)
+		vmap_event(k, types, i, &ret->event[i]);
+	if (r == ATW_OK)
+		r = atw_kernel_symbol(k, "trace_event_buffer_reserve", &ret->reserve, err);
+	if (r == ATW_OK)
+		r = atw_kernel_symbol(k, "trace_event_buffer_commit", &ret->commit, err);
+	if (r == ATW_OK)
+		r = member(types, "trace_entry", "pid", &ret->rec_pid, err);
+	if (r == ATW_OK)
+		r = change(k, types, ret, err);
+	if (r < 0)
+		return r;
+	depth_in_task(types, ret);
+	/* The first task's stack is as large as all others. */
+	if (btf_offset(types, "task_struct", "stack", &ret->stack, NULL) == ATW_OK &&
+	    (atw_kernel_symbol(k, "init_stack", &stack.address, NULL) == ATW_OK ||
+	     atw_kernel_symbol(k, "init_thread_union", &stack.address, NULL) == ATW_OK) &&
+	    atw_kernel_symbol_at(k, stack.address, &stack, NULL) == ATW_OK &&
+	    stack.size >= 4096 && stack.size <= 65536 && !(stack.size & (stack.size - 1)))
+		ret->stack_size = stack.size;
+	else
+		ret->stack_size = 16384;
+	return ATW_OK;
+}
+
+/* ---- memory ---- */
+
+static void struct_pages(struct kshare *s, struct atw_kernel *k, struct kmem *m)
+{
+	struct kshare_kernel *ret = &s->kernel;
+	const struct needs *n = kernel_needs(k);
+	struct memmap_where w;
+
+	if (n->member[N_page_head] == NEED_NONE || n->member[N_slab_cache] == NEED_NONE ||
+	    n->member[N_cache_name] == NEED_NONE || memmap_where_init(k, &w, NULL) < 0)
+		return;
+	ret->page_size = w.size;
+	ret->compound_head = n->member[N_page_head];
+	ret->slab_cache = n->member[N_slab_cache];
+	ret->cache_name = n->member[N_cache_name];
+	for (uint32_t r = 0; r < s->nrams; r++) {
+		uint64_t pfn = s->ram[r].pa >> ret->page_shift;
+		uint64_t end = pfn + (s->ram[r].len >> ret->page_shift), step = 4096 / w.size;
+
+		for (; pfn < end; pfn += step) {
+			uint64_t va = memmap_address(m, &w, pfn) & ~4095ull;
+			struct kshare_piece *p = &ret->vmem[ret->nvmem];
+			atw_pa pa;
+
+			if (!va || kmem_physical(m, va, &pa, NULL) < 0)
+				continue;
+			if (!ret->vmemmap)
+				ret->vmemmap = memmap_address(m, &w, pfn) - pfn * w.size;
+			if (ret->nvmem && p[-1].va + p[-1].len == va && p[-1].pa + p[-1].len == pa.u) {
+				p[-1].len += 4096;
+				continue;
+			}
+			if (ret->nvmem == KSHARE_VMEMMAP)
+				break;
+			*p = (struct kshare_piece){ va, 4096, pa.u };
+			ret->nvmem++;
+		}
+	}
+	memmap_where_deinit(&w);
+}
+
+/* Kernels that name their text alone do not say where the image ends: its mapping does. */
+static uint64_t mapped_in_one(struct kmem *m, uint64_t va, uint64_t first)
+{
+	enum { STEP = 65536, MOST = 256 << 20 };
+	uint64_t at = 0;
+	atw_pa pa;
+
+	while (at < MOST && kmem_physical(m, va + at, &pa, NULL) == ATW_OK && pa.u == first + at)
+		at += STEP;
+	return va + at;
+}
+
+static int image(struct atw_kernel *k, struct kmem *m, struct kshare_kernel *ret,
+		 struct atw_err *err)
+{
+	uint64_t last;
+	atw_pa pa;
+
+	if (atw_kernel_symbol(k, "_text", &ret->image_first, NULL) < 0 &&
+	    atw_kernel_symbol(k, "_stext", &ret->image_first, err) < 0)
+		return kmem_failure(err);
+	if (kmem_physical(m, ret->image_first, &pa, err) < 0)
+		return kmem_failure(err);
+	ret->image_pa = pa.u;
+	if (atw_kernel_symbol(k, "_end", &last, NULL) == ATW_OK ||
+	    atw_kernel_symbol(k, "__bss_stop", &last, NULL) == ATW_OK)
+		ret->image_last = last - 1;
+	else
+		ret->image_last = mapped_in_one(m, ret->image_first, pa.u) - 1;
+	return ATW_OK;
+}
+
+/* Asked once more, they are the same ones. */
+static uint32_t region_object(struct kshare *s, const char *name)
+{
+	uint32_t n = atomic_load(&s->nobjects);
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct kshare_object *o = kshare_object(s, i);
+
+		if (o->flags == KSHARE_GENERAL && o->name && !strcmp(kshare_name(s, o->name), name))
+			return i;
+	}
+	return add_object(s, KSHARE_UFO_NONE, 0, 0, name, KSHARE_GENERAL);
+}
+
+int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
+{
+	struct kshare_kernel *ret = &s->kernel;
+	struct atw_region region;
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	if (r < 0)
+		return r;
+	ret->nregions = 0;
+	for (size_t i = 0; atw_kernel_region(k, i, &region) == ATW_OK; i++) {
+		if (ret->nregions == KSHARE_REGIONS || !strcmp(region.name, "direct map"))
+			continue;
+		ret->region[ret->nregions++] = (struct kshare_region){
+			region.first.u, region.last.u,
+			region_object(s, region.name), 0,
+		};
+	}
+	ret->nvmem = 0;
+	struct_pages(s, k, m);
+	depth_of_cpus(k, ret);
+	return ATW_OK;
+}
+
+/* ---- variables ---- */
+
+struct globals {
+	struct kshare *s;
+	uint32_t n;
+};
+
+static int add_global(void *arg, const struct kallsyms_symbol *sym)
+{
+	struct globals *g = arg;
+	const struct kshare_kernel *k = &g->s->kernel;
+
+	if (!strchr("dDbBrRvV", sym->type) || sym->address < k->image_first ||
+	    sym->address > k->image_last || g->n == NAMES_MAX)
+		return ATW_OK;
+	if (add_object(g->s, KSHARE_T_GLOBAL, sym->address, sym->size, sym->name, KSHARE_LIVE))
+		g->n++;
+	return ATW_OK;
+}
+
+int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
+{
+	struct globals g = { .s = s };
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	memset(&s->kernel, 0, sizeof(s->kernel));
+	if (r == ATW_OK)
+		r = code(k, &s->kernel, err);
+	if (r == ATW_OK)
+		r = image(k, m, &s->kernel, err);
+	if (r < 0)
+		return r;
+	s->kernel.page_shift = k->own.paging.page_shift;
+	s->kernel.globals = atomic_load(&s->nobjects);
+	r = kernel_symbols_each(k, add_global, &g, err);
+	s->kernel.nglobals = g.n;
+	return r;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * share.h - what the recorder inside QEMU and the program beside it have in common:
+ * one piece of memory, mapped by both.
+ *
+ * The recorder owns objects, edges and sites and alone allocates them. An object that
+ * was freed goes to the program through `done`, which writes it down and gives it back
+ * through `back`. So nothing is copied on the way, and what is left when QEMU dies,
+ * however it dies, can still be read here. The program tells what it knows of the
+ * kernel before `ready` is set, and what is wanted at any time.
+ *
+ * All numbers are of this machine; both sides are built of one source.
+ */
+#ifndef KMAP_SHARE_H
+#define KMAP_SHARE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum {
+	KSHARE_MAGIC = 0x616b6d31,       /* and version */
+	KSHARE_QUEUE = 1 << 15,          /* objects on their way; a power of two */
+	KSHARE_RAMS = 4, KSHARE_REGIONS = 64, KSHARE_VMEMMAP = 256,
+	KSHARE_COMM = 16,
+	KSHARE_CPUS = 64,
+	KSHARE_FILTERS = 16,
+};
+
+/* ---- what the kernel is like, by the program ---- */
+
+/* [start, end), as the kernel runs it */
+struct kshare_code {
+	uint64_t start, end;
+};
+
+enum kshare_event_kind {
+	KSHARE_KMALLOC, KSHARE_CACHE_ALLOC, KSHARE_KFREE, KSHARE_CACHE_FREE,
+	KSHARE_PAGE_ALLOC, KSHARE_PAGE_FREE,
+	KSHARE_VMAP_ALLOC, KSHARE_VMAP_FREE,     /* since 6.3; code.start 0: not there */
+	KSHARE_EVENTS,
+};
+
+/* A tracepoint's record: where its members lie in it, from the record's first byte. */
+struct kshare_event {
+	struct kshare_code code;         /* trace_event_raw_event_NAME() */
+	uint16_t first;                  /* the first byte behind the common header */
+	uint16_t call_site, ptr, bytes;  /* of slab events; the latter two of vmalloc's */
+	uint16_t failed;                 /* of an allocation by vmalloc() */
+	uint16_t pfn, order;             /* of pages */
+};
+
+struct kshare_ram {
+	uint64_t pa, len, offset;        /* where in the file that is the guest's RAM */
+};
+
+struct kshare_piece {
+	uint64_t va, len, pa;
+};
+
+struct kshare_region {
+	uint64_t first, last;
+	uint32_t object;                 /* what is known of nothing else in it */
+	uint32_t pad;
+};
+
+struct kshare_kernel {
+	struct kshare_event event[KSHARE_EVENTS];
+	uint64_t reserve, commit;        /* trace_event_buffer_reserve(), _commit() */
+	uint16_t rec_type, rec_pid;      /* in the common header of a record */
+	uint32_t page_shift;
+
+	struct kshare_code change;       /* what switches from one task to the next */
+	uint32_t thread;                 /* where in a task_struct that reads first */
+	uint32_t pid, comm, stack;       /* of a task_struct; stack 0: not known */
+	uint64_t stack_size;
+	/*
+	 * The kernel's own count of what it is inside of, interrupts among it: in the task's
+	 * struct, or by address for each CPU. 0: not known.
+	 */
+	uint32_t in_task;
+	uint64_t of_cpu[KSHARE_CPUS];
+
+	uint64_t direct;                 /* the address of physical 0 */
+	uint64_t vmemmap;                /* of the struct page of frame 0; 0: not known */
+	uint32_t nvmem;                  /* where in RAM those lie */
+	struct kshare_piece vmem[KSHARE_VMEMMAP];        /* sorted */
+	uint32_t page_size;              /* of a struct page */
+	uint32_t compound_head;          /* in it: bit 0 set, the head's address */
+	uint32_t slab_cache;             /* in the head's */
+	uint32_t cache_name;             /* in a kmem_cache */
+	uint64_t image_first, image_last;        /* text and data */
+	uint64_t image_pa;               /* of image_first */
+
+	uint32_t nregions, nglobals;
+	struct kshare_region region[KSHARE_REGIONS];     /* sorted, do not overlap */
+	uint32_t globals;                /* the first of them among objects, sorted */
+};
+
+/* ---- objects ---- */
+
+enum kshare_type {                       /* names: kmap_type_name() */
+	KSHARE_UFO_HEAP = 1,     /* RAM that nobody was seen to allocate */
+	KSHARE_UFO_GLOBAL,       /* of the image, between what has names */
+	KSHARE_UFO_NONE,         /* anything else */
+	KSHARE_UFO_USER,
+	KSHARE_T_KMALLOC, KSHARE_T_CACHE, KSHARE_T_PAGES, KSHARE_T_VMALLOC,
+	KSHARE_T_STACK, KSHARE_T_GLOBAL,
+};
+
+enum {
+	KSHARE_LIVE = 1,
+	KSHARE_PART = 2,         /* its edges so far; more will come, under the same name */
+	KSHARE_GENERAL = 4,      /* stands for all of its type or region */
+};
+
+/* 0 is no object. Its edges: table of 1 << bits, `edges` of them in use. */
+struct kshare_object {
+	uint64_t va, size;
+	uint64_t alloc_ip, free_ip;
+	uint64_t alloc_time, free_time;
+	uint32_t name;           /* in names: its cache, or its own */
+	int32_t pid;
+	uint32_t table;          /* the first of its edges; 0: none yet */
+	uint32_t edges;
+	uint32_t next;           /* while it is on a list of the recorder's */
+	uint8_t type, flags, bits, pad;
+	char comm[KSHARE_COMM];
+};
+
+/* site 0: not in use. Counts that would overflow are spilled before. */
+struct kshare_edge {
+	uint32_t site;
+	int32_t pid;
+	uint32_t writes, reads;
+};
+
+/* ---- the whole ---- */
+
+/* Where things lie, in bytes from the start, and how many there is room for. */
+struct kshare_layout {
+	uint64_t size;
+	uint64_t objects, edges, sites, names;
+	uint32_t max_objects, max_edges, max_sites, max_names;
+};
+
+struct kshare_queue {
+	_Alignas(64) _Atomic uint32_t head;      /* written by who puts in */
+	_Alignas(64) _Atomic uint32_t tail;
+	_Alignas(64) uint32_t id[KSHARE_QUEUE];
+};
+
+/* Of the recorder's, for whoever wants to know. */
+struct kshare_counts {
+	uint64_t event[KSHARE_EVENTS];           /* decoded */
+	uint64_t undecodable;
+	uint64_t reads, writes;                  /* attributed to an object */
+	uint64_t induced;                        /* of the tracing itself: not recorded */
+	uint64_t unfiltered;                     /* left out, for filters said so */
+	uint64_t objects, frees;
+	uint64_t overlaps;                       /* an allocation over one that was never freed */
+	uint64_t strange_frees;                  /* of nothing that is known */
+	uint64_t lost_objects, lost_accesses;    /* no room */
+	uint64_t parts;                          /* spilled under pressure */
+	uint64_t waits;                          /* for the program to write */
+	uint64_t edges_used, objects_used, edges_peak, objects_peak;
+	uint64_t switches;
+};
+
+enum kshare_gate {
+	KSHARE_OBJECTS = 1,      /* follow allocations: memorizer_enabled */
+	KSHARE_ACCESSES = 2,     /* and accesses: memorizer_log_access */
+};
+
+struct kshare {
+	uint32_t magic;
+	uint32_t arch;
+	struct kshare_layout at;
+	char why[200];                   /* of the recorder's, if it gives up */
+
+	/*
+	 * The recorder asks, the program answers: who the kernel is, when its first code
+	 * runs; and once more where its struct pages are, when it gives memory away.
+	 */
+	_Atomic uint32_t asked, answered;        /* which time */
+	_Atomic uint32_t ready;
+	_Atomic uint32_t attached;               /* the recorder runs */
+	_Atomic uint32_t failed;
+
+	/* The program's wishes. */
+	_Atomic uint32_t gate;
+	_Atomic uint32_t hold;                   /* stand still */
+	int32_t program;                         /* its pid */
+	uint32_t locks;                          /* CPUs have threads of their own */
+	int32_t only_pid;                        /* -1: all */
+	uint32_t sample;                         /* 1 of so many objects; 1: all */
+	uint32_t by_site;                        /* one object for each place that allocates */
+	uint64_t first, last;                    /* addresses that count */
+	struct kshare_code code;                 /* instructions that count */
+	uint64_t first_code;                     /* below there is no kernel */
+	uint32_t nrams;
+	struct kshare_ram ram[KSHARE_RAMS];
+	char only_cache[KSHARE_FILTERS][32];     /* empty: all */
+
+	_Atomic uint32_t nsites, nobjects, names_used;
+	uint64_t clock;                          /* events so far */
+	struct kshare_counts count;
+	struct kshare_kernel kernel;
+
+	struct kshare_queue done, back;
+};
+
+static inline struct kshare_object *kshare_object(struct kshare *s, uint32_t id)
+{
+	return (struct kshare_object *)((char *)s + s->at.objects) + id;
+}
+
+static inline struct kshare_edge *kshare_edge(struct kshare *s, uint32_t at)
+{
+	return (struct kshare_edge *)((char *)s + s->at.edges) + at;
+}
+
+static inline uint64_t *kshare_site(struct kshare *s, uint32_t id)
+{
+	return (uint64_t *)((char *)s + s->at.sites) + id;
+}
+
+static inline char *kshare_name(struct kshare *s, uint32_t at)
+{
+	return (char *)s + s->at.names + at;
+}
+
+/* false: it is full. */
+static inline int kshare_put(struct kshare_queue *q, uint32_t id)
+{
+	uint32_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+
+	if (head - atomic_load_explicit(&q->tail, memory_order_acquire) == KSHARE_QUEUE)
+		return 0;
+	q->id[head % KSHARE_QUEUE] = id;
+	atomic_store_explicit(&q->head, head + 1, memory_order_release);
+	return 1;
+}
+
+/* 0: it is empty. */
+static inline uint32_t kshare_take(struct kshare_queue *q)
+{
+	uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed), id;
+
+	if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
+		return 0;
+	id = q->id[tail % KSHARE_QUEUE];
+	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
+	return id;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * access.c - one load or store.
+ *
+ * An instruction mostly touches the object that it touched last: it remembers the edge.
+ * That holds as long as the object's generation does.
+ */
+#include "api.h"
+#include "recorder.h"
+
+/* What was not remembered. NULL: not to be counted. */
+static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site, uint64_t va)
+{
+	struct kshare *s = rec.s;
+	uint32_t id = shadow_find(va);
+	int32_t pid = who_runs(c);
+	struct kshare_edge *e;
+
+	if (s->only_pid >= 0 && pid != s->only_pid) {
+		s->count.unfiltered++;
+		return NULL;
+	}
+	if (!site->id) {
+		uint32_t n = atomic_load_explicit(&s->nsites, memory_order_relaxed);
+
+		if (n == s->at.max_sites) {
+			s->count.lost_accesses++;
+			return NULL;
+		}
+		*kshare_site(s, n) = site->ip;
+		site->id = n;
+		atomic_store_explicit(&s->nsites, n + 1, memory_order_release);
+	}
+	e = edge_find(id, site->id, pid);
+	if (!e)
+		return NULL;
+	/* Counts are of 32 bits: before one is full, all are written down. */
+	if (unlikely(e->reads >= UINT32_MAX - 1 || e->writes >= UINT32_MAX - 1)) {
+		object_part(id);
+		e = edge_find(id, site->id, pid);
+		if (!e)
+			return NULL;
+	}
+	site->edge = e;
+	site->object = id;
+	site->pid = pid;
+	site->gen = rec.gen[id];
+	return e;
+}
+
+static inline bool is_closed(const struct vcpu *c)
+{
+	return unlikely(!(atomic_load_explicit(&rec.s->gate, memory_order_relaxed) &
+			  KSHARE_ACCESSES)) || unlikely(c->tracing);
+}
+
+static void closed(const struct vcpu *c)
+{
+	if (c->tracing)
+		rec.s->count.induced++;
+}
+
+static inline struct kshare_edge *edge_at(const struct vcpu *c, struct site *site, uint64_t va)
+{
+	uint32_t id = shadow_find(va);
+
+	if (likely(site->object == id && site->pid == who_runs(c) && site->gen == rec.gen[id] &&
+		   site->edge->reads < UINT32_MAX - 1 && site->edge->writes < UINT32_MAX - 1))
+		return site->edge;
+	return count_slowly(c, site, va);
+}
+
+static inline bool is_of_interest(uint64_t va)
+{
+	return va - rec.first <= rec.span;
+}
+
+static inline void count(const struct vcpu *c, struct site *site, uint64_t va, bool store)
+{
+	struct kshare_edge *e = edge_at(c, site, va);
+
+	if (unlikely(!e))
+		return;
+	if (store) {
+		e->writes++;
+		rec.s->count.writes++;
+	} else {
+		e->reads++;
+		rec.s->count.reads++;
+	}
+}
+
+void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
+{
+	const struct vcpu *c = &rec.cpu[vcpu];
+
+	if (!is_of_interest(va))
+		return;
+	lock();
+	if (is_closed(c))
+		closed(c);
+	else
+		count(c, site, va, qemu_plugin_mem_is_store(info));
+	unlock();
+}
+
+/*
+ * QEMU does one element of a string instruction at a time. It is one access as long as
+ * each element is next to the last one and of the same object, and nothing that comes
+ * after the instruction ran meanwhile.
+ */
+static bool goes_on(struct string *run, uint64_t va, unsigned size)
+{
+	bool next = run->object && (va == run->last + size || va == run->last - size);
+	uint32_t id;
+
+	/* No object begins within 8 bytes. */
+	if (likely(next && !((va ^ run->last) >> 3))) {
+		run->last = va;
+		return true;
+	}
+	id = shadow_find(va);
+	next &= run->object == id;
+	*run = (struct string){ va, id };
+	return next;
+}
+
+static void count_string(const struct vcpu *c, struct site *site, uint32_t info, uint64_t va)
+{
+	bool store = qemu_plugin_mem_is_store(info);
+
+	if (is_closed(c))
+		closed(c);
+	else if (!goes_on(&site->string[store], va, 1u << qemu_plugin_mem_size_shift(info)))
+		count(c, site, va, store);
+}
+
+void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *site)
+{
+	if (!is_of_interest(va))
+		return;
+	lock();
+	count_string(&rec.cpu[vcpu], site, info, va);
+	unlock();
+}
+
+void access_string_end(unsigned vcpu, void *arg)
+{
+	struct site *site = arg;
+
+	(void)vcpu;
+	site->string[0].object = site->string[1].object = 0;
+}

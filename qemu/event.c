@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event.c - what the kernel itself says of allocations.
+ *
+ * Its tracepoints are on (trace_event=kmem:...), and each writes a record into the ring
+ * buffer: trace_event_raw_event_NAME() stores the members, trace_event_buffer_commit()
+ * ends it. So the stores of the first say where the record is, and when the second is
+ * entered it can be read out of RAM, with the layout that the kernel's types give it.
+ *
+ * The same function also stores to its stack: what counts are stores to RAM by the
+ * mapping of all of it, where the ring buffer is and stacks are not. An interrupt may
+ * begin a record within another, and a record may never be committed, when there was no
+ * room: so records wait on a small stack, and the last that is whole is the one.
+ */
+#include <string.h>
+
+#include "api.h"
+#include "recorder.h"
+
+void event_enter(unsigned vcpu, unsigned event)
+{
+	struct vcpu *c = &rec.cpu[vcpu];
+
+	if (c->pendings == NESTED) {
+		memmove(&c->pending[0], &c->pending[1], sizeof(c->pending) - sizeof(c->pending[0]));
+		c->pendings--;
+	}
+	c->pending[c->pendings++] = (struct pending){ .event = (uint8_t)event };
+}
+
+/*
+ * The very first records are made before there is more than one stack, which is in the
+ * image: what else they are written to is RAM by its own mapping, and QEMU says which.
+ */
+static void learn_direct(uint32_t info, uint64_t va)
+{
+	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, va);
+
+	if (va - rec.image < rec.image_len || !at || qemu_plugin_hwaddr_is_io(at))
+		return;
+	rec.s->kernel.direct = va - qemu_plugin_hwaddr_phys_addr(at);
+	learn_memory();
+}
+
+void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va)
+{
+	struct vcpu *c = &rec.cpu[vcpu];
+	struct pending *p = c->pendings ? &c->pending[c->pendings - 1] : NULL;
+
+	if (unlikely(!rec.near_len))
+		learn_direct(info, va);
+	if (p && p->event == event && p->stores < STORES && va - rec.s->kernel.direct < rec.direct_span)
+		p->at[p->stores++] = va;
+}
+
+/* Has it stored this member? */
+static bool has(const struct pending *p, uint64_t va)
+{
+	for (unsigned i = 0; i < p->stores; i++)
+		if (p->at[i] == va)
+			return true;
+	return false;
+}
+
+static uint64_t begin_of(const struct pending *p, const struct kshare_event *e)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned i = 0; i < p->stores; i++)
+		if (p->at[i] < first)
+			first = p->at[i];
+	return first - e->first;
+}
+
+static bool slab_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+{
+	bool frees = kind == KSHARE_KFREE || kind == KSHARE_CACHE_FREE;
+	uint64_t ip, ptr, bytes = 0;
+
+	if (!guest_u64(at + e->call_site, &ip) || !guest_u64(at + e->ptr, &ptr) ||
+	    (!frees && !guest_u64(at + e->bytes, &bytes)))
+		return false;
+	/* kfree(NULL), or nothing was to be had. */
+	if (!ptr || ptr == 16)
+		return true;
+	if (frees)
+		object_slab_free(ptr, ip);
+	else
+		object_slab(c, kind == KSHARE_KMALLOC ? KSHARE_T_KMALLOC : KSHARE_T_CACHE, ptr,
+			    bytes, ip);
+	return true;
+}
+
+static bool page_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+{
+	uint64_t pfn;
+	uint32_t order;
+
+	if (!guest_u64(at + e->pfn, &pfn) || !guest_u32(at + e->order, &order) || order > 20)
+		return false;
+	/* -1: nothing was to be had. */
+	if (pfn == UINT64_MAX)
+		return true;
+	if (kind == KSHARE_PAGE_ALLOC)
+		object_pages(c, pfn, order);
+	else
+		object_pages_free(pfn, order);
+	return true;
+}
+
+static bool vmap_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+{
+	uint64_t va, bytes = 0;
+	uint32_t failed = 0;
+
+	if (!guest_u64(at + e->ptr, &va) ||
+	    (kind == KSHARE_VMAP_ALLOC && (!guest_u64(at + e->bytes, &bytes) ||
+					   !guest_u32(at + e->failed, &failed))))
+		return false;
+	if (kind == KSHARE_VMAP_FREE)
+		object_mapped_free(va);
+	else if (!failed && bytes)
+		object_mapped(c, KSHARE_T_VMALLOC, va, bytes);
+	return true;
+}
+
+static bool decode(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+{
+	switch (kind) {
+	case KSHARE_PAGE_ALLOC:
+	case KSHARE_PAGE_FREE:
+		return page_event(c, e, kind, at);
+	case KSHARE_VMAP_ALLOC:
+	case KSHARE_VMAP_FREE:
+		return vmap_event(c, e, kind, at);
+	default:
+		return slab_event(c, e, kind, at);
+	}
+}
+
+/* Was all of it stored that is to be read? */
+static bool is_whole(const struct pending *p, const struct kshare_event *e, uint64_t at)
+{
+	switch (p->event) {
+	case KSHARE_PAGE_ALLOC:
+	case KSHARE_PAGE_FREE:
+		return has(p, at + e->pfn) && has(p, at + e->order);
+	case KSHARE_VMAP_ALLOC:
+		return has(p, at + e->ptr) && has(p, at + e->bytes);
+	case KSHARE_VMAP_FREE:
+		return has(p, at + e->ptr);
+	default:
+		return has(p, at + e->ptr) && has(p, at + e->call_site);
+	}
+}
+
+void event_commit(unsigned vcpu)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	struct vcpu *c = &rec.cpu[vcpu];
+	struct pending p;
+	const struct kshare_event *e;
+	uint64_t at;
+	bool fine;
+
+	while (c->pendings && !c->pending[c->pendings - 1].stores)
+		c->pendings--;
+	if (!c->pendings)
+		return;
+	p = c->pending[--c->pendings];
+	e = &k->event[p.event];
+	at = begin_of(&p, e);
+	fine = is_whole(&p, e, at);
+	if (fine && atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_OBJECTS) {
+		/* Who runs is known by the record as well, before the first switch. */
+		if (!c->task) {
+			uint32_t pid;
+
+			if (guest_u32(at + k->rec_pid, &pid))
+				c->pid = (int32_t)pid;
+		}
+		fine = decode(c, e, p.event, at);
+	}
+	if (fine)
+		rec.s->count.event[p.event]++;
+	else
+		rec.s->count.undecodable++;
+}

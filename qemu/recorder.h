@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recorder.h - inside QEMU: what its plugin keeps of the guest's kernel.
+ *
+ *   plugin.c   what QEMU calls; which instructions are watched
+ *   access.c   one load or store: the hot path
+ *   shadow.c   which object an address belongs to
+ *   object.c   objects come and go
+ *   edge.c     who touched an object, how often
+ *   event.c    what the kernel itself says of allocations
+ *   task.c     who runs
+ *
+ * The guest's CPUs take turns in one thread (thread=single), so nothing here locks, but
+ * for one lock around everything. QEMU from 9.2 on needs it for several CPUs: it takes
+ * code that is not run in parallel for code of the CPU that had it translated, and tells
+ * that one's number. There each CPU has a thread (thread=multi), and takes the lock.
+ */
+#ifndef QEMU_RECORDER_H
+#define QEMU_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kmap/share.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* The last element of a string instruction; object 0: none. */
+struct string {
+	uint64_t last;
+	uint32_t object;
+};
+
+/* An instruction that touches memory, and the edge it counted last. */
+struct site {
+	uint64_t ip;
+	struct kshare_edge *edge;
+	uint32_t id;                     /* 0: none given yet */
+	uint32_t object, gen;
+	int32_t pid;
+	struct string string[2];         /* of one: loads, stores */
+};
+
+enum { NESTED = 8, STORES = 24 };
+
+/* A record on its way into the kernel's ring buffer. */
+struct pending {
+	uint8_t event;                   /* enum kshare_event_kind */
+	uint8_t stores;
+	uint64_t at[STORES];
+};
+
+struct vcpu {
+	uint64_t task;                   /* its task_struct; 0: not known yet */
+	int32_t pid;
+	const uint32_t *depth;           /* the kernel's count of what it is inside of */
+	bool changing;                   /* inside of what switches tasks */
+	bool tracing;                    /* in what a tracepoint calls */
+	uint8_t pendings;
+	struct pending pending[NESTED];
+};
+
+struct recorder {
+	struct kshare *s;
+	bool locks;                      /* CPUs have threads of their own */
+	_Atomic bool locked;
+	const uint8_t *ram;              /* the guest's, all of it */
+	uint64_t ram_size;
+	struct vcpu cpu[KSHARE_CPUS];
+
+	bool known;                      /* what the kernel is like */
+	uint64_t first, span;            /* addresses that count */
+	uint64_t direct_span;            /* of the mapping of all RAM */
+	/* Addresses of the first range of RAM, and the image. */
+	uint64_t near, near_len, image, image_len;
+	uint32_t *fine;                  /* object of every 8 bytes of RAM, by offset in the file */
+	uint32_t *frame;                 /* of every page */
+	uint32_t *named;                 /* of every 8 bytes of the image */
+	uint32_t *gen;                   /* of each object: edges moved, or it is gone */
+};
+extern struct recorder rec;
+
+/* ---- shadow.c ---- */
+
+int shadow_init(void);
+/* Once the image is known, and once it is known how the kernel maps RAM. */
+int shadow_image(void);
+int shadow_ram(void);
+uint32_t shadow_far(uint64_t va);
+
+static inline uint32_t shadow_find(uint64_t va)
+{
+	uint64_t off = va - rec.near;
+	uint32_t id;
+
+	if (likely(off < rec.near_len)) {
+		id = rec.fine[off >> 3];
+		if (!id)
+			id = rec.frame[off >> rec.s->kernel.page_shift];
+		return id ? id : KSHARE_UFO_HEAP;
+	}
+	off = va - rec.image;
+	if (off < rec.image_len) {
+		id = rec.named[off >> 3];
+		return id ? id : KSHARE_UFO_GLOBAL;
+	}
+	return shadow_far(va);
+}
+
+/* Where the word of a slab object is in `fine`, of a page in `frame`; NULL: no RAM. */
+uint32_t *shadow_fine(uint64_t va, uint64_t size);
+uint32_t *shadow_frame(uint64_t pfn, uint64_t n);
+/* Pages that are mapped elsewhere. */
+void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id);
+uint32_t shadow_mapped(uint64_t va);
+/* The guest's bytes at a kernel address; NULL: not in RAM as one piece. */
+const void *guest(uint64_t va, uint64_t len);
+bool guest_u64(uint64_t va, uint64_t *ret);
+bool guest_u32(uint64_t va, uint32_t *ret);
+
+/* ---- object.c ---- */
+
+int object_init(void);
+void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
+		 uint64_t ip);
+void object_slab_free(uint64_t va, uint64_t ip);
+void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order);
+void object_pages_free(uint64_t pfn, unsigned order);
+/* What is mapped outside of RAM's own mapping: whole pages. */
+void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size);
+void object_mapped_free(uint64_t va);
+void object_stack(const struct vcpu *c, uint64_t va);
+/* At the end: the caches of those that live. */
+void object_name_all(void);
+/* What the program gave back. */
+void object_reclaim(void);
+/* Edges are needed: write down what there is. false: nothing is left to do that with. */
+bool object_spill(void);
+/* What an object has, as one of its own that is written down. */
+bool object_part(uint32_t id);
+
+/* ---- edge.c ---- */
+
+void edge_init(void);
+/* NULL: no room; it has been counted. */
+struct kshare_edge *edge_find(uint32_t object, uint32_t site, int32_t pid);
+void edge_free(uint32_t table, unsigned bits);
+
+/* ---- event.c, task.c ---- */
+
+void event_enter(unsigned vcpu, unsigned event);
+void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va);
+void event_commit(unsigned vcpu);
+void task_load(unsigned vcpu, uint64_t va);
+/*
+ * include/linux/preempt.h: a softirq, hard interrupts, NMIs. Then it is no task that runs,
+ * and Memorizer says -1.
+ */
+static inline int32_t who_runs(const struct vcpu *c)
+{
+	return unlikely(*c->depth & 0xff0100) ? -1 : c->pid;
+}
+/* Where that count is, of each CPU; when more is known of the kernel. */
+void task_learn(void);
+/* What it is called now: names change without a switch. */
+void task_name(const struct vcpu *c, char ret[KSHARE_COMM]);
+
+/* ---- access.c ---- */
+
+void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site);
+void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *site);
+/* What comes behind the instruction runs. */
+void access_string_end(unsigned vcpu, void *site);
+
+/* ---- plugin.c ---- */
+
+void lock_slowly(void);
+
+static inline void lock(void)
+{
+	if (unlikely(rec.locks) && atomic_exchange_explicit(&rec.locked, true, memory_order_acquire))
+		lock_slowly();
+}
+
+static inline void unlock(void)
+{
+	if (unlikely(rec.locks))
+		atomic_store_explicit(&rec.locked, false, memory_order_release);
+}
+
+/* Something cannot go on: the program tells why. */
+void give_up(const char *why);
+/* How the kernel maps RAM is known; and when more of it may be, again. */
+void learn_memory(void);
+/* A moment for the program; false: it is gone. */
+bool wait_for_program(void);
+
+#endif

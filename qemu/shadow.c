@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow.c - which object an address belongs to.
+ *
+ * Objects nest: a page that the slab allocator took holds what it gives away. So there
+ * are two layers over RAM, of 8 bytes and of pages, and the finer one is asked first.
+ * Memory behind them is the kernel's to give, page by page, as it is needed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "recorder.h"
+
+/* What vmalloc() maps, and stacks: pages of it, anywhere. A hash table that grows. */
+static struct mapped {
+	uint64_t page;           /* va >> page_shift; 0: none */
+	uint32_t id;
+} *mapped;
+static uint64_t nmapped, mapped_room;
+
+static void *nothing_yet(uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int shadow_init(void)
+{
+	rec.gen = nothing_yet((uint64_t)rec.s->at.max_objects * 4);
+	return rec.gen ? 0 : -1;
+}
+
+/* ---- RAM ---- */
+
+int shadow_ram(void)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+
+	rec.fine = nothing_yet(rec.ram_size / 8 * 4);
+	rec.frame = nothing_yet((rec.ram_size >> k->page_shift) * 4);
+	if (!rec.fine || !rec.frame)
+		return -1;
+	for (uint32_t i = 0; i < rec.s->nrams; i++)
+		rec.direct_span = rec.s->ram[i].pa + rec.s->ram[i].len;
+	rec.near = k->direct + rec.s->ram[0].pa;
+	rec.near_len = rec.s->ram[0].len;
+	return 0;
+}
+
+int shadow_image(void)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	uint64_t image = k->image_last - k->image_first + 1;
+
+	if (k->image_first && image < 1ull << 32) {
+		rec.named = nothing_yet(image / 8 * 4 + 4);
+		if (!rec.named)
+			return -1;
+		rec.image = k->image_first;
+		rec.image_len = image;
+	}
+	for (uint32_t i = k->globals; i < k->globals + k->nglobals; i++) {
+		const struct kshare_object *o = kshare_object(rec.s, i);
+		uint64_t from = (o->va - rec.image) / 8, to = (o->va + o->size - 1 - rec.image) / 8;
+
+		if (o->va < rec.image || o->va - rec.image >= rec.image_len || !o->size)
+			continue;
+		for (uint64_t w = from; w <= to && w < rec.image_len / 8; w++)
+			rec.named[w] = i;
+	}
+	return 0;
+}
+
+/* Where in the file that is RAM; UINT64_MAX: not in it as one piece. */
+static uint64_t ram_offset(uint64_t pa, uint64_t len)
+{
+	for (uint32_t i = 0; i < rec.s->nrams; i++) {
+		const struct kshare_ram *r = &rec.s->ram[i];
+
+		if (pa - r->pa < r->len && len <= r->len - (pa - r->pa))
+			return pa - r->pa + r->offset;
+	}
+	return UINT64_MAX;
+}
+
+static uint64_t physical(uint64_t va)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+
+	return va >= k->image_first && va <= k->image_last
+	       ? va - k->image_first + k->image_pa : va - k->direct;
+}
+
+/* struct pages have a mapping of their own. */
+static bool is_vmemmap(const struct kshare_kernel *k, uint64_t va, uint64_t *pa)
+{
+	uint32_t lo = 0, hi = k->nvmem;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (va - k->vmem[mid].va < k->vmem[mid].len) {
+			*pa = va - k->vmem[mid].va + k->vmem[mid].pa;
+			return true;
+		}
+		if (va < k->vmem[mid].va)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return false;
+}
+
+const void *guest(uint64_t va, uint64_t len)
+{
+	uint64_t pa = physical(va), at;
+
+	is_vmemmap(&rec.s->kernel, va, &pa);
+	at = ram_offset(pa, len);
+	return at == UINT64_MAX ? NULL : rec.ram + at;
+}
+
+bool guest_u64(uint64_t va, uint64_t *ret)
+{
+	const void *p = guest(va, 8);
+
+	if (p)
+		memcpy(ret, p, 8);
+	return p;
+}
+
+bool guest_u32(uint64_t va, uint32_t *ret)
+{
+	const void *p = guest(va, 4);
+
+	if (p)
+		memcpy(ret, p, 4);
+	return p;
+}
+
+uint32_t *shadow_fine(uint64_t va, uint64_t size)
+{
+	uint64_t at = rec.s->kernel.direct ? ram_offset(va - rec.s->kernel.direct, size) : UINT64_MAX;
+
+	return at == UINT64_MAX ? NULL : rec.fine + at / 8;
+}
+
+uint32_t *shadow_frame(uint64_t pfn, uint64_t n)
+{
+	unsigned shift = rec.s->kernel.page_shift;
+	uint64_t at = ram_offset(pfn << shift, n << shift);
+
+	return at == UINT64_MAX ? NULL : rec.frame + (at >> shift);
+}
+
+/* ---- what is mapped elsewhere ---- */
+
+static uint64_t slot_of(uint64_t page)
+{
+	uint64_t i = (page * 0x9e3779b97f4a7c15u) >> 20 & (mapped_room - 1);
+
+	while (mapped[i].page && mapped[i].page != page)
+		i = (i + 1) & (mapped_room - 1);
+	return i;
+}
+
+static bool more_mapped(void)
+{
+	struct mapped *old = mapped;
+	uint64_t had = mapped_room;
+
+	mapped = calloc(had ? had * 2 : 1 << 14, sizeof(*mapped));
+	if (!mapped) {
+		mapped = old;
+		return false;
+	}
+	mapped_room = had ? had * 2 : 1 << 14;
+	nmapped = 0;
+	for (uint64_t i = 0; i < had; i++)
+		if (old[i].id) {
+			mapped[slot_of(old[i].page)] = old[i];
+			nmapped++;
+		}
+	free(old);
+	return true;
+}
+
+void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
+{
+	unsigned shift = rec.s->kernel.page_shift;
+
+	for (uint64_t page = va >> shift; page <= (va + size - 1) >> shift; page++) {
+		uint64_t i;
+
+		if (nmapped >= mapped_room / 2 && !more_mapped()) {
+			give_up("out of memory");
+			return;
+		}
+		i = slot_of(page);
+		nmapped += !mapped[i].page;
+		mapped[i].page = page;
+		mapped[i].id = id;
+	}
+}
+
+uint32_t shadow_mapped(uint64_t va)
+{
+	return mapped_room ? mapped[slot_of(va >> rec.s->kernel.page_shift)].id : 0;
+}
+
+uint32_t shadow_far(uint64_t va)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	uint32_t lo = 0, hi = k->nregions, id;
+	const uint32_t *at;
+
+	if ((int64_t)va >= 0)
+		return KSHARE_UFO_USER;
+	id = k->page_shift ? shadow_mapped(va) : 0;
+	if (id)
+		return id;
+	at = shadow_fine(va, 1);
+	if (at)
+		return *at ? *at : *shadow_frame((va - k->direct) >> k->page_shift, 1)
+				   ? *shadow_frame((va - k->direct) >> k->page_shift, 1)
+				   : KSHARE_UFO_HEAP;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (va > k->region[mid].last)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < k->nregions && va >= k->region[lo].first ? k->region[lo].object
+							     : KSHARE_UFO_NONE;
+}

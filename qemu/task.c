@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * task.c - who runs on a CPU.
+ *
+ * Nobody lends this version of the interface a register, but what switches tasks saves
+ * those of one and then loads those of the next: the first load that it does is from a
+ * known place in the next task's struct. Linux: arch/x86/entry/entry_64.S
+ * (__switch_to_asm), arch/arm64/kernel/entry.S (cpu_switch_to),
+ * arch/riscv/kernel/entry.S (__switch_to).
+ */
+#include <string.h>
+
+#include "recorder.h"
+
+static uint64_t next_look = 1;
+static const uint32_t nothing;   /* where the count is not known */
+
+void task_learn(void)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+
+	for (unsigned i = 0; i < KSHARE_CPUS; i++) {
+		const uint32_t *depth = k->of_cpu[i] ? guest(k->of_cpu[i], 4) : NULL;
+
+		if (depth || !rec.cpu[i].depth)
+			rec.cpu[i].depth = depth ? depth : &nothing;
+	}
+}
+
+void task_load(unsigned vcpu, uint64_t va)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	struct vcpu *c = &rec.cpu[vcpu];
+	uint64_t task = va - k->thread, stack;
+	uint32_t pid;
+
+	if (!c->changing)
+		return;
+	c->changing = false;
+	c->pendings = 0;
+	c->tracing = 0;
+	if (!guest_u32(task + k->pid, &pid))
+		return;
+	c->task = task;
+	c->pid = (int32_t)pid;
+	if (k->in_task && !k->of_cpu[0]) {
+		c->depth = guest(task + k->in_task, 4);
+		c->depth = c->depth ? c->depth : &nothing;
+	}
+	/* Early there were no struct pages yet, or nothing that leads to them. */
+	if (++rec.s->count.switches == next_look && (next_look == 1 || !k->nvmem)) {
+		next_look *= 8;
+		learn_memory();
+	}
+	if (k->stack_size && guest_u64(task + k->stack, &stack))
+		object_stack(c, stack);
+}
+
+void task_name(const struct vcpu *c, char ret[KSHARE_COMM])
+{
+	const char *name = c->task ? guest(c->task + rec.s->kernel.comm, KSHARE_COMM) : NULL;
+
+	if (who_runs(c) < 0)
+		name = *c->depth & 0xff0000 ? "hardirq\0\0\0\0\0\0\0\0" : "softirq\0\0\0\0\0\0\0\0";
+	memcpy(ret, name ? name : "swapper\0\0\0\0\0\0\0\0", KSHARE_COMM);
+}
