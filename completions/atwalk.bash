@@ -11,7 +11,7 @@ _atwalk()
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
 	local commands='walk map info ps pages find extract probe collect report kmap'
-	local kmap='show convert'
+	local kmap='record show convert'
 
 	case ${COMP_WORDS[1]} in
 	walk|map|info|ps|pages|find|extract|probe|collect|report|kmap) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
@@ -69,6 +69,8 @@ _atwalk()
 		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
 		kmap)
 			case $sub in
+			record) words="$common --mode --sample --cache --task-pid --mem --off --to --zstd
+				--no-symbols --bare --plugin" ;;
 			show) words="$common --rows --progress" ;;
 			convert) words="$common --to --zstd --progress" ;;
 			esac ;;

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap_machine.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+static const char trace[] = "trace_event=kmem:kmalloc,kmem:kmem_cache_alloc,kmem:kfree,"
+			    "kmem:kmem_cache_free,kmem:mm_page_alloc,kmem:mm_page_free,"
+			    "vmalloc:alloc_vmap_area,vmalloc:free_vmap_area_noflush";
+
+/* ---- what there is ---- */
+
+/* One dash or two. */
+static bool is_option(const char *arg, const char *name)
+{
+	return arg[0] == '-' && !strcmp(arg + 1 + (arg[1] == '-'), name);
+}
+
+static const char *value_of(const struct kmap_machine *m, const char *name)
+{
+	const char *ret = NULL;
+
+	for (size_t i = 1; i + 1 < m->argc; i++)
+		if (is_option(m->argv[i], name))
+			ret = m->argv[i + 1];
+	return ret;
+}
+
+/* "256", "256M", "1G", "size=1G,slots=4": MiB where it does not say. */
+static int read_size(const char *text, uint64_t *ret, struct atw_err *err)
+{
+	const char *size = text ? strstr(text, "size=") : NULL;
+	unsigned long long n;
+	char *end;
+
+	text = size ? size + 5 : text;
+	if (!text) {
+		*ret = 128 * MIB;
+		return ATW_OK;
+	}
+	n = strtoull(text, &end, 10);
+	switch (*end) {
+	case 'G': case 'g': n *= 1024; break;
+	case 'T': case 't': n *= 1024 * 1024; break;
+	case 'M': case 'm': case '\0': case ',': break;
+	default: n = 0;
+	}
+	if (!n || n > 1 << 20)
+		return atw_err_set(err, ATW_E_USAGE, "-m %s: how much memory the guest has cannot be told",
+				   text);
+	*ret = n * MIB;
+	return ATW_OK;
+}
+
+/*
+ * Where a machine has its RAM: hw/i386/pc_q35.c, hw/i386/pc_piix.c, hw/arm/virt.c,
+ * hw/riscv/virt.c. Above the hole that x86 has for devices it goes on at 4 GiB.
+ */
+static void place_ram(struct kmap_machine *m, const char *machine)
+{
+	uint64_t at = m->family == ATW_ARM64 ? GIB : m->family == ATW_RISCV ? 2 * GIB : 0;
+	bool q35 = machine && strstr(machine, "q35");
+	uint64_t low = m->ram;
+
+	if (m->family == ATW_X86 && m->ram >= (q35 ? 0xb0000000 : 0xe0000000))
+		low = q35 ? 2 * GIB : 3 * GIB;
+	m->ram_at[0] = (struct kshare_ram){ at, low, 0 };
+	m->nrams = 1;
+	if (low < m->ram)
+		m->ram_at[m->nrams++] = (struct kshare_ram){ 4 * GIB, m->ram - low, low };
+}
+
+static int family_of(const char *program, enum atw_family *ret, struct atw_err *err)
+{
+	static const struct { const char *name; enum atw_family family; } known[] = {
+		{ "x86_64", ATW_X86 }, { "aarch64", ATW_ARM64 }, { "riscv64", ATW_RISCV },
+	};
+	const char *name = strrchr(program, '/');
+
+	name = name ? name + 1 : program;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strstr(name, known[i].name)) {
+			*ret = known[i].family;
+			return ATW_OK;
+		}
+	return atw_err_set(err, ATW_E_USAGE,
+			   "%s: only qemu-system-x86_64, -aarch64 and -riscv64 can be recorded", name);
+}
+
+static int append(struct kmap_machine *m, char *arg, struct atw_err *err)
+{
+	if (!arg || !array_reserve((void **)&m->argv, &m->room, m->argc + 2, sizeof(*m->argv))) {
+		free(arg);
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
+	m->argv[m->argc++] = arg;
+	m->argv[m->argc] = NULL;
+	return ATW_OK;
+}
+
+int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct atw_err *err)
+{
+	struct kmap_machine m = { 0 };
+	const char *accel, *machine;
+	int r = ATW_OK;
+
+	for (int i = 0; i < argc && r == ATW_OK; i++)
+		r = append(&m, strdup(argv[i]), err);
+	if (r == ATW_OK)
+		r = family_of(argv[0], &m.family, err);
+	if (r == ATW_OK)
+		r = read_size(value_of(&m, "m"), &m.ram, err);
+	accel = value_of(&m, "accel");
+	machine = value_of(&m, "M");
+	machine = machine ? machine : value_of(&m, "machine");
+	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
+		r = atw_err_set(err, ATW_E_USAGE,
+				"-accel %s: only what QEMU emulates (tcg) can be recorded", accel);
+	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
+		r = atw_err_set(err, ATW_E_USAGE,
+				"-machine memory-backend=: the guest's memory is given by the recorder");
+	if (r < 0) {
+		kmap_machine_free(&m);
+		return r;
+	}
+	place_ram(&m, machine);
+	if (m.nrams > 1) {
+		atw_err_set(err, ATW_E_USAGE,
+			    "-m: more memory than lies below 4 GiB cannot be recorded: less than %s here",
+			    machine && strstr(machine, "q35") ? "2816M" : "3584M");
+		kmap_machine_free(&m);
+		return ATW_E_USAGE;
+	}
+	m.has_kernel = value_of(&m, "kernel");
+	*ret = m;
+	return ATW_OK;
+}
+
+void kmap_machine_free(struct kmap_machine *m)
+{
+	for (size_t i = 0; i < m->argc; i++)
+		free(m->argv[i]);
+	free(m->argv);
+	*m = (struct kmap_machine){ 0 };
+}
+
+/* ---- the recorder ---- */
+
+/* The first number of "QEMU emulator version 7.2.22 (Debian ...)". */
+static int version_of(const char *qemu, unsigned *major, unsigned *minor, struct atw_err *err)
+{
+	char line[256] = "";
+	const char *at;
+	int out[2];
+	pid_t pid;
+	ssize_t n;
+
+	if (pipe(out) < 0)
+		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], 1);
+		close(out[0]);
+		close(out[1]);
+		execlp(qemu, qemu, "--version", (char *)NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	while ((n = pid < 0 ? 0 : read(out[0], line, sizeof(line) - 1)) < 0 && errno == EINTR)
+		;
+	close(out[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	at = n > 0 ? strstr(line, "version ") : NULL;
+	if (!at || sscanf(at, "version %u.%u", major, minor) != 2)
+		return atw_err_set(err, ATW_E_IO, "%s: it does not run, or does not say which version of QEMU it is",
+				   qemu);
+	return ATW_OK;
+}
+
+/* "2", "cpus=2,sockets=1" */
+static bool has_many_cpus(const struct kmap_machine *m)
+{
+	const char *smp = value_of(m, "smp"), *cpus = smp ? strstr(smp, "cpus=") : NULL;
+
+	return smp && (strchr(smp, '=') && !cpus ? true : atoi(cpus ? cpus + 5 : smp) > 1);
+}
+
+int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, size_t len,
+			struct atw_err *err)
+{
+	static const char *const folders[] = { "", "/../lib/atwalk", "/../libexec/atwalk" };
+	char self[3000];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	unsigned version, minor;
+	char *slash;
+	int r = version_of(m->argv[0], &version, &minor, err);
+
+	if (r < 0)
+		return r;
+	m->threads = has_many_cpus(m) && (version > 9 || (version == 9 && minor >= 2));
+	if (given) {
+		snprintf(ret, len, "%s", given);
+		return access(given, R_OK) < 0
+		       ? atw_err_set(err, ATW_E_IO, "%s: %s", given, strerror(errno)) : ATW_OK;
+	}
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	/* From 9.0 on QEMU refuses plugins of version 1, and before all others. */
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		snprintf(ret, len, "%s%s/atwalk-kmap-%d.so", self, folders[i], version >= 9 ? 2 : 1);
+		if (access(ret, R_OK) == 0)
+			return ATW_OK;
+	}
+	return atw_err_set(err, ATW_E_MISSING,
+			   "the recorder (atwalk-kmap-%d.so) is not installed beside this program; --plugin says where it is",
+			   version >= 9 ? 2 : 1);
+}
+
+/* ---- what is added ---- */
+
+static int add(struct kmap_machine *m, struct atw_err *err, const char *fmt, ...) ATW_PRINTF(3, 4);
+static int add(struct kmap_machine *m, struct atw_err *err, const char *fmt, ...)
+{
+	char *arg = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&arg, fmt, ap) < 0)
+		arg = NULL;
+	va_end(ap);
+	return append(m, arg, err);
+}
+
+static int replace(char **arg, struct atw_err *err, const char *fmt, ...) ATW_PRINTF(3, 4);
+static int replace(char **arg, struct atw_err *err, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	free(*arg);
+	*arg = text;
+	return ATW_OK;
+}
+
+/* The kernel's command line, with the tracepoints. */
+static int add_trace(struct kmap_machine *m, struct atw_err *err)
+{
+	for (size_t i = 1; i + 1 < m->argc; i++)
+		if (is_option(m->argv[i], "append"))
+			return replace(&m->argv[i + 1], err, "%s %s", m->argv[i + 1], trace);
+	if (!m->has_kernel)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "without -kernel nothing can be added to the kernel's command line");
+	return add(m, err, "-append") < 0 ? ATW_E_NOMEM : add(m, err, "%s", trace);
+}
+
+/* All CPUs in one thread, where that works. */
+static int add_threads(struct kmap_machine *m, struct atw_err *err)
+{
+	const char *how = m->threads ? "tcg,thread=multi" : "tcg,thread=single";
+
+	for (size_t i = 1; i + 1 < m->argc; i++)
+		if (is_option(m->argv[i], "accel"))
+			return replace(&m->argv[i + 1], err, "%s", how);
+	return add(m, err, "-accel") < 0 ? ATW_E_NOMEM : add(m, err, "%s", how);
+}
+
+int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
+		     struct atw_err *err)
+{
+	int r = add_threads(m, err);
+
+	if (r == ATW_OK && !bare)
+		r = add_trace(m, err);
+	if (r == ATW_OK)
+		r = add(m, err, "-object");
+	if (r == ATW_OK)
+		r = add(m, err, "memory-backend-file,id=atwalk-ram,size=%llu,mem-path=/proc/self/fd/%d,share=on",
+			(unsigned long long)m->ram, ram);
+	if (r == ATW_OK)
+		r = add(m, err, "-machine");
+	if (r == ATW_OK)
+		r = add(m, err, "memory-backend=atwalk-ram");
+	if (r == ATW_OK)
+		r = add(m, err, "-plugin");
+	if (r == ATW_OK)
+		r = add(m, err, "%s,share=%d,ram=%d", plugin, share, ram);
+	return r;
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_record.c - atwalk kmap record: QEMU with the recorder in it, and what it hands
+ * over written down until it ends.
+ *
+ * The two share one piece of memory (kmap/share.h) and the guest's RAM. When the recorder
+ * meets the first code of a kernel it asks, and stands still until the kernel is found in
+ * RAM, by what it says of itself.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "format/kallsyms.h"
+#include "kernel/kernel.h"
+#include "kmap.h"
+#include "kmap/drain.h"
+#include "kmap/introduce.h"
+#include "kmap_machine.h"
+
+struct record_opts {
+	const char *plugin, *mode, *mem, *to;
+	struct opt_number sample, task_pid;
+	struct opt_list caches;
+	bool bare, off, zstd, no_symbols;
+};
+
+static const struct opt options[] = {
+	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
+	  "every object by itself, or all that one place allocates as one", "instance|site" },
+	{ 0, "sample", OPT_NUMBER, offsetof(struct record_opts, sample), "N",
+	  "one of N objects, and the file says so", NULL },
+	{ 0, "cache", OPT_LIST, offsetof(struct record_opts, caches), "NAME",
+	  "only objects of this slab cache; may be repeated", NULL },
+	{ 0, "task-pid", OPT_NUMBER, offsetof(struct record_opts, task_pid), "N",
+	  "only accesses of this thread of the guest", NULL },
+	{ 0, "mem", OPT_TEXT, offsetof(struct record_opts, mem), "SIZE",
+	  "memory to record in, at most; 512M", NULL },
+	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
+	  "begin switched off", NULL },
+	{ 0, "to", OPT_CHOICE, offsetof(struct record_opts, to), "VERSION",
+	  "the form to write; v4", "v1|v2|v3|v4" },
+	{ 0, "zstd", OPT_FLAG, offsetof(struct record_opts, zstd), NULL,
+	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
+	{ 0, "no-symbols", OPT_FLAG, offsetof(struct record_opts, no_symbols), NULL,
+	  "without the names of the kernel's functions", NULL },
+	{ 0, "bare", OPT_FLAG, offsetof(struct record_opts, bare), NULL,
+	  "there is no kernel: every instruction counts, objects are not known", NULL },
+	{ 0, "plugin", OPT_TEXT, offsetof(struct record_opts, plugin), "FILE",
+	  "the recorder, if it is not where it was installed", NULL },
+	{ 0 }
+};
+
+enum {
+	AT_ONCE = 4096,          /* objects between two looks at everything else */
+	FLUSH = 1000,            /* idle moments between two times that all is written */
+};
+#define MEM_USUAL (UINT64_C(512) << 20)
+#define MEM_LEAST (UINT64_C(16) << 20)
+
+struct recording {
+	const struct common *c;
+	const struct record_opts *o;
+	struct kmap_machine machine;
+	struct kshare *s;
+	int share_fd, ram_fd, out_fd;
+	pid_t qemu;
+	int status;              /* of QEMU, when it ended */
+	struct kmap_drain *drain;
+	bool introduced;
+	struct atw_err failed;   /* of writing */
+	struct atw_err no_kernel;
+};
+
+/* ---- what is shared ---- */
+
+static uint64_t align(uint64_t n)
+{
+	return (n + 4095) & ~UINT64_C(4095);
+}
+
+/* Edges are most of it: a sixteenth each for objects and sites, a bit for names. */
+static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
+{
+	struct kshare_layout at = { 0 };
+	uint64_t used = align(sizeof(struct kshare));
+
+	at.max_objects = (uint32_t)(bytes / 4 / sizeof(struct kshare_object));
+	at.max_sites = (uint32_t)(bytes / 32 / sizeof(uint64_t));
+	at.max_names = (uint32_t)(bytes / 32);
+	at.objects = used;
+	used += align((uint64_t)at.max_objects * sizeof(struct kshare_object));
+	at.sites = used;
+	used += align((uint64_t)at.max_sites * sizeof(uint64_t));
+	at.names = used;
+	used += align(at.max_names);
+	at.edges = used;
+	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
+	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
+	r->share_fd = memfd_create("atwalk-kmap", 0);
+	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	r->s = mmap(NULL, at.size, PROT_READ | PROT_WRITE, MAP_SHARED, r->share_fd, 0);
+	if (r->s == MAP_FAILED) {
+		r->s = NULL;
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	}
+	r->s->magic = KSHARE_MAGIC;
+	r->s->at = at;
+	return ATW_OK;
+}
+
+static int make_ram(struct recording *r, struct atw_err *err)
+{
+	r->ram_fd = memfd_create("atwalk-ram", 0);
+	if (r->ram_fd < 0 || ftruncate(r->ram_fd, (off_t)r->machine.ram) < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "memory for the guest: %s", strerror(errno));
+	r->s->nrams = r->machine.nrams;
+	memcpy(r->s->ram, r->machine.ram_at, sizeof(r->s->ram));
+	return ATW_OK;
+}
+
+static int wish(struct recording *r, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	struct kshare *s = r->s;
+
+	s->program = getpid();
+	s->locks = r->machine.threads;
+	s->gate = o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES;
+	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : -1;
+	s->by_site = o->mode && !strcmp(o->mode, "site");
+	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
+	s->first = o->bare ? 0 : UINT64_C(1) << 63;
+	s->last = UINT64_MAX;
+	s->code = (struct kshare_code){ s->first, UINT64_MAX };
+	s->first_code = s->first;
+	if (o->caches.n > KSHARE_FILTERS)
+		return atw_err_set(err, ATW_E_USAGE, "--cache: at most %d", KSHARE_FILTERS);
+	for (size_t i = 0; i < o->caches.n; i++) {
+		if (strlen(o->caches.v[i]) >= sizeof(s->only_cache[i]))
+			return atw_err_set(err, ATW_E_USAGE, "--cache %s: no cache has so long a name",
+					   o->caches.v[i]);
+		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
+	}
+	s->ready = o->bare;
+	return ATW_OK;
+}
+
+/* ---- QEMU ---- */
+
+static int run_qemu(struct recording *r, struct atw_err *err)
+{
+	pid_t parent = getpid();
+
+	r->qemu = fork();
+	if (r->qemu < 0)
+		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+	if (r->qemu)
+		return ATW_OK;
+	/* It is of no use without us. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	execvp(r->machine.argv[0], r->machine.argv);
+	fprintf(stderr, "atwalk: %s: %s\n", r->machine.argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* ---- the kernel ---- */
+
+struct symbols_to {
+	struct recording *r;
+	uint64_t slide;
+	struct atw_err *err;
+};
+
+static int write_symbol(void *arg, const struct kallsyms_symbol *sym)
+{
+	struct symbols_to *to = arg;
+	char value[KALLSYMS_NAME + 32];
+
+	if (sym->type != 't' && sym->type != 'T' && sym->type != 'w' && sym->type != 'W')
+		return ATW_OK;
+	snprintf(value, sizeof(value), "%" PRIx64 " %s", sym->address - to->slide, sym->name);
+	return kmap_drain_header(to->r->drain, "symbol", value, to->err);
+}
+
+/* The address that an x86 kernel is linked for: what it was moved by is taken off. */
+static uint64_t slide_of(const struct recording *r)
+{
+	const uint64_t linked = 0xffffffff81000000;
+
+	return r->machine.family == ATW_X86 ? r->s->kernel.image_first - linked : 0;
+}
+
+static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
+{
+	static const char *const machines[] = {
+		[ATW_X86] = "x86_64", [ATW_ARM64] = "arm64", [ATW_RISCV] = "riscv64",
+	};
+	struct symbols_to to = { r, slide_of(r), err };
+	const char *release = atw_kernel_release(k);
+	char value[64];
+	int ret = ATW_OK;
+
+	kmap_drain_slide(r->drain, to.slide);
+	if (release)
+		ret = kmap_drain_header(r->drain, "release", release, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "machine", machines[r->machine.family], err);
+	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "slide", value, err);
+	return ret < 0 || r->o->no_symbols ? ret : kernel_symbols_each(k, write_symbol, &to, err);
+}
+
+/* The recorder stands still and asks. */
+static void answer(struct recording *r)
+{
+	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct atw_source *source = NULL;
+	struct atw_kernel *k = NULL;
+	struct atw_err err = { 0 };
+	char spec[64];
+	int ret;
+
+	snprintf(spec, sizeof(spec), "raw:/proc/self/fd/%d@%" PRIx64, r->ram_fd,
+		 r->machine.ram_at[0].pa);
+	ret = atw_source_open(spec, NULL, 0, &source, &err);
+	if (ret == ATW_OK)
+		ret = atw_kernel_open(source, &ko, &k, &err);
+	if (ret == ATW_OK && r->introduced) {
+		kmap_introduce_memory(r->s, k, &err);
+	} else if (ret == ATW_OK) {
+		kmap_introduce_nobody(r->s);
+		if (kmap_introduce(r->s, k, &err) == ATW_OK && describe(r, k, &r->failed) == ATW_OK) {
+			r->introduced = true;
+			atomic_store(&r->s->ready, 1);
+		}
+	}
+	r->no_kernel = err;
+	atw_kernel_close(k);
+	atw_source_close(source);
+	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
+}
+
+static const char *output_name(const struct recording *r)
+{
+	return r->out_fd == 1 ? "standard output" : r->c->output;
+}
+
+/* ---- until it ends ---- */
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	stop = number;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction a = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGHUP, &a, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* The guest goes on, and nothing more is recorded of it. */
+static void cannot_write(struct recording *r)
+{
+	atomic_store(&r->s->gate, 0);
+	atomic_store(&r->s->failed, 1);
+}
+
+static bool has_ended(struct recording *r)
+{
+	if (waitpid(r->qemu, &r->status, WNOHANG) == r->qemu) {
+		r->qemu = 0;
+		return true;
+	}
+	if (stop) {
+		kill(r->qemu, SIGTERM);
+		stop = 0;
+	}
+	return false;
+}
+
+static void loop(struct recording *r)
+{
+	static const struct timespec moment = { 0, 1000000 };
+	unsigned idle = 0;
+
+	for (bool ended = false; !ended;) {
+		unsigned n = 0;
+
+		ended = has_ended(r);
+		if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
+			answer(r);
+		do {
+			if (r->failed.status == ATW_OK &&
+			    kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0)
+				cannot_write(r);
+		} while (n == AT_ONCE && r->failed.status == ATW_OK);
+		if (n || ended)
+			continue;
+		if (++idle % FLUSH == 0 && r->failed.status == ATW_OK &&
+		    kmap_drain_flush(r->drain, &r->failed) < 0)
+			cannot_write(r);
+		nanosleep(&moment, NULL);
+	}
+}
+
+/* ---- and after ---- */
+
+/* Why what was recorded is not all there would have been; NULL: it is. */
+static const char *cut_by(const struct recording *r, char *buf, size_t len)
+{
+	if (r->failed.status < 0)
+		return r->failed.text;
+	if (WIFSIGNALED(r->status))
+		snprintf(buf, len, "QEMU was killed by signal %d", WTERMSIG(r->status));
+	else if (atomic_load(&r->s->failed))
+		snprintf(buf, len, "the recorder gave up: %s", r->s->why);
+	else
+		return NULL;
+	return buf;
+}
+
+static void write_end(struct recording *r, const char *cut)
+{
+	if (r->failed.status == ATW_OK)
+		kmap_drain_rest(r->drain, &r->failed);
+	if (r->failed.status == ATW_OK)
+		kmap_drain_end(r->drain, cut, &r->failed);
+	if (r->failed.status < 0)
+		kmap_drain_mend(r->drain, r->failed.text);
+}
+
+static void say_sums(const struct recording *r)
+{
+	const struct kshare_counts *c = &r->s->count;
+	struct kmap_drained d = kmap_drain_sums(r->drain);
+
+	remark(r->c, "%" PRIu64 " objects, %" PRIu64 " freed; %" PRIu64 " reads and %" PRIu64
+	       " writes; %" PRIu64 " lines of %" PRIu64 " bytes", c->objects, c->frees, c->reads,
+	       c->writes, d.objects + d.accesses, d.bytes);
+	if (!r->c->verbose)
+		return;
+	remark(r->c, "events: kmalloc %" PRIu64 ", kmem_cache_alloc %" PRIu64 ", kfree %" PRIu64
+	       ", kmem_cache_free %" PRIu64 ", mm_page_alloc %" PRIu64 ", mm_page_free %" PRIu64
+	       ", alloc_vmap_area %" PRIu64 ", free_vmap_area_noflush %" PRIu64 "; undecodable %" PRIu64, c->event[KSHARE_KMALLOC], c->event[KSHARE_CACHE_ALLOC],
+	       c->event[KSHARE_KFREE], c->event[KSHARE_CACHE_FREE], c->event[KSHARE_PAGE_ALLOC],
+	       c->event[KSHARE_PAGE_FREE], c->event[KSHARE_VMAP_ALLOC],
+	       c->event[KSHARE_VMAP_FREE], c->undecodable);
+	remark(r->c, "frees nobody saw: %" PRIu64 "; of what nobody saw allocated: %" PRIu64
+	       "; accesses of the tracing itself, left out: %" PRIu64 "; of no single object: %" PRIu64
+	       "; switches of tasks: %" PRIu64, c->overlaps, c->strange_frees, c->induced,
+	       d.general, c->switches);
+	remark(r->c, "at once at most %" PRIu64 " objects and room for %" PRIu64 " edges; %" PRIu64
+	       " objects written in parts; waited %" PRIu64 " times for the writer",
+	       c->objects_peak, c->edges_peak, c->parts, c->waits);
+}
+
+static int say_status(struct recording *r, const char *cut)
+{
+	const struct kshare_counts *c = &r->s->count;
+	struct atw_err err = { 0 };
+
+	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) && !atomic_load(&r->s->attached))
+		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
+			    r->machine.argv[0], WEXITSTATUS(r->status));
+	else if (!atomic_load(&r->s->attached))
+		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
+	else if (r->failed.status < 0)
+		atw_err_set(&err, ATW_E_IO, "%s: %s; the file ends there, and says so",
+			    output_name(r), r->failed.text);
+	else if (!r->o->bare && !r->introduced)
+		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
+			    r->no_kernel.text[0] ? r->no_kernel.text : "none of its code ran");
+	if (err.status < 0) {
+		complain(&err);
+		return EXIT_SOURCE;
+	}
+	if (cut) {
+		remark(r->c, "%s: the file is cut there, and says so", cut);
+		return EXIT_PARTIAL;
+	}
+	if (c->lost_objects || c->lost_accesses) {
+		remark(r->c, "no room for %" PRIu64 " objects and %" PRIu64
+		       " accesses, which are not in the file; more room: --mem", c->lost_objects,
+		       c->lost_accesses);
+		return EXIT_PARTIAL;
+	}
+	return EXIT_COMPLETE;
+}
+
+/* ---- the command ---- */
+
+static int open_output(struct recording *r, struct atw_err *err)
+{
+	const char *name = r->c->output;
+
+	if (!name || !strcmp(name, "-")) {
+		if (isatty(1))
+			return atw_err_set(err, ATW_E_USAGE, "-o says into which file; it is long");
+		r->out_fd = 1;
+		return ATW_OK;
+	}
+	r->out_fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return r->out_fd < 0 ? atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno)) : ATW_OK;
+}
+
+static int open_drain(struct recording *r, struct atw_err *err)
+{
+	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4 };
+	const char *name = r->c->output;
+	size_t len = name ? strlen(name) : 0;
+	int ret;
+
+	if (r->o->to)
+		d.version = (enum kmap_version)(KMAP_V1 + (r->o->to[1] - '1'));
+	d.level = r->o->zstd || (len > 4 && !strcmp(name + len - 4, ".zst")) ? 1 : 0;
+	ret = kmap_drain_open(r->s, &d, &r->drain, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_begin(r->drain, err);
+	if (ret == ATW_OK && r->o->sample.given) {
+		char scale[32];
+
+		snprintf(scale, sizeof(scale), "%" PRIu64, r->o->sample.u);
+		ret = kmap_drain_header(r->drain, "mode", "sample", err);
+		return ret < 0 ? ret : kmap_drain_header(r->drain, "scale", scale, err);
+	}
+	return ret < 0 ? ret : kmap_drain_header(r->drain, "mode",
+						 r->s->by_site ? "site" : "instance", err);
+}
+
+static int begin(struct recording *r, int argc, char **argv, struct atw_err *err)
+{
+	char plugin[4096];
+	uint64_t mem = MEM_USUAL;
+	int ret = ATW_OK;
+
+	if (r->o->mem && (!num_size(r->o->mem, strlen(r->o->mem), &mem) || mem < MEM_LEAST ||
+			  mem > UINT64_C(64) << 30))
+		return atw_err_set(err, ATW_E_USAGE, "--mem %s: from 16M to 64G", r->o->mem);
+	if (r->o->sample.given && r->o->to && strcmp(r->o->to, "v4"))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--sample: only version 4 can say that a KMAP is sampled");
+	if (r->o->sample.given && !r->o->sample.u)
+		return atw_err_set(err, ATW_E_USAGE, "--sample 0: from 1");
+	ret = kmap_machine_read(&r->machine, argc, argv, err);
+	if (ret == ATW_OK)
+		ret = kmap_machine_plugin(&r->machine, r->o->plugin, plugin, sizeof(plugin), err);
+	if (ret == ATW_OK)
+		ret = make_share(r, mem, err);
+	if (ret == ATW_OK)
+		ret = make_ram(r, err);
+	if (ret == ATW_OK)
+		ret = wish(r, err);
+	if (ret == ATW_OK)
+		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
+	if (ret == ATW_OK)
+		ret = open_output(r, err);
+	if (ret == ATW_OK)
+		ret = open_drain(r, err);
+	if (ret < 0)
+		return ret;
+	/* From now on it is a KMAP, whatever happens. */
+	if (kmap_drain_flush(r->drain, err) < 0)
+		return atw_err_wrap(err, "%s", output_name(r));
+	kmap_introduce_nobody(r->s);
+	return run_qemu(r, err);
+}
+
+static void end(struct recording *r)
+{
+	kmap_drain_close(r->drain);
+	kmap_machine_free(&r->machine);
+	if (r->s)
+		munmap(r->s, r->s->at.size);
+	if (r->share_fd >= 0)
+		close(r->share_fd);
+	if (r->ram_fd >= 0)
+		close(r->ram_fd);
+	if (r->out_fd > 1)
+		close(r->out_fd);
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct recording r = { .c = c, .o = opts, .share_fd = -1, .ram_fd = -1, .out_fd = -1 };
+	struct atw_err err = { 0 };
+	char why[256];
+	const char *cut;
+	int ret;
+
+	if (c->columns || c->filter || c->sort || c->group || c->format)
+		return complain_usage("kmap record", "a KMAP has a form of its own, and no use for %s",
+				      c->columns ? "--columns" : c->filter ? "--filter" :
+				      c->sort ? "--sort" : c->group ? "--group" : "--format");
+	if (!argc)
+		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
+	catch_signals();
+	if (begin(&r, argc, argv, &err) < 0) {
+		end(&r);
+		return err.status == ATW_E_USAGE ? complain_usage("kmap record", "%s", err.text)
+						 : complain(&err);
+	}
+	loop(&r);
+	cut = cut_by(&r, why, sizeof(why));
+	write_end(&r, cut);
+	say_sums(&r);
+	ret = say_status(&r, cut);
+	end(&r);
+	return ret;
+}
+
+const struct command kmap_record = {
+	"kmap record", "-- QEMU [argument...]", "record what a guest's kernel does to its objects",
+	"Runs QEMU with what it takes added: a recorder inside of it, the guest's memory\n"
+	"where we can see it, the kernel's tracepoints of allocations. The kernel is one that\n"
+	"a distribution ships. -o names the file; it can be read while it grows.",
+	options, sizeof(struct record_opts), run,
+};

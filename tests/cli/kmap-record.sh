@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kmap record without a kernel: a few instructions of our own in place of a BIOS, of which
+# is known how often each touches memory. And what becomes of the file when something
+# ends before its time. Kernels are recorded by tests/vm.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+why=''
+command -v qemu-system-x86_64 >/dev/null || why="no qemu-system-x86_64 here"
+[ "$(uname -m)" = x86_64 ] || why="is assembled for x86 only"
+[ -e "$built/atwalk-kmap-1.so" ] || why="the recorder was not built"
+
+if [ -z "$why" ]; then
+	${CC:-cc} -c -m32 -o bare.o "$data/kmap/bare.S" && objcopy -O binary -j .text bare.o bare.bin ||
+		why="cannot be assembled"
+fi
+machine=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
+	-nic none -M pc -m 16M -bios bare.bin)
+off=(-device 'isa-debug-exit,iobase=0xf4')
+zstd=$(grep '^  found:.* zstd' "$built/found.txt")
+
+# Until the recorder in it has begun to count: the machine stands still soon.
+# shellcheck disable=SC2317
+begun() {
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		qemu=$(pgrep -P "$1" -f qemu-system) && grep -qs atwalk-kmap "/proc/$qemu/maps" && break
+		sleep 0.1
+	done
+	sleep 1
+}
+
+# shellcheck disable=SC2317 # by yes
+counts() {
+	cat >expected <<'END'
+ip,writes,reads
+0x00000000000f0010,0,1000
+0x00000000000f0018,500,0
+0x00000000000f0020,77,77
+0x00000000000f002f,3,0
+0x00000000000f0040,10,10
+0x00000000000f0048,9,0
+0x00000000000f0049,0,9
+END
+	{ head -n 1 "$1"; tail -n +2 "$1" | sort; } >sorted
+	cmp expected sorted
+}
+
+t "every access of every instruction is counted, and none twice"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --bare -o bare.kmap -- "${machine[@]}" "${off[@]}"
+	status 0
+	err <<'END'
+atwalk: 0 objects, 0 freed; 1096 reads and 599 writes; 8 lines of 349 bytes
+END
+	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads bare.kmap
+	yes counts "$work/log/out"
+	yes [ "$(tail -n 1 bare.kmap)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
+fi
+
+for v in v1 v2 v3; do
+	t "in the form $v"
+	if [ -n "$why" ]; then skip "$why"; else
+		run atwalk kmap record -q --bare --to $v -o bare.$v -- "${machine[@]}" "${off[@]}"
+		status 0
+		run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads bare.$v
+		yes counts "$work/log/out"
+	fi
+done
+
+t "packed"
+if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
+	run atwalk kmap record -q --bare -o bare.kmap.zst -- "${machine[@]}" "${off[@]}"
+	status 0
+	yes [ "$(od -An -tx1 -N4 bare.kmap.zst | tr -d ' ')" = 28b52ffd ]
+	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads bare.kmap.zst
+	yes counts "$work/log/out"
+fi
+
+t "QEMU is killed: the file has what there was, and says that it is cut"
+if [ -n "$why" ]; then skip "$why"; else
+	"$built/atwalk" kmap record --bare -o killed.kmap -- "${machine[@]}" 2>killed.err &
+	pid=$!
+	begun $pid
+	kill -KILL "$qemu"
+	rc=0; wait $pid || rc=$?
+	yes [ $rc -eq 4 ]
+	yes grep -q 'QEMU was killed by signal 9: the file is cut there, and says so' killed.err
+	yes grep -q '^# atwalk-kmap cut QEMU was killed by signal 9$' killed.kmap
+	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads killed.kmap
+	status 4
+	err_has 'killed.kmap: no end line: cut off'
+	yes counts "$work/log/out"
+fi
+
+t "we are asked to end: QEMU ends, and the file is whole"
+if [ -n "$why" ]; then skip "$why"; else
+	"$built/atwalk" kmap record --bare -o ended.kmap -- "${machine[@]}" 2>ended.err &
+	pid=$!
+	begun $pid
+	kill -TERM $pid
+	rc=0; wait $pid || rc=$?
+	yes [ $rc -eq 0 ]
+	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads ended.kmap
+	status 0
+	yes counts "$work/log/out"
+fi
+
+t "we are killed: QEMU ends, and the file says that it is cut"
+if [ -n "$why" ]; then skip "$why"; else
+	"$built/atwalk" kmap record --bare -o lost.kmap -- "${machine[@]}" 2>lost.err &
+	pid=$!
+	begun $pid
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	for ((i = 0; i < 50; i++)); do [ -d "/proc/$qemu" ] || break; sleep 0.1; done
+	yes [ ! -d "/proc/$qemu" ]
+	run atwalk kmap show lost.kmap
+	status 4
+	err_has 'lost.kmap: no end line: cut off'
+fi
+
+t "no room on the disk: said, and what is there makes sense"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --bare -o /dev/full -- "${machine[@]}" "${off[@]}"
+	status 3
+	err_has '/dev/full: writing: No space left on device'
+fi
+
+t "nobody reads it"
+if [ -n "$why" ]; then skip "$why"; else
+	{ "$built/atwalk" kmap record --bare -o - -- "${machine[@]}" "${off[@]}" 2>pipe.err; echo $? >pipe.rc; } | true
+	yes [ "$(cat pipe.rc)" -eq 3 ]
+	yes grep -q 'standard output: writing: Broken pipe' pipe.err
+fi
+
+t "what cannot be recorded"
+run atwalk kmap record -o x
+status 2
+err_has 'QEMU is missing'
+run atwalk kmap record -o x -- qemu-system-sparc -m 16M
+status 2
+err_has 'only qemu-system-x86_64, -aarch64 and -riscv64 can be recorded'
+run atwalk kmap record -o x -- qemu-system-x86_64 -accel kvm
+status 2
+err_has 'only what QEMU emulates (tcg) can be recorded'
+run atwalk kmap record -o x -- qemu-system-x86_64 -M q35 -m 3G
+status 2
+err_has 'more memory than lies below 4 GiB cannot be recorded: less than 2816M here'
+run atwalk kmap record -o x --mem 1K -- qemu-system-x86_64
+status 2
+err_has 'from 16M to 64G'
+yes [ ! -e x ]
+
+t "what cannot be recorded that way"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record -o x --cache a-name-that-no-slab-cache-of-linux-has -- qemu-system-x86_64
+	status 2
+	err_has 'no cache has so long a name'
+	run atwalk kmap record -o x --plugin /nonexistent.so -- qemu-system-x86_64
+	status 3
+	err_has '/nonexistent.so: No such file or directory'
+	yes [ ! -e x ]
+fi
+
+t "the recorder in a QEMU of somebody else"
+if [ -n "$why" ]; then skip "$why"; else
+	plugin=$built/atwalk-kmap-1.so
+	case $(qemu-system-x86_64 --version) in *"version 7."* | *"version 8."*) ;; *) plugin=$built/atwalk-kmap-2.so ;; esac
+	run "${machine[@]}" "${off[@]}" -plugin "$plugin"
+	status 1
+	err_has 'of its own version, and by nobody else'
+fi
+
+finish
