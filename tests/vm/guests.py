@@ -73,6 +73,16 @@ def load():
     return {g.name: g for g in guests}
 
 
+def recordings():
+    """Guests whose kernels are recorded, by name, and how many CPUs each has."""
+    found = {}
+    for line in table(HERE / 'recordings.conf'):
+        words = line.split(None, 6)
+        cmdline = '' if words[6] == '-' else words[6]
+        found[words[0]] = Guest(' '.join(words[:5] + ['-', cmdline])), int(words[5])
+    return found
+
+
 def cache_dir():
     """Where fetch keeps what it got; the same rule as its own."""
     if os.environ.get('ATWALK_CACHE'):
