@@ -9,7 +9,7 @@
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
-# lzo, snappy, libdw, cairo) leaves a library out although it is installed.
+# lzo, snappy, libdw, cairo, fuse3) leaves a library out although it is installed.
 
 O       ?= build
 PREFIX  ?= /usr/local
@@ -54,8 +54,13 @@ HAVE_cairo  := $(if $(STATIC)$(filter 0,$(WITH_cairo)),,$(shell \
 # It is loaded when a picture is painted.
 LIBS_cairo  := $(if $(HAVE_cairo),-ldl)
 
+# A folder of controls: the program's alone as well.
+HAVE_fuse3  := $(if $(STATIC)$(filter 0,$(WITH_fuse3)),,$(shell \
+                 $(PKGCONF) --exists 'fuse3 >= 3.2' 2>/dev/null && echo 1))
+LIBS_fuse3  := $(if $(HAVE_fuse3),$(shell $(PKGCONF) --libs fuse3))
+
 CODECS  := zlib lzo snappy zstd
-FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo,$(if $(HAVE_$(l)),$(l))))
+FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
@@ -67,6 +72,7 @@ LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2
               $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm)
 
 # Headers of others are not ours to warn about.
+CFLAGS_kmap_folder.o := $(if $(HAVE_fuse3),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags fuse3)))
 CFLAGS_cairo.o := $(if $(HAVE_cairo),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags $(CAIRO))))
 ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
@@ -112,7 +118,8 @@ found:
 	   $(if $(ABSENT),echo "  absent: $(ABSENT) (dumps compressed so cannot be read; see README.md, Building)";) \
 	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) \
 	   $(if $(HAVE_static),,echo "  absent: a static libc (no atwalk-collect)";) \
-	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) } \
+	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) \
+	   $(if $(HAVE_fuse3),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
 	 cmp -s $(O)/found.new $(O)/found.txt || { mv $(O)/found.new $(O)/found.txt; cat $(O)/found.txt; }
 
@@ -142,7 +149,7 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 	@ln -sf libatwalk.so $@.$(SOMAJOR)
 
 $(O)/atwalk: $(CLI_OBJ) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_fuse3)
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk

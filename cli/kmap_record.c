@@ -29,9 +29,10 @@
 #include "kmap/drain.h"
 #include "kmap/introduce.h"
 #include "kmap_machine.h"
+#include "kmap_serve.h"
 
 struct record_opts {
-	const char *plugin, *mode, *mem, *to;
+	const char *plugin, *mode, *mem, *to, *control, *control_socket;
 	struct opt_number sample, task_pid;
 	struct opt_list caches;
 	bool bare, off, zstd, no_symbols;
@@ -50,6 +51,10 @@ static const struct opt options[] = {
 	  "memory to record in, at most; 512M", NULL },
 	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
 	  "begin switched off", NULL },
+	{ 0, "control", OPT_TEXT, offsetof(struct record_opts, control), "FOLDER",
+	  "mount Memorizer's files there, which control it while it runs", NULL },
+	{ 0, "control-socket", OPT_TEXT, offsetof(struct record_opts, control_socket), "PATH",
+	  "the same by a socket, for `atwalk kmap ctl`", NULL },
 	{ 0, "to", OPT_CHOICE, offsetof(struct record_opts, to), "VERSION",
 	  "the form to write; v4", "v1|v2|v3|v4" },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct record_opts, zstd), NULL,
@@ -78,7 +83,10 @@ struct recording {
 	int share_fd, ram_fd, out_fd;
 	pid_t qemu;
 	int status;              /* of QEMU, when it ended */
-	struct kmap_drain *drain;
+	struct kmap_drain *drain;        /* while others control: with their lock */
+	struct kmap_controls *controls;  /* NULL: there are none */
+	struct kmap_folder *folder;
+	struct kmap_socket *socket;
 	bool introduced;
 	struct atw_err failed;   /* of writing */
 	struct atw_err no_kernel;
@@ -139,8 +147,9 @@ static int wish(struct recording *r, struct atw_err *err)
 
 	s->program = getpid();
 	s->locks = r->machine.threads;
-	s->gate = o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES;
-	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : -1;
+	s->gate = (o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES) |
+		  (o->task_pid.given ? KSHARE_ONE : 0);
+	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
 	s->by_site = o->mode && !strcmp(o->mode, "site");
 	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
 	s->first = o->bare ? 0 : UINT64_C(1) << 63;
@@ -301,28 +310,33 @@ static bool has_ended(struct recording *r)
 	return false;
 }
 
+/* Some of what waits to be written; false: nothing does. */
+static bool drain(struct recording *r, bool flush)
+{
+	unsigned n = 0;
+
+	kmap_controls_lock(r->controls);
+	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
+		answer(r);
+	if (r->failed.status == ATW_OK &&
+	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
+	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
+		cannot_write(r);
+	kmap_controls_unlock(r->controls);
+	return n && r->failed.status == ATW_OK;
+}
+
 static void loop(struct recording *r)
 {
 	static const struct timespec moment = { 0, 1000000 };
 	unsigned idle = 0;
+	bool ended = false, more = false;
 
-	for (bool ended = false; !ended;) {
-		unsigned n = 0;
-
-		ended = has_ended(r);
-		if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
-			answer(r);
-		do {
-			if (r->failed.status == ATW_OK &&
-			    kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0)
-				cannot_write(r);
-		} while (n == AT_ONCE && r->failed.status == ATW_OK);
-		if (n || ended)
-			continue;
-		if (++idle % FLUSH == 0 && r->failed.status == ATW_OK &&
-		    kmap_drain_flush(r->drain, &r->failed) < 0)
-			cannot_write(r);
-		nanosleep(&moment, NULL);
+	while (!ended || more) {
+		ended = ended || has_ended(r);
+		more = drain(r, !ended && !more && ++idle % FLUSH == 0);
+		if (!ended && !more)
+			nanosleep(&moment, NULL);
 	}
 }
 
@@ -450,6 +464,43 @@ static int open_drain(struct recording *r, struct atw_err *err)
 						 r->s->by_site ? "site" : "instance", err);
 }
 
+/* Before QEMU runs, which would be for nothing if they cannot be had; */
+static int open_controls(struct recording *r, struct atw_err *err)
+{
+	int ret = ATW_OK;
+
+	if (!r->o->control && !r->o->control_socket)
+		return ATW_OK;
+	ret = kmap_controls_open(r->s, r->drain, r->c->output, &r->controls, err);
+	if (ret == ATW_OK && r->o->control)
+		ret = kmap_folder_open(r->o->control, &r->folder, err);
+	if (ret == ATW_OK && r->o->control_socket)
+		ret = kmap_socket_open(r->o->control_socket, &r->socket, err);
+	return ret;
+}
+
+/* and threads when it does. */
+static int start_controls(struct recording *r, struct atw_err *err)
+{
+	int ret = kmap_folder_start(r->folder, r->c, r->controls, err);
+
+	if (ret == ATW_OK)
+		ret = kmap_socket_start(r->socket, r->controls, err);
+	if (ret < 0)
+		kill(r->qemu, SIGTERM);
+	return ret;
+}
+
+static void close_controls(struct recording *r, bool cut)
+{
+	kmap_controls_ended(r->controls, cut);
+	kmap_socket_close(r->socket);
+	if (!kmap_folder_close(r->folder))
+		return;          /* who is in there may still ask */
+	kmap_controls_close(r->controls);
+	r->controls = NULL;
+}
+
 static int begin(struct recording *r, int argc, char **argv, struct atw_err *err)
 {
 	char plugin[4096];
@@ -485,11 +536,17 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (kmap_drain_flush(r->drain, err) < 0)
 		return atw_err_wrap(err, "%s", output_name(r));
 	kmap_introduce_nobody(r->s);
-	return run_qemu(r, err);
+	ret = open_controls(r, err);
+	if (ret == ATW_OK)
+		ret = run_qemu(r, err);
+	return ret == ATW_OK ? start_controls(r, err) : ret;
 }
 
-static void end(struct recording *r)
+static void end(struct recording *r, bool cut)
 {
+	close_controls(r, cut);
+	if (r->controls)
+		return;
 	kmap_drain_close(r->drain);
 	kmap_machine_free(&r->machine);
 	if (r->s)
@@ -518,16 +575,19 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
 	catch_signals();
 	if (begin(&r, argc, argv, &err) < 0) {
-		end(&r);
+		end(&r, true);
 		return err.status == ATW_E_USAGE ? complain_usage("kmap record", "%s", err.text)
 						 : complain(&err);
 	}
 	loop(&r);
+	kmap_controls_over(r.controls);
 	cut = cut_by(&r, why, sizeof(why));
+	kmap_controls_lock(r.controls);
 	write_end(&r, cut);
+	kmap_controls_unlock(r.controls);
 	say_sums(&r);
 	ret = say_status(&r, cut);
-	end(&r);
+	end(&r, cut || r.failed.status < 0);
 	return ret;
 }
 

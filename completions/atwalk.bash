@@ -11,7 +11,7 @@ _atwalk()
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
 	local commands='walk map info ps pages find extract probe collect report kmap'
-	local kmap='record show convert'
+	local kmap='record ctl show convert'
 
 	case ${COMP_WORDS[1]} in
 	walk|map|info|ps|pages|find|extract|probe|collect|report|kmap) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
@@ -70,7 +70,8 @@ _atwalk()
 		kmap)
 			case $sub in
 			record) words="$common --mode --sample --cache --task-pid --mem --off --to --zstd
-				--no-symbols --bare --plugin" ;;
+				--no-symbols --bare --plugin --control --control-socket" ;;
+			ctl) words=$common ;;
 			show) words="$common --rows --progress" ;;
 			convert) words="$common --to --zstd --progress" ;;
 			esac ;;
@@ -85,6 +86,9 @@ _atwalk()
 			alerts count pages use machine stacks thrash growth'
 		[ "$COMP_CWORD" -eq 3 ] && [ "$cmd" = report ] && words="live live:kcore live:bpf
 			live:pagemap"
+		[ "$COMP_CWORD" -eq 4 ] && [ "$cmd" = kmap ] && [ "$sub" = ctl ] &&
+			words='memorizer_enabled memorizer_log_access print_live_obj show_stats
+			clear_object_list clear_printed_list kmap kmap_stream'
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -f -- "$cur") ;;
 	esac

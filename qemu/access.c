@@ -16,10 +16,6 @@ static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site,
 	int32_t pid = who_runs(c);
 	struct kshare_edge *e;
 
-	if (s->only_pid >= 0 && pid != s->only_pid) {
-		s->count.unfiltered++;
-		return NULL;
-	}
 	if (!site->id) {
 		uint32_t n = atomic_load_explicit(&s->nsites, memory_order_relaxed);
 
@@ -48,16 +44,30 @@ static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site,
 	return e;
 }
 
-static inline bool is_closed(const struct vcpu *c)
+/* Not to be counted; what was remembered does not matter, for it may be older than that. */
+static bool is_closed_for(const struct vcpu *c, uint32_t gate)
 {
-	return unlikely(!(atomic_load_explicit(&rec.s->gate, memory_order_relaxed) &
-			  KSHARE_ACCESSES)) || unlikely(c->tracing);
+	struct kshare_counts *n = &rec.s->count;
+
+	if (c->tracing)
+		n->induced++;
+	else if (!(gate & KSHARE_ACCESSES))
+		n->disabled++;
+	else if (gate & KSHARE_ONE && who_runs(c) != atomic_load_explicit(&rec.s->only_pid,
+								     memory_order_relaxed))
+		n->unfiltered++;
+	else
+		return false;
+	return true;
 }
 
-static void closed(const struct vcpu *c)
+static inline bool is_closed(const struct vcpu *c)
 {
-	if (c->tracing)
-		rec.s->count.induced++;
+	uint32_t gate = atomic_load_explicit(&rec.s->gate, memory_order_relaxed);
+
+	if (likely((gate & (KSHARE_ACCESSES | KSHARE_ONE)) == KSHARE_ACCESSES && !c->tracing))
+		return false;
+	return is_closed_for(c, gate);
 }
 
 static inline struct kshare_edge *edge_at(const struct vcpu *c, struct site *site, uint64_t va)
@@ -97,9 +107,7 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
 	if (!is_of_interest(va))
 		return;
 	lock();
-	if (is_closed(c))
-		closed(c);
-	else
+	if (!is_closed(c))
 		count(c, site, va, qemu_plugin_mem_is_store(info));
 	unlock();
 }
@@ -129,9 +137,7 @@ static void count_string(const struct vcpu *c, struct site *site, uint32_t info,
 {
 	bool store = qemu_plugin_mem_is_store(info);
 
-	if (is_closed(c))
-		closed(c);
-	else if (!goes_on(&site->string[store], va, 1u << qemu_plugin_mem_size_shift(info)))
+	if (!is_closed(c) && !goes_on(&site->string[store], va, 1u << qemu_plugin_mem_size_shift(info)))
 		count(c, site, va, store);
 }
 

@@ -161,7 +161,7 @@ void event_commit(unsigned vcpu)
 	struct pending p;
 	const struct kshare_event *e;
 	uint64_t at;
-	bool fine;
+	bool fine, frees, on;
 
 	while (c->pendings && !c->pending[c->pendings - 1].stores)
 		c->pendings--;
@@ -171,7 +171,12 @@ void event_commit(unsigned vcpu)
 	e = &k->event[p.event];
 	at = begin_of(&p, e);
 	fine = is_whole(&p, e, at);
-	if (fine && atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_OBJECTS) {
+	/* What is freed is over, whether or not more is followed: it must not be taken for live. */
+	frees = p.event == KSHARE_KFREE || p.event == KSHARE_CACHE_FREE ||
+		p.event == KSHARE_PAGE_FREE || p.event == KSHARE_VMAP_FREE;
+	on = is_followed();
+	rec.s->count.disabled_allocs += fine && !on && !frees;
+	if (fine && (on || frees)) {
 		/* Who runs is known by the record as well, before the first switch. */
 		if (!c->task) {
 			uint32_t pid;

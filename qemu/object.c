@@ -169,6 +169,7 @@ static uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type,
 		id = make(va, size, type, c, ip, name);
 	if (p)
 		p->id = id;
+	rec.s->count.allocs[type] += id != 0;
 	if (id)
 		rec.s->count.objects++;
 	else
@@ -485,9 +486,17 @@ void object_stack(const struct vcpu *c, uint64_t va)
 		return;
 	/* What vmalloc() gave turns out to be a stack: its task is who runs on it. */
 	if (id && o->type == KSHARE_T_VMALLOC && o->va == va && !rec.s->by_site) {
+		rec.s->count.allocs[KSHARE_T_VMALLOC]--;
+		rec.s->count.allocs[KSHARE_T_STACK]++;
 		o->type = KSHARE_T_STACK;
 		o->pid = c->pid;
 		task_name(c, o->comm);
+		return;
+	}
+	/* What was here is over, but nothing new begins. */
+	if (!is_followed()) {
+		if (id && o->type == KSHARE_T_STACK)
+			end_mapped(va, o->size, KSHARE_MISSED);
 		return;
 	}
 	object_mapped(c, KSHARE_T_STACK, va, id && o->va == va ? o->size : rec.s->kernel.stack_size);

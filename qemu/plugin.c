@@ -40,6 +40,19 @@ void lock_slowly(void)
 			sched_yield();
 }
 
+/* Whoever else wants to work waits for the lock, which is ours. */
+void stand_still(void)
+{
+	struct kshare *s = rec.s;
+
+	do {
+		atomic_store_explicit(&s->busy, 0, memory_order_release);
+		while (atomic_load(&s->hold) && wait_for_program())
+			;
+		atomic_store(&s->busy, 1);
+	} while (atomic_load(&s->hold) && !atomic_load(&s->failed));
+}
+
 void give_up(const char *why)
 {
 	struct kshare *s = rec.s;
@@ -376,8 +389,10 @@ static void end(qemu_plugin_id_t id, void *arg)
 {
 	(void)id;
 	(void)arg;
+	lock();
 	object_reclaim();
 	object_name_all();
+	unlock();
 	atomic_store(&rec.s->attached, 2);
 }
 

@@ -121,6 +121,12 @@ bool guest_u32(uint64_t va, uint32_t *ret);
 
 /* ---- object.c ---- */
 
+/* Are allocations? */
+static inline bool is_followed(void)
+{
+	return atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_OBJECTS;
+}
+
 int object_init(void);
 void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
 		 uint64_t ip);
@@ -176,15 +182,22 @@ void access_string_end(unsigned vcpu, void *site);
 /* ---- plugin.c ---- */
 
 void lock_slowly(void);
+void stand_still(void);
 
 static inline void lock(void)
 {
 	if (unlikely(rec.locks) && atomic_exchange_explicit(&rec.locked, true, memory_order_acquire))
 		lock_slowly();
+	/* The order is what counts: see struct kshare. */
+	atomic_store_explicit(&rec.s->busy, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (unlikely(atomic_load_explicit(&rec.s->hold, memory_order_relaxed)))
+		stand_still();
 }
 
 static inline void unlock(void)
 {
+	atomic_store_explicit(&rec.s->busy, 0, memory_order_release);
 	if (unlikely(rec.locks))
 		atomic_store_explicit(&rec.locked, false, memory_order_release);
 }

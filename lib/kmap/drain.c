@@ -24,6 +24,8 @@ struct kmap_drain {
 	struct kmap_drained sum;
 	off_t start;             /* where in the file ours begins; -1: it is none */
 	off_t whole;             /* up to here it makes sense */
+	off_t headers;           /* bytes before the first object */
+	off_t last_line;         /* and before the last line; 0: not yet */
 	size_t used;
 	char buffer[BUFFER];
 };
@@ -81,23 +83,30 @@ struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
 
 /* ---- bytes ---- */
 
+/* What could not be written stays, and nothing is written twice. */
 static int write_plainly(struct kmap_drain *d, struct atw_err *err)
 {
-	for (size_t done = 0; done < d->used;) {
-		ssize_t n = write(d->o.fd, d->buffer + done, d->used - done);
+	while (d->used) {
+		ssize_t n = write(d->o.fd, d->buffer, d->used);
 
 		if (n < 0 && errno != EINTR)
 			return atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno));
-		done += n > 0 ? (size_t)n : 0;
+		if (n <= 0)
+			continue;
+		d->used -= (size_t)n;
+		d->sum.bytes += (uint64_t)n;
+		memmove(d->buffer, d->buffer + n, d->used);
 	}
 	return ATW_OK;
 }
 
 static int put_out(struct kmap_drain *d, struct atw_err *err)
 {
-	int r = !d->used ? ATW_OK : d->pack ? pack_write(d->pack, d->buffer, d->used, err)
-					    : write_plainly(d, err);
+	int r;
 
+	if (!d->pack)
+		return write_plainly(d, err);
+	r = d->used ? pack_write(d->pack, d->buffer, d->used, err) : ATW_OK;
 	if (r < 0)
 		return r;
 	d->sum.bytes += d->used;
@@ -133,6 +142,8 @@ static int write_record(struct kmap_drain *d, const struct kmap_record *rec, str
 		if (r < 0)
 			return r;
 	}
+	if (rec->kind == KMAP_OBJECT && !d->sum.objects)
+		d->headers = (off_t)(d->sum.bytes + d->used);
 	if (rec->kind == KMAP_OBJECT && !d->pack)
 		d->whole = d->start + (off_t)(d->sum.bytes + d->used);
 	d->used += kmap_write(rec, d->o.version, d->buffer + d->used,
@@ -157,6 +168,21 @@ int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
 	return write_record(d, &rec, err);
 }
 
+const struct kmap_drain_opts *kmap_drain_how(const struct kmap_drain *d)
+{
+	return &d->o;
+}
+
+off_t kmap_drain_at(const struct kmap_drain *d, off_t *headers)
+{
+	off_t at = d->last_line ? d->last_line : (off_t)(d->sum.bytes + d->used);
+
+	if (d->start < 0 || d->pack)
+		return -1;
+	*headers = d->start + (d->sum.objects ? d->headers : at);
+	return d->start + at;
+}
+
 /* ---- objects ---- */
 
 /* Where the kernel would be if it had not been moved. */
@@ -172,16 +198,42 @@ static struct atw_blob text(const char *s, size_t max)
 	return (struct atw_blob){ s, strnlen(s, max) };
 }
 
-/* Its accesses; a table that makes no sense is none: it comes from beside. */
+/* Its edges; a table that makes no sense is none: it comes from beside. */
+static uint32_t edges_of(const struct kmap_drain *d, const struct kshare_object *o)
+{
+	uint32_t n = o->table ? 1u << (o->bits & 31) : 0;
+
+	return o->table >= d->s->at.max_edges || n > d->s->at.max_edges - o->table ? 0 : n;
+}
+
+static void add_up(const struct kshare_object *o, const struct kshare_edge *e,
+		   struct kmap_drained *sum)
+{
+	uint64_t n = (uint64_t)e->writes + e->reads;
+
+	if (o->flags & KSHARE_GENERAL)
+		sum->general += n;
+	else if (o->type < KSHARE_TYPES)
+		sum->touched[o->type] += n;
+}
+
+void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o,
+		       struct kmap_drained *sum)
+{
+	uint32_t n = edges_of(d, o);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (kshare_edge(d->s, o->table + i)->site)
+			add_up(o, kshare_edge(d->s, o->table + i), sum);
+}
+
 static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_ACCESS };
 	uint32_t nsites = atomic_load_explicit(&d->s->nsites, memory_order_acquire);
-	uint32_t n = o->table ? 1u << (o->bits & 31) : 0;
+	uint32_t n = edges_of(d, o);
 	int r = ATW_OK;
 
-	if (o->table >= d->s->at.max_edges || n > d->s->at.max_edges - o->table)
-		return ATW_OK;
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 		const struct kshare_edge *e = kshare_edge(d->s, o->table + i);
 
@@ -193,8 +245,7 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 		};
 		r = write_record(d, &rec, err);
 		d->sum.accesses++;
-		if (o->flags & KSHARE_GENERAL)
-			d->sum.general += (uint64_t)e->writes + e->reads;
+		add_up(o, e, &d->sum);
 	}
 	return r;
 }
@@ -261,11 +312,12 @@ int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 	struct kmap_record rec = { .kind = KMAP_END };
 	int r = ATW_OK;
 
+	d->last_line = (off_t)(d->sum.bytes + d->used);
 	if (cut) {
 		r = kmap_drain_header(d, "cut", cut, err);
 	} else if (d->o.version == KMAP_V4) {
-		rec.u.end.objects = d->sum.objects;
-		rec.u.end.accesses = d->sum.accesses;
+		rec.u.end.objects = d->o.objects + d->sum.objects;
+		rec.u.end.accesses = d->o.accesses + d->sum.accesses;
 		rec.u.end.lost = c->lost_objects + c->lost_accesses;
 		r = write_record(d, &rec, err);
 	}

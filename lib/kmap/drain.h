@@ -20,6 +20,7 @@ struct kmap_drain_opts {
 	enum kmap_version version;
 	int level;                       /* of zstd; 0: plain */
 	uint64_t slide;                  /* to take off from addresses of the image */
+	uint64_t objects, accesses;      /* written elsewhere: what the last line says more */
 };
 
 int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct kmap_drain **ret,
@@ -42,6 +43,12 @@ int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err);
  * reader will be told, and not take it for whole. NULL: it is.
  */
 int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err);
+const struct kmap_drain_opts *kmap_drain_how(const struct kmap_drain *d);
+/*
+ * How far the file is, in bytes, without its last line; packed, or if it is no file: -1.
+ * *headers: where the first object begins.
+ */
+off_t kmap_drain_at(const struct kmap_drain *d, off_t *headers);
 /*
  * Something could not be written: takes the file back to where it made sense, which
  * makes room for the last line even on a full disk. false: it cannot be taken back.
@@ -54,7 +61,11 @@ void kmap_drain_close(struct kmap_drain *d);
 struct kmap_drained {
 	uint64_t bytes, objects, accesses;
 	uint64_t general;                /* how often what is no single object was touched */
+	uint64_t touched[KSHARE_TYPES];  /* how often single objects of a type were */
 };
+/* What an object's edges come to is added to what was written. */
+void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o,
+		       struct kmap_drained *sum);
 struct kmap_drained kmap_drain_sums(const struct kmap_drain *d);
 const char *kmap_type_name(enum kshare_type type);
 

@@ -105,6 +105,7 @@ enum kshare_type {                       /* names: kmap_type_name() */
 	KSHARE_UFO_USER,
 	KSHARE_T_KMALLOC, KSHARE_T_CACHE, KSHARE_T_PAGES, KSHARE_T_VMALLOC,
 	KSHARE_T_STACK, KSHARE_T_GLOBAL,
+	KSHARE_TYPES,
 };
 
 enum {
@@ -156,7 +157,10 @@ struct kshare_counts {
 	uint64_t reads, writes;                  /* attributed to an object */
 	uint64_t induced;                        /* of the tracing itself: not recorded */
 	uint64_t unfiltered;                     /* left out, for filters said so */
+	uint64_t disabled;                       /* left out, for it was switched off */
+	uint64_t disabled_allocs;
 	uint64_t objects, frees;
+	uint64_t allocs[KSHARE_TYPES];           /* of those objects, by enum kshare_type */
 	uint64_t overlaps;                       /* an allocation over one that was never freed */
 	uint64_t strange_frees;                  /* of nothing that is known */
 	uint64_t lost_objects, lost_accesses;    /* no room */
@@ -169,6 +173,7 @@ struct kshare_counts {
 enum kshare_gate {
 	KSHARE_OBJECTS = 1,      /* follow allocations: memorizer_enabled */
 	KSHARE_ACCESSES = 2,     /* and accesses: memorizer_log_access */
+	KSHARE_ONE = 4,          /* of only_pid alone */
 };
 
 struct kshare {
@@ -188,10 +193,16 @@ struct kshare {
 
 	/* The program's wishes. */
 	_Atomic uint32_t gate;
-	_Atomic uint32_t hold;                   /* stand still */
+	/*
+	 * Stand still. The recorder sets `busy` while it is at work, and looks at `hold`
+	 * behind that, in this order but without a barrier, which would cost more than the
+	 * work: who sets `hold` has one for both sides (membarrier(2)), and then waits
+	 * until `busy` is gone.
+	 */
+	_Atomic uint32_t hold, busy;
 	int32_t program;                         /* its pid */
 	uint32_t locks;                          /* CPUs have threads of their own */
-	int32_t only_pid;                        /* -1: all */
+	_Atomic int32_t only_pid;                /* with KSHARE_ONE */
 	uint32_t sample;                         /* 1 of so many objects; 1: all */
 	uint32_t by_site;                        /* one object for each place that allocates */
 	uint64_t first, last;                    /* addresses that count */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a recording that runs, by its
+ * socket or by its folder; the folder may be Memorizer's own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "kmap.h"
+#include "kmap/control.h"
+#include "output/target.h"
+
+struct ctl {
+	const char *at, *name, *value;   /* value NULL: it is read */
+	struct target to;
+};
+
+static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, struct atw_err *err)
+{
+	while (len) {
+		ssize_t n = write(fd, buf, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return atw_err_set(err, ATW_E_IO, "%s: %s",
+					   fd == x->to.fd ? target_name(&x->to) : x->at, strerror(errno));
+		buf += n;
+		len -= (size_t)n;
+	}
+	return ATW_OK;
+}
+
+/* ---- by a folder ---- */
+
+static int refused(const struct ctl *x, int number, const char *why, struct atw_err *err)
+{
+	return atw_err_set(err, number == ENOENT ? ATW_E_MISSING : number == EACCES || number == EPERM
+			   ? ATW_E_PERM : ATW_E_IO, "%s: %s: %s", x->at, x->name, why);
+}
+
+static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
+{
+	char buf[1 << 16];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return refused(x, errno, strerror(errno), err);
+		if (write_all(x, x->to.fd, buf, (size_t)n, err) < 0)
+			return err->status;
+	}
+	return ATW_OK;
+}
+
+static int by_folder(const struct ctl *x, struct atw_err *err)
+{
+	char path[4096], text[KMAP_CONTROL_TEXT + 2];
+	int fd, r = ATW_OK, len;
+
+	len = snprintf(path, sizeof(path), "%s/%s", x->at, x->name);
+	if (strchr(x->name, '/') || (size_t)len >= sizeof(path))
+		return refused(x, ENOENT, "there is no control of that name", err);
+	fd = open(path, (x->value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0)
+		return refused(x, errno, strerror(errno), err);
+	if (!x->value) {
+		r = copy_file(x, fd, err);
+	} else {
+		/* All at once: a part would be another value. */
+		len = snprintf(text, sizeof(text), "%s\n", x->value);
+		if (write(fd, text, (size_t)len) != len)
+			r = refused(x, errno, strerror(errno), err);
+	}
+	close(fd);
+	return r;
+}
+
+/* ---- by a socket ---- */
+
+static int cut(const struct ctl *x, struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_IO, "%s: %s: the recording ended, and this is not all", x->at, x->name);
+}
+
+static int copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
+{
+	char buf[1 << 16];
+
+	while (n) {
+		size_t want = n < sizeof(buf) ? (size_t)n : sizeof(buf);
+		size_t got = fread(buf, 1, want, in);
+
+		if (!got)
+			return cut(x, err);
+		if (write_all(x, x->to.fd, buf, got, err) < 0)
+			return err->status;
+		n -= got;
+	}
+	return ATW_OK;
+}
+
+static int copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
+{
+	char line[1024];
+
+	while (fgets(line, sizeof(line), in)) {
+		unsigned long long n;
+		int at = 0, number;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!strcmp(line, "end"))
+			return ATW_OK;
+		if (sscanf(line, "error %d %n", &number, &at) == 1 && at)
+			return refused(x, number, line + at, err);
+		if (sscanf(line, "data %llu", &n) != 1)
+			return refused(x, 0, "what answers is no recording", err);
+		if (copy_data(x, in, n, err) < 0)
+			return err->status;
+	}
+	return cut(x, err);
+}
+
+static int by_socket(const struct ctl *x, struct atw_err *err)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char text[256];
+	FILE *in;
+	int fd, len, r;
+
+	if (strlen(x->at) >= sizeof(at.sun_path))
+		return atw_err_set(err, ATW_E_IO, "%s: %s", x->at, strerror(ENAMETOOLONG));
+	strcpy(at.sun_path, x->at);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
+		atw_err_set(err, errno == EACCES ? ATW_E_PERM : ATW_E_IO, "%s: %s", x->at,
+			    errno == ECONNREFUSED ? "nothing is recorded there any more" : strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return err->status;
+	}
+	in = fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
+	len = x->value ? snprintf(text, sizeof(text), "write %s %s\n", x->name, x->value)
+		       : snprintf(text, sizeof(text), "read %s\n", x->name);
+	r = (size_t)len < sizeof(text) ? write_all(x, fd, text, (size_t)len, err)
+				       : refused(x, ENOENT, "there is no control of that name", err);
+	if (r == ATW_OK)
+		r = copy_answer(x, in, err);
+	fclose(in);
+	return r;
+}
+
+/* ---- the command ---- */
+
+static int ask(const struct ctl *x, struct atw_err *err)
+{
+	struct stat st;
+
+	if (stat(x->at, &st) < 0)
+		return atw_err_set(err, ATW_E_MISSING, "%s: %s", x->at, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return by_folder(x, err);
+	if (S_ISSOCK(st.st_mode))
+		return by_socket(x, err);
+	return atw_err_set(err, ATW_E_USAGE, "%s: neither the socket nor the folder of a recording", x->at);
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct ctl x = { .to.fd = -1 };
+	struct atw_err err = { 0 };
+	int r;
+
+	(void)opts;
+	if (c->columns || c->filter || c->sort || c->group || c->format)
+		return complain_usage("kmap ctl", "a control has a form of its own, and no use for %s",
+				      c->columns ? "--columns" : c->filter ? "--filter" :
+				      c->sort ? "--sort" : c->group ? "--group" : "--format");
+	if (argc < 2 || argc > 3)
+		return complain_usage("kmap ctl", "it takes a socket or folder, a name, and what to write");
+	x.at = argv[0];
+	x.name = argv[1];
+	x.value = argc == 3 ? argv[2] : NULL;
+	if (x.value && (strlen(x.value) > KMAP_CONTROL_TEXT || strchr(x.value, '\n')))
+		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
+	if (!*x.name || strpbrk(x.name, " \n"))
+		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
+	r = x.value ? ATW_OK : target_open(c->output, &x.to, &err);
+	if (r == ATW_OK)
+		r = ask(&x, &err);
+	if (r == ATW_OK && !x.value)
+		r = target_commit(&x.to, &err);
+	if (!x.value)
+		target_close(&x.to);
+	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+const struct command kmap_ctl = {
+	"kmap ctl", "SOCKET|FOLDER NAME [VALUE]", "controls a recording while it runs",
+	"Reads what a control of a recording says, or writes VALUE to it. They have the names\n"
+	"of Memorizer's files, of all its versions.",
+	NULL, 0, run,
+};

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_folder.c - the controls of a recording as files, by FUSE. They are there twice, in
+ * the folder and in memorizer/ below it: whoever takes it for the mount point of debugfs
+ * finds them where its documentation has them, in both places.
+ *
+ * All are read and written directly, past the cache of pages, for what they have changes
+ * and their size says nothing.
+ */
+#include <pthread.h>
+#include <signal.h>
+
+#include "kmap_serve.h"
+
+int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, struct atw_err *err)
+{
+	sigset_t all, old;
+	int r;
+
+	sigfillset(&all);
+	if (but)
+		sigdelset(&all, but);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(ret, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r ? atw_err_set(err, ATW_E_NOMEM, "no thread to be had") : ATW_OK;
+}
+
+#if HAVE_FUSE3
+#define FUSE_USE_VERSION 31
+
+#include <dirent.h>
+#include <errno.h>
+#include <fuse.h>
+#include <fuse_log.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct kmap_folder {
+	const struct common *common;
+	struct kmap_controls *controls;
+	struct fuse *fuse;
+	pthread_t thread;
+	bool mounted, started;
+};
+
+static const char below[] = "/memorizer";
+
+static bool is_folder(const char *path)
+{
+	return !strcmp(path, "/") || !strcmp(path, below);
+}
+
+static const struct kmap_control *control_of(const char *path)
+{
+	size_t len = sizeof(below) - 1;
+
+	if (!strncmp(path, below, len) && path[len] == '/')
+		path += len;
+	return kmap_control_find(path + 1);
+}
+
+static struct kmap_folder *own(void)
+{
+	return fuse_get_context()->private_data;
+}
+
+/* Whoever typed the command sees an errno; the sentence is for who records. */
+static void say(const struct kmap_control *f, int r, const struct atw_err *err)
+{
+	if (r == -EOPNOTSUPP && err->text[0])
+		remark(own()->common, "%s: %s", f->name, err->text);
+}
+
+static void *on_init(struct fuse_conn_info *conn, struct fuse_config *config)
+{
+	(void)conn;
+	config->direct_io = 1;
+	config->nullpath_ok = 0;
+	return own();
+}
+
+static int on_getattr(const char *path, struct stat *st, struct fuse_file_info *info)
+{
+	const struct kmap_control *f = control_of(path);
+
+	(void)info;
+	if (!f && !is_folder(path))
+		return -ENOENT;
+	memset(st, 0, sizeof(*st));
+	st->st_uid = geteuid();
+	st->st_gid = getegid();
+	st->st_mode = f ? S_IFREG | (f->reads ? 0400 : 0) | (f->writes ? 0200 : 0) : S_IFDIR | 0500;
+	st->st_nlink = f ? 1 : 2;
+	clock_gettime(CLOCK_REALTIME, &st->st_mtim);
+	return 0;
+}
+
+static int on_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t at,
+		      struct fuse_file_info *info, enum fuse_readdir_flags flags)
+{
+	const struct kmap_control *f;
+
+	(void)at;
+	(void)info;
+	(void)flags;
+	if (!is_folder(path))
+		return -ENOTDIR;
+	fill(to, ".", NULL, 0, 0);
+	fill(to, "..", NULL, 0, 0);
+	if (!strcmp(path, "/"))
+		fill(to, below + 1, NULL, 0, 0);
+	for (size_t i = 0; (f = kmap_control_at(i)); i++)
+		fill(to, f->name, NULL, 0, 0);
+	return 0;
+}
+
+static struct kmap_reading *reading_of(const struct fuse_file_info *info)
+{
+	struct kmap_reading *r;
+
+	memcpy(&r, &info->fh, sizeof(r));
+	return r;
+}
+
+static int on_open(const char *path, struct fuse_file_info *info)
+{
+	const struct kmap_control *f = control_of(path);
+	int how = info->flags & O_ACCMODE;
+	struct kmap_reading *r = NULL;
+	struct atw_err err = { 0 };
+	int ret = 0;
+
+	if (!f)
+		return -ENOENT;
+	if ((how != O_WRONLY && !f->reads) || (how != O_RDONLY && !f->writes))
+		return -EACCES;
+	if (how != O_WRONLY)
+		ret = kmap_reading_open(own()->controls, f, &r, &err);
+	say(f, ret, &err);
+	info->fh = 0;
+	memcpy(&info->fh, &r, sizeof(r));
+	info->direct_io = 1;
+	return ret;
+}
+
+static bool interrupted(void *arg)
+{
+	(void)arg;
+	return fuse_interrupted();
+}
+
+static int on_read(const char *path, char *buf, size_t len, off_t at, struct fuse_file_info *info)
+{
+	struct kmap_reading *r = reading_of(info);
+
+	(void)path;
+	return r ? (int)kmap_reading_read(r, buf, len, (uint64_t)at, interrupted, NULL) : -EBADF;
+}
+
+static int on_write(const char *path, const char *buf, size_t len, off_t at,
+		    struct fuse_file_info *info)
+{
+	const struct kmap_control *f = control_of(path);
+	struct atw_err err = { 0 };
+	int r;
+
+	(void)info;
+	if (!f)
+		return -ENOENT;
+	/* What comes behind a first part would be another value. */
+	if (at)
+		return -EINVAL;
+	r = kmap_control_write(own()->controls, f, buf, len, &err);
+	say(f, r, &err);
+	return r < 0 ? r : (int)len;
+}
+
+/* Of the shell's ">". */
+static int on_truncate(const char *path, off_t size, struct fuse_file_info *info)
+{
+	const struct kmap_control *f = control_of(path);
+
+	(void)info;
+	return !f ? -ENOENT : !f->writes ? -EACCES : size ? -EINVAL : 0;
+}
+
+/* Nobody adds any. */
+static int on_create(const char *path, mode_t mode, struct fuse_file_info *info)
+{
+	(void)path;
+	(void)mode;
+	(void)info;
+	return -EPERM;
+}
+
+static int on_release(const char *path, struct fuse_file_info *info)
+{
+	(void)path;
+	kmap_reading_close(reading_of(info));
+	return 0;
+}
+
+/* ---- its life ---- */
+
+/* The last thing that the library had to say. */
+static char said[200];
+
+static void on_log(enum fuse_log_level level, const char *fmt, va_list ap) ATW_PRINTF(2, 0);
+static void on_log(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	vsnprintf(said, sizeof(said), fmt, ap);
+	said[strcspn(said, "\n")] = '\0';
+}
+
+static int is_empty(const char *dir, struct atw_err *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int r = ATW_OK;
+
+	if (!d)
+		return atw_err_set(err, ATW_E_MISSING, "--control %s: %s", dir, strerror(errno));
+	while (r == ATW_OK && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			r = atw_err_set(err, ATW_E_USAGE, "--control %s: the folder is not empty", dir);
+	closedir(d);
+	return r;
+}
+
+int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *err)
+{
+	static const struct fuse_operations ops = {
+		.init = on_init, .getattr = on_getattr, .readdir = on_readdir, .open = on_open,
+		.read = on_read, .write = on_write, .truncate = on_truncate, .create = on_create,
+		.release = on_release,
+	};
+	/* auto_unmount: however we end. */
+	char *argv[] = { (char *)"atwalk", (char *)"-o",
+			 (char *)"auto_unmount,default_permissions,fsname=atwalk-kmap,subtype=atwalk", NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+	struct kmap_folder *f;
+	int r = is_empty(dir, err);
+
+	if (r < 0)
+		return r;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	fuse_set_log_func(on_log);
+	f->fuse = fuse_new(&args, &ops, sizeof(ops), f);
+	f->mounted = f->fuse && fuse_mount(f->fuse, dir) == 0;
+	fuse_opt_free_args(&args);
+	if (!f->mounted) {
+		kmap_folder_close(f);
+		return atw_err_set(err, ATW_E_IO, "--control %s: it cannot be mounted: %s", dir,
+				   said[0] ? said : strerror(errno));
+	}
+	*ret = f;
+	return ATW_OK;
+}
+
+/* Only so that a call of the kernel's returns. */
+static void nothing(int number)
+{
+	(void)number;
+}
+
+static void *serve(void *arg)
+{
+	struct kmap_folder *f = arg;
+
+	fuse_loop_mt(f->fuse, 0);
+	return NULL;
+}
+
+int kmap_folder_start(struct kmap_folder *f, const struct common *c,
+		      struct kmap_controls *controls, struct atw_err *err)
+{
+	struct sigaction a = { .sa_handler = nothing };
+	int r;
+
+	if (!f)
+		return ATW_OK;
+	f->common = c;
+	f->controls = controls;
+	sigaction(SIGUSR1, &a, NULL);
+	r = kmap_thread(&f->thread, SIGUSR1, serve, f, err);
+	f->started = r == ATW_OK;
+	return r;
+}
+
+/* false: someone is still in it after two seconds. */
+static bool stop(struct kmap_folder *f)
+{
+	fuse_exit(f->fuse);
+	for (unsigned n = 0; n < 100; n++) {
+		struct timespec until;
+
+		pthread_kill(f->thread, SIGUSR1);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 20000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (!pthread_timedjoin_np(f->thread, NULL, &until))
+			return true;
+	}
+	return false;
+}
+
+bool kmap_folder_close(struct kmap_folder *f)
+{
+	/* Without an end, it is unmounted when the program is gone. */
+	if (!f)
+		return true;
+	if (f->started && !stop(f))
+		return false;
+	if (f->mounted)
+		fuse_unmount(f->fuse);
+	if (f->fuse)
+		fuse_destroy(f->fuse);
+	free(f);
+	return true;
+}
+
+#else
+
+struct kmap_folder {
+	char unused;
+};
+
+int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *err)
+{
+	(void)ret;
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "--control %s: this build has no FUSE (libfuse3); --control-socket does without", dir);
+}
+
+int kmap_folder_start(struct kmap_folder *f, const struct common *c,
+		      struct kmap_controls *controls, struct atw_err *err)
+{
+	(void)f;
+	(void)c;
+	(void)controls;
+	(void)err;
+	return ATW_OK;
+}
+
+bool kmap_folder_close(struct kmap_folder *f)
+{
+	(void)f;
+	return true;
+}
+
+#endif

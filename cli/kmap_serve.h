@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_serve.h - who shows the controls of a recording to others: a folder, a socket. */
+#ifndef CLI_KMAP_SERVE_H
+#define CLI_KMAP_SERVE_H
+
+#include <pthread.h>
+
+#include "atwalk.h"
+#include "kmap/control.h"
+
+/*
+ * _open() takes the name, and says what is wrong with it; _start() answers from then on,
+ * in threads of its own; _close() ends that, and leaves nothing behind. NULL is fine for
+ * the last two.
+ */
+struct kmap_folder;
+int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *err);
+int kmap_folder_start(struct kmap_folder *f, const struct common *c,
+		      struct kmap_controls *controls, struct atw_err *err);
+/* false: someone is still in it, and what was handed to it must stay. */
+bool kmap_folder_close(struct kmap_folder *f);
+
+/*
+ * Lines "read NAME" and "write NAME VALUE". What comes back is "data N" and so many bytes,
+ * any number of times, and then "end"; or, at any place of these, "error ERRNO SENTENCE".
+ */
+struct kmap_socket;
+int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err *err);
+int kmap_socket_start(struct kmap_socket *s, struct kmap_controls *controls,
+		      struct atw_err *err);
+void kmap_socket_close(struct kmap_socket *s);
+
+/* Threads of ours take no signals, but `but` if it is not 0. */
+int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, struct atw_err *err);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_socket.c - the controls of a recording by a socket, where there is no FUSE. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kmap_serve.h"
+
+enum {
+	CLIENTS = 16,            /* at once; others wait */
+	LINE = 256,
+	CHUNK = 1 << 16,
+};
+
+struct client {
+	struct kmap_socket *socket;
+	pthread_t thread;
+	int fd;                  /* -1: nobody */
+	bool ended;              /* its thread can be joined */
+};
+
+struct kmap_socket {
+	struct kmap_controls *controls;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int fd;
+	bool started;
+	_Atomic bool stop;
+	pthread_t thread;
+	pthread_mutex_t lock;    /* of the clients */
+	struct client client[CLIENTS];
+};
+
+/* ---- one client ---- */
+
+static bool send_all(int fd, const char *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, buf, len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		buf += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool say(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
+static bool say(int fd, const char *fmt, ...)
+{
+	char line[LINE + sizeof(((struct atw_err *)0)->text)];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return n > 0 && (size_t)n < sizeof(line) && send_all(fd, line, (size_t)n);
+}
+
+static bool refuse(int fd, int status, const struct atw_err *err)
+{
+	return say(fd, "error %d %s\n", -status, err->text[0] ? err->text : strerror(-status));
+}
+
+/* Is it gone, or are we to end? */
+static bool is_gone(void *arg)
+{
+	const struct client *c = arg;
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+
+	return c->socket->stop || (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR));
+}
+
+static bool answer_read(struct client *c, const struct kmap_control *f)
+{
+	struct kmap_reading *r = NULL;
+	struct atw_err err = { 0 };
+	char *buf = malloc(CHUNK);
+	uint64_t at = 0;
+	ssize_t n = buf ? kmap_reading_open(c->socket->controls, f, &r, &err) : -ENOMEM;
+	bool fine = true;
+
+	if (n < 0) {
+		free(buf);
+		return refuse(c->fd, (int)n, &err);
+	}
+	while (fine && (n = kmap_reading_read(r, buf, CHUNK, at, is_gone, c)) > 0) {
+		fine = say(c->fd, "data %zd\n", n) && send_all(c->fd, buf, (size_t)n);
+		at += (uint64_t)n;
+	}
+	kmap_reading_close(r);
+	free(buf);
+	return fine && (n < 0 ? refuse(c->fd, (int)n, &err) : say(c->fd, "end\n"));
+}
+
+static bool answer_write(struct client *c, const struct kmap_control *f, const char *value)
+{
+	struct atw_err err = { 0 };
+	int r = kmap_control_write(c->socket->controls, f, value, strlen(value), &err);
+
+	return r < 0 ? refuse(c->fd, r, &err) : say(c->fd, "end\n");
+}
+
+/* false: that was the last. */
+static bool answer(struct client *c, char *line)
+{
+	static const struct atw_err what = { .text = "a line is 'read NAME' or 'write NAME VALUE'" };
+	static const struct atw_err none = { .text = "there is no control of that name" };
+	char *rest = line, *verb = strsep(&rest, " "), *name = strsep(&rest, " ");
+	const struct kmap_control *f = name ? kmap_control_find(name) : NULL;
+	bool reads = !strcmp(verb, "read");
+
+	if (!name || (!reads && (strcmp(verb, "write") || !rest)) || (reads && rest))
+		return refuse(c->fd, -EINVAL, &what);
+	if (!f)
+		return refuse(c->fd, -ENOENT, &none);
+	return reads ? answer_read(c, f) : answer_write(c, f, rest);
+}
+
+static void *serve_client(void *arg)
+{
+	static const struct atw_err what = { .text = "the line is too long, or has a zero byte in it" };
+	struct client *c = arg;
+	char buf[LINE];
+	size_t used = 0;
+	bool fine = true;
+
+	while (fine) {
+		ssize_t n = recv(c->fd, buf + used, sizeof(buf) - used, 0);
+		char *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		while (fine && (end = memchr(buf, '\n', used))) {
+			size_t len = (size_t)(end - buf) + 1;
+
+			*end = '\0';
+			fine = strlen(buf) + 1 == len ? answer(c, buf) : (refuse(c->fd, -EINVAL, &what), false);
+			used -= len;
+			memmove(buf, buf + len, used);
+		}
+		if (fine && used == sizeof(buf)) {
+			refuse(c->fd, -EINVAL, &what);
+			fine = false;
+		}
+	}
+	pthread_mutex_lock(&c->socket->lock);
+	close(c->fd);
+	c->fd = -1;
+	c->ended = true;
+	pthread_mutex_unlock(&c->socket->lock);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+static void take_in(struct kmap_socket *s, int fd)
+{
+	struct atw_err err = { 0 };
+
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = 0; i < CLIENTS && fd >= 0; i++) {
+		struct client *c = &s->client[i];
+
+		if (c->fd >= 0)
+			continue;
+		if (c->ended)
+			pthread_join(c->thread, NULL);
+		c->ended = false;
+		c->fd = fd;
+		if (kmap_thread(&c->thread, 0, serve_client, c, &err) < 0)
+			c->fd = -1;
+		else
+			fd = -1;
+		break;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (fd < 0)
+		return;
+	err = (struct atw_err){ .text = "too many read or write it already" };
+	refuse(fd, -EBUSY, &err);
+	close(fd);
+}
+
+static void *serve(void *arg)
+{
+	struct kmap_socket *s = arg;
+
+	while (!s->stop) {
+		struct pollfd p = { .fd = s->fd, .events = POLLIN };
+		int fd = poll(&p, 1, 100) > 0 ? accept4(s->fd, NULL, NULL, SOCK_CLOEXEC) : -1;
+
+		if (fd >= 0)
+			take_in(s, fd);
+	}
+	return NULL;
+}
+
+/* One that was left behind by a program that was killed may be taken. */
+static void remove_dead(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (lstat(at->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	    connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 && errno == ECONNREFUSED)
+		unlink(at->sun_path);
+	close(fd);
+}
+
+int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err *err)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct kmap_socket *s;
+	mode_t mask;
+	int r;
+
+	if (strlen(path) >= sizeof(at.sun_path) || !*path)
+		return atw_err_set(err, ATW_E_USAGE, "--control-socket %s: a socket's name has 1 to %zu bytes",
+				   path, sizeof(at.sun_path) - 1);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	strcpy(at.sun_path, path);
+	remove_dead(&at);
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* Nobody else may use it, at no time. */
+	mask = umask(0177);
+	r = s->fd < 0 ? -1 : bind(s->fd, (const struct sockaddr *)&at, sizeof(at));
+	umask(mask);
+	if (r == 0)
+		strcpy(s->path, path);
+	if (r < 0 || listen(s->fd, CLIENTS) < 0) {
+		atw_err_set(err, ATW_E_IO, "--control-socket %s: %s", path, strerror(errno));
+		if (s->fd >= 0)
+			close(s->fd);
+		free(s);
+		return ATW_E_IO;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		s->client[i] = (struct client){ .socket = s, .fd = -1 };
+	*ret = s;
+	return ATW_OK;
+}
+
+int kmap_socket_start(struct kmap_socket *s, struct kmap_controls *controls,
+		      struct atw_err *err)
+{
+	int r;
+
+	if (!s)
+		return ATW_OK;
+	s->controls = controls;
+	r = kmap_thread(&s->thread, 0, serve, s, err);
+	s->started = r == ATW_OK;
+	return r;
+}
+
+void kmap_socket_close(struct kmap_socket *s)
+{
+	if (!s)
+		return;
+	s->stop = true;
+	if (s->started)
+		pthread_join(s->thread, NULL);
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		struct client *c = &s->client[i];
+		bool is;
+
+		pthread_mutex_lock(&s->lock);
+		is = c->fd >= 0 || c->ended;
+		if (c->fd >= 0)
+			shutdown(c->fd, SHUT_RDWR);
+		pthread_mutex_unlock(&s->lock);
+		if (is)
+			pthread_join(c->thread, NULL);
+	}
+	close(s->fd);
+	unlink(s->path);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

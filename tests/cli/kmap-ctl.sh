@@ -1,0 +1,385 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A recording is controlled while it runs: by Memorizer's files, by a socket, by kmap ctl.
+# The machine has no kernel and never stands still, so what is switched off can be seen.
+# What becomes of objects that are freed is tested in tests/unit/kmap_control.c.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+why=''
+command -v qemu-system-x86_64 >/dev/null || why="no qemu-system-x86_64 here"
+[ "$(uname -m)" = x86_64 ] || why="is assembled for x86 only"
+[ -e "$built/atwalk-kmap-1.so" ] || why="the recorder was not built"
+[ -z "${WRAP:-}" ] || why="would take too long"
+
+if [ -z "$why" ]; then
+	for i in loop bare; do
+		${CC:-cc} -c -m32 -o $i.o "$data/kmap/$i.S" && objcopy -O binary -j .text $i.o $i.bin ||
+			why="cannot be assembled"
+	done
+fi
+machine=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
+	-nic none -M pc -m 16M -bios)
+
+fuse=$why
+grep -q '^  found:.* fuse3' "$built/found.txt" || fuse="this build has no FUSE"
+[ -w /dev/fuse ] || fuse="no /dev/fuse here"
+[ "$(id -u)" -eq 0 ] || fuse="not root"
+zstd=$(grep '^  found:.* zstd' "$built/found.txt")
+
+# begin FILE OPTION...: a recording to FILE runs from here on, of $bios, and is $pid
+bios=loop.bin
+begin() {
+	local i file=$1
+
+	shift
+	rm -f sock
+	timeout 60 "$built/atwalk" kmap record --bare --control-socket sock -o "$file" "$@" \
+		-- "${machine[@]}" $bios >rec.out 2>rec.err &
+	waiting=$!
+	for ((i = 0; i < 100; i++)); do
+		ctl memorizer_enabled >/dev/null 2>&1 && break
+		sleep 0.05
+	done
+	pid=$(pgrep -P $waiting -f 'atwalk kmap record')
+}
+
+# It ends, with this status.
+ends() {
+	rc=0
+	kill "${2:--TERM}" "$pid"
+	wait $waiting 2>/dev/null || rc=$?
+	yes [ $rc -eq "$1" ]
+}
+
+ctl() { "$built/atwalk" kmap ctl sock "$@"; }
+
+# What each of its four accesses was counted: as often as the others, but for the one it is at.
+# shellcheck disable=SC2317
+counts() {
+	"$built/atwalk" kmap show --rows accesses --format csv --columns ip,writes,reads "$1" >rows || return
+	awk -F, 'NR > 1 { if ($1 ~ /f000a$/) { w = $2; r = $3 } if ($1 ~ /f000e$/) push = $2
+			if ($1 ~ /f000f$/) pop = $3 }
+		END { exit !(push > 1000 && w - push >= 0 && w - push <= 1 && r - w >= 0 && r - w <= 1 &&
+			     push - pop >= 0 && push - pop <= 1) }' rows
+}
+
+observed() { ctl stats | awk '/Missing:/ { print $2 }'; }
+
+t "by a socket: a copy of one moment, and what is switched off stands still"
+if [ -n "$why" ]; then skip "$why"; else
+	begin a.kmap
+	sleep 0.3
+	run ctl kmap -o one.kmap
+	yes counts one.kmap
+	yes [ "$(tail -n 1 one.kmap)" = '# atwalk-kmap end objects 1 accesses 3 lost 0' ]
+	first=$(observed)
+	sleep 0.2
+	yes [ "$(observed)" -gt "$first" ]
+	run ctl memorizer_log_access 0
+	no_out
+	first=$(observed)
+	run ctl kmap -o off1.kmap
+	sleep 0.2
+	run ctl kmap -o off2.kmap
+	same off1.kmap off2.kmap
+	yes [ "$(observed)" = "$first" ]
+	run ctl log_accesses_enabled
+	out <<<N
+	run ctl memorizer_log_access 1
+	sleep 0.2
+	yes [ "$(observed)" -gt "$first" ]
+	ends 0
+	yes [ ! -e sock ]
+	yes [ "$(tail -n 1 a.kmap)" = '# atwalk-kmap end objects 1 accesses 3 lost 0' ]
+	run atwalk kmap ctl sock stats
+	status 3
+	err <<<'atwalk: sock: No such file or directory'
+fi
+
+t "what counts, stays: what is off is told apart from what is not"
+if [ -n "$why" ]; then skip "$why"; else
+	begin a.kmap --off
+	yes [ "$(observed)" = 0 ]
+	yes [ "$(ctl stats | awk '/Disabled:/ { print $2 }')" -gt 0 ]
+	run ctl memorizer_enabled
+	out <<<'0 - memorizer disabled'
+	run ctl memorizer_enabled 1
+	run ctl memorizer_enabled
+	out <<<'1 - memorizer enabled, all processes'
+	run ctl memorizer_enabled 77
+	run ctl memorizer_enabled
+	out <<<'77 - memorizer enabled, accesses of this process'
+	run ctl memorizer_log_access 1
+	sleep 0.2
+	yes [ "$(observed)" = 0 ]
+	run ctl memorizer_enabled 1
+	sleep 0.2
+	yes [ "$(observed)" -gt 0 ]
+	ends 0
+fi
+
+t "the original's commands, with another mount point"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	mkdir debug somedir
+	begin a.kmap --control debug
+	cat >commands <<'END'
+echo 1 > /sys/kernel/debug/memorizer/memorizer_enabled
+echo 1 > /sys/kernel/debug/memorizer/memorizer_log_access
+cat /sys/kernel/debug/memorizer/show_stats
+echo 1 > /sys/kernel/debug/memorizer/clear_object_list
+echo 1 > /sys/kernel/debug/clear_object_list
+echo 1 > /sys/kernel/debug/memorizer_log_access
+tar zcf something.tar.gz somedir
+sleep 0.2
+echo 0 > /sys/kernel/debug/memorizer/memorizer_log_access
+echo 0 > /sys/kernel/debug/memorizer/memorizer_enabled
+cat /sys/kernel/debug/memorizer/kmap > test.kmap
+END
+	sed "s,/sys/kernel/debug,$PWD/debug," commands >ours
+	run bash -e ours
+	yes grep -q -- '------- Memory Accesses -------' "$work/log/out"
+	yes counts test.kmap
+	run cat debug/memorizer_log_access debug/memorizer/memorizer_enabled
+	out <<'END'
+N
+0 - memorizer disabled
+END
+	run atwalk kmap ctl debug kmap -o by-ctl.kmap
+	same by-ctl.kmap test.kmap
+	ends 0
+	yes [ -z "$(ls -A debug)" ]
+	yes [ ! -s rec.out ]
+fi
+
+t "two read at once"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	begin a.kmap --control debug
+	sleep 0.2
+	readers=()
+	for i in 1 2 3 4; do
+		cat debug/kmap >r$i.kmap & readers+=($!)
+		ctl kmap >r$((i + 4)).kmap & readers+=($!)
+	done
+	yes wait "${readers[@]}"
+	for i in 1 2 3 4 5 6 7 8; do yes counts r$i.kmap; done
+	ctl kmap_stream >stream.kmap & reader=$!
+	sleep 0.3
+	run cat debug/kmap_stream
+	status 1
+	err_has 'Device or resource busy'
+	run ctl kmap_stream
+	status 3
+	err <<<'atwalk: sock: kmap_stream: somebody else reads it'
+	# It has the rest when the recording ends.
+	ends 0
+	yes wait $reader
+	yes counts stream.kmap
+	yes cmp stream.kmap a.kmap
+	yes [ -z "$(ls -A debug)" ]
+fi
+
+t "who waits for more can be interrupted"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	begin a.kmap --control debug
+	run timeout 0.5 cat debug/kmap_stream
+	status 124
+	cat debug/kmap_stream >/dev/null & reader=$!
+	sleep 0.3
+	kill -KILL $reader
+	rc=0; wait $reader 2>/dev/null || rc=$?
+	yes [ $rc -eq 137 ]
+	# Nobody has it any more.
+	run timeout 0.5 cat debug/kmap_stream
+	status 124
+	ends 0
+	yes [ -z "$(ls -A debug)" ]
+fi
+
+t "who stays in the folder does not keep the recording from ending"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	begin a.kmap --control debug
+	exec 7<debug/kmap
+	ends 0
+	exec 7<&-
+	yes [ -z "$(ls -A debug)" ]
+fi
+
+t "we are killed: nothing is left mounted, and the socket can be had again"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	begin a.kmap --control debug
+	ends 137 -KILL
+	for ((i = 0; i < 50; i++)); do grep -q " $PWD/debug " /proc/self/mounts || break; sleep 0.1; done
+	run ls -A debug
+	no_out
+	yes [ -S sock ]
+	run atwalk kmap ctl sock stats
+	status 3
+	err <<<'atwalk: sock: nothing is recorded there any more'
+	bios=bare.bin
+	run timeout 20 "$built/atwalk" kmap record -q --bare --control debug --control-socket sock -o a.kmap -- \
+		"${machine[@]}" bare.bin -device isa-debug-exit,iobase=0xf4
+	yes [ ! -e sock ]
+	bios=loop.bin
+fi
+
+t "what is written is refused if it makes no sense, and changes nothing"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	begin a.kmap --control debug
+	for i in '' x 2 -1 99999999999999999999 '1 1'; do
+		run bash -c "echo '$i' >debug/memorizer_enabled"
+		status 1
+		err_has 'Invalid argument'
+	done
+	run bash -c 'head -c 100000 /dev/zero >debug/memorizer_log_access'
+	status 1
+	err_has 'Invalid argument'
+	run bash -c 'echo 1 >>debug/kmap'
+	status 1
+	err_has 'Permission denied'
+	run bash -c 'echo 1 >debug/nosuch'
+	status 1
+	err_has 'Operation not permitted'
+	run mkdir debug/more
+	status 1
+	err_is 'mkdir: *'
+	run rm -f debug/kmap
+	status 1
+	err_is 'rm: *'
+	run cat debug/clear_object_list
+	status 1
+	err_has 'Permission denied'
+	run cat debug/memorizer_enabled debug/memorizer_log_access
+	out <<'END'
+1 - memorizer enabled, all processes
+Y
+END
+	run cat debug/cfgmap
+	status 1
+	err_has 'not supported'
+	yes grep -q '^atwalk: cfgmap: calls of functions are not recorded$' rec.err
+	ends 0
+fi
+
+t "hostile lines"
+if [ -n "$why" ]; then skip "$why"; else
+	begin a.kmap
+	cat >talk.py <<'END'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(10)
+s.connect('sock')
+try:
+    s.sendall(eval(sys.argv[1]))
+    s.shutdown(socket.SHUT_WR)
+    while True:
+        got = s.recv(65536)
+        if not got:
+            break
+        sys.stdout.write(got.decode())
+except ConnectionError:
+    pass
+END
+	line="error 22 a line is 'read NAME' or 'write NAME VALUE'"
+	run python3 talk.py "b'read\nwrite kmap\n\n read kmap\nREAD kmap\nread kmap kmap\nread nosuch\nread print_live_obj\n'"
+	out <<END
+$line
+$line
+$line
+$line
+$line
+$line
+error 2 there is no control of that name
+data 2
+Y
+end
+END
+	run python3 talk.py "b'write memorizer_log_access 0\nread memorizer_log_access\nwrite stats 1\nread clear_printed_list\n'"
+	out <<'END'
+end
+data 2
+N
+end
+error 13 it is only read
+error 13 it is only written
+END
+	run python3 talk.py "b'read kmap\0\nread kmap\n'"
+	out <<<'error 22 the line is too long, or has a zero byte in it'
+	run python3 talk.py "b'x' * 100000"
+	run python3 talk.py "b'read kmap'"
+	no_out
+	# Somebody who reads nothing of what was asked for.
+	python3 -c 'import socket, time
+s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" * 100000); time.sleep(60)' 2>/dev/null & lazy=$!
+	sleep 0.5
+	run ctl print_live_obj
+	out <<<Y
+	run ctl memorizer_enabled 3
+	status 3
+	err_has 'memorizer_enabled: 3 is who writes it and its children, and that is no process of the guest'
+	run ctl nosuch
+	status 3
+	err <<<'atwalk: sock: nosuch: there is no control of that name'
+	ends 0
+	kill $lazy 2>/dev/null
+	wait $lazy 2>/dev/null
+fi
+
+t "what is packed or goes to a pipe cannot be read again, and that is said"
+if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
+	begin a.kmap.zst
+	run ctl kmap
+	status 3
+	err <<<'atwalk: sock: kmap: what is recorded is packed, and cannot be read again'
+	run ctl clear_object_list 1
+	status 3
+	err_has 'is packed, and cannot be read again'
+	ends 0
+	begin /dev/null
+	run ctl kmap_stream
+	status 3
+	err <<<'atwalk: sock: kmap_stream: what is recorded does not go to a file of its own, and cannot be read again'
+	ends 0
+fi
+
+t "what cannot be had is said before QEMU runs"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --bare -o x.kmap --control-socket "$(printf '%0200d' 1)" -- "${machine[@]}" loop.bin
+	status 2
+	err_has 'a socket'
+	run atwalk kmap record --bare -o x.kmap --control-socket . -- "${machine[@]}" loop.bin
+	status 3
+	err <<<'atwalk: --control-socket .: Address already in use'
+fi
+if [ -z "$fuse" ]; then
+	run atwalk kmap record --bare -o x.kmap --control . -- "${machine[@]}" loop.bin
+	status 2
+	err_has '--control .: the folder is not empty'
+	run atwalk kmap record --bare -o x.kmap --control nosuch -- "${machine[@]}" loop.bin
+	status 3
+	err <<<'atwalk: --control nosuch: No such file or directory'
+fi
+
+t "kmap ctl: what it is asked"
+run atwalk kmap ctl sock
+status 2
+err_has 'it takes a socket or folder, a name, and what to write'
+run atwalk kmap ctl . ../x
+status 3
+err_has 'there is no control of that name'
+run atwalk kmap ctl . 'a b'
+status 2
+err_has "'a b' is no name of a control"
+run atwalk kmap ctl . x "$(printf '%065d' 1)"
+status 2
+err_has 'a value is one line of at most 64 bytes'
+touch file
+run atwalk kmap ctl file x
+status 2
+err_has 'file: neither the socket nor the folder of a recording'
+run atwalk kmap ctl . nosuch
+status 3
+err <<<'atwalk: .: nosuch: No such file or directory'
+
+finish
