@@ -7,36 +7,19 @@
  * meets the first code of a kernel it asks, and stands still until the kernel is found in
  * RAM, by what it says of itself.
  */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/num.h"
-#include "format/kallsyms.h"
-#include "kernel/kernel.h"
-#include "kmap.h"
-#include "kmap/drain.h"
-#include "kmap/introduce.h"
-#include "kmap_machine.h"
-#include "kmap_serve.h"
-
-struct record_opts {
-	const char *plugin, *mode, *mem, *to, *control, *control_socket;
-	struct opt_number sample, task_pid;
-	struct opt_list caches;
-	bool bare, off, zstd, no_symbols;
-};
+#include "kmap_recording.h"
 
 static const struct opt options[] = {
 	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
@@ -74,197 +57,6 @@ enum {
 };
 #define MEM_USUAL (UINT64_C(512) << 20)
 #define MEM_LEAST (UINT64_C(16) << 20)
-
-struct recording {
-	const struct common *c;
-	const struct record_opts *o;
-	struct kmap_machine machine;
-	struct kshare *s;
-	int share_fd, ram_fd, out_fd;
-	pid_t qemu;
-	int status;              /* of QEMU, when it ended */
-	struct kmap_drain *drain;        /* while others control: with their lock */
-	struct kmap_controls *controls;  /* NULL: there are none */
-	struct kmap_folder *folder;
-	struct kmap_socket *socket;
-	bool introduced;
-	struct atw_err failed;   /* of writing */
-	struct atw_err no_kernel;
-};
-
-/* ---- what is shared ---- */
-
-static uint64_t align(uint64_t n)
-{
-	return (n + 4095) & ~UINT64_C(4095);
-}
-
-/* Edges are most of it: a sixteenth each for objects and sites, a bit for names. */
-static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
-{
-	struct kshare_layout at = { 0 };
-	uint64_t used = align(sizeof(struct kshare));
-
-	at.max_objects = (uint32_t)(bytes / 4 / sizeof(struct kshare_object));
-	at.max_sites = (uint32_t)(bytes / 32 / sizeof(uint64_t));
-	at.max_names = (uint32_t)(bytes / 32);
-	at.objects = used;
-	used += align((uint64_t)at.max_objects * sizeof(struct kshare_object));
-	at.sites = used;
-	used += align((uint64_t)at.max_sites * sizeof(uint64_t));
-	at.names = used;
-	used += align(at.max_names);
-	at.edges = used;
-	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
-	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
-	r->share_fd = memfd_create("atwalk-kmap", 0);
-	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
-	r->s = mmap(NULL, at.size, PROT_READ | PROT_WRITE, MAP_SHARED, r->share_fd, 0);
-	if (r->s == MAP_FAILED) {
-		r->s = NULL;
-		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
-	}
-	r->s->magic = KSHARE_MAGIC;
-	r->s->at = at;
-	return ATW_OK;
-}
-
-static int make_ram(struct recording *r, struct atw_err *err)
-{
-	r->ram_fd = memfd_create("atwalk-ram", 0);
-	if (r->ram_fd < 0 || ftruncate(r->ram_fd, (off_t)r->machine.ram) < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "memory for the guest: %s", strerror(errno));
-	r->s->nrams = r->machine.nrams;
-	memcpy(r->s->ram, r->machine.ram_at, sizeof(r->s->ram));
-	return ATW_OK;
-}
-
-static int wish(struct recording *r, struct atw_err *err)
-{
-	const struct record_opts *o = r->o;
-	struct kshare *s = r->s;
-
-	s->program = getpid();
-	s->locks = r->machine.threads;
-	s->gate = (o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES) |
-		  (o->task_pid.given ? KSHARE_ONE : 0);
-	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
-	s->by_site = o->mode && !strcmp(o->mode, "site");
-	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
-	s->first = o->bare ? 0 : UINT64_C(1) << 63;
-	s->last = UINT64_MAX;
-	s->code = (struct kshare_code){ s->first, UINT64_MAX };
-	s->first_code = s->first;
-	if (o->caches.n > KSHARE_FILTERS)
-		return atw_err_set(err, ATW_E_USAGE, "--cache: at most %d", KSHARE_FILTERS);
-	for (size_t i = 0; i < o->caches.n; i++) {
-		if (strlen(o->caches.v[i]) >= sizeof(s->only_cache[i]))
-			return atw_err_set(err, ATW_E_USAGE, "--cache %s: no cache has so long a name",
-					   o->caches.v[i]);
-		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
-	}
-	s->ready = o->bare;
-	return ATW_OK;
-}
-
-/* ---- QEMU ---- */
-
-static int run_qemu(struct recording *r, struct atw_err *err)
-{
-	pid_t parent = getpid();
-
-	r->qemu = fork();
-	if (r->qemu < 0)
-		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
-	if (r->qemu)
-		return ATW_OK;
-	/* It is of no use without us. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(127);
-	execvp(r->machine.argv[0], r->machine.argv);
-	fprintf(stderr, "atwalk: %s: %s\n", r->machine.argv[0], strerror(errno));
-	_exit(127);
-}
-
-/* ---- the kernel ---- */
-
-struct symbols_to {
-	struct recording *r;
-	uint64_t slide;
-	struct atw_err *err;
-};
-
-static int write_symbol(void *arg, const struct kallsyms_symbol *sym)
-{
-	struct symbols_to *to = arg;
-	char value[KALLSYMS_NAME + 32];
-
-	if (sym->type != 't' && sym->type != 'T' && sym->type != 'w' && sym->type != 'W')
-		return ATW_OK;
-	snprintf(value, sizeof(value), "%" PRIx64 " %s", sym->address - to->slide, sym->name);
-	return kmap_drain_header(to->r->drain, "symbol", value, to->err);
-}
-
-/* The address that an x86 kernel is linked for: what it was moved by is taken off. */
-static uint64_t slide_of(const struct recording *r)
-{
-	const uint64_t linked = 0xffffffff81000000;
-
-	return r->machine.family == ATW_X86 ? r->s->kernel.image_first - linked : 0;
-}
-
-static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
-{
-	static const char *const machines[] = {
-		[ATW_X86] = "x86_64", [ATW_ARM64] = "arm64", [ATW_RISCV] = "riscv64",
-	};
-	struct symbols_to to = { r, slide_of(r), err };
-	const char *release = atw_kernel_release(k);
-	char value[64];
-	int ret = ATW_OK;
-
-	kmap_drain_slide(r->drain, to.slide);
-	if (release)
-		ret = kmap_drain_header(r->drain, "release", release, err);
-	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "machine", machines[r->machine.family], err);
-	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
-	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "slide", value, err);
-	return ret < 0 || r->o->no_symbols ? ret : kernel_symbols_each(k, write_symbol, &to, err);
-}
-
-/* The recorder stands still and asks. */
-static void answer(struct recording *r)
-{
-	struct atw_kernel_opts ko = { .size = sizeof(ko) };
-	struct atw_source *source = NULL;
-	struct atw_kernel *k = NULL;
-	struct atw_err err = { 0 };
-	char spec[64];
-	int ret;
-
-	snprintf(spec, sizeof(spec), "raw:/proc/self/fd/%d@%" PRIx64, r->ram_fd,
-		 r->machine.ram_at[0].pa);
-	ret = atw_source_open(spec, NULL, 0, &source, &err);
-	if (ret == ATW_OK)
-		ret = atw_kernel_open(source, &ko, &k, &err);
-	if (ret == ATW_OK && r->introduced) {
-		kmap_introduce_memory(r->s, k, &err);
-	} else if (ret == ATW_OK) {
-		kmap_introduce_nobody(r->s);
-		if (kmap_introduce(r->s, k, &err) == ATW_OK && describe(r, k, &r->failed) == ATW_OK) {
-			r->introduced = true;
-			atomic_store(&r->s->ready, 1);
-		}
-	}
-	r->no_kernel = err;
-	atw_kernel_close(k);
-	atw_source_close(source);
-	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
-}
 
 static const char *output_name(const struct recording *r)
 {
@@ -317,7 +109,7 @@ static bool drain(struct recording *r, bool flush)
 
 	kmap_controls_lock(r->controls);
 	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
-		answer(r);
+		recording_answer(r);
 	if (r->failed.status == ATW_OK &&
 	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
 	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
@@ -519,11 +311,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (ret == ATW_OK)
 		ret = kmap_machine_plugin(&r->machine, r->o->plugin, plugin, sizeof(plugin), err);
 	if (ret == ATW_OK)
-		ret = make_share(r, mem, err);
-	if (ret == ATW_OK)
-		ret = make_ram(r, err);
-	if (ret == ATW_OK)
-		ret = wish(r, err);
+		ret = recording_make(r, mem, err);
 	if (ret == ATW_OK)
 		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
 	if (ret == ATW_OK)
@@ -535,10 +323,9 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	/* From now on it is a KMAP, whatever happens. */
 	if (kmap_drain_flush(r->drain, err) < 0)
 		return atw_err_wrap(err, "%s", output_name(r));
-	kmap_introduce_nobody(r->s);
 	ret = open_controls(r, err);
 	if (ret == ATW_OK)
-		ret = run_qemu(r, err);
+		ret = recording_run_qemu(r, err);
 	return ret == ATW_OK ? start_controls(r, err) : ret;
 }
 

@@ -6,6 +6,7 @@
  *   access.c   one load or store: the hot path
  *   shadow.c   which object an address belongs to
  *   object.c   objects come and go
+ *   kinds.c    which kinds of them there are
  *   edge.c     who touched an object, how often
  *   event.c    what the kernel itself says of allocations
  *   task.c     who runs
@@ -128,6 +129,24 @@ static inline bool is_followed(void)
 }
 
 int object_init(void);
+/* Filters and samples: is one of this cache to be followed? */
+bool object_wanted(const char *cache);
+/* 0: no room; it has been counted. */
+uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
+		    uint64_t ip, uint32_t name);
+/* It is over: to be written down, and then to be had again. */
+void object_end(uint32_t id, uint64_t ip);
+/* What the program gave back. */
+void object_reclaim(void);
+/* Edges are needed: write down what there is. false: nothing is left to do that with. */
+bool object_spill(void);
+/* What an object has, as one of its own that is written down. */
+bool object_part(uint32_t id);
+
+/* ---- kinds.c ---- */
+
+/* The cache it is of, if that was not known when it began. */
+void object_name(uint32_t id);
 void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
 		 uint64_t ip);
 void object_slab_free(uint64_t va, uint64_t ip);
@@ -139,12 +158,6 @@ void object_mapped_free(uint64_t va);
 void object_stack(const struct vcpu *c, uint64_t va);
 /* At the end: the caches of those that live. */
 void object_name_all(void);
-/* What the program gave back. */
-void object_reclaim(void);
-/* Edges are needed: write down what there is. false: nothing is left to do that with. */
-bool object_spill(void);
-/* What an object has, as one of its own that is written down. */
-bool object_part(uint32_t id);
 
 /* ---- edge.c ---- */
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_recording.c - what the recorder inside QEMU is given: memory, wishes, and what is
+ * known of the kernel, when it asks.
+ */
+#include "kmap_recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "format/kallsyms.h"
+#include "kernel/kernel.h"
+#include "kmap/introduce.h"
+
+/* ---- what is shared ---- */
+
+static uint64_t align(uint64_t n)
+{
+	return (n + 4095) & ~UINT64_C(4095);
+}
+
+/* Edges are most of it: a sixteenth each for objects and sites, a bit for names. */
+static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
+{
+	struct kshare_layout at = { 0 };
+	uint64_t used = align(sizeof(struct kshare));
+
+	at.max_objects = (uint32_t)(bytes / 4 / sizeof(struct kshare_object));
+	at.max_sites = (uint32_t)(bytes / 32 / sizeof(uint64_t));
+	at.max_names = (uint32_t)(bytes / 32);
+	at.objects = used;
+	used += align((uint64_t)at.max_objects * sizeof(struct kshare_object));
+	at.sites = used;
+	used += align((uint64_t)at.max_sites * sizeof(uint64_t));
+	at.names = used;
+	used += align(at.max_names);
+	at.edges = used;
+	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
+	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
+	r->share_fd = memfd_create("atwalk-kmap", 0);
+	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	r->s = mmap(NULL, at.size, PROT_READ | PROT_WRITE, MAP_SHARED, r->share_fd, 0);
+	if (r->s == MAP_FAILED) {
+		r->s = NULL;
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	}
+	r->s->magic = KSHARE_MAGIC;
+	r->s->at = at;
+	kmap_introduce_nobody(r->s);
+	return ATW_OK;
+}
+
+static int make_ram(struct recording *r, struct atw_err *err)
+{
+	r->ram_fd = memfd_create("atwalk-ram", 0);
+	if (r->ram_fd < 0 || ftruncate(r->ram_fd, (off_t)r->machine.ram) < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "memory for the guest: %s", strerror(errno));
+	r->s->nrams = r->machine.nrams;
+	memcpy(r->s->ram, r->machine.ram_at, sizeof(r->s->ram));
+	return ATW_OK;
+}
+
+static int wish(struct recording *r, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	struct kshare *s = r->s;
+
+	s->program = getpid();
+	s->locks = r->machine.threads;
+	s->gate = (o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES) |
+		  (o->task_pid.given ? KSHARE_ONE : 0);
+	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
+	s->by_site = o->mode && !strcmp(o->mode, "site");
+	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
+	s->first = o->bare ? 0 : UINT64_C(1) << 63;
+	s->last = UINT64_MAX;
+	s->code = (struct kshare_code){ s->first, UINT64_MAX };
+	s->first_code = s->first;
+	if (o->caches.n > KSHARE_FILTERS)
+		return atw_err_set(err, ATW_E_USAGE, "--cache: at most %d", KSHARE_FILTERS);
+	for (size_t i = 0; i < o->caches.n; i++) {
+		if (strlen(o->caches.v[i]) >= sizeof(s->only_cache[i]))
+			return atw_err_set(err, ATW_E_USAGE, "--cache %s: no cache has so long a name",
+					   o->caches.v[i]);
+		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
+	}
+	s->ready = o->bare;
+	return ATW_OK;
+}
+
+int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
+{
+	int ret = make_share(r, bytes, err);
+
+	if (ret == ATW_OK)
+		ret = make_ram(r, err);
+	return ret < 0 ? ret : wish(r, err);
+}
+
+/* ---- QEMU ---- */
+
+int recording_run_qemu(struct recording *r, struct atw_err *err)
+{
+	pid_t parent = getpid();
+
+	r->qemu = fork();
+	if (r->qemu < 0)
+		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+	if (r->qemu)
+		return ATW_OK;
+	/* It is of no use without us. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	execvp(r->machine.argv[0], r->machine.argv);
+	fprintf(stderr, "atwalk: %s: %s\n", r->machine.argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* ---- the kernel ---- */
+
+struct symbols_to {
+	struct recording *r;
+	uint64_t slide;
+	struct atw_err *err;
+};
+
+static int write_symbol(void *arg, const struct kallsyms_symbol *sym)
+{
+	struct symbols_to *to = arg;
+	char value[KALLSYMS_NAME + 32];
+
+	if (sym->type != 't' && sym->type != 'T' && sym->type != 'w' && sym->type != 'W')
+		return ATW_OK;
+	snprintf(value, sizeof(value), "%" PRIx64 " %s", sym->address - to->slide, sym->name);
+	return kmap_drain_header(to->r->drain, "symbol", value, to->err);
+}
+
+/* The address that an x86 kernel is linked for: what it was moved by is taken off. */
+static uint64_t slide_of(const struct recording *r)
+{
+	const uint64_t linked = 0xffffffff81000000;
+
+	return r->machine.family == ATW_X86 ? r->s->kernel.image_first - linked : 0;
+}
+
+static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
+{
+	static const char *const machines[] = {
+		[ATW_X86] = "x86_64", [ATW_ARM64] = "arm64", [ATW_RISCV] = "riscv64",
+	};
+	struct symbols_to to = { r, slide_of(r), err };
+	const char *release = atw_kernel_release(k);
+	char value[64];
+	int ret = ATW_OK;
+
+	kmap_drain_slide(r->drain, to.slide);
+	if (release)
+		ret = kmap_drain_header(r->drain, "release", release, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "machine", machines[r->machine.family], err);
+	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "slide", value, err);
+	return ret < 0 || r->o->no_symbols ? ret : kernel_symbols_each(k, write_symbol, &to, err);
+}
+
+/* The recorder stands still and asks. */
+void recording_answer(struct recording *r)
+{
+	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct atw_source *source = NULL;
+	struct atw_kernel *k = NULL;
+	struct atw_err err = { 0 };
+	char spec[64];
+	int ret;
+
+	snprintf(spec, sizeof(spec), "raw:/proc/self/fd/%d@%" PRIx64, r->ram_fd,
+		 r->machine.ram_at[0].pa);
+	ret = atw_source_open(spec, NULL, 0, &source, &err);
+	if (ret == ATW_OK)
+		ret = atw_kernel_open(source, &ko, &k, &err);
+	if (ret == ATW_OK && r->introduced) {
+		kmap_introduce_memory(r->s, k, &err);
+	} else if (ret == ATW_OK) {
+		kmap_introduce_nobody(r->s);
+		if (kmap_introduce(r->s, k, &err) == ATW_OK && describe(r, k, &r->failed) == ATW_OK) {
+			r->introduced = true;
+			atomic_store(&r->s->ready, 1);
+		}
+	}
+	r->no_kernel = err;
+	atw_kernel_close(k);
+	atw_source_close(source);
+	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
+}
