@@ -3,7 +3,7 @@
 #include "kmap.h"
 
 const struct command *const kmap_commands[] = {
-	&kmap_record, &kmap_ctl, &kmap_show, &kmap_convert, NULL,
+	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
 };
 
 const struct command cmd_kmap = {

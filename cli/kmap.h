@@ -7,7 +7,8 @@
 #include "kmap/read.h"
 
 /* Of the table in cmd_kmap.c. */
-extern const struct command kmap_record, kmap_ctl, kmap_show, kmap_convert;
+extern const struct command kmap_record, kmap_ctl, kmap_show, kmap_report, kmap_diff,
+			    kmap_convert;
 
 /*
  * All records of a KMAP go to `to`; what is wrong in it is said, and what it came to is

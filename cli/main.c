@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atwalk.h"
+#include "kmap.h"
 #include "output/picture.h"
 
 static const struct command *const commands[] = {
@@ -132,6 +132,11 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+static bool draws(const struct command *cmd)
+{
+	return cmd == &cmd_report || cmd == &kmap_report;
+}
+
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	struct common c = { 0 };
@@ -152,7 +157,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	} else if (c.help) {
 		command_help(cmd);
 		status = told();
-	} else if (c.format && picture_find(c.format) && cmd != &cmd_report) {
+	} else if (c.format && picture_find(c.format) && !draws(cmd)) {
 		status = complain_usage(cmd->name, "--format %s is for pictures, and this is none",
 					c.format);
 	} else {

@@ -11,7 +11,7 @@ _atwalk()
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
 		--kernel'
 	local commands='walk map info ps pages find extract probe collect report kmap'
-	local kmap='record ctl show convert'
+	local kmap='record ctl show report diff convert'
 
 	case ${COMP_WORDS[1]} in
 	walk|map|info|ps|pages|find|extract|probe|collect|report|kmap) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
@@ -74,6 +74,8 @@ _atwalk()
 			ctl) words=$common ;;
 			show) words="$common --rows --progress" ;;
 			convert) words="$common --to --zstd --progress" ;;
+			report) words="$common --level --symbols --kernel --top --limit --progress" ;;
+			diff) words="$common --level --no-counts --symbols --kernel --progress" ;;
 			esac ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
@@ -81,6 +83,9 @@ _atwalk()
 		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live"
 		[ "$COMP_CWORD" -eq 2 ] && words="live live:kcore live:bpf live:pagemap"
 		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = kmap ] && words=$kmap
+		[ "$COMP_CWORD" -eq 3 ] && [ "$cmd" = kmap ] && [ "$sub" = report ] && words='caches
+			sites objects code processes matrix writers unread lifetimes live flows
+			privilege compartments lines'
 		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
 		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = report ] && words='basic areas units totals
 			alerts count pages use machine stacks thrash growth'

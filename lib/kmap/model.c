@@ -301,7 +301,7 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 		     struct atw_err *err)
 {
 	const struct { const char *word; const char **to; } words[] = {
-		{ "mode", &m->mode }, { "clock", &m->clock }, { "release", &m->release },
+		{ "mode", &m->mode }, { "clock", &m->clock }, { "kernel", &m->release },
 		{ "machine", &m->machine },
 	};
 

@@ -14,10 +14,10 @@ have_zstd() { grep -q '^  found:.* zstd' "$built/found.txt"; }
 t "kmap alone says what there is"
 run atwalk kmap
 status 2
-err_has "kmap: which of record, ctl, show, convert"
+err_has "kmap: which of record, ctl, show, report, diff, convert"
 run atwalk kmap nonsense
 status 2
-err_has "there is no 'nonsense'; known: record, ctl, show, convert"
+err_has "there is no 'nonsense'; known: record, ctl, show, report, diff, convert"
 run atwalk kmap --help
 golden kmap-help
 run atwalk help kmap

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap_model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	return kmap_model_record(arg, rec, err);
+}
+
+static void describe(struct kmap_model_source *s)
+{
+	const struct kmap_model *m = s->m;
+	size_t n = 0;
+
+	if (kmap_sampled(m) && m->scale)
+		n = (size_t)snprintf(s->about, sizeof(s->about), "sampled, scale %" PRIu64, m->scale);
+	else if (kmap_sampled(m))
+		n = (size_t)snprintf(s->about, sizeof(s->about), "sampled, scale not told");
+	if (s->told.cut)
+		snprintf(s->about + n, sizeof(s->about) - n, "%sthe recording is cut off", n ? "; " : "");
+}
+
+int kmap_model_source(const struct common *c, const char *name, bool progress, size_t top,
+		      struct kmap_model_source *ret)
+{
+	const struct kmap_model_opts mo = { .top = top };
+	struct atw_err err = { 0 };
+	struct kmap_sink sink = { .record = on_record };
+	int status;
+
+	*ret = (struct kmap_model_source){ 0 };
+	if (kmap_model_open(&mo, &ret->m, &err) < 0)
+		return complain(&err);
+	sink.arg = ret->m;
+	status = kmap_source(c, name, progress, &sink, NULL, &ret->told);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		if (ret->told.version == KMAP_COMPRESSED)
+			ret->m->compressed = true;
+		if (kmap_model_end(ret->m, &err) < 0)
+			status = complain(&err);
+	}
+	if (status != EXIT_COMPLETE && status != EXIT_PARTIAL) {
+		kmap_model_close(ret->m);
+		ret->m = NULL;
+		return status;
+	}
+	describe(ret);
+	return status;
+}
+
+void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n)
+{
+	size_t found, all;
+
+	kmap_names_found(n, &found, &all);
+	if (!all)
+		return;
+	if (!kmap_names_symbols(n))
+		remark(c, "%s: it has no symbols; --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) names functions",
+		       name);
+	else if (found * 2 < all)
+		remark(c, "%s: the symbols name %zu of its %zu instructions: they may be of another kernel",
+		       name, found, all);
+}

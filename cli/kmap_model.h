@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_model.h - a KMAP, read whole and added up, for report and diff. */
+#ifndef CLI_KMAP_MODEL_H
+#define CLI_KMAP_MODEL_H
+
+#include "kmap.h"
+#include "kmap/names.h"
+
+struct kmap_model_source {
+	struct kmap_model *m;
+	struct kmap_told told;
+	char about[160];                 /* "sampled, scale 64"; "": nothing to add */
+};
+
+/*
+ * Complains itself; 0, EXIT_PARTIAL, or what is worse, and then there is no model.
+ * `top`: how many of the hottest objects; 0: the usual number.
+ */
+int kmap_model_source(const struct common *c, const char *name, bool progress, size_t top,
+		      struct kmap_model_source *ret);
+/* The remark that what a file says of its symbols does not fit, if so. */
+void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n);
+
+#endif

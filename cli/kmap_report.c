@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_report.c - what a KMAP comes to: one pass over it, several answers. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "base/cleanup.h"
+#include "kmap/report.h"
+#include "kmap_model.h"
+
+struct kmap_report_opts {
+	const char *symbols, *kernel, *level;
+	struct opt_number top, limit;
+	bool progress;
+};
+
+#define AT(field) offsetof(struct kmap_report_opts, field)
+static const struct opt options[] = {
+	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL", "what code is put together by",
+	  "instruction|function|file|directory|topdir" },
+	{ 0, "symbols", OPT_TEXT, AT(symbols), "FILE",
+	  "names of functions: System.map, /proc/kallsyms or vmlinux of that kernel", NULL },
+	{ 0, "kernel", OPT_TEXT, AT(kernel), "VMLINUX",
+	  "names of functions, files and folders: with debug information", NULL },
+	{ 0, "top", OPT_NUMBER, AT(top), "N", "objects: so many of the hottest; usually 100", NULL },
+	{ 0, "limit", OPT_NUMBER, AT(limit), "N",
+	  "the first N rows alone, and how many there are more", NULL },
+	{ 0, "progress", OPT_FLAG, AT(progress), NULL,
+	  "say how far it is, even if standard error is no terminal", NULL },
+	{ 0 }
+};
+
+struct kmap_reporting {
+	const struct kmap_report_opts *o;
+	const char *name;                /* of the file */
+	struct answers a;
+	struct kmap_model_source s;
+	struct kmap_names *n;
+	struct kmap_ask ask;
+};
+
+static bool kind_at(size_t i, struct answer *ret)
+{
+	const struct kmap_report *k = kmap_report_kind(i);
+
+	if (k)
+		*ret = (struct answer){ k->name, k->title, k->help, k->schema, k->draw != NULL };
+	return k;
+}
+
+static int out_row(void *arg, const struct atw_row *row, struct atw_err *err)
+{
+	return atw_output_row(arg, row, err);
+}
+
+static void out_note(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
+static void out_note(void *arg, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		atw_output_note(arg, "%s", text);
+		free(text);
+	}
+	va_end(ap);
+}
+
+/* What every answer from this file must say of itself. */
+static void note_source(const struct kmap_reporting *r, struct atw_output *out)
+{
+	const struct kmap_model *m = r->s.m;
+
+	if (kmap_sampled(m) && m->scale)
+		atw_output_note(out, "sampled, and not exact: scale %" PRIu64 ", by which numbers of accesses may be multiplied to guess all",
+				m->scale);
+	else if (kmap_sampled(m))
+		atw_output_note(out, "sampled, and not exact; the recording does not tell its scale");
+	if (r->s.told.cut)
+		atw_output_note(out, "the recording is cut off: this is of its beginning");
+	if (r->s.told.faults)
+		atw_output_note(out, "%" PRIu64 " line%s of it could not be read", r->s.told.faults,
+				r->s.told.faults == 1 ? "" : "s");
+	if (r->s.told.lost)
+		atw_output_note(out, "its recorder lost %" PRIu64 " access%s", r->s.told.lost,
+				r->s.told.lost == 1 ? "" : "es");
+	if (m->unbound)
+		atw_output_note(out, "%" PRIu64 " access%s stood before any object", m->unbound,
+				m->unbound == 1 ? "" : "es");
+}
+
+static int finish(void *arg, size_t i, struct atw_output *to, struct atw_err *err)
+{
+	struct kmap_reporting *r = arg;
+	const struct census_out out = {
+		.row = out_row, .note = out_note, .plain = r->a.plain, .arg = to,
+	};
+	int status;
+
+	/* Pictures are drawn from the model. */
+	if (!to)
+		return ATW_OK;
+	status = kmap_report_kind(r->a.which[i])->rows(&r->ask, &out, err);
+	if (status == ATW_OK)
+		note_source(r, to);
+	return status;
+}
+
+static int draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
+{
+	struct kmap_reporting *r = arg;
+
+	return kmap_report_kind(r->a.which[i])->draw(&r->ask, s, err);
+}
+
+/* "memory.kmap; Linux 6.1.0, x86_64; sampled, scale 64" */
+static void head(void *arg, struct buf *ret)
+{
+	const struct kmap_reporting *r = arg;
+	const struct kmap_model *m = r->s.m;
+
+	buf_printf(ret, "%s; %s%s, %s", strcmp(r->name, "-") ? r->name : "standard input",
+		   m->release ? "Linux " : "release ", m->release ? m->release : "not told",
+		   m->machine ? m->machine : "machine not told");
+	if (*r->s.about)
+		buf_printf(ret, "; %s", r->s.about);
+}
+
+static enum kmap_level level_of(const char *word)
+{
+	enum kmap_level l = 0;
+
+	while (word && l < KMAP_LEVELS && strcmp(word, kmap_level_words[l]) != 0)
+		l++;
+	return word ? l : KMAP_LEVELS;
+}
+
+static int check_level(const struct kmap_reporting *r)
+{
+	for (size_t i = 0; i < r->a.n && r->o->level; i++)
+		if (kmap_report_kind(r->a.which[i])->level == KMAP_LEVELS)
+			return complain_usage("kmap report", "%s puts no code together, so not for --level",
+					      r->a.v[i].name);
+	return EXIT_COMPLETE;
+}
+
+/* Before hours of reading: are these what they should be? */
+static int check_files(const struct kmap_reporting *r)
+{
+	const struct kmap_names_opts no = { r->o->symbols, r->o->kernel };
+	struct kmap_model *m = NULL;
+	struct kmap_names *n = NULL;
+	struct atw_err err = { 0 };
+	const char *why;
+	int s = kmap_model_open(NULL, &m, &err);
+
+	if (s == ATW_OK)
+		s = kmap_names_open(&no, m, &n, &err);
+	if (s == ATW_OK && level_of(r->o->level) != KMAP_LEVELS &&
+	    level_of(r->o->level) >= KMAP_FILE && !kmap_names_files(n, &why))
+		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s", r->o->level, why);
+	kmap_names_close(n);
+	kmap_model_close(m);
+	return s < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+static int tell(struct kmap_reporting *r, struct atw_err *err)
+{
+	const struct kmap_names_opts no = { r->o->symbols, r->o->kernel };
+	int s = kmap_names_open(&no, r->s.m, &r->n, err);
+
+	if (s < 0)
+		return s;
+	kmap_remark_names(r->a.c, r->name, r->n);
+	r->ask = (struct kmap_ask){ .m = r->s.m, .n = r->n, .level = level_of(r->o->level),
+				    .about = r->s.about };
+	return answers_tell(&r->a, err);
+}
+
+static int report(struct kmap_reporting *r)
+{
+	struct atw_err err = { 0 };
+	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
+
+	if (failed == ATW_OK)
+		status = kmap_model_source(r->a.c, r->name, r->o->progress,
+					   r->o->top.given ? r->o->top.u : 0, &r->s);
+	if (failed == ATW_OK && r->s.m)
+		failed = tell(r, &err);
+	if (failed < 0)
+		status = complain(&err);
+	answers_close(&r->a, status && status != EXIT_PARTIAL);
+	kmap_names_close(r->n);
+	kmap_model_close(r->s.m);
+	return status;
+}
+
+enum { TOP_MOST = 1000000 };
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct kmap_reporting r = {
+		.o = opts,
+		.a = { .c = c, .command = "kmap report", .title = "Which code touches which kernel objects",
+		       .kind = kind_at, .finish = finish, .draw = draw, .head = head, .arg = &r },
+	};
+	int status;
+
+	if (argc != 2)
+		return complain_usage("kmap report", argc < 1 ? "KIND and FILE are missing" :
+				      argc < 2 ? "FILE is missing" : "one FILE is enough");
+	r.name = argv[1];
+	r.a.limit = r.o->limit;
+	if (r.o->top.given && (!r.o->top.u || r.o->top.u > TOP_MOST))
+		return complain_usage("kmap report", "--top: from 1 to %d", TOP_MOST);
+	status = answers_choose(&r.a, argv[0]);
+	if (!status)
+		status = answers_check(&r.a);
+	if (!status)
+		status = check_level(&r);
+	if (!status)
+		status = check_output(c, r.name);
+	if (!status)
+		status = check_files(&r);
+	return status ? status : report(&r);
+}
+
+const struct command kmap_report = {
+	"kmap report", "KIND[,KIND...] FILE", "analyses: who touches what, how hot, how long",
+	"Analyses of a KMAP (atwalk-kmap(5)). Several share one pass.\n\n"
+	"KIND:\n"
+	"  caches        kinds of objects, the hottest first\n"
+	"  sites         where objects are allocated, the hottest first\n"
+	"  objects       the hottest objects\n"
+	"  code          functions that read and write objects, the busiest first\n"
+	"  processes     who allocates, reads and writes\n"
+	"  matrix        which code touches which objects\n"
+	"  writers       who writes each kind of object\n"
+	"  unread        objects that are written and never read, or not used at all\n"
+	"  lifetimes     how long objects live\n"
+	"  live          live bytes over time, by where they are allocated\n"
+	"  flows         who reads what others write\n"
+	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel is cut\n"
+	"  compartments  what each part of the kernel may do\n"
+	"  lines         which bytes of objects are hot, by lines of 64\n",
+	options, sizeof(struct kmap_report_opts), run,
+};

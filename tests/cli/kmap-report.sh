@@ -1,0 +1,529 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kmap report and kmap diff: recordings in which every number is known.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# Two caches, three functions that touch, one that frees; an object in two parts, one
+# whose free was missed, one that is never freed.
+cat >a.kmap <<'E'
+# atwalk-kmap 1
+# atwalk-kmap kernel 6.1.0
+# atwalk-kmap machine x86_64
+# atwalk-kmap slide 0
+# atwalk-kmap mode instance
+# atwalk-kmap clock serial
+# atwalk-kmap symbol ffffffff81002000 dentry_reader
+# atwalk-kmap symbol ffffffff81001000 alloc_dentry.part.0
+# atwalk-kmap symbol ffffffff81003000 inode_writer.constprop.0.cold
+# atwalk-kmap symbol ffffffff81004000 free_it_noprof
+ffffffff81001010,10,ffff888000001000,192,100,200,ffffffff81004008,KMEM_CACHE,bash,dentry,NONE
+  ffffffff81001020,5,0,10
+  ffffffff81002008,0,7,11
+# line 0,5,3
+# line 2,0,4
+ffffffff81001010,10,ffff888000001100,192,110,0,0000000000000000,KMEM_CACHE,bash,dentry,NONE
+  ffffffff81001020,2,0,10
+ffffffff81001010,10,ffff888000001100,192,110,300,ffffffff81004008,KMEM_CACHE,bash,dentry,NONE
+  ffffffff81001020,1,0,10
+ffffffff81003010,0,ffff888000002000,64,150,0,0000000000000000,KMALLOC,softirq,kmalloc-64,NONE
+  ffffffff81003020,9,1,-1
+  ffffffff81002008,0,2,11
+ffffffff81003010,0,ffff888000002040,64,160,163,00000000deadbeef,KMALLOC,softirq,kmalloc-64,NONE
+# atwalk-kmap end objects 5 accesses 6 lost 0
+E
+sed -e 's/,dentry,NONE/,inode_cache,NONE/' -e 's/02008,0,2,11/02008,0,3,11/' a.kmap >b.kmap
+all=caches,sites,objects,code,processes,matrix,writers,unread,lifetimes,live,flows
+all+=,privilege,compartments,lines
+drawn=caches,sites,code,matrix,writers,unread,lifetimes,live,flows,lines
+
+# ---- reports ----
+
+t "all reports of a recording, one behind the other"
+run atwalk kmap report $all a.kmap
+golden kmap-report
+
+t "as CSV, and hidden columns"
+run atwalk kmap report caches --format csv --columns +live,missed,nested a.kmap
+out <<'E'
+cache,type,objects,size,freed,live,live_bytes,reads,writes,sites,readers,writers,missed,nested
+dentry,KMEM_CACHE,2,384,2,0,0,7,8,1,1,1,0,0
+kmalloc-64,KMALLOC,2,128,1,1,64,3,9,1,2,1,1,0
+E
+
+t "as JSON, and the hottest alone"
+run atwalk kmap report objects --format jsonl --columns address,free_time,pid,writes --top 1 a.kmap
+out <<'E'
+{"address":"0xffff888000001000","free_time":200,"pid":10,"writes":5}
+E
+
+t "who was there; code outside of any thread has no pid"
+run atwalk kmap report processes --format csv a.kmap
+out <<'E'
+pid,task,objects,size,reads,writes,sites
+,,0,0,1,9,1
+11,,0,0,9,0,2
+10,bash,2,384,0,8,1
+0,softirq,2,128,0,0,0
+E
+
+t "filters and order are those of all rows"
+run atwalk kmap report matrix --format csv --filter 'writes>0' --sort writes a.kmap
+out <<'E'
+cache,type,code,reads,writes,frees
+dentry,KMEM_CACHE,alloc_dentry,0,8,0
+kmalloc-64,KMALLOC,inode_writer,1,9,0
+E
+
+t "by instruction"
+run atwalk kmap report writers --level instruction --format csv a.kmap
+out <<'E'
+cache,type,code,writes,instructions
+kmalloc-64,KMALLOC,inode_writer.constprop.0.cold+0x20,9,1
+dentry,KMEM_CACHE,alloc_dentry.part.0+0x20,8,1
+E
+
+t "several answers go to files of a folder"
+run atwalk kmap report caches,lines --format csv -o folder a.kmap
+no_out
+yes test -s folder/caches.csv
+run cat folder/lines.csv
+out <<'E'
+cache,type,line,offset,reads,writes,told
+dentry,KMEM_CACHE,0,0x0000000000000000,3,5,1
+dentry,KMEM_CACHE,2,0x0000000000000080,4,0,1
+E
+
+t "several answers: all of them or none"
+echo mine >afile
+run atwalk kmap report caches,sites --format csv -o afile a.kmap
+status 3
+err <<'E'
+atwalk: afile: is no folder, and several reports are several files
+E
+yes [ "$(cat afile)" = mine ]
+mkdir some some/sites.csv
+run atwalk kmap report caches,sites,code --format csv -o some a.kmap
+status 3
+err_has "some/sites.csv: cannot write: Is a directory"
+yes [ "$(ls -A some)" = sites.csv ]
+mkfifo slow
+env --default-signal=TERM "$O/atwalk" kmap report caches,sites --format csv -o gone slow &
+exec 9>slow
+until [ -d gone ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+kill -TERM $!
+exec 9>&-
+wait $!
+yes [ $? = 143 ]
+yes [ ! -e gone ]
+
+t "--limit: the first rows, and how many there are more"
+run atwalk kmap report caches --columns cache,objects --limit 1 a.kmap
+out <<'E'
+CACHE                  OBJECTS
+dentry                       2
+... and 1 more
+E
+run atwalk kmap report caches --columns cache --limit 1 --format csv a.kmap
+out <<'E'
+cache
+dentry
+E
+err <<'E'
+atwalk: kmap report caches: --limit leaves out 1 rows
+E
+
+t "from a pipe, packed in two pieces"
+if command -v zstd >/dev/null && grep -q '^  found:.* zstd' "$built/found.txt"; then
+	head -n 17 a.kmap | zstd -qc >two.zst
+	tail -n +18 a.kmap | zstd -qc >>two.zst
+	run atwalk kmap report caches --format csv --columns cache,writes - <two.zst
+	out <<'E'
+cache,writes
+dentry,8
+kmalloc-64,9
+E
+else
+	skip "there is no zstd"
+fi
+
+# ---- what recordings are ----
+
+t "a sample is called one, with its scale, and only a sample"
+sed 's/mode instance/mode sample/; s/clock serial/clock serial\n# atwalk-kmap scale 64/' a.kmap >s.kmap
+run atwalk kmap report caches s.kmap
+yes grep -q '^sampled, and not exact: scale 64' "$work/log/out"
+run atwalk kmap report matrix --format svg -o s.svg s.kmap
+yes grep -q 'accesses; sampled, scale 64' s.svg
+run atwalk kmap report caches a.kmap
+yes test "$(grep -c sampled "$work/log/out")" -eq 0
+
+t "one that is cut off says so, and what it has is told"
+head -n 20 a.kmap >cut.kmap
+run atwalk kmap report caches --columns cache,objects,freed cut.kmap
+status 4
+err_has "cut.kmap: no end line: cut off behind line 20"
+out <<'E'
+CACHE                  OBJECTS     FREED
+dentry                       2         2
+kmalloc-64                   1         0
+
+the recording is cut off: this is of its beginning
+E
+run atwalk kmap report code --format svg -o cut.svg cut.kmap
+status 4
+err_has "cut off"
+yes grep -q 'the recording is cut off' cut.svg
+
+t "lines that are wrong are counted, and the others told"
+sed '12s/5,0,10/5,x,10/' a.kmap >bad.kmap
+run atwalk kmap report caches --columns cache,writes bad.kmap
+status 4
+err_has "bad.kmap: line 12"
+yes grep -q '^1 line of it could not be read' "$work/log/out"
+
+t "losses of the recorder"
+sed 's/lost 0/lost 12/' a.kmap >lost.kmap
+run atwalk kmap report caches lost.kmap
+status 4
+err_has "lost 12 accesses"
+yes grep -q '^its recorder lost 12 accesses' "$work/log/out"
+
+t "objects that were put together are not counted"
+run atwalk kmap report caches,processes -q "$data/kmap/uscope.cmap.comp"
+out <<'E'
+caches: Caches: kinds of objects, the hottest first
+CACHE                 TYPE         OBJECTS     SIZE     FREED  LIVE_BYTES       READS      WRITES  SITES  READERS  WRITERS
+n/a                   GLOBAL           n/a     5.1K       n/a         n/a          44           0      1        1        0
+kmalloc-192           KMALLOC          n/a     192B       n/a         n/a           6           5      1        1        1
+n/a                   STACK_PAGE       n/a      32K       n/a         n/a           0           1      1        0        1
+filp                  KMEM_CACHE       n/a     232B       n/a         n/a           0           0      1        0        0
+
+this recording put all objects of a site together: how many there were is n/a
+
+processes: Processes: who allocates, reads and writes
+   PID  TASK               OBJECTS     SIZE       READS      WRITES   SITES
+
+this recording put all objects of a site together, whoever allocated and used them
+E
+
+t "Memorizer's files of every version have all reports"
+for f in v1.kmap v2.kmap v3.cmap v4.kmap; do
+	run atwalk kmap report $all -q "$data/kmap/$f"
+	yes test "$(grep -c '^[a-z]*: ' "$work/log/out")" -eq 14
+done
+
+# ---- privilege: the same kernel as in tests/unit/kmap_privilege.c ----
+
+cat >three.cmap <<'E'
+ffffffff81000003 ffffffff81000014 5
+ffffffff81000003 ffffffff81000032 3
+ffffffff81000016 ffffffff81000014 2
+ffffffff81000010,0,ffff888000001000,10,0,0,0000000000000000,KMALLOC,sh,a
+  ffffffff81000001,0,4
+  ffffffff81000002,0,5
+  ffffffff81000015,0,6
+  ffffffff81000034,7,0
+ffffffff81000040,0,ffff888000002000,20,0,0,0000000000000000,KMALLOC,sh,b
+  ffffffff81000015,0,8
+  ffffffff81000033,9,0
+  ffffffff81000034,1,0
+E
+cat >three.map <<'E'
+ffffffff81000000 T f1
+ffffffff81000014 T f2.part.0
+ffffffff81000032 T f3
+ffffffff81000042 T end
+E
+
+t "uSCOPE's numbers, as worked out by hand"
+run atwalk kmap report privilege --symbols three.map --format csv three.cmap
+out <<'E'
+cut,compartments,operation,ps,psr_ppm,pm,ecr_ppm
+instruction,7,read,50,555556,0,
+instruction,7,write,50,833333,0,
+instruction,7,free,,,,
+instruction,7,call,76,575758,0,
+instruction,7,total,176,624113,0,
+function,3,read,50,555556,0,
+function,3,write,60,1000000,10,
+function,3,free,,,,
+function,3,call,76,575758,0,800000
+function,3,total,186,659574,10,800000
+monolithic,1,read,90,1000000,40,
+monolithic,1,write,60,1000000,10,
+monolithic,1,free,,,,
+monolithic,1,call,132,1000000,56,0
+monolithic,1,total,282,1000000,106,0
+E
+
+t "compartments one by one, and calls between them"
+run atwalk kmap report compartments --symbols three.map --format csv \
+	--columns +calls_inside,calls_in,calls_out three.cmap
+out <<'E'
+code,sites,read_instructions,readable,write_instructions,writable,ps,calls_inside,calls_in,calls_out
+f1,1,2,10,0,0,66,0,0,8
+f2,2,1,30,0,0,60,2,5,0
+f3,2,0,0,2,30,60,0,3,0
+E
+
+t "without symbols neither functions nor calls are known, and it says so"
+run atwalk kmap report privilege three.cmap
+err_has "it has no symbols; --symbols FILE"
+yes grep -q '^functions are not known: that needs symbols' "$work/log/out"
+yes grep -q '^calls are n/a: the sizes of all functions' "$work/log/out"
+yes test "$(grep -c '^function ' "$work/log/out")" -eq 0
+
+t "symbols of another kernel are noticed"
+echo 'ffffffff91000000 T elsewhere' >other.map
+run atwalk kmap report code --symbols other.map three.cmap
+err_has "three.cmap: the symbols name 0 of its"
+
+t "symbols that contradict those of the recording are refused"
+cat >moved.map <<'E'
+ffffffff81002000 T alloc_dentry.part.0
+ffffffff81003000 T dentry_reader
+ffffffff81004000 T something_else
+E
+run atwalk kmap report code --symbols moved.map a.kmap
+status 3
+no_out
+err <<'E'
+atwalk: --symbols: moved.map: is of another kernel: dentry_reader is at 0xffffffff81003000 in it, and at 0xffffffff81002000 in the recording
+E
+
+# ---- files and folders ----
+
+# A program of three files, and a recording of it. 1: there is no compiler for it.
+make_files() {
+	mkdir -p mm fs/ext4
+	echo 'int slab_alloc(int x) { return x + 1; } int slab_free(int x) { return x - 1; }' >mm/slub.c
+	echo 'int ext4_read(int x) { return x * 3; }' >fs/ext4/inode.c
+	echo 'int vfs_open(int x) { return x ^ 7; } void _start(void) { }' >fs/open.c
+	cc -g -O0 -fno-pie -no-pie -nostdlib -static -o vmlinux mm/slub.c fs/ext4/inode.c fs/open.c \
+		2>/dev/null && nm vmlinux >syms || return 1
+	at() { awk -v n="$1" '$3 == n { print $1 }' syms; }
+	cat >files.kmap <<E
+# atwalk-kmap 1
+$(at slab_alloc),1,ffff888000001000,100,10,110,$(at slab_free),KMEM_CACHE,sh,inode,NONE
+  $(at vfs_open),3,0,1
+  $(at ext4_read),0,5,1
+  $(at slab_alloc),1,0,1
+# atwalk-kmap end objects 1 accesses 3 lost 0
+E
+}
+
+t "files, folders and flows between them, out of debug information"
+if ! command -v cc >/dev/null || ! command -v nm >/dev/null; then
+	skip "there is no compiler"
+elif ! grep -q '^  found:.* libdw' "$built/found.txt"; then
+	skip "this build has no libdw"
+elif ! make_files; then
+	skip "the compiler makes no program here"
+fi
+run atwalk kmap report flows --kernel vmlinux --format csv files.kmap
+out <<'E'
+writer,reader,cache,type,writes,reads
+fs,fs/ext4,inode,KMEM_CACHE,3,5
+mm,fs/ext4,inode,KMEM_CACHE,1,5
+E
+run atwalk kmap report flows --level topdir --kernel vmlinux --format csv files.kmap
+out <<'E'
+writer,reader,cache,type,writes,reads
+mm,fs,inode,KMEM_CACHE,1,5
+E
+run atwalk kmap report code --level file --kernel vmlinux --format csv \
+	--columns code,reads,writes,frees files.kmap
+out <<'E'
+code,reads,writes,frees
+fs/ext4/inode.c,5,0,0
+fs/open.c,0,3,0
+mm/slub.c,0,1,1
+E
+run atwalk kmap report sites --kernel vmlinux --format csv --columns function,file files.kmap
+out <<'E'
+function,file
+slab_alloc,mm/slub.c
+E
+run atwalk kmap report privilege --kernel vmlinux --format csv --columns cut,compartments,ps \
+	--filter 'operation=write' files.kmap
+out <<'E'
+cut,compartments,ps
+instruction,4,200
+function,4,200
+file,3,200
+directory,3,200
+topdir,2,200
+monolithic,1,200
+E
+[ -n "$skipping" ] || strip -g -o stripped vmlinux
+run atwalk kmap report code --level file --kernel stripped files.kmap
+status 2
+err <<'E'
+atwalk: --level file: files and folders are not known: stripped has no debug information (DWARF)
+E
+run atwalk kmap report flows --kernel stripped files.kmap
+yes grep -q '^by function: files and folders are not known: stripped has no debug' "$work/log/out"
+
+# ---- pictures ----
+
+t "pictures and pages"
+run atwalk kmap report $drawn --format svg -o svg a.kmap
+no_out
+yes test "$(find svg -name '*.svg' | wc -l)" -eq 10
+yes grep -q '<title>dentry, alloc_dentry: 8 accesses</title>' svg/matrix.svg
+yes grep -q '<title>kmalloc-64, 2: 1 objects freed</title>' svg/lifetimes.svg
+yes grep -q '<title>dentry, 128: 4 accesses</title>' svg/lines.svg
+yes grep -q '<title>inode_writer, dentry_reader: 2 reads of objects' svg/flows.svg
+run atwalk kmap report caches,matrix,privilege --format html -o page.html a.kmap
+no_out
+yes grep -q '<svg' page.html
+yes grep -q 'a.kmap; Linux 6.1.0, x86_64' page.html
+
+t "pictures of many objects are whole, and everything is inside"
+if ! command -v python3 >/dev/null; then
+	skip "there is no python3"
+else
+	python3 "$cli/many_objects.py" 3000 >many.kmap
+fi
+cat >inside.py <<'E'
+import sys
+import xml.etree.ElementTree as tree
+
+NS = '{http://www.w3.org/2000/svg}'
+for path in sys.argv[1:]:
+    root = tree.parse(path).getroot()
+    width, height = float(root.get('width')), float(root.get('height'))
+    for e in root.iter(NS + 'rect'):
+        if e.get('x'):
+            assert float(e.get('x')) + float(e.get('width')) <= width + 0.02, path
+            assert float(e.get('y')) + float(e.get('height')) <= height + 0.02, path
+    for e in root.iter(NS + 'text'):
+        assert 0 <= float(e.get('x')) <= width and 0 < float(e.get('y')) < height, e.text
+E
+run atwalk kmap report $drawn --format svg -o many many.kmap
+no_out
+yes python3 inside.py many/*.svg
+
+# ---- the same numbers twice: once by us, once by awk ----
+
+t "sums are those of the file"
+command -v python3 >/dev/null || skip "there is no python3"
+run atwalk kmap report caches --format csv --columns cache,objects,size,reads,writes many.kmap
+sort "$work/log/out" >got
+[ -n "$skipping" ] || awk -F, '/^ / { w[c] += $2; r[c] += $3; next }
+	!/^#/ { c = $10; o[c]++; s[c] += $4 }
+	END { for (c in o) printf "%s,%d,%d,%d,%d\n", c, o[c], s[c], r[c], w[c]
+	      print "cache,objects,size,reads,writes" }' many.kmap | sort >want
+same got want
+run atwalk kmap report lifetimes --format csv --columns objects many.kmap
+sum=$(awk 'NR > 1 { n += $1 } END { print n }' "$work/log/out")
+yes test "$sum" -eq "$(awk -F, '!/^[ #]/ && $6 > 0' many.kmap | wc -l)"
+
+# ---- diff ----
+
+t "what differs, and exit status 1"
+run atwalk kmap diff a.kmap b.kmap
+status 1
+golden kmap-diff
+run atwalk kmap diff --no-counts --format csv --columns what,change,cache,code a.kmap b.kmap
+status 1
+out <<'E'
+what,change,cache,code
+cache,gone,dentry,
+cache,new,inode_cache,
+site,gone,dentry,alloc_dentry
+site,new,inode_cache,alloc_dentry
+edge,gone,dentry,alloc_dentry
+edge,new,inode_cache,alloc_dentry
+edge,gone,dentry,dentry_reader
+edge,new,inode_cache,dentry_reader
+E
+run atwalk kmap diff --filter change=changed --format csv --columns what,code,d_reads a.kmap b.kmap
+status 1
+out <<'E'
+what,code,d_reads
+cache,,1
+site,inode_writer,1
+edge,dentry_reader,1
+E
+
+t "the same is the same, wherever the kernel lies"
+run atwalk kmap diff a.kmap a.kmap
+out <<'E'
+WHAT   CHANGE   CACHE               TYPE        CODE                        OBJECTS_A  OBJECTS_B    READS_A    READS_B   WRITES_A   WRITES_B
+
+0 of 8 caches, sites and edges differ; code compared by function
+E
+sed 's/ffffffff8100/ffffffff8200/g' a.kmap >moved.kmap
+run atwalk kmap diff -q a.kmap moved.kmap
+run atwalk kmap diff -q --level instruction three.cmap three.cmap
+run atwalk kmap diff --symbols three.map three.cmap three.cmap
+run atwalk kmap diff --symbols three.map --symbols other.map -q three.cmap three.cmap
+status 1
+
+t "of one that is cut off the answer is a part"
+run atwalk kmap diff a.kmap cut.kmap
+status 4
+err_has "cut off"
+yes grep -q '^cut.kmap: the recording is cut off' "$work/log/out"
+
+# ---- what is wrong ----
+
+t "sentences"
+run atwalk kmap report caches
+status 2
+err_has "FILE is missing"
+run atwalk kmap report what a.kmap
+status 2
+err_has "there is no report 'what'; known: caches, sites, objects"
+run atwalk kmap report caches,caches a.kmap
+status 2
+err_has "'caches' is asked for twice"
+run atwalk kmap report lines --level file a.kmap
+status 2
+err_has "lines puts no code together, so not for --level"
+run atwalk kmap report matrix --level file a.kmap
+status 2
+err_has "--level file: files and folders are not known: that needs --kernel VMLINUX"
+run atwalk kmap report privilege --format svg a.kmap
+status 2
+err_has "privilege is no picture; these are: caches, sites, code"
+run atwalk kmap report matrix --format svg --filter writes a.kmap
+status 2
+err_has "--format svg has no rows, so not for --filter"
+run atwalk kmap report matrix --format svg --limit 2 a.kmap
+status 2
+err_has "--format svg has no rows, so not for --limit"
+run atwalk kmap report caches --limit 0 a.kmap
+status 2
+err_has "--limit: 0 rows are no answer"
+run atwalk kmap report matrix --units bytes a.kmap
+status 2
+err_has "--units: matrix has no column of sizes"
+run atwalk kmap diff --format svg a.kmap b.kmap
+status 2
+err_has "--format svg is for pictures, and this is none"
+run atwalk kmap report objects --top 0 a.kmap
+status 2
+err_has "--top: from 1 to 1000000"
+run atwalk kmap report caches nothing.kmap
+status 3
+err_has "nothing.kmap"
+run atwalk kmap report caches --symbols nothing.map a.kmap
+status 3
+err_has "--symbols: nothing.map"
+run atwalk kmap report caches -o a.kmap a.kmap
+status 2
+err_has "--output: that is the source itself"
+run atwalk kmap diff a.kmap
+status 2
+err_has "it takes two files, A and B"
+run atwalk kmap diff - - <a.kmap
+status 2
+err_has "standard input is one file"
+run atwalk kmap diff a.kmap x86.elf
+status 3
+err_has "x86.elf"
+finish
