@@ -11,6 +11,7 @@
 enum {
 	PIECE = 256 << 10,           /* what is read at once stays in the cache */
 	FAULTS = 20,                 /* so many are told one by one */
+	ENOUGH = 1 << 20,            /* of what has so many, nothing more is read */
 };
 
 struct reading {
@@ -80,6 +81,8 @@ static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
 					   "lines before", x->rd.line) : failed(x, err);
 		} else {
 			r = x->rd.faults <= FAULTS ? tell(x, err) : ATW_OK;
+			if (r == ATW_OK && x->rd.faults >= ENOUGH)
+				return ATW_END;
 		}
 		if (r != ATW_OK)
 			return r;
@@ -124,6 +127,7 @@ static int all(struct reading *x, struct unpack *u, struct atw_err *err)
 	bool last = false;
 	int r = first_lines(x, u, &have, err);
 
+	/* ATW_END: enough of it. */
 	while (r == ATW_OK) {
 		pos = 0;
 		r = lines(x, (struct atw_blob){ x->buf, have }, last, &pos, err);
@@ -146,6 +150,12 @@ static int all(struct reading *x, struct unpack *u, struct atw_err *err)
 		} else {
 			r = failed(x, err);
 		}
+	}
+	if (r == ATW_END) {
+		x->told->cut = true;
+		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
+			    "nothing behind it is read", x->rd.line, ENOUGH);
+		return tell(x, err);
 	}
 	if (r == ATW_OK && x->rd.faults > FAULTS) {
 		atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines are wrong",

@@ -280,4 +280,13 @@ err_is "atwalk: /dev/full: cannot write: No space left on device"
 t "-q says nothing of what is lost"
 run atwalk kmap convert -q --to v1 -o there "$k/own.kmap"
 
+t "behind very many lines that are wrong nothing is read"
+{ echo "# atwalk-kmap 1"; command yes x | head -n 1100000; echo "ffffffff81003010,0,ffff888000002000,64,150,0,0000000000000000,KMALLOC,softirq,kmalloc-64,NONE"; } >wrong.kmap
+run atwalk kmap show wrong.kmap --format csv --columns size
+status 4
+err_has "atwalk: wrong.kmap: line 1048577: 1048576 lines were wrong so far: nothing behind it is read"
+out <<'E'
+size
+E
+
 finish
