@@ -585,7 +585,7 @@ TEST(no_room)
 
 /* ---- what is wrong ---- */
 
-static char long_line[KMAP_LINE + 64];
+static char long_line[KMAP_LINE + 65];
 
 TEST(faults_and_what_follows)
 {
@@ -648,7 +648,7 @@ TEST(what_is_cut_off)
 	CHECK(!read_all(blob(A "a\n  1,2,3,4")));
 	CHECK_STR(err.text, "line 2: cut off in the middle");
 	CHECK(!read_all(blob("")));
-	memset(long_line, '1', sizeof(long_line));
+	memset(long_line, '1', sizeof(long_line) - 1);
 	memcpy(long_line, A, strlen(A));
 	memcpy(long_line + KMAP_LINE, "\n  1,2,3,4\n" A "a\n", 11 + strlen(A) + 2);
 	kmap_init(&rd);
