@@ -28,6 +28,10 @@ static const struct opt options[] = {
 	  "one of N objects, and the file says so", NULL },
 	{ 0, "cache", OPT_LIST, offsetof(struct record_opts, caches), "NAME",
 	  "only objects of this slab cache; may be repeated", NULL },
+	{ 0, "site", OPT_LIST, offsetof(struct record_opts, sites), "WHERE",
+	  "only objects that this function allocates, or an instruction's address; may be repeated", NULL },
+	{ 0, "range", OPT_TEXT, offsetof(struct record_opts, range), "A-B",
+	  "only accesses to these addresses of the guest", NULL },
 	{ 0, "task-pid", OPT_NUMBER, offsetof(struct record_opts, task_pid), "N",
 	  "only accesses of this thread of the guest", NULL },
 	{ 0, "mem", OPT_TEXT, offsetof(struct record_opts, mem), "SIZE",
@@ -95,8 +99,9 @@ static bool has_ended(struct recording *r)
 		r->qemu = 0;
 		return true;
 	}
-	if (stop) {
+	if (stop || (r->refused.status < 0 && !r->told)) {
 		kill(r->qemu, SIGTERM);
+		r->told = true;
 		stop = 0;
 	}
 	return false;
@@ -199,6 +204,8 @@ static int say_status(struct recording *r, const char *cut)
 	else if (!r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
 			    r->no_kernel.text[0] ? r->no_kernel.text : "none of its code ran");
+	if (r->refused.status < 0)
+		return complain_usage("kmap record", "%s", r->refused.text);
 	if (err.status < 0) {
 		complain(&err);
 		return EXIT_SOURCE;

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "format/kallsyms.h"
 #include "kernel/kernel.h"
 #include "kmap/introduce.h"
@@ -67,6 +68,17 @@ static int make_ram(struct recording *r, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* "A-B", hexadecimal; both are in it. */
+static int range(const char *text, struct kshare *s, struct atw_err *err)
+{
+	const char *dash = strchr(text, '-');
+
+	if (!dash || !num_hex(text, (size_t)(dash - text), &s->first) ||
+	    !num_hex(dash + 1, strlen(dash + 1), &s->last) || s->first > s->last)
+		return atw_err_set(err, ATW_E_USAGE, "--range %s: two addresses, A-B", text);
+	return ATW_OK;
+}
+
 static int wish(struct recording *r, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
@@ -91,8 +103,10 @@ static int wish(struct recording *r, struct atw_err *err)
 					   o->caches.v[i]);
 		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
 	}
+	if (o->sites.n > KSHARE_FILTERS)
+		return atw_err_set(err, ATW_E_USAGE, "--site: at most %d", KSHARE_FILTERS);
 	s->ready = o->bare;
-	return ATW_OK;
+	return o->range ? range(o->range, s, err) : ATW_OK;
 }
 
 int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
@@ -151,6 +165,46 @@ static uint64_t slide_of(const struct recording *r)
 	return r->machine.family == ATW_X86 ? r->s->kernel.image_first - linked : 0;
 }
 
+/* A function by its name; an instruction as files have it, where the kernel was linked. */
+static int find_site(struct recording *r, struct atw_kernel *k, const char *text,
+		     struct kshare_code *ret, struct atw_err *err)
+{
+	struct atw_symbol sym;
+	int status;
+
+	if (num_hex(text, strlen(text), &ret->start)) {
+		ret->start += slide_of(r);
+		ret->end = ret->start + 1;
+		return ATW_OK;
+	}
+	status = atw_kernel_symbol(k, text, &ret->start, err);
+	if (status == ATW_OK)
+		status = atw_kernel_symbol_at(k, ret->start, &sym, err);
+	if (status != ATW_OK)
+		return atw_err_wrap(err, "--site %s", text);
+	ret->end = sym.address + sym.size;
+	return ATW_OK;
+}
+
+/* Who reads the file is to know that there was more. */
+static int describe_filters(struct recording *r, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	char value[32];
+	int ret = ATW_OK;
+
+	for (size_t i = 0; i < o->caches.n && ret == ATW_OK; i++)
+		ret = kmap_drain_header(r->drain, "only-cache", o->caches.v[i], err);
+	for (size_t i = 0; i < o->sites.n && ret == ATW_OK; i++)
+		ret = kmap_drain_header(r->drain, "only-site", o->sites.v[i], err);
+	if (o->range && ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "only-range", o->range, err);
+	snprintf(value, sizeof(value), "%" PRIu64, o->task_pid.u);
+	if (o->task_pid.given && ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "only-pid", value, err);
+	return ret;
+}
+
 static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
 {
 	static const char *const machines[] = {
@@ -169,6 +223,8 @@ static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *e
 	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
 	if (ret == ATW_OK)
 		ret = kmap_drain_header(r->drain, "slide", value, err);
+	if (ret == ATW_OK)
+		ret = describe_filters(r, err);
 	return ret < 0 || r->o->no_symbols ? ret : kernel_symbols_each(k, write_symbol, &to, err);
 }
 
@@ -190,8 +246,9 @@ void recording_answer(struct recording *r)
 	if (ret == ATW_OK && r->introduced) {
 		kmap_introduce_memory(r->s, k, &err);
 	} else if (ret == ATW_OK) {
-		kmap_introduce_nobody(r->s);
 		if (kmap_introduce(r->s, k, &err) == ATW_OK && describe(r, k, &r->failed) == ATW_OK) {
+			for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
+				find_site(r, k, r->o->sites.v[i], &r->s->only_site[i], &r->refused);
 			r->introduced = true;
 			atomic_store(&r->s->ready, 1);
 		}

@@ -9,9 +9,9 @@
 #include "kmap_serve.h"
 
 struct record_opts {
-	const char *plugin, *mode, *mem, *to, *control, *control_socket;
+	const char *plugin, *mode, *mem, *to, *range, *control, *control_socket;
 	struct opt_number sample, task_pid;
-	struct opt_list caches;
+	struct opt_list caches, sites;
 	bool bare, off, zstd, no_symbols;
 };
 
@@ -28,8 +28,10 @@ struct recording {
 	struct kmap_folder *folder;
 	struct kmap_socket *socket;
 	bool introduced;
+	bool told;               /* QEMU, that it is to end */
 	struct atw_err failed;   /* of writing */
 	struct atw_err no_kernel;
+	struct atw_err refused;  /* what was wished for, once the kernel was known */
 };
 
 /* Memory that both share, and the guest's; what is wished for, told to the recorder. */

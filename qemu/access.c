@@ -16,6 +16,13 @@ static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site,
 	int32_t pid = who_runs(c);
 	struct kshare_edge *e;
 
+	/* Who asks for some objects asks for no others, nor for what is none. */
+	if (unlikely(s->only_cache[0][0] || s->only_site[0].end) &&
+	    (kshare_object(s, id)->flags & KSHARE_GENERAL ||
+	     kshare_object(s, id)->type == KSHARE_T_GLOBAL)) {
+		s->count.unfiltered++;
+		return NULL;
+	}
 	if (!site->id) {
 		uint32_t n = atomic_load_explicit(&s->nsites, memory_order_relaxed);
 

@@ -105,7 +105,7 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 			object_slab_free(va + i * 8, KSHARE_MISSED);
 			rec.s->count.overlaps++;
 		}
-	if (!object_wanted(kshare_name(rec.s, name)))
+	if (!object_wanted(kshare_name(rec.s, name), ip))
 		return;
 	id = object_new(va, size, type, c, ip, name);
 	for (uint64_t i = 0; id && i < (size + 7) / 8; i++)
@@ -149,7 +149,7 @@ void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order)
 			object_pages_free(pfn + i, 0);
 			rec.s->count.overlaps++;
 		}
-	if (!object_wanted(""))
+	if (!object_wanted("", 0))
 		return;
 	id = object_new(k->direct + (pfn << k->page_shift), n << k->page_shift, KSHARE_T_PAGES,
 			c, 0, 0);
@@ -228,7 +228,7 @@ void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uin
 	uint32_t id;
 
 	end_mapped(va, size, KSHARE_MISSED);
-	if (!object_wanted(""))
+	if (!object_wanted("", 0))
 		return;
 	id = object_new(va, size, type, c, 0, 0);
 	if (id)

@@ -14,11 +14,9 @@ enum { SPILL_AT_ONCE = 1024 };
 static uint32_t free_list, fresh, hand;
 static uint32_t sampled;
 
-int object_init(void)
+void object_init(void)
 {
 	fresh = atomic_load(&rec.s->nobjects);
-	hand = fresh;
-	return 0;
 }
 
 static uint32_t take(void)
@@ -92,18 +90,32 @@ static uint32_t place(void)
 /* ---- which ones are wanted ---- */
 
 
-bool object_wanted(const char *name)
+static bool is_cache_wanted(const char *name)
 {
 	const struct kshare *s = rec.s;
 
-	if (s->only_cache[0][0]) {
-		unsigned i = 0;
+	for (unsigned i = 0; i < KSHARE_FILTERS && s->only_cache[i][0]; i++)
+		if (!strcmp(s->only_cache[i], name))
+			return true;
+	return !s->only_cache[0][0];
+}
 
-		while (i < KSHARE_FILTERS && strcmp(s->only_cache[i], name))
-			i++;
-		if (i == KSHARE_FILTERS)
-			return false;
-	}
+static bool is_site_wanted(uint64_t ip)
+{
+	const struct kshare *s = rec.s;
+
+	for (unsigned i = 0; i < KSHARE_FILTERS && s->only_site[i].end; i++)
+		if (ip - s->only_site[i].start < s->only_site[i].end - s->only_site[i].start)
+			return true;
+	return !s->only_site[0].end;
+}
+
+bool object_wanted(const char *cache, uint64_t ip)
+{
+	const struct kshare *s = rec.s;
+
+	if (!is_cache_wanted(cache) || !is_site_wanted(ip))
+		return false;
 	return s->sample <= 1 || ++sampled % s->sample == 0;
 }
 

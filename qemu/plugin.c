@@ -322,6 +322,7 @@ static bool ask_program(void)
 	while (atomic_load(&rec.s->answered) != turn)
 		if (!wait_for_program())
 			return false;
+	object_init();
 	return atomic_load(&rec.s->ready);
 }
 
@@ -344,7 +345,7 @@ static bool ask(void)
 	again = blocks * 2;
 	if (!ask_program())
 		return false;
-	if (shadow_image() < 0 || object_init() < 0) {
+	if (shadow_image() < 0) {
 		give_up("out of memory");
 		return false;
 	}
@@ -444,10 +445,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	rec.span = rec.s->last - rec.s->first;
 	task_learn();
 	edge_init();
+	object_init();
 	if (shadow_init() < 0)
 		return complain("out of memory");
 	if (atomic_load(&rec.s->ready))
-		rec.known = object_init() == 0;
+		rec.known = true;
 	again(id);
 	atomic_store(&rec.s->attached, 1);
 	return 0;

@@ -128,9 +128,10 @@ static inline bool is_followed(void)
 	return atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_OBJECTS;
 }
 
-int object_init(void);
-/* Filters and samples: is one of this cache to be followed? */
-bool object_wanted(const char *cache);
+/* Those behind the program's own are ours: whenever it may have added some. */
+void object_init(void);
+/* Filters and samples: is one of this cache, allocated there, to be followed? */
+bool object_wanted(const char *cache, uint64_t ip);
 /* 0: no room; it has been counted. */
 uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
 		    uint64_t ip, uint32_t name);

@@ -47,8 +47,8 @@ void task_load(unsigned vcpu, uint64_t va)
 		c->depth = guest(task + k->in_task, 4);
 		c->depth = c->depth ? c->depth : &nothing;
 	}
-	/* Early there were no struct pages yet, or nothing that leads to them. */
-	if (++rec.s->count.switches == next_look && (next_look == 1 || !k->nvmem)) {
+	/* Early there were no struct pages yet, nor what tells where regions are. */
+	if (++rec.s->count.switches == next_look && (next_look <= 512 || !k->nvmem)) {
 		next_look *= 8;
 		learn_memory();
 	}

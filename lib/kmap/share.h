@@ -211,6 +211,7 @@ struct kshare {
 	uint32_t nrams;
 	struct kshare_ram ram[KSHARE_RAMS];
 	char only_cache[KSHARE_FILTERS][32];     /* empty: all */
+	struct kshare_code only_site[KSHARE_FILTERS];    /* who allocates; end 0: all */
 
 	_Atomic uint32_t nsites, nobjects, names_used;
 	uint64_t clock;                          /* events so far */

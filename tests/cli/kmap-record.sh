@@ -71,6 +71,21 @@ for v in v1 v2 v3; do
 	fi
 done
 
+t "a range of addresses"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record -q --bare --range 500-51f -o range.kmap -- "${machine[@]}" "${off[@]}"
+	status 0
+	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads range.kmap
+	out <<'END'
+ip,writes,reads
+0x00000000000f0018,500,0
+0x00000000000f0010,0,1000
+END
+	run atwalk kmap record --bare --range 51f-500 -o x -- "${machine[@]}"
+	status 2
+	err_has '--range 51f-500: two addresses, A-B'
+fi
+
 t "packed"
 if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	run atwalk kmap record -q --bare -o bare.kmap.zst -- "${machine[@]}" "${off[@]}"
@@ -150,6 +165,9 @@ err_has 'only what QEMU emulates (tcg) can be recorded'
 run atwalk kmap record -o x -- qemu-system-x86_64 -M q35 -m 3G
 status 2
 err_has 'more memory than lies below 4 GiB cannot be recorded: less than 2816M here'
+run atwalk kmap record -o x --sample 4 --to v1 -- qemu-system-x86_64
+status 2
+err_has 'only version 4 can say that a KMAP is sampled'
 run atwalk kmap record -o x --mem 1K -- qemu-system-x86_64
 status 2
 err_has 'from 16M to 64G'
