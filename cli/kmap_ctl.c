@@ -139,7 +139,7 @@ static int by_socket(const struct ctl *x, struct atw_err *err)
 
 	if (strlen(x->at) >= sizeof(at.sun_path))
 		return atw_err_set(err, ATW_E_IO, "%s: %s", x->at, strerror(ENAMETOOLONG));
-	strcpy(at.sun_path, x->at);
+	memcpy(at.sun_path, x->at, strlen(x->at) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		atw_err_set(err, errno == EACCES ? ATW_E_PERM : ATW_E_IO, "%s: %s", x->at,

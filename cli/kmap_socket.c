@@ -238,7 +238,7 @@ int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err 
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	strcpy(at.sun_path, path);
+	memcpy(at.sun_path, path, strlen(path) + 1);
 	remove_dead(&at);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	/* Nobody else may use it, at no time. */
@@ -246,7 +246,7 @@ int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err 
 	r = s->fd < 0 ? -1 : bind(s->fd, (const struct sockaddr *)&at, sizeof(at));
 	umask(mask);
 	if (r == 0)
-		strcpy(s->path, path);
+		memcpy(s->path, path, strlen(path) + 1);
 	if (r < 0 || listen(s->fd, CLIENTS) < 0) {
 		atw_err_set(err, ATW_E_IO, "--control-socket %s: %s", path, strerror(errno));
 		if (s->fd >= 0)

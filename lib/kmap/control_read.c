@@ -147,7 +147,7 @@ static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
 	struct mark from;
-	off_t headers;
+	off_t headers = 0;
 	int ret = drain_all(c, err);
 
 	if (ret == 0)

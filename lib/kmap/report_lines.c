@@ -38,16 +38,17 @@ static int compare(const void *a, const void *b)
 static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
 {
 	_auto_free struct order *order = calloc(a->m->line.n + 1, sizeof(*order));
-	int r = order ? ATW_OK : report_no_memory(err);
+	int r = ATW_OK;
 
-	for (size_t i = 0; order && i < a->m->line.n; i++) {
+	if (!order)
+		return report_no_memory(err);
+	for (size_t i = 0; i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, i);
 		const struct kmap_sums *s = &kmap_cache(a->m, l->key.a)->s;
 
 		order[i] = (struct order){ kmap_sum(s->reads, s->writes), l->key.a, l->key.b, i };
 	}
-	if (order)
-		qsort(order, a->m->line.n, sizeof(*order), compare);
+	qsort(order, a->m->line.n, sizeof(*order), compare);
 	for (size_t i = 0; r == ATW_OK && i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, order[i].at);
 		struct report_row row = { 0 };

@@ -195,7 +195,8 @@ static double put_list(const struct plan *p, double y)
 
 	for (size_t k = 0; k < p->col.shown; k++) {
 		char others[48], number[24], sum[AXIS_TEXT];
-		double x = CHART_MARGIN + (double)(k / lines) * width;
+		size_t column = k / lines;
+		double x = CHART_MARGIN + (double)column * width;
 		double base = y + (double)(k % lines) * LIST_PITCH;
 		const char *v = axis_text(p->c->head.unit, p->col.sum[k], sum);
 		double taken = font_width(v, strlen(v), 10, 0) + 24;
