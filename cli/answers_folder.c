@@ -27,16 +27,24 @@ static const char *volatile made;        /* a folder that is empty so far; NULL:
 /* Files have no names before they are whole, and leave by themselves. */
 static void on_signal(int sig)
 {
+	const struct sigaction usual = { .sa_handler = SIG_DFL };
+
 	if (made)
 		rmdir(made);
-	raise(sig);              /* as SIG_DFL, once this has returned */
+	sigaction(sig, &usual, NULL);
+	raise(sig);              /* once this has returned */
 }
 
 static void catch_signals(void)
 {
-	const struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-	struct sigaction was;
+	/*
+	 * Not SA_RESETHAND: a signal that comes twice, as timeout(1) sends it, would find
+	 * nobody who catches it before the first has come to its handler.
+	 */
+	struct sigaction sa = { .sa_handler = on_signal }, was;
 
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(&sa.sa_mask, ending[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
 		if (!sigaction(ending[i], NULL, &was) && was.sa_handler != SIG_IGN)
 			sigaction(ending[i], &sa, NULL);
