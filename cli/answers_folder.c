@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* answers_folder.c - several answers in files: all of them or none. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "answers.h"
-#include "base/cleanup.h"
+#include "ending.h"
 
 bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096])
 {
@@ -21,39 +20,19 @@ bool answers_path(const struct answers *a, size_t i, const char *ending, char pa
 
 /* ---- an end before the end ---- */
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 static const char *volatile made;        /* a folder that is empty so far; NULL: none */
 
 /* Files have no names before they are whole, and leave by themselves. */
-static void on_signal(int sig)
+static void tidy(void)
 {
-	const struct sigaction usual = { .sa_handler = SIG_DFL };
-
 	if (made)
 		rmdir(made);
-	sigaction(sig, &usual, NULL);
-	raise(sig);              /* once this has returned */
-}
-
-static void catch_signals(void)
-{
-	/*
-	 * Not SA_RESETHAND: a signal that comes twice, as timeout(1) sends it, would find
-	 * nobody who catches it before the first has come to its handler.
-	 */
-	struct sigaction sa = { .sa_handler = on_signal }, was;
-
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		sigaddset(&sa.sa_mask, ending[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		if (!sigaction(ending[i], NULL, &was) && was.sa_handler != SIG_IGN)
-			sigaction(ending[i], &sa, NULL);
 }
 
 void answers_catch(const struct answers *a)
 {
 	if (a->made)
-		catch_signals();
+		ending_catch(tidy);
 }
 
 int answers_folder(struct answers *a, struct atw_err *err)
@@ -64,15 +43,13 @@ int answers_folder(struct answers *a, struct atw_err *err)
 
 	if (a->n < 2 || !a->c->output)
 		return ATW_OK;
-	sigemptyset(&signals);
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		sigaddset(&signals, ending[i]);
+	ending_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &were);
 	a->made = !mkdir(a->c->output, 0777);
 	e = errno;
 	if (a->made) {
 		made = a->c->output;
-		catch_signals();
+		ending_catch(tidy);
 	}
 	sigprocmask(SIG_SETMASK, &were, NULL);
 	if (!a->made && e == EEXIST && (stat(a->c->output, &st) < 0 || !S_ISDIR(st.st_mode)))

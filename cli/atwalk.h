@@ -89,6 +89,11 @@ void hold_standard_files(void);
 /* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
 int complain(const struct atw_err *err);
 int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
+/*
+ * Of commands that write no rows: EXIT_USAGE if an option about rows was given, with a
+ * sentence of `what` has a form of its own ("a capture").
+ */
+int complain_rows(const struct common *c, const char *command, const char *what);
 /* A remark that changes no answer; -q silences it. */
 void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 

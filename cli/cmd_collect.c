@@ -29,19 +29,10 @@ enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 /* A capture is lines of one form. */
 static int check(const struct common *c, int argc)
 {
-	const struct { const char *given, *name; } table[] = {
-		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
-		{ c->group, "--group" }, { c->format, "--format" },
-	};
-
 	if (argc != 1)
 		return complain_usage("collect", argc ? "one SOURCE is enough"
 						      : "SOURCE is missing");
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (table[i].given)
-			return complain_usage("collect", "a capture has a form of its own, and no use for %s",
-					      table[i].name);
-	return EXIT_COMPLETE;
+	return complain_rows(c, "collect", "a capture");
 }
 
 static int collect(const struct common *c, const struct collect_opts *o, const char *name,

@@ -3,8 +3,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "progress.h"
+
+bool kmap_is_packed(const struct common *c, bool zstd)
+{
+	size_t len = c->output ? strlen(c->output) : 0;
+
+	return zstd || (len > 4 && !strcmp(c->output + len - 4, ".zst"));
+}
 
 struct ear {
 	const struct kmap_sink *to;

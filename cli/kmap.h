@@ -10,6 +10,8 @@
 extern const struct command kmap_record, kmap_ctl, kmap_show, kmap_report, kmap_diff,
 			    kmap_convert;
 
+/* --zstd, or an output whose name says so. */
+bool kmap_is_packed(const struct common *c, bool zstd);
 /*
  * All records of a KMAP go to `to`; what is wrong in it is said, and what it came to is
  * in *told. `name` as typed, "-" is standard input. A failure of `to` is said as that

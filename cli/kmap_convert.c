@@ -31,18 +31,14 @@ enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 /* A KMAP is lines of one form. */
 static int check(const struct common *c, const struct convert_opts *o, int argc)
 {
-	const struct { const char *given, *name; } table[] = {
-		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
-		{ c->group, "--group" }, { c->format, "--format" },
-	};
+	int status;
 
 	if (argc != 1)
 		return complain_usage("kmap convert", argc ? "one FILE is enough"
 							   : "FILE is missing");
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (table[i].given)
-			return complain_usage("kmap convert", "a KMAP has a form of its own, and no use for %s",
-					      table[i].name);
+	status = complain_rows(c, "kmap convert", "a KMAP");
+	if (status)
+		return status;
 	if (!o->to)
 		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4 or comp");
 	return EXIT_COMPLETE;
@@ -51,13 +47,6 @@ static int check(const struct common *c, const struct convert_opts *o, int argc)
 static enum kmap_version version_of(const char *to)
 {
 	return *to == 'c' ? KMAP_COMPRESSED : (enum kmap_version)(KMAP_V1 + (to[1] - '1'));
-}
-
-static bool is_packed(const struct common *c, const struct convert_opts *o)
-{
-	size_t len = c->output ? strlen(c->output) : 0;
-
-	return o->zstd || (len > 4 && !strcmp(c->output + len - 4, ".zst"));
 }
 
 /* What is not in it any more. */
@@ -113,7 +102,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 	struct kmap_told told = { 0 };
 	struct atw_err err = { 0 };
 	struct kmap_sink sink;
-	int status, r = kmap_writer_open(t->fd, is_packed(c, o) ? LEVEL : 0, v, &w, &err);
+	int status, r = kmap_writer_open(t->fd, kmap_is_packed(c, o->zstd) ? LEVEL : 0, v, &w, &err);
 
 	if (r < 0)
 		return complain(&err);
@@ -144,7 +133,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	if (target_open(c->output, &t, &err) < 0)
 		return complain(&err);
-	if (is_packed(c, o) && isatty(t.fd))
+	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
 		status = complain_usage("kmap convert", "what is packed is nothing for a terminal: -o FILE");
 	else
 		status = convert(c, o, argv[0], &t);

@@ -185,10 +185,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	int r;
 
 	(void)opts;
-	if (c->columns || c->filter || c->sort || c->group || c->format)
-		return complain_usage("kmap ctl", "a control has a form of its own, and no use for %s",
-				      c->columns ? "--columns" : c->filter ? "--filter" :
-				      c->sort ? "--sort" : c->group ? "--group" : "--format");
+	r = complain_rows(c, "kmap ctl", "a control");
+	if (r)
+		return r;
 	if (argc < 2 || argc > 3)
 		return complain_usage("kmap ctl", "it takes a socket or folder, a name, and what to write");
 	x.at = argv[0];

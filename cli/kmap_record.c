@@ -242,13 +242,11 @@ static int open_output(struct recording *r, struct atw_err *err)
 static int open_drain(struct recording *r, struct atw_err *err)
 {
 	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4 };
-	const char *name = r->c->output;
-	size_t len = name ? strlen(name) : 0;
 	int ret;
 
 	if (r->o->to)
 		d.version = (enum kmap_version)(KMAP_V1 + (r->o->to[1] - '1'));
-	d.level = r->o->zstd || (len > 4 && !strcmp(name + len - 4, ".zst")) ? 1 : 0;
+	d.level = kmap_is_packed(r->c, r->o->zstd) ? 1 : 0;
 	ret = kmap_drain_open(r->s, &d, &r->drain, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_begin(r->drain, err);
@@ -361,10 +359,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	const char *cut;
 	int ret;
 
-	if (c->columns || c->filter || c->sort || c->group || c->format)
-		return complain_usage("kmap record", "a KMAP has a form of its own, and no use for %s",
-				      c->columns ? "--columns" : c->filter ? "--filter" :
-				      c->sort ? "--sort" : c->group ? "--group" : "--format");
+	ret = complain_rows(c, "kmap record", "a KMAP");
+	if (ret)
+		return ret;
 	if (!argc)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
 	catch_signals();

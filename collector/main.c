@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "budget.h"
 #include "census/census.h"
+#include "ending.h"
 #include "progress.h"
 #include "provider/provider.h"
 #include "to.h"
@@ -80,27 +81,18 @@ static int misused(const char *why)
 static struct to going;          /* for whoever is interrupted */
 
 /* A file that could not be made without a name is taken away. */
-static void on_signal(int sig)
+static void tidy(void)
 {
 	if (going.target.temp)
 		unlink(going.target.temp);
-	raise(sig);              /* as SIG_DFL, once this has returned */
 }
 
 static void catch_signals(sigset_t *ret)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	const struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-	struct sigaction was;
-
 	signal(SIGPIPE, SIG_IGN);        /* then they are error texts */
 	signal(SIGXFSZ, SIG_IGN);
-	sigemptyset(ret);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-		sigaddset(ret, signals[i]);
-		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
-			sigaction(signals[i], &sa, NULL);
-	}
+	ending_signals(ret);
+	ending_catch(tidy);
 }
 
 /* ---- collecting ---- */

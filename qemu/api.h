@@ -44,8 +44,6 @@ typedef void qemu_mem_fn(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va,
 typedef void qemu_end_fn(qemu_plugin_id_t id, void *arg);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_tb_fn *fn);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_exec_fn *fn,
-					  enum qemu_plugin_cb_flags flags, void *arg);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_exec_fn *fn,
 					    enum qemu_plugin_cb_flags flags, void *arg);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_mem_fn *fn,
@@ -71,6 +69,5 @@ struct qemu_plugin_hwaddr;
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t va);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *at);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *at);
-void qemu_plugin_outs(const char *text);
 
 #endif

@@ -66,7 +66,7 @@ struct kshare_region {
 struct kshare_kernel {
 	struct kshare_event event[KSHARE_EVENTS];
 	uint64_t reserve, commit;        /* trace_event_buffer_reserve(), _commit() */
-	uint16_t rec_type, rec_pid;      /* in the common header of a record */
+	uint16_t rec_pid;                /* in the common header of a record */
 	uint32_t page_shift;
 
 	struct kshare_code change;       /* what switches from one task to the next */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ending.h - a signal that ends the program, and what is to be tidied up before. */
+#ifndef CLI_ENDING_H
+#define CLI_ENDING_H
+
+#include <signal.h>
+
+/* Those that end it: SIGINT, SIGTERM, SIGHUP. */
+void ending_signals(sigset_t *ret);
+/*
+ * `tidy`, which may be called at any moment, and then what the signal does by itself.
+ * Not of signals that whoever started us had ignored.
+ */
+void ending_catch(void (*tidy)(void));
+
+#endif
