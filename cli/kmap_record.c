@@ -193,7 +193,8 @@ static int say_status(struct recording *r, const char *cut)
 	const struct kshare_counts *c = &r->s->count;
 	struct atw_err err = { 0 };
 
-	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) && !atomic_load(&r->s->attached))
+	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) && !r->introduced &&
+	    !(r->o->bare && atomic_load(&r->s->attached)))
 		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
 			    r->machine.argv[0], WEXITSTATUS(r->status));
 	else if (!atomic_load(&r->s->attached))

@@ -178,6 +178,9 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -o x --cache a-name-that-no-slab-cache-of-linux-has -- qemu-system-x86_64
 	status 2
 	err_has 'no cache has so long a name'
+	run atwalk kmap record -q -o y -- "${machine[@]}" -kernel /nonexistent -append quiet
+	status 3
+	err_has 'ended with status 1 before anything was recorded'
 	run atwalk kmap record -o x --plugin /nonexistent.so -- qemu-system-x86_64
 	status 3
 	err_has '/nonexistent.so: No such file or directory'
