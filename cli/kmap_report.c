@@ -8,11 +8,13 @@
 
 #include "answers.h"
 #include "base/cleanup.h"
+#include "base/num.h"
 #include "kmap/report.h"
 #include "kmap_model.h"
 
 struct kmap_report_opts {
 	const char *symbols, *kernel, *level;
+	struct opt_list cuts;
 	struct opt_number top, limit;
 	bool progress;
 };
@@ -21,6 +23,9 @@ struct kmap_report_opts {
 static const struct opt options[] = {
 	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL", "what code is put together by",
 	  "instruction|function|file|directory|topdir" },
+	{ 0, "cut", OPT_LIST, AT(cuts), "CUT",
+	  "privilege, compartments: clusters of functions that call each other, size:BYTES or ratio:A",
+	  NULL },
 	{ 0, "symbols", OPT_TEXT, AT(symbols), "FILE",
 	  "names of functions: System.map, /proc/kallsyms or vmlinux of that kernel", NULL },
 	{ 0, "kernel", OPT_TEXT, AT(kernel), "VMLINUX",
@@ -40,6 +45,8 @@ struct kmap_reporting {
 	struct kmap_model_source s;
 	struct kmap_names *n;
 	struct kmap_ask ask;
+	struct kmap_cut cut[KMAP_MOST_CUTS];
+	size_t cuts;
 };
 
 static bool kind_at(size_t i, struct answer *ret)
@@ -148,6 +155,80 @@ static int check_level(const struct kmap_reporting *r)
 	return EXIT_COMPLETE;
 }
 
+/* "0.000002", in units of 10^-12. */
+static bool read_ratio(const char *s, uint64_t *ret)
+{
+	size_t whole = strcspn(s, "."), n = s[whole] ? strlen(s + whole + 1) : 0;
+	uint64_t high, low = 0;
+	char digits[] = "000000000000";
+
+	if (!num_dec(s, whole, &high) || high > 1000000 || n >= sizeof(digits))
+		return false;
+	if (s[whole])
+		memcpy(digits, s + whole + 1, n);
+	if ((s[whole] && !n) || !num_dec(digits, sizeof(digits) - 1, &low))
+		return false;
+	*ret = high * UINT64_C(1000000000000) + low;
+	return true;
+}
+
+static int read_cut(const char *word, struct kmap_cut *ret)
+{
+	const char *colon = strchr(word, ':');
+
+	if (!strncmp(word, "size:", 5)) {
+		*ret = (struct kmap_cut){ .by = KMAP_CUT_SIZE, .text = word + 5 };
+		if (num_size(ret->text, strlen(ret->text), &ret->bound) && ret->bound)
+			return EXIT_COMPLETE;
+		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no size of code",
+				      word, colon + 1);
+	}
+	if (!strncmp(word, "ratio:", 6)) {
+		*ret = (struct kmap_cut){ .by = KMAP_CUT_RATIO, .text = word + 6 };
+		if (read_ratio(ret->text, &ret->bound))
+			return EXIT_COMPLETE;
+		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no number from 0 to 1000000, with up to 12 digits behind a point",
+				      word, colon + 1);
+	}
+	return complain_usage("kmap report", "--cut: '%.60s' is neither size:BYTES nor ratio:A",
+			      word);
+}
+
+static int check_cuts(struct kmap_reporting *r)
+{
+	int status = EXIT_COMPLETE;
+
+	r->cuts = r->o->cuts.n;
+	if (!r->cuts)
+		return EXIT_COMPLETE;
+	if (r->cuts > KMAP_MOST_CUTS)
+		return complain_usage("kmap report", "--cut: %d of them are enough", KMAP_MOST_CUTS);
+	for (size_t i = 0; !status && i < r->cuts; i++)
+		status = read_cut(r->o->cuts.v[i], &r->cut[i]);
+	for (size_t i = 0; !status && i < r->a.n; i++) {
+		const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
+
+		if (!k->cuts)
+			status = complain_usage("kmap report", "%s is not cut, so not for --cut", k->name);
+		else if (r->cuts > k->cuts)
+			status = complain_usage("kmap report", "--cut: %s is of one cut", k->name);
+	}
+	if (!status && r->o->level)
+		status = complain_usage("kmap report", "--cut says what code is put together by, and so does --level");
+	if (!status && !r->o->symbols && !r->o->kernel)
+		status = complain_usage("kmap report", "--cut: that needs the sizes of functions: --symbols or --kernel");
+	return status;
+}
+
+/* What a cut is about is shown, unless somebody says what to show. */
+static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
+{
+	const struct kmap_reporting *r = arg;
+
+	if (r->cuts && !oo->columns)
+		oo->columns = kmap_report_kind(r->a.which[i])->cut_columns;
+}
+
 /* Before hours of reading: are these what they should be? */
 static int check_files(const struct kmap_reporting *r)
 {
@@ -177,7 +258,7 @@ static int tell(struct kmap_reporting *r, struct atw_err *err)
 		return s;
 	kmap_remark_names(r->a.c, r->name, r->n);
 	r->ask = (struct kmap_ask){ .m = r->s.m, .n = r->n, .level = level_of(r->o->level),
-				    .about = r->s.about };
+				    .about = r->s.about, .cut = r->cut, .cuts = r->cuts };
 	return answers_tell(&r->a, err);
 }
 
@@ -206,7 +287,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct kmap_reporting r = {
 		.o = opts,
 		.a = { .c = c, .command = "kmap report", .title = "Which code touches which kernel objects",
-		       .kind = kind_at, .finish = finish, .draw = draw, .head = head, .arg = &r },
+		       .kind = kind_at, .finish = finish, .draw = draw, .rows = want_columns,
+		       .head = head, .arg = &r },
 	};
 	int status;
 
@@ -222,6 +304,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = answers_check(&r.a);
 	if (!status)
 		status = check_level(&r);
+	if (!status)
+		status = check_cuts(&r);
 	if (!status)
 		status = check_output(c, r.name);
 	if (!status)

@@ -74,7 +74,7 @@ _atwalk()
 			ctl) words=$common ;;
 			show) words="$common --rows --progress" ;;
 			convert) words="$common --to --zstd --progress" ;;
-			report) words="$common --level --symbols --kernel --top --limit --progress" ;;
+			report) words="$common --level --cut --symbols --kernel --top --limit --progress" ;;
 			diff) words="$common --level --no-counts --symbols --kernel --progress" ;;
 			esac ;;
 		esac

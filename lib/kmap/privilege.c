@@ -19,7 +19,7 @@ static uint64_t count_of(const struct kmap_edge *e, enum kmap_op op)
 	return op == KMAP_READ ? e->reads : op == KMAP_WRITE ? e->writes : e->frees;
 }
 
-static uint64_t code_count(const struct kmap_code *c, enum kmap_op op)
+bool kmap_code_does(const struct kmap_code *c, enum kmap_op op)
 {
 	return op == KMAP_READ ? c->reads : op == KMAP_WRITE ? c->writes :
 	       op == KMAP_FREE ? c->frees : c->calls;
@@ -91,7 +91,7 @@ int kmap_ps_mono(const struct kmap_model *m, const struct kmap_names *n,
 	kmap_units_deinit(&all);
 	for (size_t i = 0; i < m->code.n; i++)
 		for (unsigned op = 0; op < KMAP_OPS; op++)
-			instructions[op] += code_count(kmap_code(m, i), op) != 0;
+			instructions[op] += kmap_code_does(kmap_code(m, i), op);
 	*ret = (struct kmap_privilege){ 0 };
 	for (unsigned op = 0; op < KMAP_OPS; op++) {
 		wide bytes = op == KMAP_CALLS ? code : data;
@@ -165,7 +165,7 @@ int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 		return no_memory(err);
 	for (size_t i = 0; i < m->code.n; i++)
 		for (unsigned op = 0; op < KMAP_OPS; op++)
-			c[u->of[i]].instructions[op] += code_count(kmap_code(m, i), op) != 0;
+			c[u->of[i]].instructions[op] += kmap_code_does(kmap_code(m, i), op);
 	kmap_table_init(&t, sizeof(struct reach));
 	ok = add_reaches(&t, m, u);
 	for (size_t i = 0; ok && i < t.n; i++) {
@@ -189,6 +189,15 @@ int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 	}
 	*ret = c;
 	return ATW_OK;
+}
+
+bool kmap_compartment_works(const struct kmap_compartment *c)
+{
+	bool any = false;
+
+	for (unsigned op = 0; op < KMAP_OPS; op++)
+		any |= c->instructions[op] != 0;
+	return any;
 }
 
 void kmap_ps_cut(const struct kmap_compartment *c, size_t n, unsigned known,

@@ -29,6 +29,8 @@ struct kmap_compartment {
 	uint64_t inside, in, out;                /* calls */
 };
 
+/* Was the instruction seen to do it? */
+bool kmap_code_does(const struct kmap_code *c, enum kmap_op op);
 /*
  * Operations that the recording and the symbols let us count; `why` of calls, or NULL:
  * what is missing.
@@ -45,6 +47,8 @@ int kmap_ps_mono(const struct kmap_model *m, const struct kmap_names *n,
 int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 		      const struct kmap_units *u, struct kmap_compartment **ret,
 		      struct atw_err *err);
+/* Code that does nothing but allocate is in the model, too; false: it is that. */
+bool kmap_compartment_works(const struct kmap_compartment *c);
 /* PS of all of them together; of one with `n` 1. */
 void kmap_ps_cut(const struct kmap_compartment *c, size_t n, unsigned known,
 		 struct kmap_privilege *ret);

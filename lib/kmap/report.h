@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "census/report.h"
-#include "kmap/names.h"
+#include "kmap/cluster.h"
 #include "picture/chart.h"
 
 /* What was asked, of what. */
@@ -15,7 +15,11 @@ struct kmap_ask {
 	const struct kmap_names *n;
 	enum kmap_level level;           /* KMAP_LEVELS: nobody said one */
 	const char *about;               /* of pictures: "a sample, 1 in 64"; "": nothing */
+	const struct kmap_cut *cut;      /* into clusters of functions */
+	size_t cuts;
 };
+
+enum { KMAP_MOST_CUTS = 32 };
 
 struct kmap_report {
 	const char *name, *title, *help;
@@ -25,6 +29,9 @@ struct kmap_report {
 	int (*rows)(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err);
 	/* Into a scene that was initialised. NULL: it is no picture. */
 	int (*draw)(const struct kmap_ask *a, struct scene *s, struct atw_err *err);
+	/* How many cuts into clusters it takes, and columns that they are for; 0, NULL: none. */
+	unsigned cuts;
+	const char *cut_columns;
 };
 /* By number; NULL past the end. By name; NULL: there is none. */
 const struct kmap_report *kmap_report_kind(size_t i);

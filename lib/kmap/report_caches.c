@@ -137,5 +137,5 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 const struct kmap_report kmap_report_caches = {
 	"caches", "Caches: kinds of objects, the hottest first",
 	"A slab cache or, where there is none, a kind of memory, in one row.",
-	&schema, KMAP_FUNCTION, rows, draw,
+	&schema, KMAP_FUNCTION, rows, draw, 0, NULL,
 };

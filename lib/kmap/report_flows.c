@@ -203,5 +203,5 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 const struct kmap_report kmap_report_flows = {
 	"flows", "Who reads what others write",
 	"Code that writes objects of a cache, other code that reads objects of it, and the cache in one row.",
-	&schema, KMAP_DIRECTORY, rows, draw,
+	&schema, KMAP_DIRECTORY, rows, draw, 0, NULL,
 };

@@ -107,5 +107,5 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 const struct kmap_report kmap_report_lines = {
 	"lines", "Which bytes of objects are hot, by lines of 64",
 	"A cache and a line of its objects in one row, where the recording tells of lines.",
-	&schema, KMAP_LEVELS, rows, draw,
+	&schema, KMAP_LEVELS, rows, draw, 0, NULL,
 };

@@ -122,7 +122,7 @@ static int code_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 const struct kmap_report kmap_report_code = {
 	"code", "Code: who reads and writes objects, the busiest first",
 	"A function in one row; or what --level says.",
-	&code_schema, KMAP_FUNCTION, code_rows, code_draw,
+	&code_schema, KMAP_FUNCTION, code_rows, code_draw, 0, NULL,
 };
 
 /* ---- objects by code ---- */
@@ -258,7 +258,7 @@ static int matrix_draw(const struct kmap_ask *a, struct scene *s, struct atw_err
 const struct kmap_report kmap_report_matrix = {
 	"matrix", "Objects by code: which code touches which objects",
 	"A cache and a function in one row; or what --level says instead of functions.",
-	&matrix_schema, KMAP_FUNCTION, matrix_rows, matrix_draw,
+	&matrix_schema, KMAP_FUNCTION, matrix_rows, matrix_draw, 0, NULL,
 };
 
 /* ---- who may write ---- */
@@ -309,5 +309,5 @@ static int writer_draw(const struct kmap_ask *a, struct scene *s, struct atw_err
 const struct kmap_report kmap_report_writers = {
 	"writers", "Who writes each kind of object",
 	"A cache and a function that was seen to write its objects in one row.",
-	&writer_schema, KMAP_FUNCTION, writer_rows, writer_draw,
+	&writer_schema, KMAP_FUNCTION, writer_rows, writer_draw, 0, NULL,
 };

@@ -65,7 +65,7 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 
 const struct kmap_report kmap_report_objects = {
 	"objects", "The hottest objects", "One object a row, the most accesses first.",
-	&schema, KMAP_LEVELS, rows, NULL,
+	&schema, KMAP_LEVELS, rows, NULL, 0, NULL,
 };
 
 /* ---- processes ---- */
@@ -129,5 +129,5 @@ static int process_rows(const struct kmap_ask *a, const struct census_out *out,
 const struct kmap_report kmap_report_processes = {
 	"processes", "Processes: who allocates, reads and writes",
 	"A thread in one row; pid n/a is code that ran outside of any, such as interrupts.",
-	&process_schema, KMAP_LEVELS, process_rows, NULL,
+	&process_schema, KMAP_LEVELS, process_rows, NULL, 0, NULL,
 };

@@ -6,10 +6,11 @@
 #include "kmap/privilege.h"
 #include "kmap/report.h"
 
-enum { P_CUT, P_PARTS, P_OP, P_PS, P_PSR, P_PM, P_PMR1, P_PMR2, P_ECR, P_COUNT };
-enum { CUT_MONO = KMAP_LEVELS, CUTS };
+enum { P_CUT, P_BOUND, P_PARTS, P_OP, P_PS, P_PSR, P_PM, P_PMR1, P_PMR2, P_ECR, P_COUNT };
+enum { CUT_MONO = KMAP_LEVELS, CUT_CLUSTERS, CUTS = CUT_CLUSTERS + KMAP_CUTS };
 static const char *const cut_words[CUTS] = {
 	"instruction", "function", "file", "directory", "topdir", "monolithic",
+	[CUT_CLUSTERS + KMAP_CUT_SIZE] = "size", [CUT_CLUSTERS + KMAP_CUT_RATIO] = "ratio",
 };
 static const struct atw_names cuts = { CUTS, cut_words, NULL };
 enum { OP_TOTAL = KMAP_OPS, OPS };
@@ -19,6 +20,8 @@ static const struct atw_names ops = { OPS, op_words, NULL };
 static const struct atw_column columns[P_COUNT] = {
 	[P_CUT] = { .key = "cut", .type = ATW_T_ENUM, .width = 11, .names = &cuts,
 		    .help = "what is a compartment; instruction: least privilege" },
+	[P_BOUND] = { .key = "bound", .type = ATW_T_TEXT, .width = 10, .hidden = true,
+		      .help = "size, ratio: what --cut says" },
 	[P_PARTS] = { .key = "compartments", .type = ATW_T_COUNT, .width = 12,
 		      .help = "how many" },
 	[P_OP] = { .key = "operation", .type = ATW_T_ENUM, .width = 9, .names = &ops,
@@ -48,6 +51,7 @@ struct all {
 
 struct cut {
 	unsigned which;
+	const char *bound;               /* NULL: it has none */
 	uint64_t parts;
 	struct kmap_privilege ps;
 	bool have_ecr;
@@ -78,6 +82,8 @@ static int one(struct all *x, const struct cut *c, unsigned op, struct atw_err *
 	bool have_mono = value(&x->mono, x->known, op, &mono);
 
 	row_u(&row, P_CUT, c->which);
+	if (c->bound)
+		row_s(&row, P_BOUND, c->bound);
 	row_u(&row, P_PARTS, c->parts);
 	row_u(&row, P_OP, op);
 	if (value(&c->ps, x->known, op, &ps)) {
@@ -107,37 +113,48 @@ static int tell(struct all *x, const struct cut *c, struct atw_err *err)
 	return r;
 }
 
-/* Code that does nothing but allocate is in the model, too. */
-static bool works(const struct kmap_compartment *c)
-{
-	bool any = false;
-
-	for (unsigned op = 0; op < KMAP_OPS; op++)
-		any |= c->instructions[op] != 0;
-	return any;
-}
-
-static int cut(struct all *x, enum kmap_level level, struct atw_err *err)
+static int cut(struct all *x, const struct kmap_units *u, struct cut *t, struct atw_err *err)
 {
 	_auto_free struct kmap_compartment *c = NULL;
-	struct cut t = { .which = level };
 	uint64_t in = 0, all = 0;
+	int r = kmap_compartments(x->a->m, x->a->n, u, &c, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < u->n; i++) {
+		t->parts += kmap_compartment_works(&c[i]);
+		kmap_add(&in, c[i].out);
+		all = kmap_sum(all, kmap_sum(c[i].inside, c[i].out));
+	}
+	kmap_ps_cut(c, u->n, x->known, &t->ps);
+	t->have_ecr = kmap_ppm(in, all, &t->ecr);
+	return tell(x, t, err);
+}
+
+static int cut_level(struct all *x, enum kmap_level level, struct atw_err *err)
+{
+	struct cut t = { .which = level };
 	struct kmap_units u;
 	int r = kmap_units_init(&u, x->a->m, x->a->n, level, err);
 
 	if (r < 0)
 		return r;
-	r = kmap_compartments(x->a->m, x->a->n, &u, &c, err);
-	for (size_t i = 0; r == ATW_OK && i < u.n; i++) {
-		t.parts += works(&c[i]);
-		kmap_add(&in, c[i].out);
-		all = kmap_sum(all, kmap_sum(c[i].inside, c[i].out));
-	}
-	if (r == ATW_OK)
-		kmap_ps_cut(c, u.n, x->known, &t.ps);
+	r = cut(x, &u, &t, err);
 	kmap_units_deinit(&u);
-	t.have_ecr = kmap_ppm(in, all, &t.ecr);
-	return r == ATW_OK ? tell(x, &t, err) : r;
+	return r;
+}
+
+static int cut_clusters(struct all *x, const struct kmap_cut *by, struct atw_err *err)
+{
+	struct cut t = { .which = CUT_CLUSTERS + by->by, .bound = by->text };
+	struct kmap_clusters c;
+	int r = kmap_clusters_init(&c, x->a->m, x->a->n, by, err);
+
+	if (r < 0)
+		return r;
+	r = cut(x, &c.units, &t, err);
+	kmap_clusters_deinit(&c);
+	return r;
 }
 
 static uint64_t working(const struct kmap_model *m)
@@ -169,7 +186,9 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 		r = tell(&x, &least, err);
 	for (enum kmap_level l = KMAP_FUNCTION; r == ATW_OK && l < KMAP_LEVELS; l++)
 		if (l == KMAP_FUNCTION ? kmap_names_symbols(a->n) : have_files)
-			r = cut(&x, l, err);
+			r = cut_level(&x, l, err);
+	for (size_t i = 0; r == ATW_OK && i < a->cuts; i++)
+		r = cut_clusters(&x, &a->cut[i], err);
 	if (r == ATW_OK)
 		r = tell(&x, &none, err);
 	if (!kmap_names_symbols(a->n))
@@ -191,107 +210,5 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 const struct kmap_report kmap_report_privilege = {
 	"privilege", "Privilege: what code may do, by how the kernel is cut",
 	"A cut and an operation in one row: uSCOPE's PS, PSR, PM and ECR.",
-	&schema, KMAP_LEVELS, rows, NULL,
-};
-
-/* ---- one by one ---- */
-
-enum {
-	C_CODE, C_SITES, C_READERS, C_READABLE, C_WRITERS, C_WRITABLE, C_PS, C_INSIDE, C_IN, C_OUT,
-	C_COUNT,
-};
-static const struct atw_column part_columns[C_COUNT] = {
-	[C_CODE] = { .key = "code", .type = ATW_T_TEXT, .width = 28,
-		     .help = "the compartment: a file, or what --level says" },
-	[C_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
-		      .help = "whose objects it touches" },
-	[C_READERS] = { .key = "read_instructions", .type = ATW_T_COUNT, .width = 10,
-			.help = "of it that read" },
-	[C_READABLE] = { .key = "readable", .type = ATW_T_BYTES, .width = 8,
-			 .help = "bytes of objects that some of it reads" },
-	[C_WRITERS] = { .key = "write_instructions", .type = ATW_T_COUNT, .width = 10,
-			.help = "of it that write" },
-	[C_WRITABLE] = { .key = "writable", .type = ATW_T_BYTES, .width = 8,
-			 .help = "bytes of objects that some of it writes" },
-	[C_PS] = { .key = "ps", .type = ATW_T_COUNT, .width = 14,
-		   .help = "its privilege set, of all operations that are known" },
-	[C_INSIDE] = { .key = "calls_inside", .type = ATW_T_COUNT, .width = 8, .hidden = true,
-		       .help = "from it to itself" },
-	[C_IN] = { .key = "calls_in", .type = ATW_T_COUNT, .width = 8, .hidden = true,
-		   .help = "from others" },
-	[C_OUT] = { .key = "calls_out", .type = ATW_T_COUNT, .width = 8, .hidden = true,
-		    .help = "to others" },
-};
-static const struct atw_schema part_schema = { "kmap-compartments", part_columns, C_COUNT };
-
-static int part_row(const struct kmap_ask *a, const struct kmap_unit *u,
-		    const struct kmap_compartment *c, unsigned known,
-		    const struct census_out *out, struct atw_err *err)
-{
-	struct report_row row = { 0 };
-	struct kmap_privilege p;
-	uint64_t total;
-
-	if (u->name)
-		row_s(&row, C_CODE, u->name);
-	row_u(&row, C_SITES, c->sites);
-	row_u(&row, C_READERS, c->instructions[KMAP_READ]);
-	row_u(&row, C_READABLE, c->reach[KMAP_READ]);
-	row_u(&row, C_WRITERS, c->instructions[KMAP_WRITE]);
-	row_u(&row, C_WRITABLE, c->reach[KMAP_WRITE]);
-	kmap_ps_cut(c, 1, known, &p);
-	if (kmap_ps_total(&p, known, &total))
-		row_u(&row, C_PS, total);
-	if (a->m->call.n) {
-		row_u(&row, C_INSIDE, c->inside);
-		row_u(&row, C_IN, c->in);
-		row_u(&row, C_OUT, c->out);
-	}
-	return row_out(&row, out, err);
-}
-
-static int part_all(const struct kmap_ask *a, const struct kmap_view *v,
-		    const struct census_out *out, struct atw_err *err)
-{
-	unsigned known = kmap_ops_known(a->m, a->n, NULL);
-	_auto_free struct chart_order *order = kmap_order(v->units.n, err);
-	_auto_free struct kmap_compartment *c = NULL;
-	int r = order ? kmap_compartments(a->m, a->n, &v->units, &c, err) : ATW_E_NOMEM;
-
-	for (size_t i = 0; r == ATW_OK && i < v->units.n; i++) {
-		struct kmap_privilege p;
-
-		kmap_ps_cut(&c[i], 1, known, &p);
-		if (!kmap_ps_total(&p, known, &order[i].weight))
-			order[i].weight = UINT64_MAX;
-	}
-	if (r == ATW_OK)
-		kmap_sort(order, v->units.n);
-	for (size_t i = 0; r == ATW_OK && i < v->units.n; i++) {
-		const struct kmap_compartment *x = &c[order[i].at];
-
-		/* Code that only allocates has no privilege of these kinds. */
-		if (works(x) || x->in)
-			r = part_row(a, &v->units.v[order[i].at], x, known, out, err);
-	}
-	return r;
-}
-
-static int part_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
-{
-	struct kmap_view v;
-	int r = kmap_view_init(&v, a, KMAP_FILE, err);
-
-	if (r < 0)
-		return r;
-	r = part_all(a, &v, out, err);
-	kmap_view_note(&v, a, out);
-	kmap_view_deinit(&v);
-	return r;
-}
-
-const struct kmap_report kmap_report_compartments = {
-	"compartments", "Compartments: what each part of the kernel may do",
-	"A file in one row, or what --level says; the most privilege first.",
-	&part_schema, KMAP_FILE, part_rows, NULL,
+	&schema, KMAP_LEVELS, rows, NULL, KMAP_MOST_CUTS, "+bound",
 };

@@ -132,7 +132,7 @@ static int hot_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *e
 const struct kmap_report kmap_report_sites = {
 	"sites", "Sites: where objects are allocated, the hottest first",
 	"An instruction that allocates, and a cache, in one row.",
-	&hot_schema, KMAP_LEVELS, hot_rows, hot_draw,
+	&hot_schema, KMAP_LEVELS, hot_rows, hot_draw, 0, NULL,
 };
 
 /* ---- written, and never read ---- */
@@ -212,5 +212,5 @@ static int unread_draw(const struct kmap_ask *a, struct scene *s, struct atw_err
 const struct kmap_report kmap_report_unread = {
 	"unread", "Objects that are written and never read, or not used at all",
 	"Of each site that has such objects; most bytes first.",
-	&unread_schema, KMAP_LEVELS, unread_rows, unread_draw,
+	&unread_schema, KMAP_LEVELS, unread_rows, unread_draw, 0, NULL,
 };

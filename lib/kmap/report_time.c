@@ -136,7 +136,7 @@ static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 const struct kmap_report kmap_report_lifetimes = {
 	"lifetimes", "How long objects live, from their allocation to their free",
 	"Of each cache, how many objects lived so long; steps are powers of two.",
-	&life_schema, KMAP_LEVELS, life_rows, life_draw,
+	&life_schema, KMAP_LEVELS, life_rows, life_draw, 0, NULL,
 };
 
 /* ---- live bytes ---- */
@@ -316,5 +316,5 @@ static int live_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 const struct kmap_report kmap_report_live = {
 	"live", "Live bytes over time, by where they are allocated",
 	"A site and a stretch of time in one row; the largest sites first.",
-	&live_schema, KMAP_LEVELS, live_rows, live_draw,
+	&live_schema, KMAP_LEVELS, live_rows, live_draw, 0, NULL,
 };

@@ -268,6 +268,98 @@ f2,2,1,30,0,0,60,2,5,0
 f3,2,0,0,2,30,60,0,3,0
 E
 
+# Clusters by hand. f1 and f3 have 36 bytes together, f1 and f2 50. f1 touches a; the others
+# a and b. f1 calls f2 5 times and f3 3 times, of 10 calls.
+#	size	f1, f2: 5 / (20 bytes * (1 + 1 site)) = 0.125
+#		f1, f3: 3 / (16 bytes * (1 + 1 site)) = 0.094
+#	ratio	f1, f2: 500000 / (2 reads of b, 40, and calls, 1 * 30 + 1 * 20) = 5555.6
+#		f1, f3: 300000 / (calls, 1 * 16 + 0 * 20) = 18750; they have nothing to
+#		share but calls, for one reads and the other one writes. Then
+#		f1+f3, f2: 500000 / (40, and calls, 1 * 30 + 1 * 36) = 4716.98
+cut_rows() {
+	run atwalk kmap report privilege --symbols three.map --format csv --filter "$1" \
+		--columns cut,bound,compartments,operation,ps,psr_ppm,pm,ecr_ppm "${@:2}" three.cmap
+}
+
+t "clusters of functions, as worked out by hand"
+# f1 and f3: reads 2 * 10, writes 2 * 30, calls 1 * (36 + 30); f2: reads 30, calls 30.
+cut_rows 'cut=size and operation!=free' --cut size:36
+out <<'E'
+cut,bound,compartments,operation,ps,psr_ppm,pm,ecr_ppm
+size,36,2,read,50,555556,0,
+size,36,2,write,60,1000000,10,
+size,36,2,call,96,727273,20,500000
+size,36,2,total,206,730496,30,500000
+E
+# f1 and f2: reads 3 * 30, calls 2 * (50 + 16); f3: writes 2 * 30.
+cut_rows 'operation=total and (cut=size or cut=ratio)' --cut size:35 --cut size:36 --cut size:0x32 \
+	--cut size:1K --cut ratio:18750.1 --cut ratio:18750 --cut ratio:4716.981132075472 \
+	--cut ratio:4716.981132075471 --cut ratio:0
+out <<'E'
+cut,bound,compartments,operation,ps,psr_ppm,pm,ecr_ppm
+size,35,3,total,186,659574,10,800000
+size,36,2,total,206,730496,30,500000
+size,0x32,2,total,282,1000000,106,300000
+size,1K,1,total,282,1000000,106,0
+ratio,18750.1,3,total,186,659574,10,800000
+ratio,18750,2,total,206,730496,30,500000
+ratio,4716.981132075472,2,total,206,730496,30,500000
+ratio,4716.981132075471,1,total,282,1000000,106,0
+ratio,0,1,total,282,1000000,106,0
+E
+
+t "what is in clusters, and in any compartment"
+run atwalk kmap report compartments --symbols three.map --cut ratio:5000 three.cmap
+out <<'E'
+CODE                           SITES  READ_INSTRUCTIONS  READABLE  WRITE_INSTRUCTIONS  WRITABLE              PS  FUNCTIONS                     TOUCHED
+f1 +1                              2                  2       10B                   2       30B             146  f1,f3                         a,b
+f2                                 2                  1       30B                   0        0B              60  f2                            a,b
+E
+run atwalk kmap report compartments --symbols three.map --cut size:50 --format csv \
+	--columns code,calls_inside,calls_in,calls_out,functions,touched three.cmap
+out <<'E'
+code,calls_inside,calls_in,calls_out,functions,touched
+f1 +1,7,0,3,"f1,f2","a,b"
+f3,0,3,0,f3,"a,b"
+E
+run atwalk kmap report compartments --symbols three.map --format csv \
+	--columns code,functions,touched three.cmap
+out <<'E'
+code,functions,touched
+f1,f1,a
+f2,f2,"a,b"
+f3,f3,"a,b"
+E
+
+t "what cannot be cut into clusters"
+run atwalk kmap report compartments --symbols three.map --cut size:1K a.kmap
+status 3
+no_out
+err_has "--cut size:1K: the recording has no calls, by which functions are put together"
+tail -n +2 three.map >two.map
+run atwalk kmap report privilege --symbols two.map --cut ratio:1 three.cmap
+status 3
+no_out
+err_has "--cut ratio:1: the size of 0xffffffff81000003 is not known, and the recording has calls of it"
+wrong_cut() { # SENTENCE, arguments
+	run atwalk kmap report "${@:2}" three.cmap
+	status 2
+	no_out
+	err_has "$1"
+}
+wrong_cut "--cut: that needs the sizes of functions" privilege --cut size:1
+wrong_cut "caches is not cut, so not for --cut" privilege,caches --cut size:1 --symbols three.map
+wrong_cut "--cut: compartments is of one cut" compartments --cut size:1 --cut size:2
+wrong_cut "so does --level" compartments --cut size:1 --level function
+wrong_cut "--cut: 'function' is neither size:BYTES nor ratio:A" privilege --cut function
+wrong_cut "--cut size:0: '0' is no size of code" privilege --cut size:0
+for a in '' . 1. .5 -1 1e-6 1000001 0.0000000000001; do
+	wrong_cut "--cut ratio:$a: '$a' is no number from 0" privilege --cut "ratio:$a"
+done
+many=()
+for i in $(seq 33); do many+=(--cut "size:$i"); done
+wrong_cut "--cut: 32 of them are enough" privilege "${many[@]}"
+
 t "without symbols neither functions nor calls are known, and it says so"
 run atwalk kmap report privilege three.cmap
 err_has "it has no symbols; --symbols FILE"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every analysis of a KMAP, as rows and as a picture, and what two halves of it differ
- * in. The first byte says at which level; the rest is text. Whatever it claims, parts add
+ * Every analysis of a KMAP, as rows and as a picture, clusters of its code, and what two
+ * halves of it differ in. The first byte says at which level; the rest is text. Whatever it claims, parts add
  * up to the whole.
  */
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "fuzz.h"
+#include "kmap/cluster.h"
 #include "kmap/diff.h"
 #include "kmap/report.h"
 
@@ -107,6 +109,41 @@ static void every_report(const struct kmap_ask *a)
 	}
 }
 
+/* Of any units, whose sizes the input's length makes up: each is in a cluster, as large as may be. */
+static void every_cluster(const struct kmap_model *m, const struct kmap_names *n, size_t len)
+{
+	const struct kmap_cut cuts[] = {
+		{ KMAP_CUT_SIZE, 20, "" }, { KMAP_CUT_SIZE, UINT64_MAX, "" },
+		{ KMAP_CUT_RATIO, 0, "" }, { KMAP_CUT_RATIO, UINT64_C(1) << 40, "" },
+	};
+	struct kmap_units u;
+	struct atw_err err = { 0 };
+
+	FUZZ_CHECK(kmap_units_init(&u, m, n, KMAP_INSTRUCTION, &err) == ATW_OK, "%s", err.text);
+	for (size_t i = 0; i < u.n; i++)
+		u.v[i].size = i % 5 ? 1 + (len + i) % 17 : UINT64_MAX - i;
+	for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++) {
+		uint64_t *size;
+		uint32_t *to;
+		size_t clusters;
+
+		FUZZ_CHECK(kmap_cluster(m, &u, &cuts[k], &to, &clusters, &err) == ATW_OK, "%s",
+			   err.text);
+		size = calloc(clusters + 1, sizeof(*size));
+		if (!size)
+			abort();
+		for (size_t i = 0; i < u.n; i++) {
+			FUZZ_CHECK(to[i] < clusters, "unit %zu in %" PRIu32, i, to[i]);
+			FUZZ_CHECK(k != 0 || !size[to[i]] || size[to[i]] + u.v[i].size <= cuts[k].bound,
+				   "cluster %" PRIu32 " is too large", to[i]);
+			kmap_add(&size[to[i]], u.v[i].size);
+		}
+		free(size);
+		free(to);
+	}
+	kmap_units_deinit(&u);
+}
+
 static int on_diff(void *arg, const struct kmap_diff_row *r, struct atw_err *err)
 {
 	(void)err;
@@ -145,6 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		.m = m, .n = n, .about = how & 2 ? "sampled" : "",
 		.level = how & 4 ? KMAP_LEVELS : how & 1 ? KMAP_FUNCTION : KMAP_INSTRUCTION,
 	});
+	every_cluster(m, n, len);
 	side[0].names = n;
 	side[1].names = n_again;
 	FUZZ_CHECK(!differ(&side[0], &side[1]), "it differs from itself");
