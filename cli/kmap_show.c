@@ -62,7 +62,8 @@ enum col {
 	C_TYPE, C_NEW_TYPE, C_NAME, C_TASK, C_CACHE,
 	C_OBJECT,                        /* so many are of the object */
 	/* rows of objects */
-	C_ACCESSES = C_OBJECT, C_SUM_WRITES, C_SUM_READS, C_SUM_FREES, C_HEAT, C_OBJECTS,
+	C_ACCESSES = C_OBJECT, C_SUM_WRITES, C_SUM_READS, C_SUM_FREES, C_HEAT,
+	C_FIRST_USE, C_LAST_USE, C_OBJECTS,
 	/* rows of accesses */
 	C_IP = C_OBJECT, C_ACCESS_PID, C_WRITES, C_READS, C_FREES, C_CALLER, C_ALL,
 };
@@ -94,6 +95,10 @@ static const struct atw_column by_object[C_OBJECTS] = {
 			  .help = "compressed form: times one was freed" },
 	[C_HEAT] = { .key = "heat", .type = ATW_T_LIST, .of = &heat_list, .hidden = true,
 		     .help = "of its parts of 64 bytes; JSON: a list of line, writes, reads" },
+	[C_FIRST_USE] = { .key = "first_use", .type = ATW_T_COUNT, .hidden = true,
+			  .help = "when it was accessed first, where that was recorded" },
+	[C_LAST_USE] = { .key = "last_use", .type = ATW_T_COUNT, .hidden = true,
+			 .help = "when it was accessed last" },
 };
 static const struct atw_schema objects_schema = { "kmap show", by_object, C_OBJECTS };
 
@@ -178,8 +183,9 @@ static int end_object(struct show *s, struct atw_err *err)
 	}
 	r = put(s, err);
 	s->accesses.n = s->heat.n = 0;
-	s->have &= ~((uint64_t)1 << C_HEAT);
 	if (!s->by_access) {
+		s->have &= ~((uint64_t)1 << C_HEAT | (uint64_t)1 << C_FIRST_USE |
+			     (uint64_t)1 << C_LAST_USE);
 		set(s, C_SUM_WRITES, 0);
 		set(s, C_SUM_READS, 0);
 		s->have &= ~((uint64_t)1 << C_SUM_FREES);
@@ -317,6 +323,17 @@ static int on_heat(struct show *s, const struct kmap_access *a, struct atw_err *
 	return r;
 }
 
+static int on_used(struct show *s, uint64_t first, uint64_t last)
+{
+	bool more = s->have >> C_LAST_USE & 1;
+
+	if (s->by_access)
+		return ATW_OK;
+	set(s, C_FIRST_USE, more && s->v[C_FIRST_USE].u < first ? s->v[C_FIRST_USE].u : first);
+	set(s, C_LAST_USE, more && s->v[C_LAST_USE].u > last ? s->v[C_LAST_USE].u : last);
+	return ATW_OK;
+}
+
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	switch (rec->kind) {
@@ -326,6 +343,8 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 		return on_access(arg, &rec->u.access, err);
 	case KMAP_LINE_HEAT:
 		return on_heat(arg, &rec->u.access, err);
+	case KMAP_USED:
+		return on_used(arg, rec->u.used.first, rec->u.used.last);
 	default:
 		return ATW_OK;
 	}

@@ -190,6 +190,10 @@ static int placed(struct kmap_reader *k, const struct kmap_record *rec, struct a
 			return atw_err_set(err, ATW_E_DAMAGED, "a line's heat, and no object before it");
 		k->accesses += rec->kind == KMAP_ACCESS;
 		return ATW_OK;
+	case KMAP_USED:
+		if (!k->in_object)
+			return atw_err_set(err, ATW_E_DAMAGED, "times of accesses, and no object before them");
+		return ATW_OK;
 	case KMAP_CALL:
 		k->calls++;
 		return ATW_OK;
@@ -310,7 +314,8 @@ int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos
 			return r;
 		}
 	} while (ret->kind == KMAP_BLANK ||
-		 (k->passing && (ret->kind == KMAP_ACCESS || ret->kind == KMAP_LINE_HEAT)));
+		 (k->passing && (ret->kind == KMAP_ACCESS || ret->kind == KMAP_LINE_HEAT ||
+				 ret->kind == KMAP_USED)));
 	return ATW_OK;
 }
 

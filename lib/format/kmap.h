@@ -79,7 +79,9 @@ struct kmap_call {
 };
 
 enum kmap_kind {
-	KMAP_OBJECT, KMAP_ACCESS, KMAP_LINE_HEAT, KMAP_CALL, KMAP_COMMENT, KMAP_BLANK,
+	KMAP_OBJECT, KMAP_ACCESS, KMAP_LINE_HEAT,
+	KMAP_USED,                       /* "# used FIRST,LAST": when the object was accessed */
+	KMAP_CALL, KMAP_COMMENT, KMAP_BLANK,
 	KMAP_HEADER,                     /* "# atwalk-kmap KEY VALUE"; the first's key is "version" */
 	KMAP_END,                        /* "# atwalk-kmap end objects N accesses M lost L" */
 };
@@ -89,6 +91,7 @@ struct kmap_record {
 	union {
 		struct kmap_object object;
 		struct kmap_access access;       /* LINE_HEAT, too */
+		struct { uint64_t first, last; } used;   /* first <= last */
 		struct kmap_call call;
 		struct { struct atw_blob key, value; } header;
 		/* Lines of this file; accesses that could not be told. */
@@ -154,8 +157,8 @@ enum {
 	KMAP_LOSES_PID = 8, KMAP_LOSES_FREES = 16, KMAP_LOSES_CALLER = 32,
 	KMAP_LOSES_HEAT = 64, KMAP_LOSES_CALL = 128, KMAP_LOSES_HEADER = 256,
 	KMAP_LOSES_COMMENT = 512, KMAP_LOSES_NAME = 1024, KMAP_LOSES_TASK = 2048,
-	KMAP_LOSES_FROM = 4096,
-	KMAP_LOSES = 13,                 /* bits */
+	KMAP_LOSES_FROM = 4096, KMAP_LOSES_USED = 8192,
+	KMAP_LOSES = 14,                 /* bits */
 };
 uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version version);
 const char *kmap_loss_name(unsigned bit);

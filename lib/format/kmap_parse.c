@@ -203,6 +203,27 @@ static int heat(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* Behind "# used ". */
+static int used(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
+{
+	struct atw_blob first;
+	uint64_t from, to;
+	int r;
+
+	if (!take(&b, &first) || commas(b))
+		return atw_err_set(err, ATW_E_FORMAT, "times of accesses have 2 fields");
+	if ((r = kmap_count("first access", first, &from, err)) ||
+	    (r = kmap_count("last access", b, &to, err)))
+		return r;
+	if (from > to)
+		return atw_err_set(err, ATW_E_FORMAT, "the first access, %" PRIu64 ", is behind the last "
+				   "one, %" PRIu64, from, to);
+	ret->kind = KMAP_USED;
+	ret->u.used.first = from;
+	ret->u.used.last = to;
+	return ATW_OK;
+}
+
 static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 		   struct atw_err *err)
 {
@@ -210,6 +231,8 @@ static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 
 	if (ours && begins(&rest, " line "))
 		return heat(rest, ret, err);
+	if (ours && begins(&rest, " used "))
+		return used(rest, ret, err);
 	if (ours && begins(&rest, " atwalk-kmap ")) {
 		rest = trim(rest);
 		key = word(&rest);

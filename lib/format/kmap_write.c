@@ -167,6 +167,14 @@ static void heat(struct out *o, const struct kmap_access *a)
 	dec(o, a->reads);
 }
 
+static void used(struct out *o, uint64_t first_time, uint64_t last_time)
+{
+	text(o, "# used ");
+	dec(o, first_time);
+	text(o, ",");
+	dec(o, last_time);
+}
+
 /* Calls are parted by blanks, as Memorizer's own file of them has it. */
 static void call(struct out *o, const struct kmap_call *c, enum kmap_version v)
 {
@@ -204,6 +212,9 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 	case KMAP_LINE_HEAT:
 		heat(&o, &rec->u.access);
 		break;
+	case KMAP_USED:
+		used(&o, rec->u.used.first, rec->u.used.last);
+		break;
 	case KMAP_CALL:
 		if (v != KMAP_V3 && v != KMAP_COMPRESSED)
 			return 0;
@@ -237,6 +248,7 @@ static const char *const loss_names[KMAP_LOSES] = {
 	"types", "names of caches", "new types", "pids of accesses", "frees of accesses",
 	"callers", "heat of lines", "calls", "header lines", "comments",
 	"names of objects", "tasks", "marks of unknown memory ('from:')",
+	"times of accesses",
 };
 
 const char *kmap_loss_name(unsigned bit)
@@ -286,6 +298,8 @@ uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 		return access_loses(&rec->u.access, v);
 	case KMAP_LINE_HEAT:
 		return KMAP_LOSES_HEAT;
+	case KMAP_USED:
+		return KMAP_LOSES_USED;
 	case KMAP_CALL:
 		return comments ? 0 : KMAP_LOSES_CALL;
 	case KMAP_COMMENT:

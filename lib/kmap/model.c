@@ -47,6 +47,8 @@ void kmap_model_close(struct kmap_model *m)
 	if (!m)
 		return;
 	kmap_objects_deinit(m);
+	for (size_t i = 0; i < m->cache.n; i++)
+		free(kmap_cache(m, i)->times);
 	kmap_table_deinit(&m->cache);
 	kmap_table_deinit(&m->site);
 	kmap_table_deinit(&m->code);
@@ -338,6 +340,11 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 		return on_access(m, &r->u.access, err);
 	case KMAP_LINE_HEAT:
 		return on_line(m, &r->u.access, err);
+	case KMAP_USED:
+		m->has_used = true;
+		if (m->bound)
+			kmap_objects_used(m, r->u.used.first, r->u.used.last);
+		return ATW_OK;
 	case KMAP_CALL:
 		return on_call(m, &r->u.call, err);
 	case KMAP_HEADER:

@@ -37,13 +37,24 @@ struct kmap_sums {
 	uint64_t always;                 /* bytes that nobody was seen to allocate or free */
 };
 
+/*
+ * Of freed objects, by how long something took: [0] no time, [i] 2^(i-1) up to 2^i - 1.
+ * Their life is from the allocation to the free, dead they are from the last access on.
+ */
+struct kmap_times {
+	uint64_t life[KMAP_LIVES], life_bytes[KMAP_LIVES];
+	uint64_t life_untouched[KMAP_LIVES];     /* of these, never accessed */
+	uint64_t dead[KMAP_LIVES], dead_bytes[KMAP_LIVES];
+};
+
 /* Objects of one kind: a slab cache, or a type of memory. */
 struct kmap_cache {
 	struct kmap_key key;             /* of the two texts */
 	const char *name, *type;         /* NULL: not told */
 	struct kmap_sums s;
-	/* Of freed objects, by their life: [0] none, [i] 2^(i-1) up to 2^i - 1. */
-	uint64_t life[KMAP_LIVES], life_bytes[KMAP_LIVES];
+	struct kmap_times *times;        /* NULL: none was freed */
+	uint64_t dead;                   /* that have a dead time */
+	uint64_t undated;                /* freed and accessed, and the last access has no time */
 	uint64_t backwards;              /* freed before they were allocated */
 };
 
@@ -105,6 +116,10 @@ struct kmap_hot {
 struct kmap_open {
 	struct kmap_key key;             /* va, alloc_time, site */
 	uint64_t site, size, free_time, free_ip, reads, writes, number;
+	uint64_t first_use, last_use;    /* if `used` */
+	bool used;                       /* it was told when, */
+	bool undated;                    /* but not of a part with accesses */
+	bool part_touched, part_used;    /* of the present part */
 	int64_t pid;
 	const char *task;
 };
@@ -122,6 +137,8 @@ struct kmap_model {
 	size_t hots, top;
 	struct kmap_sums s;
 	uint64_t life_total, backwards;
+	uint64_t dead, undated;          /* as of caches */
+	uint64_t dead_late;              /* the last access was behind their free */
 	uint64_t first, last;            /* times that were met; first > last: none */
 	uint64_t accesses;               /* lines of them */
 	uint64_t unbound;                /* accesses before any object: of nobody */
@@ -132,6 +149,7 @@ struct kmap_model {
 	bool compressed;                 /* an object stands for all of its site */
 	bool has_pids;                   /* of accesses */
 	bool has_frees;                  /* somebody told who frees */
+	bool has_used;                   /* and when objects were accessed */
 	bool ended;                      /* KMAP_END was seen */
 	uint64_t end_objects, end_accesses, lost;
 	struct kmap_open now;            /* the object that accesses belong to, */

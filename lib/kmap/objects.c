@@ -117,21 +117,57 @@ static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t unt
 		s->stay += (unsigned __int128)o->size * (until - o->key.b);
 }
 
+static unsigned bits_of(uint64_t time)
+{
+	return time ? 64 - (unsigned)__builtin_clzll(time) : 0;
+}
+
 static void add_life(struct kmap_model *m, struct kmap_cache *c, const struct kmap_open *o)
 {
-	uint64_t life = o->free_time - o->key.b;
-	unsigned bits = life ? 64 - (unsigned)__builtin_clzll(life) : 0;
+	unsigned bits = bits_of(o->free_time - o->key.b);
 
-	if (!o->free_time || !o->key.b)
+	if (!o->key.b)
 		return;
+	c->times->life[bits]++;
+	c->times->life_untouched[bits] += !o->reads && !o->writes;
+	kmap_add(&c->times->life_bytes[bits], o->size);
+	m->life_total++;
+}
+
+/* What was never accessed was dead all its life, which is no time from an access. */
+static void add_dead(struct kmap_model *m, struct kmap_cache *c, const struct kmap_open *o)
+{
+	unsigned bits = bits_of(o->free_time - o->last_use);
+
+	if (!o->used || o->undated) {
+		c->undated += o->reads || o->writes;
+		m->undated += o->reads || o->writes;
+		return;
+	}
+	if (o->last_use > o->free_time) {
+		m->dead_late++;
+		return;
+	}
+	c->times->dead[bits]++;
+	kmap_add(&c->times->dead_bytes[bits], o->size);
+	c->dead++;
+	m->dead++;
+}
+
+static int add_times(struct kmap_model *m, struct kmap_cache *c, const struct kmap_open *o)
+{
+	if (!o->free_time)
+		return ATW_OK;
 	if (o->free_time < o->key.b) {
 		c->backwards++;
 		m->backwards++;
-		return;
+		return ATW_OK;
 	}
-	c->life[bits]++;
-	kmap_add(&c->life_bytes[bits], o->size);
-	m->life_total++;
+	if (!c->times && !(c->times = calloc(1, sizeof(*c->times))))
+		return ATW_E_NOMEM;
+	add_life(m, c, o);
+	add_dead(m, c, o);
+	return ATW_OK;
 }
 
 /* Over time: sites with addresses of code that no one knows share theirs with nobody. */
@@ -169,9 +205,8 @@ static int settle(struct kmap_model *m, const struct kmap_open *o)
 		add_use(sums[i], o);
 		add_end(sums[i], o, until);
 	}
-	add_life(m, c, o);
 	offer(m, o);
-	return add_series(m, s, o);
+	return add_times(m, c, o) < 0 ? ATW_E_NOMEM : add_series(m, s, o);
 }
 
 static int add_free(struct kmap_model *m, const struct kmap_open *o)
@@ -201,6 +236,7 @@ static int leave(struct kmap_model *m)
 	if (!m->bound)
 		return ATW_OK;
 	m->bound = false;
+	m->now.undated |= o->part_touched && !o->part_used;
 	if (!o->free_time) {
 		i = kmap_table_get(&m->open, o->key, &fresh);
 		if (i < 0)
@@ -234,6 +270,7 @@ int kmap_objects_begin(struct kmap_model *m, const struct kmap_object *o, uint64
 	now->task = task ? task : now->task;
 	now->free_time = o->free_time;
 	now->free_ip = o->free_ip;
+	now->part_touched = now->part_used = false;
 	m->bound = true;
 	return ATW_OK;
 }
@@ -242,6 +279,16 @@ void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a)
 {
 	kmap_add(&m->now.reads, a->reads);
 	kmap_add(&m->now.writes, a->writes);
+	m->now.part_touched |= a->reads || a->writes;
+}
+
+void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last)
+{
+	struct kmap_open *o = &m->now;
+
+	o->first_use = o->used && o->first_use < first ? o->first_use : first;
+	o->last_use = o->used && o->last_use > last ? o->last_use : last;
+	o->used = o->part_used = true;
 }
 
 /* In the order they came, so that equal ones rank as they lie in the file. */

@@ -25,14 +25,24 @@ static void note_clock(const struct kmap_ask *a, const struct census_out *out)
 
 /* ---- lifetimes ---- */
 
-enum { L_CACHE, L_TYPE, L_FROM, L_TO, L_OBJECTS, L_BYTES, L_COUNT };
+enum {
+	L_CACHE, L_TYPE, L_FROM, L_TO, L_OBJECTS, L_BYTES, L_UNTOUCHED, L_DEAD, L_DEAD_BYTES,
+	L_COUNT,
+};
 static const struct atw_column life_columns[L_COUNT] = {
 	KMAP_CACHE_COLUMNS,
 	[L_FROM] = { .key = "least", .type = ATW_T_COUNT, .width = 12,
-		     .help = "they lived at least so long" },
+		     .help = "they lived, or were dead, at least so long" },
 	[L_TO] = { .key = "most", .type = ATW_T_COUNT, .width = 12, .help = "and at most so long" },
-	[L_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 9, .help = "that did" },
+	[L_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 9,
+			.help = "that lived so long" },
 	[L_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of these" },
+	[L_UNTOUCHED] = { .key = "untouched", .type = ATW_T_COUNT, .width = 9,
+			  .help = "of these, neither read nor written" },
+	[L_DEAD] = { .key = "dead", .type = ATW_T_COUNT, .width = 9,
+		     .help = "objects that were freed so long after their last access" },
+	[L_DEAD_BYTES] = { .key = "dead_size", .type = ATW_T_BYTES, .width = 9,
+			   .help = "of these" },
 };
 static const struct atw_schema life_schema = { "kmap-lifetimes", life_columns, L_COUNT };
 
@@ -48,7 +58,7 @@ static uint64_t life_to(unsigned k)
 
 static uint64_t lives(const struct kmap_cache *c)
 {
-	return chart_sum(c->life, KMAP_LIVES);
+	return c->times ? chart_sum(c->times->life, KMAP_LIVES) : 0;
 }
 
 static struct chart_order *most_lives(const struct kmap_ask *a, struct atw_err *err)
@@ -62,17 +72,50 @@ static struct chart_order *most_lives(const struct kmap_ask *a, struct atw_err *
 	return o;
 }
 
-static int life_row(const struct kmap_cache *c, unsigned k, const struct census_out *out,
-		    struct atw_err *err)
+static int life_row(const struct kmap_ask *a, const struct kmap_cache *c, unsigned k,
+		    const struct census_out *out, struct atw_err *err)
 {
 	struct report_row row = { 0 };
 
 	kmap_row_cache(&row, L_CACHE, c);
 	row_u(&row, L_FROM, life_from(k));
 	row_u(&row, L_TO, life_to(k));
-	row_u(&row, L_OBJECTS, c->life[k]);
-	row_u(&row, L_BYTES, c->life_bytes[k]);
+	row_u(&row, L_OBJECTS, c->times->life[k]);
+	row_u(&row, L_BYTES, c->times->life_bytes[k]);
+	row_u(&row, L_UNTOUCHED, c->times->life_untouched[k]);
+	/* Where no access has a time, none of them is nobody's dead time. */
+	if (a->m->has_used && (c->dead || !c->undated)) {
+		row_u(&row, L_DEAD, c->times->dead[k]);
+		row_u(&row, L_DEAD_BYTES, c->times->dead_bytes[k]);
+	}
 	return row_out(&row, out, err);
+}
+
+static int life_cache(const struct kmap_ask *a, const struct kmap_cache *c,
+		      const struct census_out *out, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (unsigned k = 0; r == ATW_OK && k < KMAP_LIVES && c->times; k++)
+		if (c->times->life[k] || c->times->dead[k])
+			r = life_row(a, c, k, out, err);
+	return r;
+}
+
+static void note_dead(const struct kmap_model *m, const struct census_out *out)
+{
+	if (!m->has_used) {
+		out->note(out->arg, "dead time, from the last access to the free, is n/a: accesses are recorded without times");
+		return;
+	}
+	out->note(out->arg, "objects that have a dead time, from the last access to the free: %" PRIu64,
+		  m->dead);
+	if (m->undated)
+		out->note(out->arg, "objects that were accessed, and nobody says when, so that their dead time is n/a: %" PRIu64,
+			  m->undated);
+	if (m->dead_late)
+		out->note(out->arg, "objects that were accessed after they were freed have no dead time: %" PRIu64,
+			  m->dead_late);
 }
 
 static int life_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
@@ -81,9 +124,7 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++)
-		for (unsigned k = 0; r == ATW_OK && k < KMAP_LIVES; k++)
-			if (kmap_cache(a->m, order[i].at)->life[k])
-				r = life_row(kmap_cache(a->m, order[i].at), k, out, err);
+		r = life_cache(a, kmap_cache(a->m, order[i].at), out, err);
 	note_clock(a, out);
 	if (a->m->s.live && !a->m->compressed)
 		out->note(out->arg, "objects that nobody was seen to free are not here: %" PRIu64,
@@ -94,7 +135,7 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 	if (a->m->s.missed)
 		out->note(out->arg, "objects whose free was missed, so that their end is when another came over them: %" PRIu64,
 			  a->m->s.missed);
-	out->note(out->arg, "dead time, from the last access to the free, is n/a: accesses are recorded without times");
+	note_dead(a->m, out);
 	return r;
 }
 
@@ -120,10 +161,10 @@ static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 		const struct kmap_cache *c = kmap_cache(a->m, i);
 
 		row[i] = kmap_cache_word(c, word[i]);
-		for (unsigned k = 0; k < KMAP_LIVES; k++) {
-			if (!c->life[k])
+		for (unsigned k = 0; k < KMAP_LIVES && c->times; k++) {
+			if (!c->times->life[k])
 				continue;
-			spot[h.n++] = (struct chart_spot){ i, k, c->life[k] };
+			spot[h.n++] = (struct chart_spot){ i, k, c->times->life[k] };
 			top = k > top ? k : top;
 		}
 	}
@@ -135,7 +176,7 @@ static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 
 const struct kmap_report kmap_report_lifetimes = {
 	"lifetimes", "How long objects live, from their allocation to their free",
-	"Of each cache, how many objects lived so long; steps are powers of two.",
+	"Of each cache, how many objects lived, and were dead, so long; steps are powers of two.",
 	&life_schema, KMAP_LEVELS, life_rows, life_draw, 0, NULL,
 };
 

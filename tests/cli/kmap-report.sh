@@ -148,6 +148,38 @@ else
 	skip "there is no zstd"
 fi
 
+# An object whose last access is in its first part, 10 before the free; one that is freed as
+# it is accessed; one that nobody touches; one of which a part does not tell; one that is
+# accessed after its free; one of which nothing is told, in a cache of its own.
+t "how long objects are dead before they are freed"
+run atwalk kmap report lifetimes "$data/kmap/used.kmap"
+out <<'E'
+CACHE                 TYPE               LEAST          MOST    OBJECTS     SIZE  UNTOUCHED       DEAD  DEAD_SIZE
+dentry                KMEM_CACHE             0             0          0       0B          0          1       192B
+dentry                KMEM_CACHE             8            15          2     384B          1          1       192B
+dentry                KMEM_CACHE            16            31          1     192B          0          0         0B
+dentry                KMEM_CACHE            32            63          1     192B          0          0         0B
+kmalloc-64            KMALLOC               64           127          1      64B          0          0         0B
+kmalloc-32            KMALLOC                1             1          1      32B          0        n/a        n/a
+
+times are of clock serial
+objects that nobody was seen to free are not here: 1
+objects that have a dead time, from the last access to the free: 2
+objects that were accessed, and nobody says when, so that their dead time is n/a: 2
+objects that were accessed after they were freed have no dead time: 1
+E
+run atwalk kmap report lifetimes --format csv --columns least,dead a.kmap
+out <<'E'
+least,dead
+64,
+128,
+2,
+E
+sed 's/^# used 30,95/# used 95,30/' "$data/kmap/used.kmap" >backwards.kmap
+run atwalk kmap report lifetimes --columns cache backwards.kmap
+status 4
+err_has "backwards.kmap: line 25: the first access, 95, is behind the last one, 30"
+
 # ---- what recordings are ----
 
 t "a sample is called one, with its scale, and only a sample"

@@ -82,6 +82,21 @@ out <<'END'
 {"address":"0xffff880006a3c000","accesses":[{"ip":"0xffffffff811c2248","pid":2,"writes":1,"reads":0}]}
 END
 
+t "when objects were used"
+run atwalk kmap show --format jsonl --columns address,free_time,first_use,last_use \
+	--filter 'size=192' "$k/used.kmap"
+out <<'E'
+{"address":"0xffff888000001000","free_time":null,"first_use":20,"last_use":40}
+{"address":"0xffff888000001000","free_time":50,"first_use":12,"last_use":15}
+{"address":"0xffff888000001100","free_time":60,"first_use":55,"last_use":60}
+{"address":"0xffff888000001200","free_time":70,"first_use":null,"last_use":null}
+{"address":"0xffff888000001300","free_time":null,"first_use":null,"last_use":null}
+{"address":"0xffff888000001300","free_time":90,"first_use":80,"last_use":81}
+E
+run atwalk kmap convert --to v4 -o none.kmap "$k/used.kmap"
+err_has "no place in version 4 for: heat of lines (1), header lines (6), times of accesses (6)"
+yes [ "$(grep -c '^#' none.kmap)" = 0 ]
+
 t "heat of lines"
 run atwalk kmap show --format jsonl --columns free_time,heat "$k/own.kmap"
 out <<'END'

@@ -28,6 +28,8 @@ static bool same(const struct kmap_record *a, const struct kmap_record *b)
 
 	if (a->kind != b->kind)
 		return false;
+	if (a->kind == KMAP_USED)
+		return a->u.used.first == b->u.used.first && a->u.used.last == b->u.used.last;
 	if (a->kind == KMAP_ACCESS)
 		return a->u.access.ip == b->u.access.ip && a->u.access.pid == b->u.access.pid &&
 		       a->u.access.writes == b->u.access.writes &&
@@ -88,6 +90,10 @@ static void record(const struct kmap_record *rec, uint64_t *digest)
 		FUZZ_CHECK(reader.in_object && !reader.passing, "an access to nothing");
 		add(digest, rec->u.access.ip ^ rec->u.access.writes << 1 ^
 			    rec->u.access.reads << 2 ^ (uint64_t)rec->u.access.pid << 3);
+	} else if (rec->kind == KMAP_USED) {
+		FUZZ_CHECK(reader.in_object && !reader.passing, "times of nothing");
+		FUZZ_CHECK(rec->u.used.first <= rec->u.used.last, "it ends before it begins");
+		add(digest, rec->u.used.first ^ rec->u.used.last << 1);
 	}
 	FUZZ_CHECK(rec->kind != KMAP_BLANK, "a blank line was told");
 	if (reader.version)

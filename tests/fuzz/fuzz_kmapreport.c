@@ -38,7 +38,7 @@ static struct kmap_model *read_all(struct input text)
 /* Of numbers that stay below where they stop. */
 static void check_sums(const struct kmap_model *m)
 {
-	uint64_t objects = 0, sites = 0, live = 0, odd = 0, lives = 0;
+	uint64_t objects = 0, sites = 0, live = 0, odd = 0, lives = 0, dead = 0;
 
 	for (size_t i = 0; i < m->cache.n; i++) {
 		const struct kmap_cache *c = kmap_cache(m, i);
@@ -46,8 +46,12 @@ static void check_sums(const struct kmap_model *m)
 		objects += c->s.objects;
 		live += c->s.live;
 		odd += c->s.untouched + c->s.unread + c->s.unwritten;
-		for (unsigned k = 0; k < KMAP_LIVES; k++)
-			lives += c->life[k];
+		for (unsigned k = 0; k < KMAP_LIVES && c->times; k++) {
+			lives += c->times->life[k];
+			dead += c->times->dead[k];
+			FUZZ_CHECK(c->times->life_untouched[k] <= c->times->life[k], "%u", k);
+		}
+		FUZZ_CHECK(c->dead + c->undated <= c->s.freed, "%" PRIu64, c->dead);
 		FUZZ_CHECK(c->s.freed + c->s.live == c->s.objects, "%" PRIu64, c->s.objects);
 	}
 	for (size_t i = 0; i < m->site.n; i++) {
@@ -57,6 +61,8 @@ static void check_sums(const struct kmap_model *m)
 	FUZZ_CHECK(objects == m->s.objects && sites == objects && live == m->s.live,
 		   "%" PRIu64 " objects, not %" PRIu64, objects, m->s.objects);
 	FUZZ_CHECK(odd <= objects && lives == m->life_total && lives <= objects, "%" PRIu64, lives);
+	FUZZ_CHECK(dead == m->dead && dead + m->undated + m->dead_late <= m->s.freed &&
+		   (m->has_used || !dead), "%" PRIu64, dead);
 	FUZZ_CHECK(m->hots <= 3, "%zu", m->hots);
 	for (size_t i = 1; i < m->hots; i++)
 		FUZZ_CHECK(chart_add(m->hot[i].reads, m->hot[i].writes) <=

@@ -366,6 +366,40 @@ TEST(comments_headers_and_the_end)
 	CHECK_EQ(kmap_parse(blob("# line 3,4"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_E_FORMAT);
 }
 
+TEST(times_of_accesses)
+{
+	static const struct { const char *line, *why; } wrong[] = {
+		{ "# used 3", "times of accesses have 2 fields" },
+		{ "# used 3,4,5", "times of accesses have 2 fields" },
+		{ "# used 3,", "last access: '' is no number" },
+		{ "# used -3,4", "first access: '-3' is no number" },
+		{ "# used 3,18446744073709551616",
+		  "last access: '18446744073709551616' is no number" },
+		{ "# used 4,3", "the first access, 4, is behind the last one, 3" },
+	};
+	char buf[64];
+
+	CHECK_EQ(kmap_parse(blob("# used 3,3"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK(rec.kind == KMAP_USED && rec.u.used.first == 3 && rec.u.used.last == 3);
+	CHECK_EQ(kmap_parse(blob("# used 0,18446744073709551615"), KMAP_V4, KMAP_OURS, &rec,
+			    &err), ATW_OK);
+	CHECK(rec.u.used.first == 0 && rec.u.used.last == UINT64_MAX);
+	CHECK_EQ(kmap_write(&rec, KMAP_V4, buf, sizeof(buf)), 30);
+	CHECK(!memcmp(buf, "# used 0,18446744073709551615\n", 30));
+	for (enum kmap_version v = KMAP_V1; v < KMAP_VERSIONS; v++)
+		CHECK_EQ(kmap_loses(&rec, v), KMAP_LOSES_USED);
+	/* Whoever says nothing of himself has comments. */
+	CHECK_EQ(kmap_parse(blob("# used 4,3"), KMAP_V4, 0, &rec, &err), ATW_OK);
+	CHECK_EQ(rec.kind, KMAP_COMMENT);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CHECK_EQ(kmap_parse(blob(wrong[i].line), KMAP_V4, KMAP_OURS, &rec, &err),
+			 ATW_E_FORMAT);
+		CHECK_STR(err.text, wrong[i].why);
+	}
+	CHECK(!read_all(blob("# atwalk-kmap 1\n# used 1,2\n")));
+	CHECK_STR(err.text, "line 2: times of accesses, and no object before them");
+}
+
 /* ---- which version ---- */
 
 TEST(versions_that_a_line_can_be_of)
@@ -485,6 +519,7 @@ TEST(files_by_hand)
 	CHECK(file_is("v4.kmap", KMAP_V4, 4, 4, 0));
 	CHECK(file_is("uscope.cmap.comp", KMAP_COMPRESSED, 4, 4, 1));
 	CHECK(file_is("own.kmap", KMAP_V4, 2, 3, 0));
+	CHECK(file_is("used.kmap", KMAP_V4, 9, 8, 0));
 	CHECK(rd.ours && rd.ended);
 }
 
@@ -598,9 +633,10 @@ TEST(faults_and_what_follows)
 		"9,x,2,3,4,5,6,NONE,a,b,NONE\n" /* 6: and its accesses */
 		"  9,9,9,9\n"
 		"# line 0,9,9\n"
+		"# used 9,9\n"
 		A "NONE,a,b,NONE\n"
 		"  5,2,3,4\n"
-		"rubbish\n"                     /* 11: may have been any line */
+		"rubbish\n"                     /* 12: may have been any line */
 		"  9,9,9,9\n"
 		"# atwalk-kmap end objects 3 accesses 9 lost 2\n"
 		"more\n";
@@ -608,8 +644,8 @@ TEST(faults_and_what_follows)
 		"line 2: an access, and no object before it",
 		"line 4: pid: 'x' is no number",
 		"line 6: pid: 'x' is no number",
-		"line 11: 'rubbish' is neither an object nor a call, and an access has a blank in front",
-		"line 14: 'more' is neither an object nor a call, and an access has a blank in front",
+		"line 12: 'rubbish' is neither an object nor a call, and an access has a blank in front",
+		"line 15: 'more' is neither an object nor a call, and an access has a blank in front",
 	};
 	size_t faults = 0, accesses = 0;
 	int r;
@@ -625,7 +661,7 @@ TEST(faults_and_what_follows)
 			CHECK(rec.u.access.ip != 9);
 			accesses++;
 		} else {
-			CHECK(rec.kind != KMAP_LINE_HEAT);
+			CHECK(rec.kind != KMAP_LINE_HEAT && rec.kind != KMAP_USED);
 		}
 	}
 	CHECK_EQ(faults, 5);
@@ -663,9 +699,10 @@ TEST(what_is_cut_off)
 
 TEST(pieces_of_any_size)
 {
-	static const char *const names[] = { "v1.kmap", "v2.kmap", "v3.cmap", "own.kmap" };
+	static const char *const names[] = { "v1.kmap", "v2.kmap", "v3.cmap", "own.kmap",
+					     "used.kmap" };
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		struct atw_blob all = load(names[i]);
 		uint64_t want;
 

@@ -39,9 +39,9 @@ TEST(parts_of_an_object_are_one)
 	CHECK_EQ(c->s.writes, 3);
 	CHECK_EQ(c->s.untouched, 1);
 	CHECK_EQ(c->s.unread, 0);
-	CHECK_EQ(c->life[1], 1);
-	CHECK_EQ(c->life[7], 1);         /* 100: from 64 to 127 */
-	CHECK_EQ(c->life_bytes[7], 192);
+	CHECK_EQ(c->times->life[1], 1);
+	CHECK_EQ(c->times->life[7], 1);         /* 100: from 64 to 127 */
+	CHECK_EQ(c->times->life_bytes[7], 192);
 	CHECK_EQ(cache(m, "kmalloc-64")->s.live_bytes, 64);
 	CHECK_EQ(m->s.objects, 3);
 	CHECK_EQ(m->hots, 1);
@@ -77,6 +77,52 @@ TEST(use_is_of_whole_objects)
 	CHECK_EQ(kmap_code(m, (size_t)kmap_table_find(&m->code, (struct kmap_key){
 			0xffffffff81000040, 0, 0 }))->frees, 1);
 	CHECK_EQ(kmap_table_find(&m->code, (struct kmap_key){ 0xdeadbeef, 0, 0 }), (uint64_t)-1);
+	kmap_model_close(m);
+}
+
+TEST(dead_from_the_last_access_on)
+{
+#define O(va, from, to) "ffffffff81001010,1,ffff88800000" va ",16," from "," to ",0,T,sh,a,NONE\n"
+#define TOUCHED "  ffffffff81000000,1,0,1\n"
+	struct kmap_model *m = kmap_of_text(HEAD
+		/* Two parts, then its last; times come in any order. */
+		O("1000", "10", "0") TOUCHED "# used 30,31\n"
+		O("2000", "11", "0") TOUCHED "# used 11,11\n"
+		O("1000", "10", "0") TOUCHED "# used 20,90\n" "# used 15,16\n"
+		O("1000", "10", "100")           /* 10: from 8 to 15 */
+		/* Accessed, and then more; the first part does not say when. */
+		O("3000", "12", "0") TOUCHED
+		O("3000", "12", "100") TOUCHED "# used 99,99\n"
+		/* An access that counts nothing is none. */
+		O("4000", "13", "0") "  ffffffff81000000,0,0,1\n"
+		O("4000", "13", "100") TOUCHED "# used 99,99\n"
+		O("5000", "14", "100")
+		O("6000", "15", "100") TOUCHED "# used 99,101\n"
+		O("7000", "100", "16") TOUCHED "# used 16,16\n"
+		/* Nobody knows since when it is there. */
+		O("8000", "0", "100") TOUCHED "# used 1,1\n");
+	const struct kmap_cache *c;
+
+	CHECK(m && m->has_used);
+	c = cache(m, "a");
+	CHECK_EQ(c->s.objects, 8);
+	CHECK_EQ(c->dead, 3);
+	CHECK_EQ(c->times->dead[4], 1);
+	CHECK_EQ(c->times->dead[1], 1);
+	CHECK_EQ(c->times->dead[7], 1);
+	CHECK_EQ(c->times->dead_bytes[7], 16);
+	CHECK_EQ(c->undated, 1);
+	CHECK_EQ(m->dead, 3);
+	CHECK_EQ(m->undated, 1);
+	CHECK_EQ(m->dead_late, 1);
+	CHECK_EQ(m->backwards, 1);
+	CHECK_EQ(m->life_total, 5);
+	CHECK_EQ(c->times->life[7], 5);
+	CHECK_EQ(c->times->life_untouched[7], 1);
+	kmap_model_close(m);
+	m = kmap_of_text(HEAD O("1000", "10", "0") TOUCHED);
+	CHECK(m && !m->has_used);
+	CHECK(!cache(m, "a")->times);
 	kmap_model_close(m);
 }
 
