@@ -127,10 +127,13 @@ const struct kmap_report kmap_report_code = {
 
 /* ---- objects by code ---- */
 
-enum { M_CACHE, M_TYPE, M_CODE, M_READS, M_WRITES, M_FREES, M_COUNT };
+/* What all rows of a cache and code begin with. */
+enum { PAIR_CACHE, PAIR_TYPE, PAIR_CODE, PAIR_COLUMNS };
+
+enum { M_READS = PAIR_COLUMNS, M_WRITES, M_FREES, M_COUNT };
 static const struct atw_column matrix_columns[M_COUNT] = {
 	KMAP_CACHE_COLUMNS,
-	[M_CODE] = UNIT_COLUMN("function; with --level: instruction, file, directory, topdir"),
+	[PAIR_CODE] = UNIT_COLUMN("function; with --level: instruction, file, directory, topdir"),
 	[M_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it, of them" },
 	[M_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
 	[M_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "of them, by it" },
@@ -177,8 +180,11 @@ static struct pair_order *order_pairs(const struct kmap_ask *a, const struct kma
 	return o;
 }
 
-static int matrix_rows(const struct kmap_ask *a, const struct census_out *out,
-		       struct atw_err *err)
+/* The hottest first; `writes`: of writes, and of code that writes alone. */
+static int pair_rows(const struct kmap_ask *a, bool writes,
+		     void (*fill)(const struct kmap_ask *a, const struct kmap_pair *p,
+				  struct report_row *row),
+		     const struct census_out *out, struct atw_err *err)
 {
 	_auto_free struct pair_order *order = NULL;
 	struct kmap_view v;
@@ -186,23 +192,37 @@ static int matrix_rows(const struct kmap_ask *a, const struct census_out *out,
 
 	if (r < 0)
 		return r;
-	order = order_pairs(a, &v, false, err);
+	order = order_pairs(a, &v, writes, err);
 	r = order ? ATW_OK : ATW_E_NOMEM;
 	for (size_t i = 0; r == ATW_OK && i < v.pair.n; i++) {
 		const struct kmap_pair *p = kmap_pair(&v, order[i].at);
 		struct report_row row = { 0 };
 
-		kmap_row_cache(&row, M_CACHE, kmap_cache(a->m, p->key.a));
+		if (writes && !p->writes)
+			continue;
+		kmap_row_cache(&row, PAIR_CACHE, kmap_cache(a->m, p->key.a));
 		if (v.units.v[p->key.b].name)
-			row_s(&row, M_CODE, v.units.v[p->key.b].name);
-		row_u(&row, M_READS, p->reads);
-		row_u(&row, M_WRITES, p->writes);
-		if (a->m->has_frees)
-			row_u(&row, M_FREES, p->frees);
+			row_s(&row, PAIR_CODE, v.units.v[p->key.b].name);
+		fill(a, p, &row);
 		r = row_out(&row, out, err);
 	}
 	kmap_view_deinit(&v);
 	return r;
+}
+
+static void matrix_row(const struct kmap_ask *a, const struct kmap_pair *p,
+		       struct report_row *row)
+{
+	row_u(row, M_READS, p->reads);
+	row_u(row, M_WRITES, p->writes);
+	if (a->m->has_frees)
+		row_u(row, M_FREES, p->frees);
+}
+
+static int matrix_rows(const struct kmap_ask *a, const struct census_out *out,
+		       struct atw_err *err)
+{
+	return pair_rows(a, false, matrix_row, out, err);
 }
 
 static int put_heat(const struct kmap_ask *a, const struct kmap_view *v, bool writes,
@@ -263,42 +283,28 @@ const struct kmap_report kmap_report_matrix = {
 
 /* ---- who may write ---- */
 
-enum { W_CACHE, W_TYPE, W_CODE, W_WRITES, W_INSTRUCTIONS, W_COUNT };
+enum { W_WRITES = PAIR_COLUMNS, W_INSTRUCTIONS, W_COUNT };
 static const struct atw_column writer_columns[W_COUNT] = {
 	KMAP_CACHE_COLUMNS,
-	[W_CODE] = UNIT_COLUMN("function that writes; or what --level says"),
+	[PAIR_CODE] = UNIT_COLUMN("function that writes; or what --level says"),
 	[W_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
 	[W_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
 			     .help = "that write; counted for each site whose objects they write" },
 };
 static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
 
+static void writer_row(const struct kmap_ask *a, const struct kmap_pair *p,
+		       struct report_row *row)
+{
+	(void)a;
+	row_u(row, W_WRITES, p->writes);
+	row_u(row, W_INSTRUCTIONS, p->writers);
+}
+
 static int writer_rows(const struct kmap_ask *a, const struct census_out *out,
 		       struct atw_err *err)
 {
-	_auto_free struct pair_order *order = NULL;
-	struct kmap_view v;
-	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
-
-	if (r < 0)
-		return r;
-	order = order_pairs(a, &v, true, err);
-	r = order ? ATW_OK : ATW_E_NOMEM;
-	for (size_t i = 0; r == ATW_OK && i < v.pair.n; i++) {
-		const struct kmap_pair *p = kmap_pair(&v, order[i].at);
-		struct report_row row = { 0 };
-
-		if (!p->writes)
-			continue;
-		kmap_row_cache(&row, W_CACHE, kmap_cache(a->m, p->key.a));
-		if (v.units.v[p->key.b].name)
-			row_s(&row, W_CODE, v.units.v[p->key.b].name);
-		row_u(&row, W_WRITES, p->writes);
-		row_u(&row, W_INSTRUCTIONS, p->writers);
-		r = row_out(&row, out, err);
-	}
-	kmap_view_deinit(&v);
-	return r;
+	return pair_rows(a, true, writer_row, out, err);
 }
 
 static int writer_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
