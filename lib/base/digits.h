@@ -76,8 +76,11 @@ static inline bool scan_dec(const char **at, const char *end, uint64_t *ret)
 	return s > max;
 }
 
-/* Eight hexadecimal digits: each nibble to a byte of its own, all at once. */
-static inline char *put_hex8(char *p, uint32_t v)
+/*
+ * Eight hexadecimal digits, the first one lowest: each nibble to a byte of its own, all
+ * at once. `ten`: 'a' or 'A'.
+ */
+static inline uint64_t hex8_text(uint32_t v, char ten)
 {
 	uint64_t x = v, over9;
 
@@ -85,8 +88,14 @@ static inline char *put_hex8(char *p, uint32_t v)
 	x = (x | x << 8) & 0x00ff00ff00ff00ff;
 	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
 	over9 = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
-	x += 0x3030303030303030 + over9 * ('a' - '0' - 10);
-	x = __builtin_bswap64(x);
+	x += 0x3030303030303030 + over9 * (uint64_t)(ten - '0' - 10);
+	return __builtin_bswap64(x);
+}
+
+static inline char *put_hex8(char *p, uint32_t v)
+{
+	uint64_t x = hex8_text(v, 'a');
+
 	memcpy(p, &x, 8);
 	return p + 8;
 }
