@@ -1,59 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk.c - pages as page tables have them, areas and frames as the kernel's own
- * structures do. For anything whose physical memory can be read.
+ * walk.c - tasks, areas and frames as the kernel's own structures have them. For
+ * anything whose physical memory can be read.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "provider/large_live.h"
-#include "provider/provider.h"
+#include "provider/walk.h"
 #include "provider/walk_ram.h"
 #include "source/live_host.h"
 
-/* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
-enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
 /*
  * Struct pages lie anywhere: so many of them are under way at once. Of a running
  * machine each read is a system call, whatever it brings.
  */
 enum { AHEAD = 9, AHEAD_LIVE = 512 };
-
-/* What of a task the page tables need; one each, in the order of p.task. */
-struct space {
-	struct atw_task task;    /* that has it */
-	struct atw_mm mm;
-	uint64_t at;             /* of the mm_struct */
-};
-
-struct walk_provider {
-	struct provider p;
-	struct walk_provider_opts o;
-	struct space *space;
-	size_t spaces_cap;
-	struct atw_areas *areas;
-	size_t areas_of;                 /* index of their task */
-	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
-	struct large_live live;
-	struct thp_settings thp;         /* of no running system */
-	bool thp_tried;
-	uint64_t accessed, dirty, marks; /* flags of runs that say so */
-
-	/* The listing under way. */
-	const struct atw_space *sp;
-	struct atw_walk *walk;
-	struct page_run run;
-	uint32_t ahead;                  /* struct pages asked for */
-	bool running;
-	uint64_t pa[SLOTS], word[SLOTS];
-};
-
-static struct walk_provider *of(struct provider *p)
-{
-	return (struct walk_provider *)p;
-}
 
 /* ---- tasks ---- */
 
@@ -123,7 +86,7 @@ static bool one_task(struct walk_provider *w)
 
 static int walk_tasks(struct provider *p, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
 	struct atw_tasks *tasks;
 	struct atw_task t, leader = { 0 };
@@ -177,7 +140,7 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 /* Of several processes with one address space, the one that was named. */
 static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	size_t at = p->ntasks;
 
 	for (size_t i = 0; i < p->ntasks; i++)
@@ -194,7 +157,7 @@ static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_e
 
 static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
 
 	/* The first question that may lead to frames. */
@@ -210,26 +173,25 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 	return atw_areas_open(w->o.kernel, w->space[task].at, &w->areas, err);
 }
 
-/* Of all that there are, one that has ended has nothing any more. */
-static bool has_ended(struct walk_provider *w, int r)
+bool walk_has_ended(struct walk_provider *w, int r)
 {
 	return r < 0 && w->p.every && !atw_space_lives(&w->space[w->areas_of].mm.space);
 }
 
 static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	int r = w->areas ? atw_areas_next(w->areas, ret, err) : ATW_END;
 
 	if (r == ATW_OK && ret->unread)
 		provider_cannot(p, p->task[w->areas_of].name, atw_areas_error(w->areas));
-	return has_ended(w, r) ? ATW_END : r;
+	return walk_has_ended(w, r) ? ATW_END : r;
 }
 
 static void walk_large(struct provider *p, const struct atw_area *a, uint64_t block,
 		       struct large_may *ret)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 
 	large_may_of_area(a, a->flags, ret);
 	ret->process = thp_of_mm(w->o.kernel, w->space[w->areas_of].at);
@@ -242,117 +204,6 @@ static void walk_large(struct provider *p, const struct atw_area *a, uint64_t bl
 	w->thp_tried = true;
 	ret->system = ret->kind == LARGE_ANON ? w->thp.anon :
 		      ret->kind == LARGE_SHMEM ? w->thp.shmem : THP_NOT_TOLD;
-}
-
-/* ---- pages ---- */
-
-static void walk_pages_close(struct provider *p)
-{
-	atw_walk_close(of(p)->walk);
-	of(p)->walk = NULL;
-}
-
-static int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
-			   struct atw_err *err)
-{
-	struct walk_provider *w = of(p);
-	const struct atw_walk_opts wo = {
-		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
-		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
-	};
-
-	walk_pages_close(p);
-	w->sp = &w->space[task].mm.space;
-	/* An area beyond all that the mode can translate has no pages. */
-	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
-		return ATW_OK;
-	return atw_walk_open(w->sp, &wo, &w->walk, err);
-}
-
-/* Was it used, and written to? */
-static void note_used(const struct walk_provider *w, struct page_run *r)
-{
-	r->have |= w->p.used ? RUN_USED : 0;
-	r->accessed = r->flags & w->accessed;
-	r->dirty = r->flags & w->dirty || (r->flags & w->marks && r->rights & ATW_UW);
-}
-
-static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
-{
-	r->state = PAGE_PRESENT;
-	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
-	r->rights = s->rights;
-	/* Leaves of one piece agree in all but where they point. */
-	r->flags = atw_entry_flags(&w->sp->paging, s->level, ATW_LEAF,
-				   s->path[s->depth - 1].word);
-	note_used(w, r);
-	if (w->p.areas_only)
-		return;
-	for (uint32_t i = 0; i < s->count; i++) {
-		w->pa[i] = atw_seen_pa(w->sp, s, i).u;
-		w->word[i] = atw_seen_word(w->sp, s, i);
-	}
-	r->pa = w->pa;
-	r->word = w->word;
-	w->ahead = 0;
-}
-
-/* Words that the CPU ignores are all the same in one piece. */
-static void soft_words(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
-{
-	uint64_t entry = s->path[s->depth - 1].word;
-	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
-						       s->va, s->level, entry);
-
-	r->state = provider_soft_state(soft.what);
-	r->have = RUN_LEVEL | RUN_SWAP;
-	r->swap_type = soft.type;
-	r->swap_offset = soft.offset;
-	r->guess = soft.guess;
-	for (uint32_t i = 0; i < s->count; i++) {
-		w->pa[i] = soft.pa.u;
-		w->word[i] = entry;
-	}
-	if (soft.pa.u)
-		r->pa = w->pa;
-	r->word = w->word;
-	w->ahead = s->count;
-}
-
-static int walk_pages_next(struct provider *p, const struct page_run **ret,
-			   struct atw_err *err)
-{
-	struct walk_provider *w = of(p);
-	struct page_run *r = &w->run;
-	const struct atw_seen *s;
-	int rc = w->walk ? atw_walk_next(w->walk, &s, err) : ATW_END;
-
-	if (rc != ATW_OK)
-		return has_ended(w, rc) ? ATW_END : rc;
-	*r = (struct page_run){
-		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
-		.count = s->count, .level = s->level,
-	};
-	*ret = r;
-	if (s->loss) {
-		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
-			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED :
-			   s->loss == ATW_LOST_UNSTABLE ? PAGE_UNSTABLE : PAGE_LOST;
-		r->have = RUN_LEVEL | RUN_TABLE;
-		r->table = s->pa;
-		if (s->loss == ATW_LOST_DAMAGED)
-			r->why = atw_walk_error(w->walk);
-	} else if (s->kind == ATW_BAD) {
-		r->state = PAGE_BAD;
-		r->have = RUN_LEVEL;
-		w->word[0] = s->path[s->depth - 1].word;
-		r->word = w->word;
-	} else if (s->kind == ATW_LEAF) {
-		leaves(w, s, r);
-	} else if (s->depth && s->path[s->depth - 1].word) {
-		soft_words(w, s, r);
-	}
-	return ATW_OK;
 }
 
 /* ---- frames ---- */
@@ -380,7 +231,7 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	uint64_t pfn = (r->pa[i] + off) >> p->page_shift;
 	int rc;
 
@@ -408,73 +259,17 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 static int walk_frames(struct provider *p, uint64_t first, uint64_t last,
 		       provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
 
 	return r < 0 ? r : walk_ram_frames(w->memmap, p->page_shift, first, last, tell, arg,
 					   err);
 }
 
-static bool count_piece(struct walk_provider *w, const struct atw_space *sp,
-			const struct atw_seen *s)
-{
-	unsigned shift = w->p.page_shift;
-	uint64_t pages = s->size / s->count >> shift;
-	struct atw_soft_word soft;
-
-	if (s->loss || s->kind == ATW_BAD)
-		return true;
-	for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count; i++)
-		if (!counts_add(&w->p.counts, atw_seen_pa(sp, s, i).u >> shift, pages))
-			return false;
-	if (s->kind == ATW_LEAF)
-		return true;
-	soft = atw_soft_decode(w->o.soft(w->o.soft_arg), &sp->paging, s->level,
-			       s->path[s->depth - 1].word);
-	for (uint32_t i = 0; soft.what == ATW_SOFT_PROTNONE && i < s->count; i++)
-		if (!counts_add(&w->p.counts, soft.pa.u >> shift, pages))
-			return false;
-	return true;
-}
-
-static int walk_count(struct provider *p, struct atw_err *err)
-{
-	struct walk_provider *w = of(p);
-
-	for (size_t i = 0; i < p->ntasks; i++) {
-		const struct atw_space *sp = &w->space[i].mm.space;
-		const struct atw_walk_opts wo = {
-			.size = sizeof(wo), .last = ATW_VA(p->user_last),
-			.flags = ATW_WALK_SOFT,
-		};
-		const struct atw_seen *s;
-		struct atw_walk *walk;
-		int r;
-
-		provider_counting(p, i, p->ntasks);
-		if (p->task[i].shared)
-			continue;
-		r = atw_walk_open(sp, &wo, &walk, err);
-		if (r < 0)
-			return r;
-		while ((r = atw_walk_next(walk, &s, err)) == ATW_OK)
-			if (!count_piece(w, sp, s)) {
-				atw_walk_close(walk);
-				return provider_leave_counts(p, err);
-			}
-		atw_walk_close(walk);
-		/* A listing says so where it gets there. */
-		if (r < 0 && r != ATW_E_LIMIT)
-			return r;
-	}
-	p->counted = true;
-	return ATW_OK;
-}
-
 static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 		     struct atw_err *err)
 {
-	return atw_swap_device(of(p)->o.kernel, type, ret, err);
+	return atw_swap_device(walk_of(p)->o.kernel, type, ret, err);
 }
 
 /* ---- besides memory ---- */
@@ -482,20 +277,20 @@ static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 /* Of a running machine, what it says of itself. */
 static int walk_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 
 	return w->running ? about_host(to, err) : about_kernel(w->o.kernel, to, err);
 }
 
 static int walk_others(struct provider *p, const struct about_to *to, struct atw_err *err)
 {
-	return of(p)->o.mm ? ATW_OK : about_others(of(p)->o.kernel, to, err);
+	return walk_of(p)->o.mm ? ATW_OK : about_others(walk_of(p)->o.kernel, to, err);
 }
 
 static int walk_about(struct provider *p, size_t task, struct task_about *ret,
 		      struct atw_err *err)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 
 	(void)err;
 	about_task(w->o.kernel, &w->space[task].task, ret);
@@ -508,7 +303,7 @@ static int walk_about(struct provider *p, size_t task, struct task_about *ret,
 /* Numbers of tasks are those of outside, and so must ours be then. */
 static int walk_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 	int r = about_memory(&w->space[w->areas_of].mm.space, a, ret);
 
 	if (r != ATW_E_MISSING || !w->running || !live_first_pid_namespace())
@@ -520,7 +315,7 @@ static int walk_file(struct provider *p, const struct atw_area *a, struct elfuni
 
 static void walk_close(struct provider *p)
 {
-	struct walk_provider *w = of(p);
+	struct walk_provider *w = walk_of(p);
 
 	walk_pages_close(p);
 	atw_areas_close(w->areas);
@@ -551,31 +346,6 @@ static const struct provider_ops walk_ops = {
 	.close = walk_close,
 };
 
-/* The flags of that name, by number. */
-static uint64_t flags_called(const struct atw_paging *pg, const char *name)
-{
-	uint64_t bits = 0;
-
-	for (unsigned i = 0; i < 64 && pg->flags[i].letter; i++)
-		if (!strcmp(pg->flags[i].name, name))
-			bits |= (uint64_t)1 << i;
-	return bits;
-}
-
-/*
- * Where a mode has no such flag, a page that may be written and has `dbm` was
- * written to, and Linux keeps the rest in a software bit, PTE_DIRTY.
- */
-static void find_used(struct walk_provider *w, const struct atw_paging *pg)
-{
-	w->accessed = flags_called(pg, "accessed") | flags_called(pg, "af");
-	w->dirty = flags_called(pg, "dirty");
-	w->marks = flags_called(pg, "dbm");
-	if (w->marks)
-		w->dirty |= flags_called(pg, "sw55");
-	w->p.used = w->accessed && w->dirty;
-}
-
 /* User space; with two roots, all that the lower one answers for. */
 static uint64_t user_last(const struct atw_paging *pg)
 {
@@ -604,7 +374,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 	};
 	w->o = *o;
 	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
-	find_used(w, pg);
+	walk_find_used(w, pg);
 	w->p.way = about_way(atw_kernel_space(o->kernel)->mem);
 	*ret = &w->p;
 	return ATW_OK;

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk.h - what the parts of the provider walk share: one that reads page tables and
+ * the kernel's own structures, of anything whose physical memory can be read.
+ */
+#ifndef PROVIDER_WALK_H
+#define PROVIDER_WALK_H
+
+#include "provider/large_live.h"
+#include "provider/provider.h"
+
+/* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
+enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
+
+/* What of a task the page tables need; one each, in the order of p.task. */
+struct space {
+	struct atw_task task;    /* that has it */
+	struct atw_mm mm;
+	uint64_t at;             /* of the mm_struct */
+};
+
+struct walk_provider {
+	struct provider p;
+	struct walk_provider_opts o;
+	struct space *space;
+	size_t spaces_cap;
+	struct atw_areas *areas;
+	size_t areas_of;                 /* index of their task */
+	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
+	struct large_live live;
+	struct thp_settings thp;         /* of no running system */
+	bool thp_tried;
+	uint64_t accessed, dirty, marks; /* flags of runs that say so */
+
+	/* The listing under way. */
+	const struct atw_space *sp;
+	struct atw_walk *walk;
+	struct page_run run;
+	uint32_t ahead;                  /* struct pages asked for */
+	bool running;
+	uint64_t pa[SLOTS], word[SLOTS];
+};
+
+static inline struct walk_provider *walk_of(struct provider *p)
+{
+	return (struct walk_provider *)p;
+}
+
+/* Of all that there are, one that has ended has nothing any more. */
+bool walk_has_ended(struct walk_provider *w, int r);
+
+/* ---- walk_pages.c: what page tables say ---- */
+
+int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
+		    struct atw_err *err);
+int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
+void walk_pages_close(struct provider *p);
+int walk_count(struct provider *p, struct atw_err *err);
+/* Which flags of entries say that a page was used; once, before all else. */
+void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
+
+#endif
