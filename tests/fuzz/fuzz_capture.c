@@ -5,14 +5,10 @@
  * survive being written.
  */
 #include "format/capture_fields.h"
-#include "fuzz.h"
+#include "pieces.h"
 
 static struct capture_reader reader;
-
-static void add(uint64_t *digest, uint64_t v)
-{
-	*digest = (*digest ^ v) * 0x9e3779b97f4a7c15;
-}
+static struct capture_record latest;
 
 static void run_again(const struct capture_run *run)
 {
@@ -145,9 +141,10 @@ static void loads(struct atw_blob text)
 	}
 }
 
-/* One record. */
-static void record(const struct capture_record *rec, uint64_t *digest)
+/* Of one record. */
+static void record(uint64_t *digest)
 {
+	const struct capture_record *rec = &latest;
 	add(digest, (uint64_t)rec->letter);
 	add(digest, rec->has);
 	if (rec->letter == 'M')
@@ -167,61 +164,30 @@ static void record(const struct capture_record *rec, uint64_t *digest)
 	}
 }
 
-/* A piece, in memory of its own, so that the sanitizers see its end. */
-static size_t piece(const uint8_t *data, size_t len, bool last, uint64_t *digest)
+static void begin(void)
 {
-	uint8_t *copy = malloc(len + !len);
-	struct capture_record rec;
-	size_t pos = 0, before;
-	struct atw_err err;
-	int r;
-
-	if (!copy)
-		abort();
-	if (len)
-		memcpy(copy, data, len);
-	do {
-		before = pos;
-		r = capture_next(&reader, (struct atw_blob){ copy, len }, last, &pos, &rec, &err);
-		check_err(r, &err);
-		FUZZ_CHECK(pos <= len && (pos > before || r == ATW_END), "no way ahead");
-		if (r != ATW_END)
-			add(digest, (uint64_t)r);
-		if (r == ATW_OK)
-			record(&rec, digest);
-	} while (r != ATW_END);
-	free(copy);
-	return pos;
-}
-
-static uint64_t read_all(struct input text, size_t step)
-{
-	size_t start = 0, end = 0;
-	uint64_t digest = 0;
-	struct atw_err err;
-	int r;
-
 	capture_init(&reader);
-	do {
-		end = text.len - end > step ? end + step : text.len;
-		start += piece(text.p + start, end - start, end == text.len, &digest);
-	} while (end < text.len);
-	FUZZ_CHECK(start == text.len, "%zu of %zu bytes were read", start, text.len);
-	r = capture_finish(&reader, &err);
-	check_err(r, &err);
-	add(&digest, (uint64_t)r);
-	return digest;
 }
+
+static int next(struct atw_blob text, bool last, size_t *pos, struct atw_err *err)
+{
+	return capture_next(&reader, text, last, pos, &latest, err);
+}
+
+static int finish(uint64_t *digest, struct atw_err *err)
+{
+	(void)digest;
+	return capture_finish(&reader, err);
+}
+
+static const struct pieces pieces = { begin, next, record, finish, 0 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct input in = { data, len };
 	size_t step = take(&in, 1);
 
-	/* Pieces are few, for each is copied. */
-	step = (step + 1) * (1 + in.len / 256);
 	capture_probe((struct atw_blob){ in.p, in.len });
-	FUZZ_CHECK(read_all(in, step) == read_all(in, in.len + 1),
-		   "in pieces of %zu it is something else", step);
+	check_pieces(&pieces, in, step);
 	return 0;
 }

@@ -6,16 +6,12 @@
  * second half: all of it through the compressed form.
  */
 #include "format/kmap.h"
-#include "fuzz.h"
 #include "kmap/compress.h"
 #include "kmap/write.h"
+#include "pieces.h"
 
 static struct kmap_reader reader;
-
-static void add(uint64_t *digest, uint64_t v)
-{
-	*digest = (*digest ^ v) * 0x9e3779b97f4a7c15;
-}
+static struct kmap_record latest;
 
 static bool equal(struct atw_blob a, struct atw_blob b)
 {
@@ -73,8 +69,9 @@ static void again(const struct kmap_record *rec, enum kmap_version own, unsigned
 	}
 }
 
-static void record(const struct kmap_record *rec, uint64_t *digest)
+static void record(uint64_t *digest)
 {
+	const struct kmap_record *rec = &latest;
 	const struct kmap_object *o = &rec->u.object;
 
 	add(digest, rec->kind);
@@ -101,54 +98,23 @@ static void record(const struct kmap_record *rec, uint64_t *digest)
 						 (reader.declared ? KMAP_DECLARED : 0));
 }
 
-/* A piece, in memory of its own, so that the sanitizers see its end. */
-static size_t piece(const uint8_t *data, size_t len, bool last, uint64_t *digest, bool *over)
+static void begin(void)
 {
-	uint8_t *copy = malloc(len + !len);
-	struct kmap_record rec;
-	size_t pos = 0, before;
-	struct atw_err err;
-	int r;
-
-	if (!copy)
-		abort();
-	if (len)
-		memcpy(copy, data, len);
-	do {
-		before = pos;
-		r = kmap_next(&reader, (struct atw_blob){ copy, len }, last, &pos, &rec, &err);
-		check_err(r, &err);
-		FUZZ_CHECK(pos <= len && (pos > before || r == ATW_END), "no way ahead");
-		if (r != ATW_END)
-			add(digest, (uint64_t)r);
-		if (r == ATW_OK)
-			record(&rec, digest);
-		*over = r == ATW_E_UNSUPPORTED;
-	} while (r != ATW_END && !*over);
-	free(copy);
-	return pos;
-}
-
-static uint64_t read_all(struct input text, size_t step)
-{
-	size_t start = 0, end = 0;
-	uint64_t digest = 0;
-	struct atw_err err;
-	bool over = false;
-	int r;
-
 	kmap_init(&reader);
-	do {
-		end = text.len - end > step ? end + step : text.len;
-		start += piece(text.p + start, end - start, end == text.len, &digest, &over);
-	} while (end < text.len && !over);
-	FUZZ_CHECK(over || start == text.len, "%zu of %zu bytes were read", start, text.len);
-	r = kmap_finish(&reader, &err);
-	check_err(r, &err);
-	add(&digest, over ? 0 : (uint64_t)r);
-	add(&digest, reader.version);
-	return digest;
 }
+
+static int next(struct atw_blob text, bool last, size_t *pos, struct atw_err *err)
+{
+	return kmap_next(&reader, text, last, pos, &latest, err);
+}
+
+static int finish(uint64_t *digest, struct atw_err *err)
+{
+	add(digest, reader.version);
+	return kmap_finish(&reader, err);
+}
+
+static const struct pieces pieces = { begin, next, record, finish, ATW_E_UNSUPPORTED };
 
 static void damaged(void *arg, const struct atw_err *err)
 {
@@ -200,11 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct input in = { data, len };
 	size_t step = take(&in, 1);
 
-	/* Pieces are few, for each is copied. */
-	step = (step + 1) * (1 + in.len / 256);
 	kmap_probe((struct atw_blob){ in.p, in.len });
-	FUZZ_CHECK(read_all(in, step) == read_all(in, in.len + 1),
-		   "in pieces of %zu it is something else", step);
+	check_pieces(&pieces, in, step);
 	compress(in);
 	return 0;
 }
