@@ -354,7 +354,7 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 			continue;
 		r = list_task(p, i, err);
 		if (r == ATW_END && one)
-			return atw_err_set(err, ATW_E_MISSING, "%s: process %" PRIu32 " has ended",
+			return atw_err_set(err, ATW_E_NONE, "%s: process %" PRIu32 " has ended",
 					   p->src->name, p->prov->task[i].pid);
 		if (r == ATW_END)
 			r = ATW_OK;

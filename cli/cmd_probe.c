@@ -125,7 +125,7 @@ static void one_process(struct answer *a, uint64_t pid)
 	struct atw_err err = { 0 };
 	uint32_t tgid;
 	int r = pid > UINT32_MAX
-		? atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, pid)
+		? atw_err_set(&err, ATW_E_NONE, "there is no process %" PRIu64, pid)
 		: proc_tgid((uint32_t)pid, &tgid, &err);
 
 	if (r == ATW_OK)

@@ -369,10 +369,9 @@ static int list_all(struct ps *p, bool *seen)
 	atw_output_close(p->out);
 	for (int i = 0; r == ATW_OK && i < p->npids; i++)
 		if (!seen[i]) {
-			atw_err_set(&err, ATW_E_MISSING, "%s: there is no process or thread %" PRIu32,
+			atw_err_set(&err, ATW_E_NONE, "%s: there is no process or thread %" PRIu32,
 				    p->src.name, p->pid[i]);
-			complain(&err);
-			status = EXIT_NO;
+			status = complain(&err);
 		}
 	r = status == EXIT_SOURCE || status == EXIT_USAGE ? status : settle(p);
 	return r ? r : status;

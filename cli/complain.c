@@ -13,6 +13,8 @@ static int exit_status(int status)
 		return EXIT_USAGE;
 	case ATW_E_LIMIT:
 		return EXIT_PARTIAL;
+	case ATW_E_NONE:
+		return EXIT_NO;
 	default:
 		return EXIT_SOURCE;
 	}

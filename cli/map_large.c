@@ -125,7 +125,7 @@ static int read_areas(struct view *v, const struct address *range, size_t nrange
 		  : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 
 	if (r == ATW_END)
-		r = atw_err_set(err, ATW_E_MISSING, "process %" PRIu64 " has ended", v->src->pid);
+		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended", v->src->pid);
 	while (r == ATW_OK && (r = ops->areas_next(v->prov, a, &why)) != ATW_END) {
 		struct area *k;
 

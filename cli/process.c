@@ -83,7 +83,7 @@ static int use(struct opened *o, const struct space_opts *space, const struct at
 		return use_number(o, t->pid, t->name);
 	if (t->mm)
 		return use_mm(o, space, t->pid, t->name, t->mm);
-	atw_err_set(&err, ATW_E_MISSING, t->kernel
+	atw_err_set(&err, ATW_E_NONE, t->kernel
 		    ? "process %" PRIu32 " is a kernel thread: it has no address space of its own"
 		    : "process %" PRIu32 " has ended: its address space is gone", t->pid);
 	return failed(o, &err);
@@ -99,7 +99,7 @@ static bool use_live(struct opened *o, const struct space_opts *space, int *stat
 	struct atw_task t;
 	struct atw_blob why;
 	char key[48];
-	uint64_t mm;
+	uint64_t mm, none;
 
 	snprintf(key, sizeof(key), "pid.%" PRIu64 ".mm", space->pid.u);
 	if (atw_fact_u64(o->source, key, &mm) == ATW_OK) {
@@ -114,7 +114,9 @@ static bool use_live(struct opened *o, const struct space_opts *space, int *stat
 	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", space->pid.u);
 	if (atw_fact(o->source, key, &why) < 0)
 		return false;
-	atw_err_set(&err, ATW_E_MISSING, "--pid: %.*s", (int)why.len, (const char *)why.data);
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".none", space->pid.u);
+	atw_err_set(&err, atw_fact_u64(o->source, key, &none) < 0 ? ATW_E_MISSING : ATW_E_NONE,
+		    "--pid: %.*s", (int)why.len, (const char *)why.data);
 	*status = complain(&err);
 	return true;
 }
@@ -209,6 +211,13 @@ static const char *among(const struct candidates *found)
 	return found->unread.status ? " of those that could be asked: " : "";
 }
 
+/* Of a capture that is damaged in places nobody knows whom these told of. */
+static int not_found(const struct opened *o, const struct candidates *found)
+{
+	return (found && found->unread.status) || (o->capture && o->defective) ? ATW_E_MISSING
+									       : ATW_E_NONE;
+}
+
 static bool has_name(const struct opened *o, const struct atw_task *t, const void *arg,
 		     struct atw_err *unread)
 {
@@ -227,8 +236,9 @@ static int by_name(struct opened *o, const struct space_opts *space)
 	if (r < 0 && !found.n) {
 		status = failed(o, &err);
 	} else if (!found.n) {
-		atw_err_set(&err, ATW_E_MISSING, "--task: no process is called '%s'%s%.300s",
-			    space->task, among(&found), found.unread.text);
+		atw_err_set(&err, not_found(o, &found),
+			    "--task: no process is called '%s'%s%.300s", space->task, among(&found),
+			    found.unread.text);
 		status = failed(o, &err);
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "--task: %u processes are called '%s': %s",
@@ -250,7 +260,7 @@ static int by_number_in_proc(struct opened *o, uint64_t pid)
 	struct proc_stat st;
 	uint32_t tgid = 0;
 	int r = pid && pid <= UINT32_MAX ? proc_tgid((uint32_t)pid, &tgid, &err) :
-		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, pid);
+		atw_err_set(&err, ATW_E_NONE, "there is no process %" PRIu64, pid);
 
 	if (r == ATW_OK)
 		r = proc_stat(tgid, &st, &err);
@@ -264,9 +274,9 @@ static int by_number_captured(struct opened *o, uint64_t pid)
 	struct atw_err err = { 0 };
 
 	if (i == CAPTURED_NONE)
-		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, pid);
+		atw_err_set(&err, not_found(o, NULL), "there is no process %" PRIu64, pid);
 	else if (!captured_has_memory(&c->task[i]))
-		atw_err_set(&err, ATW_E_MISSING,
+		atw_err_set(&err, ATW_E_NONE,
 			    "process %" PRIu64 " is a kernel thread or has ended: it has no address space of its own",
 			    pid);
 	else
@@ -289,7 +299,7 @@ int select_process(struct opened *o, const struct space_opts *space)
 	if (atw_source_is_live(o->source) && use_live(o, space, &status))
 		return status;
 	if (space->pid.u > UINT32_MAX) {
-		atw_err_set(&err, ATW_E_MISSING, "there is no process %" PRIu64, space->pid.u);
+		atw_err_set(&err, ATW_E_NONE, "there is no process %" PRIu64, space->pid.u);
 		return failed(o, &err);
 	}
 	if (atw_task_by_pid(o->kernel, (uint32_t)space->pid.u, &t, &err) < 0)

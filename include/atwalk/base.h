@@ -38,12 +38,13 @@ enum atw_status {
 	ATW_E_USAGE = -1,        /* the caller asked for something meaningless */
 	ATW_E_NOMEM = -2,
 	ATW_E_IO = -3,           /* the operating system refused a read */
-	ATW_E_MISSING = -4,      /* no such file, process, fact */
+	ATW_E_MISSING = -4,      /* no such file, fact, place in memory */
 	ATW_E_PERM = -5,
 	ATW_E_FORMAT = -6,       /* not one of the formats we know */
 	ATW_E_DAMAGED = -7,      /* a known format that contradicts itself */
 	ATW_E_UNSUPPORTED = -8,  /* well formed, but this build cannot read it */
 	ATW_E_LIMIT = -9,        /* a bound was reached; the answer is cut off */
+	ATW_E_NONE = -10,        /* everything was looked at, and it is not there */
 };
 
 /*

@@ -40,7 +40,7 @@ ATW_API int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret,
 ATW_API int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret,
 			   struct atw_err *err);
 ATW_API void atw_tasks_close(struct atw_tasks *t);
-/* By the number of a process or of a thread. ATW_E_MISSING: there is none. */
+/* By the number of a process or of a thread. ATW_E_NONE: there is none. */
 ATW_API int atw_task_by_pid(struct atw_kernel *k, uint32_t pid,
 			    struct atw_task *ret, struct atw_err *err);
 

@@ -370,7 +370,7 @@ static int tasks(struct collect *c, struct atw_err *err)
 	}
 	c->pid = 0;
 	if (r == ATW_OK && c->o->pid && c->vanished)
-		return atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " has ended", c->o->pid);
+		return atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", c->o->pid);
 	return r;
 }
 

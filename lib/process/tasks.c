@@ -334,7 +334,7 @@ int atw_task_by_pid(struct atw_kernel *k, uint32_t pid, struct atw_task *ret,
 				"task %" PRIu32 " is not among the %" PRIu32 " that were found: %.400s",
 				pid, n, first.text);
 	else
-		r = atw_err_set(err, ATW_E_MISSING,
+		r = atw_err_set(err, ATW_E_NONE,
 				"there is no process or thread %" PRIu32 " among %" PRIu32 " tasks",
 				pid, n);
 	return r;

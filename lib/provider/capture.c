@@ -175,7 +175,7 @@ static int capture_find(struct provider *p, uint32_t pid, size_t *ret, struct at
 				tell_lost(p, false, capture_of(p)->c->task[capture_of(p)->of[i]].pid);
 			return ATW_OK;
 		}
-	return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
 }
 
 /* ---- areas ---- */

@@ -44,7 +44,7 @@ static int one_task(struct pagemap *m, struct atw_err *err)
 	if (r == ATW_OK)
 		r = proc_stat(pid, &st, err);
 	if (r == ATW_OK && st.kernel)
-		r = atw_err_set(err, ATW_E_MISSING,
+		r = atw_err_set(err, ATW_E_NONE,
 				"process %" PRIu32 " is a kernel thread or has ended: it has no address space of its own",
 				pid);
 	if (r == ATW_OK) {

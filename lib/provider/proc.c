@@ -59,7 +59,7 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 static int no_process(const char *path, uint32_t pid, struct atw_err *err)
 {
 	if (errno == ENOENT || errno == ESRCH)
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
 	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 			   "%s: %s", path, strerror(errno));
 }

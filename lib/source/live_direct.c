@@ -308,16 +308,19 @@ static void find_mm(struct direct *l, struct process *p)
 
 /*
  * "pid.N.mm": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
- * none. "pid.N.why": the sentence that says why.
+ * none. "pid.N.why": the sentence that says why; "pid.N.none", 8 bytes: it was looked
+ * for, and there is no such address space.
  */
 static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
 {
+	static const uint64_t none = 1;
 	const char *number = key + 4, *dot = strchr(number, '.');
+	bool asks_none = dot && !strcmp(dot, ".none");
 	struct process *p;
 	uint64_t pid;
 
 	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
-	    (strcmp(dot, ".mm") && strcmp(dot, ".why")))
+	    (strcmp(dot, ".mm") && strcmp(dot, ".why") && !asks_none))
 		return ATW_E_MISSING;
 	p = process_of(l, pid);
 	if (!p)
@@ -331,9 +334,10 @@ static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
 	}
 	if (!p->why.text[0] && !p->mm)
 		find_mm(l, p);
-	if (p->status == ATW_OK)
+	if (p->status == ATW_OK || (asks_none && p->status != ATW_E_NONE))
 		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ p->why.text, strlen(p->why.text) };
+	*ret = asks_none ? (struct atw_blob){ &none, sizeof(none) }
+			 : (struct atw_blob){ p->why.text, strlen(p->why.text) };
 	return ATW_OK;
 }
 

@@ -96,7 +96,7 @@ static bool thread_status(const struct live_freeze *f, pid_t tid, struct status 
 static int no_process(uint32_t pid, struct atw_err *err)
 {
 	if (errno == ENOENT || errno == ESRCH)
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
 	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 			   "/proc/%" PRIu32 ": %s", pid, strerror(errno));
 }
@@ -146,7 +146,7 @@ static int refused(const struct live_freeze *f, pid_t tid, int e, struct atw_err
 	bool known = thread_status(f, tid, &st);
 
 	if (known && !st.has_memory)
-		return atw_err_set(err, ATW_E_MISSING,
+		return atw_err_set(err, ATW_E_NONE,
 				   "process %" PRIu32 " is a kernel thread or has ended: it has no address space of its own",
 				   f->pid);
 	if (known && st.tracer) {
@@ -412,7 +412,7 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 	if (!status_of(pid, &st))
 		return no_process(pid, err);
 	if (!st.tgid)
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
 	r = check_kin(st.tgid, &st, err);
 	if (r < 0)
 		return r;
@@ -431,7 +431,7 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 	for (size_t i = 0; i < f->n; i++)
 		f->threads += f->thread[i].state == STOPPED;
 	if (r == ATW_OK && !f->threads)
-		r = atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " has ended", f->pid);
+		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", f->pid);
 	if (r < 0)
 		live_thaw(f);
 	return r;

@@ -95,18 +95,18 @@ struct task {
 static int judge(const struct task *k, uint64_t pid, uint64_t *ret, struct atw_err *err)
 {
 	/* kill(2) sends no signal 0, but knows of every process. */
+	if (!k->found && (!pid || pid > INT32_MAX ||
+			  (kill((pid_t)pid, 0) < 0 && errno == ESRCH)))
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
 	if (!k->found)
 		return atw_err_set(err, ATW_E_MISSING,
-				   !pid || pid > INT32_MAX ||
-				   (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-				   ? "there is no process %" PRIu64
-				   : "the kernel does not let us look at process %" PRIu64, pid);
+				   "the kernel does not let us look at process %" PRIu64, pid);
 	if (k->flags & PF_KTHREAD)
-		return atw_err_set(err, ATW_E_MISSING,
+		return atw_err_set(err, ATW_E_NONE,
 				   "process %" PRIu64 " is a kernel thread: it has no address space of its own",
 				   pid);
 	if (!k->mm)
-		return atw_err_set(err, ATW_E_MISSING,
+		return atw_err_set(err, ATW_E_NONE,
 				   "process %" PRIu64 " has ended: its address space is gone", pid);
 	*ret = k->mm;
 	return ATW_OK;

@@ -242,17 +242,25 @@ err_has "is a kernel address, and all.cap tells of those of processes alone"
 
 t "whose it is"
 run atwalk pages all.cap --pid 2
-status 3
+status 1
 err_has "all.cap: process 2 is a kernel thread or has ended"
 run atwalk pages all.cap --pid 99
-status 3
+status 1
 err_has "all.cap: there is no process 99"
 run atwalk pages all.cap --pid 99999999999
-status 3
+status 1
 err_has "there is no process 99999999999"
 run atwalk pages all.cap --task nobody
-status 3
+status 1
 err_has "no process is called 'nobody'"
+# What cannot be read may have told of it.
+sed 's/^T: twin, 12,/T: twin, x,/' all.cap >torn.cap
+run atwalk pages torn.cap --pid 12
+status 3
+err_has "torn.cap: there is no process 12"
+run atwalk pages torn.cap --task twin
+status 3
+err_has "no process is called 'twin'"
 cp all.cap two.cap
 sed -i 's/^T: twin/T: app/' two.cap
 run atwalk pages two.cap --task app

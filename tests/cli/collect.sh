@@ -90,7 +90,7 @@ fi
 t "a dump: entries as they are, and all flags"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect --raw --task zombie tasks.kdump
-	status 3
+	status 1
 	err_has "process 97 has ended"
 	run atwalk collect --raw --pid 86 -o raw.cap tasks.kdump
 	run atwalk walk --pid 86 tasks.kdump 401000 --format csv --columns entry
@@ -336,7 +336,7 @@ fi
 
 t "a process that is not there"
 run atwalk collect --pid 4194305 live:pagemap
-status 3
+status 1
 no_out
 err_has "there is no process 4194305"
 

@@ -386,7 +386,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	wait "$child" 2>"$work/log/kill"
 	child=''
 	run atwalk live --pid "$gone" "${at[pages]}"
-	status 3
+	status 1
 	no_out
 	err_is "atwalk: *: there is no process $gone"
 fi

@@ -159,22 +159,22 @@ X
 
 t "--task: a name that nobody has; a process without an address space"
 run atwalk walk --task nobody tasks.kdump 401000
-status 3
+status 1
 err <<'X'
 atwalk: tasks.kdump: --task: no process is called 'nobody'
 X
 run atwalk map --pid 2 tasks.kdump
-status 3
+status 1
 err <<'X'
 atwalk: tasks.kdump: process 2 is a kernel thread: it has no address space of its own
 X
 run atwalk map --pid 97 tasks.kdump
-status 3
+status 1
 err <<'X'
 atwalk: tasks.kdump: process 97 has ended: its address space is gone
 X
 run atwalk map --pid 4000000000 tasks.kdump
-status 3
+status 1
 err <<'X'
 atwalk: tasks.kdump: there is no process or thread 4000000000 among 78 tasks
 X

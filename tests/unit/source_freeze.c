@@ -303,7 +303,7 @@ TEST(signals_are_not_lost)
 			kill(pid, SIGTERM);
 		if (!allowed(&f, pid, &err)) {
 			/* Its parent here, we have heard of its end already. */
-			if (i % 2 && err.status == ATW_E_MISSING)
+			if (i % 2 && err.status == ATW_E_NONE)
 				continue;
 			end(pid);
 			if (!i)
@@ -437,7 +437,7 @@ TEST(not_oneself_and_not_ones_parents)
 	CHECK(strstr(err.text, "is this one"));
 	CHECK_EQ(live_freeze(&f, (uint32_t)getppid(), &err), ATW_E_USAGE);
 	CHECK(strstr(err.text, "this one was started by"));
-	CHECK_EQ(live_freeze(&f, 4194305, &err), ATW_E_MISSING);
+	CHECK_EQ(live_freeze(&f, 4194305, &err), ATW_E_NONE);
 	CHECK_STR(err.text, "there is no process 4194305");
 }
 
@@ -470,6 +470,6 @@ TEST(kernel_threads_have_nothing_to_look_at)
 		SKIP("process 2 is no kernel thread here");
 		return;
 	}
-	CHECK_EQ(live_freeze(&f, 2, &err), ATW_E_MISSING);
+	CHECK_EQ(live_freeze(&f, 2, &err), ATW_E_NONE);
 	CHECK_STR(err.text, "process 2 is a kernel thread or has ended: it has no address space of its own");
 }

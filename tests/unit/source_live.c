@@ -78,6 +78,16 @@ static const char *pid_why(struct atw_source *s, uint64_t pid)
 	return text;
 }
 
+/* Was it looked for, and is not there? */
+static bool pid_none(struct atw_source *s, uint64_t pid)
+{
+	uint64_t none = 0;
+	char key[48];
+
+	snprintf(key, sizeof(key), "pid.%" PRIu64 ".none", pid);
+	return atw_fact_u64(s, key, &none) == ATW_OK && none == 1;
+}
+
 TEST(says_which_ways_there_are)
 {
 	struct atw_source *s;
@@ -305,6 +315,7 @@ TEST(finds_processes)
 	mm = pid_fact(s, getpid());
 	CHECK(mm >> 63 && mm % 8 == 0);
 	CHECK_STR(pid_why(s, (uint64_t)getpid()), "");
+	CHECK(!pid_none(s, (uint64_t)getpid()));
 	kid = fork();
 	if (!kid) {
 		pause();
@@ -321,6 +332,7 @@ TEST(finds_processes)
 	waitpid(kid, NULL, 0);
 	CHECK_EQ(pid_fact(s, kid), 0);
 	CHECK(strstr(pid_why(s, (uint64_t)kid), "there is no process "));
+	CHECK(pid_none(s, (uint64_t)kid));
 	CHECK_STR(pid_why(s, 0), "there is no process 0");
 	CHECK_STR(pid_why(s, UINT64_C(1) << 40), "there is no process 1099511627776");
 	atw_source_close(s);
@@ -363,7 +375,7 @@ TEST(both_ways_to_a_process_agree)
 	kill(kid, SIGKILL);
 	waitpid(kid, NULL, 0);
 	CHECK_EQ(a, b);
-	CHECK_EQ(live_task_mm(&list, (uint64_t)kid, &a, &err), ATW_E_MISSING);
+	CHECK_EQ(live_task_mm(&list, (uint64_t)kid, &a, &err), ATW_E_NONE);
 	CHECK(!strncmp(err.text, "there is no process ", 20));
 	if (call.way != LIVE_TASK_KFUNC)
 		printf("note - this kernel has no function for it: only the list was tried\n");
