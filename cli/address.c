@@ -3,6 +3,7 @@
  * address.c - ADDRESS as people type it: hexadecimal, a symbol, symbol+OFFSET
  * (hexadecimal as well), A-B, A+LENGTH (with K, M, G where A is a symbol).
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,23 @@ static bool parse_point(const struct opened *o, const char *s, size_t len,
 	return true;
 }
 
+static bool is_word(const char *s, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && s[i] != '+' && (isalnum((unsigned char)s[i]) || strchr("_.$", s[i])))
+		i++;
+	return i && (i == len || s[i] == '+') && !isdigit((unsigned char)*s);
+}
+
+/* Of a source that is cut off or damaged, those that it had may be what is missing. */
+static bool lacks_symbols(const struct opened *o)
+{
+	uint32_t count;
+
+	return o->kernel && o->defective && !atw_kernel_symbols_from(o->kernel, &count, NULL);
+}
+
 static int unknown(const struct opened *o, const char *text, const char *part,
 		   size_t len, struct atw_err *err)
 {
@@ -48,7 +66,7 @@ static int unknown(const struct opened *o, const char *text, const char *part,
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
 	/* It may well be a symbol: nobody can tell. */
 	r = find_symbol(o, part, len, &at, &why);
-	if (r < 0 && r != ATW_E_MISSING)
+	if (r < 0 && (r != ATW_E_MISSING || (is_word(part, len) && lacks_symbols(o))))
 		return atw_err_set(err, r,
 				   "%s: the kernel's symbols, and so '%.*s', cannot be read: %s",
 				   o->name, (int)(len < 200 ? len : 200), part, why.text);

@@ -152,6 +152,31 @@ E
 err_has 'atwalk: cut2.elf: ends 8 bytes short'
 nothing_made_up cut.elf
 
+t "cut off before the symbols: what may be one is no wrong usage"
+head -c 200000 tasks.kdump >cut.kdump
+for text in init_task init_task+0x40 init_task-ffffffffab000000 ffffffffab000000-init_task no_such_symbol; do
+	run atwalk cut.kdump "$text"
+	status 3
+	no_out
+	word=init_task
+	[ "$text" != no_such_symbol ] || word=$text
+	err <<E
+atwalk: cut.kdump: ends 2624784 bytes short; is it still being written?
+atwalk: cut.kdump: the kernel's symbols, and so '$word', cannot be read: kernel address 0xffffffffaa974d10: its page table cannot be had
+E
+done
+for text in 12xyz 0x 'a b' +8; do
+	run atwalk -q cut.kdump "$text"
+	status 2
+	no_out
+	err_has "'${text%8}"
+done
+# What a file names is known, and so is what it does not.
+printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff82a1aa40 D init_task' >cut.map
+run atwalk -q --kernel cut.map cut.kdump no_such_symbol
+status 2
+err_has "'no_such_symbol' is neither an address (hexadecimal) nor a symbol that cut.kdump names"
+
 t "cut off inside the headers: what is cut off, by name and offset"
 head -c 1500 x86.elf >cut.elf
 run atwalk cut.elf ffffffff91400000
