@@ -37,8 +37,9 @@ const char *kmap_file(const struct kmap_names *n, size_t code);
 const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600]);
 /* 0: not known. */
 unsigned kmap_line_number(const struct kmap_names *n, size_t code);
-/* Bytes of the function it is in; 0: not known. */
+/* Bytes of the function it is in, and where that begins; 0: not known. */
 uint64_t kmap_function_size(const struct kmap_names *n, size_t code);
+uint64_t kmap_function_at(const struct kmap_names *n, size_t code);
 
 /*
  * ".part.0", ".constprop.1", ".isra.2", ".cold" and "_noprof" are how a compiler or
@@ -46,7 +47,7 @@ uint64_t kmap_function_size(const struct kmap_names *n, size_t code);
  */
 size_t kmap_plain_name(const char *name, size_t len);
 
-/* ---- together ---- */
+/* ---- units.c: together ---- */
 
 struct kmap_unit {
 	const char *name;                /* NULL: code nobody knows that of */
