@@ -59,6 +59,11 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 int collect_lost_range(struct collect *c, const char *what, const char *why, uint64_t start,
 		       uint64_t last, struct atw_err *err);
 
+/* ---- collect_task.c ---- */
+
+/* Task `i` of the provider's list; `about`: room for what is told of it. */
+int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err);
+
 /* ---- collect_area.c ---- */
 
 /* Flags of pages that are told. */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect_task.c - a task, its areas and their pages. Areas and pages are two lists that
+ * are read side by side, for one listing of all pages is much cheaper than one for each
+ * area.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "census/collect.h"
+
+/* Areas of it, as far as they have been read. */
+struct reader {
+	bool more, now;              /* now: area is one that was not passed yet */
+	struct atw_area area;
+};
+
+static int step(struct collect *c, struct reader *r, struct atw_err *err)
+{
+	int told = ATW_OK;
+
+	r->now = false;
+	while (r->more && !r->now && told == ATW_OK) {
+		struct atw_err why = { 0 };
+		int rc = c->p->ops->areas_next(c->p, &r->area, &why);
+
+		if (rc == ATW_E_NOMEM) {
+			*err = why;
+			return rc;
+		}
+		r->now = rc == ATW_OK;
+		r->more = rc != ATW_END && rc != ATW_E_LIMIT;
+		if (rc < 0)
+			told = collect_lost(c, "areas", &why, err);
+	}
+	return told;
+}
+
+static int end_outside(struct collect *c, struct atw_err *err)
+{
+	return c->open && c->outside ? collect_area_end(c, c->last, err) : ATW_OK;
+}
+
+/* What is left of the areas up to this address. */
+static int pass(struct collect *c, struct reader *r, uint64_t last, bool blind,
+		struct atw_err *err)
+{
+	int rc = ATW_OK;
+
+	while (rc == ATW_OK && r->now && r->area.end.u - 1 <= last) {
+		rc = end_outside(c, err);
+		if (rc != ATW_OK)
+			break;
+		if (!c->open)
+			collect_area_begin(c, &r->area, r->area.start.u);
+		c->blind |= blind;
+		rc = collect_area_end(c, r->area.end.u - 1, err);
+		if (rc == ATW_OK)
+			rc = step(c, r, err);
+	}
+	return rc;
+}
+
+/* A run of pages, cut where areas begin and end. */
+static int deal_out(struct collect *c, struct reader *r, const struct page_run *s,
+		    uint64_t first, uint64_t last, struct atw_err *err)
+{
+	bool nothing = s->state == PAGE_ABSENT;
+	uint64_t end;
+	int rc;
+
+	for (;; first = end + 1) {
+		bool inside;
+
+		rc = first ? pass(c, r, first - 1, false, err) : ATW_OK;
+		inside = r->now && r->area.start.u <= first;
+		end = inside ? r->area.end.u - 1 : r->now ? r->area.start.u - 1 : UINT64_MAX;
+		if (end > last)
+			end = last;
+		if (rc == ATW_OK && (inside || nothing || first != c->last + 1))
+			rc = end_outside(c, err);
+		if (rc == ATW_OK && !c->open && (inside || !nothing))
+			collect_area_begin(c, inside ? &r->area : NULL,
+					   inside ? r->area.start.u : first);
+		if (rc == ATW_OK && (inside || !nothing))
+			rc = collect_piece(c, s, first, end, err);
+		if (rc != ATW_OK || end == last)
+			return rc;
+	}
+}
+
+/* *reached: behind all that was listed. ATW_END: the task ended meanwhile. */
+static int part(struct collect *c, size_t task, struct reader *r, uint64_t first,
+		uint64_t last, struct atw_err *err)
+{
+	struct provider *p = c->p;
+	struct atw_err why = { 0 };
+	const struct page_run *s;
+	bool whole = false;
+	int rc = p->ops->pages_open(p, task, first, last, &why), told = ATW_OK;
+
+	while (rc == ATW_OK && told == ATW_OK &&
+	       (rc = p->ops->pages_next(p, &s, &why)) == ATW_OK) {
+		uint64_t from = s->va, to = s->va + (s->size - 1);
+
+		if (to < first || from > last)
+			continue;
+		whole = to >= last;
+		told = deal_out(c, r, s, from > first ? from : first,
+				to < last ? to : last, err);
+	}
+	p->ops->pages_close(p);
+	if (told != ATW_OK)
+		return told;
+	if (rc == ATW_E_NOMEM) {
+		*err = why;
+		return rc;
+	}
+	if (rc < 0)
+		told = collect_lost(c, "pages", &why, err);
+	if (told == ATW_OK && rc == ATW_END && !whole && p->running && first <= p->user_last)
+		return ATW_END;
+	if (told == ATW_OK)
+		told = end_outside(c, err);
+	/* Of what was not listed nobody knows what is there. */
+	return told == ATW_OK ? pass(c, r, last, !whole, err) : told;
+}
+
+/* x86 has an area among the kernel's addresses: [vsyscall]. */
+static int upper_areas(struct collect *c, size_t task, struct reader *r, struct atw_err *err)
+{
+	int rc = ATW_OK;
+
+	while (rc == ATW_OK && r->now) {
+		uint64_t first = r->area.start.u;
+
+		rc = part(c, task, r, first > c->p->user_last ? first : c->p->user_last + 1,
+			  r->area.end.u - 1, err);
+	}
+	return rc;
+}
+
+static int memory(struct collect *c, size_t task, bool areas, struct atw_err *err)
+{
+	_auto_free struct reader *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	r->more = areas;
+	rc = step(c, r, err);
+	if (rc == ATW_OK)
+		rc = part(c, task, r, 0, c->p->user_last, err);
+	if (rc == ATW_OK)
+		rc = upper_areas(c, task, r, err);
+	c->open = false;
+	if (rc != ATW_END)
+		return rc;
+	c->vanished++;
+	return ATW_OK;
+}
+
+int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
+{
+	const struct page_task *t = &c->p->task[i];
+	const struct about_to to = { c->to->record, c->to->arg };
+	struct atw_err why = { 0 }, unread = { 0 };
+	int rc, areas;
+
+	c->pid = t->pid;
+	areas = c->p->ops->areas_open(c->p, i, &unread);
+	rc = areas == ATW_END ? ATW_END : c->p->ops->about(c->p, i, about, &why);
+	if (areas == ATW_E_NOMEM || rc == ATW_E_NOMEM) {
+		*err = areas == ATW_E_NOMEM ? unread : why;
+		return ATW_E_NOMEM;
+	}
+	if (rc == ATW_END) {             /* it has ended since it was found */
+		c->vanished++;
+		return ATW_OK;
+	}
+	/* Its number and its name are known all the same. */
+	if (rc < 0)
+		about_nothing(about, t->pid, t->name, t->mm);
+	rc = rc < 0 ? collect_lost(c, "task", &why, err) : ATW_OK;
+	if (rc == ATW_OK)
+		rc = about_tell(&to, about, err);
+	if (rc == ATW_OK && areas < 0)
+		rc = collect_lost(c, "areas", &unread, err);
+	/* Those that share it have told it. */
+	if (rc == ATW_OK && !t->shared && !c->o->no_areas)
+		rc = memory(c, i, areas == ATW_OK, err);
+	return rc;
+}
