@@ -20,6 +20,7 @@
 
 #include "base/num.h"
 #include "kmap_recording.h"
+#include "output/peer.h"
 
 static const struct opt options[] = {
 	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
@@ -160,7 +161,14 @@ static void write_end(struct recording *r, const char *cut)
 	if (r->failed.status == ATW_OK)
 		kmap_drain_end(r->drain, cut, &r->failed);
 	if (r->failed.status < 0)
-		kmap_drain_mend(r->drain, r->failed.text);
+		r->mended = kmap_drain_mend(r->drain, r->failed.text);
+}
+
+/* What somebody listens for has come there. */
+static void deliver(struct recording *r)
+{
+	if (r->failed.status == ATW_OK && r->c->output && peer_is(r->c->output))
+		peer_deliver(r->out_fd, &r->failed);
 }
 
 static void say_sums(const struct recording *r)
@@ -200,8 +208,8 @@ static int say_status(struct recording *r, const char *cut)
 	else if (!atomic_load(&r->s->attached))
 		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
 	else if (r->failed.status < 0)
-		atw_err_set(&err, ATW_E_IO, "%s: %s; the file ends there, and says so",
-			    output_name(r), r->failed.text);
+		atw_err_set(&err, ATW_E_IO, "%s: %s%s", output_name(r), r->failed.text,
+			    r->mended ? "; the file ends there, and says so" : "");
 	else if (!r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
 			    r->no_kernel.text[0] ? r->no_kernel.text : "none of its code ran");
@@ -236,6 +244,8 @@ static int open_output(struct recording *r, struct atw_err *err)
 		r->out_fd = 1;
 		return ATW_OK;
 	}
+	if (peer_is(name))
+		return peer_connect(name, &r->out_fd, err);
 	r->out_fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	return r->out_fd < 0 ? atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno)) : ATW_OK;
 }
@@ -322,6 +332,8 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
 	if (ret == ATW_OK)
 		ret = open_output(r, err);
+	/* Before, they end it: who is connected to may be long in coming. */
+	catch_signals();
 	if (ret == ATW_OK)
 		ret = open_drain(r, err);
 	if (ret < 0)
@@ -365,11 +377,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return ret;
 	if (!argc)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
-	catch_signals();
 	if (begin(&r, argc, argv, &err) < 0) {
 		end(&r, true);
-		return err.status == ATW_E_USAGE ? complain_usage("kmap record", "%s", err.text)
-						 : complain(&err);
+		return err.status == ATW_E_USAGE && !err.hint[0]
+		       ? complain_usage("kmap record", "%s", err.text) : complain(&err);
 	}
 	loop(&r);
 	kmap_controls_over(r.controls);
@@ -377,6 +388,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	kmap_controls_lock(r.controls);
 	write_end(&r, cut);
 	kmap_controls_unlock(r.controls);
+	deliver(&r);
 	say_sums(&r);
 	ret = say_status(&r, cut);
 	end(&r, cut || r.failed.status < 0);
@@ -387,6 +399,7 @@ const struct command kmap_record = {
 	"kmap record", "-- QEMU [argument...]", "record what a guest's kernel does to its objects",
 	"Runs QEMU with what it takes added: a recorder inside of it, the guest's memory\n"
 	"where we can see it, the kernel's tracepoints of allocations. The kernel is one that\n"
-	"a distribution ships. -o names the file; it can be read while it grows.",
+	"a distribution ships. -o names the file, which can be read while it grows, or is\n"
+	"tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
 	options, sizeof(struct record_opts), run,
 };

@@ -30,6 +30,7 @@ struct recording {
 	bool introduced;
 	bool told;               /* QEMU, that it is to end */
 	struct atw_err failed;   /* of writing */
+	bool mended;             /* and the file says so */
 	struct atw_err no_kernel;
 	struct atw_err refused;  /* what was wished for, once the kernel was known */
 };

@@ -20,7 +20,7 @@ COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,ending.c options.c pro
   $(addprefix lib/provider/,about.c about_host.c about_proc.c frames.c large_live.c large_may.c \
     nodes.c pagemap.c pagemap_frames.c pagemap_ram.c pagemap_runs.c proc.c provider.c share.c use.c) \
   $(addprefix lib/census/,collect.c collect_area.c collect_file.c collect_task.c write.c) \
-  lib/output/target.c
+  $(addprefix lib/output/,peer.c target.c)
 
 COLLECT_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Icli -D_GNU_SOURCE \
   -D_FILE_OFFSET_BITS=64 -Os -ffunction-sections -fdata-sections -fno-pie \

@@ -1,134 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * to.c - files, and connections. No names of hosts are looked up: a static program
- * would need the system's libraries for it, and the machine may have none.
- */
 #include "to.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/sockios.h>
-#include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/num.h"
-
-union place {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-	struct sockaddr_un local;
-};
-
-static bool begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
-/* ---- connecting ---- */
-
-static int unix_place(const char *where, union place *ret, socklen_t *len,
-		      struct atw_err *err)
-{
-	const char *path = where + strlen("unix:");
-	size_t n = strlen(path);
-
-	if (!n || n >= sizeof(ret->local.sun_path))
-		return atw_err_set(err, ATW_E_USAGE, "'%s': a socket's path has 1 to %zu bytes",
-				   where, sizeof(ret->local.sun_path) - 1);
-	ret->local.sun_family = AF_UNIX;
-	memcpy(ret->local.sun_path, path, n + 1);
-	*len = sizeof(ret->local);
-	return ATW_OK;
-}
-
-/* "10.0.2.2:4000", "[fd00::1]:4000" */
-static int tcp_place(const char *where, union place *ret, socklen_t *len,
-		     struct atw_err *err)
-{
-	const char *s = where + strlen("tcp:"), *colon = strrchr(s, ':');
-	char host[INET6_ADDRSTRLEN];
-	size_t n = colon ? (size_t)(colon - s) : 0;
-	bool six = n >= 2 && s[0] == '[' && s[n - 1] == ']';
-	uint64_t port;
-
-	if (!colon || !num_dec(colon + 1, strlen(colon + 1), &port) || !port ||
-	    port > UINT16_MAX)
-		return atw_err_set(err, ATW_E_USAGE,
-				   "'%s' is not tcp:ADDRESS:PORT with a port from 1 to 65535", where);
-	s += six;
-	n -= six ? 2 : 0;
-	if (n < sizeof(host)) {
-		memcpy(host, s, n);
-		host[n] = '\0';
-		ret->v6.sin6_family = AF_INET6;
-		ret->v6.sin6_port = htons((uint16_t)port);
-		*len = sizeof(ret->v6);
-		if (six && inet_pton(AF_INET6, host, &ret->v6.sin6_addr) == 1)
-			return ATW_OK;
-		ret->v4.sin_family = AF_INET;
-		ret->v4.sin_port = htons((uint16_t)port);
-		*len = sizeof(ret->v4);
-		if (!six && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1)
-			return ATW_OK;
-	}
-	atw_err_set(err, ATW_E_USAGE, "'%s': '%.*s' is no address in numbers", where, (int)n, s);
-	atw_err_hint(err, "names are not looked up here: 10.0.2.2, or [fd00::1] in brackets");
-	return ATW_E_USAGE;
-}
-
-/* A call that a signal cut short goes on by itself. */
-static bool is_connected(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	socklen_t len = sizeof(int);
-	int e = 0;
-
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
-	getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len);
-	errno = e;
-	return !e;
-}
-
-static int dial(const char *where, struct to *ret, struct atw_err *err)
-{
-	union place at = { 0 };
-	socklen_t len = 0;
-	_auto_fd int fd = -1;
-	int r = begins(where, "tcp:") ? tcp_place(where, &at, &len, err)
-				      : unix_place(where, &at, &len, err);
-
-	if (r < 0)
-		return r;
-	fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || (connect(fd, &at.any, len) < 0 &&
-		       !(errno == EINTR && is_connected(fd)))) {
-		r = atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
-				"%s: cannot connect: %s", where, strerror(errno));
-		if (errno == ECONNREFUSED || errno == ENOENT)
-			atw_err_hint(err, "somebody must listen there first");
-		return r;
-	}
-	ret->fd = fd;
-	fd = -1;
-	ret->socket = true;
-	return ATW_OK;
-}
+#include "output/peer.h"
 
 int to_open(const char *where, struct to *ret, struct atw_err *err)
 {
 	struct to t = { .name = where, .fd = -1, .target = { .fd = -1 } };
 	int r;
 
-	if (where && (begins(where, "tcp:") || begins(where, "unix:"))) {
-		r = dial(where, &t, err);
+	if (where && peer_is(where)) {
+		r = peer_connect(where, &t.fd, err);
+		t.socket = r == ATW_OK;
 	} else {
 		r = target_open(where, &t.target, err);
 		t.name = target_name(&t.target);
@@ -139,53 +23,11 @@ int to_open(const char *where, struct to *ret, struct atw_err *err)
 	return r;
 }
 
-/* ---- the end ---- */
-
-enum { STEP_MS = 10, CLOSE_MS = 3000 };
-
-/* Nothing is to be said to us; *closed: nor will it. Returns an errno. */
-static int listen_back(const struct to *t, bool *closed)
-{
-	struct pollfd p = { .fd = t->fd, .events = POLLIN };
-	char said[256];
-	ssize_t n;
-
-	/* What has ended is ready at once, for ever. */
-	if (poll(*closed ? NULL : &p, *closed ? 0 : 1, STEP_MS) <= 0)
-		return 0;
-	n = recv(t->fd, said, sizeof(said), MSG_DONTWAIT);
-	*closed = !n;
-	return n < 0 && errno != EAGAIN && errno != EINTR ? errno : 0;
-}
-
-/*
- * What was written may still be on its way, and a connection may fail until the end.
- * What has come to the other machine may be thrown away there: closing then is a
- * failure, too, if it comes at once. Not everybody closes.
- */
-static int deliver(struct to *t, struct atw_err *err)
-{
-	socklen_t len = sizeof(int);
-	int left = 0, e = 0;
-	bool closed = false;
-
-	if (shutdown(t->fd, SHUT_WR) < 0)
-		e = errno;
-	for (int ms = 0; !e && ms < CLOSE_MS && (left || !closed); ms += left ? 0 : STEP_MS) {
-		e = listen_back(t, &closed);
-		if (ioctl(t->fd, SIOCOUTQ, &left) < 0)
-			left = 0;
-		/* After the bytes: a failure does away with them. */
-		if (!e)
-			getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &e, &len);
-	}
-	return e ? atw_err_set(err, ATW_E_IO, "%s: not all of it arrived: %s", t->name, strerror(e))
-		 : ATW_OK;
-}
-
 int to_commit(struct to *t, struct atw_err *err)
 {
-	return t->socket ? deliver(t, err) : target_commit(&t->target, err);
+	if (!t->socket)
+		return target_commit(&t->target, err);
+	return peer_deliver(t->fd, err) < 0 ? atw_err_wrap(err, "%s", t->name) : ATW_OK;
 }
 
 void to_close(struct to *t)

@@ -324,34 +324,6 @@ done
 
 # ---- where it goes ----
 
-# LISTENER: "tcp" or "unix:PATH"; FILE; after how many bytes it hangs up (0: never).
-cat >listen.py <<'END'
-import socket, sys
-where, path, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
-if where == 'tcp':
-    s = socket.create_server(('127.0.0.1', 0))
-elif where == 'tcp6':
-    s = socket.create_server(('::1', 0), family=socket.AF_INET6)
-else:
-    s = socket.socket(socket.AF_UNIX)
-    s.bind(where)
-    s.listen()
-print(s.getsockname()[1] if where.startswith('tcp') else 0, flush=True)
-c, _ = s.accept()
-with open(path, 'wb') as f:
-    n = 0
-    while not most or n < most:
-        got = c.recv(min(65536, most - n) if most else 65536)
-        if not got:
-            break
-        n += f.write(got)
-END
-listen() {
-	exec 7< <(exec python3 listen.py "$@" 2>"$work/log/listen")
-	listener=$!
-	mine+=("$listener")
-	read -r -t 20 -u 7 port || bad "nobody listens: $(cat "$work/log/listen")"
-}
 python='' six=''
 command -v python3 >"$work/log/python" || python="no python3, to listen"
 [ -z "$python" ] && python3 -c 'import socket; socket.create_server(("::1", 0), family=socket.AF_INET6)' \
@@ -396,6 +368,7 @@ for each in unix tcp tcp6; do
 		tcp) listen tcp got 0; to=tcp:127.0.0.1:$port ;;
 		tcp6) listen tcp6 got 0; to="tcp:[::1]:$port" ;;
 		esac
+		mine+=("$listener")
 		run "$collect" -q --no-refs --pid $$ "$to"
 		status $normal
 		no_out
@@ -433,6 +406,7 @@ for each in unix tcp; do
 				listen tcp got $bytes
 				to=tcp:127.0.0.1:$port
 			fi
+			mine+=("$listener")
 			run "$collect" -q --no-refs --pid $$ "$to"
 			status 3
 			no_out

@@ -152,6 +152,87 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes grep -q 'standard output: writing: Broken pipe' pipe.err
 fi
 
+python=''
+command -v python3 >/dev/null || python="no python3, to listen"
+for each in unix tcp; do
+	t "to whoever listens by $each"
+	if [ -n "$why$python" ]; then skip "${why:-$python}"; else
+		case $each in
+		unix) listen ./listens got 0; to=unix:./listens ;;
+		tcp) listen tcp got 0; to=tcp:127.0.0.1:$port ;;
+		esac
+		run atwalk kmap record --bare -o "$to" -- "${machine[@]}" "${off[@]}"
+		status 0
+		err <<'END'
+atwalk: 0 objects, 0 freed; 1096 reads and 599 writes; 8 lines of 349 bytes
+END
+		wait "$listener"
+		run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads got
+		yes counts "$work/log/out"
+		rm -f listens
+		if [ -n "$zstd" ]; then
+			listen tcp got 0
+			run atwalk kmap record -q --zstd --bare -o "tcp:127.0.0.1:$port" -- "${machine[@]}" "${off[@]}"
+			status 0
+			wait "$listener"
+			run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads got
+			yes counts "$work/log/out"
+		fi
+	fi
+
+	t "whoever listens by $each hangs up"
+	if [ -n "$why$python" ]; then skip "${why:-$python}"; else
+		# At its first byte, and behind the last line but one.
+		for bytes in 1 320; do
+			case $each in
+			unix) listen ./listens got $bytes; to=unix:./listens ;;
+			tcp) listen tcp got $bytes; to=tcp:127.0.0.1:$port ;;
+			esac
+			run atwalk kmap record -q --bare -o "$to" -- "${machine[@]}" "${off[@]}"
+			status 3
+			err_is "atwalk: $to: *"
+			wait "$listener"
+			rm -f listens
+		done
+		# Control has nothing to read again.
+		case $each in
+		unix) listen ./listens got 0; to=unix:./listens ;;
+		tcp) listen tcp got 0; to=tcp:127.0.0.1:$port ;;
+		esac
+		"$built/atwalk" kmap record -q --bare --control-socket sock -o "$to" -- "${machine[@]}" 2>listened.err &
+		pid=$!
+		begun $pid
+		run atwalk kmap ctl sock kmap
+		status 3
+		err <<<'atwalk: sock: kmap: what is recorded does not go to a file of its own, and cannot be read again'
+		kill -TERM $pid
+		rc=0; wait $pid || rc=$?
+		yes [ $rc -eq 0 ]
+		wait "$listener"
+		yes [ "$(tail -n 1 got)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
+		rm -f listens
+	fi
+done
+
+t "nobody listens: said before QEMU runs"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --bare -o unix:./nobody -- "${machine[@]}"
+	status 3
+	err <<'END'
+atwalk: unix:./nobody: cannot connect: No such file or directory
+        somebody must listen there first
+END
+	run atwalk kmap record --bare -o tcp:localhost:80 -- "${machine[@]}"
+	status 2
+	err <<'END'
+atwalk: 'tcp:localhost:80': 'localhost' is no address in numbers
+        names are not looked up here: 10.0.2.2, or [fd00::1] in brackets
+END
+	run atwalk kmap record --bare -o tcp:127.0.0.1:0 -- "${machine[@]}"
+	status 2
+	err_has "'tcp:127.0.0.1:0' is not tcp:ADDRESS:PORT with a port from 1 to 65535"
+fi
+
 t "what cannot be recorded"
 run atwalk kmap record -o x
 status 2

@@ -69,6 +69,13 @@ rc=0 said_status=1 said_err=1 last_run=''
 
 atwalk() { "$O/atwalk" "$@"; }
 
+# Who listens, as listen.py has it, is $listener from here on, at $port.
+listen() {
+	exec 7< <(exec python3 "$cli/listen.py" "$@" 2>"$work/log/listen")
+	listener=$!
+	read -r -t 20 -u 7 port || bad "nobody listens: $(cat "$work/log/listen")"
+}
+
 # The tools end at once and free nothing; a sanitizer build need not say so.
 redump() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/redump" "$@"; }
 poke() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/poke" "$@"; }
