@@ -193,9 +193,18 @@ static uint64_t unmoved(const struct kmap_drain *d, uint64_t va)
 	return va >= k->image_first && va <= k->image_last ? va - d->o.slide : va;
 }
 
-static struct atw_blob text(const char *s, size_t max)
+enum { NAME = 256 };
+
+/* A task may call itself anything; a newline would be the end of the line. */
+static struct atw_blob one_line(const char *s, size_t max, char buf[NAME])
 {
-	return (struct atw_blob){ s, strnlen(s, max) };
+	size_t len = strnlen(s, max);
+
+	if (!memchr(s, '\n', len))
+		return (struct atw_blob){ s, len };
+	for (size_t i = 0; i < len; i++)
+		buf[i] = s[i] == '\n' ? '?' : s[i];
+	return (struct atw_blob){ buf, len };
 }
 
 /* Its edges; a table that makes no sense is none: it comes from beside. */
@@ -256,6 +265,7 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	const char *name = o->name < d->s->at.max_names ? kshare_name(d->s, o->name) : "";
 	const char *type = kmap_type_name(o->type);
 	struct kmap_record rec = { .kind = KMAP_OBJECT };
+	char task[NAME], cache[NAME];
 	int r;
 
 	rec.u.object = (struct kmap_object){
@@ -263,8 +273,8 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 		.alloc_time = o->alloc_time, .free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
 		.free_ip = o->flags & KSHARE_PART ? 0 : unmoved(d, o->free_ip), .pid = o->pid,
 		.has = KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE,
-		.type = text(type, 64), .task = text(o->comm, sizeof(o->comm)),
-		.cache = text(*name ? name : "NULL", 256), .new_type = text("NONE", 4),
+		.type = { type, strlen(type) }, .task = one_line(o->comm, sizeof(o->comm), task),
+		.cache = one_line(*name ? name : "NULL", NAME, cache), .new_type = { "NONE", 4 },
 	};
 	r = write_record(d, &rec, err);
 	d->sum.objects++;

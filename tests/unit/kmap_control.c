@@ -159,6 +159,21 @@ TEST(kmap_has_what_was_freed_and_then_what_lives)
 	end();
 }
 
+TEST(a_name_is_never_two_lines)
+{
+	uint32_t id;
+
+	begin();
+	id = live(0x2000, 0x200, 4);
+	memcpy(kshare_object(at.s, id)->comm, "sh\n\n# atwalk-km\n", KSHARE_COMM);
+	kshare_object(at.s, id)->name = 1;
+	strcpy(kshare_name(at.s, 1), "a\nb");
+	CHECK_STR(text_of("kmap", 8000), HEAD
+		  "0000000000000010,5,0000000000002000,8,1,0,0000000000000000,KMALLOC,sh??# atwalk-km?,a?b,NONE\n"
+		  "  0000000000000200,4,0,7\n" LAST(1, 1));
+	end();
+}
+
 TEST(clear_drops_what_was_freed)
 {
 	uint32_t two;
