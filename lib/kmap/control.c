@@ -31,6 +31,9 @@ static const struct kmap_control controls[] = {
 	{ "clear_printed_objects", C_CLEAR_PRINTED, false, true },
 	{ "kmap", C_KMAP, true, false },
 	{ "kmap_stream", C_STREAM, true, false },
+	{ "global_table", C_GLOBALS, true, false },
+	{ "allocations", C_ALLOCATION_ROWS, true, false },
+	{ "accesses", C_ACCESS_ROWS, true, false },
 	/* What there is no answer to says so. */
 	{ "cfg_log_on", C_CALLS, true, true },
 	{ "stack_trace_on", C_CALLS, true, true },
@@ -39,9 +42,6 @@ static const struct kmap_control controls[] = {
 	{ "cfgmap", C_NO_CALLS, true, true },
 	{ "function_calls", C_NO_CALLS, true, false },
 	{ "clear_function_calls", C_NO_CALLS, false, true },
-	{ "global_table", C_NO_GLOBALS, true, false },
-	{ "allocations", C_NO_ROWS, true, false },
-	{ "accesses", C_NO_ROWS, true, false },
 };
 
 const struct kmap_control *kmap_control_at(size_t i)
@@ -207,7 +207,24 @@ int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, stru
 	return 0;
 }
 
+int control_drain_all(struct kmap_controls *c, struct atw_err *err)
+{
+	unsigned n;
+
+	do {
+		if (kmap_drain_some(c->d, KSHARE_QUEUE, &n, err) < 0)
+			return -EIO;
+	} while (n == KSHARE_QUEUE);
+	return 0;
+}
+
 /* ---- switches ---- */
+
+int control_no_calls(struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded");
+	return -EOPNOTSUPP;
+}
 
 static bool is_word(const char *text, const char *words)
 {
@@ -273,8 +290,7 @@ static int write_calls(const char *text, struct atw_err *err)
 		return -EINVAL;
 	if (!on)
 		return 0;
-	atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded");
-	return -EOPNOTSUPP;
+	return control_no_calls(err);
 }
 
 static int write_flag(struct kmap_controls *c, uint32_t bit, const char *text, struct atw_err *err)
@@ -298,13 +314,9 @@ static int clear(struct kmap_controls *c, bool printed, struct atw_err *err)
 	if (r < 0)
 		return r;
 	if (!printed) {
-		unsigned n;
-
 		/* What waits to be written was freed before. */
-		do {
-			if (kmap_drain_some(c->d, KSHARE_QUEUE, &n, err) < 0)
-				return -EIO;
-		} while (n == KSHARE_QUEUE);
+		if (control_drain_all(c, err) < 0)
+			return -EIO;
 		r = control_here(c, &here, &headers, err);
 	}
 	if (printed && c->printed.at > c->view.at)
@@ -329,8 +341,7 @@ static int write_text(struct kmap_controls *c, unsigned kind, const char *text, 
 	case C_CLEAR_PRINTED:
 		return clear(c, kind == C_CLEAR_PRINTED, err);
 	default:
-		atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded");
-		return -EOPNOTSUPP;
+		return control_no_calls(err);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 enum kind {
 	C_ENABLED, C_ACCESSES, C_LIVE, C_CALLS, C_STATS, C_CLEAR, C_CLEAR_PRINTED, C_KMAP,
-	C_STREAM, C_NO_CALLS, C_NO_GLOBALS, C_NO_ROWS,
+	C_STREAM, C_NO_CALLS, C_GLOBALS, C_ALLOCATION_ROWS, C_ACCESS_ROWS,
 };
 
 /* A place in the file between two objects, and what is before it. */
@@ -35,12 +35,68 @@ struct kmap_controls {
 	struct kmap_reading *open;       /* all that were not closed */
 };
 
-/* Both with the lock. */
+enum { PIECES = 3 };
+
+struct piece {
+	int fd;
+	off_t at;
+	uint64_t len;
+};
+
+/* Where kmap_stream is: its reader has everything before `at`. */
+struct stream {
+	off_t header, headers;           /* those first, up to there */
+	off_t at;
+	struct mark whole;               /* objects that it has wholly are before that */
+	struct mark now;                 /* what `at` is in, if it is at a line's beginning */
+	bool in_line;
+	struct mark first;
+	char end[128];                   /* its last line, once there is one */
+	size_t end_len, end_at;
+};
+
+struct kmap_reading {
+	struct kmap_controls *c;
+	struct kmap_reading *next, **at;         /* of those that are open */
+	unsigned kind;
+	char *text;                      /* of small ones */
+	struct piece piece[PIECES];      /* of kmap */
+	int copy;
+	struct mark end;                 /* kmap has what was freed up to there */
+	uint64_t freed;                  /* that ends behind so many of its bytes */
+	struct control_rows *rows;       /* made of kmap */
+	struct stream stream;
+};
+
+/* All with the lock. */
 int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, struct atw_err *err);
+/* What waits to be written is. */
+int control_drain_all(struct kmap_controls *c, struct atw_err *err);
+/* Refuses what is about calls. */
+int control_no_calls(struct atw_err *err);
 /* Until control_go_on() nothing changes; the lock is given away in between. Takes `copying`. */
 void control_stand_still(struct kmap_controls *c);
 void control_go_on(struct kmap_controls *c);
 /* While it stands still; to be freed. */
 char *control_stats(struct kmap_controls *c);
+/* With the lock; likewise. */
+char *control_globals(const struct kmap_controls *c);
+
+int control_stream_open(struct kmap_reading *r, struct atw_err *err);
+/* Without the lock. */
+ssize_t control_stream_read(struct kmap_reading *r, char *buf, size_t len,
+			    bool (*stop)(void *arg), void *arg);
+/* With it: what was read is gone from kmap as well. */
+void control_stream_end(struct kmap_reading *r);
+
+/* kmap's text, at any place of it. */
+typedef ssize_t (*control_source)(void *arg, char *buf, size_t len, uint64_t at);
+/* `freed`: how many bytes of kmap there are up to what lives. */
+struct control_rows;
+int control_rows_open(bool accesses, uint64_t freed, control_source source, void *arg,
+		      struct control_rows **ret);
+ssize_t control_rows_read(struct control_rows *t, char *buf, size_t len, uint64_t at);
+/* NULL is fine. */
+void control_rows_close(struct control_rows *t);
 
 #endif

@@ -12,38 +12,6 @@
 #include "base/cleanup.h"
 #include "kmap/control_own.h"
 
-enum { PIECES = 3 };
-
-struct piece {
-	int fd;
-	off_t at;
-	uint64_t len;
-};
-
-/* Where kmap_stream is: its reader has everything before `at`. */
-struct stream {
-	off_t header, headers;           /* those first, up to there */
-	off_t at;
-	struct mark whole;               /* objects that it has wholly are before that */
-	struct mark now;                 /* what `at` is in, if it is at a line's beginning */
-	bool in_line;
-	struct mark first;
-	char end[128];                   /* its last line, once there is one */
-	size_t end_len, end_at;
-};
-
-struct kmap_reading {
-	struct kmap_controls *c;
-	struct kmap_reading *next, **at;         /* of those that are open */
-	unsigned kind;
-	char *text;                      /* of small ones */
-	struct piece piece[PIECES];      /* of kmap */
-	int copy;
-	struct mark end;                 /* kmap has what was freed up to there */
-	uint64_t freed;                  /* that ends behind so many of its bytes */
-	struct stream stream;
-};
-
 /* ---- small ones ---- */
 
 static char *printed(const char *fmt, ...) ATW_PRINTF(1, 2);
@@ -77,24 +45,13 @@ static char *switched(bool on)
 	return strdup(on ? "Y\n" : "N\n");
 }
 
-static int drain_all(struct kmap_controls *c, struct atw_err *err)
-{
-	unsigned n;
-
-	do {
-		if (kmap_drain_some(c->d, KSHARE_QUEUE, &n, err) < 0)
-			return -EIO;
-	} while (n == KSHARE_QUEUE);
-	return 0;
-}
-
 static int read_stats(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
 	int ret;
 
 	control_stand_still(c);
-	ret = drain_all(c, err);
+	ret = control_drain_all(c, err);
 	r->text = ret < 0 ? NULL : control_stats(c);
 	control_go_on(c);
 	return ret;
@@ -148,7 +105,7 @@ static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
 	struct kmap_controls *c = r->c;
 	struct mark from;
 	off_t headers = 0;
-	int ret = drain_all(c, err);
+	int ret = control_drain_all(c, err);
 
 	if (ret == 0)
 		ret = control_here(c, &r->end, &headers, err);
@@ -182,19 +139,9 @@ static int read_kmap(struct kmap_reading *r, struct atw_err *err)
 	return ret;
 }
 
-/* What clear_printed_list may drop: only what a reader got all of. */
-static void note_printed(struct kmap_reading *r, uint64_t upto)
+static ssize_t read_pieces(void *arg, char *buf, size_t len, uint64_t at)
 {
-	if (!r->freed || upto < r->freed)
-		return;
-	kmap_controls_lock(r->c);
-	if (r->end.at > r->c->printed.at)
-		r->c->printed = r->end;
-	kmap_controls_unlock(r->c);
-}
-
-static ssize_t read_pieces(struct kmap_reading *r, char *buf, size_t len, uint64_t at)
-{
+	struct kmap_reading *r = arg;
 	uint64_t before = 0;
 	size_t done = 0;
 
@@ -215,134 +162,35 @@ static ssize_t read_pieces(struct kmap_reading *r, char *buf, size_t len, uint64
 		}
 		before += p->len;
 	}
-	note_printed(r, at + done);
 	return (ssize_t)done;
 }
 
-/* ---- kmap_stream ---- */
+/* ---- kmap in rows ---- */
 
-static int read_stream(struct kmap_reading *r, struct atw_err *err)
+/* Other versions have no types, or no processes: nothing is to be made up. */
+static int read_rows(struct kmap_reading *r, struct atw_err *err)
 {
-	struct kmap_controls *c = r->c;
-	struct mark here;
-	off_t headers;
-	int ret = control_here(c, &here, &headers, err);
+	enum kmap_version v = kmap_drain_how(r->c->d)->version;
+	int ret;
 
-	if (ret < 0)
-		return ret;
-	if (c->streaming) {
-		atw_err_set(err, ATW_E_LIMIT, "somebody else reads it");
-		return -EBUSY;
+	if (v != KMAP_V4) {
+		atw_err_set(err, ATW_E_UNSUPPORTED, "rows are made of version 4 alone, and %s is recorded",
+			    kmap_version_name(v));
+		return -EOPNOTSUPP;
 	}
-	c->streaming = true;
-	r->stream.at = -1;
+	ret = read_kmap(r, err);
+	return ret < 0 ? ret : control_rows_open(r->kind == C_ACCESS_ROWS, r->freed, read_pieces,
+						 r, &r->rows);
+}
+
+static int read_globals(struct kmap_reading *r, struct atw_err *err)
+{
+	if (!r->c->s->kernel.nglobals) {
+		atw_err_set(err, ATW_E_MISSING, "no kernel was found, whose variables these would be");
+		return -ENODATA;
+	}
+	r->text = control_globals(r->c);
 	return 0;
-}
-
-/* Objects and accesses that begin in what is handed out, and where an object ends. */
-static void follow(struct stream *s, const char *buf, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!s->in_line && buf[i] != ' ' && buf[i] != '#') {
-			s->now.at = s->at + (off_t)i;
-			s->whole = s->now;
-			s->now.objects++;
-		} else if (!s->in_line && buf[i] == ' ') {
-			s->now.accesses++;
-		}
-		s->in_line = buf[i] != '\n';
-	}
-	s->at += (off_t)n;
-}
-
-/* Its last line counts what its reader got; without one it is cut. */
-static ssize_t last_line(struct kmap_reading *r, char *buf, size_t len)
-{
-	const struct kshare_counts *n = &r->c->s->count;
-	struct stream *s = &r->stream;
-	struct kmap_record rec = { .kind = KMAP_END };
-
-	if (!s->end_len && !r->c->cut && kmap_drain_how(r->c->d)->version == KMAP_V4) {
-		rec.u.end.objects = s->now.objects - s->first.objects;
-		rec.u.end.accesses = s->now.accesses - s->first.accesses;
-		rec.u.end.lost = n->lost_objects + n->lost_accesses;
-		s->end_len = kmap_write(&rec, KMAP_V4, s->end, sizeof(s->end));
-	}
-	if (len > s->end_len - s->end_at)
-		len = s->end_len - s->end_at;
-	memcpy(buf, s->end + s->end_at, len);
-	s->end_at += len;
-	return (ssize_t)len;
-}
-
-/* As much as there is; 0: nothing yet. With the lock. */
-static ssize_t take(struct kmap_reading *r, char *buf, size_t len, bool *end)
-{
-	struct kmap_controls *c = r->c;
-	struct stream *s = &r->stream;
-	off_t headers, upto;
-	ssize_t n;
-
-	*end = c->ended;
-	if (!c->ended && kmap_drain_flush(c->d, NULL) < 0)
-		return -EIO;
-	upto = kmap_drain_at(c->d, &headers);
-	s->now.parts = c->s->count.parts;
-	/* Headers may still come as long as nothing else has. */
-	if (s->at < 0 && (upto > headers || c->ended)) {
-		s->at = c->view.at > headers ? c->view.at : headers;
-		s->first = s->now = s->whole = c->view.at > headers ? c->view : (struct mark){ .at = headers };
-	}
-	if (s->header < headers) {
-		n = pread(c->fd, buf, len < (size_t)(headers - s->header)
-				      ? len : (size_t)(headers - s->header), s->header);
-		s->header += n > 0 ? n : 0;
-	} else if (s->at >= 0 && s->at < upto) {
-		n = pread(c->fd, buf, len < (size_t)(upto - s->at) ? len : (size_t)(upto - s->at), s->at);
-		if (n > 0)
-			follow(s, buf, (size_t)n);
-		if (n > 0 && s->at == upto && !c->ended) {
-			struct kmap_drained sum = kmap_drain_sums(c->d);
-
-			s->whole = s->now = (struct mark){ upto, sum.objects, sum.accesses,
-							   c->s->count.parts };
-		}
-	} else {
-		n = c->ended ? last_line(r, buf, len) : 0;
-	}
-	if (n > 0)
-		c->streamed += (uint64_t)n;
-	return n < 0 ? -EIO : n;
-}
-
-static ssize_t wait_and_take(struct kmap_reading *r, char *buf, size_t len,
-			     bool (*stop)(void *arg), void *arg)
-{
-	static const struct timespec moment = { 0, 20000000 };
-
-	for (;;) {
-		bool end;
-		ssize_t n;
-
-		kmap_controls_lock(r->c);
-		n = take(r, buf, len, &end);
-		kmap_controls_unlock(r->c);
-		if (n || end)
-			return n;
-		if (stop && stop(arg))
-			return -EINTR;
-		nanosleep(&moment, NULL);
-	}
-}
-
-/* What was read is gone from kmap as well. With the lock. */
-static void end_stream(struct kmap_reading *r)
-{
-	struct kmap_controls *c = r->c;
-
-	if (r->stream.at >= 0 && r->stream.whole.at > c->view.at)
-		c->view = r->stream.whole;
-	c->streaming = false;
 }
 
 /* ---- any of them ---- */
@@ -371,15 +219,15 @@ static int open_kind(struct kmap_reading *r, struct atw_err *err)
 	case C_KMAP:
 		return read_kmap(r, err);
 	case C_STREAM:
-		return read_stream(r, err);
-	case C_NO_GLOBALS:
+		return control_stream_open(r, err);
+	case C_ALLOCATION_ROWS:
+	case C_ACCESS_ROWS:
+		return read_rows(r, err);
+	case C_GLOBALS:
+		ret = read_globals(r, err);
+		break;
 	case C_NO_CALLS:
-	case C_NO_ROWS:
-		atw_err_set(err, ATW_E_UNSUPPORTED, "%s", r->kind == C_NO_CALLS
-			    ? "calls of functions are not recorded" : r->kind == C_NO_ROWS
-			    ? "rows of kmap are made by: atwalk kmap show --format csv"
-			    : "globals are in kmap, as far as they are touched");
-		return -EOPNOTSUPP;
+		return control_no_calls(err);
 	}
 	if (ret == 0 && !r->text)
 		return -ENOMEM;
@@ -426,15 +274,32 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 	return 0;
 }
 
+/* What clear_printed_list may drop: only what a reader got all of. */
+static void note_printed(struct kmap_reading *r, uint64_t upto)
+{
+	if (upto < r->freed)
+		return;
+	kmap_controls_lock(r->c);
+	if (r->end.at > r->c->printed.at)
+		r->c->printed = r->end;
+	kmap_controls_unlock(r->c);
+}
+
 ssize_t kmap_reading_read(struct kmap_reading *r, char *buf, size_t len, uint64_t at,
 			  bool (*stop)(void *arg), void *arg)
 {
+	ssize_t n;
 	size_t all;
 
 	if (r->kind == C_STREAM)
-		return wait_and_take(r, buf, len, stop, arg);
-	if (r->kind == C_KMAP)
-		return read_pieces(r, buf, len, at);
+		return control_stream_read(r, buf, len, stop, arg);
+	if (r->kind == C_KMAP || r->rows) {
+		n = r->rows ? control_rows_read(r->rows, buf, len, at) : read_pieces(r, buf, len, at);
+		/* Less than there is room for: that was the last of it. */
+		if (n >= 0)
+			note_printed(r, !r->rows ? at + (uint64_t)n : (size_t)n < len ? r->freed : 0);
+		return n;
+	}
 	all = strlen(r->text);
 	if (at >= all)
 		return 0;
@@ -449,11 +314,12 @@ void kmap_reading_close(struct kmap_reading *r)
 		return;
 	kmap_controls_lock(r->c);
 	if (r->kind == C_STREAM)
-		end_stream(r);
+		control_stream_end(r);
 	*r->at = r->next;
 	if (r->next)
 		r->next->at = r->at;
 	kmap_controls_unlock(r->c);
+	control_rows_close(r->rows);
 	if (r->copy >= 0)
 		close(r->copy);
 	free(r->text);

@@ -131,6 +131,18 @@ int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
 	return pack_open(d->o.fd, d->o.level, &d->pack, err);
 }
 
+/* Whoever is told of may be called anything; a newline would be the end of the line. */
+static struct atw_blob one_line(const char *s, size_t max, char buf[KMAP_LINE])
+{
+	size_t len = strnlen(s, max);
+
+	if (!memchr(s, '\n', len))
+		return (struct atw_blob){ s, len };
+	for (size_t i = 0; i < len; i++)
+		buf[i] = s[i] == '\n' ? '?' : s[i];
+	return (struct atw_blob){ buf, len };
+}
+
 static int write_record(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -160,11 +172,12 @@ int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
 		      struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_HEADER };
+	char line[KMAP_LINE];
 
 	if (d->o.version != KMAP_V4)
 		return ATW_OK;
 	rec.u.header.key = (struct atw_blob){ key, strlen(key) };
-	rec.u.header.value = (struct atw_blob){ value, strlen(value) };
+	rec.u.header.value = one_line(value, sizeof(line), line);
 	return write_record(d, &rec, err);
 }
 
@@ -185,26 +198,11 @@ off_t kmap_drain_at(const struct kmap_drain *d, off_t *headers)
 
 /* ---- objects ---- */
 
-/* Where the kernel would be if it had not been moved. */
-static uint64_t unmoved(const struct kmap_drain *d, uint64_t va)
+uint64_t kmap_drain_unmoved(const struct kmap_drain *d, uint64_t va)
 {
 	const struct kshare_kernel *k = &d->s->kernel;
 
 	return va >= k->image_first && va <= k->image_last ? va - d->o.slide : va;
-}
-
-enum { NAME = 256 };
-
-/* A task may call itself anything; a newline would be the end of the line. */
-static struct atw_blob one_line(const char *s, size_t max, char buf[NAME])
-{
-	size_t len = strnlen(s, max);
-
-	if (!memchr(s, '\n', len))
-		return (struct atw_blob){ s, len };
-	for (size_t i = 0; i < len; i++)
-		buf[i] = s[i] == '\n' ? '?' : s[i];
-	return (struct atw_blob){ buf, len };
 }
 
 /* Its edges; a table that makes no sense is none: it comes from beside. */
@@ -249,7 +247,7 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 		if (!e->site || e->site >= nsites)
 			continue;
 		rec.u.access = (struct kmap_access){
-			.ip = unmoved(d, *kshare_site(d->s, e->site)), .pid = e->pid,
+			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e->site)), .pid = e->pid,
 			.writes = e->writes, .reads = e->reads, .has = KMAP_HAS_PID,
 		};
 		r = write_record(d, &rec, err);
@@ -265,16 +263,16 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	const char *name = o->name < d->s->at.max_names ? kshare_name(d->s, o->name) : "";
 	const char *type = kmap_type_name(o->type);
 	struct kmap_record rec = { .kind = KMAP_OBJECT };
-	char task[NAME], cache[NAME];
+	char task[KMAP_LINE], cache[KMAP_LINE];
 	int r;
 
 	rec.u.object = (struct kmap_object){
-		.alloc_ip = unmoved(d, o->alloc_ip), .va = unmoved(d, o->va), .size = o->size,
+		.alloc_ip = kmap_drain_unmoved(d, o->alloc_ip), .va = kmap_drain_unmoved(d, o->va), .size = o->size,
 		.alloc_time = o->alloc_time, .free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
-		.free_ip = o->flags & KSHARE_PART ? 0 : unmoved(d, o->free_ip), .pid = o->pid,
+		.free_ip = o->flags & KSHARE_PART ? 0 : kmap_drain_unmoved(d, o->free_ip), .pid = o->pid,
 		.has = KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE,
 		.type = { type, strlen(type) }, .task = one_line(o->comm, sizeof(o->comm), task),
-		.cache = one_line(*name ? name : "NULL", NAME, cache), .new_type = { "NONE", 4 },
+		.cache = one_line(*name ? name : "NULL", 256, cache), .new_type = { "NONE", 4 },
 	};
 	r = write_record(d, &rec, err);
 	d->sum.objects++;

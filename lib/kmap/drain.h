@@ -32,6 +32,8 @@ int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
 		      struct atw_err *err);
 /* How far the kernel was moved, once it is known. */
 void kmap_drain_slide(struct kmap_drain *d, uint64_t slide);
+/* Where that would be if it had not been moved. */
+uint64_t kmap_drain_unmoved(const struct kmap_drain *d, uint64_t va);
 /* Up to `max` objects that wait; *ret_n is how many there were. */
 int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err);
 /* What lives still, or stands for all of its kind: when the recorder stands still. */

@@ -100,6 +100,19 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(observed)" = "$first" ]
 	run ctl log_accesses_enabled
 	out <<<N
+	# Nothing was allocated: all it did is of what has no name.
+	run ctl allocations
+	out <<'END'
+alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type
+0000000000000000,0,0000000000000000,0,0,0,0000000000000000,USER,NULL,
+END
+	run ctl accesses
+	yes [ "$(head -n 1 "$work/log/out")" = alloc_index,access_ip,pid,writes,reads ]
+	yes [ "$(tail -n +2 "$work/log/out" | sort)" = \
+		"$(sed -n 's/^  \([^,]*\),\(.*\),\([^,]*\)$/0,\1,\3,\2/p' off1.kmap | sort)" ]
+	run ctl global_table
+	status 3
+	err <<<'atwalk: sock: global_table: no kernel was found, whose variables these would be'
 	run ctl memorizer_log_access 1
 	yes grows "$first"
 	ends 0

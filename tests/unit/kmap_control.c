@@ -164,11 +164,12 @@ TEST(a_name_is_never_two_lines)
 	uint32_t id;
 
 	begin();
+	CHECK_EQ(kmap_drain_header(at.d, "only-cache", "a\nb", NULL), ATW_OK);
 	id = live(0x2000, 0x200, 4);
 	memcpy(kshare_object(at.s, id)->comm, "sh\n\n# atwalk-km\n", KSHARE_COMM);
 	kshare_object(at.s, id)->name = 1;
 	strcpy(kshare_name(at.s, 1), "a\nb");
-	CHECK_STR(text_of("kmap", 8000), HEAD
+	CHECK_STR(text_of("kmap", 8000), HEAD "# atwalk-kmap only-cache a?b\n"
 		  "0000000000000010,5,0000000000002000,8,1,0,0000000000000000,KMALLOC,sh??# atwalk-km?,a?b,NONE\n"
 		  "  0000000000000200,4,0,7\n" LAST(1, 1));
 	end();
@@ -225,6 +226,151 @@ TEST(what_was_written_in_parts_before_a_clear_is_said)
 	freed(live(0x2000, 0x200, 4));
 	CHECK(written("clear_object_list", "1"));
 	CHECK(strstr(text_of("kmap", 8000), HEAD "# atwalk-kmap cleared-parts 2\n"));
+	end();
+}
+
+#define ALLOCATIONS "alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type\n"
+#define ACCESSES "alloc_index,access_ip,pid,writes,reads\n"
+
+TEST(rows_have_as_many_fields_as_their_head)
+{
+	static const char *const names[] = { "allocations", "accesses" };
+	uint32_t id;
+
+	begin();
+	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS);
+	CHECK_STR(text_of("accesses", 3), ACCESSES);
+	freed(live(0x1000, 0x100, 3));
+	id = live(0x2000, 0x200, 4);
+	kshare_object(at.s, id)->type = KSHARE_T_CACHE;
+	kshare_object(at.s, id)->name = 1;
+	strcpy(kshare_name(at.s, 1), "filp");
+	/* That in a task's name is none of a row's. */
+	strcpy(kshare_object(at.s, id)->comm, "a,b,\"c");
+	kshare_edge(at.s, id * 4)->pid = -1;
+	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
+		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,\n"
+		  "0000000000000010,5,0000000000002000,8,3,0,0000000000000000,KMEM_CACHE,filp,\n");
+	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000100,7,3,0\n"
+		  "3,0000000000000200,-1,4,0\n");
+	for (size_t i = 0; i < 2; i++) {
+		char *fields[100], *line, *rest, *whole = strdup(text_of(names[i], 1));
+		size_t n[3] = { 0 }, rows = 0;
+
+		for (rest = whole; (line = strsep(&rest, "\n")) && *line && rows < 3; rows++)
+			for (char *f = line; f; n[rows]++)
+				fields[n[rows] % 100] = strsep(&f, ",");
+		CHECK_EQ(rows, 3);
+		CHECK_EQ(n[0], i ? 5 : 10);
+		CHECK_EQ(n[1], n[0]);
+		CHECK_EQ(n[2], n[0]);
+		CHECK(fields[0]);
+		free(whole);
+	}
+	CHECK(written("print_live_obj", "0"));
+	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
+		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,\n");
+	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000100,7,3,0\n");
+	/* Rows count as printed, once somebody has them all. */
+	CHECK(written("clear_printed_list", "1"));
+	CHECK_STR(text_of("accesses", 8000), ACCESSES);
+	end();
+}
+
+TEST(a_name_with_a_comma_is_in_quotes)
+{
+	uint32_t id;
+
+	begin();
+	id = live(0x1000, 0x100, 3);
+	kshare_object(at.s, id)->name = 1;
+	strcpy(kshare_name(at.s, 1), "a \"b");
+	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
+		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,\"a \"\"b\",\n");
+	end();
+}
+
+TEST(an_object_in_parts_is_one_row)
+{
+	uint32_t id, part;
+
+	begin();
+	id = live(0x1000, 0x100, 3);
+	part = live(0x1000, 0x200, 4);
+	kshare_object(at.s, part)->alloc_time = kshare_object(at.s, id)->alloc_time;
+	kshare_object(at.s, part)->flags = KSHARE_PART;
+	kshare_put(&at.s->done, part);
+	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
+		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,NULL,\n");
+	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000200,7,4,0\n"
+		  "1,0000000000000100,7,3,0\n");
+	freed(id);
+	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
+		  "0000000000000010,5,0000000000001000,8,1,3,0000000000000020,KMALLOC,NULL,\n");
+	end();
+}
+
+/* Rows are made while they are read, of more than is looked at at once. */
+TEST(rows_can_be_read_from_anywhere)
+{
+	static char all[1 << 18], some[1 << 18];
+	struct kmap_reading *r;
+	int status;
+	size_t n = 0, lines = 0;
+	ssize_t got;
+
+	begin();
+	live(0x1000, 0x100, 3);
+	/* As if it were written again and again. */
+	for (unsigned i = 0; i < 3000; i++) {
+		kshare_object(at.s, 1)->flags = 0;
+		kshare_object(at.s, 1)->free_time = ++clock_now;
+		kshare_put(&at.s->done, 1);
+		CHECK_EQ(kmap_drain_some(at.d, 10, &(unsigned){ 0 }, NULL), ATW_OK);
+		kshare_take(&at.s->back);
+	}
+	r = opened("allocations", &status);
+	CHECK_EQ(status, 0);
+	while ((got = kmap_reading_read(r, all + n, 5000, n, NULL, NULL)) > 0)
+		n += (size_t)got;
+	CHECK_EQ(got, 0);
+	for (size_t i = 0; i < n; i++)
+		lines += all[i] == '\n';
+	CHECK_EQ(lines, 3001);
+	CHECK_EQ(kmap_reading_read(r, some, sizeof(some), 0, NULL, NULL), n);
+	CHECK(!memcmp(some, all, n));
+	for (size_t from = n; from > 4096; from -= 4096) {
+		size_t want = n - from < 100 ? n - from : 100;
+
+		CHECK_EQ(kmap_reading_read(r, some, 100, from, NULL, NULL), want);
+		CHECK(!memcmp(some, all + from, want));
+	}
+	CHECK_EQ(kmap_reading_read(r, some, 100, n + 7, NULL, NULL), 0);
+	CHECK_EQ(kmap_reading_read(r, some, 100, UINT64_MAX, NULL, NULL), 0);
+	kmap_reading_close(r);
+	/* What it became shorter by is not the end. */
+	r = opened("accesses", &status);
+	CHECK_EQ(ftruncate(at.fd, 1000), 0);
+	CHECK_EQ(kmap_reading_read(r, all, sizeof(all), 0, NULL, NULL), -EIO);
+	kmap_reading_close(r);
+	end();
+}
+
+TEST(variables_of_the_kernel)
+{
+	begin();
+	CHECK_STR(text_of("global_table", 80), strerror(ENODATA));
+	live(0x1000, 0x100, 3);
+	at.s->kernel.globals = live(0xffffffff81000010, 0x200, 4);
+	at.s->kernel.nglobals = 2;
+	at.s->kernel.image_first = 0xffffffff80000000;
+	at.s->kernel.image_last = UINT64_MAX;
+	kmap_drain_slide(at.d, 0x1000000);
+	live(0xffffffff81000018, 0x300, 4);
+	kshare_object(at.s, 2)->name = 1;
+	strcpy(kshare_name(at.s, 1), "jiffies");
+	CHECK_STR(text_of("global_table", 80), "ffffffff80000010 8 jiffies (null)\n"
+		  "ffffffff80000018 8 (null) (null)\n");
 	end();
 }
 
@@ -293,6 +439,9 @@ TEST(other_versions_have_no_lines_of_ours)
 	freed(live(0x1000, 0x100, 3));
 	CHECK_STR(text_of("kmap", 8000), "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,sh\n"
 		  "  0000000000000100,7,3,0\n");
+	/* Which has no types, and of V3 the processes are missing. */
+	CHECK_STR(text_of("allocations", 8000), strerror(EOPNOTSUPP));
+	CHECK_STR(text_of("accesses", 8000), strerror(EOPNOTSUPP));
 	end();
 }
 
