@@ -261,6 +261,9 @@ static int open_drain(struct recording *r, struct atw_err *err)
 	ret = kmap_drain_open(r->s, &d, &r->drain, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_begin(r->drain, err);
+	/* A sample may be one of sites. */
+	if (ret == ATW_OK && (r->s->by_site || !r->o->sample.given))
+		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
 	if (ret == ATW_OK && r->o->sample.given) {
 		char scale[32];
 
@@ -268,8 +271,7 @@ static int open_drain(struct recording *r, struct atw_err *err)
 		ret = kmap_drain_header(r->drain, "mode", "sample", err);
 		return ret < 0 ? ret : kmap_drain_header(r->drain, "scale", scale, err);
 	}
-	return ret < 0 ? ret : kmap_drain_header(r->drain, "mode",
-						 r->s->by_site ? "site" : "instance", err);
+	return ret;
 }
 
 /* Before QEMU runs, which would be for nothing if they cannot be had; */

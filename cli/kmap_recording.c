@@ -208,7 +208,7 @@ static int describe_filters(struct recording *r, struct atw_err *err)
 static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
 {
 	static const char *const machines[] = {
-		[ATW_X86] = "x86_64", [ATW_ARM64] = "arm64", [ATW_RISCV] = "riscv64",
+		[ATW_X86] = "x86_64", [ATW_ARM64] = "aarch64", [ATW_RISCV] = "riscv64",
 	};
 	struct symbols_to to = { r, slide_of(r), err };
 	const char *release = atw_kernel_release(k);
@@ -217,12 +217,14 @@ static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *e
 
 	kmap_drain_slide(r->drain, to.slide);
 	if (release)
-		ret = kmap_drain_header(r->drain, "release", release, err);
+		ret = kmap_drain_header(r->drain, "kernel", release, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_header(r->drain, "machine", machines[r->machine.family], err);
 	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
 	if (ret == ATW_OK)
 		ret = kmap_drain_header(r->drain, "slide", value, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "clock", "serial", err);
 	if (ret == ATW_OK)
 		ret = describe_filters(r, err);
 	return ret < 0 || r->o->no_symbols ? ret : kernel_symbols_each(k, write_symbol, &to, err);

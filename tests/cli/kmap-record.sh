@@ -86,6 +86,17 @@ END
 	err_has '--range 51f-500: two addresses, A-B'
 fi
 
+t "what it is, the file says"
+if [ -n "$why" ]; then skip "$why"; else
+	for each in "|instance" "--mode instance|instance" "--mode site|site" "--sample 4|sample scale 4" \
+		"--sample 4 --mode site|site sample scale 4"; do
+		# shellcheck disable=SC2086 # options
+		run atwalk kmap record -q --bare ${each%|*} -o said.kmap -- "${machine[@]}" "${off[@]}"
+		status 0
+		yes [ "$(sed -n 's/^# atwalk-kmap \(mode \)*\(.*[a-z].*\)/\2/p' said.kmap | grep -v '^end' | tr '\n' ' ')" = "${each#*|} " ]
+	done
+fi
+
 t "packed"
 if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	run atwalk kmap record -q --bare -o bare.kmap.zst -- "${machine[@]}" "${off[@]}"

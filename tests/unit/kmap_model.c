@@ -169,6 +169,21 @@ TEST(processes_are_who_was_there)
 	kmap_model_close(m);
 }
 
+TEST(a_sample_may_be_of_sites)
+{
+	struct kmap_model *m = kmap_of_text("# atwalk-kmap 1\n# atwalk-kmap mode site\n"
+		"# atwalk-kmap mode sample\n# atwalk-kmap scale 4\n# atwalk-kmap kernel 6.1.0-44\n"
+		"# atwalk-kmap machine aarch64\n# atwalk-kmap clock serial\n"
+		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,a,b,NONE\n");
+
+	CHECK(m && m->compressed && kmap_sampled(m));
+	CHECK_EQ(m->scale, 4);
+	CHECK_STR(m->release, "6.1.0-44");
+	CHECK_STR(m->machine, "aarch64");
+	CHECK_STR(m->clock, "serial");
+	kmap_model_close(m);
+}
+
 TEST(caches_of_cgroups_are_one)
 {
 	struct kmap_model *m = kmap_of_text(HEAD
