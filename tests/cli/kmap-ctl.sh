@@ -14,13 +14,27 @@ command -v qemu-system-x86_64 >/dev/null || why="no qemu-system-x86_64 here"
 [ -z "${WRAP:-}" ] || why="would take too long"
 
 if [ -z "$why" ]; then
-	for i in loop bare; do
+	for i in loop bare two; do
 		${CC:-cc} -c -m32 -o $i.o "$data/kmap/$i.S" && objcopy -O binary -j .text $i.o $i.bin ||
 			why="cannot be assembled"
 	done
 fi
 machine=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-nic none -M pc -m 16M -bios)
+
+# Of several CPUs at once only QEMU from 9.2 on tells: one that is installed, or that
+# tests/vm keeps.
+two=$why
+[ -n "$two" ] || mapfile -t newer < <(PYTHONPATH=$top/tests/vm python3 - 2>"$work/log/newer" <<'END'
+import guests
+command, version = guests.qemu_command(guests.Guest('two amd64-6.12 10 16 max -'))
+print('\n'.join(command))
+END
+)
+[ -n "$two" ] || [ -n "${newer[*]}" ] || two="no QEMU from 10.0 on"
+[ -n "$two" ] || [ "$(nproc)" -gt 1 ] || two="one CPU here"
+grown=(-nodefaults -no-user-config -display none -no-reboot -nic none -M pc -cpu max -smp 2
+	-m 16M -bios)
 
 fuse=$why
 grep -q '^  found:.* fuse3' "$built/found.txt" || fuse="this build has no FUSE"
@@ -349,6 +363,99 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	kill $lazy 2>/dev/null
 	wait $lazy 2>/dev/null
 fi
+
+# No more than what each CPU is in the middle of is between any two of these counts.
+# shellcheck disable=SC2317
+counts_two() {
+	"$built/atwalk" kmap show --rows accesses --format csv --columns ip,writes,reads "$1" >rows || return
+	awk -F, 'function near(a, b, by) { return a - b >= 0 && a - b <= by }
+		NR > 1 { at = substr($1, length($1) - 3); w[at] = $2; r[at] = $3 }
+		END { exit !(w["0100"] > 1000 && w["0203"] > 1000 &&
+			     near(r["0100"], w["0100"], 1) && near(w["0100"], w["0104"], 1) &&
+			     near(r["0203"], w["0203"], 1) && near(w["0203"], w["0207"], 1) &&
+			     near(w["0104"] + w["0207"], w["0300"], 2) &&
+			     near(w["0300"], r["0301"], 2) && near(r["0301"], r["0302"], 2)) }' rows
+}
+
+# All that is in a KMAP, as stats count it.
+sum() {
+	"$built/atwalk" kmap show --rows accesses --format csv --columns writes,reads "$1" |
+		awk -F, 'NR > 1 { n += $1 + $2 } END { printf "%d", n }'
+}
+
+# shellcheck disable=SC2317
+both_work() {
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		ctl kmap >one.kmap && counts_two one.kmap && return
+		sleep 0.1
+	done
+	return 1
+}
+
+one=("${machine[@]}")
+machine=("${newer[@]}" "${grown[@]}") bios=two.bin
+t "two CPUs at work: a copy is of one moment of both, whatever else is asked"
+if [ -n "$two" ]; then skip "$two"; else
+	begin a.kmap
+	yes both_work
+	# Sixteen may ask at once.
+	readers=()
+	for i in 1 2 3; do
+		ctl kmap >r$i.kmap & readers+=($!)
+		ctl stats >s$i & readers+=($!)
+		ctl clear_object_list 1 >c$i & readers+=($!)
+		ctl accesses >x$i & readers+=($!)
+	done
+	for i in "${readers[@]}"; do yes wait "$i"; done
+	for i in 1 2 3; do
+		yes counts_two r$i.kmap
+		yes [ "$(tail -n 1 r$i.kmap)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
+		yes [ "$(awk '/Missing:/ { print $2 }' s$i)" -gt 1000 ]
+		yes [ "$(wc -l <x$i)" = 8 ]
+	done
+	# Nothing was freed, and so nothing is gone.
+	yes [ "$(sum r3.kmap)" -ge "$(sum one.kmap)" ]
+	ends 0
+	yes counts_two a.kmap
+	yes [ "$(tail -n 1 a.kmap)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
+fi
+
+t "two CPUs at work: what is switched off stands still for both"
+if [ -n "$two" ]; then skip "$two"; else
+	begin a.kmap
+	yes both_work
+	for i in memorizer_log_access log_accesses_enabled memorizer_log_access; do
+		run ctl $i 0
+		no_out
+		run ctl kmap -o off1.kmap
+		run ctl stats
+		first=$(awk '/Disabled:/ { print $2 }' "$work/log/out")
+		yes [ "$(awk '/Missing:/ { print $2 }' "$work/log/out")" = "$(sum off1.kmap)" ]
+		sleep 0.1
+		run ctl kmap -o off2.kmap
+		same off1.kmap off2.kmap
+		yes [ "$(ctl stats | awk '/Disabled:/ { print $2 }')" -gt "$first" ]
+		run ctl $i 1
+		yes grows "$(sum off2.kmap)"
+	done
+	# Of a thread that does not run nothing counts.
+	run ctl memorizer_enabled 77
+	run ctl kmap -o off1.kmap
+	run ctl kmap -o off2.kmap
+	same off1.kmap off2.kmap
+	run ctl memorizer_enabled 1
+	yes grows "$(sum off2.kmap)"
+	# As fast as it goes, while somebody reads.
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		ctl memorizer_log_access 0 && ctl kmap >r$i.kmap && ctl memorizer_log_access 1 || bad "round $i"
+	done
+	ends 0
+	yes [ "$(sum a.kmap)" -ge "$(sum r10.kmap)" ]
+	run atwalk kmap show -q a.kmap
+fi
+machine=("${one[@]}") bios=loop.bin
 
 t "what is packed or goes to a pipe cannot be read again, and that is said"
 if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
