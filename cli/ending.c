@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ending.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
-static void (*tidy_up)(void);
+static void (*tidy_up)(void), (*tell)(void);
+static struct timespec told;     /* when the first came */
 
 void ending_signals(sigset_t *ret)
 {
@@ -14,11 +18,29 @@ void ending_signals(sigset_t *ret)
 		sigaddset(ret, signals[i]);
 }
 
+/* Once more, and not only twice. */
+static bool insists(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!told.tv_sec)
+		told = now;
+	return now.tv_sec - told.tv_sec > (now.tv_nsec < told.tv_nsec);
+}
+
 static void on_signal(int sig)
 {
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
+	int e = errno;
 
-	tidy_up();
+	if (tell && !insists()) {
+		tell();
+		errno = e;
+		return;
+	}
+	if (tidy_up)
+		tidy_up();
 	sigaction(sig, &usual, NULL);
 	raise(sig);              /* once this has returned */
 }
@@ -27,13 +49,26 @@ static void on_signal(int sig)
  * Not SA_RESETHAND: a signal that comes twice, as timeout(1) sends it, would find nobody
  * who catches it before the first has come to its handler.
  */
-void ending_catch(void (*tidy)(void))
+static void catch(int flags)
 {
-	struct sigaction sa = { .sa_handler = on_signal }, was;
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags }, was;
 
-	tidy_up = tidy;
 	ending_signals(&sa.sa_mask);
 	for (size_t i = 0; i < SIGNALS; i++)
 		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
 			sigaction(signals[i], &sa, NULL);
+}
+
+void ending_catch(void (*tidy)(void))
+{
+	tell = NULL;
+	tidy_up = tidy;
+	catch(0);
+}
+
+void ending_ask(void (*ask)(void))
+{
+	told = (struct timespec){ 0 };
+	tell = ask;
+	catch(SA_RESTART);
 }

@@ -12,5 +12,10 @@ void ending_signals(sigset_t *ret);
  * Not of signals that whoever started us had ignored.
  */
 void ending_catch(void (*tidy)(void));
+/*
+ * A signal calls `ask` and nothing more: the program is to come to its end. One that
+ * comes a second later or more ends it, as above: who asks again does not want to wait.
+ */
+void ending_ask(void (*ask)(void));
 
 #endif

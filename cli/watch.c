@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "ending.h"
 #include "provider/proc.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -75,32 +76,24 @@ int open_watched(const char *command, const struct common *c, const char *name,
 
 /* ---- waiting ---- */
 
-/* A signal ends the waiting, whenever it comes; a second one ends the program. */
+/* A signal ends the waiting, whenever it comes. */
 static int told = -1;
 static volatile sig_atomic_t stopped;
 
-static void on_signal(int sig)
+static void stop(void)
 {
 	const uint64_t one = 1;
-	int e = errno;
 
-	(void)sig;
 	stopped = 1;
 	if (write(told, &one, sizeof(one)) < 0)
 		stopped = 2;
-	errno = e;
 }
 
 static void catch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM };
-	struct sigaction was, sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART };
-
 	told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	for (size_t i = 0; told >= 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
-		/* Who was started to ignore it, goes on to. */
-		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
-			sigaction(signals[i], &sa, NULL);
+	if (told >= 0)
+		ending_ask(stop);
 }
 
 static uint64_t now(void)

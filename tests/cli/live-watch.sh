@@ -117,6 +117,33 @@ for way in pagemap bpf; do
 	done
 done
 
+t "told twice, as timeout(1) does: it ends whole all the same"
+if [ -n "$why" ]; then skip "$why"; else
+	# A look takes a second.
+	begin map live:pagemap --pid "$child" --watch 0.1 --rate 64K --format csv --columns time $much+32M
+	until_row '*[1-9]*'
+	sleep 0.4
+	kill -TERM "$watcher"
+	sleep 0.05
+	over TERM
+	yes [ "$rc" -eq 0 ]
+	run timeout -s TERM --preserve-status 1 "$O/atwalk" map live:pagemap --pid "$child" --watch 0.3 \
+		-o there --format csv --columns mapped $much+1M
+	yes [ -s there ]
+	rm -f there
+fi
+
+t "told once more when it does not come to its end: at once"
+if [ -n "$why" ]; then skip "$why"; else
+	begin map live:pagemap --pid "$child" --watch 0.1 --rate 1 --format csv --columns mapped $much+64M
+	sleep 0.5
+	kill -TERM "$watcher"
+	sleep 1.2
+	yes kill -0 "$watcher"
+	over TERM
+	yes [ "$rc" -eq 143 ]
+fi
+
 t "columns are the sizes of the mode"
 if [ -n "$skip_it" ]; then skip "$skip_it"; else
 	run atwalk map live:bpf --pid "$child" --watch 0.01,2 --format csv
