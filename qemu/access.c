@@ -23,31 +23,24 @@ static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site,
 		s->count.unfiltered++;
 		return NULL;
 	}
-	if (!site->id) {
-		uint32_t n = atomic_load_explicit(&s->nsites, memory_order_relaxed);
-
-		if (n == s->at.max_sites) {
-			s->count.lost_accesses++;
-			return NULL;
-		}
-		*kshare_site(s, n) = site->ip;
-		site->id = n;
-		atomic_store_explicit(&s->nsites, n + 1, memory_order_release);
-	}
-	e = edge_find(id, site->id, pid);
+	if (!site->id)
+		site->id = kstore_site(&rec.store, site->ip);
+	if (!site->id)
+		return NULL;
+	e = kstore_edge(&rec.store, id, site->id, pid);
 	if (!e)
 		return NULL;
 	/* Counts are of 32 bits: before one is full, all are written down. */
 	if (unlikely(e->reads >= UINT32_MAX - 1 || e->writes >= UINT32_MAX - 1)) {
-		object_part(id);
-		e = edge_find(id, site->id, pid);
+		kstore_part(&rec.store, id);
+		e = kstore_edge(&rec.store, id, site->id, pid);
 		if (!e)
 			return NULL;
 	}
 	site->edge = e;
 	site->object = id;
 	site->pid = pid;
-	site->gen = rec.gen[id];
+	site->gen = rec.store.gen[id];
 	return e;
 }
 
@@ -81,7 +74,7 @@ static inline struct kshare_edge *edge_at(const struct vcpu *c, struct site *sit
 {
 	uint32_t id = shadow_find(va);
 
-	if (likely(site->object == id && site->pid == who_runs(c) && site->gen == rec.gen[id] &&
+	if (likely(site->object == id && site->pid == who_runs(c) && site->gen == rec.store.gen[id] &&
 		   site->edge->reads < UINT32_MAX - 1 && site->edge->writes < UINT32_MAX - 1))
 		return site->edge;
 	return count_slowly(c, site, va);

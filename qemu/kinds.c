@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kinds.c - what objects are: of slab caches, which are told by name; pages; what
+ * kinds.c - objects come and go, and what they are: of slab caches, which are told by name; pages; what
  * vmalloc() maps; stacks.
  */
 #include <string.h>
@@ -15,19 +15,6 @@ enum { CACHES = 1 << 10 };
 static struct { uint64_t cache; uint32_t name; } caches[CACHES];
 
 /* ---- of the slab allocator ---- */
-
-static uint32_t name_add(const char *name, size_t len)
-{
-	struct kshare *s = rec.s;
-	uint32_t at = atomic_load_explicit(&s->names_used, memory_order_relaxed);
-
-	if (len + 1 > s->at.max_names - at)
-		return 0;
-	memcpy(kshare_name(s, at), name, len);
-	kshare_name(s, at)[len] = '\0';
-	atomic_store_explicit(&s->names_used, at + (uint32_t)len + 1, memory_order_release);
-	return at;
-}
 
 /* The name of a cache, which is asked for again and again. */
 static uint32_t name_of(uint64_t cache)
@@ -53,7 +40,7 @@ static uint32_t name_of(uint64_t cache)
 	if (!len || !text)
 		return 0;
 	caches[i].cache = cache;
-	caches[i].name = name_add(text, len);
+	caches[i].name = kstore_name(&rec.store, text, len);
 	return caches[i].name;
 }
 
@@ -72,7 +59,7 @@ static uint32_t cache_of(uint64_t va)
 }
 
 /* Some were there before it could be told whose they are. */
-void object_name(uint32_t id)
+static void object_name(uint32_t id)
 {
 	struct kshare_object *o = kshare_object(rec.s, id);
 
@@ -87,6 +74,25 @@ void object_name_all(void)
 	for (uint32_t i = 1; i < n; i++)
 		if (kshare_object(rec.s, i)->flags & KSHARE_LIVE)
 			object_name(i);
+}
+
+static uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
+			   uint64_t ip, uint32_t name)
+{
+	struct kstore_birth b = {
+		.va = va, .size = size, .ip = ip, .type = type, .name = name,
+		.pid = who_runs(c) < 0 ? 0 : c->pid,
+	};
+
+	task_name(c, b.comm);
+	return kstore_new(&rec.store, &b);
+}
+
+static void object_end(uint32_t id, uint64_t ip)
+{
+	if (!rec.s->by_site)     /* else it has the name of others that live */
+		object_name(id);
+	kstore_end(&rec.store, id, ip);
 }
 
 void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
@@ -105,7 +111,7 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 			object_slab_free(va + i * 8, KSHARE_MISSED);
 			rec.s->count.overlaps++;
 		}
-	if (!object_wanted(kshare_name(rec.s, name), ip))
+	if (!kstore_wanted(&rec.store, kshare_name(rec.s, name), ip))
 		return;
 	id = object_new(va, size, type, c, ip, name);
 	for (uint64_t i = 0; id && i < (size + 7) / 8; i++)
@@ -149,7 +155,7 @@ void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order)
 			object_pages_free(pfn + i, 0);
 			rec.s->count.overlaps++;
 		}
-	if (!object_wanted("", 0))
+	if (!kstore_wanted(&rec.store, "", 0))
 		return;
 	id = object_new(k->direct + (pfn << k->page_shift), n << k->page_shift, KSHARE_T_PAGES,
 			c, 0, 0);
@@ -228,7 +234,7 @@ void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uin
 	uint32_t id;
 
 	end_mapped(va, size, KSHARE_MISSED);
-	if (!object_wanted("", 0))
+	if (!kstore_wanted(&rec.store, "", 0))
 		return;
 	id = object_new(va, size, type, c, 0, 0);
 	if (id)

@@ -47,7 +47,7 @@ void stand_still(void)
 
 	do {
 		atomic_store_explicit(&s->busy, 0, memory_order_release);
-		while (atomic_load(&s->hold) && wait_for_program())
+		while (atomic_load(&s->hold) && wait_for_program(NULL))
 			;
 		atomic_store(&s->busy, 1);
 	} while (atomic_load(&s->hold) && !atomic_load(&s->failed));
@@ -63,10 +63,11 @@ void give_up(const char *why)
 	atomic_store(&s->gate, 0);
 }
 
-bool wait_for_program(void)
+bool wait_for_program(void *unused)
 {
 	static const struct timespec moment = { 0, 50000 };
 
+	(void)unused;
 	nanosleep(&moment, NULL);
 	if (!atomic_load(&rec.s->failed) && getppid() == rec.s->program)
 		return true;
@@ -320,9 +321,9 @@ static bool ask_program(void)
 	uint32_t turn = atomic_fetch_add(&rec.s->asked, 1) + 1;
 
 	while (atomic_load(&rec.s->answered) != turn)
-		if (!wait_for_program())
+		if (!wait_for_program(NULL))
 			return false;
-	object_init();
+	kstore_learn(&rec.store);
 	return atomic_load(&rec.s->ready);
 }
 
@@ -391,7 +392,7 @@ static void end(qemu_plugin_id_t id, void *arg)
 	(void)id;
 	(void)arg;
 	lock();
-	object_reclaim();
+	kstore_reclaim(&rec.store);
 	object_name_all();
 	unlock();
 	atomic_store(&rec.s->attached, 2);
@@ -444,9 +445,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	rec.first = rec.s->first;
 	rec.span = rec.s->last - rec.s->first;
 	task_learn();
-	edge_init();
-	object_init();
-	if (shadow_init() < 0)
+	if (kstore_init(&rec.store, rec.s, wait_for_program, NULL) < 0)
 		return complain("out of memory");
 	if (atomic_load(&rec.s->ready))
 		rec.known = true;

@@ -5,11 +5,11 @@
  *   plugin.c   what QEMU calls; which instructions are watched
  *   access.c   one load or store: the hot path
  *   shadow.c   which object an address belongs to
- *   object.c   objects come and go
- *   kinds.c    which kinds of them there are
- *   edge.c     who touched an object, how often
+ *   kinds.c    objects come and go, and which kinds of them there are
  *   event.c    what the kernel itself says of allocations
  *   task.c     who runs
+ *
+ * Objects and who touched them are in lib/kmap/store.h.
  *
  * The guest's CPUs take turns in one thread (thread=single), so nothing here locks, but
  * for one lock around everything. QEMU from 9.2 on needs it for several CPUs: it takes
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kmap/share.h"
+#include "kmap/store.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -64,6 +64,7 @@ struct vcpu {
 
 struct recorder {
 	struct kshare *s;
+	struct kstore store;
 	bool locks;                      /* CPUs have threads of their own */
 	_Atomic bool locked;
 	const uint8_t *ram;              /* the guest's, all of it */
@@ -78,14 +79,12 @@ struct recorder {
 	uint32_t *fine;                  /* object of every 8 bytes of RAM, by offset in the file */
 	uint32_t *frame;                 /* of every page */
 	uint32_t *named;                 /* of every 8 bytes of the image */
-	uint32_t *gen;                   /* of each object: edges moved, or it is gone */
 };
 extern struct recorder rec;
 
 /* ---- shadow.c ---- */
 
-int shadow_init(void);
-/* Once the image is known, and once it is known how the kernel maps RAM. */
+/* -1 without memory. Once the image is known, and once it is known how the kernel maps RAM. */
 int shadow_image(void);
 int shadow_ram(void);
 uint32_t shadow_far(uint64_t va);
@@ -120,7 +119,7 @@ const void *guest(uint64_t va, uint64_t len);
 bool guest_u64(uint64_t va, uint64_t *ret);
 bool guest_u32(uint64_t va, uint32_t *ret);
 
-/* ---- object.c ---- */
+/* ---- kinds.c ---- */
 
 /* Are allocations? */
 static inline bool is_followed(void)
@@ -128,26 +127,6 @@ static inline bool is_followed(void)
 	return atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_OBJECTS;
 }
 
-/* Those behind the program's own are ours: whenever it may have added some. */
-void object_init(void);
-/* Filters and samples: is one of this cache, allocated there, to be followed? */
-bool object_wanted(const char *cache, uint64_t ip);
-/* 0: no room; it has been counted. */
-uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
-		    uint64_t ip, uint32_t name);
-/* It is over: to be written down, and then to be had again. */
-void object_end(uint32_t id, uint64_t ip);
-/* What the program gave back. */
-void object_reclaim(void);
-/* Edges are needed: write down what there is. false: nothing is left to do that with. */
-bool object_spill(void);
-/* What an object has, as one of its own that is written down. */
-bool object_part(uint32_t id);
-
-/* ---- kinds.c ---- */
-
-/* The cache it is of, if that was not known when it began. */
-void object_name(uint32_t id);
 void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
 		 uint64_t ip);
 void object_slab_free(uint64_t va, uint64_t ip);
@@ -159,13 +138,6 @@ void object_mapped_free(uint64_t va);
 void object_stack(const struct vcpu *c, uint64_t va);
 /* At the end: the caches of those that live. */
 void object_name_all(void);
-
-/* ---- edge.c ---- */
-
-void edge_init(void);
-/* NULL: no room; it has been counted. */
-struct kshare_edge *edge_find(uint32_t object, uint32_t site, int32_t pid);
-void edge_free(uint32_t table, unsigned bits);
 
 /* ---- event.c, task.c ---- */
 
@@ -221,6 +193,6 @@ void give_up(const char *why);
 /* How the kernel maps RAM is known; and when more of it may be, again. */
 void learn_memory(void);
 /* A moment for the program; false: it is gone. */
-bool wait_for_program(void);
+bool wait_for_program(void *unused);
 
 #endif

@@ -27,12 +27,6 @@ static void *nothing_yet(uint64_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-int shadow_init(void)
-{
-	rec.gen = nothing_yet((uint64_t)rec.s->at.max_objects * 4);
-	return rec.gen ? 0 : -1;
-}
-
 /* ---- RAM ---- */
 
 int shadow_ram(void)

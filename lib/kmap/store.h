@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store.h - objects and their edges in the memory of share.h, for whoever records: QEMU's
+ * plugin, and the recording of the running kernel.
+ *
+ * One that is over waits in the queue until it is written down; then its place is free
+ * again. Nothing is dropped without a count. Nothing here locks.
+ */
+#ifndef KMAP_STORE_H
+#define KMAP_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kmap/share.h"
+
+enum { KSTORE_CLASSES = 17 };            /* sizes of tables, powers of two */
+
+struct kstore_place;
+
+struct kstore {
+	struct kshare *s;
+	uint32_t *gen;                   /* of each object: its edges moved, or it is gone */
+	/* A moment for who writes down; false: nobody will. */
+	bool (*wait)(void *arg);
+	void *arg;
+
+	uint32_t free_list, fresh, hand; /* objects */
+	uint32_t sampled;
+	uint32_t freed[KSTORE_CLASSES], fresh_edge;
+	struct kstore_place *places;     /* that allocate */
+	unsigned nplaces;
+};
+
+/* What is known of an object when it begins. */
+struct kstore_birth {
+	uint64_t va, size, ip;
+	enum kshare_type type;
+	uint32_t name;
+	int32_t pid;
+	char comm[KSHARE_COMM];
+};
+
+/* 0, or -1 without memory. */
+int kstore_init(struct kstore *k, struct kshare *s, bool (*wait)(void *), void *arg);
+/* Fine on a zeroed struct. */
+void kstore_free(struct kstore *k);
+/* Objects behind the program's own are free: whenever it may have added some. */
+void kstore_learn(struct kstore *k);
+
+/* Where it is in names; 0: no room. */
+uint32_t kstore_name(struct kstore *k, const char *name, size_t len);
+/* The id of an instruction that touches memory; 0: no room, which has been counted. */
+uint32_t kstore_site(struct kstore *k, uint64_t ip);
+
+/* Filters and samples: is one of this cache, allocated there, to be followed? */
+bool kstore_wanted(struct kstore *k, const char *cache, uint64_t ip);
+/* 0: no room; it has been counted. */
+uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b);
+/* It is over: to be written down, and then to be had again. */
+void kstore_end(struct kstore *k, uint32_t id, uint64_t ip);
+/* What was written down and given back. */
+void kstore_reclaim(struct kstore *k);
+/* Edges are needed: write down what there is. false: nothing is left to do that with. */
+bool kstore_spill(struct kstore *k);
+/* What an object has, as one of its own that is written down. */
+bool kstore_part(struct kstore *k, uint32_t id);
+
+/* Who touched it from where; NULL: no room, which has been counted. */
+struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site, int32_t pid);
+void kstore_edge_free(struct kstore *k, uint32_t table, unsigned bits);
+
+#endif
