@@ -51,6 +51,14 @@ static const struct opt options[] = {
 	  "without the names of the kernel's functions", NULL },
 	{ 0, "bare", OPT_FLAG, offsetof(struct record_opts, bare), NULL,
 	  "there is no kernel: every instruction counts, objects are not known", NULL },
+	{ 0, "live", OPT_FLAG, offsetof(struct record_opts, live), NULL,
+	  "no guest, but the running kernel: all objects, and a sample of accesses", NULL },
+	{ 0, "pid", OPT_NUMBER, offsetof(struct record_opts, pid), "N",
+	  "with --live: what this process allocates, and its children", NULL },
+	{ 0, "seconds", OPT_NUMBER, offsetof(struct record_opts, seconds), "N",
+	  "with --live: end after that time", NULL },
+	{ 0, "watch", OPT_NUMBER, offsetof(struct record_opts, watch), "MS",
+	  "with --live: how long a word is watched; 20; 0: objects alone", NULL },
 	{ 0, "plugin", OPT_TEXT, offsetof(struct record_opts, plugin), "FILE",
 	  "the recorder, if it is not where it was installed", NULL },
 	{ 0 }
@@ -96,12 +104,16 @@ static void cannot_write(struct recording *r)
 
 static bool has_ended(struct recording *r)
 {
-	if (waitpid(r->qemu, &r->status, WNOHANG) == r->qemu) {
-		r->qemu = 0;
+	if (r->running && !r->child && (stop || recording_live_over(r)))
+		return true;
+	if (r->running && recording_live_over(r))
+		stop = SIGTERM;
+	if (r->child && waitpid(r->child, &r->status, WNOHANG) == r->child) {
+		r->child = 0;
 		return true;
 	}
-	if (stop || (r->refused.status < 0 && !r->told)) {
-		kill(r->qemu, SIGTERM);
+	if (r->child && (stop || (r->refused.status < 0 && !r->told))) {
+		kill(r->child, SIGTERM);
 		r->told = true;
 		stop = 0;
 	}
@@ -111,9 +123,12 @@ static bool has_ended(struct recording *r)
 /* Some of what waits to be written; false: nothing does. */
 static bool drain(struct recording *r, bool flush)
 {
-	unsigned n = 0;
+	unsigned n = 0, events = 0;
 
 	kmap_controls_lock(r->controls);
+	if (r->running && r->failed.status == ATW_OK &&
+	    recording_live_work(r, &events, &r->failed) < 0)
+		cannot_write(r);
 	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
 		recording_answer(r);
 	if (r->failed.status == ATW_OK &&
@@ -121,7 +136,7 @@ static bool drain(struct recording *r, bool flush)
 	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
 		cannot_write(r);
 	kmap_controls_unlock(r->controls);
-	return n && r->failed.status == ATW_OK;
+	return n + events && r->failed.status == ATW_OK;
 }
 
 static void loop(struct recording *r)
@@ -130,7 +145,8 @@ static void loop(struct recording *r)
 	unsigned idle = 0;
 	bool ended = false, more = false;
 
-	while (!ended || more) {
+	/* Of what runs on, more comes without an end. */
+	while (!ended || (more && !r->running)) {
 		ended = ended || has_ended(r);
 		more = drain(r, !ended && !more && ++idle % FLUSH == 0);
 		if (!ended && !more)
@@ -145,6 +161,8 @@ static const char *cut_by(const struct recording *r, char *buf, size_t len)
 {
 	if (r->failed.status < 0)
 		return r->failed.text;
+	if (r->running)
+		return NULL;     /* it ends when somebody says so */
 	if (WIFSIGNALED(r->status))
 		snprintf(buf, len, "QEMU was killed by signal %d", WTERMSIG(r->status));
 	else if (atomic_load(&r->s->failed))
@@ -156,6 +174,8 @@ static const char *cut_by(const struct recording *r, char *buf, size_t len)
 
 static void write_end(struct recording *r, const char *cut)
 {
+	if (r->failed.status == ATW_OK && r->running)
+		recording_live_end(r, &r->failed);
 	if (r->failed.status == ATW_OK)
 		kmap_drain_rest(r->drain, &r->failed);
 	if (r->failed.status == ATW_OK)
@@ -201,16 +221,18 @@ static int say_status(struct recording *r, const char *cut)
 	const struct kshare_counts *c = &r->s->count;
 	struct atw_err err = { 0 };
 
-	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) && !r->introduced &&
+	if (r->running && r->failed.status == ATW_OK && r->refused.status == ATW_OK)
+		return recording_live_say(r);
+	if (!r->running && WIFEXITED(r->status) && WEXITSTATUS(r->status) && !r->introduced &&
 	    !(r->o->bare && atomic_load(&r->s->attached)))
 		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
 			    r->machine.argv[0], WEXITSTATUS(r->status));
-	else if (!atomic_load(&r->s->attached))
+	else if (!r->running && !atomic_load(&r->s->attached))
 		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
 	else if (r->failed.status < 0)
 		atw_err_set(&err, ATW_E_IO, "%s: %s%s", output_name(r), r->failed.text,
 			    r->mended ? "; the file ends there, and says so" : "");
-	else if (!r->o->bare && !r->introduced)
+	else if (!r->running && !r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
 			    r->no_kernel.text[0] ? r->no_kernel.text : "none of its code ran");
 	if (r->refused.status < 0)
@@ -261,6 +283,9 @@ static int open_drain(struct recording *r, struct atw_err *err)
 	ret = kmap_drain_open(r->s, &d, &r->drain, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_begin(r->drain, err);
+	/* Of how many accesses each one is known at the end. */
+	if (ret == ATW_OK && r->o->live && !(r->o->watch.given && !r->o->watch.u))
+		return kmap_drain_header(r->drain, "mode", "sample", err);
 	/* A sample may be one of sites. */
 	if (ret == ATW_OK && (r->s->by_site || !r->o->sample.given))
 		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
@@ -296,8 +321,8 @@ static int start_controls(struct recording *r, struct atw_err *err)
 
 	if (ret == ATW_OK)
 		ret = kmap_socket_start(r->socket, r->controls, err);
-	if (ret < 0)
-		kill(r->qemu, SIGTERM);
+	if (ret < 0 && r->child)
+		kill(r->child, SIGTERM);
 	return ret;
 }
 
@@ -323,14 +348,17 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (r->o->sample.given && r->o->to && strcmp(r->o->to, "v4"))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--sample: only version 4 can say that a KMAP is sampled");
+	if (r->o->watch.given && r->o->watch.u > 10000)
+		return atw_err_set(err, ATW_E_USAGE, "--watch %" PRIu64 ": up to 10000 ms", r->o->watch.u);
 	if (r->o->sample.given && !r->o->sample.u)
 		return atw_err_set(err, ATW_E_USAGE, "--sample 0: from 1");
-	ret = kmap_machine_read(&r->machine, argc, argv, err);
-	if (ret == ATW_OK)
+	if (!r->o->live)
+		ret = kmap_machine_read(&r->machine, argc, argv, err);
+	if (ret == ATW_OK && !r->o->live)
 		ret = kmap_machine_plugin(&r->machine, r->o->plugin, plugin, sizeof(plugin), err);
 	if (ret == ATW_OK)
 		ret = recording_make(r, mem, err);
-	if (ret == ATW_OK)
+	if (ret == ATW_OK && !r->o->live)
 		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
 	if (ret == ATW_OK)
 		ret = open_output(r, err);
@@ -345,7 +373,8 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		return atw_err_wrap(err, "%s", output_name(r));
 	ret = open_controls(r, err);
 	if (ret == ATW_OK)
-		ret = recording_run_qemu(r, err);
+		ret = r->o->live ? recording_run_live(r, argc ? argv : NULL, err)
+				 : recording_run_qemu(r, err);
 	return ret == ATW_OK ? start_controls(r, err) : ret;
 }
 
@@ -354,6 +383,7 @@ static void end(struct recording *r, bool cut)
 	close_controls(r, cut);
 	if (r->controls)
 		return;
+	recording_live_close(r);
 	kmap_drain_close(r->drain);
 	kmap_machine_free(&r->machine);
 	if (r->s)
@@ -364,6 +394,31 @@ static void end(struct recording *r, bool cut)
 		close(r->ram_fd);
 	if (r->out_fd > 1)
 		close(r->out_fd);
+}
+
+/* What one way of recording has and the other has not. */
+static int check_live(const struct recording *r, int argc, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
+			    o->mode && strcmp(o->mode, "instance") ? "--mode site" : NULL;
+
+	if (!o->live && (o->pid.given || o->seconds.given || o->watch.given))
+		return atw_err_set(err, ATW_E_USAGE, "--pid, --seconds and --watch go with --live");
+	if (!o->live)
+		return ATW_OK;
+	if (wrong)
+		return atw_err_set(err, ATW_E_USAGE, "%s does not go with --live", wrong);
+	if (argc && o->pid.given)
+		return atw_err_set(err, ATW_E_USAGE, "--pid or a command, not both");
+	if (argc && (!r->c->output || !strcmp(r->c->output, "-")))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "-o says into which file; standard output is the command's");
+	if (o->to && strcmp(o->to, "v4") && !(o->watch.given && !o->watch.u))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--to %s: only version 4 can say that accesses are sampled; --watch 0 records none",
+				   o->to);
+	return ATW_OK;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
@@ -377,7 +432,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	ret = complain_rows(c, "kmap record", "a KMAP");
 	if (ret)
 		return ret;
-	if (!argc)
+	if (check_live(&r, argc, &err) < 0)
+		return complain_usage("kmap record", "%s", err.text);
+	if (!argc && !r.o->live)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
 	if (begin(&r, argc, argv, &err) < 0) {
 		end(&r, true);

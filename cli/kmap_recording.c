@@ -113,7 +113,7 @@ int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
 {
 	int ret = make_share(r, bytes, err);
 
-	if (ret == ATW_OK)
+	if (ret == ATW_OK && !r->o->live)
 		ret = make_ram(r, err);
 	return ret < 0 ? ret : wish(r, err);
 }
@@ -124,10 +124,10 @@ int recording_run_qemu(struct recording *r, struct atw_err *err)
 {
 	pid_t parent = getpid();
 
-	r->qemu = fork();
-	if (r->qemu < 0)
+	r->child = fork();
+	if (r->child < 0)
 		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
-	if (r->qemu)
+	if (r->child)
 		return ATW_OK;
 	/* It is of no use without us. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -205,7 +205,7 @@ static int describe_filters(struct recording *r, struct atw_err *err)
 	return ret;
 }
 
-static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
+int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
 {
 	static const char *const machines[] = {
 		[ATW_X86] = "x86_64", [ATW_ARM64] = "aarch64", [ATW_RISCV] = "riscv64",
@@ -215,6 +215,8 @@ static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *e
 	char value[64];
 	int ret = ATW_OK;
 
+	for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
+		find_site(r, k, r->o->sites.v[i], &r->s->only_site[i], &r->refused);
 	kmap_drain_slide(r->drain, to.slide);
 	if (release)
 		ret = kmap_drain_header(r->drain, "kernel", release, err);
@@ -227,7 +229,9 @@ static int describe(struct recording *r, struct atw_kernel *k, struct atw_err *e
 		ret = kmap_drain_header(r->drain, "clock", "serial", err);
 	if (ret == ATW_OK)
 		ret = describe_filters(r, err);
-	return ret < 0 || r->o->no_symbols ? ret : kernel_symbols_each(k, write_symbol, &to, err);
+	if (ret < 0 || r->o->no_symbols)
+		return ret;
+	return kernel_symbols_each(k, write_symbol, &to, err);
 }
 
 /* The recorder stands still and asks. */
@@ -248,9 +252,8 @@ void recording_answer(struct recording *r)
 	if (ret == ATW_OK && r->introduced) {
 		kmap_introduce_memory(r->s, k, &err);
 	} else if (ret == ATW_OK) {
-		if (kmap_introduce(r->s, k, &err) == ATW_OK && describe(r, k, &r->failed) == ATW_OK) {
-			for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
-				find_site(r, k, r->o->sites.v[i], &r->s->only_site[i], &r->refused);
+		if (kmap_introduce(r->s, k, &err) == ATW_OK &&
+		    recording_describe(r, k, &r->failed) == ATW_OK) {
 			r->introduced = true;
 			atomic_store(&r->s->ready, 1);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_recording.h - a recording that runs: what its two files share. */
+/* kmap_recording.h - a recording that runs: what its files share. */
 #ifndef CLI_KMAP_RECORDING_H
 #define CLI_KMAP_RECORDING_H
 
@@ -10,9 +10,9 @@
 
 struct record_opts {
 	const char *plugin, *mode, *mem, *to, *range, *control, *control_socket;
-	struct opt_number sample, task_pid;
+	struct opt_number sample, task_pid, pid, seconds, watch;
 	struct opt_list caches, sites;
-	bool bare, off, zstd, no_symbols;
+	bool bare, off, zstd, no_symbols, live;
 };
 
 struct recording {
@@ -21,14 +21,15 @@ struct recording {
 	struct kmap_machine machine;
 	struct kshare *s;
 	int share_fd, ram_fd, out_fd;
-	pid_t qemu;
-	int status;              /* of QEMU, when it ended */
+	pid_t child;             /* QEMU, or what is recorded; 0: it has ended, or there is none */
+	int status;              /* of it, when it ended */
+	struct running *running; /* the running kernel's; NULL: a guest's */
 	struct kmap_drain *drain;        /* while others control: with their lock */
 	struct kmap_controls *controls;  /* NULL: there are none */
 	struct kmap_folder *folder;
 	struct kmap_socket *socket;
 	bool introduced;
-	bool told;               /* QEMU, that it is to end */
+	bool told;               /* the child, that it is to end */
 	struct atw_err failed;   /* of writing */
 	bool mended;             /* and the file says so */
 	struct atw_err no_kernel;
@@ -40,5 +41,21 @@ int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err);
 int recording_run_qemu(struct recording *r, struct atw_err *err);
 /* The recorder stands still and asks: who the kernel is, or where its struct pages are. */
 void recording_answer(struct recording *r);
+/* What the file says first of a kernel that was found. */
+int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err);
+
+/* ---- kmap_recording_live.c ---- */
+
+/* Begin with what `argv` says; it is NULL for what runs already. */
+int recording_run_live(struct recording *r, char **argv, struct atw_err *err);
+/* More of it; *ret_n: how many events there were. */
+int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err);
+/* Is there nobody left to record, or is the time over? */
+bool recording_live_over(struct recording *r);
+/* What is left, and what the file says last of its scale. */
+int recording_live_end(struct recording *r, struct atw_err *err);
+/* EXIT_PARTIAL if something was lost. */
+int recording_live_say(struct recording *r);
+void recording_live_close(struct recording *r);
 
 #endif

@@ -386,3 +386,59 @@ int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
 	s->kernel.nglobals = g.n;
 	return r;
 }
+
+/* ---- the running kernel ---- */
+
+/* The address that physical 0 has, or would have. */
+static int direct_map(struct atw_kernel *k, struct kmem *m, uint64_t *ret, struct atw_err *err)
+{
+	struct atw_region region;
+	atw_pa pa;
+
+	for (size_t i = 0; atw_kernel_region(k, i, &region) == ATW_OK; i++) {
+		if (strcmp(region.name, "direct map"))
+			continue;
+		/* Its first page may be one that nothing is mapped for. */
+		for (uint64_t va = region.first.u; va < region.last.u; va += UINT64_C(1) << 21)
+			if (kmem_physical(m, va, &pa, err) == ATW_OK) {
+				*ret = va - pa.u;
+				return ATW_OK;
+			}
+		return kmem_failure(err);
+	}
+	return atw_err_set(err, ATW_E_MISSING, "where the kernel maps RAM is not known");
+}
+
+int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
+{
+	struct kshare_kernel *ret = &s->kernel;
+	const struct btf *types;
+	struct memmap_where w;
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	memset(ret, 0, sizeof(*ret));
+	if (r == ATW_OK)
+		r = kernel_btf(k, &types, err);
+	if (r == ATW_OK)
+		r = image(k, m, ret, err);
+	if (r == ATW_OK)
+		r = direct_map(k, m, &ret->direct, err);
+	if (r == ATW_OK)
+		r = btf_offset(types, "kmem_cache", "name", &ret->cache_name, err);
+	if (r == ATW_OK)
+		r = btf_offset(types, "kmem_cache", "object_size", &ret->cache_size, err);
+	if (r == ATW_OK)
+		r = memmap_where_init(k, &w, err);
+	if (r < 0)
+		return r;
+	ret->page_shift = k->own.paging.page_shift;
+	ret->page_size = w.size;
+	ret->vmemmap = memmap_address(m, &w, ret->image_pa >> ret->page_shift);
+	if (ret->vmemmap)
+		ret->vmemmap -= (ret->image_pa >> ret->page_shift) * w.size;
+	memmap_where_deinit(&w);
+	depth_in_task(types, ret);
+	depth_of_cpus(k, ret);
+	return ATW_OK;
+}

@@ -23,5 +23,10 @@ int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err);
  * Where struct pages cannot be found caches have no names.
  */
 int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err *err);
+/*
+ * The running kernel, of which nothing has to be followed: how RAM is mapped, what a
+ * slab cache is, where it counts what it is inside of.
+ */
+int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_err *err);
 
 #endif

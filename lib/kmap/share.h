@@ -87,7 +87,7 @@ struct kshare_kernel {
 	uint32_t page_size;              /* of a struct page */
 	uint32_t compound_head;          /* in it: bit 0 set, the head's address */
 	uint32_t slab_cache;             /* in the head's */
-	uint32_t cache_name;             /* in a kmem_cache */
+	uint32_t cache_name, cache_size; /* in a kmem_cache; the latter of a running kernel */
 	uint64_t image_first, image_last;        /* text and data */
 	uint64_t image_pa;               /* of image_first */
 

@@ -227,7 +227,7 @@ uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b)
 	return id;
 }
 
-void kstore_end(struct kstore *k, uint32_t id, uint64_t ip)
+void kstore_finish(struct kstore *k, uint32_t id, uint64_t ip)
 {
 	struct kshare_object *o = kshare_object(k->s, id);
 
@@ -237,7 +237,18 @@ void kstore_end(struct kstore *k, uint32_t id, uint64_t ip)
 	o->free_ip = ip;
 	o->flags &= (uint8_t)~KSHARE_LIVE;
 	k->gen[id]++;
-	hand_over(k, id);
+}
+
+void kstore_let_go(struct kstore *k, uint32_t id)
+{
+	if (!k->s->by_site)
+		hand_over(k, id);
+}
+
+void kstore_end(struct kstore *k, uint32_t id, uint64_t ip)
+{
+	kstore_finish(k, id, ip);
+	kstore_let_go(k, id);
 }
 
 /* ---- writing down what there is ---- */

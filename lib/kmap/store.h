@@ -59,6 +59,9 @@ bool kstore_wanted(struct kstore *k, const char *cache, uint64_t ip);
 uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b);
 /* It is over: to be written down, and then to be had again. */
 void kstore_end(struct kstore *k, uint32_t id, uint64_t ip);
+/* The same in two steps: between them edges may come. */
+void kstore_finish(struct kstore *k, uint32_t id, uint64_t ip);
+void kstore_let_go(struct kstore *k, uint32_t id);
 /* What was written down and given back. */
 void kstore_reclaim(struct kstore *k);
 /* Edges are needed: write down what there is. false: nothing is left to do that with. */

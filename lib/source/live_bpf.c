@@ -120,15 +120,16 @@ static long load(union bpf_attr *a)
 	return fd;
 }
 
-int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
+static int load_as(enum bpf_prog_type type, uint32_t flags, const struct bpf_insn *insns, size_t n,
+		   struct atw_err *err)
 {
 	char log[4096] = "";
 	union bpf_attr a;
 	long fd;
 
 	attr_init(&a);
-	a.prog_type = BPF_PROG_TYPE_SYSCALL;
-	a.prog_flags = BPF_F_SLEEPABLE;
+	a.prog_type = type;
+	a.prog_flags = flags;
 	a.insns = (uintptr_t)insns;
 	a.insn_cnt = (uint32_t)n;
 	a.license = (uintptr_t)"GPL";
@@ -151,6 +152,33 @@ int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no BPF programs that run when they are asked to (Linux 5.14 has)");
 	return refused("loading a program", errno, err);
+}
+
+int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
+{
+	return load_as(BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE, insns, n, err);
+}
+
+int live_bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
+		   struct atw_err *err)
+{
+	int prog = load_as(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, n, err), fd, e;
+	union bpf_attr a;
+
+	if (prog < 0)
+		return prog;
+	attr_init(&a);
+	a.raw_tracepoint.name = (uintptr_t)tracepoint;
+	a.raw_tracepoint.prog_fd = (uint32_t)prog;
+	fd = (int)sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+	e = errno;
+	close(prog);             /* it lives as long as it is attached */
+	if (fd >= 0)
+		return fd;
+	if (e == ENOENT)
+		return atw_err_set(err, ATW_E_MISSING, "this kernel has no tracepoint %s",
+				   tracepoint);
+	return refused("attaching to a tracepoint", e, err);
 }
 
 int live_bpf_run(int prog, struct atw_err *err)
@@ -216,33 +244,63 @@ static int no_map(int e, struct atw_err *err)
 	return fd == ATW_E_UNSUPPORTED ? fd : refused("making a map", e, err);
 }
 
-int live_bpf_open(struct live_bpf *ret, struct atw_err *err)
+int live_bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct atw_err *err)
 {
-	struct live_bpf b = { .map = -1, .prog = -1 };
-	int r = check_caps(err);
 	union bpf_attr a;
-	void *area;
+	int fd;
+
+	attr_init(&a);
+	a.map_type = type;
+	a.key_size = type == BPF_MAP_TYPE_RINGBUF ? 0 : 4;
+	a.value_size = value_size;
+	a.max_entries = n;
+	if (type == BPF_MAP_TYPE_ARRAY)
+		a.map_flags = BPF_F_MMAPABLE;
+	if (type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
+		a.inner_map_fd = (uint32_t)inner;
+	strcpy(a.map_name, "atwalk");
+	fd = (int)sys_bpf(BPF_MAP_CREATE, &a);
+	return fd < 0 ? no_map(errno, err) : fd;
+}
+
+int live_bpf_map_set(int map, uint32_t key, uint32_t value, struct atw_err *err)
+{
+	union bpf_attr a;
+
+	attr_init(&a);
+	a.map_fd = (uint32_t)map;
+	a.key = (uintptr_t)&key;
+	a.value = (uintptr_t)&value;
+	return sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0 ? refused("filling a map", errno, err) : ATW_OK;
+}
+
+int live_bpf_share(size_t size, void **ret, struct atw_err *err)
+{
+	int map, r = check_caps(err);
 
 	if (r < 0)
 		return r;
-	attr_init(&a);
-	a.map_type = BPF_MAP_TYPE_ARRAY;
-	a.map_flags = BPF_F_MMAPABLE;
-	a.key_size = 4;
-	a.value_size = sizeof(struct live_area);
-	a.max_entries = 1;
-	strcpy(a.map_name, "atwalk");
-	b.map = (int)sys_bpf(BPF_MAP_CREATE, &a);
-	if (b.map < 0)
-		return no_map(errno, err);
-	area = mmap(NULL, sizeof(struct live_area), PROT_READ | PROT_WRITE, MAP_SHARED,
-		    b.map, 0);
-	if (area == MAP_FAILED) {
-		r = refused("sharing a map", errno, err);
-	} else {
-		b.area = area;
-		r = b.prog = load_reader(b.map, err);
-	}
+	map = live_bpf_map(BPF_MAP_TYPE_ARRAY, (uint32_t)size, 1, 0, err);
+	if (map < 0)
+		return map;
+	*ret = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	if (*ret != MAP_FAILED)
+		return map;
+	r = refused("sharing a map", errno, err);
+	close(map);
+	return r;
+}
+
+int live_bpf_open(struct live_bpf *ret, struct atw_err *err)
+{
+	struct live_bpf b = { .prog = -1 };
+	void *area;
+	int r = b.map = live_bpf_share(sizeof(struct live_area), &area, err);
+
+	if (r < 0)
+		return r;
+	b.area = area;
+	r = b.prog = load_reader(b.map, err);
 	if (r < 0) {
 		live_bpf_close(&b);
 		return r;

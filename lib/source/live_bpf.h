@@ -61,4 +61,21 @@ int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,
 int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err);
 int live_bpf_run(int prog, struct atw_err *err);
 
+/* ---- for programs of others ---- */
+
+/*
+ * Memory that programs share with us as the one element of an array map, which is
+ * returned; zeroed. ATW_E_PERM as live_bpf_open().
+ */
+int live_bpf_share(size_t size, void **ret, struct atw_err *err);
+/* Any other map of 4-byte keys, or a ring buffer of `n` bytes; a descriptor. */
+int live_bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct atw_err *err);
+int live_bpf_map_set(int map, uint32_t key, uint32_t value, struct atw_err *err);
+/*
+ * Run a program whenever the kernel comes by that tracepoint, as long as the descriptor
+ * that is returned is open. ATW_E_MISSING: there is no such tracepoint.
+ */
+int live_bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
+		   struct atw_err *err);
+
 #endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_recording_live.c - what is recorded is the running kernel: see
+ * lib/kmap/live_record.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/btf.h"
+#include "kernel/kernel.h"
+#include "kmap/introduce.h"
+#include "kmap/live_record.h"
+#include "kmap_recording.h"
+#include "source/live_host.h"
+
+enum {
+	WATCH = 20,              /* ms */
+	AT_ONCE = 4096,
+};
+/* Of rings, for all CPUs. */
+#define RINGS (UINT64_C(64) << 20)
+#define RING_LEAST (UINT64_C(1) << 20)
+
+struct running {
+	struct atw_source *source;
+	struct atw_kernel *kernel;
+	struct live_recorder *recorder;
+	struct live_sums sums;
+	time_t until;            /* CLOCK_MONOTONIC, seconds; 0: no end */
+};
+
+/* ---- the kernel ---- */
+
+static int find_kernel(struct recording *r, struct running *x, uint32_t *task_tgid,
+		       struct atw_err *err)
+{
+	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	const struct btf *types;
+	int ret = atw_source_open("live:bpf", NULL, 0, &x->source, err);
+
+	if (ret == ATW_OK)
+		ret = atw_kernel_open(x->source, &ko, &x->kernel, err);
+	if (ret == ATW_OK)
+		ret = kmap_introduce_running(r->s, x->kernel, err);
+	if (ret == ATW_OK)
+		ret = kernel_btf(x->kernel, &types, err);
+	if (ret == ATW_OK)
+		ret = btf_offset(types, "task_struct", "tgid", task_tgid, err);
+	if (ret < 0)
+		return ret;
+	r->machine.family = x->kernel->own.paging.family;
+	r->introduced = true;
+	ret = recording_describe(r, x->kernel, err);
+	return ret < 0 ? ret : r->refused.status;
+}
+
+/* The store needs room: some of what waits is written. */
+static bool make_room(void *arg)
+{
+	struct recording *r = arg;
+	unsigned n;
+
+	return r->failed.status == ATW_OK &&
+	       kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) == ATW_OK;
+}
+
+static uint32_t ring_size(void)
+{
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), size = RING_LEAST;
+
+	while (size * 2 * cpus <= RINGS)
+		size *= 2;
+	return (uint32_t)size;
+}
+
+static int open_recorder(struct recording *r, struct running *x, bool everyone,
+			 struct atw_err *err)
+{
+	struct live_recorder_opts o = {
+		.s = r->s, .wait = make_room, .arg = r, .everyone = everyone,
+		.ring = ring_size(),
+		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,
+	};
+	int ret = find_kernel(r, x, &o.task_tgid, err);
+
+	o.kernel = x->kernel;
+	return ret < 0 ? ret : live_recorder_open(&o, &x->recorder, err);
+}
+
+/* ---- who ---- */
+
+/* In the child: it is known to the programs before it is another one. */
+static _Noreturn void become(struct running *x, char **argv, int ready)
+{
+	struct atw_err err = { 0 };
+	int failed = live_events_follow_me(live_recorder_events(x->recorder), &err);
+
+	if (failed == ATW_OK) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		signal(SIGPIPE, SIG_DFL);
+		execvp(argv[0], argv);
+		atw_err_set(&err, ATW_E_IO, "%s: %s", argv[0], strerror(errno));
+	}
+	failed = write(ready, err.text, strlen(err.text) + 1) < 0;
+	_exit(failed ? 126 : 127);
+}
+
+static int run_command(struct recording *r, struct running *x, char **argv, struct atw_err *err)
+{
+	char why[sizeof(err->text)];
+	ssize_t n;
+	int ready[2];
+
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+	r->child = fork();
+	if (!r->child) {
+		close(ready[0]);
+		become(x, argv, ready[1]);
+	}
+	close(ready[1]);
+	if (r->child < 0) {
+		close(ready[0]);
+		r->child = 0;
+		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+	}
+	/* Nothing comes if it became what it should. */
+	do
+		n = read(ready[0], why, sizeof(why) - 1);
+	while (n < 0 && errno == EINTR);
+	close(ready[0]);
+	if (n <= 0)
+		return ATW_OK;
+	why[n] = '\0';
+	return atw_err_set(err, ATW_E_USAGE, "%s", why);
+}
+
+static int follow(const struct recording *r, struct running *x, struct atw_err *err)
+{
+	uint64_t pid = r->o->pid.u;
+
+	if (!pid || pid > INT32_MAX || (kill((pid_t)pid, 0) < 0 && errno == ESRCH))
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu64, pid);
+	if (!live_first_pid_namespace())
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "--pid: in a PID namespace the kernel knows process %" PRIu64 " by another number; record a command",
+				   pid);
+	live_events_follow(live_recorder_events(x->recorder), (uint32_t)pid);
+	return ATW_OK;
+}
+
+static time_t seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
+{
+	bool everyone = !argv && !r->o->pid.given;
+	struct running *x = r->running = calloc(1, sizeof(*x));
+	int ret;
+
+	if (!x)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	atomic_store(&r->s->attached, 1);
+	ret = open_recorder(r, x, everyone, err);
+	if (ret == ATW_OK && everyone)
+		ret = live_events_follow_me(live_recorder_events(x->recorder), err);
+	else if (ret == ATW_OK && !argv)
+		ret = follow(r, x, err);
+	if (r->o->seconds.given)
+		x->until = seconds() + (time_t)r->o->seconds.u;
+	if (ret == ATW_OK) {
+		unsigned n;
+
+		/* It is switched on before anybody runs. */
+		ret = live_recorder_work(x->recorder, &n, err);
+	}
+	return ret == ATW_OK && argv ? run_command(r, x, argv, err) : ret;
+}
+
+/* ---- and on ---- */
+
+int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err)
+{
+	return live_recorder_work(r->running->recorder, ret_n, err);
+}
+
+bool recording_live_over(struct recording *r)
+{
+	if (r->running->until && seconds() >= r->running->until)
+		return true;
+	return r->o->pid.given && kill((pid_t)r->o->pid.u, 0) < 0 && errno == ESRCH;
+}
+
+int recording_live_end(struct recording *r, struct atw_err *err)
+{
+	struct running *x = r->running;
+	char scale[32];
+	uint64_t of;
+	int ret = live_recorder_finish(x->recorder, err);
+
+	x->sums = live_recorder_sums(x->recorder);
+	if (ret < 0 || !x->sums.watched)
+		return ret;
+	of = x->sums.all / x->sums.watched * (r->o->sample.given ? r->o->sample.u : 1);
+	snprintf(scale, sizeof(scale), "%" PRIu64, of ? of : 1);
+	return kmap_drain_header(r->drain, "scale", scale, err);
+}
+
+int recording_live_say(struct recording *r)
+{
+	const struct live_sums *s = &r->running->sums;
+	bool lost = s->lost_events || s->lost_hits || r->s->count.lost_objects ||
+		    r->s->count.lost_accesses;
+
+	if (s->words)
+		remark(r->c, "accesses are a sample: %u words at a time, %" PRIu64 " in all, were hit %" PRIu64 " times",
+		       s->words, s->watches, s->hits);
+	else if (s->why.status < 0)
+		remark(r->c, "no accesses: %s", s->why.text);
+	if (r->c->verbose && s->refused)
+		remark(r->c, "%" PRIu64 " words may not be watched", s->refused);
+	if (lost)
+		remark(r->c, "not in the file: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses that found no room",
+		       s->lost_events, s->lost_hits, r->s->count.lost_objects,
+		       r->s->count.lost_accesses);
+	return lost ? EXIT_PARTIAL : EXIT_COMPLETE;
+}
+
+void recording_live_close(struct recording *r)
+{
+	struct running *x = r->running;
+
+	if (!x)
+		return;
+	live_recorder_close(x->recorder);
+	atw_kernel_close(x->kernel);
+	atw_source_close(x->source);
+	free(x);
+	r->running = NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_record.h - a recording of the running kernel: every object that its tracepoints
+ * tell of, and of accesses a sample.
+ *
+ * A few words at a time are watched, of objects picked by chance, each for a short while.
+ * Of how many words for how long it might have been is counted: that is the scale.
+ */
+#ifndef KMAP_LIVE_RECORD_H
+#define KMAP_LIVE_RECORD_H
+
+#include <atwalk/kernel.h>
+
+#include "kmap/live_events.h"
+#include "kmap/store.h"
+
+struct live_recorder;
+
+struct live_recorder_opts {
+	struct kshare *s;                /* with wishes, and kmap_introduce_running() */
+	struct atw_kernel *kernel;       /* borrowed: it names caches */
+	bool (*wait)(void *arg);         /* writes some of what waits in s->done */
+	void *arg;
+	bool everyone;
+	uint32_t ring;
+	uint32_t task_tgid;              /* in task_struct */
+	unsigned period;                 /* ms that a word is watched; 0: objects alone */
+};
+
+int live_recorder_open(const struct live_recorder_opts *o, struct live_recorder **ret,
+		       struct atw_err *err);
+/* NULL is fine. */
+void live_recorder_close(struct live_recorder *r);
+/* Whom to follow. */
+struct live_events *live_recorder_events(struct live_recorder *r);
+/* What came since, as far as it is time for; *ret_n: how many events, 0: it is idle. */
+int live_recorder_work(struct live_recorder *r, unsigned *ret_n, struct atw_err *err);
+/* Nothing more is wanted: what is left of before. */
+int live_recorder_finish(struct live_recorder *r, struct atw_err *err);
+
+struct live_sums {
+	uint64_t watches, hits;
+	uint64_t refused;                /* words that may not be watched */
+	uint64_t watched, all;           /* ns of words: that were watched, that there were */
+	uint64_t lost_events, lost_hits;
+	unsigned words;                  /* at once; 0: no accesses are recorded */
+	struct atw_err why;              /* there are none */
+};
+struct live_sums live_recorder_sums(const struct live_recorder *r);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap/live_watch.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum { PAGES = 64 };
+
+/* Two of them are a word: writes, and both. */
+struct point {
+	int fd;
+	uint64_t id;
+};
+
+struct cpu {
+	struct point point[2 * LIVE_WORDS];
+	struct perf_event_mmap_page *page;       /* of the first, where all of them write */
+};
+
+struct live_watch {
+	unsigned words, ncpus, next;
+	size_t size;                     /* of a ring's data */
+	uint64_t lost;
+	struct perf_event_attr attr[2 * LIVE_WORDS];
+	struct cpu *cpu;
+};
+
+/* PERF_SAMPLE_IDENTIFIER and those below, in the order in which they come. */
+struct sample {
+	struct perf_event_header header;
+	uint64_t id, ip;
+	uint32_t tgid, pid;
+	uint64_t time, va;
+};
+
+static int open_point(const struct perf_event_attr *a, unsigned cpu)
+{
+	return (int)syscall(__NR_perf_event_open, a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void attr_init(struct perf_event_attr *a, bool both)
+{
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(*a),
+		.bp_type = both ? HW_BREAKPOINT_RW : HW_BREAKPOINT_W,
+		/* Something that nobody touches, until there is something. */
+		.bp_addr = UINT64_C(0xfffffffffffff000), .bp_len = LIVE_WORD,
+		.sample_period = 1, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
+		.disabled = 1, .pinned = 1, .exclude_user = 1, .exclude_hv = 1,
+		.watermark = 1, .wakeup_watermark = UINT32_MAX,
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+	};
+}
+
+/* As many pairs as this CPU has. */
+static unsigned open_cpu(struct live_watch *w, unsigned cpu, int *error)
+{
+	struct cpu *c = &w->cpu[cpu];
+	unsigned n = 0;
+
+	while (n < 2 * LIVE_WORDS) {
+		attr_init(&w->attr[n], n & 1);
+		c->point[n].fd = open_point(&w->attr[n], cpu);
+		if (c->point[n].fd < 0) {
+			*error = errno;
+			break;
+		}
+		n++;
+	}
+	for (; n & 1; n--)
+		close(c->point[n - 1].fd);
+	for (unsigned i = n; i < 2 * LIVE_WORDS; i++)
+		c->point[i].fd = -1;
+	return n / 2;
+}
+
+static int share(struct live_watch *w, struct cpu *c, struct atw_err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	w->size = PAGES * page;
+	c->page = mmap(NULL, page + w->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->point[0].fd, 0);
+	if (c->page == MAP_FAILED) {
+		c->page = NULL;
+		return atw_err_set(err, ATW_E_NOMEM, "sharing a ring of perf_event_open(2): %s",
+				   strerror(errno));
+	}
+	for (unsigned i = 0; i < 2 * w->words; i++)
+		if (ioctl(c->point[i].fd, PERF_EVENT_IOC_ID, &c->point[i].id) < 0 ||
+		    (i && ioctl(c->point[i].fd, PERF_EVENT_IOC_SET_OUTPUT, c->point[0].fd) < 0))
+			return atw_err_set(err, ATW_E_IO, "perf_event_open(2): %s",
+					   strerror(errno));
+	return ATW_OK;
+}
+
+static int why_none(int error, struct atw_err *err)
+{
+	if (error == EPERM || error == EACCES)
+		return atw_err_set(err, ATW_E_PERM,
+				   "watching the kernel's memory needs CAP_PERFMON");
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "this machine has no two hardware breakpoints to be had: %s",
+			   strerror(error ? error : ENOSPC));
+}
+
+int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *err)
+{
+	struct live_watch *w = calloc(1, sizeof(*w));
+	long ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int error = 0, r = ATW_OK;
+
+	if (w)
+		w->cpu = calloc((size_t)ncpus, sizeof(*w->cpu));
+	if (!w || !w->cpu) {
+		free(w);
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
+	w->words = LIVE_WORDS;
+	for (unsigned cpu = 0; cpu < (unsigned)ncpus && w->words; cpu++, w->ncpus++) {
+		unsigned n = open_cpu(w, cpu, &error);
+
+		w->words = n < w->words ? n : w->words;
+	}
+	if (!w->words)
+		r = why_none(error, err);
+	for (unsigned cpu = 0; cpu < w->ncpus && r == ATW_OK; cpu++)
+		r = share(w, &w->cpu[cpu], err);
+	if (r < 0) {
+		live_watch_close(w);
+		return r;
+	}
+	*words = w->words;
+	*ret = w;
+	return ATW_OK;
+}
+
+void live_watch_close(struct live_watch *w)
+{
+	if (!w)
+		return;
+	for (unsigned cpu = 0; cpu < w->ncpus; cpu++) {
+		struct cpu *c = &w->cpu[cpu];
+
+		if (c->page)
+			munmap(c->page, (size_t)sysconf(_SC_PAGESIZE) + w->size);
+		for (unsigned i = 0; i < 2 * LIVE_WORDS; i++)
+			if (c->point[i].fd >= 0)
+				close(c->point[i].fd);
+	}
+	free(w->cpu);
+	free(w);
+}
+
+static int change(struct live_watch *w, unsigned at, bool on, struct atw_err *err)
+{
+	if (!on && w->attr[at].disabled)
+		return ATW_OK;
+	w->attr[at].disabled = !on;
+	for (unsigned cpu = 0; cpu < w->ncpus; cpu++) {
+		int fd = w->cpu[cpu].point[at].fd;
+
+		if (ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &w->attr[at]) < 0)
+			return atw_err_set(err, ATW_E_IO, "a breakpoint at 0x%llx: %s",
+					   (unsigned long long)w->attr[at].bp_addr, strerror(errno));
+	}
+	return ATW_OK;
+}
+
+int live_watch_stop(struct live_watch *w, unsigned word, struct atw_err *err)
+{
+	int r = change(w, 2 * word + 1, false, err);
+
+	return r < 0 ? r : change(w, 2 * word, false, err);
+}
+
+int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned size,
+		   struct atw_err *err)
+{
+	int r = live_watch_stop(w, word, err);
+
+	for (unsigned i = 2 * word; i < 2 * word + 2 && r == ATW_OK; i++) {
+		w->attr[i].bp_addr = va;
+		w->attr[i].bp_len = size;
+		r = change(w, i, true, err);
+	}
+	return r;
+}
+
+/* ---- hits ---- */
+
+static void copy(const struct live_watch *w, const struct cpu *c, uint64_t at, void *buf, size_t len)
+{
+	const uint8_t *data = (const uint8_t *)c->page + c->page->data_offset;
+	size_t off = at & (w->size - 1), first = len < w->size - off ? len : w->size - off;
+
+	memcpy(buf, data + off, first);
+	memcpy((uint8_t *)buf + first, data, len - first);
+}
+
+/* false: it is nothing that we asked for. */
+static bool read_sample(struct live_watch *w, unsigned cpu, const struct sample *s,
+			struct live_hit *ret)
+{
+	const struct cpu *c = &w->cpu[cpu];
+	unsigned i = 0;
+
+	while (i < 2 * w->words && c->point[i].id != s->id)
+		i++;
+	if (i == 2 * w->words)
+		return false;
+	*ret = (struct live_hit){
+		.time = s->time, .ip = s->ip, .pid = s->pid, .word = (uint8_t)(i / 2),
+		.write = !(i & 1), .cpu = (uint16_t)cpu,
+	};
+	return true;
+}
+
+static bool next_of(struct live_watch *w, unsigned cpu, struct live_hit *ret)
+{
+	struct cpu *c = &w->cpu[cpu];
+	_Atomic uint64_t *tail = (_Atomic uint64_t *)&c->page->data_tail;
+	uint64_t at = c->page->data_tail, head;
+	bool found = false;
+
+	head = atomic_load_explicit((_Atomic uint64_t *)&c->page->data_head, memory_order_acquire);
+	while (at < head && !found) {
+		union { struct sample sample; struct { struct perf_event_header header;
+						       uint64_t id, n; } lost; } u = { 0 };
+		struct perf_event_header h;
+
+		copy(w, c, at, &h, sizeof(h));
+		copy(w, c, at, &u, h.size < sizeof(u) ? h.size : sizeof(u));
+		if (h.type == PERF_RECORD_SAMPLE && h.size >= sizeof(struct sample))
+			found = read_sample(w, cpu, &u.sample, ret);
+		else if (h.type == PERF_RECORD_LOST)
+			w->lost += u.lost.n;
+		at += h.size ? h.size : head - at;
+	}
+	atomic_store_explicit(tail, at, memory_order_release);
+	return found;
+}
+
+bool live_watch_next(struct live_watch *w, struct live_hit *ret)
+{
+	for (unsigned i = 0; i < w->ncpus; i++, w->next = (w->next + 1) % w->ncpus)
+		if (next_of(w, w->next, ret))
+			return true;
+	return false;
+}
+
+unsigned live_watch_cpus(const struct live_watch *w)
+{
+	return w->ncpus;
+}
+
+uint64_t live_watch_lost(const struct live_watch *w)
+{
+	return w->lost;
+}
