@@ -373,7 +373,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		return atw_err_wrap(err, "%s", output_name(r));
 	ret = open_controls(r, err);
 	if (ret == ATW_OK)
-		ret = r->o->live ? recording_run_live(r, argc ? argv : NULL, err)
+		ret = r->o->live ? recording_run_live(r, argc ? (argv[argc] = NULL, argv) : NULL, err)
 				 : recording_run_qemu(r, err);
 	return ret == ATW_OK ? start_controls(r, err) : ret;
 }

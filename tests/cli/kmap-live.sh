@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kmap record --live: what the running kernel allocates for a program that this test
+# starts, against what the kernel's own tracing writes down of it; and who touches it.
+# Looks into nothing but what its own children allocate.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+why=''
+atwalk info -q live:bpf >/dev/null 2>"$work/log/why" || why=$(head -n 1 "$work/log/why")
+[ -n "$why" ] || [ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -n 1)" = 6.1 ] ||
+	why="this kernel's tracepoints are older than 6.1"
+kmemwork=$built/tests/tools/kmemwork
+limit=60
+
+# "KMEM_CACHE filp 184 500": how many of each, as the kernel's tracing has it. Interrupts
+# are nobody's.
+# shellcheck disable=SC2317 # by yes
+traced() {
+	grep -v '^#' "$1" | grep -vE '\] ..[hHsZ]' | sed -nE '
+		s/.* kmalloc: .* bytes_alloc=([0-9]+) .*/KMALLOC - \1/p
+		s/.* kmem_cache_alloc: .* name=([^ ]+) bytes_req=([0-9]+) .*/KMEM_CACHE \1 \2/p
+		s/.* mm_page_alloc: .* order=([0-9]+) .*/ALLOC_PAGES - \1/p' |
+		awk '$1 == "ALLOC_PAGES" { $3 = 4096 * 2 ^ $3 } { n[$0]++ }
+		     END { for (k in n) print k, n[k] }' | sort
+}
+
+# shellcheck disable=SC2317
+recorded() {
+	atwalk kmap show --filter "task == worker" --format csv --columns type,cache,size "$1" |
+		awk -F, 'NR > 1 { n[$1 " " ($2 == "NULL" ? "-" : $2) " " $3]++ }
+			 END { for (k in n) print k, n[k] }' | sort
+}
+
+# shellcheck disable=SC2317
+same_objects() {
+	traced worked.trace >traced
+	recorded worked.kmap >recorded
+	diff traced recorded && [ "$(wc -l <traced)" -gt 5 ]
+}
+
+t "every object that the kernel's own tracing tells of, of its size and cache"
+if [ -z "$why" ] && ! timeout "$limit" "$kmemwork" trace worked.trace; then
+	skip "there is no tracing here"
+elif [ -n "$why" ]; then skip "$why"; elif ! grep -q ' name=' worked.trace; then
+	skip "this kernel's tracing names no caches"
+else
+	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 -o worked.kmap -- \
+		"$kmemwork" trace worked.trace
+	err_has " objects, "
+	yes same_objects
+fi
+
+t "500 files and 40 pipes are 580 structs of files, and all of them are freed"
+if [ -n "$why" ]; then skip "$why"; elif [ ! -e worked.kmap ]; then
+	skip "there is no tracing here"
+else
+	run atwalk kmap report caches --filter "cache == filp" --format csv \
+		--columns type worked.kmap
+	out <<'END'
+type
+KMEM_CACHE
+END
+	run atwalk kmap show --filter "task == worker and cache == filp and free_time > 0" \
+		--format csv --columns size worked.kmap
+	yes test "$(wc -l <"$work/log/out")" -eq 581
+fi
+
+# shellcheck disable=SC2317
+symbol_is_right() {
+	local site line base
+
+	# "call_site=alloc_empty_file+0x3c/0x110", and an address of the same
+	site=$(sed -nE 's/.*call_site=([a-z_]+)\+(0x[0-9a-f]+)\/.* name=filp .*/\1 \2/p' worked.trace | head -n 1)
+	line=$(grep -m 1 ',worker,filp,' worked.kmap)
+	base=$(sed -nE "s/^# atwalk-kmap symbol ([0-9a-f]+) ${site% *}$/\1/p" worked.kmap)
+	[ "$(printf '%x' $((0x$base + ${site#* })))" = "${line%%,*}" ]
+}
+
+t "who allocated is the instruction that tracing names"
+if [ -n "$why" ]; then skip "$why"; elif [ ! -e worked.kmap ]; then
+	skip "there is no tracing here"
+else
+	yes symbol_is_right
+fi
+
+t "what touches the struct of an open file is found, and called a sample"
+if [ -n "$why" ]; then skip "$why"; else
+	run timeout "$limit" "$O/atwalk" kmap record --live --cache filp -o seek.kmap -- \
+		"$kmemwork" seek 3
+	said_err=1
+	if grep -q 'no accesses: ' "$work/log/err"; then
+		skip "$(sed -n 's/.*no accesses: //p' "$work/log/err")"
+	else
+		err_has "accesses are a sample: "
+		yes grep -q '^# atwalk-kmap mode sample$' seek.kmap
+		yes grep -qE '^# atwalk-kmap scale [0-9]+$' seek.kmap
+		run atwalk kmap report code --format csv --columns code,reads,writes seek.kmap
+		said_err=1
+		yes grep -qE '(seek|fdget|vfs_setpos)[^,]*,[0-9]+,[0-9]+$' "$work/log/out"
+		run atwalk kmap show --rows accesses --format csv --columns cache seek.kmap
+		yes test "$(tail -n +2 "$work/log/out" | sort -u)" = filp
+	fi
+fi
+
+t "a recording that is killed can be read up to there"
+if [ -n "$why" ]; then skip "$why"; else
+	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o cut.kmap -- "$kmemwork" seek 30 \
+		2>"$work/log/cut" &
+	child=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -qs ',seeker,\|,kmemwork,' cut.kmap && break
+		sleep 0.1
+	done
+	kill -KILL "$child"
+	wait "$child" 2>"$work/log/killed"
+	run atwalk kmap show --format csv --columns type cut.kmap
+	status 4
+	err_has "cut"
+fi
+
+t "SIGINT ends it, and what it runs, and the file is whole"
+if [ -n "$why" ]; then skip "$why"; else
+	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o whole.kmap -- "$kmemwork" seek 30 \
+		2>"$work/log/whole" &
+	child=$!
+	sleep 1
+	kill -TERM "$child"
+	wait "$child"
+	yes test $? -eq 0
+	yes test -z "$(pgrep -P "$child")"
+	run atwalk kmap show --format csv --columns type whole.kmap
+fi
+
+t "what does not go together"
+run atwalk kmap record --live --bare -o x.kmap -- true
+status 2
+err <<'END'
+atwalk: --bare does not go with --live
+        see: atwalk kmap record --help
+END
+run atwalk kmap record --live -- true
+status 2
+err <<'END'
+atwalk: -o says into which file; standard output is the command's
+        see: atwalk kmap record --help
+END
+run atwalk kmap record --seconds 1 -o x.kmap -- qemu-system-x86_64
+status 2
+err <<'END'
+atwalk: --pid, --seconds and --watch go with --live
+        see: atwalk kmap record --help
+END
+run atwalk kmap record --live --to v3 -o x.kmap -- true
+status 2
+err <<'END'
+atwalk: --to v3: only version 4 can say that accesses are sampled; --watch 0 records none
+        see: atwalk kmap record --help
+END
+yes test ! -e x.kmap
+
+t "a command that there is none of, a process that there is none of"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --live -o x.kmap -- ./there-is-none
+	status 2
+	err_has "./there-is-none: No such file or directory"
+	run atwalk kmap record --live --pid 4194303 -o x.kmap
+	status 3
+	err_has "there is no process 4194303"
+fi
+
+finish
