@@ -148,7 +148,7 @@ static int follow(const struct recording *r, struct running *x, struct atw_err *
 	uint64_t pid = r->o->pid.u;
 
 	if (!pid || pid > INT32_MAX || (kill((pid_t)pid, 0) < 0 && errno == ESRCH))
-		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu64, pid);
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
 	if (!live_first_pid_namespace())
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "--pid: in a PID namespace the kernel knows process %" PRIu64 " by another number; record a command",
@@ -207,10 +207,13 @@ bool recording_live_over(struct recording *r)
 int recording_live_end(struct recording *r, struct atw_err *err)
 {
 	struct running *x = r->running;
+	unsigned more = 1;
 	char scale[32];
 	uint64_t of;
 	int ret = live_recorder_finish(x->recorder, err);
 
+	while (more && ret == ATW_OK)
+		ret = kmap_drain_some(r->drain, AT_ONCE, &more, err);
 	x->sums = live_recorder_sums(x->recorder);
 	if (ret < 0 || !x->sums.watched)
 		return ret;

@@ -98,7 +98,9 @@ if [ -n "$why" ]; then skip "$why"; else
 		yes grep -qE '^# atwalk-kmap scale [0-9]+$' seek.kmap
 		run atwalk kmap report code --format csv --columns code,reads,writes seek.kmap
 		said_err=1
-		yes grep -qE '(seek|fdget|vfs_setpos)[^,]*,[0-9]+,[0-9]+$' "$work/log/out"
+		# Who writes most is who sets the file's position.
+		yes grep -qE '^[a-z0-9_]*(seek|setpos)[a-z0-9_]*,[0-9]+,[1-9]' \
+			<(tail -n +2 "$work/log/out" | sort -t, -k3,3nr | head -n 1)
 		run atwalk kmap show --rows accesses --format csv --columns cache seek.kmap
 		yes test "$(tail -n +2 "$work/log/out" | sort -u)" = filp
 	fi
@@ -166,7 +168,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	status 2
 	err_has "./there-is-none: No such file or directory"
 	run atwalk kmap record --live --pid 4194303 -o x.kmap
-	status 3
+	status 1
 	err_has "there is no process 4194303"
 fi
 

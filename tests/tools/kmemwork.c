@@ -159,7 +159,7 @@ static int seek(unsigned seconds)
 	prctl(PR_SET_NAME, "seeker");
 	while (time(NULL) < end)
 		for (int i = 0; i < 40000; i++)
-			lseek(fd[i % 4], i & 1, SEEK_SET);
+			lseek(fd[i % 4], i / 4 & 1, SEEK_SET);
 	return 0;
 }
 
