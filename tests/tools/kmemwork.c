@@ -3,6 +3,7 @@
  * kmemwork trace FILE    do some work in a child, and have the kernel's own tracing write
  *                        down in FILE what its allocators did for it meanwhile
  * kmemwork seek SECONDS  keep the structs of four open files busy
+ * kmemwork work ROUNDS   do that work so often
  *
  * The child is called "worker" as long as it works, and only then; it prints nothing.
  * Exit status 77: there is no tracing here.
@@ -169,6 +170,11 @@ int main(int argc, char **argv)
 		return trace(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "seek"))
 		return seek((unsigned)atoi(argv[2]));
-	fputs("usage: kmemwork trace FILE | seek SECONDS\n", stderr);
+	if (argc == 3 && !strcmp(argv[1], "work")) {
+		for (int i = atoi(argv[2]); i > 0; i--)
+			work();
+		return 0;
+	}
+	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS\n", stderr);
 	return 2;
 }
