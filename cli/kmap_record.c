@@ -35,6 +35,10 @@ static const struct opt options[] = {
 	  "only accesses to these addresses of the guest", NULL },
 	{ 0, "task-pid", OPT_NUMBER, offsetof(struct record_opts, task_pid), "N",
 	  "only accesses of this thread of the guest", NULL },
+	{ 0, "times", OPT_FLAG, offsetof(struct record_opts, times), NULL,
+	  "when each object was used first and last", NULL },
+	{ 0, "lines", OPT_FLAG, offsetof(struct record_opts, lines), NULL,
+	  "which lines of 64 bytes of each object were used", NULL },
 	{ 0, "mem", OPT_TEXT, offsetof(struct record_opts, mem), "SIZE",
 	  "memory to record in, at most; 512M", NULL },
 	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
@@ -396,13 +400,20 @@ static void end(struct recording *r, bool cut)
 		close(r->out_fd);
 }
 
-/* What one way of recording has and the other has not. */
-static int check_live(const struct recording *r, int argc, struct atw_err *err)
+/* What does not go together. */
+static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
 	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
+			    o->times ? "--times" :
 			    o->mode && strcmp(o->mode, "instance") ? "--mode site" : NULL;
 
+	if ((o->times || o->lines) && o->to && strcmp(o->to, "v4"))
+		return atw_err_set(err, ATW_E_USAGE, "--to %s: only version 4 has room for --times and --lines",
+				   o->to);
+	if ((o->times || o->lines) && o->mode && strcmp(o->mode, "instance"))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--mode site: --times and --lines are of single objects");
 	if (!o->live && (o->pid.given || o->seconds.given || o->watch.given))
 		return atw_err_set(err, ATW_E_USAGE, "--pid, --seconds and --watch go with --live");
 	if (!o->live)
@@ -432,7 +443,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	ret = complain_rows(c, "kmap record", "a KMAP");
 	if (ret)
 		return ret;
-	if (check_live(&r, argc, &err) < 0)
+	if (check_opts(&r, argc, &err) < 0)
 		return complain_usage("kmap record", "%s", err.text);
 	if (!argc && !r.o->live)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");

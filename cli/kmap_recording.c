@@ -89,6 +89,7 @@ static int wish(struct recording *r, struct atw_err *err)
 	s->gate = (o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES) |
 		  (o->task_pid.given ? KSHARE_ONE : 0);
 	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
+	s->detail = (o->times ? KSHARE_TIMES : 0) | (o->lines ? KSHARE_LINES : 0);
 	s->by_site = o->mode && !strcmp(o->mode, "site");
 	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
 	s->first = o->bare ? 0 : UINT64_C(1) << 63;

@@ -85,6 +85,22 @@ static inline bool is_of_interest(uint64_t va)
 	return va - rec.first <= rec.span;
 }
 
+/* What more is asked for than who. */
+static void count_detail(uint64_t va, bool store)
+{
+	uint32_t id = shadow_find(va);
+	struct kshare_object *o = kshare_object(rec.s, id);
+
+	if (o->flags & KSHARE_GENERAL)
+		return;
+	if (rec.s->detail & KSHARE_TIMES) {
+		o->last_use = rec.s->clock ? rec.s->clock : 1;
+		if (!o->first_use)
+			o->first_use = o->last_use;
+	}
+	kstore_line(&rec.store, id, va, store, !store);
+}
+
 static inline void count(const struct vcpu *c, struct site *site, uint64_t va, bool store)
 {
 	struct kshare_edge *e = edge_at(c, site, va);
@@ -98,6 +114,8 @@ static inline void count(const struct vcpu *c, struct site *site, uint64_t va, b
 		e->reads++;
 		rec.s->count.reads++;
 	}
+	if (unlikely(rec.s->detail))
+		count_detail(va, store);
 }
 
 void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)

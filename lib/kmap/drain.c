@@ -224,13 +224,18 @@ static void add_up(const struct kshare_object *o, const struct kshare_edge *e,
 		sum->touched[o->type] += n;
 }
 
+static bool is_access(const struct kshare_edge *e)
+{
+	return e->site && e->site != KSHARE_LINE;
+}
+
 void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o,
 		       struct kmap_drained *sum)
 {
 	uint32_t n = edges_of(d, o);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (kshare_edge(d->s, o->table + i)->site)
+		if (is_access(kshare_edge(d->s, o->table + i)))
 			add_up(o, kshare_edge(d->s, o->table + i), sum);
 }
 
@@ -257,6 +262,32 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 	return r;
 }
 
+/* Which of its bytes, and when, behind who. */
+static int write_detail(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	struct kmap_record rec = { .kind = KMAP_LINE_HEAT };
+	uint32_t n = d->s->detail & KSHARE_LINES ? edges_of(d, o) : 0;
+	int r = ATW_OK;
+
+	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
+		const struct kshare_edge *e = kshare_edge(d->s, o->table + i);
+
+		if (e->site != KSHARE_LINE)
+			continue;
+		rec.u.access = (struct kmap_access){
+			.line = (uint32_t)e->pid, .writes = e->writes, .reads = e->reads,
+			.has = KMAP_HAS_LINE,
+		};
+		r = write_record(d, &rec, err);
+	}
+	if (r < 0 || !o->first_use || o->last_use < o->first_use)
+		return r;
+	rec.kind = KMAP_USED;
+	rec.u.used.first = o->first_use;
+	rec.u.used.last = o->last_use;
+	return write_record(d, &rec, err);
+}
+
 static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 {
 	const struct kshare_object *o = kshare_object(d->s, id);
@@ -276,7 +307,9 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	};
 	r = write_record(d, &rec, err);
 	d->sum.objects++;
-	return r < 0 ? r : write_edges(d, o, err);
+	if (r == ATW_OK)
+		r = write_edges(d, o, err);
+	return r < 0 || !d->s->detail ? r : write_detail(d, o, err);
 }
 
 int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err)

@@ -17,6 +17,7 @@ enum {
 struct slot {
 	uint32_t id;             /* 0: nothing is watched */
 	bool stopped, freed;
+	uint64_t va;
 	uint64_t start, end;     /* until when hits count, once it is known */
 	unsigned n;
 	struct live_hit hit[HITS];
@@ -130,6 +131,7 @@ static void watch_next(struct live_sample *x, unsigned i, uint64_t time)
 	s->id = id;
 	s->stopped = s->freed = false;
 	s->n = 0;
+	s->va = va;
 	s->start = time;
 }
 
@@ -144,10 +146,11 @@ static int order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static void add_edge(struct live_sample *x, uint32_t id, uint64_t ip, uint32_t pid,
+static void add_edge(struct live_sample *x, const struct slot *slot, uint64_t ip, uint32_t pid,
 		     uint32_t both, uint32_t writes)
 {
 	struct kshare *s = x->store->s;
+	uint32_t id = slot->id;
 	uint32_t site = live_index_find(&x->sites, ip), reads = both > writes ? both - writes : 0;
 	struct kshare_edge *e;
 
@@ -172,6 +175,7 @@ static void add_edge(struct live_sample *x, uint32_t id, uint64_t ip, uint32_t p
 	s->count.reads += reads;
 	s->count.writes += writes;
 	x->hits += reads + writes;
+	kstore_line(x->store, id, slot->va, writes, reads);
 }
 
 static void finish(struct live_sample *x, unsigned i)
@@ -188,7 +192,7 @@ static void finish(struct live_sample *x, unsigned i)
 
 		for (to = from; to < n && !order(&s->hit[from], &s->hit[to]); to++)
 			writes += s->hit[to].write;
-		add_edge(x, s->id, s->hit[from].ip, s->hit[from].pid, to - from - writes, writes);
+		add_edge(x, s, s->hit[from].ip, s->hit[from].pid, to - from - writes, writes);
 	}
 	if (s->end > s->start)
 		x->watched += s->end - s->start;

@@ -119,6 +119,7 @@ struct kshare_object {
 	uint64_t va, size;
 	uint64_t alloc_ip, free_ip;
 	uint64_t alloc_time, free_time;
+	uint64_t first_use, last_use;    /* by the clock, with KSHARE_TIMES; 0: not used */
 	uint32_t name;           /* in names: its cache, or its own */
 	int32_t pid;
 	uint32_t table;          /* the first of its edges; 0: none yet */
@@ -128,7 +129,11 @@ struct kshare_object {
 	char comm[KSHARE_COMM];
 };
 
-/* site 0: not in use. Counts that would overflow are spilled before. */
+/*
+ * site 0: not in use; KSHARE_LINE: what line `pid` of 64 bytes got, of all code. Counts
+ * that would overflow are spilled before.
+ */
+#define KSHARE_LINE UINT32_MAX
 struct kshare_edge {
 	uint32_t site;
 	int32_t pid;
@@ -176,6 +181,11 @@ enum kshare_gate {
 	KSHARE_ONE = 4,          /* of only_pid alone */
 };
 
+enum kshare_detail {
+	KSHARE_TIMES = 1,        /* when an object was used first and last */
+	KSHARE_LINES = 2,        /* which lines of it, of 64 bytes */
+};
+
 struct kshare {
 	uint32_t magic;
 	uint32_t arch;
@@ -204,6 +214,7 @@ struct kshare {
 	uint32_t locks;                          /* CPUs have threads of their own */
 	_Atomic int32_t only_pid;                /* with KSHARE_ONE */
 	uint32_t sample;                         /* 1 of so many objects; 1: all */
+	uint32_t detail;                         /* enum kshare_detail */
 	uint32_t by_site;                        /* one object for each place that allocates */
 	uint64_t first, last;                    /* addresses that count */
 	struct kshare_code code;                 /* instructions that count */

@@ -71,6 +71,8 @@ bool kstore_part(struct kstore *k, uint32_t id);
 
 /* Who touched it from where; NULL: no room, which has been counted. */
 struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site, int32_t pid);
+/* What bytes of an object got by lines, where lines are asked for. */
+void kstore_line(struct kstore *k, uint32_t object, uint64_t va, uint32_t writes, uint32_t reads);
 void kstore_edge_free(struct kstore *k, uint32_t table, unsigned bits);
 
 #endif

@@ -135,3 +135,21 @@ struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site
 	o->edges++;
 	return e;
 }
+
+void kstore_line(struct kstore *k, uint32_t object, uint64_t va, uint32_t writes, uint32_t reads)
+{
+	const struct kshare_object *o = kshare_object(k->s, object);
+	struct kshare_edge *e;
+
+	if (!(k->s->detail & KSHARE_LINES) || o->flags & KSHARE_GENERAL)
+		return;
+	e = kstore_edge(k, object, KSHARE_LINE, (int32_t)((va - o->va) >> 6));
+	if (e && (e->reads > UINT32_MAX - reads || e->writes > UINT32_MAX - writes)) {
+		kstore_part(k, object);
+		e = kstore_edge(k, object, KSHARE_LINE, (int32_t)((va - o->va) >> 6));
+	}
+	if (!e)
+		return;
+	e->writes += writes;
+	e->reads += reads;
+}

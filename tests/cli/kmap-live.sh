@@ -68,6 +68,12 @@ END
 fi
 
 # shellcheck disable=SC2317
+lines_are_accesses() {
+	[ "$(awk -F, '/^ / { w += $2; r += $3 } END { print w, r }' "$1")" = \
+		"$(awk -F, '/^# line / { w += $2; r += $3 } END { print w, r }' "$1")" ]
+}
+
+# shellcheck disable=SC2317
 symbol_is_right() {
 	local site line base
 
@@ -87,7 +93,7 @@ fi
 
 t "what touches the struct of an open file is found, and called a sample"
 if [ -n "$why" ]; then skip "$why"; else
-	run timeout "$limit" "$O/atwalk" kmap record --live --cache filp -o seek.kmap -- \
+	run timeout "$limit" "$O/atwalk" kmap record --live --lines --cache filp -o seek.kmap -- \
 		"$kmemwork" seek 3
 	said_err=1
 	if grep -q 'no accesses: ' "$work/log/err"; then
@@ -103,6 +109,7 @@ if [ -n "$why" ]; then skip "$why"; else
 			<(tail -n +2 "$work/log/out" | sort -t, -k3,3nr | head -n 1)
 		run atwalk kmap show --rows accesses --format csv --columns cache seek.kmap
 		yes test "$(tail -n +2 "$work/log/out" | sort -u)" = filp
+		yes lines_are_accesses seek.kmap
 	fi
 fi
 
@@ -152,6 +159,18 @@ run atwalk kmap record --seconds 1 -o x.kmap -- qemu-system-x86_64
 status 2
 err <<'END'
 atwalk: --pid, --seconds and --watch go with --live
+        see: atwalk kmap record --help
+END
+run atwalk kmap record --live --times -o x.kmap -- true
+status 2
+err <<'END'
+atwalk: --times does not go with --live
+        see: atwalk kmap record --help
+END
+run atwalk kmap record --lines --mode site -o x.kmap -- qemu-system-x86_64
+status 2
+err <<'END'
+atwalk: --mode site: --times and --lines are of single objects
         see: atwalk kmap record --help
 END
 run atwalk kmap record --live --to v3 -o x.kmap -- true
