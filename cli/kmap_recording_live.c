@@ -23,6 +23,7 @@
 
 enum {
 	WATCH = 20,              /* ms */
+	RATE = 16 * 1021,        /* of accesses: IBS wants a multiple of 16 */
 	AT_ONCE = 4096,
 };
 /* Of rings, for all CPUs. */
@@ -87,6 +88,8 @@ static int open_recorder(struct recording *r, struct running *x, bool everyone,
 	struct live_recorder_opts o = {
 		.s = r->s, .wait = make_room, .arg = r, .everyone = everyone,
 		.ring = ring_size(),
+		.accesses = !r->o->watch.given || r->o->watch.u,
+		.rate = r->o->watch.given ? 0 : RATE,
 		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,
 	};
 	int ret = find_kernel(r, x, &o.task_tgid, err);
@@ -215,9 +218,9 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 	while (more && ret == ATW_OK)
 		ret = kmap_drain_some(r->drain, AT_ONCE, &more, err);
 	x->sums = live_recorder_sums(x->recorder);
-	if (ret < 0 || !x->sums.watched)
+	if (ret < 0 || !(x->sums.watched || x->sums.rate))
 		return ret;
-	of = x->sums.all / x->sums.watched * (r->o->sample.given ? r->o->sample.u : 1);
+	of = (x->sums.rate ? x->sums.rate : x->sums.all / x->sums.watched) * (r->o->sample.given ? r->o->sample.u : 1);
 	snprintf(scale, sizeof(scale), "%" PRIu64, of ? of : 1);
 	return kmap_drain_header(r->drain, "scale", scale, err);
 }
@@ -228,7 +231,10 @@ int recording_live_say(struct recording *r)
 	bool lost = s->lost_events || s->lost_hits || r->s->count.lost_objects ||
 		    r->s->count.lost_accesses;
 
-	if (s->words)
+	if (s->rate)
+		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " of what is none of the objects",
+		       s->rate, s->hits, s->elsewhere);
+	else if (s->words)
 		remark(r->c, "accesses are a sample: %u words at a time, %" PRIu64 " in all, were hit %" PRIu64 " times",
 		       s->words, s->watches, s->hits);
 	else if (s->why.status < 0)

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "kernel/kernel.h"
 #include "kmap/live_index.h"
+#include "kmap/live_pmu.h"
 #include "kmap/live_sample.h"
 #include "format/kmap.h"
 
@@ -27,7 +28,9 @@ struct live_recorder {
 	struct live_recorder_opts o;
 	struct kstore store;
 	struct live_events *events;
-	struct live_sample *sample;      /* NULL: objects alone */
+	struct live_pmu *pmu;            /* one of these, or none */
+	struct live_sample *sample;
+	struct live_edges edges;
 	struct live_index objects;       /* by their address, or that of their struct page */
 	struct live_index caches;        /* index + 1 in cache[], by address */
 	struct cache *cache;
@@ -181,6 +184,50 @@ static int take(struct live_recorder *r, const struct live_event *e, struct atw_
 	}
 }
 
+/* ---- what the CPU samples ---- */
+
+enum { LARGEST_SLAB = 8192, ORDERS = 11 };
+
+static uint32_t covers(const struct live_recorder *r, uint64_t key, uint64_t va)
+{
+	uint32_t id = live_index_find(&r->objects, key);
+	const struct kshare_object *o = kshare_object(r->o.s, id);
+
+	return id && va - o->va < o->size ? id : 0;
+}
+
+/* The smallest one that it is in: of a slab, what vmalloc() mapped, pages. 0: none. */
+static uint32_t object_at(const struct live_recorder *r, uint64_t va)
+{
+	const struct kshare_kernel *k = &r->o.s->kernel;
+	uint64_t page = va >> k->page_shift << k->page_shift, pfn = (va - k->direct) >> k->page_shift;
+	uint32_t id = 0;
+
+	for (uint64_t off = va & 7; off < LARGEST_SLAB && !id; off += 8)
+		id = covers(r, va - off, va);
+	for (unsigned n = 0; n < 1u << ORDERS && !id; n++)
+		id = covers(r, page - ((uint64_t)n << k->page_shift), va);
+	/* Of the buddy allocator's, each order begins at a multiple of its size. */
+	for (unsigned order = 0; order < ORDERS && !id && k->vmemmap; order++)
+		id = covers(r, k->vmemmap + (pfn >> order << order) * k->page_size, va);
+	return id;
+}
+
+static void touch(struct live_recorder *r, uint64_t until)
+{
+	bool on = atomic_load(&r->o.s->gate) & KSHARE_ACCESSES;
+	const struct live_touch *t;
+
+	while (r->pmu && (t = live_pmu_next(r->pmu, until))) {
+		uint32_t id = on ? object_at(r, t->va) : 0;
+
+		if (id)
+			live_edges_add(&r->edges, id, t->va, t->ip, t->pid, t->write, !t->write);
+		else
+			r->sums.elsewhere += on;
+	}
+}
+
 static int take_some(struct live_recorder *r, uint64_t until, unsigned max, unsigned *ret_n,
 		     struct atw_err *err)
 {
@@ -189,9 +236,12 @@ static int take_some(struct live_recorder *r, uint64_t until, unsigned max, unsi
 
 	*ret_n = 0;
 	while (*ret_n < max && ret == ATW_OK && (e = live_events_next(r->events, until))) {
+		touch(r, e->time);
 		ret = take(r, e, err);
 		++*ret_n;
 	}
+	if (*ret_n < max)
+		touch(r, until);
 	return ret;
 }
 
@@ -251,10 +301,22 @@ struct live_sums live_recorder_sums(const struct live_recorder *r)
 {
 	struct live_sums s = r->sums;
 
+	s.hits = r->edges.n;
+	s.rate = r->pmu ? r->o.rate : 0;
+	if (r->pmu)
+		s.lost_hits = live_pmu_lost(r->pmu);
 	if (r->sample)
 		live_sample_sums(r->sample, &s);
 	s.lost_events = live_events_lost(r->events);
 	return s;
+}
+
+static int open_sampler(struct live_recorder *r)
+{
+	if (r->o.rate && live_pmu_open("/sys/bus/event_source/devices", r->o.rate, &r->pmu,
+				       &r->sums.why) == ATW_OK)
+		return ATW_OK;
+	return live_sample_open(&r->edges, r->o.period, &r->sample, &r->sums.why);
 }
 
 static int make(struct live_recorder *r, struct atw_err *err)
@@ -271,12 +333,11 @@ static int make(struct live_recorder *r, struct atw_err *err)
 	if (!r->cache || kstore_init(&r->store, r->o.s, r->o.wait, r->o.arg) < 0)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	memcpy(eo.layout.of_cpu, r->o.s->kernel.of_cpu, sizeof(eo.layout.of_cpu));
-	/* Without breakpoints objects are recorded all the same. */
-	if (r->o.period) {
-		ret = live_sample_open(&r->store, r->o.period, &r->sample, &r->sums.why);
-		if (ret < 0 && ret != ATW_E_UNSUPPORTED)
-			return atw_err_set(err, ret, "%s", r->sums.why.text);
-	}
+	r->edges.store = &r->store;
+	ret = r->o.accesses ? open_sampler(r) : ATW_OK;
+	/* Without accesses objects are recorded all the same. */
+	if (ret < 0 && ret != ATW_E_UNSUPPORTED)
+		return atw_err_set(err, ret, "%s", r->sums.why.text);
 	r->since = now();
 	return live_events_open(&eo, &r->events, err);
 }
@@ -304,6 +365,8 @@ void live_recorder_close(struct live_recorder *r)
 		return;
 	live_events_close(r->events);
 	live_sample_close(r->sample);
+	live_pmu_close(r->pmu);
+	live_edges_free(&r->edges);
 	live_index_free(&r->objects);
 	live_index_free(&r->caches);
 	free(r->cache);

@@ -3,8 +3,9 @@
  * live_record.h - a recording of the running kernel: every object that its tracepoints
  * tell of, and of accesses a sample.
  *
- * A few words at a time are watched, of objects picked by chance, each for a short while.
- * Of how many words for how long it might have been is counted: that is the scale.
+ * Where the CPU samples addresses by itself, one of `rate` accesses is taken, and that is
+ * the scale. Elsewhere a few words at a time are watched, of objects picked by chance,
+ * each for a short while; of how many words for how long it might have been is counted.
  */
 #ifndef KMAP_LIVE_RECORD_H
 #define KMAP_LIVE_RECORD_H
@@ -24,7 +25,9 @@ struct live_recorder_opts {
 	bool everyone;
 	uint32_t ring;
 	uint32_t task_tgid;              /* in task_struct */
-	unsigned period;                 /* ms that a word is watched; 0: objects alone */
+	bool accesses;                   /* else objects alone */
+	uint64_t rate;                   /* of the CPU's samples; 0: words are watched */
+	unsigned period;                 /* ms that a word is */
 };
 
 int live_recorder_open(const struct live_recorder_opts *o, struct live_recorder **ret,
@@ -43,7 +46,9 @@ struct live_sums {
 	uint64_t refused;                /* words that may not be watched */
 	uint64_t watched, all;           /* ns of words: that were watched, that there were */
 	uint64_t lost_events, lost_hits;
-	unsigned words;                  /* at once; 0: no accesses are recorded */
+	unsigned words;                  /* at once */
+	uint64_t rate;                   /* of the CPU's samples; without both there are no accesses */
+	uint64_t elsewhere;              /* samples of what is no object */
 	struct atw_err why;              /* there are none */
 };
 struct live_sums live_recorder_sums(const struct live_recorder *r);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "kmap/live_index.h"
 #include "kmap/live_watch.h"
 
 enum {
@@ -24,17 +23,17 @@ struct slot {
 };
 
 struct live_sample {
-	struct kstore *store;
+	struct kstore *store;            /* borrowed */
 	struct live_watch *watch;
-	struct live_index sites;         /* of instructions */
+	struct live_edges *edges;        /* borrowed */
 	uint64_t period, random;
 	unsigned words;
-	uint64_t watches, refused, hits, watched;
+	uint64_t watches, refused, watched;
 	uint32_t seen[KINDS];            /* how often kinds were watched */
 	struct slot slot[LIVE_WORDS];
 };
 
-int live_sample_open(struct kstore *store, unsigned period, struct live_sample **ret,
+int live_sample_open(struct live_edges *edges, unsigned period, struct live_sample **ret,
 		     struct atw_err *err)
 {
 	struct live_sample *x = calloc(1, sizeof(*x));
@@ -42,7 +41,8 @@ int live_sample_open(struct kstore *store, unsigned period, struct live_sample *
 
 	if (!x)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	x->store = store;
+	x->edges = edges;
+	x->store = edges->store;
 	x->period = (uint64_t)period * 1000000;
 	x->random = UINT64_C(0x9e3779b97f4a7c15);
 	r = live_watch_open(&x->watch, &x->words, err);
@@ -58,7 +58,6 @@ void live_sample_close(struct live_sample *x)
 	if (!x)
 		return;
 	live_watch_close(x->watch);
-	live_index_free(&x->sites);
 	free(x);
 }
 
@@ -146,38 +145,6 @@ static int order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static void add_edge(struct live_sample *x, const struct slot *slot, uint64_t ip, uint32_t pid,
-		     uint32_t both, uint32_t writes)
-{
-	struct kshare *s = x->store->s;
-	uint32_t id = slot->id;
-	uint32_t site = live_index_find(&x->sites, ip), reads = both > writes ? both - writes : 0;
-	struct kshare_edge *e;
-
-	if (atomic_load(&s->gate) & KSHARE_ONE && (int32_t)pid != atomic_load(&s->only_pid)) {
-		s->count.unfiltered += reads + writes;
-		return;
-	}
-	if (!site) {
-		site = kstore_site(x->store, ip);
-		if (!site || !live_index_set(&x->sites, ip, site))
-			return;
-	}
-	e = kstore_edge(x->store, id, site, (int32_t)pid);
-	if (e && (e->reads > UINT32_MAX - reads || e->writes > UINT32_MAX - writes)) {
-		kstore_part(x->store, id);
-		e = kstore_edge(x->store, id, site, (int32_t)pid);
-	}
-	if (!e)
-		return;
-	e->reads += reads;
-	e->writes += writes;
-	s->count.reads += reads;
-	s->count.writes += writes;
-	x->hits += reads + writes;
-	kstore_line(x->store, id, slot->va, writes, reads);
-}
-
 static void finish(struct live_sample *x, unsigned i)
 {
 	struct slot *s = &x->slot[i];
@@ -188,11 +155,14 @@ static void finish(struct live_sample *x, unsigned i)
 			s->hit[n++] = s->hit[h];
 	qsort(s->hit, n, sizeof(s->hit[0]), order);
 	for (unsigned from = 0, to; from < n; from = to) {
-		uint32_t writes = 0;
+		uint32_t writes = 0, reads;
 
 		for (to = from; to < n && !order(&s->hit[from], &s->hit[to]); to++)
 			writes += s->hit[to].write;
-		add_edge(x, s, s->hit[from].ip, s->hit[from].pid, to - from - writes, writes);
+		/* Both breakpoints tell of a write. */
+		reads = to - from - writes;
+		live_edges_add(x->edges, s->id, s->va, s->hit[from].ip, s->hit[from].pid, writes,
+			       reads > writes ? reads - writes : 0);
 	}
 	if (s->end > s->start)
 		x->watched += s->end - s->start;
@@ -292,7 +262,6 @@ void live_sample_sums(const struct live_sample *x, struct live_sums *sums)
 {
 	sums->watches = x->watches;
 	sums->refused = x->refused;
-	sums->hits = x->hits;
 	sums->watched = x->watched;
 	sums->words = x->words;
 	sums->lost_hits = live_watch_lost(x->watch);

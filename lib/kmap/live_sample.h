@@ -9,12 +9,13 @@
 #ifndef KMAP_LIVE_SAMPLE_H
 #define KMAP_LIVE_SAMPLE_H
 
+#include "kmap/live_edges.h"
 #include "kmap/live_record.h"
 
 struct live_sample;
 
 /* ATW_E_UNSUPPORTED: nothing can be watched here. `period` in ms. */
-int live_sample_open(struct kstore *store, unsigned period, struct live_sample **ret,
+int live_sample_open(struct live_edges *edges, unsigned period, struct live_sample **ret,
 		     struct atw_err *err);
 /* NULL is fine. */
 void live_sample_close(struct live_sample *x);

@@ -3,19 +3,14 @@
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-
-enum { PAGES = 64 };
+#include "kmap/live_ring.h"
 
 /* Two of them are a word: writes, and both. */
 struct point {
@@ -25,12 +20,11 @@ struct point {
 
 struct cpu {
 	struct point point[2 * LIVE_WORDS];
-	struct perf_event_mmap_page *page;       /* of the first, where all of them write */
+	struct live_ring ring;           /* of the first, where all of them write */
 };
 
 struct live_watch {
 	unsigned words, ncpus, next;
-	size_t size;                     /* of a ring's data */
 	uint64_t lost;
 	struct perf_event_attr attr[2 * LIVE_WORDS];
 	struct cpu *cpu;
@@ -88,15 +82,10 @@ static unsigned open_cpu(struct live_watch *w, unsigned cpu, int *error)
 
 static int share(struct live_watch *w, struct cpu *c, struct atw_err *err)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int r = live_ring_open(&c->ring, c->point[0].fd, err);
 
-	w->size = PAGES * page;
-	c->page = mmap(NULL, page + w->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->point[0].fd, 0);
-	if (c->page == MAP_FAILED) {
-		c->page = NULL;
-		return atw_err_set(err, ATW_E_NOMEM, "sharing a ring of perf_event_open(2): %s",
-				   strerror(errno));
-	}
+	if (r < 0)
+		return r;
 	for (unsigned i = 0; i < 2 * w->words; i++)
 		if (ioctl(c->point[i].fd, PERF_EVENT_IOC_ID, &c->point[i].id) < 0 ||
 		    (i && ioctl(c->point[i].fd, PERF_EVENT_IOC_SET_OUTPUT, c->point[0].fd) < 0))
@@ -152,8 +141,7 @@ void live_watch_close(struct live_watch *w)
 	for (unsigned cpu = 0; cpu < w->ncpus; cpu++) {
 		struct cpu *c = &w->cpu[cpu];
 
-		if (c->page)
-			munmap(c->page, (size_t)sysconf(_SC_PAGESIZE) + w->size);
+		live_ring_close(&c->ring);
 		for (unsigned i = 0; i < 2 * LIVE_WORDS; i++)
 			if (c->point[i].fd >= 0)
 				close(c->point[i].fd);
@@ -199,15 +187,6 @@ int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned si
 
 /* ---- hits ---- */
 
-static void copy(const struct live_watch *w, const struct cpu *c, uint64_t at, void *buf, size_t len)
-{
-	const uint8_t *data = (const uint8_t *)c->page + c->page->data_offset;
-	size_t off = at & (w->size - 1), first = len < w->size - off ? len : w->size - off;
-
-	memcpy(buf, data + off, first);
-	memcpy((uint8_t *)buf + first, data, len - first);
-}
-
 /* false: it is nothing that we asked for. */
 static bool read_sample(struct live_watch *w, unsigned cpu, const struct sample *s,
 			struct live_hit *ret)
@@ -228,27 +207,20 @@ static bool read_sample(struct live_watch *w, unsigned cpu, const struct sample 
 
 static bool next_of(struct live_watch *w, unsigned cpu, struct live_hit *ret)
 {
-	struct cpu *c = &w->cpu[cpu];
-	_Atomic uint64_t *tail = (_Atomic uint64_t *)&c->page->data_tail;
-	uint64_t at = c->page->data_tail, head;
-	bool found = false;
+	union {
+		struct perf_event_header header;
+		struct sample sample;
+		struct { struct perf_event_header header; uint64_t id, n; } lost;
+	} u;
 
-	head = atomic_load_explicit((_Atomic uint64_t *)&c->page->data_head, memory_order_acquire);
-	while (at < head && !found) {
-		union { struct sample sample; struct { struct perf_event_header header;
-						       uint64_t id, n; } lost; } u = { 0 };
-		struct perf_event_header h;
-
-		copy(w, c, at, &h, sizeof(h));
-		copy(w, c, at, &u, h.size < sizeof(u) ? h.size : sizeof(u));
-		if (h.type == PERF_RECORD_SAMPLE && h.size >= sizeof(struct sample))
-			found = read_sample(w, cpu, &u.sample, ret);
-		else if (h.type == PERF_RECORD_LOST)
+	while (live_ring_next(&w->cpu[cpu].ring, &u, sizeof(u))) {
+		if (u.header.type == PERF_RECORD_SAMPLE && u.header.size >= sizeof(u.sample) &&
+		    read_sample(w, cpu, &u.sample, ret))
+			return true;
+		if (u.header.type == PERF_RECORD_LOST)
 			w->lost += u.lost.n;
-		at += h.size ? h.size : head - at;
 	}
-	atomic_store_explicit(tail, at, memory_order_release);
-	return found;
+	return false;
 }
 
 bool live_watch_next(struct live_watch *w, struct live_hit *ret)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* live_edges.h - accesses of a sample, counted where those of others are. */
+#ifndef KMAP_LIVE_EDGES_H
+#define KMAP_LIVE_EDGES_H
+
+#include "kmap/live_index.h"
+#include "kmap/store.h"
+
+struct live_edges {
+	struct kstore *store;
+	struct live_index sites;         /* of instructions */
+	uint64_t n;                      /* accesses */
+};
+
+/* Fine on a zeroed struct. */
+void live_edges_free(struct live_edges *x);
+void live_edges_add(struct live_edges *x, uint32_t object, uint64_t va, uint64_t ip, uint32_t pid,
+		    uint32_t writes, uint32_t reads);
+
+#endif
