@@ -10,6 +10,7 @@
 
 #include "atwalk.h"
 #include "base/cleanup.h"
+#include "kmap/live_watch.h"
 #include "provider/proc.h"
 #include "source/live_file.h"
 
@@ -206,6 +207,23 @@ static void holes(struct answer *a, const struct probe_opts *o)
 						: "this kernel has no PAGEMAP_SCAN: it came with 6.7");
 }
 
+static void breakpoints(struct answer *a, const struct probe_opts *o)
+{
+	struct live_watch *w = NULL;
+	struct atw_err err = { 0 };
+	unsigned words;
+
+	(void)o;
+	a->yes = live_watch_open(&w, &words, &err) == ATW_OK;
+	if (a->yes)
+		snprintf(a->why, sizeof(a->why), "%u words at once can be watched on each CPU", words);
+	else
+		snprintf(a->why, sizeof(a->why), "%s", err.text);
+	if (err.status == ATW_E_PERM)
+		needs(a, "cap_sys_admin");
+	live_watch_close(w);
+}
+
 static const struct question {
 	const char *name, *gives;
 	void (*ask)(struct answer *a, const struct probe_opts *o);
@@ -219,6 +237,7 @@ static const struct question {
 	{ "frame counts", "live:pagemap: kcount", frame_counts },
 	{ "frame cgroups", "live:pagemap: cgroup", frame_cgroups },
 	{ "holes", "live:pagemap: large pages, and large empty areas at once", holes },
+	{ "breakpoints", "kmap record --live: who touches objects of the kernel", breakpoints },
 };
 
 static int run(const struct common *c, void *opts, int argc, char **argv)

@@ -336,7 +336,7 @@ static int make(struct live_recorder *r, struct atw_err *err)
 	r->edges.store = &r->store;
 	ret = r->o.accesses ? open_sampler(r) : ATW_OK;
 	/* Without accesses objects are recorded all the same. */
-	if (ret < 0 && ret != ATW_E_UNSUPPORTED)
+	if (ret < 0 && ret != ATW_E_UNSUPPORTED && ret != ATW_E_PERM)
 		return atw_err_set(err, ret, "%s", r->sums.why.text);
 	r->since = now();
 	return live_events_open(&eo, &r->events, err);

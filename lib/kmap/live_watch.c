@@ -96,9 +96,10 @@ static int share(struct live_watch *w, struct cpu *c, struct atw_err *err)
 
 static int why_none(int error, struct atw_err *err)
 {
+	/* hw_breakpoint_parse(): what may be read by CAP_PERFMON may not be stopped at. */
 	if (error == EPERM || error == EACCES)
 		return atw_err_set(err, ATW_E_PERM,
-				   "watching the kernel's memory needs CAP_PERFMON");
+				   "watching the kernel's memory needs CAP_SYS_ADMIN");
 	return atw_err_set(err, ATW_E_UNSUPPORTED, "this machine has no two hardware breakpoints to be had: %s",
 			   strerror(error ? error : ENOSPC));
 }
