@@ -130,18 +130,15 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine memory-backend=: the guest's memory is given by the recorder");
+	/* Where its RAM lies would be another place than place_ram() says. */
+	if (r == ATW_OK && machine && strstr(machine, "max-ram-below-4g"))
+		r = atw_err_set(err, ATW_E_USAGE,
+				"-machine max-ram-below-4g=: memory is where QEMU has it without");
 	if (r < 0) {
 		kmap_machine_free(&m);
 		return r;
 	}
 	place_ram(&m, machine);
-	if (m.nrams > 1) {
-		atw_err_set(err, ATW_E_USAGE,
-			    "-m: more memory than lies below 4 GiB cannot be recorded: less than %s here",
-			    machine && strstr(machine, "q35") ? "2816M" : "3584M");
-		kmap_machine_free(&m);
-		return ATW_E_USAGE;
-	}
 	m.has_kernel = value_of(&m, "kernel");
 	*ret = m;
 	return ATW_OK;

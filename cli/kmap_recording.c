@@ -9,15 +9,18 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/num.h"
 #include "format/kallsyms.h"
 #include "kernel/kernel.h"
 #include "kmap/introduce.h"
+#include "source/raw.h"
 
 /* ---- what is shared ---- */
 
@@ -235,6 +238,48 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	return kernel_symbols_each(k, write_symbol, &to, err);
 }
 
+struct pieces {
+	struct raw_piece *v;
+	size_t n, room;
+};
+
+/*
+ * What the guest has written of a range of its memory. To look at the rest, through a
+ * mapping, would make the kernel find room for it.
+ */
+static int add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
+{
+	off_t at = (off_t)ram->offset, end = (off_t)(ram->offset + ram->len), stop;
+
+	while ((at = lseek(fd, at, SEEK_DATA)) >= 0 && at < end) {
+		stop = lseek(fd, at, SEEK_HOLE);
+		stop = stop < 0 || stop > end ? end : stop;
+		if (!array_reserve((void **)&to->v, &to->room, to->n + 1, sizeof(*to->v)))
+			return -1;
+		to->v[to->n++] = (struct raw_piece){ ram->pa + (uint64_t)at - ram->offset,
+						     (uint64_t)(stop - at), (uint64_t)at };
+		at = stop;
+	}
+	return 0;
+}
+
+/* The guest's memory, wherever the machine has it. */
+static int open_ram(const struct recording *r, struct atw_source **ret, struct atw_err *err)
+{
+	struct pieces to = { 0 };
+	int status = ATW_OK;
+	char path[32];
+
+	for (uint32_t i = 0; i < r->s->nrams && status == ATW_OK; i++)
+		if (add_written(r->ram_fd, &r->s->ram[i], &to) < 0)
+			status = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->ram_fd);
+	if (status == ATW_OK)
+		status = raw_open_pieces(path, to.v, to.n, ret, err);
+	free(to.v);
+	return status;
+}
+
 /* The recorder stands still and asks. */
 void recording_answer(struct recording *r)
 {
@@ -242,12 +287,8 @@ void recording_answer(struct recording *r)
 	struct atw_source *source = NULL;
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
-	char spec[64];
-	int ret;
+	int ret = open_ram(r, &source, &err);
 
-	snprintf(spec, sizeof(spec), "raw:/proc/self/fd/%d@%" PRIx64, r->ram_fd,
-		 r->machine.ram_at[0].pa);
-	ret = atw_source_open(spec, NULL, 0, &source, &err);
 	if (ret == ATW_OK)
 		ret = atw_kernel_open(source, &ko, &k, &err);
 	if (ret == ATW_OK && r->introduced) {

@@ -30,15 +30,18 @@ void event_enter(unsigned vcpu, unsigned event)
 
 /*
  * The very first records are made before there is more than one stack, which is in the
- * image: what else they are written to is RAM by its own mapping, and QEMU says which.
+ * image: what else they are written to is RAM by its own mapping. Which, the kernel's
+ * tables say: QEMU before 8.2 does not tell physical addresses where RAM has a hole.
  */
 static void learn_direct(uint32_t info, uint64_t va)
 {
+	static unsigned tries = 16;
 	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, va);
 
-	if (va - rec.image < rec.image_len || !at || qemu_plugin_hwaddr_is_io(at))
+	if (va - rec.image < rec.image_len || !at || qemu_plugin_hwaddr_is_io(at) || !tries)
 		return;
-	rec.s->kernel.direct = va - qemu_plugin_hwaddr_phys_addr(at);
+	tries--;
+	rec.s->kernel.in_direct = va;
 	learn_memory();
 }
 

@@ -330,7 +330,7 @@ static bool ask_program(void)
 void learn_memory(void)
 {
 	ask_program();
-	if (!rec.near_len && shadow_ram() < 0)
+	if (!rec.near_len && rec.s->kernel.direct && shadow_ram() < 0)
 		give_up("out of memory");
 	task_learn();
 }

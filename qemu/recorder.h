@@ -74,9 +74,9 @@ struct recorder {
 	bool known;                      /* what the kernel is like */
 	uint64_t first, span;            /* addresses that count */
 	uint64_t direct_span;            /* of the mapping of all RAM */
-	/* Addresses of the first range of RAM, and the image. */
+	/* Addresses of RAM, from its first byte to its last, and of the image. */
 	uint64_t near, near_len, image, image_len;
-	uint32_t *fine;                  /* object of every 8 bytes of RAM, by offset in the file */
+	uint32_t *fine;                  /* object of every 8 bytes from there on */
 	uint32_t *frame;                 /* of every page */
 	uint32_t *named;                 /* of every 8 bytes of the image */
 };

@@ -32,15 +32,18 @@ static void *nothing_yet(uint64_t bytes)
 int shadow_ram(void)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
+	uint64_t len;
 
-	rec.fine = nothing_yet(rec.ram_size / 8 * 4);
-	rec.frame = nothing_yet((rec.ram_size >> k->page_shift) * 4);
-	if (!rec.fine || !rec.frame)
-		return -1;
 	for (uint32_t i = 0; i < rec.s->nrams; i++)
 		rec.direct_span = rec.s->ram[i].pa + rec.s->ram[i].len;
+	/* Holes have a shadow, too, so that one comparison is enough. */
+	len = rec.direct_span - rec.s->ram[0].pa;
+	rec.fine = nothing_yet(len / 8 * 4);
+	rec.frame = nothing_yet((len >> k->page_shift) * 4);
+	if (!rec.fine || !rec.frame)
+		return -1;
 	rec.near = k->direct + rec.s->ram[0].pa;
-	rec.near_len = rec.s->ram[0].len;
+	rec.near_len = len;
 	return 0;
 }
 
@@ -137,17 +140,18 @@ bool guest_u32(uint64_t va, uint32_t *ret)
 
 uint32_t *shadow_fine(uint64_t va, uint64_t size)
 {
-	uint64_t at = rec.s->kernel.direct ? ram_offset(va - rec.s->kernel.direct, size) : UINT64_MAX;
+	uint64_t pa = va - rec.s->kernel.direct;
 
-	return at == UINT64_MAX ? NULL : rec.fine + at / 8;
+	return rec.near_len && ram_offset(pa, size) != UINT64_MAX ? rec.fine + (va - rec.near) / 8 : NULL;
 }
 
 uint32_t *shadow_frame(uint64_t pfn, uint64_t n)
 {
 	unsigned shift = rec.s->kernel.page_shift;
-	uint64_t at = ram_offset(pfn << shift, n << shift);
+	uint64_t pa = pfn << shift;
 
-	return at == UINT64_MAX ? NULL : rec.frame + (at >> shift);
+	return rec.near_len && ram_offset(pa, n << shift) != UINT64_MAX
+	       ? rec.frame + ((pa - rec.s->ram[0].pa) >> shift) : NULL;
 }
 
 /* ---- what is mapped elsewhere ---- */
@@ -209,18 +213,12 @@ uint32_t shadow_far(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint32_t lo = 0, hi = k->nregions, id;
-	const uint32_t *at;
 
 	if ((int64_t)va >= 0)
 		return KSHARE_UFO_USER;
 	id = k->page_shift ? shadow_mapped(va) : 0;
 	if (id)
 		return id;
-	at = shadow_fine(va, 1);
-	if (at)
-		return *at ? *at : *shadow_frame((va - k->direct) >> k->page_shift, 1)
-				   ? *shadow_frame((va - k->direct) >> k->page_shift, 1)
-				   : KSHARE_UFO_HEAP;
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
 

@@ -328,10 +328,13 @@ int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err
 	struct kshare_kernel *ret = &s->kernel;
 	struct atw_region region;
 	struct kmem *m;
+	atw_pa pa;
 	int r = kernel_kmem(k, &m, err);
 
 	if (r < 0)
 		return r;
+	if (!ret->direct && ret->in_direct && kmem_physical(m, ret->in_direct, &pa, NULL) == ATW_OK)
+		ret->direct = ret->in_direct - pa.u;
 	ret->nregions = 0;
 	for (size_t i = 0; atw_kernel_region(k, i, &region) == ATW_OK; i++) {
 		if (ret->nregions == KSHARE_REGIONS || !strcmp(region.name, "direct map"))

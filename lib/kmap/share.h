@@ -80,7 +80,8 @@ struct kshare_kernel {
 	uint32_t in_task;
 	uint64_t of_cpu[KSHARE_CPUS];
 
-	uint64_t direct;                 /* the address of physical 0 */
+	uint64_t in_direct;              /* by the recorder: an address in the mapping of all RAM */
+	uint64_t direct;                 /* the address of physical 0; 0: not known yet */
 	uint64_t vmemmap;                /* of the struct page of frame 0; 0: not known */
 	uint32_t nvmem;                  /* where in RAM those lie */
 	struct kshare_piece vmem[KSHARE_VMEMMAP];        /* sorted */

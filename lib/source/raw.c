@@ -5,8 +5,11 @@
  *
  * Nothing in it says that it is memory, so it is never guessed.
  */
+#include "source/raw.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "source/kinds.h"
 #include "source/mapped.h"
@@ -48,3 +51,41 @@ const struct atw_source_ops source_raw = {
 	.fact = mapped_fact,
 	.describe = mapped_describe,
 };
+
+static int open_pieces(struct atw_source *s, const char *path, const struct raw_piece *v,
+		       size_t n, struct atw_err *err)
+{
+	struct atw_source_spec spec = { .path = path };
+	uint64_t missing = 0;
+	struct mapped *m;
+	int r = mapped_open(s, &spec, sizeof(*m), err);
+
+	if (r < 0)
+		return r;
+	m = s->impl;
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
+		r = mapped_add(m, v[i].at, v[i].len, v[i].offset, &missing, err);
+	if (r < 0)
+		return r;
+	mapped_truncated(m, missing);
+	snprintf(m->what, sizeof(m->what), "raw image in %zu pieces", n);
+	return extents_build(&m->map, err);
+}
+
+int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,
+		    struct atw_source **ret, struct atw_err *err)
+{
+	struct atw_source *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	s->ops = &source_raw;
+	r = open_pieces(s, path, v, n, err);
+	if (r < 0) {
+		atw_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return ATW_OK;
+}

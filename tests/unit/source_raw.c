@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/raw.h"
 #include "test.h"
 #include "unit/image.h"
 
@@ -37,6 +38,35 @@ TEST(starts_where_it_is_told)
 		CHECK(!load || strstr(line, i == 2 ? "0x80000000" : "0x40000000"));
 		atw_source_close(s);
 	}
+	image_free(&im);
+}
+
+TEST(pieces_lie_where_they_are_told)
+{
+	static const struct raw_piece piece[] = {
+		{ 0, 0x1000, 0 }, { 0x100000000, 0x1000, 0x1000 }, { 0x200000000, 0x1000, 0x2000 },
+	};
+	struct image im = { 0 };
+	struct atw_source *s;
+	struct atw_blob why;
+	uint8_t b[2];
+
+	fill(&im, 0, 0x1000, 'r');
+	fill(&im, 0x1000, 0x800, 's');
+	CHECK_EQ(raw_open_pieces(image_save(&im, im.len), piece, 1, &s, NULL), ATW_OK);
+	CHECK_EQ(atw_fact(s, "truncated", &why), ATW_E_MISSING);
+	atw_source_close(s);
+	/* The file ends in the second. */
+	CHECK_EQ(raw_open_pieces(im.path, piece, 3, &s, NULL), ATW_OK);
+	CHECK_EQ(atw_fact(s, "truncated", &why), ATW_OK);
+	CHECK_EQ(atw_read(s, ATW_PA(0xfff), b, 2, NULL), 1);
+	CHECK_EQ(b[0], 'r');
+	CHECK_EQ(atw_read(s, ATW_PA(0x1000007ff), b, 2, NULL), 1);
+	CHECK_EQ(b[0], 's');
+	CHECK_EQ(atw_read(s, ATW_PA(0x1000), b, 1, NULL), 0);
+	CHECK_EQ(atw_read(s, ATW_PA(0x200000000), b, 1, NULL), 0);
+	atw_source_close(s);
+	CHECK(raw_open_pieces("/nonexistent", piece, 1, &s, NULL) < 0);
 	image_free(&im);
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* raw.h - a plain image that is memory in several places, as an emulator keeps it. */
+#ifndef SOURCE_RAW_H
+#define SOURCE_RAW_H
+
+#include <atwalk/source.h>
+
+struct raw_piece {
+	uint64_t at, len;        /* of memory */
+	uint64_t offset;         /* in the file */
+};
+
+/* As atw_source_open() of raw:PATH; the rest of the file is no memory. */
+int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,
+		    struct atw_source **ret, struct atw_err *err);
+
+#endif
