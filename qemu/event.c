@@ -9,23 +9,58 @@
  *
  * The same function also stores to its stack: what counts are stores to RAM by the
  * mapping of all of it, where the ring buffer is and stacks are not. An interrupt may
- * begin a record within another, and a record may never be committed, when there was no
- * room: so records wait on a small stack, and the last that is whole is the one.
+ * begin a record within another, a record may never be committed, when there was no room,
+ * and tracepoints that are none of ours commit theirs in the midst of it: so records wait
+ * on a small stack, and the last that is whole is the one.
  */
 #include <string.h>
 
 #include "api.h"
 #include "recorder.h"
 
+/* It will be committed no more, or never was, for there was no room. */
+static void drop(struct vcpu *c, unsigned i)
+{
+	rec.s->count.undecodable += c->pending[i].committed;
+	c->pendings--;
+	memmove(&c->pending[i], &c->pending[i + 1], (c->pendings - i) * sizeof(c->pending[0]));
+}
+
 void event_enter(unsigned vcpu, unsigned event)
 {
 	struct vcpu *c = &rec.cpu[vcpu];
 
-	if (c->pendings == NESTED) {
-		memmove(&c->pending[0], &c->pending[1], sizeof(c->pending) - sizeof(c->pending[0]));
-		c->pendings--;
-	}
+	if (c->pendings == NESTED)
+		drop(c, 0);
 	c->pending[c->pendings++] = (struct pending){ .event = (uint8_t)event };
+}
+
+/* The last of this kind; NULL: there is none. */
+static struct pending *last_of(struct vcpu *c, unsigned event)
+{
+	for (unsigned i = c->pendings; i--; )
+		if (c->pending[i].event == event)
+			return &c->pending[i];
+	return NULL;
+}
+
+void event_again(unsigned vcpu, unsigned event)
+{
+	struct vcpu *c = &rec.cpu[vcpu];
+	const struct pending *p = last_of(c, event);
+
+	while (p && c->pendings && &c->pending[c->pendings - 1] != p)
+		drop(c, c->pendings - 1);
+	c->tracing = false;
+}
+
+void event_forget(unsigned vcpu)
+{
+	struct vcpu *c = &rec.cpu[vcpu];
+
+	while (c->pendings)
+		drop(c, c->pendings - 1);
+	c->tracing = false;
 }
 
 /*
@@ -48,12 +83,16 @@ static void learn_direct(uint32_t info, uint64_t va)
 void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va)
 {
 	struct vcpu *c = &rec.cpu[vcpu];
-	struct pending *p = c->pendings ? &c->pending[c->pendings - 1] : NULL;
+	struct pending *p = last_of(c, event);
+	uint64_t size = 1ull << qemu_plugin_mem_size_shift(info);
 
 	if (unlikely(!rec.near_len))
 		learn_direct(info, va);
-	if (p && p->event == event && p->stores < STORES && va - rec.s->kernel.direct < rec.direct_span)
-		p->at[p->stores++] = va;
+	if (!p || va - rec.s->kernel.direct >= rec.direct_span)
+		return;
+	/* Two members may be stored at once: arm64's STP is one access, from QEMU 8.0 on. */
+	for (uint64_t at = va; at < va + size && p->stores < STORES; at += 8)
+		p->at[p->stores++] = at;
 }
 
 /* Has it stored this member? */
@@ -63,16 +102,6 @@ static bool has(const struct pending *p, uint64_t va)
 		if (p->at[i] == va)
 			return true;
 	return false;
-}
-
-static uint64_t begin_of(const struct pending *p, const struct kshare_event *e)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (unsigned i = 0; i < p->stores; i++)
-		if (p->at[i] < first)
-			first = p->at[i];
-	return first - e->first;
 }
 
 static bool slab_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
@@ -141,20 +170,41 @@ static bool decode(struct vcpu *c, const struct kshare_event *e, unsigned kind, 
 	}
 }
 
-/* Was all of it stored that is to be read? */
-static bool is_whole(const struct pending *p, const struct kshare_event *e, uint64_t at)
+/* Was all of it stored that is to be read, if it begins there? */
+static bool is_whole(const struct pending *p, uint64_t at)
 {
+	const struct kshare_event *e = &rec.s->kernel.event[p->event];
+
 	switch (p->event) {
 	case KSHARE_PAGE_ALLOC:
 	case KSHARE_PAGE_FREE:
 		return has(p, at + e->pfn) && has(p, at + e->order);
 	case KSHARE_VMAP_ALLOC:
 		return has(p, at + e->ptr) && has(p, at + e->bytes);
-	case KSHARE_VMAP_FREE:
-		return has(p, at + e->ptr);
+	case KSHARE_VMAP_FREE:           /* and how many wait to be, behind it */
+		return has(p, at + e->ptr) && has(p, at + e->ptr + 8);
 	default:
-		return has(p, at + e->ptr) && has(p, at + e->call_site);
+		return has(p, at + e->ptr) && has(p, at + e->call_site) &&
+		       (!e->bytes || has(p, at + e->bytes));
 	}
+}
+
+/*
+ * It begins before the first of what was stored; but other things are stored to as well,
+ * such as how often preemption is off. 0: it is not whole.
+ */
+static uint64_t record_of(const struct pending *p)
+{
+	const struct kshare_event *e = &rec.s->kernel.event[p->event];
+	uint64_t first = 0;
+
+	for (unsigned i = 0; i < p->stores; i++) {
+		uint64_t at = p->at[i] - e->first;
+
+		if ((!first || at < first) && is_whole(p, at))
+			first = at;
+	}
+	return first;
 }
 
 void event_commit(unsigned vcpu)
@@ -163,23 +213,27 @@ void event_commit(unsigned vcpu)
 	struct vcpu *c = &rec.cpu[vcpu];
 	struct pending p;
 	const struct kshare_event *e;
-	uint64_t at;
-	bool fine, frees, on;
+	unsigned i = c->pendings;
+	uint64_t at = 0;
+	bool fine = true, frees, on;
 
-	while (c->pendings && !c->pending[c->pendings - 1].stores)
-		c->pendings--;
-	if (!c->pendings)
+	while (i && !(at = record_of(&c->pending[i - 1])))
+		i--;
+	if (!i) {
+		if (c->pendings && c->pending[c->pendings - 1].stores)
+			c->pending[c->pendings - 1].committed = true;
 		return;
-	p = c->pending[--c->pendings];
+	}
+	p = c->pending[i - 1];
+	c->pending[i - 1].committed = false;
+	drop(c, i - 1);
 	e = &k->event[p.event];
-	at = begin_of(&p, e);
-	fine = is_whole(&p, e, at);
 	/* What is freed is over, whether or not more is followed: it must not be taken for live. */
 	frees = p.event == KSHARE_KFREE || p.event == KSHARE_CACHE_FREE ||
 		p.event == KSHARE_PAGE_FREE || p.event == KSHARE_VMAP_FREE;
 	on = is_followed();
-	rec.s->count.disabled_allocs += fine && !on && !frees;
-	if (fine && (on || frees)) {
+	rec.s->count.disabled_allocs += !on && !frees;
+	if (on || frees) {
 		/* Who runs is known by the record as well, before the first switch. */
 		if (!c->task) {
 			uint32_t pid;

@@ -165,8 +165,9 @@ static void at_reserve(unsigned vcpu, void *arg)
 /* Back in the tracepoint's own function. */
 static void at_event_again(unsigned vcpu, void *arg)
 {
-	(void)arg;
-	rec.cpu[vcpu].tracing = false;
+	lock();
+	event_again(vcpu, (unsigned)(uintptr_t)arg);
+	unlock();
 }
 
 static void at_change(unsigned vcpu, void *arg)
@@ -291,7 +292,7 @@ static bool watch_known(struct qemu_plugin_insn *insn, uint64_t ip, bool begins)
 							       QEMU_PLUGIN_CB_NO_REGS, arg);
 		else if (begins && is_in(v->code, ip))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_event_again,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+							       QEMU_PLUGIN_CB_NO_REGS, arg);
 		if (is_in(v->code, ip)) {
 			qemu_plugin_register_vcpu_mem_cb(insn, at_event_store,
 							 QEMU_PLUGIN_CB_NO_REGS,

@@ -49,6 +49,7 @@ enum { NESTED = 8, STORES = 24 };
 struct pending {
 	uint8_t event;                   /* enum kshare_event_kind */
 	uint8_t stores;
+	bool committed;                  /* when it was not whole: by whoever */
 	uint64_t at[STORES];
 };
 
@@ -144,6 +145,9 @@ void object_name_all(void);
 void event_enter(unsigned vcpu, unsigned event);
 void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va);
 void event_commit(unsigned vcpu);
+/* Back in its own function; on another task's stack. */
+void event_again(unsigned vcpu, unsigned event);
+void event_forget(unsigned vcpu);
 void task_load(unsigned vcpu, uint64_t va);
 /*
  * include/linux/preempt.h: a softirq, hard interrupts, NMIs. Then it is no task that runs,

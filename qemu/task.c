@@ -37,8 +37,7 @@ void task_load(unsigned vcpu, uint64_t va)
 	if (!c->changing)
 		return;
 	c->changing = false;
-	c->pendings = 0;
-	c->tracing = 0;
+	event_forget(vcpu);
 	if (!guest_u32(task + k->pid, &pid))
 		return;
 	c->task = task;
