@@ -213,6 +213,13 @@ static void say_sums(const struct recording *r)
 	       c->event[KSHARE_KFREE], c->event[KSHARE_CACHE_FREE], c->event[KSHARE_PAGE_ALLOC],
 	       c->event[KSHARE_PAGE_FREE], c->event[KSHARE_VMAP_ALLOC],
 	       c->event[KSHARE_VMAP_FREE], c->undecodable);
+	remark(r->c, "calls: kmem_cache_alloc_bulk %" PRIu64 ", kmem_cache_free_bulk %" PRIu64
+	       ", vmalloc %" PRIu64 ", vfree %" PRIu64 ", pcpu_alloc %" PRIu64 ", free_percpu %" PRIu64
+	       ", memblock_alloc %" PRIu64 ", memblock_free %" PRIu64 "; without an end %" PRIu64
+	       ", unreadable %" PRIu64, c->call[KSHARE_BULK_ALLOC], c->call[KSHARE_BULK_FREE],
+	       c->call[KSHARE_VMALLOC], c->call[KSHARE_VFREE], c->call[KSHARE_PERCPU_ALLOC],
+	       c->call[KSHARE_PERCPU_FREE], c->call[KSHARE_MEMBLOCK_ALLOC],
+	       c->call[KSHARE_MEMBLOCK_FREE], c->endless, c->unread);
 	remark(r->c, "frees nobody saw: %" PRIu64 "; of what nobody saw allocated: %" PRIu64
 	       "; accesses of the tracing itself, left out: %" PRIu64 "; of no single object: %" PRIu64
 	       "; switches of tasks: %" PRIu64, c->overlaps, c->strange_frees, c->induced,

@@ -34,7 +34,7 @@ typedef struct qemu_info_t {
 	} system;
 } qemu_info_t;
 
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
 typedef uint32_t qemu_plugin_meminfo_t;
 
@@ -68,5 +68,35 @@ bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 struct qemu_plugin_hwaddr;
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t va);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *at);
+
+#if QEMU_API >= 2
+/* Of GLib, which QEMU is linked with. */
+typedef struct GByteArray {
+	uint8_t *data;
+	unsigned len;
+} GByteArray;
+typedef struct GArray {
+	char *data;
+	unsigned len;
+} GArray;
+GByteArray *g_byte_array_new(void);
+GByteArray *g_byte_array_set_size(GByteArray *a, unsigned len);
+char *g_array_free(GArray *a, int and_data);
+
+struct qemu_plugin_register;
+typedef struct {
+	struct qemu_plugin_register *handle;
+	const char *name, *feature;      /* as debuggers call it */
+} qemu_plugin_reg_descriptor;
+/* Of the CPU that runs, of qemu_plugin_reg_descriptor; the caller's to free. */
+GArray *qemu_plugin_get_registers(void);
+/*
+ * Adds its bytes to `to`; only where the callback was asked for with CB_R_REGS. What it
+ * returns is an int up to version 5 and then a bool: better look at `to`.
+ */
+int qemu_plugin_read_register(struct qemu_plugin_register *reg, GByteArray *to);
+/* From version 4 on: memory by its address, as the CPU that runs sees it. */
+typedef bool qemu_plugin_read_memory_vaddr_fn(uint64_t va, GByteArray *to, size_t len);
+#endif
 
 #endif

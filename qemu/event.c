@@ -150,9 +150,9 @@ static bool vmap_event(struct vcpu *c, const struct kshare_event *e, unsigned ki
 					   !guest_u32(at + e->failed, &failed))))
 		return false;
 	if (kind == KSHARE_VMAP_FREE)
-		object_mapped_free(va);
+		object_mapped_free(va, 0);
 	else if (!failed && bytes)
-		object_mapped(c, KSHARE_T_VMALLOC, va, bytes);
+		object_mapped(c, KSHARE_T_VMALLOC, va, bytes, 0);
 	return true;
 }
 

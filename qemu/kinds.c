@@ -7,9 +7,6 @@
 
 #include "recorder.h"
 
-/* As Memorizer writes it where another object came over one that was not freed. */
-#define KSHARE_MISSED 0xDEADBEEFu
-
 enum { CACHES = 1 << 10 };
 
 static struct { uint64_t cache; uint32_t name; } caches[CACHES];
@@ -63,7 +60,8 @@ static void object_name(uint32_t id)
 {
 	struct kshare_object *o = kshare_object(rec.s, id);
 
-	if (!o->name && (o->type == KSHARE_T_KMALLOC || o->type == KSHARE_T_CACHE))
+	if (!o->name && (o->type == KSHARE_T_KMALLOC || o->type == KSHARE_T_CACHE ||
+			 o->type == KSHARE_T_BULK))
 		o->name = cache_of(o->va);
 }
 
@@ -76,8 +74,8 @@ void object_name_all(void)
 			object_name(i);
 }
 
-static uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
-			   uint64_t ip, uint32_t name)
+uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
+		    uint64_t ip, uint32_t name)
 {
 	struct kstore_birth b = {
 		.va = va, .size = size, .ip = ip, .type = type, .name = name,
@@ -88,7 +86,7 @@ static uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, co
 	return kstore_new(&rec.store, &b);
 }
 
-static void object_end(uint32_t id, uint64_t ip)
+void object_end(uint32_t id, uint64_t ip)
 {
 	if (!rec.s->by_site)     /* else it has the name of others that live */
 		object_name(id);
@@ -145,6 +143,8 @@ void object_slab_free(uint64_t va, uint64_t ip)
 		return;
 	}
 	o = kshare_object(rec.s, id);
+	if (object_end_other(id, va, ip))
+		return;
 	if (!rec.s->by_site)
 		va = o->va;
 	word = shadow_fine(va, o->size ? o->size : 1);
@@ -199,7 +199,7 @@ void object_pages_free(uint64_t pfn, unsigned order)
 		uint64_t first, pages;
 		uint32_t *all;
 
-		if (!id)
+		if (!id || object_end_other(id, k->direct + ((pfn + i) << k->page_shift), 0))
 			continue;
 		first = rec.s->by_site ? pfn + i : (o->va - k->direct) >> k->page_shift;
 		pages = rec.s->by_site ? 1 : o->size >> k->page_shift;
@@ -245,25 +245,26 @@ static uint64_t span_of(uint64_t va)
 	return id ? kshare_object(rec.s, id)->size : 0;
 }
 
-void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size)
+void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
+		   uint64_t ip)
 {
 	uint32_t id;
 
 	end_mapped(va, size, KSHARE_MISSED);
-	if (!kstore_wanted(&rec.store, "", 0))
+	if (!kstore_wanted(&rec.store, "", ip))
 		return;
-	id = object_new(va, size, type, c, 0, 0);
+	id = object_new(va, size, type, c, ip, 0);
 	if (id)
 		shadow_set_mapped(va, size, id);
 }
 
-void object_mapped_free(uint64_t va)
+void object_mapped_free(uint64_t va, uint64_t ip)
 {
 	uint64_t size = span_of(va);
 
 	rec.s->count.frees++;
 	if (size)
-		end_mapped(va, size, 0);
+		end_mapped(va, size, ip);
 	else
 		rec.s->count.strange_frees++;
 }
@@ -295,5 +296,6 @@ void object_stack(const struct vcpu *c, uint64_t va)
 			end_mapped(va, o->size, KSHARE_MISSED);
 		return;
 	}
-	object_mapped(c, KSHARE_T_STACK, va, id && o->va == va ? o->size : rec.s->kernel.stack_size);
+	object_mapped(c, KSHARE_T_STACK, va, id && o->va == va ? o->size : rec.s->kernel.stack_size,
+		      0);
 }

@@ -202,8 +202,7 @@ static void find_data(int version)
 		memcpy(&old_data, &fn, sizeof(fn));
 }
 
-/* Bytes of an instruction, at most 15; 0: not to be had. */
-static size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t *to)
+size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to)
 {
 	size_t n = qemu_plugin_insn_size(insn);
 
@@ -219,7 +218,7 @@ static size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t *to)
 static bool is_string(const struct qemu_plugin_insn *insn)
 {
 	uint8_t b[15];
-	size_t n = x86 ? bytes_of(insn, b) : 0, i = 0;
+	size_t n = x86 ? insn_bytes(insn, b) : 0, i = 0;
 	bool repeats = false;
 
 	for (; i < n; i++) {
@@ -339,12 +338,12 @@ void learn_memory(void)
 /* The kernel's own code: what is known of it, from the program. */
 static bool ask(void)
 {
-	static uint64_t blocks, again = 2000;
+	static uint64_t blocks, again = 400;
 
 	/* Too early there is nothing to find yet. */
 	if (++blocks < again || atomic_load(&rec.s->failed))
 		return false;
-	again = blocks * 2;
+	again = blocks + blocks / 4;
 	if (!ask_program())
 		return false;
 	if (shadow_image() < 0) {
@@ -372,6 +371,8 @@ static void watch_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 		if (rec.known && watch_known(insn, ip, i == 0))
 			continue;
+		if (rec.known)
+			calls_watch(insn, ip);
 		if (is_in(s->code, ip))
 			watch_access(insn, ip);
 	}
@@ -434,6 +435,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	}
 	find_data(info->version.cur);
 	x86 = !strcmp(info->target_name, "x86_64");
+	calls_init(info->target_name);
 	rec.s = map_fd(share, PROT_READ | PROT_WRITE, &size);
 	if (!rec.s || size < sizeof(*rec.s) || rec.s->magic != KSHARE_MAGIC)
 		return complain("it is loaded by `atwalk kmap record` of its own version, and by nobody else");

@@ -6,7 +6,10 @@
  *   access.c   one load or store: the hot path
  *   shadow.c   which object an address belongs to
  *   kinds.c    objects come and go, and which kinds of them there are
+ *   small.c    and which without pages or caches
  *   event.c    what the kernel itself says of allocations
+ *   calls.c    and what it does not say, by its functions
+ *   registers.c
  *   task.c     who runs
  *
  * Objects and who touched them are in lib/kmap/store.h.
@@ -63,6 +66,9 @@ struct vcpu {
 	struct pending pending[NESTED];
 };
 
+/* As Memorizer writes it where another object came over one that was not freed. */
+#define KSHARE_MISSED 0xDEADBEEFu
+
 struct recorder {
 	struct kshare *s;
 	struct kstore store;
@@ -115,6 +121,8 @@ uint32_t *shadow_frame(uint64_t pfn, uint64_t n);
 /* Pages that are mapped elsewhere. */
 void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id);
 uint32_t shadow_mapped(uint64_t va);
+/* The word of 8 bytes anywhere; NULL: no memory for it. */
+uint32_t *shadow_word(uint64_t va);
 /* The guest's bytes at a kernel address; NULL: not in RAM as one piece. */
 const void *guest(uint64_t va, uint64_t len);
 bool guest_u64(uint64_t va, uint64_t *ret);
@@ -134,11 +142,27 @@ void object_slab_free(uint64_t va, uint64_t ip);
 void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order);
 void object_pages_free(uint64_t pfn, unsigned order);
 /* What is mapped outside of RAM's own mapping: whole pages. */
-void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size);
-void object_mapped_free(uint64_t va);
+void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
+		   uint64_t ip);
+void object_mapped_free(uint64_t va, uint64_t ip);
 void object_stack(const struct vcpu *c, uint64_t va);
 /* At the end: the caches of those that live. */
 void object_name_all(void);
+/* One begins, and is over. 0: no room; it has been counted. */
+uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
+		    uint64_t ip, uint32_t name);
+void object_end(uint32_t id, uint64_t ip);
+
+/* ---- small.c ---- */
+
+/* Of one CPU: need not be whole words, nor in RAM's own mapping. */
+void object_percpu(const struct vcpu *c, uint64_t va, uint64_t size, uint64_t ip);
+void object_percpu_free(uint64_t va, uint64_t ip);
+/* RAM before there are pages to give away: may be large, and is freed in pieces. */
+void object_early(const struct vcpu *c, uint64_t va, uint64_t size, uint64_t ip);
+void object_early_free(uint64_t va, uint64_t size, uint64_t ip);
+/* One of these that others come over, here; false: it is none. */
+bool object_end_other(uint32_t id, uint64_t va, uint64_t ip);
 
 /* ---- event.c, task.c ---- */
 
@@ -161,6 +185,13 @@ static inline int32_t who_runs(const struct vcpu *c)
 void task_learn(void);
 /* What it is called now: names change without a switch. */
 void task_name(const struct vcpu *c, char ret[KSHARE_COMM]);
+
+/* ---- calls.c ---- */
+
+struct qemu_plugin_insn;
+void calls_init(const char *target);
+/* Gives an instruction of such a function its callbacks. */
+void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip);
 
 /* ---- access.c ---- */
 
@@ -192,6 +223,8 @@ static inline void unlock(void)
 		atomic_store_explicit(&rec.locked, false, memory_order_release);
 }
 
+/* Bytes of an instruction, at most 15; 0: not to be had. */
+size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to);
 /* Something cannot go on: the program tells why. */
 void give_up(const char *why);
 /* How the kernel maps RAM is known; and when more of it may be, again. */

@@ -16,6 +16,7 @@
 static struct mapped {
 	uint64_t page;           /* va >> page_shift; 0: none */
 	uint32_t id;
+	uint32_t *fine;          /* of every 8 bytes of it; NULL: there never was anything small */
 } *mapped;
 static uint64_t nmapped, mapped_room;
 
@@ -178,12 +179,21 @@ static bool more_mapped(void)
 	mapped_room = had ? had * 2 : 1 << 14;
 	nmapped = 0;
 	for (uint64_t i = 0; i < had; i++)
-		if (old[i].id) {
+		if (old[i].id || old[i].fine) {
 			mapped[slot_of(old[i].page)] = old[i];
 			nmapped++;
 		}
 	free(old);
 	return true;
+}
+
+/* One more may come. */
+static bool has_room(void)
+{
+	if (nmapped < mapped_room / 2 || more_mapped())
+		return true;
+	give_up("out of memory");
+	return false;
 }
 
 void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
@@ -193,15 +203,29 @@ void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
 	for (uint64_t page = va >> shift; page <= (va + size - 1) >> shift; page++) {
 		uint64_t i;
 
-		if (nmapped >= mapped_room / 2 && !more_mapped()) {
-			give_up("out of memory");
+		if (!has_room())
 			return;
-		}
 		i = slot_of(page);
 		nmapped += !mapped[i].page;
 		mapped[i].page = page;
 		mapped[i].id = id;
 	}
+}
+
+uint32_t *shadow_word(uint64_t va)
+{
+	unsigned shift = rec.s->kernel.page_shift;
+	uint32_t *word = shadow_fine(va, 1);
+	struct mapped *m;
+
+	if (word || !has_room())
+		return word;
+	m = &mapped[slot_of(va >> shift)];
+	nmapped += !m->page;
+	m->page = va >> shift;
+	if (!m->fine)
+		m->fine = calloc(1u << (shift - 3), sizeof(*m->fine));
+	return m->fine ? m->fine + (va >> 3 & ((1u << (shift - 3)) - 1)) : NULL;
 }
 
 uint32_t shadow_mapped(uint64_t va)
@@ -212,11 +236,16 @@ uint32_t shadow_mapped(uint64_t va)
 uint32_t shadow_far(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
-	uint32_t lo = 0, hi = k->nregions, id;
+	uint32_t lo = 0, hi = k->nregions, id = 0;
 
 	if ((int64_t)va >= 0)
 		return KSHARE_UFO_USER;
-	id = k->page_shift ? shadow_mapped(va) : 0;
+	if (mapped_room) {
+		const struct mapped *m = &mapped[slot_of(va >> k->page_shift)];
+
+		id = m->fine ? m->fine[va >> 3 & ((1u << (k->page_shift - 3)) - 1)] : 0;
+		id = id ? id : m->id;
+	}
 	if (id)
 		return id;
 	while (lo < hi) {

@@ -11,7 +11,7 @@
 
 static const enum kshare_type single[] = {
 	KSHARE_T_STACK, KSHARE_T_GLOBAL, KSHARE_T_KMALLOC, KSHARE_T_CACHE, KSHARE_T_VMALLOC,
-	KSHARE_T_PAGES,
+	KSHARE_T_PAGES, KSHARE_T_BULK, KSHARE_T_PERCPU, KSHARE_T_MEMBLOCK,
 };
 
 static void line(FILE *f, const char *name, uint64_t n)

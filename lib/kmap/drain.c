@@ -36,6 +36,8 @@ static const char *const types[] = {
 	[KSHARE_T_KMALLOC] = "KMALLOC", [KSHARE_T_CACHE] = "KMEM_CACHE",
 	[KSHARE_T_PAGES] = "ALLOC_PAGES", [KSHARE_T_VMALLOC] = "VMALLOC",
 	[KSHARE_T_STACK] = "STACK_PAGE", [KSHARE_T_GLOBAL] = "GLOBAL",
+	[KSHARE_T_BULK] = "KMEM_CACHE_BULK", [KSHARE_T_PERCPU] = "GEN_HEAP",
+	[KSHARE_T_MEMBLOCK] = "MEMBLOCK",
 };
 
 const char *kmap_type_name(enum kshare_type type)

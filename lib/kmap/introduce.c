@@ -4,7 +4,7 @@
  * their records look like, what switches tasks, how RAM is mapped, whose pages are whose,
  * and every variable by its name. All of it the kernel says of itself.
  */
-#include "kmap/introduce.h"
+#include "kmap/introduce_own.h"
 
 #include <stdio.h>
 
@@ -59,9 +59,8 @@ void kmap_introduce_nobody(struct kshare *s)
 
 /* ---- code ---- */
 
-/* Where a function is, and where it ends. */
-static int function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
-		    struct atw_err *err)
+int introduce_function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
+		       struct atw_err *err)
 {
 	struct atw_symbol sym;
 	int r = atw_kernel_symbol(k, name, &ret->start, err);
@@ -107,9 +106,9 @@ static int event(struct atw_kernel *k, const struct btf *types, unsigned kind,
 
 	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind]);
 	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
-	r = function(k, function_name, &ret->code, err);
+	r = introduce_function(k, function_name, &ret->code, err);
 	if (r < 0 && allocates) {
-		r = function(k, "trace_event_raw_event_kmem_alloc", &ret->code, err);
+		r = introduce_function(k, "trace_event_raw_event_kmem_alloc", &ret->code, err);
 		snprintf(type, sizeof(type), "trace_event_raw_kmem_alloc");
 	}
 	if (r == ATW_OK && btf_find(types, BTF_STRUCT, type, &id) < 0)
@@ -143,7 +142,7 @@ static void vmap_event(struct atw_kernel *k, const struct btf *types, unsigned k
 
 	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind]);
 	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
-	r = function(k, function_name, &e.code, NULL);
+	r = introduce_function(k, function_name, &e.code, NULL);
 	if (r == ATW_OK)
 		r = member(types, type, allocates ? "addr" : "va_start", &e.ptr, NULL);
 	if (r == ATW_OK && allocates)
@@ -169,7 +168,7 @@ static int change(struct atw_kernel *k, const struct btf *types, struct kshare_k
 
 	if ((size_t)family >= ARRAY_SIZE(ways) || !ways[family].function)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "recording is not known for this machine");
-	r = function(k, ways[family].function, &ret->change, err);
+	r = introduce_function(k, ways[family].function, &ret->change, err);
 	if (r == ATW_OK)
 		r = btf_offset(types, "task_struct", ways[family].member, &ret->thread, err);
 	if (r == ATW_OK)
@@ -223,6 +222,9 @@ static int code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_err 
 		r = change(k, types, ret, err);
 	if (r < 0)
 		return r;
+	introduce_calls(k, ret);
+	if (btf_offset(types, "kmem_cache", "size", &ret->cache_size, NULL) < 0)
+		ret->cache_size = 0;
 	depth_in_task(types, ret);
 	/* The first task's stack is as large as all others. */
 	if (btf_offset(types, "task_struct", "stack", &ret->stack, NULL) == ATW_OK &&

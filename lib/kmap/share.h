@@ -24,6 +24,7 @@ enum {
 	KSHARE_COMM = 16,
 	KSHARE_CPUS = 64,
 	KSHARE_FILTERS = 16,
+	KSHARE_HOOKS = 16, KSHARE_THUNKS = 8,
 };
 
 /* ---- what the kernel is like, by the program ---- */
@@ -49,6 +50,28 @@ struct kshare_event {
 	uint16_t pfn, order;             /* of pages */
 };
 
+/*
+ * Functions that no tracepoint tells of: what they are called with, and what they give
+ * back. For recorders that can read registers.
+ */
+enum kshare_call {
+	KSHARE_BULK_ALLOC,       /* (cache, flags, n, into): 0, or there are n */
+	KSHARE_BULK_FREE,        /* (cache or NULL, n, from) */
+	KSHARE_VMALLOC,          /* (bytes): address */
+	KSHARE_VFREE,            /* (address) */
+	KSHARE_PERCPU_ALLOC,     /* (bytes): what each CPU's offset is added to */
+	KSHARE_PERCPU_FREE,      /* (the same) */
+	KSHARE_MEMBLOCK_ASKED,   /* who asks; address */
+	KSHARE_MEMBLOCK_ALLOC,   /* (bytes): physical address */
+	KSHARE_MEMBLOCK_FREE,    /* (physical address, bytes) */
+	KSHARE_CALLS,
+};
+
+struct kshare_hook {
+	struct kshare_code code;
+	uint32_t call;                   /* enum kshare_call */
+};
+
 struct kshare_ram {
 	uint64_t pa, len, offset;        /* where in the file that is the guest's RAM */
 };
@@ -69,6 +92,11 @@ struct kshare_kernel {
 	uint16_t rec_pid;                /* in the common header of a record */
 	uint32_t page_shift;
 
+	uint32_t nhooks, nthunks;
+	struct kshare_hook hook[KSHARE_HOOKS];
+	uint64_t thunk[KSHARE_THUNKS];   /* x86: to jump there is to return */
+	uint64_t percpu, cpus;           /* variables: each CPU's offset, how many; 0: not known */
+
 	struct kshare_code change;       /* what switches from one task to the next */
 	uint32_t thread;                 /* where in a task_struct that reads first */
 	uint32_t pid, comm, stack;       /* of a task_struct; stack 0: not known */
@@ -88,7 +116,7 @@ struct kshare_kernel {
 	uint32_t page_size;              /* of a struct page */
 	uint32_t compound_head;          /* in it: bit 0 set, the head's address */
 	uint32_t slab_cache;             /* in the head's */
-	uint32_t cache_name, cache_size; /* in a kmem_cache; the latter of a running kernel */
+	uint32_t cache_name, cache_size; /* in a kmem_cache */
 	uint64_t image_first, image_last;        /* text and data */
 	uint64_t image_pa;               /* of image_first */
 
@@ -106,6 +134,7 @@ enum kshare_type {                       /* names: kmap_type_name() */
 	KSHARE_UFO_USER,
 	KSHARE_T_KMALLOC, KSHARE_T_CACHE, KSHARE_T_PAGES, KSHARE_T_VMALLOC,
 	KSHARE_T_STACK, KSHARE_T_GLOBAL,
+	KSHARE_T_BULK, KSHARE_T_PERCPU, KSHARE_T_MEMBLOCK,
 	KSHARE_TYPES,
 };
 
@@ -160,6 +189,9 @@ struct kshare_queue {
 struct kshare_counts {
 	uint64_t event[KSHARE_EVENTS];           /* decoded */
 	uint64_t undecodable;
+	uint64_t call[KSHARE_CALLS];             /* that came to their end */
+	uint64_t endless;                        /* that did not, as far as could be seen */
+	uint64_t unread;                         /* what they point to could not be read */
 	uint64_t reads, writes;                  /* attributed to an object */
 	uint64_t induced;                        /* of the tracing itself: not recorded */
 	uint64_t unfiltered;                     /* left out, for filters said so */

@@ -3,14 +3,17 @@
  * /init of guests that are recorded (see record): processes that do what is known, and
  * then what the kernel itself counted of its allocations, on the console.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,18 +77,144 @@ static void put(const char *path, const char *value)
 	}
 }
 
-static unsigned children(void)
+/* What the kernel's command line says behind this word; NULL: it is not there. */
+static const char *word(const char *name)
 {
-	char line[2048], *at;
-	FILE *f;
-	unsigned n = 20;
+	static char line[2048];
+	const char *at;
+	FILE *f = fopen("/proc/cmdline", "r");
 
-	f = fopen("/proc/cmdline", "r");
-	if (f && fgets(line, sizeof(line), f) && (at = strstr(line, "kmap.children=")))
-		n = (unsigned)atoi(at + 14);
+	at = f && fgets(line, sizeof(line), f) ? strstr(line, name) : NULL;
 	if (f)
 		fclose(f);
-	return n;
+	return at ? at + strlen(name) : NULL;
+}
+
+static unsigned children(void)
+{
+	const char *n = word("kmap.children=");
+
+	return n ? (unsigned)atoi(n) : 20;
+}
+
+/* ---- what no tracepoint of those that are recorded tells of ---- */
+
+#define CALLS	TRACE "instances/calls/"
+
+/* The kernel itself is to say what it does by CPU. */
+static void watch_percpu(void)
+{
+	mkdir(TRACE "instances/calls", 0755);
+	put(CALLS "options/hash-ptr", "0");
+	put(CALLS "buffer_size_kb", "1024");
+	put(CALLS "events/percpu/percpu_alloc_percpu/enable", "1");
+	put(CALLS "events/percpu/percpu_free_percpu/enable", "1");
+}
+
+/* A file system has counters by CPU. */
+static void mounts(void)
+{
+	char path[64];
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), "/tmp/m%d", i);
+		mkdir(path, 0755);
+		mount("tmpfs", path, "tmpfs", 0, NULL);
+	}
+	for (int i = 0; i < 40; i += 2) {
+		snprintf(path, sizeof(path), "/tmp/m%d", i);
+		umount(path);
+	}
+}
+
+/* Timers are freed many at a time, when nobody can look at them any more. */
+static void timers(void)
+{
+	int fd[200];
+
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 200; i++)
+			fd[i] = timerfd_create(CLOCK_MONOTONIC, 0);
+		for (int i = 0; i < 200; i++)
+			close(fd[i]);
+	}
+}
+
+/* A process whose memory is in many pieces has a tree of them, whose nodes come in bulk. */
+static void pieces(void)
+{
+	enum { PAGES = 2000 };
+	pid_t pid = fork();
+	char *at;
+
+	if (pid) {
+		waitpid(pid, NULL, 0);
+		return;
+	}
+	at = mmap(NULL, PAGES * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < PAGES && at != MAP_FAILED; i += 2)
+		mprotect(at + i * 4096, 4096, PROT_READ);
+	_exit(0);
+}
+
+/* How many objects a cache has, when none is kept in store. */
+static void show_cache(const char *name)
+{
+	char path[512], line[128] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", name);
+	put(path, "1");
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/objects", name);
+	f = fopen(path, "r");
+	if (f && fgets(line, sizeof(line), f))
+		printf("truth slab %s %lu\n", name, strtoul(line, NULL, 10));
+	if (f)
+		fclose(f);
+}
+
+static void show_memblock(void)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	char line[2048], *end;
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, line, sizeof(line) - 1)) > 0) {
+		line[n] = '\0';
+		end = strchr(line, '\n');
+		if (end)
+			*end = '\0';
+		if (strstr(line, "memblock_"))
+			printf("truth memblock %s\n", strchr(line, ';') + 1);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void calls(void)
+{
+	watch_percpu();
+	mounts();
+	pieces();
+	timers();
+	/* Until what is freed later is freed. */
+	sleep(7);
+	put(CALLS "tracing_on", "0");
+}
+
+static void show_calls(void)
+{
+	DIR *dir = opendir("/sys/kernel/slab");
+	const struct dirent *e;
+
+	show("percpu", CALLS "trace");
+	show_memblock();
+	show("vmalloc", "/proc/vmallocinfo");
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			show_cache(e->d_name);
+	if (dir)
+		closedir(dir);
 }
 
 int main(void)
@@ -95,6 +224,7 @@ int main(void)
 	mkdir("/proc", 0755);
 	mkdir("/sys", 0755);
 	mkdir("/tmp", 0755);
+	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	mount("tracefs", TRACE, "tracefs", 0, NULL);
@@ -109,12 +239,16 @@ int main(void)
 		waitpid(pid, &status, 0);
 		printf("truth child %u %d %d\n", i, (int)pid, status);
 	}
+	if (word("kmap.calls"))
+		calls();
 	put(TRACE "tracing_on", "0");
 	for (int cpu = 0; cpu < 64; cpu++) {
 		snprintf(path, sizeof(path), TRACE "per_cpu/cpu%d/stats", cpu);
 		show("stats", path);
 	}
 	show_symbols();
+	if (word("kmap.calls"))
+		show_calls();
 	puts("truth end");
 	fflush(stdout);
 	sync();

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* introduce_own.h - what the files of introduce.c share. */
+#ifndef KMAP_INTRODUCE_OWN_H
+#define KMAP_INTRODUCE_OWN_H
+
+#include "kmap/introduce.h"
+
+/* Where a function is, and where it ends. */
+int introduce_function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
+		       struct atw_err *err);
+/* Functions that no tracepoint tells of; those that this kernel has. */
+void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * registers.c - what a function is called with, and what it gives back: registers by the
+ * names that debuggers have for them, and memory as the CPU sees it. Interface 2 and later.
+ */
+#include "api.h"
+
+#if QEMU_API >= 2
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "registers.h"
+
+/* As functions are called: Linux has the same conventions as everybody. */
+static const char *const names[][REGISTERS] = {
+	[MACHINE_X86] = {
+		[REG_SP] = "rsp", [REG_RESULT] = "rax",
+		[REG_ARG] = "rdi", "rsi", "rdx", "rcx",
+	},
+	[MACHINE_ARM] = {
+		[REG_SP] = "sp", [REG_RESULT] = "x0", [REG_LINK] = "x30",
+		[REG_ARG] = "x0", "x1", "x2", "x3",
+	},
+	[MACHINE_RISCV] = {
+		[REG_SP] = "sp", [REG_RESULT] = "a0", [REG_LINK] = "ra",
+		[REG_ARG] = "a0", "a1", "a2", "a3",
+	},
+};
+
+static enum machine machine;
+static struct qemu_plugin_register *handles[REGISTERS];
+static bool looked;
+static GByteArray *bytes;
+static qemu_plugin_read_memory_vaddr_fn *read_memory;
+
+bool registers_init(const char *target)
+{
+	void *fn = dlsym(RTLD_DEFAULT, "qemu_plugin_read_memory_vaddr");
+
+	memcpy(&read_memory, &fn, sizeof(fn));
+	machine = !strcmp(target, "x86_64") ? MACHINE_X86 : !strcmp(target, "aarch64")
+		  ? MACHINE_ARM : !strcmp(target, "riscv64") ? MACHINE_RISCV : MACHINE_OTHER;
+	bytes = g_byte_array_new();
+	return machine != MACHINE_OTHER;
+}
+
+enum machine registers_machine(void)
+{
+	return machine;
+}
+
+/* They can only be asked for when a CPU runs, and are the same ones for all. */
+static void look(void)
+{
+	GArray *all = qemu_plugin_get_registers();
+	const qemu_plugin_reg_descriptor *reg = (const void *)all->data;
+
+	looked = true;
+	for (unsigned i = 0; i < all->len; i++)
+		for (unsigned r = 0; r < REGISTERS; r++)
+			if (!handles[r] && names[machine][r] && reg[i].name &&
+			    !strcmp(reg[i].name, names[machine][r]))
+				handles[r] = reg[i].handle;
+	g_array_free(all, 1);
+}
+
+bool register_read(unsigned reg, uint64_t *ret)
+{
+	if (!looked)
+		look();
+	if (!handles[reg])
+		return false;
+	g_byte_array_set_size(bytes, 0);
+	qemu_plugin_read_register(handles[reg], bytes);
+	if (bytes->len < sizeof(*ret))
+		return false;
+	memcpy(ret, bytes->data, sizeof(*ret));
+	return true;
+}
+
+bool memory_read(uint64_t va, void *ret, uint64_t len)
+{
+	const void *p;
+
+	if (read_memory && read_memory(va, bytes, len) && bytes->len >= len) {
+		memcpy(ret, bytes->data, len);
+		return true;
+	}
+	p = guest(va, len);
+	if (p)
+		memcpy(ret, p, len);
+	return p;
+}
+
+/* x86 has it on the stack, where sp points to when a function is entered. */
+uint64_t return_address(uint64_t sp)
+{
+	uint64_t ip = 0;
+
+	if (machine == MACHINE_X86)
+		return memory_read(sp, &ip, sizeof(ip)) ? ip : 0;
+	return register_read(REG_LINK, &ip) ? ip : 0;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* registers.h - of the CPU whose callback runs; see registers.c. */
+#ifndef QEMU_REGISTERS_H
+#define QEMU_REGISTERS_H
+
+#include "recorder.h"
+
+enum machine { MACHINE_OTHER, MACHINE_X86, MACHINE_ARM, MACHINE_RISCV };
+enum { ARGS = 4 };
+enum { REG_SP, REG_RESULT, REG_LINK, REG_ARG, REGISTERS = REG_ARG + ARGS };
+
+/* false: how this machine calls functions is not known. */
+bool registers_init(const char *target);
+enum machine registers_machine(void);
+bool register_read(unsigned reg, uint64_t *ret);
+/* Memory, also what is not mapped with all of RAM. */
+bool memory_read(uint64_t va, void *ret, uint64_t len);
+/* At the first instruction of a function: where it returns to; 0: not known. */
+uint64_t return_address(uint64_t sp);
+
+#endif
