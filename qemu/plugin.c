@@ -338,12 +338,12 @@ void learn_memory(void)
 /* The kernel's own code: what is known of it, from the program. */
 static bool ask(void)
 {
-	static uint64_t blocks, again = 400;
+	/* Too early there is nothing to find yet; but calls.c has something to see soon. */
+	static uint64_t blocks, again = QEMU_API >= 2 ? 800 : 2000;
 
-	/* Too early there is nothing to find yet. */
 	if (++blocks < again || atomic_load(&rec.s->failed))
 		return false;
-	again = blocks + blocks / 4;
+	again = blocks + blocks / 2;
 	if (!ask_program())
 		return false;
 	if (shadow_image() < 0) {
