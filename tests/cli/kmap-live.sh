@@ -35,9 +35,9 @@ recorded() {
 
 # shellcheck disable=SC2317
 same_objects() {
-	traced worked.trace >traced
-	recorded worked.kmap >recorded
-	diff traced recorded && [ "$(wc -l <traced)" -gt 5 ]
+	traced worked.trace >want.txt
+	recorded worked.kmap >got.txt
+	diff want.txt got.txt && [ "$(wc -l <want.txt)" -gt 5 ]
 }
 
 t "every object that the kernel's own tracing tells of, of its size and cache"
