@@ -14,6 +14,7 @@
 enum {
 	BUFFER = 1 << 18,
 	FRAME = 8 << 20,         /* of text in a frame: what is lost at worst with a packed file */
+	LAST_ROOM = 512,         /* for a line that says why there is no more */
 };
 
 struct kmap_drain {
@@ -23,7 +24,8 @@ struct kmap_drain {
 	uint64_t in_frame;
 	struct kmap_drained sum;
 	off_t start;             /* where in the file ours begins; -1: it is none */
-	off_t whole;             /* up to here it makes sense */
+	off_t whole;             /* up to here it makes sense, and with room behind that */
+	off_t whole_soon;        /* as soon as there is; 0: nothing is */
 	off_t headers;           /* bytes before the first object */
 	off_t last_line;         /* and before the last line; 0: not yet */
 	size_t used;
@@ -85,6 +87,37 @@ struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
 
 /* ---- bytes ---- */
 
+/* Behind the last of the first `n` bytes that no access to something before follows; 0: none. */
+static size_t last_whole(const struct kmap_drain *d, size_t n)
+{
+	const char *nl;
+
+	while (n && (nl = memrchr(d->buffer, '\n', n))) {
+		size_t next = (size_t)(nl - d->buffer) + 1;
+
+		if (next < d->used && d->buffer[next] != ' ')
+			return next;
+		n = next - 1;
+	}
+	return 0;
+}
+
+/* The first `n` bytes are in the file, where the disk may end at any byte. */
+static void note_written(struct kmap_drain *d, size_t n)
+{
+	off_t at = d->start + (off_t)d->sum.bytes;
+	size_t whole = n > LAST_ROOM ? last_whole(d, n - LAST_ROOM) : 0;
+
+	if (!whole && d->whole_soon && at + (off_t)n - d->whole_soon >= LAST_ROOM)
+		d->whole = d->whole_soon;
+	else if (whole)
+		d->whole = at + (off_t)whole;
+	if (d->whole_soon <= d->whole) {
+		whole = last_whole(d, n);
+		d->whole_soon = whole ? at + (off_t)whole : 0;
+	}
+}
+
 /* What could not be written stays, and nothing is written twice. */
 static int write_plainly(struct kmap_drain *d, struct atw_err *err)
 {
@@ -95,6 +128,7 @@ static int write_plainly(struct kmap_drain *d, struct atw_err *err)
 			return atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno));
 		if (n <= 0)
 			continue;
+		note_written(d, (size_t)n);
 		d->used -= (size_t)n;
 		d->sum.bytes += (uint64_t)n;
 		memmove(d->buffer, d->buffer + n, d->used);
@@ -158,8 +192,6 @@ static int write_record(struct kmap_drain *d, const struct kmap_record *rec, str
 	}
 	if (rec->kind == KMAP_OBJECT && !d->sum.objects)
 		d->headers = (off_t)(d->sum.bytes + d->used);
-	if (rec->kind == KMAP_OBJECT && !d->pack)
-		d->whole = d->start + (off_t)(d->sum.bytes + d->used);
 	d->used += kmap_write(rec, d->o.version, d->buffer + d->used,
 			      sizeof(d->buffer) - d->used);
 	return r;
@@ -380,6 +412,10 @@ bool kmap_drain_mend(struct kmap_drain *d, const char *cut)
 	d->pack = NULL;
 	d->used = 0;
 	if (packed && pack_open(d->o.fd, d->o.level, &d->pack, NULL) < 0)
+		return false;
+	if (!packed)
+		d->sum.bytes = (uint64_t)(d->whole - d->start);
+	if (d->whole == d->start && kmap_drain_begin(d, NULL) < 0)
 		return false;
 	return kmap_drain_end(d, cut, NULL) == ATW_OK;
 }

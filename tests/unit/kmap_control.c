@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -141,6 +143,10 @@ static const char *text_of(const char *name, size_t step)
 		 "  0000000000000200,4,0,7\n"
 #define TWO_FREED "0000000000000010,5,0000000000002000,8,3,4,0000000000000020,KMALLOC,sh,NULL,NONE\n" \
 		  "  0000000000000200,4,0,7\n"
+#define ONE_LIVE "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,sh,NULL,NONE\n" \
+		 "  0000000000000100,3,0,7\n"
+#define TWO_LIVE_NEXT "0000000000000010,5,0000000000002000,8,2,0,0000000000000000,KMALLOC,sh,NULL,NONE\n" \
+		      "  0000000000000200,4,0,7\n"
 #define LAST(o, a) "# atwalk-kmap end objects " #o " accesses " #a " lost 0\n"
 
 TEST(kmap_has_what_was_freed_and_then_what_lives)
@@ -173,6 +179,51 @@ TEST(a_name_is_never_two_lines)
 		  "0000000000000010,5,0000000000002000,8,1,0,0000000000000000,KMALLOC,sh??# atwalk-km?,a?b,NONE\n"
 		  "  0000000000000200,4,0,7\n" LAST(1, 1));
 	end();
+}
+
+/* Wherever the disk ends, the file is a KMAP that says so. */
+TEST(a_full_disk_leaves_what_makes_sense)
+{
+	static const char cut[] = "# atwalk-kmap cut no room\n";
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
+
+	for (rlim_t room = 520; room < 400000; room += room < 2000 ? 1 : 4001) {
+		struct rlimit few = { room, RLIM_INFINITY };
+		struct atw_err err = { 0 };
+		char *text, *last;
+		off_t len;
+
+		begin();
+		CHECK_EQ(setrlimit(RLIMIT_FSIZE, &few), 0);
+		CHECK_EQ(kmap_drain_flush(at.d, &err), ATW_OK);
+		live(0x1000, 0x100, 3);
+		live(0x2000, 0x200, 4);
+		while (kmap_drain_rest(at.d, &err) == ATW_OK &&
+		       (room > 9000 || kmap_drain_flush(at.d, &err) == ATW_OK))
+			continue;
+		CHECK(kmap_drain_mend(at.d, "no room"));
+		CHECK_EQ(setrlimit(RLIMIT_FSIZE, &all), 0);
+		len = lseek(at.fd, 0, SEEK_END);
+		text = calloc(1, (size_t)len + 1);
+		CHECK_EQ(pread(at.fd, text, (size_t)len, 0), len);
+		CHECK_EQ(strlen(text), len);
+		CHECK(!strncmp(text, HEAD, strlen(HEAD)));
+		last = text + len - strlen(cut);
+		CHECK_STR(last, cut);
+		/* No more is gone than it takes to say it twice, and what an object has. */
+		CHECK((size_t)len + 1400 >= room);
+		*last = '\0';
+		for (char *p = text + strlen(HEAD); *p; p += strlen(ONE_LIVE))
+			if (strncmp(p, ONE_LIVE, strlen(ONE_LIVE)) != 0) {
+				CHECK(!strncmp(p, TWO_LIVE_NEXT, strlen(TWO_LIVE_NEXT)));
+				if (strncmp(p, TWO_LIVE_NEXT, strlen(TWO_LIVE_NEXT)) != 0)
+					break;
+			}
+		free(text);
+		end();
+	}
+	signal(SIGXFSZ, old);
 }
 
 TEST(clear_drops_what_was_freed)
