@@ -172,7 +172,7 @@ static const char *cut_by(const struct recording *r, char *buf, size_t len)
 	if (WIFSIGNALED(r->status))
 		snprintf(buf, len, "QEMU was killed by signal %d", WTERMSIG(r->status));
 	else if (atomic_load(&r->s->failed))
-		snprintf(buf, len, "the recorder gave up: %s", r->s->why);
+		snprintf(buf, len, "the recorder gave up: %.*s", (int)sizeof(r->s->why), r->s->why);
 	else
 		return NULL;
 	return buf;

@@ -71,6 +71,19 @@ static int make_ram(struct recording *r, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* Our first pages become a copy as soon as they are written to; QEMU has the file's. */
+static int own_pages(struct recording *r, struct atw_err *err)
+{
+	volatile char *p = r->s->first_pages;
+
+	if (mmap(r->s, KSHARE_FIRST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+		 r->share_fd, 0) == MAP_FAILED)
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	for (size_t i = 0; i < KSHARE_FIRST; i += 4096)
+		p[i] = p[i];
+	return ATW_OK;
+}
+
 /* "A-B", hexadecimal; both are in it. */
 static int range(const char *text, struct kshare *s, struct atw_err *err)
 {
@@ -119,6 +132,8 @@ int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
 
 	if (ret == ATW_OK && !r->o->live)
 		ret = make_ram(r, err);
+	if (ret == ATW_OK)
+		ret = own_pages(r, err);
 	return ret < 0 ? ret : wish(r, err);
 }
 

@@ -16,6 +16,7 @@
 enum {
 	IN = KMAP_LOOK + KMAP_LINE,
 	AT_ONCE = 1 << 16,               /* bytes of rows that are made before any are handed out */
+	NAME = 512,                      /* no variable's is longer */
 };
 
 /*
@@ -205,8 +206,8 @@ static void variable(struct buf *b, const char *s)
 {
 	if (!*s)
 		buf_str(b, "(null)");
-	for (; *s; s++)
-		buf_char(b, *s == ' ' || *s == '\n' ? '?' : *s);
+	for (size_t i = 0; s[i] && i < NAME; i++)
+		buf_char(b, s[i] == ' ' || s[i] == '\n' ? '?' : s[i]);
 }
 
 char *control_globals(const struct kmap_controls *c)

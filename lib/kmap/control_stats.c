@@ -32,7 +32,7 @@ static struct kmap_drained all_touched(const struct kmap_controls *c, uint64_t *
 	uint32_t n = atomic_load(&c->s->nobjects);
 
 	for (uint32_t id = 1; id < n && id < c->s->at.max_objects; id++) {
-		const struct kshare_object *o = kshare_object(c->s, id);
+		const struct kshare_object here = *kshare_object(c->s, id), *o = &here;
 
 		if (!(o->flags & (KSHARE_LIVE | KSHARE_GENERAL)) || o->flags & KSHARE_PART)
 			continue;

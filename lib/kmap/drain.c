@@ -280,18 +280,20 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 	uint32_t n = edges_of(d, o);
 	int r = ATW_OK;
 
+	if (nsites > d->s->at.max_sites)
+		nsites = d->s->at.max_sites;
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
-		const struct kshare_edge *e = kshare_edge(d->s, o->table + i);
+		const struct kshare_edge e = *kshare_edge(d->s, o->table + i);
 
-		if (!e->site || e->site >= nsites)
+		if (!e.site || e.site >= nsites)
 			continue;
 		rec.u.access = (struct kmap_access){
-			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e->site)), .pid = e->pid,
-			.writes = e->writes, .reads = e->reads, .has = KMAP_HAS_PID,
+			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e.site)), .pid = e.pid,
+			.writes = e.writes, .reads = e.reads, .has = KMAP_HAS_PID,
 		};
 		r = write_record(d, &rec, err);
 		d->sum.accesses++;
-		add_up(o, e, &d->sum);
+		add_up(o, &e, &d->sum);
 	}
 	return r;
 }
@@ -324,7 +326,8 @@ static int write_detail(struct kmap_drain *d, const struct kshare_object *o, str
 
 static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 {
-	const struct kshare_object *o = kshare_object(d->s, id);
+	/* What was looked at is what is used: somebody else may write there. */
+	const struct kshare_object here = *kshare_object(d->s, id), *o = &here;
 	const char *name = o->name < d->s->at.max_names ? kshare_name(d->s, o->name) : "";
 	const char *type = kmap_type_name(o->type);
 	struct kmap_record rec = { .kind = KMAP_OBJECT };
@@ -352,6 +355,9 @@ int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct 
 	uint32_t id;
 	int r = ATW_OK;
 
+	if (atomic_load(&d->s->done.head) - atomic_load(&d->s->done.tail) > KSHARE_QUEUE)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "the recorder handed over more objects than there is room for");
 	while (n < max && r == ATW_OK && (id = kshare_take(&d->s->done))) {
 		if (id >= d->s->at.max_objects)
 			return atw_err_set(err, ATW_E_DAMAGED, "the recorder handed over object %u", id);
@@ -367,6 +373,7 @@ int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct 
 int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
 {
 	uint32_t n = atomic_load_explicit(&d->s->nobjects, memory_order_acquire);
+	uint64_t most = d->sum.accesses + d->s->at.max_edges;
 	int r = ATW_OK;
 
 	for (uint32_t id = 1; id < n && id < d->s->at.max_objects && r == ATW_OK; id++) {
@@ -377,6 +384,10 @@ int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
 		    (!o->edges && (o->flags & KSHARE_GENERAL || o->type == KSHARE_T_GLOBAL)))
 			continue;
 		r = write_object(d, id, err);
+		/* Each edge is one object's. */
+		if (r == ATW_OK && d->sum.accesses > most)
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "the recorder's objects have more accesses than there is room for");
 	}
 	return r;
 }

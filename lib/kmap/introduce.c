@@ -22,7 +22,8 @@ static uint32_t add_name(struct kshare *s, const char *name)
 {
 	uint32_t at = atomic_load(&s->names_used), len = (uint32_t)strlen(name) + 1;
 
-	if (len > s->at.max_names - at)
+	/* Both numbers may be anybody's by now. */
+	if (at >= s->at.max_names || len > s->at.max_names - at)
 		return 0;
 	memcpy(kshare_name(s, at), name, len);
 	atomic_store(&s->names_used, at + len);
@@ -34,7 +35,7 @@ static uint32_t add_object(struct kshare *s, enum kshare_type type, uint64_t va,
 {
 	uint32_t id = atomic_load(&s->nobjects);
 
-	if (id == s->at.max_objects)
+	if (id >= s->at.max_objects)
 		return 0;
 	*kshare_object(s, id) = (struct kshare_object){
 		.va = va, .size = size, .type = (uint8_t)type, .flags = flags,
@@ -240,9 +241,9 @@ static int code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_err 
 
 /* ---- memory ---- */
 
-static void struct_pages(struct kshare *s, struct atw_kernel *k, struct kmem *m)
+static void struct_pages(const struct kshare *s, struct atw_kernel *k, struct kmem *m,
+			 struct kshare_kernel *ret)
 {
-	struct kshare_kernel *ret = &s->kernel;
 	const struct needs *n = kernel_needs(k);
 	struct memmap_where w;
 
@@ -316,10 +317,11 @@ static uint32_t region_object(struct kshare *s, const char *name)
 {
 	uint32_t n = atomic_load(&s->nobjects);
 
-	for (uint32_t i = 1; i < n; i++) {
+	for (uint32_t i = 1; i < n && i < s->at.max_objects; i++) {
 		const struct kshare_object *o = kshare_object(s, i);
 
-		if (o->flags == KSHARE_GENERAL && o->name && !strcmp(kshare_name(s, o->name), name))
+		if (o->flags == KSHARE_GENERAL && o->name && o->name < s->at.max_names &&
+		    !strcmp(kshare_name(s, o->name), name))
 			return i;
 	}
 	return add_object(s, KSHARE_UFO_NONE, 0, 0, name, KSHARE_GENERAL);
@@ -327,14 +329,19 @@ static uint32_t region_object(struct kshare *s, const char *name)
 
 int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
 {
-	struct kshare_kernel *ret = &s->kernel;
+	/* By itself: what counts here is not what somebody else may count meanwhile. */
+	_auto_free struct kshare_kernel *ret = malloc(sizeof(*ret));
 	struct atw_region region;
 	struct kmem *m;
 	atw_pa pa;
 	int r = kernel_kmem(k, &m, err);
 
+	if (!ret)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (r < 0)
 		return r;
+	*ret = s->kernel;
+	ret->page_shift = k->own.paging.page_shift;
 	if (!ret->direct && ret->in_direct && kmem_physical(m, ret->in_direct, &pa, NULL) == ATW_OK)
 		ret->direct = ret->in_direct - pa.u;
 	ret->nregions = 0;
@@ -347,8 +354,9 @@ int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err
 		};
 	}
 	ret->nvmem = 0;
-	struct_pages(s, k, m);
+	struct_pages(s, k, m, ret);
 	depth_of_cpus(k, ret);
+	s->kernel = *ret;
 	return ATW_OK;
 }
 

@@ -25,6 +25,7 @@ enum {
 	KSHARE_CPUS = 64,
 	KSHARE_FILTERS = 16,
 	KSHARE_HOOKS = 16, KSHARE_THUNKS = 8,
+	KSHARE_FIRST = 1 << 16,          /* whole pages, whatever their size */
 };
 
 /* ---- what the kernel is like, by the program ---- */
@@ -220,9 +221,20 @@ enum kshare_detail {
 };
 
 struct kshare {
-	uint32_t magic;
-	uint32_t arch;
-	struct kshare_layout at;
+	/*
+	 * Nothing here changes once QEMU runs, and the program has these pages for itself:
+	 * whatever runs inside QEMU, it cannot tell us that something lies elsewhere.
+	 */
+	union {
+		struct {
+			uint32_t magic;
+			uint32_t arch;
+			struct kshare_layout at;
+			uint32_t nrams;
+			struct kshare_ram ram[KSHARE_RAMS];
+		};
+		char first_pages[KSHARE_FIRST];
+	};
 	char why[200];                   /* of the recorder's, if it gives up */
 
 	/*
@@ -252,8 +264,6 @@ struct kshare {
 	uint64_t first, last;                    /* addresses that count */
 	struct kshare_code code;                 /* instructions that count */
 	uint64_t first_code;                     /* below there is no kernel */
-	uint32_t nrams;
-	struct kshare_ram ram[KSHARE_RAMS];
 	char only_cache[KSHARE_FILTERS][32];     /* empty: all */
 	struct kshare_code only_site[KSHARE_FILTERS];    /* who allocates; end 0: all */
 

@@ -149,6 +149,28 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has 'lost.kmap: no end line: cut off'
 fi
 
+# What runs inside QEMU is believed nothing that could hurt who records.
+t "a QEMU that lies: it is told, and the file is a KMAP up to there"
+if [ ! -e "$built/atwalk-kmap-1.so" ] || [ -n "${WRAP:-}" ]; then
+	skip "the recorder was not built, or it would take too long"
+else
+	ln -s "$built/tests/tools/kmapliar" qemu-system-x86_64
+	for i in layout "objects "{1,2,3,4} "queue "{1,2,3,4} ones short; do
+		run env LIAR="$i" timeout "$limit" "$O/atwalk" kmap record -q --bare -o lies.kmap -- \
+			./qemu-system-x86_64 -M pc -m 16M
+		said_err=1
+		said_status=1
+		case $i,$rc in
+		layout,0 | ones,4 | short,3 | objects*,[03] | queue*,[03]) ;;
+		*) bad "$i: status $rc: $(head -n 3 "$work/log/err")" ;;
+		esac
+		yes [ "$(head -c 16 lies.kmap)" = "# atwalk-kmap 1" ]
+		run timeout "$limit" "$O/atwalk" kmap show -q lies.kmap
+		said_status=1 said_err=1
+		yes [ $((rc & ~4)) -eq 0 ]
+	done
+fi
+
 t "no room on the disk: said, and what is there makes sense"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --bare -o /dev/full -- "${machine[@]}" "${off[@]}"
