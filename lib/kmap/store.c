@@ -122,6 +122,8 @@ static bool wait(struct kstore *k)
 
 static bool hand_over(struct kstore *k, uint32_t id)
 {
+	/* What comes back finds room there: no more are on their way than a queue has. */
+	kstore_reclaim(k);
 	while (!kshare_put(&k->s->done, id)) {
 		kstore_reclaim(k);
 		if (!wait(k))
