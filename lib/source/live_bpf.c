@@ -137,6 +137,9 @@ static int load_as(enum bpf_prog_type type, uint32_t flags, const struct bpf_ins
 	fd = load(&a);
 	if (fd >= 0)
 		return (int)fd;
+	/* The program is not what it is about. */
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		return refused("loading a program", errno, err);
 	/* Again for the reason: writing it down costs as much as the rest. */
 	a.log_buf = (uintptr_t)log;
 	a.log_size = sizeof(log);
