@@ -76,11 +76,6 @@ enum {
 #define MEM_USUAL (UINT64_C(512) << 20)
 #define MEM_LEAST (UINT64_C(16) << 20)
 
-static const char *output_name(const struct recording *r)
-{
-	return r->out_fd == 1 ? "standard output" : r->c->output;
-}
-
 /* ---- until it ends ---- */
 
 static volatile sig_atomic_t stop;
@@ -103,13 +98,16 @@ static void catch_signals(void)
 /* The guest goes on, and nothing more is recorded of it. */
 static void cannot_write(struct recording *r)
 {
+	if (r->running)
+		recording_live_stop(r);
 	atomic_store(&r->s->gate, 0);
 	atomic_store(&r->s->failed, 1);
 }
 
 static bool has_ended(struct recording *r)
 {
-	if (r->running && !r->child && (stop || recording_live_over(r)))
+	if (r->running && !r->child &&
+	    (stop || recording_live_over(r) || r->failed.status < 0))
 		return true;
 	if (r->running && recording_live_over(r))
 		stop = SIGTERM;
@@ -243,7 +241,7 @@ static int say_status(struct recording *r, const char *cut)
 	else if (!r->running && !atomic_load(&r->s->attached))
 		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
 	else if (r->failed.status < 0)
-		atw_err_set(&err, ATW_E_IO, "%s: %s%s", output_name(r), r->failed.text,
+		atw_err_set(&err, ATW_E_IO, "%s: %s%s", recording_output(r), r->failed.text,
 			    r->mended ? "; the file ends there, and says so" : "");
 	else if (!r->running && !r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
@@ -296,20 +294,8 @@ static int open_drain(struct recording *r, struct atw_err *err)
 	ret = kmap_drain_open(r->s, &d, &r->drain, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_begin(r->drain, err);
-	/* Of how many accesses each one is known at the end. */
-	if (ret == ATW_OK && r->o->live && !(r->o->watch.given && !r->o->watch.u))
-		return kmap_drain_header(r->drain, "mode", "sample", err);
-	/* A sample may be one of sites. */
-	if (ret == ATW_OK && (r->s->by_site || !r->o->sample.given))
-		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
-	if (ret == ATW_OK && r->o->sample.given) {
-		char scale[32];
-
-		snprintf(scale, sizeof(scale), "%" PRIu64, r->o->sample.u);
-		ret = kmap_drain_header(r->drain, "mode", "sample", err);
-		return ret < 0 ? ret : kmap_drain_header(r->drain, "scale", scale, err);
-	}
-	return ret;
+	/* Of the running kernel it is known later. */
+	return ret < 0 || r->o->live ? ret : recording_say_mode(r, false, err);
 }
 
 /* Before QEMU runs, which would be for nothing if they cannot be had; */
@@ -365,6 +351,12 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		return atw_err_set(err, ATW_E_USAGE, "--watch %" PRIu64 ": up to 10000 ms", r->o->watch.u);
 	if (r->o->sample.given && !r->o->sample.u)
 		return atw_err_set(err, ATW_E_USAGE, "--sample 0: from 1");
+	if (r->o->sample.u > UINT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "--sample %" PRIu64 ": up to %" PRIu32,
+				   r->o->sample.u, UINT32_MAX);
+	if (r->o->task_pid.u > INT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "--task-pid %" PRIu64 ": no thread has that number",
+				   r->o->task_pid.u);
 	if (!r->o->live)
 		ret = kmap_machine_read(&r->machine, argc, argv, err);
 	if (ret == ATW_OK && !r->o->live)
@@ -383,7 +375,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		return ret;
 	/* From now on it is a KMAP, whatever happens. */
 	if (kmap_drain_flush(r->drain, err) < 0)
-		return atw_err_wrap(err, "%s", output_name(r));
+		return atw_err_wrap(err, "%s", recording_output(r));
 	ret = open_controls(r, err);
 	if (ret == ATW_OK)
 		ret = r->o->live ? recording_run_live(r, argc ? (argv[argc] = NULL, argv) : NULL, err)

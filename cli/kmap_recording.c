@@ -137,6 +137,30 @@ int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
 	return ret < 0 ? ret : wish(r, err);
 }
 
+/* ---- the file ---- */
+
+const char *recording_output(const struct recording *r)
+{
+	return r->out_fd == 1 ? "standard output" : r->c->output;
+}
+
+/* A sample may be one of sites, too. */
+int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err)
+{
+	int ret = ATW_OK;
+	char scale[32];
+
+	if (r->s->by_site || (!sampled && !r->o->sample.given))
+		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
+	if (ret == ATW_OK && (sampled || r->o->sample.given))
+		ret = kmap_drain_header(r->drain, "mode", "sample", err);
+	/* Of how many accesses each one is known at the end. */
+	if (ret < 0 || sampled || !r->o->sample.given)
+		return ret;
+	snprintf(scale, sizeof(scale), "%" PRIu64, r->o->sample.u);
+	return kmap_drain_header(r->drain, "scale", scale, err);
+}
+
 /* ---- QEMU ---- */
 
 int recording_run_qemu(struct recording *r, struct atw_err *err)

@@ -44,12 +44,19 @@ void recording_answer(struct recording *r);
 /* What the file says first of a kernel that was found. */
 int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err);
 
+/* What the file is, for people. */
+const char *recording_output(const struct recording *r);
+/* What of the guest or the kernel is in it: all, or a sample of accesses at least. */
+int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err);
+
 /* ---- kmap_recording_live.c ---- */
 
 /* Begin with what `argv` says; it is NULL for what runs already. */
 int recording_run_live(struct recording *r, char **argv, struct atw_err *err);
 /* More of it; *ret_n: how many events there were. */
 int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err);
+/* Nothing of it can be written any more. */
+void recording_live_stop(struct recording *r);
 /* Is there nobody left to record, or is the time over? */
 bool recording_live_over(struct recording *r);
 /* What is left, and what the file says last of its scale. */

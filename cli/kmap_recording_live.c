@@ -35,7 +35,7 @@ struct running {
 	struct atw_kernel *kernel;
 	struct live_recorder *recorder;
 	struct live_sums sums;
-	time_t until;            /* CLOCK_MONOTONIC, seconds; 0: no end */
+	uint64_t until;          /* CLOCK_MONOTONIC, ns; 0: no end */
 };
 
 /* ---- the kernel ---- */
@@ -60,6 +60,8 @@ static int find_kernel(struct recording *r, struct running *x, uint32_t *task_tg
 	r->machine.family = x->kernel->own.paging.family;
 	r->introduced = true;
 	ret = recording_describe(r, x->kernel, err);
+	if (ret == ATW_E_IO)     /* of writing, and so of a file */
+		return atw_err_wrap(err, "%s", recording_output(r));
 	return ret < 0 ? ret : r->refused.status;
 }
 
@@ -95,7 +97,10 @@ static int open_recorder(struct recording *r, struct running *x, bool everyone,
 	int ret = find_kernel(r, x, &o.task_tgid, err);
 
 	o.kernel = x->kernel;
-	return ret < 0 ? ret : live_recorder_open(&o, &x->recorder, err);
+	if (ret == ATW_OK)
+		ret = live_recorder_open(&o, &x->recorder, err);
+	/* Without breakpoints there are no accesses, and objects are no sample. */
+	return ret < 0 ? ret : recording_say_mode(r, live_recorder_sums(x->recorder).words, err);
 }
 
 /* ---- who ---- */
@@ -160,12 +165,22 @@ static int follow(const struct recording *r, struct running *x, struct atw_err *
 	return ATW_OK;
 }
 
-static time_t seconds(void)
+#define SECOND UINT64_C(1000000000)
+
+static uint64_t now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* Nobody lives to see the end of so many that they do not fit. */
+static uint64_t in_seconds(uint64_t n)
+{
+	uint64_t t = now();
+
+	return n < (UINT64_MAX - t) / SECOND ? t + n * SECOND : 0;
 }
 
 int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
@@ -183,7 +198,7 @@ int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
 	else if (ret == ATW_OK && !argv)
 		ret = follow(r, x, err);
 	if (r->o->seconds.given)
-		x->until = seconds() + (time_t)r->o->seconds.u;
+		x->until = in_seconds(r->o->seconds.u);
 	if (ret == ATW_OK) {
 		unsigned n;
 
@@ -200,9 +215,14 @@ int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *er
 	return live_recorder_work(r->running->recorder, ret_n, err);
 }
 
+void recording_live_stop(struct recording *r)
+{
+	live_recorder_stop(r->running->recorder);
+}
+
 bool recording_live_over(struct recording *r)
 {
-	if (r->running->until && seconds() >= r->running->until)
+	if (r->running->until && now() >= r->running->until)
 		return true;
 	return r->o->pid.given && kill((pid_t)r->o->pid.u, 0) < 0 && errno == ESRCH;
 }
@@ -218,10 +238,10 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 	while (more && ret == ATW_OK)
 		ret = kmap_drain_some(r->drain, AT_ONCE, &more, err);
 	x->sums = live_recorder_sums(x->recorder);
-	if (ret < 0 || !(x->sums.watched || x->sums.rate))
+	of = live_sums_scale(&x->sums, r->o->sample.given ? r->o->sample.u : 1);
+	if (ret < 0 || !of)
 		return ret;
-	of = (x->sums.rate ? x->sums.rate : x->sums.all / x->sums.watched) * (r->o->sample.given ? r->o->sample.u : 1);
-	snprintf(scale, sizeof(scale), "%" PRIu64, of ? of : 1);
+	snprintf(scale, sizeof(scale), "%" PRIu64, of);
 	return kmap_drain_header(r->drain, "scale", scale, err);
 }
 

@@ -155,7 +155,7 @@ static int take(struct live_recorder *r, const struct live_event *e, struct atw_
 	uint32_t id;
 
 	if (e->time > r->since) {
-		r->sums.all += r->words * (e->time - r->since);
+		r->sums.all += (unsigned __int128)r->words * (e->time - r->since);
 		r->since = e->time;
 	}
 	if (e->kind < KSHARE_EVENTS)
@@ -262,12 +262,20 @@ int live_recorder_work(struct live_recorder *r, unsigned *ret_n, struct atw_err 
 	int ret;
 
 	follow_gate(r, gate);
+	r->o.s->count.lost_events = live_events_lost(r->events);
 	ret = take_some(r, now() - SETTLED, AT_ONCE, ret_n, err);
 	/* The next words are chosen when all that happened to the last ones is known. */
 	if (ret == ATW_OK && r->sample)
 		ret = live_sample_work(r->sample, now(), *ret_n < AT_ONCE ? now() - SETTLED : 0,
 				       gate & KSHARE_ACCESSES, err);
 	return ret;
+}
+
+void live_recorder_stop(struct live_recorder *r)
+{
+	live_events_switch(r->events, false);
+	if (r->sample)
+		live_sample_stop(r->sample, now(), NULL);
 }
 
 int live_recorder_finish(struct live_recorder *r, struct atw_err *err)
@@ -286,8 +294,9 @@ int live_recorder_finish(struct live_recorder *r, struct atw_err *err)
 		ret = take_some(r, last, AT_ONCE, &n, err);
 	if (ret == ATW_OK && r->sample)
 		ret = live_sample_end(r->sample, err);
+	r->o.s->count.lost_events = live_events_lost(r->events);
 	if (last > r->since)
-		r->sums.all += r->words * (last - r->since);
+		r->sums.all += (unsigned __int128)r->words * (last - r->since);
 	r->since = last;
 	return ret;
 }
@@ -317,6 +326,16 @@ static int open_sampler(struct live_recorder *r)
 				       &r->sums.why) == ATW_OK)
 		return ATW_OK;
 	return live_sample_open(&r->edges, r->o.period, &r->sample, &r->sums.why);
+}
+
+uint64_t live_sums_scale(const struct live_sums *s, uint64_t sample)
+{
+	unsigned __int128 of = s->rate ? s->rate : s->watched ? s->all / s->watched : 0;
+
+	if (!s->rate && !s->watched)
+		return 0;
+	of = of > UINT64_MAX ? UINT64_MAX : of * sample;
+	return of > UINT64_MAX ? UINT64_MAX : of ? (uint64_t)of : 1;
 }
 
 static int make(struct live_recorder *r, struct atw_err *err)

@@ -38,13 +38,16 @@ void live_recorder_close(struct live_recorder *r);
 struct live_events *live_recorder_events(struct live_recorder *r);
 /* What came since, as far as it is time for; *ret_n: how many events, 0: it is idle. */
 int live_recorder_work(struct live_recorder *r, unsigned *ret_n, struct atw_err *err);
+/* Nothing of it can be written any more: nothing more is told, or watched. */
+void live_recorder_stop(struct live_recorder *r);
 /* Nothing more is wanted: what is left of before. */
 int live_recorder_finish(struct live_recorder *r, struct atw_err *err);
 
 struct live_sums {
 	uint64_t watches, hits;
 	uint64_t refused;                /* words that may not be watched */
-	uint64_t watched, all;           /* ns of words: that were watched, that there were */
+	uint64_t watched;                /* ns of words that were watched */
+	unsigned __int128 all;           /* and that there were: gigabytes for minutes */
 	uint64_t lost_events, lost_hits;
 	unsigned words;                  /* at once */
 	uint64_t rate;                   /* of the CPU's samples; without both there are no accesses */
@@ -52,5 +55,7 @@ struct live_sums {
 	struct atw_err why;              /* there are none */
 };
 struct live_sums live_recorder_sums(const struct live_recorder *r);
+/* What each access stands for, if one of `sample` objects is recorded; 0: none was to be seen. */
+uint64_t live_sums_scale(const struct live_sums *s, uint64_t sample);
 
 #endif

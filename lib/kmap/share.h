@@ -203,6 +203,7 @@ struct kshare_counts {
 	uint64_t overlaps;                       /* an allocation over one that was never freed */
 	uint64_t strange_frees;                  /* of nothing that is known */
 	uint64_t lost_objects, lost_accesses;    /* no room */
+	uint64_t lost_events;                    /* that came too fast, of the running kernel */
 	uint64_t parts;                          /* spilled under pressure */
 	uint64_t waits;                          /* for the program to write */
 	uint64_t edges_used, objects_used, edges_peak, objects_peak;

@@ -142,6 +142,98 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap show --format csv --columns type whole.kmap
 fi
 
+# "lost L" of a file's last line.
+# shellcheck disable=SC2317
+lost() { tail -n 1 "$1" | sed -n 's/.* lost \([0-9]*\)$/\1/p'; }
+
+t "what comes too fast is missing, and the file says how much"
+if [ -n "$why" ]; then skip "$why"; else
+	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o fast.kmap -- "$kmemwork" storm 4 \
+		2>"$work/log/fast" &
+	child=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -qs ',kmemwork,' fast.kmap && break
+		sleep 0.1
+	done
+	# Whoever does not run takes nothing.
+	kill -STOP "$child"
+	sleep 3
+	kill -CONT "$child"
+	wait "$child"
+	yes test $? -eq 4
+	yes grep -q 'not in the file: [1-9][0-9]* allocations and frees that came too fast' "$work/log/fast"
+	yes test "$(lost fast.kmap)" -gt 0
+	run atwalk kmap report -q caches fast.kmap
+	status 4
+	said_err=1
+fi
+
+t "as long as it was told to, however long"
+if [ -n "$why" ]; then skip "$why"; else
+	for i in 1 2 3; do
+		begun=$(date +%s%N)
+		run timeout "$limit" "$O/atwalk" kmap record --live -q --watch 0 --no-symbols \
+			--seconds 1 -o brief.kmap
+		said_status=1 said_err=1
+		yes test "$(($(date +%s%N) - begun))" -ge 1000000000
+		sleep 0.2
+	done
+	for i in 9223372036854775807 18446744073709551615; do
+		run timeout "$limit" "$O/atwalk" kmap record --live -q --watch 0 --no-symbols \
+			--seconds $i -o brief.kmap -- sleep 1.2
+		status 0
+		said_err=1
+		# Not before what runs has ended, which it then told.
+		yes test "$(tail -n 1 brief.kmap | cut -c -17)" = '# atwalk-kmap end'
+	done
+fi
+
+t "the file's limit: it is told, the file says so, and nothing is waited for"
+if [ -n "$why" ]; then skip "$why"; else
+	# What it records in is a file as well.
+	"$kmemwork" storm 10 &
+	storm=$!
+	run bash -c 'trap "" XFSZ; ulimit -f 17000
+		timeout "$1" "$2" kmap record --live --mem 16M --seconds 100 -o small.kmap' \
+		- "$limit" "$O/atwalk"
+	kill $storm
+	wait $storm 2>"$work/log/killed"
+	status 3
+	err_has 'small.kmap: writing: File too large; the file ends there, and says so'
+	yes test "$(tail -n 1 small.kmap)" = '# atwalk-kmap cut writing: File too large'
+	run atwalk kmap show -q small.kmap
+	status 4
+	said_err=1
+	run timeout "$limit" "$O/atwalk" kmap record --live --seconds 100 -o /dev/full
+	status 3
+	err_has '/dev/full: writing: No space left on device'
+fi
+
+t "who may open few files is told that, and nothing of the kernel"
+if [ -n "$why" ]; then skip "$why"; else
+	for ((i = 5; i < 25; i++)); do
+		run bash -c 'ulimit -n $1; timeout "$2" "$3" kmap record --live -q -o few.kmap -- true' \
+			- $i "$limit" "$O/atwalk"
+		[ "$rc" -eq 0 ] && break
+		status 3
+		err_has 'Too many open files'
+	done
+fi
+
+t "where no words can be watched, objects are no sample"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --live --watch 0 -o exact.kmap -- true
+	said_err=1
+	yes grep -q '^# atwalk-kmap mode instance$' exact.kmap
+	run atwalk kmap record --live -o maybe.kmap -- true
+	if grep -q 'no accesses: ' "$work/log/err"; then mode=instance; else mode=sample; fi
+	said_err=1
+	yes grep -q "^# atwalk-kmap mode $mode\$" maybe.kmap
+	run atwalk kmap record --live --watch 0 --sample 2 -o maybe.kmap -- true
+	said_err=1
+	yes test "$(grep -cE '^# atwalk-kmap (mode sample|scale 2)$' maybe.kmap)" -eq 2
+fi
+
 t "what does not go together"
 run atwalk kmap record --live --bare -o x.kmap -- true
 status 2
@@ -179,6 +271,15 @@ err <<'END'
 atwalk: --to v3: only version 4 can say that accesses are sampled; --watch 0 records none
         see: atwalk kmap record --help
 END
+yes test ! -e x.kmap
+
+t "numbers that do not fit"
+run atwalk kmap record --live --sample 4294967296 -o x.kmap -- true
+status 2
+err_has '--sample 4294967296: up to 4294967295'
+run atwalk kmap record --live --task-pid 4294967296 -o x.kmap -- true
+status 2
+err_has '--task-pid 4294967296: no thread has that number'
 yes test ! -e x.kmap
 
 t "a command that there is none of, a process that there is none of"

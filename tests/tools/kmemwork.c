@@ -4,6 +4,7 @@
  *                        down in FILE what its allocators did for it meanwhile
  * kmemwork seek SECONDS  keep the structs of four open files busy
  * kmemwork work ROUNDS   do that work so often
+ * kmemwork storm SECONDS open pipes and close them, as fast as it goes
  *
  * The child is called "worker" as long as it works, and only then; it prints nothing.
  * Exit status 77: there is no tracing here.
@@ -164,6 +165,19 @@ static int seek(unsigned seconds)
 	return 0;
 }
 
+static int storm(unsigned seconds)
+{
+	time_t end = time(NULL) + seconds;
+	int fd[2];
+
+	while (time(NULL) < end)
+		for (int i = 0; i < 1000 && pipe2(fd, O_CLOEXEC) == 0; i++) {
+			close(fd[0]);
+			close(fd[1]);
+		}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "trace"))
@@ -175,6 +189,8 @@ int main(int argc, char **argv)
 			work();
 		return 0;
 	}
-	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS\n", stderr);
+	if (argc == 3 && !strcmp(argv[1], "storm"))
+		return storm((unsigned)atoi(argv[2]));
+	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS | storm SECONDS\n", stderr);
 	return 2;
 }
