@@ -382,7 +382,9 @@ uint64_t kmap_weight(const struct kmap_model *m, const struct kmap_site *s)
 
 	if (!kmap_timed(m))
 		return s->s.bytes;
-	mean = (s->s.stay + span / 2) / span + s->s.always;
+	/* Rounded, and not beyond the end of the numbers. */
+	mean = s->s.stay / span + (s->s.stay % span >= span - span / 2);
+	mean = mean > UINT64_MAX ? mean : mean + s->s.always;
 	return mean > UINT64_MAX ? UINT64_MAX : (uint64_t)mean;
 }
 

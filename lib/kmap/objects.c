@@ -113,8 +113,9 @@ static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t unt
 	s->nested += freed && o->free_ip == KMAP_FREE_NESTED;
 	if (!freed && !o->key.b)
 		kmap_add(&s->always, o->size);
-	if (o->key.b && until > o->key.b && o->size < SIZE_MAX_SANE)
-		s->stay += (unsigned __int128)o->size * (until - o->key.b);
+	if (o->key.b && until > o->key.b && o->size < SIZE_MAX_SANE &&
+	    __builtin_add_overflow(s->stay, (unsigned __int128)o->size * (until - o->key.b), &s->stay))
+		s->stay = ~(unsigned __int128)0;
 }
 
 static unsigned bits_of(uint64_t time)

@@ -2,6 +2,7 @@
 /* Records in, sums out: every number of these recordings is known. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "kmap_text.h"
 
@@ -270,6 +271,25 @@ TEST(tables_find_what_is_in_them)
 			CHECK_EQ(((struct element *)t.v)[at].value, i);
 	}
 	kmap_table_deinit(&t);
+}
+
+/* More bytes for longer than any number has: the most there is, and not what is left over. */
+TEST(bytes_that_stay_do_not_overflow)
+{
+	enum { OBJECTS = 65538 };
+	struct buf b = { 0 };
+	struct kmap_model *m;
+
+	buf_str(&b, HEAD);
+	for (unsigned i = 0; i < OBJECTS; i++)
+		buf_printf(&b, "ffffffff81001010,1,%x,281474976710655,1,18446744073709551615,ffffffff81003000,KMALLOC,sh,NULL,NONE\n",
+			   i * 8);
+	buf_char(&b, '\0');
+	m = kmap_of_text(b.data);
+	CHECK(m);
+	CHECK_EQ(kmap_weight(m, kmap_site(m, 0)), UINT64_MAX);
+	kmap_model_close(m);
+	buf_deinit(&b);
 }
 
 TEST(the_same_wherever_things_go_in_tables)
