@@ -120,16 +120,22 @@ static bool wait(struct kstore *k)
 	return k->wait(k->arg);
 }
 
+/* Handed over, and not reclaimed yet: who writes them down has room for so many to give back. */
+static uint32_t on_their_way(const struct kstore *k)
+{
+	return atomic_load(&k->s->done.head) - atomic_load(&k->s->back.tail);
+}
+
 static bool hand_over(struct kstore *k, uint32_t id)
 {
-	/* What comes back finds room there: no more are on their way than a queue has. */
-	kstore_reclaim(k);
-	while (!kshare_put(&k->s->done, id)) {
+	if (on_their_way(k) >= KSHARE_QUEUE)
 		kstore_reclaim(k);
+	while (on_their_way(k) >= KSHARE_QUEUE) {
 		if (!wait(k))
 			return false;
+		kstore_reclaim(k);
 	}
-	return true;
+	return kshare_put(&k->s->done, id);
 }
 
 static uint32_t place(struct kstore *k)
@@ -140,7 +146,7 @@ static uint32_t place(struct kstore *k)
 	kstore_reclaim(k);
 	id = take(k);
 	/* As long as some are on their way, one comes back. */
-	while (!id && atomic_load(&k->s->done.head) != atomic_load(&k->s->back.tail)) {
+	while (!id && on_their_way(k)) {
 		if (!wait(k))
 			return 0;
 		kstore_reclaim(k);
@@ -269,7 +275,6 @@ bool kstore_part(struct kstore *k, uint32_t id)
 	*p = *o;
 	p->flags |= KSHARE_PART;
 	o->table = o->edges = o->bits = 0;
-	o->first_use = o->last_use = 0;
 	k->gen[id]++;
 	k->s->count.parts++;
 	return hand_over(k, part);

@@ -1,67 +1,110 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Objects that come and go, in memory that is made here. */
+/* Objects come and go in a recorder's memory, and who writes them down is made here. */
 #include "kmap/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "kmap/introduce.h"
 #include "test.h"
 
-enum { OBJECTS = 4 * KSHARE_QUEUE, EDGES = 64, SITES = 16, NAMES = 64 };
+enum { OBJECTS = 3 * KSHARE_QUEUE, MANY = OBJECTS - 1 };       /* 0 is none */
 
-static struct kshare *made(void)
-{
-	struct kshare_layout l = { .max_objects = OBJECTS, .max_edges = EDGES,
-				   .max_sites = SITES, .max_names = NAMES };
+static struct room {
 	struct kshare *s;
+	struct kstore k;
+	bool works;              /* who writes down */
+	unsigned asked, lost;
+} at;
+
+/* As the program does: what was handed over is written, and given back. */
+static void write_down(unsigned max)
+{
+	uint32_t id;
+
+	while (max-- && (id = kshare_take(&at.s->done)))
+		at.lost += !kshare_put(&at.s->back, id);
+}
+
+static bool wait(void *arg)
+{
+	(void)arg;
+	at.asked++;
+	if (at.works)
+		write_down(1);
+	return at.works;
+}
+
+static void begin(void)
+{
+	struct kshare_layout l = { .max_objects = OBJECTS, .max_sites = 1, .max_names = 64 };
 
 	l.objects = (sizeof(struct kshare) + 63) & ~UINT64_C(63);
-	l.edges = l.objects + (uint64_t)OBJECTS * sizeof(struct kshare_object);
-	l.sites = l.edges + EDGES * sizeof(struct kshare_edge);
-	l.names = l.sites + SITES * sizeof(uint64_t);
-	l.size = (l.names + NAMES + 63) & ~UINT64_C(63);
-	s = aligned_alloc(64, l.size);
-	memset(s, 0, l.size);
-	s->at = l;
-	kmap_introduce_nobody(s);
-	return s;
+	l.edges = l.sites = l.names = l.objects + OBJECTS * sizeof(struct kshare_object);
+	l.size = (l.names + 64 + 63) & ~UINT64_C(63);
+	at = (struct room){ .s = aligned_alloc(64, l.size), .works = true };
+	memset(at.s, 0, l.size);
+	at.s->at = l;
+	at.s->nobjects = 1;
+	if (kstore_init(&at.k, at.s, wait, NULL) < 0)
+		abort();
 }
 
-/* As if it had been written; false: nothing was, and nobody is to wait for it. */
-static bool write_all(void *arg)
+static void end(void)
 {
-	struct kshare *s = arg;
-	uint32_t id, n = 0;
-
-	for (; (id = kshare_take(&s->done)); n++)
-		kshare_put(&s->back, id);
-	return n;
+	kstore_free(&at.k);
+	free(at.s);
 }
 
-/* Nothing begins meanwhile, and so nobody asks for what came back. */
-TEST(whatever_ends_comes_back)
+static unsigned allocate(unsigned n)
 {
-	static const struct kstore_birth b = { .va = 8, .size = 8, .type = KSHARE_T_KMALLOC };
-	static uint32_t id[OBJECTS];
-	struct kshare *s = made();
-	struct kstore k;
-	uint32_t n = 0;
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
+	unsigned got = 0;
 
-	CHECK_EQ(kstore_init(&k, s, write_all, s), 0);
-	while ((id[n] = kstore_new(&k, &b)))
-		n++;
-	CHECK(n > 3 * KSHARE_QUEUE);
-	CHECK_EQ(s->count.lost_objects, 1);
-	for (uint32_t i = 0; i < n; i++) {
-		kstore_end(&k, id[i], 1);
-		if (i % 100 == 99)
-			write_all(s);
+	while (n--)
+		got += kstore_new(&at.k, &b) != 0;
+	return got;
+}
+
+/* Nobody allocates between them, so nothing that came back is looked for. */
+TEST(frees_in_a_row_lose_no_room)
+{
+	begin();
+	CHECK_EQ(allocate(MANY), MANY);
+	for (uint32_t id = 1; id <= MANY; id++) {
+		kstore_end(&at.k, id, 0x20);
+		if (id % 1024 == 0)
+			write_down(1024);
 	}
-	write_all(s);
-	for (uint32_t i = 0; i < n; i++)
-		CHECK(kstore_new(&k, &b) != 0);
-	CHECK_EQ(s->count.lost_objects, 1);
-	kstore_free(&k);
-	free(s);
+	write_down(MANY);
+	CHECK_EQ(at.lost, 0);
+	CHECK_EQ(allocate(MANY), MANY);
+	CHECK_EQ(at.s->count.lost_objects, 0);
+	CHECK_EQ(at.s->count.objects_used, MANY);
+	end();
+}
+
+TEST(frees_in_a_row_wait_for_who_writes)
+{
+	begin();
+	CHECK_EQ(allocate(MANY), MANY);
+	for (uint32_t id = 1; id <= MANY; id++)
+		kstore_end(&at.k, id, 0x20);
+	CHECK_EQ(at.asked, MANY - KSHARE_QUEUE);
+	write_down(MANY);
+	CHECK_EQ(at.lost, 0);
+	CHECK_EQ(allocate(MANY), MANY);
+	end();
+}
+
+TEST(without_room_an_object_is_lost_and_counted)
+{
+	begin();
+	CHECK_EQ(allocate(MANY + 3), MANY);
+	CHECK_EQ(at.s->count.lost_objects, 3);
+	CHECK_EQ(at.asked, 0);
+	kstore_end(&at.k, 7, 0x20);
+	at.works = false;
+	CHECK_EQ(allocate(1), 0);
+	CHECK_EQ(at.asked, 1);
+	at.works = true;
+	CHECK_EQ(allocate(2), 1);
+	CHECK_EQ(at.s->count.lost_objects, 5);
+	end();
 }
