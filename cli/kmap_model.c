@@ -15,9 +15,10 @@ static void describe(struct kmap_model_source *s)
 	size_t n = 0;
 
 	if (kmap_sampled(m) && m->scale)
-		n = (size_t)snprintf(s->about, sizeof(s->about), "sampled, scale %" PRIu64, m->scale);
+		n = (size_t)snprintf(s->about, sizeof(s->about), "%ssampled, scale %" PRIu64,
+				     kmap_accesses_sampled(m) ? "accesses " : "", m->scale);
 	else if (kmap_sampled(m))
-		n = (size_t)snprintf(s->about, sizeof(s->about), "sampled, scale not told");
+		n = (size_t)snprintf(s->about, sizeof(s->about), "accesses sampled, scale not told");
 	if (s->told.cut)
 		snprintf(s->about + n, sizeof(s->about) - n, "%sthe recording is cut off", n ? "; " : "");
 }

@@ -83,10 +83,11 @@ static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 	const struct kmap_model *m = r->s.m;
 
 	if (kmap_sampled(m) && m->scale)
-		atw_output_note(out, "sampled, and not exact: scale %" PRIu64 ", by which numbers of accesses may be multiplied to guess all",
-				m->scale);
+		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 ", by which numbers of %s may be multiplied to guess all",
+				kmap_accesses_sampled(m) ? "accesses are " : "", m->scale,
+				kmap_accesses_sampled(m) ? "them" : "objects and accesses");
 	else if (kmap_sampled(m))
-		atw_output_note(out, "sampled, and not exact; the recording does not tell its scale");
+		atw_output_note(out, "accesses are sampled, and not exact; the recording does not tell its scale");
 	if (r->s.told.cut)
 		atw_output_note(out, "the recording is cut off: this is of its beginning");
 	if (r->s.told.faults)

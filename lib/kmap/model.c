@@ -309,8 +309,11 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 
 	if (is(key, "symbol"))
 		return on_symbol(m, value, err);
-	if (is(key, "scale"))
+	if (is(key, "scale")) {
 		num_dec(value.data, value.len, &m->scale);
+		/* Of accesses it is known behind all of them, and not before. */
+		m->whole = !m->site.n;
+	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (is(key, words[i].word)) {
 			*words[i].to = intern_text(&m->texts, value.data, value.len);
@@ -374,6 +377,11 @@ int kmap_model_end(struct kmap_model *m, struct atw_err *err)
 bool kmap_sampled(const struct kmap_model *m)
 {
 	return m->mode && !strcmp(m->mode, "sample");
+}
+
+bool kmap_accesses_sampled(const struct kmap_model *m)
+{
+	return kmap_sampled(m) && !m->whole;
 }
 
 uint64_t kmap_weight(const struct kmap_model *m, const struct kmap_site *s)

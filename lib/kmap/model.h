@@ -145,6 +145,7 @@ struct kmap_model {
 	/* What the file says of itself. */
 	const char *mode, *clock, *release, *machine;    /* NULL: it does not */
 	uint64_t scale;                  /* of a sample; 0: not told */
+	bool whole;                      /* objects are sampled, with all that was done to them */
 	struct buf symbols;              /* "ADDR t NAME" lines */
 	bool compressed;                 /* an object stands for all of its site */
 	bool has_pids;                   /* of accesses */
@@ -206,8 +207,10 @@ static inline bool kmap_timed(const struct kmap_model *m)
 	return !m->compressed && m->last > m->first;
 }
 
-/* Is it a sample? Then no number in it is exact. */
+/* Is it a sample? Then no number in it is exact, */
 bool kmap_sampled(const struct kmap_model *m);
+/* or those of accesses are not, for it is a sample of these. */
+bool kmap_accesses_sampled(const struct kmap_model *m);
 /*
  * What a site weighs: the bytes it had allocated on the average from the first time
  * to the last, rounded; those without any times count as if they were always there. In

@@ -95,6 +95,12 @@ void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out)
 		out->note(out->arg, "this recording put all objects of a site together: how many there were is n/a");
 }
 
+void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out)
+{
+	if (kmap_accesses_sampled(a->m))
+		out->note(out->arg, "untouched, and only read or only written, is what was so while it was watched, and most objects never were");
+}
+
 /* ---- columns ---- */
 
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c)

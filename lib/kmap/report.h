@@ -72,6 +72,8 @@ void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
 
 /* Where an object in the file stands for all of its site, nobody can count them. */
 void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out);
+/* Of a sample of accesses, what nobody was seen to touch is not what nobody touched. */
+void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out);
 
 /* Columns of a cache, from `at` on: its name and its type. */
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c);

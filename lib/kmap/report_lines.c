@@ -6,6 +6,9 @@
 #include "base/cleanup.h"
 #include "kmap/report.h"
 
+/* Where there are none. */
+#define NOTHING "this recording does not tell which bytes of objects were accessed"
+
 enum { N_CACHE, N_TYPE, N_LINE, N_OFFSET, N_READS, N_WRITES, N_OBJECTS, N_COUNT };
 static const struct atw_column columns[N_COUNT] = {
 	KMAP_CACHE_COLUMNS,
@@ -63,7 +66,7 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 		r = row_out(&row, out, err);
 	}
 	if (!a->m->line.n)
-		out->note(out->arg, "this recording does not tell which bytes of objects were accessed");
+		out->note(out->arg, NOTHING);
 	return r;
 }
 
@@ -79,7 +82,8 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 	const char *col[LINES + 1];
 	size_t top = 0;
 	struct chart_heat h = {
-		.head = { "Which bytes of kernel objects are hot", kmap_of(a, "accesses", of),
+		.head = { "Which bytes of kernel objects are hot",
+			  kmap_of(a, a->m->line.n ? "accesses" : NOTHING, of),
 			  "caches", AXIS_COUNT },
 		.row = row, .rows = n, .col = col, .spot = spot, .in_order = true,
 		.columns = "64 bytes each, from offset",

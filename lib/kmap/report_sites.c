@@ -15,8 +15,7 @@ enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED }
 	[S_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true, \
 		     .help = "the file it is in" }, \
 	[S_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" }, \
-	[S_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .hidden = true, \
-		     .help = "kind of memory" }, \
+	[S_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" }, \
 	[S_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8, \
 			.help = "that were allocated" }, \
 	[S_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of all of them" }
@@ -193,6 +192,7 @@ static int unread_rows(const struct kmap_ask *a, const struct census_out *out,
 	if (a->m->s.live && !a->m->compressed)
 		out->note(out->arg, "objects that were not freed when the recording ended, and may be read yet: %llu",
 			  (unsigned long long)a->m->s.live);
+	kmap_note_idle(a, out);
 	return r;
 }
 

@@ -3,21 +3,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "kmap/report.h"
 
-/* What the numbers of a clock are. */
-static const char *ticks(const struct kmap_model *m)
-{
-	return m->clock ? m->clock : "the recording's clock: events, or jiffies in the first form";
-}
-
 static void note_clock(const struct kmap_ask *a, const struct census_out *out)
 {
-	if (kmap_timed(a->m))
-		out->note(out->arg, "times are of %s%s", a->m->clock ? "clock " : "",
-			  ticks(a->m));
+	const char *clock = a->m->clock;
+
+	if (kmap_timed(a->m) && clock && !strcmp(clock, "serial"))
+		out->note(out->arg, "times count events: each allocation and each free is one");
+	else if (kmap_timed(a->m) && clock)
+		out->note(out->arg, "times are of clock %s", clock);
+	else if (kmap_timed(a->m))
+		out->note(out->arg, "times are of the recording's clock: events, or jiffies in the first form");
 	else
 		out->note(out->arg, "this recording has no times%s",
 			  a->m->compressed ? ": it put the objects of a site together" : "");
@@ -136,6 +136,7 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 		out->note(out->arg, "objects whose free was missed, so that their end is when another came over them: %" PRIu64,
 			  a->m->s.missed);
 	note_dead(a->m, out);
+	kmap_note_idle(a, out);
 	return r;
 }
 
@@ -193,8 +194,7 @@ static const struct atw_column live_columns[V_COUNT] = {
 	[V_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
 		     .help = "the file it is in" },
 	[V_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" },
-	[V_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .hidden = true,
-		     .help = "kind of memory" },
+	[V_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
 	[V_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 8,
 		      .help = "allocated and not freed when the step ends" },
 };
@@ -315,7 +315,7 @@ static int put_lines(const struct kmap_ask *a, const struct chart_order *order, 
 	char of[160], things[64];
 	struct chart_lines c = {
 		.head = { "Kernel memory that lives, by where it is allocated",
-			  kmap_of(a, "bytes", of), things, AXIS_BYTES },
+			  kmap_of(a, "bytes, over ticks of the recording's clock", of), things, AXIS_BYTES },
 		.unit_x = AXIS_COUNT, .line = line,
 	};
 	int r;

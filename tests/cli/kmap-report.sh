@@ -162,7 +162,7 @@ dentry                KMEM_CACHE            32            63          1     192B
 kmalloc-64            KMALLOC               64           127          1      64B          0          0         0B
 kmalloc-32            KMALLOC                1             1          1      32B          0        n/a        n/a
 
-times are of clock serial
+times count events: each allocation and each free is one
 objects that nobody was seen to free are not here: 1
 objects that have a dead time, from the last access to the free: 2
 objects that were accessed, and nobody says when, so that their dead time is n/a: 2
@@ -185,9 +185,35 @@ err_has "backwards.kmap: line 25: the first access, 95, is behind the last one, 
 t "a sample is called one, with its scale, and only a sample"
 sed 's/mode instance/mode sample/; s/clock serial/clock serial\n# atwalk-kmap scale 64/' a.kmap >s.kmap
 run atwalk kmap report caches s.kmap
-yes grep -q '^sampled, and not exact: scale 64' "$work/log/out"
+yes grep -qx 'sampled, and not exact: scale 64, by which numbers of objects and accesses may be multiplied to guess all' \
+	"$work/log/out"
 run atwalk kmap report matrix --format svg -o s.svg s.kmap
 yes grep -q 'accesses; sampled, scale 64' s.svg
+run atwalk kmap report unread s.kmap
+yes test "$(grep -c 'while it was watched' "$work/log/out")" -eq 0
+
+t "a sample of accesses has its scale behind the objects, if at all, and those are exact"
+sed 's/mode instance/mode sample/; s/\(# atwalk-kmap end\)/# atwalk-kmap scale 900\n\1/' a.kmap >s.kmap
+run atwalk kmap report caches s.kmap
+yes grep -qx 'accesses are sampled, and not exact: scale 900, by which numbers of them may be multiplied to guess all' \
+	"$work/log/out"
+run atwalk kmap report live --format svg -o s.svg s.kmap
+yes grep -q 'bytes, over ticks of the recording.*s clock; accesses sampled, scale 900' s.svg
+for kind in unread lifetimes; do
+	run atwalk kmap report $kind s.kmap
+	yes grep -qx 'untouched, and only read or only written, is what was so while it was watched, and most objects never were' \
+		"$work/log/out"
+done
+sed '/scale 900/d' s.kmap >none.kmap
+run atwalk kmap report caches none.kmap
+yes grep -qx 'accesses are sampled, and not exact; the recording does not tell its scale' "$work/log/out"
+
+t "lines that nobody tells of: table and picture say so"
+grep -v '^# line' a.kmap >none.kmap
+run atwalk kmap report lines none.kmap
+yes grep -qx 'this recording does not tell which bytes of objects were accessed' "$work/log/out"
+run atwalk kmap report lines --format svg -o s.svg none.kmap
+yes grep -q 'this recording does not tell which bytes of objects were accessed; 0 caches' s.svg
 run atwalk kmap report caches a.kmap
 yes test "$(grep -c sampled "$work/log/out")" -eq 0
 
