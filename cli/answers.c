@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "output/sink.h"
@@ -84,12 +85,17 @@ static bool has_sizes(const struct atw_schema *sc)
 
 int answers_check(const struct answers *a)
 {
+	struct stat st;
+
 	if (a->limit.given && !a->limit.u)
 		return complain_usage(a->command, "--limit: 0 rows are no answer");
 	for (size_t i = 0; a->c->units && i < a->n; i++)
 		if (!has_sizes(a->v[i].schema))
 			return complain_usage(a->command, "--units: %s has no column of sizes",
 					      a->v[i].name);
+	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
+		return complain_usage(a->command, "--format html is one page, and %s is a folder",
+				      a->c->output);
 	return a->format ? answers_check_picture(a) : EXIT_COMPLETE;
 }
 

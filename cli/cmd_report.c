@@ -225,6 +225,6 @@ const struct command cmd_report = {
 	"  machine  every frame of RAM by what it is used for; sums up to MemTotal\n"
 	"Of several SOURCEs, looks at one machine in this order:\n"
 	"  thrash   faults, refaults and memory pressure: thrashing or not, and who\n"
-	"  growth   whose memory grows, how fast, and what may be a leak\n",
+	"  growth   whose memory grows, how fast, and what may be a leak",
 	options, sizeof(struct report_opts), run,
 };

@@ -203,6 +203,8 @@ static void say_sums(const struct recording *r)
 	remark(r->c, "%" PRIu64 " objects, %" PRIu64 " freed; %" PRIu64 " reads and %" PRIu64
 	       " writes; %" PRIu64 " lines of %" PRIu64 " bytes", c->objects, c->frees, c->reads,
 	       c->writes, d.objects + d.accesses, d.bytes);
+	if (!c->objects && (r->o->caches.n || r->o->sites.n) && r->refused.status == ATW_OK)
+		remark(r->c, "no object is of what --cache and --site ask for");
 	if (!r->c->verbose)
 		return;
 	remark(r->c, "events: kmalloc %" PRIu64 ", kmem_cache_alloc %" PRIu64 ", kfree %" PRIu64

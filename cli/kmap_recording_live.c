@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ struct running {
 	struct live_recorder *recorder;
 	struct live_sums sums;
 	uint64_t until;          /* CLOCK_MONOTONIC, ns; 0: no end */
+	const char *command;     /* NULL: it records what runs already */
 };
 
 /* ---- the kernel ---- */
@@ -62,7 +64,9 @@ static int find_kernel(struct recording *r, struct running *x, uint32_t *task_tg
 	ret = recording_describe(r, x->kernel, err);
 	if (ret == ATW_E_IO)     /* of writing, and so of a file */
 		return atw_err_wrap(err, "%s", recording_output(r));
-	return ret < 0 ? ret : r->refused.status;
+	if (ret == ATW_OK && r->refused.status < 0)
+		ret = atw_err_set(err, ATW_E_USAGE, "%s", r->refused.text);
+	return ret;
 }
 
 /* The store needs room: some of what waits is written. */
@@ -129,6 +133,7 @@ static int run_command(struct recording *r, struct running *x, char **argv, stru
 
 	if (pipe2(ready, O_CLOEXEC) < 0)
 		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+	x->command = argv[0];
 	r->child = fork();
 	if (!r->child) {
 		close(ready[0]);
@@ -245,12 +250,26 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 	return kmap_drain_header(r->drain, "scale", scale, err);
 }
 
+/* Our own status is that of the recording. */
+static void say_command(const struct recording *r)
+{
+	const char *command = r->running->command;
+
+	if (!command || r->told)
+		return;
+	if (WIFSIGNALED(r->status))
+		remark(r->c, "%s was killed by signal %d", command, WTERMSIG(r->status));
+	else if (WEXITSTATUS(r->status))
+		remark(r->c, "%s ended with status %d", command, WEXITSTATUS(r->status));
+}
+
 int recording_live_say(struct recording *r)
 {
 	const struct live_sums *s = &r->running->sums;
 	bool lost = s->lost_events || s->lost_hits || r->s->count.lost_objects ||
 		    r->s->count.lost_accesses;
 
+	say_command(r);
 	if (s->rate)
 		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " of what is none of the objects",
 		       s->rate, s->hits, s->elsewhere);

@@ -38,6 +38,8 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
+enum { TOP_MOST = 1000000 };             /* objects */
+
 struct kmap_reporting {
 	const struct kmap_report_opts *o;
 	const char *name;                /* of the file */
@@ -145,6 +147,22 @@ static enum kmap_level level_of(const char *word)
 	while (word && l < KMAP_LEVELS && strcmp(word, kmap_level_words[l]) != 0)
 		l++;
 	return word ? l : KMAP_LEVELS;
+}
+
+/* The other way to have few rows is for all of them. */
+static int check_top(const struct kmap_reporting *r)
+{
+	const struct opt_number *top = &r->o->top;
+
+	if (!top->given)
+		return EXIT_COMPLETE;
+	if (!top->u || top->u > TOP_MOST)
+		return complain_usage("kmap report", "--top: from 1 to %d", TOP_MOST);
+	for (size_t i = 0; i < r->a.n; i++)
+		if (!strcmp(r->a.v[i].name, "objects"))
+			return EXIT_COMPLETE;
+	return complain_usage("kmap report", "--top is of objects alone; --limit %" PRIu64
+			      " shows the first rows of any", top->u);
 }
 
 static int check_level(const struct kmap_reporting *r)
@@ -281,8 +299,6 @@ static int report(struct kmap_reporting *r)
 	return status;
 }
 
-enum { TOP_MOST = 1000000 };
-
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct kmap_reporting r = {
@@ -293,16 +309,19 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	};
 	int status;
 
+	if (argc == 1 && !kmap_report_find(argv[0], strcspn(argv[0], ",")))
+		return complain_usage("kmap report", "KIND or FILE is missing: kmap report caches %s",
+				      argv[0]);
 	if (argc != 2)
 		return complain_usage("kmap report", argc < 1 ? "KIND and FILE are missing" :
 				      argc < 2 ? "FILE is missing" : "one FILE is enough");
 	r.name = argv[1];
 	r.a.limit = r.o->limit;
-	if (r.o->top.given && (!r.o->top.u || r.o->top.u > TOP_MOST))
-		return complain_usage("kmap report", "--top: from 1 to %d", TOP_MOST);
 	status = answers_choose(&r.a, argv[0]);
 	if (!status)
 		status = answers_check(&r.a);
+	if (!status)
+		status = check_top(&r);
 	if (!status)
 		status = check_level(&r);
 	if (!status)
@@ -331,6 +350,6 @@ const struct command kmap_report = {
 	"  flows         who reads what others write\n"
 	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel is cut\n"
 	"  compartments  what each part of the kernel may do\n"
-	"  lines         which bytes of objects are hot, by lines of 64\n",
+	"  lines         which bytes of objects are hot, by lines of 64",
 	options, sizeof(struct kmap_report_opts), run,
 };

@@ -91,10 +91,14 @@ static void command_help(const struct command *cmd)
 		printf("\n`atwalk %s COMMAND --help` shows the options of each.\n", cmd->name);
 		return;
 	}
-	printf("usage: atwalk %s [options]%s%s\n\n%s\n\noptions:\n", cmd->name,
+	printf("usage: atwalk %s [options]%s%s\n\n%s\n\n", cmd->name,
 	       *cmd->args ? " " : "", cmd->args, cmd->about);
-	options_help(cmd->options, stdout);
-	puts("\noptions of every command:");
+	if (cmd->options) {
+		puts("options:");
+		options_help(cmd->options, stdout);
+		putchar('\n');
+	}
+	puts("options of every command:");
 	options_help(common_options, stdout);
 }
 

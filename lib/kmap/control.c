@@ -270,7 +270,7 @@ static int write_enabled(struct kmap_controls *c, const char *text, struct atw_e
 	else if (!num_dec(text, strlen(text), &n) || n > INT32_MAX)
 		return -EINVAL;
 	if (n == 2 || n == 3) {
-		atw_err_set(err, ATW_E_USAGE, "%s is who writes it and its children, and that is no process of the guest", text);
+		atw_err_set(err, ATW_E_USAGE, "%s is who writes it and its children, and the recording does not know who that is", text);
 		return -EINVAL;
 	}
 	if (n > 1) {

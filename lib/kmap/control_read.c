@@ -186,7 +186,7 @@ static int read_rows(struct kmap_reading *r, struct atw_err *err)
 static int read_globals(struct kmap_reading *r, struct atw_err *err)
 {
 	if (!r->c->s->kernel.nglobals) {
-		atw_err_set(err, ATW_E_MISSING, "no kernel was found, whose variables these would be");
+		atw_err_set(err, ATW_E_MISSING, "no variables of a kernel are recorded");
 		return -ENODATA;
 	}
 	r->text = control_globals(r->c);

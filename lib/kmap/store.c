@@ -275,6 +275,7 @@ bool kstore_part(struct kstore *k, uint32_t id)
 	*p = *o;
 	p->flags |= KSHARE_PART;
 	o->table = o->edges = o->bits = 0;
+	o->first_use = o->last_use = 0;
 	k->gen[id]++;
 	k->s->count.parts++;
 	return hand_over(k, part);

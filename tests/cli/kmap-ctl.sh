@@ -126,7 +126,7 @@ END
 		"$(sed -n 's/^  \([^,]*\),\(.*\),\([^,]*\)$/0,\1,\3,\2/p' off1.kmap | sort)" ]
 	run ctl global_table
 	status 3
-	err <<<'atwalk: sock: global_table: no kernel was found, whose variables these would be'
+	err <<<'atwalk: sock: global_table: no variables of a kernel are recorded'
 	run ctl memorizer_log_access 1
 	yes grows "$first"
 	ends 0
@@ -355,7 +355,7 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	out <<<Y
 	run ctl memorizer_enabled 3
 	status 3
-	err_has 'memorizer_enabled: 3 is who writes it and its children, and that is no process of the guest'
+	err_has 'memorizer_enabled: 3 is who writes it and its children, and the recording does not know who that is'
 	run ctl nosuch
 	status 3
 	err <<<'atwalk: sock: nosuch: there is no control of that name'

@@ -292,4 +292,23 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has "there is no process 4194303"
 fi
 
+t "a function that the kernel has none of"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk kmap record --live --site there_is_none -o x.kmap -- true
+	status 2
+	err_has "atwalk: --site there_is_none: none of the kernel's "
+	err_has " symbols is called there_is_none"
+fi
+
+t "how what was run ended, and that nothing was of the cache"
+if [ -n "$why" ]; then skip "$why"; else
+	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --cache there-is-none -o x.kmap -- \
+		sh -c 'exit 7'
+	err_has "sh ended with status 7"
+	err_has "no object is of what --cache and --site ask for"
+	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 -o x.kmap -- sh -c 'kill -9 $$'
+	err_has "sh was killed by signal 9"
+	yes test "$(grep -c -- --cache "$work/log/err")" -eq 0
+fi
+
 finish

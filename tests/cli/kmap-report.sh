@@ -658,6 +658,31 @@ err_has "--format svg is for pictures, and this is none"
 run atwalk kmap report objects --top 0 a.kmap
 status 2
 err_has "--top: from 1 to 1000000"
+run atwalk kmap report caches,code --top 5 a.kmap
+status 2
+err <<'E'
+atwalk: --top is of objects alone; --limit 5 shows the first rows of any
+        see: atwalk kmap report --help
+E
+run atwalk kmap report a.kmap
+status 2
+err <<'E'
+atwalk: KIND or FILE is missing: kmap report caches a.kmap
+        see: atwalk kmap report --help
+E
+run atwalk kmap report caches
+status 2
+err <<'E'
+atwalk: FILE is missing
+        see: atwalk kmap report --help
+E
+mkdir folder
+run atwalk kmap report caches,code --format html -o folder a.kmap
+status 2
+err <<'E'
+atwalk: --format html is one page, and folder is a folder
+        see: atwalk kmap report --help
+E
 run atwalk kmap report caches nothing.kmap
 status 3
 err_has "nothing.kmap"
