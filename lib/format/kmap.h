@@ -157,8 +157,9 @@ enum {
 	KMAP_LOSES_PID = 8, KMAP_LOSES_FREES = 16, KMAP_LOSES_CALLER = 32,
 	KMAP_LOSES_HEAT = 64, KMAP_LOSES_CALL = 128, KMAP_LOSES_HEADER = 256,
 	KMAP_LOSES_COMMENT = 512, KMAP_LOSES_NAME = 1024, KMAP_LOSES_TASK = 2048,
-	KMAP_LOSES_FROM = 4096, KMAP_LOSES_USED = 8192,
-	KMAP_LOSES = 14,                 /* bits */
+	KMAP_LOSES_FROM = 4096, KMAP_LOSES_USED = 8192, KMAP_LOSES_SYMBOL = 16384,
+	KMAP_LOSES_SAMPLE = 32768,
+	KMAP_LOSES = 16,                 /* bits */
 };
 uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version version);
 const char *kmap_loss_name(unsigned bit);

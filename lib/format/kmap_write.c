@@ -192,7 +192,7 @@ static const char *const loss_names[KMAP_LOSES] = {
 	"types", "names of caches", "new types", "pids of accesses", "frees of accesses",
 	"callers", "heat of lines", "calls", "header lines", "comments",
 	"names of objects", "tasks", "marks of unknown memory ('from:')",
-	"times of accesses",
+	"times of accesses", "names of functions", "marks of a sample",
 };
 
 const char *kmap_loss_name(unsigned bit)
@@ -230,6 +230,21 @@ static uint32_t access_loses(const struct kmap_access *a, enum kmap_version v)
 	return lost;
 }
 
+static bool is(struct atw_blob b, const char *word)
+{
+	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
+}
+
+/* Without some of them, what is left is taken for something else. */
+static uint32_t header_loses(struct atw_blob key, struct atw_blob value)
+{
+	if (is(key, "symbol"))
+		return KMAP_LOSES_SYMBOL;
+	if (is(key, "mode") && is(value, "sample"))
+		return KMAP_LOSES_SAMPLE;
+	return KMAP_LOSES_HEADER;
+}
+
 uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 {
 	/* Whoever reads these skips what begins with a #. */
@@ -249,7 +264,7 @@ uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 	case KMAP_COMMENT:
 		return comments ? 0 : KMAP_LOSES_COMMENT;
 	case KMAP_HEADER:
-		return KMAP_LOSES_HEADER;
+		return header_loses(rec->u.header.key, rec->u.header.value);
 	default:
 		return 0;
 	}

@@ -94,8 +94,15 @@ out <<'E'
 {"address":"0xffff888000001300","free_time":90,"first_use":80,"last_use":81}
 E
 run atwalk kmap convert --to v4 -o none.kmap "$k/used.kmap"
-err_has "no place in version 4 for: heat of lines (1), header lines (6), times of accesses (6)"
+err_has "no place in version 4 for: heat of lines (1), header lines (5), times of accesses (6), names of functions (1)"
 yes [ "$(grep -c '^#' none.kmap)" = 0 ]
+
+t "what loses its functions' names, and that it is a sample, is told so"
+sed 's/mode instance/mode sample/' "$k/own.kmap" >sample.kmap
+run atwalk kmap convert --to v4 -o none.kmap sample.kmap
+err <<'END'
+atwalk: sample.kmap: no place in version 4 for: heat of lines (2), header lines (5), names of functions (1), marks of a sample (1)
+END
 
 t "heat of lines"
 run atwalk kmap show --format jsonl --columns free_time,heat "$k/own.kmap"
