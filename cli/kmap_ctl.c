@@ -208,8 +208,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_ctl = {
-	"kmap ctl", "SOCKET|FOLDER NAME [VALUE]", "controls a recording while it runs",
+	"kmap ctl", "SOCKET|FOLDER NAME [VALUE]", "control a recording while it runs",
 	"Reads what a control of a recording says, or writes VALUE to it. They have the names\n"
-	"of Memorizer's files, of all its versions.",
+	"of Memorizer's files, of all its versions: kmap, stats, clear_object_list,\n"
+	"memorizer_log_access and others; atwalk-kmap(1) has them all.",
 	NULL, 0, run,
 };

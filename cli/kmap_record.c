@@ -469,10 +469,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_record = {
-	"kmap record", "-- QEMU [argument...]", "record what a guest's kernel does to its objects",
+	"kmap record", "-- QEMU [argument...]", "record what the kernel of a guest, or the running one, does to its objects",
 	"Runs QEMU with what it takes added: a recorder inside of it, the guest's memory\n"
 	"where we can see it, the kernel's tracepoints of allocations. The kernel is one that\n"
-	"a distribution ships. -o names the file, which can be read while it grows, or is\n"
-	"tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
+	"a distribution ships. With --live it is the running one, and a command, which is no\n"
+	"QEMU then, or --pid or --seconds say what is recorded of it.\n"
+	"-o names the file, which is there from the beginning and can be read while it grows,\n"
+	"or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
 	options, sizeof(struct record_opts), run,
 };
