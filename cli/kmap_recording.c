@@ -79,8 +79,11 @@ static int own_pages(struct recording *r, struct atw_err *err)
 	if (mmap(r->s, KSHARE_FIRST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
 		 r->share_fd, 0) == MAP_FAILED)
 		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
-	for (size_t i = 0; i < KSHARE_FIRST; i += 4096)
-		p[i] = p[i];
+	for (size_t i = 0; i < KSHARE_FIRST; i += 4096) {
+		char same = p[i];
+
+		p[i] = same;
+	}
 	return ATW_OK;
 }
 

@@ -206,7 +206,7 @@ static void variable(struct buf *b, const char *s)
 {
 	if (!*s)
 		buf_str(b, "(null)");
-	for (size_t i = 0; s[i] && i < NAME; i++)
+	for (size_t i = 0; i < NAME && s[i]; i++)
 		buf_char(b, s[i] == ' ' || s[i] == '\n' ? '?' : s[i]);
 }
 
