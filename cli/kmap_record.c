@@ -24,7 +24,8 @@
 
 static const struct opt options[] = {
 	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
-	  "every object by itself, or all that one place allocates as one", "instance|site" },
+	  "every object by itself, all that one place allocates as one, or one of --sample objects",
+	  "instance|site|sample" },
 	{ 0, "sample", OPT_NUMBER, offsetof(struct record_opts, sample), "N",
 	  "one of N objects, and the file says so", NULL },
 	{ 0, "cache", OPT_LIST, offsetof(struct record_opts, caches), "NAME",
@@ -70,6 +71,7 @@ static const struct opt options[] = {
 
 enum {
 	AT_ONCE = 4096,          /* objects between two looks at everything else */
+	SAMPLE = 64,             /* one of so many, if nobody says how many */
 	HEAP = 1024,             /* events that make it worth to go on at once */
 	FLUSH = 1000,            /* idle moments between two times that all is written */
 };
@@ -403,6 +405,16 @@ static void end(struct recording *r, bool cut)
 		close(r->out_fd);
 }
 
+/* "sample" is every object by itself, but not all of them. */
+static void settle_mode(struct record_opts *o)
+{
+	if (!o->mode || strcmp(o->mode, "sample"))
+		return;
+	o->mode = "instance";
+	if (!o->sample.given)
+		o->sample = (struct opt_number){ .given = true, .u = SAMPLE };
+}
+
 /* What does not go together. */
 static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 {
@@ -443,6 +455,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	const char *cut;
 	int ret;
 
+	settle_mode(opts);
 	ret = complain_rows(c, "kmap record", "a KMAP");
 	if (ret)
 		return ret;

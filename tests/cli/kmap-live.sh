@@ -259,6 +259,12 @@ err <<'END'
 atwalk: --times does not go with --live
         see: atwalk kmap record --help
 END
+run atwalk kmap record --mode sample --to v3 -o x.kmap -- qemu-system-x86_64
+status 2
+err <<'END'
+atwalk: --sample: only version 4 can say that a KMAP is sampled
+        see: atwalk kmap record --help
+END
 run atwalk kmap record --lines --mode site -o x.kmap -- qemu-system-x86_64
 status 2
 err <<'END'
@@ -281,6 +287,18 @@ run atwalk kmap record --live --task-pid 4294967296 -o x.kmap -- true
 status 2
 err_has '--task-pid 4294967296: no thread has that number'
 yes test ! -e x.kmap
+
+t "--mode sample is one of 64 objects, and says so"
+if [ -n "$why" ]; then skip "$why"; else
+	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --mode sample --no-symbols \
+		-o few.kmap -- "$kmemwork" work 2
+	said_err=1
+	yes [ "$(sed -n 's/^# atwalk-kmap \(mode\|scale\) //p' few.kmap)" = "sample
+64" ]
+	# 500 files and 40 pipes, three times or so, and whatever else.
+	yes [ "$(grep -c '^[0-9a-f]' few.kmap)" -ge $((2 * 580 / 64)) ]
+	yes [ "$(grep -c '^[0-9a-f]' few.kmap)" -le 2000 ]
+fi
 
 t "a command that there is none of, a process that there is none of"
 if [ -n "$why" ]; then skip "$why"; else
