@@ -234,6 +234,24 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes test "$(grep -cE '^# atwalk-kmap (mode sample|scale 2)$' maybe.kmap)" -eq 2
 fi
 
+t "what found no room is counted, and --mem named"
+# 131072 pages are more than 16M have room for.
+cat >many.py <<'END'
+import contextlib, mmap
+m = mmap.mmap(-1, 512 << 20)
+with contextlib.suppress(OSError):
+    m.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, len(m), 4096):
+    m[at] = 1
+END
+if [ -n "$why" ]; then skip "$why"; else
+	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --no-symbols --mem 16M -o small.kmap -- \
+		python3 many.py
+	status 4
+	err_has " accesses that found no room; more room: --mem"
+	yes grep -qE '^# atwalk-kmap end objects [0-9]+ accesses 0 lost [1-9]' small.kmap
+fi
+
 t "what does not go together"
 run atwalk kmap record --live --bare -o x.kmap -- true
 status 2
