@@ -179,7 +179,6 @@ if [ -n "$alone" ]; then skip "$alone"
 else
 	cat >both <<END
 . ./sit
-pages() { sed -n 's/^\(M: [^,]*\),.*/\1/p' "\$1"; }
 for how in '' --no-refs '--raw --frames'; do
 	# The kernel may move its pages meanwhile: what is the same before and after was.
 	for try in 1 2 3 4 5; do
@@ -188,7 +187,8 @@ for how in '' --no-refs '--raw --frames'; do
 		"$collect" --pid \$sitter \$how >"own\$how"
 		b=\$?
 		$O/atwalk collect live:pagemap --pid \$sitter \$how >again
-		[ "\$(pages "library\$how")" = "\$(pages again)" ] && break
+		python3 "$cli/each_page.py" "library\$how" >before
+		python3 "$cli/each_page.py" again | cmp -s - before && break
 	done
 	echo \$a
 	echo \$b
@@ -224,7 +224,7 @@ END
 	yes grep -q '^F: ' 'own--raw --frames'
 	yes grep -qE '^M: [^,]*, [0-9]+, [1-9A-F][0-9A-F]{8,15}, ' 'own--raw --frames'
 	for who in library own; do
-		sed -E '/^[FHEP]/d; s/^(M: [^,]*),.*/\1/' "$who--raw --frames" >"$work/log/$who"
+		python3 "$cli/each_page.py" "$who--raw --frames" >"$work/log/$who"
 	done
 	same "$work/log/own" "$work/log/library"
 fi

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A capture with a line for each page, and nothing of what others do to it.
+
+Where runs of pages end depends on who else maps them; so does where lines do.
+"""
+import re
+import sys
+
+for line in open(sys.argv[1], encoding='utf-8', errors='surrogateescape'):
+    if line[:3] in ('F: ', 'H: ', 'E: ', 'P: '):
+        continue
+    if not line.startswith('M: '):
+        sys.stdout.write(line)
+        continue
+    for run in line[3:].split(' | '):
+        found = re.match(r'([0-9A-F]+)(?:\*([0-9]+))?=([0-9A-F]+)', run)
+        if not found:
+            if run.strip():
+                print('M:', run.split(',')[0].strip())
+            continue
+        address, pages, entry = int(found[1], 16), int(found[2] or 1), int(found[3], 16)
+        for i in range(pages):
+            print(f'M: {address + i * 4096:X}={entry + i * 4096:X}')
