@@ -40,6 +40,8 @@ static const struct opt options[] = {
 	  "when each object was used first and last", NULL },
 	{ 0, "lines", OPT_FLAG, offsetof(struct record_opts, lines), NULL,
 	  "which lines of 64 bytes of each object were used", NULL },
+	{ 0, "calls", OPT_FLAG, offsetof(struct record_opts, calls), NULL,
+	  "which code calls which, and how often", NULL },
 	{ 0, "mem", OPT_TEXT, offsetof(struct record_opts, mem), "SIZE",
 	  "memory to record in, at most; 512M", NULL },
 	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
@@ -184,6 +186,8 @@ static void write_end(struct recording *r, const char *cut)
 		recording_live_end(r, &r->failed);
 	if (r->failed.status == ATW_OK)
 		kmap_drain_rest(r->drain, &r->failed);
+	if (r->failed.status == ATW_OK)
+		kmap_drain_calls(r->drain, &r->failed);
 	if (r->failed.status == ATW_OK)
 		kmap_drain_end(r->drain, cut, &r->failed);
 	if (r->failed.status < 0)
@@ -420,7 +424,7 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
 	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
-			    o->times ? "--times" :
+			    o->times ? "--times" : o->calls ? "--calls" :
 			    o->mode && strcmp(o->mode, "instance") ? "--mode site" : NULL;
 
 	if ((o->times || o->lines) && o->to && strcmp(o->to, "v4"))

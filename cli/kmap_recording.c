@@ -22,6 +22,9 @@
 #include "kmap/introduce.h"
 #include "source/raw.h"
 
+/* Pairs of code that calls and is called: a kernel that boots has some 60,000. */
+enum { CALLS = 1 << 18 };
+
 /* ---- what is shared ---- */
 
 static uint64_t align(uint64_t n)
@@ -44,6 +47,12 @@ static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
 	used += align((uint64_t)at.max_sites * sizeof(uint64_t));
 	at.names = used;
 	used += align(at.max_names);
+	if (r->o->calls) {
+		for (at.max_calls = CALLS; (uint64_t)at.max_calls * sizeof(struct kshare_pair) > bytes / 8; )
+			at.max_calls /= 2;
+		at.calls = used;
+		used += align((uint64_t)at.max_calls * sizeof(struct kshare_pair));
+	}
 	at.edges = used;
 	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
 	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
@@ -108,7 +117,10 @@ static int wish(struct recording *r, struct atw_err *err)
 	s->gate = (o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES) |
 		  (o->task_pid.given ? KSHARE_ONE : 0);
 	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
-	s->detail = (o->times ? KSHARE_TIMES : 0) | (o->lines ? KSHARE_LINES : 0);
+	s->detail = (o->times ? KSHARE_TIMES : 0) | (o->lines ? KSHARE_LINES : 0) |
+		    (o->calls ? KSHARE_GRAPHED : 0);
+	if (o->calls && !o->off)
+		s->gate |= KSHARE_GRAPH;
 	s->by_site = o->mode && !strcmp(o->mode, "site");
 	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
 	s->first = o->bare ? 0 : UINT64_C(1) << 63;

@@ -12,7 +12,7 @@ struct record_opts {
 	const char *plugin, *mode, *mem, *to, *range, *control, *control_socket;
 	struct opt_number sample, task_pid, pid, seconds, watch;
 	struct opt_list caches, sites;
-	bool bare, off, zstd, no_symbols, live, times, lines;
+	bool bare, off, zstd, no_symbols, live, times, lines, calls;
 };
 
 struct recording {

@@ -69,7 +69,7 @@ _atwalk()
 		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
 		kmap)
 			case $sub in
-			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --live --pid --seconds --watch --mem --off --to --zstd
+			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --calls --live --pid --seconds --watch --mem --off --to --zstd
 				--no-symbols --bare --plugin --control --control-socket" ;;
 			ctl) words=$common ;;
 			show) words="$common --rows --progress" ;;

@@ -373,6 +373,7 @@ static void watch_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			continue;
 		if (rec.known)
 			calls_watch(insn, ip);
+		graph_watch(insn, ip, i == 0);
 		if (is_in(s->code, ip))
 			watch_access(insn, ip);
 	}
@@ -435,6 +436,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	}
 	find_data(info->version.cur);
 	x86 = !strcmp(info->target_name, "x86_64");
+	rec.machine = x86 ? CALL_X86 : !strcmp(info->target_name, "aarch64") ? CALL_ARM64 : CALL_RISCV;
 	calls_init(info->target_name);
 	rec.s = map_fd(share, PROT_READ | PROT_WRITE, &size);
 	if (!rec.s || size < sizeof(*rec.s) || rec.s->magic != KSHARE_MAGIC)

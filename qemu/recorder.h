@@ -11,6 +11,7 @@
  *   calls.c    and what it does not say, by its functions
  *   registers.c
  *   task.c     who runs
+ *   graph.c    which code calls which, if that is asked for
  *
  * Objects and who touched them are in lib/kmap/store.h.
  *
@@ -25,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kmap/call_insn.h"
 #include "kmap/store.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -60,6 +62,7 @@ struct vcpu {
 	uint64_t task;                   /* its task_struct; 0: not known yet */
 	int32_t pid;
 	const uint32_t *depth;           /* the kernel's count of what it is inside of */
+	uint64_t calls_from;             /* an indirect call that did not arrive yet; 0: none */
 	bool changing;                   /* inside of what switches tasks */
 	bool tracing;                    /* in what a tracepoint calls */
 	uint8_t pendings;
@@ -78,6 +81,7 @@ struct recorder {
 	uint64_t ram_size;
 	struct vcpu cpu[KSHARE_CPUS];
 
+	enum call_machine machine;
 	bool known;                      /* what the kernel is like */
 	uint64_t first, span;            /* addresses that count */
 	uint64_t direct_span;            /* of the mapping of all RAM */
@@ -199,6 +203,12 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site);
 void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *site);
 /* What comes behind the instruction runs. */
 void access_string_end(unsigned vcpu, void *site);
+
+/* ---- graph.c ---- */
+
+struct qemu_plugin_insn;
+/* begins: a block of code does. */
+void graph_watch(struct qemu_plugin_insn *insn, uint64_t ip, bool begins);
 
 /* ---- plugin.c ---- */
 

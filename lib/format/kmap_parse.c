@@ -233,6 +233,10 @@ static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 		return heat(rest, ret, err);
 	if (ours && begins(&rest, " used "))
 		return used(rest, ret, err);
+	if (ours && begins(&rest, " call ")) {
+		ret->kind = KMAP_CALL;
+		return call(rest, &ret->u.call, err);
+	}
 	if (ours && begins(&rest, " atwalk-kmap ")) {
 		rest = trim(rest);
 		key = word(&rest);

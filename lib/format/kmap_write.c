@@ -160,7 +160,9 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 		used(&l, rec->u.used.first, rec->u.used.last);
 		break;
 	case KMAP_CALL:
-		if (v != KMAP_V3 && v != KMAP_COMPRESSED)
+		if (v == KMAP_V4)        /* of our own alone: kmap_loses() */
+			line_text(&l, "# call ");
+		else if (v != KMAP_V3 && v != KMAP_COMPRESSED)
 			return 0;
 		call(&l, &rec->u.call, v);
 		break;

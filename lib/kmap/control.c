@@ -35,13 +35,13 @@ static const struct kmap_control controls[] = {
 	{ "allocations", C_ALLOCATION_ROWS, true, false },
 	{ "accesses", C_ACCESS_ROWS, true, false },
 	/* What there is no answer to says so. */
-	{ "cfg_log_on", C_CALLS, true, true },
+	{ "cfg_log_on", C_GRAPH, true, true },
 	{ "stack_trace_on", C_CALLS, true, true },
-	{ "log_calls_enabled", C_CALLS, true, true },
+	{ "log_calls_enabled", C_GRAPH, true, true },
 	{ "log_frames_enabled", C_CALLS, true, true },
-	{ "cfgmap", C_NO_CALLS, true, true },
-	{ "function_calls", C_NO_CALLS, true, false },
-	{ "clear_function_calls", C_NO_CALLS, false, true },
+	{ "cfgmap", C_GRAPH_ROWS, true, true },
+	{ "function_calls", C_GRAPH_ROWS, true, false },
+	{ "clear_function_calls", C_CLEAR_GRAPH, false, true },
 };
 
 const struct kmap_control *kmap_control_at(size_t i)
@@ -222,7 +222,7 @@ int control_drain_all(struct kmap_controls *c, struct atw_err *err)
 
 int control_no_calls(struct atw_err *err)
 {
-	atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded");
+	atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded: kmap record --calls does");
 	return -EOPNOTSUPP;
 }
 
@@ -282,15 +282,28 @@ static int write_enabled(struct kmap_controls *c, const char *text, struct atw_e
 	return set_gate(c, KSHARE_OBJECTS, n, err);
 }
 
-static int write_calls(const char *text, struct atw_err *err)
+/* Stacks are not recorded, and calls if that was asked for at the beginning. */
+static int write_calls(struct kmap_controls *c, bool graph, const char *text, struct atw_err *err)
 {
 	bool on;
 
 	if (read_switch(text, &on) < 0)
 		return -EINVAL;
-	if (!on)
-		return 0;
-	return control_no_calls(err);
+	if (graph && c->s->at.max_calls)
+		return set_gate(c, KSHARE_GRAPH, on, err);
+	return on ? control_no_calls(err) : 0;
+}
+
+/* Pairs stay, for the recorder knows where they are. */
+static int clear_graph(struct kmap_controls *c, struct atw_err *err)
+{
+	if (!c->s->at.max_calls)
+		return control_no_calls(err);
+	control_stand_still(c);
+	for (uint32_t i = 0; i < c->s->at.max_calls; i++)
+		kshare_pair(c->s, i)->count = 0;
+	control_go_on(c);
+	return 0;
 }
 
 static int write_flag(struct kmap_controls *c, uint32_t bit, const char *text, struct atw_err *err)
@@ -336,7 +349,11 @@ static int write_text(struct kmap_controls *c, unsigned kind, const char *text, 
 	case C_LIVE:
 		return write_flag(c, 0, text, err);
 	case C_CALLS:
-		return write_calls(text, err);
+	case C_GRAPH:
+		return write_calls(c, kind == C_GRAPH, text, err);
+	case C_GRAPH_ROWS:
+	case C_CLEAR_GRAPH:
+		return clear_graph(c, err);
 	case C_CLEAR:
 	case C_CLEAR_PRINTED:
 		return clear(c, kind == C_CLEAR_PRINTED, err);

@@ -9,7 +9,7 @@
 
 enum kind {
 	C_ENABLED, C_ACCESSES, C_LIVE, C_CALLS, C_STATS, C_CLEAR, C_CLEAR_PRINTED, C_KMAP,
-	C_STREAM, C_NO_CALLS, C_GLOBALS, C_ALLOCATION_ROWS, C_ACCESS_ROWS,
+	C_STREAM, C_GRAPH, C_GRAPH_ROWS, C_CLEAR_GRAPH, C_GLOBALS, C_ALLOCATION_ROWS, C_ACCESS_ROWS,
 };
 
 /* A place in the file between two objects, and what is before it. */
@@ -80,6 +80,7 @@ void control_go_on(struct kmap_controls *c);
 /* While it stands still; to be freed. */
 char *control_stats(struct kmap_controls *c);
 /* With the lock; likewise. */
+char *control_graph(const struct kmap_controls *c);
 char *control_globals(const struct kmap_controls *c);
 
 int control_stream_open(struct kmap_reading *r, struct atw_err *err);

@@ -213,6 +213,14 @@ static int open_kind(struct kmap_reading *r, struct atw_err *err)
 	case C_CALLS:
 		r->text = switched(false);
 		break;
+	case C_GRAPH:
+		r->text = switched(atomic_load(&c->s->gate) & KSHARE_GRAPH);
+		break;
+	case C_GRAPH_ROWS:
+		if (!c->s->at.max_calls)
+			return control_no_calls(err);
+		r->text = control_graph(c);
+		break;
 	case C_STATS:
 		ret = read_stats(r, err);
 		break;
@@ -226,8 +234,6 @@ static int open_kind(struct kmap_reading *r, struct atw_err *err)
 	case C_GLOBALS:
 		ret = read_globals(r, err);
 		break;
-	case C_NO_CALLS:
-		return control_no_calls(err);
 	}
 	if (ret == 0 && !r->text)
 		return -ENOMEM;

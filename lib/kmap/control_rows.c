@@ -210,6 +210,27 @@ static void variable(struct buf *b, const char *s)
 		buf_char(b, s[i] == ' ' || s[i] == '\n' ? '?' : s[i]);
 }
 
+/* "%lx %lx %ld": from, to, how often. */
+char *control_graph(const struct kmap_controls *c)
+{
+	struct buf b = { 0 };
+
+	buf_str(&b, "");
+	for (uint32_t i = 0; i < c->s->at.max_calls; i++) {
+		const struct kshare_pair *call = kshare_pair(c->s, i);
+
+		if (call->from && call->count)
+			buf_printf(&b, "%" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
+				   kmap_drain_unmoved(c->d, call->from),
+				   kmap_drain_unmoved(c->d, call->to), call->count);
+	}
+	if (b.failed) {
+		buf_deinit(&b);
+		return NULL;
+	}
+	return b.data;
+}
+
 char *control_globals(const struct kmap_controls *c)
 {
 	const struct kshare_kernel *k = &c->s->kernel;

@@ -392,6 +392,24 @@ int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
 	return r;
 }
 
+int kmap_drain_calls(struct kmap_drain *d, struct atw_err *err)
+{
+	struct kmap_record rec = { .kind = KMAP_CALL };
+	int r = ATW_OK;
+
+	for (uint32_t i = 0; i < d->s->at.max_calls && r == ATW_OK; i++) {
+		const struct kshare_pair *c = kshare_pair(d->s, i);
+
+		if (!c->from || !c->count)
+			continue;
+		rec.u.call = (struct kmap_call){
+			kmap_drain_unmoved(d, c->from), kmap_drain_unmoved(d, c->to), c->count,
+		};
+		r = write_record(d, &rec, err);
+	}
+	return r;
+}
+
 int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 {
 	const struct kshare_counts *c = &d->s->count;

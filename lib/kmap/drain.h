@@ -38,6 +38,8 @@ uint64_t kmap_drain_unmoved(const struct kmap_drain *d, uint64_t va);
 int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err);
 /* What lives still, or stands for all of its kind: when the recorder stands still. */
 int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err);
+/* Which code called which, if that is recorded; of version 3 and 4. */
+int kmap_drain_calls(struct kmap_drain *d, struct atw_err *err);
 /* All that was written so far can be read by others. */
 int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err);
 /*

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "format/kallsyms.h"
 #include "kernel/kernel.h"
 #include "kmap/introduce_own.h"
 
@@ -48,6 +49,21 @@ static void thunks(struct atw_kernel *k, struct kshare_kernel *ret)
 			ret->nthunks++;
 }
 
+/* Thunks of indirect calls lie beside each other, one for each register. */
+static int add_thunk(void *arg, const struct kallsyms_symbol *sym)
+{
+	struct kshare_code *ret = arg;
+
+	if (strncmp(sym->name, "__x86_indirect_", 15))
+		return ATW_OK;
+	if (!ret->end || sym->address < ret->start)
+		ret->start = sym->address;
+	/* The symbol of all of them has no size of its own. */
+	if (sym->address + 32 > ret->end)
+		ret->end = sym->address + 32;
+	return ATW_OK;
+}
+
 void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret)
 {
 	add(k, ret, KSHARE_BULK_ALLOC, "kmem_cache_alloc_bulk");
@@ -70,4 +86,8 @@ void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret)
 	add(k, ret, KSHARE_MEMBLOCK_ALLOC, "memblock_alloc_range_nid");
 	add(k, ret, KSHARE_MEMBLOCK_FREE, "memblock_phys_free");
 	thunks(k, ret);
+	kernel_symbols_each(k, add_thunk, &ret->through, NULL);
+	/* They are a page of code, or they are not what they seem to be. */
+	if (ret->through.end - ret->through.start > 4096)
+		ret->through = (struct kshare_code){ 0 };
 }

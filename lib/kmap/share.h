@@ -96,6 +96,7 @@ struct kshare_kernel {
 	uint32_t nhooks, nthunks;
 	struct kshare_hook hook[KSHARE_HOOKS];
 	uint64_t thunk[KSHARE_THUNKS];   /* x86: to jump there is to return */
+	struct kshare_code through;      /* x86: to call there is to call what a register has */
 	uint64_t percpu, cpus;           /* variables: each CPU's offset, how many; 0: not known */
 
 	struct kshare_code change;       /* what switches from one task to the next */
@@ -171,13 +172,21 @@ struct kshare_edge {
 	uint32_t writes, reads;
 };
 
+/* ---- calls ---- */
+
+/* Code at `from` called what is at `to`, so often. from 0: not in use. */
+struct kshare_pair {
+	uint64_t from, to, count;
+};
+
 /* ---- the whole ---- */
 
 /* Where things lie, in bytes from the start, and how many there is room for. */
 struct kshare_layout {
 	uint64_t size;
-	uint64_t objects, edges, sites, names;
-	uint32_t max_objects, max_edges, max_sites, max_names;
+	uint64_t objects, edges, sites, names, calls;
+	/* max_calls: a power of two, or 0 if nobody asks for them. */
+	uint32_t max_objects, max_edges, max_sites, max_names, max_calls;
 };
 
 struct kshare_queue {
@@ -203,6 +212,7 @@ struct kshare_counts {
 	uint64_t overlaps;                       /* an allocation over one that was never freed */
 	uint64_t strange_frees;                  /* of nothing that is known */
 	uint64_t lost_objects, lost_accesses;    /* no room */
+	uint64_t calls, lost_calls;
 	uint64_t lost_events;                    /* that came too fast, of the running kernel */
 	uint64_t parts;                          /* spilled under pressure */
 	uint64_t waits;                          /* for the program to write */
@@ -214,11 +224,13 @@ enum kshare_gate {
 	KSHARE_OBJECTS = 1,      /* follow allocations: memorizer_enabled */
 	KSHARE_ACCESSES = 2,     /* and accesses: memorizer_log_access */
 	KSHARE_ONE = 4,          /* of only_pid alone */
+	KSHARE_GRAPH = 8,        /* count calls: cfg_log_on */
 };
 
 enum kshare_detail {
 	KSHARE_TIMES = 1,        /* when an object was used first and last */
 	KSHARE_LINES = 2,        /* which lines of it, of 64 bytes */
+	KSHARE_GRAPHED = 4,       /* which code calls which */
 };
 
 struct kshare {
@@ -289,6 +301,11 @@ static inline struct kshare_edge *kshare_edge(struct kshare *s, uint32_t at)
 static inline uint64_t *kshare_site(struct kshare *s, uint32_t id)
 {
 	return (uint64_t *)((char *)s + s->at.sites) + id;
+}
+
+static inline struct kshare_pair *kshare_pair(struct kshare *s, uint32_t at)
+{
+	return (struct kshare_pair *)((char *)s + s->at.calls) + at;
 }
 
 static inline char *kshare_name(struct kshare *s, uint32_t at)

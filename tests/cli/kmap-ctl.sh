@@ -296,7 +296,7 @@ END
 	run cat debug/cfgmap
 	status 1
 	err_has 'not supported'
-	yes grep -q '^atwalk: cfgmap: calls of functions are not recorded$' rec.err
+	yes grep -q '^atwalk: cfgmap: calls of functions are not recorded: kmap record --calls does$' rec.err
 	ends 0
 fi
 

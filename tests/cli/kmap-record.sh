@@ -71,6 +71,32 @@ for v in v1 v2 v3; do
 	fi
 done
 
+t "every call is counted, whoever is called"
+if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o calls.o "$data/kmap/calls.S" ||
+	! objcopy -O binary -j .text calls.o calls.bin; then skip "${why:-cannot be assembled}"
+else
+	run atwalk kmap record -q --bare --calls -o calls.kmap -- "${machine[@]/bare.bin/calls.bin}" "${off[@]}"
+	status 0
+	run eval "grep '^# call ' calls.kmap | sort"
+	out <<'END'
+# call 00000000000f0010 00000000000f0040 10
+# call 00000000000f0020 00000000000f0050 7
+# call 00000000000f0030 00000000000f0060 3
+# call 00000000000f0060 00000000000f0040 3
+END
+	run atwalk kmap record -q --bare --calls --to v3 -o calls.v3 -- "${machine[@]/bare.bin/calls.bin}" "${off[@]}"
+	status 0
+	run eval "grep -v '[#,]' calls.v3 | sort"
+	out <<'END'
+f0010 f0040 10
+f0020 f0050 7
+f0030 f0060 3
+f0060 f0040 3
+END
+	run atwalk kmap record -q --bare --off --calls -o calls.kmap -- "${machine[@]/bare.bin/calls.bin}" "${off[@]}"
+	yes [ "$(grep -c '^# call ' calls.kmap)" = 0 ]
+fi
+
 t "a range of addresses"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -q --bare --range 500-51f -o range.kmap -- "${machine[@]}" "${off[@]}"

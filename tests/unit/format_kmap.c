@@ -396,6 +396,10 @@ TEST(times_of_accesses)
 			 ATW_E_FORMAT);
 		CHECK_STR(err.text, wrong[i].why);
 	}
+	/* Calls belong to no object. */
+	CHECK(read_all(blob("# atwalk-kmap 1\n# call 10 20 3\n"
+			    "# atwalk-kmap end objects 0 accesses 0 lost 0\n")));
+	CHECK(!read_all(blob("# atwalk-kmap 1\n# call 10 20\n")));
 	CHECK(!read_all(blob("# atwalk-kmap 1\n# used 1,2\n")));
 	CHECK_STR(err.text, "line 2: times of accesses, and no object before them");
 }
@@ -604,7 +608,9 @@ TEST(lines_in_other_versions)
 	CHECK_STR(text("  from:1,caller:2,5,6", KMAP_V3, KMAP_V1), "  0000000000000001,-1,5,6");
 	CHECK_EQ(kmap_loses(&rec, KMAP_V1), KMAP_LOSES_FROM | KMAP_LOSES_CALLER);
 	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V3), "1 2 3");
-	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V4), "");
+	/* Of our own alone: who converts does not write it. */
+	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V4), "# call 0000000000000001 0000000000000002 3");
+	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V2), "");
 	CHECK_EQ(kmap_loses(&rec, KMAP_V4), KMAP_LOSES_CALL);
 }
 

@@ -533,6 +533,30 @@ TEST(switches)
 	CHECK_EQ(refused("cfg_log_on", "1"), EOPNOTSUPP);
 	CHECK_STR(text_of("log_calls_enabled", 80), "N\n");
 	CHECK_STR(text_of("cfgmap", 80), strerror(EOPNOTSUPP));
+	CHECK_EQ(refused("clear_function_calls", "1"), EOPNOTSUPP);
+	end();
+}
+
+/* A recording that was begun with calls has them, and can be told not to count. */
+TEST(calls)
+{
+	static struct kshare_pair pairs[4] = {
+		{ 0x1000, 0x2000, 3 }, { 0x1010, 0x2000, 0 }, { 0 }, { 0x1020, 0x3000, 12 },
+	};
+
+	begin();
+	at.s->at.calls = (uint64_t)((char *)pairs - (char *)at.s);
+	at.s->at.max_calls = 4;
+	CHECK(written("cfg_log_on", "1"));
+	CHECK(at.s->gate & KSHARE_GRAPH);
+	CHECK_STR(text_of("log_calls_enabled", 80), "Y\n");
+	CHECK_EQ(refused("stack_trace_on", "1"), EOPNOTSUPP);
+	CHECK_STR(text_of("cfgmap", 80), "1000 2000 3\n1020 3000 12\n");
+	CHECK(written("cfgmap", "whatever"));
+	CHECK_STR(text_of("function_calls", 80), "");
+	CHECK_EQ(pairs[3].to, 0x3000);
+	CHECK(written("log_calls_enabled", "0"));
+	CHECK(!(at.s->gate & KSHARE_GRAPH));
 	end();
 }
 

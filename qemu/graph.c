@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * graph.c - which code calls which, if that is asked for.
+ *
+ * Where a direct call goes is known when it is translated: it only has to be counted. An
+ * indirect one is remembered until the next block of code begins, which is what it
+ * called; on x86 kernels call a thunk instead, which jumps where a register says, so the
+ * first block outside of it. An interrupt may come in between, and then its entry is
+ * what seems to be called: once in millions.
+ */
+#include "api.h"
+#include "recorder.h"
+
+static bool is_open(const struct vcpu *c)
+{
+	return !c->tracing &&
+	       atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_GRAPH;
+}
+
+/* NULL: no room. */
+static struct kshare_pair *find(uint64_t from, uint64_t to)
+{
+	uint32_t max = rec.s->at.max_calls;
+	uint64_t i = (from * 0x9e3779b97f4a7c15u ^ to * 0xc2b2ae3d27d4eb4fu) >> 20 & (max - 1);
+	struct kshare_pair *call;
+
+	for (;; i = (i + 1) & (max - 1)) {
+		call = kshare_pair(rec.s, (uint32_t)i);
+		if (call->from == from && call->to == to)
+			return call;
+		if (!call->from)
+			break;
+	}
+	/* A quarter stays free, so that searches end. */
+	if (rec.s->count.calls >= max - max / 4)
+		return NULL;
+	rec.s->count.calls++;
+	call->to = to;
+	call->from = from;
+	return call;
+}
+
+static void at_direct(unsigned vcpu, void *arg)
+{
+	struct kshare_pair *call = arg;
+
+	lock();
+	if (is_open(&rec.cpu[vcpu])) {
+		if (call)
+			call->count++;
+		else
+			rec.s->count.lost_calls++;
+	}
+	unlock();
+}
+
+static void at_indirect(unsigned vcpu, void *arg)
+{
+	rec.cpu[vcpu].calls_from = (uint64_t)(uintptr_t)arg;
+}
+
+static void at_block(unsigned vcpu, void *arg)
+{
+	struct vcpu *c = &rec.cpu[vcpu];
+	struct kshare_pair *call;
+
+	if (likely(!c->calls_from))
+		return;
+	lock();
+	if (is_open(c)) {
+		call = find(c->calls_from, (uint64_t)(uintptr_t)arg);
+		if (call)
+			call->count++;
+		else
+			rec.s->count.lost_calls++;
+	}
+	c->calls_from = 0;
+	unlock();
+}
+
+static bool is_through(uint64_t ip)
+{
+	const struct kshare_code *t = &rec.s->kernel.through;
+
+	return ip - t->start < t->end - t->start;
+}
+
+void graph_watch(struct qemu_plugin_insn *insn, uint64_t ip, bool begins)
+{
+	enum call_insn kind;
+	uint64_t target = 0;
+	uint8_t bytes[16];
+
+	if (!rec.s->at.max_calls || !rec.known)
+		return;
+	if (begins && !is_through(ip))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_block, QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)(uintptr_t)ip);
+	kind = call_insn(rec.machine, ip, bytes, insn_bytes(insn, bytes), &target);
+	if (kind == CALL_NONE || is_through(ip))
+		return;
+	if (kind == CALL_DIRECT && !is_through(target)) {
+		struct kshare_pair *call;
+
+		lock();
+		call = find(ip, target);
+		unlock();
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_direct, QEMU_PLUGIN_CB_NO_REGS,
+						       call);
+		return;
+	}
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, at_indirect, QEMU_PLUGIN_CB_NO_REGS,
+					       (void *)(uintptr_t)ip);
+}
