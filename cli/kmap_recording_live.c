@@ -79,11 +79,13 @@ static bool make_room(void *arg)
 	       kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) == ATW_OK;
 }
 
-static uint32_t ring_size(void)
+/* Of memory to record in, an eighth as much for events that wait. */
+static uint32_t ring_size(const struct recording *r)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), size = RING_LEAST;
+	uint64_t most = r->s->at.size / 8 < RINGS ? r->s->at.size / 8 : RINGS;
 
-	while (size * 2 * cpus <= RINGS)
+	while (size * 2 * cpus <= most)
 		size *= 2;
 	return (uint32_t)size;
 }
@@ -93,7 +95,7 @@ static int open_recorder(struct recording *r, struct running *x, bool everyone,
 {
 	struct live_recorder_opts o = {
 		.s = r->s, .wait = make_room, .arg = r, .everyone = everyone,
-		.ring = ring_size(),
+		.ring = ring_size(r),
 		.accesses = !r->o->watch.given || r->o->watch.u,
 		.rate = r->o->watch.given ? 0 : RATE,
 		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,

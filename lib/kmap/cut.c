@@ -36,9 +36,9 @@ static const char *name_of(struct kmap_units *u, const char *first, size_t other
 {
 	char buf[640];
 
-	if (!others)
+	if (!others && first)
 		return intern_text(&u->texts, first, strlen(first));
-	snprintf(buf, sizeof(buf), "%.600s +%zu", first, others);
+	snprintf(buf, sizeof(buf), "%.600s +%zu", first ? first : "", others);
 	return intern_text(&u->texts, buf, strlen(buf));
 }
 

@@ -36,11 +36,6 @@ static const char *const collects[] = {
 	"collect live:kcore --frames", "collect live:bpf --frames",
 	"collect live:pagemap --frames",
 };
-/* What the kernel allocates for a program, and a sample of who touches it. */
-static const char recording[] = "kmap record --live --watch 300 --no-symbols -v -o /recording.kmap -- "
-	"/atwalk collect live:pagemap";
-static const char recorded[] = "kmap show /recording.kmap --filter task=atwalk --format csv "
-	"--columns type,cache,size,free_time";
 static const char *const ways[] = { "live:kcore", "live:bpf" };
 
 static const char errors[] = "/live.err";
@@ -178,9 +173,6 @@ void live_run(void)
 	answer("nobody live:kcore", "info live:kcore", 0);
 	answer("capable live:kcore", "ps live:kcore --threads --format csv",
 	       1 << CAP_DAC_READ_SEARCH | 1 << CAP_SYS_RAWIO);
-	answer("record live:bpf", recording, AS_ROOT);
-	answer("recorded live:bpf", recorded, AS_ROOT);
-	unlink("/recording.kmap");
 	port_flush(&live);
 	close(live.fd);
 	unlink(errors);
