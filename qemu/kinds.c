@@ -37,7 +37,7 @@ static uint32_t name_of(uint64_t cache)
 	if (!len || !text)
 		return 0;
 	caches[i].cache = cache;
-	caches[i].name = kstore_name(&rec.store, text, len);
+	caches[i].name = kstore_name(rec.s, text, len);
 	return caches[i].name;
 }
 

@@ -60,7 +60,7 @@ void object_percpu(const struct vcpu *c, uint64_t va, uint64_t size, uint64_t ip
 	if (!kstore_wanted(&rec.store, "percpu", ip))
 		return;
 	if (!name)
-		name = kstore_name(&rec.store, "percpu", 6);
+		name = kstore_name(rec.s, "percpu", 6);
 	id = object_new(va, size, KSHARE_T_PERCPU, c, ip, name);
 	if (!id)
 		return;

@@ -7,7 +7,6 @@
 #include "kmap/introduce_own.h"
 
 #include <stdio.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +14,9 @@
 #include "format/kallsyms.h"
 #include "kernel/kernel.h"
 #include "kernel/memmap.h"
+#include "kmap/store.h"
 
 enum { NAMES_MAX = 300000 };
-
-static uint32_t add_name(struct kshare *s, const char *name)
-{
-	uint32_t at = atomic_load(&s->names_used), len = (uint32_t)strlen(name) + 1;
-
-	/* Both numbers may be anybody's by now. */
-	if (at >= s->at.max_names || len > s->at.max_names - at)
-		return 0;
-	memcpy(kshare_name(s, at), name, len);
-	atomic_store(&s->names_used, at + len);
-	return at;
-}
 
 static uint32_t add_object(struct kshare *s, enum kshare_type type, uint64_t va, uint64_t size,
 			   const char *name, uint8_t flags)
@@ -39,7 +27,7 @@ static uint32_t add_object(struct kshare *s, enum kshare_type type, uint64_t va,
 		return 0;
 	*kshare_object(s, id) = (struct kshare_object){
 		.va = va, .size = size, .type = (uint8_t)type, .flags = flags,
-		.name = name ? add_name(s, name) : 0,
+		.name = name ? kstore_name(s, name, strlen(name)) : 0,
 	};
 	atomic_store(&s->nobjects, id + 1);
 	return id;
@@ -443,7 +431,7 @@ int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_er
 		r = btf_offset(types, "kmem_cache", "object_size", &ret->cache_size, err);
 	if (r == ATW_OK)
 		r = memmap_where_init(k, &w, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	ret->page_shift = k->own.paging.page_shift;
 	ret->page_size = w.size;

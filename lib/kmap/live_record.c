@@ -68,7 +68,7 @@ static struct cache *cache_of(struct live_recorder *r, uint64_t address)
 		kmem_text(r->kmem, name, text, sizeof(text), NULL);
 	kmem_read(r->kmem, address + k->cache_size, &size, 4, NULL);
 	r->cache[r->ncaches] = (struct cache){
-		*text ? kstore_name(&r->store, text, strlen(text)) : 0, size,
+		*text ? kstore_name(r->o.s, text, strlen(text)) : 0, size,
 	};
 	live_index_set(&r->caches, address, ++r->ncaches);
 	return &r->cache[r->ncaches - 1];

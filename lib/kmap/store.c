@@ -48,12 +48,12 @@ void kstore_learn(struct kstore *k)
 	k->fresh = atomic_load(&k->s->nobjects);
 }
 
-uint32_t kstore_name(struct kstore *k, const char *name, size_t len)
+uint32_t kstore_name(struct kshare *s, const char *name, size_t len)
 {
-	struct kshare *s = k->s;
 	uint32_t at = atomic_load_explicit(&s->names_used, memory_order_relaxed);
 
-	if (len + 1 > s->at.max_names - at)
+	/* Where others write as well, the number may be anybody's. */
+	if (at >= s->at.max_names || len + 1 > s->at.max_names - at)
 		return 0;
 	memcpy(kshare_name(s, at), name, len);
 	kshare_name(s, at)[len] = '\0';

@@ -49,7 +49,7 @@ void kstore_free(struct kstore *k);
 void kstore_learn(struct kstore *k);
 
 /* Where it is in names; 0: no room. */
-uint32_t kstore_name(struct kstore *k, const char *name, size_t len);
+uint32_t kstore_name(struct kshare *s, const char *name, size_t len);
 /* The id of an instruction that touches memory; 0: no room, which has been counted. */
 uint32_t kstore_site(struct kstore *k, uint64_t ip);
 
