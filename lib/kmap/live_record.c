@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/live_record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,7 +87,7 @@ static bool birth_of(struct live_recorder *r, const struct live_event *e, struct
 	if (e->depth & 0xff0100) {
 		b->pid = 0;
 		memset(b->comm, 0, sizeof(b->comm));
-		strcpy(b->comm, e->depth & 0xff0000 ? "hardirq" : "softirq");
+		snprintf(b->comm, sizeof(b->comm), "%s", e->depth & 0xff0000 ? "hardirq" : "softirq");
 	}
 	switch (e->kind) {
 	case KSHARE_KMALLOC:
@@ -259,14 +260,15 @@ static void follow_gate(struct live_recorder *r, uint32_t gate)
 int live_recorder_work(struct live_recorder *r, unsigned *ret_n, struct atw_err *err)
 {
 	uint32_t gate = atomic_load(&r->o.s->gate);
+	uint64_t settled = now() - SETTLED;
 	int ret;
 
 	follow_gate(r, gate);
 	r->o.s->count.lost_events = live_events_lost(r->events);
-	ret = take_some(r, now() - SETTLED, AT_ONCE, ret_n, err);
+	ret = take_some(r, settled, AT_ONCE, ret_n, err);
 	/* The next words are chosen when all that happened to the last ones is known. */
 	if (ret == ATW_OK && r->sample)
-		ret = live_sample_work(r->sample, now(), *ret_n < AT_ONCE ? now() - SETTLED : 0,
+		ret = live_sample_work(r->sample, now(), *ret_n < AT_ONCE ? settled : 0,
 				       gate & KSHARE_ACCESSES, err);
 	return ret;
 }
