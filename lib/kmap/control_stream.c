@@ -51,7 +51,7 @@ static ssize_t last_line(struct kmap_reading *r, char *buf, size_t len)
 	if (!s->end_len && !r->c->cut && kmap_drain_how(r->c->d)->version == KMAP_V4) {
 		rec.u.end.objects = s->now.objects - s->first.objects;
 		rec.u.end.accesses = s->now.accesses - s->first.accesses;
-		rec.u.end.lost = n->lost_objects + n->lost_accesses + n->lost_events;
+		rec.u.end.lost = kshare_lost(n);
 		s->end_len = kmap_write(&rec, KMAP_V4, s->end, sizeof(s->end));
 	}
 	if (len > s->end_len - s->end_at)

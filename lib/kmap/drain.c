@@ -422,7 +422,7 @@ int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 	} else if (d->o.version == KMAP_V4) {
 		rec.u.end.objects = d->o.objects + d->sum.objects;
 		rec.u.end.accesses = d->o.accesses + d->sum.accesses;
-		rec.u.end.lost = c->lost_objects + c->lost_accesses + c->lost_events;
+		rec.u.end.lost = kshare_lost(c);
 		r = write_record(d, &rec, err);
 	}
 	if (r == ATW_OK)

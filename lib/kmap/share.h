@@ -288,6 +288,12 @@ struct kshare {
 	struct kshare_queue done, back;
 };
 
+/* What the recorder saw and had no room for, of whatever kind. */
+static inline uint64_t kshare_lost(const struct kshare_counts *c)
+{
+	return c->lost_objects + c->lost_accesses + c->lost_events + c->lost_calls;
+}
+
 static inline struct kshare_object *kshare_object(struct kshare *s, uint32_t id)
 {
 	return (struct kshare_object *)((char *)s + s->at.objects) + id;
