@@ -317,18 +317,18 @@ static bool is_return(const struct qemu_plugin_insn *insn, uint64_t ip)
 	size_t n = insn_bytes(insn, b);
 	uint32_t word = 0;
 
-	if (registers_machine() == MACHINE_X86)
+	if (rec.machine == CALL_X86)
 		return is_x86_return(b, n, ip);
 	memcpy(&word, b, n < 4 ? n : 4);
 	/* RET, RETAA, RETAB; JALR and C.JR by ra. */
-	if (registers_machine() == MACHINE_ARM)
+	if (rec.machine == CALL_ARM64)
 		return n == 4 && (word == 0xd65f03c0 || word == 0xd65f0bff || word == 0xd65f0fff);
 	return n == 4 ? word == 0x00008067 : n == 2 && word == 0x8082;
 }
 
-void calls_init(const char *target)
+void calls_init(void)
 {
-	known = registers_init(target);
+	known = registers_init();
 }
 
 void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip)
@@ -352,9 +352,8 @@ void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip)
 
 #else
 
-void calls_init(const char *target)
+void calls_init(void)
 {
-	(void)target;
 }
 
 void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip)

@@ -30,7 +30,6 @@ static struct site **sites;      /* by address */
 static uint64_t nsites, site_room;
 static struct site *next_site;
 static unsigned left;
-static bool x86;
 
 /* Who has it may be waiting for the program. */
 void lock_slowly(void)
@@ -218,7 +217,7 @@ size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to)
 static bool is_string(const struct qemu_plugin_insn *insn)
 {
 	uint8_t b[15];
-	size_t n = x86 ? insn_bytes(insn, b) : 0, i = 0;
+	size_t n = rec.machine == CALL_X86 ? insn_bytes(insn, b) : 0, i = 0;
 	bool repeats = false;
 
 	for (; i < n; i++) {
@@ -425,6 +424,12 @@ static void *map_fd(int fd, int prot, uint64_t *ret_size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static enum call_machine machine_of(const char *target)
+{
+	return !strcmp(target, "x86_64") ? CALL_X86 : !strcmp(target, "aarch64") ? CALL_ARM64 :
+	       !strcmp(target, "riscv64") ? CALL_RISCV : CALL_OTHER;
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	int share = -1, ram = -1;
@@ -435,9 +440,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		sscanf(argv[i], "ram=%d", &ram);
 	}
 	find_data(info->version.cur);
-	x86 = !strcmp(info->target_name, "x86_64");
-	rec.machine = x86 ? CALL_X86 : !strcmp(info->target_name, "aarch64") ? CALL_ARM64 : CALL_RISCV;
-	calls_init(info->target_name);
+	rec.machine = machine_of(info->target_name);
+	calls_init();
 	rec.s = map_fd(share, PROT_READ | PROT_WRITE, &size);
 	if (!rec.s || size < sizeof(*rec.s) || rec.s->magic != KSHARE_MAGIC)
 		return complain("it is loaded by `atwalk kmap record` of its own version, and by nobody else");

@@ -193,7 +193,7 @@ void task_name(const struct vcpu *c, char ret[KSHARE_COMM]);
 /* ---- calls.c ---- */
 
 struct qemu_plugin_insn;
-void calls_init(const char *target);
+void calls_init(void);
 /* Gives an instruction of such a function its callbacks. */
 void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip);
 

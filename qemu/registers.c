@@ -14,40 +14,32 @@
 
 /* As functions are called: Linux has the same conventions as everybody. */
 static const char *const names[][REGISTERS] = {
-	[MACHINE_X86] = {
+	[CALL_X86] = {
 		[REG_SP] = "rsp", [REG_RESULT] = "rax",
 		[REG_ARG] = "rdi", "rsi", "rdx", "rcx",
 	},
-	[MACHINE_ARM] = {
+	[CALL_ARM64] = {
 		[REG_SP] = "sp", [REG_RESULT] = "x0", [REG_LINK] = "x30",
 		[REG_ARG] = "x0", "x1", "x2", "x3",
 	},
-	[MACHINE_RISCV] = {
+	[CALL_RISCV] = {
 		[REG_SP] = "sp", [REG_RESULT] = "a0", [REG_LINK] = "ra",
 		[REG_ARG] = "a0", "a1", "a2", "a3",
 	},
 };
 
-static enum machine machine;
 static struct qemu_plugin_register *handles[REGISTERS];
 static bool looked;
 static GByteArray *bytes;
 static qemu_plugin_read_memory_vaddr_fn *read_memory;
 
-bool registers_init(const char *target)
+bool registers_init(void)
 {
 	void *fn = dlsym(RTLD_DEFAULT, "qemu_plugin_read_memory_vaddr");
 
 	memcpy(&read_memory, &fn, sizeof(fn));
-	machine = !strcmp(target, "x86_64") ? MACHINE_X86 : !strcmp(target, "aarch64")
-		  ? MACHINE_ARM : !strcmp(target, "riscv64") ? MACHINE_RISCV : MACHINE_OTHER;
 	bytes = g_byte_array_new();
-	return machine != MACHINE_OTHER;
-}
-
-enum machine registers_machine(void)
-{
-	return machine;
+	return rec.machine != CALL_OTHER;
 }
 
 /* They can only be asked for when a CPU runs, and are the same ones for all. */
@@ -59,8 +51,8 @@ static void look(void)
 	looked = true;
 	for (unsigned i = 0; i < all->len; i++)
 		for (unsigned r = 0; r < REGISTERS; r++)
-			if (!handles[r] && names[machine][r] && reg[i].name &&
-			    !strcmp(reg[i].name, names[machine][r]))
+			if (!handles[r] && names[rec.machine][r] && reg[i].name &&
+			    !strcmp(reg[i].name, names[rec.machine][r]))
 				handles[r] = reg[i].handle;
 	g_array_free(all, 1);
 }
@@ -98,7 +90,7 @@ uint64_t return_address(uint64_t sp)
 {
 	uint64_t ip = 0;
 
-	if (machine == MACHINE_X86)
+	if (rec.machine == CALL_X86)
 		return memory_read(sp, &ip, sizeof(ip)) ? ip : 0;
 	return register_read(REG_LINK, &ip) ? ip : 0;
 }

@@ -5,13 +5,11 @@
 
 #include "recorder.h"
 
-enum machine { MACHINE_OTHER, MACHINE_X86, MACHINE_ARM, MACHINE_RISCV };
 enum { ARGS = 4 };
 enum { REG_SP, REG_RESULT, REG_LINK, REG_ARG, REGISTERS = REG_ARG + ARGS };
 
 /* false: how this machine calls functions is not known. */
-bool registers_init(const char *target);
-enum machine registers_machine(void);
+bool registers_init(void);
 bool register_read(unsigned reg, uint64_t *ret);
 /* Memory, also what is not mapped with all of RAM. */
 bool memory_read(uint64_t va, void *ret, uint64_t len);

@@ -85,7 +85,9 @@ enum call_insn call_insn(enum call_machine machine, uint64_t ip, const uint8_t *
 		return x86(ip, bytes, n, target);
 	case CALL_ARM64:
 		return arm64(ip, bytes, n, target);
-	default:
+	case CALL_RISCV:
 		return riscv(ip, bytes, n, target);
+	default:
+		return CALL_NONE;
 	}
 }

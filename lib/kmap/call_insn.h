@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum call_insn { CALL_NONE, CALL_DIRECT, CALL_INDIRECT };
-enum call_machine { CALL_X86, CALL_ARM64, CALL_RISCV };
+enum call_machine { CALL_OTHER, CALL_X86, CALL_ARM64, CALL_RISCV };
 
 /* *target: of a direct call. Jumps that leave no way back are none. */
 enum call_insn call_insn(enum call_machine machine, uint64_t ip, const uint8_t *bytes, size_t n,
