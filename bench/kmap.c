@@ -142,7 +142,7 @@ static void text(enum kmap_version v)
 	spent = now_ns() - spent;
 	snprintf(row, sizeof(row), "reading %s, MB/s", kmap_version_name(v));
 	least(row, (double)TEXT * TIMES * 1e3 / spent, 300);
-	need(kmap_writer_open(null, 0, v, &w, &e), &e);
+	need(kmap_writer_open(null, 0, (struct kmap_form){ v, false }, &w, &e), &e);
 	to = kmap_writer_sink(w);
 	spent = now_ns();
 	need(kmap_read(path, NULL, &to, NULL, &e), &e);

@@ -18,7 +18,7 @@ struct convert_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct convert_opts, to), "VERSION",
-	  "the form to write", "v1|v2|v3|v4|comp" },
+	  "the form to write", "v1|v2|v3|v4|comp|atwalk" },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct convert_opts, zstd), NULL,
 	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
 	{ 0, "progress", OPT_FLAG, offsetof(struct convert_opts, progress), NULL,
@@ -40,17 +40,19 @@ static int check(const struct common *c, const struct convert_opts *o, int argc)
 	if (status)
 		return status;
 	if (!o->to)
-		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4 or comp");
+		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4, comp or atwalk");
 	return EXIT_COMPLETE;
 }
 
-static enum kmap_version version_of(const char *to)
+static struct kmap_form form_of(const char *to)
 {
-	return *to == 'c' ? KMAP_COMPRESSED : (enum kmap_version)(KMAP_V1 + (to[1] - '1'));
+	if (*to == 'a')
+		return (struct kmap_form){ KMAP_V4, true };
+	return (struct kmap_form){ *to == 'c' ? KMAP_COMPRESSED : KMAP_V1 + (to[1] - '1'), false };
 }
 
 /* What is not in it any more. */
-static void tell(const struct common *c, const char *name, enum kmap_version v,
+static void tell(const struct common *c, const char *name, struct kmap_form form,
 		 const uint64_t *lost)
 {
 	char what[512] = "";
@@ -61,7 +63,7 @@ static void tell(const struct common *c, const char *name, enum kmap_version v,
 			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s%s (%" PRIu64 ")",
 						len ? ", " : "", kmap_loss_name(i), lost[i]);
 	if (len)
-		remark(c, "%s: no place in %s for: %s", name, kmap_version_name(v), what);
+		remark(c, "%s: no place in %s for: %s", name, kmap_form_name(form), what);
 }
 
 /* Everything is told before anything is written. */
@@ -87,7 +89,7 @@ static int merge(const struct common *c, const char *name, const struct convert_
 				remark(c, "%s: %" PRIu64 " object%s became %" PRIu64 ", of which only "
 				       "sums are known: no tasks, times and pids", name,
 				       told->objects, told->objects == 1 ? "" : "s", objects);
-			tell(c, name, KMAP_COMPRESSED, kmap_compress_losses(z));
+			tell(c, name, form_of(o->to), kmap_compress_losses(z));
 		}
 	}
 	kmap_compress_close(z);
@@ -97,21 +99,25 @@ static int merge(const struct common *c, const char *name, const struct convert_
 static int convert(const struct common *c, const struct convert_opts *o, const char *name,
 		   const struct target *t)
 {
-	enum kmap_version v = version_of(o->to);
+	struct kmap_form form = form_of(o->to);
 	struct kmap_writer *w = NULL;
 	struct kmap_told told = { 0 };
 	struct atw_err err = { 0 };
 	struct kmap_sink sink;
-	int status, r = kmap_writer_open(t->fd, kmap_is_packed(c, o->zstd) ? LEVEL : 0, v, &w, &err);
+	int status, r = kmap_writer_open(t->fd, kmap_is_packed(c, o->zstd) ? LEVEL : 0, form, &w, &err);
 
 	if (r < 0)
 		return complain(&err);
 	sink = kmap_writer_sink(w);
-	status = v == KMAP_COMPRESSED ? merge(c, name, o, &sink, target_name(t), &told) :
+	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, target_name(t), &told) :
 		 kmap_source(c, name, o->progress, &sink, target_name(t), &told);
-	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
-		tell(c, name, v, kmap_writer_losses(w)->n);
-		if (kmap_writer_end(w, &err) < 0) {
+	if (form.own && told.version == KMAP_COMPRESSED) {
+		atw_err_set(&err, ATW_E_UNSUPPORTED, "%s: is compressed, and has only the sums of "
+			    "objects, which are none by themselves", name);
+		status = complain(&err);
+	} else if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		tell(c, name, form, kmap_writer_losses(w)->n);
+		if (kmap_writer_end(w, &told, &err) < 0) {
 			atw_err_wrap(&err, "%s", target_name(t));
 			status = complain(&err);
 		}
@@ -147,6 +153,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 const struct command kmap_convert = {
 	"kmap convert", "--to VERSION FILE", "the same in another of its forms",
 	"Writes a KMAP in the form that one version of Memorizer wrote, or in uSCOPE's\n"
-	"compressed one. What that form has no place for is left out, and said.",
+	"compressed one; or in atwalk's own, that of `kmap record`, which has a place for all of\n"
+	"them. What a form has no place for is left out, and said.",
 	options, sizeof(struct convert_opts), run,
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/write.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pack.h"
 
@@ -9,13 +12,38 @@ enum { PIECE = 128 << 10 };
 
 struct kmap_writer {
 	struct pack *pack;
-	enum kmap_version version;
+	struct kmap_form form;
 	struct kmap_losses losses;
+	uint64_t objects, accesses;      /* lines of them */
+	bool said_cut;                   /* as what is read does */
 	size_t len;
 	char buf[PIECE + KMAP_LINE];
 };
 
-int kmap_writer_open(int fd, int level, enum kmap_version version, struct kmap_writer **ret,
+/* What our own form has lines for, and version 4 has not. */
+static const uint32_t own_holds = KMAP_LOSES_HEAT | KMAP_LOSES_USED | KMAP_LOSES_CALL |
+				  KMAP_LOSES_HEADER | KMAP_LOSES_SYMBOL | KMAP_LOSES_SAMPLE |
+				  KMAP_LOSES_COMMENT;
+
+const char *kmap_form_name(struct kmap_form f)
+{
+	return f.own ? "atwalk's own form" : kmap_version_name(f.version);
+}
+
+static int put(struct kmap_writer *w, const struct kmap_record *rec, struct atw_err *err);
+
+static int put_header(struct kmap_writer *w, const char *key, const char *value,
+		      struct atw_err *err)
+{
+	const struct kmap_record rec = {
+		.kind = KMAP_HEADER,
+		.u.header = { { key, strlen(key) }, { value, strlen(value) } },
+	};
+
+	return put(w, &rec, err);
+}
+
+int kmap_writer_open(int fd, int level, struct kmap_form form, struct kmap_writer **ret,
 		     struct atw_err *err)
 {
 	struct kmap_writer *w = malloc(sizeof(*w));
@@ -24,10 +52,14 @@ int kmap_writer_open(int fd, int level, enum kmap_version version, struct kmap_w
 	if (!w)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	w->pack = NULL;
-	w->version = version;
+	w->form = form;
 	w->losses = (struct kmap_losses){ 0 };
+	w->objects = w->accesses = 0;
+	w->said_cut = false;
 	w->len = 0;
 	r = pack_open(fd, level, &w->pack, err);
+	if (r == ATW_OK && form.own)
+		r = put_header(w, "version", "1", err);
 	if (r != ATW_OK) {
 		kmap_writer_close(w);
 		return r;
@@ -44,30 +76,46 @@ static int flush(struct kmap_writer *w, struct atw_err *err)
 	return r;
 }
 
-/* Does it have no line at all in that version, or one that would be wrong there? */
+static int put(struct kmap_writer *w, const struct kmap_record *rec, struct atw_err *err)
+{
+	size_t n = kmap_write(rec, w->form.version, w->buf + w->len, sizeof(w->buf) - w->len);
+
+	if (!n)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "a line of %s would be longer than %d bytes",
+				   kmap_form_name(w->form), KMAP_LINE);
+	w->len += n;
+	w->objects += rec->kind == KMAP_OBJECT;
+	w->accesses += rec->kind == KMAP_ACCESS;
+	return w->len >= PIECE ? flush(w, err) : ATW_OK;
+}
+
+static bool is_header(const struct kmap_record *rec, const char *key)
+{
+	return rec->kind == KMAP_HEADER && rec->u.header.key.len == strlen(key) &&
+	       !memcmp(rec->u.header.key.data, key, rec->u.header.key.len);
+}
+
+/*
+ * Does it have no line at all in that form, or one that would be wrong there? The first
+ * line and the last one are the writer's own.
+ */
 static bool passed(const struct kmap_writer *w, const struct kmap_record *rec, uint32_t lost)
 {
 	return rec->kind == KMAP_END || rec->kind == KMAP_BLANK ||
-	       (w->version != KMAP_COMPRESSED && kmap_says_compressed(rec)) ||
+	       (w->form.own && is_header(rec, "version")) ||
+	       (w->form.version != KMAP_COMPRESSED && kmap_says_compressed(rec)) ||
 	       (lost && rec->kind != KMAP_OBJECT && rec->kind != KMAP_ACCESS);
 }
 
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct kmap_writer *w = arg;
-	uint32_t lost = kmap_loses(rec, w->version);
-	size_t n;
+	uint32_t lost = kmap_loses(rec, w->form.version) & ~(w->form.own ? own_holds : 0);
 
 	for (uint32_t left = lost; left; left &= left - 1)
 		w->losses.n[__builtin_ctz(left)]++;
-	if (passed(w, rec, lost))
-		return ATW_OK;
-	n = kmap_write(rec, w->version, w->buf + w->len, sizeof(w->buf) - w->len);
-	if (!n)
-		return atw_err_set(err, ATW_E_UNSUPPORTED, "a line of %s would be longer than %d bytes",
-				   kmap_version_name(w->version), KMAP_LINE);
-	w->len += n;
-	return w->len >= PIECE ? flush(w, err) : ATW_OK;
+	w->said_cut |= is_header(rec, "cut");
+	return passed(w, rec, lost) ? ATW_OK : put(w, rec, err);
 }
 
 struct kmap_sink kmap_writer_sink(struct kmap_writer *w)
@@ -80,10 +128,32 @@ const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w)
 	return &w->losses;
 }
 
-int kmap_writer_end(struct kmap_writer *w, struct atw_err *err)
+/* Of what is not whole nothing whole can be made. */
+static int last_line(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err)
 {
-	int r = flush(w, err);
+	const struct kmap_record end = {
+		.kind = KMAP_END, .u.end = { w->objects, w->accesses, of->lost },
+	};
+	char why[80];
 
+	if (w->said_cut)
+		return ATW_OK;
+	if (!of->cut && !of->faults)
+		return put(w, &end, err);
+	if (of->faults)
+		snprintf(why, sizeof(why), "lines of what it was made from that are wrong: %" PRIu64,
+			 of->faults);
+	else
+		snprintf(why, sizeof(why), "what it was made from is cut off");
+	return put_header(w, "cut", why, err);
+}
+
+int kmap_writer_end(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err)
+{
+	int r = w->form.own ? last_line(w, of, err) : ATW_OK;
+
+	if (r == ATW_OK)
+		r = flush(w, err);
 	return r == ATW_OK ? pack_end(w->pack, err) : r;
 }
 

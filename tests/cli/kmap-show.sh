@@ -225,7 +225,7 @@ yes [ ! -e rows ]
 
 # ---- convert ----
 
-for v in v1 v2 v3 v4 comp; do
+for v in v1 v2 v3 v4 comp atwalk; do
 	t "each file to $v"
 	for f in v1.kmap v2.kmap v3.cmap v4.kmap uscope.cmap.comp own.kmap; do
 		echo "==> $f"
@@ -238,7 +238,8 @@ for v in v1 v2 v3 v4 comp; do
 done
 
 t "what is written in a form that holds it all is the same when it comes back"
-for way in "v1.kmap v4 v1" "v3.cmap v3 v3" "v4.kmap v4 v4" "v1.kmap v1 v1" "v2.kmap v3 v2"; do
+for way in "v1.kmap v4 v1" "v3.cmap v3 v3" "v4.kmap v4 v4" "v1.kmap v1 v1" "v2.kmap v3 v2" \
+	"v4.kmap atwalk v4"; do
 	# shellcheck disable=SC2086 # three words
 	set -- $way
 	run atwalk kmap convert -q --to "$2" -o there "$k/$1"
@@ -285,10 +286,38 @@ fi
 t "mistakes of convert"
 run atwalk kmap convert "$k/v1.kmap"
 status 2
-err_has "--to says into what: v1, v2, v3, v4 or comp"
+err_has "--to says into what: v1, v2, v3, v4, comp or atwalk"
 run atwalk kmap convert --to v5 "$k/v1.kmap"
 status 2
-err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp"
+err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp|atwalk"
+t "our own form keeps all that our own files have"
+for f in own.kmap used.kmap; do
+	run atwalk kmap convert --to atwalk -o there "$k/$f"
+	same there "$k/$f"
+done
+
+t "nothing whole is made of what is not whole"
+head -n -1 "$k/own.kmap" >headless.kmap
+run atwalk kmap convert -q --to atwalk -o there headless.kmap
+status 4
+err_has "headless.kmap: no end line"
+run tail -n 1 there
+out <<'END'
+# atwalk-kmap cut what it was made from is cut off
+END
+run atwalk kmap convert --to atwalk -o back there
+status 4
+err_has "there: no end line"
+same back there
+sed 's/^  /  ,/' "$k/v4.kmap" >wrong.kmap
+run atwalk kmap convert -q --to atwalk -o there wrong.kmap
+status 4
+err_has "wrong.kmap: line "
+run tail -n 1 there
+out <<'END'
+# atwalk-kmap cut lines of what it was made from that are wrong: 4
+END
+
 run atwalk kmap convert --to v1 --filter x "$k/v1.kmap"
 status 2
 err_has "a KMAP has a form of its own, and no use for --filter"

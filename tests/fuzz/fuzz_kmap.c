@@ -137,7 +137,7 @@ static void compress(struct input in)
 	int r;
 
 	if (kmap_compress_open(&c, &err) != ATW_OK ||
-	    kmap_writer_open(packed, 0, KMAP_COMPRESSED, &w, &err) != ATW_OK)
+	    kmap_writer_open(packed, 0, (struct kmap_form){ KMAP_COMPRESSED, false }, &w, &err) != ATW_OK)
 		abort();
 	sink = kmap_compress_sink(c);
 	r = kmap_read(from, &o, &sink, &told, &err);
@@ -145,7 +145,7 @@ static void compress(struct input in)
 	sink = kmap_writer_sink(w);
 	if (r == ATW_OK && kmap_compress_end(c, &sink, &objects, &err) == ATW_OK) {
 		FUZZ_CHECK(objects <= told.objects, "more objects than there were");
-		if (kmap_writer_end(w, &err) != ATW_OK)
+		if (kmap_writer_end(w, NULL, &err) != ATW_OK)
 			abort();
 		kmap_compress_close(c);
 		if (kmap_compress_open(&c, &err) != ATW_OK)
