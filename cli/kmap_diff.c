@@ -162,7 +162,7 @@ static int read_both(struct comparing *x)
 	int status = EXIT_COMPLETE;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct kmap_names_opts no = { nth(&x->o->symbols, i), nth(&x->o->kernel, i) };
+		const struct kmap_symbols_opts no = { nth(&x->o->symbols, i), nth(&x->o->kernel, i) };
 		struct atw_err err = { 0 };
 		int r = kmap_model_source(x->c, x->name[i], x->o->progress, 0, &x->s[i]);
 

@@ -200,7 +200,7 @@ int recording_run_qemu(struct recording *r, struct atw_err *err)
 
 struct symbols_to {
 	struct recording *r;
-	uint64_t slide;
+	uint64_t slide, n;
 	struct atw_err *err;
 };
 
@@ -212,6 +212,7 @@ static int write_symbol(void *arg, const struct kallsyms_symbol *sym)
 	if (sym->type != 't' && sym->type != 'T' && sym->type != 'w' && sym->type != 'W')
 		return ATW_OK;
 	snprintf(value, sizeof(value), "%" PRIx64 " %s", sym->address - to->slide, sym->name);
+	to->n++;
 	return kmap_drain_header(to->r->drain, "symbol", value, to->err);
 }
 
@@ -268,7 +269,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	static const char *const machines[] = {
 		[ATW_X86] = "x86_64", [ATW_ARM64] = "aarch64", [ATW_RISCV] = "riscv64",
 	};
-	struct symbols_to to = { r, slide_of(r), err };
+	struct symbols_to to = { r, slide_of(r), 0, err };
 	const char *release = atw_kernel_release(k);
 	char value[64];
 	int ret = ATW_OK;
@@ -289,7 +290,12 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 		ret = describe_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)
 		return ret;
-	return kernel_symbols_each(k, write_symbol, &to, err);
+	ret = kernel_symbols_each(k, write_symbol, &to, err);
+	if (ret < 0)
+		return ret;
+	/* That these are all says where each of them ends. */
+	snprintf(value, sizeof(value), "%" PRIu64, to.n);
+	return kmap_drain_header(r->drain, "symbols", value, err);
 }
 
 struct pieces {

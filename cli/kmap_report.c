@@ -234,8 +234,6 @@ static int check_cuts(struct kmap_reporting *r)
 	}
 	if (!status && r->o->level)
 		status = complain_usage("kmap report", "--cut says what code is put together by, and so does --level");
-	if (!status && !r->o->symbols && !r->o->kernel)
-		status = complain_usage("kmap report", "--cut: that needs the sizes of functions: --symbols or --kernel");
 	return status;
 }
 
@@ -251,7 +249,7 @@ static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
 /* Before hours of reading: are these what they should be? */
 static int check_files(const struct kmap_reporting *r)
 {
-	const struct kmap_names_opts no = { r->o->symbols, r->o->kernel };
+	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
 	struct kmap_model *m = NULL;
 	struct kmap_names *n = NULL;
 	struct atw_err err = { 0 };
@@ -270,7 +268,7 @@ static int check_files(const struct kmap_reporting *r)
 
 static int tell(struct kmap_reporting *r, struct atw_err *err)
 {
-	const struct kmap_names_opts no = { r->o->symbols, r->o->kernel };
+	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
 	int s = kmap_names_open(&no, r->s.m, &r->n, err);
 
 	if (s < 0)

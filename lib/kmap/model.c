@@ -59,7 +59,7 @@ void kmap_model_close(struct kmap_model *m)
 	kmap_table_deinit(&m->touch);
 	kmap_series_deinit(&m->series);
 	intern_deinit(&m->texts);
-	buf_deinit(&m->symbols);
+	buf_deinit(&m->symbols.text);
 	free(m);
 }
 
@@ -285,20 +285,6 @@ static int on_call(struct kmap_model *m, const struct kmap_call *c, struct atw_e
 	return ATW_OK;
 }
 
-/* "ADDR NAME", for symtext, which wants a letter between them. */
-static int on_symbol(struct kmap_model *m, struct atw_blob v, struct atw_err *err)
-{
-	const char *p = v.data, *blank = v.len ? memchr(p, ' ', v.len) : NULL;
-	uint64_t address;
-
-	if (!blank || !num_hex(p, (size_t)(blank - p), &address))
-		return ATW_OK;
-	buf_printf(&m->symbols, "%016" PRIx64 " t", address);
-	buf_add(&m->symbols, blank, v.len - (size_t)(blank - p));
-	buf_char(&m->symbols, '\n');
-	return m->symbols.failed ? no_memory(err) : ATW_OK;
-}
-
 static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob value,
 		     struct atw_err *err)
 {
@@ -307,8 +293,8 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 		{ "machine", &m->machine },
 	};
 
-	if (is(key, "symbol"))
-		return on_symbol(m, value, err);
+	if (!kmap_own_symbols_header(&m->symbols, key, value))
+		return no_memory(err);
 	if (is(key, "scale")) {
 		num_dec(value.data, value.len, &m->scale);
 		/* Of accesses it is known behind all of them, and not before. */

@@ -15,9 +15,9 @@
 #ifndef KMAP_MODEL_H
 #define KMAP_MODEL_H
 
-#include "base/buf.h"
 #include "format/kmap.h"
 #include "kmap/series.h"
+#include "kmap/symbols.h"
 #include "kmap/table.h"
 #include "record/intern.h"
 
@@ -146,7 +146,7 @@ struct kmap_model {
 	const char *mode, *clock, *release, *machine;    /* NULL: it does not */
 	uint64_t scale;                  /* of a sample; 0: not told */
 	bool whole;                      /* objects are sampled, with all that was done to them */
-	struct buf symbols;              /* "ADDR t NAME" lines */
+	struct kmap_own_symbols symbols;
 	bool compressed;                 /* an object stands for all of its site */
 	bool has_pids;                   /* of accesses */
 	bool has_frees;                  /* somebody told who frees */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kernel/dwarf_places.h"
-#include "kernel/vmfile.h"
 
 struct entry {
 	const char *function;            /* as it is called; NULL: not known */
@@ -17,9 +16,7 @@ struct entry {
 
 struct kmap_names {
 	const struct kmap_model *m;
-	struct vmfile *symbols, *kernel;
-	struct symtext own;              /* the recording's */
-	bool have_own;
+	struct kmap_symbols *symbols;
 	struct dwarf_places *places;
 	char why[600];                   /* there are no files */
 	struct entry *entry;             /* one an instruction */
@@ -76,60 +73,6 @@ size_t kmap_plain_name(const char *name, size_t len)
 
 /* ---- opening ---- */
 
-static int open_file(const char *option, const char *path, bool need, struct vmfile **ret,
-		     struct atw_err *err)
-{
-	int r = vmfile_open(path, ret, err);
-
-	if (r == ATW_OK && need && !(*ret)->symbols) {
-		vmfile_close(*ret);
-		*ret = NULL;
-		r = atw_err_set(err, ATW_E_MISSING, "%s: has no symbols", path);
-	}
-	if (r < 0)
-		return atw_err_wrap(err, "%s", option);
-	/* A KMAP's addresses are those of the file. */
-	(*ret)->placed = true;
-	return ATW_OK;
-}
-
-/*
- * Another kernel's file gives answers that look right and are wrong. A recording that
- * brings symbols shows it: of many names, most must lie where the file has them.
- */
-static int check_file(const struct kmap_names *n, const struct vmfile *f, const char *option,
-		      const char *path, struct atw_err *err)
-{
-	enum { ASKED = 64 };
-	struct symtext_symbol *s = malloc(ASKED * sizeof(*s));
-	const char *name[ASKED];
-	uint64_t at[ASKED];
-	bool have[ASKED];
-	uint32_t step = n->own.n / ASKED + 1, it;
-	unsigned asked = 0, agree = 0, differ = 0, first = 0;
-
-	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	for (it = 0; asked < ASKED && symtext_next(&n->own, &it, &s[asked]) == ATW_OK;
-	     it += step - 1) {
-		name[asked] = s[asked].name;
-		asked++;
-	}
-	vmfile_find_many(f, name, at, have, asked);
-	for (unsigned i = 0; i < asked; i++) {
-		agree += have[i] && at[i] == s[i].address;
-		if (!have[i] || at[i] == s[i].address)
-			continue;
-		first = differ++ ? first : i;
-	}
-	if (differ > agree)
-		atw_err_set(err, ATW_E_DAMAGED, "%s: %s: is of another kernel: %.100s is at 0x%" PRIx64
-			    " in it, and at 0x%" PRIx64 " in the recording", option, path,
-			    name[first], at[first], s[first].address);
-	free(s);
-	return differ > agree ? ATW_E_DAMAGED : ATW_OK;
-}
-
 static int open_places(struct kmap_names *n, const char *path, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -140,7 +83,7 @@ static int open_places(struct kmap_names *n, const char *path, struct atw_err *e
 			 "files and folders are not known: that needs --kernel VMLINUX with debug information");
 		return ATW_OK;
 	}
-	if (!n->kernel->dwarf) {
+	if (!kmap_symbols_dwarf(n->symbols)) {
 		snprintf(n->why, sizeof(n->why),
 			 "files and folders are not known: %.400s has no debug information (DWARF)", path);
 		return ATW_OK;
@@ -151,22 +94,6 @@ static int open_places(struct kmap_names *n, const char *path, struct atw_err *e
 		return ATW_OK;
 	}
 	return r < 0 ? atw_err_set(err, r, "--kernel: %s: %s", path, why.text) : ATW_OK;
-}
-
-static bool ask(const struct kmap_names *n, uint64_t ip, struct atw_symbol *ret)
-{
-	struct symtext_symbol s;
-
-	if (n->symbols)
-		return vmfile_near(n->symbols, ip, ret) == ATW_OK;
-	if (n->kernel && n->kernel->symbols)
-		return vmfile_near(n->kernel, ip, ret) == ATW_OK;
-	if (!n->have_own || symtext_near(&n->own, ip, &s) < 0)
-		return false;
-	ret->address = s.address;
-	ret->size = 0;                   /* it may list a few of them only */
-	memcpy(ret->name, s.name, sizeof(ret->name));
-	return true;
 }
 
 static int resolve(struct kmap_names *n, struct atw_err *err)
@@ -180,7 +107,7 @@ static int resolve(struct kmap_names *n, struct atw_err *err)
 
 		if (n->places)
 			e->file = dwarf_places_file(n->places, ip);
-		if (!ask(n, ip, sym))
+		if (!kmap_symbols_near(n->symbols, ip, sym))
 			continue;
 		e->function = intern_text(&n->texts, sym->name, strlen(sym->name));
 		e->at = sym->address;
@@ -195,29 +122,20 @@ static int resolve(struct kmap_names *n, struct atw_err *err)
 	return sym && n->entry ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 }
 
-int kmap_names_open(const struct kmap_names_opts *o, const struct kmap_model *m,
+int kmap_names_open(const struct kmap_symbols_opts *o, const struct kmap_model *m,
 		    struct kmap_names **ret, struct atw_err *err)
 {
 	struct kmap_names *n = calloc(1, sizeof(*n));
-	int r = ATW_OK;
+	int r;
 
 	if (!n)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	n->m = m;
-	if (o->symbols)
-		r = open_file("--symbols", o->symbols, true, &n->symbols, err);
-	if (r == ATW_OK && o->kernel)
-		r = open_file("--kernel", o->kernel, false, &n->kernel, err);
+	r = kmap_symbols_open(o, &n->symbols, err);
+	if (r == ATW_OK)
+		r = kmap_symbols_of(n->symbols, o, &m->symbols, err);
 	if (r == ATW_OK)
 		r = open_places(n, o->kernel, err);
-	/* What it has of them may be nothing. */
-	if (r == ATW_OK && m->symbols.len)
-		n->have_own = symtext_init(&n->own, (struct atw_blob){ m->symbols.data,
-					   m->symbols.len }, NULL) == ATW_OK;
-	if (r == ATW_OK && n->have_own && n->symbols)
-		r = check_file(n, n->symbols, "--symbols", o->symbols, err);
-	if (r == ATW_OK && n->have_own && n->kernel)
-		r = check_file(n, n->kernel, "--kernel", o->kernel, err);
 	if (r == ATW_OK)
 		r = resolve(n, err);
 	if (r < 0)
@@ -232,9 +150,7 @@ void kmap_names_close(struct kmap_names *n)
 	if (!n)
 		return;
 	dwarf_places_close(n->places);
-	symtext_deinit(&n->own);
-	vmfile_close(n->symbols);
-	vmfile_close(n->kernel);
+	kmap_symbols_close(n->symbols);
 	intern_deinit(&n->texts);
 	free(n->entry);
 	free(n);
@@ -244,7 +160,7 @@ void kmap_names_close(struct kmap_names *n)
 
 bool kmap_names_symbols(const struct kmap_names *n)
 {
-	return n->symbols || n->have_own || (n->kernel && n->kernel->symbols);
+	return kmap_symbols_any(n->symbols);
 }
 
 bool kmap_names_files(const struct kmap_names *n, const char **why)

@@ -15,12 +15,8 @@ extern const char *const kmap_level_words[KMAP_LEVELS], *const kmap_level_many[K
 
 struct kmap_names;
 
-struct kmap_names_opts {
-	const char *symbols;             /* kallsyms, System.map or vmlinux; NULL: the file's own */
-	const char *kernel;              /* vmlinux with debug information; NULL: none */
-};
 /* For a model that is whole. Errors name the option and its file. */
-int kmap_names_open(const struct kmap_names_opts *o, const struct kmap_model *m,
+int kmap_names_open(const struct kmap_symbols_opts *o, const struct kmap_model *m,
 		    struct kmap_names **ret, struct atw_err *err);
 void kmap_names_close(struct kmap_names *n);
 

@@ -25,7 +25,7 @@ static const struct atw_column code_columns[K_COUNT] = {
 	[K_CACHES] = { .key = "caches", .type = ATW_T_COUNT, .width = 6,
 		       .help = "whose objects it touches" },
 	[K_SIZE] = { .key = "code_size", .type = ATW_T_BYTES, .width = 9, .hidden = true,
-		     .help = "of its functions that were seen; --symbols or --kernel" },
+		     .help = "of its functions that were seen, where symbols tell it" },
 };
 static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };
 

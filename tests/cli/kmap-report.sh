@@ -316,6 +316,31 @@ monolithic,1,call,132,1000000,56,0
 monolithic,1,total,282,1000000,106,0
 E
 
+t "a recording that has all symbols knows the sizes as well"
+cat >three.kmap <<'E'
+# atwalk-kmap 1
+# atwalk-kmap symbol ffffffff81000000 f1
+# atwalk-kmap symbol ffffffff81000014 f2.part.0
+# atwalk-kmap symbol ffffffff81000032 f3
+# atwalk-kmap symbol ffffffff81000042 end
+# atwalk-kmap symbols 4
+E
+run atwalk kmap report privilege --symbols three.map --format csv three.cmap
+cp "$work/log/out" want
+run atwalk kmap convert --to atwalk three.cmap
+grep -v '^# atwalk-kmap 1$' "$work/log/out" >>three.kmap
+run atwalk kmap report privilege --format csv three.kmap
+same "$work/log/out" want
+run atwalk kmap report privilege --cut size:36 --format csv three.kmap
+cp "$work/log/out" of-own
+run atwalk kmap report privilege --cut size:36 --format csv --symbols three.map three.cmap
+same "$work/log/out" of-own
+# Of a few among many nobody knows where they end.
+sed 's/symbols 4/symbols 5/' three.kmap >few.kmap
+run atwalk kmap report privilege --cut size:36 few.kmap
+status 3
+err_has "the size of f1 is not known"
+
 t "compartments one by one, and calls between them"
 run atwalk kmap report compartments --symbols three.map --format csv \
 	--columns +calls_inside,calls_in,calls_out three.cmap
@@ -399,13 +424,16 @@ run atwalk kmap report privilege --symbols two.map --cut ratio:1 three.cmap
 status 3
 no_out
 err_has "--cut ratio:1: the size of 0xffffffff81000003 is not known, and the recording has calls of it"
+run atwalk kmap report privilege --cut size:1 three.cmap
+status 3
+no_out
+err_has "the size of 0xffffffff81000003 is not known, and the recording has calls of it"
 wrong_cut() { # SENTENCE, arguments
 	run atwalk kmap report "${@:2}" three.cmap
 	status 2
 	no_out
 	err_has "$1"
 }
-wrong_cut "--cut: that needs the sizes of functions" privilege --cut size:1
 wrong_cut "caches is not cut, so not for --cut" privilege,caches --cut size:1 --symbols three.map
 wrong_cut "--cut: compartments is of one cut" compartments --cut size:1 --cut size:2
 wrong_cut "so does --level" compartments --cut size:1 --level function

@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct input in = { data, len };
 	unsigned how = (unsigned)take(&in, 1);
-	const struct kmap_names_opts no = { 0 };
+	const struct kmap_symbols_opts no = { 0 };
 	struct kmap_model *m = read_all(in), *again = read_all(in);
 	struct kmap_side side[2] = { { .m = m, .level = how & 1 }, { .m = again, .level = how & 1 } };
 	struct kmap_names *n, *n_again;

@@ -38,7 +38,7 @@ static char path[64];
 
 static bool begin(bool named)
 {
-	struct kmap_names_opts o = { 0 };
+	struct kmap_symbols_opts o = { 0 };
 
 	snprintf(path, sizeof(path), "/tmp/kmap-symbols.%d", (int)getpid());
 	if (named) {

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols.h - functions by address: those that a recording brings along, or those of a
+ * file of its kernel.
+ */
+#ifndef KMAP_SYMBOLS_H
+#define KMAP_SYMBOLS_H
+
+#include <atwalk/kernel.h>
+
+#include "base/buf.h"
+
+/* What the header lines of a recording tell; zeroed it is empty. */
+struct kmap_own_symbols {
+	struct buf text;                 /* "ADDR t NAME" lines; whoever has it frees it */
+	uint64_t n, all;                 /* so many; so many there are, 0: nobody says */
+};
+/* Of any other key nothing is done. false: no memory. */
+bool kmap_own_symbols_header(struct kmap_own_symbols *s, struct atw_blob key,
+			     struct atw_blob value);
+
+struct kmap_symbols_opts {
+	const char *symbols;             /* kallsyms, System.map or vmlinux; NULL: the file's own */
+	const char *kernel;              /* vmlinux with debug information; NULL: none */
+};
+
+struct kmap_symbols;
+
+/* Of the files. Errors name the option and its file. */
+int kmap_symbols_open(const struct kmap_symbols_opts *o, struct kmap_symbols **ret,
+		      struct atw_err *err);
+/*
+ * And of the recording, once, whose text must stay; ATW_E_DAMAGED: a file is of
+ * another kernel.
+ */
+int kmap_symbols_of(struct kmap_symbols *s, const struct kmap_symbols_opts *o,
+		    const struct kmap_own_symbols *own, struct atw_err *err);
+/* NULL is fine. */
+void kmap_symbols_close(struct kmap_symbols *s);
+
+/* Are there any? Has the kernel's file debug information? */
+bool kmap_symbols_any(const struct kmap_symbols *s);
+bool kmap_symbols_dwarf(const struct kmap_symbols *s);
+/* The function that an instruction is in; its size is 0 where nobody knows it. */
+bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct atw_symbol *ret);
+
+#endif
