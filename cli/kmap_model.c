@@ -51,6 +51,12 @@ int kmap_model_source(const struct common *c, const char *name, bool progress, s
 	return status;
 }
 
+void kmap_remark_no_symbols(const struct common *c, const char *name)
+{
+	remark(c, "%s: it has no symbols; --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) names functions",
+	       name);
+}
+
 void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n)
 {
 	size_t found, all;
@@ -59,8 +65,7 @@ void kmap_remark_names(const struct common *c, const char *name, const struct km
 	if (!all)
 		return;
 	if (!kmap_names_symbols(n))
-		remark(c, "%s: it has no symbols; --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) names functions",
-		       name);
+		kmap_remark_no_symbols(c, name);
 	else if (found * 2 < all)
 		remark(c, "%s: the symbols name %zu of its %zu instructions: they may be of another kernel",
 		       name, found, all);

@@ -20,5 +20,6 @@ int kmap_model_source(const struct common *c, const char *name, bool progress, s
 		      struct kmap_model_source *ret);
 /* The remark that what a file says of its symbols does not fit, if so. */
 void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n);
+void kmap_remark_no_symbols(const struct common *c, const char *name);
 
 #endif

@@ -6,115 +6,29 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "kmap.h"
+#include "kmap_functions.h"
+#include "kmap_model.h"
+#include "kmap_rows.h"
+#include "listing.h"
 
 struct show_opts {
 	const char *rows;
+	struct kmap_symbols_opts symbols;
+	struct opt_number limit;
 	bool progress;
 };
 
 static const struct opt options[] = {
 	{ 0, "rows", OPT_CHOICE, offsetof(struct show_opts, rows), "WHAT",
 	  "what a row is; in CSV an access, else an object", "objects|accesses" },
+	{ 0, "symbols", OPT_TEXT, offsetof(struct show_opts, symbols.symbols), "FILE",
+	  "columns alloc_function and function: System.map, kallsyms or vmlinux of its kernel", NULL },
+	{ 0, "limit", OPT_NUMBER, offsetof(struct show_opts, limit), "N",
+	  "so many rows at most; what is left out is said", NULL },
 	{ 0, "progress", OPT_FLAG, offsetof(struct show_opts, progress), NULL,
 	  "say how far it is, even if standard error is no terminal", NULL },
 	{ 0 }
 };
-
-/* ---- columns ---- */
-
-enum fate { FATE_LIVE, FATE_FREED, FATE_MISSED, FATE_NESTED };
-static const char *const fates[] = {
-	[FATE_LIVE] = "live", [FATE_FREED] = "freed", [FATE_MISSED] = "missed",
-	[FATE_NESTED] = "nested",
-};
-static const struct atw_names fate_names = { ARRAY_SIZE(fates), fates, NULL };
-
-/* Of an object; both kinds of rows begin with them. */
-#define OBJECT_COLUMNS \
-	[C_ALLOC_IP] = { .key = "alloc_ip", .type = ATW_T_VA, \
-			 .help = "who allocated it: address of the code" }, \
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6, \
-		    .help = "thread that it was allocated for" }, \
-	[C_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where it was" }, \
-	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "its bytes" }, \
-	[C_ALLOC_TIME] = { .key = "alloc_time", .type = ATW_T_COUNT, \
-			   .help = "when, by the recorder's clock" }, \
-	[C_FREE_TIME] = { .key = "free_time", .type = ATW_T_COUNT, \
-			  .help = "when it was freed, if that was seen" }, \
-	[C_FREE_IP] = { .key = "free_ip", .type = ATW_T_VA, \
-			.help = "who freed it, or Memorizer's code for what became of it" }, \
-	[C_FATE] = { .key = "fate", .type = ATW_T_ENUM, .names = &fate_names, .hidden = true, \
-		     .help = "live, freed, missed (another came over it), nested" }, \
-	[C_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 13, \
-		     .help = "which allocator it is of" }, \
-	[C_NEW_TYPE] = { .key = "new_type", .type = ATW_T_TEXT, .width = 13, .hidden = true, \
-			 .help = "allocator of the objects in it, fate nested" }, \
-	[C_NAME] = { .key = "name", .type = ATW_T_TEXT, .hidden = true, \
-		     .help = "compressed form: what stands for alloc_ip" }, \
-	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15, \
-		     .help = "name of that thread" }, \
-	[C_CACHE] = { .key = "cache", .type = ATW_T_TEXT, \
-		      .help = "slab cache it is from" }
-
-enum col {
-	C_ALLOC_IP, C_PID, C_ADDRESS, C_SIZE, C_ALLOC_TIME, C_FREE_TIME, C_FREE_IP, C_FATE,
-	C_TYPE, C_NEW_TYPE, C_NAME, C_TASK, C_CACHE,
-	C_OBJECT,                        /* so many are of the object */
-	/* rows of objects */
-	C_ACCESSES = C_OBJECT, C_SUM_WRITES, C_SUM_READS, C_SUM_FREES, C_HEAT,
-	C_FIRST_USE, C_LAST_USE, C_OBJECTS,
-	/* rows of accesses */
-	C_IP = C_OBJECT, C_ACCESS_PID, C_WRITES, C_READS, C_FREES, C_CALLER, C_ALL,
-};
-
-enum { L_IP, L_PID, L_WRITES, L_READS, L_COUNT };
-static const struct atw_column access_columns[L_COUNT] = {
-	[L_IP] = { .key = "ip", .type = ATW_T_VA },
-	[L_PID] = { .key = "pid", .type = ATW_T_COUNT },
-	[L_WRITES] = { .key = "writes", .type = ATW_T_COUNT },
-	[L_READS] = { .key = "reads", .type = ATW_T_COUNT },
-};
-static const struct atw_schema access_list = { "accesses", access_columns, L_COUNT };
-
-enum { H_LINE, H_WRITES, H_READS, H_COUNT };
-static const struct atw_column heat_columns[H_COUNT] = {
-	[H_LINE] = { .key = "line", .type = ATW_T_COUNT },
-	[H_WRITES] = { .key = "writes", .type = ATW_T_COUNT },
-	[H_READS] = { .key = "reads", .type = ATW_T_COUNT },
-};
-static const struct atw_schema heat_list = { "heat", heat_columns, H_COUNT };
-
-static const struct atw_column by_object[C_OBJECTS] = {
-	OBJECT_COLUMNS,
-	[C_ACCESSES] = { .key = "accesses", .type = ATW_T_LIST, .of = &access_list,
-			 .help = "who touched it; JSON: a list of ip, pid, writes, reads" },
-	[C_SUM_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .help = "times it was written" },
-	[C_SUM_READS] = { .key = "reads", .type = ATW_T_COUNT, .help = "times it was read" },
-	[C_SUM_FREES] = { .key = "frees", .type = ATW_T_COUNT, .hidden = true,
-			  .help = "compressed form: times one was freed" },
-	[C_HEAT] = { .key = "heat", .type = ATW_T_LIST, .of = &heat_list, .hidden = true,
-		     .help = "of its parts of 64 bytes; JSON: a list of line, writes, reads" },
-	[C_FIRST_USE] = { .key = "first_use", .type = ATW_T_COUNT, .hidden = true,
-			  .help = "when it was accessed first, where that was recorded" },
-	[C_LAST_USE] = { .key = "last_use", .type = ATW_T_COUNT, .hidden = true,
-			 .help = "when it was accessed last" },
-};
-static const struct atw_schema objects_schema = { "kmap show", by_object, C_OBJECTS };
-
-static const struct atw_column by_access[C_ALL] = {
-	OBJECT_COLUMNS,
-	[C_IP] = { .key = "ip", .type = ATW_T_VA, .help = "code that touched it" },
-	[C_ACCESS_PID] = { .key = "access_pid", .type = ATW_T_COUNT,
-			   .help = "thread that it ran for" },
-	[C_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .help = "times it wrote" },
-	[C_READS] = { .key = "reads", .type = ATW_T_COUNT, .help = "times it read" },
-	[C_FREES] = { .key = "frees", .type = ATW_T_COUNT, .hidden = true,
-		      .help = "compressed form: times it freed one" },
-	[C_CALLER] = { .key = "caller", .type = ATW_T_VA, .hidden = true,
-		       .help = "who called that code, where that was recorded" },
-};
-static const struct atw_schema accesses_schema = { "kmap show", by_access, C_ALL };
 
 /* ---- one object ---- */
 
@@ -131,8 +45,9 @@ struct show {
 	struct atw_output *out;
 	struct kmap_told told;
 	bool by_access;
+	struct kmap_functions functions;
 	bool open, any;                  /* an object is being told; it had an access */
-	union atw_value v[C_ALL > C_OBJECTS ? C_ALL : C_OBJECTS];
+	union atw_value v[K_ALL > K_OBJECTS ? K_ALL : K_OBJECTS];
 	uint64_t have;
 	struct list accesses, heat;
 	char names[KMAP_LINE + 8];       /* of the object */
@@ -148,13 +63,13 @@ static union atw_value *add(struct list *l, uint64_t have)
 	return l->v + l->n++ * l->ncols;
 }
 
-static void set(struct show *s, enum col c, uint64_t u)
+static void set(struct show *s, enum kmap_col c, uint64_t u)
 {
 	s->v[c].u = u;
 	s->have |= (uint64_t)1 << c;
 }
 
-static void set_list(struct show *s, enum col c, const struct list *l, struct atw_list *at)
+static void set_list(struct show *s, enum kmap_col c, const struct list *l, struct atw_list *at)
 {
 	*at = (struct atw_list){ l->n, l->v, l->have };
 	s->v[c].list = at;
@@ -177,23 +92,33 @@ static int end_object(struct show *s, struct atw_err *err)
 	if (!s->open || (s->by_access && s->any))
 		return ATW_OK;
 	if (!s->by_access) {
-		set_list(s, C_ACCESSES, &s->accesses, &accesses);
+		set_list(s, K_ACCESSES, &s->accesses, &accesses);
 		if (s->heat.n)
-			set_list(s, C_HEAT, &s->heat, &heat);
+			set_list(s, K_HEAT, &s->heat, &heat);
 	}
 	r = put(s, err);
 	s->accesses.n = s->heat.n = 0;
 	if (!s->by_access) {
-		s->have &= ~((uint64_t)1 << C_HEAT | (uint64_t)1 << C_FIRST_USE |
-			     (uint64_t)1 << C_LAST_USE);
-		set(s, C_SUM_WRITES, 0);
-		set(s, C_SUM_READS, 0);
-		s->have &= ~((uint64_t)1 << C_SUM_FREES);
+		s->have &= ~((uint64_t)1 << K_HEAT | (uint64_t)1 << K_FIRST_USE |
+			     (uint64_t)1 << K_LAST_USE);
+		set(s, K_SUM_WRITES, 0);
+		set(s, K_SUM_READS, 0);
+		s->have &= ~((uint64_t)1 << K_SUM_FREES);
 	}
 	return r;
 }
 
-static void keep_name(struct show *s, enum col c, bool known, struct atw_blob b, char **to)
+static void set_function(struct show *s, enum kmap_col c, uint64_t ip)
+{
+	const char *name = kmap_functions_name(&s->functions, ip);
+
+	if (!name)
+		return;
+	s->v[c].s = name;
+	s->have |= (uint64_t)1 << c;
+}
+
+static void keep_name(struct show *s, enum kmap_col c, bool known, struct atw_blob b, char **to)
 {
 	if (!known || !b.data)
 		return;
@@ -225,31 +150,36 @@ static int on_object(struct show *s, const struct kmap_object *o, struct atw_err
 	char *names = s->names;
 	int r = end_object(s, err);
 
+	/* Symbols lie before all objects. */
+	if (r == ATW_OK && !s->open)
+		r = kmap_functions_ready(&s->functions, err);
 	s->open = true;
 	s->any = false;
 	s->have = 0;
-	if (!(o->has & KMAP_HAS_NAME))
-		set(s, C_ALLOC_IP, o->alloc_ip);
+	if (!(o->has & KMAP_HAS_NAME)) {
+		set(s, K_ALLOC_IP, o->alloc_ip);
+		set_function(s, K_ALLOC_FUNCTION, o->alloc_ip);
+	}
 	if (o->pid >= 0 && !comp)
-		set(s, C_PID, (uint64_t)o->pid);
-	set(s, C_ADDRESS, o->va);
-	set(s, C_SIZE, o->size);
+		set(s, K_PID, (uint64_t)o->pid);
+	set(s, K_ADDRESS, o->va);
+	set(s, K_SIZE, o->size);
 	if (!comp)
-		set(s, C_ALLOC_TIME, o->alloc_time);
+		set(s, K_ALLOC_TIME, o->alloc_time);
 	if (o->free_time)
-		set(s, C_FREE_TIME, o->free_time);
+		set(s, K_FREE_TIME, o->free_time);
 	if (o->free_ip)
-		set(s, C_FREE_IP, o->free_ip);
+		set(s, K_FREE_IP, o->free_ip);
 	if (!comp)
-		set(s, C_FATE, fate_of(o));
-	keep_name(s, C_TYPE, o->has & KMAP_HAS_TYPE, o->type, &names);
-	keep_name(s, C_NEW_TYPE, o->has & KMAP_HAS_NEW_TYPE, o->new_type, &names);
-	keep_name(s, C_NAME, o->has & KMAP_HAS_NAME, o->name, &names);
-	keep_name(s, C_TASK, true, o->task, &names);
-	keep_name(s, C_CACHE, o->has & KMAP_HAS_CACHE, o->cache, &names);
+		set(s, K_FATE, fate_of(o));
+	keep_name(s, K_TYPE, o->has & KMAP_HAS_TYPE, o->type, &names);
+	keep_name(s, K_NEW_TYPE, o->has & KMAP_HAS_NEW_TYPE, o->new_type, &names);
+	keep_name(s, K_NAME, o->has & KMAP_HAS_NAME, o->name, &names);
+	keep_name(s, K_TASK, true, o->task, &names);
+	keep_name(s, K_CACHE, o->has & KMAP_HAS_CACHE, o->cache, &names);
 	if (!s->by_access) {
-		set(s, C_SUM_WRITES, 0);
-		set(s, C_SUM_READS, 0);
+		set(s, K_SUM_WRITES, 0);
+		set(s, K_SUM_READS, 0);
 	}
 	return r;
 }
@@ -266,15 +196,16 @@ static int put_access(struct show *s, const struct kmap_access *a, struct atw_er
 	int r;
 
 	s->any = true;
-	set(s, C_IP, a->ip);
+	set(s, K_IP, a->ip);
+	set_function(s, K_FUNCTION, a->ip);
 	if (a->has & KMAP_HAS_PID && a->pid >= 0)
-		set(s, C_ACCESS_PID, (uint64_t)a->pid);
-	set(s, C_WRITES, a->writes);
-	set(s, C_READS, a->reads);
+		set(s, K_ACCESS_PID, (uint64_t)a->pid);
+	set(s, K_WRITES, a->writes);
+	set(s, K_READS, a->reads);
 	if (a->has & KMAP_HAS_FREES)
-		set(s, C_FREES, a->frees);
+		set(s, K_FREES, a->frees);
 	if (a->has & KMAP_HAS_CALLER)
-		set(s, C_CALLER, a->caller);
+		set(s, K_CALLER, a->caller);
 	r = put(s, err);
 	s->have = of_object;
 	return r;
@@ -297,10 +228,10 @@ static int on_access(struct show *s, const struct kmap_access *a, struct atw_err
 	v[L_PID].u = pid ? (uint64_t)a->pid : 0;
 	v[L_WRITES].u = a->writes;
 	v[L_READS].u = a->reads;
-	set(s, C_SUM_WRITES, sum(s->v[C_SUM_WRITES].u, a->writes));
-	set(s, C_SUM_READS, sum(s->v[C_SUM_READS].u, a->reads));
+	set(s, K_SUM_WRITES, sum(s->v[K_SUM_WRITES].u, a->writes));
+	set(s, K_SUM_READS, sum(s->v[K_SUM_READS].u, a->reads));
 	if (a->has & KMAP_HAS_FREES)
-		set(s, C_SUM_FREES, sum(s->have >> C_SUM_FREES & 1 ? s->v[C_SUM_FREES].u : 0,
+		set(s, K_SUM_FREES, sum(s->have >> K_SUM_FREES & 1 ? s->v[K_SUM_FREES].u : 0,
 					a->frees));
 	return r;
 }
@@ -325,17 +256,19 @@ static int on_heat(struct show *s, const struct kmap_access *a, struct atw_err *
 
 static int on_used(struct show *s, uint64_t first, uint64_t last)
 {
-	bool more = s->have >> C_LAST_USE & 1;
+	bool more = s->have >> K_LAST_USE & 1;
 
 	if (s->by_access)
 		return ATW_OK;
-	set(s, C_FIRST_USE, more && s->v[C_FIRST_USE].u < first ? s->v[C_FIRST_USE].u : first);
-	set(s, C_LAST_USE, more && s->v[C_LAST_USE].u > last ? s->v[C_LAST_USE].u : last);
+	set(s, K_FIRST_USE, more && s->v[K_FIRST_USE].u < first ? s->v[K_FIRST_USE].u : first);
+	set(s, K_LAST_USE, more && s->v[K_LAST_USE].u > last ? s->v[K_LAST_USE].u : last);
 	return ATW_OK;
 }
 
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
+	struct show *s = arg;
+
 	switch (rec->kind) {
 	case KMAP_OBJECT:
 		return on_object(arg, &rec->u.object, err);
@@ -345,6 +278,8 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 		return on_heat(arg, &rec->u.access, err);
 	case KMAP_USED:
 		return on_used(arg, rec->u.used.first, rec->u.used.last);
+	case KMAP_HEADER:
+		return kmap_functions_header(&s->functions, rec, err);
 	default:
 		return ATW_OK;
 	}
@@ -362,16 +297,68 @@ static void notes(struct show *s)
 				t->calls == 1 ? " is not" : "s are not");
 }
 
+static void show_free(struct show *s)
+{
+	kmap_functions_deinit(&s->functions);
+	free(s->accesses.v);
+	free(s->accesses.have);
+	free(s->heat.v);
+	free(s->heat.have);
+	free(s);
+}
+
+static int show_open(struct show *s, const struct common *c, const struct show_opts *o,
+		     struct atw_err *err)
+{
+	bool functions = asks_for(c, "function") || asks_for(c, "alloc_function");
+	struct atw_output_opts oo;
+	int r = kmap_functions_init(&s->functions, &o->symbols, functions, err);
+
+	s->accesses.ncols = L_COUNT;
+	s->heat.ncols = H_COUNT;
+	s->by_access = o->rows ? *o->rows == 'a' : c->format && !strcmp(c->format, "csv");
+	output_opts(c, NULL, &oo);
+	oo.limit = o->limit.u;
+	return r < 0 ? r : atw_output_open(&oo, s->by_access ? &kmap_accesses_schema :
+					   &kmap_objects_schema, &s->out, err);
+}
+
+static int show(struct show *s, const struct common *c, const struct show_opts *o,
+		const char *name)
+{
+	const struct kmap_sink sink = { on_record, s };
+	struct atw_err err = { 0 };
+	int status = kmap_source(c, name, o->progress, &sink, NULL, &s->told);
+	bool plain = !c->format || !strcmp(c->format, "plain");
+	uint64_t left_out;
+	int r;
+
+	if (status != EXIT_COMPLETE && status != EXIT_PARTIAL) {
+		atw_output_close(s->out);
+		return status;
+	}
+	if (s->functions.wanted && s->told.objects && !kmap_symbols_any(s->functions.symbols))
+		kmap_remark_no_symbols(c, name);
+	r = end_object(s, &err);
+	notes(s);
+	left_out = atw_output_left_out(s->out);
+	status = output_end(s->out, r, status, &err);
+	if (left_out && !plain)
+		remark(c, "kmap show: --limit leaves out %" PRIu64 " rows", left_out);
+	return status;
+}
+
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct show_opts *o = opts;
-	struct show *s;
-	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
-	int status, r;
+	struct show *s;
+	int status;
 
 	if (argc != 1)
 		return complain_usage("kmap show", argc ? "one FILE is enough" : "FILE is missing");
+	if (o->limit.given && !o->limit.u)
+		return complain_usage("kmap show", "--limit: 0 rows are no answer");
 	status = check_output(c, argv[0]);
 	if (status)
 		return status;
@@ -380,31 +367,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
 		return complain(&err);
 	}
-	s->accesses.ncols = L_COUNT;
-	s->heat.ncols = H_COUNT;
-	s->by_access = o->rows ? *o->rows == 'a' : c->format && !strcmp(c->format, "csv");
-	output_opts(c, NULL, &oo);
-	r = atw_output_open(&oo, s->by_access ? &accesses_schema : &objects_schema, &s->out,
-			    &err);
-	if (r < 0) {
-		status = complain(&err);
-	} else {
-		const struct kmap_sink sink = { on_record, s };
-
-		status = kmap_source(c, argv[0], o->progress, &sink, NULL, &s->told);
-		if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
-			r = end_object(s, &err);
-			notes(s);
-			status = output_end(s->out, r, status, &err);
-		} else {
-			atw_output_close(s->out);
-		}
-	}
-	free(s->accesses.v);
-	free(s->accesses.have);
-	free(s->heat.v);
-	free(s->heat.have);
-	free(s);
+	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show(s, c, o, argv[0]);
+	show_free(s);
 	return status;
 }
 

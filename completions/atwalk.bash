@@ -72,7 +72,7 @@ _atwalk()
 			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --calls --live --pid --seconds --watch --mem --off --to --zstd
 				--no-symbols --bare --plugin --control --control-socket" ;;
 			ctl) words=$common ;;
-			show) words="$common --rows --progress" ;;
+			show) words="$common --rows --symbols --limit --progress" ;;
 			convert) words="$common --to --zstd --progress" ;;
 			report) words="$common --level --cut --symbols --kernel --top --limit --progress" ;;
 			diff) words="$common --level --no-counts --symbols --kernel --progress" ;;

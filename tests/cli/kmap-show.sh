@@ -223,6 +223,46 @@ status 3
 err_is "atwalk: mixed: line 9: an object of 10 fields, which is not of version 4 like those before"
 yes [ ! -e rows ]
 
+# ---- functions ----
+
+t "functions by the symbols of the recording, and so many rows"
+run atwalk kmap show --rows accesses --format csv --columns ip,function,alloc_function --limit 2 "$k/own.kmap"
+out <<'END'
+ip,function,alloc_function
+0xffffffff811c2240,security_file_alloc,security_file_alloc
+0xffffffff811c2240,security_file_alloc,security_file_alloc
+END
+err_is "atwalk: kmap show: --limit leaves out 1 rows"
+run atwalk kmap show --columns address,alloc_function --limit 1 "$k/own.kmap"
+out <<'END'
+ADDRESS             ALLOC_FUNCTION
+0xffff880006a3b300  security_file_alloc
+... and 1 more
+
+2 objects, 3 accesses: version 4, of atwalk's own
+END
+run atwalk kmap show --limit 0 "$k/own.kmap"
+status 2
+err_has "--limit: 0 rows are no answer"
+
+t "functions by a file, and of a file that has none"
+printf 'ffffffff811c2240 T somewhere\nffffffff811c2248 T end\n' >own.map
+run atwalk kmap show --rows accesses --format csv --columns ip,function --symbols own.map "$k/v4.kmap"
+out <<'END'
+ip,function
+0xffffffff81001238,
+0xffffffff811c2240,somewhere
+0xffffffff811c2244,somewhere
+0xffffffff811c2248,end
+,
+END
+run atwalk kmap show --rows accesses --filter 'function=x' --format csv "$k/v4.kmap"
+err_has "v4.kmap: it has no symbols; --symbols FILE"
+run atwalk kmap show --columns +alloc_function --symbols none "$k/v4.kmap"
+status 3
+no_out
+err_has "--symbols: none: "
+
 # ---- convert ----
 
 for v in v1 v2 v3 v4 comp atwalk; do
@@ -249,6 +289,34 @@ for way in "v1.kmap v4 v1" "v3.cmap v3 v3" "v4.kmap v4 v4" "v1.kmap v1 v1" "v2.k
 	run atwalk kmap show --format jsonl back
 	same "$work/log/out" want
 done
+
+t "our own form keeps all that our own files have"
+for f in own.kmap used.kmap; do
+	run atwalk kmap convert --to atwalk -o there "$k/$f"
+	same there "$k/$f"
+done
+
+t "nothing whole is made of what is not whole"
+head -n -1 "$k/own.kmap" >headless.kmap
+run atwalk kmap convert -q --to atwalk -o there headless.kmap
+status 4
+err_has "headless.kmap: no end line"
+run tail -n 1 there
+out <<'END'
+# atwalk-kmap cut what it was made from is cut off
+END
+run atwalk kmap convert --to atwalk -o back there
+status 4
+err_has "there: no end line"
+same back there
+sed 's/^  /  ,/' "$k/v4.kmap" >wrong.kmap
+run atwalk kmap convert -q --to atwalk -o there wrong.kmap
+status 4
+err_has "wrong.kmap: line "
+run tail -n 1 there
+out <<'END'
+# atwalk-kmap cut lines of what it was made from that are wrong: 4
+END
 
 t "packed, because it was asked for or by name"
 if have_zstd; then
@@ -290,34 +358,6 @@ err_has "--to says into what: v1, v2, v3, v4, comp or atwalk"
 run atwalk kmap convert --to v5 "$k/v1.kmap"
 status 2
 err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp|atwalk"
-t "our own form keeps all that our own files have"
-for f in own.kmap used.kmap; do
-	run atwalk kmap convert --to atwalk -o there "$k/$f"
-	same there "$k/$f"
-done
-
-t "nothing whole is made of what is not whole"
-head -n -1 "$k/own.kmap" >headless.kmap
-run atwalk kmap convert -q --to atwalk -o there headless.kmap
-status 4
-err_has "headless.kmap: no end line"
-run tail -n 1 there
-out <<'END'
-# atwalk-kmap cut what it was made from is cut off
-END
-run atwalk kmap convert --to atwalk -o back there
-status 4
-err_has "there: no end line"
-same back there
-sed 's/^  /  ,/' "$k/v4.kmap" >wrong.kmap
-run atwalk kmap convert -q --to atwalk -o there wrong.kmap
-status 4
-err_has "wrong.kmap: line "
-run tail -n 1 there
-out <<'END'
-# atwalk-kmap cut lines of what it was made from that are wrong: 4
-END
-
 run atwalk kmap convert --to v1 --filter x "$k/v1.kmap"
 status 2
 err_has "a KMAP has a form of its own, and no use for --filter"
