@@ -3,6 +3,7 @@
  * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a recording that runs, by its
  * socket or by its folder; the folder may be Memorizer's own.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "output/target.h"
 
 struct ctl {
-	const char *at, *name, *value;   /* value NULL: it is read */
+	const char *at, *name, *value;   /* value NULL: it is read; name NULL: what is there */
 	struct target to;
 };
 
@@ -43,7 +44,8 @@ static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, s
 static int refused(const struct ctl *x, int number, const char *why, struct atw_err *err)
 {
 	return atw_err_set(err, number == ENOENT ? ATW_E_MISSING : number == EACCES || number == EPERM
-			   ? ATW_E_PERM : ATW_E_IO, "%s: %s: %s", x->at, x->name, why);
+			   ? ATW_E_PERM : ATW_E_IO, "%s: %s%s%s", x->at, x->name ? x->name : "",
+			   x->name ? ": " : "", why);
 }
 
 static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
@@ -62,11 +64,37 @@ static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
 	return ATW_OK;
 }
 
+static int list_folder(const struct ctl *x, struct atw_err *err)
+{
+	struct dirent **v;
+	int n = scandir(x->at, &v, NULL, alphasort), r = ATW_OK;
+
+	if (n < 0)
+		return refused(x, errno, strerror(errno), err);
+	for (int i = 0; i < n; i++) {
+		char line[4096 + 8], path[4096];
+		struct stat st;
+		int len = snprintf(path, sizeof(path), "%s/%s", x->at, v[i]->d_name);
+
+		if (r == ATW_OK && (size_t)len < sizeof(path) && stat(path, &st) == 0 &&
+		    S_ISREG(st.st_mode)) {
+			len = snprintf(line, sizeof(line), "%s %s%s\n", v[i]->d_name,
+				       st.st_mode & 0444 ? "r" : "", st.st_mode & 0222 ? "w" : "");
+			r = write_all(x, x->to.fd, line, (size_t)len, err);
+		}
+		free(v[i]);
+	}
+	free(v);
+	return r;
+}
+
 static int by_folder(const struct ctl *x, struct atw_err *err)
 {
 	char path[4096], text[KMAP_CONTROL_TEXT + 2];
 	int fd, r = ATW_OK, len;
 
+	if (!x->name)
+		return list_folder(x, err);
 	len = snprintf(path, sizeof(path), "%s/%s", x->at, x->name);
 	if (strchr(x->name, '/') || (size_t)len >= sizeof(path))
 		return refused(x, ENOENT, "there is no control of that name", err);
@@ -89,7 +117,7 @@ static int by_folder(const struct ctl *x, struct atw_err *err)
 
 static int cut(const struct ctl *x, struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_IO, "%s: %s: the recording ended, and this is not all", x->at, x->name);
+	return refused(x, EIO, "the recording ended, and this is not all", err);
 }
 
 static int copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
@@ -153,7 +181,8 @@ static int by_socket(const struct ctl *x, struct atw_err *err)
 		close(fd);
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	}
-	len = x->value ? snprintf(text, sizeof(text), "write %s %s\n", x->name, x->value)
+	len = !x->name ? snprintf(text, sizeof(text), "list\n")
+	    : x->value ? snprintf(text, sizeof(text), "write %s %s\n", x->name, x->value)
 		       : snprintf(text, sizeof(text), "read %s\n", x->name);
 	r = (size_t)len < sizeof(text) ? write_all(x, fd, text, (size_t)len, err)
 				       : refused(x, ENOENT, "there is no control of that name", err);
@@ -188,14 +217,14 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	r = complain_rows(c, "kmap ctl", "a control");
 	if (r)
 		return r;
-	if (argc < 2 || argc > 3)
+	if (argc < 1 || argc > 3)
 		return complain_usage("kmap ctl", "it takes a socket or folder, a name, and what to write");
 	x.at = argv[0];
-	x.name = argv[1];
+	x.name = argc > 1 ? argv[1] : NULL;
 	x.value = argc == 3 ? argv[2] : NULL;
 	if (x.value && (strlen(x.value) > KMAP_CONTROL_TEXT || strchr(x.value, '\n')))
 		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
-	if (!*x.name || strpbrk(x.name, " \n"))
+	if (x.name && (!*x.name || strpbrk(x.name, " \n")))
 		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
 	r = x.value ? ATW_OK : target_open(c->output, &x.to, &err);
 	if (r == ATW_OK)
@@ -208,9 +237,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_ctl = {
-	"kmap ctl", "SOCKET|FOLDER NAME [VALUE]", "control a recording while it runs",
+	"kmap ctl", "SOCKET|FOLDER [NAME [VALUE]]", "control a recording while it runs",
 	"Reads what a control of a recording says, or writes VALUE to it. They have the names\n"
 	"of Memorizer's files, of all its versions: kmap, stats, clear_object_list,\n"
-	"memorizer_log_access and others; atwalk-kmap(1) has them all.",
+	"memorizer_log_access and others; without a NAME all are listed.",
 	NULL, 0, run,
 };

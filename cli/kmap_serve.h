@@ -21,7 +21,8 @@ int kmap_folder_start(struct kmap_folder *f, const struct common *c,
 bool kmap_folder_close(struct kmap_folder *f);
 
 /*
- * Lines "read NAME" and "write NAME VALUE". What comes back is "data N" and so many bytes,
+ * Lines "read NAME", "write NAME VALUE" and "list", whose lines are "NAME rw", "NAME r" or
+ * "NAME w". What comes back is "data N" and so many bytes,
  * any number of times, and then "end"; or, at any place of these, "error ERRNO SENTENCE".
  */
 struct kmap_socket;

@@ -113,15 +113,32 @@ static bool answer_write(struct client *c, const struct kmap_control *f, const c
 	return r < 0 ? refuse(c->fd, r, &err) : say(c->fd, "end\n");
 }
 
+static bool answer_list(const struct client *c)
+{
+	char text[4096];
+	size_t n = 0;
+
+	for (size_t i = 0; kmap_control_at(i) && n < sizeof(text); i++) {
+		const struct kmap_control *f = kmap_control_at(i);
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s%s\n", f->name,
+				      f->reads ? "r" : "", f->writes ? "w" : "");
+	}
+	n = n < sizeof(text) ? n : sizeof(text) - 1;
+	return say(c->fd, "data %zu\n", n) && send_all(c->fd, text, n) && say(c->fd, "end\n");
+}
+
 /* false: that was the last. */
 static bool answer(struct client *c, char *line)
 {
-	static const struct atw_err what = { .text = "a line is 'read NAME' or 'write NAME VALUE'" };
+	static const struct atw_err what = { .text = "a line is 'read NAME', 'write NAME VALUE' or 'list'" };
 	static const struct atw_err none = { .text = "there is no control of that name" };
 	char *rest = line, *verb = strsep(&rest, " "), *name = strsep(&rest, " ");
 	const struct kmap_control *f = name ? kmap_control_find(name) : NULL;
 	bool reads = !strcmp(verb, "read");
 
+	if (!name && !strcmp(verb, "list"))
+		return answer_list(c);
 	if (!name || (!reads && (strcmp(verb, "write") || !rest)) || (reads && rest))
 		return refuse(c->fd, -EINVAL, &what);
 	if (!f)

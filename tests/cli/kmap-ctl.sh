@@ -184,6 +184,10 @@ END
 N
 0 - memorizer disabled
 END
+	run atwalk kmap ctl debug
+	yes grep -qx 'clear_object_list w' "$work/log/out"
+	yes grep -qx 'memorizer_enabled rw' "$work/log/out"
+	yes grep -qx 'show_stats r' "$work/log/out"
 	run atwalk kmap ctl debug kmap -o by-ctl.kmap
 	same by-ctl.kmap test.kmap
 	ends 0
@@ -319,7 +323,7 @@ try:
 except ConnectionError:
     pass
 END
-	line="error 22 a line is 'read NAME' or 'write NAME VALUE'"
+	line="error 22 a line is 'read NAME', 'write NAME VALUE' or 'list'"
 	run python3 talk.py "b'read\nwrite kmap\n\n read kmap\nREAD kmap\nread kmap kmap\nread nosuch\nread print_live_obj\n'"
 	out <<END
 $line
@@ -356,6 +360,11 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	run ctl memorizer_enabled 3
 	status 3
 	err_has 'memorizer_enabled: 3 is who writes it and its children, and the recording does not know who that is'
+	run ctl
+	yes grep -qx 'memorizer_enabled rw' "$work/log/out"
+	yes grep -qx 'show_stats r' "$work/log/out"
+	yes grep -qx 'clear_object_list w' "$work/log/out"
+	cp "$work/log/out" by-socket
 	run ctl nosuch
 	status 3
 	err <<<'atwalk: sock: nosuch: there is no control of that name'
@@ -493,7 +502,7 @@ if [ -z "$fuse" ]; then
 fi
 
 t "kmap ctl: what it is asked"
-run atwalk kmap ctl sock
+run atwalk kmap ctl
 status 2
 err_has 'it takes a socket or folder, a name, and what to write'
 run atwalk kmap ctl . ../x
