@@ -272,6 +272,8 @@ int recording_live_say(struct recording *r)
 		    r->s->count.lost_accesses;
 
 	say_command(r);
+	if (r->o->sample.given && r->o->sample.u > 1)
+		remark(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
 	if (s->rate)
 		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " of what is none of the objects",
 		       s->rate, s->hits, s->elsewhere);

@@ -241,6 +241,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	said_err=1
 	yes grep -q "^# atwalk-kmap mode $mode\$" maybe.kmap
 	run atwalk kmap record --live --watch 0 --sample 2 -o maybe.kmap -- true
+	err_has "objects are a sample: one of 2"
 	said_err=1
 	yes test "$(grep -cE '^# atwalk-kmap (mode sample|scale 2)$' maybe.kmap)" -eq 2
 fi
