@@ -49,6 +49,13 @@ const char *recording_output(const struct recording *r);
 /* What of the guest or the kernel is in it: all, or a sample of accesses at least. */
 int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err);
 
+/* ---- kmap_record_say.c ---- */
+
+/* Why what was recorded is not all there would have been, maybe in `buf`; NULL: it is. */
+const char *recording_cut_by(const struct recording *r, char *buf, size_t len);
+/* Sums, what went wrong, and the exit status. */
+int recording_say(struct recording *r, const char *cut);
+
 /* ---- kmap_recording_live.c ---- */
 
 /* Begin with what `argv` says; it is NULL for what runs already. */

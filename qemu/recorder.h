@@ -2,7 +2,8 @@
 /*
  * recorder.h - inside QEMU: what its plugin keeps of the guest's kernel.
  *
- *   plugin.c   what QEMU calls; which instructions are watched
+ *   plugin.c   what QEMU calls
+ *   watch.c    which instructions are watched
  *   access.c   one load or store: the hot path
  *   shadow.c   which object an address belongs to
  *   kinds.c    objects come and go, and which kinds of them there are
@@ -210,6 +211,17 @@ struct qemu_plugin_insn;
 /* begins: a block of code does. */
 void graph_watch(struct qemu_plugin_insn *insn, uint64_t ip, bool begins);
 
+/* ---- watch.c ---- */
+
+/* Of the version of the interface that QEMU speaks. */
+void watch_init(int version);
+/* What is known of it gets its callbacks; true: no others. */
+bool watch_known(struct qemu_plugin_insn *insn, uint64_t ip, bool begins);
+/* Every access of it is counted. */
+void watch_access(struct qemu_plugin_insn *insn, uint64_t ip);
+/* Bytes of an instruction, at most 15; 0: not to be had. */
+size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to);
+
 /* ---- plugin.c ---- */
 
 void lock_slowly(void);
@@ -233,8 +245,6 @@ static inline void unlock(void)
 		atomic_store_explicit(&rec.locked, false, memory_order_release);
 }
 
-/* Bytes of an instruction, at most 15; 0: not to be had. */
-size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to);
 /* Something cannot go on: the program tells why. */
 void give_up(const char *why);
 /* How the kernel maps RAM is known; and when more of it may be, again. */

@@ -8,6 +8,12 @@
 /* Where a function is, and where it ends. */
 int introduce_function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
 		       struct atw_err *err);
+/* Tracepoints, their records, and tasks. */
+int introduce_code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_err *err);
+/* Where preempt_count is: in thread_info, or on x86 each CPU's own. */
+struct btf;
+void introduce_depth(const struct btf *types, struct kshare_kernel *ret);
+void introduce_depth_of_cpus(struct atw_kernel *k, struct kshare_kernel *ret);
 /* Functions that no tracepoint tells of; those that this kernel has. */
 void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret);
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_record_say.c - what a recording came to, in words. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "kmap_recording.h"
+
+const char *recording_cut_by(const struct recording *r, char *buf, size_t len)
+{
+	if (r->failed.status < 0)
+		return r->failed.text;
+	if (r->running)
+		return NULL;     /* it ends when somebody says so */
+	if (WIFSIGNALED(r->status))
+		snprintf(buf, len, "QEMU was killed by signal %d", WTERMSIG(r->status));
+	else if (atomic_load(&r->s->failed))
+		snprintf(buf, len, "the recorder gave up: %.*s", (int)sizeof(r->s->why), r->s->why);
+	else
+		return NULL;
+	return buf;
+}
+
+static void say_sums(const struct recording *r)
+{
+	const struct kshare_counts *c = &r->s->count;
+	struct kmap_drained d = kmap_drain_sums(r->drain);
+
+	remark(r->c, "%" PRIu64 " objects, %" PRIu64 " freed; %" PRIu64 " reads and %" PRIu64
+	       " writes; %" PRIu64 " lines of %" PRIu64 " bytes", c->objects, c->frees, c->reads,
+	       c->writes, d.objects + d.accesses, d.bytes);
+	if (!c->objects && (r->o->caches.n || r->o->sites.n) && r->refused.status == ATW_OK)
+		remark(r->c, "no object is of what --cache and --site ask for");
+	if (!r->c->verbose)
+		return;
+	remark(r->c, "events: kmalloc %" PRIu64 ", kmem_cache_alloc %" PRIu64 ", kfree %" PRIu64
+	       ", kmem_cache_free %" PRIu64 ", mm_page_alloc %" PRIu64 ", mm_page_free %" PRIu64
+	       ", alloc_vmap_area %" PRIu64 ", free_vmap_area_noflush %" PRIu64 "; undecodable %" PRIu64, c->event[KSHARE_KMALLOC], c->event[KSHARE_CACHE_ALLOC],
+	       c->event[KSHARE_KFREE], c->event[KSHARE_CACHE_FREE], c->event[KSHARE_PAGE_ALLOC],
+	       c->event[KSHARE_PAGE_FREE], c->event[KSHARE_VMAP_ALLOC],
+	       c->event[KSHARE_VMAP_FREE], c->undecodable);
+	remark(r->c, "calls: kmem_cache_alloc_bulk %" PRIu64 ", kmem_cache_free_bulk %" PRIu64
+	       ", vmalloc %" PRIu64 ", vfree %" PRIu64 ", pcpu_alloc %" PRIu64 ", free_percpu %" PRIu64
+	       ", memblock_alloc %" PRIu64 ", memblock_free %" PRIu64 "; without an end %" PRIu64
+	       ", unreadable %" PRIu64, c->call[KSHARE_BULK_ALLOC], c->call[KSHARE_BULK_FREE],
+	       c->call[KSHARE_VMALLOC], c->call[KSHARE_VFREE], c->call[KSHARE_PERCPU_ALLOC],
+	       c->call[KSHARE_PERCPU_FREE], c->call[KSHARE_MEMBLOCK_ALLOC],
+	       c->call[KSHARE_MEMBLOCK_FREE], c->endless, c->unread);
+	remark(r->c, "frees nobody saw: %" PRIu64 "; of what nobody saw allocated: %" PRIu64
+	       "; accesses of the tracing itself, left out: %" PRIu64 "; of no single object: %" PRIu64
+	       "; switches of tasks: %" PRIu64, c->overlaps, c->strange_frees, c->induced,
+	       d.general, c->switches);
+	remark(r->c, "at once at most %" PRIu64 " objects and room for %" PRIu64 " edges; %" PRIu64
+	       " objects written in parts; waited %" PRIu64 " times for the writer",
+	       c->objects_peak, c->edges_peak, c->parts, c->waits);
+}
+
+int recording_say(struct recording *r, const char *cut)
+{
+	const struct kshare_counts *c = &r->s->count;
+	struct atw_err err = { 0 };
+
+	say_sums(r);
+	if (r->running && r->failed.status == ATW_OK && r->refused.status == ATW_OK)
+		return recording_live_say(r);
+	if (!r->running && WIFEXITED(r->status) && WEXITSTATUS(r->status) && !r->introduced &&
+	    !(r->o->bare && atomic_load(&r->s->attached)))
+		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
+			    r->machine.argv[0], WEXITSTATUS(r->status));
+	else if (!r->running && !atomic_load(&r->s->attached))
+		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
+	else if (r->failed.status < 0)
+		atw_err_set(&err, ATW_E_IO, "%s: %s%s", recording_output(r), r->failed.text,
+			    r->mended ? "; the file ends there, and says so" : "");
+	else if (!r->running && !r->o->bare && !r->introduced)
+		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
+			    r->no_kernel.text[0] ? r->no_kernel.text : "none of its code ran");
+	if (r->refused.status < 0)
+		return complain_usage("kmap record", "%s", r->refused.text);
+	if (err.status < 0) {
+		complain(&err);
+		return EXIT_SOURCE;
+	}
+	if (cut) {
+		remark(r->c, "%s: the file is cut there, and says so", cut);
+		return EXIT_PARTIAL;
+	}
+	if (c->lost_objects || c->lost_accesses)
+		remark(r->c, "no room for %" PRIu64 " objects and %" PRIu64
+		       " accesses, which are not in the file; more room: --mem", c->lost_objects,
+		       c->lost_accesses);
+	if (c->lost_calls)
+		remark(r->c, "no room for %" PRIu64 " calls, which are not in the file; more room: --mem",
+		       c->lost_calls);
+	return kshare_lost(c) ? EXIT_PARTIAL : EXIT_COMPLETE;
+}
