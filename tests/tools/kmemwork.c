@@ -32,6 +32,7 @@ struct shared {
 };
 
 static char folder[256];         /* of our own instance of tracing */
+static pid_t child;
 
 static int put(const char *name, const char *text)
 {
@@ -48,6 +49,31 @@ static int put(const char *name, const char *text)
 	return n < 0 ? -1 : 0;
 }
 
+/* What stays behind would slow the machine down for good. */
+static int end_tracing(void)
+{
+	if (child > 0)
+		kill(child, SIGKILL);
+	put("events/enable", "0");
+	if (rmdir(folder) == 0)
+		return 0;
+	dprintf(2, "kmemwork: %s stays behind: %s\n", folder, strerror(errno));
+	return 1;
+}
+
+static void on_signal(int number)
+{
+	end_tracing();
+	_exit(128 + number);
+}
+
+static void at_end(void (*handler)(int number))
+{
+	signal(SIGTERM, handler);
+	signal(SIGINT, handler);
+	signal(SIGHUP, handler);
+}
+
 /* Where nobody else sees it; gone with us. */
 static int mount_tracing(void)
 {
@@ -55,7 +81,10 @@ static int mount_tracing(void)
 	    mount("tracefs", "/mnt", "tracefs", 0, NULL) < 0)
 		return -1;
 	snprintf(folder, sizeof(folder), "/mnt/instances/atwalk-%d", (int)getpid());
-	return mkdir(folder, 0700);
+	if (mkdir(folder, 0700) < 0)
+		return -1;
+	at_end(on_signal);
+	return 0;
 }
 
 static void work(void)
@@ -88,6 +117,7 @@ static void worker(struct shared *s)
 {
 	struct timespec moment = { 0, 1000000 };
 
+	at_end(SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* What the program touches first, and tables of descriptors as large as they get. */
 	work();
@@ -101,20 +131,21 @@ static void worker(struct shared *s)
 		nanosleep(&moment, NULL);
 }
 
+/* Nothing of the folder stays open, or it cannot be removed. */
 static int copy(const char *name, const char *to)
 {
 	char path[512], buf[65536];
 	int in, out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	ssize_t n;
+	ssize_t n = -1;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	in = open(path, O_RDONLY | O_CLOEXEC);
-	if (in < 0 || out < 0)
-		return -1;
-	while ((n = read(in, buf, sizeof(buf))) > 0)
+	while (in >= 0 && out >= 0 && (n = read(in, buf, sizeof(buf))) > 0)
 		if (write(out, buf, (size_t)n) != n)
-			return -1;
-	return n < 0 ? -1 : 0;
+			break;
+	close(in);
+	close(out);
+	return n ? -1 : 0;
 }
 
 static int trace(const char *file)
@@ -124,7 +155,6 @@ static int trace(const char *file)
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char number[32];
 	int failed = 1;
-	pid_t child;
 
 	if (s == MAP_FAILED || mount_tracing() < 0)
 		return 77;
@@ -145,9 +175,8 @@ static int trace(const char *file)
 		put("tracing_on", "0");
 		failed = copy("trace", file) < 0;
 	}
-	kill(child, SIGKILL);
+	failed |= end_tracing();
 	waitpid(child, NULL, 0);
-	rmdir(folder);
 	return failed;
 }
 
