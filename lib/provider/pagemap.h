@@ -62,6 +62,7 @@ struct pagemap {
 	struct page_run run;
 	bool facts;                      /* fact[] is of word[] */
 	bool facts_each;                 /* of each page of large ones too */
+	size_t alike, alike_end;         /* words found to have the same; end 0: none yet */
 
 	uint64_t word[FRAMES_MAX], pa[FRAMES_MAX];
 	uint64_t fact[KFILES][FRAMES_MAX];

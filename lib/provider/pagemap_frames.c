@@ -165,6 +165,7 @@ static int load_facts(struct pagemap *m, struct atw_err *err)
 	if (r == ATW_OK)
 		r = load_file(m, KCOUNTS, err);
 	m->facts = r == ATW_OK;
+	m->alike_end = 0;
 	m->facts_each = m->p.each;
 	return r;
 }
@@ -196,27 +197,38 @@ static uint64_t loaded_fact(const struct pagemap *m, unsigned f, size_t i)
 	return f == KCOUNTS && m->file[KFLAGS] >= 0 && is_once(m, i) ? 1 : m->fact[f][i];
 }
 
+/* The first word behind `at` that has not the same facts. */
+static size_t alike_end(const struct pagemap *m, size_t at)
+{
+	const uint64_t *flags = m->fact[KFLAGS], *counts = m->fact[KCOUNTS];
+	const uint64_t *cgroups = m->file[KCGROUPS] >= 0 ? m->fact[KCGROUPS] : NULL;
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
+	bool counted = m->file[KFLAGS] < 0 || !is_once(m, at);
+	size_t k = at + 1;
+
+	while (k < m->n && flags[k] == flags[at] && !((m->word[k] ^ m->word[at]) & which) &&
+	       (!counted || counts[k] == counts[at]) && (!cgroups || cgroups[k] == cgroups[at]))
+		k++;
+	return k;
+}
+
 /*
  * How many pages behind that of word `at` have the same facts. What is loaded is so for
  * all words of a run that was given out of them.
  */
-static uint32_t alike(const struct pagemap *m, const struct page_run *r, uint32_t i,
-		      uint64_t off, size_t at)
+static uint32_t alike(struct pagemap *m, const struct page_run *r, uint32_t i, uint64_t off,
+		      size_t at)
 {
-	const uint64_t *flags = m->fact[KFLAGS], *counts = m->fact[KCOUNTS];
-	const uint64_t *cgroups = m->file[KCGROUPS] >= 0 ? m->fact[KCGROUPS] : NULL;
 	uint64_t left = r->slot > m->page ? (r->slot - off) / m->page : r->count - i;
-	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
-	bool counted = m->file[KFLAGS] < 0 || !is_once(m, at);
-	size_t end, k = at + 1;
 
 	if (!m->facts_each || r->pa != m->pa)
 		return 0;
-	end = left < m->n - at ? at + left : m->n;
-	while (k < end && flags[k] == flags[at] && !((m->word[k] ^ m->word[at]) & which) &&
-	       (!counted || counts[k] == counts[at]) && (!cgroups || cgroups[k] == cgroups[at]))
-		k++;
-	return (uint32_t)(k - at - 1);
+	/* Whoever asks for each of them shall not have all looked at each time. */
+	if (at < m->alike || at >= m->alike_end) {
+		m->alike = at;
+		m->alike_end = alike_end(m, at);
+	}
+	return (uint32_t)((left < m->alike_end - at ? left : m->alike_end - at) - 1);
 }
 
 int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
