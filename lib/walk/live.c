@@ -11,7 +11,7 @@
 
 enum {
 	GUARDS = ARRAY_SIZE(((struct atw_space *)0)->guard),
-	AHEAD = 40,              /* with what leads there, as many as a source likes at once */
+	AHEAD = 56,              /* with what leads there, as many as a source likes at once */
 	AHEAD_BYTES = 256 * 1024,
 };
 

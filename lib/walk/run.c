@@ -12,21 +12,20 @@
 
 #include "walk/memory.h"
 
-enum { STRIDE = 64, LANES = STRIDE / 4 };
-
 /* Tables of a mapped dump lie at any byte of it. */
 typedef uint64_t quad __attribute__((vector_size(32), aligned(1), may_alias));
 
 /* The first slot of the stride where one differs, or of what is less than a stride. */
 static inline __attribute__((always_inline)) uint32_t
-agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
+strides(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end,
+	const uint32_t stride)
 {
-	for (; i + STRIDE <= end; i += STRIDE) {
+	for (; i + stride <= end; i += stride) {
 		const quad *p = (const void *)(words + 8 * (size_t)i);
 		quad a = { 0 }, b = { 0 };
 
 #pragma GCC unroll 8
-		for (unsigned k = 0; k < LANES; k += 2) {
+		for (unsigned k = 0; k < stride / 4; k += 2) {
 			a |= p[k] ^ want;
 			b |= p[k + 1] ^ want;
 		}
@@ -35,6 +34,14 @@ agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t e
 			break;
 	}
 	return i;
+}
+
+/* Where it ends is looked for in small ones. */
+static inline __attribute__((always_inline)) uint32_t
+agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
+{
+	i = strides(words, i, want, mask, end, 64);
+	return strides(words, i, want, mask, end, 8);
 }
 
 static uint32_t agreeing_anywhere(const char *words, uint32_t i, uint64_t want,
