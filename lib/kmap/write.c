@@ -107,10 +107,31 @@ static bool passed(const struct kmap_writer *w, const struct kmap_record *rec, u
 	       (lost && rec->kind != KMAP_OBJECT && rec->kind != KMAP_ACCESS);
 }
 
+/* In a file of ours, a comment of others may say something. */
+static bool says_something(const struct kmap_record *rec)
+{
+	char line[KMAP_LINE];
+	struct kmap_record got;
+	size_t n = kmap_write(rec, KMAP_V4, line, sizeof(line));
+
+	return !n || kmap_parse((struct atw_blob){ line, n - 1 }, KMAP_V4, KMAP_OURS | KMAP_DECLARED,
+				&got, NULL) != ATW_OK || got.kind != KMAP_COMMENT;
+}
+
+static uint32_t losses(const struct kmap_writer *w, const struct kmap_record *rec)
+{
+	uint32_t lost = kmap_loses(rec, w->form.version);
+
+	if (!w->form.own)
+		return lost;
+	return rec->kind == KMAP_COMMENT && says_something(rec) ? KMAP_LOSES_COMMENT
+								 : lost & ~own_holds;
+}
+
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct kmap_writer *w = arg;
-	uint32_t lost = kmap_loses(rec, w->form.version) & ~(w->form.own ? own_holds : 0);
+	uint32_t lost = losses(w, rec);
 
 	for (uint32_t left = lost; left; left &= left - 1)
 		w->losses.n[__builtin_ctz(left)]++;
