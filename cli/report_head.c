@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/num.h"
 #include "census/report.h"
 
@@ -20,11 +21,6 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	(void)o;
 	*ret = calloc(1, sizeof(struct head));
 	return *ret ? ATW_OK : report_no_memory(err);
-}
-
-static bool is(struct atw_blob key, const char *word)
-{
-	return key.len == strlen(word) && !memcmp(key.data, word, key.len);
 }
 
 /* Of several looks the last is told: they are at one machine. */
@@ -46,13 +42,13 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	uint64_t seconds;
 
 	(void)err;
-	if (is(h->key, "host"))
+	if (blob_is(h->key, "host"))
 		keep(s->host, sizeof(s->host), h->value);
-	else if (is(h->key, "machine"))
+	else if (blob_is(h->key, "machine"))
 		keep(s->machine, sizeof(s->machine), h->value);
-	else if (is(h->key, "release"))
+	else if (blob_is(h->key, "release"))
 		keep(s->release, sizeof(s->release), h->value);
-	else if (is(h->key, "begun") &&
+	else if (blob_is(h->key, "begun") &&
 		 num_dec(h->value.data, point ? (size_t)(point - (const char *)h->value.data)
 					      : h->value.len, &seconds)) {
 		s->first = s->looks++ ? s->first : seconds;

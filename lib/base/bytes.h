@@ -16,6 +16,11 @@
 #error "atwalk runs on little-endian hosts"
 #endif
 
+static inline bool blob_is(struct atw_blob b, const char *word)
+{
+	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
+}
+
 static inline uint16_t get_le16(const void *p)
 {
 	uint16_t v;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/num.h"
 
@@ -17,11 +18,6 @@ void looks_deinit(struct looks *l)
 {
 	free(l->at);
 	*l = (struct looks){ 0 };
-}
-
-bool looks_is(struct atw_blob key, const char *word)
-{
-	return key.len == strlen(word) && !memcmp(key.data, word, key.len);
 }
 
 bool looks_number(struct atw_blob text, uint64_t *ret)
@@ -73,9 +69,9 @@ int looks_feed(struct looks *l, const struct census_event *ev, struct atw_err *e
 		l->at[l->n++] = UINT64_MAX;
 		l->open = true;
 	}
-	if (ev->what == CENSUS_ON_HEADER && looks_is(ev->header->key, "begun"))
+	if (ev->what == CENSUS_ON_HEADER && blob_is(ev->header->key, "begun"))
 		looks_thousandths(ev->header->value, &l->at[l->n - 1]);
-	if (ev->what == CENSUS_ON_HEADER && looks_is(ev->header->key, "release"))
+	if (ev->what == CENSUS_ON_HEADER && blob_is(ev->header->key, "release"))
 		return same_kernel(l, ev->header->value, err);
 	if (ev->what != CENSUS_ON_END)
 		return ATW_OK;

@@ -30,7 +30,6 @@ bool looks_between(const struct looks *l, size_t a, size_t b, uint64_t *ret_ms);
 /* "1732132226.25": in thousandths, what is behind these left out. */
 bool looks_thousandths(struct atw_blob text, uint64_t *ret);
 bool looks_number(struct atw_blob text, uint64_t *ret);
-bool looks_is(struct atw_blob key, const char *word);
 
 /* ---- processes ---- */
 

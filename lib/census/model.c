@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "census/class.h"
@@ -347,23 +348,18 @@ static int on_frames(void *arg, const struct capture_frames *frames, struct atw_
 
 /* ---- all the others ---- */
 
-static bool is_key(const struct capture_header *h, const char *key)
-{
-	return h->key.len == strlen(key) && !memcmp(h->key.data, key, h->key.len);
-}
-
 static int header(struct census_model *m, const struct capture_header *h, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_HEADER, .header = h };
 	uint64_t v;
 
-	if (is_key(h, "way") && h->value.len == 5 && !memcmp(h->value.data, "paper", 5))
+	if (blob_is(h->key, "way") && h->value.len == 5 && !memcmp(h->value.data, "paper", 5))
 		m->was_paper = true;
 	m->ours = !m->was_paper;
-	if (is_key(h, "page") && num_dec(h->value.data, h->value.len, &v) && v >= 4096 &&
+	if (blob_is(h->key, "page") && num_dec(h->value.data, h->value.len, &v) && v >= 4096 &&
 	    !(v & (v - 1)))
 		m->page = v;
-	if (is_key(h, "pageflags") && num_hex(h->value.data, h->value.len, &v))
+	if (blob_is(h->key, "pageflags") && num_hex(h->value.data, h->value.len, &v))
 		m->no_anon = !(v >> KPF_ANON & 1);
 	return tell(m, &ev, err);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "census/looks.h"
 #include "census/report.h"
 #include "format/capture_fields.h"
@@ -127,14 +128,14 @@ static void on_header(struct machine *m, const struct capture_header *h)
 	uint64_t u;
 
 	for (unsigned i = 0; i < MEM_COUNT; i++) {
-		if (!looks_is(h->key, keys[i]) || !looks_number(h->value, &u) ||
+		if (!blob_is(h->key, keys[i]) || !looks_number(h->value, &u) ||
 		    u > UINT64_MAX / m->page / 4)
 			continue;
 		m->mem[i] = i == MEM_WAITING ? u * (m->page / 1024) : u;
 		m->have |= 1u << i;
 	}
-	if (looks_is(h->key, "way"))
-		m->proc = looks_is(h->value, "pagemap");
+	if (blob_is(h->key, "way"))
+		m->proc = blob_is(h->value, "pagemap");
 }
 
 /* MAX_NUMNODES. Of those with larger numbers nobody is told. */
@@ -223,7 +224,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	case CENSUS_ON_RAM:
 		return on_ram(m, ev, err);
 	case CENSUS_ON_LOST:
-		if (!ev->lost->pid && looks_is(ev->lost->what, "frames"))
+		if (!ev->lost->pid && blob_is(ev->lost->what, "frames"))
 			snprintf(m->why, sizeof(m->why), ": %.*s", (int)ev->lost->why.len,
 				 (const char *)ev->lost->why.data);
 		return ATW_OK;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "census/looks.h"
 #include "census/report.h"
 
@@ -112,7 +113,7 @@ static void on_header(struct whole *w, const struct capture_header *h)
 	uint64_t u;
 
 	for (unsigned i = 0; i < S_REFAULTS; i++) {
-		if (!looks_is(h->key, keys[i]))
+		if (!blob_is(h->key, keys[i]))
 			continue;
 		/* Averages are percent: thousandths of these are hundredths too many. */
 		if (i == S_SOME10 || i == S_FULL10 ? looks_thousandths(h->value, &u)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "census/unit.h"
 
@@ -60,11 +61,6 @@ static bool begins(struct atw_blob b, const char *s)
 	return b.len >= strlen(s) && !memcmp(b.data, s, strlen(s));
 }
 
-static bool is(struct atw_blob b, const char *s)
-{
-	return b.len == strlen(s) && begins(b, s);
-}
-
 #define DELETED " (deleted)"
 
 /* Take it off the end. */
@@ -85,11 +81,11 @@ static enum unit_kind kind_of(struct atw_blob name, bool gone)
 	/* The kernel's own objects have no other end. */
 	if (gone && begins(name, "/SYSV"))
 		return UNIT_SYSV;
-	if (is(name, "/dev/zero"))
+	if (blob_is(name, "/dev/zero"))
 		return UNIT_ZERO;
 	if (begins(name, "/dev/shm/"))
 		return UNIT_TMPFS;
-	if (gone && is(name, "/anon_hugepage"))
+	if (gone && blob_is(name, "/anon_hugepage"))
 		return UNIT_HUGE;
 	if (begins(name, "/dmabuf:") || (begins(name, "/dev/") && !begins(name, "/dev/huge")))
 		return UNIT_DEVICE;

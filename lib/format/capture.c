@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/num.h"
 #include "format/capture.h"
 
@@ -46,11 +47,6 @@ void capture_init(struct capture_reader *c)
 	c->paper = true;
 }
 
-static bool same(struct atw_blob b, const char *s)
-{
-	return b.data && b.len == strlen(s) && !memcmp(b.data, s, b.len);
-}
-
 static int header(struct capture_reader *c, const struct capture_header *h,
 		  struct atw_err *err)
 {
@@ -59,10 +55,10 @@ static int header(struct capture_reader *c, const struct capture_header *h,
 
 	if (!h->key.len || !h->value.data)
 		return atw_err_set(err, ATW_E_FORMAT, "H: without a key and a value");
-	if (first != same(h->key, "atwalk-capture"))
+	if (first != blob_is(h->key, "atwalk-capture"))
 		return atw_err_set(err, ATW_E_FORMAT, "H: atwalk-capture must be the first line "
 				   "and no other");
-	if (!first && !same(h->key, "page"))
+	if (!first && !blob_is(h->key, "page"))
 		return ATW_OK;
 	if (!num_dec(h->value.data, h->value.len, &v))
 		return atw_err_set(err, ATW_E_FORMAT, "H: %s is no number",

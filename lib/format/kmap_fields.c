@@ -18,13 +18,13 @@ struct kmap_quoted kmap_quote(struct atw_blob b)
 int kmap_address(const char *what, struct atw_blob b, uint64_t *ret, struct atw_err *err)
 {
 	b = trim(b);
-	if (is(b, KMAP_NULL)) {
+	if (blob_is(b, KMAP_NULL)) {
 		*ret = 0;
 		return ATW_OK;
 	}
 	if (num_hex(b.data, b.len, ret))
 		return ATW_OK;
-	if (is(b, "(____ptrval____)")) {
+	if (blob_is(b, "(____ptrval____)")) {
 		atw_err_set(err, ATW_E_FORMAT, "%s: the kernel hid it: '(____ptrval____)'", what);
 		atw_err_hint(err, "boot that kernel with no_hash_pointers");
 		return ATW_E_FORMAT;

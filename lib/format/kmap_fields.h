@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "format/kmap.h"
 
 enum { KMAP_FIRST = 7 };                 /* fields of an object in all versions */
@@ -25,11 +26,6 @@ static inline struct atw_blob trim(struct atw_blob b)
 	while (b.len && blank(s[b.len - 1]))
 		b.len--;
 	return (struct atw_blob){ s, b.len };
-}
-
-static inline bool is(struct atw_blob b, const char *word)
-{
-	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
 }
 
 /* Takes it away, if it stands in front. */

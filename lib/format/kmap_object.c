@@ -9,7 +9,7 @@
 /* "(null)": nobody knows. */
 static struct atw_blob name(struct atw_blob b)
 {
-	return is(b, KMAP_NULL) ? (struct atw_blob){ NULL, 0 } : b;
+	return blob_is(b, KMAP_NULL) ? (struct atw_blob){ NULL, 0 } : b;
 }
 
 static bool known(struct atw_blob b)
@@ -22,7 +22,7 @@ static bool like_type(struct atw_blob b)
 {
 	const char *s = b.data;
 
-	if (is(b, KMAP_NULL))
+	if (blob_is(b, KMAP_NULL))
 		return true;
 	for (size_t i = 0; i < b.len; i++)
 		if (!((s[i] >= 'A' && s[i] <= 'Z') || (s[i] >= '0' && s[i] <= '9' && i) ||
@@ -44,7 +44,7 @@ static bool is_type(struct atw_blob b)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (is(b, types[i]))
+		if (blob_is(b, types[i]))
 			return true;
 	return false;
 }
@@ -82,7 +82,7 @@ static unsigned versions_of(const struct rest *r)
 	if (r->fields > 2 && !four && (r->fields == 3 || r->middle.len <= KMAP_COMM))
 		can |= 1u << KMAP_V3 | 1u << KMAP_COMPRESSED;
 	if (r->fields > 3 && (r->fields == 4 || r->task.len <= KMAP_COMM) &&
-	    (like_type(r->last) || !r->last.len || is(r->last, "-")))
+	    (like_type(r->last) || !r->last.len || blob_is(r->last, "-")))
 		can |= 1u << KMAP_V4;
 	/* A task's name may be longer than any kernel's: then fields alone decide. */
 	if (!can)

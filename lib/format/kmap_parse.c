@@ -171,7 +171,7 @@ static int end_line(struct atw_blob b, struct kmap_record *ret, struct atw_err *
 	for (unsigned i = 0; i < 3; i++) {
 		struct atw_blob key = word(&b), value = word(&b);
 
-		if (!is(key, keys[i]) || !num_dec(value.data, value.len, &v[i]))
+		if (!blob_is(key, keys[i]) || !num_dec(value.data, value.len, &v[i]))
 			return atw_err_set(err, ATW_E_FORMAT, "an end line has 'objects N accesses N "
 					   "lost N', and not '%s'", kmap_quote(all).s);
 	}
@@ -240,7 +240,7 @@ static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 	if (ours && begins(&rest, " atwalk-kmap ")) {
 		rest = trim(rest);
 		key = word(&rest);
-		if (is(key, "end"))
+		if (blob_is(key, "end"))
 			return end_line(rest, ret, err);
 		ret->kind = KMAP_HEADER;
 		if (!rest.len && key.len && scan_digit[*(const uint8_t *)key.data] < 10) {

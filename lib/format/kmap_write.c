@@ -2,6 +2,7 @@
 /* kmap_write.c - lines of atwalk-kmap(5), in each version. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/line.h"
 #include "format/kmap.h"
 
@@ -232,17 +233,12 @@ static uint32_t access_loses(const struct kmap_access *a, enum kmap_version v)
 	return lost;
 }
 
-static bool is(struct atw_blob b, const char *word)
-{
-	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
-}
-
 /* Without some of them, what is left is taken for something else. */
 static uint32_t header_loses(struct atw_blob key, struct atw_blob value)
 {
-	if (is(key, "symbol"))
+	if (blob_is(key, "symbol"))
 		return KMAP_LOSES_SYMBOL;
-	if (is(key, "mode") && is(value, "sample"))
+	if (blob_is(key, "mode") && blob_is(value, "sample"))
 		return KMAP_LOSES_SAMPLE;
 	return KMAP_LOSES_HEADER;
 }

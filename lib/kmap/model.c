@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/num.h"
 #include "kmap/objects.h"
 
@@ -89,11 +90,6 @@ static int text(struct kmap_model *m, struct atw_blob b, const char **ret)
 	return *ret ? ATW_OK : ATW_E_NOMEM;
 }
 
-static bool is(struct atw_blob b, const char *word)
-{
-	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
-}
-
 static int64_t cache_of(struct kmap_model *m, const struct kmap_object *o)
 {
 	const char *name = NULL, *type = NULL;
@@ -101,7 +97,7 @@ static int64_t cache_of(struct kmap_model *m, const struct kmap_object *o)
 	int64_t i;
 
 	/* "no-slab" is uSCOPE's word for none. */
-	if ((o->has & KMAP_HAS_CACHE && !is(o->cache, "no-slab") && !is(o->cache, "NULL") &&
+	if ((o->has & KMAP_HAS_CACHE && !blob_is(o->cache, "no-slab") && !blob_is(o->cache, "NULL") &&
 	     text(m, o->cache, &name) < 0) ||
 	    (o->has & KMAP_HAS_TYPE && text(m, o->type, &type) < 0))
 		return -1;
@@ -295,13 +291,13 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 
 	if (!kmap_own_symbols_header(&m->symbols, key, value))
 		return no_memory(err);
-	if (is(key, "scale")) {
+	if (blob_is(key, "scale")) {
 		num_dec(value.data, value.len, &m->scale);
 		/* Of accesses it is known behind all of them, and not before. */
 		m->whole = !m->site.n;
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (is(key, words[i].word)) {
+		if (blob_is(key, words[i].word)) {
 			*words[i].to = intern_text(&m->texts, value.data, value.len);
 			if (!*words[i].to)
 				return no_memory(err);

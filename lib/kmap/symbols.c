@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/num.h"
 #include "kernel/vmfile.h"
 
@@ -15,11 +16,6 @@ struct kmap_symbols {
 };
 
 /* ---- those of a recording ---- */
-
-static bool is(struct atw_blob b, const char *word)
-{
-	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
-}
 
 /* "ADDR NAME", for symtext, which wants a letter between them. */
 static bool add(struct kmap_own_symbols *s, struct atw_blob v)
@@ -39,9 +35,9 @@ static bool add(struct kmap_own_symbols *s, struct atw_blob v)
 bool kmap_own_symbols_header(struct kmap_own_symbols *s, struct atw_blob key,
 			     struct atw_blob value)
 {
-	if (is(key, "symbol"))
+	if (blob_is(key, "symbol"))
 		return add(s, value);
-	if (is(key, "symbols"))
+	if (blob_is(key, "symbols"))
 		num_dec(value.data, value.len, &s->all);
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/pack.h"
 
 enum { PIECE = 128 << 10 };
@@ -91,8 +92,7 @@ static int put(struct kmap_writer *w, const struct kmap_record *rec, struct atw_
 
 static bool is_header(const struct kmap_record *rec, const char *key)
 {
-	return rec->kind == KMAP_HEADER && rec->u.header.key.len == strlen(key) &&
-	       !memcmp(rec->u.header.key.data, key, rec->u.header.key.len);
+	return rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, key);
 }
 
 /*

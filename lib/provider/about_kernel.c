@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "kernel/ram.h"
 #include "provider/about.h"
@@ -118,7 +119,7 @@ const char *about_way(struct atw_source *s)
 	struct atw_blob way;
 
 	for (unsigned i = 0; i < 2 && atw_fact(s, "way", &way) == ATW_OK; i++)
-		if (way.len == strlen(live[i]) && !memcmp(way.data, live[i], way.len))
+		if (blob_is(way, live[i]))
 			return live[i];
 	while (s->below)
 		s = s->below;

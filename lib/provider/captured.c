@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 
@@ -25,11 +26,6 @@ static int no_memory(struct atw_err *err)
 }
 
 /* ---- the machine ---- */
-
-static bool is(struct atw_blob b, const char *s)
-{
-	return b.len == strlen(s) && !memcmp(b.data, s, b.len);
-}
 
 static void keep(char *to, size_t len, struct atw_blob b)
 {
@@ -51,14 +47,14 @@ static void header(struct captured *c, const struct capture_header *h)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (is(h->key, texts[i].key))
+		if (blob_is(h->key, texts[i].key))
 			keep(texts[i].to, texts[i].len, h->value);
 	/* A mask that is none says nothing of any bit. */
 	for (size_t i = 0; i < ARRAY_SIZE(masks); i++)
-		if (is(h->key, masks[i].key) &&
+		if (blob_is(h->key, masks[i].key) &&
 		    !num_hex(h->value.data, h->value.len, masks[i].to))
 			*masks[i].to = 0;
-	c->old |= is(h->key, "way") && is(h->value, "paper");
+	c->old |= blob_is(h->key, "way") && blob_is(h->value, "paper");
 }
 
 static int ram(struct captured *c, const struct capture_record *rec, struct atw_err *err)

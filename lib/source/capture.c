@@ -35,7 +35,7 @@ static int probe(struct atw_blob head, const char *path)
 
 static void keep(char *to, size_t len, const struct capture_header *h, const char *key)
 {
-	if (h->key.len == strlen(key) && !memcmp(h->key.data, key, h->key.len))
+	if (blob_is(h->key, key))
 		snprintf(to, len, "%.*s", (int)(h->value.len < len ? h->value.len : len - 1),
 			 (const char *)h->value.data);
 }
