@@ -28,6 +28,7 @@ int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
 	m->first = UINT64_MAX;
 	m->top = o && o->top ? o->top : KMAP_TOP;
 	kmap_table_init(&m->cache, sizeof(struct kmap_cache));
+	kmap_table_init(&m->time, sizeof(struct kmap_time));
 	kmap_table_init(&m->site, sizeof(struct kmap_site));
 	kmap_table_init(&m->code, sizeof(struct kmap_code));
 	kmap_table_init(&m->edge, sizeof(struct kmap_edge));
@@ -48,9 +49,8 @@ void kmap_model_close(struct kmap_model *m)
 	if (!m)
 		return;
 	kmap_objects_deinit(m);
-	for (size_t i = 0; i < m->cache.n; i++)
-		free(kmap_cache(m, i)->times);
 	kmap_table_deinit(&m->cache);
+	kmap_table_deinit(&m->time);
 	kmap_table_deinit(&m->site);
 	kmap_table_deinit(&m->code);
 	kmap_table_deinit(&m->edge);

@@ -38,13 +38,15 @@ struct kmap_sums {
 };
 
 /*
- * Of freed objects, by how long something took: [0] no time, [i] 2^(i-1) up to 2^i - 1.
- * Their life is from the allocation to the free, dead they are from the last access on.
+ * Freed objects of a cache, by how long something took: 0 no time, i 2^(i-1) up to
+ * 2^i - 1. Their life is from the allocation to the free, dead they are from the last
+ * access on. Only those that there are have one.
  */
-struct kmap_times {
-	uint64_t life[KMAP_LIVES], life_bytes[KMAP_LIVES];
-	uint64_t life_untouched[KMAP_LIVES];     /* of these, never accessed */
-	uint64_t dead[KMAP_LIVES], dead_bytes[KMAP_LIVES];
+struct kmap_time {
+	struct kmap_key key;             /* cache, i */
+	uint64_t life, life_bytes;
+	uint64_t life_untouched;         /* of these, never accessed */
+	uint64_t dead, dead_bytes;
 };
 
 /* Objects of one kind: a slab cache, or a type of memory. */
@@ -52,7 +54,7 @@ struct kmap_cache {
 	struct kmap_key key;             /* of the two texts */
 	const char *name, *type;         /* NULL: not told */
 	struct kmap_sums s;
-	struct kmap_times *times;        /* NULL: none was freed */
+	uint64_t lives;                  /* that have a lifetime */
 	uint64_t dead;                   /* that have a dead time */
 	uint64_t undated;                /* freed and accessed, and the last access has no time */
 	uint64_t backwards;              /* freed before they were allocated */
@@ -130,7 +132,7 @@ struct kmap_model_opts {
 
 struct kmap_model {
 	struct intern texts;
-	struct kmap_table cache, site, code, edge, call, line, process, touch;
+	struct kmap_table cache, time, site, code, edge, call, line, process, touch;
 	struct kmap_table open;          /* not freed yet, or in parts */
 	struct kmap_series series;
 	struct kmap_hot *hot;            /* a heap while it is fed; then hottest first */
@@ -169,6 +171,15 @@ void kmap_model_close(struct kmap_model *m);
 static inline struct kmap_cache *kmap_cache(const struct kmap_model *m, size_t i)
 {
 	return (struct kmap_cache *)m->cache.v + i;
+}
+
+/* Zeroes, if no object of cache `c` took so long. */
+static inline const struct kmap_time *kmap_time(const struct kmap_model *m, size_t c, unsigned i)
+{
+	static const struct kmap_time none;
+	int64_t at = kmap_table_find(&m->time, (struct kmap_key){ c, i, 0 });
+
+	return at < 0 ? &none : (const struct kmap_time *)m->time.v + at;
 }
 
 static inline struct kmap_site *kmap_site(const struct kmap_model *m, size_t i)

@@ -123,52 +123,70 @@ static unsigned bits_of(uint64_t time)
 	return time ? 64 - (unsigned)__builtin_clzll(time) : 0;
 }
 
-static void add_life(struct kmap_model *m, struct kmap_cache *c, const struct kmap_open *o)
+/* NULL: no memory. */
+static struct kmap_time *time_of(struct kmap_model *m, uint32_t cache, uint64_t time)
 {
-	unsigned bits = bits_of(o->free_time - o->key.b);
+	bool fresh;
+	int64_t i = kmap_table_get(&m->time, (struct kmap_key){ cache, bits_of(time), 0 }, &fresh);
+
+	return i < 0 ? NULL : (struct kmap_time *)m->time.v + i;
+}
+
+static int add_life(struct kmap_model *m, uint32_t cache, const struct kmap_open *o)
+{
+	struct kmap_time *t;
 
 	if (!o->key.b)
-		return;
-	c->times->life[bits]++;
-	c->times->life_untouched[bits] += !o->reads && !o->writes;
-	kmap_add(&c->times->life_bytes[bits], o->size);
+		return ATW_OK;
+	t = time_of(m, cache, o->free_time - o->key.b);
+	if (!t)
+		return ATW_E_NOMEM;
+	t->life++;
+	t->life_untouched += !o->reads && !o->writes;
+	kmap_add(&t->life_bytes, o->size);
+	kmap_cache(m, cache)->lives++;
 	m->life_total++;
+	return ATW_OK;
 }
 
 /* What was never accessed was dead all its life, which is no time from an access. */
-static void add_dead(struct kmap_model *m, struct kmap_cache *c, const struct kmap_open *o)
+static int add_dead(struct kmap_model *m, uint32_t cache, const struct kmap_open *o)
 {
-	unsigned bits = bits_of(o->free_time - o->last_use);
+	struct kmap_cache *c = kmap_cache(m, cache);
+	struct kmap_time *t;
 
 	if (!o->used || o->undated) {
 		c->undated += o->reads || o->writes;
 		m->undated += o->reads || o->writes;
-		return;
+		return ATW_OK;
 	}
 	if (o->last_use > o->free_time) {
 		m->dead_late++;
-		return;
+		return ATW_OK;
 	}
-	c->times->dead[bits]++;
-	kmap_add(&c->times->dead_bytes[bits], o->size);
+	t = time_of(m, cache, o->free_time - o->last_use);
+	if (!t)
+		return ATW_E_NOMEM;
+	t->dead++;
+	kmap_add(&t->dead_bytes, o->size);
 	c->dead++;
 	m->dead++;
+	return ATW_OK;
 }
 
-static int add_times(struct kmap_model *m, struct kmap_cache *c, const struct kmap_open *o)
+static int add_times(struct kmap_model *m, uint32_t cache, const struct kmap_open *o)
 {
+	int r;
+
 	if (!o->free_time)
 		return ATW_OK;
 	if (o->free_time < o->key.b) {
-		c->backwards++;
+		kmap_cache(m, cache)->backwards++;
 		m->backwards++;
 		return ATW_OK;
 	}
-	if (!c->times && !(c->times = calloc(1, sizeof(*c->times))))
-		return ATW_E_NOMEM;
-	add_life(m, c, o);
-	add_dead(m, c, o);
-	return ATW_OK;
+	r = add_life(m, cache, o);
+	return r == ATW_OK ? add_dead(m, cache, o) : r;
 }
 
 /* Over time: sites with addresses of code that no one knows share theirs with nobody. */
@@ -207,7 +225,7 @@ static int settle(struct kmap_model *m, const struct kmap_open *o)
 		add_end(sums[i], o, until);
 	}
 	offer(m, o);
-	return add_times(m, c, o) < 0 ? ATW_E_NOMEM : add_series(m, s, o);
+	return add_times(m, s->cache, o) < 0 ? ATW_E_NOMEM : add_series(m, s, o);
 }
 
 static int add_free(struct kmap_model *m, const struct kmap_open *o)

@@ -56,49 +56,49 @@ static uint64_t life_to(unsigned k)
 	return k == 64 ? UINT64_MAX : ((uint64_t)1 << k) - 1;
 }
 
-static uint64_t lives(const struct kmap_cache *c)
-{
-	return c->times ? chart_sum(c->times->life, KMAP_LIVES) : 0;
-}
-
 static struct chart_order *most_lives(const struct kmap_ask *a, struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->cache.n, err);
 
 	for (size_t i = 0; o && i < a->m->cache.n; i++)
-		o[i].weight = lives(kmap_cache(a->m, i));
+		o[i].weight = kmap_cache(a->m, i)->lives;
 	if (o)
 		kmap_sort(o, a->m->cache.n);
 	return o;
 }
 
-static int life_row(const struct kmap_ask *a, const struct kmap_cache *c, unsigned k,
+static int life_row(const struct kmap_ask *a, size_t cache, unsigned k,
 		    const struct census_out *out, struct atw_err *err)
 {
+	const struct kmap_cache *c = kmap_cache(a->m, cache);
+	const struct kmap_time *t = kmap_time(a->m, cache, k);
 	struct report_row row = { 0 };
+
+	if (!t->life && !t->dead)
+		return ATW_OK;
 
 	kmap_row_cache(&row, L_CACHE, c);
 	row_u(&row, L_FROM, life_from(k));
 	row_u(&row, L_TO, life_to(k));
-	row_u(&row, L_OBJECTS, c->times->life[k]);
-	row_u(&row, L_BYTES, c->times->life_bytes[k]);
-	row_u(&row, L_UNTOUCHED, c->times->life_untouched[k]);
+	row_u(&row, L_OBJECTS, t->life);
+	row_u(&row, L_BYTES, t->life_bytes);
+	row_u(&row, L_UNTOUCHED, t->life_untouched);
 	/* Where no access has a time, none of them is nobody's dead time. */
 	if (a->m->has_used && (c->dead || !c->undated)) {
-		row_u(&row, L_DEAD, c->times->dead[k]);
-		row_u(&row, L_DEAD_BYTES, c->times->dead_bytes[k]);
+		row_u(&row, L_DEAD, t->dead);
+		row_u(&row, L_DEAD_BYTES, t->dead_bytes);
 	}
 	return row_out(&row, out, err);
 }
 
-static int life_cache(const struct kmap_ask *a, const struct kmap_cache *c,
-		      const struct census_out *out, struct atw_err *err)
+static int life_cache(const struct kmap_ask *a, size_t cache, const struct census_out *out,
+		      struct atw_err *err)
 {
+	const struct kmap_cache *c = kmap_cache(a->m, cache);
 	int r = ATW_OK;
 
-	for (unsigned k = 0; r == ATW_OK && k < KMAP_LIVES && c->times; k++)
-		if (c->times->life[k] || c->times->dead[k])
-			r = life_row(a, c, k, out, err);
+	for (unsigned k = 0; r == ATW_OK && k < KMAP_LIVES && c->lives + c->dead; k++)
+		r = life_row(a, cache, k, out, err);
 	return r;
 }
 
@@ -124,7 +124,7 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++)
-		r = life_cache(a, kmap_cache(a->m, order[i].at), out, err);
+		r = life_cache(a, order[i].at, out, err);
 	note_clock(a, out);
 	if (a->m->s.live && !a->m->compressed)
 		out->note(out->arg, "objects that nobody was seen to free are not here: %" PRIu64,
@@ -143,7 +143,7 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
-	_auto_free struct chart_spot *spot = calloc(n * KMAP_LIVES + 1, sizeof(*spot));
+	_auto_free struct chart_spot *spot = calloc(a->m->time.n + 1, sizeof(*spot));
 	_auto_free const char **row = calloc(n + 1, sizeof(*row));
 	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
 	char label[KMAP_LIVES][AXIS_TEXT], of[160];
@@ -162,10 +162,12 @@ static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 		const struct kmap_cache *c = kmap_cache(a->m, i);
 
 		row[i] = kmap_cache_word(c, word[i]);
-		for (unsigned k = 0; k < KMAP_LIVES && c->times; k++) {
-			if (!c->times->life[k])
+		for (unsigned k = 0; k < KMAP_LIVES && c->lives; k++) {
+			const struct kmap_time *t = kmap_time(a->m, i, k);
+
+			if (!t->life)
 				continue;
-			spot[h.n++] = (struct chart_spot){ i, k, c->times->life[k] };
+			spot[h.n++] = (struct chart_spot){ i, k, t->life };
 			top = k > top ? k : top;
 		}
 	}

@@ -46,10 +46,12 @@ static void check_sums(const struct kmap_model *m)
 		objects += c->s.objects;
 		live += c->s.live;
 		odd += c->s.untouched + c->s.unread + c->s.unwritten;
-		for (unsigned k = 0; k < KMAP_LIVES && c->times; k++) {
-			lives += c->times->life[k];
-			dead += c->times->dead[k];
-			FUZZ_CHECK(c->times->life_untouched[k] <= c->times->life[k], "%u", k);
+		for (unsigned k = 0; k < KMAP_LIVES; k++) {
+			const struct kmap_time *t = kmap_time(m, i, k);
+
+			lives += t->life;
+			dead += t->dead;
+			FUZZ_CHECK(t->life_untouched <= t->life, "%u", k);
 		}
 		FUZZ_CHECK(c->dead + c->undated <= c->s.freed, "%" PRIu64, c->dead);
 		FUZZ_CHECK(c->s.freed + c->s.live == c->s.objects, "%" PRIu64, c->s.objects);

@@ -16,6 +16,12 @@ static const struct kmap_cache *cache(const struct kmap_model *m, const char *na
 	return NULL;
 }
 
+static const struct kmap_time *times(const struct kmap_model *m, const struct kmap_cache *c,
+				     unsigned i)
+{
+	return kmap_time(m, (size_t)(c - kmap_cache(m, 0)), i);
+}
+
 TEST(parts_of_an_object_are_one)
 {
 	struct kmap_model *m = kmap_of_text(HEAD
@@ -40,9 +46,9 @@ TEST(parts_of_an_object_are_one)
 	CHECK_EQ(c->s.writes, 3);
 	CHECK_EQ(c->s.untouched, 1);
 	CHECK_EQ(c->s.unread, 0);
-	CHECK_EQ(c->times->life[1], 1);
-	CHECK_EQ(c->times->life[7], 1);         /* 100: from 64 to 127 */
-	CHECK_EQ(c->times->life_bytes[7], 192);
+	CHECK_EQ(times(m, c, 1)->life, 1);
+	CHECK_EQ(times(m, c, 7)->life, 1);         /* 100: from 64 to 127 */
+	CHECK_EQ(times(m, c, 7)->life_bytes, 192);
 	CHECK_EQ(cache(m, "kmalloc-64")->s.live_bytes, 64);
 	CHECK_EQ(m->s.objects, 3);
 	CHECK_EQ(m->hots, 1);
@@ -108,22 +114,22 @@ TEST(dead_from_the_last_access_on)
 	c = cache(m, "a");
 	CHECK_EQ(c->s.objects, 8);
 	CHECK_EQ(c->dead, 3);
-	CHECK_EQ(c->times->dead[4], 1);
-	CHECK_EQ(c->times->dead[1], 1);
-	CHECK_EQ(c->times->dead[7], 1);
-	CHECK_EQ(c->times->dead_bytes[7], 16);
+	CHECK_EQ(times(m, c, 4)->dead, 1);
+	CHECK_EQ(times(m, c, 1)->dead, 1);
+	CHECK_EQ(times(m, c, 7)->dead, 1);
+	CHECK_EQ(times(m, c, 7)->dead_bytes, 16);
 	CHECK_EQ(c->undated, 1);
 	CHECK_EQ(m->dead, 3);
 	CHECK_EQ(m->undated, 1);
 	CHECK_EQ(m->dead_late, 1);
 	CHECK_EQ(m->backwards, 1);
 	CHECK_EQ(m->life_total, 5);
-	CHECK_EQ(c->times->life[7], 5);
-	CHECK_EQ(c->times->life_untouched[7], 1);
+	CHECK_EQ(times(m, c, 7)->life, 5);
+	CHECK_EQ(times(m, c, 7)->life_untouched, 1);
 	kmap_model_close(m);
 	m = kmap_of_text(HEAD O("1000", "10", "0") TOUCHED);
 	CHECK(m && !m->has_used);
-	CHECK(!cache(m, "a")->times);
+	CHECK_EQ(m->time.n, 0);
 	kmap_model_close(m);
 }
 
