@@ -111,11 +111,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 	sink = kmap_writer_sink(w);
 	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, target_name(t), &told) :
 		 kmap_source(c, name, o->progress, &sink, target_name(t), &told);
-	if (form.own && told.version == KMAP_COMPRESSED) {
-		atw_err_set(&err, ATW_E_UNSUPPORTED, "%s: is compressed, and has only the sums of "
-			    "objects, which are none by themselves", name);
-		status = complain(&err);
-	} else if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		tell(c, name, form, kmap_writer_losses(w)->n);
 		if (kmap_writer_end(w, &told, &err) < 0) {
 			atw_err_wrap(&err, "%s", target_name(t));

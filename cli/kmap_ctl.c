@@ -3,7 +3,6 @@
  * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a recording that runs, by its
  * socket or by its folder; the folder may be Memorizer's own.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -66,26 +65,24 @@ static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
 
 static int list_folder(const struct ctl *x, struct atw_err *err)
 {
-	struct dirent **v;
-	int n = scandir(x->at, &v, NULL, alphasort), r = ATW_OK;
+	const struct kmap_control *f;
+	bool any = false;
+	int r = ATW_OK;
 
-	if (n < 0)
-		return refused(x, errno, strerror(errno), err);
-	for (int i = 0; i < n; i++) {
-		char line[4096 + 8], path[4096];
+	for (size_t i = 0; r == ATW_OK && (f = kmap_control_at(i)); i++) {
+		char line[80], path[4096];
 		struct stat st;
-		int len = snprintf(path, sizeof(path), "%s/%s", x->at, v[i]->d_name);
+		int len = snprintf(path, sizeof(path), "%s/%s", x->at, f->name);
 
-		if (r == ATW_OK && (size_t)len < sizeof(path) && stat(path, &st) == 0 &&
-		    S_ISREG(st.st_mode)) {
-			len = snprintf(line, sizeof(line), "%s %s%s\n", v[i]->d_name,
-				       st.st_mode & 0444 ? "r" : "", st.st_mode & 0222 ? "w" : "");
-			r = write_all(x, x->to.fd, line, (size_t)len, err);
-		}
-		free(v[i]);
+		if ((size_t)len >= sizeof(path) || stat(path, &st) < 0)
+			continue;
+		any = true;
+		len = snprintf(line, sizeof(line), "%s %s%s\n", f->name,
+			       st.st_mode & 0444 ? "r" : "", st.st_mode & 0222 ? "w" : "");
+		r = write_all(x, x->to.fd, line, (size_t)len, err);
 	}
-	free(v);
-	return r;
+	return any ? r : atw_err_set(err, ATW_E_MISSING, "%s: no recording is controlled there",
+				     x->at);
 }
 
 static int by_folder(const struct ctl *x, struct atw_err *err)

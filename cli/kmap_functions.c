@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kmap/objects.h"
+
 struct known {
 	struct kmap_key ip;
 	const char *name;
@@ -27,12 +29,13 @@ void kmap_functions_deinit(struct kmap_functions *f)
 int kmap_functions_header(struct kmap_functions *f, const struct kmap_record *rec,
 			  struct atw_err *err)
 {
-	return !f->wanted || kmap_own_symbols_header(&f->own, rec->u.header.key, rec->u.header.value)
+	return !f->wanted || f->ready || kmap_own_symbols_header(&f->own, rec->u.header.key, rec->u.header.value)
 		? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "not enough memory for the symbols");
 }
 
 int kmap_functions_ready(struct kmap_functions *f, struct atw_err *err)
 {
+	f->ready = true;
 	return f->wanted ? kmap_symbols_of(f->symbols, f->o, &f->own, err) : ATW_OK;
 }
 
@@ -43,7 +46,7 @@ const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip)
 	bool fresh;
 	int64_t i;
 
-	if (!f->wanted)
+	if (!f->wanted || !kmap_is_code(ip))
 		return NULL;
 	i = kmap_table_get(&f->known, (struct kmap_key){ ip, 0, 0 }, &fresh);
 	if (i < 0)

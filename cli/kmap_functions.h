@@ -11,6 +11,7 @@
 struct kmap_functions {
 	const struct kmap_symbols_opts *o;
 	bool wanted;             /* nobody asks for them: nothing is kept */
+	bool ready;              /* the text of those of the recording is in use */
 	struct kmap_own_symbols own;
 	struct kmap_symbols *symbols;
 	struct kmap_table known; /* instructions that were looked up */
@@ -26,7 +27,7 @@ void kmap_functions_deinit(struct kmap_functions *f);
 int kmap_functions_header(struct kmap_functions *f, const struct kmap_record *rec,
 			  struct atw_err *err);
 int kmap_functions_ready(struct kmap_functions *f, struct atw_err *err);
-/* NULL: not known, or nobody asks. Until deinit. */
+/* NULL: not known, no address of code, or nobody asks. Until deinit. */
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip);
 
 #endif

@@ -96,8 +96,7 @@ static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 		atw_output_note(out, "%" PRIu64 " line%s of it could not be read", r->s.told.faults,
 				r->s.told.faults == 1 ? "" : "s");
 	if (r->s.told.lost)
-		atw_output_note(out, "its recorder lost %" PRIu64 " access%s", r->s.told.lost,
-				r->s.told.lost == 1 ? "" : "es");
+		atw_output_note(out, "its recorder lost %" PRIu64 " of what it saw", r->s.told.lost);
 	if (m->unbound)
 		atw_output_note(out, "%" PRIu64 " access%s stood before any object", m->unbound,
 				m->unbound == 1 ? "" : "es");

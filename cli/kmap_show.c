@@ -22,7 +22,7 @@ static const struct opt options[] = {
 	{ 0, "rows", OPT_CHOICE, offsetof(struct show_opts, rows), "WHAT",
 	  "what a row is; in CSV an access, else an object", "objects|accesses" },
 	{ 0, "symbols", OPT_TEXT, offsetof(struct show_opts, symbols.symbols), "FILE",
-	  "columns alloc_function and function: System.map, kallsyms or vmlinux of its kernel", NULL },
+	  "show functions, too, by System.map, kallsyms or vmlinux of its kernel", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct show_opts, limit), "N",
 	  "so many rows at most; what is left out is said", NULL },
 	{ 0, "progress", OPT_FLAG, offsetof(struct show_opts, progress), NULL,
@@ -310,7 +310,8 @@ static void show_free(struct show *s)
 static int show_open(struct show *s, const struct common *c, const struct show_opts *o,
 		     struct atw_err *err)
 {
-	bool functions = asks_for(c, "function") || asks_for(c, "alloc_function");
+	bool functions = o->symbols.symbols || asks_for(c, "function") ||
+			 asks_for(c, "alloc_function");
 	struct atw_output_opts oo;
 	int r = kmap_functions_init(&s->functions, &o->symbols, functions, err);
 
@@ -319,6 +320,9 @@ static int show_open(struct show *s, const struct common *c, const struct show_o
 	s->by_access = o->rows ? *o->rows == 'a' : c->format && !strcmp(c->format, "csv");
 	output_opts(c, NULL, &oo);
 	oo.limit = o->limit.u;
+	/* What is brought along to be shown is. */
+	if (o->symbols.symbols && !oo.columns)
+		oo.columns = s->by_access ? "+alloc_function,function" : "+alloc_function";
 	return r < 0 ? r : atw_output_open(&oo, s->by_access ? &kmap_accesses_schema :
 					   &kmap_objects_schema, &s->out, err);
 }

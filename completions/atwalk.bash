@@ -30,7 +30,8 @@ _atwalk()
 	--color) words='auto always never' ;;
 	--by) words='process user cgroup unit' ;;
 	--rows) words='objects accesses' ;;
-	--to) words='v1 v2 v3 v4 comp' ;;
+	--to) words='v1 v2 v3 v4'
+		[ "$sub" = convert ] && words="$words comp atwalk" ;;
 	--split) words='rights page physical flags' ;;
 	--pte-ext) words='thead svrsw60t59b lpa2' ;;
 	--paging|--paging-flags)

@@ -128,11 +128,22 @@ static uint32_t losses(const struct kmap_writer *w, const struct kmap_record *re
 								 : lost & ~own_holds;
 }
 
+/* By what it begins with, or by what only lines of that form have. */
+static bool is_compressed(const struct kmap_record *rec)
+{
+	return kmap_says_compressed(rec) ||
+	       (rec->kind == KMAP_OBJECT && rec->u.object.has & KMAP_HAS_NAME) ||
+	       (rec->kind == KMAP_ACCESS && rec->u.access.has & KMAP_HAS_FREES);
+}
+
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct kmap_writer *w = arg;
 	uint32_t lost = losses(w, rec);
 
+	if (w->form.own && is_compressed(rec))
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "in %s objects are objects, and the compressed form has sums of them",
+				   kmap_form_name(w->form));
 	for (uint32_t left = lost; left; left &= left - 1)
 		w->losses.n[__builtin_ctz(left)]++;
 	w->said_cut |= is_header(rec, "cut");
@@ -157,7 +168,7 @@ static int last_line(struct kmap_writer *w, const struct kmap_told *of, struct a
 	};
 	char why[80];
 
-	if (w->said_cut)
+	if (w->said_cut && of->cut)
 		return ATW_OK;
 	if (!of->cut && !of->faults)
 		return put(w, &end, err);

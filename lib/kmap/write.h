@@ -20,6 +20,7 @@ struct kmap_losses {
 };
 
 /*
+ * Our own takes nothing that is compressed (ATW_E_UNSUPPORTED).
  * `fd` stays the caller's. `level`: of zstd, 1 to 19; 0: plain text. Calls, comments and
  * the like that the form has no line for are passed over, and counted.
  */

@@ -71,6 +71,32 @@ ends() {
 
 ctl() { "$built/atwalk" kmap ctl sock "$@"; }
 
+# All there is, by either way.
+listed='memorizer_enabled rw
+memorizer_log_access rw
+log_accesses_enabled rw
+print_live_obj rw
+log_live_enabled rw
+show_stats r
+stats r
+clear_object_list w
+clear_dead_objs w
+clear_dead_objects w
+clear_printed_list w
+clear_printed_objects w
+kmap r
+kmap_stream r
+global_table r
+allocations r
+accesses r
+cfg_log_on rw
+stack_trace_on rw
+log_calls_enabled rw
+log_frames_enabled rw
+cfgmap rw
+function_calls r
+clear_function_calls w'
+
 # What each of its four accesses was counted: as often as the others, but for the one it is at.
 # shellcheck disable=SC2317
 counts() {
@@ -185,13 +211,15 @@ N
 0 - memorizer disabled
 END
 	run atwalk kmap ctl debug
-	yes grep -qx 'clear_object_list w' "$work/log/out"
-	yes grep -qx 'memorizer_enabled rw' "$work/log/out"
-	yes grep -qx 'show_stats r' "$work/log/out"
+	out <<<"$listed"
 	run atwalk kmap ctl debug kmap -o by-ctl.kmap
 	same by-ctl.kmap test.kmap
 	ends 0
 	yes [ -z "$(ls -A debug)" ]
+	run atwalk kmap ctl debug
+	status 3
+	no_out
+	err_is 'atwalk: debug: no recording is controlled there'
 	yes [ ! -s rec.out ]
 fi
 
@@ -361,10 +389,7 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	status 3
 	err_has 'memorizer_enabled: 3 is who writes it and its children, and the recording does not know who that is'
 	run ctl
-	yes grep -qx 'memorizer_enabled rw' "$work/log/out"
-	yes grep -qx 'show_stats r' "$work/log/out"
-	yes grep -qx 'clear_object_list w' "$work/log/out"
-	cp "$work/log/out" by-socket
+	out <<<"$listed"
 	run ctl nosuch
 	status 3
 	err <<<'atwalk: sock: nosuch: there is no control of that name'

@@ -188,7 +188,7 @@ t "what its recorder lost"
 sed 's/lost 0$/lost 7/' "$k/own.kmap" >lost
 run atwalk kmap show --columns size --format csv --rows objects lost
 status 4
-err_is "atwalk: lost: its recorder lost 7 accesses"
+err_is "atwalk: lost: its recorder lost 7 of what it saw"
 
 t "lines that cannot be read, by file and line"
 sed '3s/4096/x/; 7s/null/nul/' "$k/v1.kmap" >bad
@@ -245,8 +245,20 @@ run atwalk kmap show --limit 0 "$k/own.kmap"
 status 2
 err_has "--limit: 0 rows are no answer"
 
+t "symbols behind the first object are none, and are not kept"
+{
+	head -n -1 "$k/own.kmap"
+	for i in $(seq 2000); do echo "# atwalk-kmap symbol $(printf %x $((0x1811c2240 + i * 16))) late$i"; done
+	tail -n 8 "$k/own.kmap" | head -n -1
+} >late.kmap
+run atwalk kmap show -q --rows accesses --format csv --columns ip,function late.kmap
+status 4
+err_has "late.kmap: no end line"
+yes [ "$(grep -c security_file_alloc "$work/log/out")" -ge 3 ]
+yes [ "$(grep -c late "$work/log/out")" -eq 0 ]
+
 t "functions by a file, and of a file that has none"
-printf 'ffffffff811c2240 T somewhere\nffffffff811c2248 T end\n' >own.map
+printf '%s\n' '0000000000000000 A nowhere' 'ffffffff811c2240 T somewhere' 'ffffffff811c2248 T end' >own.map
 run atwalk kmap show --rows accesses --format csv --columns ip,function --symbols own.map "$k/v4.kmap"
 out <<'END'
 ip,function
@@ -258,7 +270,9 @@ ip,function
 END
 run atwalk kmap show --rows accesses --filter 'function=x' --format csv "$k/v4.kmap"
 err_has "v4.kmap: it has no symbols; --symbols FILE"
-run atwalk kmap show --columns +alloc_function --symbols none "$k/v4.kmap"
+run atwalk kmap show --symbols own.map --limit 1 "$k/v4.kmap"
+yes grep -q 'ALLOC_FUNCTION' "$work/log/out"
+run atwalk kmap show --symbols none "$k/v4.kmap"
 status 3
 no_out
 err_has "--symbols: none: "
@@ -295,6 +309,24 @@ for f in own.kmap used.kmap; do
 	run atwalk kmap convert --to atwalk -o there "$k/$f"
 	same there "$k/$f"
 done
+
+t "a header that says cut and an end line are whole"
+printf '%s\n' '# atwalk-kmap 1' '# atwalk-kmap cut x' '# atwalk-kmap end objects 0 accesses 0 lost 0' >both.kmap
+run atwalk kmap convert --to atwalk -o there both.kmap
+same there both.kmap
+
+t "nothing of what is compressed is written as if it were objects"
+{
+	grep -v '^ ' "$k/uscope.cmap.comp" | head -n 3
+	for i in $(seq 20000); do
+		echo "ffffffff8120${i},0,ffff88800000$i,64,0,0,0000000000000000,KMALLOC,a,kmalloc-64"
+		echo "  ffffffff811c2248,1,0,2"
+	done
+} >many.comp
+run atwalk kmap convert --to atwalk many.comp
+status 3
+no_out
+err_has "objects are objects, and the compressed form has sums of them"
 
 t "nothing whole is made of what is not whole"
 head -n -1 "$k/own.kmap" >headless.kmap
