@@ -250,9 +250,9 @@ static int put(struct ps *p, const struct atw_task *t, struct atw_err *err)
 	bool fresh = false;
 	int r = t->mm ? find_usage(p, t, &u, &fresh, err) : ATW_OK;
 
-	return r < 0 ? r : ps_put(p, v, 1 << P_PID | 1 << P_TGID | 1 << P_PPID | 1 << P_TASK |
-				  1 << P_STATE | 1 << P_KIND | 1 << P_AT | (u ? 1 << P_MM : 0),
-				  u, fresh, err);
+	return r < 0 ? r : ps_put(p, v, 1 << P_PID | 1 << P_TGID | 1 << P_TASK | 1 << P_STATE |
+				  1 << P_KIND | 1 << P_AT | (t->has_ppid ? 1 << P_PPID : 0) |
+				  (u ? 1 << P_MM : 0), u, fresh, err);
 }
 
 bool ps_wanted(const struct ps *p, uint32_t pid, uint32_t tgid, bool leader)

@@ -27,6 +27,7 @@ struct atw_task {
 	char state;              /* as /proc has it: R S D T t X Z P I; ? unknown */
 	bool kernel;             /* a kernel thread */
 	bool leader;             /* pid == tgid */
+	bool has_ppid;           /* of whom could not be read the parent is not known */
 	char name[17];           /* comm, terminated; any bytes */
 };
 

@@ -260,7 +260,7 @@ void about_task(struct atw_kernel *k, const struct atw_task *t, struct task_abou
 		(uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
 	};
 
-	*ret = (struct task_about){ .has = CAPTURE_T_TGID | CAPTURE_T_PPID };
+	*ret = (struct task_about){ .has = CAPTURE_T_TGID | (t->has_ppid ? CAPTURE_T_PPID : 0) };
 	memcpy(ret->name, t->name, sizeof(ret->name));
 	about_text(&ret->t.name, ret->name, sizeof(ret->name));
 	ret->t.pid = t->pid;

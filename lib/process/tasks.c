@@ -143,9 +143,9 @@ static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
 	n.state = state(v, task);
 	if (member_get(v, task, N_task_flags, &flags, NULL) == ATW_OK)
 		n.kernel = flags & PF_KTHREAD;
-	if (member_get(v, task, N_task_real_parent, &parent, NULL) == ATW_OK && parent &&
-	    member_get(v, parent, N_task_tgid, &ppid, NULL) == ATW_OK)
-		n.ppid = (uint32_t)ppid;
+	n.has_ppid = member_get(v, task, N_task_real_parent, &parent, NULL) == ATW_OK && parent &&
+		     member_get(v, parent, N_task_tgid, &ppid, NULL) == ATW_OK;
+	n.ppid = n.has_ppid ? (uint32_t)ppid : 0;
 	if (member_have(v, N_task_mm)) {
 		r = member_get(v, task, N_task_mm, &n.mm, err);
 		if (r < 0)

@@ -2,7 +2,7 @@
 /*
  * areas [-n] SOURCE [PART...] - every task, and every process's memory areas:
  *
- *	I tid pid ppid state kernel|user name
+ *	I tid pid ppid state kernel|user name         ppid -1: not known
  *	M pid start-end perms offset major:minor inode name
  *
  * The latter are lines of /proc/PID/maps with one blank between the fields, and
@@ -137,8 +137,8 @@ int main(int argc, char **argv)
 			complain(0, &e);
 			continue;
 		}
-		printf("I %" PRIu32 " %" PRIu32 " %" PRIu32 " %c %s ", t.pid, t.tgid, t.ppid,
-		       t.state, t.kernel ? "kernel" : "user");
+		printf("I %" PRIu32 " %" PRIu32 " %" PRId64 " %c %s ", t.pid, t.tgid,
+		       t.has_ppid ? (int64_t)t.ppid : -1, t.state, t.kernel ? "kernel" : "user");
 		put_name(t.name);
 		putchar('\n');
 		if (t.leader && t.mm)

@@ -112,10 +112,23 @@ TEST(leaders_and_their_threads)
 	CHECK_EQ(s.t[1].state, 'I');
 	CHECK(s.t[1].kernel);
 	CHECK_EQ(s.t[2].ppid, 1);
+	CHECK(s.t[2].has_ppid && s.t[0].has_ppid);
 	CHECK_EQ(s.t[2].mm, 0xffff888012345680);
 	CHECK_EQ(s.t[2].at, KBASE + task(3));
 	CHECK_EQ(s.t[4].tgid, 7);
 	CHECK(!s.t[4].leader);
+	kmemory_free(k);
+}
+
+TEST(of_a_parent_that_is_not_there_nothing_is_known)
+{
+	struct kmemory *k = machine();
+	struct seen s;
+
+	kput64(k, task(3) + T_PARENT, 0xffff888055550000);
+	all(k, &s);
+	CHECK_STR(s.text, " 1 2 7+8+9");
+	CHECK(!s.t[2].has_ppid && s.t[3].has_ppid);
 	kmemory_free(k);
 }
 
