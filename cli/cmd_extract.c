@@ -9,6 +9,7 @@
 #include <atwalk/extract.h>
 
 #include "atwalk.h"
+#include "base/io.h"
 #include "output/target.h"
 
 struct extract_opts {
@@ -61,20 +62,9 @@ static int report(struct atw_output *out, const struct atw_extract_stats *st,
 static int write_all(void *arg, const void *data, size_t len, struct atw_err *err)
 {
 	const struct target *t = arg;
-	const char *p = data;
 
-	while (len) {
-		ssize_t n = write(t->fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", target_name(t),
-					   strerror(errno));
-		p += n;
-		len -= (size_t)n;
-	}
-	return ATW_OK;
+	return io_write(t->fd, data, len) == len ? ATW_OK :
+	       atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", target_name(t), strerror(errno));
 }
 
 /* What the source lacks the extract lacks too: one sentence each. */

@@ -3,19 +3,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* What is done within a second needs no telling. */
 enum { FIRST_MS = 1000, AGAIN_MS = 200, AGAIN_LINE_MS = 5000 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 void progress_begin(struct progress *p, const struct common *c, bool forced,
 		    const char *name, const char *unit)
@@ -24,7 +17,7 @@ void progress_begin(struct progress *p, const struct common *c, bool forced,
 
 	*p = (struct progress){
 		.on = !c->quiet && (forced || terminal), .terminal = terminal,
-		.name = name, .unit = unit,
+		.program = "atwalk", .name = name, .unit = unit,
 		/* Who asks for it waits for it. */
 		.next = forced ? 0 : now() + FIRST_MS * 1000000ull,
 	};
@@ -43,8 +36,8 @@ void progress_at(void *arg, uint64_t done, uint64_t all)
 		snprintf(far, sizeof(far), "%.0f %%", (double)done / (double)all * 100);
 	else
 		snprintf(far, sizeof(far), "%" PRIu64 " %s", done, p->unit);
-	fprintf(stderr, "%satwalk: %s: %s%s", p->terminal ? "\r" : "", p->name, far,
-		p->terminal ? "\033[K" : "\n");
+	fprintf(stderr, "%s%s: %s%s%s%s", p->terminal ? "\r" : "", p->program,
+		p->name ? p->name : "", p->name ? ": " : "", far, p->terminal ? "\033[K" : "\n");
 	p->shown = true;
 }
 

@@ -10,11 +10,12 @@
 
 struct progress {
 	bool on, terminal, shown;
+	const char *program;         /* "atwalk" if nobody says another */
 	const char *name, *unit;     /* "live", "tasks": of what nobody knows the number */
 	uint64_t next;               /* ns of CLOCK_MONOTONIC: not told before */
 };
 
-/* `forced`: --progress. -q silences it all the same. */
+/* `forced`: --progress. -q silences it all the same. `name` NULL: there is but one thing. */
 void progress_begin(struct progress *p, const struct common *c, bool forced,
 		    const char *name, const char *unit);
 /* For callbacks: `arg` is the struct progress; `all` 0: nobody knows. */

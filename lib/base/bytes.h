@@ -21,6 +21,11 @@ static inline bool blob_is(struct atw_blob b, const char *word)
 	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
 }
 
+static inline bool blob_begins(struct atw_blob b, const char *with)
+{
+	return b.len >= strlen(with) && !memcmp(b.data, with, strlen(with));
+}
+
 static inline uint16_t get_le16(const void *p)
 {
 	uint16_t v;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -29,20 +30,11 @@ static int failed(const struct pack *p, struct atw_err *err)
 
 static int put(struct pack *p, const char *s, size_t len, struct atw_err *err)
 {
-	while (len) {
-		ssize_t n = write(p->fd, s, len);
-
-		if (n < 0 && errno != EINTR) {
-			p->error = errno;
-			p->status = ATW_E_IO;
-			return failed(p, err);
-		}
-		if (n > 0) {
-			s += n;
-			len -= (size_t)n;
-		}
-	}
-	return ATW_OK;
+	if (io_write(p->fd, s, len) == len)
+		return ATW_OK;
+	p->error = errno;
+	p->status = ATW_E_IO;
+	return failed(p, err);
 }
 
 #ifdef HAVE_ZSTD

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/io.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -32,11 +33,8 @@ struct unpack {
 
 static int fill(int fd, char *buf, size_t len, size_t *ret, struct atw_err *err)
 {
-	ssize_t n;
+	ssize_t n = io_read_some(fd, buf, len);
 
-	do
-		n = read(fd, buf, len);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return atw_err_set(err, errno == EISDIR ? ATW_E_FORMAT : ATW_E_IO, "%m");
 	*ret = (size_t)n;

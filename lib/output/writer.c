@@ -2,9 +2,10 @@
 #include "output/writer.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "base/io.h"
 
 /* Larger ones fall out of the cache and are slower. */
 #define WRITER_CAP ((size_t)256 << 10)
@@ -26,27 +27,10 @@ void writer_deinit(struct writer *w)
 	*w = (struct writer){ .fd = -1 };
 }
 
-/* The other end may have made its pipe non-blocking: that is no error. */
-static bool wait_until_writable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-
-	return poll(&p, 1, -1) > 0 || errno == EINTR;
-}
-
 static void send_all(struct writer *w, const char *p, size_t n)
 {
-	while (n && !w->error) {
-		ssize_t done = write(w->fd, p, n);
-
-		if (done >= 0) {
-			p += done;
-			n -= (size_t)done;
-		} else if (errno != EINTR &&
-			   (errno != EAGAIN || !wait_until_writable(w->fd))) {
-			w->error = errno;
-		}
-	}
+	if (!w->error && io_write(w->fd, p, n) < n)
+		w->error = errno;
 }
 
 bool writer_flush(struct writer *w)

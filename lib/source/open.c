@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "source/kinds.h"
 
@@ -108,39 +109,6 @@ static int no_format(const char *name, struct atw_err *err)
 	return ATW_E_FORMAT;
 }
 
-static bool write_all(int fd, const char *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (n > 0) {
-			p += n;
-			len -= (size_t)n;
-		}
-	}
-	return true;
-}
-
-/* A bufferful, short only at the end; < 0: errno says why. */
-static ssize_t read_full(int fd, char *buf, size_t len)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = read(fd, buf + done, len - done);
-
-		if (!n)
-			break;
-		if (n < 0 && errno != EINTR)
-			return -1;
-		if (n > 0)
-			done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
-
 /*
  * A pipe can be read once, and a source is looked at twice: first to see what
  * it is. So its bytes go to a file in memory, which has a name of its own;
@@ -155,12 +123,12 @@ static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err
 
 	if (!buf)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	while (mem >= 0 && (n = read_full(fd, buf, HEAD)) > 0) {
+	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced &&
 		    !surest((struct atw_blob){ buf, (size_t)n }, name))
 			return no_format(name, err);
 		first = false;
-		if (!write_all(mem, buf, (size_t)n)) {
+		if (io_write(mem, buf, (size_t)n) < (size_t)n) {
 			n = -1;
 			break;
 		}

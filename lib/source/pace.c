@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "source/wrap.h"
 
 enum {
@@ -13,17 +14,7 @@ enum {
 	SLICES = 100,            /* a second */
 };
 
-#define SECOND UINT64_C(1000000000)
-
 /* ---- the brake ---- */
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t slice(const struct pace *p)
 {

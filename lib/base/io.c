@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/io.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* After a call that failed: is it to be tried again? Else errno is the call's, or poll's. */
+static bool again(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return errno == EINTR ||
+	       (errno == EAGAIN && (poll(&p, 1, -1) > 0 || errno == EINTR));
+}
+
+ssize_t io_read_some(int fd, void *buf, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, len);
+	while (n < 0 && again(fd, POLLIN));
+	return n;
+}
+
+ssize_t io_read(int fd, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = io_read_some(fd, (char *)buf + done, len - done);
+
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+size_t io_write(int fd, const void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = write(fd, (const char *)buf + done, len - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (!again(fd, POLLOUT))
+			break;
+	}
+	return done;
+}
