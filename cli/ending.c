@@ -34,7 +34,8 @@ static void on_signal(int sig)
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	int e = errno;
 
-	if (tell && !insists()) {
+	/* Whoever hung up is not asked to wait. */
+	if (tell && sig != SIGPIPE && !insists()) {
 		tell();
 		errno = e;
 		return;
@@ -49,14 +50,19 @@ static void on_signal(int sig)
  * Not SA_RESETHAND: a signal that comes twice, as timeout(1) sends it, would find nobody
  * who catches it before the first has come to its handler.
  */
-static void catch(int flags)
+static void catch_one(int sig, int flags)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags }, was;
 
 	ending_signals(&sa.sa_mask);
+	if (!sigaction(sig, NULL, &was) && was.sa_handler != SIG_IGN)
+		sigaction(sig, &sa, NULL);
+}
+
+static void catch(int flags)
+{
 	for (size_t i = 0; i < SIGNALS; i++)
-		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
-			sigaction(signals[i], &sa, NULL);
+		catch_one(signals[i], flags);
 }
 
 void ending_catch(void (*tidy)(void))
@@ -64,6 +70,7 @@ void ending_catch(void (*tidy)(void))
 	tell = NULL;
 	tidy_up = tidy;
 	catch(0);
+	catch_one(SIGPIPE, 0);
 }
 
 void ending_ask(void (*ask)(void))

@@ -9,7 +9,7 @@
 void ending_signals(sigset_t *ret);
 /*
  * `tidy`, which may be called at any moment, and then what the signal does by itself.
- * Not of signals that whoever started us had ignored.
+ * Of SIGPIPE as well. Not of signals that whoever started us had ignored.
  */
 void ending_catch(void (*tidy)(void));
 /*

@@ -86,11 +86,7 @@ static int open_unnamed(const char *final)
 	return fd;
 }
 
-/*
- * Find a free name beside the target and have `make` create it there: a file
- * is renamed within one file system only. Returns what `make` does.
- */
-static int make_beside(struct target *t, int (*make)(struct target *, const char *))
+static int make_somewhere(struct target *t, int (*make)(struct target *, const char *))
 {
 	int dir = (int)dir_len(t->final);
 	int rc = -1;
@@ -113,6 +109,25 @@ static int make_beside(struct target *t, int (*make)(struct target *, const char
 		if (errno != EEXIST)
 			break;
 	}
+	return rc;
+}
+
+/*
+ * Find a free name beside the target and have `make` create it there: a file
+ * is renamed within one file system only. Returns what `make` does. Whoever is
+ * interrupted finds the name in the target, or there is none.
+ */
+static int make_beside(struct target *t, int (*make)(struct target *, const char *))
+{
+	sigset_t all, were;
+	int rc, e;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &were);
+	rc = make_somewhere(t, make);
+	e = errno;
+	sigprocmask(SIG_SETMASK, &were, NULL);
+	errno = e;
 	return rc;
 }
 
@@ -174,27 +189,25 @@ static int open_path(struct target *t, const char *path, struct atw_err *err)
 
 int target_open(const char *path, struct target *ret, struct atw_err *err)
 {
-	struct target t = { .fd = own_fd(path) };
+	struct target *t = ret;
 	int rc = ATW_OK;
 
-	if (t.fd != STDOUT_FILENO) {
-		t.path = strdup(path);
-		if (!t.path)
+	*t = (struct target){ .fd = own_fd(path) };
+	if (t->fd != STDOUT_FILENO) {
+		t->path = strdup(path);
+		if (!t->path)
 			return atw_err_set(err, ATW_E_NOMEM,
 					   "not enough memory for the output");
 	}
-	if (t.fd < 0) {
-		rc = open_path(&t, path, err);
-	} else if (fcntl(t.fd, F_GETFL) < 0) {
-		rc = failed(&t, "cannot write", err);
-		t.fd = -1;
+	if (t->fd < 0) {
+		rc = open_path(t, path, err);
+	} else if (fcntl(t->fd, F_GETFL) < 0) {
+		rc = failed(t, "cannot write", err);
+		t->fd = -1;
 	}
-	if (rc < 0) {
-		target_close(&t);
-		return rc;
-	}
-	*ret = t;
-	return ATW_OK;
+	if (rc < 0)
+		target_close(t);
+	return rc;
 }
 
 /* Disks that fill up or fail may say so only here. */

@@ -16,7 +16,10 @@ struct target {
 	char *temp;              /* its name until then; NULL: it has none yet */
 };
 
-/* NULL and "-" are standard output. */
+/*
+ * NULL and "-" are standard output. A handler of signals may take away what ret->temp
+ * names, at any moment: no other file is left behind then.
+ */
 int target_open(const char *path, struct target *ret, struct atw_err *err);
 /* What errors call it. */
 const char *target_name(const struct target *t);
