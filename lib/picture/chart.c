@@ -5,14 +5,19 @@
 
 #include "picture/font.h"
 
-double chart_title(struct scene *s, const char *title, const char *below)
+double chart_subtitle(struct scene *s, double y, const char *title, const char *below)
 {
 	double width = s->width - 2 * CHART_MARGIN;
 
+	scene_fit(s, CHART_MARGIN, y + 36, SCENE_START, 18, SCENE_BOLD, SCENE_INK, width, title);
+	scene_fit(s, CHART_MARGIN, y + 56, SCENE_START, 12, 0, SCENE_SOFT, width, below);
+	return y + 72;
+}
+
+double chart_title(struct scene *s, const char *title, const char *below)
+{
 	scene_title(s, title);
-	scene_fit(s, CHART_MARGIN, 36, SCENE_START, 18, SCENE_BOLD, SCENE_INK, width, title);
-	scene_fit(s, CHART_MARGIN, 56, SCENE_START, 12, 0, SCENE_SOFT, width, below);
-	return 72;
+	return chart_subtitle(s, 0, title, below);
 }
 
 double chart_legend(struct scene *s, double x, double y, double width,

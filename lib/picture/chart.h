@@ -136,6 +136,7 @@ struct chart_heat {
 	 */
 	bool in_order;
 	size_t most;                     /* rows; 0: 40. Columns, not in order: 48 */
+	const struct chart_heat *below;  /* another one in the same picture; NULL: none */
 };
 enum { CHART_STEPS = 80 };               /* columns in order */
 /* Colours are by logarithm. Rows and columns with most first; the rest is put together. */
@@ -161,6 +162,8 @@ static inline int chart_heavier(const void *a, const void *b)
 
 /* Title and a line below it; where the drawing may begin. */
 double chart_title(struct scene *s, const char *title, const char *below);
+/* The same of a part of a picture that begins at `y`, and has its title already. */
+double chart_subtitle(struct scene *s, double y, const char *title, const char *below);
 /* Squares with names, as many lines as they need; where the drawing goes on. */
 double chart_legend(struct scene *s, double x, double y, double width,
 		    const struct chart_key *key, size_t n);

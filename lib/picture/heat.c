@@ -225,6 +225,7 @@ static double put_scale(const struct plan *p, double y)
 	return y + 24;
 }
 
+/* From p->y on; moves it to its end. */
 static void put_all(struct plan *p, const char *below)
 {
 	const struct chart_heat *c = p->c;
@@ -234,7 +235,8 @@ static void put_all(struct plan *p, const char *below)
 	p->cell = p->col.shown ? room / (double)p->col.shown : room;
 	if (p->cell > COLUMN_MAX)
 		p->cell = COLUMN_MAX;
-	p->y = chart_title(p->s, c->head.title, below) + 12;
+	p->y = (p->y > 0 ? chart_subtitle(p->s, p->y, c->head.title, below)
+			 : chart_title(p->s, c->head.title, below)) + 12;
 	p->y = put_scale(p, p->y) + 6;
 	scene_fit(p->s, p->x, p->y + 10, SCENE_START, 10.5, 0, SCENE_SOFT, room, c->columns);
 	p->y += 30;
@@ -243,18 +245,17 @@ static void put_all(struct plan *p, const char *below)
 	p->y += (double)p->row.shown * ROW + 22;
 	if (!c->in_order)
 		p->y = put_list(p, p->y);
-	scene_size(p->s, CHART_WIDTH, p->y + CHART_MARGIN);
 }
 
-int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err)
+/* false: no memory. */
+static bool put_heat(const struct chart_heat *c, struct scene *s, double *y)
 {
-	struct plan p = { .c = c, .s = s };
+	struct plan p = { .c = c, .s = s, .y = *y };
 	struct buf below = { 0 };
 	char text[AXIS_TEXT];
 	uint64_t sum = 0;
 	bool ok;
 
-	scene_size(s, CHART_WIDTH, SCENE_LENGTH);
 	ok = choose(&p.row, c, true, c->most ? c->most : ROWS) &&
 	     choose(&p.col, c, false, c->in_order ? CHART_STEPS : COLUMNS);
 	p.value = ok ? calloc(p.row.shown * p.col.shown + 1, sizeof(*p.value)) : NULL;
@@ -269,9 +270,22 @@ int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err)
 			put_all(&p, below.data);
 	}
 	ok = p.value && !below.failed;
+	*y = p.y;
 	buf_deinit(&below);
 	free(p.value);
 	free_side(&p.row);
 	free_side(&p.col);
-	return ok ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+	return ok;
+}
+
+int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err)
+{
+	double y = 0;
+
+	scene_size(s, CHART_WIDTH, SCENE_LENGTH);
+	for (; c; c = c->below)
+		if (!put_heat(c, s, &y))
+			return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+	scene_size(s, CHART_WIDTH, y + CHART_MARGIN);
+	return ATW_OK;
 }

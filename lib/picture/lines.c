@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lines.c - what grows and what shrinks: values over time, named at their ends. */
+/*
+ * lines.c - what grows and what shrinks: values over time, named at their ends. One that
+ * ends before the others says when.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +16,7 @@ enum {
 	LEFT = 56,                       /* for the numbers of the axis */
 	NAMES = 190,                     /* for the names */
 	NAME_PITCH = 15,
+	END = 7,                         /* the square where a line ends early */
 };
 
 /* Darker than the lines of the grid: these mean something. */
@@ -21,7 +26,7 @@ struct plan {
 	const struct chart_lines *c;
 	struct scene *s;
 	struct axis x, y;
-	uint64_t from;                   /* of x */
+	uint64_t from, to;               /* of x */
 	double left, top, width;
 };
 
@@ -74,6 +79,7 @@ static void measure(struct plan *p)
 		}
 	}
 	p->from = first == UINT64_MAX ? 0 : first;
+	p->to = last;
 	axis_choose(p->c->unit_x, last > p->from ? last - p->from : 1, 8, &p->x);
 	/* The last value and not the next round one ends the picture. */
 	p->x.top = last > p->from ? last - p->from : 1;
@@ -156,20 +162,48 @@ static void push_apart(struct label *label, size_t n, double top, double bottom)
 	}
 }
 
+/* ", until 5min"; "" of one that goes on to the end. */
+static const char *until(const struct plan *p, const struct chart_line *l, char buf[AXIS_TEXT + 8])
+{
+	uint64_t last = l->point[l->n - 1].x;
+	char text[AXIS_TEXT];
+
+	buf[0] = '\0';
+	if (last < p->to)
+		snprintf(buf, AXIS_TEXT + 8, ", until %s",
+			 axis_text(p->x.unit, last - p->from, text));
+	return buf;
+}
+
+static void put_name(const struct plan *p, const struct label *label)
+{
+	const struct chart_line *l = &p->c->line[label->line];
+	const struct chart_point *end = &l->point[l->n - 1];
+	double x = p->left + p->width;
+	char when[AXIS_TEXT + 8];
+	struct buf name = { 0 };
+
+	/* What leads from the border to a name would look as if it had been there. */
+	buf_printf(&name, "%s%s", l->name, until(p, l, when));
+	if (*when)
+		scene_rect(p->s, at_x(p, end->x) - END / 2.0, at_y(p, end->y) - END / 2.0, END, END,
+			   label->color);
+	else
+		scene_line(p->s, x + 2, at_y(p, end->y), x + 12, label->y, 1, label->color);
+	scene_rect(p->s, x + 14, label->y - 4, 8, 8, label->color);
+	if (name.failed)
+		p->s->status = ATW_E_NOMEM;
+	else
+		scene_fit(p->s, x + 27, label->y + 4, SCENE_START, 11, 0, SCENE_INK, NAMES - 27,
+			  name.data);
+	buf_deinit(&name);
+}
+
 static void put_names(const struct plan *p, struct label *label, size_t n)
 {
-	double x = p->left + p->width;
-
 	push_apart(label, n, p->top, p->top + HEIGHT);
-	for (size_t i = 0; i < n; i++) {
-		const struct chart_line *l = &p->c->line[label[i].line];
-
-		scene_line(p->s, x + 2, at_y(p, l->point[l->n - 1].y), x + 12, label[i].y, 1,
-			   label[i].color);
-		scene_rect(p->s, x + 14, label[i].y - 4, 8, 8, label[i].color);
-		scene_fit(p->s, x + 27, label[i].y + 4, SCENE_START, 11, 0, SCENE_INK,
-			  NAMES - 27, l->name);
-	}
+	for (size_t i = 0; i < n; i++)
+		put_name(p, &label[i]);
 }
 
 static void put_lines(const struct plan *p, const struct chart_order *order, size_t most,
@@ -181,14 +215,15 @@ static void put_lines(const struct plan *p, const struct chart_order *order, siz
 		const struct chart_line *l = &p->c->line[order[i].at];
 		uint32_t color = i < most ? line_color(i) : OTHERS;
 		struct buf tip = { 0 };
-		char text[AXIS_TEXT];
+		char text[AXIS_TEXT], when[AXIS_TEXT + 8];
 
 		if (!l->n)
 			continue;
 		buf_printf(&tip, "%s: from %s", l->name,
 			   axis_number(p->y.unit, l->point[0].y, text));
-		buf_printf(&tip, " to %s %s",
-			   axis_number(p->y.unit, l->point[l->n - 1].y, text), p->c->head.of);
+		buf_printf(&tip, " to %s %s%s",
+			   axis_number(p->y.unit, l->point[l->n - 1].y, text), p->c->head.of,
+			   until(p, l, when));
 		scene_group(p->s, tip.data, NULL, 0);
 		put_line(p, l, color, i < most ? 2 : 1);
 		scene_end(p->s);

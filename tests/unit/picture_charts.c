@@ -311,6 +311,52 @@ TEST(lines_are_named_at_their_ends)
 	}
 }
 
+/* How many lines begin at this place or right of it, and end right of that. */
+static size_t leaders(double x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += s.item[i].kind == SCENE_LINE && s.item[i].x >= (float)x &&
+		     s.item[i].w > s.item[i].x;
+	return n;
+}
+
+TEST(lines_that_end_before_others)
+{
+	static const struct chart_point whole[] = { { 100, 10 }, { 160, 20 }, { 280, 30 } },
+		early[] = { { 100, 50 }, { 160, 60 } }, once[] = { { 100, 5 } };
+	const struct chart_line line[] = {
+		{ "whole", whole, 3, 3 }, { "early", early, 2, 2 }, { "once", once, 1, 1 },
+	};
+	struct chart_lines c = {
+		.head = { "Growth", "bytes", "processes", AXIS_BYTES },
+		.unit_x = AXIS_SECONDS, .line = line, .n = 3,
+	};
+	const double right = CHART_WIDTH - CHART_MARGIN - 190;
+
+	scene_init(&s, 1, 1);
+	CHECK_EQ(chart_lines(&c, &s, &err), ATW_OK);
+	CHECK_EQ(look_outside(&s), -1);
+	CHECK_EQ(look_overlaps(&s), 0);
+	/* Only what is there at the end leads to its name. */
+	CHECK_EQ(leaders(right), 1);
+	CHECK(look_text(&s, "early, until 1min"));
+	CHECK(look_text(&s, "once, until 0s"));
+	CHECK(!look_text(&s, "whole, until"));
+	CHECK_EQ(look_titles(&s, "early: from 50B to 60B bytes, until 1min"), 1);
+	CHECK_EQ(look_titles(&s, "until"), 2);
+	scene_deinit(&s);
+	/* All of them end at once. */
+	c.line = line + 2;
+	c.n = 1;
+	scene_init(&s, 1, 1);
+	CHECK_EQ(chart_lines(&c, &s, &err), ATW_OK);
+	CHECK_EQ(look_titles(&s, "until"), 0);
+	CHECK_EQ(leaders(right), 1);
+	scene_deinit(&s);
+}
+
 TEST(lines_of_one_point_or_none)
 {
 	static const struct chart_point one = { 7, 3 }, top[] = { { 0, 0 }, { UINT64_MAX, UINT64_MAX } };
