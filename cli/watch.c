@@ -9,15 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "ending.h"
-#include "provider/proc.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "pidfd.h"
 
 enum { TRIES = 3 };
 
@@ -96,14 +94,6 @@ static void catch_signals(void)
 		ending_ask(stop);
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 /* Ready within that time: the process has ended, or somebody told us to. */
 static bool happens(const struct clock *k, uint64_t ns)
 {
@@ -111,13 +101,6 @@ static bool happens(const struct clock *k, uint64_t ns)
 	struct pollfd p[2] = { { told, POLLIN, 0 }, { k->process, POLLIN, 0 } };
 
 	return ppoll(p, 2, &t, NULL) > 0;
-}
-
-static bool has_ended(const struct clock *k)
-{
-	struct pollfd p = { k->process, POLLIN, 0 };
-
-	return k->process >= 0 && poll(&p, 1, 0) > 0;
 }
 
 /* At multiples of the time, so that it does not drift; those missed are left out. */
@@ -132,21 +115,12 @@ static bool wait_for_next(struct clock *k)
 	if (stopped || (k->times && k->looks > k->times))
 		return false;
 	next = k->start + ((at - k->start) / k->every + 1) * k->every;
-	while (!stopped && !has_ended(k) && (at = now()) < next)
+	while (!stopped && !pidfd_has_ended(k->process) && (at = now()) < next)
 		happens(k, next - at);
-	return !stopped && !has_ended(k);
+	return !stopped && !pidfd_has_ended(k->process);
 }
 
 /* ---- looking ---- */
-
-/* Its end is told by the kernel; a number may be another's soon. */
-static void hold_process(struct clock *k, uint64_t pid)
-{
-	uint32_t tgid;
-
-	if (pid && pid <= UINT32_MAX && proc_tgid((uint32_t)pid, &tgid, NULL) == ATW_OK)
-		k->process = (int)syscall(SYS_pidfd_open, tgid, 0);
-}
 
 /* One look. What went wrong is in *err, or has been said: then in *status. */
 static int look(const struct common *c, struct opened *o, const struct space_opts *space,
@@ -186,14 +160,14 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 	r = atw_output_open(&oo, w->schema, &out, &err);
 	if (r < 0)
 		return complain(&err);
-	hold_process(&k, o->pid);
+	k.process = pidfd_hold(o->pid);
 	catch_signals();
 	while (r == ATW_OK && wait_for_next(&k)) {
 		uint64_t at = now();
 
 		r = look(c, o, space, w, &said, &err);
 		/* It was not there all the time: ended, or another program by now. */
-		if (r < 0 && has_ended(&k)) {
+		if (r < 0 && pidfd_has_ended(k.process)) {
 			r = ATW_OK;
 			said = EXIT_COMPLETE;
 			k.looks--;
@@ -209,7 +183,7 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 		if (r == ATW_OK)
 			r = atw_output_flush(out, &err);
 	}
-	if (r == ATW_OK && has_ended(&k) && !stopped)
+	if (r == ATW_OK && pidfd_has_ended(k.process) && !stopped)
 		remark(c, "%s: %s has ended", o->name, o->process);
 	if (k.process >= 0)
 		close(k.process);
@@ -228,7 +202,7 @@ int watch_looks(const char *command, const char *text, uint64_t pid,
 
 	if (!parse(text, &k))
 		return bad_times(command, text);
-	hold_process(&k, pid);
+	k.process = pidfd_hold(pid);
 	catch_signals();
 	while (!status && wait_for_next(&k))
 		status = look_at(arg);
