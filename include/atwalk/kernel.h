@@ -66,7 +66,7 @@ ATW_API int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret);
 
 struct atw_symbol {
 	uint64_t address;        /* of its first byte */
-	uint64_t size;           /* bytes to the next one; 0: not known */
+	uint64_t size;           /* its own, else bytes to the next one; 0: not known */
 	char type;               /* as nm(1) has it: t T d D b B r R ... */
 	char name[512];
 };

@@ -29,6 +29,8 @@ struct atw_task {
 	bool leader;             /* pid == tgid */
 	bool has_ppid;           /* of whom could not be read the parent is not known */
 	char name[17];           /* comm, terminated; any bytes */
+	bool by_thread;          /* a leader that has ended: `mm` is that of its
+	                          * threads, which go on */
 };
 
 struct atw_tasks;

@@ -17,7 +17,7 @@ enum {
 
 struct entry {
 	const char *name;
-	uint64_t value;
+	uint64_t value, size;
 	uint16_t section;
 	uint8_t kind, binding;
 };
@@ -29,7 +29,7 @@ static struct entry entry_at(const struct elfsyms *s, uint32_t i)
 
 	return (struct entry){
 		.name = name < s->strings.len ? (const char *)s->strings.data + name : "",
-		.value = get_le64(p + 8), .section = get_le16(p + 6),
+		.value = get_le64(p + 8), .size = get_le64(p + 16), .section = get_le16(p + 6),
 		.kind = p[4] & 15, .binding = p[4] >> 4,
 	};
 }
@@ -182,11 +182,22 @@ static uint32_t up_to(const struct elfsyms *s, uint64_t address)
 	return lo;
 }
 
+/* What the table says, of any of those with one address; labels have none. */
+static uint64_t own_size(const struct elfsyms *s, uint32_t from, uint32_t to)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = from; i < to && !size; i++)
+		size = entry_at(s, s->place[i].entry).size;
+	return size;
+}
+
 int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbol *ret)
 {
 	struct elfsyms_symbol sym;
 	uint32_t above = up_to(s, address), first;
 	struct entry e;
+	uint64_t own;
 
 	if (!above)
 		return ATW_E_MISSING;
@@ -200,6 +211,10 @@ int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbo
 		sym.size = s->place[above].address - sym.address;
 	if (address - sym.address >= sym.size)
 		return ATW_E_MISSING;
+	/* Behind it may be padding, which is found by its name all the same. */
+	own = own_size(s, first, above);
+	if (own && own < sym.size)
+		sym.size = own;
 	*ret = sym;
 	return ATW_OK;
 }

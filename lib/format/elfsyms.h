@@ -33,7 +33,7 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 
 struct elfsyms_symbol {
 	uint64_t address;
-	uint64_t size;           /* as in kallsyms.h: to the next one */
+	uint64_t size;           /* the table's; else, as in kallsyms.h, to the next one */
 	char type;               /* as nm has it */
 	const char *name;
 };

@@ -26,6 +26,7 @@ struct layout {
 	bool inverted;           /* PROT_NONE and swap keep address bits inverted */
 	struct field type, offset;
 	uint64_t soft_dirty, uffd_wp, exclusive;
+	struct soft_bits page;   /* of what is there, PROT_NONE as well */
 };
 
 #define KERNEL(a, b) ((unsigned)(a) << 16 | (unsigned)(b))
@@ -35,21 +36,25 @@ struct layout {
 static const struct layout layouts[] = {
 	/* arch/x86/include/asm/pgtable_64.h; inverted since the L1TF fixes */
 	{ ATW_X86, 8, KERNEL(4, 18), BIT(8), BIT(7), true, { 59, 5 }, { 9, 50 },
-	  BIT(1), BIT(2), BIT(3) },
-	{ ATW_X86, 8, 0, BIT(8), BIT(7), false, { 9, 5 }, { 14, 50 }, BIT(7), 0, 0 },
+	  BIT(1), BIT(2), BIT(3), { BIT(11), BIT(10) } },
+	{ ATW_X86, 8, 0, BIT(8), BIT(7), false, { 9, 5 }, { 14, 50 }, BIT(7), 0, 0,
+	  { BIT(11), 0 } },
 	/* arch/x86/include/asm/pgtable-2level.h */
-	{ ATW_X86, 4, 0, BIT(8), BIT(7), false, { 1, 5 }, { 10, 22 }, 0, 0, BIT(7) },
+	{ ATW_X86, 4, 0, BIT(8), BIT(7), false, { 1, 5 }, { 10, 22 }, 0, 0, BIT(7),
+	  { 0, 0 } },
 	/* arch/arm64/include/asm/pgtable.h, pgtable-prot.h. Bit 11 (nG) with
 	 * the valid bit clear is PTE_PRESENT_INVALID; bit 58 was PTE_PROT_NONE
 	 * and bit 59 PMD_PRESENT_INVALID before. */
 	{ ATW_ARM64, 8, KERNEL(6, 11), BIT(11), 0, false, { 6, 5 }, { 12, 50 },
-	  0, BIT(3), BIT(2) },
+	  0, BIT(3), BIT(2), { 0, BIT(58) } },
 	{ ATW_ARM64, 8, KERNEL(5, 19), BIT(58), BIT(59), false, { 3, 5 }, { 8, 50 },
-	  0, 0, BIT(2) },
-	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0 },
-	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE */
-	{ ATW_RISCV, 8, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 52 }, 0, 0, BIT(6) },
-	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6) },
+	  0, 0, BIT(2), { 0, 0 } },
+	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0, { 0, 0 } },
+	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE. Bits 59 and 60
+	 * are reserved without Svrsw60t59b, and those of swap zero. */
+	{ ATW_RISCV, 8, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 52 }, BIT(3), BIT(4), BIT(6),
+	  { BIT(59), BIT(60) } },
+	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6), { 0, 0 } },
 };
 
 static bool parse_release(const char *release, unsigned *ret)
@@ -196,6 +201,12 @@ static void special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi
 	}
 }
 
+struct soft_bits soft_page_bits(const struct atw_soft_abi *abi)
+{
+	return abi->generation < ARRAY_SIZE(layouts) ? layouts[abi->generation].page
+						     : (struct soft_bits){ 0, 0 };
+}
+
 struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,
 			       unsigned type, uint64_t offset)
 {
@@ -224,14 +235,15 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 	}
 	l = &layouts[abi->generation];
 	there = l->protnone | (level ? l->protnone_huge : 0);
-	s.soft_dirty = word & l->soft_dirty;
 	if (word & there) {
 		s.what = ATW_SOFT_PROTNONE;
-		s.soft_dirty = false;
+		s.soft_dirty = word & l->page.soft_dirty;
+		s.uffd_wp = word & l->page.uffd_wp;
 		s.pa = page_of(pg, level, word, l->inverted);
 		return s;
 	}
 	s.what = ATW_SOFT_SWAP;
+	s.soft_dirty = word & l->soft_dirty;
 	s.uffd_wp = word & l->uffd_wp;
 	s.exclusive = word & l->exclusive;
 	s.type = (uint8_t)take(word, l->type);

@@ -164,7 +164,8 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 	int opened = atw_mm_open(k, t->mm, &n, &why);
 	int r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
 
-	if (r == ATW_OK && kmem_is_live(v.m))
+	/* Its threads may hand it on to each other: it is in use as long as anybody uses it. */
+	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
 		r = guard_by_task(&v, t, &n.space, &why);
 	if (r == ATW_OK && !atw_space_lives(&n.space))
 		return ATW_END;          /* which may be why it was not opened */

@@ -247,23 +247,6 @@ static int next_process(struct atw_tasks *t, struct atw_task *ret, struct atw_er
 	return fill(t, t->leader, ret, err);     /* bad or not: the links are good */
 }
 
-static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
-{
-	int r = next_process(t, ret, err);
-
-	if (r != ATW_OK)
-		return r;
-	t->tgid = ret->tgid;
-	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
-	if (r == ATW_OK && t->thread_head) {
-		t->thread_head += t->v.n->member[N_signal_thread_head];
-		t->thread = t->thread_head;
-		links_begin(&t->threads, t->thread_head);
-		t->phase = THREADS;
-	}
-	return ATW_OK;
-}
-
 /* ATW_END: not one to return; t->phase says whether there may be more. */
 static int next_thread(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
 {
@@ -287,6 +270,45 @@ static int next_thread(struct atw_tasks *t, struct atw_task *ret, struct atw_err
 	}
 	task = task_of(t, t->thread, N_task_thread_node);
 	return task == t->leader ? ATW_END : fill(t, task, ret, err);
+}
+
+static void to_threads(struct atw_tasks *t)
+{
+	t->thread = t->thread_head;
+	links_begin(&t->threads, t->thread_head);
+	t->phase = THREADS;
+}
+
+/* The main thread may end, and others go on: what they have the process has. */
+static void ask_threads(struct atw_tasks *t, struct atw_task *leader)
+{
+	while (!leader->mm && t->phase == THREADS && t->count++ < 2 * PID_MAX) {
+		struct atw_err why = { 0 };
+		struct atw_task k = { 0 };
+
+		if (next_thread(t, &k, &why) != ATW_OK || k.kernel)
+			continue;
+		leader->mm = k.mm;
+		leader->by_thread = k.mm != 0;
+	}
+	to_threads(t);
+}
+
+static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+{
+	int r = next_process(t, ret, err);
+
+	if (r != ATW_OK)
+		return r;
+	t->tgid = ret->tgid;
+	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
+	if (r == ATW_OK && t->thread_head) {
+		t->thread_head += t->v.n->member[N_signal_thread_head];
+		to_threads(t);
+		if (!ret->mm && !ret->kernel)
+			ask_threads(t, ret);
+	}
+	return ATW_OK;
 }
 
 int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)

@@ -74,8 +74,16 @@ static void none_describe(struct atw_source *s, char *buf, size_t len)
 
 static int open_none(struct atw_source *s, const struct atw_err *why, struct atw_err *err)
 {
-	struct no_memory *n = calloc(1, sizeof(*n));
+	struct no_memory *n;
 
+	if (live_check_proc(err) < 0) {  /* then there is no way at all */
+		if (!why)
+			return ATW_E_MISSING;
+		atw_err_set(err, why->status, "%s", why->text);
+		atw_err_hint(err, "%s", why->hint);
+		return why->status;
+	}
+	n = calloc(1, sizeof(*n));
 	if (!n)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	live_host_init(&n->host);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/num.h"
+#include "source/live_host.h"
 
 static ssize_t read_some(int fd, void *buf, size_t len)
 {
@@ -38,9 +39,9 @@ bool live_file_text(const char *path, char *buf, size_t len)
 int live_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
 		    struct atw_err *err)
 {
-	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t len = pace_slice(pace, 256 * 1024);
 	_auto_free char *chunk = malloc(256 * 1024);
+	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	if (fd < 0)
@@ -68,6 +69,42 @@ int live_file_all(const char *path, size_t max, struct buf *ret,
 		  struct atw_err *err)
 {
 	return live_file_paced(path, max, NULL, ret, err);
+}
+
+/* ---- what a process says of itself ---- */
+
+/* 65536 groups of up to 10 digits, and the rest. */
+enum { STATUS_MAX = 1 << 20 };
+
+bool live_status(const char *what, struct buf *ret)
+{
+	struct buf text = { 0 };
+	char path[64];
+	int r;
+
+	*ret = text;
+	snprintf(path, sizeof(path), "/proc/%s/status", what);
+	r = live_file_all(path, STATUS_MAX, &text, NULL);
+	if (r == ATW_OK && text.len) {
+		*ret = text;
+		return true;
+	}
+	buf_deinit(&text);
+	if (r == ATW_OK || r == ATW_E_LIMIT || r == ATW_E_NOMEM)
+		errno = r == ATW_E_NOMEM ? ENOMEM : EIO;
+	return false;
+}
+
+const char *live_status_field(const struct buf *status, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *s = status->data; s; s = strchr(s, '\n')) {
+		s += *s == '\n';
+		if (!strncmp(s, key, n) && s[n] == ':')
+			return s + n + 1 + strspn(s + n + 1, "\t ");
+	}
+	return "";
 }
 
 /* ---- RAM ---- */
@@ -136,6 +173,8 @@ int live_ram(struct extents *ret, struct atw_err *err)
 
 	if (r != ATW_E_NOMEM && !x.n)
 		r = from_firmware(&x, err);
+	if (r != ATW_E_NOMEM && !x.n)
+		r = live_check_proc_files(err);
 	if (r == ATW_OK && !x.n) {
 		r = atw_err_set(err, ATW_E_PERM,
 				"/proc/iomem does not tell this process what is RAM");
@@ -154,12 +193,14 @@ int live_ram(struct extents *ret, struct atw_err *err)
 
 int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err)
 {
+	static const char path[] = "/sys/kernel/vmcoreinfo";
 	char text[64];
 	size_t blank;
 
-	if (!live_file_text("/sys/kernel/vmcoreinfo", text, sizeof(text)))
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "this kernel does not tell where its VMCOREINFO is (no /sys/kernel/vmcoreinfo)");
+	if (!live_file_text(path, text, sizeof(text)))
+		return live_check_sys(path, err) < 0 ? ATW_E_MISSING :
+		       atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this kernel does not tell where its VMCOREINFO is (no %s)", path);
 	/* The address has its 0x, the size has none and is hexadecimal as well. */
 	blank = strcspn(text, " ");
 	if (!text[blank] || !num_hex(text, blank, ret_pa) ||
@@ -183,7 +224,7 @@ int live_btf_read(struct live_btf *ret, struct atw_err *err)
 	/* Since 6.16 it can be mapped; a read gives 4 KiB at a time. */
 	if (file_open(path, &b.file, NULL) < 0)
 		r = live_file_all(path, BTF_MAX, &b.copy, err);
-	if (r == ATW_E_MISSING)
+	if (r == ATW_E_MISSING && live_check_sys(path, err) == ATW_OK)
 		r = atw_err_set(err, ATW_E_UNSUPPORTED,
 				"this kernel does not describe its types (no %s: CONFIG_DEBUG_INFO_BTF)",
 				path);
@@ -231,12 +272,13 @@ static void container_options(const char *caps, char *buf, size_t len)
 	buf[n < len ? n : len - 1] = '\0';
 }
 
-static bool is_almighty(void)
+bool live_has_capability(unsigned cap)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	return !syscall(__NR_capget, &head, c) && c[0].effective & 1u << CAP_SYS_ADMIN;
+	return !syscall(__NR_capget, &head, c) &&
+	       c[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
 }
 
 void live_hint_setcap(struct atw_err *err, const char *caps)
@@ -250,7 +292,7 @@ void live_hint_setcap(struct atw_err *err, const char *caps)
 	if (live_in_user_namespace()) {
 		atw_err_hint(err, "no capability of this user namespace counts; outside of it: sudo %s",
 			     known ? self : "atwalk");
-	} else if (!geteuid() && is_almighty()) {
+	} else if (!geteuid() && live_has_capability(CAP_SYS_ADMIN)) {
 		atw_err_hint(err, "security rules of this machine keep even root out");
 	} else if (!geteuid()) {
 		container_options(caps, options, sizeof(options));

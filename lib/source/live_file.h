@@ -20,6 +20,14 @@ int live_file_paced(const char *path, size_t max, struct pace *pace, struct buf 
 		    struct atw_err *err);
 
 /*
+ * /proc/WHAT/status ("12", "12/task/13", "self"), however many groups it lists; else
+ * errno says why, and *ret is empty.
+ */
+bool live_status(const char *what, struct buf *ret);
+/* What a line has behind "KEY:", and all that follows it; or "". */
+const char *live_status_field(const struct buf *status, const char *key);
+
+/*
  * What is RAM: /proc/iomem, which tells it to the privileged only, else the
  * firmware's own map. Device memory must never be read, for reading can be an
  * order to a device; so without a map there is no source.
@@ -42,6 +50,8 @@ void live_btf_close(struct live_btf *b);
 
 /* Are we in one, where capabilities are of no use to look at the machine? */
 bool live_in_user_namespace(void);
+/* Is it in effect: CAP_... of <linux/capability.h>? */
+bool live_has_capability(unsigned cap);
 /*
  * Say how to allow the program that runs just this much: a command, or what a
  * container must be started with.

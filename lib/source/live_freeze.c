@@ -15,10 +15,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/num.h"
 #include "source/live_file.h"
-
-#define SECOND UINT64_C(1000000000)
 
 enum { SYS_PTRACE = 19 };        /* CAP_SYS_PTRACE: linux/capability.h */
 
@@ -30,14 +29,6 @@ struct frozen_thread {
 	int signal;              /* that it was about to take when it stopped */
 };
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 /* ---- what /proc says of a process or a thread ---- */
 
 struct status {
@@ -47,32 +38,30 @@ struct status {
 	bool has_memory;         /* of its own */
 };
 
-static const char *field(const char *text, const char *key)
+static void copy_field(const struct buf *text, const char *key, char *to, size_t room)
 {
-	const char *s = strstr(text, key);
+	const char *s = live_status_field(text, key);
 
-	return s ? s + strlen(key) + strspn(s + strlen(key), "\t ") : "";
+	snprintf(to, room, "%.*s", (int)strcspn(s, "\n"), s);
 }
 
 /* `what`: "12", "12/task/13", "self". */
 static bool read_status(const char *what, struct status *ret)
 {
-	char path[64], text[2048];
+	struct buf text;
 
-	snprintf(path, sizeof(path), "/proc/%s/status", what);
-	if (!live_file_text(path, text, sizeof(text)))
+	if (!live_status(what, &text))
 		return false;
 	*ret = (struct status){
-		.tgid = (uint32_t)strtoul(field(text, "\nTgid:"), NULL, 10),
-		.parent = (uint32_t)strtoul(field(text, "\nPPid:"), NULL, 10),
-		.tracer = (uint32_t)strtoul(field(text, "\nTracerPid:"), NULL, 10),
-		.caps = strtoull(field(text, "\nCapEff:"), NULL, 16),
-		.has_memory = *field(text, "\nVmSize:"),
+		.tgid = (uint32_t)strtoul(live_status_field(&text, "Tgid"), NULL, 10),
+		.parent = (uint32_t)strtoul(live_status_field(&text, "PPid"), NULL, 10),
+		.tracer = (uint32_t)strtoul(live_status_field(&text, "TracerPid"), NULL, 10),
+		.caps = strtoull(live_status_field(&text, "CapEff"), NULL, 16),
+		.has_memory = *live_status_field(&text, "VmSize"),
 	};
-	snprintf(ret->name, sizeof(ret->name), "%.*s",
-		 (int)strcspn(field(text, "Name:"), "\n"), field(text, "Name:"));
-	snprintf(ret->state, sizeof(ret->state), "%.*s",
-		 (int)strcspn(field(text, "\nState:"), "\n"), field(text, "\nState:"));
+	copy_field(&text, "Name", ret->name, sizeof(ret->name));
+	copy_field(&text, "State", ret->state, sizeof(ret->state));
+	buf_deinit(&text);
 	return true;
 }
 

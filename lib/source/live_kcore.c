@@ -88,7 +88,8 @@ static int open_file(struct kcore *k, const char *path, struct atw_err *err)
 	if (k->fd >= 0)
 		return ATW_OK;
 	if (errno == ENOENT)
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
+		return live_check_proc_files(err) < 0 ? ATW_E_MISSING :
+		       atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no /proc/kcore (CONFIG_PROC_KCORE)");
 	if (errno == EACCES || errno == EPERM)
 		return no_permission(errno, err);

@@ -43,6 +43,9 @@ static int find_types(const struct btf *b, struct live_types *ret, struct atw_er
 		{ "task_struct", "group_leader", &t.task_leader },
 		{ "mm_struct", "pgd", &t.mm_pgd },
 		{ "task_struct", "real_parent", &t.task_real_parent },
+		{ "task_struct", "signal", &t.task_signal },
+		{ "task_struct", "thread_node", &t.task_thread_node },
+		{ "signal_struct", "thread_head", &t.signal_thread_head },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {
@@ -88,6 +91,7 @@ void live_tasks_close(struct live_tasks *t)
 
 struct task {
 	uint64_t mm, pgd;
+	uint64_t leader;         /* of its threads */
 	uint32_t flags;
 	bool found, torn;        /* torn: it changed while we looked */
 };
@@ -152,7 +156,7 @@ int live_init_task(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
 /* ---- by calling the kernel ---- */
 
 enum { IN_PID };
-enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN };
+enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN, OUT_LEADER };
 
 #define IN(i)  ((int16_t)(offsetof(struct live_area, in) + 8 * (i)))
 #define OUT(i) ((int16_t)(offsetof(struct live_area, out) + 8 * (i)))
@@ -172,7 +176,7 @@ static int load_finder(struct live_tasks *t, uint32_t from, struct atw_err *err)
 		/*  0 */ MAP_VALUE(R6, t->bpf->map),
 		/*  2 */ LOAD32(R1, R6, IN(IN_PID)),
 		/*  3 */ CALL_KERNEL((int32_t)from),
-		/*  4 */ IF_ZERO(R0, 30),                     /* to 35 */
+		/*  4 */ IF_ZERO(R0, 36),                     /* to 41 */
 		/*  5 */ COPY(R7, R0),
 		/*  6 */ SET(R1, 1),
 		/*  7 */ STORE64(R6, OUT(OUT_FOUND), R1),
@@ -181,10 +185,11 @@ static int load_finder(struct live_tasks *t, uint32_t from, struct atw_err *err)
 		/* 20 */ LOAD64(R8, R6, OUT(OUT_MM)),
 		/* 21 */ FETCH(OUT_PGD, 8, R8, y->mm_pgd),
 		/* 27 */ FETCH(OUT_MM_AGAIN, 8, R7, y->task_mm),
-		/* 33 */ COPY(R1, R7),
-		/* 34 */ CALL_KERNEL((int32_t)y->task_release),
-		/* 35 */ SET(R0, 0),
-		/* 36 */ EXIT(),
+		/* 33 */ FETCH(OUT_LEADER, 8, R7, y->task_leader),
+		/* 39 */ COPY(R1, R7),
+		/* 40 */ CALL_KERNEL((int32_t)y->task_release),
+		/* 41 */ SET(R0, 0),
+		/* 42 */ EXIT(),
 	};
 
 	return live_bpf_load(insns, ARRAY_SIZE(insns), err);
@@ -202,7 +207,7 @@ static int by_kfunc(struct live_tasks *t, uint64_t pid, struct task *ret,
 	if (r == ATW_OK)
 		*ret = (struct task){
 			.found = out[OUT_FOUND], .flags = (uint32_t)out[OUT_FLAGS],
-			.mm = out[OUT_MM], .pgd = out[OUT_PGD],
+			.mm = out[OUT_MM], .pgd = out[OUT_PGD], .leader = out[OUT_LEADER],
 			.torn = out[OUT_MM] != out[OUT_MM_AGAIN] ||
 				(out[OUT_MM] && !out[OUT_PGD]),
 		};
@@ -212,7 +217,7 @@ static int by_kfunc(struct live_tasks *t, uint64_t pid, struct task *ret,
 /* ---- by the list of processes ---- */
 
 struct entry {
-	uint64_t next, mm;
+	uint64_t next, mm, leader;
 	uint32_t tgid, flags;
 };
 
@@ -227,6 +232,7 @@ static int read_entry(struct live_tasks *t, uint64_t task, struct entry *ret)
 	} part[] = {
 		{ y->task_tasks, 8, &e.next }, { y->task_mm, 8, &e.mm },
 		{ y->task_tgid, 4, &e.tgid }, { y->task_flags, 4, &e.flags },
+		{ y->task_leader, 8, &e.leader },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
@@ -245,11 +251,22 @@ static int read_entry(struct live_tasks *t, uint64_t task, struct entry *ret)
 	return ATW_OK;
 }
 
+/* What the task at `at` said, if it still does. */
+static struct task take(struct live_tasks *t, uint64_t at, const struct entry *e)
+{
+	struct task k = { .found = true, .mm = e->mm, .flags = e->flags, .leader = e->leader };
+	uint64_t mm;
+
+	k.torn = e->mm && (live_u64(t, e->mm + t->types.mm_pgd, &k.pgd, NULL) < 0 ||
+			   live_u64(t, at + t->types.task_mm, &mm, NULL) < 0 || mm != e->mm);
+	return k;
+}
+
 /* One round; `torn` when the list led astray. */
 static int by_list(struct live_tasks *t, uint64_t pid, struct task *ret,
 		   struct atw_err *err)
 {
-	uint64_t first, at, mm;
+	uint64_t first, at;
 	struct task k = { 0 };
 	struct entry e;
 	int r = live_bpf_read(t->bpf, 0, err);
@@ -265,11 +282,7 @@ static int by_list(struct live_tasks *t, uint64_t pid, struct task *ret,
 			break;
 		}
 		if (e.tgid == pid) {
-			k = (struct task){ .found = true, .mm = e.mm, .flags = e.flags };
-			k.torn = e.mm &&
-				 (live_u64(t, e.mm + t->types.mm_pgd, &k.pgd, NULL) < 0 ||
-				  live_u64(t, at + t->types.task_mm, &mm, NULL) < 0 ||
-				  mm != e.mm);
+			k = take(t, at, &e);
 			break;
 		}
 		at = e.next - t->types.task_tasks;
@@ -278,6 +291,40 @@ static int by_list(struct live_tasks *t, uint64_t pid, struct task *ret,
 	}
 	*ret = k;
 	return ATW_OK;
+}
+
+/* ---- by its threads ---- */
+
+/* The main thread may end, and others go on: the first that has memory says which. */
+static void ask_threads(struct live_tasks *t, struct task *k)
+{
+	const struct live_types *y = &t->types;
+	uint64_t signal, head, link;
+	struct entry e;
+
+	k->torn = live_u64(t, k->leader + y->task_signal, &signal, NULL) < 0 || !signal;
+	link = head = signal + y->signal_thread_head;
+	for (unsigned i = 0; i < TASKS_MAX && !k->torn; i++) {
+		k->torn = live_u64(t, link, &link, NULL) < 0;
+		if (k->torn || link == head)
+			return;
+		k->torn = read_entry(t, link - y->task_thread_node, &e) < 0 ||
+			  e.leader != k->leader;
+		if (!k->torn && e.mm) {
+			*k = take(t, link - y->task_thread_node, &e);
+			return;
+		}
+	}
+}
+
+static int ask(struct live_tasks *t, uint64_t pid, struct task *ret, struct atw_err *err)
+{
+	int r = t->way == LIVE_TASK_KFUNC ? by_kfunc(t, pid, ret, err)
+					  : by_list(t, pid, ret, err);
+
+	if (r == ATW_OK && ret->found && !ret->torn && !ret->mm && !(ret->flags & PF_KTHREAD))
+		ask_threads(t, ret);
+	return r;
 }
 
 /* ---- which of the two ---- */
@@ -317,8 +364,7 @@ int live_task_mm(struct live_tasks *t, uint64_t pid, uint64_t *ret,
 		return judge(&k, pid, ret, err);
 	k.torn = true;
 	for (int i = 0; i < TRIES && k.torn; i++) {
-		r = t->way == LIVE_TASK_KFUNC ? by_kfunc(t, pid, &k, err)
-					      : by_list(t, pid, &k, err);
+		r = ask(t, pid, &k, err);
 		if (r < 0)
 			return r;
 	}

@@ -10,6 +10,7 @@ struct live_types {
 	uint32_t task_mm, task_flags, task_tasks, task_tgid, task_leader;
 	uint32_t mm_pgd;
 	uint32_t task_real_parent;
+	uint32_t task_signal, task_thread_node, signal_thread_head;
 	/* BTF ids of functions programs may call; 0: this kernel has none. */
 	uint32_t task_from_vpid, task_from_pid, task_release;
 };

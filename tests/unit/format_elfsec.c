@@ -2,6 +2,7 @@
 #include "test.h"
 #include "unit/vmlinux_image.h"
 
+#include "base/bytes.h"
 #include "format/elfsyms.h"
 
 /* ---- sections ---- */
@@ -118,6 +119,16 @@ TEST(what_is_no_elf64_file)
 
 /* ---- symbols ---- */
 
+static void set_size(const struct elfsyms *s, uint64_t address, uint64_t size)
+{
+	for (uint32_t i = 0; i < s->all; i++) {
+		uint8_t *p = (uint8_t *)(uintptr_t)s->table.data + (size_t)i * 24;
+
+		if (get_le64(p + 8) == address)
+			memcpy(p + 16, &size, sizeof(size));
+	}
+}
+
 TEST(symbols_by_name)
 {
 	static const char *const names[] = {
@@ -172,6 +183,17 @@ TEST(symbols_by_address)
 		if (want[i].size)
 			CHECK_EQ(got.size, want[i].size);
 	}
+	/* What the table says is better than where the next one begins. */
+	set_size(&s, 0xffffffff81002010, 47);
+	CHECK_EQ(elfsyms_near(&s, 0xffffffff81002010 + 65535, &got), ATW_OK);
+	CHECK_STR(got.name, "weak");
+	CHECK_EQ(got.size, 47);
+	set_size(&s, 0xffffffff81002000, 3);
+	CHECK_EQ(elfsyms_near(&s, 0xffffffff81002000, &got), ATW_OK);
+	CHECK_EQ(got.size, 3);
+	set_size(&s, 0xffffffff81000020, 0x11);       /* but not beyond that */
+	CHECK_EQ(elfsyms_near(&s, 0xffffffff81000020, &got), ATW_OK);
+	CHECK_EQ(got.size, 0x10);
 	CHECK_EQ(elfsyms_near(&s, 0, &got), ATW_E_MISSING);
 	CHECK_EQ(elfsyms_near(&s, 0xffffffff81002010 + 65536, &got), ATW_E_MISSING);
 	CHECK_EQ(elfsyms_near(&s, 0x8000000000000000, &got), ATW_E_MISSING);

@@ -2,6 +2,7 @@
 /* Words the CPU ignores, by machine and kernel generation. */
 #include <atwalk/kernel.h>
 
+#include "kernel/soft.h"
 #include "test.h"
 
 static struct atw_soft_word decode(const char *mode, const char *release,
@@ -88,6 +89,35 @@ TEST(special_types)
 	CHECK(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(1) & 0x3ffffffffffff) << 9)).uffd_wp);
 	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(2) & 0x3ffffffffffff) << 9)), "poison", 0);
 	CHECK_PAGE(decode("x86_64-4", "6.15", 0, marker | ((~UINT64_C(4) & 0x3ffffffffffff) << 9)), "guard", 0);
+}
+
+/* What is there has them in other bits, and so has PROT_NONE. */
+TEST(bits_of_pages)
+{
+	static const struct { const char *mode, *release; uint64_t soft_dirty, uffd_wp; } of[] = {
+		{ "x86_64-4", "6.18.44", 1 << 11, 1 << 10 },
+		{ "x86_64-4", "4.9.0", 1 << 11, 0 },
+		{ "i386", "6.1.0", 0, 0 },
+		{ "arm64-4k-48", "6.12.0", 0, UINT64_C(1) << 58 },
+		{ "arm64-4k-48", "6.1.0", 0, 0 },
+		{ "riscv64-sv39", "6.19.0", UINT64_C(1) << 59, UINT64_C(1) << 60 },
+	};
+	uint64_t none = (~UINT64_C(0x123456000) & 0x000ffffffffff000) | 0x8000000000000120;
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct atw_soft_abi abi = atw_soft_abi_for(atw_paging_find(of[i].mode),
+							   of[i].release);
+		struct soft_bits bits = soft_page_bits(&abi);
+
+		CHECK_EQ(bits.soft_dirty, of[i].soft_dirty);
+		CHECK_EQ(bits.uffd_wp, of[i].uffd_wp);
+	}
+	CHECK(!decode("x86_64-4", "6.18", 0, none).uffd_wp);
+	CHECK(!decode("x86_64-4", "6.18", 0, none).soft_dirty);
+	CHECK(decode("x86_64-4", "6.18", 0, none | 1 << 10).uffd_wp);
+	CHECK(decode("x86_64-4", "6.18", 0, none | 1 << 11).soft_dirty);
+	CHECK(decode("riscv64-sv39", "6.19", 0, 2u << 7 | 1 << 4).uffd_wp);
+	CHECK(decode("riscv64-sv39", "6.19", 0, 2u << 7 | 1 << 3).soft_dirty);
 }
 
 /* What types there are by release, in a kernel that has all of them. */

@@ -120,6 +120,34 @@ TEST(leaders_and_their_threads)
 	kmemory_free(k);
 }
 
+/* Its main thread called pthread_exit(3): of 7, 8, and 9 the last alone has memory. */
+TEST(a_process_goes_on_without_its_main_thread)
+{
+	struct kmemory *k = machine();
+	struct seen s;
+
+	kput64(k, task(3) + T_MM, 0);
+	all(k, &s);
+	CHECK_STR(s.text, " 1 2 7+8+9");
+	CHECK_EQ(s.t[2].mm, 0);
+	CHECK(!s.t[2].by_thread);
+	kput64(k, task(5) + T_MM, 0xffff888012345680);
+	all(k, &s);
+	CHECK_STR(s.text, " 1 2 7+8+9");
+	CHECK_EQ(s.errors, 0);
+	CHECK_EQ(s.t[2].pid, 7);
+	CHECK_EQ(s.t[2].mm, 0xffff888012345680);
+	CHECK(s.t[2].by_thread);
+	CHECK_STR(s.t[2].name, "seven");
+	CHECK_EQ(s.t[3].mm, 0);
+	CHECK(!s.t[4].by_thread);
+	/* A thread of the kernel's has a process's for a while at most. */
+	kput(k, task(3) + T_FLAGS, 0x00200000, 4);
+	all(k, &s);
+	CHECK_EQ(s.t[2].mm, 0);
+	kmemory_free(k);
+}
+
 TEST(of_a_parent_that_is_not_there_nothing_is_known)
 {
 	struct kmemory *k = machine();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* source_freeze.c - processes that this test starts, stopped and let go. */
 #include <errno.h>
+#include <grp.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -338,15 +340,19 @@ TEST(killed_while_it_stands)
 	CHECK(WIFSIGNALED(status));
 }
 
-/* Whoever stops it may die of anything. */
-TEST(goes_on_when_who_stopped_it_is_killed)
+/*
+ * Somebody else, who stops that process if they may, which is `*ret_may`, and then waits.
+ * 0: there is none, and the test has failed.
+ */
+static void start_another(pid_t pid, pid_t *ret, bool *ret_may)
 {
 	struct atw_err err = { 0 };
-	pid_t pid = start(threads_child, THREADS - 1), other;
 	struct live_freeze f = { 0 };
+	pid_t other;
 	int fd[2];
 	char c = 0;
 
+	*ret = 0;
 	CHECK_EQ(pipe(fd), 0);
 	other = fork();
 	if (!other) {
@@ -358,7 +364,22 @@ TEST(goes_on_when_who_stopped_it_is_killed)
 	CHECK_EQ(read(fd[0], &c, 1), 1);
 	close(fd[0]);
 	close(fd[1]);
-	if (c == 'n') {
+	*ret_may = c == 'y';
+	*ret = other;
+}
+
+/* Whoever stops it may die of anything. */
+TEST(goes_on_when_who_stopped_it_is_killed)
+{
+	struct atw_err err = { 0 };
+	pid_t pid = start(threads_child, THREADS - 1), other;
+	struct live_freeze f = { 0 };
+	bool stops;
+
+	start_another(pid, &other, &stops);
+	if (!other)
+		return;
+	if (!stops) {
 		end(other);
 		end(pid);
 		SKIP("a process may not stop its brother here");
@@ -371,6 +392,68 @@ TEST(goes_on_when_who_stopped_it_is_killed)
 	end(other);
 	CHECK(runs());
 	end(pid);
+}
+
+/* In all groups that one can be in. */
+static void grouped_child(void)
+{
+	static gid_t group[NGROUPS_MAX];
+
+	for (size_t i = 0; i < NGROUPS_MAX; i++)
+		group[i] = (gid_t)(4000000000 + i);
+	counts[1] = !setgroups(NGROUPS_MAX, group);
+	count(0);
+}
+
+TEST(however_many_groups)
+{
+	char what[16], name[17] = "";    /* of us, or of who runs us */
+	struct buf text = { 0 };
+	pid_t pid = start(grouped_child, 0);
+	bool may = counts[1];
+	const char *s;
+
+	CHECK_EQ(prctl(PR_GET_NAME, name), 0);
+	strcat(name, "\n");
+	snprintf(what, sizeof(what), "%d", (int)pid);
+	CHECK(live_status(what, &text));
+	CHECK_EQ(strtol(live_status_field(&text, "Pid"), NULL, 10), pid);
+	CHECK_EQ(strtol(live_status_field(&text, "PPid"), NULL, 10), getpid());
+	CHECK_STR(live_status_field(&text, "nothing"), "");
+	s = live_status_field(&text, "VmHWM");
+	CHECK(strtol(s, NULL, 10) > 0);
+	s = live_status_field(&text, "nonvoluntary_ctxt_switches");
+	CHECK_STR(s + strcspn(s, "\n"), "\n");
+	CHECK_EQ(strncmp(live_status_field(&text, "Name"), name, strlen(name)), 0);
+	buf_deinit(&text);
+	end(pid);
+	CHECK(!live_status(what, &text));
+	CHECK_EQ(errno, ENOENT);
+	CHECK(!text.data);
+	if (!may)
+		SKIP("a process may not choose its groups here");
+}
+
+/* That it has memory lies behind them. */
+TEST(of_many_groups_it_is_no_kernel_thread)
+{
+	struct atw_err err = { 0 };
+	pid_t pid = start(grouped_child, 0), other;
+	struct live_freeze f = { 0 };
+	bool may = counts[1];
+	bool stops;
+
+	start_another(pid, &other, &stops);
+	if (!other)
+		return;
+	if (stops) {
+		CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_E_PERM);
+		CHECK(strstr(err.text, "traces it already"));
+	}
+	end(other);
+	end(pid);
+	if (!stops || !may)
+		SKIP("a process may not choose its groups here, or stop its brother");
 }
 
 TEST(whoever_does_not_stop_is_let_go)
