@@ -85,9 +85,10 @@ static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 	const struct kmap_model *m = r->s.m;
 
 	if (kmap_sampled(m) && m->scale)
-		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 ", by which numbers of %s may be multiplied to guess all",
+		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 ", by which numbers of %s may be multiplied to guess all%s",
 				kmap_accesses_sampled(m) ? "accesses are " : "", m->scale,
-				kmap_accesses_sampled(m) ? "them" : "objects and accesses");
+				kmap_accesses_sampled(m) ? "them" : "allocated objects and of accesses to them",
+				kmap_accesses_sampled(m) ? "" : "; GLOBAL and UFO are no sample");
 	else if (kmap_sampled(m))
 		atw_output_note(out, "accesses are sampled, and not exact; the recording does not tell its scale");
 	if (r->s.told.cut)

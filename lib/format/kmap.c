@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/num.h"
 #include "format/kmap_fields.h"
 
@@ -21,11 +22,6 @@ const char *kmap_version_name(enum kmap_version v)
 static struct atw_blob behind(struct atw_blob b, size_t n)
 {
 	return (struct atw_blob){ (const char *)b.data + n, b.len - n };
-}
-
-static bool starts(struct atw_blob b, const char *s)
-{
-	return begins(&b, s);
 }
 
 /* The next line of *b, without its newline; false: none that is whole. */
@@ -68,7 +64,7 @@ int kmap_probe(struct atw_blob head)
 	struct kmap_record rec;
 	int sure = 0;
 
-	if (starts(head, OURS) || starts(head, COMPRESSED))
+	if (blob_begins(head, OURS) || blob_begins(head, COMPRESSED))
 		return 100;
 	while (next_line(&text, &line)) {
 		if (!trim(line).len || *(const char *)line.data == '#')
@@ -85,7 +81,7 @@ int kmap_probe(struct atw_blob head)
 
 bool kmap_says_compressed(const struct kmap_record *rec)
 {
-	return rec->kind == KMAP_COMMENT && starts(rec->u.comment, COMPRESSED + 1);
+	return rec->kind == KMAP_COMMENT && blob_begins(rec->u.comment, COMPRESSED + 1);
 }
 
 void kmap_init(struct kmap_reader *k)
@@ -274,10 +270,10 @@ static int take_line(struct kmap_reader *k, struct atw_blob buf, bool last, size
 	if (nl)
 		text.len = (size_t)(nl - (const char *)text.data);
 	*ret = text;
-	if (!k->started && starts(text, OURS)) {
+	if (!k->started && blob_begins(text, OURS)) {
 		k->ours = k->declared = true;
 		k->version = KMAP_V4;
-	} else if (!k->started && starts(text, COMPRESSED)) {
+	} else if (!k->started && blob_begins(text, COMPRESSED)) {
 		k->version = KMAP_COMPRESSED;
 		k->declared = true;
 	} else if (!k->version && is_object(text)) {

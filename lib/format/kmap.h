@@ -12,7 +12,8 @@
  * and one or three fields are an edge of the call graph (V3). A line with blanks in
  * front is an access to the object before it, if it has no more than 5 fields:
  *	V1 ip,pid,writes,reads   V2, V3 ip,writes,reads   V4 ip,writes,reads,pid
- *	compressed ip,writes,reads,frees           V3, V4 from:ip[,caller:ip],writes,reads
+ *	compressed ip,writes,reads,frees           V3 from:ip[,caller:ip],writes,reads
+ *	V4 from:ip,writes,reads, and our own recordings as V3
  * Commas in a task's name stay in it: fields are counted from both ends.
  */
 #ifndef FORMAT_KMAP_H
@@ -141,6 +142,9 @@ int kmap_parse(struct atw_blob line, enum kmap_version version, unsigned flags,
 bool kmap_says_compressed(const struct kmap_record *rec);
 /* Which versions an object's line can be of: bits 1 << KMAP_V1 and so on. */
 unsigned kmap_versions_of(struct atw_blob line);
+
+/* A cache's name without its control group: "dentry(123:cg)" is dentry. */
+struct atw_blob kmap_plain_cache(struct atw_blob cache);
 
 /*
  * The line of a record in that version, with its newline. How many bytes, 0: that

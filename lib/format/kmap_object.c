@@ -177,3 +177,13 @@ int kmap_parse_object(struct atw_blob b, enum kmap_version v, bool declared,
 	*ret = o;
 	return ATW_OK;
 }
+
+struct atw_blob kmap_plain_cache(struct atw_blob cache)
+{
+	const char *s = cache.data, *paren = cache.len ? memchr(s, '(', cache.len) : NULL;
+
+	/* "(null)" is none. */
+	if (paren && paren > s)
+		cache.len = (size_t)(paren - s);
+	return cache;
+}

@@ -85,7 +85,7 @@ static void access_line(struct line *l, const struct kmap_access *a, enum kmap_v
 		line_signed(l, pid);
 		line_text(l, ",");
 	}
-	if (from && a->has & KMAP_HAS_CALLER) {
+	if (from && a->has & KMAP_HAS_CALLER) {  /* V4: of our own alone, as calls */
 		line_text(l, "caller:");
 		address(l, a->caller, v);
 		line_text(l, ",");
@@ -229,7 +229,9 @@ static uint32_t access_loses(const struct kmap_access *a, enum kmap_version v)
 	if (v != KMAP_COMPRESSED && a->has & KMAP_HAS_FREES && a->frees)
 		lost |= KMAP_LOSES_FREES;
 	if (v != KMAP_V3 && v != KMAP_V4 && a->has & KMAP_IS_FROM)
-		lost |= KMAP_LOSES_FROM | (a->has & KMAP_HAS_CALLER ? KMAP_LOSES_CALLER : 0);
+		lost |= KMAP_LOSES_FROM;
+	if (v != KMAP_V3 && a->has & KMAP_HAS_CALLER)
+		lost |= KMAP_LOSES_CALLER;
 	return lost;
 }
 

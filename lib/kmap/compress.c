@@ -186,16 +186,6 @@ static const char *word_of(const struct kmap_object *o, enum size *size, char wo
 	return NULL;
 }
 
-/* "dentry(123:cg)" is dentry of a control group. */
-static struct atw_blob without_group(struct atw_blob cache)
-{
-	const char *paren = cache.len ? memchr(cache.data, '(', cache.len) : NULL;
-
-	if (paren && paren != cache.data && !(cache.len == 6 && !memcmp(cache.data, "(null)", 6)))
-		cache.len = (size_t)(paren - (const char *)cache.data);
-	return cache;
-}
-
 static const char *text(struct kmap_compress *c, struct atw_blob b)
 {
 	const char *s = b.data ? intern_text(&c->texts, b.data, b.len) : NULL;
@@ -217,7 +207,7 @@ static int on_object(struct kmap_compress *c, const struct kmap_object *told,
 	bool fresh;
 	size_t i;
 
-	o.cache = without_group(o.cache);
+	o.cache = kmap_plain_cache(o.cache);
 	type = text(c, o.type);
 	word = word_of(&o, &size, buf);
 	if (word)

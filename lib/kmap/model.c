@@ -66,19 +66,14 @@ void kmap_model_close(struct kmap_model *m)
 
 /* ---- who and where ---- */
 
-/* What printk makes of no text, and the numbers that stand behind a cgroup's cache. */
+/* "(null)" is what printk makes of no text. */
 static bool told(struct atw_blob *b)
 {
-	const char *s = b->data, *p;
+	const char *s = b->data;
 
 	while (b->len && s[b->len - 1] == ' ')
 		b->len--;
-	if (!b->len || (b->len == 6 && !memcmp(s, "(null)", 6)))
-		return false;
-	p = memchr(s, '(', b->len);
-	if (p && p > s)
-		b->len = (size_t)(p - s);
-	return true;
+	return b->len && !(b->len == 6 && !memcmp(s, "(null)", 6));
 }
 
 static int text(struct kmap_model *m, struct atw_blob b, const char **ret)
@@ -98,7 +93,7 @@ static int64_t cache_of(struct kmap_model *m, const struct kmap_object *o)
 
 	/* "no-slab" is uSCOPE's word for none. */
 	if ((o->has & KMAP_HAS_CACHE && !blob_is(o->cache, "no-slab") && !blob_is(o->cache, "NULL") &&
-	     text(m, o->cache, &name) < 0) ||
+	     text(m, kmap_plain_cache(o->cache), &name) < 0) ||
 	    (o->has & KMAP_HAS_TYPE && text(m, o->type, &type) < 0))
 		return -1;
 	i = kmap_table_get(&m->cache, (struct kmap_key){ (uintptr_t)name, (uintptr_t)type, 0 },
@@ -185,7 +180,7 @@ static int on_object(struct kmap_model *m, const struct kmap_object *o, struct a
 	if (!p || site < 0 || text(m, o->task, &task) < 0)
 		return no_memory(err);
 	clocked(m, o->alloc_time);
-	clocked(m, o->free_time);
+	clocked(m, kmap_objects_free_time(m, o->free_time));
 	if (kmap_objects_begin(m, o, (uint64_t)site, task, &fresh) < 0)
 		return no_memory(err);
 	p = process_of(m, o->pid);

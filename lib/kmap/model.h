@@ -23,6 +23,8 @@
 
 enum { KMAP_LIVES = 65, KMAP_TOP = 100 };
 #define KMAP_NONE UINT32_MAX
+/* No recording ends later, unless it says what its clock is: Memorizer wrote such times. */
+#define KMAP_TIME_MOST UINT64_C(100000000000)
 
 struct kmap_sums {
 	uint64_t objects, bytes;
@@ -118,6 +120,7 @@ struct kmap_hot {
 struct kmap_open {
 	struct kmap_key key;             /* va, alloc_time, site */
 	uint64_t site, size, free_time, free_ip, reads, writes, number;
+	bool ended;                      /* somebody saw its end; free_time is 0 if not when */
 	uint64_t first_use, last_use;    /* if `used` */
 	bool used;                       /* it was told when, */
 	bool undated;                    /* but not of a part with accesses */
@@ -139,6 +142,7 @@ struct kmap_model {
 	size_t hots, top;
 	struct kmap_sums s;
 	uint64_t life_total, backwards;
+	uint64_t timeless;               /* ended, and the time of it is none */
 	uint64_t dead, undated;          /* as of caches */
 	uint64_t dead_late;              /* the last access was behind their free */
 	uint64_t first, last;            /* times that were met; first > last: none */

@@ -103,7 +103,7 @@ static void add_use(struct kmap_sums *s, const struct kmap_open *o)
 
 static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t until)
 {
-	bool freed = o->free_time != 0;
+	bool freed = o->ended;
 
 	s->freed += freed;
 	s->live += !freed;
@@ -113,6 +113,9 @@ static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t unt
 	s->nested += freed && o->free_ip == KMAP_FREE_NESTED;
 	if (!freed && !o->key.b)
 		kmap_add(&s->always, o->size);
+	/* Of one that ended nobody knows when, it is no average's. */
+	if (freed && !o->free_time)
+		return;
 	if (o->key.b && until > o->key.b && o->size < SIZE_MAX_SANE &&
 	    __builtin_add_overflow(s->stay, (unsigned __int128)o->size * (until - o->key.b), &s->stay))
 		s->stay = ~(unsigned __int128)0;
@@ -195,7 +198,7 @@ static int add_series(struct kmap_model *m, struct kmap_site *s, const struct km
 	int64_t n;
 
 	if (!o->key.b || o->size >= SIZE_MAX_SANE || m->compressed ||
-	    (o->free_time && o->free_time < o->key.b))
+	    (o->ended && o->free_time < o->key.b))
 		return ATW_OK;
 	if (!s->series) {
 		n = kmap_series_new(&m->series);
@@ -224,6 +227,7 @@ static int settle(struct kmap_model *m, const struct kmap_open *o)
 		add_use(sums[i], o);
 		add_end(sums[i], o, until);
 	}
+	m->timeless += o->ended && !o->free_time;
 	offer(m, o);
 	return add_times(m, s->cache, o) < 0 ? ATW_E_NOMEM : add_series(m, s, o);
 }
@@ -233,7 +237,7 @@ static int add_free(struct kmap_model *m, const struct kmap_open *o)
 	struct kmap_edge *e;
 	int64_t code;
 
-	if (!o->free_time || !kmap_is_code(o->free_ip))
+	if (!o->ended || !kmap_is_code(o->free_ip))
 		return ATW_OK;
 	code = kmap_code_of(m, o->free_ip);
 	e = code < 0 ? NULL : kmap_edge_of(m, o->site, (uint64_t)code);
@@ -243,6 +247,11 @@ static int add_free(struct kmap_model *m, const struct kmap_open *o)
 	kmap_code(m, (size_t)code)->frees++;
 	m->has_frees = true;
 	return ATW_OK;
+}
+
+uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time)
+{
+	return time > KMAP_TIME_MOST && !m->clock ? 0 : time;
 }
 
 /* The present object: its last part, or one of those before. */
@@ -256,7 +265,7 @@ static int leave(struct kmap_model *m)
 		return ATW_OK;
 	m->bound = false;
 	m->now.undated |= o->part_touched && !o->part_used;
-	if (!o->free_time) {
+	if (!o->ended) {
 		i = kmap_table_get(&m->open, o->key, &fresh);
 		if (i < 0)
 			return ATW_E_NOMEM;
@@ -287,7 +296,8 @@ int kmap_objects_begin(struct kmap_model *m, const struct kmap_object *o, uint64
 					   .number = m->objects_read++ };
 	now->size = o->size > now->size ? o->size : now->size;
 	now->task = task ? task : now->task;
-	now->free_time = o->free_time;
+	now->ended = o->free_time;
+	now->free_time = kmap_objects_free_time(m, o->free_time);
 	now->free_ip = o->free_ip;
 	now->part_touched = now->part_used = false;
 	m->bound = true;

@@ -14,6 +14,8 @@ void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a);
 /* The present one was accessed from the first of these times to the last. */
 void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last);
 int kmap_objects_end(struct kmap_model *m);
+/* 0 of one that no recording can have: nobody knows when it was. */
+uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time);
 
 /* model.c */
 bool kmap_is_code(uint64_t ip);

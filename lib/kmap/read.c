@@ -89,6 +89,17 @@ static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
 	}
 }
 
+/* Of Memorizer's files of 2024 two are tables with a head, and no KMAPs. */
+static bool is_table(struct atw_blob b)
+{
+	static const char *const heads[] = { "alloc_ip,pid,ptr,size,", "alloc_index,access_ip," };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		if (b.len >= strlen(heads[i]) && !memcmp(b.data, heads[i], strlen(heads[i])))
+			return true;
+	return false;
+}
+
 /* Is it a KMAP at all? Its first object says so, or a first line of ours; a pipe may never end. */
 static int first_lines(struct reading *x, struct unpack *u, size_t *have, struct atw_err *err)
 {
@@ -107,6 +118,9 @@ static int first_lines(struct reading *x, struct unpack *u, size_t *have, struct
 		return failed(x, err);
 	if (!len)
 		return atw_err_set(err, ATW_E_FORMAT, "is empty");
+	if (is_table((struct atw_blob){ x->buf, len }))
+		return atw_err_set(err, ATW_E_FORMAT, "not a KMAP, but a table of its control folder; "
+				   "'kmap' there is one");
 	return atw_err_set(err, ATW_E_FORMAT, "not a KMAP: it begins with no line of "
 			   "\"alloc_ip,pid,va,size,...\" nor with \"# atwalk-kmap 1\"");
 }

@@ -2,6 +2,7 @@
 /* report.c - which analyses there are, and what they share. */
 #include "kmap/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,13 @@ void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out)
 {
 	if (a->m->compressed)
 		out->note(out->arg, "this recording put all objects of a site together: how many there were is n/a");
+}
+
+void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct census_out *out)
+{
+	if (a->m->timeless)
+		out->note(out->arg, "objects whose time of free is above 10^11, which is none, %s: %" PRIu64,
+			  what, a->m->timeless);
 }
 
 void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out)

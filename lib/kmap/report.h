@@ -72,6 +72,8 @@ void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
 
 /* Where an object in the file stands for all of its site, nobody can count them. */
 void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out);
+/* Of objects that ended nobody knows when; `what` is what becomes of them. */
+void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct census_out *out);
 /* Of a sample of accesses, what nobody was seen to touch is not what nobody touched. */
 void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out);
 

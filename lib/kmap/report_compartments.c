@@ -205,6 +205,8 @@ static int tell(const struct kmap_ask *a, const struct kmap_units *u,
 
 	if (r == ATW_OK)
 		r = part_all(&p, out, err);
+	if (kmap_timed(a->m))
+		kmap_note_timeless(a, "weigh nothing", out);
 	parts_deinit(&p);
 	return r;
 }

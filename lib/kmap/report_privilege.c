@@ -204,6 +204,8 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 	out->note(out->arg, "instructions are those that were seen to do it; objects weigh %s",
 		  kmap_timed(a->m) ? "what their site has allocated on the average"
 				   : "what their site allocated, for there are no times");
+	if (kmap_timed(a->m))
+		kmap_note_timeless(a, "weigh nothing", out);
 	return r;
 }
 

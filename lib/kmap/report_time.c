@@ -129,6 +129,7 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 	if (a->m->s.live && !a->m->compressed)
 		out->note(out->arg, "objects that nobody was seen to free are not here: %" PRIu64,
 			  a->m->s.live);
+	kmap_note_timeless(a, "are not here", out);
 	if (a->m->backwards)
 		out->note(out->arg, "objects that were freed before they were allocated are not here: %" PRIu64,
 			  a->m->backwards);
@@ -140,41 +141,72 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 	return r;
 }
 
+/* Where there are such times; returns their longest step, or `top`. */
+static unsigned life_spots(const struct kmap_model *m, bool dead, struct chart_heat *h,
+			   struct chart_spot *spot, unsigned top)
+{
+	h->spot = spot;
+	for (size_t i = 0; i < m->cache.n; i++)
+		for (unsigned k = 0; k < KMAP_LIVES; k++) {
+			const struct kmap_time *t = kmap_time(m, i, k);
+			uint64_t n = dead ? t->dead : t->life;
+
+			if (!n)
+				continue;
+			spot[h->n++] = (struct chart_spot){ i, k, n };
+			top = k > top ? k : top;
+		}
+	return top;
+}
+
+/* Both with the same steps, so that one can be held against the other. */
+static int life_charts(const struct kmap_ask *a, struct chart_heat life, struct chart_heat dead,
+		       struct scene *s, struct atw_err *err)
+{
+	const struct kmap_model *m = a->m;
+	_auto_free struct chart_spot *spot = calloc(2 * m->time.n + 1, sizeof(*spot));
+	char label[KMAP_LIVES][AXIS_TEXT];
+	const char *col[KMAP_LIVES];
+	unsigned top;
+
+	if (!spot)
+		return report_no_memory(err);
+	top = life_spots(m, false, &life, spot, 0);
+	top = life_spots(m, true, &dead, spot + life.n, top);
+	for (unsigned k = 0; k <= top; k++)
+		col[k] = axis_text(AXIS_COUNT, life_from(k), label[k]);
+	life.col = dead.col = col;
+	life.cols = dead.cols = top + 1;
+	life.below = m->has_used ? &dead : NULL;
+	return chart_heat(&life, s, err);
+}
+
 static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
-	_auto_free struct chart_spot *spot = calloc(a->m->time.n + 1, sizeof(*spot));
 	_auto_free const char **row = calloc(n + 1, sizeof(*row));
 	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
-	char label[KMAP_LIVES][AXIS_TEXT], of[160];
-	const char *col[KMAP_LIVES];
-	unsigned top = 0;
-	struct chart_heat h = {
-		.head = { "How long kernel objects live", kmap_of(a, "objects freed", of), "caches",
-			  AXIS_COUNT },
-		.row = row, .rows = n, .col = col, .spot = spot, .in_order = true,
-		.columns = "how long they lived at least, in ticks of the recording's clock",
+	char of[2][160], columns[160];
+	struct chart_heat h[2] = {
+		{ .head = { "How long kernel objects live", kmap_of(a, "objects freed", of[0]),
+			    "caches", AXIS_COUNT },
+		  .row = row, .rows = n, .in_order = true,
+		  .columns = a->m->has_used ?
+			"how long they lived at least, in ticks of the recording's clock" :
+			"how long they lived at least, in ticks of the recording's clock; how long they were dead is n/a" },
+		{ .head = { "How long kernel objects are dead before they are freed",
+			    kmap_of(a, "objects freed after their last access", of[1]), "caches",
+			    AXIS_COUNT },
+		  .row = row, .rows = n, .in_order = true, .columns = columns },
 	};
 
-	if (!spot || !row || !word)
+	if (!row || !word)
 		return report_no_memory(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct kmap_cache *c = kmap_cache(a->m, i);
-
-		row[i] = kmap_cache_word(c, word[i]);
-		for (unsigned k = 0; k < KMAP_LIVES && c->lives; k++) {
-			const struct kmap_time *t = kmap_time(a->m, i, k);
-
-			if (!t->life)
-				continue;
-			spot[h.n++] = (struct chart_spot){ i, k, t->life };
-			top = k > top ? k : top;
-		}
-	}
-	h.cols = top + 1;
-	for (unsigned k = 0; k <= top; k++)
-		col[k] = axis_text(AXIS_COUNT, life_from(k), label[k]);
-	return chart_heat(&h, s, err);
+	snprintf(columns, sizeof(columns), "how long after it at least, in ticks of the recording's clock; n/a of %"
+		 PRIu64 " objects", a->m->undated);
+	for (size_t i = 0; i < n; i++)
+		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
+	return life_charts(a, h[0], h[1], s, err);
 }
 
 const struct kmap_report kmap_report_lifetimes = {
@@ -300,6 +332,7 @@ static int live_rows(const struct kmap_ask *a, const struct census_out *out, str
 	if (kmap_timed(a->m))
 		out->note(out->arg, "a step has %" PRIu64 " ticks; objects without a time of allocation are not here",
 			  (uint64_t)1 << a->m->series.shift);
+	kmap_note_timeless(a, "are not here", out);
 	return r;
 }
 

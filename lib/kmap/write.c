@@ -24,7 +24,7 @@ struct kmap_writer {
 /* What our own form has lines for, and version 4 has not. */
 static const uint32_t own_holds = KMAP_LOSES_HEAT | KMAP_LOSES_USED | KMAP_LOSES_CALL |
 				  KMAP_LOSES_HEADER | KMAP_LOSES_SYMBOL | KMAP_LOSES_SAMPLE |
-				  KMAP_LOSES_COMMENT;
+				  KMAP_LOSES_COMMENT | KMAP_LOSES_CALLER;
 
 const char *kmap_form_name(struct kmap_form f)
 {
@@ -136,6 +136,16 @@ static bool is_compressed(const struct kmap_record *rec)
 	       (rec->kind == KMAP_ACCESS && rec->u.access.has & KMAP_HAS_FREES);
 }
 
+/* Version 4 has the line, and no caller in it. */
+static int put_without_caller(struct kmap_writer *w, const struct kmap_record *rec,
+			      struct atw_err *err)
+{
+	struct kmap_record plain = *rec;
+
+	plain.u.access.has &= ~(uint32_t)KMAP_HAS_CALLER;
+	return put(w, &plain, err);
+}
+
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct kmap_writer *w = arg;
@@ -147,7 +157,9 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 	for (uint32_t left = lost; left; left &= left - 1)
 		w->losses.n[__builtin_ctz(left)]++;
 	w->said_cut |= is_header(rec, "cut");
-	return passed(w, rec, lost) ? ATW_OK : put(w, rec, err);
+	if (passed(w, rec, lost))
+		return ATW_OK;
+	return lost & KMAP_LOSES_CALLER ? put_without_caller(w, rec, err) : put(w, rec, err);
 }
 
 struct kmap_sink kmap_writer_sink(struct kmap_writer *w)

@@ -68,6 +68,14 @@ pid,task,objects,size,reads,writes,sites
 0,softirq,2,128,0,0,0
 E
 
+t "a task may have parentheses in its name"
+sed 's/,bash,/,sh(1),/' a.kmap >paren.kmap
+run atwalk kmap report processes --format csv --columns task --filter pid=10 paren.kmap
+out <<'E'
+task
+sh(1)
+E
+
 t "filters and order are those of all rows"
 run atwalk kmap report matrix --format csv --filter 'writes>0' --sort writes a.kmap
 out <<'E'
@@ -185,7 +193,7 @@ err_has "backwards.kmap: line 25: the first access, 95, is behind the last one, 
 t "a sample is called one, with its scale, and only a sample"
 sed 's/mode instance/mode sample/; s/clock serial/clock serial\n# atwalk-kmap scale 64/' a.kmap >s.kmap
 run atwalk kmap report caches s.kmap
-yes grep -qx 'sampled, and not exact: scale 64, by which numbers of objects and accesses may be multiplied to guess all' \
+yes grep -qx 'sampled, and not exact: scale 64, by which numbers of allocated objects and of accesses to them may be multiplied to guess all; GLOBAL and UFO are no sample' \
 	"$work/log/out"
 run atwalk kmap report matrix --format svg -o s.svg s.kmap
 yes grep -q 'accesses; sampled, scale 64' s.svg
@@ -270,6 +278,33 @@ t "Memorizer's files of every version have all reports"
 for f in v1.kmap v2.kmap v3.cmap v4.kmap; do
 	run atwalk kmap report $all -q "$data/kmap/$f"
 	yes test "$(grep -c '^[a-z]*: ' "$work/log/out")" -eq 14
+done
+
+t "a time of free that cannot be is no time"
+run atwalk kmap report lifetimes,live,privilege -q --format csv -o late "$data/kmap/v3.cmap"
+run cat late/lifetimes.csv
+out <<'E'
+cache,type,least,most,objects,size,untouched,dead,dead_size
+TCP,KMEM_CACHE,1,1,1,32,0,,
+E
+run cat late/live.csv
+out <<'E'
+from,to,alloc_ip,function,cache,type,size
+4,4,,,TCP,KMEM_CACHE,32
+5,17,,,TCP,KMEM_CACHE,0
+E
+run atwalk kmap report sites --format csv --columns cache,weight --filter 'cache=dentry' \
+	-q "$data/kmap/v3.cmap"
+out <<'E'
+cache,weight
+dentry,0
+E
+for kind in lifetimes live privilege compartments; do
+	what="are not here"
+	[ $kind = lifetimes ] || [ $kind = live ] || what="weigh nothing"
+	run atwalk kmap report $kind -q "$data/kmap/v3.cmap"
+	yes grep -qx "objects whose time of free is above 10^11, which is none, $what: 1" \
+		"$work/log/out"
 done
 
 # ---- privilege: the same kernel as in tests/unit/kmap_privilege.c ----
@@ -524,6 +559,13 @@ out <<'E'
 function,file
 slab_alloc,mm/slub.c
 E
+# What the file says of the last function, and not what comes behind.
+[ -n "$skipping" ] || sed "/^  $(at slab_alloc)/s/.*/  $(at _start),1,0,1/" files.kmap >last.kmap
+run atwalk kmap report code --level function --kernel vmlinux --format csv \
+	--filter code=_start --columns code,code_size last.kmap
+[ -n "$skipping" ] || printf 'code,code_size\n_start,%d\n' \
+	"0x$(nm -S vmlinux | awk '$4 == "_start" { print $2 }')" >want
+same "$work/log/out" want
 run atwalk kmap report privilege --kernel vmlinux --format csv --columns cut,compartments,ps \
 	--filter 'operation=write' files.kmap
 out <<'E'
@@ -558,6 +600,19 @@ run atwalk kmap report caches,matrix,privilege --format html -o page.html a.kmap
 no_out
 yes grep -q '<svg' page.html
 yes grep -q 'a.kmap; Linux 6.1.0, x86_64' page.html
+
+t "the picture of lifetimes has dead times, or says that nobody knows them"
+run atwalk kmap report lifetimes --format svg -o life.svg "$data/kmap/used.kmap"
+yes grep -q '<title>dentry, 8: 2 objects freed</title>' life.svg
+yes grep -q '>How long kernel objects are dead before they are freed<' life.svg
+yes grep -q '>2 objects freed after their last access; 1 caches, most first; colours by logarithm<' life.svg
+yes grep -q '<title>dentry, 0: 1 objects freed after their last access</title>' life.svg
+yes grep -q '<title>dentry, 8: 1 objects freed after their last access</title>' life.svg
+yes grep -q 'in ticks of the recording.*s clock; n/a of 2 objects' life.svg
+yes test "$(grep -c 'how long they were dead is n/a' life.svg)" -eq 0
+run atwalk kmap report lifetimes --format svg -o life.svg a.kmap
+yes grep -q 'how long they were dead is n/a' life.svg
+yes test "$(grep -c 'are dead before' life.svg)" -eq 0
 
 t "pictures of many objects are whole, and everything is inside"
 if ! command -v python3 >/dev/null; then
@@ -704,7 +759,6 @@ err <<'E'
 atwalk: FILE is missing
         see: atwalk kmap report --help
 E
-mkdir folder
 run atwalk kmap report caches,code --format html -o folder a.kmap
 status 2
 err <<'E'

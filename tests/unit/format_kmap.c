@@ -605,6 +605,8 @@ TEST(lines_in_other_versions)
 	CHECK_STR(text("  0,5,6", KMAP_V3, KMAP_COMPRESSED), "  (null),5,6,0");
 	CHECK_STR(text("  from:1,caller:2,5,6", KMAP_V3, KMAP_V4),
 		  "  from:0000000000000001,caller:0000000000000002,5,6");
+	CHECK_EQ(kmap_loses(&rec, KMAP_V4), KMAP_LOSES_CALLER);
+	CHECK_EQ(kmap_loses(&rec, KMAP_V3), 0);
 	CHECK_STR(text("  from:1,caller:2,5,6", KMAP_V3, KMAP_V1), "  0000000000000001,-1,5,6");
 	CHECK_EQ(kmap_loses(&rec, KMAP_V1), KMAP_LOSES_FROM | KMAP_LOSES_CALLER);
 	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V3), "1 2 3");

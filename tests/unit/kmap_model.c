@@ -152,6 +152,49 @@ TEST(weight_is_the_average)
 	kmap_model_close(m);
 }
 
+/* Above 10^11 it is no time, unless the recording has a clock of its own. */
+TEST(a_time_that_cannot_be_is_none)
+{
+	static const char text[] =
+		"ffffffff81001010,1,ffff888000001000,100,10,20,ffffffff81000040,KMALLOC,bash,a\n"
+		"ffffffff81001010,1,ffff888000002000,100,12,100000000001,ffffffff81000040,KMALLOC,bash,b\n"
+		"  ffffffff81000000,1,0\n"
+		"ffffffff81001010,1,ffff888000003000,100,13,100000000001,deadbeef,KMALLOC,bash,b\n";
+	struct kmap_model *m = kmap_of_text(text);
+	const struct kmap_cache *c;
+
+	CHECK(m);
+	c = cache(m, "b");
+	CHECK_EQ(m->first, 10);
+	CHECK_EQ(m->last, 20);
+	CHECK_EQ(m->timeless, 2);
+	CHECK_EQ(c->lives, 0);
+	CHECK_EQ(c->undated, 0);
+	CHECK_EQ(c->s.live, 0);
+	/* That they ended is known, and who ended them. */
+	CHECK_EQ(c->s.freed, 2);
+	CHECK_EQ(c->s.missed, 1);
+	CHECK_EQ(kmap_code(m, (size_t)kmap_table_find(&m->code, (struct kmap_key){
+			0xffffffff81000040, 0, 0 }))->frees, 2);
+	CHECK_EQ(kmap_weight(m, kmap_site(m, 0)), 100);
+	CHECK_EQ(kmap_weight(m, kmap_site(m, 1)), 0);
+	CHECK_EQ(kmap_site(m, 1)->series, 0);
+	CHECK(!m->hot[0].freed);
+	kmap_model_close(m);
+	m = kmap_of_text(HEAD "# atwalk-kmap clock serial\n"
+		"ffffffff81001010,1,ffff888000002000,100,12,100000000001,ffffffff81000040,KMALLOC,bash,b,NONE\n");
+	CHECK(m);
+	CHECK_EQ(m->timeless, 0);
+	CHECK_EQ(m->last, 100000000001);
+	kmap_model_close(m);
+	/* The last one that can be. */
+	m = kmap_of_text("ffffffff81001010,1,ffff888000002000,100,12,100000000000,ffffffff81000040,KMALLOC,bash,b\n");
+	CHECK(m);
+	CHECK_EQ(m->timeless, 0);
+	CHECK_EQ(m->last, 100000000000);
+	kmap_model_close(m);
+}
+
 TEST(processes_are_who_was_there)
 {
 	struct kmap_model *m = kmap_of_text(HEAD
@@ -201,6 +244,21 @@ TEST(caches_of_cgroups_are_one)
 	CHECK_EQ(m->cache.n, 1);
 	CHECK_EQ(m->site.n, 1);
 	CHECK_EQ(kmap_cache(m, 0)->s.objects, 2);
+	kmap_model_close(m);
+}
+
+TEST(other_names_keep_what_is_in_parentheses)
+{
+	struct kmap_model *m = kmap_of_text(HEAD
+		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T(1),sh(1),dentry(12:cg),NONE\n"
+		"ffffffff81001010,8,ffff888000001000,100,30,40,ffffffff81000040,T(2),(sd-pam),dentry,NONE\n");
+
+	CHECK(m);
+	CHECK_STR(kmap_process(m, 0)->task, "sh(1)");
+	CHECK_STR(kmap_process(m, 1)->task, "(sd-pam)");
+	CHECK_EQ(m->cache.n, 2);
+	CHECK_STR(kmap_cache(m, 0)->name, "dentry");
+	CHECK_STR(kmap_cache(m, 0)->type, "T(1)");
 	kmap_model_close(m);
 }
 
@@ -286,7 +344,7 @@ TEST(bytes_that_stay_do_not_overflow)
 	struct buf b = { 0 };
 	struct kmap_model *m;
 
-	buf_str(&b, HEAD);
+	buf_str(&b, HEAD "# atwalk-kmap clock serial\n");
 	for (unsigned i = 0; i < OBJECTS; i++)
 		buf_printf(&b, "ffffffff81001010,1,%x,281474976710655,1,18446744073709551615,ffffffff81003000,KMALLOC,sh,NULL,NONE\n",
 			   i * 8);
