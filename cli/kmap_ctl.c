@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "kmap.h"
 #include "kmap/control.h"
 #include "output/target.h"
@@ -24,18 +25,9 @@ struct ctl {
 
 static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, struct atw_err *err)
 {
-	while (len) {
-		ssize_t n = write(fd, buf, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return atw_err_set(err, ATW_E_IO, "%s: %s",
-					   fd == x->to.fd ? target_name(&x->to) : x->at, strerror(errno));
-		buf += n;
-		len -= (size_t)n;
-	}
-	return ATW_OK;
+	return io_write(fd, buf, len) == len ? ATW_OK :
+	       atw_err_set(err, ATW_E_IO, "%s: %s", fd == x->to.fd ? target_name(&x->to) : x->at,
+			   strerror(errno));
 }
 
 /* ---- by a folder ---- */
@@ -52,9 +44,7 @@ static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
 	char buf[1 << 16];
 	ssize_t n;
 
-	while ((n = read(fd, buf, sizeof(buf))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
+	while ((n = io_read_some(fd, buf, sizeof(buf))) != 0) {
 		if (n < 0)
 			return refused(x, errno, strerror(errno), err);
 		if (write_all(x, x->to.fd, buf, (size_t)n, err) < 0)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "kmap_serve.h"
 
 enum {
@@ -41,19 +42,10 @@ struct kmap_socket {
 
 /* ---- one client ---- */
 
+/* SIGPIPE is ignored by whoever records. */
 static bool send_all(int fd, const char *buf, size_t len)
 {
-	while (len) {
-		ssize_t n = send(fd, buf, len, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		buf += n;
-		len -= (size_t)n;
-	}
-	return true;
+	return io_write(fd, buf, len) == len;
 }
 
 static bool say(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
@@ -155,11 +147,9 @@ static void *serve_client(void *arg)
 	bool fine = true;
 
 	while (fine) {
-		ssize_t n = recv(c->fd, buf + used, sizeof(buf) - used, 0);
+		ssize_t n = io_read_some(c->fd, buf + used, sizeof(buf) - used);
 		char *end;
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0)
 			break;
 		used += (size_t)n;
@@ -209,21 +199,28 @@ static void take_in(struct kmap_socket *s, int fd)
 	pthread_mutex_unlock(&s->lock);
 	if (fd < 0)
 		return;
-	err = (struct atw_err){ .text = "too many read or write it already" };
-	refuse(fd, -EBUSY, &err);
+	if (!err.text[0])
+		atw_err_set(&err, ATW_E_LIMIT, "too many read or write it already");
+	refuse(fd, err.status == ATW_E_LIMIT ? -EBUSY : -EAGAIN, &err);
 	close(fd);
 }
 
 static void *serve(void *arg)
 {
+	static const struct timespec moment = { 0, 10000000 };
 	struct kmap_socket *s = arg;
 
 	while (!s->stop) {
 		struct pollfd p = { .fd = s->fd, .events = POLLIN };
-		int fd = poll(&p, 1, 100) > 0 ? accept4(s->fd, NULL, NULL, SOCK_CLOEXEC) : -1;
+		int fd;
 
+		if (poll(&p, 1, 100) <= 0)
+			continue;
+		fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
 			take_in(s, fd);
+		else
+			nanosleep(&moment, NULL);        /* who cannot be taken in still waits */
 	}
 	return NULL;
 }

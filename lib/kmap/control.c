@@ -282,7 +282,7 @@ static int write_enabled(struct kmap_controls *c, const char *text, struct atw_e
 	return set_gate(c, KSHARE_OBJECTS, n, err);
 }
 
-/* Stacks are not recorded, and calls if that was asked for at the beginning. */
+/* Calls are recorded if that was asked for at the beginning, and stacks never are. */
 static int write_calls(struct kmap_controls *c, bool graph, const char *text, struct atw_err *err)
 {
 	bool on;
@@ -291,7 +291,10 @@ static int write_calls(struct kmap_controls *c, bool graph, const char *text, st
 		return -EINVAL;
 	if (graph && c->s->at.max_calls)
 		return set_gate(c, KSHARE_GRAPH, on, err);
-	return on ? control_no_calls(err) : 0;
+	if (!on || graph)
+		return on ? control_no_calls(err) : 0;
+	atw_err_set(err, ATW_E_UNSUPPORTED, "it is off, and cannot be switched on: stacks are not recorded");
+	return -EOPNOTSUPP;
 }
 
 /* Pairs stay, for the recorder knows where they are. */
@@ -362,6 +365,18 @@ static int write_text(struct kmap_controls *c, unsigned kind, const char *text, 
 	}
 }
 
+/* Does the recorder stand still for what is written? */
+static bool stills(unsigned kind)
+{
+	return kind == C_GRAPH_ROWS || kind == C_CLEAR_GRAPH;
+}
+
+/* Those that do it whatever is written. */
+static bool takes_any(unsigned kind)
+{
+	return kind == C_CLEAR || kind == C_CLEAR_PRINTED || stills(kind);
+}
+
 int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, const char *text,
 		       size_t len, struct atw_err *err)
 {
@@ -373,15 +388,21 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 		atw_err_set(err, ATW_E_PERM, "it is only read");
 		return -EACCES;
 	}
+	len = takes_any(f->kind) ? 0 : len;
 	while (len && strchr(" \t\n", text[len - 1]) && text[len - 1])
 		len--;
 	while (first < len && (text[first] == ' ' || text[first] == '\t'))
 		first++;
 	if (len - first <= KMAP_CONTROL_TEXT && !memchr(text + first, '\0', len - first)) {
 		memcpy(word, text + first, len - first);
+		/* What stands still for it is nobody else's meanwhile. */
+		if (stills(f->kind))
+			pthread_mutex_lock(&c->copying);
 		kmap_controls_lock(c);
 		r = write_text(c, f->kind, word, err);
 		kmap_controls_unlock(c);
+		if (stills(f->kind))
+			pthread_mutex_unlock(&c->copying);
 	}
 	if (r == -EINVAL && (!err || err->status == ATW_OK))
 		atw_err_set(err, ATW_E_USAGE, "what was written is nothing that it can be");

@@ -74,7 +74,7 @@ int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, stru
 int control_drain_all(struct kmap_controls *c, struct atw_err *err);
 /* Refuses what is about calls. */
 int control_no_calls(struct atw_err *err);
-/* Until control_go_on() nothing changes; the lock is given away in between. Takes `copying`. */
+/* Until control_go_on() nothing changes; the lock is given away in between. With `copying`. */
 void control_stand_still(struct kmap_controls *c);
 void control_go_on(struct kmap_controls *c);
 /* While it stands still; to be freed. */

@@ -83,12 +83,11 @@ static void begin_again(struct control_rows *t)
 
 /* ---- rows ---- */
 
-/* "NONE" is that there is none, for which Memorizer has nothing here. */
 static void name(struct buf *b, struct atw_blob of)
 {
 	char text[KMAP_LINE];
 
-	if (!of.data || (of.len == 4 && !memcmp(of.data, "NONE", 4)))
+	if (!of.data)
 		return;
 	memcpy(text, of.data, of.len);
 	text[of.len] = '\0';

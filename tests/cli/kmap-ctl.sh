@@ -144,7 +144,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run ctl allocations
 	out <<'END'
 alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type
-0000000000000000,0,0000000000000000,0,0,0,0000000000000000,USER,NULL,
+0000000000000000,0,0000000000000000,0,0,0,0000000000000000,USER,NULL,NONE
 END
 	run ctl accesses
 	yes [ "$(head -n 1 "$work/log/out")" = alloc_index,access_ip,pid,writes,reads ]

@@ -103,6 +103,15 @@ static int refused(const char *name, const char *text)
 	return -kmap_control_write(at.c, kmap_control_find(name), text, strlen(text), &err);
 }
 
+/* 0: with another sentence. */
+static int refused_so(const char *name, const char *text, const char *sentence)
+{
+	struct atw_err err = { 0 };
+	int r = kmap_control_write(at.c, kmap_control_find(name), text, strlen(text), &err);
+
+	return strcmp(err.text, sentence) ? 0 : -r;
+}
+
 static struct kmap_reading *opened(const char *name, int *status)
 {
 	struct kmap_reading *r = NULL;
@@ -300,8 +309,8 @@ TEST(rows_have_as_many_fields_as_their_head)
 	strcpy(kshare_object(at.s, id)->comm, "a,b,\"c");
 	kshare_edge(at.s, id * 4)->pid = -1;
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
-		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,\n"
-		  "0000000000000010,5,0000000000002000,8,3,0,0000000000000000,KMEM_CACHE,filp,\n");
+		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,NONE\n"
+		  "0000000000000010,5,0000000000002000,8,3,0,0000000000000000,KMEM_CACHE,filp,NONE\n");
 	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000100,7,3,0\n"
 		  "3,0000000000000200,-1,4,0\n");
 	for (size_t i = 0; i < 2; i++) {
@@ -320,7 +329,7 @@ TEST(rows_have_as_many_fields_as_their_head)
 	}
 	CHECK(written("print_live_obj", "0"));
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
-		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,\n");
+		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,NONE\n");
 	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000100,7,3,0\n");
 	/* Rows count as printed, once somebody has them all. */
 	CHECK(written("clear_printed_list", "1"));
@@ -337,7 +346,7 @@ TEST(a_name_with_a_comma_is_in_quotes)
 	kshare_object(at.s, id)->name = 1;
 	strcpy(kshare_name(at.s, 1), "a \"b");
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
-		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,\"a \"\"b\",\n");
+		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,\"a \"\"b\",NONE\n");
 	end();
 }
 
@@ -352,12 +361,12 @@ TEST(an_object_in_parts_is_one_row)
 	kshare_object(at.s, part)->flags = KSHARE_PART;
 	kshare_put(&at.s->done, part);
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
-		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,NULL,\n");
+		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,NULL,NONE\n");
 	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000200,7,4,0\n"
 		  "1,0000000000000100,7,3,0\n");
 	freed(id);
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
-		  "0000000000000010,5,0000000000001000,8,1,3,0000000000000020,KMALLOC,NULL,\n");
+		  "0000000000000010,5,0000000000001000,8,1,3,0000000000000020,KMALLOC,NULL,NONE\n");
 	end();
 }
 
@@ -530,7 +539,8 @@ TEST(switches)
 	CHECK(written("memorizer_log_access", "on"));
 	CHECK_EQ(at.s->gate, KSHARE_OBJECTS | KSHARE_ACCESSES);
 	CHECK(written("cfg_log_on", "0"));
-	CHECK_EQ(refused("cfg_log_on", "1"), EOPNOTSUPP);
+	CHECK_EQ(refused_so("cfg_log_on", "1",
+			    "calls of functions are not recorded: kmap record --calls does"), EOPNOTSUPP);
 	CHECK_STR(text_of("log_calls_enabled", 80), "N\n");
 	CHECK_STR(text_of("cfgmap", 80), strerror(EOPNOTSUPP));
 	CHECK_EQ(refused("clear_function_calls", "1"), EOPNOTSUPP);
@@ -550,7 +560,12 @@ TEST(calls)
 	CHECK(written("cfg_log_on", "1"));
 	CHECK(at.s->gate & KSHARE_GRAPH);
 	CHECK_STR(text_of("log_calls_enabled", 80), "Y\n");
-	CHECK_EQ(refused("stack_trace_on", "1"), EOPNOTSUPP);
+	CHECK_EQ(refused_so("stack_trace_on", "1",
+			    "it is off, and cannot be switched on: stacks are not recorded"), EOPNOTSUPP);
+	CHECK_EQ(refused_so("log_frames_enabled", "on",
+			    "it is off, and cannot be switched on: stacks are not recorded"), EOPNOTSUPP);
+	CHECK(written("log_frames_enabled", "0"));
+	CHECK_STR(text_of("stack_trace_on", 80), "N\n");
 	CHECK_STR(text_of("cfgmap", 80), "1000 2000 3\n1020 3000 12\n");
 	CHECK(written("cfgmap", "whatever"));
 	CHECK_STR(text_of("function_calls", 80), "");
@@ -566,6 +581,10 @@ TEST(what_it_cannot_be_is_refused_and_changes_nothing)
 		"", "\n", "2", "3", "-1", "2147483648", "99999999999999999999999", "1 y", "yy", "0x1",
 		"11111111111111111111111111111111111111111111111111111111111111111111111", "%s", "\xff",
 	};
+	static const char *const clears[] = {
+		"clear_object_list", "clear_dead_objs", "clear_dead_objects", "clear_printed_list",
+		"clear_printed_objects", NULL,
+	};
 
 	begin();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -575,6 +594,12 @@ TEST(what_it_cannot_be_is_refused_and_changes_nothing)
 	CHECK_EQ(refused("memorizer_log_access", "5"), EINVAL);
 	CHECK_EQ(-kmap_control_write(at.c, kmap_control_find("memorizer_log_access"), "0\0", 2, NULL),
 		 EINVAL);
+	/* A clear asks nothing. */
+	for (const char *const *f = clears; *f; f++) {
+		CHECK_EQ(kmap_control_write(at.c, kmap_control_find(*f), "\0", 1, NULL), 0);
+		CHECK_EQ(kmap_control_write(at.c, kmap_control_find(*f), "", 0, NULL), 0);
+		CHECK(written(*f, bad[10]));
+	}
 	CHECK_EQ(refused("kmap", "1"), EACCES);
 	CHECK_STR(text_of("clear_object_list", 1), strerror(EACCES));
 	CHECK(!kmap_control_find("nosuch"));
