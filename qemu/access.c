@@ -11,32 +11,21 @@
 /* What was not remembered. NULL: not to be counted. */
 static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site, uint64_t va)
 {
-	struct kshare *s = rec.s;
 	uint32_t id = shadow_find(va);
 	int32_t pid = who_runs(c);
 	struct kshare_edge *e;
 
-	/* Who asks for some objects asks for no others, nor for what is none. */
-	if (unlikely(s->only_cache[0][0] || s->only_site[0].end) &&
-	    (kshare_object(s, id)->flags & KSHARE_GENERAL ||
-	     kshare_object(s, id)->type == KSHARE_T_GLOBAL)) {
-		s->count.unfiltered++;
+	if (unlikely(!kstore_counts(&rec.store, id))) {
+		rec.s->count.unfiltered++;
 		return NULL;
 	}
 	if (!site->id)
 		site->id = kstore_site(&rec.store, site->ip);
 	if (!site->id)
 		return NULL;
-	e = kstore_edge(&rec.store, id, site->id, pid);
+	e = kstore_edge_for(&rec.store, id, site->id, pid, 1, 1);
 	if (!e)
 		return NULL;
-	/* Counts are of 32 bits: before one is full, all are written down. */
-	if (unlikely(e->reads >= UINT32_MAX - 1 || e->writes >= UINT32_MAX - 1)) {
-		kstore_part(&rec.store, id);
-		e = kstore_edge(&rec.store, id, site->id, pid);
-		if (!e)
-			return NULL;
-	}
 	site->edge = e;
 	site->object = id;
 	site->pid = pid;

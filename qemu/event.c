@@ -140,6 +140,9 @@ static bool page_event(struct vcpu *c, const struct kshare_event *e, unsigned ki
 	return true;
 }
 
+/* What devices have may be mapped as well; but each page takes room in a table of ours. */
+#define BEYOND_RAM (UINT64_C(4) << 30)
+
 static bool vmap_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
 {
 	uint64_t va, bytes = 0;
@@ -151,6 +154,8 @@ static bool vmap_event(struct vcpu *c, const struct kshare_event *e, unsigned ki
 		return false;
 	if (kind == KSHARE_VMAP_FREE)
 		object_mapped_free(va, 0);
+	else if (!failed && (bytes > rec.ram_size + BEYOND_RAM || va + bytes < va))
+		return false;
 	else if (!failed && bytes)
 		object_mapped(c, KSHARE_T_VMALLOC, va, bytes, 0);
 	return true;

@@ -100,13 +100,9 @@ void graph_watch(struct qemu_plugin_insn *insn, uint64_t ip, bool begins)
 	if (kind == CALL_NONE || is_through(ip))
 		return;
 	if (kind == CALL_DIRECT && !is_through(target)) {
-		struct kshare_pair *call;
-
-		lock();
-		call = find(ip, target);
-		unlock();
+		/* Who translates has the lock. */
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_direct, QEMU_PLUGIN_CB_NO_REGS,
-						       call);
+						       find(ip, target));
 		return;
 	}
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, at_indirect, QEMU_PLUGIN_CB_NO_REGS,

@@ -79,7 +79,7 @@ uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const str
 {
 	struct kstore_birth b = {
 		.va = va, .size = size, .ip = ip, .type = type, .name = name,
-		.pid = who_runs(c) < 0 ? 0 : c->pid,
+		.pid = who_runs(c) < 0 ? 0 : c->pid, .left_out = !kstore_sampled(&rec.store),
 	};
 
 	task_name(c, b.comm);
@@ -283,8 +283,10 @@ void object_stack(const struct vcpu *c, uint64_t va)
 		return;
 	/* What vmalloc() gave turns out to be a stack: its task is who runs on it. */
 	if (id && o->type == KSHARE_T_VMALLOC && o->va == va && !rec.s->by_site) {
-		rec.s->count.allocs[KSHARE_T_VMALLOC]--;
-		rec.s->count.allocs[KSHARE_T_STACK]++;
+		if (!(o->flags & KSHARE_LEFT_OUT)) {
+			rec.s->count.allocs[KSHARE_T_VMALLOC]--;
+			rec.s->count.allocs[KSHARE_T_STACK]++;
+		}
 		o->type = KSHARE_T_STACK;
 		o->pid = c->pid;
 		task_name(c, o->comm);

@@ -136,7 +136,8 @@ static void watch_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	if (qemu_plugin_tb_vaddr(tb) < rec.s->first_code)
+	/* Nothing more is recorded when it has failed. */
+	if (qemu_plugin_tb_vaddr(tb) < rec.s->first_code || atomic_load(&rec.s->failed))
 		return;
 	lock();
 	watch_block(id, tb);

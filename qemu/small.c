@@ -138,7 +138,8 @@ static void free_word(uint32_t *word, uint64_t va, uint64_t size, uint64_t ip)
 	if (!id || o->type != KSHARE_T_MEMBLOCK)
 		return;
 	*word = 0;
-	if (!rec.s->by_site && o->flags & KSHARE_LIVE && o->va >= va && o->va + o->size <= va + size)
+	if (!rec.s->by_site && o->flags & (KSHARE_LIVE | KSHARE_LEFT_OUT) &&
+	    o->va >= va && o->va + o->size <= va + size)
 		object_end(id, ip);
 }
 

@@ -2,7 +2,7 @@
 /*
  * task.c - who runs on a CPU.
  *
- * Nobody lends this version of the interface a register, but what switches tasks saves
+ * Version 1 of the interface lends no registers, and this takes none: what switches tasks saves
  * those of one and then loads those of the next: the first load that it does is from a
  * known place in the next task's struct. Linux: arch/x86/entry/entry_64.S
  * (__switch_to_asm), arch/arm64/kernel/entry.S (cpu_switch_to),

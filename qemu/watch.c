@@ -7,7 +7,7 @@
 #include "api.h"
 #include "recorder.h"
 
-enum { SITE_BITS = 18 };
+enum { SITE_BITS = 18, SITES = 1024 };
 static struct site **sites;      /* by address */
 static uint64_t nsites, site_room;
 static struct site *next_site;
@@ -26,13 +26,13 @@ static uint64_t place_of(uint64_t ip)
 
 static bool more_room(void)
 {
-	struct site **old = sites;
-	uint64_t had = site_room;
+	uint64_t had = site_room, room = had ? had * 2 : 1u << SITE_BITS;
+	struct site **old = sites, **more = calloc(room, sizeof(struct site *));
 
-	site_room = had ? had * 2 : 1u << SITE_BITS;
-	sites = calloc(site_room, sizeof(*sites));
-	if (!sites)
+	if (!more)
 		return false;
+	sites = more;
+	site_room = room;
 	for (uint64_t i = 0; i < had; i++)
 		if (old[i])
 			sites[place_of(old[i]->ip)] = old[i];
@@ -51,10 +51,10 @@ static struct site *site_of(uint64_t ip)
 	if (sites[at])
 		return sites[at];
 	if (!left) {
-		left = 1024;
-		next_site = calloc(left, sizeof(*next_site));
+		next_site = calloc(SITES, sizeof(*next_site));
 		if (!next_site)
 			return NULL;
+		left = SITES;
 	}
 	left--;
 	nsites++;

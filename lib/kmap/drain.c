@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/pack.h"
 
 enum {
@@ -121,19 +122,15 @@ static void note_written(struct kmap_drain *d, size_t n)
 /* What could not be written stays, and nothing is written twice. */
 static int write_plainly(struct kmap_drain *d, struct atw_err *err)
 {
-	while (d->used) {
-		ssize_t n = write(d->o.fd, d->buffer, d->used);
+	size_t n = io_write(d->o.fd, d->buffer, d->used);
+	int r = n < d->used ? atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno)) : ATW_OK;
 
-		if (n < 0 && errno != EINTR)
-			return atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno));
-		if (n <= 0)
-			continue;
-		note_written(d, (size_t)n);
-		d->used -= (size_t)n;
-		d->sum.bytes += (uint64_t)n;
-		memmove(d->buffer, d->buffer + n, d->used);
-	}
-	return ATW_OK;
+	if (n)
+		note_written(d, n);
+	d->used -= n;
+	d->sum.bytes += n;
+	memmove(d->buffer, d->buffer + n, d->used);
+	return r;
 }
 
 static int put_out(struct kmap_drain *d, struct atw_err *err)

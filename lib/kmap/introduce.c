@@ -176,11 +176,13 @@ struct globals {
 static int add_global(void *arg, const struct kallsyms_symbol *sym)
 {
 	struct globals *g = arg;
-	const struct kshare_kernel *k = &g->s->kernel;
+	struct kshare_kernel *k = &g->s->kernel;
 
 	if (!strchr("dDbBrRvV", sym->type) || sym->address < k->image_first ||
-	    sym->address > k->image_last || g->n == NAMES_MAX)
+	    sym->address > k->image_last || k->variables == NAMES_MAX)
 		return ATW_OK;
+	k->variables++;
+	k->variable_names += (uint32_t)strlen(sym->name) + 1;
 	if (add_object(g->s, KSHARE_T_GLOBAL, sym->address, sym->size, sym->name, KSHARE_LIVE))
 		g->n++;
 	return ATW_OK;

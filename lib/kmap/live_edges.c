@@ -33,11 +33,7 @@ void live_edges_add(struct live_edges *x, uint32_t object, uint64_t va, uint64_t
 		return;
 	}
 	site = site_of(x, ip);
-	e = site ? kstore_edge(x->store, object, site, (int32_t)pid) : NULL;
-	if (e && (e->reads > UINT32_MAX - reads || e->writes > UINT32_MAX - writes)) {
-		kstore_part(x->store, object);
-		e = kstore_edge(x->store, object, site, (int32_t)pid);
-	}
+	e = site ? kstore_edge_for(x->store, object, site, (int32_t)pid, writes, reads) : NULL;
 	if (!e)
 		return;
 	e->reads += reads;

@@ -105,17 +105,25 @@ static int open_event(const struct perf_event_attr *a, unsigned cpu, int group)
 	return (int)syscall(__NR_perf_event_open, a, -1, (int)cpu, group, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* ATW_E_NONE: the CPU is offline, or a kind of core that is not of this unit. */
 static int open_source(struct live_pmu *p, const struct perf_event_attr *a,
 		       const struct perf_event_attr *leader, unsigned cpu, struct atw_err *err)
 {
-	struct source *s = &p->source[p->n++];
+	struct source *s = &p->source[p->n];
 	int r;
 
 	s->leader = leader ? open_event(leader, cpu, -1) : -1;
 	s->fd = leader && s->leader < 0 ? -1 : open_event(a, cpu, s->leader);
-	if (s->fd < 0)
-		return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_UNSUPPORTED,
-				   "sampling by the CPU: %s", strerror(errno));
+	if (s->fd < 0) {
+		int error = errno;
+
+		if (s->leader >= 0)
+			close(s->leader);
+		atw_err_set(err, error == EACCES || error == EPERM ? ATW_E_PERM : ATW_E_UNSUPPORTED,
+			    "sampling by the CPU: %s", strerror(error));
+		return error == ENODEV || error == ENOENT ? ATW_E_NONE : err->status;
+	}
+	p->n++;
 	r = live_ring_open(&s->ring, s->fd, err);
 	if (r == ATW_OK && ioctl(leader ? s->leader : s->fd, PERF_EVENT_IOC_ENABLE,
 				 PERF_IOC_FLAG_GROUP) < 0)
@@ -126,7 +134,7 @@ static int open_source(struct live_pmu *p, const struct perf_event_attr *a,
 static int open_unit(struct live_pmu *p, const char *devices, const struct unit *u, uint64_t period,
 		     struct atw_err *err)
 {
-	long ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (unsigned i = 0; i < EVENTS && (!i || u->event[i]); i++) {
 		struct perf_event_attr a = {
@@ -143,9 +151,13 @@ static int open_unit(struct live_pmu *p, const char *devices, const struct unit 
 		bool leads = r == ATW_OK && u->leader[i] &&
 			read_event(devices, u->name, u->leader[i], &leader, NULL) == ATW_OK;
 
+		size_t had = p->n;
+
 		a.disabled = !leads;
-		for (unsigned cpu = 0; cpu < (unsigned)ncpus && r == ATW_OK; cpu++)
+		for (unsigned cpu = 0; cpu < (unsigned)ncpus && (r == ATW_OK || r == ATW_E_NONE); cpu++)
 			r = open_source(p, &a, leads ? &leader : NULL, cpu, err);
+		if (r == ATW_E_NONE)
+			r = p->n > had ? ATW_OK : ATW_E_UNSUPPORTED;
 		if (r < 0)
 			return r;
 	}
@@ -167,7 +179,7 @@ static void close_sources(struct live_pmu *p)
 int live_pmu_open(const char *devices, uint64_t period, struct live_pmu **ret,
 		  struct atw_err *err)
 {
-	long ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct live_pmu *p = calloc(1, sizeof(*p));
 	int r = ATW_E_MISSING;
 

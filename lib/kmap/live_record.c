@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "kernel/kernel.h"
 #include "kmap/live_index.h"
 #include "kmap/live_pmu.h"
@@ -42,14 +43,6 @@ struct live_recorder {
 	struct live_sums sums;
 	bool on;
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- what an event says ---- */
 
@@ -140,7 +133,8 @@ static int begin(struct live_recorder *r, const struct live_event *e, struct atw
 		r->o.s->count.overlaps++;
 		end(r, id, e->ptr, e->time, KMAP_FREE_LOST);
 	}
-	if (!kstore_wanted(&r->store, kshare_name(r->o.s, b.name), b.ip))
+	if (!kstore_wanted(&r->store, kshare_name(r->o.s, b.name), b.ip) ||
+	    !kstore_sampled(&r->store))
 		return ATW_OK;
 	id = kstore_new(&r->store, &b);
 	if (!id || r->o.s->by_site)

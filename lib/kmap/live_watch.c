@@ -24,7 +24,7 @@ struct cpu {
 };
 
 struct live_watch {
-	unsigned words, ncpus, next;
+	unsigned words, ncpus, next;     /* ncpus: that are online */
 	uint64_t lost;
 	struct perf_event_attr attr[2 * LIVE_WORDS];
 	struct cpu *cpu;
@@ -59,9 +59,8 @@ static void attr_init(struct perf_event_attr *a, bool both)
 }
 
 /* As many pairs as this CPU has. */
-static unsigned open_cpu(struct live_watch *w, unsigned cpu, int *error)
+static unsigned open_cpu(struct live_watch *w, struct cpu *c, unsigned cpu, int *error)
 {
-	struct cpu *c = &w->cpu[cpu];
 	unsigned n = 0;
 
 	while (n < 2 * LIVE_WORDS) {
@@ -107,7 +106,7 @@ static int why_none(int error, struct atw_err *err)
 int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *err)
 {
 	struct live_watch *w = calloc(1, sizeof(*w));
-	long ncpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
 	int error = 0, r = ATW_OK;
 
 	if (w)
@@ -117,12 +116,16 @@ int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *er
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	}
 	w->words = LIVE_WORDS;
-	for (unsigned cpu = 0; cpu < (unsigned)ncpus && w->words; cpu++, w->ncpus++) {
-		unsigned n = open_cpu(w, cpu, &error);
+	for (unsigned cpu = 0; cpu < (unsigned)ncpus && w->words; cpu++) {
+		unsigned n = open_cpu(w, &w->cpu[w->ncpus], cpu, &error);
 
+		/* It is offline. */
+		if (!n && error == ENODEV)
+			continue;
 		w->words = n < w->words ? n : w->words;
+		w->ncpus++;
 	}
-	if (!w->words)
+	if (!w->words || !w->ncpus)
 		r = why_none(error, err);
 	for (unsigned cpu = 0; cpu < w->ncpus && r == ATW_OK; cpu++)
 		r = share(w, &w->cpu[cpu], err);

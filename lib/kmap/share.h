@@ -125,6 +125,7 @@ struct kshare_kernel {
 	uint32_t nregions, nglobals;
 	struct kshare_region region[KSHARE_REGIONS];     /* sorted, do not overlap */
 	uint32_t globals;                /* the first of them among objects, sorted */
+	uint32_t variables, variable_names;      /* what all would take: so many, bytes */
 };
 
 /* ---- objects ---- */
@@ -144,6 +145,7 @@ enum {
 	KSHARE_LIVE = 1,
 	KSHARE_PART = 2,         /* its edges so far; more will come, under the same name */
 	KSHARE_GENERAL = 4,      /* stands for all of its type or region */
+	KSHARE_LEFT_OUT = 8,     /* of a sample: here it is known, and nothing of it is written */
 };
 
 /* 0 is no object. Its edges: table of 1 << bits, `edges` of them in use. */
@@ -204,7 +206,7 @@ struct kshare_counts {
 	uint64_t unread;                         /* what they point to could not be read */
 	uint64_t reads, writes;                  /* attributed to an object */
 	uint64_t induced;                        /* of the tracing itself: not recorded */
-	uint64_t unfiltered;                     /* left out, for filters said so */
+	uint64_t unfiltered;                     /* left out, for filters or the sample said so */
 	uint64_t disabled;                       /* left out, for it was switched off */
 	uint64_t disabled_allocs;
 	uint64_t objects, frees;
@@ -277,6 +279,7 @@ struct kshare {
 	uint64_t first, last;                    /* addresses that count */
 	struct kshare_code code;                 /* instructions that count */
 	uint64_t first_code;                     /* below there is no kernel */
+	uint32_t only_some;                      /* objects: of caches, or of sites that are known later */
 	char only_cache[KSHARE_FILTERS][32];     /* empty: all */
 	struct kshare_code only_site[KSHARE_FILTERS];    /* who allocates; end 0: all */
 

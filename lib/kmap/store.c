@@ -15,6 +15,7 @@ struct kstore_place {
 	uint64_t ip, size;
 	uint32_t name, id;
 	enum kshare_type type;
+	bool left_out;
 };
 
 int kstore_init(struct kstore *k, struct kshare *s, bool (*wait)(void *), void *arg)
@@ -173,11 +174,23 @@ static bool is_site_wanted(const struct kshare *s, uint64_t ip)
 	return !s->only_site[0].end;
 }
 
-bool kstore_wanted(struct kstore *k, const char *cache, uint64_t ip)
+bool kstore_wanted(const struct kstore *k, const char *cache, uint64_t ip)
 {
-	if (!is_cache_wanted(k->s, cache) || !is_site_wanted(k->s, ip))
-		return false;
+	return is_cache_wanted(k->s, cache) && is_site_wanted(k->s, ip);
+}
+
+bool kstore_sampled(struct kstore *k)
+{
 	return k->s->sample <= 1 || ++k->sampled % k->s->sample == 0;
+}
+
+bool kstore_counts(const struct kstore *k, uint32_t object)
+{
+	const struct kshare_object *o = kshare_object(k->s, object);
+
+	if (o->flags & KSHARE_LEFT_OUT)
+		return false;
+	return !k->s->only_some || (!(o->flags & KSHARE_GENERAL) && o->type != KSHARE_T_GLOBAL);
 }
 
 /* ---- they begin and end ---- */
@@ -190,14 +203,14 @@ static struct kstore_place *of_place(struct kstore *k, const struct kstore_birth
 	struct kstore_place *p = k->places;
 
 	while (p[i].id && (p[i].ip != b->ip || p[i].name != b->name || p[i].type != b->type ||
-			   p[i].size != b->size))
+			   p[i].size != b->size || p[i].left_out != b->left_out))
 		i = (i + 1) % PLACES;
 	if (p[i].id)
 		return &p[i];
 	if (k->nplaces == PLACES / 2)
 		return NULL;
 	k->nplaces++;
-	p[i] = (struct kstore_place){ b->ip, b->size, b->name, 0, b->type };
+	p[i] = (struct kstore_place){ b->ip, b->size, b->name, 0, b->type, b->left_out };
 	return &p[i];
 }
 
@@ -210,12 +223,19 @@ static uint32_t make(struct kstore *k, const struct kstore_birth *b)
 		return 0;
 	o = kshare_object(k->s, id);
 	*o = (struct kshare_object){
-		.va = b->va, .size = b->size, .type = (uint8_t)b->type, .flags = KSHARE_LIVE,
+		.va = b->va, .size = b->size, .type = (uint8_t)b->type,
+		.flags = b->left_out ? KSHARE_LEFT_OUT : KSHARE_LIVE,
 		.pid = b->pid, .alloc_ip = b->ip, .alloc_time = ++k->s->clock, .name = b->name,
 	};
 	memcpy(o->comm, b->comm, sizeof(o->comm));
 	k->gen[id]++;
 	return id;
+}
+
+static void note_birth(struct kstore *k, enum kshare_type type)
+{
+	k->s->count.allocs[type]++;
+	k->s->count.objects++;
 }
 
 uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b)
@@ -227,11 +247,10 @@ uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b)
 		id = make(k, b);
 	if (p)
 		p->id = id;
-	k->s->count.allocs[b->type] += id != 0;
-	if (id)
-		k->s->count.objects++;
-	else
+	if (!id)
 		k->s->count.lost_objects++;
+	else if (!b->left_out)
+		note_birth(k, b->type);
 	return id;
 }
 
@@ -249,7 +268,11 @@ void kstore_finish(struct kstore *k, uint32_t id, uint64_t ip)
 
 void kstore_let_go(struct kstore *k, uint32_t id)
 {
-	if (!k->s->by_site)
+	if (k->s->by_site)
+		return;
+	if (kshare_object(k->s, id)->flags & KSHARE_LEFT_OUT)
+		give_back(k, id);
+	else
 		hand_over(k, id);
 }
 
@@ -298,13 +321,12 @@ bool kstore_spill(struct kstore *k)
 			return false;
 		done++;
 	}
-	/* What was handed over before comes back as well. */
-	for (unsigned i = 0; i < 20000 && k->s->count.edges_used >= before; i++) {
-		kstore_reclaim(k);
-		if (k->s->count.edges_used < before)
-			break;
+	/* What was handed over before comes back as well, and nothing else does. */
+	kstore_reclaim(k);
+	while (k->s->count.edges_used >= before && on_their_way(k)) {
 		if (!wait(k))
 			return false;
+		kstore_reclaim(k);
 	}
 	return k->s->count.edges_used < before;
 }

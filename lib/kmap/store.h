@@ -38,6 +38,7 @@ struct kstore_birth {
 	enum kshare_type type;
 	uint32_t name;
 	int32_t pid;
+	bool left_out;                   /* whose turn it was not */
 	char comm[KSHARE_COMM];
 };
 
@@ -53,8 +54,15 @@ uint32_t kstore_name(struct kshare *s, const char *name, size_t len);
 /* The id of an instruction that touches memory; 0: no room, which has been counted. */
 uint32_t kstore_site(struct kstore *k, uint64_t ip);
 
-/* Filters and samples: is one of this cache, allocated there, to be followed? */
-bool kstore_wanted(struct kstore *k, const char *cache, uint64_t ip);
+/* Filters: is one of this cache, allocated there, to be followed? */
+bool kstore_wanted(const struct kstore *k, const char *cache, uint64_t ip);
+/* Samples: is it the turn of the next one? */
+bool kstore_sampled(struct kstore *k);
+/*
+ * Are accesses to it? Who asks for some objects asks for no others, nor for what is none;
+ * what is left out is no reason to count them for what lies around it.
+ */
+bool kstore_counts(const struct kstore *k, uint32_t object);
 /* 0: no room; it has been counted. */
 uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b);
 /* It is over: to be written down, and then to be had again. */
@@ -71,6 +79,9 @@ bool kstore_part(struct kstore *k, uint32_t id);
 
 /* Who touched it from where; NULL: no room, which has been counted. */
 struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site, int32_t pid);
+/* The same, with room for so many more of each. */
+struct kshare_edge *kstore_edge_for(struct kstore *k, uint32_t object, uint32_t site, int32_t pid,
+				    uint32_t writes, uint32_t reads);
 /* What bytes of an object got by lines, where lines are asked for. */
 void kstore_line(struct kstore *k, uint32_t object, uint64_t va, uint32_t writes, uint32_t reads);
 void kstore_edge_free(struct kstore *k, uint32_t table, unsigned bits);

@@ -4,7 +4,8 @@
  * instruction and task.
  *
  * Tables are pieces of one pool, of powers of two, and go to a list of their size when
- * they are free. None grows beyond TABLE_MAX: what it has is written down then, so that
+ * they are free. A large one may then not be had of small ones, until all have been written
+ * down. None grows beyond TABLE_MAX: what it has is written down then, so that
  * what lives for ever does not grow for ever.
  */
 #include <string.h>
@@ -53,11 +54,21 @@ static uint32_t take(struct kstore *k, unsigned bits)
 
 void kstore_edge_free(struct kstore *k, uint32_t table, unsigned bits)
 {
-	if (!table)
+	/* Others may write there, too: what cannot be is not had again. */
+	if (!table || bits > BITS_MAX)
 		return;
 	kshare_edge(k->s, table)->writes = k->freed[bits];
 	k->freed[bits] = table;
 	note_use(k, -(1ll << bits));
+}
+
+/* Pieces are not put together again: but when all came back they are one. */
+static void begin_again(struct kstore *k)
+{
+	if (k->s->count.edges_used)
+		return;
+	memset(k->freed, 0, sizeof(k->freed));
+	k->fresh_edge = 1;
 }
 
 /* Room for a table: what was written down, or what now will be. */
@@ -67,6 +78,7 @@ static uint32_t make(struct kstore *k, unsigned bits)
 
 	while (!(at = take(k, bits))) {
 		kstore_reclaim(k);
+		begin_again(k);
 		if ((at = take(k, bits)) || !kstore_spill(k))
 			break;
 	}
@@ -136,6 +148,20 @@ struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site
 	return e;
 }
 
+/* Counts are of 32 bits: before one is full, all are written down. */
+struct kshare_edge *kstore_edge_for(struct kstore *k, uint32_t object, uint32_t site, int32_t pid,
+				    uint32_t writes, uint32_t reads)
+{
+	struct kshare_edge *e = kstore_edge(k, object, site, pid);
+
+	if (!e || (e->reads <= UINT32_MAX - reads && e->writes <= UINT32_MAX - writes))
+		return e;
+	if (kstore_part(k, object))
+		return kstore_edge(k, object, site, pid);
+	k->s->count.lost_accesses++;
+	return NULL;
+}
+
 void kstore_line(struct kstore *k, uint32_t object, uint64_t va, uint32_t writes, uint32_t reads)
 {
 	const struct kshare_object *o = kshare_object(k->s, object);
@@ -143,11 +169,7 @@ void kstore_line(struct kstore *k, uint32_t object, uint64_t va, uint32_t writes
 
 	if (!(k->s->detail & KSHARE_LINES) || o->flags & KSHARE_GENERAL)
 		return;
-	e = kstore_edge(k, object, KSHARE_LINE, (int32_t)((va - o->va) >> 6));
-	if (e && (e->reads > UINT32_MAX - reads || e->writes > UINT32_MAX - writes)) {
-		kstore_part(k, object);
-		e = kstore_edge(k, object, KSHARE_LINE, (int32_t)((va - o->va) >> 6));
-	}
+	e = kstore_edge_for(k, object, KSHARE_LINE, (int32_t)((va - o->va) >> 6), writes, reads);
 	if (!e)
 		return;
 	e->writes += writes;

@@ -33,10 +33,12 @@ static bool wait(void *arg)
 
 static void begin(void)
 {
-	struct kshare_layout l = { .max_objects = OBJECTS, .max_sites = 1, .max_names = 64 };
+	struct kshare_layout l = { .max_objects = OBJECTS, .max_sites = 1, .max_names = 64,
+				   .max_edges = 64 };
 
 	l.objects = (sizeof(struct kshare) + 63) & ~UINT64_C(63);
-	l.edges = l.sites = l.names = l.objects + OBJECTS * sizeof(struct kshare_object);
+	l.edges = l.objects + OBJECTS * sizeof(struct kshare_object);
+	l.sites = l.names = l.edges + 64 * sizeof(struct kshare_edge);
 	l.size = (l.names + 64 + 63) & ~UINT64_C(63);
 	at = (struct room){ .s = aligned_alloc(64, l.size), .works = true };
 	memset(at.s, 0, l.size);
@@ -90,6 +92,138 @@ TEST(frees_in_a_row_wait_for_who_writes)
 	write_down(MANY);
 	CHECK_EQ(at.lost, 0);
 	CHECK_EQ(allocate(MANY), MANY);
+	end();
+}
+
+/* Counts are of 32 bits; what has no place for a part must not begin anew. */
+TEST(without_room_for_a_part_what_is_full_is_lost_and_counted)
+{
+	struct kshare_edge *e;
+
+	begin();
+	CHECK_EQ(allocate(MANY), MANY);
+	e = kstore_edge_for(&at.k, 1, 5, 7, 1, 1);
+	CHECK(e != NULL);
+	e->reads = UINT32_MAX - 2;
+	e->writes = UINT32_MAX;
+	CHECK(kstore_edge_for(&at.k, 1, 5, 7, 0, 2) == e);
+	CHECK(kstore_edge_for(&at.k, 1, 5, 7, 0, 3) == NULL);
+	CHECK_EQ(at.s->count.lost_accesses, 1);
+	CHECK(kstore_edge_for(&at.k, 1, 5, 7, 1, 0) == NULL);
+	CHECK_EQ(at.s->count.lost_accesses, 2);
+	CHECK_EQ(e->reads, UINT32_MAX - 2);
+	CHECK_EQ(e->writes, UINT32_MAX);
+	/* With room it is another, and what was is written down. */
+	kstore_end(&at.k, 2, 0x20);
+	write_down(1);
+	e = kstore_edge_for(&at.k, 1, 5, 7, 1, 0);
+	CHECK(e != NULL);
+	CHECK_EQ(e->writes, 0);
+	CHECK_EQ(at.s->count.parts, 1);
+	CHECK_EQ(at.s->count.lost_accesses, 2);
+	end();
+}
+
+/* Whoever shares the memory may have written anything there. */
+TEST(a_table_of_no_size_is_not_had_again)
+{
+	uint64_t used;
+
+	begin();
+	CHECK_EQ(allocate(1), 1);
+	CHECK(kstore_edge(&at.k, 1, 5, 7) != NULL);
+	used = at.s->count.edges_used;
+	kstore_edge_free(&at.k, 1, KSTORE_CLASSES);
+	kstore_edge_free(&at.k, 1, 255);
+	CHECK_EQ(at.s->count.edges_used, used);
+	end();
+}
+
+/* Before the kernel is known nobody knows where --site is. */
+TEST(who_asks_for_some_objects_asks_for_nothing_else)
+{
+	begin();
+	CHECK_EQ(allocate(3), 3);
+	kshare_object(at.s, 2)->flags = KSHARE_GENERAL;
+	kshare_object(at.s, 3)->type = KSHARE_T_GLOBAL;
+	CHECK(kstore_counts(&at.k, 1) && kstore_counts(&at.k, 2) && kstore_counts(&at.k, 3));
+	at.s->only_some = 1;
+	CHECK(kstore_counts(&at.k, 1) && !kstore_counts(&at.k, 2) && !kstore_counts(&at.k, 3));
+	end();
+}
+
+/* Small tables are everywhere when a larger one is needed. */
+TEST(what_is_in_pieces_becomes_whole_when_all_is_written_down)
+{
+	begin();
+	CHECK_EQ(allocate(15), 15);
+	for (uint32_t id = 1; id <= 15; id++)
+		for (uint32_t site = 1; site <= 3; site++)
+			CHECK(kstore_edge(&at.k, id, site, 7) != NULL);
+	CHECK_EQ(at.s->count.edges_used, 60);
+	CHECK(kstore_edge(&at.k, 15, 4, 7) != NULL);
+	CHECK_EQ(kshare_object(at.s, 15)->bits, 3);
+	CHECK_EQ(at.s->count.lost_accesses, 0);
+	CHECK_EQ(at.s->count.parts, 15);
+	CHECK_EQ(at.s->count.edges_used, 8);
+	CHECK_EQ(at.asked, 15);
+	end();
+}
+
+TEST(nobody_waits_for_what_cannot_come_back)
+{
+	begin();
+	CHECK_EQ(allocate(1), 1);
+	at.k.fresh_edge = 64;
+	at.s->count.edges_used = 63;
+	CHECK(kstore_edge(&at.k, 1, 5, 7) == NULL);
+	CHECK_EQ(at.s->count.lost_accesses, 1);
+	CHECK_EQ(at.asked, 0);
+	end();
+}
+
+/* They are known, so that what touches them does not count for what is around them. */
+TEST(of_a_sample_others_are_left_out)
+{
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
+	uint32_t id[4];
+
+	begin();
+	at.s->sample = 2;
+	for (unsigned i = 0; i < 4; i++) {
+		b.left_out = !kstore_sampled(&at.k);
+		CHECK_EQ(b.left_out, i % 2 == 0);
+		id[i] = kstore_new(&at.k, &b);
+		CHECK_EQ(kstore_counts(&at.k, id[i]), i % 2 == 1);
+	}
+	CHECK_EQ(at.s->count.objects, 2);
+	CHECK_EQ(at.s->count.allocs[KSHARE_T_KMALLOC], 2);
+	for (unsigned i = 0; i < 4; i++)
+		kstore_end(&at.k, id[i], 0x20);
+	/* The others wait to be written down. */
+	CHECK_EQ(at.s->count.objects_used, 2);
+	CHECK_EQ(atomic_load(&at.s->done.head), 2);
+	CHECK_EQ(at.s->done.id[0], id[1]);
+	CHECK_EQ(at.s->done.id[1], id[3]);
+	CHECK_EQ(kstore_new(&at.k, &b), id[2]);
+	end();
+}
+
+TEST(of_a_sample_a_place_has_objects_of_both_kinds)
+{
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC }, out = b;
+	uint32_t id, other;
+
+	begin();
+	at.s->by_site = 1;
+	out.left_out = true;
+	id = kstore_new(&at.k, &b);
+	other = kstore_new(&at.k, &out);
+	CHECK(other != id);
+	CHECK_EQ(kstore_new(&at.k, &b), id);
+	CHECK_EQ(kstore_new(&at.k, &out), other);
+	CHECK(kstore_counts(&at.k, id) && !kstore_counts(&at.k, other));
+	CHECK_EQ(at.s->count.objects, 2);
 	end();
 }
 
