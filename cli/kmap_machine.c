@@ -37,11 +37,19 @@ static const char *value_of(const struct kmap_machine *m, const char *name)
 	return ret;
 }
 
+static bool has_option(const struct kmap_machine *m, const char *name)
+{
+	for (size_t i = 1; i < m->argc; i++)
+		if (is_option(m->argv[i], name))
+			return true;
+	return false;
+}
+
 /* "256", "256M", "1G", "size=1G,slots=4": MiB where it does not say. */
 static int read_size(const char *text, uint64_t *ret, struct atw_err *err)
 {
 	const char *size = text ? strstr(text, "size=") : NULL;
-	unsigned long long n;
+	unsigned long long n, unit = 1;
 	char *end;
 
 	text = size ? size + 5 : text;
@@ -51,15 +59,15 @@ static int read_size(const char *text, uint64_t *ret, struct atw_err *err)
 	}
 	n = strtoull(text, &end, 10);
 	switch (*end) {
-	case 'G': case 'g': n *= 1024; break;
-	case 'T': case 't': n *= 1024 * 1024; break;
-	case 'M': case 'm': case '\0': case ',': break;
+	case 'G': case 'g': unit = 1024; break;
+	case 'T': case 't': unit = 1024 * 1024; break;
+	case 'M': case 'm': case '\0': case ',': unit = 1; break;
 	default: n = 0;
 	}
-	if (!n || n > 1 << 20)
+	if (!n || n > (1 << 20) / unit)
 		return atw_err_set(err, ATW_E_USAGE, "-m %s: how much memory the guest has cannot be told",
 				   text);
-	*ret = n * MIB;
+	*ret = n * unit * MIB;
 	return ATW_OK;
 }
 
@@ -127,6 +135,10 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-accel %s: only what QEMU emulates (tcg) can be recorded", accel);
+	/* Who we started would end at once, and what is recorded go on without us. */
+	if (r == ATW_OK && has_option(&m, "daemonize"))
+		r = atw_err_set(err, ATW_E_USAGE,
+				"-daemonize: a QEMU that leaves us cannot be recorded to its end");
 	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine memory-backend=: the guest's memory is given by the recorder");
@@ -282,6 +294,32 @@ static int add_threads(struct kmap_machine *m, struct atw_err *err)
 	return add(m, err, "-accel") < 0 ? ATW_E_NOMEM : add(m, err, "%s", how);
 }
 
+/* In a value of QEMU's a comma is two; NULL: no memory. To be freed. */
+static char *with_commas(const char *text)
+{
+	char *ret = malloc(2 * strlen(text) + 1), *to = ret;
+
+	for (; ret && *text; text++) {
+		*to++ = *text;
+		if (*text == ',')
+			*to++ = ',';
+	}
+	if (ret)
+		*to = '\0';
+	return ret;
+}
+
+static int add_plugin(struct kmap_machine *m, const char *plugin, int share, int ram,
+		      struct atw_err *err)
+{
+	_auto_free char *file = with_commas(plugin);
+
+	if (!file)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return add(m, err, "-plugin") < 0 ? ATW_E_NOMEM :
+	       add(m, err, "file=%s,share=%d,ram=%d", file, share, ram);
+}
+
 int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
 		     struct atw_err *err)
 {
@@ -298,9 +336,5 @@ int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int 
 		r = add(m, err, "-machine");
 	if (r == ATW_OK)
 		r = add(m, err, "memory-backend=atwalk-ram");
-	if (r == ATW_OK)
-		r = add(m, err, "-plugin");
-	if (r == ATW_OK)
-		r = add(m, err, "%s,share=%d,ram=%d", plugin, share, ram);
-	return r;
+	return r == ATW_OK ? add_plugin(m, plugin, share, ram, err) : r;
 }

@@ -108,6 +108,14 @@ static void cannot_write(struct recording *r)
 	atomic_store(&r->s->failed, 1);
 }
 
+/* Whose number nobody keeps for us may be another's already. */
+static bool is_gone(struct recording *r)
+{
+	pid_t pid = waitpid(r->child, &r->status, WNOHANG);
+
+	return pid == r->child || (pid < 0 && errno == ECHILD);
+}
+
 static bool has_ended(struct recording *r)
 {
 	if (r->running && !r->child &&
@@ -115,7 +123,7 @@ static bool has_ended(struct recording *r)
 		return true;
 	if (r->running && recording_live_over(r))
 		stop = SIGTERM;
-	if (r->child && waitpid(r->child, &r->status, WNOHANG) == r->child) {
+	if (r->child && is_gone(r)) {
 		r->child = 0;
 		return true;
 	}
@@ -190,6 +198,7 @@ static void deliver(struct recording *r)
 static int open_output(struct recording *r, struct atw_err *err)
 {
 	const char *name = r->c->output;
+	int ret;
 
 	if (!name || !strcmp(name, "-")) {
 		if (isatty(1))
@@ -199,7 +208,11 @@ static int open_output(struct recording *r, struct atw_err *err)
 	}
 	if (peer_is(name))
 		return peer_connect(name, &r->out_fd, err);
-	r->out_fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	ret = target_open(name, &r->target, err);
+	if (ret < 0)
+		return ret;
+	/* It is written to when it has its name, too. */
+	r->out_fd = fcntl(r->target.fd, F_DUPFD_CLOEXEC, 3);
 	return r->out_fd < 0 ? atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno)) : ATW_OK;
 }
 
@@ -215,7 +228,9 @@ static int open_drain(struct recording *r, struct atw_err *err)
 	if (ret == ATW_OK)
 		ret = kmap_drain_begin(r->drain, err);
 	/* Of the running kernel it is known later. */
-	return ret < 0 || r->o->live ? ret : recording_say_mode(r, false, err);
+	if (ret == ATW_OK && !r->o->live)
+		ret = recording_say_mode(r, false, err);
+	return ret < 0 || !r->o->bare ? ret : recording_say_filters(r, err);
 }
 
 /* Before QEMU runs, which would be for nothing if they cannot be had; */
@@ -240,8 +255,15 @@ static int start_controls(struct recording *r, struct atw_err *err)
 
 	if (ret == ATW_OK)
 		ret = kmap_socket_start(r->socket, r->controls, err);
-	if (ret < 0 && r->child)
-		kill(r->child, SIGTERM);
+	return ret;
+}
+
+/* The file has its name when nothing can go wrong any more: until then the old one stays. */
+static int show_file(struct recording *r, struct atw_err *err)
+{
+	int ret = r->target.fd >= 0 ? target_commit(&r->target, err) : ATW_OK;
+
+	target_close(&r->target);
 	return ret;
 }
 
@@ -293,14 +315,20 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		ret = open_drain(r, err);
 	if (ret < 0)
 		return ret;
-	/* From now on it is a KMAP, whatever happens. */
+	/* Whatever happens once it has a name, it is a KMAP. */
 	if (kmap_drain_flush(r->drain, err) < 0)
 		return atw_err_wrap(err, "%s", recording_output(r));
 	ret = open_controls(r, err);
 	if (ret == ATW_OK)
 		ret = r->o->live ? recording_run_live(r, argc ? (argv[argc] = NULL, argv) : NULL, err)
 				 : recording_run_qemu(r, err);
-	return ret == ATW_OK ? start_controls(r, err) : ret;
+	if (ret == ATW_OK)
+		ret = start_controls(r, err);
+	if (ret == ATW_OK)
+		ret = show_file(r, err);
+	if (ret < 0 && r->child)
+		kill(r->child, SIGTERM);
+	return ret;
 }
 
 static void end(struct recording *r, bool cut)
@@ -319,6 +347,7 @@ static void end(struct recording *r, bool cut)
 		close(r->ram_fd);
 	if (r->out_fd > 1)
 		close(r->out_fd);
+	target_close(&r->target);
 }
 
 /* "sample" is every object by itself, but not all of them. */
@@ -338,6 +367,8 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
 			    o->times ? "--times" : o->calls ? "--calls" :
 			    o->mode && strcmp(o->mode, "instance") ? "--mode site" : NULL;
+	const char *unknown = o->caches.n ? "--cache" : o->sites.n ? "--site" :
+			      o->task_pid.given ? "--task-pid" : NULL;
 
 	if ((o->times || o->lines) && o->to && strcmp(o->to, "v4"))
 		return atw_err_set(err, ATW_E_USAGE, "--to %s: only version 4 has room for --times and --lines",
@@ -347,6 +378,10 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 				   "--mode site: --times and --lines are of single objects");
 	if (!o->live && (o->pid.given || o->seconds.given || o->watch.given))
 		return atw_err_set(err, ATW_E_USAGE, "--pid, --seconds and --watch go with --live");
+	if (o->bare && unknown && !o->live)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "%s does not go with --bare: without a kernel there are neither objects nor threads",
+				   unknown);
 	if (!o->live)
 		return ATW_OK;
 	if (wrong)
@@ -365,12 +400,15 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
-	struct recording r = { .c = c, .o = opts, .share_fd = -1, .ram_fd = -1, .out_fd = -1 };
+	struct recording r = { .c = c, .o = opts, .share_fd = -1, .ram_fd = -1, .out_fd = -1,
+			       .target.fd = -1 };
 	struct atw_err err = { 0 };
 	char why[256];
 	const char *cut;
 	int ret;
 
+	/* Or nobody would be told how QEMU ended. */
+	signal(SIGCHLD, SIG_DFL);
 	settle_mode(opts);
 	ret = complain_rows(c, "kmap record", "a KMAP");
 	if (ret)
@@ -402,7 +440,7 @@ const struct command kmap_record = {
 	"where we can see it, the kernel's tracepoints of allocations. The kernel is one that\n"
 	"a distribution ships. With --live it is the running one, and a command, which is no\n"
 	"QEMU then, or --pid or --seconds say what is recorded of it.\n"
-	"-o names the file, which is there from the beginning and can be read while it grows,\n"
-	"or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
+	"-o names the file, which is there as soon as something is recorded, and can be read while\n"
+	"it grows, or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
 	options, sizeof(struct record_opts), run,
 };

@@ -32,15 +32,17 @@ static uint64_t align(uint64_t n)
 	return (n + 4095) & ~UINT64_C(4095);
 }
 
-/* Edges are most of it: a sixteenth each for objects and sites, a bit for names. */
+/* Of all memory these are one of so many; edges are the rest, and most of it. */
+enum { OBJECTS_PART = 4, SITES_PART = 32, NAMES_PART = 32 };
+
 static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
 {
 	struct kshare_layout at = { 0 };
 	uint64_t used = align(sizeof(struct kshare));
 
-	at.max_objects = (uint32_t)(bytes / 4 / sizeof(struct kshare_object));
-	at.max_sites = (uint32_t)(bytes / 32 / sizeof(uint64_t));
-	at.max_names = (uint32_t)(bytes / 32);
+	at.max_objects = (uint32_t)(bytes / OBJECTS_PART / sizeof(struct kshare_object));
+	at.max_sites = (uint32_t)(bytes / SITES_PART / sizeof(uint64_t));
+	at.max_names = (uint32_t)(bytes / NAMES_PART);
 	at.objects = used;
 	used += align((uint64_t)at.max_objects * sizeof(struct kshare_object));
 	at.sites = used;
@@ -56,7 +58,8 @@ static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
 	at.edges = used;
 	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
 	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
-	r->share_fd = memfd_create("atwalk-kmap", 0);
+	/* QEMU is to have it; who is recorded live is not. */
+	r->share_fd = memfd_create("atwalk-kmap", r->o->live ? MFD_CLOEXEC : 0);
 	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
 		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
 	r->s = mmap(NULL, at.size, PROT_READ | PROT_WRITE, MAP_SHARED, r->share_fd, 0);
@@ -135,6 +138,7 @@ static int wish(struct recording *r, struct atw_err *err)
 					   o->caches.v[i]);
 		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
 	}
+	s->only_some = o->caches.n || o->sites.n;
 	if (o->sites.n > KSHARE_FILTERS)
 		return atw_err_set(err, ATW_E_USAGE, "--site: at most %d", KSHARE_FILTERS);
 	s->ready = o->bare;
@@ -245,8 +249,7 @@ static int find_site(struct recording *r, struct atw_kernel *k, const char *text
 	return ATW_OK;
 }
 
-/* Who reads the file is to know that there was more. */
-static int describe_filters(struct recording *r, struct atw_err *err)
+int recording_say_filters(struct recording *r, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
 	char value[32];
@@ -287,7 +290,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	if (ret == ATW_OK)
 		ret = kmap_drain_header(r->drain, "clock", "serial", err);
 	if (ret == ATW_OK)
-		ret = describe_filters(r, err);
+		ret = recording_say_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)
 		return ret;
 	ret = kernel_symbols_each(k, write_symbol, &to, err);
@@ -340,6 +343,26 @@ static int open_ram(const struct recording *r, struct atw_source **ret, struct a
 	return status;
 }
 
+/* Beside variables: what a kernel that boots has at once, and the names of its caches. */
+enum { OBJECTS_LEAST = 1 << 15, NAMES_LEAST = 1 << 16 };
+
+/* What does not end well is not begun: make_share() says which part is for what. */
+static void check_room(struct recording *r)
+{
+	const struct kshare_kernel *k = &r->s->kernel;
+	uint64_t objects = k->variables + UINT64_C(1) * OBJECTS_LEAST;
+	uint64_t names = k->variable_names + UINT64_C(1) * NAMES_LEAST;
+	uint64_t bytes = OBJECTS_PART * objects * sizeof(struct kshare_object);
+
+	if (objects <= r->s->at.max_objects && names <= r->s->at.max_names)
+		return;
+	if (bytes < NAMES_PART * names)
+		bytes = NAMES_PART * names;
+	atw_err_set(&r->refused, ATW_E_USAGE,
+		    "--mem %s: the kernel has %" PRIu32 " variables, beside which there is no room for its objects; from --mem %" PRIu64 "M on there is",
+		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);
+}
+
 /* The recorder stands still and asks. */
 void recording_answer(struct recording *r)
 {
@@ -356,6 +379,7 @@ void recording_answer(struct recording *r)
 	} else if (ret == ATW_OK) {
 		if (kmap_introduce(r->s, k, &err) == ATW_OK &&
 		    recording_describe(r, k, &r->failed) == ATW_OK) {
+			check_room(r);
 			r->introduced = true;
 			atomic_store(&r->s->ready, 1);
 		}

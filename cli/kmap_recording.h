@@ -7,6 +7,7 @@
 #include "kmap/drain.h"
 #include "kmap_machine.h"
 #include "kmap_serve.h"
+#include "output/target.h"
 
 struct record_opts {
 	const char *plugin, *mode, *mem, *to, *range, *control, *control_socket;
@@ -21,6 +22,7 @@ struct recording {
 	struct kmap_machine machine;
 	struct kshare *s;
 	int share_fd, ram_fd, out_fd;
+	struct target target;    /* where out_fd goes, until it has begun */
 	pid_t child;             /* QEMU, or what is recorded; 0: it has ended, or there is none */
 	int status;              /* of it, when it ended */
 	struct running *running; /* the running kernel's; NULL: a guest's */
@@ -48,6 +50,8 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 const char *recording_output(const struct recording *r);
 /* What of the guest or the kernel is in it: all, or a sample of accesses at least. */
 int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err);
+/* Who reads the file is to know that there was more. */
+int recording_say_filters(struct recording *r, struct atw_err *err);
 
 /* ---- kmap_record_say.c ---- */
 

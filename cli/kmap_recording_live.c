@@ -12,14 +12,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "format/btf.h"
 #include "kernel/kernel.h"
 #include "kmap/introduce.h"
 #include "kmap/live_record.h"
 #include "kmap_recording.h"
+#include "pidfd.h"
 #include "source/live_host.h"
 
 enum {
@@ -38,6 +39,7 @@ struct running {
 	struct live_sums sums;
 	uint64_t until;          /* CLOCK_MONOTONIC, ns; 0: no end */
 	const char *command;     /* NULL: it records what runs already */
+	int process;             /* of --pid; -1: of none */
 };
 
 /* ---- the kernel ---- */
@@ -121,15 +123,15 @@ static _Noreturn void become(struct running *x, char **argv, int ready)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGPIPE, SIG_DFL);
 		execvp(argv[0], argv);
-		atw_err_set(&err, ATW_E_IO, "%s: %s", argv[0], strerror(errno));
+		atw_err_set(&err, ATW_E_USAGE, "%s: %s", argv[0], strerror(errno));
 	}
-	failed = write(ready, err.text, strlen(err.text) + 1) < 0;
+	failed = write(ready, &err, sizeof(err)) < 0;
 	_exit(failed ? 126 : 127);
 }
 
 static int run_command(struct recording *r, struct running *x, char **argv, struct atw_err *err)
 {
-	char why[sizeof(err->text)];
+	struct atw_err why;
 	ssize_t n;
 	int ready[2];
 
@@ -149,20 +151,21 @@ static int run_command(struct recording *r, struct running *x, char **argv, stru
 	}
 	/* Nothing comes if it became what it should. */
 	do
-		n = read(ready[0], why, sizeof(why) - 1);
+		n = read(ready[0], &why, sizeof(why));
 	while (n < 0 && errno == EINTR);
 	close(ready[0]);
-	if (n <= 0)
+	if (n != (ssize_t)sizeof(why))
 		return ATW_OK;
-	why[n] = '\0';
-	return atw_err_set(err, ATW_E_USAGE, "%s", why);
+	*err = why;
+	return why.status;
 }
 
 static int follow(const struct recording *r, struct running *x, struct atw_err *err)
 {
 	uint64_t pid = r->o->pid.u;
 
-	if (!pid || pid > INT32_MAX || (kill((pid_t)pid, 0) < 0 && errno == ESRCH))
+	x->process = pidfd_hold(pid);
+	if (x->process < 0)
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
 	if (!live_first_pid_namespace())
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
@@ -170,16 +173,6 @@ static int follow(const struct recording *r, struct running *x, struct atw_err *
 				   pid);
 	live_events_follow(live_recorder_events(x->recorder), (uint32_t)pid);
 	return ATW_OK;
-}
-
-#define SECOND UINT64_C(1000000000)
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
 /* Nobody lives to see the end of so many that they do not fit. */
@@ -198,6 +191,7 @@ int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
 
 	if (!x)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	x->process = -1;
 	atomic_store(&r->s->attached, 1);
 	ret = open_recorder(r, x, everyone, err);
 	if (ret == ATW_OK && everyone)
@@ -231,7 +225,7 @@ bool recording_live_over(struct recording *r)
 {
 	if (r->running->until && now() >= r->running->until)
 		return true;
-	return r->o->pid.given && kill((pid_t)r->o->pid.u, 0) < 0 && errno == ESRCH;
+	return pidfd_has_ended(r->running->process);
 }
 
 int recording_live_end(struct recording *r, struct atw_err *err)
@@ -299,6 +293,8 @@ void recording_live_close(struct recording *r)
 	if (!x)
 		return;
 	live_recorder_close(x->recorder);
+	if (x->process >= 0)
+		close(x->process);
 	atw_kernel_close(x->kernel);
 	atw_source_close(x->source);
 	free(x);

@@ -330,6 +330,28 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(grep -c '^[0-9a-f]' few.kmap)" -le 2000 ]
 fi
 
+t "who is recorded has nothing of the recorder's memory"
+if [ -n "$why" ]; then skip "$why"; else
+	# shellcheck disable=SC2016 # the command's own number
+	run timeout "$limit" "$O/atwalk" kmap record -q --live --watch 0 --no-symbols -o fds.kmap -- \
+		sh -c 'ls -l /proc/$$/fd >fds'
+	yes [ "$(grep -c '^l' fds)" -ge 3 ]
+	yes [ "$(grep -c memfd fds)" -eq 0 ]
+fi
+
+t "a process that has ended is over, though its parent does not care"
+if [ -n "$why" ]; then skip "$why"; else
+	# shellcheck disable=SC2016
+	sh -c 'sleep 1 & echo $! >zombie; exec sleep 60' &
+	parent=$!
+	sleep 0.5
+	run timeout -k 2 15 "$O/atwalk" kmap record -q --live --watch 0 --no-symbols \
+		--pid "$(cat zombie)" -o zombie.kmap
+	status 0
+	kill "$parent"
+	wait "$parent" 2>/dev/null
+fi
+
 t "a command that there is none of, a process that there is none of"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --live -o x.kmap -- ./there-is-none
@@ -338,6 +360,16 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --live --pid 4194303 -o x.kmap
 	status 1
 	err_has "there is no process 4194303"
+	mkdir kept && echo old >kept/old
+	run atwalk kmap record --live --pid 4194303 -o kept/old
+	status 1
+	err_has "there is no process 4194303"
+	run atwalk kmap record --live -o kept/new -- ./there-is-none
+	status 2
+	err_has "./there-is-none: No such file or directory"
+	run ls -A kept
+	out <<<old
+	yes [ "$(cat kept/old)" = old ]
 fi
 
 t "a function that the kernel has none of"

@@ -97,6 +97,35 @@ END
 	yes [ "$(grep -c '^# call ' calls.kmap)" = 0 ]
 fi
 
+# A QEMU from 9.2 on has a thread for each CPU then, and they share what counts.
+qemu10=${ATWALK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/atwalk}/qemu-10-x86/usr
+for each in qemu-system-x86_64 "$qemu10/bin/qemu-system-x86_64"; do
+	t "calls of a machine with two CPUs, by a QEMU of $([ "$each" = "${each#/}" ] && echo "this machine" || echo "the cache")"
+	if [ -n "$why" ] || [ ! -e calls.bin ]; then skip "${why:-cannot be assembled}"
+	elif ! "$each" --version >/dev/null 2>&1; then skip "there is none in the cache"
+	else
+		run timeout -k 2 "$limit" "$O/atwalk" kmap record -q --bare --calls -o two.kmap -- "$each" \
+			"${machine[@]:1:${#machine[@]}-2}" calls.bin -smp 2 -L "$qemu10/share/qemu" "${off[@]}"
+		status 0
+		run eval "grep '^# call ' two.kmap | sort"
+		out <<'END'
+# call 00000000000f0010 00000000000f0040 10
+# call 00000000000f0020 00000000000f0050 7
+# call 00000000000f0030 00000000000f0060 3
+# call 00000000000f0060 00000000000f0040 3
+END
+	fi
+done
+
+t "the recorder lies where a comma is in the name"
+if [ -n "$why" ]; then skip "$why"; else
+	mkdir 'a,b=c' && cp "$built"/atwalk-kmap-1.so "$built"/atwalk-kmap-2.so 'a,b=c'
+	case $(qemu-system-x86_64 --version) in *"version 7."* | *"version 8."*) v=1 ;; *) v=2 ;; esac
+	run atwalk kmap record -q --bare --plugin "a,b=c/atwalk-kmap-$v.so" -o comma.kmap -- "${machine[@]}" "${off[@]}"
+	status 0
+	yes [ "$(tail -n 1 comma.kmap)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
+fi
+
 t "a range of addresses"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -q --bare --range 500-51f -o range.kmap -- "${machine[@]}" "${off[@]}"
@@ -107,6 +136,7 @@ ip,writes,reads
 0x00000000000f0018,500,0
 0x00000000000f0010,0,1000
 END
+	yes [ "$(grep -c '^# atwalk-kmap only-range 500-51f$' range.kmap)" = 1 ]
 	run atwalk kmap record --bare --range 51f-500 -o x -- "${machine[@]}"
 	status 2
 	err_has '--range 51f-500: two addresses, A-B'
@@ -159,6 +189,17 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads ended.kmap
 	status 0
 	yes counts "$work/log/out"
+fi
+
+t "whoever started us ignores that children end"
+if [ -n "$why" ]; then skip "$why"; elif ! env --ignore-signal=CHLD true 2>/dev/null; then
+	skip "no env that ignores signals"
+else
+	run env --ignore-signal=CHLD timeout -k 2 "$limit" "$O/atwalk" kmap record --bare -o bare.kmap -- "${machine[@]}" "${off[@]}"
+	status 0
+	err <<'END'
+atwalk: 0 objects, 0 freed; 1096 reads and 599 writes; 8 lines of 349 bytes
+END
 fi
 
 t "we are killed: QEMU ends, and the file says that it is cut"
@@ -302,9 +343,23 @@ err_has 'only qemu-system-x86_64, -aarch64 and -riscv64 can be recorded'
 run atwalk kmap record -o x -- qemu-system-x86_64 -accel kvm
 status 2
 err_has 'only what QEMU emulates (tcg) can be recorded'
+for each in -daemonize --daemonize; do
+	run atwalk kmap record -o x -- qemu-system-x86_64 -m 16M $each -display none
+	status 2
+	err_has '-daemonize: a QEMU that leaves us cannot be recorded to its end'
+done
 run atwalk kmap record -o x -- qemu-system-x86_64 -M q35,max-ram-below-4g=1G -m 3G
 status 2
 err_has 'memory is where QEMU has it without'
+run atwalk kmap record -o x -- qemu-system-x86_64 -m 17592186044417T
+status 2
+err_has '-m 17592186044417T: how much memory the guest has cannot be told'
+for each in "--cache filp" "--site vfs_open" "--task-pid 3"; do
+	# shellcheck disable=SC2086 # an option and its value
+	run atwalk kmap record -o x --bare $each -- qemu-system-x86_64 -m 16M
+	status 2
+	err_has "${each% *} does not go with --bare: without a kernel there are neither objects nor threads"
+done
 run atwalk kmap record -o x --sample 4 --to v1 -- qemu-system-x86_64
 status 2
 err_has 'only version 4 can say that a KMAP is sampled'
@@ -325,6 +380,24 @@ if [ -n "$why" ]; then skip "$why"; else
 	status 3
 	err_has '/nonexistent.so: No such file or directory'
 	yes [ ! -e x ]
+fi
+
+t "what cannot begin leaves the old file, and no part of a new one"
+if [ -n "$why" ]; then skip "$why"; else
+	mkdir kept && echo old >kept/old
+	for each in old new; do
+		run atwalk kmap record --bare --control-socket ./nowhere/sock -o kept/$each -- "${machine[@]}" "${off[@]}"
+		status 3
+		err_has '--control-socket ./nowhere/sock: No such file or directory'
+	done
+	run ls -A kept
+	out <<<old
+	yes [ "$(cat kept/old)" = old ]
+	run atwalk kmap record -q --bare -o kept/old -- "${machine[@]}" "${off[@]}"
+	status 0
+	run ls -A kept
+	out <<<old
+	yes [ "$(tail -n 1 kept/old)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
 fi
 
 t "the recorder in a QEMU of somebody else"
