@@ -48,6 +48,7 @@ struct atw_column {
 	bool hidden;             /* shown only when --columns names it */
 	const struct atw_names *names;
 	bool sum;                /* the plain table has its sum at the end */
+	uint64_t unknown;        /* FLAGS: of these words no row says anything, not even no */
 	const struct atw_schema *of;     /* LIST only: of numbers, no texts and no lists */
 };
 
@@ -105,7 +106,7 @@ struct atw_output_opts {
 	                          * where the schema has its place */
 	const char *filter;      /* NULL: every row */
 	const char *sort;        /* "size:desc,address"; NULL: as they come */
-	const char *group;       /* a column: one row a value, with count and size */
+	const char *group;       /* a column: one row a value: how many, and their sizes */
 	enum atw_units units;
 	unsigned page_shift;     /* for --units pages; 0: 12 */
 	bool color;

@@ -200,8 +200,10 @@ bool compare_word(struct program *p, const struct atw_column *col,
 		found = true;
 	}
 	program_close(p, start);
+	/* What is n/a neither is nor is not: no number lies in 1..0. */
 	if (mask)
-		program_add(p, any(index, mask, want));
+		program_add(p, mask & ~col->unknown ? any(index, mask & ~col->unknown, want)
+						    : range(index, 1, 0, true));
 	return found || mask;
 }
 

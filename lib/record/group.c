@@ -33,12 +33,20 @@ static void add_sum(struct group *g, const struct atw_schema *sc, unsigned from)
 	struct atw_column *c = &g->col[g->schema.ncols];
 
 	*c = sc->col[from];
-	c->hidden = false;
+	/* Of pages there may be very many columns. */
+	c->hidden = c->hidden && c->type != ATW_T_BYTES && from != g->key;
 	if (from == g->key) {
 		c->key = "total";
 		c->help = "sum over the group";
 	}
 	g->from[g->schema.ncols++] = from;
+}
+
+/* `pages` may be a count that is not converted. */
+static bool is_size(const struct atw_column *c)
+{
+	return c->type == ATW_T_BYTES || c->type == ATW_T_PAGES ||
+	       (c->type == ATW_T_COUNT && !strcmp(c->key, "pages"));
 }
 
 static void make_schema(struct group *g, const struct atw_schema *sc)
@@ -60,8 +68,7 @@ static void make_schema(struct group *g, const struct atw_schema *sc)
 		return;
 	}
 	for (unsigned i = 0; i < sc->ncols; i++)
-		if (sc->col[i].type == ATW_T_BYTES &&
-		    g->schema.ncols < SCHEMA_MAX)
+		if (is_size(&sc->col[i]) && g->schema.ncols < SCHEMA_MAX)
 			add_sum(g, sc, i);
 }
 

@@ -4,8 +4,9 @@
  *
  * Its columns are the grouped one, `count` (how many rows had the value) and
  * `size`, the sum of theirs; a schema without a `size` of bytes has the sum
- * of every column of bytes instead, under its own key. Rows for which the
- * column is n/a are a group of their own. A sum of what is n/a everywhere is
+ * of every column of bytes or pages instead, under its own key; of hidden ones
+ * of pages it is hidden. Rows for which the column is n/a are a group of their
+ * own. A sum of what is n/a everywhere is
  * n/a; one that does not fit stays at its maximum.
  *
  * Grouped by `size` itself, the sum is called `total`; by `count`, the number

@@ -195,6 +195,31 @@ TEST(all_small_trees)
 	}
 }
 
+/* A word that no row knows neither is one of them nor is none. */
+TEST(words_that_are_not_known)
+{
+	static const char *const names[] = { "dirty", "file" };
+	static const struct atw_names some = { 2, names, NULL };
+	static const struct atw_column col[] = {
+		{ .key = "flags", .type = ATW_T_FLAGS, .names = &some, .unknown = 2 },
+	};
+	static const struct atw_schema sc = { "test", col, 1 };
+	static const union atw_value v[] = { { .u = 0 } };
+	static const struct atw_row r = { v, 1 };
+	static const struct truth truths[] = {
+		{ "dirty", 0 }, { "flags!=dirty", 1 }, { "file", 0 }, { "flags=file", 0 },
+		{ "flags!=file", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(truths) / sizeof(truths[0]); i++) {
+		struct filter *f = NULL;
+
+		CHECK_EQ(filter_create(truths[i].expr, &sc, &f, &err), ATW_OK);
+		CHECK_EQ(filter_match(f, &r), truths[i].want);
+		filter_destroy(f);
+	}
+}
+
 static const char *complaint(const char *expr)
 {
 	memset(&err, 0, sizeof(err));

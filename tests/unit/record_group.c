@@ -88,6 +88,33 @@ TEST(sums)
 	group_destroy(g);
 }
 
+/* Where there is no `size`: all of bytes or pages; those not shown only if asked for. */
+TEST(sums_of_pages)
+{
+	static const struct atw_column of_pages[] = {
+		{ .key = "task", .type = ATW_T_TEXT }, { .key = "pid", .type = ATW_T_COUNT },
+		{ .key = "vsize", .type = ATW_T_PAGES }, { .key = "rss", .type = ATW_T_BYTES },
+		{ .key = "pages", .type = ATW_T_COUNT },
+		{ .key = "swapped", .type = ATW_T_PAGES, .hidden = true },
+	};
+	static const struct atw_schema areas = { "areas", of_pages, 6 };
+	const union atw_value v[] = {
+		{ .s = "a" }, { .u = 7 }, { .u = 3 }, { .u = 8192 }, { .u = 2 }, { .u = 1 },
+	};
+	struct group *g;
+
+	CHECK_EQ(group_create("task", &areas, &g, &err), ATW_OK);
+	CHECK_STR(keys(g), "task count vsize rss pages swapped(hidden)");
+	CHECK_EQ(group_add(g, &(struct atw_row){ v, 63 }, &err), ATW_OK);
+	CHECK_EQ(group_add(g, &(struct atw_row){ v, 31 }, &err), ATW_OK);
+	CHECK_STR(next(g), "a 2 6 16384 4 1");
+	CHECK_STR(next(g), "end");
+	group_destroy(g);
+	CHECK_EQ(group_create("swapped", &areas, &g, &err), ATW_OK);
+	CHECK_STR(keys(g), "swapped count vsize rss pages total");
+	group_destroy(g);
+}
+
 TEST(texts_and_missing_values)
 {
 	struct group *g;
