@@ -9,7 +9,7 @@
 # The sources are listed: what they call in files that are not is in functions that
 # nobody calls here, and the linker has dropped these before it would miss anything.
 
-COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,ending.c options.c progress.c standard.c) \
+COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c options.c progress.c standard.c) \
   $(addprefix lib/base/,buf.c err.c hash.c io.c nearest.c num.c pack.c radix.c text.c) \
   $(addprefix lib/format/,capture.c capture_fields.c capture_load.c capture_run.c \
     capture_write.c elf.c elfunit.c pagemap.c procmaps.c) \
@@ -18,7 +18,8 @@ COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,ending.c options.c pro
   $(wildcard lib/paging/*.c) \
   lib/kernel/soft.c $(addprefix lib/process/,about.c thp.c) \
   $(addprefix lib/provider/,about.c about_host.c about_proc.c frames.c large_live.c large_may.c \
-    nodes.c pagemap.c pagemap_frames.c pagemap_ram.c pagemap_runs.c proc.c provider.c share.c use.c) \
+    marks.c nodes.c pagemap.c pagemap_frames.c pagemap_large.c pagemap_ram.c pagemap_runs.c proc.c \
+    provider.c share.c use.c) \
   $(addprefix lib/census/,collect.c collect_area.c collect_file.c collect_task.c write.c) \
   $(addprefix lib/output/,peer.c target.c)
 

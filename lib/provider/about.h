@@ -47,10 +47,16 @@ int about_host(const struct about_to *to, struct atw_err *err);
  * process is not known if it is not shown. ATW_E_FORMAT: not such a line.
  */
 int about_stat(struct atw_blob text, struct task_about *ret);
+/* The same of process or thread `pid`; ATW_E_MISSING: it has ended. */
+int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err);
 /* Pure: of /proc/PID/cgroup, the group whose memory it is. */
 bool about_cgroup(struct atw_blob text, char *buf, size_t len);
-/* `heap`: where its heap ends; 0: it has none yet. ATW_E_MISSING: it has ended. */
-int about_proc(uint32_t pid, uint64_t heap, struct task_about *ret, struct atw_err *err);
+/*
+ * `thread`: as proc_stat() has it; `heap`: where its heap ends; 0: it has none yet.
+ * ATW_E_MISSING: it has ended.
+ */
+int about_proc(uint32_t pid, uint32_t thread, uint64_t heap, struct task_about *ret,
+	       struct atw_err *err);
 /*
  * The beginning of the file that an area of a process maps. ATW_E_MISSING: it cannot
  * be read; ATW_E_FORMAT: it is no program.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -134,16 +135,17 @@ bool about_cgroup(struct atw_blob text, char *buf, size_t len)
 
 static void uid_of(uint32_t pid, struct task_about *a)
 {
-	char path[48], text[2048];
+	struct buf text;
 	unsigned long uid;
-	const char *line;
+	char what[16];
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
-	line = live_file_text(path, text, sizeof(text)) ? strstr(text, "\nUid:") : NULL;
-	if (line && sscanf(line, "\nUid: %lu", &uid) == 1) {
+	snprintf(what, sizeof(what), "%" PRIu32, pid);
+	if (live_status(what, &text) &&
+	    sscanf(live_status_field(&text, "Uid"), "%lu", &uid) == 1) {
 		a->t.uid = uid;
 		a->has |= CAPTURE_T_UID;
 	}
+	buf_deinit(&text);
 }
 
 static void names_of(uint32_t pid, struct task_about *a)
@@ -168,7 +170,7 @@ static void names_of(uint32_t pid, struct task_about *a)
 	}
 }
 
-int about_proc(uint32_t pid, uint64_t heap, struct task_about *ret, struct atw_err *err)
+int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err)
 {
 	char path[48], text[1024];
 
@@ -179,12 +181,39 @@ int about_proc(uint32_t pid, uint64_t heap, struct task_about *ret, struct atw_e
 	if (about_stat((struct atw_blob){ text, strlen(text) }, ret) < 0)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
 				   path, text);
+	return ATW_OK;
+}
+
+/* A main thread that has ended no longer says where its program lies. */
+static void memory_of(uint32_t thread, struct task_about *a)
+{
+	_auto_free struct task_about *k = malloc(sizeof(*k));
+	const uint32_t has = CAPTURE_T_STACK | CAPTURE_T_CODE | CAPTURE_T_DATA;
+
+	if (!k || about_stat_of(thread, k, NULL) < 0)
+		return;
+	a->t.stack = k->t.stack;
+	a->t.code = k->t.code;
+	a->t.data = k->t.data;
+	a->t.brk = k->t.brk;
+	a->has = (a->has & ~has) | (k->has & has);
+}
+
+int about_proc(uint32_t pid, uint32_t thread, uint64_t heap, struct task_about *ret,
+	       struct atw_err *err)
+{
+	int r = about_stat_of(pid, ret, err);
+
+	if (r < 0)
+		return r;
+	if (thread != pid)
+		memory_of(thread, ret);
 	if (ret->t.brk.a > 1) {
 		ret->t.brk.b = heap > ret->t.brk.a ? heap : ret->t.brk.a;
 		ret->has |= CAPTURE_T_BRK;
 	}
 	uid_of(pid, ret);
-	names_of(pid, ret);
+	names_of(thread, ret);
 	return ATW_OK;
 }
 

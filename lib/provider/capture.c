@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "provider/marks.h"
 #include "provider/pagemap.h"
 
 /* VM_... of include/linux/mm.h; VM_MAYSHARE is what /proc/PID/maps shows as shared. */
@@ -315,8 +316,12 @@ static const struct provider_ops capture_ops = {
 	.close = capture_close,
 };
 
-static const char *const used_names[] = { "accessed", "dirty" };
-static const struct atw_names used = { 2, used_names, NULL };
+static const char *const used_names[64] = {
+	"accessed", "dirty", [MARK_AT(MARK_SOFT_DIRTY)] = "soft-dirty",
+	[MARK_AT(MARK_EXCLUSIVE)] = "exclusive", [MARK_AT(MARK_FILE)] = "file",
+	[MARK_AT(MARK_UFFD_WP)] = "uffd-wp",
+};
+static const struct atw_names used = { 64, used_names, NULL };
 
 int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, void *arg,
 			  struct provider **ret, struct atw_err *err)
@@ -336,7 +341,8 @@ int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, 
 	m->table = (c->bits & (CAPTURE_ACCESSED | CAPTURE_DIRTY)) == (CAPTURE_ACCESSED | CAPTURE_DIRTY);
 	m->p = (struct provider){
 		.ops = &capture_ops, .cannot = cannot, .arg = arg, .way = "capture",
-		.told_counts = true, .flags = m->table ? &used : &pagemap_flags, .user_last = UINT64_MAX,
+		.told_counts = true, .flags = m->table ? &used : &pagemap_flags,
+		.unknown = m->table ? MARKS_ALL : 0, .user_last = UINT64_MAX,
 		.page_shift = (unsigned)__builtin_ctzll(c->page),
 	};
 	*ret = &m->p;

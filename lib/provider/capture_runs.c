@@ -49,14 +49,13 @@ static int give(struct capture_provider *m, const struct page_run **ret)
 static int give_nothing(struct capture_provider *m, const struct page_run **ret, bool known,
 			uint64_t last)
 {
+	bool untold = !known && m->at >= m->untold;
+
 	m->given = (struct page_run){
 		.va = m->at, .size = last - m->at + 1, .slot = last - m->at + 1, .count = 1,
-		.state = known ? PAGE_ABSENT : PAGE_LOST,
+		.state = known || untold ? PAGE_ABSENT : PAGE_LOST,
+		.have = untold ? RUN_STATE_HIDDEN : 0,
 	};
-	if (!known && m->at >= m->untold) {
-		m->given.state = PAGE_SWAP;
-		m->given.have = RUN_STATE_HIDDEN;
-	}
 	return give(m, ret);
 }
 

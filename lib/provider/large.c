@@ -98,6 +98,7 @@ static void count(struct large_scan *s, uint64_t bytes, const struct page_run *r
 		s->now.small += bytes;
 		break;
 	case PAGE_ABSENT:
+		s->now.lost += run->have & RUN_STATE_HIDDEN ? bytes : 0;
 		break;
 	case PAGE_SWAP:
 		s->now.swapped += bytes;
@@ -117,10 +118,13 @@ static void count(struct large_scan *s, uint64_t bytes, const struct page_run *r
 void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 	       const struct page_run *run)
 {
-	bool is_large = run->state == PAGE_PRESENT && run->slot >= s->block;
+	bool unsized = run->state == PAGE_PRESENT && run->have & RUN_SIZE_HIDDEN;
+	bool is_large = unsized || (run->state == PAGE_PRESENT && run->slot >= s->block);
 
+	if (run->state == PAGE_ABSENT && run->have & RUN_STATE_HIDDEN)
+		s->sum.hidden += last - first + 1;
 	if (is_large)
-		s->sum.large += last - first + 1;
+		*(unsized ? &s->sum.unsized : &s->sum.large) += last - first + 1;
 	for (uint64_t end;; first = end + 1) {
 		bool inside = s->first <= s->last && first >= s->first && first <= s->last;
 
@@ -166,6 +170,8 @@ void large_sum_add(struct large_sum *to, const struct large_sum *s)
 		to->holes[i] += s->holes[i];
 	}
 	to->large += s->large;
+	to->unsized += s->unsized;
+	to->hidden += s->hidden;
 	to->blocks += s->blocks;
 	to->full += s->full;
 	to->off |= s->off;
@@ -179,6 +185,11 @@ uint64_t large_smaller(const struct large_sum *s)
 	for (unsigned i = 0; i < LARGE_WHYS; i++)
 		n += s->small[i];
 	return n;
+}
+
+uint64_t large_mapped(const struct large_sum *s)
+{
+	return s->large + s->unsized + large_smaller(s);
 }
 
 enum large_why large_main(const struct large_sum *s)

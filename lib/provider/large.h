@@ -49,6 +49,8 @@ struct large_may {
 /* Bytes, but for numbers of blocks. */
 struct large_sum {
 	uint64_t large;                  /* mapped by large pages */
+	uint64_t unsized;                /* by large ones or others: not told */
+	uint64_t hidden;                 /* of this nothing is told */
 	uint64_t small[LARGE_WHYS];      /* by others, by reason */
 	uint64_t in_full[LARGE_WHYS];    /* of that, in blocks that lack nothing */
 	uint64_t holes[LARGE_WHYS];      /* what blocks that were begun lack */
@@ -85,6 +87,8 @@ void large_end(struct large_scan *s);
 void large_sum_add(struct large_sum *to, const struct large_sum *s);
 /* All that small pages map. */
 uint64_t large_smaller(const struct large_sum *s);
+/* All that pages map. */
+uint64_t large_mapped(const struct large_sum *s);
 /* What most of them are small for. */
 enum large_why large_main(const struct large_sum *s);
 
@@ -100,6 +104,7 @@ bool large_is_shmem(const char *name);
  */
 bool large_mounted(struct atw_blob text, uint32_t major, uint32_t minor,
 		   enum thp_when *ret);
+enum { LARGE_VM_PFNMAP = 0x400 };        /* VM_PFNMAP: include/linux/mm.h */
 /* Pure: a line "VmFlags: rd wr mr" of /proc/PID/smaps, as VM_*, those in use here. */
 uint64_t large_vmflags(const char *line, size_t len);
 

@@ -11,19 +11,20 @@
 
 enum { SMAPS_MAX = 1 << 30, MOUNTS_MAX = 64 << 20 };
 
-static void forget(struct large_live *l)
+void large_live_forget(struct large_live *l)
 {
 	buf_deinit(&l->mounts);
 	buf_deinit(&l->smaps);
 	l->mounts = l->smaps = (struct buf){ 0 };
-	l->mounts_tried = l->smaps_tried = false;
+	l->mounts_tried = l->smaps_tried = l->process_tried = false;
 	l->at = 0;
+	l->upto = 0;
 	l->process = THP_NOT_TOLD;
 }
 
 void large_live_deinit(struct large_live *l)
 {
-	forget(l);
+	large_live_forget(l);
 }
 
 static void enter(struct large_live *l, uint32_t pid, uint64_t block)
@@ -32,7 +33,7 @@ static void enter(struct large_live *l, uint32_t pid, uint64_t block)
 		thp_of_system("", block, &l->set);
 	l->block = block;
 	if (l->pid != pid)
-		forget(l);
+		large_live_forget(l);
 	l->pid = pid;
 }
 
@@ -86,42 +87,65 @@ static enum thp_when told_process(uint32_t pid)
 	return w;
 }
 
-/* Areas are asked for in order, and so they stand there. */
-static uint64_t flags_of(struct large_live *l, uint64_t start)
+/* Areas are mostly asked for in order, and so they stand there. */
+static bool find_flags(struct large_live *l, uint64_t start, uint64_t *ret)
 {
 	static const char word[] = "VmFlags: ";
 	struct atw_blob text = { l->smaps.data, l->smaps.len };
 	struct procmaps_area v = { 0 };
-	size_t line = l->at, pos = l->at;
+	size_t line, pos;
 	int r;
 
+	if (start <= l->upto)
+		l->at = 0;
+	line = pos = l->at;
 	while (text.len && (r = procmaps_next(text, &pos, &v)) != ATW_END) {
 		const char *s = (const char *)text.data + line;
 		size_t len = pos - line;
 
 		if (r == ATW_OK && v.start > start)
-			return 0;
+			return false;
 		if (r == ATW_E_FORMAT && v.start == start && len > sizeof(word) &&
 		    !memcmp(s, word, sizeof(word) - 1)) {
 			l->at = pos;
+			l->upto = start;
 			len -= sizeof(word) - 1 + (s[len - 1] == '\n');
-			return large_vmflags(s + sizeof(word) - 1, len);
+			*ret = large_vmflags(s + sizeof(word) - 1, len);
+			return true;
 		}
 		line = pos;
 	}
-	return 0;
+	return false;
+}
+
+static void read_smaps(struct large_live *l, uint32_t pid)
+{
+	if (!l->smaps_tried)
+		read_all(pid, "smaps", SMAPS_MAX, &l->smaps);
+	l->smaps_tried = true;
+}
+
+bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start)
+{
+	uint64_t flags;
+
+	enter(l, pid, l->block);
+	read_smaps(l, pid);
+	return !find_flags(l, start, &flags) || flags & LARGE_VM_PFNMAP;
 }
 
 void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
 		    const struct atw_area *a, struct large_may *ret)
 {
+	uint64_t flags = 0;
+
 	enter(l, pid, block);
-	if (!l->smaps_tried) {
-		read_all(pid, "smaps", SMAPS_MAX, &l->smaps);
+	read_smaps(l, pid);
+	if (!l->process_tried)
 		l->process = told_process(pid);
-	}
-	l->smaps_tried = true;
-	large_may_of_area(a, flags_of(l, a->start.u), ret);
+	l->process_tried = true;
+	find_flags(l, a->start.u, &flags);
+	large_may_of_area(a, flags, ret);
 	ret->process = l->process;
 	large_live_system(l, pid, block, a, ret);
 }

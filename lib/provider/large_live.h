@@ -11,9 +11,10 @@ struct large_live {
 	uint64_t block;          /* bytes of the large page that the settings are of */
 	struct thp_settings set;
 	uint32_t pid;
-	bool mounts_tried, smaps_tried;
+	bool mounts_tried, smaps_tried, process_tried;
 	struct buf mounts, smaps;
-	size_t at;               /* in smaps */
+	size_t at;               /* in smaps, behind the area at `upto` */
+	uint64_t upto;
 	enum thp_when process;
 };
 
@@ -23,6 +24,13 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 /* All of it, where nothing but /proc tells of the area. */
 void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
 		    const struct atw_area *a, struct large_may *ret);
+/*
+ * Is the area that begins there mapped by numbers of frames (VM_PFNMAP), so that
+ * pagemap is silent about it? Or is that not told.
+ */
+bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start);
+/* What was read of a process is of a moment; settings last. */
+void large_live_forget(struct large_live *l);
 void large_live_deinit(struct large_live *l);
 
 #endif

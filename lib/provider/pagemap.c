@@ -14,10 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "format/procmaps.h"
 #include "provider/proc.h"
 #include "provider/share.h"
+
+enum { TRIES = 16 };             /* of threads that end before they are looked at */
 
 /* ---- tasks ---- */
 
@@ -48,7 +51,7 @@ static int one_task(struct pagemap *m, struct atw_err *err)
 				"process %" PRIu32 " is a kernel thread or has ended: it has no address space of its own",
 				pid);
 	if (r == ATW_OK) {
-		r = proc_allowed(pid, err);
+		r = proc_allowed(st.thread, err);
 		if (r == ATW_E_PERM)
 			proc_hint(err);
 	}
@@ -91,7 +94,7 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 
 		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
 			continue;
-		ok = proc_allowed(pid[i], NULL);
+		ok = proc_allowed(st.thread, NULL);
 		if (ok == ATW_OK)
 			r = add_task(m, pid[i], &st, err);
 		denied += ok == ATW_E_PERM;
@@ -107,8 +110,9 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 
 static int pagemap_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
 {
+	/* The only one may have been asked for by the number of a thread. */
 	for (size_t i = 0; i < p->ntasks; i++)
-		if (p->task[i].pid == pid) {
+		if (p->task[i].pid == pid || pagemap_of(p)->o.only == pid) {
 			*ret = i;
 			return ATW_OK;
 		}
@@ -117,17 +121,23 @@ static int pagemap_find(struct provider *p, uint32_t pid, size_t *ret, struct at
 
 /* ---- areas ---- */
 
-static bool starts(struct atw_blob name, const char *with)
-{
-	return name.len >= strlen(with) && !memcmp(name.data, with, strlen(with));
-}
-
 /* Mapped by frame numbers, perhaps: PAGEMAP_SCAN leaves such areas out. */
 static bool is_device(struct atw_blob name)
 {
-	return (starts(name, "/dev/") && !starts(name, "/dev/shm/") &&
-		!starts(name, "/dev/zero")) || starts(name, "/sys/") ||
-	       starts(name, "/proc/") || starts(name, "anon_inode:");
+	static const char *const roots[] = { "/dev/", "/sys/", "/proc/", "anon_inode:", "/dmabuf:" };
+
+	if (blob_begins(name, "/dev/shm/") || blob_begins(name, "/dev/zero"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
+		if (blob_begins(name, roots[i]))
+			return true;
+	return false;
+}
+
+/* The kernel's own, and of many processes: no smaps need be read for it. */
+static bool is_vvar(struct atw_blob name)
+{
+	return blob_begins(name, "[vvar");
 }
 
 void pagemap_leave(struct pagemap *m)
@@ -135,31 +145,32 @@ void pagemap_leave(struct pagemap *m)
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;
-	m->pid = 0;
+	m->pid = m->thread = 0;
 	buf_deinit(&m->maps);
 	m->maps = (struct buf){ 0 };
 	m->nareas = m->maps_at = 0;
 	m->heap = 0;
+	large_live_forget(&m->large);
 }
 
-/* What is listed of it is what it has now. */
-int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err)
+/* ATW_END: that one has no memory, or is none of this process's threads. */
+static int enter(struct pagemap *m, uint32_t pid, uint32_t thread, struct atw_err *err)
 {
 	struct procmaps_area a;
-	struct proc_stat st = { 0 };
+	uint32_t tgid;
 	char path[48];
 	size_t pos = 0;
 	int r;
 
 	pagemap_leave(m);
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", pid);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", thread);
 	m->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (m->fd < 0 && (errno == ENOENT || errno == ESRCH))
 		return ATW_END;
 	if (m->fd < 0)
 		return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", thread);
 	r = live_file_paced(path, 1 << 30, m->o.pace, &m->maps, err);
 	while (r == ATW_OK) {
 		r = procmaps_next((struct atw_blob){ m->maps.data, m->maps.len }, &pos, &a);
@@ -175,7 +186,8 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_er
 		m->area[m->nareas++] = (struct area){
 			a.start, a.end,
 			(uint8_t)((a.read ? ATW_UR : 0) | (a.write ? ATW_UW : 0) |
-				  (a.exec ? ATW_UX : 0)), is_device(a.name),
+				  (a.exec ? ATW_UX : 0)),
+			is_device(a.name), is_vvar(a.name), !is_device(a.name),
 		};
 		if (a.name.len == 6 && !memcmp(a.name.data, "[heap]", 6))
 			m->heap = a.end;
@@ -185,11 +197,31 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_er
 		return ATW_END;
 	if (r < 0)
 		return r;
-	/* Another one may have its number by now. */
-	if (!m->nareas || (start && (proc_stat(pid, &st, NULL) < 0 || st.start != start)))
+	/* The number of a thread may be another's by now. */
+	if (!m->nareas || (thread != pid && (proc_tgid(thread, &tgid, NULL) < 0 || tgid != pid)))
 		return ATW_END;
-	m->pid = pid;
+	m->thread = thread;
 	return ATW_OK;
+}
+
+/*
+ * What is listed of it is what it has now. A main thread that has ended has nothing: then
+ * one that goes on is asked; and again, for threads end meanwhile.
+ */
+int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err)
+{
+	struct proc_stat st = { 0 };
+	int r = enter(m, pid, pid, err);
+
+	for (unsigned i = 0; i < TRIES && r == ATW_END && proc_stat(pid, &st, NULL) == ATW_OK &&
+	     st.headless && !st.kernel; i++)
+		r = enter(m, pid, st.thread, err);
+	/* Another one may have its number by now. */
+	if (r == ATW_OK && start && (proc_stat(pid, &st, NULL) < 0 || st.start != start))
+		return ATW_END;
+	if (r == ATW_OK)
+		m->pid = pid;
+	return r;
 }
 
 static int pagemap_areas_open(struct provider *p, size_t task, struct atw_err *err)
@@ -233,7 +265,7 @@ static void pagemap_large(struct provider *p, const struct atw_area *a, uint64_t
 {
 	struct pagemap *m = pagemap_of(p);
 
-	large_live_may(&m->large, m->pid, block, a, ret);
+	large_live_may(&m->large, m->thread, block, a, ret);
 }
 
 /* ---- pages ---- */
@@ -337,7 +369,7 @@ static int pagemap_others(struct provider *p, const struct about_to *to, struct 
 		struct proc_stat st = { 0 };
 
 		if (proc_stat(pid[i], &st, NULL) < 0 || !st.kernel ||
-		    about_proc(pid[i], 0, a, NULL) < 0)
+		    about_proc(pid[i], pid[i], 0, a, NULL) < 0)
 			continue;
 		r = about_tell(to, a, err);
 	}
@@ -350,7 +382,8 @@ static int pagemap_about(struct provider *p, size_t task, struct task_about *ret
 {
 	struct pagemap *m = pagemap_of(p);
 	const struct page_task *t = &p->task[task];
-	int r = about_proc(t->pid, m->pid == t->pid ? m->heap : 0, ret, err);
+	int r = about_proc(t->pid, m->pid == t->pid ? m->thread : t->pid,
+			   m->pid == t->pid ? m->heap : 0, ret, err);
 
 	if (r == ATW_E_MISSING || (r == ATW_OK && t->start && ret->t.start != t->start))
 		return ATW_END;
@@ -361,7 +394,7 @@ static int pagemap_about(struct provider *p, size_t task, struct task_about *ret
 
 static int pagemap_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
 {
-	return about_proc_file(pagemap_of(p)->pid, a, ret);
+	return about_proc_file(pagemap_of(p)->thread, a, ret);
 }
 
 /* ---- all of it ---- */
@@ -419,6 +452,8 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 	if (m->mode)
 		m->soft = atw_soft_abi_for(m->mode, NULL);
 	m->has_swap = proc_has_swap();
+	/* Some containers have no such file (subset=pid). */
+	m->p.no_swap = !m->has_swap && !access("/proc/swaps", R_OK);
 	pagemap_frames_open(m);
 	*ret = &m->p;
 	return ATW_OK;

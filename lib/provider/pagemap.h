@@ -19,6 +19,8 @@ struct area {
 	uint64_t start, end;
 	uint8_t rights;          /* ATW_UR ... */
 	bool device;             /* PAGEMAP_SCAN may keep silent about it */
+	bool pfnmap;             /* and pagemap, too: it has no words for frames there */
+	bool pfnmap_asked;
 };
 
 /* Files that tell of frames, in the order of file[] and fact[]. */
@@ -41,6 +43,7 @@ struct pagemap {
 
 	/* The process that is being read. */
 	uint32_t pid;
+	uint32_t thread;                 /* as proc_stat() has it */
 	int fd;
 	struct buf maps;
 	size_t maps_at;                  /* next line for areas_next() */
@@ -67,6 +70,8 @@ struct pagemap {
 	uint64_t word[FRAMES_MAX], pa[FRAMES_MAX];
 	uint64_t fact[KFILES][FRAMES_MAX];
 	bool huge[FRAMES_MAX];           /* of the first page of each large one */
+	bool unsized[FRAMES_MAX];        /* where a large one may begin: it may be one */
+	bool any_unsized;
 	struct frames frames;
 };
 
@@ -101,9 +106,21 @@ static inline size_t pagemap_there(const struct pagemap *m, size_t i, size_t n)
 
 /* The pages of the process that was entered. */
 void pagemap_runs_begin(struct pagemap *m, uint64_t first, uint64_t last);
+/* PAGEMAP_SCAN; negative: there is none. */
+int pagemap_scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_region *v, size_t len);
 /* The ops `pages_next` and `pages_close`. */
 int pagemap_runs_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
 void pagemap_runs_end(struct provider *p);
+
+/* ---- pagemap_large.c: which of them are large ---- */
+
+/* Of the words at hand, m->huge and m->unsized. */
+void pagemap_find_huge(struct pagemap *m);
+/*
+ * May word i, of the area m->now, be a part of a large page? *stop is lowered to the
+ * first word behind it of which the answer is another.
+ */
+bool pagemap_unsized(const struct pagemap *m, size_t i, size_t *stop);
 
 /* ---- pagemap_frames.c: what is known of them ---- */
 

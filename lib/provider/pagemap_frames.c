@@ -13,6 +13,7 @@
 #include "kernel/kpf.h"
 #include "provider/proc.h"
 #include "provider/use.h"
+#include "source/live_host.h"
 
 static const char *const frame_files[KFILES] = {
 	"/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
@@ -30,6 +31,7 @@ static bool says(const char *path, const char *what)
 void pagemap_frames_open(struct pagemap *m)
 {
 	const char *lacking = NULL;
+	bool absent = false;
 
 	m->hidden = proc_hides_frames();
 	for (unsigned f = 0; f < KFILES; f++) {
@@ -41,6 +43,7 @@ void pagemap_frames_open(struct pagemap *m)
 		/* Kernels without memory cgroups have no such file. */
 		if (m->file[f] < 0 && errno != ENOENT && !lacking)
 			lacking = frame_files[f];
+		absent |= m->file[f] < 0 && errno == ENOENT;
 	}
 	if (m->hidden)
 		atw_err_set(&m->p.lacks, ATW_E_PERM,
@@ -50,6 +53,8 @@ void pagemap_frames_open(struct pagemap *m)
 			    "%s is not for this process to read: what it says is n/a", lacking);
 	if (m->p.lacks.status)
 		proc_hint(&m->p.lacks);
+	else if (absent && live_check_proc_files(&m->p.lacks) < 0)
+		atw_err_wrap(&m->p.lacks, "kpageflags, kpagecount and kpagecgroup are not there, and what they say is n/a");
 	if (m->file[KFLAGS] >= 0)
 		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
 	m->ksm_none = says("/sys/kernel/mm/ksm/pages_shared", "0");
@@ -231,6 +236,18 @@ static uint32_t alike(struct pagemap *m, const struct page_run *r, uint32_t i, u
 	return (uint32_t)((left < m->alike_end - at ? left : m->alike_end - at) - 1);
 }
 
+/* Does the process still have this page there? It may have got the same one once more. */
+static bool still_there(struct pagemap *m, uint64_t va, uint64_t pfn, uint64_t flags)
+{
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
+	uint64_t word, now;
+
+	return pace_pread(m->o.pace, m->fd, &word, 8, (off_t)(va / m->page * 8)) == 8 &&
+	       (word & which) == (PAGEMAP_PRESENT | pfn) &&
+	       pace_pread(m->o.pace, m->file[KFLAGS], &now, 8, (off_t)(pfn * 8)) == 8 &&
+	       now == flags;
+}
+
 int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
@@ -287,5 +304,7 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	if (m->file[KFLAGS] >= 0 &&
 	    sys_nodes_find(&m->nodes, pfn << p->page_shift, &ret->page.node))
 		ret->have |= FACT_NODE;
+	if (provider_doubts(r, ret))
+		provider_settle(ret, still_there(m, r->va + i * r->slot + off, pfn, f[KFLAGS]));
 	return ATW_OK;
 }

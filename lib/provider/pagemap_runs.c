@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pagemap_runs.c - from the words of /proc/PID/pagemap to runs of pages. Where
- * little is there, PAGEMAP_SCAN says where; it says as well which pages are
- * large, which the words do not.
+ * little is there, PAGEMAP_SCAN says where.
  */
 #include "provider/pagemap.h"
 
@@ -13,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "kernel/kpf.h"
+#include "provider/marks.h"
 #include "provider/proc.h"
 
 #define FLAG_BITS (PAGEMAP_SOFT_DIRTY | PAGEMAP_EXCLUSIVE | PAGEMAP_UFFD_WP | PAGEMAP_FILE)
@@ -27,7 +26,7 @@ enum {
 
 /* ---- words ---- */
 
-static int scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_region *v, size_t len)
+int pagemap_scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_region *v, size_t len)
 {
 	int n;
 
@@ -57,7 +56,7 @@ static bool find_regions(struct pagemap *m)
 	int n;
 
 	a.end = end - 1 > m->last ? (m->last | (m->page - 1)) + 1 : end;
-	n = scan(m, &a, m->region, PAGESCAN_REGIONS);
+	n = pagemap_scan(m, &a, m->region, PAGESCAN_REGIONS);
 	if (n < 0)
 		return false;
 	m->nregions = pagescan_check(&a, m->region, (size_t)n, m->page, &m->scanned);
@@ -73,42 +72,6 @@ static bool find_regions(struct pagemap *m)
 static bool is_there(uint64_t word)
 {
 	return word & (PAGEMAP_PRESENT | PAGEMAP_SWAP);
-}
-
-/* All of a large page's words, as they would be if it were one. */
-static bool may_be_huge(const struct pagemap *m, size_t i, size_t n)
-{
-	uint64_t first = m->word[i], step = m->hidden ? 0 : 1;
-	uint64_t frame = first & PAGEMAP_FRAME, flags;
-
-	if (!(first & PAGEMAP_PRESENT) || (!m->hidden && frame & (n - 1)))
-		return false;
-	for (size_t k = 1; k < n; k++)
-		if (((m->word[i + k] ^ first) & PAGEMAP_PRESENT) ||
-		    (m->word[i + k] & PAGEMAP_FRAME) != frame + k * step)
-			return false;
-	/* Small pages in a row are no rare thing: ask their first one. */
-	return m->file[KFLAGS] < 0 ||
-	       pace_pread(m->o.pace, m->file[KFLAGS], &flags, 8, (off_t)(frame * 8)) != 8 ||
-	       flags & (kpf(KPF_THP) | kpf(KPF_HUGE) | kpf(KPF_ZERO_PAGE));
-}
-
-static void find_huge(struct pagemap *m)
-{
-	size_t n = m->pmd / m->page, i = (-m->base & (m->pmd - 1)) / m->page;
-	/* What valgrind does not know the kernel writes is not to look unwritten. */
-	struct pagescan_region v[2] = { { 0 } };
-
-	for (; i + n <= m->n; i += n) {
-		struct pagescan_arg a = {
-			.start = m->base + i * m->page, .end = m->base + (i + n) * m->page,
-			.category_mask = PAGESCAN_HUGE, .return_mask = PAGESCAN_HUGE,
-		};
-
-		if (m->no_scan || !may_be_huge(m, i, n))
-			continue;
-		m->huge[i] = scan(m, &a, v, 2) == 1 && v[0].start == a.start && v[0].end == a.end;
-	}
 }
 
 /* Words from `first` on, up to `end`, as many as there is room for. */
@@ -138,13 +101,14 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 			return ATW_END;
 		if (got < 8)
 			return atw_err_set(err, got < 0 ? ATW_E_IO : ATW_E_MISSING,
-					   "/proc/%" PRIu32 "/pagemap: %s", m->pid,
+					   "/proc/%" PRIu32 "/pagemap: %s", m->thread,
 					   got < 0 ? strerror(errno) : "the process has ended");
 		for (size_t i = 0; i < (size_t)got / 8; i++)
 			there += is_there(m->word[m->n + i]);
 	}
 	m->facts = false;
 	memset(m->huge, 0, m->n * sizeof(m->huge[0]));
+	m->any_unsized = false;
 	if (!m->sparse && !m->no_scan && !m->area[m->now].device && m->n >= PIECE / 8 &&
 	    there * SPARSE < m->n) {
 		m->sparse = true;
@@ -152,7 +116,7 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 		m->dense = false;
 	}
 	if (there >= m->pmd / m->page)
-		find_huge(m);
+		pagemap_find_huge(m);
 	return ATW_OK;
 }
 
@@ -189,15 +153,35 @@ static int give_absent(struct pagemap *m, const struct page_run **ret, uint64_t 
 	return give(m, ret, end);
 }
 
+/* Is pagemap silent about the area, whatever there is? */
+static bool is_pfnmap(struct pagemap *m, struct area *a)
+{
+	if (!a->pfnmap_asked)
+		a->pfnmap = large_live_is_pfnmap(&m->large, m->pid, a->start);
+	a->pfnmap_asked = true;
+	return a->pfnmap;
+}
+
+/* Of the area, up to `end`, there are no words. */
+static int give_wordless(struct pagemap *m, const struct page_run **ret, uint64_t end)
+{
+	m->run = (struct page_run){
+		.va = m->at, .count = 1, .state = PAGE_ABSENT,
+		.have = is_pfnmap(m, &m->area[m->now]) ? RUN_STATE_HIDDEN : 0,
+	};
+	return give(m, ret, end);
+}
+
 /* Four bits of the word, as the numbers of their names. */
 static uint64_t flags_of(uint64_t word)
 {
-	return (word & PAGEMAP_SOFT_DIRTY ? 1u : 0) | (word & PAGEMAP_EXCLUSIVE ? 2u : 0) |
-	       (word & PAGEMAP_FILE ? 4u : 0) | (word & PAGEMAP_UFFD_WP ? 8u : 0);
+	return (word & PAGEMAP_SOFT_DIRTY ? 1u << MARK_SOFT_DIRTY : 0) |
+	       (word & PAGEMAP_EXCLUSIVE ? 1u << MARK_EXCLUSIVE : 0) |
+	       (word & PAGEMAP_FILE ? 1u << MARK_FILE : 0) |
+	       (word & PAGEMAP_UFFD_WP ? 1u << MARK_UFFD_WP : 0);
 }
 
-static const char *const flag_names[] = { "soft-dirty", "exclusive", "file", "uffd-wp" };
-const struct atw_names pagemap_flags = { 4, flag_names, NULL };
+const struct atw_names pagemap_flags = { MARKS, mark_names, NULL };
 
 /* What a word stands for that is neither present nor absent. */
 static void soft_run(struct pagemap *m, struct page_run *r, uint64_t word)
@@ -246,7 +230,7 @@ static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t e
 	struct page_run *r = &m->run;
 
 	if (!is_there(word))
-		return give_absent(m, ret, m->base + pagemap_there(m, i, stop) * m->page);
+		return give_wordless(m, ret, m->base + pagemap_there(m, i, stop) * m->page);
 	*r = (struct page_run){
 		.va = m->at, .slot = m->page, .flags = flags_of(word),
 		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP, .rights = a->rights,
@@ -269,6 +253,8 @@ static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t e
 		for (n = block; n < stop && m->huge[n] && !((m->word[n] ^ word) & same); n += large)
 			m->pa[r->count++] = (m->word[n] & PAGEMAP_FRAME) << m->p.page_shift;
 	} else {
+		if (m->any_unsized && pagemap_unsized(m, i, &stop))
+			r->have |= RUN_SIZE_HIDDEN;
 		for (n = i; n < stop && !((m->word[n] ^ word) & same) &&
 		     (n == i || !m->huge[n]); n++)
 			m->pa[r->count++] = (m->word[n] & PAGEMAP_FRAME) << m->p.page_shift;
@@ -342,7 +328,7 @@ int pagemap_runs_next(struct provider *p, const struct page_run **ret,
 			return give_absent(m, ret, hole);
 		if (!in_buffer(m))
 			return atw_err_set(err, ATW_E_IO, "/proc/%" PRIu32 "/pagemap: ends at 0x%" PRIx64,
-					   m->pid, m->at);
+					   m->thread, m->at);
 	}
 	end = m->base + m->n * m->page;
 	return give_words(m, ret, a->end < end ? a->end : end);

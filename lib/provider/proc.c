@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +20,22 @@
 #include "kernel/kpf.h"
 #include "kernel/soft.h"
 #include "source/live_file.h"
+#include "source/live_host.h"
 
 /* ---- processes ---- */
 
-/* "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th, its beginning the 22nd. */
+enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };    /* include/linux/sched.h */
+
+/*
+ * "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th, how many threads
+ * it has the 20th, its beginning the 22nd.
+ */
 int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 {
 	const char *s = text.data, *open = memchr(s, '(', text.len);
 	const char *close = memrchr(s, ')', text.len), *p, *e, *end = s + text.len;
 	struct proc_stat st = { 0 };
-	uint64_t flags;
+	uint64_t flags, threads;
 	size_t n;
 
 	if (!open || !close || close < open)
@@ -44,13 +51,15 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 	e = p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
 	if (!e || !num_dec(p + 1, (size_t)(e - p - 1), &flags))
 		return ATW_E_FORMAT;
-	for (unsigned i = 9; p && i < 22; i++)
+	st.kernel = flags & (PF_KTHREAD | PF_EXITING);
+	for (unsigned i = 9; p && i < 22; i++) {
 		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-	e = p && p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-	if (e)
-		num_dec(p + 1, (size_t)(e - p - 1), &st.start);
-	/* PF_KTHREAD, PF_EXITING: include/linux/sched.h. */
-	st.kernel = flags & (0x200000 | 0x4);
+		e = p && p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+		if (e && i + 1 == 20 && num_dec(p + 1, (size_t)(e - p - 1), &threads))
+			st.headless = st.kernel && !(flags & PF_KTHREAD) && threads > 1;
+		if (e && i + 1 == 22)
+			num_dec(p + 1, (size_t)(e - p - 1), &st.start);
+	}
 	*ret = st;
 	return ATW_OK;
 }
@@ -58,10 +67,40 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 /* What errno says of a file that each process has. */
 static int no_process(const char *path, uint32_t pid, struct atw_err *err)
 {
-	if (errno == ENOENT || errno == ESRCH)
+	if (errno == ENOENT || errno == ESRCH) {
+		/* The mount may hide it (hidepid=); signals are sent all the same, and this is none. */
+		if (pid && pid <= INT32_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM))
+			return live_check_proc(err) < 0 ? ATW_E_MISSING :
+			       atw_err_set(err, ATW_E_PERM, "/proc hides process %" PRIu32 " from this process", pid);
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
+	}
 	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 			   "%s: %s", path, strerror(errno));
+}
+
+/* A thread of it that goes on; 0: none does. */
+static uint32_t living_thread(uint32_t pid)
+{
+	char path[64], text[512];
+	struct proc_stat st;
+	struct dirent *e;
+	uint64_t tid, found = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		if (!num_dec(e->d_name, strlen(e->d_name), &tid) || tid > UINT32_MAX)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu64 "/stat", pid, tid);
+		if (live_file_text(path, text, sizeof(text)) &&
+		    proc_stat_parse((struct atw_blob){ text, strlen(text) }, &st) == ATW_OK &&
+		    !st.kernel)
+			found = tid;
+	}
+	if (d)
+		closedir(d);
+	return (uint32_t)found;
 }
 
 int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
@@ -74,22 +113,25 @@ int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
 	if (proc_stat_parse((struct atw_blob){ text, strlen(text) }, ret) < 0)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
 				   path, text);
+	ret->thread = ret->headless ? living_thread(pid) : pid;
+	if (ret->headless)
+		ret->kernel = !ret->thread;
 	return ATW_OK;
 }
 
 int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
 {
-	char path[48], text[1024], *line;
-	unsigned tgid;
+	char what[16], path[48];
+	struct buf text;
+	bool known;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
-	if (!live_file_text(path, text, sizeof(text)))
+	snprintf(what, sizeof(what), "%" PRIu32, pid);
+	snprintf(path, sizeof(path), "/proc/%s/status", what);
+	if (!live_status(what, &text))
 		return no_process(path, pid, err);
-	line = strstr(text, "\nTgid:");
-	if (!line || sscanf(line, "\nTgid: %u", &tgid) != 1)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
-	*ret = tgid;
-	return ATW_OK;
+	known = sscanf(live_status_field(&text, "Tgid"), "%" SCNu32, ret) == 1;
+	buf_deinit(&text);
+	return known ? ATW_OK : atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
 }
 
 static int by_number(const void *a, const void *b)
@@ -127,7 +169,7 @@ int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
 	return ATW_OK;
 }
 
-int proc_allowed(uint32_t pid, struct atw_err *err)
+int proc_allowed(uint32_t thread, struct atw_err *err)
 {
 	static const char *const files[] = { "maps", "pagemap" };
 	char path[48];
@@ -135,7 +177,7 @@ int proc_allowed(uint32_t pid, struct atw_err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		int fd;
 
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, files[i]);
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread, files[i]);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING :
@@ -271,21 +313,51 @@ void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
 	buf_deinit(&text);
 }
 
+/* Can a process here have the address with just that bit? The page is taken for no time. */
+static bool has_address_bit(unsigned bit)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *want, *got;
+
+	if (bit >= 8 * sizeof(want))
+		return false;
+	want = (void *)((uintptr_t)1 << bit);
+	got = mmap(want, page, PROT_NONE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (got == MAP_FAILED)
+		return errno == EEXIST;
+	munmap(got, page);
+	return got == want;              /* kernels before 4.17 may put it elsewhere */
+}
+
+/* The first whose addresses there are; which these are, the kernel was built or booted with. */
 const struct atw_paging *proc_paging(void)
 {
 	static const struct { const char *machine; unsigned shift; const char *mode; } modes[] = {
-		{ "x86_64", 12, "x86_64-5" }, { "i", 12, "i386-pae" },
-		{ "aarch64", 12, "arm64-4k-52" }, { "aarch64", 14, "arm64-16k-52" },
-		{ "aarch64", 16, "arm64-64k-52" }, { "riscv64", 12, "riscv64-sv57" },
-		{ "riscv32", 12, "riscv32-sv32" }, { "arm", 12, "arm-lpae" },
+		{ "x86_64", 12, "x86_64-5" }, { "x86_64", 12, "x86_64-4" }, { "i", 12, "i386-pae" },
+		{ "aarch64", 12, "arm64-4k-52" }, { "aarch64", 12, "arm64-4k-48" },
+		{ "aarch64", 12, "arm64-4k-39" }, { "aarch64", 14, "arm64-16k-52" },
+		{ "aarch64", 14, "arm64-16k-48" }, { "aarch64", 14, "arm64-16k-47" },
+		{ "aarch64", 14, "arm64-16k-36" }, { "aarch64", 16, "arm64-64k-52" },
+		{ "aarch64", 16, "arm64-64k-48" }, { "aarch64", 16, "arm64-64k-42" },
+		{ "riscv64", 12, "riscv64-sv57" }, { "riscv64", 12, "riscv64-sv48" },
+		{ "riscv64", 12, "riscv64-sv39" }, { "riscv32", 12, "riscv32-sv32" },
+		{ "arm", 12, "arm-lpae" },
 	};
+	const struct atw_paging *widest = NULL, *mode;
 	long page = sysconf(_SC_PAGESIZE);
 	struct utsname u;
 
 	uname(&u);
-	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
-		if (!strncmp(u.machine, modes[i].machine, strlen(modes[i].machine)) &&
-		    page == 1L << modes[i].shift)
-			return atw_paging_find(modes[i].mode);
-	return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (strncmp(u.machine, modes[i].machine, strlen(modes[i].machine)) != 0 ||
+		    page != 1L << modes[i].shift)
+			continue;
+		mode = atw_paging_find(modes[i].mode);
+		if (!widest)
+			widest = mode;
+		if (mode && has_address_bit(mode->va_bits - (mode->halves == ATW_SIGNED ? 2 : 1)))
+			return mode;
+	}
+	return widest;
 }

@@ -13,6 +13,9 @@
 struct proc_stat {
 	char name[17];
 	bool kernel;             /* a kernel thread, or one that has ended */
+	bool headless;           /* the main thread has ended, others may go on */
+	uint32_t thread;         /* /proc/thread tells of its memory: itself, or a thread
+	                          * of a headless one, which is no `kernel` then */
 	uint64_t start;          /* when it began: numbers are given again. 0: not told */
 };
 
@@ -24,8 +27,10 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret);
 int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err);
 /* Every process, in the order of their numbers; ATW_END past the last. */
 int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err);
-/* May its areas and pages be read? */
-int proc_allowed(uint32_t pid, struct atw_err *err);
+/* May its areas and pages be read? By proc_stat's `thread`. */
+int proc_allowed(uint32_t thread, struct atw_err *err);
+/* Has it an area with any of first..last? ATW_END: no; ATW_E_MISSING: it has ended. */
+int proc_maps(uint32_t pid, uint64_t first, uint64_t last, struct atw_err *err);
 /* Is frame 0 what /proc/PID/pagemap shows instead of frame numbers? */
 bool proc_hides_frames(void);
 /*
@@ -41,7 +46,10 @@ bool proc_has_swap(void);
 /* How types of swap are used; `mode` as the machine has it. */
 void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
 		   struct atw_soft_abi *ret);
-/* A mode of this machine with its page size, the largest one. NULL: none known. */
+/*
+ * A mode of this machine with its page size, and with the addresses that processes can
+ * have; the widest one if that cannot be found out. NULL: none known.
+ */
 const struct atw_paging *proc_paging(void);
 /* How to be allowed all of it. */
 void proc_hint(struct atw_err *err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "kernel/kpf.h"
 #include "provider/use.h"
 
 struct page_task *provider_add_task(struct provider *p)
@@ -61,8 +62,23 @@ void provider_close(struct provider *p)
 	p->ops->close(p);
 }
 
+bool provider_doubts(const struct page_run *r, const struct frame_facts *f)
+{
+	if ((r->state != PAGE_PRESENT && r->state != PAGE_PROTNONE) || !(f->have & FACT_FLAGS) ||
+	    f->page.flags & kpf(KPF_ZERO_PAGE))
+		return false;
+	return f->have & FACT_COUNT ? !f->page.count : !f->page.flags;
+}
+
+void provider_settle(struct frame_facts *f, bool again)
+{
+	if (!again || f->page.flags & (kpf(KPF_LRU) | kpf(KPF_ANON)))
+		f->have |= FACT_STALE;
+	f->alike = 0;
+}
+
 bool provider_is_stale(const struct frame_facts *f)
 {
-	return (f->have & FACT_FLAGS && f->page.flags & frame_types()) ||
+	return f->have & FACT_STALE || (f->have & FACT_FLAGS && f->page.flags & frame_types()) ||
 	       (f->have & FACT_REFS && !f->page.refcount);
 }

@@ -35,10 +35,12 @@ struct page_task {
 
 enum run_has {
 	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4, RUN_SWAP = 8,
-	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and not told what */
+	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and not told what; of
+	                          * PAGE_ABSENT: nothing is told */
 	RUN_MAP = 32, RUN_USED = 64,
 	RUN_TABLE = 128,         /* `table`: of those without one */
 	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is p->wanted() */
+	RUN_SIZE_HIDDEN = 512,   /* `slot` is the smallest page, and not told whether it is so */
 };
 
 /*
@@ -70,7 +72,8 @@ struct page_run {
 
 enum facts_has {
 	FACT_FLAGS = 1, FACT_COUNT = 2, FACT_REFS = 4, FACT_HEAD = 8, FACT_NODE = 16,
-	FACT_ORDER = 32, FACT_CGROUP = 64, FACT_MAPPED = 128,
+	FACT_ORDER = 32, FACT_CGROUP = 64, FACT_MAPPED = 128, FACT_MARKS = 256,
+	FACT_STALE = 512,        /* the entry leads elsewhere by now */
 };
 
 struct frame_facts {
@@ -78,6 +81,7 @@ struct frame_facts {
 	struct atw_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
 	uint64_t mapped;         /* how often all tasks map it, if p->counts has it not */
+	uint64_t marks;          /* flags of the run that only its frame tells: marks.h */
 	/*
 	 * Of so many pages behind it in the run, at least, the same is known but for
 	 * numbers of frames and nodes: those need not be asked for.
@@ -174,11 +178,13 @@ struct provider {
 	const struct provider_ops *ops;
 	unsigned page_shift;
 	uint64_t user_last;      /* end of what processes have, but for odd areas */
-	const struct atw_names *flags;   /* of runs; NULL: the paging mode's */
+	const struct atw_names *flags;   /* of runs; NULL: the paging mode's, and marks.h */
+	uint64_t unknown;        /* of these flags it says nothing, not even no */
 	const char *way;         /* how it is read: "pagemap", "kcore", ..., "kdump" */
 	bool used;               /* what is present has RUN_USED */
 	bool area_rights;        /* rights of runs are those of their areas */
 	bool running;            /* it changes while it is read */
+	bool no_swap;            /* there is none: what is hidden is not on it */
 	bool rights_unknown;     /* of the area that areas_next() gave last */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
@@ -220,6 +226,13 @@ enum page_state provider_soft_state(enum atw_soft what);
  * entry that leads to it was read? What is said of it then is not of that page.
  */
 bool provider_is_stale(const struct frame_facts *f);
+/*
+ * Does nobody count what is mapped there? So it is with memory of devices, and with a
+ * frame that was given back since. What is known of the latter is FACT_STALE: those
+ * of processes at once, others if the entry, `again` read, says so.
+ */
+bool provider_doubts(const struct page_run *r, const struct frame_facts *f);
+void provider_settle(struct frame_facts *f, bool again);
 /* NULL is fine. */
 void provider_close(struct provider *p);
 

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "provider/about.h"
+#include "provider/proc.h"
 #include "source/live_file.h"
 
 enum { KCMP_VM = 1 };            /* linux/kcmp.h */
@@ -22,6 +23,7 @@ enum order { SAME, BEFORE, BEHIND };
 
 struct one {
 	uint64_t stack, code;        /* 0: nobody told */
+	uint32_t thread;             /* that is to be compared, as proc_stat() has it */
 	size_t i;
 };
 
@@ -38,12 +40,17 @@ static int by_place(const void *a, const void *b)
 
 static void look(uint32_t pid, struct task_about *about, struct one *ret)
 {
-	char path[48], text[1024];
+	struct proc_stat st;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	if (!live_file_text(path, text, sizeof(text)) ||
-	    about_stat((struct atw_blob){ text, strlen(text) }, about) < 0 ||
-	    !(about->has & CAPTURE_T_STACK))
+	ret->thread = pid;
+	if (about_stat_of(pid, about, NULL) < 0)
+		return;
+	/* Of several threads the main one may have ended. */
+	if (!(about->has & CAPTURE_T_STACK) && about->t.threads > 1 &&
+	    proc_stat(pid, &st, NULL) == ATW_OK && st.headless && !st.kernel &&
+	    about_stat_of(st.thread, about, NULL) == ATW_OK)
+		ret->thread = st.thread;
+	if (!(about->has & CAPTURE_T_STACK))
 		return;
 	ret->stack = about->t.stack;
 	ret->code = about->t.code.a;
@@ -53,14 +60,14 @@ static void look(uint32_t pid, struct task_about *about, struct one *ret)
  * `found`: those of one place that differ, in kcmp's order. Where does one belong?
  * Less than 0: it cannot be compared.
  */
-static long place(const uint32_t *pid, const size_t *found, size_t n, size_t one, bool *same)
+static long place(const struct one *const *found, size_t n, const struct one *one, bool *same)
 {
 	size_t low = 0, high = n;
 
 	*same = false;
 	while (low < high) {
 		size_t mid = (low + high) / 2;
-		long order = syscall(SYS_kcmp, pid[one], pid[found[mid]], KCMP_VM, 0, 0);
+		long order = syscall(SYS_kcmp, one->thread, found[mid]->thread, KCMP_VM, 0, 0);
 
 		if (order < 0 || order > BEHIND)
 			return -1;
@@ -76,22 +83,22 @@ static long place(const uint32_t *pid, const size_t *found, size_t n, size_t one
 	return (long)low;
 }
 
-static void group(const uint32_t *pid, const struct one *v, size_t n, size_t *found, size_t *ret)
+static void group(const struct one *v, size_t n, const struct one **found, size_t *ret)
 {
 	size_t have = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bool same;
-		long at = place(pid, found, have, v[i].i, &same);
+		long at = place(found, have, &v[i], &same);
 
 		if (at < 0)
 			continue;
 		if (same) {
-			ret[v[i].i] = found[at];
+			ret[v[i].i] = found[at]->i;
 			continue;
 		}
 		memmove(found + at + 1, found + at, (have - (size_t)at) * sizeof(*found));
-		found[at] = v[i].i;
+		found[at] = &v[i];
 		have++;
 	}
 }
@@ -100,7 +107,7 @@ int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err)
 {
 	_auto_free struct task_about *about = malloc(sizeof(*about));
 	_auto_free struct one *v = calloc(n + 1, sizeof(*v));
-	_auto_free size_t *found = calloc(n + 1, sizeof(*found));
+	_auto_free const struct one **found = calloc(n + 1, sizeof(*found));
 	size_t end;
 
 	if (!about || !v || !found)
@@ -115,7 +122,7 @@ int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err)
 		     v[end].code == v[i].code; end++)
 			;
 		if (v[i].stack && end > i + 1)
-			group(pid, v + i, end - i, found, ret);
+			group(v + i, end - i, found, ret);
 	}
 	return ATW_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "provider/proc.h"
 #include "provider/walk.h"
 #include "provider/walk_ram.h"
 #include "source/live_host.h"
@@ -35,15 +36,6 @@ static int add_task(struct walk_provider *w, const struct atw_task *t, struct at
 	k->mm = t->mm;
 	memcpy(k->name, t->name, sizeof(k->name));
 	return ATW_OK;
-}
-
-/*
- * A process without an address space may have a thread with one. Threads follow
- * their process in the list.
- */
-static bool is_known(const struct provider *p, const struct atw_task *t)
-{
-	return p->ntasks && p->task[p->ntasks - 1].pid == t->tgid;
 }
 
 static int by_address(const void *a, const void *b)
@@ -89,7 +81,7 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
 	struct atw_tasks *tasks;
-	struct atw_task t, leader = { 0 };
+	struct atw_task t;
 	bool broken = false;
 	size_t kept = 0;
 	int r;
@@ -105,12 +97,8 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 			broken = true;
 			continue;
 		}
-		if (t.leader)
-			leader = t;
-		if (!t.mm || t.kernel || (!t.leader && is_known(p, &t)))
+		if (!t.mm || t.kernel || !t.leader)
 			continue;
-		if (leader.tgid == t.tgid)
-			memcpy(t.name, leader.name, sizeof(t.name));
 		r = add_task(w, &t, err);
 		if (r < 0)
 			break;
@@ -142,10 +130,15 @@ static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_e
 {
 	struct walk_provider *w = walk_of(p);
 	size_t at = p->ntasks;
+	bool lives = false;
 
 	for (size_t i = 0; i < p->ntasks; i++)
 		if (w->space[i].at == w->o.mm && (at == p->ntasks || p->task[i].pid == pid))
 			at = i;
+	for (size_t i = 0; i < p->ntasks; i++)
+		lives |= p->task[i].pid == pid;
+	if (at == p->ntasks && w->running && !lives)
+		return atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", pid);
 	if (at == p->ntasks)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "process %" PRIu32 " changed while it was looked at", pid);
@@ -188,6 +181,15 @@ static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_
 	return walk_has_ended(w, r) ? ATW_END : r;
 }
 
+/* Numbers of tasks are those of outside, and so must ours be then. */
+static uint32_t in_proc(const struct walk_provider *w, size_t task)
+{
+	struct proc_stat st;
+	uint32_t pid = w->p.task[task].pid;
+
+	return w->space[task].task.by_thread && proc_stat(pid, &st, NULL) == ATW_OK ? st.thread : pid;
+}
+
 static void walk_large(struct provider *p, const struct atw_area *a, uint64_t block,
 		       struct large_may *ret)
 {
@@ -196,7 +198,7 @@ static void walk_large(struct provider *p, const struct atw_area *a, uint64_t bl
 	large_may_of_area(a, a->flags, ret);
 	ret->process = thp_of_mm(w->o.kernel, w->space[w->areas_of].at);
 	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
-		large_live_system(&w->live, p->task[w->areas_of].pid, block, a, ret);
+		large_live_system(&w->live, in_proc(w, w->areas_of), block, a, ret);
 		return;
 	}
 	if (!w->thp_tried)
@@ -228,6 +230,15 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 	}
 }
 
+/* Do the tables still lead there? */
+static bool still_there(struct walk_provider *w, uint64_t va, uint64_t pa)
+{
+	struct atw_seen s;
+
+	return atw_translate(w->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
+	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
+}
+
 static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
@@ -249,10 +260,13 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 	ret->have = FACT_FLAGS | FACT_COUNT | FACT_HEAD |
 		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
 		    (ret->page.have_node ? FACT_NODE : 0) |
-		    (ret->page.have_order ? FACT_ORDER : 0);
+		    (ret->page.have_order ? FACT_ORDER : 0) | FACT_MARKS;
+	ret->marks = marks_of_page(&ret->page);
 	if (w->o.cgroups &&
 	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
 		ret->have |= FACT_CGROUP;
+	if (w->running && provider_doubts(r, ret))
+		provider_settle(ret, still_there(w, r->va + i * r->slot + off, r->pa[i] + off));
 	return ATW_OK;
 }
 
@@ -269,7 +283,13 @@ static int walk_frames(struct provider *p, uint64_t first, uint64_t last,
 static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 		     struct atw_err *err)
 {
-	return atw_swap_device(walk_of(p)->o.kernel, type, ret, err);
+	struct walk_provider *w = walk_of(p);
+	int r = atw_swap_device(w->o.kernel, type, ret, err);
+
+	/* Few kernels have the symbol; that one lists its devices to everybody. */
+	if (r == ATW_E_UNSUPPORTED && w->running && proc_swap(type, ret) == ATW_OK)
+		r = ATW_OK;
+	return r;
 }
 
 /* ---- besides memory ---- */
@@ -300,7 +320,6 @@ static int walk_about(struct provider *p, size_t task, struct task_about *ret,
 	return atw_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
 }
 
-/* Numbers of tasks are those of outside, and so must ours be then. */
 static int walk_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
 {
 	struct walk_provider *w = walk_of(p);
@@ -308,7 +327,7 @@ static int walk_file(struct provider *p, const struct atw_area *a, struct elfuni
 
 	if (r != ATW_E_MISSING || !w->running || !live_first_pid_namespace())
 		return r;
-	return about_proc_file(p->task[w->areas_of].pid, a, ret);
+	return about_proc_file(in_proc(w, w->areas_of), a, ret);
 }
 
 /* ---- all of it ---- */
@@ -375,6 +394,8 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 	w->o = *o;
 	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
 	walk_find_used(w, pg);
+	marks_find(&w->marks, pg, atw_kernel_release(o->kernel));
+	w->p.unknown = w->marks.unknown & ~(MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE));
 	w->p.way = about_way(atw_kernel_space(o->kernel)->mem);
 	*ret = &w->p;
 	return ATW_OK;

@@ -7,6 +7,7 @@
 #define PROVIDER_WALK_H
 
 #include "provider/large_live.h"
+#include "provider/marks.h"
 #include "provider/provider.h"
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
@@ -30,7 +31,8 @@ struct walk_provider {
 	struct large_live live;
 	struct thp_settings thp;         /* of no running system */
 	bool thp_tried;
-	uint64_t accessed, dirty, marks; /* flags of runs that say so */
+	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
+	struct marks marks;
 
 	/* The listing under way. */
 	const struct atw_space *sp;

@@ -28,8 +28,8 @@ void walk_find_used(struct walk_provider *w, const struct atw_paging *pg)
 {
 	w->accessed = flags_called(pg, "accessed") | flags_called(pg, "af");
 	w->dirty = flags_called(pg, "dirty");
-	w->marks = flags_called(pg, "dbm");
-	if (w->marks)
+	w->dbm = flags_called(pg, "dbm");
+	if (w->dbm)
 		w->dirty |= flags_called(pg, "sw55");
 	w->p.used = w->accessed && w->dirty;
 }
@@ -64,7 +64,7 @@ static void note_used(const struct walk_provider *w, struct page_run *r)
 {
 	r->have |= w->p.used ? RUN_USED : 0;
 	r->accessed = r->flags & w->accessed;
-	r->dirty = r->flags & w->dirty || (r->flags & w->marks && r->rights & ATW_UW);
+	r->dirty = r->flags & w->dirty || (r->flags & w->dbm && r->rights & ATW_UW);
 }
 
 static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
@@ -75,6 +75,7 @@ static void leaves(struct walk_provider *w, const struct atw_seen *s, struct pag
 	/* Leaves of one piece agree in all but where they point. */
 	r->flags = atw_entry_flags(&w->sp->paging, s->level, ATW_LEAF,
 				   s->path[s->depth - 1].word);
+	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
 	note_used(w, r);
 	if (w->p.areas_only)
 		return;
@@ -95,7 +96,8 @@ static void soft_words(struct walk_provider *w, const struct atw_seen *s, struct
 						       s->va, s->level, entry);
 
 	r->state = provider_soft_state(soft.what);
-	r->have = RUN_LEVEL | RUN_SWAP;
+	r->have = RUN_LEVEL | RUN_SWAP | RUN_FLAGS;
+	r->flags = marks_of_soft(&soft);
 	r->swap_type = soft.type;
 	r->swap_offset = soft.offset;
 	r->guess = soft.guess;

@@ -143,7 +143,7 @@ TEST(ourselves)
 	char exe[4096] = "";
 	struct atw_err err = { 0 };
 
-	CHECK_EQ(about_proc((uint32_t)getpid(), 0, &a, NULL), ATW_OK);
+	CHECK_EQ(about_proc((uint32_t)getpid(), (uint32_t)getpid(), 0, &a, NULL), ATW_OK);
 	CHECK_EQ(a.t.ppid, getppid());
 	CHECK_EQ(a.t.threads, 1);
 	CHECK_EQ(a.t.uid, getuid());
@@ -151,5 +151,5 @@ TEST(ourselves)
 	CHECK_STR(a.exe, exe);
 	/* Under valgrind it is the program's that runs us. */
 	CHECK(a.t.code.a && a.t.code.a < a.t.code.b && a.t.brk.a <= a.t.brk.b);
-	CHECK_EQ(about_proc(4194305, 0, &a, &err), ATW_E_MISSING);
+	CHECK_EQ(about_proc(4194305, 4194305, 0, &a, &err), ATW_E_MISSING);
 }

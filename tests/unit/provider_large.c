@@ -108,6 +108,26 @@ TEST(large_pages_are_large)
 	CHECK_EQ(s.sum.blocks, 4);
 }
 
+TEST(what_may_be_large_is_neither)
+{
+	struct large_scan s = begin(0, 4 * M, free_to);
+	const struct page_run r = {
+		.va = AT, .size = BLOCK, .slot = 4 * K, .state = PAGE_PRESENT,
+		.have = RUN_RIGHTS | RUN_SIZE_HIDDEN, .rights = ATW_UR,
+	};
+	struct large_sum all = { 0 };
+
+	large_add(&s, AT, AT + BLOCK - 1, &r);
+	here(&s, BLOCK, 64 * K);
+	large_end(&s);
+	large_sum_add(&all, &s.sum);
+	CHECK_EQ(all.unsized, BLOCK);
+	CHECK_EQ(all.large, 0);
+	CHECK_EQ(all.full, 0);
+	CHECK_EQ(large_smaller(&all), 64 * K);
+	CHECK_EQ(large_mapped(&all), BLOCK + 64 * K);
+}
+
 TEST(holes)
 {
 	struct large_scan s = begin(0, 6 * M, free_to);

@@ -25,6 +25,15 @@ TEST(names_may_hold_anything)
 	CHECK(st.kernel);
 	CHECK_EQ(parse("9 (x) Z 1 9 9 0 -1 4 0", &st), ATW_OK);
 	CHECK(st.kernel);
+	CHECK(!st.headless);
+	/* The main thread has ended: of three threads, and of one. */
+	CHECK_EQ(parse("9 (x) Z 1 9 9 0 -1 4 1 2 3 4 5 6 7 8 20 0 3 0 2233 24", &st), ATW_OK);
+	CHECK(st.kernel && st.headless);
+	CHECK_EQ(st.start, 2233);
+	CHECK_EQ(parse("9 (x) Z 1 9 9 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 2233 24", &st), ATW_OK);
+	CHECK(st.kernel && !st.headless);
+	CHECK_EQ(parse("9 (x) S 1 9 9 0 -1 0 1 2 3 4 5 6 7 8 20 0 3 0 2233 24", &st), ATW_OK);
+	CHECK(!st.kernel && !st.headless);
 	/* kworkers have longer ones */
 	CHECK_EQ(parse("9 (kworker/R-long-name-of-one) I 2 0 0 0 -1 69238880 0", &st), ATW_OK);
 	CHECK_STR(st.name, "kworker/R-long-n");
@@ -50,6 +59,7 @@ TEST(ourselves)
 
 	CHECK_EQ(proc_stat((uint32_t)getpid(), &st, NULL), ATW_OK);
 	CHECK(!st.kernel);
+	CHECK_EQ(st.thread, getpid());
 	CHECK_EQ(proc_tgid((uint32_t)gettid(), &tgid, NULL), ATW_OK);
 	CHECK_EQ(tgid, getpid());
 	CHECK_EQ(proc_allowed((uint32_t)getpid(), NULL), ATW_OK);

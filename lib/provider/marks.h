@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * marks.h - what /proc/PID/pagemap says of a page besides where it is, as flags of
+ * entries that have a mode's as well: entries keep it in bits of software, and the
+ * kernel's structures know the rest.
+ */
+#ifndef PROVIDER_MARKS_H
+#define PROVIDER_MARKS_H
+
+#include <atwalk/page.h>
+
+enum mark { MARK_SOFT_DIRTY, MARK_EXCLUSIVE, MARK_FILE, MARK_UFFD_WP, MARKS };
+extern const char *const mark_names[MARKS];
+
+/* Their numbers are the last there are; no mode has so many flags of its own. */
+enum { MARKS_FIRST = 64 - MARKS };
+#define MARK_AT(m) (MARKS_FIRST + (m))
+#define MARK(m) ((uint64_t)1 << MARK_AT(m))
+#define MARKS_ALL (~(uint64_t)0 << MARKS_FIRST)
+
+/* Flags of a mode that say so; `unknown`: marks that no entry of that kernel tells. */
+struct marks {
+	uint64_t soft_dirty, uffd_wp, unknown;
+};
+
+/* Of a kernel of that release; NULL: not known, and no entry tells any. */
+void marks_find(struct marks *m, const struct atw_paging *pg, const char *release);
+/* Of a page of user space that is there, by the flags of its entry. */
+uint64_t marks_of_flags(const struct marks *m, atw_va va, uint64_t flags);
+uint64_t marks_of_soft(const struct atw_soft_word *s);
+/* What struct page says. */
+uint64_t marks_of_page(const struct atw_page *page);
+
+#endif
