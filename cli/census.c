@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,14 @@
 #include "lost.h"
 #include "progress.h"
 #include "provider/provider.h"
+
+/* So many a capture's reader tells one by one, how many more, and what ends it. */
+enum { DAMAGES = 24 };
+
+struct damage {
+	uint64_t pid;
+	char *why;
+};
 
 /* Between the teller and who listens: counts, and knows which of them failed. */
 struct ear {
@@ -21,9 +30,14 @@ struct ear {
 	const char *name;            /* of the source, for people */
 	struct lost lost;
 	uint64_t tasks;
-	uint64_t pid, area;          /* of memory: what was told last */
+	uint64_t pid, area;          /* told last; area: of memory */
 	bool failed;                 /* the listener */
 	bool mark;                   /* nothing came yet, and it may be the paper's */
+	bool keep;
+	bool one, skip, found;       /* of a capture: process `only` alone; this is another */
+	uint64_t only;
+	struct damage damage[DAMAGES];   /* not told yet: never between an area and its runs */
+	unsigned damages;
 };
 
 static int heard(struct ear *e, int r)
@@ -60,6 +74,54 @@ static int on_frames(void *arg, const struct capture_frames *run, struct atw_err
 
 /* ---- a capture ---- */
 
+static void drop_damage(struct ear *e)
+{
+	for (unsigned i = 0; i < e->damages; i++)
+		free(e->damage[i].why);
+	e->damages = 0;
+}
+
+static int tell_damage(struct ear *e, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (unsigned i = 0; i < e->damages && r == ATW_OK; i++) {
+		const char *why = e->damage[i].why;
+		const struct capture_record rec = {
+			.letter = 'L', .l = { .pid = e->damage[i].pid, .what = { "capture", 7 },
+					      .why = { why, strlen(why) } },
+		};
+
+		r = heard(e, e->to->record(e->to->arg, &rec, err));
+	}
+	drop_damage(e);
+	return r;
+}
+
+/* Its own name is that of a file which need not be there when it is read. */
+static void keep_damage(struct ear *e, const struct atw_err *err)
+{
+	size_t n = strlen(e->name);
+	const char *text = err->text;
+	char *why;
+
+	if (!strncmp(text, e->name, n) && !strncmp(text + n, ": ", 2))
+		text += n + 2;
+	why = e->keep && e->damages < DAMAGES ? strdup(text) : NULL;
+	if (why)
+		e->damage[e->damages++] = (struct damage){ e->pid, why };
+}
+
+/* Is it of a task that was not asked for? */
+static bool is_others(struct ear *e, const struct capture_record *rec)
+{
+	if (rec->letter == 'T')
+		e->skip = e->one && rec->t.pid != e->only;
+	e->found |= rec->letter == 'T' && !e->skip;
+	return rec->letter == 'L' ? e->one && rec->l.pid && rec->l.pid != e->only
+				  : e->skip && strchr("TVP", rec->letter);
+}
+
 /* Of a capture nobody knows how many tasks there will be. */
 static int on_capture(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
@@ -70,11 +132,24 @@ static int on_capture(void *arg, const struct capture_record *rec, struct atw_er
 	int r = e->mark && rec->letter != 'H' ? on_record(arg, &paper, err) : ATW_OK;
 
 	e->mark = false;
+	if (r == ATW_OK && rec->letter != 'P')
+		r = tell_damage(e, err);
 	if (r != ATW_OK)
 		return r;
-	if (rec->letter == 'T')
+	if (is_others(e, rec))
+		return ATW_OK;
+	if (rec->letter == 'T') {
+		e->pid = rec->t.pid;
 		progress_at(&e->progress, ++e->tasks, 0);
+	}
 	return on_record(arg, rec, err);
+}
+
+static int on_capture_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	const struct ear *e = arg;
+
+	return e->skip ? ATW_OK : on_run(arg, run, err);
 }
 
 static void on_damage(void *arg, const struct atw_err *err)
@@ -82,6 +157,7 @@ static void on_damage(void *arg, const struct atw_err *err)
 	struct ear *e = arg;
 
 	e->told.damaged++;
+	keep_damage(e, err);
 	complain(err);
 }
 
@@ -120,7 +196,7 @@ static int check_capture(const char *name, const struct common *c,
 {
 	struct atw_err err = { 0 };
 	const struct { bool given; const char *name; } table[] = {
-		{ o->space.pid.given, "--pid" }, { o->space.task, "--task" },
+		{ o->space.task, "--task" },
 		{ o->space.freeze, "--freeze" }, { o->frames, "--frames" },
 		{ o->raw, "--raw" }, { o->no_refs, "--no-refs" }, { c->rate, "--rate" },
 		{ o->space.root.given, "--root" }, { o->space.paging, "--paging" },
@@ -141,7 +217,7 @@ static int from_capture(const struct common *c, const char *name, const char *pa
 			const struct census_source_opts *o, struct ear *e)
 {
 	const struct census_read_opts ro = { .damaged = on_damage, .arg = e };
-	const struct census_sink sink = { on_capture, on_run, on_frames, e };
+	const struct census_sink sink = { on_capture, on_capture_run, on_frames, e };
 	struct atw_err err = { 0 };
 	int status = check_capture(name, c, o), r;
 
@@ -151,6 +227,14 @@ static int from_capture(const struct common *c, const char *name, const char *pa
 		return status;
 	progress_begin(&e->progress, c, o->progress, name, "tasks");
 	r = census_read(path, &ro, &sink, &err);
+	if (r == ATW_OK)
+		r = tell_damage(e, &err);
+	/* Of several looks it need not be in all. */
+	if (r == ATW_OK && e->one && !e->found && o->looks)
+		remark(c, "%s: there is no process %" PRIu64, name, e->only);
+	else if (r == ATW_OK && e->one && !e->found)
+		r = atw_err_set(&err, ATW_E_NONE, "%s: there is no process %" PRIu64, name, e->only);
+	drop_damage(e);
 	progress_end(&e->progress);
 	if (r < 0 && e->failed && o->into)
 		atw_err_wrap(&err, "%s", o->into);
@@ -248,7 +332,9 @@ int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
 		  struct census_told *ret)
 {
-	struct ear e = { .to = to, .mark = o->mark, .c = c, .name = name };
+	struct ear e = { .to = to, .mark = o->keep, .keep = o->keep,
+			 .one = o->space.pid.given, .only = o->space.pid.u,
+			 .c = c, .name = name };
 	const char *path = capture_path(name);
 	int status = path ? from_capture(c, name, path, o, &e) : from_memory(c, name, o, &e);
 

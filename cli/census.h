@@ -14,8 +14,13 @@ struct census_source_opts {
 	bool frames;                 /* of all RAM, too */
 	/* What the reader of it has no use for, and what it needs; nobody typed that. */
 	bool no_areas, no_tasks, no_count, need_frames;
+	bool looks;                  /* others come behind it, or were before */
 	bool no_refs, raw, progress;
-	bool mark;                   /* the paper's form gets an H: line that says so */
+	/*
+	 * It is to be kept: the paper's form gets an H: line that says so, and where a
+	 * capture is wrong or cut off an L: line says it.
+	 */
+	bool keep;
 	const char *into;            /* what failures of `to` are wrapped in, or NULL */
 };
 #define CENSUS_OPTIONS(s, m) \

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report.h"
 #include "report_head.h"
+#include "source/live_host.h"
 #include "watch.h"
 
 static const struct opt options[] = {
@@ -78,7 +80,7 @@ static struct census_source_opts wanted(const struct report *r)
 		looks &= r->kind[i]->looks;
 	}
 	so.need_frames = on & CENSUS_ON(FRAMES);
-	so.no_count = looks;
+	so.no_count = so.looks = looks;
 	so.no_areas = !(on & areas);
 	so.no_tasks = so.no_areas && !(on & CENSUS_ON(TASK));
 	return so;
@@ -154,10 +156,30 @@ static const char *user_name(void *arg, uint64_t uid)
 	return p ? p->pw_name : NULL;
 }
 
+static bool is_live(const char *source)
+{
+	return !strcmp(source, "live") || !strncmp(source, "live:", 5);
+}
+
+/*
+ * Our number where all looks are at running processes, us among them. In a PID namespace
+ * only /proc has the numbers that are ours.
+ */
+static uint64_t own_pid(char *const *source, size_t n)
+{
+	bool ours = true;
+
+	for (size_t i = 0; i < n; i++)
+		ours &= is_live(source[i]) &&
+			(!strcmp(source[i], "live:pagemap") || live_first_pid_namespace());
+	return ours ? (uint64_t)getpid() : 0;
+}
+
 static int tell(struct report *r, char **source, size_t n)
 {
 	const struct census_report_opts ro = {
 		.virtual = r->o->virtual, .by = r->o->by, .user = r->live ? user_name : NULL,
+		.self = own_pid(source, n),
 	};
 	struct sources s = { r, wanted(r), source, n };
 	struct atw_err err = { 0 };
@@ -197,7 +219,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 							 : "SOURCE is missing");
 	r.a.bare = r.o->paper;
 	r.a.limit = r.o->limit;
-	r.live = !strcmp(argv[1], "live") || !strncmp(argv[1], "live:", 5);
+	r.live = is_live(argv[1]);
 	status = choose(&r, argv[0]);
 	if (!status)
 		status = report_check(&r, argc - 1, argv + 1);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/pack.h"
+#include "base/bytes.h"
 #include "census/census.h"
 
 #define FRONT "H: atwalk-capture, 1\n"
@@ -27,13 +28,16 @@
 	"7F0000200000=00002012, -, -, map=141 | 7F0000202000=00000000, -, -, swap=0:1F | " \
 	"7F0000203000*2=00003012, 0, 01000000, state=zero, same=1 |\n" \
 	"V: 7F0000400000, 7F0000400FFF, 00001000, 00000000, -, -, /usr/bin/a\n" \
+	"L: 7, pages, nothing says which of them are in memory, start=7F0000400000, " \
+	"last=7F0000400FFF\n" \
 	"T: b, 8, 00000000, -, -, -, -, -, -, -\n" \
 	"F: 00001000*159=kernel | 100000000=anon | 100001000*1310719=free |\n" \
 	"L: 9, pagemap, Permission denied, start=1000, last=1FFF\n" \
-	"E: 14, 2, 2, 1\n"
+	"E: 15, 2, 2, 2\n"
 
 struct heard {
 	uint64_t records, runs, pages, frames, faults;
+	uint64_t untold;                 /* L: of pages, whoever noticed; none of the records */
 	char letters[256];               /* of the first records */
 	char fault[512], last_fault[512];    /* the first, the last */
 	bool refuse;                     /* fail at the first run */
@@ -45,6 +49,10 @@ static inline int hear_record(void *arg, const struct capture_record *rec, struc
 	struct heard *h = arg;
 
 	(void)e;
+	if (rec->letter == 'L' && blob_is(rec->l.what, "pages")) {
+		h->untold++;
+		return ATW_OK;
+	}
 	if (h->records < sizeof(h->letters) - 1)
 		h->letters[h->records] = rec->letter;
 	h->records++;

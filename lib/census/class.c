@@ -18,6 +18,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "census/class.h"
 
 /* vm_flags that have had their places since 2.4, or 2.6.15. */
@@ -61,11 +62,6 @@ static void set(struct area *x, enum census_class class, bool guess)
 
 /* ---- names of areas of no file ---- */
 
-static bool begins(struct atw_blob b, const char *s)
-{
-	return b.len >= strlen(s) && !memcmp(b.data, s, strlen(s));
-}
-
 static bool has_word(struct atw_blob b, const char *s)
 {
 	return memmem(b.data, b.len, s, strlen(s));
@@ -100,14 +96,14 @@ static void bracketed(const struct classifier *c, struct area *x)
 {
 	struct atw_blob name = x->v->name;
 
-	if (begins(name, "[heap]")) {
+	if (blob_begins(name, "[heap]")) {
 		set(x, CENSUS_HEAP, false);
 		x->a->own = true;
-	} else if (begins(name, "[stack")) {
+	} else if (blob_begins(name, "[stack")) {
 		set(x, CENSUS_STACK, false);
-	} else if (begins(name, "[anon_shmem:")) {
+	} else if (blob_begins(name, "[anon_shmem:")) {
 		set(x, CENSUS_SHM, false);
-	} else if (begins(name, "[anon:")) {
+	} else if (blob_begins(name, "[anon:")) {
 		named(c, x);
 	} else {
 		set(x, CENSUS_SPECIAL, false);

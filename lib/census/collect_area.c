@@ -397,6 +397,7 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 	};
 
 	c->last = last;
+	c->blind |= r->state >= PAGE_LOST;
 	if (r->state >= PAGE_LOST)
 		return collect_lost_range(c, r->state == PAGE_BAD ? "page table entry" : "page table",
 					  r->why ? r->why->text : why_lost(r->state), first, last,

@@ -65,7 +65,7 @@ static int pass(struct collect *c, struct reader *r, uint64_t last, bool blind,
 static int deal_out(struct collect *c, struct reader *r, const struct page_run *s,
 		    uint64_t first, uint64_t last, struct atw_err *err)
 {
-	bool nothing = s->state == PAGE_ABSENT;
+	bool lost = s->state >= PAGE_LOST, nothing = lost || s->state == PAGE_ABSENT;
 	uint64_t end;
 	int rc;
 
@@ -82,7 +82,7 @@ static int deal_out(struct collect *c, struct reader *r, const struct page_run *
 		if (rc == ATW_OK && !c->open && (inside || !nothing))
 			collect_area_begin(c, inside ? &r->area : NULL,
 					   inside ? r->area.start.u : first);
-		if (rc == ATW_OK && (inside || !nothing))
+		if (rc == ATW_OK && (inside || !nothing || lost))
 			rc = collect_piece(c, s, first, end, err);
 		if (rc != ATW_OK || end == last)
 			return rc;
@@ -96,6 +96,7 @@ static int part(struct collect *c, size_t task, struct reader *r, uint64_t first
 	struct provider *p = c->p;
 	struct atw_err why = { 0 };
 	const struct page_run *s;
+	uint64_t listed = first;
 	bool whole = false;
 	int rc = p->ops->pages_open(p, task, first, last, &why), told = ATW_OK;
 
@@ -106,6 +107,7 @@ static int part(struct collect *c, size_t task, struct reader *r, uint64_t first
 		if (to < first || from > last)
 			continue;
 		whole = to >= last;
+		listed = to + 1;
 		told = deal_out(c, r, s, from > first ? from : first,
 				to < last ? to : last, err);
 	}
@@ -117,7 +119,7 @@ static int part(struct collect *c, size_t task, struct reader *r, uint64_t first
 		return rc;
 	}
 	if (rc < 0)
-		told = collect_lost(c, "pages", &why, err);
+		told = collect_lost_range(c, "pages", why.text, whole ? first : listed, last, err);
 	if (told == ATW_OK && rc == ATW_END && !whole && p->running && first <= p->user_last)
 		return ATW_END;
 	if (told == ATW_OK)
@@ -186,8 +188,8 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 		rc = about_tell(&to, about, err);
 	if (rc == ATW_OK && areas < 0)
 		rc = collect_lost(c, "areas", &unread, err);
-	/* Those that share it have told it. */
-	if (rc == ATW_OK && !t->shared && !c->o->no_areas)
+	/* Those that share it have told it, if they are told. */
+	if (rc == ATW_OK && (!t->shared || c->o->pid) && !c->o->no_areas)
 		rc = memory(c, i, areas == ATW_OK, err);
 	return rc;
 }

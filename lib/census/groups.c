@@ -82,39 +82,42 @@ int group_by_find(const char *word, enum group_by *ret, struct atw_err *err)
 			   "'%s' is nothing to add up by: process, user, cgroup or unit", word);
 }
 
-struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a)
+struct group *groups_of_process(struct groups *g, enum group_by by,
+				const struct census_process *p)
 {
-	const struct census_process *p = a->process;
 	const struct capture_task *t = p->task;
-	char name[64] = "n/a";
+	_auto_free char *path = NULL;
+	char name[24] = "n/a";
 	struct group *ret;
 
-	switch (by) {
-	case BY_PROCESS:
-	case BY_WAYS:
-		ret = groups_get(g, p->number, p->name);
-		if (ret)
-			ret->pid = p->pid;
-		return ret;
-	case BY_USER:
+	if (by == BY_USER) {
 		if (p->task_has & CAPTURE_T_UID)
 			snprintf(name, sizeof(name), "%" PRIu64, t->uid);
 		ret = groups_get(g, t->uid, name);
 		if (ret)
 			ret->known = p->task_has & CAPTURE_T_UID;
 		return ret;
-	case BY_CGROUP: {
-		_auto_free char *path = NULL;
-
+	}
+	if (by == BY_CGROUP) {
 		/* Whoever is not told has another key than any name. */
 		if (!(p->task_has & CAPTURE_T_CGROUP))
 			return groups_get(g, 0, name);
 		path = strndup(t->cgroup.data, t->cgroup.len);
 		return path ? groups_get(g, 1, path) : NULL;
 	}
-	case BY_UNIT:
-		break;
-	}
+	ret = groups_get(g, p->number, p->name);
+	if (ret)
+		ret->pid = p->pid;
+	return ret;
+}
+
+struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a)
+{
+	struct group *ret;
+	char name[64];
+
+	if (by != BY_UNIT)
+		return groups_of_process(g, by, a->process);
 	if (a->unit) {
 		ret = groups_get(g, a->unit->number, a->unit->name);
 		if (ret)
@@ -138,12 +141,27 @@ static void add(struct group *to, const struct group *g)
 	to->uncounted |= g->uncounted;
 	to->unkind |= g->unkind;
 	to->unswapped |= g->unswapped;
+	to->untold |= g->untold;
 	if (g->processes > to->processes)
 		to->processes = g->processes;
 }
 
-void groups_join(struct groups *g)
+static bool call_deleted(struct group *g)
 {
+	char *name;
+
+	if (!g->unit || !g->unit->deleted)
+		return true;
+	if (asprintf(&name, "%s" CENSUS_DELETED, g->name) < 0)
+		return false;
+	free(g->name);
+	g->name = name;
+	return true;
+}
+
+bool groups_join(struct groups *g)
+{
+	bool done = true;
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -163,4 +181,7 @@ void groups_join(struct groups *g)
 	}
 	/* Places are of no use any more: nobody is added. */
 	g->n = n;
+	for (size_t i = 0; i < n && done; i++)
+		done = call_deleted(&g->v[i]);
+	return done;
 }

@@ -22,6 +22,7 @@ struct group {
 	bool uncounted;          /* of too many pages nobody worked out whose they are */
 	bool unkind;             /* or of what kind it is */
 	bool unswapped;          /* what is on swap is not told */
+	bool untold;             /* nor what is in some area */
 	bool joined;             /* to another, by groups_join() */
 	bool known;              /* BY_USER: its number is `key`; else nobody told */
 };
@@ -44,7 +45,13 @@ int group_by_find(const char *word, enum group_by *ret, struct atw_err *err);
  * what it is for: "[heap]".
  */
 struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a);
-/* At the end: copies of one file become one group. */
-void groups_join(struct groups *g);
+/* Of a process none of whose areas need be known; not BY_UNIT. */
+struct group *groups_of_process(struct groups *g, enum group_by by,
+				const struct census_process *p);
+/*
+ * At the end: copies of one file become one group, and the names of those that are gone
+ * say it. false: no memory.
+ */
+bool groups_join(struct groups *g);
 
 #endif

@@ -6,7 +6,7 @@
 #include "census/map.h"
 
 /* The paper's first eleven, and what it had no need of. */
-static const char marks[MAP_MARKS + 1] = ".123456789#s0?dx";
+static const char marks[MAP_MARKS + 1] = ".123456789#s0?dx!";
 
 /*
  * Nobody looks at many lines of nothing, nor at very many that are all the same. The
@@ -89,11 +89,12 @@ static void fill(struct map *m, char c, uint64_t pages)
 void map_add(struct map *m, enum map_mark mark, uint64_t pages)
 {
 	uint64_t room = (MAP_LINE - m->n) % MAP_LINE, lines;
-	uint64_t fold = mark == MAP_ABSENT || m->out->paper ? m->fold : FOLD_SAME;
+	bool nothing = mark == MAP_ABSENT || mark == MAP_UNTOLD;
+	uint64_t fold = nothing || m->out->paper ? m->fold : FOLD_SAME;
 	char c = marks[mark];
 
 	if (m->out->paper && mark > MAP_MANY)
-		c = mark == MAP_UNKNOWN ? '?' : '.';
+		c = mark == MAP_UNKNOWN || mark == MAP_UNTOLD ? '?' : '.';
 	if (pages > room && (pages - room) / MAP_LINE > fold) {
 		lines = (pages - room) / MAP_LINE - 1;
 		fill(m, c, room + MAP_LINE);

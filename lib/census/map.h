@@ -10,6 +10,7 @@
 enum map_mark {
 	MAP_ABSENT = 0, MAP_MANY = 10, MAP_SWAPPED, MAP_ZERO, MAP_UNKNOWN, MAP_DEVICE,
 	MAP_ODD,                         /* neither there nor not: a guard page, on its way */
+	MAP_UNTOLD,                      /* nobody knows what is there; never kept as such */
 	MAP_MARKS,
 };
 

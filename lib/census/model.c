@@ -9,10 +9,10 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "census/class.h"
+#include "census/model_pages.h"
 #include "kernel/kpf.h"
 
-/* Bits of the pagemap word, as runs have it: from bit 55 on. */
-enum { MAP_FILE = 1 << (61 - 55) };
+enum { LOST = 256 };             /* ranges: what is between them is lost as well if there are more */
 
 struct census_model {
 	const struct census_report *const *report;
@@ -41,6 +41,10 @@ struct census_model {
 	struct unit *unit;
 	struct census_area area;
 	bool in_area, goes_on;           /* goes_on: the next V: is a part of it */
+	bool any_area;                   /* the process has one */
+	/* Of the process: addresses of which nobody knows what is there. */
+	uint64_t lost[LOST][2];
+	size_t nlost;
 	bool held;                       /* nobody was told of it yet */
 	uint32_t v_has;
 	struct census_pages pages;
@@ -90,6 +94,14 @@ static int tell_area(struct census_model *m, struct atw_err *err)
 	return tell(m, &ev, err);
 }
 
+static bool is_untold(const struct census_model *m, uint64_t first, uint64_t last)
+{
+	for (size_t i = 0; i < m->nlost; i++)
+		if (m->lost[i][0] <= last && m->lost[i][1] >= first)
+			return true;
+	return false;
+}
+
 static int end_area(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_AREA_END, .area = &m->area };
@@ -97,6 +109,7 @@ static int end_area(struct census_model *m, struct atw_err *err)
 
 	if (!m->in_area)
 		return ATW_OK;
+	m->area.untold = is_untold(m, m->area.first, m->area.last);
 	r = tell_area(m, err);
 	m->in_area = m->goes_on = false;
 	return r == ATW_OK ? tell(m, &ev, err) : r;
@@ -109,6 +122,7 @@ static int end_process(struct census_model *m, struct atw_err *err)
 	bool any = m->now == PROCESS;
 
 	m->now = NO_TASK;
+	m->process.untold |= !m->any_area;
 	return r == ATW_OK && any ? tell(m, &ev, err) : r;
 }
 
@@ -176,6 +190,7 @@ static int begin_process(struct census_model *m, struct atw_err *err)
 		m->process.pid = m->task.tgid;
 	classifier_begin(&m->class, &m->task, m->task_has, m->processes, !m->ours, m->page);
 	m->now = PROCESS;
+	m->any_area = false;
 	return tell(m, &ev, err);
 }
 
@@ -189,6 +204,7 @@ static int task(struct census_model *m, const struct capture_record *rec, struct
 
 	if (r != ATW_OK)
 		return r;
+	m->nlost = 0;
 	m->words.len = 0;
 	name = keep(m, rec->t.name);
 	cgroup = keep(m, rec->t.cgroup);
@@ -244,72 +260,12 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 	m->area.v = &m->v;
 	m->area.v_has = rec->has;
 	m->area.name = m->area_name.data;
-	m->in_area = m->held = true;
+	m->in_area = m->held = m->any_area = true;
 	m->goes_on = (rec->has & CAPTURE_V_MORE) && rec->v.more;
 	return m->unit && !m->unit->framed ? ATW_OK : tell_area(m, err);
 }
 
 /* ---- pages ---- */
-
-static void origin(const struct census_model *m, struct census_pages *p,
-		   const struct capture_run *run)
-{
-	p->zero = run->state == CAPTURE_ZERO ||
-		  (p->known & CENSUS_FLAGS && p->flags >> KPF_ZERO_PAGE & 1);
-	if (run->has & CAPTURE_M_MAP) {
-		p->known |= CENSUS_ORIGIN;
-		p->anon = !(run->map & MAP_FILE) && !p->zero;
-	} else if (!m->no_anon && p->known & CENSUS_FLAGS) {
-		p->known |= CENSUS_ORIGIN;
-		p->anon = p->flags >> KPF_ANON & 1;
-	}
-}
-
-enum { VM_PFNMAP = 0x400 };      /* include/linux/mm.h */
-
-/* What the run is, but for the area, which stays. */
-static void understand(struct census_model *m, const struct capture_run *run)
-{
-	struct census_pages *p = &m->pages;
-
-	*p = (struct census_pages){
-		.area = &m->area, .run = run, .va = run->va, .pages = run->pages,
-		.swapped = (run->has & CAPTURE_M_SWAP) && !(run->entry & CAPTURE_PRESENT),
-	};
-	if (!(run->entry & CAPTURE_PRESENT))
-		return;
-	p->present = true;
-	p->writable = run->entry & CAPTURE_WRITE;
-	/* The paper's processor has that bit, and it means nothing: see capture_add(). */
-	p->exec = !m->process.paper && (run->entry & CAPTURE_EXEC);
-	p->dirty = run->entry & CAPTURE_DIRTY;
-	p->accessed = run->entry & CAPTURE_ACCESSED;
-	/* A device's memory may have frames that look like others; [vvar]'s are nobody's. */
-	p->device = run->state == CAPTURE_DEVICE ||
-		    (m->area.class == CENSUS_DEVICE && !m->area.guess) ||
-		    (!m->process.paper && m->area.v_has & CAPTURE_V_FLAGS &&
-		     m->area.v->flags & VM_PFNMAP);
-	p->same = run->same;
-	if (!run->noframe) {
-		p->known |= CENSUS_PA;
-		p->pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
-	}
-	if (run->has & CAPTURE_M_COUNT) {
-		p->known |= CENSUS_COUNT | CENSUS_REFS;
-		p->count = p->refs = run->count;
-	}
-	if (run->has & CAPTURE_M_REFS) {
-		p->known |= CENSUS_REFS;
-		p->refs = run->refs;
-		p->counted = true;
-	}
-	/* The paper's kernel had others at the same places. */
-	if (run->has & CAPTURE_M_FLAGS && !m->process.paper) {
-		p->known |= CENSUS_FLAGS;
-		p->flags = run->flags;
-	}
-	origin(m, p, run);
-}
 
 /* The beginning of a file, in the page cache: copies of it have the same. */
 static bool beginning(const struct census_model *m)
@@ -331,7 +287,7 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 		return ATW_OK;
 	if (!m->in_area)
 		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
-	understand(m, run);
+	m->pages = model_pages(&m->area, run, m->no_anon);
 	if (beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
 		return no_memory(err);
 	r = tell_area(m, err);
@@ -343,6 +299,38 @@ static int on_frames(void *arg, const struct capture_frames *frames, struct atw_
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_FRAMES, .frames = frames };
 
+	return tell(m, &ev, err);
+}
+
+/* ---- what could not be read ---- */
+
+static void lose(struct census_model *m, uint64_t first, uint64_t last)
+{
+	uint64_t *at = m->lost[m->nlost < LOST ? m->nlost : LOST - 1];
+
+	if (m->nlost < LOST) {
+		m->nlost++;
+		at[0] = first;
+		at[1] = last;
+		return;
+	}
+	at[0] = first < at[0] ? first : at[0];
+	at[1] = last > at[1] ? last : at[1];
+}
+
+/* Of its pages or of its areas; L: lines of other things do not change what is told. */
+static int lost(struct census_model *m, const struct capture_lost *l, uint32_t has,
+		struct atw_err *err)
+{
+	struct census_event ev = { .what = CENSUS_ON_LOST, .lost = l };
+	bool its = m->now == PROCESS && l->pid == m->task.pid;
+
+	if (its && has & CAPTURE_L_START)
+		lose(m, l->start, has & CAPTURE_L_LAST ? l->last : l->start);
+	else if (its && blob_is(l->what, "pages"))
+		lose(m, 0, UINT64_MAX);
+	else if (its && (blob_is(l->what, "areas") || blob_is(l->what, "maps")))
+		m->process.untold = true;
 	return tell(m, &ev, err);
 }
 
@@ -387,9 +375,7 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 	case 'V':
 		return area(m, rec, err);
 	case 'L':
-		ev.what = CENSUS_ON_LOST;
-		ev.lost = &rec->l;
-		return tell(m, &ev, err);
+		return lost(m, &rec->l, rec->has, err);
 	default:
 		/* P: sums up what is told anyway. */
 		return ATW_OK;

@@ -24,10 +24,13 @@ enum census_class {
 	CENSUS_CLASSES,
 };
 
+/* Behind the name of a file that is gone, as the kernel has it. */
+#define CENSUS_DELETED " (deleted)"
+
 /* A file that is mapped, or what stands for one. */
 struct census_unit {
 	uint32_t number;                 /* from 0, in the order they were met */
-	const char *name;                /* as shown; " (deleted)" taken off */
+	const char *name;                /* as shown; CENSUS_DELETED taken off */
 	uint64_t major, minor, inode;
 	struct capture_bytes build;
 	bool keyed;                      /* device and inode are known */
@@ -46,6 +49,7 @@ struct census_process {
 	const char *name;                /* of it, terminated */
 	uint64_t pid;
 	const struct census_unit *exe;   /* NULL: not known */
+	bool untold;                     /* at PROCESS_END: not all of its areas are known */
 };
 
 struct census_area {
@@ -59,6 +63,7 @@ struct census_area {
 	bool own;                        /* the program's own, of no library: the paper's X */
 	bool read, write, exec, shared;
 	bool grows;                      /* downwards, by itself */
+	bool untold;                     /* at AREA_END: of some of it nobody knows what is there */
 	uint64_t first, last;            /* `last` is sure at CENSUS_ON_AREA_END */
 	/*
 	 * Where in the unit it begins, bytes: the same in all who map it. Of .bss: where
@@ -144,6 +149,7 @@ struct census_out {
 struct census_report_opts {
 	bool virtual;                    /* sizes of addresses, not of pages that are there */
 	const char *by;                  /* NULL: the report's own */
+	uint64_t self;                   /* pid of the program that looks; 0: not in there */
 	/* What a user of the machine that is told of is called; NULL: nobody knows any. */
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;

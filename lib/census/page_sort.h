@@ -12,13 +12,13 @@
 
 struct page_rec {
 	uint64_t pa, pages;              /* of the first; the others lie behind it */
-	uint64_t flags, count;
+	uint64_t flags, count, kcount;
 	uint32_t area;                   /* whoever adds it knows what that is */
 	uint16_t entry;                  /* low bits */
 	uint16_t known;
 };
 
-/* Held in memory at once: 80 MiB. */
+/* Held in memory at once: 96 MiB. */
 #define PAGE_SORT_MOST ((size_t)2 << 20)
 
 struct page_sort {

@@ -17,7 +17,7 @@ struct unit {
 };
 
 struct totals {
-	int name, column[2][PARTS];
+	int name, state, column[2][PARTS];
 	uint64_t page, unknown;          /* how many whose memory is not known */
 	struct unit *v;
 	size_t n, cap;
@@ -32,6 +32,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	if (!t)
 		return report_no_memory(err);
 	t->name = picture_column("totals", "name");
+	t->state = picture_column("totals", "state");
 	for (unsigned w = 0; w < 2; w++)
 		for (unsigned k = 0; k < PARTS; k++)
 			t->column[w][k] = picture_column("totals", keys[w][k]);
@@ -61,6 +62,8 @@ static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 	u = &t->v[t->n++];
 	*u = (struct unit){ .name = t->names.len };
 	buf_str(&t->names, row->v[t->name].s);
+	if (picture_has(row, t->state) && row->v[t->state].u)
+		buf_str(&t->names, CENSUS_DELETED);
 	buf_char(&t->names, '\0');
 	if (t->names.failed)
 		return report_no_memory(err);

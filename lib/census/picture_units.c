@@ -19,6 +19,7 @@ enum { PARTS = CENSUS_BSS + 1 };
 struct unit {
 	const struct census_unit *unit;  /* NULL: of that number none was met */
 	uint64_t pages[PARTS];
+	size_t name;                     /* in `names` */
 };
 
 struct units {
@@ -26,6 +27,7 @@ struct units {
 	struct unit *v;                  /* by number of the unit */
 	size_t n, cap;
 	struct frame_set frames;
+	struct buf names;                /* of those that are drawn */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -69,6 +71,22 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ev->what == CENSUS_ON_PAGES ? on_pages(u, ev->pages, err) : ATW_OK;
 }
 
+static bool is_drawn(const struct unit *v)
+{
+	return v->unit && is_executable(v->unit);
+}
+
+static void name_all(struct units *u)
+{
+	for (size_t i = 0; i < u->n; i++) {
+		if (!is_drawn(&u->v[i]))
+			continue;
+		u->v[i].name = u->names.len;
+		buf_printf(&u->names, "%s%s", u->v[i].unit->name, deleted_text(u->v[i].unit));
+		buf_char(&u->names, '\0');
+	}
+}
+
 /* What copies of a file have goes to the first of them. */
 static void join(struct units *u)
 {
@@ -105,13 +123,16 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	if (!cell)
 		return report_no_memory(err);
 	join(u);
+	name_all(u);
+	if (u->names.failed)
+		return report_no_memory(err);
 	for (size_t i = 0; i < u->n; i++) {
 		uint32_t parent = (uint32_t)c.n;
 
-		if (!u->v[i].unit || !is_executable(u->v[i].unit))
+		if (!is_drawn(&u->v[i]))
 			continue;
-		cell[c.n++] = (struct chart_cell){ u->v[i].unit->name, NULL, 0, CHART_TOP,
-						   0x7f8c99 };
+		cell[c.n++] = (struct chart_cell){ u->names.data + u->v[i].name, NULL, 0,
+						   CHART_TOP, 0x7f8c99 };
 		for (unsigned k = 0; k < PARTS; k++)
 			if (u->v[i].pages[k])
 				cell[c.n++] = (struct chart_cell){
@@ -137,6 +158,7 @@ static void drop(void *state)
 	if (u) {
 		free(u->v);
 		frames_deinit(&u->frames);
+		buf_deinit(&u->names);
 	}
 	free(u);
 }

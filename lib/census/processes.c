@@ -29,8 +29,15 @@ void processes_feed(struct processes *p, const struct census_event *ev)
 {
 	struct process_sums *s = &p->v[p->n - 1];
 
-	if (ev->what == CENSUS_ON_AREA_END)
+	if (ev->what == CENSUS_ON_AREA_END) {
 		sums_area(&s->virtual, ev->area, area_pages(ev->area, ev->page));
-	else if (ev->what == CENSUS_ON_PAGES)
+		if (ev->area->untold)
+			sums_untold(&s->resident, ev->area);
+	}
+	if (ev->what == CENSUS_ON_PROCESS_END && ev->process->untold) {
+		sums_untold(&s->resident, NULL);
+		sums_untold(&s->virtual, NULL);
+	}
+	if (ev->what == CENSUS_ON_PAGES)
 		sums_pages(&s->resident, ev->pages, false);
 }

@@ -22,7 +22,7 @@ struct processes {
 void processes_deinit(struct processes *p);
 int processes_add(struct processes *p, struct atw_blob name, uint64_t pid, bool paper,
 		  struct atw_err *err);
-/* Of AREA_END and PAGES, to the last one that was added. */
+/* Of AREA_END, PAGES and PROCESS_END, to the last one that was added. */
 void processes_feed(struct processes *p, const struct census_event *ev);
 static inline const char *processes_name(const struct processes *p, size_t i)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "census/untold.h"
 #include "source/capture_stream.h"
 
 enum { FAULTS = 20 };            /* so many are told one by one */
@@ -164,11 +165,17 @@ int census_read(const char *path, const struct census_read_opts *o,
 		const struct census_sink *to, struct atw_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct reading x = { .name = name, .o = o, .to = to };
+	struct untold u = { .to = to };
+	const struct census_sink sink = untold_sink(&u);
+	struct reading x = { .name = name, .o = o, .to = &sink };
 	int r = capture_stream_open_path(path, &x.s, err);
 
-	if (r == ATW_OK)
+	if (r == ATW_OK) {
+		u.rd = &x.s->rd;
 		r = all(&x, err);
+	}
+	if (r == ATW_OK)
+		r = told(&x, untold_end(&u, err));
 	capture_stream_close(x.s);
 	/* A failure to write is not about what is read. */
 	if (r < 0 && !x.theirs)

@@ -45,6 +45,11 @@ static inline bool is_unit_area(const struct census_area *a)
 
 /* Is it one? When all was told; the paper's form has no other files. */
 bool is_executable(const struct census_unit *u);
+/* What goes behind its name where no column says it. */
+static inline const char *deleted_text(const struct census_unit *u)
+{
+	return u->deleted ? CENSUS_DELETED : "";
+}
 /* "fe:1" */
 void device_text(const struct census_unit *u, char buf[48]);
 void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1]);

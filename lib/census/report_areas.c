@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_areas.c - every area of every process, a mark a page: the paper's Figure 4. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "census/map.h"
@@ -54,6 +55,7 @@ struct area {
 	const char *name;                /* NULL: none */
 	uint8_t flags, class;
 	bool guess, unknown;             /* nobody counted some of its pages */
+	bool untold;                     /* what was not told need not be absent */
 };
 
 struct areas {
@@ -146,7 +148,16 @@ static int on_area_end(struct areas *s, const struct census_area *v, uint64_t pa
 		map_keep(&s->marks, MAP_ABSENT, a->pages);
 	if (s->virtual)
 		sums_area(&s->process[s->nprocesses - 1].sums, v, a->pages);
+	else if (v->untold)
+		sums_untold(&s->process[s->nprocesses - 1].sums, v);
+	a->untold = v->untold;
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static void on_process_end(struct areas *s, const struct census_process *p)
+{
+	if (p->untold)
+		sums_untold(&s->process[s->nprocesses - 1].sums, NULL);
 }
 
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
@@ -158,12 +169,25 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 		return on_area(state, ev->area, err);
 	case CENSUS_ON_AREA_END:
 		return on_area_end(state, ev->area, ev->page, err);
+	case CENSUS_ON_PROCESS_END:
+		on_process_end(state, ev->process);
+		return ATW_OK;
 	default:
 		return on_pages(state, ev->pages, ev->page, err);
 	}
 }
 
 /* ---- the answer ---- */
+
+static bool next_mark(const struct areas *s, const struct area *a, size_t *at, size_t end,
+		      enum map_mark *mark, uint64_t *pages)
+{
+	if (!map_kept(&s->marks, at, end, mark, pages))
+		return false;
+	if (a->untold && *mark == MAP_ABSENT)
+		*mark = MAP_UNTOLD;
+	return true;
+}
 
 static void draw(const struct areas *s, const struct area *a, size_t end,
 		 const struct census_out *out)
@@ -174,38 +198,50 @@ static void draw(const struct areas *s, const struct area *a, size_t end,
 	struct map m;
 
 	map_begin(&m, out);
-	while (map_kept(&s->marks, &at, end, &mark, &pages))
+	while (next_mark(s, a, &at, end, &mark, &pages))
 		map_add(&m, mark, pages);
 	map_end(&m);
+}
+
+/* "n/a" where it is not known. */
+static const char *number(bool known, uint64_t n, char buf[24])
+{
+	snprintf(buf, 24, "%" PRIu64, n);
+	return known ? buf : "n/a";
 }
 
 static void summary(const struct process *p, const struct census_out *out)
 {
 	const uint64_t *n = p->sums.n;
+	char text[SUMS][24];
+	const char *v[SUMS];
 	void *arg = out->arg;
 
-	out->text(arg, "Process \"%s\" has %" PRIu64 " rw and %" PRIu64 " rx pages, (%" PRIu64
-		  " pages total)\n", p->name, n[SUM_RW], n[SUM_RX], n[SUM_TOTAL]);
-	out->text(arg, "\tFor [%s]: %" PRIu64 " stack, %" PRIu64 " data, %" PRIu64 " .text, %"
-		  PRIu64 " heap\n", p->name, n[SUM_STACK], n[SUM_DATA], n[SUM_TEXT], n[SUM_HEAP]);
-	out->text(arg, "\tFor libraries: %" PRIu64 " .bss, %" PRIu64 " .data, %" PRIu64
-		  " .text\n", n[SUM_LIB_BSS], n[SUM_LIB_DATA], n[SUM_LIB_TEXT]);
-	if (p->sums.unknown)
+	for (unsigned i = 0; i < SUMS; i++)
+		v[i] = number(!(p->sums.untold >> i & 1), n[i], text[i]);
+	out->text(arg, "Process \"%s\" has %s rw and %s rx pages, (%s pages total)\n", p->name,
+		  v[SUM_RW], v[SUM_RX], v[SUM_TOTAL]);
+	out->text(arg, "\tFor [%s]: %s stack, %s data, %s .text, %s heap\n", p->name,
+		  v[SUM_STACK], v[SUM_DATA], v[SUM_TEXT], v[SUM_HEAP]);
+	out->text(arg, "\tFor libraries: %s .bss, %s .data, %s .text\n", v[SUM_LIB_BSS],
+		  v[SUM_LIB_DATA], v[SUM_LIB_TEXT]);
+	if (p->sums.unknown || p->sums.untold >> SUM_SINGLE & 1)
 		out->text(arg, "\t  how many are used only in this process is not known\n");
 	else
-		out->text(arg, "\t  %" PRIu64 " are used only in this process, %" PRIu64
-			  " are shared\n", n[SUM_SINGLE], n[SUM_MULTI]);
+		out->text(arg, "\t  %s are used only in this process, %s are shared\n",
+			  v[SUM_SINGLE], v[SUM_MULTI]);
 	if (!out->paper && n[SUM_OTHER])
-		out->text(arg, "\tOf neither: %" PRIu64 "\n", n[SUM_OTHER]);
+		out->text(arg, "\tOf neither: %s\n", v[SUM_OTHER]);
 }
 
 static void paper_area(const struct area *a, const struct census_out *out)
 {
-	char flags[7];
+	char flags[7], single[24], shared[24];
 
-	out->text(out->arg, "  vsize: %4" PRIu64 ", single: %4" PRIu64 ", shared: %4" PRIu64
-		  ", flags: %s, 0X%08" PRIX64 ", 0X%08" PRIX64 ", name: %s\n", a->pages,
-		  a->single, a->shared, census_flags_text(a->flags, flags), a->first, a->last,
+	out->text(out->arg, "  vsize: %4" PRIu64 ", single: %4s, shared: %4s, flags: %s, 0X%08"
+		  PRIX64 ", 0X%08" PRIX64 ", name: %s\n", a->pages,
+		  number(!a->untold, a->single, single), number(!a->untold, a->shared, shared),
+		  census_flags_text(a->flags, flags), a->first, a->last,
 		  a->name ? a->name : "NULL");
 }
 
@@ -220,7 +256,7 @@ static int area_row(const struct areas *s, const struct process *p, const struct
 	uint64_t pages;
 
 	text->len = 0;
-	while (text->len <= MAP_TEXT && map_kept(&s->marks, &at, end, &mark, &pages))
+	while (text->len <= MAP_TEXT && next_mark(s, a, &at, end, &mark, &pages))
 		map_text_add(&map, mark, pages);
 	map_text_end(&map);
 	if (text->failed)
@@ -230,12 +266,13 @@ static int area_row(const struct areas *s, const struct process *p, const struct
 	row_u(&row, A_ADDRESS, a->first);
 	row_u(&row, A_END, a->last + 1);
 	row_u(&row, A_VSIZE, a->pages);
-	row_u(&row, A_RESIDENT, a->resident);
-	if (!a->unknown) {
+	if (!a->untold)
+		row_u(&row, A_RESIDENT, a->resident);
+	if (!a->unknown && !a->untold) {
 		row_u(&row, A_SINGLE, a->single);
 		row_u(&row, A_SHARED, a->shared);
 	}
-	if (!p->paper)
+	if (!p->paper && !a->untold)
 		row_u(&row, A_SWAPPED, a->swapped);
 	row_u(&row, A_FLAGS, a->flags);
 	row_u(&row, A_CLASS, a->class);
@@ -293,7 +330,8 @@ static void drop(void *state)
 const struct census_report report_areas = {
 	.size = sizeof(struct census_report), .name = "areas", .title = "Areas",
 	.help = "every area of every process, and how often each of its pages is mapped",
-	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(PROCESS_END),
 	.schema = &schema,
 	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
 };

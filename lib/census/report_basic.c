@@ -80,12 +80,31 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	}
 }
 
-/* Of addresses nobody says how often they are mapped: that is of pages. */
-static uint64_t value(const struct basic *b, const struct process_sums *p, enum sum sum)
+/*
+ * false: it is not known. Of addresses nobody says how often they are mapped: that is of
+ * pages.
+ */
+static bool value(const struct basic *b, const struct process_sums *p, enum sum sum,
+		  uint64_t *ret)
 {
-	bool pages = sum == SUM_SINGLE || sum == SUM_MULTI || sum == SUM_SWAPPED;
+	bool counts = sum == SUM_SINGLE || sum == SUM_MULTI;
+	bool pages = counts || sum == SUM_SWAPPED;
+	const struct sums *s = b->virtual && !pages ? &p->virtual : &p->resident;
 
-	return (b->virtual && !pages ? &p->virtual : &p->resident)->n[sum];
+	*ret = s->n[sum];
+	return !(s->untold >> sum & 1) && !(counts && s->unknown) &&
+	       !(p->paper && sum == SUM_SWAPPED);
+}
+
+static void add_value(struct buf *line, const struct basic *b, const struct process_sums *p,
+		      enum sum sum)
+{
+	uint64_t n;
+
+	if (value(b, p, sum, &n))
+		buf_printf(line, ", %" PRIu64, n);
+	else
+		buf_str(line, ", n/a");
 }
 
 static void paper(const struct basic *b, const struct census_out *out)
@@ -97,16 +116,12 @@ static void paper(const struct basic *b, const struct census_out *out)
 		const char *name = processes_name(&b->all, i);
 		struct buf line = { 0 };
 
-		for (unsigned c = SUM_STACK; c <= SUM_LIB_TEXT; c++)
-			buf_printf(&line, ", %" PRIu64, value(b, p, c));
-		for (unsigned c = SUM_SINGLE; c <= SUM_MULTI; c++)
-			if (p->resident.unknown)
-				buf_str(&line, ", n/a");
-			else
-				buf_printf(&line, ", %" PRIu64, value(b, p, c));
-		out->text(out->arg, "%s, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %s%s\n", name,
-			  value(b, p, SUM_RW), value(b, p, SUM_RX), value(b, p, SUM_TOTAL), name,
-			  line.data ? line.data : "");
+		for (unsigned c = SUM_RW; c <= SUM_TOTAL; c++)
+			add_value(&line, b, p, c);
+		buf_printf(&line, ", %s", name);
+		for (unsigned c = SUM_STACK; c <= SUM_MULTI; c++)
+			add_value(&line, b, p, c);
+		out->text(out->arg, "%s%s\n", name, line.data ? line.data : "");
 		buf_deinit(&line);
 	}
 }
@@ -120,14 +135,14 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	for (size_t i = 0; i < b->all.n && !out->paper; i++) {
 		const struct process_sums *p = &b->all.v[i];
 		struct report_row row = { .have = 0 };
+		uint64_t n;
 		int r;
 
 		row_u(&row, B_PID, p->pid);
 		row_s(&row, B_NAME, processes_name(&b->all, i));
 		for (unsigned c = 0; c < SUMS; c++)
-			if (!(p->resident.unknown && (c == SUM_SINGLE || c == SUM_MULTI)) &&
-			    !(p->paper && c == SUM_SWAPPED))
-				row_u(&row, B_SUMS + c, value(b, p, c));
+			if (value(b, p, c, &n))
+				row_u(&row, B_SUMS + c, n);
 		row_u(&row, B_GUESS, (b->virtual ? &p->virtual : &p->resident)->guess);
 		r = row_out(&row, out, err);
 		if (r != ATW_OK)
@@ -148,7 +163,8 @@ static void drop(void *state)
 const struct census_report report_basic = {
 	.size = sizeof(struct census_report), .name = "basic", .title = "Processes",
 	.help = "pages of each process: read-only and read/write, stack, heap, .bss, data, text",
-	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(PROCESS_END),
 	.schema = &schema,
 	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
 };

@@ -49,7 +49,7 @@ enum { LOOKS_MIN = 3 };
 #define MS_MAX ((uint64_t)1 << 40)
 #define BYTES_MAX ((uint64_t)1 << 52)
 #define LOOKS_MAX 4095
-#define RISES_MAX (((uint32_t)1 << 27) - 1)
+#define RISES_MAX (((uint32_t)1 << 26) - 1)
 
 /*
  * What a process has of one class, if it ever had any: points (time, bytes), as sums;
@@ -60,9 +60,10 @@ struct line {
 	__int128 ty;
 	uint64_t first, last, y;
 	uint32_t next;                   /* 1 + index of the next one; 0: none */
-	uint32_t rises : 27;             /* in a row, from its first look on */
+	uint32_t rises : 26;             /* in a row, from its first look on */
 	uint32_t class : 4;
 	uint32_t fell : 1;
+	uint32_t changed : 1;            /* from some look to the next */
 };
 
 _Static_assert(CENSUS_CLASSES <= 16, "classes have four bits");
@@ -76,6 +77,7 @@ struct process {
 };
 
 struct growth {
+	uint64_t self;                   /* who looks; 0: nobody of these */
 	struct looks looks;
 	struct look_processes processes;
 	struct process *v;               /* by their index */
@@ -83,14 +85,19 @@ struct growth {
 	struct line *line;
 	size_t lines, lines_cap;
 	size_t now;                      /* index + 1 of the one that is told; 0: none */
+	bool untold;                     /* not all of it: that is no look at it */
 	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
 {
-	(void)o;
-	*ret = calloc(1, sizeof(struct growth));
-	return *ret ? ATW_OK : report_no_memory(err);
+	struct growth *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return report_no_memory(err);
+	g->self = o->self;
+	*ret = g;
+	return ATW_OK;
 }
 
 /* ---- points ---- */
@@ -110,6 +117,7 @@ static int begin(struct growth *g, const struct census_process *p, struct atw_er
 		g->v[g->n++] = (struct process){ .looks = 0 };
 	/* Told twice in one look, the first time counts. */
 	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
+	g->untold = false;
 	memset(g->bytes, 0, sizeof(g->bytes));
 	return ATW_OK;
 }
@@ -138,6 +146,7 @@ static int new_line(struct growth *g, struct process *p, unsigned class, struct 
 
 static void point(struct line *l, const struct process *p, uint64_t bytes, uint64_t ms)
 {
+	l->changed |= p->looks && bytes != l->last;
 	if (p->looks && (bytes <= l->last || l->rises == RISES_MAX))
 		l->fell = true;
 	else if (p->looks && !l->fell)
@@ -147,7 +156,7 @@ static void point(struct line *l, const struct process *p, uint64_t bytes, uint6
 	l->ty += (__int128)ms * bytes;
 }
 
-static int end(struct growth *g, struct atw_err *err)
+static int end(struct growth *g, bool untold, struct atw_err *err)
 {
 	struct process *p = g->now ? &g->v[g->now - 1] : NULL;
 	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
@@ -156,6 +165,8 @@ static int end(struct growth *g, struct atw_err *err)
 	if (!p)
 		return ATW_OK;
 	g->now = 0;
+	if (g->untold || untold)
+		return ATW_OK;
 	if (at == UINT64_MAX || g->looks.at[0] == UINT64_MAX || at < g->looks.at[0] ||
 	    at - g->looks.at[0] > MS_MAX || p->looks == LOOKS_MAX)
 		p->untimed = true;
@@ -192,8 +203,11 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	case CENSUS_ON_PAGES:
 		add(g, ev->pages, ev->page);
 		return ATW_OK;
+	case CENSUS_ON_AREA_END:
+		g->untold |= ev->area->untold;
+		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		return end(g, err);
+		return end(g, ev->process->untold, err);
 	default:
 		return ATW_OK;
 	}
@@ -208,6 +222,7 @@ struct grown {
 	const struct line *line;
 	int64_t rate;
 	bool timed, leak;
+	bool self;                       /* it would be one, but looking takes memory */
 };
 
 /* Least squares, bytes a second, to the nearest. */
@@ -262,12 +277,12 @@ static size_t collect(const struct growth *g, struct grown *ret)
 			const struct line *l = &g->line[k - 1];
 			struct grown w = { .who = &g->processes.v[i], .p = p, .line = l };
 
-			if (p->looks < 2)
+			if (p->looks < 2 || !l->changed)
 				continue;
 			w.timed = slope(p, l, &w.rate);
 			w.leak = may_leak(p, l);
-			if (!w.rate && l->first == l->last && w.timed)
-				continue;
+			w.self = w.leak && g->self && w.who->pid == g->self;
+			w.leak &= !w.self;
 			if (ret)
 				ret[n] = w;
 			n++;
@@ -309,6 +324,7 @@ enum { SUSPECTS = 8 };
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct growth *g = state;
+	const struct look_process *self = NULL;
 	size_t n = collect(g, NULL), leaks = 0;
 	struct grown *v = calloc(n + 1, sizeof(*v));
 	int r = ATW_OK;
@@ -319,14 +335,19 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	qsort(v, n, sizeof(*v), by_growth);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = put(&v[i], out, err);
-	for (size_t i = 0; i < n && r == ATW_OK; i++)
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		if (v[i].leak && leaks++ < SUSPECTS)
 			suspect(&v[i], out);
+		self = v[i].self ? v[i].who : self;
+	}
 	free(v);
 	if (r != ATW_OK)
 		return r;
 	if (leaks > SUSPECTS)
 		out->note(out->arg, "and %zu more that may leak", leaks - SUSPECTS);
+	if (self)
+		out->note(out->arg, "process %" PRIu64 " (%s) is the one that looks, which takes memory: "
+			  "it is not suspected", self->pid, self->name);
 	if (g->looks.n < 2)
 		out->note(out->arg, "one look tells of no growth: give two or more captures, in order");
 	else if (g->looks.n < LOOKS_MIN)
@@ -353,6 +374,6 @@ const struct census_report report_growth = {
 	.size = sizeof(struct census_report), .name = "growth", .title = "What grows",
 	.help = "whose memory grows from look to look, how fast, and what may be a leak",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
-	      CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
+	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
 	.looks = true, .schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
 };

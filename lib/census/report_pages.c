@@ -16,8 +16,8 @@
 #include "record/intern.h"
 
 enum {
-	P_PHYSICAL, P_PAGES, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_OWNER, P_PID, P_CLASS, P_KCOUNT,
-	P_COLUMNS,
+	P_PHYSICAL, P_PAGES, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_KCOUNT, P_OWNER, P_PID, P_CLASS,
+	P_COUNTED, P_COLUMNS,
 };
 
 static const struct atw_column columns[P_COLUMNS] = {
@@ -35,33 +35,37 @@ static const struct atw_column columns[P_COLUMNS] = {
 		      .help = "the kernel's, of the page" },
 	[P_COUNT] = { .key = "count", .type = ATW_T_COUNT, .width = 6,
 		      .help = "how often it is mapped" },
+	[P_KCOUNT] = { .key = "kcount", .type = ATW_T_COUNT, .width = 6,
+		       .help = "how often the kernel says that it is" },
 	[P_OWNER] = { .key = "owner", .type = ATW_T_TEXT,
 		      .help = "the file it is of, or the process" },
 	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .hidden = true,
 		    .help = "of the process that maps it" },
 	[P_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
 		      .hidden = true, .help = "what the area is for" },
-	[P_KCOUNT] = { .key = "counted", .type = ATW_T_ENUM, .hidden = true,
-		       .names = &census_count_names,
-		       .help = "who counted: atwalk (seen) or the kernel" },
+	[P_COUNTED] = { .key = "counted", .type = ATW_T_ENUM, .hidden = true,
+			.names = &census_count_names,
+			.help = "who counted: atwalk (seen) or the kernel" },
 };
 static const struct atw_schema schema = { "pages", columns, P_COLUMNS };
 
 struct area {
 	const char *owner;
+	const struct census_unit *unit;  /* NULL: the process is the owner */
 	uint64_t pid, vm_flags;
 	uint8_t flags, class;
 	bool has_flags;
 };
 
 /* Bits of page_rec.known. */
-enum { HAS_FLAGS = 1, HAS_COUNT = 2, SEEN = 4 };
+enum { HAS_FLAGS = 1, HAS_COUNT = 2, SEEN = 4, HAS_KCOUNT = 8 };
 
 struct pages_report {
 	struct page_sort sort;
 	struct area *area;
 	size_t n, cap;
 	struct intern names;
+	struct buf text;                 /* of a row */
 	uint64_t page;
 	uint64_t unknown;                /* pages whose frames nobody told */
 	uint64_t lines;                  /* of the paper's, that pages may still take */
@@ -75,22 +79,21 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static const char *owner(struct pages_report *s, const struct census_area *a)
+static const char *owner(struct pages_report *s, const struct census_area *a,
+			 const struct census_unit *unit)
 {
-	const struct census_unit *exe = a->process->exe;
 	struct atw_blob task = a->process->task->name;
 
-	if (a->unit)
-		return intern_text(&s->names, a->unit->name, strlen(a->unit->name));
-	/* Its heap is the program's, as in the figure; a stack is the process's. */
-	if (a->own && exe)
-		return intern_text(&s->names, exe->name, strlen(exe->name));
+	if (unit)
+		return intern_text(&s->names, unit->name, strlen(unit->name));
 	return intern_text(&s->names, task.len ? task.data : "", task.len);
 }
 
 static int on_area(struct pages_report *s, const struct census_area *a, struct atw_err *err)
 {
-	const char *name = owner(s, a);
+	/* Its heap is the program's, as in the figure; a stack is the process's. */
+	const struct census_unit *unit = a->unit || !a->own ? a->unit : a->process->exe;
+	const char *name = owner(s, a, unit);
 
 	/* Of areas without pages nothing is said. */
 	if (s->n && !s->used)
@@ -100,7 +103,7 @@ static int on_area(struct pages_report *s, const struct census_area *a, struct a
 	    !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
 		return report_no_memory(err);
 	s->area[s->n++] = (struct area){
-		.owner = name, .pid = a->process->pid, .vm_flags = a->v->flags,
+		.owner = name, .unit = unit, .pid = a->process->pid, .vm_flags = a->v->flags,
 		.flags = (uint8_t)census_flags(a), .class = a->class,
 		.has_flags = a->v_has & CAPTURE_V_FLAGS,
 	};
@@ -114,10 +117,11 @@ static int on_pages(struct pages_report *s, const struct census_pages *p, uint64
 	bool flags = p->run->has & CAPTURE_M_FLAGS;
 	struct page_rec rec = {
 		.pa = p->pa, .pages = p->same ? 1 : p->pages, .flags = flags ? p->run->flags : 0,
-		.count = p->refs, .area = (uint32_t)(s->n - 1),
+		.count = p->refs, .kcount = p->count, .area = (uint32_t)(s->n - 1),
 		.entry = p->run->entry & CAPTURE_ENTRY_BITS,
 		.known = (flags ? HAS_FLAGS : 0) |
-			 (p->known & CENSUS_REFS ? HAS_COUNT : 0) | (p->counted ? SEEN : 0),
+			 (p->known & CENSUS_REFS ? HAS_COUNT : 0) | (p->counted ? SEEN : 0) |
+			 (p->known & CENSUS_COUNT ? HAS_KCOUNT : 0),
 	};
 
 	s->page = page;
@@ -139,9 +143,15 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 /* ---- the answer ---- */
 
-static int page_row(const struct area *a, const struct page_rec *p,
+static bool is_gone(const struct area *a)
+{
+	return a->unit && a->unit->deleted;
+}
+
+static int page_row(struct pages_report *s, const struct page_rec *p,
 		    const struct census_out *out, struct atw_err *err)
 {
+	const struct area *a = &s->area[p->area];
 	struct report_row row = { .have = 0 };
 
 	row_u(&row, P_PHYSICAL, p->pa);
@@ -154,9 +164,17 @@ static int page_row(const struct area *a, const struct page_rec *p,
 		row_u(&row, P_FLAGS, p->flags);
 	if (p->known & HAS_COUNT) {
 		row_u(&row, P_COUNT, p->count);
-		row_u(&row, P_KCOUNT, !(p->known & SEEN));
+		row_u(&row, P_COUNTED, !(p->known & SEEN));
 	}
-	row_s(&row, P_OWNER, a->owner);
+	if (p->known & HAS_KCOUNT)
+		row_u(&row, P_KCOUNT, p->kcount);
+	s->text.len = 0;
+	buf_str(&s->text, a->owner);
+	if (is_gone(a))
+		buf_str(&s->text, CENSUS_DELETED);
+	if (s->text.failed)
+		return report_no_memory(err);
+	row_s(&row, P_OWNER, s->text.data);
 	row_u(&row, P_PID, a->pid);
 	row_u(&row, P_CLASS, a->class);
 	return row_out(&row, out, err);
@@ -202,9 +220,9 @@ static bool alike(const struct pages_report *s, const struct page_rec *x,
 	const struct area *a = &s->area[x->area], *b = &s->area[y->area];
 
 	return x->entry == y->entry && x->known == y->known && x->flags == y->flags &&
-	       x->count == y->count && a->owner == b->owner && a->pid == b->pid &&
-	       a->vm_flags == b->vm_flags && a->has_flags == b->has_flags &&
-	       a->flags == b->flags && a->class == b->class;
+	       x->count == y->count && x->kcount == y->kcount && a->owner == b->owner &&
+	       a->pid == b->pid && a->vm_flags == b->vm_flags && a->has_flags == b->has_flags &&
+	       a->flags == b->flags && a->class == b->class && is_gone(a) == is_gone(b);
 }
 
 static int put(struct pages_report *s, const struct page_rec *p,
@@ -213,7 +231,7 @@ static int put(struct pages_report *s, const struct page_rec *p,
 	if (!p->pages)
 		return ATW_OK;
 	if (!out->paper)
-		return page_row(&s->area[p->area], p, out, err);
+		return page_row(s, p, out, err);
 	paper_pages(s, p, out);
 	return ATW_OK;
 }
@@ -233,6 +251,11 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 		uint64_t told = next > p.pa ? (next - p.pa) / s->page : 0;
 
 		s->lines += PAPER_EACH;
+		/* The paper's lines have one count. */
+		if (out->paper) {
+			p.kcount = 0;
+			p.known &= HAS_FLAGS | HAS_COUNT | SEEN;
+		}
 		if (told >= p.pages)
 			continue;
 		p.pa += told * s->page;
@@ -262,6 +285,7 @@ static void drop(void *state)
 		page_sort_deinit(&s->sort);
 		free(s->area);
 		intern_deinit(&s->names);
+		buf_deinit(&s->text);
 	}
 	free(s);
 }

@@ -3,6 +3,7 @@
  * report_stacks.c - pages of processes as folded stacks: "nginx;libc.so.6;text" and
  * how many, the form that tools for flame graphs read.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,10 @@ static const struct atw_column columns[S_COUNT] = {
 static const struct atw_schema schema = { "stacks", columns, S_COUNT };
 
 struct stacks {
-	struct groups groups;            /* of a process's number and a stack: pages in `rss` */
+	struct groups groups;            /* of "process;class" and a unit: pages in `rss` */
 	size_t now;                      /* that of the area */
 	struct buf text;
+	struct groups names, lines;      /* what units are called; what comes out */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -50,22 +52,21 @@ static const char *file_name(const struct census_unit *u)
 	return slash && slash[1] ? slash + 1 : u->name;
 }
 
-/* Areas of a process that say the same are one. */
+/* Areas of a process that are of one file and for one thing are one. */
 static int on_area(struct stacks *s, const struct census_area *a, struct atw_err *err)
 {
+	uint64_t key = (uint64_t)a->process->number << 32;
 	struct group *g;
 
 	s->text.len = 0;
 	put_name(&s->text, *a->process->name ? a->process->name : "-");
-	if (a->unit) {
-		buf_char(&s->text, ';');
-		put_name(&s->text, file_name(a->unit));
-	}
 	buf_char(&s->text, ';');
 	buf_str(&s->text, census_class_names.name[a->class]);
-	g = s->text.failed ? NULL : groups_get(&s->groups, a->process->number, s->text.data);
+	key += a->unit ? a->unit->number + UINT64_C(1) : 0;
+	g = s->text.failed ? NULL : groups_get(&s->groups, key, s->text.data);
 	if (!g)
 		return report_no_memory(err);
+	g->unit = a->unit;
 	s->now = (size_t)(g - s->groups.v);
 	return ATW_OK;
 }
@@ -81,18 +82,98 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* ---- the answer ---- */
+
+/*
+ * What a file is called among those of its process: all of its name, or its numbers
+ * too, only where less is another's as well.
+ */
+enum { BY_FILE_NAME, BY_NAME, BY_INODE };
+
+static void put_unit(struct buf *b, const struct census_unit *u, unsigned how)
+{
+	char device[48];
+
+	put_name(b, how == BY_FILE_NAME ? file_name(u) : u->name);
+	buf_str(b, deleted_text(u));
+	if (how == BY_INODE && u->keyed) {
+		device_text(u, device);
+		buf_printf(b, " (%s %" PRIu64 ")", device, u->inode);
+	}
+}
+
+/* All in the process that are called so: `rss` is 1 if that is one file. NULL: no memory. */
+static struct group *called(struct stacks *s, const struct group *g, unsigned how)
+{
+	s->text.len = 0;
+	put_unit(&s->text, census_unit_root(g->unit), how);
+	return s->text.failed ? NULL : groups_get(&s->names, (g->key >> 32) << 1 | how,
+						  s->text.data);
+}
+
+static bool name_units(struct stacks *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (unsigned how = BY_FILE_NAME; how < BY_INODE; how++) {
+			const struct group *g = &s->groups.v[i];
+			const struct census_unit *u = census_unit_root(g->unit);
+			struct group *name;
+
+			if (!u || !g->rss)
+				continue;
+			name = called(s, g, how);
+			if (!name)
+				return false;
+			name->rss += name->unit != u;
+			name->unit = u;
+		}
+	return true;
+}
+
+/* Copies of one file are called the same, and so are one line. */
+static bool add_line(struct stacks *s, const struct group *g)
+{
+	const char *class = strrchr(g->name, ';');
+	unsigned how = BY_FILE_NAME;
+	struct group *line;
+
+	while (g->unit && how < BY_INODE) {
+		const struct group *name = called(s, g, how);
+
+		if (!name)
+			return false;
+		if (name->rss == 1)
+			break;
+		how++;
+	}
+	s->text.len = 0;
+	buf_add(&s->text, g->name, (size_t)(class - g->name));
+	if (g->unit) {
+		buf_char(&s->text, ';');
+		put_unit(&s->text, census_unit_root(g->unit), how);
+	}
+	buf_str(&s->text, class);
+	line = s->text.failed ? NULL : groups_get(&s->lines, g->key >> 32, s->text.data);
+	if (line)
+		line->rss += g->rss;
+	return line;
+}
+
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	const struct stacks *s = state;
+	struct stacks *s = state;
 	int r = ATW_OK;
 
-	for (size_t i = 0; i < s->groups.n && r == ATW_OK; i++) {
+	if (!name_units(s))
+		return report_no_memory(err);
+	for (size_t i = 0; i < s->groups.n; i++)
+		if (s->groups.v[i].rss && !add_line(s, &s->groups.v[i]))
+			return report_no_memory(err);
+	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
 		struct report_row row = { .have = 0 };
 
-		if (!s->groups.v[i].rss)
-			continue;
-		row_s(&row, S_STACK, s->groups.v[i].name);
-		row_u(&row, S_PAGES, s->groups.v[i].rss);
+		row_s(&row, S_STACK, s->lines.v[i].name);
+		row_u(&row, S_PAGES, s->lines.v[i].rss);
 		r = row_out(&row, out, err);
 	}
 	return r;
@@ -104,6 +185,8 @@ static void drop(void *state)
 
 	if (s) {
 		groups_deinit(&s->groups);
+		groups_deinit(&s->names);
+		groups_deinit(&s->lines);
 		buf_deinit(&s->text);
 	}
 	free(s);

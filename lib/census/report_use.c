@@ -164,9 +164,37 @@ static int pages(struct use *u, const struct census_pages *p, struct atw_err *er
 	return r;
 }
 
+/* Of units nobody knows in which the process would have had more. */
+static int untold(struct use *u, const struct census_process *p, struct atw_err *err)
+{
+	struct group *g;
+
+	if (!p->untold || u->by == BY_UNIT)
+		return ATW_OK;
+	g = groups_of_process(&u->groups, u->by, p);
+	if (!g)
+		return report_no_memory(err);
+	g->processes += g->last != p->number + 1;
+	g->last = p->number + 1;
+	g->untold = true;
+	return ATW_OK;
+}
+
 static int use_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	return ev->what == CENSUS_ON_AREA ? area(state, ev, err) : pages(state, ev->pages, err);
+	struct use *u = state;
+
+	switch (ev->what) {
+	case CENSUS_ON_AREA:
+		return area(u, ev, err);
+	case CENSUS_ON_AREA_END:
+		u->groups.v[u->group].untold |= ev->area->untold;
+		return ATW_OK;
+	case CENSUS_ON_PROCESS_END:
+		return untold(u, ev->process, err);
+	default:
+		return pages(u, ev->pages, err);
+	}
 }
 
 /* ---- the answer ---- */
@@ -190,7 +218,8 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 	struct use *u = state;
 	int r = ATW_OK;
 
-	groups_join(&u->groups);
+	if (!groups_join(&u->groups))
+		return report_no_memory(err);
 	if (u->groups.n)
 		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), by_share);
 	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++) {
@@ -205,19 +234,20 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 		if (u->by == BY_PROCESS)
 			row_u(&row, C_PID, g->pid);
 		row_u(&row, C_PROCESSES, g->processes);
-		row_u(&row, C_RSS, g->rss);
-		if (!g->unshared) {
+		if (!g->untold)
+			row_u(&row, C_RSS, g->rss);
+		if (!g->unshared && !g->untold) {
 			/* To the nearest: a share of all of it is all of it. */
 			row_u(&row, C_PSS, (uint64_t)((g->pss + (1u << (SHARE_SHIFT - 1))) >>
 						      SHARE_SHIFT));
 			if (!g->uncounted)
 				row_u(&row, C_USS, g->uss);
 		}
-		if (!g->unkind) {
+		if (!g->unkind && !g->untold) {
 			row_u(&row, C_ANON, g->anon);
 			row_u(&row, C_FILE, g->file);
 		}
-		if (!g->unswapped) {
+		if (!g->unswapped && !g->untold) {
 			row_u(&row, C_SWAP, g->swap);
 			row_u(&row, C_HUGE, g->huge);
 		}
@@ -231,7 +261,7 @@ const struct census_report report_use = {
 	.name = "use",
 	.title = "Memory of each process, user, cgroup or unit",
 	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES),
+	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END),
 	.schema = &schema, .by = true,
 	.start = use_start, .feed = use_feed, .finish = use_finish, .drop = use_drop,
 };

@@ -49,6 +49,20 @@ void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 	s->guess |= a->guess;
 }
 
+void sums_untold(struct sums *s, const struct census_area *a)
+{
+	if (!a) {
+		s->untold = UINT32_MAX;
+		return;
+	}
+	s->untold |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL | 1u << column(a) |
+		     1u << SUM_SWAPPED;
+	if (part(a))
+		s->untold |= 1u << part(a);
+	if (column(a) == SUM_LIB_TEXT)
+		s->untold |= 1u << SUM_SINGLE | 1u << SUM_MULTI;
+}
+
 void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)
 {
 	if (p->swapped)

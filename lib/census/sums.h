@@ -25,10 +25,15 @@ struct sums {
 	uint64_t n[SUMS];
 	bool guess;                      /* what some of them are for */
 	bool unknown;                    /* nobody counted some of lib_text */
+	uint32_t untold;                 /* bits 1 << SUM_...: not all of it was told */
 };
+
+_Static_assert(SUMS <= 32, "a bit for each");
 
 /* `pages` of the area, wherever they are. */
 void sums_area(struct sums *s, const struct census_area *a, uint64_t pages);
+/* There may be more in the area than was told; NULL: and more areas. */
+void sums_untold(struct sums *s, const struct census_area *a);
 /* Pages that are in memory. `virtual`: sums_area() counts, this only single and multi. */
 void sums_pages(struct sums *s, const struct census_pages *p, bool virtual);
 

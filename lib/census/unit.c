@@ -56,19 +56,12 @@ static bool index_add(struct unit_index *x, uint64_t hash, struct unit *u)
 
 /* ---- what a name says ---- */
 
-static bool begins(struct atw_blob b, const char *s)
-{
-	return b.len >= strlen(s) && !memcmp(b.data, s, strlen(s));
-}
-
-#define DELETED " (deleted)"
-
 /* Take it off the end. */
 static bool deleted(struct atw_blob *name)
 {
-	size_t n = strlen(DELETED);
+	size_t n = strlen(CENSUS_DELETED);
 
-	if (name->len <= n || memcmp((const char *)name->data + name->len - n, DELETED, n))
+	if (name->len <= n || memcmp((const char *)name->data + name->len - n, CENSUS_DELETED, n))
 		return false;
 	name->len -= n;
 	return true;
@@ -76,20 +69,22 @@ static bool deleted(struct atw_blob *name)
 
 static enum unit_kind kind_of(struct atw_blob name, bool gone)
 {
-	if (begins(name, "/memfd:"))
+	if (blob_begins(name, "/memfd:"))
 		return UNIT_MEMFD;
 	/* The kernel's own objects have no other end. */
-	if (gone && begins(name, "/SYSV"))
+	if (gone && blob_begins(name, "/SYSV"))
 		return UNIT_SYSV;
 	if (blob_is(name, "/dev/zero"))
 		return UNIT_ZERO;
-	if (begins(name, "/dev/shm/"))
+	if (blob_begins(name, "/dev/shm/"))
 		return UNIT_TMPFS;
 	if (gone && blob_is(name, "/anon_hugepage"))
 		return UNIT_HUGE;
-	if (begins(name, "/dmabuf:") || (begins(name, "/dev/") && !begins(name, "/dev/huge")))
+	if (blob_begins(name, "/dmabuf:") ||
+	    (blob_begins(name, "/dev/") && !blob_begins(name, "/dev/huge")))
 		return UNIT_DEVICE;
-	if (begins(name, "anon_inode:") || begins(name, "socket:") || begins(name, "/[aio]"))
+	if (blob_begins(name, "anon_inode:") || blob_begins(name, "socket:") ||
+	    blob_begins(name, "/[aio]"))
 		return UNIT_OTHER;
 	return UNIT_FILE;
 }

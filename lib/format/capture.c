@@ -12,11 +12,6 @@
 /* The figure's first words on the paper's page, where it is not a picture. */
 #define CAPTION "Text Box: "
 
-static bool begins(struct atw_blob b, const char *s)
-{
-	return b.len >= strlen(s) && !memcmp(b.data, s, strlen(s));
-}
-
 static struct atw_blob behind(struct atw_blob b, size_t n)
 {
 	return (struct atw_blob){ (const char *)b.data + n, b.len - n };
@@ -28,9 +23,9 @@ int capture_probe(struct atw_blob head)
 	char names[1024];
 	const char *nl;
 
-	if (begins(head, MAGIC))
+	if (blob_begins(head, MAGIC))
 		return 100;
-	if (begins(head, CAPTION))
+	if (blob_begins(head, CAPTION))
 		head = behind(head, strlen(CAPTION));
 	nl = head.len ? memchr(head.data, '\n', head.len) : NULL;
 	if (!nl || (size_t)(nl - (const char *)head.data) > sizeof(names))
@@ -356,9 +351,9 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 		if (nl)
 			text.len = (size_t)(nl - (const char *)text.data);
 		*pos += text.len + (nl != NULL);
-		if (!c->started && begins(text, "H:"))
+		if (!c->started && blob_begins(text, "H:"))
 			c->paper = false;
-		if (!c->started && begins(text, CAPTION))
+		if (!c->started && blob_begins(text, CAPTION))
 			text = behind(text, strlen(CAPTION));
 		c->started |= !c->paper || !empty(text);
 		/* Its last number may lack digits; the paper's has no other end. */

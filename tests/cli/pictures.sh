@@ -158,6 +158,38 @@ E
 	no_out
 done
 
+t "a deleted library has another name than its successor"
+for report in totals units stacks; do
+	run atwalk report $report --format svg -o $report.svg -q "$data/captures/server.cap"
+done
+run python3 - <<'E'
+from scene import *
+name = "/usr/lib/libbad.so.1"
+totals, units, stacks = Scene("totals.svg"), Scene("units.svg"), Scene("stacks.svg")
+assert name in totals.texts and name + " (deleted)" in totals.texts, totals.texts
+assert [t.split(": ")[0] for t in totals.titles if t.startswith(name)] == [
+    name, name + " (deleted)"], totals.titles
+assert sorted(t.split(": ")[0] for t in units.titles if t.startswith(name)) == [
+    name, name + " (deleted)", name + " (deleted) / text", name + " / data",
+    name + " / rodata", name + " / text"], units.titles
+name = "libbad.so.1"
+assert sum(t.startswith(name + " (deleted): 2 pages") for t in stacks.titles) == 1, stacks.titles
+assert sum(t.startswith(name + ": 5 pages") for t in stacks.titles) == 1, stacks.titles
+E
+no_out
+
+t "growth: a process that ended earlier does not lead to the end"
+sed '/^T: java-4, 104/,/^T: \|^F: \|^E: /{/^T: java-4\|^[VPM]: /d}
+	s/^E: .*/E: 92, 4, 32, 0/' look5-3.cap >ended.cap
+run atwalk report growth --format svg -q -o growth.svg look5-1.cap look5-2.cap ended.cap
+run python3 - <<'E'
+from scene import *
+s = Scene("growth.svg")
+assert [t for t in s.texts if "until" in t] == ["java-4, 104, until 10min"], s.texts
+assert [t.split(":")[0] for t in s.titles if t.endswith(", until 10min")] == ["java-4, 104"]
+E
+no_out
+
 t "thrash: faults a second, between looks"
 run atwalk report thrash --format csv -o thrash.csv look5-1.cap look5-2.cap look5-3.cap
 run atwalk report thrash --format svg -o thrash.svg look5-1.cap look5-2.cap look5-3.cap

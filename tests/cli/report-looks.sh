@@ -71,6 +71,17 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	yes [ "$rate" -le 1048576 ]
 fi
 
+# Its heap grows from look to look, for it keeps them.
+t "--watch: the program that looks is told, and not suspected"
+if [ -n "$live" ]; then skip "$live"; else
+	# shellcheck disable=SC2016 # it is the one that looks
+	run bash -c 'echo $$ >self; exec "$0" report growth --watch 0.2,4 --pid $$ live:pagemap' "$O/atwalk"
+	self=$(cat self)
+	yes grep -q "^ *$self  " "$work/log/out"
+	yes [ "$(grep -c "^suspected leak: " "$work/log/out")" = 0 ]
+	yes grep -qx 'no leak is suspected' "$work/log/out"
+fi
+
 t "--watch: the rows of a look come with it, the verdict at the end"
 if [ -n "$why$live" ]; then skip "$why$live"; else
 	mkfifo rows
@@ -255,6 +266,12 @@ look,seconds,pid,task,minor,major,major_rate,refaults,refault_rate,swapin,swapou
 2,4.000,11,mill,0,3980,995.000,,,,,,
 END
 
+t "growth: what did not change is no row, even if no time passed"
+run atwalk report growth --format csv h1.cap h1.cap
+out <<'END'
+pid,task,class,looks,first,last,change,rate,suspect
+END
+
 t "faults of nobody, and one look: one sentence"
 sed -n '1,3p' h1.cap >nobody.cap
 printf 'T: calm, 10, 1000, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' >>nobody.cap
@@ -270,6 +287,8 @@ t "one look, and looks that are no captures"
 run atwalk report growth h1.cap
 yes grep -qx 'one look tells of no growth: give two or more captures, in order' "$work/log/out"
 run atwalk report thrash "$data/paper-figure1.txt"
+status 4
+said_err=1
 yes grep -q '^   1        n/a        1  init                 392597       160 ' "$work/log/out"
 yes grep -qx 'one look tells no rates: these are all faults since each process began' "$work/log/out"
 run atwalk report growth h1.cap missing.cap
@@ -278,11 +297,26 @@ no_out
 err_has 'missing.cap'
 
 t "a capture that is cut off is told of as far as it goes"
-head -n 13 h2.cap >cut.cap
+head -n 14 h2.cap >cut.cap
 run atwalk report growth h1.cap cut.cap
 status 4
 yes grep -q '^     10  calm ' "$work/log/out"
 err_has 'cut.cap'
+
+t "growth: what a look could not tell did not shrink"
+sed '/^M:/d' h2.cap | sed 's/^E: .*/E: 14, 2, 1, 0/' >blind.cap
+sed '/^[VM]:/d' h2.cap | sed 's/^E: .*/L: 10, areas, Permission denied\nE: 14, 2, 0, 1/' >barred.cap
+for look in blind barred; do
+	run atwalk report growth --format csv h1.cap $look.cap h3.cap
+	status 4
+	out <<'END'
+pid,task,class,looks,first,last,change,rate,suspect
+10,calm,heap,2,16384,32768,16384,2048,
+END
+	err <<END
+atwalk: $look.cap: 1 thing could not be read: -v lists them
+END
+done
 
 t "reports of one SOURCE"
 run atwalk report thrash,basic h1.cap h2.cap

@@ -105,6 +105,119 @@ pid,task,name,single,shared,copied,one_user
 100,server,/usr/lib/libbad.so.1,2,1,2,0
 END
 
+t "pages: the kernel's count beside ours; where it differs, or is not told, is another row"
+printf '%s%sV: 10000, 13FFF, 4000, 4000, -, 100073, NULL\nM: 10000*2=100052, 5, 5868, refs=1, map=102 | 12000=102052, -, 5868, refs=1, map=102 | 13000=103052, 3, 5868, map=102 |\nE: 5, 1, 1, 0\n' "$front" "$task" >kcount.cap
+run atwalk report pages kcount.cap --columns physical,pages,count,kcount,counted --format csv
+out <<'END'
+physical,pages,count,kcount,counted
+0x0000000000100000,2,1,5,seen
+0x0000000000102000,1,1,,seen
+0x0000000000103000,1,3,3,kernel
+END
+run atwalk report pages kcount.cap --format csv
+yes [ "$(sed -n 1p "$work/log/out")" = physical,pages,pte_flag,vma_flag,vma_sym,page_flags,count,kcount,owner ]
+run atwalk report pages kcount.cap --paper
+out <<'END'
+Address		PTE Flag		VMA Flag		VMA Sym 	Page Flags	Count   	Owner   	        
+0X00100000	0X00000052	0X00100073	..rw.B	0X00005868	1	a
+0X00101000	0X00000052	0X00100073	..rw.B	0X00005868	1	a
+0X00102000	0X00000052	0X00100073	..rw.B	0X00005868	1	a
+0X00103000	0X00000052	0X00100073	..rw.B	0X00005868	3	a
+END
+
+t "a deleted library and its successor are two, whatever shows them"
+{
+	printf '%s%sV: 10000, 11FFF, 2000, 2000, -, 75, /lib/libx.so.1 (deleted), dev=8:1, inode=5, offset=0\n' "$front" "$task"
+	printf 'M: 10000*2=100212, 1, 6C, refs=1, map=140 |\nV: 20000, 20FFF, 1000, 1000, -, 75, /lib/libx.so.1, dev=8:1, inode=6, offset=0\n'
+	printf 'M: 20000=200212, 1, 6C, refs=1, map=140 |\nE: 7, 1, 2, 0\n'
+} >successor.cap
+run atwalk report use successor.cap --by unit --columns name,rss --format csv
+out <<'END'
+name,rss
+/lib/libx.so.1 (deleted),8192
+/lib/libx.so.1,4096
+END
+# Its frames and those of its successor are no neighbours that are alike.
+sed 's/=200212/=102212/' successor.cap >neighbours.cap
+run atwalk report pages neighbours.cap --columns physical,pages,owner --format csv
+out <<'END'
+physical,pages,owner
+0x0000000000100000,2,/lib/libx.so.1 (deleted)
+0x0000000000102000,1,/lib/libx.so.1
+END
+run atwalk report pages neighbours.cap --paper
+yes [ "$(cut -f 7 "$work/log/out" | sed 1d | sort -u)" = /lib/libx.so.1 ]
+run atwalk report stacks successor.cap --format csv
+out <<'END'
+stack,pages
+a;libx.so.1 (deleted);text,2
+a;libx.so.1;text,1
+END
+
+# NAME INODE FRAME of each file, a page of code each; device 8:1.
+of_files() {
+	local at=65536 n=0 name inode frame
+
+	printf '%s%s' "$front" "$task"
+	while read -r name inode frame; do
+		printf 'V: %X, %X, 1000, 1000, -, 75, %s, dev=8:1, inode=%s, offset=1000\n' $at $((at + 4095)) "$name" "$inode"
+		printf 'M: %X=%s212, 1, 6C, refs=1, map=140 |\n' $at "$frame"
+		at=$((at + 8192)) n=$((n + 1))
+	done
+	printf 'E: %d, 1, %d, 0\n' $((3 + 2 * n)) $n
+}
+
+t "stacks: files of one name are frames of their own, by as much of their names as it takes"
+of_files >files.cap <<'END'
+/a/libx.so 1 101
+/b/libx.so 2 102
+/b/libx.so 3 103
+/a/liby.so 4 104
+/b/libx.so 2 105
+END
+run atwalk report stacks files.cap --format csv
+out <<'END'
+stack,pages
+a;/a/libx.so;text,1
+a;/b/libx.so (8:1 2);text,2
+a;/b/libx.so (8:1 3);text,1
+a;liby.so;text,1
+END
+# Copies of one file are one.
+{
+	printf '%sU: 8:1, 1, /a/libx.so, build=AB\nU: 8:1, 2, /b/libx.so, build=AB\n' "$front"
+	of_files <<<$'/a/libx.so 1 101\n/b/libx.so 2 102' | sed '1,2d; s/^E: 7/E: 9/'
+} >copied.cap
+run atwalk report stacks copied.cap --format csv
+out <<'END'
+stack,pages
+a;libx.so;text,2
+END
+
+t "--group: how many rows, and the sums of their pages"
+run atwalk report areas "$captures/figure4.txt" --group task --format csv
+out <<'END'
+task,count,vsize,resident,single,shared,swapped
+init,14,384,154,24,130,
+link-mon,3,34,18,9,9,
+END
+run atwalk report basic "$captures/figure4.txt" --group name --filter 'total>0' --columns name,count,total,bss --units bytes
+out <<'END'
+NAME                COUNT     TOTAL              BSS
+init                    1    630784                0
+link-mon                1     73728                0
+END
+run atwalk report pages "$captures/figure4.txt" --group owner --format csv
+out <<'END'
+owner,count,pages
+/bin/myinit,3,17
+/lib/ld-2,3,25
+/lib/libc-2,5,113
+/lib/libmyinit,3,3
+init,1,4
+link-mon,5,10
+END
+
 # ---- machines that never were: whoever made them up knows the sums ----
 
 made=(-m 2G -p 60 -r 30000 -s 5)
@@ -204,6 +317,13 @@ NAME                TOTAL  SINGLE
 init                  154       0
 ... and 2 more
 (sum)                 172       0
+END
+run atwalk report basic "$captures/figure4.txt" --columns name,total --filter 'total<100' --limit 1
+out <<'END'
+NAME                TOTAL
+swapper                 0
+... and 1 more
+(sum)                  18
 END
 run atwalk report basic "$captures/figure4.txt" --columns name,total --limit 2 --format csv
 out <<'END'
@@ -308,12 +428,13 @@ t "-v: what could not be read, line by line, and how often for what reason"
 {
 	printf '%s%s' "$front" "$task"
 	printf 'L: 813, maps, No such process\nL: 814, maps, No such process\n'
-	printf 'L: 0, page table, gone, start=1000, last=1FFF\nL: 0, areas, no, start=5000\nE: 7, 1, 0, 4\n'
+	printf 'L: 0, page table, gone, start=1000, last=1FFF\nL: 0, areas, no, start=5000\n'
+	printf 'L: 0, 1 of 14 processes, this process may not read them\nE: 8, 1, 0, 5\n'
 } >lost.cap
 run atwalk report count lost.cap -o lost.txt
 status 4
 err <<'END'
-atwalk: lost.cap: 4 things could not be read: -v lists them
+atwalk: lost.cap: 5 things could not be read: -v lists them
 END
 run atwalk report count lost.cap -o lost.txt -v
 status 4
@@ -322,10 +443,12 @@ atwalk: lost.cap: not read: process 813: maps: No such process
 atwalk: lost.cap: not read: process 814: maps: No such process
 atwalk: lost.cap: not read: 0x1000 to 0x1fff: page table: gone
 atwalk: lost.cap: not read: 0x5000: areas: no
-atwalk: lost.cap: not read: 2 of maps: No such process
-atwalk: lost.cap: not read: 1 of page table: gone
-atwalk: lost.cap: not read: 1 of areas: no
-atwalk: lost.cap: 4 things could not be read
+atwalk: lost.cap: not read: 1 of 14 processes: this process may not read them
+atwalk: lost.cap: not read: 2 times: maps: No such process
+atwalk: lost.cap: not read: 1 time: page table: gone
+atwalk: lost.cap: not read: 1 time: areas: no
+atwalk: lost.cap: not read: 1 time: 1 of 14 processes: this process may not read them
+atwalk: lost.cap: 5 things could not be read
 END
 run atwalk report count lost.cap -o lost.txt -q
 status 4
@@ -366,6 +489,16 @@ for n in 0.01 0.02 0.03 0.05 0.08 0.13 0.21; do
 	timeout -s TERM $n "$O/atwalk" report basic,areas,units,totals,alerts,count,pages,use made.cap --format csv -q -o gone
 	[ ! -e gone ] || yes [ "$(find gone -name '*.csv' | wc -l)" = 8 ]
 done
+
+t "several reports: none if nobody hears what is said of them"
+mkfifo hung
+exec 8<>hung
+exec 9>hung
+exec 8<&-
+env --default-signal=PIPE "$O/atwalk" report basic,totals --progress made.cap --format csv -o unheard 2>&9
+yes [ $? = 141 ]
+exec 9>&-
+yes [ ! -e unheard ]
 
 t "names of reports"
 run atwalk report nothing "$captures/server.cap"
@@ -448,8 +581,92 @@ status 4
 err_has "no V: line"
 out <<'END'
 pid,name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,single,multi,other,guess
-1,a,0,0,0,0,0,0,0,0,0,0,0,0,0,-
+1,a,,,,,,,,,,,,,,-
 END
+
+t "areas that do not tell all of their pages, and tasks without any: n/a, and never 0"
+cat >untold.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+T: part, 10, 1000, 0, 0, 0, 0, 0, 0, 0, uid=7, brk=100000:140000
+V: 00100000, 0013FFFF, 00040000, 00004000, -, 73, [heap]
+P: 4, 0, 0, 4, 0
+M: 00101000*3=10000052, 1, - |
+V: 00200000, 00201FFF, 00002000, 00002000, -, 71, /a
+P: 2, 0, 2, 2, 0
+M: 00200000*2=20000012, 1, - |
+T: none, 11, 2000, 0, 0, 0, 0, 0, 0, 0, uid=7
+L: 11, areas, Permission denied
+T: thread, 12, 0, 0, 0, 0, 0, 0, 0, 0
+T: hole, 13, 3000, 0, 0, 0, 0, 0, 0, 0, brk=100000:140000
+L: 13, page table, lost, start=108000, last=10FFFF
+V: 00100000, 0010FFFF, 00010000, 00001000, -, 73, [heap]
+M: 00100000*1=30000052, 1, - |
+E: 16, 4, 3, 2
+END
+run atwalk report basic --format csv --columns pid,total,rw_count,rx_count,heap,stack,swapped untold.cap
+status 4
+out <<'END'
+pid,total,rw_count,rx_count,heap,stack,swapped
+10,,,2,,0,
+11,,,,,,
+12,0,0,0,0,0,0
+13,,,0,,0,
+END
+err <<'END'
+atwalk: untold.cap: 3 things could not be read: -v lists them
+END
+run atwalk report basic --virtual --format csv --columns pid,total,heap untold.cap
+status 4
+said_err=1
+out <<'END'
+pid,total,heap
+10,66,64
+11,,
+12,0,0
+13,16,16
+END
+run atwalk report basic --paper untold.cap
+status 4
+said_err=1
+out <<'END'
+Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi
+part, n/a, 2, n/a, part, 0, 0, 2, n/a, 0, 0, 0, 0, 0
+none, n/a, n/a, n/a, none, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a
+thread, 0, 0, 0, thread, 0, 0, 0, 0, 0, 0, 0, 0, 0
+hole, n/a, 0, n/a, hole, 0, 0, 0, n/a, 0, 0, 0, 0, 0
+END
+run atwalk report areas --format csv --columns pid,resident,single,swapped,map untold.cap
+status 4
+said_err=1
+out <<'END'
+pid,resident,single,swapped,map
+10,,,,!*1 1*3 !*60
+10,2,2,0,1*2
+13,,,,1*1 !*15
+END
+run atwalk report use --by process --format csv --columns pid,rss,pss,swap untold.cap
+status 4
+said_err=1
+out <<'END'
+pid,rss,pss,swap
+10,,,
+13,,,
+11,,,
+END
+run atwalk report use --by user --format csv --columns name,processes,rss untold.cap
+status 4
+said_err=1
+out <<'END'
+name,processes,rss
+7,2,
+n/a,1,
+END
+run atwalk report areas untold.cap -v
+status 4
+err_has 'untold.cap: not read: process 10: 0x100000 to 0x13ffff: pages: 1 of 4 that are in memory are not told'
+err_has 'untold.cap: not read: process 11: areas: Permission denied'
+yes grep -qx 'Process "none" has n/a rw and n/a rx pages, (n/a pages total)' "$work/log/out"
 
 t "an area as long as all addresses, and one nearly so"
 printf '%s%sV: 0, FFFFFFFFFFFFFFFF, 0, 0, -, 75, /a\nE: 4, 1, 1, 0\n' "$front" "$task" >all.cap

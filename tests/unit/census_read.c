@@ -21,6 +21,7 @@ TEST(the_figure)
 	CHECK_STR(h.letters, "TTVPVPVPVPTTTVPVPVP");
 	CHECK_EQ(h.runs, 25);
 	CHECK_EQ(h.pages, 25);
+	CHECK_EQ(h.untold, 1);
 }
 
 TEST(all_kinds)
@@ -32,6 +33,7 @@ TEST(all_kinds)
 	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
 	CHECK_EQ(h.runs, 4);
 	CHECK_EQ(h.pages, 516);
+	CHECK_EQ(h.untold, 1);   /* it says so itself */
 	CHECK_EQ(h.frames, 159 + 1 + 1310719);
 }
 
@@ -148,8 +150,8 @@ TEST(cut_off)
 	}
 	h = (struct heard){ 0 };
 	CHECK_EQ(hear_text(text, sizeof(text) - 2, &h, &err), ATW_OK);
-	CHECK_STR(strstr(h.fault, ": ") + 2, "line 15: cut off in the middle");
-	CHECK_STR(strstr(h.last_fault, ": ") + 2, "no E: line: cut off behind line 15");
+	CHECK_STR(strstr(h.fault, ": ") + 2, "line 16: cut off in the middle");
+	CHECK_STR(strstr(h.last_fault, ": ") + 2, "no E: line: cut off behind line 16");
 }
 
 TEST(wrong_lines)
@@ -213,6 +215,30 @@ TEST(refused)
 	CHECK_EQ(hear_text(text, sizeof(text) - 1, &h, &err), ATW_E_IO);
 	CHECK_STR(err.text, "no more");
 	CHECK_STR(h.letters, "HHRRSUTVP");
+}
+
+/* Once for each area: of one page too few, of none at all, at the end of what is cut off. */
+TEST(what_is_not_told)
+{
+	struct heard h;
+
+	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 3000, -, 3, NULL\n"
+			     "M: 1000*2=1012, 1, - |\nE: 4, 1, 1, 0\n", &h), ATW_OK);
+	CHECK_EQ(h.untold, 1);
+	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 2000, -, 3, NULL\n"
+			     "M: 1000*2=1012, 1, - |\nE: 4, 1, 1, 0\n", &h), ATW_OK);
+	CHECK_EQ(h.untold, 0);
+	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 0, -, 3, NULL\n"
+			     "V: 8000, 8FFF, 1000, 0, -, 3, NULL\nP: 0, 0, 0, 0, 0\n"
+			     "V: FFFFFFFFFF600000, FFFFFFFFFF600FFF, 1000, 0, -, 3, [vsyscall]\n"
+			     "E: 6, 1, 3, 0\n", &h), ATW_OK);
+	CHECK_EQ(h.untold, 1);
+	CHECK_EQ(hear_string(FRONT TASK "L: 0, pages, why, start=1000, last=1FFF\n"
+			     "V: 1000, 1FFF, 1000, 0, -, 3, NULL\nE: 4, 1, 1, 1\n", &h), ATW_OK);
+	CHECK_EQ(h.untold, 1);
+	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 2000, -, 3, NULL\n", &h), ATW_OK);
+	CHECK_EQ(h.untold, 1);
+	CHECK_EQ(h.faults, 1);
 }
 
 /* A run that is too much for the sink is told by its line, and ends nothing. */

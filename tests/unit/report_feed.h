@@ -76,13 +76,18 @@ ATW_PRINTF(2, 3) static inline void feed_note(void *arg, const char *fmt, ...)
 	buf_printf(&f->said, "# %s\n", text);
 }
 
-static inline struct feed feed_open(const char *name)
+static inline struct feed feed_open_with(const char *name, const struct census_report_opts *o)
 {
 	struct feed f = { .report = census_report_find(name, strlen(name)) };
 
-	if (!f.report || f.report->start(&(struct census_report_opts){ 0 }, &f.state, &f.err) < 0)
+	if (!f.report || f.report->start(o, &f.state, &f.err) < 0)
 		abort();
 	return f;
+}
+
+static inline struct feed feed_open(const char *name)
+{
+	return feed_open_with(name, &(struct census_report_opts){ 0 });
 }
 
 /* As the model does: only what the report wants. */

@@ -133,6 +133,55 @@ TEST(what_cannot_be_told)
 	feed_close(&f);
 }
 
+/* Whether it changed does not depend on whether one knows when. */
+TEST(only_what_changed)
+{
+	static const char *const begun[][3] = {
+		{ "1", "2", "3" }, { "1", "1", "1" }, { NULL, NULL, NULL },
+	};
+
+	for (unsigned way = 0; way < 3; way++) {
+		struct feed f = feed_open("growth");
+
+		for (unsigned i = 0; i < 3; i++) {
+			const struct part part[] = {
+				{ CENSUS_HEAP, 5, 0 }, { CENSUS_DATA, i == 1 ? 6 : 5, 0 },
+			};
+
+			look(&f, begun[way][i]);
+			process(&f, "one", 1, 1, part, 2);
+			feed_end(&f);
+		}
+		CHECK_STR(feed_finish(&f),
+			  way ? "pid=1 task=one class=data looks=3 first=20480 last=20480 change=+0 suspect=\n"
+				"# no leak is suspected\n"
+			      : "pid=1 task=one class=data looks=3 first=20480 last=20480 change=+0 rate=+0 suspect=\n"
+				"# no leak is suspected\n");
+		feed_close(&f);
+	}
+}
+
+/* Looking takes memory: it is told, and is no leak. */
+TEST(who_looks_is_not_suspected)
+{
+	struct feed f = feed_open_with("growth", &(struct census_report_opts){ .self = 3 });
+
+	for (uint64_t i = 0; i < 3; i++) {
+		const struct part heap = { CENSUS_HEAP, 5 + i, 0 };
+
+		look(&f, i == 0 ? "0" : i == 1 ? "1" : "2");
+		process(&f, "atwalk", 3, 30, &heap, 1);
+		process(&f, "atwalk", 4, 40, &heap, 1);
+		feed_end(&f);
+	}
+	CHECK_STR(feed_finish(&f),
+		  "pid=3 task=atwalk class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=\n"
+		  "pid=4 task=atwalk class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=leak,\n"
+		  "# suspected leak: process 4 (atwalk): heap grew from each of 3 looks to the next, by 8192 bytes, 4096 bytes a second\n"
+		  "# process 3 (atwalk) is the one that looks, which takes memory: it is not suspected\n");
+	feed_close(&f);
+}
+
 /* Numbers as large as a file can hold them overflow nothing. */
 TEST(huge_numbers)
 {

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "census/model_pages.h"
+
+#include "kernel/kpf.h"
+
+/* Bits of the pagemap word, as runs have it: from bit 55 on. */
+enum { MAP_FILE = 1 << (61 - 55) };
+
+static void origin(struct census_pages *p, bool no_anon)
+{
+	const struct capture_run *run = p->run;
+
+	p->zero = run->state == CAPTURE_ZERO ||
+		  (p->known & CENSUS_FLAGS && p->flags >> KPF_ZERO_PAGE & 1);
+	if (run->has & CAPTURE_M_MAP) {
+		p->known |= CENSUS_ORIGIN;
+		p->anon = !(run->map & MAP_FILE) && !p->zero;
+	} else if (!no_anon && p->known & CENSUS_FLAGS) {
+		p->known |= CENSUS_ORIGIN;
+		p->anon = p->flags >> KPF_ANON & 1;
+	}
+}
+
+enum { VM_PFNMAP = 0x400 };      /* include/linux/mm.h */
+
+/* A device's memory may have frames that look like others; [vvar]'s are nobody's. */
+static bool is_device(const struct census_area *a, const struct capture_run *run)
+{
+	return run->state == CAPTURE_DEVICE || (a->class == CENSUS_DEVICE && !a->guess) ||
+	       (!a->process->paper && a->v_has & CAPTURE_V_FLAGS && a->v->flags & VM_PFNMAP);
+}
+
+static void mappings(struct census_pages *p)
+{
+	const struct capture_run *run = p->run;
+
+	if (run->has & CAPTURE_M_COUNT) {
+		p->known |= CENSUS_COUNT | CENSUS_REFS;
+		p->count = p->refs = run->count;
+	}
+	if (run->has & CAPTURE_M_REFS) {
+		p->known |= CENSUS_REFS;
+		p->refs = run->refs;
+		p->counted = true;
+	}
+}
+
+struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
+				bool no_anon)
+{
+	bool present = run->entry & CAPTURE_PRESENT, paper = a->process->paper;
+	struct census_pages p = {
+		.area = a, .run = run, .va = run->va, .pages = run->pages,
+		.swapped = (run->has & CAPTURE_M_SWAP) && !present,
+	};
+
+	if (!present)
+		return p;
+	p.present = true;
+	p.writable = run->entry & CAPTURE_WRITE;
+	/* The paper's processor has that bit, and it means nothing: see capture_add(). */
+	p.exec = !paper && (run->entry & CAPTURE_EXEC);
+	p.dirty = run->entry & CAPTURE_DIRTY;
+	p.accessed = run->entry & CAPTURE_ACCESSED;
+	p.device = is_device(a, run);
+	p.same = run->same;
+	if (!run->noframe) {
+		p.known |= CENSUS_PA;
+		p.pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
+	}
+	mappings(&p);
+	/* The paper's kernel had others at the same places. */
+	if (run->has & CAPTURE_M_FLAGS && !paper) {
+		p.known |= CENSUS_FLAGS;
+		p.flags = run->flags;
+	}
+	origin(&p, no_anon);
+	return p;
+}

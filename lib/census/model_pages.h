@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model_pages.h - what a run of an area says of its pages, for model.c alone. */
+#ifndef CENSUS_MODEL_PAGES_H
+#define CENSUS_MODEL_PAGES_H
+
+#include "census/model.h"
+
+/* `no_anon`: flags of pages do not tell of that one. */
+struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
+				bool no_anon);
+
+#endif

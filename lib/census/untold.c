@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "census/untold.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_told(const struct untold *u)
+{
+	return u->lost[0] <= u->start && u->lost[1] >= u->last;
+}
+
+/* Of the area that ends here, to the listener. */
+static int end_area(struct untold *u, struct atw_err *err)
+{
+	uint64_t missing = u->resident > u->listed ? u->resident - u->listed : 0;
+	bool known = u->any || u->rd->paper;
+	struct capture_record rec = {
+		.letter = 'L', .has = CAPTURE_L_START | CAPTURE_L_LAST,
+		.l = { .pid = u->pid, .what = { "pages", 5 }, .start = u->start, .last = u->last },
+	};
+	char why[96] = "nothing says which of them are in memory";
+
+	if (!u->open)
+		return ATW_OK;
+	u->open = false;
+	/* /proc has no words for [vsyscall]: that is how it is, and nothing is missing. */
+	if ((known && !missing) || (!missing && u->start > INT64_MAX) || is_told(u))
+		return ATW_OK;
+	if (missing)
+		snprintf(why, sizeof(why), "%" PRIu64 " of %" PRIu64
+			 " that are in memory are not told", missing, u->resident);
+	rec.l.why = (struct atw_blob){ why, strlen(why) };
+	return u->to->record(u->to->arg, &rec, err);
+}
+
+static void begin_area(struct untold *u, const struct capture_area *v)
+{
+	u->open = true;
+	u->any = false;
+	u->start = v->start;
+	u->last = v->last;
+	u->resident = v->resident / u->rd->page;
+	u->listed = 0;
+}
+
+static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct untold *u = arg;
+	int r = ATW_OK;
+
+	switch (rec->letter) {
+	case 'P':
+		u->any = true;
+		break;
+	case 'L':
+		u->lost[0] = rec->has & CAPTURE_L_START ? rec->l.start : UINT64_MAX;
+		u->lost[1] = rec->has & CAPTURE_L_LAST ? rec->l.last : u->lost[0];
+		break;
+	default:
+		r = end_area(u, err);
+		break;
+	}
+	if (rec->letter == 'T') {
+		u->pid = rec->t.pid;
+		u->lost[0] = UINT64_MAX;
+	}
+	if (rec->letter == 'V')
+		begin_area(u, &rec->v);
+	return r == ATW_OK ? u->to->record(u->to->arg, rec, err) : r;
+}
+
+static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct untold *u = arg;
+
+	u->any = true;
+	if (run->entry & CAPTURE_PRESENT)
+		u->listed += run->pages;
+	return u->to->run(u->to->arg, run, err);
+}
+
+static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	struct untold *u = arg;
+	int r = end_area(u, err);
+
+	return r == ATW_OK ? u->to->frames(u->to->arg, run, err) : r;
+}
+
+struct census_sink untold_sink(struct untold *u)
+{
+	u->lost[0] = UINT64_MAX;
+	return (struct census_sink){ on_record, on_run, on_frames, u };
+}
+
+int untold_end(struct untold *u, struct atw_err *err)
+{
+	return end_area(u, err);
+}
