@@ -88,6 +88,8 @@ void hold_standard_files(void);
 
 /* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
 int complain(const struct atw_err *err);
+/* Which of them an error is. */
+int exit_status(int status);
 int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
 /*
  * Of commands that write no rows: EXIT_USAGE if an option about rows was given, with a
@@ -159,6 +161,8 @@ int open_pages(const struct common *c, const char *name, const struct space_opts
 int check_whose(const struct space_opts *space, struct atw_err *err);
 /* Why memory cannot be read then, for the option or question `what`. Complains itself. */
 int no_memory(const struct opened *o, const char *what);
+/* The same, if it is that nobody chose to do without: in *err. */
+bool no_memory_why(const struct opened *o, struct atw_err *err);
 int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space);
 /*
  * capture.c: is it one, and then reads it. Options about page tables are refused,
@@ -203,6 +207,8 @@ int parse_owned(const struct opened *o, const char *text, struct address *ret,
 
 /* ---- rows ---- */
 
+/* Is what is written for people? */
+bool is_plain(const struct common *c);
 void output_opts(const struct common *c, const struct opened *o,
 		 struct atw_output_opts *ret);
 /*

@@ -6,7 +6,7 @@
 #include "atwalk.h"
 #include "base/text.h"
 
-static int exit_status(int status)
+int exit_status(int status)
 {
 	switch (status) {
 	case ATW_E_USAGE:

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "format/capture.h"
 #include "source/live_file.h"
@@ -27,14 +27,6 @@ _Static_assert(RUNS * sizeof(struct capture_run) <= 9 << 20, "runs take up to 9 
  * 65530 if nobody set vm.max_map_count.
  */
 enum { FIXED = 14 << 20, LEAST = 16 << 20 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static int keep_to(const char *mem, struct budget *c, struct atw_err *err)
 {
@@ -74,17 +66,16 @@ int budget_begin(const char *mem, struct budget *ret, struct atw_err *err)
 /* Not getrusage(2): to that, what called execve(2) counts as well. */
 static bool peak(uint64_t *ret)
 {
-	static const char key[] = "\nVmHWM:";
-	char text[4096], *line;
+	struct buf text;
+	const char *kib;
+	bool known;
 
-	if (!live_file_text("/proc/self/status", text, sizeof(text)))
+	if (!live_status("self", &text))
 		return false;
-	line = strstr(text, key);
-	if (!line)
-		return false;
-	line += sizeof(key) - 1;
-	line += strspn(line, "\t ");
-	return num_dec(line, strcspn(line, " "), ret);
+	kib = live_status_field(&text, "VmHWM");
+	known = num_dec(kib, strcspn(kib, " "), ret);
+	buf_deinit(&text);
+	return known;
 }
 
 void budget_tell(const struct budget *c, const struct pace *pace)

@@ -66,7 +66,7 @@ static int failed(const struct atw_err *err)
 	say("atwalk-collect: ", err->text);
 	if (err->hint[0])
 		say("                ", err->hint);
-	return err->status == ATW_E_USAGE ? EXIT_USAGE : EXIT_SOURCE;
+	return exit_status(err->status);
 }
 
 static int misused(const char *why)
@@ -156,7 +156,8 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 	if (r < 0)
 		return r;
 	p->counts.most = budget->counts;
-	progress_begin(&e->progress, &c, o->progress, "collect", "processes");
+	progress_begin(&e->progress, &c, o->progress, NULL, "processes");
+	e->progress.program = "atwalk-collect";
 	r = census_collect(p, &co, &sink, err);
 	progress_end(&e->progress);
 	if (r == ATW_OK)
@@ -169,7 +170,9 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 	return r;
 }
 
-static int collect(const struct opts *o, const struct budget *budget, struct pace *pace)
+/* *whole: it may have its name, whatever it lacks. */
+static int collect(const struct opts *o, const struct budget *budget, struct pace *pace,
+		   bool *whole)
 {
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 }, lacks = { 0 };
@@ -181,6 +184,7 @@ static int collect(const struct opts *o, const struct budget *budget, struct pac
 		r = write_it(o, budget, pace, w, &e, &lacks, &err);
 	}
 	census_writer_close(w);
+	*whole = r == ATW_OK;
 	if (r < 0) {
 		if (e.failed)
 			atw_err_wrap(&err, "%s", going.name);
@@ -207,6 +211,7 @@ static int run(const struct opts *o, const char *where)
 	struct atw_err err = { 0 };
 	struct budget budget;
 	sigset_t signals;
+	bool whole;
 	int status;
 
 	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate)) {
@@ -219,19 +224,17 @@ static int run(const struct opts *o, const char *where)
 	if (budget_begin(o->mem, &budget, &err) < 0)
 		return failed(&err);
 	catch_signals(&signals);
-	/* A name that is not known yet could not be taken away. */
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	status = to_open(where, &going, &err) < 0 ? failed(&err) : EXIT_COMPLETE;
-	sigprocmask(SIG_UNBLOCK, &signals, NULL);
-	if (status)
-		return status;
-	status = collect(o, &budget, &pace);
+	if (to_open(where, &going, &err) < 0)
+		return failed(&err);
+	status = collect(o, &budget, &pace, &whole);
 	if (!going.socket)
 		sigprocmask(SIG_BLOCK, &signals, NULL);
-	if (status != EXIT_SOURCE && to_commit(&going, &err) < 0)
+	if (whole && to_commit(&going, &err) < 0) {
 		status = failed(&err);
+		whole = false;
+	}
 	to_close(&going);
-	if (o->verbose && status != EXIT_SOURCE)
+	if (o->verbose && whole)
 		budget_tell(&budget, &pace);
 	return status;
 }
@@ -254,8 +257,8 @@ static int help(void)
 	      "    as -; tcp:ADDRESS:PORT or unix:PATH, where somebody listens.\n\n"
 	      "options:\n", stdout);
 	options_help(options, stdout);
-	fputs("\nExit status: 0 complete, 2 wrong usage, 3 not written, 4 parts could not be read.\n",
-	      stdout);
+	fputs("\nExit status: 0 complete, 1 no such process, 2 wrong usage, 3 not written,\n"
+	      "4 parts could not be read.\n", stdout);
 	return told();
 }
 

@@ -7,19 +7,17 @@
 
 int to_open(const char *where, struct to *ret, struct atw_err *err)
 {
-	struct to t = { .name = where, .fd = -1, .target = { .fd = -1 } };
 	int r;
 
+	*ret = (struct to){ .name = where, .fd = -1, .target = { .fd = -1 } };
 	if (where && peer_is(where)) {
-		r = peer_connect(where, &t.fd, err);
-		t.socket = r == ATW_OK;
+		r = peer_connect(where, &ret->fd, err);
+		ret->socket = r == ATW_OK;
 	} else {
-		r = target_open(where, &t.target, err);
-		t.name = target_name(&t.target);
-		t.fd = t.target.fd;
+		r = target_open(where, &ret->target, err);
+		ret->name = target_name(&ret->target);
+		ret->fd = ret->target.fd;
 	}
-	if (r == ATW_OK)
-		*ret = t;
 	return r;
 }
 

@@ -482,15 +482,66 @@ for sig in INT TERM HUP; do
 	yes [ ! -s "$work/log/err" ]
 done
 
+# Nobody reads the pipe, and whoever listens takes nobody in, of whom one waits already.
+mkfifo unread
+cat >full.py <<'END'
+import signal, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind('full')
+s.listen(0)
+c = socket.socket(socket.AF_UNIX)
+c.connect('full')
+print(flush=True)
+signal.pause()
+END
+for each in unread unix:full; do
+	for sig in INT TERM HUP; do
+		t "SIG$sig ends it while it waits for who takes it: $each"
+		if [ $each != unread ] && [ -n "$python" ]; then skip "$python"; continue; fi
+		if [ $each != unread ] && [ ! -S full ]; then
+			exec 6< <(exec python3 full.py 2>"$work/log/full")
+			mine+=("$!")
+			read -r -t 20 -u 6 || bad "nobody listens: $(cat "$work/log/full")"
+		fi
+		env --default-signal=$sig timeout -s KILL $limit "$collect" -q --no-refs --pid $$ $each 2>"$work/log/err" &
+		slow=$!
+		mine+=("$slow")
+		# It catches what ends it, and then sleeps.
+		for ((i = 0; i < 500; i++)); do
+			in=$(pgrep -P $slow)
+			caught=$(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$in/status" 2>"$work/log/ls")
+			if ((${caught:-0} & 0x4000)) && grep -q '^State:.*S' "/proc/$in/status"; then break; fi
+			sleep 0.02
+		done
+		yes [ $i -lt 500 ]
+		kill -$sig "$in"
+		wait $slow 2>"$work/log/wait"
+		yes [ $? -eq $((128 + $(kill -l $sig))) ]
+		yes [ ! -s "$work/log/err" ]
+	done
+done
+
 # ---- what it takes ----
 
 t "it says how far it is"
 if [ -n "$alone" ]; then skip "$alone"
 else
 	run unshare --pid --fork --mount-proc bash -c ". ./sit; '$collect' --progress --pid \$sitter how-far"
-	err_is 'atwalk: collect: 0 %'
+	err_is 'atwalk-collect: 0 %'
 	run unshare --pid --fork --mount-proc bash -c ". ./sit; '$collect' -q --progress --pid \$sitter how-far"
 fi
+
+t "a process that is not there"
+run "$collect" --pid 4194305 -
+status 1
+no_out
+err <<'END'
+atwalk-collect: there is no process 4194305
+END
+run "$collect" --pid 4194305 absent
+status 1
+said_err=1
+yes [ ! -e absent ]
 
 t "-v says what it took"
 run "$collect" -q --no-refs -v --pid $$
@@ -498,6 +549,17 @@ status $normal
 said_err=1
 yes grep -qE '^atwalk-collect: 1 tasks, [0-9]+ areas, 0 not read$' "$work/log/err"
 yes grep -qE '^atwalk-collect: cost: [0-9]+\.[0-9]{3} s, [0-9]+\.[0-9]{3} s of CPU; [1-9][0-9]* bytes of /proc in [1-9][0-9]* calls; at most [1-9][0-9]* KiB of memory$' "$work/log/err"
+
+t "it knows what it took, whatever groups it is of"
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
+	skip "needs root and setpriv, to be of groups"
+elif [ -n "$checked" ]; then skip "$checked"
+else
+	run setpriv --groups "$(seq -s , 100001 101000)" "$collect" -q --no-refs -v --pid $$
+	status $normal
+	said_err=1
+	yes grep -qE ' at most [1-9][0-9]* KiB of memory$' "$work/log/err"
+fi
 
 # Of a process of 1 GiB in small pages, in KiB:
 #
