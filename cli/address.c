@@ -64,6 +64,9 @@ static int unknown(const struct opened *o, const char *text, const char *part,
 
 	if (!len)
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
+	/* Of memory that somebody wanted it may be one that cannot be looked up. */
+	if (o->pagemap && is_word(part, len) && no_memory_why(o, err))
+		return err->status;
 	/* It may well be a symbol: nobody can tell. */
 	r = find_symbol(o, part, len, &at, &why);
 	if (r < 0 && (r != ATW_E_MISSING || (is_word(part, len) && lacks_symbols(o))))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "find.h"
+#include "provider/provider.h"
 #include "base/num.h"
 #include "provider/captured.h"
 
@@ -98,13 +99,15 @@ static void init_columns(struct find *f)
 	f->schema = (struct atw_schema){ "find", f->col, F_COUNT };
 }
 
-int find_open(struct find *f, const struct atw_names *flags, struct atw_err *err)
+int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 {
 	struct atw_output_opts oo;
 
 	init_columns(f);
-	if (flags)
-		f->col[F_FLAGS].names = flags;
+	if (from && from->flags) {
+		f->col[F_FLAGS].names = from->flags;
+		f->col[F_FLAGS].unknown = from->unknown;
+	}
 	output_opts(f->c, &f->src, &oo);
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
@@ -228,7 +231,7 @@ int find_put_hit(struct find *f, const struct whose *w, const char *area,
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		row_rights(&r, st, h->rights);
 		if (!h->flagless)
-			row_set(&r, C_FLAGS, h->flags);
+			row_flags(&f->list, &r, h->va, h->flags);
 	}
 	if (area)
 		set_text(&r, C_AREA, area);

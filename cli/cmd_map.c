@@ -8,9 +8,10 @@
 #include "listing.h"
 #include "map_large.h"
 #include "map_node.h"
+#include "map_sizes.h"
 #include "pagemap.h"
+#include "target.h"
 #include "watch.h"
-#include "base/num.h"
 
 struct map_opts {
 	struct space_opts space;
@@ -39,18 +40,12 @@ static const struct opt options[] = {
 static const uint64_t USUAL = COL(C_ADDRESS) | COL(C_END) | COL(C_SIZE) |
 	COL(C_PHYSICAL) | COL(C_PAGE) | COL(C_RIGHTS) | COL(C_STATE) | COL(C_FLAGS);
 
-/* Bytes and pages of one page size. A mode has few: a list will do. */
-struct tally {
-	uint64_t page, bytes, pages;
-};
-
 struct map {
 	struct atw_output *out;          /* --watch: NULL, rows are counted alone */
 	struct listing list;
 	int argc;                        /* SOURCE and the ranges */
 	char **argv;
-	struct tally tally[16];
-	size_t ntally;
+	struct map_sizes sizes;
 	/* Of the rows that passed the filter; holes counts them all. */
 	uint64_t rows, lost, excluded, damaged, unstable, bad, soft, repeats, mixed, holes;
 	bool mapped;                     /* anything at all, filtered out or not */
@@ -64,7 +59,6 @@ struct map {
 static void count(struct map *m, const struct atw_range *g)
 {
 	uint64_t first;
-	size_t i;
 
 	m->rows++;
 	if (g->loss)
@@ -80,21 +74,16 @@ static void count(struct map *m, const struct atw_range *g)
 	if (g->loss || g->kind != ATW_LEAF)
 		return;
 	map_node_count(&m->node, g);
-	for (i = 0; i < m->ntally && m->tally[i].page != g->page; i++)
-		;
-	if (i == sizeof(m->tally) / sizeof(m->tally[0]))
+	if (!g->page) {
+		map_sizes_add(&m->sizes, SIZE_SEVERAL, g->size, 0);
 		return;
-	if (i == m->ntally)
-		m->tally[m->ntally++] = (struct tally){ .page = g->page };
-	m->tally[i].bytes += g->size;
-	if (!g->page)
-		return;
+	}
 	/* A clipped page is still one page, and so is one with a border in it. */
 	first = g->va.u & ~(g->page - 1);
 	if (first < m->paged)
 		first = m->paged;
 	m->paged = (g->va.u + (g->size - 1)) / g->page * g->page + g->page;
-	m->tally[i].pages += (m->paged - first) / g->page;
+	map_sizes_add(&m->sizes, g->page, g->size, (m->paged - first) / g->page);
 }
 
 static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
@@ -127,9 +116,11 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 			row_set(&r, C_PHYSICAL, g->pa.u);
 		if (!g->mixed_rights)
 			row_rights(&r, st, g->rights);
-		row_set(&r, C_FLAGS, st == STATE_TABLE ?
-			atw_entry_flags(pg, g->level, ATW_TABLE, g->word) :
-			g->flags | (g->same_pa ? m->list.same_page : 0));
+		if (st == STATE_TABLE)
+			row_set(&r, C_FLAGS, atw_entry_flags(pg, g->level, ATW_TABLE, g->word));
+		else
+			row_flags(&m->list, &r, g->va.u,
+				  g->flags | (g->same_pa ? m->list.same_page : 0));
 	}
 	if (g->loss)
 		row_set(&r, C_PHYSICAL, g->pa.u);
@@ -302,6 +293,8 @@ static int list_all(struct map *m, const struct address *a, struct atw_err *err)
 	r = list(m, a, err);
 	if (r == ATW_OK || r == ATW_E_LIMIT)
 		shown = show_held(m, r == ATW_OK ? err : NULL);
+	if (r == ATW_E_LIMIT)
+		atw_err_wrap(err, "%s", m->list.src->name);
 	return r < 0 ? r : shown;
 }
 
@@ -326,53 +319,58 @@ static int list_args(struct map *m, struct atw_err *err)
 	return r;
 }
 
+/* A range of nobody's is no row: nothing is mapped there. */
+static int list_targets(struct map *m, struct opened *src, const struct target *t, int n,
+			struct atw_err *err)
+{
+	const struct opened own = *src;
+	int r = ATW_OK;
+
+	for (int i = 0; i < n && r == ATW_OK; i++) {
+		if (t[i].owned)
+			take_whose(src, &t[i].whose);
+		if (!t[i].nobody)
+			r = list_all(m, &t[i].a, err);
+		take_whose(src, &own);
+	}
+	return r;
+}
+
+/* Are there names for something of what is listed? */
+static void show_areas(struct map *m, const struct opened *src, const struct target *t, int n)
+{
+	const struct address whole = everything(src);
+	struct atw_region area;
+
+	for (int i = 0; i < n || !i; i++) {
+		uint64_t last = n ? t[i].a.last : whole.last;
+
+		if ((n && t[i].owned ? t[i].whose.mm : src->mm) ||
+		    (last > INT64_MAX &&
+		     listing_region(&m->list, (uint64_t)INT64_MAX + 1, &area)))
+			m->list.col[C_AREA].hidden = false;
+	}
+}
+
 /* --watch: what one look comes to. */
 static int look(void *arg, struct map_look *l, struct atw_err *err)
 {
 	struct map *m = arg;
 	int r;
 
-	m->ntally = m->rows = 0;
+	m->sizes.n = m->rows = 0;
 	m->holding = false;
 	listing_renew(&m->list);
 	r = list_args(m, err);
 	l->ranges = m->rows;
-	for (size_t i = 0; i < m->ntally; i++)
-		map_look_add(l, m->tally[i].page, m->tally[i].bytes);
+	for (size_t i = 0; i < m->sizes.n; i++)
+		map_look_add(l, m->sizes.v[i].page, m->sizes.v[i].bytes);
 	return r;
-}
-
-static int by_page(const void *a, const void *b)
-{
-	const struct tally *x = a, *y = b;
-
-	return x->page < y->page ? -1 : x->page > y->page;
 }
 
 static void summary(struct map *m)
 {
-	char size[16], page[16], text[400] = "";
-	uint64_t bytes = 0;
-	size_t n = 0;
-
-	qsort(m->tally, m->ntally, sizeof(m->tally[0]), by_page);
-	for (size_t i = 0; i < m->ntally && n < sizeof(text); i++) {
-		const struct tally *t = &m->tally[i];
-
-		bytes += t->bytes;
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s in ",
-				      i ? "," : ":", num_human(t->bytes, size));
-		if (n < sizeof(text) && t->page)
-			n += (size_t)snprintf(text + n, sizeof(text) - n,
-					      "%" PRIu64 " page%s of %s", t->pages,
-					      t->pages == 1 ? "" : "s",
-					      num_human(t->page, page));
-		else if (n < sizeof(text))
-			n += (size_t)snprintf(text + n, sizeof(text) - n,
-					      "pages of several sizes");
-	}
-	atw_output_note(m->out, "%" PRIu64 " range%s, %s mapped%s", m->rows,
-			m->rows == 1 ? "" : "s", num_human(bytes, size), text);
+	map_sizes_note(&m->sizes, m->rows, m->out);
 	node_sum_note(&m->node.sum, m->out);
 	if (m->repeats)
 		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for tables that recur: the bytes just before, over and over; --all lists every page",
@@ -426,6 +424,64 @@ static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 	return true;
 }
 
+/* Of page tables: each target, or everything. */
+static int answer(struct map *m, const struct common *c, struct opened *src,
+		  const struct map_opts *o, const struct target *t)
+{
+	struct atw_output_opts oo;
+	struct atw_err err = { 0 };
+	int status, r, n = m->argc - 1;
+
+	output_opts(c, src, &oo);
+	show_areas(m, src, t, n);
+	r = atw_output_open(&oo, &m->list.schema, &m->out, &err);
+	if (r == ATW_OK)
+		r = n ? list_targets(m, src, t, n, &err) : list_args(m, &err);
+	thaw(src);
+	status = m->holes || src->doubtful ? EXIT_PARTIAL : m->mapped ? EXIT_COMPLETE : EXIT_NO;
+	if (r == ATW_OK || r == ATW_E_LIMIT)
+		summary(m);
+	if (r == ATW_OK && !n && !o->depth.given)
+		map_large_notes(c, src, m->out);
+	return output_end(m->out, r, status, &err);
+}
+
+static int map(struct map *m, const struct common *c, struct opened *src,
+	       const struct map_opts *o, struct target *t)
+{
+	int n = m->argc - 1, status = EXIT_COMPLETE;
+
+	if ((src->pagemap && o->depth.given) || (src->capture && (o->depth.given || o->large)))
+		return src->pagemap ? no_memory(src, "--depth")
+				    : no_tables(src, o->large ? "--large" : "--depth");
+	if (o->large)
+		return map_large(c, src, m->argc, m->argv);
+	if (!o->watch)
+		status = find_targets(c, &o->space, src, m->argv + 1, t, n);
+	if (status)
+		return status;
+	listing_init(&m->list, "map", src, USUAL);
+	for (int i = 0; i < n; i++)
+		if (t[i].owned)
+			m->list.col[C_PID].hidden = m->list.col[C_TASK].hidden = false;
+	map_node_init(&m->node, c, src);
+	if (m->node.sum.wanted)          /* it is frames that are of a node */
+		m->split |= ATW_SPLIT_PHYSICAL;
+	if (o->watch)
+		status = src->pagemap
+			? watch_pagemap(c, src, &o->space, o->watch, m->split, m->argc, m->argv)
+			: watch_map(c, src, &o->space, o->watch, look, m);
+	else
+		status = src->pagemap || src->capture
+			? map_pagemap(c, src, &m->list, m->split, t, n)
+			: answer(m, c, src, o, t);
+	if (!status && m->holes)
+		status = EXIT_PARTIAL;
+	map_node_deinit(&m->node);
+	listing_deinit(&m->list);
+	return status;
+}
+
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
@@ -434,12 +490,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		.split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL,
 		.argc = argc, .argv = argv,
 	};
-	struct address a;
-	struct atw_output_opts oo;
-	struct atw_region area;
-	struct atw_err err = { 0 };
+	struct target *t;
 	char why[256];
-	int status, r = ATW_OK;
+	int status;
 
 	if (argc < 1)
 		return complain_usage("map", "SOURCE is missing");
@@ -454,61 +507,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->all)
 		m.split = ATW_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
+	t = calloc((size_t)argc, sizeof(*t));
+	if (!t)
+		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
 	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
-	if (status)
-		return status;
-	if ((src.pagemap && o->depth.given) || (src.capture && (o->depth.given || o->large))) {
-		status = src.pagemap ? no_memory(&src, "--depth")
-				     : no_tables(&src, o->large ? "--large" : "--depth");
+	if (!status) {
+		status = map(&m, c, &src, o, t);
 		close_source(&src);
-		return status;
 	}
-	if (o->large) {
-		status = map_large(c, &src, argc, argv);
-		close_source(&src);
-		return status;
-	}
-	listing_init(&m.list, "map", &src, USUAL);
-	map_node_init(&m.node, c, &src);
-	if (m.node.sum.wanted)           /* it is frames that are of a node */
-		m.split |= ATW_SPLIT_PHYSICAL;
-	if (o->watch || src.pagemap || src.capture) {
-		status = !o->watch ? map_pagemap(c, &src, &m.list, m.split, argc, argv) :
-			 src.pagemap ? watch_pagemap(c, &src, &o->space, o->watch, m.split, argc, argv)
-				     : watch_map(c, &src, &o->space, o->watch, look, &m);
-		if (!status && m.holes)
-			status = EXIT_PARTIAL;
-		map_node_deinit(&m.node);
-		listing_deinit(&m.list);
-		close_source(&src);
-		return status;
-	}
-	output_opts(c, &src, &oo);
-	a = everything(&src);
-	for (int i = argc == 1 ? 0 : 1; i < argc && r == ATW_OK; i++) {
-		if (i)
-			r = parse_owned(&src, argv[i], &a, &err);
-		/* Something of what is listed has a name. */
-		if (r == ATW_OK && src.mm)
-			m.list.col[C_AREA].hidden = false;
-		if (r == ATW_OK && a.last > INT64_MAX &&
-		    listing_region(&m.list, (uint64_t)INT64_MAX + 1, &area))
-			m.list.col[C_AREA].hidden = false;
-	}
-	if (r == ATW_OK)
-		r = atw_output_open(&oo, &m.list.schema, &m.out, &err);
-	if (r == ATW_OK)
-		r = list_args(&m, &err);
-	thaw(&src);
-	status = m.holes || src.doubtful ? EXIT_PARTIAL : m.mapped ? EXIT_COMPLETE : EXIT_NO;
-	if (r == ATW_OK || r == ATW_E_LIMIT)
-		summary(&m);
-	if (r == ATW_OK && argc == 1 && !o->depth.given)
-		map_large_notes(c, &src, m.out);
-	status = output_end(m.out, r, status, &err);
-	map_node_deinit(&m.node);
-	listing_deinit(&m.list);
-	close_source(&src);
+	free(t);
 	return status;
 }
 

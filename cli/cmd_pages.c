@@ -229,6 +229,8 @@ static int list_task(struct pages *p, size_t t, struct atw_err *err)
 
 /* ---- all of it ---- */
 
+#define GIVEN_BACK "%" PRIu64 " frame%s given back while this was listed: what the kernel says of them is left out"
+
 static void summary(struct pages *p)
 {
 	char mapped[16], swapped[16];
@@ -237,7 +239,7 @@ static void summary(struct pages *p)
 		return;
 	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap%s", p->processes,
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
-			num_human(p->swapped, swapped),
+			p->unswapped ? "n/a" : num_human(p->swapped, swapped),
 			p->c->filter ? " before --filter" : "");
 	if (p->src->capture && p->lost)
 		atw_output_note(p->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
@@ -251,8 +253,7 @@ static void summary(struct pages *p)
 		atw_output_note(p->out, "%" PRIu64 " table%s unstable: changed whenever they were read",
 				p->unstable, p->unstable == 1 ? " is" : "s are");
 	if (p->stale)
-		atw_output_note(p->out, "%" PRIu64 " frame%s given back while this was listed: what the kernel says of them is left out",
-				p->stale, p->stale == 1 ? " was" : "s were");
+		atw_output_note(p->out, GIVEN_BACK, p->stale, p->stale == 1 ? " was" : "s were");
 	if (p->bad)
 		atw_output_note(p->out, "%" PRIu64 " %s bad: reserved bits are set", p->bad,
 				p->bad == 1 ? "entry is" : "entries are");
@@ -418,8 +419,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		close_source(&src);
 		return status;
 	}
-	p.headings = !p.quiet && !c->sort && !c->group &&
-		     (!c->format || !strcmp(c->format, "plain"));
+	p.headings = !p.quiet && !c->sort && !c->group && is_plain(c);
 	listing_init(&p.list, "pages", &src, 0);
 	r = open_provider(&p, is_one(o), &err);
 	pages_columns(&p);
@@ -431,9 +431,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
 	thaw(&src);
-	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread ||
+	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread + p.stale ||
 		 (src.capture && src.defective) ? EXIT_PARTIAL :
-		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : EXIT_NO;
+		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.untold ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK)
 		summary(&p);
 	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
@@ -441,6 +441,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		       !p.areas ? "area at these addresses" :
 		       p.nranges ? "area of such a name at these addresses" : "area of such a name");
 	status = output_end(p.out, r, status, &err);
+	if (r == ATW_OK && p.stale && !is_plain(c))
+		remark(c, "%s: " GIVEN_BACK, src.name, p.stale, p.stale == 1 ? " was" : "s were");
 	if (r == ATW_OK)
 		remark_lacks(c, &src, p.prov);
 	provider_close(p.prov);

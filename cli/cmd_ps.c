@@ -325,12 +325,11 @@ static int settle(struct ps *p)
 /* Plain tables have a column more where it has something to say. */
 static void choose_columns(struct ps *p, struct atw_column *col)
 {
-	const char *format = p->c->format;
 	struct atw_tasks *tasks;
 	struct atw_task t = { 0 };
 	struct atw_mm mm;
 
-	if (p->src.capture || (format && strcmp(format, "plain")) ||
+	if (p->src.capture || !is_plain(p->c) ||
 	    atw_tasks_open(p->src.kernel, &tasks, NULL) < 0)
 		return;
 	while (!t.mm && atw_tasks_next(tasks, &t, NULL) == ATW_OK)

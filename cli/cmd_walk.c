@@ -46,7 +46,12 @@ static void fill_step(const struct listing *l, struct row *r,
 	row_set(r, C_ENTRY, p->word);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		row_rights(r, st, p->rights);
-		row_set(r, C_FLAGS, atw_entry_flags(pg, p->level, p->kind, p->word));
+		uint64_t flags = atw_entry_flags(pg, p->level, p->kind, p->word);
+
+		if (st == STATE_PRESENT)
+			row_flags(l, r, r->v[C_ADDRESS].u, flags);
+		else
+			row_set(r, C_FLAGS, flags);
 	}
 }
 
@@ -167,50 +172,12 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 		row_set(&row, C_STATE, STATE_LOST);
 		return row_put(&row, w->out, err);
 	}
+	if (r == ATW_E_LIMIT)
+		atw_err_wrap(err, "%s", w->list.src->name);
 	return r == ATW_END ? ATW_OK : r;
 }
 
 /* ---- whose each address is ---- */
-
-struct target {
-	struct address a;
-	bool owned, nobody;      /* its process was looked for; none maps it */
-	struct opened whose;     /* then: how that process is walked */
-};
-
-/* What of `from` says whose page tables are walked. */
-static void take_whose(struct opened *to, const struct opened *from)
-{
-	to->space = from->space;
-	to->user_space = from->user_space;
-	to->pid = from->pid;
-	to->mm = from->mm;
-	memcpy(to->process, from->process, sizeof(to->process));
-	memcpy(to->task, from->task, sizeof(to->task));
-}
-
-static int find_targets(const struct common *c, const struct space_opts *space,
-			struct opened *src, char **argv, struct target *t, int n)
-{
-	const struct opened own = *src;
-	struct atw_err err = { 0 };
-	int status = EXIT_COMPLETE;
-
-	/* Every address is checked before the first process is asked. */
-	for (int i = 0; i < n; i++)
-		if (parse_address(src, argv[i], &t[i].a, &err) < 0)
-			return complain(&err);
-	for (int i = 0; i < n && !status; i++) {
-		if (!t[i].a.whose)
-			continue;
-		status = select_owner(c, src, space, argv[i], t[i].a.first, t[i].a.last,
-				      &t[i].nobody);
-		t[i].owned = true;
-		t[i].whose = *src;
-		take_whose(src, &own);
-	}
-	return status;
-}
 
 /* A row that says that nobody has it. */
 static int nobodys(struct walk_out *w, const struct target *t, struct atw_err *err)
@@ -284,17 +251,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
 	status = open_source(c, argv[0], NULL, &src);
 	if (!status) {
-		status = is_capture(&src) ? no_tables(&src, "this") :
-			 o->space.pid.given || o->space.task || !strcmp(argv[0], "live:pagemap")
-			 ? attach_pages(c, &src, &o->space) : attach_kernel(c, &src, &o->space);
+		status = is_capture(&src) ? no_tables(&src, "this")
+					  : attach_pages(c, &src, &o->space);
 		if (status)
 			close_source(&src);
 	}
 	if (!status) {
-		if (!src.pagemap)
-			status = find_targets(c, &o->space, &src, argv + 1, t, n);
-		else if (o->depth.given)
-			status = no_memory(&src, "--depth");
+		status = src.pagemap && o->depth.given
+			? no_memory(&src, "--depth")
+			: find_targets(c, &o->space, &src, argv + 1, t, n);
 		listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
 		w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
 		for (int i = 0; i < n; i++)
@@ -304,7 +269,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 			status = freeze(c, &src, &o->space);
 		if (!status)
 			status = src.pagemap
-				? walk_pagemap(c, &src, &w.list, argc, argv)
+				? walk_pagemap(c, &src, &w.list, t, n)
 				: walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
 		listing_deinit(&w.list);
 		close_source(&src);

@@ -59,7 +59,7 @@ int find_in_one(struct find *f, struct atw_err *err);
 
 /* A capture: every process, or the one that the user named. All of the answer. */
 int find_captured(struct find *f);
-/* The columns that rows have; whoever names flags, `flags` if it is not NULL. */
-int find_open(struct find *f, const struct atw_names *flags, struct atw_err *err);
+/* The columns that rows have; flags are named by `from` if it is not NULL. */
+int find_open(struct find *f, const struct provider *from, struct atw_err *err);
 
 #endif

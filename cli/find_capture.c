@@ -171,7 +171,7 @@ int find_captured(struct find *f)
 	if (r == ATW_OK) {
 		s.prov->every = !f->src.user_space;
 		s.prov->wanted = is_wanted;
-		r = find_open(f, s.prov->flags, &err);
+		r = find_open(f, s.prov, &err);
 	}
 	if (r == ATW_OK)
 		r = search(&s, &err);

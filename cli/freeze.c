@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "atwalk.h"
+#include "provider/proc.h"
 #include "source/live_freeze.h"
 #include "source/live_host.h"
 
@@ -61,6 +62,7 @@ static int check_reader(const struct opened *o)
 {
 	char path[48], pipe[256];
 	struct atw_err err = { 0 };
+	struct proc_stat proc;
 	struct dirent *e;
 	struct stat st;
 	bool reads = false;
@@ -73,7 +75,8 @@ static int check_reader(const struct opened *o)
 	if (len < 0)
 		return EXIT_COMPLETE;
 	pipe[len] = '\0';
-	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/fd", o->pid);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/fd",
+		 proc_stat((uint32_t)o->pid, &proc, NULL) == ATW_OK ? proc.thread : 0);
 	d = opendir(path);
 	while (d && !reads && (e = readdir(d)))
 		reads = is_open(dirfd(d), e->d_name, pipe);

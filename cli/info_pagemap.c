@@ -19,7 +19,7 @@ static void way_facts(struct facts *f, const struct opened *o)
 {
 	struct atw_blob why;
 
-	fact(f, "pages", "of processes: present, swapped or neither, and their areas: pages, map, and SOURCE ADDRESS with --pid");
+	fact(f, "pages", "of processes: present, swapped or neither, and their areas: pages, map, and SOURCE ADDRESS");
 	fact(f, "large pages", proc_scans() ? "told by PAGEMAP_SCAN" :
 	     "not told apart: this kernel has no PAGEMAP_SCAN, which came with 6.7");
 	fact(f, "missing", "page tables: level, entry, walk --path, --depth, --root, --cpu, --pti");

@@ -75,14 +75,19 @@ void listing_init(struct listing *l, const char *name, const struct opened *src,
 		l->col[c].hidden = !(shown & COL(c));
 
 	l->flags = (struct atw_names){ 0, l->flag, NULL };
-	for (const struct atw_flag *f = pg->flags; f->letter && l->flags.n < 64; f++)
+	for (const struct atw_flag *f = pg->flags; f->letter && l->flags.n < MARKS_FIRST; f++)
 		l->flag[l->flags.n++] = f->name;
-	l->same_page = 0;
-	if (l->flags.n < 64) {
-		l->same_page = (uint64_t)1 << l->flags.n;
-		l->flag[l->flags.n++] = "same-page";
-	}
+	memcpy(&l->flag[MARKS_FIRST], mark_names, sizeof(mark_names));
+	marks_find(&l->marks, pg, src->kernel ? atw_kernel_release(src->kernel) : NULL);
+	/* Arm's short descriptors have no room left; nor have their kernels uffd-wp. */
+	if (l->flags.n == MARKS_FIRST)
+		l->flags.n = MARK_AT(MARK_UFFD_WP);
+	l->same_page = (uint64_t)1 << l->flags.n;
+	l->flag[l->flags.n] = "same-page";
+	l->marks.unknown &= ~l->same_page;
+	l->flags.n = 64;
 	l->col[C_FLAGS].names = &l->flags;
+	l->col[C_FLAGS].unknown = l->marks.unknown;
 
 	for (unsigned i = 0; i < pg->nlevels; i++)
 		l->level[i] = pg->level[i].name;
@@ -154,6 +159,11 @@ void row_rights(struct row *r, enum state st, unsigned left)
 	unsigned letters = st == STATE_TABLE ? kernels | users : user ? users : kernels;
 
 	row_set(r, C_RIGHTS, letters | (user ? 8 : 0));
+}
+
+void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t flags)
+{
+	row_set(r, C_FLAGS, flags | marks_of_flags(&l->marks, ATW_VA(va), flags));
 }
 
 void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p)

@@ -7,6 +7,7 @@
 #define CLI_LISTING_H
 
 #include "atwalk.h"
+#include "provider/marks.h"
 
 enum col {
 	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_INDEX,
@@ -26,9 +27,10 @@ struct listing {
 	const struct atw_space *space;
 	struct atw_column col[C_COUNT];
 	struct atw_schema schema;
-	const char *flag[64];            /* the mode's, and same-page if it fits */
+	const char *flag[64];            /* the mode's, same-page and marks */
 	struct atw_names flags;
-	uint64_t same_page;              /* its bit, or 0 */
+	uint64_t same_page;              /* its bit */
+	struct marks marks;
 	const char *level[ATW_MAX_LEVELS];
 	struct atw_names levels;
 	size_t region;                   /* the one met last */
@@ -81,6 +83,9 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
  * left to anybody below it.
  */
 void row_rights(struct row *r, enum state st, unsigned rights);
+
+/* The flags of a leaf, with what the kernel notes in some of them. */
+void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t flags);
 
 /* Whose it is, where the user asked for a process. */
 void row_whose(const struct listing *l, struct row *r);

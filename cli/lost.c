@@ -53,10 +53,11 @@ void lost_sums(const struct lost *l, const struct common *c, const char *source)
 	if (l->n > LOST_SHOWN)
 		remark(c, "%s: ... and %" PRIu64 " more", source, l->n - LOST_SHOWN);
 	for (size_t i = 0; i < l->reasons; i++) {
-		remark(c, "%s: not read: %" PRIu64 " of %s", source, l->reason[i].n,
-		       l->reason[i].text);
+		remark(c, "%s: not read: %" PRIu64 " time%s: %s", source, l->reason[i].n,
+		       l->reason[i].n == 1 ? "" : "s", l->reason[i].text);
 		others -= l->reason[i].n;
 	}
 	if (others)
-		remark(c, "%s: not read: %" PRIu64 " of other kinds", source, others);
+		remark(c, "%s: not read: %" PRIu64 " time%s: other kinds", source, others,
+		       others == 1 ? "" : "s");
 }

@@ -164,13 +164,15 @@ static int put(struct view *v, const struct area *a, struct atw_err *err)
 	uint64_t smaller = large_smaller(s), holes = 0, before;
 	union atw_value val[L_COLS] = {
 		[L_ADDRESS].u = a->start, [L_END].u = a->end, [L_SIZE].u = a->end - a->start,
-		[L_MAPPED].u = s->large + smaller, [L_LARGE].u = s->large,
+		[L_MAPPED].u = large_mapped(s), [L_LARGE].u = s->large,
 		[L_SMALLER].u = smaller, [L_BLOCKS].u = s->blocks, [L_FULL].u = s->full,
 		[L_WHY].u = large_main(s), [L_PID].u = v->src->pid,
 		[L_TASK].s = v->src->pagemap ? v->prov->task[v->task].name : v->src->task,
 		[L_AREA].s = a->name ? a->name : "",
 	};
-	const struct atw_row row = { val, ((uint64_t)1 << L_COLS) - 1 };
+	const uint64_t told = 1 << L_LARGE | 1 << L_SMALLER | 1 << L_FULL | 1 << L_HOLES | 1 << L_WHY;
+	const struct atw_row row = { val, (((uint64_t)1 << L_COLS) - 1) &
+		~(s->hidden ? told | 1 << L_MAPPED : s->unsized ? told : 0) };
 	int r = ATW_OK;
 
 	for (unsigned i = 0; i < LARGE_WHYS; i++)
@@ -214,8 +216,9 @@ static int deal_out(struct view *v, size_t *at, const struct page_run *run, uint
 		if (inside)
 			large_add(&v->scan, first, end, run);
 		else if (run->state == PAGE_PRESENT)
-			*(run->slot >= v->block ? &v->outside.large
-			  : &v->outside.small[LARGE_NONE]) += end - first + 1;
+			*(run->have & RUN_SIZE_HIDDEN ? &v->outside.unsized :
+			  run->slot >= v->block ? &v->outside.large
+						: &v->outside.small[LARGE_NONE]) += end - first + 1;
 		if (end == last)
 			break;
 	}
@@ -272,7 +275,7 @@ void map_large_notes(const struct common *c, const struct opened *src, struct at
 
 	output_opts(c, src, &oo);
 	by = (struct large_units){ oo.units, src->space.paging.page_shift };
-	if (c->quiet || c->filter || (c->format && strcmp(c->format, "plain")) ||
+	if (c->quiet || c->filter || !is_plain(c) ||
 	    !(src->mm || src->pagemap))
 		return;
 	r = open_view(&v, &err);
@@ -316,20 +319,26 @@ int map_large(const struct common *c, const struct opened *src, int argc, char *
 	oo.page_shift = src->space.paging.page_shift;
 	by = (struct large_units){ oo.units, oo.page_shift };
 	r = parse_ranges(src, argc, argv, &range, &err);
-	if (r == ATW_OK)
+	if (r == ATW_OK) {
 		r = open_view(&v, &err);
+		if (r < 0)
+			atw_err_wrap(&err, "%s", src->name);
+	}
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &schema, &v.out, &err);
-	if (r == ATW_OK)
+	if (r == ATW_OK) {
 		r = read_areas(&v, range, (size_t)argc - 1, &err);
+		if (r < 0)
+			atw_err_wrap(&err, "%s", src->name);
+	}
 	if (r == ATW_OK && (v.n || argc == 1))
 		r = read_pages(&v, argc == 1, &err);
-	status = v.lost || v.unread ? EXIT_PARTIAL :
-		 v.sum.large + large_smaller(&v.sum) ? EXIT_COMPLETE : EXIT_NO;
+	status = v.lost || v.unread ? EXIT_PARTIAL : large_mapped(&v.sum) ? EXIT_COMPLETE :
+		 v.sum.hidden ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK) {
 		atw_output_note(v.out, "%" PRIu64 " area%s, %s mapped", v.areas,
 				v.areas == 1 ? "" : "s",
-				large_amount(&by, v.sum.large + large_smaller(&v.sum), mapped));
+				large_amount(&by, large_mapped(&v.sum), mapped));
 		large_note(&v.sum, &by, v.block, v.out);
 	}
 	status = output_end(v.out, r, status, &err);

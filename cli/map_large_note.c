@@ -66,10 +66,14 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
 		struct atw_output *out)
 {
 	uint64_t smaller = large_smaller(s);
-	char page[16], in[24], rest[24];
+	char page[16], in[24], rest[24], either[24], more[64] = "";
 
-	atw_output_note(out, "large pages (%s): %s in them, %s in smaller ones%s",
-			num_human(block, page), large_amount(by, s->large, in),
+	if (s->unsized)
+		snprintf(more, sizeof(more), "%s of which it is not told, ",
+			 large_amount(by, s->unsized, either));
+	atw_output_note(out, "large pages (%s): %s in them, %s%s in smaller ones%s",
+			num_human(block, page),
+			s->unsized && !s->large ? "n/a" : large_amount(by, s->large, in), more,
 			large_amount(by, smaller, rest), smaller ? ", because:" : "");
 	for (unsigned i = 1; i < LARGE_WHYS; i++)
 		reason(s, (enum large_why)i, by, out);

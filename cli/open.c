@@ -164,16 +164,23 @@ static bool is_pagemap(const struct opened *o)
 	       way.len == sizeof(name) - 1 && !memcmp(way.data, name, way.len);
 }
 
+bool no_memory_why(const struct opened *o, struct atw_err *err)
+{
+	struct atw_blob why, hint;
+
+	if (atw_fact(o->source, "memory.why", &why) < 0)
+		return false;
+	atw_err_set(err, ATW_E_PERM, "live: %.*s", (int)why.len, (const char *)why.data);
+	if (atw_fact(o->source, "memory.hint", &hint) == ATW_OK)
+		atw_err_hint(err, "%.*s", (int)hint.len, (const char *)hint.data);
+	return true;
+}
+
 int no_memory(const struct opened *o, const char *what)
 {
 	struct atw_err err = { 0 };
-	struct atw_blob why, hint;
 
-	if (atw_fact(o->source, "memory.why", &why) == ATW_OK) {
-		atw_err_set(&err, ATW_E_PERM, "live: %.*s", (int)why.len, (const char *)why.data);
-		if (atw_fact(o->source, "memory.hint", &hint) == ATW_OK)
-			atw_err_hint(&err, "%.*s", (int)hint.len, (const char *)hint.data);
-	} else {
+	if (!no_memory_why(o, &err)) {
 		atw_err_set(&err, ATW_E_UNSUPPORTED,
 			    "%s: /proc tells of the pages of processes; %s needs page tables or the kernel's memory",
 			    o->name, what);
@@ -375,6 +382,11 @@ const char *whose_tables(const struct opened *o)
 	if (atw_fact_u64(o->source, "cpu0.cr3", &cr3) == ATW_OK)
 		return "--pid N takes those of a process, --cpu N those a CPU was using, --root PHYS any";
 	return "--pid N takes those of a process, --root PHYS any others";
+}
+
+bool is_plain(const struct common *c)
+{
+	return !c->format || !strcmp(c->format, "plain");
 }
 
 void output_opts(const struct common *c, const struct opened *o,

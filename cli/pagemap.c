@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "map_large.h"
 #include "map_node.h"
-#include "provider/provider.h"
+#include "map_sizes.h"
+#include "provider/pagemap.h"
 #include "watch.h"
 
 /* One translation, or several that agree. */
@@ -31,6 +31,7 @@ struct out {
 	struct map_look *look;
 	struct provider *prov;
 	size_t task;                     /* of its tasks, the one that is asked for */
+	uint64_t pid;                    /* its number */
 	const struct opened *src;
 	uint64_t unread, lost;
 	struct listing *list;
@@ -40,7 +41,8 @@ struct out {
 	struct piece held;
 	struct page_run held_run;
 	bool holding;
-	uint64_t rows, mapped, other, unmapped;
+	struct map_sizes sizes;
+	uint64_t rows, mapped, other, unmapped, untold;
 };
 
 static int put(struct out *o, const struct piece *p, struct atw_err *err)
@@ -48,6 +50,7 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	const struct page_run *r = p->run;
 	struct row row = { 0 };
 	bool there = r->state == PAGE_PRESENT;   /* as page tables have it */
+	uint64_t page = r->have & RUN_SIZE_HIDDEN ? 0 : r->slot;
 	struct atw_region area;
 	uint64_t before;
 	int rc;
@@ -55,7 +58,7 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	if (!o->out) {
 		o->look->ranges++;
 		if (there)
-			map_look_add(o->look, r->slot, p->size);
+			map_look_add(o->look, page, p->size);
 		return ATW_OK;
 	}
 	before = atw_output_rows(o->out);
@@ -72,8 +75,8 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 		row_set(&row, C_PAGES, p->pages);
 	if (p->has_pa)
 		row_set(&row, C_PHYSICAL, p->pa);
-	if (there)
-		row_set(&row, C_PAGE, r->slot);
+	if (there && page)
+		row_set(&row, C_PAGE, page);
 	if (r->have & RUN_RIGHTS)
 		row_rights(&row, STATE_PRESENT, r->rights);
 	if (r->have & RUN_FLAGS)
@@ -89,6 +92,9 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	o->rows++;
 	if (there && o->nodes.wanted)
 		node_sum_add(&o->nodes, p->node, p->size);
+	if (there)
+		map_sizes_add(&o->sizes, page ? page : r->slot ? SIZE_UNTOLD : SIZE_SEVERAL,
+			  p->size, p->pages);
 	*(there ? &o->mapped : &o->other) += r->state == PAGE_ABSENT ? 0 : p->size;
 	return rc;
 }
@@ -108,7 +114,8 @@ static bool agree(const struct out *o, const struct piece *p)
 	struct atw_region area;
 
 	if (!o->holding || o->split & ATW_SPLIT_EACH || h->end != p->va ||
-	    x->state != y->state || h->has_pa != p->has_pa || x->have != y->have ||
+	    x->state != y->state || h->has_pa != p->has_pa ||
+	    (x->have ^ y->have) & ~(unsigned)RUN_SIZE_HIDDEN ||
 	    h->node != p->node)
 		return false;
 	if (x->state == PAGE_SWAP && x->have & RUN_SWAP &&
@@ -118,7 +125,7 @@ static bool agree(const struct out *o, const struct piece *p)
 	if (listing_region(o->list, p->va, &area) && area.first.u > h->va)
 		return false;
 	return (!(o->split & ATW_SPLIT_RIGHTS) || x->rights == y->rights) &&
-	       (!(o->split & ATW_SPLIT_LEVEL) || x->slot == y->slot) &&
+	       (!(o->split & ATW_SPLIT_LEVEL) || (x->slot == y->slot && x->have == y->have)) &&
 	       (!(o->split & ATW_SPLIT_FLAGS) || x->flags == y->flags) &&
 	       (!(o->split & ATW_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
 }
@@ -133,7 +140,7 @@ static int feed(struct out *o, const struct piece *p, struct atw_err *err)
 		o->held.pages += p->pages;
 		o->held_run.flags &= p->run->flags;
 		o->held_run.rights &= p->run->rights;
-		if (o->held_run.slot != p->run->slot)
+		if (o->held_run.slot != p->run->slot || o->held_run.have != p->run->have)
 			o->held_run.slot = 0;
 		return ATW_OK;
 	}
@@ -190,49 +197,56 @@ static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_
 	return rc;
 }
 
+/* What was listed until it failed is an answer, too. */
+static int stop_short(struct out *o, int rc, bool begun, struct atw_err *err)
+{
+	struct atw_err e = *err;
+
+	atw_err_wrap(err, "%s", o->src->name);
+	if (!begun || !o->out || rc == ATW_E_NOMEM)
+		return rc;
+	atw_err_wrap(&e, "%s", o->src->name);
+	complain(&e);
+	o->unread++;
+	return flush(o, err);
+}
+
+/* What is listed if nobody says what. */
+static const struct address all = { .last = INT64_MAX, .is_range = true };
+
 static int list(struct out *o, const struct address *a, struct atw_err *err)
 {
 	const struct page_run *r;
+	bool begun = false;
 	uint64_t page = ((uint64_t)1 << o->prov->page_shift) - 1;
 	int rc = o->prov->ops->pages_open(o->prov, o->task, a->first & ~page, a->last | page, err);
+	int put = ATW_OK;
 
+	if (rc == ATW_END)
+		rc = atw_err_set(err, ATW_E_NONE, "%s has ended", o->src->process);
 	if (rc < 0)
-		return rc;
-	while ((rc = o->prov->ops->pages_next(o->prov, &r, err)) == ATW_OK) {
+		return atw_err_wrap(err, "%s", o->src->name);
+	for (; put == ATW_OK && (rc = o->prov->ops->pages_next(o->prov, &r, err)) == ATW_OK;
+	     begun = true) {
 		uint64_t last = r->va + (r->size - 1);
-		bool nothing = r->state == PAGE_ABSENT;
+		bool untold = r->state == PAGE_ABSENT && r->have & RUN_STATE_HIDDEN;
+		bool nothing = r->state == PAGE_ABSENT && !untold;
 
 		if (last < a->first || r->va > a->last)
 			continue;
 		o->unmapped += nothing;
+		o->untold += untold;
 		o->lost += r->state >= PAGE_LOST;
 		if (nothing && o->is_map)
 			continue;
-		rc = take(o, r, r->va > a->first ? r->va : a->first,
-			  last < a->last ? last : a->last, !a->is_range, err);
-		if (rc < 0)
-			break;
+		put = take(o, r, r->va > a->first ? r->va : a->first,
+			   last < a->last ? last : a->last, !a->is_range, err);
 	}
 	o->prov->ops->pages_close(o->prov);
-	if (rc == ATW_END)
-		rc = flush(o, err);
-	return rc;
-}
-
-/* Of user addresses alone something is told. */
-static int parse(const struct opened *src, const char *text, struct address *ret,
-		 struct atw_err *err)
-{
-	int r = parse_owned(src, text, ret, err);
-
-	if (r == ATW_OK && ret->last > INT64_MAX) {
-		r = atw_err_set(err, ATW_E_UNSUPPORTED,
-				"%s: is a kernel address, and %s tells of those of processes alone", text,
-				src->capture ? src->name : "/proc");
-		if (!src->capture)
-			atw_err_hint(err, "live:bpf reads the kernel's own tables");
-	}
-	return r;
+	/* What is wrong with the output is not the source's fault. */
+	if (put < 0)
+		return put;
+	return rc == ATW_END ? flush(o, err) : stop_short(o, rc, begun, err);
 }
 
 /* Of a capture: /proc has nothing to tell that is not told otherwise. */
@@ -255,7 +269,7 @@ static int open_task(struct out *o, const struct opened *src, struct atw_err *er
 	int r;
 
 	if (!src->pid) {
-		r = atw_err_set(err, ATW_E_USAGE, "whose pages is not said");
+		r = atw_err_set(err, ATW_E_USAGE, "%s: whose pages is not said", src->name);
 		atw_err_hint(err, "--pid N takes those of a process");
 		return r;
 	}
@@ -269,56 +283,101 @@ static int open_task(struct out *o, const struct opened *src, struct atw_err *er
 	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
-static int list_args(struct out *o, const struct opened *src, int argc, char **argv,
-		     struct atw_err *err)
+/* The process that `src` is about now, if that is not the one at hand. */
+static int enter(struct out *o, const struct opened *src, struct atw_err *err)
 {
-	struct address a = { .last = INT64_MAX, .is_range = true };
-	int r = argc == 1 ? list(o, &a, err) : ATW_OK;
+	int r;
 
-	for (int i = 1; i < argc && r == ATW_OK; i++) {
-		r = parse(src, argv[i], &a, err);
-		if (r == ATW_OK)
-			r = list(o, &a, err);
-	}
+	if (o->prov && o->pid == src->pid)
+		return ATW_OK;
+	provider_close(o->prov);
+	o->prov = NULL;
+	o->pid = src->pid;
+	r = open_task(o, src, err);
+	if (r == ATW_OK)
+		listing_areas(o->list, o->prov, o->task);
 	return r;
 }
 
-static int answer(struct out *o, const struct common *c, const struct opened *src,
-		  struct listing *l, int argc, char **argv)
+/* A row that says that nobody has it. */
+static int nobodys(struct out *o, const struct address *a, struct atw_err *err)
 {
-	struct address a;
-	struct atw_output_opts oo;
-	struct atw_err err = { 0 };
-	char size[16];
-	int status, r = open_task(o, src, &err);
+	struct row r = { 0 };
 
-	o->list = l;
-	if (r == ATW_OK) {
-		l->col[C_FLAGS].names = o->prov->flags;
-		l->col[C_AREA].hidden &= !o->is_map;
-		listing_areas(l, o->prov, o->task);
-	}
+	o->unmapped++;
+	if (o->is_map)
+		return ATW_OK;
+	row_set(&r, C_ADDRESS, a->first);
+	row_set(&r, C_STATE, STATE_ABSENT);
+	return row_put(&r, o->out, err);
+}
+
+static int list_target(struct out *o, struct opened *src, const struct target *t,
+		       struct atw_err *err)
+{
+	const struct opened own = *src;
+	int r;
+
+	if (t->nobody)
+		return nobodys(o, &t->a, err);
+	if (t->owned)
+		take_whose(src, &t->whose);
+	r = enter(o, src, err);
+	if (r == ATW_OK)
+		r = list(o, &t->a, err);
+	take_whose(src, &own);
+	return r;
+}
+
+static int list_targets(struct out *o, struct opened *src, const struct target *t, int n,
+			struct atw_err *err)
+{
+	int r = n ? ATW_OK : list(o, &all, err);
+
+	for (int i = 0; i < n && r == ATW_OK; i++)
+		r = list_target(o, src, &t[i], err);
+	return r;
+}
+
+/* Rows have the flags of a provider; where nobody has anything there is none. */
+static int open_rows(struct out *o, const struct common *c, struct opened *src,
+		     const struct target *t, int n, struct atw_err *err)
+{
+	struct atw_output_opts oo;
+	struct listing *l = o->list;
+	int r = n && t[0].owned ? ATW_OK : enter(o, src, err);
+
+	if (r < 0)
+		return r;
+	l->col[C_FLAGS].names = o->prov ? o->prov->flags : &pagemap_flags;
+	l->col[C_FLAGS].unknown = o->prov ? o->prov->unknown : 0;
+	l->col[C_AREA].hidden &= !o->is_map;
 	output_opts(c, src, &oo);
 	oo.page_shift = l->space->paging.page_shift;
-	for (int i = 1; i < argc && r == ATW_OK; i++)
-		r = parse(src, argv[i], &a, &err);
+	return atw_output_open(&oo, &l->schema, &o->out, err);
+}
+
+static int answer(struct out *o, const struct common *c, struct opened *src,
+		  const struct target *t, int n)
+{
+	struct atw_err err = { 0 };
+	int status, r = open_rows(o, c, src, t, n, &err);
+
 	if (r == ATW_OK)
-		r = atw_output_open(&oo, &l->schema, &o->out, &err);
-	if (r == ATW_OK)
-		r = list_args(o, src, argc, argv, &err);
+		r = list_targets(o, src, t, n, &err);
 	thaw(src);
-	status = o->unread || o->lost || (src->capture && src->defective) ? EXIT_PARTIAL :
-		 o->is_map ? (o->mapped + o->other ? EXIT_COMPLETE : EXIT_NO)
-			   : (o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE);
+	status = o->unread || o->lost || src->doubtful || (src->capture && src->defective)
+			 ? EXIT_PARTIAL :
+		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->untold ? EXIT_PARTIAL :
+		 o->is_map || o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE;
 	if (r == ATW_OK && o->is_map)
-		atw_output_note(o->out, "%" PRIu64 " range%s, %s mapped", o->rows,
-				o->rows == 1 ? "" : "s", num_human(o->mapped, size));
+		map_sizes_note(&o->sizes, o->rows, o->out);
 	if (r == ATW_OK && o->lost)
 		atw_output_note(o->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
 				o->lost, o->lost == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		node_sum_note(&o->nodes, o->out);
-	if (r == ATW_OK && o->is_map && argc == 1)
+	if (r == ATW_OK && o->is_map && !n)
 		map_large_notes(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
 	if (r == ATW_OK)
@@ -328,20 +387,22 @@ static int answer(struct out *o, const struct common *c, const struct opened *sr
 	return status;
 }
 
-int map_pagemap(const struct common *c, const struct opened *src, struct listing *l,
-		unsigned split, int argc, char **argv)
+int map_pagemap(const struct common *c, struct opened *src, struct listing *l, unsigned split,
+		const struct target *t, int n)
 {
-	struct out o = { .is_map = true, .split = split, .nodes.wanted = asks_for(c, "node") };
+	struct out o = {
+		.list = l, .is_map = true, .split = split, .nodes.wanted = asks_for(c, "node"),
+	};
 
-	return answer(&o, c, src, l, argc, argv);
+	return answer(&o, c, src, t, n);
 }
 
-int walk_pagemap(const struct common *c, const struct opened *src, struct listing *l,
-		 int argc, char **argv)
+int walk_pagemap(const struct common *c, struct opened *src, struct listing *l,
+		 const struct target *t, int n)
 {
-	struct out o = { .split = ATW_SPLIT_EACH };
+	struct out o = { .list = l, .split = ATW_SPLIT_EACH };
 
-	return answer(&o, c, src, l, argc, argv);
+	return answer(&o, c, src, t, n);
 }
 
 struct looker {
@@ -356,11 +417,15 @@ static int look(void *arg, struct map_look *l, struct atw_err *err)
 	const struct looker *k = arg;
 	struct listing areas = { .src = k->src };
 	struct out o = { .is_map = true, .split = k->split, .look = l, .list = &areas };
-	int r = open_task(&o, k->src, err);
+	struct address a;
+	int r = enter(&o, k->src, err);
 
-	if (r == ATW_OK) {
-		listing_areas(&areas, o.prov, o.task);
-		r = list_args(&o, k->src, k->argc, k->argv, err);
+	if (r == ATW_OK && k->argc == 1)
+		r = list(&o, &all, err);
+	for (int i = 1; i < k->argc && r == ATW_OK; i++) {
+		r = parse_target(k->src, k->argv[i], &a, err);
+		if (r == ATW_OK)
+			r = list(&o, &a, err);
 	}
 	listing_deinit(&areas);
 	provider_close(o.prov);

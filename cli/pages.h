@@ -42,6 +42,9 @@ struct swap_name {
 /* Of an area or a process, bytes. */
 struct page_sum {
 	uint64_t size, mapped, swapped, huge;
+	uint64_t unsized;                /* may be huge */
+	uint64_t untold;                 /* may be mapped */
+	uint64_t unswapped;              /* may be on swap */
 	uint64_t once, more, own;        /* mapped once, or more often; by us alone */
 	uint64_t share;                  /* proportional, in 1/4096 bytes */
 	uint64_t uncounted;              /* mapped how often, we do not know */
@@ -75,7 +78,7 @@ struct pages {
 	size_t nranges;
 
 	/* What was listed. */
-	uint64_t processes, mapped, swapped, other, absent;
+	uint64_t processes, mapped, swapped, other, absent, untold, unswapped;
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 };

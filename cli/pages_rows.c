@@ -67,6 +67,7 @@ void pages_columns(struct pages *p)
 	memcpy(p->col, own, sizeof(own));
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		p->col[shared[i].own] = p->list.col[shared[i].theirs];
+	p->col[P_FLAGS].unknown = p->prov ? p->prov->unknown : 0;
 	if (p->prov && p->prov->flags)
 		p->col[P_FLAGS].names = p->prov->flags;
 	for (unsigned i = 0; i < P_COLS; i++)
@@ -156,6 +157,8 @@ static void page_facts(struct pages *p, struct page_row *r, const struct page_ru
 		page_set(r, P_PAGEFLAGS, f.page.flags);
 	if (f.have & FACT_REFS)
 		page_set(r, P_REFS, (uint64_t)f.page.refcount);
+	if (f.have & FACT_MARKS && run->have & RUN_FLAGS)
+		page_set(r, P_FLAGS, run->flags | f.marks);
 	if (f.have & FACT_HEAD)
 		page_set(r, P_HEAD, f.page.head << shift);
 	/* What the entry is depends on how the kernel was built. */
@@ -207,6 +210,7 @@ static int put_slot(struct pages *p, struct page_row *r, const struct page_run *
 		page_set(r, P_SIZE, step);
 		page_facts(p, r, run, i, first + off - slot, off ? 0 : run->slot);
 		rc = put(p, r, err);
+		r->v[P_FLAGS].u = run->flags;
 		r->have &= ~(PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
 			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER) | PCOL(P_CGROUP));
 	}
@@ -250,8 +254,6 @@ static void sum_page(struct pages *p, struct page_area *a, const struct page_run
 	bool known = asked == ATW_OK && f.have & FACT_COUNT;
 	uint64_t ours = 0;
 
-	if (run->slot > page)
-		a->sum.huge += page;
 	/* The kernel counts those as well that we may not see. */
 	if (p->prov->counted)
 		ours = counts_get(&p->prov->counts, (run->pa[i] + off) >> p->prov->page_shift);
@@ -282,14 +284,26 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 {
 	bool swap = run->state == PAGE_SWAP && !(run->have & RUN_STATE_HIDDEN);
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
+	bool untold = run->state == PAGE_ABSENT && run->have & RUN_STATE_HIDDEN;
 	struct page_row r = a->row;
 	uint64_t i = (first - run->va) / run->slot;
 	int rc = ATW_OK;
 
 	*(swap ? &a->sum.swapped : &a->sum.mapped) += swap || mapped ? last - first + 1 : 0;
-	*(swap ? &p->swapped : mapped ? &p->mapped : &p->other) += last - first + 1;
-	if (p->sums && mapped)
+	*(swap ? &p->swapped : mapped ? &p->mapped : untold ? &p->untold : &p->other) +=
+		last - first + 1;
+	a->sum.untold += untold ? last - first + 1 : 0;
+	if (run->state == PAGE_SWAP && !swap && !p->prov->no_swap) {
+		a->sum.unswapped += last - first + 1;
+		p->unswapped += last - first + 1;
+	}
+	if (p->sums && mapped) {
+		if (run->have & RUN_SIZE_HIDDEN)
+			a->sum.unsized += last - first + 1;
+		else if (run->slot > (uint64_t)1 << p->prov->page_shift)
+			a->sum.huge += last - first + 1;
 		sum_slots(p, a, run, first, last);
+	}
 	if (p->quiet)
 		return ATW_OK;
 	if (run->have & RUN_RIGHTS) {
@@ -347,7 +361,7 @@ int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 {
 	int rc;
 
-	if (run->state == PAGE_ABSENT && !run->word) {
+	if (run->state == PAGE_ABSENT && !run->word && !(run->have & RUN_STATE_HIDDEN)) {
 		add_absent(a, first, last);
 		return ATW_OK;
 	}
@@ -399,17 +413,21 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 /* What only looks at single pages is n/a where nobody asked for it, or may know. */
 static void set_sums(struct pages *p, struct page_row *r, const struct page_sum *s)
 {
-	bool counts = p->sums && (s->once || s->more || !s->mapped);
+	/* Every process has a little of which nothing is told. */
+	bool told = p->totals || !s->untold;
+	bool counts = p->sums && (s->once || s->more || (!s->mapped && told));
 
 	page_set(r, P_SIZE, s->size);
-	page_set(r, P_MAPPED, s->mapped);
-	page_set(r, P_SWAPPED, s->swapped);
+	if (told)
+		page_set(r, P_MAPPED, s->mapped);
+	if (!s->unswapped)
+		page_set(r, P_SWAPPED, s->swapped);
 	if (counts) {
 		page_set(r, P_PRIVATE, s->once);
 		page_set(r, P_SHARED, s->more);
 		page_set(r, P_PSS, s->share >> 12);
 	}
-	if (p->sums && (s->huge || counts))
+	if (p->sums && !s->unsized && told)
 		page_set(r, P_HUGE, s->huge);
 	if (p->sums && !s->uncounted && (p->prov->counted || p->prov->told_counts))
 		page_set(r, P_USS, s->own);

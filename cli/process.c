@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "provider/captured.h"
 #include "provider/proc.h"
+#include "source/live_host.h"
 
 /* Processes that fit, as the sentence that asks which one is meant. */
 struct candidates {
@@ -38,14 +39,24 @@ static int failed(const struct opened *o, struct atw_err *err)
 	return complain(err);
 }
 
-/* `name` may be empty: not known. */
-static int use_mm(struct opened *o, const struct space_opts *space, uint64_t pid,
-		  const char *name, uint64_t at)
+static int has_ended(uint64_t pid, struct atw_err *err)
 {
+	return atw_err_set(err, ATW_E_NONE,
+			   "process %" PRIu64 " has ended: its address space is gone", pid);
+}
+
+/* `t` is NULL where it is not known: then whoever gets its memory later may pass for it. */
+static int use_mm(struct opened *o, const struct space_opts *space, uint64_t pid,
+		  const struct atw_task *t, uint64_t at)
+{
+	const char *name = t ? t->name : "";
 	struct atw_err err = { 0 };
 	struct atw_mm mm;
+	int r = t ? atw_mm_of(o->kernel, t, &mm, &err) : atw_mm_open(o->kernel, at, &mm, &err);
 
-	if (atw_mm_open(o->kernel, at, &mm, &err) < 0)
+	if (r == ATW_END)
+		r = has_ended(pid, &err);
+	if (r < 0)
 		return failed(o, &err);
 	o->space = mm.space;
 	if (space->pti) {
@@ -82,10 +93,12 @@ static int use(struct opened *o, const struct space_opts *space, const struct at
 	if (o->pagemap || o->capture)
 		return use_number(o, t->pid, t->name);
 	if (t->mm)
-		return use_mm(o, space, t->pid, t->name, t->mm);
-	atw_err_set(&err, ATW_E_NONE, t->kernel
-		    ? "process %" PRIu32 " is a kernel thread: it has no address space of its own"
-		    : "process %" PRIu32 " has ended: its address space is gone", t->pid);
+		return use_mm(o, space, t->pid, t, t->mm);
+	if (t->kernel)
+		atw_err_set(&err, ATW_E_NONE, "process %" PRIu32
+			    " is a kernel thread: it has no address space of its own", t->pid);
+	else
+		has_ended(t->pid, &err);
 	return failed(o, &err);
 }
 
@@ -108,7 +121,7 @@ static bool use_live(struct opened *o, const struct space_opts *space, int *stat
 			atw_task_by_pid(o->kernel, (uint32_t)space->pid.u, &t, NULL) == ATW_OK &&
 			t.mm == mm;
 
-		*status = use_mm(o, space, space->pid.u, same ? t.name : "", mm);
+		*status = use_mm(o, space, space->pid.u, same ? &t : NULL, mm);
 		return true;
 	}
 	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", space->pid.u);
@@ -156,7 +169,8 @@ static int each_in_proc(const struct opened *o,
 	_auto_free uint32_t *pid = NULL;
 	struct atw_err why = { 0 };
 	struct proc_stat st;
-	size_t n = 0;
+	size_t n = 0, asked = 0, denied = 0;
+	char how[32];
 	int r = proc_pids(&pid, &n, err);
 
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
@@ -167,6 +181,20 @@ static int each_in_proc(const struct opened *o,
 		memcpy(t.name, st.name, sizeof(t.name));
 		if (fits(o, &t, arg, &why))
 			add(found, &t);
+		asked++;
+		denied += why.status == ATW_E_PERM;
+		if (why.status && !found->unread.status)
+			found->unread = why;
+		why.status = 0;
+	}
+	if (denied) {
+		atw_err_set(&found->unread, ATW_E_PERM,
+			    "%zu of %zu processes: this process may not read them", denied, asked);
+		proc_hint(&found->unread);
+	} else if (live_hides_processes(how, sizeof(how))) {
+		atw_err_set(&found->unread, ATW_E_PERM,
+			    "/proc is mounted with %s, which hides processes of others", how);
+		proc_hint(&found->unread);
 	}
 	return r;
 }
@@ -341,6 +369,20 @@ static bool maps(const struct opened *o, const struct atw_task *t, const void *a
 	return yes;
 }
 
+/* The same as /proc has it: is an area there? */
+static bool maps_area(const struct opened *o, const struct atw_task *t, const void *arg,
+		      struct atw_err *unread)
+{
+	const struct wanted *want = arg;
+	struct atw_err err = { 0 };
+	int r = proc_maps(t->pid, want->first, want->last, &err);
+
+	(void)o;
+	if (r < 0 && r != ATW_E_MISSING)
+		*unread = err;
+	return r == ATW_OK;
+}
+
 int select_owner(const struct common *c, struct opened *o, const struct space_opts *space,
 		 const char *text, uint64_t first, uint64_t last, bool *nobody)
 {
@@ -348,7 +390,8 @@ int select_owner(const struct common *c, struct opened *o, const struct space_op
 	struct candidates found = { 0 };
 	struct atw_err err = { 0 };
 	int status = EXIT_NO;
-	int r = each_process(o, maps, &want, &found, &err);
+	int r = o->pagemap ? each_in_proc(o, maps_area, &want, &found, &err)
+			   : each_process(o, maps, &want, &found, &err);
 
 	if (r < 0 && !found.n) {
 		atw_err_wrap(&err, "%s: is a user address, and nothing says of which process", text);
@@ -358,13 +401,17 @@ int select_owner(const struct common *c, struct opened *o, const struct space_op
 	} else if (!found.n) {
 		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it%s%.300s", o->name,
 			    text, among(&found), found.unread.text);
+		if (found.unread.hint[0])
+			atw_err_hint(&err, "%s", found.unread.hint);
 		complain(&err);
 		*nobody = true;
 		o->doubtful |= found.unread.status != 0;
 		status = EXIT_COMPLETE;
 	} else if (found.n > 1) {
-		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s", o->name, text,
-			    found.n, found.list.data ? found.list.data : "");
+		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s", o->name, text,
+			    found.n, found.list.data ? found.list.data : "",
+			    found.unread.status ? "; not every process could be asked: " : "",
+			    found.unread.text);
 		atw_err_hint(&err, "--pid N takes one of them");
 		complain(&err);
 	} else {

@@ -44,11 +44,12 @@ enum { LOOK_SIZES = 8 };
 
 /* What one look at a map came to. */
 struct map_look {
-	uint64_t ranges, mapped;
+	uint64_t ranges, mapped, unsized;   /* in pages of sizes that are not told */
 	size_t nsizes;
 	uint64_t size[LOOK_SIZES], bytes[LOOK_SIZES];   /* of pages; mapped by such */
 };
 
+/* `page` 0: of several sizes, or not told. */
 void map_look_add(struct map_look *l, uint64_t page, uint64_t bytes);
 /* `look` adds what it sees to an empty one. */
 int watch_map(const struct common *c, struct opened *o, const struct space_opts *space,

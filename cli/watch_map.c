@@ -22,6 +22,7 @@ struct map_watch {
 void map_look_add(struct map_look *l, uint64_t page, uint64_t bytes)
 {
 	l->mapped += bytes;
+	l->unsized += page ? 0 : bytes;
 	for (size_t i = 0; i < l->nsizes; i++)
 		if (l->size[i] == page)
 			l->bytes[i] += bytes;
@@ -110,7 +111,7 @@ static int look(void *arg, struct atw_err *err)
 {
 	struct map_watch *w = arg;
 
-	w->is.ranges = w->is.mapped = 0;
+	w->is.ranges = w->is.mapped = w->is.unsized = 0;
 	memset(w->is.bytes, 0, sizeof(w->is.bytes));
 	return w->look(w->arg, &w->is, err);
 }
@@ -126,9 +127,13 @@ static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *
 	memcpy(is + 2, w->is.bytes, sizeof(w->is.bytes));
 	memcpy(was + 2, w->was.bytes, sizeof(w->was.bytes));
 	for (unsigned i = 0; i < 2 + w->is.nsizes; i++) {
+		bool told = i < 2 || !w->is.unsized;
+
 		v[W_RANGES + 2 * i].u = is[i];
 		v[W_RANGES + 2 * i + 1].u = is[i] - was[i];
-		row.have |= COL(W_RANGES + 2 * i) | (w->again ? COL(W_RANGES + 2 * i + 1) : 0);
+		row.have |= told ? COL(W_RANGES + 2 * i) : 0;
+		if (told && w->again && (i < 2 || !w->was.unsized))
+			row.have |= COL(W_RANGES + 2 * i + 1);
 	}
 	w->was = w->is;
 	w->again = true;

@@ -289,9 +289,8 @@ for line in open(sys.argv[1]):
                 wrong(name, a, 'size is', sizes[a], 'not', need[5:])
             if need == 'place' and ':' not in r['swap']:
                 wrong(name, a, 'has no place on swap')
-            # In x86's entries it is a bit of software's.
-            protected = set(r['flags'].split(',')) & {'uffd-wp', 'sw10'}
-            if need in ('wp', 'no-wp') and bool(protected) != (need == 'wp'):
+            protected = 'uffd-wp' in r['flags'].split(',')
+            if need in ('wp', 'no-wp') and protected != (need == 'wp'):
                 wrong(name, a, 'flags', r['flags'], 'but', need)
 print(checked, 'checked')
 END
@@ -379,10 +378,8 @@ END
 				--columns address,size,state,physical,kcount,swap,area \
 				--filter 'not absent and not guard and not marker and not poison'
 			said_err=1
-			# Who looks maps libraries, too; and only a symbol that few kernels
-			# have names the device.
-			python3 among.py kinds <"$work/log/out" |
-				sed 's|,[^,]*:\([0-9]*\),|,swap:\1,|' >"where.$way"
+			# Who looks maps libraries, too.
+			python3 among.py kinds <"$work/log/out" >"where.$way"
 		done
 		cmp -s where.pagemap where.bpf && break
 		echo "note - pages moved, try $try"
@@ -390,6 +387,95 @@ END
 	same where.pagemap where.bpf
 	yes [ "$(wc -l <where.bpf)" -gt 4000 ]
 fi
+
+t "both ways have the same words for what else a page is"
+if [ -n "$why" ]; then skip "$why"
+elif ! atwalk info live:bpf >"$work/log/info" 2>&1; then skip "$(head -n 1 "$work/log/info")"
+else
+	cat >each.py <<'END'
+import sys
+
+for line in sys.stdin:
+    first, size = line.split(',')
+    for a in range(int(first, 16), int(first, 16) + int(size), 4096):
+        print('%x' % a)
+END
+	for try in 1 2 3 4 5; do
+		for word in uffd-wp exclusive file soft-dirty; do
+			for way in pagemap bpf; do
+				# Of the large page of zeroes /proc says that it is of a file.
+				run atwalk pages "live:$way" --pid "$child" --all --format csv \
+					--columns address,size \
+					--filter "$word and not ZERO_PAGE"
+				said_err=1
+				python3 among.py kinds <"$work/log/out" |
+					python3 each.py >"$word.$way"
+			done
+		done
+		cat uffd-wp.pagemap exclusive.pagemap file.pagemap soft-dirty.pagemap >words.pagemap
+		cat uffd-wp.bpf exclusive.bpf file.bpf soft-dirty.bpf >words.bpf
+		cmp -s words.pagemap words.bpf && break
+		echo "note - pages moved, try $try"
+	done
+	same words.pagemap words.bpf
+	yes [ "$(wc -l <exclusive.bpf)" -gt 1000 ]
+	yes [ "$(wc -l <file.bpf)" -gt 100 ]
+fi
+
+t "words of /proc are n/a where tables alone are asked, and neither yes nor no"
+if [ -n "$why" ]; then skip "$why"
+elif ! atwalk info live:bpf >"$work/log/info" 2>&1; then skip "$(head -n 1 "$work/log/info")"
+else
+	run atwalk map live:bpf --pid "$child" --format csv --columns address --filter 'exclusive or flags!=file'
+	said_err=1
+	yes [ "$(wc -l <"$work/log/out")" = 1 ]
+	run atwalk map live:bpf --pid "$child" --format csv --columns address --filter 'uffd-wp or present'
+	said_err=1
+	yes [ "$(wc -l <"$work/log/out")" -gt 1 ]
+fi
+
+# Whoever reads the listing has it stand still in the midst of it, and then ends the
+# process: what was listed until then is part of the answer.
+for way in pagemap bpf; do
+	t "live:$way: a process that ends while it is mapped is answered in part"
+	if [ -n "$why" ]; then skip "$why"; continue; fi
+	if ! atwalk info "live:$way" >"$work/log/info" 2>&1; then
+		skip "$(head -n 1 "$work/log/info")"
+		continue
+	fi
+	cat >ends.py <<'END'
+import sys
+from live_memory import *
+
+at = libc.mmap(None, 512 * M, 3, 0x22, -1, 0)
+libc.madvise(at, 512 * M, NOHUGE)
+libc.memset(at, 1, 512 * M)
+print('ready', flush=True)
+sys.stdin.read()
+END
+	mkfifo "in.$way" "out.$way"
+	python3 ends.py <"in.$way" >"out.$way" 2>"$work/log/ends" &
+	ends=$!
+	disown
+	exec 6>"in.$way" 7<"out.$way"
+	read -r -t 60 -u 7 _
+	{
+		atwalk map "live:$way" --pid "$ends" --all --format jsonl 2>"said.$way"
+		echo $? >"ended.$way"
+	} | {
+		read -r _
+		kill -KILL "$ends"
+		while kill -0 "$ends" 2>"$work/log/gone" && ! grep -q '^State:.Z' "/proc/$ends/status"; do
+			sleep 0.1
+		done
+		wc -l
+	} >"rows.$way"
+	exec 6>&- 7<&-
+	yes [ "$(cat "ended.$way")" = 4 ]
+	yes [ "$(cat "rows.$way")" -gt 500 ]
+	yes [ "$(wc -l <"said.$way")" = 1 ]
+	yes grep -q "^atwalk: live:$way: .*process.* ended" "said.$way"
+done
 
 t "a gigabyte, page by page: both ways say the same"
 free=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
@@ -427,5 +513,56 @@ END
 	wait "$big"
 	same sum.pagemap sum.bpf
 	yes [ "$(tr -s ' ' <states.bpf)" = ' 262144 present' ]
+fi
+
+t "where nobody tells whether there is swap, what may be on it is no 0 bytes"
+bare=(setpriv --inh-caps=-all --bounding-set=-all)
+if [ -n "$why" ]; then skip "$why"
+elif [ -n "${WRAP:-}" ]; then skip "$WRAP is what would be denied"
+elif [ -z "$swap" ]; then skip "swapon is not allowed here"
+elif ! unshare --mount mount -t proc -o subset=pid proc /proc 2>"$work/log/mount" ||
+	! "${bare[@]}" true 2>>"$work/log/mount"; then
+	skip "$(head -n 1 "$work/log/mount")"
+else
+	cat >out.py <<'END'
+import sys
+from live_memory import *
+
+at = libc.mmap(None, M, 3, 0x22, -1, 0)
+libc.madvise(at, M, NOHUGE)
+for page in range(at, at + M, PAGE):
+    ctypes.c_uint64.from_address(page).value = page
+libc.madvise(at, M, PAGEOUT)
+print('%x' % at, flush=True)
+sys.stdin.read()
+END
+	cp "$built/atwalk" atwalk-copy
+	cat >asked <<END
+mount -t proc -o subset=pid proc /proc
+${bare[*]} ./atwalk-copy "\$@"
+END
+	mkfifo in.2 out.2
+	"${bare[@]}" python3 out.py <in.2 >out.2 2>"$work/log/out-child" &
+	other=$!
+	exec 6>in.2 7<out.2
+	read -r -t 60 -u 7 at
+	# shellcheck disable=SC2317 # by run
+	ask() { unshare --mount bash asked pages live:pagemap --pid "$other" "$at+1M" "$@"; }
+	run ask --filter 'not present' --format csv --columns state
+	said_err=1
+	if [ "$(sed 1d "$work/log/out" | sort -u)" != '' ] || [ "$(wc -l <"$work/log/out")" -lt 2 ]; then
+		skip "MADV_PAGEOUT put nothing on it"
+	else
+		for how in --totals -q; do
+			run ask $how --format csv --columns size,swapped
+			said_err=1
+			printf 'size,swapped\n1048576,\n' | out
+		done
+		run ask
+		said_err=1
+		yes grep -qx '1 process: [0-9.]*[BKM] mapped, n/a on swap' "$work/log/out"
+	fi
+	exec 6>&- 7<&-
+	wait "$other"
 fi
 finish

@@ -57,13 +57,29 @@ run atwalk map live:pagemap
 status 2
 no_out
 err <<'END'
-atwalk: whose pages is not said
+atwalk: live:pagemap: whose pages is not said
         --pid N takes those of a process
 END
 run atwalk live:pagemap --pid $$ ffffffff81000000
 status 3
 no_out
-err_has 'is a kernel address'
+err_has 'atwalk: live:pagemap: ffffffff81000000: is a kernel address'
+
+t "an address that no process can have is none, as by page tables"
+if [ "$(uname -m)" != x86_64 ]; then skip "this is of x86"
+elif [ -n "${WRAP:-}" ]; then skip "valgrind leaves a program less room than the kernel does"
+else
+	mode=x86_64-4 bits=48 beyond=800000000000
+	! grep -q '^flags.* la57' /proc/cpuinfo || mode=x86_64-5 bits=57 beyond=100000000000000
+	for command in walk map pages; do
+		run atwalk $command live:pagemap --pid $$ $beyond
+		status 2
+		no_out
+		err <<END
+atwalk: $beyond: no address of $mode, which translates $bits bits
+END
+	done
+fi
 
 t "a process that is not there: the answer is no"
 run atwalk pages live:pagemap --pid 4194305
@@ -468,7 +484,7 @@ atwalk: live: /proc/PID/pagemap hides frame numbers from this process: $sorry
         $1
 atwalk: live:pagemap: /proc/PID/pagemap hides frame numbers from this process: $sorry
         $1
-atwalk: ffffffffff000000: is a kernel address, and /proc tells of those of processes alone
+atwalk: live: ffffffffff000000: is a kernel address, and /proc tells of those of processes alone
         live:bpf reads the kernel's own tables
 atwalk: live: $2
         $3

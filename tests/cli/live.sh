@@ -261,6 +261,18 @@ END
 	err <<'END'
 atwalk: live: 1000: no process maps it
 END
+	run atwalk map live "${at[pages]}+4K" --format csv --columns physical,task
+	printf 'physical,task\n0x%016x,python3\n' \
+		"0x$(python3 pagemap.py "$child" "${at[pages]}" 4096 | cut -d ' ' -f 2)" | out
+	err_has "is mapped by process $child (python3) alone"
+	run atwalk map live 1000+4K --format csv --columns address
+	status 1
+	out <<'END'
+address
+END
+	err <<'END'
+atwalk: live: 1000+4K: no process maps it
+END
 fi
 
 # ---- areas and pages ----

@@ -110,7 +110,7 @@ run atwalk --cpu 1 x86.elf 401000 4d5008 ffffffff91400000
 out <<'E'
 ADDRESS              SIZE  PHYSICAL            LEVEL  RIGHTS  STATE     FLAGS
 0x0000000000401000     4K  0x000000000f9d9000  PTE    r-xu    present   us,accessed,wb
-0x00000000004d5008     4K  0x0000000008e71008  PTE    rw-u    present   rw,us,accessed,dirty,wb,sw11,nx
+0x00000000004d5008     4K  0x0000000008e71008  PTE    rw-u    present   rw,us,accessed,dirty,wb,sw11,nx,soft-dirty
 0xffffffff91400000     2M  0x0000000008000000  PMD    r-x-    present   accessed,dirty,large,global,wb
 E
 
