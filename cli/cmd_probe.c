@@ -13,6 +13,7 @@
 #include "kmap/live_watch.h"
 #include "provider/proc.h"
 #include "source/live_file.h"
+#include "source/live_host.h"
 
 struct probe_opts {
 	struct opt_number pid;
@@ -71,15 +72,28 @@ static void needs(struct answer *a, const char *caps)
 	from_hint(&err, a);
 }
 
+/* Where there is no /proc, nothing that it does not say is so. */
+static bool is_there(int (*check)(struct atw_err *err), struct answer *a)
+{
+	struct atw_err err = { 0 };
+	bool yes = check(&err) == ATW_OK;
+
+	snprintf(a->why, sizeof(a->why), "%s", err.text);
+	return yes;
+}
+
 /* May this file be opened to be read? */
 static bool readable(const char *path, struct answer *a, const char *caps)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int why = errno;
 
 	a->yes = fd >= 0;
+	if (!a->yes && why == ENOENT && !is_there(live_check_proc_files, a))
+		return false;
 	snprintf(a->why, sizeof(a->why), "%s%s%s", path, a->yes ? "" : ": ",
-		 a->yes ? " can be read" : strerror(errno));
-	if (!a->yes && (errno == EACCES || errno == EPERM))
+		 a->yes ? " can be read" : strerror(why));
+	if (!a->yes && (why == EACCES || why == EPERM))
 		needs(a, caps);
 	return a->yes;
 }
@@ -124,13 +138,16 @@ static void own(struct answer *a, const struct probe_opts *o)
 static void one_process(struct answer *a, uint64_t pid)
 {
 	struct atw_err err = { 0 };
+	struct proc_stat st;
 	uint32_t tgid;
 	int r = pid > UINT32_MAX
 		? atw_err_set(&err, ATW_E_NONE, "there is no process %" PRIu64, pid)
 		: proc_tgid((uint32_t)pid, &tgid, &err);
 
 	if (r == ATW_OK)
-		r = proc_allowed(tgid, &err);
+		r = proc_stat(tgid, &st, &err);
+	if (r == ATW_OK)
+		r = proc_allowed(st.thread, &err);
 	a->yes = r == ATW_OK;
 	if (r == ATW_OK)
 		snprintf(a->why, sizeof(a->why), "process %" PRIu64 " may be read", pid);
@@ -145,7 +162,11 @@ static void others(struct answer *a, const struct probe_opts *o)
 	_auto_free uint32_t *pid = NULL;
 	size_t n = 0, yes = 0, no = 0;
 	struct atw_err err = { 0 };
+	char how[32] = "";
+	bool hidden;
 
+	if (!is_there(live_check_proc, a))
+		return;
 	if (o->pid.given) {
 		one_process(a, o->pid.u);
 		return;
@@ -160,13 +181,16 @@ static void others(struct answer *a, const struct probe_opts *o)
 
 		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
 			continue;
-		r = proc_allowed(pid[i], NULL);
+		r = proc_allowed(st.thread, NULL);
 		yes += r == ATW_OK;
 		no += r == ATW_E_PERM;
 	}
-	a->yes = !no;
-	snprintf(a->why, sizeof(a->why), "%zu of %zu processes may be read", yes, yes + no);
-	if (no)
+	hidden = live_hides_processes(how, sizeof(how));
+	a->yes = !no && !hidden;
+	snprintf(a->why, sizeof(a->why), "%zu of %zu processes may be read%s%s%s", yes, yes + no,
+		 hidden ? ", and /proc is mounted with " : "", hidden ? how : "",
+		 hidden ? ", which hides those of others" : "");
+	if (!a->yes)
 		needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
@@ -174,6 +198,8 @@ static void others(struct answer *a, const struct probe_opts *o)
 static void frame_numbers(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
+	if (!is_there(live_check_proc, a))
+		return;
 	a->yes = !proc_hides_frames();
 	snprintf(a->why, sizeof(a->why), a->yes ? "/proc/self/pagemap shows them"
 						: "/proc/self/pagemap shows 0 instead: CAP_SYS_ADMIN is missing");
@@ -202,6 +228,8 @@ static void frame_cgroups(struct answer *a, const struct probe_opts *o)
 static void holes(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
+	if (!is_there(live_check_proc, a))
+		return;
 	a->yes = proc_scans();
 	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN answers"
 						: "this kernel has no PAGEMAP_SCAN: it came with 6.7");

@@ -333,7 +333,7 @@ static int show(struct show *s, const struct common *c, const struct show_opts *
 	const struct kmap_sink sink = { on_record, s };
 	struct atw_err err = { 0 };
 	int status = kmap_source(c, name, o->progress, &sink, NULL, &s->told);
-	bool plain = !c->format || !strcmp(c->format, "plain");
+	bool plain = is_plain(c);
 	uint64_t left_out;
 	int r;
 

@@ -22,7 +22,7 @@ const struct command *command_at(size_t i)
 #define AT(field) offsetof(struct common, field)
 const struct opt common_options[] = {
 	{ 'o', "output", OPT_TEXT, AT(output), "FILE",
-	  "write there; FILE is whole or not there at all", NULL },
+	  "write there; FILE is whole or not there at all, but for recordings", NULL },
 	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT",
 	  "how rows look; of pictures, what they are", "plain|csv|json|jsonl|html|svg|ps|pdf|png" },
 	{ 0, "columns", OPT_TEXT, AT(columns), "LIST",
@@ -32,7 +32,7 @@ const struct opt common_options[] = {
 	{ 0, "sort", OPT_TEXT, AT(sort), "COLUMNS",
 	  "order: COLUMN[:desc],...", NULL },
 	{ 0, "group", OPT_TEXT, AT(group), "COLUMN",
-	  "one row for each value, with its count and size", NULL },
+	  "one row for each value: how many, and sums of their sizes if they have any", NULL },
 	{ 0, "units", OPT_CHOICE, AT(units), "UNITS",
 	  "sizes in the plain table", "human|bytes|pages" },
 	{ 'S', "part", OPT_LIST, AT(parts), "FILE",

@@ -30,6 +30,8 @@ _atwalk()
 	--color) words='auto always never' ;;
 	--by) words='process user cgroup unit' ;;
 	--rows) words='objects accesses' ;;
+	--mode) words='instance site sample' ;;
+	--level) words='instruction function file directory topdir' ;;
 	--to) words='v1 v2 v3 v4'
 		[ "$sub" = convert ] && words="$words comp atwalk" ;;
 	--split) words='rights page physical flags' ;;

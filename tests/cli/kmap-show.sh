@@ -99,6 +99,16 @@ yes [ "$(grep -c '^#' none.kmap)" = 0 ]
 
 t "what loses its functions' names, and that it is a sample, is told so"
 sed 's/mode instance/mode sample/' "$k/own.kmap" >sample.kmap
+run atwalk kmap convert --to v4 --output callers.kmap "$k/v3.cmap"
+err_has "v3.cmap: no place in version 4 for: callers (1), calls (2), comments (1)"
+run grep from: callers.kmap
+out <<'E'
+  from:ffffffff81001234,2,3
+  from:ffffffff81001238,0,1
+E
+run atwalk kmap convert --to atwalk -o callers.kmap "$k/v3.cmap"
+run atwalk kmap convert -q --to v3 callers.kmap
+yes grep -qx '  from:ffffffff81001234,caller:ffffffff81001300,2,3' "$work/log/out"
 run atwalk kmap convert --to v4 -o none.kmap sample.kmap
 err <<'END'
 atwalk: sample.kmap: no place in version 4 for: heat of lines (2), header lines (5), names of functions (1), marks of a sample (1)
@@ -160,6 +170,14 @@ err_is "atwalk: empty: is empty"
 run atwalk kmap show x86.elf
 status 3
 err_is "atwalk: x86.elf: not a KMAP: it begins with no line of *"
+for head in alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type \
+	alloc_ip,pid,ptr,size,alloc_time,free_time,free_ip,type,slab,new_type \
+	alloc_index,access_ip,pid,writes,reads alloc_index,access_ip,writes,reads; do
+	printf '%s\n%s\n' $head 0000000000000010,5,0000000000001000,8,1,2,20,KMALLOC,sh,NULL,NONE >table
+	run atwalk kmap show table
+	status 3
+	err_is "atwalk: table: not a KMAP, but a table of its control folder; 'kmap' there is one"
+done
 
 t "cut off in a line"
 head -c -3 "$k/v1.kmap" >short.kmap
