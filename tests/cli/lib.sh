@@ -62,6 +62,7 @@ if [ -n "${WRAP:-}" ]; then
 	ln -s "$built/tests" "$O/tests"
 	export VALGRIND_OPTS="--log-file=$work/said/%p"
 fi
+runs=0
 
 passed=0 failed=0 skipped=0
 name='' wrong='' skipping=''
@@ -146,6 +147,9 @@ run() {
 	settle
 	[ -z "$wrong$skipping" ] || return 0
 	last_run=$*
+	runs=$((runs + 1))
+	# In a namespace of its own numbers begin anew, and what has one may be root's.
+	[ -z "${WRAP:-}" ] || VALGRIND_OPTS="--log-file=$work/said/$runs.%p"
 	"$@" >"$work/log/out" 2>"$work/log/err"
 	rc=$?
 	said_status=0 said_err=0
