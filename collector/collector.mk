@@ -19,7 +19,7 @@ COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c op
   lib/kernel/soft.c $(addprefix lib/process/,about.c thp.c) \
   $(addprefix lib/provider/,about.c about_host.c about_proc.c frames.c large_live.c large_may.c \
     marks.c nodes.c pagemap.c pagemap_frames.c pagemap_large.c pagemap_ram.c pagemap_runs.c proc.c \
-    provider.c share.c use.c) \
+    provider.c share.c use.c zones.c) \
   $(addprefix lib/census/,collect.c collect_area.c collect_file.c collect_task.c write.c) \
   $(addprefix lib/output/,peer.c target.c)
 

@@ -202,8 +202,12 @@ static int frames(struct collect *c, struct atw_err *err)
 		r = c->p->ops->frames(c->p, e->start, e->start + (e->len - 1), c->to->frames,
 				      c->to->arg, &why);
 	}
-	if (r == ATW_OK)
+	if (r == ATW_OK && !c->p->unmade)
 		return ATW_OK;
+	if (r == ATW_OK)
+		atw_err_set(&why, ATW_E_MISSING,
+			    "the kernel has made no struct page so far for %" PRIu64 " frames that are free or reserved",
+			    c->p->unmade);
 	/* What kind of failure it is the sink alone knows: that one is final. */
 	if (r == ATW_E_NOMEM || r == ATW_E_IO) {
 		*err = why;

@@ -12,6 +12,7 @@
 #include "provider/pagemap.h"
 #include "provider/proc.h"
 #include "provider/use.h"
+#include "provider/zones.h"
 
 /* At once: what the kernel takes for each frame is what it costs, not the reads. */
 enum { WORDS = 4096 };
@@ -40,11 +41,28 @@ static int open_flags(struct pagemap *m, int *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int some(struct pagemap *m, int fd, struct use_runs *u, uint64_t pfn, uint64_t n,
+/* What is read: a file, and what it is silent about. */
+struct reading {
+	int fd;
+	struct sys_late late;
+	struct use_runs u;
+};
+
+/* The word of a frame that has no struct page yet is none. */
+static uint64_t word_of(struct pagemap *m, const struct reading *x, uint64_t pfn, uint64_t w)
+{
+	if (!w && sys_late_has(&x->late, pfn)) {
+		m->p.unmade++;
+		return kpf(KPF_NOPAGE);
+	}
+	return pagemap_true_flags(m, w);
+}
+
+static int some(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t n,
 		struct atw_err *err)
 {
 	uint64_t *w = m->fact[KFLAGS];
-	ssize_t got = pace_pread(m->o.pace, fd, w, n * 8, (off_t)(pfn * 8));
+	ssize_t got = pace_pread(m->o.pace, x->fd, w, n * 8, (off_t)(pfn * 8));
 	uint64_t have = got < 0 ? 0 : (uint64_t)got / 8;
 	int r;
 
@@ -52,15 +70,15 @@ static int some(struct pagemap *m, int fd, struct use_runs *u, uint64_t pfn, uin
 	if (got < 0 && errno != EINVAL)
 		return atw_err_set(err, ATW_E_IO, "/proc/kpageflags: %s", strerror(errno));
 	for (uint64_t i = 0; i < have; i++)
-		w[i] = pagemap_true_flags(m, w[i]);
-	r = use_runs_words(u, pfn, w, have, err);
-	return r == ATW_OK && have < n ? use_runs_add(u, pfn + have, n - have, CAPTURE_UNKNOWN, err)
-				       : r;
+		w[i] = word_of(m, x, pfn + i, w[i]);
+	r = use_runs_words(&x->u, pfn, w, have, err);
+	return r == ATW_OK && have < n ?
+	       use_runs_add(&x->u, pfn + have, n - have, CAPTURE_UNKNOWN, err) : r;
 }
 
 /* The words of a block that was taken out of use read as 0 since 6.18, as others do. */
-static int one_range(struct pagemap *m, int fd, struct use_runs *u, uint64_t pfn,
-		     uint64_t end, struct atw_err *err)
+static int one_range(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t end,
+		     struct atw_err *err)
 {
 	uint64_t block = m->blocks >> m->p.page_shift;
 	int r = ATW_OK;
@@ -70,12 +88,12 @@ static int one_range(struct pagemap *m, int fd, struct use_runs *u, uint64_t pfn
 									 : end;
 
 		if (block && sys_block_is_offline("", pfn / block)) {
-			r = use_runs_add(u, pfn, stop - pfn, CAPTURE_OFFLINE, err);
+			r = use_runs_add(&x->u, pfn, stop - pfn, CAPTURE_OFFLINE, err);
 			pfn = stop;
 		}
 		for (uint64_t n; pfn < stop && r == ATW_OK; pfn += n) {
 			n = stop - pfn < WORDS ? stop - pfn : WORDS;
-			r = some(m, fd, u, pfn, n, err);
+			r = some(m, x, pfn, n, err);
 		}
 	}
 	return r;
@@ -85,15 +103,19 @@ int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
 		       provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
-	struct use_runs u = { .tell = tell, .arg = arg, .page_shift = p->page_shift };
+	struct reading x = {
+		.fd = -1, .u = { .tell = tell, .arg = arg, .page_shift = p->page_shift },
+	};
 	uint64_t pfn, end;
-	int fd = -1, r = open_flags(m, &fd, err);
+	int r = open_flags(m, &x.fd, err);
 
 	if (r < 0)
 		return r;
 	/* Facts of a listing lie where the words are put. */
 	m->facts = false;
 	use_whole(first, last, p->page_shift, &pfn, &end);
-	r = one_range(m, fd, &u, pfn, end, err);
-	return r == ATW_OK ? use_runs_end(&u, err) : r;
+	sys_late_read("", m->page, &x.late);
+	r = one_range(m, &x, pfn, end, err);
+	sys_late_deinit(&x.late);
+	return r == ATW_OK ? use_runs_end(&x.u, err) : r;
 }

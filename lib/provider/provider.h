@@ -193,6 +193,7 @@ struct provider {
 	bool told_counts;        /* not counted: FACT_MAPPED says it, of what it knows */
 	/* What this listing lacks and why, with what to do about it; or status 0. */
 	struct atw_err lacks;
+	uint64_t unmade;         /* frames() met so many without a struct page: zones.h */
 
 	/* Set by who asks. */
 	bool areas_only;         /* states and sizes, nothing of single pages */

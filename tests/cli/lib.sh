@@ -94,6 +94,14 @@ need_tasks() {
 	finish
 }
 
+# Frames of RAM that the kernel has made no struct page for so far: 0 with most kernels.
+late_frames() {
+	awk -v page="$(getconf PAGESIZE)" '
+		$1 == "MemTotal:" { total = $2 * 1024 / page }
+		$1 == "managed" { managed += $2 }
+		END { print total - managed }' /proc/zoneinfo /proc/meminfo
+}
+
 # What WRAP said, of every program since this was last asked.
 wrap_said() {
 	local f

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zones.h - frames that the running kernel has made no struct page for so far.
+ *
+ * Some kernels leave that until the memory is needed, from the beginning of a node's
+ * highest zone on. MemTotal and MemFree count such frames and no zone manages them yet;
+ * /proc/kpageflags has 0 for them, as for the kernel's own.
+ */
+#ifndef PROVIDER_ZONES_H
+#define PROVIDER_ZONES_H
+
+#include <atwalk/base.h>
+
+/* Frames first..end-1. */
+struct sys_late_range {
+	uint64_t first, end;
+};
+
+struct sys_late {
+	struct sys_late_range *v;
+	size_t n, cap;
+};
+
+/*
+ * Where such frames may be: the ends of zones. What was reserved at boot is not managed
+ * either, so that frames in front of them may be among these. n is 0 where all have been
+ * made, or where that is not told. `root` is "" but in tests.
+ */
+void sys_late_read(const char *root, uint64_t page, struct sys_late *ret);
+void sys_late_deinit(struct sys_late *l);
+bool sys_late_has(const struct sys_late *l, uint64_t pfn);
+
+#endif
