@@ -118,6 +118,11 @@ struct atw_source_ops {
 	 */
 	void *(*buffer_open)(struct atw_source *s, size_t len);
 	bool (*buffer_close)(struct atw_source *s, void *buf);
+	/*
+	 * Optional, of a running kernel: it maps these bytes at `va` as well. Told
+	 * before they are read, for its map of all RAM may lack those of its image.
+	 */
+	void (*mapped)(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 };
 
 struct atw_source {
@@ -167,6 +172,7 @@ ATW_API void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t
  */
 ATW_API void *atw_buffer_open(struct atw_source *s, size_t len);
 ATW_API void atw_buffer_close(struct atw_source *s, void *buf);
+ATW_API void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 ATW_API int atw_extent_at(struct atw_source *s, atw_pa pa,
 			  struct atw_extent *ret);
 ATW_API int atw_fact(struct atw_source *s, const char *key,

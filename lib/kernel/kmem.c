@@ -127,6 +127,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 	ret->pa = p.pa.u - (va - ret->va);
 	ret->size = p.size;
 	m->slot[m->oldest++ % SLOTS] = *far = *ret;
+	atw_source_mapped(m->space.mem, ATW_PA(ret->pa), ATW_VA(ret->va), ret->size);
 	return ATW_OK;
 }
 

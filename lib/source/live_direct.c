@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "source/live_file.h"
 #include "source/live_host.h"
+#include "source/live_image.h"
 #include "source/live_task.h"
 
 enum {
@@ -39,6 +40,7 @@ struct direct {
 	struct live_tasks tasks;
 	struct extents ram;
 	uint64_t base;           /* virtual - physical, of all RAM */
+	struct live_image image;
 	void *vmcoreinfo;
 	size_t vmcoreinfo_len;
 	void *lent;              /* places of the area that somebody has */
@@ -108,6 +110,7 @@ static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note
 		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
 				   note);
 	l->vmcoreinfo_len = get_le32(p + 4);
+	live_image_find(&l->image, (char *)p + NOTE_DESC, l->vmcoreinfo_len);
 	return ATW_OK;
 }
 
@@ -172,16 +175,44 @@ struct batch {
 	} part[LIVE_BATCH];
 };
 
-/* RAM that the kernel took out of its own map is no hole. */
-static int not_mapped(uint64_t pa, struct atw_err *err)
+/* What the direct map lacks may be the kernel's own; other RAM that is not there is no hole. */
+static ssize_t read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
+			  struct atw_err *err)
 {
+	uint64_t va;
+
+	if (live_image_at(&l->image, pa, &va) &&
+	    live_bpf_copy(&l->bpf, va, to, len, err) == ATW_OK)
+		return len;
 	return atw_err_set(err, ATW_E_IO, "the kernel itself does not map physical 0x%" PRIx64,
 			   pa);
+}
+
+/* Parts that were not read, each by itself: what is in the area is lost by that. */
+struct again {
+	size_t n;
+	struct {
+		uint64_t pa;
+		uint32_t len, part;
+	} v[LIVE_BATCH];
+};
+
+static void read_again(struct direct *l, struct batch *b, const struct again *x,
+		       struct atw_err *err)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		ssize_t *got = b->part[x->v[i].part].got;
+		ssize_t n = *got < 0 ? *got : read_image(l, x->v[i].pa, b->part[x->v[i].part].to,
+							 x->v[i].len, err);
+
+		*got = n < 0 ? n : *got + n;
+	}
 }
 
 static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 {
 	struct live_area *a = l->bpf.area;
+	struct again again = { .n = 0 };
 	int r = b->n ? live_bpf_read(&l->bpf, b->n, err) : ATW_OK;
 
 	for (size_t i = 0; i < b->n; i++) {
@@ -193,7 +224,9 @@ static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 		if (r < 0) {
 			*got = r;
 		} else if (a->piece[i].result) {
-			*got = not_mapped(a->piece[i].va - l->base, err);
+			again.v[again.n].pa = a->piece[i].va - l->base;
+			again.v[again.n].len = a->piece[i].len;
+			again.v[again.n++].part = (uint32_t)i;
 		} else {
 			const uint8_t *from = a->data[a->piece[i].place];
 
@@ -202,6 +235,7 @@ static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 			*got += a->piece[i].len;
 		}
 	}
+	read_again(l, b, &again, err);
 	b->n = 0;
 }
 
@@ -272,6 +306,13 @@ static bool direct_buffer_close(struct atw_source *s, void *buf)
 		return false;
 	l->lent = NULL;
 	return true;
+}
+
+static void direct_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
+{
+	struct direct *l = s->impl;
+
+	live_image_add(&l->image, pa.u, va.u, len);
 }
 
 static int direct_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
@@ -400,6 +441,7 @@ static const struct atw_source_ops direct_ops = {
 	.read_many = direct_read_many,
 	.buffer_open = direct_buffer_open,
 	.buffer_close = direct_buffer_close,
+	.mapped = direct_mapped,
 };
 
 int live_direct_open(struct atw_source *s, struct atw_err *err)

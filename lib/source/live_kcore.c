@@ -43,6 +43,7 @@ struct kcore {
 	unsigned segments;               /* with a physical address */
 	bool addressed;                  /* one that is not 0 */
 	uint64_t image, image_len;       /* the kernel's own; len 0: not known */
+	uint64_t image_off;              /* in the file, where the CPU runs it */
 	size_t page;
 };
 
@@ -228,6 +229,7 @@ static int take_loads(struct kcore *k, const struct elf *e, uint64_t stext, bool
 		if (image) {
 			k->image = ph.paddr;
 			k->image_len = ph.filesz;
+			k->image_off = ph.offset;
 		}
 	}
 	return ATW_OK;
@@ -293,6 +295,32 @@ static void kcore_close(struct atw_source *s)
 	s->impl = NULL;
 }
 
+static bool is_zero(const char *p, size_t len)
+{
+	return !*p && !memcmp(p, p + 1, len - 1);
+}
+
+/*
+ * What the kernel does not map reads as zeroes. Since 7.3 arm64 has data of its image in
+ * the segment of the image alone, and all of it is there what it is in the other one, or
+ * zeroes: so where one has zeroes the other one is right.
+ */
+static void take_image(const struct kcore *k, uint64_t pa, char *buf, size_t len)
+{
+	for (size_t at = 0, part; at < len; at += part) {
+		uint64_t off = pa + at - k->image;
+		size_t left = k->page - (size_t)((pa + at) & (k->page - 1));
+
+		part = left < len - at ? left : len - at;
+		if (off >= k->image_len || !is_zero(buf + at, part))
+			continue;
+		if (part > k->image_len - off)
+			part = (size_t)(k->image_len - off);
+		if (pread_full(k->fd, buf + at, part, k->image_off + off) < (ssize_t)part)
+			memset(buf + at, 0, part);
+	}
+}
+
 /*
  * The kernel gives nothing of a read if any page of it cannot be read: then the
  * rest of the first page is read alone. So that this costs little, no read is long.
@@ -317,6 +345,8 @@ static ssize_t kcore_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 	n = pread_full(k->fd, buf, len, at);
 	if (n < 0 && errno == EFAULT && len > piece)
 		n = pread_full(k->fd, buf, piece, at);
+	if (n > 0)
+		take_image(k, pa.u, buf, (size_t)n);
 	if (n > 0 || !len)
 		return n;
 	/* RAM that the kernel took out of its own map: it is no hole. */

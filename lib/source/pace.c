@@ -152,6 +152,7 @@ static const struct atw_source_ops paced_ops = {
 	.describe = wrap_describe,
 	.buffer_open = wrap_buffer_open,
 	.buffer_close = wrap_buffer_close,
+	.mapped = wrap_mapped,
 };
 
 int pace_source(struct atw_source *below, struct pace *p, struct atw_source **ret,

@@ -61,6 +61,12 @@ void atw_buffer_close(struct atw_source *s, void *buf)
 		free(buf);
 }
 
+void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
+{
+	if (HAS(s->ops, mapped))
+		s->ops->mapped(s, pa, va, len);
+}
+
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	return s->ops->extent(s, pa, ret);

@@ -49,6 +49,7 @@ static void trace_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 	.describe = wrap_describe, \
 	.buffer_open = wrap_buffer_open, \
 	.buffer_close = wrap_buffer_close, \
+	.mapped = wrap_mapped, \
 	__VA_ARGS__ \
 }
 

@@ -54,3 +54,8 @@ bool wrap_buffer_close(struct atw_source *s, void *buf)
 	atw_buffer_close(s->below, buf);
 	return true;
 }
+
+void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
+{
+	atw_source_mapped(s->below, pa, va, len);
+}

@@ -18,5 +18,6 @@ int wrap_fact(struct atw_source *s, const char *key, struct atw_blob *ret);
 void wrap_describe(struct atw_source *s, char *buf, size_t len);
 void *wrap_buffer_open(struct atw_source *s, size_t len);
 bool wrap_buffer_close(struct atw_source *s, void *buf);
+void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 
 #endif

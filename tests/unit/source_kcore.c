@@ -92,6 +92,39 @@ TEST(reads_ram_and_nothing_else)
 	image_free(&im);
 }
 
+/* The second page of the first piece of RAM is the image's, and not mapped but there. */
+TEST(what_of_the_image_is_nowhere_else_is_read_there)
+{
+	size_t data = (AT_NOTES + 12 + 12 + sizeof(info) + 4095) & ~(size_t)4095;
+	struct image im = { 0 };
+	struct atw_source *s;
+	uint8_t buf[0x3000];
+
+	whole(&im, 0);
+	fill(&im, data + 0x1000, 0x1000, 0);
+	put_le(&im, data + 0x8800, 8, 0);
+	fill(&im, data + 0x2000, 0x1000, 0);
+	s = open_image(&im, im.len, NULL, NULL);
+	CHECK(s);
+	CHECK_EQ(atw_read(s, ATW_PA(0x1000), buf, sizeof(buf), NULL), 0x3000);
+	CHECK_EQ(buf[0xfff], 'a');
+	CHECK_EQ(buf[0x1000], 'x');
+	CHECK_EQ(buf[0x1800], 0);
+	CHECK_EQ(buf[0x1808], 'x');
+	CHECK_EQ(buf[0x1fff], 'x');
+	/* Behind the image zeroes are zeroes. */
+	CHECK_EQ(buf[0x2000], 0);
+	CHECK_EQ(atw_read(s, ATW_PA(0x2ffe), buf, 4, NULL), 4);
+	CHECK_EQ(buf[0], 'x');
+	CHECK_EQ(buf[1], 'x');
+	CHECK_EQ(buf[2], 0);
+	/* A word of zeroes is looked at as well, and may be right. */
+	CHECK_EQ(atw_read(s, ATW_PA(0x2800), buf, 8, NULL), 8);
+	CHECK_EQ(buf[0], 0);
+	atw_source_close(s);
+	image_free(&im);
+}
+
 TEST(what_is_ram_limits_what_is_read)
 {
 	struct extents ram = { 0 };

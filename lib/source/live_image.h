@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_image.h - where the kernel's image is mapped, beside the map of all RAM.
+ *
+ * arm64 maps both, and since Linux 7.3 what the image has of data is in its own place
+ * alone. That place is at one distance; which addresses it has is known by and by, from
+ * the kernel's page tables: others at that distance are anybody's. Pure.
+ */
+#ifndef SOURCE_LIVE_IMAGE_H
+#define SOURCE_LIVE_IMAGE_H
+
+#include <atwalk/base.h>
+
+struct live_image {
+	uint64_t offset;         /* virtual - physical; 0: not told */
+	uint64_t first, end;     /* physical addresses that are known; none: equal */
+};
+
+/* VMCOREINFO's NUMBER(kimage_voffset): arm64 alone has it. */
+void live_image_find(struct live_image *i, const char *vmcoreinfo, size_t len);
+/* The kernel maps these bytes there: are they of the image? */
+void live_image_add(struct live_image *i, uint64_t pa, uint64_t va, uint64_t len);
+/* What lies between two addresses of the image is the image's, or not mapped at all. */
+bool live_image_at(const struct live_image *i, uint64_t pa, uint64_t *ret);
+
+#endif
