@@ -99,8 +99,12 @@ static int why_none(int error, struct atw_err *err)
 	if (error == EPERM || error == EACCES)
 		return atw_err_set(err, ATW_E_PERM,
 				   "watching the kernel's memory needs CAP_SYS_ADMIN");
-	return atw_err_set(err, ATW_E_UNSUPPORTED, "this machine has no two hardware breakpoints to be had: %s",
-			   strerror(error ? error : ENOSPC));
+	/* reserve_bp_slot(): that is all it says, whether there are none or somebody has them. */
+	if (!error || error == ENOSPC)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "no two hardware breakpoints of each CPU are free: they are in use, or there are none");
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "this machine has no hardware breakpoints: %s",
+			   strerror(error));
 }
 
 int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *err)

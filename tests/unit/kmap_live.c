@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "kmap/live_index.h"
+#include "kmap/live_watch.h"
 #include "random.h"
 
 enum { KEYS = 5000, STEPS = 400000 };
@@ -39,3 +40,22 @@ TEST(what_is_there_is_found_and_nothing_else)
 	live_index_free(&x);
 }
 
+/* Whoever has them, the sentence is about them, and not about a device without space. */
+TEST(breakpoints_that_somebody_has_are_said_to_be_in_use)
+{
+	struct live_watch *w[4] = { NULL };
+	struct atw_err err = { 0 };
+	unsigned words, n = 0;
+	int r;
+
+	/* Those of somebody else may become free meanwhile. */
+	do
+		r = live_watch_open(&w[n], &words, &err);
+	while (r == ATW_OK && ++n < 4);
+	for (unsigned i = 0; i < n; i++)
+		live_watch_close(w[i]);
+	if (!n && !strstr(err.text, "in use"))
+		SKIP("this machine has no breakpoints to be had");
+	CHECK_EQ(r, ATW_E_UNSUPPORTED);
+	CHECK_STR(err.text, "no two hardware breakpoints of each CPU are free: they are in use, or there are none");
+}
