@@ -195,7 +195,7 @@ static int frames(struct collect *c, struct atw_err *err)
 
 	if (!c->ram.n)
 		r = atw_err_set(&why, ATW_E_MISSING, "which addresses are RAM is not known");
-
+	c->p->unmade = 0;
 	for (size_t i = 0; i < c->ram.n && r == ATW_OK; i++) {
 		const struct extent *e = &c->ram.v[i];
 

@@ -13,6 +13,7 @@
 #include "provider/large_live.h"
 #include "provider/nodes.h"
 #include "provider/provider.h"
+#include "provider/zones.h"
 #include "source/live_file.h"
 
 struct area {
@@ -38,7 +39,9 @@ struct pagemap {
 	struct sys_nodes nodes;
 	struct extents ram;
 	bool ram_tried;
+	bool zones_tried;                /* and the next two are read */
 	uint64_t blocks;                 /* bytes of those that memory is taken into use by */
+	struct sys_late late;
 	uint64_t page, pmd;              /* bytes */
 
 	/* The process that is being read. */

@@ -67,6 +67,7 @@ void pagemap_frames_close(struct pagemap *m)
 		if (m->file[f] >= 0)
 			close(m->file[f]);
 	extents_deinit(&m->ram);
+	sys_late_deinit(&m->late);
 	sys_nodes_deinit(&m->nodes);
 }
 

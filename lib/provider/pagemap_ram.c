@@ -12,7 +12,6 @@
 #include "provider/pagemap.h"
 #include "provider/proc.h"
 #include "provider/use.h"
-#include "provider/zones.h"
 
 /* At once: what the kernel takes for each frame is what it costs, not the reads. */
 enum { WORDS = 4096 };
@@ -35,23 +34,24 @@ static int open_flags(struct pagemap *m, int *ret, struct atw_err *err)
 		m->file[KFLAGS] = fd;
 		m->ksm_broken = proc_ksm_is_broken(fd);
 	}
-	if (!m->blocks)
+	if (!m->zones_tried) {
+		m->zones_tried = true;
 		m->blocks = sys_block_bytes("");
+		sys_late_read("", m->page, &m->late);
+	}
 	*ret = fd;
 	return ATW_OK;
 }
 
-/* What is read: a file, and what it is silent about. */
 struct reading {
 	int fd;
-	struct sys_late late;
 	struct use_runs u;
 };
 
 /* The word of a frame that has no struct page yet is none. */
-static uint64_t word_of(struct pagemap *m, const struct reading *x, uint64_t pfn, uint64_t w)
+static uint64_t word_of(struct pagemap *m, uint64_t pfn, uint64_t w)
 {
-	if (!w && sys_late_has(&x->late, pfn)) {
+	if (!w && sys_late_has(&m->late, pfn)) {
 		m->p.unmade++;
 		return kpf(KPF_NOPAGE);
 	}
@@ -70,7 +70,7 @@ static int some(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t n,
 	if (got < 0 && errno != EINVAL)
 		return atw_err_set(err, ATW_E_IO, "/proc/kpageflags: %s", strerror(errno));
 	for (uint64_t i = 0; i < have; i++)
-		w[i] = word_of(m, x, pfn + i, w[i]);
+		w[i] = word_of(m, pfn + i, w[i]);
 	r = use_runs_words(&x->u, pfn, w, have, err);
 	return r == ATW_OK && have < n ?
 	       use_runs_add(&x->u, pfn + have, n - have, CAPTURE_UNKNOWN, err) : r;
@@ -114,8 +114,6 @@ int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
 	/* Facts of a listing lie where the words are put. */
 	m->facts = false;
 	use_whole(first, last, p->page_shift, &pfn, &end);
-	sys_late_read("", m->page, &x.late);
 	r = one_range(m, &x, pfn, end, err);
-	sys_late_deinit(&x.late);
 	return r == ATW_OK ? use_runs_end(&x.u, err) : r;
 }

@@ -169,8 +169,11 @@ static void direct_close(struct atw_source *s)
  */
 struct batch {
 	size_t n;
-	struct {
+	struct part {
 		char *to;
+		uint64_t pa;
+		uint32_t len;
+		bool again;      /* by itself, for it was not read */
 		ssize_t *got;    /* of the whole that it is a part of */
 	} part[LIVE_BATCH];
 };
@@ -188,23 +191,15 @@ static ssize_t read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
 			   pa);
 }
 
-/* Parts that were not read, each by itself: what is in the area is lost by that. */
-struct again {
-	size_t n;
-	struct {
-		uint64_t pa;
-		uint32_t len, part;
-	} v[LIVE_BATCH];
-};
-
-static void read_again(struct direct *l, struct batch *b, const struct again *x,
-		       struct atw_err *err)
+/* What is in the area is lost by that. */
+static void read_again(struct direct *l, struct batch *b, struct atw_err *err)
 {
-	for (size_t i = 0; i < x->n; i++) {
-		ssize_t *got = b->part[x->v[i].part].got;
-		ssize_t n = *got < 0 ? *got : read_image(l, x->v[i].pa, b->part[x->v[i].part].to,
-							 x->v[i].len, err);
+	for (size_t i = 0; i < b->n; i++) {
+		ssize_t *got = b->part[i].got, n;
 
+		if (!b->part[i].again || *got < 0)
+			continue;
+		n = read_image(l, b->part[i].pa, b->part[i].to, b->part[i].len, err);
 		*got = n < 0 ? n : *got + n;
 	}
 }
@@ -212,7 +207,7 @@ static void read_again(struct direct *l, struct batch *b, const struct again *x,
 static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 {
 	struct live_area *a = l->bpf.area;
-	struct again again = { .n = 0 };
+	bool again = false;
 	int r = b->n ? live_bpf_read(&l->bpf, b->n, err) : ATW_OK;
 
 	for (size_t i = 0; i < b->n; i++) {
@@ -224,18 +219,17 @@ static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 		if (r < 0) {
 			*got = r;
 		} else if (a->piece[i].result) {
-			again.v[again.n].pa = a->piece[i].va - l->base;
-			again.v[again.n].len = a->piece[i].len;
-			again.v[again.n++].part = (uint32_t)i;
+			again = b->part[i].again = true;
 		} else {
 			const uint8_t *from = a->data[a->piece[i].place];
 
 			if ((uint8_t *)b->part[i].to != from)
-				memcpy(b->part[i].to, from, a->piece[i].len);
-			*got += a->piece[i].len;
+				memcpy(b->part[i].to, from, b->part[i].len);
+			*got += b->part[i].len;
 		}
 	}
-	read_again(l, b, &again, err);
+	if (again)
+		read_again(l, b, err);
 	b->n = 0;
 }
 
@@ -267,13 +261,16 @@ static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size
 				part = len - put;
 			if (b.n == LIVE_BATCH)
 				run_batch(l, &b, err);
-			b.part[b.n].to = (char *)p->buf + put;
+			b.part[b.n] = (struct part){
+				.to = (char *)p->buf + put, .pa = p->pa.u + put,
+				.len = (uint32_t)part, .got = &p->got,
+			};
 			l->bpf.area->piece[b.n] = (struct live_piece){
 				.va = l->base + p->pa.u + put, .len = (uint32_t)part,
 				.result = -EFAULT,
 				.place = place_for(l, b.part[b.n].to, (uint32_t)b.n),
 			};
-			b.part[b.n++].got = &p->got;
+			b.n++;
 		}
 	}
 	run_batch(l, &b, err);
