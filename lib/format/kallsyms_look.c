@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* kallsyms_look.c - symbols by their names, and by their addresses. */
+#include "format/kallsyms_look.h"
+
+#include <string.h>
+
+/* ---- names ---- */
+
+/* One name as it is packed: tokens, and where the next name begins. */
+struct name {
+	const uint8_t *token;
+	size_t n, next;
+};
+
+static bool name_at(const struct kallsyms *k, size_t pos, struct name *ret)
+{
+	size_t used, n = kallsyms_length(k->t.names, pos, k->long_names, &used);
+
+	if (!n)
+		return false;
+	ret->token = (const uint8_t *)k->t.names.data + pos + used;
+	ret->n = n;
+	ret->next = pos + used + n;
+	return true;
+}
+
+/* The first character that the tokens stand for is not the name's: the type. */
+static char type_of(const struct kallsyms *k, const struct name *nm)
+{
+	return k->token[nm->token[0]].text[0];
+}
+
+/* Cut where the buffer ends; no kernel writes names that long. */
+static void unpack(const struct kallsyms *k, const struct name *nm,
+		   char buf[KALLSYMS_NAME])
+{
+	size_t skip = 1, have = 0;
+
+	for (size_t i = 0; i < nm->n && have < KALLSYMS_NAME - 1; i++, skip = 0) {
+		size_t len = k->token[nm->token[i]].len - skip;
+
+		if (len > KALLSYMS_NAME - 1 - have)
+			len = KALLSYMS_NAME - 1 - have;
+		memcpy(buf + have, k->token[nm->token[i]].text + skip, len);
+		have += len;
+	}
+	buf[have] = '\0';
+}
+
+static bool is_named(const struct kallsyms *k, const struct name *nm,
+		     const char *want, size_t len)
+{
+	size_t skip = 1, seen = 0;
+
+	for (size_t i = 0; i < nm->n; i++, skip = 0) {
+		const char *text = k->token[nm->token[i]].text + skip;
+		size_t n = k->token[nm->token[i]].len - skip;
+
+		if (n > len - seen || memcmp(text, want + seen, n))
+			return false;
+		seen += n;
+	}
+	return seen == len;
+}
+
+/* ---- addresses ---- */
+
+/* The first symbol from `lo` up to before `hi`, one run's, that lies above. */
+static uint32_t first_above(const struct kallsyms *k, uint32_t lo, uint32_t hi,
+			    uint64_t address)
+{
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (kallsyms_address(k, mid) <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The next address above this one, in any run; 0 when it is the last. */
+static uint64_t next_address(const struct kallsyms *k, uint64_t address)
+{
+	uint64_t best = 0;
+
+	for (uint32_t r = 0; r < k->nruns; r++) {
+		uint32_t i = first_above(k, k->run[r], k->run[r + 1], address);
+
+		if (i < k->run[r + 1] && (!best || kallsyms_address(k, i) < best))
+			best = kallsyms_address(k, i);
+	}
+	return best;
+}
+
+uint64_t kallsyms_size_max(char type)
+{
+	return type && strchr("bBdDgGrRsSvV", type) ? 1 << 20 : 1 << 16;
+}
+
+/* ---- looking for names ---- */
+
+void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, const char *name,
+			size_t len)
+{
+	uint64_t bit = (uint64_t)1 << b->n;
+
+	for (unsigned i = 0; i < 256; i++) {
+		size_t n = k->token[i].len;
+
+		if (n && n - 1 <= len && !memcmp(k->token[i].text + 1, name, n - 1))
+			b->begins[i] |= bit;
+		if (!n || (n <= len && !memcmp(k->token[i].text, name, n)))
+			b->follows[i] |= bit;
+	}
+	b->name[b->n] = name;
+	b->len[b->n++] = len;
+	b->left |= bit;
+}
+
+/* Most symbols are done with after their first token, without a look at what it stands for. */
+void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
+{
+	struct name nm;
+
+	while (b->left && b->at < k->t.num && name_at(k, b->pos, &nm)) {
+		uint64_t may = b->begins[nm.token[0]] & b->left;
+
+		if (may && nm.n > 1 && k->token[nm.token[0]].len == 1)
+			may &= b->follows[nm.token[1]];
+		for (; may; may &= may - 1) {
+			unsigned i = (unsigned)__builtin_ctzll(may);
+
+			if (!is_named(k, &nm, b->name[i], b->len[i]))
+				continue;
+			b->index[i] = b->at;
+			b->left &= ~((uint64_t)1 << i);
+		}
+		b->pos = nm.next;
+		b->at++;
+	}
+}
+
+int kallsyms_find(const struct kallsyms *k, const char *name, size_t len,
+		  uint64_t *ret)
+{
+	struct kallsyms_batch b = { 0 };
+
+	kallsyms_batch_add(k, &b, name, len);
+	kallsyms_batch_run(k, &b);
+	if (b.left)
+		return ATW_E_MISSING;
+	*ret = kallsyms_address(k, b.index[0]);
+	return ATW_OK;
+}
+
+size_t kallsyms_find_many(const struct kallsyms *k, const char *const *names,
+			  uint64_t *addr, bool *have, size_t n)
+{
+	size_t found = 0;
+
+	for (size_t from = 0; from < n; from += KALLSYMS_BATCH) {
+		struct kallsyms_batch b = { 0 };
+
+		while (b.n < KALLSYMS_BATCH && from + b.n < n)
+			kallsyms_batch_add(k, &b, names[from + b.n], strlen(names[from + b.n]));
+		kallsyms_batch_run(k, &b);
+		for (size_t i = 0; i < b.n; i++) {
+			have[from + i] = !(b.left >> i & 1);
+			if (!have[from + i])
+				continue;
+			addr[from + i] = kallsyms_address(k, b.index[i]);
+			found++;
+		}
+	}
+	return found;
+}
+
+/* ---- looking for addresses ---- */
+
+/* `above`: where the next one lies, or 0. */
+static uint64_t size_of(const struct kallsyms *k, const struct name *nm,
+			uint64_t address, uint64_t above)
+{
+	uint64_t most = kallsyms_size_max(type_of(k, nm));
+
+	return above && above - address < most ? above - address : most;
+}
+
+int kallsyms_near(const struct kallsyms *k, uint64_t address,
+		  struct kallsyms_symbol *ret)
+{
+	uint64_t best = 0, size;
+	uint32_t at = 0;
+	bool found = false;
+	struct name nm;
+	size_t pos;
+
+	for (uint32_t r = 0; r < k->nruns; r++) {
+		uint32_t lo = k->run[r], i = first_above(k, lo, k->run[r + 1], address);
+
+		if (i == lo)
+			continue;
+		i--;
+		if (found && kallsyms_address(k, i) <= best)
+			continue;
+		found = true;
+		best = kallsyms_address(k, i);
+		/* Of names for the same place, the first one. */
+		at = best ? first_above(k, lo, i, best - 1) : lo;
+	}
+	if (!found)
+		return ATW_E_MISSING;
+	pos = k->at[at / KALLSYMS_STEP];
+	for (uint32_t i = at % KALLSYMS_STEP; name_at(k, pos, &nm) && i; i--)
+		pos = nm.next;
+	if (!name_at(k, pos, &nm))
+		return ATW_E_MISSING;
+	size = size_of(k, &nm, best, next_address(k, address));
+	if (address - best >= size)
+		return ATW_E_MISSING;
+	ret->address = best;
+	ret->size = size;
+	ret->type = type_of(k, &nm);
+	unpack(k, &nm, ret->name);
+	return ATW_OK;
+}
+
+int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
+		  struct kallsyms_symbol *ret)
+{
+	uint64_t a;
+	struct name nm;
+
+	if (it->index >= k->t.num || !name_at(k, it->pos, &nm))
+		return ATW_END;
+	a = kallsyms_address(k, it->index);
+	if (!it->index || a != kallsyms_address(k, it->index - 1))
+		it->size = size_of(k, &nm, a, next_address(k, a));
+	ret->address = a;
+	ret->size = it->size;
+	ret->type = type_of(k, &nm);
+	unpack(k, &nm, ret->name);
+	it->pos = nm.next;
+	it->index++;
+	return ATW_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kallsyms_look.h - what opening the tables and looking things up in them share. */
+#ifndef FORMAT_KALLSYMS_LOOK_H
+#define FORMAT_KALLSYMS_LOOK_H
+
+#include "base/bytes.h"
+#include "format/kallsyms.h"
+
+static inline uint64_t kallsyms_address_as(const struct kallsyms_tables *t,
+					   enum kallsyms_form form, uint32_t i)
+{
+	const char *p = t->offsets.data;
+	uint64_t off;
+
+	if (form == KALLSYMS_ABSOLUTE)
+		return get_le64(p + (size_t)i * 8);
+	p += (size_t)i * 4;
+	off = (uint64_t)(int64_t)(int32_t)get_le32(p);
+	switch (form) {
+	case KALLSYMS_PERCPU:
+		return (int64_t)off >= 0 ? off : t->base - 1 - off;
+	case KALLSYMS_PLACE:
+		return t->offsets_va + (uint64_t)i * 4 + off;
+	default:
+		return t->base + get_le32(p);
+	}
+}
+
+static inline uint64_t kallsyms_address(const struct kallsyms *k, uint32_t i)
+{
+	return kallsyms_address_as(&k->t, k->form, i);
+}
+
+enum { KALLSYMS_BATCH = 64 };    /* names looked for at the same time */
+
+struct kallsyms_batch {
+	size_t n;
+	const char *name[KALLSYMS_BATCH];
+	size_t len[KALLSYMS_BATCH];
+	uint64_t begins[256];    /* which names a symbol's first token can begin */
+	uint64_t follows[256];   /* and its second, when the first is a type alone */
+	uint64_t left;           /* which are still to be found */
+	uint32_t index[KALLSYMS_BATCH];
+	/* Where the search goes on. */
+	uint32_t at;
+	size_t pos;
+};
+
+/* A batch begins zeroed, and has room for KALLSYMS_BATCH names. */
+void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, const char *name,
+			size_t len);
+/*
+ * Until nothing is left to be found, or no symbol is left: `left` has a bit for each
+ * name that was not found. With one set again it goes on behind the last one.
+ */
+void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b);
+
+#endif
