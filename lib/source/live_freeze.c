@@ -17,9 +17,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/num.h"
-#include "source/live_file.h"
-
-enum { SYS_PTRACE = 19 };        /* CAP_SYS_PTRACE: linux/capability.h */
+#include "source/live_freeze_why.h"
 
 enum thread_state { ASKED, STOPPED, KILLED, GONE };
 
@@ -28,148 +26,6 @@ struct frozen_thread {
 	enum thread_state state;
 	int signal;              /* that it was about to take when it stopped */
 };
-
-/* ---- what /proc says of a process or a thread ---- */
-
-struct status {
-	char name[64], state[32];
-	uint32_t tgid, parent, tracer;
-	uint64_t caps;           /* effective */
-	bool has_memory;         /* of its own */
-};
-
-static void copy_field(const struct buf *text, const char *key, char *to, size_t room)
-{
-	const char *s = live_status_field(text, key);
-
-	snprintf(to, room, "%.*s", (int)strcspn(s, "\n"), s);
-}
-
-/* `what`: "12", "12/task/13", "self". */
-static bool read_status(const char *what, struct status *ret)
-{
-	struct buf text;
-
-	if (!live_status(what, &text))
-		return false;
-	*ret = (struct status){
-		.tgid = (uint32_t)strtoul(live_status_field(&text, "Tgid"), NULL, 10),
-		.parent = (uint32_t)strtoul(live_status_field(&text, "PPid"), NULL, 10),
-		.tracer = (uint32_t)strtoul(live_status_field(&text, "TracerPid"), NULL, 10),
-		.caps = strtoull(live_status_field(&text, "CapEff"), NULL, 16),
-		.has_memory = *live_status_field(&text, "VmSize"),
-	};
-	copy_field(&text, "Name", ret->name, sizeof(ret->name));
-	copy_field(&text, "State", ret->state, sizeof(ret->state));
-	buf_deinit(&text);
-	return true;
-}
-
-static bool status_of(uint32_t pid, struct status *ret)
-{
-	char what[16];
-
-	snprintf(what, sizeof(what), "%" PRIu32, pid);
-	return read_status(what, ret);
-}
-
-static bool thread_status(const struct live_freeze *f, pid_t tid, struct status *ret)
-{
-	char what[48];
-
-	snprintf(what, sizeof(what), "%" PRIu32 "/task/%d", f->pid, (int)tid);
-	return read_status(what, ret);
-}
-
-/* What errno says of a file that /proc has of each process. */
-static int no_process(uint32_t pid, struct atw_err *err)
-{
-	if (errno == ENOENT || errno == ESRCH)
-		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
-	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
-			   "/proc/%" PRIu32 ": %s", pid, strerror(errno));
-}
-
-/* ---- who is not stopped, and who may not be ---- */
-
-/* Who started us waits for us, or for what we write: it would never go on. */
-static int check_kin(uint32_t pid, const struct status *st, struct atw_err *err)
-{
-	uint32_t p = (uint32_t)getpid();
-	struct status kin;
-
-	if (pid == p)
-		return atw_err_set(err, ATW_E_USAGE, "process %" PRIu32 " is this one, which cannot stop and look",
-				   pid);
-	for (unsigned i = 0; i < 4096 && p && status_of(p, &kin); i++) {
-		p = kin.parent;
-		if (p == pid)
-			return atw_err_set(err, ATW_E_USAGE,
-					   "process %" PRIu32 " (%s) is one that this one was started by: it is not stopped",
-					   pid, st->name);
-	}
-	return ATW_OK;
-}
-
-/* A file's capabilities replace those it had: those that are in use are kept. */
-static void hint_caps(struct atw_err *err, uint64_t have)
-{
-	static const struct { unsigned bit; const char *name; } used[] = {
-		{ 2, "cap_dac_read_search," }, { 17, "cap_sys_rawio," }, { 21, "cap_sys_admin," },
-		{ 38, "cap_perfmon," }, { 39, "cap_bpf," },
-	};
-	char caps[128] = "";
-
-	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-		if (have >> used[i].bit & 1)
-			strncat(caps, used[i].name, sizeof(caps) - strlen(caps) - 1);
-	strncat(caps, "cap_sys_ptrace", sizeof(caps) - strlen(caps) - 1);
-	live_hint_setcap(err, caps);
-}
-
-static int refused(const struct live_freeze *f, pid_t tid, int e, struct atw_err *err)
-{
-	struct status st = { 0 }, tracer = { 0 }, self = { 0 };
-	char scope[16] = "";
-
-	bool known = thread_status(f, tid, &st);
-
-	if (known && !st.has_memory)
-		return atw_err_set(err, ATW_E_NONE,
-				   "process %" PRIu32 " is a kernel thread or has ended: it has no address space of its own",
-				   f->pid);
-	if (known && st.tracer) {
-		status_of(st.tracer, &tracer);
-		atw_err_set(err, ATW_E_PERM,
-			    "process %" PRIu32 " cannot be stopped: process %" PRIu32 " (%s) traces it already",
-			    f->pid, st.tracer, tracer.name);
-		atw_err_hint(err, "end that one first: kill %" PRIu32, st.tracer);
-		return ATW_E_PERM;
-	}
-	live_file_text("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
-	if (!strcmp(scope, "3")) {
-		atw_err_set(err, ATW_E_PERM,
-			    "process %" PRIu32 " cannot be stopped: kernel.yama.ptrace_scope is 3, which forbids it to everybody",
-			    f->pid);
-		atw_err_hint(err, "only a boot without that setting takes it back");
-		return ATW_E_PERM;
-	}
-	read_status("self", &self);
-	if (self.caps >> SYS_PTRACE & 1) {
-		atw_err_set(err, ATW_E_PERM, "process %" PRIu32 " cannot be stopped: %s", f->pid,
-			    strerror(e));
-		atw_err_hint(err, "a security module or a container forbids it; of a container: --cap-add SYS_PTRACE");
-		return ATW_E_PERM;
-	}
-	atw_err_set(err, ATW_E_PERM,
-		    "stopping process %" PRIu32 " needs CAP_SYS_PTRACE, which this process does not have",
-		    f->pid);
-	if (geteuid())
-		hint_caps(err, self.caps);
-	else
-		atw_err_hint(err, "in a container: --cap-add SYS_PTRACE");
-	return ATW_E_PERM;
-}
 
 /* ---- burying ---- */
 
@@ -254,9 +110,9 @@ static struct frozen_thread *add_thread(struct undertaker *u, pid_t tid)
 
 static bool is_dead(const struct live_freeze *f, pid_t tid)
 {
-	struct status st;
+	struct freeze_status st;
 
-	if (!thread_status(f, tid, &st))
+	if (!freeze_thread_status(f->pid, tid, &st))
 		return errno == ENOENT || errno == ESRCH;
 	return *st.state == 'Z' || *st.state == 'X';
 }
@@ -273,7 +129,7 @@ static int ask(struct live_freeze *f, struct frozen_thread *t, struct atw_err *e
 	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0)
 		return ATW_OK;
 	if (!is_dead(f, t->tid))
-		return refused(f, t->tid, e, err);
+		return freeze_refused(f->pid, t->tid, e, err);
 	t->state = GONE;
 	return ATW_OK;
 }
@@ -286,10 +142,10 @@ static int ask(struct live_freeze *f, struct frozen_thread *t, struct atw_err *e
 static int check_again(struct live_freeze *f, struct frozen_thread *t, bool *moved,
 		       struct atw_err *err)
 {
-	struct status st;
+	struct freeze_status st;
 
-	if (!thread_status(f, t->tid, &st))
-		return errno == ENOENT || errno == ESRCH ? ATW_OK : no_process(f->pid, err);
+	if (!freeze_thread_status(f->pid, t->tid, &st))
+		return errno == ENOENT || errno == ESRCH ? ATW_OK : freeze_no_process(f->pid, err);
 	if (strchr(t->state == GONE ? "ZX" : "t", *st.state))
 		return ATW_OK;
 	*moved = true;
@@ -321,7 +177,7 @@ static int ask_all(struct undertaker *u, bool *moved, struct atw_err *err)
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", f->pid);
 	d = opendir(path);
 	if (!d)
-		return no_process(f->pid, err);
+		return freeze_no_process(f->pid, err);
 	for (size_t at = 0; r == ATW_OK && (e = readdir(d));) {
 		struct frozen_thread *t;
 
@@ -362,9 +218,9 @@ static void take_answer(struct frozen_thread *t)
 static int too_late(const struct live_freeze *f, const struct frozen_thread *t,
 		    struct atw_err *err)
 {
-	struct status st = { .state = "gone" };
+	struct freeze_status st = { .state = "gone" };
 
-	thread_status(f, t->tid, &st);
+	freeze_thread_status(f->pid, t->tid, &st);
 	atw_err_set(err, ATW_E_IO,
 		    "process %" PRIu32 " cannot be stopped: thread %d does not stop, its state is %s",
 		    f->pid, (int)t->tid, st.state);
@@ -394,15 +250,15 @@ int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err)
 {
 	struct undertaker u = { .lock = PTHREAD_MUTEX_INITIALIZER, .f = f };
 	uint64_t until = now() + 2 * SECOND;
-	struct status st;
+	struct freeze_status st;
 	bool moved = true;
 	int r;
 
-	if (!status_of(pid, &st))
-		return no_process(pid, err);
+	if (!freeze_status(pid, &st))
+		return freeze_no_process(pid, err);
 	if (!st.tgid)
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
-	r = check_kin(st.tgid, &st, err);
+	r = freeze_check_kin(st.tgid, &st, err);
 	if (r < 0)
 		return r;
 	*f = (struct live_freeze){ .pid = st.tgid, .from = now() };
@@ -436,9 +292,9 @@ static void bury_killed(struct live_freeze *f)
 {
 	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
 	uint64_t until = now() + 2 * SECOND;
-	struct status st;
+	struct freeze_status st;
 	/* Who called us may be the parent, and waits for it with a wait of its own. */
-	bool ours = status_of(f->pid, &st) && st.parent == (uint32_t)getpid();
+	bool ours = freeze_status(f->pid, &st) && st.parent == (uint32_t)getpid();
 
 	for (bool left = true; left && now() < until;) {
 		left = false;
