@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "census/class.h"
+#include "census/loads.h"
 
 /* vm_flags that have had their places since 2.4, or 2.6.15. */
 enum {
@@ -112,90 +113,24 @@ static void bracketed(const struct classifier *c, struct area *x)
 
 /* ---- files that have program headers ---- */
 
-static uint64_t down(const struct classifier *c, uint64_t x)
-{
-	return x & ~(c->page - 1);
-}
-
-static uint64_t up(const struct classifier *c, uint64_t x)
-{
-	return down(c, x + (c->page - 1));
-}
-
-static bool covers(const struct classifier *c, const struct capture_load *l, uint64_t off)
-{
-	uint64_t first = down(c, l->offset);
-
-	return !(l->flags & CAPTURE_LOAD_RELRO) && l->file_size && off >= first &&
-	       off - first < up(c, l->file_size + (l->offset - first));
-}
-
-/* Of copies of a file one may have told them. */
-static const struct unit *headers(struct unit *u)
-{
-	const struct unit *root = unit_root(u);
-
-	return u->nloads ? u : root->nloads ? root : NULL;
-}
-
-/*
- * Where the file's own addresses are in this process. The page at a border is
- * mapped twice, so more than one load may have the offset: what agrees with the
- * areas before is right, else what has the area's rights.
- */
 static const struct capture_load *place(struct classifier *c, struct area *x)
 {
-	const struct unit *h = headers(x->u);
-	const struct capture_load *best = NULL;
-	int score = -1;
+	const struct loads_view view = {
+		x->v->start, x->v->offset, x->a->exec, x->a->write,
+	};
+	const struct capture_load *l = x->has & CAPTURE_V_OFFSET ?
+				       loads_place(x->u, c->page, &view) : NULL;
 
-	if (!h || !(x->has & CAPTURE_V_OFFSET))
-		return NULL;
-	for (size_t i = 0; i < h->nloads; i++) {
-		const struct capture_load *l = &h->load[i];
-		bool lx = l->flags & CAPTURE_LOAD_EXEC, lw = l->flags & CAPTURE_LOAD_WRITE;
-		uint64_t bias;
-		int s;
-
-		if (!covers(c, l, x->v->offset))
-			continue;
-		bias = x->v->start - (l->va - l->offset) - x->v->offset;
-		s = (x->u->placed && bias == x->u->bias ? 4 : 0) + (lx == x->a->exec ? 2 : 0) +
-		    (lw || !x->a->write ? 1 : 0);
-		if (s <= score)
-			continue;
-		score = s;
-		best = l;
-	}
-	if (!best)
-		return NULL;
-	x->u->bias = x->v->start - (best->va - best->offset) - x->v->offset;
-	x->u->placed = true;
-	c->mapped = x->u;
-	return best;
-}
-
-/* Made read-only once it was relocated. */
-static bool in_relro(const struct classifier *c, struct unit *u, uint64_t start)
-{
-	const struct unit *h = headers(u);
-	uint64_t va = start - u->bias;
-
-	for (size_t i = 0; h && i < h->nloads; i++) {
-		const struct capture_load *l = &h->load[i];
-
-		if ((l->flags & CAPTURE_LOAD_RELRO) && va >= down(c, l->va) &&
-		    va < down(c, l->va + l->size))
-			return true;
-	}
-	return false;
+	if (l)
+		c->mapped = x->u;
+	return l;
 }
 
 static void loaded(struct classifier *c, struct area *x, const struct capture_load *l)
 {
 	struct census_area *a = x->a;
 
-	if (!a->write && !a->exec && in_relro(c, x->u, x->v->start))
+	if (!a->write && !a->exec && loads_relro(x->u, c->page, x->v->start))
 		set(x, CENSUS_RELRO, false);
 	else if (l->flags & CAPTURE_LOAD_EXEC)
 		/* Writable: somebody changes it, and it still is text. */
@@ -205,23 +140,6 @@ static void loaded(struct classifier *c, struct area *x, const struct capture_lo
 	else
 		/* What was writable and no longer is, without a word in the headers. */
 		set(x, a->write ? CENSUS_DATA : CENSUS_RELRO, !a->write);
-}
-
-/* Behind what is in the file of a load: memory that begins as zeroes. */
-static bool in_bss(const struct classifier *c, struct unit *u, uint64_t start, uint64_t last)
-{
-	const struct unit *h = headers(u);
-	uint64_t va = start - u->bias, end = last - u->bias;
-
-	for (size_t i = 0; h && i < h->nloads; i++) {
-		const struct capture_load *l = &h->load[i];
-
-		if (!(l->flags & CAPTURE_LOAD_RELRO) && l->size > l->file_size &&
-		    va >= up(c, l->va + l->file_size) && va <= end &&
-		    end < up(c, l->va + l->size))
-			return true;
-	}
-	return false;
 }
 
 /* ---- files that have none ---- */
@@ -274,7 +192,7 @@ static void of_file(struct classifier *c, struct area *x)
 	enum unit_kind kind = x->u->kind;
 
 	/* Programs may be run out of memory; they are programs all the same. */
-	if (kind == UNIT_MEMFD && (headers(x->u) || unit_root(x->u)->u.program))
+	if (kind == UNIT_MEMFD && (loads_of(x->u) || unit_root(x->u)->u.program))
 		kind = UNIT_FILE;
 	switch (kind) {
 	case UNIT_MEMFD:
@@ -316,10 +234,10 @@ static bool of_bss(struct classifier *c, struct area *x)
 {
 	struct unit *u = c->mapped;
 
-	if (u && u->process == c->process && in_bss(c, u, x->a->first, x->a->last)) {
+	if (u && u->process == c->process && loads_bss(u, c->page, x->a->first, x->a->last)) {
 		set(x, CENSUS_BSS, false);
 	} else if (x->adjacent && c->last_unit && c->last_class == CENSUS_DATA &&
-		   !headers(c->last_unit)) {
+		   !loads_of(c->last_unit)) {
 		u = c->last_unit;
 		set(x, CENSUS_BSS, true);
 	} else {

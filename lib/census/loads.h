@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* loads.h - where a file's program headers put it in a process. */
+#ifndef CENSUS_LOADS_H
+#define CENSUS_LOADS_H
+
+#include "census/unit.h"
+
+/* An area of the file: its first address, where in the file that is, and its rights. */
+struct loads_view {
+	uint64_t start, offset;
+	bool exec, write;
+};
+
+/* Whose headers are the file's: of copies of a file one may have told them. NULL: nobody's. */
+const struct unit *loads_of(struct unit *u);
+/*
+ * Which load the area is of, and from then on where the file's own addresses are in this
+ * process. NULL: of none, or nobody told the headers. `page`: bytes.
+ */
+const struct capture_load *loads_place(struct unit *u, uint64_t page,
+				       const struct loads_view *v);
+/* Of a file that was placed: is this address made read-only once it was relocated? */
+bool loads_relro(struct unit *u, uint64_t page, uint64_t start);
+/* Do start..last lie behind what is in the file of a load: memory that begins as zeroes? */
+bool loads_bss(struct unit *u, uint64_t page, uint64_t start, uint64_t last);
+
+#endif
