@@ -6,12 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/bytes.h"
-#include "base/hash.h"
 #include "census/parts.h"
-#include "census/map.h"
+#include "census/pieces.h"
 #include "census/report.h"
 
 enum {
@@ -51,27 +48,10 @@ static const struct atw_schema schema = { "units", columns, U_COUNT };
 
 #define MAP_TEXT ((size_t)1 << 20)
 
-/*
- * How many have each page, half a byte each, for pieces of a part that somebody has
- * touched: who maps much has little in memory.
- */
-#define PIECE 1024
-/* A GiB of them, which no system has as code and data of files. */
-#define PIECES_MOST ((size_t)1 << 20)
-
-struct piece {
-	uint32_t part;
-	uint64_t at;                     /* pages before it, by PIECE */
-	struct piece *next;              /* of the part */
-	uint8_t half[PIECE / 2];
-};
-
 struct units_report {
 	struct parts parts;
 	struct part *now;               /* of the area; NULL: of no unit */
-	struct piece **slot;             /* a hash table, at most half full */
-	size_t n, slots;
-	struct piece *last;
+	struct pieces pieces;
 	uint64_t work;                   /* pages that were counted, of all who map them */
 	uint64_t area;                   /* likewise, of the area */
 	uint64_t refused;                /* parts that are not counted */
@@ -91,97 +71,6 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 #define WORK_MOST ((uint64_t)1 << 31)
 
 /* ---- counting ---- */
-
-static size_t slot_of(const struct units_report *s, uint32_t part, uint64_t at)
-{
-	size_t i = hash_two(part, at) & (s->slots - 1);
-
-	while (s->slot[i] && (s->slot[i]->part != part || s->slot[i]->at != at))
-		i = (i + 1) & (s->slots - 1);
-	return i;
-}
-
-static bool grow(struct units_report *s)
-{
-	struct units_report bigger = { .slots = s->slots ? 2 * s->slots : 256 };
-
-	bigger.slot = calloc(bigger.slots, sizeof(struct piece *));
-	if (!bigger.slot)
-		return false;
-	for (size_t i = 0; i < s->slots; i++)
-		if (s->slot[i]) {
-			struct piece *p = s->slot[i];
-
-			bigger.slot[slot_of(&bigger, p->part, p->at)] = p;
-		}
-	free(s->slot);
-	s->slot = bigger.slot;
-	s->slots = bigger.slots;
-	return true;
-}
-
-static int too_many(struct atw_err *err)
-{
-	return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries have more than "
-			   "%zu pages", PIECES_MOST * PIECE);
-}
-
-/* NULL: *status says why. */
-static struct piece *piece_of(struct units_report *s, uint32_t part, uint64_t at,
-			      int *status, struct atw_err *err)
-{
-	struct piece *p = s->last;
-	size_t i;
-
-	if (p && p->part == part && p->at == at)
-		return p;
-	*status = ATW_E_NOMEM;
-	if (2 * (s->n + 1) > s->slots && !grow(s))
-		goto no_memory;
-	i = slot_of(s, part, at);
-	if (!s->slot[i] && s->n == PIECES_MOST) {
-		*status = too_many(err);
-		return NULL;
-	}
-	if (!s->slot[i]) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			goto no_memory;
-		p->part = part;
-		p->at = at;
-		s->slot[i] = p;
-		s->n++;
-	}
-	s->last = s->slot[i];
-	return s->last;
-no_memory:
-	report_no_memory(err);
-	return NULL;
-}
-
-static void count(struct piece *p, unsigned at)
-{
-	unsigned shift = at % 2 * 4;
-
-	if ((p->half[at / 2] >> shift & 15) < MAP_MANY)
-		p->half[at / 2] += 1 << shift;
-}
-
-/* As most are: a whole one, 16 pages at a time. */
-static void count_all(struct piece *p)
-{
-	const uint64_t ones = 0x1111111111111111;
-
-	_Static_assert(MAP_MANY == 10, "where the bits for 8 and 2 are set");
-	for (unsigned i = 0; i < PIECE / 16; i++) {
-		uint64_t v, many;
-
-		memcpy(&v, p->half + 8 * i, 8);
-		many = v >> 3 & v >> 1 & ones;
-		v += ones & ~many;
-		memcpy(p->half + 8 * i, &v, 8);
-	}
-}
 
 /* Before any of it is counted. */
 static int check(struct units_report *s, uint64_t pages, struct atw_err *err)
@@ -210,7 +99,6 @@ static int refuse(struct units_report *s, int status, struct atw_err *err)
 static int on_pages(struct units_report *s, const struct census_pages *p, uint64_t page,
 		    struct atw_err *err)
 {
-	uint64_t at = (p->va - p->area->first) / page, left = p->pages;
 	int status;
 
 	if (!s->now || s->now->refused || !is_resident(p))
@@ -219,22 +107,9 @@ static int on_pages(struct units_report *s, const struct census_pages *p, uint64
 	if (status < 0)
 		return refuse(s, status, err);
 	s->mappings[s->now->number] += p->pages;
-	while (left) {
-		unsigned from = at % PIECE;
-		unsigned n = PIECE - from < left ? PIECE - from : (unsigned)left;
-
-		struct piece *piece = piece_of(s, s->now->number, at / PIECE, &status, err);
-
-		if (!piece)
-			return refuse(s, status, err);
-		if (n == PIECE)
-			count_all(piece);
-		for (unsigned i = 0; i < n && n < PIECE; i++)
-			count(piece, from + i);
-		at += n;
-		left -= n;
-	}
-	return ATW_OK;
+	status = pieces_count(&s->pieces, s->now->number, (p->va - p->area->first) / page, p->pages,
+			      err);
+	return status < 0 ? refuse(s, status, err) : ATW_OK;
 }
 
 static int on_area(struct units_report *s, const struct census_area *a, struct atw_err *err)
@@ -269,123 +144,6 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 /* ---- the answer ---- */
 
-/* Pieces of a part and its copies, those of one place added up, in order. */
-static int by_place(const void *a, const void *b)
-{
-	const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static void add_piece(struct piece *to, const struct piece *from)
-{
-	for (unsigned i = 0; i < PIECE / 2; i++) {
-		unsigned low = (to->half[i] & 15u) + (from->half[i] & 15u);
-		unsigned high = (to->half[i] >> 4) + (from->half[i] >> 4);
-
-		low = low < MAP_MANY ? low : MAP_MANY;
-		high = high < MAP_MANY ? high : MAP_MANY;
-		to->half[i] = (uint8_t)(low | high << 4);
-	}
-}
-
-/* Of 16 pages from `at` on, a multiple of that. */
-static uint64_t sixteen(const struct piece *p, unsigned at)
-{
-	return get_le64(p->half + at / 2);
-}
-
-struct pieces {
-	struct piece **v;
-	size_t n, cap;
-	uint64_t resident;
-};
-
-static int gather(struct piece *const *first, const struct part *g, struct pieces *ret,
-		  struct atw_err *err)
-{
-	size_t n = 0;
-
-	ret->n = 0;
-	for (; g; g = g->next)
-		for (struct piece *p = first[g->number]; p; p = p->next) {
-			if (!array_reserve((void **)&ret->v, &ret->cap, ret->n + 1,
-					   sizeof(struct piece *)))
-				return report_no_memory(err);
-			ret->v[ret->n++] = p;
-		}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(struct piece *), by_place);
-	for (size_t i = 0; i < ret->n; i++)
-		if (n && ret->v[n - 1]->at == ret->v[i]->at)
-			add_piece(ret->v[n - 1], ret->v[i]);
-		else
-			ret->v[n++] = ret->v[i];
-	ret->n = n;
-	ret->resident = 0;
-	for (size_t i = 0; i < n; i++)
-		for (unsigned k = 0; k < PIECE / 16; k++) {
-			uint64_t v = sixteen(ret->v[i], 16 * k);
-
-			v |= v >> 2;
-			ret->resident += (uint64_t)__builtin_popcountll((v | v >> 1) &
-									0x1111111111111111);
-		}
-	return ATW_OK;
-}
-
-/* Neighbours that have the same, to one of two. */
-struct marks {
-	struct map *map;
-	struct map_text *text;
-	enum map_mark mark;
-	uint64_t pages;
-};
-
-static void put_marks(struct marks *m)
-{
-	if (m->map)
-		map_add(m->map, m->mark, m->pages);
-	else
-		map_text_add(m->text, m->mark, m->pages);
-}
-
-static void add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
-{
-	if (pages && mark != m->mark) {
-		put_marks(m);
-		m->mark = mark;
-		m->pages = 0;
-	}
-	m->pages += pages;
-}
-
-/* Every page, as marks. */
-static void marks(const struct pieces *p, uint64_t pages, struct map *map,
-		  struct map_text *text)
-{
-	struct marks m = { .map = map, .text = text, .mark = MAP_ABSENT };
-	uint64_t at = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const struct piece *piece = p->v[i];
-		uint64_t first = piece->at * PIECE;
-
-		add_marks(&m, MAP_ABSENT, first - at);
-		for (at = first; at < first + PIECE && at < pages;) {
-			unsigned k = (unsigned)(at - first);
-			enum map_mark mark = piece->half[k / 2] >> k % 2 * 4 & 15;
-			bool all = !(k % 16) && pages - at >= 16 &&
-				   sixteen(piece, k) == mark * UINT64_C(0x1111111111111111);
-
-			add_marks(&m, mark, all ? 16 : 1);
-			at += all ? 16 : 1;
-		}
-	}
-	add_marks(&m, MAP_ABSENT, pages - at);
-	put_marks(&m);
-}
-
 /* Of a copy of it, too: all are one. */
 static bool refused(const struct part *g)
 {
@@ -395,14 +153,14 @@ static bool refused(const struct part *g)
 }
 
 /* What is known of its pages. */
-static int unit_pages(struct units_report *s, const struct part *g, const struct pieces *p,
+static int unit_pages(struct units_report *s, const struct part *g, const struct part_pieces *p,
 		      struct report_row *row, struct atw_err *err)
 {
 	struct map_text map = { .to = &s->text, .most = MAP_TEXT };
 	uint64_t mappings = 0;
 
 	s->text.len = 0;
-	marks(p, g->pages, NULL, &map);
+	pieces_marks(p, g->pages, NULL, &map);
 	map_text_end(&map);
 	if (s->text.failed)
 		return report_no_memory(err);
@@ -415,7 +173,7 @@ static int unit_pages(struct units_report *s, const struct part *g, const struct
 	return ATW_OK;
 }
 
-static int unit_row(struct units_report *s, const struct part *g, const struct pieces *p,
+static int unit_row(struct units_report *s, const struct part *g, const struct part_pieces *p,
 		    const struct census_out *out, struct atw_err *err)
 {
 	const struct census_unit *u = census_unit_root(g->unit);
@@ -453,8 +211,8 @@ static void paper_unit(const struct part *g, uint64_t resident, const struct cen
 		  census_flags_text(g->flags, flags));
 }
 
-static int answer(struct units_report *s, struct piece *const *first, struct pieces *p,
-		  const struct census_out *out, struct atw_err *err)
+static int answer(struct units_report *s, struct part_pieces *p, const struct census_out *out,
+		  struct atw_err *err)
 {
 	size_t n = parts_sort(&s->parts);
 	int r = ATW_OK;
@@ -465,7 +223,7 @@ static int answer(struct units_report *s, struct piece *const *first, struct pie
 
 		if (!is_executable(g->unit))
 			continue;
-		r = gather(first, g, p, err);
+		r = pieces_gather(&s->pieces, g, p, err);
 		if (r == ATW_OK && out->paper)
 			paper_unit(g, p->resident, out);
 		else if (r == ATW_OK)
@@ -474,7 +232,7 @@ static int answer(struct units_report *s, struct piece *const *first, struct pie
 			continue;
 		map_begin(&map, out);
 		if (!refused(g))
-			marks(p, g->pages, &map, NULL);
+			pieces_marks(p, g->pages, &map, NULL);
 		map_end(&map);
 		if (out->paper)
 			out->text(out->arg, "\n");
@@ -488,19 +246,11 @@ static int answer(struct units_report *s, struct piece *const *first, struct pie
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct units_report *s = state;
-	struct piece **first = calloc(s->parts.n + 1, sizeof(struct piece *));
-	struct pieces p = { 0 };
-	int r;
+	struct part_pieces p = { 0 };
+	int r = pieces_sort(&s->pieces, s->parts.n, err);
 
-	if (!first)
-		return report_no_memory(err);
-	for (size_t i = 0; i < s->slots; i++)
-		if (s->slot[i]) {
-			s->slot[i]->next = first[s->slot[i]->part];
-			first[s->slot[i]->part] = s->slot[i];
-		}
-	r = answer(s, first, &p, out, err);
-	free(first);
+	if (r == ATW_OK)
+		r = answer(s, &p, out, err);
 	free(p.v);
 	return r;
 }
@@ -510,9 +260,7 @@ static void drop(void *state)
 	struct units_report *s = state;
 
 	if (s) {
-		for (size_t i = 0; i < s->slots; i++)
-			free(s->slot[i]);
-		free(s->slot);
+		pieces_deinit(&s->pieces);
 		free(s->mappings);
 		parts_deinit(&s->parts);
 		buf_deinit(&s->text);

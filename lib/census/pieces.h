@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pieces.h - how many have each page of each part, half a byte a page.
+ *
+ * There are only pieces of a part that somebody has touched: who maps much has little in
+ * memory.
+ */
+#ifndef CENSUS_PIECES_H
+#define CENSUS_PIECES_H
+
+#include "census/map.h"
+#include "census/parts.h"
+
+#define PIECE 1024               /* pages */
+
+struct piece;
+
+/* Begins zeroed. */
+struct pieces {
+	struct piece **slot;             /* a hash table, at most half full */
+	size_t n, slots;
+	struct piece *last;
+	struct piece **first;            /* of each part, once they are sorted */
+};
+
+/* One more has `pages` pages of the part, by its number, from `at` on. ATW_E_LIMIT: too many. */
+int pieces_count(struct pieces *t, uint32_t part, uint64_t at, uint64_t pages,
+		 struct atw_err *err);
+/* Nothing is counted any more: of `parts` parts. */
+int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err);
+void pieces_deinit(struct pieces *t);
+
+/* Pieces of a part and its copies, those of one place added up, in order. */
+struct part_pieces {
+	struct piece **v;                /* the caller frees it, and not what it points to */
+	size_t n, cap;
+	uint64_t resident;               /* pages that somebody has */
+};
+
+/* Once for each part: what is added up stays so. */
+int pieces_gather(const struct pieces *t, const struct part *g, struct part_pieces *ret,
+		  struct atw_err *err);
+/* Each of its `pages` pages as a mark, to one of two; the other is NULL. */
+void pieces_marks(const struct part_pieces *p, uint64_t pages, struct map *map,
+		  struct map_text *text);
+
+#endif
