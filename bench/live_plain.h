@@ -262,38 +262,36 @@ static inline bool read_pieces(int fd, const struct piece *p, size_t n, void *bu
 }
 
 /* The words of the plan; what is in them is nobody's business. */
-static inline struct answer bare(void *arg)
+static inline struct answer read_plan(const struct looked_at *l, const struct piece *counts,
+				      size_t ncounts)
 {
-	const struct looked_at *l = arg;
 	const struct plan *p = &l->plan;
 	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf);
 
 	ok &= read_pieces(l->flags, p->frames, p->nframes, l->buf);
-	ok &= read_pieces(l->counts, p->frames, p->nframes, l->buf);
+	ok &= read_pieces(l->counts, counts, ncounts, l->buf);
 	return (struct answer){ ok ? l->present : 0, 0 };
+}
+
+static inline struct answer bare(void *arg)
+{
+	const struct looked_at *l = arg;
+
+	return read_plan(l, l->plan.frames, l->plan.nframes);
 }
 
 /* Those counts alone that nothing said before. */
 static inline struct answer bare_counts(void *arg)
 {
 	const struct looked_at *l = arg;
-	const struct plan *p = &l->plan;
-	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf);
 
-	ok &= read_pieces(l->flags, p->frames, p->nframes, l->buf);
-	ok &= read_pieces(l->counts, p->counts, p->ncounts, l->buf);
-	return (struct answer){ ok ? l->present : 0, 0 };
+	return read_plan(l, l->plan.counts, l->plan.ncounts);
 }
 
 /* No count is asked for: whoever wants flags through /proc cannot do with less. */
 static inline struct answer bare_flags(void *arg)
 {
-	const struct looked_at *l = arg;
-	const struct plan *p = &l->plan;
-	bool ok = read_pieces(l->pagemap, p->words, p->nwords, l->buf);
-
-	ok &= read_pieces(l->flags, p->frames, p->nframes, l->buf);
-	return (struct answer){ ok ? l->present : 0, 0 };
+	return read_plan(arg, NULL, 0);
 }
 
 /* ---- a process to look at ---- */
