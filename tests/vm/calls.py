@@ -50,35 +50,43 @@ def check_slab(said, found):
     return len(CACHES & set(there))
 
 
+def marked(found):
+    """When kmap-init.c set its mark: the kernel tells of nothing by CPU from then on."""
+    marks = [one.began for one in found if one.cache == 'inotify_inode_mark']
+    if len(marks) != 1:
+        raise Failure(f'{len(marks)} marks, not 1')
+    return marks[0]
+
+
 def check_percpu(said, found):
     """Each that the kernel told of is there, with its size, and over if it was freed."""
     ours = collections.defaultdict(list)
     for one in found:
         if one.type == 'GEN_HEAP' and one.cache == 'percpu':
             ours[one.va].append(one)
-    live, count = {}, 0
+    there, count = {}, 0
     for text in texts(said, 'percpu'):
         told = re.search(r'percpu_(alloc|free)_percpu: .*base_addr=(?:0x)?([0-9a-f]+) off=(\d+)',
                          text)
         if not told:
             continue
         va = int(told[2], 16) + int(told[3])
+        there[va] = []
         if told[1] == 'free':
-            live.pop(va, None)
-            if any(not one.ended for one in ours[va]):
-                raise Failure(f'{va:x}: freed, and seen to live')
             continue
-        live[va] = int(re.search(r' size=(\d+)', text)[1])
+        there[va] = [int(re.search(r' size=(\d+)', text)[1])]
         count += 1
-        if live[va] not in {one.size for one in ours[va]}:
-            raise Failure(f'{va:x}: {live[va]} bytes for each CPU, seen: {ours[va]}')
-    # When the last one that it told of came; later ones may be over since.
-    then = max((ours[va][-1].began for va in live), default=0)
-    for va, size in live.items():
-        if [one.size for one in ours[va] if not one.ended or one.ended > then] != [size]:
-            raise Failure(f'{va:x}: {size} bytes live, seen: {ours[va]}')
-    if count < 100 or len(live) == count:
-        raise Failure(f'{count} allocations for each CPU, {len(live)} of them live')
+        if there[va][0] not in {one.size for one in ours[va]}:
+            raise Failure(f'{va:x}: {there[va][0]} bytes for each CPU, seen: {ours[va]}')
+    # Later ones may be over since, and others where they were.
+    then = marked(found)
+    for va, sizes in there.items():
+        if [one.size for one in ours[va]
+                if one.began < then and (not one.ended or one.ended > then)] != sizes:
+            raise Failure(f'{va:x}: live are {sizes}, seen: {ours[va]}')
+    live = sum(map(bool, there.values()))
+    if count < 100 or live == count:
+        raise Failure(f'{count} allocations for each CPU, {live} of them live')
     return count
 
 
