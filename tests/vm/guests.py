@@ -83,6 +83,18 @@ def recordings():
     return found
 
 
+def emulator_fault(folder):
+    """Does the guest's console say what only the emulator can be the cause of?
+
+    With several threads it now and then gets something wrong: an oops out of nowhere,
+    or a CPU whose timer never comes again.  That is not what is tested here, and nothing
+    that /init does leads to one.
+    """
+    console = folder / 'console.log'
+    said = console.read_text(errors='replace') if console.exists() else ''
+    return '---[ end trace' in said or 'Possible timer handling issue' in said
+
+
 def cache_dir():
     """Where fetch keeps what it got; the same rule as its own."""
     if os.environ.get('ATWALK_CACHE'):

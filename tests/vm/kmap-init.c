@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define TRACE	"/sys/kernel/tracing/"
@@ -259,6 +260,8 @@ int main(void)
 		show_calls();
 	puts("truth end");
 	fflush(stdout);
+	/* The kernel's own last line does not wait for what is still to be sent. */
+	tcdrain(STDOUT_FILENO);
 	sync();
 	reboot(RB_POWER_OFF);
 	return 0;
