@@ -83,16 +83,31 @@ def recordings():
     return found
 
 
-def emulator_fault(folder):
-    """Does the guest's console say what only the emulator can be the cause of?
+# What the kernel says of a CPU whose timer never comes again: it hangs for good.
+STALL = 'Possible timer handling issue'
 
-    With several threads it now and then gets something wrong: an oops out of nowhere,
-    or a CPU whose timer never comes again.  That is not what is tested here, and nothing
-    that /init does leads to one.
-    """
+
+def console_says(folder, *words):
+    """Is one of these in what the guest's console said so far?"""
     console = folder / 'console.log'
     said = console.read_text(errors='replace') if console.exists() else ''
-    return '---[ end trace' in said or 'Possible timer handling issue' in said
+    return any(word in said for word in words)
+
+
+def tried(call, attempts, folder):
+    """What call() returns, and how many tries that took: one, but for the emulator's faults.
+
+    With several threads it now and then gets something wrong: an oops out of nowhere,
+    or a timer that is lost.  That is not what is tested here, and nothing that /init does
+    leads to one.
+    """
+    for attempt in range(1, attempts + 1):
+        try:
+            return call(), attempt
+        except Failure:
+            if attempt == attempts or not console_says(folder, '---[ end trace', STALL):
+                raise
+    raise ValueError(attempts)
 
 
 def cache_dir():
