@@ -2,9 +2,9 @@
 #
 # make                 build/atwalk, build/libatwalk.so, build/libatwalk.a
 # make collect-all     the small static collector, for all machines there is a compiler for
-# make test            every test that needs no guest kernel
+# make test            every test that needs no guest kernel; TESTS="unit cli/find" some
 # make test-vm         real kernels under QEMU (tests/vm)
-# make check-all       both, and the analysers' test builds: what quickstart --test runs
+# make check-all       both, and the analysers' test builds: most of quickstart --test=all
 # make bench fuzz asan ubsan valgrind cover lint install clean
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
@@ -164,7 +164,7 @@ $(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_INT) $(O)/flags
 # ---- tests ----
 
 test: all $(if $(COLLECT_OBJ),,collect-all) $(UNIT) $(ORACLE) $(TOOLS)
-	$(Q)O=$(O) tests/run
+	$(Q)O=$(O) tests/run $(TESTS)
 
 include tests/tests.mk
 include lint.mk

@@ -11,8 +11,9 @@ LIBS_pictures := $(LIBS_cairo)
 # What colours look like to whom is a matter of powers.
 LIBS_picture_scene := -lm
 
+# VM: words for tests/vm/run: --quick, names of guests.
 test-vm: all $(TOOLS)
-	$(Q)O=$(abspath $(O)) tests/vm/run
+	$(Q)O=$(abspath $(O)) tests/vm/run $(VM)
 
 check-all: test asan valgrind test-vm
 

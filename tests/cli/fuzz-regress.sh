@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Feeds every fuzz target what is kept for it: the seeds, what fuzzers once
-# found, and the files that must fail. WRAP: put in front of each (valgrind).
+# No kept input makes a fuzz target fail: the seeds, the inputs of former findings,
+# the kept corpus, and the files that must fail. WRAP: put in front of each (valgrind).
 set -u
 cd "$(dirname "$0")/../.." || exit
 O=${O:-build}
@@ -15,11 +15,11 @@ for target in tests/fuzz/fuzz_*.c; do
 		continue
 	fi
 	dirs=()
-	for d in "$O/fuzz/seeds/$name" "tests/fuzz/regress/$name" tests/data/must-fail; do
+	for d in "$O/fuzz/seeds/$name" tests/fuzz/{regress,corpus}/"$name" tests/data/must-fail; do
 		[ -d "$d" ] && dirs+=("$d")
 	done
 	# shellcheck disable=SC2086 # WRAP is a command with its options
-	if said=$(timeout "${FUZZ_LIMIT:-120}" ${WRAP:-} "$O/tests/fuzz/$name" "${dirs[@]}" 2>&1); then
+	if said=$(timeout "${FUZZ_LIMIT:-900}" ${WRAP:-} "$O/tests/fuzz/$name" "${dirs[@]}" 2>&1); then
 		passed=$((passed + 1))
 		echo "ok - $name: ${said##*$'\n'}"
 	else

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/../.." || exit
 O=$(realpath "${O:-build}")
 cd tests/data/must-fail || exit
 atwalk=$O/atwalk
-limit=20                         # seconds; whoever takes longer hangs
-[ -z "${WRAP:-}" ] || limit=200
+limit=300                        # seconds, after which a command hangs
+[ -z "${WRAP:-}" ] || limit=900
 passed=0 failed=0 skipped=0
 export -n ATWALK_CONFIG
 

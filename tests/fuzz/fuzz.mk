@@ -8,33 +8,45 @@
 #
 # FUZZ_TIME: seconds for each target. FUZZ_JOBS: how many side by side.
 # FUZZ_ONLY: names of targets, instead of all of them.
+# LIB_FUZZING_ENGINE, FUZZ_CC, FUZZ_LD, FUZZ_SAN: another engine, its compiler, its
+# linker and its instrumentation; oss-fuzz-build passes them. `make fuzz-targets` only
+# builds.
 
 FUZZ_CC     ?= clang
+FUZZ_LD     ?= $(FUZZ_CC)
+FUZZ_SAN    ?= -O2 -fno-sanitize-recover=all -fsanitize=address,undefined \
+               -fsanitize=fuzzer-no-link
+LIB_FUZZING_ENGINE ?= -fsanitize=fuzzer
 FUZZ_TIME   ?= 600
 FUZZ_JOBS   ?= 2
 FUZZ_NAMES  := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_ONLY   ?= $(FUZZ_NAMES)
 FUZZ_REPLAY := $(FUZZ_NAMES:%=$(O)/tests/fuzz/%)
 FUZZ_OBJ    := $(LIB_SRC:%.c=$(O)/fuzz/obj/%.o)
-FUZZ_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Itests $(DEFS) -O2 -g \
-               -fno-omit-frame-pointer -fno-sanitize-recover=all \
-               -fsanitize=address,undefined
+FUZZ_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Itests $(DEFS) -g \
+               -fno-omit-frame-pointer $(FUZZ_SAN)
 # Without libFuzzer's runtime (Debian: libclang-rt-14-dev) there is nothing to do.
 FUZZ_CAN     = $(shell printf 'int LLVMFuzzerTestOneInput(const char *p, long n);\nint LLVMFuzzerTestOneInput(const char *p, long n){return p && n < 0;}\n' | \
-                 $(FUZZ_CC) -x c - -o /dev/null -fsanitize=fuzzer >/dev/null 2>&1 && echo 1)
+                 $(FUZZ_CC) -x c - -o /dev/null $(LIB_FUZZING_ENGINE) >/dev/null 2>&1 && echo 1)
 
-.PHONY: fuzz-regress
+.PHONY: fuzz-regress fuzz-targets fuzz-corpus
 
-$(O)/fuzz/obj/%.o: %.c $(O)/flags
+# What an engine was built with is another build.
+$(O)/fuzz/flags: FORCE
+	@mkdir -p $(@D); echo '$(FUZZ_CC) $(FUZZ_CFLAGS) $(LIB_FUZZING_ENGINE)' | cmp -s - $@ || \
+	  echo '$(FUZZ_CC) $(FUZZ_CFLAGS) $(LIB_FUZZING_ENGINE)' >$@
+
+$(O)/fuzz/obj/%.o: %.c $(O)/flags $(O)/fuzz/flags
 	@mkdir -p $(@D)
-	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/fuzz/libatwalk.a: $(FUZZ_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(FUZZ_NAMES:%=$(O)/fuzz/%): $(O)/fuzz/%: tests/fuzz/fuzz_%.c $(O)/fuzz/libatwalk.a
-	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer -MMD -MP -MF $@.d \
-	  -o $@ $< $(O)/fuzz/libatwalk.a $(LDFLAGS) $(LIBS)
+	$(call say,FUZZ-CC,$<)$(FUZZ_CC) $(FUZZ_CFLAGS) -MMD -MP -MF $@.d -c -o $@.o $< && \
+	  $(FUZZ_LD) $(FUZZ_CFLAGS) -o $@ $@.o $(O)/fuzz/libatwalk.a $(LIB_FUZZING_ENGINE) \
+	  $(LDFLAGS) $(LIBS)
 
 $(FUZZ_REPLAY): $(O)/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
@@ -50,6 +62,12 @@ $(FUZZ_REPLAY) $(O)/tests/fuzz/mkseeds: $(wildcard tests/fuzz/*.h)
 $(O)/fuzz/seeds/made: tests/fuzz/seeds $(O)/tests/fuzz/mkseeds $(O)/tests/tools/redump \
   $(O)/tests/tools/mkcapture
 	$(call say,SEEDS,$(@D))rm -rf $(@D) && tests/fuzz/seeds $(O) $(@D) && touch $@
+
+fuzz-targets: $(FUZZ_ONLY:%=$(O)/fuzz/%)
+
+# Minimises what the last runs learned and merges it into tests/fuzz/corpus.
+fuzz-corpus: $(FUZZ_ONLY:%=$(O)/fuzz/%)
+	$(Q)O=$(O) tests/fuzz/keep $(FUZZ_ONLY)
 
 fuzz: $(O)/fuzz/seeds/made $(if $(FUZZ_CAN),$(FUZZ_ONLY:%=$(O)/fuzz/%))
 	$(Q)O=$(O) FUZZ_TIME=$(FUZZ_TIME) FUZZ_JOBS=$(FUZZ_JOBS) tests/fuzz/run $(FUZZ_ONLY)
