@@ -382,17 +382,17 @@ P: 1125899906842624, 0, 0, 0, 0
 M: 00000000*1125899906842624=00001012, -, -, same=1 |
 E: 5, 1, 1, 0
 END
-run timeout 10 "$O/atwalk" pages bad.cap -q --format csv --columns size,mapped
+run timeout $limit "$O/atwalk" pages bad.cap -q --format csv --columns size,mapped
 out <<'END'
 size,mapped
 4611686018427387904,4611686018427387904
 END
-run timeout 10 "$O/atwalk" ps bad.cap --format csv --columns pid,resident
+run timeout $limit "$O/atwalk" ps bad.cap --format csv --columns pid,resident
 out <<'END'
 pid,resident
 1,4611686018427387904
 END
-run timeout 10 "$O/atwalk" find bad.cap 5000
+run timeout $limit "$O/atwalk" find bad.cap 5000
 status 1
 # More holes than anybody has, and in no order.
 {
@@ -402,7 +402,7 @@ status 1
 	done
 	printf 'V: 00000000, 0FFFFFFF, 10000000, 00000000, -, 00000073, NULL\nP: 0, 0, 0, 0, 0\nE: 5004, 1, 1, 5000\n'
 } >bad.cap
-run timeout 20 "$O/atwalk" pages bad.cap --format csv --group state
+run timeout $limit "$O/atwalk" pages bad.cap --format csv --group state
 status 4
 err_has "when it was taken: process 1: page table at 0x2710000: gone"
 # 4096 of them have room; what lies between the others is not known either.

@@ -53,20 +53,15 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	err_has ' calls, 0 bytes of /proc;'
 fi
 
-# 16384 words are two seconds' worth.
+# 16384 words are two seconds' worth; how much longer it takes is up to the machine.
 t "--rate makes it as slow as that"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk map live:pagemap --pid "$child" $much+64M
 	cp "$work/log/out" want
-	for try in 1 2 3; do
-		from=${EPOCHREALTIME/./}
-		run atwalk map live:pagemap --pid "$child" --rate 64K $much+64M
-		took=$((${EPOCHREALTIME/./} - from))
-		[ $took -ge 1500000 ] && { [ $took -le 2500000 ] || [ -n "${WRAP:-}" ]; } && break
-		echo "note - $((took / 1000)) ms, try $try"
-	done
+	from=${EPOCHREALTIME/./}
+	run atwalk map live:pagemap --pid "$child" --rate 64K $much+64M
+	took=$((${EPOCHREALTIME/./} - from))
 	yes [ "$took" -ge 1500000 ]
-	[ -n "${WRAP:-}" ] || yes [ "$took" -le 2500000 ]
 	same "$work/log/out" want
 fi
 

@@ -73,6 +73,17 @@ begin() {
 	watcher=$!
 	exec 7<rows
 }
+# Until it catches SIGINT, and so SIGTERM.
+until_caught() {
+	local caught
+
+	for ((i = 0; i < 30000; i++)); do
+		caught=$(sed -n 's/^SigCgt:[^0-9a-f]*//p' "/proc/$watcher/status")
+		[ $((0x${caught:-0} & 2)) -eq 0 ] || return 0
+		sleep 0.01
+	done
+	bad "process $watcher does not catch SIGINT"
+}
 # until PATTERN: the first row of that shape; it must come within a while.
 until_row() {
 	[ -z "$why$wrong" ] || return
@@ -127,8 +138,9 @@ if [ -n "$why" ]; then skip "$why"; else
 	sleep 0.05
 	over TERM
 	yes [ "$rc" -eq 0 ]
-	run timeout -s TERM --preserve-status 1 "$O/atwalk" map live:pagemap --pid "$child" --watch 0.3 \
-		-o there --format csv --columns mapped $much+1M
+	begin map live:pagemap --pid "$child" --watch 0.3 -o there --format csv --columns mapped $much+1M
+	until_caught
+	over TERM
 	yes [ -s there ]
 	rm -f there
 fi
@@ -136,7 +148,7 @@ fi
 t "told once more when it does not come to its end: at once"
 if [ -n "$why" ]; then skip "$why"; else
 	begin map live:pagemap --pid "$child" --watch 0.1 --rate 1 --format csv --columns mapped $much+64M
-	sleep 0.5
+	until_caught
 	kill -TERM "$watcher"
 	sleep 1.2
 	yes kill -0 "$watcher"
@@ -154,11 +166,7 @@ fi
 t "with a file it is whole, or there is none"
 if [ -n "$why" ]; then skip "$why"; else
 	begin map live:pagemap --pid "$child" --watch 0.05 -o there --format csv --columns d_mapped $much+1M
-	for ((i = 0; i < 2000; i++)); do
-		caught=$(sed -n 's/^SigCgt:[^0-9a-f]*//p' "/proc/$watcher/status")
-		[ $((0x${caught:-0} & 2)) -eq 0 ] || break
-		sleep 0.01
-	done
+	until_caught
 	sleep 0.3
 	yes [ ! -e there ]
 	over INT

@@ -457,7 +457,7 @@ t "several reports need a folder, and that is said before any work"
 echo mine >afile
 mkfifo silent
 for format in csv svg; do
-	run timeout 10 "$O/atwalk" report basic,totals silent --format $format -o afile
+	run timeout $limit "$O/atwalk" report basic,totals silent --format $format -o afile
 	status 3
 	err <<'END'
 atwalk: afile: is no folder, and several reports are several files
