@@ -95,12 +95,16 @@ why=''
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 
+# Readable for everyone, wherever the source tree is.
+mkdir -m 755 "$work/child"
+install -m 644 "$cli/kinds-child.py" "$cli/live_memory.py" "$work/child"
+
 # start NAME COMMAND...: a child, its areas in at[] and len[].
 start() {
 	local name=$1
 	shift
 	mkfifo "$name.in" "$name.out"
-	"$@" "${python:-python3}" "$cli/kinds-child.py" many <"$name.in" >"$name.out" 2>"$work/log/child" &
+	"$@" "${python:-python3}" "$work/child/kinds-child.py" many <"$name.in" >"$name.out" 2>"$work/log/child" &
 	started=$!
 	exec 8>"$name.in" 9<"$name.out"
 	while read -r -t 60 -u 9 what from size && [ "$what" != ready ]; do
