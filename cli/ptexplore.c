@@ -5,19 +5,23 @@
  * place: n/a where frame numbers are hidden, "guard" where it saw swap.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "atwalk.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "provider/provider.h"
 
 struct request {
 	bool quiet;
-	uint64_t pid, address;           /* 0: none, as it always was */
-	const char *areas;
+	int64_t pid;                     /* 0: none, as it always was */
+	uint64_t address;                /* likewise */
+	const char *areas, *at;
 };
 
 struct shown {
@@ -48,48 +52,162 @@ static void usage(void)
 	fputs("Explore page table of a process under Linux.\n"
 	      "Works by attaching to a process and printing each memory area. Optionally, memory areas can be restricted via a filter.\n"
 	      "\nUsage of ptexplore:\n", stderr);
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		fprintf(stderr, "  -%s%s%s\n    \t%s\n", options[i].name, options[i].type[0] ? " " : "",
 			options[i].type, options[i].help);
 }
 
-static int wrong(const char *text, const char *what)
+/* A usage error as Go's package flag reports it: the sentence, then the usage. */
+ATW_PRINTF(1, 2) static int wrong(const char *fmt, ...)
 {
-	fprintf(stderr, "%s%s\n", text, what);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
 	usage();
 	return EXIT_USAGE;
 }
 
+/* strconv.ParseBool() of Go: these words and no others. */
+static bool go_bool(const char *s, bool *ret)
+{
+	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };
+	static const char *const no[] = { "0", "f", "F", "false", "FALSE", "False" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
+		if (!strcmp(s, yes[i]) || !strcmp(s, no[i])) {
+			*ret = !strcmp(s, yes[i]);
+			return true;
+		}
+	return false;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 36;
+}
+
+/*
+ * strconv.ParseInt(s, 0, 64) of Go: 42, 0x2a, 0o52 and 052, 0b101010; an underscore
+ * between digits or behind the prefix. NULL, or why it is none.
+ */
+static const char *go_int(const char *s, int64_t *ret)
+{
+	bool minus = *s == '-', over = false, after = false, any = false;
+	uint64_t v = 0, max = minus ? (uint64_t)1 << 63 : INT64_MAX;
+	int base = 10;
+
+	s += minus || *s == '+';
+	if (s[0] == '0' && s[1]) {
+		int c = s[2] ? s[1] | 0x20 : 0;
+
+		base = c == 'x' ? 16 : c == 'b' ? 2 : 8;
+		any = base == 8 && c != 'o';
+		after = true;
+		s += any ? 1 : 2;
+	}
+	for (; *s; s++) {
+		if (*s == '_' && after) {
+			after = false;
+			continue;
+		}
+		if (digit(*s) >= base)
+			return "parse error";
+		over |= __builtin_mul_overflow(v, (uint64_t)base, &v) ||
+			__builtin_add_overflow(v, (uint64_t)digit(*s), &v) || v > max;
+		any = after = true;
+	}
+	if (!any || !after)
+		return "parse error";
+	if (over)
+		return "value out of range";
+	*ret = minus ? -(int64_t)(v - 1) - 1 : (int64_t)v;
+	return NULL;
+}
+
+/* The program's own reading of an address: its failures are no usage errors. */
+static int set_address(struct request *o)
+{
+	const char *s = o->at ? o->at : "", *hex = strncmp(s, "0x", 2) ? s : s + 2;
+	size_t len = strlen(hex);
+	struct buf text = { 0 };
+
+	if (!*s)
+		return EXIT_COMPLETE;
+	if ((hex[0] != '0' || (hex[1] | 0x20) != 'x') && num_hex(hex, len, &o->address))
+		return EXIT_COMPLETE;
+	text_json(&text, hex);
+	fprintf(stderr, "strconv.ParseUint: parsing %s: %s\n",
+		text.failed ? "\"\"" : text.data,
+		len > 16 && strspn(hex, "0123456789abcdefABCDEF") == len ?
+		"value out of range" : "invalid syntax");
+	buf_deinit(&text);
+	return EXIT_NO;
+}
+
 static int set(struct request *o, const char *name, const char *value)
 {
-	if (!strcmp(name, "areas")) {
+	const char *why = NULL;
+	struct buf text = { 0 };
+	int status = EXIT_COMPLETE;
+
+	if (!strcmp(name, "areas"))
 		o->areas = value;
-		return 0;
-	}
-	if (!strcmp(name, "quiet")) {
-		o->quiet = strcmp(value, "false") && strcmp(value, "0");
-		return 0;
-	}
-	if (!strcmp(name, "pid") ? num_dec(value, strlen(value), &o->pid)
-				 : num_hex(value, strlen(value), &o->address))
-		return 0;
-	return wrong("invalid value for -", name);
+	else if (!strcmp(name, "address"))
+		o->at = value;
+	else if (!strcmp(name, "pid"))
+		why = go_int(value, &o->pid);
+	else if (!go_bool(value, &o->quiet))
+		why = "parse error";
+	if (!why)
+		return EXIT_COMPLETE;
+	text_json(&text, value);
+	if (text.failed)
+		status = wrong("out of memory");
+	else if (!strcmp(name, "quiet"))
+		status = wrong("invalid boolean value %s for -%s: %s", text.data, name, why);
+	else
+		status = wrong("invalid value %s for flag -%s: %s", text.data, name, why);
+	buf_deinit(&text);
+	return status;
+}
+
+static int wrong_name(const char *what, const char *text, size_t len)
+{
+	struct buf b = { 0 }, plain = { 0 };
+	int status;
+
+	buf_add(&b, text, len);
+	text_plain(&plain, b.failed || !b.data ? "" : b.data);
+	status = wrong("%s%s", what, plain.data ? plain.data : "");
+	buf_deinit(&b);
+	buf_deinit(&plain);
+	return status;
 }
 
 /* < 0: go on; else the exit status. */
 static int parse(struct request *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
-		const char *text = argv[i] + 1 + (argv[i][1] == '-'), *value = strchr(text, '=');
-		size_t len = value ? (size_t)(value - text) : strlen(text), k;
+		const char *text = argv[i] + 1 + (argv[i][1] == '-'), *value;
+		size_t len, k;
 		int status;
 
-		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++)
+		if (!*text || *text == '-' || *text == '=')
+			return wrong_name("bad flag syntax: ", argv[i], strlen(argv[i]));
+		value = strchr(text, '=');
+		len = value ? (size_t)(value - text) : strlen(text);
+		for (k = 0; k < ARRAY_SIZE(options); k++)
 			if (strlen(options[k].name) == len && !memcmp(options[k].name, text, len))
 				break;
-		if (k == sizeof(options) / sizeof(options[0])) {
-			if (strcmp(text, "help") && strcmp(text, "h"))
-				return wrong("flag provided but not defined: -", text);
+		if (k == ARRAY_SIZE(options)) {
+			bool help = (len == 1 && *text == 'h') || (len == 4 && !memcmp(text, "help", 4));
+
+			if (!help)
+				return wrong_name("flag provided but not defined: -", text, len);
 			usage();
 			return EXIT_COMPLETE;
 		}
@@ -100,7 +218,7 @@ static int parse(struct request *o, int argc, char **argv)
 		else if (i + 1 < argc)
 			value = argv[++i];
 		else
-			return wrong("flag needs an argument: -", options[k].name);
+			return wrong("flag needs an argument: -%s", options[k].name);
 		status = set(o, options[k].name, value);
 		if (status)
 			return status;
@@ -246,9 +364,12 @@ static int read_areas(struct explorer *e, struct atw_err *err)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	r = e->prov->ops->areas_open(e->prov, 0, err);
 	while (r >= 0 && (r = e->prov->ops->areas_next(e->prov, a, err)) == ATW_OK) {
-		char *name = strdup(a->name[0] ? a->name : "anonymous");
+		struct buf text = { 0 };
+		char *name;
 
-		if (!name || !array_reserve((void **)&e->area, &e->cap, e->n + 1, sizeof(*e->area))) {
+		text_octal(&text, a->name[0] ? a->name : "anonymous");
+		name = text.data;
+		if (text.failed || !array_reserve((void **)&e->area, &e->cap, e->n + 1, sizeof(*e->area))) {
 			free(name);
 			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
 			break;
@@ -285,9 +406,16 @@ int ptexplore_main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (!e.o.pid || e.o.pid > UINT32_MAX) {
+	if (!e.o.pid) {
 		fputs("Pid not specified\n", stderr);
-		return 1;
+		return EXIT_NO;
+	}
+	status = set_address(&e.o);
+	if (status)
+		return status;
+	if (e.o.pid < 0 || e.o.pid > UINT32_MAX) {
+		atw_err_set(&err, ATW_E_NONE, "there is no process %" PRId64, e.o.pid);
+		return complain(&err);
 	}
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)e.o.pid, .flags = !e.o.quiet, .counts = !e.o.quiet,
@@ -310,5 +438,5 @@ int ptexplore_main(int argc, char **argv)
 		free(e.area[i].name);
 	free(e.area);
 	provider_close(e.prov);
-	return r < 0 ? 1 : EXIT_COMPLETE;
+	return r < 0 ? EXIT_NO : EXIT_COMPLETE;
 }

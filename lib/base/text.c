@@ -102,6 +102,20 @@ void text_lines(struct buf *b, const char *s)
 	escape(b, s, "\n\t", false);
 }
 
+void text_octal(struct buf *b, const char *s)
+{
+	while (*s) {
+		const char *from = s;
+
+		if (!harmful(next_char(&s))) {
+			buf_add(b, from, (size_t)(s - from));
+			continue;
+		}
+		for (; from < s; from++)
+			buf_printf(b, "\\%03o", (unsigned char)*from);
+	}
+}
+
 void text_csv(struct buf *b, const char *s)
 {
 	if (*s && !s[strcspn(s, ",\"\r\n\t")]) {

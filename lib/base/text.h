@@ -22,6 +22,8 @@
 void text_plain(struct buf *b, const char *s);
 /* Free text of several lines: line ends and tabs stay. */
 void text_lines(struct buf *b, const char *s);
+/* As plain, but \NNN in octal, as /proc/PID/maps writes a line end; blanks stay. */
+void text_octal(struct buf *b, const char *s);
 /* With quotes where it needs some; the empty text is "". */
 void text_csv(struct buf *b, const char *s);
 /* With its quotes. */

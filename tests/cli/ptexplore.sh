@@ -58,6 +58,98 @@ status 1
 no_out
 err_has 'there is no process 4194305'
 
+t "booleans as Go's package flag reads them"
+for word in 1 t T true TRUE True 0 f F false FALSE False; do
+	run ptexplore -quiet=$word
+	status 1
+	err <<'END'
+Pid not specified
+END
+done
+for word in bogus yes tRUE 01 ''; do
+	run ptexplore -pid 1 -quiet=$word
+	status 2
+	no_out
+	err_has "invalid boolean value \"$word\" for -quiet: parse error"
+	err_has 'Usage of ptexplore:'
+done
+
+t "numbers as Go's package flag reads them"
+# An empty answer of a process that cannot be there shows which number was read.
+while read -r text number; do
+	run ptexplore -pid "$text" -quiet
+	status 1
+	no_out
+	err_has "there is no process $number"
+done <<'END'
+0x400001 4194305
+0X400001 4194305
+0o20000001 4194305
+020000001 4194305
+0b10000000000000000000001 4194305
+4_194_305 4194305
+0x_40_0001 4194305
+0_20000001 4194305
++4194305 4194305
+-1 -1
+-0x10 -16
+9223372036854775807 9223372036854775807
+END
+for text in 0x 0b 0o 08 0b2 1_ 1__2 _1 1z 0x1g '' - + ' 1' 0x_; do
+	run ptexplore "-pid=$text"
+	status 2
+	no_out
+	err_has "invalid value \"$text\" for flag -pid: parse error"
+done
+for text in 9223372036854775808 -9223372036854775809 0xffffffffffffffff; do
+	run ptexplore "-pid=$text"
+	status 2
+	no_out
+	err_has "invalid value \"$text\" for flag -pid: value out of range"
+done
+run ptexplore -pid 0x0
+status 1
+err <<'END'
+Pid not specified
+END
+
+t "an address that is none is the program's own error"
+for text in zz 0X10 1_0 0x -1 0x0x10; do
+	run ptexplore -pid 1 -address "$text"
+	status 1
+	no_out
+	err <<END
+strconv.ParseUint: parsing "${text#0x}": invalid syntax
+END
+done
+run ptexplore -pid 1 -address 0x10000000000000000
+status 1
+err <<'END'
+strconv.ParseUint: parsing "10000000000000000": value out of range
+END
+run ptexplore -address zz
+status 1
+err <<'END'
+Pid not specified
+END
+
+t "options that are none"
+for text in ---pid -=1 --=; do
+	run ptexplore "$text"
+	status 2
+	no_out
+	err_has "bad flag syntax: $text"
+done
+run ptexplore -x=1
+status 2
+yes [ "$(head -n 1 "$work/log/err")" = "flag provided but not defined: -x" ]
+err_has 'Usage of ptexplore:'
+for text in -h --h -help --help=1; do
+	run ptexplore "$text"
+	no_out
+	err_has 'Usage of ptexplore:'
+done
+
 cat >child.py <<'END'
 import ctypes, mmap, sys
 
@@ -66,6 +158,9 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
                       ctypes.c_int, ctypes.c_long]
 at = libc.mmap(None, 12345 * 4096, 3, 0x22, -1, 0)
+with open('a\nb\x1bc', 'w+b') as f:
+    f.truncate(4096)
+    odd = mmap.mmap(f.fileno(), 4096)
 for i in range(0, 5000, 3):
     ctypes.c_uint64.from_address(at + i * 4096).value = i
 print('%x' % at, flush=True)
@@ -74,7 +169,7 @@ END
 
 # wanted.py PID PATTERN,... ADDRESS QUIET: the classic lines.
 cat >wanted.py <<'END'
-import math, struct, sys
+import math, re, struct, sys
 
 PID, PATTERNS, ADDRESS, QUIET = sys.argv[1], sys.argv[2], int(sys.argv[3], 16), sys.argv[4] == 'q'
 NAMES = '''LOCKED ERROR REFERENCED UPTODATE DIRTY LRU ACTIVE SLAB WRITEBACK RECLAIM BUDDY MMAP
@@ -101,7 +196,8 @@ areas = []
 for line in open(f'/proc/{PID}/maps'):
     f = line.split()
     a, b = (int(x, 16) for x in f[0].split('-'))
-    areas.append((f[5] if len(f) == 6 else 'anonymous', a, b))
+    name = re.sub('[\x01-\x1f]', lambda m: '\\%03o' % ord(m.group()), f[5] if len(f) == 6 else 'anonymous')
+    areas.append((name, a, b))
 for name, a, b in [x for p in PATTERNS.split(',') for x in areas if p in x[0]]:
     if ADDRESS and not a <= ADDRESS < b:
         continue
@@ -185,6 +281,12 @@ if [ -n "$why" ]; then skip "$why"; else
 	check anonymous 0 - -pid "$child" -areas anonymous
 	yes [ "$(grep -c 'physical address' wanted)" -ge 1667 ]
 	yes grep -q '^\.\.\. 2 non mapped pages \.\.\.$' wanted
+fi
+
+t "names that would steer a terminal are written as /proc/PID/maps writes a line end"
+if [ -n "$why" ]; then skip "$why"; else
+	run ptexplore -pid "$child" -areas 'a\012b' -quiet=T
+	yes [ "$(cut -d , -f 1 "$work/log/out")" = "Area '$PWD/a\\012b\\033c'" ]
 fi
 
 exec 8>&- 9<&-
