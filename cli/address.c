@@ -73,9 +73,13 @@ static int unknown(const struct opened *o, const char *text, const char *part,
 		return atw_err_set(err, r,
 				   "%s: the kernel's symbols, and so '%.*s', cannot be read: %s",
 				   o->name, (int)(len < 200 ? len : 200), part, why.text);
-	return atw_err_set(err, ATW_E_USAGE,
-			   "'%.*s' is neither an address (hexadecimal) nor a symbol that %s names",
-			   (int)(len < 200 ? len : 200), part, o->name);
+	atw_err_set(err, ATW_E_USAGE,
+		    "'%.*s' is neither an address (hexadecimal) nor a symbol that %s names",
+		    (int)(len < 200 ? len : 200), part, o->name);
+	for (size_t i = 0; command_at(i); i++)
+		if (!strcmp(command_at(i)->name, text))
+			atw_err_hint(err, "the command goes first: atwalk %s %s", text, o->name);
+	return ATW_E_USAGE;
 }
 
 /* A-B, half open; the end of the address space may be written as 0. */

@@ -96,6 +96,12 @@ int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
  * sentence of `what` has a form of its own ("a capture").
  */
 int complain_rows(const struct common *c, const char *command, const char *what);
+/*
+ * unknown.c: can the word be a SOURCE? If not, it was meant as a command: says which
+ * one may have been meant, or what does here what it does in other programs.
+ */
+bool is_source_word(const char *word);
+int complain_unknown(const char *word);
 /* A remark that changes no answer; -q silences it. */
 void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 

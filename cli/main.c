@@ -141,7 +141,8 @@ static bool draws(const struct command *cmd)
 	return cmd == &cmd_report || cmd == &kmap_report;
 }
 
-static int run(const struct command *cmd, int argc, char **argv)
+/* `named`: the command was typed; without one it is walk. */
+static int run(const struct command *cmd, bool named, int argc, char **argv)
 {
 	struct common c = { 0 };
 	void *opts = calloc(1, cmd->opts_size);
@@ -164,6 +165,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	} else if (c.format && picture_find(c.format) && !draws(cmd)) {
 		status = complain_usage(cmd->name, "--format %s is for pictures, and this is none",
 					c.format);
+	} else if (!named && n && !is_source_word(argv[0])) {
+		status = complain_unknown(argv[0]);
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}
@@ -190,7 +193,7 @@ static int run_sub(const struct command *cmd, int argc, char **argv)
 	char known[128] = "";
 
 	if (sub)
-		return run(sub, argc - 1, argv + 1);
+		return run(sub, true, argc - 1, argv + 1);
 	if (argc && !strcmp(argv[0], "--help")) {
 		command_help(cmd);
 		return told();
@@ -235,10 +238,8 @@ int main(int argc, char **argv)
 		cmd = argc > 2 ? find_command(argv[2]) : NULL;
 		if (cmd && argc > 3 && find_sub(cmd, argv[3]))
 			cmd = find_sub(cmd, argv[3]);
-		if (argc > 2 && !cmd) {
-			fprintf(stderr, "atwalk: there is no command '%s'\n", argv[2]);
-			return EXIT_USAGE;
-		}
+		if (argc > 2 && !cmd)
+			return complain_unknown(argv[2]);
 		if (cmd)
 			command_help(cmd);
 		else
@@ -249,6 +250,9 @@ int main(int argc, char **argv)
 	if (cmd && subs_of(cmd))
 		return run_sub(cmd, argc - 2, argv + 2);
 	if (cmd)
-		return run(cmd, argc - 2, argv + 2);
-	return run(&cmd_walk, argc - 1, argv + 1);
+		return run(cmd, true, argc - 2, argv + 2);
+	/* Its options are not those of walk. */
+	if (argv[1][0] != '-' && !is_source_word(argv[1]))
+		return complain_unknown(argv[1]);
+	return run(&cmd_walk, false, argc - 1, argv + 1);
 }

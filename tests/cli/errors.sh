@@ -310,14 +310,103 @@ atwalk: riscv.elf: it does not say what page tables CPU 1 was using, nor does it
         give the root and its mode: --root PHYSICAL --paging MODE
 E
 
+# ---- status 2: a first word that is no command and no SOURCE ----
+
+list='walk, map, info, ps, find, extract, pages, collect, report, kmap, probe'
+t "an unknown command: the nearest name and the list"
+run atwalk mpa x86.elf
+status 2
+no_out
+err <<E
+atwalk: 'mpa' is neither a command nor a file
+        did you mean 'map'? commands: $list
+E
+for word in vmcore fool add $'a\e[31mb'; do
+	run atwalk "$word" x86.elf
+	status 2
+	no_out
+	err_has "        commands: $list"
+done
+run atwalk -q --format csv mpa x86.elf
+status 2
+no_out
+err_has "did you mean 'map'?"
+run atwalk help mpa
+status 2
+no_out
+err_has "did you mean 'map'?"
+
+t "its options are not taken for those of walk"
+run atwalk diff --brief a b
+status 2
+no_out
+err <<'E'
+atwalk: 'diff' is neither a command nor a file
+        atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
+E
+
+t "commands of other programs: what to type here"
+while IFS=: read -r words use; do
+	for word in $words; do
+		run atwalk "$word" -x x86.elf 1000
+		status 2
+		no_out
+		err <<E
+atwalk: '$word' is neither a command nor a file
+        $use
+E
+	done
+done <<'E'
+vtop v2p pte:atwalk SOURCE ADDRESS translates an address; with -p through which page tables
+ptov rmap:atwalk find SOURCE PHYS lists the virtual addresses that map a physical one
+vm pmap maps smaps:atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; -q the areas alone
+page-types:atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for
+kmem free slabtop:atwalk report machine SOURCE shows what RAM is used for; atwalk find SOURCE PHYS what maps a page
+smem swap:atwalk report use SOURCE shows RSS, PSS, USS and swap of each process
+rd search:atwalk SOURCE ADDRESS shows where memory lies; what it holds is read by crash and drgn
+bt:atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn
+dmesg log sys:atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory
+sym:atwalk SOURCE SYMBOL translates the address of a symbol, and SYMBOL+OFFSET that behind it
+top:atwalk pages live --watch 2 shows every 2 seconds what processes have, and what changed
+numastat:atwalk map SOURCE --pid N --columns +node shows the NUMA node of each range
+machine:atwalk report machine SOURCE shows the report of that name
+record:atwalk kmap record is the command of that name
+1234:SOURCE goes in front of an address: atwalk live 1234
+E
+
+t "every command that is named there is one"
+sed -n 's/^	  "\(atwalk .*\)" },$/\1/p' "$top/cli/unknown.c" | tr ';' '\n' |
+	grep -o 'atwalk [a-z][a-z]*' | sort -u >named
+yes [ "$(wc -l <named)" -gt 7 ]
+while read -r _ word; do
+	run atwalk help "$word"
+	yes grep -q "^usage: atwalk $word" "$work/log/out"
+done <named
+
+t "a command behind an option, and behind SOURCE"
+run atwalk -q map x86.elf
+status 2
+no_out
+err <<'E'
+atwalk: the command 'map' is not the first word
+        type atwalk map [options] SOURCE
+E
+run atwalk x86.elf info
+status 2
+no_out
+err <<'E'
+atwalk: 'info' is neither an address (hexadecimal) nor a symbol that x86.elf names
+        the command goes first: atwalk info x86.elf
+E
+
 # ---- status 3: the source cannot be used ----
 
-t "a file that is not there, and what only looks like a command"
-for name in gone.elf mpa; do
+t "a file that is not there"
+for name in gone.elf ./gone gone/x; do
 	run atwalk $name ffffffff91400000
 	status 3
 	no_out
-	err_has "atwalk: $name: No such file or directory"
+	err_is "atwalk: $name: No such file or directory"
 done
 run atwalk map gone.elf
 status 3

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unknown.c - first words that are neither a command nor a SOURCE. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kmap.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "base/num.h"
+#include "census/model.h"
+
+/* Commands of crash, drgn, page-types(8), pmap(1), smem(8) and others: what to type here. */
+static const struct {
+	const char *words, *use;
+} others[] = {
+	{ "vtop v2p va2pa virt2phys translate pte pagewalk",
+	  "atwalk SOURCE ADDRESS translates an address; with -p through which page tables" },
+	{ "ptov p2v pa2va phys2virt rmap",
+	  "atwalk find SOURCE PHYS lists the virtual addresses that map a physical one" },
+	{ "vm vma vmas vmmap pmap maps smaps",
+	  "atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; -q the areas alone" },
+	{ "pagemap page-types pagetypes",
+	  "atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for" },
+	{ "kmem free meminfo vmstat slab slabinfo slabtop",
+	  "atwalk report machine SOURCE shows what RAM is used for; atwalk find SOURCE PHYS what maps a page" },
+	{ "smem ps_mem procrank smaps_rollup rss pss uss swap",
+	  "atwalk report use SOURCE shows RSS, PSS, USS and swap of each process" },
+	{ "top htop",
+	  "atwalk pages live --watch 2 shows every 2 seconds what processes have, and what changed" },
+	{ "numa numastat numa_maps numamaps",
+	  "atwalk map SOURCE --pid N --columns +node shows the NUMA node of each range" },
+	{ "pt pgd pgtable pgtables pagetable pagetables ptdump tlb mem",
+	  "atwalk map SOURCE lists what the kernel's page tables map; with --pid N those of a process" },
+	{ "task tasks pslist pstree foreach set",
+	  "atwalk ps SOURCE lists tasks; atwalk ps SOURCE N one of them" },
+	{ "bt stack ustack",
+	  "atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn" },
+	{ "log dmesg sys mach kaslr",
+	  "atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory" },
+	{ "sym nm symbol",
+	  "atwalk SOURCE SYMBOL translates the address of a symbol, and SYMBOL+OFFSET that behind it" },
+	{ "rd x xxd hexdump search strings",
+	  "atwalk SOURCE ADDRESS shows where memory lies; what it holds is read by crash and drgn" },
+	{ "diff cmp compare",
+	  "atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs" },
+	{ "dump save snapshot makedumpfile",
+	  "atwalk collect SOURCE -o FILE writes a capture; atwalk extract SOURCE -o FILE a dump of page tables alone" },
+};
+
+/* Is it one of the words in a list with blanks between? */
+static bool is_among(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *s = words; *s; s += strspn(s, " ")) {
+		size_t n = strcspn(s, " ");
+
+		if (n == len && !memcmp(s, word, len))
+			return true;
+		s += n;
+	}
+	return false;
+}
+
+static bool is_report(const char *word)
+{
+	for (size_t i = 0; census_report_kind(i); i++)
+		if (!strcmp(census_report_kind(i)->name, word))
+			return true;
+	return false;
+}
+
+/* "kmap show" is a name of two words, and the second was typed alone. */
+static const char *of_kmap(const char *word)
+{
+	for (size_t i = 0; kmap_commands[i]; i++)
+		if (!strcmp(strrchr(kmap_commands[i]->name, ' ') + 1, word))
+			return kmap_commands[i]->name;
+	return NULL;
+}
+
+/* "add" is rather a word. */
+static bool is_number(const char *word)
+{
+	uint64_t n;
+
+	return strpbrk(word, "0123456789") && num_hex(word, strlen(word), &n);
+}
+
+static const char *use_of(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (is_among(others[i].words, word))
+			return others[i].use;
+	return NULL;
+}
+
+bool is_source_word(const char *word)
+{
+	struct stat st;
+
+	/* A name with these is a path or a SOURCE that could not be opened. */
+	return !strcmp(word, "live") || !strcmp(word, "-") || strpbrk(word, "/:.@") || !*word ||
+	       !stat(word, &st) || (errno != ENOENT && errno != ENAMETOOLONG);
+}
+
+int complain_unknown(const char *word)
+{
+	struct nearest near = { .word = word, .len = strlen(word) };
+	struct atw_err err = { 0 };
+	struct buf known = { 0 };
+
+	for (size_t i = 0; command_at(i); i++) {
+		buf_printf(&known, "%s%s", i ? ", " : "", command_at(i)->name);
+		nearest_try(&near, command_at(i)->name);
+	}
+	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is neither a command nor a file", word);
+	if (near.name && !strcmp(near.name, word)) {
+		atw_err_set(&err, ATW_E_USAGE, "the command '%s' is not the first word", word);
+		atw_err_hint(&err, "type atwalk %s [options] SOURCE", word);
+	} else if (use_of(word))
+		atw_err_hint(&err, "%s", use_of(word));
+	else if (is_report(word))
+		atw_err_hint(&err, "atwalk report %s SOURCE shows the report of that name", word);
+	else if (of_kmap(word))
+		atw_err_hint(&err, "atwalk %s is the command of that name", of_kmap(word));
+	else if (is_number(word))
+		atw_err_hint(&err, "SOURCE goes in front of an address: atwalk live %s", word);
+	else
+		atw_err_hint(&err, "%s%s%scommands: %s", near.name ? "did you mean '" : "",
+			     near.name ? near.name : "", near.name ? "'? " : "",
+			     known.data ? known.data : "");
+	buf_deinit(&known);
+	return complain(&err);
+}
