@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "output/sink.h"
 
 /* ---- which ones ---- */
 
 static int unknown(const struct answers *a, const char *name, size_t len)
 {
+	struct nearest near = { .word = name, .len = len };
 	struct buf known = { 0 };
 	struct answer k;
 	int status;
@@ -20,9 +22,12 @@ static int unknown(const struct answers *a, const char *name, size_t len)
 	for (size_t i = 0; a->kind(i, &k); i++) {
 		buf_str(&known, i ? ", " : "");
 		buf_str(&known, k.name);
+		nearest_try(&near, k.name);
 	}
-	status = complain_usage(a->command, "there is no report '%.*s'; known: %s",
-				(int)(len < 40 ? len : 40), name, known.data ? known.data : "");
+	status = complain_usage(a->command, "there is no report '%.*s'%s%s%s; known: %s",
+				(int)(len < 40 ? len : 40), name, near.name ? ", perhaps '" : "",
+				near.name ? near.name : "", near.name ? "'" : "",
+				known.data ? known.data : "");
 	buf_deinit(&known);
 	return status;
 }
@@ -58,6 +63,31 @@ static int choose_names(struct answers *a, const char *list)
 		if (!*s)
 			return EXIT_COMPLETE;
 	}
+}
+
+bool answers_known(const struct answers *a, const char *list)
+{
+	for (const char *s = list;; s++) {
+		size_t len = strcspn(s, ","), which;
+		struct answer k;
+
+		if (!find(a, s, len, &k, &which))
+			return false;
+		s += len;
+		if (!*s)
+			return true;
+	}
+}
+
+void answers_order(const struct answers *a, int argc, char **argv)
+{
+	char *names = argc > 1 ? argv[argc - 1] : NULL;
+
+	if (!names || answers_known(a, argv[0]) || !is_source_word(argv[0]) ||
+	    (!answers_known(a, names) && is_source_word(names)))
+		return;
+	memmove(argv + 1, argv, (size_t)(argc - 1) * sizeof(*argv));
+	argv[0] = names;
 }
 
 int answers_choose(struct answers *a, const char *list)

@@ -56,6 +56,10 @@ struct answers {
 	bool lacks;                      /* one is not there, or not all of it, which was said */
 };
 
+/* SOURCE... NAME[,NAME...]: the names go to the front of argv, where they belong. */
+void answers_order(const struct answers *a, int argc, char **argv);
+/* Is each of NAME[,NAME...] one that there is? */
+bool answers_known(const struct answers *a, const char *list);
 /* NAME[,NAME...], and what the format means for them. Complains itself; 0 or an exit status. */
 int answers_choose(struct answers *a, const char *list);
 /* Is somebody going to draw? */

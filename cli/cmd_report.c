@@ -214,9 +214,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	};
 	int status;
 
+	if (argc == 1 && *argv[0] && !answers_known(&r.a, argv[0]) && is_source_word(argv[0]))
+		return complain_usage("report", "NAME is missing: atwalk report use %s", argv[0]);
 	if (argc < 2)
 		return complain_usage("report", argc < 1 ? "NAME and SOURCE are missing"
 							 : "SOURCE is missing");
+	answers_order(&r.a, argc, argv);
 	r.a.bare = r.o->paper;
 	r.a.limit = r.o->limit;
 	r.live = is_live(argv[1]);

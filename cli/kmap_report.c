@@ -313,6 +313,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (argc != 2)
 		return complain_usage("kmap report", argc < 1 ? "KIND and FILE are missing" :
 				      argc < 2 ? "FILE is missing" : "one FILE is enough");
+	answers_order(&r.a, argc, argv);
 	r.name = argv[1];
 	r.a.limit = r.o->limit;
 	status = answers_choose(&r.a, argv[0]);

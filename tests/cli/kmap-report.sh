@@ -704,6 +704,12 @@ yes grep -q '^cut.kmap: the recording is cut off' "$work/log/out"
 
 # ---- what is wrong ----
 
+t "FILE KIND is KIND FILE"
+run atwalk kmap report caches a.kmap --format csv
+cp "$work/log/out" in-order
+run atwalk kmap report a.kmap caches --format csv
+same "$work/log/out" in-order
+
 t "sentences"
 run atwalk kmap report caches
 status 2

@@ -500,6 +500,33 @@ yes [ $? = 141 ]
 exec 9>&-
 yes [ ! -e unheard ]
 
+t "SOURCE NAME is NAME SOURCE"
+run atwalk report basic,totals "$captures/server.cap" --format csv
+cp "$work/log/out" in-order
+run atwalk report "$captures/server.cap" basic,totals --format csv
+same "$work/log/out" in-order
+run atwalk report thrash "$captures/server.cap" "$captures/server.cap" --format csv
+cp "$work/log/out" in-order
+run atwalk report "$captures/server.cap" "$captures/server.cap" thrash --format csv
+same "$work/log/out" in-order
+run atwalk report "$captures/server.cap" basic,what
+status 2
+no_out
+err_has "there is no report 'what'"
+run atwalk report "$captures/server.cap"
+status 2
+no_out
+err_has "NAME is missing: atwalk report use $captures/server.cap"
+# A file that has a report's name is one behind it.
+ln -s "$captures/server.cap" totals
+run atwalk report totals totals --format csv
+
+t "a report whose name is almost right"
+run atwalk report totls "$captures/server.cap"
+status 2
+no_out
+err_has "there is no report 'totls', perhaps 'totals'; known: basic, areas"
+
 t "names of reports"
 run atwalk report nothing "$captures/server.cap"
 status 2
