@@ -219,6 +219,8 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 	if (r < 0)
 		return r;
 	m->threads = has_many_cpus(m) && (version > 9 || (version == 9 && minor >= 2));
+	/* Its helper took the flags from a stale cc_op; QEMU 8.0 has no helper for it. */
+	m->no_cx16 = m->family == ATW_X86 && version < 8;
 	if (given) {
 		snprintf(ret, len, "%s", given);
 		return access(given, R_OK) < 0
@@ -294,6 +296,46 @@ static int add_threads(struct kmap_machine *m, struct atw_err *err)
 	return add(m, err, "-accel") < 0 ? ATW_E_NOMEM : add(m, err, "%s", how);
 }
 
+/* Is this a property of a -cpu value, in any form: NAME, NAME=on, +NAME, -NAME? */
+static const char *cpu_property(const char *cpu, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strchr(cpu, ','); at; at = strchr(at + 1, ',')) {
+		const char *word = at + (at[1] == '+' || at[1] == '-' ? 2 : 1);
+
+		if (!strncmp(word, name, len) && strchr(",=", word[len]))
+			return at + 1;
+	}
+	return NULL;
+}
+
+/*
+ * QEMU 7.2 ruins the flags after CMPXCHG16B now and then, which the kernel's allocator
+ * uses: more often, the more the recorder is called. Guests without it are not hurt.
+ */
+static int mask_cx16(struct kmap_machine *m, struct atw_err *err)
+{
+	const char *had;
+	size_t at = 0;
+
+	for (size_t i = 1; i + 1 < m->argc; i++)
+		if (is_option(m->argv[i], "cpu"))
+			at = i + 1;
+	if (!at)
+		return add(m, err, "-cpu") < 0 ? ATW_E_NOMEM : add(m, err, "qemu64,cx16=off");
+	had = cpu_property(m->argv[at], "cx16");
+	if (!had)
+		return replace(&m->argv[at], err, "%s,cx16=off", m->argv[at]);
+	if (*had == '-' || !strncmp(had, "cx16=off", 8))
+		return ATW_OK;
+	atw_err_set(err, ATW_E_USAGE,
+		    "-cpu %s: guests with cx16 crash in QEMU before 8.0, which ruins the flags after CMPXCHG16B",
+		    m->argv[at]);
+	atw_err_hint(err, "use cx16=off, or a newer QEMU");
+	return ATW_E_USAGE;
+}
+
 /* In a value of QEMU's a comma is two; NULL: no memory. To be freed. */
 static char *with_commas(const char *text)
 {
@@ -325,6 +367,8 @@ int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int 
 {
 	int r = add_threads(m, err);
 
+	if (r == ATW_OK && m->no_cx16)
+		r = mask_cx16(m, err);
 	if (r == ATW_OK && !bare)
 		r = add_trace(m, err);
 	if (r == ATW_OK)

@@ -16,13 +16,15 @@ struct kmap_machine {
 	size_t argc, room;
 	bool has_kernel;                 /* -kernel: then -append is ours to add to */
 	bool threads;                    /* every CPU has one: see qemu/recorder.h */
+	bool no_cx16;                    /* its CMPXCHG16B is wrong: the guest must not use it */
 };
 
 /* What the command line says; ATW_E_USAGE, and what of it cannot be recorded. */
 int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct atw_err *err);
 /*
  * Adds RAM as a shared file (descriptor `ram`), one thread for all CPUs, the tracepoints
- * and the recorder. `bare`: there is no kernel, nothing is traced.
+ * and the recorder, and masks CMPXCHG16B where QEMU has it wrong. `bare`: there is no
+ * kernel, nothing is traced.
  */
 int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
 		     struct atw_err *err);

@@ -368,6 +368,47 @@ status 2
 err_has 'from 16M to 64G'
 yes [ ! -e x ]
 
+# What it would run: a QEMU that says which version it is, and what it was given.
+t "an instruction that QEMU has wrong is masked, where the version has it wrong"
+if [ ! -e "$built/atwalk-kmap-1.so" ]; then skip "the recorder was not built"; else
+	mkdir -p fake && cat >fake/qemu-system-x86_64 <<'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "QEMU emulator version $FAKE (Debian)"; exit 0; }
+printf '%s\n' "$@" | sed -n '/^--*cpu$/{n;p;}'
+exit 1
+END
+	chmod 755 fake/qemu-system-x86_64
+	cp fake/qemu-system-x86_64 fake/qemu-system-aarch64
+	while read -r version of gives args; do
+		# shellcheck disable=SC2086 # arguments
+		FAKE=$version run atwalk kmap record -q --bare -o fake.kmap -- "fake/qemu-system-$of" -m 16M $args
+		status 3
+		err_has 'ended with status 1 before anything was recorded'
+		yes [ "$(cat "$work/log/out")" = "$([ "$gives" = none ] || echo "$gives" | tr '/' '\n')" ]
+	done <<'END'
+7.2.22 x86_64 qemu64,cx16=off
+7.2.22 x86_64 max,la57=off,cx16=off -cpu max,la57=off
+7.2.22 x86_64 max,cx16=off --cpu max
+7.2.22 x86_64 a/b,cx16=off -cpu a -cpu b
+7.2.22 x86_64 max,cx16=off -cpu max,cx16=off
+7.2.22 x86_64 max,-cx16 -cpu max,-cx16
+7.2.22 x86_64 max,cx16x=on,cx16=off -cpu max,cx16x=on
+6.1.0 x86_64 qemu64,cx16=off
+8.0.0 x86_64 none
+10.0.2 x86_64 max -cpu max
+7.2.22 aarch64 none -M virt
+END
+	for each in cx16=on +cx16 cx16; do
+		FAKE=7.2.22 run atwalk kmap record --bare -o none.kmap -- fake/qemu-system-x86_64 -m 16M -cpu "max,$each"
+		status 2
+		err <<END
+atwalk: -cpu max,$each: guests with cx16 crash in QEMU before 8.0, which ruins the flags after CMPXCHG16B
+        use cx16=off, or a newer QEMU
+END
+		yes [ ! -e none.kmap ]
+	done
+fi
+
 t "what cannot be recorded that way"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -o x --cache a-name-that-no-slab-cache-of-linux-has -- qemu-system-x86_64

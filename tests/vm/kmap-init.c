@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,46 @@ static unsigned children(void)
 	const char *n = word("kmap.children=");
 
 	return n ? (unsigned)atoi(n) : 20;
+}
+
+/* ---- histograms of the events that are recorded ---- */
+
+static void set_triggers(void)
+{
+	static const char *const hist[][2] = {
+		{ "kmem/kmalloc", "hist:keys=call_site,bytes_req:size=8192" },
+		{ "kmem/kmem_cache_alloc", "hist:keys=call_site.sym:vals=bytes_alloc:size=8192" },
+		{ "kmem/kfree", "hist:keys=common_stacktrace:size=8192" },
+		{ "kmem/kmem_cache_free", "hist:keys=ptr:size=8192" },
+		{ "kmem/mm_page_alloc", "hist:keys=pfn,order:size=8192" },
+		{ "sched/sched_switch", "hist:keys=next_pid,next_comm:size=8192" },
+	};
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(hist) / sizeof(hist[0]); i++) {
+		snprintf(path, sizeof(path), TRACE "events/%s/trigger", hist[i][0]);
+		put(path, hist[i][1]);
+	}
+}
+
+/* How much each of them counted. */
+static void show_triggers(void)
+{
+	static const char *const event[] = { "kmem/kmalloc", "kmem/kfree", "sched/sched_switch" };
+	char path[128], line[4096];
+
+	for (size_t i = 0; i < sizeof(event) / sizeof(event[0]); i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), TRACE "events/%s/hist", event[i]);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f))
+			if (strstr(line, "Hits:"))
+				printf("truth hist %s %lu\n", event[i],
+				       strtoul(strchr(line, ':') + 1, NULL, 10));
+		if (f)
+			fclose(f);
+	}
 }
 
 /* ---- what no tracepoint of those that are recorded tells of ---- */
@@ -228,6 +269,8 @@ static void show_calls(void)
 
 int main(void)
 {
+	/* Whoever records may not be able to say it on the kernel's command line. */
+	bool triggers = access("/triggers", F_OK) == 0;
 	char path[128];
 
 	mkdir("/proc", 0755);
@@ -239,6 +282,8 @@ int main(void)
 	mount("tracefs", TRACE, "tracefs", 0, NULL);
 	mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
 	put("/proc/sys/kernel/kptr_restrict", "0");
+	if (triggers)
+		set_triggers();
 	for (unsigned i = 0, n = children(); i < n; i++) {
 		pid_t pid = fork();
 		int status = 1;
@@ -258,6 +303,8 @@ int main(void)
 	show_symbols();
 	if (word("kmap.calls"))
 		show_calls();
+	if (triggers)
+		show_triggers();
 	puts("truth end");
 	fflush(stdout);
 	/* The kernel's own last line does not wait for what is still to be sent. */

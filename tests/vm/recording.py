@@ -8,8 +8,8 @@ import initramfs
 from guests import HERE, Failure
 
 
-def build_init(guest, folder):
-    """The static program, and the archive that has nothing else."""
+def build_init(guest, folder, more=()):
+    """The static program, and the archive that has nothing else but empty files."""
     program = folder / 'init'
     done = subprocess.run([guest.arch.cross + 'gcc', *initramfs.CFLAGS, '-o', str(program),
                            str(HERE / 'kmap-init.c')], check=False, text=True,
@@ -20,7 +20,8 @@ def build_init(guest, folder):
     image = folder / 'initrd'
     image.write_bytes(initramfs.cpio([
         ('dev', initramfs.FOLDER, b''),
-        ('init', initramfs.PROGRAM, program.read_bytes())]))
+        ('init', initramfs.PROGRAM, program.read_bytes()),
+        *((name, initramfs.PROGRAM, b'') for name in more)]))
     return image
 
 
