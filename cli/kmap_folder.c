@@ -33,9 +33,11 @@ int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, str
 #include <errno.h>
 #include <fuse.h>
 #include <fuse_log.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -217,18 +219,50 @@ static void on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 	said[strcspn(said, "\n")] = '\0';
 }
 
+/* Where Memorizer's documentation mounts debugfs, which is mounted there mostly; or below. */
+static bool is_debugfs(const char *dir)
+{
+	char above[4096];
+	struct statfs fs;
+	char *slash;
+
+	snprintf(above, sizeof(above), "%s", dir);
+	for (size_t n = strlen(above); n > 1 && above[n - 1] == '/'; )
+		above[--n] = '\0';
+	slash = strrchr(above, '/');
+	if (statfs(above, &fs) == 0)
+		return fs.f_type == DEBUGFS_MAGIC;
+	if (!slash || slash == above)
+		return false;
+	*slash = '\0';
+	return statfs(above, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC;
+}
+
+/* Covering debugfs would take it from everybody else on this machine. */
+static int refuse_debugfs(const char *dir, struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_USAGE, "--control %s: debugfs is mounted there", dir);
+	atw_err_hint(err, "use an empty folder (mkdir /run/memorizer); or run it and the scripts that use /sys/kernel/debug in one shell of 'unshare -m', after 'umount -l /sys/kernel/debug'");
+	return ATW_E_USAGE;
+}
+
 static int is_empty(const char *dir, struct atw_err *err)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	int r = ATW_OK;
 
-	if (!d)
-		return atw_err_set(err, ATW_E_MISSING, "--control %s: %s", dir, strerror(errno));
+	if (is_debugfs(dir))
+		r = refuse_debugfs(dir, err);
+	else if (!d)
+		r = atw_err_set(err, ATW_E_MISSING, "--control %s: %s", dir, strerror(errno));
 	while (r == ATW_OK && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
 			r = atw_err_set(err, ATW_E_USAGE, "--control %s: the folder is not empty", dir);
-	closedir(d);
+			atw_err_hint(err, "use an empty folder: its files would be hidden");
+		}
+	if (d)
+		closedir(d);
 	return r;
 }
 

@@ -47,7 +47,7 @@ static const struct opt options[] = {
 	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
 	  "begin switched off", NULL },
 	{ 0, "control", OPT_TEXT, offsetof(struct record_opts, control), "FOLDER",
-	  "mount Memorizer's files there, which control it while it runs", NULL },
+	  "mount Memorizer's files there, which control it while it runs; access logging starts off", NULL },
 	{ 0, "control-socket", OPT_TEXT, offsetof(struct record_opts, control_socket), "PATH",
 	  "the same by a socket, for `atwalk kmap ctl`", NULL },
 	{ 0, "to", OPT_CHOICE, offsetof(struct record_opts, to), "VERSION",

@@ -117,7 +117,8 @@ static int wish(struct recording *r, struct atw_err *err)
 
 	s->program = getpid();
 	s->locks = r->machine.threads;
-	s->gate = (o->off ? 0 : KSHARE_OBJECTS | KSHARE_ACCESSES) |
+	/* Memorizer's files begin as its documentation has them: accesses are not logged yet. */
+	s->gate = (o->off ? 0 : KSHARE_OBJECTS | (o->control ? 0 : KSHARE_ACCESSES)) |
 		  (o->task_pid.given ? KSHARE_ONE : 0);
 	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
 	s->detail = (o->times ? KSHARE_TIMES : 0) | (o->lines ? KSHARE_LINES : 0) |
