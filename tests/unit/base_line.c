@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines of numbers and words are formatted exactly, and
+ * a full buffer is reported as full.
+ */
 #include "test.h"
 
 #include "base/line.h"

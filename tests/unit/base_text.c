@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text is escaped for CSV, JSON, XML and terminals, byte for byte, whatever bytes it has.
+ */
 #include "test.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each VMA gets the class its program headers, permissions and neighbours imply. */
 #include "census/class.h"
 #include "test.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A set of frames counts each frame once, within its memory limit. */
 #include "census/frames.h"
 #include "test.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Maps of areas keep one mark a page and print them as in the LPMA paper. */
 #include <stdarg.h>
 
 #include "census/map.h"

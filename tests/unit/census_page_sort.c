@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pages are sorted the same in memory and through a temporary file. */
 #include "census/page_sort.h"
 #include "test.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A capture is read record by record from files, pipes and zstd;
+ * every fault is reported.
+ */
 #include "census_text.h"
 #include "test.h"
 

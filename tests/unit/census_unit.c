@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files are identified by device and inode, and
+ * copies are joined by build id or shared frames.
+ */
 #include "census/unit.h"
 #include "test.h"
 

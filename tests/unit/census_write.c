@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A capture that is written reads back as the same records. */
 #include "census_text.h"
 #include "test.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* AVML chunks and their CRC-32C are parsed, and malformed ones are refused. */
 #include "test.h"
 #include "unit/image.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * BTF yields types, members, variables and sizes;
+ * every cut and flipped bit is survived.
+ */
 #include "test.h"
 #include "unit/btf_image.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each line of a capture parses to exact fields and formats back to the same bytes. */
 #include "format/capture_fields.h"
 #include "test.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* ELF headers, notes and QEMU CPU states are parsed within the bounds of the file. */
 #include "test.h"
 #include "unit/image.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sections, symbols and build ids of ELF files are found;
+ * damage at any byte is survived.
+ */
 #include "test.h"
 #include "unit/vmlinux_image.h"
 

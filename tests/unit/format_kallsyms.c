@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kallsyms tables of every layout give names and addresses;
+ * contradictions are refused.
+ */
 #include "test.h"
 #include "unit/kallsyms_image.h"
 

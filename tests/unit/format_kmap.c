@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* KMAP files of every version parse to exact records, in pieces of any size. */
 #include "format/kmap.h"
 #include "base/digits.h"
 #include "random.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LiME range headers are parsed, and impossible ones are refused. */
 #include "test.h"
 #include "unit/image.h"
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers of PAGEMAP_SCAN are completed where they were full and trimmed where they overlap.
+ */
 #include "format/pagemap.h"
 #include "test.h"
 

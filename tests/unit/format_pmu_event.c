@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Terms of PMU events are parsed and placed into their configuration bits. */
 #include "test.h"
 
 #include "format/pmu_event.h"

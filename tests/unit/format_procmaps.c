@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lines of /proc/PID/maps are parsed, whatever is in the name. */
 #include "format/procmaps.h"
 #include "test.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* System.map and /proc/kallsyms are searched by name and address, sorted or not. */
 #include "test.h"
 
 #include "format/symtext.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * VMCOREINFO is recognised, ends where it ends, and
+ * its values are found by whole keys.
+ */
 #include "test.h"
 
 #include <atwalk/vmcoreinfo.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hashes depend on every byte and on a key drawn for each run. */
 #include "base/hash.h"
 
 #include <stdlib.h>

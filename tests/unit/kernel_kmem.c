@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel memory is read by virtual address, across pages, with the reason where it is missing.
+ */
 #include "kernel/kmem.h"
 
 #include "memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Members, enumerators and sizes are found under the names of every release. */
 #include "kernel/needs.h"
 
 #include "test.h"

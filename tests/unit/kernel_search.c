@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A search of memory finds every match, also across pages and holes, and is bounded. */
 #include "kernel/search.h"
 
 #include "memory.h"

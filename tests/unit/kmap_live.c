@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Live recording reports which access samplers this machine has, and
+ * why others are missing.
+ */
 #include "test.h"
 
 #include "kmap/live_index.h"

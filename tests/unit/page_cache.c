@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Cached pages come back unchanged, and the least recently used one is evicted. */
 #include "test.h"
 
 #include "source/page_cache.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every frame gets its own word of /proc/kpageflags and /proc/kpagecount. */
 #include "provider/frames.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/PID/stat is parsed whatever the name holds, and
+ * missing differs from forbidden.
+ */
 #include "provider/proc.h"
 
 #include <sys/resource.h>

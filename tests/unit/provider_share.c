@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that share an address space are recognised; copies are told apart. */
 #include "provider/share.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Filters evaluate exactly, n/a compares false, and errors name the position. */
 #include "test.h"
 
 #include "record/filter.h"

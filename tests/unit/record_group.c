@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Groups add up exactly; n/a is not zero, and sums stop at their maximum. */
 #include "test.h"
 
 #include "record/group.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Columns are found and chosen by name, and near misses are suggested. */
 #include "test.h"
 
 #include "base/nearest.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows are sorted by several keys, stably, with n/a last. */
 #include "test.h"
 
 #include "record/sort.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* An AVML file is read as memory; damage is an error and never data. */
 #include "test.h"
 #include "unit/image.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* An ELF core is read as memory; what it lacks is excluded, and damage is reported. */
 #include "test.h"
 #include "unit/image.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ranges of memory merge and overlap as painting each byte would. */
 #include "test.h"
 
 #include "source/extents.h"

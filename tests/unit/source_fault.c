@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Injected faults appear as holes and errors where they were put. */
 #include "test.h"
 #include "unit/image.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A LiME file is read as memory to the last byte of each range. */
 #include "test.h"
 #include "unit/image.h"
 

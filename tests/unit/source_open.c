@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The format of a source is recognised, can be forced, and bad paths are explained. */
 #include "test.h"
 #include "unit/image.h"
 

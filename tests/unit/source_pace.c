@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads are counted exactly, and --rate never lets one happen too early. */
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A raw image starts at its load address, and holes of sparse files are zeroes. */
 #include "source/raw.h"
 #include "test.h"
 #include "unit/image.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tracing reports every read and changes none. */
 #include "test.h"
 #include "unit/image.h"
 
