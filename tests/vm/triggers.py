@@ -14,6 +14,7 @@ Exit status: 0, 1, 77 cannot be run here.
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,20 +45,22 @@ def line():
 def once(command, folder):
     """One recording; what the guest said of its histograms."""
     env = {**os.environ, 'PATH': f'{BUILD}:{os.environ["PATH"]}'}
-    try:
-        done = subprocess.run(command, shell=True, check=False, cwd=folder, env=env,
-                              timeout=LIMIT, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except subprocess.TimeoutExpired as late:
-        console = (late.stdout or b'').decode(errors='replace')
-        raise Failure(f'no end in {LIMIT} s:\n{console[-2000:]}') from None
-    console = done.stdout.decode(errors='replace')
+    with subprocess.Popen(command, shell=True, cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as process:
+        try:
+            out, why = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            # One that crashed stands still for good.
+            os.killpg(process.pid, signal.SIGTERM)
+            out, why = process.communicate()
+    console = out.decode(errors='replace')
     for word in OOPS:
         if word in console:
-            raise Failure(f'{word}:\n{console[console.index(word) - 300:][:1500]}')
-    if done.returncode or 'truth end' not in console:
-        raise Failure(f'exit status {done.returncode}: '
-                      f'{done.stderr.decode(errors="replace")}\n{console[-1500:]}')
+            raise Failure(f'{word}:\n{console[max(console.index(word) - 300, 0):][:1500]}')
+    if process.returncode or 'truth end' not in console:
+        raise Failure(f'exit status {process.returncode}: '
+                      f'{why.decode(errors="replace")}\n{console[-1500:]}')
     hits = {event: int(n) for event, n in re.findall(r'truth hist (\S+) (\d+)', console)}
     if len(hits) != 3 or not all(hits.values()):
         raise Failure(f'histograms: {hits}')
