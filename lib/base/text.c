@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
+
 #define NOT_UTF8 UINT32_MAX
 
 /*
@@ -33,14 +35,28 @@ static uint32_t next_char(const char **s)
 	return c;
 }
 
+/*
+ * Characters that have no glyph: bidirectional controls, joiners, fillers, tags and the
+ * like, with which two names that differ look the same. The property
+ * Default_Ignorable_Code_Point of Unicode 15, and line separators.
+ */
+static const struct { uint32_t first, last; } invisible[] = {
+	{ 0xad, 0xad }, { 0x34f, 0x34f }, { 0x61c, 0x61c }, { 0x115f, 0x1160 },
+	{ 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+	{ 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff },
+	{ 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+	{ 0xe0000, 0xe0fff },
+};
+
 /* What must not reach a terminal as it is. */
 static bool harmful(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
-	       c == 0x61c || c == 0x200e || c == 0x200f || /* direction */
-	       (c >= 0x2028 && c <= 0x202e) ||     /* line ends, overrides */
-	       (c >= 0x2066 && c <= 0x2069) ||     /* isolates */
-	       c == 0xfeff || c == NOT_UTF8;
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == NOT_UTF8)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(invisible) && c >= invisible[i].first; i++)
+		if (c <= invisible[i].last)
+			return true;
+	return false;
 }
 
 /* How many bytes from here on are printable ASCII other than `not`. */
@@ -138,6 +154,9 @@ static void json_char(struct buf *b, uint32_t c)
 	if (n) {
 		buf_char(b, '\\');
 		buf_char(b, *n);
+	} else if (c > 0xffff) {
+		/* A pair of surrogates (RFC 8259, section 7). */
+		buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
 	} else {
 		buf_printf(b, "\\u%04x", c);
 	}

@@ -5,9 +5,9 @@
  * A task may call itself anything, terminal commands included. Whatever the
  * format, what comes out is valid UTF-8 without control characters:
  *
- *	plain  \xNN for each byte of a control character, of one that changes
- *	       the direction or the end of a line, and of what is not UTF-8;
- *	       likewise for a blank at either end
+ *	plain  \xNN for each byte of a control character, of one that is
+ *	       invisible or changes the direction or the end of a line, and of
+ *	       what is not UTF-8; likewise for a blank at either end
  *	CSV    the same, but tab, CR and LF stay, as RFC 4180 has them in quotes,
  *	       and so do blanks
  *	JSON   \uNNNN, which loses nothing; a byte that is not UTF-8 becomes the

@@ -28,13 +28,47 @@ static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 	sink_put(k, &c->form->text);
 }
 
+/*
+ * A spreadsheet evaluates a cell that begins with one of these, in quotes or not. An
+ * apostrophe in front makes it text; one more is put in front of those that have one
+ * already, so that whoever takes one away has what was there.
+ */
+static bool csv_is_formula(const char *s)
+{
+	s += strspn(s, "'");
+	return *s && strchr("=+-@\t\r", *s);
+}
+
+static void csv_text(struct buf *b, const char *s)
+{
+	struct buf guarded = { 0 }, cell = { 0 };
+	bool quotes;
+
+	if (!csv_is_formula(s)) {
+		text_csv(b, s);
+		return;
+	}
+	buf_char(&guarded, '\'');
+	buf_str(&guarded, s);
+	text_csv(&cell, guarded.data ? guarded.data : "");
+	quotes = cell.data && *cell.data != '"';
+	if (quotes)
+		buf_char(b, '"');
+	buf_add(b, cell.data ? cell.data : "", cell.len);
+	if (quotes)
+		buf_char(b, '"');
+	b->failed |= guarded.failed || cell.failed;
+	buf_deinit(&guarded);
+	buf_deinit(&cell);
+}
+
 static void put_text(struct atw_sink *k, struct cell *c, const char *s)
 {
 	/* n/a is nothing at all; the empty text is "". */
 	if (!s)
 		return;
 	if (!cell_has_text(c, s))
-		text_csv(&c->form->text, s);
+		csv_text(&c->form->text, s);
 	sink_put(k, &c->form->text);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "test.h"
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "output/number.h"
 
@@ -22,6 +23,30 @@ static const char *with(void (*fn)(struct buf *, const char *), const char *s)
 #define JSON(s)  with(text_json, s)
 #define XML(s)   with(text_xml, s)
 
+/* "a", that character, "b". */
+static const char *utf8(uint32_t c)
+{
+	static char text[8];
+	char *p = text;
+
+	*p++ = 'a';
+	if (c < 0x800) {
+		*p++ = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			*p++ = (char)(0xe0 | c >> 12);
+		} else {
+			*p++ = (char)(0xf0 | c >> 18);
+			*p++ = (char)(0x80 | (c >> 12 & 0x3f));
+		}
+		*p++ = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	*p++ = (char)(0x80 | (c & 0x3f));
+	*p++ = 'b';
+	*p = '\0';
+	return text;
+}
+
 TEST(plain)
 {
 	CHECK_STR(PLAIN("nginx: worker"), "nginx: worker");
@@ -38,6 +63,43 @@ TEST(plain)
 	CHECK_STR(PLAIN(" a b "), "\\x20a b\\x20");
 	CHECK_STR(PLAIN(" "), "\\x20");
 	CHECK_STR(PLAIN(""), "");
+}
+
+/* Two names that look the same are the same. */
+TEST(invisible)
+{
+	static const uint32_t hidden[] = {
+		0xad, 0x34f, 0x61c, 0x115f, 0x17b4, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e,
+		0x200f, 0x2028, 0x202a, 0x202e, 0x2060, 0x2064, 0x2066, 0x2069, 0x206f, 0x3164,
+		0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0x1d173, 0xe0001, 0xe0020, 0xe007f,
+		0xe0100, 0xe0fff,
+	};
+	static const uint32_t seen[] = {
+		0xac, 0xae, 0x34e, 0x350, 0x2010, 0x2027, 0x202f, 0x205f, 0x2070, 0x3163, 0x3165,
+		0xfdff, 0xfe10, 0xfefe, 0xff00, 0xfffc, 0xfffd, 0x1d172, 0xdffff, 0xe1000,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
+		const char *s = utf8(hidden[i]);
+		char want[40] = "a", json[40];
+		size_t n = 1;
+
+		for (const char *p = s + 1; *p && p[1]; p++)
+			n += (size_t)sprintf(want + n, "\\x%02x", (unsigned char)*p);
+		strcpy(want + n, "b");
+		CHECK_STR(PLAIN(s), want);
+		CHECK_STR(CSV(s), want);
+		CHECK_STR(XML(s), want);
+		CHECK_STR(with(text_lines, s), want);
+		if (hidden[i] > 0xffff)
+			sprintf(json, "\"a\\u%04x\\u%04xb\"", 0xd800 + ((hidden[i] - 0x10000) >> 10),
+				0xdc00 + ((hidden[i] - 0x10000) & 0x3ff));
+		else
+			sprintf(json, "\"a\\u%04xb\"", hidden[i]);
+		CHECK_STR(JSON(s), json);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(seen); i++)
+		CHECK_STR(PLAIN(utf8(seen[i])), utf8(seen[i]));
 }
 
 TEST(not_utf8)

@@ -60,6 +60,27 @@ TEST(csv)
 "0x00007f0000001000,,,,,,,\n");
 }
 
+/* Text that a spreadsheet would take for a formula, and what can be taken back. */
+TEST(csv_has_no_formulas)
+{
+	static const struct { const char *text, *cell; } table[] = {
+		{ "=cmd|'/c calc'!A0", "\"'=cmd|'/c calc'!A0\"" },
+		{ "+1", "\"'+1\"" }, { "-bash", "\"'-bash\"" }, { "@SUM(1)", "\"'@SUM(1)\"" },
+		{ "=1,\"2\"", "\"'=1,\"\"2\"\"\"" }, { "\t=1", "\"'\t=1\"" },
+		{ "'=1", "\"''=1\"" }, { "''-x", "\"'''-x\"" }, { "=\033", "\"'=\\x1b\"" },
+		{ "'quoted'", "'quoted'" }, { "a=1", "a=1" }, { "'", "'" }, { "[heap]", "[heap]" },
+	};
+	const struct atw_output_opts o = { .format = "csv", .columns = "rights,task" };
+	char want[200];
+
+	for (size_t i = 0; i < NELEM(table); i++) {
+		union atw_value v[NELEM(cols)] = { [5] = U(0), [8] = S(table[i].text) };
+
+		snprintf(want, sizeof(want), "rights,task\n----,%s\n", table[i].cell);
+		CHECK_STR(capture(o, &schema, &(struct atw_row){ v, ALL }, 1), want);
+	}
+}
+
 #define JSON_ROWS(between, last) \
 "{\"address\":\"0x00007f0000001000\",\"size\":4096,\"physical\":\"0x0000000001234000\",\"state\":\"present\",\"flags\":[\"present\",\"writable\",\"dirty\"],\"rights\":\"rw-u\",\"pid\":812,\"task\":\"nginx\"}" between \
 "{\"address\":\"0xffffffffffffffff\",\"size\":3670016,\"physical\":\"0x0000000000000000\",\"state\":\"0x5\",\"flags\":[\"dirty\",\"0x10000000004\"],\"rights\":\"--x-+0x100\",\"pid\":0,\"task\":\"a \\\"b\\\",\\n\\u001b[31m\\u00ff \"}" between \
