@@ -50,6 +50,7 @@ struct atw_column {
 	bool sum;                /* the plain table has its sum at the end */
 	uint64_t unknown;        /* FLAGS: of these words no row says anything, not even no */
 	const struct atw_schema *of;     /* LIST only: of numbers, no texts and no lists */
+	bool rate;               /* per second: the heads of tables for people end with "/s" */
 };
 
 struct atw_schema {

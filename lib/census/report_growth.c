@@ -32,7 +32,7 @@ static const struct atw_column columns[C_COUNT] = {
 		     .help = "what it had in the last of them" },
 	[C_CHANGE] = { .key = "change", .type = ATW_T_CHANGE_BYTES, .width = 10,
 		       .help = "from the first to the last" },
-	[C_RATE] = { .key = "rate", .type = ATW_T_CHANGE_BYTES, .width = 10,
+	[C_RATE] = { .key = "rate", .type = ATW_T_CHANGE_BYTES, .width = 10, .rate = true,
 		     .help = "how fast, bytes a second: the line that fits all looks best" },
 	[C_SUSPECT] = { .key = "suspect", .type = ATW_T_FLAGS, .width = 7,
 			.names = &suspicion_names,

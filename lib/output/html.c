@@ -86,7 +86,7 @@ static int table_begin(struct atw_sink *k, const struct atw_schema *sc, struct a
 		}
 		buf_char(&b, '>');
 		text_xml(&b, c->key);
-		buf_str(&b, "</th>");
+		buf_str(&b, c->rate ? "/s</th>" : "</th>");
 	}
 	buf_str(&b, "</tr></thead>\n<tbody>\n");
 	sink_put(k, &b);

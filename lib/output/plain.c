@@ -128,6 +128,7 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 		for (const char *s = sc->col[i].key; *s; s++)
 			buf_char(&head, *s >= 'a' && *s <= 'z' ?
 				 (char)(*s - ('a' - 'A')) : *s);
+		buf_str(&head, sc->col[i].rate ? "/s" : "");
 		pad(k, i, &line, head.data ? head.data : "", head.len, head.len);
 		pad(k, i, &k->cell[i].lead, "n/a", 3, 3);
 		line.failed |= head.failed || k->cell[i].lead.failed;

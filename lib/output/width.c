@@ -63,7 +63,7 @@ static bool is_right(const struct cell *c)
 
 void width_choose(const struct atw_sink *k, struct cell *c)
 {
-	size_t head = strlen(c->col->key);
+	size_t head = strlen(c->col->key) + (c->col->rate ? 2 : 0);
 	bool bytes = c->type == ATW_T_BYTES || c->type == ATW_T_CHANGE_BYTES;
 	bool pages = c->type == ATW_T_PAGES && k->page_units && !k->ahead;
 

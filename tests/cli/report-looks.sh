@@ -226,15 +226,17 @@ by_hand 1008.25 4504 3991 9000 3000400 1500000 8 >h3.cap
 t "thrash, of captures that were written by hand"
 run atwalk report thrash h1.cap h2.cap h3.cap
 out <<'END'
-LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE  REFAULTS  REFAULT_RATE   SWAPIN  SWAPOUT    SOME    FULL
-   2      4.000      n/a  (all)                   n/a      4000    1000.000      8000      2000.000        0        0   0.500   0.250
-   2      4.000       11  mill                      0      3980     995.000       n/a           n/a      n/a      n/a     n/a     n/a
-   3      4.000      n/a  (all)                   n/a         4       1.000         0         0.000        0        0   0.000   0.000
-   3      4.000       11  mill                      0         1       0.250       n/a           n/a      n/a      n/a     n/a     n/a
+LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  REFAULTS  REFAULT_RATE/s   SWAPIN  SWAPOUT    SOME    FULL
+   2      4.000      n/a  (all)                   n/a      4000      1000.000      8000        2000.000        0        0   0.500   0.250
+   2      4.000       11  mill                      0      3980       995.000       n/a             n/a      n/a      n/a     n/a     n/a
+   3      4.000      n/a  (all)                   n/a         4         1.000         0           0.000        0        0   0.000   0.000
+   3      4.000       11  mill                      0         1         0.250       n/a             n/a      n/a      n/a     n/a     n/a
 
 thrashing: from look 1 to look 2 for 25.0% of the time all tasks waited for memory (10% is thrashing), which is the worst
 most major faults: process 11 (mill), 3980 of 3980 that processes had
 END
+run atwalk report thrash h1.cap h2.cap h3.cap --format html
+yes grep -q '>refault_rate/s</th>' "$work/log/out"
 run atwalk report thrash h2.cap h3.cap
 yes grep -qx 'not thrashing: from look 1 to look 2 for 0.0% of the time all tasks waited for memory (10% is thrashing)' "$work/log/out"
 
@@ -260,7 +262,7 @@ done
 t "growth, of captures that were written by hand"
 run atwalk report growth h1.cap h2.cap h3.cap
 out <<'END'
-    PID  TASK              CLASS     LOOKS       FIRST        LAST      CHANGE        RATE  SUSPECT
+    PID  TASK              CLASS     LOOKS       FIRST        LAST      CHANGE      RATE/s  SUSPECT
      10  calm              heap          3         16K         32K        +16K         +2K  leak
 
 suspected leak: process 10 (calm): heap grew from each of 3 looks to the next, by 16384 bytes, 2048 bytes a second
@@ -287,7 +289,7 @@ printf 'T: calm, 10, 1000, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' >>nobody.cap
 run atwalk report thrash nobody.cap
 status 4
 out <<'END'
-LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE  REFAULTS  REFAULT_RATE   SWAPIN  SWAPOUT    SOME    FULL
+LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  REFAULTS  REFAULT_RATE/s   SWAPIN  SWAPOUT    SOME    FULL
 
 there is nothing to tell of faults: this look has none of any process, and rates need two looks
 END
