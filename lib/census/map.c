@@ -93,8 +93,6 @@ void map_add(struct map *m, enum map_mark mark, uint64_t pages)
 	uint64_t fold = nothing || m->out->paper ? m->fold : FOLD_SAME;
 	char c = marks[mark];
 
-	if (m->out->paper && mark > MAP_MANY)
-		c = mark == MAP_UNKNOWN || mark == MAP_UNTOLD ? '?' : '.';
 	if (pages > room && (pages - room) / MAP_LINE > fold) {
 		lines = (pages - room) / MAP_LINE - 1;
 		fill(m, c, room + MAP_LINE);

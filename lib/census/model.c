@@ -41,6 +41,9 @@ struct census_model {
 	struct unit *unit;
 	struct census_area area;
 	bool in_area, goes_on;           /* goes_on: the next V: is a part of it */
+	/* Of the area: what its V: and P: lines claim, what its runs list. */
+	uint64_t resident, listed_resident;
+	struct capture_sums sums, listed;
 	bool any_area;                   /* the process has one */
 	/* Of the process: addresses of which nobody knows what is there. */
 	uint64_t lost[LOST][2];
@@ -102,6 +105,22 @@ static bool is_untold(const struct census_model *m, uint64_t first, uint64_t las
 	return false;
 }
 
+/* A P: line counts pages that no M: line lists, as the paper's Figure 1 has them. */
+static void find_rest(struct census_model *m)
+{
+	const struct capture_sums *p = &m->sums, *runs = &m->listed;
+	uint64_t resident = m->resident / m->page, pages = p->user - runs->user;
+	uint64_t single = p->single - runs->single, shared = p->shared - runs->shared;
+
+	if (p->user <= runs->user || p->single < runs->single || p->shared < runs->shared ||
+	    resident < m->listed_resident || resident - m->listed_resident != pages ||
+	    single > pages || shared > pages - single)
+		return;
+	m->area.rest.pages = pages;
+	m->area.rest.single = single;
+	m->area.rest.shared = shared;
+}
+
 static int end_area(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_AREA_END, .area = &m->area };
@@ -109,6 +128,7 @@ static int end_area(struct census_model *m, struct atw_err *err)
 
 	if (!m->in_area)
 		return ATW_OK;
+	find_rest(m);
 	m->area.untold = is_untold(m, m->area.first, m->area.last);
 	r = tell_area(m, err);
 	m->in_area = m->goes_on = false;
@@ -235,6 +255,7 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 	if (m->now == NO_TASK)
 		return atw_err_set(err, ATW_E_FORMAT, "V: of no task");
 	if (part) {
+		m->resident += rec->v.resident;
 		m->area.last = rec->v.last;
 		m->class.last_last = rec->v.last;
 		m->goes_on = (rec->has & CAPTURE_V_MORE) && rec->v.more;
@@ -252,6 +273,9 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 	if (m->area_name.failed || !units_of(&m->units, &rec->v, rec->has, &m->unit))
 		return no_memory(err);
 	m->v = rec->v;
+	m->resident = rec->v.resident;
+	m->listed_resident = 0;
+	m->sums = m->listed = (struct capture_sums){ 0 };
 	if (m->v.name.data)
 		m->v.name.data = m->area_name.data;
 	m->v_has = rec->has;
@@ -266,6 +290,28 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 }
 
 /* ---- pages ---- */
+
+static void sums(struct census_model *m, const struct capture_sums *p)
+{
+	if (!m->in_area)
+		return;
+	m->sums.user += p->user;
+	m->sums.single += p->single;
+	m->sums.shared += p->shared;
+}
+
+/* As the P: line of the run would count it. */
+static void list(struct census_model *m, const struct capture_run *run)
+{
+	struct capture_run as = *run;
+
+	if (run->has & CAPTURE_M_REFS) {
+		as.count = run->refs;
+		as.has |= CAPTURE_M_COUNT;
+	}
+	capture_add(&as, !m->ours, &m->listed);
+	m->listed_resident += run->entry & CAPTURE_PRESENT ? run->pages : 0;
+}
 
 /* The beginning of a file, in the page cache: copies of it have the same. */
 static bool beginning(const struct census_model *m)
@@ -287,6 +333,7 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 		return ATW_OK;
 	if (!m->in_area)
 		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
+	list(m, run);
 	m->pages = model_pages(&m->area, run, m->no_anon);
 	if (beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
 		return no_memory(err);
@@ -374,10 +421,12 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 		return task(m, rec, err);
 	case 'V':
 		return area(m, rec, err);
+	case 'P':
+		sums(m, &rec->p);
+		return ATW_OK;
 	case 'L':
 		return lost(m, &rec->l, rec->has, err);
 	default:
-		/* P: sums up what is told anyway. */
 		return ATW_OK;
 	}
 }

@@ -210,6 +210,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 struct marks {
 	struct map *map;
 	struct map_text *text;
+	bool untold;                     /* what nobody has need not be absent */
 	enum map_mark mark;
 	uint64_t pages;
 };
@@ -224,6 +225,8 @@ static void put_marks(struct marks *m)
 
 static void add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
 {
+	if (m->untold && mark == MAP_ABSENT)
+		mark = MAP_UNTOLD;
 	if (pages && mark != m->mark) {
 		put_marks(m);
 		m->mark = mark;
@@ -232,10 +235,10 @@ static void add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
 	m->pages += pages;
 }
 
-void pieces_marks(const struct part_pieces *p, uint64_t pages, struct map *map,
+void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, struct map *map,
 		  struct map_text *text)
 {
-	struct marks m = { .map = map, .text = text, .mark = MAP_ABSENT };
+	struct marks m = { .map = map, .text = text, .untold = untold, .mark = MAP_ABSENT };
 	uint64_t at = 0;
 
 	for (size_t i = 0; i < p->n; i++) {

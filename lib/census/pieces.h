@@ -40,8 +40,11 @@ struct part_pieces {
 /* Once for each part: what is added up stays so. */
 int pieces_gather(const struct pieces *t, const struct part *g, struct part_pieces *ret,
 		  struct atw_err *err);
-/* Each of its `pages` pages as a mark, to one of two; the other is NULL. */
-void pieces_marks(const struct part_pieces *p, uint64_t pages, struct map *map,
+/*
+ * Each of its `pages` pages as a mark, to one of two; the other is NULL. `untold`: what
+ * nobody has need not be absent.
+ */
+void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, struct map *map,
 		  struct map_text *text);
 
 #endif

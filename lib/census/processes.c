@@ -31,7 +31,7 @@ void processes_feed(struct processes *p, const struct census_event *ev)
 
 	if (ev->what == CENSUS_ON_AREA_END) {
 		sums_area(&s->virtual, ev->area, area_pages(ev->area, ev->page));
-		if (ev->area->untold)
+		if (!sums_rest(&s->resident, ev->area, false) && ev->area->untold)
 			sums_untold(&s->resident, ev->area);
 	}
 	if (ev->what == CENSUS_ON_PROCESS_END && ev->process->untold) {

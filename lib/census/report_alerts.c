@@ -8,6 +8,7 @@
  * them apart, one by one: a private copy is of no file any more.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "census/report.h"
@@ -134,6 +135,10 @@ static int on_area_end(struct alerts *s, const struct census_area *v, struct atw
 	/* [vdso] and its like are the kernel's own. */
 	if (v->class == CENSUS_SPECIAL)
 		return ATW_OK;
+	a->single += v->rest.single;
+	a->shared += v->rest.shared;
+	a->no_refs |= v->rest.single + v->rest.shared < v->rest.pages;
+	a->no_origin |= v->rest.pages != 0;
 	a->cause = cause_of(a, v);
 	if (a->no_refs && a->cause != RELOCATIONS) {
 		s->uncounted++;
@@ -198,13 +203,20 @@ static int alert_row(const struct alert *a, const struct census_out *out, struct
 	return row_out(&row, out, err);
 }
 
+/* Copied code, too, of which no page is shared: each row has its line. */
 static void paper_alert(const struct alert *a, const struct census_out *out)
 {
-	if (!a->single || !a->shared)
-		return;
-	out->text(out->arg, "Alert! VMA [%s] in \"%s\" has %" PRIu64 " single usage and %" PRIu64
-		  " shared usage, flags = %08" PRIX64 "\n", a->name ? a->name : "NULL", a->task,
-		  a->single, a->shared, a->vm_flags);
+	char single[24] = "n/a", shared[24] = "n/a", flags[24] = "n/a";
+
+	if (!a->no_refs) {
+		snprintf(single, sizeof(single), "%" PRIu64, a->single);
+		snprintf(shared, sizeof(shared), "%" PRIu64, a->shared);
+	}
+	if (!a->no_vm_flags)
+		snprintf(flags, sizeof(flags), "%08" PRIX64, a->vm_flags);
+	out->text(out->arg, "Alert! VMA [%s] in \"%s\" has %s single usage and %s"
+		  " shared usage, flags = %s\n", a->name ? a->name : "NULL", a->task, single,
+		  shared, flags);
 }
 
 static int finish(void *state, const struct census_out *out, struct atw_err *err)

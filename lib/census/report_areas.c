@@ -55,7 +55,8 @@ struct area {
 	const char *name;                /* NULL: none */
 	uint8_t flags, class;
 	bool guess, unknown;             /* nobody counted some of its pages */
-	bool untold;                     /* what was not told need not be absent */
+	bool hidden;                     /* what was not told need not be absent */
+	bool untold;                     /* nor is it known how much there is */
 };
 
 struct areas {
@@ -137,6 +138,7 @@ static int on_pages(struct areas *s, const struct census_pages *p, uint64_t page
 static int on_area_end(struct areas *s, const struct census_area *v, uint64_t page,
 		       struct atw_err *err)
 {
+	struct sums *sums = &s->process[s->nprocesses - 1].sums;
 	struct area *a = &s->area[s->n - 1];
 
 	a->last = v->last;
@@ -146,11 +148,16 @@ static int on_area_end(struct areas *s, const struct census_area *v, uint64_t pa
 		map_keep(&s->marks, MAP_ABSENT, (a->last - a->at) / page + 1);
 	else if (!a->at && !a->first && s->marks.len == a->marks)
 		map_keep(&s->marks, MAP_ABSENT, a->pages);
+	a->resident += v->rest.pages;
+	a->single += v->rest.single;
+	a->shared += v->rest.shared;
+	a->unknown |= v->rest.single + v->rest.shared < v->rest.pages;
+	a->hidden = v->untold;
+	a->untold = v->untold && !v->rest.pages;
 	if (s->virtual)
-		sums_area(&s->process[s->nprocesses - 1].sums, v, a->pages);
-	else if (v->untold)
-		sums_untold(&s->process[s->nprocesses - 1].sums, v);
-	a->untold = v->untold;
+		sums_area(sums, v, a->pages);
+	if (!sums_rest(sums, v, s->virtual) && v->untold && !s->virtual)
+		sums_untold(sums, v);
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
@@ -184,7 +191,7 @@ static bool next_mark(const struct areas *s, const struct area *a, size_t *at, s
 {
 	if (!map_kept(&s->marks, at, end, mark, pages))
 		return false;
-	if (a->untold && *mark == MAP_ABSENT)
+	if (a->hidden && *mark == MAP_ABSENT)
 		*mark = MAP_UNTOLD;
 	return true;
 }
@@ -230,18 +237,29 @@ static void summary(const struct process *p, const struct census_out *out)
 	else
 		out->text(arg, "\t  %s are used only in this process, %s are shared\n",
 			  v[SUM_SINGLE], v[SUM_MULTI]);
-	if (!out->paper && n[SUM_OTHER])
+	if (n[SUM_OTHER])
 		out->text(arg, "\tOf neither: %s\n", v[SUM_OTHER]);
 }
 
+/*
+ * The paper's pages are single or shared, and none is on swap. What else there is has
+ * fields of its own, where there is any.
+ */
 static void paper_area(const struct area *a, const struct census_out *out)
 {
-	char flags[7], single[24], shared[24];
+	bool counted = !a->unknown && !a->untold;
+	uint64_t rest = counted ? a->resident - a->single - a->shared : a->resident;
+	char flags[7], single[24], shared[24], other[40] = "", swapped[40] = "";
 
-	out->text(out->arg, "  vsize: %4" PRIu64 ", single: %4s, shared: %4s, flags: %s, 0X%08"
+	if (rest && !a->untold)
+		snprintf(other, sizeof(other), ", %s: %4" PRIu64,
+			 counted ? "other" : "resident", rest);
+	if (a->swapped)
+		snprintf(swapped, sizeof(swapped), ", swapped: %4" PRIu64, a->swapped);
+	out->text(out->arg, "  vsize: %4" PRIu64 ", single: %4s, shared: %4s%s%s, flags: %s, 0X%08"
 		  PRIX64 ", 0X%08" PRIX64 ", name: %s\n", a->pages,
-		  number(!a->untold, a->single, single), number(!a->untold, a->shared, shared),
-		  census_flags_text(a->flags, flags), a->first, a->last,
+		  number(counted, a->single, single), number(counted, a->shared, shared), other,
+		  swapped, census_flags_text(a->flags, flags), a->first, a->last,
 		  a->name ? a->name : "NULL");
 }
 
@@ -272,7 +290,7 @@ static int area_row(const struct areas *s, const struct process *p, const struct
 		row_u(&row, A_SINGLE, a->single);
 		row_u(&row, A_SHARED, a->shared);
 	}
-	if (!p->paper && !a->untold)
+	if (!p->paper && !a->hidden)
 		row_u(&row, A_SWAPPED, a->swapped);
 	row_u(&row, A_FLAGS, a->flags);
 	row_u(&row, A_CLASS, a->class);

@@ -107,10 +107,28 @@ static void add_value(struct buf *line, const struct basic *b, const struct proc
 		buf_str(line, ", n/a");
 }
 
+/* Is there any of it, or may there be? What the paper's form has no word for is not. */
+static bool any(const struct basic *b, enum sum sum)
+{
+	uint64_t n;
+
+	for (size_t i = 0; i < b->all.n; i++) {
+		const struct process_sums *p = &b->all.v[i];
+
+		if (!value(b, p, sum, &n) ? !(p->paper && sum == SUM_SWAPPED) : n != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Columns that the paper's figure lacks stand behind its own, where one needs them. */
 static void paper(const struct basic *b, const struct census_out *out)
 {
+	bool other = any(b, SUM_OTHER), swapped = any(b, SUM_SWAPPED);
+
 	out->text(out->arg, "Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, "
-		  "Lib .bss, Lib .data, Lib .text, Single, Multi\n");
+		  "Lib .bss, Lib .data, Lib .text, Single, Multi%s%s\n",
+		  other ? ", Other" : "", swapped ? ", Swapped" : "");
 	for (size_t i = 0; i < b->all.n; i++) {
 		const struct process_sums *p = &b->all.v[i];
 		const char *name = processes_name(&b->all, i);
@@ -121,6 +139,10 @@ static void paper(const struct basic *b, const struct census_out *out)
 		buf_printf(&line, ", %s", name);
 		for (unsigned c = SUM_STACK; c <= SUM_MULTI; c++)
 			add_value(&line, b, p, c);
+		if (other)
+			add_value(&line, b, p, SUM_OTHER);
+		if (swapped)
+			add_value(&line, b, p, SUM_SWAPPED);
 		out->text(out->arg, "%s%s\n", name, line.data ? line.data : "");
 		buf_deinit(&line);
 	}

@@ -85,6 +85,11 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 	if (ev->what == CENSUS_ON_PAGES)
 		return on_pages(c, ev->pages, ev->page, err);
+	if (ev->what == CENSUS_ON_AREA_END) {
+		c->mappings += ev->area->rest.pages;
+		c->unknown += ev->area->rest.pages;
+		return ATW_OK;
+	}
 	c->processes++;
 	c->paper = ev->process->paper;
 	return ATW_OK;
@@ -105,6 +110,8 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 		out->text(out->arg, "User space pages: n/a\n");
 	else if (out->paper)
 		out->text(out->arg, "User space pages: %" PRIu64 "\n", c->pages);
+	if (out->paper && c->swapped)
+		out->text(out->arg, "Swapped pages: %" PRIu64 "\n", c->swapped);
 	if (out->paper)
 		return ATW_OK;
 	if (known)
@@ -138,7 +145,7 @@ static void drop(void *state)
 const struct census_report report_count = {
 	.size = sizeof(struct census_report), .name = "count", .title = "User space pages",
 	.help = "how many pages of memory processes have: a number to follow over time",
-	.on = CENSUS_ON(PAGES) | CENSUS_ON(PROCESS), .schema = &schema,
+	.on = CENSUS_ON(PAGES) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END), .schema = &schema,
 	.paper = true,
 	.start = start, .feed = feed, .finish = finish, .drop = drop,
 };

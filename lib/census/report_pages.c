@@ -137,6 +137,12 @@ static int on_pages(struct pages_report *s, const struct census_pages *p, uint64
 
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
+	struct pages_report *s = state;
+
+	if (ev->what == CENSUS_ON_AREA_END) {
+		s->unknown += ev->area->rest.pages;
+		return ATW_OK;
+	}
 	return ev->what == CENSUS_ON_AREA ? on_area(state, ev->area, err)
 					  : on_pages(state, ev->pages, ev->page, err);
 }
@@ -183,13 +189,16 @@ static int page_row(struct pages_report *s, const struct page_rec *p,
 static void paper_page(const struct area *a, const struct page_rec *p, uint64_t pa,
 		       const struct census_out *out)
 {
-	char flags[7], count[24] = "n/a";
+	char sym[7], count[24] = "n/a", vma[24] = "n/a", flags[24] = "n/a";
 
 	if (p->known & HAS_COUNT)
 		snprintf(count, sizeof(count), "%" PRIu64, p->count);
-	out->text(out->arg, "0X%08" PRIX64 "\t0X%08X\t0X%08" PRIX64 "\t%s\t0X%08" PRIX64
-		  "\t%s\t%s\n", pa, p->entry, a->vm_flags, census_flags_text(a->flags, flags),
-		  p->flags, count, a->owner);
+	if (a->has_flags)
+		snprintf(vma, sizeof(vma), "0X%08" PRIX64, a->vm_flags);
+	if (p->known & HAS_FLAGS)
+		snprintf(flags, sizeof(flags), "0X%08" PRIX64, p->flags);
+	out->text(out->arg, "0X%08" PRIX64 "\t0X%08X\t%s\t%s\t%s\t%s\t%s\n", pa, p->entry, vma,
+		  census_flags_text(a->flags, sym), flags, count, a->owner);
 }
 
 /*
@@ -293,7 +302,7 @@ static void drop(void *state)
 const struct census_report report_pages = {
 	.size = sizeof(struct census_report), .name = "pages", .title = "Pages",
 	.help = "every page that a process has, by physical address, with its flags and owner",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES), .schema = &schema,
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
 	.paper = true,
 	.start = start, .feed = feed, .finish = finish, .drop = drop,
 };

@@ -168,8 +168,10 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 		return on_area(s, ev->area, ev->page, err);
 	if (ev->what == CENSUS_ON_PAGES)
 		return on_pages(s, ev->pages, ev->page, err);
-	if (s->now)
+	if (s->now) {
 		part_add(s->now, ev->area, ev->page);
+		s->v[s->now->unit->number].unknown |= ev->area->untold;
+	}
 	return ATW_OK;
 }
 

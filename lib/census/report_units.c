@@ -152,6 +152,14 @@ static bool refused(const struct part *g)
 	return g;
 }
 
+/* Somebody may have more of it than was told. */
+static bool untold(const struct part *g)
+{
+	while (g && !g->untold)
+		g = g->next;
+	return g;
+}
+
 /* What is known of its pages. */
 static int unit_pages(struct units_report *s, const struct part *g, const struct part_pieces *p,
 		      struct report_row *row, struct atw_err *err)
@@ -160,14 +168,16 @@ static int unit_pages(struct units_report *s, const struct part *g, const struct
 	uint64_t mappings = 0;
 
 	s->text.len = 0;
-	pieces_marks(p, g->pages, NULL, &map);
+	pieces_marks(p, g->pages, untold(g), NULL, &map);
 	map_text_end(&map);
 	if (s->text.failed)
 		return report_no_memory(err);
 	for (const struct part *c = g; c; c = c->next)
 		mappings += s->mappings[c->number];
-	row_u(row, U_RESIDENT, p->resident);
-	row_u(row, U_MAPPINGS, mappings);
+	if (!untold(g)) {
+		row_u(row, U_RESIDENT, p->resident);
+		row_u(row, U_MAPPINGS, mappings);
+	}
 	if (s->text.data)
 		row_s(row, U_MAP, s->text.data);
 	return ATW_OK;
@@ -203,7 +213,7 @@ static void paper_unit(const struct part *g, uint64_t resident, const struct cen
 {
 	char flags[7], n[24] = "n/a";
 
-	if (!refused(g))
+	if (!refused(g) && !untold(g))
 		snprintf(n, sizeof(n), "%" PRIu64, resident);
 	out->text(out->arg, "%s is used %" PRIu64 " times with %" PRIu64 " virtual pages  and %s"
 		  " resident pages and flags %s has the following map:\n",
@@ -232,7 +242,7 @@ static int answer(struct units_report *s, struct part_pieces *p, const struct ce
 			continue;
 		map_begin(&map, out);
 		if (!refused(g))
-			pieces_marks(p, g->pages, &map, NULL);
+			pieces_marks(p, g->pages, untold(g), &map, NULL);
 		map_end(&map);
 		if (out->paper)
 			out->text(out->arg, "\n");

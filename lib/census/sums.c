@@ -49,6 +49,29 @@ void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 	s->guess |= a->guess;
 }
 
+/* How often pages of the libraries' code are mapped, that is; others have no columns. */
+static void add_mapped(struct sums *s, const struct census_area *a, uint64_t pages,
+		       uint64_t single, uint64_t shared)
+{
+	if (column(a) != SUM_LIB_TEXT)
+		return;
+	s->n[SUM_SINGLE] += single;
+	s->n[SUM_MULTI] += shared;
+	if (single + shared < pages)
+		s->unknown = true;
+}
+
+bool sums_rest(struct sums *s, const struct census_area *a, bool virtual)
+{
+	if (!a->rest.pages)
+		return false;
+	if (!virtual)
+		sums_area(s, a, a->rest.pages);
+	add_mapped(s, a, a->rest.pages, a->rest.single, a->rest.shared);
+	s->untold |= 1u << SUM_SWAPPED;
+	return true;
+}
+
 void sums_untold(struct sums *s, const struct census_area *a)
 {
 	if (!a) {
@@ -71,12 +94,9 @@ void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)
 		return;
 	if (!virtual)
 		sums_area(s, p->area, p->pages);
-	if (column(p->area) != SUM_LIB_TEXT)
-		return;
 	if (!(p->known & CENSUS_REFS))
-		s->unknown = true;
-	else if (p->refs == 1)
-		s->n[SUM_SINGLE] += p->pages;
+		add_mapped(s, p->area, p->pages, 0, 0);
 	else if (p->refs)
-		s->n[SUM_MULTI] += p->pages;
+		add_mapped(s, p->area, p->pages, p->refs == 1 ? p->pages : 0,
+			   p->refs == 1 ? 0 : p->pages);
 }

@@ -34,6 +34,11 @@ _Static_assert(SUMS <= 32, "a bit for each");
 void sums_area(struct sums *s, const struct census_area *a, uint64_t pages);
 /* There may be more in the area than was told; NULL: and more areas. */
 void sums_untold(struct sums *s, const struct census_area *a);
+/*
+ * At its end: what P: counts of it and no run lists. false: nothing, and what was not
+ * told of it is not known. `virtual`: as below.
+ */
+bool sums_rest(struct sums *s, const struct census_area *a, bool virtual);
 /* Pages that are in memory. `virtual`: sums_area() counts, this only single and multi. */
 void sums_pages(struct sums *s, const struct census_pages *p, bool virtual);
 

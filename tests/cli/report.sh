@@ -635,7 +635,7 @@ run atwalk report basic --format csv --columns pid,total,rw_count,rx_count,heap,
 status 4
 out <<'END'
 pid,total,rw_count,rx_count,heap,stack,swapped
-10,,,2,,0,
+10,6,4,2,4,0,
 11,,,,,,
 12,0,0,0,0,0,0
 13,,,0,,0,
@@ -657,18 +657,18 @@ run atwalk report basic --paper untold.cap
 status 4
 said_err=1
 out <<'END'
-Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi
-part, n/a, 2, n/a, part, 0, 0, 2, n/a, 0, 0, 0, 0, 0
-none, n/a, n/a, n/a, none, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a
-thread, 0, 0, 0, thread, 0, 0, 0, 0, 0, 0, 0, 0, 0
-hole, n/a, 0, n/a, hole, 0, 0, 0, n/a, 0, 0, 0, 0, 0
+Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi, Other, Swapped
+part, 4, 2, 6, part, 0, 0, 2, 4, 0, 0, 0, 0, 0, 0, n/a
+none, n/a, n/a, n/a, none, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a
+thread, 0, 0, 0, thread, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+hole, n/a, 0, n/a, hole, 0, 0, 0, n/a, 0, 0, 0, 0, 0, 0, n/a
 END
 run atwalk report areas --format csv --columns pid,resident,single,swapped,map untold.cap
 status 4
 said_err=1
 out <<'END'
 pid,resident,single,swapped,map
-10,,,,!*1 1*3 !*60
+10,4,4,,!*1 1*3 !*60
 10,2,2,0,1*2
 13,,,,1*1 !*15
 END

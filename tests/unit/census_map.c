@@ -55,9 +55,9 @@ TEST(lines)
 		  ".......2]\n[3       " BLANKS56 "]\n");
 	CHECK_STR(drawn("11 21 91 #1 s1 01 ?1 d1 x1 .1", false),
 		  "[129#s0?dx.      " BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 "]\n");
-	/* It knew of none of these. */
+	/* It knew of none of these, and none is lost. */
 	CHECK_STR(drawn("11 21 91 #1 s1 01 ?1 d1 x1 .1", true),
-		  "[129#..?...      " BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 "]\n");
+		  "[129#s0?dx.      " BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 BLANKS8 "]\n");
 }
 
 TEST(many_lines_of_nothing)

@@ -1,0 +1,261 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# report --paper: the figures of the paper come out of captures as it prints them, and
+# its layout loses no page: each row adds up, of the paper's captures and of today's,
+# and the sums are those of the report without it.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/live-child.sh
+. "$cli/live-child.sh"
+
+captures=$data/captures
+
+# Of Figure 2's layout: each row, which must add up; then "pid-less" rows to compare.
+basic_adds_up() {
+	awk -F ', ' '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{
+			n = $(at["Total"])
+			parts = $(at["Stack"]) + $(at[".Data"]) + $(at[".Text"]) + $(at["Heap"]) + \
+				$(at["Lib .bss"]) + $(at["Lib .data"]) + $(at["Lib .text"]) + \
+				("Other" in at ? $(at["Other"]) : 0)
+			if (n != $(at["RW Count"]) + $(at["RX Count"]) || n != parts)
+				print "row " NR ": " $0
+			if ($(at["Single"]) != "n/a" && $(at["Lib .text"]) != $(at["Single"]) + $(at["Multi"]))
+				print "code of row " NR ": " $0
+			rows++
+		}
+		END { if (!rows) print "no row" }' "$1"
+}
+
+# Of Figure 4's layout: areas and their maps against the sums of the process.
+areas_add_up() {
+	awk '
+		function number(key,   s) {
+			s = $0
+			if (!sub(".*[ ,]" key ": *", "", s)) return 0
+			return s + 0
+		}
+		function end_area() {
+			# Where some of them lie may not be told.
+			if (seen && (hidden ? marks > there : marks != there))
+				print "map of " area ": " marks " marks, not " there
+			seen = 0
+		}
+		/^  vsize:/ {
+			end_area()
+			area = $0
+			there = number("single") + number("shared") + number("other") + number("resident")
+			sum += there
+			marks = hidden = 0
+			seen = 1
+		}
+		/^\[/ {
+			s = $0
+			if (/more lines like this one/) { print "folded: " $0; next }
+			marks += gsub(/[1-9#?]/, "", s)
+			hidden += gsub(/!/, "", s)
+		}
+		/^Process "/ {
+			end_area()
+			total = $0
+			sub(/.* pages, \(/, "", total)
+			if (total + 0 != sum) print $0 ": areas have " sum
+			sum = 0
+			processes++
+			pages = total + 0
+		}
+		/^\tFor \[/ { s = $0; sub(/.*\]: /, "", s); split(s, v, /[ ,]+/); own = v[1] + v[3] + v[5] + v[7] }
+		/^\tFor libraries/ { s = $0; sub(/.*: /, "", s); split(s, v, /[ ,]+/); libs = v[1] + v[3] + v[5] }
+		/^\tFor libraries/ { wants = pages - own - libs }
+		/^\tOf neither/ { wants -= $3 }
+		/^[^\t \[].*:$/ || /^Process/ { if (wants) print "sums are short of " wants; if (/:$/) wants = 0 }
+		END { if (wants) print "sums are short of " wants; if (!processes) print "no process" }' "$1"
+}
+
+# FILE: both layouts of it add up, and have what the report without --paper has.
+adds_up() {
+	run atwalk report -q basic --paper "$1"
+	said_status=1 said_err=1
+	cp "$work/log/out" basic.txt
+	yes [ "$(basic_adds_up basic.txt)" = "" ]
+	run atwalk report -q basic --format csv --columns name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,single,multi,other "$1"
+	said_status=1 said_err=1
+	sed 1d "$work/log/out" | tr -d '"' | sort >want
+	awk -F ', ' 'NR == 1 { other = $15 == "Other"; next } { print $1 "," $2 "," $3 "," $4 "," $6 "," $7 "," $8 "," $9 "," $10 "," $11 "," $12 "," $13 "," $14 "," (other ? $15 : 0) }' basic.txt | sort >got
+	yes same want got
+	run atwalk report -q areas --paper "$1"
+	said_status=1 said_err=1
+	cp "$work/log/out" areas.txt
+	yes [ "$(areas_add_up areas.txt)" = "" ]
+}
+
+# ---- the paper's own ----
+
+t "Figure 1: what P: lines count is counted where M: lines are missing"
+run atwalk report basic --paper "$data/paper-figure1.txt"
+status 4
+said_err=1
+out <<'END'
+Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi
+swapper, 0, 0, 0, swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
+init, 12, 93, 105, init, 0, 0, 0, 0, 4, 8, 93, 0, 93
+keventd, 0, 0, 0, keventd, 0, 0, 0, 0, 0, 0, 0, 0, 0
+ksoftirq, 0, 0, 0, ksoftirq, 0, 0, 0, 0, 0, 0, 0, 0, 0
+tiny_sys, 2, 3, 5, tiny_sys, 0, 0, 0, 0, 0, 2, 3, 0, 3
+END
+run atwalk report areas --paper "$data/paper-figure1.txt"
+status 4
+said_err=1
+golden report-figure1
+
+t "Figure 1: what no line tells is n/a: which frames the others are"
+run atwalk report areas --format csv --columns pid,vsize,resident,single,shared,map "$data/paper-figure1.txt" --limit 1
+status 4
+said_err=1
+out <<'END'
+pid,vsize,resident,single,shared,map
+1,285,93,0,93,#*8 !*277
+END
+run atwalk report count --format csv "$data/paper-figure1.txt"
+status 4
+said_err=1
+out <<'END'
+user_space_pages,anon,file,mappings,swapped,processes
+,,,110,,2
+END
+run atwalk report units --format csv --columns name,vsize,resident,mappings,map "$data/paper-figure1.txt" --filter 'vsize=285'
+status 4
+said_err=1
+out <<'END'
+name,vsize,resident,mappings,map
+/lib/,285,,,1*8 !*277
+END
+run atwalk report totals --format csv --columns name,virtual_text,text "$data/paper-figure1.txt"
+status 4
+said_err=1
+out <<'END'
+name,virtual_text,text
+/lib/,285,
+END
+
+t "Figure 2: of P: lines alone, to the byte"
+run atwalk report basic --paper "$captures/figure2.txt"
+status 4
+said_err=1
+out <<'END'
+Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi
+swapper, 0, 0, 0, swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
+init, 24, 130, 154, init, 4, 1, 12, 4, 5, 10, 118, 0, 118
+tiny_sys, 40, 243, 283, tiny_sys, 2, 1, 2, 2, 8, 27, 241, 0, 241
+softdog, 20, 112, 132, softdog, 2, 1, 1, 3, 5, 9, 111, 0, 111
+link-mon, 24, 132, 156, link-mon, 2, 1, 29, 8, 4, 9, 103, 0, 103
+inetd, 24, 115, 139, inetd, 2, 1, 4, 5, 6, 10, 111, 0, 111
+END
+
+t "Figures 4, 5, 7 and 9"
+run atwalk report areas --paper "$captures/figure4.txt"
+golden report-figure4
+run atwalk report units --paper "$captures/figure5.txt"
+golden report-figure5
+run atwalk report alerts --paper "$captures/figure4.txt"
+out <<'END'
+Alert! VMA [/lib/libc-2] in "link-mon" has 2 single usage and 6 shared usage, flags = 00000077
+Alert! VMA [NULL] in "link-mon" has 6 single usage and 2 shared usage, flags = 20001077
+Alert! VMA [NULL] in "link-mon" has 1 single usage and 1 shared usage, flags = 00000177
+END
+run atwalk report pages --paper "$captures/figure9.txt"
+golden report-figure9
+
+t "P: lines that contradict V: or M: lines say nothing"
+sed 's/^P: 93, 0, 93, 0, 93$/P: 94, 0, 94, 0, 94/' "$data/paper-figure1.txt" >bad.txt
+run atwalk report areas --format csv --columns resident,single,shared bad.txt --limit 1
+status 4
+said_err=1
+out <<'END'
+resident,single,shared
+,,
+END
+sed 's/^P: 93, 0, 93, 0, 93$/P: 93, 0, 93, 8, 85/' "$data/paper-figure1.txt" >some.txt
+run atwalk report areas --format csv --columns resident,single,shared some.txt --limit 1
+status 4
+said_err=1
+out <<'END'
+resident,single,shared
+93,8,85
+END
+# How often five of them are mapped nobody says.
+sed 's/^P: 93, 0, 93, 0, 93$/P: 93, 0, 93, 0, 88/' "$data/paper-figure1.txt" >some.txt
+run atwalk report areas --format csv --columns resident,single,shared some.txt --limit 1
+status 4
+said_err=1
+out <<'END'
+resident,single,shared
+93,,
+END
+
+# ---- each row adds up ----
+
+for file in figure2.txt figure4.txt figure5.txt figure9.txt server.cap; do
+	t "$file adds up in the paper's layout"
+	adds_up "$captures/$file"
+done
+t "Figure 1 adds up in the paper's layout"
+run atwalk report -q basic --paper "$data/paper-figure1.txt"
+status 4
+cp "$work/log/out" basic.txt
+yes [ "$(basic_adds_up basic.txt)" = "" ]
+
+t "what the paper did not have: shared memory, mapped files, swap, the page of zeroes"
+cat >kinds.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+T: a, 1, 00000001, 0, 0, 0, 0, 0, 0, 0
+V: 00010000, 00017FFF, 00008000, 00005000, -, 00000073, NULL
+M: 00010000*2=00100052, 1, - | 00012000*3=00000000, -, -, swap=0:10 | 00015000=00009012, -, -, state=zero | 00016000*2=00200052, 0, - |
+V: 00100000, 001FFFFF, 00100000, 00100000, -, 000000FB, /dev/shm/a, dev=0:19, inode=2, offset=0
+M: 00100000*256=01000052, 2, - |
+E: 7, 1, 2, 0
+END
+adds_up kinds.cap
+run atwalk report basic --paper kinds.cap
+out <<'END'
+Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, Lib .bss, Lib .data, Lib .text, Single, Multi, Other, Swapped
+a, 260, 0, 260, a, 0, 0, 0, 4, 0, 0, 0, 0, 0, 256, 3
+END
+run atwalk report areas --paper kinds.cap
+out <<'END'
+a:
+  vsize:    8, single:    2, shared:    0, other:    2, swapped:    3, flags: ..rw.B, 0X00010000, 0X00017FFF, name: NULL
+[11sss0??                                                        ]
+  vsize:  256, single:    0, shared:  256, flags: ..rw.., 0X00100000, 0X001FFFFF, name: /dev/shm/a
+[2222222222222222222222222222222222222222222222222222222222222222]
+[2222222222222222222222222222222222222222222222222222222222222222]
+[2222222222222222222222222222222222222222222222222222222222222222]
+[2222222222222222222222222222222222222222222222222222222222222222]
+Process "a" has 260 rw and 0 rx pages, (260 pages total)
+	For [a]: 0 stack, 0 data, 0 .text, 4 heap
+	For libraries: 0 .bss, 0 .data, 0 .text
+	  0 are used only in this process, 0 are shared
+	Of neither: 256
+END
+run atwalk report count --paper kinds.cap
+out <<'END'
+User space pages: 260
+Swapped pages: 3
+END
+
+t "a process of today adds up in the paper's layout"
+[ -n "$why" ] || start_child
+if [ -n "$why" ]; then skip "$why"
+elif [ "$(id -u)" -ne 0 ]; then skip "needs root"; else
+	tell take 100000000000 $((1 << 20))
+	run atwalk collect --pid "$child" -o child.cap live:pagemap
+	said_status=1 said_err=1
+	adds_up child.cap
+	# Its 256 pages at that address are in the map.
+	yes grep -q 'vsize:  256, .*0X100000000000' areas.txt
+fi
+
+finish
