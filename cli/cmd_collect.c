@@ -6,10 +6,12 @@
 
 #include "base/cleanup.h"
 #include "census.h"
+#include "census/write_paper.h"
 #include "output/target.h"
 
 struct collect_opts {
 	struct census_source_opts source;
+	const char *form;
 	bool zstd;
 };
 
@@ -18,6 +20,8 @@ static const struct opt options[] = {
 	  "what every frame of RAM is used for, too", NULL },
 	{ 0, "raw", OPT_FLAG, offsetof(struct collect_opts, source.raw), NULL,
 	  "entries as they are, and all flags of pages", NULL },
+	{ 0, "form", OPT_CHOICE, offsetof(struct collect_opts, form), "FORM",
+	  "2005: the paper's own, where 32 bits are enough for each field", "today|2005" },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
 	  "packed by zstd", NULL },
 	CENSUS_OPTIONS(struct collect_opts, source),
@@ -26,9 +30,18 @@ static const struct opt options[] = {
 
 enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 
-/* A capture is lines of one form. */
-static int check(const struct common *c, int argc)
+static bool is_paper(const struct collect_opts *o)
 {
+	return o->form && !strcmp(o->form, "2005");
+}
+
+/* A capture is lines of one form. */
+static int check(const struct common *c, const struct collect_opts *o, int argc)
+{
+	if (is_paper(o) && o->source.frames)
+		return complain_usage("collect", "--frames: the form of 2005 has no F: lines");
+	if (is_paper(o) && o->source.raw)
+		return complain_usage("collect", "--raw: the form of 2005 has no raw entries");
 	if (argc != 1)
 		return complain_usage("collect", argc ? "one SOURCE is enough"
 						      : "SOURCE is missing");
@@ -58,13 +71,34 @@ static int collect(const struct common *c, const struct collect_opts *o, const c
 	return status;
 }
 
+static int collect_paper(const struct common *c, const struct collect_opts *o, const char *name,
+			 const struct target *t, struct census_told *told)
+{
+	struct census_source_opts so = o->source;
+	struct paper_writer *w = NULL;
+	struct atw_err err = { 0 };
+	struct census_sink sink;
+	int status, r = paper_writer_open(t->fd, o->zstd ? LEVEL : 0, &w, &err);
+
+	if (r < 0)
+		return complain(&err);
+	sink = paper_writer_sink(w);
+	status = census_source(c, name, &so, &sink, told);
+	if (!status && paper_writer_end(w, &err) < 0) {
+		atw_err_wrap(&err, "%s", name);
+		status = complain(&err);
+	}
+	paper_writer_close(w);
+	return status;
+}
+
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct collect_opts *o = opts;
 	struct census_told told = { 0 };
 	struct target t = { .fd = -1 };
 	struct atw_err err = { 0 };
-	int status = check(c, argc);
+	int status = check(c, o, argc);
 
 	if (!status)
 		status = check_output(c, argv[0]);
@@ -74,14 +108,17 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain(&err);
 	if (o->zstd && isatty(t.fd))
 		status = complain_usage("collect", "what is packed is nothing for a terminal: -o FILE");
+	else if (is_paper(o))
+		status = collect_paper(c, o, argv[0], &t, &told);
 	else
 		status = collect(c, o, argv[0], &t, &told);
 	if (!status && target_commit(&t, &err) < 0)
 		status = complain(&err);
 	target_close(&t);
 	if (!status && told.lost)
-		remark(c, "%s: %" PRIu64 " time%s something could not be read: see the L: lines",
-		       argv[0], told.lost, told.lost == 1 ? "" : "s");
+		remark(c, "%s: %" PRIu64 " time%s something could not be read%s", argv[0],
+		       told.lost, told.lost == 1 ? "" : "s",
+		       is_paper(o) ? "" : ": see the L: lines");
 	if (!status && (told.lost || told.damaged || told.defective))
 		status = EXIT_PARTIAL;
 	return status;

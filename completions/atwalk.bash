@@ -28,6 +28,7 @@ _atwalk()
 	--format) words='plain csv json jsonl html svg ps pdf png' ;;
 	--units) words='human bytes pages' ;;
 	--color) words='auto always never' ;;
+	--form) words='today 2005' ;;
 	--by) words='process user cgroup unit' ;;
 	--rows) words='objects accesses' ;;
 	--mode) words='instance site sample' ;;
@@ -65,7 +66,7 @@ _atwalk()
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
 		probe) words="$common --pid" ;;
-		collect) words="$common --frames --raw --zstd --pid --task --no-refs --progress
+		collect) words="$common --frames --raw --form --zstd --pid --task --no-refs --progress
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;

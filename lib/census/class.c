@@ -15,6 +15,10 @@
  *
  * With these, and areas' numbers of pages, all sums of Figure 4 come out. Today no
  * kernel has VM_EXECUTABLE, and X is what the program's file and heap are.
+ *
+ * What is written in that form today (write_paper.c) may have more: a file that is no
+ * program, and data that became read-only, which VM_ACCOUNT marks. No such flag and
+ * no such file is in the figures.
  */
 #include <string.h>
 
@@ -151,7 +155,7 @@ static bool is_program(const struct classifier *c, const struct area *x, bool *g
 	const char *so;
 
 	*guess = false;
-	if (c->paper || x->u->u.build.len || root->u.code || root->u.program)
+	if (x->u->u.build.len || root->u.code || root->u.program || (c->paper && x->a->own))
 		return true;
 	*guess = true;
 	so = strstr(x->u->shown, ".so");
@@ -175,9 +179,8 @@ static void plain_file(const struct classifier *c, struct area *x)
 		set(x, CENSUS_FILE, program);
 	} else if (a->write) {
 		set(x, CENSUS_DATA, guess);
-	} else if (!c->paper && (flag(x, VM_ACCOUNT) ||
-				 (x->u->has_text && (x->has & CAPTURE_V_OFFSET) &&
-				  delta != x->u->text_delta))) {
+	} else if (flag(x, VM_ACCOUNT) || (x->u->has_text && (x->has & CAPTURE_V_OFFSET) &&
+					   delta != x->u->text_delta)) {
 		/* It was writable once; or linkers put it with what is writable. */
 		set(x, CENSUS_RELRO, true);
 	} else {
@@ -392,9 +395,9 @@ void classify(struct classifier *c, const struct capture_area *v, uint32_t has,
 unsigned census_flags(const struct census_area *a)
 {
 	bool stack = a->process && a->process->paper ? a->grows : a->class == CENSUS_STACK;
-	bool bss = a->process && a->process->paper ? !*a->name && a->write && !a->grows :
-		   a->write && (a->class == CENSUS_BSS || a->class == CENSUS_HEAP ||
-				a->class == CENSUS_ANON);
+	bool nobodys = a->class == CENSUS_BSS || a->class == CENSUS_HEAP || a->class == CENSUS_ANON;
+	bool bss = a->write && (nobodys || (a->process && a->process->paper && !*a->name)) &&
+		   !(a->process && a->process->paper && a->grows);
 
 	return stack | a->own << 1 | a->read << 2 | a->write << 3 | a->exec << 4 | bss << 5;
 }

@@ -113,12 +113,14 @@ static void find_rest(struct census_model *m)
 	uint64_t single = p->single - runs->single, shared = p->shared - runs->shared;
 
 	if (p->user <= runs->user || p->single < runs->single || p->shared < runs->shared ||
+	    p->exec < runs->exec || p->readonly < runs->readonly ||
 	    resident < m->listed_resident || resident - m->listed_resident != pages ||
 	    single > pages || shared > pages - single)
 		return;
-	m->area.rest.pages = pages;
-	m->area.rest.single = single;
-	m->area.rest.shared = shared;
+	m->area.rest = (struct capture_sums){
+		.user = pages, .exec = p->exec - runs->exec,
+		.readonly = p->readonly - runs->readonly, .single = single, .shared = shared,
+	};
 }
 
 static int end_area(struct census_model *m, struct atw_err *err)
@@ -296,6 +298,8 @@ static void sums(struct census_model *m, const struct capture_sums *p)
 	if (!m->in_area)
 		return;
 	m->sums.user += p->user;
+	m->sums.exec += p->exec;
+	m->sums.readonly += p->readonly;
 	m->sums.single += p->single;
 	m->sums.shared += p->shared;
 }

@@ -67,12 +67,10 @@ struct census_area {
 	uint64_t first, last;            /* `last` is sure at CENSUS_ON_AREA_END */
 	/*
 	 * At AREA_END: pages in memory that its P: line counts and no run lists; how often
-	 * they are mapped, if that is known. `pages` 0: there are none, or their number is
+	 * they are mapped, if that is known. `user` 0: there are none, or their number is
 	 * not known, which `untold` says.
 	 */
-	struct {
-		uint64_t pages, single, shared;
-	} rest;
+	struct capture_sums rest;
 	/*
 	 * Where in the unit it begins, bytes: the same in all who map it. Of .bss: where
 	 * it would, were it in the file.

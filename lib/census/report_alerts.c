@@ -137,8 +137,8 @@ static int on_area_end(struct alerts *s, const struct census_area *v, struct atw
 		return ATW_OK;
 	a->single += v->rest.single;
 	a->shared += v->rest.shared;
-	a->no_refs |= v->rest.single + v->rest.shared < v->rest.pages;
-	a->no_origin |= v->rest.pages != 0;
+	a->no_refs |= v->rest.single + v->rest.shared < v->rest.user;
+	a->no_origin |= v->rest.user != 0;
 	a->cause = cause_of(a, v);
 	if (a->no_refs && a->cause != RELOCATIONS) {
 		s->uncounted++;

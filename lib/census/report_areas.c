@@ -148,12 +148,12 @@ static int on_area_end(struct areas *s, const struct census_area *v, uint64_t pa
 		map_keep(&s->marks, MAP_ABSENT, (a->last - a->at) / page + 1);
 	else if (!a->at && !a->first && s->marks.len == a->marks)
 		map_keep(&s->marks, MAP_ABSENT, a->pages);
-	a->resident += v->rest.pages;
+	a->resident += v->rest.user;
 	a->single += v->rest.single;
 	a->shared += v->rest.shared;
-	a->unknown |= v->rest.single + v->rest.shared < v->rest.pages;
+	a->unknown |= v->rest.single + v->rest.shared < v->rest.user;
 	a->hidden = v->untold;
-	a->untold = v->untold && !v->rest.pages;
+	a->untold = v->untold && !v->rest.user;
 	if (s->virtual)
 		sums_area(sums, v, a->pages);
 	if (!sums_rest(sums, v, s->virtual) && v->untold && !s->virtual)

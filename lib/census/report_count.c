@@ -86,8 +86,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	if (ev->what == CENSUS_ON_PAGES)
 		return on_pages(c, ev->pages, ev->page, err);
 	if (ev->what == CENSUS_ON_AREA_END) {
-		c->mappings += ev->area->rest.pages;
-		c->unknown += ev->area->rest.pages;
+		c->mappings += ev->area->rest.user;
+		c->unknown += ev->area->rest.user;
 		return ATW_OK;
 	}
 	c->processes++;

@@ -140,7 +140,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	struct pages_report *s = state;
 
 	if (ev->what == CENSUS_ON_AREA_END) {
-		s->unknown += ev->area->rest.pages;
+		s->unknown += ev->area->rest.user;
 		return ATW_OK;
 	}
 	return ev->what == CENSUS_ON_AREA ? on_area(state, ev->area, err)

@@ -3,7 +3,7 @@
 #include "census/report.h"
 #include "census/sums.h"
 
-static enum sum column(const struct census_area *a)
+enum sum sums_column(const struct census_area *a)
 {
 	switch (a->class) {
 	case CENSUS_STACK:
@@ -43,7 +43,7 @@ void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 
 	s->n[a->write ? SUM_RW : SUM_RX] += pages;
 	s->n[SUM_TOTAL] += pages;
-	s->n[column(a)] += pages;
+	s->n[sums_column(a)] += pages;
 	if (ours)
 		s->n[ours] += pages;
 	s->guess |= a->guess;
@@ -53,7 +53,7 @@ void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 static void add_mapped(struct sums *s, const struct census_area *a, uint64_t pages,
 		       uint64_t single, uint64_t shared)
 {
-	if (column(a) != SUM_LIB_TEXT)
+	if (sums_column(a) != SUM_LIB_TEXT)
 		return;
 	s->n[SUM_SINGLE] += single;
 	s->n[SUM_MULTI] += shared;
@@ -63,11 +63,11 @@ static void add_mapped(struct sums *s, const struct census_area *a, uint64_t pag
 
 bool sums_rest(struct sums *s, const struct census_area *a, bool virtual)
 {
-	if (!a->rest.pages)
+	if (!a->rest.user)
 		return false;
 	if (!virtual)
-		sums_area(s, a, a->rest.pages);
-	add_mapped(s, a, a->rest.pages, a->rest.single, a->rest.shared);
+		sums_area(s, a, a->rest.user);
+	add_mapped(s, a, a->rest.user, a->rest.single, a->rest.shared);
 	s->untold |= 1u << SUM_SWAPPED;
 	return true;
 }
@@ -78,11 +78,11 @@ void sums_untold(struct sums *s, const struct census_area *a)
 		s->untold = UINT32_MAX;
 		return;
 	}
-	s->untold |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL | 1u << column(a) |
+	s->untold |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL | 1u << sums_column(a) |
 		     1u << SUM_SWAPPED;
 	if (part(a))
 		s->untold |= 1u << part(a);
-	if (column(a) == SUM_LIB_TEXT)
+	if (sums_column(a) == SUM_LIB_TEXT)
 		s->untold |= 1u << SUM_SINGLE | 1u << SUM_MULTI;
 }
 

@@ -30,6 +30,8 @@ struct sums {
 
 _Static_assert(SUMS <= 32, "a bit for each");
 
+/* The column that pages of the area are in. */
+enum sum sums_column(const struct census_area *a);
 /* `pages` of the area, wherever they are. */
 void sums_area(struct sums *s, const struct census_area *a, uint64_t pages);
 /* There may be more in the area than was told; NULL: and more areas. */

@@ -295,6 +295,19 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 			  size_t len);
 /* Likewise of an F: line. */
 size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t len);
+/*
+ * The paper's own form: T: V: P: lines and pages of M:, all fields of which are known and
+ * have 32 bits. *field: the first that does not fit.
+ */
+enum capture_fit {
+	CAPTURE_FITS, CAPTURE_TOO_LARGE, CAPTURE_UNKNOWN_FIELD,
+	CAPTURE_ODD_NAME,            /* read back it would be another */
+};
+enum capture_fit capture_paper_fit(const struct capture_record *rec, const char **field);
+enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char **field);
+/* As above, of what fits; "VA=ENTRY, COUNT, FLAGS |" of a run, which is one page. */
+size_t capture_write_paper(const struct capture_record *rec, char *buf, size_t len);
+size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t len);
 /* One of `loads`, with a bar in front if it is not the `first`. */
 size_t capture_write_load(const struct capture_load *load, bool first, char *buf, size_t len);
 

@@ -22,6 +22,25 @@ static void run_again(const struct capture_run *run)
 	FUZZ_CHECK(!memcmp(run, &got, sizeof(got)), "%.*s is another run", (int)n, text);
 }
 
+/* What fits into the paper's form is the same there, for all that it has fields for. */
+static void run_in_2005(const struct capture_run *run)
+{
+	const char *field = NULL;
+	struct capture_run got;
+	char text[80];
+	size_t n;
+
+	if (capture_paper_run_fit(run, &field) != CAPTURE_FITS) {
+		FUZZ_CHECK(field, "a field without a name");
+		return;
+	}
+	n = capture_write_paper_run(run, text, sizeof(text));
+	FUZZ_CHECK(n > 3 && capture_parse_run((struct atw_blob){ text, n - 1 }, true, &got, NULL) ==
+		   ATW_OK, "%.*s is no page", (int)n, text);
+	FUZZ_CHECK(got.va == run->va && got.entry == run->entry && got.count == run->count &&
+		   got.flags == run->flags, "%.*s is another page", (int)n, text);
+}
+
 static void frames_again(const struct capture_frames *run)
 {
 	struct capture_frames got;
@@ -47,6 +66,29 @@ static void usual(struct atw_blob m)
 				     &slow, NULL) == ATW_OK &&
 		   !memcmp(&quick, &slow, sizeof(slow)),
 		   "%.*s is two runs", (int)(m.len - rest.len), (const char *)m.data);
+}
+
+static void in_2005(const struct capture_record *rec)
+{
+	static char text[CAPTURE_LINE], twice[CAPTURE_LINE], names[CAPTURE_LINE];
+	const char *field = NULL;
+	struct capture_record got;
+	size_t n;
+
+	if (!strchr("TVP", rec->letter))
+		return;
+	if (capture_paper_fit(rec, &field) != CAPTURE_FITS) {
+		FUZZ_CHECK(field, "a field without a name");
+		return;
+	}
+	n = capture_write_paper(rec, text, sizeof(text));
+	if (!n)
+		return;
+	FUZZ_CHECK(capture_parse((struct atw_blob){ text, n - 1 }, true, names, &got, NULL) ==
+		   ATW_OK && got.letter == rec->letter, "%.*s is no line", (int)n, text);
+	FUZZ_CHECK(capture_paper_fit(&got, &field) == CAPTURE_FITS &&
+		   capture_write_paper(&got, twice, sizeof(twice)) == n && !memcmp(text, twice, n),
+		   "%.*s is another line", (int)n, text);
 }
 
 /* Names of another text lie elsewhere, so texts are compared. */
@@ -94,6 +136,7 @@ static void runs(struct atw_blob m, uint64_t *digest)
 		last = run.va + (run.pages * reader.page - 1);
 		add(digest, run.va ^ run.pages << 1 ^ run.entry << 2);
 		run_again(&run);
+		run_in_2005(&run);
 	}
 }
 
@@ -153,6 +196,7 @@ static void record(uint64_t *digest)
 		frames(rec->f, digest);
 	else
 		again(rec);
+		in_2005(rec);
 	if (rec->letter == 'U' && rec->has & CAPTURE_U_LOADS)
 		loads(rec->u.loads);
 	if (rec->letter == 'V')

@@ -274,6 +274,86 @@ TEST(every_byte_of_a_name)
 	CHECK(is(got.h.value, " "));
 }
 
+/* What is written in the paper's form, and the field that keeps others out of it. */
+TEST(in_the_papers_form)
+{
+	const uint32_t all = CAPTURE_T_CPU | CAPTURE_T_FAULTS | CAPTURE_T_TIMES;
+	const uint32_t both = CAPTURE_V_PROT | CAPTURE_V_FLAGS;
+	const struct {
+		struct capture_record rec;
+		enum capture_fit fit;
+		const char *want;        /* the line, or the field */
+	} cases[] = {
+		{ { .letter = 'T', .has = all, .t = { .name = blob("a, b"), .pid = 1,
+		    .mm = 0xc018c0a0, .minor = 4294967295, .system = 7 } }, CAPTURE_FITS,
+		  "T: a, b, 1, c018c0a0, 0, 4294967295, 0, 0, 0, 0, 7\n" },
+		{ { .letter = 'T', .has = all, .t = { .pid = 1 } }, CAPTURE_FITS,
+		  "T: NULL, 1, 00000000, 0, 0, 0, 0, 0, 0, 0\n" },
+		{ { .letter = 'T', .has = all, .t = { .child_minor = 1ull << 32 } },
+		  CAPTURE_TOO_LARGE, "child minor" },
+		{ { .letter = 'T', .has = all, .t = { .mm = UINT64_MAX } }, CAPTURE_TOO_LARGE, "mm" },
+		{ { .letter = 'T', .has = all & ~(uint32_t)CAPTURE_T_CPU },
+		  CAPTURE_UNKNOWN_FIELD, "cpu" },
+		{ { .letter = 'T', .has = all & ~(uint32_t)CAPTURE_T_TIMES },
+		  CAPTURE_UNKNOWN_FIELD, "user" },
+		{ { .letter = 'T', .has = all, .t = { .name = blob("a\nT: b") } },
+		  CAPTURE_ODD_NAME, "name" },
+		{ { .letter = 'T', .has = all, .t = { .name = blob("a ") } }, CAPTURE_ODD_NAME, "name" },
+		{ { .letter = 'T', .has = all, .t = { .name = blob("NULL") } }, CAPTURE_ODD_NAME,
+		  "name" },
+		{ { .letter = 'V', .has = both, .v = { .start = 0x1000, .last = 0xffffffff,
+		    .size = 0xfffff000, .prot = 0x412, .flags = 0x75, .name = blob("/a, b") } },
+		  CAPTURE_FITS,
+		  "V: 00001000, FFFFFFFF, FFFFF000, 00000000, 00000412, 00000075, /a, b\n" },
+		{ { .letter = 'V', .has = both, .v = { .last = 1ull << 32 } }, CAPTURE_TOO_LARGE,
+		  "last" },
+		{ { .letter = 'V', .has = CAPTURE_V_FLAGS }, CAPTURE_UNKNOWN_FIELD, "prot" },
+		{ { .letter = 'P', .p = { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, CAPTURE_FITS,
+		  "P: 1, 2, 3, 4, 5\n" },
+		{ { .letter = 'P', .p = { .shared = 1ull << 40 } }, CAPTURE_TOO_LARGE, "shared" },
+	};
+	const struct capture_run page = { .va = 0xfe94000, .entry = 0x2876012, .has = 3,
+					  .count = 22, .flags = 0x420cc };
+	struct capture_run odd;
+	const char *field = NULL;
+	char text[200];
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct capture_record *rec = &cases[i].rec;
+
+		CHECK_EQ(capture_paper_fit(rec, &field), cases[i].fit);
+		if (cases[i].fit != CAPTURE_FITS) {
+			CHECK_STR(field, cases[i].want);
+			continue;
+		}
+		n = capture_write_paper(rec, text, sizeof(text) - 1);
+		text[n] = '\0';
+		CHECK_STR(text, cases[i].want);
+		CHECK_EQ(capture_write_paper(rec, text, n + 1), n);
+		for (size_t room = 0; room < n; room++)
+			CHECK_EQ(capture_write_paper(rec, text, room), 0);
+	}
+	CHECK_EQ(capture_paper_run_fit(&page, &field), CAPTURE_FITS);
+	n = capture_write_paper_run(&page, text, sizeof(text) - 1);
+	text[n] = '\0';
+	CHECK_STR(text, "0FE94000=02876012, 22, 000420CC |");
+	for (size_t room = 0; room < n; room++)
+		CHECK_EQ(capture_write_paper_run(&page, text, room), 0);
+	odd = page;
+	odd.entry = 1ull << 32 | 2;
+	CHECK_EQ(capture_paper_run_fit(&odd, &field), CAPTURE_TOO_LARGE);
+	CHECK_STR(field, "entry");
+	odd = page;
+	odd.has = CAPTURE_M_FLAGS;
+	CHECK_EQ(capture_paper_run_fit(&odd, &field), CAPTURE_UNKNOWN_FIELD);
+	CHECK_STR(field, "count");
+	odd = page;
+	odd.va = 1ull << 32;
+	CHECK_EQ(capture_paper_run_fit(&odd, &field), CAPTURE_TOO_LARGE);
+	CHECK_STR(field, "address");
+}
+
 TEST(runs_there_and_back)
 {
 	static const struct capture_run all[] = {
