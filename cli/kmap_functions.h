@@ -8,11 +8,17 @@
 #include "kmap/table.h"
 #include "record/intern.h"
 
+struct function;
+
 struct kmap_functions {
 	const struct kmap_symbols_opts *o;
 	bool wanted;             /* nobody asks for them: nothing is kept */
-	bool ready;              /* the text of those of the recording is in use */
-	struct kmap_own_symbols own;
+	bool files;              /* there are some: what the recording has is compared with them */
+	bool compared;
+	struct kmap_own_symbols own;     /* up to then */
+	/* The recording's, by address; the last ones are not sorted in yet. */
+	struct function *function;
+	size_t nfunctions, sorted, room;
 	struct kmap_symbols *symbols;
 	struct kmap_table known; /* instructions that were looked up */
 	struct intern texts;
@@ -23,10 +29,15 @@ int kmap_functions_init(struct kmap_functions *f, const struct kmap_symbols_opts
 			struct atw_err *err);
 /* Fine on a zeroed struct. */
 void kmap_functions_deinit(struct kmap_functions *f);
-/* Header lines of the file, and that there are no more of them. */
+/*
+ * Header lines of the file, and that an object comes, or the end. ATW_E_DAMAGED: files are
+ * of another kernel than the recording.
+ */
 int kmap_functions_header(struct kmap_functions *f, const struct kmap_record *rec,
 			  struct atw_err *err);
-int kmap_functions_ready(struct kmap_functions *f, struct atw_err *err);
+int kmap_functions_ready(struct kmap_functions *f, bool last, struct atw_err *err);
+/* Are there any? */
+bool kmap_functions_any(const struct kmap_functions *f);
 /* NULL: not known, no address of code, or nobody asks. Until deinit. */
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip);
 

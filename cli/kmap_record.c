@@ -181,6 +181,8 @@ static void write_end(struct recording *r, const char *cut)
 	if (r->failed.status == ATW_OK)
 		kmap_drain_calls(r->drain, &r->failed);
 	if (r->failed.status == ATW_OK)
+		kmap_drain_unnamed(r->drain, &r->failed);
+	if (r->failed.status == ATW_OK)
 		kmap_drain_end(r->drain, cut, &r->failed);
 	if (r->failed.status < 0)
 		r->mended = kmap_drain_mend(r->drain, r->failed.text);
@@ -338,6 +340,7 @@ static void end(struct recording *r, bool cut)
 		return;
 	recording_live_close(r);
 	kmap_drain_close(r->drain);
+	kmap_functions_of_deinit(&r->functions);
 	kmap_machine_free(&r->machine);
 	if (r->s)
 		munmap(r->s, r->s->at.size);

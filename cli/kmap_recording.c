@@ -205,20 +205,19 @@ int recording_run_qemu(struct recording *r, struct atw_err *err)
 
 struct symbols_to {
 	struct recording *r;
-	uint64_t slide, n;
+	uint64_t slide;
 	struct atw_err *err;
 };
 
-static int write_symbol(void *arg, const struct kallsyms_symbol *sym)
+static int add_function(void *arg, const struct kallsyms_symbol *sym)
 {
 	struct symbols_to *to = arg;
-	char value[KALLSYMS_NAME + 32];
 
 	if (sym->type != 't' && sym->type != 'T' && sym->type != 'w' && sym->type != 'W')
 		return ATW_OK;
-	snprintf(value, sizeof(value), "%" PRIx64 " %s", sym->address - to->slide, sym->name);
-	to->n++;
-	return kmap_drain_header(to->r->drain, "symbol", value, to->err);
+	if (kmap_functions_of_add(&to->r->functions, sym->address - to->slide, sym->name))
+		return ATW_OK;
+	return atw_err_set(to->err, ATW_E_NOMEM, "out of memory");
 }
 
 /* The address that an x86 kernel is linked for: what it was moved by is taken off. */
@@ -273,7 +272,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	static const char *const machines[] = {
 		[ATW_X86] = "x86_64", [ATW_ARM64] = "aarch64", [ATW_RISCV] = "riscv64",
 	};
-	struct symbols_to to = { r, slide_of(r), 0, err };
+	struct symbols_to to = { r, slide_of(r), err };
 	const char *release = atw_kernel_release(k);
 	char value[64];
 	int ret = ATW_OK;
@@ -294,12 +293,9 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 		ret = recording_say_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)
 		return ret;
-	ret = kernel_symbols_each(k, write_symbol, &to, err);
-	if (ret < 0)
-		return ret;
-	/* That these are all says where each of them ends. */
-	snprintf(value, sizeof(value), "%" PRIu64, to.n);
-	return kmap_drain_header(r->drain, "symbols", value, err);
+	ret = kernel_symbols_each(k, add_function, &to, err);
+	kmap_functions_of_sort(&r->functions);
+	return ret < 0 ? ret : kmap_drain_functions(r->drain, &r->functions, err);
 }
 
 struct pieces {

@@ -30,6 +30,7 @@ struct recording {
 	struct kmap_controls *controls;  /* NULL: there are none */
 	struct kmap_folder *folder;
 	struct kmap_socket *socket;
+	struct kmap_functions_of functions;      /* of the kernel, unless nobody wants names */
 	bool introduced;
 	bool told;               /* the child, that it is to end */
 	struct atw_err failed;   /* of writing */

@@ -150,9 +150,9 @@ static int on_object(struct show *s, const struct kmap_object *o, struct atw_err
 	char *names = s->names;
 	int r = end_object(s, err);
 
-	/* Symbols lie before all objects. */
-	if (r == ATW_OK && !s->open)
-		r = kmap_functions_ready(&s->functions, err);
+	/* What an object needs of symbols lies before it. */
+	if (r == ATW_OK)
+		r = kmap_functions_ready(&s->functions, false, err);
 	s->open = true;
 	s->any = false;
 	s->have = 0;
@@ -341,9 +341,11 @@ static int show(struct show *s, const struct common *c, const struct show_opts *
 		atw_output_close(s->out);
 		return status;
 	}
-	if (s->functions.wanted && s->told.objects && !kmap_symbols_any(s->functions.symbols))
+	if (s->functions.wanted && s->told.objects && !kmap_functions_any(&s->functions))
 		kmap_remark_no_symbols(c, name);
 	r = end_object(s, &err);
+	if (r == ATW_OK)
+		r = kmap_functions_ready(&s->functions, true, &err);
 	notes(s);
 	left_out = atw_output_left_out(s->out);
 	status = output_end(s->out, r, status, &err);

@@ -335,10 +335,12 @@ static int clear(struct kmap_controls *c, bool printed, struct atw_err *err)
 			return -EIO;
 		r = control_here(c, &here, &headers, err);
 	}
-	if (printed && c->printed.at > c->view.at)
+	if (printed && c->printed.at > c->view.at) {
 		c->view = c->printed;
-	else if (!printed && r == 0)
+	} else if (!printed && r == 0) {
 		c->view = here;
+		kmap_drain_anew(c->d);
+	}
 	return r;
 }
 

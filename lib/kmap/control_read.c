@@ -90,8 +90,12 @@ static int copy_live(struct kmap_reading *r, const struct mark *from, struct atw
 	snprintf(parts, sizeof(parts), "%llu", (unsigned long long)from->parts);
 	if (ret == ATW_OK && from->parts)
 		ret = kmap_drain_header(d, "cleared-parts", parts, err);
+	if (ret == ATW_OK && kmap_drain_known(c->d))
+		ret = kmap_drain_functions(d, kmap_drain_known(c->d), err);
 	if (ret == ATW_OK && c->live)
 		ret = kmap_drain_rest(d, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_unnamed(d, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_end(d, NULL, err);
 	if (ret == ATW_OK)
@@ -111,6 +115,8 @@ static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
 		ret = control_here(c, &r->end, &headers, err);
 	if (ret < 0)
 		return ret;
+	/* Who has read this may have it cleared. */
+	kmap_drain_anew(c->d);
 	from = c->view.at > headers ? c->view : (struct mark){ .at = headers };
 	r->piece[0] = (struct piece){ c->fd, 0, (uint64_t)headers };
 	r->piece[1] = (struct piece){ c->fd, from.at, (uint64_t)(r->end.at - from.at) };

@@ -127,5 +127,6 @@ void control_stream_end(struct kmap_reading *r)
 
 	if (r->stream.at >= 0 && r->stream.whole.at > c->view.at)
 		c->view = r->stream.whole;
+	kmap_drain_anew(c->d);
 	c->streaming = false;
 }

@@ -29,6 +29,7 @@ struct kmap_drain {
 	off_t whole_soon;        /* as soon as there is; 0: nothing is */
 	off_t headers;           /* bytes before the first object */
 	off_t last_line;         /* and before the last line; 0: not yet */
+	struct kmap_named named;         /* functions that were */
 	size_t used;
 	char buffer[BUFFER];
 };
@@ -73,6 +74,7 @@ void kmap_drain_close(struct kmap_drain *d)
 	if (!d)
 		return;
 	pack_close(d->pack);
+	kmap_named_close(&d->named);
 	free(d);
 }
 
@@ -187,8 +189,6 @@ static int write_record(struct kmap_drain *d, const struct kmap_record *rec, str
 		if (r < 0)
 			return r;
 	}
-	if (rec->kind == KMAP_OBJECT && !d->sum.objects)
-		d->headers = (off_t)(d->sum.bytes + d->used);
 	d->used += kmap_write(rec, d->o.version, d->buffer + d->used,
 			      sizeof(d->buffer) - d->used);
 	return r;
@@ -225,6 +225,62 @@ off_t kmap_drain_at(const struct kmap_drain *d, off_t *headers)
 		return -1;
 	*headers = d->start + (d->sum.objects ? d->headers : at);
 	return d->start + at;
+}
+
+/* ---- names of functions ---- */
+
+int kmap_drain_functions(struct kmap_drain *d, const struct kmap_functions_of *f,
+			 struct atw_err *err)
+{
+	/* Other versions have no place for them. */
+	if (d->o.version != KMAP_V4 || kmap_named_open(&d->named, f, d->s->at.max_sites))
+		return ATW_OK;
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d)
+{
+	return d->named.of;
+}
+
+void kmap_drain_anew(struct kmap_drain *d)
+{
+	kmap_named_forget(&d->named);
+}
+
+static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
+{
+	const struct kmap_functions_of *f = d->named.of;
+	char value[KMAP_LINE];
+
+	snprintf(value, sizeof(value), "%" PRIx64 " %s", f->v[i].at, kmap_functions_of_name(f, i));
+	return kmap_drain_header(d, "symbol", value, err);
+}
+
+static int drain_name(struct kmap_drain *d, uint64_t ip, struct atw_err *err)
+{
+	size_t i, end = kmap_named_take(&d->named, ip, &i);
+	int r = ATW_OK;
+
+	for (; i < end && r == ATW_OK; i++)
+		r = drain_name_one(d, i, err);
+	return r;
+}
+
+int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
+{
+	const struct kmap_functions_of *f = d->named.of;
+	char value[32];
+	int r = ATW_OK;
+
+	if (!f)
+		return ATW_OK;
+	for (size_t i = 0; i < f->n && r == ATW_OK; i++)
+		if (kmap_named_one(&d->named, i))
+			r = drain_name_one(d, i, err);
+	/* That these are all says where each of them ends. */
+	snprintf(value, sizeof(value), "%zu", f->n);
+	return r < 0 ? r : kmap_drain_header(d, "symbols", value, err);
 }
 
 /* ---- objects ---- */
@@ -270,15 +326,37 @@ void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o
 			add_up(o, kshare_edge(d->s, o->table + i), sum);
 }
 
+static uint32_t sites_of(const struct kmap_drain *d)
+{
+	uint32_t n = atomic_load_explicit(&d->s->nsites, memory_order_acquire);
+
+	return n < d->s->at.max_sites ? n : d->s->at.max_sites;
+}
+
+/* What an object has of code is named before it: a reader need not wait for the end. */
+static int name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	uint32_t nsites = sites_of(d), n = d->named.of ? edges_of(d, o) : 0;
+	int r = drain_name(d, kmap_drain_unmoved(d, o->alloc_ip), err);
+
+	if (r == ATW_OK && !(o->flags & KSHARE_PART))
+		r = drain_name(d, kmap_drain_unmoved(d, o->free_ip), err);
+	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
+		uint32_t site = kshare_edge(d->s, o->table + i)->site;
+
+		if (site && site < nsites && kmap_named_site(&d->named, site))
+			r = drain_name(d, kmap_drain_unmoved(d, *kshare_site(d->s, site)), err);
+	}
+	return r;
+}
+
 static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_ACCESS };
-	uint32_t nsites = atomic_load_explicit(&d->s->nsites, memory_order_acquire);
+	uint32_t nsites = sites_of(d);
 	uint32_t n = edges_of(d, o);
 	int r = ATW_OK;
 
-	if (nsites > d->s->at.max_sites)
-		nsites = d->s->at.max_sites;
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 		const struct kshare_edge e = *kshare_edge(d->s, o->table + i);
 
@@ -329,8 +407,14 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	const char *type = kmap_type_name(o->type);
 	struct kmap_record rec = { .kind = KMAP_OBJECT };
 	char task[KMAP_LINE], cache[KMAP_LINE];
-	int r;
+	int r = ATW_OK;
 
+	if (!d->sum.objects)
+		d->headers = (off_t)(d->sum.bytes + d->used);
+	if (d->named.of)
+		r = name_code(d, o, err);
+	if (r < 0)
+		return r;
 	rec.u.object = (struct kmap_object){
 		.alloc_ip = kmap_drain_unmoved(d, o->alloc_ip), .va = kmap_drain_unmoved(d, o->va), .size = o->size,
 		.alloc_time = o->alloc_time, .free_time = o->flags & KSHARE_PART ? 0 : o->free_time,

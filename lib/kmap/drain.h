@@ -11,6 +11,7 @@
 #include <atwalk/kernel.h>
 
 #include "format/kmap.h"
+#include "kmap/functions.h"
 #include "kmap/share.h"
 
 struct kmap_drain;
@@ -30,6 +31,17 @@ int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err);
 /* "# atwalk-kmap KEY VALUE"; of version 4 alone, others are as Memorizer wrote them. */
 int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
 		      struct atw_err *err);
+/*
+ * Functions of the kernel, borrowed, once they are known: those that objects have code of
+ * are named before these from here on. ATW_E_NOMEM.
+ */
+int kmap_drain_functions(struct kmap_drain *d, const struct kmap_functions_of *f,
+			 struct atw_err *err);
+const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d);
+/* Objects from here on are to be understood without what is before them. */
+void kmap_drain_anew(struct kmap_drain *d);
+/* Behind all objects: all that were not named, and how many there are. */
+int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err);
 /* How far the kernel was moved, once it is known. */
 void kmap_drain_slide(struct kmap_drain *d, uint64_t slide);
 /* Where that would be if it had not been moved. */

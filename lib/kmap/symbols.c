@@ -117,6 +117,28 @@ static int check_file(const struct kmap_symbols *s, const struct vmfile *f, cons
 	return differ > agree ? ATW_E_DAMAGED : ATW_OK;
 }
 
+/* Of those of the recording: the same one may stand in it again. */
+static uint64_t symbols_different(const struct symtext *t)
+{
+	const char *text = t->text.data;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct symtext_line *l = &t->line[t->order ? t->order[i] : i], *before;
+		bool again = false;
+
+		for (uint32_t k = i; k-- && !again; ) {
+			before = &t->line[t->order ? t->order[k] : k];
+			if (before->address != l->address)
+				break;
+			again = before->len == l->len &&
+				!memcmp(text + before->at + before->name, text + l->at + l->name, l->len);
+		}
+		n += !again;
+	}
+	return n;
+}
+
 int kmap_symbols_of(struct kmap_symbols *s, const struct kmap_symbols_opts *o,
 		    const struct kmap_own_symbols *own, struct atw_err *err)
 {
@@ -126,7 +148,8 @@ int kmap_symbols_of(struct kmap_symbols *s, const struct kmap_symbols_opts *o,
 	if (own->text.len)
 		s->have_own = symtext_init(&s->own, (struct atw_blob){ own->text.data,
 					   own->text.len }, NULL) == ATW_OK;
-	s->all = own->all && own->n == own->all;
+	s->all = own->all && s->have_own &&
+		 (own->n == own->all || symbols_different(&s->own) == own->all);
 	if (s->have_own && s->symbols)
 		r = check_file(s, s->symbols, "--symbols", o->symbols, err);
 	if (r == ATW_OK && s->have_own && s->kernel)

@@ -10,7 +10,10 @@
 
 #include "base/buf.h"
 
-/* What the header lines of a recording tell; zeroed it is empty. */
+/*
+ * What the header lines of a recording tell; zeroed it is empty. The same function may be
+ * told again.
+ */
 struct kmap_own_symbols {
 	struct buf text;                 /* "ADDR t NAME" lines; whoever has it frees it */
 	uint64_t n, all;                 /* so many; so many there are, 0: nobody says */

@@ -263,7 +263,7 @@ run atwalk kmap show --limit 0 "$k/own.kmap"
 status 2
 err_has "--limit: 0 rows are no answer"
 
-t "symbols behind the first object are none, and are not kept"
+t "symbols that are far from an instruction are not its function"
 {
 	head -n -1 "$k/own.kmap"
 	for i in $(seq 2000); do echo "# atwalk-kmap symbol $(printf %x $((0x1811c2240 + i * 16))) late$i"; done
@@ -274,6 +274,40 @@ status 4
 err_has "late.kmap: no end line"
 yes [ "$(grep -c security_file_alloc "$work/log/out")" -ge 3 ]
 yes [ "$(grep -c late "$work/log/out")" -eq 0 ]
+
+# As recorders write them since they name functions where these are needed.
+t "functions that are named before the object that has them, again and again, in a pipe"
+{
+	echo '# atwalk-kmap 1'
+	for i in $(seq 1500 -1 1); do
+		printf '# atwalk-kmap symbol %x f%d\n' $((i * 4096)) $i
+		[ $((i % 3)) != 0 ] || printf '# atwalk-kmap symbol %x f%d\n' $((i * 4096)) $i
+		printf '%016x,1,%016x,8,%d,0,0000000000000000,KMALLOC,sh,NULL,NONE\n' $((i * 4096 + 8)) $((i * 64)) $((i + 1))
+		printf '  %016x,1,2,3\n' $((i * 4096 + 4095))
+	done
+	echo '# atwalk-kmap symbols 1500'
+	echo '# atwalk-kmap end objects 1500 accesses 1500 lost 0'
+} >named.kmap
+run sh -c "'$O/atwalk' kmap show -q --rows accesses --format csv --columns ip,function,alloc_function - <named.kmap"
+yes [ "$(tail -n +2 "$work/log/out" | awk -F, '$2 == $3' | wc -l)" = 1500 ]
+yes [ "$(sed -n 2p "$work/log/out")" = 0x00000000005dcfff,f1500,f1500 ]
+yes [ "$(tail -n 1 "$work/log/out")" = 0x0000000000001fff,f1,f1 ]
+# All of them are there, so their sizes are known, though some are there twice.
+run atwalk kmap report code -q --format csv --columns code,code_size --sort code:asc --limit 2 named.kmap
+out <<'END'
+code,code_size
+f1,4096
+f10,4096
+END
+# A file of another kernel is known by what is named, as soon as that is enough.
+for i in $(seq 1500); do printf '%016x T f%d\n' $((i * 4096 + 64)) $i; done >other.map
+run atwalk kmap show --rows accesses --symbols other.map -q --limit 1 --columns function named.kmap
+status 3
+err_has '--symbols: other.map: is of another kernel: f'
+head -n 9 named.kmap >few.kmap
+run atwalk kmap show --rows accesses --symbols other.map -q --limit 1 --columns function few.kmap
+status 3
+err_has 'is of another kernel'
 
 t "functions by a file, and of a file that has none"
 printf '%s\n' '0000000000000000 A nowhere' 'ffffffff811c2240 T somewhere' 'ffffffff811c2248 T end' >own.map

@@ -190,6 +190,42 @@ TEST(a_name_is_never_two_lines)
 	end();
 }
 
+#define NAMED(at, name) "# atwalk-kmap symbol " #at " " #name "\n"
+
+/* What an object has of code is named before it; what nothing has, behind all objects. */
+TEST(functions_are_named_where_they_are_needed_first)
+{
+	struct kmap_functions_of f = { 0 };
+	uint32_t two;
+
+	begin();
+	CHECK(kmap_functions_of_add(&f, 0x300, "never"));
+	CHECK(kmap_functions_of_add(&f, 0x1f0, "b"));
+	CHECK(kmap_functions_of_add(&f, 0x18, "frees"));
+	CHECK(kmap_functions_of_add(&f, 0x8, "allocates"));
+	CHECK(kmap_functions_of_add(&f, 0x100, "z"));
+	CHECK(kmap_functions_of_add(&f, 0x100, "a"));
+	CHECK(kmap_functions_of_add(&f, 0x300, "never"));
+	kmap_functions_of_sort(&f);
+	CHECK_EQ(f.n, 6);
+	CHECK_EQ(kmap_drain_functions(at.d, &f, NULL), ATW_OK);
+#define FIRST	NAMED(8, allocates) NAMED(18, frees) NAMED(100, z) NAMED(100, a) ONE
+#define SIX	"# atwalk-kmap symbols 6\n"
+	freed(live(0x1000, 0x100, 3));
+	two = live(0x2000, 0x200, 4);
+	CHECK_STR(text_of("kmap", 8000), HEAD FIRST NAMED(8, allocates) NAMED(1f0, b) TWO_LIVE
+		  NAMED(18, frees) NAMED(100, z) NAMED(100, a) NAMED(300, never) SIX LAST(2, 2));
+	/* What is left after a clear needs nothing of before. */
+	CHECK(written("clear_object_list", "1"));
+	freed(two);
+	CHECK_STR(text_of("kmap", 8000), HEAD NAMED(8, allocates) NAMED(18, frees) NAMED(1f0, b) TWO_FREED
+		  NAMED(8, allocates) NAMED(18, frees) NAMED(100, z) NAMED(100, a) NAMED(1f0, b)
+		  NAMED(300, never) SIX LAST(1, 1));
+	CHECK_EQ(kmap_drain_unnamed(at.d, NULL), ATW_OK);
+	kmap_functions_of_deinit(&f);
+	end();
+}
+
 /* Wherever the disk ends, the file is a KMAP that says so. */
 TEST(a_full_disk_leaves_what_makes_sense)
 {
