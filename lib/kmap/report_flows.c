@@ -1,121 +1,199 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * report_flows.c - through which objects one part of the kernel reaches another: one
- * writes objects of a cache that the other reads. That is a way for data to take; which
- * data took it, counts do not say.
+ * writes objects that the other reads, and both are allocated at one place. That is a way
+ * for data to take; which data took it, counts do not say. To be of one size class is none:
+ * kmalloc-64 has objects of everybody.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "kmap/report.h"
 
-enum { F_WRITER, F_READER, F_CACHE, F_TYPE, F_WRITES, F_READS, F_COUNT };
+enum {
+	F_WRITER, F_READER, F_IP, F_FUNCTION, F_FILE, F_CACHE, F_TYPE, F_WRITES, F_READS, F_COUNT,
+};
 static const struct atw_column columns[F_COUNT] = {
 	[F_WRITER] = { .key = "writer", .type = ATW_T_TEXT, .width = 24,
 		       .help = "code that writes: a directory, or what --level says" },
 	[F_READER] = { .key = "reader", .type = ATW_T_TEXT, .width = 24,
 		       .help = "other code that reads" },
+	[F_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .hidden = true,
+		   .help = "where the objects are allocated" },
+	[F_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 24,
+			 .help = "the one that allocates them" },
+	[F_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
+		     .help = "the file it is in" },
 	[F_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 20,
 		      .help = "slab cache whose objects these are" },
 	[F_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
 	[F_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10,
-		       .help = "by the writer, to any of them" },
+		       .help = "by the writer, to any of the site's objects" },
 	[F_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10,
-		      .help = "by the reader, of any of them" },
+		      .help = "by the reader, of any of the site's objects" },
 };
 static const struct atw_schema schema = { "kmap-flows", columns, F_COUNT };
 
-/* Of one cache: a million pairs of functions tell nobody anything. */
+/* Of one site: a million pairs of functions tell nobody anything. */
 enum { FLOW_UNITS = 300 };
 
-/* Of one cache after the other, who has most to do with it first. */
+/* What code of one unit did to objects of one site. */
+struct flow_end {
+	struct kmap_key key;             /* site, unit */
+	uint64_t reads, writes;
+};
+
+/* Of one site after the other, who has most to do with it first. */
 struct end {
-	uint64_t cache, weight;
+	uint64_t site, weight;
 	size_t at;
+};
+
+struct flows {
+	struct kmap_view view;
+	struct kmap_table ends;
+	uint64_t unknown;                /* sites that are none */
 };
 
 static int compare(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
 
-	if (x->cache != y->cache)
-		return x->cache < y->cache ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct end *sorted(const struct kmap_view *v, struct atw_err *err)
+static const struct flow_end *flow_end(const struct flows *f, size_t i)
 {
-	struct end *e = calloc(v->pair.n + 1, sizeof(*e));
+	return (const struct flow_end *)f->ends.v + i;
+}
+
+/*
+ * Pages, and RAM that nobody was seen to allocate, are one site each only because nothing
+ * is known of theirs. A variable is one.
+ */
+static bool is_site(const struct kmap_model *m, const struct kmap_site *s)
+{
+	const char *type = kmap_cache(m, s->cache)->type;
+
+	return s->code != KMAP_NONE || s->name || (type && !strcmp(type, "GLOBAL"));
+}
+
+static void flows_deinit(struct flows *f)
+{
+	kmap_table_deinit(&f->ends);
+	kmap_view_deinit(&f->view);
+}
+
+static int flows_init(struct flows *f, const struct kmap_ask *a, struct atw_err *err)
+{
+	int r = kmap_view_init(&f->view, a, KMAP_DIRECTORY, err);
+
+	f->unknown = 0;
+	kmap_table_init(&f->ends, sizeof(struct flow_end));
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < a->m->site.n; i++)
+		f->unknown += !is_site(a->m, kmap_site(a->m, i));
+	for (size_t i = 0; i < a->m->edge.n; i++) {
+		const struct kmap_edge *e = kmap_edge(a->m, i);
+		struct flow_end *to;
+		bool fresh;
+		int64_t at;
+
+		if (!is_site(a->m, kmap_site(a->m, e->key.a)))
+			continue;
+		at = kmap_table_get(&f->ends, (struct kmap_key){ e->key.a,
+				    f->view.units.of[e->key.b], 0 }, &fresh);
+		if (at < 0) {
+			flows_deinit(f);
+			return report_no_memory(err);
+		}
+		to = (struct flow_end *)f->ends.v + at;
+		kmap_add(&to->reads, e->reads);
+		kmap_add(&to->writes, e->writes);
+	}
+	return ATW_OK;
+}
+
+static struct end *sorted(const struct flows *f, struct atw_err *err)
+{
+	struct end *e = calloc(f->ends.n + 1, sizeof(*e));
 
 	if (!e)
 		report_no_memory(err);
-	for (size_t i = 0; e && i < v->pair.n; i++)
-		e[i] = (struct end){ kmap_pair(v, i)->key.a,
-				     kmap_sum(kmap_pair(v, i)->reads, kmap_pair(v, i)->writes), i };
+	for (size_t i = 0; e && i < f->ends.n; i++)
+		e[i] = (struct end){ flow_end(f, i)->key.a,
+				     kmap_sum(flow_end(f, i)->reads, flow_end(f, i)->writes), i };
 	if (e)
-		qsort(e, v->pair.n, sizeof(*e), compare);
+		qsort(e, f->ends.n, sizeof(*e), compare);
 	return e;
 }
 
-typedef int flow_fn(void *arg, const struct kmap_pair *writer, const struct kmap_pair *reader,
+typedef int flow_fn(void *arg, const struct flow_end *writer, const struct flow_end *reader,
 		    struct atw_err *err);
 
-static int of_cache(const struct kmap_view *v, const struct end *e, size_t n, flow_fn *flow,
-		    void *arg, struct atw_err *err)
+static int of_site(const struct flows *f, const struct end *e, size_t n, flow_fn *flow,
+		   void *arg, struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n && r == ATW_OK && kmap_pair(v, e[i].at)->writes; k++)
-			if (k != i && kmap_pair(v, e[k].at)->reads)
-				r = flow(arg, kmap_pair(v, e[i].at), kmap_pair(v, e[k].at), err);
+		for (size_t k = 0; k < n && r == ATW_OK && flow_end(f, e[i].at)->writes; k++)
+			if (k != i && flow_end(f, e[k].at)->reads)
+				r = flow(arg, flow_end(f, e[i].at), flow_end(f, e[k].at), err);
 	return r;
 }
 
-static int each(const struct kmap_view *v, flow_fn *flow, void *arg, struct atw_err *err)
+static int each(const struct flows *f, flow_fn *flow, void *arg, struct atw_err *err)
 {
-	_auto_free struct end *e = sorted(v, err);
+	_auto_free struct end *e = sorted(f, err);
 	int r = e ? ATW_OK : ATW_E_NOMEM;
 
-	for (size_t i = 0, to; r == ATW_OK && i < v->pair.n; i = to) {
-		for (to = i + 1; to < v->pair.n && e[to].cache == e[i].cache; to++)
+	for (size_t i = 0, to; r == ATW_OK && i < f->ends.n; i = to) {
+		for (to = i + 1; to < f->ends.n && e[to].site == e[i].site; to++)
 			;
-		r = of_cache(v, e + i, to - i < FLOW_UNITS ? to - i : FLOW_UNITS, flow, arg, err);
+		r = of_site(f, e + i, to - i < FLOW_UNITS ? to - i : FLOW_UNITS, flow, arg, err);
 	}
 	return r;
 }
 
-/* Caches whose code is not all here. */
-static uint64_t cut_off(const struct kmap_ask *a, const struct kmap_view *v)
+/* Sites whose code is not all here. */
+static uint64_t cut_off(const struct kmap_ask *a, const struct flows *f)
 {
-	_auto_free uint64_t *units = calloc(a->m->cache.n + 1, sizeof(*units));
+	_auto_free uint64_t *units = calloc(a->m->site.n + 1, sizeof(*units));
 	uint64_t n = 0;
 
-	for (size_t i = 0; units && i < v->pair.n; i++)
-		n += ++units[kmap_pair(v, i)->key.a] == FLOW_UNITS + 1;
+	for (size_t i = 0; units && i < f->ends.n; i++)
+		n += ++units[flow_end(f, i)->key.a] == FLOW_UNITS + 1;
 	return n;
 }
 
 struct telling {
 	const struct kmap_ask *a;
-	const struct kmap_view *v;
+	const struct flows *f;
 	const struct census_out *out;
 };
 
-static int tell(void *arg, const struct kmap_pair *w, const struct kmap_pair *rd,
+static int tell(void *arg, const struct flow_end *w, const struct flow_end *rd,
 		struct atw_err *err)
 {
 	const struct telling *t = arg;
 	struct report_row row = { 0 };
-	const struct kmap_unit *from = &t->v->units.v[w->key.b], *to = &t->v->units.v[rd->key.b];
+	const struct kmap_unit *unit = t->f->view.units.v, *from = &unit[w->key.b];
+	const struct kmap_unit *to = &unit[rd->key.b];
+	const struct kmap_site *site = kmap_site(t->a->m, w->key.a);
 
 	if (from->name)
 		row_s(&row, F_WRITER, from->name);
 	if (to->name)
 		row_s(&row, F_READER, to->name);
-	kmap_row_cache(&row, F_CACHE, kmap_cache(t->a->m, w->key.a));
+	kmap_row_site(&row, F_IP, t->a, site);
+	kmap_row_cache(&row, F_CACHE, kmap_cache(t->a->m, site->cache));
 	row_u(&row, F_WRITES, w->writes);
 	row_u(&row, F_READS, rd->reads);
 	return row_out(&row, t->out, err);
@@ -123,18 +201,21 @@ static int tell(void *arg, const struct kmap_pair *w, const struct kmap_pair *rd
 
 static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
 {
-	struct kmap_view v;
-	struct telling t = { a, &v, out };
-	int r = kmap_view_init(&v, a, KMAP_DIRECTORY, err);
+	struct flows f;
+	struct telling t = { a, &f, out };
+	int r = flows_init(&f, a, err);
 
 	if (r < 0)
 		return r;
-	r = each(&v, tell, &t, err);
-	if (cut_off(a, &v))
-		out->note(out->arg, "caches of which only the %d that touch them most are here: %llu",
-			  FLOW_UNITS, (unsigned long long)cut_off(a, &v));
-	kmap_view_note(&v, a, out);
-	kmap_view_deinit(&v);
+	r = each(&f, tell, &t, err);
+	if (cut_off(a, &f))
+		out->note(out->arg, "sites of which only the %d that touch their objects most are here: %llu",
+			  FLOW_UNITS, (unsigned long long)cut_off(a, &f));
+	if (f.unknown)
+		out->note(out->arg, "kinds of memory whose allocation site is not known are not here: %llu",
+			  (unsigned long long)f.unknown);
+	kmap_view_note(&f.view, a, out);
+	flows_deinit(&f);
 	return r;
 }
 
@@ -145,7 +226,7 @@ struct sum {
 	uint64_t reads;
 };
 
-static int add(void *arg, const struct kmap_pair *w, const struct kmap_pair *rd,
+static int add(void *arg, const struct flow_end *w, const struct flow_end *rd,
 	       struct atw_err *err)
 {
 	struct kmap_table *t = arg;
@@ -158,17 +239,18 @@ static int add(void *arg, const struct kmap_pair *w, const struct kmap_pair *rd,
 	return ATW_OK;
 }
 
-static int put(const struct kmap_ask *a, const struct kmap_view *v, const struct kmap_table *t,
+static int put(const struct kmap_ask *a, const struct flows *f, const struct kmap_table *t,
 	       struct scene *s, struct atw_err *err)
 {
+	const struct kmap_view *v = &f->view;
 	_auto_free struct chart_spot *spot = calloc(t->n + 1, sizeof(*spot));
 	_auto_free const char **name = calloc(v->units.n + 1, sizeof(*name));
 	const struct sum *sum = t->v;
 	char of[160];
 	struct chart_heat h = {
-		.head = { "Who reads (columns) what others write (rows)", kmap_of(a, cut_off(a, v) ?
-			  "reads of objects of caches that the row writes, by those of each cache that do most" :
-			  "reads of objects of caches that the row writes", of),
+		.head = { "Who reads (columns) what others write (rows)", kmap_of(a, cut_off(a, f) ?
+			  "reads of objects of sites that the row writes, by those of each site that do most" :
+			  "reads of objects of sites that the row writes", of),
 			  kmap_level_many[v->units.level], AXIS_COUNT },
 		.row = name, .rows = v->units.n, .col = name, .cols = v->units.n,
 		.columns = "readers", .spot = spot, .n = t->n,
@@ -186,22 +268,22 @@ static int put(const struct kmap_ask *a, const struct kmap_view *v, const struct
 static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 {
 	struct kmap_table t;
-	struct kmap_view v;
-	int r = kmap_view_init(&v, a, KMAP_DIRECTORY, err);
+	struct flows f;
+	int r = flows_init(&f, a, err);
 
 	if (r < 0)
 		return r;
 	kmap_table_init(&t, sizeof(struct sum));
-	r = each(&v, add, &t, err);
+	r = each(&f, add, &t, err);
 	if (r == ATW_OK)
-		r = put(a, &v, &t, s, err);
+		r = put(a, &f, &t, s, err);
 	kmap_table_deinit(&t);
-	kmap_view_deinit(&v);
+	flows_deinit(&f);
 	return r;
 }
 
 const struct kmap_report kmap_report_flows = {
 	"flows", "Who reads what others write",
-	"Code that writes objects of a cache, other code that reads objects of it, and the cache in one row.",
+	"Code that writes objects of a site, other code that reads objects of it, and the site in one row.",
 	&schema, KMAP_DIRECTORY, rows, draw, 0, NULL,
 };

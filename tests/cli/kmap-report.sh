@@ -44,6 +44,34 @@ t "all reports of a recording, one behind the other"
 run atwalk kmap report $all a.kmap
 golden kmap-report
 
+# Two sites share a size class, and two pieces of code pages of which nothing is known.
+t "flows are through objects of one site, and not through a size class"
+cat >class.kmap <<'E'
+# atwalk-kmap 1
+ffffffff81003010,0,ffff888000002000,64,150,0,0000000000000000,KMALLOC,sh,kmalloc-64,NONE
+  ffffffff81003020,9,0,1
+  ffffffff81003028,0,4,1
+ffffffff81004010,0,ffff888000002040,64,160,0,0000000000000000,KMALLOC,sh,kmalloc-64,NONE
+  ffffffff81004020,7,0,1
+  ffffffff81004028,0,3,1
+0000000000000000,0,ffff888000003000,4096,161,0,0000000000000000,ALLOC_PAGES,sh,NULL,NONE
+  ffffffff81005020,7,0,1
+  ffffffff81005028,0,3,1
+0000000000000000,0,ffffffff82000000,8,0,0,0000000000000000,GLOBAL,,jiffies,NONE
+  ffffffff81005020,1,0,1
+  ffffffff81005028,0,2,1
+# atwalk-kmap end objects 4 accesses 8 lost 0
+E
+run atwalk kmap report -q flows --level instruction --format csv --columns writer,reader,alloc_ip,cache,writes,reads class.kmap
+out <<'E'
+writer,reader,alloc_ip,cache,writes,reads
+0xffffffff81003020,0xffffffff81003028,0xffffffff81003010,kmalloc-64,9,4
+0xffffffff81004020,0xffffffff81004028,0xffffffff81004010,kmalloc-64,7,3
+0xffffffff81005020,0xffffffff81005028,,jiffies,1,2
+E
+run atwalk kmap report -q flows --level instruction class.kmap
+yes grep -q '^kinds of memory whose allocation site is not known are not here: 1$' "$work/log/out"
+
 t "as CSV, and hidden columns"
 run atwalk kmap report caches --format csv --columns +live,missed,nested a.kmap
 out <<'E'
@@ -537,14 +565,14 @@ elif ! make_files; then
 fi
 run atwalk kmap report flows --kernel vmlinux --format csv files.kmap
 out <<'E'
-writer,reader,cache,type,writes,reads
-fs,fs/ext4,inode,KMEM_CACHE,3,5
-mm,fs/ext4,inode,KMEM_CACHE,1,5
+writer,reader,function,cache,type,writes,reads
+fs,fs/ext4,slab_alloc,inode,KMEM_CACHE,3,5
+mm,fs/ext4,slab_alloc,inode,KMEM_CACHE,1,5
 E
 run atwalk kmap report flows --level topdir --kernel vmlinux --format csv files.kmap
 out <<'E'
-writer,reader,cache,type,writes,reads
-mm,fs,inode,KMEM_CACHE,1,5
+writer,reader,function,cache,type,writes,reads
+mm,fs,slab_alloc,inode,KMEM_CACHE,1,5
 E
 run atwalk kmap report code --level file --kernel vmlinux --format csv \
 	--columns code,reads,writes,frees files.kmap
