@@ -215,10 +215,10 @@ static int deal_out(struct view *v, size_t *at, const struct page_run *run, uint
 			end = last;
 		if (inside)
 			large_add(&v->scan, first, end, run);
+		else if (run->state == PAGE_PRESENT && run->have & RUN_SIZE_HIDDEN)
+			v->outside.unsized += end - first + 1;
 		else if (run->state == PAGE_PRESENT)
-			*(run->have & RUN_SIZE_HIDDEN ? &v->outside.unsized :
-			  run->slot >= v->block ? &v->outside.large
-						: &v->outside.small[LARGE_NONE]) += end - first + 1;
+			large_sum_outside(&v->outside, end - first + 1, run->slot, v->block);
 		if (end == last)
 			break;
 	}
@@ -265,6 +265,12 @@ static int read_pages(struct view *v, bool whole, struct atw_err *err)
 
 /* ---- all of it ---- */
 
+/* Is it of the machine that this runs on, whose TLB can be asked? */
+static bool is_running(const struct opened *src)
+{
+	return src->pagemap || atw_source_is_live(src->source);
+}
+
 void map_large_notes(const struct common *c, const struct opened *src, struct atw_output *out)
 {
 	struct view v = { .c = c, .src = src, .out = out };
@@ -284,7 +290,7 @@ void map_large_notes(const struct common *c, const struct opened *src, struct at
 	if (r == ATW_OK)
 		r = read_pages(&v, true, &err);
 	if (r == ATW_OK)
-		large_note(&v.sum, &by, v.block, out);
+		large_note(&v.sum, &by, v.block, is_running(src), out);
 	else
 		atw_output_note(out, "large pages: %s", err.text);
 	close_view(&v);
@@ -339,7 +345,7 @@ int map_large(const struct common *c, const struct opened *src, int argc, char *
 		atw_output_note(v.out, "%" PRIu64 " area%s, %s mapped", v.areas,
 				v.areas == 1 ? "" : "s",
 				large_amount(&by, large_mapped(&v.sum), mapped));
-		large_note(&v.sum, &by, v.block, v.out);
+		large_note(&v.sum, &by, v.block, is_running(src), v.out);
 	}
 	status = output_end(v.out, r, status, &err);
 	close_view(&v);

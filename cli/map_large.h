@@ -18,8 +18,8 @@ struct large_units {
 	unsigned page_shift;
 };
 const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[24]);
-/* The lines themselves. */
+/* The lines themselves; `here`: it is this machine's memory. */
 void large_note(const struct large_sum *s, const struct large_units *by, uint64_t block,
-		struct atw_output *out);
+		bool here, struct atw_output *out);
 
 #endif

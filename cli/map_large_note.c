@@ -2,9 +2,11 @@
 /* map_large_note.c - the sum of many areas, a line for each reason. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "map_large.h"
+#include "provider/tlb.h"
 
 const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[24])
 {
@@ -15,35 +17,61 @@ const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[
 	return buf;
 }
 
-static const char *who(uint64_t off)
-{
-	static const char *const words[] = {
-		[LARGE_OFF_NEVER] = "the system's setting is never",
-		[LARGE_OFF_UNADVISED] = "the system's setting is madvise, and nobody advised",
-		[LARGE_OFF_NEVER | LARGE_OFF_UNADVISED] =
-			"the system's settings are never, or madvise and nobody advised",
-	};
+#define THP "/sys/kernel/mm/transparent_hugepage/"
 
-	return off & LARGE_OFF_PROCESS ? "large pages are off for the process" : words[off];
+/* What says that they are off: each knob by its name, and what it is set to. */
+static void disabled(uint64_t off, uint64_t block, char *buf, size_t len)
+{
+	static const struct { const char *name, *never, *advised; } knobs[THP_KNOBS] = {
+		[THP_BY_NONE] = { "the setting of the system", "never", "madvise" },
+		[THP_BY_CONFIG] = { "CONFIG_TRANSPARENT_HUGEPAGE", "not set", "" },
+		[THP_BY_ENABLED] = { THP "enabled", "never", "madvise" },
+		[THP_BY_SIZE_ENABLED] = { THP "hugepages-%kB/enabled", "never", "madvise" },
+		[THP_BY_SHMEM] = { THP "shmem_enabled", "never", "advise" },
+		[THP_BY_SHMEM_DENY] = { THP "shmem_enabled", "deny", "" },
+		[THP_BY_SIZE_SHMEM] = { THP "hugepages-%kB/shmem_enabled", "never", "advise" },
+		[THP_BY_MOUNT] = { "huge= of the mounted tmpfs", "never", "advise" },
+	};
+	size_t n = 0;
+
+	buf[0] = '\0';
+	if (off & LARGE_OFF_PROCESS)
+		n = (size_t)snprintf(buf, len, "large pages are off for the process (prctl, PR_SET_THP_DISABLE)");
+	for (unsigned k = 0; k < THP_KNOBS && n < len; k++) {
+		const char *at = strchr(knobs[k].name, '%');
+		bool never = off & LARGE_OFF_NEVER_BY(k), advised = off & LARGE_OFF_UNADVISED_BY(k);
+		char name[80];
+
+		if (!never && !advised)
+			continue;
+		if (at)
+			snprintf(name, sizeof(name), "%.*s%" PRIu64 "%s", (int)(at - knobs[k].name),
+				 knobs[k].name, block / 1024, at + 1);
+		else
+			snprintf(name, sizeof(name), "%s", knobs[k].name);
+		n += (size_t)snprintf(buf + n, len - n, "%s%s is %s%s", n ? "; " : "", name,
+				      never ? knobs[k].never : knobs[k].advised,
+				      never ? "" : ", and MADV_HUGEPAGE was not given");
+	}
 }
 
 static const char *const reasons[LARGE_WHYS] = {
 	[LARGE_NONE] = "nothing is told of them",
 	[LARGE_SMALL] = "the area is smaller than a large page",
 	[LARGE_UNALIGNED] = "outside of the aligned blocks of the area",
-	[LARGE_NOHUGEPAGE] = "the area is marked so (MADV_NOHUGEPAGE)",
+	[LARGE_NOHUGEPAGE] = "the area is marked so (madvise, MADV_NOHUGEPAGE)",
 	[LARGE_FILE] = "of a file or device: not aligned in it, or kept in small pages",
-	[LARGE_SPARSE] = "the block has holes",
+	[LARGE_SPARSE] = "the block has holes (khugepaged/max_ptes_none limits them)",
 	[LARGE_RIGHTS] = "the block has pages of several rights, or some that may not be touched",
-	[LARGE_SWAPPED] = "some of the block is on swap",
-	[LARGE_POSSIBLE] = "nothing is in the way: khugepaged has not been there, or memory was fragmented",
+	[LARGE_SWAPPED] = "some of the block is on swap (khugepaged/max_ptes_swap limits it)",
+	[LARGE_POSSIBLE] = "nothing is in the way: khugepaged has not been there (khugepaged/scan_sleep_millisecs), or memory was fragmented (defrag)",
 };
 
 static void reason(const struct large_sum *s, enum large_why why,
-		   const struct large_units *by, struct atw_output *out)
+		   const struct large_units *by, uint64_t block, struct atw_output *out)
 {
 	bool marked = why == LARGE_NOHUGEPAGE || why == LARGE_DISABLED;
-	char size[24], buf[24], more[80] = "", fill[80] = "";
+	char size[24], buf[24], more[80] = "", fill[80] = "", off[512];
 
 	if (!s->small[why])
 		return;
@@ -57,13 +85,61 @@ static void reason(const struct large_sum *s, enum large_why why,
 	else if (why != LARGE_POSSIBLE && s->in_full[why])
 		snprintf(more, sizeof(more), "; %s of it in blocks that lack nothing",
 			 large_amount(by, s->in_full[why], buf));
+	if (why == LARGE_DISABLED)
+		disabled(s->off, block, off, sizeof(off));
 	atw_output_note(out, "%10s %-10s %s%s%s", large_amount(by, s->small[why], size),
 			large_why_names[why],
-			why == LARGE_DISABLED ? who(s->off) : reasons[why], more, fill);
+			why == LARGE_DISABLED ? off : reasons[why], more, fill);
+}
+
+/* How much a TLB of that many entries reaches, as words. */
+static void reach(const struct tlb_size *t, uint64_t page, uint64_t block, char *buf, size_t len)
+{
+	char small[16], large[16], size[16], sizes[16];
+
+	num_human(page, size);
+	num_human(block, sizes);
+	num_human(t->small * page, small);
+	num_human(t->large * block, large);
+	if (t->small && t->large)
+		snprintf(buf, len, "%" PRIu32 " for pages of %s, which reach %s, %s%" PRIu32
+			 " for pages of %s, which reach %s", t->small, size, small,
+			 t->shared ? "the same " : "and ", t->large, sizes, large);
+	else if (t->small)
+		snprintf(buf, len, "%" PRIu32 " for pages of %s, which reach %s", t->small, size, small);
+	else
+		snprintf(buf, len, "%" PRIu32 " for pages of %s, which reach %s", t->large, sizes, large);
+}
+
+/* CPUID is about pages of 4K and 2M. */
+static void tlb_note(const struct large_sum *s, const struct large_units *by, uint64_t block,
+		     bool here, struct atw_output *out)
+{
+	uint64_t page = (uint64_t)1 << by->page_shift;
+	struct tlb_size t = { 0 };
+	char text[160] = "", hidden[24];
+
+	if (s->hidden)
+		snprintf(text, sizeof(text), "; of %s it is not told whether it is mapped",
+			 large_amount(by, s->hidden, hidden));
+	if (s->unsized)
+		atw_output_note(out, "TLB entries: n/a, because sizes of pages are not told");
+	else
+		atw_output_note(out, "TLB entries: %" PRIu64 " for what is mapped now, %" PRIu64
+				" if every block with small pages were one large page%s",
+				s->entries, s->entries_large, text);
+	if (!here)
+		return;
+	if (page != 4096 || block != 2 << 20 || !tlb_of_host(&t)) {
+		atw_output_note(out, "TLB reach: n/a, because this CPU does not report the size of its TLB");
+		return;
+	}
+	reach(&t, page, block, text, sizeof(text));
+	atw_output_note(out, "TLB reach: CPUID reports %s", text);
 }
 
 void large_note(const struct large_sum *s, const struct large_units *by, uint64_t block,
-		struct atw_output *out)
+		bool here, struct atw_output *out)
 {
 	uint64_t smaller = large_smaller(s);
 	char page[16], in[24], rest[24], either[24], more[64] = "";
@@ -76,6 +152,7 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
 			s->unsized && !s->large ? "n/a" : large_amount(by, s->large, in), more,
 			large_amount(by, smaller, rest), smaller ? ", because:" : "");
 	for (unsigned i = 1; i < LARGE_WHYS; i++)
-		reason(s, (enum large_why)i, by, out);
-	reason(s, LARGE_NONE, by, out);
+		reason(s, (enum large_why)i, by, block, out);
+	reason(s, LARGE_NONE, by, block, out);
+	tlb_note(s, by, block, here, out);
 }

@@ -44,15 +44,17 @@ static enum thp_when when(const char *word)
 	return !strcmp(word, "never") || !strcmp(word, "deny") ? THP_NEVER : THP_NOT_TOLD;
 }
 
-/* A size's own word, or what it inherits. */
+/* A size's own word, or what it inherits; *by is advanced if it is its own. */
 static enum thp_when of_size(const char *root, uint64_t bytes, const char *file,
-			     const char *inherited)
+			     const char *inherited, enum thp_knob own, enum thp_knob *by)
 {
 	char path[80], word[24];
 
 	snprintf(path, sizeof(path), "hugepages-%" PRIu64 "kB/%s", bytes / 1024, file);
-	return when(chosen(root, path, word, sizeof(word)) && strcmp(word, "inherit")
-		    ? word : inherited);
+	if (!chosen(root, path, word, sizeof(word)) || !strcmp(word, "inherit"))
+		return when(inherited);
+	*by = own;
+	return when(word);
 }
 
 void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
@@ -64,26 +66,34 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
 		/* A kernel that has no such pages has no such folder. */
 		snprintf(path, sizeof(path), "%s/sys/kernel/mm", root);
 		if (access(path, F_OK) == 0)
-			*ret = (struct thp_settings){ THP_NEVER, THP_NEVER, THP_NEVER };
+			*ret = (struct thp_settings){ THP_NEVER, THP_NEVER, THP_NEVER,
+						      THP_BY_CONFIG, THP_BY_CONFIG };
 		return;
 	}
-	ret->anon = of_size(root, bytes, "enabled", word);
+	ret->anon_by = THP_BY_ENABLED;
+	ret->anon = of_size(root, bytes, "enabled", word, THP_BY_SIZE_ENABLED, &ret->anon_by);
 	if (!chosen(root, "shmem_enabled", word, sizeof(word)))
 		return;
 	/* These two are for all sizes, and for what is mounted as well. */
+	ret->shmem_by = !strcmp(word, "deny") ? THP_BY_SHMEM_DENY : THP_BY_SHMEM;
 	if (!strcmp(word, "deny") || !strcmp(word, "force"))
 		ret->shmem = ret->tmpfs = when(word);
 	else
-		ret->shmem = of_size(root, bytes, "shmem_enabled", word);
+		ret->shmem = of_size(root, bytes, "shmem_enabled", word, THP_BY_SIZE_SHMEM,
+				     &ret->shmem_by);
 }
 
 /* ---- a kernel's memory ---- */
 
-/* One of three words has the bit of a size; `old`: there are no such words. */
+/*
+ * One of the words has the bit of a size, the last one that of sizes that inherit
+ * `old`; where there are no such words, all do.
+ */
 static enum thp_when by_size(struct kmem *m, const struct needs *n, const enum need_symbol at[3],
-			     unsigned order, enum thp_when old)
+			     unsigned order, enum thp_when old, enum thp_knob own,
+			     enum thp_knob *by)
 {
-	const enum thp_when means[3] = { THP_ALWAYS, THP_ADVISED, old };
+	static const enum thp_when means[2] = { THP_ALWAYS, THP_ADVISED };
 	uint64_t word;
 
 	if (!n->symbol[at[2]])
@@ -91,9 +101,14 @@ static enum thp_when by_size(struct kmem *m, const struct needs *n, const enum n
 	for (unsigned i = 0; i < 3; i++) {
 		if (!n->symbol[at[i]] || kmem_u64(m, n->symbol[at[i]], &word, NULL) < 0)
 			return THP_NOT_TOLD;
-		if (word >> order & 1)
-			return means[i];
+		if (!(word >> order & 1))
+			continue;
+		if (i == 2)
+			return old;
+		*by = own;
+		return means[i];
 	}
+	*by = own;
 	return THP_NEVER;
 }
 
@@ -113,6 +128,36 @@ static enum thp_when anon_of(struct kmem *m, const struct needs *n)
 	       flags >> n->constant[C_thp_madvise] & 1 ? THP_ADVISED : THP_NEVER;
 }
 
+/*
+ * mm/shmem.c: -2 force, -1 deny, 0 never; 1 to 3 are always, within_size, advise.
+ * Since e7a2ab7b3bb5 (6.12) each size has a bit in one of four words.
+ */
+static void shmem_of(struct kmem *m, const struct needs *n, uint32_t huge, unsigned order,
+		     struct thp_settings *t)
+{
+	static const enum need_symbol at[3] = {
+		Y_shmem_always, Y_shmem_madvise, Y_shmem_inherit,
+	};
+	const enum thp_when old = !huge ? THP_NEVER : huge == 3 ? THP_ADVISED : THP_ALWAYS;
+	uint64_t within;
+
+	t->shmem_by = THP_BY_SHMEM;
+	if (huge >= UINT32_MAX - 1) {
+		t->shmem_by = huge == UINT32_MAX ? THP_BY_SHMEM_DENY : THP_BY_SHMEM;
+		t->shmem = t->tmpfs = huge == UINT32_MAX ? THP_NEVER : THP_ALWAYS;
+	} else if (huge <= 3 && t->anon != THP_NOT_TOLD) {
+		/*
+		 * Never is also what bytes look like that an extract left out: it keeps
+		 * all settings or none.
+		 */
+		t->shmem = by_size(m, n, at, order, old, THP_BY_SIZE_SHMEM, &t->shmem_by);
+		if (n->symbol[Y_shmem_within] &&
+		    kmem_u64(m, n->symbol[Y_shmem_within], &within, NULL) == ATW_OK &&
+		    within >> order & 1)
+			t->shmem = THP_ALWAYS;
+	}
+}
+
 void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret)
 {
 	static const enum need_symbol anon[] = {
@@ -123,24 +168,19 @@ void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret)
 	struct thp_settings t = { 0 };
 	struct kmem *m;
 	uint32_t shmem;
+	unsigned order;
 
 	*ret = t;
 	if (pg->nlevels < 2 || kernel_kmem(k, &m, NULL) < 0)
 		return;
 	t.anon = anon_of(m, n);
+	t.anon_by = THP_BY_ENABLED;
+	order = pg->level[1].shift - pg->page_shift;
 	if (t.anon != THP_NOT_TOLD)
-		t.anon = by_size(m, n, anon, pg->level[1].shift - pg->page_shift, t.anon);
-	/*
-	 * mm/shmem.c: -2 force, -1 deny, 0 never; 1 to 3 are always, within_size,
-	 * advise. Never is also what bytes look like that an extract left out; and
-	 * since 6.12 a size may have a word of its own.
-	 */
-	if (n->symbol[Y_shmem_huge] && kmem_u32(m, n->symbol[Y_shmem_huge], &shmem, NULL) == ATW_OK) {
-		if (shmem >= UINT32_MAX - 1)
-			t.shmem = t.tmpfs = shmem == UINT32_MAX ? THP_NEVER : THP_ALWAYS;
-		else if (shmem && shmem <= 3 && !n->symbol[Y_shmem_inherit])
-			t.shmem = shmem == 3 ? THP_ADVISED : THP_ALWAYS;
-	}
+		t.anon = by_size(m, n, anon, order, t.anon, THP_BY_SIZE_ENABLED, &t.anon_by);
+	if (n->symbol[Y_shmem_huge] &&
+	    kmem_u32(m, n->symbol[Y_shmem_huge], &shmem, NULL) == ATW_OK)
+		shmem_of(m, n, shmem, order, &t);
 	*ret = t;
 }
 

@@ -15,12 +15,26 @@ enum thp_when {
 	THP_ALWAYS,
 };
 
+/* What decides; files are below /sys/kernel/mm/transparent_hugepage. */
+enum thp_knob {
+	THP_BY_NONE,             /* not told */
+	THP_BY_CONFIG,           /* the kernel has no transparent large pages */
+	THP_BY_ENABLED,          /* enabled */
+	THP_BY_SIZE_ENABLED,     /* hugepages-SIZEkB/enabled */
+	THP_BY_SHMEM,            /* shmem_enabled */
+	THP_BY_SHMEM_DENY,       /* the same, which is deny: for mounts as well */
+	THP_BY_SIZE_SHMEM,       /* hugepages-SIZEkB/shmem_enabled */
+	THP_BY_MOUNT,            /* huge= of the mount */
+	THP_KNOBS
+};
+
 /* Of large pages of one size. */
 struct thp_settings {
 	enum thp_when anon;      /* memory of no file */
 	enum thp_when shmem;     /* shared memory of no mounted file system */
 	/* What holds for files of every tmpfs, whatever it was mounted with. */
 	enum thp_when tmpfs;
+	enum thp_knob anon_by, shmem_by;
 };
 
 /*

@@ -14,6 +14,7 @@ static enum large_why why_of_area(struct large_scan *s, uint64_t start,
 				  const struct large_may *may)
 {
 	bool unadvised = may->have_advice && !may->advised;
+	bool system = may->system == THP_NEVER || (may->system == THP_ADVISED && unadvised);
 
 	if (may->refused)
 		return LARGE_NOHUGEPAGE;
@@ -23,14 +24,17 @@ static enum large_why why_of_area(struct large_scan *s, uint64_t start,
 	}
 	if (may->unknown)
 		return LARGE_NONE;
-	/* Where a file is aligned, address and place in it are so together. */
-	if (may->special || may->kind == LARGE_OF_FILE ||
-	    (may->kind == LARGE_SHMEM && (start - may->offset) & (s->block - 1)))
+	if (may->special || may->kind == LARGE_OF_FILE)
 		return LARGE_FILE;
-	if (may->system == THP_NEVER || (may->system == THP_ADVISED && unadvised)) {
-		s->off = may->system == THP_NEVER ? LARGE_OFF_NEVER : LARGE_OFF_UNADVISED;
+	/* What is off is off wherever it lies: its alignment is the next question. */
+	if (system) {
+		s->off = may->system == THP_NEVER ? LARGE_OFF_NEVER_BY(may->by)
+						  : LARGE_OFF_UNADVISED_BY(may->by);
 		return LARGE_DISABLED;
 	}
+	/* Where a file is aligned, address and place in it are so together. */
+	if (may->kind == LARGE_SHMEM && (start - may->offset) & (s->block - 1))
+		return LARGE_FILE;
 	/* It depends on what nobody told. */
 	if (!may->have_advice && (may->system == THP_ADVISED || may->process == THP_ADVISED))
 		return LARGE_NONE;
@@ -71,6 +75,7 @@ static void end_block(struct large_scan *s)
 				 s->now.lost;
 		enum large_why why = why_of_block(s, holes);
 
+		t->entries_large++;
 		t->small[why] += s->now.small;
 		t->holes[why] += holes;
 		if (why == LARGE_DISABLED)
@@ -115,12 +120,23 @@ static void count(struct large_scan *s, uint64_t bytes, const struct page_run *r
 	}
 }
 
+/* A page that an area has in part takes an entry all the same. */
+static uint64_t slots(uint64_t bytes, uint64_t slot)
+{
+	return slot ? bytes / slot + (bytes % slot ? 1 : 0) : 0;
+}
+
 void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 	       const struct page_run *run)
 {
 	bool unsized = run->state == PAGE_PRESENT && run->have & RUN_SIZE_HIDDEN;
 	bool is_large = unsized || (run->state == PAGE_PRESENT && run->slot >= s->block);
+	bool sized = run->state == PAGE_PRESENT && !unsized;
 
+	if (sized)
+		s->sum.entries += slots(last - first + 1, run->slot);
+	if (sized && is_large)
+		s->sum.entries_large += slots(last - first + 1, run->slot);
 	if (run->state == PAGE_ABSENT && run->have & RUN_STATE_HIDDEN)
 		s->sum.hidden += last - first + 1;
 	if (is_large)
@@ -149,8 +165,10 @@ void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 		} else {
 			if (s->first <= s->last && first < s->first && end >= s->first)
 				end = s->first - 1;
-			if (run->state == PAGE_PRESENT && !is_large)
+			if (run->state == PAGE_PRESENT && !is_large) {
 				s->sum.small[s->edge] += end - first + 1;
+				s->sum.entries_large += slots(end - first + 1, run->slot);
+			}
 		}
 		if (end == last)
 			break;
@@ -176,6 +194,15 @@ void large_sum_add(struct large_sum *to, const struct large_sum *s)
 	to->full += s->full;
 	to->off |= s->off;
 	to->untold += s->untold;
+	to->entries += s->entries;
+	to->entries_large += s->entries_large;
+}
+
+void large_sum_outside(struct large_sum *to, uint64_t bytes, uint64_t slot, uint64_t block)
+{
+	*(slot >= block ? &to->large : &to->small[LARGE_NONE]) += bytes;
+	to->entries += slots(bytes, slot);
+	to->entries_large += slots(bytes, slot);
 }
 
 uint64_t large_smaller(const struct large_sum *s)

@@ -29,8 +29,10 @@ enum large_why {
 };
 extern const char *const large_why_names[LARGE_WHYS];
 
-/* Who said LARGE_DISABLED: bits. */
-enum large_off { LARGE_OFF_PROCESS = 1, LARGE_OFF_NEVER = 2, LARGE_OFF_UNADVISED = 4 };
+/* What said LARGE_DISABLED, as bits: of each knob two, never and not advised. */
+#define LARGE_OFF_PROCESS 1u
+#define LARGE_OFF_NEVER_BY(knob) (2u << 2 * (knob))
+#define LARGE_OFF_UNADVISED_BY(knob) (4u << 2 * (knob))
 
 enum large_kind { LARGE_ANON, LARGE_SHMEM, LARGE_OF_FILE };
 
@@ -40,6 +42,7 @@ struct large_may {
 	bool unknown;            /* a file, and nobody knows of what kind */
 	uint64_t offset;         /* of the area in it */
 	enum thp_when system;    /* for memory of that kind */
+	enum thp_knob by;        /* what says so */
 	enum thp_when process;
 	bool have_advice;        /* `advised` and `refused` are known */
 	bool advised, refused;   /* MADV_HUGEPAGE, MADV_NOHUGEPAGE */
@@ -58,6 +61,8 @@ struct large_sum {
 	uint64_t full;                   /* of these, wholly mapped by small pages */
 	uint64_t off;                    /* LARGE_OFF_... */
 	uint64_t untold;                 /* small bytes of which no setting is known */
+	uint64_t entries;                /* of a TLB, for all that is mapped and of known size */
+	uint64_t entries_large;          /* if each block with small pages were a large one */
 };
 
 /* An area that is being looked at. */
@@ -85,6 +90,8 @@ void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 void large_end(struct large_scan *s);
 
 void large_sum_add(struct large_sum *to, const struct large_sum *s);
+/* What pages of `slot` bytes map outside of all areas. */
+void large_sum_outside(struct large_sum *to, uint64_t bytes, uint64_t slot, uint64_t block);
 /* All that small pages map. */
 uint64_t large_smaller(const struct large_sum *s);
 /* All that pages map. */

@@ -54,10 +54,14 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 	enum thp_when mounted;
 
 	enter(l, pid, block);
-	if (ret->kind == LARGE_ANON)
+	if (ret->kind == LARGE_ANON) {
 		ret->system = l->set.anon;
-	if (ret->kind == LARGE_SHMEM)
+		ret->by = l->set.anon_by;
+	}
+	if (ret->kind == LARGE_SHMEM) {
 		ret->system = l->set.shmem;
+		ret->by = l->set.shmem_by;
+	}
 	if (ret->kind != LARGE_OF_FILE)
 		return;
 	if (!l->mounts_tried)
@@ -67,6 +71,7 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 					   a->major, a->minor, &mounted)) {
 		ret->kind = LARGE_SHMEM;
 		ret->system = l->set.tmpfs != THP_NOT_TOLD ? l->set.tmpfs : mounted;
+		ret->by = l->set.tmpfs != THP_NOT_TOLD ? l->set.shmem_by : THP_BY_MOUNT;
 	}
 }
 

@@ -206,6 +206,7 @@ static void walk_large(struct provider *p, const struct atw_area *a, uint64_t bl
 	w->thp_tried = true;
 	ret->system = ret->kind == LARGE_ANON ? w->thp.anon :
 		      ret->kind == LARGE_SHMEM ? w->thp.shmem : THP_NOT_TOLD;
+	ret->by = ret->kind == LARGE_ANON ? w->thp.anon_by : w->thp.shmem_by;
 }
 
 /* ---- frames ---- */

@@ -65,6 +65,17 @@ if [ -n "$zstd" ]; then skip "$zstd"; else
 	yes [ "$(wc -l <pids)" -gt 20 ]
 fi
 
+t "entries of a TLB: one a page, whatever its size"
+if [ -n "$zstd" ]; then skip "$zstd"; else
+	run atwalk map tasks.kdump --task thp
+	yes grep -q ' mapped: .* in [0-9]* pages of 4K, .* in [0-9]* pages\? of 2M$' "$work/log/out"
+	pages=$(sed -n 's/.* in \([0-9]*\) pages of 4K, .* in \([0-9]*\) pages\? of 2M$/\1 \2/p' "$work/log/out")
+	yes grep -qE "^TLB entries: $((${pages% *} + ${pages#* })) for what is mapped now, [0-9]+ if every block with small pages were one large page\$" \
+		"$work/log/out"
+	# Only of the machine that this runs on the size of the TLB can be asked.
+	yes [ "$(grep -c '^TLB reach' "$work/log/out")" = 0 ]
+fi
+
 t "filters take the words; ranges choose areas, whole ones"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	run atwalk map tasks.kdump --task thp --large --filter 'sparse and blocks>1' --format csv \
@@ -116,8 +127,11 @@ if [ -n "$zstd" ]; then skip "$zstd"; else
 	why off
 	yes grep -qx disabled "$work/log/out"
 	run atwalk map off.elf --task thp
-	yes grep -q 'disabled *large pages are off for the process; to fill the blocks takes 12K more$' \
+	yes grep -q 'disabled *large pages are off for the process (prctl, PR_SET_THP_DISABLE); to fill the blocks takes 12K more$' \
 		"$work/log/out"
+	# What says so is named.
+	run atwalk map never.elf --task thp
+	yes grep -q 'disabled */sys/kernel/mm/transparent_hugepage/enabled is never; to fill ' "$work/log/out"
 	# An extract of it still knows.
 	atwalk extract -q -o again.elf off.elf >"$work/log/extract"
 	why again
@@ -314,10 +328,20 @@ fi
 t "files that are not aligned, and shared memory"
 if [ -n "$why" ]; then skip "$why"; else
 	area file 0 $((4 * M)) 2 2 0 file
-	area shm-unaligned 0 $((4 * M)) 2 2 0 file
 	case $shmem in
-	never|deny) area shm 0 $((4 * M)) 2 2 0 disabled ;;
-	advise) area shm 0 $((4 * M)) 2 2 0 disabled ;;
+	never|deny|advise)
+		area shm 0 $((4 * M)) 2 2 0 disabled
+		# Aligned or not, it is off.
+		area shm-unaligned 0 $((4 * M)) 2 2 0 disabled
+		for way in "${ways[@]}"; do
+			run atwalk map "$way" --pid "$child" --large "${at[shm]}+${len[shm]}" \
+				"${at[shm-unaligned]}+${len[shm-unaligned]}"
+			said_err=1 said_status=1
+			yes grep -qE " 8M disabled   /sys/kernel/mm/transparent_hugepage/(hugepages-2048kB/)?shmem_enabled is $shmem(, and MADV_HUGEPAGE was not given)?; 8M of it in blocks that lack nothing\$" \
+				"$work/log/out"
+		done ;;
+	*)
+		area shm-unaligned 0 $((4 * M)) 2 2 0 file ;;
 	esac
 fi
 

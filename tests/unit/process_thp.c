@@ -54,6 +54,7 @@ TEST(what_the_system_says)
 	thp_of_system(root, 2 << 20, &t);
 	CHECK_EQ(t.anon, THP_NEVER);     /* built without */
 	CHECK_EQ(t.tmpfs, THP_NEVER);
+	CHECK_EQ(t.anon_by, THP_BY_CONFIG);
 	for (unsigned i = 3; i < 5; i++) {
 		snprintf(path, sizeof(path), "%s%s", root, dirs[i]);
 		CHECK(mkdir(path, 0700) == 0);
@@ -64,17 +65,22 @@ TEST(what_the_system_says)
 	CHECK_EQ(t.anon, THP_ADVISED);
 	CHECK_EQ(t.shmem, THP_NEVER);
 	CHECK_EQ(t.tmpfs, THP_NOT_TOLD);
+	CHECK_EQ(t.anon_by, THP_BY_ENABLED);
+	CHECK_EQ(t.shmem_by, THP_BY_SHMEM);
 	t = set("[always] madvise never", "always inherit madvise [never]",
 		"always within_size advise [never] deny force",
 		"always inherit within_size [advise] never");
 	CHECK_EQ(t.anon, THP_NEVER);
 	CHECK_EQ(t.shmem, THP_ADVISED);
+	CHECK_EQ(t.anon_by, THP_BY_SIZE_ENABLED);
+	CHECK_EQ(t.shmem_by, THP_BY_SIZE_SHMEM);
 	t = set("[always] madvise never", "[always] inherit madvise never",
 		"always within_size advise never [deny] force",
 		"[always] inherit within_size advise never");
 	CHECK_EQ(t.anon, THP_ALWAYS);
 	CHECK_EQ(t.shmem, THP_NEVER);
 	CHECK_EQ(t.tmpfs, THP_NEVER);
+	CHECK_EQ(t.shmem_by, THP_BY_SHMEM_DENY);
 	/* Before each size had its own. */
 	thp_of_system(root, 4 << 20, &t);
 	CHECK_EQ(t.anon, THP_ALWAYS);

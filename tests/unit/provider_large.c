@@ -221,6 +221,60 @@ TEST(what_is_allowed)
 	CHECK_EQ(full_block(may), LARGE_POSSIBLE);
 }
 
+/* Off is off wherever it lies, and what says so is kept. */
+TEST(shared_memory_that_is_off_is_disabled_though_not_aligned)
+{
+	struct large_may may = free_to;
+	struct large_scan s;
+
+	may.kind = LARGE_SHMEM;
+	may.offset = 4 * K;
+	may.system = THP_NEVER;
+	may.by = THP_BY_SHMEM;
+	large_begin(&s, AT, AT + 4 * M, &may, BLOCK);
+	here(&s, 0, 4 * M);
+	large_end(&s);
+	CHECK_EQ(only(&s, 4 * M), LARGE_DISABLED);
+	CHECK_EQ(s.sum.off, LARGE_OFF_NEVER_BY(THP_BY_SHMEM));
+	may.system = THP_ADVISED;
+	large_begin(&s, AT, AT + 4 * M, &may, BLOCK);
+	here(&s, 0, 4 * M);
+	large_end(&s);
+	CHECK_EQ(only(&s, 4 * M), LARGE_DISABLED);
+	CHECK_EQ(s.sum.off, LARGE_OFF_UNADVISED_BY(THP_BY_SHMEM));
+	/* Files of a file system are no matter of that setting. */
+	may.kind = LARGE_OF_FILE;
+	large_begin(&s, AT, AT + 4 * M, &may, BLOCK);
+	here(&s, 0, 4 * M);
+	large_end(&s);
+	CHECK_EQ(only(&s, 4 * M), LARGE_FILE);
+	CHECK_EQ(s.sum.off, 0);
+}
+
+/* An entry a page, whatever its size; and one for each block that has small ones. */
+TEST(entries_of_a_tlb)
+{
+	struct large_scan s = begin(M, 8 * M, free_to);
+	struct large_sum all = { 0 };
+
+	here(&s, M, M);                                          /* an edge: 256 */
+	add(&s, 2 * M, 2 * M, PAGE_PRESENT, BLOCK, ATW_UR);      /* 1 */
+	here(&s, 4 * M, 8 * K);                                  /* 2, and one block */
+	add(&s, 4 * M + 64 * K, 64 * K, PAGE_PRESENT, 64 * K, ATW_UR | ATW_UW);
+	here(&s, 6 * M, 2 * M);                                  /* 512, and one block */
+	add(&s, 8 * M, 4 * K, PAGE_SWAP, 4 * K, 0);
+	large_end(&s);
+	CHECK_EQ(s.sum.entries, 256 + 1 + 2 + 1 + 512);
+	CHECK_EQ(s.sum.entries_large, 256 + 1 + 1 + 1);
+	large_sum_add(&all, &s.sum);
+	large_sum_outside(&all, 8 * K, 4 * K, BLOCK);
+	large_sum_outside(&all, 1024 * M, 1024 * M, BLOCK);
+	CHECK_EQ(all.entries, 256 + 1 + 2 + 1 + 512 + 3);
+	CHECK_EQ(all.entries_large, 256 + 1 + 1 + 1 + 3);
+	CHECK_EQ(all.large, 1026 * (uint64_t)M);
+	CHECK_EQ(all.small[LARGE_NONE], 8 * K);
+}
+
 TEST(shared_memory_must_be_aligned_in_its_file)
 {
 	struct large_may may = free_to;
