@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "census/collect.h"
+#include "source/live_host.h"
 
 /* ---- what is not there ---- */
 
@@ -80,6 +82,17 @@ static int say_time(const struct about_to *to, const char *key, struct atw_err *
 	return about_say(to, err, key, "%" PRId64 ".%06ld", (int64_t)t.tv_sec, t.tv_nsec / 1000);
 }
 
+/*
+ * This process by the number that the tasks below have theirs by: in a PID namespace
+ * only /proc has the numbers that are ours.
+ */
+static int say_collector(const struct collect *c, const struct about_to *to, struct atw_err *err)
+{
+	if (strcmp(c->p->way, "pagemap") && !live_first_pid_namespace())
+		return ATW_OK;
+	return about_say(to, err, "collector", "%ld", (long)getpid());
+}
+
 /* Which bits of flags and entries mean something here. */
 static int say_bits(struct collect *c, const struct about_to *to, struct atw_err *err)
 {
@@ -105,6 +118,8 @@ static int machine(struct collect *c, struct atw_err *err)
 		r = about_say(&to, err, "way", "%s", c->p->way);
 	if (r == ATW_OK && c->p->running)
 		r = say_time(&to, "begun", err);
+	if (r == ATW_OK && c->p->running)
+		r = say_collector(c, &to, err);
 	if (r == ATW_OK)
 		r = say_bits(c, &to, err);
 	if (r == ATW_OK)

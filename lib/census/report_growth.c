@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "census/looks.h"
 #include "census/report.h"
 
@@ -77,7 +78,9 @@ struct process {
 };
 
 struct growth {
-	uint64_t self;                   /* who looks; 0: nobody of these */
+	uint64_t self;                   /* pid of this program; 0: not in these looks */
+	uint64_t collector;              /* of the program that wrote this look; 0: not told */
+	struct { uint64_t pid; char name[64]; } out;     /* the last one left out; 0: none */
 	struct looks looks;
 	struct look_processes processes;
 	struct process *v;               /* by their index */
@@ -102,13 +105,27 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 
 /* ---- points ---- */
 
+/* Collecting takes memory, which says nothing of the machine that is looked at. */
+static bool leave_out(struct growth *g, const struct census_process *p)
+{
+	if (!p->pid || (p->pid != g->self && p->pid != g->collector))
+		return false;
+	g->now = 0;
+	g->out.pid = p->pid;
+	snprintf(g->out.name, sizeof(g->out.name), "%s", p->name);
+	return true;
+}
+
 static int begin(struct growth *g, const struct census_process *p, struct atw_err *err)
 {
 	bool has_start = p->task_has & CAPTURE_T_START;
 	size_t at;
-	int r = look_processes_find(&g->processes, p->pid, has_start, p->task->start,
-				    (struct atw_blob){ p->name, strlen(p->name) }, &at, err);
+	int r;
 
+	if (leave_out(g, p))
+		return ATW_OK;
+	r = look_processes_find(&g->processes, p->pid, has_start, p->task->start,
+				(struct atw_blob){ p->name, strlen(p->name) }, &at, err);
 	if (r != ATW_OK)
 		return r;
 	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
@@ -198,6 +215,14 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	if (r != ATW_OK)
 		return r;
 	switch (ev->what) {
+	case CENSUS_ON_HEADER:
+		if (blob_is(ev->header->key, "collector") &&
+		    !looks_number(ev->header->value, &g->collector))
+			g->collector = 0;
+		return ATW_OK;
+	case CENSUS_ON_END:
+		g->collector = 0;
+		return ATW_OK;
 	case CENSUS_ON_PROCESS:
 		return begin(g, ev->process, err);
 	case CENSUS_ON_PAGES:
@@ -222,7 +247,6 @@ struct grown {
 	const struct line *line;
 	int64_t rate;
 	bool timed, leak;
-	bool self;                       /* it would be one, but looking takes memory */
 };
 
 /* Least squares, bytes a second, to the nearest. */
@@ -281,8 +305,6 @@ static size_t collect(const struct growth *g, struct grown *ret)
 				continue;
 			w.timed = slope(p, l, &w.rate);
 			w.leak = may_leak(p, l);
-			w.self = w.leak && g->self && w.who->pid == g->self;
-			w.leak &= !w.self;
 			if (ret)
 				ret[n] = w;
 			n++;
@@ -324,7 +346,6 @@ enum { SUSPECTS = 8 };
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct growth *g = state;
-	const struct look_process *self = NULL;
 	size_t n = collect(g, NULL), leaks = 0;
 	struct grown *v = calloc(n + 1, sizeof(*v));
 	int r = ATW_OK;
@@ -335,19 +356,17 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	qsort(v, n, sizeof(*v), by_growth);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = put(&v[i], out, err);
-	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		if (v[i].leak && leaks++ < SUSPECTS)
 			suspect(&v[i], out);
-		self = v[i].self ? v[i].who : self;
-	}
 	free(v);
 	if (r != ATW_OK)
 		return r;
 	if (leaks > SUSPECTS)
 		out->note(out->arg, "and %zu more that may leak", leaks - SUSPECTS);
-	if (self)
-		out->note(out->arg, "process %" PRIu64 " (%s) is the one that looks, which takes memory: "
-			  "it is not suspected", self->pid, self->name);
+	if (g->out.pid)
+		out->note(out->arg, "process %" PRIu64 " (%s) is left out: it is the collector",
+			  g->out.pid, g->out.name);
 	if (g->looks.n < 2)
 		out->note(out->arg, "one look tells of no growth: give two or more captures, in order");
 	else if (g->looks.n < LOOKS_MIN)

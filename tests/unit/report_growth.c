@@ -161,8 +161,8 @@ TEST(only_what_changed)
 	}
 }
 
-/* Looking takes memory: it is told, and is no leak. */
-TEST(who_looks_is_not_suspected)
+/* Collecting takes memory: what does so is no row, and no leak. */
+TEST(who_looks_is_left_out)
 {
 	struct feed f = feed_open_with("growth", &(struct census_report_opts){ .self = 3 });
 
@@ -175,10 +175,34 @@ TEST(who_looks_is_not_suspected)
 		feed_end(&f);
 	}
 	CHECK_STR(feed_finish(&f),
-		  "pid=3 task=atwalk class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=\n"
 		  "pid=4 task=atwalk class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=leak,\n"
 		  "# suspected leak: process 4 (atwalk): heap grew from each of 3 looks to the next, by 8192 bytes, 4096 bytes a second\n"
-		  "# process 3 (atwalk) is the one that looks, which takes memory: it is not suspected\n");
+		  "# process 3 (atwalk) is left out: it is the collector\n");
+	feed_close(&f);
+}
+
+/* The program that wrote a capture, by what that says: of each look its own. */
+TEST(the_collector_of_a_capture_is_left_out)
+{
+	struct feed f = feed_open("growth");
+
+	for (uint64_t i = 0; i < 3; i++) {
+		const struct part heap = { CENSUS_HEAP, 5 + i, 0 };
+
+		look(&f, i == 0 ? "0" : i == 1 ? "1" : "2");
+		if (i < 2)
+			feed_header(&f, "collector", i ? "9" : "8");
+		process(&f, "a", 7, 70, &heap, 1);
+		process(&f, "b", 8, 80, &heap, 1);
+		process(&f, "c", 9, 90, &heap, 1);
+		feed_end(&f);
+	}
+	CHECK_STR(feed_finish(&f),
+		  "pid=7 task=a class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=leak,\n"
+		  "pid=9 task=c class=heap looks=2 first=20480 last=28672 change=+8192 rate=+4096 suspect=\n"
+		  "pid=8 task=b class=heap looks=2 first=24576 last=28672 change=+4096 rate=+4096 suspect=\n"
+		  "# suspected leak: process 7 (a): heap grew from each of 3 looks to the next, by 8192 bytes, 4096 bytes a second\n"
+		  "# process 9 (c) is left out: it is the collector\n");
 	feed_close(&f);
 }
 
