@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "provider/provider.h"
+#include "record/schema.h"
 
 static const char *const states[] = {
 	[STATE_PRESENT] = "present", [STATE_TABLE] = "table",
@@ -201,17 +202,22 @@ static bool mentions(const char *text, const char *word)
 	return false;
 }
 
+static bool is_mentioned(const struct common *c, const char *column)
+{
+	return mentions(c->columns, column) || mentions(c->filter, column) ||
+	       mentions(c->sort, column) || mentions(c->group, column);
+}
+
 bool asks_for(const struct common *c, const char *column)
 {
 	char change[32];                 /* of --watch */
+	const char *other;
+	bool is = is_mentioned(c, column);
 
-	if (strncmp(column, "d_", 2)) {
-		snprintf(change, sizeof(change), "d_%s", column);
-		if (asks_for(c, change))
-			return true;
-	}
-	return mentions(c->columns, column) || mentions(c->filter, column) ||
-	       mentions(c->sort, column) || mentions(c->group, column);
+	for (size_t i = 0; !is && (other = schema_other_name(column, i)); i++)
+		is = is_mentioned(c, other);
+	snprintf(change, sizeof(change), "d_%s", column);
+	return is || is_mentioned(c, change);
 }
 
 /* ---- areas of a process ---- */

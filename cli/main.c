@@ -30,7 +30,7 @@ const struct opt common_options[] = {
 	{ 0, "filter", OPT_TEXT, AT(filter), "EXPR",
 	  "only rows for which it holds: 'writable and size>=2M'", NULL },
 	{ 0, "sort", OPT_TEXT, AT(sort), "COLUMNS",
-	  "order: COLUMN[:desc],...", NULL },
+	  "order: COLUMN[:desc],...; -COLUMN is COLUMN:desc", NULL },
 	{ 0, "group", OPT_TEXT, AT(group), "COLUMN",
 	  "one row for each value: how many, and sums of their sizes if they have any", NULL },
 	{ 0, "units", OPT_CHOICE, AT(units), "UNITS",

@@ -78,6 +78,22 @@ static void cut_list(struct buf *b, size_t max)
 	buf_str(b, ", ...");
 }
 
+/* "area~libc, task~libc": a word alone was perhaps meant as a part of a text. */
+static void text_matches(const struct atw_schema *sc, const char *word, size_t len,
+			 struct buf *ret)
+{
+	const char *quote = memchr(word, ' ', len) ? "'" : "";
+	size_t start = ret->len, n = 0;
+
+	for (size_t i = 0; i < sc->ncols && n < 4; i++) {
+		if (sc->col[i].type != ATW_T_TEXT)
+			continue;
+		buf_printf(ret, "%s%s~%s%.*s%s", ret->len > start ? ", " : "", sc->col[i].key,
+			   quote, (int)len, word, quote);
+		n++;
+	}
+}
+
 static int unknown_name(struct parser *ps, const char *word, size_t len,
 			size_t at)
 {
@@ -102,10 +118,17 @@ static int unknown_name(struct parser *ps, const char *word, size_t len,
 		    "--filter: unknown name '%.*s' at character %zu; known: %s",
 		    (int)(len < 64 ? len : 64), word, at + 1,
 		    known.data ? known.data : "");
-	if (near.name)
-		atw_err_hint(ps->err, "did you mean '%s'?", near.name);
-	else if (len && strchr("&|", *word))
+	known.len = 0;
+	if (len && len < 64 && !strchr("&|", *word))
+		text_matches(ps->sc, word, len, &known);
+	if (len && strchr("&|", *word))
 		atw_err_hint(ps->err, "write 'and', 'or'");
+	else if (near.name && known.len)
+		atw_err_hint(ps->err, "did you mean '%s'? Texts match as in %s", near.name, known.data);
+	else if (near.name)
+		atw_err_hint(ps->err, "did you mean '%s'?", near.name);
+	else if (known.len)
+		atw_err_hint(ps->err, "texts match as in %s", known.data);
 	buf_deinit(&known);
 	return ATW_E_USAGE;
 }
@@ -120,7 +143,7 @@ static int bare_word(struct parser *ps, const char *word, size_t len, size_t at)
 		if (rank(&sc->col[i]) > best && knows(&sc->col[i], word, len))
 			best = rank(&sc->col[i]);
 	if (!best) {
-		int i = schema_find(sc, word, len);
+		int i = schema_named(sc, word, len);
 
 		if (i < 0)
 			return unknown_name(ps, word, len, at);
@@ -142,7 +165,7 @@ static int bare_word(struct parser *ps, const char *word, size_t len, size_t at)
 static int comparison(struct parser *ps, const char *word, size_t len)
 {
 	struct compare cmp = { .op = ps->lx.tok, .op_at = ps->lx.at };
-	int i = schema_find(ps->sc, word, len);
+	int i = schema_named(ps->sc, word, len);
 	int rc;
 
 	if (i < 0)

@@ -75,7 +75,7 @@ static void make_schema(struct group *g, const struct atw_schema *sc)
 int group_create(const char *key, const struct atw_schema *sc,
 		 struct group **ret, struct atw_err *err)
 {
-	int i = schema_find(sc, key, strlen(key));
+	int i = schema_named(sc, key, strlen(key));
 	struct group *g;
 
 	if (i < 0)

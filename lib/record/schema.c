@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/nearest.h"
 
 int schema_find(const struct atw_schema *sc, const char *key, size_t len)
@@ -12,6 +13,64 @@ int schema_find(const struct atw_schema *sc, const char *key, size_t len)
 		    !memcmp(sc->col[i].key, key, len))
 			return (int)i;
 	return -1;
+}
+
+/* Names that mean the same column, here and in smem, ps, top, crash and /proc. */
+static const char *const same[][6] = {
+	{ "resident", "rss", "mapped" },
+	{ "vsize", "virtual", "vsz", "vss", "vmsize" },
+	{ "swapped", "swap", "vmswap" },
+	{ "task", "comm", "command", "cmd" },
+	{ "physical", "phys", "paddr", "pa" },
+	{ "address", "addr", "vaddr", "va", "start" },
+	{ "area", "vma", "path", "file" },
+	{ "rights", "perms", "perm", "prot", "permissions" },
+	{ "pageflags", "page_flags", "kpageflags" },
+	{ "kcount", "mapcount", "kpagecount" },
+	{ "entry", "pte" },
+	{ "cgroup", "memcg" },
+	{ "size", "length", "len" },
+	{ "node", "nid" },
+};
+
+/* Its row of the table, or NULL. */
+static const char *const *names_of(const char *word, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(same[i]) && same[i][k]; k++)
+			if (strlen(same[i][k]) == len && !memcmp(same[i][k], word, len))
+				return same[i];
+	return NULL;
+}
+
+/* The next column after `from` that the word is another name of, or -1. */
+static int next_named(const struct atw_schema *sc, const char *const *names, int from)
+{
+	for (size_t i = (size_t)(from + 1); names && i < sc->ncols; i++)
+		if (names_of(sc->col[i].key, strlen(sc->col[i].key)) == names)
+			return (int)i;
+	return -1;
+}
+
+int schema_named(const struct atw_schema *sc, const char *word, size_t len)
+{
+	int i = schema_find(sc, word, len);
+	const char *const *names = i < 0 ? names_of(word, len) : NULL;
+
+	if (i >= 0)
+		return i;
+	i = next_named(sc, names, -1);
+	return i >= 0 && next_named(sc, names, i) < 0 ? i : -1;
+}
+
+const char *schema_other_name(const char *key, size_t i)
+{
+	const char *const *names = names_of(key, strlen(key));
+
+	for (size_t k = 0; names && k < ARRAY_SIZE(same[0]) && names[k]; k++)
+		if (strcmp(names[k], key) != 0 && !i--)
+			return names[k];
+	return NULL;
 }
 
 bool column_has_words(const struct atw_column *c)
@@ -85,7 +144,12 @@ int schema_unknown(const struct atw_schema *sc, const char *option,
 			 known.data ? known.data : "none");
 	for (size_t i = 0; i < sc->ncols; i++)
 		nearest_try(&near, sc->col[i].key);
-	if (near.name)
+	known.len = 0;
+	for (int i = -1; (i = next_named(sc, names_of(word, len), i)) >= 0;)
+		buf_printf(&known, "%s'%s'", known.len ? " or " : "", sc->col[i].key);
+	if (known.len)
+		atw_err_hint(err, "did you mean %s?", known.data);
+	else if (near.name)
 		atw_err_hint(err, "did you mean '%s'?", near.name);
 	buf_deinit(&known);
 	return rc;
@@ -117,7 +181,7 @@ int schema_choose(const struct atw_schema *sc, const char *option,
 	if (adds)
 		list++;
 	while (list_next(&list, &word, &len)) {
-		int i = schema_find(sc, word, len);
+		int i = schema_named(sc, word, len);
 
 		if (i < 0)
 			return schema_unknown(sc, option, word, len, err);

@@ -19,6 +19,14 @@ struct columns {
 int schema_find(const struct atw_schema *sc, const char *key, size_t len);
 
 /*
+ * Likewise as it may be called elsewhere: rss for resident, comm for task. The name
+ * itself goes first; a word for several columns of the schema is none of them.
+ */
+int schema_named(const struct atw_schema *sc, const char *word, size_t len);
+/* What else a column may be called, by number; NULL past the end. */
+const char *schema_other_name(const char *key, size_t i);
+
+/*
  * "a,b": these; "+a,b": those not hidden, then these; NULL or "": those not
  * hidden. `option` names the option in the error.
  */

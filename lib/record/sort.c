@@ -38,19 +38,22 @@ struct sorter {
 static int parse_key(const struct atw_schema *sc, const char *word, size_t len,
 		     struct sort_key *ret, struct atw_err *err)
 {
-	const char *colon = memchr(word, ':', len);
-	size_t keylen = colon ? (size_t)(colon - word) : len;
-	size_t waylen = colon ? len - keylen - 1 : 0;
-	int i = schema_find(sc, word, keylen);
+	const char *colon = memchr(word, ':', len), *key = word;
+	bool sign = len && (*word == '-' || *word == '+');
+	size_t keylen = (colon ? (size_t)(colon - word) : len) - sign;
+	size_t waylen = colon ? len - keylen - sign - 1 : 0;
+	int i;
 
+	key += sign;
+	i = schema_named(sc, key, keylen);
 	if (i < 0)
-		return schema_unknown(sc, "--sort", word, keylen, err);
+		return schema_unknown(sc, "--sort", key, keylen, err);
 	ret->col = (uint8_t)i;
-	ret->desc = waylen == 4 && !memcmp(colon + 1, "desc", 4);
-	if (colon && !ret->desc && (waylen != 3 || memcmp(colon + 1, "asc", 3)))
-		return atw_err_set(err, ATW_E_USAGE,
-				   "--sort: '%.*s': the way is neither asc nor desc",
-				   (int)(len < 64 ? len : 64), word);
+	ret->desc = (sign && *word == '-') || (waylen == 4 && !memcmp(colon + 1, "desc", 4));
+	if (colon && (sign || (!ret->desc && (waylen != 3 || memcmp(colon + 1, "asc", 3)))))
+		return atw_err_set(err, ATW_E_USAGE, "--sort: '%.*s': expected %s, %s:asc or %s:desc",
+				   (int)(len < 64 ? len : 64), word, sc->col[i].key,
+				   sc->col[i].key, sc->col[i].key);
 	return ATW_OK;
 }
 

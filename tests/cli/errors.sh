@@ -171,7 +171,7 @@ run atwalk map --sort size:down x86.elf
 status 2
 no_out
 err <<'E'
-atwalk: --sort: 'size:down': the way is neither asc nor desc
+atwalk: --sort: 'size:down': expected size, size:asc or size:desc
 E
 
 t "addresses that are none"

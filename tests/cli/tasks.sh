@@ -224,4 +224,28 @@ for what in 'ps -T' pages 'pages -q' 'map --pid 99'; do
 	same "$work/log/out" whole
 done
 
+t "--sort -rss is resident:desc"
+run atwalk ps tasks.kdump --sort resident:desc --format csv --columns pid,resident
+cp "$work/log/out" in-order
+run atwalk ps tasks.kdump --sort -rss --format csv --columns pid,rss
+same "$work/log/out" in-order
+yes [ "$(head -n 1 in-order)" = pid,resident ]
+run atwalk ps tasks.kdump --sort rss --filter 'rss>0 and comm~a' --format csv --columns pid
+cp "$work/log/out" in-order
+run atwalk ps tasks.kdump --sort resident --filter 'resident>0 and task~a' --format csv --columns pid
+same "$work/log/out" in-order
+
+t "a name of another program is a column that is read for it"
+run atwalk pages tasks.kdump --columns task,pageflags --filter present --format csv
+cp "$work/log/out" in-order
+run atwalk pages tasks.kdump --columns comm,kpageflags --filter present --format csv
+same "$work/log/out" in-order
+yes grep -qi uptodate in-order
+
+t "a word alone that was meant as a part of a name"
+run atwalk pages tasks.kdump --filter busybox
+status 2
+no_out
+err_has "        texts match as in swap~busybox, task~busybox, area~busybox"
+
 finish

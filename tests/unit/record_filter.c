@@ -228,6 +228,19 @@ static const char *complaint(const char *expr)
 	       "it was accepted";
 }
 
+TEST(words_that_were_meant_as_texts)
+{
+	CHECK_EQ(match("libc"), -1);
+	CHECK_STR(err.hint, "texts match as in task~libc");
+	CHECK_EQ(match("size>1 and 'my task'"), -1);
+	CHECK_STR(err.hint, "texts match as in task~'my task'");
+	CHECK_EQ(match("presnt"), -1);
+	CHECK_STR(err.hint, "did you mean 'present'? Texts match as in task~presnt");
+	CHECK_EQ(match("comm~kworker"), 1);
+	CHECK_EQ(match("comm=kworker"), 0);
+	CHECK_EQ(match("len>=2M and not pte=1"), 1);
+}
+
 TEST(unknown_names)
 {
 	CHECK_STR(complaint("present and wirtable"),
@@ -235,7 +248,7 @@ TEST(unknown_names)
 		  "columns address, size, pid, state, flags, rights, task, entry; "
 		  "words present, swap, absent, writable, user, dirty, soft-dirty, "
 		  "readable, executable");
-	CHECK_STR(err.hint, "did you mean 'writable'?");
+	CHECK_STR(err.hint, "did you mean 'writable'? Texts match as in task~wirtable");
 	CHECK_STR(complaint("colour=red"),
 		  "--filter: unknown column 'colour'; known: address, size, pid, "
 		  "state, flags, rights, task, entry");

@@ -38,6 +38,35 @@ TEST(find)
 	CHECK_EQ(schema_find(&schema, "", 0), -1);
 }
 
+TEST(other_names)
+{
+	static const struct atw_column two[] = {
+		{ .key = "mapped", .type = ATW_T_BYTES }, { .key = "resident", .type = ATW_T_BYTES },
+	};
+	const struct atw_schema both = { "both", two, 2 };
+	struct columns cs;
+
+	CHECK_EQ(schema_named(&schema, "size", 4), 1);
+	CHECK_EQ(schema_named(&schema, "len", 3), 1);
+	CHECK_EQ(schema_named(&schema, "pte", 3), 2);
+	CHECK_EQ(schema_named(&schema, "comm", 4), 3);
+	CHECK_EQ(schema_named(&schema, "rss", 3), -1);
+	CHECK_EQ(schema_find(&schema, "comm", 4), -1);
+	CHECK_STR(choose("comm,addr"), "3 0");
+	CHECK_STR(choose("comm,task"), "--columns: column 'task' is named twice");
+	CHECK_EQ(schema_named(&both, "resident", 8), 1);
+	CHECK_EQ(schema_named(&both, "mapped", 6), 0);
+	CHECK_EQ(schema_named(&both, "rss", 3), -1);
+	CHECK_EQ(schema_choose(&both, "--columns", "rss", &cs, &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "--columns: unknown column 'rss'; known: mapped, resident");
+	CHECK_STR(err.hint, "did you mean 'mapped' or 'resident'?");
+	CHECK_STR(schema_other_name("resident", 0), "rss");
+	CHECK_STR(schema_other_name("rss", 0), "resident");
+	CHECK_STR(schema_other_name("rss", 1), "mapped");
+	CHECK(!schema_other_name("rss", 2));
+	CHECK(!schema_other_name("nothing", 0));
+}
+
 TEST(choices)
 {
 	CHECK_STR(choose(NULL), "0 1 3");

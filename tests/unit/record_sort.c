@@ -75,6 +75,26 @@ TEST(one_key)
 			{ 0, "kworker/" }), "1 0 2");
 }
 
+TEST(a_sign_in_front)
+{
+	CHECK_STR(ORDER("-size", { 3, "" }, { 1, "" }, { 2, "" }), "0 2 1");
+	CHECK_STR(ORDER("+size", { 3, "" }, { 1, "" }, { 2, "" }), "1 2 0");
+	CHECK_STR(ORDER("size,-task", { 1, "c" }, { 0, "b" }, { 1, "a" }, { 0, "d" }), "3 1 0 2");
+	CHECK_STR(order("-size:desc", NULL, 0),
+		  "--sort: '-size:desc': expected size, size:asc or size:desc");
+	CHECK_STR(order("-", NULL, 0), "--sort: unknown column ''; known: id, size, task");
+	CHECK_STR(order("--size", NULL, 0), "--sort: unknown column '-size'; known: id, size, task");
+	CHECK_STR(order("-size,size", NULL, 0), "--sort: column 'size' is named twice");
+}
+
+TEST(names_of_other_programs)
+{
+	CHECK_STR(ORDER("-length", { 3, "" }, { 1, "" }, { 2, "" }), "0 2 1");
+	CHECK_STR(ORDER("comm:desc", { 0, "a" }, { 0, "b" }), "1 0");
+	CHECK_STR(order("comm,task", NULL, 0), "--sort: column 'task' is named twice");
+	CHECK_STR(order("rss", NULL, 0), "--sort: unknown column 'rss'; known: id, size, task");
+}
+
 TEST(stable)
 {
 	CHECK_STR(ORDER("size", { 1, "c" }, { 0, "b" }, { 1, "a" }, { 0, "d" },
@@ -118,9 +138,9 @@ TEST(errors)
 		  "--sort: unknown column 'sise'; known: id, size, task");
 	CHECK_STR(err.hint, "did you mean 'size'?");
 	CHECK_STR(order("size:down", NULL, 0),
-		  "--sort: 'size:down': the way is neither asc nor desc");
+		  "--sort: 'size:down': expected size, size:asc or size:desc");
 	CHECK_STR(order("size:", NULL, 0),
-		  "--sort: 'size:': the way is neither asc nor desc");
+		  "--sort: 'size:': expected size, size:asc or size:desc");
 	CHECK_STR(order("size,task,size:desc", NULL, 0),
 		  "--sort: column 'size' is named twice");
 	CHECK_STR(order("size,", NULL, 0),
