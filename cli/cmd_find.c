@@ -7,17 +7,18 @@
 
 #include "find.h"
 #include "provider/provider.h"
-#include "base/num.h"
 #include "provider/captured.h"
 
 struct find_opts {
 	struct space_opts space;
-	bool all;
+	bool all, virtual;
 };
 
 static const struct opt options[] = {
 	{ 0, "all", OPT_FLAG, offsetof(struct find_opts, all), NULL,
 	  "every entry by itself, nothing merged or folded", NULL },
+	{ 0, "virtual", OPT_FLAG, offsetof(struct find_opts, virtual), NULL,
+	  "take numbers as virtual addresses, of the kernel or of a process", NULL },
 	FREEZE_OPTION(struct find_opts, space),
 	SPACE_OPTIONS(struct find_opts, space),
 	{ 0 }
@@ -44,45 +45,6 @@ static const struct atw_column extra[] = {
 	{ .key = "processes", .type = ATW_T_TEXT, .hidden = true,
 	  .help = "all that share the address space, with commas between" },
 };
-
-/* ---- what is asked for ---- */
-
-static int wrong(const char *text, const char *why)
-{
-	return complain_usage("find", "'%s' %s", text, why);
-}
-
-/* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
-static int parse_physical(const char *text, uint64_t page, struct wanted *ret)
-{
-	const char *dash = strchr(text, '-'), *plus = strchr(text, '+'), *sep = dash ? dash : plus;
-	size_t len = sep ? (size_t)(sep - text) : strlen(text);
-	uint64_t first, end, n;
-
-	if (!num_hex(text, len, &first))
-		return wrong(text, "is no physical address (hexadecimal)");
-	if (!sep) {
-		*ret = (struct wanted){ .first = first & -page, .last = first | (page - 1),
-					.byte = true, .at = first };
-		return EXIT_COMPLETE;
-	}
-	if (dash) {
-		if (!num_hex(dash + 1, strlen(dash + 1), &end))
-			return wrong(text, "does not end with a physical address (hexadecimal)");
-		if (end == first)
-			return wrong(text, "is an empty range");
-		if (end - 1 < first)
-			return wrong(text, "ends before it starts");
-		*ret = (struct wanted){ .first = first, .last = end - 1, .at = first };
-		return EXIT_COMPLETE;
-	}
-	if (!num_size(plus + 1, strlen(plus + 1), &n))
-		return wrong(text, "has a length that is none (4096, 0x1000, 4K, 2M, 1G)");
-	if (!n || __builtin_add_overflow(first, n - 1, &end))
-		return wrong(text, n ? "runs past the last address" : "is an empty range");
-	*ret = (struct wanted){ .first = first, .last = end, .at = first };
-	return EXIT_COMPLETE;
-}
 
 /* ---- rows ---- */
 
@@ -288,6 +250,18 @@ static void tally(char *buf, size_t len, uint64_t n, const char *one, const char
 	snprintf(buf, len, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
+void find_say_looked(const struct find *f)
+{
+	char *save, *line = f->looked.failed || !f->looked.data ? NULL
+			    : strtok_r(f->looked.data, "\n", &save);
+
+	for (; line; line = strtok_r(NULL, "\n", &save)) {
+		atw_output_note(f->out, "%s", line);
+		if (!is_plain(f->c))
+			remark(f->c, "%s: %s", f->src.name, line);
+	}
+}
+
 static void summary(struct find *f)
 {
 	char mappings[64], entries[64], roots[64];
@@ -295,6 +269,7 @@ static void summary(struct find *f)
 	tally(mappings, sizeof(mappings), f->mappings, "mapping", "mappings");
 	tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
 	tally(roots, sizeof(roots), f->roots, "root table", "root tables");
+	find_say_looked(f);
 	if (f->src.user_space)
 		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
 				f->c->filter ? " before --filter" : "");
@@ -330,7 +305,7 @@ static bool settle(struct find *f)
 	if (f->nameless)
 		remark(f->c, "%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
 		       f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
-	return lost || n->unstable || unread || f->limit || f->nameless || f->src.defective;
+	return lost || n->unstable || unread || f->limit || f->untold || f->nameless || f->src.defective;
 }
 
 static int list(struct find *f)
@@ -343,9 +318,10 @@ static int list(struct find *f)
 	r = find_open(f, NULL, &err);
 	if (r < 0)
 		return complain(&err);
-	tasks = (f->src.user_space && !f->src.process[0]) ||
+	tasks = !f->want.n || (f->src.user_space && !f->src.process[0]) ||
 		spaces_collect(f->src.kernel, &f->spaces, &why) == ATW_OK;
-	r = f->src.user_space ? find_in_one(f, &err) : find_in_all(f, &err);
+	if (f->want.n)
+		r = f->src.user_space ? find_in_one(f, &err) : find_in_all(f, &err);
 	thaw(&f->src);
 	if (r == ATW_OK) {
 		summary(f);
@@ -359,47 +335,8 @@ static int list(struct find *f)
 		       why.text);
 		part = true;
 	}
-	return part ? EXIT_PARTIAL :
+	return part ? EXIT_PARTIAL : f->unmapped ? EXIT_NO :
 	       f->mappings || f->entries || f->roots ? EXIT_COMPLETE : EXIT_NO;
-}
-
-/* Is any of it memory, as far as the source knows? */
-static bool is_memory(const struct find *f, const struct wanted *w)
-{
-	const struct captured *k = f->src.capture;
-	struct atw_extent e;
-
-	for (size_t i = 0; k && i < k->nram; i++)
-		if (k->ram[i].start <= w->last && k->ram[i].last >= w->first)
-			return true;
-	if (k)
-		return !k->nram;
-	return atw_extent_at(f->src.source, ATW_PA(w->first), &e) == ATW_OK &&
-	       (e.kind != ATW_NONE || (e.len && w->last - w->first >= e.len));
-}
-
-/* What cannot be physical, somebody took from a column of virtual addresses. */
-static int check_physical(const struct find *f, const char *text, const struct wanted *w)
-{
-	const struct atw_paging *pg = &f->src.space.paging;
-	struct atw_err err = { 0 };
-
-	if (pg->pa_bits < 64 && w->last >> pg->pa_bits) {
-		atw_err_set(&err, ATW_E_USAGE,
-			    "%s: is no physical address of %s, which has %u bits for them", text,
-			    pg->name, pg->pa_bits);
-		if (f->src.capture)
-			atw_err_hint(&err, "of a virtual address, atwalk pages %s %s says which it is",
-				     f->src.name, text);
-		else
-			atw_err_hint(&err, "of a virtual address, atwalk %s %s says which it is",
-				     f->src.name, text);
-		return complain(&err);
-	}
-	if (!is_memory(f, w))
-		remark(f->c, "%s: %s is no memory that it has", f->src.name,
-		       text);
-	return EXIT_COMPLETE;
 }
 
 static int run(const struct common *c, void *opts, int argc, char **argv)
@@ -409,41 +346,39 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	int status = EXIT_COMPLETE;
 
 	if (argc < 2)
-		return complain_usage("find", argc ? "PHYS is missing" : "SOURCE is missing");
+		return complain_usage("find", argc ? "PHYS or ADDRESS is missing"
+						   : "SOURCE is missing");
 	f = calloc(1, sizeof(*f));
 	if (f)
-		f->want.v = calloc((size_t)argc, sizeof(*f->want.v));
-	if (!f || !f->want.v) {
+		f->target = calloc((size_t)argc, sizeof(*f->target));
+	if (!f || !f->target) {
 		free(f);
 		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
 	}
 	f->c = c;
 	f->finder = (struct finder){ .want = &f->want, .all = o->all };
-	/* Nonsense is told before a large dump is opened; pages are as large as its. */
+	/* Nonsense is reported before a large dump is opened. */
 	for (int i = 1; i < argc && !status; i++)
-		status = parse_physical(argv[i], 4096, &f->want.v[0]);
+		status = find_check(argv[i]);
 	if (!status)
 		status = open_source(c, argv[0], NULL, &f->src);
 	if (!status)
 		status = is_capture(&f->src) ? attach_capture(c, &f->src, &o->space)
 					     : attach_kernel(c, &f->src, &o->space);
-	if (!status) {
-		uint64_t page = (uint64_t)1 << f->src.space.paging.page_shift;
-
-		for (int i = 1; i < argc && !status; i++) {
-			parse_physical(argv[i], page, &f->want.v[f->want.n]);
-			status = check_physical(f, argv[i], &f->want.v[f->want.n++]);
-		}
-		wanted_sort(&f->want);
-		if (!status)
-			status = freeze(c, &f->src, &o->space);
-		if (!status)
-			status = f->src.capture ? find_captured(f) : list(f);
-	}
+	for (int i = 1; i < argc && !status; i++)
+		status = find_parse(f, argv[i], o->virtual);
+	if (!status)
+		status = freeze(c, &f->src, &o->space);
+	if (!status)
+		status = find_resolve(f, &o->space);
+	if (!status)
+		status = f->src.capture ? find_captured(f) : list(f);
 	atw_output_close(f->out);
 	close_source(&f->src);
 	spaces_deinit(&f->spaces);
 	buf_deinit(&f->pids);
+	buf_deinit(&f->looked);
+	free(f->target);
 	free(f->finder.hit);
 	free(f->want.v);
 	free(f);
@@ -451,11 +386,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_find = {
-	"find", "SOURCE PHYS...", "who maps this physical memory",
+	"find", "SOURCE PHYS|ADDRESS...", "who maps this physical memory",
 	"Lists every virtual address, of every process and of the kernel, that maps the\n"
 	"physical page or range PHYS, in pages of whatever size; entries that the CPU\n"
 	"ignores and that keep the page; and the table entries that point there, where\n"
-	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH.\n"
+	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, a\n"
+	"kernel address, or one of the process of --pid is translated first.\n"
 	"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
 	options, sizeof(struct find_opts), run,
 };

@@ -15,6 +15,15 @@
 /* Rows that the schema has; the order is in cmd_find.c. */
 enum { FIND_COLUMNS = 19 };
 
+/* A word that was typed: PHYS or ADDRESS. */
+struct find_target {
+	const char *text;
+	bool is_virtual;
+	bool is_either;          /* virtual if the process maps it, else physical */
+	struct address va;
+	struct wanted phys;
+};
+
 /* Whose tables are looked through. */
 struct whose {
 	const char *task;
@@ -33,6 +42,11 @@ struct find {
 	struct atw_output *out;
 	struct finder finder;
 	struct wanted_list want;
+	size_t wants;            /* room in it */
+	struct find_target *target;
+	size_t ntargets;
+	struct buf looked;       /* lines: where virtual targets lie */
+	uint64_t unmapped, untold;       /* of these, not mapped; tables on the way lost */
 	struct spaces spaces;
 	struct buf pids;
 	bool user_half;          /* of the kernel under page-table isolation */
@@ -44,6 +58,16 @@ struct find {
 	uint64_t nameless;       /* areas that could not be read, or their names */
 	struct atw_err nameless_why;     /* of the first one */
 };
+
+/*
+ * find_target.c: is it a target at all; what it is in this source (f->target has room);
+ * and from all of them to f->want. Complain themselves; 0 or an exit status.
+ */
+int find_check(const char *text);
+int find_parse(struct find *f, const char *text, bool is_virtual);
+int find_resolve(struct find *f, const struct space_opts *space);
+/* Where virtual targets lie, as notes of the output. */
+void find_say_looked(const struct find *f);
 
 /* The root table of these tables, if it is in what is asked for. */
 int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err);
@@ -59,6 +83,11 @@ int find_in_one(struct find *f, struct atw_err *err);
 
 /* A capture: every process, or the one that the user named. All of the answer. */
 int find_captured(struct find *f);
+/* What lies behind the addresses of the process f->src.pid; *lost: pieces not known. */
+int find_translate_captured(struct find *f, const struct address *a,
+			    int (*fn)(void *arg, uint64_t va, uint64_t pa, uint64_t len,
+				      struct atw_err *err),
+			    void *arg, uint64_t *lost, struct atw_err *err);
 /* The columns that rows have; flags are named by `from` if it is not NULL. */
 int find_open(struct find *f, const struct provider *from, struct atw_err *err);
 

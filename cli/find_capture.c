@@ -135,6 +135,36 @@ static int search_task(struct search *s, size_t task, struct atw_err *err)
 
 /* ---- the answer as a whole ---- */
 
+int find_translate_captured(struct find *f, const struct address *a,
+			    int (*fn)(void *arg, uint64_t va, uint64_t pa, uint64_t len,
+				      struct atw_err *err),
+			    void *arg, uint64_t *lost, struct atw_err *err)
+{
+	uint64_t page = (uint64_t)1 << f->src.space.paging.page_shift;
+	struct search s = { .f = f };
+	const struct page_run *run;
+	size_t task = 0;
+	int r = capture_provider_open(f->src.capture, cannot, &s, &s.prov, err);
+
+	if (r == ATW_OK)
+		r = s.prov->ops->tasks(s.prov, err);
+	if (r == ATW_OK)
+		r = s.prov->ops->find(s.prov, (uint32_t)f->src.pid, &task, err);
+	if (r == ATW_OK)
+		r = s.prov->ops->pages_open(s.prov, task, a->first & -page, a->last | (page - 1), err);
+	while (r == ATW_OK && (r = s.prov->ops->pages_next(s.prov, &run, err)) == ATW_OK) {
+		bool present = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
+
+		*lost += run->state == PAGE_LOST || (present && !run->pa);
+		for (uint32_t i = 0; present && run->pa && i < run->count && r == ATW_OK; i++)
+			r = fn(arg, run->va + i * run->slot, run->pa[i], run->slot, err);
+	}
+	if (s.prov)
+		s.prov->ops->pages_close(s.prov);
+	provider_close(s.prov);
+	return r == ATW_END ? ATW_OK : r;
+}
+
 static int search(struct search *s, struct atw_err *err)
 {
 	struct find *f = s->f;
@@ -143,7 +173,7 @@ static int search(struct search *s, struct atw_err *err)
 
 	if (r == ATW_OK && f->src.user_space)
 		r = s->prov->ops->find(s->prov, (uint32_t)f->src.pid, &only, err);
-	for (size_t i = 0; i < s->prov->ntasks && r == ATW_OK; i++)
+	for (size_t i = 0; f->want.n && i < s->prov->ntasks && r == ATW_OK; i++)
 		if (f->src.user_space ? i == only : !s->prov->task[i].shared)
 			r = search_task(s, i, err);
 	return r;
@@ -153,6 +183,7 @@ static void notes(const struct search *s)
 {
 	const struct find *f = s->f;
 
+	find_say_looked(f);
 	atw_output_note(f->out, "%" PRIu64 " mapping%s%s; %" PRIu64 " address space%s of processes searched",
 			f->mappings, f->mappings == 1 ? "" : "s",
 			f->c->filter ? " before --filter" : "", f->searched,
@@ -188,6 +219,6 @@ int find_captured(struct find *f)
 	if (s.hidden)
 		remark(f->c, "%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
 		       f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
-	return s.lost || s.hidden || s.faults || f->src.defective ? EXIT_PARTIAL :
-	       f->mappings ? EXIT_COMPLETE : EXIT_NO;
+	return s.lost || s.hidden || s.faults || f->untold || f->src.defective ? EXIT_PARTIAL :
+	       f->unmapped ? EXIT_NO : f->mappings ? EXIT_COMPLETE : EXIT_NO;
 }

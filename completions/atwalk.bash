@@ -62,7 +62,7 @@ _atwalk()
 		info) words="$common $space --paging-modes --paging-flags" ;;
 		pages) words="$common --pid --task --areas --address --all --totals --watch --freeze --root --paging
 			--pte-ext --cbit --kernel" ;;
-		find) words="$common $space --all --freeze" ;;
+		find) words="$common $space --all --virtual --freeze" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
 		probe) words="$common --pid" ;;

@@ -165,6 +165,32 @@ run atwalk find all.cap --pid 10 700000000
 status 1
 err_has "all.cap: 700000000 is no memory that it has"
 
+t "who else mapped what is behind an address of a process"
+run atwalk find all.cap 80000123 --format csv --columns pid,address,physical
+status 4
+said_err=1
+cp "$work/log/out" by-frame
+run atwalk find all.cap --pid 10 --virtual 403123 --format csv --columns pid,address,physical
+status 4
+err_has "atwalk: all.cap: 403123 is at physical 0x80000123"
+same "$work/log/out" by-frame
+run atwalk find all.cap --pid 10 --virtual 402000 --format csv --columns pid
+status 1
+out <<'END'
+pid
+END
+err_has 'atwalk: all.cap: 402000 is not mapped by process 10 (app)'
+run atwalk find all.cap --virtual 403123
+status 2
+no_out
+err <<'END'
+atwalk: 403123: is a user address: specify a process with --pid or --task
+END
+run atwalk find all.cap ffffffff81000000
+status 3
+no_out
+err_has 'ffffffff81000000: is a kernel address, and a capture tells of those of processes alone'
+
 t "what is mapped, of one process"
 run atwalk map all.cap --pid 10 --columns address,end,size,physical,page,pages,rights,state,area,node
 golden capture-map

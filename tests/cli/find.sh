@@ -121,24 +121,62 @@ err <<'E'
 atwalk: x86.elf: fffffffff000 is no memory that it has
 E
 
-t "a virtual address is no physical one"
-run atwalk find x86.elf ffffffff92400000
+t "a kernel address or a symbol: who maps the frame behind it"
+run atwalk find -q x86.elf 8000123 --format csv --columns task,address,physical
+status 4
+cp "$work/log/out" by-frame
+for word in ffffffff91400123 ffff8b3ac8000123 _stext+123; do
+	run atwalk find x86.elf $word --format csv --columns task,address,physical
+	status 4
+	err_has "atwalk: x86.elf: $word is at physical 0x8000123"
+	same "$work/log/out" by-frame
+	run atwalk find -q x86.elf $word --columns address
+	status 4
+	yes grep -qx "$word is at physical 0x8000123" "$work/log/out"
+done
+
+t "a range of them: frames that follow each other are one range"
+run atwalk find -q x86.elf 8dff800-8e01800 --format csv --columns task,address,end,physical
+status 4
+cp "$work/log/out" by-frame
+run atwalk find -q x86.elf ffffffff921ff800-ffffffff92201800 --format csv --columns task,address,end,physical
+status 4
+same "$work/log/out" by-frame
+run atwalk find -q x86.elf ffffffff921ff800+8K --columns address
+status 4
+yes grep -qx 'ffffffff921ff800+8K is at physical 0x8dff800-0x8e01800' "$work/log/out"
+
+t "a kernel address that is not mapped, and one that cannot be"
+run atwalk find x86.elf ffffffff00000000 --format csv --columns address
+status 1
+out <<'E'
+address
+E
+err <<'E'
+atwalk: x86.elf: ffffffff00000000 is not mapped by the kernel
+E
+run atwalk find x86.elf fff0000000000000
 status 2
 no_out
 err <<'E'
-atwalk: ffffffff92400000: is no physical address of x86_64-4, which has 52 bits for them
-        of a virtual address, atwalk x86.elf ffffffff92400000 says which it is
+atwalk: fff0000000000000: no address of x86_64-4, which translates 48 bits
+E
+run atwalk find x86.elf no_such_symbol
+status 2
+no_out
+err <<'E'
+atwalk: 'no_such_symbol' is neither an address (hexadecimal) nor a symbol that x86.elf names
 E
 
-t "what is no physical address is told before anything is read"
-for word in zzz _stext 1000- 1000+ 2000-1000 1000-1000 1000+0 ffffffffffffffff+2 ''; do
+t "what is no address is told before anything is read"
+for word in 1zz 1000-zzz 1000- 1000+ 2000-1000 1000-1000 1000+0 ffffffffffffffff+2 ''; do
 	run atwalk find no-such-file "$word"
 	status 2
 	err_has "'$word'"
 done
 run atwalk find x86.elf
 status 2
-err_has "PHYS is missing"
+err_has "PHYS or ADDRESS is missing"
 run atwalk find
 status 2
 err_has "SOURCE is missing"

@@ -185,6 +185,50 @@ run atwalk find -q tasks.kdump 9220000 --format csv \
 said_err=1
 golden tasks-find
 
+t "find: an address of a process, and who else maps what is there"
+run atwalk find -q tasks.kdump 9220000 --format csv --columns pid,address,physical
+said_err=1
+cp "$work/log/out" by-frame
+run atwalk find tasks.kdump --pid 92 41e000 --format csv --columns pid,address,physical
+err <<'X'
+atwalk: tasks.kdump: 41e000 is at physical 0x9220000
+X
+same "$work/log/out" by-frame
+run atwalk find -q tasks.kdump --task thp --virtual 41e000 --format csv --columns pid,address,physical
+same "$work/log/out" by-frame
+run atwalk find tasks.kdump --pid 92 401000-402800 --filter 'pid=92' --columns address,size,physical
+yes grep -qx '401000-402800 is at physical 0xf83d000-0xf83e000, 0xf93d000-0xf93d800' "$work/log/out"
+yes [ "$(grep -c '^0x000000000040[12]000' "$work/log/out")" = 2 ]
+
+t "find: a range of which a part is mapped"
+run atwalk find tasks.kdump --pid 92 400000-402000 --filter 'pid=92' --columns address
+yes grep -qx '400000-402000 is at physical 0xf83d000-0xf83e000; 4096 bytes of it are mapped' "$work/log/out"
+
+t "find: an address that the process does not map, and one of nobody in particular"
+run atwalk find tasks.kdump --pid 92 --virtual 400000 --format csv --columns address
+status 1
+out <<'X'
+address
+X
+err <<'X'
+atwalk: tasks.kdump: 400000 is not mapped by process 92 (threads)
+X
+run atwalk find tasks.kdump --virtual 401000
+status 1
+no_out
+err_has '401000: 22 processes map it: 1 (init), '
+err_has '        --pid N takes one of them'
+
+t "find: a number that the process does not map is physical"
+run atwalk find tasks.kdump --pid 92 841a000 --format csv --columns pid
+status 1
+out <<'X'
+pid
+X
+err <<'X'
+atwalk: tasks.kdump: 841a000 is no memory that it has
+X
+
 t "find: an area without a name is no unknown one"
 run atwalk find tasks.kdump 8256000 --format csv --columns task,address,area --filter 'task=swap'
 said_err=1

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * find_target.c - what `atwalk find` looks for: physical memory, or the frames that
+ * virtual addresses and symbols lead to.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+#include "target.h"
+#include "base/num.h"
+#include "provider/captured.h"
+
+static int wrong(const char *text, const char *why)
+{
+	return complain_usage("find", "'%s' %s", text, why);
+}
+
+/* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
+static int parse_physical(const char *text, uint64_t page, struct wanted *ret)
+{
+	const char *dash = strchr(text, '-'), *plus = strchr(text, '+'), *sep = dash ? dash : plus;
+	size_t len = sep ? (size_t)(sep - text) : strlen(text);
+	uint64_t first, end, n;
+
+	if (!num_hex(text, len, &first))
+		return wrong(text, "is neither an address (hexadecimal) nor a symbol");
+	if (!sep) {
+		*ret = (struct wanted){ .first = first & -page, .last = first | (page - 1),
+					.byte = true, .at = first };
+		return EXIT_COMPLETE;
+	}
+	if (dash) {
+		if (!num_hex(dash + 1, strlen(dash + 1), &end))
+			return wrong(text, "does not end with an address (hexadecimal)");
+		if (end == first)
+			return wrong(text, "is an empty range");
+		if (end - 1 < first)
+			return wrong(text, "ends before it starts");
+		*ret = (struct wanted){ .first = first, .last = end - 1, .at = first };
+		return EXIT_COMPLETE;
+	}
+	if (!num_size(plus + 1, strlen(plus + 1), &n))
+		return wrong(text, "has a length that is none (4096, 0x1000, 4K, 2M, 1G)");
+	if (!n || __builtin_add_overflow(first, n - 1, &end))
+		return wrong(text, n ? "runs past the last address" : "is an empty range");
+	*ret = (struct wanted){ .first = first, .last = end, .at = first };
+	return EXIT_COMPLETE;
+}
+
+/* What reads as a number is one, "add" and "face" too. */
+static bool is_symbol(const char *text)
+{
+	uint64_t n;
+
+	return (isalpha((unsigned char)*text) || *text == '_' || *text == '.') &&
+	       !num_hex(text, strcspn(text, "+-"), &n);
+}
+
+int find_check(const char *text)
+{
+	struct wanted w;
+
+	return is_symbol(text) ? EXIT_COMPLETE : parse_physical(text, 4096, &w);
+}
+
+/* Is any of it memory, as far as the source knows? */
+static bool is_memory(const struct find *f, const struct wanted *w)
+{
+	const struct captured *k = f->src.capture;
+	struct atw_extent e;
+
+	for (size_t i = 0; k && i < k->nram; i++)
+		if (k->ram[i].start <= w->last && k->ram[i].last >= w->first)
+			return true;
+	if (k)
+		return !k->nram;
+	return atw_extent_at(f->src.source, ATW_PA(w->first), &e) == ATW_OK &&
+	       (e.kind != ATW_NONE || (e.len && w->last - w->first >= e.len));
+}
+
+int find_parse(struct find *f, const char *text, bool is_virtual)
+{
+	const struct atw_paging *pg = &f->src.space.paging;
+	struct find_target *t = &f->target[f->ntargets];
+	struct atw_err err = { 0 };
+	int status;
+
+	*t = (struct find_target){ .text = text, .is_virtual = is_virtual || is_symbol(text) };
+	if (!t->is_virtual) {
+		status = parse_physical(text, (uint64_t)1 << pg->page_shift, &t->phys);
+		if (status)
+			return status;
+		t->is_virtual = pg->pa_bits < 64 && t->phys.last >> pg->pa_bits;
+		/* No memory, but perhaps an address of the process that was named. */
+		t->is_either = !t->is_virtual && f->src.pid && !is_memory(f, &t->phys);
+	}
+	f->ntargets++;
+	if (!t->is_virtual && !t->is_either)
+		return EXIT_COMPLETE;
+	if (parse_target(&f->src, text, &t->va, &err) == ATW_OK) {
+		if (!t->va.whose || !f->src.capture)
+			return EXIT_COMPLETE;
+		atw_err_set(&err, ATW_E_USAGE,
+			    "%s: is a user address: specify a process with --pid or --task", text);
+	}
+	if (!t->is_either)
+		return complain(&err);
+	t->is_either = false;
+	return EXIT_COMPLETE;
+}
+
+/* ---- from virtual addresses to frames ---- */
+
+struct translation {
+	struct find *f;
+	const struct address *a;
+	size_t from;             /* its ranges are f->want.v from here on */
+	uint64_t mapped, lost;   /* bytes; pieces that cannot be read */
+	uint8_t what;            /* enum atw_soft of a word without a frame */
+};
+
+static int add_wanted(struct find *f, const struct wanted *w, struct atw_err *err)
+{
+	if (!array_reserve((void **)&f->want.v, &f->wants, f->want.n + 1, sizeof(*w)))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	f->want.v[f->want.n++] = *w;
+	return ATW_OK;
+}
+
+/* `len` bytes at `va` lie at `pa`. */
+static int add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len, struct atw_err *err)
+{
+	struct translation *t = arg;
+	uint64_t first = t->a->first > va ? t->a->first : va, last = va + (len - 1);
+	struct wanted *before = t->f->want.n > t->from ? &t->f->want.v[t->f->want.n - 1] : NULL;
+	struct wanted w;
+
+	last = t->a->last < last ? t->a->last : last;
+	if (first > last)
+		return ATW_OK;
+	w = (struct wanted){ .first = pa + (first - va), .last = pa + (last - va) };
+	w.at = w.first;
+	t->mapped += last - first + 1;
+	if (!t->a->is_range) {
+		uint64_t page = (uint64_t)1 << t->f->src.space.paging.page_shift;
+
+		w = (struct wanted){ .first = w.at & -page, .last = w.at | (page - 1),
+				     .byte = true, .at = w.at };
+	} else if (before && before->last + 1 == w.first) {
+		before->last = w.last;
+		return ATW_OK;
+	}
+	return add_wanted(t->f, &w, err);
+}
+
+/* A word that the CPU ignores may keep a page all the same. */
+static int add_kept(struct translation *t, const struct atw_space *sp, const struct atw_seen *s,
+		    uint64_t slot, struct atw_err *err)
+{
+	const struct atw_soft_word soft = atw_soft_decode_at(soft_of(&t->f->src), &sp->paging, s->va,
+							     s->level, s->path[s->depth - 1].word);
+	int r = ATW_OK;
+
+	switch (soft.what) {
+	case ATW_SOFT_PROTNONE:
+	case ATW_SOFT_MIGRATION:
+	case ATW_SOFT_POISON:
+	case ATW_SOFT_DEVICE:
+		for (uint32_t i = 0; i < s->count && r == ATW_OK; i++)
+			r = add_frames(t, s->va.u + i * slot, soft.pa.u, slot, err);
+		return r;
+	default:
+		t->what = (uint8_t)soft.what;
+		return ATW_OK;
+	}
+}
+
+static int translate(struct translation *t, struct atw_err *err)
+{
+	const struct atw_space *sp = &t->f->src.space;
+	/* What repeats has no other frames. */
+	const struct atw_walk_opts wo = {
+		.size = sizeof(wo), .first = ATW_VA(t->a->first), .last = ATW_VA(t->a->last),
+		.flags = ATW_WALK_FOLD | ATW_WALK_SOFT,
+		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
+	};
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int r = atw_walk_open(sp, &wo, &w, err);
+
+	if (r < 0)
+		return r;
+	while (r == ATW_OK && (r = atw_walk_next(w, &s, err)) == ATW_OK) {
+		uint64_t slot = s->count ? s->size / s->count : s->size;
+
+		t->lost += s->loss != ATW_HAVE;
+		if (s->loss || s->repeat_of || s->kind == ATW_BAD)
+			continue;
+		if (s->kind == ATW_ABSENT)
+			r = add_kept(t, sp, s, slot, err);
+		for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count && r == ATW_OK; i++)
+			r = add_frames(t, s->va.u + i * slot, atw_seen_pa(sp, s, i).u, slot, err);
+	}
+	atw_walk_close(w);
+	return r == ATW_END ? ATW_OK : r;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Frames that are mapped several times in a range are looked for once. */
+static void merge(struct translation *t)
+{
+	struct wanted *v = t->f->want.v + t->from;
+	size_t n = t->f->want.n - t->from, kept = 0;
+
+	if (!n || !t->a->is_range)
+		return;
+	qsort(v, n, sizeof(*v), by_first);
+	for (size_t i = 1; i < n; i++)
+		if (v[i].first <= v[kept].last || v[i].first == v[kept].last + 1)
+			v[kept].last = v[i].last > v[kept].last ? v[i].last : v[kept].last;
+		else
+			v[++kept] = v[i];
+	t->f->want.n = t->from + kept + 1;
+}
+
+enum { SHOWN = 4 };              /* ranges in a sentence */
+
+/* "init_task: physical 0x2c0e940", for the end of the answer. */
+static void say_looked(const struct find_target *ft, const struct translation *t)
+{
+	const struct wanted *v = t->f->want.v + t->from;
+	size_t n = t->f->want.n - t->from;
+	struct buf *b = &t->f->looked;
+
+	if (!n)
+		return;
+	buf_printf(b, "%s%s is at physical ", b->len ? "\n" : "", ft->text);
+	for (size_t i = 0; i < n && i < SHOWN; i++) {
+		if (!t->a->is_range)
+			buf_printf(b, "0x%" PRIx64, v[i].at);
+		else
+			buf_printf(b, "%s0x%" PRIx64 "-0x%" PRIx64, i ? ", " : "", v[i].first,
+				   v[i].last + 1);
+	}
+	if (n > SHOWN)
+		buf_printf(b, " and %zu ranges more", n - SHOWN);
+	if (t->mapped <= t->a->last - t->a->first)
+		buf_printf(b, "; %" PRIu64 " bytes of it are mapped", t->mapped);
+}
+
+static int say_unmapped(const struct find_target *ft, const struct translation *t)
+{
+	struct find *f = t->f;
+	const char *process = f->src.process[0] ? f->src.process : "the kernel";
+	struct atw_err err = { 0 };
+
+	if (t->lost)
+		atw_err_set(&err, ATW_E_LIMIT, "%s: %s: a page table on the way cannot be read",
+			    f->src.name, ft->text);
+	else if (t->what == ATW_SOFT_NONE)
+		atw_err_set(&err, ATW_E_NONE, "%s: %s is not mapped by %s", f->src.name, ft->text,
+			    process);
+	else
+		atw_err_set(&err, ATW_E_NONE, "%s: %s is not in memory: %s", f->src.name, ft->text,
+			    atw_soft_name(t->what));
+	return complain(&err);
+}
+
+/* One virtual target, in the tables that f->src says. 0, or an exit status of a failure. */
+static int resolve(struct find *f, const struct find_target *ft, bool *ret_mapped)
+{
+	struct translation t = { .f = f, .a = &ft->va, .from = f->want.n };
+	struct atw_err err = { 0 };
+	int r = f->src.capture
+		? find_translate_captured(f, &ft->va, add_frames, &t, &t.lost, &err)
+		: translate(&t, &err);
+
+	if (r < 0 && r != ATW_E_LIMIT)
+		return complain(&err);
+	t.lost += r == ATW_E_LIMIT;
+	*ret_mapped = f->want.n > t.from;
+	if (ft->is_either && !*ret_mapped)
+		return EXIT_COMPLETE;
+	merge(&t);
+	say_looked(ft, &t);
+	f->untold += t.lost;
+	if (!*ret_mapped && say_unmapped(ft, &t) == EXIT_NO)
+		f->unmapped++;
+	return EXIT_COMPLETE;
+}
+
+/* With --pid N, a number that is memory and an address of N as well is the former. */
+static void say_taken(const struct find *f, const struct find_target *t)
+{
+	struct atw_seen s;
+
+	if (f->src.pid && f->src.kernel &&
+	    atw_translate(&f->src.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
+	    s.kind == ATW_LEAF)
+		remark(f->c, "%s: %s is taken as a physical address; with --virtual it is one of %s",
+		       f->src.name, t->text, f->src.process);
+}
+
+/* Whose address it is: the one that was named, or the only process that maps it. */
+static int resolve_virtual(struct find *f, const struct space_opts *space,
+			   const struct find_target *t, bool *ret_mapped)
+{
+	const struct opened own = f->src;
+	bool nobody = false;
+	int status = EXIT_COMPLETE;
+
+	*ret_mapped = false;
+	if (t->va.whose)
+		status = select_owner(f->c, &f->src, space, t->text, t->va.first, t->va.last,
+				      &nobody);
+	if (!status && nobody)
+		f->unmapped++;
+	else if (!status)
+		status = resolve(f, t, ret_mapped);
+	take_whose(&f->src, &own);
+	return status;
+}
+
+/* Who else maps the frames of a process: all are asked. */
+static void search_all(struct find *f)
+{
+	f->src.user_space = false;
+	f->src.process[0] = f->src.task[0] = '\0';
+	f->src.pid = f->src.mm = 0;
+	if (f->src.kernel)
+		f->src.space = *atw_kernel_space(f->src.kernel);
+}
+
+int find_resolve(struct find *f, const struct space_opts *space)
+{
+	bool mapped, any = false;
+	struct atw_err err = { 0 };
+	int status = EXIT_COMPLETE;
+
+	for (size_t i = 0; i < f->ntargets && !status; i++) {
+		struct find_target *t = &f->target[i];
+
+		mapped = false;
+		if (t->is_virtual || t->is_either)
+			status = resolve_virtual(f, space, t, &mapped);
+		any |= mapped;
+		if (status || t->is_virtual || mapped)
+			continue;
+		if (!is_memory(f, &t->phys))
+			remark(f->c, "%s: %s is no memory that it has", f->src.name, t->text);
+		else
+			say_taken(f, t);
+		if (add_wanted(f, &t->phys, &err) < 0)
+			status = complain(&err);
+	}
+	if (any && f->src.pid)
+		search_all(f);
+	wanted_sort(&f->want);
+	return status;
+}
