@@ -69,6 +69,13 @@ uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err);
 /* The bytes of that one are not there: of how many frames from it on is that so? */
 uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/*
+ * Is it a page of zeroes, as far as that is known by now? atw_memmap_mapped() finds out;
+ * no struct page need be there.
+ */
+bool memmap_is_zero(const struct atw_memmap *m, uint64_t pfn);
+/* There is no struct page: of how many frames from it on is that so? 0: there is one. */
+uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn);
 /* ---- what they say: page_flags.c ---- */
 
 enum page_types {

@@ -113,6 +113,20 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_kind *re
 	return r;
 }
 
+bool memmap_is_zero(const struct atw_memmap *m, uint64_t pfn)
+{
+	const struct zero_pages *z = &m->zero;
+
+	return (z->known && z->pfn == pfn) ||
+	       (z->huge_known && pfn >= z->huge && pfn - z->huge < z->huge_pages);
+}
+
+uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn)
+{
+	return memmap_address(m->kmem, &m->where, pfn) ? 0
+	       : memmap_missing(m->kmem, &m->where, pfn);
+}
+
 bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t *ret,
 		     uint64_t *same)
 {

@@ -36,25 +36,27 @@ struct layout {
 static const struct layout layouts[] = {
 	/* arch/x86/include/asm/pgtable_64.h; inverted since the L1TF fixes */
 	{ ATW_X86, 8, KERNEL(4, 18), BIT(8), BIT(7), true, { 59, 5 }, { 9, 50 },
-	  BIT(1), BIT(2), BIT(3), { BIT(11), BIT(10) } },
+	  BIT(1), BIT(2), BIT(3), { BIT(11), BIT(10), BIT(9) } },
 	{ ATW_X86, 8, 0, BIT(8), BIT(7), false, { 9, 5 }, { 14, 50 }, BIT(7), 0, 0,
-	  { BIT(11), 0 } },
+	  { BIT(11), 0, BIT(9) } },
 	/* arch/x86/include/asm/pgtable-2level.h */
 	{ ATW_X86, 4, 0, BIT(8), BIT(7), false, { 1, 5 }, { 10, 22 }, 0, 0, BIT(7),
-	  { 0, 0 } },
+	  { 0, 0, BIT(9) } },
 	/* arch/arm64/include/asm/pgtable.h, pgtable-prot.h. Bit 11 (nG) with
 	 * the valid bit clear is PTE_PRESENT_INVALID; bit 58 was PTE_PROT_NONE
 	 * and bit 59 PMD_PRESENT_INVALID before. */
 	{ ATW_ARM64, 8, KERNEL(6, 11), BIT(11), 0, false, { 6, 5 }, { 12, 50 },
-	  0, BIT(3), BIT(2), { 0, BIT(58) } },
+	  0, BIT(3), BIT(2), { 0, BIT(58), BIT(56) } },
 	{ ATW_ARM64, 8, KERNEL(5, 19), BIT(58), BIT(59), false, { 3, 5 }, { 8, 50 },
-	  0, 0, BIT(2), { 0, 0 } },
-	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0, { 0, 0 } },
+	  0, 0, BIT(2), { 0, 0, BIT(56) } },
+	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0,
+	  { 0, 0, BIT(56) } },
 	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE. Bits 59 and 60
 	 * are reserved without Svrsw60t59b, and those of swap zero. */
 	{ ATW_RISCV, 8, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 52 }, BIT(3), BIT(4), BIT(6),
-	  { BIT(59), BIT(60) } },
-	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6), { 0, 0 } },
+	  { BIT(59), BIT(60), BIT(8) } },
+	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6),
+	  { 0, 0, BIT(8) } },
 };
 
 static bool parse_release(const char *release, unsigned *ret)
@@ -204,7 +206,7 @@ static void special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi
 struct soft_bits soft_page_bits(const struct atw_soft_abi *abi)
 {
 	return abi->generation < ARRAY_SIZE(layouts) ? layouts[abi->generation].page
-						     : (struct soft_bits){ 0, 0 };
+						     : (struct soft_bits){ 0, 0, 0 };
 }
 
 struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,

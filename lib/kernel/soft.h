@@ -11,9 +11,13 @@
 /* What a kernel was built with, by the functions it has. */
 void soft_configured(struct atw_soft_abi *abi, const char *release,
 		     bool (*has)(void *arg, const char *name), void *arg);
-/* Bits in which it notes these of a page of user space that is there; 0: nowhere. */
+/*
+ * Bits in which it notes these of a page of user space that is there; 0: nowhere.
+ * `special`, of the lowest tables alone: vm_normal_page() has none for it, which is of
+ * zeroes or mapped by its frame number.
+ */
 struct soft_bits {
-	uint64_t soft_dirty, uffd_wp;
+	uint64_t soft_dirty, uffd_wp, special;
 };
 struct soft_bits soft_page_bits(const struct atw_soft_abi *abi);
 struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,

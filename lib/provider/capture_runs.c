@@ -101,11 +101,14 @@ static void describe(struct capture_provider *m, const struct capture_run *run)
 	struct page_run *g = &m->given;
 	/* The paper has no such pages; it may have some that user mode may not see. */
 	bool user = run->entry & CAPTURE_USER || m->c->old;
+	bool special = run->state == CAPTURE_ZERO || run->state == CAPTURE_DEVICE;
 
 	*g = (struct page_run){
 		.va = run->va, .state = user ? PAGE_PRESENT : PAGE_PROTNONE,
 		.have = (user ? RUN_RIGHTS : 0u) |
-			(m->table || run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0u),
+			(m->table || run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0u) |
+			(special ? RUN_SPECIAL : 0u),
+		.special = special,
 		.rights = user ? rights_of(m, run) : 0, .flags = flags_of(m, run),
 	};
 	m->nparts = m->now = 0;
@@ -148,6 +151,14 @@ static int give_pages(struct capture_provider *m, const struct page_run **ret, u
 		return give_whole(m, ret, slot, n);
 	if (!is_wanted(m, run, n * slot)) {
 		g->have |= RUN_ELSEWHERE;
+		return give_whole(m, ret, slot, n);
+	}
+	if (m->p.whole) {
+		n = n < UINT32_MAX ? n : UINT32_MAX;
+		m->pa[0] = pa;
+		g->pa = run->noframe ? NULL : m->pa;
+		g->have |= RUN_WHOLE;
+		add_part(m, n * each);
 		return give_whole(m, ret, slot, n);
 	}
 	n = n < CAPTURE_SLOTS ? n : CAPTURE_SLOTS;
@@ -240,7 +251,7 @@ static int give_other(struct capture_provider *m, const struct page_run **ret)
 	}
 	if (m->table)
 		g->have &= ~(uint32_t)RUN_FLAGS;
-	if (m->p.areas_only)
+	if (m->p.areas_only || m->p.whole)
 		return give_whole(m, ret, m->page, run->pages);
 	/* Each is in a place of its own; those of guards are none. */
 	n = g->state == PAGE_GUARD ? run->pages < UINT32_MAX ? run->pages : UINT32_MAX : 1;
@@ -368,15 +379,20 @@ int capture_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
 	struct capture_provider *m = capture_of(p);
-	const struct capture_part *part = part_at(m, (i * r->slot + off) >> p->page_shift);
+	uint64_t page = (i * r->slot + off) >> p->page_shift, behind;
+	const struct capture_part *part = part_at(m, page);
 
 	(void)mapped, (void)err;
 	ret->have = 0;
 	ret->alike = 0;
 	if (!part || !r->pa)
 		return ATW_E_UNSUPPORTED;
-	if (part->device)
+	behind = part->pages - (page - m->before) - 1;
+	ret->alike = behind < UINT32_MAX ? (uint32_t)behind : UINT32_MAX;
+	if (part->device) {
+		ret->have = FACT_NO_PAGE;
 		return ATW_E_MISSING;
+	}
 	if (part->has & CAPTURE_M_COUNT) {
 		ret->have |= FACT_COUNT;
 		ret->page.count = part->count;

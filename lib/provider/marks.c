@@ -28,6 +28,7 @@ void marks_find(struct marks *m, const struct atw_paging *pg, const char *releas
 	}
 	m->soft_dirty = flag_of(pg, bits.soft_dirty);
 	m->uffd_wp = flag_of(pg, bits.uffd_wp);
+	m->special = bits.special;
 }
 
 uint64_t marks_of_flags(const struct marks *m, atw_va va, uint64_t flags)

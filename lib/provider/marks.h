@@ -21,6 +21,7 @@ enum { MARKS_FIRST = 64 - MARKS };
 /* Flags of a mode that say so; `unknown`: marks that no entry of that kernel tells. */
 struct marks {
 	uint64_t soft_dirty, uffd_wp, unknown;
+	uint64_t special;        /* no flag: bits of raw entries of the lowest tables */
 };
 
 /* Of a kernel of that release; NULL: not known, and no entry tells any. */

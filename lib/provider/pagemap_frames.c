@@ -262,6 +262,7 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	(void)err;
 	if (m->file[KFLAGS] < 0 && m->file[KCOUNTS] < 0 && m->file[KCGROUPS] < 0)
 		return ATW_E_UNSUPPORTED;
+	ret->have = ret->alike = 0;
 	if (!m->facts && load_facts(m, NULL) < 0)
 		return ATW_E_MISSING;
 	loaded = is_loaded(m, at, pfn);
@@ -281,8 +282,11 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	/* Holes read as 0 since 6.18; they were NOPAGE before. */
 	if (m->file[KFLAGS] >= 0 &&
 	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||
-	     (!f[KFLAGS] && !is_ram(m, pfn))))
+	     (!f[KFLAGS] && !is_ram(m, pfn)))) {
+		ret->have = FACT_NO_PAGE;
+		ret->alike = 0;
 		return ATW_E_MISSING;
+	}
 	if (m->file[KFLAGS] >= 0) {
 		ret->have |= FACT_FLAGS;
 		ret->page.flags = pagemap_true_flags(m, f[KFLAGS]);

@@ -41,6 +41,9 @@ enum run_has {
 	RUN_TABLE = 128,         /* `table`: of those without one */
 	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is p->wanted() */
 	RUN_SIZE_HIDDEN = 512,   /* `slot` is the smallest page, and not told whether it is so */
+	RUN_SPECIAL = 1024,      /* `special`: of small pages only */
+	RUN_WHOLE = 2048,        /* `pa` is that of the first slot alone, and facts() of it
+	                          * are those of all */
 };
 
 /*
@@ -63,6 +66,7 @@ struct page_run {
 	uint64_t swap_offset;    /* likewise, of the first slot: pages */
 	uint16_t map;            /* bits 55 to 63 of its word in /proc/PID/pagemap */
 	bool guess;              /* the state depends on how the kernel was built */
+	bool special;            /* pages of zeroes, or mapped by their frame numbers */
 	atw_pa table;            /* of those without a table: where it would lie */
 	const uint64_t *pa;      /* where each slot leads; NULL: nowhere, or the
 	                          * provider does not know, or nobody wanted it */
@@ -74,6 +78,7 @@ enum facts_has {
 	FACT_FLAGS = 1, FACT_COUNT = 2, FACT_REFS = 4, FACT_HEAD = 8, FACT_NODE = 16,
 	FACT_ORDER = 32, FACT_CGROUP = 64, FACT_MAPPED = 128, FACT_MARKS = 256,
 	FACT_STALE = 512,        /* the entry leads elsewhere by now */
+	FACT_NO_PAGE = 1024,     /* with ATW_E_MISSING: there is no struct page */
 };
 
 struct frame_facts {
@@ -133,7 +138,8 @@ struct provider_ops {
 	/*
 	 * The frame `off` bytes behind where slot i of the last run leads;
 	 * `mapped` bytes of memory are mapped there in one translation, as far
-	 * as this was not said yet. ATW_E_MISSING: nothing is known of it;
+	 * as this was not said yet. ATW_E_MISSING: nothing is known of it but
+	 * FACT_NO_PAGE, which is true of `alike` frames behind it as well;
 	 * ATW_E_DAMAGED, and this alone, comes with a sentence.
 	 */
 	int (*facts)(struct provider *p, const struct page_run *r, uint32_t i,
@@ -197,6 +203,7 @@ struct provider {
 
 	/* Set by who asks. */
 	bool areas_only;         /* states and sizes, nothing of single pages */
+	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
 	bool every;              /* all tasks are listed: one that ends has no more */
 	bool each;               /* every page of a large one will be asked for */
 	/*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "kernel/memmap.h"
 #include "provider/proc.h"
 #include "provider/walk.h"
 #include "provider/walk_ram.h"
@@ -255,9 +256,15 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
 	if (rc == ATW_E_DAMAGED)
 		return atw_memmap_page(w->memmap, pfn, &ret->page, err);
-	if (rc < 0)
-		return ATW_E_MISSING;
 	ret->alike = 0;
+	ret->have = 0;
+	if (rc < 0) {
+		uint64_t none = memmap_none(w->memmap, pfn);
+
+		ret->have = none ? FACT_NO_PAGE : 0;
+		ret->alike = none > UINT32_MAX ? UINT32_MAX : none ? (uint32_t)(none - 1) : 0;
+		return ATW_E_MISSING;
+	}
 	ret->have = FACT_FLAGS | FACT_COUNT | FACT_HEAD |
 		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
 		    (ret->page.have_node ? FACT_NODE : 0) |

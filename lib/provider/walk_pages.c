@@ -59,6 +59,15 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 	return atw_walk_open(w->sp, &wo, &w->walk, err);
 }
 
+/* Entries of the lowest tables say whether what they lead to is a page of its own. */
+static void note_special(const struct walk_provider *w, uint64_t entry, struct page_run *r)
+{
+	if (r->level || !w->marks.special)
+		return;
+	r->have |= RUN_SPECIAL;
+	r->special = entry & w->marks.special;
+}
+
 /* Was it used, and written to? */
 static void note_used(const struct walk_provider *w, struct page_run *r)
 {
@@ -77,6 +86,7 @@ static void leaves(struct walk_provider *w, const struct atw_seen *s, struct pag
 				   s->path[s->depth - 1].word);
 	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
 	note_used(w, r);
+	note_special(w, s->path[s->depth - 1].word, r);
 	if (w->p.areas_only)
 		return;
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -101,6 +111,8 @@ static void soft_words(struct walk_provider *w, const struct atw_seen *s, struct
 	r->swap_type = soft.type;
 	r->swap_offset = soft.offset;
 	r->guess = soft.guess;
+	if (r->state == PAGE_PROTNONE)
+		note_special(w, entry, r);
 	for (uint32_t i = 0; i < s->count; i++) {
 		w->pa[i] = soft.pa.u;
 		w->word[i] = entry;

@@ -190,3 +190,23 @@ uint64_t counts_find(struct counts *c, uint64_t pfn)
 	k = &c->chunk[c->last];
 	return n + (k->nr ? k->each[pfn % COUNTS_CHUNK] : 0);
 }
+
+uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret_same)
+{
+	uint64_t n = counts_get(c, pfn), at = pfn % COUNTS_CHUNK, end = most;
+	const struct counts_chunk *k = c->slots ? &c->chunk[find(c, pfn / COUNTS_CHUNK + 1)] : NULL;
+
+	/* Large ones end where the smallest of them does. */
+	if (c->orders) {
+		uint64_t size = (uint64_t)1 << __builtin_ctzll(c->orders);
+		uint64_t left = size - (pfn & (size - 1));
+
+		end = left < end ? left : end;
+	}
+	if (k && COUNTS_CHUNK - at < end)
+		end = COUNTS_CHUNK - at;
+	for (*ret_same = 1; *ret_same < end; ++*ret_same)
+		if (k && k->nr && k->each[at + *ret_same] != k->each[at])
+			break;
+	return n;
+}

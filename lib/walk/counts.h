@@ -65,6 +65,9 @@ static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
 	return counts_find(c, pfn);
 }
 
+/* The same, and of how many frames from pfn on, `most` at most, it is so. */
+uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret_same);
+
 /* Where a chunk belongs, or one before it that has its place. */
 static inline size_t counts_slot(const struct counts *c, uint64_t nr)
 {

@@ -104,3 +104,36 @@ TEST(no_more_memory_than_it_may_take)
 	counts_deinit(&c);
 	CHECK_EQ(c.bytes, 0);
 }
+
+/* As far as it is the same, asked for frame by frame. */
+static void check_runs(struct counts *c, uint64_t first, uint64_t end)
+{
+	uint64_t same;
+
+	for (uint64_t pfn = first; pfn < end; pfn += same) {
+		uint64_t n = counts_run(c, pfn, end - pfn, &same);
+
+		CHECK(same && same <= end - pfn);
+		for (uint64_t i = 0; i < same; i++)
+			CHECK_EQ(counts_get(c, pfn + i), n);
+	}
+}
+
+TEST(runs_of_frames_mapped_as_often)
+{
+	struct counts c = { 0 };
+	uint64_t same;
+
+	CHECK_EQ(counts_run(&c, 7, 1000, &same), 0);
+	CHECK_EQ(same, 1000);
+	CHECK(counts_add(&c, 100, 50) && counts_add(&c, 120, 3));
+	check_runs(&c, 0, 400);
+	CHECK(counts_add(&c, 512, 512) && counts_add(&c, 1024, 1024));
+	check_runs(&c, 0, 4096);
+	CHECK_EQ(counts_run(&c, 512, 512, &same), 1);
+	for (int i = 0; i < 300; i++)
+		CHECK(counts_add(&c, 600, 1));
+	check_runs(&c, 590, 620);
+	CHECK_EQ(counts_run(&c, 600, 1, &same), 301);
+	counts_deinit(&c);
+}
