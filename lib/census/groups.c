@@ -130,17 +130,9 @@ struct group *groups_of(struct groups *g, enum group_by by, const struct census_
 
 static void add(struct group *to, const struct group *g)
 {
-	to->rss += g->rss;
-	to->uss += g->uss;
-	to->pss += g->pss;
-	to->anon += g->anon;
-	to->file += g->file;
-	to->swap += g->swap;
-	to->huge += g->huge;
-	to->unshared |= g->unshared;
+	smaps_join(&to->sum, &g->sum);
 	to->uncounted |= g->uncounted;
-	to->unkind |= g->unkind;
-	to->unswapped |= g->unswapped;
+	to->paper |= g->paper;
 	to->untold |= g->untold;
 	if (g->processes > to->processes)
 		to->processes = g->processes;

@@ -6,6 +6,7 @@
 #define CENSUS_GROUPS_H
 
 #include "census/model.h"
+#include "provider/smaps.h"
 
 enum group_by { BY_PROCESS, BY_USER, BY_CGROUP, BY_UNIT, BY_WAYS };
 
@@ -16,12 +17,9 @@ struct group {
 	const struct census_unit *unit;  /* BY_UNIT; NULL: of no file */
 	uint64_t processes;      /* that have something in it */
 	uint32_t last;           /* 1 + number of the one that was counted last */
-	uint64_t rss, uss, anon, file, swap, huge;   /* bytes */
-	unsigned __int128 pss;   /* 1 / 2^16 bytes */
-	bool unshared;           /* of some page nobody tells how often it is mapped */
+	struct smaps sum;
 	bool uncounted;          /* of too many pages nobody worked out whose they are */
-	bool unkind;             /* or of what kind it is */
-	bool unswapped;          /* what is on swap is not told */
+	bool paper;              /* what is on swap is not told, nor how large pages are */
 	bool untold;             /* nor what is in some area */
 	bool joined;             /* to another, by groups_join() */
 	bool known;              /* BY_USER: its number is `key`; else nobody told */

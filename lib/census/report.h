@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "census/model.h"
+#include "provider/smaps.h"
 
 #define REPORT(name) extern const struct census_report report_##name;
 #include "census/reports.def"
@@ -36,6 +37,9 @@ static inline bool is_resident(const struct census_pages *p)
 {
 	return p->present && !p->device && !p->zero;
 }
+
+/* Which sums of smaps_rollup they are in. */
+struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page);
 
 /* A part of a file that may be a program or a library. */
 static inline bool is_unit_area(const struct census_area *a)

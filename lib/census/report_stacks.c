@@ -78,7 +78,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	if (ev->what == CENSUS_ON_AREA)
 		return on_area(s, ev->area, err);
 	if (is_resident(ev->pages))
-		s->groups.v[s->now].rss += ev->pages->pages;
+		s->groups.v[s->now].sum.rss += ev->pages->pages;
 	return ATW_OK;
 }
 
@@ -119,12 +119,12 @@ static bool name_units(struct stacks *s)
 			const struct census_unit *u = census_unit_root(g->unit);
 			struct group *name;
 
-			if (!u || !g->rss)
+			if (!u || !g->sum.rss)
 				continue;
 			name = called(s, g, how);
 			if (!name)
 				return false;
-			name->rss += name->unit != u;
+			name->sum.rss += name->unit != u;
 			name->unit = u;
 		}
 	return true;
@@ -142,7 +142,7 @@ static bool add_line(struct stacks *s, const struct group *g)
 
 		if (!name)
 			return false;
-		if (name->rss == 1)
+		if (name->sum.rss == 1)
 			break;
 		how++;
 	}
@@ -155,7 +155,7 @@ static bool add_line(struct stacks *s, const struct group *g)
 	buf_str(&s->text, class);
 	line = s->text.failed ? NULL : groups_get(&s->lines, g->key >> 32, s->text.data);
 	if (line)
-		line->rss += g->rss;
+		line->sum.rss += g->sum.rss;
 	return line;
 }
 
@@ -167,13 +167,13 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	if (!name_units(s))
 		return report_no_memory(err);
 	for (size_t i = 0; i < s->groups.n; i++)
-		if (s->groups.v[i].rss && !add_line(s, &s->groups.v[i]))
+		if (s->groups.v[i].sum.rss && !add_line(s, &s->groups.v[i]))
 			return report_no_memory(err);
 	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
 		struct report_row row = { .have = 0 };
 
 		row_s(&row, S_STACK, s->lines.v[i].name);
-		row_u(&row, S_PAGES, s->lines.v[i].rss);
+		row_u(&row, S_PAGES, s->lines.v[i].sum.rss);
 		r = row_out(&row, out, err);
 	}
 	return r;

@@ -14,16 +14,14 @@
 #include "census/groups.h"
 #include "census/owners.h"
 #include "census/report.h"
-#include "kernel/kpf.h"
-
-enum { SHARE_SHIFT = 16 };               /* shares are kept in parts of a byte */
 
 enum {
-	C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_USER,
-	C_NAME, COLUMNS
+	C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_THP_ANON,
+	C_THP_SHMEM, C_THP_FILE, C_HUGETLB, C_USER, C_NAME, COLUMNS
 };
 
 #define BYTES(k, h) { .key = k, .type = ATW_T_BYTES, .help = h }
+#define HIDDEN(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .hidden = true }
 /* Shared memory is in the RSS of each who has it: of that there is no sum. */
 #define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
 static const struct atw_column columns[COLUMNS] = {
@@ -34,13 +32,17 @@ static const struct atw_column columns[COLUMNS] = {
 	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "number of the process" },
 	[C_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT,
 			  .help = "address spaces that have some of it" },
-	[C_RSS] = BYTES("rss", "in memory"),
-	[C_PSS] = SUMMED("pss", "likewise, shared pages in part"),
-	[C_USS] = SUMMED("uss", "pages that nobody else maps"),
-	[C_ANON] = BYTES("anon", "in memory, of no file"),
-	[C_FILE] = BYTES("file", "in memory, of files and shared memory"),
+	[C_RSS] = BYTES("rss", "in memory, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
+	[C_PSS] = SUMMED("pss", "of rss, each page divided by how often it is mapped"),
+	[C_USS] = SUMMED("uss", "of rss, pages that nobody else maps"),
+	[C_ANON] = BYTES("anon", "of rss, memory of no file"),
+	[C_FILE] = BYTES("file", "of rss, files and shared memory"),
 	[C_SWAP] = SUMMED("swap", "on swap"),
-	[C_HUGE] = SUMMED("hugetlb", "in pages of hugetlbfs, which rss has not"),
+	[C_HUGE] = BYTES("huge", "of rss, what large pages map"),
+	[C_THP_ANON] = HIDDEN("thp_anon", "of huge, memory of no file: AnonHugePages"),
+	[C_THP_SHMEM] = HIDDEN("thp_shmem", "of huge, shared memory: ShmemPmdMapped"),
+	[C_THP_FILE] = HIDDEN("thp_file", "of huge, files: FilePmdMapped"),
+	[C_HUGETLB] = SUMMED("hugetlb", "in pages of hugetlbfs, which no other sum has"),
 };
 
 static const struct atw_schema schema = { "use", columns, COLUMNS };
@@ -50,7 +52,6 @@ struct use {
 	struct groups groups;
 	struct owners owners;
 	size_t group;                    /* of the area that is told now */
-	bool huge;                       /* it is hugetlbfs's */
 	uint64_t page;
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;
@@ -92,8 +93,7 @@ static int area(struct use *u, const struct census_event *ev, struct atw_err *er
 		g->processes++;
 	}
 	u->group = (size_t)(g - u->groups.v);
-	g->unswapped |= a->process->paper;
-	u->huge = a->v_has & CAPTURE_V_PAGE && a->v->page > ev->page;
+	g->paper |= a->process->paper;
 	u->page = ev->page;
 	return ATW_OK;
 }
@@ -105,23 +105,23 @@ static int area(struct use *u, const struct census_event *ev, struct atw_err *er
 #define RUN_MOST ((uint64_t)1 << 26)
 #define WORK_MOST ((uint64_t)1 << 31)
 
-/* What of these pages nobody outside of the group maps, in pages. */
-static int alone(struct use *u, const struct census_pages *p, uint64_t *ret, struct atw_err *err)
+/* What of these shared pages nobody outside of the group maps, in pages. */
+static int alone(struct use *u, const struct census_pages *p, uint64_t refs, uint64_t *ret,
+		 struct atw_err *err)
 {
 	uint64_t n = 0, frames = p->same ? 1 : p->pages, pfn = p->pa / u->page;
 	unsigned one;
 	int r = ATW_OK;
 
-	*ret = p->refs <= 1 ? p->pages : 0;
-	if (p->refs <= 1 || u->by == BY_PROCESS || !(p->known & CENSUS_PA) ||
-	    u->groups.v[u->group].uncounted)
+	*ret = 0;
+	if (u->by == BY_PROCESS || !(p->known & CENSUS_PA) || u->groups.v[u->group].uncounted)
 		return ATW_OK;
 	if (frames > RUN_MOST || frames > WORK_MOST - u->work)
 		r = atw_err_set(err, ATW_E_LIMIT, "more than %" PRIu64 " pages are shared",
 				frames > RUN_MOST ? RUN_MOST : WORK_MOST);
 	u->work += r == ATW_OK ? frames : 0;
 	for (uint64_t i = 0; i < frames && r == ATW_OK; i++) {
-		r = owners_add(&u->owners, pfn + i, p->refs, p->same ? p->pages : 1,
+		r = owners_add(&u->owners, pfn + i, refs, p->same ? p->pages : 1,
 			       (uint32_t)u->group, &one, err);
 		n += r == ATW_OK ? one : 0;
 	}
@@ -135,32 +135,16 @@ static int alone(struct use *u, const struct census_pages *p, uint64_t *ret, str
 
 static int pages(struct use *u, const struct census_pages *p, struct atw_err *err)
 {
-	struct group *g = &u->groups.v[u->group];
-	uint64_t bytes = p->pages * u->page, own;
-	int r;
+	const struct smaps_pages as = pages_smaps(p, u->page);
+	struct smaps *sum = &u->groups.v[u->group].sum;
+	uint64_t own = 0;
+	int r = ATW_OK;
 
-	if (p->swapped) {
-		g->swap += bytes;
-		return ATW_OK;
-	}
-	if (!is_resident(p))
-		return ATW_OK;
-	if (u->huge || (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE))) {
-		g->huge += bytes;
-		return ATW_OK;
-	}
-	g->rss += bytes;
-	if (p->known & CENSUS_ORIGIN)
-		*(p->anon ? &g->anon : &g->file) += bytes;
-	else
-		g->unkind = true;
-	if (!(p->known & CENSUS_REFS)) {
-		g->unshared = true;
-		return ATW_OK;
-	}
-	g->pss += ((unsigned __int128)bytes << SHARE_SHIFT) / (p->refs ? p->refs : 1);
-	r = alone(u, p, &own, err);
-	g->uss += r == ATW_OK ? own * u->page : 0;
+	smaps_add(sum, &as);
+	if (as.class == SMAPS_RSS && as.mappings > 1)
+		r = alone(u, p, as.mappings, &own, err);
+	if (r == ATW_OK)
+		sum->uss += own * u->page;
 	return r;
 }
 
@@ -199,18 +183,51 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 
 /* ---- the answer ---- */
 
+static bool is_shared_out(const struct group *g)
+{
+	return !g->sum.uncounted;
+}
+
 /* The largest share first. */
 static int by_share(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
-	unsigned __int128 p = x->unshared ? (unsigned __int128)x->rss << SHARE_SHIFT : x->pss;
-	unsigned __int128 q = y->unshared ? (unsigned __int128)y->rss << SHARE_SHIFT : y->pss;
+	uint64_t p = is_shared_out(x) ? smaps_pss(&x->sum) : x->sum.rss;
+	uint64_t q = is_shared_out(y) ? smaps_pss(&y->sum) : y->sum.rss;
 
 	if (p != q)
 		return p < q ? 1 : -1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	return strcmp(x->name, y->name);
+}
+
+static void put_sums(const struct group *g, struct report_row *row)
+{
+	static const struct { uint8_t column, kind; } thp[] = {
+		{ C_THP_ANON, SMAPS_ANON }, { C_THP_SHMEM, SMAPS_SHMEM }, { C_THP_FILE, SMAPS_FILE },
+	};
+	const struct smaps *s = &g->sum;
+
+	row_u(row, C_RSS, s->rss);
+	if (is_shared_out(g))
+		row_u(row, C_PSS, smaps_pss(s));
+	if (is_shared_out(g) && !g->uncounted)
+		row_u(row, C_USS, s->uss);
+	if (!s->kind[SMAPS_UNKIND]) {
+		row_u(row, C_ANON, s->kind[SMAPS_ANON]);
+		row_u(row, C_FILE, s->kind[SMAPS_FILE] + s->kind[SMAPS_SHMEM] +
+		      s->kind[SMAPS_NOT_ANON]);
+	}
+	if (g->paper)
+		return;
+	row_u(row, C_SWAP, s->swap);
+	row_u(row, C_HUGETLB, s->hugetlb);
+	if (smaps_knows_huge(s))
+		row_u(row, C_HUGE, smaps_huge(s));
+	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
+		if (smaps_knows_thp(s, thp[i].kind))
+			row_u(row, thp[i].column, s->thp[thp[i].kind]);
 }
 
 static int use_finish(void *state, const struct census_out *out, struct atw_err *err)
@@ -235,22 +252,7 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 			row_u(&row, C_PID, g->pid);
 		row_u(&row, C_PROCESSES, g->processes);
 		if (!g->untold)
-			row_u(&row, C_RSS, g->rss);
-		if (!g->unshared && !g->untold) {
-			/* To the nearest: a share of all of it is all of it. */
-			row_u(&row, C_PSS, (uint64_t)((g->pss + (1u << (SHARE_SHIFT - 1))) >>
-						      SHARE_SHIFT));
-			if (!g->uncounted)
-				row_u(&row, C_USS, g->uss);
-		}
-		if (!g->unkind && !g->untold) {
-			row_u(&row, C_ANON, g->anon);
-			row_u(&row, C_FILE, g->file);
-		}
-		if (!g->unswapped && !g->untold) {
-			row_u(&row, C_SWAP, g->swap);
-			row_u(&row, C_HUGE, g->huge);
-		}
+			put_sums(g, &row);
 		r = row_out(&row, out, err);
 	}
 	return r;

@@ -112,7 +112,7 @@ t "users have names where they are this machine's"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	id=$(id -u)
 	run of use --by user
-	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,hugetlb,user,name ]
+	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,huge,hugetlb,user,name ]
 	yes [ "$(sed -n 2p "$work/log/out" | cut -d , -f 10,11)" = \
 		"$(awk -F: -v id="$id" '$3 == id { print $1; exit }' /etc/passwd),$id" ]
 	run atwalk report use --by user --format csv rogue.cap
