@@ -241,6 +241,7 @@ static void summary(struct pages *p)
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
 			p->unswapped ? "n/a" : num_human(p->swapped, swapped),
 			p->c->filter ? " before --filter" : "");
+	pages_tell_sums(p);
 	if (p->src->capture && p->lost)
 		atw_output_note(p->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
 				p->lost, p->lost == 1 ? " is" : "s are");
@@ -298,11 +299,19 @@ static bool needs_own(const struct pages *p)
 	return p->totals ? needs(p->c, "uss") : asks_for(p->c, "uss");
 }
 
+/* Sums of how often pages are mapped. */
+static bool needs_shares(const struct common *c, bool totals)
+{
+	return (totals && needs(c, "pss")) || asks_for(c, "private") || asks_for(c, "shared") ||
+	       asks_for(c, "pss") || asks_for(c, "uss");
+}
+
 /* Sums of what single pages are. */
 static bool needs_sums(const struct common *c, bool totals)
 {
-	return (totals && (!c->columns || *c->columns == '+')) || asks_for(c, "private") || asks_for(c, "shared") ||
-	       asks_for(c, "huge") || asks_for(c, "pss") || asks_for(c, "uss");
+	return needs(c, "rss") || asks_for(c, "huge") || asks_for(c, "hugetlb") ||
+	       asks_for(c, "thp_anon") || asks_for(c, "thp_shmem") || asks_for(c, "thp_file") ||
+	       needs_shares(c, totals);
 }
 
 static const struct atw_soft_abi *soft(const void *arg)
@@ -322,8 +331,8 @@ static int open_provider(struct pages *p, bool one, struct atw_err *err)
 		.frames = !p->quiet || p->sums, .cgroups = !p->quiet && asks_for(p->c, "cgroup"),
 	};
 	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)p->src->pid, .flags = !p->quiet && needs_flags(p->c),
-		.counts = p->sums || (!p->quiet && needs(p->c, "kcount")),
+		.only = (uint32_t)p->src->pid, .flags = p->quiet ? p->sums : needs_flags(p->c),
+		.counts = p->quiet ? p->shares : needs(p->c, "kcount"),
 		.cgroups = !p->quiet && asks_for(p->c, "cgroup"), .pace = p->src->pace,
 	};
 	int r = p->src->capture ? capture_provider_open(p->src->capture, cannot, p, &p->prov, err) :
@@ -334,7 +343,8 @@ static int open_provider(struct pages *p, bool one, struct atw_err *err)
 		return r;
 	p->prov->every = !one;
 	p->prov->areas_only = p->quiet && !p->sums;
-	p->prov->each = p->each || p->sums;
+	p->prov->whole = p->quiet;
+	p->prov->each = p->each || (p->shares && !needs_own(p));
 	return ATW_OK;
 }
 
@@ -413,6 +423,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (status)
 		return status;
 	p.sums = p.quiet && needs_sums(c, p.totals);
+	p.shares = p.sums && needs_shares(c, p.totals);
 	if (o->watch) {
 		status = watch_all(&p, &src, o, argc, argv);
 		free(p.range);
@@ -431,7 +442,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK)
 		r = list_all(&p, o, &err);
 	thaw(&src);
-	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread + p.stale ||
+	p.stale += p.look.stale;
+	p.pageless += p.look.pageless;
+	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread + p.stale + p.look.stepless ||
 		 (src.capture && src.defective) ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.untold ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK)

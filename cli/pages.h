@@ -8,12 +8,14 @@
 
 #include "listing.h"
 #include "provider/provider.h"
+#include "provider/smaps.h"
 
 enum page_col {
 	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS,
 	P_ENTRY, P_NODE, P_COUNT, P_KCOUNT, P_SWAP, P_PAGEFLAGS, P_ORDER, P_REFS,
-	P_HEAD, P_CGROUP, P_MAPPED, P_SWAPPED, P_PRIVATE,
-	P_SHARED, P_HUGE, P_PSS, P_USS, P_PID, P_TASK, P_AREA, P_COLS,
+	P_HEAD, P_CGROUP, P_MAPPED, P_RSS, P_PSS, P_USS, P_PRIVATE, P_SHARED, P_SWAPPED,
+	P_HUGE, P_THP_ANON, P_THP_SHMEM, P_THP_FILE, P_HUGETLB, P_PID, P_TASK, P_AREA,
+	P_COLS,
 };
 #define PCOL(c) ((uint64_t)1 << (c))
 
@@ -41,13 +43,8 @@ struct swap_name {
 
 /* Of an area or a process, bytes. */
 struct page_sum {
-	uint64_t size, mapped, swapped, huge;
-	uint64_t unsized;                /* may be huge */
-	uint64_t untold;                 /* may be mapped */
-	uint64_t unswapped;              /* may be on swap */
-	uint64_t once, more, own;        /* mapped once, or more often; by us alone */
-	uint64_t share;                  /* proportional, in 1/4096 bytes */
-	uint64_t uncounted;              /* mapped how often, we do not know */
+	uint64_t size, mapped;           /* mapped: whatever page tables lead to */
+	struct smaps of;
 };
 
 struct pages {
@@ -66,7 +63,9 @@ struct pages {
 
 	bool quiet, each;                /* --quiet, --all */
 	bool sums;                       /* of single pages, though they are not listed */
+	bool shares;                     /* and of how often these are mapped */
 	bool totals;                     /* --totals */
+	struct smaps_look look;
 	/* --watch: who gets the row of each process instead. */
 	int (*taken)(void *arg, const struct page_row *r, struct atw_err *err);
 	void *taker;
@@ -79,6 +78,8 @@ struct pages {
 
 	/* What was listed. */
 	uint64_t processes, mapped, swapped, other, absent, untold, unswapped;
+	struct smaps listed;             /* p->sums: of all */
+	uint64_t unsplit;                /* large pages too large to be listed page by page */
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 };
@@ -102,6 +103,17 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err);
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
+/* ---- pages_sums.c ---- */
+
+/* What of an area is mapped, swapped, ...: first..last of a run. */
+void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
+	       uint64_t first, uint64_t last);
+/* What an area or a process comes to, as values of its row. */
+void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *s);
+/* Of the area to the process's. */
+void pages_join_sums(struct page_sum *to, const struct page_sum *s);
+/* Below the table: what of that which is mapped is in which sum. */
+void pages_tell_sums(const struct pages *p);
 /* --totals: all areas of a process have been listed. */
 int process_end(struct pages *p, const struct page_task *task, struct atw_err *err);
 

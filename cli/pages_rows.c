@@ -25,20 +25,21 @@ static const struct atw_column own[P_COLS] = {
 		     .help = "first page of its folio" },
 	[P_CGROUP] = { .key = "cgroup", .type = ATW_T_COUNT, .width = 6,
 		       .help = "inode of the memory cgroup that pays for it" },
-	[P_MAPPED] = { .key = "mapped", .type = ATW_T_BYTES, .width = 6,
-		       .help = "--quiet: bytes of the area that are mapped" },
-	[P_SWAPPED] = { .key = "swapped", .type = ATW_T_BYTES, .width = 7,
-			.help = "--quiet: bytes of the area that are on swap" },
-	[P_PRIVATE] = { .key = "private", .type = ATW_T_BYTES, .width = 7,
-			.help = "--quiet: of mapped, what the kernel counts one mapping of" },
-	[P_SHARED] = { .key = "shared", .type = ATW_T_BYTES, .width = 6,
-		       .help = "--quiet: what it counts several of" },
-	[P_HUGE] = { .key = "huge", .type = ATW_T_BYTES, .width = 6,
-		     .help = "--quiet: what is mapped by large pages" },
-	[P_PSS] = { .key = "pss", .type = ATW_T_BYTES, .width = 6,
-		    .help = "--quiet: each page divided by the kernel's count of mappings" },
-	[P_USS] = { .key = "uss", .type = ATW_T_BYTES, .width = 6,
-		    .help = "--quiet: what is mapped once by our own count, and no more by the kernel's" },
+#define SUM(column, name, text) \
+	[column] = { .key = name, .type = ATW_T_BYTES, .width = sizeof(name) - 1 < 6 ? 6 : \
+		     sizeof(name) - 1, .help = "--quiet: " text }
+	SUM(P_MAPPED, "mapped", "bytes of the area that page tables map, whatever it is"),
+	SUM(P_RSS, "rss", "memory it has there, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
+	SUM(P_PSS, "pss", "of rss, each page divided by how often it is mapped"),
+	SUM(P_USS, "uss", "of rss, what is mapped once by our own count, and no more by the kernel's"),
+	SUM(P_PRIVATE, "private", "the same as uss"),
+	SUM(P_SHARED, "shared", "of rss, what is mapped more than once"),
+	SUM(P_SWAPPED, "swapped", "bytes of the area that are on swap"),
+	SUM(P_HUGE, "huge", "of rss, what is mapped by large pages"),
+	SUM(P_THP_ANON, "thp_anon", "of huge, memory of no file: AnonHugePages"),
+	SUM(P_THP_SHMEM, "thp_shmem", "of huge, shared memory: ShmemPmdMapped"),
+	SUM(P_THP_FILE, "thp_file", "of huge, of files: FilePmdMapped"),
+	SUM(P_HUGETLB, "hugetlb", "pages of hugetlbfs, which no other sum has"),
 };
 
 /* Those that other listings have as well. */
@@ -52,14 +53,14 @@ static const struct { uint8_t own, theirs; } shared[] = {
 void pages_columns(struct pages *p)
 {
 	uint64_t shown = p->quiet
-		? PCOL(P_ADDRESS) | PCOL(P_END) | PCOL(P_SIZE) | PCOL(P_MAPPED) |
-		  PCOL(P_SWAPPED) | PCOL(P_RIGHTS) | PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA)
+		? PCOL(P_ADDRESS) | PCOL(P_END) | PCOL(P_SIZE) | PCOL(P_RSS) |
+		  PCOL(P_SWAPPED) | PCOL(P_HUGETLB) | PCOL(P_RIGHTS) | PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA)
 		: PCOL(P_ADDRESS) | PCOL(P_SIZE) | PCOL(P_PHYSICAL) | PCOL(P_STATE) |
 		  PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_SWAP);
 
 	if (p->totals)
-		shown = PCOL(P_SIZE) | PCOL(P_MAPPED) | PCOL(P_SWAPPED) | PCOL(P_PRIVATE) |
-			PCOL(P_SHARED) | PCOL(P_HUGE) | PCOL(P_PSS) | PCOL(P_USS) |
+		shown = PCOL(P_SIZE) | PCOL(P_RSS) | PCOL(P_PSS) | PCOL(P_USS) |
+			PCOL(P_SHARED) | PCOL(P_SWAPPED) | PCOL(P_HUGE) | PCOL(P_HUGETLB) |
 			PCOL(P_PID) | PCOL(P_TASK);
 	/* Where nothing stands above the rows, it stands in them. */
 	if (!p->headings && !p->totals)
@@ -244,66 +245,16 @@ static int put_hidden(struct pages *p, struct page_row *r, const struct page_run
 	return rc;
 }
 
-/* Pages of zeroes and of devices are nobody's. */
-static void sum_page(struct pages *p, struct page_area *a, const struct page_run *run,
-		     uint32_t i, uint64_t off)
-{
-	uint64_t page = (uint64_t)1 << p->prov->page_shift;
-	struct frame_facts f;
-	int asked = ask(p, run, i, off, off ? 0 : run->slot, &f);
-	bool known = asked == ATW_OK && f.have & FACT_COUNT;
-	uint64_t ours = 0;
-
-	/* The kernel counts those as well that we may not see. */
-	if (p->prov->counted)
-		ours = counts_get(&p->prov->counts, (run->pa[i] + off) >> p->prov->page_shift);
-	else if (asked == ATW_OK && f.have & FACT_MAPPED)
-		ours = f.mapped;
-	else
-		a->sum.uncounted += page;
-	if (ours == 1 && (!known || f.page.count <= 1))
-		a->sum.own += page;
-	if (!known || !f.page.count)
-		return;
-	*(f.page.count == 1 ? &a->sum.once : &a->sum.more) += page;
-	a->sum.share += (page << 12) / f.page.count;
-}
-
-static void sum_slots(struct pages *p, struct page_area *a, const struct page_run *run,
-		      uint64_t first, uint64_t last)
-{
-	uint64_t page = (uint64_t)1 << p->prov->page_shift;
-
-	for (uint64_t va = first; run->pa && va <= last && va >= first; va += page)
-		sum_page(p, a, run, (uint32_t)((va - run->va) / run->slot),
-			 (va - run->va) % run->slot);
-}
-
 static int slots(struct pages *p, struct page_area *a, const struct page_run *run,
 		 uint64_t first, uint64_t last, struct atw_err *err)
 {
 	bool swap = run->state == PAGE_SWAP && !(run->have & RUN_STATE_HIDDEN);
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
-	bool untold = run->state == PAGE_ABSENT && run->have & RUN_STATE_HIDDEN;
 	struct page_row r = a->row;
 	uint64_t i = (first - run->va) / run->slot;
 	int rc = ATW_OK;
 
-	*(swap ? &a->sum.swapped : &a->sum.mapped) += swap || mapped ? last - first + 1 : 0;
-	*(swap ? &p->swapped : mapped ? &p->mapped : untold ? &p->untold : &p->other) +=
-		last - first + 1;
-	a->sum.untold += untold ? last - first + 1 : 0;
-	if (run->state == PAGE_SWAP && !swap && !p->prov->no_swap) {
-		a->sum.unswapped += last - first + 1;
-		p->unswapped += last - first + 1;
-	}
-	if (p->sums && mapped) {
-		if (run->have & RUN_SIZE_HIDDEN)
-			a->sum.unsized += last - first + 1;
-		else if (run->slot > (uint64_t)1 << p->prov->page_shift)
-			a->sum.huge += last - first + 1;
-		sum_slots(p, a, run, first, last);
-	}
+	pages_sum(p, a, run, first, last);
 	if (p->quiet)
 		return ATW_OK;
 	if (run->have & RUN_RIGHTS) {
@@ -405,32 +356,12 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 	};
 	page_set(&a->row, P_PID, task->pid);
 	page_text(&a->row, P_TASK, task->name);
+	p->look.p = p->prov;
+	p->look.shares = p->shares;
+	smaps_look_area(&p->look, area);
 	if (area)
 		page_text(&a->row, P_AREA, area->name);
 	return heading(p, a, err);
-}
-
-/* What only looks at single pages is n/a where nobody asked for it, or may know. */
-static void set_sums(struct pages *p, struct page_row *r, const struct page_sum *s)
-{
-	/* Every process has a little of which nothing is told. */
-	bool told = p->totals || !s->untold;
-	bool counts = p->sums && (s->once || s->more || (!s->mapped && told));
-
-	page_set(r, P_SIZE, s->size);
-	if (told)
-		page_set(r, P_MAPPED, s->mapped);
-	if (!s->unswapped)
-		page_set(r, P_SWAPPED, s->swapped);
-	if (counts) {
-		page_set(r, P_PRIVATE, s->once);
-		page_set(r, P_SHARED, s->more);
-		page_set(r, P_PSS, s->share >> 12);
-	}
-	if (p->sums && !s->unsized && told)
-		page_set(r, P_HUGE, s->huge);
-	if (p->sums && !s->uncounted && (p->prov->counted || p->prov->told_counts))
-		page_set(r, P_USS, s->own);
 }
 
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
@@ -442,17 +373,14 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 	if (rc < 0 || !p->quiet)
 		return rc;
 	a->sum.size = a->last - a->first + 1;
+	smaps_join(&p->listed, &a->sum.of);
 	if (p->totals) {
-		const uint64_t *from = (const uint64_t *)&a->sum;
-		uint64_t *to = (uint64_t *)&p->total;
-
-		for (size_t i = 0; i < sizeof(p->total) / sizeof(*to); i++)
-			to[i] += from[i];
+		pages_join_sums(&p->total, &a->sum);
 		return ATW_OK;
 	}
 	page_set(&r, P_ADDRESS, a->first);
 	page_set(&r, P_END, a->last + 1);
-	set_sums(p, &r, &a->sum);
+	pages_set_sums(p, &r, &a->sum);
 	if (a->area && !p->prov->rights_unknown)
 		page_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
 			 (a->area->exec ? 4u : 0) | 8u);
@@ -467,7 +395,7 @@ int process_end(struct pages *p, const struct page_task *task, struct atw_err *e
 		return ATW_OK;
 	page_set(&r, P_PID, task->pid);
 	page_text(&r, P_TASK, task->name);
-	set_sums(p, &r, &p->total);
+	pages_set_sums(p, &r, &p->total);
 	p->total = (struct page_sum){ 0 };
 	return p->taken ? p->taken(p->taker, &r, err) : put(p, &r, err);
 }

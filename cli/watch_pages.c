@@ -6,10 +6,10 @@
 #include "base/buf.h"
 #include "watch.h"
 
-enum { MAPPED, SWAPPED, PRIVATE, SHARED, HUGE, PSS, USS, SUMS };
+enum { RSS, MAPPED, SWAPPED, PRIVATE, SHARED, HUGE, PSS, USS, SUMS };
 
 static const enum page_col from[SUMS] = {
-	P_MAPPED, P_SWAPPED, P_PRIVATE, P_SHARED, P_HUGE, P_PSS, P_USS,
+	P_RSS, P_MAPPED, P_SWAPPED, P_PRIVATE, P_SHARED, P_HUGE, P_PSS, P_USS,
 };
 
 enum what { FIRST, CHANGED, BEGAN, ENDED, SAME };
@@ -27,16 +27,18 @@ static const struct atw_column columns[W_COLS] = {
 	[W_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "process" },
 	[W_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
 #define PAIR(i, name, hide, text) \
-	[W_SUMS + 2 * (i)] = { .key = name, .type = ATW_T_BYTES, .width = 6, .help = text }, \
+	[W_SUMS + 2 * (i)] = { .key = name, .type = ATW_T_BYTES, .width = 6, \
+			       .hidden = (i) == MAPPED || (i) == PRIVATE, .help = text }, \
 	[W_SUMS + 2 * (i) + 1] = { .key = "d_" name, .type = ATW_T_CHANGE_BYTES, .width = 6, \
 				   .hidden = hide, .help = "its change since the look before" }
-	PAIR(MAPPED, "mapped", false, "bytes that are mapped"),
+	PAIR(RSS, "rss", false, "memory it has, as smaps_rollup counts"),
+	PAIR(MAPPED, "mapped", true, "bytes that page tables map, whatever it is"),
 	PAIR(SWAPPED, "swapped", true, "bytes on swap"),
-	PAIR(PRIVATE, "private", true, "what the kernel counts one mapping of"),
-	PAIR(SHARED, "shared", true, "what it counts several of"),
-	PAIR(HUGE, "huge", true, "what is mapped by large pages"),
-	PAIR(PSS, "pss", false, "each page divided by the kernel's count of mappings"),
-	PAIR(USS, "uss", false, "what is mapped once by our own count"),
+	PAIR(PRIVATE, "private", true, "the same as uss"),
+	PAIR(SHARED, "shared", true, "of rss, what is mapped more than once"),
+	PAIR(HUGE, "huge", true, "of rss, what is mapped by large pages"),
+	PAIR(PSS, "pss", false, "of rss, each page divided by how often it is mapped"),
+	PAIR(USS, "uss", false, "of rss, what is mapped once"),
 };
 static const struct atw_schema schema = { "watch", columns, W_COLS };
 

@@ -133,7 +133,7 @@ said_err=1
 run atwalk ps all.cap 12 --format csv --columns pid,task,resident
 out <<'END'
 pid,task,resident
-12,twin,2134016
+12,twin,2121728
 END
 run atwalk ps all.cap 99
 status 1
@@ -412,6 +412,11 @@ run timeout $limit "$O/atwalk" pages bad.cap -q --format csv --columns size,mapp
 out <<'END'
 size,mapped
 4611686018427387904,4611686018427387904
+END
+run timeout $limit "$O/atwalk" pages bad.cap --totals --format csv --columns rss,mapped,pss,task
+out <<'END'
+rss,mapped,pss,task
+4611686018427387904,4611686018427387904,,big
 END
 run timeout $limit "$O/atwalk" ps bad.cap --format csv --columns pid,resident
 out <<'END'

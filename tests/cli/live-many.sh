@@ -57,7 +57,7 @@ END
 		sort rows | uniq -c | sed 's/^ *//' >counted
 		run cat counted
 		out <<END
-$crowd 8192,8192,4096,4096,$((4096 + 4096 / crowd)),4096
+$crowd 8192,8192,4096,4096,$((4096 + (4096 + crowd / 2) / crowd)),4096
 1 size,mapped,private,shared,pss,uss
 END
 	fi

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pages_sums.c - what areas and processes come to: the sums of -q and --totals. */
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "pages.h"
+
+void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
+	       uint64_t first, uint64_t last)
+{
+	bool hidden = run->have & RUN_STATE_HIDDEN;
+	bool swap = run->state == PAGE_SWAP && !hidden;
+	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
+	bool untold = run->state == PAGE_ABSENT && hidden;
+	uint64_t bytes = last - first + 1;
+
+	*(swap ? &p->swapped : mapped ? &p->mapped : untold ? &p->untold : &p->other) += bytes;
+	a->sum.mapped += mapped ? bytes : 0;
+	if (run->state == PAGE_SWAP && !swap && !p->prov->no_swap)
+		p->unswapped += bytes;
+	if (p->sums) {
+		smaps_add_run(&p->look, run, first, last, &a->sum.of);
+		return;
+	}
+	a->sum.of.swap += swap ? bytes : 0;
+	a->sum.of.untold += untold ? bytes : 0;
+	a->sum.of.unswapped += run->state == PAGE_SWAP && !swap && !p->prov->no_swap ? bytes : 0;
+}
+
+/* What only looks at single pages is n/a where nobody asked for it, or may know. */
+void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *sum)
+{
+	static const struct { enum page_col column; enum smaps_kind kind; } thp[] = {
+		{ P_THP_ANON, SMAPS_ANON }, { P_THP_SHMEM, SMAPS_SHMEM }, { P_THP_FILE, SMAPS_FILE },
+	};
+	const struct smaps *s = &sum->of;
+	/* Every process has a little of which nothing is told. */
+	bool told = p->totals || !s->untold;
+	bool sums = p->sums && told;
+
+	page_set(r, P_SIZE, sum->size);
+	if (told)
+		page_set(r, P_MAPPED, sum->mapped);
+	if (!s->unswapped)
+		page_set(r, P_SWAPPED, s->swap);
+	if (sums) {
+		page_set(r, P_RSS, s->rss);
+		page_set(r, P_HUGETLB, s->hugetlb);
+	}
+	if (sums && p->shares && !s->uncounted) {
+		page_set(r, P_PSS, smaps_pss(s));
+		page_set(r, P_USS, s->uss);
+		page_set(r, P_PRIVATE, s->uss);
+		page_set(r, P_SHARED, s->shared);
+	}
+	if (sums && smaps_knows_huge(s))
+		page_set(r, P_HUGE, smaps_huge(s));
+	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
+		if (sums && smaps_knows_thp(s, thp[i].kind))
+			page_set(r, thp[i].column, s->thp[thp[i].kind]);
+}
+
+void pages_join_sums(struct page_sum *to, const struct page_sum *s)
+{
+	to->size += s->size;
+	to->mapped += s->mapped;
+	smaps_join(&to->of, &s->of);
+}
+
+void pages_tell_sums(const struct pages *p)
+{
+	const struct smaps *s = &p->listed;
+	char rss[16], hugetlb[16], size[16];
+
+	if (!p->sums)
+		return;
+	if (s->rss + s->hugetlb == p->mapped)
+		atw_output_note(p->out, "of that, RSS %s and hugetlb %s", num_human(s->rss, rss),
+				num_human(s->hugetlb, hugetlb));
+	else
+		atw_output_note(p->out, "of that, RSS %s and hugetlb %s; the rest is pages of zeroes and of devices",
+				num_human(s->rss, rss), num_human(s->hugetlb, hugetlb));
+	if (p->look.stepless)
+		atw_output_note(p->out, "%s of large pages: how often their parts are mapped was not looked at, after %" PRIu64 " others",
+				num_human(p->look.stepless, size), SMAPS_STEPS);
+}
