@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_ps.c - tasks, and what their page tables map. */
+/* cmd_ps.c - tasks, and what they have in memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,13 +39,15 @@ static const struct atw_column columns[P_COUNT] = {
 	[P_USER_ROOT] = { .key = "user_root", .type = ATW_T_PA, .hidden = true,
 			  .help = "root table in user mode, under page-table isolation" },
 	[P_RESIDENT] = { .key = "resident", .type = ATW_T_BYTES, .width = 8,
-			 .help = "bytes that are mapped, each mapping counted" },
+			 .help = "its RSS, as smaps_rollup counts: no hugetlb, no zero pages, no devices" },
 	[P_SMALL] = { .key = "resident_small", .type = ATW_T_BYTES, .width = 14,
 		      .help = "those in pages of the smallest size" },
 	[P_LARGE] = { .key = "resident_large", .type = ATW_T_BYTES, .width = 14,
 		      .help = "those in larger ones" },
+	[P_HUGETLB] = { .key = "hugetlb", .type = ATW_T_BYTES, .width = 7,
+			.help = "pages of hugetlbfs, which are not in resident" },
 	[P_SIZES] = { .key = "page_sizes", .type = ATW_T_TEXT, .width = 16, .hidden = true,
-		      .help = "how many pages of each size: 4K:212,2M:3" },
+		      .help = "how many pages of each size, hugetlb too: 4K:212,2M:3" },
 	[P_LOST] = { .key = "lost", .type = ATW_T_COUNT, .width = 4, .hidden = true,
 		     .help = "page tables that could not be read" },
 	[P_KIND] = { .key = "kind", .type = ATW_T_ENUM, .width = 7, .names = &kind_names,
@@ -85,36 +87,6 @@ static void usages_deinit(struct usages *u)
 	for (size_t i = 0; i < u->places; i++)
 		free(u->v[i]);
 	free(u->v);
-}
-
-static void count_piece(struct usage *u, const struct atw_space *sp,
-			const struct atw_seen *s)
-{
-	if (s->loss) {
-		u->lost++;
-		u->nothing |= !s->depth;
-	} else if (s->kind == ATW_LEAF) {
-		u->bytes[atw_entry_span(&sp->paging, s->level,
-					s->path[s->depth - 1].word)] += s->size;
-	}
-}
-
-static int walk_space(struct usage *u, const struct atw_space *sp, struct atw_err *err)
-{
-	/* The half that is the process's own. */
-	const struct atw_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
-	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int r = atw_walk_open(sp, &o, &w, err);
-
-	if (r < 0)
-		return r;
-	while ((r = atw_walk_next(w, &s, err)) == ATW_OK)
-		count_piece(u, sp, s);
-	atw_walk_close(w);
-	return r == ATW_END ? ATW_OK : r;
 }
 
 /* ---- rows ---- */
@@ -172,7 +144,7 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 		u->user_root = mm.user_root;
 		u->isolated = mm.isolated;
 		/* One that ended meanwhile has as much as was seen of it. */
-		if (walk_space(u, &mm.space, &why) < 0 && !atw_space_lives(&mm.space))
+		if (ps_walk_space(p, u, &mm.space, &why) < 0 && !atw_space_lives(&mm.space))
 			why.status = ATW_OK;
 		p->lost += u->lost != 0;
 	}
@@ -211,11 +183,15 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 		row.have |= 1 << P_ROOT | (u->isolated ? 1 << P_USER_ROOT : 0);
 	}
 	if (u && u->known) {
-		uint64_t small = u->bytes[p->page_shift], all = 0;
+		uint64_t small = u->bytes[p->page_shift], all = 0, hugetlb = 0, bytes[64];
 
-		for (unsigned s = 0; s < 64; s++)
+		for (unsigned s = 0; s < 64; s++) {
 			all += u->bytes[s];
-		sizes_text(u->bytes, sizes, sizeof(sizes));
+			hugetlb += u->hugetlb[s];
+			bytes[s] = u->bytes[s] + u->hugetlb[s];
+		}
+		sizes_text(bytes, sizes, sizeof(sizes));
+		v[P_HUGETLB].u = hugetlb;
 		v[P_RESIDENT].u = all;
 		v[P_SMALL].u = small;
 		v[P_LARGE].u = all - small;
@@ -224,7 +200,7 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 		row.have |= 1 << P_LOST;
 		if (!u->nothing)
 			row.have |= 1 << P_RESIDENT | 1 << P_SMALL | 1 << P_LARGE |
-				    1 << P_SIZES;
+				    1 << P_SIZES | 1 << P_HUGETLB;
 	}
 	r = atw_output_row(p->out, &row, err);
 	if (r < 0 || atw_output_rows(p->out) == before)
@@ -232,8 +208,10 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 	p->tasks++;
 	if (u && fresh && u->known) {
 		p->spaces++;
-		for (unsigned s = 0; s < 64; s++)
+		for (unsigned s = 0; s < 64; s++) {
 			p->bytes[s] += u->bytes[s];
+			p->hugetlb[s] += u->hugetlb[s];
+		}
 	}
 	return ATW_OK;
 }
@@ -295,15 +273,18 @@ static int list(struct ps *p, bool *seen, struct atw_err *err)
 
 static void summary(struct ps *p)
 {
-	uint64_t all = 0;
-	char text[400], size[16];
+	uint64_t all = 0, hugetlb = 0, bytes[64];
+	char text[400], size[16], more[16];
 
-	for (unsigned s = 0; s < 64; s++)
+	for (unsigned s = 0; s < 64; s++) {
 		all += p->bytes[s];
-	sizes_text(p->bytes, text, sizeof(text));
-	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: %s mapped%s%s",
+		hugetlb += p->hugetlb[s];
+		bytes[s] = p->bytes[s] + p->hugetlb[s];
+	}
+	sizes_text(bytes, text, sizeof(text));
+	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: RSS %s, hugetlb %s%s%s",
 			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
-			p->spaces == 1 ? "" : "s", num_human(all, size),
+			p->spaces == 1 ? "" : "s", num_human(all, size), num_human(hugetlb, more),
 			*text ? ", pages " : "", text);
 }
 
@@ -409,6 +390,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = attach_kernel(c, &p.src, &p.o->space);
 	if (!status)
 		status = list_all(&p, seen);
+	atw_memmap_close(p.memmap);
 	close_source(&p.src);
 	usages_deinit(&p.usages);
 	free(p.pid);
@@ -417,9 +399,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_ps = {
-	"ps", "SOURCE [PID...]", "tasks, and what their page tables map",
+	"ps", "SOURCE [PID...]", "tasks, and what they have in memory",
 	"Lists the processes in SOURCE, or those named: their numbers, name and state,\n"
-	"where their page tables lie, and how much they map in pages of which size.\n"
+	"where their page tables lie, and how much they have in pages of which size.\n"
 	"Below the plain table: all of it, address spaces that tasks share once.",
 	options, sizeof(struct ps_opts), run,
 };

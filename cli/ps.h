@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ps.h - the parts of `atwalk ps`: cmd_ps.c has its rows and who is asked of a kernel,
- * ps_capture.c what a capture tells.
+ * ps_usage.c what page tables map, ps_capture.c what a capture tells.
  */
 #ifndef CLI_PS_H
 #define CLI_PS_H
+
+#include <atwalk/page.h>
 
 #include "atwalk.h"
 
@@ -15,18 +17,18 @@ struct ps_opts {
 
 enum {
 	P_PID, P_TGID, P_PPID, P_TASK, P_STATE, P_MM, P_ROOT, P_USER_ROOT,
-	P_RESIDENT, P_SMALL, P_LARGE, P_SIZES, P_LOST, P_KIND, P_AT, P_COUNT,
+	P_RESIDENT, P_SMALL, P_LARGE, P_HUGETLB, P_SIZES, P_LOST, P_KIND, P_AT, P_COUNT,
 };
 
 enum kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
-/* What an address space maps. */
+/* What an address space has. */
 struct usage {
 	uint64_t mm;             /* 0: an empty place of the table */
 	atw_pa root, user_root;
 	bool known, have_root, isolated;
 	bool nothing;            /* not even the root table is there */
 	uint64_t lost;
-	uint64_t bytes[64];      /* by log2 of the page's size */
+	uint64_t bytes[64], hugetlb[64];         /* by log2 of the page's size; bytes: RSS */
 };
 
 /* By mm_struct: each is walked once, however many tasks have it. */
@@ -45,7 +47,9 @@ struct ps {
 	uint32_t *pid;           /* asked for; none: all */
 	int npids;
 	/* Of rows that passed the filter, each address space once. */
-	uint64_t tasks, spaces, bytes[64];
+	uint64_t tasks, spaces, bytes[64], hugetlb[64];
+	struct atw_memmap *memmap;       /* NULL: not needed so far, or not to be had */
+	bool memmap_tried;
 	unsigned faults;         /* that were complained about, or would have been */
 	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
 };
@@ -63,6 +67,9 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 /* The address space of that number, for the first time if *fresh; NULL: no memory. */
 struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh);
 
+/* ps_usage.c: what the page tables of an address space map, added to *u. */
+int ps_walk_space(struct ps *p, struct usage *u, const struct atw_space *sp,
+		  struct atw_err *err);
 /* ps_capture.c: all rows; seen[] of p->pid. */
 int ps_list_captured(struct ps *p, bool *seen, struct atw_err *err);
 

@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "ps.h"
+#include "base/cleanup.h"
 #include "provider/captured.h"
-#include "provider/provider.h"
+#include "provider/smaps.h"
+#include "ps.h"
 
 struct list {
 	struct ps *p;
@@ -22,18 +23,54 @@ static void cannot(void *arg, const char *what, const struct atw_err *why)
 	ps_fault(l->p, &e);
 }
 
+/* Areas of a task beside its pages, which never go past the end of one. */
+struct areas {
+	struct atw_area now;
+	bool more;
+};
+
+static void to_area(struct list *l, struct areas *a, struct smaps_look *look, uint64_t va)
+{
+	while (a->more && a->now.end.u <= va) {
+		struct atw_err why = { 0 };
+		int r = l->prov->ops->areas_next(l->prov, &a->now, &why);
+
+		a->more = r != ATW_END && r != ATW_E_LIMIT && r != ATW_E_NOMEM;
+	}
+	smaps_look_area(look, a->more && a->now.start.u <= va ? &a->now : NULL);
+}
+
+/* What of a run is in which sum. */
+static void add_run(struct smaps_look *look, const struct page_run *run, struct usage *u)
+{
+	unsigned size = run->slot ? 63 - (unsigned)__builtin_clzll(run->slot) : 0;
+	struct smaps sum = { .rss = 0 };
+
+	u->lost += run->state == PAGE_LOST;
+	if (run->state != PAGE_PRESENT && run->state != PAGE_PROTNONE)
+		return;
+	smaps_add_run(look, run, run->va, run->va + (run->size - 1), &sum);
+	u->bytes[size] += sum.rss;
+	u->hugetlb[size] += sum.hugetlb;
+}
+
 /* What is present, as page tables have it, of the half that is the process's own. */
 static int add_up(struct list *l, size_t task, struct usage *u)
 {
+	_auto_free struct areas *areas = calloc(1, sizeof(*areas));
+	struct smaps_look look = { .p = l->prov };
 	const struct provider_ops *ops = l->prov->ops;
 	const struct page_run *run;
 	struct atw_err why = { 0 };
-	int r = ops->pages_open(l->prov, task, 0, INT64_MAX, &why);
+	int r;
 
+	if (!areas)
+		return ATW_E_NOMEM;
+	areas->more = ops->areas_open(l->prov, task, &why) == ATW_OK;
+	r = ops->pages_open(l->prov, task, 0, INT64_MAX, &why);
 	while (r == ATW_OK && (r = ops->pages_next(l->prov, &run, &why)) == ATW_OK) {
-		u->lost += run->state == PAGE_LOST;
-		if (run->state == PAGE_PRESENT)
-			u->bytes[63 - __builtin_clzll(run->slot)] += run->size;
+		to_area(l, areas, &look, run->va);
+		add_run(&look, run, u);
 	}
 	ops->pages_close(l->prov);
 	u->known = r == ATW_END;
@@ -90,7 +127,7 @@ int ps_list_captured(struct ps *p, bool *seen, struct atw_err *err)
 	if (r < 0)
 		return r;
 	l.prov->every = !p->npids;
-	l.prov->areas_only = true;
+	l.prov->whole = true;
 	r = l.prov->ops->tasks(l.prov, err);
 	for (size_t i = 0; i < c->ntasks && r == ATW_OK; i++) {
 		const struct captured_task *t = &c->task[i];

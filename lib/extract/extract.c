@@ -152,6 +152,7 @@ static void facts(struct extract *x)
 	struct atw_swap swap;
 	struct atw_node node;
 	struct extents ram;
+	struct atw_memmap *map;
 	struct atw_cpu used;
 	uint32_t count;
 	uint64_t offset;
@@ -182,6 +183,9 @@ static void facts(struct extract *x)
 	x->longest = 0;
 	atw_kernel_soft_abi(x->k, &x->k->own.paging);
 	thp_of_kernel(x->k, &thp);
+	/* Where struct pages lie, and which are the pages of zeroes. */
+	if (atw_memmap_open(x->k, &map, NULL) == ATW_OK)
+		atw_memmap_close(map);
 	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
 		;
 	for (size_t i = 0; atw_kernel_module_types(x->k, i, &module, NULL) == ATW_OK; i++)

@@ -15,7 +15,7 @@ err_has "x86.elf: the list of tasks cannot be found"
 t "columns are checked before tasks are looked for"
 run atwalk ps --columns nothing x86.elf
 status 2
-err_is "atwalk: --columns: unknown column 'nothing'; known: pid, tgid, ppid, task, state, mm, root, user_root, resident, resident_small, resident_large, page_sizes, lost, kind, at"
+err_is "atwalk: --columns: unknown column 'nothing'; known: pid, tgid, ppid, task, state, mm, root, user_root, resident, resident_small, resident_large, hugetlb, page_sizes, lost, kind, at"
 run atwalk ps --filter 'kinds=thread' x86.elf
 status 2
 err_has "--filter"

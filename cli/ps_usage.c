@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ps_usage.c - what an address space has in memory, out of its page tables. Entries of
+ * small pages say enough; of a large one the area says whether it is hugetlbfs's.
+ */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "kernel/memmap.h"
+#include "kernel/soft.h"
+#include "provider/smaps.h"
+#include "ps.h"
+
+struct span {
+	uint64_t start, end;
+	bool pfnmap;             /* else of hugetlbfs */
+};
+
+struct tally {
+	struct ps *p;
+	struct usage *u;
+	const struct atw_space *sp;
+	const struct atw_soft_abi *abi;
+	uint64_t special;        /* bits of small entries; 0: not known */
+	/* Areas that are no plain memory, ascending, once a large page was met. */
+	bool areas_tried;
+	struct span *area;
+	size_t n, cap;
+};
+
+static int read_areas(struct tally *t)
+{
+	struct atw_area *a = malloc(sizeof(*a));
+	struct atw_areas *areas = NULL;
+	int r = ATW_OK;
+
+	t->areas_tried = true;
+	if (a && atw_areas_open(t->p->src.kernel, t->u->mm, &areas, NULL) == ATW_OK)
+		while ((r = atw_areas_next(areas, a, NULL)) != ATW_END && r != ATW_E_LIMIT) {
+			if (r < 0 || !(a->flags & (SMAPS_VM_HUGETLB | SMAPS_VM_PFNMAP)))
+				continue;
+			if (!array_reserve((void **)&t->area, &t->cap, t->n + 1, sizeof(*t->area)))
+				break;
+			t->area[t->n++] = (struct span){
+				a->start.u, a->end.u, !(a->flags & SMAPS_VM_HUGETLB),
+			};
+		}
+	atw_areas_close(areas);
+	free(a);
+	return a ? ATW_OK : ATW_E_NOMEM;
+}
+
+static const struct span *find_area(struct tally *t, uint64_t va)
+{
+	size_t lo = 0, hi;
+
+	if (!t->areas_tried && read_areas(t) < 0)
+		return NULL;
+	for (hi = t->n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->area[mid].end <= va)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->n && t->area[lo].start <= va ? &t->area[lo] : NULL;
+}
+
+/* A page of zeroes, or no memory of the machine's. */
+static bool is_special(struct tally *t, uint64_t pa, uint64_t bytes)
+{
+	unsigned shift = t->sp->paging.page_shift;
+	struct ps *p = t->p;
+
+	if (!p->memmap_tried)
+		atw_memmap_open(p->src.kernel, &p->memmap, NULL);
+	p->memmap_tried = true;
+	if (!p->memmap)
+		return false;
+	atw_memmap_mapped(p->memmap, pa >> shift, bytes >> shift);
+	return memmap_is_zero(p->memmap, pa >> shift) || memmap_none(p->memmap, pa >> shift);
+}
+
+/* One entry of a large page, or of part of one. */
+static void add_large(struct tally *t, unsigned span, uint64_t va, uint64_t pa, uint64_t bytes,
+		      bool plain)
+{
+	const struct span *area = find_area(t, va);
+
+	if (area && !area->pfnmap)
+		t->u->hugetlb[span] += bytes;
+	else if (!area && (plain || !is_special(t, pa, bytes)))
+		t->u->bytes[span] += bytes;
+}
+
+/* A piece of entries that agree; `soft`: as the CPU ignores them, else NULL. */
+static void add_piece(struct tally *t, const struct atw_seen *s, const struct atw_soft_word *soft)
+{
+	const struct atw_paging *pg = &t->sp->paging;
+	uint64_t entry = s->path[s->depth - 1].word, slot = s->size / s->count;
+	unsigned span = atw_entry_span(pg, s->level, entry);
+	bool plain = !s->level && t->special;
+
+	/* That it is no page of its own, an entry of a small one says. */
+	if (plain && entry & t->special)
+		return;
+	if (plain && span == pg->page_shift) {
+		t->u->bytes[span] += s->size;
+		return;
+	}
+	for (uint32_t i = 0; i < s->count; i++)
+		add_large(t, span, s->va.u + i * slot,
+			  soft ? soft->pa.u : atw_seen_pa(t->sp, s, i).u, slot, plain);
+}
+
+static void count_piece(struct tally *t, const struct atw_seen *s)
+{
+	struct atw_soft_word soft;
+
+	if (s->loss) {
+		t->u->lost++;
+		t->u->nothing |= !s->depth;
+	} else if (s->kind == ATW_LEAF) {
+		add_piece(t, s, NULL);
+	} else if (s->kind == ATW_ABSENT && s->depth) {
+		soft = atw_soft_decode(t->abi, &t->sp->paging, s->level,
+				       s->path[s->depth - 1].word);
+		if (soft.what == ATW_SOFT_PROTNONE)
+			add_piece(t, s, &soft);
+	}
+}
+
+int ps_walk_space(struct ps *p, struct usage *u, const struct atw_space *sp,
+		  struct atw_err *err)
+{
+	/* The half that is the process's own. */
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = ATW_WALK_SOFT,
+	};
+	struct tally t = { .p = p, .u = u, .sp = sp, .abi = soft_of(&p->src) };
+	const struct atw_seen *s;
+	struct atw_walk *w;
+	int r = atw_walk_open(sp, &o, &w, err);
+
+	if (r < 0)
+		return r;
+	if (t.abi->known)
+		t.special = soft_page_bits(t.abi).special;
+	while ((r = atw_walk_next(w, &s, err)) == ATW_OK)
+		count_piece(&t, s);
+	atw_walk_close(w);
+	free(t.area);
+	return r == ATW_END ? ATW_OK : r;
+}
