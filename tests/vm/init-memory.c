@@ -94,10 +94,27 @@ static void proc_sparse(void)
 	stamp_note(p, len, getpid(), p);
 }
 
+/* A huge page of shared memory, which is off unless somebody turns it on. */
+static void shared_huge(size_t huge)
+{
+	char path[96], *p;
+
+	snprintf(path, sizeof(path), "%s/shmem_enabled", thp_dir);
+	if (huge > 4UL << 20 || !write_file(path, "advise"))
+		return;
+	p = mmap(NULL, 2 * huge, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		die("mmap of shared memory");
+	p = (char *)(((uintptr_t)p + huge - 1) & ~(huge - 1));
+	madvise(p, huge, MADV_HUGEPAGE);
+	stamp_pages(p, huge);
+	write_file(path, "never");
+}
+
 /*
  * Huge pages that the kernel makes by itself: whole ones, one mapped in small
- * pieces because one of them has other rights, one with a hole, and the huge
- * zero page.
+ * pieces because one of them has other rights, one with a hole, the huge zero
+ * page, and one of shared memory.
  */
 static void proc_thp(void)
 {
@@ -124,6 +141,7 @@ static void proc_thp(void)
 	p += huge;
 
 	touch(p);
+	shared_huge(huge);
 }
 
 /*

@@ -8,6 +8,7 @@
  *	T pid tid comm			other threads
  *	I tid pid ppid state		after each of these three: of that task
  *	V pid NAME KIB...		pairs: Vm and Rss lines of /proc/PID/status
+ *	R pid NAME KIB...		pairs: all lines of /proc/PID/smaps_rollup
  *	M pid maps-line			line of /proc/PID/maps, followed by its
  *	pid vaddr pagemap kpageflags kpagecount		present, swapped and guard pages
  *	S pid start end by by_start	present pages here carry stamps: that of
@@ -18,7 +19,7 @@
  * struct page has flags 100000 (KPF_NOPAGE) and count 0.
  *
  * The truth is to be that of the moment the machine is stopped.  So it is taken
- * again until two passes in a row are the same, but for kernel threads and V;
+ * again until two passes in a row are the same, but for kernel threads, V and R;
  * only the last pass counts.
  */
 #include "init.h"
@@ -174,25 +175,28 @@ static void write_threads(struct port *p, int pid)
 	}
 }
 
-/* Sizes: of memory, of what is swapped, of page tables. */
-static void write_sizes(struct port *p, int pid)
+/*
+ * Sizes out of a file of the process, as one line of that letter: pairs of a name and
+ * KiB. No part of the hash.
+ */
+static void write_sizes(struct port *p, int pid, char letter, const char *file)
 {
 	char path[64], name[32], *line, *save;
 	uint64_t hash = p->hash;
 	unsigned long kib;
 	int found = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
 	if (read_file(path, maps_buf, sizeof(maps_buf)) <= 0)
 		return;
 	for (line = strtok_r(maps_buf, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		if (strncmp(line, "Vm", 2) && strncmp(line, "Rss", 3))
+		if (letter == 'V' && strncmp(line, "Vm", 2) && strncmp(line, "Rss", 3))
 			continue;
-		if (sscanf(line, "%31[^:]: %lu kB", name, &kib) != 2)
+		if (sscanf(line, "%31[^: ]: %lu kB", name, &kib) != 2)
 			continue;
 		if (!found++)
-			port_printf(p, "V %d", pid);
+			port_printf(p, "%c %d", letter, pid);
 		port_printf(p, " %s %lu", name, kib);
 	}
 	if (found)			/* a zombie has none */
@@ -207,7 +211,8 @@ static void write_process(struct port *p, int pid)
 	int fd;
 
 	write_threads(p, pid);
-	write_sizes(p, pid);
+	write_sizes(p, pid, 'V', "status");
+	write_sizes(p, pid, 'R', "smaps_rollup");
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	if (read_file(path, maps_buf, sizeof(maps_buf)) <= 0)
 		return;			/* a zombie has none */
@@ -238,7 +243,7 @@ static uint64_t write_pass(struct port *p)
 	int i, n;
 
 	p->hash = 0;
-	port_printf(p, "# page_size %zu; K/P pid comm, T pid tid comm, I tid pid ppid state, V pid sizes, M pid maps, S pid start end by by_start, pid vaddr pagemap kpageflags kpagecount\n",
+	port_printf(p, "# page_size %zu; K/P pid comm, T pid tid comm, I tid pid ppid state, V and R pid sizes, M pid maps, S pid start end by by_start, pid vaddr pagemap kpageflags kpagecount\n",
 		    page_size);
 	n = list_numbers("/proc", pids, MAX_PIDS);
 	for (i = 0; i < n; i++) {
