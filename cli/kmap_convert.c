@@ -133,7 +133,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = check_output(c, argv[0]);
 	if (status)
 		return status;
-	if (target_open(c->output, &t, &err) < 0)
+	if (target_open_private(c->output, &t, &err) < 0)
 		return complain(&err);
 	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
 		status = complain_usage("kmap convert", "what is packed is nothing for a terminal: -o FILE");

@@ -213,7 +213,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
 	if (x.name && (!*x.name || strpbrk(x.name, " \n")))
 		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
-	r = x.value ? ATW_OK : target_open(c->output, &x.to, &err);
+	r = x.value ? ATW_OK : target_open_private(c->output, &x.to, &err);
 	if (r == ATW_OK)
 		r = ask(&x, &err);
 	if (r == ATW_OK && !x.value)

@@ -210,7 +210,7 @@ static int open_output(struct recording *r, struct atw_err *err)
 	}
 	if (peer_is(name))
 		return peer_connect(name, &r->out_fd, err);
-	ret = target_open(name, &r->target, err);
+	ret = target_open_private(name, &r->target, err);
 	if (ret < 0)
 		return ret;
 	/* It is written to when it has its name, too. */

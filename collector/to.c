@@ -14,7 +14,7 @@ int to_open(const char *where, struct to *ret, struct atw_err *err)
 		r = peer_connect(where, &ret->fd, err);
 		ret->socket = r == ATW_OK;
 	} else {
-		r = target_open(where, &ret->target, err);
+		r = target_open_private(where, &ret->target, err);
 		ret->name = target_name(&ret->target);
 		ret->fd = ret->target.fd;
 	}

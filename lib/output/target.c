@@ -65,7 +65,7 @@ static size_t dir_len(const char *path)
  * A file without a name vanishes by itself, even when we are killed. Not
  * every file system can do that, and giving it a name later needs /proc.
  */
-static int open_unnamed(const char *final)
+static int open_unnamed(const char *final, mode_t mode)
 {
 	_auto_free char *dir = NULL;
 	char self[32];
@@ -75,7 +75,7 @@ static int open_unnamed(const char *final)
 		dir = NULL;
 		return -1;
 	}
-	fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -1;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
@@ -133,8 +133,7 @@ static int make_beside(struct target *t, int (*make)(struct target *, const char
 
 static int make_new(struct target *t, const char *name)
 {
-	(void)t;
-	return open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+	return open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, t->mode);
 }
 
 static int make_link(struct target *t, const char *name)
@@ -152,7 +151,7 @@ static int open_file(struct target *t, const struct stat *old,
 	if (old && faccessat(AT_FDCWD, t->final, W_OK, AT_EACCESS) < 0)
 		return failed(t, "cannot write", err);
 	t->owned = true;
-	t->fd = open_unnamed(t->final);
+	t->fd = open_unnamed(t->final, t->mode);
 	if (t->fd < 0)
 		t->fd = make_beside(t, make_new);
 	if (t->fd < 0)
@@ -187,12 +186,12 @@ static int open_path(struct target *t, const char *path, struct atw_err *err)
 	return open_file(t, exists ? &st : NULL, err);
 }
 
-int target_open(const char *path, struct target *ret, struct atw_err *err)
+static int target_open_mode(const char *path, mode_t mode, struct target *t,
+			    struct atw_err *err)
 {
-	struct target *t = ret;
 	int rc = ATW_OK;
 
-	*t = (struct target){ .fd = own_fd(path) };
+	*t = (struct target){ .fd = own_fd(path), .mode = mode };
 	if (t->fd != STDOUT_FILENO) {
 		t->path = strdup(path);
 		if (!t->path)
@@ -208,6 +207,16 @@ int target_open(const char *path, struct target *ret, struct atw_err *err)
 	if (rc < 0)
 		target_close(t);
 	return rc;
+}
+
+int target_open(const char *path, struct target *ret, struct atw_err *err)
+{
+	return target_open_mode(path, 0666, ret, err);
+}
+
+int target_open_private(const char *path, struct target *ret, struct atw_err *err)
+{
+	return target_open_mode(path, 0600, ret, err);
 }
 
 /* Disks that fill up or fail may say so only here. */

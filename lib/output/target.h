@@ -6,6 +6,8 @@
 #ifndef OUTPUT_TARGET_H
 #define OUTPUT_TARGET_H
 
+#include <sys/types.h>
+
 #include <atwalk/base.h>
 
 struct target {
@@ -13,6 +15,7 @@ struct target {
 	bool owned;              /* fd is ours to close */
 	char *path;              /* as the user wrote it; NULL: standard output */
 	char *final;             /* the file's name; NULL: written directly */
+	mode_t mode;             /* of a file that is new, before the umask */
 	char *temp;              /* its name until then; NULL: it has none yet */
 };
 
@@ -21,6 +24,11 @@ struct target {
  * names, at any moment: no other file is left behind then.
  */
 int target_open(const char *path, struct target *ret, struct atw_err *err);
+/*
+ * The same for what only root could see until now: a new file is its owner's alone.
+ * One that is there keeps its mode, as with target_open().
+ */
+int target_open_private(const char *path, struct target *ret, struct atw_err *err);
 /* What errors call it. */
 const char *target_name(const struct target *t);
 /* Put the file in its place. */

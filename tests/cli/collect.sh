@@ -207,6 +207,15 @@ pid,text,data,total
 END
 fi
 
+t "a capture is its owner's alone, if the file is new"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect --task swap -o mode.cap tasks.kdump
+	yes [ "$(stat -c %a mode.cap)" = 600 ]
+	chmod 640 mode.cap
+	run atwalk collect --task swap -o mode.cap tasks.kdump
+	yes [ "$(stat -c %a mode.cap)" = 640 ]
+fi
+
 t "a device that is full, and nothing is left behind"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect -o /dev/full tasks.kdump

@@ -101,6 +101,7 @@ t "what loses its functions' names, and that it is a sample, is told so"
 sed 's/mode instance/mode sample/' "$k/own.kmap" >sample.kmap
 run atwalk kmap convert --to v4 --output callers.kmap "$k/v3.cmap"
 err_has "v3.cmap: no place in version 4 for: callers (1), calls (2), comments (1)"
+yes [ "$(stat -c %a callers.kmap)" = 600 ]
 run grep from: callers.kmap
 out <<'E'
   from:ffffffff81001234,2,3

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "output_capture.h"
+#include "output/target.h"
 #include "output/writer.h"
 
 static const struct atw_column cols[] = { { .key = "n", .type = ATW_T_COUNT } };
@@ -145,6 +146,29 @@ TEST(replaces_and_keeps_the_mode)
 	CHECK_STR(get(path), "n\n");
 	CHECK(!stat(path, &st));
 	CHECK_EQ(st.st_mode & 07777, 0604);
+	CHECK_EQ(leave(), 1);
+}
+
+TEST(a_private_file_is_its_owners_unless_it_was_there)
+{
+	struct target t;
+	struct stat st;
+	mode_t mask = umask(0);
+	const char *path;
+
+	enter();
+	path = in_dir("new.cap");
+	CHECK_EQ(target_open_private(path, &t, &err), ATW_OK);
+	CHECK(!fstat(t.fd, &st) && (st.st_mode & 07777) == 0600);
+	CHECK_EQ(target_commit(&t, &err), ATW_OK);
+	target_close(&t);
+	CHECK(!stat(path, &st) && (st.st_mode & 07777) == 0600);
+	CHECK(!chmod(path, 0644));
+	CHECK_EQ(target_open_private(path, &t, &err), ATW_OK);
+	CHECK_EQ(target_commit(&t, &err), ATW_OK);
+	target_close(&t);
+	CHECK(!stat(path, &st) && (st.st_mode & 07777) == 0644);
+	umask(mask);
 	CHECK_EQ(leave(), 1);
 }
 
