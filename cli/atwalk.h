@@ -102,6 +102,8 @@ int complain_rows(const struct common *c, const char *command, const char *what)
  */
 bool is_source_word(const char *word);
 int complain_unknown(const char *word);
+/* Why the exit status is that of an answer in part: -q does not silence it. */
+void complain_part(const char *fmt, ...) ATW_PRINTF(1, 2);
 /* A remark that changes no answer; -q silences it. */
 void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 

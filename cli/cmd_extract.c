@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atwalk/extract.h>
+#include <atwalk/process.h>
 
 #include "atwalk.h"
 #include "base/io.h"
@@ -67,23 +68,66 @@ static int write_all(void *arg, const void *data, size_t len, struct atw_err *er
 	       atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", target_name(t), strerror(errno));
 }
 
-/* What the source lacks the extract lacks too: one sentence each. */
-static bool settle(const struct common *c, const struct opened *src,
-		   const struct atw_extract_stats *st)
+static int count_tasks(struct atw_kernel *k, struct atw_err *err)
+{
+	struct atw_tasks *tasks;
+	struct atw_task t;
+	int r = atw_tasks_open(k, &tasks, err);
+
+	if (r < 0)
+		return r;
+	while ((r = atw_tasks_next(tasks, &t, err)) == ATW_OK)
+		;
+	atw_tasks_close(tasks);
+	return r == ATW_END ? ATW_OK : r;
+}
+
+/*
+ * Does the file open, and do its tasks come out of it as those of the source did?
+ * Before it has its name: one that is there can be used.
+ */
+static int check(const struct target *t, const struct opened *src,
+		 const struct atw_extract_stats *st, struct atw_err *err)
+{
+	const struct atw_kernel_opts o = { .size = sizeof(o) };
+	struct atw_source *s;
+	struct atw_kernel *k;
+	char path[40];
+	int r;
+
+	if (!t->final)
+		return ATW_OK;
+	snprintf(path, sizeof(path), "elf:/proc/self/fd/%d", t->fd);
+	r = atw_source_open(path, NULL, 0, &s, err);
+	if (r < 0)
+		return r;
+	r = atw_kernel_open(s, &o, &k, err);
+	if (r == ATW_OK) {
+		if (!st->no_tasks && !st->bad_tasks)
+			r = count_tasks(k, err);
+		atw_kernel_close(k);
+	}
+	atw_source_close(s);
+	return r < 0 ? atw_err_wrap(err, "%s: the extract cannot be used, and was not written",
+				    src->name) : ATW_OK;
+}
+
+/* What the source lacks the extract lacks too: one sentence each, also with -q. */
+static bool settle(const struct opened *src, const struct atw_extract_stats *st)
 {
 	if (st->no_tasks)
-		remark(c, "%s: only the kernel's own tables and those of CPUs are in it: no tasks were found: %.300s",
+		complain_part("%s: only the kernel's own tables and those of CPUs are in it: no tasks were found: %.300s",
 		       src->name, st->first.text);
 	else if (st->bad_tasks || st->bad_spaces)
-		remark(c, "%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read: %.300s",
+		complain_part("%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read: %.300s",
 		       src->name, st->bad_tasks, st->bad_tasks == 1 ? "" : "s",
 		       st->bad_spaces, st->bad_spaces == 1 ? "" : "s", st->first.text);
 	if (st->bad_areas)
-		remark(c, "%s: of %" PRIu64 " address space%s not every area or name of one could be read: %.300s",
+		complain_part("%s: of %" PRIu64 " address space%s not every area or name of one could be read: %.300s",
 		       src->name, st->bad_areas, st->bad_areas == 1 ? "" : "s",
 		       st->first_area.text);
 	if (st->lost)
-		remark(c, "%s: %" PRIu64 " page table%s not in it, and so not in the extract",
+		complain_part("%s: %" PRIu64 " page table%s not in it, and so not in the extract",
 		       src->name, st->lost, st->lost == 1 ? " is" : "s are");
 	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->bad_areas ||
 	       st->lost || src->defective;
@@ -98,7 +142,7 @@ static int extract(const struct common *c, const struct extract_opts *o,
 	struct atw_output *out = NULL;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
-	int status, r = target_open(c->output, &t, &err);
+	int status, r = target_open_private(c->output, &t, &err);
 
 	if (r < 0)
 		return complain(&err);
@@ -116,10 +160,12 @@ static int extract(const struct common *c, const struct extract_opts *o,
 			atw_err_wrap(&err, "%s", src->name);
 	}
 	if (r == ATW_OK)
+		r = check(&t, src, &st, &err);
+	if (r == ATW_OK)
 		r = target_commit(&t, &err);
 	if (r == ATW_OK && out)
 		r = report(out, &st, &err);
-	status = r < 0 ? complain(&err) : settle(c, src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
+	status = r < 0 ? complain(&err) : settle(src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
 	atw_output_close(out);
 	target_close(&t);
 	return status;

@@ -70,6 +70,18 @@ int complain_rows(const struct common *c, const char *command, const char *what)
 	return EXIT_COMPLETE;
 }
 
+void complain_part(const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fputs("atwalk: ", stderr);
+	put_text(text);
+}
+
 void remark(const struct common *c, const char *fmt, ...)
 {
 	char text[512];

@@ -87,7 +87,10 @@ struct atw_source_ops {
 	 *   "truncated", "damaged"    what is wrong with the file, a sentence
 	 *   "image.start", "image.len" 8 bytes: the kernel's image, physical (live)
 	 *   "btf"                     the kernel's types (live)
-	 *   "init_task"               8 bytes: the first task's virtual address (live)
+	 *   "init_task"               8 bytes: the first task's virtual address (live,
+	 *                             extracts)
+	 *   "root", "ignore", "paging"        of the kernel's page tables: where, bits
+	 *                             that are no address, the mode (extracts)
 	 *   "pid.N.mm"                8 bytes: virtual address of a process's
 	 *                             mm_struct (live)
 	 *   "pid.N.why"               a sentence, when there is no such

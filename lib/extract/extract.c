@@ -17,28 +17,16 @@
 
 #include "base/cleanup.h"
 #include "extract/core.h"
+#include "extract/moving.h"
+#include "extract/own.h"
 #include "extract/pages.h"
-#include "extract/tables.h"
-#include "kernel/kernel.h"
+#include "extract/record.h"
 #include "kernel/ram.h"
 #include "kernel/root_task.h"
 #include "kernel/search.h"
 #include "kernel/vmfile.h"
 #include "process/about.h"
-#include "process/spaces.h"
 #include "process/thp.h"
-
-struct extract {
-	struct atw_kernel *k;
-	struct kmem *m;
-	struct marks marks;
-	struct tables tables;
-	struct spaces spaces;
-	struct buf notes;
-	bool paused;             /* what is read now is not kept */
-	size_t longest;          /* nor is more than that in one go; 0: any */
-	struct atw_extract_stats st;
-};
 
 static void touched(void *arg, atw_pa pa, size_t len)
 {
@@ -144,7 +132,7 @@ static void types(struct extract *x)
 	}
 }
 
-static void facts(struct extract *x)
+void extract_facts(struct extract *x)
 {
 	struct atw_module_types module;
 	struct thp_settings thp;
@@ -215,7 +203,7 @@ static void about(struct extract *x)
 
 /* ---- address spaces ---- */
 
-static int add_space(struct extract *x, const struct atw_space *sp, const char *whose,
+int extract_space(struct extract *x, const struct atw_space *sp, const char *whose,
 		     struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -232,18 +220,23 @@ static int add_space(struct extract *x, const struct atw_space *sp, const char *
 	return ATW_OK;
 }
 
+/* How many there should be: to prove that these are all. */
+static void count_areas(struct extract *x, uint64_t mm)
+{
+	const struct needs *n = kernel_needs(x->k);
+	uint32_t count;
+
+	if (n->member[N_mm_map_count] != NEED_NONE)
+		kmem_u32(x->m, mm + n->member[N_mm_map_count], &count, NULL);
+}
+
 static void areas(struct extract *x, const struct owned_space *o)
 {
 	_auto_free struct atw_area *area = malloc(sizeof(*area));
-	const struct needs *n = kernel_needs(x->k);
 	struct atw_err why = { 0 }, first = { 0 };
-	uint32_t count;
 	struct atw_areas *a;
 	int r;
 
-	/* How many there should be: to prove that these are all. */
-	if (n->member[N_mm_map_count] != NEED_NONE)
-		kmem_u32(x->m, o->at + n->member[N_mm_map_count], &count, NULL);
 	thp_of_mm(x->k, o->at);
 	if (!area)
 		return;
@@ -258,6 +251,7 @@ static void areas(struct extract *x, const struct owned_space *o)
 		}
 		atw_areas_close(a);
 	}
+	count_areas(x, o->at);
 	/* What is no address space at all has been told. */
 	if (first.status && o->have && !x->st.bad_areas++) {
 		x->st.first_area = first;
@@ -265,10 +259,35 @@ static void areas(struct extract *x, const struct owned_space *o)
 	}
 }
 
+int extract_process(struct extract *x, const struct owned_space *o, struct atw_err *err)
+{
+	struct atw_space one = o->mm.space;
+	char whose[48];
+	int r;
+
+	areas(x, o);
+	if (!o->have)
+		return ATW_OK;
+	snprintf(whose, sizeof(whose), "process %" PRIu32, o->pid[0]);
+	r = extract_space(x, &o->mm.space, whose, err);
+	/* Either root by itself answers for both halves as well. */
+	if (one.paging.halves != ATW_SPLIT)
+		one.high.have = false;
+	for (unsigned half = 0; half < 2 && o->mm.isolated && r == ATW_OK; half++) {
+		one.low.pa = half ? o->mm.root : o->mm.user_root;
+		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
+	}
+	if (r == ATW_OK && o->mm.isolated && x->k->have_own) {
+		/* What tells that it is: the kernel's own root has a copy too. */
+		one.low.pa = ATW_PA(x->k->own.low.pa.u + MARK_PAGE);
+		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
+	}
+	return r < 0 ? atw_err_set(err, r, "out of memory") : ATW_OK;
+}
+
 static int processes(struct extract *x, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
-	struct atw_space one;
 	int r = spaces_collect(x->k, &x->spaces, &why);
 
 	if (r == ATW_E_NOMEM)
@@ -279,35 +298,12 @@ static int processes(struct extract *x, struct atw_err *err)
 		return ATW_OK;
 	}
 	about(x);
-	x->st.bad_tasks = x->spaces.bad_tasks;
-	x->st.bad_spaces = x->spaces.bad_spaces;
+	x->st.bad_tasks += x->spaces.bad_tasks;
+	x->st.bad_spaces += x->spaces.bad_spaces;
 	if (x->spaces.first.status)
 		fault(x, &x->spaces.first);
-	for (size_t i = 0; i < x->spaces.n && r == ATW_OK; i++) {
-		const struct owned_space *o = &x->spaces.v[i];
-		char whose[48];
-
-		areas(x, o);
-		if (!o->have)
-			continue;
-		snprintf(whose, sizeof(whose), "process %" PRIu32, o->pid[0]);
-		r = add_space(x, &o->mm.space, whose, err);
-		/* Either root by itself answers for both halves as well. */
-		one = o->mm.space;
-		if (one.paging.halves != ATW_SPLIT)
-			one.high.have = false;
-		for (unsigned half = 0; half < 2 && o->mm.isolated && r == ATW_OK; half++) {
-			one.low.pa = half ? o->mm.root : o->mm.user_root;
-			r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
-		}
-		if (r == ATW_OK && o->mm.isolated && x->k->have_own) {
-			/* What tells that it is: the kernel's own root has a copy too. */
-			one.low.pa = ATW_PA(x->k->own.low.pa.u + MARK_PAGE);
-			r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
-		}
-		if (r < 0)
-			atw_err_set(err, r, "out of memory");
-	}
+	for (size_t i = 0; i < x->spaces.n && r == ATW_OK; i++)
+		r = extract_process(x, &x->spaces.v[i], err);
 	return r;
 }
 
@@ -333,7 +329,7 @@ static int cpus(struct extract *x, struct atw_err *err)
 			continue;
 		k->space.paging.ignore = x->k->own.paging.ignore;
 		snprintf(text, sizeof(text), "CPU %" PRIu64, i);
-		r = add_space(x, &k->space, text, err);
+		r = extract_space(x, &k->space, text, err);
 		atw_kernel_close(k);
 	}
 	return r;
@@ -341,17 +337,21 @@ static int cpus(struct extract *x, struct atw_err *err)
 
 /* ---- putting it together ---- */
 
-static int gather(struct extract *x, const struct atw_extract_opts *o, struct atw_err *err)
+static int gather(struct extract *x, const struct atw_extract_opts *o,
+		  struct moving *moving, struct atw_err *err)
 {
 	int r;
 
-	facts(x);
-	r = add_space(x, &x->k->own, "the kernel", err);
+	extract_facts(x);
+	r = extract_space(x, &x->k->own, "the kernel", err);
 	if (r == ATW_OK)
 		r = processes(x, err);
-	if (r == ATW_OK)
+	/* What a CPU uses now is of no process that was read then. */
+	if (r == ATW_OK && !moving)
 		r = cpus(x, err);
 	if (r == ATW_OK && o->pages) {
+		if (moving)
+			record_missing(moving->replay, RECORD_FILL);
 		/* They are next to each other: only those that are named are kept. */
 		x->longest = PAGES_LONGEST;
 		r = pages_add(x->k, &x->spaces, &x->marks, err);
@@ -361,8 +361,63 @@ static int gather(struct extract *x, const struct atw_extract_opts *o, struct at
 		core_notes(x->k, &x->notes);
 	if (r == ATW_OK && !x->tables.bytes)
 		r = atw_err_set(err, ATW_E_MISSING, "none of the page tables is in it");
-	if (r == ATW_OK && (x->marks.failed || x->notes.failed))
-		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return r;
+}
+
+static int write_file(struct extract *x, struct moving *moving, atw_extract_write *fn,
+		      void *arg, struct atw_err *err)
+{
+	marks_sort(&x->marks);
+	if (moving) {
+		record_trim(moving->record, &x->marks);
+		record_missing(moving->replay, RECORD_ZERO);
+		if (record_failed(moving->record))
+			x->marks.failed = true;
+	}
+	if (x->marks.failed || x->notes.failed)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	x->st.tables = x->tables.n;
+	x->st.table_bytes = x->tables.bytes;
+	x->st.fact_bytes = marks_bytes(&x->marks);
+	/* Tables that were met at two levels are in it once. */
+	x->st.fact_bytes -= x->st.fact_bytes < x->tables.bytes ? x->st.fact_bytes : x->tables.bytes;
+	x->st.lost = x->tables.lost;
+	return core_write(x->k->mem, &x->marks, core_machine(&x->k->own.paging), &x->notes,
+			  fn, arg, &x->st, err);
+}
+
+void extract_deinit(struct extract *x)
+{
+	tables_deinit(&x->tables);
+	marks_deinit(&x->marks);
+	spaces_deinit(&x->spaces);
+	buf_deinit(&x->notes);
+}
+
+/* `moving`: of a running machine, what was read of it; else NULL. */
+static int extract(struct atw_kernel *k, struct moving *moving,
+		   const struct atw_extract_opts *o, atw_extract_write *fn, void *arg,
+		   struct atw_extract_stats *ret, struct atw_err *err)
+{
+	struct extract x = { .k = k };
+	int r = kernel_kmem(k, &x.m, err);
+
+	if (r < 0)
+		return r;
+	if (moving) {
+		x.st.bad_tasks = moving->bad_tasks;
+		if (moving->first.status)
+			fault(&x, &moving->first);
+	}
+	x.tables.marks = &x.marks;
+	kmem_on_touch(x.m, touched, &x);
+	r = gather(&x, o, moving, err);
+	kmem_on_touch(x.m, NULL, NULL);
+	if (r == ATW_OK)
+		r = write_file(&x, moving, fn, arg, err);
+	if (r == ATW_OK)
+		*ret = x.st;
+	extract_deinit(&x);
 	return r;
 }
 
@@ -371,7 +426,8 @@ int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
 		struct atw_err *err)
 {
 	static const struct atw_extract_opts none = { .size = sizeof(none) };
-	struct extract x = { .k = k };
+	struct moving moving = { 0 };
+	struct atw_kernel *still;
 	int r;
 
 	o = o ? o : &none;
@@ -379,30 +435,15 @@ int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
 		return atw_err_set(err, ATW_E_USAGE, "extract options of another version");
 	if (k->sought_kmem.done)
 		return atw_err_set(err, ATW_E_USAGE, "the kernel was asked before it is extracted");
-	r = kernel_kmem(k, &x.m, err);
-	if (r < 0)
-		return r;
-	x.tables.marks = &x.marks;
-	kmem_on_touch(x.m, touched, &x);
-	r = gather(&x, o, err);
-	kmem_on_touch(x.m, NULL, NULL);
-	if (r == ATW_OK) {
-		marks_sort(&x.marks);
-		x.st.tables = x.tables.n;
-		x.st.table_bytes = x.tables.bytes;
-		x.st.fact_bytes = marks_bytes(&x.marks);
-		/* Tables that were met at two levels are in it once. */
-		x.st.fact_bytes -= x.st.fact_bytes < x.tables.bytes ? x.st.fact_bytes
-								    : x.tables.bytes;
-		x.st.lost = x.tables.lost;
-		r = core_write(k->mem, &x.marks, core_machine(&k->own.paging), &x.notes, fn, arg,
-			       &x.st, err);
-	}
+	if (!atw_source_is_live(k->mem))
+		return extract(k, NULL, o, fn, arg, ret, err);
+	r = moving_read(k, &moving, err);
 	if (r == ATW_OK)
-		*ret = x.st;
-	tables_deinit(&x.tables);
-	marks_deinit(&x.marks);
-	spaces_deinit(&x.spaces);
-	buf_deinit(&x.notes);
+		r = kernel_over(k, moving.replay, &still, err);
+	if (r == ATW_OK) {
+		r = extract(still, &moving, o, fn, arg, ret, err);
+		atw_kernel_close(still);
+	}
+	moving_deinit(&moving);
 	return r;
 }

@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-enum { BITMAP = MARK_PAGE / 8 };
-
 void marks_deinit(struct marks *m)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -54,7 +52,7 @@ static struct mark *mark_of(struct marks *m, uint64_t nr, bool whole)
 	if (m->hash[i])
 		return &m->v[m->hash[i] - 1];
 	if (!whole)
-		n.bytes = calloc(1, BITMAP);
+		n.bytes = calloc(1, MARK_BITMAP);
 	if ((!whole && !n.bytes) ||
 	    !array_reserve((void **)&m->v, &m->cap, m->n + 1, sizeof(*m->v))) {
 		free(n.bytes);
@@ -65,7 +63,7 @@ static struct mark *mark_of(struct marks *m, uint64_t nr, bool whole)
 	return &m->v[m->n - 1];
 }
 
-static void set_bits(uint8_t *map, unsigned from, unsigned len)
+void mark_bits(uint8_t map[MARK_BITMAP], unsigned from, unsigned len)
 {
 	for (; len && from & 7; from++, len--)
 		map[from / 8] |= (uint8_t)(1 << (from & 7));
@@ -87,7 +85,7 @@ void marks_add(struct marks *m, uint64_t pa, uint64_t len)
 			free(mark->bytes);
 			mark->bytes = NULL;
 		} else if (mark->bytes) {
-			set_bits(mark->bytes, from, part);
+			mark_bits(mark->bytes, from, part);
 		}
 		pa += part;
 		len -= part;
@@ -125,6 +123,29 @@ void mark_clear(const struct mark *m, unsigned from, uint8_t *bytes, unsigned le
 			bytes[i] = 0;
 }
 
+bool marks_limit(struct marks *m, size_t i, const uint8_t have[MARK_BITMAP])
+{
+	uint8_t *bytes = m->v[i].bytes;
+	unsigned left = 0;
+
+	if (!bytes) {
+		for (unsigned k = 0; k < MARK_BITMAP; k++)
+			left += have[k] == 0xff;
+		if (left == MARK_BITMAP)
+			return true;
+		bytes = m->v[i].bytes = malloc(MARK_BITMAP);
+		if (!bytes) {
+			m->failed = true;
+			return true;
+		}
+		memset(bytes, 0xff, MARK_BITMAP);
+	}
+	left = 0;
+	for (unsigned k = 0; k < MARK_BITMAP; k++)
+		left |= bytes[k] &= have[k];
+	return left;
+}
+
 uint64_t marks_bytes(const struct marks *m)
 {
 	uint64_t n = 0;
@@ -134,7 +155,7 @@ uint64_t marks_bytes(const struct marks *m)
 			n += MARK_PAGE;
 			continue;
 		}
-		for (unsigned k = 0; k < BITMAP; k++)
+		for (unsigned k = 0; k < MARK_BITMAP; k++)
 			n += (unsigned)__builtin_popcount(m->v[i].bytes[k]);
 	}
 	return n;

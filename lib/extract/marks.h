@@ -11,7 +11,7 @@
 
 #include <atwalk/base.h>
 
-enum { MARK_SHIFT = 12, MARK_PAGE = 1 << MARK_SHIFT };
+enum { MARK_SHIFT = 12, MARK_PAGE = 1 << MARK_SHIFT, MARK_BITMAP = MARK_PAGE / 8 };
 
 struct mark {
 	uint64_t nr;             /* physical address >> MARK_SHIFT */
@@ -36,5 +36,10 @@ void marks_sort(struct marks *m);
 /* Zero what of this page's bytes from..from + len is not marked. */
 void mark_clear(const struct mark *m, unsigned from, uint8_t *bytes, unsigned len);
 uint64_t marks_bytes(const struct marks *m);
+
+/* Set the bits of the bytes from..from + len of a page. */
+void mark_bits(uint8_t map[MARK_BITMAP], unsigned from, unsigned len);
+/* Of page v[i] only bytes whose bit is set in `have`; false: none is left. */
+bool marks_limit(struct marks *m, size_t i, const uint8_t have[MARK_BITMAP]);
 
 #endif

@@ -56,6 +56,30 @@ static void cpu_notes(struct atw_source *mem, struct buf *notes)
 			core_note(notes, "QEMU", 0, note, sizeof(note));
 }
 
+/*
+ * What opening the extract needs, where VMCOREINFO and registers do not say it or
+ * only a search would.
+ */
+static void opening_note(struct atw_kernel *k, struct buf *notes)
+{
+	const struct atw_space *sp = &k->own;
+	struct atw_paging usual = *atw_paging_find(sp->paging.name);
+	struct atw_root root = sp->high.have ? sp->high : sp->low;
+	uint64_t init_task;
+	char text[256];
+	int n = snprintf(text, sizeof(text), "NUMBER(root)=0x%" PRIx64 "\nPAGING=%s\n"
+			 "NUMBER(ignore)=0x%" PRIx64 "\n", root.pa.u, sp->paging.name,
+			 sp->paging.ignore);
+
+	if (kernel_init_task(k, &init_task, NULL) == ATW_OK)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      "SYMBOL(init_task)=%" PRIx64 "\n", init_task);
+	/* One with extensions is not known by its name. */
+	usual.ignore = sp->paging.ignore;
+	if (!memcmp(&usual, &sp->paging, sizeof(usual)))
+		core_note(notes, "atwalk", ELF_NT_OPENING, text, (size_t)n);
+}
+
 void core_notes(struct atw_kernel *k, struct buf *notes)
 {
 	static const char about[] =
@@ -66,6 +90,7 @@ void core_notes(struct atw_kernel *k, struct buf *notes)
 	if (k->have_vi)
 		core_note(notes, "VMCOREINFO", 0, k->vi.text, k->vi.len);
 	core_note(notes, "atwalk", ELF_NT_EXTRACT, about, sizeof(about) - 1);
+	opening_note(k, notes);
 }
 
 uint16_t core_machine(const struct atw_paging *pg)

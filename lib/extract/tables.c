@@ -60,8 +60,12 @@ static bool add_table(struct tables *t, const struct atw_space *sp, atw_pa pa,
 	i = place_of(t, key);
 	if (t->seen[i])
 		return false;
+	if (t->reading && !t->shared)
+		return true;
 	t->seen[i] = key;
 	t->n++;
+	if (t->reading)
+		return true;
 	bytes = memory_words(sp->mem, pa, bytes, t->scratch, &words, &loss, NULL);
 	marks_add(t->marks, pa.u, bytes);
 	t->bytes += bytes;

@@ -9,6 +9,12 @@
 
 struct tables {
 	struct marks *marks;
+	/*
+	 * They are read, and nothing is marked: of a running machine. Each space is
+	 * then walked anew, for a table of one that ended may be another's by now;
+	 * but those met while `shared` is set are met once.
+	 */
+	bool reading, shared;
 	uint64_t *seen;          /* address and level, 0: an empty place */
 	size_t n, places;
 	uint64_t bytes, lost;

@@ -17,6 +17,7 @@ enum {
 	ELF_PT_NOTE = 4,
 	ELF_NT_PRSTATUS = 1,
 	ELF_NT_EXTRACT = 1,      /* of "atwalk": see lib/extract */
+	ELF_NT_OPENING = 2,      /* of "atwalk": lines of KEY=VALUE, as VMCOREINFO has */
 };
 
 struct elf {

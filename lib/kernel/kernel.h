@@ -63,6 +63,12 @@ struct atw_kernel {
 	uint32_t percpu_n;
 };
 
+/*
+ * The same kernel in another source, which has the same bytes: nothing is searched
+ * for. `k` must not have been asked anything.
+ */
+int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
+		struct atw_kernel **ret, struct atw_err *err);
 /* Reads of the kernel's memory. */
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
 /*

@@ -151,6 +151,29 @@ static bool from_task(struct atw_kernel *k)
 	return true;
 }
 
+/* An extract of a source whose user knew the root, or who was asked for it. */
+static bool from_extract(struct atw_kernel *k)
+{
+	const struct atw_paging *pg;
+	struct atw_blob mode;
+	char name[32];
+	uint64_t root;
+
+	if (atw_fact(k->mem, "paging", &mode) < 0 || mode.len >= sizeof(name) ||
+	    atw_fact_u64(k->mem, "root", &root) < 0)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)mode.len, (const char *)mode.data);
+	pg = atw_paging_find(name);
+	if (!pg || root & (atw_table_bytes(pg, pg->nlevels - 1u) - 1))
+		return false;
+	k->space.paging = *pg;
+	atw_fact_u64(k->mem, "ignore", &k->space.paging.ignore);
+	set_root(&k->space, ATW_PA(root));
+	k->from = ATW_ROOT_NOTE;
+	snprintf(k->why, sizeof(k->why), "the extract's note; not proved");
+	return true;
+}
+
 static void note_facts(struct atw_kernel *k)
 {
 	struct atw_blob b;
@@ -352,6 +375,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		if (found && why.text[0])
 			snprintf(k->why, sizeof(k->why), "CR3 of CPU 0, because %.250s",
 				 why.text);
+		found = found || from_extract(k);
 	}
 	if (r == ATW_OK && wanted)
 		r = given(k, o, found || o->has_cpu, err);
@@ -375,6 +399,35 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		return r;
 	}
 	*ret = k;
+	return ATW_OK;
+}
+
+int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
+		struct atw_kernel **ret, struct atw_err *err)
+{
+	struct atw_kernel *n = calloc(1, sizeof(*n));
+	int r = ATW_OK;
+
+	if (!n)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	*n = *k;
+	n->mem = n->space.mem = n->own.mem = mem;
+	n->vmfile = NULL;
+	n->file = k->file ? strdup(k->file) : NULL;
+	n->vi_copy = k->vi_copy ? malloc(k->vi.len) : NULL;
+	if ((k->file && !n->file) || (k->vi_copy && !n->vi_copy)) {
+		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	} else if (n->vi_copy) {
+		memcpy(n->vi_copy, k->vi_copy, k->vi.len);
+		n->vi.text = n->vi_copy;
+	}
+	if (r == ATW_OK)
+		r = kernel_file_open(n, err);
+	if (r < 0) {
+		atw_kernel_close(n);
+		return r;
+	}
+	*ret = n;
 	return ATW_OK;
 }
 

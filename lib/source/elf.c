@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/num.h"
 #include "format/elf.h"
 #include "format/flattened.h"
@@ -31,6 +32,8 @@ struct elf_source {
 	const char *machine;     /* NULL: not one we know */
 	void *head;              /* flattened: a copy of headers and notes */
 	bool extract;            /* made by `atwalk extract` */
+	struct atw_vmcoreinfo opening;   /* what that found: root, mode, first task */
+	uint64_t number[3];      /* of these, those that are numbers: see opening_fact() */
 	char damaged[256];       /* the fact "damaged", or empty */
 };
 
@@ -55,6 +58,8 @@ static int elf_probe(struct atw_blob head, const char *path)
 static int take_note(struct elf_source *es, const struct elf_note *n)
 {
 	es->extract |= elf_note_is(n, "atwalk", ELF_NT_EXTRACT);
+	if (elf_note_is(n, "atwalk", ELF_NT_OPENING))
+		es->opening = (struct atw_vmcoreinfo){ n->desc.data, n->desc.len };
 	if (!elf_note_is(n, "VMCOREINFO", 0))
 		return cpu_notes_take(&es->cpus, n);
 	if (!es->vmcoreinfo.len) {
@@ -236,9 +241,29 @@ static void elf_close(struct atw_source *s)
 	mapped_close(s);
 }
 
+/* Of an extract: the numbers "init_task", "root", "ignore", and "paging". */
+static int opening_fact(struct elf_source *es, const char *key, struct atw_blob *ret)
+{
+	static const struct { const char *fact, *line; } number[] = {
+		{ "init_task", "SYMBOL(init_task)" }, { "root", "NUMBER(root)" },
+		{ "ignore", "NUMBER(ignore)" },
+	};
+
+	if (!strcmp(key, "paging"))
+		return atw_vmcoreinfo_text(&es->opening, "PAGING", ret);
+	for (size_t i = 0; i < ARRAY_SIZE(number); i++)
+		if (!strcmp(key, number[i].fact) &&
+		    atw_vmcoreinfo_u64(&es->opening, number[i].line, &es->number[i]) == ATW_OK) {
+			*ret = (struct atw_blob){ &es->number[i], sizeof(es->number[i]) };
+			return ATW_OK;
+		}
+	return ATW_E_MISSING;
+}
+
 /*
  * "vmcoreinfo", "release", "machine" (as uname -m), "cpus", "cpuN.prstatus",
- * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated", "damaged".
+ * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated", "damaged"; of an
+ * extract also what opening_fact() has.
  */
 static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
@@ -260,6 +285,8 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 		*ret = (struct atw_blob){ &es->cpus.n, sizeof(es->cpus.n) };
 		return ATW_OK;
 	}
+	if (es->opening.len && opening_fact(es, key, ret) == ATW_OK)
+		return ATW_OK;
 	if (!strcmp(key, "damaged") && es->damaged[0]) {
 		*ret = (struct atw_blob){ es->damaged, strlen(es->damaged) };
 		return ATW_OK;

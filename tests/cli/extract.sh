@@ -40,12 +40,14 @@ for arch in x86 arm64 riscv; do
 	t "$arch: an extract of an extract is the same file"
 	run atwalk extract -q -o again.elf small.elf
 	status 4
+	err_has "$no_tasks"
 	same again.elf small.elf
 done
 
 t "what was written"
 run atwalk extract -q -o small.elf x86.elf
 status 4
+err_has "$no_tasks"
 golden extract-x86
 
 t "info says what it is, and whose registers there were"
@@ -57,13 +59,28 @@ both info -q --format csv --filter 'fact=cpu0 or fact=cpu1 or fact=cpus'
 t "- is standard output: the file and nothing else"
 run atwalk extract -q -o - x86.elf
 status 4
+err_has "$no_tasks"
 same "$work/log/out" small.elf
 
 t "--root and --paging: what they said is said again"
 run atwalk extract -q -o given.elf --root 3ea6000 --paging x86_64-4 x86.elf
 status 4
+err_has "$no_tasks"
 small_file=given.elf
 both map --root 3ea6000 --paging x86_64-4
+
+t "and its note says it to a reader that is told nothing"
+head -c 4096 /dev/zero >root.raw
+printf '\x63' >entry
+dd if=entry of=root.raw bs=1 conv=notrunc status=none
+run atwalk extract -q -o noted.elf --root 7000 --paging x86_64-4 raw:root.raw@7000
+status 4
+err_has "no tasks were found"
+run atwalk info -q noted.elf --format csv --filter fact=root
+out <<END
+fact,value
+root,0x7000 (the extract's note; not proved)
+END
 
 t "a source without tables: no file"
 run atwalk extract -o none2.elf --root 123000 --paging x86_64-4 raw:small.elf@100000000
@@ -96,5 +113,16 @@ err_has "/dev/full: cannot write: No space left on device"
 run atwalk extract -o no/such/folder x86.elf
 status 3
 err_has "no/such/folder"
+
+t "what another user could read is root's alone, if the file is new"
+run atwalk extract -q -o mode.elf x86.elf
+status 4
+err_has "$no_tasks"
+yes [ "$(stat -c %a mode.elf)" = 600 ]
+chmod 644 mode.elf
+run atwalk extract -q -o mode.elf x86.elf
+status 4
+err_has "$no_tasks"
+yes [ "$(stat -c %a mode.elf)" = 644 ]
 
 finish

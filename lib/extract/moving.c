@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "extract/moving.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "extract/record.h"
+#include "process/about.h"
+#include "process/members.h"
+
+enum { ROUNDS = 8 };
+
+struct task_list {
+	struct atw_task *v;
+	size_t n, cap;
+};
+
+/* A process that was there at the first look. */
+struct known {
+	struct atw_task task;
+	bool done;               /* what was read of it is complete */
+	bool gone;
+};
+
+struct reader {
+	struct moving *m;
+	struct extract live;     /* reads the machine */
+	struct task_list now;    /* at the last look, threads after their leaders */
+	struct known *v;
+	size_t n;
+};
+
+/* ---- who is there ---- */
+
+static int moving_list(struct reader *w, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	struct atw_tasks *tasks;
+	struct atw_task t;
+	int r = atw_tasks_open(w->live.k, &tasks, &why);
+
+	w->now.n = 0;
+	w->m->bad_tasks = 0;
+	w->m->first.status = 0;
+	/* Whoever reads the extract finds none either, and learns why. */
+	if (r < 0)
+		return r == ATW_E_NOMEM ? atw_err_set(err, r, "%s", why.text) : ATW_OK;
+	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+		if (r == ATW_OK && !array_reserve((void **)&w->now.v, &w->now.cap, w->now.n + 1,
+						  sizeof(t))) {
+			atw_tasks_close(tasks);
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		}
+		if (r == ATW_OK)
+			w->now.v[w->now.n++] = t;
+		else if (!w->m->bad_tasks++)
+			w->m->first = why;
+		if (r == ATW_E_LIMIT)
+			break;
+	}
+	atw_tasks_close(tasks);
+	return ATW_OK;
+}
+
+static bool moving_same(const struct atw_task *a, const struct atw_task *b)
+{
+	return a->at == b->at && a->pid == b->pid && a->start == b->start;
+}
+
+static int known_by_place(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return x->task.at < y->task.at ? -1 : x->task.at > y->task.at;
+}
+
+static struct known *moving_find(struct reader *w, const struct atw_task *t)
+{
+	struct known key = { .task = *t };
+	struct known *k = w->n ? bsearch(&key, w->v, w->n, sizeof(key), known_by_place) : NULL;
+
+	return k && !k->gone && moving_same(&k->task, t) ? k : NULL;
+}
+
+static int moving_begin(struct reader *w, struct atw_err *err)
+{
+	int r = moving_list(w, err);
+
+	w->v = r == ATW_OK ? calloc(w->now.n + 1, sizeof(*w->v)) : NULL;
+	if (!w->v)
+		return r < 0 ? r : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < w->now.n; i++)
+		if (w->now.v[i].leader)
+			w->v[w->n++].task = w->now.v[i];
+	qsort(w->v, w->n, sizeof(*w->v), known_by_place);
+	return ATW_OK;
+}
+
+/* ---- one process ---- */
+
+static int moving_process(struct extract *x, const struct atw_task *t, struct atw_err *err)
+{
+	struct owned_space o = { .at = t->mm, .pid = (uint32_t *)&t->tgid, .n = 1 };
+	struct atw_err why = { 0 };
+	int r;
+
+	if (!t->mm)
+		return ATW_OK;
+	r = atw_mm_of(x->k, t, &o.mm, &why);
+	if (r == ATW_E_NOMEM)
+		return atw_err_set(err, r, "%s", why.text);
+	o.have = r == ATW_OK;
+	x->st.bad_spaces += r < 0;
+	return extract_process(x, &o, err);
+}
+
+/* Everything that the extract is asked about it later. */
+static int moving_once(struct reader *w, const struct atw_task *t, struct atw_err *err)
+{
+	_auto_free struct task_about *a = malloc(sizeof(*a));
+
+	if (!a)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	about_task(w->live.k, t, a);
+	return moving_process(&w->live, t, err);
+}
+
+/* Whoever asks what was read gets an answer without a gap. */
+static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err *err)
+{
+	struct extract x = { .k = still };
+	int r = kernel_kmem(still, &x.m, err);
+
+	x.tables.marks = &x.marks;
+	for (size_t i = 0; i < w->n && r == ATW_OK; i++) {
+		struct known *k = &w->v[i];
+
+		if (k->gone || k->done)
+			continue;
+		x.st = (struct atw_extract_stats){ 0 };
+		x.tables.lost = 0;
+		r = moving_process(&x, &k->task, err);
+		k->done = !x.st.bad_spaces && !x.st.bad_areas && !x.tables.lost;
+	}
+	extract_deinit(&x);
+	return r;
+}
+
+/* ---- all of them ---- */
+
+/* Who is still there? One that has another address space by now is read again. */
+static void moving_look(struct reader *w)
+{
+	bool *met = calloc(w->n + 1, sizeof(*met));
+
+	for (size_t i = 0; i < w->now.n && met; i++) {
+		struct known *k = w->now.v[i].leader ? moving_find(w, &w->now.v[i]) : NULL;
+
+		if (!k)
+			continue;
+		met[k - w->v] = true;
+		k->done &= k->task.mm == w->now.v[i].mm;
+		k->task = w->now.v[i];
+	}
+	for (size_t i = 0; i < w->n; i++)
+		w->v[i].gone |= met && !met[i];
+	free(met);
+}
+
+static int moving_round(struct reader *w, struct atw_kernel *still, bool *ret_all,
+			struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < w->n && r == ATW_OK; i++)
+		if (!w->v[i].gone && !w->v[i].done)
+			r = moving_once(w, &w->v[i].task, err);
+	if (r == ATW_OK)
+		r = moving_list(w, err);
+	if (r < 0)
+		return r;
+	moving_look(w);
+	r = moving_try(w, still, err);
+	*ret_all = true;
+	for (size_t i = 0; i < w->n; i++)
+		*ret_all &= w->v[i].gone || w->v[i].done;
+	return r;
+}
+
+/* ---- the lists of tasks, of those that are in it ---- */
+
+struct chain {
+	struct reader *w;
+	uint64_t head, last;
+};
+
+static void chain_word(struct reader *w, uint64_t va, uint64_t word)
+{
+	atw_pa pa;
+
+	/* A link lies in one page: it is aligned. */
+	if (kmem_physical(w->live.m, va, &pa, NULL) == ATW_OK)
+		record_put(w->m->record, pa.u, &word, sizeof(word));
+}
+
+static void chain_add(struct chain *c, uint64_t link)
+{
+	chain_word(c->w, c->last, link);
+	chain_word(c->w, link + 8, c->last);
+	c->last = link;
+}
+
+static void moving_threads(struct reader *w, const struct members *v, size_t leader)
+{
+	struct chain c = { .w = w };
+	uint64_t signal;
+
+	if (!member_have(v, N_task_signal) || !member_have(v, N_signal_thread_head) ||
+	    !member_have(v, N_task_thread_node) ||
+	    member_get(v, w->now.v[leader].at, N_task_signal, &signal, NULL) < 0 || !signal)
+		return;
+	c.head = c.last = signal + v->n->member[N_signal_thread_head];
+	for (size_t i = leader; i < w->now.n && (i == leader || !w->now.v[i].leader); i++)
+		chain_add(&c, w->now.v[i].at + v->n->member[N_task_thread_node]);
+	chain_add(&c, c.head);
+}
+
+static void moving_links(struct reader *w, struct atw_kernel *still)
+{
+	struct members v = { .n = kernel_needs(still) };
+	struct chain c = { .w = w };
+	uint64_t init_task;
+
+	if (!w->now.n || kernel_kmem(still, &v.m, NULL) < 0 ||
+	    kernel_init_task(still, &init_task, NULL) < 0)
+		return;
+	c.head = c.last = init_task + v.n->member[N_task_tasks];
+	for (size_t i = 0; i < w->now.n; i++)
+		if (w->now.v[i].leader && moving_find(w, &w->now.v[i])) {
+			chain_add(&c, w->now.v[i].at + v.n->member[N_task_tasks]);
+			moving_threads(w, &v, i);
+		}
+	chain_add(&c, c.head);
+}
+
+/* ---- putting it together ---- */
+
+static int moving_all(struct reader *w, struct atw_kernel *still, struct atw_err *err)
+{
+	bool all = false;
+	int r = moving_begin(w, err);
+
+	for (unsigned i = 0; i < ROUNDS && !all && r == ATW_OK; i++)
+		r = moving_round(w, still, &all, err);
+	if (r == ATW_OK)
+		moving_links(w, still);
+	free(w->now.v);
+	free(w->v);
+	return r;
+}
+
+int moving_read(struct atw_kernel *k, struct moving *ret, struct atw_err *err)
+{
+	struct reader w = { .m = ret };
+	struct atw_kernel *still = NULL;
+	int r = record_open(k->mem, &ret->record, err);
+
+	if (r == ATW_OK)
+		r = record_replay(ret->record, &ret->replay, err);
+	if (r == ATW_OK)
+		r = kernel_over(k, ret->record, &w.live.k, err);
+	if (r == ATW_OK)
+		r = kernel_kmem(w.live.k, &w.live.m, err);
+	if (r == ATW_OK) {
+		w.live.tables.marks = &w.live.marks;
+		w.live.tables.reading = w.live.tables.shared = true;
+		extract_facts(&w.live);
+		r = extract_space(&w.live, &w.live.k->own, "the kernel", err);
+		w.live.tables.shared = false;
+	}
+	if (r == ATW_OK)
+		r = kernel_over(k, ret->replay, &still, err);
+	if (r == ATW_OK)
+		r = moving_all(&w, still, err);
+	atw_kernel_close(still);
+	extract_deinit(&w.live);
+	atw_kernel_close(w.live.k);
+	if (r == ATW_OK && record_failed(ret->record))
+		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return r;
+}
+
+void moving_deinit(struct moving *m)
+{
+	atw_source_close(m->replay);
+	record_close(m->record);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* own.h - an extract that is being made: what its parts share. */
+#ifndef EXTRACT_OWN_H
+#define EXTRACT_OWN_H
+
+#include <atwalk/extract.h>
+
+#include "base/buf.h"
+#include "extract/marks.h"
+#include "extract/tables.h"
+#include "kernel/kernel.h"
+#include "process/spaces.h"
+
+struct extract {
+	struct atw_kernel *k;
+	struct kmem *m;
+	struct marks marks;
+	struct tables tables;
+	struct spaces spaces;
+	struct buf notes;
+	bool paused;             /* what is read now is not kept */
+	size_t longest;          /* nor is more than that in one go; 0: any */
+	struct atw_extract_stats st;
+};
+
+/* Everything that is asked about the kernel. */
+void extract_facts(struct extract *x);
+/* Tables of an address space. A failure is one of memory; others are counted. */
+int extract_space(struct extract *x, const struct atw_space *sp, const char *whose,
+		  struct atw_err *err);
+/* Areas and tables of a process; failures likewise. */
+int extract_process(struct extract *x, const struct owned_space *o, struct atw_err *err);
+void extract_deinit(struct extract *x);
+
+#endif
