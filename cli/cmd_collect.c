@@ -116,9 +116,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = complain(&err);
 	target_close(&t);
 	if (!status && told.lost)
-		remark(c, "%s: %" PRIu64 " time%s something could not be read%s", argv[0],
-		       told.lost, told.lost == 1 ? "" : "s",
-		       is_paper(o) ? "" : ": see the L: lines");
+		complain_part("%s: %" PRIu64 " time%s something could not be read%s", argv[0],
+			      told.lost, told.lost == 1 ? "" : "s",
+			      is_paper(o) ? "" : ": see the L: lines");
 	if (!status && (told.lost || told.damaged || told.defective))
 		status = EXIT_PARTIAL;
 	return status;

@@ -424,6 +424,18 @@ static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 	return true;
 }
 
+/* Rows say what could not be read, where they are shown one by one. */
+static void hidden_holes(const struct map *m, const struct common *c, const struct opened *src)
+{
+	uint64_t shown = m->lost + m->excluded + m->damaged + m->unstable, n = m->holes;
+
+	if (!c->group || !*c->group)
+		n -= shown < n ? shown : n;
+	if (n)
+		complain_part("%s: %" PRIu64 " range%s could not be read, and %s not among the rows",
+			      src->name, n, n == 1 ? "" : "s", n == 1 ? "is" : "are");
+}
+
 /* Of page tables: each target, or everything. */
 static int answer(struct map *m, const struct common *c, struct opened *src,
 		  const struct map_opts *o, const struct target *t)
@@ -441,6 +453,8 @@ static int answer(struct map *m, const struct common *c, struct opened *src,
 	status = m->holes || src->doubtful ? EXIT_PARTIAL : m->mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)
 		summary(m);
+	if (r == ATW_OK)
+		hidden_holes(m, c, src);
 	if (r == ATW_OK && !n && !o->depth.given)
 		map_large_notes(c, src, m->out);
 	return output_end(m->out, r, status, &err);

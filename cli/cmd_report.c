@@ -104,8 +104,8 @@ static int pass(struct report *r, const char *source, const struct census_source
 	r->told.damaged += told.damaged;
 	r->told.defective |= told.defective;
 	if (told.lost)
-		remark(r->c, "%s: %" PRIu64 " thing%s could not be read%s", source, told.lost,
-		       told.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
+		complain_part("%s: %" PRIu64 " thing%s could not be read%s", source, told.lost,
+			      told.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
 	if (!status && census_model_end(r->model, &err) < 0) {
 		atw_err_wrap(&err, "%s", source);
 		status = complain(&err);

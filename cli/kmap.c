@@ -63,6 +63,6 @@ int kmap_source(const struct common *c, const char *name, bool progress,
 	if (r < 0)
 		return complain(&err);
 	if (told->lost)
-		remark(c, "%s: its recorder lost %" PRIu64 " of what it saw", name, told->lost);
+		complain_part("%s: its recorder lost %" PRIu64 " of what it saw", name, told->lost);
 	return e.damaged || told->lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

@@ -52,7 +52,7 @@ ATW_PRINTF(2, 3) static void out_note(void *arg, const char *fmt, ...)
 	PASS_ON(atw_output_note);
 }
 
-/* Where there are no notes it is said beside the answer. */
+/* Why the answer is one in part is said beside it, and by a note where there are any. */
 ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
 {
 	const struct telling *a = arg;
@@ -65,8 +65,7 @@ ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
 	a->r->a.lacks = true;
 	if (a->out && (a->r->a.plain || a->r->a.page))
 		atw_output_note(a->out, "%s", text);
-	else if (a->out)
-		remark(a->r->c, "report %s: %s", a->r->kind[a->i]->name, text);
+	complain_part("report %s: %s", a->r->kind[a->i]->name, text);
 }
 
 /* Users of a running system are known by name. */

@@ -198,4 +198,18 @@ END
 	yes [ -s want ]
 fi
 
+t "what could not be read is counted where rows do not show it"
+head -c 4096 /dev/zero >root.raw
+# Entry 0 leads to a table at 0, which is not in it.
+printf '\143' | dd of=root.raw bs=1 conv=notrunc status=none
+hidden='atwalk: raw:root.raw@7000: 1 range could not be read, and is not among the rows'
+for by in '--filter present' '--filter present -q' '--group state' '--format json --filter present'; do
+	# shellcheck disable=SC2086 # words
+	run atwalk map --root 7000 --paging x86_64-4 $by raw:root.raw@7000
+	status 4
+	err <<<"$hidden"
+done
+run atwalk map --root 7000 --paging x86_64-4 --filter lost raw:root.raw@7000
+status 4
+
 finish

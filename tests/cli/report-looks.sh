@@ -294,6 +294,9 @@ LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  R
 
 there is nothing to tell of faults: this look has none of any process, and rates need two looks
 END
+err <<'END'
+atwalk: report thrash: there is nothing to tell of faults: this look has none of any process, and rates need two looks
+END
 
 t "one look, and looks that are no captures"
 run atwalk report growth h1.cap

@@ -101,9 +101,9 @@ done
 t "a capture of it says the same as it does"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk collect -q --frames --pid $$ -o machine.cap live:pagemap
-	said_status=1
+	said_status=1 said_err=1
 	run atwalk report machine -q --format csv machine.cap
-	said_status=1
+	said_status=1 said_err=1
 	yes sums "$work/log/out" "$total"
 	yes grep -q '^free,.*,MemFree,' "$work/log/out"
 fi
@@ -160,6 +160,9 @@ echo 'E: 11, 1, 0, 0' >>none.cap
 run atwalk report machine none.cap
 status 4
 golden report-machine-none
+err <<'END'
+atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
+END
 run atwalk report machine none.cap --format csv --filter 'use=MemTotal'
 status 4
 out <<'END'
@@ -180,6 +183,7 @@ what frames are used for is not told: there are no F: lines (collect --frames)
 END
 err <<END
 atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
+atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
 END
 
 t "a dump that does not tell what is RAM"
@@ -189,6 +193,7 @@ if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no
 	golden report-machine-dump
 	err <<'END'
 atwalk: tasks.kdump: 1 thing could not be read: -v lists them
+atwalk: report machine: what frames are used for is not told: which addresses are RAM is not known
 END
 	run atwalk report machine tasks.kdump --format csv --filter 'use=RAM'
 	status 4

@@ -81,7 +81,7 @@ for file in server.cap copies.cap hidden.cap figure4.txt; do
 		*) run atwalk report "$all" --format $format -q "$captures/$file" ;;
 		esac
 		# Of one process in it nothing could be read.
-		[ "$cap" != copies ] || status 4
+		[ "$cap" != copies ] || { status 4 && err_has "1 thing could not be read"; }
 		golden "report-$cap-$format"
 	done
 done
@@ -452,6 +452,9 @@ atwalk: lost.cap: 5 things could not be read
 END
 run atwalk report count lost.cap -o lost.txt -q
 status 4
+err <<'END'
+atwalk: lost.cap: 5 things could not be read: -v lists them
+END
 
 t "several reports need a folder, and that is said before any work"
 echo mine >afile
