@@ -75,6 +75,7 @@ static const char refault[] = "vmstat.workingset_refault";
 struct whole {
 	uint64_t v[S_COUNT];
 	uint32_t have;
+	bool tasks;                      /* faults of some are told */
 };
 
 /* What a process had when it was seen last; look 0: never. */
@@ -148,6 +149,7 @@ static int on_task(struct thrash *t, const struct census_event *ev, struct atw_e
 	if (!(ev->task_has & CAPTURE_T_FAULTS) ||
 	    (ev->task_has & CAPTURE_T_TGID && k->tgid != k->pid))
 		return ATW_OK;
+	t->whole[t->wholes - 1].tasks = true;
 	r = look_processes_find(&t->processes, k->pid, has_start, k->start, k->name, &s.process,
 				err);
 	if (r != ATW_OK)
@@ -227,12 +229,44 @@ static bool part_of(const struct thrash *t, size_t look, enum counter c, uint64_
 	return true;
 }
 
+/* What all processes had that are there: where the machine does not count, as in 2005. */
+static bool of_processes(const struct thrash *t, size_t look, uint64_t *minor, uint64_t *major)
+{
+	*minor = *major = 0;
+	for (size_t i = 0; i < t->nsteps; i++) {
+		if (t->step[i].look != look)
+			continue;
+		if (__builtin_add_overflow(*minor, t->step[i].minor, minor) ||
+		    __builtin_add_overflow(*major, t->step[i].major, major))
+			return false;
+	}
+	return look > 1 && t->whole[look - 2].tasks && t->whole[look - 1].tasks;
+}
+
+/* Minor and major faults up to a look, those first that the machine counted itself. */
+static void faults(const struct thrash *t, size_t look, uint64_t ms, struct report_row *row)
+{
+	uint64_t all, minor, major, rate;
+	bool told = change(t, look, S_MAJOR, &major), of_tasks = false;
+
+	if (told && change(t, look, S_FAULTS, &all) && all >= major)
+		row_u(row, C_MINOR, all - major);
+	if (!told)
+		of_tasks = of_processes(t, look, &minor, &major);
+	if (of_tasks)
+		row_u(row, C_MINOR, minor);
+	if (!told && !of_tasks)
+		return;
+	row_u(row, C_MAJOR, major);
+	if (rate_of(major, ms, &rate))
+		row_u(row, C_MAJOR_RATE, rate);
+}
+
 static int whole_row(const struct thrash *t, size_t look, const struct census_out *out,
 		     struct atw_err *err)
 {
 	static const struct { uint8_t c, from; } counts[] = {
-		{ C_MAJOR, S_MAJOR }, { C_REFAULTS, S_REFAULTS }, { C_SWAPIN, S_SWAPIN },
-		{ C_SWAPOUT, S_SWAPOUT },
+		{ C_REFAULTS, S_REFAULTS }, { C_SWAPIN, S_SWAPIN }, { C_SWAPOUT, S_SWAPOUT },
 	};
 	const struct whole *w = &t->whole[look - 1];
 	struct report_row row = { .have = 0 };
@@ -245,10 +279,7 @@ static int whole_row(const struct thrash *t, size_t look, const struct census_ou
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		if (change(t, look, counts[i].from, &u))
 			row_u(&row, counts[i].c, u);
-	if (change(t, look, S_FAULTS, &u) && change(t, look, S_MAJOR, &v) && u >= v)
-		row_u(&row, C_MINOR, u - v);
-	if (change(t, look, S_MAJOR, &u) && rate_of(u, ms, &v))
-		row_u(&row, C_MAJOR_RATE, v);
+	faults(t, look, ms, &row);
 	if (change(t, look, S_REFAULTS, &u) && rate_of(u, ms, &v))
 		row_u(&row, C_REFAULT_RATE, v);
 	if (part_of(t, look, S_SOME, &u))
@@ -315,16 +346,6 @@ static void judge(struct verdict *v, size_t look, uint64_t value, uint64_t much,
 	snprintf(v->how, sizeof(v->how), "%s", how);
 }
 
-static uint64_t all_majors(const struct thrash *t, size_t look)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < t->nsteps; i++)
-		if (t->step[i].look == look)
-			n += t->step[i].major;
-	return n;
-}
-
 static void judge_pressure(const struct thrash *t, size_t look, struct verdict *v)
 {
 	uint64_t some, full, part, much;
@@ -349,19 +370,16 @@ static void judge_pressure(const struct thrash *t, size_t look, struct verdict *
 static void judge_faults(const struct thrash *t, size_t look, struct verdict *v)
 {
 	bool refaults, told;
-	uint64_t n, major, rate, ms;
+	uint64_t n, major, minor, rate, ms;
 	char how[200];
 
 	if (!looks_between(&t->looks, look - 2, look - 1, &ms))
 		return;
 	refaults = change(t, look, S_REFAULTS, &n);
-	told = change(t, look, S_MAJOR, &major);
-	/* Faults of nobody are known. */
-	if (!refaults && !told && !t->nseen)
+	told = change(t, look, S_MAJOR, &major) || of_processes(t, look, &minor, &major);
+	if (!refaults && !told)
 		return;
-	if (!refaults)
-		n = told ? major : all_majors(t, look);
-	else if (told && major < n)
+	if (!refaults || (told && major < n))
 		n = major;
 	if (!rate_of(n, ms, &rate))
 		return;
@@ -402,6 +420,7 @@ static void culprit(const struct thrash *t, size_t look, const struct census_out
 static void verdict(const struct thrash *t, const struct census_out *out)
 {
 	struct verdict v = { .look = 0 };
+	uint64_t minor, major;
 
 	for (size_t look = 2; look <= t->looks.n; look++) {
 		judge_pressure(t, look, &v);
@@ -414,6 +433,10 @@ static void verdict(const struct thrash *t, const struct census_out *out)
 	}
 	if (t->looks.n < 2)
 		out->note(out->arg, "one look tells no rates: these are all faults since each process began");
+	else if (!v.look && !change(t, t->looks.n, S_MAJOR, &major) &&
+		 of_processes(t, t->looks.n, &minor, &major))
+		out->note(out->arg, "whether it is thrashing cannot be told: it is not known when the looks were; from look %zu to look %zu processes had %" PRIu64
+			  " major faults and %" PRIu64 " others", t->looks.n - 1, t->looks.n, major, minor);
 	else if (!v.look)
 		out->note(out->arg, "whether it is thrashing cannot be told: the counters that say so, or when the looks were, are not known");
 	else

@@ -195,6 +195,21 @@ resident,single,shared
 93,,
 END
 
+# ---- faults ----
+
+t "thrash: the paper's own counters, of two captures in its form"
+sed 's/^T: tiny_sys, 19, c018c2a0, 0, 14, 7,/T: tiny_sys, 19, c018c2a0, 0, 20, 4007,/' "$data/paper-figure1.txt" >later.txt
+run atwalk report thrash -q --columns look,pid,task,minor,major "$data/paper-figure1.txt" later.txt
+status 4
+out <<'END'
+LOOK      PID  TASK                  MINOR     MAJOR
+   2      n/a  (all)                     6      4000
+   2       19  tiny_sys                  6      4000
+
+whether it is thrashing cannot be told: it is not known when the looks were; from look 1 to look 2 processes had 4000 major faults and 6 others
+most major faults: process 19 (tiny_sys), 4000 of 4000 that processes had
+END
+
 # ---- each row adds up ----
 
 for file in figure2.txt figure4.txt figure5.txt figure9.txt server.cap; do

@@ -124,7 +124,7 @@ TEST(other_measures)
 	task(&f, "slow", 9, 0, 0, 0, 9100);
 	feed_end(&f);
 	CHECK_STR(feed_finish(&f),
-		  "look=2 seconds=10.000 task=(all)\n"
+		  "look=2 seconds=10.000 task=(all) minor=0 major=9000 major_rate=900.000\n"
 		  "look=2 seconds=10.000 pid=9 task=slow minor=0 major=9000 major_rate=900.000\n"
 		  "# not thrashing: from look 1 to look 2 900 major faults a second (1000 is thrashing; refaults are not told)\n"
 		  "# most major faults: process 9 (slow), 9000 of 9000 that processes had\n");
@@ -163,6 +163,33 @@ TEST(counters_that_go_back_and_no_times)
 		  "look=2 pid=2 task=b minor=0 major=3\n"
 		  "# whether it is thrashing cannot be told: the counters that say so, or when the looks were, are not known\n"
 		  "# most major faults: process 2 (b), 3 of 3 that processes had\n");
+	feed_close(&f);
+}
+
+/* Captures in the paper's form have no H: lines: neither counters nor times. */
+TEST(counters_of_tasks_alone)
+{
+	struct feed f = feed_open("thrash");
+
+	task(&f, "init", 1, 0, 0, 392597, 160);
+	task(&f, "tiny_sys", 19, 0, 0, 14, 7);
+	feed_end(&f);
+	task(&f, "init", 1, 0, 0, 392600, 161);
+	task(&f, "tiny_sys", 19, 0, 0, 20, 48);
+	feed_end(&f);
+	CHECK_STR(feed_finish(&f),
+		  "look=2 task=(all) minor=9 major=42\n"
+		  "look=2 pid=19 task=tiny_sys minor=6 major=41\n"
+		  "look=2 pid=1 task=init minor=3 major=1\n"
+		  "# whether it is thrashing cannot be told: it is not known when the looks were; from look 1 to look 2 processes had 42 major faults and 9 others\n"
+		  "# most major faults: process 19 (tiny_sys), 41 of 42 that processes had\n");
+	feed_close(&f);
+	/* In one look they are not told: then nobody knows what the difference is. */
+	f = feed_open("thrash");
+	task(&f, "init", 1, 0, 0, 392597, 160);
+	feed_end(&f);
+	feed_end(&f);
+	CHECK(strstr(feed_finish(&f), "look=2 task=(all)\n"));
 	feed_close(&f);
 }
 
