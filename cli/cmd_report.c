@@ -247,6 +247,7 @@ const struct command cmd_report = {
 	"  pages    every page that a process has, by physical address, with its owner\n"
 	"  use      RSS, PSS, USS and swap of each process, user, cgroup or unit\n"
 	"  stacks   pages by process, file and use: folded, as for flame graphs\n"
+	"  tasks    every task, threads too: page faults and CPU times\n"
 	"  machine  every frame of RAM by what it is used for; sums up to MemTotal\n"
 	"Of several SOURCEs, looks at one machine in this order:\n"
 	"  thrash   faults, refaults and memory pressure: thrashing or not, and who\n"

@@ -241,6 +241,7 @@ static int task(struct census_model *m, const struct capture_record *rec, struct
 	if (rec->t.mm && !add_mm(m, rec->t.mm, &fresh))
 		return no_memory(err);
 	m->now = rec->t.mm && fresh ? PROCESS : fresh ? NO_PROCESS : AGAIN;
+	ev.again = m->now == AGAIN;
 	r = tell(m, &ev, err);
 	return r == ATW_OK && m->now == PROCESS ? begin_process(m, err) : r;
 }

@@ -114,6 +114,7 @@ enum census_what {
 struct census_event {
 	enum census_what what;
 	uint32_t task_has;                       /* TASK: CAPTURE_T_... */
+	bool again;                              /* TASK: its address space was told before */
 	uint32_t ram_has;                        /* RAM: CAPTURE_R_... */
 	uint64_t page;                           /* bytes */
 	union {

@@ -197,6 +197,44 @@ END
 
 # ---- faults ----
 
+t "tasks: faults and times of Figure 1, and who is a thread of whom"
+run atwalk report tasks -q --format csv "$data/paper-figure1.txt"
+status 4
+out <<'END'
+pid,tgid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,system
+0,,swapper,kernel,0,,0,0,0,0,0.000,396.260
+1,,init,process,0,,392597,160,69857,174569,87.710,301.930
+2,,keventd,kernel,0,,0,0,0,0,0.000,2.290
+3,,ksoftirq,kernel,0,,0,0,0,0,0.000,2.310
+19,,tiny_sys,process,0,,14,7,0,0,7.620,19.710
+END
+sed 's/^T: keventd , 2, 00000000, 0, 0/T: init-io, 2, c018c0a0, 0, 3/' "$data/paper-figure1.txt" >thread.txt
+run atwalk report tasks -q --format csv --columns pid,mm,kind,minor --filter 'kind=thread' thread.txt
+status 4
+out <<'END'
+pid,mm,kind,minor
+2,0x00000000c018c0a0,thread,3
+END
+# It has the memory of init, which is listed once.
+run atwalk report basic -q --paper thread.txt
+status 4
+yes [ "$(grep -c init "$work/log/out")" = 1 ]
+cat >tasks.cap <<'END'
+H: atwalk-capture, 1
+H: hz, 1000
+T: a, 7, 00000001, 1, 5, 6, 7, 8, 1500, 250, tgid=7, ppid=1, uid=3, start=2500, threads=2
+T: a-io, 8, 00000001, -, -, -, -, -, -, -, tgid=7
+T: vfork, 9, 00000001, 0, 0, 0, 0, 0, 0, 0, tgid=9
+E: 5, 3, 0, 0
+END
+run atwalk report tasks --format csv --columns pid,tgid,ppid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,system,uid,start tasks.cap
+out <<'END'
+pid,tgid,ppid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,system,uid,start
+7,7,1,a,process,1,2,5,6,7,8,1.500,0.250,3,2.500
+8,7,,a-io,thread,,,,,,,,,,
+9,9,,vfork,process,0,,0,0,0,0,0.000,0.000,,
+END
+
 t "thrash: the paper's own counters, of two captures in its form"
 sed 's/^T: tiny_sys, 19, c018c2a0, 0, 14, 7,/T: tiny_sys, 19, c018c2a0, 0, 20, 4007,/' "$data/paper-figure1.txt" >later.txt
 run atwalk report thrash -q --columns look,pid,task,minor,major "$data/paper-figure1.txt" later.txt
