@@ -133,6 +133,9 @@ int ps_list_captured(struct ps *p, bool *seen, struct atw_err *err)
 		const struct captured_task *t = &c->task[i];
 		uint32_t tgid = captured_process(t);
 
+		/* As other sources: they do not list the idle task, and the paper's form does. */
+		if (!t->pid && t->has & CAPTURE_T_TGID && !p->npids)
+			continue;
 		for (int k = 0; k < p->npids; k++)
 			seen[k] |= p->pid[k] == t->pid;
 		if (ps_wanted(p, t->pid, tgid, tgid == t->pid))

@@ -111,7 +111,7 @@ static int say_bits(struct collect *c, const struct about_to *to, struct atw_err
 
 static int machine(struct collect *c, struct atw_err *err)
 {
-	const struct about_to to = { on_machine, c };
+	const struct about_to to = { on_machine, c, NULL };
 	int r = about_say(&to, err, "page", "%" PRIu64, c->page);
 
 	if (r == ATW_OK)
@@ -130,7 +130,7 @@ static int machine(struct collect *c, struct atw_err *err)
 /* Last, when it is known. */
 static int how_it_went(struct collect *c, struct atw_err *err)
 {
-	const struct about_to to = { on_machine, c };
+	const struct about_to to = { on_machine, c, NULL };
 	int r = ATW_OK;
 
 	if (c->vanished)
@@ -178,8 +178,8 @@ static int count(struct collect *c, struct atw_err *err)
 static int tasks(struct collect *c, struct atw_err *err)
 {
 	_auto_free struct task_about *about = malloc(sizeof(*about));
-	const struct about_to to = { c->to->record, c->to->arg };
 	struct provider *p = c->p;
+	struct others *others = NULL;
 	size_t only = 0;
 	int r = ATW_OK;
 
@@ -190,13 +190,19 @@ static int tasks(struct collect *c, struct atw_err *err)
 	if (r == ATW_OK && counts(c))
 		r = count(c, err);
 	if (r == ATW_OK && !c->o->pid)
-		r = p->ops->others(p, &to, err);
+		r = collect_others(c, &others, err);
 	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
 		if (c->o->pid && i != only)
 			continue;
 		progress(c, c->o->pid ? 0 : i, c->o->pid ? 1 : p->ntasks);
-		r = settle(c, collect_task(c, i, about, err), err);
+		if (others)
+			r = others_tell(c, others, p->task[i].pid, err);
+		if (r == ATW_OK)
+			r = settle(c, collect_task(c, i, about, err), err);
 	}
+	if (r == ATW_OK && others)
+		r = others_tell(c, others, UINT64_MAX, err);
+	others_drop(others);
 	c->pid = 0;
 	if (r == ATW_OK && c->o->pid && c->vanished)
 		return atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", c->o->pid);

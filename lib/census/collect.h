@@ -64,6 +64,16 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 /* Task `i` of the provider's list; `about`: room for what is told of it. */
 int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err);
 
+/* ---- collect_others.c ---- */
+
+struct others;
+/* All tasks without memory, to be told by and by. */
+int collect_others(struct collect *c, struct others **ret, struct atw_err *err);
+/* Those in front of process `pid`, which is the next one; UINT64_MAX: what is left. */
+int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_err *err);
+/* NULL is fine. */
+void others_drop(struct others *o);
+
 /* ---- collect_area.c ---- */
 
 /* Flags of pages that are told. */

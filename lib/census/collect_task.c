@@ -165,7 +165,7 @@ static int memory(struct collect *c, size_t task, bool areas, struct atw_err *er
 int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
 {
 	const struct page_task *t = &c->p->task[i];
-	const struct about_to to = { c->to->record, c->to->arg };
+	const struct about_to to = { c->to->record, c->to->arg, NULL };
 	struct atw_err why = { 0 }, unread = { 0 };
 	int rc, areas;
 

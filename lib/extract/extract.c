@@ -26,6 +26,7 @@
 #include "kernel/search.h"
 #include "kernel/vmfile.h"
 #include "process/about.h"
+#include "process/tasks.h"
 #include "process/thp.h"
 
 static void touched(void *arg, atw_pa pa, size_t len)
@@ -195,6 +196,8 @@ static void about(struct extract *x)
 
 	if (!a || atw_tasks_open(x->k, &tasks, NULL) < 0)
 		return;
+	if (tasks_idle(x->k, &t, NULL) == ATW_OK)
+		about_task(x->k, &t, a);
 	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT)
 		if (r == ATW_OK && t.leader)
 			about_task(x->k, &t, a);

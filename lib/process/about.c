@@ -212,8 +212,8 @@ static void whose(const struct looker *l)
 		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
 		a->has |= CAPTURE_T_CGROUP;
 	}
-	/* All but the first begin later. */
-	if (follow(l, l->t->at, N_task_boot, &ns)) {
+	/* All but task 0 begin later. */
+	if (get(l, l->t->at, N_task_boot, &ns) && (ns || !l->t->pid)) {
 		a->t.start = ns / TICK;
 		a->has |= CAPTURE_T_START;
 	}

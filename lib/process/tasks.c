@@ -155,6 +155,32 @@ static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
 	return ATW_OK;
 }
 
+int tasks_idle(struct atw_kernel *k, struct atw_task *ret, struct atw_err *err)
+{
+	struct members v = { .n = kernel_needs(k) };
+	struct atw_task n = { .kernel = true, .leader = true };
+	uint64_t pid = 0, tgid = 0;
+	int r = needs_check(v.n, FOR_TASKS, err);
+
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = kernel_init_task(k, &n.at, err);
+	if (r == ATW_OK)
+		r = member_get(&v, n.at, N_task_pid, &pid, err);
+	if (r == ATW_OK)
+		r = member_get(&v, n.at, N_task_tgid, &tgid, err);
+	if (r == ATW_OK)
+		r = kmem_read(v.m, n.at + v.n->member[N_task_comm], n.name, COMM, err);
+	if (r == ATW_OK && (pid || tgid))
+		r = atw_err_set(err, ATW_E_DAMAGED, "init_task has number %" PRIu64, pid);
+	if (r < 0)
+		return r;
+	n.state = state(&v, n.at);
+	*ret = n;
+	return ATW_OK;
+}
+
 /* ---- the lists ---- */
 
 /* One link on, if the link there points back. */

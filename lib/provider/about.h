@@ -16,8 +16,14 @@
 struct about_to {
 	int (*tell)(void *arg, const struct capture_record *rec, struct atw_err *err);
 	void *arg;
+	/* Of a list of tasks: one that is not told here stands there. NULL: nobody asks. */
+	int (*passed)(void *arg, uint32_t pid, struct atw_err *err);
 };
 
+static inline int about_passed(const struct about_to *to, uint32_t pid, struct atw_err *err)
+{
+	return to->passed ? to->passed(to->arg, pid, err) : ATW_OK;
+}
 /* An H: line. */
 int about_say(const struct about_to *to, struct atw_err *err, const char *key,
 	      const char *fmt, ...) ATW_PRINTF(4, 5);

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "kernel/ram.h"
+#include "process/tasks.h"
 #include "provider/about.h"
 
 enum { HEAD = 4096, NODES = 1024 };
@@ -96,21 +97,30 @@ int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err
 	struct atw_tasks *tasks;
 	struct atw_task t;
 	int r = a ? atw_tasks_open(k, &tasks, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int told = ATW_OK;
 
 	if (r < 0)
 		return r;
+	/* That list begins behind it. */
+	if (tasks_idle(k, &t, NULL) == ATW_OK) {
+		about_task(k, &t, a);
+		told = about_tell(to, a, err);
+	}
 	/* What cannot be read has been told with those that have memory. */
-	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT) {
-		if (r < 0 || !t.leader || (t.mm && !t.kernel))
+	while (told == ATW_OK && (r = atw_tasks_next(tasks, &t, NULL)) != ATW_END &&
+	       r != ATW_E_LIMIT) {
+		if (r < 0 || !t.leader)
 			continue;
+		if (t.mm && !t.kernel) {
+			told = about_passed(to, t.pid, err);
+			continue;
+		}
 		about_task(k, &t, a);
 		a->t.mm = 0;
-		r = about_tell(to, a, err);
-		if (r < 0)
-			break;
+		told = about_tell(to, a, err);
 	}
 	atw_tasks_close(tasks);
-	return r < 0 && r != ATW_E_LIMIT ? r : ATW_OK;
+	return told;
 }
 
 const char *about_way(struct atw_source *s)

@@ -19,6 +19,7 @@
 #include "format/procmaps.h"
 #include "provider/proc.h"
 #include "provider/share.h"
+#include "source/live_host.h"
 
 enum { TRIES = 16 };             /* of threads that end before they are looked at */
 
@@ -365,11 +366,22 @@ static int pagemap_others(struct provider *p, const struct about_to *to, struct 
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (r != ATW_OK)
 		return r < 0 ? r : ATW_OK;
+	/* Every kernel has it, and /proc does not list it. */
+	if (live_first_pid_namespace()) {
+		about_nothing(a, 0, "swapper/0", 0);
+		a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU;
+		r = about_tell(to, a, err);
+	}
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		struct proc_stat st = { 0 };
 
-		if (proc_stat(pid[i], &st, NULL) < 0 || !st.kernel ||
-		    about_proc(pid[i], pid[i], 0, a, NULL) < 0)
+		if (proc_stat(pid[i], &st, NULL) < 0)
+			continue;
+		if (!st.kernel) {
+			r = about_passed(to, pid[i], err);
+			continue;
+		}
+		if (about_proc(pid[i], pid[i], 0, a, NULL) < 0)
 			continue;
 		r = about_tell(to, a, err);
 	}

@@ -72,11 +72,15 @@ if [ -n "$why$tasks" ]; then skip "$why$tasks"; else
 	of_rows "$work/log/out" >want
 	same got want
 	yes [ "$(wc -l <want)" = 7488 ]
-	# Every task but the threads of others.
+	# Every task but the threads of others, in the order of ps, behind the idle task.
 	run atwalk ps tasks.kdump --format csv --columns pid,task
-	sed 1d "$work/log/out" | tr -d '"' | sort >want
-	sed -n 's/^T: \([^,]*\), \([0-9]*\), .*/\2,\1/p' all.cap | tr -d '"' | sort >got
+	sed '1s|.*|0,swapper/0|' "$work/log/out" | tr -d '"' >want
+	sed -n 's/^T: \([^,]*\), \([0-9]*\), .*/\2,\1/p' all.cap | tr -d '"' >got
 	same got want
+	run atwalk report basic --paper all.cap
+	sed -n '2,$s/,.*//p' "$work/log/out" >got
+	sed 's/^[0-9]*,//' want >names
+	same got names
 fi
 
 t "an extract: the same but for the bytes of files"

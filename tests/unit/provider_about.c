@@ -121,7 +121,7 @@ TEST(ranges_are_cut_where_a_node_ends)
 {
 	struct extents x = { 0 };
 	struct buf text = { 0 };
-	const struct about_to to = { on_record, &text };
+	const struct about_to to = { on_record, &text, NULL };
 
 	CHECK_EQ(extents_add(&x, 0x1000, 0x4ff000, 0, ATW_DATA, NULL), ATW_OK);
 	CHECK_EQ(extents_add(&x, 0x600000, 0x800, 0, ATW_DATA, NULL), ATW_OK);

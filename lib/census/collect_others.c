@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect_others.c - tasks without memory, told between those that have some: in the order
+ * of ps. A provider lists them before all others, so they are kept until their turn.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "census/collect.h"
+
+struct other {
+	bool memory;                 /* the process `t.pid` stands here, and is told elsewhere */
+	uint32_t has;
+	struct capture_task t;       /* its texts are in `words`, where they begin: */
+	size_t name, cgroup, exe;
+};
+
+struct others {
+	struct other *v;
+	size_t n, cap, told;
+	struct buf words;
+};
+
+static int others_no_memory(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+static size_t keep(struct others *o, struct atw_blob b)
+{
+	size_t at = o->words.len;
+
+	buf_add(&o->words, b.data, b.len);
+	return at;
+}
+
+static struct atw_blob kept(const struct others *o, struct atw_blob b, size_t at)
+{
+	return b.data ? (struct atw_blob){ o->words.data + at, b.len } : b;
+}
+
+static int add(struct others *o, const struct other *v, struct atw_err *err)
+{
+	if (!array_reserve((void **)&o->v, &o->cap, o->n + 1, sizeof(*o->v)))
+		return others_no_memory(err);
+	o->v[o->n++] = *v;
+	return o->words.failed ? others_no_memory(err) : ATW_OK;
+}
+
+static int on_other(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct others *o = arg;
+	const struct other v = {
+		.has = rec->has, .t = rec->t, .name = keep(o, rec->t.name),
+		.cgroup = keep(o, rec->t.cgroup), .exe = keep(o, rec->t.exe),
+	};
+
+	return add(o, &v, err);
+}
+
+static int on_process(void *arg, uint32_t pid, struct atw_err *err)
+{
+	const struct other v = { .memory = true, .t.pid = pid };
+
+	return add(arg, &v, err);
+}
+
+int collect_others(struct collect *c, struct others **ret, struct atw_err *err)
+{
+	struct others *o = calloc(1, sizeof(*o));
+	const struct about_to to = { on_other, o, on_process };
+	int r;
+
+	if (!o)
+		return others_no_memory(err);
+	r = c->p->ops->others(c->p, &to, err);
+	if (r != ATW_OK) {
+		others_drop(o);
+		return r;
+	}
+	*ret = o;
+	return ATW_OK;
+}
+
+static int tell(struct collect *c, const struct others *o, const struct other *v,
+		struct atw_err *err)
+{
+	struct capture_record rec = { .letter = 'T', .has = v->has, .t = v->t };
+
+	rec.t.name = kept(o, v->t.name, v->name);
+	rec.t.cgroup = kept(o, v->t.cgroup, v->cgroup);
+	rec.t.exe = kept(o, v->t.exe, v->exe);
+	return c->to->record(c->to->arg, &rec, err);
+}
+
+int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_err *err)
+{
+	size_t end = o->told;
+	int r = ATW_OK;
+
+	while (end < o->n && !(o->v[end].memory && o->v[end].t.pid == pid))
+		end++;
+	/* One that is no longer in the list has no place there. */
+	if (end == o->n && pid != UINT64_MAX)
+		return ATW_OK;
+	for (; r == ATW_OK && o->told < end; o->told++)
+		if (!o->v[o->told].memory)
+			r = tell(c, o, &o->v[o->told], err);
+	return r;
+}
+
+void others_drop(struct others *o)
+{
+	if (!o)
+		return;
+	free(o->v);
+	buf_deinit(&o->words);
+	free(o);
+}
