@@ -93,18 +93,6 @@ void object_end(uint32_t id, uint64_t ip)
 	kstore_end(&rec.store, id, ip);
 }
 
-/*
- * Some kernels (6.12) tell twice of what no cache is large enough for: the allocator's own
- * function, and then who asked. Nothing was freed meanwhile: that ends in pages.
- */
-static bool is_told_again(uint32_t id, uint64_t va, uint64_t size)
-{
-	const struct kshare_object *o = kshare_object(rec.s, id);
-
-	return id && o->type == KSHARE_T_KMALLOC && o->va == va && o->size == size &&
-	       size > 2ull << rec.s->kernel.page_shift;
-}
-
 void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
 		 uint64_t ip)
 {
@@ -114,10 +102,9 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 		rec.s->count.lost_objects++;
 		return;
 	}
-	if (type == KSHARE_T_KMALLOC && is_told_again(*word, va, size)) {
-		kshare_object(rec.s, *word)->alloc_ip = ip;
+	if (kstore_told_again(&rec.store, *word, &(struct kstore_birth){ .va = va, .size = size,
+							      .ip = ip, .type = type }))
 		return;
-	}
 	name = cache_of(va);
 	/* What was here was freed, and nobody saw it. */
 	for (uint64_t i = 0; i < (size + 7) / 8; i++)

@@ -129,6 +129,8 @@ static int begin(struct live_recorder *r, const struct live_event *e, struct atw
 
 	if (!birth_of(r, e, &b))
 		return ATW_OK;
+	if (kstore_told_again(&r->store, id, &b))
+		return ATW_OK;
 	if (id) {
 		r->o.s->count.overlaps++;
 		end(r, id, e->ptr, e->time, KMAP_FREE_LOST);

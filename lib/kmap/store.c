@@ -254,6 +254,17 @@ uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b)
 	return id;
 }
 
+bool kstore_told_again(struct kstore *k, uint32_t id, const struct kstore_birth *b)
+{
+	struct kshare_object *o = kshare_object(k->s, id);
+
+	if (!id || b->type != KSHARE_T_KMALLOC || o->type != KSHARE_T_KMALLOC || o->va != b->va ||
+	    o->size != b->size || b->size <= UINT64_C(2) << k->s->kernel.page_shift)
+		return false;
+	o->alloc_ip = b->ip;
+	return true;
+}
+
 void kstore_finish(struct kstore *k, uint32_t id, uint64_t ip)
 {
 	struct kshare_object *o = kshare_object(k->s, id);

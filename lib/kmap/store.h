@@ -63,6 +63,12 @@ bool kstore_sampled(struct kstore *k);
  * what is left out is no reason to count them for what lies around it.
  */
 bool kstore_counts(const struct kstore *k, uint32_t object);
+/*
+ * Kernels from 6.1 on tell twice of what no cache is large enough for: the allocator's own
+ * function, and then who asked. Is this birth the second of object `id`? Nothing was freed
+ * meanwhile, for that ends it. Then it has that allocation site.
+ */
+bool kstore_told_again(struct kstore *k, uint32_t id, const struct kstore_birth *b);
 /* 0: no room; it has been counted. */
 uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b);
 /* It is over: to be written down, and then to be had again. */

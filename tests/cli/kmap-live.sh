@@ -67,6 +67,19 @@ END
 	yes test "$(wc -l <"$work/log/out")" -eq 581
 fi
 
+t "what no cache is large enough for is one object, of who asked for it"
+if [ -n "$why" ]; then skip "$why"; elif ! "$kmemwork" large 1; then
+	skip "this kernel has no such pipes here"
+else
+	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 -o large.kmap -- "$kmemwork" large 20
+	said_err=1
+	run atwalk kmap show -q --filter 'task=worker and type=KMALLOC and size>8192' --format csv \
+		--columns size,fate,cache,alloc_function large.kmap
+	yes [ "$(tail -n +2 "$work/log/out" | sort | uniq -c | sed 's/^ *//' | cut -d, -f 1-3)" = \
+		"20 16384,freed,NULL" ]
+	yes [ "$(tail -n +2 "$work/log/out" | cut -d, -f 4 | grep -c kmalloc)" = 0 ]
+fi
+
 # Who writes most is who sets the file's position.
 # shellcheck disable=SC2317
 seeks() {

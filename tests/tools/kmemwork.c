@@ -5,6 +5,7 @@
  * kmemwork seek SECONDS  keep the structs of four open files busy
  * kmemwork work ROUNDS   do that work so often
  * kmemwork storm SECONDS open pipes and close them, as fast as it goes
+ * kmemwork large ROUNDS  have the kernel ask for what no slab cache is large enough for
  *
  * The child is called "worker" as long as it works, and only then; it prints nothing.
  * Exit status 77: there is no tracing here.
@@ -207,6 +208,21 @@ static int storm(unsigned seconds)
 	return 0;
 }
 
+/* 256 structs of a pipe's buffers, 10 KiB or so: F_SETPIPE_SZ is an array of them. */
+static int large(unsigned rounds)
+{
+	int fd[2];
+
+	prctl(PR_SET_NAME, "worker");
+	for (; rounds; rounds--) {
+		if (pipe2(fd, O_CLOEXEC) < 0 || fcntl(fd[1], F_SETPIPE_SZ, 1 << 20) < 0)
+			return 77;
+		close(fd[0]);
+		close(fd[1]);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "trace"))
@@ -220,6 +236,9 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3 && !strcmp(argv[1], "storm"))
 		return storm((unsigned)atoi(argv[2]));
-	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS | storm SECONDS\n", stderr);
+	if (argc == 3 && !strcmp(argv[1], "large"))
+		return large((unsigned)atoi(argv[2]));
+	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS | storm SECONDS | large ROUNDS\n",
+	      stderr);
 	return 2;
 }

@@ -64,6 +64,29 @@ static unsigned allocate(unsigned n)
 	return got;
 }
 
+/* Of more than two pages alone, for of others a free was missed. */
+TEST(what_is_told_twice_is_of_who_asked)
+{
+	struct kstore_birth b = { .va = 0x4000, .size = 16384, .ip = 0x10, .type = KSHARE_T_KMALLOC };
+	uint32_t id;
+
+	begin();
+	at.s->kernel.page_shift = 12;
+	id = kstore_new(&at.k, &b);
+	b.ip = 0x20;
+	CHECK(!kstore_told_again(&at.k, 0, &b));
+	CHECK(kstore_told_again(&at.k, id, &b));
+	CHECK_EQ(kshare_object(at.s, id)->alloc_ip, 0x20);
+	CHECK_EQ(at.s->count.objects, 1);
+	b.size = 16376;
+	CHECK(!kstore_told_again(&at.k, id, &b));
+	b = (struct kstore_birth){ .va = 0x4000, .size = 8192, .type = KSHARE_T_KMALLOC };
+	CHECK(!kstore_told_again(&at.k, kstore_new(&at.k, &b), &b));
+	b = (struct kstore_birth){ .va = 0x4000, .size = 16384, .type = KSHARE_T_PAGES };
+	CHECK(!kstore_told_again(&at.k, kstore_new(&at.k, &b), &b));
+	end();
+}
+
 /* Nobody allocates between them, so nothing that came back is looked for. */
 TEST(frees_in_a_row_lose_no_room)
 {
