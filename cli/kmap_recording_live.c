@@ -102,13 +102,20 @@ static int open_recorder(struct recording *r, struct running *x, bool everyone,
 		.rate = r->o->watch.given ? 0 : RATE,
 		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,
 	};
+	struct live_sums sums;
 	int ret = find_kernel(r, x, &o.task_tgid, err);
 
 	o.kernel = x->kernel;
 	if (ret == ATW_OK)
 		ret = live_recorder_open(&o, &x->recorder, err);
-	/* Without breakpoints there are no accesses, and objects are no sample. */
-	return ret < 0 ? ret : recording_say_mode(r, live_recorder_sums(x->recorder).words, err);
+	if (ret < 0)
+		return ret;
+	sums = live_recorder_sums(x->recorder);
+	/* Without either there are no accesses, and objects are no sample. */
+	ret = recording_say_mode(r, sums.words || sums.rate, err);
+	if (ret == ATW_OK && (sums.words || sums.rate))
+		ret = kmap_drain_header(r->drain, "sampling", sums.rate ? "rate" : "watch", err);
+	return ret;
 }
 
 /* ---- who ---- */

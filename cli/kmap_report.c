@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "answers.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "kmap/report.h"
@@ -83,7 +85,14 @@ static void out_note(void *arg, const char *fmt, ...)
 static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 {
 	const struct kmap_model *m = r->s.m;
+	uint64_t accesses, error;
 
+	if (kmap_estimate(m, &m->s, &accesses, &error))
+		atw_output_note(out, "all accesses by the sample: %" PRIu64 ", %" PRIu64 " more or less with a confidence of 95 %%",
+				accesses, error);
+	if (kmap_watch_sampled(m))
+		atw_output_note(out, "objects that accesses were looked for of: %" PRIu64 " of %" PRIu64 "; of others they are n/a",
+				m->s.watched, m->s.objects);
 	if (kmap_sampled(m) && m->scale)
 		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 ", by which numbers of %s may be multiplied to guess all%s",
 				kmap_accesses_sampled(m) ? "accesses are " : "", m->scale,
@@ -237,13 +246,47 @@ static int check_cuts(struct kmap_reporting *r)
 	return status;
 }
 
-/* What a cut is about is shown, unless somebody says what to show. */
+/* What a recording says of itself before its first object. */
+static int on_beginning(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	bool *sampled = arg;
+
+	(void)err;
+	if (rec->kind == KMAP_OBJECT || rec->kind == KMAP_CALL)
+		return ATW_E_LIMIT;
+	if (rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, "mode"))
+		*sampled = blob_is(rec->u.header.value, "sample");
+	/* Then it is of objects. */
+	if (rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, "scale"))
+		*sampled = false;
+	return ATW_OK;
+}
+
+/* Are its accesses a sample? What comes through a pipe cannot be asked before it is read. */
+static bool is_sample(const char *name)
+{
+	bool sampled = false;
+	const struct kmap_sink sink = { on_beginning, &sampled };
+	struct atw_err err;
+	struct stat st;
+
+	if (!strcmp(name, "-") || stat(name, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	kmap_read(name, NULL, &sink, NULL, &err);
+	return sampled;
+}
+
+/* What a cut or a sample is about is shown, unless somebody says what to show. */
 static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
 {
 	const struct kmap_reporting *r = arg;
+	const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
 
 	if (r->cuts && !oo->columns)
-		oo->columns = kmap_report_kind(r->a.which[i])->cut_columns;
+		oo->columns = k->cut_columns;
+	for (size_t n = 0; n < k->schema->ncols && !oo->columns; n++)
+		if (!strcmp(k->schema->col[n].key, "estimate") && is_sample(r->name))
+			oo->columns = "+estimate,error";
 }
 
 /* Before hours of reading: are these what they should be? */

@@ -7,6 +7,10 @@ static const char *const fates[] = {
 	[FATE_LIVE] = "live", [FATE_FREED] = "freed", [FATE_MISSED] = "missed",
 	[FATE_NESTED] = "nested",
 };
+static const char *const origins[] = {
+	[ORIGIN_RECORDED] = "recorded", [ORIGIN_BEFORE] = "before",
+};
+static const struct atw_names origin_names = { ARRAY_SIZE(origins), origins, NULL };
 static const struct atw_names fate_names = { ARRAY_SIZE(fates), fates, NULL };
 
 /* Of an object; both kinds of rows begin with them. */
@@ -67,6 +71,9 @@ static const struct atw_column by_object[K_OBJECTS] = {
 			  .help = "when it was accessed first, where that was recorded" },
 	[K_LAST_USE] = { .key = "last_use", .type = ATW_T_COUNT, .hidden = true,
 			 .help = "when it was accessed last" },
+	[K_ORIGIN] = { .key = "origin", .type = ATW_T_ENUM, .names = &origin_names,
+		       .hidden = true,
+		       .help = "recorded, or before: it is older than the recording" },
 };
 const struct atw_schema kmap_objects_schema = { "kmap show", by_object, K_OBJECTS };
 

@@ -5,6 +5,7 @@
 
 #include <atwalk/record.h>
 
+enum origin { ORIGIN_RECORDED, ORIGIN_BEFORE };
 enum fate { FATE_LIVE, FATE_FREED, FATE_MISSED, FATE_NESTED };
 
 /* Both kinds of rows begin with those of an object. */
@@ -14,7 +15,7 @@ enum kmap_col {
 	K_OBJECT,                        /* so many are of the object */
 	/* rows of objects */
 	K_ACCESSES = K_OBJECT, K_SUM_WRITES, K_SUM_READS, K_SUM_FREES, K_HEAT,
-	K_FIRST_USE, K_LAST_USE, K_OBJECTS,
+	K_FIRST_USE, K_LAST_USE, K_ORIGIN, K_OBJECTS,
 	/* rows of accesses */
 	K_IP = K_OBJECT, K_ACCESS_PID, K_WRITES, K_READS, K_FREES, K_CALLER, K_FUNCTION, K_ALL,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "kmap_functions.h"
 #include "kmap_model.h"
@@ -47,6 +48,8 @@ struct show {
 	bool by_access;
 	struct kmap_functions functions;
 	bool open, any;                  /* an object is being told; it had an access */
+	bool sampled, rate;              /* accesses are; of all objects alike */
+	uint32_t marks;                  /* of the object */
 	union atw_value v[K_ALL > K_OBJECTS ? K_ALL : K_OBJECTS];
 	uint64_t have;
 	struct list accesses, heat;
@@ -91,7 +94,15 @@ static int end_object(struct show *s, struct atw_err *err)
 
 	if (!s->open || (s->by_access && s->any))
 		return ATW_OK;
-	if (!s->by_access) {
+	if (!s->by_access && s->marks & KMAP_BEFORE) {
+		set(s, K_ORIGIN, ORIGIN_BEFORE);
+		s->have &= ~((uint64_t)1 << K_ALLOC_TIME);
+	}
+	/* Nobody looked at it: who touched it is not known. */
+	if (!s->by_access && s->sampled && !s->rate && !(s->marks & KMAP_WATCHED) && !s->accesses.n) {
+		s->have &= ~((uint64_t)1 << K_SUM_WRITES | (uint64_t)1 << K_SUM_READS |
+			     (uint64_t)1 << K_ACCESSES);
+	} else if (!s->by_access) {
 		set_list(s, K_ACCESSES, &s->accesses, &accesses);
 		if (s->heat.n)
 			set_list(s, K_HEAT, &s->heat, &heat);
@@ -156,6 +167,7 @@ static int on_object(struct show *s, const struct kmap_object *o, struct atw_err
 	s->open = true;
 	s->any = false;
 	s->have = 0;
+	s->marks = 0;
 	if (!(o->has & KMAP_HAS_NAME)) {
 		set(s, K_ALLOC_IP, o->alloc_ip);
 		set_function(s, K_ALLOC_FUNCTION, o->alloc_ip);
@@ -180,6 +192,8 @@ static int on_object(struct show *s, const struct kmap_object *o, struct atw_err
 	if (!s->by_access) {
 		set(s, K_SUM_WRITES, 0);
 		set(s, K_SUM_READS, 0);
+		if (o->alloc_time)
+			set(s, K_ORIGIN, ORIGIN_RECORDED);
 	}
 	return r;
 }
@@ -265,6 +279,17 @@ static int on_used(struct show *s, uint64_t first, uint64_t last)
 	return ATW_OK;
 }
 
+static void on_header(struct show *s, struct atw_blob key, struct atw_blob value)
+{
+	if (blob_is(key, "mode"))
+		s->sampled = blob_is(value, "sample");
+	/* Before all objects it is these that are sampled, with all of their accesses. */
+	if (blob_is(key, "scale") && !s->open)
+		s->sampled = false;
+	if (blob_is(key, "sampling"))
+		s->rate = blob_is(value, "rate");
+}
+
 static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct show *s = arg;
@@ -278,7 +303,11 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 		return on_heat(arg, &rec->u.access, err);
 	case KMAP_USED:
 		return on_used(arg, rec->u.used.first, rec->u.used.last);
+	case KMAP_MARK:
+		s->marks |= rec->u.marks;
+		return ATW_OK;
 	case KMAP_HEADER:
+		on_header(s, rec->u.header.key, rec->u.header.value);
 		return kmap_functions_header(&s->functions, rec, err);
 	default:
 		return ATW_OK;

@@ -3,6 +3,7 @@
  * kinds.c - objects come and go, and what they are: of slab caches, which are told by name; pages; what
  * vmalloc() maps; stacks.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "recorder.h"
@@ -42,7 +43,7 @@ static uint32_t name_of(uint64_t cache)
 }
 
 /* The cache that the page of an object is of; 0: none, or not to be told. */
-static uint32_t cache_of(uint64_t va)
+static uint64_t cache_address(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint64_t page = k->vmemmap + ((va - k->direct) >> k->page_shift) * k->page_size;
@@ -52,7 +53,14 @@ static uint32_t cache_of(uint64_t va)
 		return 0;
 	if (head & 1)
 		page = head - 1;
-	return guest_u64(page + k->slab_cache, &cache) && (int64_t)cache < 0 ? name_of(cache) : 0;
+	return guest_u64(page + k->slab_cache, &cache) && (int64_t)cache < 0 ? cache : 0;
+}
+
+static uint32_t cache_of(uint64_t va)
+{
+	uint64_t cache = cache_address(va);
+
+	return cache ? name_of(cache) : 0;
 }
 
 /* Some were there before it could be told whose they are. */
@@ -119,14 +127,95 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 		word[i] = id;
 }
 
+/*
+ * Addresses in pages that nobody was seen to allocate, of which something was freed: what
+ * is freed there once more was allocated meanwhile, many at a time.
+ */
+enum { OLDER_MOST = 1 << 20 };
+static struct { uint64_t *va, n, room; } older;
+
+static uint64_t older_place(const uint64_t *table, uint64_t room, uint64_t va)
+{
+	uint64_t i = (va >> 3) * 0x9e3779b97f4a7c15u >> 20 & (room - 1);
+
+	while (table[i] && table[i] != va)
+		i = (i + 1) & (room - 1);
+	return i;
+}
+
+/* Is this the first free there? Where that is not known, it is none. */
+static bool older_first(uint64_t va)
+{
+	uint64_t room = older.room ? older.room * 2 : 1024, *more;
+
+	if (older.n >= older.room / 2 && room <= OLDER_MOST) {
+		more = calloc(room, sizeof(*more));
+		for (uint64_t i = 0; more && i < older.room; i++)
+			if (older.va[i])
+				more[older_place(more, room, older.va[i])] = older.va[i];
+		if (more) {
+			free(older.va);
+			older.va = more;
+			older.room = room;
+		}
+	}
+	if (older.n >= older.room / 2)
+		return false;
+	room = older_place(older.va, older.room, va);
+	if (older.va[room])
+		return false;
+	older.va[room] = va;
+	older.n++;
+	return true;
+}
+
+/* Nobody was seen to allocate the page that it is in. */
+static bool is_page_older(uint64_t va)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	const uint32_t *frame = shadow_frame((va - k->direct) >> k->page_shift, 1);
+
+	return frame && !*frame && !rec.s->only_some;
+}
+
+/*
+ * One that was allocated before its allocation could be recorded is known by its free: who
+ * allocated it, and when, is not.
+ */
+static void object_older(uint64_t va, uint64_t ip)
+{
+	uint64_t cache = cache_address(va);
+	uint32_t name = cache ? name_of(cache) : 0, size, id;
+	const char *text = kshare_name(rec.s, name);
+	struct kstore_birth b = { .va = va, .name = name, .pid = -1, .type = KSHARE_T_CACHE };
+
+	if (!name || rec.s->by_site || !is_followed() ||
+	    !guest_u32(cache + rec.s->kernel.cache_size, &size) ||
+	    !kstore_wanted(&rec.store, text, 0))
+		return;
+	b.size = size;
+	b.left_out = !kstore_sampled(&rec.store);
+	if (!strncmp(text, "kmalloc-", 8))
+		b.type = KSHARE_T_KMALLOC;
+	id = kstore_new(&rec.store, &b);
+	if (!id)
+		return;
+	kshare_object(rec.s, id)->alloc_time = 0;
+	kshare_object(rec.s, id)->flags |= KSHARE_BEFORE;
+	object_end(id, ip);
+}
+
 void object_slab_free(uint64_t va, uint64_t ip)
 {
 	uint32_t *word = shadow_fine(va, 1), id = word ? *word : 0;
 	struct kshare_object *o;
+	bool is_older = is_page_older(va) && older_first(va);
 
 	rec.s->count.frees += ip != KSHARE_MISSED;
 	if (!id) {
 		rec.s->count.strange_frees++;
+		if (is_older)
+			object_older(va, ip);
 		return;
 	}
 	o = kshare_object(rec.s, id);

@@ -190,6 +190,10 @@ static int placed(struct kmap_reader *k, const struct kmap_record *rec, struct a
 		if (!k->in_object)
 			return atw_err_set(err, ATW_E_DAMAGED, "times of accesses, and no object before them");
 		return ATW_OK;
+	case KMAP_MARK:
+		if (!k->in_object)
+			return atw_err_set(err, ATW_E_DAMAGED, "a mark, and no object before it");
+		return ATW_OK;
 	case KMAP_CALL:
 		k->calls++;
 		return ATW_OK;
@@ -311,7 +315,7 @@ int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos
 		}
 	} while (ret->kind == KMAP_BLANK ||
 		 (k->passing && (ret->kind == KMAP_ACCESS || ret->kind == KMAP_LINE_HEAT ||
-				 ret->kind == KMAP_USED)));
+				 ret->kind == KMAP_USED || ret->kind == KMAP_MARK)));
 	return ATW_OK;
 }
 

@@ -79,9 +79,15 @@ struct kmap_call {
 	uint64_t from, to, count;
 };
 
+enum kmap_mark {
+	KMAP_BEFORE = 1,                 /* it was there before the recording began */
+	KMAP_WATCHED = 2,                /* of a sample: for a while accesses were looked for */
+};
+
 enum kmap_kind {
 	KMAP_OBJECT, KMAP_ACCESS, KMAP_LINE_HEAT,
 	KMAP_USED,                       /* "# used FIRST,LAST": when the object was accessed */
+	KMAP_MARK,                       /* "# mark WORD...": what else is known of the object */
 	KMAP_CALL, KMAP_COMMENT, KMAP_BLANK,
 	KMAP_HEADER,                     /* "# atwalk-kmap KEY VALUE"; the first's key is "version" */
 	KMAP_END,                        /* "# atwalk-kmap end objects N accesses M lost L" */
@@ -93,6 +99,7 @@ struct kmap_record {
 		struct kmap_object object;
 		struct kmap_access access;       /* LINE_HEAT, too */
 		struct { uint64_t first, last; } used;   /* first <= last */
+		uint32_t marks;
 		struct kmap_call call;
 		struct { struct atw_blob key, value; } header;
 		/* Lines of this file; accesses that could not be told. */
@@ -162,8 +169,8 @@ enum {
 	KMAP_LOSES_HEAT = 64, KMAP_LOSES_CALL = 128, KMAP_LOSES_HEADER = 256,
 	KMAP_LOSES_COMMENT = 512, KMAP_LOSES_NAME = 1024, KMAP_LOSES_TASK = 2048,
 	KMAP_LOSES_FROM = 4096, KMAP_LOSES_USED = 8192, KMAP_LOSES_SYMBOL = 16384,
-	KMAP_LOSES_SAMPLE = 32768,
-	KMAP_LOSES = 16,                 /* bits */
+	KMAP_LOSES_SAMPLE = 32768, KMAP_LOSES_MARK = 65536,
+	KMAP_LOSES = 17,                 /* bits */
 };
 uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version version);
 const char *kmap_loss_name(unsigned bit);

@@ -224,6 +224,19 @@ static int used(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* Behind "# mark "; 0: none of the words is known. */
+static uint32_t marks_of(struct atw_blob b)
+{
+	uint32_t marks = 0;
+
+	while ((b = trim(b)).len) {
+		struct atw_blob w = word(&b);
+
+		marks |= blob_is(w, "before") ? KMAP_BEFORE : blob_is(w, "watched") ? KMAP_WATCHED : 0;
+	}
+	return marks;
+}
+
 static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 		   struct atw_err *err)
 {
@@ -233,6 +246,11 @@ static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 		return heat(rest, ret, err);
 	if (ours && begins(&rest, " used "))
 		return used(rest, ret, err);
+	if (ours && begins(&rest, " mark ") && (ret->u.marks = marks_of(rest))) {
+		ret->kind = KMAP_MARK;
+		return ATW_OK;
+	}
+	rest = b;
 	if (ours && begins(&rest, " call ")) {
 		ret->kind = KMAP_CALL;
 		return call(rest, &ret->u.call, err);

@@ -120,6 +120,15 @@ static void used(struct line *l, uint64_t first_time, uint64_t last_time)
 	line_dec(l, last_time);
 }
 
+static void marks(struct line *l, uint32_t of)
+{
+	line_text(l, "# mark");
+	if (of & KMAP_BEFORE)
+		line_text(l, " before");
+	if (of & KMAP_WATCHED)
+		line_text(l, " watched");
+}
+
 /* Calls are parted by blanks, as Memorizer's own file of them has it. */
 static void call(struct line *l, const struct kmap_call *c, enum kmap_version v)
 {
@@ -160,6 +169,9 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 	case KMAP_USED:
 		used(&l, rec->u.used.first, rec->u.used.last);
 		break;
+	case KMAP_MARK:
+		marks(&l, rec->u.marks);
+		break;
 	case KMAP_CALL:
 		if (v == KMAP_V4)        /* of our own alone: kmap_loses() */
 			line_text(&l, "# call ");
@@ -196,6 +208,7 @@ static const char *const loss_names[KMAP_LOSES] = {
 	"callers", "heat of lines", "calls", "header lines", "comments",
 	"names of objects", "tasks", "marks of unknown memory ('from:')",
 	"times of accesses", "names of functions", "marks of a sample",
+	"marks of objects",
 };
 
 const char *kmap_loss_name(unsigned bit)
@@ -259,6 +272,8 @@ uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 		return KMAP_LOSES_HEAT;
 	case KMAP_USED:
 		return KMAP_LOSES_USED;
+	case KMAP_MARK:
+		return KMAP_LOSES_MARK;
 	case KMAP_CALL:
 		return comments ? 0 : KMAP_LOSES_CALL;
 	case KMAP_COMMENT:

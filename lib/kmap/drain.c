@@ -399,6 +399,17 @@ static int write_detail(struct kmap_drain *d, const struct kshare_object *o, str
 	return write_record(d, &rec, err);
 }
 
+static int write_marks(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	bool before = o->flags & KSHARE_BEFORE || o->type == KSHARE_T_GLOBAL;
+	struct kmap_record rec = {
+		.kind = KMAP_MARK,
+		.u.marks = (before ? KMAP_BEFORE : 0) | (o->flags & KSHARE_WATCHED ? KMAP_WATCHED : 0),
+	};
+
+	return rec.u.marks && d->o.version == KMAP_V4 ? write_record(d, &rec, err) : ATW_OK;
+}
+
 static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 {
 	/* What was looked at is what is used: somebody else may write there. */
@@ -427,7 +438,9 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	d->sum.objects++;
 	if (r == ATW_OK)
 		r = write_edges(d, o, err);
-	return r < 0 || !d->s->detail ? r : write_detail(d, o, err);
+	if (r == ATW_OK && d->s->detail)
+		r = write_detail(d, o, err);
+	return r < 0 ? r : write_marks(d, o, err);
 }
 
 int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err)

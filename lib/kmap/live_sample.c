@@ -110,7 +110,7 @@ static uint32_t choose(struct live_sample *x)
 static void watch_next(struct live_sample *x, unsigned i, uint64_t time)
 {
 	struct slot *s = &x->slot[i];
-	const struct kshare_object *o;
+	struct kshare_object *o;
 	uint32_t id = choose(x);
 	uint64_t va;
 
@@ -127,6 +127,7 @@ static void watch_next(struct live_sample *x, unsigned i, uint64_t time)
 		return;
 	}
 	x->watches++;
+	o->flags |= KSHARE_WATCHED;
 	s->id = id;
 	s->stopped = s->freed = false;
 	s->n = 0;

@@ -281,7 +281,7 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 {
 	const struct { const char *word; const char **to; } words[] = {
 		{ "mode", &m->mode }, { "clock", &m->clock }, { "kernel", &m->release },
-		{ "machine", &m->machine },
+		{ "machine", &m->machine }, { "sampling", &m->sampling },
 	};
 
 	if (!kmap_own_symbols_header(&m->symbols, key, value))
@@ -325,6 +325,10 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 		if (m->bound)
 			kmap_objects_used(m, r->u.used.first, r->u.used.last);
 		return ATW_OK;
+	case KMAP_MARK:
+		if (m->bound)
+			kmap_objects_mark(m, r->u.marks);
+		return ATW_OK;
 	case KMAP_CALL:
 		return on_call(m, &r->u.call, err);
 	case KMAP_HEADER:
@@ -359,6 +363,60 @@ bool kmap_sampled(const struct kmap_model *m)
 bool kmap_accesses_sampled(const struct kmap_model *m)
 {
 	return kmap_sampled(m) && !m->whole;
+}
+
+bool kmap_watch_sampled(const struct kmap_model *m)
+{
+	return kmap_accesses_sampled(m) && !(m->sampling && !strcmp(m->sampling, "rate"));
+}
+
+bool kmap_accesses_known(const struct kmap_model *m, const struct kmap_sums *s)
+{
+	return s->watched || !kmap_watch_sampled(m);
+}
+
+/* Rounded up. */
+static uint64_t root_of(unsigned __int128 n)
+{
+	uint64_t low = 0, high = UINT64_MAX;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if ((unsigned __int128)mid * mid < n)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static uint64_t at_most(unsigned __int128 n)
+{
+	return n > UINT64_MAX ? UINT64_MAX : (uint64_t)n;
+}
+
+/*
+ * Where words are watched, hits of one come together, so it is words that were drawn by
+ * chance: the variance of a sum of heaps of which there is a Poisson number is the sum
+ * of their squares. Where the CPU takes one of so many, each hit is a heap. Of none at
+ * all there may have been 3, with that confidence.
+ */
+bool kmap_estimate(const struct kmap_model *m, const struct kmap_sums *s, uint64_t *accesses,
+		   uint64_t *error)
+{
+	uint64_t hits = s->reads + s->writes < s->reads ? UINT64_MAX : s->reads + s->writes;
+	unsigned __int128 squares = kmap_watch_sampled(m) ? s->squares : hits;
+
+	if (!kmap_accesses_sampled(m) || !m->scale || !kmap_accesses_known(m, s))
+		return false;
+	*accesses = at_most((unsigned __int128)hits * m->scale);
+	if (!hits)
+		*error = at_most((unsigned __int128)3 * m->scale);
+	else    /* 1.96 of them */
+		*error = at_most(((unsigned __int128)at_most((unsigned __int128)root_of(squares) *
+							       m->scale) * 49 + 24) / 25);
+	return true;
 }
 
 uint64_t kmap_weight(const struct kmap_model *m, const struct kmap_site *s)

@@ -35,6 +35,12 @@ struct kmap_sums {
 	uint64_t unread, unread_bytes;           /* written, never read */
 	uint64_t unwritten, unwritten_bytes;     /* read, never written */
 	uint64_t missed, nested, early;  /* KMAP_FREE_LOST, _NESTED, KMAP_ALLOC_EARLY */
+	/*
+	 * Of a sample, objects that accesses were looked for of; squares of how often each
+	 * object was accessed, added up: hits come in heaps, each of the time one was watched.
+	 */
+	uint64_t watched;
+	unsigned __int128 squares;
 	unsigned __int128 stay;          /* bytes times how long they were allocated */
 	uint64_t always;                 /* bytes that nobody was seen to allocate or free */
 };
@@ -125,6 +131,7 @@ struct kmap_open {
 	bool used;                       /* it was told when, */
 	bool undated;                    /* but not of a part with accesses */
 	bool part_touched, part_used;    /* of the present part */
+	uint32_t marks;                  /* enum kmap_mark */
 	int64_t pid;
 	const char *task;
 };
@@ -150,6 +157,7 @@ struct kmap_model {
 	uint64_t unbound;                /* accesses before any object: of nobody */
 	/* What the file says of itself. */
 	const char *mode, *clock, *release, *machine;    /* NULL: it does not */
+	const char *sampling;            /* of accesses: "watch", "rate" */
 	uint64_t scale;                  /* of a sample; 0: not told */
 	bool whole;                      /* objects are sampled, with all that was done to them */
 	struct kmap_own_symbols symbols;
@@ -226,6 +234,16 @@ static inline bool kmap_timed(const struct kmap_model *m)
 bool kmap_sampled(const struct kmap_model *m);
 /* or those of accesses are not, for it is a sample of these. */
 bool kmap_accesses_sampled(const struct kmap_model *m);
+/* And that by watching a few objects at a time: of others nothing is known. */
+bool kmap_watch_sampled(const struct kmap_model *m);
+/* Of what these are sums of, are accesses known? 0 is an answer where it was watched. */
+bool kmap_accesses_known(const struct kmap_model *m, const struct kmap_sums *s);
+/*
+ * Accesses that there were, by a sample of them, and how far from that there may have
+ * been more or less, with a confidence of 95 %. false: it does not tell.
+ */
+bool kmap_estimate(const struct kmap_model *m, const struct kmap_sums *s, uint64_t *accesses,
+		   uint64_t *error);
 /*
  * What a site weighs: the bytes it had allocated on the average from the first time
  * to the last, rounded; those without any times count as if they were always there. In

@@ -85,10 +85,23 @@ static void offer(struct kmap_model *m, const struct kmap_open *o)
 
 /* ---- adding up ---- */
 
-static void add_use(struct kmap_sums *s, const struct kmap_open *o)
+/* Of a sample, what nobody looked at. Older recordings do not say what was watched. */
+static bool is_unwatched(const struct kmap_model *m, const struct kmap_open *o)
 {
+	return !o->reads && !o->writes && !(o->marks & KMAP_WATCHED) && kmap_watch_sampled(m);
+}
+
+static void add_use(const struct kmap_model *m, struct kmap_sums *s, const struct kmap_open *o)
+{
+	unsigned __int128 n = (unsigned __int128)o->reads + o->writes;
+
+	if (is_unwatched(m, o))
+		return;
+	s->watched++;
 	kmap_add(&s->reads, o->reads);
 	kmap_add(&s->writes, o->writes);
+	if (n > UINT64_MAX || __builtin_add_overflow(s->squares, n * n, &s->squares))
+		s->squares = ~(unsigned __int128)0;
 	if (!o->reads && !o->writes) {
 		s->untouched++;
 		kmap_add(&s->untouched_bytes, o->size);
@@ -145,7 +158,7 @@ static int add_life(struct kmap_model *m, uint32_t cache, const struct kmap_open
 	if (!t)
 		return ATW_E_NOMEM;
 	t->life++;
-	t->life_untouched += !o->reads && !o->writes;
+	t->life_untouched += !o->reads && !o->writes && !is_unwatched(m, o);
 	kmap_add(&t->life_bytes, o->size);
 	kmap_cache(m, cache)->lives++;
 	m->life_total++;
@@ -224,7 +237,7 @@ static int settle(struct kmap_model *m, const struct kmap_open *o)
 		sums[i]->objects++;
 		kmap_add(&sums[i]->bytes, o->size);
 		sums[i]->early += s->key.a == KMAP_ALLOC_EARLY;
-		add_use(sums[i], o);
+		add_use(m, sums[i], o);
 		add_end(sums[i], o, until);
 	}
 	m->timeless += o->ended && !o->free_time;
@@ -309,6 +322,11 @@ void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a)
 	kmap_add(&m->now.reads, a->reads);
 	kmap_add(&m->now.writes, a->writes);
 	m->now.part_touched |= a->reads || a->writes;
+}
+
+void kmap_objects_mark(struct kmap_model *m, uint32_t marks)
+{
+	m->now.marks |= marks;
 }
 
 void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last)

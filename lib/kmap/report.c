@@ -106,7 +106,7 @@ void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct
 void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out)
 {
 	if (kmap_accesses_sampled(a->m))
-		out->note(out->arg, "untouched, and only read or only written, is what was so while it was watched, and most objects never were");
+		out->note(out->arg, "untouched, and only read or only written, is what was so while it was watched; objects that never were are not counted");
 }
 
 /* ---- columns ---- */
@@ -136,6 +136,17 @@ void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
 	file = kmap_file(a->n, s->code);
 	if (file)
 		row_s(r, at + 2, file);
+}
+
+void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask *a,
+		       const struct kmap_sums *s)
+{
+	uint64_t accesses, error;
+
+	if (!kmap_estimate(a->m, s, &accesses, &error))
+		return;
+	row_u(r, at, accesses);
+	row_u(r, at + 1, error);
 }
 
 void kmap_site_word(const struct kmap_ask *a, const struct kmap_site *s, struct buf *b)

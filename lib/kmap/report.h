@@ -85,6 +85,14 @@ void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *
 /* Columns of where objects are allocated, as far as it is known: address, function, file. */
 void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
 		   const struct kmap_site *s);
+/* Columns, from `at` on, of what a sample of accesses tells, and how exactly. */
+void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask *a,
+		       const struct kmap_sums *s);
+#define KMAP_ESTIMATE_COLUMNS(at) \
+	[at] = { .key = "estimate", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
+		 .help = "accesses that there were, by the sample" }, \
+	[(at) + 1] = { .key = "error", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
+		       .help = "so many more or less, with a confidence of 95 %" }
 /* "getname_flags+0x12 names_cache"; of what nobody allocates, "[STACK_PAGE]". */
 void kmap_site_word(const struct kmap_ask *a, const struct kmap_site *s, struct buf *b);
 

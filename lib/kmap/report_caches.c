@@ -7,7 +7,7 @@
 
 enum {
 	C_CACHE, C_TYPE, C_OBJECTS, C_BYTES, C_FREED, C_LIVE, C_LIVE_BYTES, C_READS, C_WRITES,
-	C_SITES, C_READERS, C_WRITERS, C_MISSED, C_NESTED, C_COUNT,
+	C_SITES, C_READERS, C_WRITERS, C_MISSED, C_NESTED, C_ESTIMATE, C_ERROR, C_COUNT,
 };
 static const struct atw_column columns[C_COUNT] = {
 	KMAP_CACHE_COLUMNS,
@@ -32,6 +32,7 @@ static const struct atw_column columns[C_COUNT] = {
 		       .help = "that ended because another came over them: a free was missed" },
 	[C_NESTED] = { .key = "nested", .type = ATW_T_COUNT, .width = 6, .hidden = true,
 		       .help = "that ended as memory of another allocator" },
+	KMAP_ESTIMATE_COLUMNS(C_ESTIMATE),
 };
 static const struct atw_schema schema = { "kmap-caches", columns, C_COUNT };
 
@@ -70,9 +71,12 @@ static void set_row(const struct kmap_ask *a, const struct kmap_cache *c,
 		row_u(r, C_MISSED, c->s.missed);
 		row_u(r, C_NESTED, c->s.nested);
 	}
+	row_u(r, C_SITES, more->sites);
+	kmap_row_estimate(r, C_ESTIMATE, a, &c->s);
+	if (!kmap_accesses_known(a->m, &c->s))
+		return;
 	row_u(r, C_READS, c->s.reads);
 	row_u(r, C_WRITES, c->s.writes);
-	row_u(r, C_SITES, more->sites);
 	row_u(r, C_READERS, more->readers);
 	row_u(r, C_WRITERS, more->writers);
 }

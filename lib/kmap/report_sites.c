@@ -76,7 +76,7 @@ static int draw_sites(const struct kmap_ask *a, weight_fn *weight, struct kmap_b
 
 /* ---- the hottest ---- */
 
-enum { H_FREED = S_SHARED, H_LIVE_BYTES, H_READS, H_WRITES, H_WEIGHT, H_COUNT };
+enum { H_FREED = S_SHARED, H_LIVE_BYTES, H_READS, H_WRITES, H_WEIGHT, H_ESTIMATE, H_ERROR, H_COUNT };
 static const struct atw_column hot_columns[H_COUNT] = {
 	PLACE_COLUMNS,
 	[H_FREED] = { .key = "freed", .type = ATW_T_COUNT, .width = 8,
@@ -87,6 +87,7 @@ static const struct atw_column hot_columns[H_COUNT] = {
 	[H_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
 	[H_WEIGHT] = { .key = "weight", .type = ATW_T_BYTES, .width = 7, .hidden = true,
 		       .help = "bytes it has allocated on the average, as privilege counts them" },
+	KMAP_ESTIMATE_COLUMNS(H_ESTIMATE),
 };
 static const struct atw_schema hot_schema = { "kmap-sites", hot_columns, H_COUNT };
 
@@ -109,8 +110,11 @@ static int hot_rows(const struct kmap_ask *a, const struct census_out *out, stru
 			row_u(&row, H_FREED, s->s.freed);
 			row_u(&row, H_LIVE_BYTES, s->s.live_bytes);
 		}
-		row_u(&row, H_READS, s->s.reads);
-		row_u(&row, H_WRITES, s->s.writes);
+		if (kmap_accesses_known(a->m, &s->s)) {
+			row_u(&row, H_READS, s->s.reads);
+			row_u(&row, H_WRITES, s->s.writes);
+		}
+		kmap_row_estimate(&row, H_ESTIMATE, a, &s->s);
 		row_u(&row, H_WEIGHT, kmap_weight(a->m, s));
 		r = row_out(&row, out, err);
 	}

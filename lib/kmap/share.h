@@ -146,6 +146,8 @@ enum {
 	KSHARE_PART = 2,         /* its edges so far; more will come, under the same name */
 	KSHARE_GENERAL = 4,      /* stands for all of its type or region */
 	KSHARE_LEFT_OUT = 8,     /* of a sample: here it is known, and nothing of it is written */
+	KSHARE_BEFORE = 16,      /* its allocation was before anything was recorded: alloc_* are 0 */
+	KSHARE_WATCHED = 32,     /* of a sample: for a while, accesses to some of it were looked for */
 };
 
 /* 0 is no object. Its edges: table of 1 << bits, `edges` of them in use. */

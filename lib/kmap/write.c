@@ -24,7 +24,7 @@ struct kmap_writer {
 /* What our own form has lines for, and version 4 has not. */
 static const uint32_t own_holds = KMAP_LOSES_HEAT | KMAP_LOSES_USED | KMAP_LOSES_CALL |
 				  KMAP_LOSES_HEADER | KMAP_LOSES_SYMBOL | KMAP_LOSES_SAMPLE |
-				  KMAP_LOSES_COMMENT | KMAP_LOSES_CALLER;
+				  KMAP_LOSES_COMMENT | KMAP_LOSES_CALLER | KMAP_LOSES_MARK;
 
 const char *kmap_form_name(struct kmap_form f)
 {

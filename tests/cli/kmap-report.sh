@@ -237,12 +237,83 @@ run atwalk kmap report live --format svg -o s.svg s.kmap
 yes grep -q 'bytes, over ticks of the recording.*s clock; accesses sampled, scale 900' s.svg
 for kind in unread lifetimes; do
 	run atwalk kmap report $kind s.kmap
-	yes grep -qx 'untouched, and only read or only written, is what was so while it was watched, and most objects never were' \
+	yes grep -qx 'untouched, and only read or only written, is what was so while it was watched; objects that never were are not counted' \
 		"$work/log/out"
 done
 sed '/scale 900/d' s.kmap >none.kmap
 run atwalk kmap report caches none.kmap
 yes grep -qx 'accesses are sampled, and not exact; the recording does not tell its scale' "$work/log/out"
+
+# Of filp two of three were watched, and one of these touched; of pid none was.
+t "a sample tells how exact it is, and nothing of what was not watched"
+cat >w.kmap <<'END'
+# atwalk-kmap 1
+# atwalk-kmap mode sample
+# atwalk-kmap sampling watch
+ffffffff81003010,10,ffff888000002000,64,150,160,ffffffff81003050,KMEM_CACHE,sh,filp,NONE
+  ffffffff81003020,3,1,10
+# mark watched
+ffffffff81003010,10,ffff888000002040,64,151,161,ffffffff81003050,KMEM_CACHE,sh,filp,NONE
+# mark watched
+ffffffff81003010,10,ffff888000002080,64,152,162,ffffffff81003050,KMEM_CACHE,sh,filp,NONE
+ffffffff81004010,10,ffff888000003000,64,153,163,ffffffff81003050,KMEM_CACHE,sh,pid,NONE
+ffffffff81005010,10,ffff888000004000,64,154,164,ffffffff81003050,KMEM_CACHE,sh,dentry,NONE
+# mark watched unheard-of
+# atwalk-kmap scale 100
+# atwalk-kmap end objects 5 accesses 1 lost 0
+END
+run atwalk kmap report caches -q --format csv w.kmap
+out <<'END'
+cache,type,objects,size,freed,live_bytes,reads,writes,sites,readers,writers,estimate,error
+filp,KMEM_CACHE,3,192,3,0,1,3,1,1,1,400,784
+pid,KMEM_CACHE,1,64,1,0,,,1,,,,
+dentry,KMEM_CACHE,1,64,1,0,0,0,1,0,0,0,300
+END
+run atwalk kmap report sites -q --format csv --columns alloc_ip,reads,writes,estimate,error w.kmap
+out <<'END'
+alloc_ip,reads,writes,estimate,error
+0xffffffff81003010,1,3,400,784
+0xffffffff81004010,,,,
+0xffffffff81005010,0,0,0,300
+END
+run atwalk kmap report caches -q w.kmap
+yes grep -qx 'all accesses by the sample: 400, 784 more or less with a confidence of 95 %' "$work/log/out"
+yes grep -qx 'objects that accesses were looked for of: 3 of 5; of others they are n/a' "$work/log/out"
+run atwalk kmap report unread -q --format csv --columns cache,untouched w.kmap
+out <<'END'
+cache,untouched
+filp,1
+dentry,1
+END
+run atwalk kmap show -q --format jsonl --rows objects --columns address,accesses,writes,reads w.kmap
+out <<'END'
+{"address":"0xffff888000002000","accesses":[{"ip":"0xffffffff81003020","pid":10,"writes":3,"reads":1}],"writes":3,"reads":1}
+{"address":"0xffff888000002040","accesses":[],"writes":0,"reads":0}
+{"address":"0xffff888000002080","accesses":null,"writes":null,"reads":null}
+{"address":"0xffff888000003000","accesses":null,"writes":null,"reads":null}
+{"address":"0xffff888000004000","accesses":[],"writes":0,"reads":0}
+END
+# By what the CPU samples each object is, and each hit is by itself: 1.96 times 2.
+sed 's/sampling watch/sampling rate/; /^# mark/d' w.kmap >r.kmap
+run atwalk kmap report caches -q --format csv --columns cache,reads,writes,estimate,error r.kmap
+out <<'END'
+cache,reads,writes,estimate,error
+filp,1,3,400,392
+pid,0,0,0,300
+dentry,0,0,0,300
+END
+# Not of a recording that is exact, nor of one of some objects with all that was done to them.
+run atwalk kmap report caches -q --format csv --columns cache,reads,estimate a.kmap
+out <<'END'
+cache,reads,estimate
+dentry,7,
+kmalloc-64,3,
+END
+# What is converted keeps it, or says that it is lost.
+run atwalk kmap convert --to atwalk w.kmap
+yes [ "$(grep -c '^# mark watched$' "$work/log/out")" = 3 ]
+run atwalk kmap convert --to v3 -o w.v3 w.kmap
+err_has 'marks of objects (3)'
 
 t "lines that nobody tells of: table and picture say so"
 grep -v '^# line' a.kmap >none.kmap

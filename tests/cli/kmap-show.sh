@@ -276,6 +276,34 @@ err_has "late.kmap: no end line"
 yes [ "$(grep -c security_file_alloc "$work/log/out")" -ge 3 ]
 yes [ "$(grep -c late "$work/log/out")" -eq 0 ]
 
+t "objects that are older than the recording"
+cat >older.kmap <<'E'
+# atwalk-kmap 1
+0000000000000000,-1,ffff888000002000,64,0,160,ffffffff81003050,KMALLOC,,kmalloc-64,NONE
+# mark before
+0000000000000000,0,ffffffff82000000,8,0,0,0000000000000000,GLOBAL,,jiffies,NONE
+  ffffffff81003020,3,1,10
+# mark before
+0000000000000000,0,0000000000000000,0,0,0,0000000000000000,UFO_HEAP,,NULL,NONE
+  ffffffff81003020,3,1,10
+ffffffff81003010,10,ffff888000002040,64,151,161,ffffffff81003050,KMEM_CACHE,sh,filp,NONE
+# atwalk-kmap end objects 4 accesses 2 lost 0
+E
+run atwalk kmap show -q --rows objects --format csv --columns address,origin,pid,alloc_time,free_time,fate older.kmap
+out <<'E'
+address,origin,pid,alloc_time,free_time,fate
+0xffff888000002000,before,,,160,freed
+0xffffffff82000000,before,0,,,live
+0x0000000000000000,,0,0,,live
+0xffff888000002040,recorded,10,151,161,freed
+E
+run atwalk kmap show -q --rows objects --format csv --columns address --filter 'origin=before' older.kmap
+yes [ "$(wc -l <"$work/log/out")" = 3 ]
+sed '2d' older.kmap >none.kmap
+run atwalk kmap show -q none.kmap
+status 4
+err_has 'line 2: a mark, and no object before it'
+
 # As recorders write them since they name functions where these are needed.
 t "functions that are named before the object that has them, again and again, in a pipe"
 {

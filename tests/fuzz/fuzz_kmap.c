@@ -26,6 +26,8 @@ static bool same(const struct kmap_record *a, const struct kmap_record *b)
 		return false;
 	if (a->kind == KMAP_USED)
 		return a->u.used.first == b->u.used.first && a->u.used.last == b->u.used.last;
+	if (a->kind == KMAP_MARK)
+		return a->u.marks == b->u.marks;
 	if (a->kind == KMAP_ACCESS)
 		return a->u.access.ip == b->u.access.ip && a->u.access.pid == b->u.access.pid &&
 		       a->u.access.writes == b->u.access.writes &&
@@ -91,6 +93,9 @@ static void record(uint64_t *digest)
 		FUZZ_CHECK(reader.in_object && !reader.passing, "times of nothing");
 		FUZZ_CHECK(rec->u.used.first <= rec->u.used.last, "it ends before it begins");
 		add(digest, rec->u.used.first ^ rec->u.used.last << 1);
+	} else if (rec->kind == KMAP_MARK) {
+		FUZZ_CHECK(reader.in_object && !reader.passing && rec->u.marks, "marks of nothing");
+		add(digest, rec->u.marks);
 	}
 	FUZZ_CHECK(rec->kind != KMAP_BLANK, "a blank line was told");
 	if (reader.version)
