@@ -94,6 +94,44 @@ static void put_group(struct svg *v, const struct scene_item *i)
 	}
 }
 
+/* Does a line go on where the one before it ended, and look like it? */
+static bool svg_goes_on(const struct scene_item *i, const struct scene_item *next)
+{
+	return next->kind == SCENE_LINE && next->x == i->w && next->y == i->h &&
+	       next->size == i->size && next->color == i->color;
+}
+
+/*
+ * Lines that go on are one element: a curve has hundreds, and a browser takes its time
+ * for each element. How many items that were, 0: a line by itself.
+ */
+static size_t svg_put_curve(struct svg *v, const struct scene_item *i, size_t left)
+{
+	struct buf *b = &v->b;
+	size_t n = 1;
+
+	while (i->kind == SCENE_LINE && n < left && svg_goes_on(&i[n - 1], &i[n]))
+		n++;
+	if (n == 1)
+		return 0;
+	buf_str(b, "<polyline points=\"");
+	put_length(b, i->x);
+	buf_char(b, ',');
+	put_length(b, i->y);
+	for (size_t k = 0; k < n; k++) {
+		buf_char(b, ' ');
+		put_length(b, i[k].w);
+		buf_char(b, ',');
+		put_length(b, i[k].h);
+	}
+	buf_str(b, "\" fill=\"none\" stroke-linejoin=\"round\"");
+	put_color(b, "stroke", i->color);
+	if (i->size != 1)
+		put_pair(b, "stroke-width", i->size);
+	buf_str(b, "/>\n");
+	return n;
+}
+
 static void put_item(struct svg *v, const struct scene_item *i)
 {
 	struct buf *b = &v->b;
@@ -175,8 +213,12 @@ void svg_write(const struct scene *s, struct writer *w, bool inside)
 	struct svg v = { .s = s };
 
 	put_head(&v, inside);
-	for (size_t i = 0; i < s->n; i++) {
-		put_item(&v, &s->item[i]);
+	for (size_t i = 0, n; i < s->n; i += n) {
+		n = svg_put_curve(&v, &s->item[i], s->n - i);
+		if (!n) {
+			put_item(&v, &s->item[i]);
+			n = 1;
+		}
 		/* One write a line would be many. */
 		if (v.b.len > 2048)
 			hand_on(&v, w);

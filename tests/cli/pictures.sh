@@ -152,7 +152,7 @@ if n == 5:
 else:
     assert "bash-14, 114" in s.texts and "postgres-1, 101" not in s.texts
     # Those without a name are no lines of the grid.
-    lines = {e.get("stroke") for e in s.root.iter(NS + "line")}
+    lines = {e.get("stroke") for what in ("line", "polyline") for e in s.root.iter(NS + what)}
     assert "#949494" in lines and "#dcdcdc" in lines, lines
 E
 	no_out
