@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* html.c - rows as a table of a page. */
+/*
+ * html.c - rows as a table of a page.
+ *
+ * A browser needs seconds for tens of thousands of rows that are elements. Only the
+ * first ones are, for readers without a script; all rows follow as text in a <script>
+ * of no language, which the page's script shows piece by piece (html_table.c). In it
+ * rows are blocks of HTML_BLOCK: a line with their number, then a line for each column,
+ * its fields parted by tabs. Empty: the same as the field before; "!": n/a; "=" stands
+ * in front of a text that is empty or begins with one of these; a number is followed by
+ * a blank and what people read, where that is something else. Texts are escaped as in
+ * elements, so that the text means the same to parsers of HTML and of XML.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,8 +18,11 @@
 #include "output/html_page.h"
 #include "output/number.h"
 
-/* More of them no browser shows, sorts and filters while somebody waits. */
-enum { HTML_ROWS = 50000 };
+enum {
+	HTML_FIRST = 100,        /* rows that are elements */
+	HTML_BLOCK = 512,
+	HTML_ROWS = 100000,      /* more take longer to open and to sort than anybody waits */
+};
 
 static bool is_number(enum atw_type type)
 {
@@ -28,16 +42,89 @@ static void put(struct atw_sink *k, const char *s)
 	writer_put(k->w, s, strlen(s));
 }
 
+/* ---- rows as text ---- */
+
+/* What one value is in a page. `value`: of a number, what it is sorted by. */
+struct html_cell {
+	const char *text, *value;
+	size_t len, value_len;
+	char digits[40], human[40];
+};
+
+static void html_add_field(struct cell *c, const struct html_cell *t)
+{
+	struct buf *b = &c->lead;
+	bool first = !b->len;
+	size_t at;
+
+	if (!first)
+		buf_char(b, '\t');
+	at = b->len;
+	if (!t) {
+		buf_char(b, '!');
+	} else if (t->value) {
+		buf_add(b, t->value, t->value_len);
+		if (t->len != t->value_len || memcmp(t->text, t->value, t->len) != 0) {
+			buf_char(b, ' ');
+			buf_add(b, t->text, t->len);
+		}
+	} else {
+		if (!t->len || *t->text == '!' || *t->text == '=')
+			buf_char(b, '=');
+		buf_add(b, t->text, t->len);
+	}
+	if (b->failed)
+		return;
+	if (!first && b->len - at == c->field_len &&
+	    !memcmp(b->data + at, b->data + c->field, c->field_len)) {
+		b->len = at;
+		return;
+	}
+	c->field = at;
+	c->field_len = b->len - at;
+}
+
+/* Rows before this one that are in the page. */
+static uint64_t html_rows(const struct atw_sink *k)
+{
+	return k->rows < HTML_ROWS ? k->rows : HTML_ROWS;
+}
+
+/* The rows since the last block. The first block ends the table's elements. */
+static void html_put_block(struct atw_sink *k)
+{
+	uint64_t n = html_rows(k);
+	char digits[24];
+
+	if (n <= HTML_BLOCK)
+		put(k, "</tbody></table></div>\n<script type=\"text/plain\" class=\"rows\">\n");
+	writer_put(k->w, digits, (size_t)(put_dec(digits, (n - 1) % HTML_BLOCK + 1) - digits));
+	writer_char(k->w, '\n');
+	for (size_t i = 0; i < k->sc->ncols; i++) {
+		sink_put(k, &k->cell[i].lead);
+		writer_char(k->w, '\n');
+		k->cell[i].lead.len = 0;
+	}
+}
+
 static void end_rows(struct atw_sink *k)
 {
 	struct buf b = { 0 };
+	uint64_t n = html_rows(k);
 
-	put(k, "</tbody></table></div>\n");
-	if (k->rows <= HTML_ROWS)
+	if (n <= HTML_FIRST) {
+		put(k, "</tbody></table></div>\n");
 		return;
-	buf_printf(&b, "<p class=\"cut\">These are the first %d of %" PRIu64 " rows, for a page has "
-		   "no more of a table. All are in --format csv and json; --filter and "
-		   "--sort choose others.</p>\n", HTML_ROWS, k->rows);
+	}
+	html_put_block(k);
+	put(k, "</script>\n");
+	buf_printf(&b, "<noscript><p class=\"cut\">These are the first %d of %" PRIu64 " rows. "
+		   "This page shows more of them with scripts enabled; --format csv and json "
+		   "print all.</p></noscript>\n", HTML_FIRST, k->rows);
+	if (k->rows > n)
+		buf_printf(&b, "<p class=\"cut\">This page has the first %" PRIu64 " of %" PRIu64
+			   " rows. --format csv and json print all; --filter and --sort choose "
+			   "others.</p>\n", n, k->rows);
 	sink_put(k, &b);
 	buf_deinit(&b);
 }
@@ -77,8 +164,9 @@ static int table_begin(struct atw_sink *k, const struct atw_schema *sc, struct a
 	for (size_t i = 0; i < sc->ncols; i++) {
 		const struct atw_column *c = &sc->col[i];
 
-		buf_str(&b, is_number(c->type) ? "<th scope=\"col\" class=\"n\""
-					       : "<th scope=\"col\"");
+		buf_str(&b, is_number(c->type) ? "<th scope=\"col\" class=\"n\"" :
+			    is_word(c->type) ? "<th scope=\"col\" class=\"x\"" :
+			    "<th scope=\"col\"");
 		if (c->help) {
 			buf_str(&b, " title=\"");
 			text_xml(&b, c->help);
@@ -94,46 +182,51 @@ static int table_begin(struct atw_sink *k, const struct atw_schema *sc, struct a
 	return ATW_OK;
 }
 
-static void put_number(struct atw_sink *k, const struct cell *c, uint64_t u)
-{
-	char text[40], *end;
+/* ---- values ---- */
 
-	put(k, "<td class=\"n\" data-v=\"");
-	end = c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES ? put_signed(text, u) :
-	      c->type == ATW_T_SECONDS ? put_seconds(text, u) : put_dec(text, u);
-	writer_put(k->w, text, (size_t)(end - text));
-	put(k, "\">");
+static void html_number(const struct atw_sink *k, const struct cell *c, uint64_t u,
+			struct html_cell *t)
+{
+	char *end;
+
+	end = c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES ? put_signed(t->digits, u) :
+	      c->type == ATW_T_SECONDS ? put_seconds(t->digits, u) : put_dec(t->digits, u);
+	t->value = t->digits;
+	t->value_len = (size_t)(end - t->digits);
+	t->text = t->human;
 	switch (c->type) {
 	case ATW_T_BYTES:
-		end = sink_bytes(k, text, u);
+		end = sink_bytes(k, t->human, u);
 		break;
 	case ATW_T_PAGES:
-		end = sink_pages(k, text, u);
+		end = sink_pages(k, t->human, u);
 		break;
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
-		end = sink_change(k, c->type, text, u);
+		end = sink_change(k, c->type, t->human, u);
 		break;
 	default:
-		break;
-	}
-	writer_put(k->w, text, (size_t)(end - text));
-}
-
-static void put_value(struct atw_sink *k, struct cell *c, const union atw_value *v)
-{
-	char text[NUMBER_MAX];
-
-	if (is_number(c->type)) {
-		put_number(k, c, c->type == ATW_T_LIST ? v->list->n : v->u);
+		t->text = t->digits;
+		t->len = t->value_len;
 		return;
 	}
-	put(k, is_word(c->type) ? "<td class=\"x\">" : "<td>");
+	t->len = (size_t)(end - t->human);
+}
+
+static void html_value(struct atw_sink *k, struct cell *c, const union atw_value *v,
+		       struct html_cell *t)
+{
+	t->value = NULL;
+	if (is_number(c->type)) {
+		html_number(k, c, c->type == ATW_T_LIST ? v->list->n : v->u, t);
+		return;
+	}
 	switch (c->type) {
 	case ATW_T_VA:
 	case ATW_T_PA:
 	case ATW_T_HEX:
-		writer_put(k->w, text, (size_t)(put_hex(text, v->u) - text));
+		t->text = t->digits;
+		t->len = (size_t)(put_hex(t->digits, v->u) - t->digits);
 		return;
 	case ATW_T_TEXT:
 		if (!cell_has_text(c, v->s))
@@ -144,26 +237,54 @@ static void put_value(struct atw_sink *k, struct cell *c, const union atw_value 
 			text_xml(&c->form->text, cell_words(c, v->u));
 		break;
 	}
-	sink_put(k, &c->form->text);
+	sink_check(k, &c->form->text);
+	t->text = c->form->text.data ? c->form->text.data : "";
+	t->len = c->form->text.len;
+}
+
+/* `t` NULL: n/a. */
+static void html_put_cell(struct atw_sink *k, const struct cell *c, const struct html_cell *t)
+{
+	if (!t) {
+		put(k, is_number(c->type) ? "<td class=\"n na\">n/a" : "<td class=\"na\">n/a");
+	} else {
+		if (t->value) {
+			put(k, "<td class=\"n\" data-v=\"");
+			writer_put(k->w, t->value, t->value_len);
+			put(k, "\">");
+		} else {
+			put(k, is_word(c->type) ? "<td class=\"x\">" : "<td>");
+		}
+		writer_put(k->w, t->text, t->len);
+	}
+	put(k, "</td>");
 }
 
 static int table_row(struct atw_sink *k, const struct atw_row *row, struct atw_err *err)
 {
+	bool first = k->rows < HTML_FIRST;
+
 	(void)err;
 	if (k->rows >= HTML_ROWS)
 		return ATW_OK;
-	put(k, "<tr>");
+	if (k->rows && k->rows % HTML_BLOCK == 0)
+		html_put_block(k);
+	if (first)
+		put(k, "<tr>");
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
+		struct html_cell t, *known = NULL;
 
-		if (!row_has(row, i) || (c->type == ATW_T_TEXT && !row->v[i].s))
-			put(k, is_number(c->type) ? "<td class=\"n na\">n/a"
-						  : "<td class=\"na\">n/a");
-		else
-			put_value(k, c, &row->v[i]);
-		put(k, "</td>");
+		if (row_has(row, i) && (c->type != ATW_T_TEXT || row->v[i].s)) {
+			html_value(k, c, &row->v[i], &t);
+			known = &t;
+		}
+		html_add_field(c, known);
+		if (first)
+			html_put_cell(k, c, known);
 	}
-	put(k, "</tr>\n");
+	if (first)
+		put(k, "</tr>\n");
 	return ATW_OK;
 }
 

@@ -7,8 +7,7 @@
 
 /* Nothing in either says "]]>", which ends CDATA, nor closes its element. */
 static const char style[] =
-	"body{font:15px/1.45 sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;"
-	"padding:16px 24px;max-width:1200px}\n"
+	"body{font:15px/1.45 sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;padding:16px 24px;max-width:1200px}\n"
 	"h1{font-size:24px;margin:8px 0 4px}\n"
 	"h2{font-size:19px;margin:36px 0 4px;padding-top:12px;border-top:1px solid #dcdcdc}\n"
 	"p{margin:4px 0 12px;color:#5f5f5f}\n"
@@ -16,15 +15,18 @@ static const char style[] =
 	"a{color:#0072b2}\n"
 	"pre{font:13px/1.4 monospace;overflow-x:auto}\n"
 	"pre.notes{background:#f7f3e6;padding:8px 12px;white-space:pre-wrap}\n"
-	".scroll{overflow:auto;max-height:80vh;border:1px solid #dcdcdc}\n"
-	"table{border-collapse:collapse;font-size:13px;width:100%}\n"
-	"th,td{padding:3px 10px;text-align:left;vertical-align:top;white-space:nowrap}\n"
+	/* Rows change while one scrolls: the browser must not scroll along. */
+	".scroll{overflow:auto;max-height:80vh;border:1px solid #dcdcdc;overflow-anchor:none}\n"
+	".scroll:focus-visible{outline:2px solid #0072b2}\n"
+	"table{border-collapse:separate;border-spacing:0;font-size:13px;width:100%}\n"
+	/* A row is ROW pixels high, whatever is in it: the script counts on that. */
+	"th,td{padding:3px 10px;line-height:19px;text-align:left;vertical-align:top;white-space:nowrap;box-sizing:border-box}\n"
 	"th{position:sticky;top:0;background:#f2f2f2;border-bottom:1px solid #b4b4b4}\n"
 	"th button{all:unset;cursor:pointer;font-weight:bold}\n"
 	"th button:focus-visible{outline:2px solid #0072b2;outline-offset:3px}\n"
 	"th[aria-sort=ascending] button:after{content:' \\25b2'}\n"
 	"th[aria-sort=descending] button:after{content:' \\25bc'}\n"
-	"tbody tr:nth-child(even){background:#fafafa}\n"
+	"tbody tr.even{background:#fafafa}\n"
 	"tbody tr:hover{background:#eaf3fa}\n"
 	"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
 	"td.x{font-family:monospace}\n"
@@ -32,6 +34,7 @@ static const char style[] =
 	"p.cut{color:#1a1a1a;font-weight:bold}\n"
 	".find{margin:8px 0}\n"
 	".find input{font:inherit;padding:2px 6px;width:18em;max-width:60%}\n"
+	".find button{font:inherit;margin-left:12px}\n"
 	".find span{margin-left:12px;color:#5f5f5f}\n"
 	".hint{font-size:12px;margin:2px 0 12px}\n"
 	"svg.picture{display:block;max-width:100%;height:auto;touch-action:pan-y}\n"
@@ -39,16 +42,17 @@ static const char style[] =
 	"svg.picture .zoom{cursor:zoom-in}\n"
 	/* A picture says more at a glance, and is known only once all rows were seen. */
 	"section{display:flex;flex-direction:column}\n"
-	"section svg.picture{order:1}section .hint{order:2}section .cut{order:3}section .find{order:3}\n"
+	"section svg.picture{order:1}section .hint{order:2}section .cut{order:3}section noscript{order:3}section .find{order:3}\n"
 	"section .scroll{order:4}section pre{order:5}\n"
-	"@media print{.find,.hint,nav{display:none}.scroll{max-height:none;border:0}}\n";
+	/* What is not in sight is laid out and painted once it is. */
+	"section{content-visibility:auto;contain-intrinsic-size:auto 900px}\n"
+	"@media print{.find,.hint,nav{display:none}.scroll{max-height:none;overflow:visible;border:0}section{content-visibility:visible}th{position:static}}\n";
 
 /*
- * Tables: a click on a head sorts by it, up, down, and as it was; what is not known
- * comes last. Numbers are compared by data-v. The box above keeps rows that have
- * all of its words. Pictures: a click on a part looks closer, wheel and drag move.
+ * Pictures: a click on a part looks closer, wheel and drag move. Tables are in
+ * html_table.c.
  */
-static const char script[] =
+static const char script_begin[] =
 	"(function () {\n"
 	"'use strict';\n"
 	"function make(name, to, text) {\n"
@@ -59,68 +63,9 @@ static const char script[] =
 	"}\n"
 	"function list(from, what) {\n"
 	"	return Array.prototype.slice.call(from.querySelectorAll(what));\n"
-	"}\n"
-	"function key(row, column) {\n"
-	"	var cell = row.cells[column], v;\n"
-	"	if (cell.className.indexOf('na') >= 0) return null;\n"
-	"	v = cell.getAttribute('data-v');\n"
-	"	return v === null ? cell.textContent : Number(v);\n"
-	"}\n"
-	"function before(a, b) {\n"
-	"	if (typeof a === 'string')\n"
-	"		return a.localeCompare(b, 'en', { numeric: true });\n"
-	"	return a < b ? -1 : a > b ? 1 : 0;\n"
-	"}\n"
-	"function table(t) {\n"
-	"	var body = t.tBodies[0], heads = list(t, 'thead th');\n"
-	"	var rows = Array.prototype.slice.call(body.rows), shown = rows.length;\n"
-	"	function sort(column) {\n"
-	"		var head = heads[column], was = head.getAttribute('aria-sort');\n"
-	"		var how = was === 'none' ? 'ascending' :\n"
-	"			was === 'ascending' ? 'descending' : 'none';\n"
-	"		var up = how === 'descending' ? -1 : 1, all, piece;\n"
-	"		heads.forEach(function (h) { h.setAttribute('aria-sort', 'none'); });\n"
-	"		head.setAttribute('aria-sort', how);\n"
-	"		all = rows.map(function (r, i) { return { r: r, i: i, k: key(r, column) }; });\n"
-	"		if (how !== 'none') all.sort(function (a, b) {\n"
-	"			if (a.k === null || b.k === null)\n"
-	"				return (a.k === null) - (b.k === null) || a.i - b.i;\n"
-	"			return up * before(a.k, b.k) || a.i - b.i;\n"
-	"		});\n"
-	"		piece = document.createDocumentFragment();\n"
-	"		all.forEach(function (x) { piece.appendChild(x.r); });\n"
-	"		body.appendChild(piece);\n"
-	"	}\n"
-	"	heads.forEach(function (head, column) {\n"
-	"		var button, text = head.textContent;\n"
-	"		head.textContent = '';\n"
-	"		button = make('button', head, text);\n"
-	"		button.type = 'button';\n"
-	"		head.setAttribute('aria-sort', 'none');\n"
-	"		button.addEventListener('click', function () { sort(column); });\n"
-	"	});\n"
-	"	if (rows.length < 2) return;\n"
-	"	var box = document.createElement('div'), label = make('label', box, 'Filter: ');\n"
-	"	var input = make('input', label), count = make('span', box);\n"
-	"	box.className = 'find';\n"
-	"	input.type = 'search';\n"
-	"	count.setAttribute('role', 'status');\n"
-	"	function filter() {\n"
-	"		var words = input.value.toLowerCase().split(/\\s+/);\n"
-	"		shown = 0;\n"
-	"		rows.forEach(function (r) {\n"
-	"			var text = list(r, 'td').map(function (c) {\n"
-	"				return c.textContent;\n"
-	"			}).join(' ').toLowerCase();\n"
-	"			r.hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });\n"
-	"			shown += !r.hidden;\n"
-	"		});\n"
-	"		count.textContent = shown + ' of ' + rows.length + ' rows';\n"
-	"	}\n"
-	"	input.addEventListener('input', filter);\n"
-	"	filter();\n"
-	"	t.parentNode.parentNode.insertBefore(box, t.parentNode);\n"
-	"}\n"
+	"}\n";
+
+static const char script_end[] =
 	"function picture(svg) {\n"
 	"	var b = svg.viewBox.baseVal, all = [b.x, b.y, b.width, b.height];\n"
 	"	var now = all.slice(), drag = null, moved = false, hint;\n"
@@ -144,7 +89,7 @@ static const char script[] =
 	"	function part(e) {\n"
 	"		var g = e.target.closest('.zoom'), box, w, up;\n"
 	"		if (!g || !svg.contains(g)) return;\n"
-	"		/* From outside in: the outermost part that is not looked at already. */\n"
+	/* From outside in: the outermost part that is not looked at already. */
 	"		for (up = g.parentNode.closest('.zoom'); up; up = up.parentNode.closest('.zoom')) {\n"
 	"			box = up.getBBox();\n"
 	"			if (box.width < now[2] * 0.9 && box.height < now[3] * 0.9) g = up;\n"
@@ -265,7 +210,9 @@ void html_page_begin(struct writer *w, const char *title)
 void html_page_end(struct writer *w)
 {
 	put(w, "<script>//<![CDATA[\n");
-	put(w, script);
+	put(w, script_begin);
+	put(w, html_script_table);
+	put(w, script_end);
 	put(w, "//]]></script>\n</body>\n</html>\n");
 	writer_row_end(w);
 }

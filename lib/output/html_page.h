@@ -18,6 +18,9 @@ void html_page_end(struct writer *w);
 void html_element(struct writer *w, const char *element, const char *class,
 		  const char *text);
 
+/* What sorts, filters and shows the rows of tables; a part of the page's script. */
+extern const char html_script_table[];
+
 /* A table as part of a page; the sink "html" is a page with one table. */
 extern const struct atw_sink_ops sink_html_table;
 

@@ -34,7 +34,8 @@ struct cell {
 	size_t width;            /* plain */
 	size_t widest;           /* plain: of the rows that were measured */
 	bool right;              /* plain: numbers stand on the right */
-	struct buf lead;         /* JSON: the key before each value; plain: n/a */
+	struct buf lead;         /* JSON: the key before each value; plain: n/a; HTML: a block */
+	size_t field, field_len; /* HTML: the last field in `lead` that is not a repetition */
 	struct form *forms, *form;       /* all, and that of this row */
 	unsigned hash_shift;     /* 64: there is but one */
 	struct buf raw;          /* the last text, or the last value in words */

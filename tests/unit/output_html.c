@@ -30,9 +30,9 @@ static const struct atw_row rows[] = { { page, 0xff }, { page, 0 } };
 
 #define TABLE \
 "<div class=\"scroll\"><table>\n" \
-"<thead><tr><th scope=\"col\" title=\"where &quot;it&quot; is\">address</th>" \
+"<thead><tr><th scope=\"col\" class=\"x\" title=\"where &quot;it&quot; is\">address</th>" \
 "<th scope=\"col\" class=\"n\">size</th><th scope=\"col\" class=\"n\">count</th>" \
-"<th scope=\"col\">state</th><th scope=\"col\">rights</th>" \
+"<th scope=\"col\">state</th><th scope=\"col\" class=\"x\">rights</th>" \
 "<th scope=\"col\" class=\"n\">more</th><th scope=\"col\" class=\"n\">time</th>" \
 "<th scope=\"col\">task</th></tr></thead>\n<tbody>\n" \
 "<tr><td class=\"x\">0x0000000000001000</td><td class=\"n\" data-v=\"4096\">4K</td>" \
@@ -87,6 +87,127 @@ TEST(units_change_what_is_shown_and_not_what_is_sorted)
 				     .units = ATW_UNITS_PAGES };
 
 	CHECK(strstr(capture(o, &schema, rows, 1), "<td class=\"n\" data-v=\"4096\">1</td>"));
+}
+
+/* ---- more rows than are elements ---- */
+
+static const struct atw_column long_cols[] = {
+	{ .key = "count", .type = ATW_T_COUNT }, { .key = "size", .type = ATW_T_BYTES },
+	{ .key = "task", .type = ATW_T_TEXT }, { .key = "rights", .type = ATW_T_LETTERS, .names = &rights },
+};
+static const struct atw_schema long_schema = { "long", long_cols, NELEM(long_cols) };
+
+/* A page of n rows in a file in memory. */
+static int long_page(uint64_t n)
+{
+	static const char *const names[] = { "a&b", "a&b", "", "!", "=1", "=1", NULL, "</script>" };
+	struct atw_output_opts o = { .format = "html" };
+	struct atw_output *out = NULL;
+	char path[32];
+	int fd = memfd_create("page", MFD_CLOEXEC), rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	o.path = path;
+	rc = atw_output_open(&o, &long_schema, &out, &capture_err);
+	for (uint64_t i = 0; rc == ATW_OK && i < n; i++) {
+		const union atw_value v[] = { { .u = i }, { .u = i % 3 << 12 },
+					      { .s = names[i % 8] }, { .u = i & 4 } };
+
+		rc = atw_output_row(out, &(struct atw_row){ v, i % 16 == 5 ? 13 : 15 },
+				    &capture_err);
+	}
+	if (rc == ATW_OK)
+		rc = atw_output_commit(out, &capture_err);
+	atw_output_close(out);
+	if (rc == ATW_OK)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static size_t times(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+TEST(of_many_rows_the_first_are_elements)
+{
+	int fd = long_page(100);
+
+	CHECK_EQ(times(capture_read(fd), "<tr><td"), 100);
+	CHECK_EQ(times(capture_text, "<script"), 1);
+	CHECK(!strstr(capture_text, "<noscript>"));
+	close(fd);
+	fd = long_page(101);
+	CHECK_EQ(times(capture_read(fd), "<tr><td"), 100);
+	CHECK(strstr(capture_text, "<td class=\"n\" data-v=\"99\">99</td>"));
+	CHECK_EQ(times(capture_text, "<script"), 2);
+	CHECK(strstr(capture_text, "</script>\n<noscript><p class=\"cut\">These are the first 100 of "
+				   "101 rows. This page shows more of them with scripts enabled; "
+				   "--format csv and json print all.</p></noscript>\n"));
+	CHECK(!strstr(capture_text, "This page has the first"));
+	close(fd);
+}
+
+/* What html.c says of the form of rows as text. */
+TEST(rows_as_text_are_blocks_of_columns)
+{
+	int fd = long_page(1025);
+	const char *text = capture_read(fd);
+	const char *data = strstr(text, "<script type=\"text/plain\" class=\"rows\">\n512\n0\t1\t2\t");
+	const char *end = data ? strstr(data, "</script>") : NULL, *next;
+
+	CHECK(data && end);
+	if (!data || !end)
+		return;
+	/* Count, size, task, rights: a column a line. */
+	CHECK(strstr(data, "\t511\n0 0B\t4096 4K\t8192 8K\t0 0B\t4096 4K\t!\t0 0B\t"));
+	CHECK(strstr(data, "\na&amp;b\t\t=\t=!\t==1\t\t!\t&lt;/script&gt;\ta&amp;b\t\t="));
+	CHECK(strstr(data, "\n----\t\t\t\t--x-\t\t\t\t----\t\t\t\t--x-"));
+	next = strstr(data, "\n512\n512\t513\t");
+	CHECK(next && next < end);
+	/* A block stands for itself: nothing is repeated from the one before. */
+	next = next ? strstr(next, "\n1\n1024\n4096 4K\na&amp;b\n----\n</script>") : NULL;
+	CHECK(next && next < end);
+	CHECK_EQ(times(text, "class=\"rows\""), 1);
+	close(fd);
+}
+
+TEST(rows_that_are_not_in_the_page_are_counted)
+{
+	int fd = long_page(100001);
+	off_t all = lseek(fd, 0, SEEK_END);
+	ssize_t n = pread(fd, capture_text, sizeof(capture_text) - 1,
+			  all - (off_t)sizeof(capture_text) + 1);
+
+	capture_text[n > 0 ? n : 0] = '\0';
+	CHECK(strstr(capture_text, "\t99999\n"));
+	CHECK(!strstr(capture_text, "\t100000"));
+	CHECK(strstr(capture_text, "These are the first 100 of 100001 rows. "));
+	CHECK(strstr(capture_text, "<p class=\"cut\">This page has the first 100000 of 100001 rows. "
+				   "--format csv and json print all; --filter and --sort choose "
+				   "others.</p>\n"));
+	close(fd);
+}
+
+/* Neither may end CDATA, its element, or what it stands in. */
+TEST(the_script_is_whole_for_every_parser)
+{
+	struct atw_output_opts o = { .format = "html" };
+	const char *text = capture(o, &schema, rows, 1);
+	const char *script = strstr(text, "<script>//<![CDATA[\n");
+	const char *end = script ? strstr(script, "]]>") : NULL;
+
+	CHECK(end && !strncmp(end, "]]></script>\n</body>", 20));
+	CHECK_EQ(times(text, "</script"), 1);
+	CHECK_EQ(times(text, "</style"), 1);
+	CHECK(!strstr(text, "eval(") && !strstr(text, "innerHTML"));
 }
 
 /* A report of two sections, into a file in memory; its text. */
