@@ -12,6 +12,7 @@ struct info_opts {
 	struct space_opts space;
 	bool modes;
 	const char *flags_of;
+	struct opt_number log;
 };
 
 static const struct opt options[] = {
@@ -19,6 +20,8 @@ static const struct opt options[] = {
 	  "list the paging modes instead; needs no SOURCE", NULL },
 	{ 0, "paging-flags", OPT_TEXT, offsetof(struct info_opts, flags_of), "MODE",
 	  "list the flags of a mode instead; needs no SOURCE", NULL },
+	{ 0, "log", OPT_NUMBER, offsetof(struct info_opts, log), "LINES",
+	  "print that many last lines of the kernel's log (8 of a dump)", NULL },
 	SPACE_OPTIONS(struct info_opts, space),
 	{ 0 }
 };
@@ -33,7 +36,7 @@ static const struct atw_schema fact_schema = { "info", fact_columns, 2 };
 
 void fact(struct facts *f, const char *name, const char *fmt, ...)
 {
-	char text[512];
+	char text[2304];         /* a line of the kernel's log is the longest */
 	union atw_value v[2] = { { .s = name }, { .s = text } };
 	const struct atw_row row = { v, 3 };
 	va_list ap;
@@ -146,10 +149,14 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	text_fact(&f, src.source, "truncated", "truncated");
 	text_fact(&f, src.source, "damaged", "damaged");
 	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
-	if (src.kernel)
+	if (src.kernel) {
 		kernel_facts(&f, &src, c->verbose > 0);
-	else if (src.pagemap && !k)
+		/* A running machine's log is asked for, a dump's is shown. */
+		if (o->log.given || !atw_source_is_live(src.source))
+			crash_facts(&f, src.kernel, &o->log);
+	} else if (src.pagemap && !k) {
 		k = pagemap_facts_of(&f, &src);
+	}
 	if (src.capture) {
 		capture_facts_of(&f, &src, c->verbose > 0);
 	} else {

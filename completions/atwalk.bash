@@ -59,7 +59,7 @@ _atwalk()
 		case $cmd in
 		walk) words="$common $space --path --depth --freeze" ;;
 		map) words="$common $space --all --split --large --depth --watch --freeze" ;;
-		info) words="$common $space --paging-modes --paging-flags" ;;
+		info) words="$common $space --paging-modes --paging-flags --log" ;;
 		pages) words="$common --pid --task --areas --address --all --totals --watch --freeze --root --paging
 			--pte-ext --cbit --kernel" ;;
 		find) words="$common $space --all --virtual --freeze" ;;

@@ -5,7 +5,8 @@
  *
  * MemTotal is what the kernel manages: of RAM it lacks what was reserved at boot, its
  * own image and its struct pages above all, and what was given back to a hypervisor
- * or taken out of use. What neither explains is a row of its own.
+ * or taken out of use. What neither explains is a row of its own. Swap, large pages in
+ * reserve and what was promised have no frames; their rows follow.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,11 +46,16 @@ enum meminfo {
 	MEM_TOTAL, MEM_FREE, MEM_CACHED, MEM_BUFFERS, MEM_SHMEM, MEM_ANON, MEM_SLAB,
 	MEM_TABLES, MEM_HUGETLB, MEM_CORRUPTED,
 	MEM_WAITING,                     /* pages, in lists of CPUs */
+	MEM_SWAP, MEM_SWAP_FREE, MEM_HUGE_SIZE,
+	MEM_HUGE, MEM_HUGE_FREE, MEM_HUGE_RESERVED,      /* pages of MEM_HUGE_SIZE */
+	MEM_COMMITTED, MEM_COMMIT_LIMIT,
 	MEM_COUNT,
 };
 static const char *const keys[MEM_COUNT] = {
 	"MemTotal", "MemFree", "Cached", "Buffers", "Shmem", "AnonPages", "Slab",
 	"PageTables", "Hugetlb", "HardwareCorrupted", "zoneinfo.count",
+	"SwapTotal", "SwapFree", "Hugepagesize", "HugePages_Total", "HugePages_Free",
+	"HugePages_Rsvd", "Committed_AS", "CommitLimit",
 };
 
 /*
@@ -104,6 +110,8 @@ struct machine {
 	                                  * and the last byte so far */
 	uint64_t mem[MEM_COUNT];         /* KiB */
 	uint32_t have;                   /* 1 << enum meminfo */
+	uint64_t swap, swap_free;        /* pages of S: lines */
+	bool any_swap;
 	bool frames;                     /* F: lines were told */
 	bool proc;                       /* by /proc/kpageflags */
 	char why[160];                   /* there are no F: lines, or not all */
@@ -137,6 +145,9 @@ static void on_header(struct machine *m, const struct capture_header *h)
 	if (blob_is(h->key, "way"))
 		m->proc = blob_is(h->value, "pagemap");
 }
+
+/* 16 EiB have no more pages. */
+#define SWAP_MAX ((uint64_t)1 << 52)
 
 /* MAX_NUMNODES. Of those with larger numbers nobody is told. */
 enum { NODES = 1024 };
@@ -212,6 +223,18 @@ static int on_frames(struct machine *m, const struct capture_frames *f, struct a
 	return ATW_OK;
 }
 
+/* A device that says to use more than it has has nothing free. */
+static void on_swap(struct machine *m, const struct capture_swap *s)
+{
+	uint64_t left = s->pages > s->used ? s->pages - s->used : 0;
+
+	if (s->pages > SWAP_MAX - m->swap)
+		return;
+	m->any_swap = true;
+	m->swap += s->pages;
+	m->swap_free += left;
+}
+
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct machine *m = state;
@@ -220,6 +243,9 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	switch (ev->what) {
 	case CENSUS_ON_HEADER:
 		on_header(m, ev->header);
+		return ATW_OK;
+	case CENSUS_ON_SWAP:
+		on_swap(m, ev->swap);
 		return ATW_OK;
 	case CENSUS_ON_RAM:
 		return on_ram(m, ev, err);
@@ -351,6 +377,54 @@ static int totals(const struct machine *m, const struct census_out *out, struct 
 	return r;
 }
 
+/* What a counter says in bytes; false: it is not known. */
+static bool bytes_of(const struct machine *m, unsigned i, uint64_t *ret)
+{
+	uint64_t unit = 1024;
+
+	if (!(m->have >> i & 1))
+		return false;
+	if (i == MEM_HUGE || i == MEM_HUGE_FREE || i == MEM_HUGE_RESERVED) {
+		if (!(m->have >> MEM_HUGE_SIZE & 1))
+			return false;
+		unit = m->mem[MEM_HUGE_SIZE] * 1024;
+	}
+	return !__builtin_mul_overflow(m->mem[i], unit, ret);
+}
+
+/* What has no frames of its own, and lists of CPUs: rows of those that are known. */
+static int beside(const struct machine *m, const struct census_out *out, struct atw_err *err)
+{
+	static const struct { const char *use; uint8_t counter; } rows[] = {
+		{ "waiting", MEM_WAITING }, { "swap", MEM_SWAP }, { "swap free", MEM_SWAP_FREE },
+		{ "hugepages", MEM_HUGE }, { "hugepages free", MEM_HUGE_FREE },
+		{ "hugepages reserved", MEM_HUGE_RESERVED }, { "committed", MEM_COMMITTED },
+		{ "commit limit", MEM_COMMIT_LIMIT },
+	};
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && r == ATW_OK; i++) {
+		bool ours = m->any_swap && (rows[i].counter == MEM_SWAP || rows[i].counter == MEM_SWAP_FREE);
+		uint64_t pages = rows[i].counter == MEM_SWAP ? m->swap : m->swap_free, theirs = 0;
+		struct report_row row = { .have = 0 };
+		bool known = bytes_of(m, rows[i].counter, &theirs);
+
+		if (!ours && !known)
+			continue;
+		row_s(&row, C_USE, rows[i].use);
+		if (ours)
+			amount(m, &row, pages, 0);
+		if (known) {
+			row_s(&row, C_COUNTER, keys[rows[i].counter]);
+			row_u(&row, C_KERNEL, theirs);
+		}
+		if (ours && known)
+			row_u(&row, C_DIFFERENCE, pages * m->page - theirs);
+		r = row_out(&row, out, err);
+	}
+	return r;
+}
+
 static int by_node(const void *a, const void *b)
 {
 	const struct sums *x = a, *y = b;
@@ -367,6 +441,8 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	r = uses(m, &m->all, out, err);
 	if (r == ATW_OK)
 		r = totals(m, out, err);
+	if (r == ATW_OK)
+		r = beside(m, out, err);
 	/* One node is all of it. */
 	if (m->nnodes > 1)
 		qsort(m->node, m->nnodes, sizeof(*m->node), by_node);
@@ -404,6 +480,6 @@ static void drop(void *state)
 const struct census_report report_machine = {
 	.size = sizeof(struct census_report), .name = "machine", .title = "All memory by use",
 	.help = "what every frame of RAM is used for; sums up to MemTotal",
-	.on = CENSUS_ON(HEADER) | CENSUS_ON(RAM) | CENSUS_ON(FRAMES) | CENSUS_ON(LOST),
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(RAM) | CENSUS_ON(SWAP) | CENSUS_ON(FRAMES) | CENSUS_ON(LOST),
 	.schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
 };

@@ -21,6 +21,8 @@
 #include "extract/own.h"
 #include "extract/pages.h"
 #include "extract/record.h"
+#include "kernel/counters.h"
+#include "kernel/log.h"
 #include "kernel/ram.h"
 #include "kernel/root_task.h"
 #include "kernel/search.h"
@@ -133,6 +135,13 @@ static void types(struct extract *x)
 	}
 }
 
+static int no_counter(void *arg, const char *key, uint64_t value, struct atw_err *err)
+{
+	(void)arg; (void)key; (void)value; (void)err;
+	return ATW_OK;
+}
+
+/* The log and the name of the machine are not among them: they may be private. */
 void extract_facts(struct extract *x)
 {
 	struct atw_module_types module;
@@ -142,6 +151,7 @@ void extract_facts(struct extract *x)
 	struct atw_node node;
 	struct extents ram;
 	struct atw_memmap *map;
+	struct kernel_clock clock;
 	struct atw_cpu used;
 	uint32_t count;
 	uint64_t offset;
@@ -182,6 +192,9 @@ void extract_facts(struct extract *x)
 	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
 		atw_swap_device(x->k, i, &swap, NULL);
 	kernel_ram_pages(x->k, &offset, NULL);
+	kernel_counters(x->k, no_counter, NULL, NULL);
+	kernel_crash_cpu(x->k, &count, NULL);
+	kernel_clock(x->k, &clock, NULL);
 	if (kernel_ram(x->k, &ram, NULL) == ATW_OK)
 		extents_deinit(&ram);
 }

@@ -53,6 +53,9 @@ const char *needs_for_name(enum need_for f)
 		[FOR_CGROUPS] = "memory cgroups of pages",
 		[FOR_ABOUT] = "what tasks are, and have used",
 		[FOR_MACHINE] = "how much RAM there is, and where",
+		[FOR_COUNTERS] = "what the kernel counts of its memory",
+		[FOR_LOG] = "the kernel's log",
+		[FOR_CRASH] = "where and when it crashed",
 	};
 
 	return f < FOR_COUNT ? names[f] : "";

@@ -30,6 +30,9 @@ enum need_for {
 	FOR_CGROUPS,             /* who pays for a page */
 	FOR_ABOUT,               /* what tasks are, and have used */
 	FOR_MACHINE,             /* how much RAM there is, and where */
+	FOR_COUNTERS,            /* what the kernel counts of its memory */
+	FOR_LOG,                 /* the kernel's log */
+	FOR_CRASH,               /* on which CPU it crashed, when, and what it is called */
 	FOR_COUNT
 };
 

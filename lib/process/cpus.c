@@ -12,6 +12,7 @@
 #include <atwalk/process.h>
 
 #include "kernel/kernel.h"
+#include "process/cpus.h"
 #include "process/members.h"
 
 enum {
@@ -108,4 +109,31 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 	if (r == ATW_OK)
 		*ret = c;
 	return r;
+}
+
+int cpu_task(struct atw_kernel *k, unsigned cpu, struct atw_task *ret, struct atw_err *err)
+{
+	struct members v = { .n = kernel_needs(k) };
+	struct atw_task t = { .at = 0 };
+	uint64_t queue = 0, pid = 0, tgid = 0;
+	int r = needs_check(v.n, FOR_CPUS, err);
+
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = find_queue(k, &v, cpu, &queue, err);
+	if (r == ATW_OK)
+		r = member_get(&v, queue, N_rq_curr, &t.at, err);
+	if (r == ATW_OK)
+		r = member_get(&v, t.at, N_task_pid, &pid, err);
+	if (r == ATW_OK)
+		r = member_get(&v, t.at, N_task_tgid, &tgid, err);
+	if (r == ATW_OK)
+		r = kmem_text(v.m, t.at + v.n->member[N_task_comm], t.name, sizeof(t.name), err);
+	if (r < 0)
+		return r;
+	t.pid = (uint32_t)pid;
+	t.tgid = (uint32_t)tgid;
+	*ret = t;
+	return ATW_OK;
 }

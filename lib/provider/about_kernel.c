@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "kernel/counters.h"
 #include "kernel/ram.h"
 #include "process/tasks.h"
 #include "provider/about.h"
@@ -52,6 +53,24 @@ static int fact(const struct about_to *to, struct atw_source *s, const char *key
 			    (const char *)b.data);
 }
 
+static int counter(void *arg, const char *key, uint64_t value, struct atw_err *err)
+{
+	return about_say(*(const struct about_to *const *)arg, err, key, "%" PRIu64, value);
+}
+
+/* What it does not have is not told; the first failure of who is told ends it. */
+static int counters(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = kernel_counters(k, counter, &to, &why);
+
+	if (r == ATW_OK || r == ATW_E_MISSING || r == ATW_E_UNSUPPORTED)
+		return ATW_OK;
+	if (err)
+		*err = why;
+	return r;
+}
+
 static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
 {
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(k);
@@ -68,6 +87,8 @@ static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_e
 		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
 	if (r == ATW_OK && kernel_ram_pages(k, &n, NULL) == ATW_OK && n <= UINT64_MAX >> shift)
 		r = about_say(to, err, "MemTotal", "%" PRIu64, (n << shift) / 1024);
+	if (r == ATW_OK)
+		r = counters(k, to, err);
 	return r;
 }
 

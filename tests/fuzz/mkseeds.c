@@ -7,6 +7,7 @@
 #include <err.h>
 #include <sys/stat.h>
 
+#include "printk_image.h"
 #include "fuzz/tables.h"
 #include "unit/image.h"
 #include "unit/vmlinux_image.h"
@@ -116,6 +117,24 @@ static void avml(void)
 	put(&im, 52, "\x68\x10\xe6\xb6" "abcd", 8);
 	put_le(&im, 60, 8, 28);
 	save(&im, "avml", "plain.avml");
+}
+
+static void logs(void)
+{
+	struct printk_image *m = malloc(sizeof(*m));
+	struct image im = { 0 };
+	uint64_t at = 1024 - 40;
+
+	if (!m)
+		err(1, NULL);
+	printk_ids(m, 1023, 1026);
+	at = printk_line(m, 1023, 2, at, "up to the very end, 32", 6);
+	at = printk_line(m, 1024, 2, at, "at the start", 4);
+	at = printk_line(m, 1025, 1, at, "two\nlines", 5);
+	printk_line(m, 1026, 3, at, "", 5);
+	put(&im, 0, m->b, sizeof(m->b));
+	free(m);
+	save(&im, "printk", "wrapped");
 }
 
 /* makedumpfile's form, its records in disorder and on top of each other. */
@@ -339,6 +358,7 @@ int main(int argc, char **argv)
 	lime();
 	avml();
 	flattened();
+	logs();
 	walks();
 	kernels();
 	btf();

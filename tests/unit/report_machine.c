@@ -78,6 +78,42 @@ TEST(all_sums_up_to_memtotal)
 	feed_close(&f);
 }
 
+/* What has no frames: by what the kernel counts, and by lines of swap devices. */
+TEST(swap_reserves_and_promises)
+{
+	const struct capture_swap swap[2] = {
+		{ .type = 0, .pages = 1000, .used = 300 }, { .type = 1, .pages = 24, .used = 25 },
+	};
+	struct feed f = feed_open("machine");
+	const char *said;
+
+	feed_header(&f, "zoneinfo.count", "7");
+	feed_header(&f, "SwapTotal", "4096");
+	feed_header(&f, "SwapFree", "2796");
+	feed_header(&f, "HugePages_Total", "8");
+	feed_header(&f, "HugePages_Free", "6");
+	feed_header(&f, "HugePages_Rsvd", "2");
+	feed_header(&f, "Hugepagesize", "2048");
+	feed_header(&f, "Committed_AS", "66408");
+	feed_header(&f, "CommitLimit", "133520");
+	for (unsigned i = 0; i < 2; i++)
+		feed_event(&f, (struct census_event){ .what = CENSUS_ON_SWAP, .swap = &swap[i] });
+	feed_end(&f);
+	said = strstr(feed_finish(&f), "use=waiting");
+	CHECK(said);
+	CHECK_STR(said ? said : "",
+		  "use=waiting counter=zoneinfo.count kernel=28672\n"
+		  "use=swap pages=1024 size=4194304 counter=SwapTotal kernel=4194304 difference=+0\n"
+		  "use=swap free pages=700 size=2867200 counter=SwapFree kernel=2863104 difference=+4096\n"
+		  "use=hugepages counter=HugePages_Total kernel=16777216\n"
+		  "use=hugepages free counter=HugePages_Free kernel=12582912\n"
+		  "use=hugepages reserved counter=HugePages_Rsvd kernel=4194304\n"
+		  "use=committed counter=Committed_AS kernel=68001792\n"
+		  "use=commit limit counter=CommitLimit kernel=136724480\n"
+		  "# what frames are used for is not told: there are no F: lines (collect --frames)\n");
+	feed_close(&f);
+}
+
 /* What waits in lists of CPUs is in no MemFree, and nothing tells it to /proc/kpageflags. */
 TEST(what_waits_is_free)
 {

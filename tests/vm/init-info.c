@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/klog.h>
 #include <unistd.h>
 
 static void copy_file(struct port *p, const char *path)
@@ -30,6 +31,17 @@ static void copy_titled(struct port *p, const char *path)
 		return;
 	port_printf(p, "##### %s\n", path);
 	copy_file(p, path);
+}
+
+/* The log as dmesg(1) would have it: "<LEVEL>[SECONDS] TEXT". */
+static void write_log(struct port *p)
+{
+	static char buf[256 << 10];
+	int n = klogctl(3 /* SYSLOG_ACTION_READ_ALL */, buf, sizeof(buf));
+
+	port_printf(p, "##### dmesg\n");
+	if (n > 0)
+		port_write(p, buf, n);
 }
 
 /* The pools of huge pages, a folder for each size. */
@@ -61,7 +73,8 @@ void info_write(void)
 	static const char *const files[] = {
 		"/proc/version", "/proc/cmdline", "/proc/iomem", "/proc/meminfo",
 		"/proc/swaps", "/proc/cpuinfo", "/proc/modules",
-		"/proc/zoneinfo", "/proc/buddyinfo",
+		"/proc/zoneinfo", "/proc/buddyinfo", "/proc/vmstat", "/proc/uptime",
+		"/proc/sys/kernel/hostname", "/proc/sys/vm/overcommit_ratio",
 		"/sys/kernel/vmcoreinfo", "/sys/kernel/debug/kernel_page_tables",
 		"/sys/kernel/mm/transparent_hugepage/enabled",
 		"/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
@@ -75,6 +88,7 @@ void info_write(void)
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		copy_titled(&info, files[i]);
 	write_hugepages(&info);
+	write_log(&info);
 	port_flush(&info);
 	close(info.fd);
 

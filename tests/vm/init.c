@@ -137,6 +137,7 @@ int main(void)
 
 	page_size = sysconf(_SC_PAGESIZE);
 	mount_all();
+	sethostname("atwalk-guest", 12);
 	load_modules();
 	if (cmdline_has("atwalk.vmcore"))
 		vmcore_copy();
