@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,11 +47,27 @@ static int heard(struct ear *e, int r)
 	return r;
 }
 
+/* Processes that may not be read, and need not be. */
+static bool is_allowed(struct ear *e, const struct capture_record *rec)
+{
+	char what[200], why[200];
+
+	if (!(rec->has & CAPTURE_L_DENIED))
+		return false;
+	if (rec->l.pid)
+		snprintf(what, sizeof(what), "process %" PRIu64, rec->l.pid);
+	else
+		snprintf(what, sizeof(what), "%.*s", (int)rec->l.what.len,
+			 (const char *)rec->l.what.data);
+	snprintf(why, sizeof(why), "%.*s", (int)rec->l.why.len, (const char *)rec->l.why.data);
+	return unreadable_take(&e->told.unreadable, e->c, e->name, what, why);
+}
+
 static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
 	struct ear *e = arg;
 
-	if (rec->letter == 'L')
+	if (rec->letter == 'L' && !is_allowed(e, rec))
 		lost_add(&e->lost, e->c, e->name, &rec->l, rec->has);
 	return heard(e, e->to->record(e->to->arg, rec, err));
 }
@@ -334,7 +351,7 @@ int census_source(const struct common *c, const char *name,
 {
 	struct ear e = { .to = to, .mark = o->keep, .keep = o->keep,
 			 .one = o->space.pid.given, .only = o->space.pid.u,
-			 .c = c, .name = name };
+			 .c = c, .name = name, .told.unreadable.allow = o->allow };
 	const char *path = capture_path(name);
 	int status = path ? from_capture(c, name, path, o, &e) : from_memory(c, name, o, &e);
 

@@ -8,6 +8,7 @@
 
 #include "atwalk.h"
 #include "census/census.h"
+#include "unreadable.h"
 
 struct census_source_opts {
 	struct space_opts space;     /* pid or task: that process alone */
@@ -16,6 +17,7 @@ struct census_source_opts {
 	bool no_areas, no_tasks, no_count, need_frames;
 	bool looks;                  /* others come behind it, or were before */
 	bool no_refs, raw, progress;
+	bool allow;                  /* --allow-unreadable */
 	/*
 	 * It is to be kept: the paper's form gets an H: line that says so, and where a
 	 * capture is wrong or cut off an L: line says it.
@@ -32,13 +34,15 @@ struct census_source_opts {
 	  "do not count mappings first; the kernel's counts alone", NULL }, \
 	{ 0, "progress", OPT_FLAG, offsetof(s, m.progress), NULL, \
 	  "say how far it is, even if standard error is no terminal", NULL }, \
+	ALLOW_OPTION(s, m.allow), \
 	FREEZE_OPTION(s, m.space), \
 	KERNEL_OPTIONS(s, m.space)
 
 struct census_told {
-	uint64_t lost;               /* L: lines */
+	uint64_t lost;               /* L: lines, but for those of processes in `unreadable` */
 	uint64_t damaged;            /* lines of a capture that cannot be read */
 	bool defective;              /* the dump says of itself that it is not whole */
+	struct unreadable unreadable;
 };
 
 /*

@@ -13,7 +13,7 @@ struct pages_opts {
 	struct space_opts space;
 	const char *areas;
 	struct opt_number address;
-	bool all, totals;
+	bool all, totals, allow;
 	const char *watch;
 };
 
@@ -30,6 +30,7 @@ static const struct opt options[] = {
 	  "every page of a large one by itself", NULL },
 	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
 	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
+	ALLOW_OPTION(struct pages_opts, allow),
 	WATCH_OPTION(struct pages_opts, watch),
 	FREEZE_OPTION(struct pages_opts, space),
 	KERNEL_OPTIONS(struct pages_opts, space),
@@ -68,6 +69,9 @@ static void cannot(void *arg, const char *what, const struct atw_err *err)
 	struct pages *p = arg;
 	struct atw_err e = *err;
 
+	if (err->status == ATW_E_PERM &&
+	    unreadable_take(&p->unreadable, p->c, p->src->name, what, err->text))
+		return;
 	if (p->unread++ < FAULTS) {
 		atw_err_wrap(&e, "%s: %s", p->src->name, what);
 		complain(&e);
@@ -235,6 +239,7 @@ static void summary(struct pages *p)
 {
 	char mapped[16], swapped[16];
 
+	unreadable_note(&p->unreadable, p->out);
 	if (!p->processes)
 		return;
 	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap%s", p->processes,
@@ -411,6 +416,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct pages p = {
 		.src = &src, .c = c, .quiet = c->quiet || o->totals || o->watch, .each = o->all,
 		.areas = o->areas, .totals = o->totals || o->watch,
+		.unreadable.allow = o->allow,
 	};
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };

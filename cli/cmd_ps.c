@@ -12,6 +12,7 @@
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
 	  "every thread, not only processes", NULL },
+	ALLOW_OPTION(struct ps_opts, allow),
 	KERNEL_OPTIONS(struct ps_opts, space),
 	{ 0 }
 };
@@ -286,6 +287,7 @@ static void summary(struct ps *p)
 			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
 			p->spaces == 1 ? "" : "s", num_human(all, size), num_human(hugetlb, more),
 			*text ? ", pages " : "", text);
+	unreadable_note(&p->unreadable, p->out);
 }
 
 /* What of the answer is missing, in one sentence each. */
@@ -366,6 +368,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (!argc)
 		return complain_usage("ps", "SOURCE is missing");
+	p.unreadable.allow = p.o->allow;
 	p.pid = calloc((size_t)argc, sizeof(*p.pid));
 	seen = calloc((size_t)argc, sizeof(*seen));
 	if (!p.pid || !seen) {

@@ -103,6 +103,8 @@ static int pass(struct report *r, const char *source, const struct census_source
 	r->told.lost += told.lost;
 	r->told.damaged += told.damaged;
 	r->told.defective |= told.defective;
+	if (told.unreadable.n)
+		r->told.unreadable = told.unreadable;
 	if (told.lost)
 		complain_part("%s: %" PRIu64 " thing%s could not be read%s", source, told.lost,
 			      told.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");

@@ -9,6 +9,7 @@
 #include "listing.h"
 #include "provider/provider.h"
 #include "provider/smaps.h"
+#include "unreadable.h"
 
 enum page_col {
 	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS,
@@ -82,6 +83,7 @@ struct pages {
 	uint64_t unsplit;                /* large pages too large to be listed page by page */
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
+	struct unreadable unreadable;
 };
 
 /* An area that is being listed, or what lies outside of all. */

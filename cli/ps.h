@@ -9,10 +9,11 @@
 #include <atwalk/page.h>
 
 #include "atwalk.h"
+#include "unreadable.h"
 
 struct ps_opts {
 	struct space_opts space;
-	bool threads;
+	bool threads, allow;
 };
 
 enum {
@@ -52,6 +53,7 @@ struct ps {
 	bool memmap_tried;
 	unsigned faults;         /* that were complained about, or would have been */
 	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
+	struct unreadable unreadable;
 };
 
 /* Complained about, if there were not many before. */

@@ -19,6 +19,9 @@ static void cannot(void *arg, const char *what, const struct atw_err *why)
 	struct list *l = arg;
 	struct atw_err e = *why;
 
+	if (why->status == ATW_E_PERM &&
+	    unreadable_take(&l->p->unreadable, l->p->c, l->p->src.name, what, why->text))
+		return;
 	atw_err_wrap(&e, "%s", what);
 	ps_fault(l->p, &e);
 }

@@ -99,10 +99,14 @@ static int have_told(struct report *r, size_t i, tell_fn *tell, struct atw_outpu
 		.plain = r->a.plain, .whole = !r->c->filter || !*r->c->filter,
 		.paper = r->o->paper, .arg = &t,
 	};
+	int status;
 
 	if (to && r->model)
 		atw_output_page(to, (unsigned)__builtin_ctzll(census_model_page(r->model)));
-	return tell(r->state[i], &out, err);
+	status = tell(r->state[i], &out, err);
+	if (status == ATW_OK && to && !r->o->paper)
+		unreadable_note(&r->told.unreadable, to);
+	return status;
 }
 
 int report_finish(void *arg, size_t i, struct atw_output *to, struct atw_err *err)

@@ -23,7 +23,7 @@
 
 struct opts {
 	struct opt_number pid;
-	bool frames, raw, no_refs, progress, quiet, verbose, help, version;
+	bool frames, raw, no_refs, allow, progress, quiet, verbose, help, version;
 	const char *mem, *rate;
 };
 
@@ -33,6 +33,8 @@ static const struct opt options[] = {
 	{ 0, "frames", OPT_FLAG, AT(frames), NULL,
 	  "what every frame of RAM is used for, too", NULL },
 	{ 0, "raw", OPT_FLAG, AT(raw), NULL, "all flags of pages", NULL },
+	{ 0, "allow-unreadable", OPT_FLAG, AT(allow), NULL,
+	  "report processes that may not be read without exit status 4", NULL },
 	{ 0, "no-refs", OPT_FLAG, AT(no_refs), NULL,
 	  "do not count mappings first; the kernel's counts alone", NULL },
 	{ 0, "mem", OPT_TEXT, AT(mem), "BYTES",
@@ -101,7 +103,7 @@ static void catch_signals(sigset_t *ret)
 struct ear {
 	struct census_sink to;
 	struct progress progress;
-	uint64_t tasks, areas, lost;
+	uint64_t tasks, areas, lost, denied;     /* denied: of those lost, processes */
 	bool failed;             /* whoever writes */
 };
 
@@ -113,6 +115,7 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 	e->tasks += rec->letter == 'T';
 	e->areas += rec->letter == 'V';
 	e->lost += rec->letter == 'L';
+	e->denied += rec->letter == 'L' && rec->has & CAPTURE_L_DENIED;
 	e->failed |= r != ATW_OK;
 	return r;
 }
@@ -200,7 +203,7 @@ static int collect(const struct opts *o, const struct budget *budget, struct pac
 	if (e.lost && !o->quiet)
 		fprintf(stderr, "atwalk-collect: %" PRIu64 " time%s something could not be read: see the L: lines\n",
 			e.lost, e.lost == 1 ? "" : "s");
-	return e.lost || lacks.status ? EXIT_PARTIAL : EXIT_COMPLETE;
+	return e.lost > (o->allow ? e.denied : 0) || lacks.status ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 
 /* ---- the program ---- */

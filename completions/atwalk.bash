@@ -60,17 +60,17 @@ _atwalk()
 		walk) words="$common $space --path --depth --freeze" ;;
 		map) words="$common $space --all --split --large --depth --watch --freeze" ;;
 		info) words="$common $space --paging-modes --paging-flags --log" ;;
-		pages) words="$common --pid --task --areas --address --all --totals --watch --freeze --root --paging
+		pages) words="$common --pid --task --areas --address --all --totals --allow-unreadable --watch --freeze --root --paging
 			--pte-ext --cbit --kernel" ;;
 		find) words="$common $space --all --virtual --freeze" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
 		probe) words="$common --pid" ;;
-		collect) words="$common --frames --raw --form --zstd --pid --task --no-refs --progress
+		collect) words="$common --frames --raw --form --zstd --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress
+		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		ps) words="$common --threads --root --paging --pte-ext --cbit --kernel" ;;
+		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel" ;;
 		kmap)
 			case $sub in
 			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --calls --live --pid --seconds --watch --mem --off --to --zstd
@@ -112,7 +112,7 @@ _atwalk_collect()
 	case $prev in
 	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
 	--mem|--rate) return ;;
-	*) words='--pid --frames --raw --no-refs --mem --rate --progress --quiet --verbose
+	*) words='--pid --frames --raw --allow-unreadable --no-refs --mem --rate --progress --quiet --verbose
 		--help --version' ;;
 	esac
 	if [[ $cur == -* || $prev == --pid ]]; then

@@ -25,7 +25,9 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 {
 	const struct capture_record rec = {
 		.letter = 'L',
-		.l = { .pid = c->pid, .what = text(what), .why = text(why->text) },
+		/* Of a process: it may not be read. */
+		.has = c->pid && why->status == ATW_E_PERM ? CAPTURE_L_DENIED : 0,
+		.l = { .pid = c->pid, .what = text(what), .why = text(why->text), .denied = 1 },
 	};
 
 	return c->to->record(c->to->arg, &rec, err);
@@ -36,7 +38,8 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 {
 	const struct capture_record rec = {
 		.letter = 'L', .has = CAPTURE_L_START | CAPTURE_L_LAST,
-		.l = { c->pid, text(what), text(why), start, last },
+		.l = { .pid = c->pid, .what = text(what), .why = text(why), .start = start,
+		       .last = last },
 	};
 
 	return c->to->record(c->to->arg, &rec, err);
@@ -46,8 +49,15 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 static void cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct collect *c = arg;
+	const struct capture_record rec = {
+		.letter = 'L', .has = CAPTURE_L_DENIED,
+		.l = { .what = text(what), .why = text(why->text), .denied = c->p->denied },
+	};
 
-	if (!c->failed)
+	/* Processes, that is, which are none of the tasks. */
+	if (!c->failed && !c->pid && why->status == ATW_E_PERM)
+		c->failed = c->to->record(c->to->arg, &rec, &c->why);
+	else if (!c->failed)
 		c->failed = collect_lost(c, what, why, &c->why);
 }
 

@@ -125,8 +125,9 @@ struct capture_lost {
 	uint64_t pid;                /* 0: of no process */
 	struct atw_blob what, why;
 	uint64_t start, last;
+	uint64_t denied;             /* processes that may not be read; 0: not known how many */
 };
-enum { CAPTURE_L_START = 1, CAPTURE_L_LAST = 2 };
+enum { CAPTURE_L_START = 1, CAPTURE_L_LAST = 2, CAPTURE_L_DENIED = 4 };
 
 struct capture_end {
 	uint64_t lines, tasks, areas, lost;   /* before this line */

@@ -104,6 +104,7 @@ static const struct capture_field lost[] = {
 	{ "why", CAPTURE_NAME, AT(why), 0 },
 	{ "start", CAPTURE_HEX, AT(start), CAPTURE_L_START },
 	{ "last", CAPTURE_HEX, AT(last), CAPTURE_L_LAST },
+	{ "denied", CAPTURE_DEC, AT(denied), CAPTURE_L_DENIED },
 };
 #undef AT
 

@@ -126,6 +126,7 @@ static void tell_lost(struct provider *p, bool all, uint64_t pid)
 		if (!all && l->pid != pid)
 			continue;
 		capture_why(&why, text_of(c->words.data + l->why));
+		why.status = l->denied ? ATW_E_PERM : why.status;
 		if (l->pid)
 			snprintf(what, sizeof(what), "when it was taken: process %" PRIu64 ": %s",
 				 l->pid, c->words.data + l->what);

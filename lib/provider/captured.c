@@ -149,6 +149,7 @@ static int lost(struct captured *c, const struct capture_record *rec, struct atw
 		return no_memory(err);
 	c->lost[c->nlost++] = (struct captured_lost){
 		rec->l.pid, word(c, rec->l.what), word(c, rec->l.why),
+		rec->has & CAPTURE_L_DENIED,
 	};
 	return c->words.failed ? no_memory(err) : ATW_OK;
 }

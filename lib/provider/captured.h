@@ -35,6 +35,7 @@ struct captured_ram {
 struct captured_lost {
 	uint64_t pid;
 	size_t what, why;
+	bool denied;                 /* of processes that might not be read */
 };
 
 struct captured {

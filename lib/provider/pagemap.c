@@ -83,7 +83,7 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 	_auto_free uint32_t *pid = NULL;
 	size_t n, denied = 0;
 	struct atw_err why = { 0 };
-	char what[64];
+	char what[64], how[32];
 	int r;
 
 	if (m->o.only)
@@ -104,7 +104,13 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 		atw_err_set(&why, ATW_E_PERM, "this process may not read them");
 		proc_hint(&why);
 		snprintf(what, sizeof(what), "%zu of %zu processes", denied, denied + p->ntasks);
+		p->denied = denied;
 		provider_cannot(p, what, &why);
+	} else if (r == ATW_OK && live_hides_processes(how, sizeof(how))) {
+		atw_err_set(&why, ATW_E_PERM, "/proc is mounted with %s, which hides those of others",
+			    how);
+		proc_hint(&why);
+		provider_cannot(p, "processes", &why);
 	}
 	return r == ATW_OK ? mark_shared(p, err) : r;
 }

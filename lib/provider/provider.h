@@ -194,6 +194,7 @@ struct provider {
 	bool rights_unknown;     /* of the area that areas_next() gave last */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
+	size_t denied;           /* processes that are none of these, for they may not be read */
 	struct counts counts;
 	bool counted;            /* all tasks that could be read were */
 	bool told_counts;        /* not counted: FACT_MAPPED says it, of what it knows */

@@ -125,6 +125,41 @@ address,size,physical,state
 0x0000000000403000,4096,0x0000000080000000,present
 END
 
+# $1: lines between the H: lines and the tasks.
+denied() {
+	printf 'H: atwalk-capture, 1\nH: page, 4096\n%sT: app, 10, 10, 0, -, -, -, -, -, -, tgid=10\n' "$1"
+	printf 'V: 00400000, 00400FFF, 00001000, 00001000, -, 00000075, /bin/app\nM: 00400000=80000612, 1, 0000086C, refs=1 |\n'
+	printf 'E: %s, 1, 1, %s\n' "$2" "$3"
+}
+
+t "--allow-unreadable: processes that may not be read make no part of an answer"
+denied $'L: 0, 1 of 2 processes, this process may not read them, denied=1\n' 6 1 >denied.cap
+for command in pages 'pages --totals' ps 'report use' collect; do
+	# shellcheck disable=SC2086 # a command with its options
+	run atwalk $command denied.cap
+	status 4
+	said_err=1
+	cp "$work/log/out" without
+	# shellcheck disable=SC2086 # likewise
+	run atwalk $command denied.cap --allow-unreadable
+	err_is 'atwalk: denied.cap: *1 of 2 processes could not be read: this process may not read them'
+	case $command in
+	collect) yes grep -q '^L: 0, 1 of 2 processes, this process may not read them, denied=1$' "$work/log/out" ;;
+	*) yes grep -q '^not in this answer: .*1 of 2 processes, which could not be read$' "$work/log/out" ;;
+	esac
+	sed -i '/^not in this answer: /d; /could not be read: see standard/d; /^$/d' "$work/log/out" without
+	same "$work/log/out" without
+done
+
+t "--allow-unreadable: what else could not be read does"
+denied $'L: 0, 1 of 2 processes, this process may not read them, denied=1\nL: 10, areas, it is damaged\n' 7 2 >damaged.cap
+for command in 'pages --totals' ps 'report use' collect; do
+	# shellcheck disable=SC2086 # likewise
+	run atwalk $command damaged.cap --allow-unreadable
+	status 4
+	err_has 'could not be read: this process may not read them'
+done
+
 t "tasks"
 run atwalk ps all.cap --columns pid,tgid,ppid,task,state,mm,root,resident,resident_small,resident_large,page_sizes,lost,kind -T
 status 4

@@ -93,6 +93,40 @@ END
 	same got want
 fi
 
+t "hidepid: a listing of all processes is one in part, if that is not allowed"
+if [ -n "$why" ]; then skip "$why"; else
+	# The collector lacks kpageflags as well, which is a part for itself.
+	cp "$built/atwalk-collect" collector
+	chmod 755 collector
+	alone <<'END'
+mount -o remount,hidepid=2 /proc
+for allow in '' --allow-unreadable; do
+	$as ${WRAP:-} ./copy pages live:pagemap --totals --columns task $allow
+	echo $?
+	$as ${WRAP:-} ./copy report count live:pagemap --columns processes $allow
+	echo $?
+	$as ${WRAP:-} ./collector -q --no-refs $allow >collected 2>collected.err
+	echo $?
+done
+grep -c '^L: 0, processes, .*, denied=0$' collected
+END
+	left='not in this answer: processes, which could not be read'
+	yes [ "$(grep '^[0-9]$' "$work/log/out" | tr -d '\n')" = 4440041 ]
+	yes [ "$(grep -c "^$left" "$work/log/out")" = 2 ]
+	sed -E 's/=(2|invisible),/=X,/' "$work/log/err" >got
+	hides='/proc is mounted with hidepid=X, which hides those of others'
+	cat >want <<END
+atwalk: live:pagemap: processes: $hides
+        run it as root, or allow it once: sudo setcap cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $work/cwd/copy
+atwalk: live:pagemap: 1 thing could not be read: -v lists them
+atwalk: live:pagemap: processes could not be read: $hides
+atwalk: live:pagemap: processes could not be read: $hides
+END
+	grep -v 'frame\|run it as root, or\|kpage' want >want2
+	grep -v 'frame\|run it as root, or\|kpage' got >got2
+	same got2 want2
+fi
+
 t "hidepid: a process that is hidden is not one that is not there"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'

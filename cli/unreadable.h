@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unreadable.h - --allow-unreadable: processes that may not be read, or that /proc hides,
+ * are reported and counted, and the answer without them is a complete one.
+ */
+#ifndef CLI_UNREADABLE_H
+#define CLI_UNREADABLE_H
+
+#include "atwalk.h"
+
+#define ALLOW_OPTION(s, m) \
+	{ 0, "allow-unreadable", OPT_FLAG, offsetof(s, m), NULL, \
+	  "report processes that may not be read without exit status 4", NULL }
+
+struct unreadable {
+	bool allow;              /* the option was given */
+	uint64_t n;              /* reasons that were reported */
+	char what[200];          /* of the first: "1 of 249 processes" */
+};
+
+/* Takes it if that is allowed, and reports it on standard error; false: it counts as lost. */
+bool unreadable_take(struct unreadable *u, const struct common *c, const char *source,
+		     const char *what, const char *why);
+/* The line of a summary; nothing if there is nothing to report. */
+void unreadable_note(const struct unreadable *u, struct atw_output *out);
+
+#endif
