@@ -246,7 +246,7 @@ static int list_flags(const struct common *c, const char *mode, const char *ext)
 	int r = ATW_OK;
 
 	if (!pg)
-		return complain_usage("info", "--paging-flags: unknown mode '%s'; "
+		return complain_usage("info", "--paging-flags: unknown mode '%.64s'; "
 				      "--paging-modes lists them", mode);
 	extended = *pg;
 	while (ext && *ext && r == ATW_OK) {

@@ -415,7 +415,7 @@ static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 				break;
 		if (i == sizeof(words) / sizeof(words[0])) {
 			snprintf(why, len, "--split: '%.*s' is not one of rights, page, physical, flags",
-				 (int)n, p);
+				 (int)(n < 64 ? n : 64), p);
 			return false;
 		}
 		*ret |= words[i].bit;

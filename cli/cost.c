@@ -43,7 +43,7 @@ int cost_begin(const struct common *c, struct opened *o)
 	uint64_t rate = 0;
 
 	if (c->rate && (!num_size(c->rate, strlen(c->rate), &rate) || !rate)) {
-		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is no number of bytes (65536, 64K, 1M)",
+		atw_err_set(&err, ATW_E_USAGE, "--rate: '%.64s' is no number of bytes (65536, 64K, 1M)",
 			    c->rate);
 		return complain(&err);
 	}

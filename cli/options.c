@@ -42,7 +42,7 @@ static bool store(const struct opt *o, void *base, const char *v, char *why,
 		return true;
 	case OPT_CHOICE:
 		if (!is_choice(o->choices, v)) {
-			snprintf(why, why_len, "--%s: '%s' is not one of %s",
+			snprintf(why, why_len, "--%s: '%.64s' is not one of %s",
 				 o->name, v, o->choices);
 			return false;
 		}
@@ -64,7 +64,7 @@ static bool store(const struct opt *o, void *base, const char *v, char *why,
 		num->given = o->kind == OPT_HEX ? num_hex(v, strlen(v), &num->u)
 						: num_dec(v, strlen(v), &num->u);
 		if (!num->given)
-			snprintf(why, why_len, "--%s: '%s' is not a %s number", o->name,
+			snprintf(why, why_len, "--%s: '%.64s' is not a %s number", o->name,
 				 v, o->kind == OPT_HEX ? "hexadecimal" : "decimal");
 		return num->given;
 	}
@@ -122,7 +122,8 @@ static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
 	if (!o) {
 		const char *near = meant(sets, nsets, name, len);
 
-		snprintf(why, why_len, "unknown option --%.*s%s%s%s", (int)len, name,
+		snprintf(why, why_len, "unknown option --%.*s%s%s%s",
+			 (int)(len < 64 ? len : 64), name,
 			 near ? "; did you mean --" : "", near ? near : "",
 			 near ? "?" : "");
 		return false;

@@ -265,11 +265,11 @@ static int by_name(struct opened *o, const struct space_opts *space)
 		status = failed(o, &err);
 	} else if (!found.n) {
 		atw_err_set(&err, not_found(o, &found),
-			    "--task: no process is called '%s'%s%.300s", space->task, among(&found),
+			    "--task: no process is called '%.64s'%s%.300s", space->task, among(&found),
 			    found.unread.text);
 		status = failed(o, &err);
 	} else if (found.n > 1) {
-		atw_err_set(&err, ATW_E_USAGE, "--task: %u processes are called '%s': %s",
+		atw_err_set(&err, ATW_E_USAGE, "--task: %u processes are called '%.64s': %s",
 			    found.n, space->task, found.list.data ? found.list.data : "");
 		atw_err_hint(&err, "--pid N takes one of them");
 		complain(&err);

@@ -250,7 +250,7 @@ static int unknown_mode(const char *name, struct atw_err *err)
 
 	for (size_t i = 0, n = 0; (pg = atw_paging_at(i)) && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, " %s", pg->name);
-	atw_err_set(err, ATW_E_USAGE, "--paging: unknown mode '%s'", name);
+	atw_err_set(err, ATW_E_USAGE, "--paging: unknown mode '%.64s'", name);
 	atw_err_hint(err, "known:%.240s", list);
 	return ATW_E_USAGE;
 }

@@ -56,7 +56,7 @@ int atw_paging_extend(struct atw_paging *pg, const char *ext,
 	if (!x)
 		x = find_in(atw_extensions_riscv, pg, ext);
 	if (!x) {
-		atw_err_set(err, ATW_E_USAGE, "%s has no extension \"%s\"",
+		atw_err_set(err, ATW_E_USAGE, "%s has no extension \"%.64s\"",
 			    pg->name, ext);
 		atw_err_hint(err, "there are: lpa2 (arm64 with 4K or 16K pages), "
 			     "thead and svrsw60t59b (riscv64), cbit=N (x86)");

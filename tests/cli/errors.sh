@@ -174,6 +174,85 @@ err <<'E'
 atwalk: --sort: 'size:down': expected size, size:asc or size:desc
 E
 
+long=$(printf '%0100000d' 0 | tr 0 x)
+cut=${long:0:64}
+t "very long values: the sentence is not lost behind them"
+while read -r option why; do
+	run atwalk map x86.elf "--$option" "$long"
+	status 2
+	no_out
+	err_has "atwalk: --$option: '$cut' $why"
+done <<'E'
+units is not one of human|bytes|pages
+color is not one of auto|always|never
+format is not one of plain|csv|json|jsonl|html|svg|ps|pdf|png
+split is not one of rights, page, physical, flags
+pid is not a decimal number
+root is not a hexadecimal number
+E
+for option in columns sort group; do
+	run atwalk map x86.elf "--$option" "$long"
+	status 2
+	no_out
+	err_is "atwalk: --$option: unknown column '$cut'; known: address, *, task"
+done
+run atwalk map x86.elf --filter "$long"
+status 2
+no_out
+err_is "atwalk: --filter: unknown name '$cut' at character 1; known: columns address, *"
+run atwalk map x86.elf --filter "task~$long" --format csv --columns address
+status 0
+out <<'E'
+address
+E
+run atwalk map x86.elf "--$long"
+status 2
+no_out
+err <<E
+atwalk: unknown option --$cut
+        see: atwalk map --help
+E
+run atwalk map x86.elf --paging "$long"
+status 2
+err_has "atwalk: --paging: unknown mode '$cut'"
+run atwalk map x86.elf --pte-ext "$long"
+status 2
+err_has "x86_64-4 has no extension \"$cut\""
+run atwalk "$long" x86.elf
+status 2
+no_out
+err <<E
+atwalk: '$cut' is neither a command nor a file
+        commands: walk, map, info, ps, find, extract, pages, collect, report, kmap, probe
+E
+
+t "deep, unfinished and repeated expressions"
+run atwalk map x86.elf --filter "$(printf '%020000d' 0 | tr 0 '(')present"
+status 2
+no_out
+err_is 'atwalk: --filter: more than 64 parentheses inside each other at character 65'
+run atwalk map x86.elf --filter "$(printf 'not %.0s' {1..20001})present" --format csv --columns state --group state
+yes [ "$(grep -c '^present' "$work/log/out")" = 0 ]
+run atwalk map x86.elf --filter "task='$long"
+status 2
+no_out
+err_is 'atwalk: --filter: the quote at character 6 is not closed'
+run atwalk map x86.elf --sort "$(printf 'size,%.0s' {1..5000})size"
+status 2
+no_out
+err_is "atwalk: --sort: column 'size' is named twice"
+
+t "values that are no text"
+for option in columns sort group filter; do
+	for bad in $'\xff\xfe' $'\xc3' $'a\e[31mb' $'\x01'; do
+		run atwalk map x86.elf "--$option" "$bad"
+		status 2
+		no_out
+		yes [ "$(LC_ALL=C tr -d '\n -~' <"$work/log/err" | wc -c)" = 0 ]
+		err_has "atwalk: --$option: unknown "
+	done
+done
+
 t "addresses that are none"
 run atwalk x86.elf init_foo
 status 2
