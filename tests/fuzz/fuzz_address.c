@@ -8,6 +8,13 @@ const char *whose_tables(const struct opened *o)
 	return o->name;
 }
 
+/* No command is suggested here. */
+const struct command *command_at(size_t i)
+{
+	(void)i;
+	return NULL;
+}
+
 /* Only asked of what has no memory, and this has. */
 bool no_memory_why(const struct opened *o, struct atw_err *err)
 {
