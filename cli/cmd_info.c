@@ -161,6 +161,8 @@ static int source_info(const struct common *c, const struct info_opts *o,
 		capture_facts_of(&f, &src, c->verbose > 0);
 	} else {
 		cpu_facts(&f, src.source);
+		if (src.kernel)
+			control_facts(&f, &src);
 		memory_facts(&f, src.source, c->verbose > 0);
 	}
 	status = output_end(f.out, f.r, k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);

@@ -145,6 +145,7 @@ static int no_counter(void *arg, const char *key, uint64_t value, struct atw_err
 void extract_facts(struct extract *x)
 {
 	struct atw_module_types module;
+	const struct needs *n;
 	struct thp_settings thp;
 	struct atw_region region;
 	struct atw_swap swap;
@@ -159,7 +160,7 @@ void extract_facts(struct extract *x)
 
 	way_to_root(x);
 	atw_kernel_symbols_from(x->k, &count, NULL);
-	kernel_needs(x->k);
+	n = kernel_needs(x->k);
 	types(x);
 	first_task(x);
 	if (atw_kernel_banner(x->k, text, sizeof(text) - 1, NULL) == ATW_OK &&
@@ -195,6 +196,12 @@ void extract_facts(struct extract *x)
 	kernel_counters(x->k, no_counter, NULL, NULL);
 	kernel_crash_cpu(x->k, &count, NULL);
 	kernel_clock(x->k, &clock, NULL);
+	if (n->symbol[Y_ng_mappings])
+		kmem_read(x->m, n->symbol[Y_ng_mappings], text, 1, NULL);
+	if (n->symbol[Y_satp_mode])
+		kmem_read(x->m, n->symbol[Y_satp_mode], text, 8, NULL);
+	if (n->symbol[Y_pte_mask])
+		kmem_read(x->m, n->symbol[Y_pte_mask], text, 8, NULL);
 	if (kernel_ram(x->k, &ram, NULL) == ATW_OK)
 		extents_deinit(&ram);
 }

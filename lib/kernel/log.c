@@ -94,6 +94,26 @@ int log_is_crash(const char *line, const char **ret)
 
 /* ---- variables ---- */
 
+/* The struct timekeeper; 0: nothing leads there. */
+static uint64_t clock_at(const struct needs *n)
+{
+	if (!n->types || n->member[N_tk_up] == NEED_NONE)
+		return 0;
+	/* Since 6.13 both copies are in tk_core. */
+	if (n->symbol[Y_tk_core] && n->member[N_tk_data] != NEED_NONE)
+		return n->symbol[Y_tk_core] + n->member[N_tk_data];
+	return n->symbol[Y_shadow_tk];
+}
+
+/* Is where the kernel has its clock, and is it left out? */
+static bool is_zeroes(struct atw_kernel *k)
+{
+	const struct needs *n = kernel_needs(k);
+	struct kernel_clock c;
+
+	return clock_at(n) && kernel_clock(k, &c, NULL) < 0;
+}
+
 int kernel_crash_cpu(struct atw_kernel *k, unsigned *ret, struct atw_err *err)
 {
 	const struct needs *n = kernel_needs(k);
@@ -115,6 +135,9 @@ int kernel_crash_cpu(struct atw_kernel *k, unsigned *ret, struct atw_err *err)
 			return r;
 		if (cpu == UINT32_MAX)
 			continue;
+		/* Bytes that an extract left out look like the first CPU, but no clock stands still. */
+		if (!cpu && is_zeroes(k))
+			return atw_err_set(err, ATW_E_MISSING, "the source does not have panic_cpu");
 		*ret = cpu;
 		return ATW_OK;
 	}
@@ -151,16 +174,13 @@ int kernel_clock(struct atw_kernel *k, struct kernel_clock *ret, struct atw_err 
 {
 	const struct needs *n = kernel_needs(k);
 	struct kernel_clock c = { 0 };
-	uint64_t at = n->symbol[Y_shadow_tk];
+	uint64_t at = clock_at(n);
 	struct kmem *m;
 	int r = kernel_kmem(k, &m, err);
 
 	if (r < 0)
 		return r;
-	/* Since 6.13 both copies are in tk_core. */
-	if (n->types && n->symbol[Y_tk_core] && n->member[N_tk_data] != NEED_NONE)
-		at = n->symbol[Y_tk_core] + n->member[N_tk_data];
-	if (!at || !n->types || n->member[N_tk_up] == NEED_NONE)
+	if (!at)
 		return atw_err_set(err, ATW_E_MISSING, "nothing says where the kernel's clock is");
 	r = kmem_u64(m, at + n->member[N_tk_up], &c.up, err);
 	if (r == ATW_OK && n->member[N_tk_now] != NEED_NONE)

@@ -73,7 +73,7 @@ static const void *page_at(struct atw_source *mem, uint64_t pa, void *scratch)
 	return got == PAGE && !loss ? p : NULL;
 }
 
-static bool is_isolated(const struct atw_kernel *k, uint64_t root)
+static int isolation(const struct atw_kernel *k, uint64_t root)
 {
 	char scratch[3][PAGE];
 	const void *kernel, *user, *swapper = NULL;
@@ -81,13 +81,25 @@ static bool is_isolated(const struct atw_kernel *k, uint64_t root)
 
 	/* Two pages, the first at a multiple of both (PGD_ALLOCATION_ORDER). */
 	if (k->own.paging.family != ATW_X86 || k->own.paging.word_size != 8 ||
-	    k->own.paging.level[k->own.paging.nlevels - 1].bits != 9 || root & PAGE)
-		return false;
+	    k->own.paging.level[k->own.paging.nlevels - 1].bits != 9)
+		return -1;
+	if (root & PAGE)
+		return 0;
 	kernel = page_at(k->mem, root, scratch[0]);
 	user = page_at(k->mem, root + PAGE, scratch[1]);
 	if (k->have_own && k->own.low.have && !(own & PAGE))
 		swapper = page_at(k->mem, own + PAGE, scratch[2]);
-	return kernel && user && mm_is_user_copy(kernel, user, swapper);
+	return kernel && user ? mm_is_user_copy(kernel, user, swapper) : -1;
+}
+
+static bool is_isolated(const struct atw_kernel *k, uint64_t root)
+{
+	return isolation(k, root) > 0;
+}
+
+int mm_kernel_isolated(const struct atw_kernel *k)
+{
+	return k->have_own && k->own.low.have ? isolation(k, k->own.low.pa.u) : -1;
 }
 
 /* A word that is to stay as it is; 0: one that is not to become 0. */

@@ -11,4 +11,10 @@
  */
 bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper);
 
+/*
+ * Page-table isolation of x86, by the kernel's own root: 1 it is on, 0 it is off, less
+ * than 0: its tables are not there, or it is another architecture.
+ */
+int mm_kernel_isolated(const struct atw_kernel *k);
+
 #endif
