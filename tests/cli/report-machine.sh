@@ -203,6 +203,35 @@ atwalk: report machine: what frames are used for is not told: which addresses ar
 END
 fi
 
+t "report nodes: which process has how much where"
+cat >two.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+R: 00010000, 0001FFFF, System RAM, node=0
+R: 00020000, 0002FFFF, System RAM, node=1
+T: a, 7, FFFF888100000000, 0, 0, 0, 0, 0, 0, 0
+V: 7F0000000000, 7F000000FFFF, 00010000, 00005000, -, -, NULL
+M: 7F0000000000*4=0001E012, 1, 1000, refs=1 | 7F0000004000=00020012, 1, 1000, refs=1 |
+T: b, 8, FFFF888100001000, 0, 0, 0, 0, 0, 0, 0
+V: 7F0000000000, 7F000000FFFF, 00010000, 00001000, -, -, NULL
+M: 7F0000000000=00024012, 1, 1000, refs=1 |
+E: 10, 2, 2, 0
+END
+run atwalk report nodes two.cap --columns pid,task,node,rss,share --units pages
+out <<'END'
+    PID  TASK              NODE         RSS   SHARE
+      7  a                    0           2   0.400
+      7  a                    1           3   0.600
+      8  b                    1           1   1.000
+    n/a  (all)                0           2   0.333
+    n/a  (all)                1           4   0.667
+END
+run atwalk report nodes two.cap --format csv --filter 'node=1 and task=a' --columns pid,rss
+out <<'END'
+pid,rss
+7,12288
+END
+
 t "one SOURCE"
 run atwalk report machine hand.cap hand.cap
 status 2
