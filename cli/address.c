@@ -76,6 +76,12 @@ static int unknown(const struct opened *o, const char *text, const char *part,
 	atw_err_set(err, ATW_E_USAGE,
 		    "'%.*s' is neither an address (hexadecimal) nor a symbol that %s names",
 		    (int)(len < 200 ? len : 200), part, o->name);
+	if (strchr(text, '/'))
+		atw_err_hint(err, "-o FILE writes to a file");
+	else if (strpbrk(text, ",:") || strstr(text, ".."))
+		atw_err_hint(err, "a range is A-B or A+LENGTH; several addresses are words of their own");
+	else if (*text == '&' || *text == '*')
+		atw_err_hint(err, "a symbol is given by its name alone: %.64s", text + 1);
 	for (size_t i = 0; command_at(i); i++)
 		if (!strcmp(command_at(i)->name, text))
 			atw_err_hint(err, "the command goes first: atwalk %s %s", text, o->name);

@@ -378,6 +378,15 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 	return r;
 }
 
+/* A small number that is no address of anything was perhaps meant as a process. */
+static bool is_pid(const struct pages *p, const struct pages_opts *o, int argc, char **argv)
+{
+	uint64_t pid;
+
+	return argc == 2 && !is_one(o) && !p->inside &&
+	       num_dec(argv[1], strlen(argv[1]), &pid) && pid && pid < 1 << 22;
+}
+
 /* --watch: one look. */
 struct looker {
 	struct pages *p;
@@ -459,6 +468,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		remark(c, "%s: there is no %s", src.name,
 		       !p.areas ? "area at these addresses" :
 		       p.nranges ? "area of such a name at these addresses" : "area of such a name");
+	if (r == ATW_OK && status == EXIT_NO && is_pid(&p, o, argc, argv))
+		remark(c, "%s: %s is an address; process %s is --pid %s", src.name, argv[1],
+		       argv[1], argv[1]);
 	status = output_end(p.out, r, status, &err);
 	if (r == ATW_OK && p.stale && !is_plain(c))
 		remark(c, "%s: " GIVEN_BACK, src.name, p.stale, p.stale == 1 ? " was" : "s were");

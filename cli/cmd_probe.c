@@ -278,7 +278,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	int r;
 
 	if (argc)
-		return complain_usage("probe", "'%.64s' is too much: this machine is what is probed",
+		return complain_usage("probe", "'%.64s': probe takes no SOURCE: it probes this machine",
 				      argv[0]);
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &schema, &out, &err);

@@ -380,7 +380,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	for (int i = 1; !status && i < argc; i++) {
 		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > UINT32_MAX)
-			status = complain_usage("ps", "'%.64s' is not the number of a process",
+			status = complain_usage("ps", is_source_word(argv[i])
+						? "'%.64s' is not the number of a process; SOURCE goes first"
+						: "'%.64s' is not the number of a process; of a name: --filter task=NAME",
 						argv[i]);
 		else
 			p.pid[p.npids++] = (uint32_t)n;

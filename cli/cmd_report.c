@@ -218,6 +218,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (argc == 1 && *argv[0] && !answers_known(&r.a, argv[0]) && is_source_word(argv[0]))
 		return complain_usage("report", "NAME is missing: atwalk report use %s", argv[0]);
+	if (argc == 1 && !answers_known(&r.a, argv[0]))
+		return answers_choose(&r.a, argv[0]);
 	if (argc < 2)
 		return complain_usage("report", argc < 1 ? "NAME and SOURCE are missing"
 							 : "SOURCE is missing");

@@ -242,7 +242,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (status)
 			return status;
 		close_source(&src);
-		return complain_usage("walk", "an ADDRESS is missing");
+		return complain(&(struct atw_err){
+			.status = ATW_E_USAGE, .text = "an ADDRESS is missing",
+			.hint = "atwalk info SOURCE shows what it is, atwalk map SOURCE what it maps; see: atwalk --help",
+		});
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return complain_usage("walk", "--depth is 1 to %d", ATW_MAX_LEVELS);

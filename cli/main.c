@@ -45,8 +45,8 @@ const struct opt common_options[] = {
 	  "read no more than so many bytes a second (K, M, G) of a live source", NULL },
 	{ 0, "color", OPT_CHOICE, AT(color), "WHEN",
 	  "colours in the plain table", "auto|always|never" },
-	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
-	{ 0, "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
+	{ 'h', "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
+	{ 'V', "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
 	{ 0 }
 };
 
@@ -186,6 +186,11 @@ static const struct command *find_sub(const struct command *cmd, const char *wor
 	return NULL;
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 static int run_sub(const struct command *cmd, int argc, char **argv)
 {
 	const struct command *const *subs = subs_of(cmd);
@@ -194,7 +199,7 @@ static int run_sub(const struct command *cmd, int argc, char **argv)
 
 	if (sub)
 		return run(sub, true, argc - 1, argv + 1);
-	if (argc && !strcmp(argv[0], "--help")) {
+	if (argc && is_help(argv[0])) {
 		command_help(cmd);
 		return told();
 	}
@@ -234,7 +239,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
 		cmd = argc > 2 ? find_command(argv[2]) : NULL;
 		if (cmd && argc > 3 && find_sub(cmd, argv[3]))
 			cmd = find_sub(cmd, argv[3]);

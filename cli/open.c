@@ -251,7 +251,16 @@ int attach_kernel(const struct common *c, struct opened *o,
 static void hint_command(struct atw_err *err, const char *name)
 {
 	struct nearest near = { .word = name, .len = strlen(name) };
+	static const char proc[] = "/proc/";
+	const char *pid = strncmp(name, proc, sizeof(proc) - 1) ? name : name + sizeof(proc) - 1;
+	size_t digits = strspn(pid, "0123456789");
 
+	if (digits && (pid != name ? !pid[digits] || pid[digits] == '/'
+				   : !pid[digits] && err->status == ATW_E_MISSING)) {
+		atw_err_hint(err, "of process %.*s: live --pid %.*s", (int)digits, pid,
+			     (int)digits, pid);
+		return;
+	}
 	if (err->status != ATW_E_MISSING || err->hint[0] || strpbrk(name, "/:."))
 		return;
 	for (size_t i = 0; command_at(i); i++)

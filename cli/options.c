@@ -95,15 +95,67 @@ static const struct opt *find_letter(const struct opt_set *sets, size_t n,
 	return NULL;
 }
 
-static const char *meant(const struct opt_set *sets, size_t n, const char *name,
+/* ---- what was meant ---- */
+
+/* Options of other programs, and what they are here, if the command has it. */
+static const struct { const char *name, *here; } others[] = {
+	{ "top", "limit" }, { "head", "limit" }, { "max", "limit" }, { "lines", "limit" },
+	{ "process", "pid" }, { "name", "task" }, { "comm", "task" }, { "where", "filter" },
+	{ "grep", "filter" }, { "select", "columns" }, { "fields", "columns" },
+	{ "order", "sort" }, { "order-by", "sort" }, { "interval", "watch" },
+	{ "vmlinux", "kernel" }, { "symbols", "kernel" }, { "file", "output" },
+};
+
+/* "; did you mean --pid, --pti?", of all that begin with the letter, if they are few. */
+static void meant_letter(const struct opt_set *sets, size_t nsets, char letter, char *ret,
 			 size_t len)
 {
-	struct nearest near = { .word = name, .len = len };
+	size_t at = 0, n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		for (const struct opt *o = sets[i].table; o && o->name; o++)
+	*ret = '\0';
+	for (size_t i = 0; i < nsets; i++)
+		for (const struct opt *o = sets[i].table; o && o->name && at < len; o++)
+			if (o->name[0] == letter)
+				at += (size_t)snprintf(ret + at, len - at, "%s--%s",
+						       n++ ? ", " : "; did you mean ", o->name);
+	if (n && n < 6 && at + 1 < len)
+		strcpy(ret + at, "?");
+	else
+		*ret = '\0';
+}
+
+/* The same of a name: "--format json" for json, a beginning, or the nearest. */
+static void meant(const struct opt_set *sets, size_t nsets, const char *name, size_t len,
+		  char *ret, size_t ret_len)
+{
+	struct nearest near = { .word = name, .len = len };
+	const struct opt *begins = NULL, *o;
+	size_t nbegin = 0;
+	char word[32];
+	void *base;
+
+	*ret = '\0';
+	if (!len || len >= sizeof(word))
+		return;
+	snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	for (size_t i = 0; i < nsets; i++)
+		for (o = sets[i].table; o && o->name; o++) {
 			nearest_try(&near, o->name);
-	return near.name;
+			if (!strncmp(o->name, name, len) && !nbegin++)
+				begins = o;
+			if (o->kind == OPT_CHOICE && is_choice(o->choices, word)) {
+				snprintf(ret, ret_len, "; did you mean --%s %s?", o->name, word);
+				return;
+			}
+		}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(others[i].name, word) &&
+		    find_long(sets, nsets, others[i].here, strlen(others[i].here), &base))
+			near.name = others[i].here;
+	if (!near.name && nbegin == 1)
+		near.name = begins->name;
+	if (near.name)
+		snprintf(ret, ret_len, "; did you mean --%s?", near.name);
 }
 
 struct args {
@@ -120,12 +172,11 @@ static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
 	const struct opt *o = find_long(sets, nsets, name, len, &base);
 
 	if (!o) {
-		const char *near = meant(sets, nsets, name, len);
+		char near[80];
 
-		snprintf(why, why_len, "unknown option --%.*s%s%s%s",
-			 (int)(len < 64 ? len : 64), name,
-			 near ? "; did you mean --" : "", near ? near : "",
-			 near ? "?" : "");
+		meant(sets, nsets, name, len, near, sizeof(near));
+		snprintf(why, why_len, "unknown option --%.*s%s", (int)(len < 64 ? len : 64), name,
+			 near);
 		return false;
 	}
 	if (takes_arg(o)) {
@@ -138,7 +189,14 @@ static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
 		snprintf(why, why_len, "--%s takes no value", o->name);
 		return false;
 	}
-	return store(o, base, v, why, why_len);
+	if (store(o, base, v, why, why_len))
+		return true;
+	if (!strcmp(o->name, "pid") && find_long(sets, nsets, "task", 4, &base)) {
+		size_t at = strlen(why);
+
+		snprintf(why + at, why_len - at, "; --task takes a name");
+	}
+	return false;
 }
 
 static bool parse_letters(const struct opt_set *sets, size_t nsets,
@@ -153,11 +211,16 @@ static bool parse_letters(const struct opt_set *sets, size_t nsets,
 
 		if (!o) {
 			/* -pid is -p -i -d, and hardly what was meant. */
-			bool dashes = find_long(sets, nsets, word, strcspn(word, "="), &base);
+			size_t len = strcspn(word, "=");
+			char near[120];
 
-			snprintf(why, why_len, "unknown option -%c%s%.*s%s", *p,
-				 dashes ? "; did you mean --" : "",
-				 dashes ? (int)strcspn(word, "=") : 0, word, dashes ? "?" : "");
+			if (find_long(sets, nsets, word, len, &base))
+				snprintf(near, sizeof(near), "; did you mean --%.*s?", (int)len,
+					 word);
+			else
+				meant_letter(sets, nsets, word[1] ? '\0' : *p, near,
+					     sizeof(near));
+			snprintf(why, why_len, "unknown option -%c%s", *p, near);
 			return false;
 		}
 		if (takes_arg(o)) {

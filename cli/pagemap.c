@@ -269,7 +269,8 @@ static int open_task(struct out *o, const struct opened *src, struct atw_err *er
 	int r;
 
 	if (!src->pid) {
-		r = atw_err_set(err, ATW_E_USAGE, "%s: whose pages is not said", src->name);
+		r = atw_err_set(err, ATW_E_USAGE, "%s: specify a process: the kernel's own pages are not in %s", src->name,
+				src->capture ? "a capture" : "/proc");
 		atw_err_hint(err, "--pid N takes those of a process");
 		return r;
 	}

@@ -267,6 +267,8 @@ static int by_name(struct opened *o, const struct space_opts *space)
 		atw_err_set(&err, not_found(o, &found),
 			    "--task: no process is called '%.64s'%s%.300s", space->task, among(&found),
 			    found.unread.text);
+		if (*space->task && !space->task[strspn(space->task, "0123456789")])
+			atw_err_hint(&err, "--pid takes the number of a process");
 		status = failed(o, &err);
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "--task: %u processes are called '%.64s': %s",

@@ -36,6 +36,8 @@ static const struct {
 	  "atwalk map SOURCE lists what the kernel's page tables map; with --pid N those of a process" },
 	{ "task tasks pslist pstree foreach set",
 	  "atwalk ps SOURCE lists tasks; atwalk ps SOURCE N one of them" },
+	{ "version", "atwalk --version shows the version" },
+	{ "usage man list", "atwalk --help lists the commands, atwalk COMMAND --help the options of one" },
 	{ "bt stack ustack",
 	  "atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn" },
 	{ "log dmesg sys mach kaslr",
@@ -117,6 +119,7 @@ int complain_unknown(const char *word)
 		buf_printf(&known, "%s%s", i ? ", " : "", command_at(i)->name);
 		nearest_try(&near, command_at(i)->name);
 	}
+	nearest_try(&near, "live");
 	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is neither a command nor a file", word);
 	if (near.name && !strcmp(near.name, word)) {
 		atw_err_set(&err, ATW_E_USAGE, "the command '%s' is not the first word", word);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/num.h"
 #include "record/schema.h"
 
@@ -276,17 +277,22 @@ static bool flags_all(struct program *p, const struct compare *c, bool want)
 static int unknown_word(const struct compare *c, struct atw_err *err)
 {
 	const struct atw_names *nm = c->col->names;
+	struct nearest near = { .word = c->value, .len = c->len };
 	struct buf known = { 0 };
 	int rc;
 
 	for (size_t i = 0; nm && i < nm->n; i++)
-		if (names_first(nm, i))
+		if (names_first(nm, i)) {
 			list_add(&known, 0, nm->name[i]);
+			nearest_try(&near, nm->name[i]);
+		}
 	rc = atw_err_set(err, ATW_E_USAGE,
 			 "--filter: '%.*s' at character %zu is no word of '%s'; known: %s",
 			 (int)(c->len < 64 ? c->len : 64), c->value,
 			 c->value_at + 1, c->col->key,
 			 known.data ? known.data : "none");
+	if (near.name)
+		atw_err_hint(err, "did you mean '%s'?", near.name);
 	buf_deinit(&known);
 	return rc;
 }

@@ -94,6 +94,21 @@ static void text_matches(const struct atw_schema *sc, const char *word, size_t l
 	}
 }
 
+/* "wx" is what a column of letters is compared with; its key, or NULL. */
+static const char *all_letters(const struct atw_schema *sc, const char *word, size_t len)
+{
+	for (size_t i = 0; i < sc->ncols; i++) {
+		const struct atw_names *nm = sc->col[i].names;
+		size_t n = 0;
+
+		while (nm && nm->letters && n < len && strchr(nm->letters, word[n]))
+			n++;
+		if (len && n == len && len <= strlen(nm->letters))
+			return sc->col[i].key;
+	}
+	return NULL;
+}
+
 static int unknown_name(struct parser *ps, const char *word, size_t len,
 			size_t at)
 {
@@ -119,10 +134,13 @@ static int unknown_name(struct parser *ps, const char *word, size_t len,
 		    (int)(len < 64 ? len : 64), word, at + 1,
 		    known.data ? known.data : "");
 	known.len = 0;
-	if (len && len < 64 && !strchr("&|", *word))
+	if (len && len < 64)
 		text_matches(ps->sc, word, len, &known);
-	if (len && strchr("&|", *word))
+	if (memchr(word, '&', len) || memchr(word, '|', len))
 		atw_err_hint(ps->err, "write 'and', 'or'");
+	else if (all_letters(ps->sc, word, len))
+		atw_err_hint(ps->err, "did you mean %s=%.*s?", all_letters(ps->sc, word, len),
+			     (int)len, word);
 	else if (near.name && known.len)
 		atw_err_hint(ps->err, "did you mean '%s'? Texts match as in %s", near.name, known.data);
 	else if (near.name)
@@ -285,8 +303,13 @@ static int parse(struct parser *ps)
 		return atw_err_set(ps->err, ATW_E_USAGE,
 				   "--filter: ')' at character %zu closes nothing",
 				   ps->lx.at + 1);
-	if (ps->lx.tok != TOK_END)
-		return lex_expected(&ps->lx, "'and' or 'or'", ps->err);
+	if (ps->lx.tok != TOK_END) {
+		rc = lex_expected(&ps->lx, "'and' or 'or'", ps->err);
+		/* In lower case. */
+		if (strchr("&|AO", *ps->lx.word))
+			atw_err_hint(ps->err, "write 'and', 'or'");
+		return rc;
+	}
 	if (ps->prog->failed)
 		return atw_err_set(ps->err, ATW_E_NOMEM,
 				   "--filter: not enough memory");

@@ -38,7 +38,8 @@ struct sorter {
 static int parse_key(const struct atw_schema *sc, const char *word, size_t len,
 		     struct sort_key *ret, struct atw_err *err)
 {
-	const char *colon = memchr(word, ':', len), *key = word;
+	/* "size:desc"; "size desc", too, as SQL has it. */
+	const char *colon = memchr(word, memchr(word, ':', len) ? ':' : ' ', len), *key = word;
 	bool sign = len && (*word == '-' || *word == '+');
 	size_t keylen = (colon ? (size_t)(colon - word) : len) - sign;
 	size_t waylen = colon ? len - keylen - sign - 1 : 0;

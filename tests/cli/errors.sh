@@ -20,7 +20,7 @@ status 2
 no_out
 err <<'E'
 atwalk: an ADDRESS is missing
-        see: atwalk walk --help
+        atwalk info SOURCE shows what it is, atwalk map SOURCE what it maps; see: atwalk --help
 E
 for command in walk map info; do
 	run atwalk $command
@@ -85,6 +85,45 @@ status 2
 err <<'E'
 atwalk: unknown option -x
         see: atwalk walk --help
+E
+
+t "unknown options: what they are called here"
+while read -r command option meant; do
+	run atwalk $command "$option" x86.elf
+	status 2
+	no_out
+	err <<E
+atwalk: unknown option $option$meant
+        see: atwalk $command --help
+E
+done <<'E'
+map --json ; did you mean --format json?
+map --human ; did you mean --units human?
+map --never ; did you mean --color never?
+map --where ; did you mean --filter?
+map --order-by ; did you mean --sort?
+map --vmlinux ; did you mean --kernel?
+report --top ; did you mean --limit?
+map --top
+map --verb ; did you mean --verbose?
+map --co
+map -a ; did you mean --all?
+map -p ; did you mean --pid, --pti, --paging, --pte-ext, --part?
+map -x
+E
+run atwalk map --pid init x86.elf
+status 2
+no_out
+err <<'E'
+atwalk: --pid: 'init' is not a decimal number; --task takes a name
+        see: atwalk map --help
+E
+run atwalk probe --pid init
+status 2
+no_out
+err <<'E'
+atwalk: --pid: 'init' is not a decimal number
+        see: atwalk probe --help
 E
 
 t "options with a value too few, too many, or a wrong one"
@@ -226,6 +265,27 @@ atwalk: '$cut' is neither a command nor a file
         commands: walk, map, info, ps, find, extract, pages, collect, report, kmap, probe
 E
 
+t "expressions as other languages have them"
+while IFS='#' read -r filter hint; do
+	run atwalk map x86.elf --filter "$filter"
+	status 2
+	no_out
+	err_has "        $hint"
+done <<'E'
+wx#did you mean rights=wx?
+present && user#write 'and', 'or'
+present AND user#write 'and', 'or'
+present|user#write 'and', 'or'
+!present#write 'not' in front
+level=pmd#did you mean 'PMD'?
+state=Present#did you mean 'present'?
+direct#texts match as in area~direct, task~direct
+E
+run atwalk map x86.elf --sort 'size desc,address' --format csv
+cp "$work/log/out" in-order
+run atwalk map x86.elf --sort -size,address --format csv
+same "$work/log/out" in-order
+
 t "deep, unfinished and repeated expressions"
 run atwalk map x86.elf --filter "$(printf '%020000d' 0 | tr 0 '(')present"
 status 2
@@ -252,6 +312,22 @@ for option in columns sort group filter; do
 		err_has "atwalk: --$option: unknown "
 	done
 done
+
+t "addresses as other programs have them"
+while IFS='#' read -r text hint; do
+	run atwalk x86.elf "$text"
+	status 2
+	no_out
+	err <<E
+atwalk: '$text' is neither an address (hexadecimal) nor a symbol that x86.elf names
+        $hint
+E
+done <<'E'
+ffffffff91400000,1000#a range is A-B or A+LENGTH; several addresses are words of their own
+ffffffff91400000..ffffffff91401000#a range is A-B or A+LENGTH; several addresses are words of their own
+&_stext#a symbol is given by its name alone: _stext
+/tmp/out#-o FILE writes to a file
+E
 
 t "addresses that are none"
 run atwalk x86.elf init_foo
@@ -492,6 +568,17 @@ status 3
 no_out
 err_is 'atwalk: gone.elf: No such file or directory'
 
+t "a number of a process is no source"
+for name in 4194305 /proc/4194305 /proc/4194305/pagemap; do
+	run atwalk map $name
+	status 3
+	no_out
+	err <<E
+atwalk: $name: No such file or directory
+        of process 4194305: live --pid 4194305
+E
+done
+
 t "a file with a command's name is reached by its path"
 ln -s x86.elf info
 run atwalk ./info swapper_pg_dir
@@ -588,6 +675,12 @@ for command in walk map info; do
 	run atwalk help $command
 	same "$work/log/out" one
 done
+for word in -h --help; do
+	run atwalk $word
+	same "$work/log/out" help
+	run atwalk info $word
+	same "$work/log/out" one
+done
 run atwalk probe --help
 yes grep -qx 'usage: atwalk probe \[options\]' "$work/log/out"
 
@@ -609,6 +702,9 @@ run atwalk --version
 out <<E
 atwalk $(sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' "$top/lib/base/version.h")
 E
+cp "$work/log/out" version
+run atwalk -V
+same "$work/log/out" version
 run atwalk map --version
 yes grep -q '^atwalk [0-9]' "$work/log/out"
 

@@ -40,7 +40,7 @@ t "there is no SOURCE"
 run atwalk probe live
 status 2
 no_out
-err_has "'live' is too much"
+err_has "'live': probe takes no SOURCE: it probes this machine"
 
 # ---- as somebody else ----
 

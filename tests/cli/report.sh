@@ -525,6 +525,10 @@ ln -s "$captures/server.cap" totals
 run atwalk report totals totals --format csv
 
 t "a report whose name is almost right"
+run atwalk report list
+status 2
+no_out
+err_has "there is no report 'list'; known: basic, areas"
 run atwalk report totls "$captures/server.cap"
 status 2
 no_out

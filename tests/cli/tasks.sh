@@ -286,6 +286,32 @@ run atwalk pages tasks.kdump --columns comm,kpageflags --filter present --format
 same "$work/log/out" in-order
 yes grep -qi uptodate in-order
 
+t "numbers and names of processes where they do not go"
+run atwalk ps tasks.kdump init
+status 2
+no_out
+err <<'X'
+atwalk: 'init' is not the number of a process; of a name: --filter task=NAME
+        see: atwalk ps --help
+X
+run atwalk ps aux tasks.kdump
+status 2
+no_out
+err <<'X'
+atwalk: 'tasks.kdump' is not the number of a process; SOURCE goes first
+        see: atwalk ps --help
+X
+run atwalk map tasks.kdump --task 92
+status 1
+no_out
+err <<'X'
+atwalk: tasks.kdump: --task: no process is called '92'
+        --pid takes the number of a process
+X
+run atwalk pages tasks.kdump 92 --format csv --columns address
+status 1
+err_has 'atwalk: tasks.kdump: 92 is an address; process 92 is --pid 92'
+
 t "a word alone that was meant as a part of a name"
 run atwalk pages tasks.kdump --filter busybox
 status 2
