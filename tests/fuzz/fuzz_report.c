@@ -67,6 +67,8 @@ static void machine_row(struct told *t, const struct atw_row *row)
 		{ "RAM", &t->ram }, { "accounted", &t->accounted },
 		{ "unaccounted", &t->unaccounted }, { "beyond", &t->beyond },
 		{ "MemTotal", &t->total }, { "outside", NULL },
+		/* Of swap devices, not of RAM. */
+		{ "swap", NULL }, { "swap free", NULL },
 	};
 	uint64_t pages = get(t, row, "pages");
 
