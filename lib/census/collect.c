@@ -147,6 +147,8 @@ static int how_it_went(struct collect *c, struct atw_err *err)
 		r = about_say(&to, err, "vanished", "%" PRIu64, c->vanished);
 	if (r == ATW_OK && c->stale)
 		r = about_say(&to, err, "stale", "%" PRIu64, c->stale);
+	if (r == ATW_OK && c->unsized)
+		r = about_say(&to, err, "unsized", "%" PRIu64, c->unsized);
 	return r == ATW_OK && c->p->running ? say_time(&to, "ended", err) : r;
 }
 

@@ -329,6 +329,8 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 	if (r->have & RUN_USED)
 		one.entry |= (r->accessed ? CAPTURE_ACCESSED : 0u) |
 			     (r->dirty ? CAPTURE_DIRTY : 0u);
+	if (r->have & RUN_SIZE_HIDDEN)
+		c->unsized += one.pages;
 	if (r->slot > c->page) {
 		one.has |= CAPTURE_M_ORDER;
 		one.order = (uint64_t)__builtin_ctzll(r->slot / c->page);

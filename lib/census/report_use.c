@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "census/groups.h"
 #include "census/owners.h"
@@ -55,6 +56,7 @@ struct use {
 	uint64_t page;
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;
+	bool unsized;                    /* of some pages it is hidden if large ones map them */
 	uint64_t work;                   /* frames that were looked at */
 };
 
@@ -169,6 +171,9 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 	struct use *u = state;
 
 	switch (ev->what) {
+	case CENSUS_ON_HEADER:
+		u->unsized |= blob_is(ev->header->key, "unsized");
+		return ATW_OK;
 	case CENSUS_ON_AREA:
 		return area(u, ev, err);
 	case CENSUS_ON_AREA_END:
@@ -202,7 +207,7 @@ static int by_share(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void put_sums(const struct group *g, struct report_row *row)
+static void put_sums(const struct group *g, bool unsized, struct report_row *row)
 {
 	static const struct { uint8_t column, kind; } thp[] = {
 		{ C_THP_ANON, SMAPS_ANON }, { C_THP_SHMEM, SMAPS_SHMEM }, { C_THP_FILE, SMAPS_FILE },
@@ -223,6 +228,8 @@ static void put_sums(const struct group *g, struct report_row *row)
 		return;
 	row_u(row, C_SWAP, s->swap);
 	row_u(row, C_HUGETLB, s->hugetlb);
+	if (unsized)
+		return;
 	if (smaps_knows_huge(s))
 		row_u(row, C_HUGE, smaps_huge(s));
 	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
@@ -252,7 +259,7 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 			row_u(&row, C_PID, g->pid);
 		row_u(&row, C_PROCESSES, g->processes);
 		if (!g->untold)
-			put_sums(g, &row);
+			put_sums(g, u->unsized, &row);
 		r = row_out(&row, out, err);
 	}
 	return r;
@@ -263,7 +270,8 @@ const struct census_report report_use = {
 	.name = "use",
 	.title = "Memory of each process, user, cgroup or unit",
 	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END),
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
+	      CENSUS_ON(PROCESS_END),
 	.schema = &schema, .by = true,
 	.start = use_start, .feed = use_feed, .finish = use_finish, .drop = use_drop,
 };

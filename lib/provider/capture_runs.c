@@ -147,6 +147,8 @@ static int give_pages(struct capture_provider *m, const struct page_run **ret, u
 	uint64_t pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 
 	describe(m, run);
+	if (m->c->unsized && slot == m->page)
+		g->have |= RUN_SIZE_HIDDEN;
 	if (m->p.areas_only)
 		return give_whole(m, ret, slot, n);
 	if (!is_wanted(m, run, n * slot)) {

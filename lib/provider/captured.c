@@ -54,6 +54,7 @@ static void header(struct captured *c, const struct capture_header *h)
 		if (blob_is(h->key, masks[i].key) &&
 		    !num_hex(h->value.data, h->value.len, masks[i].to))
 			*masks[i].to = 0;
+	c->unsized |= blob_is(h->key, "unsized");
 	c->old |= blob_is(h->key, "way") && blob_is(h->value, "paper");
 }
 

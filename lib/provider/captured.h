@@ -46,6 +46,7 @@ struct captured {
 	bool whole;                  /* all of it was there, and read */
 	uint64_t upto;               /* bytes, unpacked, behind which nothing was read */
 	uint64_t bits, pageflags, areaflags;    /* those that are known */
+	bool unsized;                    /* what seems small may be part of a large page */
 
 	struct captured_task *task;
 	size_t ntasks, tasks_cap;

@@ -37,9 +37,10 @@ int pagemap_scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_regi
 	do
 		n = ioctl(m->fd, PAGESCAN_IOCTL, a);
 	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		m->no_scan = true;       /* older than 6.7 */
-	else if (m->o.pace)
+	/* Older than 6.7; that a process has ended says nothing of the others. */
+	if (n < 0 && errno != ESRCH)
+		m->no_scan = true;
+	else if (n >= 0 && m->o.pace)
 		pace_done(m->o.pace, &m->o.pace->proc, (uint64_t)n * sizeof(*v));
 	return n;
 }

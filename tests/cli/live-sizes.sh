@@ -82,6 +82,13 @@ END
 mapped,huge
 4194304,
 END
+	run noscan report use live:pagemap --pid "$child" --no-refs --format csv \
+		--columns processes,huge,thp_anon
+	said_err=1
+	out <<'END'
+processes,huge,thp_anon
+1,,
+END
 	asked pages "${at[huge]}" -q --columns mapped,huge
 	out <<'END'
 mapped,huge
