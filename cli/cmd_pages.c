@@ -147,6 +147,17 @@ static int deal_out(struct pages *p, const struct page_task *t, struct reader *r
 	}
 }
 
+/* The page that an address is in is as large as what one entry maps. */
+static void whole_page(const struct page_run *run, uint64_t *first, uint64_t *last)
+{
+	uint64_t at = (*first - run->va) / run->slot * run->slot;
+
+	if (run->state == PAGE_ABSENT || run->state >= PAGE_LOST)
+		return;
+	*first = run->va + at;
+	*last = *first + (run->slot - 1);
+}
+
 static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last,
 		     struct reader *r, struct atw_err *err)
 {
@@ -164,8 +175,11 @@ static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last
 			complain(s->why);
 		if (to < first || from > last)
 			continue;
-		put = deal_out(p, t, r, &a, s, from > first ? from : first,
-			       to < last ? to : last, err);
+		from = from > first ? from : first;
+		to = to < last ? to : last;
+		if (p->whole)
+			whole_page(s, &from, &to);
+		put = deal_out(p, t, r, &a, s, from, to, err);
 	}
 	if (a.open && put == ATW_OK)
 		put = area_end(p, &a, err);
@@ -266,6 +280,10 @@ static void summary(struct pages *p)
 	if (p->unread)
 		atw_output_note(p->out, "%" PRIu64 " time%s something could not be read: see standard error",
 				p->unread, p->unread == 1 ? "" : "s");
+	if (p->unsplit)
+		atw_output_note(p->out, "%" PRIu64 " large page%s one row: what %s is more than --all lists page by page",
+				p->unsplit, p->unsplit == 1 ? " is" : "s are each",
+				p->unsplit == 1 ? "it maps" : "they map");
 	if (p->pageless)
 		atw_output_note(p->out, "%" PRIu64 " page%s no struct page: memory of devices, or not in the source",
 				p->pageless, p->pageless == 1 ? " has" : "s have");
@@ -445,6 +463,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		close_source(&src);
 		return status;
 	}
+	p.whole = o->address.given && !o->all && !p.quiet;
 	p.headings = !p.quiet && !c->sort && !c->group && is_plain(c);
 	listing_init(&p.list, "pages", &src, 0);
 	r = open_provider(&p, is_one(o), &err);

@@ -63,6 +63,7 @@ struct pages {
 	char swap_text[300];
 
 	bool quiet, each;                /* --quiet, --all */
+	bool whole;                      /* --address: all of the page that it is in */
 	bool sums;                       /* of single pages, though they are not listed */
 	bool shares;                     /* and of how often these are mapped */
 	bool totals;                     /* --totals */
@@ -80,7 +81,7 @@ struct pages {
 	/* What was listed. */
 	uint64_t processes, mapped, swapped, other, absent, untold, unswapped;
 	struct smaps listed;             /* p->sums: of all */
-	uint64_t unsplit;                /* large pages too large to be listed page by page */
+	uint64_t split, unsplit;         /* --all: pages of large ones; large ones that stay one */
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 	struct unreadable unreadable;

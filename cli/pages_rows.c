@@ -195,12 +195,32 @@ static void add_absent(struct page_area *a, uint64_t first, uint64_t last)
 	a->absent_len += last - first + 1;
 }
 
+/*
+ * --all lists as many pages of one large page, and of all of them: no CPU maps more at
+ * once, and damaged tables may claim any amount of memory.
+ */
+enum { SPLIT_ONE = 1 << 20, SPLIT_ALL = 1 << 28 };
+
+/* In what steps `len` bytes of a slot are listed. */
+static uint64_t step_of(struct pages *p, uint64_t len)
+{
+	uint64_t n = len >> p->prov->page_shift;
+
+	if (!p->each || n <= 1)
+		return len;
+	if (n > SPLIT_ONE || p->split + n > SPLIT_ALL) {
+		p->unsplit++;
+		return len;
+	}
+	p->split += n;
+	return (uint64_t)1 << p->prov->page_shift;
+}
+
 /* What of slot i is listed: a page, or with --all each smallest page of it. */
 static int put_slot(struct pages *p, struct page_row *r, const struct page_run *run,
 		    uint32_t i, uint64_t first, uint64_t len, struct atw_err *err)
 {
-	uint64_t slot = run->va + i * run->slot;
-	uint64_t step = p->each ? (uint64_t)1 << p->prov->page_shift : len;
+	uint64_t slot = run->va + i * run->slot, step = step_of(p, len);
 	int rc = ATW_OK;
 
 	if (run->word)
@@ -237,7 +257,7 @@ static int put_placeless(struct pages *p, struct page_row *r, const struct page_
 static int put_hidden(struct pages *p, struct page_row *r, const struct page_run *run,
 		      uint64_t first, uint64_t len, struct atw_err *err)
 {
-	uint64_t step = p->each ? (uint64_t)1 << p->prov->page_shift : len;
+	uint64_t step = step_of(p, len);
 	int rc = ATW_OK;
 
 	for (uint64_t off = 0; off < len && rc == ATW_OK; off += step)

@@ -115,6 +115,11 @@ t "a part of an address space begins in the middle of a large page"
 run atwalk pages all.cap --pid 10 --address 654321 --columns address,size,physical,pageflags --format csv
 out <<'END'
 address,size,physical,pageflags
+0x0000000000600000,2097152,0x0000000000200000,"UPTODATE,LRU,MMAP,ANON,COMPOUND_HEAD,THP"
+END
+run atwalk pages all.cap --pid 10 --all --address 654321 --columns address,size,physical,pageflags --format csv
+out <<'END'
+address,size,physical,pageflags
 0x0000000000654000,4096,0x0000000000254000,"MMAP,ANON,COMPOUND_TAIL,THP"
 END
 run atwalk pages all.cap --pid 10 600000+8K 402000-404000 --columns address,size,physical,state --format csv

@@ -49,7 +49,7 @@ everything() {
 	local words
 
 	[ -z "${WRAP:-}" ] || return 0
-	for words in ps 'ps -T' pages 'pages -q' 'map --pid 99' map 'walk 401000' 'find 9220000' \
+	for words in ps 'ps -T' pages 'pages -q' 'pages --totals' 'map --pid 99' map 'walk 401000' 'find 9220000' \
 		info 'info -v' collect 'extract -o x.elf' 'extract --pages -o x.elf'; do
 		case $words in
 		walk* | find*) set -- "${words% *}" d.elf "${words#* }" ;;
@@ -193,6 +193,28 @@ ask 0 "" ps
 ask 0 "" extract --pages -o x.elf
 ask 0 "" pages --pid 99 --group state
 ask_of 0 "" find -q 9220000 --group task
+
+# Half a TiB an entry, said to be there and without rights: nobody goes page by page.
+t "entries of the highest table that claim pages: sums and lists end"
+none='' some=''
+for ((i = 0; i < 255; i++)); do
+	none+=0001000000000000
+	some+=$(printf '00018000%02x000000' $((i & 127)))
+done
+for claims in "$none" "$some"; do
+	fresh
+	hit "$pud+8" "$claims"
+	hit "$pud+1008" "$claims"
+	ask 0 "" pages --totals --pid 99 --format csv --columns mapped,task
+	out <<-'END'
+		mapped,task
+		140187733196800,thp
+	END
+	ask 0 "" ps --format csv --columns pid,resident
+	run timeout "$limit" "$O/atwalk" pages --all --pid 99 d.elf
+	status 0
+	yes grep -q '^257 large pages are each one row' "$work/log/out"
+done
 
 # ---- areas ----
 

@@ -61,6 +61,18 @@ area
 [stack]
 X
 
+t "pages: an address in a large page is mapped by all of it"
+run atwalk pages --pid 99 tasks.kdump --address 7ff0f2a12345 --format csv --columns address,size
+out <<'X'
+address,size
+0x00007ff0f2a00000,2097152
+X
+run atwalk pages --pid 99 tasks.kdump --address 7ff0f2a12345 --all --format csv --columns address,size
+out <<'X'
+address,size
+0x00007ff0f2a12000,4096
+X
+
 t "pages: where no area is, and where one is that has no pages"
 run atwalk pages tasks.kdump --task swap --address 1000 --format csv --columns address
 status 1
@@ -86,21 +98,34 @@ run atwalk pages -q tasks.kdump --task threads
 golden tasks-areas
 
 t "pages --totals: columns that are added take none away"
-run atwalk pages tasks.kdump --pid 103 --totals --format csv --columns private,shared,pss,uss
+run atwalk pages tasks.kdump --pid 103 --totals --format csv --columns rss,pss,uss,shared
 said_err=1
 cp "$work/log/out" want
 run atwalk pages tasks.kdump --pid 103 --totals --format csv --columns +level
 said_err=1
-cut -d , -f 5,6,8,9 <"$work/log/out" >got
+cut -d , -f 3-6 <"$work/log/out" >got
 same got want
 
-t "pages: as many bytes are mapped as ps says"
-run atwalk ps tasks.kdump --filter process --format csv --columns pid,resident
-sed -n '2,$p' "$work/log/out" | sort >by-ps
-run atwalk pages tasks.kdump --filter 'state=present' --group pid --format csv
-cut -d , -f 1,3 "$work/log/out" | sed 1d | sort >by-pages
-grep -v ',$' by-ps >with
-same by-pages with
+t "RSS and hugetlb are the same in ps, pages --totals, report use, and of a capture"
+run atwalk ps tasks.kdump --filter process --format csv --columns pid,resident,hugetlb
+sed -n '2,$p' "$work/log/out" | grep -v ',,$' | sort >by-ps
+yes [ "$(grep -c , by-ps)" = 22 ]
+run atwalk collect tasks.kdump -q -o tasks.cap
+said_status=1 said_err=1
+for source in tasks.kdump tasks.cap; do
+	run atwalk pages $source --totals --format csv --columns pid,rss,hugetlb
+	said_err=1
+	sed 1d "$work/log/out" | sort >by-pages
+	same by-pages by-ps
+	run atwalk report use $source --format csv --columns pid,rss,hugetlb
+	said_err=1
+	sed 1d "$work/log/out" | sort >by-use
+	same by-use by-ps
+done
+run atwalk ps tasks.cap --filter 'kind=process' --format csv --columns pid,resident,hugetlb
+said_err=1
+sed 1d "$work/log/out" | grep -v ',,$' | sort >by-cap
+same by-cap by-ps
 
 t "map: the address space of a process, by the copy of user mode"
 run atwalk map --pid 102 tasks.kdump --format csv --columns address,end,size,physical,page,rights,state
