@@ -315,7 +315,7 @@ static int from_memory(const struct common *c, const char *name,
 {
 	const struct census_sink sink = { on_memory, on_memory_run, on_frames, e };
 	struct census_collect_opts co = {
-		.frames = o->frames || o->need_frames,
+		.frames = o->frames || o->need_frames, .slabs = o->need_slabs,
 		.no_areas = o->no_areas, .no_tasks = o->no_tasks,
 		.refs = !o->no_refs && !o->no_count, .raw = o->raw,
 		.progress = progress_at, .arg = &e->progress,

@@ -14,7 +14,7 @@ struct census_source_opts {
 	struct space_opts space;     /* pid or task: that process alone */
 	bool frames;                 /* of all RAM, too */
 	/* What the reader of it has no use for, and what it needs; nobody typed that. */
-	bool no_areas, no_tasks, no_count, need_frames;
+	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
 	bool looks;                  /* others come behind it, or were before */
 	bool no_refs, raw, progress;
 	bool allow;                  /* --allow-unreadable */

@@ -61,7 +61,7 @@ static int collect(const struct common *c, const struct collect_opts *o, const c
 		return complain(&err);
 	sink = census_writer_sink(w);
 	so.into = target_name(t);
-	so.keep = true;
+	so.keep = so.need_slabs = true;
 	status = census_source(c, name, &so, &sink, told);
 	if (!status && census_writer_end(w, &err) < 0) {
 		atw_err_wrap(&err, "%s", target_name(t));

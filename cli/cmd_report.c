@@ -77,6 +77,7 @@ static struct census_source_opts wanted(const struct report *r)
 
 	for (size_t i = 0; i < r->all; i++) {
 		on |= r->kind[i]->on;
+		so.need_slabs |= r->kind[i]->slabs;
 		looks &= r->kind[i]->looks;
 	}
 	so.need_frames = on & CENSUS_ON(FRAMES);
@@ -253,6 +254,7 @@ const struct command cmd_report = {
 	"  nodes    which process has how much memory on which NUMA node\n"
 	"  stacks   pages by process, file and use: folded, as for flame graphs\n"
 	"  tasks    every task, threads too: page faults and CPU times\n"
+	"  kernel   objects and pages of each slab cache of the kernel\n"
 	"  machine  every frame of RAM by what it is used for; sums up to MemTotal\n"
 	"Of several SOURCEs, looks at one machine in this order:\n"
 	"  thrash   faults, refaults and memory pressure: thrashing or not, and who\n"

@@ -147,7 +147,7 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 		.only = (uint32_t)o->pid.u, .flags = true, .counts = true, .pace = pace,
 	};
 	const struct census_collect_opts co = {
-		.frames = o->frames, .refs = !o->no_refs, .raw = o->raw,
+		.frames = o->frames, .slabs = true, .refs = !o->no_refs, .raw = o->raw,
 		.pid = (uint32_t)o->pid.u, .area_runs = budget->runs,
 		.progress = progress_at, .arg = &e->progress,
 	};

@@ -92,7 +92,7 @@ _atwalk()
 			privilege compartments lines'
 		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
 		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = report ] && words='basic areas units totals
-			alerts count pages use nodes machine stacks tasks thrash growth'
+			alerts count pages use nodes machine stacks tasks kernel thrash growth'
 		[ "$COMP_CWORD" -eq 3 ] && [ "$cmd" = report ] && words="live live:kcore live:bpf
 			live:pagemap"
 		[ "$COMP_CWORD" -eq 4 ] && [ "$cmd" = kmap ] && [ "$sub" = ctl ] &&

@@ -262,6 +262,7 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	p->cannot = cannot;
 	p->arg = &c;
 	p->each = true;
+	p->slabs = o->slabs;
 	p->every = !o->pid;
 	r = machine(&c, err);
 	if (r == ATW_OK && !o->no_tasks)

@@ -28,6 +28,7 @@
 #include "kernel/search.h"
 #include "kernel/vmfile.h"
 #include "process/about.h"
+#include "process/slab_caches.h"
 #include "process/tasks.h"
 #include "process/thp.h"
 
@@ -141,6 +142,12 @@ static int no_counter(void *arg, const char *key, uint64_t value, struct atw_err
 	return ATW_OK;
 }
 
+static int pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err)
+{
+	(void)arg, (void)c, (void)err;
+	return ATW_OK;
+}
+
 /* The log and the name of the machine are not among them: they may be private. */
 void extract_facts(struct extract *x)
 {
@@ -192,6 +199,7 @@ void extract_facts(struct extract *x)
 		;
 	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
 		atw_swap_device(x->k, i, &swap, NULL);
+	slab_caches(x->k, pass_cache, NULL, NULL);
 	kernel_ram_pages(x->k, &offset, NULL);
 	kernel_counters(x->k, no_counter, NULL, NULL);
 	kernel_crash_cpu(x->k, &count, NULL);

@@ -258,6 +258,21 @@ int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 		       struct capture_frames *ret, struct atw_err *err);
 /* The next of `loads`; ATW_END: that was all. */
 int capture_load(struct atw_blob *loads, struct capture_load *ret, struct atw_err *err);
+/*
+ * A slab cache: the value of an H: line slab.NAME, "SIZE OBJECTS ACTIVE SLABS PAGES", of
+ * which ACTIVE may be "-". false: it is none.
+ */
+struct capture_slab {
+	uint64_t size;               /* of an object, bytes */
+	uint64_t objects, active;    /* there is room for, are in use */
+	uint64_t slabs, pages;
+	bool has_active;
+};
+enum { CAPTURE_SLAB_TEXT = 112 };
+bool capture_slab(struct atw_blob value, struct capture_slab *ret);
+size_t capture_slab_text(const struct capture_slab *s, char buf[CAPTURE_SLAB_TEXT]);
+/* A line of /proc/slabinfo, without its newline. */
+bool capture_slabinfo(struct atw_blob line, struct atw_blob *name, struct capture_slab *ret);
 /* After the last line: is it whole? ATW_E_DAMAGED: it says where it is cut off. */
 int capture_finish(const struct capture_reader *c, struct atw_err *err);
 

@@ -81,6 +81,17 @@ int about_ram(const struct about_to *to, const struct extents *x,
 	return r;
 }
 
+int about_slab(const struct about_to *to, struct atw_blob name, const struct capture_slab *s,
+	       struct atw_err *err)
+{
+	char key[96], value[CAPTURE_SLAB_TEXT];
+
+	snprintf(key, sizeof(key), "slab.%.*s", name.len < 80 ? (int)name.len : 80,
+		 (const char *)name.data);
+	capture_slab_text(s, value);
+	return about_say(to, err, key, "%s", value);
+}
+
 int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
 	       struct atw_swap *ret), void *arg, struct atw_err *err)
 {

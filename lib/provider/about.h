@@ -38,13 +38,17 @@ int about_tell(const struct about_to *to, const struct task_about *a, struct atw
 int about_ram(const struct about_to *to, const struct extents *x,
 	      bool (*node)(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last), void *arg,
 	      struct atw_err *err);
+/* An H: line of a slab cache. */
+int about_slab(const struct about_to *to, struct atw_blob name, const struct capture_slab *s,
+	       struct atw_err *err);
 /* S: lines. `swap`: the device of a type; less than ATW_OK: there is none. */
 int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
 	       struct atw_swap *ret), void *arg, struct atw_err *err);
 
 /* ---- about_host.c: the machine this runs on ---- */
 
-int about_host(const struct about_to *to, struct atw_err *err);
+/* `slabs`: of each slab cache, too, which takes the kernel a while. */
+int about_host(const struct about_to *to, bool slabs, struct atw_err *err);
 
 /* ---- about_proc.c: as /proc has it ---- */
 
@@ -71,7 +75,8 @@ int about_proc_file(uint32_t pid, const struct atw_area *a, struct elfunit *ret)
 
 /* ---- about_kernel.c: as the kernel's structures have it ---- */
 
-int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
+int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
+		 struct atw_err *err);
 /* T: lines of tasks without memory of their own. */
 int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
 /* What memory is read by: "kcore" or "bpf"; of a dump its format. */

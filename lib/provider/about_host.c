@@ -113,6 +113,15 @@ static int pressure(const struct about_to *to, char *line, struct atw_err *err)
 	return r;
 }
 
+static int slab(const struct about_to *to, char *line, struct atw_err *err)
+{
+	struct capture_slab s;
+	struct atw_blob name;
+
+	return capture_slabinfo((struct atw_blob){ line, strlen(line) }, &name, &s) ?
+	       about_slab(to, name, &s, err) : ATW_OK;
+}
+
 static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 {
 	const struct sys_nodes *n = arg;
@@ -144,7 +153,7 @@ static int swap_of(void *arg, unsigned type, struct atw_swap *ret)
 	return proc_swap(type, ret);
 }
 
-int about_host(const struct about_to *to, struct atw_err *err)
+int about_host(const struct about_to *to, bool slabs, struct atw_err *err)
 {
 	struct live_host h;
 	int r;
@@ -167,6 +176,8 @@ int about_host(const struct about_to *to, struct atw_err *err)
 		r = each_line("/proc/vmstat", to, vmstat, err);
 	if (r == ATW_OK)
 		r = each_line("/proc/pressure/memory", to, pressure, err);
+	if (r == ATW_OK && slabs)
+		r = each_line("/proc/slabinfo", to, slab, err);
 	if (r == ATW_OK)
 		r = ram(to, err);
 	return r == ATW_OK ? about_swap(to, swap_of, NULL, err) : r;

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "kernel/counters.h"
 #include "kernel/ram.h"
+#include "process/slab_caches.h"
 #include "process/tasks.h"
 #include "provider/about.h"
 
@@ -92,8 +93,25 @@ static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_e
 	return r;
 }
 
-int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+/* What the listener answered: that ends it, and what cannot be read does not. */
+struct about_slabs {
+	const struct about_to *to;
+	int told;
+};
+
+static int on_slab_cache(void *arg, const struct slab_cache *c, struct atw_err *err)
 {
+	struct about_slabs *x = arg;
+
+	x->told = about_slab(x->to, (struct atw_blob){ c->name, strlen(c->name) }, &c->slab, err);
+	return x->told;
+}
+
+int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
+		 struct atw_err *err)
+{
+	struct about_slabs slab = { to, ATW_OK };
+	struct atw_err why;
 	const char *release = atw_kernel_release(k);
 	struct atw_source *mem = atw_kernel_space(k)->mem;
 	struct extents x = { 0 };
@@ -105,6 +123,12 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err
 		r = fact(to, mem, "release", err);
 	if (r == ATW_OK)
 		r = numbers(k, to, err);
+	if (r == ATW_OK && slabs) {
+		slab_caches(k, on_slab_cache, &slab, &why);
+		r = slab.told;
+		if (r < 0 && err)
+			*err = why;
+	}
 	if (r == ATW_OK && kernel_ram(k, &x, NULL) == ATW_OK) {
 		r = about_ram(to, &x, node_of, k, err);
 		extents_deinit(&x);

@@ -356,8 +356,7 @@ static int pagemap_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 
 static int pagemap_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
 {
-	(void)p;
-	return about_host(to, err);
+	return about_host(to, p->slabs, err);
 }
 
 static int pagemap_others(struct provider *p, const struct about_to *to, struct atw_err *err)

@@ -206,6 +206,7 @@ struct provider {
 	bool areas_only;         /* states and sizes, nothing of single pages */
 	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
 	bool every;              /* all tasks are listed: one that ends has no more */
+	bool slabs;              /* slab caches are told with the machine */
 	bool each;               /* every page of a large one will be asked for */
 	/*
 	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.

@@ -307,7 +307,8 @@ static int walk_machine(struct provider *p, const struct about_to *to, struct at
 {
 	struct walk_provider *w = walk_of(p);
 
-	return w->running ? about_host(to, err) : about_kernel(w->o.kernel, to, err);
+	return w->running ? about_host(to, p->slabs, err)
+			  : about_kernel(w->o.kernel, to, p->slabs, err);
 }
 
 static int walk_others(struct provider *p, const struct about_to *to, struct atw_err *err)

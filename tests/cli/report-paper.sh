@@ -248,6 +248,47 @@ whether it is thrashing cannot be told: it is not known when the looks were; fro
 most major faults: process 19 (tiny_sys), 4000 of 4000 that processes had
 END
 
+# ---- the kernel, by slab cache ----
+
+t "kernel: slab caches that a capture tells, largest first"
+cat >slabs.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+H: slab.kmalloc-64, 64 1536 1500 24 24
+H: slab.dentry, 192 1344 - 64 128
+H: slab.odd\054one, 8192 4 4 1 8
+H: slab.damaged, 64 1 2 1 1
+T: a, 7, 00000001, 0, 0, 0, 0, 0, 0, 0
+E: 7, 1, 0, 0
+END
+run atwalk report kernel slabs.cap
+out <<'END'
+CACHE                       SIZE   OBJECTS    ACTIVE    SLABS     PAGES
+dentry                      192B      1344       n/a       64       128
+kmalloc-64                   64B      1536      1500       24        24
+odd,one                       8K         4         4        1         8
+(sum)                                 2884       n/a       89       160
+END
+run atwalk report kernel --format csv "$captures/server.cap"
+status 4
+out <<'END'
+cache,size,objects,active,slabs,pages
+END
+err_has "slab caches are not told"
+
+t "kernel: of the running system those of /proc/slabinfo"
+if ! [ -r /proc/slabinfo ]; then skip "no /proc/slabinfo for us"; else
+	awk 'NR > 2 { print $1 "," $4 }' /proc/slabinfo | sort >before
+	run atwalk report kernel --format csv --columns cache,size live:pagemap
+	sed 1d "$work/log/out" | tr -d '"' | sort >got
+	awk 'NR > 2 { print $1 "," $4 }' /proc/slabinfo | sort >after
+	# Caches may come and go meanwhile.
+	comm -12 before after >stay
+	yes [ "$(comm -23 stay got)" = "" ]
+	sort -u before after >any
+	yes [ "$(comm -13 any got)" = "" ]
+fi
+
 # ---- each row adds up ----
 
 for file in figure2.txt figure4.txt figure5.txt figure9.txt server.cap; do

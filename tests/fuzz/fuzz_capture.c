@@ -68,6 +68,23 @@ static void usual(struct atw_blob m)
 		   "%.*s is two runs", (int)(m.len - rest.len), (const char *)m.data);
 }
 
+static void slabs(const struct capture_header *h)
+{
+	char text[CAPTURE_SLAB_TEXT], twice[CAPTURE_SLAB_TEXT];
+	struct capture_slab s, got;
+	struct atw_blob name;
+	size_t n;
+
+	if (capture_slabinfo(h->value, &name, &s))
+		FUZZ_CHECK(name.len && s.active <= s.objects, "no cache has that");
+	if (!h->value.data || !capture_slab(h->value, &s))
+		return;
+	n = capture_slab_text(&s, text);
+	FUZZ_CHECK(n < sizeof(text) && capture_slab((struct atw_blob){ text, n }, &got) &&
+		   capture_slab_text(&got, twice) == n && !memcmp(text, twice, n),
+		   "%s is another cache", text);
+}
+
 static void in_2005(const struct capture_record *rec)
 {
 	static char text[CAPTURE_LINE], twice[CAPTURE_LINE], names[CAPTURE_LINE];
@@ -197,6 +214,8 @@ static void record(uint64_t *digest)
 	else
 		again(rec);
 		in_2005(rec);
+		if (rec->letter == 'H')
+			slabs(&rec->h);
 	if (rec->letter == 'U' && rec->has & CAPTURE_U_LOADS)
 		loads(rec->u.loads);
 	if (rec->letter == 'V')

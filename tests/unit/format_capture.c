@@ -354,6 +354,46 @@ TEST(in_the_papers_form)
 	CHECK_STR(field, "address");
 }
 
+TEST(slab_caches)
+{
+	static const char *const wrong[] = {
+		"", "64", "64 1 1 1", "64 1 1 1 1 1", "64 1 2 1 1", "64 - 1 1 1", "64 1 -- 1 1",
+		"64 1 1 1 72057594037927936", "0x40 1 1 1 1", "64,1,1,1,1",
+		"99999999999999999999 1 1 1 1",
+	};
+	static const char *const other[] = {
+		"", "slabinfo - version: 2.1", "a 1 2 3 4 5", "# name <active_objs> x x x x : x x x x : x x x x",
+		"a 1 2 64 1 1 : tunables 0 0 0 : slabdata 1 - 0",
+		"a 1 2 64 1 4611686018427387904 : tunables 0 0 0 : slabdata 1 8 0",
+		"a b 1 2 64 1 1 : tunables 0 0 0 : slabdata 1 1 0",
+		"a 1 2 64 1 1 x tunables 0 0 0 : slabdata 1 1 0",
+	};
+	char text[CAPTURE_SLAB_TEXT];
+	struct capture_slab s;
+	struct atw_blob name;
+
+	CHECK(capture_slab(blob("64 1536 1500 24 24"), &s));
+	CHECK(s.size == 64 && s.objects == 1536 && s.has_active && s.active == 1500 &&
+	      s.slabs == 24 && s.pages == 24);
+	capture_slab_text(&s, text);
+	CHECK_STR(text, "64 1536 1500 24 24");
+	CHECK(capture_slab(blob(" 64  1536 -  24 48 "), &s));
+	CHECK(!s.has_active && s.pages == 48);
+	capture_slab_text(&s, text);
+	CHECK_STR(text, "64 1536 - 24 48");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK(!capture_slab(blob(wrong[i]), &s));
+	CHECK(capture_slabinfo(blob("kmalloc-8k   28  30   8192  4   8 : tunables 0 0 0 : "
+				    "slabdata   7   8   0"), &name, &s));
+	CHECK(is(name, "kmalloc-8k") && s.active == 28 && s.objects == 30 && s.size == 8192 &&
+	      s.slabs == 8 && s.pages == 64);
+	/* They change while they are listed. */
+	CHECK(capture_slabinfo(blob("a 3 2 64 1 1 : tunables 0 0 0 : slabdata 1 1 0"), &name, &s));
+	CHECK_EQ(s.active, 2);
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		CHECK(!capture_slabinfo(blob(other[i]), &name, &s));
+}
+
 TEST(runs_there_and_back)
 {
 	static const struct capture_run all[] = {

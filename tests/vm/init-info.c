@@ -73,7 +73,7 @@ void info_write(void)
 	static const char *const files[] = {
 		"/proc/version", "/proc/cmdline", "/proc/iomem", "/proc/meminfo",
 		"/proc/swaps", "/proc/cpuinfo", "/proc/modules",
-		"/proc/zoneinfo", "/proc/buddyinfo", "/proc/vmstat", "/proc/uptime",
+		"/proc/zoneinfo", "/proc/buddyinfo", "/proc/slabinfo", "/proc/vmstat", "/proc/uptime",
 		"/proc/sys/kernel/hostname", "/proc/sys/vm/overcommit_ratio",
 		"/sys/kernel/vmcoreinfo", "/sys/kernel/debug/kernel_page_tables",
 		"/sys/kernel/mm/transparent_hugepage/enabled",
