@@ -215,7 +215,7 @@ static int check_capture(const char *name, const struct common *c,
 	const struct { bool given; const char *name; } table[] = {
 		{ o->space.task, "--task" },
 		{ o->space.freeze, "--freeze" }, { o->frames, "--frames" },
-		{ o->raw, "--raw" }, { o->no_refs, "--no-refs" }, { c->rate, "--rate" },
+		{ o->threads, "--threads" }, { o->raw, "--raw" }, { o->no_refs, "--no-refs" }, { c->rate, "--rate" },
 		{ o->space.root.given, "--root" }, { o->space.paging, "--paging" },
 		{ o->space.pte_ext, "--pte-ext" }, { o->space.cbit.given, "--cbit" },
 		{ o->space.kernel, "--kernel" },
@@ -316,6 +316,7 @@ static int from_memory(const struct common *c, const char *name,
 	const struct census_sink sink = { on_memory, on_memory_run, on_frames, e };
 	struct census_collect_opts co = {
 		.frames = o->frames || o->need_frames, .slabs = o->need_slabs,
+		.threads = o->threads || o->need_threads,
 		.no_areas = o->no_areas, .no_tasks = o->no_tasks,
 		.refs = !o->no_refs && !o->no_count, .raw = o->raw,
 		.progress = progress_at, .arg = &e->progress,

@@ -13,8 +13,10 @@
 struct census_source_opts {
 	struct space_opts space;     /* pid or task: that process alone */
 	bool frames;                 /* of all RAM, too */
+	bool threads;                /* of processes, too */
 	/* What the reader of it has no use for, and what it needs; nobody typed that. */
 	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
+	bool need_threads;
 	bool looks;                  /* others come behind it, or were before */
 	bool no_refs, raw, progress;
 	bool allow;                  /* --allow-unreadable */

@@ -22,6 +22,8 @@ static const struct opt options[] = {
 	  "entries as they are, and all flags of pages", NULL },
 	{ 0, "form", OPT_CHOICE, offsetof(struct collect_opts, form), "FORM",
 	  "2005: the paper's own, where 32 bits are enough for each field", "today|2005" },
+	{ 0, "threads", OPT_FLAG, offsetof(struct collect_opts, source.threads), NULL,
+	  "threads of processes, too", NULL },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
 	  "packed by zstd", NULL },
 	CENSUS_OPTIONS(struct collect_opts, source),

@@ -78,6 +78,7 @@ static struct census_source_opts wanted(const struct report *r)
 	for (size_t i = 0; i < r->all; i++) {
 		on |= r->kind[i]->on;
 		so.need_slabs |= r->kind[i]->slabs;
+		so.need_threads |= r->kind[i]->threads;
 		looks &= r->kind[i]->looks;
 	}
 	so.need_frames = on & CENSUS_ON(FRAMES);

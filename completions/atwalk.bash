@@ -66,7 +66,7 @@ _atwalk()
 		extract) words="$common --pages --root --paging --pte-ext --cbit
 			--kernel" ;;
 		probe) words="$common --pid" ;;
-		collect) words="$common --frames --raw --form --zstd --pid --task --no-refs --progress --allow-unreadable
+		collect) words="$common --frames --raw --form --threads --zstd --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;

@@ -60,6 +60,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 
 struct census_collect_opts {
 	bool frames;             /* all frames of RAM, too: F: */
+	bool threads;            /* of processes, too: T: */
 	bool slabs;              /* slab caches, too: H: slab.NAME */
 	bool no_areas;           /* tasks alone: no V: P: M: */
 	bool no_tasks;           /* nor any of these */

@@ -201,7 +201,7 @@ static int tasks(struct collect *c, struct atw_err *err)
 		r = p->ops->find(p, c->o->pid, &only, err);
 	if (r == ATW_OK && counts(c))
 		r = count(c, err);
-	if (r == ATW_OK && !c->o->pid)
+	if (r == ATW_OK && (!c->o->pid || c->o->threads))
 		r = collect_others(c, &others, err);
 	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
 		if (c->o->pid && i != only)
@@ -263,6 +263,7 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	p->arg = &c;
 	p->each = true;
 	p->slabs = o->slabs;
+	p->threads = o->threads;
 	p->every = !o->pid;
 	r = machine(&c, err);
 	if (r == ATW_OK && !o->no_tasks)

@@ -45,6 +45,7 @@ struct collect {
 	uint64_t unsized;            /* pages of which it is hidden if large ones map them */
 	uint64_t stale;              /* frames that were others' when they were asked for */
 	uint64_t vanished;           /* tasks that ended before they were told */
+	uint64_t gone;               /* the last of these; 0: none */
 };
 
 /* VM_... of include/linux/mm.h: all that /proc/PID/maps shows of them. */

@@ -94,6 +94,12 @@ static int tell(struct collect *c, const struct others *o, const struct other *v
 	return c->to->record(c->to->arg, &rec, err);
 }
 
+/* Whose process ended before it was told: nobody has its address space then. */
+static bool is_gone(const struct collect *c, const struct other *v)
+{
+	return v->t.mm && v->has & CAPTURE_T_TGID && v->t.tgid == c->gone;
+}
+
 int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_err *err)
 {
 	size_t end = o->told;
@@ -105,7 +111,7 @@ int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_er
 	if (end == o->n && pid != UINT64_MAX)
 		return ATW_OK;
 	for (; r == ATW_OK && o->told < end; o->told++)
-		if (!o->v[o->told].memory)
+		if (!o->v[o->told].memory && !is_gone(c, &o->v[o->told]))
 			r = tell(c, o, &o->v[o->told], err);
 	return r;
 }

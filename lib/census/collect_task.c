@@ -178,6 +178,7 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 	}
 	if (rc == ATW_END) {             /* it has ended since it was found */
 		c->vanished++;
+		c->gone = t->pid;
 		return ATW_OK;
 	}
 	/* Its number and its name are known all the same. */

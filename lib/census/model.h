@@ -176,7 +176,7 @@ struct census_report {
 	enum { NO_VIRTUAL, VIRTUAL_PAPER, VIRTUAL } virtual;     /* has use for that option: no,
 	                                  * in the paper's layout, always */
 	bool by;                         /* and for that one */
-	bool slabs;                      /* it needs H: lines of slab caches */
+	bool slabs, threads;             /* it needs slab caches, threads of processes */
 	bool tools;                      /* other programs read its table: nothing is cut */
 	const struct atw_schema *schema;
 	int (*start)(const struct census_report_opts *o, void **ret, struct atw_err *err);

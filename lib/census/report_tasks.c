@@ -179,7 +179,7 @@ static void drop(void *state)
 
 const struct census_report report_tasks = {
 	.size = sizeof(struct census_report), .name = "tasks", .title = "Tasks",
-	.help = "every task, threads too: page faults and CPU times",
+	.help = "every task, threads too: page faults and CPU times", .threads = true,
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK), .schema = &schema,
 	.start = start, .feed = feed, .finish = finish, .drop = drop,
 };

@@ -227,7 +227,7 @@ static void about(struct extract *x)
 	if (tasks_idle(x->k, &t, NULL) == ATW_OK)
 		about_task(x->k, &t, a);
 	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT)
-		if (r == ATW_OK && t.leader)
+		if (r == ATW_OK)
 			about_task(x->k, &t, a);
 	atw_tasks_close(tasks);
 }

@@ -46,6 +46,10 @@ struct used {
 	bool faults, times;              /* they are known */
 };
 
+static const enum need_member of_task[5] = {
+	N_task_minor, N_task_major, N_task_utime, N_task_stime, N_task_runtime,
+};
+
 static void add(const struct looker *l, uint64_t at, const enum need_member id[5],
 		struct used *u)
 {
@@ -71,9 +75,6 @@ static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, st
 		N_signal_minor, N_signal_major, N_signal_utime, N_signal_stime,
 		N_signal_runtime,
 	};
-	static const enum need_member there[5] = {
-		N_task_minor, N_task_major, N_task_utime, N_task_stime, N_task_runtime,
-	};
 	uint64_t head = signal + l->v.n->member[N_signal_thread_head], link = head, tgid, n = 0;
 
 	*u = (struct used){ .faults = true, .times = true };
@@ -88,7 +89,7 @@ static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, st
 		task = link - l->v.n->member[N_task_thread_node];
 		if (!get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
 			break;
-		add(l, task, there, u);
+		add(l, task, of_task, u);
 		n++;
 	}
 	u->faults = u->times = false;
@@ -122,9 +123,14 @@ static void used(const struct looker *l)
 	    !follow(l, signal, N_signal_threads, &threads) || threads > THREADS ||
 	    !member_have(&l->v, N_signal_thread_head) || !member_have(&l->v, N_task_thread_node))
 		return;
-	t->threads = (uint32_t)threads;
-	l->a->has |= CAPTURE_T_THREADS;
-	add_up(l, signal, threads, &u);
+	if (l->t->leader) {
+		t->threads = (uint32_t)threads;
+		l->a->has |= CAPTURE_T_THREADS;
+		add_up(l, signal, threads, &u);
+	} else {
+		u = (struct used){ .faults = true, .times = true };
+		add(l, l->t->at, of_task, &u);
+	}
 	if (u.faults && get(l, signal, N_signal_child_minor, &t->child_minor) &&
 	    get(l, signal, N_signal_child_major, &t->child_major)) {
 		t->minor = u.minor;
@@ -271,6 +277,6 @@ void about_task(struct atw_kernel *k, const struct atw_task *t, struct task_abou
 		return;
 	used(&l);
 	whose(&l);
-	if (ret->t.mm)
+	if (ret->t.mm && t->leader)
 		program(&l);
 }

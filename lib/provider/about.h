@@ -59,6 +59,8 @@ int about_host(const struct about_to *to, bool slabs, struct atw_err *err);
 int about_stat(struct atw_blob text, struct task_about *ret);
 /* The same of process or thread `pid`; ATW_E_MISSING: it has ended. */
 int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err);
+/* Of thread `tid` of a process, what is its own. ATW_E_MISSING: it has ended. */
+int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_err *err);
 /* Pure: of /proc/PID/cgroup, the group whose memory it is. */
 bool about_cgroup(struct atw_blob text, char *buf, size_t len);
 /*
@@ -77,8 +79,13 @@ int about_proc_file(uint32_t pid, const struct atw_area *a, struct elfunit *ret)
 
 int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 		 struct atw_err *err);
+struct others_opts {
+	bool threads;            /* of processes, too */
+	uint64_t mm;             /* those of this address space alone; 0: all */
+};
 /* T: lines of tasks without memory of their own. */
-int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
+int about_others(struct atw_kernel *k, const struct others_opts *o, const struct about_to *to,
+		 struct atw_err *err);
 /* What memory is read by: "kcore" or "bpf"; of a dump its format. */
 const char *about_way(struct atw_source *s);
 /* The same of the page that the area begins with, where it is the file's first. */

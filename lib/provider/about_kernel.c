@@ -136,7 +136,18 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 	return r == ATW_OK ? about_swap(to, swap_of, k, err) : r;
 }
 
-int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+/* Is it told here? A process is told with its memory. */
+static bool is_other(const struct others_opts *o, const struct atw_task *t)
+{
+	bool own = t->mm && !t->kernel;
+
+	if (!t->leader)
+		return o->threads && own && (!o->mm || t->mm == o->mm);
+	return !own && !o->mm;
+}
+
+int about_others(struct atw_kernel *k, const struct others_opts *o, const struct about_to *to,
+		 struct atw_err *err)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 	struct atw_tasks *tasks;
@@ -147,22 +158,21 @@ int about_others(struct atw_kernel *k, const struct about_to *to, struct atw_err
 	if (r < 0)
 		return r;
 	/* That list begins behind it. */
-	if (tasks_idle(k, &t, NULL) == ATW_OK) {
+	if (!o->mm && tasks_idle(k, &t, NULL) == ATW_OK) {
 		about_task(k, &t, a);
 		told = about_tell(to, a, err);
 	}
 	/* What cannot be read has been told with those that have memory. */
 	while (told == ATW_OK && (r = atw_tasks_next(tasks, &t, NULL)) != ATW_END &&
 	       r != ATW_E_LIMIT) {
-		if (r < 0 || !t.leader)
+		if (r < 0)
 			continue;
-		if (t.mm && !t.kernel) {
+		if (is_other(o, &t)) {
+			about_task(k, &t, a);
+			told = about_tell(to, a, err);
+		} else if (t.leader) {
 			told = about_passed(to, t.pid, err);
-			continue;
 		}
-		about_task(k, &t, a);
-		a->t.mm = 0;
-		told = about_tell(to, a, err);
 	}
 	atw_tasks_close(tasks);
 	return told;

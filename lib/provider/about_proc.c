@@ -170,17 +170,39 @@ static void names_of(uint32_t pid, struct task_about *a)
 	}
 }
 
-int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err)
+static int stat_file(const char *path, struct task_about *ret, struct atw_err *err)
 {
-	char path[48], text[1024];
+	char text[1024];
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
 	if (!live_file_text(path, text, sizeof(text)))
 		return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
 	if (about_stat((struct atw_blob){ text, strlen(text) }, ret) < 0)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
 				   path, text);
+	return ATW_OK;
+}
+
+int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	return stat_file(path, ret, err);
+}
+
+int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_err *err)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/stat", pid, tid);
+	r = stat_file(path, ret, err);
+	if (r < 0)
+		return r;
+	ret->t.tgid = pid;
+	ret->has &= CAPTURE_T_TGID | CAPTURE_T_PPID | CAPTURE_T_START | CAPTURE_T_CPU |
+		    CAPTURE_T_FAULTS | CAPTURE_T_TIMES;
 	return ATW_OK;
 }
 

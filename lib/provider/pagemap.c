@@ -359,41 +359,77 @@ static int pagemap_machine(struct provider *p, const struct about_to *to, struct
 	return about_host(to, p->slabs, err);
 }
 
+/* The address space of a process, as its T: line has it; 0: it is not in the list. */
+static uint64_t mm_of(const struct provider *p, uint32_t pid)
+{
+	size_t lo = 0, hi = p->ntasks;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->task[mid].pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < p->ntasks && p->task[lo].pid == pid ? p->task[lo].mm : 0;
+}
+
+/* Its main thread has been told as the process. */
+static int threads_of(const struct provider *p, uint32_t pid, const struct about_to *to,
+		      struct task_about *a, struct atw_err *err)
+{
+	_auto_free uint32_t *tid = NULL;
+	uint64_t mm = mm_of(p, pid);
+	size_t n = 0;
+	int r = ATW_OK;
+
+	/* It may have ended. */
+	if (!mm || proc_tids(pid, &tid, &n, NULL) < 0)
+		return ATW_OK;
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		if (tid[i] == pid || about_thread(pid, tid[i], a, NULL) < 0)
+			continue;
+		a->t.mm = mm;
+		r = about_tell(to, a, err);
+	}
+	return r;
+}
+
+/* Every kernel has task 0, and /proc does not list it. */
+static int idle(const struct about_to *to, struct task_about *a, struct atw_err *err)
+{
+	about_nothing(a, 0, "swapper/0", 0);
+	a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU;
+	return about_tell(to, a, err);
+}
+
 static int pagemap_others(struct provider *p, const struct about_to *to, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 	_auto_free uint32_t *pid = NULL;
 	size_t n;
-	int r = m->o.only ? ATW_END : proc_pids(&pid, &n, err);
+	int r = a ? proc_pids(&pid, &n, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 
-	if (!a)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	if (r != ATW_OK)
-		return r < 0 ? r : ATW_OK;
-	/* Every kernel has it, and /proc does not list it. */
-	if (live_first_pid_namespace()) {
-		about_nothing(a, 0, "swapper/0", 0);
-		a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU;
-		r = about_tell(to, a, err);
-	}
-	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+	if (r == ATW_OK && !m->o.only && live_first_pid_namespace())
+		r = idle(to, a, err);
+	for (size_t i = 0; r == ATW_OK && i < n; i++) {
 		struct proc_stat st = { 0 };
 
-		if (proc_stat(pid[i], &st, NULL) < 0)
+		if ((m->o.only && pid[i] != m->o.only) || proc_stat(pid[i], &st, NULL) < 0)
 			continue;
 		if (!st.kernel) {
 			r = about_passed(to, pid[i], err);
-			continue;
+			if (r == ATW_OK && p->threads)
+				r = threads_of(p, pid[i], to, a, err);
+		} else if (!m->o.only && about_proc(pid[i], pid[i], 0, a, NULL) == ATW_OK) {
+			r = about_tell(to, a, err);
 		}
-		if (about_proc(pid[i], pid[i], 0, a, NULL) < 0)
-			continue;
-		r = about_tell(to, a, err);
 	}
 	return r;
 }
 
-/* Another one may have its number by now. */
 static int pagemap_about(struct provider *p, size_t task, struct task_about *ret,
 			 struct atw_err *err)
 {

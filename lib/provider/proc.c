@@ -141,16 +141,17 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
+/* Folders that are called by numbers, in order. */
+static int numbered(const char *path, uint32_t **ret, size_t *n, struct atw_err *err)
 {
-	DIR *d = opendir("/proc");
+	DIR *d = opendir(path);
 	uint32_t *v = NULL;
 	struct dirent *e;
 	size_t len = 0, cap = 0;
 	uint64_t pid;
 
 	if (!d)
-		return atw_err_set(err, ATW_E_IO, "/proc: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
 	while ((e = readdir(d))) {
 		if (!num_dec(e->d_name, strlen(e->d_name), &pid) || pid > UINT32_MAX)
 			continue;
@@ -167,6 +168,19 @@ int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
 	*ret = v;
 	*n = len;
 	return ATW_OK;
+}
+
+int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	return numbered("/proc", ret, n, err);
+}
+
+int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
+	return numbered(path, ret, n, err);
 }
 
 int proc_allowed(uint32_t thread, struct atw_err *err)

@@ -27,6 +27,8 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret);
 int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err);
 /* Every process, in the order of their numbers; ATW_END past the last. */
 int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err);
+/* Likewise of its threads. */
+int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err);
 /* May its areas and pages be read? By proc_stat's `thread`. */
 int proc_allowed(uint32_t thread, struct atw_err *err);
 /* Has it an area with any of first..last? ATW_END: no; ATW_E_MISSING: it has ended. */

@@ -165,7 +165,10 @@ struct provider_ops {
 	 * it was asked is for the caller to say.
 	 */
 	int (*machine)(struct provider *p, const struct about_to *to, struct atw_err *err);
-	/* T: lines of tasks without memory: threads of the kernel, those that end. */
+	/*
+	 * T: lines of tasks without memory: threads of the kernel, those that end. Of one
+	 * process alone, if that is all that was asked for, only its threads.
+	 */
 	int (*others)(struct provider *p, const struct about_to *to, struct atw_err *err);
 	/* Of a task whose areas are open; ATW_END: it has ended. */
 	int (*about)(struct provider *p, size_t task, struct task_about *ret,
@@ -207,6 +210,7 @@ struct provider {
 	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
 	bool every;              /* all tasks are listed: one that ends has no more */
 	bool slabs;              /* slab caches are told with the machine */
+	bool threads;            /* others() tells threads of processes, too */
 	bool each;               /* every page of a large one will be asked for */
 	/*
 	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.

@@ -313,7 +313,9 @@ static int walk_machine(struct provider *p, const struct about_to *to, struct at
 
 static int walk_others(struct provider *p, const struct about_to *to, struct atw_err *err)
 {
-	return walk_of(p)->o.mm ? ATW_OK : about_others(walk_of(p)->o.kernel, to, err);
+	const struct others_opts o = { .threads = p->threads, .mm = walk_of(p)->o.mm };
+
+	return o.mm && !o.threads ? ATW_OK : about_others(walk_of(p)->o.kernel, &o, to, err);
 }
 
 static int walk_about(struct provider *p, size_t task, struct task_about *ret,

@@ -91,6 +91,30 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	same got all.cap
 fi
 
+t "a dump: threads, behind their process, with the same memory"
+if [ -n "$tasks" ]; then skip "$tasks"; else
+	run atwalk collect --threads -o threads.cap tasks.kdump
+	run atwalk ps --threads tasks.kdump --format csv --columns pid,tgid,task
+	sed '1s|.*|0,0,swapper/0|' "$work/log/out" | tr -d '"' >want
+	sed -n 's/^T: \([^,]*\), \([0-9]*\), .*tgid=\([0-9]*\).*/\2,\3,\1/p' threads.cap | tr -d '"' >got
+	same got want
+	yes [ "$(awk -F, '$1 != $2' want | wc -l)" -gt 1 ]
+	run atwalk report tasks threads.cap --format csv --columns pid,tgid,kind,mm
+	awk -F, '$3 == "thread" { if ($4 == "" || $4 != mm[$2]) print "thread " $1; n++ } { mm[$1] = $4 }
+		END { if (!n) print "none" }' "$work/log/out" >odd
+	yes [ ! -s odd ]
+	# It changes nothing else.
+	for report in basic areas count; do
+		run atwalk report $report all.cap
+		cp "$work/log/out" want
+		run atwalk report $report threads.cap
+		same "$work/log/out" want
+	done
+	run atwalk collect --threads all.cap
+	status 2
+	err_has "--threads: all.cap is a capture, and taken already"
+fi
+
 t "a dump: entries as they are, and all flags"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect --raw --task zombie tasks.kdump

@@ -248,6 +248,44 @@ whether it is thrashing cannot be told: it is not known when the looks were; fro
 most major faults: process 19 (tiny_sys), 4000 of 4000 that processes had
 END
 
+t "tasks: threads of the running system, with what is their own"
+if [ -n "$why" ]; then skip "$why"; else
+	cat >threads.py <<'END'
+import threading, mmap, sys
+def fault():
+    memory = mmap.mmap(-1, 2000 * 4096)
+    for i in range(2000):
+        memory[i * 4096] = 1
+    print(threading.get_native_id(), flush=True)
+    done.wait()
+done = threading.Event()
+threading.Thread(target=fault).start()
+sys.stdin.readline()
+done.set()
+END
+	mkfifo quit
+	python3 threads.py <quit >tid &
+	many=$!
+	exec 5>quit
+	for _ in $(seq 600); do [ -s tid ] && break; sleep 0.1; done
+	run atwalk report tasks --pid $many --format csv --columns pid,tgid,kind live:pagemap
+	said_status=1 said_err=1
+	out <<END
+pid,tgid,kind
+$many,$many,process
+$(cat tid),$many,thread
+END
+	run atwalk report tasks --pid $many --format csv --columns pid,minor live:pagemap --filter 'kind=thread'
+	said_status=1 said_err=1
+	minor=$(sed -n '2s/.*,//p' "$work/log/out")
+	# Large pages may be one fault each.
+	yes [ "$minor" -ge 4 ]
+	yes [ "$minor" = "$(sed 's/.*) //' "/proc/$many/task/$(cat tid)/stat" | cut -d ' ' -f 8)" ]
+	echo >&5
+	exec 5>&-
+	wait $many
+fi
+
 # ---- the kernel, by slab cache ----
 
 t "kernel: slab caches that a capture tells, largest first"
