@@ -12,7 +12,7 @@
 static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site, uint64_t va)
 {
 	uint32_t id = shadow_find(va);
-	int32_t pid = who_runs(c);
+	int32_t who = who_is(c);
 	struct kshare_edge *e;
 
 	if (unlikely(!kstore_counts(&rec.store, id))) {
@@ -23,12 +23,12 @@ static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site,
 		site->id = kstore_site(&rec.store, site->ip);
 	if (!site->id)
 		return NULL;
-	e = kstore_edge_for(&rec.store, id, site->id, pid, 1, 1);
+	e = kstore_edge_for(&rec.store, id, site->id, who, 1, 1);
 	if (!e)
 		return NULL;
 	site->edge = e;
 	site->object = id;
-	site->pid = pid;
+	site->who = who;
 	site->gen = rec.store.gen[id];
 	return e;
 }
@@ -63,7 +63,7 @@ static inline struct kshare_edge *edge_at(const struct vcpu *c, struct site *sit
 {
 	uint32_t id = shadow_find(va);
 
-	if (likely(site->object == id && site->pid == who_runs(c) && site->gen == rec.store.gen[id] &&
+	if (likely(site->object == id && site->who == who_is(c) && site->gen == rec.store.gen[id] &&
 		   site->edge->reads < UINT32_MAX - 1 && site->edge->writes < UINT32_MAX - 1))
 		return site->edge;
 	return count_slowly(c, site, va);

@@ -244,8 +244,9 @@ void event_commit(unsigned vcpu)
 			uint32_t pid;
 
 			if (guest_u32(at + k->rec_pid, &pid))
-				c->pid = (int32_t)pid;
+				c->pid = c->who = (int32_t)pid & KSHARE_PID;
 		}
+		task_look(c);
 		fine = decode(c, e, p.event, at);
 	}
 	if (fine)

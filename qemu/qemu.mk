@@ -5,7 +5,8 @@
 # the store of objects, and is built for the machine that QEMU runs on.
 
 RECORDERS   := $(foreach v,1 2,$(O)/atwalk-kmap-$(v).so)
-QEMU_SRC    := $(wildcard qemu/*.c) lib/kmap/store.c lib/kmap/store_edge.c lib/kmap/call_insn.c
+QEMU_SRC    := $(wildcard qemu/*.c) lib/kmap/store.c lib/kmap/store_edge.c lib/kmap/store_task.c \
+               lib/kmap/call_insn.c
 QEMU_CFLAGS := -std=gnu17 $(WARN) -Ilib -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O2 -g -fPIC \
                -fvisibility=hidden -fno-plt
 

@@ -45,7 +45,7 @@ struct site {
 	struct kshare_edge *edge;
 	uint32_t id;                     /* 0: none given yet */
 	uint32_t object, gen;
-	int32_t pid;
+	int32_t who;
 	struct string string[2];         /* of one: loads, stores */
 };
 
@@ -62,6 +62,7 @@ struct pending {
 struct vcpu {
 	uint64_t task;                   /* its task_struct; 0: not known yet */
 	int32_t pid;
+	int32_t who;                     /* with what it is called: kstore_task() */
 	const uint32_t *depth;           /* the kernel's count of what it is inside of */
 	uint64_t calls_from;             /* an indirect call that did not arrive yet; 0: none */
 	bool changing;                   /* inside of what switches tasks */
@@ -186,6 +187,13 @@ static inline int32_t who_runs(const struct vcpu *c)
 {
 	return unlikely(*c->depth & 0xff0100) ? -1 : c->pid;
 }
+/* The same, with what it is called now. */
+static inline int32_t who_is(const struct vcpu *c)
+{
+	return unlikely(*c->depth & 0xff0100) ? -1 : c->who;
+}
+/* Names change without a switch: looked at with each event. */
+void task_look(struct vcpu *c);
 /* Where that count is, of each CPU; when more is known of the kernel. */
 void task_learn(void);
 /* What it is called now: names change without a switch. */

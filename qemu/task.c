@@ -27,6 +27,14 @@ void task_learn(void)
 	}
 }
 
+void task_look(struct vcpu *c)
+{
+	const char *name = c->task ? guest(c->task + rec.s->kernel.comm, KSHARE_COMM) : NULL;
+
+	if (name)
+		c->who = kstore_task(&rec.store, c->pid, name);
+}
+
 void task_load(unsigned vcpu, uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
@@ -42,6 +50,8 @@ void task_load(unsigned vcpu, uint64_t va)
 		return;
 	c->task = task;
 	c->pid = (int32_t)pid;
+	c->who = c->pid & KSHARE_PID;
+	task_look(c);
 	if (k->in_task && !k->of_cpu[0]) {
 		c->depth = guest(task + k->in_task, 4);
 		c->depth = c->depth ? c->depth : &nothing;

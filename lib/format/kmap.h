@@ -87,6 +87,7 @@ enum kmap_mark {
 enum kmap_kind {
 	KMAP_OBJECT, KMAP_ACCESS, KMAP_LINE_HEAT,
 	KMAP_USED,                       /* "# used FIRST,LAST": when the object was accessed */
+	KMAP_TASK,                       /* "# task PID NAME": what it is called from here on */
 	KMAP_MARK,                       /* "# mark WORD...": what else is known of the object */
 	KMAP_CALL, KMAP_COMMENT, KMAP_BLANK,
 	KMAP_HEADER,                     /* "# atwalk-kmap KEY VALUE"; the first's key is "version" */
@@ -100,6 +101,7 @@ struct kmap_record {
 		struct kmap_access access;       /* LINE_HEAT, too */
 		struct { uint64_t first, last; } used;   /* first <= last */
 		uint32_t marks;
+		struct { int64_t pid; struct atw_blob name; } task;      /* not known: no bytes */
 		struct kmap_call call;
 		struct { struct atw_blob key, value; } header;
 		/* Lines of this file; accesses that could not be told. */

@@ -237,6 +237,23 @@ static uint32_t marks_of(struct atw_blob b)
 	return marks;
 }
 
+/* Behind "# task ". */
+static int task(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
+{
+	const char *blank = b.len ? memchr(b.data, ' ', b.len) : NULL;
+	size_t len = blank ? (size_t)(blank - (const char *)b.data) : b.len;
+	int64_t pid;
+	int r = kmap_number("pid", (struct atw_blob){ b.data, len }, &pid, err);
+
+	if (r < 0)
+		return r;
+	len += blank != NULL;
+	ret->kind = KMAP_TASK;
+	ret->u.task.pid = pid;
+	ret->u.task.name = (struct atw_blob){ (const char *)b.data + len, b.len - len };
+	return ATW_OK;
+}
+
 static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 		   struct atw_err *err)
 {
@@ -246,6 +263,8 @@ static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
 		return heat(rest, ret, err);
 	if (ours && begins(&rest, " used "))
 		return used(rest, ret, err);
+	if (ours && begins(&rest, " task "))
+		return task(rest, ret, err);
 	if (ours && begins(&rest, " mark ") && (ret->u.marks = marks_of(rest))) {
 		ret->kind = KMAP_MARK;
 		return ATW_OK;

@@ -129,6 +129,14 @@ static void marks(struct line *l, uint32_t of)
 		line_text(l, " watched");
 }
 
+static void task(struct line *l, int64_t pid, struct atw_blob name)
+{
+	line_text(l, "# task ");
+	line_signed(l, pid);
+	line_text(l, " ");
+	line_put(l, name.data, name.len);
+}
+
 /* Calls are parted by blanks, as Memorizer's own file of them has it. */
 static void call(struct line *l, const struct kmap_call *c, enum kmap_version v)
 {
@@ -168,6 +176,9 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 		break;
 	case KMAP_USED:
 		used(&l, rec->u.used.first, rec->u.used.last);
+		break;
+	case KMAP_TASK:
+		task(&l, rec->u.task.pid, rec->u.task.name);
 		break;
 	case KMAP_MARK:
 		marks(&l, rec->u.marks);
@@ -272,6 +283,8 @@ uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 		return KMAP_LOSES_HEAT;
 	case KMAP_USED:
 		return KMAP_LOSES_USED;
+	case KMAP_TASK:
+		return KMAP_LOSES_HEADER;
 	case KMAP_MARK:
 		return KMAP_LOSES_MARK;
 	case KMAP_CALL:

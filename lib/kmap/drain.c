@@ -11,11 +11,22 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/pack.h"
+#include "kmap/table.h"
 
 enum {
 	BUFFER = 1 << 18,
 	FRAME = 8 << 20,         /* of text in a frame: what is lost at worst with a packed file */
 	LAST_ROOM = 512,         /* for a line that says why there is no more */
+};
+
+struct drain_name {
+	struct kmap_key key;             /* who: number and generation */
+	uint32_t at;                     /* in the recorder's memory */
+};
+
+struct drain_said {
+	struct kmap_key key;             /* number */
+	int32_t who;
 };
 
 struct kmap_drain {
@@ -30,6 +41,10 @@ struct kmap_drain {
 	off_t headers;           /* bytes before the first object */
 	off_t last_line;         /* and before the last line; 0: not yet */
 	struct kmap_named named;         /* functions that were */
+	struct kmap_table tasks;         /* names, by who had them: struct drain_name */
+	struct kmap_table said;          /* who each number was last said to be: struct drain_said */
+	uint32_t ntasks;                 /* of the recorder's, so many are there */
+	int32_t recent[256];             /* of these, 1 + who */
 	size_t used;
 	char buffer[BUFFER];
 };
@@ -60,6 +75,8 @@ int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct km
 	d->s = s;
 	d->o = *o;
 	d->start = d->whole = lseek(o->fd, 0, SEEK_CUR);
+	kmap_table_init(&d->tasks, sizeof(struct drain_name));
+	kmap_table_init(&d->said, sizeof(struct drain_said));
 	r = o->level ? pack_open(o->fd, o->level, &d->pack, err) : ATW_OK;
 	if (r < 0) {
 		free(d);
@@ -75,6 +92,8 @@ void kmap_drain_close(struct kmap_drain *d)
 		return;
 	pack_close(d->pack);
 	kmap_named_close(&d->named);
+	kmap_table_deinit(&d->tasks);
+	kmap_table_deinit(&d->said);
 	free(d);
 }
 
@@ -91,6 +110,13 @@ struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
 /* ---- bytes ---- */
 
 /* Behind the last of the first `n` bytes that no access to something before follows; 0: none. */
+static bool is_of_object(const struct kmap_drain *d, size_t at)
+{
+	/* Of comments, "# line", "# used", "# mark" and "# task" are. */
+	return d->buffer[at] == ' ' ||
+	       (d->buffer[at] == '#' && (at + 2 >= d->used || strchr("lumt", d->buffer[at + 2])));
+}
+
 static size_t last_whole(const struct kmap_drain *d, size_t n)
 {
 	const char *nl;
@@ -98,7 +124,7 @@ static size_t last_whole(const struct kmap_drain *d, size_t n)
 	while (n && (nl = memrchr(d->buffer, '\n', n))) {
 		size_t next = (size_t)(nl - d->buffer) + 1;
 
-		if (next < d->used && d->buffer[next] != ' ')
+		if (next < d->used && !is_of_object(d, next))
 			return next;
 		n = next - 1;
 	}
@@ -246,6 +272,9 @@ const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d)
 void kmap_drain_anew(struct kmap_drain *d)
 {
 	kmap_named_forget(&d->named);
+	memset(d->recent, 0, sizeof(d->recent));
+	for (size_t i = 0; i < d->said.n; i++)
+		((struct drain_said *)d->said.v)[i].who = -1;
 }
 
 static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
@@ -350,7 +379,54 @@ static int name_code(struct kmap_drain *d, const struct kshare_object *o, struct
 	return r;
 }
 
-static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+/* Names that the recorder met since. */
+static void take_tasks(struct kmap_drain *d)
+{
+	uint32_t n = atomic_load_explicit(&d->s->ntasks, memory_order_acquire);
+
+	for (; d->ntasks < n && d->ntasks < KSHARE_TASKS; d->ntasks++) {
+		const struct kmap_key key = { (uint32_t)d->s->task[d->ntasks].who, 0, 0 };
+		bool fresh;
+		int64_t i = kmap_table_get(&d->tasks, key, &fresh);
+
+		if (i >= 0)
+			((struct drain_name *)d->tasks.v)[i].at = d->ntasks;
+	}
+}
+
+/* What a thread was called is said before what it did, as often as it changes. */
+static int say_task(struct kmap_drain *d, int32_t who, struct atw_err *err)
+{
+	struct kmap_record rec = { .kind = KMAP_TASK, .u.task.pid = kshare_pid(who) };
+	const struct kmap_key key = { (uint32_t)kshare_pid(who), 0, 0 };
+	struct drain_said *said;
+	char name[KMAP_LINE];
+	int64_t i, at;
+	bool fresh;
+
+	if (who < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(who) & 255] == who + 1)
+		return ATW_OK;
+	take_tasks(d);
+	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)who, 0, 0 });
+	i = at >= 0 || kmap_table_find(&d->said, key) >= 0 ? kmap_table_get(&d->said, key, &fresh) : -1;
+	if (i < 0)
+		return ATW_OK;
+	d->recent[kshare_pid(who) & 255] = who + 1;
+	said = &((struct drain_said *)d->said.v)[i];
+	if (!fresh && said->who == who)
+		return ATW_OK;
+	said->who = who;
+	if (at >= 0) {
+		const char *comm = d->s->task[((struct drain_name *)d->tasks.v)[at].at].comm;
+
+		rec.u.task.name = one_line(comm, KSHARE_COMM, name);
+	}
+	return write_record(d, &rec, err);
+}
+
+/* Those of generations from `first` to `last`. */
+static int write_edges_of(struct kmap_drain *d, const struct kshare_object *o, unsigned first,
+			  unsigned last, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_ACCESS };
 	uint32_t nsites = sites_of(d);
@@ -360,10 +436,14 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 		const struct kshare_edge e = *kshare_edge(d->s, o->table + i);
 
-		if (!e.site || e.site >= nsites)
+		if (!e.site || e.site >= nsites || kshare_generation(e.pid) < first ||
+		    kshare_generation(e.pid) > last)
 			continue;
+		r = say_task(d, e.pid, err);
+		if (r < 0)
+			return r;
 		rec.u.access = (struct kmap_access){
-			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e.site)), .pid = e.pid,
+			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e.site)), .pid = kshare_pid(e.pid),
 			.writes = e.writes, .reads = e.reads, .has = KMAP_HAS_PID,
 		};
 		r = write_record(d, &rec, err);
@@ -371,6 +451,25 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 		add_up(o, &e, &d->sum);
 	}
 	return r;
+}
+
+/* The first few generations one by one: names need not be said again and again. */
+enum { ALONE = 4 };
+
+static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	uint32_t n = edges_of(d, o);
+	unsigned last = 0;
+	int r = ATW_OK;
+
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned g = kshare_generation(kshare_edge(d->s, o->table + i)->pid);
+
+		last = g > last ? g : last;
+	}
+	for (unsigned g = 0; g <= last && g < ALONE && r == ATW_OK; g++)
+		r = write_edges_of(d, o, g, g, err);
+	return r < 0 || last < ALONE ? r : write_edges_of(d, o, ALONE, last, err);
 }
 
 /* Which of its bytes, and when, behind who. */

@@ -27,13 +27,15 @@ void live_edges_add(struct live_edges *x, uint32_t object, uint64_t va, uint64_t
 	struct kshare *s = x->store->s;
 	struct kshare_edge *e;
 	uint32_t site;
+	int32_t who;
 
 	if (atomic_load(&s->gate) & KSHARE_ONE && (int32_t)pid != atomic_load(&s->only_pid)) {
 		s->count.unfiltered += reads + writes;
 		return;
 	}
 	site = site_of(x, ip);
-	e = site ? kstore_edge_for(x->store, object, site, (int32_t)pid, writes, reads) : NULL;
+	who = x->named ? kstore_task_of(x->store, (int32_t)pid) : (int32_t)pid & KSHARE_PID;
+	e = site ? kstore_edge_for(x->store, object, site, who, writes, reads) : NULL;
 	if (!e)
 		return;
 	e->reads += reads;

@@ -10,6 +10,7 @@ struct live_edges {
 	struct kstore *store;
 	struct live_index sites;         /* of instructions */
 	uint64_t n;                      /* accesses */
+	bool named;                      /* numbers of threads are those that names are known by */
 };
 
 /* Fine on a zeroed struct. */

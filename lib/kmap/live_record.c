@@ -12,6 +12,7 @@
 #include "kmap/live_index.h"
 #include "kmap/live_pmu.h"
 #include "kmap/live_sample.h"
+#include "source/live_host.h"
 #include "format/kmap.h"
 
 enum {
@@ -157,6 +158,8 @@ static int take(struct live_recorder *r, const struct live_event *e, struct atw_
 	}
 	if (e->kind < KSHARE_EVENTS)
 		r->o.s->count.event[e->kind]++;
+	if (!(e->depth & 0xff0100) && r->edges.named)
+		kstore_task(&r->store, (int32_t)e->pid, e->comm);
 	switch (e->kind) {
 	case KSHARE_KMALLOC:
 	case KSHARE_CACHE_ALLOC:
@@ -351,6 +354,8 @@ static int make(struct live_recorder *r, struct atw_err *err)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	memcpy(eo.layout.of_cpu, r->o.s->kernel.of_cpu, sizeof(eo.layout.of_cpu));
 	r->edges.store = &r->store;
+	/* Elsewhere hits have other numbers than events. */
+	r->edges.named = live_first_pid_namespace();
 	ret = r->o.accesses ? open_sampler(r) : ATW_OK;
 	/* Without accesses objects are recorded all the same. */
 	if (ret < 0 && ret != ATW_E_UNSUPPORTED && ret != ATW_E_PERM)

@@ -36,6 +36,7 @@ int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
 	kmap_table_init(&m->line, sizeof(struct kmap_line));
 	kmap_table_init(&m->process, sizeof(struct kmap_process));
 	kmap_table_init(&m->touch, sizeof(struct kmap_touch));
+	kmap_table_init(&m->current, sizeof(struct kmap_current));
 	if (kmap_objects_init(m) < 0) {
 		kmap_model_close(m);
 		return no_memory(err);
@@ -58,6 +59,7 @@ void kmap_model_close(struct kmap_model *m)
 	kmap_table_deinit(&m->line);
 	kmap_table_deinit(&m->process);
 	kmap_table_deinit(&m->touch);
+	kmap_table_deinit(&m->current);
 	kmap_series_deinit(&m->series);
 	intern_deinit(&m->texts);
 	buf_deinit(&m->symbols.text);
@@ -142,12 +144,41 @@ static int64_t site_of(struct kmap_model *m, const struct kmap_object *o)
 	return i;
 }
 
-static struct kmap_process *process_of(struct kmap_model *m, int64_t pid)
+/* -1: no memory. */
+static int64_t process_of(struct kmap_model *m, int64_t pid, const char *task)
 {
 	bool fresh;
-	int64_t i = kmap_table_get(&m->process, (struct kmap_key){ (uint64_t)pid, 0, 0 }, &fresh);
+	int64_t i = kmap_table_get(&m->process, (struct kmap_key){ (uint64_t)pid, (uintptr_t)task, 0 },
+				   &fresh);
 
-	return i < 0 ? NULL : kmap_process(m, (size_t)i);
+	if (i >= 0 && fresh)
+		kmap_process(m, (size_t)i)->task = task;
+	return i;
+}
+
+static int set_current(struct kmap_model *m, int64_t pid, const char *task)
+{
+	bool fresh;
+	int64_t i = kmap_table_get(&m->current, (struct kmap_key){ (uint64_t)pid, 0, 0 }, &fresh);
+
+	if (i < 0)
+		return ATW_E_NOMEM;
+	((struct kmap_current *)m->current.v)[i].task = task;
+	return ATW_OK;
+}
+
+/*
+ * What a thread was called that touches the present object. Recordings that do not say
+ * have the names of who allocates alone: its own, or the last one before.
+ */
+static const char *task_of(const struct kmap_model *m, int64_t pid)
+{
+	int64_t i;
+
+	if (!m->has_tasks && pid == m->now.pid && m->now.task)
+		return m->now.task;
+	i = kmap_table_find(&m->current, (struct kmap_key){ (uint64_t)pid, 0, 0 });
+	return i < 0 || pid < 0 ? NULL : ((struct kmap_current *)m->current.v)[i].task;
 }
 
 struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t code)
@@ -172,20 +203,21 @@ static void clocked(struct kmap_model *m, uint64_t time)
 
 static int on_object(struct kmap_model *m, const struct kmap_object *o, struct atw_err *err)
 {
-	struct kmap_process *p = process_of(m, o->pid);
-	int64_t site = site_of(m, o);
+	int64_t site = site_of(m, o), i;
+	struct kmap_process *p;
 	const char *task;
 	bool fresh;
 
-	if (!p || site < 0 || text(m, o->task, &task) < 0)
+	if (site < 0 || text(m, o->task, &task) < 0)
 		return no_memory(err);
 	clocked(m, o->alloc_time);
 	clocked(m, kmap_objects_free_time(m, o->free_time));
 	if (kmap_objects_begin(m, o, (uint64_t)site, task, &fresh) < 0)
 		return no_memory(err);
-	p = process_of(m, o->pid);
-	if (task)
-		p->task = task;
+	i = process_of(m, o->pid, task);
+	if (i < 0 || (!m->has_tasks && task && set_current(m, o->pid, task) < 0))
+		return no_memory(err);
+	p = kmap_process(m, (size_t)i);
 	if (fresh) {
 		p->objects++;
 		kmap_add(&p->bytes, o->size);
@@ -195,15 +227,17 @@ static int on_object(struct kmap_model *m, const struct kmap_object *o, struct a
 
 static int on_process(struct kmap_model *m, const struct kmap_access *a, uint64_t site)
 {
-	struct kmap_process *p = process_of(m, a->pid);
+	int64_t i = process_of(m, a->pid, task_of(m, a->pid));
+	struct kmap_process *p;
 	bool fresh;
 
-	if (!p)
+	if (i < 0)
 		return ATW_E_NOMEM;
+	p = kmap_process(m, (size_t)i);
 	m->has_pids = true;
 	kmap_add(&p->reads, a->reads);
 	kmap_add(&p->writes, a->writes);
-	if (kmap_table_get(&m->touch, (struct kmap_key){ (uint64_t)a->pid, site, 0 }, &fresh) < 0)
+	if (kmap_table_get(&m->touch, (struct kmap_key){ (uint64_t)i, site, 0 }, &fresh) < 0)
 		return ATW_E_NOMEM;
 	p->sites += fresh;
 	return ATW_OK;
@@ -302,6 +336,14 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 	return ATW_OK;
 }
 
+static int on_task(struct kmap_model *m, int64_t pid, struct atw_blob name, struct atw_err *err)
+{
+	const char *task;
+
+	m->has_tasks = true;
+	return text(m, name, &task) < 0 || set_current(m, pid, task) < 0 ? no_memory(err) : ATW_OK;
+}
+
 /* uSCOPE's smaller form says of itself that it is one. */
 static void on_comment(struct kmap_model *m, struct atw_blob b)
 {
@@ -325,6 +367,8 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 		if (m->bound)
 			kmap_objects_used(m, r->u.used.first, r->u.used.last);
 		return ATW_OK;
+	case KMAP_TASK:
+		return on_task(m, r->u.task.pid, r->u.task.name, err);
 	case KMAP_MARK:
 		if (m->bound)
 			kmap_objects_mark(m, r->u.marks);
@@ -348,9 +392,53 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 	return ATW_OK;
 }
 
+/* What a thread did before it had a name is its own, if it had one name only. */
+static int merge_unnamed(struct kmap_model *m)
+{
+	size_t n = m->process.n;
+	uint32_t *names = calloc(n + 1, sizeof(*names));        /* 1 + the only one; UINT32_MAX: several */
+	bool fresh;
+
+	if (!names)
+		return ATW_E_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct kmap_process *p = kmap_process(m, i);
+		int64_t at = p->task ? kmap_table_find(&m->process, (struct kmap_key){ p->key.a, 0, 0 }) : -1;
+
+		if (at >= 0 && (int64_t)p->key.a >= 0)
+			names[at] = names[at] ? UINT32_MAX : (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < m->touch.n; i++) {
+		const struct kmap_key k = ((struct kmap_touch *)m->touch.v)[i].key;
+		uint32_t to = k.a < n ? names[k.a] : 0;
+
+		if (!to || to == UINT32_MAX)
+			continue;
+		if (kmap_table_get(&m->touch, (struct kmap_key){ to - 1, k.b, 0 }, &fresh) < 0) {
+			free(names);
+			return ATW_E_NOMEM;
+		}
+		kmap_process(m, to - 1)->sites += fresh;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct kmap_process *from = kmap_process(m, i), *to;
+
+		if (!names[i] || names[i] == UINT32_MAX)
+			continue;
+		to = kmap_process(m, names[i] - 1);
+		to->objects += from->objects;
+		kmap_add(&to->bytes, from->bytes);
+		kmap_add(&to->reads, from->reads);
+		kmap_add(&to->writes, from->writes);
+		from->gone = true;
+	}
+	free(names);
+	return ATW_OK;
+}
+
 int kmap_model_end(struct kmap_model *m, struct atw_err *err)
 {
-	return kmap_objects_end(m) < 0 ? no_memory(err) : ATW_OK;
+	return kmap_objects_end(m) < 0 || merge_unnamed(m) < 0 ? no_memory(err) : ATW_OK;
 }
 
 /* ---- what it comes to ---- */

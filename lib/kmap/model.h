@@ -100,15 +100,23 @@ struct kmap_line {
 	uint64_t objects;                /* parts of objects that told of it */
 };
 
+/* A thread under one name: one that is called something else later is another. */
 struct kmap_process {
-	struct kmap_key key;             /* pid */
-	const char *task;                /* NULL: it allocated nothing, so nobody says */
+	struct kmap_key key;             /* pid, name */
+	const char *task;                /* NULL: nobody says */
+	bool gone;                       /* it is part of another now */
 	uint64_t objects, bytes, reads, writes, sites;
+};
+
+/* Who a number stands for, as far as it was read. */
+struct kmap_current {
+	struct kmap_key key;             /* pid */
+	const char *task;
 };
 
 /* A process and a place whose objects it touched. */
 struct kmap_touch {
-	struct kmap_key key;             /* pid, site */
+	struct kmap_key key;             /* process, site */
 };
 
 struct kmap_hot {
@@ -142,7 +150,7 @@ struct kmap_model_opts {
 
 struct kmap_model {
 	struct intern texts;
-	struct kmap_table cache, time, site, code, edge, call, line, process, touch;
+	struct kmap_table cache, time, site, code, edge, call, line, process, touch, current;
 	struct kmap_table open;          /* not freed yet, or in parts */
 	struct kmap_series series;
 	struct kmap_hot *hot;            /* a heap while it is fed; then hottest first */
@@ -165,6 +173,7 @@ struct kmap_model {
 	bool has_pids;                   /* of accesses */
 	bool has_frees;                  /* somebody told who frees */
 	bool has_used;                   /* and when objects were accessed */
+	bool has_tasks;                  /* and what threads were called then */
 	bool ended;                      /* KMAP_END was seen */
 	uint64_t end_objects, end_accesses, lost;
 	struct kmap_open now;            /* the object that accesses belong to, */

@@ -74,7 +74,7 @@ static const struct atw_column process_columns[P_COUNT] = {
 	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6,
 		    .help = "thread; n/a: outside of any" },
 	[P_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16,
-		     .help = "the last name it allocated under" },
+		     .help = "what it was called then" },
 	[P_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8,
 			.help = "that it allocated" },
 	[P_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of these" },
@@ -105,6 +105,8 @@ static int process_rows(const struct kmap_ask *a, const struct census_out *out,
 		const struct kmap_process *p = kmap_process(a->m, order[i].at);
 		struct report_row row = { 0 };
 
+		if (p->gone)
+			continue;
 		if ((int64_t)p->key.a >= 0)
 			row_u(&row, P_PID, p->key.a);
 		if (p->task)
@@ -127,6 +129,6 @@ static int process_rows(const struct kmap_ask *a, const struct census_out *out,
 
 const struct kmap_report kmap_report_processes = {
 	"processes", "Processes: who allocates, reads and writes",
-	"A thread in one row; pid n/a is code that ran outside of any, such as interrupts.",
+	"A thread, under one of its names, in one row; pid n/a is code that ran outside of any, such as interrupts.",
 	&process_schema, KMAP_LEVELS, process_rows, NULL, 0, NULL,
 };

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-	KSHARE_MAGIC = 0x616b6d31,       /* and version */
+	KSHARE_MAGIC = 0x616b6d32,       /* and version */
 	KSHARE_QUEUE = 1 << 15,          /* objects on their way; a power of two */
 	KSHARE_RAMS = 4, KSHARE_REGIONS = 64, KSHARE_VMEMMAP = 256,
 	KSHARE_COMM = 16,
@@ -26,6 +26,8 @@ enum {
 	KSHARE_FILTERS = 16,
 	KSHARE_HOOKS = 16, KSHARE_THUNKS = 8,
 	KSHARE_FIRST = 1 << 16,          /* whole pages, whatever their size */
+	KSHARE_TASKS = 1 << 15,          /* names that threads had */
+	KSHARE_PID = (1 << 23) - 1,      /* more than PID_MAX_LIMIT: include/linux/threads.h */
 };
 
 /* ---- what the kernel is like, by the program ---- */
@@ -172,9 +174,25 @@ struct kshare_object {
 #define KSHARE_LINE UINT32_MAX
 struct kshare_edge {
 	uint32_t site;
-	int32_t pid;
+	int32_t pid;                     /* and which of its names: store_task.c; -1: no thread */
 	uint32_t writes, reads;
 };
+
+/* What a thread was called; who: as in edges. Bytes behind the name's end are anything. */
+struct kshare_task {
+	int32_t who;
+	char comm[KSHARE_COMM];
+};
+
+static inline int32_t kshare_pid(int32_t who)
+{
+	return who < 0 ? -1 : who & KSHARE_PID;
+}
+
+static inline unsigned kshare_generation(int32_t who)
+{
+	return who < 0 ? 0 : (unsigned)who / (KSHARE_PID + 1);
+}
 
 /* ---- calls ---- */
 
@@ -289,6 +307,8 @@ struct kshare {
 	uint64_t clock;                          /* events so far */
 	struct kshare_counts count;
 	struct kshare_kernel kernel;
+	_Atomic uint32_t ntasks;
+	struct kshare_task task[KSHARE_TASKS];
 
 	struct kshare_queue done, back;
 };

@@ -41,6 +41,7 @@ void kstore_free(struct kstore *k)
 	if (k->gen)
 		munmap(k->gen, (size_t)k->s->at.max_objects * 4);
 	free(k->places);
+	free(k->tasks);
 	*k = (struct kstore){ 0 };
 }
 

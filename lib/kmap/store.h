@@ -17,6 +17,7 @@
 enum { KSTORE_CLASSES = 17 };            /* sizes of tables, powers of two */
 
 struct kstore_place;
+struct kstore_task;
 
 struct kstore {
 	struct kshare *s;
@@ -30,6 +31,8 @@ struct kstore {
 	uint32_t freed[KSTORE_CLASSES], fresh_edge;
 	struct kstore_place *places;     /* that allocate */
 	unsigned nplaces;
+	struct kstore_task *tasks;       /* by number; NULL: none yet */
+	uint32_t ntasks;
 };
 
 /* What is known of an object when it begins. */
@@ -82,6 +85,13 @@ void kstore_reclaim(struct kstore *k);
 bool kstore_spill(struct kstore *k);
 /* What an object has, as one of its own that is written down. */
 bool kstore_part(struct kstore *k, uint32_t id);
+
+/*
+ * Who a thread of this number and name is to edges; a name that is new is told to who
+ * writes them down. `comm` has KSHARE_COMM bytes. And by its number, as it was last.
+ */
+int32_t kstore_task(struct kstore *k, int32_t pid, const char *comm);
+int32_t kstore_task_of(const struct kstore *k, int32_t pid);
 
 /* Who touched it from where; NULL: no room, which has been counted. */
 struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site, int32_t pid);

@@ -26,6 +26,8 @@ static bool same(const struct kmap_record *a, const struct kmap_record *b)
 		return false;
 	if (a->kind == KMAP_USED)
 		return a->u.used.first == b->u.used.first && a->u.used.last == b->u.used.last;
+	if (a->kind == KMAP_TASK)
+		return a->u.task.pid == b->u.task.pid && equal(a->u.task.name, b->u.task.name);
 	if (a->kind == KMAP_MARK)
 		return a->u.marks == b->u.marks;
 	if (a->kind == KMAP_ACCESS)

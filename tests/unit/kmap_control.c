@@ -226,6 +226,44 @@ TEST(functions_are_named_where_they_are_needed_first)
 	end();
 }
 
+static void called(uint32_t place, int32_t who, const char *name)
+{
+	at.s->task[place].who = who;
+	memset(at.s->task[place].comm, 'x', KSHARE_COMM);
+	strcpy(at.s->task[place].comm, name);
+	at.s->ntasks = place + 1;
+}
+
+/* Each access is of what its thread was called then. */
+TEST(threads_are_named_before_what_they_did)
+{
+	const int32_t next = 7 + KSHARE_PID + 1;
+	uint32_t id;
+
+	begin();
+	called(0, 7, "sh");
+	called(1, next, "t\nr");
+	id = live(0x1000, 0x100, 3);
+	kshare_object(at.s, id)->edges = 3;
+	kshare_edge(at.s, id * 4)[0].pid = next;
+	kshare_edge(at.s, id * 4)[1] = (struct kshare_edge){ 1, 7, 1, 0 };
+	kshare_edge(at.s, id * 4)[2] = (struct kshare_edge){ 1, -1, 2, 0 };
+	kshare_edge(at.s, id * 4)[3] = (struct kshare_edge){ 1, 8, 5, 0 };
+#define THREE	"0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,sh,NULL,NONE\n" \
+		"# task 7 sh\n  0000000000000100,1,0,7\n  0000000000000100,2,0,-1\n" \
+		"  0000000000000100,5,0,8\n# task 7 t?r\n  0000000000000100,3,0,7\n"
+	freed(id);
+	live(0x2000, 0x200, 4);
+	CHECK_STR(text_of("kmap", 8000), HEAD THREE
+		  "0000000000000010,5,0000000000002000,8,3,0,0000000000000000,KMALLOC,sh,NULL,NONE\n"
+		  "# task 7 sh\n  0000000000000200,4,0,7\n" LAST(2, 5));
+	/* What comes behind a clear says it anew. */
+	CHECK(written("clear_object_list", "1"));
+	freed(live(0x2000, 0x200, 4));
+	CHECK(strstr(text_of("kmap", 8000), "KMALLOC,sh,NULL,NONE\n# task 7 sh\n  0000000000000200,4,0,7\n"));
+	end();
+}
+
 /* Wherever the disk ends, the file is a KMAP that says so. */
 TEST(a_full_disk_leaves_what_makes_sense)
 {

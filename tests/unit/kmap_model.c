@@ -204,18 +204,72 @@ TEST(processes_are_who_was_there)
 		"  ffffffff81000000,16,32,7\n");
 	const struct kmap_process *p;
 
+	/* Under each name what was done under it. */
 	CHECK(m && m->has_pids);
-	CHECK_EQ(m->process.n, 2);
+	CHECK_EQ(m->process.n, 3);
 	p = kmap_process(m, 0);
 	CHECK_EQ(p->key.a, 7);
-	CHECK_STR(p->task, "new");
-	CHECK_EQ(p->objects, 2);
-	CHECK_EQ(p->bytes, 150);
-	CHECK_EQ(p->reads, 34);
-	CHECK_EQ(p->writes, 17);
+	CHECK_STR(p->task, "old");
+	CHECK_EQ(p->objects, 1);
+	CHECK_EQ(p->bytes, 100);
+	CHECK_EQ(p->reads, 2);
+	CHECK_EQ(p->writes, 1);
 	CHECK_EQ(p->sites, 1);
 	CHECK(!kmap_process(m, 1)->task);
 	CHECK_EQ(kmap_process(m, 1)->reads, 8);
+	p = kmap_process(m, 2);
+	CHECK_EQ(p->key.a, 7);
+	CHECK_STR(p->task, "new");
+	CHECK_EQ(p->bytes, 50);
+	CHECK_EQ(p->reads, 32);
+	CHECK_EQ(p->writes, 16);
+	kmap_model_close(m);
+}
+
+#define OF_7 "ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,new,a,NONE\n"
+
+/* Files of ours say what threads were called when they did what they did. */
+TEST(processes_have_the_name_of_then)
+{
+	struct kmap_model *m = kmap_of_text(HEAD "# task 9 made\n" OF_7
+		"  ffffffff81000000,1,2,9\n# task 9 a b,c\n  ffffffff81000000,4,0,9\n"
+		"# task 7 old\n  ffffffff81000000,8,0,7\n# task 9 \n  ffffffff81000000,16,0,9\n"
+		"# task 9 made\n  ffffffff81000000,32,0,9\n");
+	static const struct { const char *task; uint64_t pid, writes, objects; } want[] = {
+		{ "new", 7, 0, 1 }, { "made", 9, 33, 0 }, { "a b,c", 9, 4, 0 }, { "old", 7, 8, 0 },
+		{ NULL, 9, 16, 0 },
+	};
+
+	CHECK(m && m->has_tasks);
+	CHECK_EQ(m->process.n, 5);
+	for (size_t i = 0; i < 5; i++) {
+		const struct kmap_process *p = kmap_process(m, i);
+
+		CHECK(p->task ? !strcmp(p->task, want[i].task ? want[i].task : "") : !want[i].task);
+		CHECK_EQ(p->key.a, want[i].pid);
+		CHECK_EQ(p->writes, want[i].writes);
+		CHECK_EQ(p->objects, want[i].objects);
+		CHECK(!p->gone);
+	}
+	kmap_model_close(m);
+}
+
+/* Of a thread that had one name only, it is known. */
+TEST(a_thread_of_one_name_has_it_from_the_beginning)
+{
+	struct kmap_model *m = kmap_of_text(HEAD
+		"ffffffff81001010,8,ffff888000001000,100,10,20,ffffffff81000040,T,sh,a,NONE\n"
+		"  ffffffff81000000,1,2,7\n" OF_7 "  ffffffff81000000,4,8,7\n");
+	const struct kmap_process *p;
+
+	CHECK(m && !m->has_tasks);
+	CHECK_EQ(m->process.n, 3);
+	CHECK(kmap_process(m, 1)->gone);
+	p = kmap_process(m, 2);
+	CHECK_STR(p->task, "new");
+	CHECK_EQ(p->writes, 5);
+	CHECK_EQ(p->reads, 10);
+	CHECK_EQ(p->sites, 1);
 	kmap_model_close(m);
 }
 

@@ -87,6 +87,44 @@ TEST(what_is_told_twice_is_of_who_asked)
 	end();
 }
 
+TEST(a_thread_that_is_called_something_else_is_another)
+{
+	char comm[KSHARE_COMM] = "sh";
+	int32_t who;
+
+	begin();
+	CHECK_EQ(kstore_task_of(&at.k, 7), 7);
+	CHECK_EQ(kstore_task(&at.k, 7, comm), 7);
+	memcpy(comm, "sh\0rest", 8);
+	CHECK_EQ(kstore_task(&at.k, 7, comm), 7);
+	CHECK_EQ(at.s->ntasks, 1);
+	memcpy(comm, "tar", 4);
+	who = kstore_task(&at.k, 7, comm);
+	CHECK(who != 7);
+	CHECK_EQ(kshare_pid(who), 7);
+	CHECK_EQ(kshare_generation(who), 1);
+	CHECK_EQ(kstore_task_of(&at.k, 7), who);
+	CHECK_EQ(kstore_task(&at.k, 8, comm), 8);
+	CHECK_EQ(at.s->ntasks, 3);
+	CHECK_EQ(at.s->task[1].who, who);
+	CHECK_STR(at.s->task[1].comm, "tar");
+	/* What has no thread, or no number that is one, has no name. */
+	CHECK_EQ(kstore_task(&at.k, -1, comm), -1);
+	CHECK_EQ(kshare_pid(-1), -1);
+	CHECK_EQ(kshare_pid(kstore_task(&at.k, INT32_MAX, comm)), KSHARE_PID);
+	CHECK_EQ(at.s->ntasks, 3);
+	/* No more names than there is a place for, and never another thread's. */
+	for (unsigned i = 0; i < 600; i++) {
+		snprintf(comm, sizeof(comm), "name-%u", i);
+		CHECK_EQ(kshare_pid(kstore_task(&at.k, 7, comm)), 7);
+	}
+	CHECK_EQ(kshare_generation(kstore_task_of(&at.k, 7)), 254);
+	for (int32_t i = 100; i < 70000; i++)
+		CHECK_EQ(kshare_pid(kstore_task(&at.k, i, comm)), i);
+	CHECK_EQ(at.s->ntasks, KSHARE_TASKS);
+	end();
+}
+
 /* Nobody allocates between them, so nothing that came back is looked for. */
 TEST(frees_in_a_row_lose_no_room)
 {
