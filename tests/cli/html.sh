@@ -454,6 +454,29 @@ in_browser "reports of a KMAP: likewise" && {
 	out <want
 }
 
+in_browser "addresses in texts sort by their value" && {
+	run browse kmap.html <<'E'
+var s = document.querySelector("#writers"), said = [];
+function code() {
+	return Array.from(s.querySelectorAll("tbody tr")).map(function (r) {
+		return BigInt(r.cells[2].textContent);
+	});
+}
+function up(all) { return all.every(function (v, i) { return i === 0 || all[i - 1] <= v; }); }
+said.push(s.querySelectorAll("th")[2].textContent, code().length > 40, up(code()));
+s.querySelectorAll("th button")[2].click();
+said.push(up(code()), code().some(function (v) { return /[a-f]/.test((v & 0xffffn).toString(16)); }));
+return said;
+E
+	out <<'E'
+code
+true
+false
+true
+true
+E
+}
+
 in_browser "a click on a part of a picture looks closer; Escape shows all" && {
 	run browse report.html <<'E'
 var svg = document.querySelector("#treemap svg"), part = svg.querySelector(".zoom");
