@@ -119,7 +119,7 @@ static void meant_letter(const struct opt_set *sets, size_t nsets, char letter, 
 				at += (size_t)snprintf(ret + at, len - at, "%s--%s",
 						       n++ ? ", " : "; did you mean ", o->name);
 	if (n && n < 6 && at + 1 < len)
-		strcpy(ret + at, "?");
+		snprintf(ret + at, len - at, "?");
 	else
 		*ret = '\0';
 }

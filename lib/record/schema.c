@@ -46,7 +46,7 @@ static const char *const *names_of(const char *word, size_t len)
 /* The next column after `from` that the word is another name of, or -1. */
 static int next_named(const struct atw_schema *sc, const char *const *names, int from)
 {
-	for (size_t i = (size_t)(from + 1); names && i < sc->ncols; i++)
+	for (size_t i = (size_t)from + 1; names && i < sc->ncols; i++)
 		if (names_of(sc->col[i].key, strlen(sc->col[i].key)) == names)
 			return (int)i;
 	return -1;

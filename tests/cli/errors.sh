@@ -89,7 +89,7 @@ E
 
 t "unknown options: what they are called here"
 while read -r command option meant; do
-	run atwalk $command "$option" x86.elf
+	run atwalk "$command" "$option" x86.elf
 	status 2
 	no_out
 	err <<E
