@@ -253,7 +253,7 @@ const struct command cmd_report = {
 	"  pages    every page that a process has, by physical address, with its owner\n"
 	"  use      RSS, PSS, USS and swap of each process, user, cgroup or unit\n"
 	"  nodes    which process has how much memory on which NUMA node\n"
-	"  stacks   pages by process, file and use: folded, as for flame graphs\n"
+	"  stacks   PSS by process, file and use: folded, as for flame graphs\n"
 	"  tasks    every task, threads too: page faults and CPU times\n"
 	"  kernel   objects and pages of each slab cache of the kernel\n"
 	"  machine  every frame of RAM by what it is used for; sums up to MemTotal\n"

@@ -7,7 +7,8 @@
 #include "picture/flame.h"
 
 struct stacks {
-	int stack, pages;
+	int stack, pss, pages;
+	bool unshared;           /* of some nobody tells how often its pages are mapped */
 	uint64_t page;
 	struct flame *flame;
 };
@@ -24,6 +25,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 		return ATW_E_NOMEM;
 	}
 	s->stack = picture_column("stacks", "stack");
+	s->pss = picture_column("stacks", "pss");
 	s->pages = picture_column("stacks", "pages");
 	*ret = s;
 	return ATW_OK;
@@ -41,19 +43,21 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 {
 	struct stacks *s = state;
+	bool share = picture_has(row, s->pss);
 
 	if (!picture_has(row, s->stack) || !picture_has(row, s->pages))
 		return ATW_OK;
-	return flame_add(s->flame, row->v[s->stack].s, row->v[s->pages].u, err);
+	s->unshared |= !share;
+	return flame_add(s->flame, row->v[s->stack].s,
+			 share ? row->v[s->pss].u : row->v[s->pages].u * s->page, err);
 }
 
 static int draw(void *state, struct scene *scene, struct atw_err *err)
 {
 	const struct stacks *s = state;
-	char of[48];
 	const struct chart_head head = {
-		"Memory of processes, by file and use", picture_pages(s->page, of), "",
-		AXIS_COUNT,
+		"Memory of processes, by file and use",
+		s->unshared ? "of PSS, or RSS where that is not known" : "of PSS", "", AXIS_BYTES,
 	};
 
 	return flame_draw(s->flame, &head, scene, err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_stacks.c - pages of processes as folded stacks: "nginx;libc.so.6;text" and
- * how many, the form that tools for flame graphs read.
+ * report_stacks.c - memory of processes as folded stacks: "nginx;libc.so.6;text" and
+ * its PSS, the form that tools for flame graphs read: all of them are what all processes
+ * use together.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,19 +11,22 @@
 #include "census/groups.h"
 #include "census/report.h"
 
-enum { S_STACK, S_PAGES, S_COUNT };
+enum { S_STACK, S_PSS, S_PAGES, S_COUNT };
 
 static const struct atw_column columns[S_COUNT] = {
 	[S_STACK] = { .key = "stack", .type = ATW_T_TEXT, .width = 48,
 		      .help = "the process; the file, if one is mapped; what it is for" },
-	[S_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 8,
+	[S_PSS] = { .key = "pss", .type = ATW_T_COUNT, .width = 12,
+		    .help = "bytes of its PSS there: each page divided by how often it is mapped" },
+	[S_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 8, .hidden = true,
 		      .help = "pages in memory that it has there, shared or not" },
 };
 static const struct atw_schema schema = { "stacks", columns, S_COUNT };
 
 struct stacks {
-	struct groups groups;            /* of "process;class" and a unit: pages in `rss` */
+	struct groups groups;            /* of "process;class" and a unit */
 	size_t now;                      /* that of the area */
+	uint64_t page;
 	struct buf text;
 	struct groups names, lines;      /* what units are called; what comes out */
 };
@@ -52,18 +56,23 @@ static const char *file_name(const struct census_unit *u)
 	return slash && slash[1] ? slash + 1 : u->name;
 }
 
-/* Areas of a process that are of one file and for one thing are one. */
-static int on_area(struct stacks *s, const struct census_area *a, struct atw_err *err)
+static struct group *group_of(struct stacks *s, const struct census_area *a, const char *class)
 {
 	uint64_t key = (uint64_t)a->process->number << 32;
-	struct group *g;
 
 	s->text.len = 0;
 	put_name(&s->text, *a->process->name ? a->process->name : "-");
 	buf_char(&s->text, ';');
-	buf_str(&s->text, census_class_names.name[a->class]);
+	buf_str(&s->text, class);
 	key += a->unit ? a->unit->number + UINT64_C(1) : 0;
-	g = s->text.failed ? NULL : groups_get(&s->groups, key, s->text.data);
+	return s->text.failed ? NULL : groups_get(&s->groups, key, s->text.data);
+}
+
+/* Areas of a process that are of one file and for one thing are one. */
+static int on_area(struct stacks *s, const struct census_area *a, struct atw_err *err)
+{
+	struct group *g = group_of(s, a, census_class_names.name[a->class]);
+
 	if (!g)
 		return report_no_memory(err);
 	g->unit = a->unit;
@@ -71,15 +80,29 @@ static int on_area(struct stacks *s, const struct census_area *a, struct atw_err
 	return ATW_OK;
 }
 
+/* Pages of hugetlbfs, which no RSS has, are memory all the same: apart. */
+static int on_pages(struct stacks *s, const struct census_pages *p, struct atw_err *err)
+{
+	struct smaps_pages as = pages_smaps(p, s->page);
+	struct group *g = &s->groups.v[s->now];
+
+	if (as.class == SMAPS_HUGETLB) {
+		as.class = SMAPS_RSS;
+		g = group_of(s, p->area, "hugetlb");
+		if (!g)
+			return report_no_memory(err);
+		g->unit = p->area->unit;
+	}
+	smaps_add(&g->sum, &as);
+	return ATW_OK;
+}
+
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct stacks *s = state;
 
-	if (ev->what == CENSUS_ON_AREA)
-		return on_area(s, ev->area, err);
-	if (is_resident(ev->pages))
-		s->groups.v[s->now].sum.rss += ev->pages->pages;
-	return ATW_OK;
+	s->page = ev->page;
+	return ev->what == CENSUS_ON_AREA ? on_area(s, ev->area, err) : on_pages(s, ev->pages, err);
 }
 
 /* ---- the answer ---- */
@@ -155,7 +178,7 @@ static bool add_line(struct stacks *s, const struct group *g)
 	buf_str(&s->text, class);
 	line = s->text.failed ? NULL : groups_get(&s->lines, g->key >> 32, s->text.data);
 	if (line)
-		line->sum.rss += g->sum.rss;
+		smaps_join(&line->sum, &g->sum);
 	return line;
 }
 
@@ -173,7 +196,9 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 		struct report_row row = { .have = 0 };
 
 		row_s(&row, S_STACK, s->lines.v[i].name);
-		row_u(&row, S_PAGES, s->lines.v[i].sum.rss);
+		if (!s->lines.v[i].sum.uncounted)
+			row_u(&row, S_PSS, smaps_pss(&s->lines.v[i].sum));
+		row_u(&row, S_PAGES, s->lines.v[i].sum.rss / s->page);
 		r = row_out(&row, out, err);
 	}
 	return r;
@@ -194,7 +219,7 @@ static void drop(void *state)
 
 const struct census_report report_stacks = {
 	.size = sizeof(struct census_report), .name = "stacks", .title = "Folded stacks",
-	.help = "pages by process, file and use, as tools for flame graphs read them",
+	.help = "PSS by process, file and use, as tools for flame graphs read it",
 	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES), .schema = &schema,
 	.tools = true,
 	.start = start, .feed = feed, .finish = finish, .drop = drop,

@@ -130,11 +130,13 @@ E
 	run python3 - <<'E'
 from scene import *
 s, want = Scene("stacks.svg"), rows("stacks.csv")
-assert {r["stack"]: r["pages"] for r in want}["nginx-0;libc.so.6;text"] == "250"
-total = sum(int(r["pages"]) for r in want)
-assert f"all: {total:,} pages of 4K, 100.0%" in s.titles
-first = sum(int(r["pages"]) for r in want if r["stack"].startswith("nginx-0;"))
-assert any(t.startswith(f"nginx-0: {first:,} pages of 4K, ") for t in s.titles)
+share = {r["stack"]: int(r["pss"]) for r in want}
+assert share["nginx-0;libc.so.6;text"] == 250 * 4096 // len({k.split(";")[0] for k in share})
+total = sum(share.values())
+assert any(t.startswith("all: ") and t.endswith(" of PSS, 100.0%") for t in s.titles)
+first = sum(v for k, v in share.items() if k.startswith("nginx-0;"))
+assert any(t.startswith("nginx-0: ") and f" of PSS, {100 * first / total:.1f}%" in t
+           for t in s.titles)
 E
 	no_out
 
@@ -173,8 +175,8 @@ assert sorted(t.split(": ")[0] for t in units.titles if t.startswith(name)) == [
     name, name + " (deleted)", name + " (deleted) / text", name + " / data",
     name + " / rodata", name + " / text"], units.titles
 name = "libbad.so.1"
-assert sum(t.startswith(name + " (deleted): 2 pages") for t in stacks.titles) == 1, stacks.titles
-assert sum(t.startswith(name + ": 5 pages") for t in stacks.titles) == 1, stacks.titles
+assert sum(t.startswith(name + " (deleted): ") and " of PSS" in t for t in stacks.titles) == 1, stacks.titles
+assert sum(t.startswith(name + ": ") and " of PSS" in t for t in stacks.titles) == 1, stacks.titles
 E
 no_out
 

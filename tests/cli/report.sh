@@ -149,9 +149,9 @@ run atwalk report pages neighbours.cap --paper
 yes [ "$(cut -f 7 "$work/log/out" | sed 1d | sort -u)" = /lib/libx.so.1 ]
 run atwalk report stacks successor.cap --format csv
 out <<'END'
-stack,pages
-a;libx.so.1 (deleted);text,2
-a;libx.so.1;text,1
+stack,pss
+a;libx.so.1 (deleted);text,8192
+a;libx.so.1;text,4096
 END
 
 # NAME INODE FRAME of each file, a page of code each; device 8:1.
@@ -177,11 +177,11 @@ of_files >files.cap <<'END'
 END
 run atwalk report stacks files.cap --format csv
 out <<'END'
-stack,pages
-a;/a/libx.so;text,1
-a;/b/libx.so (8:1 2);text,2
-a;/b/libx.so (8:1 3);text,1
-a;liby.so;text,1
+stack,pss
+a;/a/libx.so;text,4096
+a;/b/libx.so (8:1 2);text,8192
+a;/b/libx.so (8:1 3);text,4096
+a;liby.so;text,4096
 END
 # Copies of one file are one.
 {
@@ -190,8 +190,8 @@ END
 } >copied.cap
 run atwalk report stacks copied.cap --format csv
 out <<'END'
-stack,pages
-a;libx.so;text,2
+stack,pss
+a;libx.so;text,8192
 END
 
 t "--group: how many rows, and the sums of their pages"
