@@ -21,6 +21,8 @@ static const struct opt options[] = {
 	  "live: many looks, one every so often, until it is interrupted", NULL },
 	{ 0, "by", OPT_CHOICE, offsetof(struct report_opts, by), "WHAT",
 	  "use: of each process, user, cgroup or unit", "process|user|cgroup|unit" },
+	{ 0, "kernel-threads", OPT_FLAG, offsetof(struct report_opts, bare), NULL,
+	  "basic: list tasks without memory of their own as well", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct report_opts, limit), "N",
 	  "the first N rows alone, and how many there are more", NULL },
 	CENSUS_OPTIONS(struct report_opts, source),
@@ -182,7 +184,7 @@ static uint64_t own_pid(char *const *source, size_t n)
 static int tell(struct report *r, char **source, size_t n)
 {
 	const struct census_report_opts ro = {
-		.virtual = r->o->virtual, .by = r->o->by, .user = r->live ? user_name : NULL,
+		.virtual = r->o->virtual, .by = r->o->by, .bare = r->o->bare, .user = r->live ? user_name : NULL,
 		.self = own_pid(source, n),
 	};
 	struct sources s = { r, wanted(r), source, n };

@@ -9,7 +9,7 @@
 
 struct report_opts {
 	struct census_source_opts source;
-	bool virtual, paper;
+	bool virtual, paper, bare;
 	const char *watch;
 	const char *by;
 	struct opt_number limit;

@@ -86,17 +86,24 @@ static bool has_by(const struct census_report *k)
 	return k->by;
 }
 
-static int check_by(const struct report *r)
+static bool has_bare(const struct census_report *k)
+{
+	return k->bare;
+}
+
+/* An option that one of the reports asked for must have use for, if it is given. */
+static int check_use(const struct report *r, const char *option, bool given,
+		     bool (*has)(const struct census_report *k))
 {
 	struct buf b = { 0 };
-	bool any = !r->o->by;
+	bool any = !given;
 	int status = EXIT_COMPLETE;
 
 	for (size_t i = 0; i < r->n; i++)
-		any |= r->kind[i]->by;
+		any |= has(r->kind[i]);
 	if (!any)
-		status = complain_usage("report", "--by is for the report %s alone",
-					those(has_by, &b));
+		status = complain_usage("report", "%s is for the report %s alone", option,
+					those(has, &b));
 	buf_deinit(&b);
 	return status;
 }
@@ -108,7 +115,9 @@ int report_check(const struct report *r, int argc, char **argv)
 	if (!status)
 		status = check_virtual(r);
 	if (!status)
-		status = check_by(r);
+		status = check_use(r, "--by", r->o->by != NULL, has_by);
+	if (!status)
+		status = check_use(r, "--kernel-threads", r->o->bare, has_bare);
 	if (!status)
 		status = answers_check(&r->a);
 	return status ? status : check_sources(r, argc, argv);

@@ -68,7 +68,7 @@ _atwalk()
 		probe) words="$common --pid" ;;
 		collect) words="$common --frames --raw --form --threads --zstd --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		report) words="$common --virtual --paper --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
+		report) words="$common --virtual --paper --kernel-threads --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel" ;;
 		kmap)

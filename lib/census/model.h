@@ -156,6 +156,7 @@ struct census_out {
 struct census_report_opts {
 	bool virtual;                    /* sizes of addresses, not of pages that are there */
 	const char *by;                  /* NULL: the report's own */
+	bool bare;                       /* tasks without memory are rows as well */
 	uint64_t self;                   /* pid of the program that looks; 0: not in there */
 	/* What a user of the machine that is told of is called; NULL: nobody knows any. */
 	const char *(*user)(void *arg, uint64_t uid);
@@ -176,6 +177,7 @@ struct census_report {
 	enum { NO_VIRTUAL, VIRTUAL_PAPER, VIRTUAL } virtual;     /* has use for that option: no,
 	                                  * in the paper's layout, always */
 	bool by;                         /* and for that one */
+	bool bare;                       /* likewise */
 	bool slabs, threads;             /* it needs slab caches, threads of processes */
 	bool tools;                      /* other programs read its table: nothing is cut */
 	const struct atw_schema *schema;

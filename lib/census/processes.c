@@ -29,6 +29,7 @@ void processes_feed(struct processes *p, const struct census_event *ev)
 {
 	struct process_sums *s = &p->v[p->n - 1];
 
+	s->bare = false;
 	if (ev->what == CENSUS_ON_AREA_END) {
 		sums_area(&s->virtual, ev->area, area_pages(ev->area, ev->page));
 		if (!sums_rest(&s->resident, ev->area, false) && ev->area->untold)

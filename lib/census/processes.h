@@ -10,6 +10,7 @@ struct process_sums {
 	uint64_t pid;
 	size_t name;                     /* in `names` */
 	bool paper;                      /* told in the paper's form, which has no swap */
+	bool bare;                       /* a task without memory of its own, so far */
 	struct sums resident, virtual;
 };
 

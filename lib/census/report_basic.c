@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "census/processes.h"
 #include "census/report.h"
 
@@ -46,6 +47,7 @@ static const struct atw_schema schema = { "basic", columns, B_COUNT };
 
 struct basic {
 	bool virtual;
+	bool bare;                       /* tasks without memory are wanted */
 	struct processes all;
 };
 
@@ -56,8 +58,18 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	if (!b)
 		return report_no_memory(err);
 	b->virtual = o->virtual;
+	b->bare = o->bare;
 	*ret = b;
 	return ATW_OK;
+}
+
+static int add_bare(struct basic *b, const struct capture_task *t, struct atw_err *err)
+{
+	int r = processes_add(&b->all, t->name, t->pid, false, err);
+
+	if (r == ATW_OK)
+		b->all.v[b->all.n - 1].bare = true;
+	return r;
 }
 
 static int feed(void *state, const struct census_event *ev, struct atw_err *err)
@@ -67,8 +79,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
 		/* The kernel's own have no memory of theirs, and are listed. */
-		return ev->task->mm ? ATW_OK : processes_add(&b->all, ev->task->name,
-							     ev->task->pid, false, err);
+		return ev->task->mm ? ATW_OK : add_bare(b, ev->task, err);
 	case CENSUS_ON_PROCESS:
 		/* One without a number of its address space is in the list already. */
 		return ev->process->task->mm ? processes_add(&b->all, ev->process->task->name,
@@ -148,29 +159,66 @@ static void paper(const struct basic *b, const struct census_out *out)
 	}
 }
 
+static int put_row(const struct basic *b, const struct process_sums *p, const char *name,
+		   const struct census_out *out, struct atw_err *err)
+{
+	struct report_row row = { .have = 0 };
+	uint64_t n;
+
+	row_u(&row, B_PID, p->pid);
+	row_s(&row, B_NAME, name);
+	for (unsigned c = 0; c < SUMS; c++)
+		if (value(b, p, c, &n))
+			row_u(&row, B_SUMS + c, n);
+	row_u(&row, B_GUESS, (b->virtual ? &p->virtual : &p->resident)->guess);
+	return row_out(&row, out, err);
+}
+
+struct place {
+	uint64_t total;
+	size_t i;
+};
+
+/* The largest first; those that are equal as they were told. */
+static int by_total(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct basic *b = state;
+	_auto_free struct place *order = calloc(b->all.n + 1, sizeof(*order));
+	size_t n = 0, bare = 0;
+	int r = ATW_OK;
 
-	if (out->paper)
+	if (!order)
+		return report_no_memory(err);
+	if (out->paper) {
 		paper(b, out);
-	for (size_t i = 0; i < b->all.n && !out->paper; i++) {
-		const struct process_sums *p = &b->all.v[i];
-		struct report_row row = { .have = 0 };
-		uint64_t n;
-		int r;
-
-		row_u(&row, B_PID, p->pid);
-		row_s(&row, B_NAME, processes_name(&b->all, i));
-		for (unsigned c = 0; c < SUMS; c++)
-			if (value(b, p, c, &n))
-				row_u(&row, B_SUMS + c, n);
-		row_u(&row, B_GUESS, (b->virtual ? &p->virtual : &p->resident)->guess);
-		r = row_out(&row, out, err);
-		if (r != ATW_OK)
-			return r;
+		return ATW_OK;
 	}
-	return ATW_OK;
+	for (size_t i = 0; i < b->all.n; i++) {
+		const struct process_sums *p = &b->all.v[i];
+
+		bare += p->bare;
+		if (!p->bare || b->bare)
+			order[n++] = (struct place){
+				(b->virtual ? &p->virtual : &p->resident)->n[SUM_TOTAL], i,
+			};
+	}
+	qsort(order, n, sizeof(*order), by_total);
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
+		r = put_row(b, &b->all.v[order[i].i], processes_name(&b->all, order[i].i), out, err);
+	if (r == ATW_OK && bare && !b->bare)
+		out->note(out->arg, "%zu task%s no memory of %s own, and %s not shown: threads of the kernel, processes that ended; --kernel-threads lists them",
+			  bare, bare == 1 ? " has" : "s have", bare == 1 ? "its" : "their",
+			  bare == 1 ? "is" : "are");
+	return r;
 }
 
 static void drop(void *state)
@@ -187,6 +235,6 @@ const struct census_report report_basic = {
 	.help = "pages of each process: read-only and read/write, stack, heap, .bss, data, text",
 	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(PROCESS_END),
-	.schema = &schema,
+	.schema = &schema, .bare = true,
 	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
 };

@@ -194,6 +194,26 @@ stack,pss
 a;libx.so;text,8192
 END
 
+t "basic: the largest first; tasks without memory are hidden, and counted"
+run atwalk report basic "$captures/figure4.txt" --columns pid,total
+out <<'END'
+    PID     TOTAL
+      1       154
+     21        18
+
+1 task has no memory of its own, and is not shown: threads of the kernel, processes that ended; --kernel-threads lists them
+END
+run atwalk report basic "$captures/figure4.txt" --columns pid,total --kernel-threads
+out <<'END'
+    PID     TOTAL
+      1       154
+     21        18
+      0         0
+END
+run atwalk report use "$captures/figure4.txt" --kernel-threads
+status 2
+err_is 'atwalk: report: --kernel-threads is for the report basic alone'
+
 t "--group: how many rows, and the sums of their pages"
 run atwalk report areas "$captures/figure4.txt" --group task --format csv
 out <<'END'
@@ -201,7 +221,7 @@ task,count,vsize,resident,single,shared,swapped
 init,14,384,154,24,130,
 link-mon,3,34,18,9,9,
 END
-run atwalk report basic "$captures/figure4.txt" --group name --filter 'total>0' --columns name,count,total,bss --units bytes
+run atwalk report basic --kernel-threads "$captures/figure4.txt" --group name --filter 'total>0' --columns name,count,total,bss --units bytes
 out <<'END'
 NAME                COUNT     TOTAL              BSS
 init                    1    630784                0
@@ -311,35 +331,35 @@ $long,2
 END
 
 t "--limit: the first rows, and how many there are more; the sum is of all"
-run atwalk report basic "$captures/figure4.txt" --columns name,total,single --limit 1 --sort total:desc
+run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns name,total,single --limit 1 --sort total:desc
 out <<'END'
 NAME                TOTAL  SINGLE
 init                  154       0
 ... and 2 more
 (sum)                 172       0
 END
-run atwalk report basic "$captures/figure4.txt" --columns name,total --filter 'total<100' --limit 1
+run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns name,total --filter 'total<100' --limit 1
 out <<'END'
 NAME                TOTAL
-swapper                 0
+link-mon               18
 ... and 1 more
 (sum)                  18
 END
-run atwalk report basic "$captures/figure4.txt" --columns name,total --limit 2 --format csv
+run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns name,total --limit 2 --format csv
 out <<'END'
 name,total
-swapper,0
 init,154
+link-mon,18
 END
 err <<'END'
 atwalk: report basic: --limit leaves out 1 rows
 END
-run atwalk report basic "$captures/figure4.txt" --columns total --limit 3
+run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns total --limit 3
 out <<'END'
    TOTAL
-       0
      154
       18
+       0
 END
 run atwalk report basic "$captures/figure4.txt" --limit 0
 status 2
@@ -349,12 +369,12 @@ yes [ "$(grep -c '^ *[0-9]*  /lib/' "$work/log/out")" = 1 ]
 yes [ "$(tail -n 1 "$work/log/out")" = '... and 6 more' ]
 
 t "--units: of pages, too, and pages as large as the capture says"
-run atwalk report basic "$captures/figure4.txt" --columns name,total,heap --units human
+run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns name,total,heap --units human
 out <<'END'
 NAME                TOTAL      HEAP
-swapper                0B        0B
 init                 616K       16K
 link-mon              72K       32K
+swapper                0B        0B
 (sum)                688K       48K
 END
 run atwalk report count "$captures/figure5.txt" --columns user_space_pages,mappings --units bytes
@@ -365,7 +385,6 @@ END
 run atwalk report basic "$captures/figure4.txt" --columns name,total --units bytes --format csv
 out <<'END'
 name,total
-swapper,0
 init,154
 link-mon,18
 END
@@ -638,14 +657,14 @@ V: 00100000, 0010FFFF, 00010000, 00001000, -, 73, [heap]
 M: 00100000*1=30000052, 1, - |
 E: 16, 4, 3, 2
 END
-run atwalk report basic --format csv --columns pid,total,rw_count,rx_count,heap,stack,swapped untold.cap
+run atwalk report basic --kernel-threads --format csv --columns pid,total,rw_count,rx_count,heap,stack,swapped untold.cap
 status 4
 out <<'END'
 pid,total,rw_count,rx_count,heap,stack,swapped
 10,6,4,2,4,0,
+13,,,0,,0,
 11,,,,,,
 12,0,0,0,0,0,0
-13,,,0,,0,
 END
 err <<'END'
 atwalk: untold.cap: 3 things could not be read: -v lists them
@@ -656,9 +675,8 @@ said_err=1
 out <<'END'
 pid,total,heap
 10,66,64
-11,,
-12,0,0
 13,16,16
+11,,
 END
 run atwalk report basic --paper untold.cap
 status 4
