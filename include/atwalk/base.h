@@ -31,6 +31,12 @@ typedef struct atw_va { uint64_t u; } atw_va;
 #define ATW_PA(x) ((atw_pa){ (uint64_t)(x) })
 #define ATW_VA(x) ((atw_va){ (uint64_t)(x) })
 
+/*
+ * Options that are NULL, and members of options that are zero, mean the default. What
+ * else is NULL, of zeroes or out of range where it must not be is refused: with
+ * ATW_E_USAGE and a sentence, or with nothing where there is no error to fill in.
+ */
+
 /* What a function answers: 0 or more is an answer, less is a failure. */
 enum atw_status {
 	ATW_OK = 0,

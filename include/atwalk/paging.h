@@ -174,6 +174,8 @@ ATW_API void atw_rights_letters(unsigned rights, char ret[5]);
 static inline unsigned atw_index(const struct atw_paging *pg, unsigned level,
 				 atw_va va)
 {
+	if (level >= ATW_MAX_LEVELS)
+		return 0;
 	return (va.u >> pg->level[level].shift) &
 	       ((1u << pg->level[level].bits) - 1);
 }
@@ -181,6 +183,8 @@ static inline unsigned atw_index(const struct atw_paging *pg, unsigned level,
 static inline size_t atw_table_bytes(const struct atw_paging *pg,
 				     unsigned level)
 {
+	if (level >= ATW_MAX_LEVELS)
+		return 0;
 	return (size_t)pg->word_size << pg->level[level].bits;
 }
 

@@ -461,6 +461,11 @@ int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
 	struct atw_kernel *still;
 	int r;
 
+	r = kernel_given(k, err);
+	if (r == ATW_OK && !fn)
+		r = atw_err_set(err, ATW_E_USAGE, "no function is given that takes the file");
+	if (r < 0)
+		return r;
 	o = o ? o : &none;
 	if (o->size < sizeof(*o))
 		return atw_err_set(err, ATW_E_USAGE, "extract options of another version");

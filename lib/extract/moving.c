@@ -211,6 +211,21 @@ static void chain_add(struct chain *c, uint64_t link)
 	c->last = link;
 }
 
+/*
+ * Was its memory another task's, later in the same look? Then it had ended, and what
+ * was kept is the other one's.
+ */
+static bool moving_kept(const struct members *v, const struct atw_task *t)
+{
+	uint64_t pid, tgid, start;
+
+	return member_get(v, t->at, N_task_pid, &pid, NULL) == ATW_OK && pid == t->pid &&
+	       member_get(v, t->at, N_task_tgid, &tgid, NULL) == ATW_OK && tgid == t->tgid &&
+	       (!member_have(v, N_task_start) ||
+		(member_get(v, t->at, N_task_start, &start, NULL) == ATW_OK &&
+		 start == t->start));
+}
+
 static void moving_threads(struct reader *w, const struct members *v, size_t leader)
 {
 	struct chain c = { .w = w };
@@ -222,7 +237,8 @@ static void moving_threads(struct reader *w, const struct members *v, size_t lea
 		return;
 	c.head = c.last = signal + v->n->member[N_signal_thread_head];
 	for (size_t i = leader; i < w->now.n && (i == leader || !w->now.v[i].leader); i++)
-		chain_add(&c, w->now.v[i].at + v->n->member[N_task_thread_node]);
+		if (moving_kept(v, &w->now.v[i]))
+			chain_add(&c, w->now.v[i].at + v->n->member[N_task_thread_node]);
 	chain_add(&c, c.head);
 }
 
@@ -237,7 +253,8 @@ static void moving_links(struct reader *w, struct atw_kernel *still)
 		return;
 	c.head = c.last = init_task + v.n->member[N_task_tasks];
 	for (size_t i = 0; i < w->now.n; i++)
-		if (w->now.v[i].leader && moving_find(w, &w->now.v[i])) {
+		if (w->now.v[i].leader && moving_find(w, &w->now.v[i]) &&
+		    moving_kept(&v, &w->now.v[i])) {
 			chain_add(&c, w->now.v[i].at + v.n->member[N_task_tasks]);
 			moving_threads(w, &v, i);
 		}

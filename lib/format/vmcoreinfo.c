@@ -17,9 +17,12 @@ static bool printable(char c)
 int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 		    struct vmcoreinfo_line *ret)
 {
-	const char *line = vi->text + *pos, *end = vi->text + vi->len;
-	const char *p = line, *equals = NULL;
+	const char *line, *end, *p, *equals = NULL;
 
+	if (!vi || !vi->text)
+		return ATW_END;
+	line = p = vi->text + *pos;
+	end = vi->text + vi->len;
 	for (; p < end && printable(*p); p++) {
 		if (equals)
 			continue;
@@ -44,9 +47,9 @@ int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 
 static bool key_is(const struct vmcoreinfo_line *l, const char *key)
 {
-	size_t len = strlen(key);
+	size_t len = key ? strlen(key) : 0;
 
-	return l->key.len == len && !memcmp(l->key.data, key, len);
+	return key && l->key.len == len && !memcmp(l->key.data, key, len);
 }
 
 size_t atw_vmcoreinfo_probe(const void *data, size_t len)

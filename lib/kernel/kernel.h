@@ -69,6 +69,11 @@ struct atw_kernel {
  */
 int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
 		struct atw_kernel **ret, struct atw_err *err);
+/* For functions of the public headers: ATW_E_USAGE if there is no kernel. */
+static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
+{
+	return k ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "no kernel is given");
+}
 /* Reads of the kernel's memory. */
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
 /*

@@ -97,8 +97,11 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 			    struct atw_module_types *ret, struct atw_err *err)
 {
-	struct sought *s = &k->sought_modules;
+	struct sought *s;
 
+	if (!k)
+		return kernel_given(k, err);
+	s = &k->sought_modules;
 	if (!s->done) {
 		s->done = true;
 		k->modules = calloc(1, sizeof(*k->modules));

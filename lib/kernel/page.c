@@ -35,10 +35,13 @@ static void find_zeroes(struct atw_memmap *m)
 
 int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_err *err)
 {
-	struct atw_memmap *m = calloc(1, sizeof(*m));
+	struct atw_memmap *m;
 	const struct needs *n;
-	int r;
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof(*m));
 	if (!m)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	m->k = k;

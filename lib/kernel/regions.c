@@ -292,6 +292,8 @@ static void find_regions(struct atw_kernel *k)
 
 int atw_kernel_region(struct atw_kernel *k, size_t i, struct atw_region *ret)
 {
+	if (!k)
+		return ATW_E_USAGE;
 	if (!k->regions) {
 		k->regions = calloc(1, sizeof(*k->regions));
 		if (!k->regions)

@@ -124,9 +124,12 @@ static int on_text(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 
 int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
 {
-	struct texts t = { k->mem, fn, arg };
+	struct texts t = { .fn = fn, .arg = arg };
 	uint64_t unreadable = 0;
 
+	if (!k || !fn)
+		return ATW_E_USAGE;
+	t.mem = k->mem;
 	return atw_source_is_live(k->mem) ? 0 :
 		scan_vmcoreinfo(k->mem, on_text, &t, &unreadable);
 }
@@ -349,6 +352,8 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	bool wanted, found;
 	int r = ATW_OK;
 
+	if (!mem || !mem->ops)
+		return atw_err_set(err, ATW_E_USAGE, "no source is given");
 	if (!o)
 		o = &none;
 	if (o->size < sizeof(*o))
@@ -453,9 +458,12 @@ bool atw_kernel_file_is_unproved(const struct atw_kernel *k)
 
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
 {
-	struct sought *s = &k->sought_kmem;
-	int r;
+	struct sought *s;
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	s = &k->sought_kmem;
 	if (!s->done) {
 		s->done = true;
 		s->err.status = kmem_open(&k->own, &k->kmem, &s->err);

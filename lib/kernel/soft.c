@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "kernel/kernel.h"
 #include "kernel/soft.h"
+#include "paging/check.h"
 
 struct field { uint8_t lo, bits; };
 
@@ -130,7 +131,12 @@ void soft_configured(struct atw_soft_abi *abi, const char *release,
 static struct atw_soft_abi abi_for(const struct atw_paging *pg, const char *release,
 				   unsigned *version)
 {
-	struct atw_soft_abi abi = { .family = pg->family, .generation = UINT8_MAX };
+	struct atw_soft_abi abi = { .generation = UINT8_MAX };
+
+	*version = 0;
+	if (!pg)
+		return abi;              /* no word of it is known */
+	abi.family = pg->family;
 
 	abi.known = parse_release(release, version);
 	if (!abi.known)
@@ -225,13 +231,13 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 				     const struct atw_paging *pg,
 				     unsigned level, uint64_t word)
 {
-	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
 	const struct layout *l;
 	uint64_t there;
 
 	if (!word)
 		return s;
-	if (abi->generation >= ARRAY_SIZE(layouts)) {
+	if (!abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts)) {
 		s.what = ATW_SOFT_UNKNOWN;
 		return s;
 	}
@@ -258,9 +264,9 @@ struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 					const struct atw_paging *pg, atw_va va,
 					unsigned level, uint64_t word)
 {
-	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
 
-	if (!(va.u >> 63) || !word || abi->generation >= ARRAY_SIZE(layouts))
+	if (!(va.u >> 63) || !word || !abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts))
 		return atw_soft_decode(abi, pg, level, word);
 	s.what = ATW_SOFT_PROTNONE;
 	s.pa = page_of(pg, level, word, layouts[abi->generation].inverted);
@@ -277,5 +283,5 @@ const char *atw_soft_name(enum atw_soft what)
 		[ATW_SOFT_UNKNOWN] = "unknown",
 	};
 
-	return names[what];
+	return (size_t)what < ARRAY_SIZE(names) ? names[what] : "unknown";
 }

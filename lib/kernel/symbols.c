@@ -273,7 +273,11 @@ int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 		      struct atw_err *err)
 {
-	return kernel_symbol(k, name, ret, err);
+	int r = kernel_given(k, err);
+
+	if (r == ATW_OK && !name)
+		r = atw_err_set(err, ATW_E_USAGE, "no symbol is named");
+	return r < 0 ? r : kernel_symbol(k, name, ret, err);
 }
 
 /*
@@ -286,8 +290,13 @@ int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 	const struct kallsyms *ks;
 	struct kallsyms_symbol s;
 	struct atw_symbol theirs;
-	int r = symbols(k, &ks, err);
-	bool ours = r == ATW_OK && kallsyms_near(ks, address, &s) == ATW_OK;
+	int r = kernel_given(k, err);
+	bool ours;
+
+	if (r < 0)
+		return r;
+	r = symbols(k, &ks, err);
+	ours = r == ATW_OK && kallsyms_near(ks, address, &s) == ATW_OK;
 
 	if (k->vmfile && vmfile_near(k->vmfile, address, &theirs) == ATW_OK &&
 	    (!ours || theirs.address > s.address)) {
@@ -356,6 +365,8 @@ const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
 {
 	const struct kallsyms *ks;
 
+	if (kernel_given(k, err) < 0)
+		return NULL;
 	if (symbols(k, &ks, err) < 0) {
 		if (!k->vmfile || !k->vmfile->symbols || !k->vmfile->placed)
 			return NULL;

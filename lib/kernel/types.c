@@ -168,6 +168,8 @@ const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,
 {
 	const struct btf *b = NULL;
 
+	if (kernel_given(k, err) < 0)
+		return NULL;
 	kernel_needs(k);                 /* DWARF is read for these only */
 	if (k->types && k->types->dwarf) {
 		*count = k->types->dwarf;
@@ -253,6 +255,8 @@ int atw_kernel_need(struct atw_kernel *k, size_t i, struct atw_need *ret)
 {
 	struct need_info info;
 
+	if (!k)
+		return ATW_E_USAGE;
 	if (i >= needs_count())
 		return ATW_END;
 	info = needs_at(kernel_needs(k), i);

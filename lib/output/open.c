@@ -43,12 +43,18 @@ static void choose(struct atw_output *out, const struct atw_schema *sc)
 }
 
 /* Everything that can be wrong about what was typed is found out here. */
+static const struct atw_output_opts usual;       /* all zero */
+
 static int check(struct atw_output *out, const struct atw_output_opts *o,
 		 const struct atw_schema *sc, const struct atw_sink_ops **ops,
 		 struct atw_err *err)
 {
 	int rc = *ops ? ATW_OK : sink_find(o->format, ops, err);
 
+	if (rc == ATW_OK && (!sc || !sc->col || !sc->ncols))
+		rc = atw_err_set(err, ATW_E_USAGE, "a schema without columns");
+	if (rc == ATW_OK && (unsigned)o->units > ATW_UNITS_PAGES)
+		rc = atw_err_set(err, ATW_E_USAGE, "units of no known kind (%d)", (int)o->units);
 	if (rc == ATW_OK && o->page_shift > 32)
 		rc = atw_err_set(err, ATW_E_USAGE,
 				 "pages of 2^%u bytes are not pages",
@@ -152,6 +158,7 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
 		return atw_err_set(err, ATW_E_NOMEM,
 				   "not enough memory for the output");
 	out->target.fd = -1;
+	o = o ? o : &usual;
 	rc = check(out, o, sc, &ops, err);
 	if (rc == ATW_OK)
 		rc = start(out, o, ops, fd, err);
@@ -173,7 +180,7 @@ int atw_output_check(const struct atw_output_opts *o, const struct atw_schema *s
 	if (!out)
 		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
 	out->target.fd = -1;
-	rc = check(out, o, sc, &ops, err);
+	rc = check(out, o ? o : &usual, sc, &ops, err);
 	atw_output_close(out);
 	return rc;
 }

@@ -21,7 +21,7 @@ const struct atw_paging *atw_paging_find(const char *name)
 {
 	const struct atw_paging *pg;
 
-	for (size_t i = 0; (pg = atw_paging_at(i)); i++)
+	for (size_t i = 0; name && (pg = atw_paging_at(i)); i++)
 		if (!strcmp(pg->name, name))
 			return pg;
 	return NULL;

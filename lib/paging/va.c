@@ -11,9 +11,12 @@
 atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
 			bool high_half)
 {
-	uint64_t above = ~0ull << pg->va_bits;
+	uint64_t above;
 	bool ones = false;
 
+	if (!pg || !pg->va_bits || pg->va_bits >= 64)
+		return ATW_VA(low);      /* nothing is above them */
+	above = ~0ull << pg->va_bits;
 	if (pg->halves == ATW_SPLIT)
 		ones = high_half;
 	else if (pg->halves == ATW_SIGNED)
@@ -23,5 +26,5 @@ atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
 
 bool atw_va_valid(const struct atw_paging *pg, atw_va va)
 {
-	return atw_va_canonical(pg, va.u, va.u >> 63).u == va.u;
+	return pg && pg->va_bits && atw_va_canonical(pg, va.u, va.u >> 63).u == va.u;
 }

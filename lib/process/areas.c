@@ -233,9 +233,13 @@ static unsigned release_of(const struct atw_kernel *k)
 int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
 		   struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
-	int r = kernel_kmem(k, &v.m, err);
+	struct members v = { 0 };
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	v.n = kernel_needs(k);
+	r = kernel_kmem(k, &v.m, err);
 	return r < 0 ? r : areas_open_at(v, mm, k->own.paging.page_shift,
 					 release_of(k), ret, err);
 }

@@ -90,11 +90,15 @@ static int loaded(struct atw_kernel *k, const struct members *v, uint64_t queue,
 
 int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
+	struct members v = { 0 };
 	struct atw_cpu c = { .mm = 0 };
 	uint64_t queue = 0, task = 0;
-	int r = needs_check(v.n, FOR_CPUS, err);
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	v.n = kernel_needs(k);
+	r = needs_check(v.n, FOR_CPUS, err);
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)

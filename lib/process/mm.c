@@ -123,11 +123,16 @@ static int set_guard(const struct members *v, uint64_t base, enum need_member id
 int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
-	struct atw_mm n = { .space = k->own };
+	struct members v = { 0 };
+	struct atw_mm n = { 0 };
 	uint64_t pgd;
-	int r = needs_check(v.n, FOR_SPACES, err);
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	v.n = kernel_needs(k);
+	n.space = k->own;
+	r = needs_check(v.n, FOR_SPACES, err);
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
@@ -170,11 +175,19 @@ static int guard_by_task(const struct members *v, const struct atw_task *t,
 int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret,
 	      struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
-	struct atw_mm n = { .space = k->own };
+	struct members v = { 0 };
+	struct atw_mm n = { 0 };
 	struct atw_err why = { 0 };
-	int opened = atw_mm_open(k, t->mm, &n, &why);
-	int r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
+	int opened, r = kernel_given(k, err);
+
+	if (r < 0)
+		return r;
+	if (!t)
+		return atw_err_set(err, ATW_E_USAGE, "no task is given");
+	v.n = kernel_needs(k);
+	n.space = k->own;
+	opened = atw_mm_open(k, t->mm, &n, &why);
+	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
 
 	/* Its threads may hand it on to each other: it is in use as long as anybody uses it. */
 	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)

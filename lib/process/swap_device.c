@@ -54,12 +54,16 @@ static int read_device(const struct members *v, uint64_t at, unsigned type,
 int atw_swap_device(struct atw_kernel *k, unsigned type, struct atw_swap *ret,
 		    struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
+	struct members v = { 0 };
 	struct atw_swap got = { 0 };
 	uint32_t count;
 	uint64_t at;
-	int r = needs_check(v.n, FOR_SWAP, err);
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	v.n = kernel_needs(k);
+	r = needs_check(v.n, FOR_SWAP, err);
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
 	if (r < 0)

@@ -63,10 +63,14 @@ int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
 
 int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
+	struct members v = { 0 };
 	uint64_t init_task = 0;
-	int r = needs_check(v.n, FOR_TASKS, err);
+	int r = kernel_given(k, err);
 
+	if (r < 0)
+		return r;
+	v.n = kernel_needs(k);
+	r = needs_check(v.n, FOR_TASKS, err);
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)

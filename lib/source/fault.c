@@ -147,6 +147,8 @@ int atw_source_faults(struct atw_source *below, const struct atw_fault *faults,
 	struct atw_source *s;
 	struct faults *fs;
 
+	if (!below || !below->ops || (n && !faults))
+		return atw_err_set(err, ATW_E_USAGE, "no source, or no faults, are given");
 	for (size_t i = 0; i < n; i++)
 		if (faults[i].kind == ATW_ZERO || !faults[i].len ||
 		    last_of(faults[i].start.u, faults[i].len) - faults[i].start.u !=

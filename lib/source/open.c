@@ -237,6 +237,11 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	char copy_path[32];
 	int r = ATW_OK;
 
+	if (!text || (nparts && !parts))
+		return atw_err_set(err, ATW_E_USAGE, "no source is named");
+	for (size_t i = 0; i < nparts; i++)
+		if (!parts[i])
+			return atw_err_set(err, ATW_E_USAGE, "part %zu of the source is not named", i);
 	if (names_live(text, &spec.path)) {
 		r = source_new(&source_live, &spec, ret, err);
 		return r < 0 ? name_file(err, r, source_live.name) : ATW_OK;

@@ -6,11 +6,16 @@
 
 #include "base/bytes.h"
 
+static const char no_source[] = "no source is given";
+
 ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 		 struct atw_err *err)
 {
 	size_t done = 0;
 
+	if (!s || !s->ops || (len && !buf))
+		return atw_err_set(err, ATW_E_USAGE, "%s",
+				   s && s->ops ? "no room is given to read into" : no_source);
 	while (done < len) {
 		ssize_t n;
 
@@ -40,6 +45,12 @@ ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 		   struct atw_err *err)
 {
+	if (!s || !s->ops) {
+		atw_err_set(err, ATW_E_USAGE, "%s", no_source);
+		for (size_t i = 0; i < n; i++)
+			piece[i].got = ATW_E_USAGE;
+		return;
+	}
 	if (HAS(s->ops, read_many)) {
 		s->ops->read_many(s, piece, n, err);
 		return;
@@ -50,30 +61,32 @@ void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 
 void *atw_buffer_open(struct atw_source *s, size_t len)
 {
-	void *own = HAS(s->ops, buffer_open) ? s->ops->buffer_open(s, len) : NULL;
+	void *own = s && s->ops && HAS(s->ops, buffer_open) ? s->ops->buffer_open(s, len) : NULL;
 
 	return own ? own : malloc(len);
 }
 
 void atw_buffer_close(struct atw_source *s, void *buf)
 {
-	if (!HAS(s->ops, buffer_close) || !s->ops->buffer_close(s, buf))
+	if (!s || !s->ops || !HAS(s->ops, buffer_close) || !s->ops->buffer_close(s, buf))
 		free(buf);
 }
 
 void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 {
-	if (HAS(s->ops, mapped))
+	if (s && s->ops && HAS(s->ops, mapped))
 		s->ops->mapped(s, pa, va, len);
 }
 
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
-	return s->ops->extent(s, pa, ret);
+	return s && s->ops ? s->ops->extent(s, pa, ret) : ATW_E_USAGE;
 }
 
 int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
+	if (!s || !s->ops || !key)
+		return ATW_E_USAGE;
 	return s->ops->fact ? s->ops->fact(s, key, ret) : ATW_E_MISSING;
 }
 
@@ -106,7 +119,7 @@ void atw_source_close(struct atw_source *s)
 
 bool atw_source_is_live(const struct atw_source *s)
 {
-	while (s->below)
+	while (s && s->below)
 		s = s->below;
-	return s->ops->live;
+	return s && s->ops && s->ops->live;
 }

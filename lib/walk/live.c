@@ -82,6 +82,8 @@ bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got)
 
 bool atw_space_lives(const struct atw_space *sp)
 {
+	if (!sp || !sp->mem)
+		return false;
 	for (unsigned i = 0; i < GUARDS; i++) {
 		const struct atw_guard *g = &sp->guard[i];
 		uint64_t word = 0;

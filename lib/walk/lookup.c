@@ -176,10 +176,15 @@ static void find_kind(const struct atw_paging *pg, unsigned level,
 int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
 		    struct atw_err *err)
 {
-	struct atw_lookup *l = calloc(1, sizeof(*l));
-	const struct atw_paging *pg = &sp->paging;
+	const struct atw_paging *pg;
+	struct atw_lookup *l;
 	bool tables;
+	int r = space_check(sp, err);
 
+	if (r < 0)
+		return r;
+	pg = &sp->paging;
+	l = calloc(1, sizeof(*l));
 	if (!l)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	l->sp = *sp;

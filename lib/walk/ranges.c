@@ -41,10 +41,17 @@ static uint64_t plain_mask(const struct atw_paging *pg, unsigned level)
 int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		    unsigned split, struct atw_ranges **ret, struct atw_err *err)
 {
-	struct atw_walk_opts wo = *o;
-	struct atw_ranges *r = calloc(1, sizeof(*r));
-	int rc;
+	struct atw_walk_opts wo = { .size = sizeof(wo), .last = ATW_VA(UINT64_MAX) };
+	struct atw_ranges *r;
+	int rc = space_check(sp, err);
 
+	if (rc < 0)
+		return rc;
+	if (o && o->size < sizeof(*o))
+		return atw_err_set(err, ATW_E_USAGE, "walk options of another version");
+	if (o)
+		wo = *o;
+	r = calloc(1, sizeof(*r));
 	if (!r)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	r->sp = *sp;

@@ -223,7 +223,7 @@ int atw_reverse_find(const struct atw_reverse *r, atw_pa pa, uint64_t len,
 	size_t lo = 0, hi = r->nruns;
 	int rc = 0;
 
-	if (!len)
+	if (!r || !len)
 		return 0;
 	/* The first run at or after which some run ends past pa. */
 	while (lo < hi) {

@@ -5,7 +5,17 @@
 
 #include <atwalk/walk.h>
 
+#include "paging/check.h"
 #include "paging/entry.h"
+
+/* Enough not to crash: cheap. A caller of the library may give one of zeroes. */
+static inline bool space_has_all(const struct atw_space *sp)
+{
+	return sp && sp->mem && sp->mem->ops && paging_has(&sp->paging, 0);
+}
+
+/* ATW_E_USAGE: there is no source, or no paging mode, in it. */
+int space_check(const struct atw_space *sp, struct atw_err *err);
 
 static inline struct atw_root space_root(const struct atw_space *sp, atw_va va)
 {

@@ -7,32 +7,47 @@
 #include "walk/memory.h"
 #include "walk/space.h"
 
+int space_check(const struct atw_space *sp, struct atw_err *err)
+{
+	if (!sp || !sp->mem || !sp->mem->ops)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "the address space has no source of memory");
+	return paging_check(&sp->paging, err);
+}
+
 uint64_t atw_seen_word(const struct atw_space *sp, const struct atw_seen *s,
 		       uint32_t i)
 {
-	return load_word(s->words, sp->paging.word_size, i);
+	return s->words ? load_word(s->words, sp->paging.word_size, i) : 0;
 }
 
 atw_pa atw_seen_pa(const struct atw_space *sp, const struct atw_seen *s,
 		   uint32_t i)
 {
-	uint64_t va = s->va.u + ((uint64_t)i << sp->paging.level[s->level].shift);
+	uint64_t va;
 
+	if (!paging_has(&sp->paging, s->level))
+		return ATW_PA(0);
+	va = s->va.u + ((uint64_t)i << sp->paging.level[s->level].shift);
 	return space_leaf_pa(sp, s->level, atw_seen_word(sp, s, i), va);
 }
 
 void atw_seen_one(const struct atw_space *sp, const struct atw_seen *s,
 		  uint32_t i, struct atw_seen *ret)
 {
-	unsigned shift = sp->paging.level[s->level].shift;
 	size_t off = (size_t)i * sp->paging.word_size;
 	struct atw_step *last;
+	unsigned shift;
 
 	*ret = *s;
+	if (!paging_has(&sp->paging, s->level))
+		return;
+	shift = sp->paging.level[s->level].shift;
 	ret->va.u += (uint64_t)i << shift;
 	ret->size = (uint64_t)1 << shift;
 	ret->count = 1;
-	if (s->loss)             /* no entry: the path ends at the table */
+	/* No entry: the path ends at the table. */
+	if (s->loss || !s->words || !s->depth)
 		return;
 	ret->words = (const char *)s->words + off;
 	if (s->kind == ATW_LEAF)
@@ -143,7 +158,7 @@ static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
 int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 		  struct atw_err *err)
 {
-	int r = translate(sp, va, ret, err);
+	int r = space_has_all(sp) ? translate(sp, va, ret, err) : space_check(sp, err);
 
 	if (r < 0 || !atw_source_is_live(sp->mem))
 		return r;
@@ -165,6 +180,8 @@ ssize_t atw_space_read(const struct atw_space *sp, atw_va va, void *buf,
 	struct atw_seen seen;
 	size_t done = 0;
 
+	if (!space_has_all(sp))
+		return space_check(sp, err);
 	while (done < len) {
 		uint64_t at = va.u + done, off;
 		size_t n = len - done;

@@ -100,9 +100,15 @@ static uint64_t address_bits(const struct atw_paging *pg, unsigned level)
 int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		  struct atw_walk **ret, struct atw_err *err)
 {
+	static const struct atw_walk_opts all = { .size = sizeof(all), .last = { UINT64_MAX } };
 	struct atw_walk *w;
-	unsigned levels = sp->paging.nlevels;
+	unsigned levels;
+	int r = space_check(sp, err);
 
+	if (r < 0)
+		return r;
+	o = o ? o : &all;
+	levels = sp->paging.nlevels;
 	if (o->size < sizeof(*o))
 		return atw_err_set(err, ATW_E_USAGE, "walk options of another version");
 	if (o->first.u > o->last.u)

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions of the public headers, called with NULL, with structs of zeroes and with
+ * numbers out of range: a default or an error with a sentence, and never a crash.
+ */
+#include <atwalk/atwalk.h>
+#include <atwalk/extract.h>
+
+#include "memory.h"
+#include "test.h"
+
+static struct atw_err err;
+
+/* ATW_E_USAGE, and a sentence. */
+#define REFUSED(call) do { \
+	err = (struct atw_err){ 0 }; \
+	CHECK_EQ(call, ATW_E_USAGE); \
+	CHECK_EQ(err.status, ATW_E_USAGE); \
+	CHECK(err.text[0]); \
+} while (0)
+
+TEST(paging_modes)
+{
+	const struct atw_paging *pg = atw_paging_find("x86_64-4");
+	struct atw_paging zero = { 0 }, copy = *pg;
+
+	CHECK(!atw_paging_at(SIZE_MAX));
+	CHECK(!atw_paging_find(NULL));
+	CHECK(!atw_paging_find(""));
+	REFUSED(atw_paging_extend(&zero, "lpa2", &err));
+	REFUSED(atw_paging_extend(NULL, "lpa2", &err));
+	REFUSED(atw_paging_extend(&copy, NULL, &err));
+	REFUSED(atw_paging_extend(&copy, "", &err));
+	CHECK(!memcmp(&copy, pg, sizeof(copy)));
+	for (unsigned level = 4; level <= 64; level++) {
+		CHECK_EQ(atw_entry_kind(pg, level, 0x63), ATW_BAD);
+		CHECK_EQ(atw_entry_addr(pg, level, ATW_LEAF, 0x1063).u, 0);
+		CHECK_EQ(atw_entry_span(pg, level, 0x1063), 0);
+		CHECK(!atw_entry_replaces(pg, level, 0x1063));
+		CHECK_EQ(atw_entry_rights(pg, level, ATW_LEAF, 0x1063, ATW_RIGHTS_ALL), 0);
+		CHECK_EQ(atw_entry_flags(pg, level, ATW_LEAF, 0x1063), 0);
+		CHECK_EQ(atw_leaf_attrs(pg, level), 0);
+	}
+	CHECK_EQ(atw_index(pg, 64, ATW_VA(UINT64_MAX)), 0);
+	CHECK_EQ(atw_table_bytes(pg, 64), 0);
+	CHECK_EQ(atw_entry_kind(&zero, 0, 0x63), ATW_BAD);
+	CHECK_EQ(atw_entry_kind(NULL, 0, 0x63), ATW_BAD);
+	CHECK_EQ(atw_leaf_attrs(&zero, 0), 0);
+	CHECK(!atw_va_valid(&zero, ATW_VA(1)));
+	CHECK(!atw_va_valid(NULL, ATW_VA(1)));
+	CHECK_EQ(atw_va_canonical(&zero, 5, true).u, 5);
+}
+
+TEST(sources)
+{
+	static const char *const none[] = { NULL };
+	struct memory *m = mem_new();
+	struct atw_source *s = NULL;
+	struct atw_source zero = { 0 };
+	struct atw_piece piece = { .len = 1 };
+	struct atw_extent e;
+	struct atw_blob b;
+	uint64_t n;
+	char byte;
+
+	mem_at(m, 0x1000);
+	CHECK(!atw_source_kind(SIZE_MAX));
+	CHECK(!atw_sink_kind(SIZE_MAX));
+	REFUSED(atw_source_open(NULL, NULL, 0, &s, &err));
+	REFUSED(atw_source_open("a", NULL, 1, &s, &err));
+	REFUSED(atw_source_open("a", none, 1, &s, &err));
+	REFUSED(atw_source_trace(NULL, NULL, NULL, &s, &err));
+	REFUSED(atw_source_trace(&m->s, NULL, NULL, &s, &err));
+	REFUSED(atw_source_faults(NULL, NULL, 0, &s, &err));
+	REFUSED(atw_source_faults(&m->s, NULL, 1, &s, &err));
+	REFUSED(atw_read(NULL, ATW_PA(0), &byte, 1, &err));
+	REFUSED(atw_read(&zero, ATW_PA(0), &byte, 1, &err));
+	REFUSED(atw_read(&m->s, ATW_PA(0x1000), NULL, 1, &err));
+	CHECK_EQ(atw_read(&m->s, ATW_PA(0x1000), NULL, 0, NULL), 0);
+	atw_read_many(NULL, &piece, 1, &err);
+	CHECK_EQ(piece.got, ATW_E_USAGE);
+	CHECK_EQ(atw_extent_at(NULL, ATW_PA(0), &e), ATW_E_USAGE);
+	CHECK_EQ(atw_fact(NULL, "cpus", &b), ATW_E_USAGE);
+	CHECK_EQ(atw_fact(&m->s, NULL, &b), ATW_E_USAGE);
+	CHECK_EQ(atw_fact_u64(NULL, "cpus", &n), ATW_E_USAGE);
+	CHECK(!atw_source_is_live(NULL));
+	atw_source_mapped(NULL, ATW_PA(0), ATW_VA(0), 0);
+	atw_buffer_close(NULL, NULL);
+	atw_source_close(NULL);
+	CHECK(!s);
+	mem_free(m);
+}
+
+/* What opens a space; `sp` is none. */
+static void spaces(const struct atw_space *sp)
+{
+	struct atw_reverse *reverse = NULL;
+	struct atw_lookup *lookup = NULL;
+	struct atw_ranges *ranges = NULL;
+	struct atw_walk *walk = NULL;
+	struct atw_seen seen;
+	char byte;
+
+	REFUSED(atw_translate(sp, ATW_VA(0), &seen, &err));
+	REFUSED(atw_space_read(sp, ATW_VA(0), &byte, 1, &err));
+	REFUSED(atw_walk_open(sp, NULL, &walk, &err));
+	REFUSED(atw_ranges_open(sp, NULL, 0, &ranges, &err));
+	REFUSED(atw_lookup_open(sp, &lookup, &err));
+	REFUSED(atw_reverse_build(sp, &reverse, &err));
+	CHECK(!walk && !ranges && !lookup && !reverse);
+}
+
+TEST(spaces_of_zeroes)
+{
+	const struct atw_walk_opts zero = { 0 };
+	struct memory *m = mem_new();
+	struct atw_space sp = { 0 };
+	const struct atw_seen *s;
+	struct atw_ranges *ranges;
+	struct atw_range range;
+	struct atw_walk *w;
+	struct atw_seen none = { 0 }, one;
+
+	spaces(NULL);
+	spaces(&sp);
+	CHECK(!atw_space_lives(NULL));
+	CHECK(!atw_space_lives(&sp));
+	CHECK_EQ(atw_seen_word(&sp, &none, 1), 0);
+	CHECK_EQ(atw_seen_pa(&sp, &none, 1).u, 0);
+	atw_seen_one(&sp, &none, 1, &one);
+	sp.mem = &m->s;
+	spaces(&sp);
+	sp.paging = *atw_paging_find("x86_64-4");
+	sp.paging.nlevels = ATW_MAX_LEVELS + 1;
+	spaces(&sp);
+	sp.paging.nlevels = 4;
+	sp.paging.level[2].bits = 40;
+	REFUSED(atw_walk_open(&sp, NULL, &w, &err));
+	sp.paging = *atw_paging_find("x86_64-4");
+	sp.paging.word_size = 3;
+	REFUSED(atw_walk_open(&sp, NULL, &w, &err));
+
+	/* No options: everything. */
+	sp.paging = *atw_paging_find("x86_64-4");
+	sp.low = (struct atw_root){ ATW_PA(0x1000), true };
+	mem_at(m, 0x1000);
+	REFUSED(atw_walk_open(&sp, &zero, &w, &err));
+	REFUSED(atw_ranges_open(&sp, &zero, 0, &ranges, &err));
+	CHECK_EQ(atw_walk_open(&sp, NULL, &w, &err), ATW_OK);
+	CHECK_EQ(atw_walk_next(w, &s, &err), ATW_END);
+	atw_walk_close(w);
+	CHECK_EQ(atw_ranges_open(&sp, NULL, 0, &ranges, &err), ATW_OK);
+	CHECK_EQ(atw_ranges_next(ranges, &range, &err), ATW_END);
+	atw_ranges_close(ranges);
+	CHECK_EQ(atw_translate(&sp, ATW_VA(0x5000), &one, &err), ATW_OK);
+	CHECK_EQ(one.kind, ATW_ABSENT);
+	atw_walk_close(NULL);
+	atw_ranges_close(NULL);
+	atw_lookup_close(NULL);
+	atw_reverse_destroy(NULL);
+	mem_free(m);
+}
+
+TEST(kernels)
+{
+	const struct atw_kernel_opts zero = { 0 }, given = {
+		.size = sizeof(given), .has_root = true, .root = ATW_PA(0x1000),
+		.paging = "x86_64-4",
+	};
+	struct atw_vmcoreinfo vi = { 0 };
+	struct memory *m = mem_new();
+	struct atw_kernel *k = NULL;
+	struct atw_task task = { 0 };
+	struct atw_tasks *tasks;
+	struct atw_areas *areas;
+	struct atw_memmap *memmap;
+	struct atw_swap swap;
+	struct atw_node node;
+	struct atw_cpu cpu;
+	struct atw_mm mm;
+	struct atw_symbol symbol;
+	struct atw_region region;
+	struct atw_need need;
+	struct atw_module_types module;
+	struct atw_blob b;
+	uint64_t n;
+	uint32_t count;
+	char text[8] = "x";
+
+	mem_at(m, 0x1000);
+	REFUSED(atw_kernel_open(NULL, NULL, &k, &err));
+	REFUSED(atw_kernel_open(&m->s, &zero, &k, &err));
+	CHECK_EQ(atw_kernel_open(&m->s, NULL, &k, &err), ATW_E_MISSING);
+	CHECK(!k);
+	CHECK_EQ(atw_kernel_open(&m->s, &given, &k, &err), ATW_OK);
+	REFUSED(atw_kernel_symbol(k, NULL, &n, &err));
+	REFUSED(atw_kernel_banner(k, text, 0, &err));
+	REFUSED(atw_kernel_banner(k, NULL, 8, &err));
+	REFUSED(atw_kernel_command_line(k, text, 0, &err));
+	CHECK_STR(text, "x");
+	REFUSED(atw_mm_of(k, NULL, &mm, &err));
+	CHECK(atw_mm_of(k, &task, &mm, &err) < 0);
+	CHECK(atw_mm_open(k, 0, &mm, &err) < 0);
+	CHECK(atw_areas_open(k, 0, &areas, &err) < 0);
+	CHECK(atw_swap_device(k, UINT32_MAX, &swap, &err) < 0);
+	CHECK(atw_cpu_of(k, UINT32_MAX, &cpu, &err) < 0);
+	CHECK(atw_kernel_percpu(k, UINT32_MAX, &n, &err) != ATW_OK);
+	CHECK(atw_kernel_node(k, SIZE_MAX, &node, &err) != ATW_OK);
+	CHECK_EQ(atw_kernel_need(k, SIZE_MAX, &need), ATW_END);
+	CHECK_EQ(atw_kernel_region(k, SIZE_MAX, &region), ATW_END);
+	CHECK_EQ(atw_kernel_texts(k, NULL, NULL), ATW_E_USAGE);
+	atw_kernel_close(k);
+	atw_kernel_close(NULL);
+
+	REFUSED(atw_kernel_symbol(NULL, "a", &n, &err));
+	REFUSED(atw_kernel_symbol_at(NULL, 0, &symbol, &err));
+	REFUSED(atw_kernel_banner(NULL, text, 8, &err));
+	REFUSED(atw_kernel_command_line(NULL, text, 8, &err));
+	REFUSED(atw_kernel_percpu(NULL, 0, &n, &err));
+	REFUSED(atw_kernel_node(NULL, 0, &node, &err));
+	REFUSED(atw_kernel_module_types(NULL, 0, &module, &err));
+	CHECK(!atw_kernel_symbols_from(NULL, &count, &err));
+	CHECK(!atw_kernel_types_from(NULL, &count, &err));
+	CHECK_EQ(atw_kernel_need(NULL, 0, &need), ATW_E_USAGE);
+	CHECK_EQ(atw_kernel_region(NULL, 0, &region), ATW_E_USAGE);
+	CHECK_EQ(atw_kernel_texts(NULL, NULL, NULL), ATW_E_USAGE);
+	REFUSED(atw_tasks_open(NULL, &tasks, &err));
+	REFUSED(atw_task_by_pid(NULL, 1, &task, &err));
+	REFUSED(atw_mm_open(NULL, 0, &mm, &err));
+	REFUSED(atw_mm_of(NULL, &task, &mm, &err));
+	REFUSED(atw_areas_open(NULL, 0, &areas, &err));
+	REFUSED(atw_cpu_of(NULL, 0, &cpu, &err));
+	REFUSED(atw_memmap_open(NULL, &memmap, &err));
+	REFUSED(atw_swap_device(NULL, 0, &swap, &err));
+	REFUSED(atw_extract(NULL, NULL, NULL, NULL, NULL, &err));
+	atw_tasks_close(NULL);
+	atw_areas_close(NULL);
+	atw_memmap_close(NULL);
+
+	CHECK_EQ(atw_vmcoreinfo_text(&vi, "PAGESIZE", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_vmcoreinfo_text(&vi, NULL, &b), ATW_E_MISSING);
+	CHECK_EQ(atw_vmcoreinfo_text(NULL, "PAGESIZE", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_vmcoreinfo_probe(NULL, 0), 0);
+	mem_free(m);
+}
+
+TEST(words_that_the_cpu_ignores)
+{
+	const struct atw_paging *pg = atw_paging_find("x86_64-4");
+	struct atw_soft_abi zero = { 0 }, abi = atw_soft_abi_for(pg, "6.1.0");
+
+	CHECK(!atw_soft_abi_for(NULL, "6.1.0").known);
+	CHECK(!atw_soft_abi_for(pg, NULL).known);
+	CHECK_EQ(atw_soft_decode(NULL, pg, 0, 2).what, ATW_SOFT_UNKNOWN);
+	CHECK_EQ(atw_soft_decode(&abi, NULL, 0, 2).what, ATW_SOFT_UNKNOWN);
+	CHECK_EQ(atw_soft_decode(&abi, pg, 9, 2).what, ATW_SOFT_UNKNOWN);
+	CHECK_EQ(atw_soft_decode_at(&abi, pg, ATW_VA(UINT64_MAX), 9, 2).what, ATW_SOFT_UNKNOWN);
+	atw_soft_decode(&zero, pg, 0, 2);
+	CHECK_STR(atw_soft_name((enum atw_soft)99), "unknown");
+	CHECK_STR(atw_soft_name((enum atw_soft)-1), "unknown");
+	CHECK(!atw_page_flag_name(UINT32_MAX));
+}
+
+TEST(outputs)
+{
+	static const struct atw_column col[] = { { .key = "n", .type = ATW_T_COUNT } };
+	const struct atw_schema sc = { "test", col, 1 }, zero = { 0 };
+	struct atw_output_opts o = { .units = (enum atw_units)9 };
+	struct atw_output *out = NULL;
+
+	CHECK_EQ(atw_output_check(NULL, &sc, &err), ATW_OK);
+	REFUSED(atw_output_check(NULL, NULL, &err));
+	REFUSED(atw_output_check(NULL, &zero, &err));
+	REFUSED(atw_output_check(&o, &sc, &err));
+	REFUSED(atw_output_open(NULL, &zero, &out, &err));
+	o = (struct atw_output_opts){ .page_shift = 200 };
+	REFUSED(atw_output_check(&o, &sc, &err));
+	CHECK(!out);
+	atw_output_close(NULL);
+	atw_err_set(NULL, ATW_E_USAGE, "nobody reads it");
+	atw_err_wrap(NULL, "nobody");
+	atw_err_hint(NULL, "nobody");
+}
