@@ -2,6 +2,12 @@
 /*
  * kernel.h - what Linux keeps in physical memory: the root of its own page
  * tables, and what the words mean that the CPU ignores.
+ *
+ * A kernel, and what was opened of it (tasks, areas, struct pages), belongs to one
+ * thread at a time, together with its source: it looks for symbols and types when
+ * they are first asked for, and keeps them. Threads that ask at once open a source
+ * and a kernel each. Where a thread meets another that is still looking, it gets
+ * ATW_E_USAGE.
  */
 #ifndef ATWALK_KERNEL_H
 #define ATWALK_KERNEL_H

@@ -5,6 +5,11 @@
  * A source answers three things: the bytes at a physical address, which
  * addresses it has, and side facts its container carries. A hole is an
  * answer, never an error and never zeroes. Sources are opened read-only.
+ *
+ * A source is read by one thread at a time: it keeps the pages that it unpacked last.
+ * Threads that read at once open the file once each. Where two meet in the pages
+ * of one source, the second gets ATW_E_USAGE. Any number of kernels and spaces may
+ * be read from one source by the same thread.
  */
 #ifndef ATWALK_SOURCE_H
 #define ATWALK_SOURCE_H

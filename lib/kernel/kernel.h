@@ -8,6 +8,8 @@
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
 
+#include <pthread.h>
+
 #include <atwalk/kernel.h>
 
 #include "format/btf.h"
@@ -17,8 +19,31 @@
 /* Something looked for once. */
 struct sought {
 	bool done;
+	bool busy;               /* it is being looked for, by this thread */
+	pthread_t by;
 	struct atw_err err;      /* status < 0: not found, and why */
 };
+
+/* Before `done` is asked: is another thread at it? Then what is there is half done. */
+static inline int sought_by_other(const struct sought *s, struct atw_err *err)
+{
+	return !__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) ||
+	       pthread_equal(s->by, pthread_self()) ? ATW_OK :
+		atw_err_set(err, ATW_E_USAGE,
+			    "two threads use the kernel at once: each needs one of its own");
+}
+
+static inline void sought_begin(struct sought *s)
+{
+	s->done = true;
+	s->by = pthread_self();
+	__atomic_store_n(&s->busy, true, __ATOMIC_RELEASE);
+}
+
+static inline void sought_end(struct sought *s)
+{
+	__atomic_store_n(&s->busy, false, __ATOMIC_RELEASE);
+}
 
 struct kallsyms_symbol;
 struct kernel_symbols;

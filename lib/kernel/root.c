@@ -464,9 +464,13 @@ int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
 	if (r < 0)
 		return r;
 	s = &k->sought_kmem;
+	r = sought_by_other(s, err);
+	if (r < 0)
+		return r;
 	if (!s->done) {
-		s->done = true;
+		sought_begin(s);
 		s->err.status = kmem_open(&k->own, &k->kmem, &s->err);
+		sought_end(s);
 	}
 	r = s->err.status;
 	if (r < 0)

@@ -213,14 +213,17 @@ static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
 		   struct atw_err *err)
 {
 	struct sought *s = &k->sought_symbols;
-	int r;
+	int r = sought_by_other(s, err);
 
+	if (r < 0)
+		return r;
 	if (!s->done) {
-		s->done = true;
+		sought_begin(s);
 		k->symbols = calloc(1, sizeof(*k->symbols));
 		s->err.status = !k->symbols ?
 			atw_err_set(&s->err, ATW_E_NOMEM, "out of memory") :
 			find_symbols(k, k->symbols, &s->err);
+		sought_end(s);
 	}
 	r = s->err.status;
 	if (r < 0)

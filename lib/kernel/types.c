@@ -146,15 +146,18 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err)
 {
 	struct sought *s = &k->sought_types;
-	int r;
+	int r = sought_by_other(s, err);
 
+	if (r < 0)
+		return r;
 	if (!s->done) {
-		s->done = true;
+		sought_begin(s);
 		k->types = calloc(1, sizeof(*k->types));
 		if (!k->types)
 			atw_err_set(&s->err, ATW_E_NOMEM, "out of memory");
 		else if (find_types(k, k->types, &s->err) == ATW_OK)
 			s->err.status = ATW_OK;
+		sought_end(s);
 	}
 	r = s->err.status;
 	if (r < 0)

@@ -256,8 +256,8 @@ static int chunk_get(struct avml *a, size_t chunk, const uint8_t **ret,
 	return ATW_OK;
 }
 
-static ssize_t avml_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			 struct atw_err *err)
+static ssize_t avml_read_chunks(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+				struct atw_err *err)
 {
 	struct avml *a = s->impl;
 	size_t done = 0;
@@ -288,6 +288,19 @@ static ssize_t avml_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 		done += n;
 	}
 	return (ssize_t)done;
+}
+
+static ssize_t avml_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct avml *a = s->impl;
+	ssize_t got = page_cache_enter(&a->cache, err);
+
+	if (got < 0)
+		return got;
+	got = avml_read_chunks(s, pa, buf, len, err);
+	page_cache_leave(&a->cache);
+	return got;
 }
 
 static int avml_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)

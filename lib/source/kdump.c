@@ -104,8 +104,8 @@ static int get_page(struct kdump_source *k, const struct kdump_file *f,
 	return 0;
 }
 
-static ssize_t kdump_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			  struct atw_err *err)
+static ssize_t kdump_read_pages(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+				struct atw_err *err)
 {
 	struct kdump_source *k = s->impl;
 	const struct kdump_span *span = NULL;
@@ -135,6 +135,19 @@ static ssize_t kdump_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 		memcpy((char *)buf + done, (const char *)page + off, n);
 	}
 	return (ssize_t)done;
+}
+
+static ssize_t kdump_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			  struct atw_err *err)
+{
+	struct kdump_source *k = s->impl;
+	ssize_t got = page_cache_enter(&k->cache, err);
+
+	if (got < 0)
+		return got;
+	got = kdump_read_pages(s, pa, buf, len, err);
+	page_cache_leave(&k->cache);
+	return got;
 }
 
 static int kdump_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)

@@ -71,3 +71,15 @@ void page_cache_commit(struct page_cache *c, uint64_t key)
 	c->keys[2 * set + way] = key;
 	c->recent[set] = (uint8_t)way;
 }
+
+int page_cache_enter(struct page_cache *c, struct atw_err *err)
+{
+	return !__atomic_test_and_set(&c->busy, __ATOMIC_ACQUIRE) ? ATW_OK :
+		atw_err_set(err, ATW_E_USAGE,
+			    "two threads read the source at once: each needs one of its own");
+}
+
+void page_cache_leave(struct page_cache *c)
+{
+	__atomic_clear(&c->busy, __ATOMIC_RELEASE);
+}

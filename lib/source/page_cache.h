@@ -17,6 +17,7 @@ struct page_cache {
 	uint8_t *recent;         /* which of the two was used last */
 	size_t page_size;
 	unsigned set_bits;
+	bool busy;               /* somebody reads; set and tested atomically */
 };
 
 #define PAGE_CACHE_NONE UINT64_MAX       /* no key may be this */
@@ -25,6 +26,13 @@ struct page_cache {
 bool page_cache_init(struct page_cache *c, size_t page_size, size_t bytes);
 /* Fine on a zeroed struct. */
 void page_cache_deinit(struct page_cache *c);
+
+/*
+ * Around each read. ATW_E_USAGE: another thread is at it, whose pages would be
+ * overwritten.
+ */
+int page_cache_enter(struct page_cache *c, struct atw_err *err);
+void page_cache_leave(struct page_cache *c);
 
 /* The page, or NULL. It stays good until the next call of claim. */
 const void *page_cache_find(struct page_cache *c, uint64_t key);

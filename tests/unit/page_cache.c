@@ -95,3 +95,18 @@ TEST(many_keys_keep_their_bytes)
 	CHECK_EQ(found >= 200, 1);
 	page_cache_deinit(&c);
 }
+
+TEST(two_readers_at_once_are_refused)
+{
+	struct page_cache c;
+	struct atw_err err = { 0 };
+
+	CHECK(page_cache_init(&c, 4096, 1 << 20));
+	CHECK_EQ(page_cache_enter(&c, NULL), ATW_OK);
+	CHECK_EQ(page_cache_enter(&c, &err), ATW_E_USAGE);
+	CHECK(strstr(err.text, "two threads"));
+	page_cache_leave(&c);
+	CHECK_EQ(page_cache_enter(&c, NULL), ATW_OK);
+	page_cache_leave(&c);
+	page_cache_deinit(&c);
+}
