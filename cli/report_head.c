@@ -28,7 +28,8 @@ static void keep(char *to, size_t room, struct atw_blob text)
 {
 	size_t len = text.len < room ? text.len : room - 1;
 
-	memcpy(to, text.data, len);
+	if (len)
+		memcpy(to, text.data, len);
 	to[len] = '\0';
 	if (len < text.len)
 		memcpy(to + len - 3, "...", 3);

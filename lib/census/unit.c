@@ -137,7 +137,8 @@ static struct unit *make(struct units *us, const struct key *k, struct atw_blob 
 	u->shown = text_of(shown);
 	if (!copy || !u->shown)
 		goto fail;
-	memcpy(copy, k->told.data, k->told.len);
+	if (k->told.len)                 /* data may be NULL then */
+		memcpy(copy, k->told.data, k->told.len);
 	copy[k->told.len] = '\0';
 	u->len = k->told.len;
 	u->kind = k->kind;

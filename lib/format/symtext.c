@@ -303,7 +303,8 @@ static void copy(char *to, size_t cap, struct atw_blob from)
 {
 	size_t n = from.len < cap - 1 ? from.len : cap - 1;
 
-	memcpy(to, from.data, n);
+	if (n)
+		memcpy(to, from.data, n);
 	to[n] = '\0';
 }
 

@@ -57,7 +57,8 @@ uint32_t kstore_name(struct kshare *s, const char *name, size_t len)
 	/* Where others write as well, the number may be anybody's. */
 	if (at >= s->at.max_names || len + 1 > s->at.max_names - at)
 		return 0;
-	memcpy(kshare_name(s, at), name, len);
+	if (len)
+		memcpy(kshare_name(s, at), name, len);
 	kshare_name(s, at)[len] = '\0';
 	atomic_store_explicit(&s->names_used, at + (uint32_t)len + 1, memory_order_release);
 	return at;

@@ -62,6 +62,7 @@ void writer_put(struct writer *w, const void *data, size_t len)
 		send_all(w, data, len);
 		return;
 	}
-	memcpy(w->buf + w->len, data, len);
+	if (len)
+		memcpy(w->buf + w->len, data, len);
 	w->len += len;
 }

@@ -70,7 +70,8 @@ static char *store(struct intern *in, const char *s, size_t len)
 		in->chunks = c;
 	}
 	p = c->data + c->used;
-	memcpy(p, s, len);
+	if (len)
+		memcpy(p, s, len);
 	p[len] = '\0';
 	c->used += len + 1;
 	return p;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source/mapped.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "format/flattened.h"
 
 enum { MANY = 65536 };
@@ -84,6 +88,36 @@ int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	return ATW_OK;
 }
 
+int mapped_add_sparse(struct mapped *m, uint64_t start, struct atw_err *err)
+{
+	enum { HOLE_MIN = 1 << 20, HOLES_MAX = 4096 };
+	_auto_fd int fd = open(m->file.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	uint64_t size = m->file.map.len, done = 0, missing = 0;
+	off_t at = 0, data;
+	int r = ATW_OK;
+
+	/* Where it cannot be told, nothing is a hole. */
+	for (unsigned n = 0; fd >= 0 && n < HOLES_MAX && r == ATW_OK; n++) {
+		off_t hole = lseek(fd, at, SEEK_HOLE);
+
+		if (hole < 0 || (uint64_t)hole >= size)
+			break;
+		data = lseek(fd, hole, SEEK_DATA);
+		if (data < 0 && errno != ENXIO)
+			break;
+		at = data < 0 || (uint64_t)data > size ? (off_t)size : data;
+		if (at - hole < HOLE_MIN)
+			continue;
+		r = mapped_add(m, start + done, (uint64_t)hole - done, done, &missing, err);
+		if (r == ATW_OK)
+			r = extents_add(&m->map, start + (uint64_t)hole, (uint64_t)(at - hole),
+					(uint64_t)hole, ATW_ZERO, err);
+		done = (uint64_t)at;
+	}
+	return r == ATW_OK && done < size
+		? mapped_add(m, start + done, size - done, done, &missing, err) : r;
+}
+
 void mapped_truncated(struct mapped *m, uint64_t missing)
 {
 	if (missing)
@@ -118,7 +152,7 @@ ssize_t mapped_peek(struct atw_source *s, atw_pa pa, size_t len,
 	uint64_t in, left;
 
 	(void)err;
-	if (!e || e->kind != ATW_DATA)
+	if (!e || (e->kind != ATW_DATA && e->kind != ATW_ZERO))
 		return 0;
 	in = pa.u - e->start;
 	left = e->len - in;

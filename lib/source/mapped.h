@@ -44,6 +44,11 @@ int mapped_unflatten(struct mapped *m, struct atw_err *err);
  */
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	       uint64_t *missing, struct atw_err *err);
+/*
+ * The same for all of the file, from `start` on. Its holes are ATW_ZERO, which
+ * searches leave out; small ones are data.
+ */
+int mapped_add_sparse(struct mapped *m, uint64_t start, struct atw_err *err);
 /* Note that the file ends `missing` bytes short; 0 is fine. */
 void mapped_truncated(struct mapped *m, uint64_t missing);
 
@@ -56,7 +61,7 @@ static inline const void *mapped_at(struct mapped *m, atw_pa pa, size_t len)
 {
 	const struct extent *e = extents_find(&m->map, pa.u);
 
-	if (!e || e->kind != ATW_DATA || e->len - (pa.u - e->start) < len)
+	if (!e || (e->kind != ATW_DATA && e->kind != ATW_ZERO) || e->len - (pa.u - e->start) < len)
 		return NULL;
 	return (const char *)m->file.map.data + e->off + (pa.u - e->start);
 }

@@ -114,4 +114,25 @@ status 3
 no_out
 err_is 'atwalk: x86.elf: does not start like a kdump-compressed dump'
 
+t "a sparse image: its holes are zero, and no search goes through them"
+rm -f sparse.raw
+truncate -s 4T sparse.raw
+printf 'x' | dd of=sparse.raw bs=1 seek=$((1 << 40)) conv=notrunc status=none
+if [ "$(du -k sparse.raw | cut -f 1)" -gt 4096 ]; then skip "no sparse files here"; else
+	run timeout 60 "$O/atwalk" info raw:sparse.raw --format csv --filter 'fact=memory'
+	status 4
+	out <<'END'
+fact,value
+memory,0x0000000000000000-0x0000010000000000 1T zero
+memory,0x0000010000000000-0x0000010000001000 4K data
+memory,0x0000010000001000-0x0000040000000000 2.9T zero
+memory,4K data in 1 range
+memory,3.9T zero in 2 ranges
+END
+	said_err=1
+	run atwalk map --root 3000 --paging x86_64-4 raw:sparse.raw
+	status 1
+	said_err=1
+fi
+
 finish
