@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "kmap_serve.h"
 
@@ -20,13 +21,19 @@ enum {
 	CLIENTS = 16,            /* at once; others wait */
 	LINE = 256,
 	CHUNK = 1 << 16,
+	WAITS = 500,             /* of 10 ms, until one of them may have its place */
 };
+/* One that reads nothing for so long has to go if others come. */
+#define STUCK (10 * SECOND)
 
 struct client {
 	struct kmap_socket *socket;
 	pthread_t thread;
 	int fd;                  /* -1: nobody */
 	bool ended;              /* its thread can be joined */
+	_Atomic bool idle;       /* it has not asked for anything yet, or has its answer */
+	_Atomic bool sending;    /* it is being answered */
+	_Atomic uint64_t since;  /* when that began, or it took the last of the answer */
 };
 
 struct kmap_socket {
@@ -75,6 +82,18 @@ static bool is_gone(void *arg)
 	return c->socket->stop || (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR));
 }
 
+/* That may wait for more, and not for the client. */
+static ssize_t read_some(struct client *c, struct kmap_reading *r, char *buf, uint64_t at)
+{
+	ssize_t n;
+
+	c->sending = false;
+	n = kmap_reading_read(r, buf, CHUNK, at, is_gone, c);
+	c->since = now();
+	c->sending = true;
+	return n;
+}
+
 static bool answer_read(struct client *c, const struct kmap_control *f)
 {
 	struct kmap_reading *r = NULL;
@@ -88,7 +107,7 @@ static bool answer_read(struct client *c, const struct kmap_control *f)
 		free(buf);
 		return refuse(c->fd, (int)n, &err);
 	}
-	while (fine && (n = kmap_reading_read(r, buf, CHUNK, at, is_gone, c)) > 0) {
+	while (fine && (n = read_some(c, r, buf, at)) > 0) {
 		fine = say(c->fd, "data %zd\n", n) && send_all(c->fd, buf, (size_t)n);
 		at += (uint64_t)n;
 	}
@@ -147,8 +166,13 @@ static void *serve_client(void *arg)
 	bool fine = true;
 
 	while (fine) {
-		ssize_t n = io_read_some(c->fd, buf + used, sizeof(buf) - used);
+		ssize_t n;
 		char *end;
+
+		c->since = now();
+		c->sending = false;
+		c->idle = true;
+		n = io_read_some(c->fd, buf + used, sizeof(buf) - used);
 
 		if (n <= 0)
 			break;
@@ -157,6 +181,9 @@ static void *serve_client(void *arg)
 			size_t len = (size_t)(end - buf) + 1;
 
 			*end = '\0';
+			c->idle = false;
+			c->since = now();
+			c->sending = true;
 			fine = strlen(buf) + 1 == len ? answer(c, buf) : (refuse(c->fd, -EINVAL, &what), false);
 			used -= len;
 			memmove(buf, buf + len, used);
@@ -176,11 +203,47 @@ static void *serve_client(void *arg)
 
 /* ---- all of them ---- */
 
+/*
+ * Where all places are taken, whoever asks for nothing longest has to go, and then whoever
+ * does not read what it asked for. With the lock, which is given away meanwhile. false:
+ * all of them work.
+ */
+static bool make_place(struct kmap_socket *s)
+{
+	struct client *out = NULL;
+
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		struct client *c = &s->client[i];
+		bool may = c->idle || (c->sending && now() - c->since > STUCK);
+
+		if (c->fd < 0)
+			return true;
+		if (may && (!out || c->idle > out->idle ||
+			    (c->idle == out->idle && c->since < out->since)))
+			out = c;
+	}
+	if (!out)
+		return false;
+	shutdown(out->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(out->thread, NULL);
+	pthread_mutex_lock(&s->lock);
+	out->ended = false;
+	return true;
+}
+
 static void take_in(struct kmap_socket *s, int fd)
 {
+	static const struct timespec moment = { 0, 10000000 };
 	struct atw_err err = { 0 };
 
 	pthread_mutex_lock(&s->lock);
+	/* An answer takes its time, and others wait for theirs. */
+	for (unsigned n = 0; !make_place(s) && n < WAITS && !s->stop; n++) {
+		pthread_mutex_unlock(&s->lock);
+		nanosleep(&moment, NULL);
+		pthread_mutex_lock(&s->lock);
+	}
 	for (unsigned i = 0; i < CLIENTS && fd >= 0; i++) {
 		struct client *c = &s->client[i];
 
@@ -190,6 +253,8 @@ static void take_in(struct kmap_socket *s, int fd)
 			pthread_join(c->thread, NULL);
 		c->ended = false;
 		c->fd = fd;
+		c->idle = true;
+		c->since = now();
 		if (kmap_thread(&c->thread, 0, serve_client, c, &err) < 0)
 			c->fd = -1;
 		else

@@ -33,9 +33,10 @@ struct kmap_controls {
 	uint64_t streamed;               /* bytes that it got */
 	bool over, ended, cut;
 	struct kmap_reading *open;       /* all that were not closed */
+	unsigned opens, copies;          /* so many; and that have a file */
 };
 
-enum { PIECES = 3 };
+enum { PIECES = 3, OPENS = 4096, COPIES = 32 };
 
 struct piece {
 	int fd;

@@ -246,6 +246,11 @@ static int open_kind(struct kmap_reading *r, struct atw_err *err)
 	return ret;
 }
 
+static bool has_copy(unsigned kind)
+{
+	return kind == C_KMAP || kind == C_ALLOCATION_ROWS || kind == C_ACCESS_ROWS;
+}
+
 int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 		      struct kmap_reading **ret, struct atw_err *err)
 {
@@ -265,8 +270,12 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 	/* One at a time has the recorder stand still. */
 	pthread_mutex_lock(&c->copying);
 	kmap_controls_lock(c);
-	status = open_kind(r, err);
+	status = c->opens < OPENS && (c->copies < COPIES || !has_copy(r->kind)) ? open_kind(r, err) : -EMFILE;
+	if (status == -EMFILE)
+		atw_err_set(err, ATW_E_LIMIT, "too many have it open");
 	if (status == 0) {
+		c->opens++;
+		c->copies += has_copy(r->kind);
 		r->next = c->open;
 		r->at = &c->open;
 		if (r->next)
@@ -327,6 +336,8 @@ void kmap_reading_close(struct kmap_reading *r)
 	kmap_controls_lock(r->c);
 	if (r->kind == C_STREAM)
 		control_stream_end(r);
+	r->c->opens--;
+	r->c->copies -= has_copy(r->kind);
 	*r->at = r->next;
 	if (r->next)
 		r->next->at = r->at;

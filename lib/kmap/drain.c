@@ -193,15 +193,24 @@ int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
 }
 
 /* Whoever is told of may be called anything; a newline would be the end of the line. */
-static struct atw_blob one_line(const char *s, size_t max, char buf[KMAP_LINE])
+static struct atw_blob without(const char *s, size_t max, const char *wrong, char buf[KMAP_LINE])
 {
 	size_t len = strnlen(s, max);
 
-	if (!memchr(s, '\n', len))
-		return (struct atw_blob){ s, len };
 	for (size_t i = 0; i < len; i++)
-		buf[i] = s[i] == '\n' ? '?' : s[i];
+		buf[i] = strchr(wrong, s[i]) ? '?' : s[i];
 	return (struct atw_blob){ buf, len };
+}
+
+static struct atw_blob one_line(const char *s, size_t max, char buf[KMAP_LINE])
+{
+	return without(s, max, "\n", buf);
+}
+
+/* Commas in front of a cache's name are the task's. */
+static struct atw_blob one_field(const char *s, size_t max, char buf[KMAP_LINE])
+{
+	return without(s, max, "\n,", buf);
 }
 
 static int write_record(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
@@ -531,7 +540,7 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 		.free_ip = o->flags & KSHARE_PART ? 0 : kmap_drain_unmoved(d, o->free_ip), .pid = o->pid,
 		.has = KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE,
 		.type = { type, strlen(type) }, .task = one_line(o->comm, sizeof(o->comm), task),
-		.cache = one_line(*name ? name : "NULL", 256, cache), .new_type = { "NONE", 4 },
+		.cache = one_field(*name ? name : "NULL", 256, cache), .new_type = { "NONE", 4 },
 	};
 	r = write_record(d, &rec, err);
 	d->sum.objects++;

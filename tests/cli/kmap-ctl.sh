@@ -411,6 +411,108 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	wait $lazy 2>/dev/null
 fi
 
+t "hostile clients of the socket: those that ask for nothing give way, and others are answered"
+if [ -n "$why" ]; then skip "$why"; else
+	begin a.kmap
+	cat >crowd.py <<'END'
+import os, socket, sys, time
+def client():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect('sock')
+    return s
+def ask(s, line):
+    s.settimeout(20)
+    s.sendall(line)
+    got = b''
+    while not got.endswith(b'end\n'):
+        got += s.recv(4096) or b'end\n'
+    return got
+# Some send half a line, byte by byte; most say nothing, and all stay.
+crowd = [client() for i in range(8)]
+for c in crowd:
+    for byte in b'read kma':
+        c.sendall(bytes([byte]))
+crowd += [client() for i in range(40)]
+late = client()
+print(ask(late, b'read print_live_obj\n')[:6])
+# In the middle of an answer they close.
+for i in range(50):
+    c = client()
+    c.sendall(b'read kmap\nread stats\n')
+    c.close()
+# A value in pieces is one value, and one that is huge is none.
+c = client()
+for part in (b'wri', b'te memorizer_lo', b'g_access', b' ', b'0\n'):
+    c.sendall(part)
+    time.sleep(0.02)
+print(ask(c, b''))
+c = client()
+try:
+    c.sendall(b'write memorizer_log_access ' + b'1' * 10000000 + b'\n')
+except ConnectionError:
+    pass
+print(ask(client(), b'read memorizer_log_access\n')[-6:])
+END
+	run timeout 60 python3 crowd.py
+	out <<'END'
+b'data 2'
+b'end\n'
+b'N\nend\n'
+END
+	run ctl print_live_obj
+	out <<<Y
+	ends 0
+	yes [ "$(tail -n 1 a.kmap)" = '# atwalk-kmap end objects 1 accesses 3 lost 0' ]
+fi
+
+t "hostile clients of the folder: opens without an end, pieces, and nobody reads"
+if [ -n "$fuse" ]; then skip "$fuse"; else
+	begin a.kmap --control debug
+	run ctl memorizer_log_access 1
+	cat >crowd.py <<'END'
+import errno, os
+def put(name, *parts):
+    fd = os.open('debug/memorizer/' + name, os.O_WRONLY)
+    try:
+        for part in parts:
+            os.write(fd, part)
+        return 'fine'
+    except OSError as why:
+        return errno.errorcode[why.errno]
+    finally:
+        os.close(fd)
+fds, why = [], None
+for i in range(200):
+    try:
+        fds.append(os.open('debug/kmap', os.O_RDONLY))
+    except OSError as e:
+        why = errno.errorcode[e.errno]
+print(len(fds), why)
+print(put('memorizer_log_access', b'0'), put('memorizer_log_access', b'1', b'0'),
+      put('memorizer_log_access', b'1' * (1 << 20)), put('memorizer_enabled', b'\0' * 64),
+      put('memorizer_enabled', b'\xff\x1b[2J'), put('clear_object_list', b'x' * (1 << 20)))
+small = [os.open('debug/stats', os.O_RDONLY) for i in range(500)]
+print(os.read(small[499], 4096)[:7], os.pread(fds[0], 15, 0), os.pread(fds[31], 10, 1 << 40))
+for fd in fds[1:]:
+    os.close(fd)
+print(len(open('debug/kmap', 'rb').read()) > 0)
+END
+	run timeout 60 python3 crowd.py
+	out <<'END'
+32 EMFILE
+fine EINVAL EINVAL EINVAL EINVAL fine
+b'-------' b'# atwalk-kmap 1' b''
+True
+END
+	run cat debug/memorizer_log_access debug/memorizer_enabled
+	out <<'END'
+Y
+1 - memorizer enabled, all processes
+END
+	ends 0
+	yes [ -z "$(ls -A debug)" ]
+fi
+
 # No more than what each CPU is in the middle of is between any two of these counts.
 # shellcheck disable=SC2317
 counts_two() {

@@ -276,6 +276,53 @@ err_has "late.kmap: no end line"
 yes [ "$(grep -c security_file_alloc "$work/log/out")" -ge 3 ]
 yes [ "$(grep -c late "$work/log/out")" -eq 0 ]
 
+t "names are whatever they are: control characters, commas, markup, no text at all"
+if ! command -v python3 >/dev/null; then skip "no python3"; else
+cat >hostile.py <<'E'
+import csv, json, subprocess, sys, xml.dom.minidom
+atwalk = sys.argv[1]
+names = [b'a\x1b[31mb', b'x,y,z', b',,,', b'"q"', b'=1+2', b'\xff\xfe\xc3', b'\xe2\x80\xae rtl',
+         b'<b>&amp;]]>', b'\t\ttab\r', b'A' * 3000, b"'; drop", b'\xed\xa0\x80', b'\xf4\x90\x80\x80', b' ']
+text = b'# atwalk-kmap 1\n# atwalk-kmap kernel \x1b[31m<x>\xff\n'
+text += b'# atwalk-kmap symbol ffffffff81003000 \x1b[2Jevil\xff"<script>\n# task 10 \x1b[31m\xff\n'
+for name in names:
+    for task, cache in (name, b'filp'), (b'sh', name.replace(b',', b';')):
+        text += (b'ffffffff81003010,10,ffff888000002000,64,150,160,ffffffff81003050,KMALLOC,' + task +
+                 b',' + cache + b',NONE\n  ffffffff81003020,3,1,10\n')
+n = 2 * len(names)
+text += b'# atwalk-kmap end objects %d accesses %d lost 0\n' % (n, n)
+open('hostile.kmap', 'wb').write(text)
+def say(*args):
+    done = subprocess.run([atwalk, 'kmap', *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode or any(c < 32 and c != 10 for c in done.stderr):
+        sys.exit(f'{args}: {done.returncode} {done.stderr}')
+    return done.stdout.decode()
+def clean(args, out):
+    # A page has a script of its own, with tabs.
+    fine = '\n\t' if '<script' in out else '\n'
+    wrong = {c for c in out if (ord(c) < 32 and c not in fine) or ord(c) == 127}
+    if wrong:
+        sys.exit(f'{args}: {wrong}')
+    return out
+columns = ['--columns', 'task,cache,alloc_function']
+show = ['show', '-q', '--rows', 'objects', 'hostile.kmap']
+clean('plain', say(*show))
+assert len(json.loads(clean('json', say(*show, '--format', 'json')))) == n
+first = list(csv.reader(say(*show, *columns, '--format', 'csv').splitlines()))
+assert len(first) == n + 1 and first[3][0] == 'x,y,z', first
+xml.dom.minidom.parseString(clean('html', say(*show, '--format', 'html')).encode())
+every = 'caches,sites,objects,code,processes,matrix,writers,flows'
+clean('reports', say('report', '-q', every, 'hostile.kmap'))
+xml.dom.minidom.parseString(clean('page', say('report', '-q', every, '--format', 'html', 'hostile.kmap')).encode())
+for kind in 'caches', 'sites', 'matrix', 'flows':
+    xml.dom.minidom.parseString(clean(kind, say('report', '-q', kind, '--format', 'svg', 'hostile.kmap')).encode())
+say('convert', '--to', 'atwalk', '-o', 'again.kmap', 'hostile.kmap')
+assert open('again.kmap', 'rb').read() == text
+E
+run timeout 60 python3 hostile.py "$O/atwalk"
+no_out
+fi
+
 t "objects that are older than the recording"
 cat >older.kmap <<'E'
 # atwalk-kmap 1

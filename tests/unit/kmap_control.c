@@ -183,9 +183,9 @@ TEST(a_name_is_never_two_lines)
 	id = live(0x2000, 0x200, 4);
 	memcpy(kshare_object(at.s, id)->comm, "sh\n\n# atwalk-km\n", KSHARE_COMM);
 	kshare_object(at.s, id)->name = 1;
-	strcpy(kshare_name(at.s, 1), "a\nb");
+	strcpy(kshare_name(at.s, 1), "a\n,b");
 	CHECK_STR(text_of("kmap", 8000), HEAD "# atwalk-kmap only-cache a?b\n"
-		  "0000000000000010,5,0000000000002000,8,1,0,0000000000000000,KMALLOC,sh??# atwalk-km?,a?b,NONE\n"
+		  "0000000000000010,5,0000000000002000,8,1,0,0000000000000000,KMALLOC,sh??# atwalk-km?,a??b,NONE\n"
 		  "  0000000000000200,4,0,7\n" LAST(1, 1));
 	end();
 }
@@ -349,6 +349,30 @@ TEST(clear_printed_drops_what_somebody_read_all_of)
 	kmap_reading_close(r);
 	CHECK(written("clear_printed_list", "1"));
 	CHECK(strstr(text_of("kmap", 8000), "  0000000000000300,3,0,7\n"));
+	end();
+}
+
+/* Who opens again and again has no more of our files than that, and the rest can be read. */
+TEST(copies_are_few)
+{
+	struct kmap_reading *r[33];
+	int status;
+
+	begin();
+	for (unsigned i = 0; i < 32; i++) {
+		r[i] = opened(i & 1 ? "kmap" : "allocations", &status);
+		CHECK_EQ(status, 0);
+	}
+	CHECK(!opened("accesses", &status));
+	CHECK_EQ(status, EMFILE);
+	CHECK_STR(text_of("memorizer_log_access", 8), "Y\n");
+	CHECK(written("memorizer_log_access", "0"));
+	kmap_reading_close(r[31]);
+	r[31] = opened("kmap", &status);
+	CHECK_EQ(status, 0);
+	for (unsigned i = 0; i < 32; i++)
+		kmap_reading_close(r[i]);
+	CHECK_STR(text_of("kmap", 8000), HEAD LAST(0, 0));
 	end();
 }
 
