@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kmap/drain.h"
+#include "kmap/drain_own.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,43 +10,10 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/pack.h"
-#include "kmap/table.h"
 
 enum {
-	BUFFER = 1 << 18,
 	FRAME = 8 << 20,         /* of text in a frame: what is lost at worst with a packed file */
 	LAST_ROOM = 512,         /* for a line that says why there is no more */
-};
-
-struct drain_name {
-	struct kmap_key key;             /* who: number and generation */
-	uint32_t at;                     /* in the recorder's memory */
-};
-
-struct drain_said {
-	struct kmap_key key;             /* number */
-	int32_t who;
-};
-
-struct kmap_drain {
-	struct kshare *s;
-	struct kmap_drain_opts o;
-	struct pack *pack;       /* NULL: plain */
-	uint64_t in_frame;
-	struct kmap_drained sum;
-	off_t start;             /* where in the file ours begins; -1: it is none */
-	off_t whole;             /* up to here it makes sense, and with room behind that */
-	off_t whole_soon;        /* as soon as there is; 0: nothing is */
-	off_t headers;           /* bytes before the first object */
-	off_t last_line;         /* and before the last line; 0: not yet */
-	struct kmap_named named;         /* functions that were */
-	struct kmap_table tasks;         /* names, by who had them: struct drain_name */
-	struct kmap_table said;          /* who each number was last said to be: struct drain_said */
-	uint32_t ntasks;                 /* of the recorder's, so many are there */
-	int32_t recent[256];             /* of these, 1 + who */
-	size_t used;
-	char buffer[BUFFER];
 };
 
 static const char *const types[] = {
@@ -192,7 +159,6 @@ int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
 	return pack_open(d->o.fd, d->o.level, &d->pack, err);
 }
 
-/* Whoever is told of may be called anything; a newline would be the end of the line. */
 static struct atw_blob without(const char *s, size_t max, const char *wrong, char buf[KMAP_LINE])
 {
 	size_t len = strnlen(s, max);
@@ -202,7 +168,7 @@ static struct atw_blob without(const char *s, size_t max, const char *wrong, cha
 	return (struct atw_blob){ buf, len };
 }
 
-static struct atw_blob one_line(const char *s, size_t max, char buf[KMAP_LINE])
+struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE])
 {
 	return without(s, max, "\n", buf);
 }
@@ -213,7 +179,7 @@ static struct atw_blob one_field(const char *s, size_t max, char buf[KMAP_LINE])
 	return without(s, max, "\n,", buf);
 }
 
-static int write_record(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
+int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -243,8 +209,8 @@ int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
 	if (d->o.version != KMAP_V4)
 		return ATW_OK;
 	rec.u.header.key = (struct atw_blob){ key, strlen(key) };
-	rec.u.header.value = one_line(value, sizeof(line), line);
-	return write_record(d, &rec, err);
+	rec.u.header.value = drain_one_line(value, sizeof(line), line);
+	return drain_put(d, &rec, err);
 }
 
 const struct kmap_drain_opts *kmap_drain_how(const struct kmap_drain *d)
@@ -262,65 +228,6 @@ off_t kmap_drain_at(const struct kmap_drain *d, off_t *headers)
 	return d->start + at;
 }
 
-/* ---- names of functions ---- */
-
-int kmap_drain_functions(struct kmap_drain *d, const struct kmap_functions_of *f,
-			 struct atw_err *err)
-{
-	/* Other versions have no place for them. */
-	if (d->o.version != KMAP_V4 || kmap_named_open(&d->named, f, d->s->at.max_sites))
-		return ATW_OK;
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-}
-
-const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d)
-{
-	return d->named.of;
-}
-
-void kmap_drain_anew(struct kmap_drain *d)
-{
-	kmap_named_forget(&d->named);
-	memset(d->recent, 0, sizeof(d->recent));
-	for (size_t i = 0; i < d->said.n; i++)
-		((struct drain_said *)d->said.v)[i].who = -1;
-}
-
-static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
-{
-	const struct kmap_functions_of *f = d->named.of;
-	char value[KMAP_LINE];
-
-	snprintf(value, sizeof(value), "%" PRIx64 " %s", f->v[i].at, kmap_functions_of_name(f, i));
-	return kmap_drain_header(d, "symbol", value, err);
-}
-
-static int drain_name(struct kmap_drain *d, uint64_t ip, struct atw_err *err)
-{
-	size_t i, end = kmap_named_take(&d->named, ip, &i);
-	int r = ATW_OK;
-
-	for (; i < end && r == ATW_OK; i++)
-		r = drain_name_one(d, i, err);
-	return r;
-}
-
-int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
-{
-	const struct kmap_functions_of *f = d->named.of;
-	char value[32];
-	int r = ATW_OK;
-
-	if (!f)
-		return ATW_OK;
-	for (size_t i = 0; i < f->n && r == ATW_OK; i++)
-		if (kmap_named_one(&d->named, i))
-			r = drain_name_one(d, i, err);
-	/* That these are all says where each of them ends. */
-	snprintf(value, sizeof(value), "%zu", f->n);
-	return r < 0 ? r : kmap_drain_header(d, "symbols", value, err);
-}
-
 /* ---- objects ---- */
 
 uint64_t kmap_drain_unmoved(const struct kmap_drain *d, uint64_t va)
@@ -328,14 +235,6 @@ uint64_t kmap_drain_unmoved(const struct kmap_drain *d, uint64_t va)
 	const struct kshare_kernel *k = &d->s->kernel;
 
 	return va >= k->image_first && va <= k->image_last ? va - d->o.slide : va;
-}
-
-/* Its edges; a table that makes no sense is none: it comes from beside. */
-static uint32_t edges_of(const struct kmap_drain *d, const struct kshare_object *o)
-{
-	uint32_t n = o->table ? 1u << (o->bits & 31) : 0;
-
-	return o->table >= d->s->at.max_edges || n > d->s->at.max_edges - o->table ? 0 : n;
 }
 
 static void add_up(const struct kshare_object *o, const struct kshare_edge *e,
@@ -357,80 +256,11 @@ static bool is_access(const struct kshare_edge *e)
 void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o,
 		       struct kmap_drained *sum)
 {
-	uint32_t n = edges_of(d, o);
+	uint32_t n = drain_edges_of(d, o);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (is_access(kshare_edge(d->s, o->table + i)))
 			add_up(o, kshare_edge(d->s, o->table + i), sum);
-}
-
-static uint32_t sites_of(const struct kmap_drain *d)
-{
-	uint32_t n = atomic_load_explicit(&d->s->nsites, memory_order_acquire);
-
-	return n < d->s->at.max_sites ? n : d->s->at.max_sites;
-}
-
-/* What an object has of code is named before it: a reader need not wait for the end. */
-static int name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
-{
-	uint32_t nsites = sites_of(d), n = d->named.of ? edges_of(d, o) : 0;
-	int r = drain_name(d, kmap_drain_unmoved(d, o->alloc_ip), err);
-
-	if (r == ATW_OK && !(o->flags & KSHARE_PART))
-		r = drain_name(d, kmap_drain_unmoved(d, o->free_ip), err);
-	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
-		uint32_t site = kshare_edge(d->s, o->table + i)->site;
-
-		if (site && site < nsites && kmap_named_site(&d->named, site))
-			r = drain_name(d, kmap_drain_unmoved(d, *kshare_site(d->s, site)), err);
-	}
-	return r;
-}
-
-/* Names that the recorder met since. */
-static void take_tasks(struct kmap_drain *d)
-{
-	uint32_t n = atomic_load_explicit(&d->s->ntasks, memory_order_acquire);
-
-	for (; d->ntasks < n && d->ntasks < KSHARE_TASKS; d->ntasks++) {
-		const struct kmap_key key = { (uint32_t)d->s->task[d->ntasks].who, 0, 0 };
-		bool fresh;
-		int64_t i = kmap_table_get(&d->tasks, key, &fresh);
-
-		if (i >= 0)
-			((struct drain_name *)d->tasks.v)[i].at = d->ntasks;
-	}
-}
-
-/* What a thread was called is said before what it did, as often as it changes. */
-static int say_task(struct kmap_drain *d, int32_t who, struct atw_err *err)
-{
-	struct kmap_record rec = { .kind = KMAP_TASK, .u.task.pid = kshare_pid(who) };
-	const struct kmap_key key = { (uint32_t)kshare_pid(who), 0, 0 };
-	struct drain_said *said;
-	char name[KMAP_LINE];
-	int64_t i, at;
-	bool fresh;
-
-	if (who < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(who) & 255] == who + 1)
-		return ATW_OK;
-	take_tasks(d);
-	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)who, 0, 0 });
-	i = at >= 0 || kmap_table_find(&d->said, key) >= 0 ? kmap_table_get(&d->said, key, &fresh) : -1;
-	if (i < 0)
-		return ATW_OK;
-	d->recent[kshare_pid(who) & 255] = who + 1;
-	said = &((struct drain_said *)d->said.v)[i];
-	if (!fresh && said->who == who)
-		return ATW_OK;
-	said->who = who;
-	if (at >= 0) {
-		const char *comm = d->s->task[((struct drain_name *)d->tasks.v)[at].at].comm;
-
-		rec.u.task.name = one_line(comm, KSHARE_COMM, name);
-	}
-	return write_record(d, &rec, err);
 }
 
 /* Those of generations from `first` to `last`. */
@@ -438,8 +268,8 @@ static int write_edges_of(struct kmap_drain *d, const struct kshare_object *o, u
 			  unsigned last, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_ACCESS };
-	uint32_t nsites = sites_of(d);
-	uint32_t n = edges_of(d, o);
+	uint32_t nsites = drain_sites_of(d);
+	uint32_t n = drain_edges_of(d, o);
 	int r = ATW_OK;
 
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
@@ -448,14 +278,14 @@ static int write_edges_of(struct kmap_drain *d, const struct kshare_object *o, u
 		if (!e.site || e.site >= nsites || kshare_generation(e.pid) < first ||
 		    kshare_generation(e.pid) > last)
 			continue;
-		r = say_task(d, e.pid, err);
+		r = drain_say_task(d, e.pid, err);
 		if (r < 0)
 			return r;
 		rec.u.access = (struct kmap_access){
 			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e.site)), .pid = kshare_pid(e.pid),
 			.writes = e.writes, .reads = e.reads, .has = KMAP_HAS_PID,
 		};
-		r = write_record(d, &rec, err);
+		r = drain_put(d, &rec, err);
 		d->sum.accesses++;
 		add_up(o, &e, &d->sum);
 	}
@@ -467,7 +297,7 @@ enum { ALONE = 4 };
 
 static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
 {
-	uint32_t n = edges_of(d, o);
+	uint32_t n = drain_edges_of(d, o);
 	unsigned last = 0;
 	int r = ATW_OK;
 
@@ -485,7 +315,7 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 static int write_detail(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_LINE_HEAT };
-	uint32_t n = d->s->detail & KSHARE_LINES ? edges_of(d, o) : 0;
+	uint32_t n = d->s->detail & KSHARE_LINES ? drain_edges_of(d, o) : 0;
 	int r = ATW_OK;
 
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
@@ -497,14 +327,14 @@ static int write_detail(struct kmap_drain *d, const struct kshare_object *o, str
 			.line = (uint32_t)e->pid, .writes = e->writes, .reads = e->reads,
 			.has = KMAP_HAS_LINE,
 		};
-		r = write_record(d, &rec, err);
+		r = drain_put(d, &rec, err);
 	}
 	if (r < 0 || !o->first_use || o->last_use < o->first_use)
 		return r;
 	rec.kind = KMAP_USED;
 	rec.u.used.first = o->first_use;
 	rec.u.used.last = o->last_use;
-	return write_record(d, &rec, err);
+	return drain_put(d, &rec, err);
 }
 
 static int write_marks(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
@@ -515,7 +345,7 @@ static int write_marks(struct kmap_drain *d, const struct kshare_object *o, stru
 		.u.marks = (before ? KMAP_BEFORE : 0) | (o->flags & KSHARE_WATCHED ? KMAP_WATCHED : 0),
 	};
 
-	return rec.u.marks && d->o.version == KMAP_V4 ? write_record(d, &rec, err) : ATW_OK;
+	return rec.u.marks && d->o.version == KMAP_V4 ? drain_put(d, &rec, err) : ATW_OK;
 }
 
 static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
@@ -531,7 +361,7 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	if (!d->sum.objects)
 		d->headers = (off_t)(d->sum.bytes + d->used);
 	if (d->named.of)
-		r = name_code(d, o, err);
+		r = drain_name_code(d, o, err);
 	if (r < 0)
 		return r;
 	rec.u.object = (struct kmap_object){
@@ -539,10 +369,10 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 		.alloc_time = o->alloc_time, .free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
 		.free_ip = o->flags & KSHARE_PART ? 0 : kmap_drain_unmoved(d, o->free_ip), .pid = o->pid,
 		.has = KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE,
-		.type = { type, strlen(type) }, .task = one_line(o->comm, sizeof(o->comm), task),
+		.type = { type, strlen(type) }, .task = drain_one_line(o->comm, sizeof(o->comm), task),
 		.cache = one_field(*name ? name : "NULL", 256, cache), .new_type = { "NONE", 4 },
 	};
-	r = write_record(d, &rec, err);
+	r = drain_put(d, &rec, err);
 	d->sum.objects++;
 	if (r == ATW_OK)
 		r = write_edges(d, o, err);
@@ -607,7 +437,7 @@ int kmap_drain_calls(struct kmap_drain *d, struct atw_err *err)
 		rec.u.call = (struct kmap_call){
 			kmap_drain_unmoved(d, c->from), kmap_drain_unmoved(d, c->to), c->count,
 		};
-		r = write_record(d, &rec, err);
+		r = drain_put(d, &rec, err);
 	}
 	return r;
 }
@@ -625,7 +455,7 @@ int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 		rec.u.end.objects = d->o.objects + d->sum.objects;
 		rec.u.end.accesses = d->o.accesses + d->sum.accesses;
 		rec.u.end.lost = kshare_lost(c);
-		r = write_record(d, &rec, err);
+		r = drain_put(d, &rec, err);
 	}
 	if (r == ATW_OK)
 		r = put_out(d, err);

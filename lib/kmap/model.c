@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/num.h"
 #include "kmap/objects.h"
+#include "kmap/processes.h"
 
 enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memorizer's */
 
@@ -144,43 +145,6 @@ static int64_t site_of(struct kmap_model *m, const struct kmap_object *o)
 	return i;
 }
 
-/* -1: no memory. */
-static int64_t process_of(struct kmap_model *m, int64_t pid, const char *task)
-{
-	bool fresh;
-	int64_t i = kmap_table_get(&m->process, (struct kmap_key){ (uint64_t)pid, (uintptr_t)task, 0 },
-				   &fresh);
-
-	if (i >= 0 && fresh)
-		kmap_process(m, (size_t)i)->task = task;
-	return i;
-}
-
-static int set_current(struct kmap_model *m, int64_t pid, const char *task)
-{
-	bool fresh;
-	int64_t i = kmap_table_get(&m->current, (struct kmap_key){ (uint64_t)pid, 0, 0 }, &fresh);
-
-	if (i < 0)
-		return ATW_E_NOMEM;
-	((struct kmap_current *)m->current.v)[i].task = task;
-	return ATW_OK;
-}
-
-/*
- * What a thread was called that touches the present object. Recordings that do not say
- * have the names of who allocates alone: its own, or the last one before.
- */
-static const char *task_of(const struct kmap_model *m, int64_t pid)
-{
-	int64_t i;
-
-	if (!m->has_tasks && pid == m->now.pid && m->now.task)
-		return m->now.task;
-	i = kmap_table_find(&m->current, (struct kmap_key){ (uint64_t)pid, 0, 0 });
-	return i < 0 || pid < 0 ? NULL : ((struct kmap_current *)m->current.v)[i].task;
-}
-
 struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t code)
 {
 	bool fresh;
@@ -214,32 +178,14 @@ static int on_object(struct kmap_model *m, const struct kmap_object *o, struct a
 	clocked(m, kmap_objects_free_time(m, o->free_time));
 	if (kmap_objects_begin(m, o, (uint64_t)site, task, &fresh) < 0)
 		return no_memory(err);
-	i = process_of(m, o->pid, task);
-	if (i < 0 || (!m->has_tasks && task && set_current(m, o->pid, task) < 0))
+	i = kmap_processes_get(m, o->pid, task);
+	if (i < 0 || (!m->has_tasks && task && kmap_processes_name(m, o->pid, task) < 0))
 		return no_memory(err);
 	p = kmap_process(m, (size_t)i);
 	if (fresh) {
 		p->objects++;
 		kmap_add(&p->bytes, o->size);
 	}
-	return ATW_OK;
-}
-
-static int on_process(struct kmap_model *m, const struct kmap_access *a, uint64_t site)
-{
-	int64_t i = process_of(m, a->pid, task_of(m, a->pid));
-	struct kmap_process *p;
-	bool fresh;
-
-	if (i < 0)
-		return ATW_E_NOMEM;
-	p = kmap_process(m, (size_t)i);
-	m->has_pids = true;
-	kmap_add(&p->reads, a->reads);
-	kmap_add(&p->writes, a->writes);
-	if (kmap_table_get(&m->touch, (struct kmap_key){ (uint64_t)i, site, 0 }, &fresh) < 0)
-		return ATW_E_NOMEM;
-	p->sites += fresh;
 	return ATW_OK;
 }
 
@@ -268,7 +214,7 @@ static int on_access(struct kmap_model *m, const struct kmap_access *a, struct a
 		kmap_add(&kmap_code(m, (size_t)code)->frees, a->frees);
 	}
 	kmap_objects_access(m, a);
-	if (a->has & KMAP_HAS_PID && on_process(m, a, now->site) < 0)
+	if (a->has & KMAP_HAS_PID && kmap_processes_access(m, a, now->site) < 0)
 		return no_memory(err);
 	return ATW_OK;
 }
@@ -341,7 +287,7 @@ static int on_task(struct kmap_model *m, int64_t pid, struct atw_blob name, stru
 	const char *task;
 
 	m->has_tasks = true;
-	return text(m, name, &task) < 0 || set_current(m, pid, task) < 0 ? no_memory(err) : ATW_OK;
+	return text(m, name, &task) < 0 || kmap_processes_name(m, pid, task) < 0 ? no_memory(err) : ATW_OK;
 }
 
 /* uSCOPE's smaller form says of itself that it is one. */
@@ -392,53 +338,9 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 	return ATW_OK;
 }
 
-/* What a thread did before it had a name is its own, if it had one name only. */
-static int merge_unnamed(struct kmap_model *m)
-{
-	size_t n = m->process.n;
-	uint32_t *names = calloc(n + 1, sizeof(*names));        /* 1 + the only one; UINT32_MAX: several */
-	bool fresh;
-
-	if (!names)
-		return ATW_E_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct kmap_process *p = kmap_process(m, i);
-		int64_t at = p->task ? kmap_table_find(&m->process, (struct kmap_key){ p->key.a, 0, 0 }) : -1;
-
-		if (at >= 0 && (int64_t)p->key.a >= 0)
-			names[at] = names[at] ? UINT32_MAX : (uint32_t)i + 1;
-	}
-	for (size_t i = 0; i < m->touch.n; i++) {
-		const struct kmap_key k = ((struct kmap_touch *)m->touch.v)[i].key;
-		uint32_t to = k.a < n ? names[k.a] : 0;
-
-		if (!to || to == UINT32_MAX)
-			continue;
-		if (kmap_table_get(&m->touch, (struct kmap_key){ to - 1, k.b, 0 }, &fresh) < 0) {
-			free(names);
-			return ATW_E_NOMEM;
-		}
-		kmap_process(m, to - 1)->sites += fresh;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct kmap_process *from = kmap_process(m, i), *to;
-
-		if (!names[i] || names[i] == UINT32_MAX)
-			continue;
-		to = kmap_process(m, names[i] - 1);
-		to->objects += from->objects;
-		kmap_add(&to->bytes, from->bytes);
-		kmap_add(&to->reads, from->reads);
-		kmap_add(&to->writes, from->writes);
-		from->gone = true;
-	}
-	free(names);
-	return ATW_OK;
-}
-
 int kmap_model_end(struct kmap_model *m, struct atw_err *err)
 {
-	return kmap_objects_end(m) < 0 || merge_unnamed(m) < 0 ? no_memory(err) : ATW_OK;
+	return kmap_objects_end(m) < 0 || kmap_processes_end(m) < 0 ? no_memory(err) : ATW_OK;
 }
 
 /* ---- what it comes to ---- */
@@ -461,50 +363,6 @@ bool kmap_watch_sampled(const struct kmap_model *m)
 bool kmap_accesses_known(const struct kmap_model *m, const struct kmap_sums *s)
 {
 	return s->watched || !kmap_watch_sampled(m);
-}
-
-/* Rounded up. */
-static uint64_t root_of(unsigned __int128 n)
-{
-	uint64_t low = 0, high = UINT64_MAX;
-
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if ((unsigned __int128)mid * mid < n)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static uint64_t at_most(unsigned __int128 n)
-{
-	return n > UINT64_MAX ? UINT64_MAX : (uint64_t)n;
-}
-
-/*
- * Where words are watched, hits of one come together, so it is words that were drawn by
- * chance: the variance of a sum of heaps of which there is a Poisson number is the sum
- * of their squares. Where the CPU takes one of so many, each hit is a heap. Of none at
- * all there may have been 3, with that confidence.
- */
-bool kmap_estimate(const struct kmap_model *m, const struct kmap_sums *s, uint64_t *accesses,
-		   uint64_t *error)
-{
-	uint64_t hits = s->reads + s->writes < s->reads ? UINT64_MAX : s->reads + s->writes;
-	unsigned __int128 squares = kmap_watch_sampled(m) ? s->squares : hits;
-
-	if (!kmap_accesses_sampled(m) || !m->scale || !kmap_accesses_known(m, s))
-		return false;
-	*accesses = at_most((unsigned __int128)hits * m->scale);
-	if (!hits)
-		*error = at_most((unsigned __int128)3 * m->scale);
-	else    /* 1.96 of them */
-		*error = at_most(((unsigned __int128)at_most((unsigned __int128)root_of(squares) *
-							       m->scale) * 49 + 24) / 25);
-	return true;
 }
 
 uint64_t kmap_weight(const struct kmap_model *m, const struct kmap_site *s)
