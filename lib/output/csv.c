@@ -29,9 +29,9 @@ static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 }
 
 /*
- * A spreadsheet evaluates a cell that begins with one of these, in quotes or not. An
- * apostrophe in front makes it text; one more is put in front of those that have one
- * already, so that whoever takes one away has what was there.
+ * Spreadsheets evaluate a cell that begins with one of these characters, quoted or not. An
+ * apostrophe in front makes it text. Texts that have apostrophes there already get one
+ * more, so that removing one restores the text.
  */
 static bool csv_is_formula(const char *s)
 {

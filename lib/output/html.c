@@ -2,14 +2,15 @@
 /*
  * html.c - rows as a table of a page.
  *
- * A browser needs seconds for tens of thousands of rows that are elements. Only the
- * first ones are, for readers without a script; all rows follow as text in a <script>
- * of no language, which the page's script shows piece by piece (html_table.c). In it
- * rows are blocks of HTML_BLOCK: a line with their number, then a line for each column,
- * its fields parted by tabs. Empty: the same as the field before; "!": n/a; "=" stands
- * in front of a text that is empty or begins with one of these; a number is followed by
- * a blank and what people read, where that is something else. Texts are escaped as in
- * elements, so that the text means the same to parsers of HTML and of XML.
+ * A browser needs seconds to create tens of thousands of rows. Only the first HTML_FIRST
+ * are elements, for readers without scripts. All rows follow as text in a <script> of
+ * type text/plain, and html_table.c shows those in sight.
+ *
+ * That text is blocks of up to HTML_BLOCK rows: a line with the number of rows, then a
+ * line for each column, with tabs between its fields. An empty field repeats the one
+ * before it, "!" is n/a, and "=" precedes a text that is empty or begins with either
+ * character. A number is followed by a blank and its form for people if they differ.
+ * Texts are escaped as in elements, so that HTML and XML parsers read the same names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 enum {
 	HTML_FIRST = 100,        /* rows that are elements */
 	HTML_BLOCK = 512,
-	HTML_ROWS = 100000,      /* more take longer to open and to sort than anybody waits */
+	HTML_ROWS = 100000,      /* more would take seconds to open and to sort */
 };
 
 static bool is_number(enum atw_type type)
@@ -44,7 +45,7 @@ static void put(struct atw_sink *k, const char *s)
 
 /* ---- rows as text ---- */
 
-/* What one value is in a page. `value`: of a number, what it is sorted by. */
+/* One value in a page. `value`: the sort key of a number, else NULL. */
 struct html_cell {
 	const char *text, *value;
 	size_t len, value_len;

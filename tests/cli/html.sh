@@ -49,6 +49,7 @@ assert [s.get("type") for s in page.iter("script")] == [None]
 assert len(list(page.iter("svg"))) == 6
 names = [row[1].text for row in page.find("body/section[@id='table']/div/table/tbody")]
 assert names[0] == "</script><script>document.title='broken'</script>", names[0]
+assert names[7] == "ba\\xe2\\x80\\x8bsh", names[7]
 assert names[9] == "caf\u00e9 \u65e5\u672c \\xff\\x1b[31m", names[9]
 for e in page.iter():
     assert not any(a.startswith("on") for a in e.attrib), e.attrib
@@ -129,6 +130,7 @@ for kind in "bars pairs treemap growth stacks ram".split():
     assert 100 < width < 1100 and 90 < height < 3000, (kind, width, height)
     texts = list(svg.iter(ns + "text"))
     assert len(texts) >= 2, kind
+    assert not any("\u200b" in t for t in svg.itertext()), kind
     for e in texts:
         assert 0 <= float(e.get("x")) <= width and 0 < float(e.get("y")) <= height
     for e in svg.iter(ns + "rect"):

@@ -27,7 +27,7 @@ enum { MOST = 2000, PARTS = 7, POINTS = 60 };
 static const char *const names[] = {
 	"</script><script>document.title='broken'</script>", "nginx",
 	"postgres: writer", "systemd-journald", "sshd: root@pts/0", "init",
-	"java -Xmx8g -jar /opt/company/server/application.jar", "bash", "\" onload=\"x",
+	"java -Xmx8g -jar /opt/company/server/application.jar", "ba\xe2\x80\x8bsh", "\" onload=\"x",
 	"caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xff\033[31m", "]]><x>", "=tiny_sys",
 };
 static struct chart_key parts[PARTS] = {
