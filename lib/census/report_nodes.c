@@ -273,17 +273,18 @@ static int by_total(const void *a, const void *b)
 static int nodes_processes(const struct nodes *n, const struct census_out *out, struct atw_err *err)
 {
 	struct nodes_order *v = calloc(n->n + 1, sizeof(*v));
-	int r = v ? ATW_OK : report_no_memory(err);
+	int r = ATW_OK;
 
-	for (size_t i = 0, at = 0; i < n->n && r == ATW_OK; i++) {
+	if (!v)
+		return report_no_memory(err);
+	for (size_t i = 0, at = 0; i < n->n; i++) {
 		v[i] = (struct nodes_order){ n->process[i].total, i, at, 0 };
 		while (at < n->nparts && n->part[at].process == i) {
 			at++;
 			v[i].n++;
 		}
 	}
-	if (r == ATW_OK)
-		qsort(v, n->n, sizeof(*v), by_total);
+	qsort(v, n->n, sizeof(*v), by_total);
 	for (size_t i = 0; i < n->n && r == ATW_OK; i++) {
 		const struct nodes_process *p = &n->process[v[i].process];
 

@@ -61,8 +61,8 @@ static void counters_tell_pages(struct counters *c, const char *key, uint64_t pa
 
 static void find_nodes(struct counters *c)
 {
-	uint64_t data = c->n->symbol[Y_node_data], len = 64, at, pages;
-	uint32_t id;
+	uint64_t data = c->n->symbol[Y_node_data], len = 64, at = 0, pages = 0;
+	uint32_t id = 0;
 
 	if (!data && c->k->have_vi)
 		atw_vmcoreinfo_u64(&c->k->vi, "SYMBOL(node_data)", &data);
@@ -101,7 +101,7 @@ static uint64_t no_less_than_0(uint64_t u)
 static uint64_t diffs(const struct counters *c, uint64_t base, enum need_member sets,
 		      enum need_member diff, uint64_t i)
 {
-	uint64_t each, offset, sum = 0;
+	uint64_t each = 0, offset = 0, sum = 0;
 
 	if (c->n->member[diff] == NEED_NONE || !member(c, base, sets, &each))
 		return 0;
@@ -118,7 +118,7 @@ static uint64_t diffs(const struct counters *c, uint64_t base, enum need_member 
 
 static bool zone_stat(const struct counters *c, enum need_const id, uint64_t *ret)
 {
-	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one, zone, all = c->n->symbol[Y_zone_stat];
+	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one = 0, zone, all = c->n->symbol[Y_zone_stat];
 
 	if (!c->n->have_const[id] || i > ITEMS_MAX || (all && !word(c, all + i * 8, &sum)) ||
 	    (!all && (!c->nodes || c->n->member[N_zone_stat] == NEED_NONE)))
@@ -136,7 +136,7 @@ static bool zone_stat(const struct counters *c, enum need_const id, uint64_t *re
 
 static bool node_stat(const struct counters *c, enum need_const id, uint64_t *ret)
 {
-	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one, all = c->n->symbol[Y_node_stat];
+	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one = 0, all = c->n->symbol[Y_node_stat];
 
 	if (!c->n->have_const[id] || i > ITEMS_MAX || (all && !word(c, all + i * 8, &sum)) ||
 	    (!all && (!c->nodes || c->n->member[N_node_stat] == NEED_NONE)))
@@ -156,7 +156,7 @@ static bool node_stat(const struct counters *c, enum need_const id, uint64_t *re
 static bool block_devices(const struct counters *c, uint64_t *ret)
 {
 	const struct needs *n = c->n;
-	uint64_t sb, head, at, inode, mapping, pages, sum = 0;
+	uint64_t sb = 0, head, at = 0, inode, mapping = 0, pages = 0, sum = 0;
 
 	if (!word(c, n->symbol[Y_blockdevs], &sb) || !sb || n->member[N_sb_inodes] == NEED_NONE ||
 	    n->member[N_inode_sb_list] == NEED_NONE)
@@ -180,7 +180,7 @@ static bool block_devices(const struct counters *c, uint64_t *ret)
 /* Pages that are in the swap cache; up to 5.12 they are counted elsewhere. */
 static bool swap_cache(const struct counters *c, uint64_t *ret)
 {
-	uint64_t total;
+	uint64_t total = 0;
 
 	if (c->n->have_const[C_nr_swapcache])
 		return node_stat(c, C_nr_swapcache, ret);
@@ -190,7 +190,7 @@ static bool swap_cache(const struct counters *c, uint64_t *ret)
 
 static void cached(struct counters *c)
 {
-	uint64_t file, swap, buffers;
+	uint64_t file = 0, swap = 0, buffers = 0;
 
 	if (swap_cache(c, &swap))
 		counters_tell_pages(c, "SwapCached", swap);
@@ -214,7 +214,7 @@ static void by_table(struct counters *c)
 		{ "Inactive(anon)", { C_nr_inactive_anon } },
 		{ "Inactive(file)", { C_nr_inactive_file } }, { "Unevictable", { C_nr_unevictable } },
 	};
-	uint64_t a, b, all;
+	uint64_t a = 0, b, all = 0;
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
 		b = 0;
@@ -247,8 +247,8 @@ static bool huge_pages(struct counters *c, uint64_t *ret)
 		{ "HugePages_Total", N_hstate_all }, { "HugePages_Free", N_hstate_free },
 		{ "HugePages_Rsvd", N_hstate_resv }, { "HugePages_Surp", N_hstate_surplus },
 	};
-	uint32_t n = 0, by_default = 0, order;
-	uint64_t sum = 0, one;
+	uint32_t n = 0, by_default = 0, order = 0;
+	uint64_t sum = 0, one = 0;
 
 	/* Without hugetlb there are none. */
 	*ret = 0;
@@ -277,8 +277,8 @@ static bool huge_pages(struct counters *c, uint64_t *ret)
 /* Of all CPUs, what they have not added yet among it: percpu_counter_sum_positive(). */
 static bool committed(const struct counters *c, uint64_t *ret)
 {
-	uint64_t at = c->n->symbol[Y_committed], sum, each, offset;
-	uint32_t one;
+	uint64_t at = c->n->symbol[Y_committed], sum = 0, each = 0, offset = 0;
+	uint32_t one = 0;
 	int r = ATW_OK;
 
 	if (!member(c, at, N_percpu_counter, &sum) || !member(c, at, N_percpu_counters, &each))
@@ -296,8 +296,8 @@ static bool committed(const struct counters *c, uint64_t *ret)
 
 static void commit(struct counters *c, bool have_huge, uint64_t huge)
 {
-	uint64_t all, total, swap, limit, kbytes = 0;
-	uint32_t ratio;
+	uint64_t all = 0, total = 0, swap = 0, limit, kbytes = 0;
+	uint32_t ratio = 0;
 
 	if (committed(c, &all))
 		counters_tell_pages(c, "Committed_AS", all);
@@ -314,8 +314,8 @@ static void commit(struct counters *c, bool have_huge, uint64_t huge)
 /* Free pages in lists of CPUs, which MemFree does not count. */
 static void waiting(struct counters *c)
 {
-	uint64_t sets, offset, zone, sum = 0;
-	uint32_t count;
+	uint64_t sets = 0, offset = 0, zone, sum = 0;
+	uint32_t count = 0;
 	bool any = false;
 
 	for (size_t i = 0; i < c->nodes; i++)
@@ -344,7 +344,7 @@ int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_
 		.k = k, .n = kernel_needs(k), .shift = k->own.paging.page_shift, .fn = fn,
 		.arg = arg, .err = err,
 	};
-	uint64_t free_pages = 0, huge = 0, u;
+	uint64_t free_pages = 0, huge = 0, u = 0;
 	bool have_huge;
 	int r = needs_check(c.n, FOR_COUNTERS, err);
 

@@ -60,7 +60,7 @@ int kernel_log(struct atw_kernel *k, struct printk_ring *ret, struct atw_err *er
 	const struct needs *n = kernel_needs(k);
 	struct printk_layout l = { 0 };
 	struct kmem *m;
-	uint64_t prb;
+	uint64_t prb = 0;
 	int r = kernel_kmem(k, &m, err);
 
 	if (r == ATW_OK)
