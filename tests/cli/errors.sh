@@ -520,7 +520,8 @@ kmem free slabtop:atwalk report machine SOURCE shows what RAM is used for; atwal
 smem swap:atwalk report use SOURCE shows RSS, PSS, USS and swap of each process
 rd search:atwalk SOURCE ADDRESS shows where memory lies; what it holds is read by crash and drgn
 bt:atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn
-dmesg log sys:atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory
+dmesg log:atwalk info SOURCE shows the crash and the last lines of the kernel's log
+sys:atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory
 sym:atwalk SOURCE SYMBOL translates the address of a symbol, and SYMBOL+OFFSET that behind it
 top:atwalk pages live --watch 2 shows every 2 seconds what processes have, and what changed
 numastat:atwalk map SOURCE --pid N --columns +node shows the NUMA node of each range
