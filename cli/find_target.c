@@ -261,7 +261,8 @@ static void say_looked(const struct find_target *ft, const struct translation *t
 static int say_unmapped(const struct find_target *ft, const struct translation *t)
 {
 	struct find *f = t->f;
-	const char *process = f->src.process[0] ? f->src.process : "the kernel";
+	const char *process = f->src.process[0] ? f->src.process :
+			      f->src.user_space ? "these page tables" : "the kernel";
 	struct atw_err err = { 0 };
 
 	if (t->lost)

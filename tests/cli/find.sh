@@ -146,6 +146,23 @@ run atwalk find -q x86.elf ffffffff921ff800+8K --columns address
 status 4
 yes grep -qx 'ffffffff921ff800+8K is at physical 0x8dff800-0x8e01800' "$work/log/out"
 
+t "--cpu: an address in these tables, which alone are searched"
+run atwalk find x86.elf --cpu 1 --virtual 401000 --format csv --columns task,address
+status 0
+out <<'E'
+task,address
+[given],0x0000000000401000
+[given],0xffff8b3acf9d9000
+E
+err <<'E'
+atwalk: x86.elf: 401000 is at physical 0xf9d9000
+E
+run atwalk find x86.elf --cpu 1 --virtual 1000 --format csv --columns task
+status 1
+err <<'E'
+atwalk: x86.elf: 1000 is not mapped by these page tables
+E
+
 t "a kernel address that is not mapped, and one that cannot be"
 run atwalk find x86.elf ffffffff00000000 --format csv --columns address
 status 1
