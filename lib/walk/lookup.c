@@ -15,14 +15,9 @@
 #include "paging/entry.h"
 #include "walk/memory.h"
 #include "walk/space.h"
+#include "walk/sure.h"
 
-enum { PIECES = 2, RIGHTS = 8 };
-
-/* Words of one kind on one level: surely so if (word & mask) == value. */
-struct sure {
-	uint64_t mask, value;            /* mask 0, value 1: no word is */
-	struct { uint64_t mask; uint8_t left; } piece[PIECES];  /* of the address */
-};
+enum { RIGHTS = 8 };
 
 struct right {
 	uint64_t mask, value;
@@ -59,72 +54,6 @@ struct atw_lookup {
 
 /* ---- working it out ---- */
 
-/*
- * Make `s` exclude what `e` matches. Fails when the two have no bit that
- * tells them apart and none that could be asked for in addition.
- */
-static bool exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t nonzero)
-{
-	uint64_t shared = s->mask & mask, free;
-
-	if ((s->value ^ value) & shared)
-		return true;
-	if (nonzero) {                   /* ask that all of these are zero */
-		if (s->value & nonzero)
-			return false;
-		s->mask |= nonzero;
-		return true;
-	}
-	free = mask & ~s->mask;
-	if (!free)
-		return false;
-	free &= ~free + 1;               /* one bit that differs is enough */
-	s->mask |= free;
-	s->value |= ~value & free;
-	return true;
-}
-
-static bool find_words(const struct atw_paging *pg, unsigned level,
-		       enum atw_kind kind, struct sure *s)
-{
-	for (const struct atw_rule *r = pg->rules;; r++) {
-		bool last = r->levels == ATW_L_ALL && !r->mask && !r->nonzero;
-
-		if (r->levels & ATW_L(level) && r->kind == kind && !r->nonzero) {
-			bool ok = true;
-
-			s->mask = r->mask;
-			s->value = r->value;
-			for (const struct atw_rule *e = pg->rules; e < r && ok; e++)
-				if (e->levels & ATW_L(level))
-					ok = exclude(s, e->mask, e->value, e->nonzero);
-			return ok;
-		}
-		if (last)
-			return false;
-	}
-}
-
-static bool find_address(const struct atw_paging *pg, unsigned level,
-			 enum atw_kind kind, struct sure *s)
-{
-	const struct entry_pieces e = entry_pieces(pg, level, kind);
-
-	if (e.more || e.n > PIECES)
-		return false;
-	for (unsigned i = 0; i < e.n; i++) {
-		s->piece[i].mask = e.piece[i].mask;
-		s->piece[i].left = e.piece[i].left;
-	}
-	if (kind == ATW_TABLE)
-		return true;
-	for (const struct atw_span_rule *r = pg->spans; r && r->shift; r++)
-		if (r->replaces && r->levels & ATW_L(level) &&
-		    !exclude(s, r->mask, r->value, 0))
-			return false;
-	return true;
-}
-
 static bool find_leaf_rights(const struct atw_paging *pg, unsigned level,
 			     struct code *c)
 {
@@ -160,19 +89,6 @@ static bool find_table_rights(const struct atw_paging *pg, struct atw_lookup *l)
 	return true;
 }
 
-static void find_kind(const struct atw_paging *pg, unsigned level,
-		      enum atw_kind kind, bool possible, struct sure *ret)
-{
-	struct sure s = { 0 };
-
-	/* An encryption bit may be set or not: no pattern can ask for it. */
-	if (!possible || !find_words(pg, level, kind, &s) ||
-	    !find_address(pg, level, kind, &s) || s.value & pg->ignore)
-		s = (struct sure){ .mask = 0, .value = 1 };
-	s.mask &= ~pg->ignore;
-	*ret = s;
-}
-
 int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
 		    struct atw_err *err)
 {
@@ -198,8 +114,10 @@ int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
 
 		c->shift = pg->level[i].shift;
 		c->slots = (1u << pg->level[i].bits) - 1;
-		find_kind(pg, i, ATW_TABLE, tables && i, &c->table);
-		find_kind(pg, i, ATW_LEAF, find_leaf_rights(pg, i, c), &c->leaf);
+		if (!tables || !i || !sure_find(pg, i, ATW_TABLE, &c->table))
+			c->table = SURE_NONE;
+		if (!find_leaf_rights(pg, i, c) || !sure_find(pg, i, ATW_LEAF, &c->leaf))
+			c->leaf = SURE_NONE;
 	}
 	*ret = l;
 	return ATW_OK;
@@ -211,17 +129,6 @@ void atw_lookup_close(struct atw_lookup *l)
 }
 
 /* ---- using it ---- */
-
-static inline bool is_surely(const struct sure *s, uint64_t word)
-{
-	return (word & s->mask) == s->value;
-}
-
-static inline uint64_t address(const struct sure *s, uint64_t word)
-{
-	return (word & s->piece[0].mask) << s->piece[0].left |
-	       (word & s->piece[1].mask) << s->piece[1].left;
-}
 
 static inline unsigned rights_left(const struct atw_lookup *l, const struct code *c,
 				   uint64_t ands, uint64_t ors, uint64_t word)
@@ -293,17 +200,17 @@ int atw_lookup(struct atw_lookup *l, atw_va va, struct atw_place *ret,
 		if (!p)
 			break;
 		word = load_word(p, ws, 0);
-		if (is_surely(&c->table, word)) {
+		if (sure_is(&c->table, word)) {
 			ands &= word | ~c->by_zero;
 			ors |= word & c->by_one;
-			at = address(&c->table, word);
+			at = sure_address(&c->table, word);
 			continue;
 		}
-		if (!is_surely(&c->leaf, word))
+		if (!sure_is(&c->leaf, word))
 			break;
 		slot = (uint64_t)1 << c->shift;
 		*ret = (struct atw_place){
-			.pa = ATW_PA(address(&c->leaf, word) | (va.u & (slot - 1))),
+			.pa = ATW_PA(sure_address(&c->leaf, word) | (va.u & (slot - 1))),
 			.size = slot, .level = (uint8_t)level, .kind = ATW_LEAF,
 			.rights = (uint8_t)rights_left(l, c, ands, ors, word),
 		};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "walk/sure.h"
+
+/*
+ * Make `s` exclude what `e` matches. Fails when the two have no bit that
+ * tells them apart and none that could be asked for in addition.
+ */
+static bool sure_exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t nonzero)
+{
+	uint64_t shared = s->mask & mask, free;
+
+	if ((s->value ^ value) & shared)
+		return true;
+	if (nonzero) {                   /* ask that all of these are zero */
+		if (s->value & nonzero)
+			return false;
+		s->mask |= nonzero;
+		return true;
+	}
+	free = mask & ~s->mask;
+	if (!free)
+		return false;
+	free &= ~free + 1;               /* one bit that differs is enough */
+	s->mask |= free;
+	s->value |= ~value & free;
+	return true;
+}
+
+static bool sure_words(const struct atw_paging *pg, unsigned level,
+		       enum atw_kind kind, struct sure *s)
+{
+	for (const struct atw_rule *r = pg->rules;; r++) {
+		bool last = r->levels == ATW_L_ALL && !r->mask && !r->nonzero;
+
+		if (r->levels & ATW_L(level) && r->kind == kind && !r->nonzero) {
+			bool ok = true;
+
+			s->mask = r->mask;
+			s->value = r->value;
+			for (const struct atw_rule *e = pg->rules; e < r && ok; e++)
+				if (e->levels & ATW_L(level))
+					ok = sure_exclude(s, e->mask, e->value, e->nonzero);
+			return ok;
+		}
+		if (last)
+			return false;
+	}
+}
+
+static bool sure_find_address(const struct atw_paging *pg, unsigned level,
+			 enum atw_kind kind, struct sure *s)
+{
+	const struct entry_pieces e = entry_pieces(pg, level, kind);
+
+	if (e.more || e.n > SURE_PIECES)
+		return false;
+	for (unsigned i = 0; i < e.n; i++) {
+		s->piece[i].mask = e.piece[i].mask;
+		s->piece[i].left = e.piece[i].left;
+	}
+	if (kind == ATW_TABLE)
+		return true;
+	for (const struct atw_span_rule *r = pg->spans; r && r->shift; r++)
+		if (r->replaces && r->levels & ATW_L(level) &&
+		    !sure_exclude(s, r->mask, r->value, 0))
+			return false;
+	return true;
+}
+
+bool sure_find(const struct atw_paging *pg, unsigned level, enum atw_kind kind, struct sure *ret)
+{
+	struct sure s = { 0 };
+
+	/* An encryption bit may be set or not: no pattern can ask for it. */
+	if (!sure_words(pg, level, kind, &s) || !sure_find_address(pg, level, kind, &s) ||
+	    s.value & pg->ignore)
+		return false;
+	s.mask &= ~pg->ignore;
+	*ret = s;
+	return true;
+}
