@@ -18,6 +18,7 @@ void counts_deinit(struct counts *c)
 {
 	free(c->chunk);
 	free(c->large);
+	free(c->flat);
 	*c = (struct counts){ 0 };
 }
 
@@ -127,7 +128,7 @@ static bool grow_large(struct counts *c)
 	return true;
 }
 
-static bool add_large(struct counts *c, uint64_t pfn, unsigned order)
+static bool add_large(struct counts *c, uint64_t pfn, unsigned order, uint64_t times)
 {
 	struct counts_large *l;
 
@@ -138,17 +139,27 @@ static bool add_large(struct counts *c, uint64_t pfn, unsigned order)
 		l->key = large_key(pfn, order);
 		c->nlarge++;
 	}
-	l->times++;
+	l->times += times;
 	c->orders |= (uint64_t)1 << order;
+	c->met[order].key = 0;
 	return true;
 }
 
-static uint64_t get_large(const struct counts *c, uint64_t pfn)
+/* Of those of order 0, what chunks had no room for, only where they are full. */
+static uint64_t get_large(struct counts *c, uint64_t pfn, bool full)
 {
 	uint64_t n = 0;
 
-	for (uint64_t left = c->orders; left; left &= left - 1)
-		n += find_large(c, large_key(pfn, (unsigned)__builtin_ctzll(left)))->times;
+	for (uint64_t left = full ? c->orders : c->orders & ~(uint64_t)1; left; left &= left - 1) {
+		unsigned order = (unsigned)__builtin_ctzll(left);
+		uint64_t key = large_key(pfn, order);
+		struct counts_large *met = &c->met[order];
+
+		/* Neighbours are asked for one after the other. */
+		if (met->key != key)
+			*met = (struct counts_large){ key, find_large(c, key)->times };
+		n += met->times;
+	}
 	return n;
 }
 
@@ -157,9 +168,59 @@ static uint64_t get_large(const struct counts *c, uint64_t pfn)
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 {
 	if (pages >= LARGE && !(pages & (pages - 1)) && !(pfn & (pages - 1)))
-		return add_large(c, pfn, (unsigned)__builtin_ctzll(pages));
-	if (pages > PAGES_MAX)
-		pages = PAGES_MAX;
+		return add_large(c, pfn, (unsigned)__builtin_ctzll(pages), 1);
+	return counts_add_each(c, pfn, pages < PAGES_MAX ? pages : PAGES_MAX);
+}
+
+bool counts_make_dense(struct counts *c, uint64_t end)
+{
+	if (c->dense || c->n || c->nlarge || c->most || !end || end > SIZE_MAX / 2)
+		return false;
+	c->flat = calloc(end, sizeof(*c->flat));
+	c->dense = c->flat ? end : 0;
+	return c->flat;
+}
+
+/* Four counts at a time, as long as none of them is full. */
+static bool add_dense(struct counts *c, uint64_t pfn, uint64_t pages)
+{
+	const uint64_t ones = UINT64_C(0x0001000100010001), tops = ones << 15;
+	uint16_t *p = c->flat + pfn, *end = p + pages;
+
+	while (p < end) {
+		uint64_t word;
+
+		if (end - p >= 4) {
+			memcpy(&word, p, 8);
+			if (!((~word - ones) & word & tops)) {
+				word += ones;
+				memcpy(p, &word, 8);
+				p += 4;
+				continue;
+			}
+		}
+		if (*p == UINT16_MAX) {
+			if (!add_large(c, (uint64_t)(p - c->flat), 0, COUNTS_FLAT_CARRY))
+				return false;
+			*p -= COUNTS_FLAT_CARRY;
+		}
+		++*p++;
+	}
+	return true;
+}
+
+bool counts_add_each(struct counts *c, uint64_t pfn, uint64_t pages)
+{
+	if (pfn < c->dense && pages <= c->dense - pfn)
+		return add_dense(c, pfn, pages);
+	if (pfn < c->dense) {
+		uint64_t n = c->dense - pfn;
+
+		if (!add_dense(c, pfn, n))
+			return false;
+		pfn += n;
+		pages -= n;
+	}
 	while (pages) {
 		struct counts_chunk *k = find_or_add(c, pfn / COUNTS_CHUNK + 1);
 		uint64_t at = pfn % COUNTS_CHUNK;
@@ -168,10 +229,12 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 		if (!k)
 			return false;
 		for (uint64_t i = 0; i < n; i++) {
-			if (k->each[at + i] < UINT8_MAX)
-				k->each[at + i]++;
-			else if (!add_large(c, pfn + i, 0))
-				return false;
+			if (k->each[at + i] == UINT8_MAX) {
+				if (!add_large(c, pfn + i, 0, COUNTS_CARRY))
+					return false;
+				k->each[at + i] -= COUNTS_CARRY;
+			}
+			k->each[at + i]++;
 		}
 		pfn += n;
 		pages -= n;
@@ -181,32 +244,72 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 
 uint64_t counts_find(struct counts *c, uint64_t pfn)
 {
-	uint64_t n = get_large(c, pfn);
 	const struct counts_chunk *k;
+	bool full = false;
+	uint64_t n = 0;
 
-	if (!c->slots)
-		return n;
-	c->last = find(c, pfn / COUNTS_CHUNK + 1);
-	k = &c->chunk[c->last];
-	return n + (k->nr ? k->each[pfn % COUNTS_CHUNK] : 0);
+	if (pfn < c->dense) {
+		n = c->flat[pfn];
+		full = n >= COUNTS_FLAT_FULL;
+	} else if (c->slots) {
+		c->last = find(c, pfn / COUNTS_CHUNK + 1);
+		k = &c->chunk[c->last];
+		n = k->nr ? k->each[pfn % COUNTS_CHUNK] : 0;
+		full = n >= COUNTS_FULL;
+	}
+	return n + (c->orders ? get_large(c, pfn, full) : 0);
+}
+
+/* How many of `most` counts, the first among them, are as the first is. */
+static uint64_t equal_flat(const uint16_t *p, uint64_t most)
+{
+	const uint64_t first = *p * UINT64_C(0x0001000100010001);
+	uint64_t i = 0, word;
+
+	for (; i + 4 <= most; i += 4) {
+		memcpy(&word, p + i, 8);
+		if (word != first)
+			break;
+	}
+	while (i < most && p[i] == *p)
+		i++;
+	return i;
+}
+
+static uint64_t equal_chunk(const uint8_t *p, uint64_t most)
+{
+	uint64_t i = 1;
+
+	while (i < most && p[i] == *p)
+		i++;
+	return i;
 }
 
 uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret_same)
 {
 	uint64_t n = counts_get(c, pfn), at = pfn % COUNTS_CHUNK, end = most;
-	const struct counts_chunk *k = c->slots ? &c->chunk[find(c, pfn / COUNTS_CHUNK + 1)] : NULL;
+	uint64_t orders = c->orders & ~(uint64_t)1;
+	const struct counts_chunk *k;
 
 	/* Large ones end where the smallest of them does. */
-	if (c->orders) {
-		uint64_t size = (uint64_t)1 << __builtin_ctzll(c->orders);
+	if (orders) {
+		uint64_t size = (uint64_t)1 << __builtin_ctzll(orders);
 		uint64_t left = size - (pfn & (size - 1));
 
 		end = left < end ? left : end;
 	}
-	if (k && COUNTS_CHUNK - at < end)
-		end = COUNTS_CHUNK - at;
-	for (*ret_same = 1; *ret_same < end; ++*ret_same)
-		if (k && k->nr && k->each[at + *ret_same] != k->each[at])
-			break;
+	if (pfn < c->dense) {
+		end = c->dense - pfn < end ? c->dense - pfn : end;
+		*ret_same = c->flat[pfn] >= COUNTS_FLAT_FULL ? 1 : equal_flat(&c->flat[pfn], end);
+		return n;
+	}
+	*ret_same = end;
+	if (!c->slots)
+		return n;
+	k = &c->chunk[find(c, pfn / COUNTS_CHUNK + 1)];
+	if (end > COUNTS_CHUNK - at)
+		*ret_same = end = COUNTS_CHUNK - at;
+	if (k->nr)
+		*ret_same = k->each[at] >= COUNTS_FULL ? 1 : equal_chunk(&k->each[at], end);
 	return n;
 }

@@ -21,6 +21,12 @@ struct counts_chunk {
 	uint8_t each[COUNTS_CHUNK];      /* of its frames, up to 255; the rest is in `large` */
 };
 
+/* What goes from a count that is full to `large`: a count that gave some stays that high. */
+enum {
+	COUNTS_CARRY = 127, COUNTS_FULL = UINT8_MAX - COUNTS_CARRY,
+	COUNTS_FLAT_CARRY = 32767, COUNTS_FLAT_FULL = UINT16_MAX - COUNTS_FLAT_CARRY,
+};
+
 /*
  * Translations of 1 << order frames from a multiple of that on; of order 0, what a
  * chunk had no room for.
@@ -31,12 +37,19 @@ struct counts_large {
 };
 
 struct counts {
+	/*
+	 * Of the frames below `dense` a count each, up to 65535; the rest is in `large` as
+	 * that of chunks is. What nobody maps is never touched, and takes no memory.
+	 */
+	uint16_t *flat;
+	uint64_t dense;
 	struct counts_chunk *chunk;      /* a hash table, two thirds full at most */
 	size_t n, slots;                 /* slots: a power of two, or 0 */
 	size_t last;                     /* the slot met last */
 	struct counts_large *large;      /* another one */
 	size_t nlarge, large_slots;
 	uint64_t orders;                 /* that there are, a bit each */
+	struct counts_large met[64];     /* found last, of each order */
 	uint64_t bytes;                  /* that all of this takes, about */
 	uint64_t most;                   /* that it may take; 0: as many as there are */
 };
@@ -44,11 +57,22 @@ struct counts {
 void counts_deinit(struct counts *c);
 /* `pages` frames from pfn on are mapped once more. false: no memory, or no more. */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
+/*
+ * Count the frames below `end` in one array. For memory that is there: false, and nothing
+ * is changed, if something was counted before, or there is no room for it.
+ */
+bool counts_make_dense(struct counts *c, uint64_t end);
+/* The same, each of them mapped by itself. */
+bool counts_add_each(struct counts *c, uint64_t pfn, uint64_t pages);
 /* The same of one frame. */
 static inline bool counts_add_one(struct counts *c, uint64_t pfn)
 {
 	struct counts_chunk *k = c->slots ? &c->chunk[c->last] : NULL;
 
+	if (pfn < c->dense && c->flat[pfn] < UINT16_MAX) {
+		c->flat[pfn]++;
+		return true;
+	}
 	if (!k || k->nr != pfn / COUNTS_CHUNK + 1 || k->each[pfn % COUNTS_CHUNK] == UINT8_MAX)
 		return counts_add(c, pfn, 1);
 	k->each[pfn % COUNTS_CHUNK]++;
@@ -60,8 +84,13 @@ uint64_t counts_find(struct counts *c, uint64_t pfn);
 /* Neighbours follow each other, as a rule. */
 static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
 {
-	if (c->slots && !c->orders && c->chunk[c->last].nr == pfn / COUNTS_CHUNK + 1)
-		return c->chunk[c->last].each[pfn % COUNTS_CHUNK];
+	const struct counts_chunk *k = c->slots ? &c->chunk[c->last] : NULL;
+
+	if (pfn < c->dense && !(c->orders & ~(uint64_t)1) && c->flat[pfn] < COUNTS_FLAT_FULL)
+		return c->flat[pfn];
+	if (k && k->nr == pfn / COUNTS_CHUNK + 1 && !(c->orders & ~(uint64_t)1) &&
+	    k->each[pfn % COUNTS_CHUNK] < COUNTS_FULL)
+		return k->each[pfn % COUNTS_CHUNK];
 	return counts_find(c, pfn);
 }
 
@@ -77,7 +106,9 @@ static inline size_t counts_slot(const struct counts *c, uint64_t nr)
 /* That frame will be asked for, or counted, after a few others: only a hint. */
 static inline void counts_soon(const struct counts *c, uint64_t pfn)
 {
-	if (c->slots)
+	if (pfn < c->dense)
+		__builtin_prefetch(&c->flat[pfn]);
+	else if (c->slots)
 		__builtin_prefetch(&c->chunk[counts_slot(c, pfn / COUNTS_CHUNK + 1)]);
 }
 

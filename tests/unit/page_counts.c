@@ -137,3 +137,46 @@ TEST(runs_of_frames_mapped_as_often)
 	CHECK_EQ(counts_run(&c, 600, 1, &same), 301);
 	counts_deinit(&c);
 }
+
+/* One array for all RAM: what lies behind it, and large pages, are counted besides. */
+TEST(counted_in_one_array)
+{
+	struct counts c = { 0 };
+	uint64_t same;
+
+	CHECK(counts_make_dense(&c, 1000));
+	CHECK(!counts_make_dense(&c, 1000));
+	for (unsigned i = 0; i < 70000; i++)
+		CHECK(counts_add_each(&c, 500, 9));
+	CHECK(counts_add_each(&c, 996, 8));
+	CHECK(counts_add(&c, 0, 512));
+	CHECK(counts_add_one(&c, 503));
+	CHECK_EQ(counts_get(&c, 499), 1);
+	CHECK_EQ(counts_get(&c, 500), 70001);
+	CHECK_EQ(counts_get(&c, 503), 70002);
+	CHECK_EQ(counts_get(&c, 508), 70001);
+	CHECK_EQ(counts_get(&c, 509), 1);
+	CHECK_EQ(counts_get(&c, 512), 0);
+	CHECK_EQ(counts_get(&c, 999), 1);
+	CHECK_EQ(counts_get(&c, 1003), 1);
+	CHECK_EQ(counts_get(&c, 1004), 0);
+	CHECK_EQ(counts_run(&c, 0, 600, &same), 1);
+	CHECK_EQ(same, 500);
+	check_runs(&c, 490, 520);
+	check_runs(&c, 990, 1010);
+	counts_deinit(&c);
+}
+
+/* What was counted elsewhere would be lost. */
+TEST(an_array_comes_first)
+{
+	struct counts c = { 0 };
+
+	CHECK(counts_add(&c, 5, 1));
+	CHECK(!counts_make_dense(&c, 1000));
+	CHECK_EQ(counts_get(&c, 5), 1);
+	counts_deinit(&c);
+	c.most = 1 << 20;
+	CHECK(!counts_make_dense(&c, 1000));
+	counts_deinit(&c);
+}
