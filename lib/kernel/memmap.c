@@ -410,6 +410,17 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 		memmap_ahead_add(w->ahead, pfn, ATW_PA(s->pa.u + off));
 }
 
+bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)
+{
+	const struct memmap_section *s = find_section(m, w, pfn, NULL);
+	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
+
+	if (!s || !s->in_one || n > section - at)
+		return false;
+	*ret = ATW_PA(s->pa.u + at * w->size);
+	return true;
+}
+
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 {
 	const struct memmap_section *s = find_section(m, w, pfn, NULL);

@@ -63,6 +63,8 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err);
 /* Its bytes will be asked for soon. */
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/* Do the struct pages of `n` frames lie in one piece? Where it begins. */
+bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret);
 /* The address its struct page has; 0: it has none. */
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 /* Keep nothing of what is read from now on, as of a running machine. */
@@ -168,6 +170,12 @@ struct atw_memmap {
 /* atw_memmap_page(); `err` may be NULL, which is faster where much is missing. */
 int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 		struct atw_err *err);
+/* Flags of the kernel's as those of /proc/kpageflags. */
+static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
+{
+	return a->kpf[0][k & 255] | a->kpf[1][k >> 8 & 255] |
+	       a->kpf[2][k >> 16 & 255] | a->kpf[3][k >> 24 & 255];
+}
 /* atw_memmap_kind(); `inside`: it may be in the midst of a free block. */
 int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page_kind *ret,
 		struct atw_err *err);

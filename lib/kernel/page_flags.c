@@ -310,12 +310,6 @@ static bool in_free_block(struct atw_memmap *m, const struct view *v, unsigned *
 
 /* ---- all of it ---- */
 
-static uint64_t translate(const struct page_abi *a, uint64_t k)
-{
-	return a->kpf[0][k & 255] | a->kpf[1][k >> 8 & 255] |
-	       a->kpf[2][k >> 16 & 255] | a->kpf[3][k >> 24 & 255];
-}
-
 static uint64_t zeroes(const struct zero_pages *z, uint64_t pfn, bool maybe_small)
 {
 	if (z->huge_known && pfn >= z->huge && pfn - z->huge < z->huge_pages)
@@ -353,7 +347,7 @@ static uint64_t page_kpf(struct atw_memmap *m, const struct view *v, bool hugetl
 	const struct page_abi *a = &m->abi;
 	uint64_t k = a->of_folio ? v->flags : v->own;
 	const uint8_t *typed = a->of_snapshot ? v->head : v->page;
-	uint64_t u = folio_kpf(m, v, hugetlb) | translate(a, k);
+	uint64_t u = folio_kpf(m, v, hugetlb) | memmap_translate(a, k);
 
 	if (v->tail)
 		u |= kpf(KPF_COMPOUND_TAIL);

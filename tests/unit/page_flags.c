@@ -4,6 +4,7 @@
 
 #include "kernel/kpf.h"
 #include "kernel/memmap.h"
+#include "kernel/memmap_origin.h"
 #include "kernel_memory.h"
 #include "provider/walk_ram.h"
 #include "test.h"
@@ -533,6 +534,49 @@ TEST(random_bytes)
 				pfn += kind.same;
 			}
 		}
+		stop(&f);
+	}
+}
+
+/* The same of many at once; the head of a folio is read once for all of its pages. */
+TEST(origins_of_many)
+{
+	for (unsigned g = 0; g < GENERATIONS; g++) {
+		uint64_t pfn[] = { 1, 2, 3, 8, 9, 10, 11, 64, 100 };
+		const uint64_t of = kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_SWAPBACKED) |
+				    kpf(KPF_HUGE) | kpf(KPF_THP) | kpf(KPF_ZERO_PAGE);
+		struct page_origin o[9];
+		struct fixture f;
+
+		if (!start(&f, g)) {
+			CHECK(false);
+			continue;
+		}
+		for (unsigned i = 0; i < 3; i++) {
+			put(&f, 1 + i, FLAGS, ANON_BITS, 8);
+			put(&f, 1 + i, MAPCOUNT, 0, 4);
+			put(&f, 1 + i, MAPPING, i == 2 ? 0x1000 : 0x1001, 8);
+		}
+		compound(&f, 8, 2, ANON_BITS);
+		put(&f, 8, MAPPING, 0x2001, 8);
+		for (unsigned i = 0; i < 4; i++)
+			put(&f, 8 + i, MAPCOUNT, 0, 4);
+		put(&f, 64, FLAGS, 1u << UPTODATE | 1u << LRU, 8);
+		put(&f, 64, MAPCOUNT, 0, 4);
+		put(&f, 100, REFCOUNT, 0, 4);
+		look_again(&f);
+		CHECK_EQ(memmap_origins(f.m, pfn, sizeof(pfn) / sizeof(pfn[0]), o, NULL), ATW_OK);
+		for (size_t i = 0; i < sizeof(pfn) / sizeof(pfn[0]); i++) {
+			CHECK(o[i].known);
+			CHECK_EQ(o[i].stale, pfn[i] == 100);
+			if (!o[i].stale)
+				CHECK_EQ(o[i].flags, page(&f, pfn[i] / 4 == 2 ? 8 : pfn[i]).flags & of);
+		}
+		CHECK(o[0].flags & kpf(KPF_ANON));
+		CHECK(!(o[2].flags & kpf(KPF_ANON)) && o[2].flags & kpf(KPF_SWAPBACKED));
+		CHECK_EQ(o[3].order, 2);
+		CHECK_EQ(o[6].order, 2);
+		CHECK_EQ(o[7].flags, 0);
 		stop(&f);
 	}
 }

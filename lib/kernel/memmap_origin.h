@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memmap_origin.h - what very many mapped frames are, in few reads. */
+#ifndef KERNEL_MEMMAP_ORIGIN_H
+#define KERNEL_MEMMAP_ORIGIN_H
+
+#include <atwalk/page.h>
+
+struct page_origin {
+	/* Of these: ANON, KSM, SWAPBACKED, HUGE, THP, ZERO_PAGE. */
+	uint64_t flags;
+	uint8_t order;           /* of its folio */
+	bool known;
+	bool stale;              /* it was given back since it was mapped */
+};
+
+/* `pfn` ascends. Frames of which nothing is known are answered as well. */
+int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct page_origin *ret,
+		   struct atw_err *err);
+
+#endif
