@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "walk/memory.h"
 
@@ -33,6 +34,9 @@ struct kmem {
 	size_t page;
 	char *scratch;           /* a page, for what kmem_peek() must copy */
 	struct copy *copies;
+	uint64_t held_at, held_pa;
+	size_t held_len;         /* 0: nothing is held */
+	char *held;              /* a page; NULL: of no running kernel */
 	kmem_touched_fn *touched;
 	void *arg;
 };
@@ -67,6 +71,7 @@ void kmem_close(struct kmem *m)
 	}
 	atw_lookup_close(m->lookup);
 	free(m->scratch);
+	free(m->held);
 	free(m);
 }
 
@@ -186,11 +191,47 @@ static int not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
 	}
 }
 
+void kmem_hold(struct kmem *m, uint64_t va, size_t len)
+{
+	struct slot s;
+	ssize_t got;
+
+	m->held_len = 0;
+	if (!kmem_is_live(m) || len > m->page || (!m->held && !(m->held = malloc(m->page))) ||
+	    find_slot(m, va, &s, NULL) < 0 || s.size - (va - s.va) < len)
+		return;
+	m->held_at = va;
+	m->held_pa = s.pa + (va - s.va);
+	got = atw_read(m->space.mem, ATW_PA(m->held_pa), m->held, len, NULL);
+	m->held_len = got == (ssize_t)len ? len : 0;
+}
+
+void kmem_release(struct kmem *m)
+{
+	m->held_len = 0;
+}
+
+/* The held bytes, which count as read now. */
+static const char *held(struct kmem *m, uint64_t va, size_t len)
+{
+	uint64_t off = va - m->held_at;
+
+	if (off >= m->held_len || len > m->held_len - off)
+		return NULL;
+	kmem_touch(m, ATW_PA(m->held_pa + off), len);
+	return m->held + off;
+}
+
 size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
 		 struct atw_err *err)
 {
+	const char *copy = held(m, va, len);
 	size_t done = 0;
 
+	if (copy) {
+		memcpy(buf, copy, len);
+		return len;
+	}
 	while (done < len) {
 		ssize_t got;
 		size_t run;
@@ -229,6 +270,9 @@ const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *e
 		atw_err_set(err, ATW_E_USAGE, "more than a page of the kernel's memory at once");
 		return NULL;
 	}
+	p = held(m, va, len);
+	if (p)
+		return p;
 	if (find_slot(m, va, &s, err) < 0)
 		return NULL;
 	pa = ATW_PA(s.pa + (va - s.va));

@@ -53,6 +53,14 @@ int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
 /* What a kernel address maps to; ATW_E_MISSING: nothing. */
 int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err);
 
+/*
+ * Of a running kernel: read `len` bytes at `va` now, up to a page. Until kmem_release(),
+ * what lies there is answered from this copy, which saves a system call a member and makes
+ * members of one moment. Nothing is held where it is not there as a whole.
+ */
+void kmem_hold(struct kmem *m, uint64_t va, size_t len);
+void kmem_release(struct kmem *m);
+
 static inline int kmem_failure(const struct atw_err *err)
 {
 	return err && err->status < 0 ? err->status : ATW_E_MISSING;

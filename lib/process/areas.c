@@ -160,6 +160,11 @@ static int start_tree(struct atw_areas *a, struct atw_err *err)
 		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
 }
 
+/* Read together; of mm_struct they are the first few hundred bytes. */
+static const enum need_member stamped[] = {
+	N_mm_users, N_mm_lock_seq, N_mm_ma_root, N_mm_map_count, N_mm_total_vm,
+};
+
 static void take_stamp(const struct atw_areas *a, struct stamp *ret)
 {
 	const struct { enum need_member id; uint64_t *to; } part[] = {
@@ -171,9 +176,11 @@ static void take_stamp(const struct atw_areas *a, struct stamp *ret)
 	size_t n = member_have(&a->v, N_mm_lock_seq) ? 2 : ARRAY_SIZE(part);
 
 	*ret = (struct stamp){ .users = 1 };
+	members_hold(&a->v, a->mm, stamped, n == 2 ? 2 : ARRAY_SIZE(stamped));
 	for (size_t i = 0; i < n; i++)
 		if (member_have(&a->v, part[i].id))
 			member_get(&a->v, a->mm, part[i].id, part[i].to, NULL);
+	members_release(&a->v);
 }
 
 /* From the first one on that was not returned. */
@@ -230,6 +237,16 @@ static unsigned release_of(const struct atw_kernel *k)
 	return sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
+int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *files,
+		     struct atw_areas **ret, struct atw_err *err)
+{
+	int r = atw_areas_open(k, mm, ret, err);
+
+	if (r == ATW_OK)
+		(*ret)->names.files = files;
+	return r;
+}
+
 int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
 		   struct atw_err *err)
 {
@@ -251,8 +268,8 @@ void atw_areas_close(struct atw_areas *a)
 
 /* ---- one area ---- */
 
-static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
-		struct atw_err *err)
+static int fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
+		     struct atw_err *err)
 {
 	uint64_t page = (uint64_t)1 << a->names.page_shift;
 	int r;
@@ -284,6 +301,21 @@ static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 	a->unread.status = names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;
+}
+
+/* Members of one moment, in one read where the process runs. */
+static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret, struct atw_err *err)
+{
+	static const enum need_member all[] = {
+		N_vma_start, N_vma_end, N_vma_flags, N_vma_file, N_vma_pgoff, N_vma_ops,
+		N_vma_private, N_vma_anon_name,
+	};
+	int r;
+
+	members_hold(&a->v, vma, all, ARRAY_SIZE(all));
+	r = fill_held(a, vma, ret, err);
+	members_release(&a->v);
+	return r;
 }
 
 /* ---- all of them ---- */

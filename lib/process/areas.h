@@ -6,8 +6,14 @@
 
 #include "process/members.h"
 
+struct named_files;
+
 /* Areas of an mm seen through `v`; `release` as in names.h. */
 int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		  unsigned release, struct atw_areas **ret, struct atw_err *err);
+
+/* atw_areas_open(), and names of files are kept in `files` for those that come behind. */
+int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *files,
+		     struct atw_areas **ret, struct atw_err *err);
 
 #endif

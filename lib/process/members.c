@@ -13,6 +13,22 @@ int member_at(const struct members *v, uint64_t base, enum need_member id,
 	return ATW_OK;
 }
 
+void members_hold(const struct members *v, uint64_t base, const enum need_member *id, size_t n)
+{
+	uint32_t first = UINT32_MAX, end = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = v->n->member[id[i]], width = v->n->width[id[i]];
+
+		if (at == NEED_NONE)
+			continue;
+		first = at < first ? at : first;
+		end = at + (width ? width : 8) > end ? at + (width ? width : 8) : end;
+	}
+	if (first < end)
+		kmem_hold(v->m, base + first, end - first);
+}
+
 int member_get(const struct members *v, uint64_t base, enum need_member id,
 	     uint64_t *ret, struct atw_err *err)
 {

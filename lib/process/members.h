@@ -29,4 +29,14 @@ int member_at(const struct members *v, uint64_t base, enum need_member id,
 int member_get(const struct members *v, uint64_t base, enum need_member id,
 	     uint64_t *ret, struct atw_err *err);
 
+/*
+ * kmem_hold() of those members of a struct that this kernel has, and of what lies between
+ * them; nothing if that is more than a page.
+ */
+void members_hold(const struct members *v, uint64_t base, const enum need_member *id, size_t n);
+static inline void members_release(const struct members *v)
+{
+	kmem_release(v->m);
+}
+
 #endif

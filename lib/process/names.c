@@ -7,8 +7,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "process/path.h"
 
 enum {
@@ -59,8 +61,117 @@ static bool user_path(const struct names *n, uint64_t file, uint64_t *mnt,
 	       member_get(v, backing, N_backing_dentry, dentry, NULL) == ATW_OK && *dentry;
 }
 
-static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
-		     struct atw_err *err)
+/* ---- files that were named before ---- */
+
+void named_files_deinit(struct named_files *f)
+{
+	for (size_t i = 0; i < f->slots; i++)
+		free(f->v[i].name);
+	free(f->v);
+	*f = (struct named_files){ 0 };
+}
+
+static struct named_file *named_slot(const struct named_files *f, uint64_t dentry, uint64_t mnt)
+{
+	size_t i = (size_t)hash_u64(dentry ^ mnt) & (f->slots - 1);
+
+	while (f->v[i].dentry && (f->v[i].dentry != dentry || f->v[i].mnt != mnt))
+		i = (i + 1) & (f->slots - 1);
+	return &f->v[i];
+}
+
+static bool named_grow(struct named_files *f)
+{
+	struct named_files old = *f;
+
+	f->slots = old.slots ? old.slots * 2 : 256;
+	f->v = calloc(f->slots, sizeof(*f->v));
+	if (!f->v) {
+		*f = old;
+		return false;
+	}
+	for (size_t i = 0; i < old.slots; i++)
+		if (old.v[i].dentry)
+			*named_slot(f, old.v[i].dentry, old.v[i].mnt) = old.v[i];
+	free(old.v);
+	return true;
+}
+
+/* What a dentry would not have in common with another one in its place. */
+static bool named_mark(const struct members *v, struct named_file *f)
+{
+	static const enum need_member id[] = { N_dentry_parent, N_dentry_name, N_dentry_len,
+					       N_dentry_pprev };
+	int r = ATW_OK;
+
+	members_hold(v, f->dentry, id, sizeof(id) / sizeof(id[0]));
+	for (size_t i = 0; i < sizeof(id) / sizeof(id[0]) && r == ATW_OK; i++)
+		r = member_get(v, f->dentry, id[i], &f->mark[i], NULL);
+	members_release(v);
+	return r == ATW_OK;
+}
+
+/*
+ * The file an area maps. One that stands for another's (overlayfs) has a name of its own
+ * for each who opened it.
+ */
+static bool named_key(const struct names *n, uint64_t file, struct named_file *ret)
+{
+	static const enum need_member id[] = { N_file_inode, N_file_mnt, N_file_dentry, N_file_mode };
+	const struct members *v = &n->v;
+	uint64_t mode = 0;
+	bool known;
+
+	members_hold(v, file, id, sizeof(id) / sizeof(id[0]));
+	known = member_get(v, file, N_file_inode, &ret->inode, NULL) == ATW_OK &&
+		member_get(v, file, N_file_mnt, &ret->mnt, NULL) == ATW_OK &&
+		member_get(v, file, N_file_dentry, &ret->dentry, NULL) == ATW_OK && ret->dentry &&
+		(!member_have(v, N_backing_file) ||
+		 (member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK && !(mode & n->backing)));
+	members_release(v);
+	return known && named_mark(v, ret);
+}
+
+static bool named_before(struct named_files *f, const struct named_file *key, struct atw_area *a)
+{
+	const struct named_file *o = f->slots ? named_slot(f, key->dentry, key->mnt) : NULL;
+
+	if (!o || !o->dentry || o->inode != key->inode ||
+	    memcmp(o->mark, key->mark, sizeof(o->mark)) != 0)
+		return false;
+	a->inode = o->ino;
+	a->major = o->major;
+	a->minor = o->minor;
+	snprintf(a->name, sizeof(a->name), "%s", o->name);
+	f->found++;
+	return true;
+}
+
+static void named_keep(struct named_files *f, const struct named_file *key,
+		       const struct atw_area *a)
+{
+	struct named_file *o;
+	char *name;
+
+	if (2 * (f->n + 1) > f->slots && !named_grow(f))
+		return;
+	name = strdup(a->name);
+	if (!name)
+		return;
+	o = named_slot(f, key->dentry, key->mnt);
+	f->n += !o->dentry;
+	free(o->name);
+	*o = *key;
+	o->ino = a->inode;
+	o->major = a->major;
+	o->minor = a->minor;
+	o->name = name;
+}
+
+/* ---- files ---- */
+
+static int look_up_file(struct names *n, uint64_t file, struct atw_area *a,
+			struct atw_err *err)
 {
 	const struct members *v = &n->v;
 	uint64_t mnt, dentry, inode, sb, dev;
@@ -88,6 +199,21 @@ static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
 		r = path_read_within(v, mnt, dentry, &n->steps, a->name, sizeof(a->name), err);
 	if (r < 0)
 		a->name[0] = '\0';
+	return r;
+}
+
+static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
+		     struct atw_err *err)
+{
+	struct named_file key = { 0 };
+	bool may_keep = n->files && !a->name[0] && named_key(n, file, &key);
+	int r;
+
+	if (may_keep && named_before(n->files, &key, a))
+		return ATW_OK;
+	r = look_up_file(n, file, a, err);
+	if (r == ATW_OK && may_keep)
+		named_keep(n->files, &key, a);
 	return r;
 }
 

@@ -7,6 +7,26 @@
 
 #include "process/members.h"
 
+/* A file that several areas map, told once. */
+struct named_file {
+	uint64_t mnt, dentry, inode;
+	uint64_t mark[4];        /* of the dentry: another one has others */
+	uint64_t ino;
+	uint32_t major, minor;
+	char *name;
+};
+
+/*
+ * Files of all processes, as long as one look takes: what is renamed meanwhile is told by
+ * its old name.
+ */
+struct named_files {
+	struct named_file *v;    /* a hash table by dentry */
+	size_t n, slots;
+	uint64_t found;          /* that were told again */
+};
+void named_files_deinit(struct named_files *f);
+
 /* What is the same for all areas of an mm. */
 struct names {
 	struct members v;
@@ -15,6 +35,7 @@ struct names {
 	uint32_t backing;        /* f_mode of a file that stands for another's */
 	uint64_t brk, start_brk, start_stack, vdso;
 	uint32_t steps;          /* that paths may still take, all together */
+	struct named_files *files;       /* borrowed; NULL: none are kept */
 };
 
 /* `release`: of the kernel, as 1000 * 6 + 12; 0: not known. */

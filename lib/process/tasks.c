@@ -121,8 +121,8 @@ static char state(const struct members *v, uint64_t task)
 }
 
 /* What is not there stays zero; without a number there is no task. */
-static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
-		struct atw_err *err)
+static int fill_held(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
+		     struct atw_err *err)
 {
 	const struct members *v = &t->v;
 	struct atw_task n = { .at = task };
@@ -183,6 +183,22 @@ int tasks_idle(struct atw_kernel *k, struct atw_task *ret, struct atw_err *err)
 	n.state = state(&v, n.at);
 	*ret = n;
 	return ATW_OK;
+}
+
+/* Members of one moment, in one read where the kernel runs. */
+static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
+		struct atw_err *err)
+{
+	static const enum need_member all[] = {
+		N_task_pid, N_task_tgid, N_task_comm, N_task_start, N_task_state,
+		N_task_exit_state, N_task_flags, N_task_real_parent, N_task_mm,
+	};
+	int r;
+
+	members_hold(&t->v, task, all, sizeof(all) / sizeof(all[0]));
+	r = fill_held(t, task, ret, err);
+	members_release(&t->v);
+	return r;
 }
 
 /* ---- the lists ---- */

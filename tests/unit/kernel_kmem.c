@@ -143,3 +143,52 @@ TEST(tells_what_was_touched)
 	CHECK_EQ(t.len[1], 8);
 	end(&k);
 }
+
+/* A running kernel answers out of one read what lies together. */
+TEST(held_members)
+{
+	struct atw_source_ops live = mem_ops;
+	struct machine k = machine();
+	uint64_t v = 0, reads;
+	uint32_t u = 0;
+	char buf[8];
+
+	live.live = true;
+	k.mem->s.ops = &live;
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
+	kmem_hold(k.m, BASE + 0xff0, 16);
+	reads = k.mem->reads;
+	mem_put64(k.mem, 0x10ff8, 5);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
+	CHECK_EQ(v, UINT64_C(0x3736353433323130));
+	CHECK_EQ(kmem_u32(k.m, BASE + 0xffc, &u, NULL), ATW_OK);
+	CHECK_EQ(u, 0x37363534);
+	CHECK_EQ(kmem_read(k.m, BASE + 0xff8, buf, 8, NULL), ATW_OK);
+	CHECK(!memcmp(buf, "01234567", 8));
+	CHECK_EQ(k.mem->reads, reads);
+	kmem_release(k.m);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 5);
+	CHECK(k.mem->reads > reads);
+	/* Nothing is held of what is not there, nor across what lies apart. */
+	kmem_hold(k.m, BASE + 0x4000, 8);
+	CHECK(kmem_u64(k.m, BASE + 0x4000, &v, NULL) < 0);
+	kmem_hold(k.m, BASE + 0xff8, 16);
+	mem_put64(k.mem, 0x10ff8, 6);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 6);
+	end(&k);
+}
+
+/* A dump does not change: nothing is copied. */
+TEST(dumps_are_not_held)
+{
+	struct machine k = machine();
+	uint64_t v = 0;
+
+	kmem_hold(k.m, BASE + 0xff8, 8);
+	mem_put64(k.mem, 0x10ff8, 7);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 7);
+	end(&k);
+}
