@@ -99,11 +99,21 @@ static void count_types(struct atw_soft_abi *abi, unsigned version, struct confi
 	abi->poison = (uint8_t)(abi->migration - c.memory_failure);
 }
 
-static bool has_symbol(void *k, const char *name)
-{
-	uint64_t at;
+/* Names of functions that are there or not, depending on configuration. */
+static const char *const configured[] = {
+	"schedule", "memory_failure", "migrate_pages", "make_device_exclusive",
+	"make_device_exclusive_range", "devm_request_free_mem_region",
+};
 
-	return kernel_symbol(k, name, &at, NULL) == ATW_OK;
+/* Looked for in one pass. */
+static bool has_symbol(void *arg, const char *name)
+{
+	const bool *have = arg;
+
+	for (size_t i = 0; i < ARRAY_SIZE(configured); i++)
+		if (!strcmp(name, configured[i]))
+			return have[i];
+	return false;
 }
 
 void soft_configured(struct atw_soft_abi *abi, const char *release,
@@ -166,11 +176,14 @@ struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 					const struct atw_paging *pg)
 {
+	uint64_t at[ARRAY_SIZE(configured)];
+	bool have[ARRAY_SIZE(configured)];
 	unsigned version;
 	struct atw_soft_abi abi = abi_for(pg, atw_kernel_release(k), &version);
 
+	kernel_symbols_many(k, configured, at, have, ARRAY_SIZE(configured));
 	count_types(&abi, version, (struct config){ true, true, true });
-	soft_configured(&abi, atw_kernel_release(k), has_symbol, k);
+	soft_configured(&abi, atw_kernel_release(k), has_symbol, have);
 	return abi;
 }
 

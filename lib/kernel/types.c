@@ -51,12 +51,18 @@ static int by_symbol(struct atw_kernel *k, struct kernel_types *t, struct atw_er
 	uint64_t start, stop;
 	struct atw_blob blob;
 	struct kmem *m;
+	static const char *const names[2] = { "__start_BTF", "__stop_BTF" };
+	uint64_t at[2] = { 0 };
+	bool have[2];
 	int r = kernel_kmem(k, &m, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "__start_BTF", &start, err);
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "__stop_BTF", &stop, err);
+	/* The table of symbols is long: one pass finds both. */
+	kernel_symbols_many(k, names, at, have, 2);
+	start = at[0];
+	stop = at[1];
+	for (unsigned i = 0; i < 2 && r == ATW_OK; i++)
+		if (!have[i])
+			r = kernel_symbol(k, names[i], i ? &stop : &start, err);
 	if (r != ATW_OK)
 		return r;
 	if (stop <= start || stop - start > BTF_MAX)
