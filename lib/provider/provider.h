@@ -94,6 +94,22 @@ struct frame_facts {
 	uint32_t alike;
 };
 
+/* Pages of an address space that are alike, wherever they are mapped. */
+struct provider_sum {
+	uint64_t pages;
+	uint64_t refs;           /* mappings of each in all address spaces, at least 1 */
+	uint64_t flags;          /* of struct page_origin */
+	unsigned order;          /* of each mapping: log2 of its pages */
+	bool known;              /* flags are */
+	bool uncounted;          /* zeroes, or a device's: they take no memory */
+};
+
+struct provider_sums {
+	const struct provider_sum *v;        /* good until the next call */
+	size_t n;
+	uint64_t swapped;        /* pages */
+};
+
 /* What it answers, if not ATW_OK, ends the telling and is its result. */
 typedef int provider_frames_fn(void *arg, const struct capture_frames *run,
 			       struct atw_err *err);
@@ -157,6 +173,17 @@ struct provider_ops {
 	 * take more than p->counts.most, nothing is counted, and p->cannot is told.
 	 */
 	int (*count)(struct provider *p, struct atw_err *err);
+	/*
+	 * The same, and all page tables are read for sums() by it: once, while listings
+	 * need them twice. `kinds`: of each page its flags are wanted; else of large ones
+	 * alone. NULL or ATW_E_UNSUPPORTED: only listings tell.
+	 */
+	int (*sum_up)(struct provider *p, bool kinds, struct atw_err *err);
+	/*
+	 * Of one task. ATW_END: it has ended; ATW_E_UNSUPPORTED: there is more to say than
+	 * sums can.
+	 */
+	int (*sums)(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err);
 	/* ATW_E_UNSUPPORTED: no device has a name here. */
 	int (*swap)(struct provider *p, unsigned type, struct atw_swap *ret,
 		    struct atw_err *err);

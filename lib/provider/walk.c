@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "process/areas.h"
 #include "kernel/memmap.h"
 #include "provider/proc.h"
 #include "provider/walk.h"
@@ -164,7 +165,8 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 	w->areas_of = task;
 	if (!atw_space_lives(&w->space[task].mm.space))
 		return ATW_END;
-	return atw_areas_open(w->o.kernel, w->space[task].at, &w->areas, err);
+	return areas_open_named(w->o.kernel, w->space[task].at, w->running ? &w->files : NULL,
+				&w->areas, err);
 }
 
 bool walk_has_ended(struct walk_provider *w, int r)
@@ -349,8 +351,10 @@ static void walk_close(struct provider *p)
 
 	walk_pages_close(p);
 	atw_areas_close(w->areas);
+	named_files_deinit(&w->files);
 	atw_memmap_close(w->memmap);
 	large_live_deinit(&w->live);
+	walk_sums_close(w);
 	free(w->space);
 	free(w);
 }
@@ -368,6 +372,8 @@ static const struct provider_ops walk_ops = {
 	.facts = walk_facts,
 	.frames = walk_frames,
 	.count = walk_count,
+	.sum_up = walk_sum_up,
+	.sums = walk_sums,
 	.swap = walk_swap,
 	.machine = walk_machine,
 	.others = walk_others,

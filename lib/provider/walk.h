@@ -6,8 +6,11 @@
 #ifndef PROVIDER_WALK_H
 #define PROVIDER_WALK_H
 
+#include "provider/kinds.h"
 #include "provider/large_live.h"
+#include "provider/look.h"
 #include "provider/marks.h"
+#include "process/names.h"
 #include "provider/provider.h"
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
@@ -20,12 +23,21 @@ struct space {
 	uint64_t at;             /* of the mm_struct */
 };
 
+/* Pages of a space by how often they are mapped and what they are: a hash table. */
+struct walk_sums {
+	struct { uint64_t key, pages; } *v;
+	size_t n, slots, last;
+	struct provider_sum *sum;
+	size_t sums_cap;
+};
+
 struct walk_provider {
 	struct provider p;
 	struct walk_provider_opts o;
 	struct space *space;
 	size_t spaces_cap;
 	struct atw_areas *areas;
+	struct named_files files;        /* of all areas so far */
 	size_t areas_of;                 /* index of their task */
 	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
 	struct large_live live;
@@ -33,6 +45,12 @@ struct walk_provider {
 	bool thp_tried;
 	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
 	struct marks marks;
+
+	/* Of all spaces. */
+	struct look look;
+	struct kinds kinds;
+	bool kinds_wanted;               /* of every frame */
+	struct walk_sums sums;
 
 	/* The listing under way. */
 	const struct atw_space *sp;
@@ -60,5 +78,12 @@ void walk_pages_close(struct provider *p);
 int walk_count(struct provider *p, struct atw_err *err);
 /* Which flags of entries say that a page was used; once, before all else. */
 void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
+
+/* ---- walk_sums.c: all spaces in one look ---- */
+
+int walk_count_live(struct walk_provider *w, struct atw_err *err);
+int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err);
+int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err);
+void walk_sums_close(struct walk_provider *w);
 
 #endif

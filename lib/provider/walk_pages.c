@@ -186,6 +186,8 @@ int walk_count(struct provider *p, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
+	if (w->running)
+		return walk_count_live(w, err);
 	for (size_t i = 0; i < p->ntasks; i++) {
 		const struct atw_space *sp = &w->space[i].mm.space;
 		const struct atw_walk_opts wo = {

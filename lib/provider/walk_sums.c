@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk_sums.c - of all address spaces of a running machine how often each frame is mapped,
+ * and of each space what its pages are, out of one look at all page tables.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "kernel/kpf.h"
+#include "kernel/soft.h"
+#include "provider/walk.h"
+
+/* 64 MiB: of pages that nobody was given in order, those of 32 GiB at least. */
+enum { KEPT_MOST = 8 << 20 };
+/* Frames that are counted a byte each: of 4 TiB. */
+enum { DENSE_MOST = 1 << 30 };
+
+/* ---- one look ---- */
+
+/* Behind the last frame of RAM. */
+static uint64_t frames_end(struct walk_provider *w)
+{
+	struct atw_source *mem = atw_kernel_space(w->o.kernel)->mem;
+	uint64_t at = 0, end = 0;
+	struct atw_extent e;
+
+	while (atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK) {
+		at = e.start.u + e.len;
+		if (e.kind == ATW_DATA)
+			end = at;
+		if (!e.len || at <= e.start.u)
+			break;
+	}
+	return end >> w->p.page_shift;
+}
+
+static int walk_look(struct walk_provider *w, size_t most, struct atw_err *err)
+{
+	struct provider *p = &w->p;
+	_auto_free const struct atw_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
+	const struct atw_soft_abi *soft = w->o.soft(w->o.soft_arg);
+	const struct look_opts o = {
+		.space = sp, .n = p->ntasks, .soft = soft, .most = most,
+		.special = soft_page_bits(soft).special,
+		.progress = p->counting, .arg = p->counting_arg,
+	};
+	int r;
+
+	if (!sp)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < p->ntasks; i++)
+		sp[i] = p->task[i].shared ? NULL : &w->space[i].mm.space;
+	if (frames_end(w) <= DENSE_MOST)
+		counts_make_dense(&p->counts, frames_end(w));
+	r = look_at_spaces(&w->look, &o, &p->counts, err);
+	if (r == ATW_E_LIMIT) {
+		look_deinit(&w->look);
+		return provider_leave_counts(p, err);
+	}
+	p->counted = r == ATW_OK;
+	return r;
+}
+
+int walk_count_live(struct walk_provider *w, struct atw_err *err)
+{
+	return walk_look(w, 0, err);
+}
+
+/* ---- what the frames are ---- */
+
+static bool walk_asks(const struct walk_provider *w, look_run run)
+{
+	return look_class(run) != LOOK_SPECIAL && (w->kinds_wanted || look_class(run));
+}
+
+static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
+{
+	uint64_t pfn = look_pfn(run), step = (uint64_t)1 << look_order(run);
+
+	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
+		if (!kinds_ask(&w->kinds, pfn))
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		/* Which page of zeroes is the large one it may have to find out. */
+		if (step > 1)
+			atw_memmap_mapped(w->memmap, pfn, step);
+	}
+	return ATW_OK;
+}
+
+static int walk_kinds(struct walk_provider *w, struct atw_err *err)
+{
+	bool any = false;
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < w->look.n && !any; i++)
+		any = walk_asks(w, w->look.run[i]);
+	if (any && !w->memmap)
+		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
+	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
+		if (walk_asks(w, w->look.run[i]))
+			r = walk_ask(w, w->look.run[i], err);
+	return r == ATW_OK && any ? kinds_read(&w->kinds, w->memmap, err) : r;
+}
+
+int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	struct atw_err why = { 0 };
+	int r;
+
+	if (!w->running || !soft_page_bits(w->o.soft(w->o.soft_arg)).special)
+		return ATW_E_UNSUPPORTED;
+	r = walk_look(w, KEPT_MOST, err);
+	if (r < 0 || !p->counted || !w->look.keep)
+		return r < 0 ? r : ATW_E_UNSUPPORTED;
+	w->kinds_wanted = kinds;
+	/* Without struct pages a listing says what it lacks. */
+	r = walk_kinds(w, &why);
+	if (r == ATW_E_NOMEM && err)
+		*err = why;
+	return r == ATW_OK || r == ATW_E_NOMEM ? r : ATW_E_UNSUPPORTED;
+}
+
+/* ---- sums ---- */
+
+enum { KIND_AT = 6, REFS_AT = 22 };      /* of a key; the order of mappings is below */
+
+static size_t sums_slot(const struct walk_sums *s, uint64_t key)
+{
+	size_t at = (size_t)hash_u64(key) & (s->slots - 1);
+
+	while (s->v[at].key && s->v[at].key != key)
+		at = (at + 1) & (s->slots - 1);
+	return at;
+}
+
+static bool sums_grow(struct walk_sums *s)
+{
+	struct walk_sums old = *s;
+
+	s->slots = old.slots ? old.slots * 2 : 256;
+	s->v = calloc(s->slots, sizeof(*s->v));
+	if (!s->v) {
+		*s = old;
+		return false;
+	}
+	for (size_t i = 0; i < old.slots; i++)
+		if (old.v[i].key)
+			s->v[sums_slot(s, old.v[i].key)] = old.v[i];
+	free(old.v);
+	s->last = 0;
+	return true;
+}
+
+static bool sums_add(struct walk_sums *s, uint64_t key, uint64_t pages)
+{
+	if (!s->slots || s->v[s->last].key != key) {
+		if (2 * (s->n + 1) > s->slots && !sums_grow(s))
+			return false;
+		s->last = sums_slot(s, key);
+		s->n += !s->v[s->last].key;
+		s->v[s->last].key = key;
+	}
+	s->v[s->last].pages += pages;
+	return true;
+}
+
+/* All pages of a run, as many at once as are mapped as often and are of one kind. */
+static bool sums_add_run(struct walk_provider *w, look_run run)
+{
+	uint64_t pfn = look_pfn(run), n = (uint64_t)look_times(run) << look_order(run);
+	uint64_t large = ((uint64_t)1 << look_order(run)) - 1, same, alike;
+	bool asked = walk_asks(w, run);
+	unsigned kind = 0;
+
+	for (uint64_t i = 0; i < n; i += same) {
+		uint64_t refs = counts_run(&w->p.counts, pfn + i, n - i, &same);
+
+		/* The first frame of a large page speaks for all of them. */
+		if (asked && large) {
+			kind = kinds_get(&w->kinds, pfn + (i & ~large));
+			alike = large + 1 - (i & large);
+			same = alike < same ? alike : same;
+		} else if (asked) {
+			kind = kinds_run(&w->kinds, pfn + i, same, &same);
+		}
+		if (!sums_add(&w->sums, (refs ? refs : 1) << REFS_AT | (uint64_t)kind << KIND_AT |
+			      look_order(run), same))
+			return false;
+	}
+	return true;
+}
+
+static struct provider_sum walk_sum(const struct walk_provider *w, uint64_t key, uint64_t pages)
+{
+	unsigned kind = (unsigned)(key >> KIND_AT & UINT16_MAX);
+	struct provider_sum s = {
+		.pages = pages, .refs = key >> REFS_AT, .order = key & ((1 << KIND_AT) - 1),
+	};
+
+	if (kind) {
+		const struct page_origin *o = &w->kinds.kind[kind];
+
+		s.known = o->known && !o->stale;
+		s.flags = o->flags;
+		/* Memory without a struct page is a device's. */
+		s.uncounted = !o->known || o->flags & kpf(KPF_ZERO_PAGE);
+	}
+	return s;
+}
+
+int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	const struct look_space *sp = &w->look.space[task];
+	struct walk_sums *s = &w->sums;
+	size_t n = 0;
+
+	if (sp->ended)
+		return ATW_END;
+	if (sp->odd)
+		return ATW_E_UNSUPPORTED;
+	if (s->v)
+		memset(s->v, 0, s->slots * sizeof(*s->v));
+	s->n = 0;
+	for (size_t i = sp->first; i < sp->first + sp->n; i++)
+		if (look_class(w->look.run[i]) != LOOK_SPECIAL && !sums_add_run(w, w->look.run[i]))
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->n + 1, sizeof(*s->sum)))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < s->slots; i++)
+		if (s->v[i].key) {
+			s->sum[n] = walk_sum(w, s->v[i].key, s->v[i].pages);
+			n += !s->sum[n].uncounted;
+		}
+	*ret = (struct provider_sums){ .v = s->sum, .n = n, .swapped = sp->swapped };
+	return ATW_OK;
+}
+
+void walk_sums_close(struct walk_provider *w)
+{
+	look_deinit(&w->look);
+	kinds_deinit(&w->kinds);
+	free(w->sums.v);
+	free(w->sums.sum);
+}

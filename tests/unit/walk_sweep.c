@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables of many spaces at once: which are told, in how many reads, and what moved. */
+#include "walk/sweep.h"
+
+#include "memory.h"
+#include "provider/look.h"
+#include "test.h"
+
+#define P 3u
+#define PS (1u << 7)
+
+/* A machine that runs on: a word changes after so many reads of a page. */
+struct machine {
+	struct memory m;         /* comes first, see memory.h */
+	uint64_t watch, after, pa, word;
+	uint64_t reads, many;    /* pieces; and calls that brought them */
+};
+
+static ssize_t machine_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			    struct atw_err *err)
+{
+	struct machine *k = (struct machine *)s;
+	ssize_t got = mem_read(s, pa, buf, len, err);
+
+	k->reads++;
+	if (k->watch && (pa.u & ~UINT64_C(0xfff)) == k->watch && !--k->after) {
+		mem_put64(&k->m, k->pa, k->word);
+		k->watch = 0;
+	}
+	return got;
+}
+
+static void machine_read_many(struct atw_source *s, struct atw_piece *p, size_t n,
+			      struct atw_err *err)
+{
+	((struct machine *)s)->many++;
+	for (size_t i = 0; i < n; i++)
+		p[i].got = p[i].len ? machine_read(s, p[i].pa, p[i].buf, p[i].len, err) : 0;
+}
+
+static const struct atw_source_ops machine_ops = {
+	.size = sizeof(machine_ops), .name = "machine", .help = "runs",
+	.close = mem_close, .read = machine_read, .extent = mem_extent, .fact = mem_fact,
+	.live = true, .read_many = machine_read_many,
+};
+
+enum { SPACES = 5 };
+
+/*
+ * Space i: root 0x1i000, PUD 0x2i000, PMD 0x3i000, lowest tables 0x4i000 and 0x5i000. Of
+ * the first two pages, the second is shared by all; slot 7 of the PMD is a large page.
+ */
+static struct machine *machine(struct atw_space sp[SPACES])
+{
+	struct machine *k = calloc(1, sizeof(*k));
+	struct memory *m = &k->m;
+
+	m->s.ops = &machine_ops;
+	for (uint64_t i = 0; i < SPACES; i++) {
+		uint64_t at = i << 12;
+
+		mem_put64(m, 0x10000 + at, (0x20000 + at) | P);
+		mem_put64(m, 0x20000 + at, (0x30000 + at) | P);
+		mem_put64(m, 0x30000 + at, (0x40000 + at) | P);
+		mem_put64(m, 0x30008 + at, (0x50000 + at) | P);
+		mem_put64(m, 0x30038 + at, 0x40000000 | P | PS);
+		mem_put64(m, 0x40000 + at, (0x100000 + at) | P);
+		mem_put64(m, 0x40008 + at, 0x200000 | P);
+		mem_put64(m, 0x40010 + at, 0x201000 | P);
+		mem_put64(m, 0x50ff8 + at, (0x300000 + at) | P | 1u << 9);
+		mem_put64(m, 0x60000 + at, 0x400000 | P);
+		sp[i] = (struct atw_space){
+			.mem = &m->s, .paging = *atw_paging_find("x86_64-4"),
+			.low = { ATW_PA(0x10000 + at), true },
+		};
+	}
+	return k;
+}
+
+static void end(struct machine *k)
+{
+	mem_close(&k->m.s);
+	free(k);
+}
+
+struct told {
+	char text[4096];
+	size_t n;
+};
+
+static int on_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
+{
+	struct told *t = arg;
+
+	(void)err;
+	t->n += (size_t)snprintf(t->text + t->n, sizeof(t->text) - t->n, "%zu:%u@%" PRIx64 "+%u ",
+				 s->space, s->level, s->va, s->n);
+	return ATW_OK;
+}
+
+static int on_done(void *arg, size_t space, bool moved, struct atw_err *err)
+{
+	struct told *t = arg;
+
+	(void)err;
+	t->n += (size_t)snprintf(t->text + t->n, sizeof(t->text) - t->n, "%zu %s; ", space,
+				 moved ? "moved" : "held");
+	return ATW_OK;
+}
+
+static struct told sweep(const struct atw_space *sp, size_t n)
+{
+	const struct atw_space *v[SPACES];
+	struct told t = { .n = 0 };
+	const struct sweep_to to = { on_table, on_done, &t };
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = &sp[i];
+	if (sweep_spaces(v, n, &to, NULL) != ATW_OK)
+		abort();
+	return t;
+}
+
+TEST(a_space_is_told_before_the_next)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	struct told t = sweep(sp, 2);
+
+	CHECK_STR(t.text, "0:0@0+512 0:0@200000+512 0:3@0+256 0:2@0+512 0:1@0+512 0 held; "
+			  "1:0@0+512 1:0@200000+512 1:3@0+256 1:2@0+512 1:1@0+512 1 held; ");
+	end(k);
+}
+
+/* A read a level, and one for all lowest tables with the ways there. */
+TEST(reads_do_not_grow_with_spaces)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+
+	sweep(sp, 1);
+	CHECK_EQ(k->many, 4);
+	k->many = k->reads = 0;
+	sweep(sp, SPACES);
+	CHECK_EQ(k->many, 4);
+	/* 3 upper tables, 2 lowest ones, 3 entries read again, each. */
+	CHECK_EQ(k->reads, SPACES * 8);
+	end(k);
+}
+
+TEST(what_led_elsewhere_is_moved)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	struct told t;
+
+	/* Its PMD entry leads to another table once that was read. */
+	k->watch = 0x42000;
+	k->after = 1;
+	k->pa = 0x32000;
+	k->word = 0x62000 | P;
+	t = sweep(sp, SPACES);
+	CHECK(strstr(t.text, "1 held; 2 moved; 3:0@0+512"));
+	CHECK(strstr(t.text, "4 held; "));
+	end(k);
+}
+
+TEST(a_guard_that_changed_is_a_move)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	struct told t;
+
+	mem_put64(&k->m, 0x70000, 1);
+	mem_put64(&k->m, 0x70008, 1);
+	for (size_t i = 0; i < 2; i++)
+		sp[i].guard[0] = (struct atw_guard){ ATW_PA(0x70000 + 8 * i), UINT64_MAX, 0, 8, true };
+	k->watch = 0x40000;
+	k->after = 1;
+	k->pa = 0x70000;
+	k->word = 0;
+	t = sweep(sp, 2);
+	CHECK(strstr(t.text, "0 moved; ") == t.text);
+	CHECK(strstr(t.text, "1 held; "));
+	end(k);
+}
+
+/* ---- runs and counts ---- */
+
+static struct look look(const struct atw_space *sp, size_t n, struct counts *counts)
+{
+	const struct atw_space *v[SPACES];
+	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
+	const struct look_opts o = {
+		.space = v, .n = n, .soft = &soft, .special = 1u << 9, .most = 1000,
+	};
+	struct look l = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = &sp[i];
+	if (look_at_spaces(&l, &o, counts, NULL) != ATW_OK)
+		abort();
+	return l;
+}
+
+static void text_of(const struct look *l, size_t space, char *buf, size_t len)
+{
+	const struct look_space *s = &l->space[space];
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (size_t i = s->first; i < s->first + s->n; i++)
+		n += (size_t)snprintf(buf + n, len - n, "%" PRIx64 "x%u/%u ", look_pfn(l->run[i]),
+				      look_times(l->run[i]), look_class(l->run[i]));
+}
+
+TEST(pages_are_kept_as_runs_and_counted)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	struct counts counts = { 0 };
+	struct look l;
+	char text[256];
+
+	mem_put64(&k->m, 0x41018, UINT64_C(0x0ffffffffffff000));     /* on swap */
+	CHECK(counts_make_dense(&counts, 0x300));
+	l = look(sp, SPACES, &counts);
+	CHECK(l.keep);
+	text_of(&l, 0, text, sizeof(text));
+	CHECK_STR(text, "100x1/0 200x2/0 300x1/63 40000x1/9 ");
+	text_of(&l, 1, text, sizeof(text));
+	CHECK_STR(text, "101x1/0 200x2/0 301x1/63 40000x1/9 ");
+	CHECK_EQ(l.space[0].swapped, 0);
+	CHECK_EQ(l.space[1].swapped, 1);
+	CHECK_EQ(counts_get(&counts, 0x100), 1);
+	CHECK_EQ(counts_get(&counts, 0x200), SPACES);
+	CHECK_EQ(counts_get(&counts, 0x304), 1);         /* behind what is dense */
+	CHECK_EQ(counts_get(&counts, 0x40123), SPACES);
+	look_deinit(&l);
+	counts_deinit(&counts);
+	end(k);
+}
+
+/* What a space was before it moved is forgotten. */
+TEST(one_that_moved_is_walked)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	struct counts counts = { 0 };
+	struct look l;
+	char text[256];
+
+	k->watch = 0x42000;
+	k->after = 1;
+	k->pa = 0x32000;
+	k->word = 0x62000 | P;
+	l = look(sp, SPACES, &counts);
+	text_of(&l, 2, text, sizeof(text));
+	CHECK_STR(text, "400x1/0 302x1/63 40000x1/9 ");
+	CHECK_EQ(counts_get(&counts, 0x102), 0);
+	CHECK_EQ(counts_get(&counts, 0x200), SPACES - 1);
+	CHECK_EQ(counts_get(&counts, 0x40000), SPACES);
+	look_deinit(&l);
+	counts_deinit(&counts);
+	end(k);
+}
+
+TEST(too_many_runs_are_not_kept)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	const struct atw_space *v[SPACES] = { &sp[0], NULL, &sp[2] };
+	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
+	const struct look_opts o = { .space = v, .n = 3, .soft = &soft, .special = 1u << 9, .most = 7 };
+	struct counts counts = { 0 };
+	struct look l = { 0 };
+
+	CHECK_EQ(look_at_spaces(&l, &o, &counts, NULL), ATW_OK);
+	CHECK(!l.keep);
+	CHECK(l.space[1].shared);
+	CHECK_EQ(counts_get(&counts, 0x100), 1);
+	CHECK_EQ(counts_get(&counts, 0x101), 0);
+	CHECK_EQ(counts_get(&counts, 0x200), 2);
+	look_deinit(&l);
+	counts_deinit(&counts);
+	end(k);
+}
