@@ -319,6 +319,7 @@ static int from_memory(const struct common *c, const char *name,
 		.threads = o->threads || o->need_threads,
 		.no_areas = o->no_areas, .no_tasks = o->no_tasks,
 		.refs = !o->no_refs && !o->no_count, .raw = o->raw,
+		.sums = o->sums && !o->raw, .kinds = o->kinds,
 		.progress = progress_at, .arg = &e->progress,
 	};
 	struct provider *p = NULL;

@@ -17,6 +17,7 @@ struct census_source_opts {
 	/* What the reader of it has no use for, and what it needs; nobody typed that. */
 	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
 	bool need_threads;
+	bool sums, kinds;            /* as census_collect() takes them */
 	bool looks;                  /* others come behind it, or were before */
 	bool no_refs, raw, progress;
 	bool allow;                  /* --allow-unreadable */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "listing.h"
 #include "report.h"
 #include "report_head.h"
 #include "source/live_host.h"
@@ -68,6 +69,16 @@ static void choose_pictures(struct report *r)
 
 /* ---- the pass ---- */
 
+/* Columns of that kind are shown if nobody says which. */
+static bool needs_kinds(const struct common *c, const struct census_report *kind)
+{
+	bool any = !c->columns || *c->columns == '+';
+
+	for (const char *const *s = kind->kinds; s && *s; s++)
+		any |= asks_for(c, *s);
+	return any;
+}
+
 /* What no report looks at is not read. */
 static struct census_source_opts wanted(const struct report *r)
 {
@@ -83,6 +94,9 @@ static struct census_source_opts wanted(const struct report *r)
 		so.need_threads |= r->kind[i]->threads;
 		looks &= r->kind[i]->looks;
 	}
+	so.sums = r->all == 1 && r->kind[0]->sums && !r->o->paper &&
+		  (!r->o->by || !strcmp(r->o->by, "process"));
+	so.kinds = !so.sums || needs_kinds(r->c, r->kind[0]);
 	so.need_frames = on & CENSUS_ON(FRAMES);
 	so.no_count = so.looks = looks;
 	so.no_areas = !(on & areas);

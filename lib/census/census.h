@@ -64,6 +64,12 @@ struct census_collect_opts {
 	bool slabs;              /* slab caches, too: H: slab.NAME */
 	bool no_areas;           /* tasks alone: no V: P: M: */
 	bool no_tasks;           /* nor any of these */
+	/*
+	 * Of each task what its pages add up to is enough, where the provider has such
+	 * sums: one area, without a name, and runs of no frame. `kinds`: flags of each page
+	 * as well; else of large ones alone.
+	 */
+	bool sums, kinds;
 	bool refs;               /* count mappings first; or the kernel's counts alone */
 	bool raw;                /* entries as they are, and all flags of pages: those that
 	                          * come and go break runs */

@@ -178,13 +178,17 @@ static void counting(void *arg, uint64_t done, uint64_t all)
 
 static int count(struct collect *c, struct atw_err *err)
 {
-	int r;
+	int r = ATW_E_UNSUPPORTED;
 
 	c->p->counting = counting;
 	c->p->counting_arg = c;
-	r = c->p->ops->count(c->p, err);
+	if (c->o->sums && c->p->ops->sum_up)
+		r = c->p->ops->sum_up(c->p, c->o->kinds, err);
+	c->summed = r == ATW_OK;
+	if (r == ATW_E_UNSUPPORTED && !c->p->counted)
+		r = c->p->ops->count(c->p, err);
 	c->p->counting = NULL;
-	return r;
+	return r == ATW_E_UNSUPPORTED ? ATW_OK : r;
 }
 
 static int tasks(struct collect *c, struct atw_err *err)
@@ -201,7 +205,7 @@ static int tasks(struct collect *c, struct atw_err *err)
 		r = p->ops->find(p, c->o->pid, &only, err);
 	if (r == ATW_OK && counts(c))
 		r = count(c, err);
-	if (r == ATW_OK && (!c->o->pid || c->o->threads))
+	if (r == ATW_OK && !c->summed && (!c->o->pid || c->o->threads))
 		r = collect_others(c, &others, err);
 	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
 		if (c->o->pid && i != only)

@@ -42,6 +42,7 @@ struct collect {
 	bool kinds, swaps;           /* of all is known if they are of a file, on swap */
 	bool counted, uncounted;     /* there are those whose mappings are known, are not */
 
+	bool summed;                 /* the provider has sums */
 	uint64_t unsized;            /* pages of which it is hidden if large ones map them */
 	uint64_t stale;              /* frames that were others' when they were asked for */
 	uint64_t vanished;           /* tasks that ended before they were told */

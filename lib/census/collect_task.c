@@ -162,6 +162,61 @@ static int memory(struct collect *c, size_t task, bool areas, struct atw_err *er
 	return ATW_OK;
 }
 
+static int tell_sums(struct collect *c, const struct provider_sums *s, struct atw_err *err)
+{
+	struct capture_record rec = { .letter = 'V', .v = { .last = c->p->user_last } };
+	uint64_t va = 0;
+	int r;
+
+	rec.v.size = rec.v.last + 1;
+	for (size_t i = 0; i < s->n; i++)
+		rec.v.resident += s->v[i].pages * c->page;
+	r = c->to->record(c->to->arg, &rec, err);
+	for (size_t i = 0; i <= s->n && r == ATW_OK; i++) {
+		const struct provider_sum *p = i < s->n ? &s->v[i] : NULL;
+		struct capture_run run = {
+			.has = CAPTURE_M_REFS | CAPTURE_M_NOFRAME | CAPTURE_M_ORDER |
+			       (p && p->known ? CAPTURE_M_FLAGS : 0u),
+			.va = va, .noframe = 1, .entry = CAPTURE_PRESENT | CAPTURE_USER,
+		};
+
+		if (p) {
+			run.pages = p->pages;
+			run.refs = p->refs;
+			run.flags = p->flags;
+			run.order = p->order;
+		} else if (s->swapped) {
+			run = (struct capture_run){
+				.has = CAPTURE_M_SWAP, .va = va, .pages = s->swapped,
+			};
+		} else {
+			break;
+		}
+		va += run.pages * c->page;
+		r = c->to->run(c->to->arg, &run, err);
+	}
+	return r;
+}
+
+/* ATW_E_UNSUPPORTED: what there is to say of it only its areas and pages say. */
+static int summed_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
+{
+	const struct page_task *t = &c->p->task[i];
+	const struct about_to to = { c->to->record, c->to->arg };
+	struct provider_sums s = { 0 };
+	int r = t->shared && !c->o->pid ? ATW_OK : c->p->ops->sums(c->p, i, &s, err);
+
+	if (r == ATW_END) {
+		c->vanished++;
+		return ATW_OK;
+	}
+	if (r != ATW_OK)
+		return r;
+	about_nothing(about, t->pid, t->name, t->mm);
+	r = about_tell(&to, about, err);
+	return r == ATW_OK && (!t->shared || c->o->pid) ? tell_sums(c, &s, err) : r;
+}
+
 int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
 {
 	const struct page_task *t = &c->p->task[i];
@@ -170,6 +225,11 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 	int rc, areas;
 
 	c->pid = t->pid;
+	if (c->summed) {
+		rc = summed_task(c, i, about, err);
+		if (rc != ATW_E_UNSUPPORTED)
+			return rc;
+	}
 	areas = c->p->ops->areas_open(c->p, i, &unread);
 	rc = areas == ATW_END ? ATW_END : c->p->ops->about(c->p, i, about, &why);
 	if (areas == ATW_E_NOMEM || rc == ATW_E_NOMEM) {

@@ -179,6 +179,12 @@ struct census_report {
 	bool by;                         /* and for that one */
 	bool bare;                       /* likewise */
 	bool slabs, threads;             /* it needs slab caches, threads of processes */
+	/*
+	 * By process it needs to know of pages no more than how many are alike. Columns
+	 * for which it has to know what each page is: a list; NULL: none.
+	 */
+	bool sums;
+	const char *const *kinds;
 	bool tools;                      /* other programs read its table: nothing is cut */
 	const struct atw_schema *schema;
 	int (*start)(const struct census_report_opts *o, void **ret, struct atw_err *err);

@@ -265,6 +265,9 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 	return r;
 }
 
+/* Of large pages the origin is always told. */
+static const char *const kinds[] = { "anon", "file", NULL };
+
 const struct census_report report_use = {
 	.size = sizeof(struct census_report),
 	.name = "use",
@@ -272,6 +275,6 @@ const struct census_report report_use = {
 	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
 	      CENSUS_ON(PROCESS_END),
-	.schema = &schema, .by = true,
+	.schema = &schema, .by = true, .sums = true, .kinds = kinds,
 	.start = use_start, .feed = use_feed, .finish = use_finish, .drop = use_drop,
 };
