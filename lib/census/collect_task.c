@@ -202,7 +202,7 @@ static int tell_sums(struct collect *c, const struct provider_sums *s, struct at
 static int summed_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
 {
 	const struct page_task *t = &c->p->task[i];
-	const struct about_to to = { c->to->record, c->to->arg };
+	const struct about_to to = { c->to->record, c->to->arg, NULL };
 	struct provider_sums s = { 0 };
 	int r = t->shared && !c->o->pid ? ATW_OK : c->p->ops->sums(c->p, i, &s, err);
 
