@@ -81,7 +81,12 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 	oo->page_units = r->c->units;
 	/* What others read is not cut, and what is the paper's has no columns. */
 	oo->ahead = !r->kind[i]->tools && !r->o->paper;
-	if (names_users(r, i) && (!r->c->columns || !*r->c->columns))
+	oo->sumless = r->o->watch && r->kind[i]->again;
+	if (r->c->columns && *r->c->columns)
+		return;
+	if (oo->sumless)
+		oo->columns = names_users(r, i) ? "+look,user" : "+look";
+	else if (names_users(r, i))
 		oo->columns = "+user";
 }
 

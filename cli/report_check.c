@@ -36,10 +36,16 @@ static int check_sources(const struct report *r, int argc, char **argv)
 {
 	int status = EXIT_COMPLETE;
 
-	for (size_t i = 0; i < r->n; i++)
-		if (!r->kind[i]->looks && (argc > 1 || r->o->watch))
+	for (size_t i = 0; i < r->n; i++) {
+		bool again = r->o->watch && argc == 1 && r->kind[i]->again;
+
+		if (!r->kind[i]->looks && !again && (argc > 1 || r->o->watch))
 			return complain_usage("report", "%s is about one %s", r->kind[i]->name,
 					      r->o->watch ? "look" : "SOURCE");
+		if (again && (r->n > 1 || r->a.page || r->a.format))
+			return complain_usage("report", "%s: each look of --watch has rows: ask for it alone, and for no page or picture",
+					      r->kind[i]->name);
+	}
 	if (r->o->watch && (argc > 1 || (strcmp(argv[0], "live") && strncmp(argv[0], "live:", 5))))
 		return complain_usage("report", "--watch is for one live SOURCE: others do not change");
 	for (int i = 0; i < argc && !status; i++)

@@ -120,6 +120,11 @@ struct atw_output_opts {
 	 */
 	bool ahead;
 	uint64_t limit;          /* rows, the rest is left out and counted; 0: all */
+	/*
+	 * Tables of several moments, parted by flushes: `limit` is of each, and the plain
+	 * one has no last row with sums.
+	 */
+	bool sumless;
 };
 
 /*

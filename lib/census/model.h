@@ -185,6 +185,11 @@ struct census_report {
 	 */
 	bool sums;
 	const char *const *kinds;
+	/*
+	 * step() has all rows of the stream that has ended and forgets it: --watch is the
+	 * same report again and again. Its schema has a column `look` for that.
+	 */
+	bool again;
 	bool tools;                      /* other programs read its table: nothing is cut */
 	const struct atw_schema *schema;
 	int (*start)(const struct census_report_opts *o, void **ret, struct atw_err *err);

@@ -17,7 +17,7 @@
 #include "census/report.h"
 
 enum {
-	C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_THP_ANON,
+	C_LOOK, C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_THP_ANON,
 	C_THP_SHMEM, C_THP_FILE, C_HUGETLB, C_USER, C_NAME, COLUMNS
 };
 
@@ -26,6 +26,8 @@ enum {
 /* Shared memory is in the RSS of each who has it: of that there is no sum. */
 #define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
 static const struct atw_column columns[COLUMNS] = {
+	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4, .hidden = true,
+		     .help = "--watch: which look, from 1" },
 	[C_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 24,
 		     .help = "process, user, cgroup or unit" },
 	[C_USER] = { .key = "user", .type = ATW_T_TEXT, .width = 8, .hidden = true,
@@ -58,6 +60,7 @@ struct use {
 	void *user_arg;
 	bool unsized;                    /* of some pages it is hidden if large ones map them */
 	uint64_t work;                   /* frames that were looked at */
+	uint64_t looks;                  /* that have been told */
 };
 
 static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -237,32 +240,50 @@ static void put_sums(const struct group *g, bool unsized, struct report_row *row
 			row_u(row, thp[i].column, s->thp[thp[i].kind]);
 }
 
-static int use_finish(void *state, const struct census_out *out, struct atw_err *err)
+static int put_group(const struct use *u, const struct group *g, const struct census_out *out,
+		     struct atw_err *err)
+{
+	const char *user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key)
+								   : NULL;
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, C_LOOK, u->looks);
+	row_s(&row, C_NAME, g->name);
+	if (user)
+		row_s(&row, C_USER, user);
+	if (u->by == BY_PROCESS)
+		row_u(&row, C_PID, g->pid);
+	row_u(&row, C_PROCESSES, g->processes);
+	if (!g->untold)
+		put_sums(g, u->unsized, &row);
+	return row_out(&row, out, err);
+}
+
+/* All rows of the stream that has ended, which is forgotten then. */
+static int use_step(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct use *u = state;
 	int r = ATW_OK;
 
+	u->looks++;
 	if (!groups_join(&u->groups))
 		return report_no_memory(err);
 	if (u->groups.n)
 		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), by_share);
-	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++) {
-		const struct group *g = &u->groups.v[i];
-		struct report_row row = { .have = 0 };
-		const char *user;
-
-		row_s(&row, C_NAME, g->name);
-		user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key) : NULL;
-		if (user)
-			row_s(&row, C_USER, user);
-		if (u->by == BY_PROCESS)
-			row_u(&row, C_PID, g->pid);
-		row_u(&row, C_PROCESSES, g->processes);
-		if (!g->untold)
-			put_sums(g, u->unsized, &row);
-		r = row_out(&row, out, err);
-	}
+	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++)
+		r = put_group(u, &u->groups.v[i], out, err);
+	groups_deinit(&u->groups);
+	owners_deinit(&u->owners);
+	u->unsized = false;
+	u->work = 0;
 	return r;
+}
+
+static int use_finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct use *u = state;
+
+	return u->looks ? ATW_OK : use_step(state, out, err);
 }
 
 /* Of large pages the origin is always told. */
@@ -275,6 +296,6 @@ const struct census_report report_use = {
 	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
 	      CENSUS_ON(PROCESS_END),
-	.schema = &schema, .by = true, .sums = true, .kinds = kinds,
-	.start = use_start, .feed = use_feed, .finish = use_finish, .drop = use_drop,
+	.schema = &schema, .by = true, .sums = true, .kinds = kinds, .again = true,
+	.start = use_start, .feed = use_feed, .step = use_step, .finish = use_finish, .drop = use_drop,
 };

@@ -81,7 +81,8 @@ static int emit(struct atw_output *out, const struct atw_row *row,
 	struct atw_row chosen = { .v = out->v };
 
 	/* What is behind a row that is left out is, too. */
-	out->dropped = out->limit && out->sink.rows + out->ahead.rows >= out->limit;
+	out->dropped = out->limit &&
+		       out->sink.rows - out->before + out->ahead.rows >= out->limit;
 	if (out->dropped) {
 		out->left_out++;
 		return ATW_OK;
@@ -278,7 +279,7 @@ static int put_last(struct atw_output *out, struct atw_err *err)
 		sink_put(&out->sink, &b);
 		buf_deinit(&b);
 	}
-	if (out->sink.ops->sum && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
+	if (!out->sumless && out->sink.ops->sum && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
 		return out->sink.ops->sum(&out->sink, &row, blank, err);
 	return ATW_OK;
 }
@@ -289,7 +290,7 @@ static int finish(struct atw_output *out, struct atw_err *err)
 	struct atw_row row;
 	uint64_t blank;
 
-	if (out->waits && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
+	if (out->waits && !out->sumless && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
 		out->sink.ops->measure(&out->sink, &row);
 	if (rc == ATW_OK)
 		rc = settle(out, err);
@@ -317,6 +318,8 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 	rc = settle(out, &out->failure);
 	if (rc == ATW_OK && !writer_flush(&out->w))
 		rc = output_write_failed(out, &out->failure);
+	if (out->sumless)
+		out->before = out->sink.rows;
 	return fail(out, rc, err);
 }
 

@@ -30,6 +30,8 @@ struct atw_output {
 	struct buf notes;
 	struct buf heading;              /* for the next row; empty: none */
 	uint64_t rows;                   /* past the filter */
+	bool sumless;                    /* no sums behind the rows, and the limit is of each flush */
+	uint64_t before;                 /* rows before the last one */
 	uint64_t limit, left_out;        /* rows that are shown, at most; those that are not */
 	bool dropped;                    /* the last one was not */
 	bool waits;                      /* nothing was shown yet: the first rows are in `ahead` */

@@ -113,10 +113,10 @@ if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	id=$(id -u)
 	run of use --by user
 	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,huge,hugetlb,user,name ]
-	yes [ "$(sed -n 2p "$work/log/out" | cut -d , -f 10,11)" = \
+	yes [ "$(sed -n 2p "$work/log/out" | cut -d , -f 11,12)" = \
 		"$(awk -F: -v id="$id" '$3 == id { print $1; exit }' /etc/passwd),$id" ]
 	run atwalk report use --by user --format csv rogue.cap
-	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,hugetlb,name ]
+	yes [ "$(sed -n 1p "$work/log/out")" = pid,processes,rss,pss,uss,anon,file,swap,huge,hugetlb,name ]
 	run atwalk report use --by user --format csv --columns user,name rogue.cap
 	out <<END
 user,name
@@ -170,5 +170,36 @@ for way in live:pagemap live:bpf; do
 		yes [ "$(sed -n 2p "$work/log/out")" = "${wanted% *},${wanted#* }" ]
 	fi
 done
+
+t "use --watch: rows of each look, and no sums over several"
+# shellcheck disable=SC2154 # of live-child.sh
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
+	run atwalk report use live:pagemap --pid "$rogue" --no-refs --watch 0.01,3 --format csv \
+		--columns look,pid,processes
+	out <<END
+look,pid,processes
+1,$rogue,1
+2,$rogue,1
+3,$rogue,1
+END
+	run atwalk report use live:pagemap --pid "$rogue" --no-refs --watch 0.01,2
+	yes [ "$(head -n 1 "$work/log/out" | awk '{ print $1, $2 }')" = 'LOOK PID' ]
+	yes [ "$(grep -c '^ *[12] ' "$work/log/out")" = 2 ]
+	yes [ "$(grep -c '(sum)' "$work/log/out")" = 0 ]
+	run atwalk report use live:pagemap --pid "$rogue" --by unit --no-refs --watch 0.01,2 --limit 1 \
+		--format csv --columns look
+	said_err=1
+	out <<END
+look
+1
+2
+END
+fi
+run atwalk report use,thrash live:pagemap --watch 1
+status 2
+err_has "use: each look of --watch has rows: ask for it alone"
+run atwalk report basic live:pagemap --watch 1
+status 2
+err_has "basic is about one look"
 
 finish

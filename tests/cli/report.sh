@@ -212,7 +212,7 @@ out <<'END'
 END
 run atwalk report use "$captures/figure4.txt" --kernel-threads
 status 2
-err_is 'atwalk: report: --kernel-threads is for the report basic alone'
+err_has '--kernel-threads is for the report basic alone'
 
 t "--group: how many rows, and the sums of their pages"
 run atwalk report areas "$captures/figure4.txt" --group task --format csv

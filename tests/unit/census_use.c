@@ -141,36 +141,36 @@ static const struct fed fed[] = {
 	buf_deinit(&b_); \
 } while (0)
 
-/* pid processes rss pss uss anon file swap huge thp_anon thp_shmem thp_file hugetlb user name */
+/* look pid processes rss pss uss anon file swap huge thp_anon thp_shmem thp_file hugetlb user name */
 TEST(each_process_by_its_share)
 {
 	SAYS(report_use, NULL, fed,
-	     "10 1 19 10 5 5 14 0 0 0 0 0 0 - one\n"
-	     "11 1 20 8 0 0 20 4 0 0 0 0 0 - two\n"
-	     "12 1 18 7 0 0 18 0 0 0 0 0 512 - three\n");
+	     "1 10 1 19 10 5 5 14 0 0 0 0 0 0 - one\n"
+	     "1 11 1 20 8 0 0 20 4 0 0 0 0 0 - two\n"
+	     "1 12 1 18 7 0 0 18 0 0 0 0 0 512 - three\n");
 }
 
 TEST(what_is_shared_within_a_user_is_its_own)
 {
 	SAYS(report_use, "user", fed,
-	     "- 2 38 15 6 0 38 4 0 0 0 0 512 - 7\n"
-	     "- 1 19 10 5 5 14 0 0 0 0 0 0 - 0\n");
+	     "1 - 2 38 15 6 0 38 4 0 0 0 0 512 - 7\n"
+	     "1 - 1 19 10 5 5 14 0 0 0 0 0 0 - 0\n");
 }
 
 TEST(and_within_a_cgroup)
 {
 	SAYS(report_use, "cgroup", fed,
-	     "- 2 39 18 7 5 34 4 0 0 0 0 0 - /a\n"
-	     "- 1 18 7 0 0 18 0 0 0 0 0 512 - /b\n");
+	     "1 - 2 39 18 7 5 34 4 0 0 0 0 0 - /a\n"
+	     "1 - 1 18 7 0 0 18 0 0 0 0 0 512 - /b\n");
 }
 
 TEST(by_unit_or_by_what_it_is_for)
 {
 	SAYS(report_use, "unit", fed,
-	     "- 3 40 14 14 0 40 0 0 0 0 0 0 - /lib/c\n"
-	     "- 2 12 6 6 0 12 0 0 0 0 0 0 - [shm]\n"
-	     "- 2 5 5 5 5 0 4 0 0 0 0 0 - [heap]\n"
-	     "- 1 0 0 0 0 0 0 0 0 0 0 512 - [anon]\n");
+	     "1 - 3 40 14 14 0 40 0 0 0 0 0 0 - /lib/c\n"
+	     "1 - 2 12 6 6 0 12 0 0 0 0 0 0 - [shm]\n"
+	     "1 - 2 5 5 5 5 0 4 0 0 0 0 0 - [heap]\n"
+	     "1 - 1 0 0 0 0 0 0 0 0 0 0 512 - [anon]\n");
 }
 
 TEST(who_did_not_count_cannot_share)
@@ -180,7 +180,7 @@ TEST(who_did_not_count_cannot_share)
 		{ 0, NULL, CENSUS_HEAP, 400, 5, 0, true, false, false },
 	};
 
-	SAYS(report_use, NULL, some, "10 1 10 - - 10 0 0 0 0 0 0 0 - one\n");
+	SAYS(report_use, NULL, some, "1 10 1 10 - - 10 0 0 0 0 0 0 0 - one\n");
 }
 
 /* Its flags are not those of today, and swap it has none of. */
@@ -191,7 +191,7 @@ TEST(the_paper_tells_less)
 	};
 
 	process[0].paper = true;
-	SAYS(report_use, NULL, some, "10 1 5 5 5 5 0 - - - - - - - one\n");
+	SAYS(report_use, NULL, some, "1 10 1 5 5 5 5 0 - - - - - - - one\n");
 	process[0].paper = false;
 }
 
