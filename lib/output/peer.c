@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -116,6 +118,9 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 			atw_err_hint(err, "somebody must listen there first");
 		return r;
 	}
+	/* Of a local socket there is no such option: the listener is this machine's. */
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){ PEER_STALLED_MS },
+		   sizeof(unsigned));
 	*ret = fd;
 	fd = -1;
 	return ATW_OK;

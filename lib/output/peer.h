@@ -13,6 +13,8 @@
 
 /* "tcp:ADDRESS:PORT" or "unix:PATH"? A file of such a name is "./tcp:...". */
 bool peer_is(const char *where);
+/* A TCP listener that takes nothing for so long is given up: ETIMEDOUT. */
+enum { PEER_STALLED_MS = 5 * 60 * 1000 };
 /* *ret is the caller's to close. */
 int peer_connect(const char *where, int *ret, struct atw_err *err);
 /* Nothing more will be written; ATW_OK: whoever listens has all that was. */
