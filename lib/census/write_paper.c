@@ -41,6 +41,7 @@ struct paper_writer {
 	struct capture_sums sums;
 	uint64_t listed;             /* pages of the area that are in `runs` */
 	uint64_t areas;              /* of the process */
+	bool any;                    /* task */
 	/* What a reader will make of it. */
 	struct classifier class;
 	struct units units;
@@ -127,6 +128,7 @@ static int on_task(struct paper_writer *w, const struct census_event *ev, struct
 	if (r != ATW_OK)
 		return of_task(ev->task, err);
 	w->areas = 0;
+	w->any = true;
 	return w->text.len < PIECE ? ATW_OK : flush(w, err);
 }
 
@@ -336,6 +338,9 @@ int paper_writer_end(struct paper_writer *w, struct atw_err *err)
 {
 	int r = census_model_end(w->model, err);
 
+	if (r == ATW_OK && !w->any)
+		r = atw_err_set(err, ATW_E_UNSUPPORTED,
+				"cannot write the form of 2005: there is no task, which it begins with");
 	if (r == ATW_OK)
 		r = flush(w, err);
 	return r == ATW_OK ? pack_end(w->out, err) : r;

@@ -130,6 +130,12 @@ err <<'END'
 atwalk: large.cap: cannot write the form of 2005: pages have 65536 bytes, and its own 4096
 END
 
+printf 'H: atwalk-capture, 1\nR: 0, FFFF, System RAM\nF: 00000000*16=kernel |\nE: 3, 0, 0, 0\n' >frames.cap
+run atwalk collect --form 2005 -o frames.txt frames.cap
+status 3
+err_has 'cannot write the form of 2005: there is no task'
+yes [ ! -e frames.txt ]
+
 t "wrong usage"
 run atwalk collect --form 2004 large.cap
 status 2

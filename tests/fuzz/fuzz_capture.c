@@ -213,9 +213,9 @@ static void record(uint64_t *digest)
 		frames(rec->f, digest);
 	else
 		again(rec);
-		in_2005(rec);
-		if (rec->letter == 'H')
-			slabs(&rec->h);
+	in_2005(rec);
+	if (rec->letter == 'H')
+		slabs(&rec->h);
 	if (rec->letter == 'U' && rec->has & CAPTURE_U_LOADS)
 		loads(rec->u.loads);
 	if (rec->letter == 'V')
