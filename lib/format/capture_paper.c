@@ -125,6 +125,7 @@ size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t 
 	rest = put(&capture_run_form, run, buf + n, len - (size_t)n - 2);
 	if (!rest)
 		return 0;
-	memcpy(buf + n + rest, " |", 2);
+	buf[(size_t)n + rest] = ' ';
+	buf[(size_t)n + rest + 1] = '|';
 	return (size_t)n + rest + 2;
 }

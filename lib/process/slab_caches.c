@@ -109,7 +109,8 @@ int slab_caches(struct atw_kernel *k, slab_cache_fn *tell, void *arg, struct atw
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && r == ATW_OK; i++)
 		if (!head || !member_have(&v, wanted[i]))
-			r = atw_err_set(err, ATW_E_UNSUPPORTED, "the kernel's types or symbols do not tell of slab caches");
+			r = atw_err_set(err, ATW_E_UNSUPPORTED,
+					"cannot find slab caches: symbols or types are missing");
 	if (r < 0)
 		return r;
 	nodes = node_count(&v);
