@@ -247,6 +247,8 @@ const char html_script_table[] =
 	"		input = make('input', label);\n"
 	"		box.className = 'find';\n"
 	"		input.type = 'search';\n"
+	"		input.placeholder = 'words in any column';\n"
+	"		input.title = 'Search all rows; the browser finds only rows in sight';\n"
 	"		input.addEventListener('input', function () {\n"
 	"			filter();\n"
 	"			scroll.scrollTop = 0;\n"
