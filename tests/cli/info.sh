@@ -18,6 +18,32 @@ run atwalk info x86.elf
 yes [ "$(grep -c '^memory  *0x' "$work/log/out")" = 16 ]
 yes grep -q '^memory  *508K data in 31 ranges; the first 16 are listed, -v lists all$' "$work/log/out"
 
+t "control registers by name, and what they protect"
+run atwalk info --filter 'fact=CR0 or fact=CR4' x86.elf
+out <<'E'
+FACT            VALUE
+CR0             0x80050033 (all 2 CPUs): PE MP ET NE WP AM PG
+CR4             0x750ef0 (CPU 0): PSE PAE MCE PGE OSFXSR OSXMMEXCPT UMIP FSGSBASE OSXSAVE SMEP SMAP PKE
+CR4             0x750ee0 (CPU 1): PAE MCE PGE OSFXSR OSXMMEXCPT UMIP FSGSBASE OSXSAVE SMEP SMAP PKE
+E
+if grep -q '^  found:.* zstd' "$built/found.txt"; then
+	run atwalk info --filter 'fact=protection and (value~isolation or value~WP)' tasks.kdump
+	out <<'E'
+FACT            VALUE
+protection      page-table isolation: on (user mode has tables of its own)
+protection      WP: on (CR0.WP)
+E
+fi
+
+t "--log: a number of lines; what is not in a dump is said with the reason"
+run atwalk info --log 5 --filter 'fact=log or fact=panic' --format csv x86.elf
+yes grep -q '^panic,"\?not known: kernel address 0x[0-9a-f]*: its page at 0x[0-9a-f]* is not in the source' "$work/log/out"
+yes grep -q '^log,"\?cannot be read: kernel address ' "$work/log/out"
+run atwalk info --log five x86.elf
+status 2
+no_out
+err_has "--log"
+
 t "--cpu and --root say so"
 run atwalk info --cpu 1 --filter 'fact=root' x86.elf
 out <<'E'

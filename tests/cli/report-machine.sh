@@ -98,6 +98,16 @@ for way in live live:pagemap; do
 	fi
 done
 
+t "swap and what was promised, by the counters and the devices"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk report machine live:pagemap --format csv --columns use,counter,kernel,difference
+	said_status=1 said_err=1
+	# Others may add swap meanwhile, which moves the limit.
+	yes grep -qE '^commit limit,CommitLimit,[0-9]+,$' "$work/log/out"
+	yes grep -qE '^committed,Committed_AS,[0-9]+,$' "$work/log/out"
+	yes grep -qE '^swap,SwapTotal,[0-9]+,' "$work/log/out"
+fi
+
 t "a capture of it says the same as it does"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk collect -q --frames --pid $$ -o machine.cap live:pagemap
