@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel_memory.h"
 #include "test.h"
 
 static char root[] = "/tmp/atwalk-thp.XXXXXX";
@@ -96,4 +97,71 @@ TEST(what_a_process_was_told)
 	CHECK_EQ(thp_of_mm_flags(0x808000cd, true), THP_ADVISED);
 	/* Before 6.18 that bit spoke of pages of zeroes. */
 	CHECK_EQ(thp_of_mm_flags(0x808000cd, false), THP_ALWAYS);
+}
+
+enum { FLAGS = 0x100, SHMEM = 0x108, ALWAYS = 0x110, ADVISE = 0x118, INHERIT = 0x120, WITHIN = 0x128 };
+
+static struct thp_settings settings(struct kmemory *k)
+{
+	struct atw_kernel *kernel = calloc(1, sizeof(*kernel));
+	struct thp_settings t;
+
+	kernel->mem = &k->s;
+	kernel->own = kernel->space = k->space;
+	kernel->kmem = k->m;
+	kernel->sought_kmem.done = true;
+	kernel->needs = k->n;
+	kernel->needs_done = true;
+	thp_of_kernel(kernel, &t);
+	free(kernel);
+	return t;
+}
+
+/* Never is 0, which is what bytes that an extract left out look like too. */
+TEST(what_a_kernel_was_set_to)
+{
+	struct kmemory *k = kmemory_new();
+	struct thp_settings t;
+
+	k->n.symbol[Y_thp_flags] = KBASE + FLAGS;
+	k->n.symbol[Y_shmem_huge] = KBASE + SHMEM;
+	k->n.constant[C_thp_always] = 1;
+	k->n.constant[C_thp_madvise] = 2;
+	k->n.have_const[C_thp_always] = k->n.have_const[C_thp_madvise] = true;
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_NOT_TOLD);
+	CHECK_EQ(t.shmem, THP_NOT_TOLD);
+	kput64(k, FLAGS, 0x104);
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_ADVISED);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.shmem_by, THP_BY_SHMEM);
+	CHECK_EQ(t.tmpfs, THP_NOT_TOLD);
+	kput(k, SHMEM, 3, 4);
+	CHECK_EQ(settings(k).shmem, THP_ADVISED);
+	kput(k, SHMEM, (uint32_t)-1, 4);
+	t = settings(k);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.tmpfs, THP_NEVER);
+	CHECK_EQ(t.shmem_by, THP_BY_SHMEM_DENY);
+	/* Since 6.12 the size of a large page has a bit in one of four words. */
+	k->n.symbol[Y_shmem_always] = KBASE + ALWAYS;
+	k->n.symbol[Y_shmem_madvise] = KBASE + ADVISE;
+	k->n.symbol[Y_shmem_inherit] = KBASE + INHERIT;
+	k->n.symbol[Y_shmem_within] = KBASE + WITHIN;
+	kput(k, SHMEM, 0, 4);
+	kput64(k, INHERIT, 1 << 9);
+	t = settings(k);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.shmem_by, THP_BY_SHMEM);
+	kput64(k, INHERIT, 0);
+	t = settings(k);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.shmem_by, THP_BY_SIZE_SHMEM);
+	kput64(k, ADVISE, 1 << 9);
+	CHECK_EQ(settings(k).shmem, THP_ADVISED);
+	kput64(k, ADVISE, 0);
+	kput64(k, WITHIN, 1 << 9);
+	CHECK_EQ(settings(k).shmem, THP_ALWAYS);
+	kmemory_free(k);
 }
