@@ -356,8 +356,8 @@ t "functions that are named before the object that has them, again and again, in
 {
 	echo '# atwalk-kmap 1'
 	for i in $(seq 1500 -1 1); do
-		printf '# atwalk-kmap symbol %x f%d\n' $((i * 4096)) $i
-		[ $((i % 3)) != 0 ] || printf '# atwalk-kmap symbol %x f%d\n' $((i * 4096)) $i
+		printf '# atwalk-kmap symbol %x f%d\n' $((i * 4096)) "$i"
+		[ $((i % 3)) != 0 ] || printf '# atwalk-kmap symbol %x f%d\n' $((i * 4096)) "$i"
 		printf '%016x,1,%016x,8,%d,0,0000000000000000,KMALLOC,sh,NULL,NONE\n' $((i * 4096 + 8)) $((i * 64)) $((i + 1))
 		printf '  %016x,1,2,3\n' $((i * 4096 + 4095))
 	done
@@ -376,7 +376,7 @@ f1,4096
 f10,4096
 END
 # A file of another kernel is known by what is named, as soon as that is enough.
-for i in $(seq 1500); do printf '%016x T f%d\n' $((i * 4096 + 64)) $i; done >other.map
+for i in $(seq 1500); do printf '%016x T f%d\n' $((i * 4096 + 64)) "$i"; done >other.map
 run atwalk kmap show --rows accesses --symbols other.map -q --limit 1 --columns function named.kmap
 status 3
 err_has '--symbols: other.map: is of another kernel: f'
