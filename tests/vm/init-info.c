@@ -68,6 +68,25 @@ static void write_hugepages(struct port *p)
 	closedir(dir);
 }
 
+/* On which node the memory of each process is. */
+static void write_numa(struct port *p)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	dir = opendir("/proc");
+	if (!dir)
+		return;
+	while ((e = readdir(dir))) {
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/numa_maps", e->d_name);
+		copy_titled(p, path);
+	}
+	closedir(dir);
+}
+
 void info_write(void)
 {
 	static const char *const files[] = {
@@ -88,6 +107,7 @@ void info_write(void)
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		copy_titled(&info, files[i]);
 	write_hugepages(&info);
+	write_numa(&info);
 	write_log(&info);
 	port_flush(&info);
 	close(info.fd);
