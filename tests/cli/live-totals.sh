@@ -198,11 +198,11 @@ $(head -n 5 wrong)"
 # Of a capture: written anew where the kernel did something meanwhile.
 captured() {
 	for ((j = 0; j < 9; j++)); do
-		rollups >then
+		rollups >earlier
 		run atwalk collect "$1" -q -o kinds.cap
 		said_status=1 said_err=1
 		rollups >want
-		! cmp -s then want || break
+		! cmp -s earlier want || break
 	done
 	compare pid,$sums report use kinds.cap
 	compare pid,${sums/swap/swapped} pages kinds.cap --totals
