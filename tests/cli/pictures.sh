@@ -296,6 +296,7 @@ sed 's/^E: .*/E: 107, 5, 40, 0/; /^F: /d' many5.cap >noframes.cap
 run atwalk report machine --format svg -o none.svg noframes.cap
 status 4
 err <<'END'
+atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
 atwalk: report machine: there is no map of RAM: nothing is told of its frames (collect --frames)
 END
 yes test ! -e none.svg
@@ -303,6 +304,7 @@ for format in plain html; do
 	run atwalk report machine --format $format noframes.cap
 	status 4
 	yes grep -q 'what frames are used for is not told: there are no F: lines (collect --frames)' "$work/log/out"
+	err_has 'atwalk: report machine: what frames are used for is not told'
 done
 run atwalk report machine --format csv noframes.cap
 status 4

@@ -80,7 +80,7 @@ adds_up() {
 	said_status=1 said_err=1
 	cp "$work/log/out" basic.txt
 	yes [ "$(basic_adds_up basic.txt)" = "" ]
-	run atwalk report -q basic --format csv --columns name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,single,multi,other "$1"
+	run atwalk report -q basic --kernel-threads --format csv --columns name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,single,multi,other "$1"
 	said_status=1 said_err=1
 	sed 1d "$work/log/out" | tr -d '"' | sort >want
 	awk -F ', ' 'NR == 1 { other = $15 == "Other"; next } { print $1 "," $2 "," $3 "," $4 "," $6 "," $7 "," $8 "," $9 "," $10 "," $11 "," $12 "," $13 "," $14 "," (other ? $15 : 0) }' basic.txt | sort >got
