@@ -251,7 +251,7 @@ uint64_t counts_find(struct counts *c, uint64_t pfn)
 	if (pfn < c->dense) {
 		n = c->flat[pfn];
 		full = n >= COUNTS_FLAT_FULL;
-	} else if (c->slots) {
+	} else if (c->chunk) {
 		c->last = find(c, pfn / COUNTS_CHUNK + 1);
 		k = &c->chunk[c->last];
 		n = k->nr ? k->each[pfn % COUNTS_CHUNK] : 0;
@@ -304,7 +304,7 @@ uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret
 		return n;
 	}
 	*ret_same = end;
-	if (!c->slots)
+	if (!c->chunk)
 		return n;
 	k = &c->chunk[find(c, pfn / COUNTS_CHUNK + 1)];
 	if (end > COUNTS_CHUNK - at)
