@@ -82,7 +82,7 @@ bool kinds_ask(struct kinds *k, uint64_t pfn)
 
 unsigned kinds_find(struct kinds *k, uint64_t pfn)
 {
-	if (!k->slots)
+	if (!k->block)
 		return UNASKED;
 	k->last = kinds_slot(k, pfn / KINDS_BLOCK + 1);
 	return k->block[k->last].nr ? k->block[k->last].id[pfn % KINDS_BLOCK] : UNASKED;
@@ -91,7 +91,7 @@ unsigned kinds_find(struct kinds *k, uint64_t pfn)
 unsigned kinds_run(struct kinds *k, uint64_t pfn, uint64_t most, uint64_t *ret_same)
 {
 	unsigned id = kinds_get(k, pfn);
-	const struct kinds_block *b = k->slots ? &k->block[k->last] : NULL;
+	const struct kinds_block *b = k->block ? &k->block[k->last] : NULL;
 	uint64_t at = pfn % KINDS_BLOCK, end = KINDS_BLOCK - at < most ? KINDS_BLOCK - at : most;
 
 	for (*ret_same = 1; b && b->nr && *ret_same < end; ++*ret_same)

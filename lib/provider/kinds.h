@@ -40,7 +40,7 @@ unsigned kinds_run(struct kinds *k, uint64_t pfn, uint64_t most, uint64_t *ret_s
 
 static inline unsigned kinds_get(struct kinds *k, uint64_t pfn)
 {
-	const struct kinds_block *b = k->slots ? &k->block[k->last] : NULL;
+	const struct kinds_block *b = k->block ? &k->block[k->last] : NULL;
 
 	if (b && b->nr == pfn / KINDS_BLOCK + 1)
 		return b->id[pfn % KINDS_BLOCK];
