@@ -366,6 +366,8 @@ int find_resolve(struct find *f, const struct space_opts *space)
 	}
 	if (any && f->src.pid)
 		search_all(f);
-	wanted_sort(&f->want);
+	/* Of nothing that is mapped there is nothing to look for. */
+	if (f->want.n)
+		wanted_sort(&f->want);
 	return status;
 }
