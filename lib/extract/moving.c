@@ -87,9 +87,11 @@ static int moving_begin(struct reader *w, struct atw_err *err)
 {
 	int r = moving_list(w, err);
 
-	w->v = r == ATW_OK ? calloc(w->now.n + 1, sizeof(*w->v)) : NULL;
+	if (r != ATW_OK)
+		return r;
+	w->v = calloc(w->now.n + 1, sizeof(*w->v));
 	if (!w->v)
-		return r < 0 ? r : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < w->now.n; i++)
 		if (w->now.v[i].leader)
 			w->v[w->n++].task = w->now.v[i];
@@ -150,11 +152,13 @@ static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err
 /* ---- all of them ---- */
 
 /* Who is still there? One that has another address space by now is read again. */
-static void moving_look(struct reader *w)
+static int moving_look(struct reader *w, struct atw_err *err)
 {
 	bool *met = calloc(w->n + 1, sizeof(*met));
 
-	for (size_t i = 0; i < w->now.n && met; i++) {
+	if (!met)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < w->now.n; i++) {
 		struct known *k = w->now.v[i].leader ? moving_find(w, &w->now.v[i]) : NULL;
 
 		if (!k)
@@ -164,8 +168,9 @@ static void moving_look(struct reader *w)
 		k->task = w->now.v[i];
 	}
 	for (size_t i = 0; i < w->n; i++)
-		w->v[i].gone |= met && !met[i];
+		w->v[i].gone |= !met[i];
 	free(met);
+	return ATW_OK;
 }
 
 static int moving_round(struct reader *w, struct atw_kernel *still, bool *ret_all,
@@ -178,10 +183,10 @@ static int moving_round(struct reader *w, struct atw_kernel *still, bool *ret_al
 			r = moving_once(w, &w->v[i].task, err);
 	if (r == ATW_OK)
 		r = moving_list(w, err);
-	if (r < 0)
-		return r;
-	moving_look(w);
-	r = moving_try(w, still, err);
+	if (r == ATW_OK)
+		r = moving_look(w, err);
+	if (r == ATW_OK)
+		r = moving_try(w, still, err);
 	*ret_all = true;
 	for (size_t i = 0; i < w->n; i++)
 		*ret_all &= w->v[i].gone || w->v[i].done;
