@@ -218,9 +218,11 @@ out <<'END'
 pid,mm,kind,minor
 2,0x00000000c018c0a0,thread,3
 END
+said_err=1
 # It has the memory of init, which is listed once.
 run atwalk report basic -q --paper thread.txt
 status 4
+said_err=1
 yes [ "$(grep -c init "$work/log/out")" = 1 ]
 cat >tasks.cap <<'END'
 H: atwalk-capture, 1
