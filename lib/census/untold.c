@@ -15,6 +15,7 @@ static int end_area(struct untold *u, struct atw_err *err)
 {
 	uint64_t missing = u->resident > u->listed ? u->resident - u->listed : 0;
 	bool known = u->any || u->rd->paper;
+	const struct capture_record none = { .letter = 'P' };
 	struct capture_record rec = {
 		.letter = 'L', .has = CAPTURE_L_START | CAPTURE_L_LAST,
 		.l = { .pid = u->pid, .what = { "pages", 5 }, .start = u->start, .last = u->last },
@@ -24,6 +25,9 @@ static int end_area(struct untold *u, struct atw_err *err)
 	if (!u->open)
 		return ATW_OK;
 	u->open = false;
+	/* In today's form, which a copy has, no P: line means that nothing is known. */
+	if (!u->any && !missing && u->rd->paper)
+		return u->to->record(u->to->arg, &none, err);
 	/* /proc has no words for [vsyscall]: that is how it is, and nothing is missing. */
 	if ((known && !missing) || (!missing && u->start > INT64_MAX) || is_told(u))
 		return ATW_OK;
