@@ -332,6 +332,7 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_PAGES, .pages = &m->pages };
+	struct census_pages pages;
 	int r;
 
 	if (m->now == AGAIN)
@@ -339,7 +340,9 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 	if (!m->in_area)
 		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
 	list(m, run);
-	m->pages = model_pages(&m->area, run, m->no_anon);
+	pages = model_pages(&m->area, run, m->no_anon);
+	model_backing(&pages, &m->pages, m->page);
+	m->pages = pages;
 	if (beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
 		return no_memory(err);
 	r = tell_area(m, err);

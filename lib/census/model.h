@@ -81,6 +81,7 @@ struct census_area {
 enum census_known {
 	CENSUS_REFS = 1, CENSUS_COUNT = 2, CENSUS_FLAGS = 4, CENSUS_PA = 8,
 	CENSUS_ORIGIN = 16,              /* `anon` */
+	CENSUS_BACKED = 32,              /* `swapbacked` */
 };
 
 /* Neighbouring pages of an area that have all of this in common. */
@@ -98,6 +99,7 @@ struct census_pages {
 	bool counted, same;
 	bool present, writable, exec, dirty, accessed;
 	bool anon, zero;                 /* of no file; the page of zeroes */
+	bool swapbacked;                 /* as their flags say, or those of their folio's head */
 	bool swapped, device;            /* device: present, but no RAM */
 };
 

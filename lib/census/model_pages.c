@@ -77,3 +77,20 @@ struct census_pages model_pages(const struct census_area *a, const struct captur
 	origin(&p, no_anon);
 	return p;
 }
+
+void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page)
+{
+	const uint32_t need = CENSUS_BACKED | CENSUS_PA;
+
+	if (!(p->known & CENSUS_FLAGS))
+		return;
+	p->swapbacked = p->flags & kpf(KPF_SWAPBACKED);
+	/* A tail is of the same folio as the frame before it, always. */
+	if (p->swapbacked || !(p->flags & kpf(KPF_COMPOUND_TAIL))) {
+		p->known |= CENSUS_BACKED;
+	} else if ((before->known & need) == need && !before->same && p->known & CENSUS_PA &&
+		   before->pa + before->pages * page == p->pa) {
+		p->known |= CENSUS_BACKED;
+		p->swapbacked = before->swapbacked;
+	}
+}

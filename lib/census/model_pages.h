@@ -8,5 +8,10 @@
 /* `no_anon`: flags of pages do not tell of that one. */
 struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
 				bool no_anon);
+/*
+ * Whether swap backs them; `before`: what was told before them. Older kernels mark that
+ * in the head of a large folio alone, and its tails follow it.
+ */
+void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page);
 
 #endif

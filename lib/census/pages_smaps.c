@@ -27,8 +27,9 @@ static enum smaps_kind kind(const struct census_pages *p)
 		return SMAPS_UNKIND;
 	if (p->anon)
 		return SMAPS_ANON;
-	return p->known & CENSUS_FLAGS ? smaps_kind_of(p->flags & ~kpf(KPF_ANON))
-				       : SMAPS_NOT_ANON;
+	if (!(p->known & CENSUS_BACKED))
+		return SMAPS_NOT_ANON;
+	return p->swapbacked ? SMAPS_SHMEM : SMAPS_FILE;
 }
 
 struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)

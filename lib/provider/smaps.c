@@ -20,10 +20,15 @@ enum smaps_class smaps_class(enum page_state state, bool hugetlb, bool special)
 	}
 }
 
-enum smaps_kind smaps_kind_of(uint64_t flags)
+enum smaps_kind smaps_kind_of(uint64_t flags, enum smaps_kind before)
 {
-	return flags & kpf(KPF_ANON) ? SMAPS_ANON :
-	       flags & kpf(KPF_SWAPBACKED) ? SMAPS_SHMEM : SMAPS_FILE;
+	if (flags & kpf(KPF_ANON))
+		return SMAPS_ANON;
+	if (flags & kpf(KPF_SWAPBACKED))
+		return SMAPS_SHMEM;
+	if (!(flags & kpf(KPF_COMPOUND_TAIL)))
+		return SMAPS_FILE;
+	return before == SMAPS_SHMEM || before == SMAPS_FILE ? before : SMAPS_NOT_ANON;
 }
 
 void smaps_add(struct smaps *s, const struct smaps_pages *p)

@@ -61,8 +61,12 @@ struct smaps {
 
 /* `special`: a page of zeroes, or mapped by its frame number. */
 enum smaps_class smaps_class(enum page_state state, bool hugetlb, bool special);
-/* 1 << KPF_... of a page that is present. */
-enum smaps_kind smaps_kind_of(uint64_t flags);
+/*
+ * 1 << KPF_... of a page that is present. Older kernels mark memory of shmem in the head
+ * of a large folio alone: of what its tails do not tell, `before`, the kind of what
+ * stands before them in their folio, decides, or SMAPS_UNKIND.
+ */
+enum smaps_kind smaps_kind_of(uint64_t flags, enum smaps_kind before);
 void smaps_add(struct smaps *s, const struct smaps_pages *p);
 void smaps_join(struct smaps *to, const struct smaps *from);
 /* To the nearest byte: a share of all of it is all of it. */

@@ -46,7 +46,7 @@ static bool look(struct smaps_look *l, const struct page_run *run, uint32_t i, u
 		      (f->have & FACT_COUNT && !f->page.count);
 	if (f->have & FACT_FLAGS) {
 		s->hugetlb |= !s->special && f->page.flags & kpf(KPF_HUGE);
-		s->as.kind = smaps_kind_of(f->page.flags);
+		s->as.kind = smaps_kind_of(f->page.flags, s->as.kind);
 	}
 	return true;
 }
@@ -66,6 +66,17 @@ static uint64_t mappings(struct provider *p, uint64_t pa, const struct frame_fac
 	return f->have & FACT_COUNT && f->page.count > ours ? f->page.count : ours;
 }
 
+/* Tails that do not tell of what kind they are: the head of their large page does. */
+static void ask_head(struct smaps_look *l, const struct page_run *run, uint32_t i, struct slot *s)
+{
+	struct slot head = { .special = false };
+	struct frame_facts f = { .have = 0 };
+
+	if (look(l, run, i, 0, &head, &f) &&
+	    (head.as.kind == SMAPS_SHMEM || head.as.kind == SMAPS_FILE))
+		s->as.kind = head.as.kind;
+}
+
 /*
  * Pages of slot i from `off` on, `len` bytes. The first of them says what they are; of
  * the others no more than how often they are mapped is looked at.
@@ -78,6 +89,8 @@ static void add_slot(struct smaps_look *l, const struct page_run *run, uint32_t 
 
 	if (!s.settled)
 		look(l, run, i, off, &s, &f);
+	if (off && s.as.kind == SMAPS_NOT_ANON)
+		ask_head(l, run, i, &s);
 	s.as.class = smaps_class(run->state, s.hugetlb, s.special);
 	s.as.bytes = len;
 	if (s.as.class != SMAPS_RSS || !l->shares) {

@@ -11,6 +11,7 @@ static uint32_t hears;
 static int refuse_at;            /* the event that fails; 0: none */
 static uint64_t page_flags;      /* of the last pages, and what was known of them */
 static uint32_t page_known;
+static bool page_swapbacked;
 
 static int hear(void *state, const struct census_event *ev, struct atw_err *err)
 {
@@ -40,6 +41,7 @@ static int hear(void *state, const struct census_event *ev, struct atw_err *err)
 	case CENSUS_ON_PAGES:
 		page_known = p->known;
 		page_flags = p->flags;
+		page_swapbacked = p->swapbacked;
 		buf_printf(&said, "pages %" PRIx64 "*%" PRIu64 "%s%s%s%s%s%s%s", p->va, p->pages,
 			   p->present ? " present" : "", p->swapped ? " swapped" : "",
 			   p->zero ? " zero" : "", p->device ? " device" : "",
@@ -249,6 +251,33 @@ TEST(pages_of_nobody_knows_what)
 		  "pages 1000*1 present w at 5000 counted 1\n");
 }
 
+static const char *last_of(const char *runs)
+{
+	struct buf text = { 0 };
+
+	hears = CENSUS_ON(PAGES);
+	buf_printf(&text, FRONT T("a", "1", "1") "\nV: 200000, 3FFFFF, 200000, 0, -, FB, NULL\n"
+		   "M: %s |\n", runs);
+	told(text.data);
+	buf_deinit(&text);
+	return !(page_known & CENSUS_BACKED) ? "-" : page_swapbacked ? "shmem" : "file";
+}
+
+/* A shmem page of 2 MiB as a kernel of 5.10 shows it: only its head is SWAPBACKED. */
+TEST(the_head_of_a_folio_tells_of_its_tails)
+{
+	CHECK_STR(last_of("200000=3E004D2, 1, 40C838, refs=1, order=9, folio=9 | "
+			  "201000*511=3E014D2, 1, 410800, refs=1, order=9, folio=9"), "shmem");
+	CHECK_STR(last_of("200000=3E004D2, 1, 40C838 | 201000*2=3E014D2, 1, 410800 | "
+			  "203000*2=3E034D2, 2, 410800"), "shmem");
+	CHECK_STR(last_of("200000=3E004D2, 1, 408838 | 201000*511=3E014D2, 1, 410800"), "file");
+	CHECK_STR(last_of("201000*511=3E014D2, 1, 410800"), "-");
+	CHECK_STR(last_of("200000=3E004D2, 1, 40C838 | 201000*510=3E024D2, 1, 410800"), "-");
+	CHECK_STR(last_of("200000=3E004D2, 1, 40C838 | 201000=3E014D2, 1, 828"), "file");
+	CHECK_STR(last_of("200000=3E004D2, 1, 408838 | 201000=3E014D2, 1, 414800"), "shmem");
+	CHECK_STR(last_of("200000=3E004D2, 1, -"), "-");
+}
+
 /* What VM_PFNMAP areas map is no memory of the machine, whatever the number. */
 TEST(pages_of_a_device)
 {
@@ -310,7 +339,8 @@ TEST(the_papers_flags_are_others)
 	CHECK_EQ(page_flags, 0);
 	told(FRONT T("a", "1", "10") "\nV: 1000, 1FFF, 1000, 0, -, 73, NULL\n"
 	     "M: 1000=5052, 1, 1000 |\n");
-	CHECK_EQ(page_known, CENSUS_REFS | CENSUS_COUNT | CENSUS_PA | CENSUS_FLAGS | CENSUS_ORIGIN);
+	CHECK_EQ(page_known, CENSUS_REFS | CENSUS_COUNT | CENSUS_PA | CENSUS_FLAGS |
+			     CENSUS_ORIGIN | CENSUS_BACKED);
 	CHECK_EQ(page_flags, 0x1000);
 }
 

@@ -23,9 +23,17 @@ TEST(which_sum_a_page_is_in)
 
 TEST(kinds_by_the_flags_of_pages)
 {
-	CHECK(smaps_kind_of(kpf(KPF_ANON) | kpf(KPF_SWAPBACKED)) == SMAPS_ANON);
-	CHECK(smaps_kind_of(kpf(KPF_SWAPBACKED)) == SMAPS_SHMEM);
-	CHECK(smaps_kind_of(kpf(KPF_LRU)) == SMAPS_FILE);
+	const uint64_t tail = kpf(KPF_COMPOUND_TAIL) | kpf(KPF_MMAP);
+
+	CHECK(smaps_kind_of(kpf(KPF_ANON) | kpf(KPF_SWAPBACKED), SMAPS_UNKIND) == SMAPS_ANON);
+	CHECK(smaps_kind_of(kpf(KPF_SWAPBACKED), SMAPS_UNKIND) == SMAPS_SHMEM);
+	CHECK(smaps_kind_of(kpf(KPF_LRU), SMAPS_SHMEM) == SMAPS_FILE);
+	CHECK(smaps_kind_of(tail, SMAPS_SHMEM) == SMAPS_SHMEM);
+	CHECK(smaps_kind_of(tail, SMAPS_FILE) == SMAPS_FILE);
+	CHECK(smaps_kind_of(tail, SMAPS_UNKIND) == SMAPS_NOT_ANON);
+	CHECK(smaps_kind_of(tail, SMAPS_ANON) == SMAPS_NOT_ANON);
+	CHECK(smaps_kind_of(tail | kpf(KPF_ANON), SMAPS_SHMEM) == SMAPS_ANON);
+	CHECK(smaps_kind_of(tail | kpf(KPF_SWAPBACKED), SMAPS_FILE) == SMAPS_SHMEM);
 }
 
 TEST(sums)
@@ -83,17 +91,17 @@ TEST(what_is_not_known_is_no_zero)
 /* ---- runs of a provider ---- */
 
 /* Frames: what the kernel says of each. */
-static uint64_t flags_of_all, count_of_all;
+static uint64_t flags_of_all, flags_of_tails, count_of_all;
 static uint32_t asked;
 
 static int facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		 uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
-	(void)p, (void)r, (void)i, (void)off, (void)mapped, (void)err;
+	(void)p, (void)r, (void)i, (void)mapped, (void)err;
 	asked++;
 	ret->have = FACT_FLAGS | FACT_COUNT;
 	ret->alike = 0;
-	ret->page.flags = flags_of_all;
+	ret->page.flags = off && flags_of_tails ? flags_of_tails : flags_of_all;
 	ret->page.count = count_of_all;
 	return ATW_OK;
 }
@@ -212,4 +220,33 @@ TEST(frames_say_what_entries_do_not)
 	CHECK_EQ(s.thp[SMAPS_SHMEM], BIG);
 	CHECK_EQ(smaps_pss(&s), BIG / 2);
 	CHECK_EQ(s.uss, 0);
+}
+
+/* Kernels up to 6.9 mark memory of shmem in the head of a large page alone. */
+TEST(the_head_tells_of_its_tails)
+{
+	static const uint64_t pa[1] = { 0x200000 };
+	const struct page_run run = {
+		.va = 0x400000, .size = BIG, .slot = BIG, .count = 1, .state = PAGE_PRESENT, .pa = pa,
+	};
+	struct provider p = { .counted = false };
+	struct smaps_look l = { .p = NULL };
+	struct smaps s;
+
+	count_of_all = 1;
+	flags_of_all = kpf(KPF_SWAPBACKED) | kpf(KPF_COMPOUND_HEAD) | kpf(KPF_THP) | kpf(KPF_MMAP);
+	flags_of_tails = kpf(KPF_COMPOUND_TAIL) | kpf(KPF_THP) | kpf(KPF_MMAP);
+	s = of_run(&p, &run, &l);
+	CHECK_EQ(s.thp[SMAPS_SHMEM], BIG);
+	CHECK_EQ(s.thp[SMAPS_FILE], 0);
+	CHECK(smaps_knows_thp(&s, SMAPS_FILE));
+	/* What is asked for begins behind the head. */
+	s = (struct smaps){ 0 };
+	smaps_add_run(&l, &run, run.va + 3 * PAGE, run.va + (BIG - 1), &s);
+	CHECK_EQ(s.thp[SMAPS_SHMEM], BIG - 3 * PAGE);
+	CHECK_EQ(s.rss, BIG - 3 * PAGE);
+	flags_of_all &= ~kpf(KPF_SWAPBACKED);
+	s = of_run(&p, &run, &l);
+	CHECK_EQ(s.thp[SMAPS_FILE], BIG);
+	flags_of_tails = 0;
 }
