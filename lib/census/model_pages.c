@@ -6,6 +6,18 @@
 /* Bits of the pagemap word, as runs have it: from bit 55 on. */
 enum { MAP_FILE = 1 << (61 - 55) };
 
+/*
+ * Entries of higher tables that map files are no PM_FILE before 6.11: of a large folio
+ * the page's flags tell. Of others the entry's own bit does, which is of the same moment.
+ */
+static bool is_of_large_file(const struct census_pages *p)
+{
+	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
+
+	return p->known & CENSUS_FLAGS && p->flags & compound && p->flags & kpf(KPF_MMAP) &&
+	       !(p->flags & kpf(KPF_ANON));
+}
+
 static void origin(struct census_pages *p, bool no_anon)
 {
 	const struct capture_run *run = p->run;
@@ -14,7 +26,7 @@ static void origin(struct census_pages *p, bool no_anon)
 		  (p->known & CENSUS_FLAGS && p->flags >> KPF_ZERO_PAGE & 1);
 	if (run->has & CAPTURE_M_MAP) {
 		p->known |= CENSUS_ORIGIN;
-		p->anon = !(run->map & MAP_FILE) && !p->zero;
+		p->anon = !(run->map & MAP_FILE) && !p->zero && (no_anon || !is_of_large_file(p));
 	} else if (!no_anon && p->known & CENSUS_FLAGS) {
 		p->known |= CENSUS_ORIGIN;
 		p->anon = p->flags >> KPF_ANON & 1;
