@@ -30,6 +30,17 @@ def rows(*args, **kw):
     return csv.DictReader(io.StringIO(run(*args, '--format', 'csv', **kw)))
 
 
+def is_unsized(capture):
+    """
+    Was it made by live:pagemap of a kernel before 6.7?  That has no PAGEMAP_SCAN, which
+    says how large entries are: what large pages map is n/a.
+    """
+    with open(capture, encoding='utf-8', errors='surrogateescape') as file:
+        heads = dict(line[3:].rstrip().split(', ', 1) for line in file if line.startswith('H: '))
+    release = tuple(int(n) for n in re.findall(r'\d+', heads['release'])[:2])
+    return heads['way'] == 'pagemap' and release < (6, 7)
+
+
 def fail(text):
     print(text)
     sys.exit(1)
