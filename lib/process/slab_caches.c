@@ -33,6 +33,17 @@ static unsigned node_count(const struct members *v)
 	return n && n <= NODES ? n : 1;
 }
 
+/* Where the pointer to what a cache has on node i is. */
+static uint64_t node_link(const struct members *v, uint64_t cache, unsigned i)
+{
+	uint64_t at = cache + v->n->member[N_cache_node];
+	uint32_t each = v->n->size[S_cache_per_node];
+
+	if (!each || !member_have(v, N_cache_per_node_node))
+		return at + i * (uint64_t)8;
+	return at + i * (uint64_t)each + v->n->member[N_cache_per_node_node];
+}
+
 /* Objects that are free in slabs of which some are in use; false: nobody knows. */
 static bool add_free(const struct members *v, uint64_t node, uint64_t *sum)
 {
@@ -79,7 +90,7 @@ static int one_cache(const struct members *v, uint64_t cache, unsigned nodes,
 	for (unsigned i = 0; i < nodes && r == ATW_OK; i++) {
 		uint64_t slabs = 0, objects = 0;
 
-		r = kmem_u64(v->m, cache + v->n->member[N_cache_node] + i * 8, &at, err);
+		r = kmem_u64(v->m, node_link(v, cache, i), &at, err);
 		if (r < 0 || !at)
 			continue;
 		r = member_get(v, at, N_cache_node_slabs, &slabs, err);

@@ -52,6 +52,37 @@ TEST(older_names_are_found)
 	maker_free(&m);
 }
 
+/* Slab caches of 7.x have what is each node's as a pair of pointers; older ones have one. */
+TEST(what_a_cache_has_on_each_node)
+{
+	for (unsigned pairs = 0; pairs < 2; pairs++) {
+		struct maker m = { 0 };
+		struct needs n = { 0 };
+		struct btf b = { 0 };
+
+		type(&m, BTF_INT, "int", 0, 4);
+		word(&m, 0x01000020);
+		type(&m, BTF_INT, "long", 0, 8);
+		word(&m, 0x01000040);
+		type(&m, BTF_STRUCT, "kmem_cache", 2, 464);
+		member(&m, "size", INT, UINT32_C(24) * 8);
+		member(&m, pairs ? "per_node" : "node", LONG, UINT32_C(208) * 8);
+		if (pairs) {
+			type(&m, BTF_STRUCT, "kmem_cache_per_node_ptrs", 2, 16);
+			member(&m, "barn", LONG, 0);
+			member(&m, "node", LONG, 64);
+		}
+		CHECK_EQ(btf_init(&b, finish(&m), NULL), ATW_OK);
+		needs_from_types(&n, &b);
+		CHECK_EQ(n.member[N_cache_size], 24);
+		CHECK_EQ(n.member[N_cache_node], 208);
+		CHECK_EQ(n.size[S_cache_per_node], pairs ? 16 : 0);
+		CHECK_EQ(n.member[N_cache_per_node_node], pairs ? 8 : NEED_NONE);
+		btf_deinit(&b);
+		maker_free(&m);
+	}
+}
+
 TEST(what_is_missing_is_named)
 {
 	struct maker m = { 0 };
