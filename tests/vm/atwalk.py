@@ -66,6 +66,11 @@ class Guest:
         self.modes = self.facts['cpu_modes']
         self.elf = self.folder / 'dump.elf'
 
+    def without_data(self):
+        """A kernel whose symbols are those of its code alone (no CONFIG_KALLSYMS_ALL)."""
+        return not re.search(r' [a-zA-Z] iomem_resource$',
+                             (self.folder / 'kallsyms.txt').read_text(), re.M)
+
     def oracle(self, command):
         """Monitor output of `command`, or '' when it was not asked."""
         found, take = [], False
