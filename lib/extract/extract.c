@@ -23,6 +23,7 @@
 #include "extract/record.h"
 #include "kernel/counters.h"
 #include "kernel/log.h"
+#include "kernel/memmap.h"
 #include "kernel/ram.h"
 #include "kernel/root_task.h"
 #include "kernel/search.h"
@@ -148,6 +149,42 @@ static int pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err
 	return ATW_OK;
 }
 
+/* Of 128 MiB mostly: what a damaged dump claims beyond them is not looked at. */
+enum { SECTIONS_MAX = 1 << 20 };
+
+static void sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn, uint64_t end,
+			unsigned *left)
+{
+	while (pfn < end && *left) {
+		uint64_t n = memmap_read_section(x->m, &m->where, pfn);
+
+		(*left)--;
+		pfn = n < end - pfn ? pfn + n : end;
+	}
+}
+
+/*
+ * Which frames have a struct page: those without are no memory of the machine's. Of
+ * all RAM, for whatever is mapped of it may be asked for.
+ */
+static void sections(struct extract *x, struct atw_memmap *m)
+{
+	unsigned shift = x->k->own.paging.page_shift, left = SECTIONS_MAX;
+	struct extents ram;
+	struct atw_node node;
+
+	if (kernel_ram(x->k, &ram, NULL) == ATW_OK) {
+		for (size_t i = 0; i < ram.n; i++)
+			sections_of(x, m, ram.v[i].start >> shift,
+				    ((ram.v[i].start + ram.v[i].len - 1) >> shift) + 1, &left);
+		extents_deinit(&ram);
+	}
+	/* Also what is memory but no RAM; the only node there can be has no borders. */
+	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
+		if (node.pages != UINT64_MAX)
+			sections_of(x, m, node.first, node.first + node.pages, &left);
+}
+
 /* The log and the name of the machine are not among them: they may be private. */
 void extract_facts(struct extract *x)
 {
@@ -156,8 +193,6 @@ void extract_facts(struct extract *x)
 	struct thp_settings thp;
 	struct atw_region region;
 	struct atw_swap swap;
-	struct atw_node node;
-	struct extents ram;
 	struct atw_memmap *map;
 	struct kernel_clock clock;
 	struct atw_cpu used;
@@ -191,10 +226,10 @@ void extract_facts(struct extract *x)
 	atw_kernel_soft_abi(x->k, &x->k->own.paging);
 	thp_of_kernel(x->k, &thp);
 	/* Where struct pages lie, and which are the pages of zeroes. */
-	if (atw_memmap_open(x->k, &map, NULL) == ATW_OK)
+	if (atw_memmap_open(x->k, &map, NULL) == ATW_OK) {
+		sections(x, map);
 		atw_memmap_close(map);
-	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
-		;
+	}
 	for (size_t i = 0; atw_kernel_module_types(x->k, i, &module, NULL) == ATW_OK; i++)
 		;
 	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
@@ -210,8 +245,6 @@ void extract_facts(struct extract *x)
 		kmem_read(x->m, n->symbol[Y_satp_mode], text, 8, NULL);
 	if (n->symbol[Y_pte_mask])
 		kmem_read(x->m, n->symbol[Y_pte_mask], text, 8, NULL);
-	if (kernel_ram(x->k, &ram, NULL) == ATW_OK)
-		extents_deinit(&ram);
 }
 
 /* What a capture tells of tasks besides their memory. */

@@ -429,6 +429,16 @@ uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 			       (((uint64_t)1 << w->shift) - 1)) * w->size : 0;
 }
 
+uint64_t memmap_read_section(struct kmem *m, struct memmap_where *w, uint64_t pfn)
+{
+	uint64_t section = (uint64_t)1 << w->shift, map;
+
+	if (w->model == MEMMAP_FLAT)
+		return UINT64_MAX - pfn;
+	return read_section(m, w, pfn >> w->shift, pfn, &map, NULL) == ATW_OK
+	       ? section - (pfn & (section - 1)) : memmap_missing(m, w, pfn);
+}
+
 int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err)
 {
 	if (!w->ahead)

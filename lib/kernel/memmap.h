@@ -67,6 +67,11 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret);
 /* The address its struct page has; 0: it has none. */
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/*
+ * Read what says where the struct page of a frame lies, and nothing of it. Returns of
+ * how many frames from it on that was all there is to read.
+ */
+uint64_t memmap_read_section(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 /* Keep nothing of what is read from now on, as of a running machine. */
 int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err);
 /* The bytes of that one are not there: of how many frames from it on is that so? */

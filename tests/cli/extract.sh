@@ -44,6 +44,14 @@ for arch in x86 arm64 riscv; do
 	same again.elf small.elf
 done
 
+t "which frames have a struct page, and so a node, is the same"
+whole_file=tasks.kdump small_file=small.elf
+run atwalk extract -q -o small.elf tasks.kdump
+both map --task thp --format csv --columns +node
+both map --task init --format csv --columns +node
+yes grep -q ',0x0000000009211000,.*,0$' whole
+both ps --format csv -T --columns +user_root,page_sizes,lost
+
 t "what was written"
 run atwalk extract -q -o small.elf x86.elf
 status 4
