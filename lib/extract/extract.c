@@ -150,7 +150,7 @@ static int pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err
 }
 
 /* Of 128 MiB mostly: what a damaged dump claims beyond them is not looked at. */
-enum { SECTIONS_MAX = 1 << 20 };
+enum { SECTIONS_MAX = 1 << 20, SECTIONS_BITS = 48 };
 
 static void sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn, uint64_t end,
 			unsigned *left)
@@ -170,6 +170,7 @@ static void sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn, u
 static void sections(struct extract *x, struct atw_memmap *m)
 {
 	unsigned shift = x->k->own.paging.page_shift, left = SECTIONS_MAX;
+	bool known = false;
 	struct extents ram;
 	struct atw_node node;
 
@@ -177,12 +178,18 @@ static void sections(struct extract *x, struct atw_memmap *m)
 		for (size_t i = 0; i < ram.n; i++)
 			sections_of(x, m, ram.v[i].start >> shift,
 				    ((ram.v[i].start + ram.v[i].len - 1) >> shift) + 1, &left);
+		known = true;
 		extents_deinit(&ram);
 	}
 	/* Also what is memory but no RAM; the only node there can be has no borders. */
 	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
-		if (node.pages != UINT64_MAX)
+		if (node.pages != UINT64_MAX) {
 			sections_of(x, m, node.first, node.first + node.pages, &left);
+			known = true;
+		}
+	/* Nothing says where RAM is: wherever it may be, but nothing behind the array. */
+	if (!known && m->where.roots)
+		sections_of(x, m, 0, (uint64_t)1 << (SECTIONS_BITS - shift), &left);
 }
 
 /* The log and the name of the machine are not among them: they may be private. */
@@ -413,9 +420,14 @@ static int gather(struct extract *x, const struct atw_extract_opts *o,
 	/* What a CPU uses now is of no process that was read then. */
 	if (r == ATW_OK && !moving)
 		r = cpus(x, err);
+	if (r == ATW_OK && moving)
+		record_missing(moving->replay, RECORD_FILL);
+	if (r == ATW_OK) {
+		x->longest = PAGES_LONGEST;
+		pages_add_zeroes(x->k, &x->spaces, &x->marks);
+		x->longest = 0;
+	}
 	if (r == ATW_OK && o->pages) {
-		if (moving)
-			record_missing(moving->replay, RECORD_FILL);
 		/* They are next to each other: only those that are named are kept. */
 		x->longest = PAGES_LONGEST;
 		r = pages_add(x->k, &x->spaces, &x->marks, err);

@@ -167,6 +167,45 @@ static int add_space(struct pages *p, const struct atw_space *sp)
 	return ATW_OK;
 }
 
+/* Is the huge page of zeroes among these? Then it is marked. */
+static bool zeroes_of(struct pages *p, const struct atw_space *sp)
+{
+	const struct atw_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
+		.want = ATW_K(ATW_LEAF), .flags = ATW_WALK_FOLD,
+	};
+	const struct zero_pages *z = &p->map->zero;
+	unsigned shift = sp->paging.page_shift;
+	const struct atw_seen *s;
+	struct atw_walk *w;
+
+	if (atw_walk_open(sp, &o, &w, NULL) < 0)
+		return false;
+	while (!z->huge_known && atw_walk_next(w, &s, NULL) == ATW_OK)
+		if (s->level && !s->loss && !s->repeat_of && s->count)
+			for (uint32_t i = 0; i < s->count && !z->huge_known; i++)
+				atw_memmap_mapped(p->map, atw_seen_pa(sp, s, i).u >> shift,
+						  s->size / s->count >> shift);
+	atw_walk_close(w);
+	if (!z->huge_known)
+		return false;
+	/* Its bytes need not be kept: what is left out and has such a struct page is one. */
+	mark(p, z->huge);
+	return true;
+}
+
+void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct marks *m)
+{
+	struct pages p = { .k = k, .marks = m };
+
+	if (atw_memmap_open(k, &p.map, NULL) < 0)
+		return;
+	for (size_t i = 0; i < s->n && !p.map->zero.huge_known; i++)
+		if (s->v[i].have && zeroes_of(&p, &s->v[i].mm.space))
+			break;
+	atw_memmap_close(p.map);
+}
+
 int pages_add(struct atw_kernel *k, const struct spaces *s, struct marks *m,
 	      struct atw_err *err)
 {
