@@ -102,7 +102,10 @@ int complain_rows(const struct common *c, const char *command, const char *what)
  */
 bool is_source_word(const char *word);
 int complain_unknown(const char *word);
-/* Why the exit status is that of an answer in part: -q does not silence it. */
+/*
+ * Why the exit status is EXIT_PARTIAL: -q does not silence it. Every command that ends with
+ * this status has written at least one such line, or an error.
+ */
 void complain_part(const char *fmt, ...) ATW_PRINTF(1, 2);
 /* A remark that changes no answer; -q silences it. */
 void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
@@ -139,6 +142,8 @@ int attach_kernel(const struct common *c, struct opened *o,
 int open_source(const struct common *c, const char *name,
 		const struct space_opts *space, struct opened *ret);
 void close_source(struct opened *o);
+/* With -q: the defects that opening did not report, where they are why the status is 4. */
+void complain_defects(const struct common *c, const struct opened *o);
 /* -o must not be the source. Complains itself. */
 int check_output(const struct common *c, const char *name);
 /*

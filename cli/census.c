@@ -330,6 +330,7 @@ static int from_memory(const struct common *c, const char *name,
 	if (status)
 		return status;
 	e->told.defective = src.defective;
+	complain_defects(c, &src);
 	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.pid : 0;
 	progress_begin(&e->progress, c, o->progress, name, "processes");
 	r = open_provider(&src, &p, &err);

@@ -113,8 +113,10 @@ static int check(const struct target *t, const struct opened *src,
 }
 
 /* What the source lacks the extract lacks too: one sentence each, also with -q. */
-static bool settle(const struct opened *src, const struct atw_extract_stats *st)
+static bool settle(const struct common *c, const struct opened *src,
+		   const struct atw_extract_stats *st)
 {
+	complain_defects(c, src);
 	if (st->no_tasks)
 		complain_part("%s: only the kernel's own tables and those of CPUs are in it: no tasks were found: %.300s",
 		       src->name, st->first.text);
@@ -165,7 +167,7 @@ static int extract(const struct common *c, const struct extract_opts *o,
 		r = target_commit(&t, &err);
 	if (r == ATW_OK && out)
 		r = report(out, &st, &err);
-	status = r < 0 ? complain(&err) : settle(src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
+	status = r < 0 ? complain(&err) : settle(c, src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
 	atw_output_close(out);
 	target_close(&t);
 	return status;

@@ -282,6 +282,13 @@ static void summary(struct find *f)
 				f->shared_by, f->shared_by == 1 ? "belongs to" : "belong to");
 }
 
+void find_complain_untold(const struct find *f)
+{
+	if (f->untold)
+		complain_part("%s: %" PRIu64 " time%s a virtual address could not be translated, so that pages may be missing",
+			      f->src.name, f->untold, f->untold == 1 ? "" : "s");
+}
+
 /* What was not looked at, in one sentence each. */
 static bool settle(struct find *f)
 {
@@ -291,20 +298,22 @@ static bool settle(struct find *f)
 
 	bool unread = !f->src.user_space && (s->bad_tasks || s->bad_spaces);
 
+	complain_defects(f->c, &f->src);
+	find_complain_untold(f);
 	if (unread)
-		remark(f->c, "%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read, so that more may map it: %.300s",
-		       f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
-		       s->bad_spaces, s->bad_spaces == 1 ? "" : "s", s->first.text);
+		complain_part("%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read, so that more may map it: %.300s",
+			      f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
+			      s->bad_spaces, s->bad_spaces == 1 ? "" : "s", s->first.text);
 	if (lost)
-		remark(f->c, "%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged), so that more may map it%s%.200s",
-		       f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
-		       n->damaged ? ": " : "", n->damage.text);
+		complain_part("%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged), so that more may map it%s%.200s",
+			      f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
+			      n->damaged ? ": " : "", n->damage.text);
 	if (n->unstable)
-		remark(f->c, "%s: %" PRIu64 " page table%s changed whenever it was read, so that more may map it",
-		       f->src.name, n->unstable, n->unstable == 1 ? "" : "s");
+		complain_part("%s: %" PRIu64 " page table%s changed whenever it was read, so that more may map it",
+			      f->src.name, n->unstable, n->unstable == 1 ? "" : "s");
 	if (f->nameless)
-		remark(f->c, "%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
-		       f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
+		complain_part("%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
+			      f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
 	return lost || n->unstable || unread || f->limit || f->untold || f->nameless || f->src.defective;
 }
 
@@ -331,8 +340,8 @@ static int list(struct find *f)
 		return complain(&err);
 	part = settle(f);
 	if (!tasks && !f->src.user_space) {
-		remark(f->c, "%s: the tables of processes were not searched: %s", f->src.name,
-		       why.text);
+		complain_part("%s: the tables of processes were not searched: %s", f->src.name,
+			      why.text);
 		part = true;
 	}
 	return part ? EXIT_PARTIAL : f->unmapped ? EXIT_NO :

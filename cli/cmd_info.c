@@ -165,6 +165,7 @@ static int source_info(const struct common *c, const struct info_opts *o,
 			control_facts(&f, &src);
 		memory_facts(&f, src.source, c->verbose > 0);
 	}
+	complain_defects(c, &src);
 	status = output_end(f.out, f.r, k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
 	close_source(&src);
 	return status;

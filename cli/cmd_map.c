@@ -48,6 +48,7 @@ struct map {
 	struct map_sizes sizes;
 	/* Of the rows that passed the filter; holes counts them all. */
 	uint64_t rows, lost, excluded, damaged, unstable, bad, soft, repeats, mixed, holes;
+	struct atw_err damage;           /* reported last */
 	bool mapped;                     /* anything at all, filtered out or not */
 	unsigned split, depth;
 	struct atw_range held;           /* met, and not shown yet */
@@ -240,6 +241,15 @@ static uint64_t border(struct map *m, const struct atw_range *g)
 	return area.last.u < last ? area.last.u + 1 : 0;
 }
 
+/* Several entries may lead to one table: its damage is reported once. */
+static void complain_damage(struct map *m, const struct atw_err *why)
+{
+	if (!strcmp(m->damage.text, why->text))
+		return;
+	m->damage = *why;
+	complain(why);
+}
+
 static int list(struct map *m, const struct address *a, struct atw_err *err)
 {
 	const struct atw_walk_opts o = {
@@ -257,7 +267,7 @@ static int list(struct map *m, const struct address *a, struct atw_err *err)
 		uint64_t at, last;
 
 		if (g.loss == ATW_LOST_DAMAGED)
-			complain(atw_walk_error(atw_ranges_walk(ranges)));
+			complain_damage(m, atw_walk_error(atw_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
 		m->mapped |= !g.loss && (g.kind == ATW_LEAF || g.kind == ATW_TABLE);
 		if (a->is_range)
@@ -424,16 +434,22 @@ static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 	return true;
 }
 
-/* Rows say what could not be read, where they are shown one by one. */
-static void hidden_holes(const struct map *m, const struct common *c, const struct opened *src)
+/* How many ranges could not be read, and how many of these no row shows. */
+static void complain_holes(const struct map *m, const struct common *c, const struct opened *src)
 {
 	uint64_t shown = m->lost + m->excluded + m->damaged + m->unstable, n = m->holes;
+	char hidden[64] = "";
 
-	if (!c->group || !*c->group)
-		n -= shown < n ? shown : n;
+	if (c->group && *c->group)
+		shown = 0;
+	if (n && !shown)
+		snprintf(hidden, sizeof(hidden), ", and %s not among the rows", n == 1 ? "is" : "are");
+	else if (n > shown)
+		snprintf(hidden, sizeof(hidden), ", and %" PRIu64 " of them %s not among the rows",
+			 n - shown, n - shown == 1 ? "is" : "are");
 	if (n)
-		complain_part("%s: %" PRIu64 " range%s could not be read, and %s not among the rows",
-			      src->name, n, n == 1 ? "" : "s", n == 1 ? "is" : "are");
+		complain_part("%s: %" PRIu64 " range%s could not be read%s", src->name, n,
+			      n == 1 ? "" : "s", hidden);
 }
 
 /* Of page tables: each target, or everything. */
@@ -453,11 +469,12 @@ static int answer(struct map *m, const struct common *c, struct opened *src,
 	status = m->holes || src->doubtful ? EXIT_PARTIAL : m->mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)
 		summary(m);
-	if (r == ATW_OK)
-		hidden_holes(m, c, src);
 	if (r == ATW_OK && !n && !o->depth.given)
 		map_large_notes(c, src, m->out);
-	return output_end(m->out, r, status, &err);
+	status = output_end(m->out, r, status, &err);
+	if (r == ATW_OK)
+		complain_holes(m, c, src);
+	return status;
 }
 
 static int map(struct map *m, const struct common *c, struct opened *src,
@@ -489,8 +506,11 @@ static int map(struct map *m, const struct common *c, struct opened *src,
 		status = src->pagemap || src->capture
 			? map_pagemap(c, src, &m->list, m->split, t, n)
 			: answer(m, c, src, o, t);
-	if (!status && m->holes)
+	if (!status && m->holes) {
+		complain_part("%s: %" PRIu64 " time%s a range could not be read", src->name, m->holes,
+			      m->holes == 1 ? "" : "s");
 		status = EXIT_PARTIAL;
+	}
 	map_node_deinit(&m->node);
 	listing_deinit(&m->list);
 	return status;

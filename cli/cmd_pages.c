@@ -289,6 +289,33 @@ static void summary(struct pages *p)
 				p->pageless, p->pageless == 1 ? " has" : "s have");
 }
 
+/* Why the answer is one in part, in one sentence each. */
+static void complain_pages(const struct pages *p)
+{
+	uint64_t tables = p->lost + p->excluded + p->damaged;
+	const char *name = p->src->name;
+	char size[16];
+
+	if (p->src->capture)
+		complain_defects(p->c, p->src);
+	if (p->src->capture && p->lost)
+		complain_part("%s: what is in %" PRIu64 " range%s is not known", name, p->lost,
+			      p->lost == 1 ? "" : "s");
+	else if (tables)
+		complain_part("%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged)",
+			      name, tables, tables == 1 ? "" : "s", p->lost, p->excluded, p->damaged);
+	if (p->unstable)
+		complain_part("%s: %" PRIu64 " page table%s changed whenever %s read", name, p->unstable,
+			      p->unstable == 1 ? "" : "s", p->unstable == 1 ? "it was" : "they were");
+	if (p->stale)
+		complain_part("%s: " GIVEN_BACK, name, p->stale, p->stale == 1 ? " was" : "s were");
+	if (p->look.stepless)
+		complain_part("%s: how often the parts of %s of large pages are mapped was not looked at",
+			      name, num_human(p->look.stepless, size));
+	if (p->untold && !(p->mapped + p->swapped + p->other))
+		complain_part("%s: whether %s is mapped is not known", name, num_human(p->untold, size));
+}
+
 /* A column that is shown if nobody says which. */
 static bool needs(const struct common *c, const char *column)
 {
@@ -491,8 +518,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		remark(c, "%s: %s is an address; process %s is --pid %s", src.name, argv[1],
 		       argv[1], argv[1]);
 	status = output_end(p.out, r, status, &err);
-	if (r == ATW_OK && p.stale && !is_plain(c))
-		remark(c, "%s: " GIVEN_BACK, src.name, p.stale, p.stale == 1 ? " was" : "s were");
+	if (r == ATW_OK && status == EXIT_PARTIAL)
+		complain_pages(&p);
 	if (r == ATW_OK)
 		remark_lacks(c, &src, p.prov);
 	provider_close(p.prov);

@@ -293,15 +293,16 @@ static void summary(struct ps *p)
 /* What of the answer is missing, in one sentence each. */
 static int settle(struct ps *p)
 {
+	complain_defects(p->c, &p->src);
 	if (p->lost && p->src.capture)
-		remark(p->c, "%s: of %" PRIu64 " address space%s the capture does not tell all, so that more may be mapped; the column lost counts the ranges",
-		       p->src.name, p->lost, p->lost == 1 ? "" : "s");
+		complain_part("%s: of %" PRIu64 " address space%s the capture does not tell all, so that more may be mapped; the column lost counts the ranges",
+			      p->src.name, p->lost, p->lost == 1 ? "" : "s");
 	else if (p->lost)
-		remark(p->c, "%s: %" PRIu64 " address space%s: some page tables are not in the source, so that more may be mapped; the column lost counts them",
-		       p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
+		complain_part("%s: %" PRIu64 " address space%s: some page tables are not in the source, so that more may be mapped; the column lost counts them",
+			      p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
 	if (p->faults)
-		remark(p->c, "%s: %u place%s could not be read, %" PRIu64 " of them address spaces: %" PRIu64 " tasks are listed, and there may be more",
-		       p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
+		complain_part("%s: %u place%s could not be read, %" PRIu64 " of them address spaces: %" PRIu64 " tasks are listed, and there may be more",
+			      p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
 	return p->lost || p->faults || p->src.defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

@@ -221,8 +221,8 @@ static int walk_all(struct walk_out *w, struct opened *src, const struct target 
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
 	status = output_end(w->out, r, status, &err);
 	if (w->lost)
-		remark(c, "%s: %" PRIu64 " table%s on the way cannot be read from it",
-		       src->name, w->lost, w->lost == 1 ? "" : "s");
+		complain_part("%s: %" PRIu64 " table%s on the way cannot be read from it",
+			      src->name, w->lost, w->lost == 1 ? "" : "s");
 	return status;
 }
 

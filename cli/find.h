@@ -68,6 +68,8 @@ int find_parse(struct find *f, const char *text, bool is_virtual);
 int find_resolve(struct find *f, const struct space_opts *space);
 /* Where virtual targets lie, as notes of the output. */
 void find_say_looked(const struct find *f);
+/* How often a virtual address could not be translated. */
+void find_complain_untold(const struct find *f);
 
 /* The root table of these tables, if it is in what is asked for. */
 int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err);

@@ -213,12 +213,14 @@ int find_captured(struct find *f)
 	provider_close(s.prov);
 	if (r < 0)
 		return complain(&err);
+	complain_defects(f->c, &f->src);
+	find_complain_untold(f);
 	if (s.lost)
-		remark(f->c, "%s: of %" PRIu64 " range%s the capture does not tell what is there, so that more may map it",
-		       f->src.name, s.lost, s.lost == 1 ? "" : "s");
+		complain_part("%s: of %" PRIu64 " range%s the capture does not tell what is there, so that more may map it",
+			      f->src.name, s.lost, s.lost == 1 ? "" : "s");
 	if (s.hidden)
-		remark(f->c, "%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
-		       f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
+		complain_part("%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
+			      f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
 	return s.lost || s.hidden || s.faults || f->untold || f->src.defective ? EXIT_PARTIAL :
 	       f->unmapped ? EXIT_NO : f->mappings ? EXIT_COMPLETE : EXIT_NO;
 }

@@ -82,15 +82,15 @@ int recording_say(struct recording *r, const char *cut)
 		return EXIT_SOURCE;
 	}
 	if (cut) {
-		remark(r->c, "%s: the file is cut there, and says so", cut);
+		complain_part("%s: the file is cut there, and says so", cut);
 		return EXIT_PARTIAL;
 	}
 	if (c->lost_objects || c->lost_accesses)
-		remark(r->c, "no room for %" PRIu64 " objects and %" PRIu64
-		       " accesses, which are not in the file; more room: --mem", c->lost_objects,
-		       c->lost_accesses);
+		complain_part("no room for %" PRIu64 " objects and %" PRIu64
+			      " accesses, which are not in the file; more room: --mem",
+			      c->lost_objects, c->lost_accesses);
 	if (c->lost_calls)
-		remark(r->c, "no room for %" PRIu64 " calls, which are not in the file; more room: --mem",
-		       c->lost_calls);
+		complain_part("no room for %" PRIu64 " calls, which are not in the file; more room: --mem",
+			      c->lost_calls);
 	return kshare_lost(c) ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

@@ -286,10 +286,10 @@ int recording_live_say(struct recording *r)
 	if (r->c->verbose && s->refused)
 		remark(r->c, "%" PRIu64 " words may not be watched", s->refused);
 	if (lost)
-		remark(r->c, "not in the file: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses that found no room%s",
-		       s->lost_events, s->lost_hits, r->s->count.lost_objects,
-		       r->s->count.lost_accesses,
-		       r->s->count.lost_objects || r->s->count.lost_accesses ? "; more room: --mem" : "");
+		complain_part("not in the file: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses that found no room%s",
+			      s->lost_events, s->lost_hits, r->s->count.lost_objects,
+			      r->s->count.lost_accesses,
+			      r->s->count.lost_objects || r->s->count.lost_accesses ? "; more room: --mem" : "");
 	return lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

@@ -348,6 +348,12 @@ int map_large(const struct common *c, const struct opened *src, int argc, char *
 		large_note(&v.sum, &by, v.block, is_running(src), v.out);
 	}
 	status = output_end(v.out, r, status, &err);
+	if (r == ATW_OK && v.lost)
+		complain_part("%s: %" PRIu64 " range%s could not be read", src->name, v.lost,
+			      v.lost == 1 ? "" : "s");
+	else if (r == ATW_OK && status == EXIT_PARTIAL && !v.unread)
+		complain_part("%s: whether %s is mapped is not known", src->name,
+			      large_amount(&by, v.sum.hidden, mapped));
 	close_view(&v);
 	free(range);
 	return status;

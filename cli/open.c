@@ -139,18 +139,31 @@ static int open_kernel(const struct space_opts *space, struct opened *o,
 	return o->soft ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 }
 
-/* What a container says is wrong with itself bears on every answer. */
+/* Facts of a container about what is wrong with it; they bear on every answer. */
+static const char *const defects[] = { "truncated", "damaged" };
+
+enum { DEFECTS = sizeof(defects) / sizeof(defects[0]) };
+
 static void remark_defects(const struct common *c, struct opened *o)
 {
-	static const char *const keys[] = { "truncated", "damaged" };
 	struct atw_blob text;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (atw_fact(o->source, keys[i], &text) == ATW_OK) {
+	for (size_t i = 0; i < DEFECTS; i++)
+		if (atw_fact(o->source, defects[i], &text) == ATW_OK) {
 			o->defective = true;
 			remark(c, "%s: %.*s", o->name, (int)text.len,
 			       (const char *)text.data);
 		}
+}
+
+void complain_defects(const struct common *c, const struct opened *o)
+{
+	struct atw_blob text;
+
+	for (size_t i = 0; i < DEFECTS && c->quiet; i++)
+		if (atw_fact(o->source, defects[i], &text) == ATW_OK)
+			complain_part("%s: %.*s", o->name, (int)text.len,
+				      (const char *)text.data);
 }
 
 /* ---- no page tables, but what /proc says ---- */

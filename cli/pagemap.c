@@ -381,6 +381,14 @@ static int answer(struct out *o, const struct common *c, struct opened *src,
 	if (r == ATW_OK && o->is_map && !n)
 		map_large_notes(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
+	if (r == ATW_OK && src->capture && src->defective)
+		complain_defects(c, src);
+	if (r == ATW_OK && o->lost)
+		complain_part("%s: what is in %" PRIu64 " range%s is not known", src->name, o->lost,
+			      o->lost == 1 ? "" : "s");
+	if (r == ATW_OK && status == EXIT_PARTIAL && o->untold)
+		complain_part("%s: whether %" PRIu64 " range%s mapped is not known", src->name,
+			      o->untold, o->untold == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		remark_lacks(c, src, o->prov);
 	provider_close(o->prov);

@@ -98,6 +98,7 @@ golden capture-lost
 err <<'END'
 atwalk: all.cap: when it was taken: process 20: struct pages: one of them is damaged
 atwalk: all.cap: when it was taken: process 20: page table at 0x7000: the source does not have it
+atwalk: all.cap: what is in 1 range is not known
 END
 
 t "of all processes"

@@ -57,20 +57,25 @@ address,state
 0xffff8b3ac0099000,present
 E
 
-t "-q silences the remark and not the status"
+t "-q silences neither the status nor the reason for it"
 run atwalk -q --format csv --columns address,state lost.elf ffffffff91400000
 status 4
 out <<'E'
 address,state
 0xffffffff91400000,lost
 E
+err <<'E'
+atwalk: lost.elf: 1 table on the way cannot be read from it
+E
 
 t "map has a row for it, and says how many below"
 run atwalk map --filter lost --columns address,end,size,state lost.elf
 status 4
+err_is 'atwalk: lost.elf: 1 range could not be read'
 yes grep -q '^0xffffffff80000000  0xffffffffc0000000      1G  lost' "$work/log/out"
 run atwalk map lost.elf
 status 4
+err_is 'atwalk: lost.elf: 1 range could not be read'
 yes grep -q '^1 range is lost: the source does not have the tables$' "$work/log/out"
 nothing_made_up lost.elf
 
@@ -82,6 +87,7 @@ t "the root itself is not in the dump"
 run shrink x86.elf rootless.elf --without 9a10000
 run atwalk map --format csv rootless.elf
 status 4
+err_is 'atwalk: rootless.elf: 2 ranges could not be read'
 out <<'E'
 address,end,size,physical,page,rights,state,area,flags
 0x0000000000000000,0x0000800000000000,140737488355328,0x0000000009a10000,,,lost,,
@@ -105,6 +111,7 @@ E
 err_is 'atwalk: excluded.kd: 1 table *'
 run atwalk map excluded.kd
 status 4
+err_is 'atwalk: excluded.kd: 1 range could not be read'
 yes grep -q '^1 range is unknown: the tables were excluded when the dump was made$' "$work/log/out"
 nothing_made_up excluded.kd
 

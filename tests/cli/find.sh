@@ -17,6 +17,7 @@ golden find-x86-page
 t "the address of the very byte, and walk translates it back"
 run atwalk find -q x86.elf 8000123 --format csv --columns address,physical
 status 4
+err_has "$no_tasks"
 out <<'E'
 address,physical
 0xffff8b3ac8000123,0x0000000008000123
@@ -32,6 +33,7 @@ E
 t "a range is clipped, and neighbours are one row"
 run atwalk find -q x86.elf 8dff800-8e01800 --format csv --columns address,end,size,physical,page,pages
 status 4
+err_has "$no_tasks"
 out <<'E'
 address,end,size,physical,page,pages
 0xffff8b3ac8dff800,0xffff8b3ac8e00000,2048,0x0000000008dff800,2097152,1
@@ -44,6 +46,7 @@ t "A+LENGTH is the same range"
 cp "$work/log/out" range
 run atwalk find -q x86.elf 8dff800+8K --format csv --columns address,end,size,physical,page,pages
 status 4
+err_has "$no_tasks"
 same "$work/log/out" range
 
 t "--cpu: these tables alone, and all of the answer is there"
@@ -59,6 +62,7 @@ tail -n +2 "$work/log/out" >path
 while IFS=, read -r physical level index entry_at; do
 	run atwalk find -q x86.elf "$physical" --format csv --columns task,level,index,entry_at --filter table
 	status 4
+	err_has "$no_tasks"
 	yes grep -qxF "[kernel],$level,$index,$entry_at" "$work/log/out"
 done <path
 yes [ "$(wc -l <path)" = 2 ]
@@ -66,6 +70,7 @@ yes [ "$(wc -l <path)" = 2 ]
 t "an entry of the kernel's in the root of a process is one more"
 run atwalk find -q x86.elf "$(head -n 1 path | cut -d , -f 1)" --format csv --columns task,level,index --filter table
 status 4
+err_has "$no_tasks"
 out <<'E'
 task,level,index
 [cpu 0],PGD,511
@@ -76,6 +81,7 @@ E
 t "a root table has no entry"
 run atwalk find -q x86.elf 3ea6000 --format csv --columns task,state,entry_at --filter table
 status 4
+err_has "$no_tasks"
 out <<'E'
 task,state,entry_at
 [cpu 1],table,
@@ -89,12 +95,15 @@ run atwalk map --all x86.elf "$at+2M" --format csv --columns physical --filter p
 physical=$(sed -n 2p "$work/log/out")
 run atwalk find -q x86.elf "$physical" --format csv --columns address,times,stride --filter 'times>1'
 status 4
+err_has "$no_tasks"
 yes [ "$(wc -l <"$work/log/out")" -gt 1 ]
 run atwalk find -q x86.elf "$physical" --format jsonl --columns times
 status 4
+err_has "$no_tasks"
 rows=$(sed 's/.*"times":\([0-9]*\).*/\1/' "$work/log/out" | paste -sd +)
 run atwalk find -q x86.elf "$physical" --all --format csv --columns address
 status 4
+err_has "$no_tasks"
 yes [ "$(sed 1d "$work/log/out" | wc -l)" = $((rows)) ]
 yes [ "$(sed 1d "$work/log/out" | sort -u | wc -l)" = $((rows)) ]
 
@@ -106,6 +115,7 @@ for arch in arm64 riscv x86; do
 	mapfile -t pages < <(cut -d , -f 2 some)
 	run atwalk find -q --all $arch.elf "${pages[@]}" --format csv --columns task,address,physical
 	status 4
+	err_has "$no_tasks"
 	sed -n 's/^\[kernel\],//p' "$work/log/out" | sort >found
 	sort some | comm -23 - found >missed
 	yes [ ! -s missed ]
@@ -124,6 +134,7 @@ E
 t "a kernel address or a symbol: who maps the frame behind it"
 run atwalk find -q x86.elf 8000123 --format csv --columns task,address,physical
 status 4
+err_has "$no_tasks"
 cp "$work/log/out" by-frame
 for word in ffffffff91400123 ffff8b3ac8000123 _stext+123; do
 	run atwalk find x86.elf $word --format csv --columns task,address,physical
@@ -132,18 +143,22 @@ for word in ffffffff91400123 ffff8b3ac8000123 _stext+123; do
 	same "$work/log/out" by-frame
 	run atwalk find -q x86.elf $word --columns address
 	status 4
+	err_has "$no_tasks"
 	yes grep -qx "$word is at physical 0x8000123" "$work/log/out"
 done
 
 t "a range of them: frames that follow each other are one range"
 run atwalk find -q x86.elf 8dff800-8e01800 --format csv --columns task,address,end,physical
 status 4
+err_has "$no_tasks"
 cp "$work/log/out" by-frame
 run atwalk find -q x86.elf ffffffff921ff800-ffffffff92201800 --format csv --columns task,address,end,physical
 status 4
+err_has "$no_tasks"
 same "$work/log/out" by-frame
 run atwalk find -q x86.elf ffffffff921ff800+8K --columns address
 status 4
+err_has "$no_tasks"
 yes grep -qx 'ffffffff921ff800+8K is at physical 0x8dff800-0x8e01800' "$work/log/out"
 
 t "--cpu: an address in these tables, which alone are searched"

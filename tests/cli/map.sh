@@ -211,5 +211,6 @@ for by in '--filter present' '--filter present -q' '--group state' '--format jso
 done
 run atwalk map --root 7000 --paging x86_64-4 --filter lost raw:root.raw@7000
 status 4
+err <<<'atwalk: raw:root.raw@7000: 1 range could not be read'
 
 finish
