@@ -13,7 +13,7 @@ COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c op
   $(addprefix lib/base/,buf.c err.c hash.c io.c nearest.c num.c pack.c radix.c text.c) \
   $(addprefix lib/format/,capture.c capture_fields.c capture_load.c capture_run.c \
     capture_slab.c     capture_write.c elf.c elfunit.c pagemap.c procmaps.c) \
-  $(addprefix lib/source/,extents.c live_file.c live_host.c pace.c) \
+  $(addprefix lib/source/,extents.c live_caps.c live_file.c live_host.c pace.c) \
   lib/walk/counts.c \
   $(wildcard lib/paging/*.c) \
   lib/kernel/soft.c $(addprefix lib/process/,about.c thp.c) \

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/num.h"
+#include "source/live_caps.h"
 #include "source/live_host.h"
 
 static ssize_t read_some(int fd, void *buf, size_t len)
@@ -281,9 +282,11 @@ bool live_has_capability(unsigned cap)
 	       c[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
 }
 
+#define SETCAP "run it as root, or allow it once: sudo setcap %s+ep %s"
+
 void live_hint_setcap(struct atw_err *err, const char *caps)
 {
-	char self[128], options[128];
+	char self[128], options[128], all[256];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	bool known = n > 0 && n < (ssize_t)sizeof(self) - 1;
 
@@ -298,10 +301,10 @@ void live_hint_setcap(struct atw_err *err, const char *caps)
 		container_options(caps, options, sizeof(options));
 		atw_err_hint(err, "root may, but this one lacks capabilities; in a container:%s",
 			     options);
-	} else if (known) {
-		atw_err_hint(err, "run it as root, or allow it once: sudo setcap %s+ep %s", caps,
-			     self);
-	} else {                 /* a path that does not fit would not work */
+	} else if (known && caps_join(caps, caps_of_program(), all, sizeof(all)) &&
+		   strlen(SETCAP) + strlen(all) + strlen(self) < sizeof(err->hint)) {
+		atw_err_hint(err, SETCAP, all, self);
+	} else {                 /* a command that does not fit would not work */
 		atw_err_hint(err, "run it as root");
 	}
 }

@@ -54,7 +54,7 @@ bool live_in_user_namespace(void);
 bool live_has_capability(unsigned cap);
 /*
  * Say how to allow the program that runs just this much: a command, or what a
- * container must be started with.
+ * container must be started with. The command keeps the capabilities that its file has.
  */
 void live_hint_setcap(struct atw_err *err, const char *caps);
 

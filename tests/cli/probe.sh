@@ -98,6 +98,24 @@ else
 	echo "note - $n commands tried"
 fi
 
+t "a command keeps the capabilities that the file has"
+if [ -n "$why" ]; then skip "$why"
+elif [ -n "${WRAP:-}" ]; then skip "valgrind runs no program that has capabilities"
+elif ! setcap cap_kill,cap_setfcap+ep copy 2>"$work/log/setcap" ||
+	! "${nobody[@]}" ./copy --version >"$work/log/copy" 2>&1; then
+	skip "files have no capabilities here: $(head -n 1 "$work/log/setcap")"
+else
+	as_nobody command
+	yes grep -qx "bpf,no,\"sudo setcap cap_bpf,cap_perfmon,cap_kill,cap_setfcap+ep $work/cwd/copy\"" "$work/log/out"
+	run "${nobody[@]}" ./copy info live:bpf
+	status 3
+	err_has "sudo setcap cap_bpf,cap_perfmon,cap_kill,cap_setfcap+ep $work/cwd/copy"
+	# What one hint allows the next one keeps.
+	setcap cap_bpf,cap_perfmon+ep copy
+	as_nobody command
+	yes grep -q "^frame flags,no,\"sudo setcap cap_dac_read_search,.*cap_perfmon,cap_bpf+ep $work/cwd/copy\"\$" "$work/log/out"
+fi
+
 t "all at once is one command"
 if [ -n "$why" ]; then skip "$why"; else
 	setcap -r copy 2>"$work/log/setcap"
