@@ -29,6 +29,7 @@ struct space_opts {
 	struct opt_number pid, cpu, root, cbit;
 	const char *task, *pti, *paging, *pte_ext, *kernel;
 	bool freeze;             /* commands with FREEZE_OPTION */
+	bool allow;              /* commands with ALLOW_OPTION: --allow-unreadable */
 };
 
 struct command {
@@ -127,6 +128,7 @@ struct opened {
 	struct captured *capture;    /* no memory: what a capture tells; or NULL */
 	bool defective;          /* truncated or damaged: an answer in part */
 	bool doubtful;           /* whose tables these are is not sure */
+	char unasked[320];       /* the same, allowed by --allow-unreadable: why; or empty */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
 	bool tell_cost;          /* say at the end what that was */
 	struct live_freeze *frozen;      /* --freeze, or NULL */

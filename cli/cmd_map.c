@@ -11,6 +11,7 @@
 #include "map_sizes.h"
 #include "pagemap.h"
 #include "target.h"
+#include "unreadable.h"
 #include "watch.h"
 
 struct map_opts {
@@ -32,6 +33,7 @@ static const struct opt options[] = {
 	{ 's', "depth", OPT_NUMBER, offsetof(struct map_opts, depth), "N",
 	  "follow N levels of tables; deeper tables show as one row each", NULL },
 	WATCH_OPTION(struct map_opts, watch),
+	ALLOW_OPTION(struct map_opts, space.allow),
 	FREEZE_OPTION(struct map_opts, space),
 	SPACE_OPTIONS(struct map_opts, space),
 	{ 0 }
@@ -471,6 +473,8 @@ static int answer(struct map *m, const struct common *c, struct opened *src,
 		summary(m);
 	if (r == ATW_OK && !n && !o->depth.given)
 		map_large_notes(c, src, m->out);
+	if (r == ATW_OK)
+		unasked_note(c, src, m->out);
 	status = output_end(m->out, r, status, &err);
 	if (r == ATW_OK)
 		complain_holes(m, c, src);

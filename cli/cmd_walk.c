@@ -6,6 +6,7 @@
 
 #include "listing.h"
 #include "pagemap.h"
+#include "unreadable.h"
 
 struct walk_opts {
 	struct space_opts space;
@@ -18,6 +19,7 @@ static const struct opt options[] = {
 	  "every table entry on the way, with the rights left after it", NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
+	ALLOW_OPTION(struct walk_opts, space.allow),
 	FREEZE_OPTION(struct walk_opts, space),
 	SPACE_OPTIONS(struct walk_opts, space),
 	{ 0 }
@@ -219,6 +221,8 @@ static int walk_all(struct walk_out *w, struct opened *src, const struct target 
 	thaw(src);
 	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
+	if (r == ATW_OK)
+		unasked_note(c, src, w->out);
 	status = output_end(w->out, r, status, &err);
 	if (w->lost)
 		complain_part("%s: %" PRIu64 " table%s on the way cannot be read from it",

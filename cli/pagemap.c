@@ -12,6 +12,7 @@
 #include "map_node.h"
 #include "map_sizes.h"
 #include "provider/pagemap.h"
+#include "unreadable.h"
 #include "watch.h"
 
 /* One translation, or several that agree. */
@@ -380,6 +381,8 @@ static int answer(struct out *o, const struct common *c, struct opened *src,
 		node_sum_note(&o->nodes, o->out);
 	if (r == ATW_OK && o->is_map && !n)
 		map_large_notes(c, src, o->out);
+	if (r == ATW_OK)
+		unasked_note(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
 	if (r == ATW_OK && src->capture && src->defective)
 		complain_defects(c, src);

@@ -18,6 +18,7 @@ struct candidates {
 	struct buf list;
 	unsigned n;
 	struct atw_err unread;   /* a task or its tables that could not be asked */
+	bool damaged;            /* one of these not for lack of permission */
 };
 
 enum { LISTED = 12 };
@@ -31,6 +32,14 @@ static void add(struct candidates *c, const struct atw_task *t)
 			   t->name);
 	else if (c->n == LISTED + 1)
 		buf_str(&c->list, ", ...");
+}
+
+/* One that could not be asked; the first of them is named. */
+static void candidates_unread(struct candidates *c, const struct atw_err *why)
+{
+	if (why->status && !c->unread.status)
+		c->unread = *why;
+	c->damaged |= why->status && why->status != ATW_E_PERM;
 }
 
 static int failed(const struct opened *o, struct atw_err *err)
@@ -150,8 +159,7 @@ static int each_process(const struct opened *o,
 	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
 		if (r == ATW_OK && t.leader && fits(o, &t, arg, &why))
 			add(found, &t);
-		if (why.status && !found->unread.status)
-			found->unread = why;
+		candidates_unread(found, &why);
 		why.status = 0;          /* there may be more behind it */
 		if (r == ATW_E_LIMIT)
 			break;
@@ -183,8 +191,7 @@ static int each_in_proc(const struct opened *o,
 			add(found, &t);
 		asked++;
 		denied += why.status == ATW_E_PERM;
-		if (why.status && !found->unread.status)
-			found->unread = why;
+		candidates_unread(found, &why);
 		why.status = 0;
 	}
 	if (denied) {
@@ -221,12 +228,24 @@ static int each_captured(const struct opened *o,
 	return ATW_OK;
 }
 
+/* --allow-unreadable: processes that may not be read make the answer no worse. */
+static bool excused(struct opened *o, const struct space_opts *space,
+		    const struct candidates *found)
+{
+	if (!space->allow || found->unread.status != ATW_E_PERM || found->damaged)
+		return false;
+	snprintf(o->unasked, sizeof(o->unasked), "%.*s", (int)sizeof(o->unasked) - 1,
+		 found->unread.text);
+	return true;
+}
+
 /* The one that was found may not be the only one. */
-static void doubt(struct opened *o, const struct candidates *found)
+static void doubt(struct opened *o, const struct space_opts *space,
+		  const struct candidates *found)
 {
 	struct atw_err err = found->unread;
 
-	if (!err.status)
+	if (!err.status || excused(o, space, found))
 		return;
 	atw_err_wrap(&err, "%s: not every process could be asked, and so %s is perhaps not the only one",
 		     o->name, o->process);
@@ -278,7 +297,7 @@ static int by_name(struct opened *o, const struct space_opts *space)
 	} else {
 		status = use(o, space, &found.first);
 		if (!status)
-			doubt(o, &found);
+			doubt(o, space, &found);
 	}
 	buf_deinit(&found.list);
 	return status;
@@ -407,7 +426,7 @@ int select_owner(const struct common *c, struct opened *o, const struct space_op
 			atw_err_hint(&err, "%s", found.unread.hint);
 		complain(&err);
 		*nobody = true;
-		o->doubtful |= found.unread.status != 0;
+		o->doubtful |= found.unread.status && !excused(o, space, &found);
 		status = EXIT_COMPLETE;
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s", o->name, text,
@@ -419,8 +438,8 @@ int select_owner(const struct common *c, struct opened *o, const struct space_op
 	} else {
 		status = use(o, space, &found.first);
 		if (!status)
-			doubt(o, &found);
-		if (!status && !o->doubtful)
+			doubt(o, space, &found);
+		if (!status && !o->doubtful && !found.unread.status)
 			remark(c, "%s: %s is mapped by %s alone", o->name, text, o->process);
 	}
 	buf_deinit(&found.list);

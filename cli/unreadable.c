@@ -19,6 +19,14 @@ bool unreadable_take(struct unreadable *u, const struct common *c, const char *s
 	return true;
 }
 
+void unasked_note(const struct common *c, const struct opened *src, struct atw_output *out)
+{
+	if (!src->unasked[0])
+		return;
+	remark(c, "%s: not every process could be asked: %s", src->name, src->unasked);
+	atw_output_note(out, "not every process could be asked: %s", src->unasked);
+}
+
 void unreadable_note(const struct unreadable *u, struct atw_output *out)
 {
 	if (u->n == 1)

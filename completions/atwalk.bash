@@ -57,8 +57,8 @@ _atwalk()
 	case $cur in
 	-*)
 		case $cmd in
-		walk) words="$common $space --path --depth --freeze" ;;
-		map) words="$common $space --all --split --large --depth --watch --freeze" ;;
+		walk) words="$common $space --path --depth --allow-unreadable --freeze" ;;
+		map) words="$common $space --all --split --large --depth --watch --allow-unreadable --freeze" ;;
 		info) words="$common $space --paging-modes --paging-flags --log" ;;
 		pages) words="$common --pid --task --areas --address --all --totals --allow-unreadable --watch --freeze --root --paging
 			--pte-ext --cbit --kernel" ;;

@@ -108,6 +108,38 @@ END
 	same said.first want
 fi
 
+t "--allow-unreadable: processes that may not be read make the answer no worse"
+if [ -n "$why" ]; then skip "$why"; else
+	alone <<'END'
+hold owner 7f9a00000000
+for command in walk map; do
+	for of in 7f9a00001000 1000; do
+		atwalk $command live:pagemap $of --allow-unreadable --format csv --columns address,size,state,task
+		echo $?
+	done
+	atwalk $command live:pagemap 7f9a00001000 -q --allow-unreadable -o profile.txt
+	grep -c '^not every process could be asked: 1 of 3 ' profile.txt
+done
+END
+	out <<'END'
+address,size,state,task
+0x00007f9a00001000,4096,present,owner
+0
+address,size,state,task
+0x0000000000001000,,absent,
+1
+1
+address,size,state,task
+0x00007f9a00001000,4096,present,owner
+0
+address,size,state,task
+1
+1
+END
+	err_has "atwalk: live:pagemap: not every process could be asked: 1 of 3 processes: this process may not read them"
+	yes [ "$(grep -c 'perhaps not the only one' "$work/log/err")" = 0 ]
+fi
+
 t "each address has its process, each range its own; all could be asked"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
