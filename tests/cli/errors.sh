@@ -107,7 +107,7 @@ report --top ; did you mean --limit?
 map --top
 map --verb ; did you mean --verbose?
 map --co
-map -a ; did you mean --all?
+map -a ; did you mean --all, --allow-unreadable?
 map -p ; did you mean --pid, --pti, --paging, --pte-ext, --part?
 map -x
 E
