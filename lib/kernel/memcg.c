@@ -58,14 +58,17 @@ static bool find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
 
 int atw_memmap_cgroup(struct atw_memmap *m, uint64_t pfn, uint64_t *ret)
 {
-	const struct needs *n = kernel_needs(m->k);
-	enum need_member id = n->member[N_page_memcg_data] != NEED_NONE ? N_page_memcg_data
-									: N_page_mem_cgroup;
 	struct cgroup_name *c;
 	uint8_t buf[PAGE_STRUCT_MAX];
+	const struct needs *n;
+	enum need_member id;
 	const uint8_t *p;
 	uint64_t data;
 
+	if (!m || !ret)
+		return ATW_E_USAGE;
+	n = kernel_needs(m->k);
+	id = n->member[N_page_memcg_data] != NEED_NONE ? N_page_memcg_data : N_page_mem_cgroup;
 	if (n->member[id] == NEED_NONE || n->member[id] > m->where.size - 8 ||
 	    n->member[N_memcg_css] == NEED_NONE)
 		return ATW_E_UNSUPPORTED;

@@ -75,9 +75,13 @@ void atw_memmap_close(struct atw_memmap *m)
 	free(m);
 }
 
+static const char no_memmap[] = "no struct pages are open";
+
 int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 		    struct atw_err *err)
 {
+	if (!m || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
 	return memmap_page(m, pfn, ret, err);
 }
 
@@ -101,9 +105,13 @@ static void announce(struct atw_memmap *m, uint64_t pfn)
 int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_kind *ret,
 		    struct atw_err *err)
 {
-	bool follows = pfn && pfn == m->next;
-	int r = follows ? ATW_OK : memmap_keep_nothing(&m->where, err);
+	bool follows;
+	int r;
 
+	if (!m || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
+	follows = pfn && pfn == m->next;
+	r = follows ? ATW_OK : memmap_keep_nothing(&m->where, err);
 	if (r == ATW_OK) {
 		if (!follows)
 			m->announced = m->batch = 0;
@@ -133,9 +141,12 @@ uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn)
 bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t *ret,
 		     uint64_t *same)
 {
-	uint64_t section = (uint64_t)1 << m->where.shift;
-	uint64_t left = section - ((pfn - m->where.first_pfn) & (section - 1));
+	uint64_t section, left;
 
+	if (!m || !ret || !same)
+		return false;
+	section = (uint64_t)1 << m->where.shift;
+	left = section - ((pfn - m->where.first_pfn) & (section - 1));
 	*same = max < left ? max : left;
 	return memmap_address(m->kmem, &m->where, pfn) &&
 	       nodes_run(&m->nodes, pfn, *same, ret, same);
@@ -143,7 +154,8 @@ bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t 
 
 void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn)
 {
-	memmap_soon(m->kmem, &m->where, pfn);
+	if (m)
+		memmap_soon(m->kmem, &m->where, pfn);
 }
 
 /*
@@ -174,12 +186,16 @@ static bool is_zero(struct atw_memmap *m, uint64_t pfn)
 
 void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 {
-	struct zero_pages *z = &m->zero;
-	bool huge = pages == z->huge_pages;
+	struct zero_pages *z;
 	uint8_t buf[PAGE_STRUCT_MAX];
 	const uint8_t *p;
 	uint64_t flags;
+	bool huge;
 
+	if (!m)
+		return;
+	z = &m->zero;
+	huge = pages == z->huge_pages;
 	if ((huge ? z->huge_known : z->known || pages != 1) || pfn == z->tried)
 		return;
 	p = memmap_bytes(m->kmem, &m->where, pfn, buf, NULL);

@@ -453,7 +453,7 @@ void atw_kernel_close(struct atw_kernel *k)
 
 bool atw_kernel_file_is_unproved(const struct atw_kernel *k)
 {
-	return k->vmfile && !k->vmfile->matched;
+	return k && k->vmfile && !k->vmfile->matched;
 }
 
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
@@ -481,36 +481,38 @@ int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
 
 const struct atw_space *atw_kernel_space(const struct atw_kernel *k)
 {
-	return &k->space;
+	return k ? &k->space : NULL;
 }
 
 enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k)
 {
-	return k->from;
+	return k ? k->from : (enum atw_root_from)0;
 }
 
 const char *atw_kernel_release(const struct atw_kernel *k)
 {
-	return k->release[0] ? k->release : NULL;
+	return k && k->release[0] ? k->release : NULL;
 }
 
 bool atw_kernel_is_proved(const struct atw_kernel *k)
 {
-	return k->proved;
+	return k && k->proved;
 }
 
 const char *atw_kernel_root_why(const struct atw_kernel *k)
 {
-	return k->why;
+	return k ? k->why : NULL;
 }
 
 const struct atw_vmcoreinfo *atw_kernel_vmcoreinfo(const struct atw_kernel *k)
 {
-	return k->have_vi ? &k->vi : NULL;
+	return k && k->have_vi ? &k->vi : NULL;
 }
 
 int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret)
 {
+	if (!k || !ret)
+		return ATW_E_USAGE;
 	if (!k->vi_copy)
 		return ATW_E_MISSING;
 	*ret = k->vi_at;

@@ -181,6 +181,8 @@ struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 	unsigned version;
 	struct atw_soft_abi abi = abi_for(pg, atw_kernel_release(k), &version);
 
+	if (!k)
+		return abi;
 	kernel_symbols_many(k, configured, at, have, ARRAY_SIZE(configured));
 	count_types(&abi, version, (struct config){ true, true, true });
 	soft_configured(&abi, atw_kernel_release(k), has_symbol, have);

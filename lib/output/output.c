@@ -118,6 +118,8 @@ static int fail(struct atw_output *out, int rc, struct atw_err *err)
 
 static int not_taking(struct atw_output *out, struct atw_err *err)
 {
+	if (!out)
+		return atw_err_set(err, ATW_E_USAGE, "no output is open");
 	if (out->state == FAILED)
 		return fail(out, out->failure.status, err);
 	return atw_err_set(err, ATW_E_USAGE, "the output is already complete");
@@ -140,8 +142,10 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 {
 	int rc;
 
-	if (out->state != TAKING)
+	if (!out || out->state != TAKING)
 		return not_taking(out, err);
+	if (!row)
+		return atw_err_set(err, ATW_E_USAGE, "no row is given");
 	out->dropped = out->filter && !filter_match(out->filter, row);
 	if (out->dropped)
 		return ATW_OK;
@@ -159,18 +163,18 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 
 void atw_output_page(struct atw_output *out, unsigned page_shift)
 {
-	if (page_shift && page_shift <= 32)
+	if (out && page_shift && page_shift <= 32)
 		out->sink.page_shift = page_shift;
 }
 
 uint64_t atw_output_left_out(const struct atw_output *out)
 {
-	return out->left_out;
+	return out ? out->left_out : 0;
 }
 
 uint64_t atw_output_rows(const struct atw_output *out)
 {
-	return out->rows;
+	return out ? out->rows : 0;
 }
 
 /* NULL: no memory. */
@@ -186,7 +190,7 @@ int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 	_auto_free char *text = NULL;
 	va_list ap;
 
-	if (out->state != TAKING)
+	if (!out || out->state != TAKING)
 		return not_taking(out, NULL);
 	if (!out->sink.notes || out->sink.put_notes || out->sorter || out->group)
 		return ATW_OK;
@@ -206,7 +210,7 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	struct buf safe = { 0 };
 	va_list ap;
 
-	if (out->state != TAKING)
+	if (!out || out->state != TAKING)
 		return not_taking(out, NULL);
 	if (!out->sink.notes || out->sorter || out->group || out->dropped)
 		return ATW_OK;
@@ -231,7 +235,7 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	_auto_free char *text = NULL;
 	va_list ap;
 
-	if (out->state != TAKING)
+	if (!out || out->state != TAKING)
 		return not_taking(out, NULL);
 	if (!out->sink.notes)
 		return ATW_OK;
@@ -313,7 +317,7 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 {
 	int rc = ATW_OK;
 
-	if (out->state != TAKING)
+	if (!out || out->state != TAKING)
 		return not_taking(out, err);
 	rc = settle(out, &out->failure);
 	if (rc == ATW_OK && !writer_flush(&out->w))
@@ -327,7 +331,7 @@ int output_ready(struct atw_output *out, struct target **ret, struct atw_err *er
 {
 	int rc;
 
-	if (out->state != TAKING)
+	if (!out || out->state != TAKING)
 		return not_taking(out, err);
 	rc = finish(out, &out->failure);
 	if (rc < 0)

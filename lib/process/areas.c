@@ -508,6 +508,8 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 	struct atw_err why = { 0 };
 	int r = ATW_END;
 
+	if (!a || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "no list of areas is open");
 	while (r == ATW_END && a->phase != DONE) {
 		if (a->count == AREAS) {
 			a->phase = DONE;
@@ -527,5 +529,5 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 
 const struct atw_err *atw_areas_error(const struct atw_areas *a)
 {
-	return &a->unread;
+	return a ? &a->unread : NULL;
 }

@@ -183,11 +183,17 @@ static int __attribute__((noinline)) the_long_way(struct atw_lookup *l, atw_va v
 int atw_lookup(struct atw_lookup *l, atw_va va, struct atw_place *ret,
 	       struct atw_err *err)
 {
-	const struct atw_root root = space_root(&l->sp, va);
-	unsigned ws = l->sp.paging.word_size;
-	int64_t upper = (int64_t)va.u >> l->sign;
-	uint64_t at = root.pa.u, ands = ~0ull, ors = 0;
+	struct atw_root root;
+	int64_t upper;
+	uint64_t at, ands = ~0ull, ors = 0;
+	unsigned ws;
 
+	if (!l || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "no lookup is open");
+	root = space_root(&l->sp, va);
+	ws = l->sp.paging.word_size;
+	upper = (int64_t)va.u >> l->sign;
+	at = root.pa.u;
 	if (!root.have || (upper && !(upper == -1 && l->negative)))
 		return the_long_way(l, va, ret, err);
 	for (unsigned level = l->sp.paging.nlevels - 1u;; level--) {

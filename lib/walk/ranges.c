@@ -79,7 +79,7 @@ void atw_ranges_close(struct atw_ranges *r)
 
 const struct atw_walk *atw_ranges_walk(const struct atw_ranges *r)
 {
-	return r->walk;
+	return r ? r->walk : NULL;
 }
 
 /* Entries from `from` on whose pages follow each other without a gap. */
@@ -240,6 +240,8 @@ int atw_ranges_next(struct atw_ranges *r, struct atw_range *ret,
 	struct atw_range g;
 	int rc;
 
+	if (!r || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "no list of ranges is open");
 	for (;;) {
 		if (!r->seen) {
 			rc = atw_walk_next(r->walk, &r->seen, err);

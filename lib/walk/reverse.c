@@ -188,7 +188,7 @@ int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
 
 uint64_t atw_reverse_lost(const struct atw_reverse *r)
 {
-	return r->lost;
+	return r ? r->lost : 0;
 }
 
 /*
@@ -220,11 +220,14 @@ int atw_reverse_find(const struct atw_reverse *r, atw_pa pa, uint64_t len,
 		     atw_reverse_fn *fn, void *arg)
 {
 	uint64_t last = pa.u + (len - 1) < pa.u ? UINT64_MAX : pa.u + (len - 1);
-	size_t lo = 0, hi = r->nruns;
+	size_t lo = 0, hi;
 	int rc = 0;
 
-	if (!r || !len)
+	if (!r || !fn)
+		return ATW_E_USAGE;
+	if (!len)
 		return 0;
+	hi = r->nruns;
 	/* The first run at or after which some run ends past pa. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;

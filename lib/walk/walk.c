@@ -395,6 +395,8 @@ int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
 {
 	bool emit = false;
 
+	if (!w || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "no walk is open");
 	while (!emit) {
 		struct frame *f;
 
@@ -434,6 +436,8 @@ int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
 
 void atw_walk_prune(struct atw_walk *w)
 {
+	if (!w)
+		return;
 	w->descend = false;
 	if (w->top >= 0)
 		w->stack[w->top].fold = 0;
@@ -443,7 +447,7 @@ void atw_walk_unfold(struct atw_walk *w)
 {
 	struct frame *f;
 
-	if (w->top < 0 || !w->seen.repeat_of)
+	if (!w || w->top < 0 || !w->seen.repeat_of)
 		return;
 	f = &w->stack[w->top];
 	f->unfold = f->next;
@@ -453,10 +457,10 @@ void atw_walk_unfold(struct atw_walk *w)
 
 struct atw_walk_stats atw_walk_stats(const struct atw_walk *w)
 {
-	return w->stats;
+	return w ? w->stats : (struct atw_walk_stats){ 0 };
 }
 
 const struct atw_err *atw_walk_error(const struct atw_walk *w)
 {
-	return &w->damage;
+	return w ? &w->damage : NULL;
 }

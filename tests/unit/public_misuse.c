@@ -281,3 +281,83 @@ TEST(outputs)
 	atw_err_wrap(NULL, "nobody");
 	atw_err_hint(NULL, "nobody");
 }
+
+static int take_mapping(void *arg, const struct atw_mapping *m)
+{
+	(void)m;
+	++*(unsigned *)arg;
+	return 0;
+}
+
+TEST(iterators_that_are_not_open)
+{
+	const struct atw_seen *seen = NULL;
+	struct atw_range range;
+	struct atw_place place;
+	struct atw_task task;
+	static struct atw_area area;
+	unsigned n = 0;
+
+	REFUSED(atw_tasks_next(NULL, &task, &err));
+	REFUSED(atw_areas_next(NULL, &area, &err));
+	CHECK(!atw_areas_error(NULL));
+	REFUSED(atw_walk_next(NULL, &seen, &err));
+	CHECK(!seen);
+	atw_walk_prune(NULL);
+	atw_walk_unfold(NULL);
+	CHECK_EQ(atw_walk_stats(NULL).tables, 0);
+	CHECK(!atw_walk_error(NULL));
+	REFUSED(atw_ranges_next(NULL, &range, &err));
+	CHECK(!atw_ranges_walk(NULL));
+	REFUSED(atw_lookup(NULL, ATW_VA(0x1000), &place, &err));
+	CHECK_EQ(atw_reverse_lost(NULL), 0);
+	CHECK_EQ(atw_reverse_find(NULL, ATW_PA(0), 4096, take_mapping, &n), ATW_E_USAGE);
+	CHECK_EQ(n, 0);
+}
+
+TEST(struct_pages_that_are_not_open)
+{
+	struct atw_page_kind kind = { .same = 77 };
+	struct atw_page page;
+	uint64_t same = 77, cgroup = 77;
+	uint32_t node = 77;
+
+	REFUSED(atw_memmap_page(NULL, 1, &page, &err));
+	REFUSED(atw_memmap_kind(NULL, 1, &kind, &err));
+	CHECK(!atw_memmap_node(NULL, 1, 8, &node, &same));
+	CHECK_EQ(atw_memmap_cgroup(NULL, 1, &cgroup), ATW_E_USAGE);
+	CHECK(kind.same == 77 && same == 77 && cgroup == 77 && node == 77);
+	atw_memmap_mapped(NULL, 1, 1);
+	atw_memmap_soon(NULL, 1);
+}
+
+TEST(kernels_that_are_not_open)
+{
+	atw_pa at = ATW_PA(77);
+
+	CHECK_EQ(atw_kernel_vmcoreinfo_at(NULL, &at), ATW_E_USAGE);
+	CHECK_EQ(at.u, 77);
+	CHECK(!atw_kernel_soft_abi(NULL, atw_paging_find("x86_64-4")).known);
+	CHECK(!atw_kernel_space(NULL));
+	CHECK(!atw_kernel_release(NULL));
+	CHECK_EQ(atw_kernel_root_from(NULL), 0);
+	CHECK(!atw_kernel_is_proved(NULL));
+	CHECK(!atw_kernel_root_why(NULL));
+	CHECK(!atw_kernel_vmcoreinfo(NULL));
+	CHECK(!atw_kernel_file_is_unproved(NULL));
+}
+
+TEST(outputs_that_are_not_open)
+{
+	const struct atw_row row = { 0 };
+
+	REFUSED(atw_output_row(NULL, &row, &err));
+	REFUSED(atw_output_flush(NULL, &err));
+	REFUSED(atw_output_commit(NULL, &err));
+	CHECK_EQ(atw_output_heading(NULL, "a"), ATW_E_USAGE);
+	CHECK_EQ(atw_output_text(NULL, "a"), ATW_E_USAGE);
+	CHECK_EQ(atw_output_note(NULL, "a"), ATW_E_USAGE);
+	atw_output_page(NULL, 12);
+	CHECK_EQ(atw_output_left_out(NULL), 0);
+	CHECK_EQ(atw_output_rows(NULL), 0);
+}
