@@ -69,10 +69,10 @@ int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
 
 	if (!s->done) {
 		s->done = true;
-		h.n = kernel_needs(k);
-		h.found = h.n->symbol[Y_init_task];
-		if (!h.found && atw_fact_u64(k->mem, "init_task", &h.found) < 0 &&
-		    kernel_kmem(k, &h.m, &s->err) == ATW_OK)
+		h.n = kernel_members(k);
+		if (atw_fact_u64(k->mem, "init_task", &h.found) < 0)
+			h.found = kernel_needs(k)->symbol[Y_init_task];
+		if (!h.found && kernel_kmem(k, &h.m, &s->err) == ATW_OK)
 			by_looks(&h, &s->err);
 		k->init_task = h.found;
 	}

@@ -81,7 +81,7 @@ struct atw_kernel {
 	struct kernel_regions *regions;
 	struct kernel_modules *modules;
 	struct needs needs;
-	bool needs_done;
+	bool needs_done, symbols_done;
 	uint64_t init_task;
 	/* __per_cpu_offset[], and how many elements there are; 0: not looked for. */
 	uint64_t percpu_at;
@@ -106,6 +106,8 @@ int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
  * marked so. needs_check() says whether it is enough.
  */
 const struct needs *kernel_needs(struct atw_kernel *k);
+/* The same without symbols, for those that follow pointers from structs they were given. */
+const struct needs *kernel_members(struct atw_kernel *k);
 /* The kernel's types; ATW_E_MISSING and why there are none. */
 int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err);
 /* VMCOREINFO's SYMBOL(), then kallsyms or whatever names symbols. */

@@ -127,12 +127,13 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	struct atw_blob blob;
 	int r;
 
+	/* Mapped, or read once; out of memory it would be copied first, by the symbols. */
+	if (atw_fact(k->mem, "btf", &blob) == ATW_OK && try_blob(t, blob, NULL) == ATW_OK) {
+		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
+		return ATW_OK;
+	}
 	if (by_symbol(k, t, &named) == ATW_OK)
 		return ATW_OK;
-	if (atw_fact(k->mem, "btf", &blob) == ATW_OK) {
-		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
-		return try_blob(t, blob, err);
-	}
 	/* A file of this very kernel is surer than what lies about in memory. */
 	if (f && f->matched)
 		return by_file(k, t, err);
@@ -243,7 +244,7 @@ static void need_dwarf(struct atw_kernel *k)
 	snprintf(k->types->from, sizeof(k->types->from), "DWARF in %.120s", k->file);
 }
 
-const struct needs *kernel_needs(struct atw_kernel *k)
+const struct needs *kernel_members(struct atw_kernel *k)
 {
 	const struct btf *b = NULL;
 
@@ -255,6 +256,15 @@ const struct needs *kernel_needs(struct atw_kernel *k)
 			k->needs.why = &k->sought_types.err;
 		if (!b)
 			need_dwarf(k);
+	}
+	return &k->needs;
+}
+
+const struct needs *kernel_needs(struct atw_kernel *k)
+{
+	kernel_members(k);
+	if (!k->symbols_done) {
+		k->symbols_done = true;
 		need_symbols(k);
 	}
 	return &k->needs;

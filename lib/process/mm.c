@@ -130,7 +130,7 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 
 	if (r < 0)
 		return r;
-	v.n = kernel_needs(k);
+	v.n = kernel_members(k);
 	n.space = k->own;
 	r = needs_check(v.n, FOR_SPACES, err);
 	if (r == ATW_OK)
@@ -184,7 +184,7 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 		return r;
 	if (!t)
 		return atw_err_set(err, ATW_E_USAGE, "no task is given");
-	v.n = kernel_needs(k);
+	v.n = kernel_members(k);
 	n.space = k->own;
 	opened = atw_mm_open(k, t->mm, &n, &why);
 	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);

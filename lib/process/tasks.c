@@ -69,7 +69,7 @@ int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err 
 
 	if (r < 0)
 		return r;
-	v.n = kernel_needs(k);
+	v.n = kernel_members(k);
 	r = needs_check(v.n, FOR_TASKS, err);
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
@@ -161,7 +161,7 @@ static int fill_held(const struct atw_tasks *t, uint64_t task, struct atw_task *
 
 int tasks_idle(struct atw_kernel *k, struct atw_task *ret, struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
+	struct members v = { .n = kernel_members(k) };
 	struct atw_task n = { .kernel = true, .leader = true };
 	uint64_t pid = 0, tgid = 0;
 	int r = needs_check(v.n, FOR_TASKS, err);

@@ -53,6 +53,14 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	err_has ' calls, 0 bytes of /proc;'
 fi
 
+# The kernel has them in a file, which can be mapped since 6.16.
+t "types are not copied out of memory"
+if [ -n "$why" ]; then skip "$why"
+elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work/log/bpf")"; else
+	yes [ "$sum" -lt "$(stat -c %s /sys/kernel/btf/vmlinux)" ]
+	yes grep -q "from the running kernel's BTF" "$work/log/bpf"
+fi
+
 # 16384 words are two seconds' worth; how much longer it takes is up to the machine.
 t "--rate makes it as slow as that"
 if [ -n "$why" ]; then skip "$why"; else
