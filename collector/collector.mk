@@ -10,7 +10,7 @@
 # nobody calls here, and the linker has dropped these before it would miss anything.
 
 COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c options.c progress.c standard.c) \
-  $(addprefix lib/base/,buf.c err.c hash.c io.c nearest.c num.c pack.c radix.c text.c) \
+  $(addprefix lib/base/,buf.c err.c hash.c huge.c io.c nearest.c num.c pack.c radix.c text.c) \
   $(addprefix lib/format/,capture.c capture_fields.c capture_load.c capture_run.c \
     capture_slab.c     capture_write.c elf.c elfunit.c pagemap.c procmaps.c) \
   $(addprefix lib/source/,extents.c live_caps.c live_file.c live_host.c pace.c) \

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
+#include "base/huge.h"
 #include "walk/memory.h"
 #include "walk/space.h"
 #include "walk/sure.h"
@@ -39,8 +39,10 @@ static bool looker_end_run(struct looker *k)
 	while (k->times) {
 		uint64_t n = k->times < most ? k->times : most;
 
-		if (!array_reserve((void **)&l->run, &l->cap, l->n + 1, sizeof(*l->run)))
+		if (l->n == l->cap &&
+		    !huge_reserve((void **)&l->run, &l->cap, l->n + 1, sizeof(*l->run)))
 			return false;
+		l->classes |= (uint64_t)1 << k->class;
 		l->run[l->n++] = k->pfn | (n - 1) << LOOK_PFN_BITS |
 				 (uint64_t)k->class << LOOK_ORDER_AT;
 		k->pfn += n << (k->class < LOOK_SPAN ? k->class : 0);
@@ -77,6 +79,13 @@ static bool looker_count(struct looker *k)
 		uint32_t times = look_times(l->run[i]);
 		unsigned order = look_order(l->run[i]);
 
+		if (i + COUNTS_SOON < l->n)
+			counts_soon(k->counts, look_pfn(l->run[i + COUNTS_SOON]));
+		if (!order && times == 1) {
+			if (!counts_add_one(k->counts, pfn))
+				return false;
+			continue;
+		}
 		if (!order && !counts_add_each(k->counts, pfn, times))
 			return false;
 		for (uint32_t t = 0; order && t < times; t++)
@@ -103,6 +112,8 @@ static bool looker_soft(struct looker *k, unsigned level, uint64_t word)
 {
 	struct atw_soft_word w = atw_soft_decode(k->o->soft, k->pg, level, word);
 
+	if (w.guess && k->o->sure)
+		w = atw_soft_decode(k->o->sure(k->o->sure_arg), k->pg, level, word);
 	/* On their way elsewhere, or on a device: they are in the RSS. */
 	k->now.odd |= w.guess || w.what == ATW_SOFT_UNKNOWN || w.what == ATW_SOFT_MIGRATION ||
 		      w.what == ATW_SOFT_DEVICE;
@@ -289,7 +300,7 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 
 void look_deinit(struct look *l)
 {
-	free(l->run);
+	huge_free(l->run, l->cap * sizeof(*l->run));
 	free(l->space);
 	*l = (struct look){ 0 };
 }

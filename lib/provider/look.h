@@ -56,6 +56,7 @@ struct look_space {
 struct look {
 	look_run *run;
 	size_t n, cap;
+	uint64_t classes;        /* met, a bit each */
 	struct look_space *space;
 	size_t nspaces;
 	bool keep;               /* runs are kept; else mappings are only counted */
@@ -64,7 +65,10 @@ struct look {
 struct look_opts {
 	const struct atw_space *const *space;    /* NULL where `shared` */
 	size_t n;                /* their mode and their source are the same */
+	/* By the release alone, and by all that is known: fetched when a word takes it. */
 	const struct atw_soft_abi *soft;
+	const struct atw_soft_abi *(*sure)(const void *arg);
+	const void *sure_arg;
 	uint64_t special;        /* the bit of lowest entries; 0: not known */
 	size_t most;             /* runs that may be kept; 0: none are */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);

@@ -24,9 +24,13 @@ struct space {
 };
 
 /* Pages of a space by how often they are mapped and what they are: a hash table. */
+enum { SUMS_FEW = 1024 };
+
 struct walk_sums {
 	struct { uint64_t key, pages; } *v;
 	size_t n, slots, last;
+	uint64_t few[SUMS_FEW];          /* small pages by how often they are mapped */
+	uint32_t most;                   /* of these, that there are */
 	struct provider_sum *sum;
 	size_t sums_cap;
 };

@@ -36,14 +36,22 @@ static uint64_t frames_end(struct walk_provider *w)
 	return end >> w->p.page_shift;
 }
 
+/* By the release alone: the kernel's symbols need not be read for it. */
+static struct atw_soft_abi walk_soft(const struct walk_provider *w)
+{
+	return atw_soft_abi_for(&atw_kernel_space(w->o.kernel)->paging,
+				atw_kernel_release(w->o.kernel));
+}
+
 static int walk_look(struct walk_provider *w, size_t most, struct atw_err *err)
 {
 	struct provider *p = &w->p;
 	_auto_free const struct atw_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
-	const struct atw_soft_abi *soft = w->o.soft(w->o.soft_arg);
+	const struct atw_soft_abi soft = walk_soft(w);
 	const struct look_opts o = {
-		.space = sp, .n = p->ntasks, .soft = soft, .most = most,
-		.special = soft_page_bits(soft).special,
+		.space = sp, .n = p->ntasks, .most = most,
+		.soft = &soft, .sure = w->o.soft, .sure_arg = w->o.soft_arg,
+		.special = soft_page_bits(&soft).special,
 		.progress = p->counting, .arg = p->counting_arg,
 	};
 	int r;
@@ -70,9 +78,14 @@ int walk_count_live(struct walk_provider *w, struct atw_err *err)
 
 /* ---- what the frames are ---- */
 
+static bool walk_asks_class(const struct walk_provider *w, unsigned class)
+{
+	return class != LOOK_SPECIAL && (w->kinds_wanted || class);
+}
+
 static bool walk_asks(const struct walk_provider *w, look_run run)
 {
-	return look_class(run) != LOOK_SPECIAL && (w->kinds_wanted || look_class(run));
+	return walk_asks_class(w, look_class(run));
 }
 
 static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
@@ -94,8 +107,8 @@ static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 	bool any = false;
 	int r = ATW_OK;
 
-	for (size_t i = 0; i < w->look.n && !any; i++)
-		any = walk_asks(w, w->look.run[i]);
+	for (unsigned i = 0; i < 64; i++)
+		any |= w->look.classes >> i & 1 && walk_asks_class(w, i);
 	if (any && !w->memmap)
 		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
 	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
@@ -107,10 +120,11 @@ static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
+	const struct atw_soft_abi soft = walk_soft(w);
 	struct atw_err why = { 0 };
 	int r;
 
-	if (!w->running || !soft_page_bits(w->o.soft(w->o.soft_arg)).special)
+	if (!w->running || !soft_page_bits(&soft).special)
 		return ATW_E_UNSUPPORTED;
 	r = walk_look(w, KEPT_MOST, err);
 	if (r < 0 || !p->counted || !w->look.keep)
@@ -167,6 +181,26 @@ static bool sums_add(struct walk_sums *s, uint64_t key, uint64_t pages)
 	return true;
 }
 
+/* Small pages whose kind does not matter. */
+static bool sums_add_small(struct walk_provider *w, look_run run)
+{
+	struct walk_sums *s = &w->sums;
+	uint64_t pfn = look_pfn(run), end = pfn + look_times(run);
+
+	for (; pfn < end; pfn++) {
+		uint64_t refs = counts_get(&w->p.counts, pfn);
+
+		if (refs >= SUMS_FEW) {
+			if (!sums_add(s, refs << REFS_AT, 1))
+				return false;
+			continue;
+		}
+		s->few[refs]++;
+		s->most = refs > s->most ? (uint32_t)refs : s->most;
+	}
+	return true;
+}
+
 /* All pages of a run, as many at once as are mapped as often and are of one kind. */
 static bool sums_add_run(struct walk_provider *w, look_run run)
 {
@@ -193,6 +227,19 @@ static bool sums_add_run(struct walk_provider *w, look_run run)
 	return true;
 }
 
+static bool sums_fold(struct walk_sums *s)
+{
+	bool good = true;
+
+	for (uint64_t refs = 0; refs <= s->most && good; refs++) {
+		good = !s->few[refs] ||
+		       sums_add(s, (refs ? refs : 1) << REFS_AT, s->few[refs]);
+		s->few[refs] = 0;
+	}
+	s->most = 0;
+	return good;
+}
+
 static struct provider_sum walk_sum(const struct walk_provider *w, uint64_t key, uint64_t pages)
 {
 	unsigned kind = (unsigned)(key >> KIND_AT & UINT16_MAX);
@@ -216,6 +263,8 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	struct walk_provider *w = walk_of(p);
 	const struct look_space *sp = &w->look.space[task];
 	struct walk_sums *s = &w->sums;
+	bool good = true;
+	unsigned class;
 	size_t n = 0;
 
 	if (sp->ended)
@@ -225,9 +274,16 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	if (s->v)
 		memset(s->v, 0, s->slots * sizeof(*s->v));
 	s->n = 0;
-	for (size_t i = sp->first; i < sp->first + sp->n; i++)
-		if (look_class(w->look.run[i]) != LOOK_SPECIAL && !sums_add_run(w, w->look.run[i]))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
+		if (i + COUNTS_SOON < sp->first + sp->n)
+			counts_soon(&p->counts, look_pfn(w->look.run[i + COUNTS_SOON]));
+		class = look_class(w->look.run[i]);
+		good = class == LOOK_SPECIAL ||
+		       (!class && !w->kinds_wanted ? sums_add_small(w, w->look.run[i])
+						   : sums_add_run(w, w->look.run[i]));
+	}
+	if (!good || !sums_fold(s))
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->n + 1, sizeof(*s->sum)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < s->slots; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/huge.h"
 
 /* Large ones are counted by themselves: as many frames as a chunk, or more. */
 #define LARGE 64
@@ -18,12 +19,14 @@ void counts_deinit(struct counts *c)
 {
 	free(c->chunk);
 	free(c->large);
-	free(c->flat);
+	huge_free(c->flat, c->dense * sizeof(*c->flat));
+	free(c->crowd);
 	*c = (struct counts){ 0 };
 }
 
 enum {
 	LINE = 64,               /* of the cache */
+	HUGE_MOST = 64 << 20,    /* bytes that may be taken in huge pages: counts of 128 GiB */
 	PIECE = 16,              /* what malloc(3) itself keeps of each piece */
 };
 
@@ -142,6 +145,12 @@ static bool add_large(struct counts *c, uint64_t pfn, unsigned order, uint64_t t
 	l->times += times;
 	c->orders |= (uint64_t)1 << order;
 	c->met[order].key = 0;
+	if (order && pfn < c->dense) {
+		uint64_t end = (c->dense - pfn) >> order ? pfn + ((uint64_t)1 << order) : c->dense;
+
+		memset(c->crowd + pfn / COUNTS_CROWD, 1,
+		       (end - 1) / COUNTS_CROWD - pfn / COUNTS_CROWD + 1);
+	}
 	return true;
 }
 
@@ -174,11 +183,20 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 
 bool counts_make_dense(struct counts *c, uint64_t end)
 {
+	size_t bytes;
+
 	if (c->dense || c->n || c->nlarge || c->most || !end || end > SIZE_MAX / 2)
 		return false;
-	c->flat = calloc(end, sizeof(*c->flat));
-	c->dense = c->flat ? end : 0;
-	return c->flat;
+	bytes = end * sizeof(*c->flat);
+	c->crowd = calloc(end / COUNTS_CROWD + 1, sizeof(*c->crowd));
+	c->flat = c->crowd ? huge_alloc(bytes, bytes <= HUGE_MOST) : NULL;
+	if (c->flat) {
+		c->dense = end;
+		return true;
+	}
+	free(c->crowd);
+	c->crowd = NULL;
+	return false;
 }
 
 /* Four counts at a time, as long as none of them is full. */

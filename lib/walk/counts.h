@@ -16,6 +16,9 @@
  */
 #define COUNTS_CHUNK 56
 
+/* Frames with one byte to say whether larger translations lie among them. */
+#define COUNTS_CROWD 512
+
 struct counts_chunk {
 	uint64_t nr;             /* 1 + frame / COUNTS_CHUNK; 0: unused */
 	uint8_t each[COUNTS_CHUNK];      /* of its frames, up to 255; the rest is in `large` */
@@ -43,6 +46,7 @@ struct counts {
 	 */
 	uint16_t *flat;
 	uint64_t dense;
+	uint8_t *crowd;          /* a byte for COUNTS_CROWD of them: any in `large`, as a whole? */
 	struct counts_chunk *chunk;      /* a hash table, two thirds full at most */
 	size_t n, slots;                 /* slots: a power of two, or 0 */
 	size_t last;                     /* the slot met last */
@@ -86,7 +90,7 @@ static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
 {
 	const struct counts_chunk *k = c->slots ? &c->chunk[c->last] : NULL;
 
-	if (pfn < c->dense && !(c->orders & ~(uint64_t)1) && c->flat[pfn] < COUNTS_FLAT_FULL)
+	if (pfn < c->dense && !c->crowd[pfn / COUNTS_CROWD] && c->flat[pfn] < COUNTS_FLAT_FULL)
 		return c->flat[pfn];
 	if (k && k->nr == pfn / COUNTS_CHUNK + 1 && !(c->orders & ~(uint64_t)1) &&
 	    k->each[pfn % COUNTS_CHUNK] < COUNTS_FULL)

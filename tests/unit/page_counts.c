@@ -180,3 +180,33 @@ TEST(an_array_comes_first)
 	CHECK(!counts_make_dense(&c, 1000));
 	counts_deinit(&c);
 }
+
+/* The same in one array, where large ones lie among small ones and reach over its end. */
+TEST(an_array_says_the_same)
+{
+	struct counts c = { 0 }, d = { 0 };
+	uint64_t same;
+
+	CHECK(counts_make_dense(&d, 2600));
+	CHECK(!counts_make_dense(&d, 2600));
+	for (unsigned i = 0; i < 3000; i += 1 + i % 3) {
+		CHECK(counts_add_one(&c, i) && counts_add_one(&d, i));
+		CHECK(counts_add_each(&c, i, i % 70) && counts_add_each(&d, i, i % 70));
+	}
+	CHECK(counts_add(&c, 512, 512) && counts_add(&d, 512, 512));
+	CHECK(counts_add(&c, 1152, 64) && counts_add(&d, 1152, 64));
+	CHECK(counts_add(&c, 2560, 512) && counts_add(&d, 2560, 512));
+	CHECK(counts_add(&c, 4096, 512) && counts_add(&d, 4096, 512));
+	CHECK(d.crowd[1] && d.crowd[2] && d.crowd[5]);
+	CHECK(!d.crowd[0] && !d.crowd[3] && !d.crowd[4]);
+	for (uint64_t i = 0; i < 5000; i++)
+		CHECK_EQ(counts_get(&d, i), counts_get(&c, i));
+	for (uint64_t i = 0; i < 5000; i += same) {
+		uint64_t n = counts_run(&d, i, 5000 - i, &same);
+
+		for (uint64_t k = 0; k < same; k++)
+			CHECK_EQ(counts_get(&c, i + k), n);
+	}
+	counts_deinit(&c);
+	counts_deinit(&d);
+}

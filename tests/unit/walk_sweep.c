@@ -285,3 +285,44 @@ TEST(too_many_runs_are_not_kept)
 	counts_deinit(&counts);
 	end(k);
 }
+
+static const struct atw_soft_abi *sure(const void *arg)
+{
+	++**(unsigned *const *)arg;
+	return NULL;
+}
+
+/* What the kernel was built with has to be known of words that depend on it alone. */
+TEST(what_is_sure_is_not_asked_for)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	const struct atw_space *v[1] = { &sp[0] };
+	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
+	unsigned times = 0, *arg = &times;
+	const struct look_opts o = {
+		.space = v, .n = 1, .soft = &soft, .sure = sure, .sure_arg = &arg, .most = 1000,
+	};
+	const struct {
+		uint64_t word;
+		unsigned times;
+		bool odd;
+	} words[] = {
+		{ 0, 0, false },
+		{ UINT64_C(0x0ffffffffffff000), 0, false },      /* of swap file 1 */
+		{ UINT64_C(0xeffffffffffff000), 1, true },       /* of type 29: no file */
+	};
+	struct counts counts = { 0 };
+	struct look l = { 0 };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		times = 0;
+		mem_put64(&k->m, 0x40018, words[i].word);
+		CHECK_EQ(look_at_spaces(&l, &o, &counts, NULL), ATW_OK);
+		CHECK_EQ(times, words[i].times);
+		CHECK_EQ(l.space[0].odd, words[i].odd);
+	}
+	look_deinit(&l);
+	counts_deinit(&counts);
+	end(k);
+}
