@@ -245,6 +245,33 @@ static int list_task(struct pages *p, size_t t, struct atw_err *err)
 	return process_end(p, &p->prov->task[t], err);
 }
 
+/* ATW_E_UNSUPPORTED: only its areas and their pages tell. */
+static int sum_task(struct pages *p, size_t t, struct atw_err *err)
+{
+	struct provider_sums s;
+	int r = p->summed && !p->prov->task[t].shared ? p->prov->ops->sums(p->prov, t, &s, err)
+						      : ATW_E_UNSUPPORTED;
+
+	if (r != ATW_OK)
+		return r;
+	if (!s.areas)
+		return ATW_E_UNSUPPORTED;
+	pages_add_sums(p, &s);
+	p->processes++;
+	return process_end(p, &p->prov->task[t], err);
+}
+
+/* Where totals of all processes are all that is wanted, tables need not be listed. */
+static int sum_up(struct pages *p, bool one, struct atw_err *err)
+{
+	int r = ATW_E_UNSUPPORTED;
+
+	if (p->totals && p->sums && !one && !p->nranges && p->prov->ops->sum_up)
+		r = p->prov->ops->sum_up(p->prov, false, err);
+	p->summed = p->prov->sizes = r == ATW_OK;
+	return r == ATW_E_UNSUPPORTED ? ATW_OK : r;
+}
+
 /* ---- all of it ---- */
 
 #define GIVEN_BACK "%" PRIu64 " frame%s given back while this was listed: what the kernel says of them is left out"
@@ -408,12 +435,15 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		r = p->prov->ops->find(p->prov, (uint32_t)p->src->pid, &only, err);
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
-	if (r == ATW_OK && (p->quiet ? needs_own(p) : needs(p->c, "count")))
+	r = sum_up(p, one, err);
+	if (r == ATW_OK && !p->prov->counted && (p->quiet ? needs_own(p) : needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)
 			continue;
-		r = list_task(p, i, err);
+		r = sum_task(p, i, err);
+		if (r == ATW_E_UNSUPPORTED)
+			r = list_task(p, i, err);
 		if (r == ATW_END && one)
 			return atw_err_set(err, ATW_E_NONE, "%s: process %" PRIu32 " has ended",
 					   p->src->name, p->prov->task[i].pid);

@@ -67,6 +67,7 @@ struct pages {
 	bool sums;                       /* of single pages, though they are not listed */
 	bool shares;                     /* and of how often these are mapped */
 	bool totals;                     /* --totals */
+	bool summed;                     /* the provider has sums for them */
 	struct smaps_look look;
 	/* --watch: who gets the row of each process instead. */
 	int (*taken)(void *arg, const struct page_row *r, struct atw_err *err);
@@ -111,6 +112,8 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
 /* What of an area is mapped, swapped, ...: first..last of a run. */
 void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last);
+/* --totals: a process by its sums alone, instead. */
+void pages_add_sums(struct pages *p, const struct provider_sums *sums);
 /* What an area or a process comes to, as values of its row. */
 void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *s);
 /* Of the area to the process's. */

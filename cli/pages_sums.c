@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "kernel/kpf.h"
 #include "pages.h"
 
 void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
@@ -25,6 +26,29 @@ void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 	a->sum.of.swap += swap ? bytes : 0;
 	a->sum.of.untold += untold ? bytes : 0;
 	a->sum.of.unswapped += run->state == PAGE_SWAP && !swap && !p->prov->no_swap ? bytes : 0;
+}
+
+void pages_add_sums(struct pages *p, const struct provider_sums *sums)
+{
+	unsigned shift = p->prov->page_shift;
+	struct smaps of = { .swap = sums->swapped << shift };
+
+	for (size_t i = 0; i < sums->n; i++) {
+		const struct provider_sum *s = &sums->v[i];
+		bool hugetlb = s->known && s->flags & kpf(KPF_HUGE);
+
+		smaps_add(&of, &(struct smaps_pages){
+			.class = smaps_class(PAGE_PRESENT, hugetlb, false),
+			.kind = s->known ? smaps_kind_of(s->flags) : SMAPS_UNKIND,
+			.bytes = s->pages << shift, .mappings = s->refs, .large = s->order,
+		});
+	}
+	p->mapped += sums->mapped << shift;
+	p->swapped += of.swap;
+	smaps_join(&p->listed, &of);
+	p->total = (struct page_sum){
+		.size = sums->areas, .mapped = sums->mapped << shift, .of = of,
+	};
 }
 
 /* What only looks at single pages is n/a where nobody asked for it, or may know. */

@@ -531,3 +531,30 @@ const struct atw_err *atw_areas_error(const struct atw_areas *a)
 {
 	return a ? &a->unread : NULL;
 }
+
+int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err)
+{
+	_auto_free struct atw_areas *a = calloc(1, sizeof(*a));
+	_auto_free struct atw_area *gate = malloc(sizeof(*gate));
+	uint64_t pages = 0;
+	int r;
+
+	if (!a || !gate)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	a->v.n = kernel_needs(k);
+	a->mm = mm;
+	r = kernel_kmem(k, &a->v.m, err);
+	if (r == ATW_OK && !member_have(&a->v, N_mm_total_vm))
+		r = ATW_E_UNSUPPORTED;
+	if (r == ATW_OK)
+		r = member_get(&a->v, mm, N_mm_total_vm, &pages, err);
+	if (r < 0)
+		return r;
+	names_init(&a->names, a->v, mm, k->own.paging.page_shift, release_of(k));
+	pages <<= k->own.paging.page_shift;
+	/* No mm has it. */
+	if (next_of_gate(a, gate, err) == ATW_OK)
+		pages += gate->end.u - gate->start.u;
+	*ret = pages;
+	return ATW_OK;
+}

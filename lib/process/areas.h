@@ -16,4 +16,10 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *files,
 		     struct atw_areas **ret, struct atw_err *err);
 
+/*
+ * Bytes of all areas of an mm together, which its kernel keeps; without a look at them.
+ * ATW_E_UNSUPPORTED: it is not known where.
+ */
+int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err);
+
 #endif

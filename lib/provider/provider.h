@@ -108,6 +108,8 @@ struct provider_sums {
 	const struct provider_sum *v;        /* good until the next call */
 	size_t n;
 	uint64_t swapped;        /* pages */
+	uint64_t mapped;         /* pages that tables lead to, zeroes and devices' too */
+	uint64_t areas;          /* p->sizes: bytes of all areas; 0: not known */
 };
 
 /* What it answers, if not ATW_OK, ends the telling and is its result. */
@@ -233,6 +235,7 @@ struct provider {
 	uint64_t unmade;         /* frames() met so many without a struct page: zones.h */
 
 	/* Set by who asks. */
+	bool sizes;              /* sums() have the size of all areas */
 	bool areas_only;         /* states and sizes, nothing of single pages */
 	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
 	bool every;              /* all tasks are listed: one that ends has no more */

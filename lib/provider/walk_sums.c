@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "kernel/kpf.h"
 #include "kernel/soft.h"
+#include "process/areas.h"
 #include "provider/walk.h"
 
 /* 64 MiB: of pages that nobody was given in order, those of 32 GiB at least. */
@@ -263,6 +264,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	struct walk_provider *w = walk_of(p);
 	const struct look_space *sp = &w->look.space[task];
 	struct walk_sums *s = &w->sums;
+	uint64_t mapped = 0, areas = 0;
 	bool good = true;
 	unsigned class;
 	size_t n = 0;
@@ -278,6 +280,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		if (i + COUNTS_SOON < sp->first + sp->n)
 			counts_soon(&p->counts, look_pfn(w->look.run[i + COUNTS_SOON]));
 		class = look_class(w->look.run[i]);
+		mapped += (uint64_t)look_times(w->look.run[i]) << look_order(w->look.run[i]);
 		good = class == LOOK_SPECIAL ||
 		       (!class && !w->kinds_wanted ? sums_add_small(w, w->look.run[i])
 						   : sums_add_run(w, w->look.run[i]));
@@ -291,7 +294,14 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 			s->sum[n] = walk_sum(w, s->v[i].key, s->v[i].pages);
 			n += !s->sum[n].uncounted;
 		}
-	*ret = (struct provider_sums){ .v = s->sum, .n = n, .swapped = sp->swapped };
+	if (p->sizes)
+		areas_size(w->o.kernel, w->space[task].at, &areas, NULL);
+	/* Where it has ended, that was of others. */
+	if (p->sizes && !atw_space_lives(&w->space[task].mm.space))
+		return ATW_END;
+	*ret = (struct provider_sums){
+		.v = s->sum, .n = n, .swapped = sp->swapped, .mapped = mapped, .areas = areas,
+	};
 	return ATW_OK;
 }
 

@@ -61,6 +61,26 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	yes grep -q "from the running kernel's BTF" "$work/log/bpf"
 fi
 
+# calls of the last run
+calls() { sed -n 's/.* bytes of memory read in \([0-9]*\) calls.*/\1/p' "$work/log/err"; }
+
+t "totals of all processes list no areas and pages, and are the same"
+columns=pid,size,mapped,rss,uss,shared,hugetlb
+if [ -n "$why" ]; then skip "$why"
+elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work/log/bpf")"; else
+	run atwalk pages live:bpf --totals --columns "$columns" --filter "pid=$child" --format csv
+	cp "$work/log/out" sums
+	run atwalk pages live:bpf --pid "$child" --totals --columns "$columns" --format csv
+	same sums "$work/log/out"
+	run atwalk pages live:bpf --totals -v --columns "$columns"
+	err_has " bytes of memory read in "
+	sums=$(calls)
+	run atwalk pages live:bpf --totals -v --columns "$columns" 0-7fffffffffff
+	err_has " bytes of memory read in "
+	listed=$(calls)
+	yes [ $((2 * sums)) -lt "$listed" ]
+fi
+
 # 16384 words are two seconds' worth; how much longer it takes is up to the machine.
 t "--rate makes it as slow as that"
 if [ -n "$why" ]; then skip "$why"; else
