@@ -39,7 +39,8 @@ void pages_add_sums(struct pages *p, const struct provider_sums *sums)
 
 		smaps_add(&of, &(struct smaps_pages){
 			.class = smaps_class(PAGE_PRESENT, hugetlb, false),
-			.kind = s->known ? smaps_kind_of(s->flags) : SMAPS_UNKIND,
+			.kind = s->known ? smaps_kind_of(s->flags, SMAPS_UNKIND)
+					 : SMAPS_UNKIND,
 			.bytes = s->pages << shift, .mappings = s->refs, .large = s->order,
 		});
 	}
