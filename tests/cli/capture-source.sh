@@ -138,6 +138,21 @@ denied() {
 	printf 'E: %s, 1, 1, %s\n' "$2" "$3"
 }
 
+t "H: unsized: which pages are large is not known, and the rest is"
+sed 's/^E: 144,/H: unsized, 3\nE: 145,/' "$data/captures/server.cap" >unsized.cap
+run atwalk report use unsized.cap --format csv --columns pid,rss,huge,thp_anon,thp_shmem,thp_file,hugetlb
+out <<'END'
+pid,rss,huge,thp_anon,thp_shmem,thp_file,hugetlb
+100,163840,,,,,0
+110,118784,,,,,0
+END
+run atwalk pages --totals unsized.cap --format csv --columns pid,rss,pss,huge,thp_anon,hugetlb
+out <<'END'
+pid,rss,pss,huge,thp_anon,hugetlb
+100,163840,108544,,,0
+110,118784,73728,,,0
+END
+
 t "--allow-unreadable: processes that may not be read make no part of an answer"
 denied $'L: 0, 1 of 2 processes, this process may not read them, denied=1\n' 6 1 >denied.cap
 for command in pages 'pages --totals' ps 'report use' collect; do
