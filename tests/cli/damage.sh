@@ -233,6 +233,22 @@ run atwalk info -S part.3 part.1
 said_status=1 said_err=1
 yes grep -q '^format  *kdump-compressed v6, zlib, split, 2 parts given, others missing$' "$work/log/out"
 
+t "a dump that grows while it is read: what it had is the answer"
+cp -L x86.elf grows.elf
+atwalk map --format csv x86.elf >whole
+touch growing
+while [ -e growing ]; do
+	head -c 65536 /dev/zero >>grows.elf
+	[ "$(stat -c %s grows.elf)" -lt 100000000 ] || sleep 0.1
+done &
+for _ in 1 2 3; do
+	run atwalk map --format csv grows.elf
+	same "$work/log/out" whole
+	run atwalk info -q --filter fact=root grows.elf
+done
+rm growing
+wait $!
+
 t "damage at any byte of the headers: an answer or a sentence, never a crash"
 size=$(od -A n -t u8 -j 72 -N 8 x86.elf)
 # Valgrind takes most of a second to start; what the fuzz targets keep leads it
