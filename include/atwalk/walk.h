@@ -245,7 +245,7 @@ ATW_API uint64_t atw_reverse_lost(const struct atw_reverse *r);
  * Calls fn for every mapping of any byte of [pa, pa + len), in the order of
  * the mapped runs' physical addresses, repeats included; each is clipped to
  * the range asked for. fn returns non-zero to stop, and that is returned.
- * Nothing is cut off.
+ * Nothing is cut off. ATW_E_USAGE: r or fn is NULL.
  */
 typedef int atw_reverse_fn(void *arg, const struct atw_mapping *m);
 ATW_API int atw_reverse_find(const struct atw_reverse *r, atw_pa pa,

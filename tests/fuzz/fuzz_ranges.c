@@ -219,7 +219,7 @@ static void check_reverse(const struct machine *m)
 			   "0x%" PRIx64 " maps 0x%" PRIx64 ", and is not found",
 			   q.va, q.pa);
 	}
-	FUZZ_CHECK(atw_reverse_find(r, ATW_PA(0), 0, NULL, NULL) == 0,
+	FUZZ_CHECK(atw_reverse_find(r, ATW_PA(0), 0, on_mapping, NULL) == 0,
 		   "nothing is mapped");
 	atw_reverse_destroy(r);
 }
