@@ -63,6 +63,8 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err);
 /* Its bytes will be asked for soon. */
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/* What was said so far will not be asked for: there is room for other hints. */
+void memmap_anew(struct atw_memmap *m);
 /* Do the struct pages of `n` frames lie in one piece? Where it begins. */
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret);
 /* The address its struct page has; 0: it has none. */

@@ -57,6 +57,11 @@ void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, atw_pa pa)
 	a->pa[a->n++] = pa.u;
 }
 
+void memmap_ahead_anew(struct memmap_ahead *a)
+{
+	a->n = a->read = a->at = 0;
+}
+
 /*
  * All that were added and not read, in the order of their addresses: pages that one
  * after the other was given are neighbours more often than they are in order.

@@ -23,6 +23,8 @@ void memmap_ahead_destroy(struct memmap_ahead *a);
  * there is room for.
  */
 void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, atw_pa pa);
+/* Forget all that were added, so that there is room for others. */
+void memmap_ahead_anew(struct memmap_ahead *a);
 /* If it was added: its bytes, good until the next call of add. Or NULL. */
 const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn);
 /*

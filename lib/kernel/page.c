@@ -152,6 +152,12 @@ bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t 
 	       nodes_run(&m->nodes, pfn, *same, ret, same);
 }
 
+void memmap_anew(struct atw_memmap *m)
+{
+	if (m->where.ahead)
+		memmap_ahead_anew(m->where.ahead);
+}
+
 void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn)
 {
 	if (m)

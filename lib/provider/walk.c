@@ -221,6 +221,8 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 	bool large = r->slot >> shift > 1;
 	uint32_t n = !w->running ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
 
+	if (w->soon.end && walk_soon(w, r->pa[i] >> shift))
+		return;
 	if (w->ahead < i)
 		w->ahead = i;
 	/* All at once, then none until they are used up. */

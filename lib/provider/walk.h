@@ -35,6 +35,13 @@ struct walk_sums {
 	size_t sums_cap;
 };
 
+/* walk_soon.c: runs of the look at the space that is listed. */
+struct walk_soon {
+	size_t at, end;          /* the page that was asked for last; behind the last run */
+	size_t added;            /* runs before it have been; of the last of these, off pages */
+	uint64_t off;
+};
+
 struct walk_provider {
 	struct provider p;
 	struct walk_provider_opts o;
@@ -61,6 +68,7 @@ struct walk_provider {
 	struct atw_walk *walk;
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages asked for */
+	struct walk_soon soon;
 	bool running;
 	uint64_t pa[SLOTS], word[SLOTS];
 };
@@ -82,6 +90,12 @@ void walk_pages_close(struct provider *p);
 int walk_count(struct provider *p, struct atw_err *err);
 /* Which flags of entries say that a page was used; once, before all else. */
 void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
+
+/* ---- walk_soon.c: struct pages that will be asked for ---- */
+
+void walk_soon_begin(struct walk_provider *w, size_t task);
+/* That of this frame, and those that follow it. false: nothing is known of it. */
+bool walk_soon(struct walk_provider *w, uint64_t pfn);
 
 /* ---- walk_sums.c: all spaces in one look ---- */
 

@@ -52,6 +52,7 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 	};
 
 	walk_pages_close(p);
+	walk_soon_begin(w, task);
 	w->sp = &w->space[task].mm.space;
 	/* An area beyond all that the mode can translate has no pages. */
 	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))

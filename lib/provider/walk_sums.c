@@ -74,7 +74,8 @@ static int walk_look(struct walk_provider *w, size_t most, struct atw_err *err)
 
 int walk_count_live(struct walk_provider *w, struct atw_err *err)
 {
-	return walk_look(w, 0, err);
+	/* Listings that follow are told by the runs what to read ahead. */
+	return walk_look(w, KEPT_MOST, err);
 }
 
 /* ---- what the frames are ---- */

@@ -97,6 +97,25 @@ TEST(neighbours_are_one_read)
 	end(&k);
 }
 
+/* As many as there is room for, again and again, though few of them are asked for. */
+TEST(what_is_forgotten_leaves_room)
+{
+	struct machine k;
+
+	begin(&k);
+	for (unsigned round = 0; round < 3; round++) {
+		memmap_ahead_anew(k.a);
+		for (unsigned i = 0; i < 512; i++)
+			add(&k, 100 * round + i);
+		for (unsigned i = 0; i < 50; i += 5)
+			CHECK(finds(&k, 100 * round + i));
+		CHECK_EQ(k.reads, round + 1);
+	}
+	memmap_ahead_anew(k.a);
+	CHECK(!memmap_ahead_find(k.a, k.m, 200));
+	end(&k);
+}
+
 TEST(in_whatever_order)
 {
 	struct machine k;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk_soon.c - which struct pages the listing of a space will ask for, by the look at its
+ * tables that was made to count mappings: hundreds are read together, however short the
+ * runs of a listing are.
+ */
+#include "kernel/memmap.h"
+#include "provider/walk.h"
+
+enum {
+	SOON_MOST = 512,         /* struct pages at once, as many as are taken */
+	SOON_PASSED = 64,        /* runs that a listing may leave out between two pages */
+};
+
+void walk_soon_begin(struct walk_provider *w, size_t task)
+{
+	const struct look_space *s = w->look.keep && task < w->look.nspaces
+					     ? &w->look.space[task] : NULL;
+
+	w->soon = (struct walk_soon){ 0 };
+	if (s)
+		w->soon = (struct walk_soon){ .at = s->first, .end = s->first + s->n };
+}
+
+/* The run of this frame, which is at hand or a little behind, and its place in it. */
+static bool soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
+{
+	size_t end = w->soon.end - w->soon.at < SOON_PASSED ? w->soon.end
+							     : w->soon.at + SOON_PASSED;
+
+	for (size_t i = w->soon.at; i < end; i++) {
+		look_run run = w->look.run[i];
+		uint64_t off = pfn - look_pfn(run);
+
+		if (off >> look_order(run) >= look_times(run))
+			continue;
+		w->soon.at = i;
+		*ret = off >> look_order(run);
+		return true;
+	}
+	return false;
+}
+
+/* What kind of folio a large page is, its second struct page says. */
+static unsigned soon_add(struct walk_provider *w, look_run run, uint64_t off)
+{
+	uint64_t pfn = look_pfn(run) + (off << look_order(run));
+
+	atw_memmap_soon(w->memmap, pfn);
+	if (!look_order(run))
+		return 1;
+	atw_memmap_soon(w->memmap, pfn + 1);
+	return 2;
+}
+
+bool walk_soon(struct walk_provider *w, uint64_t pfn)
+{
+	struct walk_soon *s = &w->soon;
+	unsigned n = 0;
+	uint64_t off;
+
+	if (!soon_find(w, pfn, &off)) {
+		s->added = 0;
+		return false;
+	}
+	if (s->at + 1 < s->added || (s->at + 1 == s->added && off < s->off))
+		return true;
+	memmap_anew(w->memmap);
+	for (s->added = s->at; s->added < s->end && n + 2 <= SOON_MOST; s->added++, off = 0) {
+		look_run run = w->look.run[s->added];
+
+		for (s->off = off; s->off < look_times(run) && n + 2 <= SOON_MOST; s->off++)
+			n += look_class(run) == LOOK_SPECIAL ? 0 : soon_add(w, run, s->off);
+	}
+	return true;
+}
