@@ -24,7 +24,7 @@ static struct atw_kernel *kernel_of(struct kmemory *k)
 	ret->kmem = k->m;
 	ret->sought_kmem.done = true;
 	ret->needs = k->n;
-	ret->needs_done = true;
+	ret->needs_done = ret->symbols_done = true;
 	ret->percpu_at = KBASE + OFFSETS;
 	ret->percpu_n = 2;
 	return ret;

@@ -116,7 +116,7 @@ static bool start(struct fixture *f, enum generation g)
 	f->k.kmem = f->mem->m;
 	f->k.sought_kmem.done = true;
 	f->k.needs = f->mem->n;
-	f->k.needs_done = true;
+	f->k.needs_done = f->k.symbols_done = true;
 	if (atw_memmap_open(&f->k, &f->m, &err) == ATW_OK)
 		return true;
 	fprintf(stderr, "%s\n", err.text);
@@ -342,7 +342,8 @@ TEST(what_is_missing)
 	stop(&f);
 	f.mem = kmemory_new();
 	f.k = (struct atw_kernel){ .mem = &f.mem->s, .own = f.mem->space, .kmem = f.mem->m,
-				   .needs = f.mem->n, .needs_done = true };
+				   .needs = f.mem->n, .needs_done = true,
+				   .symbols_done = true };
 	f.k.sought_kmem.done = true;
 	CHECK_EQ(atw_memmap_open(&f.k, &f.m, &err), ATW_E_UNSUPPORTED);
 	kmemory_free(f.mem);

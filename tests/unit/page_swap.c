@@ -54,7 +54,8 @@ static void fill(struct kmemory *k)
 static struct atw_kernel kernel(struct kmemory *k)
 {
 	struct atw_kernel r = { .mem = &k->s, .own = k->space, .kmem = k->m,
-				.needs = k->n, .needs_done = true };
+				.needs = k->n, .needs_done = true,
+				   .symbols_done = true };
 
 	r.sought_kmem.done = true;
 	return r;

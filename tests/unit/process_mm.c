@@ -98,7 +98,7 @@ static struct atw_kernel *kernel(struct kmemory *k)
 	n->mem = &k->s;
 	n->space = n->own = k->space;
 	n->needs = k->n;
-	n->needs_done = n->sought_kmem.done = n->sought_types.done = true;
+	n->needs_done = n->symbols_done = n->sought_kmem.done = n->sought_types.done = true;
 	n->kmem = k->m;
 	return n;
 }

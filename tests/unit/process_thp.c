@@ -111,7 +111,7 @@ static struct thp_settings settings(struct kmemory *k)
 	kernel->kmem = k->m;
 	kernel->sought_kmem.done = true;
 	kernel->needs = k->n;
-	kernel->needs_done = true;
+	kernel->needs_done = kernel->symbols_done = true;
 	thp_of_kernel(kernel, &t);
 	free(kernel);
 	return t;
