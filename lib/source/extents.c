@@ -99,11 +99,12 @@ static void heap_pop(struct heap *h)
 static bool emit(struct extents *out, const struct extent *from,
 		 uint64_t start, uint64_t end)
 {
-	uint64_t off = from->kind == ATW_DATA ? from->off + (start - from->start) : 0;
+	bool stored = from->kind == ATW_DATA || from->kind == ATW_ZERO;
+	uint64_t off = stored ? from->off + (start - from->start) : 0;
 	struct extent *last = out->n ? &out->v[out->n - 1] : NULL;
 
 	if (last && end_of(last) == start && last->kind == from->kind &&
-	    (last->kind != ATW_DATA || last->off + last->len == off)) {
+	    (!stored || last->off + last->len == off)) {
 		last->len += end - start;
 		return true;
 	}

@@ -94,6 +94,43 @@ TEST(holes_of_a_sparse_file_are_zeroes)
 	image_free(&im);
 }
 
+/* What stands at the file's beginning is not what a hole reads as. */
+TEST(large_holes_are_zeroes_too)
+{
+	enum { HOLE = 2 << 20 };
+	struct image im = { 0 };
+	struct atw_source *s;
+	static uint8_t b[0x4000];
+	struct atw_extent e;
+	const void *lent;
+	char text[80];
+	FILE *f;
+
+	fill(&im, 0, 0x10000, 'r');
+	image_save(&im, im.len);
+	f = fopen(im.path, "r+");
+	CHECK(f && !fseek(f, 0x10000 + HOLE, SEEK_SET) && fputc('e', f) == 'e');
+	fclose(f);
+	snprintf(text, sizeof(text), "raw:%s", im.path);
+	CHECK_EQ(atw_source_open(text, NULL, 0, &s, NULL), ATW_OK);
+	/* Half of it data, half of it hole. */
+	CHECK_EQ(atw_read(s, ATW_PA(0xe000), b, sizeof(b), NULL), sizeof(b));
+	for (unsigned i = 0; i < sizeof(b); i++)
+		CHECK_EQ(b[i], i < 0x2000 ? im.data[0xe000 + i] : 0);
+	CHECK_EQ(atw_extent_at(s, ATW_PA(0x80000), &e), ATW_OK);
+	if (e.kind == ATW_ZERO) {
+		CHECK_EQ(s->ops->peek(s, ATW_PA(0x80000), 16, &lent, NULL), 16);
+		for (int i = 0; i < 16; i++)
+			CHECK_EQ(((const uint8_t *)lent)[i], 0);
+	} else {
+		printf("note - this file system has no holes\n");
+	}
+	CHECK_EQ(atw_read(s, ATW_PA(0x10000 + HOLE), b, 1, NULL), 1);
+	CHECK_EQ(b[0], 'e');
+	atw_source_close(s);
+	image_free(&im);
+}
+
 TEST(addresses_that_are_none)
 {
 	struct image im = { 0 };
