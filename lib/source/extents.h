@@ -12,7 +12,7 @@
 
 struct extent {
 	uint64_t start, len;     /* physical memory, bytes */
-	uint64_t off;            /* DATA: where its bytes lie */
+	uint64_t off;            /* DATA and ZERO: where its bytes lie */
 	uint32_t order;          /* of extents_add() */
 	uint8_t kind;            /* ATW_DATA or ATW_EXCLUDED */
 };
