@@ -173,18 +173,18 @@ for way in live:pagemap live:bpf; do
 	if [ -n "$why" ] || { [ "$way" = live:bpf ] && [ -n "$bpf" ]; }; then
 		skip "${why:-$bpf}"
 	else
-		wanted=$(awk '$1 == "Rss:" { r = $2 } $1 ~ /^Private_(Clean|Dirty):/ { u += $2 }
-			$1 == "Anonymous:" { a = $2 }
-			END { printf "%d,%d,%d\n", r * 1024, u * 1024, a * 1024 }' \
-			"/proc/$child/smaps_rollup")
-		run atwalk report use "$way" --pid "$child" --format csv --columns rss,uss,anon
+		# Not USS, nor PSS: pages of libraries are its own until others map them.
+		# live-totals compares these, of programs that have no libraries.
+		wanted=$(awk '$1 == "Rss:" { r = $2 } $1 == "Anonymous:" { a = $2 }
+			END { printf "%d,%d\n", r * 1024, a * 1024 }' "/proc/$child/smaps_rollup")
+		run atwalk report use "$way" --pid "$child" --format csv --columns rss,anon
 		yes [ "$(sed -n 2p "$work/log/out")" = "$wanted" ]
 		run atwalk report use "$way" --pid "$child" --format csv --columns rss,uss
-		yes [ "$(sed -n 2p "$work/log/out")" = "${wanted%,*}" ]
+		yes [ "$(sed -n '2s/,.*//p' "$work/log/out")" = "${wanted%,*}" ]
 		# All processes are counted, whichever is listed.
 		atwalk report use "$way" --filter "pid=$child" --format csv --columns rss,uss \
 			>all.csv 2>"$work/log/all"
-		yes [ "$(sed -n 2p all.csv)" = "${wanted%,*}" ]
+		yes [ "$(sed -n '2s/,.*//p' all.csv)" = "${wanted%,*}" ]
 	fi
 done
 
