@@ -74,8 +74,9 @@ static void opening_note(struct atw_kernel *k, struct buf *notes)
 	if (kernel_init_task(k, &init_task, NULL) == ATW_OK)
 		n += snprintf(text + n, sizeof(text) - (size_t)n,
 			      "SYMBOL(init_task)=%" PRIx64 "\n", init_task);
-	/* One with extensions is not known by its name. */
+	/* One with extensions is not known by its name; padding that differs costs the note. */
 	usual.ignore = sp->paging.ignore;
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	if (!memcmp(&usual, &sp->paging, sizeof(usual)))
 		core_note(notes, "atwalk", ELF_NT_OPENING, text, (size_t)n);
 }
