@@ -42,16 +42,23 @@ int complain(const struct atw_err *err)
 	return exit_status(err->status);
 }
 
-int complain_usage(const char *command, const char *fmt, ...)
+/* One line, with what the program is called in front. */
+static void put_line(const char *fmt, va_list ap)
 {
 	char text[512];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fputs("atwalk: ", stderr);
+	put_text(text);
+}
+
+int complain_usage(const char *command, const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	put_line(fmt, ap);
 	va_end(ap);
-	fputs("atwalk: ", stderr);
-	put_text(text);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
 }
@@ -72,26 +79,20 @@ int complain_rows(const struct common *c, const char *command, const char *what)
 
 void complain_part(const char *fmt, ...)
 {
-	char text[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	put_line(fmt, ap);
 	va_end(ap);
-	fputs("atwalk: ", stderr);
-	put_text(text);
 }
 
 void remark(const struct common *c, const char *fmt, ...)
 {
-	char text[512];
 	va_list ap;
 
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	put_line(fmt, ap);
 	va_end(ap);
-	fputs("atwalk: ", stderr);
-	put_text(text);
 }
