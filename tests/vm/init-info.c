@@ -87,19 +87,20 @@ static void write_numa(struct port *p)
 	closedir(dir);
 }
 
+static struct port info;
+
 void info_write(void)
 {
 	static const char *const files[] = {
-		"/proc/version", "/proc/cmdline", "/proc/iomem", "/proc/meminfo",
-		"/proc/swaps", "/proc/cpuinfo", "/proc/modules",
-		"/proc/zoneinfo", "/proc/buddyinfo", "/proc/slabinfo", "/proc/vmstat", "/proc/uptime",
+		"/proc/version", "/proc/cmdline", "/proc/iomem",
+		"/proc/swaps", "/proc/cpuinfo", "/proc/modules", "/proc/uptime",
 		"/proc/sys/kernel/hostname", "/proc/sys/vm/overcommit_ratio",
 		"/sys/kernel/vmcoreinfo", "/sys/kernel/debug/kernel_page_tables",
 		"/sys/kernel/mm/transparent_hugepage/enabled",
 		"/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
 		"/proc/sys/kernel/tainted",
 	};
-	static struct port info, kallsyms;
+	static struct port kallsyms;
 	size_t i;
 
 	if (!port_open(&info, "info") || !port_open(&kallsyms, "kallsyms"))
@@ -110,9 +111,22 @@ void info_write(void)
 	write_numa(&info);
 	write_log(&info);
 	port_flush(&info);
-	close(info.fd);
 
 	copy_file(&kallsyms, "/proc/kallsyms");
 	port_flush(&kallsyms);
 	close(kallsyms.fd);
+}
+
+void info_write_counters(void)
+{
+	static const char *const files[] = {
+		"/proc/meminfo", "/proc/zoneinfo", "/proc/buddyinfo", "/proc/slabinfo",
+		"/proc/vmstat",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		copy_titled(&info, files[i]);
+	port_flush(&info);
+	close(info.fd);
 }

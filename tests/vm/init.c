@@ -181,6 +181,8 @@ int main(void)
 		live_run();
 		stage("live");
 	}
+	/* Not earlier: what is above frees and takes tens of megabytes. */
+	info_write_counters();
 	truth_write(&truth, &status);
 	stage("idle");
 	if (control < 0)

@@ -97,8 +97,9 @@ void start_many_processes(void);
 void truth_prepare(void);
 void truth_write(struct port *p, struct port *status);
 
-/* init-info.c: what the kernel says of itself. */
+/* init-info.c: what the kernel reports of itself. Counters are read last of all. */
 void info_write(void);
+void info_write_counters(void);
 
 /* init-live.c: what atwalk says of the kernel it runs under. */
 void live_run(void);
