@@ -245,7 +245,7 @@ void answers_close(struct answers *a, bool failed)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		atw_output_close(a->out[i]);
-		target_close(&a->drawn[i]);
+		outfile_close(&a->drawn[i]);
 	}
 	html_close(a->html);
 	if (failed && a->made)

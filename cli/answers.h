@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "output/html_report.h"
 #include "output/picture.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 enum { ANSWERS = 32 };           /* of one pass */
 
@@ -49,8 +49,8 @@ struct answers {
 	const struct picture_format *format;     /* the answer is a picture; NULL: rows */
 	bool page;                       /* it is a page of both: HTML */
 	struct atw_output *out[ANSWERS]; /* NULL: not open */
-	struct target *target[ANSWERS];  /* of several files: all get names at once */
-	struct target drawn[ANSWERS];    /* a file that waits for its name */
+	struct outfile *target[ANSWERS];  /* of several files: all get names at once */
+	struct outfile drawn[ANSWERS];    /* a file that waits for its name */
 	struct html *html;
 	bool made;                       /* the folder they go to */
 	bool lacks;                      /* one is not there, or not all of it, which was said */

@@ -64,11 +64,11 @@ int answers_folder(struct answers *a, struct atw_err *err)
 /* Those that could not be drawn have none. */
 int answers_name(struct answers *a, struct atw_err *err)
 {
-	struct target *all[ANSWERS];
+	struct outfile *all[ANSWERS];
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->n; i++)
 		if (a->target[i])
 			all[n++] = a->target[i];
-	return n ? target_commit_all(all, n, err) : ATW_OK;
+	return n ? outfile_commit_all(all, n, err) : ATW_OK;
 }

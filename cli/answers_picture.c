@@ -104,7 +104,7 @@ static int write_picture(struct answers *a, size_t i, struct atw_err *err)
 	answers_path(a, i, a->format->name, path);
 	status = draw(a, i, &s, err);
 	if (status == ATW_OK)
-		status = target_open(a->c->output ? path : NULL, &a->drawn[i], err);
+		status = outfile_open(a->c->output ? path : NULL, &a->drawn[i], err);
 	if (status == ATW_OK)
 		status = picture_put(&s, a->format, &a->drawn[i], err);
 	if (status == ATW_OK)

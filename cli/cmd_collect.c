@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "census.h"
 #include "census/write_paper.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct collect_opts {
 	struct census_source_opts source;
@@ -51,7 +51,7 @@ static int check(const struct common *c, const struct collect_opts *o, int argc)
 }
 
 static int collect(const struct common *c, const struct collect_opts *o, const char *name,
-		   const struct target *t, struct census_told *told)
+		   const struct outfile *t, struct census_told *told)
 {
 	struct census_source_opts so = o->source;
 	struct census_writer *w = NULL;
@@ -62,11 +62,11 @@ static int collect(const struct common *c, const struct collect_opts *o, const c
 	if (r < 0)
 		return complain(&err);
 	sink = census_writer_sink(w);
-	so.into = target_name(t);
+	so.into = outfile_name(t);
 	so.keep = so.need_slabs = true;
 	status = census_source(c, name, &so, &sink, told);
 	if (!status && census_writer_end(w, &err) < 0) {
-		atw_err_wrap(&err, "%s", target_name(t));
+		atw_err_wrap(&err, "%s", outfile_name(t));
 		status = complain(&err);
 	}
 	census_writer_close(w);
@@ -74,7 +74,7 @@ static int collect(const struct common *c, const struct collect_opts *o, const c
 }
 
 static int collect_paper(const struct common *c, const struct collect_opts *o, const char *name,
-			 const struct target *t, struct census_told *told)
+			 const struct outfile *t, struct census_told *told)
 {
 	struct census_source_opts so = o->source;
 	struct paper_writer *w = NULL;
@@ -98,7 +98,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct collect_opts *o = opts;
 	struct census_told told = { 0 };
-	struct target t = { .fd = -1 };
+	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
 	int status = check(c, o, argc);
 
@@ -106,7 +106,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = check_output(c, argv[0]);
 	if (status)
 		return status;
-	if (target_open_private(c->output, &t, &err) < 0)
+	if (outfile_open_private(c->output, &t, &err) < 0)
 		return complain(&err);
 	if (o->zstd && isatty(t.fd))
 		status = complain_usage("collect", "what is packed is nothing for a terminal: -o FILE");
@@ -114,9 +114,9 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = collect_paper(c, o, argv[0], &t, &told);
 	else
 		status = collect(c, o, argv[0], &t, &told);
-	if (!status && target_commit(&t, &err) < 0)
+	if (!status && outfile_commit(&t, &err) < 0)
 		status = complain(&err);
-	target_close(&t);
+	outfile_close(&t);
 	if (!status && told.lost)
 		complain_part("%s: %" PRIu64 " time%s something could not be read%s", argv[0],
 			      told.lost, told.lost == 1 ? "" : "s",

@@ -11,7 +11,7 @@
 
 #include "atwalk.h"
 #include "base/io.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct extract_opts {
 	struct space_opts space;
@@ -62,10 +62,10 @@ static int report(struct atw_output *out, const struct atw_extract_stats *st,
 
 static int write_all(void *arg, const void *data, size_t len, struct atw_err *err)
 {
-	const struct target *t = arg;
+	const struct outfile *t = arg;
 
 	return io_write(t->fd, data, len) == len ? ATW_OK :
-	       atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", target_name(t), strerror(errno));
+	       atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", outfile_name(t), strerror(errno));
 }
 
 static int count_tasks(struct atw_kernel *k, struct atw_err *err)
@@ -86,7 +86,7 @@ static int count_tasks(struct atw_kernel *k, struct atw_err *err)
  * Does the file open, and do its tasks come out of it as those of the source did?
  * Before it has its name: one that is there can be used.
  */
-static int check(const struct target *t, const struct opened *src,
+static int check(const struct outfile *t, const struct opened *src,
 		 const struct atw_extract_stats *st, struct atw_err *err)
 {
 	const struct atw_kernel_opts o = { .size = sizeof(o) };
@@ -140,16 +140,16 @@ static int extract(const struct common *c, const struct extract_opts *o,
 {
 	const struct atw_extract_opts eo = { .size = sizeof(eo), .pages = o->pages };
 	struct atw_extract_stats st = { 0 };
-	struct target t = { .fd = -1 };
+	struct outfile t = { .fd = -1 };
 	struct atw_output *out = NULL;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
-	int status, r = target_open_private(c->output, &t, &err);
+	int status, r = outfile_open_private(c->output, &t, &err);
 
 	if (r < 0)
 		return complain(&err);
 	if (isatty(t.fd)) {
-		target_close(&t);
+		outfile_close(&t);
 		return complain_usage("extract", "a dump is nothing for a terminal: -o FILE");
 	}
 	output_opts(c, src, &oo);
@@ -164,12 +164,12 @@ static int extract(const struct common *c, const struct extract_opts *o,
 	if (r == ATW_OK)
 		r = check(&t, src, &st, &err);
 	if (r == ATW_OK)
-		r = target_commit(&t, &err);
+		r = outfile_commit(&t, &err);
 	if (r == ATW_OK && out)
 		r = report(out, &st, &err);
 	status = r < 0 ? complain(&err) : settle(c, src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
 	atw_output_close(out);
-	target_close(&t);
+	outfile_close(&t);
 	return status;
 }
 

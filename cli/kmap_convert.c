@@ -9,7 +9,7 @@
 #include "kmap.h"
 #include "kmap/compress.h"
 #include "kmap/write.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct convert_opts {
 	const char *to;
@@ -97,7 +97,7 @@ static int merge(const struct common *c, const char *name, const struct convert_
 }
 
 static int convert(const struct common *c, const struct convert_opts *o, const char *name,
-		   const struct target *t)
+		   const struct outfile *t)
 {
 	struct kmap_form form = form_of(o->to);
 	struct kmap_writer *w = NULL;
@@ -109,12 +109,12 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 	if (r < 0)
 		return complain(&err);
 	sink = kmap_writer_sink(w);
-	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, target_name(t), &told) :
-		 kmap_source(c, name, o->progress, &sink, target_name(t), &told);
+	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, outfile_name(t), &told) :
+		 kmap_source(c, name, o->progress, &sink, outfile_name(t), &told);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		tell(c, name, form, kmap_writer_losses(w)->n);
 		if (kmap_writer_end(w, &told, &err) < 0) {
-			atw_err_wrap(&err, "%s", target_name(t));
+			atw_err_wrap(&err, "%s", outfile_name(t));
 			status = complain(&err);
 		}
 	}
@@ -125,7 +125,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct convert_opts *o = opts;
-	struct target t = { .fd = -1 };
+	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
 	int status = check(c, o, argc);
 
@@ -133,16 +133,16 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		status = check_output(c, argv[0]);
 	if (status)
 		return status;
-	if (target_open_private(c->output, &t, &err) < 0)
+	if (outfile_open_private(c->output, &t, &err) < 0)
 		return complain(&err);
 	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
 		status = complain_usage("kmap convert", "what is packed is nothing for a terminal: -o FILE");
 	else
 		status = convert(c, o, argv[0], &t);
 	/* Of a damaged file, what is whole. */
-	if ((status == EXIT_COMPLETE || status == EXIT_PARTIAL) && target_commit(&t, &err) < 0)
+	if ((status == EXIT_COMPLETE || status == EXIT_PARTIAL) && outfile_commit(&t, &err) < 0)
 		status = complain(&err);
-	target_close(&t);
+	outfile_close(&t);
 	return status;
 }
 

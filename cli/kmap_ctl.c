@@ -16,17 +16,17 @@
 #include "base/io.h"
 #include "kmap.h"
 #include "kmap/control.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct ctl {
 	const char *at, *name, *value;   /* value NULL: it is read; name NULL: what is there */
-	struct target to;
+	struct outfile to;
 };
 
 static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, struct atw_err *err)
 {
 	return io_write(fd, buf, len) == len ? ATW_OK :
-	       atw_err_set(err, ATW_E_IO, "%s: %s", fd == x->to.fd ? target_name(&x->to) : x->at,
+	       atw_err_set(err, ATW_E_IO, "%s: %s", fd == x->to.fd ? outfile_name(&x->to) : x->at,
 			   strerror(errno));
 }
 
@@ -213,13 +213,13 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
 	if (x.name && (!*x.name || strpbrk(x.name, " \n")))
 		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
-	r = x.value ? ATW_OK : target_open_private(c->output, &x.to, &err);
+	r = x.value ? ATW_OK : outfile_open_private(c->output, &x.to, &err);
 	if (r == ATW_OK)
 		r = ask(&x, &err);
 	if (r == ATW_OK && !x.value)
-		r = target_commit(&x.to, &err);
+		r = outfile_commit(&x.to, &err);
 	if (!x.value)
-		target_close(&x.to);
+		outfile_close(&x.to);
 	return r < 0 ? complain(&err) : EXIT_COMPLETE;
 }
 

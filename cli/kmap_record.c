@@ -210,7 +210,7 @@ static int open_output(struct recording *r, struct atw_err *err)
 	}
 	if (peer_is(name))
 		return peer_connect(name, &r->out_fd, err);
-	ret = target_open_private(name, &r->target, err);
+	ret = outfile_open_private(name, &r->target, err);
 	if (ret < 0)
 		return ret;
 	/* It is written to when it has its name, too. */
@@ -263,9 +263,9 @@ static int start_controls(struct recording *r, struct atw_err *err)
 /* The file has its name when nothing can go wrong any more: until then the old one stays. */
 static int show_file(struct recording *r, struct atw_err *err)
 {
-	int ret = r->target.fd >= 0 ? target_commit(&r->target, err) : ATW_OK;
+	int ret = r->target.fd >= 0 ? outfile_commit(&r->target, err) : ATW_OK;
 
-	target_close(&r->target);
+	outfile_close(&r->target);
 	return ret;
 }
 
@@ -350,7 +350,7 @@ static void end(struct recording *r, bool cut)
 		close(r->ram_fd);
 	if (r->out_fd > 1)
 		close(r->out_fd);
-	target_close(&r->target);
+	outfile_close(&r->target);
 }
 
 /* "sample" is every object by itself, but not all of them. */

@@ -7,7 +7,7 @@
 #include "kmap/drain.h"
 #include "kmap_machine.h"
 #include "kmap_serve.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct record_opts {
 	const char *plugin, *mode, *mem, *to, *range, *control, *control_socket;
@@ -22,7 +22,7 @@ struct recording {
 	struct kmap_machine machine;
 	struct kshare *s;
 	int share_fd, ram_fd, out_fd;
-	struct target target;    /* where out_fd goes, until it has begun */
+	struct outfile target;    /* where out_fd goes, until it has begun */
 	pid_t child;             /* QEMU, or what is recorded; 0: it has ended, or there is none */
 	int status;              /* of it, when it ended */
 	struct running *running; /* the running kernel's; NULL: a guest's */

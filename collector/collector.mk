@@ -21,7 +21,7 @@ COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c op
     marks.c nodes.c pagemap.c pagemap_frames.c pagemap_large.c pagemap_ram.c pagemap_runs.c proc.c \
     provider.c share.c use.c zones.c) \
   $(addprefix lib/census/,collect.c collect_area.c collect_file.c collect_others.c collect_task.c write.c) \
-  $(addprefix lib/output/,peer.c target.c)
+  $(addprefix lib/output/,peer.c outfile.c)
 
 COLLECT_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Icli -D_GNU_SOURCE \
   -D_FILE_OFFSET_BITS=64 -Os -ffunction-sections -fdata-sections -fno-pie \

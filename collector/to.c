@@ -14,8 +14,8 @@ int to_open(const char *where, struct to *ret, struct atw_err *err)
 		r = peer_connect(where, &ret->fd, err);
 		ret->socket = r == ATW_OK;
 	} else {
-		r = target_open_private(where, &ret->target, err);
-		ret->name = target_name(&ret->target);
+		r = outfile_open_private(where, &ret->target, err);
+		ret->name = outfile_name(&ret->target);
 		ret->fd = ret->target.fd;
 	}
 	return r;
@@ -24,7 +24,7 @@ int to_open(const char *where, struct to *ret, struct atw_err *err)
 int to_commit(struct to *t, struct atw_err *err)
 {
 	if (!t->socket)
-		return target_commit(&t->target, err);
+		return outfile_commit(&t->target, err);
 	return peer_deliver(t->fd, err) < 0 ? atw_err_wrap(err, "%s", t->name) : ATW_OK;
 }
 
@@ -33,6 +33,6 @@ void to_close(struct to *t)
 	if (t->socket)
 		close(t->fd);
 	else if (t->name)
-		target_close(&t->target);
+		outfile_close(&t->target);
 	*t = (struct to){ .fd = -1 };
 }

@@ -6,16 +6,16 @@
 #ifndef COLLECTOR_TO_H
 #define COLLECTOR_TO_H
 
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct to {
 	const char *name;        /* what errors call it */
 	int fd;
 	bool socket;
-	struct target target;    /* if it is no socket */
+	struct outfile target;    /* if it is no socket */
 };
 
-/* "tcp:ADDRESS:PORT", "unix:PATH", or what target_open() takes. */
+/* "tcp:ADDRESS:PORT", "unix:PATH", or what outfile_open() takes. */
 int to_open(const char *where, struct to *ret, struct atw_err *err);
 /*
  * A file is in its place, and whoever listens has everything, when this returns

@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "output/html_page.h"
 #include "output/svg.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 struct html {
-	struct target target;
+	struct outfile target;
 	struct writer w;
 	bool section;                    /* one is open */
 };
@@ -21,7 +21,7 @@ static int flush(struct html *h, struct atw_err *err)
 		return ATW_OK;
 	errno = h->w.error;
 	return atw_err_set(err, h->w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
-			   "%s: cannot write: %m", target_name(&h->target));
+			   "%s: cannot write: %m", outfile_name(&h->target));
 }
 
 int html_open(const char *path, const char *title, struct html **ret, struct atw_err *err)
@@ -32,7 +32,7 @@ int html_open(const char *path, const char *title, struct html **ret, struct atw
 	if (!h)
 		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
 	h->target.fd = -1;
-	rc = target_open(path, &h->target, err);
+	rc = outfile_open(path, &h->target, err);
 	if (rc == ATW_OK)
 		rc = writer_init(&h->w, h->target.fd, err);
 	if (rc < 0) {
@@ -134,7 +134,7 @@ int html_commit(struct html *h, struct atw_err *err)
 	end_section(h);
 	html_page_end(&h->w);
 	rc = flush(h, err);
-	return rc < 0 ? rc : target_commit(&h->target, err);
+	return rc < 0 ? rc : outfile_commit(&h->target, err);
 }
 
 void html_close(struct html *h)
@@ -142,6 +142,6 @@ void html_close(struct html *h)
 	if (!h)
 		return;
 	writer_deinit(&h->w);
-	target_close(&h->target);
+	outfile_close(&h->target);
 	free(h);
 }

@@ -86,14 +86,14 @@ int output_write_failed(struct atw_output *out, struct atw_err *err)
 
 	errno = out->w.error;
 	return atw_err_set(err, status, "%s: cannot write: %m",
-			   target_name(&out->target));
+			   outfile_name(&out->target));
 }
 
 static int open_target(struct atw_output *out, const struct atw_output_opts *o, int fd,
 		       struct atw_err *err)
 {
 	if (fd < 0)
-		return target_open(o->path, &out->target, err);
+		return outfile_open(o->path, &out->target, err);
 	out->target.fd = fd;
 	if (o->path) {
 		out->target.path = strdup(o->path);

@@ -327,7 +327,7 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 	return fail(out, rc, err);
 }
 
-int output_ready(struct atw_output *out, struct target **ret, struct atw_err *err)
+int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *err)
 {
 	int rc;
 
@@ -343,10 +343,10 @@ int output_ready(struct atw_output *out, struct target **ret, struct atw_err *er
 
 int atw_output_commit(struct atw_output *out, struct atw_err *err)
 {
-	struct target *t = NULL;
+	struct outfile *t = NULL;
 	int rc = output_ready(out, &t, err);
 
-	return rc < 0 ? rc : fail(out, target_commit(t, &out->failure), err);
+	return rc < 0 ? rc : fail(out, outfile_commit(t, &out->failure), err);
 }
 
 void atw_output_close(struct atw_output *out)
@@ -355,7 +355,7 @@ void atw_output_close(struct atw_output *out)
 		return;
 	sink_deinit(&out->sink);
 	writer_deinit(&out->w);
-	target_close(&out->target);
+	outfile_close(&out->target);
 	buf_deinit(&out->notes);
 	buf_deinit(&out->heading);
 	sorter_destroy(out->sorter);

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "output/svg.h"
-#include "output/target.h"
+#include "output/outfile.h"
 
 static int write_svg(const struct scene *s, struct writer *w, struct atw_err *err)
 {
@@ -37,31 +37,31 @@ const struct picture_format *picture_find(const char *name)
 	return NULL;
 }
 
-static int check_terminal(const struct picture_format *f, const struct target *t,
+static int check_terminal(const struct picture_format *f, const struct outfile *t,
 			  struct atw_err *err)
 {
 	if (!f->binary || !isatty(t->fd))
 		return ATW_OK;
-	atw_err_set(err, ATW_E_USAGE, "%s: a terminal shows no %s", target_name(t), f->name);
+	atw_err_set(err, ATW_E_USAGE, "%s: a terminal shows no %s", outfile_name(t), f->name);
 	atw_err_hint(err, "Name a file with -o.");
 	return ATW_E_USAGE;
 }
 
 int picture_check(const struct picture_format *f, const char *path, struct atw_err *err)
 {
-	struct target t = { .fd = -1 };
+	struct outfile t = { .fd = -1 };
 	int rc = f->cairo ? cairo_is_there(err) : ATW_OK;
 
 	if (rc == ATW_OK)
-		rc = target_open(path, &t, err);
+		rc = outfile_open(path, &t, err);
 	if (rc < 0)
 		return rc;
 	rc = check_terminal(f, &t, err);
-	target_close(&t);
+	outfile_close(&t);
 	return rc;
 }
 
-int picture_put(const struct scene *s, const struct picture_format *f, struct target *t,
+int picture_put(const struct scene *s, const struct picture_format *f, struct outfile *t,
 		struct atw_err *err)
 {
 	struct writer w;
@@ -78,7 +78,7 @@ int picture_put(const struct scene *s, const struct picture_format *f, struct ta
 	if (rc == ATW_OK && !writer_flush(&w)) {
 		errno = w.error;
 		rc = atw_err_set(err, w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
-				 "%s: cannot write: %m", target_name(t));
+				 "%s: cannot write: %m", outfile_name(t));
 	}
 	writer_deinit(&w);
 	return rc;
@@ -87,16 +87,16 @@ int picture_put(const struct scene *s, const struct picture_format *f, struct ta
 int picture_write(const struct scene *s, const struct picture_format *f, const char *path,
 		  struct atw_err *err)
 {
-	struct target t = { .fd = -1 };
+	struct outfile t = { .fd = -1 };
 	int rc = scene_done(s, err);
 
 	if (rc == ATW_OK)
-		rc = target_open(path, &t, err);
+		rc = outfile_open(path, &t, err);
 	if (rc < 0)
 		return rc;
 	rc = picture_put(s, f, &t, err);
 	if (rc == ATW_OK)
-		rc = target_commit(&t, err);
-	target_close(&t);
+		rc = outfile_commit(&t, err);
+	outfile_close(&t);
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include "output/writer.h"
 #include "picture/scene.h"
 
-struct target;
+struct outfile;
 
 struct picture_format {
 	const char *name, *help;
@@ -24,7 +24,7 @@ int picture_write(const struct scene *s, const struct picture_format *f, const c
 		  struct atw_err *err);
 
 /* The same to a target that is open, which waits to be committed. */
-int picture_put(const struct scene *s, const struct picture_format *f, struct target *t,
+int picture_put(const struct scene *s, const struct picture_format *f, struct outfile *t,
 		struct atw_err *err);
 
 /* Could it be written there? Before the work for it is done. */

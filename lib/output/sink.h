@@ -74,11 +74,11 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
 		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
 		     struct atw_err *err);
 /*
- * Whole but for its name, which target_commit_all() gives *ret, the output's own; then it
+ * Whole but for its name, which outfile_commit_all() gives *ret, the output's own; then it
  * can only be closed.
  */
-struct target;
-int output_ready(struct atw_output *out, struct target **ret, struct atw_err *err);
+struct outfile;
+int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *err);
 /* By its name; fails with those there are. */
 int sink_find(const char *format, const struct atw_sink_ops **ret,
 	      struct atw_err *err);

@@ -6,7 +6,7 @@
 #include "output/ahead.h"
 #include "output/sink.h"
 #include "output/tally.h"
-#include "output/target.h"
+#include "output/outfile.h"
 #include "record/filter.h"
 #include "record/group.h"
 #include "record/sort.h"
@@ -26,7 +26,7 @@ struct atw_output {
 
 	struct atw_sink sink;
 	struct writer w;
-	struct target target;
+	struct outfile target;
 	struct buf notes;
 	struct buf heading;              /* for the next row; empty: none */
 	uint64_t rows;                   /* past the filter */

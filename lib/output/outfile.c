@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "output/target.h"
+#include "output/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,19 +15,19 @@
 
 #define TRIES 1000               /* names for a temporary file */
 
-const char *target_name(const struct target *t)
+const char *outfile_name(const struct outfile *t)
 {
 	return t->path ? t->path : "standard output";
 }
 
 /* What the last system call said, as a sentence about the target. */
-static int failed(const struct target *t, const char *what, struct atw_err *err)
+static int failed(const struct outfile *t, const char *what, struct atw_err *err)
 {
 	int status = errno == ENOENT ? ATW_E_MISSING :
 		     errno == EACCES || errno == EPERM || errno == EROFS ?
 		     ATW_E_PERM : errno == ENOMEM ? ATW_E_NOMEM : ATW_E_IO;
 
-	return atw_err_set(err, status, "%s: %s: %m", target_name(t), what);
+	return atw_err_set(err, status, "%s: %s: %m", outfile_name(t), what);
 }
 
 /*
@@ -86,7 +86,7 @@ static int open_unnamed(const char *final, mode_t mode)
 	return fd;
 }
 
-static int make_somewhere(struct target *t, int (*make)(struct target *, const char *))
+static int make_somewhere(struct outfile *t, int (*make)(struct outfile *, const char *))
 {
 	int dir = (int)dir_len(t->final);
 	int rc = -1;
@@ -117,7 +117,7 @@ static int make_somewhere(struct target *t, int (*make)(struct target *, const c
  * is renamed within one file system only. Returns what `make` does. Whoever is
  * interrupted finds the name in the target, or there is none.
  */
-static int make_beside(struct target *t, int (*make)(struct target *, const char *))
+static int make_beside(struct outfile *t, int (*make)(struct outfile *, const char *))
 {
 	sigset_t all, were;
 	int rc, e;
@@ -131,12 +131,12 @@ static int make_beside(struct target *t, int (*make)(struct target *, const char
 	return rc;
 }
 
-static int make_new(struct target *t, const char *name)
+static int make_new(struct outfile *t, const char *name)
 {
 	return open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, t->mode);
 }
 
-static int make_link(struct target *t, const char *name)
+static int make_link(struct outfile *t, const char *name)
 {
 	char self[32];
 
@@ -145,7 +145,7 @@ static int make_link(struct target *t, const char *name)
 }
 
 /* `old`: the file that will be replaced, or NULL. */
-static int open_file(struct target *t, const struct stat *old,
+static int open_file(struct outfile *t, const struct stat *old,
 		     struct atw_err *err)
 {
 	if (old && faccessat(AT_FDCWD, t->final, W_OK, AT_EACCESS) < 0)
@@ -163,7 +163,7 @@ static int open_file(struct target *t, const struct stat *old,
 	return ATW_OK;
 }
 
-static int open_path(struct target *t, const char *path, struct atw_err *err)
+static int open_path(struct outfile *t, const char *path, struct atw_err *err)
 {
 	struct stat st;
 	bool exists = !stat(path, &st);
@@ -186,12 +186,12 @@ static int open_path(struct target *t, const char *path, struct atw_err *err)
 	return open_file(t, exists ? &st : NULL, err);
 }
 
-static int target_open_mode(const char *path, mode_t mode, struct target *t,
+static int target_open_mode(const char *path, mode_t mode, struct outfile *t,
 			    struct atw_err *err)
 {
 	int rc = ATW_OK;
 
-	*t = (struct target){ .fd = own_fd(path), .mode = mode };
+	*t = (struct outfile){ .fd = own_fd(path), .mode = mode };
 	if (t->fd != STDOUT_FILENO) {
 		t->path = strdup(path);
 		if (!t->path)
@@ -205,22 +205,22 @@ static int target_open_mode(const char *path, mode_t mode, struct target *t,
 		t->fd = -1;
 	}
 	if (rc < 0)
-		target_close(t);
+		outfile_close(t);
 	return rc;
 }
 
-int target_open(const char *path, struct target *ret, struct atw_err *err)
+int outfile_open(const char *path, struct outfile *ret, struct atw_err *err)
 {
 	return target_open_mode(path, 0666, ret, err);
 }
 
-int target_open_private(const char *path, struct target *ret, struct atw_err *err)
+int outfile_open_private(const char *path, struct outfile *ret, struct atw_err *err)
 {
 	return target_open_mode(path, 0600, ret, err);
 }
 
 /* Disks that fill up or fail may say so only here. */
-static int store(struct target *t, struct atw_err *err)
+static int store(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&
 	    errno != EOPNOTSUPP)
@@ -229,7 +229,7 @@ static int store(struct target *t, struct atw_err *err)
 }
 
 /* A name beside its own, and no more to be written. */
-static int stand_by(struct target *t, struct atw_err *err)
+static int stand_by(struct outfile *t, struct atw_err *err)
 {
 	int rc;
 
@@ -240,7 +240,7 @@ static int stand_by(struct target *t, struct atw_err *err)
 	return rc < 0 && errno != EINTR ? failed(t, "cannot write", err) : ATW_OK;
 }
 
-static int place(struct target *t, struct atw_err *err)
+static int place(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && rename(t->temp, t->final) < 0)
 		return failed(t, "cannot create", err);
@@ -249,7 +249,7 @@ static int place(struct target *t, struct atw_err *err)
 	return ATW_OK;
 }
 
-int target_commit_all(struct target *const *t, size_t n, struct atw_err *err)
+int outfile_commit_all(struct outfile *const *t, size_t n, struct atw_err *err)
 {
 	sigset_t all, were;
 	int rc = ATW_OK;
@@ -264,17 +264,17 @@ int target_commit_all(struct target *const *t, size_t n, struct atw_err *err)
 		rc = t[i]->owned ? place(t[i], err) : ATW_OK;
 	/* What has a name for now only must not be met by a signal either. */
 	for (size_t i = 0; i < n && rc < 0; i++)
-		target_close(t[i]);
+		outfile_close(t[i]);
 	sigprocmask(SIG_SETMASK, &were, NULL);
 	return rc;
 }
 
-int target_commit(struct target *t, struct atw_err *err)
+int outfile_commit(struct outfile *t, struct atw_err *err)
 {
-	return target_commit_all(&t, 1, err);
+	return outfile_commit_all(&t, 1, err);
 }
 
-void target_close(struct target *t)
+void outfile_close(struct outfile *t)
 {
 	if (t->owned && t->fd >= 0)
 		close(t->fd);
@@ -283,5 +283,5 @@ void target_close(struct target *t)
 	free(t->temp);
 	free(t->final);
 	free(t->path);
-	*t = (struct target){ .fd = -1 };
+	*t = (struct outfile){ .fd = -1 };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output_target.c - files that are whole or not there, and writes that fail. */
+/* output_outfile.c - files that are whole or not there, and writes that fail. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "output_capture.h"
-#include "output/target.h"
+#include "output/outfile.h"
 #include "output/writer.h"
 
 static const struct atw_column cols[] = { { .key = "n", .type = ATW_T_COUNT } };
@@ -31,7 +31,7 @@ static const char *in_dir(const char *name)
 
 static void enter(void)
 {
-	strcpy(dir, "/tmp/output_target.XXXXXX");
+	strcpy(dir, "/tmp/output_outfile.XXXXXX");
 	if (!mkdtemp(dir))
 		abort();
 }
@@ -151,22 +151,22 @@ TEST(replaces_and_keeps_the_mode)
 
 TEST(a_private_file_is_its_owners_unless_it_was_there)
 {
-	struct target t;
+	struct outfile t;
 	struct stat st;
 	mode_t mask = umask(0);
 	const char *path;
 
 	enter();
 	path = in_dir("new.cap");
-	CHECK_EQ(target_open_private(path, &t, &err), ATW_OK);
+	CHECK_EQ(outfile_open_private(path, &t, &err), ATW_OK);
 	CHECK(!fstat(t.fd, &st) && (st.st_mode & 07777) == 0600);
-	CHECK_EQ(target_commit(&t, &err), ATW_OK);
-	target_close(&t);
+	CHECK_EQ(outfile_commit(&t, &err), ATW_OK);
+	outfile_close(&t);
 	CHECK(!stat(path, &st) && (st.st_mode & 07777) == 0600);
 	CHECK(!chmod(path, 0644));
-	CHECK_EQ(target_open_private(path, &t, &err), ATW_OK);
-	CHECK_EQ(target_commit(&t, &err), ATW_OK);
-	target_close(&t);
+	CHECK_EQ(outfile_open_private(path, &t, &err), ATW_OK);
+	CHECK_EQ(outfile_commit(&t, &err), ATW_OK);
+	outfile_close(&t);
 	CHECK(!stat(path, &st) && (st.st_mode & 07777) == 0644);
 	umask(mask);
 	CHECK_EQ(leave(), 1);
