@@ -10,19 +10,19 @@
 #include "atwalk.h"
 #include "base/num.h"
 
-static int find_symbol(const struct opened *o, const char *name, size_t len,
+static int find_symbol(const struct session *o, const char *name, size_t len,
 		       uint64_t *ret, struct atw_err *err)
 {
 	char text[512];
 
-	if (!o->kernel || !len || len >= sizeof(text))
+	if (!o->target->kernel || !len || len >= sizeof(text))
 		return ATW_E_MISSING;
 	snprintf(text, sizeof(text), "%.*s", (int)len, name);
-	return atw_kernel_symbol(o->kernel, text, ret, err);
+	return atw_kernel_symbol(o->target->kernel, text, ret, err);
 }
 
 /* One address: what can be read as a number is one, "add" and "face" too. */
-static bool parse_point(const struct opened *o, const char *s, size_t len,
+static bool parse_point(const struct session *o, const char *s, size_t len,
 			uint64_t *ret)
 {
 	const char *plus = memchr(s, '+', len);
@@ -48,14 +48,14 @@ static bool is_word(const char *s, size_t len)
 }
 
 /* Of a source that is cut off or damaged, those that it had may be what is missing. */
-static bool lacks_symbols(const struct opened *o)
+static bool lacks_symbols(const struct session *o)
 {
 	uint32_t count;
 
-	return o->kernel && o->defective && !atw_kernel_symbols_from(o->kernel, &count, NULL);
+	return o->target->kernel && o->target->defective && !atw_kernel_symbols_from(o->target->kernel, &count, NULL);
 }
 
-static int unknown(const struct opened *o, const char *text, const char *part,
+static int unknown(const struct session *o, const char *text, const char *part,
 		   size_t len, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -65,8 +65,8 @@ static int unknown(const struct opened *o, const char *text, const char *part,
 	if (!len)
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
 	/* Of memory that somebody wanted it may be one that cannot be looked up. */
-	if (o->pagemap && is_word(part, len) && no_memory_why(o, err))
-		return err->status;
+	if (is_word(part, len) && target_fell_back(o->target, err))
+		return atw_err_wrap(err, "%s", o->name);
 	/* It may well be a symbol: nobody can tell. */
 	r = find_symbol(o, part, len, &at, &why);
 	if (r < 0 && (r != ATW_E_MISSING || (is_word(part, len) && lacks_symbols(o))))
@@ -119,7 +119,7 @@ static int from_on(const char *text, uint64_t first, const char *length,
 	return ATW_OK;
 }
 
-static int parse(const struct opened *o, const char *text, struct address *ret,
+static int parse(const struct session *o, const char *text, struct address *ret,
 		 struct atw_err *err)
 {
 	const char *dash = strchr(text, '-'), *plus = strchr(text, '+');
@@ -153,25 +153,25 @@ static bool reachable(const struct atw_paging *pg, const struct address *a)
 	       (a->first <= low_last.u && a->last > low_last.u);
 }
 
-int parse_address(const struct opened *o, const char *text, struct address *ret,
+int parse_address(const struct session *o, const char *text, struct address *ret,
 		  struct atw_err *err)
 {
-	const struct atw_paging *pg = &o->space.paging;
+	const struct atw_paging *pg = &o->subject.space.paging;
 	struct address a = { 0 };
 	int r = parse(o, text, &a, err);
 
 	if (r < 0)
 		return r;
-	if (!o->capture && !reachable(pg, &a))
+	if (pg->nlevels && !reachable(pg, &a))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s: no address of %s, which translates %u bits",
 				   text, pg->name, pg->va_bits);
-	a.whose = !o->user_space && pg->va_bits > 32 && !(a.last >> 63);
+	a.whose = !o->subject.given && pg->va_bits > 32 && !(a.last >> 63);
 	*ret = a;
 	return ATW_OK;
 }
 
-int parse_owned(const struct opened *o, const char *text, struct address *ret,
+int parse_owned(const struct session *o, const char *text, struct address *ret,
 		struct atw_err *err)
 {
 	int r = parse_address(o, text, ret, err);

@@ -6,6 +6,7 @@
 #include <atwalk/atwalk.h>
 
 #include "options.h"
+#include "target/subject.h"
 
 enum exit_status {
 	EXIT_COMPLETE = 0,
@@ -113,21 +114,12 @@ void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 
 /* ---- opening what the user named ---- */
 
-struct opened {
-	const char *name;        /* SOURCE as typed */
-	struct atw_source *source;
-	struct atw_kernel *kernel;
-	struct atw_space space;  /* the one asked about */
-	struct soft_once *soft;  /* see soft_of() */
-	char release[96];        /* empty: unknown */
-	char process[48];        /* whose tables were asked for, or empty */
-	uint64_t pid, mm;        /* of that process; mm 0: of none, or not known */
-	char task[17];           /* its name; empty: not known */
-	bool user_space;         /* the user said whose tables these are */
-	bool pagemap;            /* no memory: only /proc tells of processes */
-	struct captured *capture;    /* no memory: what a capture tells; or NULL */
-	bool defective;          /* truncated or damaged: an answer in part */
-	bool doubtful;           /* whose tables these are is not sure */
+/* SOURCE, opened for a command. */
+struct session {
+	const char *name;        /* as typed */
+	struct target *target;
+	struct subject subject;  /* the address space asked about */
+	bool doubtful;           /* the subject may not be the only one that fits */
 	char unasked[320];       /* the same, allowed by --allow-unreadable: why; or empty */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
 	bool tell_cost;          /* say at the end what that was */
@@ -136,75 +128,60 @@ struct opened {
 };
 
 /*
- * Complain themselves; 0 or an exit status. open_source() leaves the kernel
- * out when `space` is NULL; attach_kernel() adds it to what it opened.
+ * Complain themselves; 0 or an exit status. session_open() recognizes the source,
+ * session_attach() finds the kernel in it, or what stands for it, and the subject;
+ * `caps` are what `what` needs ("this": the command). open_frozen() does both, and freezes.
  */
-int attach_kernel(const struct common *c, struct opened *o,
-		  const struct space_opts *space);
-int open_source(const struct common *c, const char *name,
-		const struct space_opts *space, struct opened *ret);
-void close_source(struct opened *o);
+int session_open(const struct common *c, const char *name, struct session *ret);
+int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
+		 uint32_t caps);
+int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
+		struct session *ret);
+/* Both of them, for a command that needs `caps`. */
+int open_session(const struct common *c, const char *name, const struct space_opts *space,
+	       uint32_t caps, struct session *ret);
+void session_close(struct session *s);
+/* Are these there, for the option or question `what`? Complains itself. */
+int session_need(const struct session *s, uint32_t caps, const char *what);
 /* With -q: the defects that opening did not report, where they are why the status is 4. */
-void complain_defects(const struct common *c, const struct opened *o);
+void complain_defects(const struct common *c, const struct session *s);
+/* Do defects of the file make every answer one in part? */
+bool session_has_gaps(const struct session *s);
 /* -o must not be the source. Complains itself. */
 int check_output(const struct common *c, const char *name);
 /*
  * freeze.c: --freeze stops the process that was chosen, and chooses it once more;
  * without the option nothing happens. It goes on at the latest when the source is
- * closed. open_frozen() is open_pages(), and that.
+ * closed.
  */
-int freeze(const struct common *c, struct opened *o, const struct space_opts *space);
-void thaw(const struct opened *o);
-/* Is o->pid what it is called here? Complains itself, as `option`. */
-int check_number(const struct opened *o, const struct space_opts *space, const char *option);
+int freeze(const struct common *c, struct session *s, const struct space_opts *space);
+void thaw(const struct session *s);
+/* Is the subject's PID what it is called here? Complains itself, as `option`. */
+int check_number(const struct session *s, const struct space_opts *space, const char *option);
 /* What the process is now: it may have become another program meanwhile. */
-int choose_again(struct opened *o, const struct space_opts *space);
-int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
-		struct opened *ret);
+int choose_again(struct session *s, const struct space_opts *space);
 /* cost.c: --rate and -v, of a running machine. Complains itself. */
 void cost_start(void);           /* when the program begins */
-int cost_begin(const struct common *c, struct opened *o);
-void cost_tell(const struct opened *o);
+int cost_begin(const struct common *c, struct session *s);
+void cost_tell(const struct session *s);
+
 /*
- * The same for the commands that can do without page tables: where the running
- * kernel tells of processes alone (o->pagemap), there is no kernel, but a mode; of
- * a capture (o->capture), neither.
+ * subject.c: --pid or --task. Complain themselves; 0 or an exit status.
  */
-int open_pages(const struct common *c, const char *name, const struct space_opts *space,
-	       struct opened *ret);
-/* At most one option says whose page tables are meant. */
-int check_whose(const struct space_opts *space, struct atw_err *err);
-/* Why memory cannot be read then, for the option or question `what`. Complains itself. */
-int no_memory(const struct opened *o, const char *what);
-/* The same, if it is that nobody chose to do without: in *err. */
-bool no_memory_why(const struct opened *o, struct atw_err *err);
-int attach_pages(const struct common *c, struct opened *o, const struct space_opts *space);
-/*
- * capture.c: is it one, and then reads it. Options about page tables are refused,
- * whoever they are for. Complain themselves.
- */
-bool is_capture(const struct opened *o);
-int attach_capture(const struct common *c, struct opened *o, const struct space_opts *space);
-/* Why `what` cannot be had of it. */
-int no_tables(const struct opened *o, const char *what);
-/* --pid or --task. */
-int select_process(struct opened *o, const struct space_opts *space);
+int select_process(struct session *s, const struct space_opts *space);
 /*
  * A user address, and nobody said whose: the one process that maps it. If
  * several do, complains and returns EXIT_NO; if none does, says so and sets
  * *nobody.
  */
-int select_owner(const struct common *c, struct opened *o, const struct space_opts *space,
+int select_owner(const struct common *c, struct session *s, const struct space_opts *space,
 		 const char *text, uint64_t first, uint64_t last, bool *nobody);
-/*
- * What the words mean that the CPU ignores. Found out when it is first asked,
- * for it needs the kernel's symbols; most addresses do not.
- */
-const struct atw_soft_abi *soft_of(const struct opened *o);
+/* At most one option says whose page tables are meant. */
+int check_whose(const struct space_opts *space, struct atw_err *err);
 /* How to say whose page tables are meant, as a hint. */
-const char *whose_tables(const struct opened *o);
+const char *whose_tables(const struct session *s);
 /* Where the root comes from, as words. */
-const char *root_from(const struct opened *o);
+const char *root_from(const struct session *s);
 
 /*
  * ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive.
@@ -215,16 +192,16 @@ struct address {
 	bool is_range;
 	bool whose;              /* a user address, and nobody said of which process */
 };
-int parse_address(const struct opened *o, const char *text, struct address *ret,
+int parse_address(const struct session *o, const char *text, struct address *ret,
 		  struct atw_err *err);
-int parse_owned(const struct opened *o, const char *text, struct address *ret,
+int parse_owned(const struct session *o, const char *text, struct address *ret,
 		struct atw_err *err);
 
 /* ---- rows ---- */
 
 /* Is what is written for people? */
 bool is_plain(const struct common *c);
-void output_opts(const struct common *c, const struct opened *o,
+void output_opts(const struct common *c, const struct session *o,
 		 struct atw_output_opts *ret);
 /*
  * The end of a listing that came to `r`: what was seen is written, what is wrong

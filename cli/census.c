@@ -291,25 +291,6 @@ static int on_memory_run(void *arg, const struct capture_run *run, struct atw_er
 	return heard(e, r);
 }
 
-static const struct atw_soft_abi *soft(const void *arg)
-{
-	return soft_of(arg);
-}
-
-static int open_provider(const struct opened *src, struct provider **ret, struct atw_err *err)
-{
-	const struct walk_provider_opts wo = {
-		.kernel = src->kernel, .mm = src->mm, .soft = soft, .soft_arg = src,
-		.frames = true,
-	};
-	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)src->pid, .flags = true, .counts = true, .pace = src->pace,
-	};
-
-	return src->pagemap ? pagemap_provider_open(&po, NULL, NULL, ret, err)
-			    : walk_provider_open(&wo, NULL, NULL, ret, err);
-}
-
 static int from_memory(const struct common *c, const char *name,
 		       const struct census_source_opts *o, struct ear *e)
 {
@@ -322,18 +303,22 @@ static int from_memory(const struct common *c, const char *name,
 		.sums = o->sums && !o->raw, .kinds = o->kinds,
 		.progress = progress_at, .arg = &e->progress,
 	};
+	struct target_query q = { .frames = true, .flags = true, .counts = true };
 	struct provider *p = NULL;
-	struct opened src = { 0 };
+	struct session src = { 0 };
 	struct atw_err err = { 0 };
 	int status = open_frozen(c, name, &o->space, &src), r;
 
 	if (status)
 		return status;
-	e->told.defective = src.defective;
+	e->told.defective = src.target->defective;
 	complain_defects(c, &src);
-	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.pid : 0;
+	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.subject.pid : 0;
 	progress_begin(&e->progress, c, o->progress, name, "processes");
-	r = open_provider(&src, &p, &err);
+	q.pid = (uint32_t)src.subject.pid;
+	q.mm = src.subject.mm;
+	q.pace = src.pace;
+	r = target_provider(src.target, &q, NULL, NULL, &p, &err);
 	if (r == ATW_OK)
 		r = census_collect(p, &co, &sink, &err);
 	progress_end(&e->progress);
@@ -344,7 +329,7 @@ static int from_memory(const struct common *c, const char *name,
 	if (r == ATW_OK && p->lacks.status)
 		remark_lacks(c, &src, p);
 	provider_close(p);
-	close_source(&src);
+	session_close(&src);
 	return status;
 }
 

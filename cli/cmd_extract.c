@@ -86,7 +86,7 @@ static int count_tasks(struct atw_kernel *k, struct atw_err *err)
  * Does the file open, and do its tasks come out of it as those of the source did?
  * Before it has its name: one that is there can be used.
  */
-static int check(const struct outfile *t, const struct opened *src,
+static int check(const struct outfile *t, const struct session *src,
 		 const struct atw_extract_stats *st, struct atw_err *err)
 {
 	const struct atw_kernel_opts o = { .size = sizeof(o) };
@@ -113,7 +113,7 @@ static int check(const struct outfile *t, const struct opened *src,
 }
 
 /* What the source lacks the extract lacks too: one sentence each, also with -q. */
-static bool settle(const struct common *c, const struct opened *src,
+static bool settle(const struct common *c, const struct session *src,
 		   const struct atw_extract_stats *st)
 {
 	complain_defects(c, src);
@@ -132,11 +132,11 @@ static bool settle(const struct common *c, const struct opened *src,
 		complain_part("%s: %" PRIu64 " page table%s not in it, and so not in the extract",
 		       src->name, st->lost, st->lost == 1 ? " is" : "s are");
 	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->bad_areas ||
-	       st->lost || src->defective;
+	       st->lost || src->target->defective;
 }
 
 static int extract(const struct common *c, const struct extract_opts *o,
-		   struct opened *src)
+		   struct session *src)
 {
 	const struct atw_extract_opts eo = { .size = sizeof(eo), .pages = o->pages };
 	struct atw_extract_stats st = { 0 };
@@ -157,7 +157,7 @@ static int extract(const struct common *c, const struct extract_opts *o,
 	if (t.fd != STDOUT_FILENO)
 		r = atw_output_open(&oo, &schema, &out, &err);
 	if (r == ATW_OK) {
-		r = atw_extract(src->kernel, &eo, write_all, &t, &st, &err);
+		r = atw_extract(src->target->kernel, &eo, write_all, &t, &st, &err);
 		if (r < 0 && r != ATW_E_IO)
 			atw_err_wrap(&err, "%s", src->name);
 	}
@@ -176,7 +176,7 @@ static int extract(const struct common *c, const struct extract_opts *o,
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct extract_opts *o = opts;
-	struct opened src = { 0 };
+	struct session src = { 0 };
 	int status;
 
 	if (argc != 1)
@@ -184,11 +184,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 						      : "SOURCE is missing");
 	if (!c->output)
 		return complain_usage("extract", "-o FILE is missing: where the extract goes");
-	status = open_source(c, argv[0], &o->space, &src);
+	status = open_session(c, argv[0], &o->space, TARGET_TABLES, &src);
 	if (status)
 		return status;
 	status = extract(c, o, &src);
-	close_source(&src);
+	session_close(&src);
 	return status;
 }
 

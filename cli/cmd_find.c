@@ -178,7 +178,7 @@ int find_put_hit(struct find *f, const struct whose *w, const char *area,
 
 	set_whose(&r, w);
 	row_set(&r, C_ADDRESS, h->va);
-	if (f->src.capture)
+	if (!target_has(f->src.target, TARGET_TABLES))
 		row_set(&r, C_STATE, st);
 	else
 		st = set_entry(f, &r, h);
@@ -229,7 +229,7 @@ int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 
 	finder_merge(&f->finder);
 	if (f->finder.n && w->space &&
-	    atw_areas_open(f->src.kernel, w->space->at, &c.areas, &why) < 0)
+	    atw_areas_open(f->src.target->kernel, w->space->at, &c.areas, &why) < 0)
 		no_area(f, w, &why);
 	if (f->finder.n && w->space && w->space->n > 1)
 		f->shared_by++;
@@ -270,7 +270,7 @@ static void summary(struct find *f)
 	tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
 	tally(roots, sizeof(roots), f->roots, "root table", "root tables");
 	find_say_looked(f);
-	if (f->src.user_space)
+	if (f->src.subject.given)
 		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
 				f->c->filter ? " before --filter" : "");
 	else
@@ -296,7 +296,7 @@ static bool settle(struct find *f)
 	const struct spaces *s = &f->spaces;
 	uint64_t lost = n->lost + n->excluded + n->damaged;
 
-	bool unread = !f->src.user_space && (s->bad_tasks || s->bad_spaces);
+	bool unread = !f->src.subject.given && (s->bad_tasks || s->bad_spaces);
 
 	complain_defects(f->c, &f->src);
 	find_complain_untold(f);
@@ -314,7 +314,7 @@ static bool settle(struct find *f)
 	if (f->nameless)
 		complain_part("%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
 			      f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
-	return lost || n->unstable || unread || f->limit || f->untold || f->nameless || f->src.defective;
+	return lost || n->unstable || unread || f->limit || f->untold || f->nameless || f->src.target->defective;
 }
 
 static int list(struct find *f)
@@ -323,14 +323,14 @@ static int list(struct find *f)
 	bool tasks, part;
 	int r;
 
-	f->finder.soft = soft_of(&f->src);
+	f->finder.soft = target_soft(f->src.target);
 	r = find_open(f, NULL, &err);
 	if (r < 0)
 		return complain(&err);
-	tasks = !f->want.n || (f->src.user_space && !f->src.process[0]) ||
-		spaces_collect(f->src.kernel, &f->spaces, &why) == ATW_OK;
+	tasks = !f->want.n || (f->src.subject.given && !f->src.subject.label[0]) ||
+		spaces_collect(f->src.target->kernel, &f->spaces, &why) == ATW_OK;
 	if (f->want.n)
-		r = f->src.user_space ? find_in_one(f, &err) : find_in_all(f, &err);
+		r = f->src.subject.given ? find_in_one(f, &err) : find_in_all(f, &err);
 	thaw(&f->src);
 	if (r == ATW_OK) {
 		summary(f);
@@ -339,7 +339,7 @@ static int list(struct find *f)
 	if (r < 0)
 		return complain(&err);
 	part = settle(f);
-	if (!tasks && !f->src.user_space) {
+	if (!tasks && !f->src.subject.given) {
 		complain_part("%s: the tables of processes were not searched: %s", f->src.name,
 			      why.text);
 		part = true;
@@ -353,6 +353,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct find_opts *o = opts;
 	struct find *f;
 	int status = EXIT_COMPLETE;
+	bool opened;
 
 	if (argc < 2)
 		return complain_usage("find", argc ? "PHYS or ADDRESS is missing"
@@ -370,10 +371,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	for (int i = 1; i < argc && !status; i++)
 		status = find_check(argv[i]);
 	if (!status)
-		status = open_source(c, argv[0], NULL, &f->src);
-	if (!status)
-		status = is_capture(&f->src) ? attach_capture(c, &f->src, &o->space)
-					     : attach_kernel(c, &f->src, &o->space);
+		status = open_session(c, argv[0], &o->space, TARGET_RMAP, &f->src);
+	opened = !status;
 	for (int i = 1; i < argc && !status; i++)
 		status = find_parse(f, argv[i], o->virtual);
 	if (!status)
@@ -381,9 +380,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status)
 		status = find_resolve(f, &o->space);
 	if (!status)
-		status = f->src.capture ? find_captured(f) : list(f);
+		status = target_has(f->src.target, TARGET_TABLES) ? list(f) : find_by_pages(f);
 	atw_output_close(f->out);
-	close_source(&f->src);
+	if (opened)
+		session_close(&f->src);
 	spaces_deinit(&f->spaces);
 	buf_deinit(&f->pids);
 	buf_deinit(&f->looked);

@@ -122,52 +122,61 @@ static void cpu_facts(struct facts *f, struct atw_source *s)
 	}
 }
 
+static void put_fact(void *arg, const char *name, const char *text)
+{
+	fact(arg, name, "%s", text);
+}
+
 static int source_info(const struct common *c, const struct info_opts *o,
 		       const char *name)
 {
-	struct opened src = { 0 };
+	struct session src = { 0 };
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	struct facts f = { .err = &err };
+	struct target_facts to = { .fact = put_fact, .arg = &f, .every = c->verbose > 0 };
+	bool told = false;
 	char text[256] = "";
-	int status = open_source(c, name, NULL, &src), k;
+	int status = session_open(c, name, &src), k;
 
 	if (status)
 		return status;
 	/* A source without a kernel is still worth describing. */
-	k = attach_pages(c, &src, &o->space);
-	if (k == EXIT_USAGE || (k && is_capture(&src))) {
-		close_source(&src);
+	k = session_attach(c, &src, &o->space, TARGET_PAGES);
+	if (k == EXIT_USAGE || (k && !target_has(src.target, TARGET_LOOKUP))) {
+		session_close(&src);
 		return k;
 	}
 	output_opts(c, NULL, &oo);
 	f.r = atw_output_open(&oo, &fact_schema, &f.out, &err);
-	if (src.source->ops->describe)
-		src.source->ops->describe(src.source, text, sizeof(text));
-	fact(&f, "format", "%s", text[0] ? text : src.source->ops->name);
-	text_fact(&f, src.source, "machine", "machine");
-	text_fact(&f, src.source, "truncated", "truncated");
-	text_fact(&f, src.source, "damaged", "damaged");
-	fact(&f, "release", "%s", src.release[0] ? src.release : "not known");
-	if (src.kernel) {
+	if (src.target->source->ops->describe)
+		src.target->source->ops->describe(src.target->source, text, sizeof(text));
+	fact(&f, "format", "%s", text[0] ? text : src.target->source->ops->name);
+	text_fact(&f, src.target->source, "machine", "machine");
+	text_fact(&f, src.target->source, "truncated", "truncated");
+	text_fact(&f, src.target->source, "damaged", "damaged");
+	fact(&f, "release", "%s", src.target->release[0] ? src.target->release : "not known");
+	if (src.target->kernel) {
 		kernel_facts(&f, &src, c->verbose > 0);
 		/* A running machine's log is asked for, a dump's is shown. */
-		if (o->log.given || !atw_source_is_live(src.source))
-			crash_facts(&f, src.kernel, &o->log);
-	} else if (src.pagemap && !k) {
-		k = pagemap_facts_of(&f, &src);
+		if (o->log.given || !target_has(src.target, TARGET_RUNNING))
+			crash_facts(&f, src.target->kernel, &o->log);
+	} else if (!k) {
+		told = target_describe(src.target, &to, (uint32_t)src.subject.pid);
+		if (to.result < 0) {
+			atw_err_wrap(&to.why, "%s", src.name);
+			k = complain(&to.why);
+		}
 	}
-	if (src.capture) {
-		capture_facts_of(&f, &src, c->verbose > 0);
-	} else {
-		cpu_facts(&f, src.source);
-		if (src.kernel)
+	if (!told) {
+		cpu_facts(&f, src.target->source);
+		if (src.target->kernel)
 			control_facts(&f, &src);
-		memory_facts(&f, src.source, c->verbose > 0);
+		memory_facts(&f, src.target->source, c->verbose > 0);
 	}
 	complain_defects(c, &src);
-	status = output_end(f.out, f.r, k || src.defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
-	close_source(&src);
+	status = output_end(f.out, f.r, k || src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
+	session_close(&src);
 	return status;
 }
 

@@ -9,8 +9,8 @@
 #include "map_large.h"
 #include "map_node.h"
 #include "map_sizes.h"
-#include "pagemap.h"
-#include "target.h"
+#include "map_pages.h"
+#include "address_args.h"
 #include "unreadable.h"
 #include "watch.h"
 
@@ -167,8 +167,8 @@ static bool soft_agree(struct map *m, const struct atw_range *x,
 	if (listing_region(&m->list, x->va.u, &area) &&
 	    (area.last.u < y->va.u || area.first.u == y->va.u))
 		return false;
-	a = atw_soft_decode_at(soft_of(m->list.src), pg, x->va, x->level, x->word);
-	b = atw_soft_decode_at(soft_of(m->list.src), pg, y->va, y->level, y->word);
+	a = atw_soft_decode_at(target_soft(m->list.src->target), pg, x->va, x->level, x->word);
+	b = atw_soft_decode_at(target_soft(m->list.src->target), pg, y->va, y->level, y->word);
 	if (a.what != b.what || a.type != b.type || a.what == ATW_SOFT_UNKNOWN)
 		return false;
 	if (a.what == ATW_SOFT_SWAP)
@@ -311,10 +311,10 @@ static int list_all(struct map *m, const struct address *a, struct atw_err *err)
 }
 
 /* The kernel's half is not a process's own. */
-static struct address everything(const struct opened *src)
+static struct address everything(const struct session *src)
 {
 	return (struct address){
-		.last = src->process[0] ? INT64_MAX : UINT64_MAX, .is_range = true,
+		.last = src->subject.label[0] ? INT64_MAX : UINT64_MAX, .is_range = true,
 	};
 }
 
@@ -332,24 +332,24 @@ static int list_args(struct map *m, struct atw_err *err)
 }
 
 /* A range of nobody's is no row: nothing is mapped there. */
-static int list_targets(struct map *m, struct opened *src, const struct target *t, int n,
+static int list_targets(struct map *m, struct session *src, const struct address_arg *t, int n,
 			struct atw_err *err)
 {
-	const struct opened own = *src;
+	const struct subject own = src->subject;
 	int r = ATW_OK;
 
 	for (int i = 0; i < n && r == ATW_OK; i++) {
 		if (t[i].owned)
-			take_whose(src, &t[i].whose);
+			src->subject = t[i].owner;
 		if (!t[i].nobody)
 			r = list_all(m, &t[i].a, err);
-		take_whose(src, &own);
+		src->subject = own;
 	}
 	return r;
 }
 
 /* Are there names for something of what is listed? */
-static void show_areas(struct map *m, const struct opened *src, const struct target *t, int n)
+static void show_areas(struct map *m, const struct session *src, const struct address_arg *t, int n)
 {
 	const struct address whole = everything(src);
 	struct atw_region area;
@@ -357,7 +357,7 @@ static void show_areas(struct map *m, const struct opened *src, const struct tar
 	for (int i = 0; i < n || !i; i++) {
 		uint64_t last = n ? t[i].a.last : whole.last;
 
-		if ((n && t[i].owned ? t[i].whose.mm : src->mm) ||
+		if ((n && t[i].owned ? t[i].owner.mm : src->subject.mm) ||
 		    (last > INT64_MAX &&
 		     listing_region(&m->list, (uint64_t)INT64_MAX + 1, &area)))
 			m->list.col[C_AREA].hidden = false;
@@ -437,7 +437,7 @@ static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 }
 
 /* How many ranges could not be read, and how many of these no row shows. */
-static void complain_holes(const struct map *m, const struct common *c, const struct opened *src)
+static void complain_holes(const struct map *m, const struct common *c, const struct session *src)
 {
 	uint64_t shown = m->lost + m->excluded + m->damaged + m->unstable, n = m->holes;
 	char hidden[64] = "";
@@ -455,8 +455,8 @@ static void complain_holes(const struct map *m, const struct common *c, const st
 }
 
 /* Of page tables: each target, or everything. */
-static int answer(struct map *m, const struct common *c, struct opened *src,
-		  const struct map_opts *o, const struct target *t)
+static int answer(struct map *m, const struct common *c, struct session *src,
+		  const struct map_opts *o, const struct address_arg *t)
 {
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
@@ -481,18 +481,22 @@ static int answer(struct map *m, const struct common *c, struct opened *src,
 	return status;
 }
 
-static int map(struct map *m, const struct common *c, struct opened *src,
-	       const struct map_opts *o, struct target *t)
+static int map(struct map *m, const struct common *c, struct session *src,
+	       const struct map_opts *o, struct address_arg *t)
 {
+	const bool tables = target_has(src->target, TARGET_TABLES);
 	int n = m->argc - 1, status = EXIT_COMPLETE;
 
-	if ((src->pagemap && o->depth.given) || (src->capture && (o->depth.given || o->large)))
-		return src->pagemap ? no_memory(src, "--depth")
-				    : no_tables(src, o->large ? "--large" : "--depth");
+	if (o->large)
+		status = session_need(src, TARGET_ELIGIBLE, "--large");
+	if (!status && o->depth.given)
+		status = session_need(src, TARGET_TABLES, "--depth");
+	if (status)
+		return status;
 	if (o->large)
 		return map_large(c, src, m->argc, m->argv);
 	if (!o->watch)
-		status = find_targets(c, &o->space, src, m->argv + 1, t, n);
+		status = address_args_find(c, &o->space, src, m->argv + 1, t, n);
 	if (status)
 		return status;
 	listing_init(&m->list, "map", src, USUAL);
@@ -503,12 +507,12 @@ static int map(struct map *m, const struct common *c, struct opened *src,
 	if (m->node.sum.wanted)          /* it is frames that are of a node */
 		m->split |= ATW_SPLIT_PHYSICAL;
 	if (o->watch)
-		status = src->pagemap
-			? watch_pagemap(c, src, &o->space, o->watch, m->split, m->argc, m->argv)
+		status = !tables
+			? watch_by_pages(c, src, &o->space, o->watch, m->split, m->argc, m->argv)
 			: watch_map(c, src, &o->space, o->watch, look, m);
 	else
-		status = src->pagemap || src->capture
-			? map_pagemap(c, src, &m->list, m->split, t, n)
+		status = !tables
+			? map_by_pages(c, src, &m->list, m->split, t, n)
 			: answer(m, c, src, o, t);
 	if (!status && m->holes) {
 		complain_part("%s: %" PRIu64 " time%s a range could not be read", src->name, m->holes,
@@ -523,12 +527,12 @@ static int map(struct map *m, const struct common *c, struct opened *src,
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
-	struct opened src = { 0 };
+	struct session src = { 0 };
 	struct map m = {
 		.split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL,
 		.argc = argc, .argv = argv,
 	};
-	struct target *t;
+	struct address_arg *t;
 	char why[256];
 	int status;
 
@@ -551,7 +555,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
 	if (!status) {
 		status = map(&m, c, &src, o, t);
-		close_source(&src);
+		session_close(&src);
 	}
 	free(t);
 	return status;

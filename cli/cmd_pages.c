@@ -288,7 +288,7 @@ static void summary(struct pages *p)
 			p->unswapped ? "n/a" : num_human(p->swapped, swapped),
 			p->c->filter ? " before --filter" : "");
 	pages_tell_sums(p);
-	if (p->src->capture && p->lost)
+	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
 		atw_output_note(p->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
 				p->lost, p->lost == 1 ? " is" : "s are");
 	else if (p->lost + p->excluded + p->damaged)
@@ -323,9 +323,9 @@ static void complain_pages(const struct pages *p)
 	const char *name = p->src->name;
 	char size[16];
 
-	if (p->src->capture)
+	if (session_has_gaps(p->src))
 		complain_defects(p->c, p->src);
-	if (p->src->capture && p->lost)
+	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
 		complain_part("%s: what is in %" PRIu64 " range%s is not known", name, p->lost,
 			      p->lost == 1 ? "" : "s");
 	else if (tables)
@@ -391,11 +391,6 @@ static bool needs_sums(const struct common *c, bool totals)
 	       needs_shares(c, totals);
 }
 
-static const struct atw_soft_abi *soft(const void *arg)
-{
-	return soft_of(arg);
-}
-
 static bool is_one(const struct pages_opts *o)
 {
 	return o->space.pid.given || o->space.task;
@@ -403,18 +398,13 @@ static bool is_one(const struct pages_opts *o)
 
 static int open_provider(struct pages *p, bool one, struct atw_err *err)
 {
-	const struct walk_provider_opts wo = {
-		.kernel = p->src->kernel, .mm = p->src->mm, .soft = soft, .soft_arg = p->src,
-		.frames = !p->quiet || p->sums, .cgroups = !p->quiet && asks_for(p->c, "cgroup"),
-	};
-	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)p->src->pid, .flags = p->quiet ? p->sums : needs_flags(p->c),
+	const struct target_query q = {
+		.pid = (uint32_t)p->src->subject.pid, .mm = p->src->subject.mm,
+		.frames = !p->quiet || p->sums, .flags = p->quiet ? p->sums : needs_flags(p->c),
 		.counts = p->quiet ? p->shares : needs(p->c, "kcount"),
 		.cgroups = !p->quiet && asks_for(p->c, "cgroup"), .pace = p->src->pace,
 	};
-	int r = p->src->capture ? capture_provider_open(p->src->capture, cannot, p, &p->prov, err) :
-		p->src->pagemap ? pagemap_provider_open(&po, cannot, p, &p->prov, err)
-				: walk_provider_open(&wo, cannot, p, &p->prov, err);
+	int r = target_provider(p->src->target, &q, cannot, p, &p->prov, err);
 
 	if (r < 0)
 		return r;
@@ -432,7 +422,7 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 	int r = p->prov->ops->tasks(p->prov, err);
 
 	if (r == ATW_OK && one)
-		r = p->prov->ops->find(p->prov, (uint32_t)p->src->pid, &only, err);
+		r = p->prov->ops->find(p->prov, (uint32_t)p->src->subject.pid, &only, err);
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
 	r = sum_up(p, one, err);
@@ -483,7 +473,7 @@ static int look(void *arg, struct atw_err *err)
 	return r;
 }
 
-static int watch_all(struct pages *p, struct opened *src, const struct pages_opts *o,
+static int watch_all(struct pages *p, struct session *src, const struct pages_opts *o,
 		     int argc, char **argv)
 {
 	struct looker l = { p, o };
@@ -496,7 +486,7 @@ static int watch_all(struct pages *p, struct opened *src, const struct pages_opt
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct pages_opts *o = opts;
-	struct opened src = { 0 };
+	struct session src = { 0 };
 	struct pages p = {
 		.src = &src, .c = c, .quiet = c->quiet || o->totals || o->watch, .each = o->all,
 		.areas = o->areas, .totals = o->totals || o->watch,
@@ -509,7 +499,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (argc < 1)
 		return complain_usage("pages", "SOURCE is missing");
 	status = open_watched("pages", c, argv[0], o->watch, &o->space, &src);
-	p.live = !status && atw_source_is_live(src.source);
+	p.live = !status && target_has(src.target, TARGET_RUNNING);
 	if (status)
 		return status;
 	p.sums = p.quiet && needs_sums(c, p.totals);
@@ -517,7 +507,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->watch) {
 		status = watch_all(&p, &src, o, argc, argv);
 		free(p.range);
-		close_source(&src);
+		session_close(&src);
 		return status;
 	}
 	p.whole = o->address.given && !o->all && !p.quiet;
@@ -536,7 +526,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	p.stale += p.look.stale;
 	p.pageless += p.look.pageless;
 	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread + p.stale + p.look.stepless ||
-		 (src.capture && src.defective) ? EXIT_PARTIAL :
+		 session_has_gaps(&src) ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.untold ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK)
 		summary(&p);
@@ -554,7 +544,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		remark_lacks(c, &src, p.prov);
 	provider_close(p.prov);
 	free(p.range);
-	close_source(&src);
+	session_close(&src);
 	return status;
 }
 

@@ -123,20 +123,13 @@ struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 	return u;
 }
 
-static int find_usage(struct ps *p, const struct atw_task *t, const struct usage **ret,
-		      bool *fresh, struct atw_err *err)
+/* By the page tables of a task. */
+static void walk_tables(struct ps *p, const struct atw_task *t, struct usage *u)
 {
 	struct atw_err why = { 0 };
-	struct usage *u = ps_usage(p, t->mm, fresh);
 	struct atw_mm mm;
-	int r;
+	int r = atw_mm_of(p->src.target->kernel, t, &mm, &why);
 
-	if (!u)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	*ret = u;
-	if (!*fresh)
-		return ATW_OK;
-	r = atw_mm_of(p->src.kernel, t, &mm, &why);
 	if (r < 0)
 		p->unread++;
 	if (r == ATW_OK) {
@@ -153,6 +146,20 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 		atw_err_wrap(&why, "process %" PRIu32, t->tgid);
 		ps_fault(p, &why);
 	}
+}
+
+static int find_usage(struct ps *p, const struct atw_task *t, const struct usage **ret,
+		      bool *fresh, struct atw_err *err)
+{
+	struct usage *u = ps_usage(p, t->mm, fresh);
+
+	if (!u)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	*ret = u;
+	if (*fresh && target_has(p->src.target, TARGET_TABLES))
+		walk_tables(p, t, u);
+	else if (*fresh)
+		return ps_pages_sum(p, t->mm, u, err);
 	return ATW_OK;
 }
 
@@ -217,8 +224,9 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 	return ATW_OK;
 }
 
-static int put(struct ps *p, const struct atw_task *t, struct atw_err *err)
+static int put(struct ps *p, const struct target_task *row, struct atw_err *err)
 {
+	const struct atw_task *t = &row->task;
 	const struct usage *u = NULL;
 	union atw_value v[P_COUNT] = {
 		[P_PID].u = t->pid, [P_TGID].u = t->tgid, [P_PPID].u = t->ppid,
@@ -226,37 +234,42 @@ static int put(struct ps *p, const struct atw_task *t, struct atw_err *err)
 		[P_KIND].u = t->kernel ? KIND_KERNEL : t->leader ? KIND_PROCESS : KIND_THREAD,
 		[P_AT].u = t->at, [P_MM].u = t->mm,
 	};
+	const struct { uint32_t has; unsigned column; } known[] = {
+		{ TASK_TGID, P_TGID }, { TASK_PPID, P_PPID }, { TASK_STATE, P_STATE },
+		{ TASK_KIND, P_KIND }, { TASK_AT, P_AT },
+	};
+	uint64_t have = 1 << P_PID | 1 << P_TASK | (t->mm ? 1 << P_MM : 0);
 	bool fresh = false;
 	int r = t->mm ? find_usage(p, t, &u, &fresh, err) : ATW_OK;
 
-	return r < 0 ? r : ps_put(p, v, 1 << P_PID | 1 << P_TGID | 1 << P_TASK | 1 << P_STATE |
-				  1 << P_KIND | 1 << P_AT | (t->has_ppid ? 1 << P_PPID : 0) |
-				  (u ? 1 << P_MM : 0), u, fresh, err);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		have |= row->have & known[i].has ? (uint64_t)1 << known[i].column : 0;
+	return r < 0 ? r : ps_put(p, v, have, u, fresh, err);
 }
 
-bool ps_wanted(const struct ps *p, uint32_t pid, uint32_t tgid, bool leader)
+/* Without -T and without numbers, the leaders alone. */
+static bool ps_wanted(const struct ps *p, const struct atw_task *t)
 {
-	bool found = false;
-
 	if (!p->npids)
-		return leader || p->o->threads;
+		return t->leader || p->o->threads;
 	for (int i = 0; i < p->npids; i++)
-		if (p->pid[i] == pid || (p->o->threads && p->pid[i] == tgid))
-			found = true;
-	return found;
+		if (p->pid[i] == t->pid || (p->o->threads && p->pid[i] == t->tgid))
+			return true;
+	return false;
 }
 
-/* Rows as far as they can be had; what cannot is counted. */
 static int list(struct ps *p, bool *seen, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task t;
-	int r = atw_tasks_open(p->src.kernel, &tasks, err), shown = ATW_OK;
+	struct target_tasks tasks;
+	struct target_task t;
+	int r = target_tasks_open(p->src.target, &tasks, err), shown = ATW_OK;
 
+	if (r == ATW_OK && !target_has(p->src.target, TARGET_TABLES))
+		r = ps_pages_open(p, err);
 	if (r < 0)
 		return r;
-	while (shown == ATW_OK && (r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+	while (shown == ATW_OK && (r = target_tasks_next(&tasks, &t, &why)) != ATW_END) {
 		if (r < 0) {
 			ps_fault(p, &why);
 			if (r == ATW_E_LIMIT)
@@ -264,11 +277,12 @@ static int list(struct ps *p, bool *seen, struct atw_err *err)
 			continue;
 		}
 		for (int i = 0; i < p->npids; i++)
-			seen[i] |= p->pid[i] == t.pid;
-		if (ps_wanted(p, t.pid, t.tgid, t.leader))
+			seen[i] |= p->pid[i] == t.task.pid;
+		if (ps_wanted(p, &t.task))
 			shown = put(p, &t, err);
 	}
-	atw_tasks_close(tasks);
+	target_tasks_close(&tasks);
+	ps_pages_close(p);
 	return shown;
 }
 
@@ -294,7 +308,7 @@ static void summary(struct ps *p)
 static int settle(struct ps *p)
 {
 	complain_defects(p->c, &p->src);
-	if (p->lost && p->src.capture)
+	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
 		complain_part("%s: of %" PRIu64 " address space%s the capture does not tell all, so that more may be mapped; the column lost counts the ranges",
 			      p->src.name, p->lost, p->lost == 1 ? "" : "s");
 	else if (p->lost)
@@ -303,7 +317,7 @@ static int settle(struct ps *p)
 	if (p->faults)
 		complain_part("%s: %u place%s could not be read, %" PRIu64 " of them address spaces: %" PRIu64 " tasks are listed, and there may be more",
 			      p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
-	return p->lost || p->faults || p->src.defective ? EXIT_PARTIAL : EXIT_COMPLETE;
+	return p->lost || p->faults || p->src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 
 /* Plain tables have a column more where it has something to say. */
@@ -313,13 +327,13 @@ static void choose_columns(struct ps *p, struct atw_column *col)
 	struct atw_task t = { 0 };
 	struct atw_mm mm;
 
-	if (p->src.capture || !is_plain(p->c) ||
-	    atw_tasks_open(p->src.kernel, &tasks, NULL) < 0)
+	if (!target_has(p->src.target, TARGET_TABLES) || !is_plain(p->c) ||
+	    atw_tasks_open(p->src.target->kernel, &tasks, NULL) < 0)
 		return;
 	while (!t.mm && atw_tasks_next(tasks, &t, NULL) == ATW_OK)
 		;
 	atw_tasks_close(tasks);
-	if (t.mm && atw_mm_open(p->src.kernel, t.mm, &mm, NULL) == ATW_OK)
+	if (t.mm && atw_mm_open(p->src.target->kernel, t.mm, &mm, NULL) == ATW_OK)
 		col[P_USER_ROOT].hidden = !mm.isolated;
 }
 
@@ -333,11 +347,11 @@ static int list_all(struct ps *p, bool *seen)
 
 	memcpy(col, columns, sizeof(col));
 	choose_columns(p, col);
-	p->page_shift = p->src.space.paging.page_shift;
+	p->page_shift = p->src.subject.space.paging.page_shift;
 	output_opts(p->c, &p->src, &oo);
 	r = atw_output_open(&oo, &schema, &p->out, &err);
 	if (r == ATW_OK) {
-		r = p->src.capture ? ps_list_captured(p, seen, &err) : list(p, seen, &err);
+		r = list(p, seen, &err);
 		if (r < 0)
 			atw_err_wrap(&err, "%s", p->src.name);
 		if (r == ATW_E_UNSUPPORTED && !err.hint[0] && !p->o->space.kernel)
@@ -389,15 +403,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 			p.pid[p.npids++] = (uint32_t)n;
 	}
 	if (!status)
-		status = open_source(c, argv[0], NULL, &p.src);
-	if (!status && is_capture(&p.src))
-		status = attach_capture(c, &p.src, &p.o->space);
-	else if (!status)
-		status = attach_kernel(c, &p.src, &p.o->space);
-	if (!status)
+		status = open_session(c, argv[0], &p.o->space, TARGET_TASKS, &p.src);
+	if (!status) {
 		status = list_all(&p, seen);
-	atw_memmap_close(p.memmap);
-	close_source(&p.src);
+		atw_memmap_close(p.memmap);
+		session_close(&p.src);
+	}
 	usages_deinit(&p.usages);
 	free(p.pid);
 	free(seen);

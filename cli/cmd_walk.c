@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "listing.h"
-#include "pagemap.h"
+#include "map_pages.h"
 #include "unreadable.h"
 
 struct walk_opts {
@@ -182,7 +182,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 /* ---- whose each address is ---- */
 
 /* A row that says that nobody has it. */
-static int nobodys(struct walk_out *w, const struct target *t, struct atw_err *err)
+static int nobodys(struct walk_out *w, const struct address_arg *t, struct atw_err *err)
 {
 	struct row r = { 0 };
 
@@ -192,22 +192,22 @@ static int nobodys(struct walk_out *w, const struct target *t, struct atw_err *e
 	return row_put(&r, w->out, err);
 }
 
-static int walk_target(struct walk_out *w, struct opened *src, const struct target *t,
+static int walk_target(struct walk_out *w, struct session *src, const struct address_arg *t,
 		       unsigned depth, struct atw_err *err)
 {
-	const struct opened own = *src;
+	const struct subject own = src->subject;
 	int r;
 
 	if (t->nobody)
 		return nobodys(w, t, err);
 	if (t->owned)
-		take_whose(src, &t->whose);
+		src->subject = t->owner;
 	r = walk_one(w, &t->a, depth, err);
-	take_whose(src, &own);
+	src->subject = own;
 	return r;
 }
 
-static int walk_all(struct walk_out *w, struct opened *src, const struct target *t, int n,
+static int walk_all(struct walk_out *w, struct session *src, const struct address_arg *t, int n,
 		    const struct common *c, unsigned depth)
 {
 	struct atw_output_opts oo;
@@ -233,19 +233,19 @@ static int walk_all(struct walk_out *w, struct opened *src, const struct target 
 static int run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct walk_opts *o = opts;
-	struct opened src = { 0 };
+	struct session src = { 0 };
 	struct walk_out w = { .path = o->path };
-	struct target *t;
+	struct address_arg *t;
 	int status, n = argc - 1;
 
 	if (!argc)
 		return complain_usage("walk", "SOURCE is missing");
 	/* A word that is no source is the greater mistake of the two. */
 	if (argc < 2) {
-		status = open_source(c, argv[0], NULL, &src);
+		status = session_open(c, argv[0], &src);
 		if (status)
 			return status;
-		close_source(&src);
+		session_close(&src);
 		return complain(&(struct atw_err){
 			.status = ATW_E_USAGE, .text = "an ADDRESS is missing",
 			.hint = "atwalk info SOURCE shows what it is, atwalk map SOURCE what it maps; see: atwalk --help",
@@ -256,17 +256,12 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
 		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
-	status = open_source(c, argv[0], NULL, &src);
+	status = open_session(c, argv[0], &o->space, TARGET_LOOKUP, &src);
 	if (!status) {
-		status = is_capture(&src) ? no_tables(&src, "this")
-					  : attach_pages(c, &src, &o->space);
-		if (status)
-			close_source(&src);
-	}
-	if (!status) {
-		status = src.pagemap && o->depth.given
-			? no_memory(&src, "--depth")
-			: find_targets(c, &o->space, &src, argv + 1, t, n);
+		if (o->depth.given)
+			status = session_need(&src, TARGET_TABLES, "--depth");
+		if (!status)
+			status = address_args_find(c, &o->space, &src, argv + 1, t, n);
 		listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
 		w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
 		for (int i = 0; i < n; i++)
@@ -275,11 +270,11 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (!status)
 			status = freeze(c, &src, &o->space);
 		if (!status)
-			status = src.pagemap
-				? walk_pagemap(c, &src, &w.list, t, n)
+			status = !target_has(src.target, TARGET_TABLES)
+				? walk_by_pages(c, &src, &w.list, t, n)
 				: walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
 		listing_deinit(&w.list);
-		close_source(&src);
+		session_close(&src);
 	}
 	free(t);
 	return status;

@@ -35,9 +35,9 @@ void cost_start(void)
 	started = now() - cpu(&u);
 }
 
-int cost_begin(const struct common *c, struct opened *o)
+int cost_begin(const struct common *c, struct session *o)
 {
-	bool live = atw_source_is_live(o->source);
+	bool live = target_has(o->target, TARGET_RUNNING);
 	struct atw_source *paced;
 	struct atw_err err = { 0 };
 	uint64_t rate = 0;
@@ -49,7 +49,7 @@ int cost_begin(const struct common *c, struct opened *o)
 	}
 	if (c->rate && !live) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a %s, and nobody waits for it",
-			    o->name, is_capture(o) ? "capture" : "dump");
+			    o->name, o->target->backend->noun);
 		return complain(&err);
 	}
 	if (!live || (!rate && !c->verbose))
@@ -61,13 +61,13 @@ int cost_begin(const struct common *c, struct opened *o)
 	}
 	o->pace->rate = rate;
 	o->tell_cost = c->verbose && !c->quiet;
-	if (pace_source(o->source, o->pace, &paced, &err) < 0)
+	if (pace_source(o->target->source, o->pace, &paced, &err) < 0)
 		return complain(&err);
-	o->source = paced;
+	o->target->source = paced;
 	return EXIT_COMPLETE;
 }
 
-void cost_tell(const struct opened *o)
+void cost_tell(const struct session *o)
 {
 	const struct pace *p = o->pace;
 	const struct common c = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * find.h - parts of `atwalk find`: cmd_find.c has what it is asked and what it
- * says, find_spaces.c which page tables it looks through, find_capture.c what of a
- * capture.
+ * says, find_spaces.c which page tables it looks through, find_pages.c
+ * how it does without.
  */
 #ifndef CLI_FIND_H
 #define CLI_FIND_H
@@ -35,7 +35,7 @@ struct whose {
 
 struct find {
 	const struct common *c;
-	struct opened src;
+	struct session src;
 	struct listing list;
 	struct atw_column col[FIND_COLUMNS];
 	struct atw_schema schema;
@@ -83,10 +83,10 @@ int find_flush(struct find *f, const struct whose *w, struct atw_err *err);
 int find_in_all(struct find *f, struct atw_err *err);
 int find_in_one(struct find *f, struct atw_err *err);
 
-/* A capture: every process, or the one that the user named. All of the answer. */
-int find_captured(struct find *f);
-/* What lies behind the addresses of the process f->src.pid; *lost: pieces not known. */
-int find_translate_captured(struct find *f, const struct address *a,
+/* Without page tables: every process, or the one that the user named. All of the answer. */
+int find_by_pages(struct find *f);
+/* What lies behind the addresses of the process f->src.subject.pid; *lost: pieces not known. */
+int find_translate_by_pages(struct find *f, const struct address *a,
 			    int (*fn)(void *arg, uint64_t va, uint64_t pa, uint64_t len,
 				      struct atw_err *err),
 			    void *arg, uint64_t *lost, struct atw_err *err);

@@ -12,11 +12,11 @@ static int cut_off(struct find *f, const struct atw_space *sp, int r, struct atw
 	if (r != ATW_E_LIMIT)
 		return r;
 	/* Of all that there are, one that has ended maps nothing any more. */
-	if (!f->src.process[0] && !atw_space_lives(sp))
+	if (!f->src.subject.label[0] && !atw_space_lives(sp))
 		return ATW_OK;
 	atw_err_wrap(err, "%s", f->src.name);
 	/* Where processes come and go all the time, one speaks for the rest. */
-	if (!f->limit || !atw_source_is_live(f->src.source))
+	if (!f->limit || !target_has(f->src.target, TARGET_RUNNING))
 		complain(err);
 	f->limit = true;
 	return ATW_OK;
@@ -135,7 +135,7 @@ static int search_process(struct find *f, const struct whose *w, const struct at
 
 static int search_kernel_space(struct find *f, struct atw_err *err)
 {
-	const struct atw_space *sp = atw_kernel_space(f->src.kernel);
+	const struct atw_space *sp = atw_kernel_space(f->src.target->kernel);
 	const struct whose kernel = { .task = "[kernel]", .regions = true };
 	const struct whose user = { .task = "[kernel, user mode]", .regions = true };
 	uint64_t page = (uint64_t)1 << sp->paging.page_shift;
@@ -162,7 +162,7 @@ static int search_kernel_space(struct find *f, struct atw_err *err)
 
 static int note_tops(struct find *f, struct atw_err *err)
 {
-	const struct atw_space *own = atw_kernel_space(f->src.kernel);
+	const struct atw_space *own = atw_kernel_space(f->src.target->kernel);
 	uint64_t page = (uint64_t)1 << own->paging.page_shift;
 	struct atw_space copy;
 	int r;
@@ -180,7 +180,7 @@ static int note_tops(struct find *f, struct atw_err *err)
 
 static bool is_known(const struct find *f, uint64_t root)
 {
-	const struct atw_space *own = atw_kernel_space(f->src.kernel);
+	const struct atw_space *own = atw_kernel_space(f->src.target->kernel);
 	uint64_t page = (uint64_t)1 << own->paging.page_shift;
 
 	if (own->low.pa.u == root || (f->user_half && own->low.pa.u + page == root))
@@ -200,14 +200,14 @@ static bool is_known(const struct find *f, uint64_t root)
  */
 static int search_cpus(struct find *f, struct atw_err *err)
 {
-	const struct atw_paging *pg = &f->src.space.paging;
+	const struct atw_paging *pg = &f->src.subject.space.paging;
 	uint64_t cpus = 0, cr0, cr3, cr4, seen[64];
 	size_t nseen = 0;
 	int r = ATW_OK;
 
 	if (pg->family != ATW_X86 || pg->va_bits <= 32)
 		return ATW_OK;
-	atw_fact_u64(f->src.source, "cpus", &cpus);
+	atw_fact_u64(f->src.target->source, "cpus", &cpus);
 	for (uint64_t i = 0; i < cpus && r == ATW_OK; i++) {
 		char key[40], name[32];
 		const struct whose w = { .task = name };
@@ -215,13 +215,13 @@ static int search_cpus(struct find *f, struct atw_err *err)
 		bool again = false;
 
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);
-		if (atw_fact_u64(f->src.source, key, &cr3) < 0)
+		if (atw_fact_u64(f->src.target->source, key, &cr3) < 0)
 			break;
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr0", i);
-		if (atw_fact_u64(f->src.source, key, &cr0) == ATW_OK && !(cr0 >> 31))
+		if (atw_fact_u64(f->src.target->source, key, &cr0) == ATW_OK && !(cr0 >> 31))
 			continue;
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr4", i);
-		if (atw_fact_u64(f->src.source, key, &cr4) == ATW_OK &&
+		if (atw_fact_u64(f->src.target->source, key, &cr4) == ATW_OK &&
 		    (cr4 >> 12 & 1) != (pg->nlevels == 5))
 			continue;
 		cr3 &= UINT64_C(0x000ffffffffff000);
@@ -232,7 +232,7 @@ static int search_cpus(struct find *f, struct atw_err *err)
 		if (nseen < 64)
 			seen[nseen++] = cr3;
 		snprintf(name, sizeof(name), "[cpu %" PRIu64 "]", i);
-		sp = with_root(&f->src.space, ATW_PA(cr3));
+		sp = with_root(&f->src.subject.space, ATW_PA(cr3));
 		r = search_process(f, &w, &sp, err);
 	}
 	return r;
@@ -259,7 +259,7 @@ int find_in_all(struct find *f, struct atw_err *err)
 /* "process 12 (name)" */
 static bool named_process(const struct find *f, uint32_t *pid, char name[48])
 {
-	const char *text = f->src.process, *open = strchr(text, '(');
+	const char *text = f->src.subject.label, *open = strchr(text, '(');
 	size_t len = strlen(text);
 
 	if (sscanf(text, "process %" SCNu32, pid) != 1)
@@ -285,11 +285,11 @@ int find_in_one(struct find *f, struct atw_err *err)
 				if (f->spaces.v[i].pid[k] == w.pid)
 					w.space = &f->spaces.v[i];
 		r = note_tops(f, err);
-		return r == ATW_OK ? search_process(f, &w, &f->src.space, err) : r;
+		return r == ATW_OK ? search_process(f, &w, &f->src.subject.space, err) : r;
 	}
-	if (f->src.space.low.have)
-		r = find_put_root(f, &w, f->src.space.low.pa, err);
+	if (f->src.subject.space.low.have)
+		r = find_put_root(f, &w, f->src.subject.space.low.pa, err);
 	if (r == ATW_OK)
-		r = walk(f, &f->src.space, 0, UINT64_MAX, 0, err);
+		r = walk(f, &f->src.subject.space, 0, UINT64_MAX, 0, err);
 	return r == ATW_OK ? find_flush(f, &w, err) : r;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "find.h"
-#include "target.h"
+#include "address_args.h"
 #include "base/num.h"
 #include "provider/captured.h"
 
@@ -70,21 +70,12 @@ int find_check(const char *text)
 /* Is any of it memory, as far as the source knows? */
 static bool is_memory(const struct find *f, const struct wanted *w)
 {
-	const struct captured *k = f->src.capture;
-	struct atw_extent e;
-
-	for (size_t i = 0; k && i < k->nram; i++)
-		if (k->ram[i].start <= w->last && k->ram[i].last >= w->first)
-			return true;
-	if (k)
-		return !k->nram;
-	return atw_extent_at(f->src.source, ATW_PA(w->first), &e) == ATW_OK &&
-	       (e.kind != ATW_NONE || (e.len && w->last - w->first >= e.len));
+	return target_is_ram(f->src.target, w->first, w->last);
 }
 
 int find_parse(struct find *f, const char *text, bool is_virtual)
 {
-	const struct atw_paging *pg = &f->src.space.paging;
+	const struct atw_paging *pg = &f->src.subject.space.paging;
 	struct find_target *t = &f->target[f->ntargets];
 	struct atw_err err = { 0 };
 	int status;
@@ -96,13 +87,13 @@ int find_parse(struct find *f, const char *text, bool is_virtual)
 			return status;
 		t->is_virtual = pg->pa_bits < 64 && t->phys.last >> pg->pa_bits;
 		/* No memory, but perhaps an address of the process that was named. */
-		t->is_either = !t->is_virtual && f->src.pid && !is_memory(f, &t->phys);
+		t->is_either = !t->is_virtual && f->src.subject.pid && !is_memory(f, &t->phys);
 	}
 	f->ntargets++;
 	if (!t->is_virtual && !t->is_either)
 		return EXIT_COMPLETE;
-	if (parse_target(&f->src, text, &t->va, &err) == ATW_OK) {
-		if (!t->va.whose || !f->src.capture)
+	if (address_arg_parse(&f->src, text, &t->va, &err) == ATW_OK) {
+		if (!t->va.whose || target_has(f->src.target, TARGET_OWNER))
 			return EXIT_COMPLETE;
 		atw_err_set(&err, ATW_E_USAGE,
 			    "%s: is a user address: specify a process with --pid or --task", text);
@@ -146,7 +137,7 @@ static int add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len, struct 
 	w.at = w.first;
 	t->mapped += last - first + 1;
 	if (!t->a->is_range) {
-		uint64_t page = (uint64_t)1 << t->f->src.space.paging.page_shift;
+		uint64_t page = (uint64_t)1 << t->f->src.subject.space.paging.page_shift;
 
 		w = (struct wanted){ .first = w.at & -page, .last = w.at | (page - 1),
 				     .byte = true, .at = w.at };
@@ -161,7 +152,7 @@ static int add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len, struct 
 static int add_kept(struct translation *t, const struct atw_space *sp, const struct atw_seen *s,
 		    uint64_t slot, struct atw_err *err)
 {
-	const struct atw_soft_word soft = atw_soft_decode_at(soft_of(&t->f->src), &sp->paging, s->va,
+	const struct atw_soft_word soft = atw_soft_decode_at(target_soft(t->f->src.target), &sp->paging, s->va,
 							     s->level, s->path[s->depth - 1].word);
 	int r = ATW_OK;
 
@@ -181,7 +172,7 @@ static int add_kept(struct translation *t, const struct atw_space *sp, const str
 
 static int translate(struct translation *t, struct atw_err *err)
 {
-	const struct atw_space *sp = &t->f->src.space;
+	const struct atw_space *sp = &t->f->src.subject.space;
 	/* What repeats has no other frames. */
 	const struct atw_walk_opts wo = {
 		.size = sizeof(wo), .first = ATW_VA(t->a->first), .last = ATW_VA(t->a->last),
@@ -261,8 +252,8 @@ static void say_looked(const struct find_target *ft, const struct translation *t
 static int say_unmapped(const struct find_target *ft, const struct translation *t)
 {
 	struct find *f = t->f;
-	const char *process = f->src.process[0] ? f->src.process :
-			      f->src.user_space ? "these page tables" : "the kernel";
+	const char *process = f->src.subject.label[0] ? f->src.subject.label :
+			      f->src.subject.given ? "these page tables" : "the kernel";
 	struct atw_err err = { 0 };
 
 	if (t->lost)
@@ -282,9 +273,8 @@ static int resolve(struct find *f, const struct find_target *ft, bool *ret_mappe
 {
 	struct translation t = { .f = f, .a = &ft->va, .from = f->want.n };
 	struct atw_err err = { 0 };
-	int r = f->src.capture
-		? find_translate_captured(f, &ft->va, add_frames, &t, &t.lost, &err)
-		: translate(&t, &err);
+	int r = target_has(f->src.target, TARGET_TABLES) ? translate(&t, &err)
+		: find_translate_by_pages(f, &ft->va, add_frames, &t, &t.lost, &err);
 
 	if (r < 0 && r != ATW_E_LIMIT)
 		return complain(&err);
@@ -305,18 +295,18 @@ static void say_taken(const struct find *f, const struct find_target *t)
 {
 	struct atw_seen s;
 
-	if (f->src.pid && f->src.kernel &&
-	    atw_translate(&f->src.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
+	if (f->src.subject.pid && f->src.target->kernel &&
+	    atw_translate(&f->src.subject.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
 	    s.kind == ATW_LEAF)
 		remark(f->c, "%s: %s is taken as a physical address; with --virtual it is one of %s",
-		       f->src.name, t->text, f->src.process);
+		       f->src.name, t->text, f->src.subject.label);
 }
 
 /* Whose address it is: the one that was named, or the only process that maps it. */
 static int resolve_virtual(struct find *f, const struct space_opts *space,
 			   const struct find_target *t, bool *ret_mapped)
 {
-	const struct opened own = f->src;
+	const struct subject own = f->src.subject;
 	bool nobody = false;
 	int status = EXIT_COMPLETE;
 
@@ -328,18 +318,14 @@ static int resolve_virtual(struct find *f, const struct space_opts *space,
 		f->unmapped++;
 	else if (!status)
 		status = resolve(f, t, ret_mapped);
-	take_whose(&f->src, &own);
+	f->src.subject = own;
 	return status;
 }
 
 /* Who else maps the frames of a process: all are asked. */
 static void search_all(struct find *f)
 {
-	f->src.user_space = false;
-	f->src.process[0] = f->src.task[0] = '\0';
-	f->src.pid = f->src.mm = 0;
-	if (f->src.kernel)
-		f->src.space = *atw_kernel_space(f->src.kernel);
+	subject_default(f->src.target, &f->src.subject);
 }
 
 int find_resolve(struct find *f, const struct space_opts *space)
@@ -364,7 +350,7 @@ int find_resolve(struct find *f, const struct space_opts *space)
 		if (add_wanted(f, &t->phys, &err) < 0)
 			status = complain(&err);
 	}
-	if (any && f->src.pid)
+	if (any && f->src.subject.pid)
 		search_all(f);
 	/* Of nothing that is mapped there is nothing to look for. */
 	if (f->want.n)

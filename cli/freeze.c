@@ -14,18 +14,18 @@
 #include "source/live_freeze.h"
 #include "source/live_host.h"
 
-static int failed(const struct opened *o, const char *option, struct atw_err *err)
+static int failed(const struct session *o, const char *option, struct atw_err *err)
 {
 	atw_err_wrap(err, "%s: %s", o->name, option);
 	return complain(err);
 }
 
 /* The kernel's own list of tasks has the numbers of outside. */
-int check_number(const struct opened *o, const struct space_opts *space, const char *option)
+int check_number(const struct session *o, const struct space_opts *space, const char *option)
 {
 	struct atw_err err = { 0 };
 
-	if (!space->task || o->pagemap || live_first_pid_namespace())
+	if (!space->task || target_has(o->target, TARGET_OUR_PIDS) || live_first_pid_namespace())
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_UNSUPPORTED,
 		    "in a PID namespace the process of --task has another number than here");
@@ -33,12 +33,12 @@ int check_number(const struct opened *o, const struct space_opts *space, const c
 	return failed(o, option, &err);
 }
 
-int choose_again(struct opened *o, const struct space_opts *space)
+int choose_again(struct session *o, const struct space_opts *space)
 {
 	struct space_opts again = *space;
 
 	again.task = NULL;
-	again.pid = (struct opt_number){ true, o->pid };
+	again.pid = (struct opt_number){ true, o->subject.pid };
 	return select_process(o, &again);
 }
 
@@ -58,7 +58,7 @@ static bool is_open(int dir, const char *n, const char *pipe)
 }
 
 /* Who reads what we write would not, and the pipe is full soon. */
-static int check_reader(const struct opened *o)
+static int check_reader(const struct session *o)
 {
 	char path[48], pipe[256];
 	struct atw_err err = { 0 };
@@ -76,7 +76,7 @@ static int check_reader(const struct opened *o)
 		return EXIT_COMPLETE;
 	pipe[len] = '\0';
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/fd",
-		 proc_stat((uint32_t)o->pid, &proc, NULL) == ATW_OK ? proc.thread : 0);
+		 proc_stat((uint32_t)o->subject.pid, &proc, NULL) == ATW_OK ? proc.thread : 0);
 	d = opendir(path);
 	while (d && !reads && (e = readdir(d)))
 		reads = is_open(dirfd(d), e->d_name, pipe);
@@ -85,21 +85,21 @@ static int check_reader(const struct opened *o)
 	if (!reads)
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_USAGE, "process %" PRIu64 " (%s) has the pipe open that this one writes to: it is not stopped",
-		    o->pid, o->task);
+		    o->subject.pid, o->subject.task);
 	atw_err_hint(&err, "-o FILE writes elsewhere");
 	return failed(o, "--freeze", &err);
 }
 
-int freeze(const struct common *c, struct opened *o, const struct space_opts *space)
+int freeze(const struct common *c, struct session *o, const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
 	int status;
 
 	if (!space->freeze)
 		return EXIT_COMPLETE;
-	if (!atw_source_is_live(o->source)) {
+	if (!target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, and stands still", o->name,
-			    o->capture ? "capture" : "dump");
+			    o->target->backend->noun);
 		return complain(&err);
 	}
 	status = check_number(o, space, "--freeze");
@@ -114,10 +114,10 @@ int freeze(const struct common *c, struct opened *o, const struct space_opts *sp
 		return failed(o, "--freeze", &err);
 	}
 	/* This takes long, and is the kernel's: it need not wait for it. */
-	if (o->kernel)
-		soft_of(o);
+	if (target_has(o->target, TARGET_TABLES))
+		target_soft(o->target);
 	o->tell_frozen = c->verbose && !c->quiet;
-	if (live_freeze(o->frozen, (uint32_t)o->pid, &err) < 0)
+	if (live_freeze(o->frozen, (uint32_t)o->subject.pid, &err) < 0)
 		return failed(o, "--freeze", &err);
 	status = choose_again(o, space);
 	if (status)
@@ -125,7 +125,7 @@ int freeze(const struct common *c, struct opened *o, const struct space_opts *sp
 	return status;
 }
 
-void thaw(const struct opened *o)
+void thaw(const struct session *o)
 {
 	const struct common c = { 0 };
 	struct live_freeze *f = o->frozen;
@@ -140,14 +140,14 @@ void thaw(const struct opened *o)
 }
 
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
-		struct opened *ret)
+		struct session *ret)
 {
-	int status = open_pages(c, name, space, ret);
+	int status = open_session(c, name, space, TARGET_PAGES, ret);
 
 	if (status)
 		return status;
 	status = freeze(c, ret, space);
 	if (status)
-		close_source(ret);
+		session_close(ret);
 	return status;
 }

@@ -14,15 +14,11 @@ struct facts {
 void fact(struct facts *f, const char *name, const char *fmt, ...) ATW_PRINTF(3, 4);
 
 /* info_kernel.c: what was found of the kernel; `every`: with -v. */
-void kernel_facts(struct facts *f, const struct opened *o, bool every);
+void kernel_facts(struct facts *f, const struct session *o, bool every);
 /* info_control.c: control registers, and what they protect. */
-void control_facts(struct facts *f, const struct opened *o);
+void control_facts(struct facts *f, const struct session *o);
 /* info_crash.c: the machine, its crash and the last lines of its log. */
 enum { INFO_LOG_LINES = 8 };
 void crash_facts(struct facts *f, struct atw_kernel *k, const struct opt_number *lines);
-/* info_pagemap.c: what there is without one. An exit status. */
-int pagemap_facts_of(struct facts *f, const struct opened *o);
-/* info_capture.c: of a capture all, but its format. */
-void capture_facts_of(struct facts *f, const struct opened *o, bool every);
 
 #endif

@@ -290,17 +290,17 @@ static void riscv_facts(struct facts *f, struct atw_source *s, struct atw_kernel
 	fact(f, "protection", "SUM: not known: no dump of RISC-V has sstatus");
 }
 
-void control_facts(struct facts *f, const struct opened *o)
+void control_facts(struct facts *f, const struct session *o)
 {
-	switch (o->space.paging.family) {
+	switch (o->subject.space.paging.family) {
 	case ATW_X86:
-		x86_facts(f, o->source, o->kernel);
+		x86_facts(f, o->target->source, o->target->kernel);
 		break;
 	case ATW_ARM64:
-		arm64_facts(f, o->source, o->kernel);
+		arm64_facts(f, o->target->source, o->target->kernel);
 		break;
 	case ATW_RISCV:
-		riscv_facts(f, o->source, o->kernel);
+		riscv_facts(f, o->target->source, o->target->kernel);
 		break;
 	default:
 		break;

@@ -6,10 +6,10 @@
 #include "info.h"
 #include "base/num.h"
 
-static void root_facts(struct facts *f, const struct opened *o)
+static void root_facts(struct facts *f, const struct session *o)
 {
-	const struct atw_space *sp = &o->space;
-	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->kernel);
+	const struct atw_space *sp = &o->subject.space;
+	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->target->kernel);
 	uint64_t kaslr;
 	atw_pa at;
 
@@ -17,16 +17,16 @@ static void root_facts(struct facts *f, const struct opened *o)
 	fact(f, "root", "0x%" PRIx64 " (%s)",
 	     sp->high.have ? sp->high.pa.u : sp->low.pa.u,
 	     root_from(o));
-	if (o->mm && sp->high.have && sp->paging.halves != ATW_SPLIT)
+	if (o->subject.mm && sp->high.have && sp->paging.halves != ATW_SPLIT)
 		fact(f, "user root", "0x%" PRIx64 " (page-table isolation: what user mode has)",
 		     sp->low.pa.u);
 	if (!vi) {
-		fact(f, "vmcoreinfo", atw_kernel_release(o->kernel)
+		fact(f, "vmcoreinfo", atw_kernel_release(o->target->kernel)
 		     ? "none: the KASLR offset is not known"
 		     : "none: the kernel's release and KASLR offset are not known, and what absent entries mean is a guess");
 		return;
 	}
-	if (atw_kernel_vmcoreinfo_at(o->kernel, &at) == ATW_OK)
+	if (atw_kernel_vmcoreinfo_at(o->target->kernel, &at) == ATW_OK)
 		fact(f, "vmcoreinfo", "%zu bytes in memory at 0x%" PRIx64, vi->len, at.u);
 	else
 		fact(f, "vmcoreinfo", "%zu bytes in a note", vi->len);
@@ -171,9 +171,9 @@ static void module_facts(struct facts *f, struct atw_kernel *k, bool every)
 		fact(f, "module types", "%" PRIu64 " of %zu module%s", types, n, n == 1 ? "" : "s");
 }
 
-void kernel_facts(struct facts *f, const struct opened *o, bool every)
+void kernel_facts(struct facts *f, const struct session *o, bool every)
 {
-	struct atw_kernel *k = o->kernel;
+	struct atw_kernel *k = o->target->kernel;
 	struct atw_err err = { 0 };
 	uint32_t count;
 
@@ -189,5 +189,5 @@ void kernel_facts(struct facts *f, const struct opened *o, bool every)
 		node_facts(f, k);
 	}
 	percpu_facts(f, k, every);
-	cpu_tables(f, o->source, k, every);
+	cpu_tables(f, o->target->source, k, every);
 }

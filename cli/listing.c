@@ -63,13 +63,13 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
 };
 
-void listing_init(struct listing *l, const char *name, const struct opened *src,
+void listing_init(struct listing *l, const char *name, const struct session *src,
 		  uint64_t shown)
 {
 	const struct atw_paging *pg;
 
 	l->src = src;
-	l->space = &src->space;
+	l->space = &src->subject.space;
 	pg = &l->space->paging;
 	memcpy(l->col, columns, sizeof(columns));
 	for (unsigned c = 0; c < C_COUNT; c++)
@@ -79,7 +79,7 @@ void listing_init(struct listing *l, const char *name, const struct opened *src,
 	for (const struct atw_flag *f = pg->flags; f->letter && l->flags.n < MARKS_FIRST; f++)
 		l->flag[l->flags.n++] = f->name;
 	memcpy(&l->flag[MARKS_FIRST], mark_names, sizeof(mark_names));
-	marks_find(&l->marks, pg, src->kernel ? atw_kernel_release(src->kernel) : NULL);
+	marks_find(&l->marks, pg, src->target->kernel ? atw_kernel_release(src->target->kernel) : NULL);
 	/* Arm's short descriptors have no room left; nor have their kernels uffd-wp. */
 	if (l->flags.n == MARKS_FIRST)
 		l->flags.n = MARK_AT(MARK_UFFD_WP);
@@ -144,7 +144,7 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
 	enum state st;
 
 	if (kind == ATW_ABSENT && !loss && word)
-		soft = atw_soft_decode_at(soft_of(l->src), &l->space->paging,
+		soft = atw_soft_decode_at(target_soft(l->src->target), &l->space->paging,
 					  ATW_VA(r->v[C_ADDRESS].u), level, word);
 	if (soft.pa.u)
 		row_set(r, C_PHYSICAL, soft.pa.u + skip);
@@ -167,7 +167,7 @@ void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t fla
 	row_set(r, C_FLAGS, flags | marks_of_flags(&l->marks, ATW_VA(va), flags));
 }
 
-void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p)
+void remark_lacks(const struct common *c, const struct session *o, const struct provider *p)
 {
 	struct atw_err e;
 
@@ -180,12 +180,12 @@ void remark_lacks(const struct common *c, const struct opened *o, const struct p
 
 void row_whose(const struct listing *l, struct row *r)
 {
-	if (!l->src->mm)
+	if (!l->src->subject.mm)
 		return;
-	row_set(r, C_PID, l->src->pid);
-	if (!l->src->task[0])
+	row_set(r, C_PID, l->src->subject.pid);
+	if (!l->src->subject.task[0])
 		return;
-	r->v[C_TASK].s = l->src->task;
+	r->v[C_TASK].s = l->src->subject.task;
 	r->have |= COL(C_TASK);
 }
 
@@ -267,8 +267,8 @@ static void read_areas(struct listing *l)
 	struct atw_area *a = malloc(sizeof(*a));
 
 	forget_areas(l);
-	l->areas_of = l->src->mm;
-	if (a && atw_areas_open(l->src->kernel, l->src->mm, &areas, NULL) == ATW_OK) {
+	l->areas_of = l->src->subject.mm;
+	if (a && atw_areas_open(l->src->target->kernel, l->src->subject.mm, &areas, NULL) == ATW_OK) {
 		while (atw_areas_next(areas, a, NULL) == ATW_OK && add_area(l, a))
 			;
 		atw_areas_close(areas);
@@ -289,7 +289,7 @@ void listing_areas(struct listing *l, struct provider *p, size_t task)
 
 static bool area_at(struct listing *l, uint64_t address, struct atw_region *ret)
 {
-	if (l->areas_of != l->src->mm)
+	if (l->areas_of != l->src->subject.mm)
 		read_areas(l);           /* not of live:pagemap or a capture: no mm */
 	/* They ascend, and so do rows, nearly always. */
 	if (l->at_area < l->nareas && l->area[l->at_area].first > address)
@@ -307,9 +307,10 @@ static bool area_at(struct listing *l, uint64_t address, struct atw_region *ret)
 
 bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
 {
-	struct atw_kernel *k = l->src->kernel;
+	struct atw_kernel *k = l->src->target->kernel;
 
-	if (l->src->pagemap || l->src->capture || (address <= INT64_MAX && l->src->mm))
+	if (!target_has(l->src->target, TARGET_SYMBOLS) ||
+	    (address <= INT64_MAX && l->src->subject.mm))
 		return area_at(l, address, ret);
 	/* Of a root that was given by hand nobody knows whose upper half it is. */
 	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)

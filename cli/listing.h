@@ -23,7 +23,7 @@ enum state {
 };
 
 struct listing {
-	const struct opened *src;
+	const struct session *src;
 	const struct atw_space *space;
 	struct atw_column col[C_COUNT];
 	struct atw_schema schema;
@@ -41,7 +41,7 @@ struct listing {
 };
 
 /* `shown`: COL() of the columns without --columns. */
-void listing_init(struct listing *l, const char *name, const struct opened *src,
+void listing_init(struct listing *l, const char *name, const struct session *src,
 		  uint64_t shown);
 
 void listing_deinit(struct listing *l);
@@ -94,7 +94,7 @@ struct provider;
 void listing_areas(struct listing *l, struct provider *p, size_t task);
 
 /* What a provider could not know, once, with what to do about it. */
-void remark_lacks(const struct common *c, const struct opened *o, const struct provider *p);
+void remark_lacks(const struct common *c, const struct session *o, const struct provider *p);
 
 /*
  * The region of the kernel's half that an address is in or, failing that, the

@@ -50,7 +50,7 @@ struct area {
 
 struct view {
 	const struct common *c;
-	const struct opened *src;
+	const struct session *src;
 	struct provider *prov;
 	struct atw_output *out;
 	bool rows;
@@ -66,11 +66,6 @@ struct view {
 
 /* ---- whose areas ---- */
 
-static const struct atw_soft_abi *soft(const void *arg)
-{
-	return soft_of(arg);
-}
-
 static void cannot(void *arg, const char *what, const struct atw_err *err)
 {
 	struct view *v = arg;
@@ -85,25 +80,22 @@ static void cannot(void *arg, const char *what, const struct atw_err *err)
 
 static int open_view(struct view *v, struct atw_err *err)
 {
-	const struct opened *src = v->src;
-	const struct atw_paging *pg = &src->space.paging;
-	const struct walk_provider_opts wo = {
-		.kernel = src->kernel, .mm = src->mm, .soft = soft, .soft_arg = src,
-		.alone = (uint32_t)src->pid,
+	const struct session *src = v->src;
+	const struct atw_paging *pg = &src->subject.space.paging;
+	const struct target_query q = {
+		.pid = (uint32_t)src->subject.pid, .mm = src->subject.mm, .alone = true,
 	};
-	const struct pagemap_provider_opts po = { .only = (uint32_t)src->pid };
 	int r;
 
 	if (pg->nlevels < 2)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "mode %s has no large pages", pg->name);
 	v->block = (uint64_t)1 << pg->level[1].shift;
-	r = src->pagemap ? pagemap_provider_open(&po, cannot, v, &v->prov, err)
-			 : walk_provider_open(&wo, cannot, v, &v->prov, err);
+	r = target_provider(src->target, &q, cannot, v, &v->prov, err);
 	if (r < 0)
 		return r;
 	v->prov->areas_only = true;
 	r = v->prov->ops->tasks(v->prov, err);
-	return r < 0 ? r : v->prov->ops->find(v->prov, (uint32_t)src->pid, &v->task, err);
+	return r < 0 ? r : v->prov->ops->find(v->prov, (uint32_t)src->subject.pid, &v->task, err);
 }
 
 static bool is_wanted(const struct address *range, size_t n, const struct atw_area *a)
@@ -125,7 +117,7 @@ static int read_areas(struct view *v, const struct address *range, size_t nrange
 		  : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 
 	if (r == ATW_END)
-		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended", v->src->pid);
+		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended", v->src->subject.pid);
 	while (r == ATW_OK && (r = ops->areas_next(v->prov, a, &why)) != ATW_END) {
 		struct area *k;
 
@@ -166,8 +158,8 @@ static int put(struct view *v, const struct area *a, struct atw_err *err)
 		[L_ADDRESS].u = a->start, [L_END].u = a->end, [L_SIZE].u = a->end - a->start,
 		[L_MAPPED].u = large_mapped(s), [L_LARGE].u = s->large,
 		[L_SMALLER].u = smaller, [L_BLOCKS].u = s->blocks, [L_FULL].u = s->full,
-		[L_WHY].u = large_main(s), [L_PID].u = v->src->pid,
-		[L_TASK].s = v->src->pagemap ? v->prov->task[v->task].name : v->src->task,
+		[L_WHY].u = large_main(s), [L_PID].u = v->src->subject.pid,
+		[L_TASK].s = v->src->subject.task,
 		[L_AREA].s = a->name ? a->name : "",
 	};
 	const uint64_t told = 1 << L_LARGE | 1 << L_SMALLER | 1 << L_FULL | 1 << L_HOLES | 1 << L_WHY;
@@ -266,12 +258,12 @@ static int read_pages(struct view *v, bool whole, struct atw_err *err)
 /* ---- all of it ---- */
 
 /* Is it of the machine that this runs on, whose TLB can be asked? */
-static bool is_running(const struct opened *src)
+static bool is_running(const struct session *src)
 {
-	return src->pagemap || atw_source_is_live(src->source);
+	return target_has(src->target, TARGET_RUNNING);
 }
 
-void map_large_notes(const struct common *c, const struct opened *src, struct atw_output *out)
+void map_large_notes(const struct common *c, const struct session *src, struct atw_output *out)
 {
 	struct view v = { .c = c, .src = src, .out = out };
 	struct atw_output_opts oo;
@@ -280,9 +272,9 @@ void map_large_notes(const struct common *c, const struct opened *src, struct at
 	int r;
 
 	output_opts(c, src, &oo);
-	by = (struct large_units){ oo.units, src->space.paging.page_shift };
+	by = (struct large_units){ oo.units, src->subject.space.paging.page_shift };
 	if (c->quiet || c->filter || !is_plain(c) ||
-	    !(src->mm || src->pagemap))
+	    !src->subject.pid || !target_has(src->target, TARGET_ELIGIBLE))
 		return;
 	r = open_view(&v, &err);
 	if (r == ATW_OK)
@@ -296,7 +288,7 @@ void map_large_notes(const struct common *c, const struct opened *src, struct at
 	close_view(&v);
 }
 
-static int parse_ranges(const struct opened *src, int argc, char **argv,
+static int parse_ranges(const struct session *src, int argc, char **argv,
 			struct address **ret, struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -309,7 +301,7 @@ static int parse_ranges(const struct opened *src, int argc, char **argv,
 	return r;
 }
 
-int map_large(const struct common *c, const struct opened *src, int argc, char **argv)
+int map_large(const struct common *c, const struct session *src, int argc, char **argv)
 {
 	struct view v = { .c = c, .src = src, .rows = true };
 	struct address *range = NULL;
@@ -319,10 +311,10 @@ int map_large(const struct common *c, const struct opened *src, int argc, char *
 	char mapped[24];
 	int status, r;
 
-	if (!src->mm && !(src->pagemap && src->pid))
+	if (!src->subject.pid)
 		return complain_usage("map", "--large is about the areas of a process: --pid or --task says of which");
 	output_opts(c, src, &oo);
-	oo.page_shift = src->space.paging.page_shift;
+	oo.page_shift = src->subject.space.paging.page_shift;
 	by = (struct large_units){ oo.units, oo.page_shift };
 	r = parse_ranges(src, argc, argv, &range, &err);
 	if (r == ATW_OK) {

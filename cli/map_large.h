@@ -7,9 +7,9 @@
 #include "provider/large.h"
 
 /* `map --large`: a row an area. Complains itself; the exit status. */
-int map_large(const struct common *c, const struct opened *src, int argc, char **argv);
+int map_large(const struct common *c, const struct session *src, int argc, char **argv);
 /* A few lines below the summary of all of a process; none where nobody sees them. */
-void map_large_notes(const struct common *c, const struct opened *src,
+void map_large_notes(const struct common *c, const struct session *src,
 		     struct atw_output *out);
 
 /* How --units has amounts. */

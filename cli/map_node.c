@@ -63,15 +63,15 @@ void node_sum_deinit(struct node_sum *s)
 
 /* ---- what the kernel says ---- */
 
-void map_node_init(struct map_node *m, const struct common *c, const struct opened *src)
+void map_node_init(struct map_node *m, const struct common *c, const struct session *src)
 {
 	struct atw_err err = { 0 };
 
 	*m = (struct map_node){
 		.sum.wanted = asks_for(c, "node"),
-		.page_shift = src->space.paging.page_shift,
+		.page_shift = src->subject.space.paging.page_shift,
 	};
-	if (m->sum.wanted && src->kernel && atw_memmap_open(src->kernel, &m->memmap, &err) < 0)
+	if (m->sum.wanted && src->target->kernel && atw_memmap_open(src->target->kernel, &m->memmap, &err) < 0)
 		remark(c, "%s: nodes are not told: %s", src->name, err.text);
 }
 

@@ -30,7 +30,7 @@ struct map_node {
 };
 
 /* Says why, if nodes are wanted and nothing tells them. */
-void map_node_init(struct map_node *m, const struct common *c, const struct opened *src);
+void map_node_init(struct map_node *m, const struct common *c, const struct session *src);
 void map_node_deinit(struct map_node *m);
 /* Of all that a range maps; NODE_NONE also where it lies on several. */
 int64_t map_node_of(struct map_node *m, const struct atw_range *g);

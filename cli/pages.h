@@ -49,7 +49,7 @@ struct page_sum {
 };
 
 struct pages {
-	const struct opened *src;
+	const struct session *src;
 	const struct common *c;
 	struct atw_output *out;
 	struct listing list;             /* its columns are ours, too */

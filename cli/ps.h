@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ps.h - the parts of `atwalk ps`: cmd_ps.c has its rows and who is asked of a kernel,
- * ps_usage.c what page tables map, ps_capture.c what a capture tells.
+ * ps.h - the parts of `atwalk ps`: cmd_ps.c has its rows, ps_usage.c what page tables
+ * map, ps_pages.c what pages add up to where there are no tables.
  */
 #ifndef CLI_PS_H
 #define CLI_PS_H
@@ -9,6 +9,7 @@
 #include <atwalk/page.h>
 
 #include "atwalk.h"
+#include "target/tasks.h"
 #include "unreadable.h"
 
 struct ps_opts {
@@ -41,7 +42,7 @@ struct usages {
 struct ps {
 	const struct common *c;
 	const struct ps_opts *o;
-	struct opened src;
+	struct session src;
 	struct atw_output *out;
 	struct usages usages;
 	unsigned page_shift;
@@ -51,6 +52,7 @@ struct ps {
 	uint64_t tasks, spaces, bytes[64], hugetlb[64];
 	struct atw_memmap *memmap;       /* NULL: not needed so far, or not to be had */
 	bool memmap_tried;
+	struct ps_pages *pages;  /* without page tables */
 	unsigned faults;         /* that were complained about, or would have been */
 	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
 	struct unreadable unreadable;
@@ -58,8 +60,6 @@ struct ps {
 
 /* Complained about, if there were not many before. */
 void ps_fault(struct ps *p, struct atw_err *err);
-/* Is it one that is listed? `leader`: of its process. */
-bool ps_wanted(const struct ps *p, uint32_t pid, uint32_t tgid, bool leader);
 /*
  * The row of a task, what it maps added to `have` and the sums: `u` may be NULL, and
  * is `fresh` if no task before had it. v[] has room for all columns.
@@ -72,7 +72,12 @@ struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh);
 /* ps_usage.c: what the page tables of an address space map, added to *u. */
 int ps_walk_space(struct ps *p, struct usage *u, const struct atw_space *sp,
 		  struct atw_err *err);
-/* ps_capture.c: all rows; seen[] of p->pid. */
-int ps_list_captured(struct ps *p, bool *seen, struct atw_err *err);
+/*
+ * ps_pages.c: the same by the pages of a process, where there are no page tables: added
+ * to *u. Between ps_pages_open() and ps_pages_close(), which may be called twice.
+ */
+int ps_pages_open(struct ps *p, struct atw_err *err);
+int ps_pages_sum(struct ps *p, uint64_t mm, struct usage *u, struct atw_err *err);
+void ps_pages_close(struct ps *p);
 
 #endif

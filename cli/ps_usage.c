@@ -35,7 +35,7 @@ static int read_areas(struct tally *t)
 	int r = ATW_OK;
 
 	t->areas_tried = true;
-	if (a && atw_areas_open(t->p->src.kernel, t->u->mm, &areas, NULL) == ATW_OK)
+	if (a && atw_areas_open(t->p->src.target->kernel, t->u->mm, &areas, NULL) == ATW_OK)
 		while ((r = atw_areas_next(areas, a, NULL)) != ATW_END && r != ATW_E_LIMIT) {
 			if (r < 0 || !(a->flags & (SMAPS_VM_HUGETLB | SMAPS_VM_PFNMAP)))
 				continue;
@@ -74,7 +74,7 @@ static bool is_special(struct tally *t, uint64_t pa, uint64_t bytes)
 	struct ps *p = t->p;
 
 	if (!p->memmap_tried)
-		atw_memmap_open(p->src.kernel, &p->memmap, NULL);
+		atw_memmap_open(p->src.target->kernel, &p->memmap, NULL);
 	p->memmap_tried = true;
 	if (!p->memmap)
 		return false;
@@ -138,7 +138,7 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct atw_space *sp,
 	const struct atw_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = ATW_WALK_SOFT,
 	};
-	struct tally t = { .p = p, .u = u, .sp = sp, .abi = soft_of(&p->src) };
+	struct tally t = { .p = p, .u = u, .sp = sp, .abi = target_soft(p->src.target) };
 	const struct atw_seen *s;
 	struct atw_walk *w;
 	int r = atw_walk_open(sp, &o, &w, err);

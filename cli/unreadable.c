@@ -19,7 +19,7 @@ bool unreadable_take(struct unreadable *u, const struct common *c, const char *s
 	return true;
 }
 
-void unasked_note(const struct common *c, const struct opened *src, struct atw_output *out)
+void unasked_note(const struct common *c, const struct session *src, struct atw_output *out)
 {
 	if (!src->unasked[0])
 		return;

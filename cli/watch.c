@@ -61,7 +61,7 @@ static int bad_times(const char *command, const char *text)
 }
 
 int open_watched(const char *command, const struct common *c, const char *name,
-		 const char *text, const struct space_opts *space, struct opened *ret)
+		 const char *text, const struct space_opts *space, struct session *ret)
 {
 	struct clock k;
 
@@ -69,7 +69,7 @@ int open_watched(const char *command, const struct common *c, const char *name,
 		return open_frozen(c, name, space, ret);
 	if (!parse(text, &k))
 		return bad_times(command, text);
-	return open_pages(c, name, space, ret);
+	return open_session(c, name, space, TARGET_PAGES, ret);
 }
 
 /* ---- waiting ---- */
@@ -123,13 +123,13 @@ static bool wait_for_next(struct clock *k)
 /* ---- looking ---- */
 
 /* One look. What went wrong is in *err, or has been said: then in *status. */
-static int look(const struct common *c, struct opened *o, const struct space_opts *space,
+static int look(const struct common *c, struct session *o, const struct space_opts *space,
 		const struct watched *w, int *status, struct atw_err *err)
 {
 	int r;
 
 	*status = space->freeze ? freeze(c, o, space) :
-		  o->pid ? choose_again(o, space) : EXIT_COMPLETE;
+		  o->subject.pid ? choose_again(o, space) : EXIT_COMPLETE;
 	if (*status)
 		return ATW_E_MISSING;
 	r = w->look(w->arg, err);
@@ -137,7 +137,7 @@ static int look(const struct common *c, struct opened *o, const struct space_opt
 	return r;
 }
 
-int watch(const struct common *c, struct opened *o, const struct space_opts *space,
+int watch(const struct common *c, struct session *o, const struct space_opts *space,
 	  const char *text, const struct watched *w)
 {
 	struct atw_output_opts oo;
@@ -147,20 +147,20 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 	unsigned tries = 0;
 	int r, said = EXIT_COMPLETE;
 
-	if (!parse(text, &k) || !atw_source_is_live(o->source)) {
+	if (!parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, and does not change", o->name,
-			    o->capture ? "capture" : "dump");
+			    o->target->backend->noun);
 		return complain(&err);
 	}
 	said = check_number(o, space, "--watch");
 	if (said)
 		return said;
 	output_opts(c, o, &oo);
-	oo.page_shift = o->space.paging.page_shift;
+	oo.page_shift = o->subject.space.paging.page_shift;
 	r = atw_output_open(&oo, w->schema, &out, &err);
 	if (r < 0)
 		return complain(&err);
-	k.process = pidfd_hold(o->pid);
+	k.process = pidfd_hold(o->subject.pid);
 	catch_signals();
 	while (r == ATW_OK && wait_for_next(&k)) {
 		uint64_t at = now();
@@ -184,7 +184,7 @@ int watch(const struct common *c, struct opened *o, const struct space_opts *spa
 			r = atw_output_flush(out, &err);
 	}
 	if (r == ATW_OK && pidfd_has_ended(k.process) && !stopped)
-		remark(c, "%s: %s has ended", o->name, o->process);
+		remark(c, "%s: %s has ended", o->name, o->subject.label);
 	if (k.process >= 0)
 		close(k.process);
 	if (said) {

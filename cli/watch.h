@@ -26,9 +26,9 @@ struct watched {
  * What is no SECONDS[,TIMES] is complained of as the command's.
  */
 int open_watched(const char *command, const struct common *c, const char *name,
-		 const char *text, const struct space_opts *space, struct opened *ret);
+		 const char *text, const struct space_opts *space, struct session *ret);
 /* All of it, up to the end of the output; an exit status. */
-int watch(const struct common *c, struct opened *o, const struct space_opts *space,
+int watch(const struct common *c, struct session *o, const struct space_opts *space,
 	  const char *text, const struct watched *w);
 
 /*
@@ -52,14 +52,14 @@ struct map_look {
 /* `page` 0: of several sizes, or not told. */
 void map_look_add(struct map_look *l, uint64_t page, uint64_t bytes);
 /* `look` adds what it sees to an empty one. */
-int watch_map(const struct common *c, struct opened *o, const struct space_opts *space,
+int watch_map(const struct common *c, struct session *o, const struct space_opts *space,
 	      const char *text, int (*look)(void *arg, struct map_look *l, struct atw_err *err),
 	      void *arg);
 
 /* ---- watch_pages.c ---- */
 
 /* `look` hands each process to p->taken(). */
-int watch_pages(struct pages *p, struct opened *o, const struct space_opts *space,
+int watch_pages(struct pages *p, struct session *o, const struct space_opts *space,
 		const char *text, int (*look)(void *arg, struct atw_err *err), void *arg);
 
 #endif

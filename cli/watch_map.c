@@ -55,12 +55,12 @@ static bool has_leaves(const struct atw_paging *pg, unsigned level)
 	}
 }
 
-static void find_sizes(struct map_look *l, const struct opened *o)
+static void find_sizes(struct map_look *l, const struct session *o)
 {
-	const struct atw_paging *pg = &o->space.paging;
+	const struct atw_paging *pg = &o->subject.space.paging;
 	uint64_t page = (uint64_t)1 << pg->page_shift;
 
-	if (o->pagemap) {                /* that is what /proc can tell apart */
+	if (!target_has(o->target, TARGET_TABLES)) {     /* what /proc distinguishes */
 		add_size(l, page);
 		add_size(l, page * (page / 8));
 		return;
@@ -140,7 +140,7 @@ static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *
 	return atw_output_row(out, &row, err);
 }
 
-int watch_map(const struct common *c, struct opened *o, const struct space_opts *space,
+int watch_map(const struct common *c, struct session *o, const struct space_opts *space,
 	      const char *text, int (*fn)(void *arg, struct map_look *l, struct atw_err *err),
 	      void *arg)
 {

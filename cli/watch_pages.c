@@ -189,7 +189,7 @@ static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *
 	return r;
 }
 
-int watch_pages(struct pages *p, struct opened *o, const struct space_opts *space,
+int watch_pages(struct pages *p, struct session *o, const struct space_opts *space,
 		const char *text, int (*fn)(void *arg, struct atw_err *err), void *arg)
 {
 	struct pages_watch *w = calloc(1, sizeof(*w));

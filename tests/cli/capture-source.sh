@@ -305,7 +305,7 @@ for words in 'walk 400000' 'walk 400000 --pid 10' 'map' 'extract -o x.elf' 'walk
 	esac
 	no_out
 	case ${words[*]} in
-	map) status 2; err_has "specify a process: the kernel's own pages are not in a capture" ;;
+	map) status 2; err_has "specify a process: the kernel's own pages are not known" ;;
 	*) status 3; err_has "all.cap: is a capture: it tells which pages processes had" ;;
 	esac
 done

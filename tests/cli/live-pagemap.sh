@@ -57,7 +57,7 @@ run atwalk map live:pagemap
 status 2
 no_out
 err <<'END'
-atwalk: live:pagemap: specify a process: the kernel's own pages are not in /proc
+atwalk: live:pagemap: specify a process: the kernel's own pages are not known
         --pid N takes those of a process
 END
 run atwalk live:pagemap --pid $$ ffffffff81000000

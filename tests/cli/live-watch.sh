@@ -29,7 +29,7 @@ atwalk: --watch: x86.elf is a dump, and does not change
 END
 run atwalk map live:pagemap --watch 1,1
 status 2
-err_has "atwalk: live:pagemap: specify a process: the kernel's own pages are not in /proc"
+err_has "atwalk: live:pagemap: specify a process: the kernel's own pages are not known"
 
 much=210000000000 more=220000000000
 # Sanitizers look at this instead.

@@ -3,9 +3,9 @@
 #include "../../cli/address.c"
 #include "tables.h"
 
-const char *whose_tables(const struct opened *o)
+const char *whose_tables(const struct session *s)
 {
-	return o->name;
+	return s->name;
 }
 
 /* No command is suggested here. */
@@ -13,14 +13,6 @@ const struct command *command_at(size_t i)
 {
 	(void)i;
 	return NULL;
-}
-
-/* Only asked of what has no memory, and this has. */
-bool no_memory_why(const struct opened *o, struct atw_err *err)
-{
-	(void)o;
-	(void)err;
-	return false;
 }
 
 static int symbols(struct atw_source *s, const char *key, struct atw_blob *ret)
@@ -43,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct atw_source_ops ops = machine_lends;
 	uint64_t how = take(&in, 1);
 	struct atw_kernel_opts ko = { .size = sizeof(ko), .has_root = true };
-	struct opened o = { .name = "dump", .source = &m->s, .user_space = how & 1 };
+	struct target t = { .name = "dump", .source = &m->s };
+	struct session o = { .name = "dump", .target = &t, .subject.given = how & 1 };
 	char *text = take_line(&in);
 	struct atw_err err = { 0 };
 	struct address a;
@@ -52,14 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	ops.fact = symbols;
 	m->s.ops = &ops;
 	ko.paging = atw_paging_at((how >> 1) % machine_modes())->name;
-	if (atw_kernel_open(&m->s, &ko, &o.kernel, &err) < 0)
+	if (atw_kernel_open(&m->s, &ko, &t.kernel, &err) < 0)
 		abort();
 	r = parse_address(&o, text, &a, &err);
 	check_err(r, &err);
 	FUZZ_CHECK(r == ATW_OK || r == ATW_E_USAGE, "status %d", r);
 	FUZZ_CHECK(r < 0 || (a.first <= a.last && (a.is_range || a.first == a.last)),
 		   "'%s' ends before it starts", text);
-	atw_kernel_close(o.kernel);
+	atw_kernel_close(t.kernel);
 	free(text);
 	return 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap.c - map and walk of live:pagemap, and map of a capture. They tell what is
- * behind an address, and nothing of the tables that lead there: those columns are n/a.
+ * map_pages.c - map and walk of targets without page tables (/proc, a capture): what is
+ * behind an address is known, and nothing of the tables that lead there, whose columns
+ * are n/a.
  */
-#include "pagemap.h"
+#include "map_pages.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct out {
 	struct provider *prov;
 	size_t task;                     /* of its tasks, the one that is asked for */
 	uint64_t pid;                    /* its number */
-	const struct opened *src;
+	const struct session *src;
 	uint64_t unread, lost;
 	struct listing *list;
 	struct node_sum nodes;
@@ -224,7 +225,7 @@ static int list(struct out *o, const struct address *a, struct atw_err *err)
 	int put = ATW_OK;
 
 	if (rc == ATW_END)
-		rc = atw_err_set(err, ATW_E_NONE, "%s has ended", o->src->process);
+		rc = atw_err_set(err, ATW_E_NONE, "%s has ended", o->src->subject.label);
 	if (rc < 0)
 		return atw_err_wrap(err, "%s", o->src->name);
 	for (; put == ATW_OK && (rc = o->prov->ops->pages_next(o->prov, &r, err)) == ATW_OK;
@@ -250,7 +251,7 @@ static int list(struct out *o, const struct address *a, struct atw_err *err)
 	return rc == ATW_END ? flush(o, err) : stop_short(o, rc, begun, err);
 }
 
-/* Of a capture: /proc has nothing to tell that is not told otherwise. */
+/* What of the source could not be read. */
 static void cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct out *o = arg;
@@ -262,39 +263,39 @@ static void cannot(void *arg, const char *what, const struct atw_err *why)
 	}
 }
 
-static int open_task(struct out *o, const struct opened *src, struct atw_err *err)
+static int open_task(struct out *o, const struct session *src, struct atw_err *err)
 {
-	const struct pagemap_provider_opts po = {
-		.only = (uint32_t)src->pid, .flags = o->nodes.wanted, .pace = src->pace,
+	const struct target_query q = {
+		.pid = (uint32_t)src->subject.pid, .mm = src->subject.mm,
+		.frames = o->nodes.wanted, .flags = o->nodes.wanted, .pace = src->pace,
 	};
 	int r;
 
-	if (!src->pid) {
-		r = atw_err_set(err, ATW_E_USAGE, "%s: specify a process: the kernel's own pages are not in %s", src->name,
-				src->capture ? "a capture" : "/proc");
+	if (!src->subject.pid) {
+		r = atw_err_set(err, ATW_E_USAGE, "%s: specify a process: the kernel's own pages are not known",
+				src->name);
 		atw_err_hint(err, "--pid N takes those of a process");
 		return r;
 	}
 	o->src = src;
-	r = src->capture ? capture_provider_open(src->capture, cannot, o, &o->prov, err)
-			 : pagemap_provider_open(&po, NULL, NULL, &o->prov, err);
+	r = target_provider(src->target, &q, cannot, o, &o->prov, err);
 	if (r == ATW_OK)
 		r = o->prov->ops->tasks(o->prov, err);
-	if (r == ATW_OK && src->capture)
-		r = o->prov->ops->find(o->prov, (uint32_t)src->pid, &o->task, err);
+	if (r == ATW_OK)
+		r = o->prov->ops->find(o->prov, (uint32_t)src->subject.pid, &o->task, err);
 	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
 /* The process that `src` is about now, if that is not the one at hand. */
-static int enter(struct out *o, const struct opened *src, struct atw_err *err)
+static int enter(struct out *o, const struct session *src, struct atw_err *err)
 {
 	int r;
 
-	if (o->prov && o->pid == src->pid)
+	if (o->prov && o->pid == src->subject.pid)
 		return ATW_OK;
 	provider_close(o->prov);
 	o->prov = NULL;
-	o->pid = src->pid;
+	o->pid = src->subject.pid;
 	r = open_task(o, src, err);
 	if (r == ATW_OK)
 		listing_areas(o->list, o->prov, o->task);
@@ -314,24 +315,24 @@ static int nobodys(struct out *o, const struct address *a, struct atw_err *err)
 	return row_put(&r, o->out, err);
 }
 
-static int list_target(struct out *o, struct opened *src, const struct target *t,
+static int list_target(struct out *o, struct session *src, const struct address_arg *t,
 		       struct atw_err *err)
 {
-	const struct opened own = *src;
+	const struct subject own = src->subject;
 	int r;
 
 	if (t->nobody)
 		return nobodys(o, &t->a, err);
 	if (t->owned)
-		take_whose(src, &t->whose);
+		src->subject = t->owner;
 	r = enter(o, src, err);
 	if (r == ATW_OK)
 		r = list(o, &t->a, err);
-	take_whose(src, &own);
+	src->subject = own;
 	return r;
 }
 
-static int list_targets(struct out *o, struct opened *src, const struct target *t, int n,
+static int list_targets(struct out *o, struct session *src, const struct address_arg *t, int n,
 			struct atw_err *err)
 {
 	int r = n ? ATW_OK : list(o, &all, err);
@@ -342,8 +343,8 @@ static int list_targets(struct out *o, struct opened *src, const struct target *
 }
 
 /* Rows have the flags of a provider; where nobody has anything there is none. */
-static int open_rows(struct out *o, const struct common *c, struct opened *src,
-		     const struct target *t, int n, struct atw_err *err)
+static int open_rows(struct out *o, const struct common *c, struct session *src,
+		     const struct address_arg *t, int n, struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	struct listing *l = o->list;
@@ -359,8 +360,8 @@ static int open_rows(struct out *o, const struct common *c, struct opened *src,
 	return atw_output_open(&oo, &l->schema, &o->out, err);
 }
 
-static int answer(struct out *o, const struct common *c, struct opened *src,
-		  const struct target *t, int n)
+static int answer(struct out *o, const struct common *c, struct session *src,
+		  const struct address_arg *t, int n)
 {
 	struct atw_err err = { 0 };
 	int status, r = open_rows(o, c, src, t, n, &err);
@@ -368,8 +369,7 @@ static int answer(struct out *o, const struct common *c, struct opened *src,
 	if (r == ATW_OK)
 		r = list_targets(o, src, t, n, &err);
 	thaw(src);
-	status = o->unread || o->lost || src->doubtful || (src->capture && src->defective)
-			 ? EXIT_PARTIAL :
+	status = o->unread || o->lost || src->doubtful || session_has_gaps(src) ? EXIT_PARTIAL :
 		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->untold ? EXIT_PARTIAL :
 		 o->is_map || o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE;
 	if (r == ATW_OK && o->is_map)
@@ -384,7 +384,7 @@ static int answer(struct out *o, const struct common *c, struct opened *src,
 	if (r == ATW_OK)
 		unasked_note(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
-	if (r == ATW_OK && src->capture && src->defective)
+	if (r == ATW_OK && session_has_gaps(src))
 		complain_defects(c, src);
 	if (r == ATW_OK && o->lost)
 		complain_part("%s: what is in %" PRIu64 " range%s is not known", src->name, o->lost,
@@ -399,8 +399,8 @@ static int answer(struct out *o, const struct common *c, struct opened *src,
 	return status;
 }
 
-int map_pagemap(const struct common *c, struct opened *src, struct listing *l, unsigned split,
-		const struct target *t, int n)
+int map_by_pages(const struct common *c, struct session *src, struct listing *l, unsigned split,
+		const struct address_arg *t, int n)
 {
 	struct out o = {
 		.list = l, .is_map = true, .split = split, .nodes.wanted = asks_for(c, "node"),
@@ -409,8 +409,8 @@ int map_pagemap(const struct common *c, struct opened *src, struct listing *l, u
 	return answer(&o, c, src, t, n);
 }
 
-int walk_pagemap(const struct common *c, struct opened *src, struct listing *l,
-		 const struct target *t, int n)
+int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
+		 const struct address_arg *t, int n)
 {
 	struct out o = { .list = l, .split = ATW_SPLIT_EACH };
 
@@ -418,7 +418,7 @@ int walk_pagemap(const struct common *c, struct opened *src, struct listing *l,
 }
 
 struct looker {
-	const struct opened *src;
+	const struct session *src;
 	unsigned split;
 	int argc;
 	char **argv;
@@ -435,7 +435,7 @@ static int look(void *arg, struct map_look *l, struct atw_err *err)
 	if (r == ATW_OK && k->argc == 1)
 		r = list(&o, &all, err);
 	for (int i = 1; i < k->argc && r == ATW_OK; i++) {
-		r = parse_target(k->src, k->argv[i], &a, err);
+		r = address_arg_parse(k->src, k->argv[i], &a, err);
 		if (r == ATW_OK)
 			r = list(&o, &a, err);
 	}
@@ -444,7 +444,7 @@ static int look(void *arg, struct map_look *l, struct atw_err *err)
 	return r;
 }
 
-int watch_pagemap(const struct common *c, struct opened *src, const struct space_opts *space,
+int watch_by_pages(const struct common *c, struct session *src, const struct space_opts *space,
 		  const char *text, unsigned split, int argc, char **argv)
 {
 	struct looker k = { src, split, argc, argv };

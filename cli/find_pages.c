@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* find_capture.c - who mapped this memory, says a capture. */
+/* find_pages.c - who maps this memory, by the pages of all processes: of targets without
+ * page tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "find.h"
 #include "base/cleanup.h"
-#include "provider/captured.h"
 #include "provider/provider.h"
 
 /* Damage may be found at every turn: the first few speak for the rest. */
@@ -135,21 +135,22 @@ static int search_task(struct search *s, size_t task, struct atw_err *err)
 
 /* ---- the answer as a whole ---- */
 
-int find_translate_captured(struct find *f, const struct address *a,
+int find_translate_by_pages(struct find *f, const struct address *a,
 			    int (*fn)(void *arg, uint64_t va, uint64_t pa, uint64_t len,
 				      struct atw_err *err),
 			    void *arg, uint64_t *lost, struct atw_err *err)
 {
-	uint64_t page = (uint64_t)1 << f->src.space.paging.page_shift;
+	uint64_t page = (uint64_t)1 << f->src.subject.space.paging.page_shift;
+	const struct target_query q = { .frames = false };
 	struct search s = { .f = f };
 	const struct page_run *run;
 	size_t task = 0;
-	int r = capture_provider_open(f->src.capture, cannot, &s, &s.prov, err);
+	int r = target_provider(f->src.target, &q, cannot, &s, &s.prov, err);
 
 	if (r == ATW_OK)
 		r = s.prov->ops->tasks(s.prov, err);
 	if (r == ATW_OK)
-		r = s.prov->ops->find(s.prov, (uint32_t)f->src.pid, &task, err);
+		r = s.prov->ops->find(s.prov, (uint32_t)f->src.subject.pid, &task, err);
 	if (r == ATW_OK)
 		r = s.prov->ops->pages_open(s.prov, task, a->first & -page, a->last | (page - 1), err);
 	while (r == ATW_OK && (r = s.prov->ops->pages_next(s.prov, &run, err)) == ATW_OK) {
@@ -171,10 +172,10 @@ static int search(struct search *s, struct atw_err *err)
 	size_t only = 0;
 	int r = s->prov->ops->tasks(s->prov, err);
 
-	if (r == ATW_OK && f->src.user_space)
-		r = s->prov->ops->find(s->prov, (uint32_t)f->src.pid, &only, err);
+	if (r == ATW_OK && f->src.subject.given)
+		r = s->prov->ops->find(s->prov, (uint32_t)f->src.subject.pid, &only, err);
 	for (size_t i = 0; f->want.n && i < s->prov->ntasks && r == ATW_OK; i++)
-		if (f->src.user_space ? i == only : !s->prov->task[i].shared)
+		if (f->src.subject.given ? i == only : !s->prov->task[i].shared)
 			r = search_task(s, i, err);
 	return r;
 }
@@ -193,14 +194,15 @@ static void notes(const struct search *s)
 				f->shared_by, f->shared_by == 1 ? "belongs to" : "belong to");
 }
 
-int find_captured(struct find *f)
+int find_by_pages(struct find *f)
 {
+	const struct target_query q = { .frames = false };
 	struct search s = { .f = f };
 	struct atw_err err = { 0 };
-	int r = capture_provider_open(f->src.capture, cannot, &s, &s.prov, &err);
+	int r = target_provider(f->src.target, &q, cannot, &s, &s.prov, &err);
 
 	if (r == ATW_OK) {
-		s.prov->every = !f->src.user_space;
+		s.prov->every = !f->src.subject.given;
 		s.prov->wanted = is_wanted;
 		r = find_open(f, s.prov, &err);
 	}
@@ -221,6 +223,6 @@ int find_captured(struct find *f)
 	if (s.hidden)
 		complain_part("%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
 			      f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
-	return s.lost || s.hidden || s.faults || f->untold || f->src.defective ? EXIT_PARTIAL :
+	return s.lost || s.hidden || s.faults || f->untold || f->src.target->defective ? EXIT_PARTIAL :
 	       f->unmapped ? EXIT_NO : f->mappings ? EXIT_COMPLETE : EXIT_NO;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ps_capture.c - atwalk ps of a capture: its tasks, and what they had mapped. */
+/* ps_pages.c - what address spaces map by the pages of their processes: of targets without
+ * page tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "provider/captured.h"
 #include "provider/smaps.h"
 #include "ps.h"
 
-struct list {
+struct ps_pages {
 	struct ps *p;
 	struct provider *prov;
 	size_t near;                 /* of its tasks, the one met last */
@@ -16,7 +16,7 @@ struct list {
 
 static void cannot(void *arg, const char *what, const struct atw_err *why)
 {
-	struct list *l = arg;
+	struct ps_pages *l = arg;
 	struct atw_err e = *why;
 
 	if (why->status == ATW_E_PERM &&
@@ -32,7 +32,7 @@ struct areas {
 	bool more;
 };
 
-static void to_area(struct list *l, struct areas *a, struct smaps_look *look, uint64_t va)
+static void to_area(struct ps_pages *l, struct areas *a, struct smaps_look *look, uint64_t va)
 {
 	while (a->more && a->now.end.u <= va) {
 		struct atw_err why = { 0 };
@@ -58,7 +58,7 @@ static void add_run(struct smaps_look *look, const struct page_run *run, struct 
 }
 
 /* What is present, as page tables have it, of the half that is the process's own. */
-static int add_up(struct list *l, size_t task, struct usage *u)
+static int add_up(struct ps_pages *l, size_t task, struct usage *u)
 {
 	_auto_free struct areas *areas = calloc(1, sizeof(*areas));
 	struct smaps_look look = { .p = l->prov };
@@ -84,66 +84,46 @@ static int add_up(struct list *l, size_t task, struct usage *u)
 	return r == ATW_E_NOMEM ? r : ATW_OK;
 }
 
-/* Tasks come in the order of the file, and so do address spaces. */
-static int find_usage(struct list *l, uint64_t mm, const struct usage **ret, bool *fresh,
-		      struct atw_err *err)
+int ps_pages_open(struct ps *p, struct atw_err *err)
 {
-	struct usage *u = ps_usage(l->p, mm, fresh);
+	const struct target_query q = { .frames = false };
+	struct ps_pages *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	p->pages = l;
+	l->p = p;
+	r = target_provider(p->src.target, &q, cannot, l, &l->prov, err);
+	if (r == ATW_OK) {
+		l->prov->every = !p->npids;
+		l->prov->whole = true;
+		r = l->prov->ops->tasks(l->prov, err);
+	}
+	if (r < 0)
+		ps_pages_close(p);
+	return r;
+}
+
+void ps_pages_close(struct ps *p)
+{
+	if (p->pages)
+		provider_close(p->pages->prov);
+	free(p->pages);
+	p->pages = NULL;
+}
+
+/* Tasks come in the order of the file, and so do address spaces. */
+int ps_pages_sum(struct ps *p, uint64_t mm, struct usage *u, struct atw_err *err)
+{
+	struct ps_pages *l = p->pages;
 	size_t n = l->prov->ntasks;
 
-	*ret = u;
-	if (!u)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	for (size_t i = 0; *fresh && i < n; i++, l->near++) {
+	for (size_t i = 0; i < n; i++, l->near++) {
 		l->near %= n;
 		if (l->prov->task[l->near].mm == mm)
-			return add_up(l, l->near, u);
+			return add_up(l, l->near, u) == ATW_OK ? ATW_OK :
+				atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	}
 	return ATW_OK;
-}
-
-static int put(struct list *l, const struct captured_task *t, struct atw_err *err)
-{
-	uint32_t tgid = captured_process(t);
-	const struct usage *u = NULL;
-	bool fresh = false, told = t->has & CAPTURE_T_TGID;
-	union atw_value v[P_COUNT] = {
-		[P_PID].u = t->pid, [P_TGID].u = tgid, [P_PPID].u = t->ppid,
-		[P_TASK].s = t->name, [P_MM].u = t->mm,
-		[P_KIND].u = !captured_has_memory(t) ? KIND_KERNEL :
-			     tgid == t->pid ? KIND_PROCESS : KIND_THREAD,
-	};
-	uint64_t have = 1 << P_PID | 1 << P_TASK | (told ? 1 << P_TGID : 0) |
-			(t->has & CAPTURE_T_PPID ? 1 << P_PPID : 0) |
-			(t->mm ? 1 << P_MM : 0) | (t->mm && told ? 1 << P_KIND : 0);
-	int r = t->mm ? find_usage(l, t->mm, &u, &fresh, err) : ATW_OK;
-
-	return r < 0 ? r : ps_put(l->p, v, have, u, fresh, err);
-}
-
-int ps_list_captured(struct ps *p, bool *seen, struct atw_err *err)
-{
-	const struct captured *c = p->src.capture;
-	struct list l = { .p = p };
-	int r = capture_provider_open(c, cannot, &l, &l.prov, err);
-
-	if (r < 0)
-		return r;
-	l.prov->every = !p->npids;
-	l.prov->whole = true;
-	r = l.prov->ops->tasks(l.prov, err);
-	for (size_t i = 0; i < c->ntasks && r == ATW_OK; i++) {
-		const struct captured_task *t = &c->task[i];
-		uint32_t tgid = captured_process(t);
-
-		/* As other sources: they do not list the idle task, and the paper's form does. */
-		if (!t->pid && t->has & CAPTURE_T_TGID && !p->npids)
-			continue;
-		for (int k = 0; k < p->npids; k++)
-			seen[k] |= p->pid[k] == t->pid;
-		if (ps_wanted(p, t->pid, tgid, tgid == t->pid))
-			r = put(&l, t, err);
-	}
-	provider_close(l.prov);
-	return r;
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* address_args.h - address arguments of walk and map, and the process that maps each. */
+#ifndef CLI_ADDRESS_ARGS_H
+#define CLI_ADDRESS_ARGS_H
+
+#include "atwalk.h"
+
+struct address_arg {
+	struct address a;
+	bool owned, nobody;   /* its process was looked for; none maps it */
+	struct subject owner; /* then: that process */
+};
+
+/*
+ * Every address is checked before the first process is asked. Complains itself; 0 or
+ * an exit status.
+ */
+int address_args_find(const struct common *c, const struct space_opts *space,
+		      struct session *s, char **argv, struct address_arg *arg, int n);
+/* One address. Without page tables only those of processes are told of. */
+int address_arg_parse(const struct session *s, const char *text, struct address *ret,
+		      struct atw_err *err);
+
+#endif

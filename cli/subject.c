@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* subject.c - whose address space: --pid, --task, or the process that maps an address. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "atwalk.h"
+
+static int subject_failed(const struct session *s, struct atw_err *err)
+{
+	atw_err_wrap(err, "%s", s->name);
+	return complain(err);
+}
+
+int check_whose(const struct space_opts *space, struct atw_err *err)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} said[] = {
+		{space->pid.given, "--pid"},
+		{space->task, "--task"},
+		{space->cpu.given, "--cpu"},
+		{space->root.given, "--root"},
+	};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		if (said[i].given && first)
+			return atw_err_set(err, ATW_E_USAGE,
+					   "%s and %s both say whose page tables", first,
+					   said[i].name);
+		if (said[i].given)
+			first = said[i].name;
+	}
+	if (space->freeze && !space->pid.given && !space->task)
+		return atw_err_set(err, ATW_E_USAGE, "--freeze needs --pid or --task");
+	if (space->pti && !space->pid.given && !space->task)
+		return atw_err_set(err, ATW_E_USAGE, "--pti needs --pid or --task");
+	return ATW_OK;
+}
+
+const char *whose_tables(const struct session *s)
+{
+	uint64_t cr3;
+
+	if (!target_has(s->target, TARGET_RUNNING) &&
+	    atw_fact_u64(s->target->source, "cpu0.cr3", &cr3) == ATW_OK)
+		return "--pid N takes those of a process, --cpu N those a CPU was using, "
+		       "--root PHYS any";
+	return "--pid N takes those of a process, --root PHYS any others";
+}
+
+static unsigned half_of(const struct space_opts *space)
+{
+	if (!space->pti)
+		return SUBJECT_BOTH;
+	return *space->pti == 'u' ? SUBJECT_USER : SUBJECT_KERNEL;
+}
+
+static int use_task(struct session *s, const struct space_opts *space,
+		    const struct atw_task *task)
+{
+	struct atw_err err = { 0 };
+
+	return subject_by_task(s->target, task, half_of(space), &s->subject, &err) < 0
+		       ? subject_failed(s, &err)
+		       : EXIT_COMPLETE;
+}
+
+/* --allow-unreadable: processes that may not be read make the answer no worse. */
+static bool excuse(struct session *s, const struct space_opts *space,
+		   const struct subject_matches *found)
+{
+	if (!space->allow || found->unread.status != ATW_E_PERM || found->damaged)
+		return false;
+	snprintf(s->unasked, sizeof(s->unasked), "%.*s", (int)sizeof(s->unasked) - 1,
+		 found->unread.text);
+	return true;
+}
+
+/* The one that was found may not be the only one. */
+static void doubt(struct session *s, const struct space_opts *space,
+		  const struct subject_matches *found)
+{
+	struct atw_err err = found->unread;
+
+	if (!err.status || excuse(s, space, found))
+		return;
+	atw_err_wrap(&err,
+		     "%s: not every process could be asked, and so %s is perhaps not the "
+		     "only one",
+		     s->name, s->subject.label);
+	complain(&err);
+	s->doubtful = true;
+}
+
+static const char *among(const struct subject_matches *found)
+{
+	return found->unread.status ? " of those that could be asked: " : "";
+}
+
+static const char *listed(const struct subject_matches *found)
+{
+	return found->list.data ? found->list.data : "";
+}
+
+static int select_named(struct session *s, const struct space_opts *space)
+{
+	struct subject_matches found;
+	struct atw_err err = { 0 };
+	int status = EXIT_NO;
+	int r = subject_named(s->target, space->task, &found, &err);
+
+	if (r < 0 && !found.n) {
+		status = subject_failed(s, &err);
+	} else if (!found.n) {
+		/* Of a file that is damaged it is not known which processes are missing. */
+		atw_err_set(&err,
+			    found.unread.status || session_has_gaps(s) ? ATW_E_MISSING
+								       : ATW_E_NONE,
+			    "--task: no process is called '%.64s'%s%.300s", space->task,
+			    among(&found), found.unread.text);
+		if (*space->task && !space->task[strspn(space->task, "0123456789")])
+			atw_err_hint(&err, "--pid takes the number of a process");
+		status = subject_failed(s, &err);
+	} else if (found.n > 1) {
+		atw_err_set(&err, ATW_E_USAGE,
+			    "--task: %u processes are called '%.64s': %s", found.n,
+			    space->task, listed(&found));
+		atw_err_hint(&err, "--pid N takes one of them");
+		complain(&err);
+	} else {
+		status = use_task(s, space, &found.first);
+		if (!status)
+			doubt(s, space, &found);
+	}
+	subject_matches_deinit(&found);
+	return status;
+}
+
+int select_process(struct session *s, const struct space_opts *space)
+{
+	struct atw_err err = { 0 };
+
+	if (space->task)
+		return select_named(s, space);
+	return subject_by_pid(s->target, space->pid.u, half_of(space), &s->subject,
+			      &err) < 0
+		       ? subject_failed(s, &err)
+		       : EXIT_COMPLETE;
+}
+
+int select_owner(const struct common *c, struct session *s,
+		 const struct space_opts *space, const char *text, uint64_t first,
+		 uint64_t last, bool *nobody)
+{
+	struct subject_matches found;
+	struct atw_err err = { 0 };
+	int status = EXIT_NO;
+	int r = subject_owners(s->target, first, last, &found, &err);
+
+	if (r < 0 && !found.n) {
+		atw_err_wrap(&err,
+			     "%s: is a user address, and nothing says of which process",
+			     text);
+		atw_err_hint(&err, "%s", whose_tables(s));
+		complain(&err);
+		status = EXIT_USAGE;
+	} else if (!found.n) {
+		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it%s%.300s",
+			    s->name, text, among(&found), found.unread.text);
+		if (found.unread.hint[0])
+			atw_err_hint(&err, "%s", found.unread.hint);
+		complain(&err);
+		*nobody = true;
+		s->doubtful |= found.unread.status && !excuse(s, space, &found);
+		status = EXIT_COMPLETE;
+	} else if (found.n > 1) {
+		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s",
+			    s->name, text, found.n, listed(&found),
+			    found.unread.status ? "; not every process could be asked: "
+						: "",
+			    found.unread.text);
+		atw_err_hint(&err, "--pid N takes one of them");
+		complain(&err);
+	} else {
+		status = use_task(s, space, &found.first);
+		if (!status)
+			doubt(s, space, &found);
+		if (!status && !s->doubtful && !found.unread.status)
+			remark(c, "%s: %s is mapped by %s alone", s->name, text,
+			       s->subject.label);
+	}
+	subject_matches_deinit(&found);
+	return status;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* captured_facts.h - what `info` says of a capture. */
+#ifndef TARGET_CAPTURED_FACTS_H
+#define TARGET_CAPTURED_FACTS_H
+
+#include "provider/captured.h"
+#include "target/target.h"
+
+void captured_facts(const struct captured *c, const struct target_facts *to);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/target.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/captured.h"
+#include "target/tasks.h"
+
+/* The first that accepts a source has it; memory is what all others are not. */
+static const struct target_backend *const target_backends[] = {
+	&target_capture,
+	&target_procfs,
+	&target_memory,
+};
+
+/* Facts of a source about what is wrong with it; they bear on every answer. */
+static const char *const target_defects[] = {"truncated", "damaged"};
+
+enum { TARGET_DEFECTS = sizeof(target_defects) / sizeof(target_defects[0]) };
+
+bool target_defect(const struct target *t, size_t i, struct atw_blob *ret)
+{
+	for (size_t k = 0; k < TARGET_DEFECTS; k++)
+		if (atw_fact(t->source, target_defects[k], ret) == ATW_OK && !i--)
+			return true;
+	return false;
+}
+
+/* The kernel's release decides what absent words mean; two places have it. */
+static void target_find_release(struct target *t)
+{
+	const char *release = t->kernel ? atw_kernel_release(t->kernel) : NULL;
+	struct atw_blob b;
+
+	if (release)
+		snprintf(t->release, sizeof(t->release), "%s", release);
+	else if (atw_fact(t->source, "release", &b) == ATW_OK)
+		snprintf(t->release, sizeof(t->release), "%.*s",
+			 (int)(b.len < 95 ? b.len : 95), (const char *)b.data);
+}
+
+int target_open(const char *name, const char *const *parts, size_t nparts,
+		struct target **ret, struct atw_err *err)
+{
+	struct target *t = calloc(1, sizeof(*t));
+	struct atw_blob text;
+	size_t i = 0;
+	int r;
+
+	if (!t)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	t->name = name;
+	r = atw_source_open(name, parts, nparts, &t->source, err);
+	if (r < 0) {
+		free(t);
+		return r;
+	}
+	while (!target_backends[i]->accepts(t->source))
+		i++;
+	t->backend = target_backends[i];
+	t->caps = t->backend->caps;
+	if (atw_source_is_live(t->source))
+		t->caps |= TARGET_RUNNING;
+	t->defective = target_defect(t, 0, &text);
+	target_find_release(t);
+	*ret = t;
+	return ATW_OK;
+}
+
+int target_attach(struct target *t, const struct target_opts *o,
+		  const struct target_reading *rd, struct atw_err *err)
+{
+	static const struct target_opts none;
+	int r = t->backend->attach(t, o ? o : &none, rd, err);
+
+	if (r == ATW_OK)
+		target_find_release(t);
+	return r;
+}
+
+void target_close(struct target *t)
+{
+	if (!t)
+		return;
+	captured_close(t->captured);
+	atw_kernel_close(t->kernel);
+	atw_source_close(t->source);
+	free(t);
+}
+
+int target_need(const struct target *t, uint32_t caps, const char *what,
+		struct atw_err *err)
+{
+	return target_has(t, caps) ? ATW_OK : t->backend->refuse(t, what, err);
+}
+
+int target_need_kernel(const struct target *t, struct atw_err *err)
+{
+	return t->backend->refuse_kernel ? t->backend->refuse_kernel(t, err) : ATW_OK;
+}
+
+bool target_fell_back(const struct target *t, struct atw_err *err)
+{
+	struct atw_blob why, hint;
+
+	if (atw_fact(t->source, "memory.why", &why) < 0)
+		return false;
+	atw_err_set(err, ATW_E_PERM, "%.*s", (int)why.len, (const char *)why.data);
+	if (atw_fact(t->source, "memory.hint", &hint) == ATW_OK)
+		atw_err_hint(err, "%.*s", (int)hint.len, (const char *)hint.data);
+	return true;
+}
+
+int target_provider(struct target *t, const struct target_query *q,
+		    provider_cannot_fn *cannot, void *arg, struct provider **ret,
+		    struct atw_err *err)
+{
+	return t->backend->provider(t, q, cannot, arg, ret, err);
+}
+
+const struct atw_soft_abi *target_soft(struct target *t)
+{
+	if (!t->soft_known) {
+		t->soft_known = true;
+		t->soft = atw_kernel_soft_abi(t->kernel, &t->space.paging);
+		if (!t->soft.known)
+			t->soft = atw_soft_abi_for(&t->space.paging,
+						   t->release[0] ? t->release : NULL);
+	}
+	return &t->soft;
+}
+
+/* ---- tasks ---- */
+
+int target_tasks_open(struct target *t, struct target_tasks *ret, struct atw_err *err)
+{
+	*ret = (struct target_tasks){.target = t};
+	return t->backend->tasks_open ? t->backend->tasks_open(ret, err) : ATW_OK;
+}
+
+int target_tasks_next(struct target_tasks *c, struct target_task *ret,
+		      struct atw_err *err)
+{
+	return c->target->backend->tasks_next(c, ret, err);
+}
+
+void target_tasks_close(struct target_tasks *c)
+{
+	atw_tasks_close(c->walk);
+}
+
+/* ---- what it is ---- */
+
+bool target_is_ram(const struct target *t, uint64_t first, uint64_t last)
+{
+	return t->backend->is_ram(t, first, last);
+}
+
+bool target_describe(struct target *t, struct target_facts *to, uint32_t pid)
+{
+	return t->backend->describe && t->backend->describe(t, to, pid);
+}
+
+void target_fact(const struct target_facts *to, const char *name, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	to->fact(to->arg, name, text);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * target.h - what a SOURCE names: a dump, the running kernel or a capture.
+ *
+ * A target has capabilities and a backend, a const table of functions. A caller asks
+ * for a capability and never for the backend: what is missing is ATW_E_UNSUPPORTED (or
+ * ATW_E_PERM) with the reason.
+ */
+#ifndef TARGET_TARGET_H
+#define TARGET_TARGET_H
+
+#include <atwalk/kernel.h>
+#include <atwalk/process.h>
+#include <atwalk/walk.h>
+
+#include "provider/provider.h"
+#include "source/pace.h"
+
+enum target_cap {
+	TARGET_MEMORY = 1 << 0,    /* physical memory can be read */
+	TARGET_TABLES = 1 << 1,    /* page tables: walks, roots, levels, entries */
+	TARGET_SYMBOLS = 1 << 2,   /* symbols and types of the kernel */
+	TARGET_TASKS = 1 << 3,     /* all tasks: threads and kernel threads as well */
+	TARGET_LOOKUP = 1 << 4,    /* one address can be looked up */
+	TARGET_PAGES = 1 << 5,     /* VMAs of processes, and the pages in them */
+	TARGET_RMAP = 1 << 6,      /* who maps a frame */
+	TARGET_OWNER = 1 << 7,     /* which process maps an address, if none was named */
+	TARGET_ELIGIBLE = 1 << 8,  /* whether a VMA may have large pages */
+	TARGET_RUNNING = 1 << 9,   /* it changes while it is read */
+	TARGET_OUR_PIDS = 1 << 10, /* PIDs are those of this PID namespace */
+	TARGET_NO_GAPS = 1 << 11,  /* what it lacks is counted where it is met: defects of
+				    * the file alone leave no answer incomplete */
+};
+
+struct subject;
+struct target;
+struct target_task;
+struct target_tasks;
+
+/* How page tables are found. Zero: as the source has it. */
+struct target_opts {
+	const char *paging, *pte_ext; /* a mode, and what the CPU adds to it */
+	const char *kernel_file;      /* vmlinux, System.map or BTF */
+	bool has_root, has_cpu, has_cbit;
+	atw_pa root;
+	uint64_t cpu, cbit;
+};
+
+/* What a listing of pages is for: what is not needed is not read. */
+struct target_query {
+	uint32_t pid; /* of this process alone; 0: of all */
+	uint64_t mm;  /* the mm_struct of that process, where it is known */
+	bool alone;   /* no other process will be looked up */
+	bool frames;  /* facts of frames: */
+	bool flags, counts, cgroups;
+	struct pace *pace; /* of what is read of /proc */
+};
+
+/* While a file is read at once. */
+struct target_reading {
+	void (*damaged)(void *arg, const struct atw_err *err);
+	void (*progress)(void *arg, uint64_t done, uint64_t all);
+	void *arg;
+};
+
+/* One of the processes; *why is set if it could not be asked. */
+typedef void target_task_fn(struct target *t, const struct atw_task *task, void *arg,
+			    struct atw_err *why);
+/* Of a process that could not be asked. */
+typedef void target_unread_fn(void *arg, const struct atw_err *why);
+
+/* For `info`: sentences, each with the name of what it is about. */
+struct target_facts {
+	void (*fact)(void *arg, const char *name, const char *text);
+	void *arg;
+	bool every; /* not only the first of many */
+	int result; /* of what could not be asked */
+	struct atw_err why;
+};
+void target_fact(const struct target_facts *to, const char *name, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+
+struct target_backend {
+	const char *noun; /* "dump" */
+	uint32_t caps;    /* enum target_cap, but for TARGET_RUNNING */
+	/* Is the source one of this backend? The first that accepts it has it. */
+	bool (*accepts)(struct atw_source *s);
+	int (*attach)(struct target *t, const struct target_opts *o,
+		      const struct target_reading *rd, struct atw_err *err);
+	/* The sentence for a missing capability that `what` needs. */
+	int (*refuse)(const struct target *t, const char *what, struct atw_err *err);
+	/* Of the kernel's addresses, where only processes' are known; NULL: never. */
+	int (*refuse_kernel)(const struct target *t, struct atw_err *err);
+	int (*provider)(struct target *t, const struct target_query *q,
+			provider_cannot_fn *cannot, void *arg, struct provider **ret,
+			struct atw_err *err);
+	/* By the number of a process or a thread. */
+	int (*by_pid)(struct target *t, uint64_t pid, unsigned half, struct subject *ret,
+		      struct atw_err *err);
+	int (*by_task)(struct target *t, const struct atw_task *task, unsigned half,
+		       struct subject *ret, struct atw_err *err);
+	/* Every process with memory once, no thread. */
+	int (*each)(struct target *t, target_task_fn *fn, target_unread_fn *unread,
+		    void *arg, struct atw_err *err);
+	/* Does the task map anything of first..last? ATW_OK: yes; ATW_END: no. */
+	int (*maps)(struct target *t, const struct atw_task *task, uint64_t first,
+		    uint64_t last, struct atw_err *err);
+	/* TARGET_TASKS: `open` may be NULL. */
+	int (*tasks_open)(struct target_tasks *c, struct atw_err *err);
+	int (*tasks_next)(struct target_tasks *c, struct target_task *ret,
+			  struct atw_err *err);
+	/* Is any of it RAM, as far as that is known? */
+	bool (*is_ram)(const struct target *t, uint64_t first, uint64_t last);
+	/*
+	 * What is known of it, and what is missing. True: CPUs and memory are in it, else
+	 * the source knows them. NULL: nothing that symbols do not lead to.
+	 */
+	bool (*describe)(struct target *t, struct target_facts *to, uint32_t pid);
+};
+
+extern const struct target_backend target_memory, target_procfs, target_capture;
+
+struct target {
+	const struct target_backend *backend;
+	const char *name; /* SOURCE as it was typed, borrowed */
+	struct atw_source *source;
+	uint32_t caps;             /* enum target_cap */
+	struct atw_kernel *kernel; /* TARGET_SYMBOLS */
+	struct atw_space
+		space;    /* the kernel's, or that of a CPU or root that was given */
+	char label[48];   /* of that CPU's tables where memory has them; or empty */
+	bool space_given; /* a CPU or a root was */
+	char release[96]; /* empty: unknown */
+	bool defective;   /* truncated or damaged */
+	struct captured *captured;
+	struct atw_soft_abi soft;
+	bool soft_known;
+};
+
+/* Opens the source and chooses the backend. `name` has to live as long. */
+int target_open(const char *name, const char *const *parts, size_t nparts,
+		struct target **ret, struct atw_err *err);
+/* Finds the kernel, or reads what stands for it. May be left out: info does without. */
+int target_attach(struct target *t, const struct target_opts *o,
+		  const struct target_reading *rd, struct atw_err *err);
+void target_close(struct target *t);
+
+static inline bool target_has(const struct target *t, uint32_t caps)
+{
+	return (t->caps & caps) == caps;
+}
+/* Are they there? If not, the sentence says that `what` needs them. */
+int target_need(const struct target *t, uint32_t caps, const char *what,
+		struct atw_err *err);
+/* The kernel's own addresses, of a target that may have those of processes alone. */
+int target_need_kernel(const struct target *t, struct atw_err *err);
+/* Was memory wanted, and not to be had? Then why, with what to do about it. */
+bool target_fell_back(const struct target *t, struct atw_err *err);
+
+/*
+ * Pages of the SOURCE's processes. `cannot` hears of what cannot be read.
+ */
+int target_provider(struct target *t, const struct target_query *q,
+		    provider_cannot_fn *cannot, void *arg, struct provider **ret,
+		    struct atw_err *err);
+
+bool target_is_ram(const struct target *t, uint64_t first, uint64_t last);
+bool target_describe(struct target *t, struct target_facts *to, uint32_t pid);
+
+/* Defects of the file, a sentence each; false behind the last. */
+bool target_defect(const struct target *t, size_t i, struct atw_blob *ret);
+
+/* What words mean that the CPU ignores; found when it is first asked for. */
+const struct atw_soft_abi *target_soft(struct target *t);
+
+#endif

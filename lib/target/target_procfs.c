@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * target_procfs.c - the running kernel by its /proc alone: processes and their pages,
+ * and nothing of page tables, symbols or the kernel's own memory.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "provider/proc.h"
+#include "source/live_host.h"
+#include "target/subject.h"
+
+static bool procfs_accepts(struct atw_source *s)
+{
+	static const char name[] = "pagemap";
+	struct atw_blob way;
+
+	return atw_source_is_live(s) && atw_fact(s, "way", &way) == ATW_OK &&
+	       way.len == sizeof(name) - 1 && !memcmp(way.data, name, way.len);
+}
+
+static int procfs_refuse(const struct target *t, const char *what, struct atw_err *err)
+{
+	if (target_fell_back(t, err))
+		return atw_err_wrap(err, "%s", t->name);
+	atw_err_set(err, ATW_E_UNSUPPORTED,
+		    "%s: /proc tells of the pages of processes; %s needs page tables or "
+		    "the kernel's memory",
+		    t->name, what);
+	atw_err_hint(err, "live:bpf reads the kernel's own tables");
+	return ATW_E_UNSUPPORTED;
+}
+
+static int procfs_refuse_kernel(const struct target *t, struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_UNSUPPORTED,
+		    "is a kernel address, and /proc tells of those of processes alone");
+	atw_err_hint(err, "live:bpf reads the kernel's own tables");
+	(void)t;
+	return ATW_E_UNSUPPORTED;
+}
+
+static int procfs_attach(struct target *t, const struct target_opts *o,
+			 const struct target_reading *rd, struct atw_err *err)
+{
+	const struct atw_paging *mode = proc_paging();
+
+	(void)o;
+	(void)rd;
+	if (!mode)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "pages of %ld bytes are not known here",
+				   sysconf(_SC_PAGESIZE));
+	t->space = (struct atw_space){.mem = t->source, .paging = *mode};
+	return ATW_OK;
+}
+
+static int procfs_provider(struct target *t, const struct target_query *q,
+			   provider_cannot_fn *cannot, void *arg, struct provider **ret,
+			   struct atw_err *err)
+{
+	const struct pagemap_provider_opts o = {
+		.only = q->pid,
+		.flags = q->flags,
+		.counts = q->counts,
+		.cgroups = q->cgroups,
+		.pace = q->pace,
+	};
+
+	(void)t;
+	return pagemap_provider_open(&o, cannot, arg, ret, err);
+}
+
+static int procfs_by_task(struct target *t, const struct atw_task *task, unsigned half,
+			  struct subject *ret, struct atw_err *err)
+{
+	(void)t;
+	(void)half;
+	(void)err;
+	subject_set_process(ret, task->pid, task->name);
+	return ATW_OK;
+}
+
+static int procfs_by_pid(struct target *t, uint64_t pid, unsigned half,
+			 struct subject *ret, struct atw_err *err)
+{
+	struct proc_stat st;
+	uint32_t tgid = 0;
+	int r = pid && pid <= UINT32_MAX
+			? proc_tgid((uint32_t)pid, &tgid, err)
+			: atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64,
+				      pid);
+
+	(void)t;
+	(void)half;
+	if (r == ATW_OK)
+		r = proc_stat(tgid, &st, err);
+	if (r == ATW_OK)
+		subject_set_process(ret, tgid, st.name);
+	return r;
+}
+
+/* Those that end meanwhile are none. */
+static int procfs_each(struct target *t, target_task_fn *fn, target_unread_fn *unread,
+		       void *arg, struct atw_err *err)
+{
+	_auto_free uint32_t *pid = NULL;
+	struct atw_err why = { 0 };
+	struct proc_stat st;
+	size_t n = 0, asked = 0, denied = 0;
+	char how[32];
+	int r = proc_pids(&pid, &n, err);
+
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		struct atw_task k = {.pid = pid[i], .tgid = pid[i], .leader = true};
+
+		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
+			continue;
+		memcpy(k.name, st.name, sizeof(k.name));
+		fn(t, &k, arg, &why);
+		asked++;
+		denied += why.status == ATW_E_PERM;
+		if (why.status && why.status != ATW_E_PERM)
+			unread(arg, &why);
+		why.status = 0;
+	}
+	if (denied)
+		atw_err_set(&why, ATW_E_PERM,
+			    "%zu of %zu processes: this process may not read them",
+			    denied, asked);
+	else if (live_hides_processes(how, sizeof(how)))
+		atw_err_set(&why, ATW_E_PERM,
+			    "/proc is mounted with %s, which hides processes of others",
+			    how);
+	if (why.status) {
+		proc_hint(&why);
+		unread(arg, &why);
+	}
+	return r;
+}
+
+/* Is a VMA there? */
+static int procfs_maps(struct target *t, const struct atw_task *task, uint64_t first,
+		       uint64_t last, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = proc_maps(task->pid, first, last, &why);
+
+	(void)t;
+	if (r < 0 && r != ATW_E_MISSING && err)
+		*err = why;
+	return r == ATW_OK ? ATW_OK : ATW_END;
+}
+
+static bool procfs_is_ram(const struct target *t, uint64_t first, uint64_t last)
+{
+	struct atw_extent e;
+
+	return atw_extent_at(t->source, ATW_PA(first), &e) == ATW_OK &&
+	       (e.kind != ATW_NONE || (e.len && last - first >= e.len));
+}
+
+/* ---- what there is ---- */
+
+/* What is hidden from us, with the command that would show it. */
+static void procfs_frame_facts(const struct target_facts *to, const struct atw_err *lacks)
+{
+	if (!lacks->status)
+		target_fact(to, "frames",
+			    "numbers, flags, counts of mappings, memory cgroups");
+	else
+		target_fact(to, "frames", "%s%s%s", lacks->text,
+			    lacks->hint[0] ? "; " : "", lacks->hint);
+}
+
+static void procfs_limits(const struct target *t, const struct target_facts *to)
+{
+	struct atw_err why;
+
+	target_fact(to, "pages",
+		    "of processes: present, swapped or neither, and their areas: pages, "
+		    "map, and SOURCE ADDRESS");
+	target_fact(to, "large pages",
+		    proc_scans() ? "told by PAGEMAP_SCAN"
+				 : "not told apart: this kernel has no PAGEMAP_SCAN, "
+				   "which came with 6.7");
+	target_fact(
+		to, "missing",
+		"page tables: level, entry, walk --path, --depth, --root, --cpu, --pti");
+	target_fact(to, "missing",
+		    "the kernel's addresses, symbols and structures: ps, find, extract");
+	if (target_fell_back(t, &why))
+		target_fact(to, "not live:bpf", "%s%s%s", why.text,
+			    why.hint[0] ? "; " : "", why.hint);
+	else
+		target_fact(to, "instead",
+			    "live:bpf reads the kernel's own tables, if it is allowed");
+}
+
+static bool procfs_describe(struct target *t, struct target_facts *to, uint32_t pid)
+{
+	const struct pagemap_provider_opts o = {
+		.only = pid,
+		.flags = true,
+		.counts = true,
+		.cgroups = true,
+	};
+	struct provider *p = NULL;
+	int r = pagemap_provider_open(&o, NULL, NULL, &p, &to->why);
+
+	if (r == ATW_OK)
+		procfs_frame_facts(to, &p->lacks);
+	procfs_limits(t, to);
+	if (r == ATW_OK && pid)
+		r = p->ops->tasks(p, &to->why);
+	if (r == ATW_OK && pid)
+		target_fact(to, "process", "%" PRIu32 " (%s), which may be read",
+			    p->task[0].pid, p->task[0].name);
+	provider_close(p);
+	to->result = r;
+	return false;
+}
+
+const struct target_backend target_procfs = {
+	.noun = "running kernel",
+	.caps = TARGET_LOOKUP | TARGET_PAGES | TARGET_OWNER | TARGET_ELIGIBLE |
+		TARGET_OUR_PIDS | TARGET_NO_GAPS,
+	.accepts = procfs_accepts,
+	.attach = procfs_attach,
+	.refuse = procfs_refuse,
+	.refuse_kernel = procfs_refuse_kernel,
+	.provider = procfs_provider,
+	.by_pid = procfs_by_pid,
+	.by_task = procfs_by_task,
+	.each = procfs_each,
+	.maps = procfs_maps,
+	.is_ram = procfs_is_ram,
+	.describe = procfs_describe,
+};
