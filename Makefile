@@ -176,7 +176,8 @@ INSTALL := install
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 	  $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/share/man/man1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man8 \
+	  $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man7 \
+	  $(DESTDIR)$(PREFIX)/share/man/man8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 755 $(O)/atwalk $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
@@ -189,6 +190,7 @@ install: all
 	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(PREFIX)/include/atwalk/
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5/
+	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7/
 	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
@@ -200,7 +202,9 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/bin/atwalk-collect $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
 	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc \
 	  $(DESTDIR)$(PREFIX)/share/man/man1/atwalk*.1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man5/atwalk*.5 $(DESTDIR)$(PREFIX)/share/man/man8/atwalk*.8 \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/ptexplore.1 \
+	  $(DESTDIR)$(PREFIX)/share/man/man5/atwalk*.5 $(DESTDIR)$(PREFIX)/share/man/man7/atwalk*.7 \
+	  $(DESTDIR)$(PREFIX)/share/man/man8/atwalk*.8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
 	rm -rf $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/lib/atwalk
