@@ -582,7 +582,7 @@ start() {
 	python3 child.py <in >from 2>"$work/log/child" &
 	child=$!
 	exec 8>in 9<from
-	while read -r -t 60 -u 9 line && [ "$line" != READY ]; do :; done
+	while read -r -t "$limit" -u 9 line && [ "$line" != READY ]; do :; done
 	[ "$line" = READY ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
 	kill -STOP "$child"
 }

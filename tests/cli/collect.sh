@@ -281,7 +281,7 @@ start() {
 	child=$!
 	exec 8>in 9<out
 	: >areas
-	while read -r -t 60 -u 9 line && [ "$line" != ready ]; do
+	while read -r -t "$limit" -u 9 line && [ "$line" != ready ]; do
 		echo "$line" >>areas
 	done
 	[ "$line" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
@@ -364,7 +364,7 @@ else
 mkfifo in2 out2
 python3 "$cli/kinds-child.py" few <in2 >out2 &
 exec 8>in2 9<out2
-while read -r -t 60 -u 9 line && [ "\$line" != ready ]; do
+while read -r -t "$limit" -u 9 line && [ "\$line" != ready ]; do
 	echo "\$line" >>areas2
 done
 "\$@" -o alone.cap live:pagemap

@@ -496,7 +496,7 @@ for each in unread unix:full; do
 		if [ $each != unread ] && [ ! -S full ]; then
 			exec 6< <(exec python3 full.py 2>"$work/log/full")
 			mine+=("$!")
-			read -r -t 20 -u 6 || bad "nobody listens: $(cat "$work/log/full")"
+			read -r -t "$limit" -u 6 || bad "nobody listens: $(cat "$work/log/full")"
 		fi
 		env --default-signal=$sig timeout -s KILL $limit "$collect" -q --no-refs --pid $$ $each 2>"$work/log/err" &
 		slow=$!

@@ -45,19 +45,15 @@ zstd=$(grep '^  found:.* zstd' "$built/found.txt")
 # begin FILE OPTION...: a recording to FILE runs from here on, of $bios, and is $pid
 bios=loop.bin
 begin() {
-	local i file=$1
+	local file=$1
 
 	shift
 	rm -f sock
-	timeout 120 "$built/atwalk" kmap record --bare --control-socket sock -o "$file" "$@" \
+	timeout "$limit" "$built/atwalk" kmap record --bare --control-socket sock -o "$file" "$@" \
 		-- "${machine[@]}" $bios >rec.out 2>rec.err &
 	waiting=$!
 	# Until the recorder inside QEMU sees what runs, counted or not.
-	for ((i = 0; i < 600; i++)); do
-		total=$(ctl stats 2>/dev/null | awk '/Total Obs:/ { print $3 }')
-		[ "${total:-0}" -gt 0 ] && break
-		sleep 0.1
-	done
+	await passes 'Total Obs' 0 2>/dev/null
 	pid=$(pgrep -P $waiting -f 'atwalk kmap record')
 }
 
@@ -70,6 +66,9 @@ ends() {
 }
 
 ctl() { "$built/atwalk" kmap ctl sock "$@"; }
+
+# shellcheck disable=SC2317
+unmounted() { ! grep -q " $PWD/debug " /proc/self/mounts; }
 
 # All there is, by either way.
 listed='memorizer_enabled rw
@@ -108,36 +107,30 @@ counts() {
 		END { exit !(push > 1000 && near(w, push) && near(r, w) && near(push, pop)) }' rows
 }
 
-# On a busy machine it takes its time.
+counted() { ctl stats | sed -n "s/^ *$1: *//p"; }
+observed() { counted Missing; }
+# passes NAME N: that number of the stats is above N.
 # shellcheck disable=SC2317
-grows() {
-	local i
-
-	for ((i = 0; i < 100; i++)); do
-		[ "$(observed)" -gt "$1" ] && return
-		sleep 0.1
-	done
-	return 1
-}
-
-observed() { ctl stats | awk '/Missing:/ { print $2 }'; }
+passes() { [ "$(counted "$1")" -gt "$2" ]; }
+grows() { await passes Missing "$1"; }
+# So many more accesses were made, and not counted, that one which is would have been seen.
+works_on() { await passes Disabled $(($(counted Disabled) + 20000)); }
 
 t "by a socket: a copy of one moment, and what is switched off stands still"
 if [ -n "$why" ]; then skip "$why"; else
 	begin a.kmap
 	run ctl memorizer_log_access
 	out <<<Y
-	yes grows 20000
+	grows 20000
 	run ctl kmap -o one.kmap
 	yes counts one.kmap
 	yes [ "$(tail -n 1 one.kmap)" = '# atwalk-kmap end objects 1 accesses 3 lost 0' ]
-	first=$(observed)
-	yes grows "$first"
+	grows "$(observed)"
 	run ctl memorizer_log_access 0
 	no_out
 	first=$(observed)
 	run ctl kmap -o off1.kmap
-	sleep 0.2
+	works_on
 	run ctl kmap -o off2.kmap
 	same off1.kmap off2.kmap
 	yes [ "$(observed)" = "$first" ]
@@ -157,7 +150,7 @@ END
 	status 3
 	err <<<'atwalk: sock: global_table: no variables of a kernel are recorded'
 	run ctl memorizer_log_access 1
-	yes grows "$first"
+	grows "$first"
 	ends 0
 	yes [ ! -e sock ]
 	yes [ "$(tail -n 1 a.kmap)" = '# atwalk-kmap end objects 1 accesses 3 lost 0' ]
@@ -180,10 +173,10 @@ if [ -n "$why" ]; then skip "$why"; else
 	run ctl memorizer_enabled
 	out <<<'77 - memorizer enabled, accesses of this process'
 	run ctl memorizer_log_access 1
-	sleep 0.2
+	works_on
 	yes [ "$(observed)" = 0 ]
 	run ctl memorizer_enabled 1
-	yes grows 0
+	grows 0
 	ends 0
 fi
 
@@ -208,13 +201,13 @@ echo 1 > /sys/kernel/debug/memorizer/clear_object_list
 echo 1 > /sys/kernel/debug/clear_object_list
 echo 1 > /sys/kernel/debug/memorizer_log_access
 tar zcf something.tar.gz somedir
-sleep 1
+until awk '/Missing:/ { if ($2 > 20000) found = 1 } END { exit !found }' /sys/kernel/debug/memorizer/show_stats; do sleep 0.1; done
 echo 0 > /sys/kernel/debug/memorizer/memorizer_log_access
 echo 0 > /sys/kernel/debug/memorizer/memorizer_enabled
 cat /sys/kernel/debug/memorizer/kmap > test.kmap
 END
 	sed "s,/sys/kernel/debug,$PWD/debug," commands >ours
-	run bash -e ours
+	run timeout "$limit" bash -e ours
 	yes grep -q -- '------- Memory Accesses -------' "$work/log/out"
 	yes counts test.kmap began
 	run cat debug/memorizer_log_access debug/memorizer/memorizer_enabled
@@ -239,7 +232,7 @@ t "two read at once"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	run ctl memorizer_log_access 1
-	yes grows 20000
+	grows 20000
 	readers=()
 	for i in 1 2 3 4; do
 		cat debug/kmap >r$i.kmap & readers+=($!)
@@ -248,7 +241,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	yes wait "${readers[@]}"
 	for i in 1 2 3 4 5 6 7 8; do yes counts r$i.kmap began; done
 	ctl kmap_stream >stream.kmap & reader=$!
-	sleep 1
+	await [ -s stream.kmap ]
 	run cat debug/kmap_stream
 	status 1
 	err_has 'Device or resource busy'
@@ -266,16 +259,17 @@ fi
 t "who waits for more can be interrupted"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
-	run timeout 0.5 cat debug/kmap_stream
-	status 124
-	cat debug/kmap_stream >/dev/null & reader=$!
-	sleep 0.3
-	kill -KILL $reader
-	rc=0; wait $reader 2>/dev/null || rc=$?
-	yes [ $rc -eq 137 ]
-	# Nobody has it any more.
-	run timeout 0.5 cat debug/kmap_stream
-	status 124
+	# The last time shows that the others left it to be read.
+	for signal in TERM KILL TERM; do
+		rm -f stream.kmap
+		env --default-signal=TERM cat debug/kmap_stream >stream.kmap & reader=$!
+		await [ -s stream.kmap ]
+		# It has all there is, and is in read(2).
+		await waits_in $reader S 0
+		kill -$signal $reader
+		rc=0; wait $reader 2>"$work/log/wait" || rc=$?
+		yes [ $rc -eq $((128 + $(kill -l $signal))) ]
+	done
 	ends 0
 	yes [ -z "$(ls -A debug)" ]
 fi
@@ -293,7 +287,7 @@ t "we are killed: nothing is left mounted, and the socket can be had again"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	ends 137 -KILL
-	for ((i = 0; i < 50; i++)); do grep -q " $PWD/debug " /proc/self/mounts || break; sleep 0.1; done
+	await unmounted
 	run ls -A debug
 	no_out
 	yes [ -S sock ]
@@ -301,7 +295,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	status 3
 	err <<<'atwalk: sock: nothing is recorded there any more'
 	bios=bare.bin
-	run timeout 20 "$built/atwalk" kmap record -q --bare --control debug --control-socket sock -o a.kmap -- \
+	run timeout "$limit" "$built/atwalk" kmap record -q --bare --control debug --control-socket sock -o a.kmap -- \
 		"${machine[@]}" bare.bin -device isa-debug-exit,iobase=0xf4
 	yes [ ! -e sock ]
 	bios=loop.bin
@@ -351,7 +345,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	cat >talk.py <<'END'
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
-s.settimeout(10)
+s.settimeout(300)
 s.connect('sock')
 try:
     s.sendall(eval(sys.argv[1]))
@@ -393,9 +387,10 @@ END
 	run python3 talk.py "b'read kmap'"
 	no_out
 	# Somebody who reads nothing of what was asked for.
-	python3 -c 'import socket, time
-s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" * 100000); time.sleep(60)' 2>/dev/null & lazy=$!
-	sleep 0.5
+	python3 -c 'import signal, socket
+s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" * 100000); signal.pause()' 2>/dev/null & lazy=$!
+	# In sendto(2): neither side takes more.
+	await waits_in $lazy S 44
 	run ctl print_live_obj
 	out <<<Y
 	run ctl memorizer_enabled 3
@@ -415,13 +410,13 @@ t "hostile clients of the socket: those that ask for nothing give way, and other
 if [ -n "$why" ]; then skip "$why"; else
 	begin a.kmap
 	cat >crowd.py <<'END'
-import os, socket, sys, time
+import array, fcntl, socket, termios
 def client():
     s = socket.socket(socket.AF_UNIX)
     s.connect('sock')
     return s
 def ask(s, line):
-    s.settimeout(20)
+    s.settimeout(300)
     s.sendall(line)
     got = b''
     while not got.endswith(b'end\n'):
@@ -444,7 +439,10 @@ for i in range(50):
 c = client()
 for part in (b'wri', b'te memorizer_lo', b'g_access', b' ', b'0\n'):
     c.sendall(part)
-    time.sleep(0.02)
+    # Until it was taken, so that the next piece comes by itself.
+    left = array.array('i', [1])
+    while left[0]:
+        fcntl.ioctl(c, termios.TIOCOUTQ, left)
 print(ask(c, b''))
 c = client()
 try:
@@ -453,7 +451,7 @@ except ConnectionError:
     pass
 print(ask(client(), b'read memorizer_log_access\n')[-6:])
 END
-	run timeout 60 python3 crowd.py
+	run timeout "$limit" python3 crowd.py
 	out <<'END'
 b'data 2'
 b'end\n'
@@ -497,7 +495,7 @@ for fd in fds[1:]:
     os.close(fd)
 print(len(open('debug/kmap', 'rb').read()) > 0)
 END
-	run timeout 60 python3 crowd.py
+	run timeout "$limit" python3 crowd.py
 	out <<'END'
 32 EMFILE
 fine EINVAL EINVAL EINVAL EINVAL fine
@@ -534,13 +532,7 @@ sum() {
 
 # shellcheck disable=SC2317
 both_work() {
-	local i
-
-	for ((i = 0; i < 100; i++)); do
-		ctl kmap >one.kmap && counts_two one.kmap && return
-		sleep 0.1
-	done
-	return 1
+	ctl kmap >one.kmap && counts_two one.kmap
 }
 
 one=("${machine[@]}")
@@ -548,7 +540,7 @@ machine=("${newer[@]}" "${grown[@]}") bios=two.bin
 t "two CPUs at work: a copy is of one moment of both, whatever else is asked"
 if [ -n "$two" ]; then skip "$two"; else
 	begin a.kmap
-	yes both_work
+	await both_work
 	# Sixteen may ask at once.
 	readers=()
 	for i in 1 2 3; do
@@ -574,28 +566,27 @@ fi
 t "two CPUs at work: what is switched off stands still for both"
 if [ -n "$two" ]; then skip "$two"; else
 	begin a.kmap
-	yes both_work
+	await both_work
 	for i in memorizer_log_access log_accesses_enabled memorizer_log_access; do
 		run ctl $i 0
 		no_out
 		run ctl kmap -o off1.kmap
 		run ctl stats
-		first=$(awk '/Disabled:/ { print $2 }' "$work/log/out")
 		yes [ "$(awk '/Missing:/ { print $2 }' "$work/log/out")" = "$(sum off1.kmap)" ]
-		sleep 0.1
+		works_on
 		run ctl kmap -o off2.kmap
 		same off1.kmap off2.kmap
-		yes [ "$(ctl stats | awk '/Disabled:/ { print $2 }')" -gt "$first" ]
 		run ctl $i 1
-		yes grows "$(sum off2.kmap)"
+		grows "$(sum off2.kmap)"
 	done
 	# Of a thread that does not run nothing counts.
 	run ctl memorizer_enabled 77
 	run ctl kmap -o off1.kmap
+	works_on
 	run ctl kmap -o off2.kmap
 	same off1.kmap off2.kmap
 	run ctl memorizer_enabled 1
-	yes grows "$(sum off2.kmap)"
+	grows "$(sum off2.kmap)"
 	# As fast as it goes, while somebody reads.
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		ctl memorizer_log_access 0 && ctl kmap >r$i.kmap && ctl memorizer_log_access 1 || bad "round $i"
@@ -656,14 +647,14 @@ done
 umount -l /sys/kernel/debug || exit
 shift
 "$@" >rec.out 2>rec.err &
-for i in $(seq 100); do [ -e /sys/kernel/debug/memorizer/kmap ] && break; sleep 0.1; done
+until [ -e /sys/kernel/debug/memorizer/kmap ] || ! kill -0 $!; do sleep 0.1; done
 sh -e commands || echo failed
 kill $!
 wait $!
 echo $?
 END
 	rm -f test.kmap
-	run timeout 60 unshare -m bash usual "$built/atwalk" "$built/atwalk" kmap record --bare -o a.kmap \
+	run timeout "$limit" unshare -m bash usual "$built/atwalk" "$built/atwalk" kmap record --bare -o a.kmap \
 		--control /sys/kernel/debug -- "${machine[@]}" loop.bin
 	yes [ "$(sed '/^[^0-9]/d;/^$/d' "$work/log/out" | tr '\n' ' ')" = '2 2 2 0 ' ]
 	hint="        use an empty folder (mkdir /run/memorizer); or run it and the scripts that use /sys/kernel/debug in one shell of 'unshare -m', after 'umount -l /sys/kernel/debug'"

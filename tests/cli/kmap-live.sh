@@ -12,7 +12,16 @@ atwalk info -q live:bpf >/dev/null 2>"$work/log/why" || why=$(head -n 1 "$work/l
 [ -n "$why" ] || [ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -n 1)" = 6.1 ] ||
 	why="this kernel's tracepoints are older than 6.1"
 kmemwork=$built/tests/tools/kmemwork
-limit=60
+
+# begin FILE COMMAND...: it is recorded, without its accesses, by $child; and there are rows of it.
+begin() {
+	local file=$1
+
+	shift
+	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o "$file" -- "$@" 2>rec.err &
+	child=$!
+	await grep -qs ',seeker,\|,kmemwork,' "$file"
+}
 
 # "KMEM_CACHE filp 184 500": how many of each, as the kernel's tracing has it. Interrupts
 # are nobody's.
@@ -114,7 +123,7 @@ fi
 t "what touches the struct of an open file is found, and called a sample"
 if [ -n "$why" ]; then skip "$why"; else
 	# A sample, so not each one has everything: of 30 words or so, four are looked for.
-	for _ in 1 2 3 4; do
+	for _ in {1..40}; do
 		run timeout "$limit" "$O/atwalk" kmap record --live --lines --cache filp -o seek.kmap -- \
 			"$kmemwork" seek 3
 		said_err=1
@@ -123,7 +132,7 @@ if [ -n "$why" ]; then skip "$why"; else
 		said_err=1
 		cp "$work/log/out" seek.csv
 		# Breakpoints are few, and another test may have them for a while.
-		if grep -q "no accesses: .*in use" seek.err; then sleep 5; continue; fi
+		if grep -q "no accesses: .*in use" seek.err; then sleep 1; continue; fi
 		if grep -q "no accesses: " seek.err || seeks seek.csv; then break; fi
 	done
 	if grep -q 'no accesses: ' seek.err; then
@@ -141,13 +150,7 @@ fi
 
 t "a recording that is killed can be read up to there"
 if [ -n "$why" ]; then skip "$why"; else
-	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o cut.kmap -- "$kmemwork" seek 30 \
-		2>"$work/log/cut" &
-	child=$!
-	for ((i = 0; i < 100; i++)); do
-		grep -qs ',seeker,\|,kmemwork,' cut.kmap && break
-		sleep 0.1
-	done
+	begin cut.kmap "$kmemwork" seek "$limit"
 	kill -KILL "$child"
 	wait "$child" 2>"$work/log/killed"
 	run atwalk kmap show --format csv --columns type cut.kmap
@@ -157,10 +160,7 @@ fi
 
 t "SIGINT ends it, and what it runs, and the file is whole"
 if [ -n "$why" ]; then skip "$why"; else
-	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o whole.kmap -- "$kmemwork" seek 30 \
-		2>"$work/log/whole" &
-	child=$!
-	sleep 1
+	begin whole.kmap "$kmemwork" seek "$limit"
 	kill -TERM "$child"
 	wait "$child"
 	yes test $? -eq 0
@@ -174,20 +174,17 @@ lost() { tail -n 1 "$1" | sed -n 's/.* lost \([0-9]*\)$/\1/p'; }
 
 t "what comes too fast is missing, and the file says how much"
 if [ -n "$why" ]; then skip "$why"; else
-	"$O/atwalk" kmap record --live --watch 0 --no-symbols -o fast.kmap -- "$kmemwork" storm 4 \
-		2>"$work/log/fast" &
-	child=$!
-	for ((i = 0; i < 100; i++)); do
-		grep -qs ',kmemwork,' fast.kmap && break
-		sleep 0.1
-	done
-	# Whoever does not run takes nothing.
+	begin fast.kmap "$kmemwork" storm 300
+	storm=$(pgrep -P "$child" -f kmemwork)
+	# A recorder that is stopped takes nothing. 300000 pipes are more than it has room for.
 	kill -STOP "$child"
-	sleep 3
+	await waits_in "$child" T
+	kill -USR1 "$storm"
+	await waits_in "$storm" Z
 	kill -CONT "$child"
 	wait "$child"
 	yes test $? -eq 4
-	yes grep -q 'not in the file: [1-9][0-9]* allocations and frees that came too fast' "$work/log/fast"
+	yes grep -q 'not in the file: [1-9][0-9]* allocations and frees that came too fast' rec.err
 	yes test "$(lost fast.kmap)" -gt 0
 	run atwalk kmap report -q caches fast.kmap
 	status 4
@@ -196,20 +193,21 @@ fi
 
 t "as long as it was told to, however long"
 if [ -n "$why" ]; then skip "$why"; else
-	for i in 1 2 3; do
-		begun=$(date +%s%N)
-		run timeout "$limit" "$O/atwalk" kmap record --live -q --watch 0 --no-symbols \
-			--seconds 1 -o brief.kmap
-		said_status=1 said_err=1
-		yes test "$(($(date +%s%N) - begun))" -ge 1000000000
-		sleep 0.2
-	done
+	# In hundredths of a second, of a clock that is never set. Not before: a load only makes
+	# it longer.
+	read -r begun _ </proc/uptime
+	run timeout "$limit" "$O/atwalk" kmap record --live -q --watch 0 --no-symbols \
+		--seconds 1 -o brief.kmap
+	said_status=1 said_err=1
+	read -r ended _ </proc/uptime
+	yes test $((10#${ended/./} - 10#${begun/./})) -ge 99
 	for i in 9223372036854775807 18446744073709551615; do
 		run timeout "$limit" "$O/atwalk" kmap record --live -q --watch 0 --no-symbols \
-			--seconds $i -o brief.kmap -- sleep 1.2
+			--seconds $i -o brief.kmap -- sh -c "sleep 0.2; : >ended.$i"
 		status 0
 		said_err=1
-		# Not before what runs has ended, which it then told.
+		# Not before what runs has ended by itself, which it then told.
+		yes test -e ended.$i
 		yes test "$(tail -n 1 brief.kmap | cut -c -17)" = '# atwalk-kmap end'
 	done
 fi
@@ -217,7 +215,7 @@ fi
 t "the file's limit: it is told, the file says so, and nothing is waited for"
 if [ -n "$why" ]; then skip "$why"; else
 	# What it records in is a file as well.
-	"$kmemwork" storm 10 &
+	"$kmemwork" storm 0 &
 	storm=$!
 	run bash -c 'trap "" XFSZ; ulimit -f 17000
 		timeout "$1" "$2" kmap record --live --mem 16M --seconds 100 -o small.kmap' \
@@ -357,12 +355,17 @@ fi
 t "a process that has ended is over, though its parent does not care"
 if [ -n "$why" ]; then skip "$why"; else
 	# shellcheck disable=SC2016
-	sh -c 'sleep 1 & echo $! >zombie; exec sleep 60' &
+	sh -c '"$0" storm 0 & echo $! >zombie; exec sleep 10000' "$kmemwork" &
 	parent=$!
-	sleep 0.5
-	run timeout -k 2 15 "$O/atwalk" kmap record -q --live --watch 0 --no-symbols \
-		--pid "$(cat zombie)" -o zombie.kmap
-	status 0
+	await [ -s zombie ]
+	timeout -k 2 "$limit" "$O/atwalk" kmap record -q --live --watch 0 --no-symbols \
+		--pid "$(cat zombie)" -o zombie.kmap 2>rec.err &
+	child=$!
+	await grep -qs ',kmemwork,' zombie.kmap
+	kill -KILL "$(cat zombie)"
+	rc=0; wait "$child" || rc=$?
+	yes [ $rc -eq 0 ]
+	yes waits_in "$(cat zombie)" Z
 	kill "$parent"
 	wait "$parent" 2>/dev/null
 fi

@@ -15,6 +15,7 @@
 #	no_out                  its standard output is empty
 #	same A B                two files are equal
 #	yes COMMAND...          the command succeeds
+#	await COMMAND...        the same, once it does: it is tried again until only a hang is left
 #	skip WHY                this test cannot be had here
 #	finish                  the closing count; the last line of every file
 #
@@ -74,7 +75,7 @@ atwalk() { "$O/atwalk" "$@"; }
 listen() {
 	exec 7< <(exec python3 "$cli/listen.py" "$@" 2>"$work/log/listen")
 	listener=$!
-	read -r -t 20 -u 7 port || bad "nobody listens: $(cat "$work/log/listen")"
+	read -r -t "$limit" -u 7 port || bad "nobody listens: $(cat "$work/log/listen")"
 }
 
 # The tools end at once and free nothing; a sanitizer build need not say so.
@@ -239,6 +240,31 @@ same() {
 yes() {
 	[ -z "$wrong$skipping" ] || return 0
 	"$@" || bad "is false: $*"
+}
+
+# Counts its looks instead of reading a clock: a machine under load looks longer.
+await() {
+	local i
+
+	[ -z "$wrong$skipping" ] || return 0
+	for ((i = 0; i < limit * 50; i++)); do
+		"$@" && return
+		sleep 0.02
+	done
+	bad "never comes true: $*"
+}
+
+# waits_in PID STATE SYSCALL...: the process is in that state, as ps(1) has it, and in one
+# of these system calls, by their numbers here. None: in any.
+waits_in() {
+	local pid=$1 state=$2 now call
+
+	shift 2
+	now=$(sed 's/.*) \(.\) .*/\1/' "/proc/$pid/stat" 2>"$work/log/stat") || return
+	[ "$now" = "$state" ] || return
+	[ $# -gt 0 ] || return 0
+	read -r call _ 2>"$work/log/stat" <"/proc/$pid/syscall" || return
+	[[ " $* " == *" $call "* ]]
 }
 
 finish() {

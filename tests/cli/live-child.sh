@@ -30,12 +30,12 @@ start_child() {
 	python3 "$cli/live-child.py" counters <to >from 2>"$work/log/child" &
 	child=$!
 	exec 8>to 9<from
-	read -r -t 60 -u 9 said || why="the child did not start: $(tail -n 1 "$work/log/child")"
+	read -r -t "$limit" -u 9 said || why="the child did not start: $(tail -n 1 "$work/log/child")"
 }
 
 tell() {
 	[ -z "$why" ] || return 0
 	echo "$*" >&8
-	read -r -t 60 -u 9 said && [[ $said == done* ]] && return
+	read -r -t "$limit" -u 9 said && [[ $said == done* ]] && return
 	bad "the child does not do '$*': $(tail -n 1 "$work/log/child")"
 }

@@ -315,7 +315,7 @@ if [ -z "$why" ]; then
 	python3 child.py ${swap:+swap} <stdin >stdout 2>"$work/log/child" &
 	child=$!
 	exec 8>stdin 9<stdout
-	while read -r -t 60 -u 9 line && [ "$line" != ready ]; do
+	while read -r -t "$limit" -u 9 line && [ "$line" != ready ]; do
 		case $line in
 		lacks*) echo "${line#lacks: }" >>lacks ;;
 		*) echo "$line" >>kinds ;;
@@ -458,7 +458,7 @@ END
 	ends=$!
 	disown
 	exec 6>"in.$way" 7<"out.$way"
-	read -r -t 60 -u 7 _
+	read -r -t "$limit" -u 7 _
 	{
 		atwalk map "live:$way" --pid "$ends" --all --format jsonl 2>"said.$way"
 		echo $? >"ended.$way"
@@ -498,7 +498,7 @@ END
 	python3 big.py <in >out 2>"$work/log/big" &
 	big=$!
 	exec 6>in 7<out
-	read -r -t 60 -u 7 at
+	read -r -t "$limit" -u 7 at
 	for try in 1 2 3 4 5; do
 		for way in pagemap bpf; do
 			run atwalk pages "live:$way" --pid "$big" --all --format csv \
@@ -545,7 +545,7 @@ END
 	"${bare[@]}" python3 out.py <in.2 >out.2 2>"$work/log/out-child" &
 	other=$!
 	exec 6>in.2 7<out.2
-	read -r -t 60 -u 7 at
+	read -r -t "$limit" -u 7 at
 	# shellcheck disable=SC2317 # by run
 	ask() { unshare --mount bash asked pages live:pagemap --pid "$other" "$at+1M" "$@"; }
 	run ask --filter 'not present' --format csv --columns state

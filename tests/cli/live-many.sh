@@ -22,7 +22,7 @@ mkfifo in out
 "$built/tests/tools/crowd" "$crowd" "$name_of_all" <in >out 2>"$work/log/crowd" &
 child=$!
 exec 8>in 9<out
-read -r -t 100 shared own parent <&9 || crowd=0
+read -r -t "$limit" shared own parent <&9 || crowd=0
 
 for way in live:bpf live:pagemap; do
 	t "$way: each process counts once"

@@ -107,7 +107,7 @@ start() {
 	"$@" "${python:-python3}" "$work/child/kinds-child.py" many <"$name.in" >"$name.out" 2>"$work/log/child" &
 	started=$!
 	exec 8>"$name.in" 9<"$name.out"
-	while read -r -t 60 -u 9 what from size && [ "$what" != ready ]; do
+	while read -r -t "$limit" -u 9 what from size && [ "$what" != ready ]; do
 		at[$what]=$from len[$what]=$size
 	done
 	[ "$what" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"

@@ -42,7 +42,7 @@ if [ -z "$why" ]; then
 	python3 child.py <in >out 2>"$work/log/child" &
 	child=$!
 	exec 8>in 9<out
-	while read -r -t 60 -u 9 what from size && [ "$what" != ready ]; do
+	while read -r -t "$limit" -u 9 what from size && [ "$what" != ready ]; do
 		at[$what]=$from+$size
 	done
 	[ "$what" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"

@@ -39,7 +39,7 @@ start() {
 	"$built/tests/tools/strangers" "$1" odd $own <in >out 2>"$work/log/stranger" &
 	stranger=$!
 	exec 8>in 9<out
-	read -r -t 60 -u 9 pid other at || why="it did not start: $(tail -n 1 "$work/log/stranger")"
+	read -r -t "$limit" -u 9 pid other at || why="it did not start: $(tail -n 1 "$work/log/stranger")"
 	[ -n "$why" ] || atwalk pages live:pagemap --pid $$ --format csv --columns physical 2>&1 |
 		grep -q 0x || why="/proc/PID/pagemap gives no frame numbers here"
 }

@@ -136,7 +136,7 @@ if [ -z "$why" ]; then
 	mkfifo out
 	./kinds $n file >out 2>"$work/log/kinds" &
 	parent=$!
-	read -r -t 60 said <out
+	read -r -t "$limit" said <out
 	[ "$said" = ready ] || why="the processes did not start: $(tail -n 1 "$work/log/kinds")"
 fi
 

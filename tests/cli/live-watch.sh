@@ -87,7 +87,7 @@ until_caught() {
 # until PATTERN: the first row of that shape; it must come within a while.
 until_row() {
 	[ -z "$why$wrong" ] || return
-	while read -r -t 60 -u 7 row; do
+	while read -r -t "$limit" -u 7 row; do
 		# shellcheck disable=SC2053 # it is a pattern
 		[[ $row == $1 ]] && return
 	done
@@ -182,7 +182,7 @@ if [ -n "$why" ]; then skip "$why"; else
 		begin map live:$way --pid "$child" --watch 0.05 --format csv --columns mapped $much+1M
 		until_row 1048576
 		echo exec >&8
-		read -r -t 60 -u 9 said
+		read -r -t "$limit" -u 9 said
 		until_row 0
 		tell take $much 1048576
 		until_row 1048576

@@ -149,7 +149,7 @@ if [ -z "$why" ]; then
 	python3 child.py <stdin >stdout 2>"$work/log/child" &
 	child=$!
 	exec 8>stdin 9<stdout
-	while read -r -t 60 -u 9 what start size && [ "$what" != ready ]; do
+	while read -r -t "$limit" -u 9 what start size && [ "$what" != ready ]; do
 		at[$what]=$start len[$what]=$size
 	done
 	[ "$what" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"

@@ -249,7 +249,7 @@ start() {
 	python3 child.py ${2:+"$2"} <"$1.in" >"$1.out" 2>"$work/log/child" &
 	started=$!
 	exec 8>"$1.in" 9<"$1.out"
-	while read -r -t 60 -u 9 what from size && [ "$what" != ready ]; do
+	while read -r -t "$limit" -u 9 what from size && [ "$what" != ready ]; do
 		at[$what]=$from len[$what]=$size
 	done
 	if [ "$what" != ready ]; then

@@ -131,7 +131,7 @@ else
 	python3 child.py <in >out 2>"$work/log/child" &
 	child=$!
 	exec 8>in 9<out
-	read -r -t 60 -u 9 at
+	read -r -t "$limit" -u 9 at
 	kill -STOP "$child"
 	n=0
 	for way in live:bpf live:kcore live:pagemap; do

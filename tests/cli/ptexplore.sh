@@ -236,7 +236,7 @@ if [ -z "$why" ]; then
 	python3 child.py <in >out 2>"$work/log/child" &
 	child=$!
 	exec 8>in 9<out
-	read -r -t 60 -u 9 at || why="the child did not start: $(tail -n 1 "$work/log/child")"
+	read -r -t "$limit" -u 9 at || why="the child did not start: $(tail -n 1 "$work/log/child")"
 fi
 
 # Flags that others change at any time: what has them is the same without.

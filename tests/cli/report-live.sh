@@ -27,7 +27,7 @@ of() {
 mkfifo ready
 "$built/tests/tools/badtext" "$work/cwd/libgone.so" >ready 2>"$work/log/rogue" &
 rogue=$!
-read -r -t 60 said <ready
+read -r -t "$limit" said <ready
 no_rogue=''
 [ "$said" = ready ] || no_rogue="the child did not start: $(tail -n 1 "$work/log/rogue")"
 [ "$(getconf PAGESIZE)" = 4096 ] || no_rogue="pages are said to be of 4096 bytes here"

@@ -89,7 +89,7 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	"$O/atwalk" report thrash --watch 1 --pid "$child" live:pagemap >rows 2>"$work/log/watch" &
 	watcher=$!
 	exec 7<rows
-	read -r -t 300 -u 7 head && read -r -t 300 -u 7 look seconds pid task _
+	read -r -t "$limit" -u 7 head && read -r -t "$limit" -u 7 look seconds pid task _
 	# It goes on, so nothing was said at its end.
 	yes kill -0 $watcher
 	yes [ "${head%% *} $look $pid $task" = 'LOOK 2 n/a (all)' ]
@@ -108,7 +108,7 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	watcher=$!
 	exec 7<rows
 	for ((n = 0; n < 3;)); do
-		read -r -t 300 -u 7 row || { bad "no row: $(cat "$work/log/watch")"; break; }
+		read -r -t "$limit" -u 7 row || { bad "no row: $(cat "$work/log/watch")"; break; }
 		[[ $row != *'(all)'* ]] || n=$((n + 1))
 	done
 	kill -TERM $watcher

@@ -4,7 +4,8 @@
  *                        down in FILE what its allocators did for it meanwhile
  * kmemwork seek SECONDS  keep the structs of four open files busy
  * kmemwork work ROUNDS   do that work so often
- * kmemwork storm SECONDS open pipes and close them, as fast as it goes
+ * kmemwork storm ROUNDS  open pipes and close them, as fast as it goes, until SIGUSR1;
+ *                        and then a thousand times ROUNDS more
  * kmemwork large ROUNDS  have the kernel ask for what no slab cache is large enough for
  *
  * The child is called "worker" as long as it works, and only then; it prints nothing.
@@ -29,7 +30,7 @@
 enum { FILES = 500, KEPT = 250, PIPES = 40, PAGES = 300 };
 
 struct shared {
-	_Atomic int go, done;
+	_Atomic int ready, go, done;
 };
 
 static char folder[256];         /* of our own instance of tracing */
@@ -122,6 +123,7 @@ static void worker(struct shared *s)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* What the program touches first, and tables of descriptors as large as they get. */
 	work();
+	s->ready = 1;
 	while (!s->go)
 		nanosleep(&moment, NULL);
 	prctl(PR_SET_NAME, "worker");
@@ -167,8 +169,8 @@ static int trace(const char *file)
 	    !put("events/kmem/kmalloc/enable", "1") &&
 	    !put("events/kmem/kmem_cache_alloc/enable", "1") &&
 	    !put("events/kmem/mm_page_alloc/enable", "1")) {
-		/* Its first round is over. */
-		nanosleep(&(struct timespec){ 0, 300000000 }, NULL);
+		while (!s->ready)
+			nanosleep(&moment, NULL);
 		put("trace", "");
 		s->go = 1;
 		while (!s->done)
@@ -195,12 +197,20 @@ static int seek(unsigned seconds)
 	return 0;
 }
 
-static int storm(unsigned seconds)
+static volatile sig_atomic_t enough;
+
+static void on_enough(int number)
 {
-	time_t end = time(NULL) + seconds;
+	(void)number;
+	enough = 1;
+}
+
+static int storm(unsigned rounds)
+{
 	int fd[2];
 
-	while (time(NULL) < end)
+	signal(SIGUSR1, on_enough);
+	while (!enough || rounds--)
 		for (int i = 0; i < 1000 && pipe2(fd, O_CLOEXEC) == 0; i++) {
 			close(fd[0]);
 			close(fd[1]);
@@ -238,7 +248,7 @@ int main(int argc, char **argv)
 		return storm((unsigned)atoi(argv[2]));
 	if (argc == 3 && !strcmp(argv[1], "large"))
 		return large((unsigned)atoi(argv[2]));
-	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS | storm SECONDS | large ROUNDS\n",
+	fputs("usage: kmemwork trace FILE | seek SECONDS | work ROUNDS | storm ROUNDS | large ROUNDS\n",
 	      stderr);
 	return 2;
 }
