@@ -412,7 +412,8 @@ else
 	chmod 755 atwalk-copy
 	mkdir -m 777 room
 	cat >nobody <<'END'
-sleep 60 &
+sleep 10000 &
+until grep -q '(sleep) S' /proc/$!/stat; do sleep 0.02; done
 ./atwalk-copy collect -o room/nobody.cap --pid $! live:pagemap
 status=$?
 kill $!

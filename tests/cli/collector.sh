@@ -457,6 +457,18 @@ atwalk-collect: file: cannot write: File too large
 END
 yes [ -z "$(ls -A small)" ]
 
+# shellcheck disable=SC2010,SC2317 # where links lead; by await
+has_open() { ls -l "/proc/$1/fd" 2>"$work/log/ls" | grep -q "$2"; }
+# It is $in.
+# shellcheck disable=SC2317 # by await
+has_child_that_waits() {
+	local caught
+
+	in=$(pgrep -P "$1") || return
+	caught=$(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$in/status" 2>"$work/log/ls")
+	((${caught:-0} & 0x4000)) && waits_in "$in" S
+}
+
 for sig in INT TERM HUP; do
 	t "SIG$sig leaves nothing behind"
 	mkdir slow.$sig
@@ -464,12 +476,7 @@ for sig in INT TERM HUP; do
 	slow=$!
 	mine+=("$slow")
 	# It reads, so it has opened what it writes to.
-	for ((i = 0; i < 500; i++)); do
-		# shellcheck disable=SC2010 # where links lead
-		! ls -l "/proc/$slow/fd" 2>"$work/log/ls" | grep -q "slow.$sig/" || break
-		sleep 0.02
-	done
-	yes [ $i -lt 500 ]
+	await has_open $slow "slow.$sig/"
 	kill -$sig $slow
 	wait $slow 2>"$work/log/wait"
 	yes [ $? -eq $((128 + $(kill -l $sig))) ]
@@ -502,13 +509,7 @@ for each in unread unix:full; do
 		slow=$!
 		mine+=("$slow")
 		# It catches what ends it, and then sleeps.
-		for ((i = 0; i < 500; i++)); do
-			in=$(pgrep -P $slow)
-			caught=$(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$in/status" 2>"$work/log/ls")
-			if ((${caught:-0} & 0x4000)) && grep -q '^State:.*S' "/proc/$in/status"; then break; fi
-			sleep 0.02
-		done
-		yes [ $i -lt 500 ]
+		await has_child_that_waits $slow
 		kill -$sig "$in"
 		wait $slow 2>"$work/log/wait"
 		yes [ $? -eq $((128 + $(kill -l $sig))) ]

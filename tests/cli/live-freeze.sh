@@ -42,7 +42,7 @@ mkfifo heard
 cat <heard >"$work/log/heard" &
 reader=$!
 exec 6>heard
-for ((i = 0; i < 500; i++)); do [ "$(cat /proc/$reader/comm)" = cat ] && break; sleep 0.01; done
+await grep -qx cat /proc/$reader/comm
 "$O/atwalk" map live:pagemap --freeze --pid $reader >&6 2>"$work/log/err"
 rc=$?
 status 2
@@ -70,23 +70,18 @@ states() {
 counters() {
 	od -An -v -t u8 counters
 }
-runs() {
+counted() { [ "$(counters)" != "$1" ]; }
+state_is() { [ "$(states)" = "$1" ]; }
+runs() { await counted "$(counters)"; }
+# Every thread at each of many looks, and none of them has counted in between.
+stands_still() {
 	local before i
 
 	before=$(counters)
-	for ((i = 0; i < 500; i++)); do
-		[ "$(counters)" = "$before" ] || return 0
-		sleep 0.01
-	done
-	return 1
+	for ((i = 0; i < 20; i++)); do state_is t || return; done
+	! counted "$before"
 }
-stands_still() {
-	local before
-
-	before=$(counters)
-	sleep 0.2
-	[ "$(states)" = t ] && [ "$(counters)" = "$before" ]
-}
+stopped_or_over() { state_is t || [ ! -e "/proc/$looker" ] || waits_in "$looker" Z; }
 # A listing that is longer than what its reader takes: it stands still until told.
 looker=''
 look() {
@@ -97,12 +92,8 @@ look() {
 	env --default-signal=INT "$O/atwalk" map live:pagemap --pid "$child" --freeze --all --format csv $much+64M >pipe 2>"$work/log/looker" &
 	looker=$!
 	exec 7<pipe
-	for ((i = 0; i < 2000; i++)); do
-		[ "$(states)" = t ] && break
-		[ -e "/proc/$looker" ] || break
-		sleep 0.01
-	done
-	[ "$(states)" = t ] || bad "it is not stopped: $(states) $(<"$work/log/looker")"
+	await stopped_or_over
+	state_is t || bad "it is not stopped: $(states) $(<"$work/log/looker")"
 }
 # What became of the looker.
 gone() {
@@ -123,7 +114,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	[ -n "$wrong" ] || cat pipe <&7 >"$work/log/out" 2>"$work/log/cat"
 	gone
 	yes [ "$rc" -eq 0 ]
-	yes runs
+	runs
 	yes [ "$(states)" != t ]
 fi
 
@@ -134,7 +125,7 @@ for signal in KILL TERM INT HUP; do
 		yes stands_still
 		kill -$signal "$looker"
 		gone
-		yes runs
+		runs
 		yes [ "$rc" -gt 128 ]
 	fi
 done
@@ -144,7 +135,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	look
 	yes stands_still
 	gone
-	yes runs
+	runs
 fi
 
 t "two cannot stop it at once"
@@ -158,18 +149,17 @@ atwalk: live:pagemap: --freeze: process $child cannot be stopped: process $looke
         end that one first: kill $looker
 END
 	gone
-	yes runs
+	runs
 fi
 
 t "what was stopped stays stopped"
 if [ -n "$why" ]; then skip "$why"; else
 	kill -STOP "$child"
-	for ((i = 0; i < 500; i++)); do [ "$(states)" = T ] && break; sleep 0.01; done
+	await state_is T
 	run atwalk map live:pagemap --pid "$child" --freeze $much
-	for ((i = 0; i < 500; i++)); do [ "$(states)" = T ] && break; sleep 0.01; done
-	yes [ "$(states)" = T ]
+	await state_is T
 	kill -CONT "$child"
-	yes runs
+	runs
 fi
 
 t "-v says for how long"
@@ -201,7 +191,7 @@ if [ -n "$bpf" ]; then skip "$bpf"; else
 pid,address
 $child,0x0000$much
 END
-	yes runs
+	runs
 fi
 
 t "without permission: what is missing, and the command that gives it"
@@ -223,7 +213,7 @@ else
 atwalk: live:bpf: --freeze: stopping process $child needs CAP_SYS_PTRACE, which this process does not have
         run it as root, or allow it once: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace+ep $work/cwd/atwalk-copy
 END
-	yes runs
+	runs
 fi
 
 finish

@@ -472,7 +472,9 @@ END
 	} >"rows.$way"
 	exec 6>&- 7<&-
 	yes [ "$(cat "ended.$way")" = 4 ]
-	yes [ "$(cat "rows.$way")" -gt 500 ]
+	# Those that were on their way, and not all of them.
+	yes [ "$(cat "rows.$way")" -gt 0 ]
+	yes [ "$(cat "rows.$way")" -lt 131072 ]
 	yes [ "$(wc -l <"said.$way")" = 1 ]
 	yes grep -q "^atwalk: live:$way: .*process.* ended" "said.$way"
 done

@@ -95,7 +95,8 @@ elif ! unshare -pf --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespaces here: $(head -n 1 "$work/log/unshare")"
 else
 	# shellcheck disable=SC2016 # for the shell inside
-	run unshare -pf --mount-proc bash -c 'sleep 30 & sleep 0.3
+	run unshare -pf --mount-proc bash -c 'sleep 10000 &
+		until grep -q "(sleep) S" /proc/$!/stat; do sleep 0.02; done
 		"$0" pages live:pagemap --pid $! --totals --format csv --columns private,uss
 		kill -KILL $!' "$O/atwalk"
 	# shellcheck disable=SC2016 # columns

@@ -70,7 +70,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 for hide in 2 1; do
 	mount -o remount,hidepid=$hide /proc
-	sleep 60 &
+	sleep 10000 &
 	who=$as asked --filter 'capability="all processes"'
 	who=$as asked --filter 'capability="all processes"' --pid $!
 	who= asked --filter 'capability="all processes"' | sed 's/[0-9] of [0-9]/N of N/'
@@ -131,7 +131,7 @@ t "hidepid: a process that is hidden is not one that is not there"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 mount -o remount,hidepid=2 /proc
-sleep 60 &
+sleep 10000 &
 $as ${WRAP:-} ./copy map live:pagemap --pid $!
 echo $?
 $as ${WRAP:-} ./copy map live:pagemap --pid 4194305

@@ -4,7 +4,7 @@ page, and is read a little at a time; what was read goes to ours.
 nonblocking.py in COMMAND...: its standard input is one, which is empty at first and then
 gets ours, a little at a time.
 
-It ends as the command does.
+A little: each time only once the command waits. It ends as the command does.
 """
 
 import fcntl
@@ -20,8 +20,21 @@ os.set_blocking(w if out else r, False)
 p = subprocess.Popen(sys.argv[2:], **({'stdout': w} if out else {'stdin': r}))
 os.close(w if out else r)
 waits = 40                       # then it has been slow enough
-time.sleep(0.1)
+
+
+def until_it_waits():
+    """Until the command sleeps, or has ended."""
+    while p.poll() is None:
+        with open(f'/proc/{p.pid}/stat', encoding='ascii', errors='replace') as stat:
+            if stat.read().rpartition(') ')[2][0] == 'S':
+                return
+        time.sleep(0.001)
+
+
 while True:
+    if waits:
+        waits -= 1
+        until_it_waits()
     some = os.read(r if out else 0, 3000 if waits else 1 << 20)
     if not some:
         break
@@ -30,8 +43,5 @@ while True:
             some = some[os.write(1 if out else w, some):]
     except BrokenPipeError:
         break
-    if waits:
-        waits -= 1
-        time.sleep(0.005)
 os.close(r if out else w)
 sys.exit(p.wait())

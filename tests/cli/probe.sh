@@ -83,7 +83,7 @@ else
 		# shellcheck disable=SC2086 # a command with its options
 		yes ${command#sudo }
 		# Breakpoints are few, and another test may have them for a while.
-		for ((i = 0; i < 60; i++)); do
+		for ((i = 0; i < limit; i++)); do
 			as_nobody why
 			grep -q "^$what,no,.*in use" "$work/log/out" || break
 			sleep 1

@@ -12,7 +12,7 @@ grinder='' group=''
 # shellcheck disable=SC2317 # by the trap
 end_all() {
 	[ -z "$grinder" ] || { kill -KILL "$grinder"; wait "$grinder"; } 2>"$work/log/kill"
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in {1..600}; do
 		[ -z "$group" ] || rmdir "$group" 2>"$work/log/rmdir" || { sleep 0.1; continue; }
 		break
 	done
@@ -35,10 +35,8 @@ t "a process that leaks is named"
 if [ -n "$why$live" ]; then skip "$why$live"; else
 	tell take 100000000000 $((4 << 20))
 	run look "$child" g1.cap
-	sleep 0.3
 	tell take 100010000000 $((8 << 20))
 	run look "$child" g2.cap
-	sleep 0.3
 	tell take 100020000000 $((8 << 20))
 	run look "$child" g3.cap
 	run atwalk report growth g1.cap g2.cap g3.cap
@@ -149,16 +147,16 @@ END
 # In a group of its own that has half of the memory it needs: a file that it reads
 # all over again.
 begin_grinding() {
-	local limit=memory.limit_in_bytes
+	local most=memory.limit_in_bytes
 
 	group=/sys/fs/cgroup/memory
 	if [ ! -d $group ]; then
-		group=/sys/fs/cgroup limit=memory.max
+		group=/sys/fs/cgroup most=memory.max
 		grep -qs memory $group/cgroup.subtree_control || { group=''; return 1; }
 	fi
 	group=$group/atwalk-test.$$
 	mkdir "$group" 2>"$work/log/group" || { group=''; return 1; }
-	echo 16M >"$group/$limit" || return 1
+	echo 16M >"$group/$most" || return 1
 	head -c 33554432 /dev/zero >big || return 1
 	sync big
 	python3 - "$group" "$work/cwd/big" <<'END' &
@@ -175,9 +173,15 @@ while True:
         memory[at]
 END
 	grinder=$!
-	sleep 1
-	kill -0 $grinder
+	until [ "$(majors)" -ge 100 ]; do
+		kill -0 $grinder || return
+		sleep 0.05
+	done
 }
+majors() { sed 's/.*) //' "/proc/$grinder/stat" | cut -d ' ' -f 10; }
+refaults() { awk '/^workingset_refault(_file)? / { n += $2 } END { print n + 0 }' /proc/vmstat; }
+# shellcheck disable=SC2317 # by await
+ground() { [ "$(majors)" -ge "$1" ] && [ "$(refaults)" -ge "$2" ]; }
 
 t "a process that thrashes is named"
 case $(stat -f -c %T .) in
@@ -187,7 +191,7 @@ if [ -n "$why$live" ]; then skip "$why$live"
 elif ! begin_grinding 2>"$work/log/grind"; then skip "no memory cgroup of its own"; else
 	run look $grinder t1.cap
 	run look $grinder t2.cap
-	sleep 1
+	await ground $(($(majors) + 100)) $(($(refaults) + 100))
 	run look $grinder t3.cap
 	run atwalk report thrash t1.cap t2.cap t3.cap
 	yes grep -Eq '^(not )?thrashing: from look [12] to look [23] ' "$work/log/out"

@@ -44,7 +44,7 @@ within() {
 agrees() {
 	local i
 
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 200; i++)); do
 		run atwalk report machine "$1" --format csv
 		said_status=1 said_err=1
 		# Slab counts large blocks of kmalloc() as well, which have no type.

@@ -276,7 +276,7 @@ END
 	python3 threads.py <quit >tid &
 	many=$!
 	exec 5>quit
-	for _ in $(seq 600); do [ -s tid ] && break; sleep 0.1; done
+	await [ -s tid ]
 	run atwalk report tasks --pid $many --format csv --columns pid,tgid,kind live:pagemap
 	said_status=1 said_err=1
 	out <<END
