@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes of our own that change under the walk: memory that comes and goes
- * without pause, processes that die, numbers that are given again. What is not
- * there is never passed as fact. ATWALK_CHURN: seconds for the first of them.
+ * What is not there is never passed as fact, though processes of this test change under the
+ * walk: memory that comes and goes, processes that die, numbers that are given again.
+ * ATWALK_CHURN: so many times as many walks of the first of them.
  */
 #include "test.h"
 
@@ -35,9 +35,10 @@
 #define DECOY ((UINT64_C(1) << 45) | 0x67)
 
 enum {
-	SHORT = 3,               /* seconds */
-	PATIENCE = 600,          /* of waiting for events on a machine that has other work */
-	WALKS = 4,
+	/* What is counted; how long that takes is up to the machine. */
+	WALKS = 10000, PAIR_WALKS = 50000, SLOW_WALKS = 20, DEATHS = 30, AREA_LISTS = 200,
+	TASK_LISTS = 120,
+	PATIENCE = 1200,         /* seconds: only a hang gets there */
 };
 
 struct live {
@@ -217,13 +218,13 @@ static const struct atw_source_ops slow_ops = {
 	.read = slow_read, .extent = slow_extent, .live = true,
 };
 
-/* Walks for `seconds`, and until what the checks below are about has happened. */
-static bool watch_enough(const struct verdict *v, bool slow)
+/* Walks so often, and until there was something to be wrong about. */
+static bool watch_enough(const struct verdict *v, uint64_t walks, bool slow)
 {
-	return v->walks >= WALKS && (slow || v->churned);
+	return v->walks >= walks && (slow ? v->changed : v->churned);
 }
 
-static void watch(void (*run)(void), double seconds, bool slow)
+static void watch(void (*run)(void), uint64_t walks, bool slow)
 {
 	struct slow wait = { .s = { .ops = &slow_ops } };
 	struct verdict v = { 0 };
@@ -235,12 +236,12 @@ static void watch(void (*run)(void), double seconds, bool slow)
 	if (!live_open(&l))
 		return;
 	pid = child(run);
-	end = now() + seconds;
+	end = now() + PATIENCE;
 	wait.s.below = l.s;
 	if (mm_of(&l, pid, &mm) == ATW_OK) {
 		if (slow)
 			mm.space.mem = &wait.s;
-		while (now() < end || (!watch_enough(&v, slow) && now() < end + PATIENCE))
+		while (!watch_enough(&v, walks, slow) && now() < end)
 			look(&mm, slow ? ELSEWHERE : 0, &v);
 	}
 	stop(pid);
@@ -251,30 +252,26 @@ static void watch(void (*run)(void), double seconds, bool slow)
 	if (v.wrong)
 		TEST_FAIL("%" PRIu64 " wrong, first 0x%" PRIx64 ": entry 0x%" PRIx64,
 			  v.wrong, v.va, v.word);
-	CHECK(watch_enough(&v, slow));
+	CHECK(watch_enough(&v, walks, slow));
 	CHECK_EQ(v.ended, 0);
-}
-
-static double seconds(void)
-{
-	const char *text = getenv("ATWALK_CHURN");
-
-	return text && atoi(text) > 0 ? atoi(text) : SHORT;
 }
 
 TEST(memory_that_comes_and_goes)
 {
-	watch(come_and_go, seconds(), false);
+	const char *text = getenv("ATWALK_CHURN");
+	int times = text && atoi(text) > 0 ? atoi(text) : 1;
+
+	watch(come_and_go, (uint64_t)times * WALKS, false);
 }
 
 TEST(tables_that_become_others)
 {
-	watch(trade_places, SHORT, false);
+	watch(trade_places, PAIR_WALKS, false);
 }
 
 TEST(a_slow_reader_is_not_fooled)
 {
-	watch(trade_places, SHORT, true);
+	watch(trade_places, SLOW_WALKS, true);
 }
 
 /* ---- processes that end ---- */
@@ -291,7 +288,7 @@ static void live_shortly(void)
 
 TEST(processes_that_die)
 {
-	double end = now() + SHORT;
+	double end = now() + PATIENCE;
 	struct verdict v = { 0 };
 	uint64_t children = 0;
 	struct atw_mm mm;
@@ -299,7 +296,7 @@ TEST(processes_that_die)
 
 	if (!live_open(&l))
 		return;
-	for (; now() < end || (!v.ended && now() < end + PATIENCE); children++) {
+	for (; v.ended < DEATHS && now() < end; children++) {
 		pid_t pid = child(live_shortly);
 		uint64_t before = v.ended;
 
@@ -316,7 +313,7 @@ TEST(processes_that_die)
 	if (v.wrong)
 		TEST_FAIL("%" PRIu64 " wrong, first 0x%" PRIx64 ": entry 0x%" PRIx64,
 			  v.wrong, v.va, v.word);
-	CHECK(v.ended);
+	CHECK_EQ(v.ended, DEATHS);
 }
 
 /* ---- numbers that are given again ---- */
@@ -394,6 +391,8 @@ TEST(a_number_that_is_given_again)
 #define FIXED (CHURN + 512 * GIB)
 enum { AREAS = 1000, MOST = 60000 };
 
+static int ready[2];             /* a byte comes once a child has its areas */
+
 /* Every other page may be read only: as many areas as pages. */
 static void many_areas(uint64_t n)
 {
@@ -410,6 +409,8 @@ static void many_areas(uint64_t n)
 static void areas_come_and_go(void)
 {
 	many_areas(AREAS);
+	if (write(ready[1], "", 1) != 1)
+		_exit(1);
 	for (uint64_t n = 0;; n++) {
 		void *p = mmap((void *)(CHURN + n % 50 * MIB), 8192, PROT_READ,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -420,8 +421,6 @@ static void areas_come_and_go(void)
 			munmap((void *)(CHURN + n % 25 * MIB), 8192);
 	}
 }
-
-static int ready[2];             /* to say so */
 
 static void sixty_thousand(void)
 {
@@ -477,17 +476,20 @@ static uint64_t mm_fact(struct live *l, pid_t pid)
 
 TEST(areas_that_come_and_go)
 {
-	double end = now() + SHORT;
 	uint64_t lists = 0, skipped = 0, all = 0, mm;
 	struct live l;
 	pid_t pid;
+	char c;
 
 	if (!live_open(&l))
 		return;
+	CHECK_EQ(pipe(ready), 0);
 	pid = child(areas_come_and_go);
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], &c, 1), 1);
+	close(ready[0]);
 	mm = mm_fact(&l, pid);
-	usleep(200000);
-	for (struct areas_seen v; now() < end && !test_failures; lists++) {
+	for (struct areas_seen v; lists < AREA_LISTS && !test_failures; lists++) {
 		v = (struct areas_seen){ 0 };
 		list_areas(&l, mm, &v);
 		skipped += v.skipped;
@@ -506,7 +508,6 @@ TEST(sixty_thousand_areas)
 {
 	struct areas_seen v = { 0 };
 	struct live l;
-	double before;
 	pid_t pid;
 	char c;
 
@@ -523,11 +524,9 @@ TEST(sixty_thousand_areas)
 		return;
 	}
 	close(ready[0]);
-	before = now();
 	list_areas(&l, mm_fact(&l, pid), &v);
 	stop(pid);
 	live_close(&l);
-	printf("%" PRIu64 " areas in %.0f ms\n", v.all, (now() - before) * 1e3);
 	CHECK_STR(v.err.text, "");
 	CHECK_EQ(v.fixed, MOST);
 	CHECK_EQ(v.wrong, 0);
@@ -550,7 +549,6 @@ static void breed(void)
 
 TEST(tasks_that_come_and_go)
 {
-	double end = now() + SHORT;
 	pid_t stay[STAY], breeder[2];
 	uint64_t lists = 0, most = 0;
 	struct live l;
@@ -561,7 +559,7 @@ TEST(tasks_that_come_and_go)
 		breeder[i] = child(breed);
 	for (unsigned i = 0; i < STAY; i++)
 		stay[i] = child(rest);
-	for (; now() < end && !test_failures; lists++) {
+	for (; lists < TASK_LISTS && !test_failures; lists++) {
 		struct atw_err err = { 0 };
 		struct atw_tasks *tasks;
 		uint64_t n = 0, all = 0;

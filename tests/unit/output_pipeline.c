@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* output_pipeline.c - filter, group, sort and columns together. */
-#include <time.h>
-
 #include "output_capture.h"
 
 static const char *const states[] = { "present", "swap" };
@@ -120,56 +118,6 @@ TEST(complete_means_complete)
 	CHECK_EQ(atw_output_commit(out, NULL), ATW_E_USAGE);
 	atw_output_close(out);
 	atw_output_close(NULL);
-}
-
-/* Says how fast rows stream; how fast is too slow depends on the machine. */
-TEST(throughput)
-{
-	static const char *const formats[] = { "csv", "plain", "jsonl" };
-	static const char *const flags[] = {
-		"present", "writable", "user", "accessed", "dirty", "nx",
-	};
-	static const struct atw_names flag_names = { 6, flags, NULL };
-	static const struct atw_column c[] = {
-		{ .key = "address", .type = ATW_T_VA },
-		{ .key = "size", .type = ATW_T_BYTES },
-		{ .key = "physical", .type = ATW_T_PA },
-		{ .key = "flags", .type = ATW_T_FLAGS, .names = &flag_names },
-		{ .key = "pid", .type = ATW_T_COUNT },
-		{ .key = "task", .type = ATW_T_TEXT },
-	};
-	static const struct atw_schema sc = { "pages", c, 6 };
-	enum { N = 1000000 };
-
-	for (size_t f = 0; f < NELEM(formats); f++) {
-		struct atw_output_opts o = {
-			.format = formats[f], .path = "/dev/null",
-			.filter = "not dirty or size>=4K",
-		};
-		struct atw_output *out;
-		struct timespec a, b;
-		double s;
-
-		CHECK_EQ(atw_output_open(&o, &sc, &out, NULL), ATW_OK);
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-		for (uint64_t i = 0; i < N; i++) {
-			union atw_value r[] = {
-				U(0x7f0000000000 + (i << 12)), U(4096),
-				U((i * 7919 & 0xfffff) << 12),
-				U(i >> 3 & 1 ? 31 : 55), U(i >> 12), S("nginx"),
-			};
-
-			CHECK_EQ(atw_output_row(out, &(struct atw_row){ r, 63 },
-						NULL), ATW_OK);
-		}
-		CHECK_EQ(atw_output_commit(out, NULL), ATW_OK);
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-		atw_output_close(out);
-		s = (double)(b.tv_sec - a.tv_sec) +
-		    (double)(b.tv_nsec - a.tv_nsec) / 1e9;
-		printf("# %s: %.1f million rows of 6 columns a second of CPU\n",
-		       formats[f], N / s / 1e6);
-	}
 }
 
 /* Rows with text behind each, into a file; what is in it. */

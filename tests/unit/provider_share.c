@@ -63,7 +63,7 @@ static bool stands(pid_t pid)
 	const char *s;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	for (unsigned i = 0; i < 2000; i++) {
+	for (unsigned i = 0; i < 300000; i++) {
 		if (live_file_text(path, text, sizeof(text)) && (s = strrchr(text, ')')) && s[2] == 'D')
 			return true;
 		nanosleep(&ms, NULL);

@@ -17,7 +17,10 @@
 #include "source/live_freeze.h"
 #include "test.h"
 
-enum { THREADS = 8 };
+enum {
+	THREADS = 8,
+	PATIENCE = 300000,       /* looks, a millisecond apart: only a hang gets there */
+};
 
 /* Shared with children: what each of their threads counts. */
 static volatile uint64_t *counts;
@@ -115,7 +118,8 @@ static void vfork_child(void)
 {
 	counts[0]++;
 	if (vfork() == 0) {
-		sleep_ms(20000);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sleep_ms(2 * PATIENCE);
 		_exit(0);
 	}
 	count(0);
@@ -137,7 +141,7 @@ static pid_t start(void (*run)(void), unsigned slot)
 		run();
 		_exit(0);
 	}
-	for (unsigned i = 0; i < 5000 && !counts[slot]; i++)
+	for (unsigned i = 0; i < PATIENCE && !counts[slot]; i++)
 		sleep_ms(1);
 	return pid;
 }
@@ -178,16 +182,18 @@ static bool runs(void)
 {
 	uint64_t before = sum();
 
-	for (unsigned i = 0; i < 2000 && sum() == before; i++)
+	for (unsigned i = 0; i < PATIENCE && sum() == before; i++)
 		sleep_ms(1);
 	return sum() > before;
 }
 
+/* As often as a thread would have counted, had it gone on. */
 static bool stands_still(void)
 {
 	uint64_t before = sum();
 
-	sleep_ms(30);
+	for (unsigned i = 0; i < 30 && sum() == before; i++)
+		sleep_ms(1);
 	return sum() == before;
 }
 
@@ -249,7 +255,7 @@ TEST(the_first_thread_may_have_ended)
 	struct atw_err err = { 0 };
 	pid_t pid = start(headless_child, 1);
 
-	for (unsigned i = 0; i < 2000 && state_of(pid) != 'Z'; i++)
+	for (unsigned i = 0; i < PATIENCE && state_of(pid) != 'Z'; i++)
 		sleep_ms(1);
 	if (!allowed(&f, pid, &err)) {
 		end(pid);
@@ -278,7 +284,7 @@ TEST(who_is_stopped_stays_stopped)
 	}
 	live_thaw(&f);
 	/* The kernel has it stop once more, in its own time. */
-	for (unsigned i = 0; i < 2000 && state_of(pid) != 'T'; i++)
+	for (unsigned i = 0; i < PATIENCE && state_of(pid) != 'T'; i++)
 		sleep_ms(1);
 	CHECK_EQ(state_of(pid), 'T');
 	CHECK(stands_still());
@@ -334,7 +340,8 @@ TEST(killed_while_it_stands)
 		SKIP(err.text);
 	}
 	kill(pid, SIGKILL);
-	sleep_ms(20);
+	for (unsigned i = 0; i < PATIENCE && state_of(pid) == 't'; i++)
+		sleep_ms(1);
 	live_thaw(&f);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status));
@@ -463,7 +470,7 @@ TEST(whoever_does_not_stop_is_let_go)
 	pid_t pid = start(vfork_child, 0);
 	int r;
 
-	for (unsigned i = 0; i < 2000 && state_of(pid) != 'D'; i++)
+	for (unsigned i = 0; i < 20000 && state_of(pid) != 'D'; i++)
 		sleep_ms(1);
 	if (state_of(pid) != 'D') {
 		end(pid);
@@ -489,8 +496,9 @@ TEST(programs_that_begin_anew)
 	pid_t pid = start(again_child, 0);
 	unsigned stopped = 0;
 
-	alarm(120);
-	for (unsigned i = 0; i < 300; i++) {
+	/* In between it cannot be stopped now and then. */
+	alarm(2 * PATIENCE / 1000);
+	for (unsigned i = 0; stopped < 150 && i < PATIENCE && state_of(pid) != 'Z'; i++) {
 		struct atw_err err = { 0 };
 
 		if (live_freeze(&f, (uint32_t)pid, &err) == ATW_OK)
@@ -507,7 +515,7 @@ TEST(programs_that_begin_anew)
 		end(pid);
 		SKIP("a program cannot start itself here, as under valgrind");
 	}
-	CHECK(stopped > 150);
+	CHECK_EQ(stopped, 150);
 	end(pid);
 }
 

@@ -126,7 +126,7 @@ static void wait_for(const char *path)
 {
 	int i;
 
-	for (i = 0; i < 200 && access(path, F_OK); i++)
+	for (i = 0; i < 3000 && access(path, F_OK); i++)
 		usleep(20000);
 }
 
@@ -154,7 +154,7 @@ int main(void)
 		die("registry");
 	if (cmdline_has("atwalk.crash")) {
 		crash_prepare();
-		control = port_find("control", O_RDWR, 10000);
+		control = port_find("control", O_RDWR, 60000);
 		memset(word, 1, sizeof(word));
 	}
 
