@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* census_text.h - captures in memory, and what reading them tells. */
+/* census_text.h - captures in memory, and the events of reading them. */
 #ifndef TESTS_CENSUS_TEXT_H
 #define TESTS_CENSUS_TEXT_H
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What others answered about the same memory: QEMU, which walks these tables as
-# the CPU does, and the guest's own kernel. tests/data/answers holds what they
-# said; nothing in it was made by atwalk.
+# atwalk agrees with QEMU's MMU and with the guest's own kernel about the same memory.
+# tests/data/answers holds their answers; nothing in it was made by atwalk.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 answers=$data/answers

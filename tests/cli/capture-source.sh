@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A capture as a source: pages, ps, find, map and info of captures that are written by
-# hand, of the paper's figure, of what is cut off, damaged and hostile; and of a process
-# that this test starts and stops, where it must be what live:pagemap says.
+# A capture is read as a source by pages, ps, find, map and info: captures written by
+# hand, the figure of the paper, truncated, damaged and hostile ones; and that of a
+# process which this test starts and stops, where the answers equal those of live:pagemap.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

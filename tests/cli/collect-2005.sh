@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# collect --form 2005: the paper's own form. What fits is written and has the same figures
-# when it is read; what does not is refused, by the name of its field.
+# collect --form 2005 writes the paper's own form. What fits reads back with the same
+# figures; what does not is refused, by the name of its field.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# collect: of the small dump that has processes, and of processes that this test
-# starts, by /proc and by page tables: what they know of themselves, and what
-# `atwalk pages` says of each page.
+# collect writes exact captures: of the small dump that has processes, and of processes
+# that this test starts, through /proc and through page tables. They are compared with
+# what the processes know and with `atwalk pages`.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

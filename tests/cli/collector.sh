@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# atwalk-collect: how small it is, and of what; that it says what `atwalk collect
-# live:pagemap` says; where it writes to, and that nothing is left of what it could
-# not write; how much memory it takes. Looks into processes of this test alone, in a
-# PID namespace of theirs.
+# atwalk-collect is small and static, writes what `atwalk collect live:pagemap` writes,
+# leaves nothing behind when it fails, and needs bounded memory. It reads only processes
+# of this test, in a PID namespace of their own.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

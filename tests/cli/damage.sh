@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Dumps that are not whole: what they lack is said, what they have is answered,
-# and nothing is made up. Exit status 4.
+# Incomplete dumps: what they lack is reported, what they have is answered, nothing is
+# made up, and the exit status is 4.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

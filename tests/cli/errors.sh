@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a person gets who typed something wrong, or named a source that cannot
-# be used: one sentence, where possible what to do, and the exit status.
+# Wrong usage and unusable sources give one sentence, where possible a hint, and the right
+# exit status.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

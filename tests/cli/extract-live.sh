@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# extract live, while processes start and end: each one opens, and has every
-# process of ours that lived through it. ATWALK_EXTRACTS: how many are made.
+# extract live works while processes start and end: each extract opens, and has every
+# process of this test that lived through it. ATWALK_EXTRACTS: how many are made.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

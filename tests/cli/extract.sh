@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# extract: the same answers from a small file. What there is of tasks and areas,
-# and that no user data is in it, tests/vm asks of real kernels' dumps.
+# extract writes a small file with the same answers. Tasks, VMAs and the absence of user
+# data are checked on dumps of real kernels in tests/vm.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# find: who maps a page. That processes are found and none is missed, tests/vm
-# asks real kernels; the small dumps have no tasks to be found.
+# find lists what maps a page. That no process is missed is checked on real kernels in
+# tests/vm; the small dumps have no tasks.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

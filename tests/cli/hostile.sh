@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A kernel's memory that lies: lists and trees that contain themselves, pointers
-# to nowhere, lengths without a measure. What is good of it is answered, with
-# exit status 4 and the reason; nothing is, with 3; and it ends soon.
+# Kernel memory that lies: lists and trees that contain themselves, pointers to nowhere,
+# lengths without bounds. What is good of it is answered with exit status 4 and the
+# reason; where nothing is, the status is 3; and no command hangs.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 need_tasks

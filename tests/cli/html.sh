@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Pages and pictures: what an XML parser and a browser make of them. Chromium is driven
-# by tests/tools/browse, without a window and with no network.
+# HTML reports and SVG pictures pass an XML parser and render in a browser. Chromium is
+# driven by tests/tools/browse, without a window and without a network.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# info: what a source is. The roots, modes and CRs here are those that QEMU's
-# `info registers` and the guest's /proc/iomem tell.
+# info describes a source exactly. The roots, modes and control registers here are those
+# of QEMU's `info registers`, the memory that of the guest's /proc/iomem.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --kernel FILE: what the small dumps lack, for they hold page tables only.
-# The files are made here; where the kernels run, VMCOREINFO of each says.
+# --kernel FILE adds what the small dumps lack, which hold page tables only. The files are
+# made here; the VMCOREINFO of each dump has the place of its kernel.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

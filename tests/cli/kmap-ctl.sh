@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A recording is controlled while it runs: by Memorizer's files, by a socket, by kmap ctl.
-# The machine has no kernel and never stands still, so what is switched off can be seen.
-# What becomes of objects that are freed is tested in tests/unit/kmap_control.c.
+# A recording is controlled while it runs: through Memorizer's files, a socket and kmap
+# ctl. The machine has no kernel and never stands still, so what is switched off can be
+# seen. Objects that are freed are tested in tests/unit/kmap_control.c.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

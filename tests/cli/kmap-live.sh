@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap record --live: what the running kernel allocates for a program that this test
-# starts, against what the kernel's own tracing writes down of it; and who touches it.
-# Looks into nothing but what its own children allocate.
+# kmap record --live records what the running kernel allocates for a program that this
+# test starts, as the kernel's own tracing lists it, and the code that accesses it. It
+# reads only what its own children allocate.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap record without a kernel: a few instructions of our own in place of a BIOS, of which
-# is known how often each touches memory. And what becomes of the file when something
-# ends before its time. Kernels are recorded by tests/vm.
+# kmap record without a kernel: the memory accesses of a few instructions in place of a
+# BIOS, known by number, are counted exactly; and the file is whole, or says that it is
+# cut, when something ends early. Kernels are recorded by tests/vm.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

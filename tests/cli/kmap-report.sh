@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap report and kmap diff: recordings in which every number is known.
+# kmap report and kmap diff give exact numbers for recordings in which every number is
+# known.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap show and kmap convert: files of every version, written by hand with what makes
-# them hard to read (tests/data/README), and files that are damaged.
+# kmap show and kmap convert read files of every version, written by hand with what makes
+# them hard to read (tests/data/README), and report damage.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""live-child.py COUNTERS - a process to look at, that does as it is told.
+"""live-child.py COUNTERS - a process to look at, which obeys commands.
 
 Lines on standard input say what; each is answered by one that begins with
 "done". COUNTERS is a file of 512 numbers, into which what runs counts.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What looking at the running machine costs, and --rate, which makes it slow. Looks
+# -v reports exactly what reading the running machine costs, and --rate limits it. Looks
 # into no process but the one it starts.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"

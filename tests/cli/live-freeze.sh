@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --freeze: a process that stands still while it is looked at, and goes on whatever
-# becomes of who looks. It looks at, and stops, no process but the one it starts.
+# --freeze stops a process while it is read, and the process goes on whatever becomes of
+# atwalk. Only the process that this test starts is read and stopped.
 # shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh

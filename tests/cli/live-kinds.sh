@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel: a process of this test that has pages of every kind and knows
-# of each what it must be. Asked by each way, live:pagemap and live:bpf, page by
-# page. Looks into no other process. For a moment it adds a small file to the
-# machine's swap and a few large pages to its pool, where that is allowed.
+# The running kernel: each page of a process of this test has the kind that the process
+# made it, through live:pagemap and live:bpf, page by page. Looks into no other process.
+# For a moment it adds a small file to the machine's swap and a few large pages to its
+# pool, where that is allowed.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel with very many processes, all of this test's own.
-# ATWALK_CROWD: how many.
+# The running kernel with very many processes: each counts once, and none is missed. All
+# are of this test. ATWALK_CROWD: how many.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

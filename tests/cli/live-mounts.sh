@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel where /proc and /sys are not the usual ones: hidden, in part, or
-# not there. What is said then is said of them, and not of the kernel. All of it in
-# namespaces with none but processes of this test.
+# The running kernel where /proc and /sys are hidden, partial or missing: errors name the
+# mounts and not the kernel. All of it in namespaces with none but processes of this test.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A user address of the running kernel, and nobody says whose: /proc tells who maps
-# it, without any permission. All of it in a PID namespace, with none but processes
-# that this test starts. Of one that page tables are read of: live.sh.
+# A user address of the running kernel without --pid: the process that maps it is found in
+# /proc, without any permission. All of it in a PID namespace, with none but processes
+# that this test starts. For page tables see live.sh.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# live:pagemap, of processes that this test starts: against what they know of
-# themselves, against the page tables as live:bpf reads them, and by somebody
-# without privileges. Looks into no other process: where every process is listed
-# or counted, that is in a PID namespace with none but ours. Kinds of pages:
-# live-kinds.sh.
+# live:pagemap agrees with what processes of this test know of themselves and with the
+# page tables that live:bpf reads, also without privileges. Looks into no other process:
+# where every process is listed or counted, that is in a PID namespace of their own. Kinds
+# of pages: live-kinds.sh.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# live:pagemap and what it may not know of a process of this test: which pages are
-# large, without PAGEMAP_SCAN; what is there that has no words in pagemap. Looks into no other process.
+# live:pagemap reports which pages are large, also without PAGEMAP_SCAN, and what has no
+# words in pagemap, of a process of this test. Looks into no other process.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Processes that are not as most are, of this test's own: one whose main thread has
-# ended while others go on, and one that has its memory together with another process
-# (clone(2) with CLONE_VM alone, vfork(2)). Page tables and /proc are to say the same of
-# them, and nothing of it is 0.
+# Unusual processes give the same from page tables and from /proc, and nothing of it is 0:
+# one with a main thread that has ended while others go on, and one that shares its memory
+# with another process (clone(2) with CLONE_VM alone, vfork(2)). All are of this test.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

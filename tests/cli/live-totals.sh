@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What processes of this test have in memory: RSS, PSS, USS, swap, hugetlb and what large
-# pages map are, in every command that adds them up, what the kernel says in
-# /proc/PID/smaps_rollup. The processes are static programs: the programs that look share
-# nothing with them but [vdso].
+# Every command that sums up the memory of processes (RSS, PSS, USS, swap, hugetlb, large
+# pages) agrees with /proc/PID/smaps_rollup. The processes of this test are static
+# programs: atwalk shares nothing with them but [vdso].
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --watch: what changes from one look to the next, of processes that this test
-# starts; where every process is looked at, that is in a PID namespace with none but
-# ours.
+# --watch reports what changes from one look to the next, of processes that this test
+# starts; where every process is read, that is in a PID namespace of their own.
 # shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317,SC2016
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel: the page tables of a process that this test starts, as
-# atwalk reads them, against what the kernel says of them in /proc/PID/pagemap.
-# Skipped where the kernel lets nobody look, or hides frame numbers. Looks into
-# no process but its own children.
+# The running kernel: the page tables of a process that this test starts, as atwalk reads
+# them, agree with /proc/PID/pagemap. Skipped where the kernel forbids reading or hides
+# frame numbers. Reads no process but its own children.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

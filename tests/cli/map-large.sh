@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# map --large and the lines below map: what large pages map, and why not the
-# rest. Out of the small dump; and of processes that this test starts, with an
-# area for each reason, byte for byte. Looks into no other process.
+# map --large and the lines below map: what large pages map, and the reason for the rest.
+# Of the small dump; and of processes that this test starts, with a VMA for each reason,
+# byte for byte. Looks into no other process.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# map --columns +node: on which NUMA node memory lies. Of a dump with one node, and
-# of the same with another one that this test puts into its kernel's memory; and of
-# a process that this test starts, against /proc/PID/numa_maps.
+# map --columns +node shows the NUMA node of memory: of a dump with one node, of the same
+# with another node that this test puts into its kernel's memory, and of a process that
+# this test starts, against /proc/PID/numa_maps.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

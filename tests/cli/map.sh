@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# map: what is mapped. That all of it and nothing else is listed, answers.sh
-# asks QEMU; this is about merging and what a person sees.
+# map merges ranges as documented, and its output is exact. That it lists all mappings and
+# no other is checked against QEMU in answers.sh.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

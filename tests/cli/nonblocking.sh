@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A pipe whose other end made it non-blocking is a pipe like any other: whoever is slow
-# there is waited for, and nothing is lost.
+# A pipe that its other end made non-blocking is a pipe like any other: a slow reader or
+# writer is waited for, and nothing is lost.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The options every command has: formats, columns, filters, order, groups,
-# units, files.
+# The options that every command has work exactly: formats, columns, filters, order,
+# groups, units, files.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# atwalk pages, as far as that goes without a kernel's types: tests/vm has those.
+# atwalk pages works as far as possible without a kernel's types; tests/vm has those.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

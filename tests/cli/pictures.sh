@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reports as pictures: of processes that never were, few and many, what is drawn is
-# what the rows say.
+# Reports as pictures draw what the rows say, of processes that never were, few and many.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# atwalk probe: it says what is so, and the commands it names do what it says.
-# Asks about no process but this test's own.
+# atwalk probe reports what this machine allows, and the commands it names have the effect
+# it names. Asks about no process but those of this test.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

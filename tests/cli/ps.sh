@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# ps: what can be said of dumps that hold page tables and no tasks. Those with
+# ps reports what is possible of dumps that hold page tables and no tasks. Those with
 # tasks are in tests/vm.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The program as it is called ptexplore: its options and lines, to the byte, of a
-# process that this test starts. What they should be is worked out here from the
-# kernel's files, page by page.
+# The program under the name ptexplore: its options and lines, to the byte, of a process
+# that this test starts. The expected lines are computed here from the kernel's files,
+# page by page.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Captures that claim much in few bytes: reports of them end soon, each within the
-# limit of every test, and say what they did not count.
+# Reports of captures that claim much in few bytes end within the limit of every test, and
+# say what they did not count.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

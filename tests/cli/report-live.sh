@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report, of two processes that this test starts and of no other: one that shares
-# memory, and one that does what it should not. What they have is compared with what the
-# kernel says in smaps, and with a capture of them.
+# report of two processes that this test starts, and of no other, agrees with the kernel's
+# smaps and with a capture of them: one shares memory, and one uses it wrongly.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report thrash and growth: captures in a row, of processes that this test starts and
-# that misbehave, and captures written by hand whose answers are known.
+# report thrash and growth name the processes that misbehave: in successive captures of
+# processes that this test starts, and in captures written by hand with known answers.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report machine: all memory of the machine this runs on, by both ways, against what
-# /proc/meminfo says; of captures written by hand; of a dump. No process is looked into.
+# report machine accounts for all memory: of the machine this runs on, both ways, against
+# /proc/meminfo; of captures written by hand; of a dump. No process is read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report --paper: the figures of the paper come out of captures as it prints them, and
-# its layout loses no page: each row adds up, of the paper's captures and of today's,
-# and the sums are those of the report without it.
+# report --paper prints the paper's figures from its captures, and its layout loses no
+# page: each row adds up, of the paper's captures and of today's, and the sums are those
+# of the report without it.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report: the paper's analyses, of captures whose answers are known to the page. Those
-# of tests/data/captures that are called after a figure of the paper must give that
-# figure; tests/data/README says what the others are.
+# report computes the paper's analyses exactly, of captures with answers that are known to
+# the page. Those of tests/data/captures that are named after a figure of the paper must
+# give that figure; tests/data/README describes the others.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The small dumps of tests/data: they hold page tables and nothing else, and
-# say the same as the dumps they were made from. For the second, ATWALK_DUMPS
-# has to name the folder of the full dumps.
+# The small dumps of tests/data hold page tables and nothing else, and give the same
+# answers as the dumps they were made from. For the second, ATWALK_DUMPS has to name the
+# folder of the full dumps.
 # shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What is said of processes, out of the small dump that has some: page-table
-# isolation, a maple tree, threads, a zombie, swap, large and hugetlb pages.
+# Processes of the small dump that has some are reported exactly: page-table isolation, a
+# maple tree, threads, a zombie, swap, large and hugetlb pages.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 need_tasks

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# walk: where an address is. The physical addresses here are also QEMU's
-# (answers.sh); this is about what a person sees.
+# walk translates addresses, and its output is exact. The physical addresses here are also
+# those of QEMU (answers.sh).
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ADDRESS as people type it, over a kernel whose VMCOREINFO names symbols. */
+/* ADDRESS arguments, over a kernel whose VMCOREINFO names symbols. */
 #include "../../cli/address.c"
 #include "tables.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures as sources: whatever is in the file, runs cover all addresses in order,
- * areas do not overlap, and what is told of a task is the same once more.
+ * Captures as sources: of any file, runs cover all addresses in order, areas do not
+ * overlap, and a task read twice is the same.
  */
 #include "fuzz.h"
 #include "provider/captured.h"

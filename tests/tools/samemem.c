@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * samemem A B [PART-OF-B...] - do two sources hold the same memory?
+ * samemem A B [PART-OF-B...] - whether two sources hold the same memory
  *
  * Every byte that either has is compared. One line tells how many are equal,
  * differ, could not be read, or are in one source only (in B with what B says

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * samesyms DUMP FILE KALLSYMS - does --kernel FILE name DUMP's kernel rightly?
+ * samesyms DUMP FILE KALLSYMS - whether --kernel FILE names DUMP's kernel rightly
  *
  * KALLSYMS is the guest's own /proc/kallsyms. Every address in it, from _stext
  * on, must come back as a symbol that lies there, and so must its last byte;

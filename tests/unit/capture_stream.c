@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of a capture, and those of one task once more: plain and packed. */
+/*
+ * A capture is read as lines, and the lines of one task are read again, plain and packed.
+ */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* census_collect.c - the stream of a provider that this test makes up. */
+/* What a provider reports becomes the exact records of a capture. */
 #include <stdlib.h>
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records in, events out: what a report is told, as lines of text. */
+/* The records of a capture become the events that reports are fed. */
 #include "base/buf.h"
 #include "census/model.h"
 #include "test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report `use`, told events by hand. */
+/* The report `use` sums frames exactly by what they are used for. */
 #include "test.h"
 
 #include <stdarg.h>

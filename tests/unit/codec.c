@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every codec both ways, and what it makes of input that was not its own. */
+/* Every codec restores what it packed, and refuses input that is not its own. */
 #include "test.h"
 
 #include "base/codec.h"

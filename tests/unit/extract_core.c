@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Marked memory as an ELF file, read back by the ELF source. */
+/* Marked memory is written as an ELF file that the ELF source reads back. */
 #include "extract/core.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Marked bytes against an array with one flag for each. */
+/* Marked bytes agree with an array of one flag a byte. */
 #include "extract/marks.h"
 
 #include "test.h"

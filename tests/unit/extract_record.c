@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was read of a source that changes, and a source that holds still. */
+/* The last bytes read of a source are recorded, whether it changes or holds still. */
 #include "extract/record.h"
 
 #include "memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The index of flattened files against writing the records out in turn. */
+/* The index of flattened files agrees with writing the records out in turn. */
 #include "test.h"
 
 #include "format/flattened.h"

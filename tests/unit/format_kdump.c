@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The headers of kdump-compressed dumps: all layouts, versions, and lies. */
+/*
+ * Headers of kdump-compressed dumps of all layouts and versions are parsed, and false
+ * ones refused.
+ */
 #include "kdump_image.h"
 
 #include "format/kdump.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's log: records in their order, what is not there, and what is damaged. */
+/*
+ * Records of the kernel's log are read in order; missing and damaged ones are reported.
+ */
 #include "printk_image.h"
 
 #include "test.h"

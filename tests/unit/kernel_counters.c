@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a kernel counts, and what its log says of a crash, in memory made by hand. */
+/* Kernel counters and the words of a crash are read exactly, from memory made by hand. */
 #include "kernel/counters.h"
 #include "kernel/log.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Types out of DWARF: this program's own, which has structs called as the
- * kernel's are, but with members where only they have them.
+ * Sizes, members and enumerators are read from DWARF: this program's own, which has
+ * structs named as the kernel's are.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --kernel FILE: what it is, whether it is of this kernel, and where that runs. */
+/* --kernel FILE is recognised, matched with the kernel, and placed where that runs. */
 #include "memory.h"
 #include "test.h"
 #include "unit/vmlinux_image.h"

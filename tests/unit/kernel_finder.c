@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who maps a page: what is merged and folded must be what every entry by
- * itself says, on tables that recur in all ways.
+ * The reverse map merges and folds entries into what every entry by itself says, on
+ * tables that recur in all ways.
  */
 #include "kernel/finder.h"
 

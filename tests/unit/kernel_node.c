@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which NUMA node frames are of, as the kernel describes its nodes. */
+/* Frames are assigned to NUMA nodes as the kernel describes its nodes. */
 #include "kernel/memmap.h"
 
 #include "test.h"

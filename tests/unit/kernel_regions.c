@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of the kernel's regions: what is told from which facts, and what is
- * left out when they are missing or contradict each other.
+ * The kernel's regions are named from the facts there are, and left out where facts are
+ * missing or contradict each other.
  */
 #include <atwalk/kernel.h>
 

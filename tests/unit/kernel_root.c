@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's root: every way to it, in order, and each of them proved. */
+/*
+ * Every way to the kernel's root page table is tried in order, and what it finds is
+ * verified.
+ */
 #include <atwalk/kernel.h>
 
 #include "memory.h"

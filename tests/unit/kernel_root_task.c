@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kernel of a few pages: types, first task, init_mm, tables; no VMCOREINFO. */
+/*
+ * The root of a kernel without VMCOREINFO is found through its types, its first task and
+ * init_mm.
+ */
 #include "kernel/root_task.h"
 
 #include "memory.h"

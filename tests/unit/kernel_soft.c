@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Words the CPU ignores, by machine and kernel generation. */
+/* Bits that the CPU ignores are decoded by machine and kernel generation. */
 #include <atwalk/kernel.h>
 
 #include "kernel/soft.h"

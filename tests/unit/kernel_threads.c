@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kernel that another thread is still looking into. */
+/* A search that another thread has begun is refused, and not begun twice. */
 #include "kernel/kernel.h"
 
 #include "test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes as assemblers write them: what objdump says stands beside. */
+/*
+ * Call instructions are recognised in bytes as assemblers write them, with what objdump
+ * prints beside.
+ */
 #include "test.h"
 
 #include "kmap/call_insn.h"

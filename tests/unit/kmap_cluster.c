@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions are put together: against a second way that looks at all pairs of
- * all clusters at each step, and counts everything again each time.
+ * Functions are clustered as by a second way, which compares all pairs of clusters at
+ * each step and counts everything again.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The controls of a recording, on a recorder's memory that is made here. */
+/* The controls of a recording work, on a recorder's memory that is made here. */
 #include "kmap/control.h"
 
 #include <errno.h>

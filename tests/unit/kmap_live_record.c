@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an access stands for, of however much memory for however long. */
+/*
+ * A sampled access stands for the right number of accesses, of any memory and any time.
+ */
 #include "kmap/live_record.h"
 
 #include "test.h"

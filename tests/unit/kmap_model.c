@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records in, sums out: every number of these recordings is known. */
+/* Records add up exactly, in recordings with known numbers. */
 #include "test.h"
 
 #include "base/buf.h"

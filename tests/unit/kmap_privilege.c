@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uSCOPE's numbers of a kernel of three functions, worked out by hand.
+ * uSCOPE's numbers agree with those of a kernel of three functions, worked out by hand.
  *
  *	f1 (20 bytes)  reads S1 at two places, calls f2 and f3 from one
  *	f2 (30 bytes)  reads S1 and S2 at one place, calls itself

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Objects come and go in a recorder's memory, and who writes them down is made here. */
+/*
+ * Objects that come and go in a recorder's memory are written out once each, and none is
+ * lost.
+ */
 #include "kmap/store.h"
 
 #include "test.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* output_ahead.c - tables whose first rows are measured; limits, sums, and pages. */
+/*
+ * output_ahead.c - columns are as wide as the first rows need; limits, sums and pages of
+ * tables.
+ */
 
 
 #include <stdlib.h>

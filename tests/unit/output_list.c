@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output_list.c - columns that are lists. */
+/*
+ * output_list.c - columns that are lists are written, compared and copied in each format.
+ */
 #include "output_capture.h"
 
 static const struct atw_column of_cols[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A listener on another machine. */
+/* Output goes to a listening socket as a whole, or the failure is reported. */
 #include "output/peer.h"
 
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often frames are mapped. */
+/* Mappings are counted exactly for each frame. */
 #include "walk/counts.h"
 
 #include "test.h"

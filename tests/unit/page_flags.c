@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* struct page of three generations, made by hand; and of random bytes. */
+/*
+ * struct page of three generations is decoded as the kernel made it, and random bytes of
+ * it do no harm.
+ */
 #include <atwalk/page.h>
 
 #include "kernel/kpf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Swap devices: the file behind a type, and what is wrong with one. */
+/* A swap type is resolved to its file, and damage of a swap device is reported. */
 #include <atwalk/page.h>
 
 #include "kernel_memory.h"

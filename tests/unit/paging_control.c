@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Control registers by name: values of real CPUs and of QEMU's. */
+/* Control registers are decoded by name, with values of real CPUs and of QEMU's. */
 #include "paging/control.h"
 
 #include "test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* paging_extend.c - which mode takes which extension, and what changes. */
+/* paging_extend.c - each mode takes its extensions, and what they change is exact. */
 #include <atwalk/paging.h>
 
 #include "test.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * paging_mistakes.c - what tools for page tables are known to get wrong, one
- * test a mistake, with the entries that showed it.
+ * paging_mistakes.c - known mistakes of tools for page tables, one test each, with the
+ * entries that showed it.
  */
 #include <atwalk/paging.h>
 

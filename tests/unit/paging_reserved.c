@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * paging_reserved.c - exactly which bits are reserved: those that make a good
- * entry a bad one when they are turned over, one at a time.
+ * paging_reserved.c - exactly the reserved bits make a good entry a bad one when they are
+ * flipped, one at a time.
  */
 #include <atwalk/paging.h>
 

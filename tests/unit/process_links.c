@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A list of tasks that moves while it is followed: nobody is met twice or missed. */
+/*
+ * A list of tasks that changes while it is followed is read without repeats and without
+ * gaps.
+ */
 #include <atwalk/process.h>
 
 #include "process/links.h"

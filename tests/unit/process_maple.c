@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Nodes of maple trees, and the areas that come out of trees of them. */
+/* VMAs are read from maple trees of every kind of node, and damaged nodes are refused. */
 #include <atwalk/process.h>
 
 #include "process/areas.h"

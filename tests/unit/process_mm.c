@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Is there a second root table for user mode? */
+/* A second root table for user mode is detected. */
 #include <atwalk/process.h>
 
 #include "process/mm.h"

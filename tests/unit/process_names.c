@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What areas are called: paths, pseudo files, the heap, names that were given. */
+/*
+ * VMAs are named after paths, pseudo files, the heap and the names that processes gave.
+ */
 #include <atwalk/process.h>
 
 #include "process/names.h"

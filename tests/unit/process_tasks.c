@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of tasks: its order, what is said of each, and what breaks it. */
+/* Tasks are listed in order with their facts, and a broken list is reported. */
 #include <atwalk/process.h>
 
 #include "process/tasks.h"

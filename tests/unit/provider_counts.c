@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mappings that are not counted, for that would take too much memory. */
+/* Mappings stay uncounted where counting them would take too much memory. */
 #include <atwalk/atwalk.h>
 
 #include "provider/provider.h"

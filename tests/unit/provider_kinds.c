@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What frames are is asked for once. */
+/* The types of frames are read once and kept. */
 #include "provider/kinds.h"
 
 #include "test.h"

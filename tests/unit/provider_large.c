@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why small pages are no large ones. */
+/* Small pages get the reason why they are not huge pages. */
 #include "provider/large.h"
 
 #include "test.h"

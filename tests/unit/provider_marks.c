@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What else a page is, by its entry and its struct page. */
+/* Marks of a page are derived from its entry and its struct page. */
 #include "provider/marks.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which NUMA node memory is of, as /sys has it. */
+/* NUMA nodes of memory are read from /sys. */
 #include "provider/nodes.h"
 
 #include <unistd.h>

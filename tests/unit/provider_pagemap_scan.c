@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PAGEMAP_SCAN where it is refused: by a kernel that lacks it for good, for a process that
- * has ended for that one alone.
+ * PAGEMAP_SCAN is given up for good where the kernel lacks it, and for one process where
+ * that has ended.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which sums of smaps_rollup pages are in. */
+/* Each page is added to the sums of smaps_rollup that the kernel adds it to. */
 #include "provider/smaps.h"
 
 #include "kernel/kpf.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which struct pages a listing says it will ask for, out of the runs of a look. */
+/*
+ * A listing announces the struct pages that it will read, in as few parts as the limit
+ * allows.
+ */
 #include <stdlib.h>
 
 #include "kernel/memmap.h"

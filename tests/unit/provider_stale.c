@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames that were given back between their entry and what is said of them. */
+/* A frame that was freed after its entry was read is not reported as mapped. */
 #include "provider/provider.h"
 
 #include "kernel/kpf.h"

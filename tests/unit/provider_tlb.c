@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What CPUID says of TLBs: leaves as real CPUs have them. */
+/* TLBs are decoded from CPUID leaves of real CPUs. */
 #include "provider/tlb.h"
 
 #include "test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What frames are used for, by their flags. */
+/* Frames are classified by use from their flags. */
 #include "provider/use.h"
 
 #include "kernel/kpf.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames without a struct page so far, by /proc/zoneinfo and /proc/meminfo. */
+/*
+ * Frames without a struct page so far are counted from /proc/zoneinfo and /proc/meminfo.
+ */
 #include "provider/zones.h"
 
 #include <unistd.h>

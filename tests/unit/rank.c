@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rank index against counting bit by bit. */
+/* The rank index agrees with counting bit by bit. */
 #include "test.h"
 
 #include "source/rank.h"

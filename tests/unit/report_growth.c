@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What grows: slopes that are known to the byte. */
+/* The report `growth` computes slopes that are known to the byte. */
 #include "report_feed.h"
 
 static void look(struct feed *f, const char *begun)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report `nodes`: which process has how much on which NUMA node. */
+/* The report `nodes` sums the memory of each process by NUMA node. */
 #include "kernel/kpf.h"
 #include "report_feed.h"
 #include "test.h"

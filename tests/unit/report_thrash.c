@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Faults and pressure from look to look. */
+/* The report `thrash` derives faults and pressure from one snapshot to the next. */
 #include "report_feed.h"
 
 /* tgid 0: none is told; start 0: likewise. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* scene_look.h - what a person would see at once in a scene: as numbers. */
+/* scene_look.h - what a scene looks like, as numbers. */
 #ifndef TESTS_SCENE_LOOK_H
 #define TESTS_SCENE_LOOK_H
 

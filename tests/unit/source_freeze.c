@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* source_freeze.c - processes that this test starts, stopped and let go. */
+/*
+ * Processes that this test starts are stopped with all their threads, and go on unharmed.
+ */
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>

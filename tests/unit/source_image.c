@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the kernel's image is mapped, as it becomes known. */
+/* The range of the kernel's image is learned from what is mapped at its distance. */
 #include "source/live_image.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * /proc/kcore as a source, on files made by hand that look like it: this machine
- * may have none. The real one is read in the guests of tests/vm.
+ * /proc/kcore is read as a source, on files made by hand: this machine may have none. The
+ * real one is read in the guests of tests/vm.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whole dumps through the source's operations: pages, holes, parts, damage. */
+/* Whole dumps are read through the source: pages, holes, parts and damage. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The running kernel as a source. Looks into this process and its own children
- * only, and is skipped where the kernel does not let it.
+ * The running kernel is read as a source. Reads only this process and its children;
+ * skipped where the kernel forbids it.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The iterator's promises: order, cover, depth, pruning, budget, damage. */
+/* The iterator keeps its promises: order, cover, depth, pruning, budget, damage. */
 #include <atwalk/walk.h>
 
 #include "memory.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables that change while they are walked: what is said of them, and how often. */
+/*
+ * Tables that change while they are walked are read again, and reported as unstable in
+ * the end.
+ */
 #include <atwalk/walk.h>
 
 #include "memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A look-up must say what a translation says, for any mode and any words. The
- * tables here are random, but lean towards words that lead on to one another.
+ * A look-up agrees with a translation, for any mode and any words. The tables here are
+ * random, but lean towards words that lead on to one another.
  */
 #include <atwalk/walk.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Physical to virtual: everything that maps a page, repeats included. */
+/*
+ * Every virtual address that maps a page is found from the physical one, repeats
+ * included.
+ */
 #include <atwalk/walk.h>
 
 #include "memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two roots in a mode that needs one: page-table isolation. Whoever asks gets
- * the lower half of the first, and the upper half of the second.
+ * Page-table isolation: two roots in a mode that needs one. The lower half is walked from
+ * the first, the upper half from the second.
  */
 #include <atwalk/walk.h>
 

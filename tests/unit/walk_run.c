@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs of equal words, wherever they begin, end and lie, against one look at a time. */
+/*
+ * Runs of equal words are found as by comparing one word at a time, wherever they begin
+ * and end.
+ */
 #include "walk/run.h"
 
 #include "walk/memory.h"

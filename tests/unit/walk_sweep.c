@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables of many spaces at once: which are told, in how many reads, and what moved. */
+/*
+ * Tables of many spaces are read in few reads; each space is reported once, and moved
+ * tables are found.
+ */
 #include "walk/sweep.h"
 
 #include "memory.h"

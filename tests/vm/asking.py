@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Somebody who asks a recording while it runs, by its socket, until it ends."""
+"""A client that reads the controls of a recording while it runs, until it ends."""
 
 import csv
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What no tracepoint tells of, compared with what the kernel says of it otherwise.
+"""What no tracepoint reports, compared with what the kernel reports of it otherwise.
 
 Of a guest that was told kmap.calls: kmap-init.c has it print these.
 """

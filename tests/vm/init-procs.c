@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The test processes that are about processes: who shares what with whom, and
+ * The test processes that are about processes: what is shared between which, and
  * what state they are in.  Those about kinds of memory are in init-memory.c.
  *
  * Each runs one function, says that it is ready, and sleeps for good.
