@@ -152,9 +152,9 @@ if [ -n "$why" ]; then skip "$why"; else
 		reads_on 20000
 		tell_twice && twice=soon || twice=late
 		over
-		[ $twice = late ] || break
+		[ "$twice" = late ] || break
 	done
-	yes [ $twice = soon ]
+	yes [ "$twice" = soon ]
 	yes [ "$rc" -eq 0 ]
 	begin map live:pagemap --pid "$child" --watch 0.3 -o there --format csv --columns mapped $much+1M
 	until_caught
