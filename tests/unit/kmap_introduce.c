@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Allocators without a tracepoint are hooked once each, by the symbols that a kernel has. */
+/* Allocators without a tracepoint are hooked once each, by the symbols of the kernel. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "kmap/introduce_own.h"
@@ -8,12 +8,14 @@
 
 #include "kernel/vmfile.h"
 
+#define FIRST UINT64_C(0xffffffff81000010)
+
 static const char *const calls[] = {
 	"bulk alloc", "bulk free", "vmalloc", "vfree", "percpu alloc", "percpu free",
 	"memblock asked", "memblock alloc", "memblock free",
 };
 
-/* What is found in a kernel with these symbols, 16 bytes each; `vmap`: it has that tracepoint. */
+/* The hooks of a kernel with these symbols, 16 bytes each; `vmap`: and that tracepoint. */
 static const char *found(const char *const *names, size_t n, bool vmap)
 {
 	static struct buf b;
@@ -28,8 +30,8 @@ static const char *found(const char *const *names, size_t n, bool vmap)
 	b = (struct buf){ 0 };
 	buf_printf(&map, "ffffffff81000000 T _stext\n");
 	for (size_t i = 0; i < n; i++)
-		buf_printf(&map, "%" PRIx64 " T %s\n", UINT64_C(0xffffffff81000010) + i * 16, names[i]);
-	buf_printf(&map, "%" PRIx64 " T _etext\n", UINT64_C(0xffffffff81000010) + n * 16);
+		buf_printf(&map, "%" PRIx64 " T %s\n", FIRST + i * 16, names[i]);
+	buf_printf(&map, "%" PRIx64 " T _etext\n", FIRST + n * 16);
 	put(&im, 0, map.data, map.len);
 	if (vmfile_open(image_save(&im, map.len), &f, &err) != ATW_OK)
 		buf_printf(&b, "%s\n", err.text);
@@ -59,10 +61,11 @@ static const char *found(const char *const *names, size_t n, bool vmap)
 TEST(every_call_of_a_kernel)
 {
 	static const char *const names[] = {
-		"kmem_cache_alloc_bulk_noprof", "kmem_cache_free_bulk.part.0", "kmem_cache_free_bulk",
-		"__vmalloc_node_range_noprof", "vfree", "vfree.part.0", "__per_cpu_offset", "nr_cpu_ids",
-		"pcpu_alloc_noprof", "free_percpu", "memblock_alloc_range_nid", "memblock_phys_free",
-		"__x86_return_thunk", "srso_alias_return_thunk",
+		"kmem_cache_alloc_bulk_noprof", "kmem_cache_free_bulk.part.0",
+		"kmem_cache_free_bulk", "__vmalloc_node_range_noprof", "vfree", "vfree.part.0",
+		"__per_cpu_offset", "nr_cpu_ids", "pcpu_alloc_noprof", "free_percpu",
+		"memblock_alloc_range_nid", "memblock_phys_free", "__x86_return_thunk",
+		"srso_alias_return_thunk",
 	};
 
 	CHECK_STR(found(names, ARRAY_SIZE(names), false),
@@ -78,18 +81,20 @@ TEST(every_call_of_a_kernel)
 		  "percpu ffffffff81000070 of ffffffff81000080\n");
 	/* The tracepoint of vmalloc() has all of it, and nothing is recorded twice. */
 	CHECK_STR(found(names + 3, 3, true), "");
-	CHECK_STR(found(names + 3, 2, false), "vmalloc ffffffff81000010-ffffffff81000020\n"
-					      "vfree ffffffff81000020-ffffffff81000030\n");
+	CHECK_STR(found(names + 3, 2, false),
+		  "vmalloc ffffffff81000010-ffffffff81000020\n"
+		  "vfree ffffffff81000020-ffffffff81000030\n");
 }
 
 TEST(names_before_6_10_and_what_is_left_of_a_function)
 {
 	static const char *const names[] = {
-		"kmem_cache_alloc_bulk", "kmem_cache_alloc_bulk.part.0", "vfree_atomic.part.0",
-		"pcpu_alloc", "memblock_alloc_try_nid_raw", "memblock_alloc_try_nid",
+		"kmem_cache_alloc_bulk", "kmem_cache_alloc_bulk.part.0",
+		"vfree_atomic.part.0", "pcpu_alloc", "memblock_alloc_try_nid_raw",
+		"memblock_alloc_try_nid",
 	};
 
-	/* An allocator is hooked as a whole. Without the CPUs' offsets per-CPU memory is not. */
+	/* Allocators are hooked whole; those of per-CPU memory with the CPUs' offsets only. */
 	CHECK_STR(found(names, ARRAY_SIZE(names), false),
 		  "bulk alloc ffffffff81000010-ffffffff81000020\n"
 		  "vfree ffffffff81000030-ffffffff81000040\n"
