@@ -12,6 +12,7 @@
 
 #include <linux/fs.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 static int fail_errno(struct atw_err *err, const char *path, int e)
@@ -78,4 +79,57 @@ void file_close(struct file *f)
 		munmap((void *)f->map.data, f->map.len);
 	free(f->path);
 	*f = (struct file){ 0 };
+}
+
+int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t min,
+		    struct file_holes *ret, struct atw_err *err)
+{
+	/* Each is two system calls, which a network file system answers slowly. */
+	enum { HOLES_MAX = 1 << 18 };
+	_auto_fd int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct file_holes h = { 0 };
+	size_t cap = 0;
+	uint64_t stop;
+
+	end = end < f->map.len ? end : f->map.len;
+	for (uint64_t at = start; fd >= 0 && at < end && h.n < HOLES_MAX; at = stop) {
+		off_t hole = lseek(fd, (off_t)at, SEEK_HOLE), data;
+
+		if (hole < 0 || (uint64_t)hole >= end)
+			break;
+		data = lseek(fd, hole, SEEK_DATA);
+		if (data < 0 && errno != ENXIO)
+			break;
+		stop = data < 0 || (uint64_t)data > end ? end : (uint64_t)data;
+		if (stop - (uint64_t)hole < min)
+			continue;
+		if (!array_reserve((void **)&h.v, &cap, h.n + 1, sizeof(*h.v))) {
+			file_holes_deinit(&h);
+			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		}
+		h.v[h.n++] = (struct file_hole){ (uint64_t)hole, stop };
+	}
+	*ret = h;
+	return ATW_OK;
+}
+
+void file_holes_deinit(struct file_holes *h)
+{
+	free(h->v);
+	*h = (struct file_holes){ 0 };
+}
+
+size_t file_holes_from(const struct file_holes *h, uint64_t at)
+{
+	size_t lo = 0, hi = h->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (h->v[mid].end > at)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
 }

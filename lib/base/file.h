@@ -19,4 +19,25 @@ int file_open(const char *path, struct file *ret, struct atw_err *err);
 /* Fine on a zeroed struct. */
 void file_close(struct file *f);
 
+/* A stretch of a sparse file that holds nothing: it reads as zeroes. */
+struct file_hole {
+	uint64_t start, end;     /* bytes of the file */
+};
+
+struct file_holes {
+	struct file_hole *v;     /* ascending, disjoint */
+	size_t n;
+};
+
+/*
+ * The holes in [start, end), each of at least `min` bytes, the first of them if
+ * there are very many. None where the file system does not report any.
+ * ATW_E_NOMEM. To be freed by file_holes_deinit().
+ */
+int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t min,
+		    struct file_holes *ret, struct atw_err *err);
+void file_holes_deinit(struct file_holes *h);
+/* The first hole that ends behind `at`, or h->n. */
+size_t file_holes_from(const struct file_holes *h, uint64_t at);
+
 #endif

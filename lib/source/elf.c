@@ -160,7 +160,7 @@ static int take_segments(struct elf_source *es, const struct elf *e,
 	r = extents_build(&es->m.map, err);
 	if (r < 0)
 		return r;
-	if (!extents_total(&es->m.map, ATW_DATA)) {
+	if (!extents_total(&es->m.map, ATW_DATA) && !extents_total(&es->m.map, ATW_ZERO)) {
 		struct elf_phdr ph = elf_phdr(e, first);
 
 		if (!missing)

@@ -46,10 +46,15 @@ static uint64_t end_of(const struct extent *e)
 	return e->start + e->len;
 }
 
+static bool stored(const struct extent *e)
+{
+	return e->kind == ATW_DATA || e->kind == ATW_ZERO;
+}
+
 static bool beats(const struct extent *a, const struct extent *b)
 {
-	if (a->kind != b->kind)
-		return a->kind == ATW_DATA;
+	if (stored(a) != stored(b))
+		return stored(a);
 	return a->order < b->order;
 }
 
@@ -99,12 +104,12 @@ static void heap_pop(struct heap *h)
 static bool emit(struct extents *out, const struct extent *from,
 		 uint64_t start, uint64_t end)
 {
-	bool stored = from->kind == ATW_DATA || from->kind == ATW_ZERO;
-	uint64_t off = stored ? from->off + (start - from->start) : 0;
+	bool has = stored(from);
+	uint64_t off = has ? from->off + (start - from->start) : 0;
 	struct extent *last = out->n ? &out->v[out->n - 1] : NULL;
 
 	if (last && end_of(last) == start && last->kind == from->kind &&
-	    (!stored || last->off + last->len == off)) {
+	    (!has || last->off + last->len == off)) {
 		last->len += end - start;
 		return true;
 	}

@@ -14,7 +14,7 @@ struct extent {
 	uint64_t start, len;     /* physical memory, bytes */
 	uint64_t off;            /* DATA and ZERO: where its bytes lie */
 	uint32_t order;          /* of extents_add() */
-	uint8_t kind;            /* ATW_DATA or ATW_EXCLUDED */
+	uint8_t kind;            /* ATW_DATA, ATW_ZERO or ATW_EXCLUDED */
 };
 
 /* After extents_build(): sorted, disjoint, never empty. */
@@ -33,7 +33,7 @@ void extents_deinit(struct extents *x);
 int extents_add(struct extents *x, uint64_t start, uint64_t len, uint64_t off,
 		enum atw_extent_kind kind, struct atw_err *err);
 /*
- * Sort, settle overlaps and merge. Where ranges overlap, data wins over
+ * Sort, settle overlaps and merge. Where ranges overlap, data and zeroes win over
  * excluded memory, and among equals the one that was added first.
  */
 int extents_build(struct extents *x, struct atw_err *err);

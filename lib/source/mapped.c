@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source/mapped.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/cleanup.h"
 #include "format/flattened.h"
 
-enum { MANY = 65536 };
+enum { MANY = 65536, PAGE = 4096 };
+/* Holes that are smaller are read through, and so are all once there are so many extents. */
+enum { HOLE_MIN = 1 << 20, SPLIT_MAX = 1 << 18 };
 
 int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 		size_t size, struct atw_err *err)
@@ -44,10 +42,46 @@ void mapped_close(struct atw_source *s)
 	if (!m)
 		return;
 	extents_deinit(&m->map);
+	file_holes_deinit(&m->holes);
 	view_deinit(&m->view);
 	file_close(&m->file);
 	free(m);
 	s->impl = NULL;
+}
+
+/*
+ * `len` bytes of memory that lie at `off` in the file, in one run. Only whole pages
+ * of memory are taken for a hole: searches look at the pages of data as a whole.
+ */
+static int mapped_add_run(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
+			  struct atw_err *err)
+{
+	uint64_t done = 0;
+	int r = ATW_OK;
+
+	if (!m->holes_sought) {
+		m->holes_sought = true;
+		r = file_holes_find(&m->file, 0, m->file.map.len, HOLE_MIN, &m->holes, err);
+	}
+	for (size_t i = file_holes_from(&m->holes, off);
+	     r == ATW_OK && i < m->holes.n && m->holes.v[i].start < off + len &&
+	     m->map.n < SPLIT_MAX; i++) {
+		const struct file_hole *h = &m->holes.v[i];
+		uint64_t first = h->start > off ? h->start - off : 0;
+		uint64_t last = (h->end < off + len ? h->end : off + len) - off;
+
+		first += -(start + first) & (PAGE - 1);
+		last -= (start + last) & (PAGE - 1);
+		if (last > len || first >= last || last - first < HOLE_MIN)
+			continue;
+		r = extents_add(&m->map, start + done, first - done, off + done, ATW_DATA, err);
+		if (r == ATW_OK)
+			r = extents_add(&m->map, start + first, last - first, off + first,
+					ATW_ZERO, err);
+		done = last;
+	}
+	return r == ATW_OK ? extents_add(&m->map, start + done, len - done, off + done,
+					 ATW_DATA, err) : r;
 }
 
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
@@ -75,9 +109,9 @@ int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 			return atw_err_set(err, ATW_E_DAMAGED,
 				"its segments overlap in more than %zu pieces", m->map.n);
 		if (n)
-			r = extents_add(&m->map, start, n,
+			r = mapped_add_run(m, start, n,
 				(uint64_t)((const char *)p - (const char *)m->file.map.data),
-				ATW_DATA, err);
+				err);
 		else
 			n = view_gap(&m->view, off);
 		if (r < 0)
@@ -86,36 +120,6 @@ int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 		off += n;
 	}
 	return ATW_OK;
-}
-
-int mapped_add_sparse(struct mapped *m, uint64_t start, struct atw_err *err)
-{
-	enum { HOLE_MIN = 1 << 20, HOLES_MAX = 4096 };
-	_auto_fd int fd = open(m->file.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	uint64_t size = m->file.map.len, done = 0, missing = 0;
-	off_t at = 0, data;
-	int r = ATW_OK;
-
-	/* Where it cannot be told, nothing is a hole. */
-	for (unsigned n = 0; fd >= 0 && n < HOLES_MAX && r == ATW_OK; n++) {
-		off_t hole = lseek(fd, at, SEEK_HOLE);
-
-		if (hole < 0 || (uint64_t)hole >= size)
-			break;
-		data = lseek(fd, hole, SEEK_DATA);
-		if (data < 0 && errno != ENXIO)
-			break;
-		at = data < 0 || (uint64_t)data > size ? (off_t)size : data;
-		if (at - hole < HOLE_MIN)
-			continue;
-		r = mapped_add(m, start + done, (uint64_t)hole - done, done, &missing, err);
-		if (r == ATW_OK)
-			r = extents_add(&m->map, start + (uint64_t)hole, (uint64_t)(at - hole),
-					(uint64_t)hole, ATW_ZERO, err);
-		done = (uint64_t)at;
-	}
-	return r == ATW_OK && done < size
-		? mapped_add(m, start + done, size - done, done, &missing, err) : r;
 }
 
 void mapped_truncated(struct mapped *m, uint64_t missing)

@@ -19,6 +19,8 @@ struct mapped {
 	struct extents map;
 	struct file file;
 	struct view view;        /* the file, or what was flattened into it */
+	struct file_holes holes; /* of the file, as of the first mapped_add() */
+	bool holes_sought;
 	char truncated[160];     /* the fact "truncated", or empty */
 	char what[128];          /* for describe */
 };
@@ -40,15 +42,11 @@ int mapped_unflatten(struct mapped *m, struct atw_err *err);
 /*
  * Add memory whose bytes the file holds at `off`. What lies past the end of
  * the file is left out, and *missing grows to the number of bytes the file
- * would have to grow to have it all.
+ * would have to grow to have it all. Large holes of a sparse file are ATW_ZERO,
+ * which searches leave out; small ones are data.
  */
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	       uint64_t *missing, struct atw_err *err);
-/*
- * The same for all of the file, from `start` on. Its holes are ATW_ZERO, which
- * searches leave out; small ones are data.
- */
-int mapped_add_sparse(struct mapped *m, uint64_t start, struct atw_err *err);
 /* Note that the file ends `missing` bytes short; 0 is fine. */
 void mapped_truncated(struct mapped *m, uint64_t missing);
 

@@ -24,14 +24,14 @@ static int raw_probe(struct atw_blob head, const char *path)
 static int raw_open(struct atw_source *s, const struct atw_source_spec *spec,
 		    struct atw_err *err)
 {
-	uint64_t load = spec->has_load ? spec->load : 0;
+	uint64_t load = spec->has_load ? spec->load : 0, missing = 0;
 	struct mapped *m;
 	int r = mapped_open(s, spec, sizeof(*m), err);
 
 	if (r < 0)
 		return r;
 	m = s->impl;
-	r = mapped_add_sparse(m, load, err);
+	r = mapped_add(m, load, m->file.map.len, 0, &missing, err);
 	if (r < 0)
 		return r;
 	snprintf(m->what, sizeof(m->what), "raw image at 0x%" PRIx64, load);

@@ -365,3 +365,50 @@ TEST(flattened_reads_like_the_file_it_was)
 	image_free(&im);
 	image_free(&flat);
 }
+
+/*
+ * The segment begins in the middle of a page of the file: the page of memory whose
+ * first bytes are data is data as a whole.
+ */
+TEST(large_holes_are_zeroes)
+{
+	enum { HOLE = 4 << 20 };
+	struct image im = { 0 };
+	struct atw_source *s;
+	struct atw_extent e;
+	uint8_t b[16];
+	FILE *f;
+
+	elf64(&im, 62, 2);
+	phdr64(&im, 64, LOAD, 0x1200, 0x100000, HOLE, HOLE);
+	phdr64(&im, 64 + 56, LOAD, 0x1200 + HOLE, 0x10000000, 0x1000, 0x1000);
+	fill(&im, 0x1200, 0x10000, 'a');
+	image_save(&im, im.len);
+	f = fopen(im.path, "r+");
+	CHECK(f && !fseek(f, 0x1200 + HOLE, SEEK_SET) && fputc('e', f) == 'e' &&
+	      !fseek(f, 0x1200 + HOLE + 0xfff, SEEK_SET) && fputc('f', f) == 'f');
+	fclose(f);
+	CHECK_EQ(atw_source_open(im.path, NULL, 0, &s, NULL), ATW_OK);
+	CHECK_EQ(at(s, 0x10ffff), 'a');
+	CHECK_EQ(atw_read(s, ATW_PA(0x200000), b, sizeof(b), NULL), 16);
+	CHECK_EQ(b[0] | b[15], 0);
+	CHECK_EQ(at(s, 0x10000000), 'e');
+	CHECK_EQ(at(s, 0x10000fff), 'f');
+	CHECK_EQ(atw_extent_at(s, ATW_PA(0x100000), &e), ATW_OK);
+	CHECK_EQ(e.kind, ATW_DATA);
+	if (e.len == HOLE) {
+		SKIP("this file system has no holes");
+	} else {
+		/* The file's page with the last 0x200 bytes ends at 0x110e00. */
+		CHECK_EQ(e.len, 0x11000);
+		CHECK_EQ(atw_extent_at(s, ATW_PA(0x111000), &e), ATW_OK);
+		CHECK_EQ(e.kind, ATW_ZERO);
+		/* The next data begins 0x200 bytes before the segment's end. */
+		CHECK_EQ(e.len, HOLE - 0x11000 - 0x1000);
+		CHECK_EQ(atw_extent_at(s, ATW_PA(0x100000 + HOLE - 0x1000), &e), ATW_OK);
+		CHECK_EQ(e.kind, ATW_DATA);
+		CHECK_EQ(e.len, 0x1000);
+	}
+	atw_source_close(s);
+	image_free(&im);
+}

@@ -109,6 +109,23 @@ TEST(data_wins_over_excluded)
 	extents_deinit(&x);
 }
 
+/* Zeroes that the source has are as good as any other bytes. */
+TEST(zeroes_win_over_excluded_and_are_equal_to_data)
+{
+	struct extents x = { 0 };
+
+	extents_add(&x, 0, 100, 0, ATW_EXCLUDED, NULL);
+	extents_add(&x, 40, 20, 500, ATW_ZERO, NULL);
+	extents_add(&x, 50, 20, 700, ATW_DATA, NULL);
+	CHECK_EQ(extents_build(&x, NULL), ATW_OK);
+	CHECK_EQ(extents_find(&x, 39)->kind, ATW_EXCLUDED);
+	CHECK_EQ(extents_find(&x, 59)->kind, ATW_ZERO);
+	CHECK_EQ(extents_find(&x, 59)->off, 500);
+	CHECK_EQ(byte_at(&x, 60), 710);
+	CHECK_EQ(extents_find(&x, 70)->kind, ATW_EXCLUDED);
+	extents_deinit(&x);
+}
+
 TEST(the_last_address_is_a_bound)
 {
 	struct extents x = { 0 };

@@ -86,3 +86,33 @@ TEST(refuses_damage_in_the_middle)
 	CHECK(strstr(err.text, ": range header at 0x1020: offset 0x1040 + size 0xffffffffffffffff does not fit 64 bits"));
 	image_free(&im);
 }
+
+TEST(large_holes_are_zeroes)
+{
+	enum { SIZE = 4 << 20 };
+	struct image im = { 0 };
+	struct atw_source *s;
+	struct atw_extent e;
+	uint8_t b = 1;
+
+	lime_put(&im, 0, MAGIC, 1, 0x100000, 0x100000 + SIZE - 1);
+	fill(&im, 32, 0x1000, 'a');
+	image_save(&im, im.len);
+	CHECK_EQ(truncate(im.path, 32 + SIZE), 0);
+	CHECK_EQ(atw_source_open(im.path, NULL, 0, &s, NULL), ATW_OK);
+	CHECK_EQ(atw_read(s, ATW_PA(0x100000 + SIZE - 1), &b, 1, NULL), 1);
+	CHECK_EQ(b, 0);
+	CHECK_EQ(atw_extent_at(s, ATW_PA(0x100000), &e), ATW_OK);
+	CHECK_EQ(e.kind, ATW_DATA);
+	if (e.len == SIZE) {
+		SKIP("this file system has no holes");
+	} else {
+		/* 32 bytes of the first page lie in the file's second. */
+		CHECK_EQ(e.len, 0x2000);
+		CHECK_EQ(atw_extent_at(s, ATW_PA(0x102000), &e), ATW_OK);
+		CHECK_EQ(e.kind, ATW_ZERO);
+		CHECK_EQ(e.len, SIZE - 0x2000);
+	}
+	atw_source_close(s);
+	image_free(&im);
+}
