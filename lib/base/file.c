@@ -133,3 +133,12 @@ size_t file_holes_from(const struct file_holes *h, uint64_t at)
 	}
 	return lo;
 }
+
+uint64_t file_holes_total(const struct file_holes *h)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		sum += h->v[i].end - h->v[i].start;
+	return sum;
+}

@@ -39,5 +39,7 @@ int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t
 void file_holes_deinit(struct file_holes *h);
 /* The first hole that ends behind `at`, or h->n. */
 size_t file_holes_from(const struct file_holes *h, uint64_t at);
+/* How many bytes they are. */
+uint64_t file_holes_total(const struct file_holes *h);
 
 #endif

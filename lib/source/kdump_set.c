@@ -21,21 +21,54 @@ static void advise(const void *p, uint64_t len, int advice)
 }
 
 static int get_bitmap(struct kdump_file *f, uint64_t off, int which,
-		      const uint8_t **ret, struct atw_err *err)
+		      const struct file_holes *holes, const uint8_t **ret,
+		      struct atw_err *err)
 {
 	struct atw_blob b;
-	int rc = view_blob(&f->view, off, f->h.bitmap_len, &f->owned[which], &b);
+	int rc;
 
+	/* Flattened and in pieces, it is copied: a hole in a piece is no such memory. */
+	if (!view_at(&f->view, off, f->h.bitmap_len) &&
+	    f->h.bitmap_len > f->file.map.len - file_holes_total(holes))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "bitmaps of %" PRIu64 " bytes are more than the file holds",
+				   f->h.bitmap_len);
+	rc = view_blob(&f->view, off, f->h.bitmap_len, &f->owned[which], &b);
 	if (rc < 0)
 		return atw_err_set(err, rc, rc == ATW_E_NOMEM ?
 				   "no memory for a bitmap of %" PRIu64 " bytes" :
 				   "its bitmap of %" PRIu64 " bytes is cut off",
 				   f->h.bitmap_len);
-	/* Read from end to end, unlike the rest of the file. */
-	if (!f->owned[which])
-		advise(b.data, b.len, MADV_WILLNEED);
 	*ret = b.data;
-	return 0;
+	if (f->owned[which])
+		return 0;
+	/* Read from end to end, unlike the rest of the file. */
+	advise(b.data, b.len, MADV_WILLNEED);
+	off = (uint64_t)((const char *)b.data - (const char *)f->file.map.data);
+	return rank_gaps_init(&f->gaps[which], holes, off, f->h.max_pfn) ? 0 :
+		atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+static int get_bitmaps(struct kdump_file *f, struct atw_err *err)
+{
+	/* A page of bitmap is 128 MiB of memory. */
+	enum { HOLE_MIN = 1 << 16 };
+	bool one = f->h.bitmap2 == f->h.bitmap1;
+	struct file_holes holes = { 0 };
+	int rc = file_holes_find(&f->file, 0, f->file.map.len, HOLE_MIN, &holes, err);
+
+	if (rc == 0)
+		rc = get_bitmap(f, f->h.bitmap1, 0, &holes, &f->had, err);
+	if (rc == 0 && !one)
+		rc = get_bitmap(f, f->h.bitmap2, 1, &holes, &f->stored, err);
+	file_holes_deinit(&holes);
+	if (rc < 0)
+		return rc;
+	if (one)
+		f->stored = f->had;
+	return rank_init(&f->rank, f->stored, f->h.max_pfn, &f->gaps[one ? 0 : 1]) ? 0 :
+		atw_err_set(err, ATW_E_NOMEM, "no memory for the index of %" PRIu64 " frames",
+			    f->h.max_pfn);
 }
 
 static int open_parsed(struct kdump_file *f, struct atw_err *err)
@@ -51,19 +84,9 @@ static int open_parsed(struct kdump_file *f, struct atw_err *err)
 	rc = kdump_parse(&f->view, &f->h, err);
 	if (rc < 0)
 		return rc;
-	rc = get_bitmap(f, f->h.bitmap1, 0, &f->had, err);
+	rc = get_bitmaps(f, err);
 	if (rc < 0)
 		return rc;
-	if (f->h.bitmap2 == f->h.bitmap1)
-		f->stored = f->had;
-	else
-		rc = get_bitmap(f, f->h.bitmap2, 1, &f->stored, err);
-	if (rc < 0)
-		return rc;
-	if (!rank_init(&f->rank, f->stored, f->h.max_pfn))
-		return atw_err_set(err, ATW_E_NOMEM,
-				   "no memory for the index of %" PRIu64 " frames",
-				   f->h.max_pfn);
 	/* Each part has the bitmaps of all, but descriptors of its own only. */
 	f->first_desc = rank_before(&f->rank, f->h.start_pfn);
 	f->ndescs = rank_before(&f->rank, f->h.end_pfn) - f->first_desc;
@@ -87,6 +110,8 @@ static void close_file(struct kdump_file *f)
 	rank_deinit(&f->rank);
 	free(f->owned[0]);
 	free(f->owned[1]);
+	rank_gaps_deinit(&f->gaps[0]);
+	rank_gaps_deinit(&f->gaps[1]);
 	view_deinit(&f->view);
 	file_close(&f->file);
 }
@@ -280,6 +305,16 @@ static uint64_t kind_word(const struct kdump_file *f, enum atw_extent_kind kind,
 	return ~(bitmap_word(f->had, f->h.max_pfn, pfn) | stored);
 }
 
+/* From frame n on, the first that is not known to be no memory without a look. */
+static uint64_t skip_gaps(const struct kdump_file *f, uint64_t n)
+{
+	uint64_t had = rank_gaps_end(&f->gaps[0], n), stored = had;
+
+	if (f->stored != f->had)
+		stored = rank_gaps_end(&f->gaps[1], n);
+	return had < stored ? had : stored;
+}
+
 uint64_t kdump_span_run(const struct kdump_span *span, enum atw_extent_kind kind,
 			uint64_t pfn)
 {
@@ -290,6 +325,9 @@ uint64_t kdump_span_run(const struct kdump_span *span, enum atw_extent_kind kind
 	other = ~kind_word(span->file, kind, at) & ~UINT64_C(0) << (pfn & 63);
 	while (!other) {
 		at += 64;
+		/* A page of the bitmap, which a hole is made of. */
+		if (kind == ATW_NONE && !(at % (UINT64_C(4096) * 8)))
+			at = skip_gaps(span->file, at);
 		if (at >= span->end)
 			return span->end;
 		other = ~kind_word(span->file, kind, at);

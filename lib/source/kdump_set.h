@@ -19,6 +19,7 @@ struct kdump_file {
 	const uint8_t *had;      /* 1st bitmap: the machine had this frame */
 	const uint8_t *stored;   /* 2nd bitmap: and here it is */
 	void *owned[2];          /* copies of them, where the view had to */
+	struct rank_gaps gaps[2];/* what of each lies in holes of the file */
 	struct rank rank;        /* of `stored` */
 	uint64_t first_desc;     /* set bits before this file's first frame */
 	uint64_t ndescs;

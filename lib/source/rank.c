@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 
 #define BLOCK 512               /* bits: a cache line of bitmap */
 
@@ -21,22 +22,95 @@ uint64_t bitmap_word(const void *bits, uint64_t nbits, uint64_t n)
 	return w & ((UINT64_C(1) << left) - 1);
 }
 
-bool rank_init(struct rank *r, const void *bits, uint64_t nbits)
+bool rank_gaps_init(struct rank_gaps *g, const struct file_holes *holes, uint64_t at,
+		    uint64_t nbits)
 {
-	uint64_t nblocks = nbits / BLOCK + 1, sum = 0, n = 0;
-	uint64_t *sums;
+	uint64_t skipped = 0, len = nbits / 8 + (nbits % 8 != 0), stop = at + len;
+	struct rank_gap *v = malloc((holes->n + 1) * sizeof(*v));
+	size_t n = 0;
 
+	if (!v)
+		return false;
+	for (size_t i = file_holes_from(holes, at);
+	     i < holes->n && holes->v[i].start < stop; i++) {
+		uint64_t start = holes->v[i].start > at ? holes->v[i].start - at : 0;
+		uint64_t end = holes->v[i].end < stop ? holes->v[i].end - at : len;
+
+		/* In blocks. The last one, which may be cut off, is left out. */
+		start = (start + BLOCK / 8 - 1) / (BLOCK / 8);
+		end /= BLOCK / 8;
+		if (start >= end)
+			continue;
+		v[n++] = (struct rank_gap){ start * BLOCK, end * BLOCK, skipped, 0 };
+		skipped += end - start;
+	}
+	*g = (struct rank_gaps){ v, n };
+	return true;
+}
+
+void rank_gaps_deinit(struct rank_gaps *g)
+{
+	free(g->v);
+	*g = (struct rank_gaps){ 0 };
+}
+
+/* The first gap that ends behind bit n, or g->n. */
+static size_t gap_from(const struct rank_gaps *g, uint64_t n)
+{
+	size_t lo = 0, hi = g->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->v[mid].end > n)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+uint64_t rank_gaps_end(const struct rank_gaps *g, uint64_t n)
+{
+	size_t i = gap_from(g, n);
+
+	return i < g->n && g->v[i].start <= n ? g->v[i].end : n;
+}
+
+/* How many blocks lie in the gaps before gap i. */
+static uint64_t skipped_before(const struct rank_gaps *g, size_t i)
+{
+	const struct rank_gap *last;
+
+	if (i < g->n)
+		return g->v[i].skipped;
+	if (!g->n)
+		return 0;
+	last = &g->v[g->n - 1];
+	return last->skipped + (last->end - last->start) / BLOCK;
+}
+
+bool rank_init(struct rank *r, const void *bits, uint64_t nbits, struct rank_gaps *gaps)
+{
+	uint64_t nblocks = nbits / BLOCK + 1, sum = 0, n = 0, *sums;
+	size_t gap = 0;
+
+	nblocks -= gaps ? skipped_before(gaps, gaps->n) : 0;
 	if (nblocks > SIZE_MAX / sizeof(*sums))
 		return false;
 	sums = malloc((size_t)nblocks * sizeof(*sums));
 	if (!sums)
 		return false;
 	for (uint64_t b = 0; b < nblocks; b++) {
+		for (; gaps && gap < gaps->n && gaps->v[gap].start == n; gap++) {
+			gaps->v[gap].rank = sum;
+			n = gaps->v[gap].end;
+		}
 		sums[b] = sum;
 		for (int i = 0; i < BLOCK / 64; i++, n += 64)
 			sum += (unsigned)__builtin_popcountll(bitmap_word(bits, nbits, n));
 	}
-	*r = (struct rank){ bits, nbits, sums, sum };
+	*r = (struct rank){ bits, nbits, sums, sum, gaps && gaps->n ? gaps : NULL };
 	return true;
 }
 
@@ -48,11 +122,18 @@ void rank_deinit(struct rank *r)
 
 uint64_t rank_before(const struct rank *r, uint64_t n)
 {
-	uint64_t sum, at, w;
+	uint64_t sum, at, w, block = n / BLOCK;
 
 	if (n >= r->nbits)
 		return r->total;
-	sum = r->sums[n / BLOCK];
+	if (r->gaps) {
+		size_t i = gap_from(r->gaps, n);
+
+		if (i < r->gaps->n && r->gaps->v[i].start <= n)
+			return r->gaps->v[i].rank;
+		block -= skipped_before(r->gaps, i);
+	}
+	sum = r->sums[block];
 	for (at = n / BLOCK * BLOCK; at + 64 <= n; at += 64)
 		sum += (unsigned)__builtin_popcountll(bitmap_word(r->bits, r->nbits, at));
 	if (n % 64) {

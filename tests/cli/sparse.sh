@@ -128,4 +128,80 @@ no_out
 said_err=1
 rm avml
 
+# 2^36 frames of 4 KiB: two bitmaps of 8 GiB. Only frame 2^35 is stored; the frames
+# around it were left out.
+kdump() {
+	local frames=$((1 << 36)) sub=4096 first=8192 half=$((1 << 33))
+	local descs=$((first + 2 * half))
+	{
+		printf 'KDUMP   '
+		le 4 6
+	} >"$1"
+	le 4 0 4096 1 $((2 * half / 4096)) $((0xffffffff)) | at "$1" 424
+	le 8 $frames | at "$1" $((sub + 96))
+	printf '\377' | at "$1" $((first + (1 << 32)))
+	printf '\001' | at "$1" $((first + half + (1 << 32)))
+	{
+		le 8 $((descs + 4096))
+		le 4 4096 0
+		le 8 0
+	} | at "$1" $descs
+	echo hello | at "$1" $((descs + 4096))
+	truncate -s 64G "$1"
+}
+
+# most COMMAND...: runs it, and prints the KiB of memory that it had at most, of files
+# as well.
+most() {
+	python3 -c '
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[2:])
+with open(sys.argv[1], "w") as f:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=f)
+sys.exit(status)' most.kib "$@"
+}
+
+t "a kdump-compressed dump: neither bitmap is read where it is a hole"
+kdump dump
+run timeout 60 "$O/atwalk" info dump --format csv --filter 'fact=memory or fact=format'
+status 4
+out <<'END'
+fact,value
+format,"kdump-compressed v6, uncompressed"
+memory,0x0000800000000000-0x0000800000001000 4K data
+memory,0x0000800000001000-0x0000800000008000 28K excluded
+memory,4K data in 1 range
+memory,28K excluded in 1 range
+END
+said_err=1
+run most timeout 60 "$O/atwalk" find dump --root 800000000000 --paging x86_64-4 0
+status 1
+said_err=1
+if [ -z "${WRAP:-}" ] && [ "$(cat most.kib)" -gt 262144 ]; then
+	echo "had $(cat most.kib) KiB" >&2
+	yes false
+fi
+
+t "the same, flattened: bitmaps in pieces are not copied out of holes"
+python3 - <<'END'
+import struct
+frames, first, half = 1 << 36, 8192, 1 << 33
+with open("flat", "wb") as f:
+    f.write(b"makedumpfile".ljust(16, b"\0") + struct.pack(">QQ", 1, 1))
+    f.seek(4096)
+    main = b"KDUMP   " + struct.pack("<I", 6)
+    main = main.ljust(424, b"\0") + struct.pack("<IIIII", 0, 4096, 1, 2 * half // 4096, 0xffffffff)
+    main = main.ljust(4096 + 96, b"\0") + struct.pack("<Q", frames)
+    f.write(struct.pack(">QQ", 0, 8192) + main.ljust(8192, b"\0"))
+    for i in range(8):
+        f.write(struct.pack(">QQ", first + i * (half // 4), half // 4))
+        f.seek(half // 4, 1)
+    f.write(struct.pack(">qq", -1, -1))
+END
+run most timeout 60 "$O/atwalk" info flat
+status 3
+no_out
+err_is 'atwalk: flat: bitmaps of 8589934592 bytes are more than the file holds'
+rm -f dump flat
+
 finish
