@@ -16,6 +16,7 @@ enum {
 	/* e_phnum when the count needs more than 16 bits: see section 0. */
 	PN_XNUM = 0xffff,
 	NOTE_HEADER = 12,
+	NOTE_NAME_MAX = 4096,
 };
 
 /* Where the two classes keep what we read. */
@@ -191,7 +192,8 @@ int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"note at 0x%" PRIx64 ": name of 0x%" PRIx64 " and contents of 0x%" PRIx64 " bytes run past the end of the notes",
 			n.at, namesz, descsz);
-	while (namesz && !n.name[namesz - 1])
+	/* A name of that length is none, and may be zeroes without end. */
+	while (namesz && namesz <= NOTE_NAME_MAX && !n.name[namesz - 1])
 		namesz--;
 	n.namelen = (size_t)namesz;
 	/* The last note of a segment may lack its padding. */

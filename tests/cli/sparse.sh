@@ -204,4 +204,32 @@ no_out
 err_is 'atwalk: flat: bitmaps of 8589934592 bytes are more than the file holds'
 rm -f dump flat
 
+t "notes: a name of 4 GiB of zeroes is not read"
+{
+	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0'
+	le 2 4 62
+	le 4 1
+	le 8 0 64 0
+	le 4 0
+	le 2 64 56 2 0 0 0
+	le 4 4 0
+	le 8 8192 0 0 $((size / 2)) 0 0
+	le 4 1 0
+	le 8 4096 0 0 4096 4096 0
+} >core
+for ((i = 0; i < 64; i++)); do
+	le 4 $((0xfffffff0)) 0 1 | at core $((8192 + i * (0xfffffff0 + 12)))
+done
+truncate -s $((8192 + size)) core
+run most timeout 60 "$O/atwalk" info core --format csv --filter 'fact=memory or fact=format'
+status 4
+out <<'END'
+fact,value
+format,"ELF64 core, x86_64, 1 memory segment"
+memory,0x0000000000000000-0x0000000000001000 4K data
+memory,4K data in 1 range
+END
+said_err=1
+rm core
+
 finish
