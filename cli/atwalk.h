@@ -31,6 +31,7 @@ struct space_opts {
 	const char *task, *pti, *paging, *pte_ext, *kernel;
 	bool freeze;             /* commands with FREEZE_OPTION */
 	bool allow;              /* commands with ALLOW_OPTION: --allow-unreadable */
+	bool progress;
 };
 
 struct command {
@@ -68,7 +69,9 @@ const struct command *command_at(size_t i);
 	{ 0, "cbit", OPT_NUMBER, offsetof(s, m.cbit), "BIT", \
 	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }, \
 	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \
-	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }
+	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }, \
+	{ 0, "progress", OPT_FLAG, offsetof(s, m.progress), NULL, \
+	  "show progress even if standard error is no terminal", NULL }
 #define FREEZE_OPTION(s, m) \
 	{ 0, "freeze", OPT_FLAG, offsetof(s, m.freeze), NULL, \
 	  "live: have the process stand still while it is read", NULL }
@@ -120,6 +123,7 @@ struct session {
 	struct target *target;
 	struct subject subject;  /* the address space asked about */
 	bool doubtful;           /* the subject may not be the only one that fits */
+	struct searching *searching;     /* progress of searches for the kernel */
 	char unasked[320];       /* the same, allowed by --allow-unreadable: why; or empty */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
 	bool tell_cost;          /* say at the end what that was */

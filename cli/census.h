@@ -19,7 +19,7 @@ struct census_source_opts {
 	bool need_threads;
 	bool sums, kinds;            /* as census_collect() takes them */
 	bool looks;                  /* others come behind it, or were before */
-	bool no_refs, raw, progress;
+	bool no_refs, raw;
 	bool allow;                  /* --allow-unreadable */
 	/*
 	 * It is to be kept: the paper's form gets an H: line that says so, and where a
@@ -35,8 +35,6 @@ struct census_source_opts {
 	  "the process called NAME alone", NULL }, \
 	{ 0, "no-refs", OPT_FLAG, offsetof(s, m.no_refs), NULL, \
 	  "do not count mappings first; the kernel's counts alone", NULL }, \
-	{ 0, "progress", OPT_FLAG, offsetof(s, m.progress), NULL, \
-	  "say how far it is, even if standard error is no terminal", NULL }, \
 	ALLOW_OPTION(s, m.allow), \
 	FREEZE_OPTION(s, m.space), \
 	KERNEL_OPTIONS(s, m.space)

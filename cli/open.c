@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "atwalk.h"
+#include "searching.h"
 #include "base/nearest.h"
 #include "progress.h"
 
@@ -207,11 +208,13 @@ static void remark_root(const struct common *c, const struct session *s,
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		 uint32_t caps)
 {
+	struct searching *searching = searching_new(c, space->progress, s->name);
 	const struct target_opts o = {
 		.paging = space->paging, .pte_ext = space->pte_ext,
 		.kernel_file = space->kernel, .has_root = space->root.given,
 		.root = ATW_PA(space->root.u), .has_cpu = space->cpu.given,
 		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
+		.progress = searching ? searching_at : NULL, .arg = searching,
 	};
 	struct reading x = { .session = s };
 	const struct target_reading rd = { reading_damaged, reading_progress, &x };
@@ -219,6 +222,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 	struct atw_err err = { 0 };
 	int status, r;
 
+	s->searching = searching;
 	status = target_need(t, caps, "this", &err) < 0 ? complain(&err)
 		 : check_table_options(s, space);
 	if (status)
@@ -229,7 +233,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		atw_err_set(&err, ATW_E_USAGE, "--cpu: there is no CPU %" PRIu64, space->cpu.u);
 		return complain(&err);
 	}
-	progress_begin(&x.progress, c, false, s->name, "tasks");
+	progress_begin(&x.progress, c, space->progress, s->name, "tasks");
 	r = target_attach(t, &o, &rd, &err);
 	progress_end(&x.progress);
 	if (r < 0) {
@@ -265,6 +269,7 @@ void session_close(struct session *s)
 	cost_tell(s);
 	free(s->pace);
 	free(s->frozen);
+	free(s->searching);
 }
 
 /* ---- rows ---- */

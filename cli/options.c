@@ -118,7 +118,7 @@ static void meant_letter(const struct opt_set *sets, size_t nsets, char letter, 
 			if (o->name[0] == letter)
 				at += (size_t)snprintf(ret + at, len - at, "%s--%s",
 						       n++ ? ", " : "; did you mean ", o->name);
-	if (n && n < 6 && at + 1 < len)
+	if (n && n <= 6 && at + 1 < len)
 		snprintf(ret + at, len - at, "?");
 	else
 		*ret = '\0';

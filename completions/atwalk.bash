@@ -9,7 +9,7 @@ _atwalk()
 	local common='--output --format --columns --filter --sort --group --units
 		--part --quiet --verbose --rate --color --help --version'
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
-		--kernel'
+		--kernel --progress'
 	local commands='walk map info ps pages find extract probe collect report kmap'
 	local kmap='record ctl show report diff convert'
 
@@ -61,16 +61,16 @@ _atwalk()
 		map) words="$common $space --all --split --large --depth --watch --allow-unreadable --freeze" ;;
 		info) words="$common $space --paging-modes --paging-flags --log" ;;
 		pages) words="$common --pid --task --areas --address --all --totals --allow-unreadable --watch --freeze --root --paging
-			--pte-ext --cbit --kernel" ;;
+			--pte-ext --cbit --kernel --progress" ;;
 		find) words="$common $space --all --virtual --freeze" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit
-			--kernel" ;;
+			--kernel --progress" ;;
 		probe) words="$common --pid" ;;
 		collect) words="$common --frames --raw --form --threads --zstd --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		report) words="$common --virtual --paper --kernel-threads --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel" ;;
+		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel --progress" ;;
 		kmap)
 			case $sub in
 			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --calls --live --pid --seconds --watch --mem --off --to --zstd

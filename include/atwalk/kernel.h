@@ -39,6 +39,13 @@ struct atw_kernel_opts {
 	unsigned cpu;            /* --cpu: use that CPU's root */
 	const char *file;        /* --kernel: vmlinux, System.map or BTF that adds
 	                          * what the source lacks; NULL: none */
+	/*
+	 * Progress of a search through all of memory, now or when symbols, types or
+	 * tasks are asked for. Each begins with done = 0 and ends with done = all
+	 * (bytes; 0 if nothing is stored). NULL: none is wanted.
+	 */
+	void (*progress)(void *arg, uint64_t done, uint64_t all);
+	void *arg;
 };
 
 struct atw_kernel;

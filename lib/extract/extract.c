@@ -101,7 +101,7 @@ static void way_to_root(struct extract *x)
 {
 	struct root_task t = { .nused = 0 };
 
-	if (x->k->from != ATW_ROOT_TASK || root_by_task(x->k->mem, &t, NULL) < 0)
+	if (x->k->from != ATW_ROOT_TASK || root_by_task(x->k->mem, &x->k->meter, &t, NULL) < 0)
 		return;
 	for (unsigned i = 0; i < t.nused; i++)
 		marks_add(&x->marks, t.used[i].pa, t.used[i].len);

@@ -14,6 +14,7 @@
 
 #include "format/btf.h"
 #include "kernel/kmem.h"
+#include "kernel/meter.h"
 #include "kernel/needs.h"
 
 /* Something looked for once. */
@@ -54,6 +55,7 @@ struct kernel_modules;
 
 struct atw_kernel {
 	struct atw_source *mem;
+	struct meter meter;      /* of searches through it */
 	struct atw_space space;
 	/*
 	 * The kernel's own space, whatever the user gave with --root, --pid or

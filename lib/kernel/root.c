@@ -131,7 +131,7 @@ int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
 		return ATW_E_USAGE;
 	t.mem = k->mem;
 	return atw_source_is_live(k->mem) ? 0 :
-		scan_vmcoreinfo(k->mem, on_text, &t, &unreadable);
+		scan_vmcoreinfo(k->mem, &k->meter, on_text, &t, &unreadable);
 }
 
 /* No VMCOREINFO at all: the first task knows. */
@@ -139,7 +139,7 @@ static bool from_task(struct atw_kernel *k)
 {
 	struct root_task t;
 
-	if (root_by_task(k->mem, &t, NULL) < 0)
+	if (root_by_task(k->mem, &k->meter, &t, NULL) < 0)
 		return false;
 	k->space.paging = t.paging;
 	set_root(&k->space, t.root);
@@ -363,12 +363,13 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	if (!k)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	k->mem = mem;
+	k->meter = (struct meter){ .fn = o->progress, .arg = o->arg };
 	k->space.mem = mem;
 	found = from_note(k, &why);
 	/* Somebody who gives root and mode waits for no search. */
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
-		found = scan_vmcoreinfo(mem, try_scanned, k, &unreadable) > 0 ||
+		found = scan_vmcoreinfo(mem, &k->meter, try_scanned, k, &unreadable) > 0 ||
 			from_task(k);
 	note_facts(k);
 	k->own = k->space;

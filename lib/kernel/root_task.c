@@ -235,7 +235,8 @@ static int on_name(void *arg, atw_pa at, struct search *s)
 	return 1;
 }
 
-int root_by_task(struct atw_source *mem, struct root_task *ret, struct atw_err *err)
+int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
+		 struct atw_err *err)
 {
 	struct hunt h = { .mem = mem };
 	struct atw_blob machine;
@@ -244,11 +245,12 @@ int root_by_task(struct atw_source *mem, struct root_task *ret, struct atw_err *
 	if (atw_fact(mem, "machine", &machine) == ATW_OK && machine.len == 6 &&
 	    !memcmp(machine.data, "x86_64", 6))
 		h.family = "x86_64";
-	search_memory(mem, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN, on_types, &h);
+	search_memory(mem, meter, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
+		      on_types, &h);
 	if (!h.types)
 		return atw_err_set(err, ATW_E_MISSING, "no kernel's types (BTF) in memory");
 	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !r; i++)
-		r = search_memory(mem, search_first_task[i], SEARCH_COMM,
+		r = search_memory(mem, meter, search_first_task[i], SEARCH_COMM,
 				  h.off[COMM] % 8 ? 1 : 8, on_name, &h);
 	if (r <= 0)
 		return atw_err_set(err, ATW_E_MISSING,

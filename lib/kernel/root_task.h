@@ -8,6 +8,8 @@
 
 #include <atwalk/walk.h>
 
+#include "kernel/meter.h"
+
 struct root_task {
 	struct atw_paging paging;
 	atw_pa root;
@@ -25,6 +27,7 @@ enum { ROOT_TASK_AROUND = 8192 };
  * ATW_E_MISSING: no types, no first task, or no mode under which its addresses
  * lead to it. Searches memory twice, so it comes last.
  */
-int root_by_task(struct atw_source *mem, struct root_task *ret, struct atw_err *err);
+int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
+		 struct atw_err *err);
 
 #endif

@@ -17,6 +17,9 @@ enum { PAGE = 4096, NOTE_DESC = 24, TEXT_MAX = 65536 };
 /* Honest memory has a handful of texts; pages full of them were put there. */
 enum { CANDIDATES_MAX = 1000 };
 
+/* Progress is reported that often. */
+enum { METER_PAGES = 256 };
+
 static const char first_key[] = "OSRELEASE=";
 
 static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
@@ -44,17 +47,14 @@ static bool text_place(const char *head, unsigned *ret)
 	return false;
 }
 
-int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
-		    uint64_t *unreadable)
+static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
+		       scan_fn *fn, void *arg, uint64_t *unreadable)
 {
-	_auto_free char *text = malloc(TEXT_MAX);
 	struct atw_extent e;
 	unsigned candidates = 0, place;
-	uint64_t at = 0;
+	uint64_t at = 0, pages = 0;
 	int r = 0;
 
-	if (!text)
-		return ATW_E_NOMEM;
 	while (!r && atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK) {
 		uint64_t end = e.start.u + e.len;
 
@@ -67,6 +67,8 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
 				ssize_t got = atw_read(mem, ATW_PA(p), head,
 						       sizeof(head), NULL);
 
+				if (!(++pages % METER_PAGES))
+					meter_add(meter, METER_PAGES * PAGE);
 				*unreadable += got < 0;
 				if (got != (ssize_t)sizeof(head))
 					continue;
@@ -81,5 +83,19 @@ int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
 			break;           /* the last byte of the address space */
 		at = end;
 	}
+	return r;
+}
+
+int scan_vmcoreinfo(struct atw_source *mem, struct meter *meter, scan_fn *fn, void *arg,
+		    uint64_t *unreadable)
+{
+	_auto_free char *text = malloc(TEXT_MAX);
+	int r;
+
+	if (!text)
+		return ATW_E_NOMEM;
+	meter_begin(meter, mem);
+	r = scan_memory(mem, meter, text, fn, arg, unreadable);
+	meter_end(meter);
 	return r;
 }

@@ -5,6 +5,8 @@
 
 #include <atwalk/kernel.h>
 
+#include "kernel/meter.h"
+
 /* One candidate: `text` is good for the call only. Non-zero ends the scan. */
 typedef int scan_fn(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at);
 
@@ -13,7 +15,7 @@ typedef int scan_fn(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at);
  * holds stale copies and the format string itself: validating is fn's job.
  * *unreadable grows by the pages that are there and could not be read.
  */
-int scan_vmcoreinfo(struct atw_source *mem, scan_fn *fn, void *arg,
+int scan_vmcoreinfo(struct atw_source *mem, struct meter *meter, scan_fn *fn, void *arg,
 		    uint64_t *unreadable);
 
 #endif

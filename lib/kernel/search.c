@@ -19,6 +19,7 @@ enum { PLACES_MAX = 10000 };
 
 struct search {
 	struct atw_source *mem;
+	struct meter *meter;
 	const void *what;
 	size_t len;
 	unsigned align;
@@ -143,6 +144,7 @@ static int in_range(struct search *s, uint64_t first, uint64_t end)
 			}
 			if (got >= s->len)
 				r = in_window(s, p, got, at);
+			meter_add(s->meter, len);
 			if (got == stop - at)
 				break;
 			/* What was looked for may begin where this window ends. */
@@ -164,22 +166,28 @@ bool search_live_image(struct atw_source *mem, uint64_t *start, uint64_t *end)
 	       atw_fact_u64(mem, "image.len", &len) == ATW_OK && add_u64(*start, len, end);
 }
 
-int search_memory(struct atw_source *mem, const void *what, size_t len,
+int search_memory(struct atw_source *mem, struct meter *meter, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg)
 {
 	_auto_free char *window = malloc(WINDOW);
-	struct search s = { mem, what, len, align, fn, arg, 0, window };
+	struct search s = { mem, meter, what, len, align, fn, arg, 0, window };
+	int r;
 
 	if (!window)
 		return ATW_E_NOMEM;
-	return atw_source_is_live(mem) ? 0 : in_range(&s, 0, UINT64_MAX);
+	if (atw_source_is_live(mem))
+		return 0;
+	meter_begin(meter, mem);
+	r = in_range(&s, 0, UINT64_MAX);
+	meter_end(meter);
+	return r;
 }
 
 int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg)
 {
 	_auto_free char *window = malloc(WINDOW);
-	struct search s = { k->mem, what, len, align, fn, arg, 0, window };
+	struct search s = { k->mem, &k->meter, what, len, align, fn, arg, 0, window };
 	uint64_t start, end = 0;
 	struct kmem *m;
 	atw_pa text = ATW_PA(0);
@@ -189,6 +197,7 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 		return ATW_E_NOMEM;
 	if (atw_source_is_live(k->mem))
 		return search_live_image(k->mem, &start, &end) ? in_range(&s, start, end) : 0;
+	meter_begin(&k->meter, k->mem);
 	if (k->stext && kernel_kmem(k, &m, NULL) == ATW_OK &&
 	    kmem_physical(m, k->stext, &text, NULL) == ATW_OK) {
 		end = text.u + IMAGE_MAX;
@@ -196,5 +205,8 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 	}
 	if (!r && text.u)
 		r = in_range(&s, 0, text.u);
-	return r ? r : in_range(&s, end, UINT64_MAX);
+	if (!r)
+		r = in_range(&s, end, UINT64_MAX);
+	meter_end(&k->meter);
+	return r;
 }

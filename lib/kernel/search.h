@@ -24,7 +24,7 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 /* Where that image lies, as the source has it; false: it does not say. */
 bool search_live_image(struct atw_source *mem, uint64_t *start, uint64_t *end);
 /* The same without a kernel: all of memory, and nothing of a running machine. */
-int search_memory(struct atw_source *mem, const void *what, size_t len,
+int search_memory(struct atw_source *mem, struct meter *meter, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg);
 /* Places of types are multiples of 4 in every kernel (scripts/link-vmlinux.sh). */
 enum { SEARCH_TYPES_ALIGN = 4 };

@@ -44,6 +44,9 @@ struct target_opts {
 	bool has_root, has_cpu, has_cbit;
 	atw_pa root;
 	uint64_t cpu, cbit;
+	/* Of searches for the kernel, as long as the target is open; NULL: none. */
+	void (*progress)(void *arg, uint64_t done, uint64_t all);
+	void *arg;
 };
 
 /* What a listing of pages is for: what is not needed is not read. */

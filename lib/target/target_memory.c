@@ -64,6 +64,8 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 		.has_cpu = o->has_cpu,
 		.cpu = (unsigned)o->cpu,
 		.file = o->kernel_file,
+		.progress = o->progress,
+		.arg = o->arg,
 	};
 	struct atw_err why = { 0 };
 	int r;

@@ -103,7 +103,7 @@ TEST(finds_root_mode_and_release)
 	struct root_task t = { 0 };
 	struct atw_err err = { 0 };
 
-	CHECK_EQ(root_by_task(&mem->s, &t, &err), ATW_OK);
+	CHECK_EQ(root_by_task(&mem->s, NULL, &t, &err), ATW_OK);
 	CHECK_STR(t.paging.name, "x86_64-4");
 	CHECK_EQ(t.root.u, PGD);
 	CHECK_EQ(t.init_task, TASK + SHIFT);
@@ -119,7 +119,7 @@ TEST(a_root_that_does_not_lead_to_the_task_is_none)
 	struct atw_err err = { 0 };
 
 	mem_put64(mem, PGD + 0x1000 + 510 * 8, 0x40000083);
-	CHECK_EQ(root_by_task(&mem->s, &t, &err), ATW_E_MISSING);
+	CHECK_EQ(root_by_task(&mem->s, NULL, &t, &err), ATW_E_MISSING);
 	CHECK_STR(err.text, "no first task in memory whose page tables lead to itself");
 	mem_free(mem);
 }
@@ -130,7 +130,7 @@ TEST(a_name_alone_is_no_task)
 	struct root_task t = { 0 };
 
 	mem_put64(mem, TASK + LEADER, TASK + SHIFT + 64);
-	CHECK_EQ(root_by_task(&mem->s, &t, NULL), ATW_E_MISSING);
+	CHECK_EQ(root_by_task(&mem->s, NULL, &t, NULL), ATW_E_MISSING);
 	mem_free(mem);
 }
 
@@ -142,7 +142,7 @@ TEST(without_types_nothing_is_found)
 
 	put_task(mem);
 	put_tables(mem);
-	CHECK_EQ(root_by_task(&mem->s, &t, &err), ATW_E_MISSING);
+	CHECK_EQ(root_by_task(&mem->s, NULL, &t, &err), ATW_E_MISSING);
 	CHECK_STR(err.text, "no kernel's types (BTF) in memory");
 	mem_free(mem);
 }

@@ -41,7 +41,7 @@ TEST(finds_every_place)
 	mem_put(m, 0x8000, "needle00", 8);
 	for (unsigned align = 1; align <= 8; align = align == 1 ? 4 : align * 2) {
 		p.n = 0;
-		CHECK_EQ(search_memory(&m->s, "needle00", 8, align, note, &p), 0);
+		CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, align, note, &p), 0);
 		CHECK_EQ(p.n, 3);
 		CHECK_EQ(p.at[0], 0x1008);
 		CHECK_EQ(p.at[1], 0x3ff8);
@@ -57,12 +57,12 @@ TEST(finds_what_crosses_pages_that_come_piecewise)
 
 	mem_put(m, 0x1ffc, "need", 4);
 	mem_put(m, 0x2000, "le00", 4);
-	CHECK_EQ(search_memory(&m->s, "needle00", 8, 4, note, &p), 0);
+	CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, 4, note, &p), 0);
 	CHECK_EQ(p.n, 1);
 	CHECK_EQ(p.at[0], 0x1ffc);
 	/* Not at a multiple of 8. */
 	p.n = 0;
-	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, 8, note, &p), 0);
 	CHECK_EQ(p.n, 0);
 	mem_free(m);
 }
@@ -74,7 +74,7 @@ TEST(not_across_a_hole)
 
 	mem_put(m, 0x3ffc, "need", 4);
 	mem_put(m, 0x8000, "le00", 4);
-	CHECK_EQ(search_memory(&m->s, "needle00", 8, 1, note, &p), 0);
+	CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, 1, note, &p), 0);
 	CHECK_EQ(p.n, 0);
 	mem_free(m);
 }
@@ -86,7 +86,7 @@ TEST(goes_on_behind_what_cannot_be_read)
 
 	mem_kind(m, 0x2000, 0x1000, ATW_NONE);   /* there, and broken */
 	mem_put(m, 0x3000, "needle00", 8);
-	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, 8, note, &p), 0);
 	CHECK_EQ(p.n, 1);
 	mem_free(m);
 }
@@ -97,7 +97,7 @@ TEST(ends_when_told)
 	struct places p = { .stop_at = 1 };
 
 	mem_put(m, 0x1000, "needle00needle00", 16);
-	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 7);
+	CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, 8, note, &p), 7);
 	CHECK_EQ(p.n, 1);
 	mem_free(m);
 }
@@ -109,7 +109,7 @@ TEST(memory_full_of_it_is_bounded)
 
 	for (uint64_t pa = 0; pa < 64 * MEM_PAGE; pa += MEM_PAGE)
 		memset(mem_at(m, pa)->bytes, 'x', MEM_PAGE);
-	CHECK_EQ(search_memory(&m->s, "xxxxxxxx", 8, 8, note, &p), ATW_E_LIMIT);
+	CHECK_EQ(search_memory(&m->s, NULL, "xxxxxxxx", 8, 8, note, &p), ATW_E_LIMIT);
 	CHECK(p.n <= 10000);
 	mem_free(m);
 }
@@ -147,7 +147,59 @@ TEST(of_a_running_machine_the_image_alone)
 	CHECK_EQ(search_kernel(&k, "needle00", 8, 8, note, &p), 0);
 	CHECK_EQ(p.n, 1);
 	CHECK_EQ(p.at[0], 0x2ff8);
-	CHECK_EQ(search_memory(&m->s, "needle00", 8, 8, note, &p), 0);
+	CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, 8, note, &p), 0);
 	CHECK_EQ(p.n, 1);
+	mem_free(m);
+}
+
+/* ---- progress ---- */
+
+struct seen {
+	struct memory *m;
+	uint64_t done[8], all;
+	unsigned n;
+};
+
+static void on_progress(void *arg, uint64_t done, uint64_t all)
+{
+	struct seen *x = arg;
+
+	if (x->n < 8)
+		x->done[x->n] = done;
+	x->n++;
+	x->all = all;
+}
+
+/* A search inside of a search is a part of it. */
+static int search_inside(void *arg, atw_pa at, struct search *s)
+{
+	struct meter *meter = arg;
+	struct seen *x = meter->arg;
+	struct places p = { 0 };
+
+	(void)at;
+	(void)s;
+	return search_memory(&x->m->s, meter, "other000", 8, 8, note, &p);
+}
+
+TEST(progress_begins_with_nothing_and_ends_with_all)
+{
+	struct memory *m = memory();
+	struct seen x = { .m = m };
+	struct meter meter = { .fn = on_progress, .arg = &x };
+	struct places p = { .stop_at = 1 };
+
+	mem_put(m, 0x2000, "needle00", 8);
+	CHECK_EQ(search_memory(&m->s, &meter, "needle00", 8, 8, search_inside, &meter), 0);
+	CHECK_EQ(x.all, 0x4000);
+	CHECK_EQ(x.n, 3);
+	CHECK_EQ(x.done[0], 0);
+	CHECK_EQ(x.done[1], 0x3000);
+	CHECK_EQ(x.done[2], 0x4000);
+	/* One that ends early is done all the same. */
+	x.n = 0;
+	CHECK_EQ(search_memory(&m->s, &meter, "needle00", 8, 8, note, &p), 7);
+	CHECK_EQ(x.n, 3);
+	CHECK_EQ(x.done[2], 0x4000);
 	mem_free(m);
 }
