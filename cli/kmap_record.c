@@ -21,6 +21,7 @@
 #include "base/num.h"
 #include "kmap_recording.h"
 #include "output/peer.h"
+#include "stalled.h"
 
 static const struct opt options[] = {
 	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
@@ -87,6 +88,7 @@ static volatile sig_atomic_t stop;
 static void on_signal(int number)
 {
 	stop = number;
+	stalled_ask();
 }
 
 static void catch_signals(void)
@@ -193,6 +195,9 @@ static void deliver(struct recording *r)
 {
 	if (r->failed.status == ATW_OK && r->c->output && peer_is(r->c->output))
 		peer_deliver(r->out_fd, &r->failed);
+	if (stalled_gave_up())
+		atw_err_set(&r->failed, ATW_E_IO,
+			    "given up: what reads it has read nothing for %d seconds", STALLED_S);
 }
 
 /* ---- the command ---- */
@@ -312,6 +317,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (ret == ATW_OK)
 		ret = open_output(r, err);
 	/* Before, they end it: who is connected to may be long in coming. */
+	stalled_watch(r->out_fd);
 	catch_signals();
 	if (ret == ATW_OK)
 		ret = open_drain(r, err);

@@ -245,6 +245,33 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has '/dev/full: writing: No space left on device'
 fi
 
+t "no room for calls: how many is said, on the terminal and in the file"
+if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o returns.o "$data/kmap/returns.S" ||
+	! objcopy -O binary -j .text returns.o returns.bin; then skip "${why:-cannot be assembled}"
+else
+	run atwalk kmap record -q --bare --calls --mem 16M -o returns.kmap -- "${machine[@]/bare.bin/returns.bin}" "${off[@]}"
+	status 4
+	err <<<'atwalk: no room for 10848 calls, which are not in the file; more room: --mem'
+	yes [ "$(grep -c '^# call ' returns.kmap)" = 49152 ]
+	yes [ "$(tail -n 1 returns.kmap)" = '# atwalk-kmap end objects 2 accesses 60002 lost 10848' ]
+fi
+
+t "no room for accesses: how many is said, and again by what reads the file"
+if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o full.o "$data/kmap/full.S" ||
+	! objcopy -O binary -j .text full.o full.bin; then skip "${why:-cannot be assembled}"
+else
+	run atwalk kmap record -q --bare --mem 16M -o full.kmap -- "${machine[@]/bare.bin/full.bin}" "${off[@]}"
+	status 4
+	err <<<'atwalk: no room for 0 objects and 63465 accesses, which are not in the file; more room: --mem'
+	yes [ "$(tail -n 1 full.kmap)" = '# atwalk-kmap end objects 2 accesses 65535 lost 63465' ]
+	run atwalk kmap show -q --rows accesses --limit 1 full.kmap
+	status 4
+	err <<<'atwalk: full.kmap: its recorder lost 63465 of what it saw'
+	run atwalk kmap record -q --bare --mem 32M -o full.kmap -- "${machine[@]/bare.bin/full.bin}" "${off[@]}"
+	status 0
+	yes [ "$(tail -n 1 full.kmap | sed 's/objects [0-9]* //')" = '# atwalk-kmap end accesses 129000 lost 0' ]
+fi
+
 t "nobody reads it"
 if [ -n "$why" ]; then skip "$why"; else
 	{ "$built/atwalk" kmap record --bare -o - -- "${machine[@]}" "${off[@]}" 2>pipe.err; echo $? >pipe.rc; } | true
@@ -311,6 +338,104 @@ END
 		rm -f listens
 	fi
 done
+
+# What records $2 to $1 in the background. Its QEMU has ended when this returns, or waits
+# for its parent, which writes.
+# shellcheck disable=SC2317
+stalls() {
+	local i
+
+	"$built/atwalk" kmap record -q --bare --control-socket ./control -o "$1" -- \
+		"${machine[@]/bare.bin/$2}" "${off[@]}" 2>stalled.err &
+	pid=$!
+	for ((i = 0; i < 600; i++)); do
+		[ -e control ] && ps -o stat= --ppid $pid | sed -n '/^[^Z]/q1' && return 0
+		sleep 0.1
+	done
+}
+
+# It is asked to end: it does, says why, and leaves nothing.
+# shellcheck disable=SC2317 # by yes
+gives_up() {
+	local i ended=0
+
+	kill -0 "$pid" && kill -INT "$pid" || return
+	for ((i = 0; i < 600; i++)); do
+		case $(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) in Z | '') break ;; esac
+		sleep 0.1
+	done
+	kill -KILL "$pid" 2>/dev/null
+	wait "$pid" || ended=$?
+	[ "$ended" -eq 3 ] && [ ! -e control ] || return
+	echo "atwalk: $1: given up: what reads it has read nothing for 3 seconds" | diff - stalled.err
+}
+
+[ -n "$why" ] || { ${CC:-cc} -c -m32 -o many.o "$data/kmap/many.S" && objcopy -O binary -j .text many.o many.bin; } ||
+	why="cannot be assembled"
+for each in "unix stall many" "unix stall bare" "unix deaf many" "unix deaf bare" "tcp stall many" "tcp deaf many"; do
+	t "a listener that reads nothing: a signal ends it ($each)"
+	if [ -n "$why$python" ]; then skip "${why:-$python}"; else
+		read -r kind how size <<<"$each"
+		case $kind in
+		unix) listen ./listens got "$how"; to=unix:./listens ;;
+		tcp) listen tcp got "$how"; to=tcp:127.0.0.1:$port ;;
+		esac
+		stalls "$to" "$size.bin"
+		yes gives_up "$to"
+		kill "$listener"
+		rm -f listens
+	fi
+done
+
+t "a pipe that is not read: a signal ends it"
+if [ -n "$why" ]; then skip "$why"; else
+	mkfifo unread
+	exec 8<>unread
+	stalls - many.bin >unread
+	yes gives_up 'standard output'
+	exec 8>&-
+fi
+
+for each in unix tcp; do
+	t "a listener that resets the connection ($each)"
+	if [ -n "$why$python" ]; then skip "${why:-$python}"; else
+		case $each in
+		unix) listen ./listens got reset; to=unix:./listens ;;
+		tcp) listen tcp got reset; to=tcp:127.0.0.1:$port ;;
+		esac
+		run atwalk kmap record -q --bare --control-socket ./control -o "$to" -- "${machine[@]/bare.bin/many.bin}" "${off[@]}"
+		status 3
+		err_is "atwalk: $to: writing: *"
+		yes [ ! -e control ]
+		wait "$listener"
+		rm -f listens
+	fi
+done
+
+t "a listener that is not accepted in time: a signal ends the wait, and QEMU never ran"
+if [ -n "$why$python" ]; then skip "${why:-$python}"; else
+	exec 6< <(exec python3 -c '
+import signal, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("./full")
+s.listen(0)
+c = socket.socket(socket.AF_UNIX)
+c.connect("./full")
+print(0, flush=True)
+signal.pause()')
+	full=$!
+	read -r -t 20 -u 6 port
+	"$built/atwalk" kmap record --bare -o unix:./full -- "${machine[@]}" "${off[@]}" 2>full.err &
+	pid=$!
+	sleep 1
+	yes [ -z "$(pgrep -P $pid)" ]
+	kill -TERM $pid
+	rc=0; wait $pid 2>/dev/null || rc=$?
+	yes [ $rc -eq 143 ]
+	yes [ ! -s full.err ]
+	kill $full
+	rm -f full
+fi
 
 t "nobody listens: said before QEMU runs"
 if [ -n "$why" ]; then skip "$why"; else
