@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/xattr.h>
 
 #include "base/bytes.h"
@@ -21,7 +22,7 @@ static const char *const names[] = {
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
-bool caps_parse(const void *data, size_t size, uint64_t *ret)
+bool caps_parse(const void *data, size_t size, struct caps *ret)
 {
 	const unsigned char *p = data;
 	uint32_t revision;
@@ -35,17 +36,25 @@ bool caps_parse(const void *data, size_t size, uint64_t *ret)
 	if (!wide && (revision != VFS_CAP_REVISION_1 || size != XATTR_CAPS_SZ_1))
 		return false;
 	/* Permitted and inheritable alternate, 32 capabilities at a time. */
-	*ret = get_le32(p + 4) | (wide ? (uint64_t)get_le32(p + 12) << 32 : 0);
+	*ret = (struct caps){
+		.permitted = get_le32(p + 4) | (wide ? (uint64_t)get_le32(p + 12) << 32 : 0),
+		.inheritable = get_le32(p + 8) | (wide ? (uint64_t)get_le32(p + 16) << 32 : 0),
+	};
 	return true;
 }
 
-uint64_t caps_of_program(void)
+struct caps caps_of_program(void)
 {
 	unsigned char data[64];
-	uint64_t have = 0;
+	struct caps have = { 0 };
 	ssize_t n = getxattr("/proc/self/exe", "security.capability", data, sizeof(data));
 
-	return n > 0 && caps_parse(data, (size_t)n, &have) ? have : 0;
+	if (n <= 0 || !caps_parse(data, (size_t)n, &have))
+		have = (struct caps){ 0 };
+	for (unsigned i = 0; i < 64; i++)
+		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, (unsigned long)i, 0ul, 0ul) == 1)
+			have.inheritable |= UINT64_C(1) << i;
+	return have;
 }
 
 /* Is the name, without "cap_", in the list? */
@@ -63,17 +72,30 @@ static bool is_in(const char *caps, const char *name)
 	return false;
 }
 
-bool caps_join(const char *caps, uint64_t have, char *buf, size_t len)
+/* The names of a set, but for those in the list, each behind a comma. */
+static size_t join_names(const char *caps, uint64_t set, char *buf, size_t len)
 {
-	size_t n = (size_t)snprintf(buf, len, "%s", caps);
+	size_t n = 0;
 
 	for (unsigned i = 0; i < 64 && n < len; i++) {
-		const char *comma = n ? "," : "";
-
-		if (!(have >> i & 1) || (i < NAMES && is_in(caps, names[i])))
+		if (!(set >> i & 1) || (i < NAMES && is_in(caps, names[i])))
 			continue;
-		n += (size_t)(i < NAMES ? snprintf(buf + n, len - n, "%scap_%s", comma, names[i])
-					: snprintf(buf + n, len - n, "%s%u", comma, i));
+		n += (size_t)(i < NAMES ? snprintf(buf + n, len - n, ",cap_%s", names[i])
+					: snprintf(buf + n, len - n, ",%u", i));
 	}
-	return n < len;
+	return n;
+}
+
+bool caps_join(const char *caps, const struct caps *have, char *buf, size_t len)
+{
+	char permitted[512] = "", inheritable[512] = "";
+	size_t n = join_names(caps, have->permitted, permitted, sizeof(permitted)), m, all;
+
+	m = join_names(caps, have->inheritable & ~have->permitted, inheritable,
+		       sizeof(inheritable));
+	if (n >= sizeof(permitted) || m >= sizeof(inheritable))
+		return false;
+	all = (size_t)(m ? snprintf(buf, len, "'%s%s+ep %s+ei'", caps, permitted, inheritable + 1)
+			 : snprintf(buf, len, "%s%s+ep", caps, permitted));
+	return all < len;
 }

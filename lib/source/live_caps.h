@@ -7,17 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bit N for CAP_... N. */
+struct caps {
+	uint64_t permitted, inheritable;
+};
+
 /*
- * The permitted set out of the extended attribute security.capability, bit N for CAP_... N:
- * struct vfs_cap_data of <linux/capability.h>, revisions 1 to 3. false: it is none of these.
+ * Out of the extended attribute security.capability: struct vfs_cap_data of
+ * <linux/capability.h>, revisions 1 to 3. false: it is none of these.
  */
-bool caps_parse(const void *data, size_t size, uint64_t *ret);
-/* That of the program that runs; 0 if its file has none. */
-uint64_t caps_of_program(void);
+bool caps_parse(const void *data, size_t size, struct caps *ret);
 /*
- * "cap_bpf,cap_perfmon" and what else of `have` there is, by number, as setcap(8) takes it.
- * false: it does not fit.
+ * What the program that runs has and setcap(8) would take away: all that its file has,
+ * and as inheritable the ambient set, which execve(2) clears if the file has any.
  */
-bool caps_join(const char *caps, uint64_t have, char *buf, size_t len);
+struct caps caps_of_program(void);
+/*
+ * "cap_bpf,cap_perfmon" and what else `have` has, as setcap(8) takes it: with +ep, and
+ * in quotes what is inheritable alone with +ei. false: it does not fit.
+ */
+bool caps_join(const char *caps, const struct caps *have, char *buf, size_t len);
 
 #endif

@@ -282,13 +282,14 @@ bool live_has_capability(unsigned cap)
 	       c[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
 }
 
-#define SETCAP "run it as root, or allow it once: sudo setcap %s+ep %s"
+#define SETCAP "run it as root, or allow it once: sudo setcap %s %s"
 
 void live_hint_setcap(struct atw_err *err, const char *caps)
 {
 	char self[128], options[128], all[256];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	bool known = n > 0 && n < (ssize_t)sizeof(self) - 1;
+	const struct caps have = caps_of_program();
 
 	if (known)
 		self[n] = '\0';
@@ -301,7 +302,7 @@ void live_hint_setcap(struct atw_err *err, const char *caps)
 		container_options(caps, options, sizeof(options));
 		atw_err_hint(err, "root may, but this one lacks capabilities; in a container:%s",
 			     options);
-	} else if (known && caps_join(caps, caps_of_program(), all, sizeof(all)) &&
+	} else if (known && caps_join(caps, &have, all, sizeof(all)) &&
 		   strlen(SETCAP) + strlen(all) + strlen(self) < sizeof(err->hint)) {
 		atw_err_hint(err, SETCAP, all, self);
 	} else {                 /* a command that does not fit would not work */

@@ -116,6 +116,28 @@ else
 	yes grep -q "^frame flags,no,\"sudo setcap cap_dac_read_search,.*cap_perfmon,cap_bpf+ep $work/cwd/copy\"\$" "$work/log/out"
 fi
 
+t "a command keeps what is inherited, and gives it to nobody else"
+if [ -n "$why" ]; then skip "$why"
+elif [ -n "${WRAP:-}" ]; then skip "valgrind runs no program that has capabilities"
+elif ! setcap cap_kill+ep copy 2>"$work/log/setcap" || ! setcap -r copy ||
+	! "${nobody[@]}" --inh-caps=+dac_read_search --ambient-caps=+dac_read_search true 2>"$work/log/setcap"; then
+	skip "no capabilities of files, or none to inherit: $(head -n 1 "$work/log/setcap")"
+else
+	plain=("${nobody[@]}")
+	nobody+=(--inh-caps=+dac_read_search --ambient-caps=+dac_read_search)
+	as_nobody command
+	yes grep -qx 'frame flags,yes,' "$work/log/out"
+	yes grep -qx "bpf,no,\"sudo setcap 'cap_bpf,cap_perfmon+ep cap_dac_read_search+ei' $work/cwd/copy\"" "$work/log/out"
+	# The file's capabilities clear the ambient set: the command alone keeps this one.
+	command=$(sed -n 's/^bpf,no,"sudo \(.*\)"/\1/p' "$work/log/out")
+	yes eval "$command"
+	as_nobody command
+	yes grep -qx 'frame flags,yes,' "$work/log/out"
+	nobody=("${plain[@]}")
+	as_nobody command
+	yes grep -qx "frame flags,no,\"sudo setcap cap_dac_read_search,cap_perfmon,cap_bpf+ep $work/cwd/copy\"" "$work/log/out"
+fi
+
 t "all at once is one command"
 if [ -n "$why" ]; then skip "$why"; else
 	setcap -r copy 2>"$work/log/setcap"
