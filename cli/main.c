@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kmap.h"
@@ -142,6 +143,33 @@ static bool draws(const struct command *cmd)
 }
 
 /* `named`: the command was typed; without one it is walk. */
+/* The name of the option that reads what -o names, or NULL. check_output() is for sources. */
+static const char *reads_output(const struct command *cmd, const char *opts,
+				const struct common *c)
+{
+	struct stat st, in;
+
+	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	for (const struct opt *o = cmd->options; o && o->name; o++) {
+		const void *at = opts + o->at;
+		const struct opt_list *list = at;
+		const char *const *text = at;
+		bool many = o->kind == OPT_LIST;
+
+		if (!o->arg || (strcmp(o->arg, "FILE") && strcmp(o->arg, "VMLINUX")))
+			continue;
+		for (size_t i = 0; i < (many ? list->n : 1); i++) {
+			const char *path = many ? list->v[i] : *text;
+
+			if (path && !stat(path, &in) && in.st_dev == st.st_dev &&
+			    in.st_ino == st.st_ino)
+				return o->name;
+		}
+	}
+	return NULL;
+}
+
 static int run(const struct command *cmd, bool named, int argc, char **argv)
 {
 	struct common c = { 0 };
@@ -149,6 +177,7 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 	const struct opt_set sets[] = {
 		{ cmd->options, opts }, { common_options, &c },
 	};
+	const char *input;
 	char why[256];
 	int n, status;
 
@@ -167,6 +196,8 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 					c.format);
 	} else if (!named && n && !is_source_word(argv[0])) {
 		status = complain_unknown(argv[0]);
+	} else if ((input = reads_output(cmd, opts, &c))) {
+		status = complain_usage(cmd->name, "--output: that is the file of --%s", input);
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}

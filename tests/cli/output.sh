@@ -239,6 +239,33 @@ E
 done
 yes cmp -s x86.elf mine.elf
 
+t "-o onto a file that an option reads: refused, and that file is whole"
+echo 'ffffffff81000000 T _stext' >System.map
+cp System.map map.same
+ln -sf System.map map.link
+cp "$data/kmap/own.kmap" own.kmap
+while read -r option args; do
+	# shellcheck disable=SC2086 # words
+	run atwalk $args --$option System.map -o map.link
+	status 2
+	no_out
+	said_err=1
+	yes [ "$(head -n 1 "$work/log/err")" = "atwalk: --output: that is the file of --$option" ]
+	yes cmp System.map map.same
+done <<'E'
+kernel x86.elf swapper_pg_dir
+kernel ps tasks.kdump
+kernel collect tasks.kdump
+kernel extract tasks.kdump
+kernel report basic tasks.kdump
+symbols kmap show own.kmap
+symbols kmap report caches own.kmap
+kernel kmap report caches own.kmap
+symbols kmap diff own.kmap own.kmap
+kernel kmap diff own.kmap own.kmap
+plugin kmap record --bare
+E
+
 t "closed standard error: nothing of it lands in the output file"
 run redump x86.elf kdump-zlib broken.kd --corrupt-page 46083
 run bash -c "'$built/atwalk' map --format csv -o list.csv broken.kd 2>&-"  # as above
