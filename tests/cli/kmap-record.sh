@@ -427,7 +427,10 @@ signal.pause()')
 	read -r -t 20 -u 6 port
 	"$built/atwalk" kmap record --bare -o unix:./full -- "${machine[@]}" "${off[@]}" 2>full.err &
 	pid=$!
-	sleep 1
+	for ((i = 0; i < 600; i++)); do
+		readlink "/proc/$pid/fd/"* | grep -q ^socket: && break
+		sleep 0.1
+	done
 	yes [ -z "$(pgrep -P $pid)" ]
 	kill -TERM $pid
 	rc=0; wait $pid 2>/dev/null || rc=$?
