@@ -131,7 +131,7 @@ static inline void ktext(struct kmemory *k, uint64_t at, const char *s)
 
 static inline struct members kmembers(const struct kmemory *k)
 {
-	return (struct members){ k->m, &k->n };
+	return (struct members){ .m = k->m, .n = &k->n };
 }
 
 /* ---- tasks: where their members are is as good as anything ---- */

@@ -36,7 +36,9 @@ struct kmem {
 	struct copy *copies;
 	uint64_t held_at, held_pa;
 	size_t held_len;         /* 0: nothing is held */
-	char *held;              /* a page; NULL: of no running kernel */
+	const char *held;
+	char *held_page;         /* for what kmem_hold() reads; NULL: nothing so far */
+	uint64_t reads;
 	kmem_touched_fn *touched;
 	void *arg;
 };
@@ -71,7 +73,7 @@ void kmem_close(struct kmem *m)
 	}
 	atw_lookup_close(m->lookup);
 	free(m->scratch);
-	free(m->held);
+	free(m->held_page);
 	free(m);
 }
 
@@ -195,20 +197,44 @@ void kmem_hold(struct kmem *m, uint64_t va, size_t len)
 {
 	struct slot s;
 	ssize_t got;
+	atw_pa pa;
 
 	m->held_len = 0;
-	if (!kmem_is_live(m) || len > m->page || (!m->held && !(m->held = malloc(m->page))) ||
-	    find_slot(m, va, &s, NULL) < 0 || s.size - (va - s.va) < len)
+	if (!kmem_is_live(m) || len > m->page)
 		return;
+	if (!m->held_page)
+		m->held_page = malloc(m->page);
+	if (!m->held_page || find_slot(m, va, &s, NULL) < 0 || s.size - (va - s.va) < len)
+		return;
+	pa = ATW_PA(s.pa + (va - s.va));
+	m->reads++;
+	got = atw_read(m->space.mem, pa, m->held_page, len, NULL);
+	if (got == (ssize_t)len)
+		kmem_hold_copy(m, va, pa, m->held_page, len);
+}
+
+void kmem_hold_copy(struct kmem *m, uint64_t va, atw_pa pa, const void *bytes, size_t len)
+{
 	m->held_at = va;
-	m->held_pa = s.pa + (va - s.va);
-	got = atw_read(m->space.mem, ATW_PA(m->held_pa), m->held, len, NULL);
-	m->held_len = got == (ssize_t)len ? len : 0;
+	m->held_pa = pa.u;
+	m->held = bytes;
+	m->held_len = len;
 }
 
 void kmem_release(struct kmem *m)
 {
 	m->held_len = 0;
+}
+
+void kmem_read_pieces(struct kmem *m, struct atw_piece *piece, size_t n)
+{
+	m->reads += n;
+	atw_read_many(m->space.mem, piece, n, NULL);
+}
+
+uint64_t kmem_reads(const struct kmem *m)
+{
+	return m->reads;
 }
 
 /* The held bytes, which count as read now. */
@@ -239,6 +265,7 @@ size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
 
 		if (find_run(m, va + done, len - done, &pa, &run, err) < 0)
 			break;
+		m->reads++;
 		got = atw_read(m->space.mem, pa, (char *)buf + done, run, err);
 		if (got <= 0) {
 			not_there(m, va + done, pa, got, err);

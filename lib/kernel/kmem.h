@@ -59,7 +59,13 @@ int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
  * members of one moment. Nothing is held where it is not there as a whole.
  */
 void kmem_hold(struct kmem *m, uint64_t va, size_t len);
+/* The same of bytes that were read from there before, borrowed: kmem_ahead.h. */
+void kmem_hold_copy(struct kmem *m, uint64_t va, atw_pa pa, const void *bytes, size_t len);
 void kmem_release(struct kmem *m);
+/* atw_read_many() of its source. */
+void kmem_read_pieces(struct kmem *m, struct atw_piece *piece, size_t n);
+/* Grows whenever bytes are read from its source: what is lent or held is not. */
+uint64_t kmem_reads(const struct kmem *m);
 
 static inline int kmem_failure(const struct atw_err *err)
 {

@@ -10,6 +10,10 @@
  * A running process changes them while they are read. What was read counts if
  * nothing had changed by then, or nothing of the way to it; else reading begins
  * anew, behind the last area that was returned.
+ *
+ * The areas of a running process are read ahead, those of several leaves at once, and
+ * count if nothing had changed when all of them were read. If something had, none of
+ * them does, and from there on they are read one by one.
  */
 #include "process/areas.h"
 
@@ -20,6 +24,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/kernel.h"
+#include "process/areas_ahead.h"
 #include "process/maple.h"
 #include "process/names.h"
 
@@ -62,6 +67,8 @@ struct atw_areas {
 	uint64_t next;           /* LIST: the vm_area_struct */
 	struct atw_err unread;
 	bool live, again;        /* again: to be begun anew */
+	bool ahead;              /* areas are read ahead, for they have not changed so far */
+	bool unproved;           /* something was read since the stamp was the same */
 	unsigned skipped;
 	struct stamp stamp;      /* when this reading began */
 	uint64_t root;           /* what the tree begins with */
@@ -103,6 +110,25 @@ static struct maple_layout layout_of(const struct needs *n)
 	};
 }
 
+/* From here on; nothing that was read ahead counts. */
+static void one_by_one(struct atw_areas *a)
+{
+	a->ahead = false;
+	if (a->v.ahead)
+		kmem_ahead_forget(a->v.ahead);
+}
+
+static int read_node(struct atw_areas *a, uint64_t at, unsigned char bytes[MAPLE_NODE_MAX],
+		     struct atw_err *err)
+{
+	const void *copy = a->ahead ? kmem_ahead_find(a->v.ahead, at, MAPLE_NODE_MAX) : NULL;
+
+	if (!copy)
+		return kmem_read(a->v.m, at, bytes, MAPLE_NODE_MAX, err);
+	memcpy(bytes, copy, MAPLE_NODE_MAX);
+	return ATW_OK;
+}
+
 /* The node an entry points to goes onto the stack. */
 static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
 		struct atw_err *err)
@@ -122,7 +148,7 @@ static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t la
 	if (a->depth == DEPTH)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "node at 0x%" PRIx64 " of its tree lies too deep", at);
-	r = kmem_read(a->v.m, at, l->bytes, sizeof(l->bytes), err);
+	r = read_node(a, at, l->bytes, err);
 	if (r < 0)
 		return atw_err_wrap(err, "a node of its tree");
 	/* The root's leads to the tree. */
@@ -137,6 +163,10 @@ static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t la
 	l->last = last;
 	l->next = 0;
 	a->depth++;
+	/* Leaves below another node were read with it. */
+	if (a->ahead && (type != MAPLE_LEAF || a->depth == 1) &&
+	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended))
+		one_by_one(a);
 	return ATW_OK;
 }
 
@@ -188,6 +218,7 @@ static int start(struct atw_areas *a, struct atw_err *err)
 {
 	if (a->live)
 		take_stamp(a, &a->stamp);
+	a->unproved = true;
 	a->depth = a->nodes = 0;
 	if (member_have(&a->v, N_mm_ma_root))
 		return start_tree(a, err);
@@ -212,6 +243,9 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 	a->v = v;
 	a->mm = mm;
 	a->live = kmem_is_live(v.m);
+	if (a->live)
+		a->v.ahead = kmem_ahead_create(v.m);
+	a->ahead = a->v.ahead;
 	r = start(a, err);
 	/* What cannot be read may have been on its way out. */
 	a->again = r < 0 && r != ATW_E_UNSUPPORTED && a->live;
@@ -219,7 +253,7 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		atw_areas_close(a);
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	}
-	names_init(&a->names, v, mm, page_shift, release);
+	names_init(&a->names, a->v, mm, page_shift, release);
 	*ret = a;
 	return ATW_OK;
 }
@@ -263,6 +297,9 @@ int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
 
 void atw_areas_close(struct atw_areas *a)
 {
+	if (!a)
+		return;
+	kmem_ahead_destroy(a->v.ahead);
 	free(a);
 }
 
@@ -306,13 +343,9 @@ static int fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 /* Members of one moment, in one read where the process runs. */
 static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret, struct atw_err *err)
 {
-	static const enum need_member all[] = {
-		N_vma_start, N_vma_end, N_vma_flags, N_vma_file, N_vma_pgoff, N_vma_ops,
-		N_vma_private, N_vma_anon_name,
-	};
 	int r;
 
-	members_hold(&a->v, vma, all, ARRAY_SIZE(all));
+	area_hold(&a->v, vma);
 	r = fill_held(a, vma, ret, err);
 	members_release(&a->v);
 	return r;
@@ -466,6 +499,7 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 	for (unsigned i = 0; i < TRIES; i++) {
 		enum phase phase;
 		struct stamp now;
+		uint64_t reads = kmem_reads(a->v.m);
 		int r = a->again ? start(a, err) : ATW_OK;
 
 		a->again = false;
@@ -474,6 +508,9 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 			r = next_of(a, ret, err);
 		else
 			a->phase = DONE;
+		a->unproved |= kmem_reads(a->v.m) != reads;
+		if (r >= 0 && !a->unproved)
+			return r;
 		take_stamp(a, &now);
 		if (!now.users) {
 			a->phase = DONE;
@@ -482,14 +519,16 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 		}
 		/* Of newer kernels a seqcount: odd while somebody changes them. */
 		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
+		a->unproved = !same;
 		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||
-		    (r == ATW_OK && phase == TREE && path_holds(a)) ||
+		    (r == ATW_OK && phase == TREE && !a->ahead && path_holds(a)) ||
 		    (r == ATW_END && ++ends == 2))
 			return r;
 		if (r == ATW_OK)
 			reached = a->ended;
 		a->ended = from;
 		a->again = true;
+		one_by_one(a);
 	}
 	if (!reached)
 		reached = from + ((uint64_t)1 << a->names.page_shift);

@@ -13,7 +13,9 @@ int member_at(const struct members *v, uint64_t base, enum need_member id,
 	return ATW_OK;
 }
 
-void members_hold(const struct members *v, uint64_t base, const enum need_member *id, size_t n)
+/* Where they begin, and how many bytes; 0: this kernel has none of them. */
+static uint32_t members_span(const struct members *v, const enum need_member *id, size_t n,
+			     uint32_t *ret_first)
 {
 	uint32_t first = UINT32_MAX, end = 0;
 
@@ -25,8 +27,24 @@ void members_hold(const struct members *v, uint64_t base, const enum need_member
 		first = at < first ? at : first;
 		end = at + (width ? width : 8) > end ? at + (width ? width : 8) : end;
 	}
-	if (first < end)
-		kmem_hold(v->m, base + first, end - first);
+	*ret_first = first;
+	return first < end ? end - first : 0;
+}
+
+void members_soon(const struct members *v, uint64_t base, const enum need_member *id, size_t n)
+{
+	uint32_t first, len = members_span(v, id, n, &first);
+
+	if (len && v->ahead)
+		kmem_ahead_add(v->ahead, base + first, len);
+}
+
+void members_hold(const struct members *v, uint64_t base, const enum need_member *id, size_t n)
+{
+	uint32_t first, len = members_span(v, id, n, &first);
+
+	if (len && !(v->ahead && kmem_ahead_hold(v->ahead, base + first, len)))
+		kmem_hold(v->m, base + first, len);
 }
 
 int member_get(const struct members *v, uint64_t base, enum need_member id,

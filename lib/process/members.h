@@ -5,13 +5,14 @@
 #ifndef PROCESS_MEMBERS_H
 #define PROCESS_MEMBERS_H
 
-#include "kernel/kmem.h"
+#include "kernel/kmem_ahead.h"
 #include "kernel/needs.h"
 
-/* Both borrowed. */
+/* All borrowed. */
 struct members {
 	struct kmem *m;
 	const struct needs *n;
+	struct kmem_ahead *ahead;        /* NULL: nothing is read ahead */
 };
 
 static inline bool member_have(const struct members *v, enum need_member id)
@@ -29,9 +30,11 @@ int member_at(const struct members *v, uint64_t base, enum need_member id,
 int member_get(const struct members *v, uint64_t base, enum need_member id,
 	     uint64_t *ret, struct atw_err *err);
 
+/* These members of the struct will be held: kmem_ahead_add(), where there is v->ahead. */
+void members_soon(const struct members *v, uint64_t base, const enum need_member *id, size_t n);
 /*
  * kmem_hold() of those members of a struct that this kernel has, and of what lies between
- * them; nothing if that is more than a page.
+ * them; nothing if that is more than a page. What was read ahead is not read again.
  */
 void members_hold(const struct members *v, uint64_t base, const enum need_member *id, size_t n);
 static inline void members_release(const struct members *v)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "process/path.h"
 
@@ -24,6 +25,9 @@ enum {
 void names_init(struct names *ret, struct members v, uint64_t mm,
 		unsigned page_shift, unsigned release)
 {
+	static const enum need_member of_mm[] = {
+		N_mm_brk, N_mm_start_brk, N_mm_start_stack, N_mm_vdso,
+	};
 	struct names n = { .v = v, .page_shift = page_shift, .steps = STEPS };
 
 	/*
@@ -32,6 +36,7 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 	 */
 	n.wide_heap = release && release < 6006;
 	n.backing = release < 6014 ? FMODE_BACKING_6_5 : FMODE_BACKING_6_14;
+	members_hold(&v, mm, of_mm, ARRAY_SIZE(of_mm));
 	if (member_get(&v, mm, N_mm_brk, &n.brk, NULL) < 0 ||
 	    member_get(&v, mm, N_mm_start_brk, &n.start_brk, NULL) < 0)
 		n.brk = n.start_brk = 0;
@@ -39,6 +44,7 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 		n.start_stack = 0;
 	if (member_get(&v, mm, N_mm_vdso, &n.vdso, NULL) < 0)
 		n.vdso = 0;
+	members_release(&v);
 	*ret = n;
 }
 
@@ -98,18 +104,24 @@ static bool named_grow(struct named_files *f)
 }
 
 /* What a dentry would not have in common with another one in its place. */
+static const enum need_member of_dentry[] = {
+	N_dentry_parent, N_dentry_name, N_dentry_len, N_dentry_pprev,
+};
+
 static bool named_mark(const struct members *v, struct named_file *f)
 {
-	static const enum need_member id[] = { N_dentry_parent, N_dentry_name, N_dentry_len,
-					       N_dentry_pprev };
 	int r = ATW_OK;
 
-	members_hold(v, f->dentry, id, sizeof(id) / sizeof(id[0]));
-	for (size_t i = 0; i < sizeof(id) / sizeof(id[0]) && r == ATW_OK; i++)
-		r = member_get(v, f->dentry, id[i], &f->mark[i], NULL);
+	members_hold(v, f->dentry, of_dentry, ARRAY_SIZE(of_dentry));
+	for (size_t i = 0; i < ARRAY_SIZE(of_dentry) && r == ATW_OK; i++)
+		r = member_get(v, f->dentry, of_dentry[i], &f->mark[i], NULL);
 	members_release(v);
 	return r == ATW_OK;
 }
+
+static const enum need_member of_file[] = {
+	N_file_inode, N_file_mnt, N_file_dentry, N_file_mode,
+};
 
 /*
  * The file an area maps. One that stands for another's (overlayfs) has a name of its own
@@ -117,12 +129,11 @@ static bool named_mark(const struct members *v, struct named_file *f)
  */
 static bool named_key(const struct names *n, uint64_t file, struct named_file *ret)
 {
-	static const enum need_member id[] = { N_file_inode, N_file_mnt, N_file_dentry, N_file_mode };
 	const struct members *v = &n->v;
 	uint64_t mode = 0;
 	bool known;
 
-	members_hold(v, file, id, sizeof(id) / sizeof(id[0]));
+	members_hold(v, file, of_file, ARRAY_SIZE(of_file));
 	known = member_get(v, file, N_file_inode, &ret->inode, NULL) == ATW_OK &&
 		member_get(v, file, N_file_mnt, &ret->mnt, NULL) == ATW_OK &&
 		member_get(v, file, N_file_dentry, &ret->dentry, NULL) == ATW_OK && ret->dentry &&
@@ -130,6 +141,23 @@ static bool named_key(const struct names *n, uint64_t file, struct named_file *r
 		 (member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK && !(mode & n->backing)));
 	members_release(v);
 	return known && named_mark(v, ret);
+}
+
+void names_soon_file(const struct members *v, uint64_t file)
+{
+	members_soon(v, file, of_file, ARRAY_SIZE(of_file));
+}
+
+void names_soon_dentry(const struct members *v, uint64_t file)
+{
+	uint64_t dentry;
+	int r;
+
+	members_hold(v, file, of_file, ARRAY_SIZE(of_file));
+	r = member_get(v, file, N_file_dentry, &dentry, NULL);
+	members_release(v);
+	if (r == ATW_OK && dentry)
+		members_soon(v, dentry, of_dentry, ARRAY_SIZE(of_dentry));
 }
 
 static bool named_before(struct named_files *f, const struct named_file *key, struct atw_area *a)

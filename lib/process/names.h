@@ -42,6 +42,12 @@ struct names {
 void names_init(struct names *ret, struct members v, uint64_t mm,
 		unsigned page_shift, unsigned release);
 /*
+ * The file of an area will be named: announce what is read of it, and once that was read
+ * ahead, of its dentry.
+ */
+void names_soon_file(const struct members *v, uint64_t file);
+void names_soon_dentry(const struct members *v, uint64_t file);
+/*
  * File and name of an area whose addresses and flags are known. What was read
  * before a failure is filled in.
  */

@@ -2,7 +2,7 @@
 /*
  * Kernel memory is read by virtual address, across pages, with the reason where it is missing.
  */
-#include "kernel/kmem.h"
+#include "kernel/kmem_ahead.h"
 
 #include "memory.h"
 #include "test.h"
@@ -177,6 +177,47 @@ TEST(held_members)
 	mem_put64(k.mem, 0x10ff8, 6);
 	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
 	CHECK_EQ(v, 6);
+	end(&k);
+}
+
+/* What was announced is read once, and then held without a read until it is forgotten. */
+TEST(structs_that_are_read_ahead)
+{
+	struct machine k = machine();
+	struct kmem_ahead *a = kmem_ahead_create(k.m);
+	uint64_t v = 0, reads;
+
+	CHECK(a);
+	kmem_ahead_add(a, BASE + 0xff8, 8);
+	kmem_ahead_add(a, BASE + 0x1000, 8);
+	kmem_ahead_add(a, BASE + 0xff8, 8);
+	CHECK(!kmem_ahead_hold(a, BASE + 0xff8, 8));     /* not read so far */
+	kmem_ahead_read(a);
+	CHECK_EQ(kmem_reads(k.m), 2);
+	reads = k.mem->reads;
+	CHECK(kmem_ahead_hold(a, BASE + 0xff8, 8));
+	CHECK_EQ(kmem_u64(k.m, BASE + 0xff8, &v, NULL), ATW_OK);
+	CHECK_EQ(v, UINT64_C(0x3736353433323130));
+	kmem_release(k.m);
+	CHECK(!memcmp(kmem_ahead_find(a, BASE + 0x1000, 8), "89abcdef", 8));
+	CHECK_EQ(k.mem->reads, reads);
+	/* Another length, an address inside, and what lies apart or is not there. */
+	CHECK(!kmem_ahead_hold(a, BASE + 0xff8, 4));
+	CHECK(!kmem_ahead_hold(a, BASE + 0xffc, 4));
+	kmem_ahead_add(a, BASE + 0xffc, 8);
+	kmem_ahead_add(a, BASE + 0x3000, 8);
+	kmem_ahead_add(a, BASE + 0x4000, 8);
+	kmem_ahead_read(a);
+	CHECK(!kmem_ahead_find(a, BASE + 0xffc, 8));
+	CHECK(!kmem_ahead_find(a, BASE + 0x3000, 8));
+	CHECK(!kmem_ahead_find(a, BASE + 0x4000, 8));
+	CHECK(kmem_ahead_same(a, 2));
+	mem_put64(k.mem, 0x20000, 5);
+	CHECK(kmem_ahead_same(a, 1));
+	CHECK(!kmem_ahead_same(a, 2));
+	kmem_ahead_forget(a);
+	CHECK(!kmem_ahead_hold(a, BASE + 0xff8, 8));
+	kmem_ahead_destroy(a);
 	end(&k);
 }
 

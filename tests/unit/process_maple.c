@@ -185,8 +185,8 @@ static void all(struct kmemory *k, struct seen *s)
 		}
 		s->n++;
 		if (len < 480)
-			snprintf(s->text + len, sizeof(s->text) - len, "%" PRIx64 "-%" PRIx64 " ",
-				 a.start.u, a.end.u);
+			snprintf(s->text + len, sizeof(s->text) - len, "%" PRIx64 "-%" PRIx64 "%s ",
+				 a.start.u, a.end.u, a.flags == 0x73 ? "" : " of others");
 	}
 	atw_areas_close(areas);
 }
@@ -361,4 +361,122 @@ TEST(a_list)
 	all(k, &s);
 	CHECK_EQ(s.n + s.errors, 0);
 	kmemory_free(k);
+}
+
+/* ---- of a running process ---- */
+
+enum { MM_SEQ = 48 };
+
+/* Something happens when the kernel is read for the n-th time. */
+static struct {
+	uint64_t at, calls;
+	void (*run)(struct kmemory *k);
+} event;
+
+static ssize_t live_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct kmemory *k = (struct kmemory *)s;
+
+	event.calls += pa.u < KSIZE;
+	if (event.run && pa.u < KSIZE && !event.at--) {
+		event.run(k);
+		event.run = NULL;
+	}
+	return kmemory_read(s, pa, buf, len, err);
+}
+
+/* Pieces are one call, and things happen between them all the same. */
+static void live_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			   struct atw_err *err)
+{
+	uint64_t calls = event.calls;
+
+	for (size_t i = 0; i < n; i++)
+		piece[i].got = live_read(s, piece[i].pa, piece[i].buf, piece[i].len, err);
+	event.calls = calls + (n && piece[0].pa.u < KSIZE);
+}
+
+static const struct atw_source_ops live_ops = {
+	.size = sizeof(live_ops), .name = "live kmemory", .help = "runs",
+	.read = live_read, .extent = kmemory_extent, .fact = kmemory_fact, .live = true,
+	.read_many = live_read_many,
+};
+
+static struct kmemory *live_tree(bool seq)
+{
+	struct kmemory *k = tree();
+
+	k->s.ops = &live_ops;
+	event.run = NULL;
+	event.calls = 0;
+	if (seq)
+		kset(k, N_mm_lock_seq, MM_SEQ, 4);
+	return k;
+}
+
+/*
+ * munmap() of the second area, whose struct is that of another process then, which has
+ * one there, too; and mmap() behind the third.
+ */
+static void change(struct kmemory *k)
+{
+	slot(k, 1, 128, 2, 0x7fff, 0);
+	slot(k, 1, 128, 3, 0, 0);
+	kput64(k, vma(1) + V_FLAGS, 0x70);
+	area(k, 3, 0x12000, 0x13000);
+	slot(k, 2, 128, 2, 0x11fff, 0);
+	slot(k, 2, 128, 3, 0x12fff, KBASE + vma(3));
+	slot(k, 2, 128, 4, UINT64_MAX, 0);
+	kput(k, MM + MM_SEQ, 2, 4);
+}
+
+TEST(areas_of_several_leaves_are_read_together)
+{
+	struct kmemory *k = live_tree(true);
+	struct seen s;
+
+	all(k, &s);
+	CHECK_STR(s.text, "1000-3000 3000-4000 10000-11000 ");
+	CHECK_EQ(s.errors, 0);
+	/*
+	 * The stamp, the root and its node; both leaves, all areas, both leaves again; what
+	 * names take; the stamp.
+	 */
+	CHECK_EQ(event.calls, 8);
+	kmemory_free(k);
+}
+
+static void each_moment(bool seq)
+{
+	uint64_t calls = 100;
+
+	for (uint64_t at = 0; at < calls; at++) {
+		struct kmemory *k = live_tree(seq);
+		struct seen s;
+
+		event.at = at;
+		event.run = change;
+		all(k, &s);
+		CHECK_EQ(s.errors, 0);
+		/* What was returned before it happened stays. */
+		if (strcmp(s.text, "1000-3000 3000-4000 10000-11000 ") != 0 &&
+		    strcmp(s.text, "1000-3000 10000-11000 12000-13000 ") != 0)
+			CHECK_STR(s.text, "1000-3000 3000-4000 10000-11000 12000-13000 ");
+		if (event.run)
+			calls = at;
+		kmemory_free(k);
+	}
+	CHECK(calls > 8 && calls < 100);
+}
+
+TEST(areas_that_change_while_they_are_read_ahead)
+{
+	each_moment(true);
+}
+
+/* Nothing counts its changes. */
+TEST(areas_that_change_without_a_stamp)
+{
+	each_moment(false);
 }
