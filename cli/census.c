@@ -277,9 +277,13 @@ static int on_memory(void *arg, const struct capture_record *rec, struct atw_err
 static int on_memory_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct ear *e = arg;
-	struct atw_err why = { 0 };
-	int r = e->to->run(e->to->arg, run, &why);
+	struct atw_err why;
+	int r;
 
+	/* Not all of it: this is called for each run. */
+	why.status = ATW_OK;
+	why.text[0] = why.hint[0] = '\0';
+	r = e->to->run(e->to->arg, run, &why);
 	if (r == ATW_E_LIMIT) {
 		atw_err_wrap(&why, "%s: process %" PRIu64 ", area at %" PRIx64, e->name, e->pid,
 			     e->area);

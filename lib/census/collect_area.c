@@ -175,7 +175,7 @@ static bool joins(const struct collect *c, struct capture_run *r, const struct c
 		return true;
 	if (!r->same && frame_of(one) == frame_of(r) + bytes)
 		return true;
-	if (frame_of(one) != frame_of(r) || (r->pages > 1 && !r->same))
+	if (frame_of(one) != frame_of(r) || (r->pages > 1 && !r->same) || one->pages > 1)
 		return false;
 	r->same = 1;
 	r->has |= CAPTURE_M_SAME;
@@ -243,11 +243,17 @@ static void put_facts(struct collect *c, const struct page_run *r, struct captur
 	}
 }
 
-static bool is_ram(struct collect *c, uint64_t pa)
+/* Pages of RAM from pa on, `most` at most; 0: it is none. */
+static uint64_t ram_pages(struct collect *c, uint64_t pa, uint64_t most)
 {
-	const struct extent *e = c->ram.n ? extents_find(&c->ram, pa) : NULL;
+	const struct extent *e;
+	uint64_t left;
 
-	return !c->ram.n || (e && e->len - (pa - e->start) >= c->page);
+	if (!c->ram.n)
+		return most;
+	e = extents_find(&c->ram, pa);
+	left = e ? (e->len - (pa - e->start)) / c->page : 0;
+	return left < most ? left : most;
 }
 
 /* What is known of a page, and of `more` behind it. */
@@ -281,7 +287,7 @@ static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, 
 {
 	uint64_t pa = r->pa[i] + off;
 	struct capture_run device, *page = &k->page;
-	bool ram = is_ram(c, pa), told = k->more;
+	bool ram = ram_pages(c, pa, 1), told = k->more;
 	int rc = ATW_OK;
 
 	k->more -= told;
@@ -311,14 +317,74 @@ static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, 
 	return add(c, page, err);
 }
 
+/* Where a run of pages of a listing has been told up to. */
+struct place {
+	uint32_t i;
+	uint64_t off;                /* behind where slot i leads */
+	uint64_t left;               /* pages */
+};
+
+static void place_pass(const struct collect *c, const struct page_run *r, struct place *at,
+		       uint64_t pages)
+{
+	uint64_t off = at->off + pages * c->page;
+
+	at->left -= pages;
+	at->i += (uint32_t)(off / r->slot);
+	at->off = off % r->slot;
+}
+
+/* Pages from there on whose frames follow each other, `most` at most. */
+static uint64_t neighbours(const struct collect *c, const struct page_run *r,
+			   const struct place *at, uint64_t most)
+{
+	uint64_t n = (r->slot - at->off) / c->page;
+
+	for (uint32_t i = at->i; n < most && r->pa[i + 1] == r->pa[i] + r->slot; i++)
+		n += r->slot / c->page;
+	return n < most ? n : most;
+}
+
+/*
+ * Of the pages that the page before them spoke for, at once those whose frames follow each
+ * other and are mapped as often.
+ */
+static int mapped_alike(struct collect *c, const struct page_run *r, struct place *at,
+			struct known *k, struct atw_err *err)
+{
+	uint64_t most = k->more < at->left ? k->more : at->left, pa, n;
+	struct capture_run *page = &k->page;
+	int rc = ATW_OK;
+
+	for (; most && rc == ATW_OK; most -= n) {
+		pa = r->pa[at->i] + at->off;
+		n = ram_pages(c, pa, neighbours(c, r, at, most));
+		/* The same frame again and again is a run of another kind. */
+		if (!n || (c->n && frame_of(&c->run[c->n - 1]) == pa))
+			break;
+		page->va = r->va + at->i * r->slot + at->off;
+		page->entry = (page->entry & CAPTURE_ENTRY_BITS) | pa;
+		if (c->p->counted) {
+			page->refs = counts_run(&c->p->counts, pa >> c->p->page_shift, n, &n);
+			page->refs += !page->refs;
+		}
+		page->pages = n;
+		rc = add(c, page, err);
+		k->more -= (uint32_t)n;
+		place_pass(c, r, at, n);
+	}
+	page->pages = 1;
+	return rc;
+}
+
 static int mapped(struct collect *c, const struct page_run *r, struct capture_run one,
 		  uint64_t first, struct atw_err *err)
 {
 	const uint32_t soon = c->p->counted ? COUNTS_SOON : UINT32_MAX;
-	uint64_t left = one.pages;
 	struct known k;
-	uint32_t i = (uint32_t)((first - r->va) / r->slot);
-	uint64_t off = (first - r->va) % r->slot;
+	struct place at = {
+		(uint32_t)((first - r->va) / r->slot), (first - r->va) % r->slot, one.pages,
+	};
 	int rc = ATW_OK;
 
 	one.entry = CAPTURE_PRESENT;
@@ -342,13 +408,13 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 	}
 	one.pages = 1;
 	k.more = 0;
-	for (; left && rc == ATW_OK; left--) {
-		if (r->count - i > soon)
-			counts_soon(&c->p->counts, r->pa[i + soon] >> c->p->page_shift);
-		rc = mapped_page(c, r, i, off, &one, &k, err);
-		off += c->page;
-		if (off == r->slot)
-			off = 0, i++;
+	while (at.left && rc == ATW_OK) {
+		if (r->count - at.i > soon)
+			counts_soon(&c->p->counts, r->pa[at.i + soon] >> c->p->page_shift);
+		rc = mapped_page(c, r, at.i, at.off, &one, &k, err);
+		place_pass(c, r, &at, 1);
+		if (rc == ATW_OK && k.more && !k.stale && !(c->o->raw && r->word))
+			rc = mapped_alike(c, r, &at, &k, err);
 	}
 	return rc;
 }

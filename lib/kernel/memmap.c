@@ -370,7 +370,7 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err)
 {
 	struct memmap_section *s = find_section(m, w, pfn, err);
-	uint64_t off, address;
+	uint64_t off, address, n;
 	const uint8_t *p;
 	size_t head;
 
@@ -379,7 +379,7 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 	off = ((pfn - w->first_pfn) & (((uint64_t)1 << w->shift) - 1)) * w->size;
 	if (s->whole)
 		return s->whole + off;
-	p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn) : NULL;
+	p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn, &n) : NULL;
 	if (p)
 		return p;
 	address = s->first + off;
@@ -399,15 +399,33 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 	return buf;
 }
 
-void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn)
+const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+			      uint64_t *ret_n)
 {
-	const struct memmap_section *s = find_section(m, w, pfn, NULL);
-	uint64_t off = ((pfn - w->first_pfn) & (((uint64_t)1 << w->shift) - 1)) * w->size;
+	const uint8_t *p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn, ret_n) : NULL;
+	const struct memmap_section *s = p ? NULL : find_section(m, w, pfn, NULL);
+	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
 
-	if (s && s->whole)
-		__builtin_prefetch(s->whole + off);
-	else if (s && s->in_one && w->ahead)
-		memmap_ahead_add(w->ahead, pfn, ATW_PA(s->pa.u + off));
+	if (!s || !s->whole)
+		return p;
+	*ret_n = section - at;
+	return s->whole + at * w->size;
+}
+
+void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n)
+{
+	uint64_t section = (uint64_t)1 << w->shift, at, here;
+
+	for (; n; pfn += here, n -= here) {
+		const struct memmap_section *s = find_section(m, w, pfn, NULL);
+
+		at = (pfn - w->first_pfn) & (section - 1);
+		here = n < section - at ? n : section - at;
+		for (uint64_t i = 0; s && s->whole && i < here; i++)
+			__builtin_prefetch(s->whole + (at + i) * w->size);
+		if (s && !s->whole && s->in_one && w->ahead)
+			memmap_ahead_add(w->ahead, pfn, here, ATW_PA(s->pa.u + at * w->size));
+	}
 }
 
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)

@@ -61,8 +61,18 @@ void memmap_where_deinit(struct memmap_where *w);
  */
 const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err);
-/* Its bytes will be asked for soon. */
-void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn);
+/* The same where that is nothing but an addition, and of how many frames from it on, or NULL. */
+const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+			      uint64_t *ret_n);
+/* Grows whenever struct pages that were announced are read. */
+static inline uint64_t memmap_reads(const struct memmap_where *w)
+{
+	return w->ahead ? memmap_ahead_reads(w->ahead) : 0;
+}
+/* The bytes of these will be asked for soon. */
+void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n);
+/* atw_memmap_soon() of neighbours. */
+void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n);
 /* What was said so far will not be asked for: there is room for other hints. */
 void memmap_anew(struct atw_memmap *m);
 /* Do the struct pages of `n` frames lie in one piece? Where it begins. */
@@ -116,6 +126,7 @@ struct page_abi {
 	bool of_snapshot;        /* types, too, are the folio's (6.17) */
 	bool folio_idle;         /* 5.16 */
 	uint64_t kpf[4][256];    /* what each byte of the flags comes out as */
+	uint64_t matter;         /* flags that make any difference to an answer */
 };
 
 /* What a frame's zeroes are known by. */
@@ -154,6 +165,25 @@ struct cgroup_name {
 	bool known, found;
 };
 
+/*
+ * What struct pages have in common that answer the same: of small folios that processes
+ * map, or of the tails of one folio.
+ */
+struct page_like {
+	uint64_t flags;          /* of the page's own, those that matter */
+	uint64_t info;           /* compound_head of a tail; 0: no tail */
+	uint64_t end;            /* of its folio: a frame */
+	uint32_t mapcount;
+	unsigned mapping;        /* ANON and KSM, of no tail */
+};
+
+enum { PAGE_MEMOS = 16 };
+struct page_memo {
+	struct page_like like;   /* end 0: unused */
+	struct atw_page page;
+	uint64_t reads;          /* memmap_reads() then */
+};
+
 struct atw_memmap {
 	struct atw_kernel *k;
 	struct kmem *kmem;
@@ -165,6 +195,7 @@ struct atw_memmap {
 	struct cache_name cache[CACHE_NAMES];
 	struct cgroup_name cgroup[CGROUP_NAMES];
 	uint8_t buf[3][PAGE_STRUCT_MAX]; /* a page, its head and second page */
+	struct page_memo memo[PAGE_MEMOS];
 	/* Mapped or not: of the large folio that was looked at last (up to 6.1). */
 	uint64_t mapped_head;
 	bool mapped_known, mapped;
@@ -177,6 +208,21 @@ struct atw_memmap {
 /* atw_memmap_page(); `err` may be NULL, which is faster where much is missing. */
 int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 		struct atw_err *err);
+/* The same; of a page like one that was asked for before, without decoding it. */
+int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+		      struct atw_err *err);
+/*
+ * Of a page that memmap_page() answered for with *page. false: another one would have to
+ * be asked for.
+ */
+bool memmap_like(struct atw_memmap *m, const struct atw_page *page, struct page_like *ret);
+/*
+ * Of how many frames from pfn on, `n` at most, does memmap_page() answer the same but for
+ * numbers of frames and nodes, references, and the `mapping`? As far as their bytes are at
+ * hand.
+ */
+uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
+		     uint64_t n);
 /* Flags of the kernel's as those of /proc/kpageflags. */
 static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
 {

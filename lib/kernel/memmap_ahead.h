@@ -19,14 +19,20 @@ struct memmap_ahead *memmap_ahead_create(struct atw_source *mem, uint32_t size);
 void memmap_ahead_destroy(struct memmap_ahead *a);
 
 /*
- * The struct page of `pfn`, in this place, will be asked for. As many are taken as
- * there is room for.
+ * The struct pages of `n` frames from pfn on, which lie in this place one behind the
+ * other, will be asked for. As many are taken as there is room for.
  */
-void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, atw_pa pa);
+void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa);
+/* How often those that were added have been read. */
+uint64_t memmap_ahead_reads(const struct memmap_ahead *a);
 /* Forget all that were added, so that there is room for others. */
 void memmap_ahead_anew(struct memmap_ahead *a);
-/* If it was added: its bytes, good until the next call of add. Or NULL. */
-const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn);
+/*
+ * If it was added: its bytes, good until the next call of add, and of how many frames
+ * from it on they follow there. Or NULL.
+ */
+const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn,
+				 uint64_t *ret_n);
 /*
  * The page of the kernel's memory that begins at this address, good until the next
  * call. NULL and why.

@@ -82,7 +82,7 @@ int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 {
 	if (!m || !ret)
 		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
-	return memmap_page(m, pfn, ret, err);
+	return memmap_page_again(m, pfn, ret, err);
 }
 
 /*
@@ -97,8 +97,7 @@ static void announce(struct atw_memmap *m, uint64_t pfn)
 		return;
 	m->batch = pfn != m->announced ? BATCH_MIN :
 		   m->batch < BATCH_MAX ? m->batch * 2 : BATCH_MAX;
-	for (uint64_t i = 0; i < m->batch; i++)
-		memmap_soon(m->kmem, &m->where, pfn + i);
+	memmap_soon(m->kmem, &m->where, pfn, m->batch);
 	m->announced = pfn + m->batch;
 }
 
@@ -161,7 +160,12 @@ void memmap_anew(struct atw_memmap *m)
 void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn)
 {
 	if (m)
-		memmap_soon(m->kmem, &m->where, pfn);
+		memmap_soon(m->kmem, &m->where, pfn, 1);
+}
+
+void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
+{
+	memmap_soon(m->kmem, &m->where, pfn, n);
 }
 
 /*

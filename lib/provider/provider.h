@@ -89,7 +89,8 @@ struct frame_facts {
 	uint64_t marks;          /* flags of the run that only its frame tells: marks.h */
 	/*
 	 * Of so many pages behind it in the run, at least, the same is known but for
-	 * numbers of frames and nodes: those need not be asked for.
+	 * numbers of frames and nodes, references and what exactly they belong to: those
+	 * need not be asked for.
 	 */
 	uint32_t alike;
 };

@@ -245,6 +245,35 @@ static bool still_there(struct walk_provider *w, uint64_t va, uint64_t pa)
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
 
+/*
+ * Of how many slots behind it the same is known, as far as struct pages are at hand. Kept,
+ * so that each slot is compared once, whoever is asked for.
+ */
+static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, uint32_t i,
+			   const struct atw_page *page)
+{
+	unsigned shift = w->p.page_shift;
+	uint32_t end = i + 1, next;
+	struct page_like like;
+	uint64_t same;
+
+	if (w->alike <= i && i < w->alike_end)
+		return w->alike_end - i - 1;
+	if (memmap_like(w->memmap, page, &like))
+		for (; end < r->count; end += (uint32_t)same) {
+			for (next = end + 1; next < r->count && r->pa[next] == r->pa[next - 1] + r->slot;)
+				next++;
+			same = memmap_same(w->memmap, &like, r->pa[end] >> shift, next - end);
+			if (same < next - end) {
+				end += (uint32_t)same;
+				break;
+			}
+		}
+	w->alike = i;
+	w->alike_end = end;
+	return end - i - 1;
+}
+
 static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
 		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
@@ -279,6 +308,8 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 		ret->have |= FACT_CGROUP;
 	if (w->running && provider_doubts(r, ret))
 		provider_settle(ret, still_there(w, r->va + i * r->slot + off, r->pa[i] + off));
+	else if (r->slot >> p->page_shift == 1 && !(ret->have & FACT_CGROUP))
+		ret->alike = walk_alike(w, r, i, &ret->page);
 	return ATW_OK;
 }
 

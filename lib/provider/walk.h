@@ -12,6 +12,7 @@
 #include "provider/marks.h"
 #include "process/names.h"
 #include "provider/provider.h"
+#include "walk/sure.h"
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
 enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
@@ -42,6 +43,15 @@ struct walk_soon {
 	uint64_t off;
 };
 
+/* Flags of leaves by what of their words the mode's tables look at. */
+enum { LEAF_MEMOS = 32 };
+
+struct leaf_memo {
+	uint64_t attrs, flags;
+	uint8_t level;
+	bool used;
+};
+
 struct walk_provider {
 	struct provider p;
 	struct walk_provider_opts o;
@@ -57,6 +67,9 @@ struct walk_provider {
 	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
 	struct marks marks;
 
+	uint64_t leaf_attrs[ATW_MAX_LEVELS];
+	struct leaf_memo leaf_memo[LEAF_MEMOS];
+	struct sure leaf;        /* of the lowest level */
 	/* Of all spaces. */
 	struct look look;
 	struct kinds kinds;
@@ -68,6 +81,7 @@ struct walk_provider {
 	struct atw_walk *walk;
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages asked for */
+	uint32_t alike, alike_end;       /* slots from the one to the other are as the first */
 	struct walk_soon soon;
 	bool running;
 	uint64_t pa[SLOTS], word[SLOTS];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "provider/walk.h"
+#include "walk/memory.h"
 
 /* ---- was it used? ---- */
 
@@ -42,6 +43,16 @@ void walk_pages_close(struct provider *p)
 	walk_of(p)->walk = NULL;
 }
 
+/* What leaves of this space look like. */
+static void learn_leaves(struct walk_provider *w, const struct atw_paging *pg)
+{
+	for (unsigned i = 0; i < pg->nlevels; i++)
+		w->leaf_attrs[i] = atw_leaf_attrs(pg, i);
+	if (!sure_find(pg, 0, ATW_LEAF, &w->leaf))
+		w->leaf = SURE_NONE;
+	memset(w->leaf_memo, 0, sizeof(w->leaf_memo));
+}
+
 int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
 		    struct atw_err *err)
 {
@@ -54,6 +65,7 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 	walk_pages_close(p);
 	walk_soon_begin(w, task);
 	w->sp = &w->space[task].mm.space;
+	learn_leaves(w, &w->sp->paging);
 	/* An area beyond all that the mode can translate has no pages. */
 	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
 		return ATW_OK;
@@ -77,23 +89,50 @@ static void note_used(const struct walk_provider *w, struct page_run *r)
 	r->dirty = r->flags & w->dirty || (r->flags & w->dbm && r->rights & ATW_UW);
 }
 
+/* Their flags: few combinations occur, and each takes a look at the whole table. */
+static uint64_t leaf_flags(struct walk_provider *w, unsigned level, uint64_t word)
+{
+	uint64_t attrs = word & w->leaf_attrs[level];
+	struct leaf_memo *m = &w->leaf_memo[(attrs ^ attrs >> 5 ^ attrs >> 60) % LEAF_MEMOS];
+
+	if (!m->used || m->attrs != attrs || m->level != level)
+		*m = (struct leaf_memo){
+			.used = true, .level = (uint8_t)level, .attrs = attrs,
+			.flags = atw_entry_flags(&w->sp->paging, level, ATW_LEAF, word),
+		};
+	return m->flags;
+}
+
+/* Where the slots lead. */
+static void leaf_places(struct walk_provider *w, const struct atw_seen *s)
+{
+	if (s->level || !s->words || w->sp->paging.word_size != 8 ||
+	    !sure_is(&w->leaf, load_word(s->words, 8, 0))) {
+		for (uint32_t i = 0; i < s->count; i++) {
+			w->pa[i] = atw_seen_pa(w->sp, s, i).u;
+			w->word[i] = atw_seen_word(w->sp, s, i);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < s->count; i++) {
+		w->word[i] = load_word(s->words, 8, i);
+		w->pa[i] = sure_address(&w->leaf, w->word[i]);
+	}
+}
+
 static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
 {
 	r->state = PAGE_PRESENT;
 	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
 	r->rights = s->rights;
 	/* Leaves of one piece agree in all but where they point. */
-	r->flags = atw_entry_flags(&w->sp->paging, s->level, ATW_LEAF,
-				   s->path[s->depth - 1].word);
+	r->flags = leaf_flags(w, s->level, s->path[s->depth - 1].word);
 	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
 	note_used(w, r);
 	note_special(w, s->path[s->depth - 1].word, r);
 	if (w->p.areas_only)
 		return;
-	for (uint32_t i = 0; i < s->count; i++) {
-		w->pa[i] = atw_seen_pa(w->sp, s, i).u;
-		w->word[i] = atw_seen_word(w->sp, s, i);
-	}
+	leaf_places(w, s);
 	r->pa = w->pa;
 	r->word = w->word;
 	w->ahead = 0;
@@ -137,6 +176,7 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
 		.count = s->count, .level = s->level,
 	};
+	w->alike = w->alike_end = 0;
 	*ret = r;
 	if (s->loss) {
 		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :

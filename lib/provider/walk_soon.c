@@ -9,7 +9,8 @@
 
 enum {
 	SOON_MOST = 512,         /* struct pages at once, as many as are taken */
-	SOON_PASSED = 64,        /* runs that a listing may leave out between two pages */
+	/* Runs that a listing may leave out between two pages: it, and those that are alike. */
+	SOON_PASSED = 64 + SOON_MOST,
 };
 
 void walk_soon_begin(struct walk_provider *w, size_t task)
@@ -41,16 +42,21 @@ static bool soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
 	return false;
 }
 
-/* What kind of folio a large page is, its second struct page says. */
-static unsigned soon_add(struct walk_provider *w, look_run run, uint64_t off)
+/* Mappings of a run from `off` on, `room` struct pages at most; how many these are. */
+static unsigned soon_add(struct walk_provider *w, look_run run, uint64_t off, unsigned room)
 {
-	uint64_t pfn = look_pfn(run) + (off << look_order(run));
+	uint64_t pfn = look_pfn(run) + (off << look_order(run)), left = look_times(run) - off;
+	unsigned n = 0;
 
-	atw_memmap_soon(w->memmap, pfn);
-	if (!look_order(run))
-		return 1;
-	atw_memmap_soon(w->memmap, pfn + 1);
-	return 2;
+	if (!look_order(run)) {
+		n = left < room ? (unsigned)left : room;
+		memmap_soon_run(w->memmap, pfn, n);
+		return n;
+	}
+	/* What kind of folio a large page is, its second struct page says. */
+	for (; n < left && 2 * (n + 1) <= room; n++, pfn += (uint64_t)1 << look_order(run))
+		memmap_soon_run(w->memmap, pfn, 2);
+	return n;
 }
 
 bool walk_soon(struct walk_provider *w, uint64_t pfn)
@@ -68,9 +74,14 @@ bool walk_soon(struct walk_provider *w, uint64_t pfn)
 	memmap_anew(w->memmap);
 	for (s->added = s->at; s->added < s->end && n + 2 <= SOON_MOST; s->added++, off = 0) {
 		look_run run = w->look.run[s->added];
+		unsigned took;
 
-		for (s->off = off; s->off < look_times(run) && n + 2 <= SOON_MOST; s->off++)
-			n += look_class(run) == LOOK_SPECIAL ? 0 : soon_add(w, run, s->off);
+		s->off = look_times(run);
+		if (look_class(run) == LOOK_SPECIAL)
+			continue;
+		took = soon_add(w, run, off, SOON_MOST - n);
+		s->off = off + took;
+		n += look_order(run) ? 2 * took : took;
 	}
 	return true;
 }

@@ -60,12 +60,19 @@ static void end(struct machine *k)
 
 static void add(struct machine *k, uint64_t pfn)
 {
-	memmap_ahead_add(k->a, pfn, ATW_PA(FIRST + pfn * SIZE));
+	memmap_ahead_add(k->a, pfn, 1, ATW_PA(FIRST + pfn * SIZE));
+}
+
+static const uint8_t *find(struct machine *k, uint64_t pfn)
+{
+	uint64_t n;
+
+	return memmap_ahead_find(k->a, k->m, pfn, &n);
 }
 
 static bool finds(struct machine *k, uint64_t pfn)
 {
-	const uint8_t *p = memmap_ahead_find(k->a, k->m, pfn);
+	const uint8_t *p = find(k, pfn);
 
 	return p && get_le64(p) == pfn && get_le64(p + SIZE - 8) == pfn;
 }
@@ -75,7 +82,7 @@ TEST(neighbours_are_one_read)
 	struct machine k;
 
 	begin(&k);
-	CHECK(!memmap_ahead_find(k.a, k.m, 7));
+	CHECK(!find(&k, 7));
 	/* Downwards, and every other one before the rest. */
 	for (unsigned i = 0; i < 100; i++)
 		add(&k, 600 - i);
@@ -91,7 +98,7 @@ TEST(neighbours_are_one_read)
 	CHECK_EQ(k.reads, 2);
 	/* All were asked for: these are read anew. */
 	add(&k, 100);
-	CHECK(!memmap_ahead_find(k.a, k.m, 600));
+	CHECK(!find(&k, 600));
 	CHECK(finds(&k, 100));
 	CHECK_EQ(k.reads, 3);
 	end(&k);
@@ -112,7 +119,7 @@ TEST(what_is_forgotten_leaves_room)
 		CHECK_EQ(k.reads, round + 1);
 	}
 	memmap_ahead_anew(k.a);
-	CHECK(!memmap_ahead_find(k.a, k.m, 200));
+	CHECK(!find(&k, 200));
 	end(&k);
 }
 
@@ -137,7 +144,7 @@ TEST(in_whatever_order)
 			add(&k, pfn[i]);
 		/* It may not be there, for there is no more room; but never another's. */
 		for (unsigned i = 0; i < added; i++) {
-			const uint8_t *p = memmap_ahead_find(k.a, k.m, pfn[i]);
+			const uint8_t *p = find(&k, pfn[i]);
 
 			found += p != NULL;
 			CHECK(!p || get_le64(p) == pfn[i]);
@@ -161,6 +168,36 @@ TEST(a_few_at_a_time)
 	end(&k);
 }
 
+TEST(stretches)
+{
+	struct machine k;
+	uint64_t n = 0;
+	const uint8_t *p;
+
+	begin(&k);
+	memmap_ahead_add(k.a, 300, 100, ATW_PA(FIRST + 300 * SIZE));
+	memmap_ahead_add(k.a, 400, 20, ATW_PA(FIRST + 400 * SIZE));
+	memmap_ahead_add(k.a, 200, 100, ATW_PA(FIRST + 200 * SIZE));
+	memmap_ahead_add(k.a, UNREAD / 64 * 64 - 8, 16, ATW_PA(FIRST + (UNREAD / 64 * 64 - 8) * SIZE));
+	p = memmap_ahead_find(k.a, k.m, 310, &n);
+	CHECK(p && get_le64(p + 109 * SIZE) == 419);
+	CHECK_EQ(n, 110);
+	p = memmap_ahead_find(k.a, k.m, 299, &n);
+	CHECK(p && get_le64(p) == 299);
+	CHECK_EQ(n, 1);
+	CHECK_EQ(k.reads, 2);
+	p = memmap_ahead_find(k.a, k.m, UNREAD / 64 * 64 - 6, &n);
+	CHECK(p && get_le64(p) == UNREAD / 64 * 64 - 6);
+	CHECK_EQ(n, 6);
+	CHECK(!find(&k, UNREAD / 64 * 64));
+	/* No more than there is room for. */
+	memmap_ahead_anew(k.a);
+	memmap_ahead_add(k.a, 0, 900, ATW_PA(FIRST));
+	CHECK(finds(&k, 511));
+	CHECK(!find(&k, 512));
+	end(&k);
+}
+
 TEST(what_is_not_there)
 {
 	struct machine k;
@@ -171,7 +208,7 @@ TEST(what_is_not_there)
 	add(&k, UNREAD / 64 * 64 - 1);
 	add(&k, UNREAD / 64 * 64);
 	CHECK(finds(&k, UNREAD / 64 * 64 - 1));
-	CHECK(!memmap_ahead_find(k.a, k.m, UNREAD / 64 * 64));
+	CHECK(!find(&k, UNREAD / 64 * 64));
 	CHECK(!memmap_ahead_page(k.a, k.m, BASE + UNREAD / 64 * 0x1000, &err));
 	CHECK(strstr(err.text, "is not in the source"));
 	p = memmap_ahead_page(k.a, k.m, BASE + 0x1000, &err);

@@ -542,6 +542,82 @@ TEST(random_bytes)
 	}
 }
 
+/* Struct pages of few sorts: those that processes map, tails of folios, and odd ones. */
+static void few_sorts(struct fixture *f, uint64_t *seed)
+{
+	static const uint64_t flags[] = {
+		ANON_BITS, ANON_BITS, ANON_BITS | 1u << RESERVED, 1u << UPTODATE | 1u << LRU, 0,
+		ANON_BITS | UINT64_C(1) << 40,
+	};
+	static const uint32_t mapcount[] = { 0, 0, 0, 1, UINT32_MAX, 0xf0000000, UINT32_MAX - 128 };
+	static const uint32_t refs[] = { 1, 1, 2, 0 };
+
+	for (uint64_t pfn = 1; pfn < COUNT; pfn++) {
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		plain(f, pfn);
+		put(f, pfn, FLAGS, flags[(*seed >> 20) % 6], 8);
+		put(f, pfn, MAPCOUNT, mapcount[(*seed >> 30) % 7], 4);
+		put(f, pfn, REFCOUNT, refs[(*seed >> 40) % 4], 4);
+		put(f, pfn, MAPPING, 0x1000 | (*seed >> 50 & 3), 8);
+	}
+	for (uint64_t pfn = 16; pfn < COUNT; pfn += 32) {
+		compound(f, pfn, 3, ANON_BITS);
+		/* Tails of one folio may name another, where a dump is damaged. */
+		if (*seed >> pfn % 64 & 1)
+			put(f, pfn + 5, HEAD, (KBASE + at(pfn + 1)) | 1, 8);
+	}
+}
+
+static bool answers_the_same(const struct atw_page *a, const struct atw_page *b)
+{
+	return a->flags == b->flags && a->count == b->count && a->order == b->order &&
+	       a->have_order == b->have_order && !strcmp(a->cache, b->cache);
+}
+
+TEST(pages_like_others)
+{
+	uint64_t seed = 1, likes = 0, runs = 0;
+
+	for (unsigned round = 0; round < 50 * GENERATIONS; round++) {
+		struct atw_page page[COUNT], again;
+		struct fixture f;
+		int r[COUNT];
+
+		if (!start(&f, round % GENERATIONS))
+			abort();
+		few_sorts(&f, &seed);
+		look_again(&f);
+		for (uint64_t pfn = 0; pfn < COUNT; pfn++)
+			r[pfn] = memmap_page(f.m, pfn, &page[pfn], NULL);
+		CHECK_EQ(memmap_keep_nothing(&f.m->where, NULL), ATW_OK);
+		memmap_soon_run(f.m, 0, COUNT);
+		for (uint64_t pfn = 0; pfn < COUNT; pfn++) {
+			struct page_like like;
+			uint64_t same;
+
+			CHECK_EQ(atw_memmap_page(f.m, pfn, &again, NULL), r[pfn]);
+			if (r[pfn] != ATW_OK)
+				continue;
+			CHECK(answers_the_same(&again, &page[pfn]));
+			CHECK(again.pfn == pfn && again.head == page[pfn].head &&
+			      again.raw == page[pfn].raw && again.mapping == page[pfn].mapping &&
+			      again.refcount == page[pfn].refcount);
+			if (!memmap_like(f.m, &again, &like))
+				continue;
+			likes++;
+			same = memmap_same(f.m, &like, pfn + 1, COUNT - pfn - 1);
+			for (uint64_t i = 1; i <= same; i++, runs++)
+				CHECK(r[pfn + i] == ATW_OK &&
+				      answers_the_same(&page[pfn + i], &again) &&
+				      !page[pfn + i].refcount == !again.refcount);
+		}
+		stop(&f);
+	}
+	/* It happened. */
+	CHECK(likes > 1000);
+	CHECK(runs > 1000);
+}
+
 /* The same of many at once; the head of a folio is read once for all of its pages. */
 TEST(origins_of_many)
 {
