@@ -29,8 +29,9 @@ void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t fi
 	c->open = true;
 	c->outside = !a;
 	c->blind = false;
+	/* Up to the end of its name, for which there is much room. */
 	if (a && a != &c->area)
-		c->area = *a;
+		memcpy(&c->area, a, offsetof(struct atw_area, name) + strlen(a->name) + 1);
 	begin_part(c, first);
 }
 
@@ -408,6 +409,9 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 	}
 	one.pages = 1;
 	k.more = 0;
+	/* Facts are asked for meanwhile. */
+	for (uint32_t i = 0; c->p->counted && i < 4 && i < r->count - at.i; i++)
+		counts_soon(&c->p->counts, r->pa[at.i + i] >> c->p->page_shift);
 	while (at.left && rc == ATW_OK) {
 		if (r->count - at.i > soon)
 			counts_soon(&c->p->counts, r->pa[at.i + soon] >> c->p->page_shift);
@@ -456,13 +460,23 @@ static const char *why_lost(unsigned state)
 	       state == PAGE_BAD ? "reserved bits are set" : "it is damaged";
 }
 
+/* What is not mapped, and not on swap. */
+static int odd(struct collect *c, const struct page_run *r, struct capture_run *one,
+	       struct atw_err *err)
+{
+	one->has |= CAPTURE_M_STATE;
+	one->state = states[r->state];
+	if (c->o->raw && r->word) {
+		one->has |= CAPTURE_M_RAW;
+		one->raw = r->word[0];
+	}
+	return add(c, one, err);
+}
+
 int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, uint64_t last,
 		  struct atw_err *err)
 {
-	struct capture_run one = {
-		.va = first, .pages = (last - first) / c->page + 1,
-		.has = r->have & RUN_MAP ? CAPTURE_M_MAP : 0, .map = r->map,
-	};
+	struct capture_run one;
 
 	c->last = last;
 	c->blind |= r->state >= PAGE_LOST;
@@ -470,17 +484,16 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 		return collect_lost_range(c, r->state == PAGE_BAD ? "page table entry" : "page table",
 					  r->why ? r->why->text : why_lost(r->state), first, last,
 					  err);
+	/* Every other one. */
+	if (r->state == PAGE_ABSENT)
+		return ATW_OK;
+	one = (struct capture_run){
+		.va = first, .pages = (last - first) / c->page + 1,
+		.has = r->have & RUN_MAP ? CAPTURE_M_MAP : 0, .map = r->map,
+	};
 	if (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE)
 		return mapped(c, r, one, first, err);
 	if (r->state == PAGE_SWAP)
 		return swapped(c, r, one, first, last, err);
-	if (r->state == PAGE_ABSENT)
-		return ATW_OK;
-	one.has |= CAPTURE_M_STATE;
-	one.state = states[r->state];
-	if (c->o->raw && r->word) {
-		one.has |= CAPTURE_M_RAW;
-		one.raw = r->word[0];
-	}
-	return add(c, &one, err);
+	return odd(c, r, &one, err);
 }

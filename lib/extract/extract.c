@@ -265,10 +265,10 @@ static void about(struct extract *x)
 	if (!a || atw_tasks_open(x->k, &tasks, NULL) < 0)
 		return;
 	if (tasks_idle(x->k, &t, NULL) == ATW_OK)
-		about_task(x->k, &t, a);
+		about_task(x->k, &t, NULL, a);
 	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT)
 		if (r == ATW_OK)
-			about_task(x->k, &t, a);
+			about_task(x->k, &t, NULL, a);
 	atw_tasks_close(tasks);
 }
 

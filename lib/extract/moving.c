@@ -124,7 +124,7 @@ static int moving_once(struct reader *w, const struct atw_task *t, struct atw_er
 
 	if (!a)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	about_task(w->live.k, t, a);
+	about_task(w->live.k, t, NULL, a);
 	return moving_process(&w->live, t, err);
 }
 

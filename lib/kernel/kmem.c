@@ -11,9 +11,11 @@
  * Slots met last. Structs lie in the direct map, whose slots are large, so few
  * of them answer for nearly every pointer that is followed. The kernel of a running
  * machine has pointers to everywhere, and finding a slot there costs several reads:
- * one more is kept for each of many 2 MiB.
+ * one more is kept for each of many GiB, 2 MiB and 4 KiB, the largest that it fills.
  */
-enum { SLOTS = 8, FAR_BITS = 8, FAR_SHIFT = 21 };
+enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
+
+static const uint8_t far_shift[FAR_SIZES] = { 30, 21, 12 };
 
 struct slot {
 	uint64_t va, size, pa;   /* size 0: unused */
@@ -29,7 +31,7 @@ struct copy {
 struct kmem {
 	struct atw_space space;
 	struct atw_lookup *lookup;
-	struct slot slot[SLOTS], far[1 << FAR_BITS];
+	struct slot slot[SLOTS], far[FAR_SIZES][1 << FAR_BITS];
 	unsigned oldest;
 	size_t page;
 	char *scratch;           /* a page, for what kmem_peek() must copy */
@@ -101,11 +103,24 @@ static int not_mapped(uint64_t va, const struct atw_place *p, struct atw_err *er
 	return atw_err_set(err, ATW_E_MISSING, "kernel address 0x%" PRIx64 " is not mapped", va);
 }
 
+static struct slot *far_slot(struct kmem *m, unsigned size, uint64_t va)
+{
+	return &m->far[size][(va >> far_shift[size]) * UINT64_C(0x9e3779b97f4a7c15) >>
+			     (64 - FAR_BITS)];
+}
+
+static void keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
+{
+	unsigned size = 0;
+
+	while (size < FAR_SIZES - 1 && s->size < (uint64_t)1 << far_shift[size])
+		size++;
+	m->slot[m->oldest++ % SLOTS] = *far_slot(m, size, va) = *s;
+}
+
 static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 		     struct atw_err *err)
 {
-	struct slot *far = &m->far[(va >> FAR_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >>
-				   (64 - FAR_BITS)];
 	struct atw_place p;
 	int r;
 
@@ -114,9 +129,13 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 			*ret = m->slot[i];
 			return ATW_OK;
 		}
-	if (va - far->va < far->size) {
-		*ret = *far;
-		return ATW_OK;
+	for (unsigned i = 0; i < FAR_SIZES; i++) {
+		const struct slot *far = far_slot(m, i, va);
+
+		if (va - far->va < far->size) {
+			*ret = *far;
+			return ATW_OK;
+		}
 	}
 	r = atw_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
@@ -133,7 +152,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 	ret->va = va & ~(p.size - 1);
 	ret->pa = p.pa.u - (va - ret->va);
 	ret->size = p.size;
-	m->slot[m->oldest++ % SLOTS] = *far = *ret;
+	keep_slot(m, va, ret);
 	atw_source_mapped(m->space.mem, ATW_PA(ret->pa), ATW_VA(ret->va), ret->size);
 	return ATW_OK;
 }

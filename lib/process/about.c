@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/kernel.h"
+#include "process/names.h"
 #include "process/path.h"
 
 enum {
@@ -21,6 +23,10 @@ struct looker {
 	const struct atw_task *t;
 	struct task_about *a;
 	uint64_t page;                   /* bytes */
+	struct named_files *files;       /* borrowed; NULL: none are kept */
+	/* Members of the task, of one moment; 0: not known. */
+	uint64_t signal, cred, cgroups, boot, cpu;
+	bool has_boot, has_cpu;
 };
 
 void about_text(struct atw_blob *t, char *buf, size_t len)
@@ -39,6 +45,22 @@ static bool follow(const struct looker *l, uint64_t base, enum need_member id, u
 	return get(l, base, id, ret) && *ret;
 }
 
+static void look_at_task(struct looker *l)
+{
+	static const enum need_member id[] = {
+		N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
+	};
+	uint64_t at = l->t->at;
+
+	members_hold(&l->v, at, id, ARRAY_SIZE(id));
+	get(l, at, N_task_signal, &l->signal);
+	get(l, at, N_task_cred, &l->cred);
+	get(l, at, N_task_cgroups, &l->cgroups);
+	l->has_boot = get(l, at, N_task_boot, &l->boot);
+	l->has_cpu = get(l, at, N_task_cpu, &l->cpu);
+	members_release(&l->v);
+}
+
 /* ---- faults and times ---- */
 
 struct used {
@@ -46,8 +68,14 @@ struct used {
 	bool faults, times;              /* they are known */
 };
 
-static const enum need_member of_task[5] = {
+/* The first five are what is used; behind it, what is asked besides. */
+static const enum need_member of_task[] = {
 	N_task_minor, N_task_major, N_task_utime, N_task_stime, N_task_runtime,
+	N_task_tgid, N_task_thread_node,
+};
+static const enum need_member of_signal[] = {
+	N_signal_minor, N_signal_major, N_signal_utime, N_signal_stime, N_signal_runtime,
+	N_signal_threads, N_signal_child_minor, N_signal_child_major, N_signal_thread_head,
 };
 
 static void add(const struct looker *l, uint64_t at, const enum need_member id[5],
@@ -71,14 +99,10 @@ static void add(const struct looker *l, uint64_t at, const enum need_member id[5
  */
 static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, struct used *u)
 {
-	static const enum need_member gone[5] = {
-		N_signal_minor, N_signal_major, N_signal_utime, N_signal_stime,
-		N_signal_runtime,
-	};
 	uint64_t head = signal + l->v.n->member[N_signal_thread_head], link = head, tgid, n = 0;
 
 	*u = (struct used){ .faults = true, .times = true };
-	add(l, signal, gone, u);
+	add(l, signal, of_signal, u);
 	while (u->faults || u->times) {
 		uint64_t task;
 
@@ -87,6 +111,7 @@ static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, st
 		if (link == head)
 			return;
 		task = link - l->v.n->member[N_task_thread_node];
+		members_hold(&l->v, task, of_task, ARRAY_SIZE(of_task));
 		if (!get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
 			break;
 		add(l, task, of_task, u);
@@ -112,27 +137,32 @@ static void share(struct used *u)
 	u->user = ran - u->system;
 }
 
-static void used(const struct looker *l)
+/* What is known of the threads of a process, `signal` being held. */
+static void used_by(const struct looker *l, uint64_t signal)
 {
 	struct capture_task *t = &l->a->t;
-	uint64_t signal = 0, threads = 0;
+	uint64_t threads = 0, minor = 0, major = 0;
+	bool children;
 	struct used u;
 
 	/* There is no process without a thread: such bytes were never read. */
-	if (!follow(l, l->t->at, N_task_signal, &signal) ||
-	    !follow(l, signal, N_signal_threads, &threads) || threads > THREADS ||
+	if (!follow(l, signal, N_signal_threads, &threads) || threads > THREADS ||
 	    !member_have(&l->v, N_signal_thread_head) || !member_have(&l->v, N_task_thread_node))
 		return;
+	children = get(l, signal, N_signal_child_minor, &minor) &&
+		   get(l, signal, N_signal_child_major, &major);
 	if (l->t->leader) {
 		t->threads = (uint32_t)threads;
 		l->a->has |= CAPTURE_T_THREADS;
 		add_up(l, signal, threads, &u);
 	} else {
 		u = (struct used){ .faults = true, .times = true };
+		members_hold(&l->v, l->t->at, of_task, ARRAY_SIZE(of_task));
 		add(l, l->t->at, of_task, &u);
 	}
-	if (u.faults && get(l, signal, N_signal_child_minor, &t->child_minor) &&
-	    get(l, signal, N_signal_child_major, &t->child_major)) {
+	if (u.faults && children) {
+		t->child_minor = minor;
+		t->child_major = major;
 		t->minor = u.minor;
 		t->major = u.major;
 		l->a->has |= CAPTURE_T_FAULTS;
@@ -143,8 +173,19 @@ static void used(const struct looker *l)
 		t->system = u.system / TICK;
 		l->a->has |= CAPTURE_T_TIMES;
 	}
-	if (get(l, l->t->at, N_task_cpu, &t->cpu))
+	if (l->has_cpu) {
+		t->cpu = l->cpu;
 		l->a->has |= CAPTURE_T_CPU;
+	}
+}
+
+static void used(const struct looker *l)
+{
+	if (!l->signal)
+		return;
+	members_hold(&l->v, l->signal, of_signal, ARRAY_SIZE(of_signal));
+	used_by(l, l->signal);
+	members_release(&l->v);
 }
 
 /* ---- whose it is ---- */
@@ -160,10 +201,9 @@ static bool same_root(const struct looker *l, uint64_t a, uint64_t b)
 static bool cgroup_of(const struct looker *l, uint64_t *ret)
 {
 	const struct needs *n = l->v.n;
-	uint64_t set, css, other;
+	uint64_t set = l->cgroups, css, other;
 
-	if (!follow(l, l->t->at, N_task_cgroups, &set) ||
-	    !follow(l, set, N_css_set_default, ret))
+	if (!follow(l, set, N_css_set_default, ret))
 		return false;
 	if (n->have_const[C_memory_cgrp] && member_have(&l->v, N_css_set_subsys) &&
 	    kmem_u64(l->v.m, set + n->member[N_css_set_subsys] +
@@ -182,9 +222,15 @@ static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len
 
 	buf[at] = '\0';
 	for (unsigned i = 0; i < DEPTH; i++) {
+		static const enum need_member id[] = { N_kernfs_parent, N_kernfs_name };
+		bool named;
 		size_t n;
 
-		if (!get(l, node, N_kernfs_parent, &up))
+		members_hold(&l->v, node, id, ARRAY_SIZE(id));
+		n = get(l, node, N_kernfs_parent, &up);
+		named = follow(l, node, N_kernfs_name, &text);
+		members_release(&l->v);
+		if (!n)
 			return false;
 		if (!up) {               /* the root has no name */
 			if (at == len - 1)
@@ -192,8 +238,7 @@ static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len
 			memmove(buf, buf + at, len - at);
 			return true;
 		}
-		if (!follow(l, node, N_kernfs_name, &text) ||
-		    kmem_text(l->v.m, text, name, sizeof(name), NULL) < 0)
+		if (!named || kmem_text(l->v.m, text, name, sizeof(name), NULL) < 0)
 			return false;
 		n = strlen(name);
 		if (n + 1 > at)
@@ -209,9 +254,9 @@ static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len
 static void whose(const struct looker *l)
 {
 	struct task_about *a = l->a;
-	uint64_t cred, cgroup, node, ns;
+	uint64_t cgroup, node;
 
-	if (follow(l, l->t->at, N_task_cred, &cred) && get(l, cred, N_cred_uid, &a->t.uid))
+	if (get(l, l->cred, N_cred_uid, &a->t.uid))
 		a->has |= CAPTURE_T_UID;
 	if (cgroup_of(l, &cgroup) && follow(l, cgroup, N_cgroup_kn, &node) &&
 	    path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
@@ -219,8 +264,8 @@ static void whose(const struct looker *l)
 		a->has |= CAPTURE_T_CGROUP;
 	}
 	/* All but task 0 begin later. */
-	if (get(l, l->t->at, N_task_boot, &ns) && (ns || !l->t->pid)) {
-		a->t.start = ns / TICK;
+	if (l->has_boot && (l->boot || !l->t->pid)) {
+		a->t.start = l->boot / TICK;
 		a->has |= CAPTURE_T_START;
 	}
 }
@@ -234,11 +279,29 @@ static bool pair(const struct looker *l, enum need_member first, enum need_membe
 	       ret->b >= ret->a;
 }
 
-static void program(const struct looker *l)
+static void run_from(const struct looker *l, uint64_t file)
 {
 	struct task_about *a = l->a;
-	uint64_t file, mnt, dentry;
+	uint64_t mnt, dentry;
 
+	if (!named_before_at(l->files, &l->v, file, a->exe, sizeof(a->exe)) &&
+	    (!follow(l, file, N_file_mnt, &mnt) || !follow(l, file, N_file_dentry, &dentry) ||
+	     path_read(&l->v, mnt, dentry, a->exe, sizeof(a->exe), NULL) != ATW_OK))
+		return;
+	about_text(&a->t.exe, a->exe, sizeof(a->exe));
+	a->has |= CAPTURE_T_EXE;
+}
+
+static void program(const struct looker *l)
+{
+	static const enum need_member id[] = {
+		N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
+		N_mm_start_brk, N_mm_brk, N_mm_start_stack, N_mm_exe,
+	};
+	struct task_about *a = l->a;
+	uint64_t file = 0;
+
+	members_hold(&l->v, l->t->mm, id, ARRAY_SIZE(id));
 	if (pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
 		a->has |= CAPTURE_T_CODE;
 	if (pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
@@ -251,19 +314,18 @@ static void program(const struct looker *l)
 	}
 	if (follow(l, l->t->mm, N_mm_start_stack, &a->t.stack))
 		a->has |= CAPTURE_T_STACK;
-	if (follow(l, l->t->mm, N_mm_exe, &file) && follow(l, file, N_file_mnt, &mnt) &&
-	    follow(l, file, N_file_dentry, &dentry) &&
-	    path_read(&l->v, mnt, dentry, a->exe, sizeof(a->exe), NULL) == ATW_OK) {
-		about_text(&a->t.exe, a->exe, sizeof(a->exe));
-		a->has |= CAPTURE_T_EXE;
-	}
+	get(l, l->t->mm, N_mm_exe, &file);
+	members_release(&l->v);
+	if (file)
+		run_from(l, file);
 }
 
-void about_task(struct atw_kernel *k, const struct atw_task *t, struct task_about *ret)
+void about_task(struct atw_kernel *k, const struct atw_task *t, struct named_files *files,
+		struct task_about *ret)
 {
 	struct looker l = {
-		{ .n = kernel_needs(k) }, t, ret,
-		(uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
+		.v.n = kernel_needs(k), .t = t, .a = ret, .files = files,
+		.page = (uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
 	};
 
 	*ret = (struct task_about){ .has = CAPTURE_T_TGID | (t->has_ppid ? CAPTURE_T_PPID : 0) };
@@ -275,6 +337,7 @@ void about_task(struct atw_kernel *k, const struct atw_task *t, struct task_abou
 	ret->t.mm = t->kernel ? 0 : t->mm;
 	if (kernel_kmem(k, &l.v.m, NULL) < 0)
 		return;
+	look_at_task(&l);
 	used(&l);
 	whose(&l);
 	if (ret->t.mm && t->leader)

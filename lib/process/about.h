@@ -21,8 +21,13 @@ struct task_about {
 	char name[17], cgroup[ABOUT_NAME], exe[ABOUT_NAME];
 };
 
-/* Out of the kernel's structures. What these do not tell is not known. */
-void about_task(struct atw_kernel *k, const struct atw_task *t, struct task_about *ret);
+struct named_files;
+/*
+ * Out of the kernel's structures. What these do not tell is not known. `files` that were
+ * named before are not named again; NULL: none are kept.
+ */
+void about_task(struct atw_kernel *k, const struct atw_task *t, struct named_files *files,
+		struct task_about *ret);
 /* Of `t` a text of its own: `len` bytes at most. */
 void about_text(struct atw_blob *t, char *buf, size_t len);
 

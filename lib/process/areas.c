@@ -276,8 +276,10 @@ int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *file
 {
 	int r = atw_areas_open(k, mm, ret, err);
 
-	if (r == ATW_OK)
+	if (r == ATW_OK && files) {
 		(*ret)->names.files = files;
+		files->backing = (*ret)->names.backing;
+	}
 	return r;
 }
 

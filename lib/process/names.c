@@ -127,9 +127,9 @@ static const enum need_member of_file[] = {
  * The file an area maps. One that stands for another's (overlayfs) has a name of its own
  * for each who opened it.
  */
-static bool named_key(const struct names *n, uint64_t file, struct named_file *ret)
+static bool named_key(const struct members *v, uint32_t backing, uint64_t file,
+		      struct named_file *ret)
 {
-	const struct members *v = &n->v;
 	uint64_t mode = 0;
 	bool known;
 
@@ -138,7 +138,7 @@ static bool named_key(const struct names *n, uint64_t file, struct named_file *r
 		member_get(v, file, N_file_mnt, &ret->mnt, NULL) == ATW_OK &&
 		member_get(v, file, N_file_dentry, &ret->dentry, NULL) == ATW_OK && ret->dentry &&
 		(!member_have(v, N_backing_file) ||
-		 (member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK && !(mode & n->backing)));
+		 (member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK && !(mode & backing)));
 	members_release(v);
 	return known && named_mark(v, ret);
 }
@@ -160,12 +160,33 @@ void names_soon_dentry(const struct members *v, uint64_t file)
 		members_soon(v, dentry, of_dentry, ARRAY_SIZE(of_dentry));
 }
 
-static bool named_before(struct named_files *f, const struct named_file *key, struct atw_area *a)
+/* NULL: it was not, or is another one by now. */
+static const struct named_file *named_find(const struct named_files *f,
+					   const struct named_file *key)
 {
 	const struct named_file *o = f->slots ? named_slot(f, key->dentry, key->mnt) : NULL;
 
-	if (!o || !o->dentry || o->inode != key->inode ||
-	    memcmp(o->mark, key->mark, sizeof(o->mark)) != 0)
+	return o && o->dentry && o->inode == key->inode &&
+	       !memcmp(o->mark, key->mark, sizeof(o->mark)) ? o : NULL;
+}
+
+bool named_before_at(struct named_files *f, const struct members *v, uint64_t file, char *buf,
+		     size_t len)
+{
+	struct named_file key = { 0 };
+	const struct named_file *o = f && f->slots && named_key(v, f->backing, file, &key)
+					     ? named_find(f, &key) : NULL;
+
+	if (o)
+		snprintf(buf, len, "%s", o->name);
+	return o;
+}
+
+static bool named_before(struct named_files *f, const struct named_file *key, struct atw_area *a)
+{
+	const struct named_file *o = named_find(f, key);
+
+	if (!o)
 		return false;
 	a->inode = o->ino;
 	a->major = o->major;
@@ -234,7 +255,7 @@ static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
 		     struct atw_err *err)
 {
 	struct named_file key = { 0 };
-	bool may_keep = n->files && !a->name[0] && named_key(n, file, &key);
+	bool may_keep = n->files && !a->name[0] && named_key(&n->v, n->backing, file, &key);
 	int r;
 
 	if (may_keep && named_before(n->files, &key, a))

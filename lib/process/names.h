@@ -24,8 +24,15 @@ struct named_files {
 	struct named_file *v;    /* a hash table by dentry */
 	size_t n, slots;
 	uint64_t found;          /* that were told again */
+	uint32_t backing;        /* as in struct names */
 };
 void named_files_deinit(struct named_files *f);
+/*
+ * The path of a file, if it was named before and is the same. false: it was not, or `f` is
+ * NULL.
+ */
+bool named_before_at(struct named_files *f, const struct members *v, uint64_t file, char *buf,
+		     size_t len);
 
 /* What is the same for all areas of an mm. */
 struct names {

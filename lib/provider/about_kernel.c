@@ -159,7 +159,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 		return r;
 	/* That list begins behind it. */
 	if (!o->mm && tasks_idle(k, &t, NULL) == ATW_OK) {
-		about_task(k, &t, a);
+		about_task(k, &t, NULL, a);
 		told = about_tell(to, a, err);
 	}
 	/* What cannot be read has been told with those that have memory. */
@@ -168,7 +168,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 		if (r < 0)
 			continue;
 		if (is_other(o, &t)) {
-			about_task(k, &t, a);
+			about_task(k, &t, NULL, a);
 			told = about_tell(to, a, err);
 		} else if (t.leader) {
 			told = about_passed(to, t.pid, err);

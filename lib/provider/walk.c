@@ -14,6 +14,7 @@
 #include "provider/walk.h"
 #include "provider/walk_ram.h"
 #include "source/live_host.h"
+#include "walk/space.h"
 
 /*
  * Struct pages lie anywhere: so many of them are under way at once. Of a running
@@ -237,10 +238,12 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 }
 
 /* Do the tables still lead there? */
-static bool still_there(struct walk_provider *w, uint64_t va, uint64_t pa)
+static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64_t pa)
 {
 	struct atw_seen s;
 
+	if (w->seen && space_still_leads(w->sp, w->seen, i))
+		return true;
 	return atw_translate(w->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
@@ -307,7 +310,7 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
 		ret->have |= FACT_CGROUP;
 	if (w->running && provider_doubts(r, ret))
-		provider_settle(ret, still_there(w, r->va + i * r->slot + off, r->pa[i] + off));
+		provider_settle(ret, still_there(w, i, r->va + i * r->slot + off, r->pa[i] + off));
 	else if (r->slot >> p->page_shift == 1 && !(ret->have & FACT_CGROUP))
 		ret->alike = walk_alike(w, r, i, &ret->page);
 	return ATW_OK;
@@ -359,7 +362,7 @@ static int walk_about(struct provider *p, size_t task, struct task_about *ret,
 	struct walk_provider *w = walk_of(p);
 
 	(void)err;
-	about_task(w->o.kernel, &w->space[task].task, ret);
+	about_task(w->o.kernel, &w->space[task].task, w->running ? &w->files : NULL, ret);
 	ret->t.pid = p->task[task].pid;
 	ret->t.mm = p->task[task].mm;
 	/* What was read after its end is of others. */

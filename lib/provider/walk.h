@@ -79,6 +79,7 @@ struct walk_provider {
 	/* The listing under way. */
 	const struct atw_space *sp;
 	struct atw_walk *walk;
+	const struct atw_seen *seen;     /* what `run` is of; NULL: nothing */
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages asked for */
 	uint32_t alike, alike_end;       /* slots from the one to the other are as the first */

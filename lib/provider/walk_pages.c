@@ -41,6 +41,7 @@ void walk_pages_close(struct provider *p)
 {
 	atw_walk_close(walk_of(p)->walk);
 	walk_of(p)->walk = NULL;
+	walk_of(p)->seen = NULL;
 }
 
 /* What leaves of this space look like. */
@@ -170,6 +171,7 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 	const struct atw_seen *s;
 	int rc = w->walk ? atw_walk_next(w->walk, &s, err) : ATW_END;
 
+	w->seen = rc == ATW_OK ? s : NULL;
 	if (rc != ATW_OK)
 		return walk_has_ended(w, rc) ? ATW_END : rc;
 	*r = (struct page_run){

@@ -17,6 +17,13 @@ static inline bool space_has_all(const struct atw_space *sp)
 /* ATW_E_USAGE: there is no source, or no paging mode, in it. */
 int space_check(const struct atw_space *sp, struct atw_err *err);
 
+/*
+ * Of a piece of a walk that is not given back so far: is its entry i still the word that it
+ * was, and do the tables lead to it? The entry is read first, then those above it. false:
+ * maybe not.
+ */
+bool space_still_leads(const struct atw_space *sp, const struct atw_seen *s, uint32_t i);
+
 static inline struct atw_root space_root(const struct atw_space *sp, atw_va va)
 {
 	return va.u >> 63 && (sp->paging.halves == ATW_SPLIT || sp->high.have)

@@ -155,6 +155,30 @@ static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
 	return true;
 }
 
+bool space_still_leads(const struct atw_space *sp, const struct atw_seen *s, uint32_t i)
+{
+	const struct atw_paging *pg = &sp->paging;
+	struct atw_piece piece[ATW_MAX_LEVELS];
+	uint64_t word[ATW_MAX_LEVELS] = { 0 };
+	unsigned n = s->depth, ws = pg->word_size;
+
+	if (!n || s->loss || !s->words || i >= s->count)
+		return false;
+	for (unsigned d = 0; d < n; d++)
+		piece[d] = (struct atw_piece){ s->path[n - 1 - d].at, &word[d], ws, 0 };
+	piece[0].pa.u += (uint64_t)i * ws;
+	atw_read_many(sp->mem, piece, n, NULL);
+	if (piece[0].got != ws || word[0] != load_word(s->words, ws, i))
+		return false;
+	for (unsigned d = 1; d < n; d++) {
+		const struct atw_step *t = &s->path[n - 1 - d];
+
+		if (piece[d].got != ws || !live_same(pg, t->level, t->word, word[d]))
+			return false;
+	}
+	return true;
+}
+
 int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 		  struct atw_err *err)
 {

@@ -221,6 +221,31 @@ TEST(structs_that_are_read_ahead)
 	end(&k);
 }
 
+/* Where more pages lie than are met at a time is found once. */
+TEST(slots_that_are_kept)
+{
+	struct atw_source_ops live = mem_ops;
+	struct machine k = machine();
+	uint64_t v = 0, reads = 0;
+
+	live.live = true;
+	k.mem->s.ops = &live;
+	for (unsigned i = 16; i < 64; i++) {
+		mem_put64(k.mem, 0x4000 + i * 8, (0x40000 + i * 0x1000) | 3);
+		mem_put64(k.mem, 0x40000 + i * 0x1000, i);
+	}
+	for (unsigned round = 0; round < 2; round++) {
+		reads = k.mem->reads;
+		for (unsigned i = 16; i < 64; i++) {
+			CHECK_EQ(kmem_u64(k.m, BASE + i * 0x1000, &v, NULL), ATW_OK);
+			CHECK_EQ(v, i);
+		}
+	}
+	/* But for those that have to share a place. */
+	CHECK(k.mem->reads - reads < 48 + 48);
+	end(&k);
+}
+
 /* A dump does not change: nothing is copied. */
 TEST(dumps_are_not_held)
 {

@@ -7,6 +7,7 @@
 
 #include "memory.h"
 #include "test.h"
+#include "walk/space.h"
 
 #define P 1u
 #define RW 2u
@@ -336,5 +337,34 @@ TEST(one_address_is_looked_at_again_as_well)
 	CHECK_EQ(s.loss, ATW_LOST_UNSTABLE);
 	CHECK_EQ(s.va.u, 0x200000);
 	CHECK_EQ(s.size, 0x1000);
+	end(k);
+}
+
+/* An entry of a piece, and the way to it, in one read. */
+TEST(a_piece_that_still_leads_there)
+{
+	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(0x7fffffffffff) };
+	struct machine *k = machine();
+	struct atw_space sp = space(k);
+	const struct atw_seen *s = NULL;
+	struct atw_walk *w = NULL;
+
+	mem_put64(&k->m, 0x4008, 0x15000 | P | RW);
+	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	CHECK_EQ(atw_walk_next(w, &s, NULL), ATW_OK);
+	CHECK_EQ(s->count, 2);
+	CHECK(space_still_leads(&sp, s, 0));
+	CHECK(space_still_leads(&sp, s, 1));
+	CHECK(!space_still_leads(&sp, s, 2));
+	/* Another table with the same entries, and an entry that changed. */
+	mem_put64(&k->m, 0x6000, 0x10000 | P | RW);
+	mem_put64(&k->m, 0x3000, 0x6000 | P | RW);
+	CHECK(!space_still_leads(&sp, s, 0));
+	mem_put64(&k->m, 0x3000, 0x4000 | P | RW | 0x20);
+	CHECK(space_still_leads(&sp, s, 1));
+	mem_put64(&k->m, 0x4008, 0x16000 | P | RW);
+	CHECK(space_still_leads(&sp, s, 0));
+	CHECK(!space_still_leads(&sp, s, 1));
+	atw_walk_close(w);
 	end(k);
 }
