@@ -318,7 +318,7 @@ static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, 
 	return add(c, page, err);
 }
 
-/* Where a run of pages of a listing has been told up to. */
+/* The position in a run of pages. */
 struct place {
 	uint32_t i;
 	uint64_t off;                /* behind where slot i leads */
@@ -335,7 +335,7 @@ static void place_pass(const struct collect *c, const struct page_run *r, struct
 	at->off = off % r->slot;
 }
 
-/* Pages from there on whose frames follow each other, `most` at most. */
+/* Pages from there on with contiguous frames, `most` at most. */
 static uint64_t neighbours(const struct collect *c, const struct page_run *r,
 			   const struct place *at, uint64_t most)
 {
@@ -347,8 +347,8 @@ static uint64_t neighbours(const struct collect *c, const struct page_run *r,
 }
 
 /*
- * Of the pages that the page before them spoke for, at once those whose frames follow each
- * other and are mapped as often.
+ * Adds pages with the facts of the page before them: contiguous frames with the same
+ * number of mappings at once.
  */
 static int mapped_alike(struct collect *c, const struct page_run *r, struct place *at,
 			struct known *k, struct atw_err *err)
@@ -409,7 +409,7 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 	}
 	one.pages = 1;
 	k.more = 0;
-	/* Facts are asked for meanwhile. */
+	/* Fetched while the facts are looked up. */
 	for (uint32_t i = 0; c->p->counted && i < 4 && i < r->count - at.i; i++)
 		counts_soon(&c->p->counts, r->pa[at.i + i] >> c->p->page_shift);
 	while (at.left && rc == ATW_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_like.c - frames whose struct pages answer the same as one that was asked: few of
- * very many differ, and comparing five words is cheaper than decoding them.
+ * page_like.c - recognition of struct pages that decode to a known result. Few of very
+ * many differ, and comparing five words is cheaper than decoding them.
  */
 #include "kernel/kpf.h"
 #include "kernel/memmap.h"
@@ -13,7 +13,7 @@ static int32_t like_i32(const uint8_t *p, uint32_t at)
 	return (int32_t)get_le32(p + at);
 }
 
-/* What is asked of its own bytes; false: it is of no kind that many pages are of. */
+/* Reads the words that decide the result; false: a page of a kind that is not compared. */
 static bool like_of(const struct page_abi *a, const uint8_t *p, struct page_like *ret)
 {
 	uint64_t info = get_le64(p + a->head);

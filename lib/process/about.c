@@ -68,7 +68,7 @@ struct used {
 	bool faults, times;              /* they are known */
 };
 
-/* The first five are what is used; behind it, what is asked besides. */
+/* The first five are added up; the others are read with them. */
 static const enum need_member of_task[] = {
 	N_task_minor, N_task_major, N_task_utime, N_task_stime, N_task_runtime,
 	N_task_tgid, N_task_thread_node,

@@ -70,10 +70,14 @@ static void leaves_read(const struct leaves *t, void (*soon)(const struct member
 		const void *p = kmem_ahead_find(t->v->ahead, f->at, MAPLE_NODE_MAX);
 		struct maple_slot s = { 0 }, prev;
 
-		for (unsigned k = 0; p && (prev = s, maple_slot(t->l, MAPLE_LEAF, p, f->first, f->last,
-								k, &prev, &s) == ATW_OK); k++)
+		for (unsigned k = 0; p; k++) {
+			prev = s;
+			if (maple_slot(t->l, MAPLE_LEAF, p, f->first, f->last, k, &prev, &s) !=
+			    ATW_OK)
+				break;
 			if (maple_is_pointer(s.entry) && s.last >= t->from)
 				soon(t->v, s.entry);
+		}
 	}
 	kmem_ahead_read(t->v->ahead);
 }
@@ -88,7 +92,9 @@ static void leaves_announce(struct leaves *t, enum maple_type type, const void *
 				       ATW_OK; k++)
 		if (maple_type_of(t->l, s.entry) == MAPLE_LEAF && s.last >= t->from) {
 			kmem_ahead_add(t->v->ahead, maple_node(s.entry), MAPLE_NODE_MAX);
-			t->leaf[t->n++] = (struct ahead_leaf){ maple_node(s.entry), s.first, s.last };
+			t->leaf[t->n++] = (struct ahead_leaf){
+				maple_node(s.entry), s.first, s.last,
+			};
 		}
 }
 

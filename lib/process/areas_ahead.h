@@ -14,7 +14,7 @@
  */
 bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t entry,
 		 const void *bytes, uint64_t first, uint64_t last, uint64_t from);
-/* members_hold() of all that is asked of an area itself. */
+/* members_hold() of the members of a vm_area_struct. */
 void area_hold(const struct members *v, uint64_t vma);
 
 #endif

@@ -249,8 +249,8 @@ static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64
 }
 
 /*
- * Of how many slots behind it the same is known, as far as struct pages are at hand. Kept,
- * so that each slot is compared once, whoever is asked for.
+ * The number of slots behind slot i with the same facts, as far as their struct pages were
+ * read. The result is kept, so that each slot is compared once.
  */
 static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, uint32_t i,
 			   const struct atw_page *page)
@@ -264,7 +264,8 @@ static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, ui
 		return w->alike_end - i - 1;
 	if (memmap_like(w->memmap, page, &like))
 		for (; end < r->count; end += (uint32_t)same) {
-			for (next = end + 1; next < r->count && r->pa[next] == r->pa[next - 1] + r->slot;)
+			next = end + 1;
+			while (next < r->count && r->pa[next] == r->pa[next - 1] + r->slot)
 				next++;
 			same = memmap_same(w->memmap, &like, r->pa[end] >> shift, next - end);
 			if (same < next - end) {

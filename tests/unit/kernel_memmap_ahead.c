@@ -178,7 +178,8 @@ TEST(stretches)
 	memmap_ahead_add(k.a, 300, 100, ATW_PA(FIRST + 300 * SIZE));
 	memmap_ahead_add(k.a, 400, 20, ATW_PA(FIRST + 400 * SIZE));
 	memmap_ahead_add(k.a, 200, 100, ATW_PA(FIRST + 200 * SIZE));
-	memmap_ahead_add(k.a, UNREAD / 64 * 64 - 8, 16, ATW_PA(FIRST + (UNREAD / 64 * 64 - 8) * SIZE));
+	memmap_ahead_add(k.a, UNREAD / 64 * 64 - 8, 16,
+			 ATW_PA(FIRST + (UNREAD / 64 * 64 - 8) * SIZE));
 	p = memmap_ahead_find(k.a, k.m, 310, &n);
 	CHECK(p && get_le64(p + 109 * SIZE) == 419);
 	CHECK_EQ(n, 110);
