@@ -84,6 +84,7 @@ struct atw_kernel {
 	struct kernel_modules *modules;
 	struct needs needs;
 	bool needs_done, symbols_done;
+	bool single_roots;       /* x86: of a running kernel, roots are no pairs */
 	uint64_t init_task;
 	/* __per_cpu_offset[], and how many elements there are; 0: not looked for. */
 	uint64_t percpu_at;

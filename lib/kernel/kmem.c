@@ -332,6 +332,30 @@ const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *e
 	return kmem_read(m, va, m->scratch, len, err) == ATW_OK ? m->scratch : NULL;
 }
 
+void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
+{
+	struct atw_piece piece[KMEM_WORDS];
+	struct slot s;
+
+	n = n < KMEM_WORDS ? n : KMEM_WORDS;
+	for (size_t i = 0; i < n; i++) {
+		w[i].value = 0;
+		piece[i] = (struct atw_piece){ .buf = &w[i].value };
+		/* Aligned, so that none lies in two pages. */
+		if (w[i].va % w[i].len == 0 && find_slot(m, w[i].va, &s, NULL) == ATW_OK) {
+			piece[i].pa = ATW_PA(s.pa + (w[i].va - s.va));
+			piece[i].len = w[i].len;
+		}
+	}
+	atw_read_many(m->space.mem, piece, n, NULL);
+	for (size_t i = 0; i < n; i++) {
+		/* Hosts are little-endian: base/bytes.h. */
+		w[i].read = piece[i].len && piece[i].got == (ssize_t)piece[i].len;
+		if (w[i].read)
+			kmem_touch(m, piece[i].pa, piece[i].len);
+	}
+}
+
 /* Lent where the source lends all of it in one piece. */
 static const void *lend(struct kmem *m, uint64_t va, size_t len)
 {

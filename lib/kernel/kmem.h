@@ -67,6 +67,17 @@ void kmem_read_pieces(struct kmem *m, struct atw_piece *piece, size_t n);
 /* Grows whenever bytes are read from its source: what is lent or held is not. */
 uint64_t kmem_reads(const struct kmem *m);
 
+struct kmem_word {
+	uint64_t va;
+	uint8_t len;             /* 1, 2, 4 or 8 */
+	bool read;
+	uint64_t value;
+};
+
+/* Up to KMEM_WORDS of them, in this order, and of a running kernel in one call. */
+enum { KMEM_WORDS = 8 };
+void kmem_words(struct kmem *m, struct kmem_word *w, size_t n);
+
 static inline int kmem_failure(const struct atw_err *err)
 {
 	return err && err->status < 0 ? err->status : ATW_E_MISSING;

@@ -13,10 +13,24 @@ enum {
 	TRIES = 4096,            /* without a single new task */
 };
 
+static enum need_member start_member(const struct members *v)
+{
+	return member_have(v, N_task_start) ? N_task_start : N_task_pid;
+}
+
 int task_start(const struct members *v, uint64_t task, uint64_t *ret)
 {
-	return member_get(v, task, member_have(v, N_task_start) ? N_task_start : N_task_pid,
-			  ret, NULL);
+	return member_get(v, task, start_member(v), ret, NULL);
+}
+
+/* What task_start() reads, of the task with that link. */
+static struct kmem_word start_word(const struct links *l, uint64_t link)
+{
+	enum need_member id = start_member(&l->v);
+	uint8_t width = l->v.n->width[id];
+
+	return (struct kmem_word){ .va = link - l->offset + l->v.n->member[id],
+				   .len = width ? width : 8 };
 }
 
 static bool is_same(struct links *l, const struct mark *m)
@@ -36,19 +50,51 @@ bool links_hold(struct links *l)
 }
 
 /*
+ * Where we stand, and its link on; tasks whose memory is another's by now are left. Each
+ * is seen to be the same before its link is read, in one call of the source.
+ */
+static uint64_t stand(struct links *l, struct kmem_word *ret_next)
+{
+	for (;; l->n--) {
+		uint64_t from = l->n ? l->mark[l->n - 1].link : l->head;
+		struct kmem_word w[2] = { { .va = from + NEXT, .len = 8 } };
+
+		if (l->n) {
+			w[1] = w[0];
+			w[0] = start_word(l, from);
+		}
+		kmem_words(l->v.m, w, l->n ? 2 : 1);
+		if (l->n && (!w[0].read || w[0].value != l->mark[l->n - 1].start))
+			continue;
+		*ret_next = w[l->n ? 1 : 0];
+		return from;
+	}
+}
+
+/*
  * One link on, if both ends say so and we still stand in the list. Who is there
  * is asked first: if it is another one by now, the link back is of no use to it.
  */
-static bool step(struct links *l, uint64_t from, struct mark *ret)
+static bool step(struct links *l, uint64_t from, const struct kmem_word *next, struct mark *ret)
 {
-	uint64_t back;
+	bool task = next->value != l->head;
+	struct kmem_word w[3];
+	unsigned n = 0;
 
-	if (kmem_u64(l->v.m, from + NEXT, &ret->link, NULL) < 0 ||
-	    (ret->link != l->head &&
-	     task_start(&l->v, ret->link - l->offset, &ret->start) < 0) ||
-	    kmem_u64(l->v.m, ret->link + PREV, &back, NULL) < 0 || back != from)
+	if (!next->read)
 		return false;
-	return !l->n || is_same(l, &l->mark[l->n - 1]);
+	if (task)
+		w[n++] = start_word(l, next->value);
+	w[n++] = (struct kmem_word){ .va = next->value + PREV, .len = 8 };
+	if (l->n)
+		w[n++] = start_word(l, from);
+	kmem_words(l->v.m, w, n);
+	for (unsigned i = 0; i < n; i++)
+		if (!w[i].read)
+			return false;
+	ret->link = next->value;
+	ret->start = task ? w[0].value : 0;
+	return w[task].value == from && (!l->n || w[n - 1].value == l->mark[l->n - 1].start);
 }
 
 /* We went back, and come across one of those again: they were not gone. */
@@ -71,13 +117,10 @@ int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 	unsigned here = 0;
 
 	for (; l->tries < TRIES; l->tries++) {
-		uint64_t from;
+		struct kmem_word next;
+		uint64_t from = stand(l, &next);
 
-		/* Those whose memory is another's by now. */
-		while (l->n && !is_same(l, &l->mark[l->n - 1]))
-			l->n--;
-		from = l->n ? l->mark[l->n - 1].link : l->head;
-		if (!step(l, from, &m)) {
+		if (!step(l, from, &next, &m)) {
 			/* The next may be on its way out; else it is this one. */
 			if (++here == HERE && l->n) {
 				l->n--;

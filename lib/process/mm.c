@@ -92,9 +92,12 @@ static int isolation(const struct atw_kernel *k, uint64_t root)
 	return kernel && user ? mm_is_user_copy(kernel, user, swapper) : -1;
 }
 
-static bool is_isolated(const struct atw_kernel *k, uint64_t root)
+/* Isolated tables come in pairs: where one root is the second of two, there are none. */
+static bool is_isolated(struct atw_kernel *k, uint64_t root)
 {
-	return isolation(k, root) > 0;
+	k->single_roots |= atw_source_is_live(k->mem) && k->own.paging.family == ATW_X86 &&
+			   root & PAGE;
+	return !k->single_roots && isolation(k, root) > 0;
 }
 
 int mm_kernel_isolated(const struct atw_kernel *k)

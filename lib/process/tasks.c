@@ -37,6 +37,7 @@ struct atw_tasks {
 	uint64_t thread_head, thread;
 	uint32_t count;          /* of links followed */
 	bool live;               /* the lists move */
+	bool leaders_only;
 	struct links leaders, threads;
 };
 
@@ -76,6 +77,11 @@ int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err 
 	if (r == ATW_OK)
 		r = kernel_init_task(k, &init_task, err);
 	return r < 0 ? r : tasks_open_at(v, init_task, ret, err);
+}
+
+void tasks_leaders(struct atw_tasks *t)
+{
+	t->leaders_only = true;
 }
 
 void atw_tasks_close(struct atw_tasks *t)
@@ -347,12 +353,16 @@ static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err
 	if (r != ATW_OK)
 		return r;
 	t->tgid = ret->tgid;
+	if (t->leaders_only && (ret->mm || ret->kernel))
+		return ATW_OK;
 	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
 	if (r == ATW_OK && t->thread_head) {
 		t->thread_head += t->v.n->member[N_signal_thread_head];
 		to_threads(t);
 		if (!ret->mm && !ret->kernel)
 			ask_threads(t, ret);
+		if (t->leaders_only)
+			t->phase = LEADERS;
 	}
 	return ATW_OK;
 }

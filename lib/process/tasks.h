@@ -9,6 +9,8 @@
 /* The list that init_task heads, seen through `v`. */
 int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
 		  struct atw_err *err);
+/* Of processes alone: their threads are followed only where the first has no memory. */
+void tasks_leaders(struct atw_tasks *t);
 /* Task 0, which the list begins behind: init_task itself, idle on CPU 0. */
 int tasks_idle(struct atw_kernel *k, struct atw_task *ret, struct atw_err *err);
 /* As /proc shows it: fs/proc/array.c, get_task_state(). Pure. */

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "process/areas.h"
+#include "process/tasks.h"
 #include "kernel/memmap.h"
 #include "provider/proc.h"
 #include "provider/walk.h"
@@ -94,6 +95,9 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 	r = atw_tasks_open(w->o.kernel, &tasks, err);
 	if (r < 0)
 		return r;
+	/* A dump's broken lists of threads are worth a word. */
+	if (w->running)
+		tasks_leaders(tasks);
 	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
 		if (r < 0) {             /* there may be more behind it */
 			provider_cannot(p, "not every task could be read", &why);

@@ -82,15 +82,22 @@ bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got)
 
 bool atw_space_lives(const struct atw_space *sp)
 {
+	struct atw_piece piece[GUARDS];
+	uint64_t word[GUARDS] = { 0 };
+	unsigned n = 0;
+
 	if (!sp || !sp->mem)
 		return false;
-	for (unsigned i = 0; i < GUARDS; i++) {
-		const struct atw_guard *g = &sp->guard[i];
-		uint64_t word = 0;
-
-		if (g->len && !live_guarded(g, &word, atw_read(sp->mem, g->at, &word, g->len, NULL)))
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (sp->guard[i].len)
+			piece[n++] = (struct atw_piece){ sp->guard[i].at, &word[i],
+							 sp->guard[i].len, 0 };
+	if (n)
+		atw_read_many(sp->mem, piece, n, NULL);
+	n = 0;
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (sp->guard[i].len && !live_guarded(&sp->guard[i], &word[i], piece[n++].got))
 			return false;
-	}
 	return true;
 }
 

@@ -68,6 +68,25 @@ TEST(reads_across_pages)
 	end(&k);
 }
 
+TEST(words_of_any_place)
+{
+	struct machine k = machine();
+	struct kmem_word w[] = {
+		{ .va = BASE + 0x1000, .len = 8 }, { .va = BASE + 0xffc, .len = 4 },
+		{ .va = BASE + 0x3000, .len = 8 },               /* not mapped */
+		{ .va = BASE + 0x4000, .len = 8 },               /* excluded */
+		{ .va = BASE + 0xffc, .len = 8 },                /* not aligned */
+		{ .va = BASE + 0x1ffe, .len = 1 },
+	};
+
+	kmem_words(k.m, w, sizeof(w) / sizeof(w[0]));
+	CHECK(w[0].read && w[1].read && !w[2].read && !w[3].read && !w[4].read && w[5].read);
+	CHECK_EQ(w[0].value, 0x6665646362613938);                /* "89abcdef" */
+	CHECK_EQ(w[1].value, 0x37363534);
+	CHECK_EQ(w[5].value, 'x');
+	end(&k);
+}
+
 TEST(a_text_ends_where_it_ends)
 {
 	struct machine k = machine();

@@ -71,7 +71,7 @@ struct seen {
 	struct atw_err err;      /* the first */
 };
 
-static void all(struct kmemory *k, struct seen *s)
+static void some(struct kmemory *k, struct seen *s, bool leaders)
 {
 	struct atw_err err = { 0 };
 	struct atw_tasks *tasks;
@@ -81,6 +81,8 @@ static void all(struct kmemory *k, struct seen *s)
 	memset(s, 0, sizeof(*s));
 	if (r < 0)
 		return;
+	if (leaders)
+		tasks_leaders(tasks);
 	while ((r = atw_tasks_next(tasks, &t, &err)) != ATW_END && s->n + s->errors < 40) {
 		size_t len = strlen(s->text);
 
@@ -96,6 +98,11 @@ static void all(struct kmemory *k, struct seen *s)
 				 t.leader ? " " : "+", t.pid);
 	}
 	atw_tasks_close(tasks);
+}
+
+static void all(struct kmemory *k, struct seen *s)
+{
+	some(k, s, false);
 }
 
 TEST(leaders_and_their_threads)
@@ -145,6 +152,24 @@ TEST(a_process_goes_on_without_its_main_thread)
 	kput(k, task(3) + T_FLAGS, 0x00200000, 4);
 	all(k, &s);
 	CHECK_EQ(s.t[2].mm, 0);
+	kmemory_free(k);
+}
+
+TEST(leaders_alone)
+{
+	struct kmemory *k = machine();
+	struct seen s;
+
+	some(k, &s, true);
+	CHECK_STR(s.text, " 1 2 7");
+	CHECK_EQ(s.t[2].mm, 0xffff888012345680);
+	/* Threads are asked for the memory that a leader no longer has. */
+	kput64(k, task(3) + T_MM, 0);
+	kput64(k, task(5) + T_MM, 0xffff888012345680);
+	some(k, &s, true);
+	CHECK_STR(s.text, " 1 2 7");
+	CHECK_EQ(s.t[2].mm, 0xffff888012345680);
+	CHECK(s.t[2].by_thread);
 	kmemory_free(k);
 }
 
