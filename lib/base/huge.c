@@ -22,7 +22,7 @@ void huge_free(void *p, size_t bytes)
 		munmap(p, bytes);
 }
 
-bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem)
+bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem, bool huge)
 {
 	size_t bytes = *cap ? *cap * elem : HUGE_LEAST, all;
 	void *p;
@@ -34,11 +34,11 @@ bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem)
 	while (bytes < all)
 		bytes *= 2;
 	if (!*array) {
-		p = huge_alloc(bytes, true);
+		p = huge_alloc(bytes, huge);
 	} else {
 		p = mremap(*array, *cap * elem, bytes, MREMAP_MAYMOVE);
 		p = p == MAP_FAILED ? NULL : p;
-		if (p)
+		if (p && huge)
 			madvise(p, bytes, MADV_HUGEPAGE);
 	}
 	if (!p)

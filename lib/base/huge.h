@@ -14,6 +14,6 @@ void *huge_alloc(size_t bytes, bool huge);
 void huge_free(void *p, size_t bytes);
 
 /* As array_reserve(); the array is given back by huge_free(). */
-bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem);
+bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem, bool huge);
 
 #endif

@@ -13,6 +13,12 @@ struct page_origin {
 	bool stale;              /* it was given back since it was mapped */
 };
 
+static inline bool page_origin_same(const struct page_origin *a, const struct page_origin *b)
+{
+	return a->flags == b->flags && a->order == b->order && a->known == b->known &&
+	       a->stale == b->stale;
+}
+
 /* `pfn` ascends. Frames of which nothing is known are answered as well. */
 int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct page_origin *ret,
 		   struct atw_err *err);

@@ -102,17 +102,10 @@ unsigned kinds_run(struct kinds *k, uint64_t pfn, uint64_t most, uint64_t *ret_s
 
 /* ---- kinds ---- */
 
-static bool is_same(const struct page_origin *a, const struct page_origin *b)
-{
-	return a->flags == b->flags && a->order == b->order && a->known == b->known &&
-	       a->stale == b->stale;
-}
-
-/* The number of a kind; 0: there is no memory, or no number, for it. */
-static uint16_t kinds_number(struct kinds *k, const struct page_origin *o)
+uint16_t kinds_number(struct kinds *k, const struct page_origin *o)
 {
 	for (size_t i = FIRST; i < k->nkinds; i++)
-		if (is_same(&k->kind[i], o))
+		if (page_origin_same(&k->kind[i], o))
 			return (uint16_t)i;
 	if (k->nkinds > UINT16_MAX ||
 	    !array_reserve((void **)&k->kind, &k->kinds_cap, k->nkinds + FIRST + 1,
@@ -143,7 +136,7 @@ static int kinds_read_block(struct kinds *k, const struct kinds_block *b, struct
 			w->pfn[n++] = first + i;
 	r = memmap_origins(m, w->pfn, n, w->origin, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
-		if (!is_same(&w->origin[i], &was)) {
+		if (!page_origin_same(&w->origin[i], &was)) {
 			was = w->origin[i];
 			id = kinds_number(k, &was);
 			if (!id)

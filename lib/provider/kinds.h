@@ -28,6 +28,8 @@ struct kinds {
 };
 
 void kinds_deinit(struct kinds *k);
+/* The number of a kind; 0: there is no memory, or no number, for it. */
+uint16_t kinds_number(struct kinds *k, const struct page_origin *o);
 /* false: no memory. */
 bool kinds_ask(struct kinds *k, uint64_t pfn);
 /* Of all that were asked for and not read. */

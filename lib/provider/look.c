@@ -3,13 +3,17 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/huge.h"
 #include "walk/memory.h"
 #include "walk/space.h"
 #include "walk/sure.h"
 #include "walk/sweep.h"
 
-enum { STRIDE = 8 };             /* words that are skipped together if all are 0 */
+enum {
+	STRIDE = 8,              /* words that are looked at together */
+	SMALL_MOST = 1 << 22,    /* frames that are listed: of 16 GiB; more are runs */
+};
 
 struct looker {
 	struct look *l;
@@ -23,6 +27,12 @@ struct looker {
 	uint64_t step;                           /* from a leaf to that of the next frame; 0: none */
 	bool spans;                              /* of leaves of the lowest level */
 	struct look_space now;
+	size_t space;                            /* index in look.space */
+	/* Small pages of the space, to be told apart by how often they are mapped. */
+	struct sure small;                       /* no other leaves, and the address in one piece */
+	unsigned small_right;                    /* from its bits to the frame */
+	uint32_t *list;
+	size_t listed, list_cap;
 	/* The run under way. */
 	uint64_t pfn, times;
 	unsigned class;
@@ -40,7 +50,8 @@ static bool looker_end_run(struct looker *k)
 		uint64_t n = k->times < most ? k->times : most;
 
 		if (l->n == l->cap &&
-		    !huge_reserve((void **)&l->run, &l->cap, l->n + 1, sizeof(*l->run)))
+		    !huge_reserve((void **)&l->run, &l->cap, l->n + 1, sizeof(*l->run),
+				  !l->soles.frames))
 			return false;
 		l->classes |= (uint64_t)1 << k->class;
 		l->run[l->n++] = k->pfn | (n - 1) << LOOK_PFN_BITS |
@@ -70,6 +81,18 @@ static inline bool looker_add(struct looker *k, uint64_t pfn, unsigned class)
 	return true;
 }
 
+/* Frames of runs are shared, whatever maps them. */
+static bool looker_share(struct looker *k, uint64_t pfn, uint64_t pages)
+{
+	struct soles *s = &k->l->soles;
+	uint64_t end = pfn + pages < s->frames ? pfn + pages : s->frames;
+	bool good = true;
+
+	for (; pfn < end && good; pfn++)
+		good = soles_share(s, k->counts, pfn);
+	return good;
+}
+
 static bool looker_count(struct looker *k)
 {
 	const struct look *l = k->l;
@@ -81,6 +104,8 @@ static bool looker_count(struct looker *k)
 
 		if (i + COUNTS_SOON < l->n)
 			counts_soon(k->counts, look_pfn(l->run[i + COUNTS_SOON]));
+		if (!looker_share(k, pfn, (uint64_t)times << order))
+			return false;
 		if (!order && times == 1) {
 			if (!counts_add_one(k->counts, pfn))
 				return false;
@@ -94,6 +119,30 @@ static bool looker_count(struct looker *k)
 				return false;
 	}
 	return true;
+}
+
+/* What was listed: a space has it alone, or in a run, as far as is known by now. */
+static bool looker_settle(struct looker *k)
+{
+	struct soles *s = &k->l->soles;
+	uint64_t alone = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < k->listed && good; i++) {
+		uint32_t pfn = k->list[i];
+
+		if (i + COUNTS_SOON < k->listed)
+			__builtin_prefetch(&s->space[k->list[i + COUNTS_SOON]], 1);
+		if (soles_take(s, pfn, k->space))
+			alone++;
+		else
+			good = soles_share(s, k->counts, pfn) &&
+			       counts_add_one(k->counts, pfn) && looker_add(k, pfn, 0);
+	}
+	if (s->frames)
+		s->pages[k->space] += alone;
+	k->listed = 0;
+	return good && looker_end_run(k);
 }
 
 /* ---- entries ---- */
@@ -154,6 +203,39 @@ static bool is_blank(const char *words, unsigned ws)
 	return !any;
 }
 
+/*
+ * Lists the frames of STRIDE entries of 8 bytes, of which each is a small page or empty.
+ * No branch depends on a single one: what is mapped has no pattern.
+ */
+static bool looker_list(struct looker *k, const char *words)
+{
+	const struct sure *s = &k->small;
+	uint32_t *to = k->list + k->listed;
+	uint64_t frames = k->l->soles.frames;
+	bool others = false;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < STRIDE; i++) {
+		uint64_t word = load_word(words, 8, i);
+		uint64_t pfn = (word & s->piece[0].mask) >> k->small_right;
+		bool small = (word & s->mask) == s->value && pfn < frames;
+
+		to[n] = (uint32_t)pfn;
+		n += small;
+		others |= word && !small;
+	}
+	k->listed += others ? 0 : n;
+	return !others;
+}
+
+/* Is there room to list all frames of a table? */
+static bool looker_lists(struct looker *k, const struct sweep_seen *s)
+{
+	return !s->level && k->small.mask && k->listed < SMALL_MOST &&
+	       array_reserve((void **)&k->list, &k->list_cap, k->listed + s->n + STRIDE,
+			     sizeof(*k->list));
+}
+
 /* A table of a space. */
 static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
@@ -161,12 +243,14 @@ static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *e
 	const struct atw_space *sp = k->sp[s->space];
 	unsigned ws = k->pg->word_size, shift = k->pg->level[s->level].shift;
 	const char *words = s->words;
-	bool good = true;
+	bool good = true, lists = looker_lists(k, s);
 
 	for (uint32_t i = 0; i < s->n && good; i++) {
 		uint64_t word;
 
-		if (!(i % STRIDE) && i + STRIDE <= s->n && is_blank(words + (size_t)i * ws, ws)) {
+		if (!(i % STRIDE) && i + STRIDE <= s->n &&
+		    (is_blank(words + (size_t)i * ws, ws) ||
+		     (lists && looker_list(k, words + (size_t)i * ws)))) {
 			i += STRIDE - 1;
 			continue;
 		}
@@ -197,6 +281,7 @@ static void looker_begin(struct looker *k)
 {
 	k->now = (struct look_space){ .first = k->l->n };
 	k->times = 0;
+	k->listed = 0;
 }
 
 /* One whose tables moved while they were swept, or that has none. */
@@ -235,12 +320,13 @@ static int looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
 	struct look *l = k->l;
 	int r = ATW_OK;
 
+	k->space = k->index[space];
 	if (moved) {
 		l->n = k->now.first;
 		looker_begin(k);
 		r = looker_walk(k, k->sp[space], err);
 	}
-	if (r == ATW_OK && (!looker_end_run(k) || !looker_count(k)))
+	if (r == ATW_OK && (!looker_end_run(k) || !looker_count(k) || !looker_settle(k)))
 		r = looker_no_memory(err);
 	if (l->n > k->o->most)
 		l->keep = false;
@@ -254,6 +340,33 @@ static int looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
 	return r;
 }
 
+/*
+ * Entries that looker_list() takes: surely leaves, none of them special or one of several
+ * that are one translation.
+ */
+static void looker_find_small(struct looker *k)
+{
+	struct sure s = k->leaf;
+	unsigned left = s.piece[0].left;
+
+	if (!k->step || s.piece[1].mask || k->pg->word_size != 8 || left > k->pg->page_shift ||
+	    s.value & k->o->special)
+		return;
+	s.mask |= k->o->special;
+	for (const struct atw_span_rule *r = k->pg->spans; r && r->shift; r++) {
+		uint64_t bit = r->mask & -r->mask;
+
+		if (!(r->levels & ATW_L(0)) || r->replaces)
+			continue;
+		if (s.mask & bit)
+			return;
+		s.mask |= bit;
+		s.value |= ~r->value & bit;
+	}
+	k->small = s;
+	k->small_right = k->pg->page_shift - left;
+}
+
 static void looker_init(struct looker *k)
 {
 	k->pg = &k->sp[0]->paging;
@@ -264,6 +377,8 @@ static void looker_init(struct looker *k)
 		k->step = k->leaf.piece[0].mask & -k->leaf.piece[0].mask;
 	for (const struct atw_span_rule *r = k->pg->spans; r && r->shift; r++)
 		k->spans |= r->levels & ATW_L(0);
+	if (k->o->soles && soles_init(&k->l->soles, k->o->soles, k->o->n))
+		looker_find_small(k);
 }
 
 int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *counts,
@@ -293,6 +408,9 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 		looker_begin(&k);
 		r = sweep_spaces(k.sp, k.n, &to, err);
 	}
+	if (r == ATW_OK && !soles_sort(&l->soles))
+		r = looker_no_memory(err);
+	free(k.list);
 	free(k.sp);
 	free(k.index);
 	return r;
@@ -301,6 +419,7 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 void look_deinit(struct look *l)
 {
 	huge_free(l->run, l->cap * sizeof(*l->run));
+	soles_deinit(&l->soles);
 	free(l->space);
 	*l = (struct look){ 0 };
 }

@@ -11,6 +11,7 @@
 
 #include <atwalk/kernel.h>
 
+#include "provider/soles.h"
 #include "walk/counts.h"
 
 /*
@@ -60,6 +61,7 @@ struct look {
 	struct look_space *space;
 	size_t nspaces;
 	bool keep;               /* runs are kept; else mappings are only counted */
+	struct soles soles;      /* small pages with one mapping, which are in no run */
 };
 
 struct look_opts {
@@ -71,6 +73,8 @@ struct look_opts {
 	const void *sure_arg;
 	uint64_t special;        /* the bit of lowest entries; 0: not known */
 	size_t most;             /* runs that may be kept; 0: none are */
+	/* Below this one, frames with one mapping are in look.soles only; 0: none are. */
+	uint64_t soles;
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };

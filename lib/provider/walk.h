@@ -24,12 +24,17 @@ struct space {
 	uint64_t at;             /* of the mm_struct */
 };
 
-/* Pages of a space by how often they are mapped and what they are: a hash table. */
+/* Pages by something that is not 0: a hash table. */
+struct page_sums {
+	struct { uint64_t key, pages; } *v;
+	size_t n, slots, last;
+};
+
 enum { SUMS_FEW = 1024 };
 
 struct walk_sums {
-	struct { uint64_t key, pages; } *v;
-	size_t n, slots, last;
+	struct page_sums by;             /* how often they are mapped and what they are */
+	struct page_sums alone;          /* of all spaces: which, and what they are */
 	uint64_t few[SUMS_FEW];          /* small pages by how often they are mapped */
 	uint32_t most;                   /* of these, that there are */
 	struct provider_sum *sum;

@@ -44,13 +44,15 @@ static struct atw_soft_abi walk_soft(const struct walk_provider *w)
 				atw_kernel_release(w->o.kernel));
 }
 
-static int walk_look(struct walk_provider *w, size_t most, struct atw_err *err)
+/* `sums`: frames that a space has alone need not be known one by one. */
+static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
 {
 	struct provider *p = &w->p;
 	_auto_free const struct atw_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
 	const struct atw_soft_abi soft = walk_soft(w);
+	const uint64_t end = frames_end(w), dense = end <= DENSE_MOST ? end : 0;
 	const struct look_opts o = {
-		.space = sp, .n = p->ntasks, .most = most,
+		.space = sp, .n = p->ntasks, .most = KEPT_MOST, .soles = sums ? dense : 0,
 		.soft = &soft, .sure = w->o.soft, .sure_arg = w->o.soft_arg,
 		.special = soft_page_bits(&soft).special,
 		.progress = p->counting, .arg = p->counting_arg,
@@ -61,8 +63,8 @@ static int walk_look(struct walk_provider *w, size_t most, struct atw_err *err)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < p->ntasks; i++)
 		sp[i] = p->task[i].shared ? NULL : &w->space[i].mm.space;
-	if (frames_end(w) <= DENSE_MOST)
-		counts_make_dense(&p->counts, frames_end(w));
+	/* With soles, what is counted is what several spaces have: few frames. */
+	counts_make_dense(&p->counts, dense, !sums);
 	r = look_at_spaces(&w->look, &o, &p->counts, err);
 	if (r == ATW_E_LIMIT) {
 		look_deinit(&w->look);
@@ -75,10 +77,71 @@ static int walk_look(struct walk_provider *w, size_t most, struct atw_err *err)
 int walk_count_live(struct walk_provider *w, struct atw_err *err)
 {
 	/* Listings that follow are told by the runs what to read ahead. */
-	return walk_look(w, KEPT_MOST, err);
+	return walk_look(w, false, err);
+}
+
+/* ---- pages by a key ---- */
+
+static size_t sums_slot(const struct page_sums *s, uint64_t key)
+{
+	size_t at = (size_t)hash_u64(key) & (s->slots - 1);
+
+	while (s->v[at].key && s->v[at].key != key)
+		at = (at + 1) & (s->slots - 1);
+	return at;
+}
+
+static bool sums_grow(struct page_sums *s)
+{
+	struct page_sums old = *s;
+
+	s->slots = old.slots ? old.slots * 2 : 256;
+	s->v = calloc(s->slots, sizeof(*s->v));
+	if (!s->v) {
+		*s = old;
+		return false;
+	}
+	for (size_t i = 0; i < old.slots; i++)
+		if (old.v[i].key)
+			s->v[sums_slot(s, old.v[i].key)] = old.v[i];
+	free(old.v);
+	s->last = 0;
+	return true;
+}
+
+static bool sums_add(struct page_sums *s, uint64_t key, uint64_t pages)
+{
+	/* There are slots where there is v. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+	if (!s->slots || s->v[s->last].key != key) {
+		if (2 * (s->n + 1) > s->slots && !sums_grow(s))
+			return false;
+		s->last = sums_slot(s, key);
+		s->n += !s->v[s->last].key;
+		s->v[s->last].key = key;
+	}
+	s->v[s->last].pages += pages;
+	return true;
+}
+
+static uint64_t sums_get(const struct page_sums *s, uint64_t key)
+{
+	return s->slots ? s->v[sums_slot(s, key)].pages : 0;
 }
 
 /* ---- what the frames are ---- */
+
+enum { ALONE_MANY = 4096 };      /* struct pages that a read brings */
+
+struct alone {
+	uint64_t pfn[ALONE_MANY];
+	uint16_t space[ALONE_MANY];
+	struct page_origin origin[ALONE_MANY];
+};
+
+static uint64_t alone_key(uint64_t space, uint64_t kind)
+{
+	return (space + 1) << 16 | kind;
+}
 
 static bool walk_asks_class(const struct walk_provider *w, unsigned class)
 {
@@ -104,9 +167,33 @@ static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* Of frames that a space has alone, in their order; what they are is not kept. */
+static int walk_kinds_alone(struct walk_provider *w, struct atw_err *err)
+{
+	_auto_free struct alone *a = malloc(sizeof(*a));
+	struct page_origin was = { .known = true, .order = UINT8_MAX };
+	uint64_t at = 0;
+	uint16_t kind = 0;
+	int r = a ? ATW_OK : ATW_E_NOMEM;
+	size_t n;
+
+	while (r == ATW_OK && (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
+		r = memmap_origins(w->memmap, a->pfn, n, a->origin, err);
+		for (size_t i = 0; i < n && r == ATW_OK; i++) {
+			if (!page_origin_same(&a->origin[i], &was)) {
+				was = a->origin[i];
+				kind = kinds_number(&w->kinds, &was);
+			}
+			if (!kind || !sums_add(&w->sums.alone, alone_key(a->space[i], kind), 1))
+				r = ATW_E_NOMEM;
+		}
+	}
+	return r == ATW_E_NOMEM ? atw_err_set(err, r, "out of memory") : r;
+}
+
 static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 {
-	bool any = false;
+	bool any = w->kinds_wanted && w->look.soles.frames;
 	int r = ATW_OK;
 
 	for (unsigned i = 0; i < 64; i++)
@@ -116,7 +203,19 @@ static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
 		if (walk_asks(w, w->look.run[i]))
 			r = walk_ask(w, w->look.run[i], err);
-	return r == ATW_OK && any ? kinds_read(&w->kinds, w->memmap, err) : r;
+	if (r == ATW_OK && any)
+		r = kinds_read(&w->kinds, w->memmap, err);
+	return r == ATW_OK && w->kinds_wanted ? walk_kinds_alone(w, err) : r;
+}
+
+/* Who lists the pages of a space asks how often each is mapped, whatever maps it. */
+static bool walk_will_list(const struct walk_provider *w)
+{
+	bool odd = !w->look.keep;
+
+	for (size_t i = 0; i < w->look.nspaces && !odd; i++)
+		odd = w->look.space[i].odd;
+	return odd;
 }
 
 int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
@@ -128,7 +227,9 @@ int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 
 	if (!w->running || !soft_page_bits(&soft).special)
 		return ATW_E_UNSUPPORTED;
-	r = walk_look(w, KEPT_MOST, err);
+	r = walk_look(w, true, err);
+	if (r == ATW_OK && walk_will_list(w) && !soles_count(&w->look.soles, &p->counts))
+		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (r < 0 || !p->counted || !w->look.keep)
 		return r < 0 ? r : ATW_E_UNSUPPORTED;
 	w->kinds_wanted = kinds;
@@ -143,47 +244,6 @@ int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 
 enum { KIND_AT = 6, REFS_AT = 22 };      /* of a key; the order of mappings is below */
 
-static size_t sums_slot(const struct walk_sums *s, uint64_t key)
-{
-	size_t at = (size_t)hash_u64(key) & (s->slots - 1);
-
-	while (s->v[at].key && s->v[at].key != key)
-		at = (at + 1) & (s->slots - 1);
-	return at;
-}
-
-static bool sums_grow(struct walk_sums *s)
-{
-	struct walk_sums old = *s;
-
-	s->slots = old.slots ? old.slots * 2 : 256;
-	s->v = calloc(s->slots, sizeof(*s->v));
-	if (!s->v) {
-		*s = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.slots; i++)
-		if (old.v[i].key)
-			s->v[sums_slot(s, old.v[i].key)] = old.v[i];
-	free(old.v);
-	s->last = 0;
-	return true;
-}
-
-static bool sums_add(struct walk_sums *s, uint64_t key, uint64_t pages)
-{
-	/* There are slots where there is v. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-	if (!s->slots || s->v[s->last].key != key) {
-		if (2 * (s->n + 1) > s->slots && !sums_grow(s))
-			return false;
-		s->last = sums_slot(s, key);
-		s->n += !s->v[s->last].key;
-		s->v[s->last].key = key;
-	}
-	s->v[s->last].pages += pages;
-	return true;
-}
-
 /* Small pages whose kind does not matter. */
 static bool sums_add_small(struct walk_provider *w, look_run run)
 {
@@ -194,7 +254,7 @@ static bool sums_add_small(struct walk_provider *w, look_run run)
 		uint64_t refs = counts_get(&w->p.counts, pfn);
 
 		if (refs >= SUMS_FEW) {
-			if (!sums_add(s, refs << REFS_AT, 1))
+			if (!sums_add(&s->by, refs << REFS_AT, 1))
 				return false;
 			continue;
 		}
@@ -223,11 +283,35 @@ static bool sums_add_run(struct walk_provider *w, look_run run)
 		} else if (asked) {
 			kind = kinds_run(&w->kinds, pfn + i, same, &same);
 		}
-		if (!sums_add(&w->sums, (refs ? refs : 1) << REFS_AT | (uint64_t)kind << KIND_AT |
+		if (!sums_add(&w->sums.by, (refs ? refs : 1) << REFS_AT | (uint64_t)kind << KIND_AT |
 			      look_order(run), same))
 			return false;
 	}
 	return true;
+}
+
+/* Frames that no other mapping was met of, and those of which one was met later. */
+static bool sums_add_alone(struct walk_provider *w, size_t task, uint64_t *mapped)
+{
+	const struct soles *s = &w->look.soles;
+	bool good = true;
+
+	if (!s->frames)
+		return true;
+	if (!w->kinds_wanted)
+		good = !s->pages[task] ||
+		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT, s->pages[task]);
+	for (uint64_t kind = 1; w->kinds_wanted && kind < w->kinds.nkinds && good; kind++) {
+		uint64_t pages = sums_get(&w->sums.alone, alone_key(task, kind));
+
+		good = !pages ||
+		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT | kind << KIND_AT, pages);
+	}
+	for (size_t i = s->first[task]; i < s->first[task + 1] && good; i++)
+		good = w->kinds_wanted ? sums_add_run(w, s->former[i].pfn)
+				       : sums_add_small(w, s->former[i].pfn);
+	*mapped += s->pages[task] + s->first[task + 1] - s->first[task];
+	return good;
 }
 
 static bool sums_fold(struct walk_sums *s)
@@ -236,7 +320,7 @@ static bool sums_fold(struct walk_sums *s)
 
 	for (uint64_t refs = 0; refs <= s->most && good; refs++) {
 		good = !s->few[refs] ||
-		       sums_add(s, (refs ? refs : 1) << REFS_AT, s->few[refs]);
+		       sums_add(&s->by, (refs ? refs : 1) << REFS_AT, s->few[refs]);
 		s->few[refs] = 0;
 	}
 	s->most = 0;
@@ -275,9 +359,9 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		return ATW_END;
 	if (sp->odd)
 		return ATW_E_UNSUPPORTED;
-	if (s->v)
-		memset(s->v, 0, s->slots * sizeof(*s->v));
-	s->n = 0;
+	if (s->by.v)
+		memset(s->by.v, 0, s->by.slots * sizeof(*s->by.v));
+	s->by.n = 0;
 	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
 		if (i + COUNTS_SOON < sp->first + sp->n)
 			counts_soon(&p->counts, look_pfn(w->look.run[i + COUNTS_SOON]));
@@ -287,13 +371,14 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		       (!class && !w->kinds_wanted ? sums_add_small(w, w->look.run[i])
 						   : sums_add_run(w, w->look.run[i]));
 	}
+	good = good && sums_add_alone(w, task, &mapped);
 	if (!good || !sums_fold(s))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->n + 1, sizeof(*s->sum)))
+	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.n + 1, sizeof(*s->sum)))
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
-	for (size_t i = 0; i < s->slots; i++)
-		if (s->v[i].key) {
-			s->sum[n] = walk_sum(w, s->v[i].key, s->v[i].pages);
+	for (size_t i = 0; i < s->by.slots; i++)
+		if (s->by.v[i].key) {
+			s->sum[n] = walk_sum(w, s->by.v[i].key, s->by.v[i].pages);
 			n += !s->sum[n].uncounted;
 		}
 	if (p->sizes)
@@ -311,6 +396,7 @@ void walk_sums_close(struct walk_provider *w)
 {
 	look_deinit(&w->look);
 	kinds_deinit(&w->kinds);
-	free(w->sums.v);
+	free(w->sums.by.v);
+	free(w->sums.alone.v);
 	free(w->sums.sum);
 }

@@ -181,7 +181,7 @@ bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 	return counts_add_each(c, pfn, pages < PAGES_MAX ? pages : PAGES_MAX);
 }
 
-bool counts_make_dense(struct counts *c, uint64_t end)
+bool counts_make_dense(struct counts *c, uint64_t end, bool huge)
 {
 	size_t bytes;
 
@@ -189,7 +189,7 @@ bool counts_make_dense(struct counts *c, uint64_t end)
 		return false;
 	bytes = end * sizeof(*c->flat);
 	c->crowd = calloc(end / COUNTS_CROWD + 1, sizeof(*c->crowd));
-	c->flat = c->crowd ? huge_alloc(bytes, bytes <= HUGE_MOST) : NULL;
+	c->flat = c->crowd ? huge_alloc(bytes, huge && bytes <= HUGE_MOST) : NULL;
 	if (c->flat) {
 		c->dense = end;
 		return true;

@@ -62,10 +62,11 @@ void counts_deinit(struct counts *c);
 /* `pages` frames from pfn on are mapped once more. false: no memory, or no more. */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
 /*
- * Count the frames below `end` in one array. For memory that is there: false, and nothing
- * is changed, if something was counted before, or there is no room for it.
+ * Count the frames below `end` in one array, in huge pages where most of them are mapped.
+ * For memory that is there: false, and nothing is changed, if something was counted
+ * before, or there is no room for it.
  */
-bool counts_make_dense(struct counts *c, uint64_t end);
+bool counts_make_dense(struct counts *c, uint64_t end, bool huge);
 /* The same, each of them mapped by itself. */
 bool counts_add_each(struct counts *c, uint64_t pfn, uint64_t pages);
 /* The same of one frame. */

@@ -10,7 +10,7 @@ TEST(it_grows_and_keeps_what_it_has)
 	size_t cap = 0, before = 0, moves = 0;
 
 	for (size_t i = 0; i < 1000000; i++) {
-		CHECK(huge_reserve((void **)&v, &cap, i + 1, sizeof(*v)));
+		CHECK(huge_reserve((void **)&v, &cap, i + 1, sizeof(*v), true));
 		moves += cap != before;
 		before = cap;
 		if (v[i])
@@ -30,8 +30,8 @@ TEST(more_than_there_can_be_leaves_it_alone)
 	void *v = NULL;
 	size_t cap = 0;
 
-	CHECK(!huge_reserve(&v, &cap, SIZE_MAX / 2, 8));
-	CHECK(!huge_reserve(&v, &cap, SIZE_MAX, 1));
+	CHECK(!huge_reserve(&v, &cap, SIZE_MAX / 2, 8, true));
+	CHECK(!huge_reserve(&v, &cap, SIZE_MAX, 1, true));
 	CHECK(!v && !cap);
 	CHECK(!huge_alloc(SIZE_MAX / 2, true));
 	huge_free(NULL, 0);

@@ -144,8 +144,8 @@ TEST(counted_in_one_array)
 	struct counts c = { 0 };
 	uint64_t same;
 
-	CHECK(counts_make_dense(&c, 1000));
-	CHECK(!counts_make_dense(&c, 1000));
+	CHECK(counts_make_dense(&c, 1000, true));
+	CHECK(!counts_make_dense(&c, 1000, true));
 	for (unsigned i = 0; i < 70000; i++)
 		CHECK(counts_add_each(&c, 500, 9));
 	CHECK(counts_add_each(&c, 996, 8));
@@ -173,11 +173,11 @@ TEST(an_array_comes_first)
 	struct counts c = { 0 };
 
 	CHECK(counts_add(&c, 5, 1));
-	CHECK(!counts_make_dense(&c, 1000));
+	CHECK(!counts_make_dense(&c, 1000, true));
 	CHECK_EQ(counts_get(&c, 5), 1);
 	counts_deinit(&c);
 	c.most = 1 << 20;
-	CHECK(!counts_make_dense(&c, 1000));
+	CHECK(!counts_make_dense(&c, 1000, true));
 	counts_deinit(&c);
 }
 
@@ -187,8 +187,8 @@ TEST(an_array_says_the_same)
 	struct counts c = { 0 }, d = { 0 };
 	uint64_t same;
 
-	CHECK(counts_make_dense(&d, 2600));
-	CHECK(!counts_make_dense(&d, 2600));
+	CHECK(counts_make_dense(&d, 2600, true));
+	CHECK(!counts_make_dense(&d, 2600, true));
 	for (unsigned i = 0; i < 3000; i += 1 + i % 3) {
 		CHECK(counts_add_one(&c, i) && counts_add_one(&d, i));
 		CHECK(counts_add_each(&c, i, i % 70) && counts_add_each(&d, i, i % 70));

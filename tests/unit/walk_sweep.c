@@ -226,7 +226,7 @@ TEST(pages_are_kept_as_runs_and_counted)
 	char text[256];
 
 	mem_put64(&k->m, 0x41018, UINT64_C(0x0ffffffffffff000));     /* on swap */
-	CHECK(counts_make_dense(&counts, 0x300));
+	CHECK(counts_make_dense(&counts, 0x300, true));
 	l = look(sp, SPACES, &counts);
 	CHECK(l.keep);
 	text_of(&l, 0, text, sizeof(text));
@@ -284,6 +284,146 @@ TEST(too_many_runs_are_not_kept)
 	CHECK_EQ(counts_get(&counts, 0x100), 1);
 	CHECK_EQ(counts_get(&counts, 0x101), 0);
 	CHECK_EQ(counts_get(&counts, 0x200), 2);
+	look_deinit(&l);
+	counts_deinit(&counts);
+	end(k);
+}
+
+/* ---- frames with one mapping ---- */
+
+enum { FRAMES = 0x800, HIST = 64 };
+
+/* Pages of a space by how often their frames are mapped, as sums are made of a look. */
+static void histogram(struct look *l, struct counts *c, size_t space, uint64_t *ret)
+{
+	const struct look_space *s = &l->space[space];
+
+	memset(ret, 0, HIST * sizeof(*ret));
+	ret[1] += l->soles.pages[space];
+	for (size_t i = l->soles.first[space]; i < l->soles.first[space + 1]; i++) {
+		CHECK_EQ(l->soles.former[i].space, space);
+		ret[counts_get(c, l->soles.former[i].pfn)]++;
+	}
+	for (size_t i = s->first; i < s->first + s->n; i++) {
+		uint64_t n = (uint64_t)look_times(l->run[i]) << look_order(l->run[i]);
+
+		for (uint64_t k = 0; k < n; k++)
+			ret[counts_get(c, look_pfn(l->run[i]) + k)]++;
+	}
+}
+
+/* Few frames, so that all kinds of mappings meet in them: some lie beyond the soles. */
+static void fill_tables(struct machine *k, uint64_t seed, uint32_t mapped[SPACES][FRAMES])
+{
+	for (uint64_t i = 0; i < SPACES; i++)
+		for (uint64_t e = 0; e < 1024; e++) {
+			uint64_t r = (seed = seed * UINT64_C(6364136223846793005) + 1) >> 33;
+			uint64_t pfn = r % 8 ? r / 8 % (FRAMES - 0x400) : 0x200 + i * 0x10 + e % 8;
+			uint64_t at = (e < 512 ? 0x40000 : 0x50000) + (i << 12) + e % 512 * 8;
+			bool maps = r / 65536 % 4 && e % 64 > 8;
+			uint64_t special = r / 524288 % 16 ? 0 : 1u << 9;
+
+			pfn += e >= 768 ? 0x400 : 0;
+			mem_put64(&k->m, at, maps ? pfn << 12 | P | special : 0);
+			mapped[i][pfn] += maps;
+		}
+	/* A large page among them, of two spaces. */
+	for (uint64_t i = 1; i < 3; i++) {
+		mem_put64(&k->m, 0x30038 + (i << 12), 0x200000 | P | PS);
+		for (uint64_t pfn = 0x200; pfn < 0x400; pfn++)
+			mapped[i][pfn]++;
+	}
+	for (uint64_t i = 0; i < SPACES; i++)
+		if (i != 1 && i != 2)
+			mem_put64(&k->m, 0x30038 + (i << 12), 0);
+}
+
+TEST(soles_say_what_counts_say)
+{
+	for (uint64_t seed = 1; seed < 40; seed++) {
+		static uint32_t mapped[SPACES][FRAMES];
+		struct atw_space sp[SPACES];
+		struct machine *k = machine(sp);
+		const struct atw_space *v[SPACES];
+		struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
+		const struct look_opts o = {
+			.space = v, .n = SPACES, .soft = &soft, .special = 1u << 9, .most = 10000,
+			.soles = 0x700,
+		};
+		struct counts counts = { 0 };
+		struct look l = { 0 };
+
+		memset(mapped, 0, sizeof(mapped));
+		fill_tables(k, seed, mapped);
+		for (size_t i = 0; i < SPACES; i++)
+			v[i] = &sp[i];
+		CHECK(counts_make_dense(&counts, 0x700, false));
+		CHECK_EQ(look_at_spaces(&l, &o, &counts, NULL), ATW_OK);
+		for (size_t i = 0; i < SPACES; i++) {
+			uint64_t want[HIST] = { 0 }, got[HIST];
+
+			for (size_t pfn = 0; pfn < FRAMES; pfn++) {
+				uint64_t refs = 0;
+
+				for (size_t j = 0; j < SPACES; j++)
+					refs += mapped[j][pfn];
+				want[refs] += mapped[i][pfn];
+			}
+			histogram(&l, &counts, i, got);
+			for (size_t n = 0; n < HIST; n++)
+				CHECK_EQ(got[n], want[n]);
+			CHECK(l.soles.pages[i] > 0);
+		}
+		/* All of them, for those that ask of a frame. */
+		CHECK(soles_count(&l.soles, &counts));
+		for (size_t pfn = 0; pfn < FRAMES; pfn++) {
+			uint64_t refs = 0;
+
+			for (size_t j = 0; j < SPACES; j++)
+				refs += mapped[j][pfn];
+			CHECK_EQ(counts_get(&counts, pfn), refs);
+		}
+		look_deinit(&l);
+		counts_deinit(&counts);
+		end(k);
+	}
+}
+
+TEST(a_space_that_moved_has_no_soles_of_before)
+{
+	struct atw_space sp[SPACES];
+	struct machine *k = machine(sp);
+	const struct atw_space *v[SPACES];
+	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
+	const struct look_opts o = {
+		.space = v, .n = SPACES, .soft = &soft, .special = 1u << 9, .most = 1000,
+		.soles = 0x1000,
+	};
+	struct counts counts = { 0 };
+	struct look l = { 0 };
+	char text[256];
+
+	for (size_t i = 0; i < SPACES; i++)
+		v[i] = &sp[i];
+	k->watch = 0x42000;
+	k->after = 1;
+	k->pa = 0x32000;
+	k->word = 0x62000 | P;
+	CHECK_EQ(look_at_spaces(&l, &o, &counts, NULL), ATW_OK);
+	/* A page of its own that is listed as all pages of a walk are. */
+	text_of(&l, 2, text, sizeof(text));
+	CHECK_STR(text, "400x1/0 302x1/63 40000x1/9 ");
+	CHECK_EQ(l.soles.pages[2], 0);
+	CHECK_EQ(l.soles.space[0x102], 0);
+	text_of(&l, 3, text, sizeof(text));
+	CHECK_STR(text, "303x1/63 40000x1/9 200x2/0 ");
+	CHECK_EQ(l.soles.pages[3], 1);
+	/* The first to have them is in no run. */
+	text_of(&l, 0, text, sizeof(text));
+	CHECK_STR(text, "300x1/63 40000x1/9 ");
+	CHECK_EQ(l.soles.pages[0], 1);
+	CHECK_EQ(l.soles.first[1] - l.soles.first[0], 2);
+	CHECK_EQ(counts_get(&counts, 0x200), SPACES - 1);
 	look_deinit(&l);
 	counts_deinit(&counts);
 	end(k);
