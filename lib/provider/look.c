@@ -81,18 +81,6 @@ static inline bool looker_add(struct looker *k, uint64_t pfn, unsigned class)
 	return true;
 }
 
-/* Frames of runs are shared, whatever maps them. */
-static bool looker_share(struct looker *k, uint64_t pfn, uint64_t pages)
-{
-	struct soles *s = &k->l->soles;
-	uint64_t end = pfn + pages < s->frames ? pfn + pages : s->frames;
-	bool good = true;
-
-	for (; pfn < end && good; pfn++)
-		good = soles_share(s, k->counts, pfn);
-	return good;
-}
-
 static bool looker_count(struct looker *k)
 {
 	const struct look *l = k->l;
@@ -104,7 +92,7 @@ static bool looker_count(struct looker *k)
 
 		if (i + COUNTS_SOON < l->n)
 			counts_soon(k->counts, look_pfn(l->run[i + COUNTS_SOON]));
-		if (!looker_share(k, pfn, (uint64_t)times << order))
+		if (!soles_leave(&k->l->soles, k->counts, pfn, (uint64_t)times << order))
 			return false;
 		if (!order && times == 1) {
 			if (!counts_add_one(k->counts, pfn))
@@ -132,12 +120,11 @@ static bool looker_settle(struct looker *k)
 		uint32_t pfn = k->list[i];
 
 		if (i + COUNTS_SOON < k->listed)
-			__builtin_prefetch(&s->space[k->list[i + COUNTS_SOON]], 1);
+			soles_soon(s, k->counts, k->list[i + COUNTS_SOON]);
 		if (soles_take(s, pfn, k->space))
 			alone++;
 		else
-			good = soles_share(s, k->counts, pfn) &&
-			       counts_add_one(k->counts, pfn) && looker_add(k, pfn, 0);
+			good = soles_add(s, k->counts, pfn) && looker_add(k, pfn, 0);
 	}
 	if (s->frames)
 		s->pages[k->space] += alone;
@@ -211,14 +198,13 @@ static bool looker_list(struct looker *k, const char *words)
 {
 	const struct sure *s = &k->small;
 	uint32_t *to = k->list + k->listed;
-	uint64_t frames = k->l->soles.frames;
 	bool others = false;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < STRIDE; i++) {
 		uint64_t word = load_word(words, 8, i);
 		uint64_t pfn = (word & s->piece[0].mask) >> k->small_right;
-		bool small = (word & s->mask) == s->value && pfn < frames;
+		bool small = sure_is(s, word);
 
 		to[n] = (uint32_t)pfn;
 		n += small;
@@ -363,6 +349,10 @@ static void looker_find_small(struct looker *k)
 		s.mask |= bit;
 		s.value |= ~r->value & bit;
 	}
+	/* Frames of which there are soles: of a power of two there is none beyond. */
+	for (uint64_t pfn = 1; pfn <= s.piece[0].mask >> (k->pg->page_shift - left); pfn <<= 1)
+		if (pfn >= k->l->soles.frames)
+			s.mask |= pfn << (k->pg->page_shift - left) & s.piece[0].mask;
 	k->small = s;
 	k->small_right = k->pg->page_shift - left;
 }

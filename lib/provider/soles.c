@@ -7,11 +7,15 @@
 #include "base/buf.h"
 #include "base/huge.h"
 
-bool soles_init(struct soles *s, uint64_t frames, size_t spaces)
+bool soles_init(struct soles *s, uint64_t end, size_t spaces)
 {
+	uint64_t frames = SOLES_BLOCK;
+
 	*s = (struct soles){ 0 };
-	if (!frames || frames > UINT32_MAX || spaces > SOLES_SPACES)
+	if (!end || end > (uint64_t)UINT32_MAX / 2 || spaces > SOLES_MOST)
 		return false;
+	while (frames < end)
+		frames *= 2;
 	/* Huge pages would clear far more than is met: blocks of a process are few. */
 	s->space = huge_alloc(frames * sizeof(*s->space), false);
 	s->frames = frames;
@@ -35,19 +39,72 @@ void soles_deinit(struct soles *s)
 	*s = (struct soles){ 0 };
 }
 
-bool soles_share_first(struct soles *s, struct counts *c, uint64_t pfn)
+/* The space that had it alone has it in a list. */
+static bool soles_end(struct soles *s, uint64_t pfn)
 {
-	uint16_t was = s->space[pfn];
+	uint32_t space = s->space[pfn] - 1u;
 
-	if (was) {
-		if (!array_reserve((void **)&s->former, &s->cap, s->n + 1, sizeof(*s->former)) ||
-		    !counts_add_one(c, pfn))
-			return false;
-		s->former[s->n++] = (struct sole_former){ was - 1u, (uint32_t)pfn };
-		s->pages[was - 1]--;
-	}
-	s->space[pfn] = SOLES_SHARED;
+	if (!array_reserve((void **)&s->former, &s->cap, s->n + 1, sizeof(*s->former)))
+		return false;
+	s->former[s->n++] = (struct sole_former){ space, (uint32_t)pfn };
+	s->pages[space]--;
 	return true;
+}
+
+static bool soles_leave_one(struct soles *s, struct counts *c, uint64_t pfn)
+{
+	uint16_t n = s->space[pfn];
+	bool good = true;
+
+	if (n && n < SOLES_COUNT) {
+		good = soles_end(s, pfn);
+		n = SOLES_COUNT + 1;
+	}
+	for (; good && n > SOLES_COUNT; n--)
+		good = counts_add_one(c, pfn);
+	s->space[pfn] = SOLES_COUNTED;
+	return good;
+}
+
+bool soles_leave(struct soles *s, struct counts *c, uint64_t pfn, uint64_t pages)
+{
+	uint64_t end = pfn < s->frames && pages < s->frames - pfn ? pfn + pages : s->frames;
+	bool good = true;
+
+	for (; pfn < end && good; pfn++) {
+		soles_meet(s, pfn);
+		good = s->space[pfn] == SOLES_COUNTED || soles_leave_one(s, c, pfn);
+	}
+	return good;
+}
+
+bool soles_add_slowly(struct soles *s, struct counts *c, uint64_t pfn)
+{
+	if (s->space[pfn] < SOLES_COUNT) {
+		if (!soles_end(s, pfn))
+			return false;
+		s->space[pfn] = SOLES_COUNT + 2;
+		return true;
+	}
+	if (s->space[pfn] != SOLES_COUNTED && !soles_leave_one(s, c, pfn))
+		return false;
+	return counts_add_one(c, pfn);
+}
+
+uint64_t soles_run(const struct soles *s, struct counts *c, uint64_t pfn, uint64_t most,
+		   uint64_t *ret_same)
+{
+	uint64_t i = 1, left;
+
+	if (pfn >= s->frames)
+		return counts_run(c, pfn, most, ret_same);
+	left = most < s->frames - pfn ? most : s->frames - pfn;
+	while (i < left && s->space[pfn + i] == s->space[pfn])
+		i++;
+	if (!s->space[pfn] || s->space[pfn] == SOLES_COUNTED)
+		return counts_run(c, pfn, i, ret_same);
+	*ret_same = i;
+	return soles_get(s, c, pfn);
 }
 
 bool soles_sort(struct soles *s)
@@ -89,7 +146,7 @@ size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *
 		for (; i < end && n < most; i++) {
 			pfn[n] = i;
 			space[n] = (uint16_t)(s->space[i] - 1);
-			n += s->space[i] && s->space[i] != SOLES_SHARED;
+			n += s->space[i] && s->space[i] < SOLES_COUNT;
 		}
 	}
 	*at = i;
@@ -98,14 +155,19 @@ size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *
 
 bool soles_count(const struct soles *s, struct counts *c)
 {
-	enum { MANY = 512 };
-	uint64_t at = 0, pfn[MANY];
-	uint16_t space[MANY];
 	bool good = true;
-	size_t n;
 
-	while (good && (n = soles_next(s, &at, pfn, space, MANY)))
-		for (size_t i = 0; i < n && good; i++)
-			good = counts_add_one(c, pfn[i]);
+	for (uint64_t i = 0; i < s->frames && good; i++) {
+		uint16_t n;
+
+		if (!s->met[i >> SOLES_BLOCK_BITS]) {
+			i |= SOLES_BLOCK - 1;
+			continue;
+		}
+		n = s->space[i] < SOLES_COUNT ? !!s->space[i] :
+		    s->space[i] == SOLES_COUNTED ? 0 : s->space[i] - SOLES_COUNT;
+		for (; n && good; n--)
+			good = counts_add_one(c, i);
+	}
 	return good;
 }

@@ -3,8 +3,9 @@
  * soles.h - frames with one mapping, and the address space that has it.
  *
  * Nearly all frames of a process are mapped once. Of those the number is enough: two bytes
- * a frame name the space until a second mapping is met. From then on the frame is shared,
- * its mappings are in struct counts, and the space that had it alone has it in a list.
+ * a frame name the space until a second mapping is met. From then on they count mappings,
+ * and the space that had the frame alone has it in a list. What is mapped in any other way
+ * than as a small page, or too often, is in struct counts.
  */
 #ifndef PROVIDER_SOLES_H
 #define PROVIDER_SOLES_H
@@ -12,8 +13,9 @@
 #include "walk/counts.h"
 
 enum {
-	SOLES_SHARED = UINT16_MAX,
-	SOLES_SPACES = UINT16_MAX - 1,   /* at most */
+	SOLES_COUNT = 0x8000,            /* and how many mappings */
+	SOLES_MOST = 0x7ffe,             /* of these, and of spaces */
+	SOLES_COUNTED = 0xffff,          /* in struct counts */
 	SOLES_BLOCK_BITS = 11,           /* frames of a block: two bytes each are a page */
 	SOLES_BLOCK = 1 << SOLES_BLOCK_BITS,
 };
@@ -24,8 +26,8 @@ struct sole_former {
 };
 
 struct soles {
-	uint64_t frames;         /* below this one; 0: frames are not told apart so */
-	uint16_t *space;         /* of a frame: 1 + index, or SOLES_SHARED; 0: not met */
+	uint64_t frames;         /* below this one, a power of two; 0: none are noted */
+	uint16_t *space;         /* of a frame: 1 + index, or one of these; 0: not met */
 	uint8_t *met;            /* of a block: is there any? */
 	uint64_t *pages;         /* by space, of frames that it alone maps */
 	struct sole_former *former;
@@ -34,8 +36,8 @@ struct soles {
 	size_t spaces;
 };
 
-/* false: too many, or no memory; nothing is told apart then. */
-bool soles_init(struct soles *s, uint64_t frames, size_t spaces);
+/* Of frames below `end`, at least. false: too many, or no memory; none are noted then. */
+bool soles_init(struct soles *s, uint64_t end, size_t spaces);
 void soles_deinit(struct soles *s);
 
 /* Before any other access: what is read first is given memory in a second page fault. */
@@ -59,21 +61,47 @@ static inline bool soles_take(struct soles *s, uint64_t pfn, size_t space)
 	return true;
 }
 
-/* What soles_share() does for a frame that is not shared yet. */
-bool soles_share_first(struct soles *s, struct counts *c, uint64_t pfn);
+/* What soles_add() does for a frame that has one mapping, or very many. */
+bool soles_add_slowly(struct soles *s, struct counts *c, uint64_t pfn);
 
-/* Mappings of the frame are counted from now on, the one that was noted too. */
-static inline bool soles_share(struct soles *s, struct counts *c, uint64_t pfn)
+/* One more mapping of a frame that soles_take() did not take. false: no memory. */
+static inline bool soles_add(struct soles *s, struct counts *c, uint64_t pfn)
 {
-	if (pfn >= s->frames)
-		return true;
-	soles_meet(s, pfn);
-	return s->space[pfn] == SOLES_SHARED || soles_share_first(s, c, pfn);
+	if (s->space[pfn] <= SOLES_COUNT || s->space[pfn] >= SOLES_COUNT + SOLES_MOST)
+		return soles_add_slowly(s, c, pfn);
+	s->space[pfn]++;
+	return true;
+}
+
+/* Mappings of these frames are in struct counts from now on, those that were met too. */
+bool soles_leave(struct soles *s, struct counts *c, uint64_t pfn, uint64_t pages);
+
+/* How often a frame is mapped. */
+static inline uint64_t soles_get(const struct soles *s, struct counts *c, uint64_t pfn)
+{
+	uint16_t u = pfn < s->frames ? s->space[pfn] : SOLES_COUNTED;
+
+	if (!u || u == SOLES_COUNTED)
+		return counts_get(c, pfn);
+	return u < SOLES_COUNT ? 1 : (uint64_t)u - SOLES_COUNT;
+}
+
+/* The same, and of how many frames from pfn on, `most` at most, it is so. */
+uint64_t soles_run(const struct soles *s, struct counts *c, uint64_t pfn, uint64_t most,
+		   uint64_t *ret_same);
+
+/* That frame will be asked for after a few others: only a hint. */
+static inline void soles_soon(const struct soles *s, struct counts *c, uint64_t pfn)
+{
+	if (pfn < s->frames)
+		__builtin_prefetch(&s->space[pfn], 1);
+	else
+		counts_soon(c, pfn);
 }
 
 /* By space, once all mappings are met. false: no memory. */
 bool soles_sort(struct soles *s);
-/* Count what was only noted, for those that ask for the mappings of a frame. */
+/* Add all mappings that are not in struct counts to it, for those that ask no more. */
 bool soles_count(const struct soles *s, struct counts *c);
 
 /*

@@ -251,7 +251,7 @@ static bool sums_add_small(struct walk_provider *w, look_run run)
 	uint64_t pfn = look_pfn(run), end = pfn + look_times(run);
 
 	for (; pfn < end; pfn++) {
-		uint64_t refs = counts_get(&w->p.counts, pfn);
+		uint64_t refs = soles_get(&w->look.soles, &w->p.counts, pfn);
 
 		if (refs >= SUMS_FEW) {
 			if (!sums_add(&s->by, refs << REFS_AT, 1))
@@ -273,7 +273,8 @@ static bool sums_add_run(struct walk_provider *w, look_run run)
 	unsigned kind = 0;
 
 	for (uint64_t i = 0; i < n; i += same) {
-		uint64_t refs = counts_run(&w->p.counts, pfn + i, n - i, &same);
+		uint64_t refs = soles_run(&w->look.soles, &w->p.counts, pfn + i, n - i,
+					  &same);
 
 		/* The first frame of a large page speaks for all of them. */
 		if (asked && large) {
@@ -364,7 +365,8 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	s->by.n = 0;
 	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
 		if (i + COUNTS_SOON < sp->first + sp->n)
-			counts_soon(&p->counts, look_pfn(w->look.run[i + COUNTS_SOON]));
+			soles_soon(&w->look.soles, &p->counts,
+				   look_pfn(w->look.run[i + COUNTS_SOON]));
 		class = look_class(w->look.run[i]);
 		mapped += (uint64_t)look_times(w->look.run[i]) << look_order(w->look.run[i]);
 		good = class == LOOK_SPECIAL ||

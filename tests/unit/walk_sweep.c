@@ -291,7 +291,7 @@ TEST(too_many_runs_are_not_kept)
 
 /* ---- frames with one mapping ---- */
 
-enum { FRAMES = 0x800, HIST = 64 };
+enum { FRAMES = 0x1800, HIST = 64 };
 
 /* Pages of a space by how often their frames are mapped, as sums are made of a look. */
 static void histogram(struct look *l, struct counts *c, size_t space, uint64_t *ret)
@@ -302,13 +302,13 @@ static void histogram(struct look *l, struct counts *c, size_t space, uint64_t *
 	ret[1] += l->soles.pages[space];
 	for (size_t i = l->soles.first[space]; i < l->soles.first[space + 1]; i++) {
 		CHECK_EQ(l->soles.former[i].space, space);
-		ret[counts_get(c, l->soles.former[i].pfn)]++;
+		ret[soles_get(&l->soles, c, l->soles.former[i].pfn)]++;
 	}
 	for (size_t i = s->first; i < s->first + s->n; i++) {
 		uint64_t n = (uint64_t)look_times(l->run[i]) << look_order(l->run[i]);
 
 		for (uint64_t k = 0; k < n; k++)
-			ret[counts_get(c, look_pfn(l->run[i]) + k)]++;
+			ret[soles_get(&l->soles, c, look_pfn(l->run[i]) + k)]++;
 	}
 }
 
@@ -318,12 +318,12 @@ static void fill_tables(struct machine *k, uint64_t seed, uint32_t mapped[SPACES
 	for (uint64_t i = 0; i < SPACES; i++)
 		for (uint64_t e = 0; e < 1024; e++) {
 			uint64_t r = (seed = seed * UINT64_C(6364136223846793005) + 1) >> 33;
-			uint64_t pfn = r % 8 ? r / 8 % (FRAMES - 0x400) : 0x200 + i * 0x10 + e % 8;
+			uint64_t pfn = r % 8 ? r / 8 % 0x400 : 0x200 + i * 0x10 + e % 8;
 			uint64_t at = (e < 512 ? 0x40000 : 0x50000) + (i << 12) + e % 512 * 8;
 			bool maps = r / 65536 % 4 && e % 64 > 8;
 			uint64_t special = r / 524288 % 16 ? 0 : 1u << 9;
 
-			pfn += e >= 768 ? 0x400 : 0;
+			pfn += e >= 768 ? 0x1000 : 0;
 			mem_put64(&k->m, at, maps ? pfn << 12 | P | special : 0);
 			mapped[i][pfn] += maps;
 		}
@@ -348,7 +348,7 @@ TEST(soles_say_what_counts_say)
 		struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
 		const struct look_opts o = {
 			.space = v, .n = SPACES, .soft = &soft, .special = 1u << 9, .most = 10000,
-			.soles = 0x700,
+			.soles = 0x900,
 		};
 		struct counts counts = { 0 };
 		struct look l = { 0 };
@@ -423,7 +423,7 @@ TEST(a_space_that_moved_has_no_soles_of_before)
 	CHECK_STR(text, "300x1/63 40000x1/9 ");
 	CHECK_EQ(l.soles.pages[0], 1);
 	CHECK_EQ(l.soles.first[1] - l.soles.first[0], 2);
-	CHECK_EQ(counts_get(&counts, 0x200), SPACES - 1);
+	CHECK_EQ(soles_get(&l.soles, &counts, 0x200), SPACES - 1);
 	look_deinit(&l);
 	counts_deinit(&counts);
 	end(k);
