@@ -178,9 +178,25 @@ int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob
 	return r;
 }
 
+int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
+		      struct atw_err *err)
+{
+	struct btf b = {
+		/* It is only read. */
+		.at = (uint32_t *)(uintptr_t)at.data, .n = (uint32_t)(at.len / sizeof(*b.at)),
+		.lent = true,
+	};
+	int r = sections(blob, &b, err);
+
+	if (r == ATW_OK)
+		*ret = b;
+	return r;
+}
+
 void btf_deinit(struct btf *b)
 {
-	free(b->at);
+	if (!b->lent)
+		free(b->at);
 	*b = (struct btf){ 0 };
 }
 
@@ -217,6 +233,24 @@ int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 		}
 	}
 	return ATW_E_MISSING;
+}
+
+void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n)
+{
+	size_t left = n;
+
+	for (size_t i = 0; i < n; i++)
+		w[i].id = 0;
+	for (uint32_t id = 1; id < b->n && left; id++) {
+		struct type t = type_of(b, id);
+
+		for (size_t i = 0; i < n; i++)
+			if (w[i].kind == t.kind && !w[i].id &&
+			    !strcmp(string_at(b, t.name), w[i].name)) {
+				w[i].id = id;
+				left--;
+			}
+	}
 }
 
 void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
@@ -378,16 +412,22 @@ int btf_variable(const struct btf *b, const char *name, uint32_t *ret)
 int btf_offset(const struct btf *b, const char *name, const char *path,
 	       uint32_t *ret, struct atw_err *err)
 {
-	struct btf_member m = { 0 };
-	uint32_t id;
-	int r = btf_find(b, BTF_STRUCT, name, &id);
+	struct btf_wanted w = { .kind = BTF_STRUCT, .name = name };
 
-	if (r == ATW_OK)
-		r = btf_member(b, id, path, &m);
+	btf_find(b, w.kind, w.name, &w.id);
+	return btf_offset_in(b, &w, path, ret, err);
+}
+
+int btf_offset_in(const struct btf *b, const struct btf_wanted *w, const char *path,
+		  uint32_t *ret, struct atw_err *err)
+{
+	struct btf_member m = { 0 };
+	int r = w->id ? btf_member(b, w->id, path, &m) : ATW_E_MISSING;
+
 	if (r != ATW_OK)
-		return atw_err_set(err, r, "the kernel's types have no %s.%s", name, path);
+		return atw_err_set(err, r, "the kernel's types have no %s.%s", w->name, path);
 	if (m.bit % 8 || m.width || m.bit / 8 > UINT32_MAX)
-		return atw_err_set(err, ATW_E_DAMAGED, "%s.%s does not lie at a byte", name,
+		return atw_err_set(err, ATW_E_DAMAGED, "%s.%s does not lie at a byte", w->name,
 				   path);
 	*ret = (uint32_t)(m.bit / 8);
 	return ATW_OK;

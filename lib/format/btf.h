@@ -28,6 +28,7 @@ struct btf {
 	uint32_t first;          /* the first id of its own; 0 without a base */
 	uint32_t *at;            /* where the type of id first + i lies in types */
 	uint32_t n;              /* ids: 0 to n - 1, the base's included */
+	bool lent;               /* at[] is another's */
 };
 
 /*
@@ -44,6 +45,12 @@ int btf_init(struct btf *ret, struct atw_blob blob, struct atw_err *err);
  */
 int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob,
 		   struct atw_err *err);
+/*
+ * The same blob once more, which was numbered before: `at` is the array of that struct,
+ * n times 4 bytes, and must stay.
+ */
+int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
+		      struct atw_err *err);
 /* Fine on a zeroed struct. */
 void btf_deinit(struct btf *b);
 
@@ -57,6 +64,14 @@ const char *btf_name(const struct btf *b, uint32_t id);
  */
 int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	     uint32_t *ret);
+
+/* The same of several at once, for all types are gone through; id 0: there is none. */
+struct btf_wanted {
+	enum btf_kind kind;
+	const char *name;
+	uint32_t id;
+};
+void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n);
 
 /*
  * Every enumerator of an enum, in its order: BTF_ENUM and BTF_ENUM64, signed as
@@ -91,5 +106,8 @@ int btf_variable(const struct btf *b, const char *name, uint32_t *ret);
 /* Its offset in bytes: struct name and path in one go, with a sentence. */
 int btf_offset(const struct btf *b, const char *name, const char *path,
 	       uint32_t *ret, struct atw_err *err);
+/* The same where the struct was found already, or was not: id 0. */
+int btf_offset_in(const struct btf *b, const struct btf_wanted *w, const char *path,
+		  uint32_t *ret, struct atw_err *err);
 
 #endif

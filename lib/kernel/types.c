@@ -29,11 +29,12 @@ struct kernel_types {
 enum { BTF_MAX = 256 * 1024 * 1024 };
 
 /* Whatever describes a kernel describes its tasks. */
-static int try_blob(struct kernel_types *t, struct atw_blob blob, struct atw_err *err)
+static int try_numbered(struct kernel_types *t, struct atw_blob blob, struct atw_blob index,
+			struct atw_err *err)
 {
 	struct btf b;
 	uint32_t off;
-	int r = btf_init(&b, blob, err);
+	int r = index.len ? btf_init_numbered(&b, blob, index, err) : btf_init(&b, blob, err);
 
 	if (r < 0)
 		return r;
@@ -44,6 +45,11 @@ static int try_blob(struct kernel_types *t, struct atw_blob blob, struct atw_err
 	}
 	t->btf = b;
 	return ATW_OK;
+}
+
+static int try_blob(struct kernel_types *t, struct atw_blob blob, struct atw_err *err)
+{
+	return try_numbered(t, blob, (struct atw_blob){ NULL, 0 }, err);
 }
 
 static int by_symbol(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
@@ -124,11 +130,12 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 {
 	const struct vmfile *f = k->vmfile && k->vmfile->btf.len ? k->vmfile : NULL;
 	struct atw_err named = { 0 };
-	struct atw_blob blob;
+	struct atw_blob blob, index = { NULL, 0 };
 	int r;
 
+	atw_fact(k->mem, "btf.index", &index);
 	/* Mapped, or read once; out of memory it would be copied first, by the symbols. */
-	if (atw_fact(k->mem, "btf", &blob) == ATW_OK && try_blob(t, blob, NULL) == ATW_OK) {
+	if (atw_fact(k->mem, "btf", &blob) == ATW_OK && try_numbered(t, blob, index, NULL) == ATW_OK) {
 		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
 		return ATW_OK;
 	}

@@ -45,7 +45,8 @@ struct direct {
 	size_t vmcoreinfo_len;
 	void *lent;              /* places of the area that somebody has */
 	struct live_host host;
-	struct live_btf btf;     /* read when it is asked for */
+	struct live_btf btf;
+	struct btf types;        /* of it */
 	uint64_t init_task;      /* 0: not looked for yet */
 	struct process *processes;
 };
@@ -116,13 +117,28 @@ static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note
 
 /* ---- opening ---- */
 
+/* They stay: the kernel's own structs are found by them as well. */
+static int read_types(struct direct *l, struct atw_err *err)
+{
+	int r = live_btf_read(&l->btf, err);
+
+	if (r < 0)
+		return r;
+	r = btf_init(&l->types, l->btf.bytes, err);
+	if (r == ATW_OK)
+		r = live_types_find(&l->types, &l->tasks.types, err);
+	if (r < 0)
+		atw_err_wrap(err, "the kernel's types");
+	return r;
+}
+
 static int attach(struct direct *l, struct atw_source *s, struct atw_err *err)
 {
 	uint64_t pgd, note, len;
 	int r = live_bpf_open(&l->bpf, err);
 
 	if (r == ATW_OK)
-		r = live_types_read(&l->tasks.types, err);
+		r = read_types(l, err);
 	if (r == ATW_OK)
 		r = live_ram(&l->ram, err);
 	if (r == ATW_OK)
@@ -154,6 +170,7 @@ static void direct_close(struct atw_source *s)
 	}
 	live_tasks_close(&l->tasks);
 	live_bpf_close(&l->bpf);
+	btf_deinit(&l->types);
 	live_btf_close(&l->btf);
 	extents_deinit(&l->ram);
 	free(l->vmcoreinfo);
@@ -388,15 +405,6 @@ static int init_fact(struct direct *l, struct atw_blob *ret)
 	return ATW_OK;
 }
 
-/* Symbols name the place of the types in memory in few kernels, too. */
-static int btf_fact(struct direct *l, struct atw_blob *ret)
-{
-	if (!l->btf.bytes.len && live_btf_read(&l->btf, NULL) < 0)
-		return ATW_E_MISSING;
-	*ret = l->btf.bytes;
-	return ATW_OK;
-}
-
 static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct direct *l = s->impl;
@@ -407,8 +415,10 @@ static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *r
 		*ret = (struct atw_blob){ "bpf", 3 };
 	else if (!strcmp(key, "init_task"))
 		return init_fact(l, ret);
-	else if (!strcmp(key, "btf"))
-		return btf_fact(l, ret);
+	else if (!strcmp(key, "btf"))     /* symbols name its place in few kernels, too */
+		*ret = l->btf.bytes;
+	else if (!strcmp(key, "btf.index"))
+		*ret = (struct atw_blob){ l->types.at, l->types.n * sizeof(*l->types.at) };
 	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
 		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
 					  l->vmcoreinfo_len };

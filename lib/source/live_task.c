@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "format/btf.h"
 #include "source/live_file.h"
 #include "source/live_host.h"
 #include "source/live_insn.h"
@@ -29,55 +28,48 @@ enum {
 
 /* ---- types ---- */
 
-static int find_types(const struct btf *b, struct live_types *ret, struct atw_err *err)
+int live_types_find(const struct btf *b, struct live_types *ret, struct atw_err *err)
 {
+	enum { TASK, MM, SIGNAL, RELEASE, FROM_VPID, FROM_PID, TYPES };
+	struct btf_wanted w[TYPES] = {
+		[TASK] = { BTF_STRUCT, "task_struct", 0 }, [MM] = { BTF_STRUCT, "mm_struct", 0 },
+		[SIGNAL] = { BTF_STRUCT, "signal_struct", 0 },
+		[RELEASE] = { BTF_FUNC, "bpf_task_release", 0 },
+		[FROM_VPID] = { BTF_FUNC, "bpf_task_from_vpid", 0 },
+		[FROM_PID] = { BTF_FUNC, "bpf_task_from_pid", 0 },
+	};
 	struct live_types t = { 0 };
 	const struct {
-		const char *type, *member;
+		unsigned type;
+		const char *member;
 		uint32_t *at;
 	} need[] = {
-		{ "task_struct", "mm", &t.task_mm },
-		{ "task_struct", "flags", &t.task_flags },
-		{ "task_struct", "tasks", &t.task_tasks },
-		{ "task_struct", "tgid", &t.task_tgid },
-		{ "task_struct", "group_leader", &t.task_leader },
-		{ "mm_struct", "pgd", &t.mm_pgd },
-		{ "task_struct", "real_parent", &t.task_real_parent },
-		{ "task_struct", "signal", &t.task_signal },
-		{ "task_struct", "thread_node", &t.task_thread_node },
-		{ "signal_struct", "thread_head", &t.signal_thread_head },
+		{ TASK, "mm", &t.task_mm },
+		{ TASK, "flags", &t.task_flags },
+		{ TASK, "tasks", &t.task_tasks },
+		{ TASK, "tgid", &t.task_tgid },
+		{ TASK, "group_leader", &t.task_leader },
+		{ MM, "pgd", &t.mm_pgd },
+		{ TASK, "real_parent", &t.task_real_parent },
+		{ TASK, "signal", &t.task_signal },
+		{ TASK, "thread_node", &t.task_thread_node },
+		{ SIGNAL, "thread_head", &t.signal_thread_head },
 	};
 
+	btf_find_all(b, w, TYPES);
 	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {
-		int r = btf_offset(b, need[i].type, need[i].member, need[i].at, err);
+		int r = btf_offset_in(b, &w[need[i].type], need[i].member, need[i].at, err);
 
 		if (r < 0)
 			return r;
 	}
-	if (btf_find(b, BTF_FUNC, "bpf_task_release", &t.task_release) == ATW_OK) {
-		btf_find(b, BTF_FUNC, "bpf_task_from_vpid", &t.task_from_vpid);
-		btf_find(b, BTF_FUNC, "bpf_task_from_pid", &t.task_from_pid);
+	if (w[RELEASE].id) {
+		t.task_release = w[RELEASE].id;
+		t.task_from_vpid = w[FROM_VPID].id;
+		t.task_from_pid = w[FROM_PID].id;
 	}
 	*ret = t;
 	return ATW_OK;
-}
-
-int live_types_read(struct live_types *ret, struct atw_err *err)
-{
-	struct live_btf f = { 0 };
-	struct btf b = { 0 };
-	int r = live_btf_read(&f, err);
-
-	if (r == ATW_OK) {
-		r = btf_init(&b, f.bytes, err);
-		if (r == ATW_OK)
-			r = find_types(&b, ret, err);
-		if (r < 0)
-			atw_err_wrap(err, "the kernel's types");
-	}
-	btf_deinit(&b);
-	live_btf_close(&f);
-	return r;
 }
 
 void live_tasks_close(struct live_tasks *t)

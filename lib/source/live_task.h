@@ -3,6 +3,7 @@
 #ifndef SOURCE_LIVE_TASK_H
 #define SOURCE_LIVE_TASK_H
 
+#include "format/btf.h"
 #include "source/live_bpf.h"
 
 /* What of the kernel's types is needed, out of its BTF. */
@@ -15,7 +16,7 @@ struct live_types {
 	uint32_t task_from_vpid, task_from_pid, task_release;
 };
 
-int live_types_read(struct live_types *ret, struct atw_err *err);
+int live_types_find(const struct btf *b, struct live_types *ret, struct atw_err *err);
 
 /* How tasks are found; LIVE_TASK_AUTO is settled at the first question. */
 enum live_task_way { LIVE_TASK_AUTO, LIVE_TASK_KFUNC, LIVE_TASK_LIST };

@@ -73,6 +73,41 @@ TEST(finds_types_by_kind_and_name)
 	maker_free(&m);
 }
 
+TEST(finds_several_at_once)
+{
+	struct btf_wanted w[] = {
+		{ BTF_STRUCT, "outer", 0 }, { BTF_FUNC, "outer", 0 }, { BTF_STRUCT, "none", 7 },
+		{ BTF_STRUCT, "inner", 0 },
+	};
+	struct maker m = { 0 };
+	struct btf b, again;
+	struct atw_blob blob;
+	struct atw_err err = { 0 };
+	uint32_t at = 0;
+
+	sample(&m);
+	blob = finish(&m);
+	CHECK_EQ(btf_init(&b, blob, NULL), ATW_OK);
+	btf_find_all(&b, w, 4);
+	CHECK_EQ(w[0].id, OUTER);
+	CHECK_EQ(w[1].id, FUNC);
+	CHECK_EQ(w[2].id, 0);
+	CHECK_EQ(w[3].id, INNER);
+	CHECK_EQ(btf_offset_in(&b, &w[0], "list", &at, NULL), ATW_OK);
+	CHECK_EQ(at, 16);
+	CHECK_EQ(btf_offset_in(&b, &w[2], "list", &at, &err), ATW_E_MISSING);
+	CHECK(strstr(err.text, "no none.list"));
+	/* Numbered once, looked at twice. */
+	CHECK_EQ(btf_init_numbered(&again, blob, (struct atw_blob){ b.at, b.n * 4 }, NULL), ATW_OK);
+	CHECK_EQ(again.n, b.n);
+	btf_find_all(&again, w, 4);
+	CHECK_EQ(w[0].id, OUTER);
+	btf_deinit(&again);
+	CHECK_STR(btf_name(&b, OUTER), "outer");
+	btf_deinit(&b);
+	maker_free(&m);
+}
+
 TEST(finds_members_in_members_without_a_name)
 {
 	struct maker m = { 0 };

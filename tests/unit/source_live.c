@@ -16,6 +16,7 @@
 #include <atwalk/vmcoreinfo.h>
 
 #include "base/cleanup.h"
+#include "source/live_file.h"
 #include "source/live_task.h"
 
 enum { PAGE = 4096, HUGE = 2 << 20 };
@@ -344,6 +345,8 @@ TEST(both_ways_to_a_process_agree)
 	struct atw_source *s = open_live();
 	struct live_bpf bpf = { 0 };
 	struct live_tasks call = { .bpf = &bpf }, list = { .bpf = &bpf, .way = LIVE_TASK_LIST };
+	struct live_btf file = { 0 };
+	struct btf types = { 0 };
 	struct atw_err err = { 0 };
 	uint64_t own = 0, a = 0, b = 0;
 	pid_t kid;
@@ -353,7 +356,11 @@ TEST(both_ways_to_a_process_agree)
 		return;
 	atw_source_close(s);
 	CHECK_EQ(live_bpf_open(&bpf, NULL), ATW_OK);
-	CHECK_EQ(live_types_read(&call.types, NULL), ATW_OK);
+	CHECK_EQ(live_btf_read(&file, NULL), ATW_OK);
+	CHECK_EQ(btf_init(&types, file.bytes, NULL), ATW_OK);
+	CHECK_EQ(live_types_find(&types, &call.types, NULL), ATW_OK);
+	btf_deinit(&types);
+	live_btf_close(&file);
 	list.types = call.types;
 	CHECK_EQ(live_own_mm(&call, &own, NULL), ATW_OK);
 	r = live_task_mm(&list, (uint64_t)getpid(), &a, &err);
