@@ -122,7 +122,7 @@ int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct p
 	uint32_t size = m->where.size;
 	struct origins o = {
 		.m = m, .pfn = pfn, .ret = ret,
-		.bytes = malloc((size_t)STRETCHES * STRETCH * size),
+		.bytes = atw_buffer_open(m->where.mem, (size_t)STRETCHES * STRETCH * size),
 	};
 
 	if (!o.bytes)
@@ -146,6 +146,6 @@ int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct p
 			read_stretches(&o);
 	}
 	read_stretches(&o);
-	free(o.bytes);
+	atw_buffer_close(m->where.mem, o.bytes);
 	return ATW_OK;
 }

@@ -80,6 +80,18 @@ bool kinds_ask(struct kinds *k, uint64_t pfn)
 	return true;
 }
 
+bool kinds_put(struct kinds *k, uint64_t pfn, uint64_t n, uint16_t kind)
+{
+	for (; n; n--, pfn++) {
+		uint16_t *id = kinds_block(k, pfn / KINDS_BLOCK + 1);
+
+		if (!id)
+			return false;
+		id[pfn % KINDS_BLOCK] = kind;
+	}
+	return true;
+}
+
 unsigned kinds_find(struct kinds *k, uint64_t pfn)
 {
 	if (!k->block)

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "kernel/memmap_origin.h"
 
-enum { KINDS_BLOCK_BITS = 14, KINDS_BLOCK = 1 << KINDS_BLOCK_BITS };
+enum { KINDS_BLOCK_BITS = 11, KINDS_BLOCK = 1 << KINDS_BLOCK_BITS };
 
 struct kinds_block {
 	uint64_t nr;             /* 1 + frame / KINDS_BLOCK; 0: unused */
@@ -32,6 +32,8 @@ void kinds_deinit(struct kinds *k);
 uint16_t kinds_number(struct kinds *k, const struct page_origin *o);
 /* false: no memory. */
 bool kinds_ask(struct kinds *k, uint64_t pfn);
+/* These frames are of that kind. false: no memory. */
+bool kinds_put(struct kinds *k, uint64_t pfn, uint64_t n, uint16_t kind);
 /* Of all that were asked for and not read. */
 int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err);
 /* Index in k->kind; 0: that frame was not asked for. */

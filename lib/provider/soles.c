@@ -63,6 +63,7 @@ static bool soles_leave_one(struct soles *s, struct counts *c, uint64_t pfn)
 	for (; good && n > SOLES_COUNT; n--)
 		good = counts_add_one(c, pfn);
 	s->space[pfn] = SOLES_COUNTED;
+	s->met[pfn >> SOLES_BLOCK_BITS] = SOLES_LEFT;
 	return good;
 }
 
@@ -130,27 +131,48 @@ bool soles_sort(struct soles *s)
 	return true;
 }
 
-size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space, size_t most)
+/* Of one block. They lie in no order, so that no branch depends on a single one. */
+static size_t soles_next_of(const struct soles *s, uint64_t *at, uint64_t end, uint64_t *pfn,
+			    uint16_t *space, size_t most)
 {
-	uint64_t i = *at;
+	uint64_t i = *at, four;
 	size_t n = 0;
 
-	while (i < s->frames && n < most) {
-		uint64_t end = (i | (SOLES_BLOCK - 1)) + 1;
+	for (; i < end && n + 4 <= most; i += 4) {
+		memcpy(&four, &s->space[i], sizeof(four));
+		for (unsigned k = 0; four && k < 4; k++) {
+			uint16_t u = s->space[i + k];
 
-		if (!s->met[i >> SOLES_BLOCK_BITS]) {
-			i = end;
-			continue;
-		}
-		end = end < s->frames ? end : s->frames;
-		for (; i < end && n < most; i++) {
-			pfn[n] = i;
-			space[n] = (uint16_t)(s->space[i] - 1);
-			n += s->space[i] && s->space[i] < SOLES_COUNT;
+			pfn[n] = i + k;
+			space[n] = u;
+			n += u && u != SOLES_COUNTED;
 		}
 	}
 	*at = i;
 	return n;
+}
+
+size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space, size_t most)
+{
+	size_t n = 0;
+
+	while (*at < s->frames && n + 4 <= most) {
+		uint64_t end = (*at | (SOLES_BLOCK - 1)) + 1;
+
+		if (s->met[*at >> SOLES_BLOCK_BITS])
+			n += soles_next_of(s, at, end, pfn + n, space + n, most - n);
+		else
+			*at = end;
+	}
+	return n;
+}
+
+bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages)
+{
+	for (uint64_t i = pfn >> SOLES_BLOCK_BITS; i <= (pfn + pages - 1) >> SOLES_BLOCK_BITS; i++)
+		if (i >= s->frames >> SOLES_BLOCK_BITS || s->met[i] == SOLES_LEFT)
+			return false;
+	return true;
 }
 
 bool soles_count(const struct soles *s, struct counts *c)

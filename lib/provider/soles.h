@@ -16,6 +16,7 @@ enum {
 	SOLES_COUNT = 0x8000,            /* and how many mappings */
 	SOLES_MOST = 0x7ffe,             /* of these, and of spaces */
 	SOLES_COUNTED = 0xffff,          /* in struct counts */
+	SOLES_LEFT = 2,
 	SOLES_BLOCK_BITS = 11,           /* frames of a block: two bytes each are a page */
 	SOLES_BLOCK = 1 << SOLES_BLOCK_BITS,
 };
@@ -28,7 +29,7 @@ struct sole_former {
 struct soles {
 	uint64_t frames;         /* below this one, a power of two; 0: none are noted */
 	uint16_t *space;         /* of a frame: 1 + index, or one of these; 0: not met */
-	uint8_t *met;            /* of a block: is there any? */
+	uint8_t *met;            /* of a block: is there any? SOLES_LEFT: in struct counts, too */
 	uint64_t *pages;         /* by space, of frames that it alone maps */
 	struct sole_former *former;
 	size_t n, cap;
@@ -105,10 +106,12 @@ bool soles_sort(struct soles *s);
 bool soles_count(const struct soles *s, struct counts *c);
 
 /*
- * Frames from *at on that a space has alone, in their order, up to `most` of them, and of
- * which space each is. Returns how many; 0: there are no more.
+ * Frames from *at on that are not in struct counts, in their order, up to `most` of them,
+ * and what soles.space has of each. Returns how many; 0: there are no more.
  */
 size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space,
 		  size_t most);
+/* Are none of these frames in struct counts? Only if that is so of all around them. */
+bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages);
 
 #endif

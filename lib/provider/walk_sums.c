@@ -157,6 +157,9 @@ static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
 {
 	uint64_t pfn = look_pfn(run), step = (uint64_t)1 << look_order(run);
 
+	/* walk_kinds_small() has them all. */
+	if (!look_class(run) && soles_have(&w->look.soles, pfn, look_times(run)))
+		return ATW_OK;
 	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
 		if (!kinds_ask(&w->kinds, pfn))
 			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
@@ -167,24 +170,35 @@ static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Of frames that a space has alone, in their order; what they are is not kept. */
-static int walk_kinds_alone(struct walk_provider *w, struct atw_err *err)
+/* One that a space has alone is added up at once; of the others it is kept. */
+static bool walk_add_kind(struct walk_provider *w, const struct alone *a, size_t i, size_t n,
+			  uint16_t kind)
+{
+	return a->space[i] < SOLES_COUNT
+		? sums_add(&w->sums.alone, alone_key(a->space[i] - 1u, kind), n)
+		: kinds_put(&w->kinds, a->pfn[i], n, kind);
+}
+
+/* What frames are that were met as small pages only, in their order. */
+static int walk_kinds_small(struct walk_provider *w, struct atw_err *err)
 {
 	_auto_free struct alone *a = malloc(sizeof(*a));
-	struct page_origin was = { .known = true, .order = UINT8_MAX };
 	uint64_t at = 0;
-	uint16_t kind = 0;
 	int r = a ? ATW_OK : ATW_E_NOMEM;
 	size_t n;
 
 	while (r == ATW_OK && (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
+		uint16_t kind = 0;
+
 		r = memmap_origins(w->memmap, a->pfn, n, a->origin, err);
-		for (size_t i = 0; i < n && r == ATW_OK; i++) {
-			if (!page_origin_same(&a->origin[i], &was)) {
-				was = a->origin[i];
-				kind = kinds_number(&w->kinds, &was);
-			}
-			if (!kind || !sums_add(&w->sums.alone, alone_key(a->space[i], kind), 1))
+		for (size_t i = 0, same; i < n && r == ATW_OK; i += same) {
+			if (!i || !page_origin_same(&a->origin[i], &a->origin[i - 1]))
+				kind = kinds_number(&w->kinds, &a->origin[i]);
+			for (same = 1; i + same < n && a->space[i + same] == a->space[i] &&
+				       (a->space[i] < SOLES_COUNT || a->pfn[i + same] == a->pfn[i] + same) &&
+				       page_origin_same(&a->origin[i + same], &a->origin[i]); same++)
+				;
+			if (!kind || !walk_add_kind(w, a, i, same, kind))
 				r = ATW_E_NOMEM;
 		}
 	}
@@ -193,7 +207,8 @@ static int walk_kinds_alone(struct walk_provider *w, struct atw_err *err)
 
 static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 {
-	bool any = w->kinds_wanted && w->look.soles.frames;
+	const struct soles *s = &w->look.soles;
+	bool any = w->kinds_wanted && s->frames;
 	int r = ATW_OK;
 
 	for (unsigned i = 0; i < 64; i++)
@@ -203,9 +218,13 @@ static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
 		if (walk_asks(w, w->look.run[i]))
 			r = walk_ask(w, w->look.run[i], err);
+	for (size_t i = 0; i < s->n && r == ATW_OK && w->kinds_wanted; i++)
+		if (s->space[s->former[i].pfn] == SOLES_COUNTED &&
+		    !kinds_ask(&w->kinds, s->former[i].pfn))
+			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (r == ATW_OK && any)
 		r = kinds_read(&w->kinds, w->memmap, err);
-	return r == ATW_OK && w->kinds_wanted ? walk_kinds_alone(w, err) : r;
+	return r == ATW_OK && w->kinds_wanted ? walk_kinds_small(w, err) : r;
 }
 
 /* Who lists the pages of a space asks how often each is mapped, whatever maps it. */
