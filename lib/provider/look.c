@@ -5,14 +5,16 @@
 
 #include "base/buf.h"
 #include "base/huge.h"
+#include "provider/look_list.h"
 #include "walk/memory.h"
 #include "walk/space.h"
 #include "walk/sure.h"
 #include "walk/sweep.h"
 
 enum {
-	STRIDE = 8,              /* words that are looked at together */
-	SMALL_MOST = 1 << 22,    /* frames that are listed: of 16 GiB; more are runs */
+	STRIDE = LIST_STRIDE,    /* words that are skipped together if all are 0 */
+	LIST_MOST = 1 << 22,     /* frames that are listed: of 16 GiB; more are runs */
+	LIST_SOON = 48,          /* as COUNTS_SOON: no more is done with most of them */
 };
 
 struct looker {
@@ -29,8 +31,8 @@ struct looker {
 	struct look_space now;
 	size_t space;                            /* index in look.space */
 	/* Small pages of the space, to be told apart by how often they are mapped. */
-	struct sure small;                       /* no other leaves, and the address in one piece */
-	unsigned small_right;                    /* from its bits to the frame */
+	struct look_small small;                 /* mask 0: none are listed */
+	look_list_fn *list_fn;
 	uint32_t *list;
 	size_t listed, list_cap;
 	/* The run under way. */
@@ -119,8 +121,8 @@ static bool looker_settle(struct looker *k)
 	for (size_t i = 0; i < k->listed && good; i++) {
 		uint32_t pfn = k->list[i];
 
-		if (i + COUNTS_SOON < k->listed)
-			soles_soon(s, k->counts, k->list[i + COUNTS_SOON]);
+		if (i + LIST_SOON < k->listed)
+			soles_soon(s, k->counts, k->list[i + LIST_SOON]);
 		if (soles_take(s, pfn, k->space))
 			alone++;
 		else
@@ -190,36 +192,21 @@ static bool is_blank(const char *words, unsigned ws)
 	return !any;
 }
 
-/*
- * Lists the frames of STRIDE entries of 8 bytes, of which each is a small page or empty.
- * No branch depends on a single one: what is mapped has no pattern.
- */
-static bool looker_list(struct looker *k, const char *words)
-{
-	const struct sure *s = &k->small;
-	uint32_t *to = k->list + k->listed;
-	bool others = false;
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < STRIDE; i++) {
-		uint64_t word = load_word(words, 8, i);
-		uint64_t pfn = (word & s->piece[0].mask) >> k->small_right;
-		bool small = sure_is(s, word);
-
-		to[n] = (uint32_t)pfn;
-		n += small;
-		others |= word && !small;
-	}
-	k->listed += others ? 0 : n;
-	return !others;
-}
-
 /* Is there room to list all frames of a table? */
 static bool looker_lists(struct looker *k, const struct sweep_seen *s)
 {
-	return !s->level && k->small.mask && k->listed < SMALL_MOST &&
+	return !s->level && k->small.mask && k->listed < LIST_MOST &&
 	       array_reserve((void **)&k->list, &k->list_cap, k->listed + s->n + STRIDE,
 			     sizeof(*k->list));
+}
+
+/* Returns how many of the words need not be looked at. */
+static uint32_t looker_list(struct looker *k, const char *words, uint32_t n)
+{
+	uint32_t listed, seen = k->list_fn(&k->small, words, n, k->list + k->listed, &listed);
+
+	k->listed += listed;
+	return seen;
 }
 
 /* A table of a space. */
@@ -234,9 +221,12 @@ static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *e
 	for (uint32_t i = 0; i < s->n && good; i++) {
 		uint64_t word;
 
-		if (!(i % STRIDE) && i + STRIDE <= s->n &&
-		    (is_blank(words + (size_t)i * ws, ws) ||
-		     (lists && looker_list(k, words + (size_t)i * ws)))) {
+		if (lists && !(i % STRIDE)) {
+			i += looker_list(k, words + (size_t)i * ws, s->n - i);
+			if (i == s->n)
+				break;
+		}
+		if (!(i % STRIDE) && i + STRIDE <= s->n && is_blank(words + (size_t)i * ws, ws)) {
 			i += STRIDE - 1;
 			continue;
 		}
@@ -349,12 +339,13 @@ static void looker_find_small(struct looker *k)
 		s.mask |= bit;
 		s.value |= ~r->value & bit;
 	}
-	/* Frames of which there are soles: of a power of two there is none beyond. */
-	for (uint64_t pfn = 1; pfn <= s.piece[0].mask >> (k->pg->page_shift - left); pfn <<= 1)
-		if (pfn >= k->l->soles.frames)
-			s.mask |= pfn << (k->pg->page_shift - left) & s.piece[0].mask;
-	k->small = s;
-	k->small_right = k->pg->page_shift - left;
+	k->small = (struct look_small){
+		.mask = s.mask, .value = s.value, .address = s.piece[0].mask,
+		.right = k->pg->page_shift - left,
+	};
+	/* Of frames beyond the soles, whose number is a power of two, a higher bit is set. */
+	k->small.mask |= k->small.address & ~((k->l->soles.frames << k->small.right) - 1);
+	k->list_fn = look_list_best();
 }
 
 static void looker_init(struct looker *k)
