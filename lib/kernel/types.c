@@ -28,7 +28,7 @@ struct kernel_types {
 
 enum { BTF_MAX = 256 * 1024 * 1024 };
 
-/* Whatever describes a kernel describes its tasks. */
+/* Whatever describes a kernel describes its tasks. `index`: of types numbered before. */
 static int try_numbered(struct kernel_types *t, struct atw_blob blob, struct atw_blob index,
 			struct atw_err *err)
 {
@@ -135,7 +135,8 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 
 	atw_fact(k->mem, "btf.index", &index);
 	/* Mapped, or read once; out of memory it would be copied first, by the symbols. */
-	if (atw_fact(k->mem, "btf", &blob) == ATW_OK && try_numbered(t, blob, index, NULL) == ATW_OK) {
+	if (atw_fact(k->mem, "btf", &blob) == ATW_OK &&
+	    try_numbered(t, blob, index, NULL) == ATW_OK) {
 		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
 		return ATW_OK;
 	}

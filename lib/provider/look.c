@@ -94,7 +94,8 @@ static bool looker_count(struct looker *k)
 
 		if (i + COUNTS_SOON < l->n)
 			counts_soon(k->counts, look_pfn(l->run[i + COUNTS_SOON]));
-		if (!soles_leave(&k->l->soles, k->counts, pfn, (uint64_t)times << order))
+		if (!counts_is_large(pfn, (uint64_t)1 << order) &&
+		    !soles_leave(&k->l->soles, k->counts, pfn, (uint64_t)times << order))
 			return false;
 		if (!order && times == 1) {
 			if (!counts_add_one(k->counts, pfn))
@@ -389,7 +390,7 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 		looker_begin(&k);
 		r = sweep_spaces(k.sp, k.n, &to, err);
 	}
-	if (r == ATW_OK && !soles_sort(&l->soles))
+	if (r == ATW_OK && !soles_sort(&l->soles, counts))
 		r = looker_no_memory(err);
 	free(k.list);
 	free(k.sp);

@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 
-uint32_t look_list_plain(const struct look_small *s, const void *words, uint32_t n, uint32_t *to,
-			 uint32_t *listed)
+uint32_t look_list_plain(const struct look_small *s, const void *words, uint32_t n,
+			 uint32_t *to, uint32_t *listed)
 {
 	const char *at = words;
 	uint32_t i = 0, all = 0;
@@ -36,8 +36,8 @@ uint32_t look_list_plain(const struct look_small *s, const void *words, uint32_t
 #ifdef __x86_64__
 /* A stride is a register. */
 __attribute__((target("avx512f,avx512vl,popcnt")))
-static uint32_t list_wide(const struct look_small *s, const void *words, uint32_t n, uint32_t *to,
-			  uint32_t *listed)
+static uint32_t list_wide(const struct look_small *s, const void *words, uint32_t n,
+			  uint32_t *to, uint32_t *listed)
 {
 	const __m512i mask = _mm512_set1_epi64((long long)s->mask);
 	const __m512i value = _mm512_set1_epi64((long long)s->value);
@@ -53,7 +53,8 @@ static uint32_t list_wide(const struct look_small *s, const void *words, uint32_
 
 		if (_mm512_test_epi64_mask(word, word) & ~small)
 			break;
-		pfn = _mm512_cvtepi64_epi32(_mm512_srl_epi64(_mm512_and_si512(word, address), right));
+		word = _mm512_srl_epi64(_mm512_and_si512(word, address), right);
+		pfn = _mm512_cvtepi64_epi32(word);
 		_mm256_storeu_si256((__m256i *)(void *)(to + all),
 				    _mm256_maskz_compress_epi32(small, pfn));
 		all += (uint32_t)__builtin_popcount(small);

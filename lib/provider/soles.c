@@ -99,21 +99,44 @@ uint64_t soles_run(const struct soles *s, struct counts *c, uint64_t pfn, uint64
 
 	if (pfn >= s->frames)
 		return counts_run(c, pfn, most, ret_same);
-	left = most < s->frames - pfn ? most : s->frames - pfn;
+	left = SOLES_BLOCK - (pfn & (SOLES_BLOCK - 1));
+	left = most < left ? most : left;
+	if (!s->met[pfn >> SOLES_BLOCK_BITS])
+		return counts_run(c, pfn, left, ret_same);
 	while (i < left && s->space[pfn + i] == s->space[pfn])
 		i++;
-	if (!s->space[pfn] || s->space[pfn] == SOLES_COUNTED)
-		return counts_run(c, pfn, i, ret_same);
 	*ret_same = i;
+	if (!s->space[pfn] || s->space[pfn] == SOLES_COUNTED || counts_may_be_large(c, pfn))
+		counts_run(c, pfn, i, ret_same);
 	return soles_get(s, c, pfn);
 }
 
-bool soles_sort(struct soles *s)
+/* Frames that a space has alone, but for large pages. */
+static bool soles_leave_large(struct soles *s, struct counts *c)
+{
+	bool good = true;
+
+	for (uint64_t pfn = 0; c->orders & ~(uint64_t)1 && pfn < s->frames && good; pfn++) {
+		if (!s->met[pfn >> SOLES_BLOCK_BITS])
+			pfn |= SOLES_BLOCK - 1;
+		else if (!counts_may_be_large(c, pfn))
+			pfn |= COUNTS_CROWD - 1;
+		else if (s->space[pfn] && s->space[pfn] < SOLES_COUNT && counts_get(c, pfn)) {
+			good = soles_end(s, pfn);
+			s->space[pfn] = SOLES_COUNT + 1;
+		}
+	}
+	return good;
+}
+
+bool soles_sort(struct soles *s, struct counts *c)
 {
 	struct sole_former *v;
 
 	if (!s->frames)
 		return true;
+	if (!soles_leave_large(s, c))
+		return false;
 	v = malloc((s->n + 1) * sizeof(*v));
 	if (!v)
 		return false;
@@ -152,7 +175,8 @@ static size_t soles_next_of(const struct soles *s, uint64_t *at, uint64_t end, u
 	return n;
 }
 
-size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space, size_t most)
+size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space,
+		  size_t most)
 {
 	size_t n = 0;
 
@@ -169,7 +193,9 @@ size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *
 
 bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages)
 {
-	for (uint64_t i = pfn >> SOLES_BLOCK_BITS; i <= (pfn + pages - 1) >> SOLES_BLOCK_BITS; i++)
+	uint64_t last = (pfn + pages - 1) >> SOLES_BLOCK_BITS;
+
+	for (uint64_t i = pfn >> SOLES_BLOCK_BITS; i <= last; i++)
 		if (i >= s->frames >> SOLES_BLOCK_BITS || s->met[i] == SOLES_LEFT)
 			return false;
 	return true;

@@ -4,8 +4,9 @@
  *
  * Nearly all frames of a process are mapped once. Of those the number is enough: two bytes
  * a frame name the space until a second mapping is met. From then on they count mappings,
- * and the space that had the frame alone has it in a list. What is mapped in any other way
- * than as a small page, or too often, is in struct counts.
+ * and the space that had the frame alone has it in a list. Large
+ * pages, mappings that are told apart from others, and what is mapped too often are in
+ * struct counts.
  */
 #ifndef PROVIDER_SOLES_H
 #define PROVIDER_SOLES_H
@@ -29,7 +30,7 @@ struct sole_former {
 struct soles {
 	uint64_t frames;         /* below this one, a power of two; 0: none are noted */
 	uint16_t *space;         /* of a frame: 1 + index, or one of these; 0: not met */
-	uint8_t *met;            /* of a block: is there any? SOLES_LEFT: in struct counts, too */
+	uint8_t *met;            /* of a block: any? SOLES_LEFT: in struct counts as well */
 	uint64_t *pages;         /* by space, of frames that it alone maps */
 	struct sole_former *former;
 	size_t n, cap;
@@ -84,7 +85,8 @@ static inline uint64_t soles_get(const struct soles *s, struct counts *c, uint64
 
 	if (!u || u == SOLES_COUNTED)
 		return counts_get(c, pfn);
-	return u < SOLES_COUNT ? 1 : (uint64_t)u - SOLES_COUNT;
+	return (u < SOLES_COUNT ? 1 : (uint64_t)u - SOLES_COUNT) +
+	       (counts_may_be_large(c, pfn) ? counts_get(c, pfn) : 0);
 }
 
 /* The same, and of how many frames from pfn on, `most` at most, it is so. */
@@ -100,8 +102,11 @@ static inline void soles_soon(const struct soles *s, struct counts *c, uint64_t 
 		counts_soon(c, pfn);
 }
 
-/* By space, once all mappings are met. false: no memory. */
-bool soles_sort(struct soles *s);
+/*
+ * Once all mappings are met: frames that large pages cover are no space's alone, and those
+ * of former[] are put in the order of their spaces. false: no memory.
+ */
+bool soles_sort(struct soles *s, struct counts *c);
 /* Add all mappings that are not in struct counts to it, for those that ask no more. */
 bool soles_count(const struct soles *s, struct counts *c);
 

@@ -179,24 +179,35 @@ static bool walk_add_kind(struct walk_provider *w, const struct alone *a, size_t
 		: kinds_put(&w->kinds, a->pfn[i], n, kind);
 }
 
+/* Can walk_add_kind() take both at once, and all that lie between them? */
+static bool walk_is_alike(const struct alone *a, size_t i, size_t k)
+{
+	return a->space[i] == a->space[k] && page_origin_same(&a->origin[i], &a->origin[k]) &&
+	       (a->space[i] < SOLES_COUNT || a->pfn[k] - a->pfn[i] == k - i);
+}
+
 /* What frames are that were met as small pages only, in their order. */
 static int walk_kinds_small(struct walk_provider *w, struct atw_err *err)
 {
 	_auto_free struct alone *a = malloc(sizeof(*a));
+	struct page_sums *alone = &w->sums.alone;
 	uint64_t at = 0;
 	int r = a ? ATW_OK : ATW_E_NOMEM;
 	size_t n;
 
-	while (r == ATW_OK && (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
+	/* Of a look before this one. */
+	if (alone->v)
+		memset(alone->v, 0, alone->slots * sizeof(*alone->v));
+	alone->n = 0;
+	while (r == ATW_OK &&
+	       (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
 		uint16_t kind = 0;
 
 		r = memmap_origins(w->memmap, a->pfn, n, a->origin, err);
 		for (size_t i = 0, same; i < n && r == ATW_OK; i += same) {
 			if (!i || !page_origin_same(&a->origin[i], &a->origin[i - 1]))
 				kind = kinds_number(&w->kinds, &a->origin[i]);
-			for (same = 1; i + same < n && a->space[i + same] == a->space[i] &&
-				       (a->space[i] < SOLES_COUNT || a->pfn[i + same] == a->pfn[i] + same) &&
-				       page_origin_same(&a->origin[i + same], &a->origin[i]); same++)
+			for (same = 1; i + same < n && walk_is_alike(a, i, i + same); same++)
 				;
 			if (!kind || !walk_add_kind(w, a, i, same, kind))
 				r = ATW_E_NOMEM;

@@ -7,9 +7,6 @@
 #include "base/hash.h"
 #include "base/huge.h"
 
-/* Large ones are counted by themselves: as many frames as a chunk, or more. */
-#define LARGE 64
-
 _Static_assert(sizeof(struct counts_chunk) == 64, "a line of the cache");
 
 /* Of a translation that is not aligned to its size, these count. */
@@ -176,7 +173,7 @@ static uint64_t get_large(struct counts *c, uint64_t pfn, bool full)
 
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 {
-	if (pages >= LARGE && !(pages & (pages - 1)) && !(pfn & (pages - 1)))
+	if (counts_is_large(pfn, pages))
 		return add_large(c, pfn, (unsigned)__builtin_ctzll(pages), 1);
 	return counts_add_each(c, pfn, pages < PAGES_MAX ? pages : PAGES_MAX);
 }

@@ -83,6 +83,18 @@ static inline bool counts_add_one(struct counts *c, uint64_t pfn)
 	k->each[pfn % COUNTS_CHUNK]++;
 	return true;
 }
+/* Translations that are counted by themselves: of as many frames as a chunk, or more. */
+static inline bool counts_is_large(uint64_t pfn, uint64_t pages)
+{
+	return pages >= 64 && !(pages & (pages - 1)) && !(pfn & (pages - 1));
+}
+
+/* May one of those cover the frame? */
+static inline bool counts_may_be_large(const struct counts *c, uint64_t pfn)
+{
+	return c->orders & ~(uint64_t)1 && (pfn >= c->dense || c->crowd[pfn / COUNTS_CROWD]);
+}
+
 /* What counts_get() has not at hand. */
 uint64_t counts_find(struct counts *c, uint64_t pfn);
 
