@@ -82,9 +82,8 @@ static int unknown(const struct session *o, const char *text, const char *part,
 		atw_err_hint(err, "a range is A-B or A+LENGTH; several addresses are words of their own");
 	else if (*text == '&' || *text == '*')
 		atw_err_hint(err, "a symbol is given by its name alone: %.64s", text + 1);
-	for (size_t i = 0; command_at(i); i++)
-		if (!strcmp(command_at(i)->name, text))
-			atw_err_hint(err, "the command goes first: atwalk %s %s", text, o->name);
+	if (o->suggest)
+		o->suggest(err, text, o->name);
 	return ATW_E_USAGE;
 }
 

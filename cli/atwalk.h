@@ -16,8 +16,15 @@ enum exit_status {
 	EXIT_PARTIAL = 4,        /* answered in part */
 };
 
+/*
+ * Hints at the command that `word` was perhaps meant as, in an error about it. `source`
+ * NULL: the word stands where a SOURCE should, else where an ADDRESS of that one should.
+ */
+typedef void suggest_fn(struct atw_err *err, const char *word, const char *source);
+
 /* Options every command has. */
 struct common {
+	suggest_fn *suggest;     /* NULL: no command is suggested */
 	const char *output, *format, *columns, *filter, *sort, *group, *units,
 		   *color, *rate;
 	struct opt_list parts;
@@ -53,7 +60,6 @@ extern const struct command cmd_kmap, *const kmap_commands[];
 /* The whole program, where it is called ptexplore. */
 int ptexplore_main(int argc, char **argv);
 extern const struct opt common_options[];
-const struct command *command_at(size_t i);
 
 /*
  * Options for a command's own table; `s` is its struct's type. Those that find
@@ -102,12 +108,6 @@ int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
  */
 int complain_rows(const struct common *c, const char *command, const char *what);
 /*
- * unknown.c: can the word be a SOURCE? If not, it was meant as a command: says which
- * one may have been meant, or what does here what it does in other programs.
- */
-bool is_source_word(const char *word);
-int complain_unknown(const char *word);
-/*
  * Why the exit status is EXIT_PARTIAL: -q does not silence it. Every command that ends with
  * this status has written at least one such line, or an error.
  */
@@ -120,6 +120,7 @@ void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 /* SOURCE, opened for a command. */
 struct session {
 	const char *name;        /* as typed */
+	suggest_fn *suggest;     /* for a word that is no ADDRESS; NULL: none */
 	struct target *target;
 	struct subject subject;  /* the address space asked about */
 	bool doubtful;           /* the subject may not be the only one that fits */
@@ -145,6 +146,8 @@ int open_frozen(const struct common *c, const char *name, const struct space_opt
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 	       uint32_t caps, struct session *ret);
 void session_close(struct session *s);
+/* Can the word be a SOURCE? Without "live" and special characters it is a file that exists. */
+bool is_source_word(const char *word);
 /* Are these there, for the option or question `what`? Complains itself. */
 int session_need(const struct session *s, uint32_t caps, const char *what);
 /* With -q: the defects that opening did not report, where they are why the status is 4. */

@@ -9,6 +9,7 @@
 
 #include "kmap.h"
 #include "output/picture.h"
+#include "unknown.h"
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_extract, &cmd_pages,
@@ -172,7 +173,7 @@ static const char *reads_output(const struct command *cmd, const char *opts,
 
 static int run(const struct command *cmd, bool named, int argc, char **argv)
 {
-	struct common c = { 0 };
+	struct common c = { .suggest = suggest_command };
 	void *opts = calloc(1, cmd->opts_size);
 	const struct opt_set sets[] = {
 		{ cmd->options, opts }, { common_options, &c },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* open.c - from SOURCE and the options about it to an opened target. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,8 @@
 #include <unistd.h>
 
 #include "atwalk.h"
-#include "searching.h"
-#include "base/nearest.h"
 #include "progress.h"
+#include "searching.h"
 
 static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -18,10 +18,18 @@ static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 	fprintf(stderr, "atwalk: read 0x%" PRIx64 "+%zu: %zd\n", pa.u, len, result);
 }
 
-/* A word that is no file may have been meant as a command. */
-static void hint_command(struct atw_err *err, const char *name)
+bool is_source_word(const char *word)
 {
-	struct nearest near = { .word = name, .len = strlen(name) };
+	struct stat st;
+
+	/* A name with these is a path or a SOURCE that could not be opened. */
+	return !strcmp(word, "live") || !strcmp(word, "-") || strpbrk(word, "/:.@") || !*word ||
+	       !stat(word, &st) || (errno != ENOENT && errno != ENAMETOOLONG);
+}
+
+/* A word that is no file may have been meant as a process or as a command. */
+static void hint_meant(const struct common *c, struct atw_err *err, const char *name)
+{
 	static const char proc[] = "/proc/";
 	const char *pid = strncmp(name, proc, sizeof(proc) - 1) ? name : name + sizeof(proc) - 1;
 	size_t digits = strspn(pid, "0123456789");
@@ -32,14 +40,8 @@ static void hint_command(struct atw_err *err, const char *name)
 			     (int)digits, pid);
 		return;
 	}
-	if (err->status != ATW_E_MISSING || err->hint[0] || strpbrk(name, "/:."))
-		return;
-	for (size_t i = 0; command_at(i); i++)
-		nearest_try(&near, command_at(i)->name);
-	if (near.name && !near.distance)
-		atw_err_hint(err, "the command goes first: atwalk %s [options] SOURCE", name);
-	else if (near.name)
-		atw_err_hint(err, "did you mean the command '%s'?", near.name);
+	if (c->suggest && err->status == ATW_E_MISSING && !err->hint[0] && !strpbrk(name, "/:."))
+		c->suggest(err, name, NULL);
 }
 
 static bool is_file(const char *path, const struct stat *file)
@@ -114,7 +116,7 @@ bool session_has_gaps(const struct session *s)
 
 int session_open(const struct common *c, const char *name, struct session *ret)
 {
-	struct session s = { .name = name };
+	struct session s = { .name = name, .suggest = c->suggest };
 	struct atw_source *traced;
 	struct atw_err err = { 0 };
 	int status = check_output(c, name);
@@ -122,7 +124,7 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 	if (status)
 		return status;
 	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
-		hint_command(&err, name);
+		hint_meant(c, &err, name);
 		return complain(&err);
 	}
 	status = cost_begin(c, &s);

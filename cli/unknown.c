@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unknown.c - first words that are neither a command nor a SOURCE. */
-#include <errno.h>
+#include "unknown.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "kmap.h"
 #include "base/buf.h"
@@ -102,13 +102,17 @@ static const char *use_of(const char *word)
 	return NULL;
 }
 
-bool is_source_word(const char *word)
+void suggest_command(struct atw_err *err, const char *word, const char *source)
 {
-	struct stat st;
+	struct nearest near = { .word = word, .len = strlen(word) };
 
-	/* A name with these is a path or a SOURCE that could not be opened. */
-	return !strcmp(word, "live") || !strcmp(word, "-") || strpbrk(word, "/:.@") || !*word ||
-	       !stat(word, &st) || (errno != ENOENT && errno != ENAMETOOLONG);
+	for (size_t i = 0; command_at(i); i++)
+		nearest_try(&near, command_at(i)->name);
+	if (near.name && !near.distance)
+		atw_err_hint(err, "the command goes first: atwalk %s %s", near.name,
+			     source ? source : "[options] SOURCE");
+	else if (near.name && !source)
+		atw_err_hint(err, "did you mean the command '%s'?", near.name);
 }
 
 int complain_unknown(const char *word)

@@ -555,6 +555,22 @@ atwalk: 'info' is neither an address (hexadecimal) nor a symbol that x86.elf nam
         the command goes first: atwalk info x86.elf
 E
 
+t "a command where a SOURCE should be"
+run atwalk info map
+status 3
+no_out
+err <<'E'
+atwalk: map: No such file or directory
+        the command goes first: atwalk map [options] SOURCE
+E
+run atwalk map inof
+status 3
+no_out
+err <<'E'
+atwalk: inof: No such file or directory
+        did you mean the command 'info'?
+E
+
 # ---- status 3: the source cannot be used ----
 
 t "a file that is not there"

@@ -8,13 +8,6 @@ const char *whose_tables(const struct session *s)
 	return s->name;
 }
 
-/* No command is suggested here. */
-const struct command *command_at(size_t i)
-{
-	(void)i;
-	return NULL;
-}
-
 static int symbols(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	static const char text[] = "OSRELEASE=6.1\nSYMBOL(_stext)=ffffffff81000000\n"

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unknown.h - words that name no command and no SOURCE, and the command that was meant. */
+#ifndef CLI_UNKNOWN_H
+#define CLI_UNKNOWN_H
+
+#include "atwalk.h"
+
+/* main.c: the list of commands; NULL past its end. */
+const struct command *command_at(size_t i);
+
+/*
+ * A first word that is no SOURCE was meant as a command: reports the nearest names and
+ * all commands, or what does here what the word does in other programs.
+ */
+int complain_unknown(const char *word);
+suggest_fn suggest_command;
+
+#endif
