@@ -72,9 +72,11 @@ static void cannot(void *arg, const char *what, const struct atw_err *err)
 	if (err->status == ATW_E_PERM &&
 	    unreadable_take(&p->unreadable, p->c, p->src->name, what, err->text))
 		return;
-	if (p->unread++ < FAULTS) {
-		atw_err_wrap(&e, "%s: %s", p->src->name, what);
+	atw_err_wrap(&e, "%s: %s", p->src->name, what);
+	/* A damaged page is met again in each process that maps it. */
+	if (p->unread++ < FAULTS && strcmp(e.text, p->said.text) != 0) {
 		complain(&e);
+		p->said = e;
 	}
 }
 

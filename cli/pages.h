@@ -86,6 +86,7 @@ struct pages {
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 	struct unreadable unreadable;
+	struct atw_err said;             /* what could not be read last, as it was reported */
 };
 
 /* An area that is being listed, or what lies outside of all. */

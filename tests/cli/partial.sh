@@ -107,6 +107,7 @@ hurt "$(poke whole.elf 'task:99.task_struct.mm')" dec0adde55aa55aa
 hurt "$root" dec0adde55aa55aa
 hurt "$pgd" 67f0ffffff0f0000
 hurt "$(poke whole.elf page:9220.page.compound_head)" 0101ffffffffffff
+ask pages d.elf
 ask extract -q -o x.elf d.elf
 some_were_parts 60
 
