@@ -13,7 +13,7 @@ struct pages_opts {
 	struct space_opts space;
 	const char *areas;
 	struct opt_number address;
-	bool all, totals, allow;
+	bool all, areas_only, totals, allow;
 	const char *watch;
 };
 
@@ -28,6 +28,8 @@ static const struct opt options[] = {
 	  "the page that A is in", NULL },
 	{ 0, "all", OPT_FLAG, offsetof(struct pages_opts, all), NULL,
 	  "every page of a large one by itself", NULL },
+	{ 0, "areas-only", OPT_FLAG, offsetof(struct pages_opts, areas_only), NULL,
+	  "list areas without their pages", NULL },
 	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
 	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
 	ALLOW_OPTION(struct pages_opts, allow),
@@ -402,17 +404,18 @@ static int open_provider(struct pages *p, bool one, struct atw_err *err)
 {
 	const struct target_query q = {
 		.pid = (uint32_t)p->src->subject.pid, .mm = p->src->subject.mm,
-		.frames = !p->quiet || p->sums, .flags = p->quiet ? p->sums : needs_flags(p->c),
-		.counts = p->quiet ? p->shares : needs(p->c, "kcount"),
-		.cgroups = !p->quiet && asks_for(p->c, "cgroup"), .pace = p->src->pace,
+		.frames = !p->areas_only || p->sums,
+		.flags = p->areas_only ? p->sums : needs_flags(p->c),
+		.counts = p->areas_only ? p->shares : needs(p->c, "kcount"),
+		.cgroups = !p->areas_only && asks_for(p->c, "cgroup"), .pace = p->src->pace,
 	};
 	int r = target_provider(p->src->target, &q, cannot, p, &p->prov, err);
 
 	if (r < 0)
 		return r;
 	p->prov->every = !one;
-	p->prov->areas_only = p->quiet && !p->sums;
-	p->prov->whole = p->quiet;
+	p->prov->areas_only = p->areas_only && !p->sums;
+	p->prov->whole = p->areas_only;
 	p->prov->each = p->each || (p->shares && !needs_own(p));
 	return ATW_OK;
 }
@@ -428,7 +431,7 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
 	r = sum_up(p, one, err);
-	if (r == ATW_OK && !p->prov->counted && (p->quiet ? needs_own(p) : needs(p->c, "count")))
+	if (r == ATW_OK && !p->prov->counted && (p->areas_only ? needs_own(p) : needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)
@@ -490,8 +493,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct pages_opts *o = opts;
 	struct session src = { 0 };
 	struct pages p = {
-		.src = &src, .c = c, .quiet = c->quiet || o->totals || o->watch, .each = o->all,
-		.areas = o->areas, .totals = o->totals || o->watch,
+		.src = &src, .c = c, .areas_only = o->areas_only || o->totals || o->watch,
+		.each = o->all, .areas = o->areas, .totals = o->totals || o->watch,
 		.unreadable.allow = o->allow,
 	};
 	struct atw_output_opts oo;
@@ -504,7 +507,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	p.live = !status && target_has(src.target, TARGET_RUNNING);
 	if (status)
 		return status;
-	p.sums = p.quiet && needs_sums(c, p.totals);
+	p.sums = p.areas_only && needs_sums(c, p.totals);
 	p.shares = p.sums && needs_shares(c, p.totals);
 	if (o->watch) {
 		status = watch_all(&p, &src, o, argc, argv);
@@ -512,8 +515,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		session_close(&src);
 		return status;
 	}
-	p.whole = o->address.given && !o->all && !p.quiet;
-	p.headings = !p.quiet && !c->sort && !c->group && is_plain(c);
+	p.whole = o->address.given && !o->all && !p.areas_only;
+	p.headings = !p.areas_only && !c->sort && !c->group && is_plain(c);
 	listing_init(&p.list, "pages", &src, 0);
 	r = open_provider(&p, is_one(o), &err);
 	pages_columns(&p);
@@ -555,6 +558,6 @@ const struct command cmd_pages = {
 	"Lists the memory areas of every process in SOURCE, and in each of them the\n"
 	"pages that are present, on swap or otherwise kept, with what the kernel says\n"
 	"of them: how often they are mapped, and their flags. Runs of absent pages are\n"
-	"one row. -q lists the areas alone.",
+	"one row. --areas-only lists the areas without their pages.",
 	options, sizeof(struct pages_opts), run,
 };

@@ -62,7 +62,7 @@ struct pages {
 	struct swap_name swap[32];
 	char swap_text[300];
 
-	bool quiet, each;                /* --quiet, --all */
+	bool areas_only, each;           /* --areas-only, --all */
 	bool whole;                      /* --address: all of the page that it is in */
 	bool sums;                       /* of single pages, though they are not listed */
 	bool shares;                     /* and of how often these are mapped */

@@ -27,7 +27,7 @@ static const struct atw_column own[P_COLS] = {
 		       .help = "inode of the memory cgroup that pays for it" },
 #define SUM(column, name, text) \
 	[column] = { .key = name, .type = ATW_T_BYTES, .width = sizeof(name) - 1 < 6 ? 6 : \
-		     sizeof(name) - 1, .help = "--quiet: " text }
+		     sizeof(name) - 1, .help = "--areas-only: " text }
 	SUM(P_MAPPED, "mapped", "bytes of the area that page tables map, whatever it is"),
 	SUM(P_RSS, "rss", "memory it has there, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
 	SUM(P_PSS, "pss", "of rss, each page divided by how often it is mapped"),
@@ -52,7 +52,7 @@ static const struct { uint8_t own, theirs; } shared[] = {
 
 void pages_columns(struct pages *p)
 {
-	uint64_t shown = p->quiet
+	uint64_t shown = p->areas_only
 		? PCOL(P_ADDRESS) | PCOL(P_END) | PCOL(P_SIZE) | PCOL(P_RSS) |
 		  PCOL(P_SWAPPED) | PCOL(P_HUGETLB) | PCOL(P_RIGHTS) | PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA)
 		: PCOL(P_ADDRESS) | PCOL(P_SIZE) | PCOL(P_PHYSICAL) | PCOL(P_STATE) |
@@ -185,7 +185,7 @@ static int flush_absent(struct pages *p, struct page_area *a, struct atw_err *er
 	page_set(&r, P_STATE, STATE_ABSENT);
 	p->absent += a->absent_len;
 	a->absent_len = 0;
-	return p->quiet ? ATW_OK : put(p, &r, err);
+	return p->areas_only ? ATW_OK : put(p, &r, err);
 }
 
 static void add_absent(struct page_area *a, uint64_t first, uint64_t last)
@@ -275,7 +275,7 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 	int rc = ATW_OK;
 
 	pages_sum(p, a, run, first, last);
-	if (p->quiet)
+	if (p->areas_only)
 		return ATW_OK;
 	if (run->have & RUN_RIGHTS) {
 		struct row letters = { 0 };
@@ -324,7 +324,7 @@ static int no_answer(struct pages *p, struct page_area *a, const struct page_run
 	page_set(&r, P_ADDRESS, first);
 	page_set(&r, P_END, last + 1);
 	page_set(&r, P_SIZE, last - first + 1);
-	return p->quiet ? ATW_OK : put(p, &r, err);
+	return p->areas_only ? ATW_OK : put(p, &r, err);
 }
 
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
@@ -390,7 +390,7 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 	int rc = flush_absent(p, a, err);
 
 	a->open = false;
-	if (rc < 0 || !p->quiet)
+	if (rc < 0 || !p->areas_only)
 		return rc;
 	a->sum.size = a->last - a->first + 1;
 	smaps_join(&p->listed, &a->sum.of);

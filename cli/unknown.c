@@ -21,7 +21,7 @@ static const struct {
 	{ "ptov p2v pa2va phys2virt rmap",
 	  "atwalk find SOURCE PHYS lists the virtual addresses that map a physical one" },
 	{ "vm vma vmas vmmap pmap maps smaps",
-	  "atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; -q the areas alone" },
+	  "atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; --areas-only without" },
 	{ "pagemap page-types pagetypes",
 	  "atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for" },
 	{ "kmem free meminfo vmstat slab slabinfo slabtop",

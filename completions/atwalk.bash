@@ -9,7 +9,7 @@ _atwalk()
 	local common='--output --format --columns --filter --sort --group --units
 		--part --quiet --verbose --rate --color --help --version'
 	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
-		--kernel --progress'
+		--kernel'
 	local commands='walk map info ps pages find extract probe collect report kmap'
 	local kmap='record ctl show report diff convert'
 
@@ -60,17 +60,17 @@ _atwalk()
 		walk) words="$common $space --path --depth --allow-unreadable --freeze" ;;
 		map) words="$common $space --all --split --large --depth --watch --allow-unreadable --freeze" ;;
 		info) words="$common $space --paging-modes --paging-flags --log" ;;
-		pages) words="$common --pid --task --areas --address --all --totals --allow-unreadable --watch --freeze --root --paging
-			--pte-ext --cbit --kernel --progress" ;;
+		pages) words="$common --pid --task --areas --address --all --areas-only --totals --allow-unreadable --watch --freeze --root --paging
+			--pte-ext --cbit --kernel" ;;
 		find) words="$common $space --all --virtual --freeze" ;;
 		extract) words="$common --pages --root --paging --pte-ext --cbit
-			--kernel --progress" ;;
+			--kernel" ;;
 		probe) words="$common --pid" ;;
 		collect) words="$common --frames --raw --form --threads --zstd --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
 		report) words="$common --virtual --paper --kernel-threads --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
 			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel --progress" ;;
+		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel" ;;
 		kmap)
 			case $sub in
 			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --calls --live --pid --seconds --watch --mem --off --to --zstd

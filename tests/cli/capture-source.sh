@@ -78,16 +78,16 @@ address,size,physical,kcount,pageflags,order
 END
 
 t "its areas, and what they come to"
-run atwalk pages all.cap -q --pid 10
+run atwalk pages all.cap --areas-only --pid 10
 golden capture-areas
 run atwalk pages all.cap --totals --pid 10
 golden capture-totals
 
 t "whoever shares an address space has its areas"
-run atwalk pages all.cap -q --pid 10 --format csv --columns address,mapped
+run atwalk pages all.cap -q --areas-only --pid 10 --format csv --columns address,mapped
 cp "$work/log/out" want
 for pid in 11 12; do
-	run atwalk pages all.cap -q --pid $pid --format csv --columns address,mapped
+	run atwalk pages all.cap -q --areas-only --pid $pid --format csv --columns address,mapped
 	same "$work/log/out" want
 done
 
@@ -279,7 +279,7 @@ err_has "none.cap"
 if grep -q '^  found:.* zstd' "$built/found.txt"; then
 	run atwalk collect --zstd -o all.zst all.cap
 	said_status=1 said_err=1
-	for words in "--pid 10 --columns $all" "-q" "--totals"; do
+	for words in "--pid 10 --columns $all" "-q --areas-only" "--totals"; do
 		# shellcheck disable=SC2086 # words
 		run atwalk pages all.cap $words
 		said_status=1 said_err=1
@@ -409,7 +409,7 @@ said_err=1
 t "cut off, after each byte of a line"
 for ((i = 1200; i < 1400; i += 7)); do
 	head -c $i all.cap >cut.cap
-	for command in 'pages' 'ps' 'find' 'info' 'pages -q' 'map --pid 10'; do
+	for command in 'pages' 'ps' 'find' 'info' 'pages -q --areas-only' 'map --pid 10'; do
 		read -ra words <<<"$command"
 		[ "${words[0]}" != find ] || words=(find --filter 'size>0')
 		if [ "${words[0]}" = find ]; then run atwalk "${words[@]}" cut.cap 100000
@@ -464,7 +464,7 @@ P: 1125899906842624, 0, 0, 0, 0
 M: 00000000*1125899906842624=00001012, -, -, same=1 |
 E: 5, 1, 1, 0
 END
-run timeout $limit "$O/atwalk" pages bad.cap -q --format csv --columns size,mapped
+run timeout $limit "$O/atwalk" pages bad.cap -q --areas-only --format csv --columns size,mapped
 out <<'END'
 size,mapped
 4611686018427387904,4611686018427387904
@@ -502,7 +502,7 @@ STATES
 sed '14s/-, 00000075/-, -/' all.cap >bad.cap
 run atwalk pages bad.cap --pid 10 400000+4K
 yes grep -qx '10 app: /bin/app 0x0000000000400000-0x0000000000404000 16K ????' "$work/log/out"
-run atwalk pages bad.cap --pid 10 -q 400000+4K --format csv --columns address,rights
+run atwalk pages bad.cap --pid 10 -q --areas-only 400000+4K --format csv --columns address,rights
 out <<'AREA'
 address,rights
 0x0000000000400000,
@@ -619,7 +619,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(wc -l <want)" -gt 2000 ]
 	yes grep -q ';protnone;' want
 	# Where a range ends, others may have their part in as well.
-	for command in map "pages -q"; do
+	for command in map "pages -q --areas-only"; do
 		for try in 1 2 3 4 5; do
 			run atwalk collect --raw --pid "$child" -o live.cap live:pagemap
 			said_err=1

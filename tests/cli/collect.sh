@@ -288,7 +288,7 @@ start() {
 }
 [ -n "$why" ] || start
 if [ -z "$why" ]; then
-	atwalk pages live:pagemap --pid "$child" -q --columns address >"$work/log/hidden" 2>&1
+	atwalk pages live:pagemap --pid "$child" -q --areas-only --columns address >"$work/log/hidden" 2>&1
 	! grep -q 'hides frame numbers' "$work/log/hidden" || hidden="frame numbers are hidden from us"
 fi
 

@@ -514,7 +514,7 @@ E
 done <<'E'
 vtop v2p pte:atwalk SOURCE ADDRESS translates an address; with -p through which page tables
 ptov rmap:atwalk find SOURCE PHYS lists the virtual addresses that map a physical one
-vm pmap maps smaps:atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; -q the areas alone
+vm pmap maps smaps:atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; --areas-only without
 page-types:atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for
 kmem free slabtop:atwalk report machine SOURCE shows what RAM is used for; atwalk find SOURCE PHYS what maps a page
 smem swap:atwalk report use SOURCE shows RSS, PSS, USS and swap of each process

@@ -49,7 +49,7 @@ everything() {
 	local words
 
 	[ -z "${WRAP:-}" ] || return 0
-	for words in 'ps -q' 'ps -T' pages 'pages -q' 'pages --totals' 'map --pid 99' map 'walk 401000' 'find 9220000' \
+	for words in 'ps -q' 'ps -T' pages 'pages -q --areas-only' 'pages --totals' 'map --pid 99' map 'walk 401000' 'find 9220000' \
 		info 'info -v' collect 'extract -o x.elf' 'extract --pages -o x.elf'; do
 		case $words in
 		walk* | find*) set -- "${words% *}" d.elf "${words#* }" ;;
@@ -74,7 +74,7 @@ hit task:99.$list =task:99.$list
 ask 4 "d.elf: the list of tasks is broken at the task at 0x$thp: the link at 0x$link leads to 0x$link, and that one's back to" \
 	ps --format csv
 rows 75
-ask 4 "not every task could be read" pages -q --group pid --format csv
+ask 4 "not every task could be read" pages -q --areas-only --group pid --format csv
 rows 22
 ask_of 4 "not every process could be asked" walk 7ff0f34ee000
 ask 4 "not every process could be asked, and so process 103 (swap) is perhaps not the only one" \
@@ -120,7 +120,7 @@ hit init_task.$list =task:99.$list+1
 hit init_task.$list+8 =task:99.$list+1
 ask 4 "0 tasks are listed" ps --format csv
 rows 0
-ask 3 "d.elf: no process with an address space was found" pages -q
+ask 3 "d.elf: no process with an address space was found" pages -q --areas-only
 everything
 
 t "threads: a link to itself"
@@ -147,7 +147,7 @@ fresh
 hit task:99.task_struct.mm dec0adde55aa55aa
 ask 4 "process 99: mm at 0xaa55aa55deadc0de: kernel address: 0xaa55aa55deadc126 is not an address" ps
 ask 3 "mm at 0xaa55aa55deadc0de" map --pid 99
-ask 4 "thp: mm at 0xaa55aa55deadc0de" pages -q
+ask 4 "thp: mm at 0xaa55aa55deadc0de" pages -q --areas-only
 ask_of 4 "0 tasks and 1 address space could not be read, so that more may map it: process 99" find 9220000
 ask 4 "0 tasks and 1 address space could not be read: process 99" extract -o x.elf
 everything
@@ -229,7 +229,7 @@ fresh
 for i in 0 8 10; do
 	hit "$node.maple_arange_64.slot+$i" "=$root*-2"
 done
-ask 4 "thp: mm at 0x$mm: node at 0x$node of its tree: its parent is 0x" pages -q
+ask 4 "thp: mm at 0x$mm: node at 0x$node of its tree: its parent is 0x" pages -q --areas-only
 ask_of 4 "2 times an area or its name could not be read, so that names may be missing: thp: mm at" find 9220000
 ask 4 "of 1 address space not every area or name of one could be read: process 99: mm at" extract -o x.elf
 ask 0 "" map --pid 99
@@ -238,25 +238,25 @@ everything
 t "areas: a node of no known type; a root that is none; none at all"
 fresh
 hit "$root" "=$root*+60"
-ask 4 "node at 0x$node of its tree is of no known type" pages -q --pid 99
+ask 4 "node at 0x$node of its tree is of no known type" pages -q --areas-only --pid 99
 hit "$root" dec0adde55aa55aa
-ask 4 "of its tree is of no known type" pages -q --pid 99
+ask 4 "of its tree is of no known type" pages -q --areas-only --pid 99
 hit "$root" 00e0ffff00f0ffff
-ask 4 "0xfffff000ffffe000 is not the root of a tree" pages -q --pid 99
+ask 4 "0xfffff000ffffe000 is not the root of a tree" pages -q --areas-only --pid 99
 hit "$root" 1ef0ffff00f0ffff
-ask 4 "a node of its tree: kernel address 0xfffff000fffff000 is not mapped" pages -q --pid 99
+ask 4 "a node of its tree: kernel address 0xfffff000fffff000 is not mapped" pages -q --areas-only --pid 99
 everything
 
 t "areas: one that ends before it starts"
 fresh
 hit "$area.vm_area_struct.vm_end" 0010000000000000
-ask 4 "area at 0x$area: goes from 0x400000 to 0x1000" pages -q --pid 99
+ask 4 "area at 0x$area: goes from 0x400000 to 0x1000" pages -q --areas-only --pid 99
 everything
 
 t "areas: one that reaches over all others; these are listed all the same"
 fresh
 hit "$area.vm_area_struct.vm_end" 00f0ffffff7f0000
-ask 4 "area at 0x$area: its tree has it from 0x400000 to 0x400fff" pages -q --pid 99 --format csv
+ask 4 "area at 0x$area: its tree has it from 0x400000 to 0x400fff" pages -q --areas-only --pid 99 --format csv
 yes grep -q ',\[stack\]$' "$work/log/out"
 yes [ "$(wc -l <"$work/log/err")" = 1 ]
 everything
@@ -265,17 +265,17 @@ t "areas: one that begins where the one before has not ended"
 fresh
 second=$(at "$slot+18*")
 hit "$second.vm_area_struct.vm_start" 0000400000000000
-ask 4 "area at 0x$second: begins at 0x400000, where the one before it has not ended" pages -q --pid 99
+ask 4 "area at 0x$second: begins at 0x400000, where the one before it has not ended" pages -q --areas-only --pid 99
 everything
 
 t "areas: pivots that are all zero, and slots that are all the same"
 fresh
 hit "$leaf.maple_range_64.pivot" 120x00
-ask 4 "its tree has it from 0x1 to" pages -q --pid 99
+ask 4 "its tree has it from 0x1 to" pages -q --areas-only --pid 99
 for i in 0 8 10 18 20 28; do
 	hit "$slot+$i" "=$area"
 done
-ask 4 "area at 0x$area: its tree has it from" pages -q --pid 99
+ask 4 "area at 0x$area: its tree has it from" pages -q --areas-only --pid 99
 everything
 
 # ---- names of files ----
@@ -286,13 +286,13 @@ dentry=$(at "$file.file.f_path.dentry*")
 t "files: one that is none"
 fresh
 hit "$area.vm_area_struct.vm_file" dec0adde55aa55aa
-ask 4 "thp: kernel address: 0xaa55aa55deadc" pages -q --pid 99
+ask 4 "thp: kernel address: 0xaa55aa55deadc" pages -q --areas-only --pid 99
 everything
 
 t "files: a dentry that is its own parent"
 fresh
 hit "$dentry.dentry.d_parent" "=$dentry"
-ask 0 "" pages -q --pid 99 --format csv --group area
+ask 0 "" pages -q --areas-only --pid 99 --format csv --group area
 everything
 
 t "files: two dentries that are each other's parent"
@@ -305,14 +305,14 @@ done
 fresh
 hit "$dentry.dentry.d_parent" "=$shared"
 hit "$shared.dentry.d_parent" "=$dentry"
-ask 4 "thp: a path without an end" pages -q --pid 99
+ask 4 "thp: a path without an end" pages -q --areas-only --pid 99
 ask 4 "process 1: a path without an end" extract -o x.elf
 everything
 
 t "files: a name that is far too long"
 fresh
 hit "$dentry.dentry.d_name.len" ffffffff
-ask 4 "thp: dentry at 0x$dentry: its name has 4294967295 bytes" pages -q --pid 99
+ask 4 "thp: dentry at 0x$dentry: its name has 4294967295 bytes" pages -q --areas-only --pid 99
 everything
 
 t "files: mounts that are mounted on each other"
@@ -325,7 +325,7 @@ for m in "$mount" "$mount+40"; do
 done
 hit "$mount.mount.mnt_parent" "=$mount+40"
 hit "$mount+40.mount.mnt_parent" "=$mount"
-ask 4 "thp: mounts without an end" pages -q --pid 99
+ask 4 "thp: mounts without an end" pages -q --areas-only --pid 99
 yes [ "$(wc -l <"$work/log/err")" -le 8 ]
 everything
 

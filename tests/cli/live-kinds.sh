@@ -324,7 +324,7 @@ if [ -z "$why" ]; then
 	[ "$line" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
 	touch lacks
 	# "/proc/PID/pagemap gives no frame numbers": what hangs on them is n/a.
-	atwalk pages live:pagemap --pid "$child" -q >"$work/log/quiet" 2>"$work/log/hidden"
+	atwalk pages live:pagemap --pid "$child" -q --areas-only >"$work/log/quiet" 2>"$work/log/hidden"
 	! grep -q 'hides frame numbers' "$work/log/hidden" || why=$(head -n 1 "$work/log/hidden")
 fi
 for lacking in guards large 'large, only read' hugetlb write-protected poison swap; do

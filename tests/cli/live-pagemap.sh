@@ -334,7 +334,7 @@ else
 ./one-of-us 60 &
 first=\$!
 until grep -q one-of-us /proc/\$!/comm; do :; done
-$O/atwalk pages live:pagemap --task one-of-us -q --format csv --columns task --areas '[[]stack]'
+$O/atwalk pages live:pagemap --task one-of-us -q --areas-only --format csv --columns task --areas '[[]stack]'
 $O/atwalk map live:pagemap --task one-of-us >map || echo "map: \$?"
 ./one-of-us 60 &
 until grep -q one-of-us /proc/\$!/comm; do :; done
@@ -377,7 +377,7 @@ else
 	cat >mayflies <<END
 while :; do ./one-of-us 0 & ./one-of-us 0; done &
 for ((i = 0; i < $n; i++)); do
-	$O/atwalk pages live:pagemap -q --format csv --columns pid,task || echo "ended with \$?"
+	$O/atwalk pages live:pagemap -q --areas-only --format csv --columns pid,task || echo "ended with \$?"
 	$O/atwalk pages live:pagemap --totals --format csv --columns pid,task,size || echo "ended with \$?"
 done | grep -c '^1,bash,[0-9]\|ended'
 kill \$!
@@ -398,7 +398,7 @@ else
 ./one-of-us 60 &
 until grep -q one-of-us /proc/\$!/comm; do :; done
 for way in $ways; do
-	$O/atwalk pages live:\$way --pid \$! -q --format csv --columns task --areas '[[]stack]'
+	$O/atwalk pages live:\$way --pid \$! -q --areas-only --format csv --columns task --areas '[[]stack]'
 done
 kill \$!
 END

@@ -89,7 +89,7 @@ END
 processes,huge,thp_anon
 1,,
 END
-	asked pages "${at[huge]}" -q --columns mapped,huge
+	asked pages "${at[huge]}" -q --areas-only --columns mapped,huge
 	out <<'END'
 mapped,huge
 4194304,
@@ -116,7 +116,7 @@ if [ -n "$why" ]; then skip "$why"; else
 size,page,state
 1048576,4096,present
 END
-	asked pages "${at[small]}" -q --columns mapped,huge
+	asked pages "${at[small]}" -q --areas-only --columns mapped,huge
 	out <<'END'
 mapped,huge
 1048576,0
@@ -189,7 +189,7 @@ wordless() {
 	status 4
 	printf 'size,state\n%s,\n' $((${at[$1]#*+})) | out
 	said_err=1
-	run atwalk pages live:pagemap --pid "$child" "${at[$1]}" -q --format csv \
+	run atwalk pages live:pagemap --pid "$child" "${at[$1]}" -q --areas-only --format csv \
 		--columns size,mapped,swapped,private,huge
 	status 4
 	printf 'size,mapped,swapped,private,huge\n%s,,0,,\n' $((${at[$1]#*+})) | out

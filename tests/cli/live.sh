@@ -279,7 +279,7 @@ fi
 # "START END NAME" of both.
 t "areas are those of /proc/PID/maps"
 if [ -n "$why" ]; then skip "$why"; else
-	run atwalk pages live --pid "$child" -q --format csv --columns address,end,area
+	run atwalk pages live --pid "$child" -q --areas-only --format csv --columns address,end,area
 	sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) \(....\) [^ ]* [^ ]* [^ ]* *\(.*\)$/\1 \2 \4/p' \
 		"/proc/$child/maps" >wanted
 	sed -n 's/^0x0*\([0-9a-f]*\),0x0*\([0-9a-f]*\),\(.*\)$/\1 \2 \3/p' <"$work/log/out" | sed 's/""$//' >got.all

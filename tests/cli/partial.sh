@@ -49,6 +49,7 @@ every_command() {
 		ask ps -q --format $format "$dump"
 		ask ps -q --threads --format $format --filter 'pid=1' "$dump"
 		ask pages -q --format $format "$dump"
+		ask pages -q --areas-only --format $format "$dump"
 		ask pages -q --totals --format $format "$dump"
 		ask report basic -q --format $format "$dump"
 		ask report use -q --format $format "$dump"

@@ -93,8 +93,22 @@ address,size
 0x00007ffe67bf3000,16384
 END
 
-t "pages -q: areas alone"
+t "pages -q: the same rows, and no remark"
+run atwalk pages tasks.kdump --task threads
+said_err=1
+cp "$work/log/out" want
 run atwalk pages -q tasks.kdump --task threads
+err </dev/null
+same "$work/log/out" want
+run atwalk pages tasks.kdump --task threads --areas nosuch
+status 1
+err_is 'atwalk: tasks.kdump: there is no area of such a name'
+run atwalk pages -q tasks.kdump --task threads --areas nosuch
+status 1
+err </dev/null
+
+t "pages --areas-only: no pages"
+run atwalk pages --areas-only tasks.kdump --task threads
 golden tasks-areas
 
 t "pages --totals: columns that are added take none away"
@@ -284,7 +298,7 @@ yes grep -q '^banner,"*Linux version 6.1.0-50-cloud-amd64 ' "$work/log/out"
 
 t "an extract of it is an ELF file that says the same"
 run atwalk extract -q --pages -o tasks.elf tasks.kdump
-for what in 'ps -T' pages 'pages -q' 'map --pid 99'; do
+for what in 'ps -T' pages 'pages -q --areas-only' 'map --pid 99'; do
 	# shellcheck disable=SC2086 # words
 	run atwalk $what tasks.kdump --format csv
 	cp "$work/log/out" whole
