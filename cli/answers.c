@@ -92,11 +92,9 @@ void answers_order(const struct answers *a, int argc, char **argv)
 
 int answers_choose(struct answers *a, const char *list)
 {
-	const char *name = a->c->format ? a->c->format : "plain";
-
-	a->plain = !strcmp(name, "plain");
-	a->format = picture_find(name);
-	a->page = !strcmp(name, "html");
+	a->plain = a->c->format == FORMAT_PLAIN;
+	a->format = picture_find(format_word(a->c->format));
+	a->page = a->c->format == FORMAT_HTML;
 	for (size_t i = 0; i < ANSWERS; i++)
 		a->drawn[i].fd = -1;
 	return choose_names(a, list);
@@ -176,7 +174,8 @@ int answers_open(struct answers *a, struct atw_err *err)
 		return status;
 	status = answers_folder(a, err);
 	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
-		if (!answers_path(a, i, a->plain ? "txt" : a->c->format, path))
+		if (!answers_path(a, i, a->plain ? "txt" : format_word(a->c->format),
+				  path))
 			return atw_err_set(err, ATW_E_USAGE, "--output: too long a name");
 		status = open_one(a, i, path, err);
 	}
@@ -213,7 +212,7 @@ static int tell_one(struct answers *a, size_t i, struct atw_err *err)
  */
 static int part(const struct answers *a, size_t i, struct atw_err *err)
 {
-	bool json = a->c->format && *a->c->format == 'j';
+	bool json = a->c->format == FORMAT_JSON || a->c->format == FORMAT_JSONL;
 
 	if (a->n == 1 || a->c->output || json)
 		return ATW_OK;

@@ -22,11 +22,20 @@ enum exit_status {
  */
 typedef void suggest_fn(struct atw_err *err, const char *word, const char *source);
 
+enum format {
+	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML,
+	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG,
+};
+enum units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 /* Options every command has. */
 struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
-	const char *output, *format, *columns, *filter, *sort, *group, *units,
-		   *color, *rate;
+	const char *output, *columns, *filter, *sort, *group, *rate;
+	enum format format;
+	enum units units;
+	enum color color;
 	struct opt_list parts;
 	bool quiet, help, version;
 	unsigned verbose;
@@ -35,7 +44,8 @@ struct common {
 /* Options of the commands that look into one address space. */
 struct space_opts {
 	struct opt_number pid, cpu, root, cbit;
-	const char *task, *pti, *paging, *pte_ext, *kernel;
+	const char *task, *paging, *pte_ext, *kernel;
+	enum subject_half pti;
 	bool freeze;             /* commands with FREEZE_OPTION */
 	bool allow;              /* commands with ALLOW_OPTION: --allow-unreadable */
 	bool progress;
@@ -60,6 +70,7 @@ extern const struct command cmd_kmap, *const kmap_commands[];
 /* The whole program, where it is called ptexplore. */
 int ptexplore_main(int argc, char **argv);
 extern const struct opt common_options[];
+extern const struct opt_choice pti_choices[];
 
 /*
  * Options for a command's own table; `s` is its struct's type. Those that find
@@ -87,7 +98,7 @@ extern const struct opt common_options[];
 	{ 0, "task", OPT_TEXT, offsetof(s, m.task), "NAME", \
 	  "those of the process called NAME", NULL }, \
 	{ 0, "pti", OPT_CHOICE, offsetof(s, m.pti), "HALF", \
-	  "under page-table isolation, this copy alone", "user|kernel" }, \
+	  "under page-table isolation, this copy alone", pti_choices }, \
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
 	  "the page tables CPU N was using", NULL }, \
 	KERNEL_OPTIONS(s, m)
@@ -206,8 +217,8 @@ int parse_owned(const struct session *o, const char *text, struct address *ret,
 
 /* ---- rows ---- */
 
-/* Is what is written for people? */
-bool is_plain(const struct common *c);
+/* The word of a format, as --format has it. */
+const char *format_word(enum format f);
 void output_opts(const struct common *c, const struct session *o,
 		 struct atw_output_opts *ret);
 /*

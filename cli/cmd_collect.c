@@ -11,8 +11,12 @@
 
 struct collect_opts {
 	struct census_source_opts source;
-	const char *form;
+	enum { FORM_TODAY, FORM_2005 } form;
 	bool zstd;
+};
+
+static const struct opt_choice form_choices[] = {
+	{ "today", FORM_TODAY }, { "2005", FORM_2005 }, { 0 }
 };
 
 static const struct opt options[] = {
@@ -21,7 +25,7 @@ static const struct opt options[] = {
 	{ 0, "raw", OPT_FLAG, offsetof(struct collect_opts, source.raw), NULL,
 	  "entries as they are, and all flags of pages", NULL },
 	{ 0, "form", OPT_CHOICE, offsetof(struct collect_opts, form), "FORM",
-	  "2005: the paper's own, where 32 bits are enough for each field", "today|2005" },
+	  "2005: the paper's own, where 32 bits are enough for each field", form_choices },
 	{ 0, "threads", OPT_FLAG, offsetof(struct collect_opts, source.threads), NULL,
 	  "threads of processes, too", NULL },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
@@ -34,7 +38,7 @@ enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 
 static bool is_paper(const struct collect_opts *o)
 {
-	return o->form && !strcmp(o->form, "2005");
+	return o->form == FORM_2005;
 }
 
 /* A capture is lines of one form. */

@@ -257,7 +257,7 @@ void find_say_looked(const struct find *f)
 
 	for (; line; line = strtok_r(NULL, "\n", &save)) {
 		atw_output_note(f->out, "%s", line);
-		if (!is_plain(f->c))
+		if (f->c->format != FORMAT_PLAIN)
 			remark(f->c, "%s: %s", f->src.name, line);
 	}
 }

@@ -516,7 +516,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	}
 	p.whole = o->address.given && !o->all && !p.areas_only;
-	p.headings = !p.areas_only && !c->sort && !c->group && is_plain(c);
+	p.headings = !p.areas_only && !c->sort && !c->group && c->format == FORMAT_PLAIN;
 	listing_init(&p.list, "pages", &src, 0);
 	r = open_provider(&p, is_one(o), &err);
 	pages_columns(&p);

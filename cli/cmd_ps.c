@@ -327,7 +327,7 @@ static void choose_columns(struct ps *p, struct atw_column *col)
 	struct atw_task t = { 0 };
 	struct atw_mm mm;
 
-	if (!target_has(p->src.target, TARGET_TABLES) || !is_plain(p->c) ||
+	if (!target_has(p->src.target, TARGET_TABLES) || p->c->format != FORMAT_PLAIN ||
 	    atw_tasks_open(p->src.target->kernel, &tasks, NULL) < 0)
 		return;
 	while (!t.mm && atw_tasks_next(tasks, &t, NULL) == ATW_OK)

@@ -13,6 +13,11 @@
 #include "source/live_host.h"
 #include "watch.h"
 
+static const struct opt_choice by_choices[] = {
+	{ "process", REPORT_BY_PROCESS }, { "user", REPORT_BY_USER },
+	{ "cgroup", REPORT_BY_CGROUP }, { "unit", REPORT_BY_UNIT }, { 0 }
+};
+
 static const struct opt options[] = {
 	{ 0, "virtual", OPT_FLAG, offsetof(struct report_opts, virtual), NULL,
 	  "sizes of addresses, not of pages that are in memory", NULL },
@@ -21,7 +26,7 @@ static const struct opt options[] = {
 	{ 0, "watch", OPT_TEXT, offsetof(struct report_opts, watch), "SECONDS[,TIMES]",
 	  "live: many looks, one every so often, until it is interrupted", NULL },
 	{ 0, "by", OPT_CHOICE, offsetof(struct report_opts, by), "WHAT",
-	  "use: of each process, user, cgroup or unit", "process|user|cgroup|unit" },
+	  "use: of each process, user, cgroup or unit", by_choices },
 	{ 0, "kernel-threads", OPT_FLAG, offsetof(struct report_opts, bare), NULL,
 	  "basic: list tasks without memory of their own as well", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct report_opts, limit), "N",
@@ -95,7 +100,7 @@ static struct census_source_opts wanted(const struct report *r)
 		looks &= r->kind[i]->looks;
 	}
 	so.sums = r->all == 1 && r->kind[0]->sums && !r->o->paper &&
-		  (!r->o->by || !strcmp(r->o->by, "process"));
+		  (r->o->by == REPORT_BY_USUAL || r->o->by == REPORT_BY_PROCESS);
 	so.kinds = !so.sums || needs_kinds(r->c, r->kind[0]);
 	so.need_frames = on & CENSUS_ON(FRAMES);
 	so.no_count = so.looks = looks;
@@ -198,7 +203,7 @@ static uint64_t own_pid(char *const *source, size_t n)
 static int tell(struct report *r, char **source, size_t n)
 {
 	const struct census_report_opts ro = {
-		.virtual = r->o->virtual, .by = r->o->by, .bare = r->o->bare, .user = r->live ? user_name : NULL,
+		.virtual = r->o->virtual, .by = options_word(by_choices, r->o->by), .bare = r->o->bare, .user = r->live ? user_name : NULL,
 		.self = own_pid(source, n),
 	};
 	struct sources s = { r, wanted(r), source, n };

@@ -67,7 +67,8 @@ int complain_rows(const struct common *c, const char *command, const char *what)
 {
 	const struct { const char *given, *name; } table[] = {
 		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
-		{ c->group, "--group" }, { c->format, "--format" },
+		{ c->group, "--group" },
+		{ c->format != FORMAT_PLAIN ? "" : NULL, "--format" },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

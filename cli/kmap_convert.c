@@ -12,13 +12,20 @@
 #include "output/outfile.h"
 
 struct convert_opts {
-	const char *to;
+	unsigned to;             /* an enum kmap_version, or TO_OWN; 0: not given */
 	bool zstd, progress;
+};
+
+enum { TO_OWN = KMAP_VERSIONS }; /* atwalk's own form of version 4 */
+
+static const struct opt_choice to_choices[] = {
+	{ "v1", KMAP_V1 }, { "v2", KMAP_V2 }, { "v3", KMAP_V3 }, { "v4", KMAP_V4 },
+	{ "comp", KMAP_COMPRESSED }, { "atwalk", TO_OWN }, { 0 }
 };
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct convert_opts, to), "VERSION",
-	  "the form to write", "v1|v2|v3|v4|comp|atwalk" },
+	  "the form to write", to_choices },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct convert_opts, zstd), NULL,
 	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
 	{ 0, "progress", OPT_FLAG, offsetof(struct convert_opts, progress), NULL,
@@ -44,11 +51,11 @@ static int check(const struct common *c, const struct convert_opts *o, int argc)
 	return EXIT_COMPLETE;
 }
 
-static struct kmap_form form_of(const char *to)
+static struct kmap_form form_of(unsigned to)
 {
-	if (*to == 'a')
+	if (to == TO_OWN)
 		return (struct kmap_form){ KMAP_V4, true };
-	return (struct kmap_form){ *to == 'c' ? KMAP_COMPRESSED : KMAP_V1 + (to[1] - '1'), false };
+	return (struct kmap_form){ to, false };
 }
 
 /* What is not in it any more. */

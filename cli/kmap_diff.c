@@ -11,7 +11,7 @@
 
 struct kmap_diff_opts {
 	struct opt_list symbols, kernel;
-	const char *level;
+	unsigned level;          /* as kmap_level_choices has it */
 	bool no_counts, progress;
 };
 
@@ -19,7 +19,7 @@ struct kmap_diff_opts {
 static const struct opt options[] = {
 	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL",
 	  "what code is compared by; usually function, without symbols instruction",
-	  "instruction|function|file|directory|topdir" },
+	  kmap_level_choices },
 	{ 0, "no-counts", OPT_FLAG, AT(no_counts), NULL,
 	  "only what is new or gone, however often it happened", NULL },
 	{ 0, "symbols", OPT_LIST, AT(symbols), "FILE",
@@ -121,13 +121,10 @@ static int put(void *arg, const struct kmap_diff_row *r, struct atw_err *err)
 /* As typed, or by function if both have names for all that matters. */
 static enum kmap_level level_of(const struct comparing *x)
 {
-	if (!x->o->level)
-		return kmap_names_symbols(x->n[0]) && kmap_names_symbols(x->n[1]) ?
-		       KMAP_FUNCTION : KMAP_INSTRUCTION;
-	for (enum kmap_level l = 0; l < KMAP_LEVELS; l++)
-		if (!strcmp(x->o->level, kmap_level_words[l]))
-			return l;
-	return KMAP_FUNCTION;
+	if (x->o->level)
+		return x->o->level - 1;
+	return kmap_names_symbols(x->n[0]) && kmap_names_symbols(x->n[1]) ? KMAP_FUNCTION
+									   : KMAP_INSTRUCTION;
 }
 
 static int compare(struct comparing *x, struct atw_err *err)

@@ -23,6 +23,12 @@ static void describe(struct kmap_model_source *s)
 		snprintf(s->about + n, sizeof(s->about) - n, "%sthe recording is cut off", n ? "; " : "");
 }
 
+const struct opt_choice kmap_level_choices[] = {
+	{ "instruction", 1 + KMAP_INSTRUCTION }, { "function", 1 + KMAP_FUNCTION },
+	{ "file", 1 + KMAP_FILE }, { "directory", 1 + KMAP_DIRECTORY },
+	{ "topdir", 1 + KMAP_TOPDIR }, { 0 }
+};
+
 int kmap_model_source(const struct common *c, const char *name, bool progress, size_t top,
 		      struct kmap_model_source *ret)
 {

@@ -6,6 +6,9 @@
 #include "kmap.h"
 #include "kmap/names.h"
 
+/* --level: its values are an enum kmap_level and 1, for 0 is that it was not given. */
+extern const struct opt_choice kmap_level_choices[];
+
 struct kmap_model_source {
 	struct kmap_model *m;
 	struct kmap_told told;

@@ -23,10 +23,17 @@
 #include "output/peer.h"
 #include "stalled.h"
 
+static const struct opt_choice mode_choices[] = {
+	{ "instance", RECORD_INSTANCE }, { "site", RECORD_SITE }, { "sample", RECORD_SAMPLE }, { 0 }
+};
+static const struct opt_choice to_choices[] = {
+	{ "v1", KMAP_V1 }, { "v2", KMAP_V2 }, { "v3", KMAP_V3 }, { "v4", KMAP_V4 }, { 0 }
+};
+
 static const struct opt options[] = {
 	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
 	  "every object by itself, all that one place allocates as one, or one of --sample objects",
-	  "instance|site|sample" },
+	  mode_choices },
 	{ 0, "sample", OPT_NUMBER, offsetof(struct record_opts, sample), "N",
 	  "one of N objects, and the file says so", NULL },
 	{ 0, "cache", OPT_LIST, offsetof(struct record_opts, caches), "NAME",
@@ -52,7 +59,7 @@ static const struct opt options[] = {
 	{ 0, "control-socket", OPT_TEXT, offsetof(struct record_opts, control_socket), "PATH",
 	  "the same by a socket, for `atwalk kmap ctl`", NULL },
 	{ 0, "to", OPT_CHOICE, offsetof(struct record_opts, to), "VERSION",
-	  "the form to write; v4", "v1|v2|v3|v4" },
+	  "the form to write; v4", to_choices },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct record_opts, zstd), NULL,
 	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
 	{ 0, "no-symbols", OPT_FLAG, offsetof(struct record_opts, no_symbols), NULL,
@@ -223,13 +230,19 @@ static int open_output(struct recording *r, struct atw_err *err)
 	return r->out_fd < 0 ? atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno)) : ATW_OK;
 }
 
+/* Is the form to write one that has no place for what atwalk adds? */
+static bool is_older(const struct record_opts *o)
+{
+	return o->to != KMAP_UNKNOWN && o->to != KMAP_V4;
+}
+
 static int open_drain(struct recording *r, struct atw_err *err)
 {
 	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4 };
 	int ret;
 
 	if (r->o->to)
-		d.version = (enum kmap_version)(KMAP_V1 + (r->o->to[1] - '1'));
+		d.version = r->o->to;
 	d.level = kmap_is_packed(r->c, r->o->zstd) ? 1 : 0;
 	ret = kmap_drain_open(r->s, &d, &r->drain, err);
 	if (ret == ATW_OK)
@@ -293,7 +306,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (r->o->mem && (!num_size(r->o->mem, strlen(r->o->mem), &mem) || mem < MEM_LEAST ||
 			  mem > UINT64_C(64) << 30))
 		return atw_err_set(err, ATW_E_USAGE, "--mem %s: from 16M to 64G", r->o->mem);
-	if (r->o->sample.given && r->o->to && strcmp(r->o->to, "v4"))
+	if (r->o->sample.given && is_older(r->o))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--sample: only version 4 can say that a KMAP is sampled");
 	if (r->o->watch.given && r->o->watch.u > 10000)
@@ -362,9 +375,9 @@ static void end(struct recording *r, bool cut)
 /* "sample" is every object by itself, but not all of them. */
 static void settle_mode(struct record_opts *o)
 {
-	if (!o->mode || strcmp(o->mode, "sample"))
+	if (o->mode != RECORD_SAMPLE)
 		return;
-	o->mode = "instance";
+	o->mode = RECORD_INSTANCE;
 	if (!o->sample.given)
 		o->sample = (struct opt_number){ .given = true, .u = SAMPLE };
 }
@@ -375,14 +388,14 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 	const struct record_opts *o = r->o;
 	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
 			    o->times ? "--times" : o->calls ? "--calls" :
-			    o->mode && strcmp(o->mode, "instance") ? "--mode site" : NULL;
+			    o->mode == RECORD_SITE ? "--mode site" : NULL;
 	const char *unknown = o->caches.n ? "--cache" : o->sites.n ? "--site" :
 			      o->task_pid.given ? "--task-pid" : NULL;
 
-	if ((o->times || o->lines) && o->to && strcmp(o->to, "v4"))
+	if ((o->times || o->lines) && is_older(o))
 		return atw_err_set(err, ATW_E_USAGE, "--to %s: only version 4 has room for --times and --lines",
-				   o->to);
-	if ((o->times || o->lines) && o->mode && strcmp(o->mode, "instance"))
+				   options_word(to_choices, o->to));
+	if ((o->times || o->lines) && o->mode == RECORD_SITE)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--mode site: --times and --lines are of single objects");
 	if (!o->live && (o->pid.given || o->seconds.given || o->watch.given))
@@ -400,10 +413,10 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 	if (argc && (!r->c->output || !strcmp(r->c->output, "-")))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "-o says into which file; standard output is the command's");
-	if (o->to && strcmp(o->to, "v4") && !(o->watch.given && !o->watch.u))
+	if (is_older(o) && !(o->watch.given && !o->watch.u))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--to %s: only version 4 can say that accesses are sampled; --watch 0 records none",
-				   o->to);
+				   options_word(to_choices, o->to));
 	return ATW_OK;
 }
 

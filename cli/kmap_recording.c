@@ -125,7 +125,7 @@ static int wish(struct recording *r, struct atw_err *err)
 		    (o->calls ? KSHARE_GRAPHED : 0);
 	if (o->calls && !o->off)
 		s->gate |= KSHARE_GRAPH;
-	s->by_site = o->mode && !strcmp(o->mode, "site");
+	s->by_site = o->mode == RECORD_SITE;
 	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
 	s->first = o->bare ? 0 : UINT64_C(1) << 63;
 	s->last = UINT64_MAX;

@@ -9,8 +9,12 @@
 #include "kmap_serve.h"
 #include "output/outfile.h"
 
+enum record_mode { RECORD_INSTANCE, RECORD_SITE, RECORD_SAMPLE };
+
 struct record_opts {
-	const char *plugin, *mode, *mem, *to, *range, *control, *control_socket;
+	const char *plugin, *mem, *range, *control, *control_socket;
+	enum record_mode mode;
+	enum kmap_version to;            /* KMAP_UNKNOWN: not given, version 4 */
 	struct opt_number sample, task_pid, pid, seconds, watch;
 	struct opt_list caches, sites;
 	bool bare, off, zstd, no_symbols, live, times, lines, calls;

@@ -15,7 +15,8 @@
 #include "kmap_model.h"
 
 struct kmap_report_opts {
-	const char *symbols, *kernel, *level;
+	const char *symbols, *kernel;
+	unsigned level;                  /* as kmap_level_choices has it */
 	struct opt_list cuts;
 	struct opt_number top, limit;
 	bool progress;
@@ -24,7 +25,7 @@ struct kmap_report_opts {
 #define AT(field) offsetof(struct kmap_report_opts, field)
 static const struct opt options[] = {
 	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL", "what code is put together by",
-	  "instruction|function|file|directory|topdir" },
+	  kmap_level_choices },
 	{ 0, "cut", OPT_LIST, AT(cuts), "CUT",
 	  "privilege, compartments: clusters of functions that call each other, size:BYTES or ratio:A",
 	  NULL },
@@ -149,13 +150,10 @@ static void head(void *arg, struct buf *ret)
 		buf_printf(ret, "; %s", r->s.about);
 }
 
-static enum kmap_level level_of(const char *word)
+/* KMAP_LEVELS: none was given. */
+static enum kmap_level level_of(const struct kmap_report_opts *o)
 {
-	enum kmap_level l = 0;
-
-	while (word && l < KMAP_LEVELS && strcmp(word, kmap_level_words[l]) != 0)
-		l++;
-	return word ? l : KMAP_LEVELS;
+	return o->level ? o->level - 1 : KMAP_LEVELS;
 }
 
 /* The other way to have few rows is for all of them. */
@@ -301,9 +299,10 @@ static int check_files(const struct kmap_reporting *r)
 
 	if (s == ATW_OK)
 		s = kmap_names_open(&no, m, &n, &err);
-	if (s == ATW_OK && level_of(r->o->level) != KMAP_LEVELS &&
-	    level_of(r->o->level) >= KMAP_FILE && !kmap_names_files(n, &why))
-		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s", r->o->level, why);
+	if (s == ATW_OK && r->o->level && level_of(r->o) >= KMAP_FILE &&
+	    !kmap_names_files(n, &why))
+		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s",
+				kmap_level_words[level_of(r->o)], why);
 	kmap_names_close(n);
 	kmap_model_close(m);
 	return s < 0 ? complain(&err) : EXIT_COMPLETE;
@@ -317,7 +316,7 @@ static int tell(struct kmap_reporting *r, struct atw_err *err)
 	if (s < 0)
 		return s;
 	kmap_remark_names(r->a.c, r->name, r->n);
-	r->ask = (struct kmap_ask){ .m = r->s.m, .n = r->n, .level = level_of(r->o->level),
+	r->ask = (struct kmap_ask){ .m = r->s.m, .n = r->n, .level = level_of(r->o),
 				    .about = r->s.about, .cut = r->cut, .cuts = r->cuts };
 	return answers_tell(&r->a, err);
 }

@@ -13,15 +13,19 @@
 #include "listing.h"
 
 struct show_opts {
-	const char *rows;
+	enum { ROWS_USUAL, ROWS_OBJECTS, ROWS_ACCESSES } rows;
 	struct kmap_symbols_opts symbols;
 	struct opt_number limit;
 	bool progress;
 };
 
+static const struct opt_choice rows_choices[] = {
+	{ "objects", ROWS_OBJECTS }, { "accesses", ROWS_ACCESSES }, { 0 }
+};
+
 static const struct opt options[] = {
 	{ 0, "rows", OPT_CHOICE, offsetof(struct show_opts, rows), "WHAT",
-	  "what a row is; in CSV an access, else an object", "objects|accesses" },
+	  "what a row is; in CSV an access, else an object", rows_choices },
 	{ 0, "symbols", OPT_TEXT, offsetof(struct show_opts, symbols.symbols), "FILE",
 	  "show functions, too, by System.map, kallsyms or vmlinux of its kernel", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct show_opts, limit), "N",
@@ -346,7 +350,8 @@ static int show_open(struct show *s, const struct common *c, const struct show_o
 
 	s->accesses.ncols = L_COUNT;
 	s->heat.ncols = H_COUNT;
-	s->by_access = o->rows ? *o->rows == 'a' : c->format && !strcmp(c->format, "csv");
+	s->by_access = o->rows == ROWS_ACCESSES ||
+		       (o->rows == ROWS_USUAL && c->format == FORMAT_CSV);
 	output_opts(c, NULL, &oo);
 	oo.limit = o->limit.u;
 	/* What is brought along to be shown is. */
@@ -362,7 +367,7 @@ static int show(struct show *s, const struct common *c, const struct show_opts *
 	const struct kmap_sink sink = { on_record, s };
 	struct atw_err err = { 0 };
 	int status = kmap_source(c, name, o->progress, &sink, NULL, &s->told);
-	bool plain = is_plain(c);
+	bool plain = c->format == FORMAT_PLAIN;
 	uint64_t left_out;
 	int r;
 

@@ -21,12 +21,29 @@ const struct command *command_at(size_t i)
 	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
 }
 
+static const struct opt_choice format_choices[] = {
+	{ "plain", FORMAT_PLAIN }, { "csv", FORMAT_CSV }, { "json", FORMAT_JSON },
+	{ "jsonl", FORMAT_JSONL }, { "html", FORMAT_HTML }, { "svg", FORMAT_SVG },
+	{ "ps", FORMAT_PS }, { "pdf", FORMAT_PDF }, { "png", FORMAT_PNG }, { 0 }
+};
+static const struct opt_choice units_choices[] = {
+	{ "human", UNITS_HUMAN }, { "bytes", UNITS_BYTES }, { "pages", UNITS_PAGES }, { 0 }
+};
+static const struct opt_choice color_choices[] = {
+	{ "auto", COLOR_AUTO }, { "always", COLOR_ALWAYS }, { "never", COLOR_NEVER }, { 0 }
+};
+
+const char *format_word(enum format f)
+{
+	return options_word(format_choices, f);
+}
+
 #define AT(field) offsetof(struct common, field)
 const struct opt common_options[] = {
 	{ 'o', "output", OPT_TEXT, AT(output), "FILE",
 	  "write there; FILE is whole or not there at all, but for recordings", NULL },
 	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT",
-	  "how rows look; of pictures, what they are", "plain|csv|json|jsonl|html|svg|ps|pdf|png" },
+	  "how rows look; of pictures, what they are", format_choices },
 	{ 0, "columns", OPT_TEXT, AT(columns), "LIST",
 	  "columns to show; +LIST adds to the usual ones", NULL },
 	{ 0, "filter", OPT_TEXT, AT(filter), "EXPR",
@@ -36,7 +53,7 @@ const struct opt common_options[] = {
 	{ 0, "group", OPT_TEXT, AT(group), "COLUMN",
 	  "one row for each value: how many, and sums of their sizes if they have any", NULL },
 	{ 0, "units", OPT_CHOICE, AT(units), "UNITS",
-	  "sizes in the plain table", "human|bytes|pages" },
+	  "sizes in the plain table", units_choices },
 	{ 'S', "part", OPT_LIST, AT(parts), "FILE",
 	  "a further file of a dump that is split; may be repeated", NULL },
 	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL,
@@ -46,7 +63,7 @@ const struct opt common_options[] = {
 	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
 	  "read no more than so many bytes a second (K, M, G) of a live source", NULL },
 	{ 0, "color", OPT_CHOICE, AT(color), "WHEN",
-	  "colours in the plain table", "auto|always|never" },
+	  "colours in the plain table", color_choices },
 	{ 'h', "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
 	{ 'V', "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
 	{ 0 }
@@ -192,9 +209,9 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 	} else if (c.help) {
 		command_help(cmd);
 		status = told();
-	} else if (c.format && picture_find(c.format) && !draws(cmd)) {
+	} else if (picture_find(format_word(c.format)) && !draws(cmd)) {
 		status = complain_usage(cmd->name, "--format %s is for pictures, and this is none",
-					c.format);
+					format_word(c.format));
 	} else if (!named && n && !is_source_word(argv[0])) {
 		status = complain_unknown(argv[0]);
 	} else if ((input = reads_output(cmd, opts, &c))) {

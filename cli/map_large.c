@@ -273,7 +273,7 @@ void map_large_notes(const struct common *c, const struct session *src, struct a
 
 	output_opts(c, src, &oo);
 	by = (struct large_units){ oo.units, src->subject.space.paging.page_shift };
-	if (c->quiet || c->filter || !is_plain(c) ||
+	if (c->quiet || c->filter || c->format != FORMAT_PLAIN ||
 	    !src->subject.pid || !target_has(src->target, TARGET_ELIGIBLE))
 		return;
 	r = open_view(&v, &err);

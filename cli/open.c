@@ -276,24 +276,35 @@ void session_close(struct session *s)
 
 /* ---- rows ---- */
 
-bool is_plain(const struct common *c)
+/* Is a terminal what reads it? */
+static bool is_colored(const struct common *c)
 {
-	return !c->format || !strcmp(c->format, "plain");
+	switch (c->color) {
+	case COLOR_ALWAYS:
+		return true;
+	case COLOR_NEVER:
+		return false;
+	case COLOR_AUTO:
+		break;
+	}
+	return !c->output && isatty(STDOUT_FILENO);
 }
 
 void output_opts(const struct common *c, const struct session *s,
 		 struct atw_output_opts *ret)
 {
+	static const enum atw_units units[] = {
+		[UNITS_USUAL] = ATW_UNITS_HUMAN, [UNITS_HUMAN] = ATW_UNITS_HUMAN,
+		[UNITS_BYTES] = ATW_UNITS_BYTES, [UNITS_PAGES] = ATW_UNITS_PAGES,
+	};
+
 	*ret = (struct atw_output_opts){
-		.format = c->format, .path = c->output, .columns = c->columns,
+		.format = format_word(c->format), .path = c->output, .columns = c->columns,
 		.filter = c->filter, .sort = c->sort, .group = c->group,
-		.units = !c->units || *c->units == 'h' ? ATW_UNITS_HUMAN :
-			 *c->units == 'b' ? ATW_UNITS_BYTES : ATW_UNITS_PAGES,
+		.units = units[c->units],
 		.page_shift = s && s->subject.space.paging.page_shift ?
 			s->subject.space.paging.page_shift : 12,
-		.color = c->color && *c->color == 'a' && c->color[1] == 'l' ? true :
-			 c->color && *c->color == 'n' ? false :
-			 !c->output && isatty(STDOUT_FILENO),
+		.color = is_colored(c),
 	};
 }
 

@@ -7,22 +7,38 @@
 #include "base/nearest.h"
 #include "base/num.h"
 
+enum { CHOICES = 128 };          /* bytes of all words of one */
+
 static bool takes_arg(const struct opt *o)
 {
 	return o->kind != OPT_FLAG && o->kind != OPT_MORE;
 }
 
-static bool is_choice(const char *choices, const char *v)
+static const struct opt_choice *find_choice(const struct opt *o, const char *word)
 {
-	size_t len = strlen(v);
+	for (const struct opt_choice *c = o->choices; c && c->word; c++)
+		if (!strcmp(c->word, word))
+			return c;
+	return NULL;
+}
 
-	/* Two of them are none. */
-	for (const char *c = strchr(v, '|') ? NULL : choices; c; c = strchr(c, '|')) {
-		c += *c == '|';
-		if (!strncmp(c, v, len) && (c[len] == '|' || !c[len]))
-			return true;
-	}
-	return false;
+const char *options_word(const struct opt_choice *choices, unsigned value)
+{
+	for (; choices->word; choices++)
+		if (choices->value == value)
+			return choices->word;
+	return NULL;
+}
+
+/* "plain|csv|json" */
+static const char *all_choices(const struct opt *o, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	*buf = '\0';
+	for (const struct opt_choice *c = o->choices; c && c->word && n < len; c++)
+		n += (size_t)snprintf(buf + n, len - n, "%s%s", n ? "|" : "", c->word);
+	return buf;
 }
 
 static bool store(const struct opt *o, void *base, const char *v, char *why,
@@ -31,6 +47,8 @@ static bool store(const struct opt *o, void *base, const char *v, char *why,
 	void *at = (char *)base + o->at;
 	struct opt_number *num = at;
 	struct opt_list *list = at;
+	const struct opt_choice *choice;
+	char known[CHOICES];
 	const char **more;
 
 	switch (o->kind) {
@@ -41,12 +59,14 @@ static bool store(const struct opt *o, void *base, const char *v, char *why,
 		++*(unsigned *)at;
 		return true;
 	case OPT_CHOICE:
-		if (!is_choice(o->choices, v)) {
-			snprintf(why, why_len, "--%s: '%.64s' is not one of %s",
-				 o->name, v, o->choices);
+		choice = find_choice(o, v);
+		if (!choice) {
+			snprintf(why, why_len, "--%s: '%.64s' is not one of %s", o->name, v,
+				 all_choices(o, known, sizeof(known)));
 			return false;
 		}
-		/* fall through */
+		*(unsigned *)at = choice->value;
+		return true;
 	case OPT_TEXT:
 		*(const char **)at = v;
 		return true;
@@ -143,7 +163,7 @@ static void meant(const struct opt_set *sets, size_t nsets, const char *name, si
 			nearest_try(&near, o->name);
 			if (!strncmp(o->name, name, len) && !nbegin++)
 				begins = o;
-			if (o->kind == OPT_CHOICE && is_choice(o->choices, word)) {
+			if (find_choice(o, word)) {
 				snprintf(ret, ret_len, "; did you mean --%s %s?", o->name, word);
 				return;
 			}
@@ -266,14 +286,14 @@ bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
 void options_help(const struct opt *table, FILE *out)
 {
 	for (const struct opt *o = table; o && o->name; o++) {
-		char left[64], letter[8] = "    ";
+		char left[64], letter[8] = "    ", known[CHOICES];
 
 		if (o->letter)
 			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
 		snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
 			 takes_arg(o) ? " " : "", takes_arg(o) ? o->arg : "");
 		fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", o->help,
-			o->choices ? " (" : "", o->choices ? o->choices : "",
+			o->choices ? " (" : "", all_choices(o, known, sizeof(known)),
 			o->choices ? ")" : "");
 	}
 }

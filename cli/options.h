@@ -18,7 +18,13 @@ enum opt_kind {
 	OPT_LIST,                /* struct opt_list: may be given several times */
 	OPT_NUMBER,              /* struct opt_number, decimal */
 	OPT_HEX,                 /* struct opt_number, hexadecimal */
-	OPT_CHOICE,              /* const char *, one of `choices` */
+	OPT_CHOICE,              /* an enum: the value of one of `choices` */
+};
+
+/* A word that an OPT_CHOICE takes. The list ends with NULL. */
+struct opt_choice {
+	const char *word;
+	unsigned value;
 };
 
 struct opt_number {
@@ -38,7 +44,7 @@ struct opt {
 	size_t at;               /* offsetof in the command's own struct */
 	const char *arg;         /* "FILE", for those that take one */
 	const char *help;
-	const char *choices;     /* OPT_CHOICE: "plain|csv|json" */
+	const struct opt_choice *choices;        /* OPT_CHOICE */
 };
 
 /* One table and the struct its offsets are in. */
@@ -54,6 +60,8 @@ struct opt_set {
 bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
 		   char **argv, int *ret_n, char *why, size_t why_len);
 void options_help(const struct opt *table, FILE *out);
+/* The first word that stands for a value; NULL: none does. */
+const char *options_word(const struct opt_choice *choices, unsigned value);
 void options_free(const struct opt_set *sets, size_t nsets);
 
 #endif

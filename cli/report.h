@@ -7,11 +7,15 @@
 #include "census.h"
 #include "census/picture.h"
 
+enum report_by {
+	REPORT_BY_USUAL, REPORT_BY_PROCESS, REPORT_BY_USER, REPORT_BY_CGROUP, REPORT_BY_UNIT,
+};
+
 struct report_opts {
 	struct census_source_opts source;
 	bool virtual, paper, bare;
 	const char *watch;
-	const char *by;
+	enum report_by by;
 	struct opt_number limit;
 };
 

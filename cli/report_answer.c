@@ -71,7 +71,7 @@ ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
 /* Users of a running system are known by name. */
 static bool names_users(const struct report *r, size_t i)
 {
-	return r->live && r->kind[i]->by && r->o->by && !strcmp(r->o->by, "user");
+	return r->live && r->kind[i]->by && r->o->by == REPORT_BY_USER;
 }
 
 void report_rows(void *arg, size_t i, struct atw_output_opts *oo)

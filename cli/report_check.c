@@ -10,18 +10,19 @@ static int check_paper(const struct report *r)
 	const struct { const char *given, *name; } table[] = {
 		{ r->c->columns, "--columns" }, { r->c->filter, "--filter" },
 		{ r->c->sort, "--sort" }, { r->c->group, "--group" },
-		{ r->c->units, "--units" },
 	};
 
 	if (!r->o->paper)
 		return EXIT_COMPLETE;
 	if (!r->a.plain)
 		return complain_usage("report", "--paper is a layout of its own, not for "
-				      "--format %s", r->c->format);
+				      "--format %s", format_word(r->c->format));
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].given && *table[i].given)
 			return complain_usage("report", "--paper has no columns, so not for %s",
 					      table[i].name);
+	if (r->c->units)
+		return complain_usage("report", "--paper has no columns, so not for --units");
 	if (r->o->limit.given)
 		return complain_usage("report", "--paper has no rows, so not for --limit");
 	for (size_t i = 0; i < r->n; i++)
@@ -121,7 +122,7 @@ int report_check(const struct report *r, int argc, char **argv)
 	if (!status)
 		status = check_virtual(r);
 	if (!status)
-		status = check_use(r, "--by", r->o->by != NULL, has_by);
+		status = check_use(r, "--by", r->o->by != REPORT_BY_USUAL, has_by);
 	if (!status)
 		status = check_use(r, "--kernel-threads", r->o->bare, has_bare);
 	if (!status)

@@ -51,19 +51,16 @@ const char *whose_tables(const struct session *s)
 	return "--pid N takes those of a process, --root PHYS any others";
 }
 
-static unsigned half_of(const struct space_opts *space)
-{
-	if (!space->pti)
-		return SUBJECT_BOTH;
-	return *space->pti == 'u' ? SUBJECT_USER : SUBJECT_KERNEL;
-}
+const struct opt_choice pti_choices[] = {
+	{ "user", SUBJECT_USER }, { "kernel", SUBJECT_KERNEL }, { 0 }
+};
 
 static int use_task(struct session *s, const struct space_opts *space,
 		    const struct atw_task *task)
 {
 	struct atw_err err = { 0 };
 
-	return subject_by_task(s->target, task, half_of(space), &s->subject, &err) < 0
+	return subject_by_task(s->target, task, space->pti, &s->subject, &err) < 0
 		       ? subject_failed(s, &err)
 		       : EXIT_COMPLETE;
 }
@@ -145,7 +142,7 @@ int select_process(struct session *s, const struct space_opts *space)
 
 	if (space->task)
 		return select_named(s, space);
-	return subject_by_pid(s->target, space->pid.u, half_of(space), &s->subject,
+	return subject_by_pid(s->target, space->pid.u, space->pti, &s->subject,
 			      &err) < 0
 		       ? subject_failed(s, &err)
 		       : EXIT_COMPLETE;

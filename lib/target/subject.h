@@ -7,7 +7,7 @@
 #include "target/target.h"
 
 /* Of page-table isolation's two copies. */
-enum { SUBJECT_BOTH, SUBJECT_USER, SUBJECT_KERNEL };
+enum subject_half { SUBJECT_BOTH, SUBJECT_USER, SUBJECT_KERNEL };
 
 struct subject {
 	struct atw_space space;
