@@ -29,7 +29,24 @@ enum format {
 enum units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Options every command has. */
+/*
+ * Groups of common options. A command takes those that mean something for it, and refuses
+ * the others. --quiet, --help and --version mean something for each.
+ */
+enum {
+	OPT_COMMON_OUTPUT = 1,           /* --output */
+	OPT_COMMON_PICTURES = 2,         /* --format with those of pictures; with OPT_COMMON_ROWS */
+	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group, --color */
+	OPT_COMMON_UNITS = 8,            /* --units: there are columns of sizes */
+	OPT_COMMON_SOURCE = 16,          /* --part, --rate */
+	OPT_COMMON_PROGRESS = 32,        /* --progress */
+	OPT_COMMON_VERBOSE = 64,         /* --verbose */
+	/* Of what lists something in a SOURCE. */
+	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
+			     OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
+};
+
+/* Values of the common options. */
 struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
 	const char *output, *columns, *filter, *sort, *group, *rate;
@@ -37,7 +54,7 @@ struct common {
 	enum units units;
 	enum color color;
 	struct opt_list parts;
-	bool quiet, help, version;
+	bool progress, quiet, help, version;
 	unsigned verbose;
 };
 
@@ -46,13 +63,13 @@ struct space_opts {
 	struct opt_number pid, cpu, root, cbit;
 	const char *task, *paging, *pte_ext, *kernel;
 	enum subject_half pti;
-	bool freeze;             /* commands with FREEZE_OPTION */
-	bool allow;              /* commands with ALLOW_OPTION: --allow-unreadable */
-	bool progress;
+	bool freeze;             /* commands with OPT_FREEZE */
+	bool allow;              /* commands with OPT_ALLOW: --allow-unreadable */
 };
 
 struct command {
 	const char *name, *args, *summary, *about;
+	unsigned common;         /* OPT_COMMON groups */
 	const struct opt *options;
 	size_t opts_size;        /* of the struct the options' offsets are in */
 	int (*run)(const struct common *c, void *opts, int argc, char **argv);
@@ -69,14 +86,13 @@ extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
 extern const struct command cmd_kmap, *const kmap_commands[];
 /* The whole program, where it is called ptexplore. */
 int ptexplore_main(int argc, char **argv);
-extern const struct opt common_options[];
 extern const struct opt_choice pti_choices[];
 
 /*
  * Options for a command's own table; `s` is its struct's type. Those that find
  * the kernel, and those that say whose page tables are meant as well.
  */
-#define KERNEL_OPTIONS(s, m) \
+#define OPT_KERNEL(s, m) \
 	{ 0, "root", OPT_HEX, offsetof(s, m.root), "PHYS", \
 	  "physical address of the root table", NULL }, \
 	{ 0, "paging", OPT_TEXT, offsetof(s, m.paging), "MODE", \
@@ -86,13 +102,11 @@ extern const struct opt_choice pti_choices[];
 	{ 0, "cbit", OPT_NUMBER, offsetof(s, m.cbit), "BIT", \
 	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }, \
 	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \
-	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }, \
-	{ 0, "progress", OPT_FLAG, offsetof(s, m.progress), NULL, \
-	  "show progress even if standard error is no terminal", NULL }
-#define FREEZE_OPTION(s, m) \
+	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }
+#define OPT_FREEZE(s, m) \
 	{ 0, "freeze", OPT_FLAG, offsetof(s, m.freeze), NULL, \
 	  "live: have the process stand still while it is read", NULL }
-#define SPACE_OPTIONS(s, m) \
+#define OPT_SUBJECT(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
 	  "the page tables of process N", NULL }, \
 	{ 0, "task", OPT_TEXT, offsetof(s, m.task), "NAME", \
@@ -101,7 +115,7 @@ extern const struct opt_choice pti_choices[];
 	  "under page-table isolation, this copy alone", pti_choices }, \
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
 	  "the page tables CPU N was using", NULL }, \
-	KERNEL_OPTIONS(s, m)
+	OPT_KERNEL(s, m)
 
 /* standard.c: before anything is opened. */
 void hold_standard_files(void);
@@ -113,11 +127,6 @@ int complain(const struct atw_err *err);
 /* Which of them an error is. */
 int exit_status(int status);
 int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
-/*
- * Of commands that write no rows: EXIT_USAGE if an option about rows was given, with a
- * sentence of `what` has a form of its own ("a capture").
- */
-int complain_rows(const struct common *c, const char *command, const char *what);
 /*
  * Why the exit status is EXIT_PARTIAL: -q does not silence it. Every command that ends with
  * this status has written at least one such line, or an error.

@@ -242,7 +242,7 @@ static int from_capture(const struct common *c, const char *name, const char *pa
 		status = check_output(c, path);
 	if (status)
 		return status;
-	progress_begin(&e->progress, c, o->space.progress, name, "tasks");
+	progress_begin(&e->progress, c, name, "tasks");
 	r = census_read(path, &ro, &sink, &err);
 	if (r == ATW_OK)
 		r = tell_damage(e, &err);
@@ -318,7 +318,7 @@ static int from_memory(const struct common *c, const char *name,
 	e->told.defective = src.target->defective;
 	complain_defects(c, &src);
 	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.subject.pid : 0;
-	progress_begin(&e->progress, c, o->space.progress, name, "processes");
+	progress_begin(&e->progress, c, name, "processes");
 	q.pid = (uint32_t)src.subject.pid;
 	q.mm = src.subject.mm;
 	q.pace = src.pace;

@@ -28,16 +28,16 @@ struct census_source_opts {
 	bool keep;
 	const char *into;            /* what failures of `to` are wrapped in, or NULL */
 };
-#define CENSUS_OPTIONS(s, m) \
+#define OPT_CENSUS(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.space.pid), "N", \
 	  "process N alone", NULL }, \
 	{ 0, "task", OPT_TEXT, offsetof(s, m.space.task), "NAME", \
 	  "the process called NAME alone", NULL }, \
 	{ 0, "no-refs", OPT_FLAG, offsetof(s, m.no_refs), NULL, \
 	  "do not count mappings first; the kernel's counts alone", NULL }, \
-	ALLOW_OPTION(s, m.allow), \
-	FREEZE_OPTION(s, m.space), \
-	KERNEL_OPTIONS(s, m.space)
+	OPT_ALLOW(s, m.allow), \
+	OPT_FREEZE(s, m.space), \
+	OPT_KERNEL(s, m.space)
 
 struct census_told {
 	uint64_t lost;               /* L: lines, but for those of processes in `unreadable` */

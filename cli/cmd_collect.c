@@ -30,7 +30,7 @@ static const struct opt options[] = {
 	  "threads of processes, too", NULL },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
 	  "packed by zstd", NULL },
-	CENSUS_OPTIONS(struct collect_opts, source),
+	OPT_CENSUS(struct collect_opts, source),
 	{ 0 }
 };
 
@@ -42,7 +42,7 @@ static bool is_paper(const struct collect_opts *o)
 }
 
 /* A capture is lines of one form. */
-static int check(const struct common *c, const struct collect_opts *o, int argc)
+static int check(const struct collect_opts *o, int argc)
 {
 	if (is_paper(o) && o->source.frames)
 		return complain_usage("collect", "--frames: the form of 2005 has no F: lines");
@@ -51,7 +51,7 @@ static int check(const struct common *c, const struct collect_opts *o, int argc)
 	if (argc != 1)
 		return complain_usage("collect", argc ? "one SOURCE is enough"
 						      : "SOURCE is missing");
-	return complain_rows(c, "collect", "a capture");
+	return EXIT_COMPLETE;
 }
 
 static int collect(const struct common *c, const struct collect_opts *o, const char *name,
@@ -104,7 +104,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct census_told told = { 0 };
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
-	int status = check(c, o, argc);
+	int status = check(o, argc);
 
 	if (!status)
 		status = check_output(c, argv[0]);
@@ -135,5 +135,6 @@ const struct command cmd_collect = {
 	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas and\n"
 	"their pages, with how often each page is mapped; files, swap and RAM; and what\n"
 	"could not be read. Of a capture, one in the form of today.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 	options, sizeof(struct collect_opts), run,
 };

@@ -21,7 +21,7 @@ struct extract_opts {
 static const struct opt options[] = {
 	{ 0, "pages", OPT_FLAG, offsetof(struct extract_opts, pages), NULL,
 	  "with what the kernel says of each page that processes map", NULL },
-	KERNEL_OPTIONS(struct extract_opts, space),
+	OPT_KERNEL(struct extract_opts, space),
 	{ 0 }
 };
 
@@ -198,5 +198,6 @@ const struct command cmd_extract = {
 	"page tables, the kernel's symbols and types, its tasks and their memory areas,\n"
 	"and nothing of what the pages hold. FILE is an ELF core dump, to be attached to\n"
 	"a report; names of processes and of files and the command line are in it.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct extract_opts), run,
 };

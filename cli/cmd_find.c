@@ -19,8 +19,8 @@ static const struct opt options[] = {
 	  "every entry by itself, nothing merged or folded", NULL },
 	{ 0, "virtual", OPT_FLAG, offsetof(struct find_opts, virtual), NULL,
 	  "take numbers as virtual addresses, of the kernel or of a process", NULL },
-	FREEZE_OPTION(struct find_opts, space),
-	SPACE_OPTIONS(struct find_opts, space),
+	OPT_FREEZE(struct find_opts, space),
+	OPT_SUBJECT(struct find_opts, space),
 	{ 0 }
 };
 
@@ -402,5 +402,6 @@ const struct command cmd_find = {
 	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, a\n"
 	"kernel address, or one of the process of --pid is translated first.\n"
 	"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct find_opts), run,
 };

@@ -22,7 +22,7 @@ static const struct opt options[] = {
 	  "list the flags of a mode instead; needs no SOURCE", NULL },
 	{ 0, "log", OPT_NUMBER, offsetof(struct info_opts, log), "LINES",
 	  "print that many last lines of the kernel's log (8 of a dump)", NULL },
-	SPACE_OPTIONS(struct info_opts, space),
+	OPT_SUBJECT(struct info_opts, space),
 	{ 0 }
 };
 
@@ -296,5 +296,6 @@ const struct command cmd_info = {
 	"info", "SOURCE", "what is this source, and what was found in it",
 	"Says what SOURCE is: its format, machine, kernel release, paging mode and\n"
 	"root, CPUs and memory, where each was found, and what is missing.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct info_opts), run,
 };

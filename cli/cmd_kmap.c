@@ -11,5 +11,5 @@ const struct command cmd_kmap = {
 	"KMAPs (atwalk-kmap(5)): every object that the kernel allocated, and which of its\n"
 	"instructions read and wrote it how often. Those of Memorizer are read in all the\n"
 	"forms it ever had.",
-	NULL, 0, NULL,
+	0, NULL, 0, NULL,
 };

@@ -32,10 +32,10 @@ static const struct opt options[] = {
 	  NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct map_opts, depth), "N",
 	  "follow N levels of tables; deeper tables show as one row each", NULL },
-	WATCH_OPTION(struct map_opts, watch),
-	ALLOW_OPTION(struct map_opts, space.allow),
-	FREEZE_OPTION(struct map_opts, space),
-	SPACE_OPTIONS(struct map_opts, space),
+	OPT_WATCH(struct map_opts, watch),
+	OPT_ALLOW(struct map_opts, space.allow),
+	OPT_FREEZE(struct map_opts, space),
+	OPT_SUBJECT(struct map_opts, space),
 	{ 0 }
 };
 
@@ -568,5 +568,6 @@ const struct command cmd_map = {
 	"source lacks, entries with reserved bits and swapped pages get rows as well.\n"
 	"Below the plain table: bytes and pages by page size; of a process, why they\n"
 	"are not mapped by large pages.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct map_opts), run,
 };

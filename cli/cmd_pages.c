@@ -32,10 +32,10 @@ static const struct opt options[] = {
 	  "list areas without their pages", NULL },
 	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
 	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
-	ALLOW_OPTION(struct pages_opts, allow),
-	WATCH_OPTION(struct pages_opts, watch),
-	FREEZE_OPTION(struct pages_opts, space),
-	KERNEL_OPTIONS(struct pages_opts, space),
+	OPT_ALLOW(struct pages_opts, allow),
+	OPT_WATCH(struct pages_opts, watch),
+	OPT_FREEZE(struct pages_opts, space),
+	OPT_KERNEL(struct pages_opts, space),
 	{ 0 }
 };
 
@@ -559,5 +559,6 @@ const struct command cmd_pages = {
 	"pages that are present, on swap or otherwise kept, with what the kernel says\n"
 	"of them: how often they are mapped, and their flags. Runs of absent pages are\n"
 	"one row. --areas-only lists the areas without their pages.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct pages_opts), run,
 };

@@ -313,5 +313,6 @@ const struct command cmd_probe = {
 	"Tries each way to look at the running machine and says of each whether it is\n"
 	"allowed to this process, why not, and the command that would allow it. Nothing\n"
 	"is changed, and of other processes nothing is read.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS,
 	options, sizeof(struct probe_opts), run,
 };

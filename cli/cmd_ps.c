@@ -12,8 +12,8 @@
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
 	  "every thread, not only processes", NULL },
-	ALLOW_OPTION(struct ps_opts, allow),
-	KERNEL_OPTIONS(struct ps_opts, space),
+	OPT_ALLOW(struct ps_opts, allow),
+	OPT_KERNEL(struct ps_opts, space),
 	{ 0 }
 };
 
@@ -420,5 +420,6 @@ const struct command cmd_ps = {
 	"Lists the processes in SOURCE, or those named: their numbers, name and state,\n"
 	"where their page tables lie, and how much they have in pages of which size.\n"
 	"Below the plain table: all of it, address spaces that tasks share once.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct ps_opts), run,
 };

@@ -31,7 +31,7 @@ static const struct opt options[] = {
 	  "basic: list tasks without memory of their own as well", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct report_opts, limit), "N",
 	  "the first N rows alone, and how many there are more", NULL },
-	CENSUS_OPTIONS(struct report_opts, source),
+	OPT_CENSUS(struct report_opts, source),
 	{ 0 }
 };
 
@@ -281,5 +281,6 @@ const struct command cmd_report = {
 	"Of several SOURCEs, looks at one machine in this order:\n"
 	"  thrash   faults, refaults and memory pressure: thrashing or not, and who\n"
 	"  growth   whose memory grows, how fast, and what may be a leak",
+	OPT_COMMON_LISTING | OPT_COMMON_PICTURES,
 	options, sizeof(struct report_opts), run,
 };

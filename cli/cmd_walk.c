@@ -19,9 +19,9 @@ static const struct opt options[] = {
 	  "every table entry on the way, with the rights left after it", NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
-	ALLOW_OPTION(struct walk_opts, space.allow),
-	FREEZE_OPTION(struct walk_opts, space),
-	SPACE_OPTIONS(struct walk_opts, space),
+	OPT_ALLOW(struct walk_opts, space.allow),
+	OPT_FREEZE(struct walk_opts, space),
+	OPT_SUBJECT(struct walk_opts, space),
 	{ 0 }
 };
 
@@ -286,5 +286,6 @@ const struct command cmd_walk = {
 	"behind it, the size of its page and the rights that are left after every\n"
 	"level. An ADDRESS is hexadecimal, a symbol, a range A-B or A+LENGTH.\n"
 	"Exit status 1: an address is not mapped; 4: a table is not in the source.",
+	OPT_COMMON_LISTING,
 	options, sizeof(struct walk_opts), run,
 };

@@ -63,21 +63,6 @@ int complain_usage(const char *command, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-int complain_rows(const struct common *c, const char *command, const char *what)
-{
-	const struct { const char *given, *name; } table[] = {
-		{ c->columns, "--columns" }, { c->filter, "--filter" }, { c->sort, "--sort" },
-		{ c->group, "--group" },
-		{ c->format != FORMAT_PLAIN ? "" : NULL, "--format" },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i].given)
-			return complain_usage(command, "%s has a form of its own, and no use for %s",
-					      what, table[i].name);
-	return EXIT_COMPLETE;
-}
-
 void complain_part(const char *fmt, ...)
 {
 	va_list ap;

@@ -46,8 +46,8 @@ static void on_progress(void *arg, uint64_t done, uint64_t all)
 	progress_at(&e->progress, done, all);
 }
 
-int kmap_source(const struct common *c, const char *name, bool progress,
-		const struct kmap_sink *to, const char *into, struct kmap_told *told)
+int kmap_source(const struct common *c, const char *name, const struct kmap_sink *to,
+		const char *into, struct kmap_told *told)
 {
 	struct ear e = { .to = to };
 	const struct kmap_read_opts ro = { on_damage, on_progress, &e };
@@ -55,7 +55,7 @@ int kmap_source(const struct common *c, const char *name, bool progress,
 	struct atw_err err = { 0 };
 	int r;
 
-	progress_begin(&e.progress, c, progress, name, "bytes");
+	progress_begin(&e.progress, c, name, "bytes");
 	r = kmap_read(name, &ro, &sink, told, &err);
 	progress_end(&e.progress);
 	if (r < 0 && e.failed && into)

@@ -17,7 +17,7 @@ bool kmap_is_packed(const struct common *c, bool zstd);
  * in *told. `name` as typed, "-" is standard input. A failure of `to` is said as that
  * of `into`, or by its own words if that is NULL. 0, EXIT_PARTIAL, or what is worse.
  */
-int kmap_source(const struct common *c, const char *name, bool progress,
-		const struct kmap_sink *to, const char *into, struct kmap_told *told);
+int kmap_source(const struct common *c, const char *name, const struct kmap_sink *to,
+		const char *into, struct kmap_told *told);
 
 #endif

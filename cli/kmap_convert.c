@@ -13,7 +13,7 @@
 
 struct convert_opts {
 	unsigned to;             /* an enum kmap_version, or TO_OWN; 0: not given */
-	bool zstd, progress;
+	bool zstd;
 };
 
 enum { TO_OWN = KMAP_VERSIONS }; /* atwalk's own form of version 4 */
@@ -28,24 +28,17 @@ static const struct opt options[] = {
 	  "the form to write", to_choices },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct convert_opts, zstd), NULL,
 	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
-	{ 0, "progress", OPT_FLAG, offsetof(struct convert_opts, progress), NULL,
-	  "say how far it is, even if standard error is no terminal", NULL },
 	{ 0 }
 };
 
 enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 
 /* A KMAP is lines of one form. */
-static int check(const struct common *c, const struct convert_opts *o, int argc)
+static int check(const struct convert_opts *o, int argc)
 {
-	int status;
-
 	if (argc != 1)
 		return complain_usage("kmap convert", argc ? "one FILE is enough"
 							   : "FILE is missing");
-	status = complain_rows(c, "kmap convert", "a KMAP");
-	if (status)
-		return status;
 	if (!o->to)
 		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4, comp or atwalk");
 	return EXIT_COMPLETE;
@@ -86,7 +79,7 @@ static int merge(const struct common *c, const char *name, const struct convert_
 	if (kmap_compress_open(&z, &err) < 0)
 		return complain(&err);
 	sink = kmap_compress_sink(z);
-	status = kmap_source(c, name, o->progress, &sink, name, told);
+	status = kmap_source(c, name, &sink, name, told);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		if (kmap_compress_end(z, to, &objects, &err) < 0) {
 			atw_err_wrap(&err, "%s", into);
@@ -117,7 +110,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 		return complain(&err);
 	sink = kmap_writer_sink(w);
 	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, outfile_name(t), &told) :
-		 kmap_source(c, name, o->progress, &sink, outfile_name(t), &told);
+		 kmap_source(c, name, &sink, outfile_name(t), &told);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		tell(c, name, form, kmap_writer_losses(w)->n);
 		if (kmap_writer_end(w, &told, &err) < 0) {
@@ -134,7 +127,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	const struct convert_opts *o = opts;
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
-	int status = check(c, o, argc);
+	int status = check(o, argc);
 
 	if (!status)
 		status = check_output(c, argv[0]);
@@ -158,5 +151,6 @@ const struct command kmap_convert = {
 	"Writes a KMAP in the form that one version of Memorizer wrote, or in uSCOPE's\n"
 	"compressed one; or in atwalk's own, that of `kmap record`, which has a place for all of\n"
 	"them. What a form has no place for is left out, and said.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
 	options, sizeof(struct convert_opts), run,
 };

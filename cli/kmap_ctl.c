@@ -201,9 +201,6 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	int r;
 
 	(void)opts;
-	r = complain_rows(c, "kmap ctl", "a control");
-	if (r)
-		return r;
 	if (argc < 1 || argc > 3)
 		return complain_usage("kmap ctl", "it takes a socket or folder, a name, and what to write");
 	x.at = argv[0];
@@ -228,5 +225,6 @@ const struct command kmap_ctl = {
 	"Reads what a control of a recording says, or writes VALUE to it. They have the names\n"
 	"of Memorizer's files, of all its versions: kmap, stats, clear_object_list,\n"
 	"memorizer_log_access and others; without a NAME all are listed.",
+	OPT_COMMON_OUTPUT,
 	NULL, 0, run,
 };

@@ -12,7 +12,7 @@
 struct kmap_diff_opts {
 	struct opt_list symbols, kernel;
 	unsigned level;          /* as kmap_level_choices has it */
-	bool no_counts, progress;
+	bool no_counts;
 };
 
 #define AT(field) offsetof(struct kmap_diff_opts, field)
@@ -26,8 +26,6 @@ static const struct opt options[] = {
 	  "names of functions, as of kmap report; given twice: of A, then of B", NULL },
 	{ 0, "kernel", OPT_LIST, AT(kernel), "VMLINUX",
 	  "and of files, likewise", NULL },
-	{ 0, "progress", OPT_FLAG, AT(progress), NULL,
-	  "say how far it is, even if standard error is no terminal", NULL },
 	{ 0 }
 };
 
@@ -161,7 +159,7 @@ static int read_both(struct comparing *x)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct kmap_symbols_opts no = { nth(&x->o->symbols, i), nth(&x->o->kernel, i) };
 		struct atw_err err = { 0 };
-		int r = kmap_model_source(x->c, x->name[i], x->o->progress, 0, &x->s[i]);
+		int r = kmap_model_source(x->c, x->name[i], 0, &x->s[i]);
 
 		if (!x->s[i].m)
 			return r;
@@ -219,5 +217,6 @@ const struct command kmap_diff = {
 	"kmap diff", "A B", "what is new, gone or changed from one KMAP to another",
 	"Compares two KMAPs: caches, the code that allocates from each, and the code that\n"
 	"touches its objects. Exit status 1 if they differ.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
 	options, sizeof(struct kmap_diff_opts), run,
 };

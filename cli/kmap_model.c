@@ -29,7 +29,7 @@ const struct opt_choice kmap_level_choices[] = {
 	{ "topdir", 1 + KMAP_TOPDIR }, { 0 }
 };
 
-int kmap_model_source(const struct common *c, const char *name, bool progress, size_t top,
+int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret)
 {
 	const struct kmap_model_opts mo = { .top = top };
@@ -41,7 +41,7 @@ int kmap_model_source(const struct common *c, const char *name, bool progress, s
 	if (kmap_model_open(&mo, &ret->m, &err) < 0)
 		return complain(&err);
 	sink.arg = ret->m;
-	status = kmap_source(c, name, progress, &sink, NULL, &ret->told);
+	status = kmap_source(c, name, &sink, NULL, &ret->told);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		if (ret->told.version == KMAP_COMPRESSED)
 			ret->m->compressed = true;

@@ -19,7 +19,7 @@ struct kmap_model_source {
  * Complains itself; 0, EXIT_PARTIAL, or what is worse, and then there is no model.
  * `top`: how many of the hottest objects; 0: the usual number.
  */
-int kmap_model_source(const struct common *c, const char *name, bool progress, size_t top,
+int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret);
 /* The remark that what a file says of its symbols does not fit, if so. */
 void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n);

@@ -432,9 +432,6 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	/* Or nobody would be told how QEMU ended. */
 	signal(SIGCHLD, SIG_DFL);
 	settle_mode(opts);
-	ret = complain_rows(c, "kmap record", "a KMAP");
-	if (ret)
-		return ret;
 	if (check_opts(&r, argc, &err) < 0)
 		return complain_usage("kmap record", "%s", err.text);
 	if (!argc && !r.o->live)
@@ -464,5 +461,6 @@ const struct command kmap_record = {
 	"QEMU then, or --pid or --seconds say what is recorded of it.\n"
 	"-o names the file, which is there as soon as something is recorded, and can be read while\n"
 	"it grows, or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_VERBOSE,
 	options, sizeof(struct record_opts), run,
 };

@@ -19,7 +19,6 @@ struct kmap_report_opts {
 	unsigned level;                  /* as kmap_level_choices has it */
 	struct opt_list cuts;
 	struct opt_number top, limit;
-	bool progress;
 };
 
 #define AT(field) offsetof(struct kmap_report_opts, field)
@@ -36,8 +35,6 @@ static const struct opt options[] = {
 	{ 0, "top", OPT_NUMBER, AT(top), "N", "objects: so many of the hottest; usually 100", NULL },
 	{ 0, "limit", OPT_NUMBER, AT(limit), "N",
 	  "the first N rows alone, and how many there are more", NULL },
-	{ 0, "progress", OPT_FLAG, AT(progress), NULL,
-	  "say how far it is, even if standard error is no terminal", NULL },
 	{ 0 }
 };
 
@@ -327,8 +324,8 @@ static int report(struct kmap_reporting *r)
 	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
 
 	if (failed == ATW_OK)
-		status = kmap_model_source(r->a.c, r->name, r->o->progress,
-					   r->o->top.given ? r->o->top.u : 0, &r->s);
+		status = kmap_model_source(r->a.c, r->name, r->o->top.given ? r->o->top.u : 0,
+					   &r->s);
 	if (failed == ATW_OK && r->s.m)
 		failed = tell(r, &err);
 	if (failed < 0)
@@ -392,5 +389,7 @@ const struct command kmap_report = {
 	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel is cut\n"
 	"  compartments  what each part of the kernel may do\n"
 	"  lines         which bytes of objects are hot, by lines of 64",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
+	OPT_COMMON_PROGRESS,
 	options, sizeof(struct kmap_report_opts), run,
 };

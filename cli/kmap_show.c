@@ -16,7 +16,6 @@ struct show_opts {
 	enum { ROWS_USUAL, ROWS_OBJECTS, ROWS_ACCESSES } rows;
 	struct kmap_symbols_opts symbols;
 	struct opt_number limit;
-	bool progress;
 };
 
 static const struct opt_choice rows_choices[] = {
@@ -30,8 +29,6 @@ static const struct opt options[] = {
 	  "show functions, too, by System.map, kallsyms or vmlinux of its kernel", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct show_opts, limit), "N",
 	  "so many rows at most; what is left out is said", NULL },
-	{ 0, "progress", OPT_FLAG, offsetof(struct show_opts, progress), NULL,
-	  "say how far it is, even if standard error is no terminal", NULL },
 	{ 0 }
 };
 
@@ -361,12 +358,11 @@ static int show_open(struct show *s, const struct common *c, const struct show_o
 					   &kmap_objects_schema, &s->out, err);
 }
 
-static int show(struct show *s, const struct common *c, const struct show_opts *o,
-		const char *name)
+static int show(struct show *s, const struct common *c, const char *name)
 {
 	const struct kmap_sink sink = { on_record, s };
 	struct atw_err err = { 0 };
-	int status = kmap_source(c, name, o->progress, &sink, NULL, &s->told);
+	int status = kmap_source(c, name, &sink, NULL, &s->told);
 	bool plain = c->format == FORMAT_PLAIN;
 	uint64_t left_out;
 	int r;
@@ -407,7 +403,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
 		return complain(&err);
 	}
-	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show(s, c, o, argv[0]);
+	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show(s, c, argv[0]);
 	show_free(s);
 	return status;
 }
@@ -417,5 +413,6 @@ const struct command kmap_show = {
 	"Shows what is in a KMAP: a row for each object, with how often it was touched, by\n"
 	"how many pieces of code; in JSON with a list of these. In CSV, and with\n"
 	"--rows accesses, a row is what one of them did to one object.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
 	options, sizeof(struct show_opts), run,
 };

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - which command, its options, its help. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "common.h"
 #include "kmap.h"
-#include "output/picture.h"
 #include "unknown.h"
 
 static const struct command *const commands[] = {
@@ -21,56 +23,10 @@ const struct command *command_at(size_t i)
 	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
 }
 
-static const struct opt_choice format_choices[] = {
-	{ "plain", FORMAT_PLAIN }, { "csv", FORMAT_CSV }, { "json", FORMAT_JSON },
-	{ "jsonl", FORMAT_JSONL }, { "html", FORMAT_HTML }, { "svg", FORMAT_SVG },
-	{ "ps", FORMAT_PS }, { "pdf", FORMAT_PDF }, { "png", FORMAT_PNG }, { 0 }
-};
-static const struct opt_choice units_choices[] = {
-	{ "human", UNITS_HUMAN }, { "bytes", UNITS_BYTES }, { "pages", UNITS_PAGES }, { 0 }
-};
-static const struct opt_choice color_choices[] = {
-	{ "auto", COLOR_AUTO }, { "always", COLOR_ALWAYS }, { "never", COLOR_NEVER }, { 0 }
-};
-
-const char *format_word(enum format f)
-{
-	return options_word(format_choices, f);
-}
-
-#define AT(field) offsetof(struct common, field)
-const struct opt common_options[] = {
-	{ 'o', "output", OPT_TEXT, AT(output), "FILE",
-	  "write there; FILE is whole or not there at all, but for recordings", NULL },
-	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT",
-	  "how rows look; of pictures, what they are", format_choices },
-	{ 0, "columns", OPT_TEXT, AT(columns), "LIST",
-	  "columns to show; +LIST adds to the usual ones", NULL },
-	{ 0, "filter", OPT_TEXT, AT(filter), "EXPR",
-	  "only rows for which it holds: 'writable and size>=2M'", NULL },
-	{ 0, "sort", OPT_TEXT, AT(sort), "COLUMNS",
-	  "order: COLUMN[:desc],...; -COLUMN is COLUMN:desc", NULL },
-	{ 0, "group", OPT_TEXT, AT(group), "COLUMN",
-	  "one row for each value: how many, and sums of their sizes if they have any", NULL },
-	{ 0, "units", OPT_CHOICE, AT(units), "UNITS",
-	  "sizes in the plain table", units_choices },
-	{ 'S', "part", OPT_LIST, AT(parts), "FILE",
-	  "a further file of a dump that is split; may be repeated", NULL },
-	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL,
-	  "no remarks on standard error", NULL },
-	{ 'v', "verbose", OPT_MORE, AT(verbose), NULL,
-	  "say what was found and how; twice: every read", NULL },
-	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
-	  "read no more than so many bytes a second (K, M, G) of a live source", NULL },
-	{ 0, "color", OPT_CHOICE, AT(color), "WHEN",
-	  "colours in the plain table", color_choices },
-	{ 'h', "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
-	{ 'V', "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
-	{ 0 }
-};
-
 static void usage(FILE *out)
 {
+	struct opt_set common[COMMON_SETS];
+
 	fputs("usage: atwalk [options] SOURCE ADDRESS...     where is this address\n"
 	      "       atwalk COMMAND [options] SOURCE [...]\n\n"
 	      "SOURCE: live (the running kernel), a dump (ELF core, kdump-compressed, LiME,\n"
@@ -79,10 +35,12 @@ static void usage(FILE *out)
 	      "commands:\n", out);
 	for (size_t i = 0; command_at(i); i++)
 		fprintf(out, "  %-8s %s\n", command_at(i)->name, command_at(i)->summary);
-	fputs("\noptions of every command:\n", out);
-	options_help(common_options, out);
-	fputs("\n`atwalk COMMAND --help` shows a command's own. Exit status: 0 complete, 1 no,\n"
-	      "2 wrong usage, 3 source unusable, 4 answered in part.\n", out);
+	fputs("\ncommon options:\n", out);
+	common_sets(UINT_MAX, NULL, common);
+	options_help(common, COMMON_SETS, out);
+	fputs("\n`atwalk COMMAND --help` shows a command's own, and which common ones it takes.\n"
+	      "Exit status: 0 complete, 1 no, 2 wrong usage, 3 source unusable, 4 answered in part.\n",
+	      out);
 }
 
 /* NULL: it is one by itself. */
@@ -102,6 +60,7 @@ static const char *own_name(const struct command *cmd)
 static void command_help(const struct command *cmd)
 {
 	const struct command *const *subs = subs_of(cmd);
+	struct opt_set common[COMMON_SETS];
 
 	if (subs) {
 		printf("usage: atwalk %s %s\n\n%s\n\n", cmd->name, cmd->args, cmd->about);
@@ -114,11 +73,12 @@ static void command_help(const struct command *cmd)
 	       *cmd->args ? " " : "", cmd->args, cmd->about);
 	if (cmd->options) {
 		puts("options:");
-		options_help(cmd->options, stdout);
+		options_help(&(struct opt_set){ .table = cmd->options }, 1, stdout);
 		putchar('\n');
 	}
-	puts("options of every command:");
-	options_help(common_options, stdout);
+	puts("common options:");
+	common_sets(cmd->common, NULL, common);
+	options_help(common, COMMON_SETS, stdout);
 }
 
 /* Help and version go past the sinks, which notice a disk that is full. */
@@ -155,12 +115,6 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static bool draws(const struct command *cmd)
-{
-	return cmd == &cmd_report || cmd == &kmap_report;
-}
-
-/* `named`: the command was typed; without one it is walk. */
 /* The name of the option that reads what -o names, or NULL. check_output() is for sources. */
 static const char *reads_output(const struct command *cmd, const char *opts,
 				const struct common *c)
@@ -188,20 +142,20 @@ static const char *reads_output(const struct command *cmd, const char *opts,
 	return NULL;
 }
 
+/* `named`: the command was typed; without one it is walk. */
 static int run(const struct command *cmd, bool named, int argc, char **argv)
 {
 	struct common c = { .suggest = suggest_command };
 	void *opts = calloc(1, cmd->opts_size);
-	const struct opt_set sets[] = {
-		{ cmd->options, opts }, { common_options, &c },
-	};
+	struct opt_set sets[1 + COMMON_SETS] = { { .table = cmd->options, .base = opts } };
 	const char *input;
 	char why[256];
 	int n, status;
 
 	if (!opts)
 		return EXIT_SOURCE;
-	if (!options_parse(sets, 2, argc, argv, &n, why, sizeof(why))) {
+	common_sets(cmd->common, &c, sets + 1);
+	if (!options_parse(cmd->name, sets, ARRAY_SIZE(sets), argc, argv, &n, why, sizeof(why))) {
 		status = complain_usage(cmd->name, "%s", why);
 	} else if (c.version) {
 		printf("atwalk %s\n", atw_version());
@@ -209,9 +163,6 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 	} else if (c.help) {
 		command_help(cmd);
 		status = told();
-	} else if (picture_find(format_word(c.format)) && !draws(cmd)) {
-		status = complain_usage(cmd->name, "--format %s is for pictures, and this is none",
-					format_word(c.format));
 	} else if (!named && n && !is_source_word(argv[0])) {
 		status = complain_unknown(argv[0]);
 	} else if ((input = reads_output(cmd, opts, &c))) {
@@ -219,7 +170,7 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}
-	options_free(sets, 2);
+	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);
 	return status;
 }

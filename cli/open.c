@@ -210,7 +210,7 @@ static void remark_root(const struct common *c, const struct session *s,
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		 uint32_t caps)
 {
-	struct searching *searching = searching_new(c, space->progress, s->name);
+	struct searching *searching = searching_new(c, s->name);
 	const struct target_opts o = {
 		.paging = space->paging, .pte_ext = space->pte_ext,
 		.kernel_file = space->kernel, .has_root = space->root.given,
@@ -235,7 +235,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		atw_err_set(&err, ATW_E_USAGE, "--cpu: there is no CPU %" PRIu64, space->cpu.u);
 		return complain(&err);
 	}
-	progress_begin(&x.progress, c, space->progress, s->name, "tasks");
+	progress_begin(&x.progress, c, s->name, "tasks");
 	r = target_attach(t, &o, &rd, &err);
 	progress_end(&x.progress);
 	if (r < 0) {

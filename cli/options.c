@@ -91,28 +91,50 @@ static bool store(const struct opt *o, void *base, const char *v, char *why,
 	return false;
 }
 
-static const struct opt *find_long(const struct opt_set *sets, size_t n,
-				   const char *name, size_t len, void **base)
+/* What a command line is parsed with. */
+struct parser {
+	const char *command;
+	const struct opt_set *sets;
+	size_t nsets;
+	char **argv;
+	int argc, at;
+	char *why;
+	size_t why_len;
+};
+
+/* By its name, or by its letter if that is not 0; of the sets that are `refused` or not. */
+static const struct opt *find(const struct opt_set *sets, size_t nsets, bool refused,
+			      const char *name, size_t len, char letter, void **base)
 {
-	for (size_t i = 0; i < n; i++)
-		for (const struct opt *o = sets[i].table; o && o->name; o++)
-			if (strlen(o->name) == len && !memcmp(o->name, name, len)) {
-				*base = sets[i].base;
-				return o;
-			}
+	for (size_t i = 0; i < nsets; i++) {
+		if (sets[i].refused != refused)
+			continue;
+		for (const struct opt *o = sets[i].table; o && o->name; o++) {
+			if (letter ? o->letter != letter
+				   : strlen(o->name) != len || memcmp(o->name, name, len))
+				continue;
+			*base = sets[i].base;
+			return o;
+		}
+	}
 	return NULL;
 }
 
-static const struct opt *find_letter(const struct opt_set *sets, size_t n,
-				     char letter, void **base)
+static const struct opt *find_long(const struct parser *p, const char *name, size_t len,
+				   void **base)
 {
-	for (size_t i = 0; i < n; i++)
-		for (const struct opt *o = sets[i].table; o && o->name; o++)
-			if (o->letter == letter) {
-				*base = sets[i].base;
-				return o;
-			}
-	return NULL;
+	return find(p->sets, p->nsets, false, name, len, 0, base);
+}
+
+/* An option that exists, and means nothing for the command. */
+static bool refuses(const struct parser *p, const char *name, size_t len, char letter)
+{
+	void *base;
+	const struct opt *o = find(p->sets, p->nsets, true, name, len, letter, &base);
+
+	if (o)
+		snprintf(p->why, p->why_len, "--%s cannot be used with '%s'", o->name, p->command);
+	return o;
 }
 
 /* ---- what was meant ---- */
@@ -127,27 +149,28 @@ static const struct { const char *name, *here; } others[] = {
 };
 
 /* "; did you mean --pid, --pti?", of all that begin with the letter, if they are few. */
-static void meant_letter(const struct opt_set *sets, size_t nsets, char letter, char *ret,
-			 size_t len)
+static void meant_letter(const struct parser *p, char letter, char *ret, size_t len)
 {
+	const struct opt_set *end = p->sets + p->nsets;
 	size_t at = 0, n = 0;
 
 	*ret = '\0';
-	for (size_t i = 0; i < nsets; i++)
-		for (const struct opt *o = sets[i].table; o && o->name && at < len; o++)
+	for (const struct opt_set *s = p->sets; s < end; s++)
+		for (const struct opt *o = s->refused ? NULL : s->table; o && o->name && at < len; o++)
 			if (o->name[0] == letter)
 				at += (size_t)snprintf(ret + at, len - at, "%s--%s",
 						       n++ ? ", " : "; did you mean ", o->name);
-	if (n && n <= 6 && at + 1 < len)
+	if (n && n < 7 && at + 1 < len)
 		snprintf(ret + at, len - at, "?");
 	else
 		*ret = '\0';
 }
 
 /* The same of a name: "--format json" for json, a beginning, or the nearest. */
-static void meant(const struct opt_set *sets, size_t nsets, const char *name, size_t len,
-		  char *ret, size_t ret_len)
+static void meant(const struct parser *p, const char *name, size_t len, char *ret,
+		  size_t ret_len)
 {
+	const struct opt_set *end = p->sets + p->nsets;
 	struct nearest near = { .word = name, .len = len };
 	const struct opt *begins = NULL, *o;
 	size_t nbegin = 0;
@@ -158,8 +181,8 @@ static void meant(const struct opt_set *sets, size_t nsets, const char *name, si
 	if (!len || len >= sizeof(word))
 		return;
 	snprintf(word, sizeof(word), "%.*s", (int)len, name);
-	for (size_t i = 0; i < nsets; i++)
-		for (o = sets[i].table; o && o->name; o++) {
+	for (const struct opt_set *s = p->sets; s < end; s++)
+		for (o = s->refused ? NULL : s->table; o && o->name; o++) {
 			nearest_try(&near, o->name);
 			if (!strncmp(o->name, name, len) && !nbegin++)
 				begins = o;
@@ -170,7 +193,7 @@ static void meant(const struct opt_set *sets, size_t nsets, const char *name, si
 		}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(others[i].name, word) &&
-		    find_long(sets, nsets, others[i].here, strlen(others[i].here), &base))
+		    find_long(p, others[i].here, strlen(others[i].here), &base))
 			near.name = others[i].here;
 	if (!near.name && nbegin == 1)
 		near.name = begins->name;
@@ -178,79 +201,76 @@ static void meant(const struct opt_set *sets, size_t nsets, const char *name, si
 		snprintf(ret, ret_len, "; did you mean --%s?", near.name);
 }
 
-struct args {
-	char **v;
-	int n, at;
-};
-
-static bool parse_long(const struct opt_set *sets, size_t nsets, struct args *a,
-		       char *why, size_t why_len)
+static bool parse_long(struct parser *p)
 {
-	const char *name = a->v[a->at] + 2, *eq = strchr(name, '='), *v = NULL;
+	const char *name = p->argv[p->at] + 2, *eq = strchr(name, '='), *v = NULL;
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
 	void *base = NULL;
-	const struct opt *o = find_long(sets, nsets, name, len, &base);
+	const struct opt *o = find_long(p, name, len, &base);
 
+	if (!o && refuses(p, name, len, 0))
+		return false;
 	if (!o) {
 		char near[80];
 
-		meant(sets, nsets, name, len, near, sizeof(near));
-		snprintf(why, why_len, "unknown option --%.*s%s", (int)(len < 64 ? len : 64), name,
-			 near);
+		meant(p, name, len, near, sizeof(near));
+		snprintf(p->why, p->why_len, "unknown option --%.*s%s", (int)(len < 64 ? len : 64),
+			 name, near);
 		return false;
 	}
 	if (takes_arg(o)) {
-		v = eq ? eq + 1 : a->at + 1 < a->n ? a->v[++a->at] : NULL;
+		v = eq ? eq + 1 : p->at + 1 < p->argc ? p->argv[++p->at] : NULL;
 		if (!v) {
-			snprintf(why, why_len, "--%s needs %s", o->name, o->arg);
+			snprintf(p->why, p->why_len, "--%s needs %s", o->name, o->arg);
 			return false;
 		}
 	} else if (eq) {
-		snprintf(why, why_len, "--%s takes no value", o->name);
+		snprintf(p->why, p->why_len, "--%s takes no value", o->name);
 		return false;
 	}
-	if (store(o, base, v, why, why_len))
+	if (store(o, base, v, p->why, p->why_len))
 		return true;
-	if (!strcmp(o->name, "pid") && find_long(sets, nsets, "task", 4, &base)) {
-		size_t at = strlen(why);
+	if (!strcmp(o->name, "pid") && find_long(p, "task", 4, &base)) {
+		size_t at = strlen(p->why);
 
-		snprintf(why + at, why_len - at, "; --task takes a name");
+		snprintf(p->why + at, p->why_len - at, "; --task takes a name");
 	}
 	return false;
 }
 
-static bool parse_letters(const struct opt_set *sets, size_t nsets,
-			  struct args *a, char *why, size_t why_len)
+static bool parse_letters(struct parser *p)
 {
-	const char *word = a->v[a->at] + 1;
+	const char *word = p->argv[p->at] + 1;
 
-	for (const char *p = word; *p; p++) {
+	for (const char *s = word; *s; s++) {
 		void *base = NULL;
-		const struct opt *o = find_letter(sets, nsets, *p, &base);
+		const struct opt *o = find(p->sets, p->nsets, false, NULL, 0, *s, &base);
 		const char *v = NULL;
 
 		if (!o) {
 			/* -pid is -p -i -d, and hardly what was meant. */
 			size_t len = strcspn(word, "=");
+			bool is_name = find_long(p, word, len, &base);
 			char near[120];
 
-			if (find_long(sets, nsets, word, len, &base))
+			if (!is_name && refuses(p, NULL, 0, *s))
+				return false;
+			if (is_name)
 				snprintf(near, sizeof(near), "; did you mean --%.*s?", (int)len,
 					 word);
 			else
-				meant_letter(sets, nsets, word[1] ? '\0' : *p, near,
-					     sizeof(near));
-			snprintf(why, why_len, "unknown option -%c%s", *p, near);
+				meant_letter(p, word[1] ? '\0' : *s, near, sizeof(near));
+			snprintf(p->why, p->why_len, "unknown option -%c%s", *s, near);
 			return false;
 		}
 		if (takes_arg(o)) {
-			v = p[1] ? p + 1 : a->at + 1 < a->n ? a->v[++a->at] : NULL;
+			v = s[1] ? s + 1 : p->at + 1 < p->argc ? p->argv[++p->at] : NULL;
 			if (!v) {
-				snprintf(why, why_len, "-%c needs %s", *p, o->arg);
+				snprintf(p->why, p->why_len, "-%c needs %s", *s, o->arg);
 				return false;
 			}
 		}
-		if (!store(o, base, v, why, why_len))
+		if (!store(o, base, v, p->why, p->why_len))
 			return false;
 		if (v)
 			break;
@@ -258,24 +278,27 @@ static bool parse_letters(const struct opt_set *sets, size_t nsets,
 	return true;
 }
 
-bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
+bool options_parse(const char *command, const struct opt_set *sets, size_t nsets, int argc,
 		   char **argv, int *ret_n, char *why, size_t why_len)
 {
-	struct args a = { argv, argc, 0 };
+	struct parser p = {
+		.command = command, .sets = sets, .nsets = nsets, .argv = argv, .argc = argc,
+		.why = why, .why_len = why_len,
+	};
 	bool ended = false;
 	int kept = 0;
 
-	for (; a.at < argc; a.at++) {
-		char *s = argv[a.at];
+	for (; p.at < argc; p.at++) {
+		char *s = argv[p.at];
 
 		if (ended || s[0] != '-' || !s[1]) {
 			argv[kept++] = s;
 		} else if (!strcmp(s, "--")) {
 			ended = true;
 		} else if (s[1] == '-') {
-			if (!parse_long(sets, nsets, &a, why, why_len))
+			if (!parse_long(&p))
 				return false;
-		} else if (!parse_letters(sets, nsets, &a, why, why_len)) {
+		} else if (!parse_letters(&p)) {
 			return false;
 		}
 	}
@@ -283,19 +306,24 @@ bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
 	return true;
 }
 
-void options_help(const struct opt *table, FILE *out)
+static void help_one(const struct opt *o, FILE *out)
 {
-	for (const struct opt *o = table; o && o->name; o++) {
-		char left[64], letter[8] = "    ", known[CHOICES];
+	char left[64], letter[8] = "    ", known[CHOICES];
 
-		if (o->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-		snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
-			 takes_arg(o) ? " " : "", takes_arg(o) ? o->arg : "");
-		fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", o->help,
-			o->choices ? " (" : "", all_choices(o, known, sizeof(known)),
-			o->choices ? ")" : "");
-	}
+	if (o->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, takes_arg(o) ? " " : "",
+		 takes_arg(o) ? o->arg : "");
+	fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", o->help,
+		o->choices ? " (" : "", all_choices(o, known, sizeof(known)),
+		o->choices ? ")" : "");
+}
+
+void options_help(const struct opt_set *sets, size_t nsets, FILE *out)
+{
+	for (size_t i = 0; i < nsets; i++)
+		for (const struct opt *o = sets[i].refused ? NULL : sets[i].table; o && o->name; o++)
+			help_one(o, out);
 }
 
 void options_free(const struct opt_set *sets, size_t nsets)

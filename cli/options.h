@@ -51,15 +51,17 @@ struct opt {
 struct opt_set {
 	const struct opt *table;
 	void *base;
+	bool refused;            /* options that mean nothing for the command */
 };
 
 /*
  * Takes options out of argv, wherever they stand, up to "--"; what is left is
  * moved to the front and counted in *ret_n. false: *why holds a sentence.
  */
-bool options_parse(const struct opt_set *sets, size_t nsets, int argc,
+bool options_parse(const char *command, const struct opt_set *sets, size_t nsets, int argc,
 		   char **argv, int *ret_n, char *why, size_t why_len);
-void options_help(const struct opt *table, FILE *out);
+/* Those that are not refused. */
+void options_help(const struct opt_set *sets, size_t nsets, FILE *out);
 /* The first word that stands for a value; NULL: none does. */
 const char *options_word(const struct opt_choice *choices, unsigned value);
 void options_free(const struct opt_set *sets, size_t nsets);

@@ -10,16 +10,16 @@
 /* What is done within a second needs no telling. */
 enum { FIRST_MS = 1000, AGAIN_MS = 200, AGAIN_LINE_MS = 5000 };
 
-void progress_begin(struct progress *p, const struct common *c, bool forced,
-		    const char *name, const char *unit)
+void progress_begin(struct progress *p, const struct common *c, const char *name,
+		    const char *unit)
 {
 	bool terminal = isatty(STDERR_FILENO);
 
 	*p = (struct progress){
-		.on = !c->quiet && (forced || terminal), .terminal = terminal,
+		.on = !c->quiet && (c->progress || terminal), .terminal = terminal,
 		.program = "atwalk", .name = name, .unit = unit,
 		/* Who asks for it waits for it. */
-		.next = forced ? 0 : now() + FIRST_MS * 1000000ull,
+		.next = c->progress ? 0 : now() + FIRST_MS * 1000000ull,
 	};
 }
 

@@ -15,9 +15,9 @@ struct progress {
 	uint64_t next;               /* ns of CLOCK_MONOTONIC: not told before */
 };
 
-/* `forced`: --progress. -q silences it all the same. `name` NULL: there is but one thing. */
-void progress_begin(struct progress *p, const struct common *c, bool forced,
-		    const char *name, const char *unit);
+/* --progress forces it, -q silences it all the same. `name` NULL: there is but one thing. */
+void progress_begin(struct progress *p, const struct common *c, const char *name,
+		    const char *unit);
 /* For callbacks: `arg` is the struct progress; `all` 0: nobody knows. */
 void progress_at(void *arg, uint64_t done, uint64_t all);
 /* The line is taken away, for others to write there. */

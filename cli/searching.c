@@ -9,18 +9,17 @@
 struct searching {
 	struct progress progress;
 	const struct common *c;
-	bool forced, begun;
+	bool begun;
 	char what[160];
 };
 
-struct searching *searching_new(const struct common *c, bool forced, const char *name)
+struct searching *searching_new(const struct common *c, const char *name)
 {
 	struct searching *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->c = c;
-	s->forced = forced;
 	snprintf(s->what, sizeof(s->what), "%.120s: search for the kernel", name);
 	return s;
 }
@@ -31,9 +30,9 @@ void searching_at(void *arg, uint64_t done, uint64_t all)
 	uint64_t next = s->progress.next;
 
 	if (!done) {
-		progress_begin(&s->progress, s->c, s->forced, s->what, "bytes");
+		progress_begin(&s->progress, s->c, s->what, "bytes");
 		/* One search follows the other: lines keep their distance. */
-		if (s->forced && s->begun)
+		if (s->c->progress && s->begun)
 			s->progress.next = next;
 		s->begun = true;
 	}

@@ -7,8 +7,8 @@
 
 struct searching;
 
-/* `forced`: --progress. `name` is SOURCE. NULL: no memory. To be freed by free(). */
-struct searching *searching_new(const struct common *c, bool forced, const char *name);
+/* `name` is SOURCE. NULL: no memory. To be freed by free(). */
+struct searching *searching_new(const struct common *c, const char *name);
 /* For struct atw_kernel_opts; `arg` is the struct searching. */
 void searching_at(void *arg, uint64_t done, uint64_t all);
 

@@ -8,7 +8,7 @@
 
 #include "atwalk.h"
 
-#define ALLOW_OPTION(s, m) \
+#define OPT_ALLOW(s, m) \
 	{ 0, "allow-unreadable", OPT_FLAG, offsetof(s, m), NULL, \
 	  "report processes that may not be read without exit status 4", NULL }
 

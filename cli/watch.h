@@ -8,7 +8,7 @@
 
 #include "pages.h"
 
-#define WATCH_OPTION(s, m) \
+#define OPT_WATCH(s, m) \
 	{ 0, "watch", OPT_TEXT, offsetof(s, m), "SECONDS[,TIMES]", \
 	  "live: sums alone, every so often, and how they changed", NULL }
 

@@ -151,7 +151,7 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 		.pid = (uint32_t)o->pid.u, .area_runs = budget->runs,
 		.progress = progress_at, .arg = &e->progress,
 	};
-	const struct common c = { .quiet = o->quiet };
+	const struct common c = { .quiet = o->quiet, .progress = o->progress };
 	const struct census_sink sink = { on_record, on_run, on_frames, e };
 	struct provider *p = NULL;
 	int r = pagemap_provider_open(&po, NULL, NULL, &p, err);
@@ -159,7 +159,7 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 	if (r < 0)
 		return r;
 	p->counts.most = budget->counts;
-	progress_begin(&e->progress, &c, o->progress, NULL, "processes");
+	progress_begin(&e->progress, &c, NULL, "processes");
 	e->progress.program = "atwalk-collect";
 	r = census_collect(p, &co, &sink, err);
 	progress_end(&e->progress);
@@ -259,7 +259,7 @@ static int help(void)
 	      "TO: a file, which is whole or not there at all; standard output without it or\n"
 	      "    as -; tcp:ADDRESS:PORT or unix:PATH, where somebody listens.\n\n"
 	      "options:\n", stdout);
-	options_help(options, stdout);
+	options_help(&(struct opt_set){ .table = options }, 1, stdout);
 	fputs("\nExit status: 0 complete, 1 no such process, 2 wrong usage, 3 not written,\n"
 	      "4 parts could not be read.\n", stdout);
 	return told();
@@ -268,12 +268,12 @@ static int help(void)
 int main(int argc, char **argv)
 {
 	struct opts o = { 0 };
-	const struct opt_set set = { options, &o };
+	const struct opt_set set = { .table = options, .base = &o };
 	char why[256];
 	int n;
 
 	hold_standard_files();
-	if (!options_parse(&set, 1, argc - 1, argv + 1, &n, why, sizeof(why)))
+	if (!options_parse("atwalk-collect", &set, 1, argc - 1, argv + 1, &n, why, sizeof(why)))
 		return misused(why);
 	if (o.help)
 		return help();

@@ -1,22 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# bash completion for atwalk(1) and atwalk-collect(8)
+# bash completion for atwalk(1) and atwalk-collect(8): what their --help lists
+
+# Names in a list of a help text, which begins with a line $1.
+_atwalk_names()
+{
+	sed -nE "/^$1:/,/^\$/s/^  ([a-z]+) .*/\1/p"
+}
+
+# The option $2 in a help text $1: its metavariable and the words it takes, in $value and
+# $choices.
+_atwalk_option()
+{
+	local line
+
+	value='' choices=''
+	while IFS= read -r line; do
+		[[ $line =~ ^\ +(-.,\ )?"$2"\  || $line =~ ^\ \ "$2",\  ]] || continue
+		[[ $line =~ ^\ +(-.,\ )?--[a-z-]+\ ([^\ ]+) ]] && value=${BASH_REMATCH[2]}
+		[[ $line =~ \(([a-z0-9]+(\|[a-z0-9]+)+)\)$ ]] && choices=${BASH_REMATCH[1]//|/ }
+		return 0
+	done <<<"$1"
+	return 1
+}
+
+_atwalk_reply()
+{
+	mapfile -t COMPREPLY < <(compgen "$@" -- "$cur")
+}
 
 _atwalk()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-	local cmd=walk sub=${COMP_WORDS[2]:-} words=''
-	local common='--output --format --columns --filter --sort --group --units
-		--part --quiet --verbose --rate --color --help --version'
-	local space='--pid --task --pti --cpu --root --paging --pte-ext --cbit
-		--kernel'
-	local commands='walk map info ps pages find extract probe collect report kmap'
-	local kmap='record ctl show report diff convert'
+	local program=${COMP_WORDS[0]} cmd=walk sub='' at=1 commands help words='' value choices
 
-	case ${COMP_WORDS[1]} in
-	walk|map|info|ps|pages|find|extract|probe|collect|report|kmap) [ "$COMP_CWORD" -gt 1 ] && cmd=${COMP_WORDS[1]} ;;
-	esac
 	COMPREPLY=()
+	commands=$("$program" --help 2>/dev/null | _atwalk_names commands)
+	if [ "$COMP_CWORD" -gt 1 ] && grep -qx -e "${COMP_WORDS[1]}" <<<"$commands"; then
+		cmd=${COMP_WORDS[1]} at=2
+	fi
+	help=$("$program" "$cmd" --help 2>/dev/null)
+	# A command that is several lists them, and no options.
+	if [[ $help != *$'\ncommon options:'* ]]; then
+		if [ "$COMP_CWORD" -eq 2 ]; then
+			_atwalk_reply -W "$(sed -nE 's/^  ([a-z]+) .*/\1/p' <<<"$help")"
+			return
+		fi
+		sub=${COMP_WORDS[2]} at=3
+		help=$("$program" "$cmd" "$sub" --help 2>/dev/null)
+	fi
 
 	# The value of an option; bash splits --format=csv into three words.
 	if [ "$cur" = = ]; then
@@ -24,83 +56,45 @@ _atwalk()
 	elif [ "$prev" = = ] && [ "$COMP_CWORD" -gt 1 ]; then
 		prev=${COMP_WORDS[COMP_CWORD-2]}
 	fi
-	case $prev in
-	--format) words='plain csv json jsonl html svg ps pdf png' ;;
-	--units) words='human bytes pages' ;;
-	--color) words='auto always never' ;;
-	--form) words='today 2005' ;;
-	--by) words='process user cgroup unit' ;;
-	--rows) words='objects accesses' ;;
-	--mode) words='instance site sample' ;;
-	--level) words='instruction function file directory topdir' ;;
-	--to) words='v1 v2 v3 v4'
-		[ "$sub" = convert ] && words="$words comp atwalk" ;;
-	--split) words='rights page physical flags' ;;
-	--pte-ext) words='thead svrsw60t59b lpa2' ;;
-	--paging|--paging-flags)
-		words=$("${COMP_WORDS[0]}" info --paging-modes --format csv \
-			--columns mode 2>/dev/null | sed 1d) ;;
-	--pti) words='user kernel' ;;
-	--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
-	--columns|--filter|--sort|--group|--rate|--watch|--task|--areas|--address|--cpu|--root|--cbit|-s|--depth)
-		return ;;
-	-o|--output|-S|--part|--kernel)
-		compopt -o filenames 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		return ;;
-	esac
-	if [ -n "$words" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	if [[ $prev == -* ]] && _atwalk_option "$help" "$prev" && [ -n "$value" ]; then
+		words=$choices
+		case $prev in
+		--split) words='rights page physical flags' ;;
+		--pte-ext) words='thead svrsw60t59b lpa2' ;;
+		--paging|--paging-flags)
+			words=$("$program" info --paging-modes --format csv \
+				--columns mode 2>/dev/null | sed 1d) ;;
+		--pid) words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*) ;;
+		esac
+		case $value in
+		FILE|FOLDER|PATH|VMLINUX)
+			compopt -o filenames 2>/dev/null
+			_atwalk_reply -f ;;
+		*)
+			[ -z "$words" ] || _atwalk_reply -W "$words" ;;
+		esac
 		return
 	fi
 
-	case $cur in
-	-*)
-		case $cmd in
-		walk) words="$common $space --path --depth --allow-unreadable --freeze" ;;
-		map) words="$common $space --all --split --large --depth --watch --allow-unreadable --freeze" ;;
-		info) words="$common $space --paging-modes --paging-flags --log" ;;
-		pages) words="$common --pid --task --areas --address --all --areas-only --totals --allow-unreadable --watch --freeze --root --paging
-			--pte-ext --cbit --kernel" ;;
-		find) words="$common $space --all --virtual --freeze" ;;
-		extract) words="$common --pages --root --paging --pte-ext --cbit
-			--kernel" ;;
-		probe) words="$common --pid" ;;
-		collect) words="$common --frames --raw --form --threads --zstd --pid --task --no-refs --progress --allow-unreadable
-			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		report) words="$common --virtual --paper --kernel-threads --by --watch --limit --pid --task --no-refs --progress --allow-unreadable
-			--freeze --root --paging --pte-ext --cbit --kernel" ;;
-		ps) words="$common --threads --allow-unreadable --root --paging --pte-ext --cbit --kernel" ;;
-		kmap)
-			case $sub in
-			record) words="$common --mode --sample --cache --site --range --task-pid --times --lines --calls --live --pid --seconds --watch --mem --off --to --zstd
-				--no-symbols --bare --plugin --control --control-socket" ;;
-			ctl) words=$common ;;
-			show) words="$common --rows --symbols --limit --progress" ;;
-			convert) words="$common --to --zstd --progress" ;;
-			report) words="$common --level --cut --symbols --kernel --top --limit --progress" ;;
-			diff) words="$common --level --no-counts --symbols --kernel --progress" ;;
-			esac ;;
-		esac
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
-	*)
-		[ "$COMP_CWORD" -eq 1 ] && words="$commands help live"
-		[ "$COMP_CWORD" -eq 2 ] && words="live live:kcore live:bpf live:pagemap"
-		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = kmap ] && words=$kmap
-		[ "$COMP_CWORD" -eq 3 ] && [ "$cmd" = kmap ] && [ "$sub" = report ] && words='caches
-			sites objects code processes matrix writers unread lifetimes live flows
-			privilege compartments lines'
-		[ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ] && words=$commands
-		[ "$COMP_CWORD" -eq 2 ] && [ "$cmd" = report ] && words='basic areas units totals
-			alerts count pages use nodes machine stacks tasks kernel thrash growth'
-		[ "$COMP_CWORD" -eq 3 ] && [ "$cmd" = report ] && words="live live:kcore live:bpf
-			live:pagemap"
-		[ "$COMP_CWORD" -eq 4 ] && [ "$cmd" = kmap ] && [ "$sub" = ctl ] &&
-			words='memorizer_enabled memorizer_log_access print_live_obj show_stats
-			clear_object_list clear_printed_list kmap kmap_stream'
-		compopt -o filenames 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -f -- "$cur") ;;
-	esac
+	if [[ $cur == -* ]]; then
+		_atwalk_reply -W "$(sed -nE 's/^  (    |-., )(--[a-z-]+)( .*)?$/\2/p' <<<"$help")"
+		return
+	fi
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		words="$commands help live"
+	elif [ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ]; then
+		words=$commands
+	elif [ "$cmd $sub" = 'kmap ctl' ]; then
+		[ "$COMP_CWORD" -ne 4 ] || words='memorizer_enabled memorizer_log_access
+			print_live_obj show_stats clear_object_list clear_printed_list kmap kmap_stream'
+	elif [ "${sub:-$cmd}" = report ] && [ "$COMP_CWORD" -eq "$at" ]; then
+		words=$(_atwalk_names '(NAME|KIND)' <<<"$help")
+	elif [ "$at" -eq 2 ] && { [ "$COMP_CWORD" -eq 2 ] || { [ "$cmd" = report ] &&
+		[ "$COMP_CWORD" -eq 3 ]; }; }; then
+		words='live live:kcore live:bpf live:pagemap'
+	fi
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -f -- "$cur")
 }
 complete -F _atwalk atwalk
 

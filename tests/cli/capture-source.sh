@@ -83,6 +83,17 @@ golden capture-areas
 run atwalk pages all.cap --totals --pid 10
 golden capture-totals
 
+t "--progress: a capture is read before it is listed"
+for command in 'ps all.cap' 'info all.cap' 'pages all.cap' 'map all.cap --pid 10' 'find all.cap 100000'; do
+	read -ra words <<<"$command"
+	run atwalk "${words[@]}" --progress
+	said_status=1
+	err_has 'atwalk: all.cap: 1 tasks'
+	run atwalk "${words[@]}" --progress -q
+	said_status=1 said_err=1
+	yes [ "$(grep -c ' tasks$' "$work/log/err")" = 0 ]
+done
+
 t "whoever shares an address space has its areas"
 run atwalk pages all.cap -q --areas-only --pid 10 --format csv --columns address,mapped
 cp "$work/log/out" want

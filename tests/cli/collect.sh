@@ -35,7 +35,7 @@ status 2
 err_has "one SOURCE is enough"
 run atwalk collect --columns pid x86.elf
 status 2
-err_has "a capture has a form of its own, and no use for --columns"
+err_has "--columns cannot be used with 'collect'"
 run atwalk collect none.kdump
 status 3
 err_has "none.kdump"

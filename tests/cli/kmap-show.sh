@@ -520,7 +520,7 @@ status 2
 err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp|atwalk"
 run atwalk kmap convert --to v1 --filter x "$k/v1.kmap"
 status 2
-err_has "a KMAP has a form of its own, and no use for --filter"
+err_has "--filter cannot be used with 'kmap convert'"
 run atwalk kmap convert --to v1 -o there mixed
 status 3
 err_has "mixed: line 9"

@@ -289,7 +289,7 @@ status 2
 err_has "--format svg has no rows, so not for --filter"
 run atwalk map --format svg -o none.svg x86.elf
 status 2
-err_has "--format svg is for pictures, and this is none"
+err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html"
 # What is told of no frames is an answer in part, whatever its form is.
 sed 's/^E: .*/E: 107, 5, 40, 0/; /^F: /d' many5.cap >noframes.cap
 run atwalk report machine --format svg -o none.svg noframes.cap
