@@ -142,6 +142,18 @@ static const char *reads_output(const struct command *cmd, const char *opts,
 	return NULL;
 }
 
+/* An option that `cmd` does not take: perhaps one of a command that stands behind it. */
+static int misused(const struct command *cmd, const char *late, const char *why)
+{
+	struct atw_err err = { 0 };
+
+	if (!late)
+		return complain_usage(cmd->name, "%s", why);
+	atw_err_set(&err, ATW_E_USAGE, "%s", why);
+	atw_err_hint(&err, "the command goes first: atwalk %s [options] SOURCE", late);
+	return complain(&err);
+}
+
 /* `named`: the command was typed; without one it is walk. */
 static int run(const struct command *cmd, bool named, int argc, char **argv)
 {
@@ -149,6 +161,7 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 	void *opts = calloc(1, cmd->opts_size);
 	struct opt_set sets[1 + COMMON_SETS] = { { .table = cmd->options, .base = opts } };
 	const char *input;
+	const char *late = named ? NULL : unknown_late(argc, argv);
 	char why[256];
 	int n, status;
 
@@ -156,14 +169,14 @@ static int run(const struct command *cmd, bool named, int argc, char **argv)
 		return EXIT_SOURCE;
 	common_sets(cmd->common, &c, sets + 1);
 	if (!options_parse(cmd->name, sets, ARRAY_SIZE(sets), argc, argv, &n, why, sizeof(why))) {
-		status = complain_usage(cmd->name, "%s", why);
+		status = misused(cmd, late, why);
 	} else if (c.version) {
 		printf("atwalk %s\n", atw_version());
 		status = told();
 	} else if (c.help) {
 		command_help(cmd);
 		status = told();
-	} else if (!named && n && !is_source_word(argv[0])) {
+	} else if (!named && n && is_unknown(argv[0])) {
 		status = complain_unknown(argv[0]);
 	} else if ((input = reads_output(cmd, opts, &c))) {
 		status = complain_usage(cmd->name, "--output: that is the file of --%s", input);
@@ -257,7 +270,7 @@ int main(int argc, char **argv)
 	if (cmd)
 		return run(cmd, true, argc - 2, argv + 2);
 	/* Its options are not those of walk. */
-	if (argv[1][0] != '-' && !is_source_word(argv[1]))
+	if (argv[1][0] != '-' && is_unknown(argv[1]))
 		return complain_unknown(argv[1]);
 	return run(&cmd_walk, false, argc - 1, argv + 1);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kmap.h"
 #include "base/buf.h"
@@ -113,21 +114,95 @@ void suggest_command(struct atw_err *err, const char *word, const char *source)
 			     source ? source : "[options] SOURCE");
 	else if (near.name && !source)
 		atw_err_hint(err, "did you mean the command '%s'?", near.name);
+	else if (!source && use_of(word))
+		atw_err_hint(err, "%s", use_of(word));
+}
+
+static bool is_directory(const char *word)
+{
+	struct stat st;
+
+	return !stat(word, &st) && S_ISDIR(st.st_mode);
+}
+
+bool is_unknown(const char *word)
+{
+	/* With one of these it is a path. */
+	return !is_source_word(word) || (!strpbrk(word, "/:.@") && is_directory(word));
+}
+
+static bool is_command(const char *word)
+{
+	for (size_t i = 0; command_at(i); i++)
+		if (!strcmp(command_at(i)->name, word))
+			return true;
+	return false;
+}
+
+const char *unknown_late(int argc, char **argv)
+{
+	int i = 0;
+
+	while (i < argc && argv[i][0] == '-')
+		i++;
+	return i < argc && is_command(argv[i]) ? argv[i] : NULL;
+}
+
+/* How far a name is from the word; 0: too far. */
+static unsigned distance(const char *word, const char *name)
+{
+	struct nearest near = { .word = word, .len = strlen(word) };
+
+	nearest_try(&near, name);
+	return near.name ? near.distance + 1 : 0;
+}
+
+/* The command i, and behind the last one what else can be a first word; NULL past it. */
+static const char *first_word(size_t i)
+{
+	if (command_at(i))
+		return command_at(i)->name;
+	return i && command_at(i - 1) ? "live" : NULL;
+}
+
+/* "'map'", "'pages', 'probe', 'ps'": the nearest names, or those that begin with the word. */
+static void meant(const char *word, struct buf *ret)
+{
+	unsigned best = 0;
+
+	for (size_t i = 0; first_word(i); i++) {
+		unsigned d = distance(word, first_word(i));
+
+		if (d && (!best || d < best))
+			best = d;
+	}
+	for (size_t i = 0; first_word(i); i++) {
+		const char *name = first_word(i);
+		bool begins = *word && !strncmp(name, word, strlen(word));
+
+		if (best ? distance(word, name) == best : begins)
+			buf_printf(ret, "%s'%s'", ret->len ? ", " : "", name);
+	}
+}
+
+/* What the word is, if it is not a command. */
+static const char *kind_of(const char *word)
+{
+	if (is_directory(word))
+		return "a directory, and not a command";
+	return is_source_word(word) ? "not a command" : "neither a command nor a file";
 }
 
 int complain_unknown(const char *word)
 {
-	struct nearest near = { .word = word, .len = strlen(word) };
 	struct atw_err err = { 0 };
-	struct buf known = { 0 };
+	struct buf known = { 0 }, near = { 0 };
 
-	for (size_t i = 0; command_at(i); i++) {
+	for (size_t i = 0; command_at(i); i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", command_at(i)->name);
-		nearest_try(&near, command_at(i)->name);
-	}
-	nearest_try(&near, "live");
-	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is neither a command nor a file", word);
-	if (near.name && !strcmp(near.name, word)) {
+	meant(word, &near);
+	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is %s", word, kind_of(word));
+	if (is_command(word)) {
 		atw_err_set(&err, ATW_E_USAGE, "the command '%s' is not the first word", word);
 		atw_err_hint(&err, "type atwalk %s [options] SOURCE", word);
 	} else if (use_of(word))
@@ -139,9 +214,10 @@ int complain_unknown(const char *word)
 	else if (is_number(word))
 		atw_err_hint(&err, "SOURCE goes in front of an address: atwalk live %s", word);
 	else
-		atw_err_hint(&err, "%s%s%scommands: %s", near.name ? "did you mean '" : "",
-			     near.name ? near.name : "", near.name ? "'? " : "",
+		atw_err_hint(&err, "%s%s%scommands: %s", near.len ? "did you mean " : "",
+			     near.len ? near.data : "", near.len ? "? " : "",
 			     known.data ? known.data : "");
 	buf_deinit(&known);
+	buf_deinit(&near);
 	return complain(&err);
 }

@@ -8,6 +8,10 @@
 /* main.c: the list of commands; NULL past its end. */
 const struct command *command_at(size_t i);
 
+/* Is the first word neither a SOURCE nor a path? */
+bool is_unknown(const char *word);
+/* The command that stands behind options; NULL: there is none. */
+const char *unknown_late(int argc, char **argv);
 /*
  * A first word that is no SOURCE was meant as a command: reports the nearest names and
  * all commands, or what does here what the word does in other programs.

@@ -491,6 +491,98 @@ status 2
 no_out
 err_has "did you mean 'map'?"
 
+t "several names that are as near, or begin with the word"
+run atwalk p x86.elf
+status 2
+no_out
+err <<E
+atwalk: 'p' is neither a command nor a file
+        did you mean 'ps', 'pages', 'probe'? commands: $list
+E
+run atwalk ext x86.elf
+status 2
+err <<E
+atwalk: 'ext' is neither a command nor a file
+        did you mean 'extract'? commands: $list
+E
+run atwalk liev 1000
+status 2
+err <<E
+atwalk: 'liev' is neither a command nor a file
+        did you mean 'live'? commands: $list
+E
+
+t "a directory is no SOURCE, and a path to one is"
+mkdir diff prboe
+run atwalk diff a b
+status 2
+no_out
+err <<'E'
+atwalk: 'diff' is a directory, and not a command
+        atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
+E
+run atwalk -q prboe
+status 2
+no_out
+err <<E
+atwalk: 'prboe' is a directory, and not a command
+        did you mean 'probe'? commands: $list
+E
+for path in ./diff diff/ "$PWD/diff"; do
+	run atwalk "$path" 1000
+	status 3
+	no_out
+	err <<E
+atwalk: $path: is a directory
+E
+done
+rmdir diff prboe
+
+t "a path that is not there stays one"
+for path in ./diff diff/a /none/mpa mpa.elf; do
+	run atwalk "$path" 1000
+	status 3
+	no_out
+	err <<E
+atwalk: $path: No such file or directory
+E
+done
+
+t "a file of a command's name, and of a word that other programs have"
+ln -s x86.elf map
+ln -s x86.elf diff
+run atwalk walk x86.elf swapper_pg_dir
+cp "$work/log/out" want
+for word in ./map ./diff diff; do
+	run atwalk $word swapper_pg_dir
+	same "$work/log/out" want
+done
+run atwalk map swapper_pg_dir
+status 3
+no_out
+err <<'E'
+atwalk: swapper_pg_dir: No such file or directory
+E
+rm map diff
+
+t "help of what is no command"
+run atwalk help x86.elf
+status 2
+no_out
+err <<E
+atwalk: 'x86.elf' is not a command
+        commands: $list
+E
+
+t "a word of another program where a SOURCE should be"
+run atwalk walk diff a b
+status 3
+no_out
+err <<'E'
+atwalk: diff: No such file or directory
+        atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
+E
+
 t "its options are not taken for those of walk"
 run atwalk diff --brief a b
 status 2
@@ -546,6 +638,18 @@ no_out
 err <<'E'
 atwalk: the command 'map' is not the first word
         type atwalk map [options] SOURCE
+E
+while IFS=: read -r option why; do
+	run atwalk "$option" map x86.elf
+	status 2
+	no_out
+	err <<E
+atwalk: $why
+        the command goes first: atwalk map [options] SOURCE
+E
+done <<'E'
+--all:unknown option --all; did you mean --allow-unreadable?
+--progress:--progress cannot be used with 'walk'
 E
 run atwalk x86.elf info
 status 2
