@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* common.c - options that several commands take, by groups. */
-#include "base/cleanup.h"
 #include "common.h"
+
+#include "base/cleanup.h"
 
 #define AT(field) offsetof(struct common, field)
 

@@ -276,7 +276,7 @@ void session_close(struct session *s)
 
 /* ---- rows ---- */
 
-/* Is a terminal what reads it? */
+/* Without --color, only a terminal gets colors. */
 static bool is_colored(const struct common *c)
 {
 	switch (c->color) {
