@@ -649,7 +649,6 @@ atwalk: $why
 E
 done <<'E'
 --all:unknown option --all; did you mean --allow-unreadable?
---progress:--progress cannot be used with 'walk'
 E
 run atwalk x86.elf info
 status 2
