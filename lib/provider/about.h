@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * about.h - what providers share to tell of tasks, files and the machine: lines of
- * a capture that are no memory of anybody.
+ * about.h - records of tasks, files and the host: the lines of a capture that do not
+ * describe the memory of a task. Shared by the providers.
  */
 #ifndef PROVIDER_ABOUT_H
 #define PROVIDER_ABOUT_H
@@ -12,11 +12,11 @@
 #include "process/about.h"
 #include "source/extents.h"
 
-/* Who is told; what fails ends it. */
+/* Receiver of the records; the first failure of a callback ends the listing. */
 struct about_to {
 	int (*tell)(void *arg, const struct capture_record *rec, struct atw_err *err);
 	void *arg;
-	/* Of a list of tasks: one that is not told here stands there. NULL: nobody asks. */
+	/* Reports a task that this listing leaves out. NULL: not wanted. */
 	int (*passed)(void *arg, uint32_t pid, struct atw_err *err);
 };
 
@@ -61,7 +61,7 @@ int about_stat(struct atw_blob text, struct task_about *ret);
 int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err);
 /* Of thread `tid` of a process, what is its own. ATW_E_MISSING: it has ended. */
 int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_err *err);
-/* Pure: of /proc/PID/cgroup, the group whose memory it is. */
+/* Pure: parse /proc/PID/cgroup; the result is the memory cgroup of the process. */
 bool about_cgroup(struct atw_blob text, char *buf, size_t len);
 /*
  * `thread`: as proc_stat() has it; `heap`: where its heap ends; 0: it has none yet.

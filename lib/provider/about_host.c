@@ -73,7 +73,7 @@ static int waiting(const struct about_to *to, struct atw_err *err)
 	return r;
 }
 
-/* What tells of memory that is short. */
+/* Emit the counters of /proc/vmstat that show a shortage of memory. */
 static int vmstat(const struct about_to *to, char *line, struct atw_err *err)
 {
 	static const char *const whole[] = { "pgfault", "pgmajfault", "pswpin", "pswpout",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* about_kernel.c - what the kernel's own memory tells of the machine and of files. */
+/* about_kernel.c - records of the machine and of files, read from kernel memory. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum { HEAD = 4096, NODES = 1024 };
 
-/* Nodes may lie in each other's spans: then nobody knows. */
+/* The spans of nodes can overlap: the node of an address in several spans is unknown. */
 static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 {
 	struct atw_kernel *k = arg;
@@ -59,7 +59,7 @@ static int counter(void *arg, const char *key, uint64_t value, struct atw_err *e
 	return about_say(*(const struct about_to *const *)arg, err, key, "%" PRIu64, value);
 }
 
-/* What it does not have is not told; the first failure of who is told ends it. */
+/* Missing counters are left out; the first failure of the receiver ends the listing. */
 static int counters(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -136,7 +136,7 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 	return r == ATW_OK ? about_swap(to, swap_of, k, err) : r;
 }
 
-/* Is it told here? A process is told with its memory. */
+/* Is the task part of this listing? Processes are listed together with their memory. */
 static bool is_other(const struct others_opts *o, const struct atw_task *t)
 {
 	bool own = t->mm && !t->kernel;
@@ -162,7 +162,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 		about_task(k, &t, NULL, a);
 		told = about_tell(to, a, err);
 	}
-	/* What cannot be read has been told with those that have memory. */
+	/* Tasks that cannot be read have been reported along with the processes. */
 	while (told == ATW_OK && (r = atw_tasks_next(tasks, &t, NULL)) != ATW_END &&
 	       r != ATW_E_LIMIT) {
 		if (r < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* about_proc.c - what /proc/PID tells of a task, and of the files it maps. */
+/* about_proc.c - records of a task and of the files it maps, from /proc/PID. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static unsigned split(const char *s, const char *end, uint64_t v[FIELDS])
 static bool pair(const uint64_t *v, struct capture_pair *ret)
 {
 	*ret = (struct capture_pair){ v[0], v[1] };
-	/* 0, or 1 of the code, is for those who may not know. */
+	/* The kernel shows 0, or 1 for code, to readers without permission. */
 	return v[0] > 1 && v[1] >= v[0];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.c - tasks and areas as a capture has them. What it does not say nobody
- * makes up: what is not in it is not known.
+ * capture.c - tasks and areas from a capture. Data that is missing from it is reported as
+ * unknown.
  */
 #include "provider/capture.h"
 
@@ -29,7 +29,7 @@ static int cursor_open(struct capture_provider *m, struct capture_cursor *k,
 	if (r != ATW_OK)
 		return r;
 	k->upto = m->c->upto;
-	k->s->terse = true;              /* whoever read all of it has told */
+	k->s->terse = true;              /* the first reader reported it */
 	while (!k->s->rd.tasks && (r = capture_stream_next(k->s, &rec)) != ATW_END)
 		if (k->s->fatal)
 			return atw_err_set(err, r, "%s", k->s->e.text);
@@ -113,7 +113,7 @@ static struct atw_blob text_of(const char *s)
 	return (struct atw_blob){ s, strlen(s) };
 }
 
-/* What could not be read then is told now: of all, or of the one that is listed. */
+/* Report the read errors of the capture: all, or those of the listed task. */
 static void tell_lost(struct provider *p, bool all, uint64_t pid)
 {
 	const struct captured *c = capture_of(p)->c;
@@ -248,7 +248,7 @@ static int next_area(struct capture_provider *m, struct atw_err *err)
 	return r;
 }
 
-/* Areas that were too long for one line are told in parts. */
+/* An area that was too long for one line has several lines. */
 static int capture_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
 {
 	struct capture_provider *m = capture_of(p);

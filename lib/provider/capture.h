@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.h - what the parts of the provider capture share: one that reads what
- * somebody wrote down, atwalk-capture(5). Areas and pages of a task are read side by
- * side, each by a cursor of its own, for they stand in one file, and nothing is kept.
+ * capture.h - what the parts of the provider capture share: it reads a capture,
+ * atwalk-capture(5). Areas and pages of a task are read side by side, each by its own
+ * cursor, because they are in one file and nothing is kept.
  */
 #ifndef PROVIDER_CAPTURE_H
 #define PROVIDER_CAPTURE_H
@@ -21,7 +21,7 @@ enum {
 struct capture_cursor {
 	struct capture_stream *s;
 	bool open;                   /* there may be more of this task */
-	bool fault;                  /* a line was wrong, since somebody looked */
+	bool fault;                  /* a line was wrong; reset by the reader */
 	bool cut;                    /* the file ended, and should not have */
 	uint64_t upto;               /* nothing behind it is read */
 	uint64_t wrong;              /* runs, of all tasks so far */
@@ -65,7 +65,7 @@ struct capture_provider {
 	} area;
 	struct { uint64_t first, last; } hole[CAPTURE_HOLES];
 	size_t nholes;
-	uint64_t untold;             /* holes from here on are nobody's failure */
+	uint64_t untold;             /* holes from here on are no errors */
 	struct page_run given;
 	uint64_t pa[CAPTURE_SLOTS], word;
 	struct capture_part part[CAPTURE_PARTS];
@@ -81,7 +81,7 @@ static inline struct capture_provider *capture_of(struct provider *p)
 
 /* ---- capture.c ---- */
 
-/* The lines of a task: of the one that tells of its address space. */
+/* Start at the lines of a task, or of the task that owns the areas of its space. */
 int capture_cursor_begin(struct capture_provider *m, struct capture_cursor *k, size_t task,
 			 struct atw_err *err);
 /* The next of them; ATW_END: that was all. Wrong ones are passed. */

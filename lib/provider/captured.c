@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 
-enum { FAULTS = 20 };            /* so many are told one by one */
+enum { FAULTS = 20 };            /* reported one by one, the rest as a number */
 
 struct reading {
 	struct captured *c;
@@ -60,7 +60,7 @@ static void header(struct captured *c, const struct capture_header *h)
 
 static int ram(struct captured *c, const struct capture_record *rec, struct atw_err *err)
 {
-	/* Nodes of more ranges than frames are compared with stay not told. */
+	/* Beyond as many ranges as frames are compared with, the node is unknown. */
 	if (c->nram == CAPTURE_RAMS)
 		return ATW_OK;
 	if (!array_reserve((void **)&c->ram, &c->rams_cap, c->nram + 1, sizeof(*c->ram)))
@@ -140,7 +140,7 @@ static size_t word(struct captured *c, struct atw_blob b)
 	return at;
 }
 
-/* Those with addresses are told where these are listed. */
+/* Losses with addresses are reported when these addresses are listed. */
 static int lost(struct captured *c, const struct capture_record *rec, struct atw_err *err)
 {
 	c->all_lost++;
@@ -185,7 +185,7 @@ static int record(struct reading *x, const struct capture_record *rec, struct at
 	}
 }
 
-/* ---- whose areas ---- */
+/* ---- owners of areas ---- */
 
 static int by_space(const void *a, const void *b)
 {
@@ -201,8 +201,9 @@ static int by_space(const void *a, const void *b)
 }
 
 /*
- * The first that tells areas of an address space tells them for all that share it; what
- * another says of the same was not said of anything else.
+ * The areas of an address space are those of the first task that has V: lines for it; all
+ * tasks that share the space use them. Areas listed by another task of the same space are
+ * the same ones.
  */
 static int find_owners(struct captured *c, struct atw_err *err)
 {

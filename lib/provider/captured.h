@@ -22,7 +22,8 @@ struct captured_task {
 	uint32_t pid, tgid, ppid;
 	uint32_t has;                /* CAPTURE_T_... */
 	uint32_t areas;              /* V: lines that follow it */
-	size_t owner;                /* the task whose areas are its own; or CAPTURED_NONE */
+	size_t owner;                /* index of the task with its areas; or
+	                              * CAPTURED_NONE */
 	char name[17];               /* cut */
 };
 

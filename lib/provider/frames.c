@@ -8,8 +8,8 @@
 #include "base/radix.h"
 
 /*
- * A read costs as much as some frames that nobody wanted: 0.25 us for the call,
- * 65 ns a frame.
+ * One read of a larger range costs as much as some frames that are not needed: 0.25 us
+ * for the call, 65 ns a frame.
  */
 enum { GAP = 4 };
 enum { PLACE_BITS = 16 };

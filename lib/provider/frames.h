@@ -15,8 +15,9 @@ enum {
 };
 
 /*
- * Work space: runs of frames that follow each other as their places do, or the other
- * way round, which is how kernels give them to who asks for one page after the other.
+ * Work space: runs of frames that are consecutive in the order of their places or in
+ * reverse order. Kernels allocate in reverse order for a process that requests one page
+ * after the other.
  */
 struct frames {
 	uint64_t key[2][FRAMES_MAX];     /* first frame << 16 | its place */

@@ -35,7 +35,7 @@ static enum large_why why_of_area(struct large_scan *s, uint64_t start,
 	/* Where a file is aligned, address and place in it are so together. */
 	if (may->kind == LARGE_SHMEM && (start - may->offset) & (s->block - 1))
 		return LARGE_FILE;
-	/* It depends on what nobody told. */
+	/* The result depends on the advice (MADV_HUGEPAGE), which is not known. */
 	if (!may->have_advice && (may->system == THP_ADVISED || may->process == THP_ADVISED))
 		return LARGE_NONE;
 	s->untold = may->system == THP_NOT_TOLD;

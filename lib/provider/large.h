@@ -15,7 +15,7 @@
 
 /* In the order in which they are looked for. */
 enum large_why {
-	LARGE_NONE,              /* not told */
+	LARGE_NONE,              /* not known */
 	LARGE_SMALL,             /* the area is smaller than a block */
 	LARGE_UNALIGNED,         /* there is no whole block of the area around it */
 	LARGE_NOHUGEPAGE,        /* VM_NOHUGEPAGE */
@@ -39,7 +39,7 @@ enum large_kind { LARGE_ANON, LARGE_SHMEM, LARGE_OF_FILE };
 /* What is allowed in an area. */
 struct large_may {
 	enum large_kind kind;
-	bool unknown;            /* a file, and nobody knows of what kind */
+	bool unknown;            /* a file of unknown kind */
 	uint64_t offset;         /* of the area in it */
 	enum thp_when system;    /* for memory of that kind */
 	enum thp_knob by;        /* what says so */
@@ -52,8 +52,8 @@ struct large_may {
 /* Bytes, but for numbers of blocks. */
 struct large_sum {
 	uint64_t large;                  /* mapped by large pages */
-	uint64_t unsized;                /* by large ones or others: not told */
-	uint64_t hidden;                 /* of this nothing is told */
+	uint64_t unsized;                /* by pages of unknown size, large or small */
+	uint64_t hidden;                 /* nothing is known of this */
 	uint64_t small[LARGE_WHYS];      /* by others, by reason */
 	uint64_t in_full[LARGE_WHYS];    /* of that, in blocks that lack nothing */
 	uint64_t holes[LARGE_WHYS];      /* what blocks that were begun lack */
@@ -103,7 +103,7 @@ enum large_why large_main(const struct large_sum *s);
 
 /* Flags of an area, and of what kind its memory is, as far as these tell. */
 void large_may_of_area(const struct atw_area *a, uint64_t vm_flags, struct large_may *ret);
-/* Is it shared memory of no file system that somebody mounted? By its name. */
+/* By its name: is it shared memory of the kernel's own tmpfs, not of a mounted one? */
 bool large_is_shmem(const char *name);
 /*
  * Pure: text of /proc/PID/mountinfo. What its tmpfs at that device was mounted

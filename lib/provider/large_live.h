@@ -21,12 +21,12 @@ struct large_live {
 /* What the system allows to the area's kind of memory; *ret says which so far. */
 void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 		       const struct atw_area *a, struct large_may *ret);
-/* All of it, where nothing but /proc tells of the area. */
+/* Fill all of *ret, for an area that is only known from /proc. */
 void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
 		    const struct atw_area *a, struct large_may *ret);
 /*
- * Is the area that begins there mapped by numbers of frames (VM_PFNMAP), so that
- * pagemap is silent about it? Or is that not told.
+ * Is the area at `start` mapped by frame numbers (VM_PFNMAP), so that pagemap has no
+ * entries for it? Also true if this is not known.
  */
 bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start);
 /* What was read of a process is of a moment; settings last. */

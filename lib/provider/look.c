@@ -30,7 +30,7 @@ struct looker {
 	bool spans;                              /* of leaves of the lowest level */
 	struct look_space now;
 	size_t space;                            /* index in look.space */
-	/* Small pages of the space, to be told apart by how often they are mapped. */
+	/* Small pages of the space, listed to separate those mapped once from others. */
 	struct look_small small;                 /* mask 0: none are listed */
 	look_list_fn *list_fn;
 	uint32_t *list;
@@ -261,7 +261,7 @@ static void looker_begin(struct looker *k)
 	k->listed = 0;
 }
 
-/* One whose tables moved while they were swept, or that has none. */
+/* Walk a space with tables that changed during the sweep, or with none to sweep. */
 static int looker_walk(struct looker *k, const struct atw_space *sp, struct atw_err *err)
 {
 	const struct atw_walk_opts wo = {
@@ -344,7 +344,10 @@ static void looker_find_small(struct looker *k)
 		.mask = s.mask, .value = s.value, .address = s.piece[0].mask,
 		.right = k->pg->page_shift - left,
 	};
-	/* Of frames beyond the soles, whose number is a power of two, a higher bit is set. */
+	/*
+	 * Frame numbers beyond the soles (their number is a power of two) have a higher
+	 * bit.
+	 */
 	k->small.mask |= k->small.address & ~((k->l->soles.frames << k->small.right) - 1);
 	k->list_fn = look_list_best();
 }

@@ -46,7 +46,7 @@ uint64_t marks_of_soft(const struct atw_soft_word *s)
 	       (s->uffd_wp ? MARK(MARK_UFFD_WP) : 0);
 }
 
-/* What is mapped and not counted is nobody's: pages of zeroes, and of devices. */
+/* Pages that are mapped but not counted have no owner: zero pages, device memory. */
 uint64_t marks_of_page(const struct atw_page *page)
 {
 	return (page->count == 1 ? MARK(MARK_EXCLUSIVE) : 0) |

@@ -18,13 +18,13 @@ enum { MARKS_FIRST = 64 - MARKS };
 #define MARK(m) ((uint64_t)1 << MARK_AT(m))
 #define MARKS_ALL (~(uint64_t)0 << MARKS_FIRST)
 
-/* Flags of a mode that say so; `unknown`: marks that no entry of that kernel tells. */
+/* PTE flags of a paging mode by mark; `unknown`: marks that no PTE of that kernel has. */
 struct marks {
 	uint64_t soft_dirty, uffd_wp, unknown;
 	uint64_t special;        /* no flag: bits of raw entries of the lowest tables */
 };
 
-/* Of a kernel of that release; NULL: not known, and no entry tells any. */
+/* For that kernel release; NULL: not known, and no mark is read from a PTE. */
 void marks_find(struct marks *m, const struct atw_paging *pg, const char *release);
 /* Of a page of user space that is there, by the flags of its entry. */
 uint64_t marks_of_flags(const struct marks *m, atw_va va, uint64_t flags);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap.c - pages as /proc of the running kernel tells them: maps for areas,
- * pagemap and PAGEMAP_SCAN for pages, kpageflags and its like for frames. Each is
- * of a moment of its own.
+ * pagemap.c - pages from /proc of the running kernel: maps for areas, pagemap and
+ * PAGEMAP_SCAN for pages, kpageflags and similar files for frames. Each file is read at a
+ * different moment.
  */
 #include "provider/pagemap.h"
 
@@ -185,7 +185,7 @@ static int enter(struct pagemap *m, uint32_t pid, uint32_t thread, struct atw_er
 			atw_err_set(err, r, "%s: a line is not what it should be", path);
 		if (r != ATW_OK)
 			break;
-		/* An area that moved while the file was read may be told twice. */
+		/* An area that moved while the file was read can be in it twice. */
 		if (m->nareas && a.start < m->area[m->nareas - 1].end)
 			continue;
 		if (!array_reserve((void **)&m->area, &m->areas_cap, m->nareas + 1, sizeof(*m->area)))
@@ -375,7 +375,7 @@ static uint64_t mm_of(const struct provider *p, uint32_t pid)
 	return lo < p->ntasks && p->task[lo].pid == pid ? p->task[lo].mm : 0;
 }
 
-/* Its main thread has been told as the process. */
+/* The main thread is left out: the record of the process stands for it. */
 static int threads_of(const struct provider *p, uint32_t pid, const struct about_to *to,
 		      struct task_about *a, struct atw_err *err)
 {

@@ -83,7 +83,7 @@ static inline struct pagemap *pagemap_of(struct provider *p)
 	return (struct pagemap *)p;
 }
 
-/* ---- pagemap.c: whose pages ---- */
+/* ---- pagemap.c: the pages of a process ---- */
 
 /* What is listed of a process is what it has now: its areas, and m->fd. */
 int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err);

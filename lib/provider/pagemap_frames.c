@@ -94,7 +94,7 @@ static inline bool is_once(const struct pagemap *m, size_t i)
 	       (m->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
 }
 
-/* The first of words i to m->n whose frame is to be asked; or m->n. */
+/* The first of words i to m->n with a frame to look up; or m->n. */
 static size_t next_asked(const struct pagemap *m, size_t i, bool uncounted)
 {
 	if (!uncounted)
@@ -122,7 +122,10 @@ static size_t in_a_row(const struct pagemap *m, size_t i, uint64_t step, bool un
 	return k - i;
 }
 
-/* The frames of the words at hand, of large pages the first; or whose count is not known. */
+/*
+ * Collect the frames of the loaded words. Of a large page only the first frame is needed.
+ * `uncounted`: only frames with an unknown mapcount.
+ */
 static void gather(struct pagemap *m, bool uncounted)
 {
 	size_t large = m->pmd / m->page, len;
@@ -229,7 +232,7 @@ static uint32_t alike(struct pagemap *m, const struct page_run *r, uint32_t i, u
 
 	if (!m->facts_each || r->pa != m->pa)
 		return 0;
-	/* Whoever asks for each of them shall not have all looked at each time. */
+	/* The run is compared once, not for each page that is looked up. */
 	if (at < m->alike || at >= m->alike_end) {
 		m->alike = at;
 		m->alike_end = alike_end(m, at);
@@ -305,7 +308,7 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		ret->have |= FACT_CGROUP;
 		ret->cgroup = f[KCGROUPS];
 	}
-	/* What is no memory of any node was told from it by its flags. */
+	/* Frames that are no memory of any node were recognised by their flags above. */
 	if (m->file[KFLAGS] >= 0 &&
 	    sys_nodes_find(&m->nodes, pfn << p->page_shift, &ret->page.node))
 		ret->have |= FACT_NODE;

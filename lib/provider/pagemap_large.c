@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap_large.c - which words of /proc/PID/pagemap are one large page. Words do not
- * say it; PAGEMAP_SCAN does. Where there is none, what may be one stays untold.
+ * pagemap_large.c - detection of large pages in /proc/PID/pagemap. Its words do not have
+ * the page size; PAGEMAP_SCAN does. Without PAGEMAP_SCAN the size of a candidate remains
+ * unknown.
  */
 #include "provider/pagemap.h"
 

@@ -209,7 +209,7 @@ void proc_hint(struct atw_err *err)
 
 /* ---- what the kernel shows to us ---- */
 
-/* The word of a page of ours that is there, and nobody else's. */
+/* The pagemap word of a page that is present and private to this process. */
 static uint64_t own_word(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -321,7 +321,7 @@ void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
 
 	uname(&u);
 	*ret = atw_soft_abi_for(mode, u.release);
-	/* Names are told to everybody, addresses are not. */
+	/* /proc/kallsyms shows names to all users, and addresses to privileged ones. */
 	if (live_file_paced("/proc/kallsyms", 256 << 20, pace, &text, NULL) == ATW_OK && text.len)
 		soft_configured(ret, u.release, in_kallsyms, &text);
 	buf_deinit(&text);
@@ -344,7 +344,10 @@ static bool has_address_bit(unsigned bit)
 	return got == want;              /* kernels before 4.17 may put it elsewhere */
 }
 
-/* The first whose addresses there are; which these are, the kernel was built or booted with. */
+/*
+ * The first paging mode with addresses that can be mapped: the number of levels depends
+ * on the configuration and the boot options of the kernel.
+ */
 const struct atw_paging *proc_paging(void)
 {
 	static const struct { const char *machine; unsigned shift; const char *mode; } modes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc.h - what /proc of the running kernel tells of processes and swap. */
+/* proc.h - processes and swap, read from /proc of the running kernel. */
 #ifndef PROVIDER_PROC_H
 #define PROVIDER_PROC_H
 
@@ -14,9 +14,10 @@ struct proc_stat {
 	char name[17];
 	bool kernel;             /* a kernel thread, or one that has ended */
 	bool headless;           /* the main thread has ended, others may go on */
-	uint32_t thread;         /* /proc/thread tells of its memory: itself, or a thread
-	                          * of a headless one, which is no `kernel` then */
-	uint64_t start;          /* when it began: numbers are given again. 0: not told */
+	uint32_t thread;         /* /proc/thread describes its memory: its own number, or
+	                          * that of a thread of a headless process, which is not
+	                          * marked `kernel` then */
+	uint64_t start;          /* start time, since PIDs are reused. 0: not known */
 };
 
 /* ATW_E_MISSING: there is no process `pid`; ATW_E_FORMAT: not such a line. */
@@ -36,8 +37,9 @@ int proc_maps(uint32_t pid, uint64_t first, uint64_t last, struct atw_err *err);
 /* Is frame 0 what /proc/PID/pagemap shows instead of frame numbers? */
 bool proc_hides_frames(void);
 /*
- * From dee3d0bef2b0 (6.10) to 81401cebfc15 (7.2) /proc/kpageflags says KSM of
- * every anonymous page. Does it of one of ours, which nobody had time to merge?
+ * From dee3d0bef2b0 (6.10) to 81401cebfc15 (7.2) /proc/kpageflags sets KSM for every
+ * anonymous page. Is it set for a new page of this process, which ksmd cannot have merged
+ * yet?
  */
 bool proc_ksm_is_broken(int kpageflags);
 /* Does this kernel have PAGEMAP_SCAN? */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * provider.h - who has which pages: tasks; areas of a task; runs of pages of an
- * address space; facts of a frame. What can answer that is a provider: page
- * tables and the kernel's own structures (walk), /proc of the running kernel
- * (pagemap), or what either said once (capture). Who asks does not know which.
+ * provider.h - interface to the owners of pages: tasks; areas of a task; runs of pages of
+ * an address space; facts of a frame. A provider reads them from page tables and kernel
+ * structures (walk), from /proc of the running kernel (pagemap), or from a capture made
+ * by one of these (capture). Its callers do not depend on which one it is.
  */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
@@ -35,12 +35,12 @@ struct page_task {
 
 enum run_has {
 	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4, RUN_SWAP = 8,
-	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and not told what; of
-	                          * PAGE_ABSENT: nothing is told */
+	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and the kind is not known;
+	                          * of PAGE_ABSENT: nothing is known */
 	RUN_MAP = 32, RUN_USED = 64,
 	RUN_TABLE = 128,         /* `table`: of those without one */
 	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is p->wanted() */
-	RUN_SIZE_HIDDEN = 512,   /* `slot` is the smallest page, and not told whether it is so */
+	RUN_SIZE_HIDDEN = 512,   /* `slot` is the smallest page; the size is unknown */
 	RUN_SPECIAL = 1024,      /* `special`: of small pages only */
 	RUN_WHOLE = 2048,        /* `pa` is that of the first slot alone, and facts() of it
 	                          * are those of all */
@@ -68,8 +68,8 @@ struct page_run {
 	bool guess;              /* the state depends on how the kernel was built */
 	bool special;            /* pages of zeroes, or mapped by their frame numbers */
 	atw_pa table;            /* of those without a table: where it would lie */
-	const uint64_t *pa;      /* where each slot leads; NULL: nowhere, or the
-	                          * provider does not know, or nobody wanted it */
+	const uint64_t *pa;      /* where each slot leads; NULL: nowhere, not known to the
+	                          * provider, or not wanted by the caller */
 	const uint64_t *word;    /* raw entries; NULL: none, or not known */
 	const struct atw_err *why;   /* PAGE_DAMAGED */
 };
@@ -86,7 +86,7 @@ struct frame_facts {
 	struct atw_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
 	uint64_t mapped;         /* how often all tasks map it, if p->counts has it not */
-	uint64_t marks;          /* flags of the run that only its frame tells: marks.h */
+	uint64_t marks;          /* flags that are only known from the frame: marks.h */
 	/*
 	 * Of so many pages behind it in the run, at least, the same is known but for
 	 * numbers of frames and nodes, references and what exactly they belong to: those
@@ -122,8 +122,8 @@ struct provider;
 struct provider_ops {
 	const char *name;
 	/*
-	 * Fills p->task. What cannot be read is told to p->cannot, and the rest
-	 * is still there.
+	 * Fills p->task. What cannot be read is reported to p->cannot, and the rest is
+	 * still there.
 	 */
 	int (*tasks)(struct provider *p, struct atw_err *err);
 	/*
@@ -132,15 +132,14 @@ struct provider_ops {
 	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
 	/*
-	 * As atw_areas_next() has it, of one task at a time; ATW_END from
-	 * areas_open: it has ended meanwhile. What an area's `unread` is about is
-	 * told to p->cannot.
+	 * As atw_areas_next(), of one task at a time; ATW_END from areas_open: it has
+	 * ended meanwhile. What an area's `unread` is about is reported to p->cannot.
 	 */
 	int (*areas_open)(struct provider *p, size_t task, struct atw_err *err);
 	int (*areas_next)(struct provider *p, struct atw_area *ret, struct atw_err *err);
 	/*
-	 * What is allowed in the area that areas_next() gave last: large pages of
-	 * `block` bytes. What is not known stays not told.
+	 * Which large pages of `block` bytes are allowed in the area that areas_next()
+	 * returned last. Settings that cannot be read remain unknown.
 	 */
 	void (*large)(struct provider *p, const struct atw_area *a, uint64_t block,
 		      struct large_may *ret);
@@ -172,8 +171,8 @@ struct provider_ops {
 	int (*frames)(struct provider *p, uint64_t first, uint64_t last,
 		      provider_frames_fn *tell, void *arg, struct atw_err *err);
 	/*
-	 * Count in p->counts how often all tasks map each frame. Where that would
-	 * take more than p->counts.most, nothing is counted, and p->cannot is told.
+	 * Count in p->counts how often all tasks map each frame. Where that would take
+	 * more than p->counts.most, nothing is counted, and p->cannot gets the reason.
 	 */
 	int (*count)(struct provider *p, struct atw_err *err);
 	/*
@@ -200,7 +199,7 @@ struct provider_ops {
 	 * process alone, if that is all that was asked for, only its threads.
 	 */
 	int (*others)(struct provider *p, const struct about_to *to, struct atw_err *err);
-	/* Of a task whose areas are open; ATW_END: it has ended. */
+	/* Of a task with open areas, see areas_open(); ATW_END: it has ended. */
 	int (*about)(struct provider *p, size_t task, struct task_about *ret,
 		     struct atw_err *err);
 	/*
@@ -235,13 +234,13 @@ struct provider {
 	struct atw_err lacks;
 	uint64_t unmade;         /* frames() met so many without a struct page: zones.h */
 
-	/* Set by who asks. */
+	/* Set by the caller. */
 	bool sizes;              /* sums() have the size of all areas */
 	bool areas_only;         /* states and sizes, nothing of single pages */
 	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
 	bool every;              /* all tasks are listed: one that ends has no more */
-	bool slabs;              /* slab caches are told with the machine */
-	bool threads;            /* others() tells threads of processes, too */
+	bool slabs;              /* slab caches are listed with the machine */
+	bool threads;            /* others() lists threads of processes, too */
 	bool each;               /* every page of a large one will be asked for */
 	/*
 	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
@@ -250,7 +249,7 @@ struct provider {
 	bool (*wanted)(void *arg, uint64_t pa, uint64_t len);
 	provider_cannot_fn *cannot;
 	void *arg;
-	/* While it counts: so many of the address spaces are done. NULL: nobody looks. */
+	/* Progress of counting, in address spaces. NULL: not wanted. */
 	void (*counting)(void *arg, uint64_t done, uint64_t all);
 	void *counting_arg;
 };
@@ -272,9 +271,9 @@ enum page_state provider_soft_state(enum atw_soft what);
  */
 bool provider_is_stale(const struct frame_facts *f);
 /*
- * Does nobody count what is mapped there? So it is with memory of devices, and with a
- * frame that was given back since. What is known of the latter is FACT_STALE: those
- * of processes at once, others if the entry, `again` read, says so.
+ * Is the mapped page without a mapcount? Device memory is, and so is a frame that was
+ * freed since the PTE was read. What is known of the latter is FACT_STALE: for pages of
+ * processes at once, for others if the PTE, read `again`, has changed.
  */
 bool provider_doubts(const struct page_run *r, const struct frame_facts *f);
 void provider_settle(struct frame_facts *f, bool again);
@@ -307,8 +306,8 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 
 struct captured;
 /*
- * A capture, borrowed. Nobody collects from it, for it can be copied: it has none of
- * the operations of which records are made, and tells nothing of large pages.
+ * A capture, borrowed. It cannot be the source of another capture, since the file can be
+ * copied: the operations that make records are missing, and so is all about large pages.
  */
 int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, void *arg,
 			  struct provider **ret, struct atw_err *err);

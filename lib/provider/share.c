@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share.c - kcmp(2) says of two processes whether they have one address space, and
- * else which of the two comes first, in an order of its own. Who has the same memory
- * has its stack and its code at the same address: only those are compared.
+ * share.c - detection of shared address spaces. kcmp(2) reports whether two processes
+ * share one and, if not, their order. Processes that share memory have the same stack and
+ * code addresses: only those with equal ones are compared.
  */
 #include "provider/share.h"
 
@@ -22,7 +22,7 @@ enum { KCMP_VM = 1 };            /* linux/kcmp.h */
 enum order { SAME, BEFORE, BEHIND };
 
 struct one {
-	uint64_t stack, code;        /* 0: nobody told */
+	uint64_t stack, code;        /* 0: not known */
 	uint32_t thread;             /* that is to be compared, as proc_stat() has it */
 	size_t i;
 };

@@ -45,7 +45,7 @@ void smaps_add(struct smaps *s, const struct smaps_pages *p)
 		s->thp[p->kind] += p->bytes;
 	if (p->sizeless)
 		s->sizeless += p->bytes;
-	/* One under migration counts once, and is nobody's own. */
+	/* A page under migration counts once, and as private to no process. */
 	if (p->moving || p->mappings > 1)
 		s->shared += p->bytes;
 	else if (p->mappings)

@@ -41,7 +41,7 @@ struct smaps_pages {
 	uint64_t bytes;
 	uint64_t mappings;       /* of each; 0: not known */
 	bool large;              /* an entry of a higher table maps them */
-	bool sizeless;           /* nobody tells whether that is so */
+	bool sizeless;           /* whether `large` holds is not known */
 	bool moving;             /* its entry is not present: under migration */
 };
 
@@ -53,9 +53,9 @@ struct smaps {
 	uint64_t kind[SMAPS_KINDS];      /* of rss */
 	uint64_t thp[SMAPS_KINDS];       /* likewise, what large pages map */
 	unsigned __int128 pss;           /* 1 / 2^SMAPS_SHARE bytes */
-	/* Of rss, nobody knows how often these are mapped; if by large pages. */
+	/* Bytes of rss with an unknown mapcount; with an unknown page size. */
 	uint64_t uncounted, sizeless;
-	/* May be in some sum, and may be on swap: nothing is told. */
+	/* Bytes of unknown state: may be in any of the sums; may be on swap. */
 	uint64_t untold, unswapped;
 };
 
@@ -91,7 +91,7 @@ struct smaps_look {
 	bool hugetlb, pfnmap;
 	bool shares;             /* how often pages are mapped is wanted */
 	uint64_t steps;          /* made so far */
-	uint64_t stepless;       /* bytes whose mappings were not looked at for that */
+	uint64_t stepless;       /* bytes that were not looked up: too many steps */
 	uint64_t stale;          /* frames that were given back meanwhile */
 	uint64_t pageless;       /* present pages without a struct page */
 };

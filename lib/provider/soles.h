@@ -2,10 +2,10 @@
 /*
  * soles.h - frames with one mapping, and the address space that has it.
  *
- * Nearly all frames of a process are mapped once. Of those the number is enough: two bytes
- * a frame name the space until a second mapping is met. From then on they count mappings,
- * and the space that had the frame alone has it in a list. Large
- * pages, mappings that are told apart from others, and what is mapped too often are in
+ * Nearly all frames of a process are mapped once. For those a space number is enough: two
+ * bytes a frame hold it until a second mapping is found. From then on they count
+ * mappings, and the space that had the frame alone has it in a list. Large pages,
+ * mappings that are counted separately, and frames that are mapped too often are in
  * struct counts.
  */
 #ifndef PROVIDER_SOLES_H

@@ -10,17 +10,16 @@
 #include "provider/provider.h"
 
 /*
- * Flags are those of /proc/kpageflags, with KSM as true as in struct atw_page. What
- * else that file says without meaning it changes nothing here: types go first.
+ * Flags are those of /proc/kpageflags, with KSM corrected as in struct atw_page. Page
+ * types are checked first, since the file sets other flags of typed pages by accident.
  *
- * The small page of zeroes was reserved at boot like the image that it is part of,
- * and is told so; CAPTURE_ZEROES is the large one. Flags do not tell what the kernel
- * has taken for itself from what waits in a list of a CPU to be given out again, nor
- * from large blocks of kmalloc(): all are CAPTURE_KERNEL here. struct atw_page_kind
- * tells them apart.
+ * The small zero page was reserved at boot as a part of the kernel image, and is reported
+ * as such; CAPTURE_ZEROES is the huge zero folio. Pages that the kernel allocated, pages
+ * in the per-CPU lists of the allocator, and large blocks of kmalloc() have the same
+ * flags: all are CAPTURE_KERNEL here. struct atw_page_kind distinguishes them.
  */
 enum capture_use frame_use(uint64_t flags);
-/* Types: frames that nobody maps; where types lie, others have the mapping. */
+/* Page types: frames that no process maps; the type takes the place of the mapcount. */
 static inline uint64_t frame_types(void)
 {
 	return kpf(KPF_SLAB) | kpf(KPF_BUDDY) | kpf(KPF_OFFLINE) | kpf(KPF_PGTABLE);
@@ -30,7 +29,7 @@ static inline uint64_t frame_types(void)
 void use_whole(uint64_t first, uint64_t last, unsigned page_shift, uint64_t *ret_pfn,
 	       uint64_t *ret_end);
 
-/* Runs on their way to who wants them: neighbours of one use become one. */
+/* Runs on their way to the receiver: adjacent runs of one use are merged. */
 struct use_runs {
 	provider_frames_fn *tell;
 	void *arg;

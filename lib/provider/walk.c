@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk.c - tasks, areas and frames as the kernel's own structures have them. For
- * anything whose physical memory can be read.
+ * walk.c - tasks, areas and frames from kernel structures, for all sources with readable
+ * physical memory.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -337,7 +337,7 @@ static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 	struct walk_provider *w = walk_of(p);
 	int r = atw_swap_device(w->o.kernel, type, ret, err);
 
-	/* Few kernels have the symbol; that one lists its devices to everybody. */
+	/* Few kernels have the symbol; the running one lists its devices to all users. */
 	if (r == ATW_E_UNSUPPORTED && w->running && proc_swap(type, ret) == ATW_OK)
 		r = ATW_OK;
 	return r;

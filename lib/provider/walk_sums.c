@@ -13,7 +13,7 @@
 #include "process/areas.h"
 #include "provider/walk.h"
 
-/* 64 MiB: of pages that nobody was given in order, those of 32 GiB at least. */
+/* 64 MiB of runs: 32 GiB of pages, even if no two of their frames are consecutive. */
 enum { KEPT_MOST = 8 << 20 };
 /* Frames that are counted a byte each: of 4 TiB. */
 enum { DENSE_MOST = 1 << 30 };
@@ -76,7 +76,7 @@ static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
 
 int walk_count_live(struct walk_provider *w, struct atw_err *err)
 {
-	/* Listings that follow are told by the runs what to read ahead. */
+	/* Later listings use the runs for read-ahead. */
 	return walk_look(w, false, err);
 }
 
@@ -238,7 +238,10 @@ static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 	return r == ATW_OK && w->kinds_wanted ? walk_kinds_small(w, err) : r;
 }
 
-/* Who lists the pages of a space asks how often each is mapped, whatever maps it. */
+/*
+ * Will any space be listed page by page? The listing needs the mapcount of each of its
+ * pages, including mappings by other spaces.
+ */
 static bool walk_will_list(const struct walk_provider *w)
 {
 	bool odd = !w->look.keep;
@@ -274,7 +277,7 @@ int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 
 enum { KIND_AT = 6, REFS_AT = 22 };      /* of a key; the order of mappings is below */
 
-/* Small pages whose kind does not matter. */
+/* Add small pages; their kind is not needed. */
 static bool sums_add_small(struct walk_provider *w, look_run run)
 {
 	struct walk_sums *s = &w->sums;

@@ -22,9 +22,9 @@ struct sys_late {
 };
 
 /*
- * Where such frames may be: the ends of zones. What was reserved at boot is not managed
- * either, so that frames in front of them may be among these. n is 0 where all have been
- * made, or where that is not told. `root` is "" but in tests.
+ * Where such frames can be: the ends of zones. Memory reserved at boot is not managed
+ * either, so that frames in front of them may be among these. n is 0 if all frames have a
+ * struct page, or if this is not known. `root` is "" except in tests.
  */
 void sys_late_read(const char *root, uint64_t page, struct sys_late *ret);
 void sys_late_deinit(struct sys_late *l);
