@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture - who had which memory, as text: atwalk-capture(5). There is no memory in
- * it, and so nothing to read; what it does have, lib/provider/capture.c knows. This
- * is how it is recognised, and holds the file, which may be the copy of a pipe.
+ * capture - source for captures, atwalk-capture(5), which list as text the memory of each
+ * task. A capture has no memory that could be read; lib/provider/capture.c reads its
+ * records. This source recognises the format and holds the file, which may be the copy of
+ * a pipe.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,7 @@ static void keep(char *to, size_t len, const struct capture_header *h, const cha
 			 (const char *)h->value.data);
 }
 
-/* Of its first lines; what is wrong with them who reads all of them tells. */
+/* Read the first lines. Errors in them are left to the reader of the whole file. */
 static int read_head(struct held *h, struct atw_err *err)
 {
 	struct capture_stream *s = NULL;

@@ -30,7 +30,7 @@ struct capture_stream {
 	struct capture_mark mark;    /* of the last line that was asked for */
 	/* Of the last failure: is it one of a line alone, and is it the end of all? */
 	bool of_line, fatal;
-	bool terse;                  /* set by who asks: no sentences about lines */
+	bool terse;                  /* set by the caller: no messages about lines */
 	bool last, over;
 	struct atw_err e;            /* what the last failure was */
 	uint64_t base;               /* bytes before buf[] */
@@ -40,12 +40,12 @@ struct capture_stream {
 
 /* `fd` stays the caller's. ATW_E_FORMAT: its first line is none of a capture. */
 int capture_stream_open(int fd, struct capture_stream **ret, struct atw_err *err);
-/* Of a file, or of standard input if it is "-"; who calls it says which one failed. */
+/* Of a file, or of standard input if it is "-"; the caller adds the name to an error. */
 int capture_stream_open_path(const char *path, struct capture_stream **ret, struct atw_err *err);
 /*
- * The next record, good until the next one is asked for. A failure, which s->e tells
- * of, is passed: only if it is s->fatal nothing more can be read. What is wrong with
- * the capture as a whole comes last; then ATW_END.
+ * The next record, valid until the next call. An error is described by s->e and its line
+ * is skipped: nothing more can be read only if s->fatal is set. Errors of the capture as
+ * a whole come last; then ATW_END.
  */
 int capture_stream_next(struct capture_stream *s, struct capture_record *ret);
 /* The line of that mark is the next, a T: line; the first one has been reached before. */

@@ -113,8 +113,8 @@ static int set_fact(struct atw_blob *ret, const void *data, size_t len)
 }
 
 /*
- * QEMU leaves utsname empty, and for many targets names the machine
- * "Unknown"; then the size of a CPU's registers tells it.
+ * QEMU leaves utsname empty, and for many targets names the machine "Unknown"; then the
+ * machine is determined from the size of a CPU's registers.
  */
 static const char *machine(const struct kdump_facts *f)
 {

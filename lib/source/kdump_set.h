@@ -49,7 +49,7 @@ void kdump_set_deinit(struct kdump_set *s);
 const struct kdump_span *kdump_set_span(const struct kdump_set *s, uint64_t pfn);
 
 enum atw_extent_kind kdump_span_kind(const struct kdump_span *span, uint64_t pfn);
-/* The first frame from pfn on whose kind is another, or the span's end. */
+/* The first frame of another kind from pfn on, or the span's end. */
 uint64_t kdump_span_run(const struct kdump_span *span, enum atw_extent_kind kind,
 			uint64_t pfn);
 

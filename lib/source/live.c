@@ -29,7 +29,7 @@ static int live_probe(struct atw_blob head, const char *path)
 
 struct no_memory {
 	struct live_host host;
-	struct atw_err why;      /* if nobody chose it, else status 0 */
+	struct atw_err why;      /* if the user did not choose it, else status 0 */
 };
 
 static void none_close(struct atw_source *s)

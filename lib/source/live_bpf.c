@@ -316,7 +316,7 @@ void live_bpf_close(struct live_bpf *b)
 {
 	if (b->area)
 		munmap(b->area, sizeof(*b->area));
-	/* Descriptor 0 can only be that of a struct nobody opened. */
+	/* Descriptor 0 only occurs in a zeroed struct that was never opened. */
 	if (b->prog > 0)
 		close(b->prog);
 	if (b->map > 0)

@@ -17,7 +17,7 @@ struct bpf_insn;
 enum {
 	LIVE_BATCH = 64,         /* pieces a run: 1.2 ms to load, 0.2 us a page */
 	LIVE_PIECE = 4096,       /* bytes of the largest piece */
-	LIVE_LENT = 64,          /* places that keep what they have until told otherwise */
+	LIVE_LENT = 64,          /* places that keep their data between reads */
 	LIVE_PLACES = LIVE_BATCH + LIVE_LENT,    /* a power of two */
 };
 

@@ -43,7 +43,7 @@ struct direct {
 	struct live_image image;
 	void *vmcoreinfo;
 	size_t vmcoreinfo_len;
-	void *lent;              /* places of the area that somebody has */
+	void *lent;              /* places of the area that are lent to a caller */
 	struct live_host host;
 	struct live_btf btf;
 	struct btf types;        /* of it */
@@ -61,15 +61,14 @@ static bool is_note(const uint8_t *p)
 }
 
 /*
- * The direct map is where our own top table lies at the same distance from its
- * physical address as VMCOREINFO's note, whose physical address we know. The
- * table's we do not; but it is somewhere in RAM, and the distance is a
- * multiple of what the kernel aligns it to, so there is one candidate for each
- * such step of RAM.
+ * The direct map maps VMCOREINFO's note and the process's own top table at the same
+ * distance from their physical addresses. The physical address of the note is known. That
+ * of the table is not; but the table is in RAM, and the distance is a multiple of the
+ * kernel's alignment of it, so there is one candidate for each such step of RAM.
  *
- * From the lowest one up: so every address tried before the right one lies
- * below it, in the direct map or in the empty space before it, and not in what
- * lies behind, where devices are mapped.
+ * Candidates are tried from the lowest one up: so every address tried before the right
+ * one lies below it, in the direct map or in the empty space before it, and not behind
+ * it, where devices are mapped.
  */
 static int find_base(struct direct *l, uint64_t pgd, uint64_t note, struct atw_err *err)
 {
@@ -302,7 +301,7 @@ static ssize_t direct_read(struct atw_source *s, atw_pa pa, void *buf, size_t le
 	return p.got;
 }
 
-/* To one at a time: who reads tables ahead. */
+/* One buffer at a time, for the reader that reads tables ahead. */
 static void *direct_buffer_open(struct atw_source *s, size_t len)
 {
 	struct direct *l = s->impl;

@@ -111,8 +111,8 @@ const char *live_status_field(const struct buf *status, const char *key)
 /* ---- RAM ---- */
 
 /*
- * "100000000-63fffffff : System RAM". Memory that was plugged in later is
- * part of a device's range, so indented, and says whose it is in brackets.
+ * "100000000-63fffffff : System RAM". Memory that was plugged in later is part of a
+ * device's range, so indented, and names its owner in brackets.
  */
 static int iomem_line(struct extents *x, const char *line, struct atw_err *err)
 {

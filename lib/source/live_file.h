@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* live_file.h - what the running kernel tells in small files of /proc and /sys. */
+/* live_file.h - small files of /proc and /sys of the running kernel. */
 #ifndef SOURCE_LIVE_FILE_H
 #define SOURCE_LIVE_FILE_H
 
@@ -12,7 +12,7 @@
 
 /* The beginning of a file as a text, without the newline at its end; else errno says why. */
 bool live_file_text(const char *path, char *buf, size_t len);
-/* All of a file whose size nobody knows beforehand, up to `max` bytes. */
+/* All of a file of unknown size, up to `max` bytes. */
 int live_file_all(const char *path, size_t max, struct buf *ret,
 		  struct atw_err *err);
 /* The same at a pace; NULL: at once, and uncounted. */
@@ -28,9 +28,9 @@ bool live_status(const char *what, struct buf *ret);
 const char *live_status_field(const struct buf *status, const char *key);
 
 /*
- * What is RAM: /proc/iomem, which tells it to the privileged only, else the
- * firmware's own map. Device memory must never be read, for reading can be an
- * order to a device; so without a map there is no source.
+ * The ranges of RAM: from /proc/iomem, which shows addresses to privileged users only,
+ * else from the firmware's own map. Device memory must never be read, since a read can
+ * have side effects in a device; so without a map there is no source.
  */
 int live_ram(struct extents *ret, struct atw_err *err);
 

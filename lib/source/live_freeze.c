@@ -30,9 +30,9 @@ struct frozen_thread {
 /* ---- burying ---- */
 
 /*
- * A thread that calls execve(2) holds a lock (cred_guard_mutex) until all others have
- * ended, and of those that are traced until the tracer has buried them; and
- * PTRACE_SEIZE waits for that lock. So somebody else has to bury meanwhile.
+ * A thread that calls execve(2) holds a lock (cred_guard_mutex) until all other threads
+ * have ended and, if they are traced, until the tracer has reaped them; and PTRACE_SEIZE
+ * waits for that lock. So another thread has to reap them meanwhile.
  */
 struct undertaker {
 	pthread_t thread;
@@ -67,7 +67,7 @@ static void *bury_all(void *arg)
 	return NULL;
 }
 
-/* Signals are for those who know what to do about them. */
+/* All signals are blocked in this thread: their handlers run in the main thread. */
 static void begin_to_bury(struct undertaker *u)
 {
 	sigset_t all, old;
@@ -94,7 +94,7 @@ static struct frozen_thread *add_thread(struct undertaker *u, pid_t tid)
 	struct live_freeze *f = u->f;
 	struct frozen_thread *t = NULL;
 
-	/* Of a single one nobody waits for the end. */
+	/* A single thread needs no reaper: no other thread waits for its end. */
 	if (f->n)
 		begin_to_bury(u);
 	pthread_mutex_lock(&u->lock);
@@ -293,7 +293,7 @@ static void bury_killed(struct live_freeze *f)
 	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
 	uint64_t until = now() + 2 * SECOND;
 	struct freeze_status st;
-	/* Who called us may be the parent, and waits for it with a wait of its own. */
+	/* The caller may be the parent, and then waits for the process by itself. */
 	bool ours = freeze_status(f->pid, &st) && st.parent == (uint32_t)getpid();
 
 	for (bool left = true; left && now() < until;) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_freeze.h - a process of the running machine, stopped while it is looked at.
+ * live_freeze.h - a process of the running machine, stopped while it is read.
  *
- * By ptrace(2) and not by SIGSTOP: when whoever did it dies, be it by SIGKILL, the
- * kernel lets the process go on; a process that is stopped already stays so; and
- * its parent is told nothing.
+ * By ptrace(2) and not by SIGSTOP: if the tracer dies, even by SIGKILL, the kernel lets
+ * the process go on; a process that is already stopped stays so; and its parent is not
+ * notified.
  */
 #ifndef SOURCE_LIVE_FREEZE_H
 #define SOURCE_LIVE_FREEZE_H
@@ -28,7 +28,7 @@ struct live_freeze {             /* all zero: nothing is stopped */
  * were stopped go on. ATW_E_USAGE: it is this process, or one that started it.
  */
 int live_freeze(struct live_freeze *f, uint32_t pid, struct atw_err *err);
-/* NULL is fine, and so is a process that nobody stopped, or that died. */
+/* NULL is fine, and so is a process that was not stopped, or that died. */
 void live_thaw(struct live_freeze *f);
 
 #endif

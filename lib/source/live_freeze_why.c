@@ -66,7 +66,7 @@ int freeze_no_process(uint32_t pid, struct atw_err *err)
 			   "/proc/%" PRIu32 ": %s", pid, strerror(errno));
 }
 
-/* ---- who is not stopped, and who may not be ---- */
+/* ---- processes that are not stopped, and those that may not be ---- */
 
 int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_err *err)
 {

@@ -22,7 +22,10 @@ bool freeze_status(uint32_t pid, struct freeze_status *ret);
 bool freeze_thread_status(uint32_t pid, pid_t tid, struct freeze_status *ret);
 /* What errno says of a file that /proc has of each process. */
 int freeze_no_process(uint32_t pid, struct atw_err *err);
-/* Who started us waits for us, or for what we write: it would never go on. */
+/*
+ * Fails for ancestors of this process. An ancestor waits for it to end, or for its
+ * output: stopping the ancestor would be a deadlock.
+ */
 int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_err *err);
 /* PTRACE_SEIZE of one of its threads said `e`; 0: what said no was another call. */
 int freeze_refused(uint32_t pid, pid_t tid, int e, struct atw_err *err);

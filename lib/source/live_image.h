@@ -2,9 +2,10 @@
 /*
  * live_image.h - where the kernel's image is mapped, beside the map of all RAM.
  *
- * arm64 maps both, and since Linux 7.3 what the image has of data is in its own place
- * alone. That place is at one distance; which addresses it has is known by and by, from
- * the kernel's page tables: others at that distance are anybody's. Pure.
+ * arm64 maps both, and since Linux 7.3 the data of the image is mapped in the image's own
+ * place alone. All of it is at one distance; its addresses are learnt step by step from
+ * the kernel's page tables, because other addresses at that distance need not belong to
+ * it. Pure.
  */
 #ifndef SOURCE_LIVE_IMAGE_H
 #define SOURCE_LIVE_IMAGE_H
@@ -12,7 +13,7 @@
 #include <atwalk/base.h>
 
 struct live_image {
-	uint64_t offset;         /* virtual - physical; 0: not told */
+	uint64_t offset;         /* virtual - physical; 0: not known */
 	uint64_t first, end;     /* physical addresses that are known; none: equal */
 };
 

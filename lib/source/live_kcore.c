@@ -444,8 +444,8 @@ int live_kcore_open_file(struct atw_source *s, const char *path,
 }
 
 /*
- * The kernel lists as RAM what it has as such itself, so that without
- * /proc/iomem, which not everybody may read, its word is enough.
+ * kcore itself lists what the kernel has as RAM. That suffices without /proc/iomem, which
+ * not every user may read.
  */
 int live_kcore_open(struct atw_source *s, struct atw_err *err)
 {

@@ -115,7 +115,7 @@ static int live_u64(struct live_tasks *t, uint64_t va, uint64_t *ret, struct atw
 
 int live_own_mm(struct live_tasks *t, uint64_t *ret, struct atw_err *err)
 {
-	int r = live_bpf_read(t->bpf, 0, err);   /* learns who we are */
+	int r = live_bpf_read(t->bpf, 0, err);   /* fills area->current */
 
 	return r < 0 ? r : live_u64(t, t->bpf->area->current + t->types.task_mm, ret, err);
 }
@@ -351,7 +351,7 @@ int live_task_mm(struct live_tasks *t, uint64_t pid, uint64_t *ret,
 
 	if (r < 0)
 		return r;
-	/* Process 0 is the idle task: nobody means that one. */
+	/* Process 0 is the idle task, which is never the process that was asked for. */
 	if (!pid || pid > INT32_MAX)
 		return judge(&k, pid, ret, err);
 	k.torn = true;

@@ -39,7 +39,7 @@ int live_task_mm(struct live_tasks *t, uint64_t pid, uint64_t *ret,
 		 struct atw_err *err);
 /* Virtual address of the first task, the one that is its own parent. */
 int live_init_task(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
-/* The same for ourselves, which needs nobody's help, and of the top table. */
+/* mm_struct of the calling process, found without a search; and its top table. */
 int live_own_mm(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
 int live_own_pgd(struct live_tasks *t, uint64_t *ret, struct atw_err *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mapped.h - sources whose memory lies in a mapped file as it is.
+ * mapped.h - sources with memory that lies unpacked in a mapped file.
  *
- * ELF cores, LiME and raw images differ in how their ranges are found and in
- * nothing else: each parses, adds extents and uses the operations below.
+ * ELF cores, LiME and raw images differ only in how their ranges are found: each parses,
+ * adds extents and uses the operations below.
  */
 #ifndef SOURCE_MAPPED_H
 #define SOURCE_MAPPED_H
@@ -40,10 +40,10 @@ void mapped_close(struct atw_source *s);
 int mapped_unflatten(struct mapped *m, struct atw_err *err);
 
 /*
- * Add memory whose bytes the file holds at `off`. What lies past the end of
- * the file is left out, and *missing grows to the number of bytes the file
- * would have to grow to have it all. Large holes of a sparse file are ATW_ZERO,
- * which searches leave out; small ones are data.
+ * Add memory with its bytes at `off` in the file. What lies past the end of the file is
+ * left out, and *missing grows to the number of bytes the file would have to grow to have
+ * it all. Large holes of a sparse file are ATW_ZERO, which searches leave out; small ones
+ * are data.
  */
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	       uint64_t *missing, struct atw_err *err);

@@ -29,8 +29,8 @@ size_t pace_slice(const struct pace *p, size_t len)
 }
 
 /*
- * Who wakes up late makes up for one slice and no more: on the average the rate
- * is what was asked for, and there are no bursts.
+ * A reader that wakes up late makes up for one slice and no more: on the average the rate
+ * is as set, and there are no bursts.
  */
 void pace_wait(struct pace *p)
 {

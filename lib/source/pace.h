@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pace.h - what it costs to read a running machine, and how fast it is read: a
- * meter and a brake that all who read it for one question share.
+ * pace.h - I/O statistics and rate limit of reading a running machine, shared by all
+ * readers of one command.
  */
 #ifndef SOURCE_PACE_H
 #define SOURCE_PACE_H
@@ -18,7 +18,7 @@ struct pace {
 	struct pace_count memory, proc;  /* read so far: of a source, of /proc */
 };
 
-/* A pace of NULL measures nothing and holds up nobody. */
+/* A pace of NULL measures nothing and delays no reader. */
 
 /*
  * How many of `len` bytes may be read at once: 10 ms worth, and whole words of

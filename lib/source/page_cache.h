@@ -17,7 +17,7 @@ struct page_cache {
 	uint8_t *recent;         /* which of the two was used last */
 	size_t page_size;
 	unsigned set_bits;
-	bool busy;               /* somebody reads; set and tested atomically */
+	bool busy;               /* a reader is in it; set and tested atomically */
 };
 
 #define PAGE_CACHE_NONE UINT64_MAX       /* no key may be this */
@@ -28,7 +28,7 @@ bool page_cache_init(struct page_cache *c, size_t page_size, size_t bytes);
 void page_cache_deinit(struct page_cache *c);
 
 /*
- * Around each read. ATW_E_USAGE: another thread is at it, whose pages would be
+ * Around each read. ATW_E_USAGE: another thread is reading; its pages would be
  * overwritten.
  */
 int page_cache_enter(struct page_cache *c, struct atw_err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* trace - tells what was read, and what came of it. */
+/* trace - wrapper that reports each read and its result. */
 #include "source/wrap.h"
 
 struct trace {
