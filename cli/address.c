@@ -64,10 +64,10 @@ static int unknown(const struct session *o, const char *text, const char *part,
 
 	if (!len)
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
-	/* Of memory that somebody wanted it may be one that cannot be looked up. */
+	/* The user wanted physical memory, and without it symbols cannot be looked up. */
 	if (is_word(part, len) && target_fell_back(o->target, err))
 		return atw_err_wrap(err, "%s", o->name);
-	/* It may well be a symbol: nobody can tell. */
+	/* It may well be a symbol: without symbols that cannot be decided. */
 	r = find_symbol(o, part, len, &at, &why);
 	if (r < 0 && (r != ATW_E_MISSING || (is_word(part, len) && lacks_symbols(o))))
 		return atw_err_set(err, r,

@@ -17,7 +17,7 @@ struct address_arg {
  */
 int address_args_find(const struct common *c, const struct space_opts *space,
 		      struct session *s, char **argv, struct address_arg *arg, int n);
-/* One address. Without page tables only those of processes are told of. */
+/* One address. Without page tables only addresses of processes are valid. */
 int address_arg_parse(const struct session *s, const char *text, struct address *ret,
 		      struct atw_err *err);
 

@@ -207,8 +207,8 @@ static int tell_one(struct answers *a, size_t i, struct atw_err *err)
 }
 
 /*
- * Between answers that go to standard output one behind the other: a title, or they
- * could not be told apart; nothing where programs read them as a row of JSON.
+ * Separator of answers on standard output: a title. JSON has none: programs read a
+ * sequence of values.
  */
 static int part(const struct answers *a, size_t i, struct atw_err *err)
 {

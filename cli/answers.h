@@ -27,7 +27,7 @@ struct answer {
 };
 
 struct answers {
-	/* Set by whoever has them. */
+	/* Set by the command. */
 	const struct common *c;
 	const char *command;             /* for people: "report" */
 	const char *title;               /* of a page of them */
@@ -62,7 +62,7 @@ void answers_order(const struct answers *a, int argc, char **argv);
 bool answers_known(const struct answers *a, const char *list);
 /* NAME[,NAME...], and what the format means for them. Complains itself; 0 or an exit status. */
 int answers_choose(struct answers *a, const char *list);
-/* Is somebody going to draw? */
+/* Will the answers be drawn? */
 static inline bool answers_drawn(const struct answers *a)
 {
 	return a->format || a->page;
@@ -89,7 +89,7 @@ int answers_tell_pictures(struct answers *a, struct atw_err *err);
 bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096]);
 /* The folder for several, if -o names one. A signal that ends all of it takes it along. */
 int answers_folder(struct answers *a, struct atw_err *err);
-/* Once more, where somebody else has waited for a signal meanwhile. */
+/* Catch signals again, after other code has waited for one. */
 void answers_catch(const struct answers *a);
 /* All files that are whole get their names. */
 int answers_name(struct answers *a, struct atw_err *err);

@@ -89,8 +89,8 @@ int ptexplore_main(int argc, char **argv);
 extern const struct opt_choice pti_choices[];
 
 /*
- * Options for a command's own table; `s` is its struct's type. Those that find
- * the kernel, and those that say whose page tables are meant as well.
+ * Options for a command's own table; `s` is its struct's type. KERNEL_OPTIONS find the
+ * kernel; SPACE_OPTIONS also select the page tables.
  */
 #define OPT_KERNEL(s, m) \
 	{ 0, "root", OPT_HEX, offsetof(s, m.root), "PHYS", \
@@ -197,27 +197,26 @@ void cost_tell(const struct session *s);
  */
 int select_process(struct session *s, const struct space_opts *space);
 /*
- * A user address, and nobody said whose: the one process that maps it. If
- * several do, complains and returns EXIT_NO; if none does, says so and sets
- * *nobody.
+ * Select the one process that maps a user address, where the user did not name one. If
+ * several do, complains and returns EXIT_NO; if none does, says so and sets *nobody.
  */
 int select_owner(const struct common *c, struct session *s, const struct space_opts *space,
 		 const char *text, uint64_t first, uint64_t last, bool *nobody);
-/* At most one option says whose page tables are meant. */
+/* At most one option may select the page tables. */
 int check_whose(const struct space_opts *space, struct atw_err *err);
-/* How to say whose page tables are meant, as a hint. */
+/* Which option selects the page tables, as a hint. */
 const char *whose_tables(const struct session *s);
 /* Where the root comes from, as words. */
 const char *root_from(const struct session *s);
 
 /*
- * ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive.
- * parse_address() leaves `whose` to the caller; parse_owned() makes it an error.
+ * ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive. parse_address()
+ * leaves the flag `whose` to the caller; parse_owned() makes it an error.
  */
 struct address {
 	uint64_t first, last;
 	bool is_range;
-	bool whose;              /* a user address, and nobody said of which process */
+	bool whose;              /* a user address, and no process was selected */
 };
 int parse_address(const struct session *o, const char *text, struct address *ret,
 		  struct atw_err *err);

@@ -14,7 +14,7 @@
 #include "progress.h"
 #include "provider/provider.h"
 
-/* So many a capture's reader tells one by one, how many more, and what ends it. */
+/* 20 bad lines of a capture one by one, the number of further ones, a fatal error. */
 enum { DAMAGES = 24 };
 
 struct damage {
@@ -22,7 +22,7 @@ struct damage {
 	char *why;
 };
 
-/* Between the teller and who listens: counts, and knows which of them failed. */
+/* Pass-through sink: counts the records, and remembers which side failed. */
 struct ear {
 	const struct census_sink *to;
 	struct census_told told;
@@ -31,13 +31,13 @@ struct ear {
 	const char *name;            /* of the source, for people */
 	struct lost lost;
 	uint64_t tasks;
-	uint64_t pid, area;          /* told last; area: of memory */
-	bool failed;                 /* the listener */
+	uint64_t pid, area;          /* of the last record; area: of memory */
+	bool failed;                 /* the receiver */
 	bool mark;                   /* nothing came yet, and it may be the paper's */
 	bool keep;
 	bool one, skip, found;       /* of a capture: process `only` alone; this is another */
 	uint64_t only;
-	struct damage damage[DAMAGES];   /* not told yet: never between an area and its runs */
+	struct damage damage[DAMAGES];   /* not emitted yet; never inside an area */
 	unsigned damages;
 };
 
@@ -78,7 +78,7 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 
 	int r = e->to->run(e->to->arg, run, err);
 
-	/* Too much for a report is the teller's to say, and no failure. */
+	/* Too much for a report: the producer reports it, it is no failure. */
 	return r == ATW_E_LIMIT ? r : heard(e, r);
 }
 
@@ -139,7 +139,7 @@ static bool is_others(struct ear *e, const struct capture_record *rec)
 				  : e->skip && strchr("TVP", rec->letter);
 }
 
-/* Of a capture nobody knows how many tasks there will be. */
+/* The number of tasks in a capture is not known beforehand. */
 static int on_capture(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
 	static const struct capture_record paper = {
@@ -273,7 +273,7 @@ static int on_memory(void *arg, const struct capture_record *rec, struct atw_err
 	return on_record(arg, rec, err);
 }
 
-/* Of a capture, whoever reads it knows the line; here it is a place in memory. */
+/* Errors in a capture have a line number; an error here gets process and address. */
 static int on_memory_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct ear *e = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * census.h - from what the user named to a stream: the running kernel, a dump or a
- * capture, which to all who read the stream are one.
+ * census.h - from a source named by the user to a stream of records. All readers of the
+ * stream see the running kernel, a dump and a capture in the same form.
  */
 #ifndef CLI_CENSUS_H
 #define CLI_CENSUS_H
@@ -14,7 +14,7 @@ struct census_source_opts {
 	struct space_opts space;     /* pid or task: that process alone */
 	bool frames;                 /* of all RAM, too */
 	bool threads;                /* of processes, too */
-	/* What the reader of it has no use for, and what it needs; nobody typed that. */
+	/* What the reader of the stream does not use and what it needs; not options. */
 	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
 	bool need_threads;
 	bool sums, kinds;            /* as census_collect() takes them */
@@ -47,8 +47,8 @@ struct census_told {
 };
 
 /*
- * All of it goes to `to`. Complains itself; 0 or an exit status. What was told until
- * then stays told.
+ * All of it goes to `to`. Complains itself; 0 or an exit status. Records that were passed
+ * on before a failure are not taken back.
  */
 int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmd_find.c - who maps this physical memory, and which tables lead to it. */
+/* cmd_find.c - mappings of physical memory, and the page tables that lead to it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static void set_whose(struct row *r, const struct whose *w)
 struct cursor {
 	struct atw_areas *areas;
 	struct atw_area now;
-	bool have, told;         /* told: that the name of this one is missing */
+	bool have, told;         /* told: the name of this one was reported missing */
 };
 
 static void no_area(struct find *f, const struct whose *w, const struct atw_err *why)

@@ -331,7 +331,7 @@ static int list_args(struct map *m, struct atw_err *err)
 	return r;
 }
 
-/* A range of nobody's is no row: nothing is mapped there. */
+/* A range that no process maps gets no row. */
 static int list_targets(struct map *m, struct session *src, const struct address_arg *t, int n,
 			struct atw_err *err)
 {

@@ -347,7 +347,7 @@ static void complain_pages(const struct pages *p)
 		complain_part("%s: whether %s is mapped is not known", name, num_human(p->untold, size));
 }
 
-/* A column that is shown if nobody says which. */
+/* Is the column shown, either by default or by --columns? */
 static bool needs(const struct common *c, const char *column)
 {
 	return !c->columns || *c->columns == '+' || asks_for(c, column);

@@ -194,7 +194,10 @@ static void others(struct answer *a, const struct probe_opts *o)
 		needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
-/* Who has permissions of a file's is a stranger to his own /proc: twice the need. */
+/*
+ * A process with file capabilities cannot open its own /proc files: a second capability
+ * is needed.
+ */
 static void frame_numbers(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_report.c - who uses physical memory: one pass over a source, several answers. */
+/* cmd_report.c - reports on physical memory: several answers from one pass. */
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void choose_pictures(struct report *r)
 
 /* ---- the pass ---- */
 
-/* Columns of that kind are shown if nobody says which. */
+/* Is a column of page kinds shown, either by default or by --columns? */
 static bool needs_kinds(const struct common *c, const struct census_report *kind)
 {
 	bool any = !c->columns || *c->columns == '+';
@@ -165,8 +165,8 @@ static int look_again(void *arg)
 }
 
 /*
- * As /etc/passwd has it. Who asks all that may know, as getpwuid(3) does, loads modules
- * and talks to servers.
+ * The name in /etc/passwd. A lookup by getpwuid(3) would load NSS modules and contact
+ * servers.
  */
 static const char *user_name(void *arg, uint64_t uid)
 {

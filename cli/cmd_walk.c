@@ -179,9 +179,9 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 	return r == ATW_END ? ATW_OK : r;
 }
 
-/* ---- whose each address is ---- */
+/* ---- the process of each address ---- */
 
-/* A row that says that nobody has it. */
+/* A row for an address that no process maps. */
 static int nobodys(struct walk_out *w, const struct address_arg *t, struct atw_err *err)
 {
 	struct row r = { 0 };

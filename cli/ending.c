@@ -34,7 +34,7 @@ static void on_signal(int sig)
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	int e = errno;
 
-	/* Whoever hung up is not asked to wait. */
+	/* SIGPIPE: the reader of the output is gone, and no orderly end is needed. */
 	if (tell && sig != SIGPIPE && !insists()) {
 		tell();
 		errno = e;
@@ -47,8 +47,8 @@ static void on_signal(int sig)
 }
 
 /*
- * Not SA_RESETHAND: a signal that comes twice, as timeout(1) sends it, would find nobody
- * who catches it before the first has come to its handler.
+ * Not SA_RESETHAND: of two signals in a row, as timeout(1) sends them, the second would
+ * kill the program before the handler of the first has started.
  */
 static void catch_one(int sig, int flags)
 {

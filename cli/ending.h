@@ -8,13 +8,13 @@
 /* Those that end it: SIGINT, SIGTERM, SIGHUP. */
 void ending_signals(sigset_t *ret);
 /*
- * `tidy`, which may be called at any moment, and then what the signal does by itself.
- * Of SIGPIPE as well. Not of signals that whoever started us had ignored.
+ * On such a signal, call `tidy`, at any moment, and then take the signal's default
+ * action. Of SIGPIPE as well. Signals that were ignored at the start stay ignored.
  */
 void ending_catch(void (*tidy)(void));
 /*
- * A signal calls `ask` and nothing more: the program is to come to its end. One that
- * comes a second later or more ends it, as above: who asks again does not want to wait.
+ * A signal only calls `ask`, so that the program comes to its end. Another signal a
+ * second later or more ends the program as above: the user does not want to wait.
  */
 void ending_ask(void (*ask)(void));
 

@@ -24,7 +24,7 @@ struct find_target {
 	struct wanted phys;
 };
 
-/* Whose tables are looked through. */
+/* The owner of the page tables that are searched. */
 struct whose {
 	const char *task;
 	bool have_pid;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* find_pages.c - who maps this memory, by the pages of all processes: of targets without
- * page tables. */
+/*
+ * find_pages.c - mappings of physical memory, from the pages of all processes: for
+ * targets without page tables.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ enum { FAULTS = 8 };
 struct search {
 	struct find *f;
 	struct provider *prov;
-	uint64_t faults, lost, hidden;   /* hidden: pages whose frames are not told */
+	uint64_t faults, lost, hidden;   /* hidden: pages with unknown frames */
 };
 
 static void cannot(void *arg, const char *what, const struct atw_err *why)

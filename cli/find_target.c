@@ -302,7 +302,7 @@ static void say_taken(const struct find *f, const struct find_target *t)
 		       f->src.name, t->text, f->src.subject.label);
 }
 
-/* Whose address it is: the one that was named, or the only process that maps it. */
+/* Resolve the address in the selected process, or in the only one that maps it. */
 static int resolve_virtual(struct find *f, const struct space_opts *space,
 			   const struct find_target *t, bool *ret_mapped)
 {
@@ -322,7 +322,7 @@ static int resolve_virtual(struct find *f, const struct space_opts *space,
 	return status;
 }
 
-/* Who else maps the frames of a process: all are asked. */
+/* Search all processes for other mappings of the frames of one. */
 static void search_all(struct find *f)
 {
 	subject_default(f->src.target, &f->src.subject);

@@ -57,7 +57,7 @@ static bool is_open(int dir, const char *n, const char *pipe)
 	       st.st_mode & S_IRUSR;
 }
 
-/* Who reads what we write would not, and the pipe is full soon. */
+/* A stopped process cannot read our output, and the pipe is soon full. */
 static int check_reader(const struct session *o)
 {
 	char path[48], pipe[256];

@@ -312,7 +312,7 @@ bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
 	if (!target_has(l->src->target, TARGET_SYMBOLS) ||
 	    (address <= INT64_MAX && l->src->subject.mm))
 		return area_at(l, address, ret);
-	/* Of a root that was given by hand nobody knows whose upper half it is. */
+	/* The upper half of a root given by hand may belong to another kernel. */
 	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)
 		return false;
 	/* Rows come in order, nearly always. */

@@ -79,15 +79,15 @@ enum state state_shown(unsigned page_state);
 enum state row_state(const struct listing *l, struct row *r, unsigned level,
 		     unsigned kind, unsigned loss, uint64_t word, uint64_t skip);
 /*
- * Rights as letters: for a leaf those of who uses it, for a table what is
- * left to anybody below it.
+ * Rights as letters: of a leaf those of its user, of a table the ones that it leaves to
+ * the entries below it.
  */
 void row_rights(struct row *r, enum state st, unsigned rights);
 
 /* The flags of a leaf, with what the kernel notes in some of them. */
 void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t flags);
 
-/* Whose it is, where the user asked for a process. */
+/* The process of the row, if the user selected one. */
 void row_whose(const struct listing *l, struct row *r);
 /* Where there is no kernel to ask, the areas of a provider's task. */
 struct provider;
@@ -97,9 +97,9 @@ void listing_areas(struct listing *l, struct provider *p, size_t task);
 void remark_lacks(const struct common *c, const struct session *o, const struct provider *p);
 
 /*
- * The region of the kernel's half that an address is in or, failing that, the
- * next one above it; of a process's half, its memory area likewise. false:
- * none, or nobody knows whose tables these are.
+ * The region of the kernel's half that an address is in or, failing that, the next one
+ * above it; of a process's half, its memory area likewise. false: none, or it is not
+ * known which process the tables are of.
  */
 bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret);
 /* The same, and all of first..last is in it. */

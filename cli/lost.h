@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lost.h - what a source could not tell (L: lines), for who asks with -v. */
+/* lost.h - data that a source could not read (L: lines), listed by -v. */
 #ifndef CLI_LOST_H
 #define CLI_LOST_H
 

@@ -64,7 +64,7 @@ struct view {
 	uint64_t areas, lost, unread;
 };
 
-/* ---- whose areas ---- */
+/* ---- owners of areas ---- */
 
 static void cannot(void *arg, const char *what, const struct atw_err *err)
 {
@@ -257,7 +257,7 @@ static int read_pages(struct view *v, bool whole, struct atw_err *err)
 
 /* ---- all of it ---- */
 
-/* Is it of the machine that this runs on, whose TLB can be asked? */
+/* Is it the running machine, with a TLB that can be looked up? */
 static bool is_running(const struct session *src)
 {
 	return target_has(src->target, TARGET_RUNNING);

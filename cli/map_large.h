@@ -8,7 +8,7 @@
 
 /* `map --large`: a row an area. Complains itself; the exit status. */
 int map_large(const struct common *c, const struct session *src, int argc, char **argv);
-/* A few lines below the summary of all of a process; none where nobody sees them. */
+/* A few lines below the summary of a whole process; none where they are not shown. */
 void map_large_notes(const struct common *c, const struct session *src,
 		     struct atw_output *out);
 

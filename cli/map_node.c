@@ -26,7 +26,7 @@ void node_sum_add(struct node_sum *s, int64_t node, uint64_t bytes)
 	s->v[i].bytes += bytes;
 }
 
-/* Those that are not told come last. */
+/* Unknown nodes come last. */
 static int by_node(const void *a, const void *b)
 {
 	const struct node_bytes *x = a, *y = b;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* map_node.h - the column `node` of map, where somebody asks for it. */
+/* map_node.h - the column `node` of map, if it is wanted. */
 #ifndef CLI_MAP_NODE_H
 #define CLI_MAP_NODE_H
 
 #include "listing.h"
 
-enum { NODE_NONE = -1 };                 /* not told */
+enum { NODE_NONE = -1 };                 /* not known */
 
 /* Bytes of each node. */
 struct node_sum {
@@ -18,18 +18,18 @@ struct node_sum {
 };
 
 void node_sum_add(struct node_sum *s, int64_t node, uint64_t bytes);
-/* "by node: 3.1M on 0, 900K on 1, 4K not told"; nothing where nobody asked. */
+/* "by node: 3.1M on 0, 900K on 1, 4K not told"; nothing if the column is not shown. */
 void node_sum_note(struct node_sum *s, struct atw_output *out);
 void node_sum_deinit(struct node_sum *s);
 
-/* Where the kernel's own description tells: all but live:pagemap. */
+/* Nodes from the kernel's memory map (struct page): all targets but live:pagemap. */
 struct map_node {
 	struct node_sum sum;
 	struct atw_memmap *memmap;       /* NULL: it does not */
 	unsigned page_shift;
 };
 
-/* Says why, if nodes are wanted and nothing tells them. */
+/* Remarks why, if nodes are wanted and not known. */
 void map_node_init(struct map_node *m, const struct common *c, const struct session *src);
 void map_node_deinit(struct map_node *m);
 /* Of all that a range maps; NODE_NONE also where it lies on several. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * map_pages.c - map and walk of targets without page tables (/proc, a capture): what is
- * behind an address is known, and nothing of the tables that lead there, whose columns
- * are n/a.
+ * map_pages.c - map and walk of targets without page tables (/proc, a capture): the page
+ * behind an address is known, the tables that lead to it are not, and their columns are
+ * n/a.
  */
 #include "map_pages.h"
 
@@ -213,7 +213,7 @@ static int stop_short(struct out *o, int rc, bool begun, struct atw_err *err)
 	return flush(o, err);
 }
 
-/* What is listed if nobody says what. */
+/* The range that is listed by default. */
 static const struct address all = { .last = INT64_MAX, .is_range = true };
 
 static int list(struct out *o, const struct address *a, struct atw_err *err)
@@ -302,7 +302,7 @@ static int enter(struct out *o, const struct session *src, struct atw_err *err)
 	return r;
 }
 
-/* A row that says that nobody has it. */
+/* A row for an address that no process maps. */
 static int nobodys(struct out *o, const struct address *a, struct atw_err *err)
 {
 	struct row r = { 0 };
@@ -342,7 +342,7 @@ static int list_targets(struct out *o, struct session *src, const struct address
 	return r;
 }
 
-/* Rows have the flags of a provider; where nobody has anything there is none. */
+/* Rows have the flags of a provider; without a process there is no provider. */
 static int open_rows(struct out *o, const struct common *c, struct session *src,
 		     const struct address_arg *t, int n, struct atw_err *err)
 {

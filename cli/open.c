@@ -190,7 +190,7 @@ const char *root_from(const struct session *s)
 				    : atw_kernel_root_why(s->target->kernel);
 }
 
-/* What was found, if somebody wants to know or if nobody chose it. */
+/* Print what was found, with -v or if the user did not select it. */
 static void remark_root(const struct common *c, const struct session *s,
 			const struct space_opts *space)
 {
@@ -201,7 +201,7 @@ static void remark_root(const struct common *c, const struct session *s,
 	if (atw_kernel_file_is_unproved(t->kernel))
 		remark(c, "%s: nothing tells whether %s is of this kernel: what comes out of it may be another's",
 		       s->name, space->kernel);
-	/* Tables that happened to be in use, chosen by nobody, are worth a word. */
+	/* A root that was in use by chance, not selected by the user, is reported. */
 	if (c->verbose || (!s->subject.given && atw_kernel_root_from(t->kernel) == ATW_ROOT_CPU))
 		remark(c, "%s: %s, root: %s", s->name, s->subject.space.paging.name,
 		       root_from(s));

@@ -69,7 +69,7 @@ struct pages {
 	bool totals;                     /* --totals */
 	bool summed;                     /* the provider has sums for them */
 	struct smaps_look look;
-	/* --watch: who gets the row of each process instead. */
+	/* --watch: gets the row of each process instead. */
 	int (*taken)(void *arg, const struct page_row *r, struct atw_err *err);
 	void *taker;
 	struct page_sum total;           /* of the process that is being listed */

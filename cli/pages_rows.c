@@ -89,7 +89,7 @@ static int put(struct pages *p, const struct page_row *r, struct atw_err *err)
 
 /* ---- swap ---- */
 
-/* DEVICE:OFFSET; a device whose name is not known is swapN. */
+/* DEVICE:OFFSET; swapN if the name of the device is not known. */
 static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 {
 	struct swap_name *s = &p->swap[type % 32];
@@ -114,7 +114,7 @@ static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 
 /* ---- one translation ---- */
 
-/* What is known of a frame; damage is told of. */
+/* The facts of a frame; damage is reported. */
 static int ask(struct pages *p, const struct page_run *run, uint32_t i, uint64_t off,
 	       uint64_t mapped, struct frame_facts *ret)
 {
@@ -253,7 +253,7 @@ static int put_placeless(struct pages *p, struct page_row *r, const struct page_
 	return put(p, r, err);
 }
 
-/* Frames that are not told: with --all they are single pages all the same. */
+/* Hidden frames: with --all they are single pages all the same. */
 static int put_hidden(struct pages *p, struct page_row *r, const struct page_run *run,
 		      uint64_t first, uint64_t len, struct atw_err *err)
 {

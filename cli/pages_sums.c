@@ -52,14 +52,14 @@ void pages_add_sums(struct pages *p, const struct provider_sums *sums)
 	};
 }
 
-/* What only looks at single pages is n/a where nobody asked for it, or may know. */
+/* Columns that need every page are n/a if not wanted or without permission. */
 void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *sum)
 {
 	static const struct { enum page_col column; enum smaps_kind kind; } thp[] = {
 		{ P_THP_ANON, SMAPS_ANON }, { P_THP_SHMEM, SMAPS_SHMEM }, { P_THP_FILE, SMAPS_FILE },
 	};
 	const struct smaps *s = &sum->of;
-	/* Every process has a little of which nothing is told. */
+	/* Every process has a few pages of which nothing is known. */
 	bool told = p->totals || !s->untold;
 	bool sums = p->sums && told;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pidfd.h - a process that is held: its end is told by the kernel, of a zombie as well.
- * A number may be another's soon.
+ * pidfd.h - a process held by a pidfd: the kernel reports its end, of a zombie as well.
+ * Its PID may be reused soon.
  */
 #ifndef CLI_PIDFD_H
 #define CLI_PIDFD_H

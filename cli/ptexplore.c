@@ -329,7 +329,7 @@ static int put_pages(struct explorer *e, uint64_t first, uint64_t last, struct a
 				put_soft(r, (uint32_t)((va - r->va) / r->slot));
 		}
 	}
-	/* An area of kernel addresses has no pages that /proc tells of. */
+	/* /proc lists no pages for an area of kernel addresses. */
 	if (first > e->prov->user_last)
 		absent = (last - first) / page + 1;
 	put_absent(&absent);

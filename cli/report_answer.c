@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_answer.c - what reports say, to whoever writes it. */
+/* report_answer.c - output of reports, for all formats. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 struct telling {
 	struct report *r;
 	size_t i;
-	struct atw_output *out;                  /* NULL: nobody reads rows */
-	const struct census_picture *picture;    /* NULL: nobody draws them */
+	struct atw_output *out;                  /* NULL: no rows are wanted */
+	const struct census_picture *picture;    /* NULL: no pictures are wanted */
 	void *drawing;
 };
 

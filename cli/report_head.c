@@ -23,7 +23,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-/* Of several looks the last is told: they are at one machine. */
+/* Of several snapshots the last one is shown: they are of one machine. */
 static void keep(char *to, size_t room, struct atw_blob text)
 {
 	size_t len = text.len < room ? text.len : room - 1;

@@ -18,7 +18,7 @@ static volatile sig_atomic_t asked, gave_up;
 
 /*
  * A write that waits is interrupted by the signal itself, is tried again, and then finds
- * a socket whose other end is closed.
+ * a socket with a closed other end.
  */
 static void on_alarm(int number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stalled.h - output to a socket or a pipe whose reader reads nothing. Such a write has no
- * end, so a program that catches signals to end in order must give the reader up.
+ * stalled.h - output to a socket or a pipe with a reader that reads nothing. Such a write
+ * has no end, so a program that catches signals to end in order must give the reader up.
  */
 #ifndef CLI_STALLED_H
 #define CLI_STALLED_H

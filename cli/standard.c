@@ -6,8 +6,8 @@
 #include "atwalk.h"
 
 /*
- * A file that is opened while 0 or 2 is closed would take its place, and be
- * written to by whoever means standard error. 1 stays closed: that is told.
+ * A file that is opened while 0 or 2 is closed would take its place, and get what is
+ * written to standard error. 1 stays unwritable: that is reported.
  */
 void hold_standard_files(void)
 {

@@ -94,7 +94,7 @@ static void catch_signals(void)
 		ending_ask(stop);
 }
 
-/* Ready within that time: the process has ended, or somebody told us to. */
+/* Ready within that time: the process has ended, or a signal came. */
 static bool happens(const struct clock *k, uint64_t ns)
 {
 	const struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };

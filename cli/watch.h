@@ -32,7 +32,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	  const char *text, const struct watched *w);
 
 /*
- * `look_at` as often as `text` says, until somebody interrupts it or process `pid` (0:
+ * Calls `look_at` as often as `text` says, until a signal ends it or process `pid` (0:
  * none) has ended; an exit status, `look_at`'s if that is not 0.
  */
 int watch_looks(const char *command, const char *text, uint64_t pid,
@@ -44,12 +44,12 @@ enum { LOOK_SIZES = 8 };
 
 /* What one look at a map came to. */
 struct map_look {
-	uint64_t ranges, mapped, unsized;   /* in pages of sizes that are not told */
+	uint64_t ranges, mapped, unsized;   /* in pages of unknown sizes */
 	size_t nsizes;
 	uint64_t size[LOOK_SIZES], bytes[LOOK_SIZES];   /* of pages; mapped by such */
 };
 
-/* `page` 0: of several sizes, or not told. */
+/* `page` 0: of several sizes, or not known. */
 void map_look_add(struct map_look *l, uint64_t page, uint64_t bytes);
 /* `look` adds what it sees to an empty one. */
 int watch_map(const struct common *c, struct session *o, const struct space_opts *space,

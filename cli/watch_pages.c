@@ -109,7 +109,7 @@ struct rows {
 	uint64_t nsame;
 };
 
-/* `was` and `is`: NULL, of who was not or is not there. */
+/* `was` and `is`: NULL if the process did not exist then, or does not now. */
 static int put(const struct rows *s, enum what what, uint64_t processes,
 	       const struct process *was, const struct process *is, struct atw_err *err)
 {
