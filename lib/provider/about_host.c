@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* about_host.c - what the running kernel says of itself in /proc and /sys. */
+/* about_host.c - description of the running kernel from its /proc and /sys. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -93,7 +93,7 @@ static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_e
 	return r;
 }
 
-/* What the listener answered: that ends it, and what cannot be read does not. */
+/* Result of the receiver: its failure ends the listing, an unreadable cache does not. */
 struct about_slabs {
 	const struct about_to *to;
 	int told;

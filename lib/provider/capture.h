@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.h - what the parts of the provider capture share: it reads a capture,
+ * capture.h - declarations shared by the parts of the provider capture, which reads
  * atwalk-capture(5). Areas and pages of a task are read side by side, each by its own
  * cursor, because they are in one file and nothing is kept.
  */

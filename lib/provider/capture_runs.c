@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture_runs.c - from runs of a capture to those of a provider: addresses in order,
- * what lies between the runs too; and a large page as one, though what is known of its
- * frames differs and so has runs of its own.
+ * capture_runs.c - conversion of a capture's runs to those of a provider: in address
+ * order, with the ranges between them, and a large page as one run, although its frames
+ * have different facts and so runs of their own.
  */
 #include "provider/capture.h"
 

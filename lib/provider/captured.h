@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * captured.h - what a capture has, and where in the file: read once from end to end
- * without its pages, which are read of the task that is asked for. So memory grows
- * with the tasks alone.
+ * captured.h - index of a capture: its contents and their places in the file. The file is
+ * read once from end to end without its pages, which are read later of the tasks that
+ * need them. So memory use grows with the number of tasks only.
  */
 #ifndef PROVIDER_CAPTURED_H
 #define PROVIDER_CAPTURED_H

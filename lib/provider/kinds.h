@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kinds.h - what each frame is, asked for once however many processes map it.
+ * kinds.h - kind of each frame, read once even if many processes map it.
  *
  * Few combinations of flags and orders occur, so a frame has the number of one, in two
  * bytes; blocks of frames exist where one of them was asked for.

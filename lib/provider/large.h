@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * large.h - what of a memory area is mapped by large pages, and why the rest is
- * not. Pure: an area, what is allowed in it, and its runs of pages go in.
+ * large.h - bytes of a memory area in large pages, and the reasons for small ones. Pure:
+ * the input is an area, what is allowed in it, and its runs of pages.
  *
  * A block is what one large page would cover: an aligned piece as large as it. A
  * small page belongs to one block or to none, and a block has one reason, the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* large_live.h - what /proc and /sys of the running kernel say about large pages. */
+/* large_live.h - settings of large pages, from /proc and /sys of the running kernel. */
 #ifndef PROVIDER_LARGE_LIVE_H
 #define PROVIDER_LARGE_LIVE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* large_may.c - what an area says of itself about large pages. */
+/* large_may.c - settings of large pages that an area has itself. */
 #include <stdio.h>
 #include <string.h>
 

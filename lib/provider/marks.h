@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * marks.h - what /proc/PID/pagemap says of a page besides where it is, as flags of
- * entries that have a mode's as well: entries keep it in bits of software, and the
- * kernel's structures know the rest.
+ * marks.h - flags of a page in /proc/PID/pagemap, in the form of the flags of a paging
+ * mode: soft-dirty and uffd-wp are software bits of a PTE, the others are found in kernel
+ * structures.
  */
 #ifndef PROVIDER_MARKS_H
 #define PROVIDER_MARKS_H

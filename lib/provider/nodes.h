@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nodes.h - which NUMA node memory is of, as /sys of the running kernel has it: for
- * each of the blocks in which memory is taken into use, or because there is but one
- * node.
+ * nodes.h - NUMA node of physical memory, from /sys of the running kernel: of each memory
+ * block, or the only node there is.
  */
 #ifndef PROVIDER_NODES_H
 #define PROVIDER_NODES_H

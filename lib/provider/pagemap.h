@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap.h - what the parts of the provider pagemap share: one that reads /proc
+ * pagemap.h - declarations shared by the parts of the provider pagemap, which reads /proc
  * of the running kernel, a process at a time, a window of its words at a time.
  */
 #ifndef PROVIDER_PAGEMAP_H

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * pagemap_ram.c - what frames of RAM are used for, as /proc/kpageflags has it, from
- * the first to the last.
- */
+/* pagemap_ram.c - use of all frames of RAM, from /proc/kpageflags, in ascending order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

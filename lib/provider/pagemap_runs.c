@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap_runs.c - from the words of /proc/PID/pagemap to runs of pages. Where
- * little is there, PAGEMAP_SCAN says where.
+ * pagemap_runs.c - conversion of the words of /proc/PID/pagemap to runs of pages. In
+ * sparse ranges PAGEMAP_SCAN finds the present ones.
  */
 #include "provider/pagemap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc_maps.c - which process an address is of, as /proc/PID/maps has it. */
+/* proc_maps.c - lookup of an address range in /proc/PID/maps. */
 #include <inttypes.h>
 #include <stdio.h>
 

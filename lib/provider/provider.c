@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* provider.c - what all providers share. */
+/* provider.c - functions shared by all providers. */
 #include "provider/provider.h"
 
 #include <inttypes.h>

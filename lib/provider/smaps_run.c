@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * smaps_run.c - which sums the pages of a provider's runs are in. A struct page is
- * looked at only for what entries and areas do not tell.
+ * smaps_run.c - sums of the pages of a provider's runs. A struct page is only read for
+ * what entries and areas do not show.
  */
 #include "kernel/kpf.h"
 #include "provider/smaps.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tlb.h - how many translations of data a CPU's TLB holds, by its own account. */
+/* tlb.h - number of data translations that the CPU's TLB holds, as the CPU reports it. */
 #ifndef PROVIDER_TLB_H
 #define PROVIDER_TLB_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * use.h - what frames of RAM are used for, out of their flags; and runs of frames
- * that are used for the same. Pure.
+ * use.h - use of frames of RAM, from their flags; and runs of frames with the same use.
+ * Pure.
  */
 #ifndef PROVIDER_USE_H
 #define PROVIDER_USE_H

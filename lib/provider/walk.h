@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk.h - what the parts of the provider walk share: it reads page tables and kernel
- * structures of all sources with readable physical memory.
+ * walk.h - declarations shared by the parts of the provider walk, which reads page tables
+ * and kernel structures of all sources with readable physical memory.
  */
 #ifndef PROVIDER_WALK_H
 #define PROVIDER_WALK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* walk_ram.h - what frames of RAM are used for, as their struct pages have it. */
+/* walk_ram.h - use of frames of RAM, from their struct pages. */
 #ifndef PROVIDER_WALK_RAM_H
 #define PROVIDER_WALK_RAM_H
 

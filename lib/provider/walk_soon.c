@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk_soon.c - which struct pages the listing of a space will ask for, by the look at its
- * tables that was made to count mappings: hundreds are read together, however short the
- * runs of a listing are.
+ * walk_soon.c - prefetch of the struct pages that the listing of a space will need. They
+ * are known from the sweep of its tables that counted mappings: hundreds are read
+ * together, however short the runs of a listing are.
  */
 #include "kernel/memmap.h"
 #include "provider/walk.h"
