@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpu_notes.h - what a dump's ELF notes say about its CPUs. The n-th note of a
- * kind is the n-th CPU's.
+ * cpu_notes.h - CPU registers in the ELF notes of a dump. The n-th note of a kind is the
+ * n-th CPU's.
  */
 #ifndef SOURCE_CPU_NOTES_H
 #define SOURCE_CPU_NOTES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * extents.h - which physical addresses lie where in a file.
+ * extents.h - map from physical addresses to places in a file.
  *
  * Built once from ranges in any order, which may overlap; then asked for every
  * table of every walk, so the last answer is tried first.

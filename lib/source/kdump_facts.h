@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kdump_facts.h - what a kdump-compressed dump says beside its pages. */
+/* kdump_facts.h - metadata of a kdump-compressed dump. */
 #ifndef SOURCE_KDUMP_FACTS_H
 #define SOURCE_KDUMP_FACTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_freeze_why.h - what /proc says of a process that is to be stopped, and why one is
- * not or may not be.
+ * live_freeze_why.h - state in /proc of a process that is to be stopped, and the reasons
+ * for not stopping one.
  */
 #ifndef SOURCE_LIVE_FREEZE_WHY_H
 #define SOURCE_LIVE_FREEZE_WHY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* live_host.h - what the running kernel says of itself, whichever way it is read. */
+/* live_host.h - description of the running kernel, the same for all backends. */
 #ifndef SOURCE_LIVE_HOST_H
 #define SOURCE_LIVE_HOST_H
 

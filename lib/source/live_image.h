@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_image.h - where the kernel's image is mapped, beside the map of all RAM.
+ * live_image.h - mapping of the kernel's image, beside the map of all RAM.
  *
  * arm64 maps both, and since Linux 7.3 the data of the image is mapped in the image's own
  * place alone. All of it is at one distance; its addresses are learnt step by step from

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * live_task.c - from a process's number to its address space.
+ * live_task.c - lookup of an address space by PID.
  *
  * Kernels that let a program of our type call bpf_task_from_pid() (6.10 on)
  * find the task and hold it while it is read. On others we follow the list of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* live_task.h - from a process's number to its page tables. */
+/* live_task.h - lookup of page tables by PID. */
 #ifndef SOURCE_LIVE_TASK_H
 #define SOURCE_LIVE_TASK_H
 

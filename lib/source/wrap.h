@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wrap.h - what a source that stands before another one passes on unchanged. */
+/* wrap.h - operations that a wrapper passes on unchanged to the source below it. */
 #ifndef SOURCE_WRAP_H
 #define SOURCE_WRAP_H
 
