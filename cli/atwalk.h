@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* atwalk.h - what the commands of atwalk(1) share. */
+/* atwalk.h - declarations shared by the commands of atwalk(1). */
 #ifndef CLI_ATWALK_H
 #define CLI_ATWALK_H
 

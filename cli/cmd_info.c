@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_info.c - what is this source, what was found in it, what is missing. */
+/* cmd_info.c - description of a source: its kind, its contents, and what is missing. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_probe.c - what this machine lets us see of itself, and how to see more. */
+/* cmd_probe.c - check of the data sources of this machine and their requirements. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

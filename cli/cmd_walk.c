@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_walk.c - where is this address, through which tables, with which rights. */
+/* cmd_walk.c - page-table walk of an address: its tables, entries and rights. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

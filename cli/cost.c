@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cost.c - what looking at a running machine costs it, and how to make it less. */
+/* cost.c - cost of reading a running machine, and the options that reduce it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

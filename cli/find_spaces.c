@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* find_spaces.c - which page tables `atwalk find` looks through, each once. */
+/* find_spaces.c - page tables that `atwalk find` searches, each once. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * find_target.c - what `atwalk find` looks for: physical memory, or the frames that
- * virtual addresses and symbols lead to.
+ * find_target.c - targets of `atwalk find`: physical memory, or the frames that virtual
+ * addresses and symbols lead to.
  */
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* info_kernel.c - what was found of the kernel, where, and what is missing. */
+/*
+ * info_kernel.c - the kernel's part of `atwalk info`: what was found, where, and what is
+ * missing.
+ */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* main.c - which command, its options, its help. */
+/* main.c - selection of the command, its options, its help. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

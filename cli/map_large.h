@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* map_large.h - what of a process is mapped by large pages, and why the rest is not. */
+/* map_large.h - memory of a process in large pages, and the reasons for small ones. */
 #ifndef CLI_MAP_LARGE_H
 #define CLI_MAP_LARGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* map_sizes.h - what was listed in all, by the size of pages. */
+/* map_sizes.h - sums of a listing, by page size. */
 #ifndef CLI_MAP_SIZE_H
 #define CLI_MAP_SIZE_H
 

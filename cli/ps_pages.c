@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ps_pages.c - what address spaces map by the pages of their processes: of targets without
- * page tables. */
+/*
+ * ps_pages.c - memory use of address spaces by the pages of their processes, for targets
+ * without page tables.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 

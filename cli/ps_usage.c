@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ps_usage.c - what an address space has in memory, out of its page tables. Entries of
- * small pages say enough; of a large one the area says whether it is hugetlbfs's.
+ * ps_usage.c - memory use of an address space, from its page tables. The entries of small
+ * pages suffice; the area says whether a large one is hugetlbfs's.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.h - what atwalk report keeps while it listens and answers. */
+/* report.h - state of atwalk report while it reads records and prints reports. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
