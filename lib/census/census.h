@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * census.h - who uses physical memory: from whoever tells it to the analyses.
+ * census.h - census stream: records of physical memory, from producers to reports.
  *
- *	teller                           stream           reader of it
+ *	producer                         stream           consumer
  *	collect.c  a provider    \                     /  write.c   a capture's text
  *	read.c     a capture      -> census_sink ->   <   model.c -> events -> reports
  *
- * The stream is what atwalk-capture(5) has, record by record, so that a live
- * system, a dump and a capture of either are one thing to all who look at it. It
- * is seen once and never kept: a terabyte of memory is 100 million runs.
+ * The stream carries the records of atwalk-capture(5), so that consumers need not
+ * distinguish a live system, a dump and a capture of either. It is seen once and never
+ * kept: a terabyte of memory is 100 million runs.
  */
 #ifndef CENSUS_CENSUS_H
 #define CENSUS_CENSUS_H
@@ -22,31 +22,33 @@ struct provider;
 /* ---- the stream ---- */
 
 /*
- * Records in the order of a capture: H: R: S: before all others, but for H: lines
- * that are known when all is told; U: before the first V: of it, and once more if
+ * Records in the order of a capture: H: R: S: before all others, except for H: lines
+ * that are known only at the end; U: before the first V: of the file, and once more if
  * more is known of it later; T:, then V: P: and runs of each area; then F:, E:. L:
- * lines stand where it was met, but never between a V: and its runs. Texts are the
- * teller's, until the call returns. What fails ends the stream.
+ * lines stand where the failure occurred, but never between a V: and its runs. Texts
+ * belong to the producer and are valid until the call returns. A failure ends the
+ * stream.
  */
 struct census_sink {
 	int (*record)(void *arg, const struct capture_record *rec, struct atw_err *err);
 	/*
-	 * Of the area before; M: and F: come as runs, never as records. ATW_E_LIMIT: it
-	 * claims more than can be counted, and was not; the teller says where it stands,
-	 * and goes on.
+	 * The run belongs to the area before it. M: and F: lines come as runs, never as
+	 * records. ATW_E_LIMIT: the run claims more than can be counted, and was not
+	 * counted; the producer reports its position and continues.
 	 */
 	int (*run)(void *arg, const struct capture_run *run, struct atw_err *err);
 	int (*frames)(void *arg, const struct capture_frames *run, struct atw_err *err);
 	void *arg;
 };
 
-/* ---- the tellers ---- */
+/* ---- producers ---- */
 
 struct census_read_opts {
 	/*
-	 * A line or run that is wrong, by file and line, or that the file is cut off;
-	 * what is whole is told all the same. Of very many only the first and how
-	 * many are told. NULL: the first is a failure.
+	 * Called for each faulty line or run, with file and line, and if the file is
+	 * truncated; intact records are passed on all the same. Only the first faults
+	 * are reported one by one, and the rest as a number. NULL: the first fault is a
+	 * failure.
 	 */
 	void (*damaged)(void *arg, const struct atw_err *err);
 	void *arg;
@@ -74,8 +76,8 @@ struct census_collect_opts {
 	bool raw;                /* entries as they are, and all flags of pages: those that
 	                          * come and go break runs */
 	uint32_t pid;            /* this process alone; 0: all */
-	uint64_t area_runs;      /* held at once: longer areas are told in parts; 0: 65536 */
-	/* How far it is, in steps of about the same size. NULL: nobody looks. */
+	uint64_t area_runs;      /* held at once: longer areas come in parts; 0: 65536 */
+	/* Progress, in steps of about the same size. NULL: not reported. */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * class.c - what an area is for.
+ * class.c - classification of memory areas by purpose.
  *
- * The paper's own form has names, and flags of Linux 2.4 on a PowerPC, where data
- * can be executed. Its Figures 1, 4, 7 and 9 show the rules that its analyser had:
+ * The paper's own form has names, and flags of Linux 2.4 on a PowerPC, where data can
+ * be executed. Its Figures 1, 4, 7 and 9 show the rules that its analyser had:
  *
  *	S  flags & 0x100 (VM_GROWSDOWN)                 0x00000177 is "S.rwx."
  *	X  flags & 0x1000 (VM_EXECUTABLE): the kernel   0x00001875 is ".Xr.x."
  *	   marked what belongs to the program itself
  *	B  no name, writable, and not S                 0x20001077 is ".XrwxB"
  *
- *	named: writable is data, else executable is text, else nobody's
+ *	named: writable is data, else executable is text, else unclassified
  *	B and X is heap; B without X is .bss of the library before it
  *
- * With these, and areas' numbers of pages, all sums of Figure 4 come out. Today no
- * kernel has VM_EXECUTABLE, and X is what the program's file and heap are.
+ * These rules and the areas' numbers of pages reproduce all sums of Figure 4. Today no
+ * kernel has VM_EXECUTABLE, and X marks the program's file and its heap.
  *
- * What is written in that form today (write_paper.c) may have more: a file that is no
- * program, and data that became read-only, which VM_ACCOUNT marks. No such flag and
- * no such file is in the figures.
+ * Captures that are written in that form today (write_paper.c) may have more: files
+ * that are no program, and data that became read-only, which VM_ACCOUNT marks. No such
+ * flag and no such file is in the figures.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ enum {
 	VM_EXECUTABLE = 0x1000,          /* until 3.6 */
 };
 
-/* A thread's stack has pages of no rights in front: one, if nobody asks for more. */
+/* Size limit of the guard area below a thread's stack; the default is one page. */
 #define GUARD_MOST (64u << 10)
 
 /* What the rules look at. */
@@ -137,7 +137,7 @@ static void loaded(struct classifier *c, struct area *x, const struct capture_lo
 	if (!a->write && !a->exec && loads_relro(x->u, c->page, x->v->start))
 		set(x, CENSUS_RELRO, false);
 	else if (l->flags & CAPTURE_LOAD_EXEC)
-		/* Writable: somebody changes it, and it still is text. */
+		/* Text that is mapped writable is still text. */
 		set(x, CENSUS_TEXT, false);
 	else if (!(l->flags & CAPTURE_LOAD_WRITE))
 		set(x, a->exec ? CENSUS_TEXT : CENSUS_RODATA, false);
@@ -330,7 +330,7 @@ static void meet_exe(struct classifier *c, const struct area *x)
 		       ((c->has & CAPTURE_T_CODE) && code->a >= x->v->start &&
 			code->a <= x->v->last);
 	else
-		/* Nobody says; but programs lie below their libraries. */
+		/* Nothing is recorded; but programs lie below their libraries. */
 		told = c->exe_guess = !x->a->shared && x->u->kind == UNIT_FILE;
 	if (told) {
 		c->exe = x->u;

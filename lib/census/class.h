@@ -8,14 +8,14 @@
 
 #include "census/unit.h"
 
-/* What is remembered of the process that is told now. */
+/* State of the process that is being read. */
 struct classifier {
 	const struct capture_task *task;
 	uint32_t has;                    /* of the task: CAPTURE_T_... */
 	uint32_t process;                /* 1 + its number */
 	uint64_t page;
 	bool paper;
-	struct unit *exe;                /* NULL: not met yet, or nobody knows */
+	struct unit *exe;                /* NULL: not met yet, or not known */
 	bool exe_guess;
 
 	struct unit *mapped;             /* placed last by its program headers */

@@ -45,7 +45,7 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 	return c->to->record(c->to->arg, &rec, err);
 }
 
-/* A provider's own way to say so; whoever is told may have had enough. */
+/* Callback of the provider for failures. After a failure of the sink it does nothing. */
 static void cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct collect *c = arg;

@@ -6,7 +6,7 @@
 #include "census/census.h"
 #include "provider/provider.h"
 
-/* Files that have been told, by device and inode. */
+/* Files that have been emitted, by device and inode. */
 struct told_file {
 	uint64_t dev, inode;         /* dev: 1 + major << 32 | minor; 0: unused */
 	uint32_t tries;
@@ -25,11 +25,11 @@ struct collect {
 	struct extents ram;          /* of R: lines */
 	struct told_files files;
 	uint64_t pid;                /* of the task under way; 0: none */
-	/* The sink's answer to what a provider tells on its way. */
+	/* The sink's status for records that the provider's callback emitted. */
 	int failed;
 	struct atw_err why;
 
-	/* The area under way; of its pages what was not told yet. */
+	/* The current area, and those of its pages that are not emitted yet. */
 	bool open, outside;          /* outside: of no area that the process has */
 	bool blind;                  /* its pages are not known */
 	struct atw_area area;
@@ -40,12 +40,12 @@ struct collect {
 	struct capture_sums sums;
 	uint64_t resident;           /* pages */
 	bool kinds, swaps;           /* of all is known if they are of a file, on swap */
-	bool counted, uncounted;     /* there are those whose mappings are known, are not */
+	bool counted, uncounted;     /* pages with known, with unknown counts were met */
 
 	bool summed;                 /* the provider has sums */
 	uint64_t unsized;            /* pages of which it is hidden if large ones map them */
-	uint64_t stale;              /* frames that were others' when they were asked for */
-	uint64_t vanished;           /* tasks that ended before they were told */
+	uint64_t stale;              /* frames with another owner when they were read */
+	uint64_t vanished;           /* tasks that ended before they were emitted */
 	uint64_t gone;               /* the last of these; 0: none */
 };
 
@@ -64,34 +64,34 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 
 /* ---- collect_task.c ---- */
 
-/* Task `i` of the provider's list; `about`: room for what is told of it. */
+/* Reads task `i` of the provider's list; `about` holds its attributes. */
 int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err);
 
 /* ---- collect_others.c ---- */
 
 struct others;
-/* All tasks without memory, to be told by and by. */
+/* Lists all tasks without memory, which others_tell() emits in parts. */
 int collect_others(struct collect *c, struct others **ret, struct atw_err *err);
-/* Those in front of process `pid`, which is the next one; UINT64_MAX: what is left. */
+/* Emits those before process `pid`, which is the next one; UINT64_MAX: the rest. */
 int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_err *err);
 /* NULL is fine. */
 void others_drop(struct others *o);
 
 /* ---- collect_area.c ---- */
 
-/* Flags of pages that are told. */
+/* Mask of the page flags that are emitted. */
 uint64_t collect_flags(const struct collect *c);
 /* `a` NULL: what lies at `first`, and is of no area. */
 void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t first);
 /* first..last of the run lie in the area. */
 int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, uint64_t last,
 		  struct atw_err *err);
-/* It is told up to `last`. */
+/* Ends the current area, or its part up to `last`, and emits it. */
 int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err);
 
 /* ---- collect_file.c ---- */
 
-/* U: of the area under way, if that file was not told yet. */
+/* Emits the U: line of the current area's file, if the file was not emitted yet. */
 int collect_file(struct collect *c, struct atw_err *err);
 void told_files_deinit(struct told_files *f);
 

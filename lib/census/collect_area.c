@@ -130,7 +130,7 @@ static int flush(struct collect *c, uint64_t last, bool more, struct atw_err *er
 	sum(c);
 	if (r == ATW_OK)
 		r = tell_area(c, last, more, err);
-	/* 0 pages that are mapped once is not what nobody knows. */
+	/* Without known mappings a sum of 0 pages that are mapped once would be wrong. */
 	if (r == ATW_OK && !c->blind && (c->counted || !c->uncounted))
 		r = tell_sums(c, err);
 	for (size_t i = 0; i < c->n && r == ATW_OK; i++)
@@ -212,8 +212,8 @@ static int add(struct collect *c, const struct capture_run *one, struct atw_err 
 /* ---- pages ---- */
 
 /*
- * Those that come and go while nobody changes anything would break runs, and those
- * from 32 on are for who works on the kernel.
+ * Flags that change while memory is idle would break runs, and those from 32 on are for
+ * kernel developers.
  */
 uint64_t collect_flags(const struct collect *c)
 {

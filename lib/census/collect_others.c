@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect_others.c - tasks without memory, told between those that have some: in the order
- * of ps. A provider lists them before all others, so they are kept until their turn.
+ * collect_others.c - tasks without memory, emitted in the order of ps between the
+ * processes. A provider lists them before all others, so they are kept until their
+ * turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "census/collect.h"
 
 struct other {
-	bool memory;                 /* the process `t.pid` stands here, and is told elsewhere */
+	bool memory;                 /* the place of process `t.pid`; not emitted here */
 	uint32_t has;
 	struct capture_task t;       /* its texts are in `words`, where they begin: */
 	size_t name, cgroup, exe;
@@ -94,7 +95,7 @@ static int tell(struct collect *c, const struct others *o, const struct other *v
 	return c->to->record(c->to->arg, &rec, err);
 }
 
-/* Whose process ended before it was told: nobody has its address space then. */
+/* Its process ended before it was emitted, so its address space is not in the capture. */
 static bool is_gone(const struct collect *c, const struct other *v)
 {
 	return v->t.mm && v->has & CAPTURE_T_TGID && v->t.tgid == c->gone;

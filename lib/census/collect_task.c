@@ -124,7 +124,7 @@ static int part(struct collect *c, size_t task, struct reader *r, uint64_t first
 		return ATW_END;
 	if (told == ATW_OK)
 		told = end_outside(c, err);
-	/* Of what was not listed nobody knows what is there. */
+	/* The content of unlisted addresses is unknown. */
 	return told == ATW_OK ? pass(c, r, last, !whole, err) : told;
 }
 
@@ -249,7 +249,7 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 		rc = about_tell(&to, about, err);
 	if (rc == ATW_OK && areas < 0)
 		rc = collect_lost(c, "areas", &unread, err);
-	/* Those that share it have told it, if they are told. */
+	/* Of a shared address space one process is enough, or the only one collected. */
 	if (rc == ATW_OK && (!t->shared || c->o->pid) && !c->o->no_areas)
 		rc = memory(c, i, areas == ATW_OK, err);
 	return rc;

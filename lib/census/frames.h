@@ -28,7 +28,7 @@ void frames_deinit(struct frame_set *s);
 /* `pages` frames from `frame` on are in it now; *ret of them were not before. */
 int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *ret,
 	       struct atw_err *err);
-/* The same of pages whose frames are known; of some that are all one, one. */
+/* The same for pages with known frames; pages that all map one frame count once. */
 int frames_add_pages(struct frame_set *s, const struct census_pages *p, uint64_t page,
 		     uint64_t *ret, struct atw_err *err);
 

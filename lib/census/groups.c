@@ -99,7 +99,7 @@ struct group *groups_of_process(struct groups *g, enum group_by by,
 		return ret;
 	}
 	if (by == BY_CGROUP) {
-		/* Whoever is not told has another key than any name. */
+		/* A cgroup that is not recorded has a key of its own. */
 		if (!(p->task_has & CAPTURE_T_CGROUP))
 			return groups_get(g, 0, name);
 		path = strndup(t->cgroup.data, t->cgroup.len);
@@ -171,7 +171,7 @@ bool groups_join(struct groups *g)
 		else
 			g->v[n++] = g->v[i];
 	}
-	/* Places are of no use any more: nobody is added. */
+	/* The hash table is not updated: no group is added after this. */
 	g->n = n;
 	for (size_t i = 0; i < n && done; i++)
 		done = call_deleted(&g->v[i]);

@@ -18,11 +18,11 @@ struct group {
 	uint64_t processes;      /* that have something in it */
 	uint32_t last;           /* 1 + number of the one that was counted last */
 	struct smaps sum;
-	bool uncounted;          /* of too many pages nobody worked out whose they are */
-	bool paper;              /* what is on swap is not told, nor how large pages are */
-	bool untold;             /* nor what is in some area */
+	bool uncounted;          /* too many shared pages: `uss` is not complete */
+	bool paper;              /* swap and page sizes are not recorded */
+	bool untold;             /* some of its memory is not recorded */
 	bool joined;             /* to another, by groups_join() */
-	bool known;              /* BY_USER: its number is `key`; else nobody told */
+	bool known;              /* BY_USER: its uid is `key`; else not recorded */
 };
 
 struct groups {
@@ -43,7 +43,7 @@ int group_by_find(const char *word, enum group_by *ret, struct atw_err *err);
  * what it is for: "[heap]".
  */
 struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a);
-/* Of a process none of whose areas need be known; not BY_UNIT. */
+/* The group of a process, which may have no known areas; not BY_UNIT. */
 struct group *groups_of_process(struct groups *g, enum group_by by,
 				const struct census_process *p);
 /*

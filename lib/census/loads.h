@@ -11,11 +11,11 @@ struct loads_view {
 	bool exec, write;
 };
 
-/* Whose headers are the file's: of copies of a file one may have told them. NULL: nobody's. */
+/* Of all copies of a file, the unit with the program headers. NULL: none has them. */
 const struct unit *loads_of(struct unit *u);
 /*
- * Which load the area is of, and from then on where the file's own addresses are in this
- * process. NULL: of none, or nobody told the headers. `page`: bytes.
+ * The PT_LOAD segment of the area; also sets where the file's own addresses lie in this
+ * process. NULL: no segment, or the program headers are not recorded. `page`: bytes.
  */
 const struct capture_load *loads_place(struct unit *u, uint64_t page,
 				       const struct loads_view *v);

@@ -14,7 +14,7 @@ struct looks {
 	bool open;                       /* it goes on */
 	uint64_t *at;                    /* of each: ms since 1970, UINT64_MAX: not known */
 	size_t cap;
-	/* Of the first that told it: captures of two kernels are no looks at one. */
+	/* Of the first look that has one: captures of two kernels cannot be compared. */
 	char release[72];
 };
 

@@ -9,8 +9,8 @@
 static const char marks[MAP_MARKS + 1] = ".123456789#s0?dx!";
 
 /*
- * Nobody looks at many lines of nothing, nor at very many that are all the same. The
- * paper's areas have no more, so its layout never comes to that.
+ * More lines than these are folded: lines without pages, lines that are all the same.
+ * The areas in the paper are shorter, so its layout never folds any.
  */
 #define FOLD_NOTHING 16
 #define FOLD_SAME 64

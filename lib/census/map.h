@@ -10,7 +10,7 @@
 enum map_mark {
 	MAP_ABSENT = 0, MAP_MANY = 10, MAP_SWAPPED, MAP_ZERO, MAP_UNKNOWN, MAP_DEVICE,
 	MAP_ODD,                         /* neither there nor not: a guard page, on its way */
-	MAP_UNTOLD,                      /* nobody knows what is there; never kept as such */
+	MAP_UNTOLD,                      /* content not recorded; never kept as such */
 	MAP_MARKS,
 };
 
@@ -39,8 +39,8 @@ void map_add(struct map *m, enum map_mark mark, uint64_t pages);
 void map_end(struct map *m);
 
 /*
- * For who reads no pictures: ".*15 #*2 .*1 #*5". Longer than `most` bytes, it ends
- * with "...".
+ * The marks as text, for programs: ".*15 #*2 .*1 #*5". Longer than `most` bytes, it
+ * ends with "...".
  */
 struct map_text {
 	struct buf *to;

@@ -27,7 +27,7 @@ struct census_model {
 	struct units units;
 	struct classifier class;
 
-	uint64_t *mm;                    /* told: a hash table; 0: free */
+	uint64_t *mm;                    /* address spaces seen: a hash table; 0: free */
 	size_t nmm, mms;                 /* mms: a power of two */
 
 	struct capture_task task;        /* of the process; texts are in `words` */
@@ -45,10 +45,10 @@ struct census_model {
 	uint64_t resident, listed_resident;
 	struct capture_sums sums, listed;
 	bool any_area;                   /* the process has one */
-	/* Of the process: addresses of which nobody knows what is there. */
+	/* Address ranges of the process with unknown content. */
 	uint64_t lost[LOST][2];
 	size_t nlost;
-	bool held;                       /* nobody was told of it yet */
+	bool held;                       /* its event is not emitted yet */
 	uint32_t v_has;
 	struct census_pages pages;
 };
@@ -83,7 +83,7 @@ static int tell(struct census_model *m, struct census_event *ev, struct atw_err 
 	return said;
 }
 
-/* An area whose file may turn out to be a copy waits for its first page. */
+/* The event is delayed until the first page, which may show that the file is a copy. */
 static int tell_area(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_AREA, .area = &m->area };
@@ -184,7 +184,7 @@ static bool add_mm(struct census_model *m, uint64_t mm, bool *ret)
 	return true;
 }
 
-/* A text of the teller's, to be kept: where in `words` it begins. */
+/* A producer's text, to be kept: where in `words` it begins. */
 static size_t keep(struct census_model *m, struct atw_blob b)
 {
 	size_t at = m->words.len;
@@ -373,7 +373,7 @@ static void lose(struct census_model *m, uint64_t first, uint64_t last)
 	at[1] = last > at[1] ? last : at[1];
 }
 
-/* Of its pages or of its areas; L: lines of other things do not change what is told. */
+/* Lost pages or areas of the current process; other L: lines do not affect its events. */
 static int lost(struct census_model *m, const struct capture_lost *l, uint32_t has,
 		struct atw_err *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * model.h - the stream, understood: whose pages, of which part of what file.
+ * model.h - decoder of the stream: pages by process, area, file and part of the file.
  *
- * model.c is a census_sink that turns records into events for any number of
- * reports at once: tasks that share an address space are told once, areas have a
- * class and a unit, parts of one area are one, and runs say how often they are
- * mapped, whoever counted.
+ * model.c is a census_sink that turns records into events for any number of reports at
+ * once: tasks that share an address space are emitted once, areas have a class and a
+ * unit, the parts of one area are one, and runs have the number of mappings, whether
+ * atwalk or the kernel counted.
  */
 #ifndef CENSUS_MODEL_H
 #define CENSUS_MODEL_H
@@ -35,15 +35,15 @@ struct census_unit {
 	struct capture_bytes build;
 	bool keyed;                      /* device and inode are known */
 	bool deleted, program;           /* gone; some process's executable */
-	bool code;                       /* somebody may execute some of it */
+	bool code;                       /* some area maps some of it executable */
 	const struct census_unit *joined;        /* a copy of that one; NULL: none */
 };
 /* Found out late, so at the end: which one speaks for all copies. NULL is fine. */
 const struct census_unit *census_unit_root(const struct census_unit *u);
 
 struct census_process {
-	uint32_t number;                 /* from 0: address spaces, as told */
-	bool paper;                      /* told in the paper's own form */
+	uint32_t number;                 /* from 0: address spaces, in input order */
+	bool paper;                      /* recorded in the paper's own form */
 	const struct capture_task *task; /* of the first task that has it */
 	uint32_t task_has;               /* CAPTURE_T_... */
 	const char *name;                /* of it, terminated */
@@ -54,7 +54,7 @@ struct census_process {
 
 struct census_area {
 	const struct census_process *process;
-	const struct capture_area *v;    /* as told; of several parts the first */
+	const struct capture_area *v;    /* as recorded; of several parts the first */
 	uint32_t v_has;                  /* CAPTURE_V_... */
 	const char *name;                /* terminated; "" if NULL */
 	const struct census_unit *unit;  /* NULL: of the process itself */
@@ -63,17 +63,17 @@ struct census_area {
 	bool own;                        /* the program's own, of no library: the paper's X */
 	bool read, write, exec, shared;
 	bool grows;                      /* downwards, by itself */
-	bool untold;                     /* at AREA_END: of some of it nobody knows what is there */
+	bool untold;                     /* at AREA_END: some pages are not recorded */
 	uint64_t first, last;            /* `last` is sure at CENSUS_ON_AREA_END */
 	/*
-	 * At AREA_END: pages in memory that its P: line counts and no run lists; how often
-	 * they are mapped, if that is known. `user` 0: there are none, or their number is
-	 * not known, which `untold` says.
+	 * At AREA_END: pages in memory that its P: line counts and no run lists; how
+	 * often they are mapped, if that is known. `user` 0: there are none, or their
+	 * number is not known; `untold` is set then.
 	 */
 	struct capture_sums rest;
 	/*
-	 * Where in the unit it begins, bytes: the same in all who map it. Of .bss: where
-	 * it would, were it in the file.
+	 * Where in the unit it begins, bytes: the same in all processes that map it.
+	 * For .bss: where it would begin, were it in the file.
 	 */
 	uint64_t pos;
 };
@@ -87,15 +87,16 @@ enum census_known {
 /* Neighbouring pages of an area that have all of this in common. */
 struct census_pages {
 	const struct census_area *area;
-	const struct capture_run *run;   /* as told */
+	const struct capture_run *run;   /* as recorded */
 	uint32_t known;                  /* CENSUS_...: what is known of the following */
 	uint64_t va, pages;
 	uint64_t pa;                     /* of the first; `same`: of all, else they follow */
-	uint64_t refs;                   /* how often found mapped; the kernel's count if nobody
-	                                  * counted, and then `counted` is false */
+	uint64_t refs;                   /* how often found mapped; without `counted` the
+	                                  * kernel's count */
 	uint64_t count;                  /* the kernel's */
-	uint64_t flags;                  /* 1 << KPF_...; not known of the paper's form, whose
-	                                  * kernel had others: those are in `run` */
+	uint64_t flags;                  /* 1 << KPF_...; not known of the paper's form,
+	                                  * which has flags of another kernel: those are
+	                                  * in `run` */
 	bool counted, same;
 	bool present, writable, exec, dirty, accessed;
 	bool anon, zero;                 /* of no file; the page of zeroes */
@@ -116,7 +117,7 @@ enum census_what {
 struct census_event {
 	enum census_what what;
 	uint32_t task_has;                       /* TASK: CAPTURE_T_... */
-	bool again;                              /* TASK: its address space was told before */
+	bool again;                              /* TASK: its address space came before */
 	uint32_t ram_has;                        /* RAM: CAPTURE_R_... */
 	uint64_t page;                           /* bytes */
 	union {
@@ -147,9 +148,9 @@ struct census_out {
 	int (*row)(void *arg, const struct atw_row *row, struct atw_err *err);
 	void (*text)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
 	void (*note)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
-	/* A note that what the report is about was not told: the answer is one in part. */
+	/* A note that records the report needs are missing: the answer is partial. */
 	void (*lacks)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
-	bool plain;                      /* somebody reads it */
+	bool plain;                      /* plain text for a person */
 	bool whole;                      /* every row is shown: sums belong to it */
 	bool paper;                      /* the paper's exact layout, all of it by text() */
 	void *arg;
@@ -160,7 +161,7 @@ struct census_report_opts {
 	const char *by;                  /* NULL: the report's own */
 	bool bare;                       /* tasks without memory are rows as well */
 	uint64_t self;                   /* pid of the program that looks; 0: not in there */
-	/* What a user of the machine that is told of is called; NULL: nobody knows any. */
+	/* The name of a user of the recorded machine; NULL: no names are known. */
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;
 };
@@ -213,9 +214,9 @@ struct census_model;
 int census_model_open(const struct census_report *const *report, void *const *state, size_t n,
 		      struct census_model **ret, struct atw_err *err);
 struct census_sink census_model_sink(struct census_model *m);
-/* After the last record: what waited for more is told. */
+/* After the last record: emits the events that are still delayed. */
 int census_model_end(struct census_model *m, struct atw_err *err);
-/* Bytes; as far as it is told by now. */
+/* Bytes; as far as it is known by now. */
 uint64_t census_model_page(const struct census_model *m);
 void census_model_close(struct census_model *m);
 

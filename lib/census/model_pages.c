@@ -35,7 +35,7 @@ static void origin(struct census_pages *p, bool no_anon)
 
 enum { VM_PFNMAP = 0x400 };      /* include/linux/mm.h */
 
-/* A device's memory may have frames that look like others; [vvar]'s are nobody's. */
+/* Frames of device memory can look like RAM; [vvar] pages belong to no process. */
 static bool is_device(const struct census_area *a, const struct capture_run *run)
 {
 	return run->state == CAPTURE_DEVICE || (a->class == CENSUS_DEVICE && !a->guess) ||

@@ -9,8 +9,8 @@
 struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
 				bool no_anon);
 /*
- * Whether swap backs them; `before`: what was told before them. Older kernels mark that
- * in the head of a large folio alone, and its tails follow it.
+ * Sets whether they are swap-backed; `before`: the pages before them. Older kernels set
+ * the flag in the head of a large folio only, and its tails follow it.
  */
 void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * owners.h - which pages only one group of processes has, though more than one of
- * them does.
+ * owners.h - frames that only one group of processes maps, but more than once.
  *
- * Whoever maps a frame first owns it, as long as no other group maps it; and once
- * all mappings of it were seen, it is known whether that was so. So one pass is
- * enough, and only frames that are mapped more than once take memory.
+ * The first group that maps a frame owns it, as long as no other group maps it. Once
+ * all mappings of the frame were seen, the owner is final. So one pass is enough, and
+ * only frames that are mapped more than once take memory.
  */
 #ifndef CENSUS_OWNERS_H
 #define CENSUS_OWNERS_H
@@ -15,7 +14,7 @@
 enum { OWNERS_CHUNK = 64 };
 
 struct owners_frame {
-	uint32_t owner;          /* 1 + group; 0: nobody yet; or more than one group */
+	uint32_t owner;          /* 1 + group; 0: none yet, or more than one group */
 	uint32_t left;           /* mappings that were not seen yet */
 };
 

@@ -33,7 +33,7 @@ void page_sort_deinit(struct page_sort *s)
 	*s = (struct page_sort){ 0 };
 }
 
-/* Of areas the first that was told speaks for a page; the rest is for one order. */
+/* A page in several areas belongs to the first one; `pages` makes the order total. */
 static int compare(const void *a, const void *b)
 {
 	const struct page_rec *x = a, *y = b;

@@ -13,7 +13,7 @@
 struct page_rec {
 	uint64_t pa, pages;              /* of the first; the others lie behind it */
 	uint64_t flags, count, kcount;
-	uint32_t area;                   /* whoever adds it knows what that is */
+	uint32_t area;                   /* the caller's index of the area */
 	uint16_t entry;                  /* low bits */
 	uint16_t known;
 };

@@ -8,7 +8,7 @@
 
 struct machine {
 	uint64_t start, last, page;
-	bool ram;                        /* some was told */
+	bool ram;                        /* an R: line was seen */
 	bool frames;                     /* the map is there */
 	struct hilbert map;
 };

@@ -8,7 +8,7 @@
 
 struct stacks {
 	int stack, pss, pages;
-	bool unshared;           /* of some nobody tells how often its pages are mapped */
+	bool unshared;           /* some pages have an unknown number of mappings */
 	uint64_t page;
 	struct flame *flame;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* picture_thrash.c - faults that had to wait, of the machine and of whom, over time. */
+/* picture_thrash.c - major faults of the machine and of processes, over time. */
 #include <stdlib.h>
 #include <string.h>
 

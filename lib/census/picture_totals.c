@@ -18,7 +18,7 @@ struct unit {
 
 struct totals {
 	int name, state, column[2][PARTS];
-	uint64_t page, unknown;          /* how many whose memory is not known */
+	uint64_t page, unknown;          /* unknown: units without known memory */
 	struct unit *v;
 	size_t n, cap;
 	struct buf names;

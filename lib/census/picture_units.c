@@ -2,9 +2,9 @@
 /*
  * picture_units.c - programs and libraries as areas: the memory that each takes.
  *
- * An area must be as large as what it stands for, so each frame counts once, whoever
- * has it: the report's `resident` are places in a file, of which each process may have
- * a copy, and its `mappings` count what is shared for each.
+ * An area is proportional to the memory it stands for, so each frame counts once,
+ * however many processes map it: the report's `resident` are places in a file, of which
+ * each process may have a copy, and its `mappings` count shared pages once per process.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct unit {
 };
 
 struct units {
-	uint64_t page, unknown;          /* mappings of frames that nobody told */
+	uint64_t page, unknown;          /* unknown: mappings of unknown frames */
 	struct unit *v;                  /* by number of the unit */
 	size_t n, cap;
 	struct frame_set frames;

@@ -210,7 +210,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 struct marks {
 	struct map *map;
 	struct map_text *text;
-	bool untold;                     /* what nobody has need not be absent */
+	bool untold;                     /* unmapped pages need not be absent */
 	enum map_mark mark;
 	uint64_t pages;
 };

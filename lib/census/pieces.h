@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pieces.h - how many have each page of each part, half a byte a page.
+ * pieces.h - number of users of each page of each part, half a byte a page.
  *
- * There are only pieces of a part that somebody has touched: who maps much has little in
- * memory.
+ * Only pieces with a page in memory are allocated: a process that maps much memory
+ * usually has little of it resident.
  */
 #ifndef CENSUS_PIECES_H
 #define CENSUS_PIECES_H
@@ -34,15 +34,15 @@ void pieces_deinit(struct pieces *t);
 struct part_pieces {
 	struct piece **v;                /* the caller frees it, and not what it points to */
 	size_t n, cap;
-	uint64_t resident;               /* pages that somebody has */
+	uint64_t resident;               /* pages with at least one user */
 };
 
 /* Once for each part: what is added up stays so. */
 int pieces_gather(const struct pieces *t, const struct part *g, struct part_pieces *ret,
 		  struct atw_err *err);
 /*
- * Each of its `pages` pages as a mark, to one of two; the other is NULL. `untold`: what
- * nobody has need not be absent.
+ * Each of its `pages` pages as a mark, to one of two; the other is NULL. `untold`:
+ * pages without users need not be absent.
  */
 void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, struct map *map,
 		  struct map_text *text);

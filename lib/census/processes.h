@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* processes.h - processes with their names and sums, in the order they were told. */
+/* processes.h - processes with their names and sums, in input order. */
 #ifndef CENSUS_PROCESSES_H
 #define CENSUS_PROCESSES_H
 
@@ -9,7 +9,7 @@
 struct process_sums {
 	uint64_t pid;
 	size_t name;                     /* in `names` */
-	bool paper;                      /* told in the paper's form, which has no swap */
+	bool paper;                      /* in the paper's form, which has no swap */
 	bool bare;                       /* a task without memory of its own, so far */
 	struct sums resident, virtual;
 };

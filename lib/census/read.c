@@ -9,7 +9,7 @@
 #include "census/untold.h"
 #include "source/capture_stream.h"
 
-enum { FAULTS = 20 };            /* so many are told one by one */
+enum { FAULTS = 20 };            /* so many are reported one by one */
 
 struct reading {
 	const char *name;            /* of the file, for people */
@@ -21,7 +21,7 @@ struct reading {
 	struct capture_stream *s;
 };
 
-/* Where the sentence of a run that is wrong goes: nobody reads the thousandth. */
+/* Where the message of a faulty run goes: beyond the first FAULTS it is not reported. */
 static struct atw_err *place(struct reading *x)
 {
 	return x->faults < FAULTS ? &x->e : NULL;
@@ -32,7 +32,7 @@ static int failed(const struct reading *x, struct atw_err *err)
 	return atw_err_set(err, x->e.status, "%s", x->e.text);
 }
 
-/* Tells of it and goes on; with nobody to tell it is a failure. */
+/* Reports the fault and continues; without a callback it is a failure. */
 static int tell(struct reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
@@ -104,7 +104,7 @@ static int frames(struct reading *x, struct atw_blob text, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Those that were not told one by one, before what is wrong with all of it. */
+/* Reports the number of further faults, before a failure of the stream. */
 static int more_faults(struct reading *x, struct atw_err *err)
 {
 	uint64_t n = x->faults;

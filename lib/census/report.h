@@ -15,7 +15,7 @@
 extern const struct atw_names census_class_names;
 /* The paper's letters. */
 extern const struct atw_names census_flag_names;
-/* Who counted: seen by us, or the kernel. */
+/* Source of a count: atwalk's own (seen), or the kernel. */
 extern const struct atw_names census_count_names;
 /* "~" where something is a guess. */
 extern const struct atw_names census_guess_names;
@@ -47,7 +47,7 @@ static inline bool is_unit_area(const struct census_area *a)
 	return a->unit && (a->class <= CENSUS_BSS || a->class == CENSUS_RESERVED);
 }
 
-/* Is it one? When all was told; the paper's form has no other files. */
+/* Is it a program or library? Known at the end; the paper's form has no others. */
 bool is_executable(const struct census_unit *u);
 /* What goes behind its name where no column says it. */
 static inline const char *deleted_text(const struct census_unit *u)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_alerts.c - areas with pages of one user beside pages of many: the paper's
+ * report_alerts.c - areas that have pages of one user beside shared pages: the paper's
  * Figure 7.
  *
- * The paper took all pages of one user for copies. Most are not: a page of a file
- * that nobody else has touched yet looks the same. What a page was read from tells
- * them apart, one by one: a private copy is of no file any more.
+ * The paper took all pages of one user for copies. Most are not: a page of a file that
+ * no other process has touched yet looks the same. The origin of each page
+ * distinguishes the two: a private copy no longer belongs to a file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,14 +71,14 @@ struct alert {
 	uint64_t single, shared, copied, alone;
 	uint8_t flags, class, cause;
 	bool guess, no_origin, no_vm_flags;
-	bool no_refs;                    /* nobody counted some of its pages */
+	bool no_refs;                    /* some of its pages have no count */
 };
 
 struct alerts {
 	struct alert *v;
 	size_t n, cap;
 	struct intern names;
-	struct alert now;                /* of the area that is told */
+	struct alert now;                /* of the area that is being read */
 	uint64_t uncounted;              /* areas that cannot be judged for that */
 };
 

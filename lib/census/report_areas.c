@@ -38,7 +38,7 @@ static const struct atw_column columns[A_COUNT] = {
 };
 static const struct atw_schema schema = { "areas", columns, A_COUNT };
 
-/* No longer than this in a row: who wants all of it looks at the map. */
+/* Most bytes of a map in a row; the drawn map has no such limit. */
 #define MAP_TEXT ((size_t)1 << 20)
 
 struct process {
@@ -54,9 +54,9 @@ struct area {
 	size_t marks;                    /* where they begin */
 	const char *name;                /* NULL: none */
 	uint8_t flags, class;
-	bool guess, unknown;             /* nobody counted some of its pages */
-	bool hidden;                     /* what was not told need not be absent */
-	bool untold;                     /* nor is it known how much there is */
+	bool guess, unknown;             /* unknown: some of its pages have no count */
+	bool hidden;                     /* pages without a record may be resident */
+	bool untold;                     /* and their number is not known either */
 };
 
 struct areas {

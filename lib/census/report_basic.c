@@ -92,8 +92,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 }
 
 /*
- * false: it is not known. Of addresses nobody says how often they are mapped: that is of
- * pages.
+ * false: it is not known. Mappings and swap are always of pages: virtual sizes have
+ * neither.
  */
 static bool value(const struct basic *b, const struct process_sums *p, enum sum sum,
 		  uint64_t *ret)
@@ -179,7 +179,7 @@ struct place {
 	size_t i;
 };
 
-/* The largest first; those that are equal as they were told. */
+/* The largest first; equal ones in input order. */
 static int by_total(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;

@@ -33,8 +33,8 @@ static const struct atw_schema schema = { "count", columns, C_COUNT };
 struct count {
 	struct frame_set frames;
 	uint64_t pages, anon, file, mappings, swapped, zeroes, device, processes;
-	bool paper;                      /* whose form does not tell of swap */
-	uint64_t unknown, no_origin;     /* mappings of frames nobody told; of what kind */
+	bool paper;                      /* the paper's form, which has no swap */
+	uint64_t unknown, no_origin;     /* mappings of unknown frames; of unknown kind */
 	bool refused;                    /* there are too many frames to count */
 };
 

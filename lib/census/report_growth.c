@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_growth.c - what grows: the memory of each process by what it is for, over
- * several looks, and how fast. What only ever grows, and that nobody gives back to a
- * file, may be a leak.
+ * report_growth.c - growth of each process's memory, by class, over several looks, and
+ * its rate. Memory that only ever grows and that cannot be written back to a file may
+ * be a leak.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ struct process {
 
 struct growth {
 	uint64_t self;                   /* pid of this program; 0: not in these looks */
-	uint64_t collector;              /* of the program that wrote this look; 0: not told */
+	uint64_t collector;              /* pid of this look's collector; 0: not known */
 	struct { uint64_t pid; char name[64]; } out;     /* the last one left out; 0: none */
 	struct looks looks;
 	struct look_processes processes;
@@ -87,8 +87,8 @@ struct growth {
 	size_t n, cap;
 	struct line *line;
 	size_t lines, lines_cap;
-	size_t now;                      /* index + 1 of the one that is told; 0: none */
-	bool untold;                     /* not all of it: that is no look at it */
+	size_t now;                      /* index + 1 of the current one; 0: none */
+	bool untold;                     /* incomplete: this look does not count for it */
 	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
 };
 
@@ -132,7 +132,7 @@ static int begin(struct growth *g, const struct census_process *p, struct atw_er
 		return report_no_memory(err);
 	while (g->n <= at)
 		g->v[g->n++] = (struct process){ .looks = 0 };
-	/* Told twice in one look, the first time counts. */
+	/* A process that is recorded twice in one look counts once, the first time. */
 	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
 	g->untold = false;
 	memset(g->bytes, 0, sizeof(g->bytes));
@@ -275,7 +275,7 @@ static int64_t change_of(const struct grown *g)
 	return (int64_t)(g->line->last - g->line->first);
 }
 
-/* What grows fastest; of those whose times are not known, what grew most. */
+/* What grows fastest; without known times, what grew most. */
 static int by_growth(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
@@ -340,7 +340,7 @@ static void suspect(const struct grown *w, const struct census_out *out)
 		  w->p->looks, change_of(w), rate);
 }
 
-/* Rows say all; the worst are told in words. */
+/* Rows list all; only the worst get a note. */
 enum { SUSPECTS = 8 };
 
 static int finish(void *state, const struct census_out *out, struct atw_err *err)

@@ -78,8 +78,9 @@ static const struct counter {
 };
 
 /*
- * What waits in a list of a CPU is free, as its struct page tells, but is not in
- * MemFree. /proc/kpageflags does not tell it from what the kernel uses.
+ * Pages in the per-CPU lists are free according to their struct page, but MemFree does
+ * not count them. /proc/kpageflags cannot distinguish them from pages that the kernel
+ * uses.
  */
 static const struct counter with_waiting = {
 	"MemFree+waiting", 1 << CAPTURE_FREE, 1 << MEM_FREE | 1 << MEM_WAITING, 0,
@@ -88,7 +89,7 @@ static const struct counter with_waiting = {
 /* Uses that MemTotal does not count. */
 static const uint32_t outside = 1u << CAPTURE_RESERVED | 1u << CAPTURE_OFFLINE;
 
-/* ---- what was told ---- */
+/* ---- records ---- */
 
 struct range {
 	uint64_t first, end;             /* frames; end is not included */
@@ -112,7 +113,7 @@ struct machine {
 	uint32_t have;                   /* 1 << enum meminfo */
 	uint64_t swap, swap_free;        /* pages of S: lines */
 	bool any_swap;
-	bool frames;                     /* F: lines were told */
+	bool frames;                     /* F: lines were seen */
 	bool proc;                       /* by /proc/kpageflags */
 	char why[160];                   /* there are no F: lines, or not all */
 	struct sums all, *node;
@@ -149,7 +150,7 @@ static void on_header(struct machine *m, const struct capture_header *h)
 /* 16 EiB have no more pages. */
 #define SWAP_MAX ((uint64_t)1 << 52)
 
-/* MAX_NUMNODES. Of those with larger numbers nobody is told. */
+/* MAX_NUMNODES (include/linux/numa.h). Nodes with larger numbers get no rows. */
 enum { NODES = 1024 };
 
 static struct sums *node_of(struct machine *m, int64_t node, struct atw_err *err)
@@ -165,7 +166,7 @@ static struct sums *node_of(struct machine *m, int64_t node, struct atw_err *err
 	return &m->node[m->nnodes++];
 }
 
-/* Frames that are RAM as a whole, be it of several ranges; no others are told of. */
+/* Adds frames that are RAM as a whole, also of several ranges: F: has no others. */
 static int on_ram(struct machine *m, const struct census_event *ev, struct atw_err *err)
 {
 	const struct capture_ram *r = ev->ram;
@@ -316,7 +317,7 @@ static int uses(const struct machine *m, const struct sums *s, const struct cens
 		row_s(&row, C_USE, capture_uses[i]);
 		if (s->node >= 0)
 			row_u(&row, C_NODE, (uint64_t)s->node);
-		/* Only /proc marks the large page of zeroes: who does not look there may miss it. */
+		/* Only /proc marks the huge zero page: without it a count of 0 is n/a. */
 		if (i != CAPTURE_ZEROES || m->proc || m->all.use[i])
 			amount(m, &row, s->use[i], s->ram);
 		if (s->node < 0)
@@ -339,7 +340,7 @@ static int sum(const struct machine *m, const struct sums *s, const char *use, b
 	return row_out(&row, out, err);
 }
 
-/* What is RAM and no run was told of. */
+/* RAM that no F: line describes. */
 static void complete(const struct machine *m, struct sums *s)
 {
 	uint64_t told = 0;

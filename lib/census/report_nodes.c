@@ -240,7 +240,7 @@ static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *
 	row_s(&row, C_TASK, name);
 	if (node < NODES)
 		row_u(&row, C_NODE, node);
-	/* Of what was not told some may be here. */
+	/* Pages that are not recorded may be on this node. */
 	if (!untold) {
 		row_u(&row, C_RSS, s->rss);
 		row_u(&row, C_HUGE, s->huge);
@@ -260,7 +260,7 @@ struct nodes_order {
 	size_t process, part, n;
 };
 
-/* Who has most first. */
+/* The largest total first. */
 static int by_total(const void *a, const void *b)
 {
 	const struct nodes_order *x = a, *y = b;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_pages.c - every page of memory that a process has, by physical address, with
- * its owner: the paper's Figure 9. Neighbours of which all of it is the same are one
- * row, so there are no more rows than runs were told.
+ * report_pages.c - every resident page of all processes, by physical address, with its
+ * owner: the paper's Figure 9. Adjacent pages that are alike in everything are one row,
+ * so there are no more rows than runs in the input.
  *
- * The owner is the file that the page is of, for .bss and heap as well; a page of no
- * file is its process's. Of several who map a page, the first that was told.
+ * The owner is the file that the page belongs to, for .bss and heap as well; a page of
+ * no file belongs to its process. Of several areas that map a page, the first in the
+ * input counts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ struct pages_report {
 	struct intern names;
 	struct buf text;                 /* of a row */
 	uint64_t page;
-	uint64_t unknown;                /* pages whose frames nobody told */
+	uint64_t unknown;                /* pages of frames that are not recorded */
 	uint64_t lines;                  /* of the paper's, that pages may still take */
 	bool used;                       /* the last area has pages: it must stay */
 };
@@ -113,7 +114,7 @@ static int on_area(struct pages_report *s, const struct census_area *a, struct a
 static int on_pages(struct pages_report *s, const struct census_pages *p, uint64_t page,
 		    struct atw_err *err)
 {
-	/* Shown as they were told, whatever they mean. */
+	/* Shown as recorded, without interpretation. */
 	bool flags = p->run->has & CAPTURE_M_FLAGS;
 	struct page_rec rec = {
 		.pa = p->pa, .pages = p->same ? 1 : p->pages, .flags = flags ? p->run->flags : 0,
@@ -248,7 +249,7 @@ static int put(struct pages_report *s, const struct page_rec *p,
 static int finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct pages_report *s = state;
-	uint64_t next = 0;               /* those before it are told, or wait */
+	uint64_t next = 0;               /* pages below it are in rows, or in `wait` */
 	struct page_rec p, wait = { .pages = 0 };
 	int r = page_sort_finish(&s->sort, err);
 

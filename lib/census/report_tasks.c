@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_tasks.c - every T: line, threads too: page faults and times that the paper's
- * collector wrote down of each task, and whose memory it shares.
+ * report_tasks.c - all T: lines, including threads: page faults and times that the
+ * paper's collector recorded for each task, and the process it shares memory with.
  */
 #include <stdlib.h>
 
@@ -55,10 +55,10 @@ static const struct atw_column columns[C_COUNT] = {
 static const struct atw_schema schema = { "tasks", columns, C_COUNT };
 
 struct task {
-	struct capture_task t;           /* its texts are the teller's, and gone */
+	struct capture_task t;           /* texts are the producer's, no longer valid */
 	const char *name;
 	uint32_t has;
-	bool again;                      /* its address space was told before */
+	bool again;                      /* its address space was seen before */
 };
 
 struct tasks {
@@ -107,7 +107,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 /* ---- the answer ---- */
 
-/* The paper's form has no tgid: there a thread is whose address space came before. */
+/* The paper's form has no tgid: threads are tasks of an earlier address space. */
 static enum kind kind_of(const struct task *k)
 {
 	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_thrash.c - does the machine do little but fetch what it just gave up, and for
- * whom? Faults of each process and what the kernel counts, from look to look.
+ * report_thrash.c - thrashing: does the machine mostly fetch pages that it just
+ * reclaimed, and for which processes? Faults of each process and the kernel's counters,
+ * from look to look.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static const struct atw_schema schema = { "thrash", columns, C_COUNT };
 enum { MUCH_FULL = 100, MUCH_SOME = 200 };       /* thousandths of the time */
 #define MUCH_RATE 1000                           /* each second */
 
-/* ---- what was told ---- */
+/* ---- records ---- */
 
 enum counter {
 	S_FAULTS, S_MAJOR, S_SWAPIN, S_SWAPOUT, S_SOME, S_FULL, S_SOME10, S_FULL10,
@@ -75,7 +76,7 @@ static const char refault[] = "vmstat.workingset_refault";
 struct whole {
 	uint64_t v[S_COUNT];
 	uint32_t have;
-	bool tasks;                      /* faults of some are told */
+	bool tasks;                      /* faults of some are recorded */
 };
 
 /* What a process had when it was seen last; look 0: never. */
@@ -98,7 +99,7 @@ struct thrash {
 	size_t nseen, seen_cap;
 	struct step *step;
 	size_t nsteps, steps_cap;
-	size_t told, told_steps;         /* looks whose rows went out, and their steps */
+	size_t told, told_steps;         /* looks with emitted rows, and their steps */
 };
 
 static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -159,7 +160,7 @@ static int on_task(struct thrash *t, const struct census_event *ev, struct atw_e
 	for (; t->nseen <= s.process; t->nseen++)
 		t->seen[t->nseen] = (struct seen){ 0 };
 	was = &t->seen[s.process];
-	if (was->look == s.look)         /* told twice */
+	if (was->look == s.look)         /* recorded twice */
 		return ATW_OK;
 	/* Counters that go back are of another one that has its number. */
 	if (was->look && k->minor >= was->minor && k->major >= was->major) {
@@ -330,7 +331,7 @@ static int by_faults(const void *a, const void *b)
 
 /* What one step says: how many times as much as is much, in thousandths, and how. */
 struct verdict {
-	size_t look;                     /* 0: nothing tells */
+	size_t look;                     /* 0: no look could be judged */
 	uint64_t times;
 	char how[200];
 };
@@ -393,7 +394,7 @@ static void judge_faults(const struct thrash *t, size_t look, struct verdict *v)
 	judge(v, look, rate, MUCH_RATE, how);
 }
 
-/* Who had most major faults on the way to this look; steps are in order. */
+/* The process with most major faults on the way to this look; steps are in order. */
 static void culprit(const struct thrash *t, size_t look, const struct census_out *out)
 {
 	const struct step *s = NULL;
@@ -447,7 +448,7 @@ static void verdict(const struct thrash *t, const struct census_out *out)
 		culprit(t, v.look ? v.look : t->looks.n, out);
 }
 
-/* Rows of looks up to `last` that were not told yet. */
+/* Emits the rows of looks up to `last` that are not emitted yet. */
 static int tell(struct thrash *t, size_t last, const struct census_out *out,
 		struct atw_err *err)
 {
@@ -471,7 +472,7 @@ static int tell(struct thrash *t, size_t last, const struct census_out *out,
 	return r;
 }
 
-/* A look that is the only one is told at the end: then it is sure that it is. */
+/* A look is known to be the only one at the end; finish() emits it then. */
 static int step(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct thrash *t = state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_totals.c - what each program and library takes, in all processes: the
- * paper's Figure 6. Virtual: code once, data as often as they are mapped. Physical:
- * each page once, whoever has it.
+ * report_totals.c - memory of each program and library, over all processes: the paper's
+ * Figure 6. Virtual: code once, data as often as they are mapped. Physical: each page
+ * once, however many processes have it.
  */
 #include <inttypes.h>
 #include <stdlib.h>

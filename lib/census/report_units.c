@@ -52,7 +52,7 @@ struct units_report {
 	struct parts parts;
 	struct part *now;               /* of the area; NULL: of no unit */
 	struct pieces pieces;
-	uint64_t work;                   /* pages that were counted, of all who map them */
+	uint64_t work;                   /* pages that were counted, once per mapping */
 	uint64_t area;                   /* likewise, of the area */
 	uint64_t refused;                /* parts that are not counted */
 	uint64_t *mappings;              /* of each part */
@@ -152,7 +152,7 @@ static bool refused(const struct part *g)
 	return g;
 }
 
-/* Somebody may have more of it than was told. */
+/* More of it may be resident than is recorded. */
 static bool untold(const struct part *g)
 {
 	while (g && !g->untold)

@@ -23,7 +23,7 @@ enum {
 
 #define BYTES(k, h) { .key = k, .type = ATW_T_BYTES, .help = h }
 #define HIDDEN(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .hidden = true }
-/* Shared memory is in the RSS of each who has it: of that there is no sum. */
+/* Shared memory is in the RSS of each process that has it, so RSS has no sum. */
 #define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
 static const struct atw_column columns[COLUMNS] = {
 	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4, .hidden = true,
@@ -54,13 +54,13 @@ struct use {
 	enum group_by by;
 	struct groups groups;
 	struct owners owners;
-	size_t group;                    /* of the area that is told now */
+	size_t group;                    /* of the area that is being read */
 	uint64_t page;
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;
 	bool unsized;                    /* of some pages it is hidden if large ones map them */
 	uint64_t work;                   /* frames that were looked at */
-	uint64_t looks;                  /* that have been told */
+	uint64_t looks;                  /* that are finished */
 };
 
 static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -110,7 +110,7 @@ static int area(struct use *u, const struct census_event *ev, struct atw_err *er
 #define RUN_MOST ((uint64_t)1 << 26)
 #define WORK_MOST ((uint64_t)1 << 31)
 
-/* What of these shared pages nobody outside of the group maps, in pages. */
+/* Of these shared pages, the number that no other group maps. */
 static int alone(struct use *u, const struct census_pages *p, uint64_t refs, uint64_t *ret,
 		 struct atw_err *err)
 {
@@ -153,7 +153,7 @@ static int pages(struct use *u, const struct census_pages *p, struct atw_err *er
 	return r;
 }
 
-/* Of units nobody knows in which the process would have had more. */
+/* Marks the group of a process with unlisted areas as incomplete; not BY_UNIT. */
 static int untold(struct use *u, const struct census_process *p, struct atw_err *err)
 {
 	struct group *g;
@@ -286,7 +286,7 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 	return u->looks ? ATW_OK : use_step(state, out, err);
 }
 
-/* Of large pages the origin is always told. */
+/* Large pages always have a known origin. */
 static const char *const kinds[] = { "anon", "file", NULL };
 
 const struct census_report report_use = {

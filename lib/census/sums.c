@@ -24,7 +24,7 @@ enum sum sums_column(const struct census_area *a)
 	}
 }
 
-/* 0: none, for SUM_RW is nobody's part. */
+/* 0: none, as no part is SUM_RW. */
 static enum sum part(const struct census_area *a)
 {
 	static const uint8_t parts[CENSUS_CLASSES] = {

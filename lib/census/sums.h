@@ -24,8 +24,8 @@ enum sum {
 struct sums {
 	uint64_t n[SUMS];
 	bool guess;                      /* what some of them are for */
-	bool unknown;                    /* nobody counted some of lib_text */
-	uint32_t untold;                 /* bits 1 << SUM_...: not all of it was told */
+	bool unknown;                    /* some pages of lib_text have no count */
+	uint32_t untold;                 /* bits 1 << SUM_...: these are incomplete */
 };
 
 _Static_assert(SUMS <= 32, "a bit for each");
@@ -34,11 +34,11 @@ _Static_assert(SUMS <= 32, "a bit for each");
 enum sum sums_column(const struct census_area *a);
 /* `pages` of the area, wherever they are. */
 void sums_area(struct sums *s, const struct census_area *a, uint64_t pages);
-/* There may be more in the area than was told; NULL: and more areas. */
+/* The area may have more pages than are recorded; NULL: and the process more areas. */
 void sums_untold(struct sums *s, const struct census_area *a);
 /*
- * At its end: what P: counts of it and no run lists. false: nothing, and what was not
- * told of it is not known. `virtual`: as below.
+ * At the end of an area: adds pages that P: counts and no run lists. false: none were
+ * added, and the number of unlisted pages is not known. `virtual`: as below.
  */
 bool sums_rest(struct sums *s, const struct census_area *a, bool virtual);
 /* Pages that are in memory. `virtual`: sums_area() counts, this only single and multi. */

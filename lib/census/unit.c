@@ -281,7 +281,7 @@ bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 	struct first_frame f = { pa, u->u.deleted };
 	struct unit *first;
 
-	/* One is enough, for who has the same file has the same frame. */
+	/* One frame is enough: all mappings of one file have the same frame. */
 	if (u->framed || u->kind != UNIT_FILE)
 		return true;
 	u->framed = true;
@@ -293,7 +293,7 @@ bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 	return true;
 }
 
-/* ---- who asks ---- */
+/* ---- lookup ---- */
 
 struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t has)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unit.h - the files that areas are of, each once.
+ * unit.h - the files that areas map, each once.
  *
- * A file is its device and inode; where nobody tells them, its name. Copies of
- * one file (a container's layers, btrfs) have others and the same memory: equal
- * build ids join them, or the same frame of memory at their beginnings.
+ * A file is identified by device and inode; by its name where these are not recorded.
+ * Copies of one file (a container's layers, btrfs) have other numbers and the same
+ * memory: equal build ids join them, or the same frame of memory at their beginnings.
  */
 #ifndef CENSUS_UNIT_H
 #define CENSUS_UNIT_H
@@ -33,7 +33,7 @@ struct unit {
 	struct capture_load *load;
 	size_t nloads;
 
-	/* In the address space that is told now, see class.c. */
+	/* In the address space that is being read, see class.c. */
 	uint32_t process;                /* 1 + its number; else what follows is stale */
 	bool placed, has_text;
 	uint64_t base;                   /* where its first area begins */
@@ -41,7 +41,7 @@ struct unit {
 	uint64_t text_delta;             /* has_text: from offsets to addresses */
 };
 
-/* Places by hash; whoever asks compares. */
+/* A hash table of units; the caller compares the keys. */
 struct unit_index {
 	struct unit_place {
 		uint64_t hash;
@@ -63,7 +63,7 @@ struct unit *unit_root(struct unit *u);
 void units_deinit(struct units *us);
 /* Of a U: line. NULL: no memory. */
 struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t has);
-/* Whose area this is; *ret NULL: of no file. false: no memory. */
+/* The unit of an area; *ret NULL: it maps no file. false: no memory. */
 bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
 	      struct unit **ret);
 /* The frame of the unit's beginning. false: no memory. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * untold.h - what a capture does not tell, told.
+ * untold.h - L: records for pages that a capture counts but does not describe.
  *
- * Its V: lines say how much of an area is in memory. Where runs bring less of it, or
- * nothing says what is there, an L: record behind the area says so, as it does of
- * what the collector could not read: to whoever listens the two are one.
+ * A V: line has the number of an area's pages that are in memory. Where runs list
+ * fewer, or no line describes the area's pages, an L: record is added behind the area,
+ * as for pages that the collector could not read: consumers need not distinguish the
+ * two.
  */
 #ifndef CENSUS_UNTOLD_H
 #define CENSUS_UNTOLD_H
@@ -15,7 +16,7 @@ struct untold {
 	const struct census_sink *to;
 	const struct capture_reader *rd; /* its form and its pages */
 	uint64_t pid;
-	uint64_t lost[2];                /* what the last L: line was about: that is told */
+	uint64_t lost[2];                /* range of the last L: line, already reported */
 	/* The area under way. */
 	bool open, any;                  /* any: a P: or an M: line was there */
 	uint64_t start, last;
