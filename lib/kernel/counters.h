@@ -12,8 +12,8 @@
 typedef int counter_fn(void *arg, const char *key, uint64_t value, struct atw_err *err);
 
 /*
- * Those that are known; others are not told. ATW_E_MISSING, ATW_E_UNSUPPORTED: none
- * is. Less than ATW_OK that `fn` returns ends it.
+ * Passes the counters that are known to `fn`; the others are left out. ATW_E_MISSING,
+ * ATW_E_UNSUPPORTED: none is known. A result of `fn` below ATW_OK ends the call.
  */
 int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_err *err);
 

@@ -41,7 +41,7 @@ static bool in_dump(const struct atw_kernel *k, int i, uint64_t *ret)
 {
 	char key[64];
 
-	/* A kernel that was found by its first task has told where that is. */
+	/* A kernel that was found by its first task has the address of that task. */
 	if (i == TASK && k->from == ATW_ROOT_TASK) {
 		*ret = k->init_task;
 		return true;
@@ -149,7 +149,7 @@ static int check_build(struct match *m, char *how, size_t len, struct atw_err *e
 
 /* ---- types ---- */
 
-/* Changed by many a release and option, and told by VMCOREINFO of each. */
+/* VMCOREINFO has these, and they change with many releases and options. */
 static const struct { const char *key, *type, *member; } told[] = {
 	{ "SIZE(pglist_data)", "pglist_data", NULL }, { "SIZE(zone)", "zone", NULL },
 	{ "SIZE(free_area)", "free_area", NULL }, { "SIZE(page)", "page", NULL },

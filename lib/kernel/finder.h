@@ -10,7 +10,7 @@
 
 #include <atwalk/kernel.h>
 
-/* Physical memory somebody asks about; inclusive. */
+/* Requested physical memory; inclusive. */
 struct wanted {
 	uint64_t first, last;
 	bool byte;               /* of first..last, a page, `at` is meant */
@@ -58,8 +58,8 @@ struct finder {
 int finder_walk(struct finder *f, const struct atw_space *sp, uint64_t first,
 		uint64_t last, unsigned depth, struct atw_err *err);
 /*
- * The hits of `slot` bytes of memory that are mapped at like->va and begin at
- * like->pa, whoever says so: all else of the entry is as in `like`.
+ * Adds the hits of `slot` bytes of memory that are mapped at like->va and begin at
+ * like->pa. The mapping may come from any source: all other fields are those of `like`.
  */
 int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct atw_err *err);
 /* Merge what is one run; after all walks of a space. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel.h - a kernel that was found, and what is found in it on demand.
+ * kernel.h - a kernel that was found, and its data on demand.
  *
- * Each of the calls below looks once and remembers the answer, also a failure
- * with its reason. Nothing is parsed before somebody asks.
+ * Each of the calls below searches once and keeps the result, also a failure with its
+ * reason. Nothing is parsed before the first call that needs it.
  */
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H

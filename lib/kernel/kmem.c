@@ -8,10 +8,10 @@
 #include "walk/memory.h"
 
 /*
- * Slots met last. Structs lie in the direct map, whose slots are large, so few
- * of them answer for nearly every pointer that is followed. The kernel of a running
- * machine has pointers to everywhere, and finding a slot there costs several reads:
- * one more is kept for each of many GiB, 2 MiB and 4 KiB, the largest that it fills.
+ * Slots met last. Structs lie in the direct map, which has large slots, so few of them
+ * suffice for nearly every pointer that is followed. The kernel of a running machine
+ * has pointers to everywhere, and finding a slot there costs several reads: one more is
+ * kept for each of many GiB, 2 MiB and 4 KiB, the largest that it fills.
  */
 enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
 
@@ -139,7 +139,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 	}
 	r = atw_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
-		/* A pointer out of the dump: whoever asks used nothing wrongly. */
+		/* The pointer comes from the dump: the caller used nothing wrongly. */
 		if (r == ATW_E_USAGE)
 			r = ATW_E_DAMAGED;
 		atw_err_wrap(err, "kernel address");

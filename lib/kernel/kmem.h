@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 
 struct kmem;
-/* Told of every piece of physical memory that something was read from. */
+/* Called for every piece of physical memory that something was read from. */
 typedef void kmem_touched_fn(void *arg, atw_pa pa, size_t len);
 
 /* The space is copied, its source borrowed. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memmap.h - where struct page lies, and what the bytes of one mean.
+ * memmap.h - location of struct page, and the meaning of its bytes.
  *
- * A file each: memmap.c finds the struct page of a frame, page_abi.c finds out
- * how this kernel's is laid out, page_flags.c reads it as /proc/kpageflags
- * would, slab.c and node.c say whose it is, page.c is what others call.
+ * A file each: memmap.c finds the struct page of a frame, page_abi.c finds the layout
+ * of struct page in this kernel, page_flags.c decodes it as /proc/kpageflags would,
+ * slab.c and node.c find its slab cache and NUMA node, page.c is the interface to other
+ * files.
  */
 #ifndef KERNEL_MEMMAP_H
 #define KERNEL_MEMMAP_H
@@ -21,7 +22,7 @@
 
 enum memmap_model { MEMMAP_FLAT, MEMMAP_SPARSE, MEMMAP_EXTREME };
 
-/* A stretch of frames whose struct pages follow each other. */
+/* A stretch of frames with consecutive struct pages. */
 struct memmap_section {
 	uint64_t nr;             /* its number */
 	uint64_t first;          /* address of its first struct page */
@@ -144,7 +145,7 @@ struct node_span {
 struct nodes {
 	struct node_span *v;
 	size_t n, last;
-	bool overlap;            /* nodes lie inside each other: not told apart */
+	bool overlap;            /* nodes lie inside each other: not distinguished */
 };
 int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret);
 /* false: not known. */

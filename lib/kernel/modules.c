@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modules.c - the types that loaded modules describe: BTF whose ids and strings
- * go on where the kernel's end. The kernel keeps a list of them
- * (kernel/bpf/btf.c, btf_modules).
+ * modules.c - the types that loaded modules describe: BTF with ids and strings that
+ * continue those of the kernel. The kernel keeps a list of them (kernel/bpf/btf.c,
+ * btf_modules).
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -21,13 +21,13 @@ enum need_for {
 	FOR_AREAS,               /* memory areas */
 	FOR_NAMES,               /* names of files and areas */
 	FOR_PAGES,               /* struct page */
-	FOR_SLAB,                /* whose objects a page holds */
+	FOR_SLAB,                /* the slab cache of a page */
 	FOR_SWAP,                /* swap devices */
 	FOR_LARGE,               /* why pages are no large ones */
 	FOR_REGIONS,             /* names of the kernel's regions */
 	FOR_MODULES,             /* types that loaded modules describe */
 	FOR_CPUS,                /* what each CPU was using */
-	FOR_CGROUPS,             /* who pays for a page */
+	FOR_CGROUPS,             /* the memory cgroup that pays for a page */
 	FOR_ABOUT,               /* what tasks are, and have used */
 	FOR_MACHINE,             /* how much RAM there is, and where */
 	FOR_COUNTERS,            /* what the kernel counts of its memory */

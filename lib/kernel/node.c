@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node.c - which NUMA node a frame is of.
+ * node.c - the NUMA node of a frame.
  *
- * page->flags has it, but where in there depends on the configuration and is
- * told nowhere. Each node's pglist_data says which frames it spans. Where that
- * array is not to be found, a machine with one node still needs no telling.
+ * page->flags has it, but its bits depend on the configuration and are not recorded
+ * anywhere. Each node's pglist_data has the frames it spans. Where that array cannot be
+ * found, a machine with one node does not need it.
  */
 #include <stdlib.h>
 #include <string.h>

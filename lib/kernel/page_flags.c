@@ -317,7 +317,7 @@ static uint64_t zeroes(const struct zero_pages *z, uint64_t pfn, bool maybe_smal
 	return maybe_small && z->known && pfn == z->pfn ? kpf(KPF_ZERO_PAGE) : 0;
 }
 
-/* What is about the folio as such: who uses it, and how large it is. */
+/* Flags of the folio as such: its users and its size. */
 static uint64_t folio_kpf(struct atw_memmap *m, const struct view *v, bool hugetlb)
 {
 	const struct page_abi *a = &m->abi;
@@ -400,8 +400,8 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
 }
 
 /*
- * Free blocks and folios are as large as a power of two and lie at a multiple of
- * it; folios that do not are gigantic ones, whose size is as true.
+ * Free blocks and folios have a power of two as their size and are aligned to it;
+ * folios that are not are gigantic ones, with a correct size as well.
  */
 static uint64_t rest_of(uint64_t first, unsigned order, uint64_t pfn)
 {

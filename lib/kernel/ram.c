@@ -16,7 +16,7 @@ static bool get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t
 	       kmem_u64(k->kmem, at + n->member[id], ret, NULL) == ATW_OK;
 }
 
-/* "System RAM", or with whose it is behind it in brackets, which plugged it in. */
+/* "System RAM", or "System RAM (NAME)" for memory that the driver NAME plugged in. */
 static bool is_ram(struct atw_kernel *k, uint64_t at)
 {
 	static const char ram[] = "System RAM";

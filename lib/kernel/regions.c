@@ -3,10 +3,10 @@
  * regions.c - names for the kernel's half of the address space.
  *
  * Borders come from the kernel's variables where symbols name them, else from
- * VMCOREINFO, else from what both allow to work out; regions_ARCH.c say which.
- * Two sources that contradict each other are worth nothing, and the direct map
- * is not believed before a walk has shown that it is one. Without VMCOREINFO
- * little more is told than what symbols name.
+ * VMCOREINFO, else they are derived from both; regions_ARCH.c has the details. Two
+ * sources that contradict each other are both ignored, and the direct map is accepted
+ * only after a walk has verified it. Without VMCOREINFO few regions are known but those
+ * that symbols name.
  */
 #include "kernel/regions.h"
 
@@ -79,9 +79,9 @@ static void join(struct kernel_regions *r)
 /* ---- regions that every architecture has ---- */
 
 /*
- * The last address up to which everything has this distance; 0: not to be told.
- * Where the end of the room for the direct map is not known, and what follows
- * is something else.
+ * The last address up to which everything has this distance; 0: not known. For kernels
+ * where the end of the range of the direct map is not known, and where something else
+ * follows.
  */
 static uint64_t last_at_distance(const struct plan *p, uint64_t first, uint64_t last,
 				 uint64_t distance)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regions.h - how the regions of the kernel's half are put together.
+ * regions.h - construction of the regions of the kernel's half.
  *
- * Each architecture puts what it can tell over what was put before: the kernel's
- * image goes over the vmalloc space that arm64 keeps it in. What cannot be told
- * is not put at all, so that no address gets a name that is not its own.
+ * Each architecture puts the regions it knows over those that were put before: the
+ * kernel's image goes over the vmalloc space that arm64 keeps it in. Unknown regions
+ * are not put at all, so that no address gets a wrong name.
  */
 #ifndef KERNEL_REGIONS_H
 #define KERNEL_REGIONS_H
@@ -34,7 +34,7 @@ struct plan {
 	uint64_t page;           /* bytes */
 };
 
-/* A number that somebody says, or nobody does. */
+/* A number that may be missing. */
 struct said {
 	bool have;
 	uint64_t u;
@@ -75,9 +75,8 @@ bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf
 bool last_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret);
 
 /*
- * The direct map in [lo, hi], whose addresses lie `distance` above physical
- * ones: from lo if it is known to begin there, else from its first page, to the
- * end of RAM.
+ * The direct map in [lo, hi]: its addresses lie `distance` above physical ones. It
+ * begins at lo if that is known, else at its first page, and ends at the end of RAM.
  */
 void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
 		       uint64_t hi, bool from_lo);

@@ -3,16 +3,16 @@
  * regions_arm64.c - Documentation/arch/arm64/memory.rst and
  * arch/arm64/include/asm/memory.h.
  *
- * The upper end of the address space has been laid out in three ways, which
- * where vmemmap lies tells apart:
+ * The upper end of the address space has been laid out in three ways. The position of
+ * vmemmap distinguishes them:
  *
  *   5.4 to 5.10   VMEMMAP_START is -VMEMMAP_SIZE - 2 MiB
  *   5.11 to 6.8   a power of two from the top (8c96400d6a39, 9ad7c6d5e75b)
  *   6.9 on        VMEMMAP_END is -1 GiB, PCI I/O and fixmap above it
  *                 (32697ff38287, b730b0f2b1fc)
  *
- * VMCOREINFO has the borders since 5.18 (2369f171d5c5). With KASLR the kernel's
- * image lies somewhere in vmalloc, and so do the modules, near it.
+ * VMCOREINFO has the borders since 5.18 (2369f171d5c5). With KASLR the kernel's image
+ * lies somewhere in vmalloc, and so do the modules, near it.
  */
 #include "kernel/regions.h"
 

@@ -154,7 +154,7 @@ static bool from_task(struct atw_kernel *k)
 	return true;
 }
 
-/* An extract of a source whose user knew the root, or who was asked for it. */
+/* An extract: its opening note has the root and the paging mode (lib/extract/notes.c). */
 static bool from_extract(struct atw_kernel *k)
 {
 	const struct atw_paging *pg;
@@ -366,7 +366,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	k->meter = (struct meter){ .fn = o->progress, .arg = o->arg };
 	k->space.mem = mem;
 	found = from_note(k, &why);
-	/* Somebody who gives root and mode waits for no search. */
+	/* The scan is skipped if the caller supplies both root and mode. */
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
 		found = scan_vmcoreinfo(mem, &k->meter, try_scanned, k, &unreadable) > 0 ||

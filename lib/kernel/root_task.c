@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's image is mapped at one distance from where it lies. The first
- * task (init/init_task.c) is in it, is called "swapper", and is its own parent
- * and group leader: the pointers say what its virtual address is, and so what
- * the distance is. Not far from it lies init_mm (mm/init-mm.c), which has the
- * root, also in the image, and the borders of the kernel's text and data; and
- * under the right paging mode that root leads from the task's address to the
- * task. The task itself points to init_mm, but not while it idles on the
- * address space of who ran before.
+ * root_task.c - search for the kernel's root by its first task.
+ *
+ * The kernel's image is mapped at one distance from where it lies. The first task
+ * (init/init_task.c) is in it, is called "swapper", and is its own parent and group
+ * leader: these pointers contain its virtual address, and so give the distance. Not far
+ * from it lies init_mm (mm/init-mm.c), which has the root, also in the image, and the
+ * borders of the kernel's text and data; and under the right paging mode that root
+ * leads from the task's address to the task. The task itself points to init_mm, but not
+ * while it idles on the address space of the task that ran before.
  */
 #include "kernel/root_task.h"
 

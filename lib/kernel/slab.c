@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slab.c - whose objects a slab holds. */
+/* slab.c - the slab cache (kmem_cache) of a slab. */
 #include <stdio.h>
 #include <string.h>
 

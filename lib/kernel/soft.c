@@ -84,7 +84,7 @@ static void count_types(struct atw_soft_abi *abi, unsigned version, struct confi
 {
 	/* 5.14 (b756a3b5e7ea) added exclusive entries, two of them until 6.15. */
 	unsigned device = version >= KERNEL(6, 15) ? 3 : version >= KERNEL(5, 14) ? 4 : 2;
-	/* 5.19 (6c287605fd56) tells exclusive pages apart. */
+	/* 5.19 (6c287605fd56) distinguishes exclusive pages. */
 	unsigned migration = version >= KERNEL(5, 19) ? 3 : 2;
 	/* 5.19 (679d10331910), where uffd-wp is; everywhere since 6.2 (ca92ea3dc5a2). */
 	unsigned marker = version >= KERNEL(6, 2) ||

@@ -168,8 +168,8 @@ static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols 
 	if (r == ATW_OK)
 		r = kallsyms_locate(image, k->stext, k->stext, &t, err);
 	/*
-	 * What the first task told is the start of the image on some: arm64's
-	 * text begins 64 KiB on (SEGMENT_ALIGN).
+	 * On some kernels the first task gave the start of the image: arm64's text
+	 * begins 64 KiB later (SEGMENT_ALIGN).
 	 */
 	if (r == ATW_E_MISSING && !k->have_vi &&
 	    kallsyms_locate(image, k->stext, k->stext + 65536, &t, err) == ATW_OK) {
@@ -284,8 +284,9 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 }
 
 /*
- * Kernels without CONFIG_KALLSYMS_ALL name text only: to kallsyms the first
- * data belongs to the last function. Whoever knows the nearer one is right.
+ * Kernels without CONFIG_KALLSYMS_ALL name text only: to kallsyms the first data
+ * belongs to the last function. Of the symbols of kallsyms and of the file, the nearer
+ * one is right.
  */
 int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 			 struct atw_symbol *ret, struct atw_err *err)
