@@ -188,7 +188,7 @@ static void used(const struct looker *l)
 	members_release(&l->v);
 }
 
-/* ---- whose it is ---- */
+/* ---- user, cgroup and start ---- */
 
 static bool same_root(const struct looker *l, uint64_t a, uint64_t b)
 {
@@ -197,7 +197,7 @@ static bool same_root(const struct looker *l, uint64_t a, uint64_t b)
 	return get(l, a, N_cgroup_root, &x) && get(l, b, N_cgroup_root, &y) && x == y;
 }
 
-/* The one whose memory it is: where that has a tree of its own, in that one. */
+/* The cgroup that its memory is charged to, even where memory has its own hierarchy. */
 static bool cgroup_of(const struct looker *l, uint64_t *ret)
 {
 	const struct needs *n = l->v.n;

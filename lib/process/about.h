@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * about.h - what a task is besides its memory: whose it is, since when, what it has
- * used. As a T: line of a capture tells it, whoever knows.
+ * about.h - attributes of a task besides its memory: user, start and resource usage, as
+ * in a T: line of a capture, from any source.
  */
 #ifndef PROCESS_ABOUT_H
 #define PROCESS_ABOUT_H

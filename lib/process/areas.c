@@ -37,7 +37,7 @@ enum {
 	FAULTS = 8,              /* that are no accident any more */
 };
 
-/* Another one after each change, as far as the kernel tells. */
+/* Changes with each change of the areas, as far as the kernel counts them. */
 struct stamp {
 	uint64_t seq, root, count, total, users;
 };
@@ -519,7 +519,7 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 			return atw_err_set(err, ATW_E_LIMIT,
 					   "the process ended while its areas were read");
 		}
-		/* Of newer kernels a seqcount: odd while somebody changes them. */
+		/* The seqcount of newer kernels is odd while areas are changed. */
 		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
 		a->unproved = !same;
 		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||

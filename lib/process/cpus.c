@@ -16,7 +16,7 @@
 #include "process/members.h"
 
 enum {
-	SWITCHING = 1,           /* LOADED_MM_SWITCHING: not told for an instant */
+	SWITCHING = 1,           /* LOADED_MM_SWITCHING: not known for an instant */
 	TRIES = 64,
 	CR4_PCIDE = 1 << 17,
 };

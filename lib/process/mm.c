@@ -164,7 +164,7 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 	return ATW_OK;
 }
 
-/* As long as a task has them they are in use; and who is it? */
+/* The tables are in use as long as the task has this mm, and has not been replaced. */
 static int guard_by_task(const struct members *v, const struct atw_task *t,
 			 struct atw_space *sp, struct atw_err *err)
 {
@@ -192,7 +192,7 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 	opened = atw_mm_open(k, t->mm, &n, &why);
 	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
 
-	/* Its threads may hand it on to each other: it is in use as long as anybody uses it. */
+	/* Its threads may hand it on: it is in use as long as any of them has it. */
 	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
 		r = guard_by_task(&v, t, &n.space, &why);
 	if (r == ATW_OK && !atw_space_lives(&n.space))

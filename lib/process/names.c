@@ -31,8 +31,8 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 	struct names n = { .v = v, .page_shift = page_shift, .steps = STEPS };
 
 	/*
-	 * Until d3bb89ea9c13 (6.6) and the fix of it, areas that only touch the
-	 * heap were called so as well. No structure tells the two apart.
+	 * Until d3bb89ea9c13 (6.6) and the fix of it, areas that only touch the heap
+	 * had the same name. No structure distinguishes the two.
 	 */
 	n.wide_heap = release && release < 6006;
 	n.backing = release < 6014 ? FMODE_BACKING_6_5 : FMODE_BACKING_6_14;
@@ -124,8 +124,8 @@ static const enum need_member of_file[] = {
 };
 
 /*
- * The file an area maps. One that stands for another's (overlayfs) has a name of its own
- * for each who opened it.
+ * The file an area maps. false for one that stands for another (overlayfs): each open
+ * file of it has a name of its own.
  */
 static bool named_key(const struct members *v, uint32_t backing, uint64_t file,
 		      struct named_file *ret)
@@ -292,9 +292,9 @@ static int given_name(const struct members *v, struct atw_area *a, struct atw_er
 }
 
 /*
- * _install_special_mapping(): vm_private_data leads to the name. That the
- * operations are those of special mappings would take a symbol; but an area
- * without a file whose operations can name it is always one.
+ * _install_special_mapping(): vm_private_data leads to the name. A check that the
+ * operations are those of special mappings would need a symbol; but an area without a
+ * file and with operations that can name it is always one.
  */
 static bool special_name(const struct members *v, struct atw_area *a)
 {

@@ -7,7 +7,7 @@
 
 #include "process/members.h"
 
-/* A file that several areas map, told once. */
+/* A file that several areas map, named once. */
 struct named_file {
 	uint64_t mnt, dentry, inode;
 	uint64_t mark[4];        /* of the dentry: another one has others */
@@ -17,13 +17,13 @@ struct named_file {
 };
 
 /*
- * Files of all processes, as long as one look takes: what is renamed meanwhile is told by
- * its old name.
+ * Files of all processes, for the time of one look: what is renamed meanwhile keeps its
+ * old name.
  */
 struct named_files {
 	struct named_file *v;    /* a hash table by dentry */
 	size_t n, slots;
-	uint64_t found;          /* that were told again */
+	uint64_t found;          /* hits of the table */
 	uint32_t backing;        /* as in struct names */
 };
 void named_files_deinit(struct named_files *f);
@@ -55,8 +55,8 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 void names_soon_file(const struct members *v, uint64_t file);
 void names_soon_dentry(const struct members *v, uint64_t file);
 /*
- * File and name of an area whose addresses and flags are known. What was read
- * before a failure is filled in.
+ * File and name of an area with known addresses and flags. What was read before a
+ * failure is filled in.
  */
 int names_fill(struct names *n, struct atw_area *a, struct atw_err *err);
 

@@ -85,9 +85,9 @@ static void buffer_name(const struct members *v, uint64_t dentry, char *buf, siz
 }
 
 /*
- * Such a dentry says itself what it is called, by a function. There is one for
- * each file system, so its name tells which, with or without symbols; all that
- * have none of their own have simple_dname().
+ * Such a dentry has a function that makes its name. There is one for each file system,
+ * so the name of the file system identifies it, with or without symbols; those without
+ * one of their own have simple_dname().
  */
 static int pseudo(const struct members *v, uint64_t dentry, char *ret, size_t len,
 		  struct atw_err *err)

@@ -6,8 +6,8 @@
 #include "process/members.h"
 
 /*
- * As d_path() gives it to a reader whose root is that of the whole mount
- * namespace. `mnt` and `dentry` are the two members of a struct path.
+ * As d_path() gives it to a reader with the root of the whole mount namespace. `mnt`
+ * and `dentry` are the two members of a struct path.
  */
 int path_read(const struct members *v, uint64_t mnt, uint64_t dentry,
 	      char *ret, size_t len, struct atw_err *err);

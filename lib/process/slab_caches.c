@@ -44,7 +44,7 @@ static uint64_t node_link(const struct members *v, uint64_t cache, unsigned i)
 	return at + i * (uint64_t)each + v->n->member[N_cache_per_node_node];
 }
 
-/* Objects that are free in slabs of which some are in use; false: nobody knows. */
+/* Free objects in slabs that are partly in use; false: not known. */
 static bool add_free(const struct members *v, uint64_t node, uint64_t *sum)
 {
 	uint64_t head, link, many;

@@ -108,7 +108,7 @@ char task_state_letter(uint64_t state, uint32_t exit_state)
 
 	if ((state & IDLE) == IDLE)
 		return 'I';
-	/* Not told to users: it looks like any other wait. */
+	/* __task_state_index() reports these as uninterruptible waits. */
 	if (state & (RTLOCK_WAIT | FROZEN))
 		report = UNINTERRUPTIBLE;
 	for (; report; report >>= 1)

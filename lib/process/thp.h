@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * thp.h - whether transparent large pages are allowed: what the system is set
- * to, and what a process was told by prctl(PR_SET_THP_DISABLE).
+ * thp.h - whether transparent large pages are allowed: settings of the system, and of a
+ * process by prctl(PR_SET_THP_DISABLE).
  */
 #ifndef PROCESS_THP_H
 #define PROCESS_THP_H
@@ -17,7 +17,7 @@ enum thp_when {
 
 /* What decides; files are below /sys/kernel/mm/transparent_hugepage. */
 enum thp_knob {
-	THP_BY_NONE,             /* not told */
+	THP_BY_NONE,             /* not known */
 	THP_BY_CONFIG,           /* the kernel has no transparent large pages */
 	THP_BY_ENABLED,          /* enabled */
 	THP_BY_SIZE_ENABLED,     /* hugepages-SIZEkB/enabled */
@@ -44,7 +44,7 @@ struct thp_settings {
 void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret);
 /* A kernel's, as far as its symbols lead there. */
 void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret);
-/* What the process was told. */
+/* The setting of a process. */
 enum thp_when thp_of_mm(struct atw_kernel *k, uint64_t mm);
 /* Pure: mm->flags; `advised`: this kernel has PR_THP_DISABLE_EXCEPT_ADVISED. */
 enum thp_when thp_of_mm_flags(uint64_t flags, bool advised);

@@ -11,13 +11,13 @@ enum subject_half { SUBJECT_BOTH, SUBJECT_USER, SUBJECT_KERNEL };
 
 struct subject {
 	struct atw_space space;
-	bool given;       /* somebody chose it: a user address is one of its own */
+	bool given;       /* chosen explicitly: it is the space of user addresses */
 	char label[48];   /* "process 7 (init)"; empty: the kernel */
 	uint64_t pid, mm; /* of a process; mm 0: not known, or none */
 	char task[17];    /* its name; empty: not known */
 };
 
-/* What nobody chose: the kernel's, or that of the root or CPU given at opening. */
+/* Without a choice: the kernel's, or that of the root or CPU given at opening. */
 void subject_default(const struct target *t, struct subject *ret);
 
 /* By number. ATW_E_NONE: there is no such process, or it has no memory. */

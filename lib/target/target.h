@@ -23,7 +23,7 @@ enum target_cap {
 	TARGET_TASKS = 1 << 3,     /* all tasks: threads and kernel threads as well */
 	TARGET_LOOKUP = 1 << 4,    /* one address can be looked up */
 	TARGET_PAGES = 1 << 5,     /* VMAs of processes, and the pages in them */
-	TARGET_RMAP = 1 << 6,      /* who maps a frame */
+	TARGET_RMAP = 1 << 6,      /* processes that map a frame */
 	TARGET_OWNER = 1 << 7,     /* which process maps an address, if none was named */
 	TARGET_ELIGIBLE = 1 << 8,  /* whether a VMA may have large pages */
 	TARGET_RUNNING = 1 << 9,   /* it changes while it is read */

@@ -121,7 +121,7 @@ static int memory_has_ended(uint64_t pid, struct atw_err *err)
 			   pid);
 }
 
-/* `k` is NULL where it is not known: then whoever gets its memory later may pass for it. */
+/* `k` is NULL if it is not known: later reuse of its memory is not detected then. */
 static int memory_use_mm(struct target *t, uint64_t pid, const struct atw_task *k,
 			 uint64_t at, unsigned half, struct subject *ret,
 			 struct atw_err *err)
