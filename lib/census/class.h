@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * class.h - what an area is for, by what its line says, by the program headers of
- * its file, and by the areas of the process before it.
+ * class.h - classification of an area: by the fields of its V: line, the program
+ * headers of its file, and the areas of the process before it.
  */
 #ifndef CENSUS_CLASS_H
 #define CENSUS_CLASS_H

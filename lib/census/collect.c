@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect.c - what a provider knows, as a stream: the machine, then task by task its
- * areas and their pages, then the frames of RAM.
+ * collect.c - collection of the stream from a provider: the machine, then for each task
+ * its areas and their pages, then the frames of RAM.
  */
 #include <inttypes.h>
 #include <stdlib.h>

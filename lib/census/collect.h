@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* collect.h - what the parts of census_collect() share. */
+/* collect.h - internal interface of census_collect(). */
 #ifndef CENSUS_COLLECT_H
 #define CENSUS_COLLECT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frames.c - bits in chunks, in a table that grows. */
+/* frames.c - sets of page frames: bits in chunks, in a hash table. */
 #include <inttypes.h>
 #include <stdlib.h>
 

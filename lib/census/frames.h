@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frames.h - which page frames were met: a bit each, 32 MiB for a terabyte. */
+/* frames.h - sets of page frames: a bit each, 32 MiB for a terabyte. */
 #ifndef CENSUS_FRAMES_H
 #define CENSUS_FRAMES_H
 

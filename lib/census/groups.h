@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * groups.h - what pages are added up by: processes, users, cgroups, units.
- */
+/* groups.h - groups that pages are summed up by: process, user, cgroup or unit. */
 #ifndef CENSUS_GROUPS_H
 #define CENSUS_GROUPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* loads.h - where a file's program headers put it in a process. */
+/* loads.h - placement of a file in a process, by the file's program headers. */
 #ifndef CENSUS_LOADS_H
 #define CENSUS_LOADS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * looks.h - several captures, given in order, are looks at one machine: when each
- * was, and which processes of one are those of another.
+ * looks.h - several captures of one machine, in order of time: the time of each, and
+ * the processes that occur in more than one.
  */
 #ifndef CENSUS_LOOKS_H
 #define CENSUS_LOOKS_H

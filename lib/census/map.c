@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* map.c - marks of pages: made, kept and drawn. */
+/* map.c - page marks: encoding, storage and drawing. */
 #include <inttypes.h>
 #include <string.h>
 

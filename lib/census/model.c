@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model.c - records in, events out; each address space once. */
+/* model.c - conversion of records to events; each address space once. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model_pages.h - what a run of an area says of its pages, for model.c alone. */
+/* model_pages.h - properties of the pages of a run, for model.c only. */
 #ifndef CENSUS_MODEL_PAGES_H
 #define CENSUS_MODEL_PAGES_H
 

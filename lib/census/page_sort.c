@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* page_sort.c - parts that are sorted in memory, merged from a file. */
+/* page_sort.c - external merge sort of page runs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_sort.h - runs of pages by physical address, more of them than memory holds:
- * sorted parts go to a file that has no name, and are merged from there.
+ * page_sort.h - external sort of page runs by physical address: sorted parts go to an
+ * unnamed temporary file and are merged from there.
  */
 #ifndef CENSUS_PAGE_SORT_H
 #define CENSUS_PAGE_SORT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pages_smaps.c - pages of a stream as smaps_rollup adds them up. */
+/* pages_smaps.c - sums of pages as in smaps_rollup. */
 #include "census/report.h"
 #include "kernel/kpf.h"
 

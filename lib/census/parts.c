@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.c - the same part of the same file, found again. */
+/* parts.c - lookup of the same part of the same file. */
 #include <stdlib.h>
 
 #include "base/buf.h"

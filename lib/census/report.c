@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.c - which analyses there are, and words they share. */
+/* report.c - list of the analyses, and names they share. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

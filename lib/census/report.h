@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.h - what the analyses share. */
+/* report.h - internal interface of the analyses. */
 #ifndef CENSUS_REPORT_H
 #define CENSUS_REPORT_H
 

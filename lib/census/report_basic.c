@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_basic.c - what each process has: the columns of the paper's Figure 2. */
+/* report_basic.c - memory of each process: the columns of the paper's Figure 2. */
 #include <inttypes.h>
 #include <stdlib.h>
 

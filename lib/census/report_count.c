@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_count.c - pages that processes have: one number, to follow over time. */
+/* report_count.c - number of pages that processes have, to follow over time. */
 #include <inttypes.h>
 #include <stdlib.h>
 

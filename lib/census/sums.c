@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sums.c - which of the paper's columns a page is in, and which of ours. */
+/* sums.c - assignment of pages to the paper's columns and to ours. */
 #include "census/report.h"
 #include "census/sums.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unit.c - files, found again by what identifies them. */
+/* unit.c - files by device and inode, name, build id or first frame. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

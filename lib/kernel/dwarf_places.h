@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dwarf_places.h - which source file and line an address of code is of, out of a
- * vmlinux' DWARF. libdw does the reading; a build without it says so.
+ * dwarf_places.h - source file and line of a code address, from a vmlinux' DWARF. It is
+ * read by libdw; a build without libdw reports that.
  */
 #ifndef KERNEL_DWARF_PLACES_H
 #define KERNEL_DWARF_PLACES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts.c - what a kernel says of itself as a whole. */
+/* facts.c - facts about a kernel as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * finder.h - which entries of one address space lead to some physical memory.
+ * finder.h - reverse lookup: entries of one address space that lead to given memory.
  *
- * One walk over the space, whatever is asked for: a page's mappings may be
+ * One walk over the space, for any number of requests: a page's mappings may be
  * anywhere. Tables that recur are walked once, and what they map is multiplied.
  */
 #ifndef KERNEL_FINDER_H

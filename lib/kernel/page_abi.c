@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_abi.c - how this kernel's struct page is laid out: members, bits and
- * types, by what its own types and VMCOREINFO have, never by its release.
+ * page_abi.c - layout of this kernel's struct page: members, bits and types, from its
+ * own types and VMCOREINFO, never from its release.
  */
 #include "kernel/kpf.h"
 #include "kernel/memmap.h"

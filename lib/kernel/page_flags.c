@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_flags.c - what a struct page says, as /proc/kpageflags and kpagecount
- * of the same kernel say it: fs/proc/page.c, stable_page_flags(), which was
- * rewritten in 6.10 and again in 6.17.
+ * page_flags.c - page flags and counts from struct page, as /proc/kpageflags and
+ * kpagecount of the same kernel have them: fs/proc/page.c, stable_page_flags(), which
+ * was rewritten in 6.10 and again in 6.17.
  */
 #include <inttypes.h>
 #include <string.h>

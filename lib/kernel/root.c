@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * root.c - the kernel's own address space, found and proved.
+ * root.c - search for the kernel's own address space, verified by a walk.
  *
- * VMCOREINFO says where the root is; a walk from there to _stext says whether
- * that is true. The container's note comes first, then copies in memory (there
- * are several, some stale), then what CPUs had in CR3, then the user.
+ * VMCOREINFO has the address of the root; a walk from there to _stext verifies it. The
+ * container's note comes first, then copies in memory (there are several, some stale),
+ * then what CPUs had in CR3, then the user.
  */
 #include <inttypes.h>
 #include <stdio.h>

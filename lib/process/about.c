@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * about.c - what the kernel keeps of a task, as do_task_stat() in fs/proc/array.c
- * adds it up.
+ * about.c - attributes of a task in the kernel's memory, as do_task_stat() in
+ * fs/proc/array.c adds them up.
  */
 #include "process/about.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slab_caches.h - what each slab cache of the kernel has. */
+/* slab_caches.h - statistics of the kernel's slab caches. */
 #ifndef PROCESS_SLAB_CACHES_H
 #define PROCESS_SLAB_CACHES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* captured_facts.c - what a capture has of processes and memory, and what it lacks. */
+/* captured_facts.c - facts about a capture's processes and memory, and what it lacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

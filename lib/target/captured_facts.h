@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* captured_facts.h - what `info` says of a capture. */
+/* captured_facts.h - facts about a capture for `info`. */
 #ifndef TARGET_CAPTURED_FACTS_H
 #define TARGET_CAPTURED_FACTS_H
 

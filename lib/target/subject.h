@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* subject.h - the address space that is asked about, and how it is found. */
+/* subject.h - selection of the address space of a command. */
 #ifndef TARGET_SUBJECT_H
 #define TARGET_SUBJECT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * target_capture.c - what `atwalk collect` wrote down: processes, VMAs and pages, and
- * no memory.
+ * target_capture.c - captures of `atwalk collect`: processes, VMAs and pages, without
+ * the content of memory.
  */
 #include <inttypes.h>
 #include <string.h>
