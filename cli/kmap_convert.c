@@ -66,7 +66,7 @@ static void tell(const struct common *c, const char *name, struct kmap_form form
 		remark(c, "%s: no place in %s for: %s", name, kmap_form_name(form), what);
 }
 
-/* Everything is told before anything is written. */
+/* Nothing is written before all input files have been read. */
 static int merge(const struct common *c, const char *name, const struct convert_opts *o,
 		 const struct kmap_sink *to, const char *into, struct kmap_told *told)
 {

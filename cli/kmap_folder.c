@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap_folder.c - the controls of a recording as files, by FUSE. They are there twice, in
- * the folder and in memorizer/ below it: whoever takes it for the mount point of debugfs
- * finds them where its documentation has them, in both places.
+ * kmap_folder.c - FUSE folder with the controls of a recording.
  *
- * All are read and written directly, past the cache of pages, for what they have changes
- * and their size says nothing.
+ * Each control is there twice, in the folder and in memorizer/ below it: a program that
+ * takes the folder for the mount point of debugfs finds the files in both places that
+ * the documentation of Memorizer names.
+ *
+ * Reads and writes bypass the page cache, because contents change and the size of a file
+ * is not known.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -70,7 +72,7 @@ static struct kmap_folder *own(void)
 	return fuse_get_context()->private_data;
 }
 
-/* Whoever typed the command sees an errno; the sentence is for who records. */
+/* The writing process gets only an errno; the sentence is printed by the recorder. */
 static void say(const struct kmap_control *f, int r, const struct atw_err *err)
 {
 	if (r == -EOPNOTSUPP && err->text[0])
@@ -190,7 +192,7 @@ static int on_truncate(const char *path, off_t size, struct fuse_file_info *info
 	return !f ? -ENOENT : !f->writes ? -EACCES : size ? -EINVAL : 0;
 }
 
-/* Nobody adds any. */
+/* New files cannot be created. */
 static int on_create(const char *path, mode_t mode, struct fuse_file_info *info)
 {
 	(void)path;
@@ -238,7 +240,7 @@ static bool is_debugfs(const char *dir)
 	return statfs(above, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC;
 }
 
-/* Covering debugfs would take it from everybody else on this machine. */
+/* A mount over debugfs would hide it from all other users of this machine. */
 static int refuse_debugfs(const char *dir, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_USAGE, "--control %s: debugfs is mounted there", dir);

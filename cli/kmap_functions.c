@@ -128,7 +128,7 @@ static const char *functions_near(const struct kmap_functions *f, uint64_t ip)
 	for (size_t i = f->sorted; i < f->nfunctions; i++)
 		if (f->function[i].at <= ip && (!best || f->function[i].at > best->at))
 			best = &f->function[i];
-	/* Of a few among many nobody knows where one ends; of none it is that far. */
+	/* Where only few names are known, the end of a function is not: limit it. */
 	return best && ip - best->at < FARTHEST ? best->name : NULL;
 }
 

@@ -12,7 +12,7 @@ struct function;
 
 struct kmap_functions {
 	const struct kmap_symbols_opts *o;
-	bool wanted;             /* nobody asks for them: nothing is kept */
+	bool wanted;             /* false: names are not needed, nothing is kept */
 	bool files;              /* there are some: what the recording has is compared with them */
 	bool compared;
 	struct kmap_own_symbols own;     /* up to then */
@@ -38,7 +38,7 @@ int kmap_functions_header(struct kmap_functions *f, const struct kmap_record *re
 int kmap_functions_ready(struct kmap_functions *f, bool last, struct atw_err *err);
 /* Are there any? */
 bool kmap_functions_any(const struct kmap_functions *f);
-/* NULL: not known, no address of code, or nobody asks. Until deinit. */
+/* NULL: unknown, not an address of code, or names are not wanted. Valid until deinit. */
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip);
 
 #endif

@@ -135,7 +135,7 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-accel %s: only what QEMU emulates (tcg) can be recorded", accel);
-	/* Who we started would end at once, and what is recorded go on without us. */
+	/* The child would end at once, and the recorded process continue. */
 	if (r == ATW_OK && has_option(&m, "daemonize"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-daemonize: a QEMU that leaves us cannot be recorded to its end");

@@ -81,7 +81,7 @@ static const struct opt options[] = {
 
 enum {
 	AT_ONCE = 4096,          /* objects between two looks at everything else */
-	SAMPLE = 64,             /* one of so many, if nobody says how many */
+	SAMPLE = 64,             /* default: record one of this many */
 	HEAP = 1024,             /* events that make it worth to go on at once */
 	FLUSH = 1000,            /* idle moments between two times that all is written */
 };
@@ -117,7 +117,7 @@ static void cannot_write(struct recording *r)
 	atomic_store(&r->s->failed, 1);
 }
 
-/* Whose number nobody keeps for us may be another's already. */
+/* Once the child was reaped elsewhere, its PID may belong to another process. */
 static bool is_gone(struct recording *r)
 {
 	pid_t pid = waitpid(r->child, &r->status, WNOHANG);
@@ -197,7 +197,7 @@ static void write_end(struct recording *r, const char *cut)
 		r->mended = kmap_drain_mend(r->drain, r->failed.text);
 }
 
-/* What somebody listens for has come there. */
+/* Wait until a receiver at a socket has all the output. */
 static void deliver(struct recording *r)
 {
 	if (r->failed.status == ATW_OK && r->c->output && peer_is(r->c->output))
@@ -292,7 +292,7 @@ static void close_controls(struct recording *r, bool cut)
 	kmap_controls_ended(r->controls, cut);
 	kmap_socket_close(r->socket);
 	if (!kmap_folder_close(r->folder))
-		return;          /* who is in there may still ask */
+		return;          /* a process in the folder may still read */
 	kmap_controls_close(r->controls);
 	r->controls = NULL;
 }
@@ -329,7 +329,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
 	if (ret == ATW_OK)
 		ret = open_output(r, err);
-	/* Before, they end it: who is connected to may be long in coming. */
+	/* Until here signals end the program: a receiver may connect late. */
 	stalled_watch(r->out_fd);
 	catch_signals();
 	if (ret == ATW_OK)
@@ -429,7 +429,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	const char *cut;
 	int ret;
 
-	/* Or nobody would be told how QEMU ended. */
+	/* With SIGCHLD ignored, the exit status of QEMU would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	settle_mode(opts);
 	if (check_opts(&r, argc, &err) < 0)

@@ -11,7 +11,7 @@ const char *recording_cut_by(const struct recording *r, char *buf, size_t len)
 	if (r->failed.status < 0)
 		return r->failed.text;
 	if (r->running)
-		return NULL;     /* it ends when somebody says so */
+		return NULL;     /* a request ended it: not cut */
 	if (WIFSIGNALED(r->status))
 		snprintf(buf, len, "QEMU was killed by signal %d", WTERMSIG(r->status));
 	else if (atomic_load(&r->s->failed))

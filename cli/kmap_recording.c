@@ -58,7 +58,7 @@ static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
 	at.edges = used;
 	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
 	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
-	/* QEMU is to have it; who is recorded live is not. */
+	/* QEMU inherits the descriptor; a program that is recorded live must not. */
 	r->share_fd = memfd_create("atwalk-kmap", r->o->live ? MFD_CLOEXEC : 0);
 	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
 		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));

@@ -34,7 +34,7 @@ struct recording {
 	struct kmap_controls *controls;  /* NULL: there are none */
 	struct kmap_folder *folder;
 	struct kmap_socket *socket;
-	struct kmap_functions_of functions;      /* of the kernel, unless nobody wants names */
+	struct kmap_functions_of functions;      /* of the kernel, if names are wanted */
 	bool introduced;
 	bool told;               /* the child, that it is to end */
 	struct atw_err failed;   /* of writing */
@@ -43,10 +43,10 @@ struct recording {
 	struct atw_err refused;  /* what was wished for, once the kernel was known */
 };
 
-/* Memory that both share, and the guest's; what is wished for, told to the recorder. */
+/* Create the memory shared with the recorder and the guest's; pass on the options. */
 int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err);
 int recording_run_qemu(struct recording *r, struct atw_err *err);
-/* The recorder stands still and asks: who the kernel is, or where its struct pages are. */
+/* The recorder waits for an answer: which kernel runs, or where its struct pages are. */
 void recording_answer(struct recording *r);
 /* What the file says first of a kernel that was found. */
 int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err);
@@ -55,7 +55,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 const char *recording_output(const struct recording *r);
 /* What of the guest or the kernel is in it: all, or a sample of accesses at least. */
 int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err);
-/* Who reads the file is to know that there was more. */
+/* Write the filters to the file, so that its readers know what was left out. */
 int recording_say_filters(struct recording *r, struct atw_err *err);
 
 /* ---- kmap_record_say.c ---- */
@@ -73,7 +73,7 @@ int recording_run_live(struct recording *r, char **argv, struct atw_err *err);
 int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err);
 /* Nothing of it can be written any more. */
 void recording_live_stop(struct recording *r);
-/* Is there nobody left to record, or is the time over? */
+/* Have all recorded processes ended, or is the time over? */
 bool recording_live_over(struct recording *r);
 /* What is left, and what the file says last of its scale. */
 int recording_live_end(struct recording *r, struct atw_err *err);

@@ -118,7 +118,7 @@ static int open_recorder(struct recording *r, struct running *x, bool everyone,
 	return ret;
 }
 
-/* ---- who ---- */
+/* ---- processes to record ---- */
 
 /* In the child: it is known to the programs before it is another one. */
 static _Noreturn void become(struct running *x, char **argv, int ready)
@@ -182,7 +182,7 @@ static int follow(const struct recording *r, struct running *x, struct atw_err *
 	return ATW_OK;
 }
 
-/* Nobody lives to see the end of so many that they do not fit. */
+/* 0: the end does not fit into 64 bits of ns, which means no limit. */
 static uint64_t in_seconds(uint64_t n)
 {
 	uint64_t t = now();
@@ -210,7 +210,7 @@ int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
 	if (ret == ATW_OK) {
 		unsigned n;
 
-		/* It is switched on before anybody runs. */
+		/* Switch the programs on before the command runs. */
 		ret = live_recorder_work(x->recorder, &n, err);
 	}
 	return ret == ATW_OK && argv ? run_command(r, x, argv, err) : ret;

@@ -271,7 +271,7 @@ static bool is_sample(const char *name)
 	return sampled;
 }
 
-/* What a cut or a sample is about is shown, unless somebody says what to show. */
+/* Show the columns of a cut or a sample, unless --columns lists others. */
 static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
 {
 	const struct kmap_reporting *r = arg;

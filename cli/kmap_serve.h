@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_serve.h - who shows the controls of a recording to others: a folder, a socket. */
+/* kmap_serve.h - access to the controls of a recording, through a folder or a socket. */
 #ifndef CLI_KMAP_SERVE_H
 #define CLI_KMAP_SERVE_H
 
@@ -21,9 +21,10 @@ int kmap_folder_start(struct kmap_folder *f, const struct common *c,
 bool kmap_folder_close(struct kmap_folder *f);
 
 /*
- * Lines "read NAME", "write NAME VALUE" and "list", whose lines are "NAME rw", "NAME r" or
- * "NAME w". What comes back is "data N" and so many bytes,
- * any number of times, and then "end"; or, at any place of these, "error ERRNO SENTENCE".
+ * The protocol of the socket. Requests are the lines "read NAME", "write NAME VALUE" and
+ * "list"; each line of the list is "NAME rw", "NAME r" or "NAME w". A reply is any
+ * number of "data N" lines, each followed by N bytes, and then "end". In place of any of
+ * these there may be "error ERRNO SENTENCE".
  */
 struct kmap_socket;
 int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err *err);

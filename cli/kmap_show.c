@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_show.c - the objects of a KMAP and who touched them, as rows. */
+/* kmap_show.c - the objects of a KMAP and their accesses, as rows. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ struct show {
 	struct kmap_told told;
 	bool by_access;
 	struct kmap_functions functions;
-	bool open, any;                  /* an object is being told; it had an access */
+	bool open, any;                  /* an object is being read; it has an access */
 	bool sampled, rate;              /* accesses are; of all objects alike */
 	uint32_t marks;                  /* of the object */
 	union atw_value v[K_ALL > K_OBJECTS ? K_ALL : K_OBJECTS];
@@ -87,7 +87,7 @@ static int put(struct show *s, struct atw_err *err)
 	return atw_output_row(s->out, &row, err);
 }
 
-/* What was told of the object so far is a row. */
+/* The object is complete: emit its row. */
 static int end_object(struct show *s, struct atw_err *err)
 {
 	struct atw_list accesses, heat;
@@ -99,7 +99,7 @@ static int end_object(struct show *s, struct atw_err *err)
 		set(s, K_ORIGIN, ORIGIN_BEFORE);
 		s->have &= ~((uint64_t)1 << K_ALLOC_TIME);
 	}
-	/* Nobody looked at it: who touched it is not known. */
+	/* The object was not watched: its accesses are not known. */
 	if (!s->by_access && s->sampled && !s->rate && !(s->marks & KMAP_WATCHED) && !s->accesses.n) {
 		s->have &= ~((uint64_t)1 << K_SUM_WRITES | (uint64_t)1 << K_SUM_READS |
 			     (uint64_t)1 << K_ACCESSES);

@@ -29,7 +29,7 @@ enum {
 struct client {
 	struct kmap_socket *socket;
 	pthread_t thread;
-	int fd;                  /* -1: nobody */
+	int fd;                  /* -1: no client */
 	bool ended;              /* its thread can be joined */
 	_Atomic bool idle;       /* it has not asked for anything yet, or has its answer */
 	_Atomic bool sending;    /* it is being answered */
@@ -49,7 +49,7 @@ struct kmap_socket {
 
 /* ---- one client ---- */
 
-/* SIGPIPE is ignored by whoever records. */
+/* The recorder ignores SIGPIPE. */
 static bool send_all(int fd, const char *buf, size_t len)
 {
 	return io_write(fd, buf, len) == len;
@@ -204,9 +204,9 @@ static void *serve_client(void *arg)
 /* ---- all of them ---- */
 
 /*
- * Where all places are taken, whoever asks for nothing longest has to go, and then whoever
- * does not read what it asked for. With the lock, which is given away meanwhile. false:
- * all of them work.
+ * If all places are taken, disconnect the client that has been idle longest, or else the
+ * one that has not read its reply for longest. Called with the lock, which is released
+ * meanwhile. false: all clients are active.
  */
 static bool make_place(struct kmap_socket *s)
 {
@@ -285,7 +285,7 @@ static void *serve(void *arg)
 		if (fd >= 0)
 			take_in(s, fd);
 		else
-			nanosleep(&moment, NULL);        /* who cannot be taken in still waits */
+			nanosleep(&moment, NULL);        /* it waits in the backlog */
 	}
 	return NULL;
 }
@@ -320,7 +320,7 @@ int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err 
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	remove_dead(&at);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	/* Nobody else may use it, at no time. */
+	/* Only the owner may connect, from the first moment on. */
 	mask = umask(0177);
 	r = s->fd < 0 ? -1 : bind(s->fd, (const struct sockaddr *)&at, sizeof(at));
 	umask(mask);
