@@ -14,17 +14,17 @@
 #include "source/live_file.h"
 
 /*
- * Without --mem. Areas are told whole up to so many runs; counting takes up to 6 bytes
- * a page of RAM (walk/counts.h), and some more for what is no RAM.
+ * Without --mem. Areas with up to RUNS runs are written as one; counting takes up to 6
+ * bytes a page of RAM (walk/counts.h), and some more for memory that is not RAM.
  */
 enum { RUNS = 65536, COUNTS_PAGE = 8, COUNTS_MORE = 4 << 20 };
 /* As the manual page says, and the test of it adds up. */
 _Static_assert(RUNS * sizeof(struct capture_run) <= 9 << 20, "runs take up to 9 MiB");
 
 /*
- * With it. FIXED: windows of words and what is known of them, some 4 MiB; the text
- * that is written; the program; the areas of one process, of which there are up to
- * 65530 if nobody set vm.max_map_count.
+ * With it. FIXED: windows of words and their state, some 4 MiB; the output buffer; the
+ * program; the areas of one process, of which there are up to 65530 unless
+ * vm.max_map_count was changed.
  */
 enum { FIXED = 14 << 20, LEAST = 16 << 20 };
 

@@ -12,8 +12,8 @@ struct budget {
 };
 
 /*
- * `mem`: what was given as --mem, or NULL. The system is told as well: more cannot be
- * had then, whoever asks.
+ * `mem`: the argument of --mem, or NULL. The limit is also set in the kernel, so that no
+ * later allocation can exceed it, wherever it is made.
  */
 int budget_begin(const char *mem, struct budget *ret, struct atw_err *err);
 void budget_tell(const struct budget *c, const struct pace *pace);

@@ -7,7 +7,7 @@
 #                     .x86_64, .arm64, .riscv64
 #
 # The sources are listed: what they call in files that are not is in functions that
-# nobody calls here, and the linker has dropped these before it would miss anything.
+# the collector never calls; the linker drops them before it reports undefined symbols.
 
 COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c options.c progress.c standard.c) \
   $(addprefix lib/base/,buf.c err.c hash.c huge.c io.c nearest.c num.c pack.c radix.c text.c) \

@@ -80,7 +80,7 @@ static int misused(const char *why)
 
 /* ---- an end before the end ---- */
 
-static struct to going;          /* for whoever is interrupted */
+static struct to going;          /* to be removed by tidy() */
 
 /* A file that could not be made without a name is taken away. */
 static void tidy(void)
@@ -99,12 +99,12 @@ static void catch_signals(sigset_t *ret)
 
 /* ---- collecting ---- */
 
-/* Between the one who tells and the one who writes. */
+/* Pass-through sink: counts records and remembers whether the writer failed. */
 struct ear {
 	struct census_sink to;
 	struct progress progress;
 	uint64_t tasks, areas, lost, denied;     /* denied: of those lost, processes */
-	bool failed;             /* whoever writes */
+	bool failed;             /* the writer did */
 };
 
 static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * to.h - where a capture goes: what target.h knows, or somebody who listens, so that
- * nothing lands on the machine that is looked at.
+ * to.h - output of a capture: to a file, as target.h knows it, or to a socket, so that
+ * nothing is written to a disk of the machine that is looked at.
  */
 #ifndef COLLECTOR_TO_H
 #define COLLECTOR_TO_H
@@ -18,8 +18,8 @@ struct to {
 /* "tcp:ADDRESS:PORT", "unix:PATH", or what outfile_open() takes. */
 int to_open(const char *where, struct to *ret, struct atw_err *err);
 /*
- * A file is in its place, and whoever listens has everything, when this returns
- * ATW_OK.
+ * When this returns ATW_OK, a file is in its place, and the receiver of a socket has all
+ * data.
  */
 int to_commit(struct to *t, struct atw_err *err);
 /* Without a commit, nothing is left behind. Fine on what was never opened. */
