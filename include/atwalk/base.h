@@ -75,7 +75,7 @@ ATW_API int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 ATW_API void atw_err_hint(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 
-/* Bytes that belong to somebody else. */
+/* Borrowed bytes. */
 struct atw_blob {
 	const void *data;
 	size_t len;              /* bytes */

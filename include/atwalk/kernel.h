@@ -203,7 +203,7 @@ struct atw_soft_word {
 /* `release`: "6.1.0-56-amd64", or NULL. */
 ATW_API struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 					     const char *release);
-/* The same of a kernel whose symbols say what it was built with. */
+/* The same, with the build options that the symbols of a kernel show. */
 ATW_API struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 						const struct atw_paging *pg);
 /* Pure; `word` is of an entry that the paging mode calls ABSENT. */

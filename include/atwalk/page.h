@@ -46,8 +46,8 @@ struct atw_page_kind {
 	uint64_t flags;          /* as in struct atw_page */
 	uint64_t same;           /* this is so of so many frames from it on, at least */
 	/*
-	 * Nobody has a reference, and it is in no free block: it waits in a list of
-	 * a CPU to be given out again. Such frames are free, but no flag says it.
+	 * The page has no reference and is in no free block: it waits in a list of a CPU
+	 * to be allocated again. Such frames are free, but no flag shows it.
 	 */
 	bool waits;
 	/* kmalloc()'s, and too large for a slab: what the kernel counts as Slab as well. */
@@ -61,11 +61,11 @@ struct atw_page_kind {
 ATW_API int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_kind *ret,
 			    struct atw_err *err);
 /*
- * Tell it what processes map, before asking: frames from `pfn` on, `pages` of
- * them in one translation. No struct page says that it is the kernel's page of
- * zeroes. Where no symbol names that (a kernel without CONFIG_KALLSYMS_ALL), it
- * is known as a page that is mapped and not counted, belongs to nobody and
- * holds nothing. Cheap where the page is known already.
+ * Report pages that processes map, before asking about them: `pages` frames from `pfn`
+ * on, in one translation. No struct page marks the kernel's zero page. Where no symbol
+ * names it (a kernel without CONFIG_KALLSYMS_ALL), it is recognized as a page that is
+ * mapped, has no mapcount, belongs to no file or anonymous VMA, and has only zeroes.
+ * Cheap if the page is known already.
  */
 ATW_API void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages);
 /*
@@ -74,9 +74,9 @@ ATW_API void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t page
  */
 ATW_API void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn);
 /*
- * The NUMA node of a frame, without a look into its struct page; `same`: of how many
- * frames from it on, up to `max`, the answer is known to be true. Those that follow
- * may have the same one. false: there is no struct page, or nothing tells the node.
+ * The NUMA node of a frame, without reading its struct page; `same`: for how many frames
+ * from it on, up to `max`, the answer is known to be true. The frames behind them may
+ * have the same node. false: there is no struct page, or the node is not recorded.
  */
 ATW_API bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max,
 			     uint32_t *ret, uint64_t *same);

@@ -142,9 +142,9 @@ ATW_API int atw_paging_extend(struct atw_paging *pg, const char *ext,
 ATW_API enum atw_kind atw_entry_kind(const struct atw_paging *pg,
 				     unsigned level, uint64_t word);
 /*
- * Where an entry points: the next table's address, or the address that the
- * first byte of the leaf's slot maps to (for a leaf whose span replaces
- * address bits: the first byte of the whole run).
+ * The address in an entry: of the next table, or the one that the first byte of the
+ * leaf's slot maps to (for a leaf with a span that replaces address bits: the first byte
+ * of the whole run).
  */
 ATW_API atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
 			      enum atw_kind kind, uint64_t word);
@@ -167,7 +167,7 @@ ATW_API uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
  */
 ATW_API uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level);
 
-/* "rwxu" as the one who uses the page has them: user's if it is a user page. */
+/* "rwxu", as they apply to user mode for user pages, and to the kernel for all others. */
 ATW_API void atw_rights_letters(unsigned rights, char ret[5]);
 
 /* Slot of an address in a table of that level, and its size in bytes. */

@@ -27,7 +27,7 @@ struct atw_task {
 	char state;              /* as /proc has it: R S D T t X Z P I; ? unknown */
 	bool kernel;             /* a kernel thread */
 	bool leader;             /* pid == tgid */
-	bool has_ppid;           /* of whom could not be read the parent is not known */
+	bool has_ppid;           /* false: the parent could not be read */
 	char name[17];           /* comm, terminated; any bytes */
 	bool by_thread;          /* a leader that has ended: `mm` is that of its
 	                          * threads, which go on */
@@ -69,11 +69,11 @@ ATW_API int atw_mm_of(struct atw_kernel *k, const struct atw_task *t,
 		      struct atw_mm *ret, struct atw_err *err);
 
 /*
- * What a CPU uses, as the kernel keeps it in memory: for sources without its
- * registers. Of a running kernel that is over when it is told.
+ * State of a CPU as the kernel keeps it in memory, for sources without its registers. On
+ * a running kernel it is out of date when it is returned.
  */
 struct atw_cpu {
-	uint64_t mm;             /* whose page tables; the kernel's own is init_mm */
+	uint64_t mm;             /* owner of the page tables; init_mm for the kernel's */
 	struct atw_mm tables;
 	uint64_t cr3, cr4;       /* x86, as last written; 0: not known */
 };

@@ -111,7 +111,7 @@ struct atw_output_opts {
 	enum atw_units units;
 	unsigned page_shift;     /* for --units pages; 0: 12 */
 	bool color;
-	bool bare;               /* plain: no head line, for who writes text alone */
+	bool bare;               /* plain: no head line, for output of text alone */
 	bool page_units;         /* numbers of pages are shown in `units`, too */
 	/*
 	 * Plain: the first rows wait until so many are known, or until a flush, so that
@@ -174,8 +174,8 @@ ATW_API int atw_output_text(struct atw_output *out, const char *fmt, ...)
 ATW_API int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
- * What was shown so far leaves now, for whoever waits for it; a file still is in
- * its place only after commit. Rows that are sorted or grouped stay.
+ * Write out what was emitted so far, for a reader that waits for it; a file is still put
+ * in its place only by commit. Rows that are sorted or grouped stay.
  */
 ATW_API int atw_output_flush(struct atw_output *out, struct atw_err *err);
 /* Everything is written and in its place when this returns ATW_OK. */

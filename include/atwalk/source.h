@@ -102,34 +102,34 @@ struct atw_source_ops {
 	 *   "pid.N.why"               a sentence, when there is no such
 	 *   "way"                     "kcore", "bpf"; "pagemap": no memory (live)
 	 *   "capture"                 a path that leads to the file: no memory, but
-	 *                             what somebody wrote down of it
-	 *   "memory.why", "memory.hint"     why there is none, if nobody chose
+	 *                             what was recorded of it
+	 *   "memory.why", "memory.hint"     why there is none, unless the user chose
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */
 	void (*describe)(struct atw_source *s, char *buf, size_t len);
 	/*
-	 * The memory is in use by a running machine: it changes while it is
-	 * read, and nobody scans all of it.
+	 * The memory is in use by a running machine: it changes while it is read, and
+	 * must not be scanned as a whole.
 	 */
 	bool live;
 	/*
-	 * Optional, for sources where each read has a cost of its own. Reads
-	 * all pieces in this order, so that the last one tells of a moment
-	 * after the first.
+	 * Optional, for sources where each read has a cost of its own. Reads all pieces
+	 * in this order, so that the last one shows a moment after the first.
 	 */
 	void (*read_many)(struct atw_source *s, struct atw_piece *piece, size_t n,
 			  struct atw_err *err);
 	/*
-	 * Optional, both or none, for sources whose bytes come by way of memory
-	 * of their own: some of that, page-aligned, which read_many() fills
-	 * without a copy. NULL: no more of it. Closing tells if it was that.
+	 * Optional, both or neither, for sources that read through buffers of their own:
+	 * returns one of these, page-aligned, which read_many() fills without a copy.
+	 * NULL: none is left. buffer_close() returns whether `buf` was one of them.
 	 */
 	void *(*buffer_open)(struct atw_source *s, size_t len);
 	bool (*buffer_close)(struct atw_source *s, void *buf);
 	/*
-	 * Optional, of a running kernel: it maps these bytes at `va` as well. Told
-	 * before they are read, for its map of all RAM may lack those of its image.
+	 * Optional, of a running kernel: reports that the kernel maps these bytes at
+	 * `va` as well. Called before they are read, because its direct map may lack its
+	 * image.
 	 */
 	void (*mapped)(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 };

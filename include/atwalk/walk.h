@@ -37,10 +37,10 @@ struct atw_space {
 	struct atw_source *mem;
 	struct atw_paging paging;
 	/*
-	 * The root of addresses whose top bit is clear, and of all the others
-	 * where there is no second one. ATW_SPLIT modes have two; in ATW_SIGNED
-	 * modes a second one stands for another set of tables (page-table
-	 * isolation: what user mode uses, and what the kernel uses).
+	 * Without a second root, `low` is the root of all addresses; otherwise of those
+	 * with a clear top bit. ATW_SPLIT modes have two; in ATW_SIGNED modes a second
+	 * one stands for another set of tables (page-table isolation: the tables of user
+	 * mode and those of the kernel).
 	 */
 	struct atw_root low, high;
 	/* Of tables that may end while they are read: looked at after each read. */
@@ -224,7 +224,7 @@ ATW_API int atw_ranges_next(struct atw_ranges *r, struct atw_range *ret,
 ATW_API const struct atw_walk *atw_ranges_walk(const struct atw_ranges *r);
 ATW_API void atw_ranges_close(struct atw_ranges *r);
 
-/* ---- reverse: who maps this physical memory ---- */
+/* ---- reverse: the mappings of this physical memory ---- */
 
 struct atw_reverse;
 
