@@ -37,8 +37,8 @@ void hash_seed(uint64_t seed)
 }
 
 /*
- * Before main(), so that nobody need ask whether it was done. A kernel that has no
- * getrandom(2), or nothing to draw from yet, has given each process 16 bytes all the same.
+ * Runs before main(), so that no caller has to check for it. Without getrandom(2), or
+ * before it has entropy, the 16 bytes of AT_RANDOM are used.
  */
 __attribute__((constructor)) static void draw(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hash.h - where keys go in tables, if others choose the keys: dumps, captures, and
- * whoever names a file or a task.
+ * hash.h - hashes of keys that others choose: dumps, captures, and the names of files
+ * and tasks.
  *
- * Which keys meet depends on numbers that each run draws anew, so nobody can write
- * down keys that all meet. What is found in a table does not depend on them, but the
- * order of its places does: no answer may be told in that order.
+ * Which keys collide depends on random numbers drawn in each run, so that keys which all
+ * collide cannot be prepared. The result of a lookup does not depend on them, but the
+ * order of places in a table does: no output may be in that order.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * io.h - bytes from and to a file that may be a pipe: whoever is at its other end may be
- * slow, and may have made it non-blocking. That is waited for, and signals are no end.
+ * io.h - bytes from and to a file that may be a pipe. The process at the other end may
+ * be slow and may have made the pipe non-blocking: wait for it. Signals do not end a
+ * transfer.
  */
 #ifndef BASE_IO_H
 #define BASE_IO_H

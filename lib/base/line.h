@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * line.h - a line, put together in memory that somebody lends. What does not fit any
- * more leaves `full` set, and is asked about once. Pure; in a header, since captures
- * and KMAPs are written by the hundred million lines.
+ * line.h - a line, built in the caller's memory. If it does not fit, `full` is set,
+ * which is checked once. Pure; in a header, since captures and KMAPs have hundreds of
+ * millions of lines.
  */
 #ifndef BASE_LINE_H
 #define BASE_LINE_H
