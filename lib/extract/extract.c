@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * extract.c - what goes into an extract.
+ * extract.c - the contents of an extract.
  *
- * Every question about the kernel and its tasks is asked once, and what was
- * read to answer it is kept, byte for byte: so whoever asks the extract reads
- * the same. Page tables are kept whole. Nothing else is: a page with a task in
- * it may have a buffer beside it.
+ * Every query of the kernel and its tasks is made once, and the bytes that were read for
+ * it are kept: the same queries of the extract then read the same bytes. Page tables are
+ * kept whole. Other pages are not: a page with a task in it may have a buffer beside it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -254,7 +253,7 @@ void extract_facts(struct extract *x)
 		kmem_read(x->m, n->symbol[Y_pte_mask], text, 8, NULL);
 }
 
-/* What a capture tells of tasks besides their memory. */
+/* Attributes of the tasks that a capture has besides their memory. */
 static void about(struct extract *x)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
@@ -323,7 +322,7 @@ static void areas(struct extract *x, const struct owned_space *o)
 		atw_areas_close(a);
 	}
 	count_areas(x, o->at);
-	/* What is no address space at all has been told. */
+	/* If the task has no address space at all, that was reported already. */
 	if (first.status && o->have && !x->st.bad_areas++) {
 		x->st.first_area = first;
 		atw_err_wrap(&x->st.first_area, "process %" PRIu32, o->pid[0]);
@@ -349,7 +348,7 @@ int extract_process(struct extract *x, const struct owned_space *o, struct atw_e
 		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
 	}
 	if (r == ATW_OK && o->mm.isolated && x->k->have_own) {
-		/* What tells that it is: the kernel's own root has a copy too. */
+		/* The page that shows isolation: the kernel's own root has a copy too. */
 		one.low.pa = ATW_PA(x->k->own.low.pa.u + MARK_PAGE);
 		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
 	}

@@ -2,9 +2,8 @@
 /*
  * marks.h - bytes of physical memory that were chosen.
  *
- * By pages of 4 KiB, each either whole or with a bit for every byte: what is
- * read of a kernel are mostly a few words here and there, and what lies beside
- * them is nobody's business.
+ * By pages of 4 KiB, each either whole or with a bit for every byte: reads of a kernel
+ * are mostly of a few words here and there, and the bytes beside them stay private.
  */
 #ifndef EXTRACT_MARKS_H
 #define EXTRACT_MARKS_H
@@ -39,7 +38,7 @@ uint64_t marks_bytes(const struct marks *m);
 
 /* Set the bits of the bytes from..from + len of a page. */
 void mark_bits(uint8_t map[MARK_BITMAP], unsigned from, unsigned len);
-/* Of page v[i] only bytes whose bit is set in `have`; false: none is left. */
+/* Keep only the bytes of page v[i] that are set in `have`; false: none is left. */
 bool marks_limit(struct marks *m, size_t i, const uint8_t have[MARK_BITMAP]);
 
 #endif

@@ -31,7 +31,7 @@ struct reader {
 	size_t n;
 };
 
-/* ---- who is there ---- */
+/* ---- the processes ---- */
 
 static int moving_list(struct reader *w, struct atw_err *err)
 {
@@ -43,7 +43,7 @@ static int moving_list(struct reader *w, struct atw_err *err)
 	w->now.n = 0;
 	w->m->bad_tasks = 0;
 	w->m->first.status = 0;
-	/* Whoever reads the extract finds none either, and learns why. */
+	/* A reader of the extract finds no tasks either, and gets the reason. */
 	if (r < 0)
 		return r == ATW_E_NOMEM ? atw_err_set(err, r, "%s", why.text) : ATW_OK;
 	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
@@ -128,7 +128,9 @@ static int moving_once(struct reader *w, const struct atw_task *t, struct atw_er
 	return moving_process(&w->live, t, err);
 }
 
-/* Whoever asks what was read gets an answer without a gap. */
+/*
+ * Repeats the queries on what was read: a gap in it fails here, before the extract does.
+ */
 static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err *err)
 {
 	struct extract x = { .k = still };
@@ -151,7 +153,7 @@ static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err
 
 /* ---- all of them ---- */
 
-/* Who is still there? One that has another address space by now is read again. */
+/* Find the processes that still exist. One with another address space is read again. */
 static int moving_look(struct reader *w, struct atw_err *err)
 {
 	bool *met = calloc(w->n + 1, sizeof(*met));

@@ -22,7 +22,7 @@ bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
 		char key[40];
 		uint64_t cr;
 
-		/* CR2 is an address somebody touched, and none of ours. */
+		/* CR2 is the address of a page fault; tables are walked without it. */
 		if (i == 2)
 			continue;
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr%u", cpu, i);
@@ -34,7 +34,7 @@ bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
 	return any;
 }
 
-/* No general register: what is in them may be anybody's. */
+/* No general registers: they may hold data of any process. */
 static void cpu_notes(struct atw_source *mem, struct buf *notes)
 {
 	static const uint8_t zero[4096];

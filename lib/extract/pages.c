@@ -124,7 +124,7 @@ static void add_all(struct pages *p, uint64_t pfn, uint64_t pages)
 	}
 }
 
-/* A page that nobody may touch is there all the same, and its frame in use. */
+/* A PROT_NONE page is present all the same, and its frame in use. */
 static void add_absent(struct pages *p, const struct atw_soft_abi *abi,
 		       const struct atw_space *sp, const struct atw_seen *s, uint64_t pages)
 {

@@ -203,7 +203,7 @@ void record_close(struct atw_source *s)
 {
 	if (!s)
 		return;
-	s->below = NULL;                 /* somebody else's */
+	s->below = NULL;                 /* borrowed: not to be closed */
 	atw_source_close(s);
 }
 
