@@ -106,7 +106,7 @@ static int ram(struct capture_reader *c, const struct capture_ram *r, struct atw
 	return ATW_OK;
 }
 
-/* Who adds up the sizes of all areas of a capture gets a number of 63 bits. */
+/* Limits an area's size to 63 bits, and so the sum of all of them. */
 static int size(struct capture_reader *c, const struct capture_area *v, uint32_t has,
 		struct atw_err *err)
 {

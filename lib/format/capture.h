@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.h - who had which physical memory, as text: atwalk-capture(5), which is
- * the output of Movall, Nelson and Wetzstein, "Linux Physical Memory Analysis",
- * USENIX 2005, Figure 1, and what 64 bits, large pages and swap add to it. Pure.
+ * capture.h - owners of physical memory, as text: atwalk-capture(5). That is the output
+ * of Movall, Nelson and Wetzstein, "Linux Physical Memory Analysis", USENIX 2005, Figure
+ * 1, with additions for 64 bits, large pages and swap. Pure.
  *
- * A file that begins with "H: atwalk-capture, 1" is ours. All others are read as
- * the paper's: 32 bits, pages of 4 KiB, names as they are, long M: lines wrapped.
+ * A file that begins with "H: atwalk-capture, 1" is ours. All others are read as the
+ * paper's: 32 bits, pages of 4 KiB, names without escapes, long M: lines wrapped.
  */
 #ifndef FORMAT_CAPTURE_H
 #define FORMAT_CAPTURE_H
@@ -81,8 +81,8 @@ struct capture_task {
 	uint64_t tgid, ppid, uid, start;
 	struct atw_blob cgroup, exe;
 	/*
-	 * start:end, hexadecimal: of code, of data, of the heap that brk(2) moves. What
-	 * the kernel says, and nobody has checked it.
+	 * start:end, hexadecimal: of code, of data, of the heap that brk(2) moves. As
+	 * the kernel has it, not checked.
 	 */
 	struct capture_pair code, data, brk;
 	uint64_t stack;              /* where it began */
@@ -203,7 +203,7 @@ enum capture_use {
 	CAPTURE_USES,
 };
 
-/* F: pa*pages=use | ...: neighbouring frames, whoever maps them. */
+/* F: pa*pages=use | ...: neighbouring frames, mapped by any process or by none. */
 struct capture_frames {
 	uint64_t pa, pages;
 	enum capture_use use;

@@ -116,7 +116,7 @@ static int name(struct parser *p, const char *what, struct text t, struct atw_bl
 			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: in '%s' a backslash "
 					   "without three octal digits, up to 377",
 					   p->form->letter, what, quote(t).s);
-		/* It would end the name for whoever takes it for text. */
+		/* A NUL would end the name in a consumer that takes it for a C string. */
 		if (!v)
 			to = mempcpy(to, s - 4, 4);
 		else

@@ -66,8 +66,8 @@ static bool markers_agree(const struct kallsyms *k, size_t end, const size_t *at
 }
 
 /*
- * All names by their lengths. The kernel's own index of every 256th one tells
- * which of two readings is the right one when both come to an end.
+ * All names by their lengths. If both ways to read long names come to an end, the
+ * kernel's own index of every 256th name decides between them.
  */
 static struct walk walk_names(const struct kallsyms *k, bool long_names, size_t *at)
 {

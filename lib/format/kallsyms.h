@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms.h - the symbols that a kernel keeps of itself, in the tables that
- * scripts/kallsyms.c writes: names packed with 256 tokens, one address each.
+ * kallsyms.h - the kernel's own symbols, in the tables that scripts/kallsyms.c writes:
+ * names packed with 256 tokens, one address each.
  *
- * Pure: every blob is borrowed, must stay as it is, and is not read outside of
- * what was given. How addresses and lengths of names are packed differs from
- * kernel to kernel and is told by no number: the reading is taken in which
- * _stext has the address that it must have, and none when there is no such.
+ * Pure: every blob is borrowed, must stay as it is, and is not read outside of its
+ * bounds. The encodings of addresses and of the lengths of names differ from kernel to
+ * kernel, and no number identifies them: the decoder uses the one that gives _stext its
+ * known address, and fails if there is none.
  *
- * Names are the kernel's bytes: whoever prints one must not trust them.
+ * Names are the kernel's bytes: a caller that prints one must not trust them.
  */
 #ifndef FORMAT_KALLSYMS_H
 #define FORMAT_KALLSYMS_H

@@ -9,7 +9,7 @@
  *
  * The index of the tokens stands out: 256 rising numbers, each the place of a
  * string in what lies right before it. From there it goes backwards. 6.2, 6.3
- * and those who took it from there have the order of the names, 3 bytes each,
+ * and kernels with a backport of it have the order of the names, 3 bytes each,
  * between markers and tokens; since 6.4 it is the last of all.
  */
 #include "format/kallsyms.h"
@@ -121,9 +121,9 @@ static bool are_names(struct image *im, const struct parts *p, bool long_names)
 }
 
 /*
- * The names end where the markers begin; how long they are nobody says. But
- * the last marker says where the last 256 of them begin, and before the first
- * is their number, which the number of markers nearly tells.
+ * The names end where the markers begin; their length is not stored. But the last marker
+ * is the offset of the last 256 of them, and before the first name is their number,
+ * which is nearly known from the number of markers.
  */
 static bool find_names(struct image *im, struct parts *p)
 {
@@ -187,8 +187,8 @@ static bool markers_at(struct image *im, struct parts *p)
 }
 
 /*
- * With the order of names between them and the tokens: how long that is tells
- * how many symbols there are, up to two, and so how many markers.
+ * With the order of names between them and the tokens. Its length gives the number of
+ * symbols, with an error of up to two, and so the number of markers.
  */
 static bool markers_before_order(struct image *im, struct parts *p)
 {

@@ -108,7 +108,7 @@ static bool find_version(struct atw_blob text, bool last, enum kmap_version *ret
 
 		if (!line.len || *(const char *)line.data == '#')
 			continue;
-		/* V3 and compressed are told apart by an access. */
+		/* Only accesses distinguish V3 from compressed. */
 		of = kmap_versions_of(line) & ~(1u << KMAP_COMPRESSED);
 		if (!of)
 			continue;
@@ -129,7 +129,7 @@ static bool is_object(struct atw_blob line)
 	return line.len && *(const char *)line.data != '#' && kmap_versions_of(line);
 }
 
-/* The first plain access of V3 tells whether it is compressed. */
+/* Detect from the first plain access of a V3 file whether it is compressed. */
 static void settle(struct kmap_reader *k, struct atw_blob line)
 {
 	const char *s = line.data, *end = s + line.len;
@@ -227,7 +227,7 @@ static int one(struct kmap_reader *k, struct atw_blob line, struct kmap_record *
 		return atw_err_set(err, ATW_E_DAMAGED, "something comes behind the end line");
 	if (r == ATW_OK)
 		return placed(k, ret, err);
-	/* It may have been any line: what follows belongs to nobody. */
+	/* The bad line may have been an object's: drop the accesses that follow it. */
 	if (may_be_object && (!blank(*(const char *)line.data) || is_object(line))) {
 		k->in_object = true;
 		k->passing = true;

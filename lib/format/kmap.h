@@ -38,7 +38,7 @@ enum {
 
 /* What Memorizer writes where an address should be. */
 enum {
-	KMAP_FREE_NEVER = 0,             /* free_ip: not freed, or nobody saw it */
+	KMAP_FREE_NEVER = 0,             /* free_ip: not freed, or the free not seen */
 	KMAP_FREE_LOST = 0xDEADBEEF,     /* another object came over it: a free was missed */
 	KMAP_FREE_NESTED = 0xFEDBEEF,    /* it holds an object of another allocator */
 	KMAP_ALLOC_EARLY = 0xFEEDBEEF,   /* alloc_ip: touched before it was handed out */
@@ -104,7 +104,7 @@ struct kmap_record {
 		struct { int64_t pid; struct atw_blob name; } task;      /* not known: no bytes */
 		struct kmap_call call;
 		struct { struct atw_blob key, value; } header;
-		/* Lines of this file; accesses that could not be told. */
+		/* lines of this file; accesses that were lost */
 		struct { uint64_t objects, accesses, lost; } end;
 		struct atw_blob comment;         /* without the # */
 	} u;
@@ -132,12 +132,12 @@ int kmap_probe(struct atw_blob head);
 
 void kmap_init(struct kmap_reader *k);
 /*
- * The record of the next line in buf[*pos], which then moves behind it. ATW_END:
- * no whole line is left; bring more, with what is left in front. `last` says that
- * there is no more. After a failure the line is passed and reading can go on, but
- * for ATW_E_UNSUPPORTED: the line is of another version than those before, and none
- * means what we think; its sentence begins with the number of the line. A buffer of
- * KMAP_LOOK + KMAP_LINE is always enough. Blank lines are not told.
+ * Parse the next line in buf[*pos] and advance *pos behind it. ATW_END: no whole line is
+ * left; call again with more data behind the rest. `last`: there is no more data. After
+ * a failure the line is skipped and reading can go on, except after ATW_E_UNSUPPORTED:
+ * the line is of another version than those before, so that its fields cannot be
+ * trusted; the error begins with the number of the line. A buffer of KMAP_LOOK +
+ * KMAP_LINE is always enough. Blank lines are not returned.
  */
 int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos,
 	      struct kmap_record *ret, struct atw_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_fields.h - what lines of atwalk-kmap(5) are made of, for those who parse them. */
+/* kmap_fields.h - parsers for the fields of atwalk-kmap(5) lines. */
 #ifndef FORMAT_KMAP_FIELDS_H
 #define FORMAT_KMAP_FIELDS_H
 
@@ -78,7 +78,7 @@ struct kmap_quoted {
 };
 struct kmap_quoted kmap_quote(struct atw_blob b);
 
-/* `what` is the field's name, for who reads the error. As %p prints it somewhere. */
+/* `what` is the field's name, for the error. Addresses are as %p prints them. */
 int kmap_address(const char *what, struct atw_blob b, uint64_t *ret, struct atw_err *err);
 int kmap_count(const char *what, struct atw_blob b, uint64_t *ret, struct atw_err *err);
 /* It may be negative. */

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "format/kmap_fields.h"
 
-/* "(null)": nobody knows. */
+/* "(null)": not known. */
 static struct atw_blob name(struct atw_blob b)
 {
 	return blob_is(b, KMAP_NULL) ? (struct atw_blob){ NULL, 0 } : b;
@@ -17,7 +17,7 @@ static bool known(struct atw_blob b)
 	return b.data;
 }
 
-/* "KMEM_CACHE_ND": what tells a type from a task's name. */
+/* "KMEM_CACHE_ND": the form that distinguishes a type from a task's name. */
 static bool like_type(struct atw_blob b)
 {
 	const char *s = b.data;

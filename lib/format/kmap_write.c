@@ -271,7 +271,7 @@ static uint32_t header_loses(struct atw_blob key, struct atw_blob value)
 
 uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 {
-	/* Whoever reads these skips what begins with a #. */
+	/* Memorizer's own readers of these versions skip lines that begin with a #. */
 	bool comments = v == KMAP_V3 || v == KMAP_COMPRESSED;
 
 	switch (rec->kind) {

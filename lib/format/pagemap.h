@@ -48,10 +48,10 @@ struct pagescan_arg {
 #define PAGESCAN_IOCTL _IOWR('f', 16, struct pagescan_arg)
 
 /*
- * The kernel keeps 512 regions before it hands them over, and if it had to do
- * so in the middle and then came to the end, it says of `walk_end` where it was
- * in the middle (seen in 6.18): who goes on from there is told everything twice.
- * So never ask for more at once.
+ * The kernel buffers 512 regions before it copies them out. If it did so before the end
+ * of the range and then reached the end, `walk_end` is still that of the copy (seen in
+ * 6.18): a caller that continues from there gets everything twice. So never request more
+ * at once.
  */
 enum { PAGESCAN_REGIONS = 512 };
 

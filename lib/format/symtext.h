@@ -36,8 +36,8 @@ struct symtext {
 };
 
 /*
- * _E_FORMAT: not such a text. _E_PERM: it is, but every address is 0, which is
- * what /proc/kallsyms says to those who may not know. _E_LIMIT: over 4 GiB.
+ * _E_FORMAT: not such a text. _E_PERM: it is, but every address is 0, as /proc/kallsyms
+ * shows them to processes without CAP_SYSLOG. _E_LIMIT: over 4 GiB.
  */
 int symtext_init(struct symtext *ret, struct atw_blob text, struct atw_err *err);
 /* Fine on a zeroed struct. */
