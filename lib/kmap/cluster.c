@@ -61,7 +61,7 @@ static bool merge_touches(struct work *w, struct group *to, const struct group *
 	return ok;
 }
 
-/* Whom both call, or are called by, they call together. */
+/* Functions that call, or are called by, both groups become pairs of the merged one. */
 static bool merge_pairs(struct work *w, uint32_t to, const struct group *from, uint32_t gone)
 {
 	struct group *g = &w->g[to];

@@ -19,7 +19,7 @@ struct kmap_cut {
 	 * more unit of privilege must save, at the least, in units of 10^-12.
 	 */
 	uint64_t bound;
-	const char *text;                /* the bound, as somebody typed it */
+	const char *text;                /* the bound, as the user typed it */
 };
 
 /*

@@ -127,7 +127,7 @@ static wide cost_of_privilege(const struct work *w, const struct group *c,
 	return cost;
 }
 
-/* One of the pairs of group `c`, whose sites w->at has. */
+/* One of the pairs of group `c`; w->at has the sites of that group. */
 static void weigh(struct work *w, uint32_t c, uint32_t i)
 {
 	struct pair *p = pair(w, i);

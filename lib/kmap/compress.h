@@ -14,7 +14,7 @@ struct kmap_compress;
 int kmap_compress_open(struct kmap_compress **ret, struct atw_err *err);
 struct kmap_sink kmap_compress_sink(struct kmap_compress *c);
 /*
- * All of it, once everything was told: comments that say what it is, calls by address,
+ * Emits all of it after the last record: comments that say what it is, calls by address,
  * objects as they were first met, their accesses by address. *objects: how many.
  */
 int kmap_compress_end(struct kmap_compress *c, const struct kmap_sink *to, uint64_t *objects,

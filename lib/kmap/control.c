@@ -169,7 +169,7 @@ void control_stand_still(struct kmap_controls *c)
 	/* From here on it sees that, or we see that it is busy. */
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
 		nanosleep(&long_moment, NULL);
-	/* It may be waiting for what who has the lock does. */
+	/* The recorder may be waiting for the drain, which needs the lock. */
 	while (atomic_load(&c->s->busy) && !c->over) {
 		kmap_controls_unlock(c);
 		nanosleep(&moment, NULL);
@@ -196,7 +196,7 @@ int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, stru
 		atw_err_set(err, ATW_E_MISSING, "the recording has ended");
 		return -ESHUTDOWN;
 	}
-	/* If it failed, who drains says so, and what is in the file is not for sure. */
+	/* The drain reports a failure; the contents of the file are then uncertain. */
 	if (atomic_load(&c->s->failed) || kmap_drain_flush(c->d, err) < 0) {
 		atw_err_set(err, ATW_E_IO, "the recording has failed");
 		return -EIO;
@@ -247,7 +247,7 @@ static int read_switch(const char *text, bool *ret)
 
 static int set_gate(struct kmap_controls *c, uint32_t bit, bool on, struct atw_err *err)
 {
-	/* Nobody writes it down any more. */
+	/* Events would not be written any more. */
 	if (atomic_load(&c->s->failed) || c->over) {
 		atw_err_set(err, ATW_E_MISSING, "the recording has ended");
 		return -ESHUTDOWN;
@@ -259,7 +259,7 @@ static int set_gate(struct kmap_controls *c, uint32_t bit, bool on, struct atw_e
 	return 0;
 }
 
-/* A switch, or from 2024 on a number: 2 and 3 are "whoever writes this", N is a process. */
+/* A switch, or from 2024 on a number: 2 and 3 are the writing process, N is a process. */
 static int write_enabled(struct kmap_controls *c, const char *text, struct atw_err *err)
 {
 	uint64_t n;
@@ -397,7 +397,7 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 		first++;
 	if (len - first <= KMAP_CONTROL_TEXT && !memchr(text + first, '\0', len - first)) {
 		memcpy(word, text + first, len - first);
-		/* What stands still for it is nobody else's meanwhile. */
+		/* While the recorder is stopped for one caller, the others wait. */
 		if (stills(f->kind))
 			pthread_mutex_lock(&c->copying);
 		kmap_controls_lock(c);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control.h - a recording while it runs, by the files that Memorizer has in debugfs,
- * under every name it gave them. Who shows them to others is not known here: names are
- * read and written, and a refusal is a negative errno with a sentence.
+ * control.h - controls of a running recording: the files that Memorizer has in debugfs,
+ * under every name that it gave them. Folder and socket are implemented elsewhere: here
+ * names are read and written, and a refusal is a negative errno with a sentence.
  *
- * kmap is what was freed since the last clear, out of the file that is written anyway,
- * and then what lives, of which a copy is made while the recorder stands still. So
- * nothing is kept twice; and where that file cannot be read again, kmap cannot be had.
+ * kmap has what was freed since the last clear, read from the output file, and then what
+ * lives, copied while the recorder stands still. So nothing is kept twice; and where the
+ * output cannot be read again, kmap is not available.
  *
- * All of it may be called by several threads at once.
+ * All functions may be called by several threads at once.
  */
 #ifndef KMAP_CONTROL_H
 #define KMAP_CONTROL_H
@@ -27,18 +27,18 @@ struct kmap_control {
 	bool reads, writes;
 };
 
-/* `out`: the file's name, for what is said of it. `d` is used by who has the lock alone. */
+/* `out`: the file's name, for errors. `d` is used with the lock only. */
 int kmap_controls_open(struct kshare *s, struct kmap_drain *d, const char *out,
 		       struct kmap_controls **ret, struct atw_err *err);
-/* NULL is fine, here and in the following. Nobody may be using it, and what is open is closed. */
+/* NULL is fine, here and below. No other thread may use it; what is open is closed. */
 void kmap_controls_close(struct kmap_controls *c);
 void kmap_controls_lock(struct kmap_controls *c);
 void kmap_controls_unlock(struct kmap_controls *c);
-/* The recorder is gone: nobody waits for it. Not with the lock. */
+/* The recorder has ended: stop waiting for it. Not with the lock. */
 void kmap_controls_over(struct kmap_controls *c);
 /*
- * The file is written to its end, which says that it is cut or not. Returns when who reads kmap_stream has all of it, or
- * did not go on for a second.
+ * The last line is written, with or without a cut mark. Returns when the reader of
+ * kmap_stream has all of it, or made no progress for a second.
  */
 void kmap_controls_ended(struct kmap_controls *c, bool cut);
 

@@ -22,7 +22,7 @@ struct kmap_controls {
 	struct kshare *s;
 	struct kmap_drain *d;
 	pthread_mutex_t lock;
-	pthread_mutex_t copying;         /* by whom the recorder stands still; taken first */
+	pthread_mutex_t copying;         /* held to stop the recorder; taken first */
 	int fd;                          /* the file, to be read; -1: see why */
 	char why[160];
 	char folder[4096];               /* where there is room for copies */

@@ -115,7 +115,7 @@ static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
 		ret = control_here(c, &r->end, &headers, err);
 	if (ret < 0)
 		return ret;
-	/* Who has read this may have it cleared. */
+	/* A caller that has read this may clear it. */
 	kmap_drain_anew(c->d);
 	from = c->view.at > headers ? c->view : (struct mark){ .at = headers };
 	r->piece[0] = (struct piece){ c->fd, 0, (uint64_t)headers };

@@ -20,8 +20,8 @@ enum {
 };
 
 /*
- * Rows are made of kmap's text as somebody reads them. Who goes back is given the same
- * again, from its beginning: nobody does, but anybody may.
+ * Rows are made from kmap's text on demand. A reader that seeks backwards gets the same
+ * text again, generated from its beginning: rare, but allowed.
  */
 struct control_rows {
 	pthread_mutex_t lock;            /* of one that is open several threads may read */

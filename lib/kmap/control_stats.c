@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control_stats.c - show_stats: in the order and with the words of Memorizer's, for who
- * is used to them. What is not counted here is n/a.
+ * control_stats.c - show_stats, in the order and the words of Memorizer's, for its users
+ * and their scripts. What is not counted here is n/a.
  */
 #include <inttypes.h>
 #include <stdio.h>

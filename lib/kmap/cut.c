@@ -14,7 +14,7 @@ static int no_memory(struct atw_err *err)
 	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 }
 
-/* Without sizes nobody can say what a cluster has of code, or may call. */
+/* Without sizes the code of a cluster, or what it may call, cannot be measured. */
 static int check(const struct kmap_model *m, const struct kmap_units *u, struct atw_err *err)
 {
 	if (!m->call.n)

@@ -77,7 +77,7 @@ static void add_all(struct adding *x)
 		const struct kmap_edge *e = kmap_edge(x->m, i);
 		struct kmap_counts *n;
 
-		/* Who frees is part of objects, not an access to them. */
+		/* A free is part of an object, not an access to it. */
 		if (!e->reads && !e->writes)
 			continue;
 		n = row(x, KMAP_DIFF_EDGE, kmap_cache(x->m, kmap_site(x->m, e->key.a)->cache),

@@ -17,7 +17,7 @@ struct kmap_counts {
 struct kmap_diff_row {
 	struct kmap_key key;             /* of the texts */
 	enum kmap_diff_what what;
-	const char *cache, *type, *code; /* NULL: not told; code: of sites and edges */
+	const char *cache, *type, *code; /* NULL: missing; code: of sites and edges */
 	bool in[2];
 	struct kmap_counts n[2];
 };

@@ -311,7 +311,7 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 	return r < 0 || last < ALONE ? r : write_edges_of(d, o, ALONE, last, err);
 }
 
-/* Which of its bytes, and when, behind who. */
+/* The accessed lines of the object and the times of access; behind its accesses. */
 static int write_detail(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_LINE_HEAT };
@@ -350,7 +350,7 @@ static int write_marks(struct kmap_drain *d, const struct kshare_object *o, stru
 
 static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 {
-	/* What was looked at is what is used: somebody else may write there. */
+	/* The copy is checked and used: another process may write to the original. */
 	const struct kshare_object here = *kshare_object(d->s, id), *o = &here;
 	const char *name = o->name < d->s->at.max_names ? kshare_name(d->s, o->name) : "";
 	const char *type = kmap_type_name(o->type);
@@ -411,7 +411,7 @@ int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
 	for (uint32_t id = 1; id < n && id < d->s->at.max_objects && r == ATW_OK; id++) {
 		const struct kshare_object *o = kshare_object(d->s, id);
 
-		/* What nobody touched and nobody allocated has nothing to tell. */
+		/* Skip objects that have neither an allocation nor an access. */
 		if (!(o->flags & (KSHARE_LIVE | KSHARE_GENERAL)) || o->flags & KSHARE_PART ||
 		    (!o->edges && (o->flags & KSHARE_GENERAL || o->type == KSHARE_T_GLOBAL)))
 			continue;

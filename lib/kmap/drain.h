@@ -55,8 +55,8 @@ int kmap_drain_calls(struct kmap_drain *d, struct atw_err *err);
 /* All that was written so far can be read by others. */
 int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err);
 /*
- * The last line, and what is in buffers. `cut`: why it is not all there is; then a
- * reader will be told, and not take it for whole. NULL: it is.
+ * Writes the last line, and what is in buffers. `cut`: why the recording is incomplete;
+ * readers then report that. NULL: it is complete.
  */
 int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err);
 const struct kmap_drain_opts *kmap_drain_how(const struct kmap_drain *d);

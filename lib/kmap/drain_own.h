@@ -10,7 +10,7 @@
 enum { DRAIN_BUFFER = 1 << 18 };
 
 struct drain_name {
-	struct kmap_key key;             /* who: number and generation */
+	struct kmap_key key;             /* `who`: number and generation */
 	uint32_t at;                     /* in the recorder's memory */
 };
 
@@ -31,10 +31,10 @@ struct kmap_drain {
 	off_t headers;           /* bytes before the first object */
 	off_t last_line;         /* and before the last line; 0: not yet */
 	struct kmap_named named;         /* functions that were */
-	struct kmap_table tasks;         /* names, by who had them: struct drain_name */
-	struct kmap_table said;          /* who each number was last said to be: struct drain_said */
+	struct kmap_table tasks;         /* names, by `who`: struct drain_name */
+	struct kmap_table said;          /* by number: struct drain_said */
 	uint32_t ntasks;                 /* of the recorder's, so many are there */
-	int32_t recent[256];             /* of these, 1 + who */
+	int32_t recent[256];             /* of these, 1 + `who` */
 	size_t used;
 	char buffer[DRAIN_BUFFER];
 };
@@ -57,7 +57,7 @@ static inline uint32_t drain_sites_of(const struct kmap_drain *d)
 
 /* A line of it; objects begin with theirs. */
 int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err);
-/* Whoever is told of may be called anything; a newline would be the end of the line. */
+/* A name in the guest may have any bytes; a newline in it would end the line. */
 struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE]);
 
 /* ---- drain_names.c ---- */

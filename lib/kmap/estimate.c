@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* estimate.c - what a sample of accesses tells of all of them, and how exactly. */
+/* estimate.c - totals of all accesses estimated from a sample, with their errors. */
 #include "kmap/model.h"
 
 /* Rounded up. */

@@ -36,7 +36,7 @@ struct kmap_named {
 	const struct kmap_functions_of *of;      /* NULL: none are named */
 	uint64_t *function, *site;       /* bits */
 	size_t nsites;
-	uint64_t recent[256];            /* instructions whose function is */
+	uint64_t recent[256];            /* instructions with a function that is named */
 };
 
 /* false: no memory. `of` is borrowed. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * introduce.c - what the recorder is told of a kernel: where its tracepoints are and what
- * their records look like, what switches tasks, how RAM is mapped, whose pages are whose,
- * and every variable by its name. All of it the kernel says of itself.
+ * introduce.c - what the recorder needs of a kernel: addresses of tracepoints and
+ * formats of their records, the function that switches tasks, the mapping of RAM, the
+ * owners of pages, and every variable by its name. All of it is read from the kernel.
  */
 #include "kmap/introduce_own.h"
 
@@ -135,7 +135,7 @@ static uint32_t region_object(struct kshare *s, const char *name)
 
 int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
 {
-	/* By itself: what counts here is not what somebody else may count meanwhile. */
+	/* Not in the shared memory, to which another process may write meanwhile. */
 	_auto_free struct kshare_kernel *ret = malloc(sizeof(*ret));
 	struct atw_region region;
 	struct kmem *m;

@@ -18,9 +18,9 @@ void kmap_introduce_nobody(struct kshare *s);
  */
 int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err);
 /*
- * An object for each region of its space, and where struct pages are, which say whose an
- * object is: as soon as it gives memory away, and again when there may be more to know.
- * Where struct pages cannot be found caches have no names.
+ * An object for each region of its space, and the location of struct pages, from which
+ * the cache of an object is read: as soon as it gives memory away, and again when there
+ * may be more to know. Where struct pages cannot be found caches have no names.
  */
 int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err *err);
 /*

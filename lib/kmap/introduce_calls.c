@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * introduce_calls.c - allocators that no tracepoint tells of, by their functions.
+ * introduce_calls.c - functions of allocators that have no tracepoint.
  *
- * One that another one always ends in is enough: then nothing is told twice.
+ * Of functions that always end in the same one, only that one is followed, so that no
+ * allocation is counted twice.
  */
 #include <stdio.h>
 

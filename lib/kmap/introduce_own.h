@@ -14,7 +14,7 @@ int introduce_code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_e
 struct btf;
 void introduce_depth(const struct btf *types, struct kshare_kernel *ret);
 void introduce_depth_of_cpus(struct atw_kernel *k, struct kshare_kernel *ret);
-/* Functions that no tracepoint tells of; those that this kernel has. */
+/* Functions of allocators without a tracepoint, as far as this kernel has them. */
 void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret);
 
 #endif

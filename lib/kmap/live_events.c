@@ -28,7 +28,7 @@ struct live_events {
 	int fd[KSHARE_EVENTS + 2];       /* programs where they are attached */
 	unsigned nfds;
 	struct ring *ring;
-	struct ring *last;               /* whose event was given away */
+	struct ring *last;               /* the one of the last returned event */
 };
 
 /* ---- rings ---- */

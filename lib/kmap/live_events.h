@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_events.h - allocations and frees of the running kernel, as its own tracepoints
- * tell of them to BPF programs.
+ * live_events.h - allocations and frees of the running kernel, reported to BPF programs
+ * by its own tracepoints.
  *
- * Each CPU has a ring of its own, which we empty when we like: nobody is woken for an
- * event. What finds no room in it is counted. Whose allocations are told is decided in
- * the program; frees of anything else are passed over there as well.
+ * Each CPU has a ring of its own, which is emptied at our own pace: an event wakes no
+ * process. Events that do not fit are counted. The programs select the processes with
+ * allocations to report; frees of other objects are dropped there as well.
  */
 #ifndef KMAP_LIVE_EVENTS_H
 #define KMAP_LIVE_EVENTS_H
@@ -20,7 +20,7 @@
 struct live_event {
 	uint64_t time;                   /* CLOCK_MONOTONIC, ns */
 	uint64_t ptr;                    /* of pages: the struct page's */
-	uint64_t ip;                     /* who called the allocator; 0: not told */
+	uint64_t ip;                     /* caller of the allocator; 0: not recorded */
 	uint64_t what;                   /* bytes of kmalloc and vmalloc, a kmem_cache, the order of pages */
 	uint32_t pid;                    /* the thread's */
 	uint32_t kind;                   /* enum kshare_event_kind */
@@ -52,8 +52,8 @@ void live_events_close(struct live_events *e);
 /* Tell of this process from now on, by the kernel's number, and of its children. */
 void live_events_follow(struct live_events *e, uint32_t tgid);
 /*
- * The same of who calls: in a child, before it becomes another program. With `everyone`
- * it is who calls that is not told of.
+ * The same for the calling process: used in a child, before it calls execve(2). With
+ * `everyone` it excludes the caller.
  */
 int live_events_follow_me(struct live_events *e, struct atw_err *err);
 void live_events_switch(struct live_events *e, bool on);

@@ -15,7 +15,7 @@
 #include "format/pmu_event.h"
 #include "kmap/live_ring.h"
 
-/* A unit that tells addresses, and what of it. */
+/* PMUs that sample data addresses, and their events. */
 static const struct unit {
 	const char *name;
 	const char *event[2];            /* files of its events; NULL: it has one, without a name */
@@ -39,7 +39,7 @@ struct source {
 struct live_pmu {
 	struct source *source;           /* of each CPU and event */
 	size_t n;
-	struct source *last;             /* whose touch was given away */
+	struct source *last;             /* the one of the last returned touch */
 	uint64_t lost;
 };
 

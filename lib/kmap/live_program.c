@@ -107,7 +107,7 @@ static void pass_over_others(struct live_program *p, const struct live_program_o
 		return;
 	}
 	if (!o->everyone) {
-		/* An interrupt is nobody's. */
+		/* An interrupt is not the work of the process. */
 		ADD_ALL(p, LOAD32(R0, R10, EVENT(depth)));
 		leave(p, IF_ANY(R0, 0xff0100, 0));
 		ADD_ALL(p, COPY(R0, R8), AND(R0, LIVE_TGIDS - 1));
@@ -165,7 +165,7 @@ void live_program_event(struct live_program *p, const struct live_program_opts *
 	end(p);
 }
 
-/* R8: the tgid of the task whose address argument `which` is. */
+/* R8: the tgid of the task that argument `which` of the tracepoint points to. */
 static void tgid_of(struct live_program *p, const struct live_program_opts *o, int which)
 {
 	ADD_ALL(p, LOAD64(R3, R6, (int16_t)(which * 8)), ADD(R3, (int32_t)o->layout->task_tgid),

@@ -2,8 +2,8 @@
 /*
  * live_program.h - the BPF programs behind live_events.h, put together by hand.
  *
- * They are attached to tracepoints, read no more than what a record has, write nothing of
- * the kernel's, and end at once for whom nobody asked about.
+ * They are attached to tracepoints, read no more than what a record has, write nothing
+ * of the kernel's, and return at once for processes that are not followed.
  */
 #ifndef KMAP_LIVE_PROGRAM_H
 #define KMAP_LIVE_PROGRAM_H
@@ -21,13 +21,14 @@ enum {
 /* What programs share with us. */
 struct live_area_events {
 	uint32_t on;
-	uint32_t own;                    /* tgid of who records: is never told of */
+	uint32_t own;                    /* tgid of the recorder: never followed */
 	uint64_t lost;
 	uint64_t of_cpu[KSHARE_CPUS];
-	uint8_t tgids[LIVE_TGIDS];       /* is told of */
+	uint8_t tgids[LIVE_TGIDS];       /* 1: followed */
 	/*
-	 * Something whose address falls here was told of, so its free is: one too many does
-	 * no harm, for we know better what there is.
+	 * Set for the hash of each address that was allocated and reported: its free is
+	 * reported as well. Frees of other addresses with the same hash do no harm,
+	 * since they match no known object.
 	 */
 	uint8_t ptrs[LIVE_POINTERS];
 };
@@ -48,10 +49,10 @@ struct live_program_opts {
 const char *live_program_tracepoint(enum kshare_event_kind kind);
 void live_program_event(struct live_program *p, const struct live_program_opts *o,
 			enum kshare_event_kind kind);
-/* Children of who is told of are as well, until their process ends. */
+/* Children of a followed process are followed as well, until their process ends. */
 void live_program_fork(struct live_program *p, const struct live_program_opts *o);
 void live_program_exit(struct live_program *p, const struct live_program_opts *o);
-/* To be run by who wants to be told of; or with `everyone`, by who does not. */
+/* Run in the process to follow; or with `everyone`, in the one to exclude. */
 void live_program_enlist(struct live_program *p, const struct live_program_opts *o);
 
 #endif

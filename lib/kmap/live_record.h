@@ -34,11 +34,11 @@ int live_recorder_open(const struct live_recorder_opts *o, struct live_recorder 
 		       struct atw_err *err);
 /* NULL is fine. */
 void live_recorder_close(struct live_recorder *r);
-/* Whom to follow. */
+/* For the processes to follow. */
 struct live_events *live_recorder_events(struct live_recorder *r);
 /* What came since, as far as it is time for; *ret_n: how many events, 0: it is idle. */
 int live_recorder_work(struct live_recorder *r, unsigned *ret_n, struct atw_err *err);
-/* Nothing of it can be written any more: nothing more is told, or watched. */
+/* The output has failed: stop following events and watching words. */
 void live_recorder_stop(struct live_recorder *r);
 /* Nothing more is wanted: what is left of before. */
 int live_recorder_finish(struct live_recorder *r, struct atw_err *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_sample.h - which words of which objects are watched, one after the other, and what
- * comes of it.
+ * live_sample.h - selects the words of objects to watch, one after the other, and
+ * collects the hits.
  *
- * Of some objects picked by chance the one is taken whose kind was watched least, so that
+ * Of some objects picked by chance, the one of the least watched kind is taken, so that
  * the many pages of RAM do not hide everything else; and of it any word.
  */
 #ifndef KMAP_LIVE_SAMPLE_H
@@ -27,7 +27,7 @@ bool live_sample_over(struct live_sample *x, uint32_t id, uint64_t time);
  */
 int live_sample_work(struct live_sample *x, uint64_t time, uint64_t known, bool on,
 		     struct atw_err *err);
-/* Watch nothing any more; what came of it is told when all frees are known. */
+/* Stop watching; results are written when all frees are known. */
 int live_sample_stop(struct live_sample *x, uint64_t time, struct atw_err *err);
 int live_sample_end(struct live_sample *x, struct atw_err *err);
 void live_sample_sums(const struct live_sample *x, struct live_sums *sums);

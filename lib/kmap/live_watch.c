@@ -48,7 +48,7 @@ static void attr_init(struct perf_event_attr *a, bool both)
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(*a),
 		.bp_type = both ? HW_BREAKPOINT_RW : HW_BREAKPOINT_W,
-		/* Something that nobody touches, until there is something. */
+		/* Never accessed: a placeholder until there is a word to watch. */
 		.bp_addr = UINT64_C(0xfffffffffffff000), .bp_len = LIVE_WORD,
 		.sample_period = 1, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
@@ -99,7 +99,7 @@ static int why_none(int error, struct atw_err *err)
 	if (error == EPERM || error == EACCES)
 		return atw_err_set(err, ATW_E_PERM,
 				   "watching the kernel's memory needs CAP_SYS_ADMIN");
-	/* reserve_bp_slot(): that is all it says, whether there are none or somebody has them. */
+	/* reserve_bp_slot(): the same error with no breakpoints, or all in use. */
 	if (!error || error == ENOSPC)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "no two hardware breakpoints of each CPU are free: they are in use, or there are none");

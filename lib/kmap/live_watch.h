@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_watch.h - who touches a word of the running kernel's memory: hardware breakpoints,
+ * live_watch.h - accesses to a word of the running kernel's memory: hardware breakpoints
  * on all CPUs, by perf_event_open(2).
  *
  * A word takes two of a CPU's breakpoints, one for writes and one for both, for there is
- * none for reads alone on x86; so two words at once are all there is there. The kernel is
- * slowed by each hit, and by nothing else; a word that is hit too often is left alone for
- * the rest of its time.
+ * none for reads alone on x86; so two words at once are all there is there. The kernel
+ * is slowed by each hit, and by nothing else; a word that is hit too often is left alone
+ * for the rest of its time.
  */
 #ifndef KMAP_LIVE_WATCH_H
 #define KMAP_LIVE_WATCH_H
@@ -15,7 +15,7 @@
 
 enum { LIVE_WORDS = 8, LIVE_WORD = 8 };
 
-/* An instruction that touched the word; on x86 the one behind it is told. */
+/* An instruction that accessed the word; on x86 `ip` is that of the next one. */
 struct live_hit {
 	uint64_t time;                   /* CLOCK_MONOTONIC, ns */
 	uint64_t ip;

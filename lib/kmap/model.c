@@ -67,7 +67,7 @@ void kmap_model_close(struct kmap_model *m)
 	free(m);
 }
 
-/* ---- who and where ---- */
+/* ---- processes and places ---- */
 
 /* "(null)" is what printk makes of no text. */
 static bool told(struct atw_blob *b)

@@ -28,8 +28,8 @@ enum { KMAP_LIVES = 65, KMAP_TOP = 100 };
 
 struct kmap_sums {
 	uint64_t objects, bytes;
-	uint64_t freed;                  /* objects whose free was recorded */
-	uint64_t live, live_bytes;       /* that nobody was seen to free */
+	uint64_t freed;                  /* objects with a recorded free */
+	uint64_t live, live_bytes;       /* with no free that was seen */
 	uint64_t reads, writes;
 	uint64_t untouched, untouched_bytes;     /* neither read nor written */
 	uint64_t unread, unread_bytes;           /* written, never read */
@@ -42,7 +42,7 @@ struct kmap_sums {
 	uint64_t watched;
 	unsigned __int128 squares;
 	unsigned __int128 stay;          /* bytes times how long they were allocated */
-	uint64_t always;                 /* bytes that nobody was seen to allocate or free */
+	uint64_t always;                 /* bytes, neither allocation nor free was seen */
 };
 
 /*
@@ -60,7 +60,7 @@ struct kmap_time {
 /* Objects of one kind: a slab cache, or a type of memory. */
 struct kmap_cache {
 	struct kmap_key key;             /* of the two texts */
-	const char *name, *type;         /* NULL: not told */
+	const char *name, *type;         /* NULL: not recorded */
 	struct kmap_sums s;
 	uint64_t lives;                  /* that have a lifetime */
 	uint64_t dead;                   /* that have a dead time */
@@ -97,24 +97,24 @@ struct kmap_call_edge {
 struct kmap_line {
 	struct kmap_key key;             /* cache, line */
 	uint64_t reads, writes;
-	uint64_t objects;                /* parts of objects that told of it */
+	uint64_t objects;                /* parts of objects with accesses to it */
 };
 
 /* A thread under one name: one that is called something else later is another. */
 struct kmap_process {
 	struct kmap_key key;             /* pid, name */
-	const char *task;                /* NULL: nobody says */
+	const char *task;                /* NULL: not recorded */
 	bool gone;                       /* it is part of another now */
 	uint64_t objects, bytes, reads, writes, sites;
 };
 
-/* Who a number stands for, as far as it was read. */
+/* The name of a pid, as of the last record read. */
 struct kmap_current {
 	struct kmap_key key;             /* pid */
 	const char *task;
 };
 
-/* A process and a place whose objects it touched. */
+/* A process, and an allocation site with objects that it touched. */
 struct kmap_touch {
 	struct kmap_key key;             /* process, site */
 };
@@ -122,7 +122,7 @@ struct kmap_touch {
 struct kmap_hot {
 	uint64_t site, va, size, alloc_time, free_time, reads, writes;
 	int64_t pid;
-	const char *task;                /* NULL: not told */
+	const char *task;                /* NULL: not recorded */
 	bool freed;
 	uint64_t number;                 /* in the order of the file */
 };
@@ -134,9 +134,9 @@ struct kmap_hot {
 struct kmap_open {
 	struct kmap_key key;             /* va, alloc_time, site */
 	uint64_t site, size, free_time, free_ip, reads, writes, number;
-	bool ended;                      /* somebody saw its end; free_time is 0 if not when */
+	bool ended;                      /* its end was seen; free_time 0: but not when */
 	uint64_t first_use, last_use;    /* if `used` */
-	bool used;                       /* it was told when, */
+	bool used;                       /* times were recorded, */
 	bool undated;                    /* but not of a part with accesses */
 	bool part_touched, part_used;    /* of the present part */
 	uint32_t marks;                  /* enum kmap_mark */
@@ -162,16 +162,16 @@ struct kmap_model {
 	uint64_t dead_late;              /* the last access was behind their free */
 	uint64_t first, last;            /* times that were met; first > last: none */
 	uint64_t accesses;               /* lines of them */
-	uint64_t unbound;                /* accesses before any object: of nobody */
+	uint64_t unbound;                /* accesses before any object: of none */
 	/* What the file says of itself. */
 	const char *mode, *clock, *release, *machine;    /* NULL: it does not */
 	const char *sampling;            /* of accesses: "watch", "rate" */
-	uint64_t scale;                  /* of a sample; 0: not told */
+	uint64_t scale;                  /* of a sample; 0: not recorded */
 	bool whole;                      /* objects are sampled, with all that was done to them */
 	struct kmap_own_symbols symbols;
 	bool compressed;                 /* an object stands for all of its site */
 	bool has_pids;                   /* of accesses */
-	bool has_frees;                  /* somebody told who frees */
+	bool has_frees;                  /* code that frees was recorded */
 	bool has_used;                   /* and when objects were accessed */
 	bool has_tasks;                  /* and what threads were called then */
 	bool ended;                      /* KMAP_END was seen */

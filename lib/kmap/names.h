@@ -46,7 +46,7 @@ size_t kmap_plain_name(const char *name, size_t len);
 /* ---- units.c: together ---- */
 
 struct kmap_unit {
-	const char *name;                /* NULL: code nobody knows that of */
+	const char *name;                /* NULL: unknown for this code */
 	uint64_t reads, writes, frees, instructions;
 	uint64_t size;                   /* bytes of its functions; 0: not known */
 };

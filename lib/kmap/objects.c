@@ -85,7 +85,7 @@ static void offer(struct kmap_model *m, const struct kmap_open *o)
 
 /* ---- adding up ---- */
 
-/* Of a sample, what nobody looked at. Older recordings do not say what was watched. */
+/* In a sample: never watched. Older recordings do not have the marks. */
 static bool is_unwatched(const struct kmap_model *m, const struct kmap_open *o)
 {
 	return !o->reads && !o->writes && !(o->marks & KMAP_WATCHED) && kmap_watch_sampled(m);
@@ -126,7 +126,7 @@ static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t unt
 	s->nested += freed && o->free_ip == KMAP_FREE_NESTED;
 	if (!freed && !o->key.b)
 		kmap_add(&s->always, o->size);
-	/* Of one that ended nobody knows when, it is no average's. */
+	/* An object with an unknown time of end is left out of averages. */
 	if (freed && !o->free_time)
 		return;
 	if (o->key.b && until > o->key.b && o->size < SIZE_MAX_SANE &&
@@ -205,7 +205,7 @@ static int add_times(struct kmap_model *m, uint32_t cache, const struct kmap_ope
 	return r == ATW_OK ? add_dead(m, cache, o) : r;
 }
 
-/* Over time: sites with addresses of code that no one knows share theirs with nobody. */
+/* Over time: each site has a series of its own, also one with unknown code. */
 static int add_series(struct kmap_model *m, struct kmap_site *s, const struct kmap_open *o)
 {
 	int64_t n;

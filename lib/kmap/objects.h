@@ -15,7 +15,7 @@ void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a);
 void kmap_objects_mark(struct kmap_model *m, uint32_t marks);
 void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last);
 int kmap_objects_end(struct kmap_model *m);
-/* 0 of one that no recording can have: nobody knows when it was. */
+/* `time`, or 0 (not known) if no recording can have it. */
 uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time);
 
 /* model.c */

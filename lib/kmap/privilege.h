@@ -25,7 +25,7 @@ struct kmap_privilege {
 struct kmap_compartment {
 	uint64_t instructions[KMAP_OPS];         /* that do it */
 	uint64_t reach[KMAP_OPS];                /* bytes they do it to */
-	uint64_t sites;                          /* whose objects it touches */
+	uint64_t sites;                          /* with objects that it touches */
 	uint64_t inside, in, out;                /* calls */
 };
 

@@ -27,8 +27,9 @@ int kmap_processes_name(struct kmap_model *m, int64_t pid, const char *task)
 }
 
 /*
- * What a thread was called that touches the present object. Recordings that do not say
- * have the names of who allocates alone: its own, or the last one before.
+ * The name of a thread that touches the present object. Recordings without thread names
+ * have those of allocating threads alone: use the object's own, or the thread's last
+ * one.
  */
 static const char *processes_task(const struct kmap_model *m, int64_t pid)
 {

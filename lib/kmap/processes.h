@@ -5,7 +5,7 @@
 
 #include "kmap/model.h"
 
-/* The number of that thread under that name, NULL: nobody says; -1: no memory. */
+/* The index of that thread under that name, NULL: not recorded; -1: no memory. */
 int64_t kmap_processes_get(struct kmap_model *m, int64_t pid, const char *task);
 /* From here on it is called so. */
 int kmap_processes_name(struct kmap_model *m, int64_t pid, const char *task);

@@ -10,7 +10,7 @@
 
 enum {
 	PIECE = 256 << 10,           /* what is read at once stays in the cache */
-	FAULTS = 20,                 /* so many are told one by one */
+	FAULTS = 20,                 /* so many are reported one by one */
 	ENOUGH = 1 << 20,            /* of what has so many, nothing more is read */
 };
 
@@ -33,7 +33,7 @@ static int failed(const struct reading *x, struct atw_err *err)
 	return x->e.status;
 }
 
-/* Tells of it and goes on; with nobody to tell it is a failure. */
+/* Reports damage and goes on; without a callback it is a failure. */
 static int tell(struct reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
@@ -64,7 +64,7 @@ static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
 	int r;
 
 	for (;;) {
-		/* Nobody reads the sentence of the thousandth. */
+		/* After the first errors only their number is reported. */
 		r = kmap_next(&x->rd, buf, last, pos, &rec,
 			      x->rd.faults < FAULTS ? &x->e : NULL);
 		if (r == ATW_OK) {

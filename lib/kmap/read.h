@@ -10,9 +10,9 @@
 
 /*
  * Records in the order of the file: an object, then its accesses, then its lines' heat.
- * Texts are the reader's, until the call returns. What fails ends the stream. Of our own
- * files the same object (va, alloc_time, alloc_ip) may come several times: in parts,
- * which whoever adds up adds up.
+ * Texts are the reader's, until the call returns. What fails ends the stream. In our own
+ * files the same object (va, alloc_time, alloc_ip) may occur several times, in parts
+ * that the receiver has to add up.
  */
 struct kmap_sink {
 	int (*record)(void *arg, const struct kmap_record *rec, struct atw_err *err);
@@ -21,12 +21,12 @@ struct kmap_sink {
 
 struct kmap_read_opts {
 	/*
-	 * A line that is wrong, by file and line, or that the file is cut off; what is
-	 * whole is told all the same. Of very many only the first and how many are told.
-	 * NULL: the first is a failure.
+	 * Reports an invalid line, by file and line, or a truncated file; what is whole
+	 * is still read. Of very many only the first are reported, and how many there
+	 * are. NULL: the first is a failure.
 	 */
 	void (*damaged)(void *arg, const struct atw_err *err);
-	/* Bytes of the file; `all` 0: nobody knows. NULL: nobody looks. */
+	/* Bytes of the file; `all` 0: not known. NULL: no progress is shown. */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };

@@ -13,7 +13,7 @@
 struct kmap_ask {
 	const struct kmap_model *m;
 	const struct kmap_names *n;
-	enum kmap_level level;           /* KMAP_LEVELS: nobody said one */
+	enum kmap_level level;           /* KMAP_LEVELS: none was given */
 	const char *about;               /* of pictures: "a sample, 1 in 64"; "": nothing */
 	const struct kmap_cut *cut;      /* into clusters of functions */
 	size_t cuts;
@@ -24,7 +24,7 @@ enum { KMAP_MOST_CUTS = 32 };
 struct kmap_report {
 	const char *name, *title, *help;
 	const struct atw_schema *schema;
-	/* Where code is put together, unless somebody says how; KMAP_LEVELS: it is not. */
+	/* Level at which code is aggregated by default; KMAP_LEVELS: it is not. */
 	enum kmap_level level;
 	int (*rows)(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err);
 	/* Into a scene that was initialised. NULL: it is no picture. */
@@ -56,8 +56,8 @@ struct kmap_view {
 	bool fallen;                     /* the level it would be by itself is not known */
 };
 /*
- * At the level that was asked for, or else at `level`; if that one needs what nobody
- * gave, by function.
+ * At the level of the user, or else at `level`; if the data for that is missing, by
+ * function.
  */
 int kmap_view_init(struct kmap_view *v, const struct kmap_ask *a, enum kmap_level level,
 		   struct atw_err *err);
@@ -70,11 +70,11 @@ static inline struct kmap_pair *kmap_pair(const struct kmap_view *v, size_t i)
 void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
 		    const struct census_out *out);
 
-/* Where an object in the file stands for all of its site, nobody can count them. */
+/* Where an object in the file stands for all of its site, they cannot be counted. */
 void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out);
-/* Of objects that ended nobody knows when; `what` is what becomes of them. */
+/* Of objects with an unknown time of end; `what` is what becomes of them. */
 void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct census_out *out);
-/* Of a sample of accesses, what nobody was seen to touch is not what nobody touched. */
+/* In a sample of accesses, objects without an access may have been accessed. */
 void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out);
 
 /* Columns of a cache, from `at` on: its name and its type. */
@@ -85,7 +85,7 @@ void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *
 /* Columns of where objects are allocated, as far as it is known: address, function, file. */
 void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
 		   const struct kmap_site *s);
-/* Columns, from `at` on, of what a sample of accesses tells, and how exactly. */
+/* Columns, from `at` on, of what a sample of accesses shows, and how exactly. */
 void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask *a,
 		       const struct kmap_sums *s);
 #define KMAP_ESTIMATE_COLUMNS(at) \
@@ -93,7 +93,7 @@ void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask 
 		 .help = "accesses that there were, by the sample" }, \
 	[(at) + 1] = { .key = "error", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
 		       .help = "so many more or less, with a confidence of 95 %" }
-/* "getname_flags+0x12 names_cache"; of what nobody allocates, "[STACK_PAGE]". */
+/* "getname_flags+0x12 names_cache"; without an allocation site, "[STACK_PAGE]". */
 void kmap_site_word(const struct kmap_ask *a, const struct kmap_site *s, struct buf *b);
 
 /* By weight: zeroed, `n` of them, to be filled in and sorted. NULL: no memory. */

@@ -42,7 +42,7 @@ static const struct atw_schema part_schema = { "kmap-compartments", part_columns
 
 enum { IN_FUNCTIONS, IN_TOUCHED, IN_KINDS };
 
-/* A function of a compartment, or a cache whose objects it touches. */
+/* A function of a compartment, or a cache with objects that it touches. */
 struct member {
 	struct kmap_key key;             /* compartment, function or cache, which of these */
 	uint32_t next;                   /* 1 + the next one's number; 0: it is the last */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_flows.c - through which objects one part of the kernel reaches another: one
- * writes objects that the other reads, and both are allocated at one place. That is a way
- * for data to take; which data took it, counts do not say. To be of one size class is none:
- * kmalloc-64 has objects of everybody.
+ * report_flows.c - objects through which one part of the kernel reaches another: one
+ * writes objects that the other reads, and both are allocated at one place. That is a
+ * possible way for data; counts do not show which data took it. A common size class is
+ * no such place: kmalloc-64 has objects of all parts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const struct atw_column columns[F_COUNT] = {
 };
 static const struct atw_schema schema = { "kmap-flows", columns, F_COUNT };
 
-/* Of one site: a million pairs of functions tell nobody anything. */
+/* Per site: a million pairs of functions are of no use. */
 enum { FLOW_UNITS = 300 };
 
 /* What code of one unit did to objects of one site. */
@@ -44,7 +44,7 @@ struct flow_end {
 	uint64_t reads, writes;
 };
 
-/* Of one site after the other, who has most to do with it first. */
+/* Of one site after the other, the unit with the most accesses first. */
 struct end {
 	uint64_t site, weight;
 	size_t at;
@@ -73,8 +73,8 @@ static const struct flow_end *flow_end(const struct flows *f, size_t i)
 }
 
 /*
- * Pages, and RAM that nobody was seen to allocate, are one site each only because nothing
- * is known of theirs. A variable is one.
+ * Pages, and RAM without a known allocation, are one site each only because nothing is
+ * known of theirs. A variable is one.
  */
 static bool is_site(const struct kmap_model *m, const struct kmap_site *s)
 {
@@ -162,7 +162,7 @@ static int each(const struct flows *f, flow_fn *flow, void *arg, struct atw_err 
 	return r;
 }
 
-/* Sites whose code is not all here. */
+/* The number of sites with more units than FLOW_UNITS. */
 static uint64_t cut_off(const struct kmap_ask *a, const struct flows *f)
 {
 	_auto_free uint64_t *units = calloc(a->m->site.n + 1, sizeof(*units));

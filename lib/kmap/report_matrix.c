@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_matrix.c - objects by code: who touches what, who may write it, who works most. */
+/* report_matrix.c - objects by code: what touches, may write, and works most. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -281,7 +281,7 @@ const struct kmap_report kmap_report_matrix = {
 	&matrix_schema, KMAP_FUNCTION, matrix_rows, matrix_draw, 0, NULL,
 };
 
-/* ---- who may write ---- */
+/* ---- code that may write ---- */
 
 enum { W_WRITES = PAIR_COLUMNS, W_INSTRUCTIONS, W_COUNT };
 static const struct atw_column writer_columns[W_COUNT] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_sites.c - places that allocate: the hottest, and what of theirs nobody reads. */
+/* report_sites.c - allocation sites: the hottest, and objects never read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_time.c - how long objects live, and how many bytes of whom live at a time. */
+/* report_time.c - lifetimes of objects, and live bytes of each site over time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static int life_row(const struct kmap_ask *a, size_t cache, unsigned k,
 	row_u(&row, L_OBJECTS, t->life);
 	row_u(&row, L_BYTES, t->life_bytes);
 	row_u(&row, L_UNTOUCHED, t->life_untouched);
-	/* Where no access has a time, none of them is nobody's dead time. */
+	/* If no access has a time, the dead time is not known. */
 	if (a->m->has_used && (c->dead || !c->undated)) {
 		row_u(&row, L_DEAD, t->dead);
 		row_u(&row, L_DEAD_BYTES, t->dead_bytes);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share.h - what the recorder inside QEMU and the program beside it have in common:
- * one piece of memory, mapped by both.
+ * share.h - the memory shared by the recorder inside QEMU and the program beside it.
  *
  * The recorder owns objects, edges and sites and alone allocates them. An object that
  * was freed goes to the program through `done`, which writes it down and gives it back
  * through `back`. So nothing is copied on the way, and what is left when QEMU dies,
- * however it dies, can still be read here. The program tells what it knows of the
- * kernel before `ready` is set, and what is wanted at any time.
+ * however it dies, can still be read here. The program stores what it knows of the
+ * kernel before `ready` is set, and its requests at any time.
  *
  * All numbers are of this machine; both sides are built of one source.
  */
@@ -54,8 +53,8 @@ struct kshare_event {
 };
 
 /*
- * Functions that no tracepoint tells of: what they are called with, and what they give
- * back. For recorders that can read registers.
+ * Functions of allocators without a tracepoint: their arguments, and what they return.
+ * For recorders that can read registers.
  */
 enum kshare_call {
 	KSHARE_BULK_ALLOC,       /* (cache, flags, n, into): 0, or there are n */
@@ -64,7 +63,7 @@ enum kshare_call {
 	KSHARE_VFREE,            /* (address) */
 	KSHARE_PERCPU_ALLOC,     /* (bytes): what each CPU's offset is added to */
 	KSHARE_PERCPU_FREE,      /* (the same) */
-	KSHARE_MEMBLOCK_ASKED,   /* who asks; address */
+	KSHARE_MEMBLOCK_ASKED,   /* entry: the caller; return: address */
 	KSHARE_MEMBLOCK_ALLOC,   /* (bytes): physical address */
 	KSHARE_MEMBLOCK_FREE,    /* (physical address, bytes) */
 	KSHARE_CALLS,
@@ -133,7 +132,7 @@ struct kshare_kernel {
 /* ---- objects ---- */
 
 enum kshare_type {                       /* names: kmap_type_name() */
-	KSHARE_UFO_HEAP = 1,     /* RAM that nobody was seen to allocate */
+	KSHARE_UFO_HEAP = 1,     /* RAM without a known allocation */
 	KSHARE_UFO_GLOBAL,       /* of the image, between what has names */
 	KSHARE_UFO_NONE,         /* anything else */
 	KSHARE_UFO_USER,
@@ -178,7 +177,7 @@ struct kshare_edge {
 	uint32_t writes, reads;
 };
 
-/* What a thread was called; who: as in edges. Bytes behind the name's end are anything. */
+/* Name of a thread; `who`: as in edges. Bytes behind the name's end are undefined. */
 struct kshare_task {
 	int32_t who;
 	char comm[KSHARE_COMM];
@@ -207,17 +206,17 @@ struct kshare_pair {
 struct kshare_layout {
 	uint64_t size;
 	uint64_t objects, edges, sites, names, calls;
-	/* max_calls: a power of two, or 0 if nobody asks for them. */
+	/* max_calls: a power of two, or 0 if calls are not recorded. */
 	uint32_t max_objects, max_edges, max_sites, max_names, max_calls;
 };
 
 struct kshare_queue {
-	_Alignas(64) _Atomic uint32_t head;      /* written by who puts in */
+	_Alignas(64) _Atomic uint32_t head;      /* written by the producer */
 	_Alignas(64) _Atomic uint32_t tail;
 	_Alignas(64) uint32_t id[KSHARE_QUEUE];
 };
 
-/* Of the recorder's, for whoever wants to know. */
+/* Counted by the recorder, for statistics. */
 struct kshare_counts {
 	uint64_t event[KSHARE_EVENTS];           /* decoded */
 	uint64_t undecodable;
@@ -273,8 +272,9 @@ struct kshare {
 	char why[200];                   /* of the recorder's, if it gives up */
 
 	/*
-	 * The recorder asks, the program answers: who the kernel is, when its first code
-	 * runs; and once more where its struct pages are, when it gives memory away.
+	 * The recorder asks, the program answers: which kernel runs, when its first code
+	 * is executed; and once more where its struct pages are, when it gives memory
+	 * away.
 	 */
 	_Atomic uint32_t asked, answered;        /* which time */
 	_Atomic uint32_t ready;
@@ -284,10 +284,10 @@ struct kshare {
 	/* The program's wishes. */
 	_Atomic uint32_t gate;
 	/*
-	 * Stand still. The recorder sets `busy` while it is at work, and looks at `hold`
-	 * behind that, in this order but without a barrier, which would cost more than the
-	 * work: who sets `hold` has one for both sides (membarrier(2)), and then waits
-	 * until `busy` is gone.
+	 * Quiesce. The recorder sets `busy` while it is at work, and looks at `hold`
+	 * behind that, in this order but without a barrier, which would cost more than
+	 * the work: the thread that sets `hold` has one for both sides (membarrier(2)),
+	 * and then waits until `busy` is cleared.
 	 */
 	_Atomic uint32_t hold, busy;
 	int32_t program;                         /* its pid */
@@ -301,7 +301,7 @@ struct kshare {
 	uint64_t first_code;                     /* below there is no kernel */
 	uint32_t only_some;                      /* objects: of caches, or of sites that are known later */
 	char only_cache[KSHARE_FILTERS][32];     /* empty: all */
-	struct kshare_code only_site[KSHARE_FILTERS];    /* who allocates; end 0: all */
+	struct kshare_code only_site[KSHARE_FILTERS];    /* allocating code; end 0: all */
 
 	_Atomic uint32_t nsites, nobjects, names_used;
 	uint64_t clock;                          /* events so far */

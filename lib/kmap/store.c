@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * store.c - objects come and go, whatever they are: who records knows that.
- */
+/* store.c - the lifecycle of objects of any kind, which the recorders detect. */
 #include "kmap/store.h"
 
 #include <stdlib.h>
@@ -54,7 +52,7 @@ uint32_t kstore_name(struct kshare *s, const char *name, size_t len)
 {
 	uint32_t at = atomic_load_explicit(&s->names_used, memory_order_relaxed);
 
-	/* Where others write as well, the number may be anybody's. */
+	/* If another process can write here, the number cannot be trusted. */
 	if (at >= s->at.max_names || len + 1 > s->at.max_names - at)
 		return 0;
 	if (len)
@@ -123,7 +121,7 @@ static bool wait(struct kstore *k)
 	return k->wait(k->arg);
 }
 
-/* Handed over, and not reclaimed yet: who writes them down has room for so many to give back. */
+/* Handed over, and not reclaimed yet: the writer has room to return so many. */
 static uint32_t on_their_way(const struct kstore *k)
 {
 	return atomic_load(&k->s->done.head) - atomic_load(&k->s->back.tail);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store.h - objects and their edges in the memory of share.h, for whoever records: QEMU's
+ * store.h - objects and their edges in the memory of share.h, for the recorders: QEMU's
  * plugin, and the recording of the running kernel.
  *
- * One that is over waits in the queue until it is written down; then its place is free
- * again. Nothing is dropped without a count. Nothing here locks.
+ * An object that has ended waits in the queue until it is written down; then its place
+ * is free again. Nothing is dropped without a count. Nothing here locks.
  */
 #ifndef KMAP_STORE_H
 #define KMAP_STORE_H
@@ -22,7 +22,7 @@ struct kstore_task;
 struct kstore {
 	struct kshare *s;
 	uint32_t *gen;                   /* of each object: its edges moved, or it is gone */
-	/* A moment for who writes down; false: nobody will. */
+	/* Wait a moment for the writer; false: there is none. */
 	bool (*wait)(void *arg);
 	void *arg;
 
@@ -41,7 +41,7 @@ struct kstore_birth {
 	enum kshare_type type;
 	uint32_t name;
 	int32_t pid;
-	bool left_out;                   /* whose turn it was not */
+	bool left_out;                   /* not the turn of this one */
 	char comm[KSHARE_COMM];
 };
 
@@ -62,14 +62,16 @@ bool kstore_wanted(const struct kstore *k, const char *cache, uint64_t ip);
 /* Samples: is it the turn of the next one? */
 bool kstore_sampled(struct kstore *k);
 /*
- * Are accesses to it? Who asks for some objects asks for no others, nor for what is none;
- * what is left out is no reason to count them for what lies around it.
+ * Are accesses to it counted? If the user selects some objects, no others are, nor
+ * memory without an object; a selected one that is left out is not counted as part of
+ * its surroundings.
  */
 bool kstore_counts(const struct kstore *k, uint32_t object);
 /*
- * Kernels from 6.1 on tell twice of what no cache is large enough for: the allocator's own
- * function, and then who asked. Is this birth the second of object `id`? Nothing was freed
- * meanwhile, for that ends it. Then it has that allocation site.
+ * Kernels from 6.1 on report an allocation twice if no cache is large enough for it: by
+ * the allocator's own function, and then with its caller. Is this birth the second of
+ * object `id`? Nothing was freed meanwhile, for that ends it. Then it has that
+ * allocation site.
  */
 bool kstore_told_again(struct kstore *k, uint32_t id, const struct kstore_birth *b);
 /* 0: no room; it has been counted. */
@@ -87,13 +89,13 @@ bool kstore_spill(struct kstore *k);
 bool kstore_part(struct kstore *k, uint32_t id);
 
 /*
- * Who a thread of this number and name is to edges; a name that is new is told to who
- * writes them down. `comm` has KSHARE_COMM bytes. And by its number, as it was last.
+ * The `who` of edges for a thread of this number and name; a new name is passed on to
+ * the writer. `comm` has KSHARE_COMM bytes. And by the number alone, with its last name.
  */
 int32_t kstore_task(struct kstore *k, int32_t pid, const char *comm);
 int32_t kstore_task_of(const struct kstore *k, int32_t pid);
 
-/* Who touched it from where; NULL: no room, which has been counted. */
+/* The edge of a thread, a site and an object; NULL: no room, which has been counted. */
 struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site, int32_t pid);
 /* The same, with room for so many more of each. */
 struct kshare_edge *kstore_edge_for(struct kstore *k, uint32_t object, uint32_t site, int32_t pid,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_edge.c - who touched an object, how often: one open hash table for each object, by
- * instruction and task.
+ * store_edge.c - counts of the accesses to an object: one open hash table for each
+ * object, by instruction and task.
  *
  * Tables are pieces of one pool, of powers of two, and go to a list of their size when
- * they are free. A large one may then not be had of small ones, until all have been written
- * down. None grows beyond TABLE_MAX: what it has is written down then, so that
+ * they are free. A large one may then not be had of small ones, until all have been
+ * written down. None grows beyond TABLE_MAX: what it has is written down then, so that
  * what lives for ever does not grow for ever.
  */
 #include <string.h>

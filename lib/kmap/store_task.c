@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_task.c - names of threads at the time of what they do. A thread that is called
- * something else, or another one with its number, has the next generation; edges are by
- * number and generation, and names are told apart from them.
+ * store_task.c - names of threads at the time of what they do. A thread with a new name,
+ * or another thread with the same number, has the next generation; edges are by number
+ * and generation, which distinguish names.
  */
 #include <stdlib.h>
 #include <string.h>

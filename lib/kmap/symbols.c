@@ -190,7 +190,7 @@ bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct atw_sym
 	if (!s->have_own || symtext_near(&s->own, ip, &own) < 0)
 		return false;
 	ret->address = own.address;
-	/* Of a few among many, nobody knows where one ends. */
+	/* With few of many symbols, the end of a function is unknown. */
 	ret->size = s->all ? own.size : 0;
 	memcpy(ret->name, own.name, sizeof(ret->name));
 	return true;

@@ -12,7 +12,7 @@ const char *const kmap_level_many[KMAP_LEVELS] = {
 	"instructions", "functions", "files", "directories", "top directories",
 };
 
-/* What it belongs to at a level; NULL: nobody knows. */
+/* The unit of this code at a level; NULL: not known. */
 static const char *unit_name(const struct kmap_names *n, size_t code, enum kmap_level level,
 			     char buf[600], size_t *len)
 {

@@ -29,8 +29,8 @@ int kmap_writer_open(int fd, int level, struct kmap_form form, struct kmap_write
 struct kmap_sink kmap_writer_sink(struct kmap_writer *w);
 const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w);
 /*
- * Everything has left when this returns ATW_OK. `of`: what all of it was read from, which
- * the last line of our own tells; NULL is fine for the others.
+ * All output has been written when this returns ATW_OK. `of`: summary of the input,
+ * which goes to the last line of our own version; NULL is fine for the others.
  */
 int kmap_writer_end(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err);
 /* NULL is fine. */
