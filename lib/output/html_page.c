@@ -194,7 +194,7 @@ void html_page_begin(struct writer *w, const char *title)
 	put(w, "<!DOCTYPE html>\n"
 	       "<html lang=\"en\">\n<head>\n"
 	       "<meta charset=\"utf-8\"/>\n"
-	       /* Should a text ever get out of its quotes, it still reaches nobody. */
+	       /* Even if a text escapes its quotes, it cannot send anything. */
 	       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	       "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
 	       "form-action 'none'\"/>\n"

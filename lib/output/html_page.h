@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * html_page.h - the frame of an HTML page: one file that asks nobody for more,
- * neither network nor fonts nor scripts of others. What it says can be read
- * without a script; with one, tables are sorted and pictures looked into.
+ * html_page.h - the frame of an HTML page, in one file that loads nothing else: no
+ * network, no fonts, no external scripts. Its contents can be read without a script;
+ * with one, tables are sorted and pictures can be zoomed into.
  *
- * It is well-formed XML, too, and whoever writes into it keeps it so.
+ * It is well-formed XML, too, and all code that writes into it keeps it so.
  */
 #ifndef OUTPUT_HTML_PAGE_H
 #define OUTPUT_HTML_PAGE_H

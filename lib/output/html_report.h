@@ -2,7 +2,7 @@
 /*
  * html_report.h - a page with several sections: texts, tables, pictures.
  *
- *	html_open(path, "Who uses memory", &h, err);
+ *	html_open(path, "Use of memory", &h, err);
  *	html_about(h, "vmcore; host vm");
  *	html_section(h, "basic", "Processes", "what each of them is made of");
  *	html_picture(h, &scene, err);

@@ -113,9 +113,9 @@ static int make_somewhere(struct outfile *t, int (*make)(struct outfile *, const
 }
 
 /*
- * Find a free name beside the target and have `make` create it there: a file
- * is renamed within one file system only. Returns what `make` does. Whoever is
- * interrupted finds the name in the target, or there is none.
+ * Find a free name beside the target and have `make` create it there: a file is renamed
+ * within one file system only. Returns what `make` does. A signal handler finds the name
+ * in the target, or there is no such file.
  */
 static int make_beside(struct outfile *t, int (*make)(struct outfile *, const char *))
 {

@@ -146,9 +146,10 @@ static int listen_back(int fd, bool *closed)
 }
 
 /*
- * What was written may still be on its way, and a connection may fail until the end.
- * What has come to the other machine may be thrown away there: closing then is a
- * failure, too, if it comes at once. Not everybody closes.
+ * Written data may still be on its way, and a connection may fail until the end. The
+ * other machine may discard what it has received: if the receiver closes the connection
+ * with data unread, that is a failure, too, if it is reported at once. Not every
+ * receiver closes.
  */
 int peer_deliver(int fd, struct atw_err *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plain.c - a table for people: a head line, then aligned columns, two blanks
- * between them and none at the end of a line.
+ * plain.c - a table for people: a head line, then aligned columns, two blanks between
+ * them and none at the end of a line.
  *
- * Rows stream, so widths are guesses: a value that is wider pushes the rest
- * of its line to the right and is never cut. Whoever lets the first rows wait
- * has them measured, and columns as wide as these need.
+ * Rows stream, so widths are guesses: a value that is wider pushes the rest of its line
+ * to the right and is never cut. If the first rows are held back, they are measured, and
+ * columns are as wide as these need.
  */
 #include "base/text.h"
 #include "output/number.h"

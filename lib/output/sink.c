@@ -149,7 +149,7 @@ char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
 {
 	if (!k->page_units || k->units == ATW_UNITS_PAGES)
 		return put_dec(p, u);
-	/* Nobody has so many: they stay what they are, and say so. */
+	/* More pages than have a size in bytes: the number is shown with a "p". */
 	if (u > UINT64_MAX >> k->page_shift) {
 		p = put_dec(p, u);
 		*p++ = 'p';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sink.h - what a format is made of.
+ * sink.h - interface of the output formats.
  *
- * Adding one is a file with a `const struct atw_sink_ops sink_NAME` and a line
- * in sinks.def. A sink writes to k->w and returns ATW_OK; whether the bytes
- * arrived, whoever calls it finds out.
+ * To add one: a file with a `const struct atw_sink_ops sink_NAME` and a line in
+ * sinks.def. A sink writes to k->w and returns ATW_OK; its caller checks whether writing
+ * succeeded.
  */
 #ifndef OUTPUT_SINK_H
 #define OUTPUT_SINK_H

@@ -6,7 +6,7 @@
 #include "output/writer.h"
 #include "picture/scene.h"
 
-/* `inside`: of HTML, which needs no head, and whose script finds it by its class. */
+/* `inside`: within HTML: no head is written, and the script finds it by its class. */
 void svg_write(const struct scene *s, struct writer *w, bool inside);
 
 #endif

@@ -14,9 +14,9 @@ struct tally {
 /* A row of that schema. */
 void tally_add(struct tally *t, const struct atw_schema *sc, const struct atw_row *row);
 /*
- * The last row of a table whose columns are the schema's: sums, in the first text
- * what it is; *ret_blank are those with nothing in them. false: there is nothing to
- * say, for one row is its own sum, or nowhere to say what it is.
+ * The last row of a table with the columns of the schema: the sums, with a label in the
+ * first text; *ret_blank are the columns with nothing in them. false: no row is needed,
+ * since there was only one, or there is no text column for the label.
  */
 bool tally_row(const struct tally *t, const struct atw_schema *sc, union atw_value *v,
 	       struct atw_row *ret, uint64_t *ret_blank);

@@ -20,7 +20,7 @@ struct writer {
 	char *buf;
 	size_t len, cap;
 	size_t whole;            /* bytes up to the end of the last row */
-	bool prompt;             /* somebody watches: a row leaves at once */
+	bool prompt;             /* interactive: each row is flushed at once */
 	int error;               /* an errno, or 0 */
 };
 

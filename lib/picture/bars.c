@@ -128,7 +128,7 @@ static double put_bar(const struct plan *p, const uint64_t *v, double y, double 
 
 		sum = chart_add(sum, v[k]);
 		to = (double)sum / (double)whole * p->width;
-		/* A gap of a hair: colours that meet are told apart without it, too. */
+		/* A thin gap, so that adjacent colours can be distinguished. */
 		if (to - from > 2 && sum < total)
 			to -= 0.5;
 		scene_rect(p->s, p->x + from, y, to - from, h,
@@ -194,7 +194,7 @@ static void put_row(const struct plan *p, const struct row *r, size_t i)
 	} else {
 		snprintf(sum, sizeof(sum), "%s", a);
 	}
-	/* Numbers that nobody has are shown short rather than cut. */
+	/* Numbers that are too wide are shortened rather than cut. */
 	if (font_width(sum, strlen(sum), 11, 0) > NUMBERS + CHART_MARGIN - 8)
 		snprintf(sum, sizeof(sum), "%s", axis_text(p->axis.unit, r->sum, a));
 	scene_text(p->s, end + 6, base, SCENE_START, 11, 0, SCENE_SOFT, sum);

@@ -101,7 +101,7 @@ struct chart_run {
 enum { CHART_NONE = 255 };
 struct chart_strip {
 	const char *head;                /* above it, where it changes; NULL: as before */
-	const char *name, *tag, *note;   /* beside it; the note is told to who asks */
+	const char *name, *tag, *note;   /* beside it; the note is its tooltip */
 	const struct chart_run *run;     /* from its first page on */
 	size_t n;
 	uint64_t weight;                 /* the heaviest are shown */

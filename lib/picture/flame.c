@@ -16,7 +16,7 @@ struct frame {
 	uint64_t value;                  /* with all above it */
 	uint32_t parent, depth;
 	uint32_t name;                   /* in names */
-	uint32_t child, next;            /* 0: none; frame 0 is nobody's child */
+	uint32_t child, next;            /* 0: none; frame 0 is no child */
 	uint32_t chain;                  /* the next of the same hash */
 };
 
@@ -194,7 +194,7 @@ static int by_name(const void *a, const void *b, void *arg)
 	return order ? order : x < y ? -1 : x > y;
 }
 
-/* Those of one name lie together, so the first frame tells them apart for good. */
+/* Those of one name lie together, so the first frame is a unique tie-breaker. */
 static int larger(const void *a, const void *b)
 {
 	const struct pile *x = a, *y = b;

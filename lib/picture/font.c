@@ -59,7 +59,7 @@ bool font_fit(struct buf *b, const char *text, double size, unsigned style, doub
 		return len != 0;
 	}
 	left = width - font_width(ELLIPSIS, 3, size, style);
-	/* One from either end in turn, the end first: it tells more of a path. */
+	/* One from either end in turn, the end first: it matters most in a path. */
 	while (head < tail) {
 		bool back = letters % 2 == 0;
 		size_t from = head, to = tail;

@@ -2,8 +2,8 @@
 /*
  * font.h - how wide a text will be, without the font.
  *
- * Who shows a picture has fonts of his own behind "sans-serif", so these widths
- * are those of a wide one: a label that fits by them fits in any usual font.
+ * A viewer of a picture has other fonts behind "sans-serif", so these widths are those
+ * of a wide one: a label that fits by them fits in any usual font.
  */
 #ifndef PICTURE_FONT_H
 #define PICTURE_FONT_H

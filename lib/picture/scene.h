@@ -22,7 +22,7 @@
 #include "picture/palette.h"
 
 enum {
-	SCENE_ITEMS = 400000,            /* more than that nobody can look at */
+	SCENE_ITEMS = 400000,            /* more than that cannot be looked at */
 	SCENE_TEXTS = 64 << 20,          /* bytes of all texts */
 	SCENE_DEPTH = 64,                /* groups in groups */
 	SCENE_LENGTH = 100000,           /* points, of either side */
@@ -58,7 +58,7 @@ void scene_init(struct scene *s, double width, double height);
 void scene_deinit(struct scene *s);
 /* Known only once all is laid out? Then set it before scene_done(). */
 void scene_size(struct scene *s, double width, double height);
-/* For those who cannot see it, and for lists of pictures. */
+/* For screen readers, and for lists of pictures. */
 void scene_title(struct scene *s, const char *title);
 
 void scene_rect(struct scene *s, double x, double y, double w, double h, uint32_t color);
@@ -77,9 +77,9 @@ void scene_text(struct scene *s, double x, double y, enum scene_anchor anchor,
 bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, double size,
 	       unsigned style, uint32_t color, double width, const char *text);
 /*
- * What comes until scene_end() belongs together. The title is shown to who points
- * at it. A link is "#NAME" of a place in the same document; others are left out,
- * for who knows what a name from memory makes of them.
+ * Elements until scene_end() form a group. The title is its tooltip. A link is "#NAME"
+ * of a place in the same document; others are left out, since a name from memory may
+ * make them point anywhere.
  */
 void scene_group(struct scene *s, const char *title, const char *link, unsigned style);
 void scene_end(struct scene *s);

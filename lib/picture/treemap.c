@@ -100,7 +100,7 @@ static size_t parent_of(const struct chart_treemap *c, size_t i)
 	return c->cell[i].parent < i ? c->cell[i].parent : c->n;
 }
 
-/* Sums from the leaves up, for a parent comes first; then who is inside of whom. */
+/* Sums from the leaves up, for a parent comes first; then the lists of children. */
 static void make_tree(struct tree *t)
 {
 	const struct chart_treemap *c = t->c;
