@@ -28,7 +28,7 @@ static const struct atw_rule rules[] = {
 
 /* AP[2], AP[1:0]: 15, 11:10 in a section; 9, 5:4 in a page. */
 #define AP(levels, ap2, ap10) \
-	/* x00: nobody (100 is reserved) */ \
+	/* x00: no access (100 is reserved) */ \
 	{ 3ull << (ap10), 0, levels, K_LEAF, ATW_RIGHTS_ALL }, \
 	/* x01: the kernel alone; what cannot be read cannot be executed */ \
 	{ 3ull << (ap10), 1ull << (ap10), levels, K_LEAF, USER_ALL }, \

@@ -2,9 +2,9 @@
 /*
  * entry.h - reads the tables of a mode for one entry.
  *
- * Nothing in here knows a CPU. `level` is below pg->nlevels throughout. This is
- * on the path of every translation, five times over: it is inline for those
- * who ask of every entry, and the tables put the common words first.
+ * Nothing in here knows a CPU. `level` is below pg->nlevels throughout. This is on the
+ * path of every translation, five times over: it is inline for callers that decode every
+ * entry, and the tables put the common words first.
  */
 #ifndef LIB_PAGING_ENTRY_H
 #define LIB_PAGING_ENTRY_H
@@ -78,7 +78,7 @@ struct entry_pieces {
 };
 struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
 				 enum atw_kind kind);
-/* Are there leaves on the level whose low address bits come from the VA? */
+/* Does the level have leaves with low address bits that come from the VA? */
 bool entry_may_replace(const struct atw_paging *pg, unsigned level);
 
 static inline unsigned entry_rights(const struct atw_paging *pg, unsigned level,

@@ -27,7 +27,7 @@
 #define NAPOT (N | BITS(13, 10)) /* N and PPN[3:0] */
 #define NAPOT_64K (N | BIT(13))
 
-/* A superpage whose low page number is not zero faults. */
+/* A superpage with a low page number other than zero faults. */
 #define MISALIGNED \
 	{ 0, 0, BITS(18, 10), ATW_L(1), ATW_BAD }, \
 	{ 0, 0, BITS(27, 10), ATW_L(2), ATW_BAD }, \

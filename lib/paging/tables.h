@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tables.h - the words the tables of paging modes are written in.
+ * tables.h - vocabulary of the tables of paging modes.
  *
  * To add a mode: write its tables in a file of this folder, define one
  * `const struct atw_paging atw_mode_NAME`, and add MODE(NAME) to modes.def.
@@ -11,7 +11,7 @@
  *  - A piece of address with a condition (PSE-36, Arm supersections) speaks of
  *    leaves above level 0. At level 0 the same bits mean something else: bit 7
  *    of an x86 PTE is PAT, bit 18 of an Arm small page is an address bit.
- *  - A right rule whose kinds hold IF_USER_WRITES counts only while ATW_UW is
+ *  - A right rule with IF_USER_WRITES in its kinds counts only while ATW_UW is
  *    left after the rules before it.
  *  - LEAVES_FROM_HERE in the kinds of a right rule: neither it nor a later one
  *    is about tables, so that a walk need not look at them.

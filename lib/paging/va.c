@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * va.c - which virtual addresses a mode can translate.
+ * va.c - virtual addresses that a mode can translate.
  *
- * The bits above the translated ones are copies of something, see enum
- * atw_halves. Tags in the top byte (arm64 TBI, x86 LAM) are not looked at: who
- * has a tagged pointer takes the tag off first.
+ * The bits above the translated ones are copies of something, see enum atw_halves. Tags
+ * in the top byte (arm64 TBI, x86 LAM) are not removed: the caller clears the tag of a
+ * tagged pointer first.
  */
 #include <atwalk/paging.h>
 

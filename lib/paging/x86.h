@@ -40,7 +40,7 @@
 	X86_TYPE(levels, pat, (pat) | X86_PCD | X86_PWT, \
 		 't', "wt", "memory type write-through")
 
-/* `lv`: levels whose entries have rights; the others have PWT and PCD only. */
+/* `lv`: levels with permissions in their entries; the others have PWT and PCD only. */
 #define X86_FLAGS(lv) \
 	FLAG(1, lv, K_ANY, 'W', "rw", "writes allowed"), \
 	FLAG(2, lv, K_ANY, 'U', "us", "user access allowed"), \

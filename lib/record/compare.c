@@ -244,7 +244,7 @@ static bool letters_some(struct program *p, const struct compare *c, bool want)
 	return c->len != 0;
 }
 
-/* "dirty,0x400": all of them. Stops at one that nobody knows. */
+/* "dirty,0x400": all of them. Stops at an unknown one. */
 static bool flags_all(struct program *p, const struct compare *c, bool want)
 {
 	const char *s = c->value, *end = s + c->len;

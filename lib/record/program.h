@@ -20,7 +20,7 @@ enum insn_op {
 	OP_JUMP,                 /* go to `to` if truth == want */
 };
 
-#define JUMP_OPEN UINT32_MAX     /* a jump whose end is not known yet */
+#define JUMP_OPEN UINT32_MAX     /* a jump without a target yet */
 
 struct insn {
 	uint8_t op;              /* enum insn_op */

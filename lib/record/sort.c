@@ -127,7 +127,7 @@ void sorter_destroy(struct sorter *s)
 	free(s);
 }
 
-/* Whose list it is may change it once the row is added. NULL: no memory. */
+/* Copies the list: its owner may change it after the row is added. NULL: no memory. */
 static const struct atw_list *keep_list(struct sorter *s, const struct atw_list *l,
 					size_t ncols)
 {

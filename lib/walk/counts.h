@@ -41,8 +41,9 @@ struct counts_large {
 
 struct counts {
 	/*
-	 * Of the frames below `dense` a count each, up to 65535; the rest is in `large` as
-	 * that of chunks is. What nobody maps is never touched, and takes no memory.
+	 * Of the frames below `dense` a count each, up to 65535; the rest is in `large`
+	 * as that of chunks is. Counts of unmapped frames are never touched, and take no
+	 * memory.
 	 */
 	uint16_t *flat;
 	uint64_t dense;
@@ -129,7 +130,7 @@ static inline void counts_soon(const struct counts *c, uint64_t pfn)
 		__builtin_prefetch(&c->chunk[counts_slot(c, pfn / COUNTS_CHUNK + 1)]);
 }
 
-/* Frames that come in any order are told of so many in advance. */
+/* Frames in random order are prefetched so many in advance. */
 enum { COUNTS_SOON = 12 };
 
 #endif

@@ -2,15 +2,15 @@
 /*
  * live.h - reads of tables that change meanwhile.
  *
- * What is read of a running machine is as good as the way there: a table that
- * was freed may be anybody's page by now. So tables are read together with the
- * entries that led to them, those last, from the lowest up to the root and to
- * what guards the root. As long as all of them still lead where they led, the
- * tables were in use when they were read.
+ * Reads of a running machine are only as good as the path to them: a table that was
+ * freed may be a page of another process by now. So tables are read together with the
+ * entries that led to them, those last, from the lowest up to the root and to what
+ * guards the root. As long as all of them still point to the same tables, the tables
+ * were in use when they were read.
  *
- * Where one leads elsewhere, the walk is set back to it. What was returned
- * before is not returned again: `resume` is where it goes on, and if that is
- * inside of what has become one entry, a remainder of it is the next piece.
+ * If an entry has changed, the walk is set back to it. What was returned before is not
+ * returned again: `resume` is where it goes on, and if that is inside of what has become
+ * one entry, a remainder of it is the next piece.
  */
 #ifndef WALK_LIVE_H
 #define WALK_LIVE_H

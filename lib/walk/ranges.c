@@ -82,7 +82,7 @@ const struct atw_walk *atw_ranges_walk(const struct atw_ranges *r)
 	return r ? r->walk : NULL;
 }
 
-/* Entries from `from` on whose pages follow each other without a gap. */
+/* Entries from `from` on with consecutive pages. */
 static uint32_t contiguous(const struct atw_ranges *r, const struct atw_seen *s,
 			   uint32_t from)
 {

@@ -9,7 +9,7 @@ struct frame {
 	const void *words;
 	uint64_t va;             /* of slot 0, without the half's upper bits */
 	uint32_t next, end;      /* slots still to look at */
-	uint32_t avail;          /* slots whose words were read */
+	uint32_t avail;          /* slots with words that were read */
 	uint32_t fold;           /* slots from `next` on that repeat the last */
 	uint32_t unfold;         /* slots below this are walked one by one */
 	uint8_t rights;
@@ -40,7 +40,7 @@ struct atw_walk {
 	/* Those of them that are address all the same in a leaf of one slot. */
 	uint64_t address[ATW_MAX_LEVELS];
 	void *scratch[ATW_MAX_LEVELS];
-	struct live_walk *live;  /* NULL: nobody changes these tables */
+	struct live_walk *live;  /* NULL: these tables do not change */
 	uint64_t resume;         /* where it was set back to go on: see live.h */
 	struct atw_seen seen;
 	struct atw_walk_stats stats;

@@ -2,8 +2,8 @@
 #include "walk/sure.h"
 
 /*
- * Make `s` exclude what `e` matches. Fails when the two have no bit that
- * tells them apart and none that could be asked for in addition.
+ * Make `s` exclude what `e` matches. Fails when no bit distinguishes the two, and none
+ * can be required in addition.
  */
 static bool sure_exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t nonzero)
 {
