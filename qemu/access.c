@@ -74,7 +74,7 @@ static inline bool is_of_interest(uint64_t va)
 	return va - rec.first <= rec.span;
 }
 
-/* What more is asked for than who. */
+/* The details that are recorded besides the thread: times and lines. */
 static void count_detail(uint64_t va, bool store)
 {
 	uint32_t id = shadow_find(va);

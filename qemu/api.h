@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * api.h - what QEMU offers its plugins, in our own words: no distribution ships the
- * header. Of what there is, only what is used.
+ * api.h - QEMU's plugin interface, as far as it is used. Declared here, since no
+ * distribution ships the header.
  *
- * QEMU loads a plugin whose qemu_plugin_version it knows. Versions 1 (QEMU 6.0 to 8.2)
+ * QEMU loads a plugin if it knows its qemu_plugin_version. Versions 1 (QEMU 6.0 to 8.2)
  * and 2 to 6 (9.0 on) are alike in all of this; 7 is not, and has no build yet.
  */
 #ifndef QEMU_API_H
@@ -64,7 +64,7 @@ unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
  * loads alone, and for loads what was for stores.
  */
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-/* Of the access that is being told, and only then. */
+/* Of the access of the current callback, and valid in it only. */
 struct qemu_plugin_hwaddr;
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t va);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *at);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.c - allocators that no tracepoint tells of (kmap/introduce_calls.c says which):
- * what they are called with, when they are entered, and what they give back, when they
- * return. From version 2 of the interface on, which lends registers.
+ * calls.c - allocators without a tracepoint (listed in kmap/introduce_calls.c): their
+ * arguments at entry, and their results at return. From version 2 of the interface on,
+ * which gives access to registers.
  *
  * A call is over when the same function returns with the stack pointer as it was: its
- * own return is watched, not the place where it goes to, for that may have been translated
- * long before, and be of a function that merely jumped here. What is freed is over when
- * the function is entered, as with tracepoints.
+ * own return is watched, not the place where it goes to, for that may have been
+ * translated long before, and be of a function that merely jumped here. What is freed is
+ * over when the function is entered, as with tracepoints.
  */
 #include "api.h"
 #include "recorder.h"
@@ -21,7 +21,7 @@
 
 enum { SETS = 64, WAYS = 4, AT_ONCE = 256, MOST = 1 << 20 };
 
-/* A call that did not return yet. Stacks are of tasks, so sp says whose it is. */
+/* A call that did not return yet. Stacks are of tasks, so sp identifies its task. */
 static struct call {
 	uint64_t sp;             /* 0: none */
 	uint64_t site, arg[ARGS];
@@ -103,8 +103,9 @@ static void of_cpus(const struct vcpu *c, uint64_t ptr, uint64_t bytes, bool fre
 /* ---- before there is anything else ---- */
 
 /*
- * Until it is known how RAM is mapped, what was given away has to wait. The first that
- * gives back an address of its mapping, having asked for a physical one, tells it.
+ * Until the mapping of RAM is known, early allocations wait. It is learned from the
+ * first function that returns an address in the direct map after a request for a
+ * physical one.
  */
 static struct early { uint64_t pa, bytes, site; } *early;
 static size_t nearly, early_room;

@@ -239,7 +239,7 @@ void event_commit(unsigned vcpu)
 	on = is_followed();
 	rec.s->count.disabled_allocs += !on && !frees;
 	if (on || frees) {
-		/* Who runs is known by the record as well, before the first switch. */
+		/* Before the first switch, only the record names the running thread. */
 		if (!c->task) {
 			uint32_t pid;
 

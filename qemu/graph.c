@@ -100,7 +100,7 @@ void graph_watch(struct qemu_plugin_insn *insn, uint64_t ip, bool begins)
 	if (kind == CALL_NONE || is_through(ip))
 		return;
 	if (kind == CALL_DIRECT && !is_through(target)) {
-		/* Who translates has the lock. */
+		/* Translation callbacks run with the lock. */
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_direct, QEMU_PLUGIN_CB_NO_REGS,
 						       find(ip, target));
 		return;

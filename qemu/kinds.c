@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kinds.c - objects come and go, and what they are: of slab caches, which are told by name; pages; what
- * vmalloc() maps; stacks.
+ * kinds.c - lifecycle of objects by kind: slab objects, with the names of their caches;
+ * pages; vmalloc areas; stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static uint32_t name_of(uint64_t cache)
 	return caches[i].name;
 }
 
-/* The cache that the page of an object is of; 0: none, or not to be told. */
+/* The cache that the page of an object belongs to; 0: none, or not known. */
 static uint64_t cache_address(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
@@ -63,7 +63,7 @@ static uint32_t cache_of(uint64_t va)
 	return cache ? name_of(cache) : 0;
 }
 
-/* Some were there before it could be told whose they are. */
+/* Names an object that was allocated before caches could be found. */
 static void object_name(uint32_t id)
 {
 	struct kshare_object *o = kshare_object(rec.s, id);
@@ -114,7 +114,7 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 							      .ip = ip, .type = type }))
 		return;
 	name = cache_of(va);
-	/* What was here was freed, and nobody saw it. */
+	/* An object that was here was freed without being seen. */
 	for (uint64_t i = 0; i < (size + 7) / 8; i++)
 		if (word[i]) {
 			object_slab_free(va + i * 8, KSHARE_MISSED);
@@ -128,8 +128,8 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 }
 
 /*
- * Addresses in pages that nobody was seen to allocate, of which something was freed: what
- * is freed there once more was allocated meanwhile, many at a time.
+ * Addresses of frees in pages without a known allocation: what is freed there once more
+ * was allocated meanwhile, in bulk.
  */
 enum { OLDER_MOST = 1 << 20 };
 static struct { uint64_t *va, n, room; } older;
@@ -169,7 +169,7 @@ static bool older_first(uint64_t va)
 	return true;
 }
 
-/* Nobody was seen to allocate the page that it is in. */
+/* Is the allocation of the page that it is in unknown? */
 static bool is_page_older(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
@@ -179,8 +179,8 @@ static bool is_page_older(uint64_t va)
 }
 
 /*
- * One that was allocated before its allocation could be recorded is known by its free: who
- * allocated it, and when, is not.
+ * An object that was allocated before its allocation could be recorded is known by its
+ * free: the allocating code and the time are not.
  */
 static void object_older(uint64_t va, uint64_t ip)
 {
@@ -257,7 +257,7 @@ void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order)
 
 /*
  * A block may be freed in pieces, after it was split. It is over with the first of them;
- * the rest is nobody's.
+ * the rest belongs to no object.
  */
 void object_pages_free(uint64_t pfn, unsigned order)
 {
@@ -357,7 +357,7 @@ void object_stack(const struct vcpu *c, uint64_t va)
 		return;
 	if (id && o->type == KSHARE_T_STACK && (rec.s->by_site || o->pid == c->pid))
 		return;
-	/* What vmalloc() gave turns out to be a stack: its task is who runs on it. */
+	/* A vmalloc area turns out to be a stack: its task is the one that runs on it. */
 	if (id && o->type == KSHARE_T_VMALLOC && o->va == va && !rec.s->by_site) {
 		if (!(o->flags & KSHARE_LEFT_OUT)) {
 			rec.s->count.allocs[KSHARE_T_VMALLOC]--;

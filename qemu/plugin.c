@@ -23,7 +23,7 @@ FOR_QEMU int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, i
 
 struct recorder rec;
 
-/* Who has it may be waiting for the program. */
+/* The thread with the lock may be waiting for the program. */
 void lock_slowly(void)
 {
 	for (unsigned n = 0; atomic_exchange_explicit(&rec.locked, true, memory_order_acquire); n++)
@@ -31,7 +31,7 @@ void lock_slowly(void)
 			sched_yield();
 }
 
-/* Whoever else wants to work waits for the lock, which is ours. */
+/* Called with the lock, so that all other threads wait for it. */
 void stand_still(void)
 {
 	struct kshare *s = rec.s;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recorder.h - inside QEMU: what its plugin keeps of the guest's kernel.
+ * recorder.h - state of the QEMU plugin: what it keeps of the guest's kernel.
  *
  *   plugin.c   what QEMU calls
  *   watch.c    which instructions are watched
  *   access.c   one load or store: the hot path
  *   shadow.c   which object an address belongs to
- *   kinds.c    objects come and go, and which kinds of them there are
- *   small.c    and which without pages or caches
- *   event.c    what the kernel itself says of allocations
- *   calls.c    and what it does not say, by its functions
- *   registers.c
- *   task.c     who runs
+ *   kinds.c    lifecycle of objects, by kind
+ *   small.c    lifecycle of per-CPU and memblock objects
+ *   event.c    allocations and frees by the kernel's tracepoints
+ *   calls.c    allocators without a tracepoint, by their functions
+ *   registers.c  registers of a CPU, by name
+ *   task.c     the task that runs on a CPU
  *   graph.c    which code calls which, if that is asked for
  *
- * Objects and who touched them are in lib/kmap/store.h.
+ * Objects and their edges are in lib/kmap/store.h.
  *
  * The guest's CPUs take turns in one thread (thread=single), so nothing here locks, but
  * for one lock around everything. QEMU from 9.2 on needs it for several CPUs: it takes
- * code that is not run in parallel for code of the CPU that had it translated, and tells
+ * code that is not run in parallel for code of the CPU that had it translated, and passes
  * that one's number. There each CPU has a thread (thread=multi), and takes the lock.
  */
 #ifndef QEMU_RECORDER_H
@@ -55,7 +55,7 @@ enum { NESTED = 8, STORES = 24 };
 struct pending {
 	uint8_t event;                   /* enum kshare_event_kind */
 	uint8_t stores;
-	bool committed;                  /* when it was not whole: by whoever */
+	bool committed;                  /* when it was not whole: by any code */
 	uint64_t at[STORES];
 };
 
@@ -253,7 +253,7 @@ static inline void unlock(void)
 		atomic_store_explicit(&rec.locked, false, memory_order_release);
 }
 
-/* Something cannot go on: the program tells why. */
+/* Recording cannot go on: the program prints `why`. */
 void give_up(const char *why);
 /* How the kernel maps RAM is known; and when more of it may be, again. */
 void learn_memory(void);

@@ -12,7 +12,7 @@
 
 #include "registers.h"
 
-/* As functions are called: Linux has the same conventions as everybody. */
+/* The calling conventions: Linux has those of the psABI. */
 static const char *const names[][REGISTERS] = {
 	[CALL_X86] = {
 		[REG_SP] = "rsp", [REG_RESULT] = "rax",

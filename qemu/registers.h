@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* registers.h - of the CPU whose callback runs; see registers.c. */
+/* registers.h - registers of the CPU that runs the callback; see registers.c. */
 #ifndef QEMU_REGISTERS_H
 #define QEMU_REGISTERS_H
 

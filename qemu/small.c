@@ -33,7 +33,7 @@ static void set_words(uint64_t va, uint64_t size, uint32_t from, uint32_t to)
 	}
 }
 
-/* Whatever has a byte of it was freed, and nobody saw it. */
+/* Objects that overlap it were freed without being seen. */
 static void end_percpu(uint64_t va, uint64_t size)
 {
 	if (!rec.s->by_site && *link_of(va)) {

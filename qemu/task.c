@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * task.c - who runs on a CPU.
+ * task.c - the task that runs on a CPU.
  *
- * Version 1 of the interface lends no registers, and this takes none: what switches tasks saves
- * those of one and then loads those of the next: the first load that it does is from a
- * known place in the next task's struct. Linux: arch/x86/entry/entry_64.S
- * (__switch_to_asm), arch/arm64/kernel/entry.S (cpu_switch_to),
- * arch/riscv/kernel/entry.S (__switch_to).
+ * Version 1 of the interface gives no access to registers, and none are used here. The
+ * function that switches tasks saves the registers of one and then loads those of the
+ * next: its first load is from a known place in the next task's struct. Linux:
+ * arch/x86/entry/entry_64.S (__switch_to_asm), arch/arm64/kernel/entry.S
+ * (cpu_switch_to), arch/riscv/kernel/entry.S (__switch_to).
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ void task_load(unsigned vcpu, uint64_t va)
 		c->depth = guest(task + k->in_task, 4);
 		c->depth = c->depth ? c->depth : &nothing;
 	}
-	/* Early there were no struct pages yet, nor what tells where regions are. */
+	/* At early switches struct pages and the bounds of regions are missing: retry. */
 	if (++rec.s->count.switches == next_look && (next_look <= 512 || !k->nvmem)) {
 		next_look *= 8;
 		learn_memory();
