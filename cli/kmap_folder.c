@@ -210,7 +210,7 @@ static int on_release(const char *path, struct fuse_file_info *info)
 
 /* ---- its life ---- */
 
-/* The last thing that the library had to say. */
+/* The last message of the library. */
 static char said[200];
 
 static void on_log(enum fuse_log_level level, const char *fmt, va_list ap) ATW_PRINTF(2, 0);

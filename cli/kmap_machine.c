@@ -142,7 +142,7 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine memory-backend=: the guest's memory is given by the recorder");
-	/* Where its RAM lies would be another place than place_ram() says. */
+	/* The RAM would not be at the addresses of place_ram(). */
 	if (r == ATW_OK && machine && strstr(machine, "max-ram-below-4g"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine max-ram-below-4g=: memory is where QEMU has it without");

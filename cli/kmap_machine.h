@@ -19,7 +19,7 @@ struct kmap_machine {
 	bool no_cx16;                    /* its CMPXCHG16B is wrong: the guest must not use it */
 };
 
-/* What the command line says; ATW_E_USAGE, and what of it cannot be recorded. */
+/* Parses the command line; ATW_E_USAGE: it has options that cannot be recorded. */
 int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct atw_err *err);
 /*
  * Adds RAM as a shared file (descriptor `ram`), one thread for all CPUs, the tracepoints

@@ -21,7 +21,7 @@ struct kmap_model_source {
  */
 int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret);
-/* The remark that what a file says of its symbols does not fit, if so. */
+/* Warns if there are no symbols, or if they name few of the file's instructions. */
 void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n);
 void kmap_remark_no_symbols(const struct common *c, const char *name);
 

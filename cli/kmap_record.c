@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap_record.c - atwalk kmap record: QEMU with the recorder in it, and what it hands
- * over written down until it ends.
+ * kmap_record.c - atwalk kmap record: runs QEMU with the recorder in it, and writes what
+ * it records until it ends.
  *
- * The two share one piece of memory (kmap/share.h) and the guest's RAM. When the recorder
- * meets the first code of a kernel it asks, and stands still until the kernel is found in
- * RAM, by what it says of itself.
+ * The two share one piece of memory (kmap/share.h) and the guest's RAM. At the first
+ * code of a kernel the recorder stops and waits until atwalk has found the kernel in
+ * RAM.
  */
 #include <errno.h>
 #include <fcntl.h>

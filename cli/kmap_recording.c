@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap_recording.c - what the recorder inside QEMU is given: memory, wishes, and what is
- * known of the kernel, when it asks.
+ * kmap_recording.c - setup of the recorder inside QEMU: its memory, its options, and
+ * what is known of the kernel, on request.
  */
 #include "kmap_recording.h"
 
@@ -304,8 +304,8 @@ struct pieces {
 };
 
 /*
- * What the guest has written of a range of its memory. To look at the rest, through a
- * mapping, would make the kernel find room for it.
+ * Adds the parts of a range of memory that the guest has written. Reading the others
+ * through a mapping would make the host allocate pages for them.
  */
 static int add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
 {
@@ -343,7 +343,7 @@ static int open_ram(const struct recording *r, struct atw_source **ret, struct a
 /* Beside variables: what a kernel that boots has at once, and the names of its caches. */
 enum { OBJECTS_LEAST = 1 << 15, NAMES_LEAST = 1 << 16 };
 
-/* What does not end well is not begun: make_share() says which part is for what. */
+/* Fails early if there is too little room. make_share() describes the parts. */
 static void check_room(struct recording *r)
 {
 	const struct kshare_kernel *k = &r->s->kernel;
@@ -360,7 +360,7 @@ static void check_room(struct recording *r)
 		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);
 }
 
-/* The recorder stands still and asks. */
+/* The recorder stands still and waits for an answer. */
 void recording_answer(struct recording *r)
 {
 	struct atw_kernel_opts ko = { .size = sizeof(ko) };

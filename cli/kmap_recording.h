@@ -48,7 +48,7 @@ int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err);
 int recording_run_qemu(struct recording *r, struct atw_err *err);
 /* The recorder waits for an answer: which kernel runs, or where its struct pages are. */
 void recording_answer(struct recording *r);
-/* What the file says first of a kernel that was found. */
+/* Writes the header lines about a kernel that was found. */
 int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err);
 
 /* What the file is, for people. */
@@ -67,7 +67,7 @@ int recording_say(struct recording *r, const char *cut);
 
 /* ---- kmap_recording_live.c ---- */
 
-/* Begin with what `argv` says; it is NULL for what runs already. */
+/* Begin with the command in `argv`; NULL: record what runs already. */
 int recording_run_live(struct recording *r, char **argv, struct atw_err *err);
 /* More of it; *ret_n: how many events there were. */
 int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err);
@@ -75,7 +75,7 @@ int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *er
 void recording_live_stop(struct recording *r);
 /* Have all recorded processes ended, or is the time over? */
 bool recording_live_over(struct recording *r);
-/* What is left, and what the file says last of its scale. */
+/* Writes what is left, and the lines about the scale of a sample. */
 int recording_live_end(struct recording *r, struct atw_err *err);
 /* EXIT_PARTIAL if something was lost. */
 int recording_live_say(struct recording *r);

@@ -79,7 +79,7 @@ static void out_note(void *arg, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* What every answer from this file must say of itself. */
+/* Notes about the source that every report of it needs. */
 static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 {
 	const struct kmap_model *m = r->s.m;
@@ -241,7 +241,7 @@ static int check_cuts(struct kmap_reporting *r)
 	return status;
 }
 
-/* What a recording says of itself before its first object. */
+/* The header lines of a recording, before its first object. */
 static int on_beginning(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	bool *sampled = arg;
@@ -257,7 +257,7 @@ static int on_beginning(void *arg, const struct kmap_record *rec, struct atw_err
 	return ATW_OK;
 }
 
-/* Are its accesses a sample? What comes through a pipe cannot be asked before it is read. */
+/* Are its accesses a sample? A pipe is not checked: it cannot be read twice. */
 static bool is_sample(const char *name)
 {
 	bool sampled = false;

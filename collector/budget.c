@@ -14,7 +14,7 @@
 #include "source/live_file.h"
 
 /*
- * Without --mem. Areas with up to RUNS runs are written as one; counting takes up to 6
+ * Without --mem. Areas are written whole up to so many runs; counting takes up to 6
  * bytes a page of RAM (walk/counts.h), and some more for memory that is not RAM.
  */
 enum { RUNS = 65536, COUNTS_PAGE = 8, COUNTS_MORE = 4 << 20 };

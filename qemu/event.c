@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event.c - what the kernel itself says of allocations.
+ * event.c - allocations and frees, from the kernel's own tracepoints.
  *
  * Its tracepoints are on (trace_event=kmem:...), and each writes a record into the ring
  * buffer: trace_event_raw_event_NAME() stores the members, trace_event_buffer_commit()

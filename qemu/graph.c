@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * graph.c - which code calls which, if that is asked for.
+ * graph.c - calls between functions, if they are recorded.
  *
  * Where a direct call goes is known when it is translated: it only has to be counted. An
  * indirect one is remembered until the next block of code begins, which is what it

@@ -14,7 +14,7 @@ static struct { uint64_t cache; uint32_t name; } caches[CACHES];
 
 /* ---- of the slab allocator ---- */
 
-/* The name of a cache, which is asked for again and again. */
+/* The name of a cache; cached, since it is needed often. */
 static uint32_t name_of(uint64_t cache)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;

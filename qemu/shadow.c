@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow.c - which object an address belongs to.
+ * shadow.c - the map from addresses to objects.
  *
  * Objects nest: a page that the slab allocator took holds what it gives away. So there
  * are two layers over RAM, of 8 bytes and of pages, and the finer one is asked first.

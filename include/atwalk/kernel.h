@@ -95,7 +95,7 @@ ATW_API int atw_kernel_symbol(struct atw_kernel *k, const char *name,
 ATW_API int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 				 struct atw_symbol *ret, struct atw_err *err);
 
-/* ---- what a kernel says of itself ---- */
+/* ---- what is read from a kernel ---- */
 
 /* "Linux version 6.1.0 ...", one line. */
 ATW_API int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len,

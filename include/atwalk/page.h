@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * page.h - what the kernel says of a physical page: struct page and folio.
- */
+/* page.h - state of a physical page, from its struct page and folio. */
 #ifndef ATWALK_PAGE_H
 #define ATWALK_PAGE_H
 
@@ -64,7 +62,7 @@ ATW_API int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_
  * Report pages that processes map, before asking about them: `pages` frames from `pfn`
  * on, in one translation. No struct page marks the kernel's zero page. Where no symbol
  * names it (a kernel without CONFIG_KALLSYMS_ALL), it is recognized as a page that is
- * mapped, has no mapcount, belongs to no file or anonymous VMA, and has only zeroes.
+ * mapped, has neither a mapcount nor a mapping, and holds only zeroes.
  * Cheap if the page is known already.
  */
 ATW_API void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages);
