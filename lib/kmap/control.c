@@ -34,7 +34,7 @@ static const struct kmap_control controls[] = {
 	{ "global_table", C_GLOBALS, true, false },
 	{ "allocations", C_ALLOCATION_ROWS, true, false },
 	{ "accesses", C_ACCESS_ROWS, true, false },
-	/* What there is no answer to says so. */
+	/* Reading or writing these fails with a reason, if they are not available. */
 	{ "cfg_log_on", C_GRAPH, true, true },
 	{ "stack_trace_on", C_CALLS, true, true },
 	{ "log_calls_enabled", C_GRAPH, true, true },
@@ -282,7 +282,7 @@ static int write_enabled(struct kmap_controls *c, const char *text, struct atw_e
 	return set_gate(c, KSHARE_OBJECTS, n, err);
 }
 
-/* Calls are recorded if that was asked for at the beginning, and stacks never are. */
+/* Calls are recorded if --calls was given at the beginning, and stacks never are. */
 static int write_calls(struct kmap_controls *c, bool graph, const char *text, struct atw_err *err)
 {
 	bool on;
@@ -297,7 +297,7 @@ static int write_calls(struct kmap_controls *c, bool graph, const char *text, st
 	return -EOPNOTSUPP;
 }
 
-/* Pairs stay, for the recorder knows where they are. */
+/* Keep the pairs: the recorder has references to them. */
 static int clear_graph(struct kmap_controls *c, struct atw_err *err)
 {
 	if (!c->s->at.max_calls)

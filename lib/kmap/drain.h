@@ -21,7 +21,7 @@ struct kmap_drain_opts {
 	enum kmap_version version;
 	int level;                       /* of zstd; 0: plain */
 	uint64_t slide;                  /* to take off from addresses of the image */
-	uint64_t objects, accesses;      /* written elsewhere: what the last line says more */
+	uint64_t objects, accesses;      /* written elsewhere: added to the last line */
 };
 
 int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct kmap_drain **ret,

@@ -60,7 +60,7 @@ int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
 	for (size_t i = 0; i < f->n && r == ATW_OK; i++)
 		if (kmap_named_one(&d->named, i))
 			r = drain_name_one(d, i, err);
-	/* That these are all says where each of them ends. */
+	/* With all symbols in the file, a reader can derive the end of each. */
 	snprintf(value, sizeof(value), "%zu", f->n);
 	return r < 0 ? r : kmap_drain_header(d, "symbols", value, err);
 }

@@ -45,7 +45,7 @@ bool kmap_named_open(struct kmap_named *n, const struct kmap_functions_of *of, s
 void kmap_named_close(struct kmap_named *n);
 /* What comes next is to be understood without what came before. */
 void kmap_named_forget(struct kmap_named *n);
-/* Is this the first time that an instruction is asked for by the number of its site? */
+/* Is this the first use of an instruction, by the number of its site? */
 bool kmap_named_site(struct kmap_named *n, size_t site);
 /*
  * The functions at one address, [*first, return value), that have to be named for an

@@ -86,7 +86,7 @@ static void struct_pages(const struct kshare *s, struct atw_kernel *k, struct km
 	memmap_where_deinit(&w);
 }
 
-/* Kernels that name their text alone do not say where the image ends: its mapping does. */
+/* With symbols for the text alone, the image ends where its mapping does. */
 static uint64_t mapped_in_one(struct kmem *m, uint64_t va, uint64_t first)
 {
 	enum { STEP = 65536, MOST = 256 << 20 };
@@ -118,7 +118,7 @@ static int image(struct atw_kernel *k, struct kmem *m, struct kshare_kernel *ret
 	return ATW_OK;
 }
 
-/* Asked once more, they are the same ones. */
+/* A second call finds the objects of the first. */
 static uint32_t region_object(struct kshare *s, const char *name)
 {
 	uint32_t n = atomic_load(&s->nobjects);

@@ -195,7 +195,7 @@ int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned si
 
 /* ---- hits ---- */
 
-/* false: it is nothing that we asked for. */
+/* false: it is not from one of our breakpoints. */
 static bool read_sample(struct live_watch *w, unsigned cpu, const struct sample *s,
 			struct live_hit *ret)
 {

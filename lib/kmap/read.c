@@ -100,7 +100,7 @@ static bool is_table(struct atw_blob b)
 	return false;
 }
 
-/* Is it a KMAP at all? Its first object says so, or a first line of ours; a pipe may never end. */
+/* Is it a KMAP? Detected from its first object or our header; a pipe may never end. */
 static int first_lines(struct reading *x, struct unpack *u, size_t *have, struct atw_err *err)
 {
 	size_t len = 0, n = 0;

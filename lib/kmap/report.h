@@ -9,7 +9,7 @@
 #include "kmap/cluster.h"
 #include "picture/chart.h"
 
-/* What was asked, of what. */
+/* A report's model and its options. */
 struct kmap_ask {
 	const struct kmap_model *m;
 	const struct kmap_names *n;
@@ -66,7 +66,7 @@ static inline struct kmap_pair *kmap_pair(const struct kmap_view *v, size_t i)
 {
 	return (struct kmap_pair *)v->pair.v + i;
 }
-/* Says so where `fallen`. */
+/* Adds a note if `fallen`. */
 void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
 		    const struct census_out *out);
 

@@ -107,7 +107,7 @@ static bool passed(const struct kmap_writer *w, const struct kmap_record *rec, u
 	       (lost && rec->kind != KMAP_OBJECT && rec->kind != KMAP_ACCESS);
 }
 
-/* In a file of ours, a comment of others may say something. */
+/* In a file of ours, a comment from elsewhere may look like one of our lines. */
 static bool says_something(const struct kmap_record *rec)
 {
 	char line[KMAP_LINE];
