@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* version.h - the one place that says which release this is. */
+/* version.h - the version number, defined here only. */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 

@@ -46,7 +46,7 @@ static void fault(struct extract *x, const struct atw_err *why)
 		x->st.first = *why;
 }
 
-/* ---- what the kernel says of itself ---- */
+/* ---- attributes of the kernel ---- */
 
 /*
  * init_task is found by its name where no symbol names it, in places that turn
@@ -163,8 +163,8 @@ static void sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn, u
 }
 
 /*
- * Which frames have a struct page: those without are no memory of the machine's. Of
- * all RAM, for whatever is mapped of it may be asked for.
+ * Bits of the frames that have a struct page: others are not memory of the machine. Of
+ * all RAM, since any frame may be queried later.
  */
 static void sections(struct extract *x, struct atw_memmap *m)
 {
@@ -186,7 +186,7 @@ static void sections(struct extract *x, struct atw_memmap *m)
 			sections_of(x, m, node.first, node.first + node.pages, &left);
 			known = true;
 		}
-	/* Nothing says where RAM is: wherever it may be, but nothing behind the array. */
+	/* The bounds of RAM are unknown: check the range that the array can describe. */
 	if (!known && m->where.roots)
 		sections_of(x, m, 0, (uint64_t)1 << (SECTIONS_BITS - shift), &left);
 }

@@ -117,7 +117,7 @@ static int moving_process(struct extract *x, const struct atw_task *t, struct at
 	return extract_process(x, &o, err);
 }
 
-/* Everything that the extract is asked about it later. */
+/* Reads all that a later user of the extract may query about the process. */
 static int moving_once(struct reader *w, const struct atw_task *t, struct atw_err *err)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
@@ -129,7 +129,7 @@ static int moving_once(struct reader *w, const struct atw_task *t, struct atw_er
 }
 
 /*
- * Repeats the queries on what was read: a gap in it fails here, before the extract does.
+ * Repeats the queries on what was read; a process is done when none of them meets a gap.
  */
 static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err *err)
 {

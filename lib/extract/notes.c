@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* notes.c - what an extract's notes say. */
+/* notes.c - the notes of an extract. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,8 +57,8 @@ static void cpu_notes(struct atw_source *mem, struct buf *notes)
 }
 
 /*
- * What opening the extract needs, where VMCOREINFO and registers do not say it or
- * only a search would.
+ * Data that is needed to open the extract, if VMCOREINFO and registers lack it or it
+ * could only be found by a search.
  */
 static void opening_note(struct atw_kernel *k, struct buf *notes)
 {

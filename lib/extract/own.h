@@ -23,7 +23,7 @@ struct extract {
 	struct atw_extract_stats st;
 };
 
-/* Everything that is asked about the kernel. */
+/* All data that is later queried about the kernel. */
 void extract_facts(struct extract *x);
 /* Tables of an address space. A failure is one of memory; others are counted. */
 int extract_space(struct extract *x, const struct atw_space *sp, const char *whose,

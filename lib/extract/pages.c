@@ -99,7 +99,7 @@ static void add(struct pages *p, uint64_t pfn)
 		return;
 	for (unsigned i = 0; i < HEAD && page.head != pfn; i++)
 		mark(p, page.head + i);
-	/* That it is zero is read from the page itself where no symbol says so. */
+	/* Without a symbol, the zero page is recognized by its contents. */
 	if (page.flags >> KPF_ZERO_PAGE & 1)
 		marks_add(p->marks, pfn << p->k->own.paging.page_shift,
 			  (uint64_t)1 << p->k->own.paging.page_shift);

@@ -16,8 +16,8 @@ enum { PAGES_LONGEST = 512 };
 int pages_add(struct atw_kernel *k, const struct spaces *s, struct marks *m,
 	      struct atw_err *err);
 /*
- * Where no symbol says which is the huge page of zeroes: marks the struct page by which
- * it is known, if processes map it.
+ * Without a symbol for the huge zero folio: marks the struct page from which it is
+ * recognized, if processes map it.
  */
 void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct marks *m);
 

@@ -98,7 +98,7 @@ static int sections(struct atw_blob blob, struct btf *ret, struct atw_err *err)
 	p = ret->strings.data;
 	if (!str_len || p[str_len - 1])
 		return atw_err_set(err, ATW_E_DAMAGED, "BTF strings do not end with a NUL");
-	/* Modules' BTF begins where the kernel's ends, and says nothing without it. */
+	/* Modules' BTF begins where the kernel's ends, and is useless without it. */
 	if (p[0] && !ret->base)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "is one part of split BTF, not a kernel's own");

@@ -186,7 +186,7 @@ static int end(struct capture_reader *c, const struct capture_end *e, struct atw
 		{ "areas", e->areas, c->areas }, { "lost", e->lost, c->lost },
 	};
 
-	/* Whatever it says, nothing follows. */
+	/* Whether its numbers match or not, no line may follow. */
 	c->ended = true;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].says != all[i].were)
@@ -196,7 +196,7 @@ static int end(struct capture_reader *c, const struct capture_end *e, struct atw
 	return ATW_OK;
 }
 
-/* What a letter asks for, whatever the line says. */
+/* Checks the order of lines, by their letters alone. */
 static int order(struct capture_reader *c, char letter, struct atw_err *err)
 {
 	if (c->ended)
@@ -259,9 +259,8 @@ static int check(struct capture_reader *c, const struct capture_record *rec,
 }
 
 /*
- * What a line does not say for itself must not go to the wrong task or area,
- * should it turn out that the line cannot be read; and one that has no letter may
- * have been any.
+ * After a line that cannot be read, lines that depend on it must not be attributed to
+ * the task or area before it; a line without a letter may have been of any kind.
  */
 static void leave(struct capture_reader *c, char letter)
 {

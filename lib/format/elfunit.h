@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elfunit.h - what the first bytes of a program or library say about the areas
- * that are mapped of it: its program headers and its build id. Pure.
+ * elfunit.h - program headers and build id, from the first bytes of a program or
+ * library, for the areas that are mapped of it. Pure.
  */
 #ifndef FORMAT_ELFUNIT_H
 #define FORMAT_ELFUNIT_H

@@ -203,7 +203,7 @@ static int read_names(struct kallsyms *k, struct atw_err *err)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "kallsyms_names: name %u of %u, at 0x%zx, is none",
 				   with.stop, k->t.num, with.len);
-	/* What the markers say first, then how kernels have done it since 6.1. */
+	/* Prefer what the markers confirm, then the encoding of kernels since 6.1. */
 	k->long_names = with.ok && (with.markers || !without.ok || !without.markers);
 	twice = differ && with.ok && without.ok;
 	k->names_len = differ ? walk_names(k, k->long_names, k->at).len : with.len;

@@ -92,9 +92,9 @@ void kmap_init(struct kmap_reader *k)
 /* ---- which version ---- */
 
 /*
- * A line with a comma in its task's name looks like one of the next version. So those
- * after it are asked, too. The last version that all of them can be of: *ret. false:
- * bring more.
+ * Sets *ret to the last version that all lines can be of. A line with a comma in its
+ * task's name looks like one of the next version, so the lines after it are checked,
+ * too. false: more data is needed.
  */
 static bool find_version(struct atw_blob text, bool last, enum kmap_version *ret)
 {

@@ -33,7 +33,7 @@ enum {
 	KMAP_COMM = 15,          /* no task's name is longer */
 	/* What is known of a file besides its version. */
 	KMAP_OURS = 1,           /* it has "# atwalk-kmap" lines */
-	KMAP_DECLARED = 2,       /* it says its version: no line is asked */
+	KMAP_DECLARED = 2,       /* it has its version: lines are not checked */
 };
 
 /* What Memorizer writes where an address should be. */

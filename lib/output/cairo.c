@@ -143,7 +143,7 @@ static void paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
 	c->show_page(cr);
 }
 
-/* What a surface has to say at its end. The writer's own errors are its caller's. */
+/* Converts the final status of a surface. Errors of the writer are its caller's. */
 static int settle(const struct cairo *c, cairo_status_t status, const struct writer *w,
 		  struct atw_err *err)
 {

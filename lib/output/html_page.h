@@ -2,7 +2,7 @@
 /*
  * html_page.h - the frame of an HTML page, in one file that loads nothing else: no
  * network, no fonts, no external scripts. Its contents can be read without a script;
- * with one, tables are sorted and pictures can be zoomed into.
+ * with one, tables are sorted and pictures can be explored.
  *
  * It is well-formed XML, too, and all code that writes into it keeps it so.
  */

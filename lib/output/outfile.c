@@ -20,7 +20,7 @@ const char *outfile_name(const struct outfile *t)
 	return t->path ? t->path : "standard output";
 }
 
-/* What the last system call said, as a sentence about the target. */
+/* The error of the last system call, with the name of the target. */
 static int failed(const struct outfile *t, const char *what, struct atw_err *err)
 {
 	int status = errno == ENOENT ? ATW_E_MISSING :
@@ -219,7 +219,7 @@ int outfile_open_private(const char *path, struct outfile *ret, struct atw_err *
 	return target_open_mode(path, 0600, ret, err);
 }
 
-/* Disks that fill up or fail may say so only here. */
+/* A full or failing disk may be reported only here. */
 static int store(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&

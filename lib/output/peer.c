@@ -130,7 +130,7 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 
 enum { STEP_MS = 10, CLOSE_MS = 3000 };
 
-/* Nothing is to be said to us; *closed: nor will it. Returns an errno. */
+/* Discards what the receiver sends; *closed: it has closed. Returns an errno. */
 static int listen_back(int fd, bool *closed)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

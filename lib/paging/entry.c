@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* entry.c - what an entry says, see entry.h for what decides it. */
+/* entry.c - decodes an entry; the decisions are in entry.h. */
 #include "paging/check.h"
 #include "paging/entry.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lines.c - what grows and what shrinks: values over time, named at their ends. One that
- * ends before the others says when.
+ * lines.c - line charts: values over time, with names at the ends of the lines. A line
+ * that ends before the others has its time there.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "source/mapped.h"
 
-/* Why the bytes at `pa` are not to be had, after read or peek said `got`. */
+/* Why the bytes at `pa` are missing; `got` is the result of read or peek. */
 enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got);
 
 /* The bytes, if the source lends them in one piece; without a call if mapped. */

@@ -217,12 +217,12 @@ static void merge(struct atw_ranges *r, const struct atw_range *b)
 }
 
 /*
- * Repeats that are few are worth their own rows; many are one row that says
- * so, which --all (ATW_SPLIT_EACH) takes apart again.
+ * Few repeats get rows of their own; many are one row with their number, which --all
+ * (ATW_SPLIT_EACH) takes apart again.
  */
 enum { FEW_REPEATS = 8 };
 
-/* Does the range held back say all there is to say about a folded piece? */
+/* Does the range held back describe a folded piece completely? */
 static bool covers(const struct atw_ranges *r, const struct atw_seen *s)
 {
 	const struct atw_range *h = &r->held;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run.c - how far the entries of a table say the same.
+ * run.c - length of a run of equal entries of a table.
  *
  * Most of what a listing does is this loop. It is written as vectors, since compilers
  * make none of the plain loop at -O2, and is there twice: a machine of today compares

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * run.h - how far the entries of a table say the same.
- */
+/* run.h - length of a run of equal entries of a table. */
 #ifndef WALK_RUN_H
 #define WALK_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* space.h - small questions about an address space that every reader asks. */
+/* space.h - helpers for an address space that every reader needs. */
 #ifndef WALK_SPACE_H
 #define WALK_SPACE_H
 
