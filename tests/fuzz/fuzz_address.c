@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ADDRESS arguments, over a kernel whose VMCOREINFO names symbols. */
+/* ADDRESS arguments, with a kernel that has symbols in its VMCOREINFO. */
 #include "../../cli/address.c"
 #include "tables.h"
 

@@ -185,7 +185,7 @@ static void frames(struct atw_blob f, uint64_t *digest)
 	}
 }
 
-/* Whoever believed the reader that these are loads finds nothing else. */
+/* A second parse of a value that the reader accepted as loads returns the same. */
 static void loads(struct atw_blob text)
 {
 	struct capture_load load, got;

@@ -7,7 +7,7 @@
 #include "provider/captured.h"
 #include "provider/provider.h"
 
-/* One that repeats a page 2^50 times is told as it is: that takes long. */
+/* A run that repeats a page 2^50 times is emitted in full, which takes too long. */
 enum { RUNS = 20000, TASKS = 50 };
 
 struct seen {

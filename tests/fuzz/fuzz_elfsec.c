@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sections and symbols of an ELF file. The first 8 bytes of the input are an
- * address, whose symbol is asked for.
+ * address, for which the symbol is looked up.
  */
 #include "format/elfsyms.h"
 #include "fuzz.h"

@@ -117,7 +117,7 @@ static void every_report(const struct kmap_ask *a)
 	}
 }
 
-/* Of any units, whose sizes the input's length makes up: each is in a cluster, as large as may be. */
+/* With sizes derived from the input's length, each unit is in a cluster of valid size. */
 static void every_cluster(const struct kmap_model *m, const struct kmap_names *n, size_t len)
 {
 	const struct kmap_cut cuts[] = {

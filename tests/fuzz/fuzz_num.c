@@ -10,7 +10,7 @@ static void number(const char *s, size_t len)
 	bool is_any = num_any(s, len, &any), is_size = num_size(s, len, &size);
 	char again[32], human[16];
 
-	/* Digits are digits everywhere; who reads more reads them alike. */
+	/* All parsers read plain digits alike; those that accept more agree, too. */
 	FUZZ_CHECK(!is_dec || (is_any && any == dec), "'%.*s'", (int)len, s);
 	FUZZ_CHECK(!is_any || (is_size && size == any), "'%.*s'", (int)len, s);
 	if (is_hex) {

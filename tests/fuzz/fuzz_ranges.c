@@ -145,7 +145,7 @@ static void check_ranges(const struct machine *m, unsigned split)
 	}
 	for (size_t i = 0; i < nranges; i++) {
 		if (ranges[i].repeat_of)
-			return;          /* its holes are not told */
+			return;          /* its holes are not listed */
 		if (ranges[i].kind == ATW_LEAF && !ranges[i].loss)
 			sum += ranges[i].size;
 	}

@@ -6,7 +6,7 @@
  *	count  then for each: pid, tgid  2 bytes, state, flags  1 byte
  *	at  value	2 bytes each: at 8 * at a pointer to 8 * value
  *
- * Task 0 is init_task. Those whose numbers are equal are leaders, the others
+ * Task 0 is init_task. A task with pid equal to tgid is a leader, the others are
  * threads of the last leader.
  */
 #include <atwalk/process.h>

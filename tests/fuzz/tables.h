@@ -29,7 +29,7 @@ struct machine {
 static enum atw_extent_kind machine_page(const struct machine *m, uint64_t page)
 {
 	static const enum atw_extent_kind kinds[] = {
-		ATW_NONE, ATW_EXCLUDED, ATW_DATA, /* whose read fails */
+		ATW_NONE, ATW_EXCLUDED, ATW_DATA, /* reads fail */
 	};
 
 	return m->missing >> page & 1 ? kinds[(m->how >> page & 1) + (m->options >> 7)]

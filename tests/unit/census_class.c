@@ -17,7 +17,7 @@ static struct atw_blob blob(const char *s)
 	return (struct atw_blob){ s, s ? strlen(s) : 0 };
 }
 
-/* A process of its own; what it tells of itself is in `task` and `has`. */
+/* A new process; its fields are in `task` and `has`. */
 static void begin(uint32_t has, bool paper)
 {
 	static uint32_t number;
@@ -25,7 +25,7 @@ static void begin(uint32_t has, bool paper)
 	classifier_begin(&class, &task, has, ++number, paper, 4096);
 }
 
-/* Of a program whose name is told. */
+/* With a known program name. */
 static void fresh(void)
 {
 	units_deinit(&units);
@@ -125,7 +125,7 @@ TEST(the_page_at_a_border)
 	CHECK_STR(anon(0x14000, 1, R | W, NULL), "anon");
 }
 
-/* Text that somebody made writable still is text. */
+/* Text that was made writable is still text. */
 TEST(writable_text)
 {
 	fresh();
@@ -174,7 +174,7 @@ TEST(by_what_one_sees)
 {
 	fresh();
 	begin(0, false);
-	/* Nobody says what the program is: the file that lies lowest. */
+	/* The program is not recorded: the lowest mapped file is used. */
 	CHECK_STR(area_of(0xf000, 1, R | S, "/var/data", 2, 0), "file");
 	CHECK_STR(area_of(0x10000, 1, R, "/lib/l.so.1", 1, 0), "rodata~/X");
 	CHECK_STR(area_of(0x11000, 2, R | X, "/lib/l.so.1", 1, 0x1000), "text~/X");
@@ -213,7 +213,7 @@ TEST(bss_is_not_shared_and_adjacent)
 	CHECK_EQ(got.unit->inode, 1);
 }
 
-/* ---- whose program ---- */
+/* ---- the program of a process ---- */
 
 TEST(the_program)
 {
@@ -287,7 +287,7 @@ TEST(objects)
 {
 	fresh();
 	CHECK_STR(area_of(0x10000, 1, R | W | S, "/memfd:a (deleted)", 1, 0), "shm");
-	/* Code, once somebody may execute it; then in every view of it. */
+	/* Code once any mapping of it is executable, in all its mappings. */
 	CHECK_STR(area_of(0x11000, 1, R | X | S, "/memfd:a (deleted)", 1, 0), "jit");
 	CHECK_STR(area_of(0x12000, 1, R | W | S, "/memfd:a (deleted)", 1, 0), "jit");
 	CHECK_STR(area_of(0x13000, 1, R | W | S, "/memfd:v8-jit (deleted)", 2, 0), "jit");

@@ -225,7 +225,7 @@ static const struct provider_ops fake_ops = {
 	.about = fake_about, .file = fake_file,
 };
 
-/* ---- what is told ---- */
+/* ---- emitted records ---- */
 
 struct heard {
 	struct buf text;
@@ -394,7 +394,7 @@ TEST(large_pages_and_those_given_back)
 	buf_deinit(&h.text);
 }
 
-/* Whoever is told that pages are alike asks less, and says the same. */
+/* With runs marked as alike, fewer pages are looked up and the output is the same. */
 TEST(what_is_alike_is_asked_once)
 {
 	static const uint64_t large[] = { 12 * K, 40 * K };

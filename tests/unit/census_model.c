@@ -145,7 +145,7 @@ TEST(each_address_space_once)
 		  "task late thread\nend\n");
 }
 
-/* Nobody said what its address space is, and it has one. */
+/* The number of the address space is missing, and the task has areas. */
 TEST(an_address_space_without_a_number)
 {
 	hears = NO_HEAD;
@@ -188,7 +188,7 @@ TEST(parts_of_an_area)
 		  "area 6000 ..r...  -\narea end 6fff\n");
 }
 
-/* The first page says whose copy it is, and the area waits for it. */
+/* The first page identifies the original, so the area event is delayed until then. */
 TEST(a_copy_is_told_as_the_first)
 {
 	hears = CENSUS_ON(AREA) | CENSUS_ON(PROCESS_END);
@@ -247,7 +247,7 @@ TEST(pages)
 	}
 }
 
-/* No flag of pages that were told is the one that says so. */
+/* KPF_ANON, which decides, is not among the recorded page flags. */
 TEST(pages_of_nobody_knows_what)
 {
 	hears = CENSUS_ON(PAGES);
@@ -337,7 +337,7 @@ TEST(the_figure)
 	CHECK(strstr(said.data, "pages fe94000*1 present at 2876000 counted 22\n"));
 }
 
-/* Flags of a kernel of then are at the places of others today, and not told as these. */
+/* Flag bits of the LPMA kernel have other meanings today and are not reported as such. */
 TEST(the_papers_flags_are_others)
 {
 	hears = CENSUS_ON(PAGES);

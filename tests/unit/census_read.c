@@ -138,7 +138,7 @@ TEST(no_capture)
 	CHECK_EQ(h.records + h.faults, 0);
 }
 
-/* Wherever it ends: that is said, and what is before is told. */
+/* Truncation at any byte is reported, and all records before it are delivered. */
 TEST(cut_off)
 {
 	static const char text[] = ALL_KINDS;
@@ -174,7 +174,7 @@ TEST(wrong_lines)
 	CHECK_STR(h.letters, "HTVTE");
 }
 
-/* Of very many the first are told, and how many there were. */
+/* Of very many errors the first are reported, and their number. */
 TEST(very_many_wrong_lines)
 {
 	static char text[200000];
@@ -245,7 +245,7 @@ TEST(what_is_not_told)
 	CHECK_EQ(h.faults, 1);
 }
 
-/* A run that is too much for the sink is told by its line, and ends nothing. */
+/* A run that the sink rejects is reported by its line; the reading continues. */
 TEST(too_much)
 {
 	static const char text[] = ALL_KINDS;
@@ -327,10 +327,10 @@ struct machine {
 	uint64_t here, own, swap;        /* of the process */
 	double pss;
 	const char *said;                /* what has to come out */
-	uint8_t mapped[FRAMES], refs[FRAMES];    /* as found, as told */
+	uint8_t mapped[FRAMES], refs[FRAMES];    /* as counted, as recorded */
 };
 
-/* The line of the process that was told is the next. */
+/* The line of the process that was read last is the next one. */
 static int process_ends(struct machine *m, struct atw_err *e)
 {
 	char line[128];

@@ -13,7 +13,7 @@ static struct atw_blob blob(const char *s)
 	return (struct atw_blob){ s, s ? strlen(s) : 0 };
 }
 
-/* The file of an area; minor 0: nobody tells device and inode. */
+/* The file of an area; minor 0: device and inode are missing. */
 static struct unit *of(const char *name, uint64_t minor, uint64_t inode, const char *build)
 {
 	struct capture_area v = { .name = blob(name), .dev = { 8, minor }, .inode = inode };
@@ -148,7 +148,7 @@ TEST(program_headers)
 	CHECK_EQ(u->load[0].va, 0x1000);
 	CHECK_EQ(u->load[1].flags, CAPTURE_LOAD_RELRO | CAPTURE_LOAD_READ);
 	CHECK(of("/a", 1, 1, NULL) == u);
-	/* Told again, it is not longer. */
+	/* A repeated line adds nothing. */
 	CHECK(units_add(&units, &f, CAPTURE_U_LOADS) == u && u->nloads == 2);
 	units_deinit(&units);
 }

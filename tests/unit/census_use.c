@@ -218,7 +218,7 @@ TEST(a_frame_has_one_owner_or_many)
 	CHECK_EQ(owners_add(&o, 8, 2, 1, 0, &one, NULL), ATW_OK);
 	CHECK_EQ(owners_add(&o, 8, 2, 1, 1, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 0);
-	/* Of three mappings one is in nobody's area. */
+	/* One of three mappings is in no listed area. */
 	CHECK_EQ(owners_add(&o, 9, 3, 1, 4, &one, NULL), ATW_OK);
 	CHECK_EQ(owners_add(&o, 9, 3, 1, 4, &one, NULL), ATW_OK);
 	CHECK_EQ(one, 0);

@@ -164,7 +164,7 @@ TEST(long_lines)
 	free(text);
 }
 
-/* The first line and the last are the writer's, whoever tells. */
+/* The first and the last line come from the writer, whatever the producer. */
 TEST(first_and_last)
 {
 	static const char text[] = TASK AREA "L: 1, a, b\n" FRONT "E: 9, 9, 9, 9\n";

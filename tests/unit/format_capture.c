@@ -89,7 +89,7 @@ TEST(the_figure)
 	CHECK_EQ(areas, 7);
 	CHECK_EQ(sums, 7);
 	CHECK_EQ(runs, 8 + 8 + 4 + 3 + 2);
-	/* All but the first, of whose 93 pages the figure has 8. */
+	/* All but the first, which has 93 pages, 8 of them in the figure. */
 	CHECK_EQ(whole, 6);
 }
 
@@ -572,7 +572,7 @@ TEST(sums)
 	CHECK(s.user == 10 && s.exec == 10 && s.readonly == 10 && s.shared == 10 && !s.single);
 	capture_add(&run, true, &s);
 	CHECK_EQ(s.exec, 10);
-	/* A count that nobody knows is neither. */
+	/* An unknown count is neither. */
 	run.has = 0;
 	run.entry |= CAPTURE_WRITE;
 	capture_add(&run, false, &s);
@@ -640,7 +640,7 @@ TEST(in_pieces)
 	CHECK_EQ(capture_probe(blob(whole)), 100);
 }
 
-/* Wherever it is cut off, somebody says so. */
+/* Truncation at any byte is reported. */
 TEST(cut_off)
 {
 	for (size_t n = 0; n < sizeof(whole) - 1; n++)
@@ -950,7 +950,7 @@ TEST(after_a_bad_line)
 		CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), want[i]);
 }
 
-/* It would end the name for all who use it as text, and others would be called the same. */
+/* A NUL byte would truncate the name as a C string, and names would collide. */
 TEST(the_byte_that_ends_texts)
 {
 	static const char text[] = FRONT "H: a\\000b, \\000\n";

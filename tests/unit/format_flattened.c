@@ -247,7 +247,7 @@ TEST(other_kinds)
 	put_be64(w.p + 24, 1);
 	CHECK_EQ(flattened_open(blob(&w), &v, &err), ATW_E_DAMAGED);
 	CHECK_STR(err.text, "the flattened dump holds no bytes after its header");
-	/* "makedumpfile.txt" is somebody's notes. */
+	/* "makedumpfile.txt" is a text file, not a dump. */
 	w.p[12] = '.';
 	CHECK(!flattened_probe(blob(&w)));
 	free(w.p);

@@ -389,7 +389,7 @@ TEST(times_of_accesses)
 	CHECK(!memcmp(buf, "# used 0,18446744073709551615\n", 30));
 	for (enum kmap_version v = KMAP_V1; v < KMAP_VERSIONS; v++)
 		CHECK_EQ(kmap_loses(&rec, v), KMAP_LOSES_USED);
-	/* Whoever says nothing of himself has comments. */
+	/* In a file that does not state its version these lines are comments. */
 	CHECK_EQ(kmap_parse(blob("# used 4,3"), KMAP_V4, 0, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_COMMENT);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -611,7 +611,7 @@ TEST(lines_in_other_versions)
 	CHECK_STR(text("  from:1,caller:2,5,6", KMAP_V3, KMAP_V1), "  0000000000000001,-1,5,6");
 	CHECK_EQ(kmap_loses(&rec, KMAP_V1), KMAP_LOSES_FROM | KMAP_LOSES_CALLER);
 	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V3), "1 2 3");
-	/* Of our own alone: who converts does not write it. */
+	/* Only atwalk's own recordings have it: a conversion does not write it. */
 	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V4), "# call 0000000000000001 0000000000000002 3");
 	CHECK_STR(text("1 2 3", KMAP_V3, KMAP_V2), "");
 	CHECK_EQ(kmap_loses(&rec, KMAP_V4), KMAP_LOSES_CALL);
@@ -636,7 +636,7 @@ TEST(faults_and_what_follows)
 {
 	static const char said[] =
 		"# atwalk-kmap 1\n"
-		"  1,2,3,4\n"                   /* 2: nobody's */
+		"  1,2,3,4\n"                   /* 2: of no object */
 		A "NONE,a,b,NONE\n"
 		"  1,2,3,x\n"                   /* 4: passed */
 		"  1,2,3,4\n"
@@ -701,7 +701,7 @@ TEST(what_is_cut_off)
 	pos = 0;
 	CHECK_EQ(next(blob(long_line)), ATW_E_FORMAT);
 	CHECK_STR(err.text, "line 1: longer than 4096 bytes");
-	/* Its accesses are nobody's. */
+	/* Its accesses belong to no object. */
 	CHECK_EQ(next((struct atw_blob){ long_line, KMAP_LINE + 13 + strlen(A) }), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_OBJECT);
 	CHECK_EQ(rd.line, 3);

@@ -82,7 +82,7 @@ static inline void image_free(struct image *im)
 
 enum { EHDR64 = 64, PHDR64 = 56 };
 
-/* A little-endian core whose program headers follow the ELF header. */
+/* A little-endian core with program headers right after the ELF header. */
 static inline void elf64(struct image *im, unsigned machine, unsigned phnum)
 {
 	put(im, 0, "\177ELF\2\1\1", 7);
@@ -122,7 +122,7 @@ static inline size_t note(struct image *im, size_t at, const char *name,
 	return d + len + (-len & 3);
 }
 
-/* A "QEMU" note of version 1 whose CRn is base + n. */
+/* A "QEMU" note of version 1; CRn is base + n. */
 static inline size_t qemu_note(struct image *im, size_t at, uint64_t base)
 {
 	struct image d = { 0 };

@@ -172,7 +172,7 @@ TEST(swap_hugetlb_and_commit)
 				  "Committed_AS 19920\nCommitLimit 16000\n"));
 	kput64(k, KBYTES, 400);
 	CHECK(strstr(counters(k), "CommitLimit 4400\n"));
-	/* A size that no page has: none of it is told, and no limit. */
+	/* An invalid page size: neither Hugetlb nor the limit is reported. */
 	kput(k, HSTATES, 60, 4);
 	CHECK(!strstr(counters(k), "Hugetlb"));
 	CHECK(!strstr(counters(k), "CommitLimit"));

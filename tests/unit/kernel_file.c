@@ -155,7 +155,7 @@ TEST(by_kerneloffset_where_stext_is_not_told)
 	image_free(&im);
 }
 
-/* Without VMCOREINFO only a kernel that was not moved can be told. */
+/* Without VMCOREINFO only a kernel that was not relocated can be matched. */
 TEST(without_vmcoreinfo)
 {
 	struct vmlinux_image v = { 0 };
@@ -181,7 +181,7 @@ TEST(without_vmcoreinfo)
 	mem_close(&memory.s);
 }
 
-/* That tells where the task is, and so where all the rest is. */
+/* The address of the first task yields the offset of all other symbols. */
 TEST(found_by_its_first_task)
 {
 	static const char map[] = "ffffffff81000000 T _text\nffffffff81010000 T _stext\n"
@@ -194,7 +194,7 @@ TEST(found_by_its_first_task)
 	put(&im, 0, map, sizeof(map) - 1);
 	kernel(&k, image_save(&im, im.len), "");
 	k.from = ATW_ROOT_TASK;
-	k.stext = 0xffffffff91000000;    /* what it tells is the image's start */
+	k.stext = 0xffffffff91000000;    /* stext is the start of the image */
 	k.init_task = 0xffffffff92000000;
 	CHECK_EQ(kernel_file_open(&k, &err), ATW_OK);
 	CHECK(k.vmfile->matched && k.vmfile->placed);

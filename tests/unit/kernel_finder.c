@@ -130,7 +130,7 @@ TEST(a_shadow_of_one_page_is_one_hit)
 	CHECK_EQ(a.finder.hit->times, 1 << 27);
 	CHECK_EQ(a.finder.hit->stride, 0x1000);
 	a.list.n = 0;
-	ask(&a, 0x4000, 0x1000);                 /* who points to the lowest table */
+	ask(&a, 0x4000, 0x1000);                 /* entries for the lowest table */
 	CHECK_EQ(find(&a, &sp, false), ATW_OK);
 	CHECK_EQ(a.finder.n, 1);
 	CHECK_EQ(a.finder.hit->times, 1 << 18);

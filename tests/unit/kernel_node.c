@@ -21,7 +21,7 @@ TEST(spans_of_nodes)
 	CHECK(nodes_run(&n, 0x3000, UINT64_MAX, &id, &same));
 	CHECK_EQ(id, 1);
 	CHECK_EQ(same, 0x1000);
-	/* Between them, and behind: as far as nothing is told. */
+	/* Between the ranges and behind them: as far as no node is recorded. */
 	CHECK(!nodes_run(&n, 0x1000, UINT64_MAX, &id, &same));
 	CHECK_EQ(same, 0x1000);
 	CHECK(!nodes_run(&n, 0, 4, &id, &same));

@@ -177,7 +177,7 @@ TEST(x86_without_kaslr)
 	machine_free(x);
 }
 
-/* With KASLR vmalloc is told by what lies between the other two in the image. */
+/* With KASLR the base of vmalloc is the value between the other two in the image. */
 TEST(x86_random_bases)
 {
 	struct machine *x = x86(0xffff8b6940000000, 0xfffff65480000000, "ffff8b6940005000");
@@ -344,7 +344,7 @@ TEST(arm64_5_11_to_6_8)
 	HAS(r, "fffffc0000000000 fffffdffffffffff vmemmap");
 	machine_free(x);
 
-	/* Where vmalloc begins nobody says: it is left out, and so are modules. */
+	/* The start of vmalloc is unknown: it is left out, and so are modules. */
 	x = arm64("");
 	arm64_vmemmap(x, 0xfffffc0000000000);
 	r = regions(x);
@@ -354,7 +354,7 @@ TEST(arm64_5_11_to_6_8)
 	HAS(r, "fffffc0000000000 fffffdffffffffff vmemmap");
 	machine_free(x);
 
-	/* A vmemmap that fits no layout tells of nothing but the direct map. */
+	/* A vmemmap that fits no layout yields only the direct map. */
 	x = arm64("");
 	arm64_vmemmap(x, 0xfffffc8000000000);
 	r = regions(x);
@@ -455,7 +455,7 @@ TEST(riscv_regions)
 	machine_free(x);
 }
 
-/* ---- who knows nothing names nothing ---- */
+/* ---- without data no region is named ---- */
 
 TEST(nothing_without_vmcoreinfo)
 {

@@ -352,7 +352,7 @@ TEST(clear_printed_drops_what_somebody_read_all_of)
 	end();
 }
 
-/* Who opens again and again has no more of our files than that, and the rest can be read. */
+/* The number of copies is limited, however often a client opens; others stay readable. */
 TEST(copies_are_few)
 {
 	struct kmap_reading *r[33];
@@ -429,7 +429,7 @@ TEST(rows_have_as_many_fields_as_their_head)
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
 		  "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,KMALLOC,NULL,NONE\n");
 	CHECK_STR(text_of("accesses", 8000), ACCESSES "1,0000000000000100,7,3,0\n");
-	/* Rows count as printed, once somebody has them all. */
+	/* Rows count as printed once a client has read all of them. */
 	CHECK(written("clear_printed_list", "1"));
 	CHECK_STR(text_of("accesses", 8000), ACCESSES);
 	end();
@@ -645,7 +645,7 @@ TEST(switches)
 	end();
 }
 
-/* A recording that was begun with calls has them, and can be told not to count. */
+/* A recording that was started with calls has them, and counting can be switched off. */
 TEST(calls)
 {
 	static struct kshare_pair pairs[4] = {
@@ -702,7 +702,7 @@ TEST(what_it_cannot_be_is_refused_and_changes_nothing)
 	CHECK_STR(text_of("clear_object_list", 1), strerror(EACCES));
 	CHECK(!kmap_control_find("nosuch"));
 	CHECK(!kmap_control_find(""));
-	/* Nobody writes down what would be recorded. */
+	/* The writer has failed, so recording cannot be enabled. */
 	at.s->failed = 1;
 	CHECK_EQ(refused("memorizer_log_access", "1"), ESHUTDOWN);
 	CHECK_STR(text_of("kmap", 1), strerror(EIO));

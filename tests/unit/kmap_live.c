@@ -44,7 +44,7 @@ TEST(what_is_there_is_found_and_nothing_else)
 	live_index_free(&x);
 }
 
-/* Whoever has them, the sentence is about them, and not about a device without space. */
+/* The error names breakpoints in use by any process, not a device without space. */
 TEST(breakpoints_that_somebody_has_are_said_to_be_in_use)
 {
 	struct live_watch *w[4] = { NULL };
@@ -52,7 +52,7 @@ TEST(breakpoints_that_somebody_has_are_said_to_be_in_use)
 	unsigned words, n = 0;
 	int r;
 
-	/* Those of somebody else may become free meanwhile. */
+	/* Breakpoints of another process may become free meanwhile. */
 	do
 		r = live_watch_open(&w[n], &words, &err);
 	while (r == ATW_OK && ++n < 4);

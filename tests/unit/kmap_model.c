@@ -80,7 +80,7 @@ TEST(use_is_of_whole_objects)
 	CHECK_EQ(s->missed, 1);
 	CHECK_EQ(s->nested, 1);
 	CHECK(m->has_frees);
-	/* deadbeef is nobody who frees. */
+	/* deadbeef is not the address of a free. */
 	CHECK_EQ(kmap_code(m, (size_t)kmap_table_find(&m->code, (struct kmap_key){
 			0xffffffff81000040, 0, 0 }))->frees, 1);
 	CHECK_EQ(kmap_table_find(&m->code, (struct kmap_key){ 0xdeadbeef, 0, 0 }), (uint64_t)-1);
@@ -106,7 +106,7 @@ TEST(dead_from_the_last_access_on)
 		O("5000", "14", "100")
 		O("6000", "15", "100") TOUCHED "# used 99,101\n"
 		O("7000", "100", "16") TOUCHED "# used 16,16\n"
-		/* Nobody knows since when it is there. */
+		/* The time of its allocation is unknown. */
 		O("8000", "0", "100") TOUCHED "# used 1,1\n");
 	const struct kmap_cache *c;
 
@@ -171,7 +171,7 @@ TEST(a_time_that_cannot_be_is_none)
 	CHECK_EQ(c->lives, 0);
 	CHECK_EQ(c->undated, 0);
 	CHECK_EQ(c->s.live, 0);
-	/* That they ended is known, and who ended them. */
+	/* Their frees are known, and the code that freed them. */
 	CHECK_EQ(c->s.freed, 2);
 	CHECK_EQ(c->s.missed, 1);
 	CHECK_EQ(kmap_code(m, (size_t)kmap_table_find(&m->code, (struct kmap_key){

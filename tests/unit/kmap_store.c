@@ -12,7 +12,7 @@ enum { OBJECTS = 3 * KSHARE_QUEUE, MANY = OBJECTS - 1 };       /* 0 is none */
 static struct room {
 	struct kshare *s;
 	struct kstore k;
-	bool works;              /* who writes down */
+	bool works;              /* the writer */
 	unsigned asked, lost;
 } at;
 
@@ -128,7 +128,7 @@ TEST(a_thread_that_is_called_something_else_is_another)
 	end();
 }
 
-/* Nobody allocates between them, so nothing that came back is looked for. */
+/* Frees without allocations in between do not search the returned objects. */
 TEST(frees_in_a_row_lose_no_room)
 {
 	begin();
@@ -188,7 +188,7 @@ TEST(without_room_for_a_part_what_is_full_is_lost_and_counted)
 	end();
 }
 
-/* Whoever shares the memory may have written anything there. */
+/* The other process may have written any value to the shared memory. */
 TEST(a_table_of_no_size_is_not_had_again)
 {
 	uint64_t used;
@@ -203,7 +203,7 @@ TEST(a_table_of_no_size_is_not_had_again)
 	end();
 }
 
-/* Before the kernel is known nobody knows where --site is. */
+/* Before the kernel is found the address of --site is unknown. */
 TEST(who_asks_for_some_objects_asks_for_nothing_else)
 {
 	begin();

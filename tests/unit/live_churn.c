@@ -344,7 +344,7 @@ static pid_t child_with(pid_t pid)
 	return 0;
 }
 
-/* The task with this number; its start is what tells it from the one before. */
+/* The task with this PID; its start time distinguishes it from the previous one. */
 static bool task_of(struct live *l, pid_t pid, struct atw_task *ret)
 {
 	return atw_task_by_pid(l->k, (uint32_t)pid, ret, NULL) == ATW_OK;

@@ -63,7 +63,7 @@ TEST(a_table_is_a_page)
 	CHECK(!strncmp(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n", 40));
 	CHECK(strstr(text, "<title>atwalk te&lt;st</title>"));
 	CHECK(strstr(text, "//]]></script>\n</body>\n</html>\n"));
-	/* Nothing is asked of anybody. */
+	/* The page loads nothing from elsewhere. */
 	CHECK(strstr(text, "content=\"default-src 'none'; "));
 	CHECK(!strstr(text, "http:") && !strstr(text, "https:") && !strstr(text, "url("));
 	CHECK(!strstr(text, "@import") && !strstr(text, " src=") && !strstr(text, "fetch"));

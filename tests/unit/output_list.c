@@ -65,7 +65,7 @@ TEST(compared_by_how_many)
 		  "error: --group: 'by' is a list: no two rows have it in common");
 }
 
-/* Whoever makes the rows has but one list, and changes it. */
+/* The producer of the rows reuses one list. */
 TEST(sorted_ones_are_copies)
 {
 	union atw_value my[2] = { U(0x3000), U(1) };

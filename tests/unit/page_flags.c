@@ -95,7 +95,7 @@ static void layout(struct kmemory *k, enum generation g)
 
 static uint64_t at(uint64_t pfn) { return PAGES + pfn * SIZE; }
 
-/* A page that is nobody's: not mapped, referenced once. */
+/* A page without an owner: not mapped, one reference. */
 static void plain(struct fixture *f, uint64_t pfn)
 {
 	memset(f->mem->bytes + at(pfn), 0, SIZE);
@@ -139,7 +139,7 @@ static void put(struct fixture *f, uint64_t pfn, unsigned member, uint64_t value
 	kput(f->mem, at(pfn) + member, value, len);
 }
 
-/* 2^order pages from pfn on, whose tails point to the head. */
+/* 2^order pages from pfn on; the tails point to the head. */
 static void compound(struct fixture *f, uint64_t pfn, unsigned order, uint64_t flags)
 {
 	put(f, pfn, FLAGS, flags | 1u << HEADBIT, 8);
@@ -352,7 +352,7 @@ TEST(what_is_missing)
 	kmemory_free(f.mem);
 }
 
-/* Two levels, as VMCOREINFO tells: only the second section of the first root is there. */
+/* Two levels, by VMCOREINFO: only the second section of the first root exists. */
 TEST(sections)
 {
 	static const char text[] =
@@ -410,7 +410,7 @@ TEST(kinds)
 			put(&f, i, PRIVATE, 0, 8);
 		put(&f, 1, REFCOUNT, 0, 4);
 		put(&f, 3, REFCOUNT, 0, 4);
-		put(&f, 3, MAPPING, KBASE, 8);   /* somebody's */
+		put(&f, 3, MAPPING, KBASE, 8);   /* has an owner */
 		for (uint64_t i = 4; i < 8; i++)
 			put(&f, i, REFCOUNT, 0, 4);
 		put(&f, 4, MAPCOUNT, g == FOLIOS_612 ? 0xf0000000 : ~0x80u, 4);

@@ -151,11 +151,11 @@ TEST(tasks_go_at_any_moment)
 			const char *text = follow(k, at, events[i].run);
 			bool before = at < 2;
 
-			/* All who were there all the time. */
+			/* All processes that lived throughout. */
 			CHECK(strstr(text, "4 ") && !strstr(strstr(text, "4 ") + 1, "4 "));
 			CHECK(i == 2 || !strncmp(text, "1 ", 2));
 			CHECK(i || strstr(text, "3 "));
-			/* Nobody twice, and none out of order. */
+			/* No process twice, and none out of order. */
 			for (const char *s = text; *s && s[2]; s += 2)
 				CHECK(s[2] > s[0]);
 			if (before)

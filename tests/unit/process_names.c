@@ -246,7 +246,7 @@ TEST(what_an_overlay_opened)
 	kput(k, FILE_ + F_MODE, 1 << 25, 4);
 	CHECK_STR(called(k, 0), "/mnt");
 	CHECK_STR(called(k, 6013), "/mnt");
-	/* From 6.14 on the bit says of memfd and the like that nobody is notified. */
+	/* Since v6.14 this bit disables fsnotify, for memfd and similar files. */
 	CHECK_STR(called(k, 6014), "/mnt/dir/file");
 	kput(k, FILE_ + F_MODE, 1 << 24, 4);
 	CHECK_STR(called(k, 6014), "/mnt");

@@ -50,7 +50,7 @@ TEST(what_is_hidden_is_not_known)
 {
 	struct task_about a;
 
-	/* To those who may not trace it, it shows 1 and 0. */
+	/* Without permission to trace the process, the file shows 1 and 0. */
 	CHECK_EQ(about_stat(blob(TO_22 "0 0 0 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0"), &a),
 		 ATW_OK);
 	CHECK(!(a.has & (CAPTURE_T_CODE | CAPTURE_T_DATA | CAPTURE_T_STACK)));
@@ -105,7 +105,7 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 	return ATW_OK;
 }
 
-/* Node 0 up to 1M, then nobody knows, then node 1 from 3M on in pieces of 1M. */
+/* Node 0 up to 1M, then an unknown node, then node 1 from 3M on in ranges of 1M. */
 static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 {
 	uint64_t end = pa | 0xfffff;

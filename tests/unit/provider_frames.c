@@ -40,7 +40,7 @@ static uint64_t random_u64(void)
 	return x ^= x << 17;
 }
 
-/* As one who looks for runs would. */
+/* In the order of a caller that searches for runs. */
 static void sort(size_t n)
 {
 	frames_clear(&work);

@@ -165,7 +165,7 @@ TEST(rights_and_swap_within_a_block)
 	add(&s, 3 * M, M, PAGE_PROTNONE, 4 * K, 0);
 	here(&s, 4 * M, M);
 	add(&s, 5 * M, M, PAGE_SWAP, 4 * K, 0);
-	here(&s, 6 * M, M);              /* nobody knows */
+	here(&s, 6 * M, M);              /* unknown */
 	add(&s, 7 * M, M, PAGE_LOST, M, 0);
 	large_end(&s);
 	CHECK_EQ(s.sum.small[LARGE_RIGHTS], 3 * M);

@@ -70,7 +70,7 @@ TEST(ourselves)
 	CHECK_EQ(proc_stat(UINT32_MAX, &st, NULL), ATW_E_NONE);
 }
 
-/* Without room for one more open file nothing is known of anybody. */
+/* Without a free file descriptor nothing is known about any process. */
 TEST(what_cannot_be_asked_is_not_missing)
 {
 	struct atw_err err = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that share an address space are recognised; copies are told apart. */
+/* Processes that share an address space are recognised; copies are distinguished. */
 #include "provider/share.h"
 
 #include <signal.h>
@@ -55,7 +55,7 @@ static void stop(pid_t pid)
 		kill(pid, SIGKILL);
 }
 
-/* Who called vfork(2) stands still in it. */
+/* The caller of vfork(2) is blocked in it. */
 static bool stands(pid_t pid)
 {
 	const struct timespec ms = { 0, 1000000 };

@@ -194,7 +194,7 @@ TEST(no_struct_page_is_looked_at_without_need)
 	counts_deinit(&p.counts);
 }
 
-/* Pages of zeroes, of hugetlbfs, and of nobody, by their struct pages. */
+/* Zero pages, hugetlbfs pages, and pages without an owner, by their struct pages. */
 TEST(frames_say_what_entries_do_not)
 {
 	static const uint64_t pa[1] = { 0x200000 };

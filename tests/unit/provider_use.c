@@ -93,7 +93,7 @@ TEST(neighbours_of_one_use_are_one_run)
 TEST(tails_are_what_their_head_is)
 {
 	static const uint64_t word[] = {
-		0x10000,                         /* a tail whose head came before all */
+		0x10000,                         /* a tail; its head precedes the range */
 		0x8028, 0x10000, 0x10000, 0x10000,       /* of a file */
 		0xc028, 0x410800, 0x410800, 0x410800,    /* of shmem, mapped */
 		0x8080, 0x10000, 0x90000, 0x10000,       /* of slab, one of them poisoned */

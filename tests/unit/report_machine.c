@@ -114,7 +114,7 @@ TEST(swap_reserves_and_promises)
 	feed_close(&f);
 }
 
-/* What waits in lists of CPUs is in no MemFree, and nothing tells it to /proc/kpageflags. */
+/* Pages on per-CPU lists are not in MemFree, and have no flag in /proc/kpageflags. */
 TEST(what_waits_is_free)
 {
 	for (unsigned proc = 0; proc < 2; proc++) {
@@ -182,7 +182,7 @@ TEST(nodes_have_rows_of_their_own)
 	ram(&f, 0x20000, 0x2ffff, 1);
 	frames(&f, 0, 8, CAPTURE_SLAB);
 	frames(&f, 8, 30, CAPTURE_FREE); /* across two borders */
-	frames(&f, 40, 4, CAPTURE_ANON); /* and four that nobody tells of, twice */
+	frames(&f, 40, 4, CAPTURE_ANON); /* and twice four missing frames */
 	said = feed_finish(&f);
 	CHECK(strstr(said, "use=free pages=30 "));
 	CHECK(strstr(said, "use=unknown pages=6 "));

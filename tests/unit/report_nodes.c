@@ -72,7 +72,7 @@ TEST(runs_are_cut_where_nodes_begin)
 	feed_close(&f);
 }
 
-/* What is not told is n/a, and never 0. */
+/* Missing data is n/a, never 0. */
 TEST(what_is_not_told)
 {
 	const struct piece a[] = { { 0x1000, 2, CENSUS_PA, .anon = false }, { 0, 3, CENSUS_ORIGIN, .anon = true } };

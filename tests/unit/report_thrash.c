@@ -2,7 +2,7 @@
 /* The report `thrash` derives faults and pressure from one snapshot to the next. */
 #include "report_feed.h"
 
-/* tgid 0: none is told; start 0: likewise. */
+/* tgid 0: not recorded; start 0: likewise. */
 static void task(struct feed *f, const char *name, uint64_t pid, uint64_t tgid, uint64_t start,
 		 uint64_t minor, uint64_t major)
 {
@@ -15,7 +15,7 @@ static void task(struct feed *f, const char *name, uint64_t pid, uint64_t tgid, 
 			    (start ? CAPTURE_T_START : 0) });
 }
 
-/* A look of a machine whose counters have gone so far. */
+/* A snapshot with these values of the machine's counters. */
 static void look(struct feed *f, const char *begun, const char *faults, const char *major,
 		 const char *file, const char *some, const char *full)
 {
@@ -105,7 +105,7 @@ TEST(other_measures)
 	CHECK(strstr(said, "some=0.010 full=0.010"));
 	CHECK(strstr(said, "# thrashing: from look 1 to look 2 1200 times a second somebody waited for a page that had been given up shortly before (1000 is thrashing)\n"));
 	feed_close(&f);
-	/* Files that are read all over again; and no pressure is told. */
+	/* Files that are read again and again; pressure is not recorded. */
 	f = feed_open("thrash");
 	look(&f, "10", "100", "10", "0", NULL, NULL);
 	feed_end(&f);
@@ -184,7 +184,7 @@ TEST(counters_of_tasks_alone)
 		  "# whether it is thrashing cannot be told: it is not known when the looks were; from look 1 to look 2 processes had 42 major faults and 9 others\n"
 		  "# most major faults: process 19 (tiny_sys), 41 of 42 that processes had\n");
 	feed_close(&f);
-	/* In one look they are not told: then nobody knows what the difference is. */
+	/* One snapshot lacks them, so the difference is unknown. */
 	f = feed_open("thrash");
 	task(&f, "init", 1, 0, 0, 392597, 160);
 	feed_end(&f);

@@ -367,8 +367,8 @@ TEST(flattened_reads_like_the_file_it_was)
 }
 
 /*
- * The segment begins in the middle of a page of the file: the page of memory whose
- * first bytes are data is data as a whole.
+ * The segment begins in the middle of a page of the file: a page of memory that
+ * begins with data is data as a whole.
  */
 TEST(large_holes_are_zeroes)
 {

@@ -76,8 +76,8 @@ static void threads_child(void)
 }
 
 /*
- * A program that begins anew all the time, with threads that end when it does.
- * It is this one: whoever has that variable in its environment never reaches main().
+ * A program that calls execve(2) again and again, with threads that end when it does.
+ * It is this program: with the variable in the environment, main() is never reached.
  */
 #define AGAIN "ATWALK_TEST_AGAIN"
 
@@ -290,7 +290,7 @@ TEST(who_is_stopped_stays_stopped)
 		sleep_ms(1);
 	CHECK_EQ(state_of(pid), 'T');
 	CHECK(stands_still());
-	/* Whoever is told to go on while it is looked at goes on afterwards. */
+	/* A process that receives SIGCONT while it is frozen continues afterwards. */
 	CHECK(allowed(&f, pid, &err));
 	kill(pid, SIGCONT);
 	CHECK(stands_still());
@@ -350,7 +350,7 @@ TEST(killed_while_it_stands)
 }
 
 /*
- * Somebody else, who stops that process if they may, which is `*ret_may`, and then waits.
+ * Another process, which stops that process if permitted (`*ret_may`), and then waits.
  * 0: there is none, and the test has failed.
  */
 static void start_another(pid_t pid, pid_t *ret, bool *ret_may)
@@ -377,7 +377,7 @@ static void start_another(pid_t pid, pid_t *ret, bool *ret_may)
 	*ret = other;
 }
 
-/* Whoever stops it may die of anything. */
+/* The process that froze it may die of any signal. */
 TEST(goes_on_when_who_stopped_it_is_killed)
 {
 	struct atw_err err = { 0 };
@@ -416,7 +416,7 @@ static void grouped_child(void)
 
 TEST(however_many_groups)
 {
-	char what[16], name[17] = "";    /* of us, or of who runs us */
+	char what[16], name[17] = "";    /* of this process or its parent */
 	struct buf text = { 0 };
 	pid_t pid = start(grouped_child, 0);
 	bool may = counts[1];
@@ -488,9 +488,9 @@ TEST(whoever_does_not_stop_is_let_go)
 }
 
 /*
- * execve(2) has the other threads end, waits until those that are traced were
- * buried, and lets nobody trace one more until then: who waits to do so, and buries
- * none, waits for ever.
+ * execve(2) kills the other threads, waits until the traced ones have been reaped,
+ * and blocks PTRACE_SEIZE until then: a tracer that waits for PTRACE_SEIZE and reaps
+ * no thread waits forever.
  */
 TEST(programs_that_begin_anew)
 {
@@ -534,7 +534,7 @@ TEST(not_oneself_and_not_ones_parents)
 	CHECK_STR(err.text, "there is no process 4194305");
 }
 
-/* Without room for one more open file nothing is known of anybody. */
+/* Without a free file descriptor nothing is known about any process. */
 TEST(a_process_that_cannot_be_asked_is_not_gone)
 {
 	struct live_freeze f = { 0 };
@@ -552,7 +552,7 @@ TEST(a_process_that_cannot_be_asked_is_not_gone)
 	end(pid);
 }
 
-/* The kernel refuses that to everybody, and no permission helps. */
+/* The kernel always refuses that; no permission helps. */
 TEST(kernel_threads_have_nothing_to_look_at)
 {
 	struct live_freeze f = { 0 };

@@ -82,7 +82,7 @@ TEST(what_the_file_has_is_kept)
 	CHECK_STR(text, "cap_audit_read,cap_kill,cap_checkpoint_restore+ep");
 }
 
-/* With +ep they would be every user's, and not only of those who have them to inherit. */
+/* With +ep every user would have them, and not only processes that inherit them. */
 TEST(what_is_inherited_stays_so)
 {
 	char text[128];

@@ -7,7 +7,7 @@
 #include "source/pace.h"
 #include "test.h"
 
-/* Memory where each byte is the low byte of its address, and that is told of. */
+/* Memory where each byte is the low byte of its address; reads are counted. */
 struct memory {
 	uint64_t reads, manys, largest, last_end;
 	bool torn, lent;
@@ -250,7 +250,7 @@ TEST(files_are_as_slow)
 	CHECK_EQ(b[0], 'x');
 	CHECK_EQ(p.proc.bytes, 15000);
 	CHECK_EQ(p.memory.bytes, 0);
-	/* Short at the end, nothing behind it, and nobody has to be paced. */
+	/* Short read at the end, nothing behind it, and no delay. */
 	CHECK_EQ(pace_pread(&p, fd, b, 2000, 19000), 1000);
 	CHECK_EQ(pace_pread(&p, fd, b, 2000, 20000), 0);
 	CHECK_EQ(p.proc.bytes, 16000);

@@ -128,7 +128,7 @@ TEST(depth_stops_at_a_level_and_shows_its_tables)
 	CHECK_EQ(drain(&sp, &o, &c), ATW_END);
 	CHECK_EQ(c.tables, 3);
 	CHECK_EQ(c.leaves, 1);
-	CHECK_EQ(c.lost, 0);             /* nobody went there */
+	CHECK_EQ(c.lost, 0);             /* not visited */
 	o.depth = 1;
 	CHECK_EQ(drain(&sp, &o, &c), ATW_END);
 	CHECK_EQ(c.tables, 1);

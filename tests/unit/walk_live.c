@@ -169,7 +169,7 @@ TEST(a_leaf_table_that_was_replaced_is_read_again)
 	struct atw_space sp = space(k);
 	struct log g;
 
-	/* The second one, while the first is read: what 0x5000 says is nobody's. */
+	/* The second one changes while the first is read: 0x5000 is no table any more. */
 	k->change[0] = (struct change){ 1, 0x4000, 0x3008, 0x7000 | P | RW, false };
 	g = look(&sp, 0);
 	CHECK_EQ(g.r, ATW_END);

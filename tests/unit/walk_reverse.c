@@ -73,7 +73,7 @@ TEST(large_and_small_pages_of_one_frame)
 	mem_free(m);
 }
 
-/* A shadow of 2^39 bytes over one page is one answer, told how often. */
+/* A shadow of 2^39 bytes over one page is one answer with a repeat count. */
 TEST(a_uniform_shadow_is_one_mapping)
 {
 	struct memory *m = mem_new();

@@ -8,7 +8,7 @@
  *	PA: WORD [*COUNT] ...          words from PA on; COUNT copies
  *	page PA [LEN]                  memory that is there and zero
  *	excluded PA [LEN]              memory that was filtered out
- *	broken PA [LEN]                memory whose read fails
+ *	broken PA [LEN]                memory that cannot be read
  *	VA -> PA LEVEL RIGHTS          translates so (LEVEL: PTE, PMD, ...)
  *	VA is KIND LEVEL               absent, bad, lost, excluded, damaged
  *	range VA END PA PAGE RIGHTS N  the next range of the whole listing; N
