@@ -18,7 +18,7 @@ class Over(Exception):
 
 
 class Asking(threading.Thread):
-    """Asks round after round; what was wrong with an answer is told by close()."""
+    """Queries round after round; errors in answers are reported by close()."""
 
     def __init__(self, atwalk, socket, folder):
         super().__init__()

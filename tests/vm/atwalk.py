@@ -67,7 +67,7 @@ class Guest:
         self.elf = self.folder / 'dump.elf'
 
     def without_data(self):
-        """A kernel whose symbols are those of its code alone (no CONFIG_KALLSYMS_ALL)."""
+        """A kernel with symbols of its code only (no CONFIG_KALLSYMS_ALL)."""
         return not re.search(r' [a-zA-Z] iomem_resource$',
                              (self.folder / 'kallsyms.txt').read_text(), re.M)
 

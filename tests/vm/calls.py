@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What no tracepoint reports, compared with what the kernel reports of it otherwise.
 
-Of a guest that was told kmap.calls: kmap-init.c has it print these.
+For a guest with kmap.calls on its command line: kmap-init.c makes it print these.
 """
 
 import collections
@@ -16,7 +16,7 @@ Object = collections.namedtuple('Object', 'va size type cache began ended free_i
 
 
 def objects(folder):
-    """Every object of a recording; of what is told in parts, the last one."""
+    """Every object of a recording; of an object recorded in parts, the last part."""
     found = {}
     with open(folder / 'recording.kmap', encoding='utf-8', errors='replace') as lines:
         for line in lines:
@@ -51,7 +51,7 @@ def check_slab(said, found):
 
 
 def marked(found):
-    """When kmap-init.c set its mark: the kernel tells of nothing by CPU from then on."""
+    """When kmap-init.c set its mark: the per-CPU tracepoints are off from then on."""
     marks = [one.began for one in found if one.cache == 'inotify_inode_mark']
     if len(marks) != 1:
         raise Failure(f'{len(marks)} marks, not 1')
@@ -59,7 +59,7 @@ def marked(found):
 
 
 def check_percpu(said, found):
-    """Each that the kernel told of is there, with its size, and over if it was freed."""
+    """Each one that the kernel reported is there, with its size, and ended if freed."""
     ours = collections.defaultdict(list)
     for one in found:
         if one.type == 'GEN_HEAP' and one.cache == 'percpu':
@@ -91,7 +91,7 @@ def check_percpu(said, found):
 
 
 def check_memblock(said, found):
-    """From some moment on all of them, in their order, as memblock=debug tells."""
+    """From some moment on all of them, in their order, as printed by memblock=debug."""
     ours = [one for one in found if one.type == 'MEMBLOCK']
     told = [(int(m[1], 16), int(m[2], 16) + 1 - int(m[1], 16)) for m in
             (re.search(r'memblock_reserve: \[0x([0-9a-f]+)-0x([0-9a-f]+)\] '

@@ -2,8 +2,8 @@
 """The registers that the monitor does not show, by QEMU's gdb stub.
 
 On arm64 `info registers` has neither the roots of the page tables nor how they
-are to be read; the stub has all system registers, under numbers that only its
-own description tells.
+are to be read; the stub has all system registers, under numbers that are only
+in its own description.
 """
 
 import re

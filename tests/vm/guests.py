@@ -74,7 +74,7 @@ def load():
 
 
 def recordings():
-    """Guests whose kernels are recorded, by name, and how many CPUs each has."""
+    """Guests with a recorded kernel, by name, and the number of CPUs of each."""
     found = {}
     for line in table(HERE / 'recordings.conf'):
         words = line.split(None, 6)
@@ -83,7 +83,7 @@ def recordings():
     return found
 
 
-# What the kernel says of a CPU whose timer never comes again: it hangs for good.
+# Printed by the kernel for a CPU without timer interrupts: it hangs for good.
 STALL = 'Possible timer handling issue'
 
 
@@ -157,7 +157,7 @@ def needs(guest):
 
 
 def wants(guest):
-    """What of sources.conf tells more of the guest, which does without."""
+    """Optional entries of sources.conf that allow more checks of the guest."""
     names = []
     if 'kexec' in guest.extras:
         names = ['makedumpfile-' + guest.arch_name]

@@ -56,8 +56,8 @@ static void split(char *line, char **argv, int max)
 }
 
 /*
- * Somebody who is nobody, with these capabilities. Raw calls: those of libc tell
- * the threads of a process, and this one is still in its parent's memory.
+ * Become the user nobody, with these capabilities. Raw system calls: libc's wrappers
+ * signal all threads of a process, and this one still shares its parent's memory.
  */
 static void become(uint64_t caps)
 {

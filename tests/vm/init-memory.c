@@ -94,7 +94,7 @@ static void proc_sparse(void)
 	stamp_note(p, len, getpid(), p);
 }
 
-/* A huge page of shared memory, which is off unless somebody turns it on. */
+/* A huge page of shared memory, which is disabled by default. */
 static void shared_huge(size_t huge)
 {
 	char path[96], *p;
@@ -306,8 +306,8 @@ static void survive(int sig)
 }
 
 /*
- * Pages that the kernel was told are broken; newer ones kill at once whoever
- * has no handler.  Nobody is to touch the pages again.
+ * Pages with an injected memory failure; newer kernels kill a process without a
+ * handler at once.  The pages must not be accessed again.
  */
 static void proc_poison(void)
 {
@@ -335,7 +335,7 @@ static int open_userfaultfd(uint64_t features)
 }
 
 /*
- * Pages whose writing another program wants to be told of: present ones, ones
+ * Pages write-protected by userfaultfd: present ones, ones
  * on the swap disk, and where that is possible, ones that do not exist yet.
  * It lasts for as long as the file is open.
  */
@@ -369,7 +369,7 @@ static void proc_uffd(void)
 
 /*
  * Both sides of every power of two that user space can have: the higher ones
- * exist only in the larger modes, and only for who asks for them.
+ * exist only in the larger modes, and only when requested by an address hint.
  */
 static void proc_high(void)
 {

@@ -254,7 +254,7 @@ static void proc_threads(void)
 	}
 }
 
-/* Has a child that ended and that nobody waits for; and an unkind name. */
+/* Has a child that ended and is not reaped (a zombie), and a name with parentheses. */
 static void proc_zombie_parent(void)
 {
 	char path[64], stat[256];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A crash that leaves a real vmcore.  The guest loads its own kernel again, as
- * the one to start after a crash, and crashes when told to; the second kernel
+ * the one to start after a crash, and crashes on request; the second kernel
  * runs this same program, which copies /proc/vmcore to the port "vmcore".
  */
 #include "init.h"
@@ -20,8 +20,8 @@
 #define CRASH_TOOL	"/crash/kexec"
 
 /*
- * One CPU and few drivers are what a crash kernel can afford.  The console
- * comes from the host, who knows its name.
+ * A crash kernel has memory for one CPU and few drivers.  The console comes
+ * from the host, which knows its name.
  */
 static const char crash_args[] =
 	"atwalk.vmcore panic=-1 loglevel=4 nr_cpus=1 reset_devices irqpoll";

@@ -187,7 +187,7 @@ int main(void)
 	stage("idle");
 	if (control < 0)
 		idle();
-	/* A port that nobody has open on the host's side reads as empty. */
+	/* A port that is not open on the host's side reads as empty. */
 	while (read(control, word, sizeof(word)) <= 0)
 		usleep(100000);
 	crash();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guest's side of the tests on real kernels: one static program, /init of
- * an initramfs.  It starts processes whose page tables are worth looking at,
- * writes down what the kernel says of every page they have, and goes idle so
+ * an initramfs.  It starts processes that use every feature of page tables,
+ * records the kernel's information about each of their pages, and goes idle so
  * that the machine can be stopped and dumped.
  */
 #ifndef ATWALK_VM_INIT_H
@@ -27,7 +27,7 @@ struct stamp {
 
 /*
  * A range in which every present page carries a stamp.  The stamp is that of
- * whoever wrote it last, who may be another process with the page mapped at
+ * the last writer, which may be another process with the page mapped at
  * another address.
  */
 struct stamped {

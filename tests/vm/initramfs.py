@@ -49,7 +49,7 @@ def build_atwalk(arch):
         raise Skip(f'no {arch.cross}gcc')
     build = pathlib.Path(os.environ.get('O', TOP / 'build')) / 'static' / arch.uname
     out = build.absolute() / 'atwalk'
-    # What the make that runs the tests was told is not meant for this one.
+    # Variables of the make that runs the tests are not meant for this one.
     env = {k: v for k, v in os.environ.items() if not k.startswith(('MAKE', 'MFLAGS'))}
     done = subprocess.run(
         ['make', '-s', '-C', str(TOP), f'CC={compiler}', 'STATIC=1', f'O={out.parent}',

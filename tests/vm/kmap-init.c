@@ -140,7 +140,7 @@ static void show_triggers(void)
 	}
 }
 
-/* ---- what no tracepoint of those that are recorded tells of ---- */
+/* ---- allocations without a recorded tracepoint ---- */
 
 #define CALLS	TRACE "instances/calls/"
 
@@ -170,7 +170,7 @@ static void mounts(void)
 	}
 }
 
-/* Timers are freed many at a time, when nobody can look at them any more. */
+/* Timers are freed in bulk, once no reader can access them (RCU). */
 static void timers(void)
 {
 	int fd[200];
@@ -183,7 +183,7 @@ static void timers(void)
 	}
 }
 
-/* A process whose memory is in many pieces has a tree of them, whose nodes come in bulk. */
+/* A process with many VMAs has a maple tree; its nodes are allocated in bulk. */
 static void pieces(void)
 {
 	enum { PAGES = 2000 };
@@ -234,7 +234,7 @@ static void show_memblock(void)
 		close(fd);
 }
 
-/* A moment that can be found in the recording: nobody else wants to be told of a file. */
+/* A marker in the recording: no other process uses inotify. */
 static void mark(void)
 {
 	inotify_add_watch(inotify_init1(0), "/", IN_DELETE_SELF);
@@ -269,7 +269,7 @@ static void show_calls(void)
 
 int main(void)
 {
-	/* Whoever records may not be able to say it on the kernel's command line. */
+	/* The kernel's command line may not be available to request it. */
 	bool triggers = access("/triggers", F_OK) == 0;
 	char path[128];
 

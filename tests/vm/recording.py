@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Machines whose kernels are recorded: for the test, and for the bench."""
+"""Machines with a recorded kernel: for the test, and for the bench."""
 
 import subprocess
 

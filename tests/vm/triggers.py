@@ -34,7 +34,7 @@ OOPS = ('Oops', 'BUG:', 'general protection', 'kernel stack', '---[ end trace', 
 
 
 def line():
-    """What the README tells people to type."""
+    """The command line in the README."""
     text = (TOP / 'README.md').read_text(encoding='utf-8')
     found = re.search(r'^ +(atwalk kmap record -o run\.kmap\.zst -- (?:.*\\\n)*.*)$', text, re.M)
     if not found:

@@ -6,7 +6,7 @@ import re
 
 PRESENT, SWAP, GUARD = 1 << 63, 1 << 62, 1 << 58
 PFN = (1 << 55) - 1
-# Areas whose pages /proc/PID/pagemap does not show.
+# Areas with pages that /proc/PID/pagemap does not show.
 SILENT = re.compile(r'\[vvar|\[vsyscall\]|\[uprobes\]|/sys/devices/|/dev/mem')
 
 # include/uapi/linux/kernel-page-flags.h, include/linux/kernel-page-flags.h
@@ -114,8 +114,8 @@ def given(truth, row):
 
 def special(name, want, got):
     """
-    Words that pagemap shows as swap of a type that is none. It tells no more of
-    them, but the test process was made to have that kind of them.
+    Words that pagemap shows as swap of an invalid type. It reports no more about
+    them, but the test process has only this kind of them.
     """
     states = {'poison': ('poison',), 'uffd': ('marker',), 'guard': ('guard',)}.get(
         name, ('migration', 'device', 'marker'))

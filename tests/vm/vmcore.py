@@ -38,7 +38,7 @@ FORMS = (
     ('flat-lzo-d31', ['-F', '-l', '-d', '31']),
     ('flat-elf-d31', ['-F', '-E', '-d', '31']),
 )
-# And what tells nothing more of an architecture: not under emulation.
+# Forms that prove nothing more about an architecture: not under emulation.
 MORE = (
     ('raw-d1', ['-d', '1']),            # not compressed
     ('raw-d31', ['-d', '31']),
@@ -105,7 +105,7 @@ def find_tools(guest):
         try:
             tools.append(find())
         except Skip as why:
-            if not tools:               # of the second, nobody asks
+            if not tools:               # the second is optional
                 notes.append(str(why))
     old = [tool for tool in tools if tool.version < SLABS]
     return (tools or [None])[0], (old or [None])[0], notes
