@@ -44,7 +44,7 @@ static void need(int r, const struct atw_err *e)
 		errx(1, "%s", e->text);
 }
 
-/* ---- who takes the stream ---- */
+/* ---- the sink of the stream ---- */
 
 struct taken {
 	uint64_t runs, pages, kept;

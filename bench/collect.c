@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect - what it costs to collect everything there is on this machine, beside the
- * bare reads that bring the same: of each task what its line says, of each page its
- * words. Who is careful reads no count where the entry says already that there is one
- * mapping, which is the row below; we do as well.
+ * collect - cost of collecting everything on this machine, compared with the bare
+ * reads of the same data: the line of each task, the words of each page. A careful
+ * reader skips the mapcount where the entry already says that there is one mapping,
+ * which is the row below; atwalk does that as well.
  *
  * Most of it is of children of this one: eight of 64 MiB each, and four with many
  * areas. Of all other processes nothing is read but what /proc says of their pages.
@@ -81,7 +81,7 @@ static struct answer reads(struct input *in, looking_fn *look)
 static struct answer bare_reads(void *arg) { return reads(arg, bare); }
 static struct answer least_reads(void *arg) { return reads(arg, bare_counts); }
 
-/* Who counts mappings before anything is told looks at all entries twice. */
+/* Counting mappings before the first record takes two passes over all entries. */
 static void entries_once_more(struct input *in)
 {
 	for (size_t i = 0; i < in->n; i++) {
@@ -128,7 +128,7 @@ static struct answer without_refs(void *arg) { return collect(arg, false); }
 
 /* ---- what there is ---- */
 
-/* Every process whose pages this one may see; its own pages change too much. */
+/* Every process with readable pages, except this one: its own pages change too much. */
 static void look_at_all(struct input *in)
 {
 	DIR *d = opendir("/proc");

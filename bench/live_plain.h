@@ -29,7 +29,7 @@ struct piece {
 struct plan {
 	struct piece *words, *frames, *counts;
 	size_t nwords, nframes;
-	size_t ncounts;          /* of frames whose entry does not say they are mapped once */
+	size_t ncounts;          /* of frames not marked as mapped once by their entry */
 	uint64_t asked;          /* words of frames that are read, wanted or not */
 };
 
@@ -175,7 +175,7 @@ static inline struct answer like_page_types(void *arg)
 
 /* ---- the least there is to do ---- */
 
-/* So many frames that nobody wanted cost less than another read. */
+/* Reading up to this many unneeded frames costs less than another read. */
 enum { MERGE = 4 };
 
 static inline int by_frame(const void *a, const void *b)
@@ -261,7 +261,7 @@ static inline bool read_pieces(int fd, const struct piece *p, size_t n, void *bu
 	return ok;
 }
 
-/* The words of the plan; what is in them is nobody's business. */
+/* Reads the words of the plan; their values are not used. */
 static inline struct answer read_plan(const struct looked_at *l, const struct piece *counts,
 				      size_t ncounts)
 {
@@ -288,7 +288,7 @@ static inline struct answer bare_counts(void *arg)
 	return read_plan(l, l->plan.counts, l->plan.ncounts);
 }
 
-/* No count is asked for: whoever wants flags through /proc cannot do with less. */
+/* No mapcounts are read: this is the minimum for flags through /proc. */
 static inline struct answer bare_flags(void *arg)
 {
 	return read_plan(arg, NULL, 0);

@@ -53,7 +53,7 @@ static void shape_program(char *lo, uint64_t bytes, uint64_t arg)
 	for (int i = 0; i < AREAS; i++) {
 		char *at = lo + (uint64_t)i * area;
 
-		/* Half of it is used, and what is behind it is not mapped by anybody. */
+		/* Half of it is used, and the memory behind it is not mapped at all. */
 		if (mprotect(at, area / 2, PROT_READ | PROT_WRITE) ||
 		    madvise(at, area / 2, MADV_NOHUGEPAGE))
 			err(1, "mprotect");

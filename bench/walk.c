@@ -247,7 +247,7 @@ static void listings(struct input *in)
 	contest(ways + skip, n - skip, in, in->leaves);
 }
 
-/* ---- who maps it ---- */
+/* ---- reverse map ---- */
 
 static struct answer reverse_build(void *arg)
 {
@@ -355,8 +355,8 @@ static struct leaf *all_leaves(const struct input *in)
 }
 
 /*
- * A random byte of a random leaf, each leaf as likely as any other; to ask who
- * maps it, a random one of the pages that are mapped, however often.
+ * A random byte of a random leaf, each leaf as likely as any other; for the reverse
+ * map, a random one of the pages that are mapped, however often.
  */
 static void choose_addresses(struct input *in)
 {

@@ -298,7 +298,7 @@ static bool test_mode(enum ref_mode m, uint64_t budget, bool verbose)
 	return !run.wrong;
 }
 
-/* Modes of the library that nobody has read the manual for a second time. */
+/* Modes of the library without a second decoder written from the manual. */
 static unsigned count_unread(void)
 {
 	const struct atw_paging *pg;

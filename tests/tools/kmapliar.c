@@ -24,7 +24,7 @@ static void fill(uint64_t *rng, void *at, size_t len)
 	}
 }
 
-/* Of the objects any, whose edges may be anywhere in what is there or beyond it. */
+/* Random objects, with edges anywhere in the shared memory or beyond it. */
 static void objects(uint64_t *rng, struct kshare *s)
 {
 	for (uint32_t id = 1; id < 500; id++) {

@@ -76,7 +76,7 @@ static void at_end(void (*handler)(int number))
 	signal(SIGHUP, handler);
 }
 
-/* Where nobody else sees it; gone with us. */
+/* In a private mount namespace, which ends with this process. */
 static int mount_tracing(void)
 {
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||

@@ -14,7 +14,7 @@
  *	unit NAME PROCESSES VIRTUAL TEXT DATA
  *	process PID PRESENT OWN SWAPPED PSS
  *
- * in pages; FRAMES that somebody maps, each once; PRESENT as often as it is mapped;
+ * in pages; FRAMES: mapped ones, each once; PRESENT: as often as it is mapped;
  * LARGE: those of 512 together; TEXT and DATA: frames, DATA with .bss; VIRTUAL: of all
  * of its processes; OWN: mapped once.
  */
@@ -40,7 +40,7 @@ enum {
 	THREADS = 8,                     /* of the kernel */
 };
 
-/* Frames of a program or library that everybody has who has them at all. */
+/* Frames of a program or library that are mapped by all its processes. */
 struct piece {
 	uint64_t frame;
 	uint32_t page, pages;
@@ -71,7 +71,7 @@ struct gen {
 	size_t nruns, cap;
 	struct census_sink to;
 	struct sums all;
-	/* Of the process that is told. */
+	/* Of the process that is written. */
 	struct sums one;
 	uint64_t own, random;
 	double pss;

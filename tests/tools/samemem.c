@@ -2,7 +2,7 @@
 /*
  * samemem A B [PART-OF-B...] - whether two sources hold the same memory
  *
- * Every byte that either has is compared. One line tells how many are equal,
+ * Every byte that either has is compared. One line shows how many are equal,
  * differ, could not be read, or are in one source only (in B with what B says
  * instead of having them). Exit 0: everything both have is equal and neither
  * has more; 1: not so; 2: could not be opened.

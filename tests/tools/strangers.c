@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 		pthread_exit(NULL);
 	}
 	prctl(PR_SET_NAME, "maker");
-	/* vfork(2) is this: whoever calls it stands still until the other one ends. */
+	/* This is vfork(2): the caller is blocked until the child ends. */
 	how = CLONE_VM | SIGCHLD | (strcmp(argv[1], "vfork") ? 0 : CLONE_VFORK);
 	return !stack || clone(child, stack + STACK, how, NULL) < 0 || wait(NULL) < 0;
 }
