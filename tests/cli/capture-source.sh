@@ -17,8 +17,8 @@ trap end EXIT
 
 all=pid,address,end,size,physical,rights,state,flags,entry,node,count,kcount,swap,pageflags,order
 
-# Of everything something: a large page whose frames differ, one page many times, swap
-# of which the place is known and is not, states, areas in parts and pages of none.
+# An example of everything: a large page with differing frames, one page many times, swap
+# with a known and an unknown slot, states, areas in parts and pages of no area.
 cat >all.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096
@@ -346,7 +346,7 @@ err_has "there is no process 99999999999"
 run atwalk pages all.cap --task nobody
 status 1
 err_has "no process is called 'nobody'"
-# What cannot be read may have told of it.
+# The unreadable line may have been that process.
 sed 's/^T: twin, 12,/T: twin, x,/' all.cap >torn.cap
 run atwalk pages torn.cap --pid 12
 status 3
@@ -388,7 +388,7 @@ said_err=1
 
 # ---- what is not whole ----
 
-# Each line is where the file ends; what was told before is told all the same.
+# The file is cut after each line; everything before the cut is listed as before.
 t "cut off, after each line"
 lines=$(wc -l <all.cap)
 atwalk pages all.cap --format csv --columns pid,address,size,state >want 2>"$work/log/cut"
@@ -492,7 +492,7 @@ pid,resident
 END
 run timeout $limit "$O/atwalk" find bad.cap 5000
 status 1
-# More holes than anybody has, and in no order.
+# More holes than a real process has, and in no order.
 {
 	printf 'H: atwalk-capture, 1\nT: holes, 1, 00000001, -, -, -, -, -, -, -\n'
 	for ((i = 5000; i > 0; i--)); do
@@ -509,7 +509,7 @@ state,count,size
 absent,4097,244252672
 lost,4096,24182784
 STATES
-# Nobody says what may be done with the area, nor of whom it is.
+# The permissions of the area are missing, and so is its owner.
 sed '14s/-, 00000075/-, -/' all.cap >bad.cap
 run atwalk pages bad.cap --pid 10 400000+4K
 yes grep -qx '10 app: /bin/app 0x0000000000400000-0x0000000000404000 16K ????' "$work/log/out"
@@ -599,7 +599,7 @@ start() {
 }
 [ -n "$why" ] || start
 
-# Libraries are mapped by whoever begins or ends meanwhile; the page of zeroes too.
+# Other processes start and end meanwhile and map the same libraries and the zero page.
 shared() { sed 's/exclusive,file/file/; s/"file"/file/' "$1"; }
 ours() { python3 -c '
 import csv, sys

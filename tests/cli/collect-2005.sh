@@ -59,7 +59,7 @@ alerts pid,task,name,address,flags,class,single,shared
 END
 for report in basic areas alerts count; do
 	run atwalk report "$report" --paper "$captures/narrow.cap"
-	# The page of zeroes is no page of anybody.
+	# The zero page belongs to no process.
 	sed '/^\[/y/0/./; s/, flags = .*//' "$work/log/out" >want
 	run atwalk report "$report" --paper narrow.txt
 	sed 's/, flags = .*//' "$work/log/out" >got

@@ -292,7 +292,7 @@ if [ -z "$why" ]; then
 	! grep -q 'hides frame numbers' "$work/log/hidden" || hidden="frame numbers are hidden from us"
 fi
 
-# Libraries are mapped by whoever begins or ends meanwhile: how often is not ours to say.
+# Other processes start and end meanwhile, so the mapcounts of libraries vary.
 ours() { awk '!/ANON/ { $5 = "-" } { print }'; }
 
 for way in pagemap bpf; do
@@ -318,7 +318,7 @@ for way in pagemap bpf; do
 
 	t "live:$way: areas are those of maps"
 	if [ -n "$why" ] || [ ! -s "$way.cap" ]; then skip "see above"; else
-		# [vsyscall] is of no process: who reads tables may not know of it.
+		# [vsyscall] is of no process, and may be missing in page tables.
 		sed -n '/vsyscall/d; s/^\([0-9a-f]*\)-\([0-9a-f]*\) .*/\1 \2/p' "/proc/$child/maps" |
 		while read -r a b; do
 			printf '%08X, %08X\n' $((16#$a)) $((16#$b - 1))
@@ -381,7 +381,7 @@ END
 		echo 'pages present 2=1024'
 		echo 'every-other present 2=256'
 		echo 'untouched'
-		# What nobody wrote to is not forked, nor what is shared.
+		# fork(2) copies no page tables of shared memory or memory never written.
 		echo 'zero zero=256'
 		echo 'protnone protnone 2=512'
 		echo 'cow present 1=512 present 2=512'
@@ -424,7 +424,7 @@ END
 	yes grep -q '^T: sleep, .*, code=' room/nobody.cap
 	yes grep -q '^M: .*=00000012, -, -, map=[0-9A-F]*, noframe=1 |' room/nobody.cap
 	lacks 'refs=' room/nobody.cap
-	# How many are mapped once nobody knows.
+	# The number of pages mapped once is unknown.
 	lacks '^P: [1-9]' room/nobody.cap
 fi
 

@@ -32,8 +32,8 @@ alone=''
 unshare --pid --fork --mount-proc true 2>"$work/log/unshare" ||
 	alone="no PID namespace: $(head -n 1 "$work/log/unshare")"
 
-# Everything that is shared with nobody but those that this test starts; stopped, so
-# that it stays what it is. It is at its reading for a year.
+# All its memory is shared only with processes of this test. It is stopped, so that
+# nothing changes. Its reading would take a year.
 cp "$collect" sitter
 cat >sit <<'END'
 ./sitter --rate 64 >/dev/null 2>&1 &
@@ -44,12 +44,12 @@ kill -STOP $sitter
 until grep -q '^State:.*T' /proc/$sitter/status; do sleep 0.02; done
 END
 
-# Who may not see frames gets an answer in part.
+# Without permission to read frame numbers the answer is incomplete.
 normal=0
 [ "$("$collect" --no-refs --pid $$ 2>&1 | grep -c '^atwalk-collect: /proc/PID/pagemap hides')" = 0 ] || normal=4
 
 # What does not depend on when it was written: of the machine, which keys there are.
-# Pages of the kernel's own, and that of zeroes, are mapped by whoever looks as well.
+# Pages of the kernel's own and the zero page are also mapped by the reading process.
 steady() {
 	sed -E '/^H: (atwalk-capture|page|way|bits|[a-z]*flags|machine|release|cpus|hz), /!s/^(H: [^,]*), .*/\1/
 		/^P:/ { N
@@ -483,7 +483,7 @@ for sig in INT TERM HUP; do
 	yes [ ! -s "$work/log/err" ]
 done
 
-# Nobody reads the pipe, and whoever listens takes nobody in, of whom one waits already.
+# The pipe has no reader, and the listener does not accept, with one connection pending.
 mkfifo unread
 cat >full.py <<'END'
 import signal, socket
@@ -559,7 +559,7 @@ fi
 # Of a process of 1 GiB in small pages, in KiB:
 #
 #	 4096	windows of words, and what is known of their frames
-#	 9216	65536 runs, which is where an area is told in parts
+#	 9216	65536 runs, above which an area is written in parts
 #	 2048	numbers of times that frames are mapped: 64 of them in 272 bytes,
 #		and twice as many places as that
 #	  640	the text to be written, and a piece that is read

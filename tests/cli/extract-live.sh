@@ -47,7 +47,7 @@ for i in $(seq "$made"); do
 	atwalk extract -q -o live.elf live >extracted 2>said
 	rc=$?
 	maps live "${ours[0]}" >after 2>"$work/log/after"
-	# Of others, whose processes change at all times, some may be in it in part.
+	# Other processes change all the time, and some may be incomplete in it.
 	[ $rc = 0 ] || { [ $rc = 4 ] && [ -s said ] && sed 's/^/note - /' said; } ||
 		bad "extract ended with status $rc: $(head -n 3 said)"
 	run atwalk info -q live.elf --filter 'fact=root or fact=release'

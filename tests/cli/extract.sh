@@ -9,7 +9,7 @@
 no_tasks="only the kernel's own tables and those of CPUs are in it: no tasks were found"
 about='fact=release or fact=paging or fact=kaslr or fact=root'
 
-# The same command on both files; nobody's name is in what it says.
+# The same command on both files; the output does not contain the file's name.
 both() {
 	run atwalk "$@" "$whole_file"
 	cp "$work/log/out" whole

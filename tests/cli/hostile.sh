@@ -194,7 +194,7 @@ ask 0 "" extract --pages -o x.elf
 ask 0 "" pages --pid 99 --group state
 ask_of 0 "" find -q 9220000 --group task
 
-# Half a TiB an entry, said to be there and without rights: nobody goes page by page.
+# Entries of half a TiB each, present and without permissions: not walked page by page.
 t "entries of the highest table that claim pages: sums and lists end"
 none='' some=''
 for ((i = 0; i < 255; i++)); do

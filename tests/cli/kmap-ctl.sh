@@ -22,8 +22,8 @@ fi
 machine=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-nic none -M pc -m 16M -bios)
 
-# Of several CPUs at once only QEMU from 9.2 on tells: one that is installed, or that
-# tests/vm keeps.
+# Several CPUs at once require QEMU 9.2: an installed one, or the one that tests/vm
+# keeps.
 two=$why
 [ -n "$two" ] || mapfile -t newer < <(PYTHONPATH=$top/tests/vm python3 - 2>"$work/log/newer" <<'END'
 import guests
@@ -386,7 +386,7 @@ END
 	run python3 talk.py "b'x' * 100000"
 	run python3 talk.py "b'read kmap'"
 	no_out
-	# Somebody who reads nothing of what was asked for.
+	# A client that sends requests and reads no answers.
 	python3 -c 'import signal, socket
 s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" * 100000); signal.pause()' 2>/dev/null & lazy=$!
 	# In sendto(2): neither side takes more.
@@ -587,7 +587,7 @@ if [ -n "$two" ]; then skip "$two"; else
 	same off1.kmap off2.kmap
 	run ctl memorizer_enabled 1
 	grows "$(sum off2.kmap)"
-	# As fast as it goes, while somebody reads.
+	# As fast as possible, while a client reads.
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		ctl memorizer_log_access 0 && ctl kmap >r$i.kmap && ctl memorizer_log_access 1 || bad "round $i"
 	done

@@ -24,7 +24,7 @@ begin() {
 }
 
 # "KMEM_CACHE filp 184 500": how many of each, as the kernel's tracing has it. Interrupts
-# are nobody's.
+# belong to no process.
 # shellcheck disable=SC2317 # by yes
 traced() {
 	grep -v '^#' "$1" | grep -vE '\] ..[hHsZ]' | sed -nE '
@@ -89,7 +89,7 @@ else
 	yes [ "$(tail -n +2 "$work/log/out" | cut -d, -f 4 | grep -c kmalloc)" = 0 ]
 fi
 
-# Who writes most is who sets the file's position.
+# The function with the most writes is the one that sets the file's position.
 # shellcheck disable=SC2317
 seeks() {
 	tail -n +2 "$1" | sort -t, -k3,3nr | head -n 1 |
@@ -206,7 +206,7 @@ if [ -n "$why" ]; then skip "$why"; else
 			--seconds $i -o brief.kmap -- sh -c "sleep 0.2; : >ended.$i"
 		status 0
 		said_err=1
-		# Not before what runs has ended by itself, which it then told.
+		# Not before the command has ended by itself and created its file.
 		yes test -e ended.$i
 		yes test "$(tail -n 1 brief.kmap | cut -c -17)" = '# atwalk-kmap end'
 	done

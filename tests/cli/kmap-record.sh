@@ -216,7 +216,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has 'lost.kmap: no end line: cut off'
 fi
 
-# What runs inside QEMU is believed nothing that could hurt who records.
+# No value from inside QEMU is trusted if it could harm the recording process.
 t "a QEMU that lies: it is told, and the file is a KMAP up to there"
 if [ ! -e "$built/atwalk-kmap-1.so" ] || [ -n "${WRAP:-}" ]; then
 	skip "the recorder was not built, or it would take too long"

@@ -6,8 +6,8 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-# Two caches, three functions that touch, one that frees; an object in two parts, one
-# whose free was missed, one that is never freed.
+# Two caches, three functions that access, one that frees; an object in two parts, one
+# with a missed free, one that is never freed.
 cat >a.kmap <<'E'
 # atwalk-kmap 1
 # atwalk-kmap kernel 6.1.0
@@ -185,9 +185,9 @@ else
 	skip "there is no zstd"
 fi
 
-# An object whose last access is in its first part, 10 before the free; one that is freed as
-# it is accessed; one that nobody touches; one of which a part does not tell; one that is
-# accessed after its free; one of which nothing is told, in a cache of its own.
+# An object with its last access in its first part, 10 before the free; one that is freed
+# as it is accessed; one without accesses; one with a part that has no times; one that is
+# accessed after its free; one without any times, in a cache of its own.
 t "how long objects are dead before they are freed"
 run atwalk kmap report lifetimes "$data/kmap/used.kmap"
 out <<'E'
@@ -470,7 +470,7 @@ run atwalk kmap report privilege --cut size:36 --format csv three.kmap
 cp "$work/log/out" of-own
 run atwalk kmap report privilege --cut size:36 --format csv --symbols three.map three.cmap
 same "$work/log/out" of-own
-# Of a few among many nobody knows where they end.
+# The ends of a few functions among many are unknown.
 sed 's/symbols 4/symbols 5/' three.kmap >few.kmap
 run atwalk kmap report privilege --cut size:36 few.kmap
 status 3

@@ -57,7 +57,7 @@ if [ -n "${WRAP:-}" ]; then
 	limit=900
 	O=$work/wrapped
 	mkdir "$O"
-	mkdir -m 1777 "$work/said"       # nobody writes there too
+	mkdir -m 1777 "$work/said"       # the user nobody writes there too
 	printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$WRAP" "$built/atwalk" >"$O/atwalk"
 	chmod 755 "$O/atwalk"
 	ln -s "$built/tests" "$O/tests"
@@ -71,7 +71,7 @@ rc=0 said_status=1 said_err=1 last_run=''
 
 atwalk() { "$O/atwalk" "$@"; }
 
-# Who listens, as listen.py has it, is $listener from here on, at $port.
+# Starts listen.py as process $listener, at $port.
 listen() {
 	exec 7< <(exec python3 "$cli/listen.py" "$@" 2>"$work/log/listen")
 	listener=$!
@@ -87,7 +87,7 @@ bad() {
 	[ -n "$wrong" ] || wrong=$*
 }
 
-# A file all of whose tests need tasks.kdump ends here where that cannot be read.
+# For a file in which all tests need tasks.kdump: ends it if that cannot be read.
 need_tasks() {
 	grep -q '^  found:.* zstd' "$built/found.txt" && return
 	t "all of it"
@@ -115,7 +115,7 @@ under ${WRAP%% *}: $(head -n 40 "$f")"
 	done
 }
 
-# What nobody asked about the last run: a status of 0 and nothing to complain.
+# Defaults for what the test did not check in the last run: status 0 and no errors.
 settle() {
 	if [ $said_status -eq 0 ] && [ "$rc" -ne 0 ]; then
 		bad "ended with status $rc: $(head -n 3 "$work/log/err")"

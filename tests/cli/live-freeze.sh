@@ -82,7 +82,7 @@ stands_still() {
 	! counted "$before"
 }
 stopped_or_over() { state_is t || [ ! -e "/proc/$looker" ] || waits_in "$looker" Z; }
-# A listing that is longer than what its reader takes: it stands still until told.
+# A listing that is longer than its reader accepts: atwalk blocks until it is read.
 looker=''
 look() {
 	[ -z "$why$wrong" ] || return

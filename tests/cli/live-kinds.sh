@@ -378,7 +378,7 @@ END
 				--columns address,size,state,physical,kcount,swap,area \
 				--filter 'not absent and not guard and not marker and not poison'
 			said_err=1
-			# Who looks maps libraries, too.
+			# The reading process maps libraries, too.
 			python3 among.py kinds <"$work/log/out" >"where.$way"
 		done
 		cmp -s where.pagemap where.bpf && break
@@ -434,8 +434,8 @@ else
 	yes [ "$(wc -l <"$work/log/out")" -gt 1 ]
 fi
 
-# Whoever reads the listing has it stand still in the midst of it, and then ends the
-# process: what was listed until then is part of the answer.
+# The reader of the listing blocks it half-way and then ends the process: what was
+# listed until then is part of the answer.
 for way in pagemap bpf; do
 	t "live:$way: a process that ends while it is mapped is answered in part"
 	if [ -n "$why" ]; then skip "$why"; continue; fi

@@ -15,7 +15,7 @@ fi
 chmod 755 "$work" "$work/cwd"
 cp "$built/atwalk" copy && chmod 755 copy
 
-# alone: runs what comes in, $as being somebody without privileges.
+# alone: runs its standard input as a script; $as runs a command without privileges.
 alone() {
 	{
 		echo "as='setpriv --reuid=65534 --regid=65534 --clear-groups'"

@@ -36,7 +36,7 @@ sys.stdin.read()
 END
 chmod 644 hold.py
 
-# In the namespace: `hold NAME ADDRESS...` is nobody's process, with `as=` root's.
+# In the namespace: `hold NAME ADDRESS...` is a process of user nobody, with `as=` root's.
 cat >begin <<END
 export PYTHONPATH=$work/cwd LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'

@@ -452,7 +452,7 @@ END
 	err_has 'sudo setcap cap_dac_read_search'
 fi
 
-# Who may not has the same answer, and a hint that is true of where it runs.
+# Without permission the answer is the same, and the hint is correct for this machine.
 cat >denied <<'END'
 ./one-of-us 60 &
 until grep -q one-of-us /proc/$!/comm; do :; done

@@ -43,14 +43,14 @@ start() {
 		grep -q 0x || why="/proc/PID/pagemap gives no frame numbers here"
 }
 
-# FILE: of a capture, whose it is, its areas, how many tasks there are and what is lost.
+# FILE: of a capture, the task, its areas, the number of tasks and all L: lines.
 # [vsyscall] lies among the kernel's addresses, and no page table of a process has it.
 told() {
 	sed -n 's/^[TV]: \([^,]*, [^,]*\), .*/\1/p; s/^E: [0-9]*, \([0-9]*\), [0-9]*, /\1, /p; /^L/p' "$1" |
 		grep -v '^FFFFFFFFFF'
 }
 
-# The same, as the kernel tells of whoever has the same memory.
+# The same, as the kernel reports it for the process or thread with this memory.
 truth() {
 	echo "odd, $pid"
 	while IFS='- ' read -r from to _; do
@@ -59,7 +59,7 @@ truth() {
 	echo "1, 0"
 }
 
-# The pages of its own area, as a process is told whole.
+# The pages of its own area, if the process is listed completely.
 totals() {
 	run atwalk pages "$1" --pid "$2" --totals --format csv --columns pid,task,size,mapped "$at+$((own * 4))K"
 	out <<OUT

@@ -168,7 +168,7 @@ compare() {
 		! cmp -s want before || break
 	done
 	[ $rc = 0 ] || [ $rc = 4 ] || bad "$last_run ended with $rc: $(head -n 3 "$work/log/err")"
-	# The share of [vdso] changes with who runs, and shares are cut off, by the kernel early.
+	# The share of [vdso] varies with other processes, and the kernel truncates early.
 	awk -v rows=rows '
 		BEGIN {
 			FS = ","

@@ -284,7 +284,7 @@ if [ -n "$why" ]; then skip "$why"; else
 		"/proc/$child/maps" >wanted
 	sed -n 's/^0x0*\([0-9a-f]*\),0x0*\([0-9a-f]*\),\(.*\)$/\1 \2 \3/p' <"$work/log/out" | sed 's/""$//' >got.all
 	# Eight digits at least are printed there. [vsyscall] is of no process, and
-	# only a symbol that few kernels name tells how it is set up.
+	# its setup is in a variable that few kernels have in kallsyms.
 	sed 's/^0*//; s/ 0*/ /; /\[vsyscall\]$/d' wanted >wanted.all
 	sed -i '/\[vsyscall\]$/d' got.all
 	same got.all wanted.all

@@ -23,7 +23,7 @@ DONTNEED, DONTFORK, DOFORK, HUGE, NOHUGE, PAGEOUT, GUARD = 4, 10, 11, 14, 15, 21
 
 
 def area(name, size, advice=NOHUGE, flags=PRIVATE | ANONYMOUS, fd=-1, align=PAGE):
-    """Memory that nobody touched; prints "NAME START LENGTH"."""
+    """Untouched memory; prints "NAME START LENGTH"."""
     at = libc.mmap(None, size + align, 3, flags, fd, 0)
     at = (at + align - 1) // align * align
     libc.madvise(at, size, advice)

@@ -17,13 +17,13 @@ areas = 0
 
 
 def frames(n):
-    """A place for so many pages, which nobody else has."""
+    """The first of n frames that are not used otherwise."""
     frame[0] += n
     return frame[0] - n
 
 
 def area(start, pages, prot, name, resident, entry, pa=None, refs=1, more=''):
-    """An area whose first pages are resident."""
+    """An area; its first pages are resident."""
     global areas
     areas += 1
     size = pages * PAGE

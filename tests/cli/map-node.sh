@@ -38,7 +38,7 @@ END
 fi
 
 # Two nodes: 0 has the frames below $1, node 3 those from there on. Its pglist_data
-# takes a place that nobody reads.
+# takes a place that is not read otherwise.
 two() {
 	local off at
 

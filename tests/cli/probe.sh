@@ -42,7 +42,7 @@ status 2
 no_out
 err_has "'live': probe takes no SOURCE: it probes this machine"
 
-# ---- as somebody else ----
+# ---- as another user ----
 
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 why=''
@@ -51,7 +51,7 @@ why=''
 chmod 755 "$work" "$work/cwd"
 cp "$built/atwalk" copy && chmod 755 copy
 
-# As nobody: CAPABILITY,ALLOWED and that COLUMN, of all.
+# As user nobody: CAPABILITY,ALLOWED and that COLUMN, of all rows.
 as_nobody() {
 	# shellcheck disable=SC2086 # WRAP is a command with its options
 	run "${nobody[@]}" ${WRAP:-} ./copy probe --pid $$ --format csv --columns "capability,allowed,$1"

@@ -77,7 +77,7 @@ if [ -n "$few" ]; then skip "it takes as long as it may without valgrind"; else
 	err_has "claims.cap: line 100: units: not counted: /a: with it programs and libraries are mapped more than 2147483648 times, page by page"
 fi
 
-# Who lies is told by file and line, and all others say what they say.
+# The invalid process is reported by file and line, and all others keep their results.
 cat >lie.cap <<'END'
 H: atwalk-capture, 1
 T: first, 1, 1, -, -, -, -, -, -, -, uid=1

@@ -6,7 +6,7 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-# The sums of a CSV file, in pages of 4096 bytes: nothing may be lost or told twice.
+# The sums of a CSV file, in pages of 4096 bytes: nothing may be lost or counted twice.
 # shellcheck disable=SC2317 # by yes
 sums() {
 	awk -F , -v total="$2" '

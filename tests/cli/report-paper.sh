@@ -38,7 +38,7 @@ areas_add_up() {
 			return s + 0
 		}
 		function end_area() {
-			# Where some of them lie may not be told.
+			# The place of some of them may be missing.
 			if (seen && (hidden ? marks > there : marks != there))
 				print "map of " area ": " marks " marks, not " there
 			seen = 0
@@ -185,7 +185,7 @@ out <<'END'
 resident,single,shared
 93,8,85
 END
-# How often five of them are mapped nobody says.
+# The mapcounts of five of them are missing.
 sed 's/^P: 93, 0, 93, 0, 93$/P: 93, 0, 93, 0, 88/' "$data/paper-figure1.txt" >some.txt
 run atwalk report areas --format csv --columns resident,single,shared some.txt --limit 1
 status 4

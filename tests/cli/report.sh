@@ -238,7 +238,7 @@ init,1,4
 link-mon,5,10
 END
 
-# ---- machines that never were: whoever made them up knows the sums ----
+# ---- generated machines with known sums ----
 
 made=(-m 2G -p 60 -r 30000 -s 5)
 "$built/tests/tools/mkcapture" "${made[@]}" >made.cap || exit

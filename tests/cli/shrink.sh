@@ -138,7 +138,7 @@ for arch in x86 arm64 riscv; do
 		[ "$space" != kernel ] || space=
 		ln -sf "$full" full.elf
 		mapfile -t addresses < <(cut -d ' ' -f 2 "$data"/answers/"$(basename "$(readlink $arch.elf)" .elf)".gva2gpa)
-		# Kernel addresses only, where nothing says whose the others are.
+		# Kernel addresses only, if the process of the others is unknown.
 		[ -n "$space" ] || mapfile -t addresses < <(printf '%s\n' "${addresses[@]}" | grep 0xf)
 		[ ${#addresses[@]} -gt 0 ] || addresses=(swapper_pg_dir _stext ff20000000000000)
 		last_run="atwalk map, walk -p, info of both"
