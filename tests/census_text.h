@@ -37,7 +37,7 @@
 
 struct heard {
 	uint64_t records, runs, pages, frames, faults;
-	uint64_t untold;                 /* L: of pages, whoever noticed; none of the records */
+	uint64_t untold;                 /* L: of pages, not in `records` */
 	char letters[256];               /* of the first records */
 	char fault[512], last_fault[512];    /* the first, the last */
 	bool refuse;                     /* fail at the first run */

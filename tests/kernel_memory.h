@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel_memory.h - a kernel's memory made by hand: 64 KiB at KBASE, mapped by
- * one large page, in which a test lays out structs whose members are where it
- * likes. What lies behind them is not there.
+ * kernel_memory.h - synthetic kernel memory: 64 KiB at KBASE, mapped by
+ * one large page, in which a test lays out structs with members at any
+ * offset. The memory behind them is missing.
  */
 #ifndef TESTS_KERNEL_MEMORY_H
 #define TESTS_KERNEL_MEMORY_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * strangers headless|shared|vfork NAME PAGES: a process whose main thread has ended and
- * another goes on; one that a process has made with CLONE_VM alone, or as vfork(2) does: the
- * two have one address space. PAGES of that are written. Prints the number of the
- * process, that of the thread that goes on (or of the process that it shares its memory
- * with), and the address of its pages; it is called NAME, and ends with its standard
- * input.
+ * strangers headless|shared|vfork NAME PAGES: a process with another thread that
+ * continues after its main thread has ended; or a child created with CLONE_VM alone, or
+ * as by vfork(2), which shares the address space. PAGES of it are written. Prints the
+ * PID, the TID of the live thread (or the PID of the process that shares the memory),
+ * and the address of the pages. The process is called NAME, and ends at the end of
+ * standard input.
  */
 #include <pthread.h>
 #include <sched.h>
