@@ -10,3 +10,6 @@
 
 #define atw_err_set(err, status, ...) \
 	((void)(atw_err_set)(err, status, __VA_ARGS__), (status))
+#define atw_err_set_param(err, status, ...) \
+	((void)(atw_err_set_param)(err, status, __VA_ARGS__), (status))
+#define atw_err_nomem(err) ((void)(atw_err_nomem)(err), ATW_E_NOMEM)

@@ -54,11 +54,41 @@ enum atw_status {
 };
 
 /*
+ * What a caller can give to the library, by the library's own names. The program
+ * knows which of its options that is; no sentence of the library names one.
+ */
+enum atw_param {
+	ATW_PARAM_NONE,
+	ATW_PARAM_ROOT,          /* the physical address of a root table */
+	ATW_PARAM_PAGING,        /* a paging mode */
+	ATW_PARAM_PTE_EXT,       /* extensions of page-table entries */
+	ATW_PARAM_CPU,
+	ATW_PARAM_KERNEL_FILE,   /* a vmlinux, System.map or BTF */
+	ATW_PARAM_FORMAT,        /* of the output */
+	ATW_PARAM_COLUMNS,
+	ATW_PARAM_FILTER,
+	ATW_PARAM_SORT,
+	ATW_PARAM_GROUP,
+	ATW_PARAM_SYMBOLS,       /* of a recording: a file of symbols, */
+	ATW_PARAM_LEVEL,         /* the unit of code that is counted, */
+	ATW_PARAM_CUT,           /* how code is divided into compartments, */
+	ATW_PARAM_TOP,           /* how many objects are kept, */
+	ATW_PARAM_CALLS,         /* and whether calls are recorded */
+	ATW_PARAM_BARE,          /* of reports: tasks without memory are rows as well */
+	ATW_PARAMS,
+};
+
+/*
  * An error belongs to the caller and holds one sentence. Each layer on the way
  * up may put what it was doing in front. Every `struct atw_err *` may be NULL.
+ * Programs decide by the numbers, never by the words.
  */
 struct atw_err {
 	int status;              /* an enum atw_status */
+	int param;               /* an enum atw_param: what was given and is wrong */
+	int remedy;              /* an enum atw_param: what would help if it were given */
+	unsigned subject;        /* bytes of `text` that name what it is about; or 0 */
+	unsigned command;        /* where in `hint` a command for a shell begins; or 0 */
 	char text[512];          /* "dump.elf: PMD[17] at 0x1f7e088: ..." */
 	char hint[256];          /* what to do about it, or empty */
 };
@@ -68,12 +98,28 @@ struct atw_err {
 /* Record a failure. Returns `status`, so that it can be returned in turn. */
 ATW_API int atw_err_set(struct atw_err *err, int status, const char *fmt, ...)
 	ATW_PRINTF(3, 4);
+/* The same of something that the caller gave: the sentence begins behind its name. */
+ATW_API int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
+			      const char *fmt, ...) ATW_PRINTF(4, 5);
+/* Record that memory ran out. Returns ATW_E_NOMEM. */
+ATW_API int atw_err_nomem(struct atw_err *err);
+/* A failure that is recorded is the fault of what the caller gave as `param`. */
+ATW_API void atw_err_param(struct atw_err *err, enum atw_param param);
 /* Put "prefix: " in front of the sentence. Returns the status it holds. */
 ATW_API int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
+/* Put "subject: " in front, a file's name, say, unless the sentence has it there. */
+ATW_API void atw_err_about(struct atw_err *err, const char *subject);
+/* The sentence without its subject. */
+ATW_API const char *atw_err_reason(const struct atw_err *err);
 /* Say what can be done about it. */
 ATW_API void atw_err_hint(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
+/* Say "what: command" is to be done: a command that a shell takes as it stands. */
+ATW_API void atw_err_hint_command(struct atw_err *err, const char *what,
+				  const char *fmt, ...) ATW_PRINTF(3, 4);
+/* It would help if the caller gave this. */
+ATW_API void atw_err_remedy(struct atw_err *err, enum atw_param param);
 
 /* Borrowed bytes. */
 struct atw_blob {

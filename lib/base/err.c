@@ -8,18 +8,58 @@
 
 #include "base/version.h"
 
+static void err_begin(struct atw_err *err, int status, enum atw_param param,
+		      const char *fmt, va_list ap)
+{
+	err->status = status;
+	err->param = param;
+	err->remedy = ATW_PARAM_NONE;
+	err->subject = 0;
+	err->command = 0;
+	err->hint[0] = '\0';
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+}
+
 int atw_err_set(struct atw_err *err, int status, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!err)
 		return status;
-	err->status = status;
-	err->hint[0] = '\0';
 	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	err_begin(err, status, ATW_PARAM_NONE, fmt, ap);
 	va_end(ap);
 	return status;
+}
+
+int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
+		      const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return status;
+	va_start(ap, fmt);
+	err_begin(err, status, param, fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+int atw_err_nomem(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+void atw_err_param(struct atw_err *err, enum atw_param param)
+{
+	if (err)
+		err->param = param;
+}
+
+void atw_err_remedy(struct atw_err *err, enum atw_param param)
+{
+	if (err)
+		err->remedy = param;
 }
 
 int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
@@ -44,7 +84,24 @@ int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	memmove(err->text + n, err->text, keep);
 	memcpy(err->text, prefix, n);
 	err->text[n + keep] = '\0';
+	err->subject = 0;
 	return err->status;
+}
+
+void atw_err_about(struct atw_err *err, const char *subject)
+{
+	size_t n = strlen(subject);
+
+	if (!err || (err->subject == n + 2 && !memcmp(err->text, subject, n)))
+		return;
+	atw_err_wrap(err, "%s", subject);
+	/* A name that does not fit is cut, and what names it with it. */
+	err->subject = n + 2 < sizeof(err->text) ? (unsigned)n + 2 : 0;
+}
+
+const char *atw_err_reason(const struct atw_err *err)
+{
+	return err->text + err->subject;
 }
 
 void atw_err_hint(struct atw_err *err, const char *fmt, ...)
@@ -53,8 +110,25 @@ void atw_err_hint(struct atw_err *err, const char *fmt, ...)
 
 	if (!err)
 		return;
+	err->command = 0;
 	va_start(ap, fmt);
 	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	va_end(ap);
+}
+
+void atw_err_hint_command(struct atw_err *err, const char *what, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (!err)
+		return;
+	n = snprintf(err->hint, sizeof(err->hint), "%s: ", what);
+	err->command = n > 0 && (size_t)n < sizeof(err->hint) ? (unsigned)n : 0;
+	if (!err->command)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->hint + n, sizeof(err->hint) - (size_t)n, fmt, ap);
 	va_end(ap);
 }
 

@@ -277,9 +277,15 @@ TEST(outputs)
 	REFUSED(atw_output_check(&o, &sc, &err));
 	CHECK(!out);
 	atw_output_close(NULL);
-	atw_err_set(NULL, ATW_E_USAGE, "nobody reads it");
+	CHECK_EQ(atw_err_set(NULL, ATW_E_USAGE, "nobody reads it"), ATW_E_USAGE);
+	CHECK_EQ(atw_err_set_param(NULL, ATW_E_USAGE, ATW_PARAM_SORT, "nobody"), ATW_E_USAGE);
+	CHECK_EQ(atw_err_nomem(NULL), ATW_E_NOMEM);
+	atw_err_param(NULL, ATW_PARAM_SORT);
 	atw_err_wrap(NULL, "nobody");
+	atw_err_about(NULL, "nobody");
 	atw_err_hint(NULL, "nobody");
+	atw_err_hint_command(NULL, "nobody", "true");
+	atw_err_remedy(NULL, ATW_PARAM_ROOT);
 }
 
 static int take_mapping(void *arg, const struct atw_mapping *m)
