@@ -124,6 +124,12 @@ void hold_standard_files(void);
 
 /* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
 int complain(const struct atw_err *err);
+/* The same as wrong usage of a command, with its --help in place of the hint. */
+int complain_misuse(const char *command, const struct atw_err *err);
+/* The hint of an error, or what is known of its remedy; or "". */
+const char *error_hint(const struct atw_err *err);
+/* What giving a parameter does, an enum atw_param: "--top N shows more"; or "". */
+const char *param_remedy(int param);
 /* Which of them an error is. */
 int exit_status(int status);
 int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);

@@ -134,7 +134,10 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	struct facts f = { .err = &err };
-	struct target_facts to = { .fact = put_fact, .arg = &f, .every = c->verbose > 0 };
+	struct target_facts to = {
+		.fact = put_fact, .arg = &f, .every = c->verbose > 0,
+		.tables = "walk --path, --depth, --root, --cpu, --pti",
+	};
 	bool told = false;
 	char text[256] = "";
 	int status = session_open(c, name, &src), k;
@@ -269,8 +272,10 @@ static int list_flags(const struct common *c, const char *mode, const char *ext)
 		r = atw_paging_extend(&extended, one, &err);
 		ext += len + (ext[len] == ',');
 	}
-	if (r < 0)
-		return complain_usage("info", "--pte-ext: %s", err.text);
+	if (r < 0) {
+		atw_err_param(&err, ATW_PARAM_PTE_EXT);
+		return complain_misuse("info", &err);
+	}
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &flag_schema, &out, &err);
 	for (const struct atw_flag *f = extended.flags; r == ATW_OK && f->letter; f++)

@@ -354,7 +354,7 @@ static int list_all(struct ps *p, bool *seen)
 		r = list(p, seen, &err);
 		if (r < 0)
 			atw_err_wrap(&err, "%s", p->src.name);
-		if (r == ATW_E_UNSUPPORTED && !err.hint[0] && !p->o->space.kernel)
+		if (r == ATW_E_UNSUPPORTED && !*error_hint(&err) && !p->o->space.kernel)
 			atw_err_hint(&err, "--kernel FILE takes types from a vmlinux or a file of BTF");
 	}
 	if (r == ATW_OK) {

@@ -31,15 +31,68 @@ static void put_text(const char *s)
 	buf_deinit(&b);
 }
 
-int complain(const struct atw_err *err)
+/* The option that a parameter of the library is given by, and what to say of it. */
+static const struct {
+	const char *option;
+	const char *remedy;      /* if giving it would help */
+} params[ATW_PARAMS] = {
+	[ATW_PARAM_ROOT] = {
+		"--root", "give the root and its mode: --root PHYSICAL --paging MODE",
+	},
+	[ATW_PARAM_PAGING] = { "--paging", NULL },
+	[ATW_PARAM_PTE_EXT] = { "--pte-ext", NULL },
+	[ATW_PARAM_CPU] = { "--cpu", NULL },
+	[ATW_PARAM_KERNEL_FILE] = { "--kernel", "--kernel System.map adds symbols" },
+	[ATW_PARAM_FORMAT] = { "--format", NULL },
+	[ATW_PARAM_COLUMNS] = { "--columns", NULL },
+	[ATW_PARAM_FILTER] = { "--filter", NULL },
+	[ATW_PARAM_SORT] = { "--sort", NULL },
+	[ATW_PARAM_GROUP] = { "--group", NULL },
+	[ATW_PARAM_SYMBOLS] = { "--symbols", NULL },
+	[ATW_PARAM_LEVEL] = { "--level", NULL },
+	[ATW_PARAM_CUT] = { "--cut", NULL },
+	[ATW_PARAM_TOP] = { "--top", "--top N shows more" },
+	[ATW_PARAM_CALLS] = { "--calls", "kmap record --calls does" },
+	[ATW_PARAM_BARE] = { "--kernel-threads", "--kernel-threads lists them" },
+};
+
+const char *param_remedy(int param)
+{
+	bool known = param > ATW_PARAM_NONE && param < ATW_PARAMS;
+
+	return known && params[param].remedy ? params[param].remedy : "";
+}
+
+const char *error_hint(const struct atw_err *err)
+{
+	return err->hint[0] ? err->hint : param_remedy(err->remedy);
+}
+
+static void put_error(const struct atw_err *err)
 {
 	fputs("atwalk: ", stderr);
+	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
+		fprintf(stderr, "%s: ", params[err->param].option);
 	put_text(err->text);
-	if (err->hint[0]) {
+}
+
+int complain(const struct atw_err *err)
+{
+	const char *hint = error_hint(err);
+
+	put_error(err);
+	if (*hint) {
 		fputs("        ", stderr);
-		put_text(err->hint);
+		put_text(hint);
 	}
 	return exit_status(err->status);
+}
+
+int complain_misuse(const char *command, const struct atw_err *err)
+{
+	put_error(err);
+	fprintf(stderr, "        see: atwalk %s --help\n", command);
+	return EXIT_USAGE;
 }
 
 /* One line, with what the program is called in front. */

@@ -75,8 +75,11 @@ static struct kmap_folder *own(void)
 /* The writing process gets only an errno; the sentence is printed by the recorder. */
 static void say(const struct kmap_control *f, int r, const struct atw_err *err)
 {
-	if (r == -EOPNOTSUPP && err->text[0])
-		remark(own()->common, "%s: %s", f->name, err->text);
+	const char *hint = error_hint(err);
+
+	if (r == -EOPNOTSUPP && err->status < 0)
+		remark(own()->common, "%s: %s%s%s", f->name, err->text, *hint ? ": " : "",
+		       hint);
 }
 
 static void *on_init(struct fuse_conn_info *conn, struct fuse_config *config)

@@ -433,13 +433,13 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	signal(SIGCHLD, SIG_DFL);
 	settle_mode(opts);
 	if (check_opts(&r, argc, &err) < 0)
-		return complain_usage("kmap record", "%s", err.text);
+		return complain_misuse("kmap record", &err);
 	if (!argc && !r.o->live)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
 	if (begin(&r, argc, argv, &err) < 0) {
 		end(&r, true);
-		return err.status == ATW_E_USAGE && !err.hint[0]
-		       ? complain_usage("kmap record", "%s", err.text) : complain(&err);
+		return err.status == ATW_E_USAGE && !*error_hint(&err)
+		       ? complain_misuse("kmap record", &err) : complain(&err);
 	}
 	loop(&r);
 	kmap_controls_over(r.controls);

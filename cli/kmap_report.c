@@ -79,6 +79,19 @@ static void out_note(void *arg, const char *fmt, ...)
 	va_end(ap);
 }
 
+static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	atw_output_note(arg, "%s; %s", text, param_remedy(param));
+}
+
 /* Notes about the source that every report of it needs. */
 static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 {
@@ -114,7 +127,8 @@ static int finish(void *arg, size_t i, struct atw_output *to, struct atw_err *er
 {
 	struct kmap_reporting *r = arg;
 	const struct census_out out = {
-		.row = out_row, .note = out_note, .plain = r->a.plain, .arg = to,
+		.row = out_row, .note = out_note, .left_out = out_left_out,
+		.plain = r->a.plain, .arg = to,
 	};
 	int status;
 

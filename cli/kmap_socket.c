@@ -70,7 +70,8 @@ static bool say(int fd, const char *fmt, ...)
 
 static bool refuse(int fd, int status, const struct atw_err *err)
 {
-	return say(fd, "error %d %s\n", -status, err->text[0] ? err->text : strerror(-status));
+	return say(fd, "error %d %s\n", -status,
+		   err->status < 0 ? err->text : strerror(-status));
 }
 
 /* Is it gone, or are we to end? */
@@ -142,8 +143,12 @@ static bool answer_list(const struct client *c)
 /* false: that was the last. */
 static bool answer(struct client *c, char *line)
 {
-	static const struct atw_err what = { .text = "a line is 'read NAME', 'write NAME VALUE' or 'list'" };
-	static const struct atw_err none = { .text = "there is no control of that name" };
+	static const struct atw_err what = {
+		.status = ATW_E_USAGE, .text = "a line is 'read NAME', 'write NAME VALUE' or 'list'",
+	};
+	static const struct atw_err none = {
+		.status = ATW_E_MISSING, .text = "there is no control of that name",
+	};
 	char *rest = line, *verb = strsep(&rest, " "), *name = strsep(&rest, " ");
 	const struct kmap_control *f = name ? kmap_control_find(name) : NULL;
 	bool reads = !strcmp(verb, "read");
@@ -159,7 +164,9 @@ static bool answer(struct client *c, char *line)
 
 static void *serve_client(void *arg)
 {
-	static const struct atw_err what = { .text = "the line is too long, or has a zero byte in it" };
+	static const struct atw_err what = {
+		.status = ATW_E_USAGE, .text = "the line is too long, or has a zero byte in it",
+	};
 	struct client *c = arg;
 	char buf[LINE];
 	size_t used = 0;
@@ -264,7 +271,7 @@ static void take_in(struct kmap_socket *s, int fd)
 	pthread_mutex_unlock(&s->lock);
 	if (fd < 0)
 		return;
-	if (!err.text[0])
+	if (err.status == ATW_OK)
 		atw_err_set(&err, ATW_E_LIMIT, "too many read or write it already");
 	refuse(fd, err.status == ATW_E_LIMIT ? -EBUSY : -EAGAIN, &err);
 	close(fd);

@@ -240,7 +240,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 	progress_end(&x.progress);
 	if (r < 0) {
 		/* What is wrong with an option is not the source's fault. */
-		if (strncmp(err.text, "--", 2))
+		if (err.param == ATW_PARAM_NONE)
 			atw_err_wrap(&err, "%s", s->name);
 		return complain(&err);
 	}

@@ -52,6 +52,20 @@ ATW_PRINTF(2, 3) static void out_note(void *arg, const char *fmt, ...)
 	PASS_ON(atw_output_note);
 }
 
+ATW_PRINTF(3, 4)
+static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	const struct telling *a = arg;
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (a->out)
+		atw_output_note(a->out, "%s; %s", text, param_remedy(param));
+}
+
 /* Why the answer is one in part is said beside it, and by a note where there are any. */
 ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
 {
@@ -100,7 +114,8 @@ static int have_told(struct report *r, size_t i, tell_fn *tell, struct atw_outpu
 		.drawing = r->picture[i] ? *r->drawing[i] : NULL,
 	};
 	const struct census_out out = {
-		.row = out_row, .text = out_text, .note = out_note, .lacks = out_lacks,
+		.row = out_row, .text = out_text, .note = out_note,
+		.left_out = out_left_out, .lacks = out_lacks,
 		.plain = r->a.plain, .whole = !r->c->filter || !*r->c->filter,
 		.paper = r->o->paper, .arg = &t,
 	};

@@ -167,8 +167,7 @@ int select_owner(const struct common *c, struct session *s,
 	} else if (!found.n) {
 		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it%s%.300s",
 			    s->name, text, among(&found), found.unread.text);
-		if (found.unread.hint[0])
-			atw_err_hint(&err, "%s", found.unread.hint);
+		atw_err_hint(&err, "%s", error_hint(&found.unread));
 		complain(&err);
 		*nobody = true;
 		s->doubtful |= found.unread.status && !excuse(s, space, &found);

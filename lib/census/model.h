@@ -148,6 +148,9 @@ struct census_out {
 	int (*row)(void *arg, const struct atw_row *row, struct atw_err *err);
 	void (*text)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
 	void (*note)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
+	/* A note of what is left out unless the user gives `param`. */
+	void (*left_out)(void *arg, enum atw_param param, const char *fmt, ...)
+		ATW_PRINTF(3, 4);
 	/* A note that records the report needs are missing: the answer is partial. */
 	void (*lacks)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
 	bool plain;                      /* plain text for a person */

@@ -80,7 +80,7 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 
 	if (!m->frames)
 		return atw_err_set(err, ATW_E_LIMIT,
-				   "there is no map of RAM: nothing is told of its frames (collect --frames)");
+				   "there is no map of RAM: frames were not collected");
 	return hilbert_draw(&m->map, "What RAM is used for", use, s, err);
 }
 

@@ -215,9 +215,10 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = put_row(b, &b->all.v[order[i].i], processes_name(&b->all, order[i].i), out, err);
 	if (r == ATW_OK && bare && !b->bare)
-		out->note(out->arg, "%zu task%s no memory of %s own, and %s not shown: threads of the kernel, processes that ended; --kernel-threads lists them",
-			  bare, bare == 1 ? " has" : "s have", bare == 1 ? "its" : "their",
-			  bare == 1 ? "is" : "are");
+		out->left_out(out->arg, ATW_PARAM_BARE,
+			      "%zu task%s no memory of %s own, and %s not shown: kernel threads, processes that ended",
+			      bare, bare == 1 ? " has" : "s have", bare == 1 ? "its" : "their",
+			      bare == 1 ? "is" : "are");
 	return r;
 }
 

@@ -459,7 +459,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 		return r;
 	if (!m->frames)
 		out->lacks(out->arg, "what frames are used for is not told%s",
-			  *m->why ? m->why : ": there are no F: lines (collect --frames)");
+			  *m->why ? m->why : ": there are no F: lines (frames were not collected)");
 	if (m->all.use[CAPTURE_UNKNOWN])
 		out->note(out->arg, "of %" PRIu64 " page%s of RAM nothing is known%s; what MemTotal has of that is unaccounted",
 			  m->all.use[CAPTURE_UNKNOWN],

@@ -27,7 +27,7 @@ enum {
 #define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
 static const struct atw_column columns[COLUMNS] = {
 	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4, .hidden = true,
-		     .help = "--watch: which look, from 1" },
+		     .help = "of several looks, which one, from 1" },
 	[C_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 24,
 		     .help = "process, user, cgroup or unit" },
 	[C_USER] = { .key = "user", .type = ATW_T_TEXT, .width = 8, .hidden = true,

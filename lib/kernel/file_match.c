@@ -271,7 +271,7 @@ int kernel_file_open(struct atw_kernel *k, struct atw_err *err)
 		}
 	}
 	if (r < 0) {
-		atw_err_wrap(err, "--kernel");
+		atw_err_param(err, ATW_PARAM_KERNEL_FILE);
 		return r;
 	}
 	place(&m);

@@ -159,7 +159,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		return flat(k, m, w, symbol, err);
 	r = atw_err_set(err, ATW_E_UNSUPPORTED,
 			"struct pages cannot be found: neither VMCOREINFO nor symbols tell where mem_section is");
-	atw_err_hint(err, "--kernel System.map adds symbols");
+	atw_err_remedy(err, ATW_PARAM_KERNEL_FILE);
 	return r;
 }
 

@@ -223,8 +223,9 @@ static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 	snprintf(key, sizeof(key), "cpu%u.cr3", cpu);
 	if (atw_fact_u64(k->mem, key, &cr3) < 0)
 		return cpus && cpu >= cpus ?
-			atw_err_set(err, ATW_E_USAGE,
-				    "there is no CPU %u: it has %" PRIu64, cpu, cpus) :
+			atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_CPU,
+					  "there is no CPU %u: the source has %" PRIu64,
+					  cpu, cpus) :
 			atw_err_set(err, ATW_E_MISSING,
 				    "it does not say what page tables CPU %u was using", cpu);
 	snprintf(key, sizeof(key), "cpu%u.cr4", cpu);
@@ -253,7 +254,8 @@ static int unknown_mode(const char *name, struct atw_err *err)
 
 	for (size_t i = 0, n = 0; (pg = atw_paging_at(i)) && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, " %s", pg->name);
-	atw_err_set(err, ATW_E_USAGE, "--paging: unknown mode '%.64s'", name);
+	atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_PAGING, "unknown mode '%.64s'",
+			  name);
 	atw_err_hint(err, "known:%.240s", list);
 	return ATW_E_USAGE;
 }
@@ -269,11 +271,25 @@ static int extend(struct atw_paging *pg, const char *list, struct atw_err *err)
 		int r = atw_paging_extend(pg, e, err);
 
 		if (r < 0) {
-			atw_err_wrap(err, "--pte-ext");
+			atw_err_param(err, ATW_PARAM_PTE_EXT);
 			return r;
 		}
 	}
 	return ATW_OK;
+}
+
+/* A root without its mode or a mode without a root, where nothing else was found. */
+static int half_given(const struct atw_kernel_opts *o, struct atw_err *err)
+{
+	if (o->has_root)
+		atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_ROOT,
+				  "its paging mode could not be found, and is not given");
+	else
+		atw_err_set_param(err, ATW_E_USAGE,
+				  o->paging ? ATW_PARAM_PAGING : ATW_PARAM_PTE_EXT,
+				  "no page-table root could be found, and none is given");
+	atw_err_remedy(err, ATW_PARAM_ROOT);
+	return ATW_E_USAGE;
 }
 
 /* What the user said goes over what was found. */
@@ -286,9 +302,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 	if (o->paging && !pg)
 		return unknown_mode(o->paging, err);
 	if (!found && !(pg && o->has_root))
-		return atw_err_set(err, ATW_E_USAGE, "%s",
-				   o->has_root ? "--root needs --paging here: the mode could not be found"
-					       : "--paging needs --root here: no root could be found");
+		return half_given(o, err);
 	if (pg) {
 		struct atw_root root = k->space.high.have ? k->space.high
 							  : k->space.low;
@@ -296,7 +310,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 		if (!k->space.paging.name || strcmp(k->space.paging.name, pg->name)) {
 			k->proved = false;
 			snprintf(k->why + strlen(k->why), sizeof(k->why) - strlen(k->why),
-				 "%sthe mode as given by --paging", k->why[0] ? "; " : "");
+				 "%sthe mode as given", k->why[0] ? "; " : "");
 		}
 		k->space.paging = *pg;
 		k->space.low.have = k->space.high.have = false;
@@ -308,10 +322,10 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 						k->space.paging.nlevels - 1u);
 
 		if (o->root.u & (size - 1))
-			return atw_err_set(err, ATW_E_USAGE,
-					   "--root 0x%" PRIx64 ": a root table of %s has %" PRIu64
-					   " bytes, and its address is a multiple of that",
-					   o->root.u, k->space.paging.name, size);
+			return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_ROOT,
+						 "0x%" PRIx64 " is no multiple of %" PRIu64
+						 ", the size of a root table of %s",
+						 o->root.u, size, k->space.paging.name);
 		/* A given root may be either half's: it answers for both. */
 		k->space.low = (struct atw_root){ o->root, true };
 		k->space.high.have = false;
@@ -319,7 +333,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 			k->space.high = k->space.low;
 		k->from = ATW_ROOT_GIVEN;
 		k->proved = false;
-		snprintf(k->why, sizeof(k->why), "as given by --root");
+		snprintf(k->why, sizeof(k->why), "as given");
 	}
 	r = ATW_OK;
 	if (o->ext)
@@ -389,7 +403,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		r = no_root(&why, unreadable, err);
 	if (r < 0) {
 		if (err && !err->hint[0] && r == ATW_E_MISSING)
-			atw_err_hint(err, "give the root and its mode: --root PHYSICAL --paging MODE");
+			atw_err_remedy(err, ATW_PARAM_ROOT);
 		atw_kernel_close(k);
 		return r;
 	}

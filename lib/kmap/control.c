@@ -222,7 +222,8 @@ int control_drain_all(struct kmap_controls *c, struct atw_err *err)
 
 int control_no_calls(struct atw_err *err)
 {
-	atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded: kmap record --calls does");
+	atw_err_set(err, ATW_E_UNSUPPORTED, "calls of functions are not recorded");
+	atw_err_remedy(err, ATW_PARAM_CALLS);
 	return -EOPNOTSUPP;
 }
 

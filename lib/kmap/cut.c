@@ -101,7 +101,9 @@ int kmap_clusters_init(struct kmap_clusters *c, const struct kmap_model *m,
 		r = fill(c, m, err);
 	if (r < 0) {
 		kmap_clusters_deinit(c);
-		return atw_err_wrap(err, "--cut %s:%s", kmap_cut_words[cut->by], cut->text);
+		atw_err_wrap(err, "%s:%s", kmap_cut_words[cut->by], cut->text);
+		atw_err_param(err, ATW_PARAM_CUT);
+		return r;
 	}
 	return ATW_OK;
 }

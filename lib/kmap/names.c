@@ -80,7 +80,7 @@ static int open_places(struct kmap_names *n, const char *path, struct atw_err *e
 
 	if (!path) {
 		snprintf(n->why, sizeof(n->why),
-			 "files and folders are not known: that needs --kernel VMLINUX with debug information");
+			 "files and folders are not known: that needs a vmlinux with debug information");
 		return ATW_OK;
 	}
 	if (!kmap_symbols_dwarf(n->symbols)) {
@@ -93,7 +93,9 @@ static int open_places(struct kmap_names *n, const char *path, struct atw_err *e
 		snprintf(n->why, sizeof(n->why), "files and folders are not known: %s", why.text);
 		return ATW_OK;
 	}
-	return r < 0 ? atw_err_set(err, r, "--kernel: %s: %s", path, why.text) : ATW_OK;
+	if (r < 0)
+		atw_err_set_param(err, r, ATW_PARAM_KERNEL_FILE, "%s: %s", path, why.text);
+	return r;
 }
 
 static int resolve(struct kmap_names *n, struct atw_err *err)

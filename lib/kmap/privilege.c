@@ -39,7 +39,7 @@ unsigned kmap_ops_known(const struct kmap_model *m, const struct kmap_names *n,
 		known |= 1 << KMAP_CALLS;
 	if (why)
 		*why = sizes ? NULL : !m->call.n ? "the recording has no calls" :
-		       "the sizes of all functions that are called are not known; --symbols or --kernel tells them";
+		       "the sizes of all functions that are called are not known without symbols or a vmlinux";
 	return known;
 }
 

@@ -65,9 +65,12 @@ int kmap_view_init(struct kmap_view *v, const struct kmap_ask *a, enum kmap_leve
 		level = a->level;
 	v->fallen = !chosen && level >= KMAP_FILE && !kmap_names_files(a->n, NULL);
 	r = kmap_units_init(&v->units, a->m, a->n, v->fallen ? KMAP_FUNCTION : level, err);
+	if (chosen && r == ATW_E_MISSING) {
+		atw_err_wrap(err, "%s", kmap_level_words[level]);
+		atw_err_param(err, ATW_PARAM_LEVEL);
+	}
 	if (r < 0)
-		return chosen && r == ATW_E_MISSING ?
-		       atw_err_wrap(err, "--level %s", kmap_level_words[level]) : r;
+		return r;
 	r = add_pairs(v, a->m, err);
 	if (r < 0)
 		kmap_view_deinit(v);

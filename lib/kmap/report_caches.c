@@ -25,7 +25,7 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 5,
 		      .help = "places that allocate them" },
 	[C_READERS] = { .key = "readers", .type = ATW_T_COUNT, .width = 7,
-			.help = "functions that read them; with --level, files and so on" },
+			.help = "functions that read them; at other levels, files and so on" },
 	[C_WRITERS] = { .key = "writers", .type = ATW_T_COUNT, .width = 7,
 			.help = "those that write them" },
 	[C_MISSED] = { .key = "missed", .type = ATW_T_COUNT, .width = 6, .hidden = true,

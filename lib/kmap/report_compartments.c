@@ -12,7 +12,7 @@ enum {
 };
 static const struct atw_column part_columns[C_COUNT] = {
 	[C_CODE] = { .key = "code", .type = ATW_T_TEXT, .width = 28,
-		     .help = "the compartment: a file, or what --level or --cut says" },
+		     .help = "the compartment: a file, or as the level or the cut has it" },
 	[C_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
 		      .help = "whose objects it touches" },
 	[C_READERS] = { .key = "read_instructions", .type = ATW_T_COUNT, .width = 10,
@@ -236,6 +236,6 @@ static int part_rows(const struct kmap_ask *a, const struct census_out *out, str
 
 const struct kmap_report kmap_report_compartments = {
 	"compartments", "Compartments: what each part of the kernel may do",
-	"A file in one row, or what --level or --cut says; the most privilege first.",
+	"A file in one row, or a compartment of the level or cut that is chosen; the most privilege first.",
 	&part_schema, KMAP_FILE, part_rows, NULL, 1, "+functions,touched",
 };

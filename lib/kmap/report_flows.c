@@ -16,7 +16,7 @@ enum {
 };
 static const struct atw_column columns[F_COUNT] = {
 	[F_WRITER] = { .key = "writer", .type = ATW_T_TEXT, .width = 24,
-		       .help = "code that writes: a directory, or what --level says" },
+		       .help = "code that writes: a directory, or a unit of the level" },
 	[F_READER] = { .key = "reader", .type = ATW_T_TEXT, .width = 24,
 		       .help = "other code that reads" },
 	[F_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .hidden = true,

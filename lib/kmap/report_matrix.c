@@ -16,7 +16,7 @@ static const char *unit_word(const struct kmap_unit *u)
 
 enum { K_CODE, K_READS, K_WRITES, K_FREES, K_INSTRUCTIONS, K_CACHES, K_SIZE, K_COUNT };
 static const struct atw_column code_columns[K_COUNT] = {
-	[K_CODE] = UNIT_COLUMN("function; with --level: instruction, file, directory, topdir"),
+	[K_CODE] = UNIT_COLUMN("function; at other levels: instruction, file, directory, topdir"),
 	[K_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it" },
 	[K_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it" },
 	[K_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "by it" },
@@ -121,7 +121,7 @@ static int code_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 
 const struct kmap_report kmap_report_code = {
 	"code", "Code: who reads and writes objects, the busiest first",
-	"A function in one row; or what --level says.",
+	"A function in one row; or a unit of the level that is chosen.",
 	&code_schema, KMAP_FUNCTION, code_rows, code_draw, 0, NULL,
 };
 
@@ -133,7 +133,7 @@ enum { PAIR_CACHE, PAIR_TYPE, PAIR_CODE, PAIR_COLUMNS };
 enum { M_READS = PAIR_COLUMNS, M_WRITES, M_FREES, M_COUNT };
 static const struct atw_column matrix_columns[M_COUNT] = {
 	KMAP_CACHE_COLUMNS,
-	[PAIR_CODE] = UNIT_COLUMN("function; with --level: instruction, file, directory, topdir"),
+	[PAIR_CODE] = UNIT_COLUMN("function; at other levels: instruction, file, directory, topdir"),
 	[M_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it, of them" },
 	[M_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
 	[M_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "of them, by it" },
@@ -277,7 +277,7 @@ static int matrix_draw(const struct kmap_ask *a, struct scene *s, struct atw_err
 
 const struct kmap_report kmap_report_matrix = {
 	"matrix", "Objects by code: which code touches which objects",
-	"A cache and a function in one row; or what --level says instead of functions.",
+	"A cache and a function in one row; or a unit of the level that is chosen.",
 	&matrix_schema, KMAP_FUNCTION, matrix_rows, matrix_draw, 0, NULL,
 };
 
@@ -286,7 +286,7 @@ const struct kmap_report kmap_report_matrix = {
 enum { W_WRITES = PAIR_COLUMNS, W_INSTRUCTIONS, W_COUNT };
 static const struct atw_column writer_columns[W_COUNT] = {
 	KMAP_CACHE_COLUMNS,
-	[PAIR_CODE] = UNIT_COLUMN("function that writes; or what --level says"),
+	[PAIR_CODE] = UNIT_COLUMN("function that writes; or a unit of the level"),
 	[W_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
 	[W_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
 			     .help = "that write; counted for each site whose objects they write" },

@@ -56,8 +56,8 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 		r = row_out(&row, out, err);
 	}
 	if (a->m->hots < a->m->s.objects - a->m->s.untouched)
-		out->note(out->arg, "the %zu hottest of %llu objects; --top N shows more",
-			  a->m->hots, (unsigned long long)a->m->s.objects);
+		out->left_out(out->arg, ATW_PARAM_TOP, "the %zu hottest of %llu objects",
+			      a->m->hots, (unsigned long long)a->m->s.objects);
 	kmap_note_sites(a, out);
 	return r;
 }

@@ -21,7 +21,7 @@ static const struct atw_column columns[P_COUNT] = {
 	[P_CUT] = { .key = "cut", .type = ATW_T_ENUM, .width = 11, .names = &cuts,
 		    .help = "what is a compartment; instruction: least privilege" },
 	[P_BOUND] = { .key = "bound", .type = ATW_T_TEXT, .width = 10, .hidden = true,
-		      .help = "size, ratio: what --cut says" },
+		      .help = "size, ratio: the bound that was given" },
 	[P_PARTS] = { .key = "compartments", .type = ATW_T_COUNT, .width = 12,
 		      .help = "how many" },
 	[P_OP] = { .key = "operation", .type = ATW_T_ENUM, .width = 9, .names = &ops,

@@ -44,8 +44,8 @@ bool kmap_own_symbols_header(struct kmap_own_symbols *s, struct atw_blob key,
 
 /* ---- opening ---- */
 
-static int open_file(const char *option, const char *path, bool need, struct vmfile **ret,
-		     struct atw_err *err)
+static int open_file(enum atw_param param, const char *path, bool need,
+		     struct vmfile **ret, struct atw_err *err)
 {
 	int r = vmfile_open(path, ret, err);
 
@@ -54,8 +54,10 @@ static int open_file(const char *option, const char *path, bool need, struct vmf
 		*ret = NULL;
 		r = atw_err_set(err, ATW_E_MISSING, "%s: has no symbols", path);
 	}
-	if (r < 0)
-		return atw_err_wrap(err, "%s", option);
+	if (r < 0) {
+		atw_err_param(err, param);
+		return r;
+	}
 	/* A KMAP's addresses are those of the file. */
 	(*ret)->placed = true;
 	return ATW_OK;
@@ -70,9 +72,9 @@ int kmap_symbols_open(const struct kmap_symbols_opts *o, struct kmap_symbols **r
 	if (!s)
 		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	if (o->symbols)
-		r = open_file("--symbols", o->symbols, true, &s->symbols, err);
+		r = open_file(ATW_PARAM_SYMBOLS, o->symbols, true, &s->symbols, err);
 	if (r == ATW_OK && o->kernel)
-		r = open_file("--kernel", o->kernel, false, &s->kernel, err);
+		r = open_file(ATW_PARAM_KERNEL_FILE, o->kernel, false, &s->kernel, err);
 	if (r < 0)
 		kmap_symbols_close(s);
 	else
@@ -84,8 +86,8 @@ int kmap_symbols_open(const struct kmap_symbols_opts *o, struct kmap_symbols **r
  * Another kernel's file gives answers that look right and are wrong. A recording that
  * brings symbols shows it: of many names, most must lie where the file has them.
  */
-static int check_file(const struct kmap_symbols *s, const struct vmfile *f, const char *option,
-		      const char *path, struct atw_err *err)
+static int check_file(const struct kmap_symbols *s, const struct vmfile *f,
+		      enum atw_param param, const char *path, struct atw_err *err)
 {
 	enum { ASKED = 64 };
 	struct symtext_symbol *own = malloc(ASKED * sizeof(*own));
@@ -110,9 +112,10 @@ static int check_file(const struct kmap_symbols *s, const struct vmfile *f, cons
 		first = differ++ ? first : i;
 	}
 	if (differ > agree)
-		atw_err_set(err, ATW_E_DAMAGED, "%s: %s: is of another kernel: %.100s is at 0x%" PRIx64
-			    " in it, and at 0x%" PRIx64 " in the recording", option, path,
-			    name[first], at[first], own[first].address);
+		atw_err_set_param(err, ATW_E_DAMAGED, param,
+				  "%s: is of another kernel: %.100s is at 0x%" PRIx64
+				  " in it, and at 0x%" PRIx64 " in the recording",
+				  path, name[first], at[first], own[first].address);
 	free(own);
 	return differ > agree ? ATW_E_DAMAGED : ATW_OK;
 }
@@ -151,9 +154,9 @@ int kmap_symbols_of(struct kmap_symbols *s, const struct kmap_symbols_opts *o,
 	s->all = own->all && s->have_own &&
 		 (own->n == own->all || symbols_different(&s->own) == own->all);
 	if (s->have_own && s->symbols)
-		r = check_file(s, s->symbols, "--symbols", o->symbols, err);
+		r = check_file(s, s->symbols, ATW_PARAM_SYMBOLS, o->symbols, err);
 	if (r == ATW_OK && s->have_own && s->kernel)
-		r = check_file(s, s->kernel, "--kernel", o->kernel, err);
+		r = check_file(s, s->kernel, ATW_PARAM_KERNEL_FILE, o->kernel, err);
 	return r;
 }
 

@@ -69,7 +69,7 @@ static int load(struct cairo *ret, struct atw_err *err)
 	if (whole)
 		return ATW_OK;
 	atw_err_set(err, ATW_E_UNSUPPORTED, "no PostScript, PDF or PNG without cairo: %s", dlerror());
-	atw_err_hint(err, "Use --format svg, or install libcairo2.");
+	atw_err_hint(err, "Write SVG, or install libcairo2.");
 	return ATW_E_UNSUPPORTED;
 }
 
@@ -238,7 +238,7 @@ int cairo_is_there(struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "this build writes no PostScript, PDF or PNG: it has no cairo");
-	atw_err_hint(err, "Use --format svg, or install libcairo2-dev and build again.");
+	atw_err_hint(err, "Write SVG, or install libcairo2-dev and build again.");
 	return ATW_E_UNSUPPORTED;
 }
 

@@ -120,12 +120,12 @@ static void end_rows(struct atw_sink *k)
 	html_put_block(k);
 	put(k, "</script>\n");
 	buf_printf(&b, "<noscript><p class=\"cut\">These are the first %d of %" PRIu64 " rows. "
-		   "This page shows more of them with scripts enabled; --format csv and json "
-		   "print all.</p></noscript>\n", HTML_FIRST, k->rows);
+		   "This page shows more of them with scripts enabled; CSV and JSON "
+		   "output has all.</p></noscript>\n", HTML_FIRST, k->rows);
 	if (k->rows > n)
 		buf_printf(&b, "<p class=\"cut\">This page has the first %" PRIu64 " of %" PRIu64
-			   " rows. --format csv and json print all; --filter and --sort choose "
-			   "others.</p>\n", n, k->rows);
+			   " rows. CSV and JSON output has all; a filter or another "
+			   "order chooses others.</p>\n", n, k->rows);
 	sink_put(k, &b);
 	buf_deinit(&b);
 }

@@ -72,7 +72,7 @@ static int check(struct atw_output *out, const struct atw_output_opts *o,
 			sc = group_schema(out->group);
 	}
 	if (rc == ATW_OK)
-		rc = schema_choose(sc, "--columns", o->columns, &out->shown, err);
+		rc = schema_choose(sc, ATW_PARAM_COLUMNS, o->columns, &out->shown, err);
 	if (rc == ATW_OK)
 		rc = open_sorter(out, o, sc, err);
 	if (rc == ATW_OK)

@@ -39,9 +39,9 @@ int sink_find(const char *format, const struct atw_sink_ops **ret,
 			buf_str(&known, ", ");
 		buf_str(&known, kinds[i]->name);
 	}
-	rc = atw_err_set(err, ATW_E_USAGE,
-			 "--format: unknown format '%.64s'; known: %s", format,
-			 known.data ? known.data : "");
+	rc = atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FORMAT,
+			       "unknown format '%.64s'; known: %s", format,
+			       known.data ? known.data : "");
 	buf_deinit(&known);
 	return rc;
 }

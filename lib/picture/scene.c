@@ -179,7 +179,7 @@ int scene_done(const struct scene *s, struct atw_err *err)
 		atw_err_set(err, ATW_E_LIMIT, "the picture has more than %d parts, "
 			    "%d MiB of text or %d groups in each other",
 			    SCENE_ITEMS, SCENE_TEXTS >> 20, SCENE_DEPTH);
-		atw_err_hint(err, "Ask for less of it, with --filter or a coarser picture.");
+		atw_err_hint(err, "Filter its rows, or choose a coarser picture.");
 		return ATW_E_LIMIT;
 	default:
 		return atw_err_set(err, ATW_E_USAGE, "the picture ends a group it did not begin");

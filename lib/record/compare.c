@@ -23,18 +23,17 @@ static struct insn any(uint8_t col, uint64_t mask, bool want)
 static int bad_value(const struct compare *c, const char *what,
 		     struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_USAGE,
-			   "--filter: '%.*s' at character %zu is not %s",
-			   (int)(c->len < 64 ? c->len : 64), c->value,
-			   c->value_at + 1, what);
+	return atw_err_set_param(
+		err, ATW_E_USAGE, ATW_PARAM_FILTER, "'%.*s' at character %zu is not %s",
+		(int)(c->len < 64 ? c->len : 64), c->value, c->value_at + 1, what);
 }
 
 static int bad_op(const struct compare *c, const char *takes,
 		  struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_USAGE,
-			   "--filter: '%s' takes %s, not '%s' at character %zu",
-			   c->col->key, takes, tok_text(c->op), c->op_at + 1);
+	return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
+				 "'%s' takes %s, not '%s' at character %zu", c->col->key,
+				 takes, tok_text(c->op), c->op_at + 1);
 }
 
 /* An interval that holds nothing: no value is below 0 or above the last. */
@@ -286,11 +285,11 @@ static int unknown_word(const struct compare *c, struct atw_err *err)
 			list_add(&known, 0, nm->name[i]);
 			nearest_try(&near, nm->name[i]);
 		}
-	rc = atw_err_set(err, ATW_E_USAGE,
-			 "--filter: '%.*s' at character %zu is no word of '%s'; known: %s",
-			 (int)(c->len < 64 ? c->len : 64), c->value,
-			 c->value_at + 1, c->col->key,
-			 known.data ? known.data : "none");
+	rc = atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
+			       "'%.*s' at character %zu is no word of '%s'; known: %s",
+			       (int)(c->len < 64 ? c->len : 64), c->value,
+			       c->value_at + 1, c->col->key,
+			       known.data ? known.data : "none");
 	if (near.name)
 		atw_err_hint(err, "did you mean '%s'?", near.name);
 	buf_deinit(&known);

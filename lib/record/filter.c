@@ -129,10 +129,10 @@ static int unknown_name(struct parser *ps, const char *word, size_t len,
 			known.data[had] = '\0';
 	}
 	cut_list(&known, 380);
-	atw_err_set(ps->err, ATW_E_USAGE,
-		    "--filter: unknown name '%.*s' at character %zu; known: %s",
-		    (int)(len < 64 ? len : 64), word, at + 1,
-		    known.data ? known.data : "");
+	atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
+			  "unknown name '%.*s' at character %zu; known: %s",
+			  (int)(len < 64 ? len : 64), word, at + 1,
+			  known.data ? known.data : "");
 	known.len = 0;
 	if (len && len < 64)
 		text_matches(ps->sc, word, len, &known);
@@ -165,9 +165,10 @@ static int bare_word(struct parser *ps, const char *word, size_t len, size_t at)
 
 		if (i < 0)
 			return unknown_name(ps, word, len, at);
-		return atw_err_set(ps->err, ATW_E_USAGE,
-				   "--filter: '%s' at character %zu is a column: compare it with something, as in %s=VALUE",
-				   sc->col[i].key, at + 1, sc->col[i].key);
+		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
+					 "'%s' at character %zu is a column: compare it "
+					 "with something, as in %s=VALUE",
+					 sc->col[i].key, at + 1, sc->col[i].key);
 	}
 	for (size_t i = 0; i < sc->ncols; i++) {
 		if (rank(&sc->col[i]) != best || !knows(&sc->col[i], word, len))
@@ -187,7 +188,7 @@ static int comparison(struct parser *ps, const char *word, size_t len)
 	int rc;
 
 	if (i < 0)
-		return schema_unknown(ps->sc, "--filter", word, len, ps->err);
+		return schema_unknown(ps->sc, ATW_PARAM_FILTER, word, len, ps->err);
 	rc = lex_value(&ps->lx, ps->err);
 	if (rc < 0)
 		return rc;
@@ -208,9 +209,10 @@ static int parse_group(struct parser *ps)
 	int rc;
 
 	if (ps->depth == FILTER_DEPTH)
-		return atw_err_set(ps->err, ATW_E_USAGE,
-				   "--filter: more than %d parentheses inside each other at character %zu",
-				   FILTER_DEPTH, at + 1);
+		return atw_err_set_param(
+			ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
+			"more than %d parentheses inside each other at character %zu",
+			FILTER_DEPTH, at + 1);
 	rc = lex_next(&ps->lx, ps->err);
 	if (rc < 0)
 		return rc;
@@ -220,9 +222,8 @@ static int parse_group(struct parser *ps)
 	if (rc < 0)
 		return rc;
 	if (ps->lx.tok == TOK_END)
-		return atw_err_set(ps->err, ATW_E_USAGE,
-				   "--filter: '(' at character %zu is not closed",
-				   at + 1);
+		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
+					 "'(' at character %zu is not closed", at + 1);
 	if (ps->lx.tok != TOK_CLOSE)
 		return lex_expected(&ps->lx, "'and', 'or' or ')'", ps->err);
 	return lex_next(&ps->lx, ps->err);
@@ -300,9 +301,9 @@ static int parse(struct parser *ps)
 	if (rc < 0)
 		return rc;
 	if (ps->lx.tok == TOK_CLOSE)
-		return atw_err_set(ps->err, ATW_E_USAGE,
-				   "--filter: ')' at character %zu closes nothing",
-				   ps->lx.at + 1);
+		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
+					 "')' at character %zu closes nothing",
+					 ps->lx.at + 1);
 	if (ps->lx.tok != TOK_END) {
 		rc = lex_expected(&ps->lx, "'and' or 'or'", ps->err);
 		/* In lower case. */
@@ -311,8 +312,7 @@ static int parse(struct parser *ps)
 		return rc;
 	}
 	if (ps->prog->failed)
-		return atw_err_set(ps->err, ATW_E_NOMEM,
-				   "--filter: not enough memory");
+		return atw_err_nomem(ps->err);
 	return ATW_OK;
 }
 
@@ -324,7 +324,7 @@ int filter_create(const char *expr, const struct atw_schema *sc,
 	int rc;
 
 	if (!f)
-		return atw_err_set(err, ATW_E_NOMEM, "--filter: not enough memory");
+		return atw_err_nomem(err);
 	ps.prog = &f->prog;
 	lex_init(&ps.lx, expr);
 	rc = parse(&ps);

@@ -79,13 +79,14 @@ int group_create(const char *key, const struct atw_schema *sc,
 	struct group *g;
 
 	if (i < 0)
-		return schema_unknown(sc, "--group", key, strlen(key), err);
+		return schema_unknown(sc, ATW_PARAM_GROUP, key, strlen(key), err);
 	if (sc->col[i].type == ATW_T_LIST)
-		return atw_err_set(err, ATW_E_USAGE, "--group: '%s' is a list: no two rows have it in common",
-				   sc->col[i].key);
+		return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_GROUP,
+					 "'%s' is a list: no two rows have it in common",
+					 sc->col[i].key);
 	g = calloc(1, sizeof(*g));
 	if (!g)
-		return atw_err_set(err, ATW_E_NOMEM, "--group: not enough memory");
+		return atw_err_nomem(err);
 	g->key = (unsigned)i;
 	g->text = sc->col[i].type == ATW_T_TEXT;
 	make_schema(g, sc);
@@ -202,9 +203,9 @@ int group_add(struct group *g, const struct atw_row *row, struct atw_err *err)
 	}
 	return ATW_OK;
 nomem:
-	return atw_err_set(err, ATW_E_NOMEM,
-			   "--group: not enough memory for %zu groups",
-			   g->nwords / g->stride + 1);
+	return atw_err_set_param(err, ATW_E_NOMEM, ATW_PARAM_GROUP,
+				 "not enough memory for %zu groups",
+				 g->nwords / g->stride + 1);
 }
 
 bool group_next(struct group *g, struct atw_row *ret)

@@ -130,18 +130,17 @@ void schema_keys(const struct atw_schema *sc, struct buf *ret)
 		list_add(ret, start, sc->col[i].key);
 }
 
-int schema_unknown(const struct atw_schema *sc, const char *option,
-		   const char *word, size_t len, struct atw_err *err)
+int schema_unknown(const struct atw_schema *sc, enum atw_param param, const char *word,
+		   size_t len, struct atw_err *err)
 {
 	struct nearest near = { .word = word, .len = len };
 	struct buf known = { 0 };
 	int rc;
 
 	schema_keys(sc, &known);
-	rc = atw_err_set(err, ATW_E_USAGE,
-			 "%s: unknown column '%.*s'; known: %s", option,
-			 (int)(len < 64 ? len : 64), word,
-			 known.data ? known.data : "none");
+	rc = atw_err_set_param(
+		err, ATW_E_USAGE, param, "unknown column '%.*s'; known: %s",
+		(int)(len < 64 ? len : 64), word, known.data ? known.data : "none");
 	for (size_t i = 0; i < sc->ncols; i++)
 		nearest_try(&near, sc->col[i].key);
 	known.len = 0;
@@ -155,8 +154,8 @@ int schema_unknown(const struct atw_schema *sc, const char *option,
 	return rc;
 }
 
-int schema_choose(const struct atw_schema *sc, const char *option,
-		  const char *list, struct columns *ret, struct atw_err *err)
+int schema_choose(const struct atw_schema *sc, enum atw_param param, const char *list,
+		  struct columns *ret, struct atw_err *err)
 {
 	struct columns cs = { 0 };
 	bool adds = list && list[0] == '+';
@@ -184,14 +183,14 @@ int schema_choose(const struct atw_schema *sc, const char *option,
 		int i = schema_named(sc, word, len);
 
 		if (i < 0)
-			return schema_unknown(sc, option, word, len, err);
+			return schema_unknown(sc, param, word, len, err);
 		if (seen >> i & 1) {
 			/* Asking for more of what is there is no mistake. */
 			if (adds)
 				continue;
-			return atw_err_set(err, ATW_E_USAGE,
-					   "%s: column '%s' is named twice",
-					   option, sc->col[i].key);
+			return atw_err_set_param(err, ATW_E_USAGE, param,
+						 "column '%s' is named twice",
+						 sc->col[i].key);
 		}
 		seen |= (uint64_t)1 << i;
 		cs.at[cs.n++] = (uint8_t)i;

@@ -28,14 +28,14 @@ const char *schema_other_name(const char *key, size_t i);
 
 /*
  * "a,b": these; "+a,b": those not hidden, then these; NULL or "": those not
- * hidden. `option` names the option in the error.
+ * hidden. `param` is what the list was given as.
  */
-int schema_choose(const struct atw_schema *sc, const char *option,
-		  const char *list, struct columns *ret, struct atw_err *err);
+int schema_choose(const struct atw_schema *sc, enum atw_param param, const char *list,
+		  struct columns *ret, struct atw_err *err);
 
 /* Fails with the sentence about a column that does not exist. */
-int schema_unknown(const struct atw_schema *sc, const char *option,
-		   const char *word, size_t len, struct atw_err *err);
+int schema_unknown(const struct atw_schema *sc, enum atw_param param, const char *word,
+		   size_t len, struct atw_err *err);
 
 /* "address, end, size" */
 void schema_keys(const struct atw_schema *sc, struct buf *ret);

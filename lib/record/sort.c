@@ -48,13 +48,14 @@ static int parse_key(const struct atw_schema *sc, const char *word, size_t len,
 	key += sign;
 	i = schema_named(sc, key, keylen);
 	if (i < 0)
-		return schema_unknown(sc, "--sort", key, keylen, err);
+		return schema_unknown(sc, ATW_PARAM_SORT, key, keylen, err);
 	ret->col = (uint8_t)i;
 	ret->desc = (sign && *word == '-') || (waylen == 4 && !memcmp(colon + 1, "desc", 4));
 	if (colon && (sign || (!ret->desc && (waylen != 3 || memcmp(colon + 1, "asc", 3)))))
-		return atw_err_set(err, ATW_E_USAGE, "--sort: '%.*s': expected %s, %s:asc or %s:desc",
-				   (int)(len < 64 ? len : 64), word, sc->col[i].key,
-				   sc->col[i].key, sc->col[i].key);
+		return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_SORT,
+					 "'%.*s': expected %s, %s:asc or %s:desc",
+					 (int)(len < 64 ? len : 64), word, sc->col[i].key,
+					 sc->col[i].key, sc->col[i].key);
 	return ATW_OK;
 }
 
@@ -73,9 +74,9 @@ int sort_parse(const char *spec, const struct atw_schema *sc,
 		if (rc < 0)
 			return rc;
 		if (seen >> key.col & 1)
-			return atw_err_set(err, ATW_E_USAGE,
-					   "--sort: column '%s' is named twice",
-					   sc->col[key.col].key);
+			return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_SORT,
+						 "column '%s' is named twice",
+						 sc->col[key.col].key);
 		seen |= (uint64_t)1 << key.col;
 		keys.key[keys.n++] = key;
 	}
@@ -99,7 +100,7 @@ int sorter_create(const struct atw_schema *sc, const struct sort_keys *keys,
 	struct sorter *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "--sort: not enough memory");
+		return atw_err_nomem(err);
 	s->sc = sc;
 	s->keys = *keys;
 	for (size_t i = 0; i < cols->n; i++)
@@ -196,9 +197,9 @@ int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
 	s->nwords += s->stride;
 	return ATW_OK;
 nomem:
-	return atw_err_set(err, ATW_E_NOMEM,
-			   "--sort: not enough memory for %zu rows",
-			   s->nwords / s->stride + 1);
+	return atw_err_set_param(err, ATW_E_NOMEM, ATW_PARAM_SORT,
+				 "not enough memory for %zu rows",
+				 s->nwords / s->stride + 1);
 }
 
 static const char *text_of(uint64_t word)
@@ -286,8 +287,8 @@ int sorter_finish(struct sorter *s, struct atw_err *err)
 		return ATW_OK;
 	s->ref = calloc(n, sizeof(*s->ref));
 	if (!s->ref)
-		return atw_err_set(err, ATW_E_NOMEM,
-				   "--sort: not enough memory for %zu rows", n);
+		return atw_err_set_param(err, ATW_E_NOMEM, ATW_PARAM_SORT,
+					 "not enough memory for %zu rows", n);
 	for (size_t i = 0; i < n; i++) {
 		s->ref[i].row = i;
 		if (s->keys.n)

@@ -114,7 +114,7 @@ static void capture_contents(const struct target_facts *to, const struct capture
 		target_fact(to, "frames", "what each is used for: report machine");
 	target_fact(to, "missing",
 		    "page tables, and the kernel's addresses, symbols and structures: "
-		    "walk, extract, --root, --cpu, --pti");
+		    "extract, %s", to->tables);
 }
 
 static void capture_memory(const struct target_facts *to, const struct captured *c)

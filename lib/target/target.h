@@ -76,6 +76,7 @@ typedef void target_unread_fn(void *arg, const struct atw_err *why);
 struct target_facts {
 	void (*fact)(void *arg, const char *name, const char *text);
 	void *arg;
+	const char *tables; /* what the program does with page tables: "this, that" */
 	bool every; /* not only the first of many */
 	int result; /* of what could not be asked */
 	struct atw_err why;

@@ -186,9 +186,7 @@ static void procfs_limits(const struct target *t, const struct target_facts *to)
 		    proc_scans() ? "told by PAGEMAP_SCAN"
 				 : "not told apart: this kernel has no PAGEMAP_SCAN, "
 				   "which came with 6.7");
-	target_fact(
-		to, "missing",
-		"page tables: level, entry, walk --path, --depth, --root, --cpu, --pti");
+	target_fact(to, "missing", "page tables: level, entry, %s", to->tables);
 	target_fact(to, "missing",
 		    "the kernel's addresses, symbols and structures: ps, find, extract");
 	if (target_fell_back(t, &why))

@@ -430,7 +430,7 @@ t "a CPU, a mode, an extension that is not there"
 run atwalk --cpu 7 x86.elf swapper_pg_dir
 status 2
 no_out
-err_is 'atwalk: *there is no CPU 7: it has 2*'
+err_is 'atwalk: --cpu: there is no CPU 7: the source has 2'
 run atwalk --paging x86_64-6 x86.elf swapper_pg_dir
 status 2
 no_out
@@ -450,11 +450,21 @@ run redump x86.elf lime dump.lime
 run atwalk --root 9a10000 dump.lime ffffffff91400000
 status 2
 no_out
-err_is 'atwalk: *--root needs --paging here: the mode could not be found'
+err <<'E'
+atwalk: --root: its paging mode could not be found, and is not given
+        give the root and its mode: --root PHYSICAL --paging MODE
+E
 run atwalk --paging x86_64-4 dump.lime ffffffff91400000
 status 2
 no_out
-err_is 'atwalk: *--paging needs --root here: no root could be found'
+err <<'E'
+atwalk: --paging: no page-table root could be found, and none is given
+        give the root and its mode: --root PHYSICAL --paging MODE
+E
+run atwalk --root 9a10001 --paging x86_64-4 x86.elf ffffffff91400000
+status 2
+no_out
+err_is 'atwalk: --root: 0x9a10001 is no multiple of 4096, the size of a root table of x86_64-4'
 
 t "--cpu of a dump that does not tell"
 run atwalk --cpu 1 riscv.elf 10000

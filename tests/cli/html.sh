@@ -401,7 +401,7 @@ E
 100
 99
 true
-These are the first 100 of 600 rows. This page shows more of them with scripts enabled; --format csv and json print all.
+These are the first 100 of 600 rows. This page shows more of them with scripts enabled; CSV and JSON output has all.
 0
 E
 }

@@ -553,12 +553,12 @@ t "what cannot be cut into clusters"
 run atwalk kmap report compartments --symbols three.map --cut size:1K a.kmap
 status 3
 no_out
-err_has "--cut size:1K: the recording has no calls, by which functions are put together"
+err_has "--cut: size:1K: the recording has no calls, by which functions are put together"
 tail -n +2 three.map >two.map
 run atwalk kmap report privilege --symbols two.map --cut ratio:1 three.cmap
 status 3
 no_out
-err_has "--cut ratio:1: the size of 0xffffffff81000003 is not known, and the recording has calls of it"
+err_has "--cut: ratio:1: the size of 0xffffffff81000003 is not known, and the recording has calls of it"
 run atwalk kmap report privilege --cut size:1 three.cmap
 status 3
 no_out
@@ -825,7 +825,7 @@ status 2
 err_has "lines puts no code together, so not for --level"
 run atwalk kmap report matrix --level file a.kmap
 status 2
-err_has "--level file: files and folders are not known: that needs --kernel VMLINUX"
+err_has "--level file: files and folders are not known: that needs a vmlinux"
 run atwalk kmap report privilege --format svg a.kmap
 status 2
 err_has "privilege is no picture; these are: caches, sites, code"

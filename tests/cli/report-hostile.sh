@@ -209,7 +209,7 @@ awk 'BEGIN {
 run atwalk report pages rows.cap --format html -o rows.html
 yes [ "$(grep -c '^<tr>' rows.html)" = 100 ]
 yes grep -q '^<noscript><p class="cut">These are the first 100 of 100003 rows[.] ' rows.html
-yes grep -q '^<p class="cut">This page has the first 100000 of 100003 rows. --format csv and json print all; --filter and --sort choose others.</p>$' rows.html
+yes grep -q '^<p class="cut">This page has the first 100000 of 100003 rows. CSV and JSON output has all; a filter or another order chooses others.</p>$' rows.html
 run atwalk report pages rows.cap --format csv -o rows.csv
 yes [ "$(wc -l <rows.csv)" = 100004 ]
 run atwalk report pages rows.cap --filter 'physical<0x100000' --format html -o few.html

@@ -171,7 +171,7 @@ run atwalk report machine none.cap
 status 4
 golden report-machine-none
 err <<'END'
-atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
+atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
 END
 run atwalk report machine none.cap --format csv --filter 'use=MemTotal'
 status 4
@@ -180,7 +180,7 @@ use,node,pages,size,share,counter,kernel,difference
 MemTotal,,31,126976,0.969,,,
 END
 err <<'END'
-atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
+atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
 END
 run atwalk report machine "$data/paper-figure1.txt" --filter 'use=RAM or use=MemTotal'
 status 4
@@ -189,11 +189,11 @@ USE          NODE       PAGES        SIZE   SHARE  COUNTER                   KER
 RAM           n/a         n/a         n/a     n/a  n/a                          n/a         n/a
 MemTotal      n/a         n/a         n/a     n/a  n/a                          n/a         n/a
 
-what frames are used for is not told: there are no F: lines (collect --frames)
+what frames are used for is not told: there are no F: lines (frames were not collected)
 END
 err <<END
 atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
-atwalk: report machine: what frames are used for is not told: there are no F: lines (collect --frames)
+atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
 END
 
 t "a dump that does not tell what is RAM"

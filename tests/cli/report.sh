@@ -201,7 +201,7 @@ out <<'END'
       1       154
      21        18
 
-1 task has no memory of its own, and is not shown: threads of the kernel, processes that ended; --kernel-threads lists them
+1 task has no memory of its own, and is not shown: kernel threads, processes that ended; --kernel-threads lists them
 END
 run atwalk report basic "$captures/figure4.txt" --columns pid,total --kernel-threads
 out <<'END'
@@ -592,7 +592,7 @@ err_has "--paper: machine is no report of the paper's"
 t "columns are checked before the source is read, those of all reports"
 run atwalk report basic,count --columns pid there-is-none
 status 2
-err_has "report count: --columns: unknown column 'pid'"
+err_has "--columns: report count: unknown column 'pid'"
 run atwalk report basic --sort nothing there-is-none
 status 2
 err_has "unknown column 'nothing'"

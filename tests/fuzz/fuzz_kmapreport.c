@@ -96,9 +96,23 @@ ATW_PRINTF(2, 3) static void on_note(void *arg, const char *fmt, ...)
 	FUZZ_CHECK(n >= 0, "%s", fmt);
 }
 
+ATW_PRINTF(3, 4)
+static void on_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	int n;
+
+	(void)arg;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	FUZZ_CHECK(n >= 0 && param, "%s", fmt);
+}
+
 static void every_report(const struct kmap_ask *a)
 {
-	const struct census_out out = { .row = on_row, .note = on_note };
+	const struct census_out out = { .row = on_row, .note = on_note, .left_out = on_left_out };
 	struct atw_err err = { 0 };
 
 	for (size_t i = 0; (now = kmap_report_kind(i)); i++) {

@@ -148,6 +148,20 @@ ATW_PRINTF(2, 3) static void on_text(void *arg, const char *fmt, ...)
 	FUZZ_CHECK(n >= 0, "%s", fmt);
 }
 
+ATW_PRINTF(3, 4)
+static void on_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+	int n;
+
+	(void)arg;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	FUZZ_CHECK(n >= 0 && param, "%s", fmt);
+}
+
 /* One line or run after the other, as a file of captures is read. */
 static int tell(struct input text, const struct census_sink *to, struct atw_err *err)
 {
@@ -236,7 +250,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		r = second_look(in, kind, state, n, &err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		const struct census_out out = {
-			.row = on_row, .text = on_text, .note = on_text, .lacks = on_text,
+			.row = on_row, .text = on_text, .note = on_text,
+			.left_out = on_left_out, .lacks = on_text,
 			.plain = !(how & 4), .whole = true, .paper = (how & 2) && kind[i]->paper, .arg = &told[i],
 		};
 

@@ -221,7 +221,8 @@ TEST(another_build_by_its_id)
 			     &err), ATW_E_DAMAGED);
 	CHECK(!k.vmfile);
 	CHECK(strstr(err.text, ": is of another kernel: its build ID is 0123456789abcdef, that of the source's kernel 0123456789abcdee"));
-	CHECK(!strncmp(err.text, "--kernel: /tmp/", 15));
+	CHECK_EQ(err.param, ATW_PARAM_KERNEL_FILE);
+	CHECK(!strncmp(err.text, "/tmp/", 5));
 	vmlinux_free(&v);
 }
 

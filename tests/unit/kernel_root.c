@@ -172,7 +172,8 @@ TEST(from_registers)
 
 	o.cpu = 2;
 	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_E_USAGE);
-	CHECK_STR(err.text, "there is no CPU 2: it has 2");
+	CHECK_STR(err.text, "there is no CPU 2: the source has 2");
+	CHECK_EQ(err.param, ATW_PARAM_CPU);
 	x->cr0 = 0x33;
 	o.cpu = 0;
 	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_E_MISSING);
@@ -188,13 +189,26 @@ TEST(from_the_user)
 	struct atw_err err = { 0 };
 
 	CHECK_EQ(atw_kernel_open(&x->m.s, &plain, &k, &err), ATW_E_MISSING);
-	CHECK_STR(err.hint, "give the root and its mode: --root PHYSICAL --paging MODE");
+	CHECK_EQ(err.remedy, ATW_PARAM_ROOT);
+	CHECK_EQ(err.param, ATW_PARAM_NONE);
+	o.ext = "cbit=51";
+	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_E_USAGE);
+	CHECK_EQ(err.param, ATW_PARAM_PTE_EXT);
+	o.ext = NULL;
+	o.paging = "x86_64-4";
+	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_E_USAGE);
+	CHECK_EQ(err.param, ATW_PARAM_PAGING);
+	CHECK_EQ(err.remedy, ATW_PARAM_ROOT);
+	o.paging = NULL;
 	o.has_root = true;
 	o.root = ATW_PA(0x3010000);
 	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_E_USAGE);
+	CHECK_EQ(err.param, ATW_PARAM_ROOT);
+	CHECK_EQ(err.remedy, ATW_PARAM_ROOT);
 	o.paging = "x86_64-6";
 	CHECK_EQ(atw_kernel_open(&x->m.s, &o, &k, &err), ATW_E_USAGE);
-	CHECK_STR(err.text, "--paging: unknown mode 'x86_64-6'");
+	CHECK_STR(err.text, "unknown mode 'x86_64-6'");
+	CHECK_EQ(err.param, ATW_PARAM_PAGING);
 	CHECK(strstr(err.hint, "x86_64-5"));
 	o.paging = "x86_64-4";
 	o.ext = "cbit=51";

@@ -638,7 +638,7 @@ TEST(switches)
 	CHECK_EQ(at.s->gate, KSHARE_OBJECTS | KSHARE_ACCESSES);
 	CHECK(written("cfg_log_on", "0"));
 	CHECK_EQ(refused_so("cfg_log_on", "1",
-			    "calls of functions are not recorded: kmap record --calls does"), EOPNOTSUPP);
+			    "calls of functions are not recorded"), EOPNOTSUPP);
 	CHECK_STR(text_of("log_calls_enabled", 80), "N\n");
 	CHECK_STR(text_of("cfgmap", 80), strerror(EOPNOTSUPP));
 	CHECK_EQ(refused("clear_function_calls", "1"), EOPNOTSUPP);

@@ -16,6 +16,12 @@
 
 static char capture_text[1 << 16];
 static struct atw_err capture_err;
+/* What an error is the fault of. */
+static const char *const capture_param[ATW_PARAMS] = {
+	[ATW_PARAM_FORMAT] = "format: ", [ATW_PARAM_COLUMNS] = "columns: ",
+	[ATW_PARAM_FILTER] = "filter: ", [ATW_PARAM_SORT] = "sort: ",
+	[ATW_PARAM_GROUP] = "group: ",
+};
 
 static const char *capture_read(int fd)
 {
@@ -50,7 +56,8 @@ static const char *capture_note(struct atw_output_opts o,
 	if (rc == ATW_OK)
 		capture_read(fd);
 	else
-		snprintf(capture_text, sizeof(capture_text), "error: %s",
+		snprintf(capture_text, sizeof(capture_text), "error: %s%s",
+			 capture_param[capture_err.param] ? capture_param[capture_err.param] : "",
 			 capture_err.text);
 	close(fd);
 	return capture_text;

@@ -83,11 +83,11 @@ TEST(filters)
 	CHECK_STR(pages("time>1.5"), "d_pages\n-12\n9223372036854775807\n");
 	CHECK_STR(pages("time>=1.5 and time<61.01"), "d_pages\n3\n-12\n");
 	CHECK_STR(pages("time=0"), "d_pages\n0\n\n");
-	CHECK_STR(pages("d_pages<x"), "error: --filter: 'x' at character 9 is not a number (4096, -4K, +2M)");
-	CHECK_STR(pages("d_pages<-"), "error: --filter: '-' at character 9 is not a number (4096, -4K, +2M)");
-	CHECK_STR(pages("d_pages~1"), "error: --filter: 'd_pages' takes = != < <= > >=, not '~' at character 8");
-	CHECK_STR(pages("time<1.2345"), "error: --filter: '1.2345' at character 6 is not seconds (2, 0.25)");
-	CHECK_STR(pages("time<."), "error: --filter: '.' at character 6 is not seconds (2, 0.25)");
+	CHECK_STR(pages("d_pages<x"), "error: filter: 'x' at character 9 is not a number (4096, -4K, +2M)");
+	CHECK_STR(pages("d_pages<-"), "error: filter: '-' at character 9 is not a number (4096, -4K, +2M)");
+	CHECK_STR(pages("d_pages~1"), "error: filter: 'd_pages' takes = != < <= > >=, not '~' at character 8");
+	CHECK_STR(pages("time<1.2345"), "error: filter: '1.2345' at character 6 is not seconds (2, 0.25)");
+	CHECK_STR(pages("time<."), "error: filter: '.' at character 6 is not seconds (2, 0.25)");
 }
 
 TEST(what_is_flushed_has_left)

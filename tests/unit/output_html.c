@@ -150,7 +150,7 @@ TEST(of_many_rows_the_first_are_elements)
 	CHECK_EQ(times(capture_text, "<script"), 2);
 	CHECK(strstr(capture_text, "</script>\n<noscript><p class=\"cut\">These are the first 100 of "
 				   "101 rows. This page shows more of them with scripts enabled; "
-				   "--format csv and json print all.</p></noscript>\n"));
+				   "CSV and JSON output has all.</p></noscript>\n"));
 	CHECK(!strstr(capture_text, "This page has the first"));
 	close(fd);
 }
@@ -191,7 +191,7 @@ TEST(rows_that_are_not_in_the_page_are_counted)
 	CHECK(!strstr(capture_text, "\t100000"));
 	CHECK(strstr(capture_text, "These are the first 100 of 100001 rows. "));
 	CHECK(strstr(capture_text, "<p class=\"cut\">This page has the first 100000 of 100001 rows. "
-				   "--format csv and json print all; --filter and --sort choose "
+				   "CSV and JSON output has all; a filter or another order chooses "
 				   "others.</p>\n"));
 	close(fd);
 }

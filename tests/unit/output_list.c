@@ -54,7 +54,7 @@ TEST(compared_by_how_many)
 			  .filter = "not by=0" }, &schema, rows, 4), "id\n0\n1\n3\n");
 	CHECK_STR(capture((struct atw_output_opts){ .format = "csv", .filter = "by~1" }, &schema,
 			  rows, 4),
-		  "error: --filter: 'by' takes = != < <= > >=, not '~' at character 3");
+		  "error: filter: 'by' takes = != < <= > >=, not '~' at character 3");
 	CHECK_STR(capture((struct atw_output_opts){ .format = "csv", .columns = "id",
 			  .sort = "by:desc" }, &schema, rows, 4), "id\n1\n0\n2\n3\n");
 	/* Of the same length: as they came. */
@@ -62,7 +62,7 @@ TEST(compared_by_how_many)
 			  .sort = "by" }, &schema, (struct atw_row[]){ rows[1], rows[0], rows[0],
 			  rows[2] }, 4), "id\n2\n0\n0\n1\n");
 	CHECK_STR(capture((struct atw_output_opts){ .group = "by" }, &schema, rows, 4),
-		  "error: --group: 'by' is a list: no two rows have it in common");
+		  "error: group: 'by' is a list: no two rows have it in common");
 }
 
 /* The producer of the rows reuses one list. */

@@ -233,7 +233,7 @@ TEST(without_cairo_it_says_so)
 	for (size_t i = 0; i < 3; i++) {
 		CHECK_EQ(write_as(names[i]), ATW_E_UNSUPPORTED);
 		CHECK(strstr(err.text, "it has no cairo"));
-		CHECK(strstr(err.hint, "--format svg"));
+		CHECK(strstr(err.hint, "Write SVG"));
 		CHECK_EQ(take(), 0);
 	}
 }

@@ -85,19 +85,19 @@ TEST(groups)
 TEST(errors_come_before_any_byte)
 {
 	CHECK_STR(RUN(.format = "xml"),
-		  "error: --format: unknown format 'xml'; known: plain, csv, json, jsonl, html");
-	CHECK_STR(RUN(.columns = "size,color"), "error: --columns: unknown "
+		  "error: format: unknown format 'xml'; known: plain, csv, json, jsonl, html");
+	CHECK_STR(RUN(.columns = "size,color"), "error: columns: unknown "
 		  "column 'color'; known: address, size, state, task");
-	CHECK_STR(RUN(.sort = "color"), "error: --sort: unknown column "
+	CHECK_STR(RUN(.sort = "color"), "error: sort: unknown column "
 		  "'color'; known: address, size, state, task");
-	CHECK_STR(RUN(.group = "color"), "error: --group: unknown column "
+	CHECK_STR(RUN(.group = "color"), "error: group: unknown column "
 		  "'color'; known: address, size, state, task");
 	/* Behind --group, columns are those of the groups. */
-	CHECK_STR(RUN(.group = "task", .sort = "address"), "error: --sort: "
+	CHECK_STR(RUN(.group = "task", .sort = "address"), "error: sort: "
 		  "unknown column 'address'; known: task, count, size");
-	CHECK_STR(RUN(.group = "task", .columns = "state"), "error: --columns: "
+	CHECK_STR(RUN(.group = "task", .columns = "state"), "error: columns: "
 		  "unknown column 'state'; known: task, count, size");
-	CHECK_STR(RUN(.filter = "wrtable"), "error: --filter: unknown name "
+	CHECK_STR(RUN(.filter = "wrtable"), "error: filter: unknown name "
 		  "'wrtable' at character 1; known: columns address, size, "
 		  "state, task; words present, swap");
 	CHECK_STR(RUN(.page_shift = 64), "error: pages of 2^64 bytes are not pages");
@@ -170,8 +170,9 @@ TEST(checked_without_an_output)
 	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_OK);
 	o.sort = "nothing";
 	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_E_USAGE);
+	CHECK_EQ(capture_err.param, ATW_PARAM_SORT);
 	CHECK_STR(capture_err.text,
-		  "--sort: unknown column 'nothing'; known: address, size, state, task");
+		  "unknown column 'nothing'; known: address, size, state, task");
 	o.sort = NULL;
 	o.format = "xml";
 	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_E_USAGE);

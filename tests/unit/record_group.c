@@ -220,7 +220,8 @@ TEST(errors)
 	struct group *g;
 
 	CHECK_EQ(group_create("stat", &schema, &g, &err), ATW_E_USAGE);
-	CHECK_STR(err.text, "--group: unknown column 'stat'; "
+	CHECK_EQ(err.param, ATW_PARAM_GROUP);
+	CHECK_STR(err.text, "unknown column 'stat'; "
 		  "known: state, task, size, rss, count");
 	CHECK_STR(err.hint, "did you mean 'state'?");
 }

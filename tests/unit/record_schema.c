@@ -21,8 +21,8 @@ static const char *choose(const char *list)
 	struct columns cs;
 	size_t n = 0;
 
-	if (schema_choose(&schema, "--columns", list, &cs, &err) < 0)
-		return err.text;
+	if (schema_choose(&schema, ATW_PARAM_COLUMNS, list, &cs, &err) < 0)
+		return err.param == ATW_PARAM_COLUMNS ? err.text : "of another parameter";
 	text[0] = '\0';
 	for (size_t i = 0; i < cs.n; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d",
@@ -53,12 +53,12 @@ TEST(other_names)
 	CHECK_EQ(schema_named(&schema, "rss", 3), -1);
 	CHECK_EQ(schema_find(&schema, "comm", 4), -1);
 	CHECK_STR(choose("comm,addr"), "3 0");
-	CHECK_STR(choose("comm,task"), "--columns: column 'task' is named twice");
+	CHECK_STR(choose("comm,task"), "column 'task' is named twice");
 	CHECK_EQ(schema_named(&both, "resident", 8), 1);
 	CHECK_EQ(schema_named(&both, "mapped", 6), 0);
 	CHECK_EQ(schema_named(&both, "rss", 3), -1);
-	CHECK_EQ(schema_choose(&both, "--columns", "rss", &cs, &err), ATW_E_USAGE);
-	CHECK_STR(err.text, "--columns: unknown column 'rss'; known: mapped, resident");
+	CHECK_EQ(schema_choose(&both, ATW_PARAM_COLUMNS, "rss", &cs, &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "unknown column 'rss'; known: mapped, resident");
 	CHECK_STR(err.hint, "did you mean 'mapped' or 'resident'?");
 	CHECK_STR(schema_other_name("resident", 0), "rss");
 	CHECK_STR(schema_other_name("rss", 0), "resident");
@@ -79,15 +79,15 @@ TEST(choices)
 
 TEST(wrong_choices)
 {
-	CHECK_STR(choose("address,sise"), "--columns: unknown column 'sise'; "
+	CHECK_STR(choose("address,sise"), "unknown column 'sise'; "
 		  "known: address, size, entry, task");
 	CHECK_STR(err.hint, "did you mean 'size'?");
-	CHECK_STR(choose("address,"), "--columns: unknown column ''; "
+	CHECK_STR(choose("address,"), "unknown column ''; "
 		  "known: address, size, entry, task");
-	CHECK_STR(choose("+"), "--columns: unknown column ''; "
+	CHECK_STR(choose("+"), "unknown column ''; "
 		  "known: address, size, entry, task");
-	CHECK_STR(choose("size,size"), "--columns: column 'size' is named twice");
-	CHECK_STR(choose("address, size"), "--columns: unknown column ' size'; "
+	CHECK_STR(choose("size,size"), "column 'size' is named twice");
+	CHECK_STR(choose("address, size"), "unknown column ' size'; "
 		  "known: address, size, entry, task");
 }
 
@@ -97,7 +97,7 @@ TEST(nothing_to_show)
 	const struct atw_schema sc = { "none", hidden, 1 };
 	struct columns cs;
 
-	CHECK_EQ(schema_choose(&sc, "--columns", NULL, &cs, &err), ATW_E_USAGE);
+	CHECK_EQ(schema_choose(&sc, ATW_PARAM_COLUMNS, NULL, &cs, &err), ATW_E_USAGE);
 	CHECK_STR(err.text, "schema 'none' has no columns to show");
 }
 

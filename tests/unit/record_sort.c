@@ -81,18 +81,18 @@ TEST(a_sign_in_front)
 	CHECK_STR(ORDER("+size", { 3, "" }, { 1, "" }, { 2, "" }), "1 2 0");
 	CHECK_STR(ORDER("size,-task", { 1, "c" }, { 0, "b" }, { 1, "a" }, { 0, "d" }), "3 1 0 2");
 	CHECK_STR(order("-size:desc", NULL, 0),
-		  "--sort: '-size:desc': expected size, size:asc or size:desc");
-	CHECK_STR(order("-", NULL, 0), "--sort: unknown column ''; known: id, size, task");
-	CHECK_STR(order("--size", NULL, 0), "--sort: unknown column '-size'; known: id, size, task");
-	CHECK_STR(order("-size,size", NULL, 0), "--sort: column 'size' is named twice");
+		  "'-size:desc': expected size, size:asc or size:desc");
+	CHECK_STR(order("-", NULL, 0), "unknown column ''; known: id, size, task");
+	CHECK_STR(order("--size", NULL, 0), "unknown column '-size'; known: id, size, task");
+	CHECK_STR(order("-size,size", NULL, 0), "column 'size' is named twice");
 }
 
 TEST(names_of_other_programs)
 {
 	CHECK_STR(ORDER("-length", { 3, "" }, { 1, "" }, { 2, "" }), "0 2 1");
 	CHECK_STR(ORDER("comm:desc", { 0, "a" }, { 0, "b" }), "1 0");
-	CHECK_STR(order("comm,task", NULL, 0), "--sort: column 'task' is named twice");
-	CHECK_STR(order("rss", NULL, 0), "--sort: unknown column 'rss'; known: id, size, task");
+	CHECK_STR(order("comm,task", NULL, 0), "column 'task' is named twice");
+	CHECK_STR(order("rss", NULL, 0), "unknown column 'rss'; known: id, size, task");
 }
 
 TEST(stable)
@@ -135,16 +135,16 @@ TEST(nothing)
 TEST(errors)
 {
 	CHECK_STR(order("sise", NULL, 0),
-		  "--sort: unknown column 'sise'; known: id, size, task");
+		  "unknown column 'sise'; known: id, size, task");
 	CHECK_STR(err.hint, "did you mean 'size'?");
 	CHECK_STR(order("size:down", NULL, 0),
-		  "--sort: 'size:down': expected size, size:asc or size:desc");
+		  "'size:down': expected size, size:asc or size:desc");
 	CHECK_STR(order("size:", NULL, 0),
-		  "--sort: 'size:': expected size, size:asc or size:desc");
+		  "'size:': expected size, size:asc or size:desc");
 	CHECK_STR(order("size,task,size:desc", NULL, 0),
-		  "--sort: column 'size' is named twice");
+		  "column 'size' is named twice");
 	CHECK_STR(order("size,", NULL, 0),
-		  "--sort: unknown column ''; known: id, size, task");
+		  "unknown column ''; known: id, size, task");
 }
 
 TEST(many_rows)

@@ -76,6 +76,19 @@ ATW_PRINTF(2, 3) static inline void feed_note(void *arg, const char *fmt, ...)
 	buf_printf(&f->said, "# %s\n", text);
 }
 
+ATW_PRINTF(3, 4)
+static inline void feed_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	struct feed *f = arg;
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	buf_printf(&f->said, "# %s (parameter %d)\n", text, param);
+}
+
 static inline struct feed feed_open_with(const char *name, const struct census_report_opts *o)
 {
 	struct feed f = { .report = census_report_find(name, strlen(name)) };
@@ -118,8 +131,10 @@ static inline void feed_end(struct feed *f)
 /* All that it says, once; the report is closed. */
 static inline const char *feed_finish(struct feed *f)
 {
-	const struct census_out out = { .row = feed_row, .text = feed_note, .note = feed_note,
-					.lacks = feed_note,					.plain = true, .arg = f };
+	const struct census_out out = {
+		.row = feed_row, .text = feed_note, .note = feed_note,
+		.left_out = feed_left_out, .lacks = feed_note, .plain = true, .arg = f,
+	};
 
 	if (f->status == ATW_OK)
 		f->status = f->report->finish(f->state, &out, &f->err);
