@@ -118,13 +118,8 @@ static int tell_damage(struct ear *e, struct atw_err *err)
 /* Its own name is that of a file which need not be there when it is read. */
 static void keep_damage(struct ear *e, const struct atw_err *err)
 {
-	size_t n = strlen(e->name);
-	const char *text = err->text;
-	char *why;
+	char *why = e->keep && e->damages < DAMAGES ? strdup(atw_err_reason(err)) : NULL;
 
-	if (!strncmp(text, e->name, n) && !strncmp(text + n, ": ", 2))
-		text += n + 2;
-	why = e->keep && e->damages < DAMAGES ? strdup(text) : NULL;
 	if (why)
 		e->damage[e->damages++] = (struct damage){ e->pid, why };
 }

@@ -52,14 +52,11 @@ struct answer {
 /* The command out of a hint. A hint that has none is part of why. */
 static void from_hint(const struct atw_err *err, struct answer *a)
 {
-	const char *sudo = strstr(err->hint, "sudo setcap");
 	size_t n = strlen(a->why);
 
 	a->hinted = err->hint[0];
-	if (!sudo)
-		sudo = strstr(err->hint, "sudo sysctl");
-	if (sudo)
-		snprintf(a->command, sizeof(a->command), "%s", sudo);
+	if (err->command)
+		snprintf(a->command, sizeof(a->command), "%s", err->hint + err->command);
 	else if (err->hint[0])
 		snprintf(a->why + n, sizeof(a->why) - n, "%s%s", n ? "; " : "", err->hint);
 }
@@ -109,8 +106,7 @@ static void memory_by(const char *way, struct answer *a)
 	if (a->yes)
 		s->ops->describe(s, a->why, sizeof(a->why));
 	else
-		snprintf(a->why, sizeof(a->why), "%s", strncmp(err.text, "live: ", 6)
-			 ? err.text : err.text + 6);
+		snprintf(a->why, sizeof(a->why), "%s", atw_err_reason(&err));
 	if (!a->yes)
 		from_hint(&err, a);
 	atw_source_close(s);

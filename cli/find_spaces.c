@@ -256,29 +256,15 @@ int find_in_all(struct find *f, struct atw_err *err)
 	return r == ATW_OK ? search_kernel_space(f, err) : r;
 }
 
-/* "process 12 (name)" */
-static bool named_process(const struct find *f, uint32_t *pid, char name[48])
-{
-	const char *text = f->src.subject.label, *open = strchr(text, '(');
-	size_t len = strlen(text);
-
-	if (sscanf(text, "process %" SCNu32, pid) != 1)
-		return false;
-	snprintf(name, 48, "%s", open ? open + 1 : "");
-	if (open && len && text[len - 1] == ')')
-		name[strlen(name) - 1] = '\0';
-	return true;
-}
-
 /* One address space that the user named. */
 int find_in_one(struct find *f, struct atw_err *err)
 {
 	struct whose w = { .task = "[given]" };
-	char name[48];
 	int r = ATW_OK;
 
-	if (named_process(f, &w.pid, name)) {
-		w.task = name;
+	if (f->src.subject.pid) {
+		w.pid = (uint32_t)f->src.subject.pid;
+		w.task = f->src.subject.task;
 		w.have_pid = true;
 		for (size_t i = 0; i < f->spaces.n; i++)
 			for (size_t k = 0; k < f->spaces.v[i].n; k++)

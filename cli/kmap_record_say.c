@@ -74,7 +74,7 @@ int recording_say(struct recording *r, const char *cut)
 			    r->mended ? "; the file ends there, and says so" : "");
 	else if (!r->running && !r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
-			    r->no_kernel.text[0] ? r->no_kernel.text : "none of its code ran");
+			    r->no_kernel.status < 0 ? r->no_kernel.text : "none of its code ran");
 	if (r->refused.status < 0)
 		return complain_usage("kmap record", "%s", r->refused.text);
 	if (err.status < 0) {

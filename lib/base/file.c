@@ -15,13 +15,20 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
+static int fail(struct atw_err *err, int status, const char *path, const char *why)
+{
+	atw_err_set(err, status, "%s", why);
+	atw_err_about(err, path);
+	return status;
+}
+
 static int fail_errno(struct atw_err *err, const char *path, int e)
 {
 	int status = e == ENOENT || e == ENOTDIR ? ATW_E_MISSING :
 		     e == EACCES || e == EPERM   ? ATW_E_PERM :
 		     e == ENOMEM                 ? ATW_E_NOMEM : ATW_E_IO;
 
-	return atw_err_set(err, status, "%s: %s", path, strerror(e));
+	return fail(err, status, path, strerror(e));
 }
 
 static int map_whole(int fd, uint64_t size, const char *path,
@@ -30,10 +37,10 @@ static int map_whole(int fd, uint64_t size, const char *path,
 	void *map;
 
 	if (!size)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: is empty", path);
+		return fail(err, ATW_E_FORMAT, path, "is empty");
 	if (size > SIZE_MAX)
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "%s: is larger than this machine's address space", path);
+		return fail(err, ATW_E_UNSUPPORTED, path,
+			    "is larger than this machine's address space");
 	map = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return fail_errno(err, path, errno);
@@ -55,7 +62,7 @@ int file_open(const char *path, struct file *ret, struct atw_err *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fail_errno(err, path, errno);
 	if (S_ISDIR(st.st_mode))
-		return atw_err_set(err, ATW_E_FORMAT, "%s: is a directory", path);
+		return fail(err, ATW_E_FORMAT, path, "is a directory");
 	if (S_ISREG(st.st_mode)) {
 		r = map_whole(fd, (uint64_t)st.st_size, path, &f.map, err);
 	} else if (S_ISBLK(st.st_mode)) {
@@ -63,8 +70,8 @@ int file_open(const char *path, struct file *ret, struct atw_err *err)
 			return fail_errno(err, path, errno);
 		r = map_whole(fd, size, path, &f.map, err);
 	} else {
-		return atw_err_set(err, ATW_E_FORMAT,
-				   "%s: is neither a file nor a block device", path);
+		return fail(err, ATW_E_FORMAT, path,
+			    "is neither a file nor a block device");
 	}
 	if (r < 0)
 		return r;

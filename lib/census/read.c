@@ -37,7 +37,7 @@ static int tell(struct reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
 		return failed(x, err);
-	atw_err_wrap(&x->e, "%s", x->name);
+	atw_err_about(&x->e, x->name);
 	x->o->damaged(x->o->arg, &x->e);
 	return ATW_OK;
 }

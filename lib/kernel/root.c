@@ -353,7 +353,7 @@ static int no_root(const struct atw_err *note, uint64_t unreadable,
 			 unreadable);
 	return atw_err_set(err, ATW_E_MISSING,
 			   "no page-table root was found: %s, no VMCOREINFO in memory that leads to a kernel%s, and no CPU's CR3",
-			   note->text[0] ? note->text : "no VMCOREINFO note", pages);
+			   note->status < 0 ? note->text : "no VMCOREINFO note", pages);
 }
 
 int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
@@ -392,7 +392,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		r = from_cpu(k, o->cpu, err);
 	} else if (!found && !wanted) {
 		found = from_cpu(k, 0, NULL) == ATW_OK;
-		if (found && why.text[0])
+		if (found && why.status < 0)
 			snprintf(k->why, sizeof(k->why), "CR3 of CPU 0, because %.250s",
 				 why.text);
 		found = found || from_extract(k);

@@ -101,7 +101,7 @@ static int open_file(struct kdump_file *f, const char *path, struct atw_err *err
 		return rc;
 	rc = open_parsed(f, err);
 	if (rc < 0)
-		atw_err_wrap(err, "%s", path);
+		atw_err_about(err, path);
 	return rc;
 }
 
@@ -178,15 +178,18 @@ static int check_set(const struct kdump_set *s, struct atw_err *err)
 		const struct kdump_file *f = &s->files[i];
 		const char *why;
 
-		if (s->nfiles > 1 && !f->h.split)
-			return atw_err_set(err, ATW_E_USAGE,
-					   "%s: is a whole dump, not a part of a split one",
-					   f->file.path);
 		why = difference(&s->files[0], f);
-		if (why)
-			return atw_err_set(err, ATW_E_USAGE,
-					   "%s: is not a part of the same dump as %s: the %s",
-					   f->file.path, s->files[0].file.path, why);
+		if (s->nfiles > 1 && !f->h.split)
+			atw_err_set(err, ATW_E_USAGE,
+				    "is a whole dump, not a part of a split one");
+		else if (why)
+			atw_err_set(err, ATW_E_USAGE,
+				    "is not a part of the same dump as %s: the %s",
+				    s->files[0].file.path, why);
+		else
+			continue;
+		atw_err_about(err, f->file.path);
+		return ATW_E_USAGE;
 	}
 	return 0;
 }

@@ -79,8 +79,8 @@ static int open_none(struct atw_source *s, const struct atw_err *why, struct atw
 	if (live_check_proc(err) < 0) {  /* then there is no way at all */
 		if (!why)
 			return ATW_E_MISSING;
-		atw_err_set(err, why->status, "%s", why->text);
-		atw_err_hint(err, "%s", why->hint);
+		if (err)
+			*err = *why;
 		return why->status;
 	}
 	n = calloc(1, sizeof(*n));

@@ -97,12 +97,15 @@ static const char *last_words(char *log)
 static int rejected(char *log, struct atw_err *err)
 {
 	const char *why = last_words(log);
+	char jit[16];
 
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "this kernel does not accept the BPF program: %.200s", why);
 	/* RISC-V leaves it off, and 7.2 does not interpret our program as 6.12 does. */
-	if (strstr(why, " JIT "))
-		atw_err_hint(err, "switch the compiler on: sudo sysctl net.core.bpf_jit_enable=1");
+	if (live_file_text("/proc/sys/net/core/bpf_jit_enable", jit, sizeof(jit)) &&
+	    !strcmp(jit, "0"))
+		atw_err_hint_command(err, "switch the compiler on",
+				     "sudo sysctl net.core.bpf_jit_enable=1");
 	return ATW_E_UNSUPPORTED;
 }
 

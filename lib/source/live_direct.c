@@ -386,7 +386,7 @@ static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
 		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
 		return ATW_OK;
 	}
-	if (!p->why.text[0] && !p->mm)
+	if (p->why.status == ATW_OK && !p->mm)
 		find_mm(l, p);
 	if (p->status == ATW_OK || (asks_none && p->status != ATW_E_NONE))
 		return ATW_E_MISSING;

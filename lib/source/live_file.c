@@ -282,7 +282,8 @@ bool live_has_capability(unsigned cap)
 	       c[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
 }
 
-#define SETCAP "run it as root, or allow it once: sudo setcap %s %s"
+#define SETCAP_WHAT "run it as root, or allow it once"
+#define SETCAP "sudo setcap %s %s"
 
 void live_hint_setcap(struct atw_err *err, const char *caps)
 {
@@ -303,8 +304,9 @@ void live_hint_setcap(struct atw_err *err, const char *caps)
 		atw_err_hint(err, "root may, but this one lacks capabilities; in a container:%s",
 			     options);
 	} else if (known && caps_join(caps, &have, all, sizeof(all)) &&
-		   strlen(SETCAP) + strlen(all) + strlen(self) < sizeof(err->hint)) {
-		atw_err_hint(err, SETCAP, all, self);
+		   sizeof(SETCAP_WHAT ": " SETCAP) + strlen(all) + strlen(self) <
+			   sizeof(err->hint)) {
+		atw_err_hint_command(err, SETCAP_WHAT, SETCAP, all, self);
 	} else {                 /* a command that does not fit would not work */
 		atw_err_hint(err, "run it as root");
 	}

@@ -134,9 +134,9 @@ static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err
 		}
 	}
 	if (n < 0)
-		return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
 	if (first)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: is empty", name);
+		return atw_err_set(err, ATW_E_FORMAT, "is empty");
 	*ret = mem;
 	mem = -1;
 	return ATW_OK;
@@ -157,7 +157,7 @@ static int spool_pipe(const char *path, const char *name, bool forced, int *ret,
 		return ATW_OK;
 	fd = is_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
 	return spool(fd, name, forced, ret, err);
 }
 
@@ -217,12 +217,7 @@ static int source_new(const struct atw_source_ops *ops,
 /* Every failure names the file, once. */
 static int name_file(struct atw_err *err, int status, const char *name)
 {
-	size_t len = strlen(name);
-
-	if (!err)
-		return status;
-	if (strncmp(err->text, name, len) || err->text[len] != ':')
-		atw_err_wrap(err, "%s", name);
+	atw_err_about(err, name);
 	return status;
 }
 
