@@ -157,7 +157,7 @@ static int put_head(struct answers *a, struct atw_err *err)
 	failed = b.failed;
 	html_about(a->html, b.data ? b.data : "");
 	buf_deinit(&b);
-	return failed ? atw_err_set(err, ATW_E_NOMEM, "not enough memory for the page") : ATW_OK;
+	return failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 int answers_tell_pictures(struct answers *a, struct atw_err *err)

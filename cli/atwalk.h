@@ -124,6 +124,8 @@ void hold_standard_files(void);
 
 /* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
 int complain(const struct atw_err *err);
+/* That memory ran out. */
+int complain_nomem(void);
 /* The same as wrong usage of a command, with its --help in place of the hint. */
 int complain_misuse(const char *command, const struct atw_err *err);
 /* The hint of an error, or what is known of its remedy; or "". */

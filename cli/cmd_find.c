@@ -96,7 +96,7 @@ static int put(struct find *f, const struct whose *w, const struct row *r, uint6
 		for (size_t i = 0; i < w->space->n; i++)
 			buf_printf(&f->pids, "%s%" PRIu32, i ? "," : "", w->space->pid[i]);
 		if (f->pids.failed)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		v[F_PROCESSES].s = f->pids.data;
 		row.have |= 1u << F_PROCESSES;
 	}
@@ -363,7 +363,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		f->target = calloc((size_t)argc, sizeof(*f->target));
 	if (!f || !f->target) {
 		free(f);
-		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
+		return complain_nomem();
 	}
 	f->c = c;
 	f->finder = (struct finder){ .want = &f->want, .all = o->all };

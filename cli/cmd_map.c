@@ -551,7 +551,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	m.depth = (unsigned)o->depth.u;
 	t = calloc((size_t)argc, sizeof(*t));
 	if (!t)
-		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
+		return complain_nomem();
 	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
 	if (!status) {
 		status = map(&m, c, &src, o, t);

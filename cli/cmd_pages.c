@@ -367,7 +367,7 @@ static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **
 
 	p->range = calloc((size_t)argc + 1, sizeof(*p->range));
 	if (!p->range)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (o->address.given)
 		p->range[p->nranges++] = (struct address){ o->address.u, o->address.u, false, false };
 	for (int i = 1; i < argc && r == ATW_OK; i++)

@@ -154,7 +154,7 @@ static int find_usage(struct ps *p, const struct atw_task *t, const struct usage
 	struct usage *u = ps_usage(p, t->mm, fresh);
 
 	if (!u)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	*ret = u;
 	if (*fresh && target_has(p->src.target, TARGET_TABLES))
 		walk_tables(p, t, u);
@@ -389,9 +389,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!p.pid || !seen) {
 		free(p.pid);
 		free(seen);
-		return complain(&(struct atw_err){
-			.status = ATW_E_NOMEM, .text = "out of memory",
-		});
+		return complain_nomem();
 	}
 	for (int i = 1; !status && i < argc; i++) {
 		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > UINT32_MAX)

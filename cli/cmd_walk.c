@@ -255,7 +255,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("walk", "--depth is 1 to %d", ATW_MAX_LEVELS);
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
-		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
+		return complain_nomem();
 	status = open_session(c, argv[0], &o->space, TARGET_LOOKUP, &src);
 	if (!status) {
 		if (o->depth.given)

@@ -88,6 +88,14 @@ int complain(const struct atw_err *err)
 	return exit_status(err->status);
 }
 
+int complain_nomem(void)
+{
+	struct atw_err err;
+
+	atw_err_nomem(&err);
+	return complain(&err);
+}
+
 int complain_misuse(const char *command, const struct atw_err *err)
 {
 	put_error(err);

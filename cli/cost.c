@@ -56,7 +56,7 @@ int cost_begin(const struct common *c, struct session *o)
 		return EXIT_COMPLETE;
 	o->pace = calloc(1, sizeof(*o->pace));
 	if (!o->pace) {
-		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
+		atw_err_nomem(&err);
 		return complain(&err);
 	}
 	o->pace->rate = rate;

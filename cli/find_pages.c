@@ -70,7 +70,7 @@ static int put_hits(struct search *s, const struct whose *w, size_t task, struct
 	int more, r = ATW_OK;
 
 	if (!a)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	finder_merge(k);
 	s->f->shared_by += k->n && w->space->n > 1;
 	more = k->n ? ops->areas_open(s->prov, task, &why) : ATW_END;
@@ -99,7 +99,7 @@ static int sharers(const struct search *s, size_t task, struct owned_space *ret,
 
 	ret->pid = calloc(s->prov->ntasks, sizeof(*ret->pid));
 	if (!ret->pid)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	ret->pid[ret->n++] = t[task].pid;
 	for (size_t i = 0; t[task].mm && i < s->prov->ntasks; i++)
 		if (i != task && t[i].mm == t[task].mm && t[i].shared)

@@ -117,7 +117,7 @@ struct translation {
 static int add_wanted(struct find *f, const struct wanted *w, struct atw_err *err)
 {
 	if (!array_reserve((void **)&f->want.v, &f->wants, f->want.n + 1, sizeof(*w)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	f->want.v[f->want.n++] = *w;
 	return ATW_OK;
 }

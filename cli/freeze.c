@@ -110,7 +110,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	if (!o->frozen)
 		o->frozen = calloc(1, sizeof(*o->frozen));
 	if (!o->frozen) {
-		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
+		atw_err_nomem(&err);
 		return failed(o, "--freeze", &err);
 	}
 	/* This takes long, and is the kernel's: it need not wait for it. */

@@ -113,8 +113,7 @@ static int read_areas(struct view *v, const struct address *range, size_t nrange
 	const struct provider_ops *ops = v->prov->ops;
 	struct atw_area *a = malloc(sizeof(*a));
 	struct atw_err why = { 0 };
-	int r = a ? ops->areas_open(v->prov, v->task, err)
-		  : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int r = a ? ops->areas_open(v->prov, v->task, err) : atw_err_nomem(err);
 
 	if (r == ATW_END)
 		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended", v->src->subject.pid);
@@ -129,7 +128,7 @@ static int read_areas(struct view *v, const struct address *range, size_t nrange
 		if (a->end.u - 1 > v->prov->user_last || !is_wanted(range, nranges, a))
 			continue;
 		if (!array_reserve((void **)&v->area, &v->cap, v->n + 1, sizeof(*v->area))) {
-			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			r = atw_err_nomem(err);
 			break;
 		}
 		k = &v->area[v->n++];
@@ -295,7 +294,7 @@ static int parse_ranges(const struct session *src, int argc, char **argv,
 
 	*ret = calloc((size_t)argc, sizeof(**ret));
 	if (!*ret)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (int i = 1; i < argc && r == ATW_OK; i++)
 		r = parse_owned(src, argv[i], *ret + i - 1, err);
 	return r;

@@ -93,7 +93,7 @@ int ps_pages_open(struct ps *p, struct atw_err *err)
 	int r;
 
 	if (!l)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	p->pages = l;
 	l->p = p;
 	r = target_provider(p->src.target, &q, cannot, l, &l->prov, err);
@@ -124,8 +124,8 @@ int ps_pages_sum(struct ps *p, uint64_t mm, struct usage *u, struct atw_err *err
 	for (size_t i = 0; i < n; i++, l->near++) {
 		l->near %= n;
 		if (l->prov->task[l->near].mm == mm)
-			return add_up(l, l->near, u) == ATW_OK ? ATW_OK :
-				atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return add_up(l, l->near, u) == ATW_OK ? ATW_OK
+							       : atw_err_nomem(err);
 	}
 	return ATW_OK;
 }

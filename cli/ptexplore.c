@@ -361,7 +361,7 @@ static int read_areas(struct explorer *e, struct atw_err *err)
 	int r;
 
 	if (!a)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r = e->prov->ops->areas_open(e->prov, 0, err);
 	while (r >= 0 && (r = e->prov->ops->areas_next(e->prov, a, err)) == ATW_OK) {
 		struct buf text = { 0 };
@@ -371,7 +371,7 @@ static int read_areas(struct explorer *e, struct atw_err *err)
 		name = text.data;
 		if (text.failed || !array_reserve((void **)&e->area, &e->cap, e->n + 1, sizeof(*e->area))) {
 			free(name);
-			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			r = atw_err_nomem(err);
 			break;
 		}
 		e->area[e->n++] = (struct shown){ a->start.u, a->end.u, name };

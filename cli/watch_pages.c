@@ -69,7 +69,7 @@ static int take(void *arg, const struct page_row *r, struct atw_err *err)
 	struct process *p;
 
 	if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	p = &l->v[l->n++];
 	*p = (struct process){ .pid = (uint32_t)r->v[P_PID].u };
 	strncpy(p->name, r->v[P_TASK].s, sizeof(p->name) - 1);
@@ -197,7 +197,7 @@ int watch_pages(struct pages *p, struct session *o, const struct space_opts *spa
 	int status;
 
 	if (!w)
-		return complain(&(struct atw_err){ .status = ATW_E_NOMEM, .text = "out of memory" });
+		return complain_nomem();
 	w->look = fn;
 	w->arg = arg;
 	p->taken = take;

@@ -55,7 +55,7 @@ static int zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
 	if (!z) {
 		z = calloc(1, sizeof(*z));
 		if (!z)
-			return atw_err_set(err, ATW_E_NOMEM, "no memory for zlib");
+			return atw_err_nomem(err);
 		rc = inflateInit(z);
 		if (rc != Z_OK) {
 			free(z);
@@ -77,7 +77,7 @@ static int zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
 		if (rc == Z_NEED_DICT)
 			return damaged(err, CODEC_ZLIB, io, "it wants a dictionary");
 		if (rc == Z_MEM_ERROR)
-			return atw_err_set(err, ATW_E_NOMEM, "no memory for zlib");
+			return atw_err_nomem(err);
 		if (rc == Z_OK || rc == Z_BUF_ERROR)
 			return damaged(err, CODEC_ZLIB, io, z->avail_out ?
 				       "it ends early" : "it is longer than it may be");
@@ -161,7 +161,7 @@ static int zstd_decompress(struct codec_ctx *ctx, struct codec_io *io,
 	if (!ctx->zstd)
 		ctx->zstd = ZSTD_createDCtx();
 	if (!ctx->zstd)
-		return atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+		return atw_err_nomem(err);
 	n = ZSTD_decompressDCtx(ctx->zstd, io->out, io->outcap, io->in, io->inlen);
 	if (ZSTD_isError(n))
 		return damaged(err, CODEC_ZSTD, io, ZSTD_getErrorName(n));
@@ -232,7 +232,7 @@ int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
 	 * some of it twice (snappy its length) and trust the first reading.
 	 */
 	if (!array_reserve(&used->packed, &used->packed_cap, inlen ? inlen : 1, 1)) {
-		rc = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		rc = atw_err_nomem(err);
 	} else {
 		memcpy(used->packed, in, inlen);
 		io.in = used->packed;

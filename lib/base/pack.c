@@ -45,7 +45,7 @@ static int start(struct pack *p, int level, struct atw_err *err)
 	if (!p->zstd || ZSTD_isError(ZSTD_initCStream(p->zstd, level)) ||
 	    /* So that a byte that changed on the way is noticed. */
 	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
-		return atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+		return atw_err_nomem(err);
 	return ATW_OK;
 }
 
@@ -97,7 +97,7 @@ int pack_open(int fd, int level, struct pack **ret, struct atw_err *err)
 	int r;
 
 	if (!p)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	p->fd = fd;
 	r = level ? start(p, level, err) : ATW_OK;
 	if (r != ATW_OK) {

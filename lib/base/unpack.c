@@ -62,7 +62,7 @@ static int begin(struct unpack *u, struct atw_err *err)
 static int start(struct unpack *u, struct atw_err *err)
 {
 	u->zstd = ZSTD_createDStream();
-	return u->zstd ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "no memory for zstd");
+	return u->zstd ? ATW_OK : atw_err_nomem(err);
 }
 
 static int too_many(const struct unpack *u, struct atw_err *err)
@@ -146,7 +146,7 @@ int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 		return atw_err_set(err, ATW_E_FORMAT, "is a directory");
 	u = malloc(sizeof(*u));
 	if (!u)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	memset(u, 0, offsetof(struct unpack, in));
 	u->fd = fd;
 	r = begin(u, err);

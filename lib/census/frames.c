@@ -53,7 +53,7 @@ static int chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret, struct atw
 		return ATW_OK;
 	}
 	if (2 * (s->n + 1) > s->slots && !grow(s))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->last = slot_of(s, nr);
 	c = &s->chunk[s->last];
 	if (!c->nr) {
@@ -61,7 +61,7 @@ static int chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret, struct atw
 			return too_many(err);
 		c->bits = calloc(FRAMES_CHUNK / 64, sizeof(*c->bits));
 		if (!c->bits)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		c->nr = nr;
 		s->n++;
 	}

@@ -57,7 +57,7 @@ static int find(struct owners *o, uint64_t nr, struct owners_chunk **ret, struct
 		return ATW_OK;
 	}
 	if (!grow(o))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	o->last = slot_of(o, nr);
 	c = &o->chunk[o->last];
 	if (!c->nr) {
@@ -66,7 +66,7 @@ static int find(struct owners *o, uint64_t nr, struct owners_chunk **ret, struct
 				"more memory is shared than a machine is believed to have");
 		c->frame = calloc(OWNERS_CHUNK, sizeof(*c->frame));
 		if (!c->frame)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		c->nr = nr;
 		o->n++;
 	}

@@ -18,7 +18,7 @@ struct page_part {
 
 static int no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 void page_sort_deinit(struct page_sort *s)

@@ -64,5 +64,5 @@ void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1])
 
 int report_no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }

@@ -32,7 +32,7 @@ int census_writer_open(int fd, int level, struct census_writer **ret, struct atw
 
 	_Static_assert(CAPTURE_VERSION == 1, "the first line says which version it is");
 	if (!w)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	memset(w, 0, offsetof(struct census_writer, buf));
 	r = pack_open(fd, level, &w->out, err);
 	if (r != ATW_OK) {

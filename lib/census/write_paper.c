@@ -52,7 +52,7 @@ struct paper_writer {
 
 static int paper_no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 static int flush(struct paper_writer *w, struct atw_err *err)

@@ -105,7 +105,7 @@ static int make_plan(struct atw_source *mem, const struct marks *m, struct plan 
 		if (at <= e.start.u)
 			break;
 	}
-	return p->failed ? atw_err_set(err, ATW_E_NOMEM, "out of memory") : ATW_OK;
+	return p->failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 /* ---- bytes ---- */
@@ -230,8 +230,7 @@ int core_write(struct atw_source *mem, const struct marks *marks, uint16_t machi
 	struct plan p = { 0 };
 	uint64_t data_at = 0;
 	size_t next = 0;
-	int r = room ? make_plan(mem, marks, &p, err)
-		     : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int r = room ? make_plan(mem, marks, &p, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK)
 		r = add_headers(&o, &p, machine, notes->len, &data_at);

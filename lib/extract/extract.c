@@ -352,7 +352,7 @@ int extract_process(struct extract *x, const struct owned_space *o, struct atw_e
 		one.low.pa = ATW_PA(x->k->own.low.pa.u + MARK_PAGE);
 		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
 	}
-	return r < 0 ? atw_err_set(err, r, "out of memory") : ATW_OK;
+	return r < 0 ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int processes(struct extract *x, struct atw_err *err)
@@ -450,7 +450,7 @@ static int write_file(struct extract *x, struct moving *moving, atw_extract_writ
 			x->marks.failed = true;
 	}
 	if (x->marks.failed || x->notes.failed)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	x->st.tables = x->tables.n;
 	x->st.table_bytes = x->tables.bytes;
 	x->st.fact_bytes = marks_bytes(&x->marks);

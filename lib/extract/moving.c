@@ -50,7 +50,7 @@ static int moving_list(struct reader *w, struct atw_err *err)
 		if (r == ATW_OK && !array_reserve((void **)&w->now.v, &w->now.cap, w->now.n + 1,
 						  sizeof(t))) {
 			atw_tasks_close(tasks);
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		}
 		if (r == ATW_OK)
 			w->now.v[w->now.n++] = t;
@@ -91,7 +91,7 @@ static int moving_begin(struct reader *w, struct atw_err *err)
 		return r;
 	w->v = calloc(w->now.n + 1, sizeof(*w->v));
 	if (!w->v)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < w->now.n; i++)
 		if (w->now.v[i].leader)
 			w->v[w->n++].task = w->now.v[i];
@@ -123,7 +123,7 @@ static int moving_once(struct reader *w, const struct atw_task *t, struct atw_er
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 
 	if (!a)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	about_task(w->live.k, t, NULL, a);
 	return moving_process(&w->live, t, err);
 }
@@ -159,7 +159,7 @@ static int moving_look(struct reader *w, struct atw_err *err)
 	bool *met = calloc(w->n + 1, sizeof(*met));
 
 	if (!met)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < w->now.n; i++) {
 		struct known *k = w->now.v[i].leader ? moving_find(w, &w->now.v[i]) : NULL;
 
@@ -311,7 +311,7 @@ int moving_read(struct atw_kernel *k, struct moving *ret, struct atw_err *err)
 	extract_deinit(&w.live);
 	atw_kernel_close(w.live.k);
 	if (r == ATW_OK && record_failed(ret->record))
-		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		r = atw_err_nomem(err);
 	return r;
 }
 

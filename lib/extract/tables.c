@@ -85,7 +85,7 @@ int tables_add(struct tables *t, const struct atw_space *sp, struct atw_err *err
 	if (!t->scratch)
 		t->scratch = malloc(TABLE_MAX);
 	if (!t->scratch)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r = atw_walk_open(sp, &o, &w, err);
 	if (r < 0)
 		return r;
@@ -102,6 +102,6 @@ int tables_add(struct tables *t, const struct atw_space *sp, struct atw_err *err
 	}
 	atw_walk_close(w);
 	if (t->failed)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;
 }

@@ -128,7 +128,7 @@ static int number_types(struct btf *b, struct atw_err *err)
 
 	/* Most kernels' types have some 24 bytes; array_reserve() may double. */
 	if (!array_reserve((void **)&b->at, &cap, b->types.len / 24 + 1, sizeof(*b->at)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	b->first = b->n = b->base ? b->base->n : 0;
 	if (!b->base)
 		b->at[b->n++] = 0;       /* void */
@@ -151,7 +151,7 @@ static int number_types(struct btf *b, struct atw_err *err)
 		if (b->n == UINT32_MAX ||
 		    !array_reserve((void **)&b->at, &cap, (size_t)(b->n - b->first) + 1,
 				   sizeof(*b->at)))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		b->at[b->n++ - b->first] = (uint32_t)off;
 		off += len;
 	}

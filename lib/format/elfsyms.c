@@ -111,7 +111,7 @@ int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *
 		return r;
 	s.place = malloc((s.all + (size_t)1) * sizeof(*s.place));
 	if (!s.place)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (uint32_t i = 0; i < s.all; i++) {
 		struct entry e = entry_at(&s, i);
 

@@ -194,7 +194,7 @@ static int read_names(struct kallsyms *k, struct atw_err *err)
 
 	k->at = calloc(n, sizeof(*k->at));
 	if (!k->at)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	with = without = walk_names(k, true, k->at);
 	differ = with.any_long || !with.ok;
 	if (differ)

@@ -101,7 +101,7 @@ static int read_lines(struct symtext *s, struct atw_blob text, struct atw_err *e
 		/* One line has some 40 bytes; array_reserve() doubles. */
 		if (!array_reserve((void **)&s->line, &cap, (size_t)s->n + 1,
 				   sizeof(*s->line)))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		if (parse(text, off, end, &s->line[s->n])) {
 			s->n++;
 			continue;
@@ -148,7 +148,7 @@ static int sort(struct symtext *s, struct atw_err *err)
 	rest = malloc(b * sizeof(*rest));
 	if (!s->order || !rest) {
 		free(rest);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	for (uint32_t i = 0; i < a; i++)
 		s->order[i] = i;

@@ -210,7 +210,7 @@ static int look_at_all(struct hunt *h, struct atw_err *err)
 			continue;
 		}
 		if (!array_reserve((void **)&rest, &cap, n + 1, sizeof(*rest)))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		rest[n++] = at + header;
 	}
 	for (size_t i = 0; i < n && !enough(h); i++)
@@ -354,7 +354,7 @@ static int answer(struct needs *n, struct hunt *h, uint32_t *types, struct atw_e
 	int r;
 
 	if (!want_all(h))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	look_at_strings(h);
 	r = look_at_all(h, err);
 	if (r < 0)

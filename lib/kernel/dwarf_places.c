@@ -98,7 +98,7 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 	bool ok = true;
 
 	if (!p)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	p->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (p->fd >= 0)
 		p->dw = dwarf_begin(p->fd, DWARF_C_READ);
@@ -117,7 +117,7 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 	}
 	if (!ok) {
 		dwarf_places_close(p);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	if (p->parts)
 		qsort(p->part, p->parts, sizeof(*p->part), by_address);

@@ -206,7 +206,7 @@ int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct a
 	bool fresh = false;
 	int r = add_wanted(f, like, slot, &fresh);
 
-	return r < 0 ? atw_err_set(err, r, "out of memory") : r;
+	return r < 0 ? atw_err_nomem(err) : r;
 }
 
 /* Entry i, which stands for slot bytes at `pa`. */
@@ -375,6 +375,6 @@ int finder_walk(struct finder *f, const struct atw_space *sp, uint64_t first,
 	}
 	atw_walk_close(w);
 	if (r == ATW_E_NOMEM)
-		atw_err_set(err, r, "out of memory");
+		atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;
 }

@@ -51,12 +51,11 @@ int kmem_open(const struct atw_space *sp, struct kmem **ret, struct atw_err *err
 	int r;
 
 	if (!m)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	m->space = *sp;
 	m->page = (size_t)1 << sp->paging.page_shift;
 	m->scratch = malloc(m->page);
-	r = m->scratch ? atw_lookup_open(sp, &m->lookup, err)
-		       : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	r = m->scratch ? atw_lookup_open(sp, &m->lookup, err) : atw_err_nomem(err);
 	if (r < 0) {
 		kmem_close(m);
 		return r;
@@ -383,7 +382,7 @@ int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret
 	}
 	c = malloc(sizeof(*c) + max);
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->len = kmem_upto(m, va, c->data, max, err);
 	if (!c->len) {
 		free(c);

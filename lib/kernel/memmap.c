@@ -150,7 +150,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 	if (atw_source_is_live(k->mem)) {
 		w->ahead = memmap_ahead_create(k->mem, w->size);
 		if (!w->ahead)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 	}
 	if (number(k, "SYMBOL(mem_section)", &symbol) || n->symbol[Y_mem_section])
 		return sparse(k, m, w, err);
@@ -287,7 +287,7 @@ static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w
 		s.first = map + (nr << w->shift) * w->size;
 	}
 	if (w->n == w->cap && !grow(w)) {
-		atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		atw_err_nomem(err);
 		return NULL;
 	}
 	see_whole(m, w, &s);
@@ -356,7 +356,7 @@ static const uint8_t *find_part(struct kmem *m, struct memmap_where *w,
 
 		s->part = calloc((size_t)(bytes / PART + 2), sizeof(*s->part));
 		if (!s->part) {
-			atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			atw_err_nomem(err);
 			return NULL;
 		}
 	}
@@ -461,7 +461,7 @@ int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err)
 {
 	if (!w->ahead)
 		w->ahead = memmap_ahead_create(w->mem, w->size);
-	return w->ahead ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return w->ahead ? ATW_OK : atw_err_nomem(err);
 }
 
 uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn)

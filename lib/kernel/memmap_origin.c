@@ -126,7 +126,7 @@ int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct p
 	};
 
 	if (!o.bytes)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0, end; i < n; i = end) {
 		atw_pa pa;
 

@@ -85,7 +85,7 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 		if (all->n == MODULES_MAX)
 			return atw_err_set(err, ATW_E_DAMAGED, "their list has no end");
 		if (!array_reserve((void **)&all->v, &all->cap, all->n + 1, sizeof(*all->v)))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		r = one_module(k, m, base, at - n->member[N_btfmod_list], &all->v[all->n], err);
 		all->n += r == ATW_OK;
 		if (r == ATW_OK)
@@ -105,9 +105,8 @@ int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 	if (!s->done) {
 		s->done = true;
 		k->modules = calloc(1, sizeof(*k->modules));
-		s->err.status = !k->modules ?
-			atw_err_set(&s->err, ATW_E_NOMEM, "out of memory") :
-			list_modules(k, k->modules, &s->err);
+		s->err.status = !k->modules ? atw_err_nomem(&s->err)
+					    : list_modules(k, k->modules, &s->err);
 	}
 	if (k->modules && i < k->modules->n) {
 		*ret = k->modules->v[i];

@@ -43,7 +43,7 @@ int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_er
 		return r;
 	m = calloc(1, sizeof(*m));
 	if (!m)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	m->k = k;
 	r = kernel_kmem(k, &m->kmem, err);
 	if (r == ATW_OK)

@@ -266,7 +266,7 @@ static int extend(struct atw_paging *pg, const char *list, struct atw_err *err)
 	char *save = NULL;
 
 	if (!copy)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (char *e = strtok_r(copy, ",", &save); e; e = strtok_r(NULL, ",", &save)) {
 		int r = atw_paging_extend(pg, e, err);
 
@@ -375,7 +375,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	wanted = o->paging || o->has_root || o->ext;
 	k = calloc(1, sizeof(*k));
 	if (!k)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	k->mem = mem;
 	k->meter = (struct meter){ .fn = o->progress, .arg = o->arg };
 	k->space.mem = mem;
@@ -412,8 +412,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		k->own = k->space;
 	/* A wrong file is worth a word at once, whether it is needed or not. */
 	k->file = o->file ? strdup(o->file) : NULL;
-	r = o->file && !k->file ? atw_err_set(err, ATW_E_NOMEM, "out of memory") :
-				  kernel_file_open(k, err);
+	r = o->file && !k->file ? atw_err_nomem(err) : kernel_file_open(k, err);
 	if (r < 0) {
 		atw_kernel_close(k);
 		return r;
@@ -429,14 +428,14 @@ int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
 	int r = ATW_OK;
 
 	if (!n)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	*n = *k;
 	n->mem = n->space.mem = n->own.mem = mem;
 	n->vmfile = NULL;
 	n->file = k->file ? strdup(k->file) : NULL;
 	n->vi_copy = k->vi_copy ? malloc(k->vi.len) : NULL;
 	if ((k->file && !n->file) || (k->vi_copy && !n->vi_copy)) {
-		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		r = atw_err_nomem(err);
 	} else if (n->vi_copy) {
 		memcpy(n->vi_copy, k->vi_copy, k->vi.len);
 		n->vi.text = n->vi_copy;

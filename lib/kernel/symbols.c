@@ -115,7 +115,7 @@ static int read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
 	end = 0;
 	s->image = calloc(1, max);
 	if (!s->image)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	while (off < max) {
 		/* In pieces: one page that fails to be read costs the piece again. */
 		ssize_t got = atw_read(k->mem, ATW_PA(pa.u + off), s->image + off,
@@ -220,9 +220,8 @@ static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
 	if (!s->done) {
 		sought_begin(s);
 		k->symbols = calloc(1, sizeof(*k->symbols));
-		s->err.status = !k->symbols ?
-			atw_err_set(&s->err, ATW_E_NOMEM, "out of memory") :
-			find_symbols(k, k->symbols, &s->err);
+		s->err.status = !k->symbols ? atw_err_nomem(&s->err)
+					    : find_symbols(k, k->symbols, &s->err);
 		sought_end(s);
 	}
 	r = s->err.status;

@@ -169,7 +169,7 @@ int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err
 		sought_begin(s);
 		k->types = calloc(1, sizeof(*k->types));
 		if (!k->types)
-			atw_err_set(&s->err, ATW_E_NOMEM, "out of memory");
+			atw_err_nomem(&s->err);
 		else if (find_types(k, k->types, &s->err) == ATW_OK)
 			s->err.status = ATW_OK;
 		sought_end(s);

@@ -155,7 +155,7 @@ int vmfile_open(const char *path, struct vmfile **ret, struct atw_err *err)
 	int r;
 
 	if (!f)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r = take_bytes(f, path, err);
 	if (r == ATW_OK) {
 		r = recognise(f, err);

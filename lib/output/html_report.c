@@ -30,7 +30,7 @@ int html_open(const char *path, const char *title, struct html **ret, struct atw
 	int rc;
 
 	if (!h)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+		return atw_err_nomem(err);
 	h->target.fd = -1;
 	rc = outfile_open(path, &h->target, err);
 	if (rc == ATW_OK)

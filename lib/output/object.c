@@ -24,8 +24,7 @@ int object_begin(struct atw_sink *k, struct atw_err *err)
 			lead->failed |= k->cell[i].raw.failed;
 		}
 		if (lead->failed)
-			return atw_err_set(err, ATW_E_NOMEM,
-					   "not enough memory for the output");
+			return atw_err_nomem(err);
 	}
 	return ATW_OK;
 }

@@ -98,8 +98,7 @@ static int open_target(struct atw_output *out, const struct atw_output_opts *o, 
 	if (o->path) {
 		out->target.path = strdup(o->path);
 		if (!out->target.path)
-			return atw_err_set(err, ATW_E_NOMEM,
-					   "not enough memory for the output");
+			return atw_err_nomem(err);
 	}
 	return ATW_OK;
 }
@@ -156,8 +155,7 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
 	int rc;
 
 	if (!out)
-		return atw_err_set(err, ATW_E_NOMEM,
-				   "not enough memory for the output");
+		return atw_err_nomem(err);
 	out->target.fd = -1;
 	o = o ? o : &usual;
 	rc = check(out, o, sc, &ops, err);
@@ -179,7 +177,7 @@ int atw_output_check(const struct atw_output_opts *o, const struct atw_schema *s
 	int rc;
 
 	if (!out)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+		return atw_err_nomem(err);
 	out->target.fd = -1;
 	rc = check(out, o ? o : &usual, sc, &ops, err);
 	atw_output_close(out);

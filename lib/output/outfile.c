@@ -195,8 +195,7 @@ static int target_open_mode(const char *path, mode_t mode, struct outfile *t,
 	if (t->fd != STDOUT_FILENO) {
 		t->path = strdup(path);
 		if (!t->path)
-			return atw_err_set(err, ATW_E_NOMEM,
-					   "not enough memory for the output");
+			return atw_err_nomem(err);
 	}
 	if (t->fd < 0) {
 		rc = open_path(t, path, err);

@@ -62,7 +62,7 @@ static int settle(struct atw_output *out, struct atw_err *err)
 		return ATW_OK;
 	out->waits = false;
 	if (out->ahead.kept.failed)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+		return atw_err_nomem(err);
 	rc = output_begin(out, err);
 	while (rc == ATW_OK && ahead_next(&out->ahead, &out->schema, out->v, &t)) {
 		if (t.is_row)
@@ -221,8 +221,7 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 		text_lines(&safe, text);
 	/* It is part of the answer: without it nothing may be put in place. */
 	if (!text || safe.failed)
-		fail(out, atw_err_set(&out->failure, ATW_E_NOMEM,
-				      "not enough memory for the output"), NULL);
+		fail(out, atw_err_nomem(&out->failure), NULL);
 	else
 		put_between(out, &safe);
 	writer_row_end(&out->w);

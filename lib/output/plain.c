@@ -136,7 +136,7 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 	}
 	if (line.failed) {
 		buf_deinit(&line);
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the output");
+		return atw_err_nomem(err);
 	}
 	if (!k->bare) {
 		if (k->color)

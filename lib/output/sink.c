@@ -58,8 +58,7 @@ int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 	struct cell *cell = calloc(sc->ncols + 1, sizeof(*cell));
 
 	if (!cell)
-		return atw_err_set(err, ATW_E_NOMEM,
-				   "not enough memory for the output");
+		return atw_err_nomem(err);
 	*k = (struct atw_sink){ .ops = ops, .w = w, .sc = sc, .cell = cell };
 	for (size_t i = 0; i < sc->ncols; i++) {
 		size_t n = forms_of(&sc->col[i]);
@@ -71,8 +70,7 @@ int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 		cell[i].forms = cell[i].form = calloc(n, sizeof(struct form));
 		if (!cell[i].forms) {
 			sink_deinit(k);
-			return atw_err_set(err, ATW_E_NOMEM,
-					   "not enough memory for the output");
+			return atw_err_nomem(err);
 		}
 	}
 	return ATW_OK;

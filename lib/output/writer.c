@@ -14,8 +14,7 @@ int writer_init(struct writer *w, int fd, struct atw_err *err)
 {
 	*w = (struct writer){ .fd = fd, .buf = malloc(WRITER_CAP) };
 	if (!w->buf)
-		return atw_err_set(err, ATW_E_NOMEM,
-				   "not enough memory for the output");
+		return atw_err_nomem(err);
 	w->cap = WRITER_CAP;
 	w->prompt = isatty(fd);
 	return ATW_OK;

@@ -269,7 +269,7 @@ static int draw_bars(const struct chart_bars *c, struct scene *s, struct atw_err
 	struct plan p = { .c = c, .s = s };
 
 	if (!order || !row)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < c->n; i++) {
 		order[i] = (struct order){ chart_sum(c->bar[i].value, c->nkeys),
 					   chart_sum(c->bar[i].wide, c->nkeys), i };

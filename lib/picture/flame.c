@@ -30,7 +30,7 @@ struct flame {
 
 static int no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the flame graph");
+	return atw_err_nomem(err);
 }
 
 static const char *name_of(const struct flame *f, uint32_t i)

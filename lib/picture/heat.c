@@ -285,7 +285,7 @@ int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err)
 	scene_size(s, CHART_WIDTH, SCENE_LENGTH);
 	for (; c; c = c->below)
 		if (!put_heat(c, s, &y))
-			return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+			return atw_err_nomem(err);
 	scene_size(s, CHART_WIDTH, y + CHART_MARGIN);
 	return ATW_OK;
 }

@@ -93,7 +93,7 @@ int hilbert_init(struct hilbert *h, uint64_t start, uint64_t last, uint64_t page
 	}
 	new.pages = calloc((size_t)nuses << 2 * new.order, sizeof(*new.pages));
 	if (!new.pages)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+		return atw_err_nomem(err);
 	*h = new;
 	return ATW_OK;
 }

@@ -246,7 +246,7 @@ int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *er
 	struct buf below = { 0 };
 
 	if (!order || !label)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+		return atw_err_nomem(err);
 	if (most > c->n)
 		most = c->n;
 	for (size_t i = 0; i < c->n; i++)

@@ -174,7 +174,7 @@ int scene_done(const struct scene *s, struct atw_err *err)
 	case ATW_OK:
 		break;
 	case ATW_E_NOMEM:
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+		return atw_err_nomem(err);
 	case ATW_E_LIMIT:
 		atw_err_set(err, ATW_E_LIMIT, "the picture has more than %d parts, "
 			    "%d MiB of text or %d groups in each other",

@@ -144,7 +144,7 @@ static int draw_strips(const struct chart_strips *c, struct scene *s, struct atw
 	size_t next = 0;
 
 	if (!order)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < c->n; i++)
 		order[i] = (struct chart_order){ c->strip[i].weight, i };
 	qsort(order, c->n, sizeof(*order), chart_heavier);

@@ -237,7 +237,7 @@ int chart_treemap(const struct chart_treemap *c, struct scene *s, struct atw_err
 	double y;
 
 	if (!sum || !child || !first || !count)
-		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the picture");
+		return atw_err_nomem(err);
 	make_tree(&t);
 	scene_size(s, CHART_WIDTH, 100);
 	/* Above the drawing, and known only after it: the legend ends where it begins. */

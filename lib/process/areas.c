@@ -239,7 +239,7 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		return r;
 	a = calloc(1, sizeof(*a));
 	if (!a)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	a->v = v;
 	a->mm = mm;
 	a->live = kmem_is_live(v.m);
@@ -581,7 +581,7 @@ int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err 
 	int r;
 
 	if (!a || !gate)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	a->v.n = kernel_needs(k);
 	a->mm = mm;
 	r = kernel_kmem(k, &a->v.m, err);

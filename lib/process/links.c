@@ -134,7 +134,7 @@ int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 		if (met_before(l, &m))
 			continue;
 		if (!array_reserve((void **)&l->mark, &l->cap, l->n + 1, sizeof(m)))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		l->mark[l->n++] = m;
 		l->met = l->n;
 		l->tries = 0;

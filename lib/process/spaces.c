@@ -104,7 +104,7 @@ int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err
 	atw_tasks_close(tasks);
 	if (!room) {
 		spaces_deinit(&s);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	*ret = s;
 	return ATW_OK;

@@ -51,7 +51,7 @@ int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
 		return r;
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	t->v = v;
 	t->head = t->link = init_task + v.n->member[N_task_tasks];
 	t->live = kmem_is_live(v.m);

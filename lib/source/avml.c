@@ -62,7 +62,7 @@ static int index_chunk(struct avml *a, const struct avml_chunk *c,
 	}
 	if (!array_reserve((void **)&a->index, &a->cap, a->nchunks + 1,
 			   sizeof(*a->index)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	a->index[a->nchunks++] = (struct index){ a->pos, c->at };
 	a->pos += c->raw;
 	return ATW_OK;
@@ -154,7 +154,7 @@ static int avml_open(struct atw_source *s, const struct atw_source_spec *spec,
 	int r;
 
 	if (!a)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->impl = a;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE,
@@ -167,7 +167,7 @@ static int avml_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (r < 0)
 		return r;
 	if (!page_cache_init(&a->cache, AVML_CHUNK_MAX, CACHE))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	return ATW_OK;
 }
 

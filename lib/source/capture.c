@@ -77,7 +77,7 @@ static int capture_open(struct atw_source *s, const struct atw_source_spec *spec
 
 	s->impl = h;
 	if (!h)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	h->fd = -1;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a capture is one file");

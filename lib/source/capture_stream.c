@@ -32,7 +32,7 @@ static int begin(struct unpack *in, struct capture_stream **ret, struct atw_err 
 
 	if (!s) {
 		unpack_close(in);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	memset(s, 0, offsetof(struct capture_stream, buf));
 	s->in = in;

@@ -97,7 +97,7 @@ static int take_notes(struct elf_source *es, const struct elf *e,
 			e->file.len);
 	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
 		if (take_note(es, &n) < 0)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 	if (r < 0 && !es->damaged[0])
 		snprintf(es->damaged, sizeof(es->damaged),
 			 "%.180s; CPU registers and VMCOREINFO may be lost",

@@ -32,7 +32,7 @@ int extents_add(struct extents *x, uint64_t start, uint64_t len, uint64_t off,
 		return atw_err_set(err, ATW_E_LIMIT,
 				   "more than 2^32 ranges of memory");
 	if (!array_reserve((void **)&x->v, &x->cap, x->n + 1, sizeof(*x->v)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	x->v[x->n] = (struct extent){
 		.start = start, .len = len, .off = off,
 		.order = (uint32_t)x->n, .kind = (uint8_t)kind,
@@ -166,7 +166,7 @@ int extents_build(struct extents *x, struct atw_err *err)
 	h = (struct heap){ room, 0 };
 	if (!room || !sweep(x, &h, &out)) {
 		extents_deinit(&out);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	extents_deinit(x);
 	*x = out;

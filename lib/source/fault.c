@@ -158,7 +158,7 @@ int atw_source_faults(struct atw_source *below, const struct atw_fault *faults,
 				i);
 	v = calloc(n + 1, sizeof(*v));
 	if (!v)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (n)
 		memcpy(v, faults, n * sizeof(*v));
 	s = wrap_new(below->ops->peek ? &fault_peek_ops : &fault_ops, below,

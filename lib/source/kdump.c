@@ -217,7 +217,7 @@ static int kdump_open(struct atw_source *s, const struct atw_source_spec *spec,
 	int rc;
 
 	if (!k)
-		return atw_err_set(err, ATW_E_NOMEM, "no memory");
+		return atw_err_nomem(err);
 	s->impl = k;
 	rc = kdump_set_open(&k->set, spec, err);
 	if (rc == 0)
@@ -228,7 +228,7 @@ static int kdump_open(struct atw_source *s, const struct atw_source_spec *spec,
 	/* kdump_desc_parse() lets pass what is at most twice a block. */
 	k->packed = malloc(2 * block);
 	if (!k->packed || !page_cache_init(&k->cache, block, CACHE_BYTES))
-		return atw_err_set(err, ATW_E_NOMEM, "no memory for the page cache");
+		return atw_err_nomem(err);
 	return ATW_OK;
 }
 

@@ -88,7 +88,7 @@ int kdump_facts_init(struct kdump_facts *f, const struct kdump_set *s,
 		      &f->notes) == ATW_E_NOMEM ||
 	    view_blob(v, h->vmcoreinfo.off, h->vmcoreinfo.len, &f->owned[1],
 		      &f->vmcoreinfo) == ATW_E_NOMEM || take_notes(f) < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "no memory for the notes");
+		return atw_err_nomem(err);
 	if (f->vmcoreinfo.len)
 		f->vmcoreinfo.len = atw_vmcoreinfo_probe(f->vmcoreinfo.data,
 							 f->vmcoreinfo.len);

@@ -85,7 +85,7 @@ static int open_none(struct atw_source *s, const struct atw_err *why, struct atw
 	}
 	n = calloc(1, sizeof(*n));
 	if (!n)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	live_host_init(&n->host);
 	if (why)
 		n->why = *why;

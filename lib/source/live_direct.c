@@ -101,7 +101,7 @@ static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note
 	ssize_t n;
 
 	if (!p)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	l->vmcoreinfo = p;
 	n = atw_read(s, ATW_PA(note), p, len, err);
 	if (n < 0)
@@ -457,7 +457,7 @@ int live_direct_open(struct atw_source *s, struct atw_err *err)
 	int r;
 
 	if (!l)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	live_host_init(&l->host);
 	s->impl = l;
 	s->ops = &direct_ops;

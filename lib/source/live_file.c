@@ -63,7 +63,7 @@ int live_file_paced(const char *path, size_t max, struct pace *pace, struct buf 
 		pace_done(pace, pace ? &pace->proc : NULL, (uint64_t)n);
 		buf_add(ret, chunk, (size_t)n);
 	}
-	return !chunk || ret->failed ? atw_err_set(err, ATW_E_NOMEM, "out of memory") : ATW_OK;
+	return !chunk || ret->failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 int live_file_all(const char *path, size_t max, struct buf *ret,

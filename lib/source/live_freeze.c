@@ -190,7 +190,7 @@ static int ask_all(struct undertaker *u, bool *moved, struct atw_err *err)
 		}
 		t = add_thread(u, (pid_t)tid);
 		if (!t) {
-			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			r = atw_err_nomem(err);
 			break;
 		}
 		*moved = true;

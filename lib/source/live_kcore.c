@@ -142,7 +142,7 @@ static int read_head(struct kcore *k, struct elf *ret, struct atw_err *err)
 		free(k->head);
 		k->head = malloc(want);
 		if (!k->head)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		n = pread_full(k->fd, k->head, want, 0);
 		if (n < 0)
 			return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
@@ -426,7 +426,7 @@ int live_kcore_open_file(struct atw_source *s, const char *path,
 	int r;
 
 	if (!k)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->impl = k;
 	live_host_init(&k->host);
 	k->page = (size_t)sysconf(_SC_PAGESIZE);

@@ -20,7 +20,7 @@ int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 	int r;
 
 	if (!m)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->impl = m;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE,

@@ -122,7 +122,7 @@ static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err
 	ssize_t n = -1;
 
 	if (!buf)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced &&
 		    !surest((struct atw_blob){ buf, (size_t)n }, name))
@@ -203,7 +203,7 @@ static int source_new(const struct atw_source_ops *ops,
 	int r;
 
 	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->ops = ops;
 	r = ops->open(s, spec, err);
 	if (r < 0) {
@@ -244,7 +244,7 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	ops = forced_kind(text, &rest);
 	path = strdup(rest);
 	if (!path)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (ops == &source_raw)
 		r = split_load(path, &spec, err);
 	if (r < 0)

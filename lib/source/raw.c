@@ -79,7 +79,7 @@ int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,
 	int r;
 
 	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->ops = &source_raw;
 	r = open_pieces(s, path, v, n, err);
 	if (r < 0) {

@@ -13,7 +13,7 @@ struct atw_source *wrap_new(const struct atw_source_ops *ops,
 	if (!s || !impl) {
 		free(s);
 		free(impl);
-		atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		atw_err_nomem(err);
 		return NULL;
 	}
 	*s = (struct atw_source){ ops, impl, below };

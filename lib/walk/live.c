@@ -43,7 +43,7 @@ int live_walk_init(struct atw_walk *w, struct atw_err *err)
 	l = calloc(1, sizeof(*l));
 	w->live = l;
 	if (!l)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	l->room = AHEAD_BYTES / bytes < AHEAD ? (unsigned)(AHEAD_BYTES / bytes) : AHEAD;
 	if (!l->room)
 		l->room = 1;
@@ -52,7 +52,7 @@ int live_walk_init(struct atw_walk *w, struct atw_err *err)
 		if (atw_table_bytes(&w->sp.paging, i) > bytes)
 			bytes = atw_table_bytes(&w->sp.paging, i);
 	l->slots = malloc(bytes);
-	return l->words && l->slots ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return l->words && l->slots ? ATW_OK : atw_err_nomem(err);
 }
 
 void live_walk_deinit(struct atw_walk *w)

@@ -102,7 +102,7 @@ int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
 	pg = &sp->paging;
 	l = calloc(1, sizeof(*l));
 	if (!l)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	l->sp = *sp;
 	l->negative = pg->halves != ATW_FLAT;
 	l->sign = (uint8_t)(pg->va_bits - (pg->halves == ATW_SIGNED));

@@ -53,7 +53,7 @@ int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		wo = *o;
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r->sp = *sp;
 	r->split = split;
 	if (!(split & ATW_SPLIT_EACH))

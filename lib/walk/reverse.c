@@ -157,8 +157,7 @@ int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
 	const struct atw_seen *s;
 	struct atw_walk *w = NULL;
 	uint64_t end = 0;
-	int rc = r ? atw_walk_open(sp, &o, &w, err)
-		   : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int rc = r ? atw_walk_open(sp, &o, &w, err) : atw_err_nomem(err);
 
 	while (rc == ATW_OK && (rc = atw_walk_next(w, &s, err)) == ATW_OK) {
 		if (s->repeat_of)
@@ -168,7 +167,7 @@ int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
 		else if (s->kind == ATW_LEAF)
 			rc = add_leaves(r, sp, s);
 		if (rc == ATW_E_NOMEM)
-			atw_err_set(err, rc, "out of memory");
+			atw_err_nomem(err);
 	}
 	atw_walk_close(w);
 	if (rc < 0) {

@@ -53,7 +53,7 @@ struct sweep {
 
 static int sweep_no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 static const char *sweep_words(const struct sweep *s, size_t upper)

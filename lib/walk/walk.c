@@ -117,7 +117,7 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 				   o->first.u, o->last.u);
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	w->sp = *sp;
 	w->o = *o;
 	if (!w->o.want)
@@ -130,7 +130,7 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		w->scratch[l] = malloc(atw_table_bytes(&w->sp.paging, l));
 		if (!w->scratch[l]) {
 			atw_walk_close(w);
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		}
 	}
 	if (live_walk_init(w, err) < 0) {
