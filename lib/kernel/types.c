@@ -148,10 +148,13 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	r = search_kernel(k, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN, on_signature, t);
 	if (r > 0)
 		return ATW_OK;
-	if (r < 0)
-		return atw_err_set(err, r, "out of memory");
+	if (r == ATW_E_NOMEM)
+		return atw_err_nomem(err);
 	if (f)
 		return by_file(k, t, err);
+	if (r < 0)
+		return atw_err_set(err, r,
+				   "no types of the kernel were found (BTF): too much in memory begins like them");
 	if (named.status == ATW_E_DAMAGED)
 		return atw_err_set(err, ATW_E_DAMAGED, "%s", named.text);
 	return atw_err_set(err, ATW_E_MISSING,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A search of memory finds every match, also across pages and holes, and is bounded. */
+#include "kernel/kernel.h"
 #include "kernel/search.h"
 
 #include "memory.h"
@@ -111,6 +112,24 @@ TEST(memory_full_of_it_is_bounded)
 		memset(mem_at(m, pa)->bytes, 'x', MEM_PAGE);
 	CHECK_EQ(search_memory(&m->s, NULL, "xxxxxxxx", 8, 8, note, &p), ATW_E_LIMIT);
 	CHECK(p.n <= 10000);
+	mem_free(m);
+}
+
+/* Places that begin as BTF does, more than are tried: nothing ran out of memory. */
+TEST(types_in_memory_full_of_their_beginnings)
+{
+	struct memory *m = mem_new();
+	struct atw_kernel k = { .mem = &m->s };
+	const struct btf *types = NULL;
+	struct atw_err err = { 0 };
+
+	for (uint64_t pa = 0; pa < 64 * MEM_PAGE; pa += 8)
+		memcpy(mem_at(m, pa & -(uint64_t)MEM_PAGE)->bytes + pa % MEM_PAGE, search_types,
+		       sizeof(search_types));
+	CHECK_EQ(kernel_btf(&k, &types, &err), ATW_E_LIMIT);
+	CHECK_STR(err.text, "no types of the kernel were found (BTF): too much in memory begins like them");
+	CHECK(!types);
+	kernel_types_close(k.types);
 	mem_free(m);
 }
 
