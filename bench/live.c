@@ -14,7 +14,7 @@
 #include "live_plain.h"
 #include "resident.h"
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "provider/proc.h"
 #include "provider/provider.h"
@@ -41,22 +41,22 @@ static void need(int r, const struct atw_err *err)
 static struct answer bpf_leaves(void *arg)
 {
 	const struct input *in = arg;
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(in->at.process.lo),
 		.last = ATW_VA(in->at.process.hi - 1), .want = ATW_K(ATW_LEAF),
 	};
 	struct answer a = { 0 };
-	const struct atw_seen *s;
+	const struct mmu_seen *s;
 	struct atw_err err = { 0 };
-	struct atw_walk *w;
-	int r = atw_walk_open(&in->mm.space, &o, &w, &err);
+	struct mmu_walk *w;
+	int r = mmu_walk_open(&in->mm.space, &o, &w, &err);
 
 	need(r, &err);
-	while ((r = atw_walk_next(w, &s, &err)) == ATW_OK)
+	while ((r = mmu_walk_next(w, &s, &err)) == ATW_OK)
 		if (s->kind == ATW_LEAF && !s->loss)
 			a.count += s->size / PAGE;
 	need(r, &err);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return a;
 }
 
@@ -201,7 +201,7 @@ static void leaves(struct input *in, bool dense)
 		{ .name = "pagemap, reads of a word", .go = pagemap_words, .slow = true },
 		{ .name = "live:pagemap", .go = pagemap_list },
 		{ .name = "live:bpf, as a provider", .go = bpf_list },
-		{ .name = "live:bpf, atw_walk", .go = bpf_leaves },
+		{ .name = "live:bpf, mmu_walk", .go = bpf_leaves },
 	};
 	double mid[MAX_WAYS];
 
@@ -337,7 +337,7 @@ static void memory(void)
 {
 	heading("memory it takes to go through 1 GiB, MiB", NULL);
 	flat("live:pagemap, flags and counts", pagemap_facts, false);
-	flat("live:bpf, atw_walk", bpf_leaves, true);
+	flat("live:bpf, mmu_walk", bpf_leaves, true);
 	flat("live:bpf, flags and counts", bpf_facts, true);
 }
 

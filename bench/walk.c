@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "plain.h"
 #include "random.h"
@@ -25,13 +25,13 @@ struct input {
 	const char *path;
 	struct atw_source *src;
 	struct atw_kernel *kernel;
-	const struct atw_space *sp;
-	struct atw_lookup *lookup;
+	const struct mmu_space *sp;
+	struct mmu_lookup *lookup;
 	struct plain plain;
 	bool have_plain;
 	struct xlat xlat;
 	const char *no_xlat;     /* why not */
-	struct atw_reverse *reverse;
+	struct mmu_reverse *reverse;
 	uint64_t leaves, tables;
 	uint64_t *va;            /* ADDRESSES of mapped bytes, shuffled */
 	uint64_t *pa;            /* QUERIES of bytes that are mapped somewhere */
@@ -59,10 +59,10 @@ static struct answer translate_atwalk(void *arg)
 {
 	const struct input *in = arg;
 	struct answer a = { ADDRESSES, 0 };
-	struct atw_seen s;
+	struct mmu_seen s;
 
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		if (atw_translate(in->sp, ATW_VA(in->va[i]), &s, NULL) < 0)
+		if (mmu_translate(in->sp, ATW_VA(in->va[i]), &s, NULL) < 0)
 			a.count--;
 		a.sum += s.pa.u + (in->va[i] - s.va.u);
 	}
@@ -73,10 +73,10 @@ static struct answer look_up(void *arg)
 {
 	const struct input *in = arg;
 	struct answer a = { ADDRESSES, 0 };
-	struct atw_place p;
+	struct mmu_place p;
 
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		if (atw_lookup(in->lookup, ATW_VA(in->va[i]), &p, NULL) < 0)
+		if (mmu_lookup(in->lookup, ATW_VA(in->va[i]), &p, NULL) < 0)
 			a.count--;
 		a.sum += p.pa.u;
 	}
@@ -112,8 +112,8 @@ static void translations(struct input *in)
 {
 	static const struct way ways[] = {
 		{ .name = "plain C walk", .go = translate_plain },
-		{ .name = "atw_lookup", .go = look_up, .target = 60 },
-		{ .name = "atw_translate, with the path", .go = translate_atwalk },
+		{ .name = "mmu_lookup", .go = look_up, .target = 60 },
+		{ .name = "mmu_translate, with the path", .go = translate_atwalk },
 #ifdef HAVE_ADDRXLAT
 		{ .name = "libaddrxlat, memory lent to it", .go = translate_lent },
 		{ .name = "libaddrxlat over libkdumpfile", .go = translate_kdumpfile },
@@ -146,39 +146,39 @@ static struct answer list_plain(void *arg)
  * tables that are folded count as listed: one piece stands for them.
  */
 static inline struct answer list(const struct input *in, uint32_t flags,
-				 uint64_t (*look)(const struct atw_space *,
-						  const struct atw_seen *))
+				 uint64_t (*look)(const struct mmu_space *,
+						  const struct mmu_seen *))
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = flags,
 	};
 	struct answer a = { 0 };
-	const struct atw_seen *s;
+	const struct mmu_seen *s;
 	struct atw_err err = { 0 };
-	struct atw_walk *w;
-	int r = atw_walk_open(in->sp, &o, &w, &err);
+	struct mmu_walk *w;
+	int r = mmu_walk_open(in->sp, &o, &w, &err);
 
 	need(r, in->path, &err);
-	while ((r = atw_walk_next(w, &s, &err)) == ATW_OK)
+	while ((r = mmu_walk_next(w, &s, &err)) == ATW_OK)
 		if (s->kind == ATW_LEAF && !s->loss) {
 			a.count += s->count;
 			a.sum += look(in->sp, s);
 		}
 	need(r, in->path, &err);
-	if (atw_walk_stats(w).folded)
+	if (mmu_walk_stats(w).folded)
 		a.count = in->leaves;
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return a;
 }
 
-static inline uint64_t no_look(const struct atw_space *sp, const struct atw_seen *s)
+static inline uint64_t no_look(const struct mmu_space *sp, const struct mmu_seen *s)
 {
 	(void)sp, (void)s;
 	return 0;
 }
 
 /* x86_64 only: the word is the address but for its outer bits. */
-static inline uint64_t look_words(const struct atw_space *sp, const struct atw_seen *s)
+static inline uint64_t look_words(const struct mmu_space *sp, const struct mmu_seen *s)
 {
 	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift, sum = 0;
 
@@ -187,59 +187,59 @@ static inline uint64_t look_words(const struct atw_space *sp, const struct atw_s
 	return sum;
 }
 
-static inline uint64_t look_pa(const struct atw_space *sp, const struct atw_seen *s)
+static inline uint64_t look_pa(const struct mmu_space *sp, const struct mmu_seen *s)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < s->count; i++)
-		sum += atw_seen_pa(sp, s, i).u;
+		sum += mmu_seen_pa(sp, s, i).u;
 	return sum;
 }
 
 static struct answer list_pieces(void *arg) { return list(arg, 0, no_look); }
-static struct answer list_folded(void *arg) { return list(arg, ATW_WALK_FOLD, no_look); }
+static struct answer list_folded(void *arg) { return list(arg, MMU_WALK_FOLD, no_look); }
 static struct answer list_words(void *arg) { return list(arg, 0, look_words); }
 static struct answer list_pa(void *arg) { return list(arg, 0, look_pa); }
 
 static inline struct answer ranges(const struct input *in, unsigned split)
 {
-	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
 	struct atw_err err = { 0 };
 	struct answer a = { 0 };
-	struct atw_ranges *rs;
-	struct atw_range g;
-	int r = atw_ranges_open(in->sp, &o, split, &rs, &err);
+	struct mmu_ranges *rs;
+	struct mmu_range g;
+	int r = mmu_ranges_open(in->sp, &o, split, &rs, &err);
 
 	need(r, in->path, &err);
-	while ((r = atw_ranges_next(rs, &g, &err)) == ATW_OK)
+	while ((r = mmu_ranges_next(rs, &g, &err)) == ATW_OK)
 		if (g.kind == ATW_LEAF && !g.loss) {
 			a.count += g.entries;
 			a.sum += g.pa.u;
 		}
 	need(r, in->path, &err);
-	if (atw_walk_stats(atw_ranges_walk(rs)).folded)
+	if (mmu_walk_stats(mmu_ranges_walk(rs)).folded)
 		a.count = in->leaves;
-	atw_ranges_close(rs);
+	mmu_ranges_close(rs);
 	return a;
 }
 
-static struct answer list_rows(void *arg) { return ranges(arg, ATW_SPLIT_EACH); }
+static struct answer list_rows(void *arg) { return ranges(arg, MMU_SPLIT_EACH); }
 
 static struct answer list_merged(void *arg)
 {
-	return ranges(arg, ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL);
+	return ranges(arg, MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL);
 }
 
 static void listings(struct input *in)
 {
 	static const struct way ways[] = {
 		{ .name = "plain C listing, addresses summed", .go = list_plain },
-		{ .name = "atw_walk, addresses summed from its words", .go = list_words, .target = 1.5 },
-		{ .name = "atw_walk, every piece", .go = list_pieces, .counts_only = true },
-		{ .name = "atw_walk, every piece, repeats folded", .go = list_folded, .counts_only = true, .target = 1.5 },
-		{ .name = "atw_walk, atw_seen_pa() of every leaf", .go = list_pa },
-		{ .name = "atw_ranges, merged as `map` does", .go = list_merged, .counts_only = true },
-		{ .name = "atw_ranges, a row a leaf", .go = list_rows },
+		{ .name = "mmu_walk, addresses summed from its words", .go = list_words, .target = 1.5 },
+		{ .name = "mmu_walk, every piece", .go = list_pieces, .counts_only = true },
+		{ .name = "mmu_walk, every piece, repeats folded", .go = list_folded, .counts_only = true, .target = 1.5 },
+		{ .name = "mmu_walk, mmu_seen_pa() of every leaf", .go = list_pa },
+		{ .name = "mmu_ranges, merged as `map` does", .go = list_merged, .counts_only = true },
+		{ .name = "mmu_ranges, a row a leaf", .go = list_rows },
 	};
 	size_t n = sizeof(ways) / sizeof(ways[0]), skip = in->have_plain ? 0 : 2;
 
@@ -253,14 +253,14 @@ static struct answer reverse_build(void *arg)
 {
 	const struct input *in = arg;
 	struct atw_err err = { 0 };
-	struct atw_reverse *r;
+	struct mmu_reverse *r;
 
-	need(atw_reverse_build(in->sp, &r, &err), in->path, &err);
-	atw_reverse_destroy(r);
+	need(mmu_reverse_build(in->sp, &r, &err), in->path, &err);
+	mmu_reverse_destroy(r);
 	return (struct answer){ 0 };
 }
 
-static int note_mapping(void *arg, const struct atw_mapping *m)
+static int note_mapping(void *arg, const struct mmu_mapping *m)
 {
 	(void)m;
 	++*(uint64_t *)arg;
@@ -273,22 +273,22 @@ static struct answer reverse_find(void *arg)
 	struct answer a = { 0 };
 
 	for (size_t i = 0; i < QUERIES; i++)
-		atw_reverse_find(in->reverse, ATW_PA(in->pa[i]), 1, note_mapping,
+		mmu_reverse_find(in->reverse, ATW_PA(in->pa[i]), 1, note_mapping,
 				 &a.count);
 	return a;
 }
 
 static void reverses(struct input *in)
 {
-	static const struct way build = { .name = "atw_reverse_build, a leaf", .go = reverse_build };
-	static const struct way find = { .name = "atw_reverse_find, a query", .go = reverse_find };
+	static const struct way build = { .name = "mmu_reverse_build, a leaf", .go = reverse_build };
+	static const struct way find = { .name = "mmu_reverse_find, a query", .go = reverse_find };
 	struct atw_err err = { 0 };
 
 	heading("who maps it, ns of CPU time", "");
 	contest(&build, 1, in, in->leaves);
-	need(atw_reverse_build(in->sp, &in->reverse, &err), in->path, &err);
+	need(mmu_reverse_build(in->sp, &in->reverse, &err), in->path, &err);
 	contest(&find, 1, in, QUERIES);
-	atw_reverse_destroy(in->reverse);
+	mmu_reverse_destroy(in->reverse);
 }
 
 /* ---- memory ---- */
@@ -334,23 +334,23 @@ static int by_pa(const void *a, const void *b)
 static struct leaf *all_leaves(const struct input *in)
 {
 	struct leaf *leaf = malloc(in->leaves * sizeof(*leaf)), *l = leaf;
-	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
 	struct atw_err err = { 0 };
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 
 	if (!leaf)
 		errx(1, "out of memory");
-	need(atw_walk_open(in->sp, &o, &w, &err), in->path, &err);
-	while (atw_walk_next(w, &s, &err) == ATW_OK)
+	need(mmu_walk_open(in->sp, &o, &w, &err), in->path, &err);
+	while (mmu_walk_next(w, &s, &err) == ATW_OK)
 		for (uint32_t i = 0; s->kind == ATW_LEAF && !s->loss && i < s->count; i++) {
 			uint64_t size = s->size / s->count;
 
 			*l++ = (struct leaf){
-				s->va.u + i * size, atw_seen_pa(in->sp, s, i).u, size,
+				s->va.u + i * size, mmu_seen_pa(in->sp, s, i).u, size,
 			};
 		}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return leaf;
 }
 
@@ -383,17 +383,17 @@ static void choose_addresses(struct input *in)
 
 static void count(struct input *in)
 {
-	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
 	struct atw_err err = { 0 };
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 
-	need(atw_walk_open(in->sp, &o, &w, &err), in->path, &err);
-	while (atw_walk_next(w, &s, &err) == ATW_OK)
+	need(mmu_walk_open(in->sp, &o, &w, &err), in->path, &err);
+	while (mmu_walk_next(w, &s, &err) == ATW_OK)
 		;
-	in->leaves = atw_walk_stats(w).leaves;
-	in->tables = atw_walk_stats(w).tables;
-	atw_walk_close(w);
+	in->leaves = mmu_walk_stats(w).leaves;
+	in->tables = mmu_walk_stats(w).tables;
+	mmu_walk_close(w);
 }
 
 static void measure(const char *path)
@@ -406,7 +406,7 @@ static void measure(const char *path)
 	need(atw_source_open(path, NULL, 0, &in.src, &err), path, &err);
 	need(atw_kernel_open(in.src, &o, &in.kernel, &err), path, &err);
 	in.sp = atw_kernel_space(in.kernel);
-	need(atw_lookup_open(in.sp, &in.lookup, &err), in.path, &err);
+	need(mmu_lookup_open(in.sp, &in.lookup, &err), in.path, &err);
 	pg = &in.sp->paging;
 	count(&in);
 	printf("\n%s: %s, %" PRIu64 " leaves, %" PRIu64 " tables\n", path, pg->name,

@@ -3,7 +3,16 @@
 #ifndef CLI_ATWALK_H
 #define CLI_ATWALK_H
 
-#include <atwalk/atwalk.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 #include "options.h"
 #include "target/subject.h"

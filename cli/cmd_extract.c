@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <atwalk/extract.h>
-#include <atwalk/process.h>
+#include "extract/extract.h"
+#include "process/process.h"
 
 #include "atwalk.h"
 #include "base/io.h"
@@ -70,15 +70,15 @@ static int write_all(void *arg, const void *data, size_t len, struct atw_err *er
 
 static int count_tasks(struct atw_kernel *k, struct atw_err *err)
 {
-	struct atw_tasks *tasks;
-	struct atw_task t;
-	int r = atw_tasks_open(k, &tasks, err);
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
+	int r = lnx_tasks_open(k, &tasks, err);
 
 	if (r < 0)
 		return r;
-	while ((r = atw_tasks_next(tasks, &t, err)) == ATW_OK)
+	while ((r = lnx_tasks_next(tasks, &t, err)) == ATW_OK)
 		;
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	return r == ATW_END ? ATW_OK : r;
 }
 

@@ -53,13 +53,13 @@ struct map {
 	struct atw_err damage;           /* reported last */
 	bool mapped;                     /* anything at all, filtered out or not */
 	unsigned split, depth;
-	struct atw_range held;           /* met, and not shown yet */
+	struct mmu_range held;           /* met, and not shown yet */
 	bool holding;
 	uint64_t paged;                  /* end of the page counted last */
 	struct map_node node;
 };
 
-static void count(struct map *m, const struct atw_range *g)
+static void count(struct map *m, const struct mmu_range *g)
 {
 	uint64_t first;
 
@@ -89,7 +89,7 @@ static void count(struct map *m, const struct atw_range *g)
 	map_sizes_add(&m->sizes, g->page, g->size, (m->paged - first) / g->page);
 }
 
-static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
+static int put(struct map *m, const struct mmu_range *g, struct atw_err *err)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct row r = { 0 };
@@ -136,7 +136,7 @@ static int put(struct map *m, const struct atw_range *g, struct atw_err *err)
 }
 
 /* A range asked for may begin and end inside of pages. */
-static void clip(struct atw_range *g, const struct address *a)
+static void clip(struct mmu_range *g, const struct address *a)
 {
 	uint64_t last = g->va.u + (g->size - 1), skip = 0;
 
@@ -154,14 +154,14 @@ static void clip(struct atw_range *g, const struct address *a)
  * Words the CPU ignores speak one by one; neighbours that say the same of
  * neighbouring pages or swap slots are one row all the same.
  */
-static bool soft_agree(struct map *m, const struct atw_range *x,
-		       const struct atw_range *y)
+static bool soft_agree(struct map *m, const struct mmu_range *x,
+		       const struct mmu_range *y)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct atw_soft_word a, b;
 	struct atw_region area;
 
-	if (m->split & ATW_SPLIT_EACH || x->kind != ATW_ABSENT || y->kind != ATW_ABSENT ||
+	if (m->split & MMU_SPLIT_EACH || x->kind != ATW_ABSENT || y->kind != ATW_ABSENT ||
 	    x->loss || y->loss || x->level != y->level || x->va.u + x->size != y->va.u)
 		return false;
 	if (listing_region(&m->list, x->va.u, &area) &&
@@ -178,7 +178,7 @@ static bool soft_agree(struct map *m, const struct atw_range *x,
 	return a.offset == b.offset;
 }
 
-static int show(struct map *m, const struct atw_range *g, struct atw_err *err)
+static int show(struct map *m, const struct mmu_range *g, struct atw_err *err)
 {
 	uint64_t before;
 	int r;
@@ -202,7 +202,7 @@ static int show_held(struct map *m, struct atw_err *err)
 	return show(m, &m->held, err);
 }
 
-static int feed(struct map *m, const struct atw_range *g, struct atw_err *err)
+static int feed(struct map *m, const struct mmu_range *g, struct atw_err *err)
 {
 	int r;
 
@@ -222,7 +222,7 @@ static int feed(struct map *m, const struct atw_range *g, struct atw_err *err)
  * Where in the range a region of the kernel's ends or begins, or memory of another
  * node; 0: nowhere.
  */
-static uint64_t border(struct map *m, const struct atw_range *g)
+static uint64_t border(struct map *m, const struct mmu_range *g)
 {
 	uint64_t last = g->va.u + (g->size - 1), node;
 	struct atw_region area;
@@ -231,7 +231,7 @@ static uint64_t border(struct map *m, const struct atw_range *g)
 	 * Other rows are no memory of any region; what they speak for stays whole.
 	 * So does each page by itself, even if a border is in it.
 	 */
-	if (m->split & ATW_SPLIT_EACH || g->loss || g->repeat_of || g->kind != ATW_LEAF)
+	if (m->split & MMU_SPLIT_EACH || g->loss || g->repeat_of || g->kind != ATW_LEAF)
 		return 0;
 	node = map_node_border(&m->node, g);
 	if (node)
@@ -254,22 +254,22 @@ static void complain_damage(struct map *m, const struct atw_err *why)
 
 static int list(struct map *m, const struct address *a, struct atw_err *err)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
-		.flags = ATW_WALK_SOFT, .depth = m->depth,
+		.flags = MMU_WALK_SOFT, .depth = m->depth,
 	};
-	struct atw_range g;
-	struct atw_ranges *ranges;
-	int r = atw_ranges_open(m->list.space, &o, m->split, &ranges, err), shown = ATW_OK;
+	struct mmu_range g;
+	struct mmu_ranges *ranges;
+	int r = mmu_ranges_open(m->list.space, &o, m->split, &ranges, err), shown = ATW_OK;
 
 	if (r < 0)
 		return r;
-	while (shown == ATW_OK && (r = atw_ranges_next(ranges, &g, err)) == ATW_OK) {
+	while (shown == ATW_OK && (r = mmu_ranges_next(ranges, &g, err)) == ATW_OK) {
 		struct address part;
 		uint64_t at, last;
 
 		if (g.loss == ATW_LOST_DAMAGED)
-			complain_damage(m, atw_walk_error(atw_ranges_walk(ranges)));
+			complain_damage(m, mmu_walk_error(mmu_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
 		m->mapped |= !g.loss && (g.kind == ATW_LEAF || g.kind == ATW_TABLE);
 		if (a->is_range)
@@ -292,7 +292,7 @@ static int list(struct map *m, const struct address *a, struct atw_err *err)
 		if (shown == ATW_OK)
 			shown = list(m, &part, err);
 	}
-	atw_ranges_close(ranges);
+	mmu_ranges_close(ranges);
 	return shown < 0 ? shown : r == ATW_END ? ATW_OK : r;
 }
 
@@ -413,9 +413,9 @@ static void summary(struct map *m)
 static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 {
 	static const struct { const char *name; unsigned bit; } words[] = {
-		{ "rights", ATW_SPLIT_RIGHTS }, { "page", ATW_SPLIT_LEVEL },
-		{ "level", ATW_SPLIT_LEVEL }, { "physical", ATW_SPLIT_PHYSICAL },
-		{ "flags", ATW_SPLIT_FLAGS },
+		{ "rights", MMU_SPLIT_RIGHTS }, { "page", MMU_SPLIT_LEVEL },
+		{ "level", MMU_SPLIT_LEVEL }, { "physical", MMU_SPLIT_PHYSICAL },
+		{ "flags", MMU_SPLIT_FLAGS },
 	};
 
 	*ret = 0;
@@ -505,7 +505,7 @@ static int map(struct map *m, const struct common *c, struct session *src,
 			m->list.col[C_PID].hidden = m->list.col[C_TASK].hidden = false;
 	map_node_init(&m->node, c, src);
 	if (m->node.sum.wanted)          /* it is frames that are of a node */
-		m->split |= ATW_SPLIT_PHYSICAL;
+		m->split |= MMU_SPLIT_PHYSICAL;
 	if (o->watch)
 		status = !tables
 			? watch_by_pages(c, src, &o->space, o->watch, m->split, m->argc, m->argv)
@@ -529,7 +529,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	struct map_opts *o = opts;
 	struct session src = { 0 };
 	struct map m = {
-		.split = ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL,
+		.split = MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL,
 		.argc = argc, .argv = argv,
 	};
 	struct address_arg *t;
@@ -547,7 +547,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->large && o->watch)
 		return complain_usage("map", "--large is one look, and --watch is many");
 	if (o->all)
-		m.split = ATW_SPLIT_EACH;
+		m.split = MMU_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
 	t = calloc((size_t)argc, sizeof(*t));
 	if (!t)

@@ -124,7 +124,7 @@ struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 }
 
 /* By the page tables of a task. */
-static void walk_tables(struct ps *p, const struct atw_task *t, struct usage *u)
+static void walk_tables(struct ps *p, const struct lnx_task *t, struct usage *u)
 {
 	struct atw_err why = { 0 };
 	struct atw_mm mm;
@@ -138,7 +138,7 @@ static void walk_tables(struct ps *p, const struct atw_task *t, struct usage *u)
 		u->user_root = mm.user_root;
 		u->isolated = mm.isolated;
 		/* One that ended meanwhile has as much as was seen of it. */
-		if (ps_walk_space(p, u, &mm.space, &why) < 0 && !atw_space_lives(&mm.space))
+		if (ps_walk_space(p, u, &mm.space, &why) < 0 && !mmu_space_lives(&mm.space))
 			why.status = ATW_OK;
 		p->lost += u->lost != 0;
 	}
@@ -148,7 +148,7 @@ static void walk_tables(struct ps *p, const struct atw_task *t, struct usage *u)
 	}
 }
 
-static int find_usage(struct ps *p, const struct atw_task *t, const struct usage **ret,
+static int find_usage(struct ps *p, const struct lnx_task *t, const struct usage **ret,
 		      bool *fresh, struct atw_err *err)
 {
 	struct usage *u = ps_usage(p, t->mm, fresh);
@@ -226,7 +226,7 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 
 static int put(struct ps *p, const struct target_task *row, struct atw_err *err)
 {
-	const struct atw_task *t = &row->task;
+	const struct lnx_task *t = &row->task;
 	const struct usage *u = NULL;
 	union atw_value v[P_COUNT] = {
 		[P_PID].u = t->pid, [P_TGID].u = t->tgid, [P_PPID].u = t->ppid,
@@ -248,7 +248,7 @@ static int put(struct ps *p, const struct target_task *row, struct atw_err *err)
 }
 
 /* Without -T and without numbers, the leaders alone. */
-static bool ps_wanted(const struct ps *p, const struct atw_task *t)
+static bool ps_wanted(const struct ps *p, const struct lnx_task *t)
 {
 	if (!p->npids)
 		return t->leader || p->o->threads;
@@ -323,16 +323,16 @@ static int settle(struct ps *p)
 /* Plain tables have a column more where it has something to say. */
 static void choose_columns(struct ps *p, struct atw_column *col)
 {
-	struct atw_tasks *tasks;
-	struct atw_task t = { 0 };
+	struct lnx_tasks *tasks;
+	struct lnx_task t = { 0 };
 	struct atw_mm mm;
 
 	if (!target_has(p->src.target, TARGET_TABLES) || p->c->format != FORMAT_PLAIN ||
-	    atw_tasks_open(p->src.target->kernel, &tasks, NULL) < 0)
+	    lnx_tasks_open(p->src.target->kernel, &tasks, NULL) < 0)
 		return;
-	while (!t.mm && atw_tasks_next(tasks, &t, NULL) == ATW_OK)
+	while (!t.mm && lnx_tasks_next(tasks, &t, NULL) == ATW_OK)
 		;
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	if (t.mm && atw_mm_open(p->src.target->kernel, t.mm, &mm, NULL) == ATW_OK)
 		col[P_USER_ROOT].hidden = !mm.isolated;
 }

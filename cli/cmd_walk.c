@@ -38,7 +38,7 @@ struct walk_out {
 
 /* What one entry of the path says, whether it ends it or not. */
 static void fill_step(const struct listing *l, struct row *r,
-		      const struct atw_step *p, enum state st)
+		      const struct mmu_step *p, enum state st)
 {
 	const struct atw_paging *pg = &l->space->paging;
 
@@ -73,10 +73,10 @@ static void fill_slot(struct walk_out *w, struct row *r, uint64_t address, uint6
 }
 
 /* The row of one piece as a whole: the answer to "where is this address". */
-static int answer(struct walk_out *w, const struct atw_seen *s, uint64_t first,
+static int answer(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
 		  struct atw_err *err)
 {
-	const struct atw_step *last = s->depth ? &s->path[s->depth - 1] : NULL;
+	const struct mmu_step *last = s->depth ? &s->path[s->depth - 1] : NULL;
 	uint64_t skip = first > s->va.u ? first - s->va.u : 0;
 	struct row r = { 0 };
 	enum state st;
@@ -104,14 +104,14 @@ static int answer(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 }
 
 /* One row a level, root first. */
-static int path(struct walk_out *w, const struct atw_seen *s, uint64_t first,
+static int path(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
 		struct atw_err *err)
 {
 	const struct atw_paging *pg = &w->list.space->paging;
 	unsigned above = s->loss ? s->depth : s->depth - 1u;
 
 	for (unsigned i = 0; i < above; i++) {
-		const struct atw_step *p = &s->path[i];
+		const struct mmu_step *p = &s->path[i];
 		uint64_t size = (uint64_t)1 << pg->level[p->level].shift;
 		struct row r = { 0 };
 
@@ -129,33 +129,33 @@ static int path(struct walk_out *w, const struct atw_seen *s, uint64_t first,
 static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 		    struct atw_err *err)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT), .depth = depth,
-		.flags = a->is_range ? 0 : ATW_WALK_EACH,
+		.flags = a->is_range ? 0 : MMU_WALK_EACH,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *walk;
+	const struct mmu_seen *s;
+	struct mmu_walk *walk;
 	bool any = false;
-	int r = atw_walk_open(w->list.space, &o, &walk, err);
+	int r = mmu_walk_open(w->list.space, &o, &walk, err);
 
 	if (r < 0)
 		return r;
-	while ((r = atw_walk_next(walk, &s, err)) == ATW_OK) {
+	while ((r = mmu_walk_next(walk, &s, err)) == ATW_OK) {
 		any = true;
 		uint32_t n = s->kind == ATW_LEAF && !s->loss ? s->count : 1;
 
 		w->lost += s->loss != ATW_HAVE;
 		w->unmapped += !s->loss && (s->kind == ATW_ABSENT || s->kind == ATW_BAD);
 		if (s->loss == ATW_LOST_DAMAGED)
-			complain(atw_walk_error(walk));
+			complain(mmu_walk_error(walk));
 		/* Pages of a run get a row each; runs of nothing stay one. */
 		for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
-			const struct atw_seen *page = s;
-			struct atw_seen one;
+			const struct mmu_seen *page = s;
+			struct mmu_seen one;
 
 			if (n > 1) {
-				atw_seen_one(w->list.space, s, i, &one);
+				mmu_seen_one(w->list.space, s, i, &one);
 				page = &one;
 			}
 			r = w->path ? path(w, page, a->first, err)
@@ -164,7 +164,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 		if (r != ATW_OK)
 			break;
 	}
-	atw_walk_close(walk);
+	mmu_walk_close(walk);
 	/* A half without a root: what --pti user leaves of Arm's upper one. */
 	if (r == ATW_END && !any) {
 		struct row row = { 0 };

@@ -7,12 +7,12 @@
 #include "find.h"
 
 /* Of tables that were not walked to their end the rest is missing, and no others. */
-static int cut_off(struct find *f, const struct atw_space *sp, int r, struct atw_err *err)
+static int cut_off(struct find *f, const struct mmu_space *sp, int r, struct atw_err *err)
 {
 	if (r != ATW_E_LIMIT)
 		return r;
 	/* Of all that there are, one that has ended maps nothing any more. */
-	if (!f->src.subject.label[0] && !atw_space_lives(sp))
+	if (!f->src.subject.label[0] && !mmu_space_lives(sp))
 		return ATW_OK;
 	atw_err_wrap(err, "%s", f->src.name);
 	/* Where processes come and go all the time, one speaks for the rest. */
@@ -22,14 +22,14 @@ static int cut_off(struct find *f, const struct atw_space *sp, int r, struct atw
 	return ATW_OK;
 }
 
-static int walk(struct find *f, const struct atw_space *sp, uint64_t first, uint64_t last,
+static int walk(struct find *f, const struct mmu_space *sp, uint64_t first, uint64_t last,
 		unsigned depth, struct atw_err *err)
 {
 	return cut_off(f, sp, finder_walk(&f->finder, sp, first, last, depth, err), err);
 }
 
 /* Below bit 63 on 64-bit machines; everything on others. */
-static uint64_t lower_last(const struct atw_space *sp)
+static uint64_t lower_last(const struct mmu_space *sp)
 {
 	return sp->paging.halves == ATW_SIGNED && sp->paging.va_bits > 32 ? INT64_MAX
 									  : UINT64_MAX;
@@ -38,27 +38,27 @@ static uint64_t lower_last(const struct atw_space *sp)
 static const uint64_t UPPER = (uint64_t)1 << 63;
 
 /* The root table's entries for the upper half, as a walk one level deep has them. */
-static int each_top(const struct atw_space *sp, struct atw_err *err,
-		    int (*fn)(void *arg, const struct atw_seen *s), void *arg)
+static int each_top(const struct mmu_space *sp, struct atw_err *err,
+		    int (*fn)(void *arg, const struct mmu_seen *s), void *arg)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(UPPER), .last = ATW_VA(UINT64_MAX),
-		.want = ATW_K_ANY, .flags = ATW_WALK_EACH, .depth = 1,
+		.want = ATW_K_ANY, .flags = MMU_WALK_EACH, .depth = 1,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int r = atw_walk_open(sp, &o, &w, err);
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
+	int r = mmu_walk_open(sp, &o, &w, err);
 
 	if (r < 0)
 		return r;
-	while (r == ATW_OK && (r = atw_walk_next(w, &s, err)) == ATW_OK)
+	while (r == ATW_OK && (r = mmu_walk_next(w, &s, err)) == ATW_OK)
 		if (!s->loss && s->kind != ATW_BAD && s->path[0].index < 512)
 			r = fn(arg, s);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static int note_top(void *arg, const struct atw_seen *s)
+static int note_top(void *arg, const struct mmu_seen *s)
 {
 	struct top *top = arg;
 
@@ -68,7 +68,7 @@ static int note_top(void *arg, const struct atw_seen *s)
 
 struct compared {
 	struct find *f;
-	const struct atw_space *sp;
+	const struct mmu_space *sp;
 	const struct top *top;
 	struct atw_err *err;
 };
@@ -79,7 +79,7 @@ struct compared {
  * the kernel itself does not have there (modify_ldt() under isolation) is the
  * process's own.
  */
-static int compare_top(void *arg, const struct atw_seen *s)
+static int compare_top(void *arg, const struct mmu_seen *s)
 {
 	struct compared *c = arg;
 	const struct top *top = &c->top[s->path[0].index];
@@ -90,7 +90,7 @@ static int compare_top(void *arg, const struct atw_seen *s)
 	return walk(c->f, c->sp, s->va.u, s->va.u + (s->size - 1), same ? 1 : 0, c->err);
 }
 
-static int upper_half(struct find *f, const struct atw_space *sp, const struct top *top,
+static int upper_half(struct find *f, const struct mmu_space *sp, const struct top *top,
 		      struct atw_err *err)
 {
 	struct compared c = { f, sp, top, err };
@@ -100,23 +100,23 @@ static int upper_half(struct find *f, const struct atw_space *sp, const struct t
 	return cut_off(f, sp, each_top(sp, err, compare_top, &c), err);
 }
 
-static struct atw_space with_root(const struct atw_space *sp, atw_pa root)
+static struct mmu_space with_root(const struct mmu_space *sp, atw_pa root)
 {
-	struct atw_space one = *sp;
+	struct mmu_space one = *sp;
 
-	one.low = (struct atw_root){ root, true };
+	one.low = (struct mmu_root){ root, true };
 	if (one.paging.halves != ATW_SPLIT)
 		one.high.have = false;
 	return one;
 }
 
 /* A process's tables, both copies of the root where there are two. */
-static int search_process(struct find *f, const struct whose *w, const struct atw_space *sp,
+static int search_process(struct find *f, const struct whose *w, const struct mmu_space *sp,
 			  struct atw_err *err)
 {
-	struct atw_space user = with_root(sp, sp->low.pa);
+	struct mmu_space user = with_root(sp, sp->low.pa);
 	bool isolated = sp->high.have && sp->paging.halves != ATW_SPLIT;
-	struct atw_space kernel = with_root(sp, isolated ? sp->high.pa : sp->low.pa);
+	struct mmu_space kernel = with_root(sp, isolated ? sp->high.pa : sp->low.pa);
 	uint64_t last = sp->paging.va_bits > 32 ? INT64_MAX : UINT64_MAX;
 	int r = find_put_root(f, w, user.low.pa, err);
 
@@ -135,11 +135,11 @@ static int search_process(struct find *f, const struct whose *w, const struct at
 
 static int search_kernel_space(struct find *f, struct atw_err *err)
 {
-	const struct atw_space *sp = atw_kernel_space(f->src.target->kernel);
+	const struct mmu_space *sp = atw_kernel_space(f->src.target->kernel);
 	const struct whose kernel = { .task = "[kernel]", .regions = true };
 	const struct whose user = { .task = "[kernel, user mode]", .regions = true };
 	uint64_t page = (uint64_t)1 << sp->paging.page_shift;
-	struct atw_space copy;
+	struct mmu_space copy;
 	int r = ATW_OK;
 
 	if (sp->high.have)
@@ -162,9 +162,9 @@ static int search_kernel_space(struct find *f, struct atw_err *err)
 
 static int note_tops(struct find *f, struct atw_err *err)
 {
-	const struct atw_space *own = atw_kernel_space(f->src.target->kernel);
+	const struct mmu_space *own = atw_kernel_space(f->src.target->kernel);
 	uint64_t page = (uint64_t)1 << own->paging.page_shift;
-	struct atw_space copy;
+	struct mmu_space copy;
 	int r;
 
 	if (lower_last(own) == UINT64_MAX)
@@ -180,7 +180,7 @@ static int note_tops(struct find *f, struct atw_err *err)
 
 static bool is_known(const struct find *f, uint64_t root)
 {
-	const struct atw_space *own = atw_kernel_space(f->src.target->kernel);
+	const struct mmu_space *own = atw_kernel_space(f->src.target->kernel);
 	uint64_t page = (uint64_t)1 << own->paging.page_shift;
 
 	if (own->low.pa.u == root || (f->user_half && own->low.pa.u + page == root))
@@ -211,7 +211,7 @@ static int search_cpus(struct find *f, struct atw_err *err)
 	for (uint64_t i = 0; i < cpus && r == ATW_OK; i++) {
 		char key[40], name[32];
 		const struct whose w = { .task = name };
-		struct atw_space sp;
+		struct mmu_space sp;
 		bool again = false;
 
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);

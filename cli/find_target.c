@@ -149,7 +149,7 @@ static int add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len, struct 
 }
 
 /* A word that the CPU ignores may keep a page all the same. */
-static int add_kept(struct translation *t, const struct atw_space *sp, const struct atw_seen *s,
+static int add_kept(struct translation *t, const struct mmu_space *sp, const struct mmu_seen *s,
 		    uint64_t slot, struct atw_err *err)
 {
 	const struct atw_soft_word soft = atw_soft_decode_at(target_soft(t->f->src.target), &sp->paging, s->va,
@@ -172,20 +172,20 @@ static int add_kept(struct translation *t, const struct atw_space *sp, const str
 
 static int translate(struct translation *t, struct atw_err *err)
 {
-	const struct atw_space *sp = &t->f->src.subject.space;
+	const struct mmu_space *sp = &t->f->src.subject.space;
 	/* What repeats has no other frames. */
-	const struct atw_walk_opts wo = {
+	const struct mmu_walk_opts wo = {
 		.size = sizeof(wo), .first = ATW_VA(t->a->first), .last = ATW_VA(t->a->last),
-		.flags = ATW_WALK_FOLD | ATW_WALK_SOFT,
+		.flags = MMU_WALK_FOLD | MMU_WALK_SOFT,
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int r = atw_walk_open(sp, &wo, &w, err);
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
+	int r = mmu_walk_open(sp, &wo, &w, err);
 
 	if (r < 0)
 		return r;
-	while (r == ATW_OK && (r = atw_walk_next(w, &s, err)) == ATW_OK) {
+	while (r == ATW_OK && (r = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		uint64_t slot = s->count ? s->size / s->count : s->size;
 
 		t->lost += s->loss != ATW_HAVE;
@@ -194,9 +194,9 @@ static int translate(struct translation *t, struct atw_err *err)
 		if (s->kind == ATW_ABSENT)
 			r = add_kept(t, sp, s, slot, err);
 		for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count && r == ATW_OK; i++)
-			r = add_frames(t, s->va.u + i * slot, atw_seen_pa(sp, s, i).u, slot, err);
+			r = add_frames(t, s->va.u + i * slot, mmu_seen_pa(sp, s, i).u, slot, err);
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return r == ATW_END ? ATW_OK : r;
 }
 
@@ -293,10 +293,10 @@ static int resolve(struct find *f, const struct find_target *ft, bool *ret_mappe
 /* With --pid N, a number that is memory and an address of N as well is the former. */
 static void say_taken(const struct find *f, const struct find_target *t)
 {
-	struct atw_seen s;
+	struct mmu_seen s;
 
 	if (f->src.subject.pid && f->src.target->kernel &&
-	    atw_translate(&f->src.subject.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
+	    mmu_translate(&f->src.subject.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
 	    s.kind == ATW_LEAF)
 		remark(f->c, "%s: %s is taken as a physical address; with --virtual it is one of %s",
 		       f->src.name, t->text, f->src.subject.label);

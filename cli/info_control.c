@@ -148,11 +148,11 @@ static void x86_registers(struct atw_source *s, struct atw_kernel *k, struct val
  */
 static bool nx_in_use(struct atw_kernel *k)
 {
-	struct atw_seen s;
+	struct mmu_seen s;
 	struct atw_cpu c;
 
 	return atw_cpu_of(k, 0, &c, NULL) == ATW_OK && k->have_own && k->own.paging.word_size == 8 &&
-	       atw_translate(&k->own, ATW_VA(c.mm), &s, NULL) == ATW_OK && s.kind == ATW_LEAF &&
+	       mmu_translate(&k->own, ATW_VA(c.mm), &s, NULL) == ATW_OK && s.kind == ATW_LEAF &&
 	       !s.loss && load_word(s.words, 8, 0) >> 63;
 }
 

@@ -122,7 +122,7 @@ static void clock_facts(struct facts *f, struct atw_kernel *k, const struct log_
 static void cpu_fact(struct facts *f, struct atw_kernel *k)
 {
 	struct atw_err err = { 0 };
-	struct atw_task t;
+	struct lnx_task t;
 	unsigned cpu;
 	int r = kernel_crash_cpu(k, &cpu, &err);
 

@@ -11,7 +11,7 @@
 
 static void root_facts(struct facts *f, const struct session *o)
 {
-	const struct atw_space *sp = &o->subject.space;
+	const struct mmu_space *sp = &o->subject.space;
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->target->kernel);
 	uint64_t kaslr;
 	atw_pa at;

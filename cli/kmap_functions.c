@@ -166,7 +166,7 @@ bool kmap_functions_any(const struct kmap_functions *f)
 
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip)
 {
-	struct atw_symbol sym;
+	struct lnx_symbol sym;
 	struct known *k;
 	bool fresh;
 	int64_t i;

@@ -3,7 +3,7 @@
 #ifndef CLI_KMAP_MACHINE_H
 #define CLI_KMAP_MACHINE_H
 
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #include "kmap/share.h"
 

@@ -232,7 +232,7 @@ static uint64_t slide_of(const struct recording *r)
 static int find_site(struct recording *r, struct atw_kernel *k, const char *text,
 		     struct kshare_code *ret, struct atw_err *err)
 {
-	struct atw_symbol sym;
+	struct lnx_symbol sym;
 	int status;
 
 	if (num_hex(text, strlen(text), &ret->start)) {

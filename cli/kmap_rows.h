@@ -3,7 +3,7 @@
 #ifndef CLI_KMAP_ROWS_H
 #define CLI_KMAP_ROWS_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 enum origin { ORIGIN_RECORDED, ORIGIN_BEFORE };
 enum fate { FATE_LIVE, FATE_FREED, FATE_MISSED, FATE_NESTED };

@@ -24,7 +24,7 @@ enum state {
 
 struct listing {
 	const struct session *src;
-	const struct atw_space *space;
+	const struct mmu_space *space;
 	struct atw_column col[C_COUNT];
 	struct atw_schema schema;
 	const char *flag[64];            /* the mode's, same-page and marks */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "base/buf.h"
 #include "base/num.h"
@@ -107,13 +107,13 @@ static int64_t node_at(struct map_node *m, uint64_t pa, uint64_t size, uint64_t 
 }
 
 /* How much lies at its `pa`: some ranges map one page over and over. */
-static uint64_t there(const struct atw_range *g)
+static uint64_t there(const struct mmu_range *g)
 {
 	return g->loss || g->kind != ATW_LEAF || g->scattered || g->repeat_of ? 0 :
 	       g->same_pa ? g->page : g->size;
 }
 
-int64_t map_node_of(struct map_node *m, const struct atw_range *g)
+int64_t map_node_of(struct map_node *m, const struct mmu_range *g)
 {
 	uint64_t same;
 	int64_t node = node_at(m, g->pa.u, there(g), &same);
@@ -121,7 +121,7 @@ int64_t map_node_of(struct map_node *m, const struct atw_range *g)
 	return same == there(g) ? node : NODE_NONE;
 }
 
-uint64_t map_node_border(struct map_node *m, const struct atw_range *g)
+uint64_t map_node_border(struct map_node *m, const struct mmu_range *g)
 {
 	uint64_t same;
 
@@ -131,7 +131,7 @@ uint64_t map_node_border(struct map_node *m, const struct atw_range *g)
 	return same < g->size ? g->va.u + same : 0;
 }
 
-void map_node_count(struct map_node *m, const struct atw_range *g)
+void map_node_count(struct map_node *m, const struct mmu_range *g)
 {
 	uint64_t pa = g->pa.u, left = g->size, same;
 

@@ -33,10 +33,10 @@ struct map_node {
 void map_node_init(struct map_node *m, const struct common *c, const struct session *src);
 void map_node_deinit(struct map_node *m);
 /* Of all that a range maps; NODE_NONE also where it lies on several. */
-int64_t map_node_of(struct map_node *m, const struct atw_range *g);
+int64_t map_node_of(struct map_node *m, const struct mmu_range *g);
 /* Where in the range memory of another node begins; 0: nowhere. */
-uint64_t map_node_border(struct map_node *m, const struct atw_range *g);
+uint64_t map_node_border(struct map_node *m, const struct mmu_range *g);
 /* Its bytes count. */
-void map_node_count(struct map_node *m, const struct atw_range *g);
+void map_node_count(struct map_node *m, const struct mmu_range *g);
 
 #endif

@@ -115,7 +115,7 @@ static bool agree(const struct out *o, const struct piece *p)
 	const struct piece *h = &o->held;
 	struct atw_region area;
 
-	if (!o->holding || o->split & ATW_SPLIT_EACH || h->end != p->va ||
+	if (!o->holding || o->split & MMU_SPLIT_EACH || h->end != p->va ||
 	    x->state != y->state || h->has_pa != p->has_pa ||
 	    (x->have ^ y->have) & ~(unsigned)RUN_SIZE_HIDDEN ||
 	    h->node != p->node)
@@ -126,10 +126,10 @@ static bool agree(const struct out *o, const struct piece *p)
 	/* Where an area begins, a range ends. */
 	if (listing_region(o->list, p->va, &area) && area.first.u > h->va)
 		return false;
-	return (!(o->split & ATW_SPLIT_RIGHTS) || x->rights == y->rights) &&
-	       (!(o->split & ATW_SPLIT_LEVEL) || (x->slot == y->slot && x->have == y->have)) &&
-	       (!(o->split & ATW_SPLIT_FLAGS) || x->flags == y->flags) &&
-	       (!(o->split & ATW_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
+	return (!(o->split & MMU_SPLIT_RIGHTS) || x->rights == y->rights) &&
+	       (!(o->split & MMU_SPLIT_LEVEL) || (x->slot == y->slot && x->have == y->have)) &&
+	       (!(o->split & MMU_SPLIT_FLAGS) || x->flags == y->flags) &&
+	       (!(o->split & MMU_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
 }
 
 static int feed(struct out *o, const struct piece *p, struct atw_err *err)
@@ -412,7 +412,7 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
 		 const struct address_arg *t, int n)
 {
-	struct out o = { .list = l, .split = ATW_SPLIT_EACH };
+	struct out o = { .list = l, .split = MMU_SPLIT_EACH };
 
 	return answer(&o, c, src, t, n);
 }

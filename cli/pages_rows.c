@@ -75,7 +75,7 @@ void pages_columns(struct pages *p)
 		p->col[i].hidden = !(shown & PCOL(i));
 	p->flags = (struct atw_names){ 64, p->flag, NULL };
 	for (unsigned i = 0; i < 64; i++)
-		p->flag[i] = atw_page_flag_name(i);
+		p->flag[i] = lnx_page_flag_name(i);
 	p->col[P_PAGEFLAGS].names = &p->flags;
 	p->schema = (struct atw_schema){ "pages", p->col, P_COLS };
 }

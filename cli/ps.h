@@ -6,7 +6,7 @@
 #ifndef CLI_PS_H
 #define CLI_PS_H
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "atwalk.h"
 #include "target/tasks.h"
@@ -70,7 +70,7 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh);
 
 /* ps_usage.c: what the page tables of an address space map, added to *u. */
-int ps_walk_space(struct ps *p, struct usage *u, const struct atw_space *sp,
+int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 		  struct atw_err *err);
 /*
  * ps_pages.c: the same by the pages of a process, where there are no page tables: added

@@ -19,7 +19,7 @@ struct span {
 struct tally {
 	struct ps *p;
 	struct usage *u;
-	const struct atw_space *sp;
+	const struct mmu_space *sp;
 	const struct atw_soft_abi *abi;
 	uint64_t special;        /* bits of small entries; 0: not known */
 	/* Areas that are no plain memory, ascending, once a large page was met. */
@@ -95,7 +95,7 @@ static void add_large(struct tally *t, unsigned span, uint64_t va, uint64_t pa, 
 }
 
 /* A piece of entries that agree; `soft`: as the CPU ignores them, else NULL. */
-static void add_piece(struct tally *t, const struct atw_seen *s, const struct atw_soft_word *soft)
+static void add_piece(struct tally *t, const struct mmu_seen *s, const struct atw_soft_word *soft)
 {
 	const struct atw_paging *pg = &t->sp->paging;
 	uint64_t entry = s->path[s->depth - 1].word, slot = s->size / s->count;
@@ -111,10 +111,10 @@ static void add_piece(struct tally *t, const struct atw_seen *s, const struct at
 	}
 	for (uint32_t i = 0; i < s->count; i++)
 		add_large(t, span, s->va.u + i * slot,
-			  soft ? soft->pa.u : atw_seen_pa(t->sp, s, i).u, slot, plain);
+			  soft ? soft->pa.u : mmu_seen_pa(t->sp, s, i).u, slot, plain);
 }
 
-static void count_piece(struct tally *t, const struct atw_seen *s)
+static void count_piece(struct tally *t, const struct mmu_seen *s)
 {
 	struct atw_soft_word soft;
 
@@ -131,25 +131,25 @@ static void count_piece(struct tally *t, const struct atw_seen *s)
 	}
 }
 
-int ps_walk_space(struct ps *p, struct usage *u, const struct atw_space *sp,
+int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 		  struct atw_err *err)
 {
 	/* The half that is the process's own. */
-	const struct atw_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = ATW_WALK_SOFT,
+	const struct mmu_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = MMU_WALK_SOFT,
 	};
 	struct tally t = { .p = p, .u = u, .sp = sp, .abi = target_soft(p->src.target) };
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int r = atw_walk_open(sp, &o, &w, err);
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
+	int r = mmu_walk_open(sp, &o, &w, err);
 
 	if (r < 0)
 		return r;
 	if (t.abi->known)
 		t.special = soft_page_bits(t.abi).special;
-	while ((r = atw_walk_next(w, &s, err)) == ATW_OK)
+	while ((r = mmu_walk_next(w, &s, err)) == ATW_OK)
 		count_piece(&t, s);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	free(t.area);
 	return r == ATW_END ? ATW_OK : r;
 }

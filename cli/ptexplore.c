@@ -254,7 +254,7 @@ static void put_flags(uint64_t flags)
 		if (!(flags >> i & 1))
 			continue;
 		/* What is OFFLINE today was BALLOON then. */
-		printf("%s%s", first ? "" : ",", i == 23 ? "BALLOON" : atw_page_flag_name(i));
+		printf("%s%s", first ? "" : ",", i == 23 ? "BALLOON" : lnx_page_flag_name(i));
 		first = false;
 	}
 }

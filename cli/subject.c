@@ -56,7 +56,7 @@ const struct opt_choice pti_choices[] = {
 };
 
 static int use_task(struct session *s, const struct space_opts *space,
-		    const struct atw_task *task)
+		    const struct lnx_task *task)
 {
 	struct atw_err err = { 0 };
 

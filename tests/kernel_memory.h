@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/paging.h>
-#include <atwalk/walk.h>
+#include "paging/paging.h"
+#include "walk/walk.h"
 
 #include "kernel/kernel.h"
 #include "process/members.h"
@@ -27,7 +27,7 @@ struct kmemory {
 	uint64_t reads;
 	unsigned char bytes[KSIZE];
 	uint64_t table[2][512];
-	struct atw_space space;
+	struct mmu_space space;
 	struct kmem *m;
 	struct needs n;
 };
@@ -84,7 +84,7 @@ static inline struct kmemory *kmemory_new(void)
 	k->s.ops = &kmemory_ops;
 	k->table[0][KBASE >> 39 & 511] = (KTABLES + 4096) | 3;
 	k->table[1][0] = 0x83;           /* 1 GiB from 0 on */
-	k->space = (struct atw_space){
+	k->space = (struct mmu_space){
 		.mem = &k->s, .paging = *atw_paging_find("x86_64-4"),
 		.low = { ATW_PA(KTABLES), true },
 	};

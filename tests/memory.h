@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 enum { MEM_PAGE = 4096, MEM_MAX = 4096 };
 

@@ -13,7 +13,7 @@
 #ifndef CENSUS_CENSUS_H
 #define CENSUS_CENSUS_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "format/capture.h"
 

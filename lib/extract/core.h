@@ -6,7 +6,7 @@
 #ifndef EXTRACT_CORE_H
 #define EXTRACT_CORE_H
 
-#include <atwalk/extract.h>
+#include "extract/extract.h"
 
 #include "base/buf.h"
 #include "extract/marks.h"

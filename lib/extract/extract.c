@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/extract.h>
-#include <atwalk/page.h>
+#include "extract/extract.h"
+#include "kernel/page.h"
 
 #include "base/cleanup.h"
 #include "extract/core.h"
@@ -257,23 +257,23 @@ void extract_facts(struct extract *x)
 static void about(struct extract *x)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	int r;
 
-	if (!a || atw_tasks_open(x->k, &tasks, NULL) < 0)
+	if (!a || lnx_tasks_open(x->k, &tasks, NULL) < 0)
 		return;
 	if (tasks_idle(x->k, &t, NULL) == ATW_OK)
 		about_task(x->k, &t, NULL, a);
-	while ((r = atw_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT)
+	while ((r = lnx_tasks_next(tasks, &t, NULL)) != ATW_END && r != ATW_E_LIMIT)
 		if (r == ATW_OK)
 			about_task(x->k, &t, NULL, a);
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 }
 
 /* ---- address spaces ---- */
 
-int extract_space(struct extract *x, const struct atw_space *sp, const char *whose,
+int extract_space(struct extract *x, const struct mmu_space *sp, const char *whose,
 		     struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -331,7 +331,7 @@ static void areas(struct extract *x, const struct owned_space *o)
 
 int extract_process(struct extract *x, const struct owned_space *o, struct atw_err *err)
 {
-	struct atw_space one = o->mm.space;
+	struct mmu_space one = o->mm.space;
 	char whose[48];
 	int r;
 

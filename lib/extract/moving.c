@@ -12,13 +12,13 @@
 enum { ROUNDS = 8 };
 
 struct task_list {
-	struct atw_task *v;
+	struct lnx_task *v;
 	size_t n, cap;
 };
 
 /* A process that was there at the first look. */
 struct known {
-	struct atw_task task;
+	struct lnx_task task;
 	bool done;               /* what was read of it is complete */
 	bool gone;
 };
@@ -36,9 +36,9 @@ struct reader {
 static int moving_list(struct reader *w, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task t;
-	int r = atw_tasks_open(w->live.k, &tasks, &why);
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
+	int r = lnx_tasks_open(w->live.k, &tasks, &why);
 
 	w->now.n = 0;
 	w->m->bad_tasks = 0;
@@ -46,10 +46,10 @@ static int moving_list(struct reader *w, struct atw_err *err)
 	/* A reader of the extract finds no tasks either, and gets the reason. */
 	if (r < 0)
 		return r == ATW_E_NOMEM ? atw_err_set(err, r, "%s", why.text) : ATW_OK;
-	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
 		if (r == ATW_OK && !array_reserve((void **)&w->now.v, &w->now.cap, w->now.n + 1,
 						  sizeof(t))) {
-			atw_tasks_close(tasks);
+			lnx_tasks_close(tasks);
 			return atw_err_nomem(err);
 		}
 		if (r == ATW_OK)
@@ -59,11 +59,11 @@ static int moving_list(struct reader *w, struct atw_err *err)
 		if (r == ATW_E_LIMIT)
 			break;
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	return ATW_OK;
 }
 
-static bool moving_same(const struct atw_task *a, const struct atw_task *b)
+static bool moving_same(const struct lnx_task *a, const struct lnx_task *b)
 {
 	return a->at == b->at && a->pid == b->pid && a->start == b->start;
 }
@@ -75,7 +75,7 @@ static int known_by_place(const void *a, const void *b)
 	return x->task.at < y->task.at ? -1 : x->task.at > y->task.at;
 }
 
-static struct known *moving_find(struct reader *w, const struct atw_task *t)
+static struct known *moving_find(struct reader *w, const struct lnx_task *t)
 {
 	struct known key = { .task = *t };
 	struct known *k = w->n ? bsearch(&key, w->v, w->n, sizeof(key), known_by_place) : NULL;
@@ -101,7 +101,7 @@ static int moving_begin(struct reader *w, struct atw_err *err)
 
 /* ---- one process ---- */
 
-static int moving_process(struct extract *x, const struct atw_task *t, struct atw_err *err)
+static int moving_process(struct extract *x, const struct lnx_task *t, struct atw_err *err)
 {
 	struct owned_space o = { .at = t->mm, .pid = (uint32_t *)&t->tgid, .n = 1 };
 	struct atw_err why = { 0 };
@@ -118,7 +118,7 @@ static int moving_process(struct extract *x, const struct atw_task *t, struct at
 }
 
 /* Reads all that a later user of the extract may query about the process. */
-static int moving_once(struct reader *w, const struct atw_task *t, struct atw_err *err)
+static int moving_once(struct reader *w, const struct lnx_task *t, struct atw_err *err)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 
@@ -222,7 +222,7 @@ static void chain_add(struct chain *c, uint64_t link)
  * Was its memory another task's, later in the same look? Then it had ended, and what
  * was kept is the other one's.
  */
-static bool moving_kept(const struct members *v, const struct atw_task *t)
+static bool moving_kept(const struct members *v, const struct lnx_task *t)
 {
 	uint64_t pid, tgid, start;
 

@@ -62,9 +62,9 @@ static void cpu_notes(struct atw_source *mem, struct buf *notes)
  */
 static void opening_note(struct atw_kernel *k, struct buf *notes)
 {
-	const struct atw_space *sp = &k->own;
+	const struct mmu_space *sp = &k->own;
 	struct atw_paging usual = *atw_paging_find(sp->paging.name);
-	struct atw_root root = sp->high.have ? sp->high : sp->low;
+	struct mmu_root root = sp->high.have ? sp->high : sp->low;
 	uint64_t init_task;
 	char text[256];
 	int n = snprintf(text, sizeof(text), "NUMBER(root)=0x%" PRIx64 "\nPAGING=%s\n"

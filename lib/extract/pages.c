@@ -88,7 +88,7 @@ enum { HEAD = 4 };
 
 static void add(struct pages *p, uint64_t pfn)
 {
-	struct atw_page page;
+	struct lnx_page page;
 	int r = pfn == p->last ? ATW_END : memmap_page(p->map, pfn, &page, NULL);
 
 	if (r < 0 && r != ATW_E_DAMAGED)
@@ -126,7 +126,7 @@ static void add_all(struct pages *p, uint64_t pfn, uint64_t pages)
 
 /* A PROT_NONE page is present all the same, and its frame in use. */
 static void add_absent(struct pages *p, const struct atw_soft_abi *abi,
-		       const struct atw_space *sp, const struct atw_seen *s, uint64_t pages)
+		       const struct mmu_space *sp, const struct mmu_seen *s, uint64_t pages)
 {
 	struct atw_soft_word soft = atw_soft_decode_at(abi, &sp->paging, s->va, s->level,
 						       s->path[s->depth - 1].word);
@@ -135,21 +135,21 @@ static void add_absent(struct pages *p, const struct atw_soft_abi *abi,
 		add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
 }
 
-static int add_space(struct pages *p, const struct atw_space *sp)
+static int add_space(struct pages *p, const struct mmu_space *sp)
 {
 	const struct atw_soft_abi abi = atw_kernel_soft_abi(p->k, &sp->paging);
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
-		.flags = ATW_WALK_FOLD | ATW_WALK_SOFT,
+		.flags = MMU_WALK_FOLD | MMU_WALK_SOFT,
 	};
 	unsigned shift = sp->paging.page_shift;
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int r = atw_walk_open(sp, &o, &w, NULL);
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
+	int r = mmu_walk_open(sp, &o, &w, NULL);
 
 	if (r < 0)
 		return ATW_OK;
-	while (atw_walk_next(w, &s, NULL) == ATW_OK) {
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK) {
 		uint64_t pages = (s->count ? s->size / s->count : 0) >> shift;
 
 		if (s->kind == ATW_ABSENT && !s->loss && !s->repeat_of)
@@ -157,36 +157,36 @@ static int add_space(struct pages *p, const struct atw_space *sp)
 		if (s->kind != ATW_LEAF || s->loss || s->repeat_of)
 			continue;
 		for (uint32_t i = 0; i < s->count; i++) {
-			uint64_t pfn = atw_seen_pa(sp, s, i).u >> shift;
+			uint64_t pfn = mmu_seen_pa(sp, s, i).u >> shift;
 
 			atw_memmap_mapped(p->map, pfn, pages);
 			add_all(p, pfn, pages);
 		}
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return ATW_OK;
 }
 
 /* Is the huge page of zeroes among these? Then it is marked. */
-static bool zeroes_of(struct pages *p, const struct atw_space *sp)
+static bool zeroes_of(struct pages *p, const struct mmu_space *sp)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
-		.want = ATW_K(ATW_LEAF), .flags = ATW_WALK_FOLD,
+		.want = ATW_K(ATW_LEAF), .flags = MMU_WALK_FOLD,
 	};
 	const struct zero_pages *z = &p->map->zero;
 	unsigned shift = sp->paging.page_shift;
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 
-	if (atw_walk_open(sp, &o, &w, NULL) < 0)
+	if (mmu_walk_open(sp, &o, &w, NULL) < 0)
 		return false;
-	while (!z->huge_known && atw_walk_next(w, &s, NULL) == ATW_OK)
+	while (!z->huge_known && mmu_walk_next(w, &s, NULL) == ATW_OK)
 		if (s->level && !s->loss && !s->repeat_of && s->count)
 			for (uint32_t i = 0; i < s->count && !z->huge_known; i++)
-				atw_memmap_mapped(p->map, atw_seen_pa(sp, s, i).u >> shift,
+				atw_memmap_mapped(p->map, mmu_seen_pa(sp, s, i).u >> shift,
 						  s->size / s->count >> shift);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	if (!z->huge_known)
 		return false;
 	/* Its bytes need not be kept: what is left out and has such a struct page is one. */

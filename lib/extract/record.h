@@ -9,7 +9,7 @@
 #ifndef EXTRACT_RECORD_H
 #define EXTRACT_RECORD_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #include "extract/marks.h"
 

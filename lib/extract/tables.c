@@ -44,13 +44,13 @@ static bool grow(struct tables *t)
  * false: it was met before, and so was all that lies below. Of one that is
  * there in part, the part.
  */
-static bool add_table(struct tables *t, const struct atw_space *sp, atw_pa pa,
+static bool add_table(struct tables *t, const struct mmu_space *sp, atw_pa pa,
 		      unsigned level)
 {
 	/* Tables have at least 16 bytes, so that the level has room; never 0. */
 	uint64_t key = pa.u | (level + 1);
 	size_t bytes = atw_table_bytes(&sp->paging, level), i;
-	enum atw_loss loss;
+	enum mmu_loss loss;
 	const void *words;
 
 	if (2 * t->n >= t->places && !grow(t)) {
@@ -72,35 +72,35 @@ static bool add_table(struct tables *t, const struct atw_space *sp, atw_pa pa,
 	return true;
 }
 
-int tables_add(struct tables *t, const struct atw_space *sp, struct atw_err *err)
+int tables_add(struct tables *t, const struct mmu_space *sp, struct atw_err *err)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
-		.want = ATW_K(ATW_TABLE), .flags = ATW_WALK_FOLD,
+		.want = ATW_K(ATW_TABLE), .flags = MMU_WALK_FOLD,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	int r;
 
 	if (!t->scratch)
 		t->scratch = malloc(TABLE_MAX);
 	if (!t->scratch)
 		return atw_err_nomem(err);
-	r = atw_walk_open(sp, &o, &w, err);
+	r = mmu_walk_open(sp, &o, &w, err);
 	if (r < 0)
 		return r;
 	if (sp->low.have)
 		add_table(t, sp, sp->low.pa, sp->paging.nlevels - 1u);
 	if (sp->high.have)
 		add_table(t, sp, sp->high.pa, sp->paging.nlevels - 1u);
-	while (!t->failed && (r = atw_walk_next(w, &s, err)) == ATW_OK) {
+	while (!t->failed && (r = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		if (s->loss)
 			t->lost++;
 		else if (s->kind == ATW_TABLE && s->level && !s->repeat_of &&
 			 !add_table(t, sp, s->pa, s->level - 1u))
-			atw_walk_prune(w);
+			mmu_walk_prune(w);
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	if (t->failed)
 		return atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;

@@ -3,7 +3,7 @@
 #ifndef EXTRACT_TABLES_H
 #define EXTRACT_TABLES_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "extract/marks.h"
 
@@ -27,6 +27,6 @@ void tables_deinit(struct tables *t);
  * Everything that both roots of the space lead to. ATW_E_LIMIT: what was met
  * until then.
  */
-int tables_add(struct tables *t, const struct atw_space *sp, struct atw_err *err);
+int tables_add(struct tables *t, const struct mmu_space *sp, struct atw_err *err);
 
 #endif

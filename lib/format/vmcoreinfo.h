@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmcoreinfo.h - the parser behind atw_vmcoreinfo_* of atwalk/kernel.h. */
+/* vmcoreinfo.h - the parser behind atw_vmcoreinfo_* of kernel/linux.h. */
 #ifndef FORMAT_VMCOREINFO_H
 #define FORMAT_VMCOREINFO_H
 
-#include <atwalk/vmcoreinfo.h>
+#include "format/vmcoreinfo_text.h"
 
 /* One KEY=VALUE line of the text. */
 struct vmcoreinfo_line {

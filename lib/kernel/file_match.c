@@ -203,9 +203,9 @@ static int check_types(struct match *m, char *how, size_t len, struct atw_err *e
 /* Without VMCOREINFO: is it where it was linked to be? */
 static bool runs_unshifted(const struct atw_kernel *k, uint64_t stext)
 {
-	struct atw_seen s;
+	struct mmu_seen s;
 
-	return atw_translate(&k->own, ATW_VA(stext), &s, NULL) == ATW_OK && !s.loss &&
+	return mmu_translate(&k->own, ATW_VA(stext), &s, NULL) == ATW_OK && !s.loss &&
 	       s.kind == ATW_LEAF && s.rights & ATW_KX;
 }
 

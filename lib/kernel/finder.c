@@ -121,7 +121,7 @@ void finder_merge(struct finder *f)
  * already several times over, and leaves gaps, is listed for each turn: there
  * are no words for repeats of repeats.
  */
-static int fold(struct finder *f, const struct atw_seen *s)
+static int fold(struct finder *f, const struct mmu_seen *s)
 {
 	uint64_t va = s->va.u, span = s->repeat_of, n = s->size / span;
 	const size_t old = f->n;
@@ -164,8 +164,8 @@ static int fold(struct finder *f, const struct atw_seen *s)
 
 struct at {
 	struct finder *f;
-	const struct atw_space *sp;
-	const struct atw_seen *s;
+	const struct mmu_space *sp;
+	const struct mmu_seen *s;
 	uint64_t slot;
 	bool fresh;              /* nothing of its table was a hit so far */
 };
@@ -213,8 +213,8 @@ int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct a
 static int match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 		 const struct atw_soft_word *soft)
 {
-	const struct atw_seen *s = a->s;
-	const struct atw_step *p = &s->path[s->depth - 1];
+	const struct mmu_seen *s = a->s;
+	const struct mmu_step *p = &s->path[s->depth - 1];
 	const struct atw_paging *pg = &a->sp->paging;
 	struct hit h = {
 		.va = s->va.u + i * a->slot, .pa = pa, .word = word,
@@ -267,7 +267,7 @@ static inline uint64_t piece_address(const struct pieces *p, uint64_t word)
 
 static int leaves(struct at *a)
 {
-	const struct atw_seen *s = a->s;
+	const struct mmu_seen *s = a->s;
 	const struct atw_paging *pg = &a->sp->paging;
 	const struct wanted_list *w = a->f->want;
 	uint64_t lo = w->v[0].first & ~(a->slot - 1), hi = w->v[w->n - 1].max_last;
@@ -279,7 +279,7 @@ static int leaves(struct at *a)
 	for (uint32_t i = 0; i < s->count && r == ATW_OK; i++) {
 		uint64_t word = load_word(s->words, pg->word_size, i), pa;
 
-		pa = p.have ? piece_address(&p, word) : atw_seen_pa(a->sp, s, i).u;
+		pa = p.have ? piece_address(&p, word) : mmu_seen_pa(a->sp, s, i).u;
 		if (pa - lo <= hi - lo)
 			r = match(a, i, pa, word, NULL);
 	}
@@ -290,7 +290,7 @@ static int leaves(struct at *a)
 /* Words that the CPU ignores and that keep the page all the same. */
 static int kept(struct at *a)
 {
-	const struct atw_seen *s = a->s;
+	const struct mmu_seen *s = a->s;
 	uint64_t word = s->path[s->depth - 1].word;
 	const struct atw_soft_word soft = atw_soft_decode_at(a->f->soft, &a->sp->paging,
 							     s->va, s->level, word);
@@ -306,8 +306,8 @@ static int kept(struct at *a)
 
 static int table(struct at *a)
 {
-	const struct atw_seen *s = a->s;
-	const struct atw_step *p = &s->path[s->depth - 1];
+	const struct mmu_seen *s = a->s;
+	const struct mmu_step *p = &s->path[s->depth - 1];
 	const struct hit h = {
 		.va = s->va.u, .pa = s->pa.u, .bytes = a->slot, .times = 1,
 		.stride = a->slot, .end = s->va.u + a->slot, .word = p->word,
@@ -320,35 +320,35 @@ static int table(struct at *a)
 	       ? push(a->f, &h) : ATW_OK;
 }
 
-static void lost(struct finder *f, const struct atw_seen *s, const struct atw_walk *w)
+static void lost(struct finder *f, const struct mmu_seen *s, const struct mmu_walk *w)
 {
 	if (s->loss == ATW_LOST_EXCLUDED)
 		f->excluded++;
 	else if (s->loss == ATW_LOST_DAMAGED && !f->damaged++)
-		f->damage = *atw_walk_error(w);
+		f->damage = *mmu_walk_error(w);
 	else if (s->loss == ATW_LOST_UNSTABLE)
 		f->unstable++;
 	else if (s->loss == ATW_LOST)
 		f->lost++;
 }
 
-int finder_walk(struct finder *f, const struct atw_space *sp, uint64_t first,
+int finder_walk(struct finder *f, const struct mmu_space *sp, uint64_t first,
 		uint64_t last, unsigned depth, struct atw_err *err)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_TABLE), .depth = depth,
-		.flags = ATW_WALK_SOFT | (f->all ? 0 : ATW_WALK_FOLD),
+		.flags = MMU_WALK_SOFT | (f->all ? 0 : MMU_WALK_FOLD),
 	};
 	struct at a = { .f = f, .sp = sp };
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	uint64_t in = UINT64_MAX;        /* the table of the last piece */
-	int r = atw_walk_open(sp, &o, &w, err);
+	int r = mmu_walk_open(sp, &o, &w, err);
 
 	if (r < 0)
 		return r;
-	while (r == ATW_OK && (r = atw_walk_next(w, &s, err)) == ATW_OK) {
+	while (r == ATW_OK && (r = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		uint64_t here;
 
 		if (s->loss) {
@@ -373,7 +373,7 @@ int finder_walk(struct finder *f, const struct atw_space *sp, uint64_t first,
 		else if (s->kind == ATW_TABLE)
 			r = table(&a);
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	if (r == ATW_E_NOMEM)
 		atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;

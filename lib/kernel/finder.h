@@ -8,7 +8,7 @@
 #ifndef KERNEL_FINDER_H
 #define KERNEL_FINDER_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 /* Requested physical memory; inclusive. */
 struct wanted {
@@ -55,7 +55,7 @@ struct finder {
  * Adds the hits of addresses first..last, `depth` levels deep (0: all).
  * ATW_E_LIMIT: what was seen until then is in it.
  */
-int finder_walk(struct finder *f, const struct atw_space *sp, uint64_t first,
+int finder_walk(struct finder *f, const struct mmu_space *sp, uint64_t first,
 		uint64_t last, unsigned depth, struct atw_err *err);
 /*
  * Adds the hits of `slot` bytes of memory that are mapped at like->va and begin at

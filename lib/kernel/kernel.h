@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "format/btf.h"
 #include "kernel/kmem.h"
@@ -56,12 +56,12 @@ struct kernel_modules;
 struct atw_kernel {
 	struct atw_source *mem;
 	struct meter meter;      /* of searches through it */
-	struct atw_space space;
+	struct mmu_space space;
 	/*
 	 * The kernel's own space, whatever the user gave with --root, --pid or
 	 * --cpu; high or low as its mode has it. have: false if none was found.
 	 */
-	struct atw_space own;
+	struct mmu_space own;
 	bool have_own;
 	enum atw_root_from from;
 	bool proved;

@@ -29,8 +29,8 @@ struct copy {
 };
 
 struct kmem {
-	struct atw_space space;
-	struct atw_lookup *lookup;
+	struct mmu_space space;
+	struct mmu_lookup *lookup;
 	struct slot slot[SLOTS], far[FAR_SIZES][1 << FAR_BITS];
 	unsigned oldest;
 	size_t page;
@@ -45,7 +45,7 @@ struct kmem {
 	void *arg;
 };
 
-int kmem_open(const struct atw_space *sp, struct kmem **ret, struct atw_err *err)
+int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err)
 {
 	struct kmem *m = calloc(1, sizeof(*m));
 	int r;
@@ -55,7 +55,7 @@ int kmem_open(const struct atw_space *sp, struct kmem **ret, struct atw_err *err
 	m->space = *sp;
 	m->page = (size_t)1 << sp->paging.page_shift;
 	m->scratch = malloc(m->page);
-	r = m->scratch ? atw_lookup_open(sp, &m->lookup, err) : atw_err_nomem(err);
+	r = m->scratch ? mmu_lookup_open(sp, &m->lookup, err) : atw_err_nomem(err);
 	if (r < 0) {
 		kmem_close(m);
 		return r;
@@ -72,7 +72,7 @@ void kmem_close(struct kmem *m)
 		next = c->next;
 		free(c);
 	}
-	atw_lookup_close(m->lookup);
+	mmu_lookup_close(m->lookup);
 	free(m->scratch);
 	free(m->held_page);
 	free(m);
@@ -91,7 +91,7 @@ void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg)
 
 /* ---- where an address lies ---- */
 
-static int not_mapped(uint64_t va, const struct atw_place *p, struct atw_err *err)
+static int not_mapped(uint64_t va, const struct mmu_place *p, struct atw_err *err)
 {
 	if (p->loss == ATW_LOST_EXCLUDED)
 		return atw_err_set(err, ATW_E_MISSING,
@@ -120,7 +120,7 @@ static void keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
 static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 		     struct atw_err *err)
 {
-	struct atw_place p;
+	struct mmu_place p;
 	int r;
 
 	for (unsigned i = 0; i < SLOTS; i++)
@@ -136,7 +136,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 			return ATW_OK;
 		}
 	}
-	r = atw_lookup(m->lookup, ATW_VA(va), &p, err);
+	r = mmu_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
 		/* The pointer comes from the dump: the caller used nothing wrongly. */
 		if (r == ATW_E_USAGE)

@@ -8,7 +8,7 @@
 #ifndef KERNEL_KMEM_H
 #define KERNEL_KMEM_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "base/bytes.h"
 
@@ -17,7 +17,7 @@ struct kmem;
 typedef void kmem_touched_fn(void *arg, atw_pa pa, size_t len);
 
 /* The space is copied, its source borrowed. */
-int kmem_open(const struct atw_space *sp, struct kmem **ret, struct atw_err *err);
+int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err);
 void kmem_close(struct kmem *m);
 /* Is it a running kernel's? */
 bool kmem_is_live(const struct kmem *m);

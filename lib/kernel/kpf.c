@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
-const char *atw_page_flag_name(unsigned bit)
+const char *lnx_page_flag_name(unsigned bit)
 {
 	static const char *const names[KPF_COUNT] = {
 		[KPF_LOCKED] = "LOCKED", [KPF_ERROR] = "ERROR",

@@ -6,7 +6,7 @@
 #ifndef KERNEL_LAYOUT_H
 #define KERNEL_LAYOUT_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 struct layout_guess {
 	struct atw_paging paging;

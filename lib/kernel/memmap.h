@@ -10,7 +10,7 @@
 #ifndef KERNEL_MEMMAP_H
 #define KERNEL_MEMMAP_H
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "kernel/kernel.h"
 #include "kernel/memmap_ahead.h"
@@ -181,7 +181,7 @@ struct page_like {
 enum { PAGE_MEMOS = 16 };
 struct page_memo {
 	struct page_like like;   /* end 0: unused */
-	struct atw_page page;
+	struct lnx_page page;
 	uint64_t reads;          /* memmap_reads() then */
 };
 
@@ -207,16 +207,16 @@ struct atw_memmap {
 };
 
 /* atw_memmap_page(); `err` may be NULL, which is faster where much is missing. */
-int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		struct atw_err *err);
 /* The same; of a page like one that was asked for before, without decoding it. */
-int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		      struct atw_err *err);
 /*
  * Of a page that memmap_page() answered for with *page. false: another one would have to
  * be asked for.
  */
-bool memmap_like(struct atw_memmap *m, const struct atw_page *page, struct page_like *ret);
+bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_like *ret);
 /*
  * Of how many frames from pfn on, `n` at most, does memmap_page() answer the same but for
  * numbers of frames and nodes, references, and the `mapping`? As far as their bytes are at
@@ -231,7 +231,7 @@ static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
 	       a->kpf[2][k >> 16 & 255] | a->kpf[3][k >> 24 & 255];
 }
 /* atw_memmap_kind(); `inside`: it may be in the midst of a free block. */
-int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page_kind *ret,
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
 		struct atw_err *err);
 int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);
 /* The name of the cache a slab belongs to; leaves `ret` empty if unknown. */

@@ -54,7 +54,7 @@ static uint64_t unmapped_types(void)
 static struct page_origin origin_slowly(struct origins *o, uint64_t pfn)
 {
 	struct page_origin ret = { 0 };
-	struct atw_page page;
+	struct lnx_page page;
 
 	if (o->frames && pfn - o->head < o->frames)
 		return o->of_head;

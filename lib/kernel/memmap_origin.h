@@ -3,7 +3,7 @@
 #ifndef KERNEL_MEMMAP_ORIGIN_H
 #define KERNEL_MEMMAP_ORIGIN_H
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 struct page_origin {
 	/* Of these: ANON, KSM, SWAPBACKED, HUGE, THP, ZERO_PAGE. */

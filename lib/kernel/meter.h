@@ -7,7 +7,7 @@
 #ifndef KERNEL_METER_H
 #define KERNEL_METER_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 struct meter {
 	void (*fn)(void *arg, uint64_t done, uint64_t all);      /* or NULL */

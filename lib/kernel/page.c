@@ -77,7 +77,7 @@ void atw_memmap_close(struct atw_memmap *m)
 
 static const char no_memmap[] = "no struct pages are open";
 
-int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		    struct atw_err *err)
 {
 	if (!m || !ret)
@@ -101,7 +101,7 @@ static void announce(struct atw_memmap *m, uint64_t pfn)
 	m->announced = pfn + m->batch;
 }
 
-int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct atw_page_kind *ret,
+int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *ret,
 		    struct atw_err *err)
 {
 	bool follows;

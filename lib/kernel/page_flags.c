@@ -364,7 +364,7 @@ static uint64_t page_kpf(struct atw_memmap *m, const struct view *v, bool hugetl
 	return u;
 }
 
-int memmap_page(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
@@ -408,7 +408,7 @@ static uint64_t rest_of(uint64_t first, unsigned order, uint64_t pfn)
 	return first + ((uint64_t)1 << order) - pfn;
 }
 
-int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page_kind *ret,
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
 		struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
@@ -422,7 +422,7 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct atw_page
 		r = look(m, v.head_pfn, &v, err);
 	if (r != ATW_OK)
 		return r;
-	*ret = (struct atw_page_kind){
+	*ret = (struct lnx_page_kind){
 		.flags = page_kpf(m, &v, is_hugetlb(m, &v)), .same = 1,
 		.kmalloc = is_type(a, v.head, a->large_kmalloc),
 	};

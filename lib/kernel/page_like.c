@@ -30,13 +30,13 @@ static bool like_of(const struct page_abi *a, const uint8_t *p, struct page_like
 	       like_i32(p, a->mapcount) >= 0 && like_i32(p, a->refcount) > 0;
 }
 
-static bool like_in_folio(struct page_like *l, const struct atw_page *page)
+static bool like_in_folio(struct page_like *l, const struct lnx_page *page)
 {
 	l->end = page->head + ((uint64_t)1 << (page->order & 31));
 	return page->have_order && page->head < page->pfn && page->pfn < l->end;
 }
 
-bool memmap_like(struct atw_memmap *m, const struct atw_page *page, struct page_like *ret)
+bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_like *ret)
 {
 	uint64_t n;
 	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, page->pfn, &n);
@@ -67,7 +67,7 @@ static bool memo_holds(const struct atw_memmap *m, const struct page_memo *o,
 			    o->reads == memmap_reads(&m->where));
 }
 
-int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct atw_page *ret,
+int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		      struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;

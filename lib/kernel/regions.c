@@ -86,16 +86,16 @@ static void join(struct kernel_regions *r)
 static uint64_t last_at_distance(const struct plan *p, uint64_t first, uint64_t last,
 				 uint64_t distance)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
 	};
-	struct atw_ranges *ranges;
-	struct atw_range g;
+	struct mmu_ranges *ranges;
+	struct mmu_range g;
 	uint64_t top = 0;
 
-	if (atw_ranges_open(p->space, &o, ATW_SPLIT_PHYSICAL, &ranges, NULL) < 0)
+	if (mmu_ranges_open(p->space, &o, MMU_SPLIT_PHYSICAL, &ranges, NULL) < 0)
 		return 0;
-	while (atw_ranges_next(ranges, &g, NULL) == ATW_OK) {
+	while (mmu_ranges_next(ranges, &g, NULL) == ATW_OK) {
 		if (g.loss) {
 			top = 0;
 			break;
@@ -106,7 +106,7 @@ static uint64_t last_at_distance(const struct plan *p, uint64_t first, uint64_t 
 			break;
 		top = g.va.u + (g.size - 1);
 	}
-	atw_ranges_close(ranges);
+	mmu_ranges_close(ranges);
 	return top;
 }
 

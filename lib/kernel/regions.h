@@ -28,7 +28,7 @@ struct kernel_regions {
 struct plan {
 	struct atw_kernel *k;
 	struct kmem *m;
-	const struct atw_space *space;
+	const struct mmu_space *space;
 	struct kernel_regions *regions;
 	uint64_t symbol[N_SYMBOLS];      /* those FOR_REGIONS; 0: none */
 	uint64_t page;           /* bytes */

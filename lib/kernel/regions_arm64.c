@@ -175,17 +175,17 @@ static uint64_t kasan_start(const struct plan *p, const struct bounds *b,
 static bool image_by_walk(const struct plan *p, uint64_t text, uint64_t distance,
 			  uint64_t *start, uint64_t *end)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(text - SZ_64K),
 		.last = ATW_VA(text + LONGEST_IMAGE),
 	};
-	struct atw_ranges *ranges;
-	struct atw_range g;
+	struct mmu_ranges *ranges;
+	struct mmu_range g;
 
 	*start = *end = text;
-	if (atw_ranges_open(p->space, &o, ATW_SPLIT_PHYSICAL, &ranges, NULL) < 0)
+	if (mmu_ranges_open(p->space, &o, MMU_SPLIT_PHYSICAL, &ranges, NULL) < 0)
 		return false;
-	while (atw_ranges_next(ranges, &g, NULL) == ATW_OK) {
+	while (mmu_ranges_next(ranges, &g, NULL) == ATW_OK) {
 		if (g.loss || g.kind != ATW_LEAF || g.repeat_of || g.same_pa ||
 		    g.va.u - g.pa.u != distance)
 			continue;
@@ -194,7 +194,7 @@ static bool image_by_walk(const struct plan *p, uint64_t text, uint64_t distance
 		if (g.va.u + g.size > *end && g.va.u <= *end + WIDEST_GAP)
 			*end = g.va.u + g.size;
 	}
-	atw_ranges_close(ranges);
+	mmu_ranges_close(ranges);
 	return *end > text;
 }
 

@@ -110,32 +110,32 @@ struct said plan_sections_vmemmap(const struct plan *p)
 
 /* ---- what is mapped ---- */
 
-static struct leaf leaf_of(const struct plan *p, const struct atw_seen *s, uint32_t i)
+static struct leaf leaf_of(const struct plan *p, const struct mmu_seen *s, uint32_t i)
 {
 	uint64_t each = s->size / s->count;
 
 	return (struct leaf){ s->va.u + each * i, s->va.u + each * i + (each - 1),
-			      atw_seen_pa(p->space, s, i).u };
+			      mmu_seen_pa(p->space, s, i).u };
 }
 
 bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	bool found = false;
 
-	if (first > last || atw_walk_open(p->space, &o, &w, NULL) < 0)
+	if (first > last || mmu_walk_open(p->space, &o, &w, NULL) < 0)
 		return false;
-	while (atw_walk_next(w, &s, NULL) == ATW_OK && !s->loss)
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK && !s->loss)
 		if (s->kind == ATW_LEAF) {
 			*ret = leaf_of(p, s, 0);
 			found = true;
 			break;
 		}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return found;
 }
 
@@ -145,17 +145,17 @@ enum found { NOTHING, LEAF, TABLE, LOST };
 static enum found last_entry(const struct plan *p, uint64_t first, uint64_t last,
 			     unsigned depth, struct leaf *ret)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K_ANY, .depth = depth,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	enum found found = NOTHING;
 
-	if (atw_walk_open(p->space, &o, &w, NULL) < 0)
+	if (mmu_walk_open(p->space, &o, &w, NULL) < 0)
 		return LOST;
-	while (atw_walk_next(w, &s, NULL) == ATW_OK) {
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK) {
 		if (s->loss) {
 			found = LOST;
 		} else if (s->kind == ATW_LEAF) {
@@ -167,7 +167,7 @@ static enum found last_entry(const struct plan *p, uint64_t first, uint64_t last
 			*ret = (struct leaf){ s->va.u, s->va.u + (s->size - 1), s->pa.u };
 		}
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return found;
 }
 

@@ -21,9 +21,9 @@
 /* What a walk from a guessed root to the kernel's text found. */
 enum proof { PROVED, UNPROVED, DISPROVED };
 
-static void set_root(struct atw_space *sp, atw_pa root)
+static void set_root(struct mmu_space *sp, atw_pa root)
 {
-	struct atw_root r = { root, true };
+	struct mmu_root r = { root, true };
 
 	/* Arm's lower half has a root of its own, which is a process's. */
 	if (sp->paging.halves == ATW_SPLIT)
@@ -34,13 +34,13 @@ static void set_root(struct atw_space *sp, atw_pa root)
 
 static enum proof prove(struct atw_source *mem, const struct layout_guess *g)
 {
-	struct atw_space sp = { .mem = mem, .paging = g->paging };
-	struct atw_seen s;
+	struct mmu_space sp = { .mem = mem, .paging = g->paging };
+	struct mmu_seen s;
 
 	if (g->root.u & (atw_table_bytes(&g->paging, g->paging.nlevels - 1u) - 1))
 		return DISPROVED;
 	set_root(&sp, g->root);
-	if (atw_translate(&sp, ATW_VA(g->text_va), &s, NULL) < 0)
+	if (mmu_translate(&sp, ATW_VA(g->text_va), &s, NULL) < 0)
 		return DISPROVED;
 	if (s.loss)
 		return UNPROVED;
@@ -239,7 +239,7 @@ static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 	/* The kernel's own mode knows of an encryption mask as well. */
 	if (!k->space.paging.name || strcmp(k->space.paging.name, name))
 		k->space.paging = *atw_paging_find(name);
-	k->space.low = (struct atw_root){ ATW_PA(cr3 & x86_root_mask(name)), true };
+	k->space.low = (struct mmu_root){ ATW_PA(cr3 & x86_root_mask(name)), true };
 	k->space.high.have = false;
 	k->from = ATW_ROOT_CPU;
 	k->proved = false;
@@ -304,7 +304,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 	if (!found && !(pg && o->has_root))
 		return half_given(o, err);
 	if (pg) {
-		struct atw_root root = k->space.high.have ? k->space.high
+		struct mmu_root root = k->space.high.have ? k->space.high
 							  : k->space.low;
 
 		if (!k->space.paging.name || strcmp(k->space.paging.name, pg->name)) {
@@ -327,7 +327,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 						 ", the size of a root table of %s",
 						 o->root.u, size, k->space.paging.name);
 		/* A given root may be either half's: it answers for both. */
-		k->space.low = (struct atw_root){ o->root, true };
+		k->space.low = (struct mmu_root){ o->root, true };
 		k->space.high.have = false;
 		if (k->space.paging.halves == ATW_SPLIT)
 			k->space.high = k->space.low;
@@ -493,7 +493,7 @@ int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-const struct atw_space *atw_kernel_space(const struct atw_kernel *k)
+const struct mmu_space *atw_kernel_space(const struct atw_kernel *k)
 {
 	return k ? &k->space : NULL;
 }

@@ -106,11 +106,11 @@ static void use(struct hunt *h, uint64_t pa, uint64_t len)
 	h->found.used[h->found.nused++].len = len;
 }
 
-static bool leads(const struct atw_space *sp, uint64_t va, uint64_t pa)
+static bool leads(const struct mmu_space *sp, uint64_t va, uint64_t pa)
 {
-	struct atw_seen s;
+	struct mmu_seen s;
 
-	return atw_translate(sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
+	return mmu_translate(sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
 	       s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == pa;
 }
 
@@ -142,13 +142,13 @@ static bool find_mode(struct hunt *h, uint64_t root, uint64_t va, uint64_t pa)
 	const struct atw_paging *pg;
 
 	for (size_t i = 0; (pg = atw_paging_at(i)); i++) {
-		struct atw_space sp = { .mem = h->mem, .paging = *pg };
+		struct mmu_space sp = { .mem = h->mem, .paging = *pg };
 
 		if (pg->va_bits <= 32 ||
 		    (h->family && strncmp(pg->name, h->family, strlen(h->family))) ||
 		    root & (atw_table_bytes(pg, pg->nlevels - 1u) - 1))
 			continue;
-		sp.low = sp.high = (struct atw_root){ ATW_PA(root), true };
+		sp.low = sp.high = (struct mmu_root){ ATW_PA(root), true };
 		if (leads(&sp, va, pa)) {
 			h->found.paging = *pg;
 			return true;

@@ -6,7 +6,7 @@
 #ifndef KERNEL_ROOT_TASK_H
 #define KERNEL_ROOT_TASK_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "kernel/meter.h"
 

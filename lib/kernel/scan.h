@@ -3,7 +3,7 @@
 #ifndef KERNEL_SCAN_H
 #define KERNEL_SCAN_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "kernel/meter.h"
 

@@ -6,7 +6,7 @@
 #ifndef KERNEL_SOFT_H
 #define KERNEL_SOFT_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 /* What a kernel was built with, by the functions it has. */
 void soft_configured(struct atw_soft_abi *abi, const char *release,

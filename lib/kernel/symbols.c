@@ -288,11 +288,11 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
  * one is right.
  */
 int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
-			 struct atw_symbol *ret, struct atw_err *err)
+			 struct lnx_symbol *ret, struct atw_err *err)
 {
 	const struct kallsyms *ks;
 	struct kallsyms_symbol s;
-	struct atw_symbol theirs;
+	struct lnx_symbol theirs;
 	int r = kernel_given(k, err);
 	bool ours;
 

@@ -225,7 +225,7 @@ void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
 			addr[i] += f->shift;
 }
 
-int vmfile_near(const struct vmfile *f, uint64_t address, struct atw_symbol *ret)
+int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret)
 {
 	uint64_t shift = in_image(f, address - f->shift) ? f->shift : 0;
 	struct symtext_symbol t;
@@ -237,14 +237,14 @@ int vmfile_near(const struct vmfile *f, uint64_t address, struct atw_symbol *ret
 	if (f->kind == VMFILE_ELF) {
 		if (elfsyms_near(&f->elfsyms, address - shift, &e) < 0)
 			return ATW_E_MISSING;
-		*ret = (struct atw_symbol){ .address = e.address + shift, .size = e.size,
+		*ret = (struct lnx_symbol){ .address = e.address + shift, .size = e.size,
 					    .type = e.type };
 		snprintf(ret->name, sizeof(ret->name), "%s", e.name);
 		return ATW_OK;
 	}
 	if (symtext_near(&f->text, address - shift, &t) < 0)
 		return ATW_E_MISSING;
-	*ret = (struct atw_symbol){ .address = t.address + shift, .size = t.size,
+	*ret = (struct lnx_symbol){ .address = t.address + shift, .size = t.size,
 				    .type = t.type };
 	memcpy(ret->name, t.name, sizeof(ret->name));
 	return ATW_OK;

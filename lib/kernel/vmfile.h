@@ -53,7 +53,7 @@ uint32_t vmfile_count(const struct vmfile *f);
 int vmfile_symbol(const struct vmfile *f, const char *name, uint64_t *ret);
 void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
 			 uint64_t *addr, bool *have, size_t n);
-int vmfile_near(const struct vmfile *f, uint64_t address, struct atw_symbol *ret);
+int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret);
 
 /*
  * Open k->file and see that it is of this kernel. Nothing to do without one;

@@ -8,7 +8,7 @@
 #ifndef KMAP_DRAIN_H
 #define KMAP_DRAIN_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "format/kmap.h"
 #include "kmap/functions.h"

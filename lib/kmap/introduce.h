@@ -3,7 +3,7 @@
 #ifndef KMAP_INTRODUCE_H
 #define KMAP_INTRODUCE_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "kmap/share.h"
 

@@ -11,7 +11,7 @@
 int introduce_function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
 		       struct atw_err *err)
 {
-	struct atw_symbol sym;
+	struct lnx_symbol sym;
 	int r = atw_kernel_symbol(k, name, &ret->start, err);
 
 	if (r != ATW_OK)
@@ -153,7 +153,7 @@ void introduce_depth_of_cpus(struct atw_kernel *k, struct kshare_kernel *ret)
 int introduce_code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_err *err)
 {
 	const struct btf *types;
-	struct atw_symbol stack;
+	struct lnx_symbol stack;
 	int r = kernel_btf(k, &types, err);
 
 	for (unsigned i = 0; i < KSHARE_VMAP_ALLOC && r == ATW_OK; i++)

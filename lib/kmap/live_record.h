@@ -10,7 +10,7 @@
 #ifndef KMAP_LIVE_RECORD_H
 #define KMAP_LIVE_RECORD_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "kmap/live_events.h"
 #include "kmap/store.h"

@@ -100,7 +100,7 @@ static int open_places(struct kmap_names *n, const char *path, struct atw_err *e
 
 static int resolve(struct kmap_names *n, struct atw_err *err)
 {
-	struct atw_symbol *sym = malloc(sizeof(*sym));
+	struct lnx_symbol *sym = malloc(sizeof(*sym));
 
 	n->entry = calloc(n->m->code.n + 1, sizeof(*n->entry));
 	for (size_t i = 0; sym && n->entry && i < n->m->code.n; i++) {

@@ -182,7 +182,7 @@ bool kmap_symbols_dwarf(const struct kmap_symbols *s)
 	return s->kernel && s->kernel->dwarf;
 }
 
-bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct atw_symbol *ret)
+bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct lnx_symbol *ret)
 {
 	struct symtext_symbol own;
 

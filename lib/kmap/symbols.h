@@ -6,7 +6,7 @@
 #ifndef KMAP_SYMBOLS_H
 #define KMAP_SYMBOLS_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "base/buf.h"
 
@@ -45,6 +45,6 @@ void kmap_symbols_close(struct kmap_symbols *s);
 bool kmap_symbols_any(const struct kmap_symbols *s);
 bool kmap_symbols_dwarf(const struct kmap_symbols *s);
 /* The function that an instruction is in; its size is 0 where it is not known. */
-bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct atw_symbol *ret);
+bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct lnx_symbol *ret);
 
 #endif

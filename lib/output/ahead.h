@@ -6,7 +6,7 @@
 #ifndef OUTPUT_AHEAD_H
 #define OUTPUT_AHEAD_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "base/buf.h"
 

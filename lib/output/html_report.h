@@ -14,7 +14,7 @@
 #ifndef OUTPUT_HTML_REPORT_H
 #define OUTPUT_HTML_REPORT_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "picture/scene.h"
 

@@ -9,7 +9,7 @@
 #ifndef OUTPUT_SINK_H
 #define OUTPUT_SINK_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "base/buf.h"
 #include "output/writer.h"

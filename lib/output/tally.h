@@ -3,7 +3,7 @@
 #ifndef OUTPUT_TALLY_H
 #define OUTPUT_TALLY_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 struct tally {
 	uint64_t rows;

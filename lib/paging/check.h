@@ -3,7 +3,7 @@
 #ifndef LIB_PAGING_CHECK_H
 #define LIB_PAGING_CHECK_H
 
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 /* Enough to look at one word: cheap. */
 static inline bool paging_has(const struct atw_paging *pg, unsigned level)

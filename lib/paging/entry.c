@@ -27,7 +27,7 @@ struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
 
 		if (!b->hi)
 			break;
-		if (b->mask) {           /* see atwalk/paging.h */
+		if (b->mask) {           /* see paging/paging.h */
 			ret.more |= level && kind == ATW_LEAF;
 			continue;
 		}

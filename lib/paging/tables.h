@@ -6,7 +6,7 @@
  * `const struct atw_paging atw_mode_NAME`, and add MODE(NAME) to modes.def.
  * tests/unit/paging_tables.c then checks the tables for slips.
  *
- * Three conventions go beyond atwalk/paging.h, read by entry.c only:
+ * Three conventions go beyond paging/paging.h, read by entry.c only:
  *
  *  - A piece of address with a condition (PSE-36, Arm supersections) speaks of
  *    leaves above level 0. At level 0 the same bits mean something else: bit 7
@@ -19,7 +19,7 @@
 #ifndef LIB_PAGING_TABLES_H
 #define LIB_PAGING_TABLES_H
 
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #define BIT(n)        (1ull << (n))
 #define BITS(hi, lo)  ((~0ull >> (63 - (hi))) & (~0ull << (lo)))

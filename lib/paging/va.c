@@ -6,7 +6,7 @@
  * in the top byte (arm64 TBI, x86 LAM) are not removed: the caller clears the tag of a
  * tagged pointer first.
  */
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
 			bool high_half)

@@ -20,7 +20,7 @@ enum {
 
 struct looker {
 	struct members v;
-	const struct atw_task *t;
+	const struct lnx_task *t;
 	struct task_about *a;
 	uint64_t page;                   /* bytes */
 	struct named_files *files;       /* borrowed; NULL: none are kept */
@@ -320,7 +320,7 @@ static void program(const struct looker *l)
 		run_from(l, file);
 }
 
-void about_task(struct atw_kernel *k, const struct atw_task *t, struct named_files *files,
+void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
 		struct task_about *ret)
 {
 	struct looker l = {

@@ -6,7 +6,7 @@
 #ifndef PROCESS_ABOUT_H
 #define PROCESS_ABOUT_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "format/capture.h"
 
@@ -26,7 +26,7 @@ struct named_files;
  * Out of the kernel's structures. What these do not tell is not known. `files` that were
  * named before are not named again; NULL: none are kept.
  */
-void about_task(struct atw_kernel *k, const struct atw_task *t, struct named_files *files,
+void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
 		struct task_about *ret);
 /* Of `t` a text of its own: `len` bytes at most. */
 void about_text(struct atw_blob *t, char *buf, size_t len);

@@ -2,7 +2,7 @@
 #ifndef PROCESS_AREAS_H
 #define PROCESS_AREAS_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/members.h"
 

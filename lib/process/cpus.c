@@ -9,7 +9,7 @@
  */
 #include <inttypes.h>
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "kernel/kernel.h"
 #include "process/cpus.h"
@@ -25,14 +25,14 @@ static int find_queue(struct atw_kernel *k, const struct members *v, unsigned cp
 		      uint64_t *ret, struct atw_err *err)
 {
 	uint64_t queue, of, most = 0;
-	struct atw_tasks *tasks;
-	struct atw_task t;
-	int r = atw_tasks_open(k, &tasks, err);
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
+	int r = lnx_tasks_open(k, &tasks, err);
 
 	if (r < 0)
 		return r;
 	/* What cannot be read of one the next may say. */
-	while ((r = atw_tasks_next(tasks, &t, err)) != ATW_END && r != ATW_E_LIMIT) {
+	while ((r = lnx_tasks_next(tasks, &t, err)) != ATW_END && r != ATW_E_LIMIT) {
 		if (r < 0 || member_get(v, t.at, N_task_cfs_rq, &queue, NULL) < 0 ||
 		    member_get(v, queue, N_cfs_rq_rq, &queue, NULL) < 0 ||
 		    member_get(v, queue, N_rq_cpu, &of, NULL) < 0)
@@ -41,7 +41,7 @@ static int find_queue(struct atw_kernel *k, const struct members *v, unsigned cp
 			break;
 		most = of > most ? of : most;
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	if (r != ATW_OK)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "no task was on CPU %u; the highest one is CPU %" PRIu64, cpu, most);
@@ -115,10 +115,10 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 	return r;
 }
 
-int cpu_task(struct atw_kernel *k, unsigned cpu, struct atw_task *ret, struct atw_err *err)
+int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct atw_err *err)
 {
 	struct members v = { .n = kernel_needs(k) };
-	struct atw_task t = { .at = 0 };
+	struct lnx_task t = { .at = 0 };
 	uint64_t queue = 0, pid = 0, tgid = 0;
 	int r = needs_check(v.n, FOR_CPUS, err);
 

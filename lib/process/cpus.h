@@ -2,9 +2,9 @@
 #ifndef PROCESS_CPUS_H
 #define PROCESS_CPUS_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 /* The task that is on a CPU: its number, its process's and its name; 0 is idle. */
-int cpu_task(struct atw_kernel *k, unsigned cpu, struct atw_task *ret, struct atw_err *err);
+int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct atw_err *err);
 
 #endif

@@ -66,7 +66,7 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 /* A page of tables; NULL: not all of it is there. */
 static const void *page_at(struct atw_source *mem, uint64_t pa, void *scratch)
 {
-	enum atw_loss loss = ATW_HAVE;
+	enum mmu_loss loss = ATW_HAVE;
 	const void *p;
 	size_t got = memory_words(mem, ATW_PA(pa), PAGE, scratch, &p, &loss, NULL);
 
@@ -107,9 +107,9 @@ int mm_kernel_isolated(const struct atw_kernel *k)
 
 /* A word that is to stay as it is; 0: one that is not to become 0. */
 static int set_guard(const struct members *v, uint64_t base, enum need_member id, uint8_t len,
-		     uint64_t value, struct atw_guard *ret, struct atw_err *err)
+		     uint64_t value, struct mmu_guard *ret, struct atw_err *err)
 {
-	struct atw_guard g = {
+	struct mmu_guard g = {
 		.mask = len == 8 ? UINT64_MAX : UINT32_MAX, .value = value, .len = len,
 		.differs = !value,
 	};
@@ -155,9 +155,9 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	n.isolated = is_isolated(k, n.root.u);
 	n.user_root = n.isolated ? ATW_PA(n.root.u + PAGE) : n.root;
-	n.space.low = (struct atw_root){ n.user_root, true };
+	n.space.low = (struct mmu_root){ n.user_root, true };
 	if (n.isolated)
-		n.space.high = (struct atw_root){ n.root, true };
+		n.space.high = (struct mmu_root){ n.root, true };
 	else if (n.space.paging.halves != ATW_SPLIT)
 		n.space.high.have = false;
 	*ret = n;
@@ -165,8 +165,8 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 }
 
 /* The tables are in use as long as the task has this mm, and has not been replaced. */
-static int guard_by_task(const struct members *v, const struct atw_task *t,
-			 struct atw_space *sp, struct atw_err *err)
+static int guard_by_task(const struct members *v, const struct lnx_task *t,
+			 struct mmu_space *sp, struct atw_err *err)
 {
 	int r = set_guard(v, t->at, N_task_mm, 8, t->mm, &sp->guard[0], err);
 
@@ -175,7 +175,7 @@ static int guard_by_task(const struct members *v, const struct atw_task *t,
 	return r;
 }
 
-int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret,
+int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
 	      struct atw_err *err)
 {
 	struct members v = { 0 };
@@ -195,7 +195,7 @@ int atw_mm_of(struct atw_kernel *k, const struct atw_task *t, struct atw_mm *ret
 	/* Its threads may hand it on: it is in use as long as any of them has it. */
 	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
 		r = guard_by_task(&v, t, &n.space, &why);
-	if (r == ATW_OK && !atw_space_lives(&n.space))
+	if (r == ATW_OK && !mmu_space_lives(&n.space))
 		return ATW_END;          /* which may be why it was not opened */
 	if (r < 0 || opened < 0) {
 		if (err)

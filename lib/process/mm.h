@@ -2,7 +2,7 @@
 #ifndef PROCESS_MM_H
 #define PROCESS_MM_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 /*
  * Of x86: is the page behind the root table `kernel` the table that user mode

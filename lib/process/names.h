@@ -3,7 +3,7 @@
 #ifndef PROCESS_NAMES_H
 #define PROCESS_NAMES_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/members.h"
 

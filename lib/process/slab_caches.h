@@ -3,7 +3,7 @@
 #ifndef PROCESS_SLAB_CACHES_H
 #define PROCESS_SLAB_CACHES_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "format/capture.h"
 

@@ -50,7 +50,7 @@ static bool add_owner(struct owned_space *o, uint32_t tgid)
 	return true;
 }
 
-static bool add_task(struct spaces *s, struct atw_kernel *k, const struct atw_task *t)
+static bool add_task(struct spaces *s, struct atw_kernel *k, const struct lnx_task *t)
 {
 	struct atw_err why = { 0 };
 	struct owned_space *o;
@@ -82,14 +82,14 @@ int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err
 {
 	struct spaces s = { 0 };
 	struct atw_err why = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	bool room = true;
-	int r = atw_tasks_open(k, &tasks, err);
+	int r = lnx_tasks_open(k, &tasks, err);
 
 	if (r < 0)
 		return r;
-	while (room && (r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+	while (room && (r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
 		if (r < 0) {
 			s.bad_tasks++;
 			fault(&s, &why);
@@ -101,7 +101,7 @@ int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err
 		if (t.mm)
 			room = add_task(&s, k, &t);
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	if (!room) {
 		spaces_deinit(&s);
 		return atw_err_nomem(err);

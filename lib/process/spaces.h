@@ -6,7 +6,7 @@
 #ifndef PROCESS_SPACES_H
 #define PROCESS_SPACES_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 struct owned_space {
 	uint64_t at;             /* its mm_struct */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "kernel/kernel.h"
 #include "process/path.h"

@@ -25,7 +25,7 @@ enum {
 
 enum phase { LEADERS, THREADS, DONE };
 
-struct atw_tasks {
+struct lnx_tasks {
 	struct members v;
 	enum phase phase;
 	uint64_t head;           /* the link in init_task */
@@ -41,10 +41,10 @@ struct atw_tasks {
 	struct links leaders, threads;
 };
 
-int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
+int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
 		  struct atw_err *err)
 {
-	struct atw_tasks *t;
+	struct lnx_tasks *t;
 	int r = needs_check(v.n, FOR_TASKS, err);
 
 	if (r < 0)
@@ -62,7 +62,7 @@ int tasks_open_at(struct members v, uint64_t init_task, struct atw_tasks **ret,
 	return ATW_OK;
 }
 
-int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err *err)
+int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret, struct atw_err *err)
 {
 	struct members v = { 0 };
 	uint64_t init_task = 0;
@@ -79,12 +79,12 @@ int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret, struct atw_err 
 	return r < 0 ? r : tasks_open_at(v, init_task, ret, err);
 }
 
-void tasks_leaders(struct atw_tasks *t)
+void tasks_leaders(struct lnx_tasks *t)
 {
 	t->leaders_only = true;
 }
 
-void atw_tasks_close(struct atw_tasks *t)
+void lnx_tasks_close(struct lnx_tasks *t)
 {
 	if (!t)
 		return;
@@ -127,11 +127,11 @@ static char state(const struct members *v, uint64_t task)
 }
 
 /* What is not there stays zero; without a number there is no task. */
-static int fill_held(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
+static int fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 		     struct atw_err *err)
 {
 	const struct members *v = &t->v;
-	struct atw_task n = { .at = task };
+	struct lnx_task n = { .at = task };
 	uint64_t pid = 0, tgid = 0, flags = 0, parent, ppid;
 	int r = member_get(v, task, N_task_pid, &pid, err);
 
@@ -165,10 +165,10 @@ static int fill_held(const struct atw_tasks *t, uint64_t task, struct atw_task *
 	return ATW_OK;
 }
 
-int tasks_idle(struct atw_kernel *k, struct atw_task *ret, struct atw_err *err)
+int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 {
 	struct members v = { .n = kernel_members(k) };
-	struct atw_task n = { .kernel = true, .leader = true };
+	struct lnx_task n = { .kernel = true, .leader = true };
 	uint64_t pid = 0, tgid = 0;
 	int r = needs_check(v.n, FOR_TASKS, err);
 
@@ -192,7 +192,7 @@ int tasks_idle(struct atw_kernel *k, struct atw_task *ret, struct atw_err *err)
 }
 
 /* Members of one moment, in one read where the kernel runs. */
-static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
+static int fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 		struct atw_err *err)
 {
 	static const enum need_member all[] = {
@@ -210,7 +210,7 @@ static int fill(const struct atw_tasks *t, uint64_t task, struct atw_task *ret,
 /* ---- the lists ---- */
 
 /* One link on, if the link there points back. */
-static int step(const struct atw_tasks *t, uint64_t link, unsigned way,
+static int step(const struct lnx_tasks *t, uint64_t link, unsigned way,
 		uint64_t *ret, struct atw_err *err)
 {
 	uint64_t to = 0, back = 0;
@@ -232,13 +232,13 @@ static int step(const struct atw_tasks *t, uint64_t link, unsigned way,
 	return ATW_OK;
 }
 
-static uint64_t task_of(const struct atw_tasks *t, uint64_t link, enum need_member id)
+static uint64_t task_of(const struct lnx_tasks *t, uint64_t link, enum need_member id)
 {
 	return link - t->v.n->member[id];
 }
 
 /* The list is broken behind t->link: go on from its other end. */
-static int turn(struct atw_tasks *t, struct atw_err *err)
+static int turn(struct lnx_tasks *t, struct atw_err *err)
 {
 	atw_err_wrap(err, "the list of tasks is broken at %s0x%" PRIx64,
 		     t->link == t->head ? "init_task, " : "the task at ",
@@ -254,7 +254,7 @@ static int turn(struct atw_tasks *t, struct atw_err *err)
 }
 
 /* Of a running kernel: what a task says counts if it is still the same then. */
-static int next_moving(struct atw_tasks *t, struct links *l, struct atw_task *ret,
+static int next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *ret,
 		       struct atw_err *err)
 {
 	for (;;) {
@@ -274,7 +274,7 @@ static int next_moving(struct atw_tasks *t, struct links *l, struct atw_task *re
 }
 
 /* The leader's task in t->leader. */
-static int next_process(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+static int next_process(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
 {
 	uint64_t to = 0;
 	int r;
@@ -300,7 +300,7 @@ static int next_process(struct atw_tasks *t, struct atw_task *ret, struct atw_er
 }
 
 /* ATW_END: not one to return; t->phase says whether there may be more. */
-static int next_thread(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+static int next_thread(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
 {
 	uint64_t task;
 
@@ -324,7 +324,7 @@ static int next_thread(struct atw_tasks *t, struct atw_task *ret, struct atw_err
 	return task == t->leader ? ATW_END : fill(t, task, ret, err);
 }
 
-static void to_threads(struct atw_tasks *t)
+static void to_threads(struct lnx_tasks *t)
 {
 	t->thread = t->thread_head;
 	links_begin(&t->threads, t->thread_head);
@@ -332,11 +332,11 @@ static void to_threads(struct atw_tasks *t)
 }
 
 /* The main thread may end, and others go on: what they have the process has. */
-static void ask_threads(struct atw_tasks *t, struct atw_task *leader)
+static void ask_threads(struct lnx_tasks *t, struct lnx_task *leader)
 {
 	while (!leader->mm && t->phase == THREADS && t->count++ < 2 * PID_MAX) {
 		struct atw_err why = { 0 };
-		struct atw_task k = { 0 };
+		struct lnx_task k = { 0 };
 
 		if (next_thread(t, &k, &why) != ATW_OK || k.kernel)
 			continue;
@@ -346,7 +346,7 @@ static void ask_threads(struct atw_tasks *t, struct atw_task *leader)
 	to_threads(t);
 }
 
-static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+static int next_leader(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
 {
 	int r = next_process(t, ret, err);
 
@@ -367,7 +367,7 @@ static int next_leader(struct atw_tasks *t, struct atw_task *ret, struct atw_err
 	return ATW_OK;
 }
 
-int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret, struct atw_err *err)
+int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	int r = ATW_END;
@@ -388,25 +388,25 @@ int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret, struct atw_err *er
 	return r;
 }
 
-int atw_task_by_pid(struct atw_kernel *k, uint32_t pid, struct atw_task *ret,
+int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret,
 		    struct atw_err *err)
 {
 	struct atw_err why = { 0 }, first = { 0 };
-	struct atw_tasks *tasks = NULL;
-	struct atw_task t = { 0 };
+	struct lnx_tasks *tasks = NULL;
+	struct lnx_task t = { 0 };
 	uint32_t n = 0;
-	int r = atw_tasks_open(k, &tasks, err);
+	int r = lnx_tasks_open(k, &tasks, err);
 
 	if (r < 0)
 		return r;
-	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END) {
+	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
 		n += r == ATW_OK;
 		if (r == ATW_OK && t.pid == pid)
 			break;
 		if (r < 0 && !first.status)
 			first = why;
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	if (r == ATW_OK)
 		*ret = t;
 	else if (first.status)

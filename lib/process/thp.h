@@ -6,7 +6,7 @@
 #ifndef PROCESS_THP_H
 #define PROCESS_THP_H
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 enum thp_when {
 	THP_NOT_TOLD,

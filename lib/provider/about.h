@@ -6,7 +6,7 @@
 #ifndef PROVIDER_ABOUT_H
 #define PROVIDER_ABOUT_H
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "format/elfunit.h"
 #include "process/about.h"
@@ -89,6 +89,6 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 /* What memory is read by: "kcore" or "bpf"; of a dump its format. */
 const char *about_way(struct atw_source *s);
 /* The same of the page that the area begins with, where it is the file's first. */
-int about_memory(const struct atw_space *sp, const struct atw_area *a, struct elfunit *ret);
+int about_memory(const struct mmu_space *sp, const struct atw_area *a, struct elfunit *ret);
 
 #endif

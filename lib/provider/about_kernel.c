@@ -137,7 +137,7 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 }
 
 /* Is the task part of this listing? Processes are listed together with their memory. */
-static bool is_other(const struct others_opts *o, const struct atw_task *t)
+static bool is_other(const struct others_opts *o, const struct lnx_task *t)
 {
 	bool own = t->mm && !t->kernel;
 
@@ -150,9 +150,9 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 		 struct atw_err *err)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
-	struct atw_tasks *tasks;
-	struct atw_task t;
-	int r = a ? atw_tasks_open(k, &tasks, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
+	int r = a ? lnx_tasks_open(k, &tasks, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
 	int told = ATW_OK;
 
 	if (r < 0)
@@ -163,7 +163,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 		told = about_tell(to, a, err);
 	}
 	/* Tasks that cannot be read have been reported along with the processes. */
-	while (told == ATW_OK && (r = atw_tasks_next(tasks, &t, NULL)) != ATW_END &&
+	while (told == ATW_OK && (r = lnx_tasks_next(tasks, &t, NULL)) != ATW_END &&
 	       r != ATW_E_LIMIT) {
 		if (r < 0)
 			continue;
@@ -174,7 +174,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 			told = about_passed(to, t.pid, err);
 		}
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	return told;
 }
 
@@ -191,15 +191,15 @@ const char *about_way(struct atw_source *s)
 	return s->ops->name;
 }
 
-int about_memory(const struct atw_space *sp, const struct atw_area *a, struct elfunit *ret)
+int about_memory(const struct mmu_space *sp, const struct atw_area *a, struct elfunit *ret)
 {
 	uint8_t head[HEAD];
-	struct atw_seen s;
+	struct mmu_seen s;
 	ssize_t n;
 
 	if (a->offset || a->end.u - a->start.u < HEAD)
 		return ATW_E_MISSING;
-	if (atw_translate(sp, a->start, &s, NULL) < 0 || s.kind != ATW_LEAF || s.loss)
+	if (mmu_translate(sp, a->start, &s, NULL) < 0 || s.kind != ATW_LEAF || s.loss)
 		return ATW_E_MISSING;
 	/* A large page may begin before it. */
 	n = atw_read(sp->mem, ATW_PA(s.pa.u + (a->start.u - s.va.u)), head, sizeof(head), NULL);

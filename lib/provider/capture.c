@@ -5,7 +5,7 @@
  */
 #include "provider/capture.h"
 
-#include <atwalk/record.h>
+#include "record/record.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

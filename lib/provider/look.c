@@ -21,7 +21,7 @@ struct looker {
 	struct look *l;
 	const struct look_opts *o;
 	struct counts *counts;
-	const struct atw_space **sp;             /* that are swept */
+	const struct mmu_space **sp;             /* that are swept */
 	size_t *index;                           /* in look.space */
 	size_t n, done;
 	const struct atw_paging *pg;
@@ -162,7 +162,7 @@ static bool looker_soft(struct looker *k, unsigned level, uint64_t word)
 	       looker_add(k, w.pa.u >> k->pg->page_shift, looker_class(k, level, word));
 }
 
-static bool looker_word(struct looker *k, const struct atw_space *sp, unsigned level, uint64_t va,
+static bool looker_word(struct looker *k, const struct mmu_space *sp, unsigned level, uint64_t va,
 			uint64_t word)
 {
 	switch (entry_kind(k->pg, level, word)) {
@@ -214,7 +214,7 @@ static uint32_t looker_list(struct looker *k, const char *words, uint32_t n)
 static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
 	struct looker *k = arg;
-	const struct atw_space *sp = k->sp[s->space];
+	const struct mmu_space *sp = k->sp[s->space];
 	unsigned ws = k->pg->word_size, shift = k->pg->level[s->level].shift;
 	const char *words = s->words;
 	bool good = true, lists = looker_lists(k, s);
@@ -262,31 +262,31 @@ static void looker_begin(struct looker *k)
 }
 
 /* Walk a space with tables that changed during the sweep, or with none to sweep. */
-static int looker_walk(struct looker *k, const struct atw_space *sp, struct atw_err *err)
+static int looker_walk(struct looker *k, const struct mmu_space *sp, struct atw_err *err)
 {
-	const struct atw_walk_opts wo = {
-		.size = sizeof(wo), .last = ATW_VA(UINT64_MAX >> 1), .flags = ATW_WALK_SOFT,
+	const struct mmu_walk_opts wo = {
+		.size = sizeof(wo), .last = ATW_VA(UINT64_MAX >> 1), .flags = MMU_WALK_SOFT,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	bool good = true;
-	int r = atw_walk_open(sp, &wo, &w, err);
+	int r = mmu_walk_open(sp, &wo, &w, err);
 
 	if (r < 0)
 		return r;
-	while (good && (r = atw_walk_next(w, &s, NULL)) == ATW_OK) {
+	while (good && (r = mmu_walk_next(w, &s, NULL)) == ATW_OK) {
 		if (s->loss) {
 			k->now.odd = true;
 			continue;
 		}
 		for (uint32_t i = 0; i < s->count && good; i++)
 			good = s->kind == ATW_LEAF
-				? looker_add(k, atw_seen_pa(sp, s, i).u >> k->pg->page_shift,
-					     looker_class(k, s->level, atw_seen_word(sp, s, i)))
-				: looker_word(k, sp, s->level, s->va.u, atw_seen_word(sp, s, i));
+				? looker_add(k, mmu_seen_pa(sp, s, i).u >> k->pg->page_shift,
+					     looker_class(k, s->level, mmu_seen_word(sp, s, i)))
+				: looker_word(k, sp, s->level, s->va.u, mmu_seen_word(sp, s, i));
 	}
-	atw_walk_close(w);
-	k->now.ended = r < 0 && !atw_space_lives(sp);
+	mmu_walk_close(w);
+	k->now.ended = r < 0 && !mmu_space_lives(sp);
 	k->now.odd |= r < 0 && !k->now.ended;
 	return good ? ATW_OK : looker_no_memory(err);
 }

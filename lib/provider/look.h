@@ -9,7 +9,7 @@
 #ifndef PROVIDER_LOOK_H
 #define PROVIDER_LOOK_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "provider/soles.h"
 #include "walk/counts.h"
@@ -65,7 +65,7 @@ struct look {
 };
 
 struct look_opts {
-	const struct atw_space *const *space;    /* NULL where `shared` */
+	const struct mmu_space *const *space;    /* NULL where `shared` */
 	size_t n;                /* their mode and their source are the same */
 	/* By the release alone, and by all that is known: fetched when a word takes it. */
 	const struct atw_soft_abi *soft;

@@ -47,7 +47,7 @@ uint64_t marks_of_soft(const struct atw_soft_word *s)
 }
 
 /* Pages that are mapped but not counted have no owner: zero pages, device memory. */
-uint64_t marks_of_page(const struct atw_page *page)
+uint64_t marks_of_page(const struct lnx_page *page)
 {
 	return (page->count == 1 ? MARK(MARK_EXCLUSIVE) : 0) |
 	       (page->count && !(page->flags & kpf(KPF_ANON)) ? MARK(MARK_FILE) : 0);

@@ -7,7 +7,7 @@
 #ifndef PROVIDER_MARKS_H
 #define PROVIDER_MARKS_H
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 enum mark { MARK_SOFT_DIRTY, MARK_EXCLUSIVE, MARK_FILE, MARK_UFFD_WP, MARKS };
 extern const char *const mark_names[MARKS];
@@ -30,6 +30,6 @@ void marks_find(struct marks *m, const struct atw_paging *pg, const char *releas
 uint64_t marks_of_flags(const struct marks *m, atw_va va, uint64_t flags);
 uint64_t marks_of_soft(const struct atw_soft_word *s);
 /* What struct page says. */
-uint64_t marks_of_page(const struct atw_page *page);
+uint64_t marks_of_page(const struct lnx_page *page);
 
 #endif

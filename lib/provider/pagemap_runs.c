@@ -5,7 +5,7 @@
  */
 #include "provider/pagemap.h"
 
-#include <atwalk/record.h>
+#include "record/record.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef PROVIDER_PROC_H
 #define PROVIDER_PROC_H
 
-#include <atwalk/kernel.h>
-#include <atwalk/page.h>
+#include "kernel/linux.h"
+#include "kernel/page.h"
 
 #include "base/buf.h"
 #include "source/pace.h"

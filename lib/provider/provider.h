@@ -8,8 +8,8 @@
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
 
-#include <atwalk/page.h>
-#include <atwalk/process.h>
+#include "kernel/page.h"
+#include "process/process.h"
 
 #include "format/capture.h"
 #include "provider/about.h"
@@ -83,7 +83,7 @@ enum facts_has {
 
 struct frame_facts {
 	uint32_t have;           /* FACT_...: which members of `page` are known */
-	struct atw_page page;
+	struct lnx_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
 	uint64_t mapped;         /* how often all tasks map it, if p->counts has it not */
 	uint64_t marks;          /* flags that are only known from the frame: marks.h */

@@ -10,13 +10,13 @@
 #include "provider/provider.h"
 
 /*
- * Flags are those of /proc/kpageflags, with KSM corrected as in struct atw_page. Page
+ * Flags are those of /proc/kpageflags, with KSM corrected as in struct lnx_page. Page
  * types are checked first, since the file sets other flags of typed pages by accident.
  *
  * The small zero page was reserved at boot as a part of the kernel image, and is reported
  * as such; CAPTURE_ZEROES is the huge zero folio. Pages that the kernel allocated, pages
  * in the per-CPU lists of the allocator, and large blocks of kmalloc() have the same
- * flags: all are CAPTURE_KERNEL here. struct atw_page_kind distinguishes them.
+ * flags: all are CAPTURE_KERNEL here. struct lnx_page_kind distinguishes them.
  */
 enum capture_use frame_use(uint64_t flags);
 /* Page types: frames that no process maps; the type takes the place of the mapcount. */

@@ -25,7 +25,7 @@ enum { AHEAD = 9, AHEAD_LIVE = 512 };
 
 /* ---- tasks ---- */
 
-static int add_task(struct walk_provider *w, const struct atw_task *t, struct atw_err *err)
+static int add_task(struct walk_provider *w, const struct lnx_task *t, struct atw_err *err)
 {
 	struct page_task *k;
 
@@ -69,9 +69,9 @@ static int mark_shared(struct walk_provider *w, struct atw_err *err)
 /* Where one process is wanted, and is as it was found, the others cost nothing. */
 static bool one_task(struct walk_provider *w)
 {
-	struct atw_task t;
+	struct lnx_task t;
 
-	if (!w->o.alone || atw_task_by_pid(w->o.kernel, w->o.alone, &t, NULL) < 0 ||
+	if (!w->o.alone || lnx_task_by_pid(w->o.kernel, w->o.alone, &t, NULL) < 0 ||
 	    t.mm != w->o.mm || add_task(w, &t, NULL) < 0)
 		return false;
 	if (atw_mm_of(w->o.kernel, &t, &w->space[0].mm, NULL) == ATW_OK)
@@ -84,21 +84,21 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	bool broken = false;
 	size_t kept = 0;
 	int r;
 
 	if (one_task(w))
 		return ATW_OK;
-	r = atw_tasks_open(w->o.kernel, &tasks, err);
+	r = lnx_tasks_open(w->o.kernel, &tasks, err);
 	if (r < 0)
 		return r;
 	/* A dump's broken lists of threads are worth a word. */
 	if (w->running)
 		tasks_leaders(tasks);
-	while ((r = atw_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
+	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
 		if (r < 0) {             /* there may be more behind it */
 			provider_cannot(p, "not every task could be read", &why);
 			broken = true;
@@ -110,7 +110,7 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 		if (r < 0)
 			break;
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	if (r == ATW_E_NOMEM)
 		return r;
 	if (r == ATW_E_LIMIT)
@@ -168,7 +168,7 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 	atw_areas_close(w->areas);
 	w->areas = NULL;
 	w->areas_of = task;
-	if (!atw_space_lives(&w->space[task].mm.space))
+	if (!mmu_space_lives(&w->space[task].mm.space))
 		return ATW_END;
 	return areas_open_named(w->o.kernel, w->space[task].at, w->running ? &w->files : NULL,
 				&w->areas, err);
@@ -176,7 +176,7 @@ static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
 
 bool walk_has_ended(struct walk_provider *w, int r)
 {
-	return r < 0 && w->p.every && !atw_space_lives(&w->space[w->areas_of].mm.space);
+	return r < 0 && w->p.every && !mmu_space_lives(&w->space[w->areas_of].mm.space);
 }
 
 static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
@@ -244,11 +244,11 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 /* Do the tables still lead there? */
 static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64_t pa)
 {
-	struct atw_seen s;
+	struct mmu_seen s;
 
 	if (w->seen && space_still_leads(w->sp, w->seen, i))
 		return true;
-	return atw_translate(w->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
+	return mmu_translate(w->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
 
@@ -257,7 +257,7 @@ static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64
  * read. The result is kept, so that each slot is compared once.
  */
 static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, uint32_t i,
-			   const struct atw_page *page)
+			   const struct lnx_page *page)
 {
 	unsigned shift = w->p.page_shift;
 	uint32_t end = i + 1, next;
@@ -371,7 +371,7 @@ static int walk_about(struct provider *p, size_t task, struct task_about *ret,
 	ret->t.pid = p->task[task].pid;
 	ret->t.mm = p->task[task].mm;
 	/* What was read after its end is of others. */
-	return atw_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
+	return mmu_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
 }
 
 static int walk_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)

@@ -19,7 +19,7 @@ enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
 
 /* What of a task the page tables need; one each, in the order of p.task. */
 struct space {
-	struct atw_task task;    /* that has it */
+	struct lnx_task task;    /* that has it */
 	struct atw_mm mm;
 	uint64_t at;             /* of the mm_struct */
 };
@@ -82,9 +82,9 @@ struct walk_provider {
 	struct walk_sums sums;
 
 	/* The listing under way. */
-	const struct atw_space *sp;
-	struct atw_walk *walk;
-	const struct atw_seen *seen;     /* what `run` is of; NULL: nothing */
+	const struct mmu_space *sp;
+	struct mmu_walk *walk;
+	const struct mmu_seen *seen;     /* what `run` is of; NULL: nothing */
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages asked for */
 	uint32_t alike, alike_end;       /* slots from the one to the other are as the first */

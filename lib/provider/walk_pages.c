@@ -39,7 +39,7 @@ void walk_find_used(struct walk_provider *w, const struct atw_paging *pg)
 
 void walk_pages_close(struct provider *p)
 {
-	atw_walk_close(walk_of(p)->walk);
+	mmu_walk_close(walk_of(p)->walk);
 	walk_of(p)->walk = NULL;
 	walk_of(p)->seen = NULL;
 }
@@ -58,7 +58,7 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 		    struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
-	const struct atw_walk_opts wo = {
+	const struct mmu_walk_opts wo = {
 		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};
@@ -70,7 +70,7 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 	/* An area beyond all that the mode can translate has no pages. */
 	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
 		return ATW_OK;
-	return atw_walk_open(w->sp, &wo, &w->walk, err);
+	return mmu_walk_open(w->sp, &wo, &w->walk, err);
 }
 
 /* Entries of the lowest tables say whether what they lead to is a page of its own. */
@@ -105,13 +105,13 @@ static uint64_t leaf_flags(struct walk_provider *w, unsigned level, uint64_t wor
 }
 
 /* Where the slots lead. */
-static void leaf_places(struct walk_provider *w, const struct atw_seen *s)
+static void leaf_places(struct walk_provider *w, const struct mmu_seen *s)
 {
 	if (s->level || !s->words || w->sp->paging.word_size != 8 ||
 	    !sure_is(&w->leaf, load_word(s->words, 8, 0))) {
 		for (uint32_t i = 0; i < s->count; i++) {
-			w->pa[i] = atw_seen_pa(w->sp, s, i).u;
-			w->word[i] = atw_seen_word(w->sp, s, i);
+			w->pa[i] = mmu_seen_pa(w->sp, s, i).u;
+			w->word[i] = mmu_seen_word(w->sp, s, i);
 		}
 		return;
 	}
@@ -121,7 +121,7 @@ static void leaf_places(struct walk_provider *w, const struct atw_seen *s)
 	}
 }
 
-static void leaves(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
+static void leaves(struct walk_provider *w, const struct mmu_seen *s, struct page_run *r)
 {
 	r->state = PAGE_PRESENT;
 	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
@@ -140,7 +140,7 @@ static void leaves(struct walk_provider *w, const struct atw_seen *s, struct pag
 }
 
 /* Words that the CPU ignores are all the same in one piece. */
-static void soft_words(struct walk_provider *w, const struct atw_seen *s, struct page_run *r)
+static void soft_words(struct walk_provider *w, const struct mmu_seen *s, struct page_run *r)
 {
 	uint64_t entry = s->path[s->depth - 1].word;
 	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
@@ -168,8 +168,8 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 {
 	struct walk_provider *w = walk_of(p);
 	struct page_run *r = &w->run;
-	const struct atw_seen *s;
-	int rc = w->walk ? atw_walk_next(w->walk, &s, err) : ATW_END;
+	const struct mmu_seen *s;
+	int rc = w->walk ? mmu_walk_next(w->walk, &s, err) : ATW_END;
 
 	w->seen = rc == ATW_OK ? s : NULL;
 	if (rc != ATW_OK)
@@ -187,7 +187,7 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 		r->have = RUN_LEVEL | RUN_TABLE;
 		r->table = s->pa;
 		if (s->loss == ATW_LOST_DAMAGED)
-			r->why = atw_walk_error(w->walk);
+			r->why = mmu_walk_error(w->walk);
 	} else if (s->kind == ATW_BAD) {
 		r->state = PAGE_BAD;
 		r->have = RUN_LEVEL;
@@ -203,8 +203,8 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 
 /* ---- how often each frame is mapped ---- */
 
-static bool count_piece(struct walk_provider *w, const struct atw_space *sp,
-			const struct atw_seen *s)
+static bool count_piece(struct walk_provider *w, const struct mmu_space *sp,
+			const struct mmu_seen *s)
 {
 	unsigned shift = w->p.page_shift;
 	uint64_t pages = s->size / s->count >> shift;
@@ -213,7 +213,7 @@ static bool count_piece(struct walk_provider *w, const struct atw_space *sp,
 	if (s->loss || s->kind == ATW_BAD)
 		return true;
 	for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count; i++)
-		if (!counts_add(&w->p.counts, atw_seen_pa(sp, s, i).u >> shift, pages))
+		if (!counts_add(&w->p.counts, mmu_seen_pa(sp, s, i).u >> shift, pages))
 			return false;
 	if (s->kind == ATW_LEAF)
 		return true;
@@ -232,27 +232,27 @@ int walk_count(struct provider *p, struct atw_err *err)
 	if (w->running)
 		return walk_count_live(w, err);
 	for (size_t i = 0; i < p->ntasks; i++) {
-		const struct atw_space *sp = &w->space[i].mm.space;
-		const struct atw_walk_opts wo = {
+		const struct mmu_space *sp = &w->space[i].mm.space;
+		const struct mmu_walk_opts wo = {
 			.size = sizeof(wo), .last = ATW_VA(p->user_last),
-			.flags = ATW_WALK_SOFT,
+			.flags = MMU_WALK_SOFT,
 		};
-		const struct atw_seen *s;
-		struct atw_walk *walk;
+		const struct mmu_seen *s;
+		struct mmu_walk *walk;
 		int r;
 
 		provider_counting(p, i, p->ntasks);
 		if (p->task[i].shared)
 			continue;
-		r = atw_walk_open(sp, &wo, &walk, err);
+		r = mmu_walk_open(sp, &wo, &walk, err);
 		if (r < 0)
 			return r;
-		while ((r = atw_walk_next(walk, &s, err)) == ATW_OK)
+		while ((r = mmu_walk_next(walk, &s, err)) == ATW_OK)
 			if (!count_piece(w, sp, s)) {
-				atw_walk_close(walk);
+				mmu_walk_close(walk);
 				return provider_leave_counts(p, err);
 			}
-		atw_walk_close(walk);
+		mmu_walk_close(walk);
 		/* A listing says so where it gets there. */
 		if (r < 0 && r != ATW_E_LIMIT)
 			return r;

@@ -13,7 +13,7 @@ int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
 
 	use_whole(first, last, page_shift, &pfn, &end);
 	while (pfn < end && r == ATW_OK) {
-		struct atw_page_kind k = { .same = 1 };
+		struct lnx_page_kind k = { .same = 1 };
 		int known = atw_memmap_kind(map, pfn, &k, NULL);
 		uint64_t n = k.same < end - pfn ? k.same : end - pfn;
 

@@ -48,7 +48,7 @@ static struct atw_soft_abi walk_soft(const struct walk_provider *w)
 static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
 {
 	struct provider *p = &w->p;
-	_auto_free const struct atw_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
+	_auto_free const struct mmu_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
 	const struct atw_soft_abi soft = walk_soft(w);
 	const uint64_t end = frames_end(w), dense = end <= DENSE_MOST ? end : 0;
 	const struct look_opts o = {
@@ -419,7 +419,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	if (p->sizes)
 		areas_size(w->o.kernel, w->space[task].at, &areas, NULL);
 	/* Where it has ended, that was of others. */
-	if (p->sizes && !atw_space_lives(&w->space[task].mm.space))
+	if (p->sizes && !mmu_space_lives(&w->space[task].mm.space))
 		return ATW_END;
 	*ret = (struct provider_sums){
 		.v = s->sum, .n = n, .swapped = sp->swapped, .mapped = mapped, .areas = areas,

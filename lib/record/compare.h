@@ -3,7 +3,7 @@
 #ifndef RECORD_COMPARE_H
 #define RECORD_COMPARE_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "record/lex.h"
 #include "record/program.h"

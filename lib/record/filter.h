@@ -17,7 +17,7 @@
 #ifndef RECORD_FILTER_H
 #define RECORD_FILTER_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #define FILTER_DEPTH 64          /* parentheses inside parentheses */
 

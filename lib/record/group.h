@@ -15,7 +15,7 @@
 #ifndef RECORD_GROUP_H
 #define RECORD_GROUP_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 struct group;
 

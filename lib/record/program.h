@@ -6,7 +6,7 @@
 #ifndef RECORD_PROGRAM_H
 #define RECORD_PROGRAM_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "record/intern.h"
 

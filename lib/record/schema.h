@@ -3,7 +3,7 @@
 #ifndef RECORD_SCHEMA_H
 #define RECORD_SCHEMA_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "base/buf.h"
 

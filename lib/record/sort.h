@@ -10,7 +10,7 @@
 #ifndef RECORD_SORT_H
 #define RECORD_SORT_H
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "record/schema.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/vmcoreinfo.h>
+#include "format/vmcoreinfo_text.h"
 
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -8,7 +8,7 @@
 #ifndef SOURCE_EXTENTS_H
 #define SOURCE_EXTENTS_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 struct extent {
 	uint64_t start, len;     /* physical memory, bytes */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/vmcoreinfo.h>
+#include "format/vmcoreinfo_text.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"

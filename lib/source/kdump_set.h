@@ -6,7 +6,7 @@
 #ifndef SOURCE_KDUMP_SET_H
 #define SOURCE_KDUMP_SET_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #include "base/file.h"
 #include "format/kdump.h"

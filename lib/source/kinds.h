@@ -3,7 +3,7 @@
 #ifndef SOURCE_KINDS_H
 #define SOURCE_KINDS_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #define SOURCE(name) extern const struct atw_source_ops source_##name;
 #include "source/sources.def"

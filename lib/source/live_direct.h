@@ -3,7 +3,7 @@
 #ifndef SOURCE_LIVE_DIRECT_H
 #define SOURCE_LIVE_DIRECT_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 /*
  * Make `s` read so: its operations become those of this way. After a failure

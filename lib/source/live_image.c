@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source/live_image.h"
 
-#include <atwalk/vmcoreinfo.h>
+#include "format/vmcoreinfo_text.h"
 
 void live_image_find(struct live_image *i, const char *vmcoreinfo, size_t len)
 {

@@ -8,7 +8,7 @@
 #ifndef SOURCE_MAPPED_H
 #define SOURCE_MAPPED_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #include "base/file.h"
 #include "format/view.h"

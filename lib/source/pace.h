@@ -6,7 +6,7 @@
 #ifndef SOURCE_PACE_H
 #define SOURCE_PACE_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 struct pace_count {
 	uint64_t bytes, calls;

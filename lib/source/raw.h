@@ -3,7 +3,7 @@
 #ifndef SOURCE_RAW_H
 #define SOURCE_RAW_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 struct raw_piece {
 	uint64_t at, len;        /* of memory */

@@ -2,7 +2,7 @@
 /* What every source answers, whatever its kind left out. */
 #include <stdlib.h>
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #include "base/bytes.h"
 

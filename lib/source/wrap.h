@@ -3,7 +3,7 @@
 #ifndef SOURCE_WRAP_H
 #define SOURCE_WRAP_H
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 /*
  * A wrapper with `size` bytes of zeroes as its own state. It owns `below` from

@@ -7,7 +7,7 @@
 
 #include "target/captured_facts.h"
 
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "base/num.h"
 
@@ -18,9 +18,9 @@ static void capture_flag_names(uint64_t mask, bool set, char *buf, size_t len)
 
 	buf[0] = '\0';
 	for (unsigned i = 0; i < 64 && n < len; i++)
-		if (atw_page_flag_name(i) && (mask >> i & 1) == set)
+		if (lnx_page_flag_name(i) && (mask >> i & 1) == set)
 			n += (size_t)snprintf(buf + n, len - n, "%s%s", n ? "," : "",
-					      atw_page_flag_name(i));
+					      lnx_page_flag_name(i));
 }
 
 /* "1732132226.25", as people say it. */

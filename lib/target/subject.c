@@ -36,7 +36,7 @@ int subject_by_pid(struct target *t, uint64_t pid, unsigned half, struct subject
 	return r;
 }
 
-int subject_by_task(struct target *t, const struct atw_task *task, unsigned half,
+int subject_by_task(struct target *t, const struct lnx_task *task, unsigned half,
 		    struct subject *ret, struct atw_err *err)
 {
 	struct subject s;
@@ -57,7 +57,7 @@ struct subject_search {
 	uint64_t first, last;
 };
 
-static void subject_add(struct subject_matches *m, const struct atw_task *t)
+static void subject_add(struct subject_matches *m, const struct lnx_task *t)
 {
 	if (!m->n++)
 		m->first = *t;
@@ -78,7 +78,7 @@ static void subject_unread(void *arg, const struct atw_err *why)
 	m->damaged |= why->status != ATW_E_PERM;
 }
 
-static void subject_fits(struct target *t, const struct atw_task *task, void *arg,
+static void subject_fits(struct target *t, const struct lnx_task *task, void *arg,
 			 struct atw_err *why)
 {
 	const struct subject_search *s = arg;

@@ -10,7 +10,7 @@
 enum subject_half { SUBJECT_BOTH, SUBJECT_USER, SUBJECT_KERNEL };
 
 struct subject {
-	struct atw_space space;
+	struct mmu_space space;
 	bool given;       /* chosen explicitly: it is the space of user addresses */
 	char label[48];   /* "process 7 (init)"; empty: the kernel */
 	uint64_t pid, mm; /* of a process; mm 0: not known, or none */
@@ -23,13 +23,13 @@ void subject_default(const struct target *t, struct subject *ret);
 /* By number. ATW_E_NONE: there is no such process, or it has no memory. */
 int subject_by_pid(struct target *t, uint64_t pid, unsigned half, struct subject *ret,
 		   struct atw_err *err);
-int subject_by_task(struct target *t, const struct atw_task *task, unsigned half,
+int subject_by_task(struct target *t, const struct lnx_task *task, unsigned half,
 		    struct subject *ret, struct atw_err *err);
 
 /* Processes that fit a description. */
 struct subject_matches {
 	unsigned n;
-	struct atw_task first;
+	struct lnx_task first;
 	struct buf list;       /* "7 (init), 12 (sh)": the first dozen */
 	struct atw_err unread; /* of a process that could not be asked: why */
 	bool damaged;          /* not only for lack of permission */

@@ -149,7 +149,7 @@ int target_tasks_next(struct target_tasks *c, struct target_task *ret,
 
 void target_tasks_close(struct target_tasks *c)
 {
-	atw_tasks_close(c->walk);
+	lnx_tasks_close(c->walk);
 }
 
 /* ---- what it is ---- */

@@ -9,9 +9,9 @@
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H
 
-#include <atwalk/kernel.h>
-#include <atwalk/process.h>
-#include <atwalk/walk.h>
+#include "kernel/linux.h"
+#include "process/process.h"
+#include "walk/walk.h"
 
 #include "provider/provider.h"
 #include "source/pace.h"
@@ -67,7 +67,7 @@ struct target_reading {
 };
 
 /* One of the processes; *why is set if it could not be asked. */
-typedef void target_task_fn(struct target *t, const struct atw_task *task, void *arg,
+typedef void target_task_fn(struct target *t, const struct lnx_task *task, void *arg,
 			    struct atw_err *why);
 /* Of a process that could not be asked. */
 typedef void target_unread_fn(void *arg, const struct atw_err *why);
@@ -101,13 +101,13 @@ struct target_backend {
 	/* By the number of a process or a thread. */
 	int (*by_pid)(struct target *t, uint64_t pid, unsigned half, struct subject *ret,
 		      struct atw_err *err);
-	int (*by_task)(struct target *t, const struct atw_task *task, unsigned half,
+	int (*by_task)(struct target *t, const struct lnx_task *task, unsigned half,
 		       struct subject *ret, struct atw_err *err);
 	/* Every process with memory once, no thread. */
 	int (*each)(struct target *t, target_task_fn *fn, target_unread_fn *unread,
 		    void *arg, struct atw_err *err);
 	/* Does the task map anything of first..last? ATW_OK: yes; ATW_END: no. */
-	int (*maps)(struct target *t, const struct atw_task *task, uint64_t first,
+	int (*maps)(struct target *t, const struct lnx_task *task, uint64_t first,
 		    uint64_t last, struct atw_err *err);
 	/* TARGET_TASKS: `open` may be NULL. */
 	int (*tasks_open)(struct target_tasks *c, struct atw_err *err);
@@ -130,7 +130,7 @@ struct target {
 	struct atw_source *source;
 	uint32_t caps;             /* enum target_cap */
 	struct atw_kernel *kernel; /* TARGET_SYMBOLS */
-	struct atw_space
+	struct mmu_space
 		space;    /* the kernel's, or that of a CPU or root that was given */
 	char label[48];   /* of that CPU's tables where memory has them; or empty */
 	bool space_given; /* a CPU or a root was */

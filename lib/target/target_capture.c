@@ -81,7 +81,7 @@ static int capture_attach(struct target *t, const struct target_opts *o,
 		r = captured_open(path.data, &co, &t->captured, err);
 	if (r < 0)
 		return r;
-	t->space = (struct atw_space){.mem = t->source, .paging = capture_no_mode};
+	t->space = (struct mmu_space){.mem = t->source, .paging = capture_no_mode};
 	t->space.paging.page_shift = (uint8_t)__builtin_ctzll(t->captured->page);
 	return ATW_OK;
 }
@@ -94,7 +94,7 @@ static int capture_provider(struct target *t, const struct target_query *q,
 	return capture_provider_open(t->captured, cannot, arg, ret, err);
 }
 
-static int capture_by_task(struct target *t, const struct atw_task *task, unsigned half,
+static int capture_by_task(struct target *t, const struct lnx_task *task, unsigned half,
 			   struct subject *ret, struct atw_err *err)
 {
 	(void)t;
@@ -135,7 +135,7 @@ static int capture_each(struct target *t, target_task_fn *fn, target_unread_fn *
 	(void)err;
 	for (size_t i = 0; i < t->captured->ntasks; i++) {
 		const struct captured_task *c = &t->captured->task[i];
-		struct atw_task k = {.pid = captured_process(c),
+		struct lnx_task k = {.pid = captured_process(c),
 				     .tgid = captured_process(c)};
 
 		if (!captured_has_memory(c) || k.pid != c->pid)
@@ -146,7 +146,7 @@ static int capture_each(struct target *t, target_task_fn *fn, target_unread_fn *
 	return ATW_OK;
 }
 
-static int capture_maps(struct target *t, const struct atw_task *task, uint64_t first,
+static int capture_maps(struct target *t, const struct lnx_task *task, uint64_t first,
 			uint64_t last, struct atw_err *err)
 {
 	(void)task;

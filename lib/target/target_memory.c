@@ -122,7 +122,7 @@ static int memory_has_ended(uint64_t pid, struct atw_err *err)
 }
 
 /* `k` is NULL if it is not known: later reuse of its memory is not detected then. */
-static int memory_use_mm(struct target *t, uint64_t pid, const struct atw_task *k,
+static int memory_use_mm(struct target *t, uint64_t pid, const struct lnx_task *k,
 			 uint64_t at, unsigned half, struct subject *ret,
 			 struct atw_err *err)
 {
@@ -148,7 +148,7 @@ static int memory_use_mm(struct target *t, uint64_t pid, const struct atw_task *
 	return ATW_OK;
 }
 
-static int memory_by_task(struct target *t, const struct atw_task *task, unsigned half,
+static int memory_by_task(struct target *t, const struct lnx_task *task, unsigned half,
 			  struct subject *ret, struct atw_err *err)
 {
 	if (task->mm)
@@ -169,7 +169,7 @@ static int memory_by_our_pid(struct target *t, uint64_t pid, unsigned half,
 			     struct subject *ret, struct atw_err *err)
 {
 	struct atw_blob why;
-	struct atw_task k;
+	struct lnx_task k;
 	uint64_t mm, none;
 	char key[48];
 
@@ -178,7 +178,7 @@ static int memory_by_our_pid(struct target *t, uint64_t pid, unsigned half,
 		/* In a PID namespace that number may be another process's there. */
 		bool same =
 			pid <= UINT32_MAX &&
-			atw_task_by_pid(t->kernel, (uint32_t)pid, &k, NULL) == ATW_OK &&
+			lnx_task_by_pid(t->kernel, (uint32_t)pid, &k, NULL) == ATW_OK &&
 			k.mm == mm;
 
 		return memory_use_mm(t, pid, same ? &k : NULL, mm, half, ret, err);
@@ -195,7 +195,7 @@ static int memory_by_our_pid(struct target *t, uint64_t pid, unsigned half,
 static int memory_by_pid(struct target *t, uint64_t pid, unsigned half,
 			 struct subject *ret, struct atw_err *err)
 {
-	struct atw_task k;
+	struct lnx_task k;
 	int r = ATW_END;
 
 	if (target_has(t, TARGET_RUNNING))
@@ -204,7 +204,7 @@ static int memory_by_pid(struct target *t, uint64_t pid, unsigned half,
 		return r;
 	if (pid > UINT32_MAX)
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
-	r = atw_task_by_pid(t->kernel, (uint32_t)pid, &k, err);
+	r = lnx_task_by_pid(t->kernel, (uint32_t)pid, &k, err);
 	return r < 0 ? r : memory_by_task(t, &k, half, ret, err);
 }
 
@@ -212,13 +212,13 @@ static int memory_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 		       void *arg, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task k;
-	int r = atw_tasks_open(t->kernel, &tasks, err);
+	struct lnx_tasks *tasks;
+	struct lnx_task k;
+	int r = lnx_tasks_open(t->kernel, &tasks, err);
 
 	if (r < 0)
 		return r;
-	while ((r = atw_tasks_next(tasks, &k, &why)) != ATW_END) {
+	while ((r = lnx_tasks_next(tasks, &k, &why)) != ATW_END) {
 		if (r == ATW_OK && k.leader)
 			fn(t, &k, arg, &why);
 		if (why.status)
@@ -227,19 +227,19 @@ static int memory_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 		if (r == ATW_E_LIMIT)
 			break;
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	return ATW_OK;
 }
 
 static int memory_tasks_open(struct target_tasks *c, struct atw_err *err)
 {
-	return atw_tasks_open(c->target->kernel, &c->walk, err);
+	return lnx_tasks_open(c->target->kernel, &c->walk, err);
 }
 
 static int memory_tasks_next(struct target_tasks *c, struct target_task *ret,
 			     struct atw_err *err)
 {
-	int r = atw_tasks_next(c->walk, &ret->task, err);
+	int r = lnx_tasks_next(c->walk, &ret->task, err);
 
 	ret->have = TASK_TGID | TASK_STATE | TASK_AT | TASK_KIND |
 		    (r == ATW_OK && ret->task.has_ppid ? TASK_PPID : 0);
@@ -255,28 +255,28 @@ static bool memory_is_ram(const struct target *t, uint64_t first, uint64_t last)
 }
 
 /* Is anything of it mapped, or kept in words that the CPU ignores? */
-static int memory_maps(struct target *t, const struct atw_task *task, uint64_t first,
+static int memory_maps(struct target *t, const struct lnx_task *task, uint64_t first,
 		       uint64_t last, struct atw_err *err)
 {
-	const struct atw_walk_opts wo = {
+	const struct mmu_walk_opts wo = {
 		.size = sizeof(wo),
 		.first = ATW_VA(first),
 		.last = ATW_VA(last),
-		.flags = ATW_WALK_SOFT | ATW_WALK_FOLD,
+		.flags = MMU_WALK_SOFT | MMU_WALK_FOLD,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	struct atw_mm mm;
 	bool yes = false, lost = false;
 
 	if (!task->mm || atw_mm_of(t->kernel, task, &mm, err) != ATW_OK ||
-	    atw_walk_open(&mm.space, &wo, &w, err) < 0)
+	    mmu_walk_open(&mm.space, &wo, &w, err) < 0)
 		return ATW_END;
-	while (!yes && atw_walk_next(w, &s, NULL) == ATW_OK) {
+	while (!yes && mmu_walk_next(w, &s, NULL) == ATW_OK) {
 		yes = !s->loss && s->kind != ATW_BAD;
 		lost |= s->loss != ATW_HAVE;
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	if (lost && !yes)
 		atw_err_set(err, ATW_E_MISSING,
 			    "process %" PRIu32 " (%s): a page table cannot be read",

@@ -53,7 +53,7 @@ static int procfs_attach(struct target *t, const struct target_opts *o,
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "pages of %ld bytes are not known here",
 				   sysconf(_SC_PAGESIZE));
-	t->space = (struct atw_space){.mem = t->source, .paging = *mode};
+	t->space = (struct mmu_space){.mem = t->source, .paging = *mode};
 	return ATW_OK;
 }
 
@@ -73,7 +73,7 @@ static int procfs_provider(struct target *t, const struct target_query *q,
 	return pagemap_provider_open(&o, cannot, arg, ret, err);
 }
 
-static int procfs_by_task(struct target *t, const struct atw_task *task, unsigned half,
+static int procfs_by_task(struct target *t, const struct lnx_task *task, unsigned half,
 			  struct subject *ret, struct atw_err *err)
 {
 	(void)t;
@@ -114,7 +114,7 @@ static int procfs_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 	int r = proc_pids(&pid, &n, err);
 
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
-		struct atw_task k = {.pid = pid[i], .tgid = pid[i], .leader = true};
+		struct lnx_task k = {.pid = pid[i], .tgid = pid[i], .leader = true};
 
 		if (proc_stat(pid[i], &st, NULL) < 0 || st.kernel)
 			continue;
@@ -142,7 +142,7 @@ static int procfs_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 }
 
 /* Is a VMA there? */
-static int procfs_maps(struct target *t, const struct atw_task *task, uint64_t first,
+static int procfs_maps(struct target *t, const struct lnx_task *task, uint64_t first,
 		       uint64_t last, struct atw_err *err)
 {
 	struct atw_err why = { 0 };

@@ -14,14 +14,14 @@ enum target_task_has {
 };
 
 struct target_task {
-	struct atw_task task; /* mm 0: none, or not known */
+	struct lnx_task task; /* mm 0: none, or not known */
 	uint32_t have;        /* TASK_...: which members are known */
 };
 
 /* Several may be open at once. */
 struct target_tasks {
 	struct target *target;
-	struct atw_tasks *walk; /* of memory */
+	struct lnx_tasks *walk; /* of memory */
 	size_t at;              /* of a capture */
 };
 

@@ -10,7 +10,7 @@
 #include "walk/state.h"
 
 enum {
-	GUARDS = ARRAY_SIZE(((struct atw_space *)0)->guard),
+	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),
 	AHEAD = 56,              /* with what leads there, as many as a source likes at once */
 	AHEAD_BYTES = 256 * 1024,
 };
@@ -33,7 +33,7 @@ struct live_walk {
 	unsigned tries;          /* without a single table in between */
 };
 
-int live_walk_init(struct atw_walk *w, struct atw_err *err)
+int live_walk_init(struct mmu_walk *w, struct atw_err *err)
 {
 	struct live_walk *l;
 	size_t bytes = atw_table_bytes(&w->sp.paging, 0);
@@ -55,7 +55,7 @@ int live_walk_init(struct atw_walk *w, struct atw_err *err)
 	return l->words && l->slots ? ATW_OK : atw_err_nomem(err);
 }
 
-void live_walk_deinit(struct atw_walk *w)
+void live_walk_deinit(struct mmu_walk *w)
 {
 	if (!w->live)
 		return;
@@ -73,14 +73,14 @@ bool live_same(const struct atw_paging *pg, unsigned level, uint64_t a, uint64_t
 		entry_addr(pg, level, ATW_TABLE, a).u == entry_addr(pg, level, ATW_TABLE, b).u);
 }
 
-bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got)
+bool live_guarded(const struct mmu_guard *g, const void *word, ssize_t got)
 {
 	return !g->len ||
 	       (got == g->len &&
 		((load_word(word, g->len, 0) & g->mask) == g->value) != g->differs);
 }
 
-bool atw_space_lives(const struct atw_space *sp)
+bool mmu_space_lives(const struct mmu_space *sp)
 {
 	struct atw_piece piece[GUARDS];
 	uint64_t word[GUARDS] = { 0 };
@@ -104,7 +104,7 @@ bool atw_space_lives(const struct atw_space *sp)
 /* ---- reading ---- */
 
 /* The table, and those behind it that will be asked for next. */
-static void gather(struct atw_walk *w, unsigned level, atw_pa table)
+static void gather(struct mmu_walk *w, unsigned level, atw_pa table)
 {
 	struct live_walk *l = w->live;
 	const struct frame *f = w->top >= 0 ? &w->stack[w->top] : NULL;
@@ -133,14 +133,14 @@ static uint64_t slot_address(const struct frame *f, unsigned ws, uint32_t slot)
 }
 
 /* Where a child's words are: those of upper tables are needed for longer. */
-static char *words_of(const struct atw_walk *w, unsigned level, unsigned child)
+static char *words_of(const struct mmu_walk *w, unsigned level, unsigned child)
 {
 	return level ? w->scratch[level]
 		     : w->live->words + child * atw_table_bytes(&w->sp.paging, 0);
 }
 
 /* Tables first, then what leads there, the lowest first. */
-static void read_all(struct atw_walk *w, unsigned level, struct atw_piece *piece)
+static void read_all(struct mmu_walk *w, unsigned level, struct atw_piece *piece)
 {
 	struct live_walk *l = w->live;
 	unsigned ws = w->sp.paging.word_size, n = 0;
@@ -169,7 +169,7 @@ static void read_all(struct atw_walk *w, unsigned level, struct atw_piece *piece
 
 /* ---- looking at it again ---- */
 
-static void store_word(struct atw_walk *w, int depth, uint32_t slot, uint64_t word)
+static void store_word(struct mmu_walk *w, int depth, uint32_t slot, uint64_t word)
 {
 	unsigned ws = w->sp.paging.word_size;
 	char *at = (char *)w->scratch[level_of(w, depth)] + (size_t)slot * ws;
@@ -178,7 +178,7 @@ static void store_word(struct atw_walk *w, int depth, uint32_t slot, uint64_t wo
 }
 
 /* Begin once more with the entry before `next` of the table at that depth. */
-static void set_back(struct atw_walk *w, int depth)
+static void set_back(struct mmu_walk *w, int depth)
 {
 	const struct frame *top = &w->stack[w->top];
 	struct half *h = &w->half[w->at_half];
@@ -198,7 +198,7 @@ static void set_back(struct atw_walk *w, int depth)
 }
 
 /* Entries above the parent: -1, or the depth of the one that leads elsewhere. */
-static int moved_above(struct atw_walk *w, const struct atw_piece *again)
+static int moved_above(struct mmu_walk *w, const struct atw_piece *again)
 {
 	unsigned ws = w->sp.paging.word_size;
 
@@ -218,7 +218,7 @@ static int moved_above(struct atw_walk *w, const struct atw_piece *again)
 }
 
 /* false: the first child is not where it was. */
-static bool children_hold(struct atw_walk *w, const struct atw_piece *again)
+static bool children_hold(struct mmu_walk *w, const struct atw_piece *again)
 {
 	struct live_walk *l = w->live;
 	struct frame *f = &w->stack[w->top];
@@ -251,7 +251,7 @@ static bool children_hold(struct atw_walk *w, const struct atw_piece *again)
 enum { HOLDS = -1, ENDED = -2 };
 
 /* HOLDS, ENDED, or the depth of an entry that leads elsewhere by now. */
-static int look_again(struct atw_walk *w, const struct atw_piece *again)
+static int look_again(struct mmu_walk *w, const struct atw_piece *again)
 {
 	int moved;
 
@@ -269,7 +269,7 @@ static int look_again(struct atw_walk *w, const struct atw_piece *again)
 /* ---- one table ---- */
 
 /* It may have been read with one before it. */
-static const struct child *find_child(struct atw_walk *w, unsigned level, atw_pa table)
+static const struct child *find_child(struct mmu_walk *w, unsigned level, atw_pa table)
 {
 	struct live_walk *l = w->live;
 
@@ -283,7 +283,7 @@ static const struct child *find_child(struct atw_walk *w, unsigned level, atw_pa
 }
 
 /* Read it now. */
-static bool read_table(struct atw_walk *w, unsigned level, atw_pa table, struct frame *f)
+static bool read_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f)
 {
 	struct atw_piece piece[AHEAD + ATW_MAX_LEVELS + GUARDS];
 	struct live_walk *l = w->live;
@@ -310,7 +310,7 @@ static bool read_table(struct atw_walk *w, unsigned level, atw_pa table, struct 
 	return true;
 }
 
-bool live_table(struct atw_walk *w, unsigned level, atw_pa table, struct frame *f)
+bool live_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f)
 {
 	struct live_walk *l = w->live;
 	const struct child *c = find_child(w, level, table);

@@ -15,27 +15,27 @@
 #ifndef WALK_LIVE_H
 #define WALK_LIVE_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
-struct atw_walk;
+struct mmu_walk;
 struct frame;
 
 enum { LIVE_TRIES = 8 };         /* at one place, before it is given up */
 
 /* Nothing to be done for sources that hold still. */
-int live_walk_init(struct atw_walk *w, struct atw_err *err);
-void live_walk_deinit(struct atw_walk *w);
+int live_walk_init(struct mmu_walk *w, struct atw_err *err);
+void live_walk_deinit(struct mmu_walk *w);
 
 /*
  * Fill in the words of the table that the entry before stack[top].next leads
  * to, or of the root. false: it was not to be had; the walk was set back to an
  * entry above, or stopped.
  */
-bool live_table(struct atw_walk *w, unsigned level, atw_pa table, struct frame *f);
+bool live_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f);
 
 /* Do both words lead to the same table? */
 bool live_same(const struct atw_paging *pg, unsigned level, uint64_t a, uint64_t b);
 /* false: the tables are no longer in use. */
-bool live_guarded(const struct atw_guard *g, const void *word, ssize_t got);
+bool live_guarded(const struct mmu_guard *g, const void *word, ssize_t got);
 
 #endif

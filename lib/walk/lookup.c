@@ -6,7 +6,7 @@
  * that make a word a table or a leaf whatever the others are, where its
  * address lies, which rights it takes. A look-up is then so few instructions
  * that a CPU overlaps the cache misses of several. Every word that is not
- * surely one of the two goes the long way, through atw_translate(), so the
+ * surely one of the two goes the long way, through mmu_translate(), so the
  * tables stay the only authority.
  */
 #include <inttypes.h>
@@ -34,8 +34,8 @@ struct code {
 	unsigned nrights;
 };
 
-struct atw_lookup {
-	struct atw_space sp;
+struct mmu_lookup {
+	struct mmu_space sp;
 	struct code code[ATW_MAX_LEVELS];
 	/*
 	 * What tables take away, once for the whole path: a right is gone if
@@ -71,7 +71,7 @@ static bool find_leaf_rights(const struct atw_paging *pg, unsigned level,
 }
 
 /* Works for rules that look at one bit, which those of tables do. */
-static bool find_table_rights(const struct atw_paging *pg, struct atw_lookup *l)
+static bool find_table_rights(const struct atw_paging *pg, struct mmu_lookup *l)
 {
 	for (const struct atw_right_rule *r = pg->rights; r->clear; r++) {
 		bool zero = !r->value;
@@ -89,11 +89,11 @@ static bool find_table_rights(const struct atw_paging *pg, struct atw_lookup *l)
 	return true;
 }
 
-int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
+int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 		    struct atw_err *err)
 {
 	const struct atw_paging *pg;
-	struct atw_lookup *l;
+	struct mmu_lookup *l;
 	bool tables;
 	int r = space_check(sp, err);
 
@@ -123,14 +123,14 @@ int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
 	return ATW_OK;
 }
 
-void atw_lookup_close(struct atw_lookup *l)
+void mmu_lookup_close(struct mmu_lookup *l)
 {
 	free(l);
 }
 
 /* ---- using it ---- */
 
-static inline unsigned rights_left(const struct atw_lookup *l, const struct code *c,
+static inline unsigned rights_left(const struct mmu_lookup *l, const struct code *c,
 				   uint64_t ands, uint64_t ors, uint64_t word)
 {
 	unsigned rights = ATW_RIGHTS_ALL;
@@ -146,7 +146,7 @@ static inline unsigned rights_left(const struct atw_lookup *l, const struct code
 }
 
 /* Tables lie in few extents: most words are in the one that was met last. */
-static inline const void *entry(struct atw_lookup *l, uint64_t at, unsigned ws)
+static inline const void *entry(struct mmu_lookup *l, uint64_t at, unsigned ws)
 {
 	const struct extent *e;
 
@@ -163,16 +163,16 @@ static inline const void *entry(struct atw_lookup *l, uint64_t at, unsigned ws)
 	return l->bytes + (at - l->start);
 }
 
-static int __attribute__((noinline)) the_long_way(struct atw_lookup *l, atw_va va,
-						  struct atw_place *ret,
+static int __attribute__((noinline)) the_long_way(struct mmu_lookup *l, atw_va va,
+						  struct mmu_place *ret,
 						  struct atw_err *err)
 {
-	struct atw_seen s;
-	int r = atw_translate(&l->sp, va, &s, err);
+	struct mmu_seen s;
+	int r = mmu_translate(&l->sp, va, &s, err);
 
 	if (r < 0)
 		return r;
-	*ret = (struct atw_place){
+	*ret = (struct mmu_place){
 		.pa = ATW_PA(s.kind == ATW_LEAF && !s.loss ? s.pa.u + (va.u - s.va.u) : 0),
 		.size = s.size, .level = s.level, .kind = s.kind,
 		.loss = s.loss, .rights = s.rights,
@@ -180,10 +180,10 @@ static int __attribute__((noinline)) the_long_way(struct atw_lookup *l, atw_va v
 	return ATW_OK;
 }
 
-int atw_lookup(struct atw_lookup *l, atw_va va, struct atw_place *ret,
+int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
 	       struct atw_err *err)
 {
-	struct atw_root root;
+	struct mmu_root root;
 	int64_t upper;
 	uint64_t at, ands = ~0ull, ors = 0;
 	unsigned ws;
@@ -215,7 +215,7 @@ int atw_lookup(struct atw_lookup *l, atw_va va, struct atw_place *ret,
 		if (!sure_is(&c->leaf, word))
 			break;
 		slot = (uint64_t)1 << c->shift;
-		*ret = (struct atw_place){
+		*ret = (struct mmu_place){
 			.pa = ATW_PA(sure_address(&c->leaf, word) | (va.u & (slot - 1))),
 			.size = slot, .level = (uint8_t)level, .kind = ATW_LEAF,
 			.rights = (uint8_t)rights_left(l, c, ands, ors, word),

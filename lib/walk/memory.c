@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "walk/memory.h"
 
-enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got)
+enum mmu_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got)
 {
 	struct atw_extent e;
 
@@ -14,7 +14,7 @@ enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got)
 }
 
 size_t memory_copied(struct atw_source *mem, atw_pa pa, size_t len, void *scratch,
-		     enum atw_loss *loss, struct atw_err *err)
+		     enum mmu_loss *loss, struct atw_err *err)
 {
 	ssize_t n = atw_read(mem, pa, scratch, len, err);
 

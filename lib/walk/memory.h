@@ -6,13 +6,13 @@
 #ifndef WALK_MEMORY_H
 #define WALK_MEMORY_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "base/bytes.h"
 #include "source/mapped.h"
 
 /* Why the bytes at `pa` are missing; `got` is the result of read or peek. */
-enum atw_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got);
+enum mmu_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got);
 
 /* The bytes, if the source lends them in one piece; without a call if mapped. */
 static inline const void *memory_lent(struct atw_source *mem, atw_pa pa,
@@ -32,12 +32,12 @@ static inline const void *memory_lent(struct atw_source *mem, atw_pa pa,
  * *loss set when there are none.
  */
 size_t memory_copied(struct atw_source *mem, atw_pa pa, size_t len, void *scratch,
-		     enum atw_loss *loss, struct atw_err *err);
+		     enum mmu_loss *loss, struct atw_err *err);
 
 /* The same, as a borrowed pointer where that can be had, or the copy. */
 static inline size_t memory_words(struct atw_source *mem, atw_pa pa, size_t len,
 				  void *scratch, const void **ret,
-				  enum atw_loss *loss, struct atw_err *err)
+				  enum mmu_loss *loss, struct atw_err *err)
 {
 	*ret = memory_lent(mem, pa, len, err);
 	if (*ret)

@@ -12,16 +12,16 @@
 #include "walk/memory.h"
 #include "walk/space.h"
 
-struct atw_ranges {
-	struct atw_walk *walk;
-	struct atw_space sp;
+struct mmu_ranges {
+	struct mmu_walk *walk;
+	struct mmu_space sp;
 	unsigned split;
 	uint64_t plain[ATW_MAX_LEVELS];  /* address mask where the word holds
 	                                  * the address in place, else 0 */
-	struct atw_range held;
+	struct mmu_range held;
 	bool holding;
 	bool mixed;                      /* held merges slots of several sizes */
-	const struct atw_seen *seen;     /* a piece half consumed */
+	const struct mmu_seen *seen;     /* a piece half consumed */
 	uint32_t at;                     /* entries of it consumed */
 	uint64_t flags, page;            /* of all its entries */
 };
@@ -38,11 +38,11 @@ static uint64_t plain_mask(const struct atw_paging *pg, unsigned level)
 	return plain && !entry_may_replace(pg, level) ? e.piece[0].mask : 0;
 }
 
-int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,
-		    unsigned split, struct atw_ranges **ret, struct atw_err *err)
+int mmu_ranges_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
+		    unsigned split, struct mmu_ranges **ret, struct atw_err *err)
 {
-	struct atw_walk_opts wo = { .size = sizeof(wo), .last = ATW_VA(UINT64_MAX) };
-	struct atw_ranges *r;
+	struct mmu_walk_opts wo = { .size = sizeof(wo), .last = ATW_VA(UINT64_MAX) };
+	struct mmu_ranges *r;
 	int rc = space_check(sp, err);
 
 	if (rc < 0)
@@ -56,9 +56,9 @@ int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		return atw_err_nomem(err);
 	r->sp = *sp;
 	r->split = split;
-	if (!(split & ATW_SPLIT_EACH))
-		wo.flags |= ATW_WALK_FOLD;
-	rc = atw_walk_open(sp, &wo, &r->walk, err);
+	if (!(split & MMU_SPLIT_EACH))
+		wo.flags |= MMU_WALK_FOLD;
+	rc = mmu_walk_open(sp, &wo, &r->walk, err);
 	if (rc < 0) {
 		free(r);
 		return rc;
@@ -69,21 +69,21 @@ int atw_ranges_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 	return ATW_OK;
 }
 
-void atw_ranges_close(struct atw_ranges *r)
+void mmu_ranges_close(struct mmu_ranges *r)
 {
 	if (!r)
 		return;
-	atw_walk_close(r->walk);
+	mmu_walk_close(r->walk);
 	free(r);
 }
 
-const struct atw_walk *atw_ranges_walk(const struct atw_ranges *r)
+const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r)
 {
 	return r ? r->walk : NULL;
 }
 
 /* Entries from `from` on with consecutive pages. */
-static uint32_t contiguous(const struct atw_ranges *r, const struct atw_seen *s,
+static uint32_t contiguous(const struct mmu_ranges *r, const struct mmu_seen *s,
 			   uint32_t from)
 {
 	uint64_t slot = (uint64_t)1 << r->sp.paging.level[s->level].shift;
@@ -98,50 +98,50 @@ static uint32_t contiguous(const struct atw_ranges *r, const struct atw_seen *s,
 				break;
 		return i - from;
 	}
-	want = atw_seen_pa(&r->sp, s, from).u + slot;
+	want = mmu_seen_pa(&r->sp, s, from).u + slot;
 	for (; i < s->count; i++, want += slot)
-		if (atw_seen_pa(&r->sp, s, i).u != want)
+		if (mmu_seen_pa(&r->sp, s, i).u != want)
 			break;
 	return i - from;
 }
 
 /* Entries from `from` on that map the very same page. */
-static uint32_t same_page(const struct atw_ranges *r, const struct atw_seen *s,
+static uint32_t same_page(const struct mmu_ranges *r, const struct mmu_seen *s,
 			  uint32_t from)
 {
-	uint64_t pa = atw_seen_pa(&r->sp, s, from).u;
+	uint64_t pa = mmu_seen_pa(&r->sp, s, from).u;
 	uint32_t i = from + 1;
 
-	while (i < s->count && atw_seen_pa(&r->sp, s, i).u == pa)
+	while (i < s->count && mmu_seen_pa(&r->sp, s, i).u == pa)
 		i++;
 	return i - from;
 }
 
 /* The next stretch of the half-consumed piece, as a range of its own. */
-static struct atw_range cut(struct atw_ranges *r)
+static struct mmu_range cut(struct mmu_ranges *r)
 {
 	const struct atw_paging *pg = &r->sp.paging;
-	const struct atw_seen *s = r->seen;
+	const struct mmu_seen *s = r->seen;
 	uint64_t slot = (uint64_t)1 << pg->level[s->level].shift, word = 0;
 	uint32_t n = s->count - r->at;
-	struct atw_range g = {
+	struct mmu_range g = {
 		.va = ATW_VA(s->va.u + r->at * slot),
 		.level = s->level, .kind = s->kind, .loss = s->loss,
 		.rights = s->rights, .page = slot, .repeat_of = s->repeat_of,
 	};
 
-	if (r->split & ATW_SPLIT_EACH)
+	if (r->split & MMU_SPLIT_EACH)
 		n = 1;
 	if (s->kind == ATW_LEAF && !s->loss) {
-		word = atw_seen_word(&r->sp, s, r->at);
-		g.pa = atw_seen_pa(&r->sp, s, r->at);
+		word = mmu_seen_word(&r->sp, s, r->at);
+		g.pa = mmu_seen_pa(&r->sp, s, r->at);
 		if (!r->at) {
 			r->page = (uint64_t)1 << atw_entry_span(pg, s->level, word);
 			r->flags = atw_entry_flags(pg, s->level, ATW_LEAF, word);
 		}
 		g.page = r->page;
 		g.flags = r->flags;
-		if (r->split & ATW_SPLIT_PHYSICAL && n > 1) {
+		if (r->split & MMU_SPLIT_PHYSICAL && n > 1) {
 			uint32_t c = contiguous(r, s, r->at);
 
 			if (c == 1) {
@@ -153,7 +153,7 @@ static struct atw_range cut(struct atw_ranges *r)
 			g.scattered = contiguous(r, s, r->at) < n;
 		}
 	} else if (s->words) {
-		word = atw_seen_word(&r->sp, s, r->at);
+		word = mmu_seen_word(&r->sp, s, r->at);
 		if (s->kind == ATW_TABLE)
 			g.pa = s->pa;
 	} else {
@@ -166,12 +166,12 @@ static struct atw_range cut(struct atw_ranges *r)
 	return g;
 }
 
-static bool agree(const struct atw_ranges *r, const struct atw_range *a,
-		  const struct atw_range *b)
+static bool agree(const struct mmu_ranges *r, const struct mmu_range *a,
+		  const struct mmu_range *b)
 {
 	uint64_t gap = b->pa.u - a->pa.u;
 
-	if (r->split & ATW_SPLIT_EACH || a->repeat_of || b->repeat_of ||
+	if (r->split & MMU_SPLIT_EACH || a->repeat_of || b->repeat_of ||
 	    a->va.u + a->size != b->va.u ||
 	    a->kind != b->kind || a->loss != b->loss)
 		return false;
@@ -179,14 +179,14 @@ static bool agree(const struct atw_ranges *r, const struct atw_range *a,
 		return a->loss != ATW_LOST_DAMAGED;
 	if (a->kind != ATW_LEAF)         /* soft and bad words speak one by one */
 		return false;
-	if (r->split & ATW_SPLIT_RIGHTS && a->rights != b->rights)
+	if (r->split & MMU_SPLIT_RIGHTS && a->rights != b->rights)
 		return false;
-	if (r->split & ATW_SPLIT_LEVEL &&
+	if (r->split & MMU_SPLIT_LEVEL &&
 	    (a->level != b->level || a->page != b->page))
 		return false;
-	if (r->split & ATW_SPLIT_FLAGS && a->flags != b->flags)
+	if (r->split & MMU_SPLIT_FLAGS && a->flags != b->flags)
 		return false;
-	if (!(r->split & ATW_SPLIT_PHYSICAL))
+	if (!(r->split & MMU_SPLIT_PHYSICAL))
 		return true;
 	if (a->level == b->level && !gap &&
 	    (a->same_pa || a->entries == 1) && (b->same_pa || b->entries == 1))
@@ -194,14 +194,14 @@ static bool agree(const struct atw_ranges *r, const struct atw_range *a,
 	return !a->same_pa && !b->same_pa && gap == a->size;
 }
 
-static void merge(struct atw_ranges *r, const struct atw_range *b)
+static void merge(struct mmu_ranges *r, const struct mmu_range *b)
 {
-	struct atw_range *a = &r->held;
+	struct mmu_range *a = &r->held;
 
 	a->scattered |= b->scattered || (a->kind == ATW_LEAF && b->pa.u != a->pa.u + a->size);
 	r->mixed |= a->level != b->level;
 	if (a->level == b->level && a->pa.u == b->pa.u && a->kind == ATW_LEAF &&
-	    r->split & ATW_SPLIT_PHYSICAL)
+	    r->split & MMU_SPLIT_PHYSICAL)
 		a->same_pa = true;
 	if (a->same_pa)
 		a->scattered = false;
@@ -218,33 +218,33 @@ static void merge(struct atw_ranges *r, const struct atw_range *b)
 
 /*
  * Few repeats get rows of their own; many are one row with their number, which --all
- * (ATW_SPLIT_EACH) takes apart again.
+ * (MMU_SPLIT_EACH) takes apart again.
  */
 enum { FEW_REPEATS = 8 };
 
 /* Does the range held back describe a folded piece completely? */
-static bool covers(const struct atw_ranges *r, const struct atw_seen *s)
+static bool covers(const struct mmu_ranges *r, const struct mmu_seen *s)
 {
-	const struct atw_range *h = &r->held;
+	const struct mmu_range *h = &r->held;
 
 	return r->holding && !r->mixed && h->va.u + h->size == s->va.u &&
 	       h->size >= s->repeat_of &&
 	       (h->loss ? h->loss != ATW_LOST_DAMAGED :
 		h->kind == ATW_LEAF &&
-		(h->same_pa || !(r->split & ATW_SPLIT_PHYSICAL)));
+		(h->same_pa || !(r->split & MMU_SPLIT_PHYSICAL)));
 }
 
-int atw_ranges_next(struct atw_ranges *r, struct atw_range *ret,
+int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
 		    struct atw_err *err)
 {
-	struct atw_range g;
+	struct mmu_range g;
 	int rc;
 
 	if (!r || !ret)
 		return atw_err_set(err, ATW_E_USAGE, "no list of ranges is open");
 	for (;;) {
 		if (!r->seen) {
-			rc = atw_walk_next(r->walk, &r->seen, err);
+			rc = mmu_walk_next(r->walk, &r->seen, err);
 			if (rc != ATW_OK) {
 				r->seen = NULL;
 				if (!r->holding)
@@ -265,7 +265,7 @@ int atw_ranges_next(struct atw_ranges *r, struct atw_range *ret,
 				continue;
 			}
 			if (r->seen->count < FEW_REPEATS) {
-				atw_walk_unfold(r->walk);
+				mmu_walk_unfold(r->walk);
 				r->seen = NULL;
 				continue;
 			}

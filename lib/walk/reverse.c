@@ -25,7 +25,7 @@ struct fold {
 	uint64_t va, span, times;
 };
 
-struct atw_reverse {
+struct mmu_reverse {
 	struct run *run;
 	size_t nruns, runs_cap;
 	struct fold *fold;
@@ -33,7 +33,7 @@ struct atw_reverse {
 	uint64_t lost;
 };
 
-static int add_run(struct atw_reverse *r, const struct run *n)
+static int add_run(struct mmu_reverse *r, const struct run *n)
 {
 	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
 
@@ -57,14 +57,14 @@ static int add_run(struct atw_reverse *r, const struct run *n)
 	return ATW_OK;
 }
 
-static int add_leaves(struct atw_reverse *r, const struct atw_space *sp,
-		      const struct atw_seen *s)
+static int add_leaves(struct mmu_reverse *r, const struct mmu_space *sp,
+		      const struct mmu_seen *s)
 {
 	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift;
 
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct run n = {
-			.pa = atw_seen_pa(sp, s, i).u, .len = slot,
+			.pa = mmu_seen_pa(sp, s, i).u, .len = slot,
 			.va = s->va.u + i * slot, .times = 1,
 			.level = s->level, .rights = s->rights,
 		};
@@ -79,7 +79,7 @@ static int add_leaves(struct atw_reverse *r, const struct atw_space *sp,
  * Runs repeat with a fold as a whole, so none may reach into its template
  * from before it. They still are in order of VA.
  */
-static int split_at(struct atw_reverse *r, uint64_t va)
+static int split_at(struct mmu_reverse *r, uint64_t va)
 {
 	size_t lo = 0, hi = r->nruns;
 	struct run *n, *rest;
@@ -113,7 +113,7 @@ static int split_at(struct atw_reverse *r, uint64_t va)
 	return ATW_OK;
 }
 
-static int add_fold(struct atw_reverse *r, const struct atw_seen *s)
+static int add_fold(struct mmu_reverse *r, const struct mmu_seen *s)
 {
 	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
 
@@ -146,20 +146,20 @@ static int by_pa(const void *a, const void *b)
 	return x->va < y->va ? -1 : x->va > y->va;
 }
 
-int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
+int mmu_reverse_build(const struct mmu_space *sp, struct mmu_reverse **ret,
 		      struct atw_err *err)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
-		.flags = ATW_WALK_FOLD,
+		.flags = MMU_WALK_FOLD,
 	};
-	struct atw_reverse *r = calloc(1, sizeof(*r));
-	const struct atw_seen *s;
-	struct atw_walk *w = NULL;
+	struct mmu_reverse *r = calloc(1, sizeof(*r));
+	const struct mmu_seen *s;
+	struct mmu_walk *w = NULL;
 	uint64_t end = 0;
-	int rc = r ? atw_walk_open(sp, &o, &w, err) : atw_err_nomem(err);
+	int rc = r ? mmu_walk_open(sp, &o, &w, err) : atw_err_nomem(err);
 
-	while (rc == ATW_OK && (rc = atw_walk_next(w, &s, err)) == ATW_OK) {
+	while (rc == ATW_OK && (rc = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		if (s->repeat_of)
 			rc = add_fold(r, s);
 		else if (s->loss)
@@ -169,9 +169,9 @@ int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
 		if (rc == ATW_E_NOMEM)
 			atw_err_nomem(err);
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	if (rc < 0) {
-		atw_reverse_destroy(r);
+		mmu_reverse_destroy(r);
 		return rc;
 	}
 	if (r->nruns)            /* qsort() wants an array even of nothing */
@@ -185,7 +185,7 @@ int atw_reverse_build(const struct atw_space *sp, struct atw_reverse **ret,
 	return ATW_OK;
 }
 
-uint64_t atw_reverse_lost(const struct atw_reverse *r)
+uint64_t mmu_reverse_lost(const struct mmu_reverse *r)
 {
 	return r ? r->lost : 0;
 }
@@ -195,8 +195,8 @@ uint64_t atw_reverse_lost(const struct atw_reverse *r)
  * a wider fold's, so each copy goes through the folds that are left; spans
  * grow outwards, and the walker reports inner folds first.
  */
-static int report(const struct atw_reverse *r, struct atw_mapping m,
-		  size_t from, atw_reverse_fn *fn, void *arg)
+static int report(const struct mmu_reverse *r, struct mmu_mapping m,
+		  size_t from, mmu_reverse_fn *fn, void *arg)
 {
 	int rc = fn(arg, &m);
 
@@ -206,7 +206,7 @@ static int report(const struct atw_reverse *r, struct atw_mapping m,
 		if (m.va.u < f->va - f->span || m.va.u >= f->va)
 			continue;
 		for (uint64_t t = 1; t <= f->times && !rc; t++) {
-			struct atw_mapping copy = m;
+			struct mmu_mapping copy = m;
 
 			copy.va.u += t * f->span;
 			rc = report(r, copy, i + 1, fn, arg);
@@ -215,8 +215,8 @@ static int report(const struct atw_reverse *r, struct atw_mapping m,
 	return rc;
 }
 
-int atw_reverse_find(const struct atw_reverse *r, atw_pa pa, uint64_t len,
-		     atw_reverse_fn *fn, void *arg)
+int mmu_reverse_find(const struct mmu_reverse *r, atw_pa pa, uint64_t len,
+		     mmu_reverse_fn *fn, void *arg)
 {
 	uint64_t last = pa.u + (len - 1) < pa.u ? UINT64_MAX : pa.u + (len - 1);
 	size_t lo = 0, hi;
@@ -239,7 +239,7 @@ int atw_reverse_find(const struct atw_reverse *r, atw_pa pa, uint64_t len,
 	for (size_t i = lo; i < r->nruns && r->run[i].pa <= last && !rc; i++) {
 		const struct run *n = &r->run[i];
 		uint64_t skip, end = n->pa + n->len;
-		struct atw_mapping m = {
+		struct mmu_mapping m = {
 			.level = n->level, .rights = n->rights, .times = n->times,
 		};
 
@@ -255,7 +255,7 @@ int atw_reverse_find(const struct atw_reverse *r, atw_pa pa, uint64_t len,
 	return rc;
 }
 
-void atw_reverse_destroy(struct atw_reverse *r)
+void mmu_reverse_destroy(struct mmu_reverse *r)
 {
 	if (!r)
 		return;

@@ -3,7 +3,7 @@
 #ifndef WALK_STATE_H
 #define WALK_STATE_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 struct frame {
 	const void *words;
@@ -13,20 +13,20 @@ struct frame {
 	uint32_t fold;           /* slots from `next` on that repeat the last */
 	uint32_t unfold;         /* slots below this are walked one by one */
 	uint8_t rights;
-	enum atw_loss loss;      /* of slots at and past avail */
+	enum mmu_loss loss;      /* of slots at and past avail */
 	atw_pa table;
 };
 
 /* A half of the address space, clipped to what was asked for. */
 struct half {
-	struct atw_root root;
+	struct mmu_root root;
 	uint64_t lo, hi;         /* translated bits, inclusive */
 	uint64_t upper;          /* what those bits lack to be canonical */
 };
 
-struct atw_walk {
-	struct atw_space sp;
-	struct atw_walk_opts o;
+struct mmu_walk {
+	struct mmu_space sp;
+	struct mmu_walk_opts o;
 	unsigned bottom;         /* the lowest level to descend to */
 	struct half half[2];
 	unsigned nhalves, at_half;
@@ -42,13 +42,13 @@ struct atw_walk {
 	void *scratch[ATW_MAX_LEVELS];
 	struct live_walk *live;  /* NULL: these tables do not change */
 	uint64_t resume;         /* where it was set back to go on: see live.h */
-	struct atw_seen seen;
-	struct atw_walk_stats stats;
+	struct mmu_seen seen;
+	struct mmu_walk_stats stats;
 	struct atw_err damage;   /* of the last table that could not be read */
 	struct atw_err stop;     /* why the walk ended early; it stays ended */
 };
 
-static inline unsigned level_of(const struct atw_walk *w, int depth)
+static inline unsigned level_of(const struct mmu_walk *w, int depth)
 {
 	return w->sp.paging.nlevels - 1u - (unsigned)depth;
 }

@@ -15,7 +15,7 @@ enum {
 	LEAVES = 64,             /* lowest tables in a read: as many as a source may lend */
 	UPPER_MOST = 4096,       /* tables above them: more is no process that is in use */
 	NOWHERE = -1,
-	GUARDS = ARRAY_SIZE(((struct atw_space *)0)->guard),
+	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),
 };
 
 struct sweep_table {
@@ -28,7 +28,7 @@ struct sweep_table {
 };
 
 struct sweep {
-	const struct atw_space *const *sp;
+	const struct mmu_space *const *sp;
 	const struct sweep_to *to;
 	const struct atw_paging *pg;
 	struct atw_source *mem;
@@ -153,7 +153,7 @@ static int sweep_down(struct sweep *s, struct atw_err *err)
 
 	s->nupper = s->nleaf = 0;
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
-		const struct atw_root *root = &s->sp[s->first + i]->low;
+		const struct mmu_root *root = &s->sp[s->first + i]->low;
 
 		s->moved[i] = !root->have;
 		s->seen[i] = false;
@@ -219,7 +219,7 @@ static size_t sweep_again(struct sweep *s, uint32_t first, uint32_t last, size_t
 	}
 	for (uint32_t i = first; i <= last; i++)
 		for (unsigned g = 0; g < GUARDS; g++) {
-			const struct atw_guard *guard = &s->sp[s->first + i]->guard[g];
+			const struct mmu_guard *guard = &s->sp[s->first + i]->guard[g];
 
 			if (guard->len)
 				s->piece[n++] = (struct atw_piece){ guard->at, &s->guard[i][g],
@@ -254,7 +254,7 @@ static void sweep_compare(struct sweep *s, uint32_t first, uint32_t last, size_t
 	}
 	for (uint32_t i = first; i <= last; i++)
 		for (unsigned g = 0; g < GUARDS; g++) {
-			const struct atw_guard *guard = &s->sp[s->first + i]->guard[g];
+			const struct mmu_guard *guard = &s->sp[s->first + i]->guard[g];
 
 			if (guard->len && !live_guarded(guard, &s->guard[i][g], s->piece[n++].got))
 				s->moved[i] = true;
@@ -345,7 +345,7 @@ static void sweep_deinit(struct sweep *s)
 	free(s->piece);
 }
 
-int sweep_spaces(const struct atw_space *const *sp, size_t n, const struct sweep_to *to,
+int sweep_spaces(const struct mmu_space *const *sp, size_t n, const struct sweep_to *to,
 		 struct atw_err *err)
 {
 	struct sweep s = { .sp = sp, .to = to };

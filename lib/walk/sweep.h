@@ -13,7 +13,7 @@
 #ifndef WALK_SWEEP_H
 #define WALK_SWEEP_H
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 /* A table, of any level: entries that lead to other tables are among its words. */
 struct sweep_seen {
@@ -40,7 +40,7 @@ struct sweep_to {
  * without a lower root is passed over. What a function of `to` returns, if not ATW_OK,
  * ends the sweep.
  */
-int sweep_spaces(const struct atw_space *const *sp, size_t n, const struct sweep_to *to,
+int sweep_spaces(const struct mmu_space *const *sp, size_t n, const struct sweep_to *to,
 		 struct atw_err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "walk/memory.h"
 #include "walk/space.h"
 
-int space_check(const struct atw_space *sp, struct atw_err *err)
+int space_check(const struct mmu_space *sp, struct atw_err *err)
 {
 	if (!sp || !sp->mem || !sp->mem->ops)
 		return atw_err_set(err, ATW_E_USAGE,
@@ -15,13 +15,13 @@ int space_check(const struct atw_space *sp, struct atw_err *err)
 	return paging_check(&sp->paging, err);
 }
 
-uint64_t atw_seen_word(const struct atw_space *sp, const struct atw_seen *s,
+uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s,
 		       uint32_t i)
 {
 	return s->words ? load_word(s->words, sp->paging.word_size, i) : 0;
 }
 
-atw_pa atw_seen_pa(const struct atw_space *sp, const struct atw_seen *s,
+atw_pa mmu_seen_pa(const struct mmu_space *sp, const struct mmu_seen *s,
 		   uint32_t i)
 {
 	uint64_t va;
@@ -29,14 +29,14 @@ atw_pa atw_seen_pa(const struct atw_space *sp, const struct atw_seen *s,
 	if (!paging_has(&sp->paging, s->level))
 		return ATW_PA(0);
 	va = s->va.u + ((uint64_t)i << sp->paging.level[s->level].shift);
-	return space_leaf_pa(sp, s->level, atw_seen_word(sp, s, i), va);
+	return space_leaf_pa(sp, s->level, mmu_seen_word(sp, s, i), va);
 }
 
-void atw_seen_one(const struct atw_space *sp, const struct atw_seen *s,
-		  uint32_t i, struct atw_seen *ret)
+void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
+		  uint32_t i, struct mmu_seen *ret)
 {
 	size_t off = (size_t)i * sp->paging.word_size;
-	struct atw_step *last;
+	struct mmu_step *last;
 	unsigned shift;
 
 	*ret = *s;
@@ -51,17 +51,17 @@ void atw_seen_one(const struct atw_space *sp, const struct atw_seen *s,
 		return;
 	ret->words = (const char *)s->words + off;
 	if (s->kind == ATW_LEAF)
-		ret->pa = atw_seen_pa(sp, s, i);
+		ret->pa = mmu_seen_pa(sp, s, i);
 	last = &ret->path[s->depth - 1];
 	last->index = (uint16_t)(last->index + i);
 	last->at.u += off;
-	last->word = atw_seen_word(sp, s, i);
+	last->word = mmu_seen_word(sp, s, i);
 }
 
 /* An entry that is not lent, or NULL with *loss set. Rare: out of the way. */
 static const void *__attribute__((noinline, cold))
 copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy,
-	   enum atw_loss *loss, struct atw_err *err)
+	   enum mmu_loss *loss, struct atw_err *err)
 {
 	if (memory_copied(mem, at, word_size, copy, loss, err) == word_size)
 		return copy;
@@ -70,14 +70,14 @@ copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy
 	return NULL;
 }
 
-static int translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
+static int translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
 		     struct atw_err *err)
 {
 	const struct atw_paging *pg = &sp->paging;
 	unsigned rights = ATW_RIGHTS_ALL, level = pg->nlevels - 1u, depth = 0;
 	enum atw_kind kind = ATW_TABLE;
-	enum atw_loss loss = ATW_HAVE;
-	struct atw_root root;
+	enum mmu_loss loss = ATW_HAVE;
+	struct mmu_root root;
 	uint64_t word = 0, slot, copy;
 	atw_pa pa;
 
@@ -105,7 +105,7 @@ static int translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret
 			rights = entry_rights(pg, level, ATW_TABLE, word, rights);
 		else if (kind == ATW_LEAF)
 			rights = entry_rights(pg, level, ATW_LEAF, word, rights);
-		ret->path[depth++] = (struct atw_step){
+		ret->path[depth++] = (struct mmu_step){
 			.level = (uint8_t)level, .kind = (uint8_t)kind,
 			.rights = (uint8_t)rights, .index = (uint16_t)index,
 			.at = at, .word = word,
@@ -131,7 +131,7 @@ static int translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret
 }
 
 /* Do the entries still lead where they led? The lowest is looked at first. */
-static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
+static bool path_holds(const struct mmu_space *sp, const struct mmu_seen *s)
 {
 	const struct atw_paging *pg = &sp->paging;
 	struct atw_piece piece[ATW_MAX_LEVELS];
@@ -146,7 +146,7 @@ static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
 		}
 	atw_read_many(sp->mem, piece, n, NULL);
 	for (unsigned i = 0; i < n; i++) {
-		const struct atw_step *t = &s->path[n - 1 - i];
+		const struct mmu_step *t = &s->path[n - 1 - i];
 
 		if (piece[i].got != pg->word_size ||
 		    !live_same(pg, t->level, t->word, word[i]))
@@ -155,7 +155,7 @@ static bool path_holds(const struct atw_space *sp, const struct atw_seen *s)
 	return true;
 }
 
-bool space_still_leads(const struct atw_space *sp, const struct atw_seen *s, uint32_t i)
+bool space_still_leads(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t i)
 {
 	const struct atw_paging *pg = &sp->paging;
 	struct atw_piece piece[ATW_MAX_LEVELS];
@@ -171,7 +171,7 @@ bool space_still_leads(const struct atw_space *sp, const struct atw_seen *s, uin
 	if (piece[0].got != ws || word[0] != load_word(s->words, ws, i))
 		return false;
 	for (unsigned d = 1; d < n; d++) {
-		const struct atw_step *t = &s->path[n - 1 - d];
+		const struct mmu_step *t = &s->path[n - 1 - d];
 
 		if (piece[d].got != ws || !live_same(pg, t->level, t->word, word[d]))
 			return false;
@@ -179,7 +179,7 @@ bool space_still_leads(const struct atw_space *sp, const struct atw_seen *s, uin
 	return true;
 }
 
-int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
+int mmu_translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
 		  struct atw_err *err)
 {
 	int r = space_has_all(sp) ? translate(sp, va, ret, err) : space_check(sp, err);
@@ -198,10 +198,10 @@ int atw_translate(const struct atw_space *sp, atw_va va, struct atw_seen *ret,
 	return r;
 }
 
-ssize_t atw_space_read(const struct atw_space *sp, atw_va va, void *buf,
+ssize_t mmu_space_read(const struct mmu_space *sp, atw_va va, void *buf,
 		       size_t len, struct atw_err *err)
 {
-	struct atw_seen seen;
+	struct mmu_seen seen;
 	size_t done = 0;
 
 	if (!space_has_all(sp))
@@ -215,7 +215,7 @@ ssize_t atw_space_read(const struct atw_space *sp, atw_va va, void *buf,
 		/* There is nothing above the last address. */
 		if (at < va.u)
 			break;
-		r = atw_translate(sp, ATW_VA(at), &seen, err);
+		r = mmu_translate(sp, ATW_VA(at), &seen, err);
 		if (r < 0)
 			return done ? (ssize_t)done : r;
 		if (seen.kind != ATW_LEAF || seen.loss)

@@ -26,7 +26,7 @@ static uint64_t low_mask(unsigned bits)
 
 /* ---- setting up ---- */
 
-static void add_half(struct atw_walk *w, struct atw_root root, uint64_t lo,
+static void add_half(struct mmu_walk *w, struct mmu_root root, uint64_t lo,
 		     uint64_t hi, uint64_t upper)
 {
 	uint64_t first = w->o.first.u, last = w->o.last.u;
@@ -40,7 +40,7 @@ static void add_half(struct atw_walk *w, struct atw_root root, uint64_t lo,
 	w->half[w->nhalves++] = (struct half){ root, lo, hi, upper };
 }
 
-static void split_halves(struct atw_walk *w)
+static void split_halves(struct mmu_walk *w)
 {
 	const struct atw_paging *pg = &w->sp.paging;
 	uint64_t all = low_mask(pg->va_bits), half = all >> 1;
@@ -97,11 +97,11 @@ static uint64_t address_bits(const struct atw_paging *pg, unsigned level)
 	return bits;
 }
 
-int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
-		  struct atw_walk **ret, struct atw_err *err)
+int mmu_walk_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
+		  struct mmu_walk **ret, struct atw_err *err)
 {
-	static const struct atw_walk_opts all = { .size = sizeof(all), .last = { UINT64_MAX } };
-	struct atw_walk *w;
+	static const struct mmu_walk_opts all = { .size = sizeof(all), .last = { UINT64_MAX } };
+	struct mmu_walk *w;
 	unsigned levels;
 	int r = space_check(sp, err);
 
@@ -129,12 +129,12 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 		w->address[l] = w->attrs[l] & address_bits(&w->sp.paging, l);
 		w->scratch[l] = malloc(atw_table_bytes(&w->sp.paging, l));
 		if (!w->scratch[l]) {
-			atw_walk_close(w);
+			mmu_walk_close(w);
 			return atw_err_nomem(err);
 		}
 	}
 	if (live_walk_init(w, err) < 0) {
-		atw_walk_close(w);
+		mmu_walk_close(w);
 		return ATW_E_NOMEM;
 	}
 	split_halves(w);
@@ -142,7 +142,7 @@ int atw_walk_open(const struct atw_space *sp, const struct atw_walk_opts *o,
 	return ATW_OK;
 }
 
-void atw_walk_close(struct atw_walk *w)
+void mmu_walk_close(struct mmu_walk *w)
 {
 	if (!w)
 		return;
@@ -155,7 +155,7 @@ void atw_walk_close(struct atw_walk *w)
 /* ---- going down ---- */
 
 /* Slots of a table based at `va` that the half's range touches. */
-static void clip(const struct atw_walk *w, struct frame *f, unsigned level)
+static void clip(const struct mmu_walk *w, struct frame *f, unsigned level)
 {
 	const struct half *h = &w->half[w->at_half];
 	unsigned shift = w->sp.paging.level[level].shift;
@@ -168,7 +168,7 @@ static void clip(const struct atw_walk *w, struct frame *f, unsigned level)
 }
 
 /* Start on a table; at the end of the budget, stop the walk instead. */
-static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
+static void push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned rights)
 {
 	unsigned level = level_of(w, w->top + 1), ws = w->sp.paging.word_size;
 	size_t bytes = atw_table_bytes(&w->sp.paging, level), got;
@@ -207,13 +207,13 @@ static void push(struct atw_walk *w, atw_pa table, uint64_t va, unsigned rights)
 /* ---- pieces ---- */
 
 /* Fill in what every piece from slot `index` on has in common. */
-static struct atw_seen *piece(struct atw_walk *w, uint32_t index, uint32_t count,
+static struct mmu_seen *piece(struct mmu_walk *w, uint32_t index, uint32_t count,
 			      enum atw_kind kind)
 {
 	struct frame *f = &w->stack[w->top];
 	unsigned level = level_of(w, w->top);
 	unsigned shift = w->sp.paging.level[level].shift;
-	struct atw_seen *s = &w->seen;
+	struct mmu_seen *s = &w->seen;
 
 	s->va = ATW_VA((f->va + ((uint64_t)index << shift)) |
 		       w->half[w->at_half].upper);
@@ -230,12 +230,12 @@ static struct atw_seen *piece(struct atw_walk *w, uint32_t index, uint32_t count
 	return s;
 }
 
-static void step(struct atw_walk *w, uint32_t index, enum atw_kind kind,
+static void step(struct mmu_walk *w, uint32_t index, enum atw_kind kind,
 		 uint64_t word, unsigned rights)
 {
 	struct frame *f = &w->stack[w->top];
 
-	w->seen.path[w->top] = (struct atw_step){
+	w->seen.path[w->top] = (struct mmu_step){
 		.level = (uint8_t)level_of(w, w->top), .kind = (uint8_t)kind,
 		.rights = (uint8_t)rights, .index = (uint16_t)index,
 		.at = ATW_PA(f->table.u + (uint64_t)index * w->sp.paging.word_size),
@@ -246,7 +246,7 @@ static void step(struct atw_walk *w, uint32_t index, enum atw_kind kind,
 }
 
 /* Slots after `i` that hold the same word and lie wholly inside the range. */
-static uint32_t repeats(const struct atw_walk *w, const struct frame *f,
+static uint32_t repeats(const struct mmu_walk *w, const struct frame *f,
 			uint32_t i, uint32_t end)
 {
 	const struct half *h = &w->half[w->at_half];
@@ -254,7 +254,7 @@ static uint32_t repeats(const struct atw_walk *w, const struct frame *f,
 	uint64_t start = f->va + ((uint64_t)i << shift), slot = (uint64_t)1 << shift;
 	uint32_t n;
 
-	if (!(w->o.flags & ATW_WALK_FOLD) || i < f->unfold || start < h->lo)
+	if (!(w->o.flags & MMU_WALK_FOLD) || i < f->unfold || start < h->lo)
 		return 0;
 	n = run_end(f->words, w->sp.paging.word_size, i, UINT64_MAX, end) - i - 1;
 	if (n && start + (uint64_t)n * slot + (slot - 1) > h->hi)
@@ -266,7 +266,7 @@ static uint32_t repeats(const struct atw_walk *w, const struct frame *f,
  * What leaves must share with this one to be one run. Where low address bits
  * tell the size of a span (NAPOT), they only do so in a leaf that has one.
  */
-static uint64_t alike(const struct atw_walk *w, unsigned level, uint64_t word)
+static uint64_t alike(const struct mmu_walk *w, unsigned level, uint64_t word)
 {
 	const struct atw_paging *pg = &w->sp.paging;
 
@@ -277,7 +277,7 @@ static uint64_t alike(const struct atw_walk *w, unsigned level, uint64_t word)
 }
 
 /* Does the slot begin before where the walk was set back to go on? */
-static bool is_remainder(const struct atw_walk *w, const struct frame *f, uint32_t slot)
+static bool is_remainder(const struct mmu_walk *w, const struct frame *f, uint32_t slot)
 {
 	unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
 	uint64_t va = f->va + ((uint64_t)slot << shift);
@@ -290,11 +290,11 @@ static bool is_remainder(const struct atw_walk *w, const struct frame *f, uint32
  * If nothing has come in its place, that is the answer for the rest; a page of
  * the whole slot cannot be returned in part.
  */
-static void give_rest(struct atw_walk *w, uint32_t i, enum atw_kind kind, uint64_t word,
+static void give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind, uint64_t word,
 		      bool *emit)
 {
 	struct frame *f = &w->stack[w->top];
-	struct atw_seen *s = piece(w, i, 1, kind);
+	struct mmu_seen *s = piece(w, i, 1, kind);
 	uint64_t done = w->resume - (s->va.u & ~w->half[w->at_half].upper);
 
 	s->va.u += done;
@@ -317,15 +317,15 @@ static void give_rest(struct atw_walk *w, uint32_t i, enum atw_kind kind, uint64
  * Look at the next run of the top table. Sets *emit when w->seen is a piece
  * the caller asked for.
  */
-static void advance(struct atw_walk *w, bool *emit)
+static void advance(struct mmu_walk *w, bool *emit)
 {
 	struct frame *f = &w->stack[w->top];
 	const struct atw_paging *pg = &w->sp.paging;
 	unsigned level = level_of(w, w->top), ws = pg->word_size;
 	uint32_t i = f->next, end = f->end < f->avail ? f->end : f->avail;
-	bool each = w->o.flags & ATW_WALK_EACH;
+	bool each = w->o.flags & MMU_WALK_EACH;
 	enum atw_kind kind;
-	struct atw_seen *s;
+	struct mmu_seen *s;
 	uint64_t word;
 	unsigned rights;
 
@@ -347,7 +347,7 @@ static void advance(struct atw_walk *w, bool *emit)
 	switch (kind) {
 	case ATW_ABSENT:
 		*emit = w->o.want & ATW_K(ATW_ABSENT) ||
-			(word && w->o.flags & ATW_WALK_SOFT);
+			(word && w->o.flags & MMU_WALK_SOFT);
 		/* fall through */
 	case ATW_BAD:
 		s = piece(w, i, (each ? i + 1 : run_end(f->words, ws, i, UINT64_MAX, end)) - i,
@@ -377,11 +377,11 @@ static void advance(struct atw_walk *w, bool *emit)
 	}
 }
 
-static void emit_fold(struct atw_walk *w)
+static void emit_fold(struct mmu_walk *w)
 {
 	struct frame *f = &w->stack[w->top];
-	const struct atw_step last = w->seen.path[w->top];
-	struct atw_seen *s = piece(w, f->next, f->fold, ATW_TABLE);
+	const struct mmu_step last = w->seen.path[w->top];
+	struct mmu_seen *s = piece(w, f->next, f->fold, ATW_TABLE);
 
 	f->fold = 0;
 	s->repeat_of = (uint64_t)1 << w->sp.paging.level[s->level].shift;
@@ -390,7 +390,7 @@ static void emit_fold(struct atw_walk *w)
 	w->stats.folded += s->count;
 }
 
-int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
+int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
 		  struct atw_err *err)
 {
 	bool emit = false;
@@ -434,7 +434,7 @@ int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
 	return ATW_OK;
 }
 
-void atw_walk_prune(struct atw_walk *w)
+void mmu_walk_prune(struct mmu_walk *w)
 {
 	if (!w)
 		return;
@@ -443,7 +443,7 @@ void atw_walk_prune(struct atw_walk *w)
 		w->stack[w->top].fold = 0;
 }
 
-void atw_walk_unfold(struct atw_walk *w)
+void mmu_walk_unfold(struct mmu_walk *w)
 {
 	struct frame *f;
 
@@ -455,12 +455,12 @@ void atw_walk_unfold(struct atw_walk *w)
 	w->stats.folded -= w->seen.count;
 }
 
-struct atw_walk_stats atw_walk_stats(const struct atw_walk *w)
+struct mmu_walk_stats mmu_walk_stats(const struct mmu_walk *w)
 {
-	return w ? w->stats : (struct atw_walk_stats){ 0 };
+	return w ? w->stats : (struct mmu_walk_stats){ 0 };
 }
 
-const struct atw_err *atw_walk_error(const struct atw_walk *w)
+const struct atw_err *mmu_walk_error(const struct mmu_walk *w)
 {
 	return w ? &w->damage : NULL;
 }

@@ -16,7 +16,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atwalk/atwalk.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 #include "base/bytes.h"
 

@@ -52,13 +52,13 @@ static const struct atw_source_ops noted_ops = {
 
 static void use(const struct atw_kernel *k)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .want = 0xf, .budget = 20,
 	};
-	const struct atw_space *sp = atw_kernel_space(k);
+	const struct mmu_space *sp = atw_kernel_space(k);
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(k);
-	const struct atw_seen *seen;
-	struct atw_walk *w;
+	const struct mmu_seen *seen;
+	struct mmu_walk *w;
 	atw_pa at;
 
 	FUZZ_CHECK(sp->paging.name && sp->paging.nlevels && sp->mem, "no address space");
@@ -69,11 +69,11 @@ static void use(const struct atw_kernel *k)
 		touch(vi->text, vi->len);
 	if (atw_kernel_vmcoreinfo_at(k, &at) == ATW_OK)
 		FUZZ_CHECK(vi, "a place without a text");
-	if (atw_walk_open(sp, &o, &w, NULL) < 0)
+	if (mmu_walk_open(sp, &o, &w, NULL) < 0)
 		return;
-	for (int i = 0; i < 200 && atw_walk_next(w, &seen, NULL) == ATW_OK; i++)
+	for (int i = 0; i < 200 && mmu_walk_next(w, &seen, NULL) == ATW_OK; i++)
 		;
-	atw_walk_close(w);
+	mmu_walk_close(w);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -11,7 +11,7 @@
  *			8 * value plus low bits, a node of a type, a page number,
  *			a number, all ones
  */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/areas.h"
 #include "fuzz.h"

@@ -14,7 +14,7 @@ struct leaf {
 
 static struct leaf leaves[LEAVES];
 static size_t nleaves;
-static struct atw_range ranges[RANGES];
+static struct mmu_range ranges[RANGES];
 static size_t nranges;
 
 /* Large tables are few: what counts is how many entries are looked at. */
@@ -26,18 +26,18 @@ static uint64_t budget(const struct machine *m)
 /* The whole truth, or false: too much of it for now. */
 static bool list_leaves(const struct machine *m)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
-		.flags = ATW_WALK_EACH, .budget = budget(m),
+		.flags = MMU_WALK_EACH, .budget = budget(m),
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	int r;
 
 	nleaves = 0;
-	if (atw_walk_open(&m->sp, &o, &w, NULL) < 0)
+	if (mmu_walk_open(&m->sp, &o, &w, NULL) < 0)
 		abort();
-	while ((r = atw_walk_next(w, &s, NULL)) == ATW_OK) {
+	while ((r = mmu_walk_next(w, &s, NULL)) == ATW_OK) {
 		if (s->loss || s->kind != ATW_LEAF)
 			continue;
 		if (nleaves == LEAVES)
@@ -46,7 +46,7 @@ static bool list_leaves(const struct machine *m)
 			s->va.u, s->pa.u, s->level, s->rights,
 		};
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return r == ATW_END;
 }
 
@@ -59,21 +59,21 @@ static uint64_t slot_size(const struct machine *m, unsigned level)
 
 static bool list_ranges(const struct machine *m, unsigned split)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
-		.flags = split & 1 ? ATW_WALK_SOFT : 0, .budget = 2 * budget(m),
+		.flags = split & 1 ? MMU_WALK_SOFT : 0, .budget = 2 * budget(m),
 	};
-	struct atw_ranges *rs;
+	struct mmu_ranges *rs;
 	struct atw_err err = { 0 };
 	uint64_t next = 0;
 	int r = ATW_OK;
 
 	nranges = 0;
-	if (atw_ranges_open(&m->sp, &o, split, &rs, NULL) < 0)
+	if (mmu_ranges_open(&m->sp, &o, split, &rs, NULL) < 0)
 		abort();
 	while (nranges < RANGES &&
-	       (r = atw_ranges_next(rs, &ranges[nranges], &err)) == ATW_OK) {
-		const struct atw_range *g = &ranges[nranges];
+	       (r = mmu_ranges_next(rs, &ranges[nranges], &err)) == ATW_OK) {
+		const struct mmu_range *g = &ranges[nranges];
 
 		FUZZ_CHECK(g->va.u >= next && (next || !nranges),
 			   "range at 0x%" PRIx64 " after one that ends at 0x%" PRIx64,
@@ -84,7 +84,7 @@ static bool list_ranges(const struct machine *m, unsigned split)
 		next = g->va.u + g->size;
 		nranges++;
 	}
-	atw_ranges_close(rs);
+	mmu_ranges_close(rs);
 	if (nranges == RANGES)
 		return false;
 	check_err(r, &err);
@@ -93,10 +93,10 @@ static bool list_ranges(const struct machine *m, unsigned split)
 }
 
 /* The range that answers for an address, repeats traced back. */
-static const struct atw_range *range_of(uint64_t *va)
+static const struct mmu_range *range_of(uint64_t *va)
 {
 	for (int turn = 0; turn < 8; turn++) {
-		const struct atw_range *g = NULL;
+		const struct mmu_range *g = NULL;
 		size_t lo = 0, hi = nranges;
 
 		while (lo < hi) {
@@ -125,21 +125,21 @@ static void check_ranges(const struct machine *m, unsigned split)
 	for (size_t i = 0; i < nleaves; i++) {
 		const struct leaf *f = &leaves[i];
 		uint64_t va = f->va, off;
-		const struct atw_range *g = range_of(&va);
+		const struct mmu_range *g = range_of(&va);
 
 		FUZZ_CHECK(g && g->kind == ATW_LEAF && !g->loss,
 			   "split %u: 0x%" PRIx64 " is mapped, and in no range of it",
 			   split, f->va);
-		FUZZ_CHECK(!(split & ATW_SPLIT_RIGHTS) || g->rights == f->rights,
+		FUZZ_CHECK(!(split & MMU_SPLIT_RIGHTS) || g->rights == f->rights,
 			   "split %u: 0x%" PRIx64 ": rights %x, not %x", split, f->va,
 			   g->rights, f->rights);
-		FUZZ_CHECK(!(split & ATW_SPLIT_LEVEL) || g->level == f->level,
+		FUZZ_CHECK(!(split & MMU_SPLIT_LEVEL) || g->level == f->level,
 			   "split %u: 0x%" PRIx64 ": level %u, not %u", split, f->va,
 			   g->level, f->level);
 		off = va - g->va.u;
 		if (g->same_pa)
 			off %= slot_size(m, f->level);
-		FUZZ_CHECK(!(split & ATW_SPLIT_PHYSICAL) || g->pa.u + off == f->pa,
+		FUZZ_CHECK(!(split & MMU_SPLIT_PHYSICAL) || g->pa.u + off == f->pa,
 			   "split %u: 0x%" PRIx64 " at 0x%" PRIx64, split, f->va, f->pa);
 		listed += slot_size(m, f->level);
 	}
@@ -164,11 +164,11 @@ struct question {
 	bool found;
 };
 
-static int on_mapping(void *arg, const struct atw_mapping *p)
+static int on_mapping(void *arg, const struct mmu_mapping *p)
 {
 	struct question *q = arg;
 	uint64_t off = q->pa - p->pa.u;
-	struct atw_seen s;
+	struct mmu_seen s;
 
 	FUZZ_CHECK(p->len && p->times, "a mapping of nothing");
 	FUZZ_CHECK(p->pa.u <= q->start + (q->len - 1) && p->pa.u >= q->start &&
@@ -178,7 +178,7 @@ static int on_mapping(void *arg, const struct atw_mapping *p)
 	for (int i = 0; i < 2; i++) {
 		uint64_t va = p->va.u + (i ? (p->times - 1) * p->stride : 0);
 
-		FUZZ_CHECK(atw_translate(&q->m->sp, ATW_VA(va), &s, NULL) == ATW_OK &&
+		FUZZ_CHECK(mmu_translate(&q->m->sp, ATW_VA(va), &s, NULL) == ATW_OK &&
 			   s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == p->pa.u,
 			   "0x%" PRIx64 " does not map 0x%" PRIx64, va, p->pa.u);
 	}
@@ -195,9 +195,9 @@ static int on_mapping(void *arg, const struct atw_mapping *p)
 
 static void check_reverse(const struct machine *m)
 {
-	struct atw_reverse *r;
+	struct mmu_reverse *r;
 	struct atw_err err = { 0 };
-	int rc = atw_reverse_build(&m->sp, &r, &err);
+	int rc = mmu_reverse_build(&m->sp, &r, &err);
 
 	check_err(rc, &err);
 	FUZZ_CHECK(rc == ATW_OK || rc == ATW_E_LIMIT, "status %d", rc);
@@ -214,14 +214,14 @@ static void check_reverse(const struct machine *m)
 			q.start -= q.pa < 0x1000 ? 0 : 0x1000;
 			q.len = 0x3000;
 		}
-		rc = atw_reverse_find(r, ATW_PA(q.start), q.len, on_mapping, &q);
+		rc = mmu_reverse_find(r, ATW_PA(q.start), q.len, on_mapping, &q);
 		FUZZ_CHECK(q.found || rc,
 			   "0x%" PRIx64 " maps 0x%" PRIx64 ", and is not found",
 			   q.va, q.pa);
 	}
-	FUZZ_CHECK(atw_reverse_find(r, ATW_PA(0), 0, on_mapping, NULL) == 0,
+	FUZZ_CHECK(mmu_reverse_find(r, ATW_PA(0), 0, on_mapping, NULL) == 0,
 		   "nothing is mapped");
-	atw_reverse_destroy(r);
+	mmu_reverse_destroy(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

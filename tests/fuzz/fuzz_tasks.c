@@ -9,7 +9,7 @@
  * Task 0 is init_task. A task with pid equal to tgid is a leader, the others are
  * threads of the last leader.
  */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/tasks.h"
 #include "fuzz.h"
@@ -71,8 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct input in = { data, len };
 	struct kmemory *k = kmemory_new();
 	struct atw_err err = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	unsigned n = 0, errors = 0;
 	int r;
 
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	FUZZ_CHECK(r == ATW_OK, "%s", err.text);
 	while (r != ATW_END) {
 		memset(&err, 0, sizeof(err));
-		r = atw_tasks_next(tasks, &t, &err);
+		r = lnx_tasks_next(tasks, &t, &err);
 		check_err(r, &err);
 		errors += r < 0;
 		if (r != ATW_OK)
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		FUZZ_CHECK(t.leader == (t.pid == t.tgid), "%u of %u", t.pid, t.tgid);
 	}
 	FUZZ_CHECK(errors <= KSIZE / 4, "%u errors", errors);
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	kmemory_free(k);
 	return 0;
 }

@@ -10,14 +10,14 @@ enum { BUDGET = 24, PIECES = 1000 };
 
 struct listing {
 	const struct machine *m;
-	struct atw_walk_opts o;
+	struct mmu_walk_opts o;
 	uint64_t next;           /* the first address not listed yet */
 	uint64_t seen;
 	bool ended;
 };
 
 /* The first address a walk has to say something about, from `at` up. */
-static uint64_t due(const struct atw_space *sp, uint64_t at)
+static uint64_t due(const struct mmu_space *sp, uint64_t at)
 {
 	const struct atw_paging *pg = &sp->paging;
 	uint64_t all = UINT64_MAX >> (64 - pg->va_bits);
@@ -29,7 +29,7 @@ static uint64_t due(const struct atw_space *sp, uint64_t at)
 }
 
 /* Past the last address it has to say something about? */
-static bool is_end(const struct atw_space *sp, uint64_t at)
+static bool is_end(const struct mmu_space *sp, uint64_t at)
 {
 	const struct atw_paging *pg = &sp->paging;
 
@@ -38,14 +38,14 @@ static bool is_end(const struct atw_space *sp, uint64_t at)
 }
 
 /* One address inside the piece, asked for by itself. */
-static void same_alone(const struct listing *l, const struct atw_seen *s, uint32_t i)
+static void same_alone(const struct listing *l, const struct mmu_seen *s, uint32_t i)
 {
-	const struct atw_space *sp = &l->m->sp;
+	const struct mmu_space *sp = &l->m->sp;
 	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift;
 	uint64_t va = s->va.u + i * slot + (slot - 1);
-	struct atw_seen one, out;
+	struct mmu_seen one, out;
 	struct atw_err err = { 0 };
-	int r = atw_translate(sp, ATW_VA(va), &one, &err);
+	int r = mmu_translate(sp, ATW_VA(va), &one, &err);
 
 	FUZZ_CHECK(r == ATW_OK, "0x%" PRIx64 " is listed: %s", va, err.text);
 	/* A table in several pages is lost as one, an entry by itself. */
@@ -59,14 +59,14 @@ static void same_alone(const struct listing *l, const struct atw_seen *s, uint32
 		return;
 	FUZZ_CHECK(one.rights == s->rights, "0x%" PRIx64 ": rights %x alone, %x listed",
 		   va, one.rights, s->rights);
-	FUZZ_CHECK(one.path[one.depth - 1].word == atw_seen_word(sp, s, i), "0x%" PRIx64,
+	FUZZ_CHECK(one.path[one.depth - 1].word == mmu_seen_word(sp, s, i), "0x%" PRIx64,
 		   va);
-	FUZZ_CHECK(s->kind != ATW_LEAF || one.pa.u == atw_seen_pa(sp, s, i).u,
+	FUZZ_CHECK(s->kind != ATW_LEAF || one.pa.u == mmu_seen_pa(sp, s, i).u,
 		   "0x%" PRIx64 ": 0x%" PRIx64 " alone, 0x%" PRIx64 " listed", va,
-		   one.pa.u, atw_seen_pa(sp, s, i).u);
+		   one.pa.u, mmu_seen_pa(sp, s, i).u);
 	FUZZ_CHECK(one.depth == s->depth, "0x%" PRIx64 ": depth %u alone, %u listed", va,
 		   one.depth, s->depth);
-	atw_seen_one(sp, s, i, &out);
+	mmu_seen_one(sp, s, i, &out);
 	FUZZ_CHECK(out.va.u == one.va.u && out.size == one.size && out.count == 1 &&
 		   out.pa.u == (s->kind == ATW_TABLE ? s->pa.u : one.pa.u),
 		   "0x%" PRIx64 ": taken out of its piece it is another", va);
@@ -79,9 +79,9 @@ static void same_alone(const struct listing *l, const struct atw_seen *s, uint32
 			   "0x%" PRIx64 ": path[%u] alone and listed differ", va, k);
 }
 
-static void piece(struct listing *l, const struct atw_seen *s)
+static void piece(struct listing *l, const struct mmu_seen *s)
 {
-	const struct atw_space *sp = &l->m->sp;
+	const struct mmu_space *sp = &l->m->sp;
 	unsigned bottom = l->o.depth && l->o.depth < sp->paging.nlevels
 			  ? sp->paging.nlevels - l->o.depth : 0;
 
@@ -91,13 +91,13 @@ static void piece(struct listing *l, const struct atw_seen *s)
 	FUZZ_CHECK(s->depth <= sp->paging.nlevels, "depth %u", s->depth);
 	FUZZ_CHECK(s->va.u == due(sp, l->next),
 		   "piece at 0x%" PRIx64 ", 0x%" PRIx64 " is next", s->va.u, l->next);
-	FUZZ_CHECK(!(l->o.flags & ATW_WALK_EACH) || s->count == 1 || s->loss,
+	FUZZ_CHECK(!(l->o.flags & MMU_WALK_EACH) || s->count == 1 || s->loss,
 		   "EACH has %u",
 		   s->count);
 	for (unsigned i = 0; i < s->depth; i++)
 		FUZZ_CHECK(s->path[i].level == sp->paging.nlevels - 1 - i, "path[%u]", i);
 	if (s->repeat_of)
-		FUZZ_CHECK(s->size % s->repeat_of == 0 && l->o.flags & ATW_WALK_FOLD,
+		FUZZ_CHECK(s->size % s->repeat_of == 0 && l->o.flags & MMU_WALK_FOLD,
 			   "repeat");
 	else if (!l->o.depth && (s->loss || s->kind != ATW_TABLE) &&
 		 (l->seen < 200 || l->seen % 8 == 0)) {
@@ -114,40 +114,40 @@ static void list(struct machine *m, uint32_t flags, unsigned depth)
 		.size = sizeof(l.o), .last = ATW_VA(UINT64_MAX), .want = 0xf,
 		.flags = flags, .depth = depth, .budget = BUDGET,
 	} };
-	const struct atw_seen *s;
+	const struct mmu_seen *s;
 	struct atw_err err = { 0 };
-	struct atw_walk *w;
-	int r = atw_walk_open(&m->sp, &l.o, &w, &err);
+	struct mmu_walk *w;
+	int r = mmu_walk_open(&m->sp, &l.o, &w, &err);
 
 	FUZZ_CHECK(r == ATW_OK, "%s", err.text);
-	while (l.seen++ < PIECES && (r = atw_walk_next(w, &s, &err)) == ATW_OK)
+	while (l.seen++ < PIECES && (r = mmu_walk_next(w, &s, &err)) == ATW_OK)
 		piece(&l, s);
 	check_err(r, &err);
 	FUZZ_CHECK(r >= 0 || r == ATW_E_LIMIT, "status %d", r);
-	FUZZ_CHECK(atw_walk_stats(w).tables <= BUDGET, "the budget is %u", BUDGET);
-	FUZZ_CHECK(r != ATW_E_LIMIT || atw_walk_next(w, &s, &err) == r, "it goes on");
+	FUZZ_CHECK(mmu_walk_stats(w).tables <= BUDGET, "the budget is %u", BUDGET);
+	FUZZ_CHECK(r != ATW_E_LIMIT || mmu_walk_next(w, &s, &err) == r, "it goes on");
 	FUZZ_CHECK(r != ATW_END || is_end(&m->sp, l.next),
 		   "ends at 0x%" PRIx64, l.next);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 }
 
 /* A part of the address space, folded pieces taken apart now and then. */
 static void part(struct machine *m, struct input *in)
 {
 	uint64_t a = take(in, 8), b = take(in, 8), last = 0;
-	struct atw_walk_opts o = {
+	struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(a < b ? a : b),
 		.last = ATW_VA(a < b ? b : a), .want = (uint32_t)take(in, 1) & 0xf,
 		.flags = (uint32_t)take(in, 1) & 7, .depth = (unsigned)take(in, 1) & 7,
 		.budget = BUDGET,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	bool any = false;
 
-	if (atw_walk_open(&m->sp, &o, &w, NULL) < 0)
+	if (mmu_walk_open(&m->sp, &o, &w, NULL) < 0)
 		return;
-	for (int i = 0; i < 500 && atw_walk_next(w, &s, NULL) == ATW_OK; i++) {
+	for (int i = 0; i < 500 && mmu_walk_next(w, &s, NULL) == ATW_OK; i++) {
 		uint64_t end = s->va.u + s->size - 1;
 
 		FUZZ_CHECK(s->va.u <= o.last.u && end >= o.first.u,
@@ -155,9 +155,9 @@ static void part(struct machine *m, struct input *in)
 		FUZZ_CHECK(!any || s->va.u > last, "0x%" PRIx64 " is listed twice",
 			   s->va.u);
 		if (s->kind == ATW_TABLE && !s->loss && !s->repeat_of && i % 5 == 4) {
-			atw_walk_prune(w);
+			mmu_walk_prune(w);
 		} else if (s->repeat_of && i % 2) {
-			atw_walk_unfold(w);
+			mmu_walk_unfold(w);
 			continue;
 		} else if (s->kind == ATW_TABLE && !s->loss && !s->repeat_of) {
 			continue;
@@ -165,21 +165,21 @@ static void part(struct machine *m, struct input *in)
 		last = end;
 		any = true;
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 }
 
 /* Bytes by virtual address are those that translation leads to. */
 static void bytes(struct machine *m, uint64_t va)
 {
 	static uint8_t buf[3 * 4096], one[1];
-	ssize_t n = atw_space_read(&m->sp, ATW_VA(va), buf, sizeof(buf), NULL);
-	struct atw_seen s;
+	ssize_t n = mmu_space_read(&m->sp, ATW_VA(va), buf, sizeof(buf), NULL);
+	struct mmu_seen s;
 
 	FUZZ_CHECK(n <= (ssize_t)sizeof(buf), "read %zd", n);
 	FUZZ_CHECK(n <= 0 || va + (uint64_t)(n - 1) >= va,
 		   "it went past the last address");
 	for (ssize_t i = 0; i < n; i += i ? 997 : 1) {
-		FUZZ_CHECK(atw_translate(&m->sp, ATW_VA(va + (uint64_t)i), &s, NULL) ==
+		FUZZ_CHECK(mmu_translate(&m->sp, ATW_VA(va + (uint64_t)i), &s, NULL) ==
 			   ATW_OK &&
 			   s.kind == ATW_LEAF && !s.loss, "byte %zd is not mapped", i);
 		FUZZ_CHECK(atw_read(&m->s, ATW_PA(s.pa.u + (va + (uint64_t)i - s.va.u)),
@@ -199,8 +199,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	in.len -= question.len;
 	m = machine_new(&in);
 	list(m, 0, 0);
-	list(m, ATW_WALK_EACH, m->options >> 4 & 3);
-	list(m, ATW_WALK_FOLD | ATW_WALK_SOFT, 0);
+	list(m, MMU_WALK_EACH, m->options >> 4 & 3);
+	list(m, MMU_WALK_FOLD | MMU_WALK_SOFT, 0);
 	bytes(m, get_le64(m->bytes));
 	part(m, &question);
 	bytes(m, question.len >= 8 ? get_le64(question.p) : 0);

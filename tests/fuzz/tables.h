@@ -19,7 +19,7 @@ enum { PAGES = 8, PAGE_MAX = 65536 };
 /* `s` comes first: a pointer to it is a pointer to the struct. */
 struct machine {
 	struct atw_source s;
-	struct atw_space sp;
+	struct mmu_space sp;
 	unsigned shift;
 	uint8_t missing, how;
 	uint8_t options;
@@ -141,13 +141,13 @@ static void machine_head(struct machine *m, struct input *in)
 	m->missing = (uint8_t)take(in, 1);
 	m->how = (uint8_t)take(in, 1);
 	m->options = (uint8_t)take(in, 1);
-	m->sp = (struct atw_space){ .mem = &m->s };
+	m->sp = (struct mmu_space){ .mem = &m->s };
 	m->sp.paging = *atw_paging_at(mode % machine_modes());
 	if (mode / machine_modes() % 4)
 		atw_paging_extend(&m->sp.paging, ext[mode / machine_modes() % 4], NULL);
 	m->shift = m->sp.paging.page_shift;
 	m->s.ops = m->options & 1 ? &machine_copies : &machine_lends;
-	m->sp.low = (struct atw_root){ ATW_PA(0), true };
+	m->sp.low = (struct mmu_root){ ATW_PA(0), true };
 	m->sp.high.pa = ATW_PA((uint64_t)(m->options >> 1 & 7) << m->shift);
 	m->sp.high.have = m->sp.paging.halves == ATW_SPLIT;
 	memset(m->bytes, 0, (size_t)PAGES << m->shift);

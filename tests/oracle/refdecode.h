@@ -10,7 +10,7 @@
 #ifndef REFDECODE_H
 #define REFDECODE_H
 
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 enum ref_mode {
 	X86_64_4, X86_64_5,

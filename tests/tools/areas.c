@@ -18,7 +18,16 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <atwalk/atwalk.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 #include "kernel/kernel.h"
 #include "source/wrap.h"
@@ -62,7 +71,7 @@ static void put_name(const char *s)
 }
 
 /* mm->map_count says how many there are; the gate area is not among them. */
-static void check_count(struct atw_kernel *k, const struct atw_task *t, uint32_t found)
+static void check_count(struct atw_kernel *k, const struct lnx_task *t, uint32_t found)
 {
 	const struct needs *n = kernel_needs(k);
 	struct atw_err e = { 0 };
@@ -78,7 +87,7 @@ static void check_count(struct atw_kernel *k, const struct atw_task *t, uint32_t
 					      found, count), &e));
 }
 
-static void list(struct atw_kernel *k, const struct atw_task *t)
+static void list(struct atw_kernel *k, const struct lnx_task *t)
 {
 	static struct atw_area a;
 	struct atw_err e = { 0 };
@@ -116,8 +125,8 @@ int main(int argc, char **argv)
 	struct timespec from, to;
 	struct atw_source *s;
 	struct atw_kernel *k;
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	bool strip = argc > 1 && !strcmp(argv[1], "-n");
 	int r;
 
@@ -130,9 +139,9 @@ int main(int argc, char **argv)
 		errx(3, "%s: %s", argv[1], e.text);
 	if (strip)
 		s = wrap_new(&bare, s, 0, NULL);
-	if (!s || atw_kernel_open(s, &o, &k, &e) < 0 || atw_tasks_open(k, &tasks, &e) < 0)
+	if (!s || atw_kernel_open(s, &o, &k, &e) < 0 || lnx_tasks_open(k, &tasks, &e) < 0)
 		errx(3, "%s: %s", argv[1], e.text);
-	while ((r = atw_tasks_next(tasks, &t, &e)) != ATW_END) {
+	while ((r = lnx_tasks_next(tasks, &t, &e)) != ATW_END) {
 		if (r < 0) {
 			complain(0, &e);
 			continue;
@@ -144,7 +153,7 @@ int main(int argc, char **argv)
 		if (t.leader && t.mm)
 			list(k, &t);
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	atw_kernel_close(k);
 	atw_source_close(s);
 	clock_gettime(CLOCK_MONOTONIC, &to);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "base/cleanup.h"
 #include "output/html_report.h"

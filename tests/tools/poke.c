@@ -29,7 +29,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atwalk/atwalk.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 #include "kernel/kernel.h"
 #include "kernel/memmap.h"
@@ -90,12 +99,12 @@ static uint64_t base(const char **at)
 	const char *p = *at;
 	size_t len = strcspn(p, "+-.*@");
 	struct memmap_where w = { 0 };
-	struct atw_task task;
+	struct lnx_task task;
 	char name[256];
 	uint64_t va;
 
 	if (!strncmp(p, "task:", 5)) {
-		if (atw_task_by_pid(kernel, (uint32_t)strtoul(p + 5, NULL, 10), &task, &why) < 0)
+		if (lnx_task_by_pid(kernel, (uint32_t)strtoul(p + 5, NULL, 10), &task, &why) < 0)
 			errx(1, "%s", why.text);
 		va = task.at;
 	} else if (!strncmp(p, "page:", 5)) {

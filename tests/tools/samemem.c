@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #define CHUNK ((size_t)1 << 20)
 

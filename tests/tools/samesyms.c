@@ -16,7 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/atwalk.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 struct symbol {
 	uint64_t address;
@@ -101,7 +110,7 @@ static size_t addresses(struct atw_kernel *k, uint64_t first)
 
 	for (size_t i = 0; i < truth.n; i++) {
 		struct symbol *t = &truth.v[i];
-		struct atw_symbol s = { 0 };
+		struct lnx_symbol s = { 0 };
 
 		if (t->address < first || (i && truth.v[i - 1].address == t->address))
 			continue;

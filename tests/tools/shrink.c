@@ -22,7 +22,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <atwalk/atwalk.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 #include "extract/core.h"
 
@@ -63,23 +72,23 @@ static void add_table(uint64_t pa, uint64_t len)
 	tables.v[tables.n++] = (struct table){ pa, len };
 }
 
-static void add_tree(const struct atw_space *sp, uint64_t root, uint64_t first,
+static void add_tree(const struct mmu_space *sp, uint64_t root, uint64_t first,
 		     uint64_t last)
 {
 	const struct atw_paging *pg = &sp->paging;
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
-		.want = ATW_K(ATW_TABLE), .flags = ATW_WALK_FOLD,
+		.want = ATW_K(ATW_TABLE), .flags = MMU_WALK_FOLD,
 	};
 	struct atw_err why = { 0 };
-	const struct atw_seen *s;
-	struct atw_walk *w;
-	int r = atw_walk_open(sp, &o, &w, &why);
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
+	int r = mmu_walk_open(sp, &o, &w, &why);
 
 	if (r < 0)
 		errx(2, "%s: %s", in_name, why.text);
 	add_table(root, atw_table_bytes(pg, pg->nlevels - 1u));
-	while ((r = atw_walk_next(w, &s, &why)) == ATW_OK) {
+	while ((r = mmu_walk_next(w, &s, &why)) == ATW_OK) {
 		if (s->loss)
 			lost++;
 		else if (s->kind == ATW_TABLE && s->level)
@@ -87,10 +96,10 @@ static void add_tree(const struct atw_space *sp, uint64_t root, uint64_t first,
 	}
 	if (r != ATW_END)
 		errx(2, "%s: %s", in_name, why.text);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 }
 
-static void add_space(const struct atw_space *sp)
+static void add_space(const struct mmu_space *sp)
 {
 	const uint64_t half = UINT64_C(1) << 63;
 

@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include <atwalk/vmcoreinfo.h>
+#include "format/vmcoreinfo_text.h"
 
 static const char text[] =
 	"OSRELEASE=6.1.0-56-amd64\n"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 struct image {
 	uint8_t *data;

@@ -111,7 +111,7 @@ TEST(moved_by_the_distance_of_stext)
 {
 	struct vmlinux_image v = { 0 };
 	struct atw_kernel k;
-	struct atw_symbol s;
+	struct lnx_symbol s;
 	uint64_t at;
 
 	vmlinux_sample(&v);
@@ -171,7 +171,7 @@ TEST(without_vmcoreinfo)
 	mem_put64(&memory, 0x3001ff0, 0x3002063);
 	mem_put64(&memory, 0x3002040, 0x40001e1);
 	kernel(&k, v.file.path, "");
-	k.own.low = (struct atw_root){ ATW_PA(0x3000000), true };
+	k.own.low = (struct mmu_root){ ATW_PA(0x3000000), true };
 	CHECK_EQ(kernel_file_open(&k, NULL), ATW_OK);
 	CHECK(k.vmfile->placed);
 	CHECK_EQ(vmfile_symbol(k.vmfile, "helper", &at), ATW_OK);

@@ -16,9 +16,9 @@ struct asked {
 	struct finder finder;
 };
 
-static struct atw_space space(struct memory *m)
+static struct mmu_space space(struct memory *m)
 {
-	return (struct atw_space){
+	return (struct mmu_space){
 		.mem = &m->s, .paging = *atw_paging_find("x86_64-4"),
 		.low = { ATW_PA(0x1000), true },
 	};
@@ -33,7 +33,7 @@ static void ask(struct asked *a, uint64_t first, uint64_t len)
 	a->finder.soft = &soft;
 }
 
-static int find(struct asked *a, const struct atw_space *sp, bool all)
+static int find(struct asked *a, const struct mmu_space *sp, bool all)
 {
 	int r;
 
@@ -53,7 +53,7 @@ static void end(struct asked *a, struct memory *m)
 TEST(pages_of_every_size_and_the_tables_to_them)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
+	struct mmu_space sp = space(m);
 	struct asked a = { 0 };
 	const struct hit *h;
 
@@ -90,7 +90,7 @@ TEST(pages_of_every_size_and_the_tables_to_them)
 TEST(neighbours_are_one_hit_also_across_tables)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
+	struct mmu_space sp = space(m);
 	struct asked a = { 0 };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -115,7 +115,7 @@ TEST(neighbours_are_one_hit_also_across_tables)
 TEST(a_shadow_of_one_page_is_one_hit)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
+	struct mmu_space sp = space(m);
 	struct asked a = { 0 };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -141,7 +141,7 @@ TEST(a_shadow_of_one_page_is_one_hit)
 TEST(words_that_keep_the_page)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
+	struct mmu_space sp = space(m);
 	struct asked a = { .list = { 0 } };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -161,7 +161,7 @@ TEST(words_that_keep_the_page)
 TEST(one_byte_of_a_large_page)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
+	struct mmu_space sp = space(m);
 	struct asked a = { 0 };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -253,7 +253,7 @@ static struct one *expand(const struct finder *f, size_t *ret)
 static bool agrees(unsigned round)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
+	struct mmu_space sp = space(m);
 	struct asked a = { 0 };
 	struct one *folded, *each;
 	size_t nfolded, neach, rows;
@@ -308,28 +308,28 @@ static void random_table(struct memory *m, const struct atw_paging *pg)
 	}
 }
 
-static void walk_leaves(const struct atw_space *sp, struct met *ret)
+static void walk_leaves(const struct mmu_space *sp, struct met *ret)
 {
-	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 
 	ret->n = 0;
-	if (atw_walk_open(sp, &o, &w, NULL) < 0)
+	if (mmu_walk_open(sp, &o, &w, NULL) < 0)
 		return;
-	while (atw_walk_next(w, &s, NULL) == ATW_OK)
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK)
 		for (uint32_t i = 0; s->kind == ATW_LEAF && !s->loss && i < s->count; i++) {
 			ret->va[ret->n] = s->va.u + s->size / s->count * i;
-			ret->pa[ret->n++] = atw_seen_pa(sp, s, i).u;
+			ret->pa[ret->n++] = mmu_seen_pa(sp, s, i).u;
 		}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 }
 
 static bool mode_agrees(const struct atw_paging *pg, unsigned level, struct met *want)
 {
 	struct memory *m = mem_new();
 	struct asked a = { 0 };
-	struct atw_space sp = { .mem = &m->s, .paging = *pg, .low = { ATW_PA(0x100000), true } };
+	struct mmu_space sp = { .mem = &m->s, .paging = *pg, .low = { ATW_PA(0x100000), true } };
 	size_t n = 0;
 	bool same;
 

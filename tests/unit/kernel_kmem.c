@@ -23,7 +23,7 @@ struct machine {
 static struct machine machine(void)
 {
 	struct memory *mem = mem_new();
-	struct atw_space sp = {
+	struct mmu_space sp = {
 		.mem = &mem->s, .paging = *atw_paging_find("x86_64-4"),
 		.low = { ATW_PA(0x1000), true },
 	};

@@ -25,7 +25,7 @@ static void count_read(void *arg, atw_pa pa, size_t len, ssize_t result)
 
 static void begin(struct machine *k)
 {
-	struct atw_space sp = { .paging = *atw_paging_find("x86_64-4"),
+	struct mmu_space sp = { .paging = *atw_paging_find("x86_64-4"),
 				.low = { ATW_PA(0x1000), true } };
 
 	*k = (struct machine){ .mem = mem_new() };

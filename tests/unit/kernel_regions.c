@@ -3,7 +3,7 @@
  * The kernel's regions are named from the facts there are, and left out where facts are
  * missing or contradict each other.
  */
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "kernel/regions.h"
 #include "memory.h"

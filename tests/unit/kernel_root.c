@@ -3,7 +3,7 @@
  * Every way to the kernel's root page table is tried in order, and what it finds is
  * verified.
  */
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "memory.h"
 #include "test.h"
@@ -237,7 +237,7 @@ TEST(arm64_64k_52_on_48)
 	struct machine *x = calloc(1, sizeof(*x));
 	struct atw_kernel *k;
 	struct atw_err err = { 0 };
-	struct atw_seen s;
+	struct mmu_seen s;
 
 	x->m.s.ops = &machine_ops;
 	x->note = "OSRELEASE=6.1.0\nPAGESIZE=65536\n"
@@ -254,7 +254,7 @@ TEST(arm64_64k_52_on_48)
 	CHECK_STR(atw_kernel_space(k)->paging.name, "arm64-64k-48");
 	CHECK_EQ(atw_kernel_space(k)->high.pa.u, 0x41001e00);
 	CHECK(!atw_kernel_space(k)->low.have);
-	CHECK_EQ(atw_translate(atw_kernel_space(k), ATW_VA(0xffff800008001234), &s, &err), ATW_OK);
+	CHECK_EQ(mmu_translate(atw_kernel_space(k), ATW_VA(0xffff800008001234), &s, &err), ATW_OK);
 	CHECK_EQ(s.pa.u + 0x1234, 0x40001234);
 	atw_kernel_close(k);
 	machine_free(x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bits that the CPU ignores are decoded by machine and kernel generation. */
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
 #include "kernel/soft.h"
 #include "test.h"

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <atwalk/kernel.h>
-#include <atwalk/process.h>
-#include <atwalk/walk.h>
+#include "kernel/linux.h"
+#include "process/process.h"
+#include "walk/walk.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -159,21 +159,21 @@ struct verdict {
 
 static void look(const struct atw_mm *mm, uint64_t first, struct verdict *v)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(0x7effffffffff),
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w = NULL;
-	int r = atw_walk_open(&mm->space, &o, &w, NULL);
+	const struct mmu_seen *s;
+	struct mmu_walk *w = NULL;
+	int r = mmu_walk_open(&mm->space, &o, &w, NULL);
 
-	while (r == ATW_OK && (r = atw_walk_next(w, &s, NULL)) == ATW_OK) {
+	while (r == ATW_OK && (r = mmu_walk_next(w, &s, NULL)) == ATW_OK) {
 		bool in = s->va.u >= CHURN && s->va.u < CHURN + CHURN_LEN;
 		bool there = s->va.u >= ELSEWHERE && s->va.u < ELSEWHERE + PAIR;
 		bool wrong = s->kind == ATW_BAD || (s->loss && s->loss != ATW_LOST_UNSTABLE);
 
 		v->unstable += s->loss == ATW_LOST_UNSTABLE;
 		for (uint32_t i = 0; !s->loss && s->kind == ATW_LEAF && i < s->count; i++) {
-			wrong |= atw_seen_pa(&mm->space, s, i).u >> 45 != 0;
+			wrong |= mmu_seen_pa(&mm->space, s, i).u >> 45 != 0;
 			v->leaves++;
 			v->churned += in;
 		}
@@ -187,10 +187,10 @@ static void look(const struct atw_mm *mm, uint64_t first, struct verdict *v)
 		}
 	}
 	if (w)
-		v->changed += atw_walk_stats(w).changed;
+		v->changed += mmu_walk_stats(w).changed;
 	v->ended += r == ATW_E_LIMIT;
 	v->walks++;
-	atw_walk_close(w);
+	mmu_walk_close(w);
 }
 
 /* A reader that is held up before every read, so that all may be others' by then. */
@@ -345,14 +345,14 @@ static pid_t child_with(pid_t pid)
 }
 
 /* The task with this PID; its start time distinguishes it from the previous one. */
-static bool task_of(struct live *l, pid_t pid, struct atw_task *ret)
+static bool task_of(struct live *l, pid_t pid, struct lnx_task *ret)
 {
-	return atw_task_by_pid(l->k, (uint32_t)pid, ret, NULL) == ATW_OK;
+	return lnx_task_by_pid(l->k, (uint32_t)pid, ret, NULL) == ATW_OK;
 }
 
 TEST(a_number_that_is_given_again)
 {
-	struct atw_task first, second;
+	struct lnx_task first, second;
 	struct verdict v = { 0 };
 	struct atw_mm mm;
 	struct live l;
@@ -363,7 +363,7 @@ TEST(a_number_that_is_given_again)
 	pid = child(rest);
 	CHECK(task_of(&l, pid, &first));
 	CHECK_EQ(atw_mm_of(l.k, &first, &mm, NULL), ATW_OK);
-	CHECK(atw_space_lives(&mm.space));
+	CHECK(mmu_space_lives(&mm.space));
 	stop(pid);
 	again = child_with(pid);
 	if (!again) {
@@ -376,7 +376,7 @@ TEST(a_number_that_is_given_again)
 	CHECK_EQ(second.pid, first.pid);
 	CHECK(second.start > first.start);
 	/* What was asked of the first is not answered by the second. */
-	CHECK(!atw_space_lives(&mm.space));
+	CHECK(!mmu_space_lives(&mm.space));
 	look(&mm, 0, &v);
 	CHECK_EQ(v.ended, 1);
 	CHECK_EQ(v.leaves, 0);
@@ -561,17 +561,17 @@ TEST(tasks_that_come_and_go)
 		stay[i] = child(rest);
 	for (; lists < TASK_LISTS && !test_failures; lists++) {
 		struct atw_err err = { 0 };
-		struct atw_tasks *tasks;
+		struct lnx_tasks *tasks;
 		uint64_t n = 0, all = 0;
-		struct atw_task t;
-		int r = atw_tasks_open(l.k, &tasks, &err);
+		struct lnx_task t;
+		int r = lnx_tasks_open(l.k, &tasks, &err);
 
-		while (r == ATW_OK && (r = atw_tasks_next(tasks, &t, &err)) == ATW_OK) {
+		while (r == ATW_OK && (r = lnx_tasks_next(tasks, &t, &err)) == ATW_OK) {
 			all++;
 			for (unsigned i = 0; i < STAY; i++)
 				n += (pid_t)t.pid == stay[i];
 		}
-		atw_tasks_close(tasks);
+		lnx_tasks_close(tasks);
 		if (all > most)
 			most = all;
 		if (n != STAY || r != ATW_END)

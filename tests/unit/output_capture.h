@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atwalk/record.h>
+#include "record/record.h"
 
 #include "test.h"
 

@@ -3,7 +3,7 @@
  * struct page of three generations is decoded as the kernel made it, and random bytes of
  * it do no harm.
  */
-#include <atwalk/page.h>
+#include "kernel/page.h"
 
 #include "kernel/kpf.h"
 #include "kernel/memmap.h"
@@ -164,9 +164,9 @@ static void look_again(struct fixture *f)
 	f->m->zero = zero;
 }
 
-static struct atw_page page(struct fixture *f, uint64_t pfn)
+static struct lnx_page page(struct fixture *f, uint64_t pfn)
 {
-	struct atw_page p = { .flags = UINT64_MAX };
+	struct lnx_page p = { .flags = UINT64_MAX };
 
 	look_again(f);
 	atw_memmap_page(f->m, pfn, &p, NULL);
@@ -336,7 +336,7 @@ TEST(zeroes_by_what_they_are)
 TEST(what_is_missing)
 {
 	struct atw_err err = { 0 };
-	struct atw_page p;
+	struct lnx_page p;
 	struct fixture f;
 
 	CHECK(start(&f, PAGES_510));
@@ -360,8 +360,8 @@ TEST(sections)
 		"SIZE(mem_section)=16\nOFFSET(mem_section.section_mem_map)=8\n"
 		"NUMBER(SECTION_SIZE_BITS)=19\n";
 	struct atw_err err = { 0 };
-	struct atw_page_kind k;
-	struct atw_page p;
+	struct lnx_page_kind k;
+	struct lnx_page p;
 	struct fixture f;
 
 	CHECK(start(&f, FOLIOS_612));
@@ -402,7 +402,7 @@ TEST(kinds)
 			{ 16, 1, kpf(KPF_RESERVED), false }, { 17, 1, kpf(KPF_OFFLINE), false },
 			{ 18, 1, 0, false },
 		};
-		struct atw_page_kind k = { 0 };
+		struct lnx_page_kind k = { 0 };
 		struct fixture f;
 
 		CHECK(start(&f, g));
@@ -521,7 +521,7 @@ TEST(random_bytes)
 			}
 			look_again(&f);
 			for (uint64_t pfn = 0; pfn < COUNT; pfn++) {
-				struct atw_page p = { 0 };
+				struct lnx_page p = { 0 };
 				int r;
 
 				atw_memmap_mapped(f.m, pfn, seed >> 62 ? 1 : 512);
@@ -530,7 +530,7 @@ TEST(random_bytes)
 			}
 			look_again(&f);
 			for (uint64_t pfn = 0; pfn < COUNT;) {
-				struct atw_page_kind kind = { 0 };
+				struct lnx_page_kind kind = { 0 };
 				int r = atw_memmap_kind(f.m, pfn, &kind, NULL);
 
 				CHECK(r == ATW_OK || r == ATW_E_DAMAGED);
@@ -568,7 +568,7 @@ static void few_sorts(struct fixture *f, uint64_t *seed)
 	}
 }
 
-static bool answers_the_same(const struct atw_page *a, const struct atw_page *b)
+static bool answers_the_same(const struct lnx_page *a, const struct lnx_page *b)
 {
 	return a->flags == b->flags && a->count == b->count && a->order == b->order &&
 	       a->have_order == b->have_order && !strcmp(a->cache, b->cache);
@@ -579,7 +579,7 @@ TEST(pages_like_others)
 	uint64_t seed = 1, likes = 0, runs = 0;
 
 	for (unsigned round = 0; round < 50 * GENERATIONS; round++) {
-		struct atw_page page[COUNT], again;
+		struct lnx_page page[COUNT], again;
 		struct fixture f;
 		int r[COUNT];
 
@@ -663,8 +663,8 @@ TEST(origins_of_many)
 
 TEST(names)
 {
-	CHECK_STR(atw_page_flag_name(0), "LOCKED");
-	CHECK_STR(atw_page_flag_name(KPF_ARCH_3), "ARCH_3");
-	CHECK(!atw_page_flag_name(27));
-	CHECK(!atw_page_flag_name(1000));
+	CHECK_STR(lnx_page_flag_name(0), "LOCKED");
+	CHECK_STR(lnx_page_flag_name(KPF_ARCH_3), "ARCH_3");
+	CHECK(!lnx_page_flag_name(27));
+	CHECK(!lnx_page_flag_name(1000));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* paging_extend.c - each mode takes its extensions, and what they change is exact. */
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #include "test.h"
 

@@ -3,7 +3,7 @@
  * paging_mistakes.c - known mistakes of tools for page tables, one test each, with the
  * entries that showed it.
  */
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #include "test.h"
 

@@ -3,7 +3,7 @@
  * paging_reserved.c - exactly the reserved bits make a good entry a bad one when they are
  * flipped, one at a time.
  */
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #include "test.h"
 

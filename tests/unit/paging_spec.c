@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* paging_spec.c - runs tests/spec/paging-entries.txt. */
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #include "test.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* paging_va.c - which virtual addresses a mode translates, and by which slots. */
-#include <atwalk/paging.h>
+#include "paging/paging.h"
 
 #include "test.h"
 

@@ -5,7 +5,7 @@
  */
 #include "process/cpus.h"
 
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "kernel_memory.h"
 #include "test.h"
@@ -78,7 +78,7 @@ TEST(the_task_on_a_cpu)
 	struct kmemory *k = machine();
 	struct atw_kernel *kernel = kernel_of(k);
 	struct atw_err err = { 0 };
-	struct atw_task t;
+	struct lnx_task t;
 
 	CHECK_EQ(cpu_task(kernel, 5, &t, &err), ATW_OK);
 	CHECK_STR(err.text, "");

@@ -3,7 +3,7 @@
  * A list of tasks that changes while it is followed is read without repeats and without
  * gaps.
  */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/links.h"
 #include "process/tasks.h"
@@ -191,20 +191,20 @@ TEST(one_that_is_broken_ends)
 TEST(what_a_task_said_before_it_went_is_forgotten)
 {
 	struct kmemory *k = machine(4);
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	char text[64] = "";
 	size_t n = 0;
 
 	CHECK_EQ(tasks_open_at(kmembers(k), KBASE + HEAD - T_TASKS, &tasks, NULL), ATW_OK);
-	CHECK_EQ(atw_tasks_next(tasks, &t, NULL), ATW_OK);
+	CHECK_EQ(lnx_tasks_next(tasks, &t, NULL), ATW_OK);
 	CHECK_EQ(t.start, 1001);
 	/* While 2's members are read it goes, and comes again as another. */
 	event.at = 6;
 	event.run = reuse_2;
-	while (atw_tasks_next(tasks, &t, NULL) != ATW_END && n < 50)
+	while (lnx_tasks_next(tasks, &t, NULL) != ATW_END && n < 50)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u@%d ", t.pid, (int)t.start);
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 	CHECK_STR(text, "3@1003 4@1004 2@9999 ");
 	kmemory_free(k);
 }

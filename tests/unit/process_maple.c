@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* VMAs are read from maple trees of every kind of node, and damaged nodes are refused. */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/areas.h"
 #include "process/maple.h"

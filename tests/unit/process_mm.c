@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A second root table for user mode is detected. */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/mm.h"
 #include "kernel_memory.h"
@@ -154,7 +154,7 @@ TEST(arm64_keeps_the_kernels_root)
 	put_pair(k, PGD);
 	kpoint(k, MM + 8, PGD);
 	n->own.paging = *atw_paging_find("arm64-4k-48");
-	n->own.high = (struct atw_root){ ATW_PA(0x12000), true };
+	n->own.high = (struct mmu_root){ ATW_PA(0x12000), true };
 	n->own.low.have = false;
 	CHECK_EQ(atw_mm_open(n, KBASE + MM, &mm, NULL), ATW_OK);
 	CHECK(!mm.isolated && mm.space.high.pa.u == 0x12000 && mm.space.low.pa.u == PGD);

@@ -2,7 +2,7 @@
 /*
  * VMAs are named after paths, pseudo files, the heap and the names that processes gave.
  */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/names.h"
 #include "process/path.h"

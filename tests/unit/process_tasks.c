@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tasks are listed in order with their facts, and a broken list is reported. */
-#include <atwalk/process.h>
+#include "process/process.h"
 
 #include "process/tasks.h"
 #include "kernel_memory.h"
@@ -66,7 +66,7 @@ static struct kmemory *machine(void)
 
 struct seen {
 	char text[256];          /* "1 2 7+8+9 " */
-	struct atw_task t[16];
+	struct lnx_task t[16];
 	unsigned n, errors;
 	struct atw_err err;      /* the first */
 };
@@ -74,8 +74,8 @@ struct seen {
 static void some(struct kmemory *k, struct seen *s, bool leaders)
 {
 	struct atw_err err = { 0 };
-	struct atw_tasks *tasks;
-	struct atw_task t;
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
 	int r = tasks_open_at(kmembers(k), KBASE + task(0), &tasks, &s->err);
 
 	memset(s, 0, sizeof(*s));
@@ -83,7 +83,7 @@ static void some(struct kmemory *k, struct seen *s, bool leaders)
 		return;
 	if (leaders)
 		tasks_leaders(tasks);
-	while ((r = atw_tasks_next(tasks, &t, &err)) != ATW_END && s->n + s->errors < 40) {
+	while ((r = lnx_tasks_next(tasks, &t, &err)) != ATW_END && s->n + s->errors < 40) {
 		size_t len = strlen(s->text);
 
 		if (r < 0) {
@@ -97,7 +97,7 @@ static void some(struct kmemory *k, struct seen *s, bool leaders)
 			snprintf(s->text + len, sizeof(s->text) - len, "%s%u",
 				 t.leader ? " " : "+", t.pid);
 	}
-	atw_tasks_close(tasks);
+	lnx_tasks_close(tasks);
 }
 
 static void all(struct kmemory *k, struct seen *s)
@@ -310,7 +310,7 @@ TEST(numbers_that_cannot_be)
 TEST(a_kernel_without_the_types)
 {
 	struct kmemory *k = machine();
-	struct atw_tasks *t;
+	struct lnx_tasks *t;
 	struct atw_err err = { 0 };
 
 	k->n.member[N_task_tgid] = NEED_NONE;

@@ -55,7 +55,7 @@ TEST(what_entries_do_not_tell)
 
 TEST(struct_pages)
 {
-	struct atw_page p = { .flags = kpf(KPF_ANON), .count = 1 };
+	struct lnx_page p = { .flags = kpf(KPF_ANON), .count = 1 };
 
 	CHECK_EQ(marks_of_page(&p), MARK(MARK_EXCLUSIVE));
 	p.count = 2;

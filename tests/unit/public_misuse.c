@@ -3,8 +3,16 @@
  * Functions of the public headers, called with NULL, with structs of zeroes and with
  * numbers out of range: a default or an error with a sentence, and never a crash.
  */
-#include <atwalk/atwalk.h>
-#include <atwalk/extract.h>
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
 
 #include "memory.h"
 #include "test.h"
@@ -92,42 +100,42 @@ TEST(sources)
 }
 
 /* What opens a space; `sp` is none. */
-static void spaces(const struct atw_space *sp)
+static void spaces(const struct mmu_space *sp)
 {
-	struct atw_reverse *reverse = NULL;
-	struct atw_lookup *lookup = NULL;
-	struct atw_ranges *ranges = NULL;
-	struct atw_walk *walk = NULL;
-	struct atw_seen seen;
+	struct mmu_reverse *reverse = NULL;
+	struct mmu_lookup *lookup = NULL;
+	struct mmu_ranges *ranges = NULL;
+	struct mmu_walk *walk = NULL;
+	struct mmu_seen seen;
 	char byte;
 
-	REFUSED(atw_translate(sp, ATW_VA(0), &seen, &err));
-	REFUSED(atw_space_read(sp, ATW_VA(0), &byte, 1, &err));
-	REFUSED(atw_walk_open(sp, NULL, &walk, &err));
-	REFUSED(atw_ranges_open(sp, NULL, 0, &ranges, &err));
-	REFUSED(atw_lookup_open(sp, &lookup, &err));
-	REFUSED(atw_reverse_build(sp, &reverse, &err));
+	REFUSED(mmu_translate(sp, ATW_VA(0), &seen, &err));
+	REFUSED(mmu_space_read(sp, ATW_VA(0), &byte, 1, &err));
+	REFUSED(mmu_walk_open(sp, NULL, &walk, &err));
+	REFUSED(mmu_ranges_open(sp, NULL, 0, &ranges, &err));
+	REFUSED(mmu_lookup_open(sp, &lookup, &err));
+	REFUSED(mmu_reverse_build(sp, &reverse, &err));
 	CHECK(!walk && !ranges && !lookup && !reverse);
 }
 
 TEST(spaces_of_zeroes)
 {
-	const struct atw_walk_opts zero = { 0 };
+	const struct mmu_walk_opts zero = { 0 };
 	struct memory *m = mem_new();
-	struct atw_space sp = { 0 };
-	const struct atw_seen *s;
-	struct atw_ranges *ranges;
-	struct atw_range range;
-	struct atw_walk *w;
-	struct atw_seen none = { 0 }, one;
+	struct mmu_space sp = { 0 };
+	const struct mmu_seen *s;
+	struct mmu_ranges *ranges;
+	struct mmu_range range;
+	struct mmu_walk *w;
+	struct mmu_seen none = { 0 }, one;
 
 	spaces(NULL);
 	spaces(&sp);
-	CHECK(!atw_space_lives(NULL));
-	CHECK(!atw_space_lives(&sp));
-	CHECK_EQ(atw_seen_word(&sp, &none, 1), 0);
-	CHECK_EQ(atw_seen_pa(&sp, &none, 1).u, 0);
-	atw_seen_one(&sp, &none, 1, &one);
+	CHECK(!mmu_space_lives(NULL));
+	CHECK(!mmu_space_lives(&sp));
+	CHECK_EQ(mmu_seen_word(&sp, &none, 1), 0);
+	CHECK_EQ(mmu_seen_pa(&sp, &none, 1).u, 0);
+	mmu_seen_one(&sp, &none, 1, &one);
 	sp.mem = &m->s;
 	spaces(&sp);
 	sp.paging = *atw_paging_find("x86_64-4");
@@ -135,29 +143,29 @@ TEST(spaces_of_zeroes)
 	spaces(&sp);
 	sp.paging.nlevels = 4;
 	sp.paging.level[2].bits = 40;
-	REFUSED(atw_walk_open(&sp, NULL, &w, &err));
+	REFUSED(mmu_walk_open(&sp, NULL, &w, &err));
 	sp.paging = *atw_paging_find("x86_64-4");
 	sp.paging.word_size = 3;
-	REFUSED(atw_walk_open(&sp, NULL, &w, &err));
+	REFUSED(mmu_walk_open(&sp, NULL, &w, &err));
 
 	/* No options: everything. */
 	sp.paging = *atw_paging_find("x86_64-4");
-	sp.low = (struct atw_root){ ATW_PA(0x1000), true };
+	sp.low = (struct mmu_root){ ATW_PA(0x1000), true };
 	mem_at(m, 0x1000);
-	REFUSED(atw_walk_open(&sp, &zero, &w, &err));
-	REFUSED(atw_ranges_open(&sp, &zero, 0, &ranges, &err));
-	CHECK_EQ(atw_walk_open(&sp, NULL, &w, &err), ATW_OK);
-	CHECK_EQ(atw_walk_next(w, &s, &err), ATW_END);
-	atw_walk_close(w);
-	CHECK_EQ(atw_ranges_open(&sp, NULL, 0, &ranges, &err), ATW_OK);
-	CHECK_EQ(atw_ranges_next(ranges, &range, &err), ATW_END);
-	atw_ranges_close(ranges);
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x5000), &one, &err), ATW_OK);
+	REFUSED(mmu_walk_open(&sp, &zero, &w, &err));
+	REFUSED(mmu_ranges_open(&sp, &zero, 0, &ranges, &err));
+	CHECK_EQ(mmu_walk_open(&sp, NULL, &w, &err), ATW_OK);
+	CHECK_EQ(mmu_walk_next(w, &s, &err), ATW_END);
+	mmu_walk_close(w);
+	CHECK_EQ(mmu_ranges_open(&sp, NULL, 0, &ranges, &err), ATW_OK);
+	CHECK_EQ(mmu_ranges_next(ranges, &range, &err), ATW_END);
+	mmu_ranges_close(ranges);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x5000), &one, &err), ATW_OK);
 	CHECK_EQ(one.kind, ATW_ABSENT);
-	atw_walk_close(NULL);
-	atw_ranges_close(NULL);
-	atw_lookup_close(NULL);
-	atw_reverse_destroy(NULL);
+	mmu_walk_close(NULL);
+	mmu_ranges_close(NULL);
+	mmu_lookup_close(NULL);
+	mmu_reverse_destroy(NULL);
 	mem_free(m);
 }
 
@@ -170,15 +178,15 @@ TEST(kernels)
 	struct atw_vmcoreinfo vi = { 0 };
 	struct memory *m = mem_new();
 	struct atw_kernel *k = NULL;
-	struct atw_task task = { 0 };
-	struct atw_tasks *tasks;
+	struct lnx_task task = { 0 };
+	struct lnx_tasks *tasks;
 	struct atw_areas *areas;
 	struct atw_memmap *memmap;
 	struct atw_swap swap;
 	struct atw_node node;
 	struct atw_cpu cpu;
 	struct atw_mm mm;
-	struct atw_symbol symbol;
+	struct lnx_symbol symbol;
 	struct atw_region region;
 	struct atw_need need;
 	struct atw_module_types module;
@@ -224,8 +232,8 @@ TEST(kernels)
 	CHECK_EQ(atw_kernel_need(NULL, 0, &need), ATW_E_USAGE);
 	CHECK_EQ(atw_kernel_region(NULL, 0, &region), ATW_E_USAGE);
 	CHECK_EQ(atw_kernel_texts(NULL, NULL, NULL), ATW_E_USAGE);
-	REFUSED(atw_tasks_open(NULL, &tasks, &err));
-	REFUSED(atw_task_by_pid(NULL, 1, &task, &err));
+	REFUSED(lnx_tasks_open(NULL, &tasks, &err));
+	REFUSED(lnx_task_by_pid(NULL, 1, &task, &err));
 	REFUSED(atw_mm_open(NULL, 0, &mm, &err));
 	REFUSED(atw_mm_of(NULL, &task, &mm, &err));
 	REFUSED(atw_areas_open(NULL, 0, &areas, &err));
@@ -233,7 +241,7 @@ TEST(kernels)
 	REFUSED(atw_memmap_open(NULL, &memmap, &err));
 	REFUSED(atw_swap_device(NULL, 0, &swap, &err));
 	REFUSED(atw_extract(NULL, NULL, NULL, NULL, NULL, &err));
-	atw_tasks_close(NULL);
+	lnx_tasks_close(NULL);
 	atw_areas_close(NULL);
 	atw_memmap_close(NULL);
 
@@ -258,7 +266,7 @@ TEST(words_that_the_cpu_ignores)
 	atw_soft_decode(&zero, pg, 0, 2);
 	CHECK_STR(atw_soft_name((enum atw_soft)99), "unknown");
 	CHECK_STR(atw_soft_name((enum atw_soft)-1), "unknown");
-	CHECK(!atw_page_flag_name(UINT32_MAX));
+	CHECK(!lnx_page_flag_name(UINT32_MAX));
 }
 
 TEST(outputs)
@@ -288,7 +296,7 @@ TEST(outputs)
 	atw_err_remedy(NULL, ATW_PARAM_ROOT);
 }
 
-static int take_mapping(void *arg, const struct atw_mapping *m)
+static int take_mapping(void *arg, const struct mmu_mapping *m)
 {
 	(void)m;
 	++*(unsigned *)arg;
@@ -297,34 +305,34 @@ static int take_mapping(void *arg, const struct atw_mapping *m)
 
 TEST(iterators_that_are_not_open)
 {
-	const struct atw_seen *seen = NULL;
-	struct atw_range range;
-	struct atw_place place;
-	struct atw_task task;
+	const struct mmu_seen *seen = NULL;
+	struct mmu_range range;
+	struct mmu_place place;
+	struct lnx_task task;
 	static struct atw_area area;
 	unsigned n = 0;
 
-	REFUSED(atw_tasks_next(NULL, &task, &err));
+	REFUSED(lnx_tasks_next(NULL, &task, &err));
 	REFUSED(atw_areas_next(NULL, &area, &err));
 	CHECK(!atw_areas_error(NULL));
-	REFUSED(atw_walk_next(NULL, &seen, &err));
+	REFUSED(mmu_walk_next(NULL, &seen, &err));
 	CHECK(!seen);
-	atw_walk_prune(NULL);
-	atw_walk_unfold(NULL);
-	CHECK_EQ(atw_walk_stats(NULL).tables, 0);
-	CHECK(!atw_walk_error(NULL));
-	REFUSED(atw_ranges_next(NULL, &range, &err));
-	CHECK(!atw_ranges_walk(NULL));
-	REFUSED(atw_lookup(NULL, ATW_VA(0x1000), &place, &err));
-	CHECK_EQ(atw_reverse_lost(NULL), 0);
-	CHECK_EQ(atw_reverse_find(NULL, ATW_PA(0), 4096, take_mapping, &n), ATW_E_USAGE);
+	mmu_walk_prune(NULL);
+	mmu_walk_unfold(NULL);
+	CHECK_EQ(mmu_walk_stats(NULL).tables, 0);
+	CHECK(!mmu_walk_error(NULL));
+	REFUSED(mmu_ranges_next(NULL, &range, &err));
+	CHECK(!mmu_ranges_walk(NULL));
+	REFUSED(mmu_lookup(NULL, ATW_VA(0x1000), &place, &err));
+	CHECK_EQ(mmu_reverse_lost(NULL), 0);
+	CHECK_EQ(mmu_reverse_find(NULL, ATW_PA(0), 4096, take_mapping, &n), ATW_E_USAGE);
 	CHECK_EQ(n, 0);
 }
 
 TEST(struct_pages_that_are_not_open)
 {
-	struct atw_page_kind kind = { .same = 77 };
-	struct atw_page page;
+	struct lnx_page_kind kind = { .same = 77 };
+	struct lnx_page page;
 	uint64_t same = 77, cgroup = 77;
 	uint32_t node = 77;
 

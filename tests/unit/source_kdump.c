@@ -5,7 +5,7 @@
 
 #include "kdump_image.h"
 
-#include <atwalk/source.h>
+#include "source/source.h"
 
 #ifdef HAVE_ZLIB
 #define PACKED 'c'

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atwalk/source.h>
-#include <atwalk/vmcoreinfo.h>
+#include "source/source.h"
+#include "format/vmcoreinfo_text.h"
 
 #include "base/cleanup.h"
 #include "source/live_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The iterator keeps its promises: order, cover, depth, pruning, budget, damage. */
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "memory.h"
 #include "test.h"
@@ -8,9 +8,9 @@
 #define P 1u
 #define RW 2u
 
-static struct atw_space space(struct memory *m, const char *mode, uint64_t root)
+static struct mmu_space space(struct memory *m, const char *mode, uint64_t root)
 {
-	return (struct atw_space){
+	return (struct mmu_space){
 		.mem = &m->s, .paging = *atw_paging_find(mode),
 		.low = { ATW_PA(root), true },
 	};
@@ -39,17 +39,17 @@ struct count {
 	bool ordered;
 };
 
-static int drain(const struct atw_space *sp, const struct atw_walk_opts *o,
+static int drain(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		 struct count *ret)
 {
 	struct count c = { .ordered = true };
-	const struct atw_seen *s;
-	struct atw_walk *w = NULL;
+	const struct mmu_seen *s;
+	struct mmu_walk *w = NULL;
 	uint64_t next = 0;
 	bool wrapped = false;
-	int r = atw_walk_open(sp, o, &w, NULL);
+	int r = mmu_walk_open(sp, o, &w, NULL);
 
-	while (r == ATW_OK && (r = atw_walk_next(w, &s, NULL)) == ATW_OK) {
+	while (r == ATW_OK && (r = mmu_walk_next(w, &s, NULL)) == ATW_OK) {
 		c.pieces++;
 		if (s->kind == ATW_TABLE && !s->loss && !s->repeat_of) {
 			c.tables++;      /* comes before what lies below it */
@@ -64,7 +64,7 @@ static int drain(const struct atw_space *sp, const struct atw_walk_opts *o,
 		c.leaves += !s->loss && s->kind == ATW_LEAF ? s->count : 0;
 		c.absent += !s->loss && s->kind == ATW_ABSENT ? s->count : 0;
 	}
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	*ret = c;
 	return r;
 }
@@ -72,8 +72,8 @@ static int drain(const struct atw_space *sp, const struct atw_walk_opts *o,
 TEST(pieces_come_in_order_and_cover_everything)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	struct atw_walk_opts o = {
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT) | ATW_K(ATW_TABLE),
 	};
@@ -87,7 +87,7 @@ TEST(pieces_come_in_order_and_cover_everything)
 	CHECK_EQ(c.bytes, (uint64_t)1 << 48);
 
 	/* One entry a piece says the same. */
-	o.flags = ATW_WALK_EACH;
+	o.flags = MMU_WALK_EACH;
 	CHECK_EQ(drain(&sp, &o, &c), ATW_END);
 	CHECK(c.ordered);
 	CHECK_EQ(c.leaves, 5);
@@ -99,8 +99,8 @@ TEST(pieces_come_in_order_and_cover_everything)
 TEST(a_range_limits_the_work)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	struct atw_walk_opts o = {
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(0x1000), .last = ATW_VA(0x2fff),
 	};
 	struct count c;
@@ -119,8 +119,8 @@ TEST(a_range_limits_the_work)
 TEST(depth_stops_at_a_level_and_shows_its_tables)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	struct atw_walk_opts o = {
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .depth = 3,
 	};
 	struct count c;
@@ -138,33 +138,33 @@ TEST(depth_stops_at_a_level_and_shows_its_tables)
 TEST(prune_stays_out_of_a_table)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	const struct atw_walk_opts o = {
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_TABLE),
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	unsigned leaves = 0;
 
-	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
-	while (atw_walk_next(w, &s, NULL) == ATW_OK) {
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK) {
 		if (s->kind == ATW_TABLE && s->pa.u == 0x4000)
-			atw_walk_prune(w);
+			mmu_walk_prune(w);
 		leaves += s->kind == ATW_LEAF ? s->count : 0;
 	}
 	CHECK_EQ(leaves, 2);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	mem_free(m);
 }
 
 TEST(the_path_names_every_entry)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	struct atw_seen s;
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_seen s;
 
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x3ff123), &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x3ff123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.depth, 4);
 	CHECK_EQ(s.pa.u, 0x13000);
 	CHECK_EQ(s.va.u, 0x3ff000);
@@ -177,22 +177,22 @@ TEST(the_path_names_every_entry)
 	CHECK_EQ(s.path[3].level, 0);
 
 	/* A lost table: the path ends with the entry that points to it. */
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x600000), &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x600000), &s, NULL), ATW_OK);
 	CHECK_EQ(s.loss, ATW_LOST);
 	CHECK_EQ(s.depth, 3);
 	CHECK_EQ(s.pa.u, 0x77000);
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x800000000000), &s, NULL), ATW_E_USAGE);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x800000000000), &s, NULL), ATW_E_USAGE);
 	mem_free(m);
 }
 
-static bool same_piece(const struct atw_seen *a, const struct atw_seen *b)
+static bool same_piece(const struct mmu_seen *a, const struct mmu_seen *b)
 {
 	if (a->va.u != b->va.u || a->size != b->size || a->pa.u != b->pa.u ||
 	    a->count != b->count || a->level != b->level || a->kind != b->kind ||
 	    a->loss != b->loss || a->rights != b->rights || a->depth != b->depth)
 		return false;
 	for (unsigned i = 0; i < a->depth; i++) {
-		const struct atw_step *p = &a->path[i], *q = &b->path[i];
+		const struct mmu_step *p = &a->path[i], *q = &b->path[i];
 
 		if (p->level != q->level || p->kind != q->kind || p->rights != q->rights ||
 		    p->index != q->index || p->at.u != q->at.u || p->word != q->word)
@@ -205,25 +205,25 @@ static bool same_piece(const struct atw_seen *a, const struct atw_seen *b)
 TEST(one_entry_of_a_run_is_a_piece_of_its_own)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	struct atw_walk_opts o = {
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};
-	const struct atw_seen *run, *each;
-	struct atw_walk *runs, *eaches;
-	struct atw_seen one;
+	const struct mmu_seen *run, *each;
+	struct mmu_walk *runs, *eaches;
+	struct mmu_seen one;
 	unsigned n = 0, longest = 0;
 
-	CHECK_EQ(atw_walk_open(&sp, &o, &runs, NULL), ATW_OK);
-	o.flags = ATW_WALK_EACH;
-	CHECK_EQ(atw_walk_open(&sp, &o, &eaches, NULL), ATW_OK);
-	while (atw_walk_next(runs, &run, NULL) == ATW_OK) {
+	CHECK_EQ(mmu_walk_open(&sp, &o, &runs, NULL), ATW_OK);
+	o.flags = MMU_WALK_EACH;
+	CHECK_EQ(mmu_walk_open(&sp, &o, &eaches, NULL), ATW_OK);
+	while (mmu_walk_next(runs, &run, NULL) == ATW_OK) {
 		/* What is lost stays one piece with EACH too. */
 		for (uint32_t i = 0; i < run->count; i++) {
 			if (!run->loss || !i)
-				CHECK_EQ(atw_walk_next(eaches, &each, NULL), ATW_OK);
-			atw_seen_one(&sp, run, i, &one);
+				CHECK_EQ(mmu_walk_next(eaches, &each, NULL), ATW_OK);
+			mmu_seen_one(&sp, run, i, &one);
 			CHECK_EQ(one.va.u, run->va.u + i * one.size);
 			if (run->loss) {
 				CHECK_EQ(one.depth, each->depth);
@@ -231,33 +231,33 @@ TEST(one_entry_of_a_run_is_a_piece_of_its_own)
 				continue;
 			}
 			CHECK(same_piece(&one, each));
-			CHECK_EQ(atw_seen_word(&sp, &one, 0), atw_seen_word(&sp, run, i));
+			CHECK_EQ(mmu_seen_word(&sp, &one, 0), mmu_seen_word(&sp, run, i));
 			n++;
 		}
 		if (run->kind == ATW_LEAF && run->count > longest)
 			longest = run->count;
 	}
-	CHECK_EQ(atw_walk_next(eaches, &each, NULL), ATW_END);
+	CHECK_EQ(mmu_walk_next(eaches, &each, NULL), ATW_END);
 	CHECK_EQ(longest, 2);
 	CHECK(n > 2500);
-	atw_walk_close(runs);
-	atw_walk_close(eaches);
+	mmu_walk_close(runs);
+	mmu_walk_close(eaches);
 	mem_free(m);
 }
 
 TEST(bytes_by_virtual_address_cross_pages)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	char buf[16] = "";
 
 	mem_put(m, 0x10ff8, "abcdefgh", 8);
 	mem_put(m, 0x11000, "ijkl", 5);
-	CHECK_EQ(atw_space_read(&sp, ATW_VA(0xff8), buf, 13, NULL), 13);
+	CHECK_EQ(mmu_space_read(&sp, ATW_VA(0xff8), buf, 13, NULL), 13);
 	CHECK_STR(buf, "abcdefghijkl");
 	/* Up to the first page that is not mapped; 0x12000 is mapped, not there. */
-	CHECK_EQ(atw_space_read(&sp, ATW_VA(0x1ff8), buf, 16, NULL), 8);
-	CHECK_EQ(atw_space_read(&sp, ATW_VA(0x200000), buf, 16, NULL), 0);
+	CHECK_EQ(mmu_space_read(&sp, ATW_VA(0x1ff8), buf, 16, NULL), 8);
+	CHECK_EQ(mmu_space_read(&sp, ATW_VA(0x200000), buf, 16, NULL), 0);
 	mem_free(m);
 }
 
@@ -268,55 +268,55 @@ TEST(bytes_by_virtual_address_cross_pages)
 TEST(a_hostile_tree_ends_at_the_budget)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	struct atw_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = ATW_WALK_FOLD,
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	struct mmu_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_FOLD,
 	};
-	const struct atw_seen *s;
+	const struct mmu_seen *s;
 	struct atw_err err = { 0 };
-	struct atw_walk *w;
+	struct mmu_walk *w;
 	int r;
 
 	for (unsigned i = 0; i < 512; i++)
 		mem_put64(m, 0x1000 + 8 * i, 0x1000 | P | RW | (uint64_t)(i & 3) << 9 |
 			  (uint64_t)(i >> 2 & 127) << 52);
-	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
-	while ((r = atw_walk_next(w, &s, &err)) == ATW_OK)
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	while ((r = mmu_walk_next(w, &s, &err)) == ATW_OK)
 		;
 	CHECK_EQ(r, ATW_E_LIMIT);
 	CHECK(strstr(err.text, "stopped after"));
-	CHECK_EQ(atw_walk_stats(w).tables, 65536 + 1);
+	CHECK_EQ(mmu_walk_stats(w).tables, 65536 + 1);
 	/* It stays ended, and says why each time. */
 	memset(&err, 0, sizeof(err));
-	CHECK_EQ(atw_walk_next(w, &s, &err), ATW_E_LIMIT);
+	CHECK_EQ(mmu_walk_next(w, &s, &err), ATW_E_LIMIT);
 	CHECK(strstr(err.text, "stopped after"));
-	atw_walk_close(w);
+	mmu_walk_close(w);
 
 	o.budget = 5;
-	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
-	while ((r = atw_walk_next(w, &s, &err)) == ATW_OK)
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	while ((r = mmu_walk_next(w, &s, &err)) == ATW_OK)
 		;
 	CHECK_EQ(r, ATW_E_LIMIT);
-	CHECK_EQ(atw_walk_stats(w).tables, 5);
-	atw_walk_close(w);
+	CHECK_EQ(mmu_walk_stats(w).tables, 5);
+	mmu_walk_close(w);
 	mem_free(m);
 }
 
 TEST(damage_is_told_and_passed)
 {
 	struct memory *m = small_machine();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	unsigned leaves = 0, damaged = 0, lost = 0;
 
 	mem_kind(m, 0x4000, 1, ATW_NONE);
-	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
-	while (atw_walk_next(w, &s, NULL) == ATW_OK) {
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK) {
 		if (s->loss == ATW_LOST_DAMAGED) {
 			damaged++;
-			CHECK_STR(atw_walk_error(w)->text, "page 0x4000 is broken");
+			CHECK_STR(mmu_walk_error(w)->text, "page 0x4000 is broken");
 			CHECK_EQ(s->va.u, 0);
 			CHECK_EQ(s->size, 0x200000);
 		} else if (s->loss) {
@@ -328,19 +328,19 @@ TEST(damage_is_told_and_passed)
 	CHECK_EQ(damaged, 1);
 	CHECK_EQ(lost, 1);
 	CHECK_EQ(leaves, 2);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	mem_free(m);
 }
 
 TEST(unfold_walks_repeats_after_all)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m, "x86_64-4", 0x1000);
-	const struct atw_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = ATW_WALK_FOLD,
+	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
+	const struct mmu_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_FOLD,
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	uint64_t leaves = 0, folds = 0;
 
 	mem_put64(m, 0x1000, 0x2000 | P | RW);
@@ -348,8 +348,8 @@ TEST(unfold_walks_repeats_after_all)
 	for (unsigned i = 0; i < 3; i++)
 		mem_put64(m, 0x3000 + 8 * i, 0x4000 | P | RW);
 	mem_put64(m, 0x4000, 0x9000 | P | RW);
-	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
-	while (atw_walk_next(w, &s, NULL) == ATW_OK) {
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK) {
 		if (s->repeat_of) {
 			folds++;
 			CHECK_EQ(s->va.u, 0x200000);
@@ -357,7 +357,7 @@ TEST(unfold_walks_repeats_after_all)
 			CHECK_EQ(s->repeat_of, 0x200000);
 			CHECK_EQ(s->count, 2);
 			CHECK_EQ(s->pa.u, 0x4000);
-			atw_walk_unfold(w);
+			mmu_walk_unfold(w);
 		} else {
 			CHECK_EQ(s->va.u, leaves * 0x200000);
 			leaves += s->count;
@@ -365,8 +365,8 @@ TEST(unfold_walks_repeats_after_all)
 	}
 	CHECK_EQ(folds, 1);
 	CHECK_EQ(leaves, 3);
-	CHECK_EQ(atw_walk_stats(w).folded, 0);
-	atw_walk_close(w);
+	CHECK_EQ(mmu_walk_stats(w).folded, 0);
+	mmu_walk_close(w);
 	mem_free(m);
 }
 
@@ -374,17 +374,17 @@ TEST(unfold_walks_repeats_after_all)
 TEST(split_halves_have_their_own_roots)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m, "arm64-4k-48", 0);
-	struct atw_seen s;
+	struct mmu_space sp = space(m, "arm64-4k-48", 0);
+	struct mmu_seen s;
 
 	sp.low.have = false;
-	sp.high = (struct atw_root){ ATW_PA(0x1000), true };
+	sp.high = (struct mmu_root){ ATW_PA(0x1000), true };
 	mem_put64(m, 0x1ff8, 0x2003);
 	mem_put64(m, 0x2ff8, 0x40000000 | 0x401);
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0xffffffffc0001234), &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0xffffffffc0001234), &s, NULL), ATW_OK);
 	CHECK_EQ(s.kind, ATW_LEAF);
 	CHECK_EQ(s.pa.u, 0x40000000);
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x1234), &s, NULL), ATW_E_MISSING);
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x1000000000000), &s, NULL), ATW_E_USAGE);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x1234), &s, NULL), ATW_E_MISSING);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x1000000000000), &s, NULL), ATW_E_USAGE);
 	mem_free(m);
 }

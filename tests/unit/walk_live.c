@@ -3,7 +3,7 @@
  * Tables that change while they are walked are read again, and reported as unstable in
  * the end.
  */
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "memory.h"
 #include "test.h"
@@ -77,9 +77,9 @@ static struct machine *machine(void)
 	return k;
 }
 
-static struct atw_space space(struct machine *k)
+static struct mmu_space space(struct machine *k)
 {
-	return (struct atw_space){
+	return (struct mmu_space){
 		.mem = &k->m.s, .paging = *atw_paging_find("x86_64-4"),
 		.low = { ATW_PA(0x1000), true },
 	};
@@ -93,25 +93,25 @@ static void end(struct machine *k)
 
 struct log {
 	char text[65536];        /* "va pa" of leaves, "va+size reason" of losses */
-	struct atw_walk_stats stats;
+	struct mmu_walk_stats stats;
 	struct atw_err err;
 	bool ordered;
 	int r;
 };
 
-static struct log look(const struct atw_space *sp, uint32_t want)
+static struct log look(const struct mmu_space *sp, uint32_t want)
 {
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(0x7fffffffffff), .want = want,
 	};
 	struct log g = { .ordered = true };
-	const struct atw_seen *s;
-	struct atw_walk *w = NULL;
+	const struct mmu_seen *s;
+	struct mmu_walk *w = NULL;
 	uint64_t next = 0;
 	size_t n = 0;
 
-	g.r = atw_walk_open(sp, &o, &w, &g.err);
-	while (g.r == ATW_OK && (g.r = atw_walk_next(w, &s, &g.err)) == ATW_OK) {
+	g.r = mmu_walk_open(sp, &o, &w, &g.err);
+	while (g.r == ATW_OK && (g.r = mmu_walk_next(w, &s, &g.err)) == ATW_OK) {
 		bool table = s->kind == ATW_TABLE && !s->loss;
 
 		g.ordered &= s->va.u >= next;
@@ -127,15 +127,15 @@ static struct log look(const struct atw_space *sp, uint32_t want)
 			n += (size_t)snprintf(g.text + n, sizeof(g.text) - n, "%" PRIx64 "+%" PRIx64 "; ",
 					      s->va.u, s->size);
 	}
-	g.stats = w ? atw_walk_stats(w) : (struct atw_walk_stats){ 0 };
-	atw_walk_close(w);
+	g.stats = w ? mmu_walk_stats(w) : (struct mmu_walk_stats){ 0 };
+	mmu_walk_close(w);
 	return g;
 }
 
 TEST(what_holds_still_is_walked_once)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g = look(&sp, 0);
 
 	CHECK_EQ(g.r, ATW_END);
@@ -153,7 +153,7 @@ TEST(what_holds_still_is_walked_once)
 TEST(accessed_bits_are_no_change)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	k->change[0] = (struct change){ 1, 0x4000, 0x3000, 0x4000 | P | RW | 1u << 5, false };
@@ -166,7 +166,7 @@ TEST(accessed_bits_are_no_change)
 TEST(a_leaf_table_that_was_replaced_is_read_again)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	/* The second one changes while the first is read: 0x5000 is no table any more. */
@@ -182,7 +182,7 @@ TEST(a_leaf_table_that_was_replaced_is_read_again)
 TEST(the_first_one_as_well)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	k->change[0] = (struct change){ 1, 0x4000, 0x3000, 0x7000 | P | RW, false };
@@ -198,7 +198,7 @@ TEST(the_first_one_as_well)
 TEST(a_leaf_table_that_became_a_large_page)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	k->change[0] = (struct change){ 1, 0x5000, 0x3008, 0xa00000 | P | RW | PS, false };
@@ -216,7 +216,7 @@ TEST(a_leaf_table_that_became_a_large_page)
 static struct log change_above(uint64_t word, uint32_t want)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	/* Slots in between are taken, so that the last is not read ahead. */
@@ -268,7 +268,7 @@ TEST(a_part_of_a_large_page_is_no_answer)
 TEST(what_never_holds_still_is_given_up)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	k->change[0] = (struct change){ 1, 0x5000, 0x3008, 0x20000 | P | RW, true };
@@ -287,14 +287,14 @@ TEST(what_never_holds_still_is_given_up)
 TEST(a_process_that_ends_ends_the_walk)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
+	struct mmu_space sp = space(k);
 	struct log g;
 
 	/* mm_users and pgd, of an mm_struct at 0x9000. */
 	mem_put64(&k->m, 0x9000, 1);
 	mem_put64(&k->m, 0x9010, 0xffff888000001000);
-	sp.guard[0] = (struct atw_guard){ ATW_PA(0x9000), UINT32_MAX, 0, 4, true };
-	sp.guard[1] = (struct atw_guard){ ATW_PA(0x9010), UINT64_MAX, 0xffff888000001000, 8, false };
+	sp.guard[0] = (struct mmu_guard){ ATW_PA(0x9000), UINT32_MAX, 0, 4, true };
+	sp.guard[1] = (struct mmu_guard){ ATW_PA(0x9010), UINT64_MAX, 0xffff888000001000, 8, false };
 	g = look(&sp, 0);
 	CHECK_EQ(g.r, ATW_END);
 	CHECK_STR(g.text, "0 10000; 200000 11000; 3fe00000 13000; ");
@@ -318,13 +318,13 @@ TEST(a_process_that_ends_ends_the_walk)
 TEST(one_address_is_looked_at_again_as_well)
 {
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
-	struct atw_seen s;
+	struct mmu_space sp = space(k);
+	struct mmu_seen s;
 
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.pa.u, 0x11000);
 	k->change[0] = (struct change){ 1, 0x5000, 0x2000, 0x6000 | P | RW, false };
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.loss, ATW_HAVE);
 	CHECK_EQ(s.pa.u, 0x12000);
 	CHECK_EQ(s.path[1].word, 0x6000 | P | RW);
@@ -333,7 +333,7 @@ TEST(one_address_is_looked_at_again_as_well)
 	for (uint64_t pa = 0x20000; pa < 0x60000; pa += 0x1000)
 		mem_put64(&k->m, pa, 0x14000 | P);
 	k->change[1] = (struct change){ 2, 0x6000, 0x6008, 0x30000 | P | RW, true };
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.loss, ATW_LOST_UNSTABLE);
 	CHECK_EQ(s.va.u, 0x200000);
 	CHECK_EQ(s.size, 0x1000);
@@ -343,15 +343,15 @@ TEST(one_address_is_looked_at_again_as_well)
 /* An entry of a piece, and the way to it, in one read. */
 TEST(a_piece_that_still_leads_there)
 {
-	const struct atw_walk_opts o = { .size = sizeof(o), .last = ATW_VA(0x7fffffffffff) };
+	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(0x7fffffffffff) };
 	struct machine *k = machine();
-	struct atw_space sp = space(k);
-	const struct atw_seen *s = NULL;
-	struct atw_walk *w = NULL;
+	struct mmu_space sp = space(k);
+	const struct mmu_seen *s = NULL;
+	struct mmu_walk *w = NULL;
 
 	mem_put64(&k->m, 0x4008, 0x15000 | P | RW);
-	CHECK_EQ(atw_walk_open(&sp, &o, &w, NULL), ATW_OK);
-	CHECK_EQ(atw_walk_next(w, &s, NULL), ATW_OK);
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_OK);
 	CHECK_EQ(s->count, 2);
 	CHECK(space_still_leads(&sp, s, 0));
 	CHECK(space_still_leads(&sp, s, 1));
@@ -365,6 +365,6 @@ TEST(a_piece_that_still_leads_there)
 	mem_put64(&k->m, 0x4008, 0x16000 | P | RW);
 	CHECK(space_still_leads(&sp, s, 0));
 	CHECK(!space_still_leads(&sp, s, 1));
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	end(k);
 }

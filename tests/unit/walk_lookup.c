@@ -3,7 +3,7 @@
  * A look-up agrees with a translation, for any mode and any words. The tables here are
  * random, but lean towards words that lead on to one another.
  */
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "memory.h"
 #include "test.h"
@@ -68,11 +68,11 @@ static void same(const struct atw_paging *pg)
 {
 	static struct atw_source_ops ops;
 	struct memory *m = mem_new();
-	struct atw_space sp = {
+	struct mmu_space sp = {
 		.mem = &m->s, .paging = *pg,
 		.low = { ATW_PA(0), true }, .high = { ATW_PA(0x10000), true },
 	};
-	struct atw_lookup *l;
+	struct mmu_lookup *l;
 
 	ops = mem_ops;
 	ops.peek = mem_peek;
@@ -82,15 +82,15 @@ static void same(const struct atw_paging *pg)
 
 		mem_put(m, pa, &w, pg->word_size);
 	}
-	CHECK_EQ(atw_lookup_open(&sp, &l, NULL), ATW_OK);
+	CHECK_EQ(mmu_lookup_open(&sp, &l, NULL), ATW_OK);
 	for (unsigned i = 0; i < ADDRESSES; i++) {
 		atw_va va = atw_va_canonical(pg, rnd(), rnd() & 1);
-		struct atw_place p = { 0 };
-		struct atw_seen s;
-		int r = atw_translate(&sp, va, &s, NULL);
+		struct mmu_place p = { 0 };
+		struct mmu_seen s;
+		int r = mmu_translate(&sp, va, &s, NULL);
 
 		looked_up++;
-		CHECK_EQ(atw_lookup(l, va, &p, NULL), r);
+		CHECK_EQ(mmu_lookup(l, va, &p, NULL), r);
 		if (r < 0)
 			continue;
 		CHECK_EQ(p.kind, s.kind);
@@ -102,7 +102,7 @@ static void same(const struct atw_paging *pg)
 				 ? s.pa.u + (va.u - s.va.u) : 0);
 		leaves += p.kind == ATW_LEAF && !p.loss;
 	}
-	atw_lookup_close(l);
+	mmu_lookup_close(l);
 	mem_free(m);
 }
 
@@ -131,18 +131,18 @@ TEST(lookup_says_what_translate_says)
 TEST(addresses_that_are_none)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = {
+	struct mmu_space sp = {
 		.mem = &m->s, .paging = *atw_paging_find("arm64-4k-48"),
 		.high = { ATW_PA(0), true },
 	};
-	struct atw_lookup *l;
-	struct atw_place p;
+	struct mmu_lookup *l;
+	struct mmu_place p;
 
-	CHECK_EQ(atw_lookup_open(&sp, &l, NULL), ATW_OK);
-	CHECK_EQ(atw_lookup(l, ATW_VA(0x1000), &p, NULL), ATW_E_MISSING);
-	CHECK_EQ(atw_lookup(l, ATW_VA(0x8000000000000000), &p, NULL), ATW_E_USAGE);
-	CHECK_EQ(atw_lookup(l, ATW_VA(0xffff000000000000), &p, NULL), ATW_OK);
+	CHECK_EQ(mmu_lookup_open(&sp, &l, NULL), ATW_OK);
+	CHECK_EQ(mmu_lookup(l, ATW_VA(0x1000), &p, NULL), ATW_E_MISSING);
+	CHECK_EQ(mmu_lookup(l, ATW_VA(0x8000000000000000), &p, NULL), ATW_E_USAGE);
+	CHECK_EQ(mmu_lookup(l, ATW_VA(0xffff000000000000), &p, NULL), ATW_OK);
 	CHECK_EQ(p.loss, ATW_LOST);
-	atw_lookup_close(l);
+	mmu_lookup_close(l);
 	mem_free(m);
 }

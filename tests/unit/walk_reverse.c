@@ -3,17 +3,17 @@
  * Every virtual address that maps a page is found from the physical one, repeats
  * included.
  */
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "memory.h"
 #include "test.h"
 
 struct found {
-	struct atw_mapping m[64];
+	struct mmu_mapping m[64];
 	size_t n, stop_at;
 };
 
-static int collect(void *arg, const struct atw_mapping *m)
+static int collect(void *arg, const struct mmu_mapping *m)
 {
 	struct found *f = arg;
 
@@ -22,9 +22,9 @@ static int collect(void *arg, const struct atw_mapping *m)
 	return ++f->n == f->stop_at ? 7 : 0;
 }
 
-static struct atw_space space(struct memory *m)
+static struct mmu_space space(struct memory *m)
 {
-	return (struct atw_space){
+	return (struct mmu_space){
 		.mem = &m->s, .paging = *atw_paging_find("x86_64-4"),
 		.low = { ATW_PA(0x1000), true },
 	};
@@ -33,8 +33,8 @@ static struct atw_space space(struct memory *m)
 TEST(large_and_small_pages_of_one_frame)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
-	struct atw_reverse *r;
+	struct mmu_space sp = space(m);
+	struct mmu_reverse *r;
 	struct found f = { 0 };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -44,8 +44,8 @@ TEST(large_and_small_pages_of_one_frame)
 	mem_put64(m, 0x3008, 0x200083);          /* 2 MiB at 2 MiB */
 	mem_put64(m, 0x4028, 0x234001);          /* 0x5000: one page in it */
 	mem_put64(m, 0x4030, 0x235001);
-	CHECK_EQ(atw_reverse_build(&sp, &r, NULL), ATW_OK);
-	CHECK_EQ(atw_reverse_find(r, ATW_PA(0x234800), 0x1000, collect, &f), 0);
+	CHECK_EQ(mmu_reverse_build(&sp, &r, NULL), ATW_OK);
+	CHECK_EQ(mmu_reverse_find(r, ATW_PA(0x234800), 0x1000, collect, &f), 0);
 	CHECK_EQ(f.n, 3);
 	/* By physical start of the run: 1 GiB, 2 MiB, then the small pages. */
 	CHECK_EQ(f.m[0].va.u, 0x40234800);
@@ -58,18 +58,18 @@ TEST(large_and_small_pages_of_one_frame)
 	CHECK_EQ(f.m[2].len, 0x1000);
 	CHECK_EQ(f.m[2].level, 0);
 	CHECK_EQ(f.m[2].rights, ATW_KR | ATW_KX);
-	CHECK_EQ(atw_reverse_lost(r), 0);
+	CHECK_EQ(mmu_reverse_lost(r), 0);
 
 	memset(&f, 0, sizeof(f));
 	f.stop_at = 2;
-	CHECK_EQ(atw_reverse_find(r, ATW_PA(0x234800), 1, collect, &f), 7);
+	CHECK_EQ(mmu_reverse_find(r, ATW_PA(0x234800), 1, collect, &f), 7);
 	CHECK_EQ(f.n, 2);
 	memset(&f, 0, sizeof(f));
-	CHECK_EQ(atw_reverse_find(r, ATW_PA(0x40000000), 0x1000, collect, &f), 0);
+	CHECK_EQ(mmu_reverse_find(r, ATW_PA(0x40000000), 0x1000, collect, &f), 0);
 	CHECK_EQ(f.n, 0);
-	CHECK_EQ(atw_reverse_find(r, ATW_PA(UINT64_MAX), 1, collect, &f), 0);
+	CHECK_EQ(mmu_reverse_find(r, ATW_PA(UINT64_MAX), 1, collect, &f), 0);
 	CHECK_EQ(f.n, 0);
-	atw_reverse_destroy(r);
+	mmu_reverse_destroy(r);
 	mem_free(m);
 }
 
@@ -77,8 +77,8 @@ TEST(large_and_small_pages_of_one_frame)
 TEST(a_uniform_shadow_is_one_mapping)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
-	struct atw_reverse *r;
+	struct mmu_space sp = space(m);
+	struct mmu_reverse *r;
 	struct found f = { 0 };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -87,13 +87,13 @@ TEST(a_uniform_shadow_is_one_mapping)
 		mem_put64(m, 0x3000 + 8 * i, 0x4003);
 		mem_put64(m, 0x4000 + 8 * i, 0x9001);
 	}
-	CHECK_EQ(atw_reverse_build(&sp, &r, NULL), ATW_OK);
-	CHECK_EQ(atw_reverse_find(r, ATW_PA(0x9000), 0x1000, collect, &f), 0);
+	CHECK_EQ(mmu_reverse_build(&sp, &r, NULL), ATW_OK);
+	CHECK_EQ(mmu_reverse_find(r, ATW_PA(0x9000), 0x1000, collect, &f), 0);
 	CHECK_EQ(f.n, 1);
 	CHECK_EQ(f.m[0].va.u, 0);
 	CHECK_EQ(f.m[0].times, (uint64_t)1 << 27);
 	CHECK_EQ(f.m[0].stride, 0x1000);
-	atw_reverse_destroy(r);
+	mmu_reverse_destroy(r);
 	mem_free(m);
 }
 
@@ -101,8 +101,8 @@ TEST(a_uniform_shadow_is_one_mapping)
 TEST(repeats_of_repeats_are_all_reported)
 {
 	struct memory *m = mem_new();
-	struct atw_space sp = space(m);
-	struct atw_reverse *r;
+	struct mmu_space sp = space(m);
+	struct mmu_reverse *r;
 	struct found f = { 0 };
 
 	mem_put64(m, 0x1000, 0x2003);
@@ -112,8 +112,8 @@ TEST(repeats_of_repeats_are_all_reported)
 		mem_put64(m, 0x3000 + 8 * i, 0x4003);
 	mem_put64(m, 0x4010, 0x9001);
 	mem_put64(m, 0x4020, 0xa001);
-	CHECK_EQ(atw_reverse_build(&sp, &r, NULL), ATW_OK);
-	CHECK_EQ(atw_reverse_find(r, ATW_PA(0x9000), 0x1000, collect, &f), 0);
+	CHECK_EQ(mmu_reverse_build(&sp, &r, NULL), ATW_OK);
+	CHECK_EQ(mmu_reverse_find(r, ATW_PA(0x9000), 0x1000, collect, &f), 0);
 	CHECK_EQ(f.n, 6);
 	for (unsigned gib = 0, i = 0; gib < 2; gib++)
 		for (unsigned pmd = 0; pmd < 3; pmd++, i++) {
@@ -124,6 +124,6 @@ TEST(repeats_of_repeats_are_all_reported)
 				found |= f.m[j].va.u == want;
 			CHECK(found);
 		}
-	atw_reverse_destroy(r);
+	mmu_reverse_destroy(r);
 	mem_free(m);
 }

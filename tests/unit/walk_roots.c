@@ -3,7 +3,7 @@
  * Page-table isolation: two roots in a mode that needs one. The lower half is walked from
  * the first, the upper half from the second.
  */
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "memory.h"
 #include "test.h"
@@ -31,33 +31,33 @@ static struct memory *machine(void)
 	return m;
 }
 
-static struct atw_space space(struct memory *m, bool two)
+static struct mmu_space space(struct memory *m, bool two)
 {
-	return (struct atw_space){
+	return (struct mmu_space){
 		.mem = &m->s, .paging = *atw_paging_find("x86_64-4"),
 		.low = { ATW_PA(0x1000), true }, .high = { ATW_PA(0x2000), two },
 	};
 }
 
-static uint64_t pa_of(const struct atw_space *sp, uint64_t va)
+static uint64_t pa_of(const struct mmu_space *sp, uint64_t va)
 {
-	struct atw_seen s;
-	struct atw_place p;
-	struct atw_lookup *l;
+	struct mmu_seen s;
+	struct mmu_place p;
+	struct mmu_lookup *l;
 
-	if (atw_translate(sp, ATW_VA(va), &s, NULL) < 0 || s.kind != ATW_LEAF ||
-	    atw_lookup_open(sp, &l, NULL) < 0)
+	if (mmu_translate(sp, ATW_VA(va), &s, NULL) < 0 || s.kind != ATW_LEAF ||
+	    mmu_lookup_open(sp, &l, NULL) < 0)
 		return 0;
-	if (atw_lookup(l, ATW_VA(va), &p, NULL) < 0 || p.pa.u != s.pa.u)
+	if (mmu_lookup(l, ATW_VA(va), &p, NULL) < 0 || p.pa.u != s.pa.u)
 		s.pa.u = 1;
-	atw_lookup_close(l);
+	mmu_lookup_close(l);
 	return s.pa.u;
 }
 
 TEST(translate_and_lookup)
 {
 	struct memory *m = machine();
-	struct atw_space one = space(m, false), two = space(m, true);
+	struct mmu_space one = space(m, false), two = space(m, true);
 
 	CHECK_EQ(pa_of(&one, 0), 0x100000);
 	CHECK_EQ(pa_of(&one, UPPER), 0x110000);
@@ -67,30 +67,30 @@ TEST(translate_and_lookup)
 }
 
 /* The pieces of a range, "va:pa " each. */
-static const char *pieces(const struct atw_space *sp, uint64_t first, uint64_t last)
+static const char *pieces(const struct mmu_space *sp, uint64_t first, uint64_t last)
 {
 	static char text[256];
-	const struct atw_walk_opts o = {
+	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
 	};
-	const struct atw_seen *s;
-	struct atw_walk *w;
+	const struct mmu_seen *s;
+	struct mmu_walk *w;
 	size_t n = 0;
 
 	text[0] = '\0';
-	if (atw_walk_open(sp, &o, &w, NULL) < 0)
+	if (mmu_walk_open(sp, &o, &w, NULL) < 0)
 		return "not opened";
-	while (atw_walk_next(w, &s, NULL) == ATW_OK && n < 200)
+	while (mmu_walk_next(w, &s, NULL) == ATW_OK && n < 200)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%" PRIx64 ":%" PRIx64 " ",
 				      s->va.u, s->pa.u);
-	atw_walk_close(w);
+	mmu_walk_close(w);
 	return text;
 }
 
 TEST(the_iterator)
 {
 	struct memory *m = machine();
-	struct atw_space one = space(m, false), two = space(m, true);
+	struct mmu_space one = space(m, false), two = space(m, true);
 
 	CHECK_STR(pieces(&one, 0, UINT64_MAX), "0:100000 ffff800000000000:110000 ");
 	CHECK_STR(pieces(&two, 0, UINT64_MAX), "0:100000 ffff800000000000:210000 ");
@@ -101,7 +101,7 @@ TEST(the_iterator)
 	mem_free(m);
 }
 
-static int count(void *arg, const struct atw_mapping *m)
+static int count(void *arg, const struct mmu_mapping *m)
 {
 	*(uint64_t *)arg = m->va.u;
 	return 0;
@@ -110,26 +110,26 @@ static int count(void *arg, const struct atw_mapping *m)
 TEST(the_reverse)
 {
 	struct memory *m = machine();
-	struct atw_space two = space(m, true);
-	struct atw_reverse *r;
+	struct mmu_space two = space(m, true);
+	struct mmu_reverse *r;
 	uint64_t va = 1;
 
-	CHECK_EQ(atw_reverse_build(&two, &r, NULL), ATW_OK);
-	atw_reverse_find(r, ATW_PA(0x110000), 4096, count, &va);
+	CHECK_EQ(mmu_reverse_build(&two, &r, NULL), ATW_OK);
+	mmu_reverse_find(r, ATW_PA(0x110000), 4096, count, &va);
 	CHECK_EQ(va, 1);                         /* only the other root has it */
-	atw_reverse_find(r, ATW_PA(0x210000), 4096, count, &va);
+	mmu_reverse_find(r, ATW_PA(0x210000), 4096, count, &va);
 	CHECK_EQ(va, UPPER);
-	atw_reverse_destroy(r);
+	mmu_reverse_destroy(r);
 	mem_free(m);
 }
 
 TEST(halves_that_are_split_need_both)
 {
 	struct memory *m = machine();
-	struct atw_space sp = space(m, false);
-	struct atw_seen s;
+	struct mmu_space sp = space(m, false);
+	struct mmu_seen s;
 
 	sp.paging = *atw_paging_find("arm64-4k-48");
-	CHECK_EQ(atw_translate(&sp, ATW_VA(0xffff000000000000), &s, NULL), ATW_E_MISSING);
+	CHECK_EQ(mmu_translate(&sp, ATW_VA(0xffff000000000000), &s, NULL), ATW_E_MISSING);
 	mem_free(m);
 }

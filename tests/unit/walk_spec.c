@@ -18,7 +18,7 @@
  */
 #include <dirent.h>
 
-#include <atwalk/walk.h>
+#include "walk/walk.h"
 
 #include "base/num.h"
 #include "memory.h"
@@ -28,8 +28,8 @@ struct spec {
 	const char *file;
 	unsigned line;
 	struct memory *m;
-	struct atw_space sp;
-	struct atw_ranges *ranges;
+	struct mmu_space sp;
+	struct mmu_ranges *ranges;
 	unsigned expects;
 };
 
@@ -74,12 +74,12 @@ static const char *kind_name(unsigned kind, unsigned loss, bool repeat)
 static void expect(struct spec *s, uint64_t va, char **t, unsigned n)
 {
 	struct atw_err err = { 0 };
-	struct atw_seen seen;
+	struct mmu_seen seen;
 	const char *kind;
 	char letters[5];
 
 	s->expects++;
-	if (atw_translate(&s->sp, ATW_VA(va), &seen, &err) < 0) {
+	if (mmu_translate(&s->sp, ATW_VA(va), &seen, &err) < 0) {
 		FAIL(s, "0x%" PRIx64 ": %s", va, err.text);
 		return;
 	}
@@ -102,19 +102,19 @@ static void expect(struct spec *s, uint64_t va, char **t, unsigned n)
 		     seen.pa.u + (va - seen.va.u), s->sp.paging.level[seen.level].name, letters);
 }
 
-static bool next_range(struct spec *s, struct atw_range *g)
+static bool next_range(struct spec *s, struct mmu_range *g)
 {
-	const struct atw_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = ATW_WALK_SOFT,
+	const struct mmu_walk_opts o = {
+		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_SOFT,
 	};
 	struct atw_err err = { 0 };
 	int r = ATW_OK;
 
 	if (!s->ranges)
-		r = atw_ranges_open(&s->sp, &o, ATW_SPLIT_RIGHTS | ATW_SPLIT_LEVEL |
-				    ATW_SPLIT_PHYSICAL, &s->ranges, &err);
+		r = mmu_ranges_open(&s->sp, &o, MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL |
+				    MMU_SPLIT_PHYSICAL, &s->ranges, &err);
 	if (r == ATW_OK)
-		r = atw_ranges_next(s->ranges, g, &err);
+		r = mmu_ranges_next(s->ranges, g, &err);
 	if (r < 0)
 		FAIL(s, "%s", err.text);
 	return r == ATW_OK;
@@ -122,7 +122,7 @@ static bool next_range(struct spec *s, struct atw_range *g)
 
 static void range(struct spec *s, char **t, unsigned n)
 {
-	struct atw_range g = { 0 };
+	struct mmu_range g = { 0 };
 	char got[256], want[256] = "", letters[5];
 
 	s->expects++;
@@ -148,7 +148,7 @@ static void range(struct spec *s, char **t, unsigned n)
 static void line(struct spec *s, char *text)
 {
 	char *t[12], *save = NULL, *colon;
-	struct atw_range g;
+	struct mmu_range g;
 	unsigned n = 0;
 	struct atw_err err = { 0 };
 
@@ -176,9 +176,9 @@ static void line(struct spec *s, char *text)
 			if (atw_paging_extend(&s->sp.paging, t[i], &err) < 0)
 				FAIL(s, "%s", err.text);
 	} else if (!strcmp(t[0], "root")) {
-		s->sp.low = (struct atw_root){ ATW_PA(num(s, t[1])), true };
+		s->sp.low = (struct mmu_root){ ATW_PA(num(s, t[1])), true };
 	} else if (!strcmp(t[0], "high")) {
-		s->sp.high = (struct atw_root){ ATW_PA(num(s, t[1])), true };
+		s->sp.high = (struct mmu_root){ ATW_PA(num(s, t[1])), true };
 	} else if (!strcmp(t[0], "page") || !strcmp(t[0], "excluded") ||
 		   !strcmp(t[0], "broken")) {
 		mem_kind(s->m, num(s, t[1]), n > 2 ? num(s, t[2]) : MEM_PAGE,
@@ -211,7 +211,7 @@ static void spec_file(const char *path)
 		FAIL(&s, "nothing was expected of it");
 	if (f)
 		fclose(f);
-	atw_ranges_close(s.ranges);
+	mmu_ranges_close(s.ranges);
 	mem_free(s.m);
 }
 

@@ -53,7 +53,7 @@ enum { SPACES = 5 };
  * Space i: root 0x1i000, PUD 0x2i000, PMD 0x3i000, lowest tables 0x4i000 and 0x5i000. Of
  * the first two pages, the second is shared by all; slot 7 of the PMD is a large page.
  */
-static struct machine *machine(struct atw_space sp[SPACES])
+static struct machine *machine(struct mmu_space sp[SPACES])
 {
 	struct machine *k = calloc(1, sizeof(*k));
 	struct memory *m = &k->m;
@@ -72,7 +72,7 @@ static struct machine *machine(struct atw_space sp[SPACES])
 		mem_put64(m, 0x40010 + at, 0x201000 | P);
 		mem_put64(m, 0x50ff8 + at, (0x300000 + at) | P | 1u << 9);
 		mem_put64(m, 0x60000 + at, 0x400000 | P);
-		sp[i] = (struct atw_space){
+		sp[i] = (struct mmu_space){
 			.mem = &m->s, .paging = *atw_paging_find("x86_64-4"),
 			.low = { ATW_PA(0x10000 + at), true },
 		};
@@ -111,9 +111,9 @@ static int on_done(void *arg, size_t space, bool moved, struct atw_err *err)
 	return ATW_OK;
 }
 
-static struct told sweep(const struct atw_space *sp, size_t n)
+static struct told sweep(const struct mmu_space *sp, size_t n)
 {
-	const struct atw_space *v[SPACES];
+	const struct mmu_space *v[SPACES];
 	struct told t = { .n = 0 };
 	const struct sweep_to to = { on_table, on_done, &t };
 
@@ -126,7 +126,7 @@ static struct told sweep(const struct atw_space *sp, size_t n)
 
 TEST(a_space_is_told_before_the_next)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
 	struct told t = sweep(sp, 2);
 
@@ -138,7 +138,7 @@ TEST(a_space_is_told_before_the_next)
 /* A read a level, and one for all lowest tables with the ways there. */
 TEST(reads_do_not_grow_with_spaces)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
 
 	sweep(sp, 1);
@@ -153,7 +153,7 @@ TEST(reads_do_not_grow_with_spaces)
 
 TEST(what_led_elsewhere_is_moved)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
 	struct told t;
 
@@ -170,14 +170,14 @@ TEST(what_led_elsewhere_is_moved)
 
 TEST(a_guard_that_changed_is_a_move)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
 	struct told t;
 
 	mem_put64(&k->m, 0x70000, 1);
 	mem_put64(&k->m, 0x70008, 1);
 	for (size_t i = 0; i < 2; i++)
-		sp[i].guard[0] = (struct atw_guard){ ATW_PA(0x70000 + 8 * i), UINT64_MAX, 0, 8, true };
+		sp[i].guard[0] = (struct mmu_guard){ ATW_PA(0x70000 + 8 * i), UINT64_MAX, 0, 8, true };
 	k->watch = 0x40000;
 	k->after = 1;
 	k->pa = 0x70000;
@@ -190,9 +190,9 @@ TEST(a_guard_that_changed_is_a_move)
 
 /* ---- runs and counts ---- */
 
-static struct look look(const struct atw_space *sp, size_t n, struct counts *counts)
+static struct look look(const struct mmu_space *sp, size_t n, struct counts *counts)
 {
-	const struct atw_space *v[SPACES];
+	const struct mmu_space *v[SPACES];
 	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
 	const struct look_opts o = {
 		.space = v, .n = n, .soft = &soft, .special = 1u << 9, .most = 1000,
@@ -219,7 +219,7 @@ static void text_of(const struct look *l, size_t space, char *buf, size_t len)
 
 TEST(pages_are_kept_as_runs_and_counted)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
 	struct counts counts = { 0 };
 	struct look l;
@@ -247,7 +247,7 @@ TEST(pages_are_kept_as_runs_and_counted)
 /* What a space was before it moved is forgotten. */
 TEST(one_that_moved_is_walked)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
 	struct counts counts = { 0 };
 	struct look l;
@@ -270,9 +270,9 @@ TEST(one_that_moved_is_walked)
 
 TEST(too_many_runs_are_not_kept)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
-	const struct atw_space *v[SPACES] = { &sp[0], NULL, &sp[2] };
+	const struct mmu_space *v[SPACES] = { &sp[0], NULL, &sp[2] };
 	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
 	const struct look_opts o = { .space = v, .n = 3, .soft = &soft, .special = 1u << 9, .most = 7 };
 	struct counts counts = { 0 };
@@ -342,9 +342,9 @@ TEST(soles_say_what_counts_say)
 {
 	for (uint64_t seed = 1; seed < 40; seed++) {
 		static uint32_t mapped[SPACES][FRAMES];
-		struct atw_space sp[SPACES];
+		struct mmu_space sp[SPACES];
 		struct machine *k = machine(sp);
-		const struct atw_space *v[SPACES];
+		const struct mmu_space *v[SPACES];
 		struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
 		const struct look_opts o = {
 			.space = v, .n = SPACES, .soft = &soft, .special = 1u << 9, .most = 10000,
@@ -391,9 +391,9 @@ TEST(soles_say_what_counts_say)
 
 TEST(a_space_that_moved_has_no_soles_of_before)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
-	const struct atw_space *v[SPACES];
+	const struct mmu_space *v[SPACES];
 	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
 	const struct look_opts o = {
 		.space = v, .n = SPACES, .soft = &soft, .special = 1u << 9, .most = 1000,
@@ -438,9 +438,9 @@ static const struct atw_soft_abi *sure(const void *arg)
 /* What the kernel was built with has to be known of words that depend on it alone. */
 TEST(what_is_sure_is_not_asked_for)
 {
-	struct atw_space sp[SPACES];
+	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
-	const struct atw_space *v[1] = { &sp[0] };
+	const struct mmu_space *v[1] = { &sp[0] };
 	struct atw_soft_abi soft = atw_soft_abi_for(&sp[0].paging, "6.12.0");
 	unsigned times = 0, *arg = &times;
 	const struct look_opts o = {

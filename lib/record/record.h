@@ -5,14 +5,10 @@
  * A command describes its columns once and hands over rows of values; a sink
  * turns them into a table, CSV or JSON. Rows stream: a sink keeps no row.
  */
-#ifndef ATWALK_RECORD_H
-#define ATWALK_RECORD_H
+#ifndef RECORD_RECORD_H
+#define RECORD_RECORD_H
 
 #include <atwalk/base.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum atw_type {
 	ATW_T_VA,                /* u: "0x..." in every format */
@@ -138,55 +134,52 @@ struct atw_output;
  * Checks everything the user typed against the schema before any row. The
  * schema, its names and the options' texts must stay until close.
  */
-ATW_API int atw_output_open(const struct atw_output_opts *o,
-			    const struct atw_schema *sc,
-			    struct atw_output **ret, struct atw_err *err);
+int atw_output_open(const struct atw_output_opts *o,
+		    const struct atw_schema *sc,
+		    struct atw_output **ret, struct atw_err *err);
 /* The same without an output: would it open, as far as what was typed goes? */
-ATW_API int atw_output_check(const struct atw_output_opts *o,
-			     const struct atw_schema *sc, struct atw_err *err);
+int atw_output_check(const struct atw_output_opts *o,
+		     const struct atw_schema *sc, struct atw_err *err);
 /* The row's texts are copied where they are kept. */
-ATW_API int atw_output_row(struct atw_output *out, const struct atw_row *row,
-			   struct atw_err *err);
+int atw_output_row(struct atw_output *out, const struct atw_row *row,
+		   struct atw_err *err);
 /* The page of what rows are about, once it is known: 1 << page_shift bytes. */
-ATW_API void atw_output_page(struct atw_output *out, unsigned page_shift);
+void atw_output_page(struct atw_output *out, unsigned page_shift);
 /* How many rows the limit has left out so far. */
-ATW_API uint64_t atw_output_left_out(const struct atw_output *out);
+uint64_t atw_output_left_out(const struct atw_output *out);
 /* Rows that passed the filter so far. */
-ATW_API uint64_t atw_output_rows(const struct atw_output *out);
+uint64_t atw_output_rows(const struct atw_output *out);
 /*
  * A line above the next row that is shown, for what it and those after it have
  * in common: plain format only, and not where rows are sorted or grouped. One
  * that no row follows is forgotten.
  */
-ATW_API int atw_output_heading(struct atw_output *out, const char *fmt, ...)
+int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
  * Text behind the row before it, which goes where that one went: nowhere, if the
  * filter does not let it pass. Plain format only, and not where rows are sorted or
  * grouped.
  */
-ATW_API int atw_output_text(struct atw_output *out, const char *fmt, ...)
+int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
  * Free text below the table: plain format only, other formats drop it. Comes
  * out after the rows.
  */
-ATW_API int atw_output_note(struct atw_output *out, const char *fmt, ...)
+int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
  * Write out what was emitted so far, for a reader that waits for it; a file is still put
  * in its place only by commit. Rows that are sorted or grouped stay.
  */
-ATW_API int atw_output_flush(struct atw_output *out, struct atw_err *err);
+int atw_output_flush(struct atw_output *out, struct atw_err *err);
 /* Everything is written and in its place when this returns ATW_OK. */
-ATW_API int atw_output_commit(struct atw_output *out, struct atw_err *err);
+int atw_output_commit(struct atw_output *out, struct atw_err *err);
 /* Drops what commit did not put in place. NULL is fine. */
-ATW_API void atw_output_close(struct atw_output *out);
+void atw_output_close(struct atw_output *out);
 
 /* The formats this build knows, by number; NULL past the end. */
-ATW_API const struct atw_sink_ops *atw_sink_kind(size_t i);
+const struct atw_sink_ops *atw_sink_kind(size_t i);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

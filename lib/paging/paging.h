@@ -9,14 +9,10 @@
  * DDI 0487 ch. D8 and DDI 0406 ch. B3 (Arm), RISC-V Privileged ISA ch.
  * "Supervisor" with Svnapot, Svpbmt and Svadu.
  */
-#ifndef ATWALK_PAGING_H
-#define ATWALK_PAGING_H
+#ifndef PAGING_PAGING_H
+#define PAGING_PAGING_H
 
 #include <atwalk/base.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define ATW_MAX_LEVELS 6
 
@@ -127,8 +123,8 @@ struct atw_paging {
 };
 
 /* The modes, by number and by name; NULL past the end or when unknown. */
-ATW_API const struct atw_paging *atw_paging_at(size_t i);
-ATW_API const struct atw_paging *atw_paging_find(const char *name);
+const struct atw_paging *atw_paging_at(size_t i);
+const struct atw_paging *atw_paging_find(const char *name);
 
 /*
  * Change a copy of a mode for a CPU extension: "thead" (RISC-V C9xx memory
@@ -136,39 +132,39 @@ ATW_API const struct atw_paging *atw_paging_find(const char *name);
  * address width), "cbit=47" (mask an encryption bit). ATW_E_USAGE when the
  * mode has no such extension.
  */
-ATW_API int atw_paging_extend(struct atw_paging *pg, const char *ext,
-			      struct atw_err *err);
+int atw_paging_extend(struct atw_paging *pg, const char *ext,
+		      struct atw_err *err);
 
-ATW_API enum atw_kind atw_entry_kind(const struct atw_paging *pg,
-				     unsigned level, uint64_t word);
+enum atw_kind atw_entry_kind(const struct atw_paging *pg,
+			     unsigned level, uint64_t word);
 /*
  * The address in an entry: of the next table, or the one that the first byte of the
  * leaf's slot maps to (for a leaf with a span that replaces address bits: the first byte
  * of the whole run).
  */
-ATW_API atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
-			      enum atw_kind kind, uint64_t word);
+atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
+		      enum atw_kind kind, uint64_t word);
 /* log2 of the bytes this leaf is one translation for; at least the slot's. */
-ATW_API unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
-				uint64_t word);
+unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
+			uint64_t word);
 /* Whether the span's low address bits come from the virtual address. */
-ATW_API bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
-				uint64_t word);
+bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
+			uint64_t word);
 /* Rights that are left of `above` below this entry. */
-ATW_API unsigned atw_entry_rights(const struct atw_paging *pg, unsigned level,
-				  enum atw_kind kind, uint64_t word,
-				  unsigned above);
+unsigned atw_entry_rights(const struct atw_paging *pg, unsigned level,
+			  enum atw_kind kind, uint64_t word,
+			  unsigned above);
 /* Bit i is set when pg->flags[i] holds. */
-ATW_API uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
-				 enum atw_kind kind, uint64_t word);
+uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
+			 enum atw_kind kind, uint64_t word);
 /*
  * The bits of a level's leaf that decide its kind, rights, flags and span:
  * two leaves of the level that agree on them differ in address only.
  */
-ATW_API uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level);
+uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level);
 
 /* "rwxu", as they apply to user mode for user pages, and to the kernel for all others. */
-ATW_API void atw_rights_letters(unsigned rights, char ret[5]);
+void atw_rights_letters(unsigned rights, char ret[5]);
 
 /* Slot of an address in a table of that level, and its size in bytes. */
 static inline unsigned atw_index(const struct atw_paging *pg, unsigned level,
@@ -189,12 +185,9 @@ static inline size_t atw_table_bytes(const struct atw_paging *pg,
 }
 
 /* Is `va` one that the mode can translate at all (canonical)? */
-ATW_API bool atw_va_valid(const struct atw_paging *pg, atw_va va);
+bool atw_va_valid(const struct atw_paging *pg, atw_va va);
 /* The address with the copies of the top bit (or of the half) put in. */
-ATW_API atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
-				bool high_half);
+atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
+			bool high_half);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,16 +9,12 @@
  * and may be called again: it returns what can be reached otherwise, and
  * ATW_END in the end. What was returned is good. After ATW_E_LIMIT comes nothing.
  */
-#ifndef ATWALK_PROCESS_H
-#define ATWALK_PROCESS_H
+#ifndef PROCESS_PROCESS_H
+#define PROCESS_PROCESS_H
 
-#include <atwalk/kernel.h>
+#include "kernel/linux.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-struct atw_task {
+struct lnx_task {
 	uint64_t at;             /* virtual address of its task_struct */
 	uint64_t mm;             /* of its mm_struct: tasks that share an address
 	                          * space have the same; 0: it has none */
@@ -33,19 +29,19 @@ struct atw_task {
 	                          * threads, which go on */
 };
 
-struct atw_tasks;
+struct lnx_tasks;
 /*
  * Every task, threads after their leader, in the kernel's order; pid 0 not.
  * Behind a break in the list, from its end backwards.
  */
-ATW_API int atw_tasks_open(struct atw_kernel *k, struct atw_tasks **ret,
-			   struct atw_err *err);
-ATW_API int atw_tasks_next(struct atw_tasks *t, struct atw_task *ret,
-			   struct atw_err *err);
-ATW_API void atw_tasks_close(struct atw_tasks *t);
+int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret,
+		   struct atw_err *err);
+int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret,
+		   struct atw_err *err);
+void lnx_tasks_close(struct lnx_tasks *t);
 /* By the number of a process or of a thread. ATW_E_NONE: there is none. */
-ATW_API int atw_task_by_pid(struct atw_kernel *k, uint32_t pid,
-			    struct atw_task *ret, struct atw_err *err);
+int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid,
+		    struct lnx_task *ret, struct atw_err *err);
 
 /*
  * The page tables of an mm_struct. Addresses of the lower half are answered by
@@ -53,20 +49,20 @@ ATW_API int atw_task_by_pid(struct atw_kernel *k, uint32_t pid,
  * uses: under page-table isolation these are two roots.
  */
 struct atw_mm {
-	struct atw_space space;
+	struct mmu_space space;
 	atw_pa root;             /* mm->pgd */
 	atw_pa user_root;        /* what user mode has; the same if not isolated */
 	bool isolated;           /* page-table isolation: two different roots */
 };
-ATW_API int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
-			struct atw_err *err);
+int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
+		struct atw_err *err);
 /*
  * Those of a task. Of a running kernel a walk of them ends with the task, or
- * when it has others (execve); ATW_END if that was before. atw_space_lives() says
+ * when it has others (execve); ATW_END if that was before. mmu_space_lives() says
  * whether they are still its own.
  */
-ATW_API int atw_mm_of(struct atw_kernel *k, const struct atw_task *t,
-		      struct atw_mm *ret, struct atw_err *err);
+int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t,
+	      struct atw_mm *ret, struct atw_err *err);
 
 /*
  * State of a CPU as the kernel keeps it in memory, for sources without its registers. On
@@ -78,8 +74,8 @@ struct atw_cpu {
 	uint64_t cr3, cr4;       /* x86, as last written; 0: not known */
 };
 /* ATW_E_MISSING: there is no such CPU. */
-ATW_API int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret,
-		       struct atw_err *err);
+int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret,
+	       struct atw_err *err);
 
 /* A memory area. Flags are VM_*: include/linux/mm.h. */
 struct atw_area {
@@ -101,15 +97,12 @@ struct atw_area {
  * are left out, and the next call goes on behind them where that can be done.
  */
 struct atw_areas;
-ATW_API int atw_areas_open(struct atw_kernel *k, uint64_t mm,
-			   struct atw_areas **ret, struct atw_err *err);
-ATW_API int atw_areas_next(struct atw_areas *a, struct atw_area *ret,
-			   struct atw_err *err);
+int atw_areas_open(struct atw_kernel *k, uint64_t mm,
+		   struct atw_areas **ret, struct atw_err *err);
+int atw_areas_next(struct atw_areas *a, struct atw_area *ret,
+		   struct atw_err *err);
 /* What the last area's `unread` was about. */
-ATW_API const struct atw_err *atw_areas_error(const struct atw_areas *a);
-ATW_API void atw_areas_close(struct atw_areas *a);
+const struct atw_err *atw_areas_error(const struct atw_areas *a);
+void atw_areas_close(struct atw_areas *a);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

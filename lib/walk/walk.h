@@ -6,17 +6,13 @@
  * path of entries that decided it. Translation, listings, merging and reverse
  * maps are readers of it.
  */
-#ifndef ATWALK_WALK_H
-#define ATWALK_WALK_H
+#ifndef WALK_WALK_H
+#define WALK_WALK_H
 
-#include <atwalk/paging.h>
-#include <atwalk/source.h>
+#include "paging/paging.h"
+#include "source/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-struct atw_root {
+struct mmu_root {
 	atw_pa pa;
 	bool have;
 };
@@ -25,7 +21,7 @@ struct atw_root {
  * A word that says whether page tables are still in use: they are as long as
  * (word & mask) == value, or, if `differs`, as long as it is not.
  */
-struct atw_guard {
+struct mmu_guard {
 	atw_pa at;
 	uint64_t mask, value;
 	uint8_t len;             /* bytes of the word: 4 or 8; 0: no guard */
@@ -33,7 +29,7 @@ struct atw_guard {
 };
 
 /* Plain data; the source is borrowed. */
-struct atw_space {
+struct mmu_space {
 	struct atw_source *mem;
 	struct atw_paging paging;
 	/*
@@ -42,13 +38,13 @@ struct atw_space {
 	 * one stands for another set of tables (page-table isolation: the tables of user
 	 * mode and those of the kernel).
 	 */
-	struct atw_root low, high;
+	struct mmu_root low, high;
 	/* Of tables that may end while they are read: looked at after each read. */
-	struct atw_guard guard[2];
+	struct mmu_guard guard[2];
 };
 
 /* Why a table could not be asked. */
-enum atw_loss {
+enum mmu_loss {
 	ATW_HAVE = 0,
 	ATW_LOST,                /* the source has no such memory */
 	ATW_LOST_EXCLUDED,       /* it was filtered out when the dump was made */
@@ -57,7 +53,7 @@ enum atw_loss {
 };
 
 /* One entry on the way down. */
-struct atw_step {
+struct mmu_step {
 	uint8_t level;
 	uint8_t kind;            /* enum atw_kind */
 	uint8_t rights;          /* what is left of them after this entry */
@@ -69,8 +65,8 @@ struct atw_step {
 /*
  * A piece of address space: `count` neighbouring entries of one table that say
  * the same but for where they point.
- *   LEAF    same kind, rights and flags; use atw_seen_pa() for each
- *           of them, or atw_seen_one() for all that there is to say of it
+ *   LEAF    same kind, rights and flags; use mmu_seen_pa() for each
+ *           of them, or mmu_seen_one() for all that there is to say of it
  *   ABSENT, BAD   the same word
  *   TABLE   one entry, before what lies below it, if asked for
  * `loss` set: the table that would answer for this piece could not be read;
@@ -81,14 +77,14 @@ struct atw_step {
  * the walk goes on from what they say now (a TABLE piece that was returned is
  * returned again), and gives up on a place that never holds still.
  */
-struct atw_seen {
+struct mmu_seen {
 	atw_va va;               /* of the first entry's slot */
 	uint64_t size;           /* bytes of address space; 0 means 2^64 */
 	atw_pa pa;               /* LEAF: what va maps to; TABLE: the table */
 	uint32_t count;          /* entries */
 	uint8_t level;           /* of the entries */
 	uint8_t kind;            /* enum atw_kind */
-	uint8_t loss;            /* enum atw_loss */
+	uint8_t loss;            /* enum mmu_loss */
 	uint8_t rights;
 	uint8_t depth;           /* steps in path[]; path[0] is the root's */
 	/*
@@ -99,16 +95,16 @@ struct atw_seen {
 	uint64_t repeat_of;
 	const void *words;       /* the raw entries, unaligned, word_size each;
 	                          * good until the next call */
-	struct atw_step path[ATW_MAX_LEVELS];  /* last one: the first entry */
+	struct mmu_step path[ATW_MAX_LEVELS];  /* last one: the first entry */
 };
 
-enum atw_walk_flags {
-	ATW_WALK_EACH = 1,       /* never more than one entry a piece */
-	ATW_WALK_FOLD = 2,       /* repeated tables as one piece, see repeat_of */
-	ATW_WALK_SOFT = 4,       /* ABSENT pieces too, but only non-zero words */
+enum mmu_walk_flags {
+	MMU_WALK_EACH = 1,       /* never more than one entry a piece */
+	MMU_WALK_FOLD = 2,       /* repeated tables as one piece, see repeat_of */
+	MMU_WALK_SOFT = 4,       /* ABSENT pieces too, but only non-zero words */
 };
 
-struct atw_walk_opts {
+struct mmu_walk_opts {
 	size_t size;             /* sizeof this struct, for the ABI */
 	atw_va first, last;      /* inclusive; 0..~0 is everything */
 	uint32_t want;           /* ATW_K() of the kinds to return; 0: LEAF.
@@ -119,7 +115,7 @@ struct atw_walk_opts {
 	uint64_t budget;         /* tables to read at most; 0: a sane default */
 };
 
-struct atw_walk_stats {
+struct mmu_walk_stats {
 	uint64_t tables;         /* read */
 	uint64_t leaves;         /* entries returned as LEAF, folded ones not */
 	uint64_t folded;         /* tables not read because they repeat */
@@ -127,76 +123,76 @@ struct atw_walk_stats {
 	uint64_t changed;        /* entries that led elsewhere after their table was read */
 };
 
-struct atw_walk;
+struct mmu_walk;
 
 /* Are its tables still in use? Of what does not run, always. */
-ATW_API bool atw_space_lives(const struct atw_space *sp);
+bool mmu_space_lives(const struct mmu_space *sp);
 
-ATW_API int atw_walk_open(const struct atw_space *sp,
-			  const struct atw_walk_opts *o, struct atw_walk **ret,
-			  struct atw_err *err);
+int mmu_walk_open(const struct mmu_space *sp,
+		  const struct mmu_walk_opts *o, struct mmu_walk **ret,
+		  struct atw_err *err);
 /*
  * ATW_OK, ATW_END, or ATW_E_LIMIT when the budget is used up or the tables are
  * no longer in use: what follows is unknown then. `*ret` is the walk's own and changes with the next call.
  */
-ATW_API int atw_walk_next(struct atw_walk *w, const struct atw_seen **ret,
-			  struct atw_err *err);
+int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
+		  struct atw_err *err);
 /* Stay out of the table just returned. */
-ATW_API void atw_walk_prune(struct atw_walk *w);
+void mmu_walk_prune(struct mmu_walk *w);
 /* Walk the repeats just returned as one piece after all, each by itself. */
-ATW_API void atw_walk_unfold(struct atw_walk *w);
-ATW_API struct atw_walk_stats atw_walk_stats(const struct atw_walk *w);
+void mmu_walk_unfold(struct mmu_walk *w);
+struct mmu_walk_stats mmu_walk_stats(const struct mmu_walk *w);
 /* What the last ATW_LOST_DAMAGED piece was about. */
-ATW_API const struct atw_err *atw_walk_error(const struct atw_walk *w);
-ATW_API void atw_walk_close(struct atw_walk *w);
+const struct atw_err *mmu_walk_error(const struct mmu_walk *w);
+void mmu_walk_close(struct mmu_walk *w);
 
 /* Entry i of a LEAF piece: its raw word, and what its slot maps to. */
-ATW_API uint64_t atw_seen_word(const struct atw_space *sp,
-			       const struct atw_seen *s, uint32_t i);
-ATW_API atw_pa atw_seen_pa(const struct atw_space *sp,
-			   const struct atw_seen *s, uint32_t i);
+uint64_t mmu_seen_word(const struct mmu_space *sp,
+		       const struct mmu_seen *s, uint32_t i);
+atw_pa mmu_seen_pa(const struct mmu_space *sp,
+		   const struct mmu_seen *s, uint32_t i);
 /*
- * Entry i of any piece as a piece of its own, path included, as ATW_WALK_EACH
+ * Entry i of any piece as a piece of its own, path included, as MMU_WALK_EACH
  * gives it. Its words lie where those of `s` do, and are good as long.
  */
-ATW_API void atw_seen_one(const struct atw_space *sp, const struct atw_seen *s,
-			  uint32_t i, struct atw_seen *ret);
+void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
+		  uint32_t i, struct mmu_seen *ret);
 
 /*
  * One address. The piece has count 1; for a LEAF, ret->pa is the slot's base:
  * the byte itself is at pa + (va - ret->va). ATW_E_USAGE when the mode cannot
  * translate such an address at all.
  */
-ATW_API int atw_translate(const struct atw_space *sp, atw_va va,
-			  struct atw_seen *ret, struct atw_err *err);
+int mmu_translate(const struct mmu_space *sp, atw_va va,
+		  struct mmu_seen *ret, struct atw_err *err);
 /*
  * The same for very many addresses, without the path: some things are worked
  * out once, which makes each answer several times as fast.
  */
-struct atw_place {
+struct mmu_place {
 	atw_pa pa;               /* LEAF: of the very byte; else 0 */
 	uint64_t size;           /* of the slot that answers, bytes */
 	uint8_t level, kind, loss, rights;
 };
-struct atw_lookup;
-ATW_API int atw_lookup_open(const struct atw_space *sp, struct atw_lookup **ret,
-			    struct atw_err *err);
-ATW_API int atw_lookup(struct atw_lookup *l, atw_va va, struct atw_place *ret,
-		       struct atw_err *err);
-ATW_API void atw_lookup_close(struct atw_lookup *l);
+struct mmu_lookup;
+int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
+		    struct atw_err *err);
+int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
+	       struct atw_err *err);
+void mmu_lookup_close(struct mmu_lookup *l);
 
 /* Bytes by virtual address, up to the first that is not mapped or not there. */
-ATW_API ssize_t atw_space_read(const struct atw_space *sp, atw_va va,
-			       void *buf, size_t len, struct atw_err *err);
+ssize_t mmu_space_read(const struct mmu_space *sp, atw_va va,
+		       void *buf, size_t len, struct atw_err *err);
 
 /* ---- ranges: pieces merged while they agree ---- */
 
-enum atw_split {
-	ATW_SPLIT_RIGHTS = 1, ATW_SPLIT_LEVEL = 2, ATW_SPLIT_PHYSICAL = 4,
-	ATW_SPLIT_FLAGS = 8, ATW_SPLIT_EACH = 16,
+enum mmu_split {
+	MMU_SPLIT_RIGHTS = 1, MMU_SPLIT_LEVEL = 2, MMU_SPLIT_PHYSICAL = 4,
+	MMU_SPLIT_FLAGS = 8, MMU_SPLIT_EACH = 16,
 };
 
-struct atw_range {
+struct mmu_range {
 	atw_va va;
 	uint64_t size;           /* bytes; 0 means 2^64 */
 	atw_pa pa;               /* LEAF: what va maps to; TABLE, and with a
@@ -206,29 +202,29 @@ struct atw_range {
 	uint64_t page;           /* bytes of one translation (slot or span);
 	                          * 0: of several sizes */
 	uint64_t entries;        /* slots merged */
-	uint64_t repeat_of;      /* as in atw_seen */
+	uint64_t repeat_of;      /* as in mmu_seen */
 	uint8_t level, kind, loss;
 	uint8_t rights;          /* those all its entries leave */
 	bool mixed_rights;       /* some leave more */
 	bool same_pa;            /* every slot maps the one page at pa */
 	bool scattered;          /* pa is of the first slot alone: others lie
-	                          * elsewhere (without ATW_SPLIT_PHYSICAL) */
+	                          * elsewhere (without MMU_SPLIT_PHYSICAL) */
 };
 
-struct atw_ranges;
-ATW_API int atw_ranges_open(const struct atw_space *sp,
-			    const struct atw_walk_opts *o, unsigned split,
-			    struct atw_ranges **ret, struct atw_err *err);
-ATW_API int atw_ranges_next(struct atw_ranges *r, struct atw_range *ret,
-			    struct atw_err *err);
-ATW_API const struct atw_walk *atw_ranges_walk(const struct atw_ranges *r);
-ATW_API void atw_ranges_close(struct atw_ranges *r);
+struct mmu_ranges;
+int mmu_ranges_open(const struct mmu_space *sp,
+		    const struct mmu_walk_opts *o, unsigned split,
+		    struct mmu_ranges **ret, struct atw_err *err);
+int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
+		    struct atw_err *err);
+const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r);
+void mmu_ranges_close(struct mmu_ranges *r);
 
 /* ---- reverse: the mappings of this physical memory ---- */
 
-struct atw_reverse;
+struct mmu_reverse;
 
-struct atw_mapping {
+struct mmu_mapping {
 	atw_va va;
 	atw_pa pa;               /* what va maps to */
 	uint64_t len;            /* bytes */
@@ -237,22 +233,19 @@ struct atw_mapping {
 };
 
 /* One pass over the space; folded subtrees cost one record each. */
-ATW_API int atw_reverse_build(const struct atw_space *sp,
-			      struct atw_reverse **ret, struct atw_err *err);
+int mmu_reverse_build(const struct mmu_space *sp,
+		      struct mmu_reverse **ret, struct atw_err *err);
 /* Entries it could not follow, because their table is not to be had. */
-ATW_API uint64_t atw_reverse_lost(const struct atw_reverse *r);
+uint64_t mmu_reverse_lost(const struct mmu_reverse *r);
 /*
  * Calls fn for every mapping of any byte of [pa, pa + len), in the order of
  * the mapped runs' physical addresses, repeats included; each is clipped to
  * the range asked for. fn returns non-zero to stop, and that is returned.
  * Nothing is cut off. ATW_E_USAGE: r or fn is NULL.
  */
-typedef int atw_reverse_fn(void *arg, const struct atw_mapping *m);
-ATW_API int atw_reverse_find(const struct atw_reverse *r, atw_pa pa,
-			     uint64_t len, atw_reverse_fn *fn, void *arg);
-ATW_API void atw_reverse_destroy(struct atw_reverse *r);
+typedef int mmu_reverse_fn(void *arg, const struct mmu_mapping *m);
+int mmu_reverse_find(const struct mmu_reverse *r, atw_pa pa,
+		     uint64_t len, mmu_reverse_fn *fn, void *arg);
+void mmu_reverse_destroy(struct mmu_reverse *r);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

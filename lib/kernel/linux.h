@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel.h - what Linux keeps in physical memory: the root of its own page
+ * linux.h - what Linux keeps in physical memory: the root of its own page
  * tables, and what the words mean that the CPU ignores.
  *
  * A kernel, and what was opened of it (tasks, areas, struct pages), belongs to one
@@ -9,15 +9,11 @@
  * and a kernel each. Where a thread meets another that is still looking, it gets
  * ATW_E_USAGE.
  */
-#ifndef ATWALK_KERNEL_H
-#define ATWALK_KERNEL_H
+#ifndef KERNEL_LINUX_H
+#define KERNEL_LINUX_H
 
-#include <atwalk/vmcoreinfo.h>
-#include <atwalk/walk.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "format/vmcoreinfo_text.h"
+#include "walk/walk.h"
 
 /* ---- the kernel's own address space ---- */
 
@@ -54,30 +50,30 @@ struct atw_kernel;
  * then a validated scan of memory, then CPU registers. The source is
  * borrowed; NULL options ask for nothing in particular.
  */
-ATW_API int atw_kernel_open(struct atw_source *mem,
-			    const struct atw_kernel_opts *o,
-			    struct atw_kernel **ret, struct atw_err *err);
-ATW_API void atw_kernel_close(struct atw_kernel *k);
-ATW_API const struct atw_space *atw_kernel_space(const struct atw_kernel *k);
+int atw_kernel_open(struct atw_source *mem,
+		    const struct atw_kernel_opts *o,
+		    struct atw_kernel **ret, struct atw_err *err);
+void atw_kernel_close(struct atw_kernel *k);
+const struct mmu_space *atw_kernel_space(const struct atw_kernel *k);
 /* "6.1.0-50-amd64", as VMCOREINFO or the first task has it; NULL: unknown. */
-ATW_API const char *atw_kernel_release(const struct atw_kernel *k);
-ATW_API enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k);
+const char *atw_kernel_release(const struct atw_kernel *k);
+enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k);
 /*
  * Did a walk from it reach the kernel's text? What the user gave and a CPU's
  * root are not proved.
  */
-ATW_API bool atw_kernel_is_proved(const struct atw_kernel *k);
+bool atw_kernel_is_proved(const struct atw_kernel *k);
 /* Where the root was found, as a sentence. */
-ATW_API const char *atw_kernel_root_why(const struct atw_kernel *k);
+const char *atw_kernel_root_why(const struct atw_kernel *k);
 /* NULL when there is none. */
-ATW_API const struct atw_vmcoreinfo *
+const struct atw_vmcoreinfo *
 atw_kernel_vmcoreinfo(const struct atw_kernel *k);
 /* Where in physical memory the text was found; ATW_E_MISSING if in a note. */
-ATW_API int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret);
+int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret);
 
 /* ---- symbols ---- */
 
-struct atw_symbol {
+struct lnx_symbol {
 	uint64_t address;        /* of its first byte */
 	uint64_t size;           /* its own, else bytes to the next one; 0: not known */
 	char type;               /* as nm(1) has it: t T d D b B r R ... */
@@ -89,22 +85,22 @@ struct atw_symbol {
  * file given with --kernel. ATW_E_MISSING: no such symbol, or no symbols at
  * all; the error says which.
  */
-ATW_API int atw_kernel_symbol(struct atw_kernel *k, const char *name,
-			      uint64_t *ret, struct atw_err *err);
+int atw_kernel_symbol(struct atw_kernel *k, const char *name,
+		      uint64_t *ret, struct atw_err *err);
 /* The symbol an address belongs to. */
-ATW_API int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
-				 struct atw_symbol *ret, struct atw_err *err);
+int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
+			 struct lnx_symbol *ret, struct atw_err *err);
 
 /* ---- what is read from a kernel ---- */
 
 /* "Linux version 6.1.0 ...", one line. */
-ATW_API int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len,
-			      struct atw_err *err);
-ATW_API int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
-				    struct atw_err *err);
+int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len,
+		      struct atw_err *err);
+int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
+			    struct atw_err *err);
 /* What is added to a per-CPU symbol for this CPU's; ATW_END: no such CPU. */
-ATW_API int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
-			      struct atw_err *err);
+int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
+		      struct atw_err *err);
 /*
  * Every VMCOREINFO text in memory, lowest address first. `leads`: a walk from
  * the root it names reaches the kernel's text; those of a kernel that ran
@@ -112,31 +108,31 @@ ATW_API int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
  * of memory is looked at. Running machines are not.
  */
 typedef int atw_kernel_text_fn(void *arg, atw_pa at, size_t len, bool leads);
-ATW_API int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg);
+int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg);
 /* NUMA node i, by the kernel's own description; ATW_END past the last. */
 struct atw_node {
 	uint32_t id;
 	uint64_t first, pages;   /* frames it spans, holes included */
 };
-ATW_API int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
-			    struct atw_err *err);
+int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
+		    struct atw_err *err);
 /* A loaded module that describes its types; ATW_END past the last. */
 struct atw_module_types {
 	char name[64];
 	uint32_t count;          /* types of its own; 0: they cannot be read */
 };
-ATW_API int atw_kernel_module_types(struct atw_kernel *k, size_t i,
-				    struct atw_module_types *ret, struct atw_err *err);
+int atw_kernel_module_types(struct atw_kernel *k, size_t i,
+			    struct atw_module_types *ret, struct atw_err *err);
 /*
  * What --kernel gave could not be compared with the source in anything but the
  * address of its text. Another kernel's file would be taken as well.
  */
-ATW_API bool atw_kernel_file_is_unproved(const struct atw_kernel *k);
+bool atw_kernel_file_is_unproved(const struct atw_kernel *k);
 /* Where symbols resp. types come from, as words; NULL, and why there are none. */
-ATW_API const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
-					    struct atw_err *err);
-ATW_API const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,
-					  struct atw_err *err);
+const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
+				    struct atw_err *err);
+const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,
+				  struct atw_err *err);
 /*
  * What atwalk uses of a kernel, one after the other: ATW_END past the last.
  * What is missing costs what `serves` names.
@@ -148,7 +144,7 @@ struct atw_need {
 	bool must;               /* nothing of that works without it */
 	bool have;
 };
-ATW_API int atw_kernel_need(struct atw_kernel *k, size_t i, struct atw_need *ret);
+int atw_kernel_need(struct atw_kernel *k, size_t i, struct atw_need *ret);
 
 /* ---- regions of the kernel's half of the address space ---- */
 
@@ -161,8 +157,8 @@ struct atw_region {
  * Where a region's borders come from decides which there are: see
  * lib/kernel/regions.c.
  */
-ATW_API int atw_kernel_region(struct atw_kernel *k, size_t i,
-			      struct atw_region *ret);
+int atw_kernel_region(struct atw_kernel *k, size_t i,
+		      struct atw_region *ret);
 
 /* ---- words that the CPU ignores ---- */
 
@@ -201,26 +197,23 @@ struct atw_soft_word {
 };
 
 /* `release`: "6.1.0-56-amd64", or NULL. */
-ATW_API struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
-					     const char *release);
+struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
+				     const char *release);
 /* The same, with the build options that the symbols of a kernel show. */
-ATW_API struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
-						const struct atw_paging *pg);
+struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
+					const struct atw_paging *pg);
 /* Pure; `word` is of an entry that the paging mode calls ABSENT. */
-ATW_API struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
-					     const struct atw_paging *pg,
-					     unsigned level, uint64_t word);
+struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
+				     const struct atw_paging *pg,
+				     unsigned level, uint64_t word);
 /*
  * The same where the address is known. The kernel's half is never swapped: a
  * word that the CPU ignores there is a page taken out of the map (the direct
  * map of secret memory, free_init_pages()), and PROTNONE here.
  */
-ATW_API struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
-						const struct atw_paging *pg, atw_va va,
-						unsigned level, uint64_t word);
-ATW_API const char *atw_soft_name(enum atw_soft what);
+struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
+					const struct atw_paging *pg, atw_va va,
+					unsigned level, uint64_t word);
+const char *atw_soft_name(enum atw_soft what);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,14 +6,10 @@
  * The result is an ELF core. Every question about translations, tasks and
  * memory areas has the answer in it that it has in the whole dump.
  */
-#ifndef ATWALK_EXTRACT_H
-#define ATWALK_EXTRACT_H
+#ifndef EXTRACT_EXTRACT_H
+#define EXTRACT_EXTRACT_H
 
-#include <atwalk/kernel.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "kernel/linux.h"
 
 struct atw_extract_opts {
 	size_t size;             /* sizeof this struct, for the ABI */
@@ -44,11 +40,8 @@ typedef int atw_extract_write(void *arg, const void *data, size_t len,
  * The kernel must have been opened for this and not been asked anything: what
  * it reads from now on is what goes into the file.
  */
-ATW_API int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
-			atw_extract_write *fn, void *arg,
-			struct atw_extract_stats *ret, struct atw_err *err);
+int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
+		atw_extract_write *fn, void *arg,
+		struct atw_extract_stats *ret, struct atw_err *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,14 +11,10 @@
  * of one source, the second gets ATW_E_USAGE. Any number of kernels and spaces may
  * be read from one source by the same thread.
  */
-#ifndef ATWALK_SOURCE_H
-#define ATWALK_SOURCE_H
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
 
 #include <atwalk/base.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum atw_extent_kind {
 	ATW_DATA,                /* the source has these bytes */
@@ -141,57 +137,54 @@ struct atw_source {
 };
 
 /* The kinds of source this build knows, by number; NULL past the end. */
-ATW_API const struct atw_source_ops *atw_source_kind(size_t i);
+const struct atw_source_ops *atw_source_kind(size_t i);
 
 /*
  * Open a source from what a person types: PATH, FORMAT:PATH, or
  * raw:PATH@ADDRESS. `parts` are the further files of a split set.
  */
-ATW_API int atw_source_open(const char *text, const char *const *parts,
-			    size_t nparts, struct atw_source **ret,
-			    struct atw_err *err);
+int atw_source_open(const char *text, const char *const *parts,
+		    size_t nparts, struct atw_source **ret,
+		    struct atw_err *err);
 /* Wrappers: what was read is reported; chosen reads are made to fail. */
 typedef void atw_trace_fn(void *arg, atw_pa pa, size_t len, ssize_t result);
-ATW_API int atw_source_trace(struct atw_source *below, atw_trace_fn *fn,
-			     void *arg, struct atw_source **ret,
-			     struct atw_err *err);
+int atw_source_trace(struct atw_source *below, atw_trace_fn *fn,
+		     void *arg, struct atw_source **ret,
+		     struct atw_err *err);
 struct atw_fault {
 	atw_pa start;
 	uint64_t len;                /* bytes from start that fail */
 	enum atw_extent_kind kind;   /* EXCLUDED, NONE: a hole; DATA: an I/O error */
 };
-ATW_API int atw_source_faults(struct atw_source *below,
-			      const struct atw_fault *faults, size_t n,
-			      struct atw_source **ret, struct atw_err *err);
+int atw_source_faults(struct atw_source *below,
+		      const struct atw_fault *faults, size_t n,
+		      struct atw_source **ret, struct atw_err *err);
 /* Closes what it wraps as well. NULL is fine. */
-ATW_API void atw_source_close(struct atw_source *s);
+void atw_source_close(struct atw_source *s);
 
 /* The operations, with holes inside a range handled: see source.h's ops. */
-ATW_API ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			 struct atw_err *err);
+ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+		 struct atw_err *err);
 /*
  * Several places in this order, one after the other; each piece's `got` is as
  * atw_read() returns it, and `err` is about the last that is negative.
  */
-ATW_API void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
-			   struct atw_err *err);
+void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+		   struct atw_err *err);
 /*
  * Memory for bytes of this source, where they come cheapest: its own, or of
  * malloc(). NULL: out of memory. To be closed before the source; NULL is fine.
  */
-ATW_API void *atw_buffer_open(struct atw_source *s, size_t len);
-ATW_API void atw_buffer_close(struct atw_source *s, void *buf);
-ATW_API void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
-ATW_API int atw_extent_at(struct atw_source *s, atw_pa pa,
-			  struct atw_extent *ret);
-ATW_API int atw_fact(struct atw_source *s, const char *key,
-		     struct atw_blob *ret);
+void *atw_buffer_open(struct atw_source *s, size_t len);
+void atw_buffer_close(struct atw_source *s, void *buf);
+void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
+int atw_extent_at(struct atw_source *s, atw_pa pa,
+		  struct atw_extent *ret);
+int atw_fact(struct atw_source *s, const char *key,
+	     struct atw_blob *ret);
 /* Is it a running machine's memory, wrapped or not? */
-ATW_API bool atw_source_is_live(const struct atw_source *s);
+bool atw_source_is_live(const struct atw_source *s);
 /* A fact that is a little-endian number of 1 to 8 bytes. */
-ATW_API int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
+int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
