@@ -4,5 +4,11 @@
 #define ATWALK_ATWALK_H
 
 #include <atwalk/base.h>
+#include <atwalk/process.h>
+#include <atwalk/report.h>
+#include <atwalk/rmap.h>
+#include <atwalk/space.h>
+#include <atwalk/symbol.h>
+#include <atwalk/target.h>
 
 #endif

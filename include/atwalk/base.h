@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * base.h - addresses, results and errors, shared by every layer.
+ * base.h - addresses, results, errors and the version.
  *
- * Rules that hold for the whole library: it never prints, never exits and
- * keeps no globals. Out parameters come last, are named `ret`, and stay
- * untouched on failure. Sizes are bytes unless the name says pages; ranges
- * are half open unless the name ends in `_last`, which is inclusive.
+ * Rules that hold for the whole library:
+ *
+ * - It never prints, never exits and keeps no globals.
+ * - Out parameters come behind what is asked, are named `ret`, and stay untouched on
+ *   failure. The last parameter is a struct atw_err, which may be NULL; that changes
+ *   nothing else.
+ * - Sizes are bytes unless the name says pages. `last` is inclusive.
+ * - Options belong to the caller. They begin with `size`, sizeof the struct; zero is the
+ *   default of every other member, and NULL stands for all defaults. A program that was
+ *   compiled with an older, shorter struct works. A longer struct is refused only if a
+ *   member that this library does not know is not zero.
+ * - Rows belong to the library. They are lent until the next call on the same cursor,
+ *   with all they point to. Members are only ever appended: a program must not copy a
+ *   row by its size.
+ * - Cursors: X_open(), X_next() until it returns something but ATW_OK, X_close(). Any
+ *   number of cursors may be open on one target. All are closed before the target.
+ * - A handle belongs to one thread at a time, and so do a target and all that was opened
+ *   of it, together. Different targets share nothing: threads that work at once open a
+ *   target each.
+ * - Dumps are mapped. If another process shortens the file, a read behind its new end
+ *   raises SIGBUS in the thread that called the library. The library installs no signal
+ *   handler; a program that expects this installs its own.
  */
 #ifndef ATWALK_BASE_H
 #define ATWALK_BASE_H
@@ -20,6 +38,16 @@ extern "C" {
 #endif
 
 #define ATW_API __attribute__((visibility("default")))
+
+/* The version of this header; atw_version() has that of the library which is loaded. */
+#define ATW_VERSION_MAJOR 0
+#define ATW_VERSION_MINOR 2
+#define ATW_VERSION_PATCH 0
+#define ATW_VERSION_AT_LEAST(major, minor, patch) \
+	(ATW_VERSION_MAJOR > (major) || \
+	 (ATW_VERSION_MAJOR == (major) && \
+	  (ATW_VERSION_MINOR > (minor) || \
+	   (ATW_VERSION_MINOR == (minor) && ATW_VERSION_PATCH >= (patch)))))
 
 /*
  * Physical and virtual addresses are different types on purpose: passing one
@@ -51,6 +79,7 @@ enum atw_status {
 	ATW_E_UNSUPPORTED = -8,  /* well formed, but this build cannot read it */
 	ATW_E_LIMIT = -9,        /* a bound was reached; the answer is cut off */
 	ATW_E_NONE = -10,        /* everything was looked at, and it is not there */
+	ATW_E_PARTIAL = -11,     /* an iterator has nothing more, and something is missing */
 };
 
 /*
@@ -127,7 +156,14 @@ struct atw_blob {
 	size_t len;              /* bytes */
 };
 
-/* "1.0.0"; the version of the library that is loaded, not of this header. */
+/**
+ * atw_version - version of the library that is loaded
+ *
+ * It may differ from ATW_VERSION_MAJOR, _MINOR and _PATCH, which are those of the headers
+ * that a program was compiled with. Safe in any thread.
+ *
+ * Return: "0.2.0"; static.
+ */
 ATW_API const char *atw_version(void);
 
 #ifdef __cplusplus

@@ -3,6 +3,6 @@
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 
-#define ATWALK_VERSION "0.1.0"
+#define ATWALK_VERSION "0.2.0"
 
 #endif

@@ -97,7 +97,7 @@ struct atw_kernel {
  */
 int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
 		struct atw_kernel **ret, struct atw_err *err);
-/* For functions of the public headers: ATW_E_USAGE if there is no kernel. */
+/* For functions that others call: ATW_E_USAGE if there is no kernel. */
 static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
 {
 	return k ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "no kernel is given");

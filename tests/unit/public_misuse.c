@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions of the public headers, called with NULL, with structs of zeroes and with
+ * Functions of the headers of the layers, called with NULL, with structs of zeroes and with
  * numbers out of range: a default or an error with a sentence, and never a crash.
  */
 #include <atwalk/base.h>

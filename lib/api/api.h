@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* api.h - what the parts of the public API share. */
+#ifndef API_API_H
+#define API_API_H
+
+#include <atwalk/space.h>
+#include <atwalk/symbol.h>
+
+#include "target/subject.h"
+#include "walk/walk.h"
+
+struct atw_target {
+	struct target *t;
+	char *source;
+	struct pace pace; /* of a running kernel */
+	bool paced;
+	char defect[256];
+	struct atw_target_info info;
+	struct lnx_symbol found;  /* what `symbol` points to */
+	struct atw_symbol symbol; /* lent by symbol.c */
+};
+
+/* ---- target.c ---- */
+
+/*
+ * Copies the caller's options, of whatever size, to `ret`, which has `len` bytes. NULL is
+ * all zeroes. ATW_E_USAGE: a member that is not known here is set.
+ */
+int api_opts(void *ret, size_t len, const void *opts, struct atw_err *err);
+/* ATW_E_USAGE if `handle` is NULL. */
+int api_given(const void *handle, const char *what, struct atw_err *err);
+
+/* ---- lost.c ---- */
+
+/* What a cursor could not read. */
+struct api_lost {
+	uint64_t n;
+	struct atw_err first;
+	bool reported;
+};
+void api_lost_add(struct api_lost *lost, const char *what, const struct atw_err *why);
+/* As provider_cannot_fn. */
+void api_lost_cannot(void *lost, const char *what, const struct atw_err *why);
+/* The last row was returned: ATW_END, or once ATW_E_PARTIAL. */
+int api_lost_end(struct api_lost *lost, struct atw_err *err);
+
+/* ---- path.c ---- */
+
+struct api_path {
+	struct atw_step step[ATW_MAX_LEVELS];
+	const struct atw_step *ref[ATW_MAX_LEVELS];
+};
+/* Fills the path of `s`; returns its length. */
+uint32_t api_path_set(struct api_path *p, const struct mmu_seen *s);
+
+enum atw_state api_loss_state(enum mmu_loss loss);
+enum atw_state api_page_state(uint8_t state);
+/* Of an entry; *pa is where a page is kept, if that is so. */
+enum atw_state api_entry_state(struct target *t, const struct mmu_space *sp,
+			       const struct mmu_seen *s, atw_pa *pa);
+
+/* ---- space.c ---- */
+
+struct provider;
+struct atw_space {
+	struct atw_target *target;
+	struct subject subject;
+	struct atw_space_info info;
+	struct mmu_lookup *lookup;
+	struct provider *prov; /* of a target without page tables */
+	size_t task;
+	struct api_lost lost;
+	struct api_path path;
+	struct atw_translation translation;
+};
+
+/* A provider of one's own for the process, and its number in there. */
+int api_provider_open(struct atw_space *space, bool frames, struct api_lost *lost,
+		      struct provider **ret, size_t *task, struct atw_err *err);
+
+#endif

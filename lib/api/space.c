@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* space.c - address spaces of the public API, and translations. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "provider/provider.h"
+
+/* ---- opening ---- */
+
+static int space_by_name(struct atw_target *t, const struct atw_subject *who,
+			 struct subject *ret, struct atw_err *err)
+{
+	struct subject_matches m;
+	int r = subject_named(t->t, who->comm, &m, err);
+
+	if (r == ATW_OK && m.n == 1)
+		r = subject_by_task(t->t, &m.first, who->half, ret, err);
+	else if (r == ATW_OK && m.n)
+		r = atw_err_set(err, ATW_E_NONE, "%u processes are called %.64s: %.300s",
+				m.n, who->comm, m.list.data ? m.list.data : "");
+	else if (r == ATW_OK && m.unread.status)
+		r = atw_err_set(err, m.unread.status,
+				"no process that could be read is called %.64s: %.300s",
+				who->comm, m.unread.text);
+	else if (r == ATW_OK)
+		r = atw_err_set(err, ATW_E_NONE, "no process is called %.64s", who->comm);
+	subject_matches_deinit(&m);
+	return r;
+}
+
+static int space_find(struct atw_target *t, const struct atw_subject *who,
+		      struct subject *ret, struct atw_err *err)
+{
+	int r;
+
+	if (who->half > ATW_HALF_KERNEL)
+		return atw_err_set(err, ATW_E_USAGE, "half: there is no %" PRIu32,
+				   who->half);
+	if (who->comm && who->pid)
+		return atw_err_set(err, ATW_E_USAGE, "both comm and pid are given");
+	if (!who->comm && !who->pid) {
+		r = atw_target_need(t, ATW_CAP_TABLES, err);
+		if (r == ATW_OK)
+			subject_default(t->t, ret);
+		return r;
+	}
+	r = atw_target_need(t, ATW_CAP_PROCESSES, err);
+	if (r < 0)
+		return r;
+	return who->comm ? space_by_name(t, who, ret, err)
+			 : subject_by_pid(t->t, who->pid, who->half, ret, err);
+}
+
+int atw_space_open(struct atw_target *target, const struct atw_subject *who,
+		   struct atw_space **ret, struct atw_err *err)
+{
+	struct atw_subject w;
+	struct atw_space *s;
+	int r = api_opts(&w, sizeof(w), who, err);
+
+	if (r == ATW_OK)
+		r = api_given(target, "the target", err);
+	if (r == ATW_OK)
+		r = api_given(ret, "ret", err);
+	if (r < 0)
+		return r;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	s->target = target;
+	r = space_find(target, &w, &s->subject, err);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	s->info = (struct atw_space_info){
+		.comm = s->subject.task,
+		.label = s->subject.label,
+		.root = s->subject.space.low.have ? s->subject.space.low.pa
+						  : s->subject.space.high.pa,
+		.mm = ATW_VA(s->subject.mm),
+		.pid = (uint32_t)s->subject.pid,
+	};
+	*ret = s;
+	return ATW_OK;
+}
+
+void atw_space_close(struct atw_space *space)
+{
+	if (!space)
+		return;
+	mmu_lookup_close(space->lookup);
+	if (space->prov)
+		space->prov->ops->pages_close(space->prov);
+	provider_close(space->prov);
+	free(space);
+}
+
+const struct atw_space_info *atw_space_get_info(const struct atw_space *space)
+{
+	return space ? &space->info : NULL;
+}
+
+ssize_t atw_space_read(struct atw_space *space, atw_va va, void *buf, size_t len,
+		       struct atw_err *err)
+{
+	int r = api_given(space, "the address space", err);
+
+	if (r == ATW_OK)
+		r = atw_target_need(space->target, ATW_CAP_TABLES | ATW_CAP_MEMORY, err);
+	return r < 0 ? r : mmu_space_read(&space->subject.space, va, buf, len, err);
+}
+
+int api_provider_open(struct atw_space *space, bool frames, struct api_lost *lost,
+		      struct provider **ret, size_t *task, struct atw_err *err)
+{
+	struct atw_target *t = space->target;
+	const struct target_query q = {
+		.pid = (uint32_t)space->subject.pid,
+		.mm = space->subject.mm,
+		.alone = true,
+		.frames = frames,
+		.flags = frames,
+		.counts = frames,
+		.cgroups = frames,
+		.pace = t->paced ? &t->pace : NULL,
+	};
+	struct provider *p;
+	int r;
+
+	if (!space->subject.pid)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "the address space is of no process: there are no "
+				   "VMAs in it");
+	r = target_provider(t->t, &q, api_lost_cannot, lost, &p, err);
+	if (r < 0)
+		return r;
+	r = p->ops->tasks(p, err);
+	if (r == ATW_OK)
+		r = p->ops->find(p, q.pid, task, err);
+	if (r < 0) {
+		provider_close(p);
+		return r;
+	}
+	*ret = p;
+	return ATW_OK;
+}
+
+/* ---- one address ---- */
+
+static int translate_by_tables(struct atw_space *s, atw_va va, struct atw_err *err)
+{
+	const struct mmu_space *sp = &s->subject.space;
+	struct atw_translation *t = &s->translation;
+	struct mmu_seen seen;
+	enum atw_state state;
+	atw_pa pa;
+	int r = mmu_translate(sp, va, &seen, err);
+
+	if (r < 0)
+		return r;
+	state = api_entry_state(s->target->t, sp, &seen, &pa);
+	*t = (struct atw_translation){
+		.va = va,
+		.page_size = seen.size,
+		.state = state,
+		.perms = state == ATW_STATE_PRESENT ? seen.rights : 0,
+		.level = seen.level,
+		.nsteps = api_path_set(&s->path, &seen),
+		.step = s->path.ref,
+	};
+	/* Of what could not be read, it is the table that is lost. */
+	if (pa.u && !seen.loss)
+		t->pa = ATW_PA(pa.u + (va.u - seen.va.u));
+	return ATW_OK;
+}
+
+static void translate_run(struct atw_space *s, atw_va va, const struct page_run *run)
+{
+	struct atw_translation *t = &s->translation;
+	uint64_t i = (va.u - run->va) / run->slot;
+
+	*t = (struct atw_translation){
+		.va = va,
+		.page_size = run->slot,
+		.state = run->have & RUN_STATE_HIDDEN ? ATW_STATE_HIDDEN
+						      : api_page_state(run->state),
+		.perms = run->have & RUN_RIGHTS ? run->rights : 0,
+	};
+	if (run->pa && i < run->count && run->pa[i])
+		t->pa = ATW_PA(run->pa[i] + (va.u - run->va - i * run->slot));
+}
+
+static int translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *err)
+{
+	const struct page_run *run;
+	uint64_t page;
+	int r = ATW_OK;
+
+	if (!s->prov)
+		r = api_provider_open(s, false, &s->lost, &s->prov, &s->task, err);
+	if (r < 0)
+		return r;
+	page = (uint64_t)1 << s->prov->page_shift;
+	if (va.u > s->prov->user_last)
+		return target_need_kernel(s->target->t, err);
+	r = s->prov->ops->pages_open(s->prov, s->task, va.u & -page, va.u | (page - 1),
+				     err);
+	while (r == ATW_OK) {
+		r = s->prov->ops->pages_next(s->prov, &run, err);
+		if (r == ATW_OK && va.u >= run->va && va.u - run->va < run->size) {
+			translate_run(s, va, run);
+			return ATW_OK;
+		}
+	}
+	if (r < 0)
+		return r;
+	s->translation = (struct atw_translation){.va = va, .page_size = page};
+	return ATW_OK;
+}
+
+int atw_translate(struct atw_space *space, atw_va va, const struct atw_translation **ret,
+		  struct atw_err *err)
+{
+	int r = api_given(space, "the address space", err);
+
+	if (r == ATW_OK)
+		r = api_given(ret, "ret", err);
+	if (r < 0)
+		return r;
+	r = target_has(space->target->t, TARGET_TABLES)
+		    ? translate_by_tables(space, va, err)
+		    : translate_by_pages(space, va, err);
+	if (r == ATW_OK)
+		*ret = &space->translation;
+	return r;
+}
+
+/* ---- many ---- */
+
+static enum atw_state place_state(const struct mmu_place *p)
+{
+	if (p->loss)
+		return api_loss_state(p->loss);
+	if (p->kind == ATW_LEAF)
+		return ATW_STATE_PRESENT;
+	return p->kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
+}
+
+int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n, atw_pa *pa,
+		       uint8_t *state, struct atw_err *err)
+{
+	struct mmu_place place;
+	int r = api_given(space, "the address space", err);
+
+	if (r == ATW_OK && n)
+		r = api_given(va && pa && state ? va : NULL, "an array", err);
+	if (r == ATW_OK)
+		r = atw_target_need(space->target, ATW_CAP_TABLES, err);
+	if (r == ATW_OK && !space->lookup)
+		r = mmu_lookup_open(&space->subject.space, &space->lookup, err);
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		r = mmu_lookup(space->lookup, va[i], &place, err);
+		if (r == ATW_E_USAGE) {
+			pa[i] = ATW_PA(0);
+			state[i] = ATW_STATE_BAD;
+			r = ATW_OK;
+			continue;
+		}
+		if (r < 0)
+			break;
+		state[i] = (uint8_t)place_state(&place);
+		pa[i] = state[i] == ATW_STATE_PRESENT ? place.pa : ATW_PA(0);
+	}
+	return r;
+}
+
+void atw_perms_letters(uint32_t perms, char ret[5])
+{
+	if (ret)
+		atw_rights_letters(perms, ret);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* target.c - targets of the public API. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+
+/* ---- options ---- */
+
+/* No options are as large as this; a `size` that is was never set. */
+enum { API_OPTS_MAX = 4096 };
+
+int api_opts(void *ret, size_t len, const void *opts, struct atw_err *err)
+{
+	const unsigned char *byte = opts;
+	size_t size;
+
+	memset(ret, 0, len);
+	if (!opts)
+		return ATW_OK;
+	memcpy(&size, opts, sizeof(size));
+	if (size < sizeof(size) || size > API_OPTS_MAX)
+		return atw_err_set(
+			err, ATW_E_USAGE,
+			"options: `size` is %zu: it is to be that of the struct", size);
+	for (size_t i = len; i < size; i++)
+		if (byte[i])
+			return atw_err_set(err, ATW_E_USAGE,
+					   "options: byte %zu is set, which libatwalk %s "
+					   "does not know",
+					   i, atw_version());
+	memcpy(ret, opts, size < len ? size : len);
+	return ATW_OK;
+}
+
+int api_given(const void *handle, const char *what, struct atw_err *err)
+{
+	return handle ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "%s is NULL", what);
+}
+
+/* ---- opening ---- */
+
+static void target_set_info(struct atw_target *t)
+{
+	const struct target *in = t->t;
+	struct atw_blob defect;
+
+	if (target_defect(in, 0, &defect))
+		snprintf(t->defect, sizeof(t->defect), "%.*s", (int)defect.len,
+			 (const char *)defect.data);
+	else if (in->defective)
+		snprintf(t->defect, sizeof(t->defect), "damaged");
+	t->info = (struct atw_target_info){
+		.source = t->source,
+		.kind = target_has(in, TARGET_RUNNING) ? "running kernel"
+						       : in->backend->noun,
+		.format = in->source->ops->name,
+		.release = in->release,
+		.paging = target_has(in, TARGET_TABLES) ? in->space.paging.name : "",
+		.defect = t->defect,
+		.page_size = (uint64_t)1 << in->space.paging.page_shift,
+	};
+}
+
+static int target_limit_rate(struct atw_target *t, uint64_t rate, struct atw_err *err)
+{
+	struct atw_source *paced;
+	int r;
+
+	if (!rate || !target_has(t->t, TARGET_RUNNING))
+		return ATW_OK;
+	t->pace.rate = rate;
+	t->paced = true;
+	r = pace_source(t->t->source, &t->pace, &paced, err);
+	if (r == ATW_OK)
+		t->t->source = paced;
+	return r;
+}
+
+/* Options that only page tables give a meaning to. */
+static int target_check_opts(const struct atw_target *t, const struct atw_open_opts *o,
+			     struct atw_err *err)
+{
+	if (o->root && !o->paging)
+		return atw_err_set(err, ATW_E_USAGE, "root: it needs paging, too");
+	if (!o->root && !o->paging && !o->paging_ext && !o->cpu_plus_one &&
+	    !o->kernel_file)
+		return ATW_OK;
+	return target_need(t->t, TARGET_TABLES, "choosing page tables", err);
+}
+
+static int target_open_with(struct atw_target *t, const struct atw_open_opts *o,
+			    struct atw_err *err)
+{
+	const struct target_opts to = {
+		.paging = o->paging,
+		.pte_ext = o->paging_ext,
+		.kernel_file = o->kernel_file,
+		.has_root = o->root,
+		.root = ATW_PA(o->root),
+		.has_cpu = o->cpu_plus_one,
+		.cpu = o->cpu_plus_one - (uint64_t)1,
+	};
+	size_t nparts = 0;
+	int r;
+
+	while (o->parts && o->parts[nparts])
+		nparts++;
+	r = target_open(t->source, o->parts, nparts, &t->t, err);
+	if (r == ATW_OK)
+		r = target_check_opts(t, o, err);
+	if (r == ATW_OK)
+		r = target_limit_rate(t, o->max_rate, err);
+	return r == ATW_OK ? target_attach(t->t, &to, NULL, err) : r;
+}
+
+int atw_target_open(const char *source, const struct atw_open_opts *opts,
+		    struct atw_target **ret, struct atw_err *err)
+{
+	struct atw_open_opts o;
+	struct atw_target *t;
+	int r = api_opts(&o, sizeof(o), opts, err);
+
+	if (r == ATW_OK)
+		r = api_given(source, "the source", err);
+	if (r == ATW_OK)
+		r = api_given(ret, "ret", err);
+	if (r == ATW_OK && o.reserved)
+		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r < 0)
+		return r;
+	t = calloc(1, sizeof(*t));
+	if (t)
+		t->source = strdup(source);
+	if (!t || !t->source) {
+		free(t);
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
+	r = target_open_with(t, &o, err);
+	if (r < 0) {
+		atw_target_close(t);
+		return r;
+	}
+	target_set_info(t);
+	*ret = t;
+	return ATW_OK;
+}
+
+void atw_target_close(struct atw_target *target)
+{
+	if (!target)
+		return;
+	target_close(target->t);
+	free(target->source);
+	free(target);
+}
+
+/* ---- capabilities ---- */
+
+static const struct {
+	uint32_t cap, needs; /* enum atw_cap, enum target_cap */
+	const char *what;
+} target_caps_table[] = {
+	{ATW_CAP_MEMORY, TARGET_MEMORY, "reading physical memory"},
+	{ATW_CAP_TABLES, TARGET_TABLES, "walking page tables"},
+	{ATW_CAP_SYMBOLS, TARGET_SYMBOLS, "finding symbols"},
+	{ATW_CAP_TASKS, TARGET_TASKS, "listing all tasks"},
+	{ATW_CAP_PROCESSES, TARGET_PAGES, "listing processes"},
+	{ATW_CAP_FRAMES, TARGET_MEMORY | TARGET_SYMBOLS, "listing frames"},
+	{ATW_CAP_RMAP, TARGET_RMAP, "finding mappings of a frame"},
+};
+
+enum { TARGET_CAPS = sizeof(target_caps_table) / sizeof(target_caps_table[0]) };
+
+uint32_t atw_target_caps(const struct atw_target *target)
+{
+	uint32_t caps = 0;
+
+	if (!target)
+		return 0;
+	for (size_t i = 0; i < TARGET_CAPS; i++)
+		if (target_has(target->t, target_caps_table[i].needs))
+			caps |= target_caps_table[i].cap;
+	return caps | (target_has(target->t, TARGET_RUNNING) ? ATW_CAP_RUNNING : 0);
+}
+
+int atw_target_need(const struct atw_target *target, uint32_t caps, struct atw_err *err)
+{
+	uint32_t known = ATW_CAP_RUNNING;
+	int r = api_given(target, "the target", err);
+
+	for (size_t i = 0; i < TARGET_CAPS && r == ATW_OK; i++) {
+		known |= target_caps_table[i].cap;
+		if (caps & target_caps_table[i].cap)
+			r = target_need(target->t, target_caps_table[i].needs,
+					target_caps_table[i].what, err);
+	}
+	if (r == ATW_OK && caps & ~known)
+		r = atw_err_set(err, ATW_E_UNSUPPORTED,
+				"libatwalk %s does not know the capabilities 0x%x",
+				atw_version(), caps & ~known);
+	if (r == ATW_OK && caps & ATW_CAP_RUNNING &&
+	    !target_has(target->t, TARGET_RUNNING))
+		r = atw_err_set(err, ATW_E_UNSUPPORTED, "%s is not a running kernel",
+				target->source);
+	return r;
+}
+
+const struct atw_target_info *atw_target_get_info(const struct atw_target *target)
+{
+	return target ? &target->info : NULL;
+}
+
+ssize_t atw_target_read(struct atw_target *target, atw_pa pa, void *buf, size_t len,
+			struct atw_err *err)
+{
+	int r = atw_target_need(target, ATW_CAP_MEMORY, err);
+
+	return r < 0 ? r : atw_read(target->t->source, pa, buf, len, err);
+}

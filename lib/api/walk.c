@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* walk.c - walks and ranges of the public API. */
+#include <stdlib.h>
+
+#include "api/api.h"
+
+/* ---- walks ---- */
+
+#define WALK_FLAGS (ATW_WALK_EACH | ATW_WALK_TABLES | ATW_WALK_NONPRESENT | ATW_WALK_FOLD)
+
+struct atw_walk {
+	struct atw_space *space;
+	struct mmu_walk *walk;
+	struct api_path path;
+	struct atw_walk_entry row;
+};
+
+static int walk_check(struct atw_space *space, const void *ret, struct atw_err *err)
+{
+	int r = api_given(space, "the address space", err);
+
+	if (r == ATW_OK)
+		r = api_given(ret, "ret", err);
+	return r == ATW_OK ? atw_target_need(space->target, ATW_CAP_TABLES, err) : r;
+}
+
+static struct mmu_walk_opts walk_opts(const struct atw_walk_opts *o)
+{
+	return (struct mmu_walk_opts){
+		.size = sizeof(struct mmu_walk_opts),
+		.first = o->first,
+		.last = o->last.u ? o->last : ATW_VA(UINT64_MAX),
+		.want = o->flags & ATW_WALK_TABLES ? ATW_K_ANY : 0,
+		.flags = (o->flags & ATW_WALK_EACH ? MMU_WALK_EACH : 0) |
+			 (o->flags & ATW_WALK_FOLD ? MMU_WALK_FOLD : 0) |
+			 (o->flags & ATW_WALK_NONPRESENT ? MMU_WALK_SOFT : 0),
+		.depth = o->depth,
+		.budget = o->budget,
+	};
+}
+
+int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *opts,
+		  struct atw_walk **ret, struct atw_err *err)
+{
+	struct atw_walk_opts o;
+	struct mmu_walk_opts mo;
+	struct atw_walk *w;
+	int r = walk_check(space, ret, err);
+
+	if (r == ATW_OK)
+		r = api_opts(&o, sizeof(o), opts, err);
+	if (r == ATW_OK && o.flags & ~WALK_FLAGS)
+		r = atw_err_set(err, ATW_E_USAGE, "options: flags 0x%x are not known",
+				o.flags & ~WALK_FLAGS);
+	if (r < 0)
+		return r;
+	mo = walk_opts(&o);
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	w->space = space;
+	r = mmu_walk_open(&space->subject.space, &mo, &w->walk, err);
+	if (r < 0) {
+		free(w);
+		return r;
+	}
+	*ret = w;
+	return ATW_OK;
+}
+
+int atw_walk_next(struct atw_walk *walk, const struct atw_walk_entry **ret,
+		  struct atw_err *err)
+{
+	const struct mmu_step *last;
+	const struct mmu_seen *s;
+	struct atw_walk_entry *e;
+	int r = api_given(walk, "the walk", err);
+
+	if (r == ATW_OK)
+		r = api_given(ret, "ret", err);
+	if (r == ATW_OK)
+		r = mmu_walk_next(walk->walk, &s, err);
+	if (r != ATW_OK)
+		return r;
+	e = &walk->row;
+	*e = (struct atw_walk_entry){
+		.va = s->va,
+		.bytes = s->size,
+		.page_size = s->count ? s->size / s->count : s->size,
+		.repeat_of = s->repeat_of,
+		.count = s->count,
+		.level = s->level,
+		.nsteps = api_path_set(&walk->path, s),
+		.step = walk->path.ref,
+	};
+	e->state = api_entry_state(walk->space->target->t, &walk->space->subject.space, s,
+				   &e->pa);
+	e->perms = e->state == ATW_STATE_PRESENT || e->state == ATW_STATE_TABLE
+			   ? s->rights
+			   : 0;
+	if (s->depth) {
+		last = &s->path[s->depth - 1];
+		e->word = last->word;
+		e->at = last->at;
+	}
+	*ret = e;
+	return ATW_OK;
+}
+
+void atw_walk_prune(struct atw_walk *walk)
+{
+	if (walk)
+		mmu_walk_prune(walk->walk);
+}
+
+void atw_walk_close(struct atw_walk *walk)
+{
+	if (!walk)
+		return;
+	mmu_walk_close(walk->walk);
+	free(walk);
+}
+
+/* ---- ranges ---- */
+
+#define RANGES_SPLIT (ATW_SPLIT_PERMS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL | \
+		      ATW_SPLIT_FLAGS | ATW_SPLIT_NOTHING)
+
+struct atw_ranges {
+	struct atw_space *space;
+	struct mmu_ranges *ranges;
+	struct atw_range row;
+};
+
+static unsigned ranges_split(uint32_t split)
+{
+	if (!split)
+		return MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL;
+	return (split & ATW_SPLIT_PERMS ? MMU_SPLIT_RIGHTS : 0) |
+	       (split & ATW_SPLIT_LEVEL ? MMU_SPLIT_LEVEL : 0) |
+	       (split & ATW_SPLIT_PHYSICAL ? MMU_SPLIT_PHYSICAL : 0) |
+	       (split & ATW_SPLIT_FLAGS ? MMU_SPLIT_FLAGS : 0);
+}
+
+int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
+		    struct atw_ranges **ret, struct atw_err *err)
+{
+	struct mmu_walk_opts mo = {.size = sizeof(mo), .flags = MMU_WALK_FOLD};
+	struct atw_ranges_opts o;
+	struct atw_ranges *g;
+	int r = walk_check(space, ret, err);
+
+	if (r == ATW_OK)
+		r = api_opts(&o, sizeof(o), opts, err);
+	if (r == ATW_OK && o.reserved)
+		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r == ATW_OK && o.split & ~RANGES_SPLIT)
+		r = atw_err_set(err, ATW_E_USAGE, "options: split 0x%x is not known",
+				o.split & ~RANGES_SPLIT);
+	if (r < 0)
+		return r;
+	mo.first = o.first;
+	mo.last = o.last.u ? o.last : ATW_VA(UINT64_MAX);
+	mo.budget = o.budget;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	g->space = space;
+	r = mmu_ranges_open(&space->subject.space, &mo, ranges_split(o.split), &g->ranges,
+			    err);
+	if (r < 0) {
+		free(g);
+		return r;
+	}
+	*ret = g;
+	return ATW_OK;
+}
+
+static enum atw_state ranges_state(const struct mmu_range *g)
+{
+	if (g->loss)
+		return api_loss_state(g->loss);
+	if (g->kind == ATW_LEAF)
+		return ATW_STATE_PRESENT;
+	if (g->kind == ATW_TABLE)
+		return ATW_STATE_TABLE;
+	return g->kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
+}
+
+int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
+		    struct atw_err *err)
+{
+	struct mmu_range g;
+	int r = api_given(ranges, "the list of ranges", err);
+
+	if (r == ATW_OK)
+		r = api_given(ret, "ret", err);
+	if (r == ATW_OK)
+		r = mmu_ranges_next(ranges->ranges, &g, err);
+	if (r != ATW_OK)
+		return r;
+	ranges->row = (struct atw_range){
+		.va = g.va,
+		.bytes = g.size,
+		.pa = g.pa,
+		.page_size = g.page,
+		.entries = g.entries,
+		.repeat_of = g.repeat_of,
+		.level = g.level,
+		.state = ranges_state(&g),
+		.perms = g.rights,
+		.flags = (g.mixed_rights ? ATW_RANGE_MIXED_PERMS : 0) |
+			 (g.same_pa ? ATW_RANGE_SAME_PAGE : 0) |
+			 (g.scattered ? ATW_RANGE_SCATTERED : 0),
+	};
+	*ret = &ranges->row;
+	return ATW_OK;
+}
+
+void atw_ranges_close(struct atw_ranges *ranges)
+{
+	if (!ranges)
+		return;
+	mmu_ranges_close(ranges->ranges);
+	free(ranges);
+}
