@@ -13,6 +13,11 @@
 
 O       ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+MANDIR  ?= $(PREFIX)/share/man
+INCLUDEDIR ?= $(PREFIX)/include
+# The program looks for its recorders in ../libexec/atwalk, seen from where it lies.
+LIBEXECDIR ?= $(PREFIX)/libexec
 DESTDIR ?=
 VERSION := $(shell sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' lib/base/version.h)
 SOMAJOR := 0
@@ -76,7 +81,7 @@ CFLAGS_kmap_folder.o := $(if $(HAVE_fuse3),$(patsubst -I%,-isystem %,$(shell $(P
 CFLAGS_cairo.o := $(if $(HAVE_cairo),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags $(CAIRO))))
 ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
-              $(DEFS) $(CFLAGS)
+              $(DEFS) $(CPPFLAGS) $(CFLAGS)
 # Tests see the library's own headers as well, and the test harness.
 TEST_CFLAGS := $(ALL_CFLAGS) -Itests
 
@@ -174,40 +179,39 @@ include lint.mk
 
 INSTALL := install
 install: all
-	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	  $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/share/man/man1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man7 \
-	  $(DESTDIR)$(PREFIX)/share/man/man8 \
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
+	  $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(MANDIR)/man1 \
+	  $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(INSTALL) -m 755 $(O)/atwalk $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
-	$(if $(STATIC),,$(INSTALL) -d $(DESTDIR)$(PREFIX)/lib/atwalk)
-	$(if $(STATIC),,$(INSTALL) -m 755 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/atwalk/)
-	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(PREFIX)/lib/
-	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(VERSION)
-	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libatwalk.so.$(SOMAJOR)
-	ln -sf libatwalk.so.$(SOMAJOR) $(DESTDIR)$(PREFIX)/lib/libatwalk.so
-	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(PREFIX)/include/atwalk/
-	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5/
-	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7/
-	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	$(if $(STATIC),,$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR)/atwalk)
+	$(if $(STATIC),,$(INSTALL) -m 755 $(RECORDERS) $(DESTDIR)$(LIBEXECDIR)/atwalk/)
+	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/
+	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)/libatwalk.so.$(VERSION)
+	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libatwalk.so.$(SOMAJOR)
+	ln -sf libatwalk.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libatwalk.so
+	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(INCLUDEDIR)/atwalk/
+	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1/
+	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5/
+	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7/
+	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(MANDIR)/man8/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
-	  lib/atwalk.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	  -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
+	  lib/atwalk.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore \
-	  $(DESTDIR)$(PREFIX)/bin/atwalk-collect $(DESTDIR)$(PREFIX)/lib/libatwalk.* \
-	  $(DESTDIR)$(PREFIX)/lib/pkgconfig/atwalk.pc \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/atwalk*.1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/ptexplore.1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man5/atwalk*.5 $(DESTDIR)$(PREFIX)/share/man/man7/atwalk*.7 \
-	  $(DESTDIR)$(PREFIX)/share/man/man8/atwalk*.8 \
+	  $(DESTDIR)$(PREFIX)/bin/atwalk-collect $(DESTDIR)$(LIBDIR)/libatwalk.* \
+	  $(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc \
+	  $(DESTDIR)$(MANDIR)/man1/atwalk*.1 \
+	  $(DESTDIR)$(MANDIR)/man1/ptexplore.1 $(DESTDIR)$(MANDIR)/man7/atwalk*.7 \
+	  $(DESTDIR)$(MANDIR)/man5/atwalk*.5 $(DESTDIR)$(MANDIR)/man8/atwalk*.8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
-	rm -rf $(DESTDIR)$(PREFIX)/include/atwalk $(DESTDIR)$(PREFIX)/lib/atwalk
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk
 
 clean:
 	rm -rf $(O)
