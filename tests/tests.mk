@@ -15,13 +15,21 @@ LIBS_picture_scene := -lm
 test-vm: all $(TOOLS)
 	$(Q)O=$(abspath $(O)) tests/vm/run $(VM)
 
-check-all: test asan valgrind test-vm
+check-all: test asan tsan valgrind test-vm
 
 SAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
              -fsanitize=address,undefined
 asan:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/asan CFLAGS="$(SAN_FLAGS)" test
 ubsan: asan
+
+# The library from several threads, a target each.
+TSAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+TSAN_TESTS := api_threads
+tsan:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS="$(TSAN_FLAGS)" \
+	  $(TSAN_TESTS:%=$(O)/tsan/tests/unit/%)
+	$(Q)O=$(O)/tsan TSAN_OPTIONS=exitcode=66 tests/run $(TSAN_TESTS:%=unit/%)
 
 # Every program the tests run, but those that make test data; words for the
 # oracle are a few, for it is the tables they go through that matter here.
