@@ -5,7 +5,7 @@
 # make test            every test that needs no guest kernel; TESTS="unit cli/find" some
 # make test-vm         real kernels under QEMU (tests/vm)
 # make check-all       both, and the analysers' test builds: most of quickstart --test=all
-# make bench fuzz asan ubsan valgrind cover lint install clean
+# make bench fuzz asan tsan ubsan valgrind cover lint install clean
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
@@ -111,7 +111,7 @@ include qemu/qemu.mk
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all found test test-vm check-all bench fuzz asan ubsan valgrind cover \
+.PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
         lint install uninstall clean
 
 all: found $(O)/atwalk $(if $(STATIC),,$(RECORDERS)) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
@@ -177,8 +177,14 @@ include lint.mk
 
 # ---- install ----
 
+# Pages of section 3 are made of the comments in the public headers.
+PYTHON  := $(shell command -v python3 2>/dev/null)
+MAN3    := $(if $(PYTHON),$(O)/man/man3/libatwalk.3)
+$(O)/man/man3/libatwalk.3: tools/make-man3 $(wildcard include/atwalk/*.h)
+	$(call say,MAN,$(@D))rm -rf $(@D) && tools/make-man3 $(@D)
+
 INSTALL := install
-install: all
+install: all $(MAN3)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 	  $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(MANDIR)/man1 \
 	  $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
@@ -193,6 +199,8 @@ install: all
 	ln -sf libatwalk.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libatwalk.so
 	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(INCLUDEDIR)/atwalk/
 	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1/
+	$(if $(MAN3),$(INSTALL) -d $(DESTDIR)$(MANDIR)/man3)
+	$(if $(MAN3),$(INSTALL) -m 644 $(O)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3/)
 	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5/
 	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7/
 	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(MANDIR)/man8/
@@ -208,6 +216,7 @@ uninstall:
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc \
 	  $(DESTDIR)$(MANDIR)/man1/atwalk*.1 \
 	  $(DESTDIR)$(MANDIR)/man1/ptexplore.1 $(DESTDIR)$(MANDIR)/man7/atwalk*.7 \
+	  $(DESTDIR)$(MANDIR)/man3/atw_*.3 $(DESTDIR)$(MANDIR)/man3/libatwalk.3 \
 	  $(DESTDIR)$(MANDIR)/man5/atwalk*.5 $(DESTDIR)$(MANDIR)/man8/atwalk*.8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect

@@ -30,6 +30,7 @@ MAKEFLAGS='' run make -s -C "$top" O="$built" CC="$cc" DESTDIR="$root" PREFIX=/o
 	LIBDIR=$libdir INCLUDEDIR=$includedir MANDIR=/opt/man LIBEXECDIR=/opt/helpers install
 yes [ -x "$root/opt/bin/atwalk" ]
 yes [ -e "$root/opt/man/man1/atwalk.1" ]
+yes [ -e "$root/opt/man/man3/atw_target_open.3" ]
 yes [ -e "$root$libdir/libatwalk.so.0" ]
 yes [ "$(cd "$root$includedir/atwalk" && echo ./*)" = "$(cd "$top/include/atwalk" && echo ./*)" ]
 
