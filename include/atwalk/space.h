@@ -177,18 +177,21 @@ ATW_API int atw_translate(struct atw_space *space, atw_va va,
 
 /**
  * atw_translate_many - translate many addresses
- * @space: of a target with ATW_CAP_TABLES
+ * @space: the address space
  * @va: @n addresses
  * @n: how many
  * @pa: room for @n: where each leads; 0 unless its state is ATW_STATE_PRESENT
- * @state: room for @n: enum atw_state. Words of pages that are not present are not
- *	decoded: such a page is ATW_STATE_ABSENT. Addresses that the paging mode does not
- *	have are ATW_STATE_BAD
+ * @state: room for @n: enum atw_state. In page tables, words of pages that are not present
+ *	are not decoded: such a page is ATW_STATE_ABSENT. Addresses that the paging mode does
+ *	not have are ATW_STATE_BAD; the kernel's, where the target has only those of
+ *	processes, ATW_STATE_HIDDEN
  * @err: what failed; may be NULL
  *
- * Several times as fast for each address as atw_translate().
+ * Several times as fast for each address as atw_translate(), where the target has
+ * ATW_CAP_TABLES.
  *
- * Return: ATW_OK, with all of @pa and @state set; ATW_E_UNSUPPORTED, ATW_E_NOMEM.
+ * Return: ATW_OK, with all of @pa and @state set; ATW_E_NOMEM and others, with those set
+ * that were translated before.
  */
 ATW_API int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n,
 			       atw_pa *pa, uint8_t *state, struct atw_err *err);

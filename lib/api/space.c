@@ -193,6 +193,15 @@ static void translate_run(struct atw_space *s, atw_va va, const struct page_run 
 		t->pa = ATW_PA(run->pa[i] + (va.u - run->va - i * run->slot));
 }
 
+static int translate_refuse_kernel(struct atw_space *s, atw_va va, struct atw_err *err)
+{
+	int r = target_need_kernel(s->target->t, err);
+
+	if (r < 0)
+		atw_err_wrap(err, "0x%" PRIx64, va.u);
+	return r;
+}
+
 static int translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *err)
 {
 	const struct page_run *run;
@@ -205,19 +214,22 @@ static int translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *er
 		return r;
 	page = (uint64_t)1 << s->prov->page_shift;
 	if (va.u > s->prov->user_last)
-		return target_need_kernel(s->target->t, err);
+		return translate_refuse_kernel(s, va, err);
+	s->translation = (struct atw_translation){.va = va, .page_size = page};
 	r = s->prov->ops->pages_open(s->prov, s->task, va.u & -page, va.u | (page - 1),
 				     err);
 	while (r == ATW_OK) {
 		r = s->prov->ops->pages_next(s->prov, &run, err);
 		if (r == ATW_OK && va.u >= run->va && va.u - run->va < run->size) {
 			translate_run(s, va, run);
-			return ATW_OK;
+			break;
 		}
 	}
 	if (r < 0)
 		return r;
-	s->translation = (struct atw_translation){.va = va, .page_size = page};
+	/* [vsyscall] is a page of processes up there; of others nothing is known. */
+	if (va.u >> 63 && s->translation.state == ATW_STATE_ABSENT)
+		return translate_refuse_kernel(s, va, err);
 	return ATW_OK;
 }
 
@@ -249,30 +261,58 @@ static enum atw_state place_state(const struct mmu_place *p)
 	return p->kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
 }
 
+static int many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
+			  enum atw_state *state, struct atw_err *err)
+{
+	struct mmu_place place;
+	int r = mmu_lookup(s->lookup, va, &place, err);
+
+	*state = ATW_STATE_BAD;
+	if (r == ATW_E_USAGE)
+		return ATW_OK;
+	if (r < 0)
+		return r;
+	*state = place_state(&place);
+	*pa = place.pa;
+	return ATW_OK;
+}
+
+static int many_by_pages(struct atw_space *s, atw_va va, atw_pa *pa,
+			 enum atw_state *state, struct atw_err *err)
+{
+	int r = translate_by_pages(s, va, err);
+
+	*state = ATW_STATE_HIDDEN;
+	if (r == ATW_E_UNSUPPORTED)
+		return ATW_OK;
+	if (r < 0)
+		return r;
+	*state = s->translation.state;
+	*pa = s->translation.pa;
+	return ATW_OK;
+}
+
 int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n, atw_pa *pa,
 		       uint8_t *state, struct atw_err *err)
 {
-	struct mmu_place place;
 	int r = api_given(space, "the address space", err);
+	bool tables;
 
 	if (r == ATW_OK && n)
 		r = api_given(va && pa && state ? va : NULL, "an array", err);
-	if (r == ATW_OK)
-		r = atw_target_need(space->target, ATW_CAP_TABLES, err);
-	if (r == ATW_OK && !space->lookup)
+	if (r < 0)
+		return r;
+	tables = target_has(space->target->t, TARGET_TABLES);
+	if (tables && !space->lookup)
 		r = mmu_lookup_open(&space->subject.space, &space->lookup, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
-		r = mmu_lookup(space->lookup, va[i], &place, err);
-		if (r == ATW_E_USAGE) {
-			pa[i] = ATW_PA(0);
-			state[i] = ATW_STATE_BAD;
-			r = ATW_OK;
-			continue;
-		}
-		if (r < 0)
-			break;
-		state[i] = (uint8_t)place_state(&place);
-		pa[i] = state[i] == ATW_STATE_PRESENT ? place.pa : ATW_PA(0);
+		enum atw_state is = ATW_STATE_ABSENT;
+		atw_pa to = ATW_PA(0);
+
+		r = tables ? many_by_tables(space, va[i], &to, &is, err)
+			   : many_by_pages(space, va[i], &to, &is, err);
+		state[i] = (uint8_t)is;
+		pa[i] = is == ATW_STATE_PRESENT ? to : ATW_PA(0);
 	}
 	return r;
 }

@@ -44,8 +44,12 @@ int api_given(const void *handle, const char *what, struct atw_err *err)
 static void target_set_info(struct atw_target *t)
 {
 	const struct target *in = t->t;
+	const struct atw_source *s = in->source;
 	struct atw_blob defect;
 
+	/* Not that of what limits the rate. */
+	while (s->below)
+		s = s->below;
 	if (target_defect(in, 0, &defect))
 		snprintf(t->defect, sizeof(t->defect), "%.*s", (int)defect.len,
 			 (const char *)defect.data);
@@ -55,7 +59,7 @@ static void target_set_info(struct atw_target *t)
 		.source = t->source,
 		.kind = target_has(in, TARGET_RUNNING) ? "running kernel"
 						       : in->backend->noun,
-		.format = in->source->ops->name,
+		.format = s->ops->name,
 		.release = in->release,
 		.paging = target_has(in, TARGET_TABLES) ? in->space.paging.name : "",
 		.defect = t->defect,

@@ -232,6 +232,9 @@ TEST(translations_of_a_capture)
 	struct atw_space *s = open_process(t, 100);
 	struct atw_pages *pages;
 	struct atw_walk *w;
+	uint8_t state[3];
+	atw_va many[3];
+	atw_pa pa[3];
 
 	CHECK(s);
 	CHECK_EQ(atw_pages_open(s, NULL, &pages, &err), ATW_OK);
@@ -244,6 +247,15 @@ TEST(translations_of_a_capture)
 	CHECK_EQ(tr->nsteps, 0);
 	CHECK_EQ(atw_translate(s, ATW_VA(0x1000), &tr, &err), ATW_OK);
 	CHECK_EQ(tr->state, ATW_STATE_ABSENT);
+	many[0] = ATW_VA(run->va.u + 7);
+	many[1] = ATW_VA(0x1000);
+	many[2] = ATW_VA(UINT64_C(0xffff888000000000));
+	CHECK_EQ(atw_translate_many(s, many, 3, pa, state, &err), ATW_OK);
+	CHECK_EQ(state[0], ATW_STATE_PRESENT);
+	CHECK_EQ(pa[0].u, run->pa[0].u + 7);
+	CHECK_EQ(state[1], ATW_STATE_ABSENT);
+	CHECK_EQ(state[2], ATW_STATE_HIDDEN);
+	CHECK_EQ(pa[2].u, 0);
 	CHECK_EQ(atw_walk_open(s, NULL, &w, &err), ATW_E_UNSUPPORTED);
 	CHECK_EQ(atw_space_read(s, run->va, &w, 8, &err), ATW_E_UNSUPPORTED);
 	atw_pages_close(pages);
