@@ -20,7 +20,8 @@ INCLUDEDIR ?= $(PREFIX)/include
 LIBEXECDIR ?= $(PREFIX)/libexec
 DESTDIR ?=
 VERSION := $(shell sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' lib/base/version.h)
-SOMAJOR := 0
+# Raised when programs have to be linked anew, as with 0.2.
+SOMAJOR := 1
 
 CC      ?= cc
 AR      ?= ar

@@ -71,7 +71,7 @@ static int list(struct atw_space *space, struct atw_err *err)
 
 int main(int argc, char **argv)
 {
-	struct atw_subject who = { .size = sizeof(who) };
+	struct atw_subject subject = { .size = sizeof(subject) };
 	struct atw_target *target = NULL;
 	struct atw_space *space = NULL;
 	struct atw_err err = { 0 };
@@ -81,10 +81,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: mappings SOURCE PID\n");
 		return 2;
 	}
-	who.pid = (uint32_t)strtoul(argv[2], NULL, 10);
+	subject.pid = (uint32_t)strtoul(argv[2], NULL, 10);
 	rc = atw_target_open(argv[1], NULL, &target, &err);
 	if (rc == ATW_OK)
-		rc = atw_space_open(target, &who, &space, &err);
+		rc = atw_space_open(target, &subject, &space, &err);
 	if (rc == ATW_OK)
 		rc = list(space, &err);
 	atw_space_close(space);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rmap - who maps a frame: every address, in every process and the kernel, that leads to
+ * rmap - the mappings of a frame: addresses of every process and the kernel that lead to
  * a physical page.
  *
  * usage: rmap SOURCE PHYSICAL-ADDRESS

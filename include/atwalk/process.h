@@ -307,7 +307,8 @@ struct atw_pages;
  * @ret: the cursor
  * @err: what failed; may be NULL
  *
- * Absent pages are left out.
+ * Absent pages are left out. The first and the last run may reach beyond what was asked
+ * for.
  *
  * Return: ATW_OK; ATW_E_USAGE: @space is the kernel's; ATW_E_NONE: the process has ended;
  * ATW_E_UNSUPPORTED and others.

@@ -61,7 +61,7 @@ struct atw_subject {
 /**
  * atw_space_open - open an address space
  * @target: the target
- * @who: NULL: the kernel's own, or that of the root or CPU which the target was opened with
+ * @subject: NULL: the kernel's own, or that of the root or CPU which the target was opened with
  * @ret: the address space
  * @err: what failed; may be NULL
  *
@@ -72,7 +72,7 @@ struct atw_subject {
  * Return: ATW_OK; ATW_E_NONE: there is no such process, it has no memory, or several have
  * this name; ATW_E_UNSUPPORTED.
  */
-ATW_API int atw_space_open(struct atw_target *target, const struct atw_subject *who,
+ATW_API int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 			   struct atw_space **ret, struct atw_err *err);
 
 /**
@@ -294,7 +294,7 @@ ATW_API int atw_walk_next(struct atw_walk *walk, const struct atw_walk_entry **r
 
 /**
  * atw_walk_prune - leave out the table just returned
- * @walk: whose last row is of state ATW_STATE_TABLE
+ * @walk: the cursor; its last row is of state ATW_STATE_TABLE
  */
 ATW_API void atw_walk_prune(struct atw_walk *walk);
 

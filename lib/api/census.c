@@ -6,9 +6,15 @@
 
 #include "provider/provider.h"
 
+struct census_pass {
+	const struct census_sink *to;
+	struct api_lost *lost;
+	uint64_t pid, area; /* under way, for messages */
+};
+
 static int census_record(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
-	struct api_census *c = arg;
+	struct census_pass *c = arg;
 	struct atw_err why;
 
 	if (rec->letter == 'T')
@@ -29,7 +35,7 @@ static int census_record(void *arg, const struct capture_record *rec, struct atw
 /* More than can be counted is left out; the stream goes on. */
 static int census_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
-	struct api_census *c = arg;
+	struct census_pass *c = arg;
 	struct atw_err why = {0};
 	int r = c->to->run(c->to->arg, run, &why);
 
@@ -46,14 +52,14 @@ static int census_run(void *arg, const struct capture_run *run, struct atw_err *
 
 static int census_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
 {
-	const struct api_census *c = arg;
+	const struct census_pass *c = arg;
 
 	return c->to->frames(c->to->arg, run, err);
 }
 
 static void census_damaged(void *arg, const struct atw_err *err)
 {
-	api_lost_add(((struct api_census *)arg)->lost, NULL, err);
+	api_lost_add(((struct census_pass *)arg)->lost, NULL, err);
 }
 
 int api_census(struct atw_target *t, const struct census_collect_opts *o,
@@ -66,7 +72,7 @@ int api_census(struct atw_target *t, const struct census_collect_opts *o,
 		.counts = true,
 		.pace = t->paced ? &t->pace : NULL,
 	};
-	struct api_census c = {.target = t, .to = to, .lost = lost};
+	struct census_pass c = {.to = to, .lost = lost};
 	const struct census_sink sink = {census_record, census_run, census_frames, &c};
 	const struct census_read_opts ro = {.damaged = census_damaged, .arg = &c};
 	struct provider *p;

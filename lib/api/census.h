@@ -6,13 +6,6 @@
 #include "api/api.h"
 #include "census/census.h"
 
-struct api_census {
-	struct atw_target *target;
-	const struct census_sink *to;
-	struct api_lost *lost;
-	uint64_t pid, area; /* under way, for messages */
-};
-
 /* All of the target goes to `to`; what the stream lacks is added to `lost`. */
 int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	       const struct census_sink *to, struct api_lost *lost, struct atw_err *err);

@@ -207,12 +207,12 @@ static int rmap_start(struct atw_rmap *c, struct atw_err *err)
 {
 	const struct target_query q = {.frames = false};
 	struct target *t = c->target->t;
-	struct subject s;
+	struct subject s = {.pid = 0};
 	int r = ATW_OK;
 
 	if (c->pid)
 		r = subject_by_pid(t, c->pid, SUBJECT_BOTH, &s, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	if (target_has(t, TARGET_TABLES)) {
 		c->finder.soft = target_soft(t);

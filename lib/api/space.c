@@ -9,38 +9,39 @@
 
 /* ---- opening ---- */
 
-static int space_by_name(struct atw_target *t, const struct atw_subject *who,
+static int space_by_name(struct atw_target *t, const struct atw_subject *subject,
 			 struct subject *ret, struct atw_err *err)
 {
 	struct subject_matches m;
-	int r = subject_named(t->t, who->comm, &m, err);
+	int r = subject_named(t->t, subject->comm, &m, err);
 
 	if (r == ATW_OK && m.n == 1)
-		r = subject_by_task(t->t, &m.first, who->half, ret, err);
+		r = subject_by_task(t->t, &m.first, subject->half, ret, err);
 	else if (r == ATW_OK && m.n)
 		r = atw_err_set(err, ATW_E_NONE, "%u processes are called %.64s: %.300s",
-				m.n, who->comm, m.list.data ? m.list.data : "");
+				m.n, subject->comm, m.list.data ? m.list.data : "");
 	else if (r == ATW_OK && m.unread.status)
 		r = atw_err_set(err, m.unread.status,
 				"no process that could be read is called %.64s: %.300s",
-				who->comm, m.unread.text);
+				subject->comm, m.unread.text);
 	else if (r == ATW_OK)
-		r = atw_err_set(err, ATW_E_NONE, "no process is called %.64s", who->comm);
+		r = atw_err_set(err, ATW_E_NONE, "no process is called %.64s",
+				subject->comm);
 	subject_matches_deinit(&m);
 	return r;
 }
 
-static int space_find(struct atw_target *t, const struct atw_subject *who,
+static int space_find(struct atw_target *t, const struct atw_subject *subject,
 		      struct subject *ret, struct atw_err *err)
 {
 	int r;
 
-	if (who->half > ATW_HALF_KERNEL)
+	if (subject->half > ATW_HALF_KERNEL)
 		return atw_err_set(err, ATW_E_USAGE, "half: there is no %" PRIu32,
-				   who->half);
-	if (who->comm && who->pid)
+				   subject->half);
+	if (subject->comm && subject->pid)
 		return atw_err_set(err, ATW_E_USAGE, "both comm and pid are given");
-	if (!who->comm && !who->pid) {
+	if (!subject->comm && !subject->pid) {
 		r = atw_target_need(t, ATW_CAP_TABLES, err);
 		if (r == ATW_OK)
 			subject_default(t->t, ret);
@@ -49,16 +50,17 @@ static int space_find(struct atw_target *t, const struct atw_subject *who,
 	r = atw_target_need(t, ATW_CAP_PROCESSES, err);
 	if (r < 0)
 		return r;
-	return who->comm ? space_by_name(t, who, ret, err)
-			 : subject_by_pid(t->t, who->pid, who->half, ret, err);
+	return subject->comm
+		       ? space_by_name(t, subject, ret, err)
+		       : subject_by_pid(t->t, subject->pid, subject->half, ret, err);
 }
 
-int atw_space_open(struct atw_target *target, const struct atw_subject *who,
+int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 		   struct atw_space **ret, struct atw_err *err)
 {
 	struct atw_subject w;
 	struct atw_space *s;
-	int r = api_opts(&w, sizeof(w), who, err);
+	int r = api_opts(&w, sizeof(w), subject, err);
 
 	if (r == ATW_OK)
 		r = api_given(target, "the target", err);
@@ -298,8 +300,8 @@ int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n, atw_
 	int r = api_given(space, "the address space", err);
 	bool tables;
 
-	if (r == ATW_OK && n)
-		r = api_given(va && pa && state ? va : NULL, "an array", err);
+	if (n && (!va || !pa || !state))
+		return atw_err_set(err, ATW_E_USAGE, "an array is NULL");
 	if (r < 0)
 		return r;
 	tables = target_has(space->target->t, TARGET_TABLES);

@@ -48,7 +48,7 @@ int atw_symbol_find(struct atw_target *target, const char *name,
 		r = api_given(name, "the name", err);
 	if (r == ATW_OK)
 		r = atw_kernel_symbol(target->t->kernel, name, &at, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	if (atw_kernel_symbol_at(target->t->kernel, at, &found, NULL) < 0 ||
 	    found.address != at)

@@ -226,6 +226,9 @@ static void pages_set_frame(struct atw_pages *c)
 	c->facts = (struct frame_facts){0};
 	if (c->prov->ops->facts(c->prov, run, c->at, 0, run->slot, &c->facts, NULL) < 0)
 		return;
+	/* The frame was given to others since the entry was read. */
+	if (c->facts.have & FACT_STALE)
+		return;
 	api_frame_set(&c->frame, run->pa[c->at], c->prov->page_shift, &c->facts);
 	c->row.frame = &c->frame;
 }

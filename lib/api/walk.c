@@ -6,7 +6,8 @@
 
 /* ---- walks ---- */
 
-#define WALK_FLAGS (ATW_WALK_EACH | ATW_WALK_TABLES | ATW_WALK_NONPRESENT | ATW_WALK_FOLD)
+static const uint32_t WALK_FLAGS =
+	ATW_WALK_EACH | ATW_WALK_TABLES | ATW_WALK_NONPRESENT | ATW_WALK_FOLD;
 
 struct atw_walk {
 	struct atw_space *space;
@@ -47,8 +48,9 @@ int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *opts,
 	struct atw_walk *w;
 	int r = walk_check(space, ret, err);
 
-	if (r == ATW_OK)
-		r = api_opts(&o, sizeof(o), opts, err);
+	if (r != ATW_OK)
+		return r;
+	r = api_opts(&o, sizeof(o), opts, err);
 	if (r == ATW_OK && o.flags & ~WALK_FLAGS)
 		r = atw_err_set(err, ATW_E_USAGE, "options: flags 0x%x are not known",
 				o.flags & ~WALK_FLAGS);
@@ -123,8 +125,9 @@ void atw_walk_close(struct atw_walk *walk)
 
 /* ---- ranges ---- */
 
-#define RANGES_SPLIT (ATW_SPLIT_PERMS | ATW_SPLIT_LEVEL | ATW_SPLIT_PHYSICAL | \
-		      ATW_SPLIT_FLAGS | ATW_SPLIT_NOTHING)
+static const uint32_t RANGES_SPLIT = ATW_SPLIT_PERMS | ATW_SPLIT_LEVEL |
+				     ATW_SPLIT_PHYSICAL | ATW_SPLIT_FLAGS |
+				     ATW_SPLIT_NOTHING;
 
 struct atw_ranges {
 	struct atw_space *space;
@@ -150,8 +153,9 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 	struct atw_ranges *g;
 	int r = walk_check(space, ret, err);
 
-	if (r == ATW_OK)
-		r = api_opts(&o, sizeof(o), opts, err);
+	if (r != ATW_OK)
+		return r;
+	r = api_opts(&o, sizeof(o), opts, err);
 	if (r == ATW_OK && o.reserved)
 		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
 	if (r == ATW_OK && o.split & ~RANGES_SPLIT)

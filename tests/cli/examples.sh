@@ -31,7 +31,7 @@ MAKEFLAGS='' run make -s -C "$top" O="$built" CC="$cc" DESTDIR="$root" PREFIX=/o
 yes [ -x "$root/opt/bin/atwalk" ]
 yes [ -e "$root/opt/man/man1/atwalk.1" ]
 yes [ -e "$root/opt/man/man3/atw_target_open.3" ]
-yes [ -e "$root$libdir/libatwalk.so.0" ]
+yes [ -e "$root$libdir/libatwalk.so.1" ]
 yes [ "$(cd "$root$includedir/atwalk" && echo ./*)" = "$(cd "$top/include/atwalk" && echo ./*)" ]
 
 export PKG_CONFIG_PATH=$root$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
@@ -67,6 +67,19 @@ golden examples-mappings
 run ./mappings tasks.kdump 2
 status 3
 err <<<"mappings: process 2 is a kernel thread: it has no address space of its own"
+
+t "mappings: of a running process, by /proc alone"
+sleep 300 &
+child=$!
+for ((i = 0; i < 3000; i++)); do
+	[ "$(cat /proc/$child/comm)" != sleep ] || break
+	sleep 0.1
+done
+run ./mappings live:pagemap $child
+awk '{ print $1, $2, $7 }' "$work/log/out" >got
+awk '{ print $1, $2, $6 }' /proc/$child/maps >want
+kill $child
+same got want
 
 t "rmap: the mappings of a frame"
 run build rmap

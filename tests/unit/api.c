@@ -34,10 +34,10 @@ static struct atw_target *open_target(const char *source)
 
 static struct atw_space *open_process(struct atw_target *t, uint32_t pid)
 {
-	const struct atw_subject who = { .size = sizeof(who), .pid = pid };
+	const struct atw_subject subject = { .size = sizeof(subject), .pid = pid };
 	struct atw_space *s = NULL;
 
-	atw_space_open(t, &who, &s, NULL);
+	atw_space_open(t, &subject, &s, NULL);
 	return s;
 }
 

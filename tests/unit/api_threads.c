@@ -20,13 +20,13 @@ struct answers {
 
 static int ask_process(struct answers *a, struct atw_target *t, uint32_t pid)
 {
-	const struct atw_subject who = { .size = sizeof(who), .pid = pid };
+	const struct atw_subject subject = { .size = sizeof(subject), .pid = pid };
 	const struct atw_page_run *run;
 	const struct atw_vma *v;
 	struct atw_pages *pages;
 	struct atw_vmas *vmas;
 	struct atw_space *s;
-	int r = atw_space_open(t, &who, &s, NULL);
+	int r = atw_space_open(t, &subject, &s, NULL);
 
 	if (r < 0)
 		return r;
