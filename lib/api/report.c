@@ -199,21 +199,24 @@ static struct census_collect_opts report_needs(const struct census_report *k,
 	};
 }
 
+/* The analysis points into the last model until it has finished. */
 static int report_pass(struct atw_report *r, struct atw_target *t, void **state,
-		       const struct census_collect_opts *co, struct atw_err *err)
+		       const struct census_collect_opts *co, struct census_model **model,
+		       struct atw_err *err)
 {
-	struct census_model *m = NULL;
 	struct census_sink sink;
 	struct atw_err why = {0};
-	int rc = census_model_open(&r->kind, state, 1, &m, err);
+	int rc;
 
+	census_model_close(*model);
+	*model = NULL;
+	rc = census_model_open(&r->kind, state, 1, model, err);
 	if (rc < 0)
 		return rc;
-	sink = census_model_sink(m);
+	sink = census_model_sink(*model);
 	rc = api_census(t, co, &sink, &r->lost, err);
 	if (rc == ATW_OK)
-		rc = census_model_end(m, err);
-	census_model_close(m);
+		rc = census_model_end(*model, err);
 	if (rc == ATW_OK && t->info.defect[0]) {
 		atw_err_set(&why, ATW_E_DAMAGED, "%.100s: %.300s", t->source,
 			    t->info.defect);
@@ -240,14 +243,16 @@ static int report_make(struct atw_report *r, struct atw_target *const *target, s
 		.whole = true,
 		.arg = r,
 	};
+	struct census_model *model = NULL;
 	void *state = NULL;
 	int rc = r->kind->start(&ro, &state, err);
 
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
-		rc = report_pass(r, target[i], &state, &co, err);
+		rc = report_pass(r, target[i], &state, &co, &model, err);
 	if (rc == ATW_OK)
 		rc = r->kind->finish(state, &out, err);
 	r->kind->drop(state);
+	census_model_close(model);
 	return rc;
 }
 

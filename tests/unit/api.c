@@ -548,6 +548,40 @@ TEST(reports)
 	atw_report_close(r);
 }
 
+/* Rows of each over the dump; `end`: what the last call returns. */
+TEST(every_report)
+{
+	static const struct { const char *name; unsigned rows; int end; } want[] = {
+		{ "basic", 22, ATW_END }, { "areas", 304, ATW_END }, { "units", 6, ATW_END },
+		{ "totals", 1, ATW_END }, { "alerts", 86, ATW_END }, { "count", 1, ATW_END },
+		{ "pages", 240, ATW_END }, { "machine", 7, ATW_E_PARTIAL },
+		{ "use", 22, ATW_END }, { "stacks", 196, ATW_END }, { "tasks", 79, ATW_END },
+		{ "nodes", 23, ATW_E_PARTIAL }, { "kernel", 0, ATW_E_PARTIAL },
+	};
+	struct atw_target *t = open_target(DUMP);
+	const struct atw_report_row *row;
+	struct atw_report *r;
+	size_t text = 0;
+	unsigned n;
+	int rc;
+
+	CHECK(t);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		CHECK_EQ(atw_report_open(want[i].name, &t, 1, NULL, &r, &err), ATW_OK);
+		for (n = 0; (rc = atw_report_next(r, &row, &err)) == ATW_OK; n++)
+			for (size_t k = 0; k < row->ncells; k++)
+				if (row->known >> k & 1 &&
+				    atw_report_column(r, k)->type == ATW_COLUMN_TEXT)
+					text += strlen(row->cell[k].s);
+		CHECK_EQ(n, want[i].rows);
+		CHECK_EQ(rc, want[i].end);
+		CHECK_EQ(atw_report_next(r, &row, &err), ATW_END);
+		atw_report_close(r);
+	}
+	CHECK(text);
+	atw_target_close(t);
+}
+
 /* What is written of a dump reads back with the same processes. */
 TEST(captures)
 {
