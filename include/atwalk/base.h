@@ -127,28 +127,31 @@ struct atw_err {
 /* Record a failure. Returns `status`, so that it can be returned in turn. */
 ATW_API int atw_err_set(struct atw_err *err, int status, const char *fmt, ...)
 	ATW_PRINTF(3, 4);
-/* The same of something that the caller gave: the sentence begins behind its name. */
-ATW_API int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
-			      const char *fmt, ...) ATW_PRINTF(4, 5);
-/* Record that memory ran out. Returns ATW_E_NOMEM. */
-ATW_API int atw_err_nomem(struct atw_err *err);
-/* A failure that is recorded is the fault of what the caller gave as `param`. */
-ATW_API void atw_err_param(struct atw_err *err, enum atw_param param);
 /* Put "prefix: " in front of the sentence. Returns the status it holds. */
 ATW_API int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
-/* Put "subject: " in front, a file's name, say, unless the sentence has it there. */
-ATW_API void atw_err_about(struct atw_err *err, const char *subject);
-/* The sentence without its subject. */
-ATW_API const char *atw_err_reason(const struct atw_err *err);
 /* Say what can be done about it. */
 ATW_API void atw_err_hint(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
+
+/* ---- for the library itself: not exported ---- */
+
+/* atw_err_set() for a parameter: the sentence begins behind its name. */
+int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
+		      const char *fmt, ...) ATW_PRINTF(4, 5);
+/* Record that memory ran out. Returns ATW_E_NOMEM. */
+int atw_err_nomem(struct atw_err *err);
+/* The recorded failure is the fault of `param`. */
+void atw_err_param(struct atw_err *err, enum atw_param param);
+/* Put "subject: " in front, a file's name, say, unless the sentence has it there. */
+void atw_err_about(struct atw_err *err, const char *subject);
+/* The sentence without its subject. */
+const char *atw_err_reason(const struct atw_err *err);
 /* Say "what: command" is to be done: a command that a shell takes as it stands. */
-ATW_API void atw_err_hint_command(struct atw_err *err, const char *what,
-				  const char *fmt, ...) ATW_PRINTF(3, 4);
-/* It would help if the caller gave this. */
-ATW_API void atw_err_remedy(struct atw_err *err, enum atw_param param);
+void atw_err_hint_command(struct atw_err *err, const char *what, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+/* Giving this parameter would help. */
+void atw_err_remedy(struct atw_err *err, enum atw_param param);
 
 /* Borrowed bytes. */
 struct atw_blob {

@@ -155,6 +155,14 @@ ATW_PRINTF(2, 3) static void report_no_text(void *arg, const char *fmt, ...)
 	(void)fmt;
 }
 
+ATW_PRINTF(3, 4)
+static void report_no_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	(void)arg;
+	(void)param;
+	(void)fmt;
+}
+
 ATW_PRINTF(2, 3) static void report_lacks(void *arg, const char *fmt, ...)
 {
 	struct atw_report *r = arg;
@@ -239,6 +247,7 @@ static int report_make(struct atw_report *r, struct atw_target *const *target, s
 		.row = report_keep_row,
 		.text = report_no_text,
 		.note = report_no_text,
+		.left_out = report_no_left_out,
 		.lacks = report_lacks,
 		.whole = true,
 		.arg = r,
