@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make                 build/atwalk, build/libatwalk.so, build/libatwalk.a
+# make                 build/atwalk, build/atwalk-kmap, build/libatwalk.so, build/libatwalk.a
 # make collect-all     the small static collector, for all machines there is a compiler for
 # make test            every test that needs no guest kernel; TESTS="unit cli/find" some
 # make test-vm         real kernels under QEMU (tests/vm)
@@ -10,6 +10,7 @@
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
 # lzo, snappy, libdw, cairo, fuse3) leaves a library out although it is installed.
+# KMAP= builds and installs everything but kmap; `make test` needs all of it.
 
 O       ?= build
 PREFIX  ?= /usr/local
@@ -18,6 +19,7 @@ MANDIR  ?= $(PREFIX)/share/man
 INCLUDEDIR ?= $(PREFIX)/include
 # The program looks for its recorders in ../libexec/atwalk, seen from where it lies.
 LIBEXECDIR ?= $(PREFIX)/libexec
+KMAP    ?= 1
 DESTDIR ?=
 VERSION := $(shell sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' lib/base/version.h)
 # Raised when programs have to be linked anew, as with 0.2.
@@ -60,8 +62,8 @@ HAVE_cairo  := $(if $(STATIC)$(filter 0,$(WITH_cairo)),,$(shell \
 # It is loaded when a picture is painted.
 LIBS_cairo  := $(if $(HAVE_cairo),-ldl)
 
-# A folder of controls: the program's alone as well.
-HAVE_fuse3  := $(if $(STATIC)$(filter 0,$(WITH_fuse3)),,$(shell \
+# A folder of controls of kmap record: of atwalk-kmap alone.
+HAVE_fuse3  := $(if $(STATIC)$(filter 0,$(WITH_fuse3))$(if $(KMAP),,no),,$(shell \
                  $(PKGCONF) --exists 'fuse3 >= 3.2' 2>/dev/null && echo 1))
 LIBS_fuse3  := $(if $(HAVE_fuse3),$(shell $(PKGCONF) --libs fuse3))
 
@@ -79,8 +81,10 @@ LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2
 
 # Headers of others are not ours to warn about.
 CFLAGS_kmap_folder.o := $(if $(HAVE_fuse3),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags fuse3)))
+# Where commands are looked for that are programs of their own.
+CFLAGS_external.o := -DATWALK_PROGRAMS='"$(PREFIX)/bin"'
 CFLAGS_cairo.o := $(if $(HAVE_cairo),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags $(CAIRO))))
-ALL_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -fvisibility=hidden -fPIC \
+ALL_CFLAGS := -std=gnu17 $(WARN) -I. -Iinclude -Ilib -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
               $(DEFS) $(CPPFLAGS) $(CFLAGS)
 # Tests see the library's own headers as well, and the test harness.
@@ -90,14 +94,16 @@ TEST_CFLAGS := $(ALL_CFLAGS) -Itests
 DRAW_SRC := lib/output/cairo.c lib/output/picture.c
 LIB_SRC  := $(filter-out $(DRAW_SRC),$(sort $(wildcard lib/*/*.c)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
-UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
+COMMON_SRC := $(sort $(wildcard cli/common/*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/*.c $(if $(KMAP),kmap/tests/unit/*.c)))
 ORA_SRC  := $(sort $(wildcard tests/oracle/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-TOOL_SRC := $(sort $(wildcard tests/tools/*.c))
+TOOL_SRC := $(sort $(wildcard tests/tools/*.c $(if $(KMAP),kmap/tests/tools/*.c)))
 BENCH_SRC:= $(sort $(wildcard bench/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(O)/%.o)
 DRAW_OBJ := $(DRAW_SRC:%.c=$(O)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(O)/%.o)
+COMMON_OBJ := $(COMMON_SRC:%.c=$(O)/%.o)
 UNIT     := $(UNIT_SRC:%.c=$(O)/%)
 ORACLE   := $(ORA_SRC:%.c=$(O)/%)
 TOOLS    := $(TOOL_SRC:%.c=$(O)/%)
@@ -105,9 +111,12 @@ BENCH    := $(BENCH_SRC:%.c=$(O)/%)
 LIB_A    := $(O)/libatwalk.a
 LIB_INT  := $(O)/libinternal.a
 LIB_SO   := $(O)/libatwalk.so
+LIB_CLI  := $(O)/libcli.a
 
 include collector/collector.mk
-include qemu/qemu.mk
+ifneq ($(KMAP),)
+include kmap/kmap.mk
+endif
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -115,7 +124,7 @@ include qemu/qemu.mk
 .PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(if $(STATIC),,$(RECORDERS)) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -125,7 +134,8 @@ found:
 	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) \
 	   $(if $(HAVE_static),,echo "  absent: a static libc (no atwalk-collect)";) \
 	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) \
-	   $(if $(HAVE_fuse3),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
+	   $(if $(KMAP),,echo "  absent: kmap (KMAP= was given)";) \
+	   $(if $(HAVE_fuse3)$(if $(KMAP),,no),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
 	 cmp -s $(O)/found.new $(O)/found.txt || { mv $(O)/found.new $(O)/found.txt; cat $(O)/found.txt; }
 
@@ -135,12 +145,21 @@ $(O)/flags: FORCE
 	@mkdir -p $(O); echo '$(CC) $(ALL_CFLAGS) $(LIBS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(LIBS)' >$@
 .PHONY: FORCE
 
+# PREFIX is in one object; `make install` may be given another one than make was.
+$(O)/prefix: FORCE
+	@mkdir -p $(O); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+$(O)/cli/external.o: $(O)/prefix
+
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(CFLAGS_$(@F)) -MMD -MP -c -o $@ $<
 
 # What tests and the program link: every symbol of every layer.
 $(LIB_INT): $(LIB_OBJ) $(DRAW_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+# What programs share above the library: options, errors, answers, progress.
+$(LIB_CLI): $(COMMON_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 # What others link: one object with no names but atw_*.
@@ -154,16 +173,16 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 	  -Wl,--version-script=lib/libatwalk.map -Wl,-z,defs -o $@ $(LIB_OBJ) $(LDFLAGS) $(LIBS)
 	@ln -sf libatwalk.so $@.$(SOMAJOR)
 
-$(O)/atwalk: $(CLI_OBJ) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_fuse3)
+$(O)/atwalk: $(CLI_OBJ) $(LIB_CLI) $(LIB_INT)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo)
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk
 	$(call say,LN,$@)ln -sf atwalk $@
 
-$(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_INT) $(O)/flags
+$(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_KMAP) $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_KMAP) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
@@ -185,42 +204,46 @@ $(O)/man/man3/libatwalk.3: tools/make-man3 $(wildcard include/atwalk/*.h)
 	$(call say,MAN,$(@D))rm -rf $(@D) && tools/make-man3 $(@D)
 
 INSTALL := install
+pages    = $(filter-out $(if $(KMAP),,man/atwalk-kmap.%),$(wildcard man/*.$(1)))
 install: all $(MAN3)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 	  $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(MANDIR)/man1 \
 	  $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	$(INSTALL) -m 755 $(O)/atwalk $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
+	$(INSTALL) -m 755 $(O)/atwalk $(KMAP_PROGRAM) $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
-	$(if $(STATIC),,$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR)/atwalk)
-	$(if $(STATIC),,$(INSTALL) -m 755 $(RECORDERS) $(DESTDIR)$(LIBEXECDIR)/atwalk/)
+	$(if $(KMAP_PLUGINS),$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR)/atwalk)
+	$(if $(KMAP_PLUGINS),$(INSTALL) -m 755 $(KMAP_PLUGINS) $(DESTDIR)$(LIBEXECDIR)/atwalk/)
 	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)/libatwalk.so.$(VERSION)
 	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libatwalk.so.$(SOMAJOR)
 	ln -sf libatwalk.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libatwalk.so
 	$(INSTALL) -m 644 include/atwalk/*.h $(DESTDIR)$(INCLUDEDIR)/atwalk/
-	$(INSTALL) -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1/
+	$(INSTALL) -m 644 $(call pages,1) $(DESTDIR)$(MANDIR)/man1/
 	$(if $(MAN3),$(INSTALL) -d $(DESTDIR)$(MANDIR)/man3)
 	$(if $(MAN3),$(INSTALL) -m 644 $(O)/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3/)
-	$(INSTALL) -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5/
+	$(INSTALL) -m 644 $(call pages,5) $(DESTDIR)$(MANDIR)/man5/
 	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7/
 	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(MANDIR)/man8/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
+	$(if $(KMAP),ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-kmap)
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	  -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore \
-	  $(DESTDIR)$(PREFIX)/bin/atwalk-collect $(DESTDIR)$(LIBDIR)/libatwalk.* \
+	  $(DESTDIR)$(PREFIX)/bin/atwalk-collect $(DESTDIR)$(PREFIX)/bin/atwalk-kmap \
+	  $(DESTDIR)$(LIBDIR)/libatwalk.* \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc \
 	  $(DESTDIR)$(MANDIR)/man1/atwalk*.1 \
 	  $(DESTDIR)$(MANDIR)/man1/ptexplore.1 $(DESTDIR)$(MANDIR)/man7/atwalk*.7 \
 	  $(DESTDIR)$(MANDIR)/man3/atw_*.3 $(DESTDIR)$(MANDIR)/man3/libatwalk.3 \
 	  $(DESTDIR)$(MANDIR)/man5/atwalk*.5 $(DESTDIR)$(MANDIR)/man8/atwalk*.8 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-kmap
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk
 
 clean:

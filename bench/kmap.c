@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kmap/read.h"
-#include "kmap/write.h"
+#include "kmap/lib/read.h"
+#include "kmap/lib/write.h"
 #include "random.h"
 
 enum { TEXT = 64 << 20, TIMES = 4, ACCESSES = 50 };

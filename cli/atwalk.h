@@ -3,69 +3,8 @@
 #ifndef CLI_ATWALK_H
 #define CLI_ATWALK_H
 
-#include <atwalk/base.h>
-#include "extract/extract.h"
-#include "format/vmcoreinfo_text.h"
-#include "kernel/linux.h"
-#include "kernel/page.h"
-#include "paging/paging.h"
-#include "process/process.h"
-#include "record/record.h"
-#include "source/source.h"
-#include "walk/walk.h"
-
-#include "options.h"
+#include "common/command.h"
 #include "target/subject.h"
-
-enum exit_status {
-	EXIT_COMPLETE = 0,
-	EXIT_NO = 1,             /* not mapped, violated, they differ */
-	EXIT_USAGE = 2,
-	EXIT_SOURCE = 3,         /* the source cannot be used */
-	EXIT_PARTIAL = 4,        /* answered in part */
-};
-
-/*
- * Hints at the command that `word` was perhaps meant as, in an error about it. `source`
- * NULL: the word stands where a SOURCE should, else where an ADDRESS of that one should.
- */
-typedef void suggest_fn(struct atw_err *err, const char *word, const char *source);
-
-enum format {
-	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML,
-	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG,
-};
-enum units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
-/*
- * Groups of common options. A command takes those that mean something for it, and refuses
- * the others. --quiet, --help and --version mean something for each.
- */
-enum {
-	OPT_COMMON_OUTPUT = 1,           /* --output */
-	OPT_COMMON_PICTURES = 2,         /* --format with those of pictures; with OPT_COMMON_ROWS */
-	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group, --color */
-	OPT_COMMON_UNITS = 8,            /* --units: there are columns of sizes */
-	OPT_COMMON_SOURCE = 16,          /* --part, --rate */
-	OPT_COMMON_PROGRESS = 32,        /* --progress */
-	OPT_COMMON_VERBOSE = 64,         /* --verbose */
-	/* Of what lists something in a SOURCE. */
-	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
-			     OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
-};
-
-/* Values of the common options. */
-struct common {
-	suggest_fn *suggest;     /* NULL: no command is suggested */
-	const char *output, *columns, *filter, *sort, *group, *rate;
-	enum format format;
-	enum units units;
-	enum color color;
-	struct opt_list parts;
-	bool progress, quiet, help, version;
-	unsigned verbose;
-};
 
 /* Options of the commands that look into one address space. */
 struct space_opts {
@@ -76,26 +15,24 @@ struct space_opts {
 	bool allow;              /* commands with OPT_ALLOW: --allow-unreadable */
 };
 
-struct command {
-	const char *name, *args, *summary, *about;
-	unsigned common;         /* OPT_COMMON groups */
-	const struct opt *options;
-	size_t opts_size;        /* of the struct the options' offsets are in */
-	int (*run)(const struct common *c, void *opts, int argc, char **argv);
-};
-
 extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
-/*
- * A command that is several: the word behind it says which one. These have both words
- * as their names, and NULL is at the end; the first has nothing but its help.
- */
-extern const struct command cmd_kmap, *const kmap_commands[];
+/* A program of its own: it has no `run`. */
+extern const struct command cmd_kmap;
 /* The whole program, where it is called ptexplore. */
 int ptexplore_main(int argc, char **argv);
 extern const struct opt_choice pti_choices[];
+/*
+ * external.c: executes atwalk-NAME; returns the exit status if it cannot. argv[0] is
+ * replaced, and NULL ends it. `sub`: the word that help is about, or NULL.
+ */
+int external_run(const struct command *cmd, char **argv);
+int external_help(const struct command *cmd, char *sub);
+/* Runs atwalk-NAME with one option and copies what it prints. */
+int external_ask(const struct command *cmd, const char *option, char *ret, size_t len,
+		 struct atw_err *err);
 
 /*
  * Options for a command's own table; `s` is its struct's type. KERNEL_OPTIONS find the
@@ -125,32 +62,6 @@ extern const struct opt_choice pti_choices[];
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
 	  "the page tables CPU N was using", NULL }, \
 	OPT_KERNEL(s, m)
-
-/* standard.c: before anything is opened. */
-void hold_standard_files(void);
-
-/* ---- saying what went wrong ---- */
-
-/* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
-int complain(const struct atw_err *err);
-/* That memory ran out. */
-int complain_nomem(void);
-/* The same as wrong usage of a command, with its --help in place of the hint. */
-int complain_misuse(const char *command, const struct atw_err *err);
-/* The hint of an error, or what is known of its remedy; or "". */
-const char *error_hint(const struct atw_err *err);
-/* What giving a parameter does, an enum atw_param: "--top N shows more"; or "". */
-const char *param_remedy(int param);
-/* Which of them an error is. */
-int exit_status(int status);
-int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
-/*
- * Why the exit status is EXIT_PARTIAL: -q does not silence it. Every command that ends with
- * this status has written at least one such line, or an error.
- */
-void complain_part(const char *fmt, ...) ATW_PRINTF(1, 2);
-/* A remark that changes no answer; -q silences it. */
-void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 
 /* ---- opening what the user named ---- */
 
@@ -183,16 +94,12 @@ int open_frozen(const struct common *c, const char *name, const struct space_opt
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 	       uint32_t caps, struct session *ret);
 void session_close(struct session *s);
-/* Can the word be a SOURCE? Without "live" and special characters it is a file that exists. */
-bool is_source_word(const char *word);
 /* Are these there, for the option or question `what`? Complains itself. */
 int session_need(const struct session *s, uint32_t caps, const char *what);
 /* With -q: the defects that opening did not report, where they are why the status is 4. */
 void complain_defects(const struct common *c, const struct session *s);
 /* Do defects of the file make every answer one in part? */
 bool session_has_gaps(const struct session *s);
-/* -o must not be the source. Complains itself. */
-int check_output(const struct common *c, const char *name);
 /*
  * freeze.c: --freeze stops the process that was chosen, and chooses it once more;
  * without the option nothing happens. It goes on at the latest when the source is
@@ -240,17 +147,8 @@ int parse_address(const struct session *o, const char *text, struct address *ret
 int parse_owned(const struct session *o, const char *text, struct address *ret,
 		struct atw_err *err);
 
-/* ---- rows ---- */
-
-/* The word of a format, as --format has it. */
-const char *format_word(enum format f);
+/* The options about rows, and the size of pages where `o` knows it. */
 void output_opts(const struct common *c, const struct session *o,
 		 struct atw_output_opts *ret);
-/*
- * The end of a listing that came to `r`: what was seen is written, what is wrong
- * said, `out` closed (NULL is fine, if r < 0). Returns `status`, or what became
- * of it. After ATW_E_LIMIT what was seen whole is still an answer.
- */
-int output_end(struct atw_output *out, int r, int status, struct atw_err *err);
 
 #endif

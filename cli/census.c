@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "listing.h"
 #include "lost.h"
-#include "progress.h"
+#include "common/progress.h"
 #include "provider/provider.h"
 
 /* 20 bad lines of a capture one by one, the number of further ones, a fatal error. */

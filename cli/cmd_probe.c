@@ -10,7 +10,6 @@
 
 #include "atwalk.h"
 #include "base/cleanup.h"
-#include "kmap/live_watch.h"
 #include "provider/proc.h"
 #include "source/live_file.h"
 #include "source/live_host.h"
@@ -234,21 +233,37 @@ static void holes(struct answer *a, const struct probe_opts *o)
 						: "this kernel has no PAGEMAP_SCAN: it came with 6.7");
 }
 
+/* The line at *text, which goes on behind it. */
+static char *next_line(char **text)
+{
+	char *line = *text, *end = strchrnul(line, '\n');
+
+	*text = *end ? end + 1 : end;
+	*end = '\0';
+	return line;
+}
+
+/* Of atwalk-kmap, whose file has capabilities of its own: see kmap_breakpoints.c. */
 static void breakpoints(struct answer *a, const struct probe_opts *o)
 {
-	struct live_watch *w = NULL;
 	struct atw_err err = { 0 };
-	unsigned words;
+	char said[2048], *text = said;
+	const char *hint, *command;
 
 	(void)o;
-	a->yes = live_watch_open(&w, &words, &err) == ATW_OK;
-	if (a->yes)
-		snprintf(a->why, sizeof(a->why), "%u words at once can be watched on each CPU", words);
-	else
+	if (external_ask(&cmd_kmap, "--breakpoints", said, sizeof(said), &err) < 0) {
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
-	if (err.status == ATW_E_PERM)
-		needs(a, "cap_sys_admin");
-	live_watch_close(w);
+		return;
+	}
+	a->yes = !strcmp(next_line(&text), "yes");
+	snprintf(a->why, sizeof(a->why), "%s", next_line(&text));
+	hint = next_line(&text);
+	command = next_line(&text);
+	if (*command)
+		atw_err_hint_command(&err, "", "%s", command);
+	else if (*hint)
+		atw_err_hint(&err, "%s", hint);
+	from_hint(&err, a);
 }
 
 static const struct question {

@@ -189,37 +189,6 @@ void row_whose(const struct listing *l, struct row *r)
 	r->have |= COL(C_TASK);
 }
 
-/* ---- what the user asks for ---- */
-
-static bool mentions(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *s = text; s && (s = strstr(s, word)); s++)
-		if ((s == text || !strchr("abcdefghijklmnopqrstuvwxyz_", s[-1])) &&
-		    !strchr("abcdefghijklmnopqrstuvwxyz_", s[n] ? s[n] : ' '))
-			return true;
-	return false;
-}
-
-static bool is_mentioned(const struct common *c, const char *column)
-{
-	return mentions(c->columns, column) || mentions(c->filter, column) ||
-	       mentions(c->sort, column) || mentions(c->group, column);
-}
-
-bool asks_for(const struct common *c, const char *column)
-{
-	char change[32];                 /* of --watch */
-	const char *other;
-	bool is = is_mentioned(c, column);
-
-	for (size_t i = 0; !is && (other = schema_other_name(column, i)); i++)
-		is = is_mentioned(c, other);
-	snprintf(change, sizeof(change), "d_%s", column);
-	return is || is_mentioned(c, change);
-}
-
 /* ---- areas of a process ---- */
 
 struct area_name {

@@ -48,9 +48,6 @@ void listing_deinit(struct listing *l);
 /* Another look: areas are read again when they are next asked for. */
 void listing_renew(struct listing *l);
 
-/* Does anything the user typed name the column? Nothing typed is the usual ones. */
-bool asks_for(const struct common *c, const char *column);
-
 struct row {
 	union atw_value v[C_COUNT];
 	uint64_t have;

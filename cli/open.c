@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* open.c - from SOURCE and the options about it to an opened target. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "atwalk.h"
-#include "progress.h"
+#include "common/progress.h"
 #include "searching.h"
 
 static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
 	(void)arg;
 	fprintf(stderr, "atwalk: read 0x%" PRIx64 "+%zu: %zd\n", pa.u, len, result);
-}
-
-bool is_source_word(const char *word)
-{
-	struct stat st;
-
-	/* A name with these is a path or a SOURCE that could not be opened. */
-	return !strcmp(word, "live") || !strcmp(word, "-") || strpbrk(word, "/:.@") || !*word ||
-	       !stat(word, &st) || (errno != ENOENT && errno != ENAMETOOLONG);
 }
 
 /* A word that is no file may have been meant as a process or as a command. */
@@ -42,51 +30,6 @@ static void hint_meant(const struct common *c, struct atw_err *err, const char *
 	}
 	if (c->suggest && err->status == ATW_E_MISSING && !err->hint[0] && !strpbrk(name, "/:."))
 		c->suggest(err, name, NULL);
-}
-
-static bool is_file(const char *path, const struct stat *file)
-{
-	struct stat st;
-
-	return !stat(path, &st) && st.st_dev == file->st_dev &&
-	       st.st_ino == file->st_ino;
-}
-
-/* PATH, FORMAT:PATH and raw:PATH@ADDRESS name PATH. */
-static bool names_file(const char *text, const struct stat *file)
-{
-	const char *colon = strchr(text, ':');
-	char path[4096], *at;
-
-	if (is_file(text, file) || (colon && is_file(colon + 1, file)))
-		return true;
-	if (!colon || strlen(colon + 1) >= sizeof(path))
-		return false;
-	snprintf(path, sizeof(path), "%s", colon + 1);
-	at = strrchr(path, '@');
-	if (at)
-		*at = '\0';
-	return at && is_file(path, file);
-}
-
-/* A source is never changed, not even when it is asked for. */
-int check_output(const struct common *c, const char *name)
-{
-	struct stat st;
-	bool same;
-
-	if (c->output && !*c->output)
-		return complain(&(struct atw_err){
-			.status = ATW_E_USAGE, .text = "--output: a file needs a name",
-		});
-	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
-		return EXIT_COMPLETE;
-	same = names_file(name, &st);
-	for (size_t i = 0; i < c->parts.n && !same; i++)
-		same = names_file(c->parts.v[i], &st);
-	return same ? complain(&(struct atw_err){
-		.status = ATW_E_USAGE, .text = "--output: that is the source itself",
-	}) : EXIT_COMPLETE;
 }
 
 /* ---- defects of the file ---- */
@@ -274,50 +217,10 @@ void session_close(struct session *s)
 	free(s->searching);
 }
 
-/* ---- rows ---- */
-
-/* Without --color, only a terminal gets colors. */
-static bool is_colored(const struct common *c)
-{
-	switch (c->color) {
-	case COLOR_ALWAYS:
-		return true;
-	case COLOR_NEVER:
-		return false;
-	case COLOR_AUTO:
-		break;
-	}
-	return !c->output && isatty(STDOUT_FILENO);
-}
-
 void output_opts(const struct common *c, const struct session *s,
 		 struct atw_output_opts *ret)
 {
-	static const enum atw_units units[] = {
-		[UNITS_USUAL] = ATW_UNITS_HUMAN, [UNITS_HUMAN] = ATW_UNITS_HUMAN,
-		[UNITS_BYTES] = ATW_UNITS_BYTES, [UNITS_PAGES] = ATW_UNITS_PAGES,
-	};
-
-	*ret = (struct atw_output_opts){
-		.format = format_word(c->format), .path = c->output, .columns = c->columns,
-		.filter = c->filter, .sort = c->sort, .group = c->group,
-		.units = units[c->units],
-		.page_shift = s && s->subject.space.paging.page_shift ?
-			s->subject.space.paging.page_shift : 12,
-		.color = is_colored(c),
-	};
-}
-
-int output_end(struct atw_output *out, int r, int status, struct atw_err *err)
-{
-	if (r == ATW_E_LIMIT) {
-		status = complain(err);
-		r = ATW_OK;
-	}
-	if (r == ATW_OK)
-		r = atw_output_commit(out, err);
-	if (r < 0)
-		status = complain(err);
-	atw_output_close(out);
-	return status;
+	rows_opts(c, ret);
+	if (s && s->subject.space.paging.page_shift)
+		ret->page_shift = s->subject.space.paging.page_shift;
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "answers.h"
+#include "common/answers.h"
 #include "census.h"
 #include "census/picture.h"
 

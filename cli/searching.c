@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "searching.h"
-#include "progress.h"
+#include "common/progress.h"
 
 struct searching {
 	struct progress progress;

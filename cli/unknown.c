@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kmap.h"
+#include "atwalk.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
@@ -78,13 +78,10 @@ static bool is_report(const char *word)
 	return false;
 }
 
-/* "kmap show" is a name of two words, and the second was typed alone. */
-static const char *of_kmap(const char *word)
+/* Of atwalk-kmap: "show" was typed without "kmap" before it. */
+static bool is_of_kmap(const char *word)
 {
-	for (size_t i = 0; kmap_commands[i]; i++)
-		if (!strcmp(strrchr(kmap_commands[i]->name, ' ') + 1, word))
-			return kmap_commands[i]->name;
-	return NULL;
+	return is_among("record ctl show report diff convert", word);
 }
 
 /* "add" is rather a word. */
@@ -209,8 +206,8 @@ int complain_unknown(const char *word)
 		atw_err_hint(&err, "%s", use_of(word));
 	else if (is_report(word))
 		atw_err_hint(&err, "atwalk report %s SOURCE shows the report of that name", word);
-	else if (of_kmap(word))
-		atw_err_hint(&err, "atwalk %s is the command of that name", of_kmap(word));
+	else if (is_of_kmap(word))
+		atw_err_hint(&err, "atwalk kmap %s is the command of that name", word);
 	else if (is_number(word))
 		atw_err_hint(&err, "SOURCE goes in front of an address: atwalk live %s", word);
 	else

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/num.h"
-#include "ending.h"
-#include "pidfd.h"
+#include "common/ending.h"
+#include "common/pidfd.h"
 
 enum { TRIES = 3 };
 

@@ -9,7 +9,8 @@
 # The sources are listed: what they call in files that are not is in functions that
 # the collector never calls; the linker drops them before it reports undefined symbols.
 
-COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c options.c progress.c standard.c) \
+COLLECT_SRC := $(wildcard collector/*.c) \
+  $(addprefix cli/common/,complain.c ending.c options.c progress.c standard.c) \
   $(addprefix lib/base/,buf.c err.c hash.c huge.c io.c nearest.c num.c pack.c radix.c text.c) \
   $(addprefix lib/format/,capture.c capture_fields.c capture_load.c capture_run.c \
     capture_slab.c     capture_write.c elf.c elfunit.c pagemap.c procmaps.c) \
@@ -23,7 +24,7 @@ COLLECT_SRC := $(wildcard collector/*.c) $(addprefix cli/,complain.c ending.c op
   $(addprefix lib/census/,collect.c collect_area.c collect_file.c collect_others.c collect_task.c write.c) \
   $(addprefix lib/output/,peer.c outfile.c)
 
-COLLECT_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Icli -D_GNU_SOURCE \
+COLLECT_CFLAGS := -std=gnu17 $(WARN) -I. -Iinclude -Ilib -D_GNU_SOURCE \
   -D_FILE_OFFSET_BITS=64 -Os -ffunction-sections -fdata-sections -fno-pie \
   -fno-asynchronous-unwind-tables
 COLLECT_LDFLAGS := -static -s -Wl,--gc-sections
@@ -43,8 +44,6 @@ endef
 # Sanitizers and coverage want a program like any other.
 ifneq ($(findstring -fsanitize,$(CFLAGS))$(findstring --coverage,$(CFLAGS)),)
 COLLECT_OBJ := $(patsubst %.c,$(O)/%.o,$(filter collector/% cli/%,$(COLLECT_SRC)))
-# Not of what they depend on as well: that is $(O)/flags.
-$(O)/collector/%.o: private ALL_CFLAGS += -Icli
 $(O)/atwalk-collect: $(COLLECT_OBJ) $(LIB_INT)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 HAVE_static := 1

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "atwalk.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "budget.h"
 #include "census/census.h"
-#include "ending.h"
-#include "progress.h"
+#include "cli/common/command.h"
+#include "cli/common/ending.h"
+#include "cli/common/progress.h"
 #include "provider/provider.h"
 #include "to.h"
 

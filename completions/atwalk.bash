@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# bash completion for atwalk(1) and atwalk-collect(8): what their --help lists
+# bash completion for atwalk(1), atwalk-kmap(1) and atwalk-collect(8): what their --help lists
 
 # Names in a list of a help text, which begins with a line $1.
 _atwalk_names()
@@ -97,6 +97,15 @@ _atwalk()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -f -- "$cur")
 }
 complete -F _atwalk atwalk
+
+# The words behind it are those behind `atwalk kmap`, which lies beside it.
+_atwalk_kmap()
+{
+	COMP_WORDS=("${COMP_WORDS[0]%-kmap}" kmap "${COMP_WORDS[@]:1}")
+	COMP_CWORD=$((COMP_CWORD + 1))
+	_atwalk
+}
+complete -F _atwalk_kmap atwalk-kmap
 
 _atwalk_collect()
 {

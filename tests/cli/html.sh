@@ -407,7 +407,7 @@ E
 }
 
 "$built/tests/tools/mkcapture" -f -m 1G -p 300 -r 20000 -s 3 >made.cap || exit
-"$built/tests/tools/mkkmap" -e 20000 >made.kmap || exit
+"$built/kmap/tests/tools/mkkmap" -e 20000 >made.kmap || exit
 
 # shellcheck disable=SC2317 # in tests that are not skipped
 # Each of the tables has as many rows as CSV has, and a first and a last one like it.

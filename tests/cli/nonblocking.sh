@@ -74,7 +74,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	# shellcheck disable=SC2016 # by the other shell
 	run slowly out bash -c 'exec 3>&1 >/dev/null
 		exec "$0" kmap record --live -q --watch 0 --no-symbols -o /dev/fd/3 -- "$1" seek 1' \
-		"$O/atwalk" "$built/tests/tools/kmemwork"
+		"$O/atwalk" "$built/kmap/tests/tools/kmemwork"
 	said_err=1
 	yes [ "$(wc -c <"$work/log/out")" -gt 8192 ]
 	yes [ "$(tail -n 1 "$work/log/out" | cut -c -17)" = '# atwalk-kmap end' ]

@@ -22,8 +22,8 @@ FUZZ_JOBS   ?= 2
 FUZZ_NAMES  := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_ONLY   ?= $(FUZZ_NAMES)
 FUZZ_REPLAY := $(FUZZ_NAMES:%=$(O)/tests/fuzz/%)
-FUZZ_OBJ    := $(LIB_SRC:%.c=$(O)/fuzz/obj/%.o)
-FUZZ_CFLAGS := -std=gnu17 $(WARN) -Iinclude -Ilib -Itests $(DEFS) -g \
+FUZZ_OBJ    := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(LIB_SRC) $(KMAP_LIB_SRC))
+FUZZ_CFLAGS := -std=gnu17 $(WARN) -I. -Iinclude -Ilib -Itests $(DEFS) -g \
                -fno-omit-frame-pointer $(FUZZ_SAN)
 # Without libFuzzer's runtime (Debian: libclang-rt-14-dev) there is nothing to do.
 FUZZ_CAN     = $(shell printf 'int LLVMFuzzerTestOneInput(const char *p, long n);\nint LLVMFuzzerTestOneInput(const char *p, long n){return p && n < 0;}\n' | \
@@ -48,9 +48,9 @@ $(FUZZ_NAMES:%=$(O)/fuzz/%): $(O)/fuzz/%: tests/fuzz/fuzz_%.c $(O)/fuzz/libatwal
 	  $(FUZZ_LD) $(FUZZ_CFLAGS) -o $@ $@.o $(O)/fuzz/libatwalk.a $(LIB_FUZZING_ENGINE) \
 	  $(LDFLAGS) $(LIBS)
 
-$(FUZZ_REPLAY): $(O)/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIB_INT) $(O)/flags
+$(FUZZ_REPLAY): $(O)/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIB_KMAP) $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< tests/fuzz/replay.c $(LIB_INT) $(LDFLAGS) $(LIBS)
+	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -o $@ $< tests/fuzz/replay.c $(LIB_KMAP) $(LIB_INT) $(LDFLAGS) $(LIBS)
 
 $(O)/tests/fuzz/mkseeds: tests/fuzz/mkseeds.c $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)

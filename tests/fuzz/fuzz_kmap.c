@@ -5,9 +5,9 @@
  * own version, and every other version must be able to read what it is given of it. Then
  * all of it goes through the compressed form, and through our own.
  */
-#include "format/kmap.h"
-#include "kmap/compress.h"
-#include "kmap/write.h"
+#include "kmap/lib/format.h"
+#include "kmap/lib/compress.h"
+#include "kmap/lib/write.h"
 #include "pieces.h"
 
 static struct kmap_reader reader;

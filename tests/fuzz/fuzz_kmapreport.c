@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "kmap/cluster.h"
-#include "kmap/diff.h"
-#include "kmap/report.h"
+#include "kmap/lib/cluster.h"
+#include "kmap/lib/diff.h"
+#include "kmap/lib/report.h"
 
 static struct kmap_model *read_all(struct input text)
 {

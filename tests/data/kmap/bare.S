@@ -2,7 +2,7 @@
 /*
  * bare.S - a machine without a kernel: known loads and stores in place of a BIOS, and
  * then it switches the machine off or stands still. How often each instruction touches
- * memory is counted in tests/cli/kmap-record.sh.
+ * memory is counted in kmap/tests/cli/kmap-record.sh.
  */
 	.code16
 	.org 0

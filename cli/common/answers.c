@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "answers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "output/sink.h"
+
+/* ---- which ones ---- */
+
+static int unknown(const struct answers *a, const char *name, size_t len)
+{
+	struct nearest near = { .word = name, .len = len };
+	struct buf known = { 0 };
+	struct answer k;
+	int status;
+
+	for (size_t i = 0; a->kind(i, &k); i++) {
+		buf_str(&known, i ? ", " : "");
+		buf_str(&known, k.name);
+		nearest_try(&near, k.name);
+	}
+	status = complain_usage(a->command, "there is no report '%.*s'%s%s%s; known: %s",
+				(int)(len < 40 ? len : 40), name, near.name ? ", perhaps '" : "",
+				near.name ? near.name : "", near.name ? "'" : "",
+				known.data ? known.data : "");
+	buf_deinit(&known);
+	return status;
+}
+
+static bool find(const struct answers *a, const char *name, size_t len, struct answer *ret,
+		 size_t *which)
+{
+	for (size_t i = 0; a->kind(i, ret); i++)
+		if (strlen(ret->name) == len && !memcmp(ret->name, name, len)) {
+			*which = i;
+			return true;
+		}
+	return false;
+}
+
+static int choose_names(struct answers *a, const char *list)
+{
+	for (const char *s = list;; s++) {
+		size_t len = strcspn(s, ","), which;
+		struct answer k;
+
+		if (!find(a, s, len, &k, &which))
+			return unknown(a, s, len);
+		for (size_t i = 0; i < a->n; i++)
+			if (a->which[i] == which)
+				return complain_usage(a->command, "'%s' is asked for twice",
+						      k.name);
+		if (a->n == ANSWERS)
+			return complain_usage(a->command, "more than %d reports", ANSWERS);
+		a->which[a->n] = which;
+		a->v[a->n++] = k;
+		s += len;
+		if (!*s)
+			return EXIT_COMPLETE;
+	}
+}
+
+bool answers_known(const struct answers *a, const char *list)
+{
+	for (const char *s = list;; s++) {
+		size_t len = strcspn(s, ","), which;
+		struct answer k;
+
+		if (!find(a, s, len, &k, &which))
+			return false;
+		s += len;
+		if (!*s)
+			return true;
+	}
+}
+
+void answers_order(const struct answers *a, int argc, char **argv)
+{
+	char *names = argc > 1 ? argv[argc - 1] : NULL;
+
+	if (!names || answers_known(a, argv[0]) || !is_source_word(argv[0]) ||
+	    (!answers_known(a, names) && is_source_word(names)))
+		return;
+	memmove(argv + 1, argv, (size_t)(argc - 1) * sizeof(*argv));
+	argv[0] = names;
+}
+
+int answers_choose(struct answers *a, const char *list)
+{
+	a->plain = a->c->format == FORMAT_PLAIN;
+	a->format = picture_find(format_word(a->c->format));
+	a->page = a->c->format == FORMAT_HTML;
+	for (size_t i = 0; i < ANSWERS; i++)
+		a->drawn[i].fd = -1;
+	return choose_names(a, list);
+}
+
+static bool has_sizes(const struct atw_schema *sc)
+{
+	for (size_t i = 0; i < sc->ncols; i++) {
+		enum atw_type type = sc->col[i].type;
+
+		if (type == ATW_T_BYTES || type == ATW_T_CHANGE_BYTES || type == ATW_T_PAGES)
+			return true;
+	}
+	return false;
+}
+
+int answers_check(const struct answers *a)
+{
+	struct stat st;
+
+	if (a->limit.given && !a->limit.u)
+		return complain_usage(a->command, "--limit: 0 rows are no answer");
+	for (size_t i = 0; a->c->units && i < a->n; i++)
+		if (!has_sizes(a->v[i].schema))
+			return complain_usage(a->command, "--units: %s has no column of sizes",
+					      a->v[i].name);
+	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
+		return complain_usage(a->command, "--format html is one page, and %s is a folder",
+				      a->c->output);
+	return a->format ? answers_check_picture(a) : EXIT_COMPLETE;
+}
+
+/* ---- where they go ---- */
+
+void answers_rows(const struct answers *a, size_t i, struct atw_output_opts *ret)
+{
+	rows_opts(a->c, ret);
+	ret->limit = a->limit.u;
+	ret->ahead = true;
+	if (a->rows)
+		a->rows(a->arg, i, ret);
+}
+
+static int open_one(struct answers *a, size_t i, const char *path, struct atw_err *err)
+{
+	struct atw_output_opts oo;
+	int status;
+
+	answers_rows(a, i, &oo);
+	oo.path = path;
+	oo.bare = a->bare;
+	status = atw_output_open(&oo, a->v[i].schema, &a->out[i], err);
+	if (status < 0 && a->n > 1)
+		atw_err_wrap(err, "report %s", a->v[i].name);
+	return status;
+}
+
+int answers_open(struct answers *a, struct atw_err *err)
+{
+	struct atw_output_opts oo;
+	char path[4096];
+	int status = ATW_OK;
+
+	if (a->format)
+		return answers_check_pictures(a, err);
+	if (a->page)
+		return answers_open_page(a, err);
+	if (a->n == 1)
+		return open_one(a, 0, a->c->output, err);
+	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
+		answers_rows(a, i, &oo);
+		status = atw_output_check(&oo, a->v[i].schema, err);
+		if (status < 0)
+			atw_err_wrap(err, "report %s", a->v[i].name);
+	}
+	if (status < 0 || !a->c->output)
+		return status;
+	status = answers_folder(a, err);
+	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
+		if (!answers_path(a, i, a->plain ? "txt" : format_word(a->c->format),
+				  path))
+			return atw_err_set(err, ATW_E_USAGE, "--output: too long a name");
+		status = open_one(a, i, path, err);
+	}
+	return status;
+}
+
+/* ---- telling them ---- */
+
+static int tell_one(struct answers *a, size_t i, struct atw_err *err)
+{
+	bool waits = a->n > 1 && a->c->output;
+	int status = a->out[i] ? ATW_OK : open_one(a, i, NULL, err);
+
+	if (status < 0)
+		return status;
+	status = a->finish(a->arg, i, a->out[i], err);
+	if (status == ATW_OK)
+		status = waits ? output_ready(a->out[i], &a->target[i], err)
+			       : atw_output_commit(a->out[i], err);
+	if (status == ATW_OK && !a->plain && atw_output_left_out(a->out[i]))
+		remark(a->c, "%s %s: --limit leaves out %" PRIu64 " rows", a->command,
+		       a->v[i].name, atw_output_left_out(a->out[i]));
+	/* Of several files each is closed when all have their names. */
+	if (waits)
+		return status;
+	atw_output_close(a->out[i]);
+	a->out[i] = NULL;
+	return status;
+}
+
+/*
+ * Separator of answers on standard output: a title. JSON has none: programs read a
+ * sequence of values.
+ */
+static int part(const struct answers *a, size_t i, struct atw_err *err)
+{
+	bool json = a->c->format == FORMAT_JSON || a->c->format == FORMAT_JSONL;
+
+	if (a->n == 1 || a->c->output || json)
+		return ATW_OK;
+	if (i)
+		putchar('\n');
+	if (a->plain && !a->bare)
+		printf("%s: %s\n", a->v[i].name, a->v[i].title);
+	if (!fflush(stdout))
+		return ATW_OK;
+	return atw_err_set(err, ATW_E_IO, "standard output: cannot write: %m");
+}
+
+int answers_tell(struct answers *a, struct atw_err *err)
+{
+	int status = ATW_OK;
+
+	answers_catch(a);
+	if (answers_drawn(a))
+		status = answers_tell_pictures(a, err);
+	for (size_t i = 0; i < a->n && status == ATW_OK && !answers_drawn(a); i++) {
+		status = part(a, i, err);
+		if (status == ATW_OK)
+			status = tell_one(a, i, err);
+	}
+	return status == ATW_OK ? answers_name(a, err) : status;
+}
+
+void answers_close(struct answers *a, bool failed)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		atw_output_close(a->out[i]);
+		outfile_close(&a->drawn[i]);
+	}
+	html_close(a->html);
+	if (failed && a->made)
+		rmdir(a->c->output);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * answers.h - several answers to one pass over a source, each with a name and rows of
+ * its own: as tables, as pictures, or as a page of both, to where the user said.
+ *
+ *	answers_choose(&a, "basic,areas");      which
+ *	answers_check(&a);                      do the options go with all of them?
+ *	answers_open(&a, &err);                 could all of them be written? Before the pass
+ *	answers_tell(&a, &err);                 after it
+ *	answers_close(&a, status);
+ */
+#ifndef CLI_ANSWERS_H
+#define CLI_ANSWERS_H
+
+#include "command.h"
+#include "base/buf.h"
+#include "output/html_report.h"
+#include "output/picture.h"
+#include "output/outfile.h"
+
+enum { ANSWERS = 32 };           /* of one pass */
+
+struct answer {
+	const char *name, *title, *help;
+	const struct atw_schema *schema;
+	bool picture;                    /* it can be drawn */
+};
+
+struct answers {
+	/* Set by the command. */
+	const struct common *c;
+	const char *command;             /* for people: "report" */
+	const char *title;               /* of a page of them */
+	bool bare;                       /* a layout of their own, for plain output */
+	struct opt_number limit;         /* rows of each; 0 of them are no answer */
+	bool (*kind)(size_t i, struct answer *ret);      /* all there are; false past the end */
+	/* Rows of answer i, to `out` if it is not NULL; then it may be drawn. */
+	int (*finish)(void *arg, size_t i, struct atw_output *out, struct atw_err *err);
+	int (*draw)(void *arg, size_t i, struct scene *s, struct atw_err *err);
+	/* What is wanted of its rows beside what is of all. NULL: nothing. */
+	void (*rows)(void *arg, size_t i, struct atw_output_opts *oo);
+	/* Of what a page is, once all is read. NULL: it does not say. */
+	void (*head)(void *arg, struct buf *ret);
+	void *arg;
+
+	struct answer v[ANSWERS];        /* those that were chosen */
+	size_t which[ANSWERS], n;        /* their numbers */
+	bool plain;
+	const struct picture_format *format;     /* the answer is a picture; NULL: rows */
+	bool page;                       /* it is a page of both: HTML */
+	struct atw_output *out[ANSWERS]; /* NULL: not open */
+	struct outfile *target[ANSWERS];  /* of several files: all get names at once */
+	struct outfile drawn[ANSWERS];    /* a file that waits for its name */
+	struct html *html;
+	bool made;                       /* the folder they go to */
+	bool lacks;                      /* one is not there, or not all of it, which was said */
+};
+
+/* SOURCE... NAME[,NAME...]: the names go to the front of argv, where they belong. */
+void answers_order(const struct answers *a, int argc, char **argv);
+/* Is each of NAME[,NAME...] one that there is? */
+bool answers_known(const struct answers *a, const char *list);
+/* NAME[,NAME...], and what the format means for them. Complains itself; 0 or an exit status. */
+int answers_choose(struct answers *a, const char *list);
+/* Will the answers be drawn? */
+static inline bool answers_drawn(const struct answers *a)
+{
+	return a->format || a->page;
+}
+/* Options, likewise. */
+int answers_check(const struct answers *a);
+/* What was typed must suit all of them, before anything is read. */
+int answers_open(struct answers *a, struct atw_err *err);
+int answers_tell(struct answers *a, struct atw_err *err);
+/* Of an answer that failed nothing is left, not even an empty folder. */
+void answers_close(struct answers *a, bool failed);
+
+/* How rows of answer i are wanted. */
+void answers_rows(const struct answers *a, size_t i, struct atw_output_opts *ret);
+
+/* answers_picture.c */
+int answers_check_picture(const struct answers *a);
+int answers_check_pictures(struct answers *a, struct atw_err *err);
+int answers_open_page(struct answers *a, struct atw_err *err);
+int answers_tell_pictures(struct answers *a, struct atw_err *err);
+
+/* answers_folder.c */
+/* "FOLDER/NAME.ending", or -o itself where one answer is all. false: it is too long. */
+bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096]);
+/* The folder for several, if -o names one. A signal that ends all of it takes it along. */
+int answers_folder(struct answers *a, struct atw_err *err);
+/* Catch signals again, after other code has waited for one. */
+void answers_catch(const struct answers *a);
+/* All files that are whole get their names. */
+int answers_name(struct answers *a, struct atw_err *err);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* command.c - one command: its options, its help, its end. */
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "option_groups.h"
+#include "base/cleanup.h"
+
+void command_help(const struct command *cmd)
+{
+	struct opt_set common[COMMON_SETS];
+
+	printf("usage: atwalk %s [options]%s%s\n\n%s\n\n", cmd->name,
+	       *cmd->args ? " " : "", cmd->args, cmd->about);
+	if (cmd->options) {
+		puts("options:");
+		options_help(&(struct opt_set){ .table = cmd->options }, 1, stdout);
+		putchar('\n');
+	}
+	puts("common options:");
+	common_sets(cmd->common, NULL, common);
+	options_help(common, COMMON_SETS, stdout);
+}
+
+bool is_help_word(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* Help and version go past the sinks, which notice a disk that is full. */
+int command_written(void)
+{
+	struct atw_err err = { 0 };
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_IO, "standard output: cannot write: %s", strerror(errno));
+	return complain(&err);
+}
+
+/*
+ * A mapped file that shrinks takes its pages away under us. There is nothing
+ * to go on with, but it can be said.
+ */
+static void on_sigbus(int sig)
+{
+	static const char text[] =
+		"atwalk: a file became shorter while it was being read, or its disk failed\n";
+
+	(void)sig;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_SOURCE);
+	_exit(EXIT_SOURCE);
+}
+
+void program_begin(void)
+{
+	signal(SIGBUS, on_sigbus);
+	signal(SIGXFSZ, SIG_IGN);        /* then it is an error text */
+	hold_standard_files();
+}
+
+/* The name of the option that reads what -o names, or NULL. check_output() is for sources. */
+static const char *reads_output(const struct command *cmd, const char *opts,
+				const struct common *c)
+{
+	struct stat st, in;
+
+	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	for (const struct opt *o = cmd->options; o && o->name; o++) {
+		const void *at = opts + o->at;
+		const struct opt_list *list = at;
+		const char *const *text = at;
+		bool many = o->kind == OPT_LIST;
+
+		if (!o->arg || (strcmp(o->arg, "FILE") && strcmp(o->arg, "VMLINUX")))
+			continue;
+		for (size_t i = 0; i < (many ? list->n : 1); i++) {
+			const char *path = many ? list->v[i] : *text;
+
+			if (path && !stat(path, &in) && in.st_dev == st.st_dev &&
+			    in.st_ino == st.st_ino)
+				return o->name;
+		}
+	}
+	return NULL;
+}
+
+/* An option that `cmd` does not take: perhaps one of a command that stands behind it. */
+static int misused(const struct command *cmd, const char *late, const char *why)
+{
+	struct atw_err err = { 0 };
+
+	if (!late)
+		return complain_usage(cmd->name, "%s", why);
+	atw_err_set(&err, ATW_E_USAGE, "%s", why);
+	atw_err_hint(&err, "the command goes first: atwalk %s [options] SOURCE", late);
+	return complain(&err);
+}
+
+int command_run(const struct command *cmd, const struct command_words *words, int argc,
+		char **argv)
+{
+	struct common c = { .suggest = words->suggest };
+	void *opts = calloc(1, cmd->opts_size);
+	struct opt_set sets[1 + COMMON_SETS] = { { .table = cmd->options, .base = opts } };
+	const char *input;
+	const char *late = words->late ? words->late(argc, argv) : NULL;
+	char why[256];
+	int n, status;
+
+	if (!opts)
+		return EXIT_SOURCE;
+	common_sets(cmd->common, &c, sets + 1);
+	if (!options_parse(cmd->name, sets, ARRAY_SIZE(sets), argc, argv, &n, why, sizeof(why))) {
+		status = misused(cmd, late, why);
+	} else if (c.version) {
+		printf("atwalk %s\n", atw_version());
+		status = command_written();
+	} else if (c.help) {
+		command_help(cmd);
+		status = command_written();
+	} else if (words->check && n && (status = words->check(argv[0]))) {
+		/* It complained. */
+	} else if ((input = reads_output(cmd, opts, &c))) {
+		status = complain_usage(cmd->name, "--output: that is the file of --%s", input);
+	} else {
+		status = cmd->run(&c, opts, n, argv);
+	}
+	options_free(sets, ARRAY_SIZE(sets));
+	free(opts);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* command.h - commands, and what every program with commands shares. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <atwalk/base.h>
+#include "extract/extract.h"
+#include "format/vmcoreinfo_text.h"
+#include "kernel/linux.h"
+#include "kernel/page.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "record/record.h"
+#include "source/source.h"
+#include "walk/walk.h"
+
+#include "options.h"
+
+enum exit_status {
+	EXIT_COMPLETE = 0,
+	EXIT_NO = 1,             /* not mapped, violated, they differ */
+	EXIT_USAGE = 2,
+	EXIT_SOURCE = 3,         /* the source cannot be used */
+	EXIT_PARTIAL = 4,        /* answered in part */
+};
+
+/*
+ * Hints at the command that `word` was perhaps meant as, in an error about it. `source`
+ * NULL: the word stands where a SOURCE should, else where an ADDRESS of that one should.
+ */
+typedef void suggest_fn(struct atw_err *err, const char *word, const char *source);
+
+enum format {
+	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML,
+	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG,
+};
+enum units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/*
+ * Groups of common options. A command takes those that mean something for it, and refuses
+ * the others. --quiet, --help and --version mean something for each.
+ */
+enum {
+	OPT_COMMON_OUTPUT = 1,           /* --output */
+	OPT_COMMON_PICTURES = 2,         /* --format with those of pictures; with OPT_COMMON_ROWS */
+	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group, --color */
+	OPT_COMMON_UNITS = 8,            /* --units: there are columns of sizes */
+	OPT_COMMON_SOURCE = 16,          /* --part, --rate */
+	OPT_COMMON_PROGRESS = 32,        /* --progress */
+	OPT_COMMON_VERBOSE = 64,         /* --verbose */
+	/* Of what lists something in a SOURCE. */
+	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
+			     OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
+};
+
+/* Values of the common options. */
+struct common {
+	suggest_fn *suggest;     /* NULL: no command is suggested */
+	const char *output, *columns, *filter, *sort, *group, *rate;
+	enum format format;
+	enum units units;
+	enum color color;
+	struct opt_list parts;
+	bool progress, quiet, help, version;
+	unsigned verbose;
+};
+
+struct command {
+	const char *name, *args, *summary, *about;
+	unsigned common;         /* OPT_COMMON groups */
+	const struct opt *options;
+	size_t opts_size;        /* of the struct the options' offsets are in */
+	int (*run)(const struct common *c, void *opts, int argc, char **argv);
+};
+
+/* ---- running one ---- */
+
+/* Signals and standard files, before anything is opened. */
+void program_begin(void);
+/* standard.c: the files alone. */
+void hold_standard_files(void);
+
+/* What a program knows of words that are no SOURCE. Each function may be NULL. */
+struct command_words {
+	suggest_fn *suggest;
+	/* The command that stands behind options; NULL: there is none. */
+	const char *(*late)(int argc, char **argv);
+	/* Accepts the first argument by returning 0, or else returns the exit status. */
+	int (*check)(const char *word);
+};
+
+/* Parses the options behind a command's name, runs it and returns the exit status. */
+int command_run(const struct command *cmd, const struct command_words *words, int argc,
+		char **argv);
+void command_help(const struct command *cmd);
+/* Is it --help or -h? */
+bool is_help_word(const char *word);
+/* Flushes help and version, which are not written by a sink. Complains itself. */
+int command_written(void);
+
+/* ---- saying what went wrong ---- */
+
+/* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
+int complain(const struct atw_err *err);
+/* That memory ran out. */
+int complain_nomem(void);
+/* The same as wrong usage of a command, with its --help in place of the hint. */
+int complain_misuse(const char *command, const struct atw_err *err);
+/* The hint of an error, or what is known of its remedy; or "". */
+const char *error_hint(const struct atw_err *err);
+/* What giving a parameter does, an enum atw_param: "--top N shows more"; or "". */
+const char *param_remedy(int param);
+/* Which of them an error is. */
+int exit_status(int status);
+int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
+/*
+ * Why the exit status is EXIT_PARTIAL: -q does not silence it. Every command that ends with
+ * this status has written at least one such line, or an error.
+ */
+void complain_part(const char *fmt, ...) ATW_PRINTF(1, 2);
+/* A remark that changes no answer; -q silences it. */
+void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
+
+/* ---- words that name files ---- */
+
+/* Can the word be a SOURCE? Without "live" and special characters it is a file that exists. */
+bool is_source_word(const char *word);
+/* -o must not be the source. Complains itself. */
+int check_output(const struct common *c, const char *name);
+
+/* ---- rows ---- */
+
+/* Does anything the user typed name the column? Nothing typed is the usual ones. */
+bool asks_for(const struct common *c, const char *column);
+/* The word of a format, as --format has it. */
+const char *format_word(enum format f);
+/* The options about rows; pages are of 4 KiB. */
+void rows_opts(const struct common *c, struct atw_output_opts *ret);
+/*
+ * The end of a listing that came to `r`: what was seen is written, what is wrong
+ * said, `out` closed (NULL is fine, if r < 0). Returns `status`, or what became
+ * of it. After ATW_E_LIMIT what was seen whole is still an answer.
+ */
+int output_end(struct atw_output *out, int r, int status, struct atw_err *err);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* complain.c - the one place that writes to standard error. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "base/text.h"
+
+int exit_status(int status)
+{
+	switch (status) {
+	case ATW_E_USAGE:
+		return EXIT_USAGE;
+	case ATW_E_LIMIT:
+		return EXIT_PARTIAL;
+	case ATW_E_NONE:
+		return EXIT_NO;
+	default:
+		return EXIT_SOURCE;
+	}
+}
+
+/* Names in files are not ours: nothing of them may steer a terminal. */
+static void put_text(const char *s)
+{
+	struct buf b = { 0 };
+
+	text_plain(&b, s);
+	fputs(b.failed ? "out of memory" : b.data, stderr);
+	fputc('\n', stderr);
+	buf_deinit(&b);
+}
+
+/* The option that a parameter of the library is given by, and what to say of it. */
+static const struct {
+	const char *option;
+	const char *remedy;      /* if giving it would help */
+} params[ATW_PARAMS] = {
+	[ATW_PARAM_ROOT] = {
+		"--root", "give the root and its mode: --root PHYSICAL --paging MODE",
+	},
+	[ATW_PARAM_PAGING] = { "--paging", NULL },
+	[ATW_PARAM_PTE_EXT] = { "--pte-ext", NULL },
+	[ATW_PARAM_CPU] = { "--cpu", NULL },
+	[ATW_PARAM_KERNEL_FILE] = { "--kernel", "--kernel System.map adds symbols" },
+	[ATW_PARAM_FORMAT] = { "--format", NULL },
+	[ATW_PARAM_COLUMNS] = { "--columns", NULL },
+	[ATW_PARAM_FILTER] = { "--filter", NULL },
+	[ATW_PARAM_SORT] = { "--sort", NULL },
+	[ATW_PARAM_GROUP] = { "--group", NULL },
+	[ATW_PARAM_SYMBOLS] = { "--symbols", NULL },
+	[ATW_PARAM_LEVEL] = { "--level", NULL },
+	[ATW_PARAM_CUT] = { "--cut", NULL },
+	[ATW_PARAM_TOP] = { "--top", "--top N shows more" },
+	[ATW_PARAM_CALLS] = { "--calls", "kmap record --calls does" },
+	[ATW_PARAM_BARE] = { "--kernel-threads", "--kernel-threads lists them" },
+};
+
+const char *param_remedy(int param)
+{
+	bool known = param > ATW_PARAM_NONE && param < ATW_PARAMS;
+
+	return known && params[param].remedy ? params[param].remedy : "";
+}
+
+const char *error_hint(const struct atw_err *err)
+{
+	return err->hint[0] ? err->hint : param_remedy(err->remedy);
+}
+
+static void put_error(const struct atw_err *err)
+{
+	fputs("atwalk: ", stderr);
+	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
+		fprintf(stderr, "%s: ", params[err->param].option);
+	put_text(err->text);
+}
+
+int complain(const struct atw_err *err)
+{
+	const char *hint = error_hint(err);
+
+	put_error(err);
+	if (*hint) {
+		fputs("        ", stderr);
+		put_text(hint);
+	}
+	return exit_status(err->status);
+}
+
+int complain_nomem(void)
+{
+	struct atw_err err;
+
+	atw_err_nomem(&err);
+	return complain(&err);
+}
+
+int complain_misuse(const char *command, const struct atw_err *err)
+{
+	put_error(err);
+	fprintf(stderr, "        see: atwalk %s --help\n", command);
+	return EXIT_USAGE;
+}
+
+/* One line, with what the program is called in front. */
+static void put_line(const char *fmt, va_list ap)
+{
+	char text[512];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fputs("atwalk: ", stderr);
+	put_text(text);
+}
+
+int complain_usage(const char *command, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	put_line(fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "        see: atwalk %s --help\n", command);
+	return EXIT_USAGE;
+}
+
+void complain_part(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	put_line(fmt, ap);
+	va_end(ap);
+}
+
+void remark(const struct common *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (c->quiet)
+		return;
+	va_start(ap, fmt);
+	put_line(fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rows.c - from the options about rows to an output, and its end. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "record/schema.h"
+
+static bool mentions(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = text; s && (s = strstr(s, word)); s++)
+		if ((s == text || !strchr("abcdefghijklmnopqrstuvwxyz_", s[-1])) &&
+		    !strchr("abcdefghijklmnopqrstuvwxyz_", s[n] ? s[n] : ' '))
+			return true;
+	return false;
+}
+
+static bool is_mentioned(const struct common *c, const char *column)
+{
+	return mentions(c->columns, column) || mentions(c->filter, column) ||
+	       mentions(c->sort, column) || mentions(c->group, column);
+}
+
+bool asks_for(const struct common *c, const char *column)
+{
+	char change[32];                 /* of --watch */
+	const char *other;
+	bool is = is_mentioned(c, column);
+
+	for (size_t i = 0; !is && (other = schema_other_name(column, i)); i++)
+		is = is_mentioned(c, other);
+	snprintf(change, sizeof(change), "d_%s", column);
+	return is || is_mentioned(c, change);
+}
+
+/* Without --color, only a terminal gets colors. */
+static bool is_colored(const struct common *c)
+{
+	switch (c->color) {
+	case COLOR_ALWAYS:
+		return true;
+	case COLOR_NEVER:
+		return false;
+	case COLOR_AUTO:
+		break;
+	}
+	return !c->output && isatty(STDOUT_FILENO);
+}
+
+void rows_opts(const struct common *c, struct atw_output_opts *ret)
+{
+	static const enum atw_units units[] = {
+		[UNITS_USUAL] = ATW_UNITS_HUMAN, [UNITS_HUMAN] = ATW_UNITS_HUMAN,
+		[UNITS_BYTES] = ATW_UNITS_BYTES, [UNITS_PAGES] = ATW_UNITS_PAGES,
+	};
+
+	*ret = (struct atw_output_opts){
+		.format = format_word(c->format), .path = c->output, .columns = c->columns,
+		.filter = c->filter, .sort = c->sort, .group = c->group,
+		.units = units[c->units],
+		.page_shift = 12,
+		.color = is_colored(c),
+	};
+}
+
+int output_end(struct atw_output *out, int r, int status, struct atw_err *err)
+{
+	if (r == ATW_E_LIMIT) {
+		status = complain(err);
+		r = ATW_OK;
+	}
+	if (r == ATW_OK)
+		r = atw_output_commit(out, err);
+	if (r < 0)
+		status = complain(err);
+	atw_output_close(out);
+	return status;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * external.c - commands that are programs of their own: NAME is atwalk-NAME. The program
+ * beside this one is of the same build and comes first, then the installed one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "atwalk.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+
+const struct command cmd_kmap = {
+	.name = "kmap", .summary = "which code touches which object of the kernel",
+};
+
+/* ATWALK_PROGRAMS: where programs are installed; the Makefile defines it. */
+static int external_find(const char *name, char *ret, size_t len, struct atw_err *err)
+{
+	char own[3000];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	const char *folders[2] = { n > 0 ? own : ATWALK_PROGRAMS, ATWALK_PROGRAMS };
+
+	own[n > 0 ? n : 0] = '\0';
+	if (strrchr(own, '/'))
+		*strrchr(own, '/') = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		snprintf(ret, len, "%s/atwalk-%s", folders[i], name);
+		if (!access(ret, F_OK))
+			return ATW_OK;
+	}
+	if (!strcmp(folders[0], folders[1]))
+		return atw_err_set(err, ATW_E_MISSING,
+				   "cannot run '%s': there is no atwalk-%s in %s", name, name,
+				   folders[0]);
+	return atw_err_set(err, ATW_E_MISSING,
+			   "cannot run '%s': there is no atwalk-%s in %s, nor in %s", name, name,
+			   folders[0], folders[1]);
+}
+
+int external_run(const struct command *cmd, char **argv)
+{
+	struct atw_err err = { 0 };
+	char path[4096];
+
+	if (external_find(cmd->name, path, sizeof(path), &err) == ATW_OK) {
+		argv[0] = strrchr(path, '/') + 1;
+		execv(path, argv);
+		atw_err_set(&err, ATW_E_IO, "cannot run %s: %s", path, strerror(errno));
+	}
+	return complain(&err);
+}
+
+int external_help(const struct command *cmd, char *sub)
+{
+	char *argv[] = { NULL, (char *)"--help", sub, NULL };
+
+	return external_run(cmd, argv);
+}
+
+int external_ask(const struct command *cmd, const char *option, char *ret, size_t len,
+		 struct atw_err *err)
+{
+	char path[4096];
+	char *argv[] = { path, (char *)option, NULL };
+	int out[2], r = external_find(cmd->name, path, sizeof(path), err);
+	ssize_t n;
+	pid_t pid;
+
+	if (r < 0)
+		return r;
+	if (pipe(out) < 0)
+		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], STDOUT_FILENO);
+		close(out[0]);
+		close(out[1]);
+		execv(path, argv);
+		_exit(EXIT_SOURCE);
+	}
+	close(out[1]);
+	n = pid < 0 ? 0 : io_read(out[0], ret, len - 1);
+	close(out[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	ret[n > 0 ? n : 0] = '\0';
+	return n > 0 ? ATW_OK : atw_err_set(err, ATW_E_IO, "%s does not answer", path);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/progress.h"
+
+bool kmap_is_packed(const struct common *c, bool zstd)
+{
+	size_t len = c->output ? strlen(c->output) : 0;
+
+	return zstd || (len > 4 && !strcmp(c->output + len - 4, ".zst"));
+}
+
+struct ear {
+	const struct kmap_sink *to;
+	struct progress progress;
+	bool failed;                 /* whoever listens */
+	bool damaged;
+};
+
+static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	struct ear *e = arg;
+	int r = e->to->record(e->to->arg, rec, err);
+
+	e->failed |= r != ATW_OK;
+	return r;
+}
+
+static void on_damage(void *arg, const struct atw_err *err)
+{
+	struct ear *e = arg;
+
+	e->damaged = true;
+	progress_end(&e->progress);
+	complain(err);
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t all)
+{
+	struct ear *e = arg;
+
+	progress_at(&e->progress, done, all);
+}
+
+int kmap_source(const struct common *c, const char *name, const struct kmap_sink *to,
+		const char *into, struct kmap_told *told)
+{
+	struct ear e = { .to = to };
+	const struct kmap_read_opts ro = { on_damage, on_progress, &e };
+	const struct kmap_sink sink = { on_record, &e };
+	struct atw_err err = { 0 };
+	int r;
+
+	progress_begin(&e.progress, c, name, "bytes");
+	r = kmap_read(name, &ro, &sink, told, &err);
+	progress_end(&e.progress);
+	if (r < 0 && e.failed && into)
+		atw_err_wrap(&err, "%s", into);
+	if (r < 0)
+		return complain(&err);
+	if (told->lost)
+		complain_part("%s: its recorder lost %" PRIu64 " of what it saw", name, told->lost);
+	return e.damaged || told->lost ? EXIT_PARTIAL : EXIT_COMPLETE;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_breakpoints.c - can accesses to the running kernel be sampled by breakpoints?
+ *
+ * `atwalk probe` asks this program, and not its own process, because capabilities belong
+ * to a program file. The answer is four lines: yes or no, the reason, what can be done
+ * about it, and the command that does; the last two may be empty.
+ */
+#include <stdio.h>
+
+#include "kmap.h"
+#include "kmap/lib/live_watch.h"
+#include "source/live_file.h"
+
+int kmap_breakpoints(void)
+{
+	struct live_watch *w = NULL;
+	struct atw_err err = { 0 };
+	unsigned words;
+
+	if (live_watch_open(&w, &words, &err) == ATW_OK) {
+		printf("yes\n%u words at once can be watched on each CPU\n\n\n", words);
+	} else {
+		if (err.status == ATW_E_PERM)
+			live_hint_setcap(&err, "cap_sys_admin");
+		printf("no\n%s\n%s\n%s\n", err.text, err.hint,
+		       err.command ? err.hint + err.command : "");
+	}
+	live_watch_close(w);
+	return command_written();
+}

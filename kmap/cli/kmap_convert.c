@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_convert.c - a KMAP in another of its forms. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "kmap.h"
+#include "kmap/lib/compress.h"
+#include "kmap/lib/write.h"
+#include "output/outfile.h"
+
+struct convert_opts {
+	unsigned to;             /* an enum kmap_version, or TO_OWN; 0: not given */
+	bool zstd;
+};
+
+enum { TO_OWN = KMAP_VERSIONS }; /* atwalk's own form of version 4 */
+
+static const struct opt_choice to_choices[] = {
+	{ "v1", KMAP_V1 }, { "v2", KMAP_V2 }, { "v3", KMAP_V3 }, { "v4", KMAP_V4 },
+	{ "comp", KMAP_COMPRESSED }, { "atwalk", TO_OWN }, { 0 }
+};
+
+static const struct opt options[] = {
+	{ 0, "to", OPT_CHOICE, offsetof(struct convert_opts, to), "VERSION",
+	  "the form to write", to_choices },
+	{ 0, "zstd", OPT_FLAG, offsetof(struct convert_opts, zstd), NULL,
+	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
+	{ 0 }
+};
+
+enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
+
+/* A KMAP is lines of one form. */
+static int check(const struct convert_opts *o, int argc)
+{
+	if (argc != 1)
+		return complain_usage("kmap convert", argc ? "one FILE is enough"
+							   : "FILE is missing");
+	if (!o->to)
+		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4, comp or atwalk");
+	return EXIT_COMPLETE;
+}
+
+static struct kmap_form form_of(unsigned to)
+{
+	if (to == TO_OWN)
+		return (struct kmap_form){ KMAP_V4, true };
+	return (struct kmap_form){ to, false };
+}
+
+/* What is not in it any more. */
+static void tell(const struct common *c, const char *name, struct kmap_form form,
+		 const uint64_t *lost)
+{
+	char what[512] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < KMAP_LOSES; i++)
+		if (lost[i] && len < sizeof(what))
+			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s%s (%" PRIu64 ")",
+						len ? ", " : "", kmap_loss_name(i), lost[i]);
+	if (len)
+		remark(c, "%s: no place in %s for: %s", name, kmap_form_name(form), what);
+}
+
+/* Nothing is written before all input files have been read. */
+static int merge(const struct common *c, const char *name, const struct convert_opts *o,
+		 const struct kmap_sink *to, const char *into, struct kmap_told *told)
+{
+	struct kmap_compress *z = NULL;
+	struct kmap_sink sink;
+	struct atw_err err = { 0 };
+	uint64_t objects = 0;
+	int status;
+
+	if (kmap_compress_open(&z, &err) < 0)
+		return complain(&err);
+	sink = kmap_compress_sink(z);
+	status = kmap_source(c, name, &sink, name, told);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		if (kmap_compress_end(z, to, &objects, &err) < 0) {
+			atw_err_wrap(&err, "%s", into);
+			status = complain(&err);
+		} else {
+			if (told->version != KMAP_COMPRESSED)
+				remark(c, "%s: %" PRIu64 " object%s became %" PRIu64 ", of which only "
+				       "sums are known: no tasks, times and pids", name,
+				       told->objects, told->objects == 1 ? "" : "s", objects);
+			tell(c, name, form_of(o->to), kmap_compress_losses(z));
+		}
+	}
+	kmap_compress_close(z);
+	return status;
+}
+
+static int convert(const struct common *c, const struct convert_opts *o, const char *name,
+		   const struct outfile *t)
+{
+	struct kmap_form form = form_of(o->to);
+	struct kmap_writer *w = NULL;
+	struct kmap_told told = { 0 };
+	struct atw_err err = { 0 };
+	struct kmap_sink sink;
+	int status, r = kmap_writer_open(t->fd, kmap_is_packed(c, o->zstd) ? LEVEL : 0, form, &w, &err);
+
+	if (r < 0)
+		return complain(&err);
+	sink = kmap_writer_sink(w);
+	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, outfile_name(t), &told) :
+		 kmap_source(c, name, &sink, outfile_name(t), &told);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		tell(c, name, form, kmap_writer_losses(w)->n);
+		if (kmap_writer_end(w, &told, &err) < 0) {
+			atw_err_wrap(&err, "%s", outfile_name(t));
+			status = complain(&err);
+		}
+	}
+	kmap_writer_close(w);
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	const struct convert_opts *o = opts;
+	struct outfile t = { .fd = -1 };
+	struct atw_err err = { 0 };
+	int status = check(o, argc);
+
+	if (!status)
+		status = check_output(c, argv[0]);
+	if (status)
+		return status;
+	if (outfile_open_private(c->output, &t, &err) < 0)
+		return complain(&err);
+	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
+		status = complain_usage("kmap convert", "what is packed is nothing for a terminal: -o FILE");
+	else
+		status = convert(c, o, argv[0], &t);
+	/* Of a damaged file, what is whole. */
+	if ((status == EXIT_COMPLETE || status == EXIT_PARTIAL) && outfile_commit(&t, &err) < 0)
+		status = complain(&err);
+	outfile_close(&t);
+	return status;
+}
+
+const struct command kmap_convert = {
+	"kmap convert", "--to VERSION FILE", "the same in another of its forms",
+	"Writes a KMAP in the form that one version of Memorizer wrote, or in uSCOPE's\n"
+	"compressed one; or in atwalk's own, that of `kmap record`, which has a place for all of\n"
+	"them. What a form has no place for is left out, and said.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
+	options, sizeof(struct convert_opts), run,
+};

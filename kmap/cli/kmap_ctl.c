@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a recording that runs, by its
+ * socket or by its folder; the folder may be Memorizer's own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "kmap.h"
+#include "kmap/lib/control.h"
+#include "output/outfile.h"
+
+struct ctl {
+	const char *at, *name, *value;   /* value NULL: it is read; name NULL: what is there */
+	struct outfile to;
+};
+
+static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, struct atw_err *err)
+{
+	return io_write(fd, buf, len) == len ? ATW_OK :
+	       atw_err_set(err, ATW_E_IO, "%s: %s", fd == x->to.fd ? outfile_name(&x->to) : x->at,
+			   strerror(errno));
+}
+
+/* ---- by a folder ---- */
+
+static int refused(const struct ctl *x, int number, const char *why, struct atw_err *err)
+{
+	return atw_err_set(err, number == ENOENT ? ATW_E_MISSING : number == EACCES || number == EPERM
+			   ? ATW_E_PERM : ATW_E_IO, "%s: %s%s%s", x->at, x->name ? x->name : "",
+			   x->name ? ": " : "", why);
+}
+
+static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
+{
+	char buf[1 << 16];
+	ssize_t n;
+
+	while ((n = io_read_some(fd, buf, sizeof(buf))) != 0) {
+		if (n < 0)
+			return refused(x, errno, strerror(errno), err);
+		if (write_all(x, x->to.fd, buf, (size_t)n, err) < 0)
+			return err->status;
+	}
+	return ATW_OK;
+}
+
+static int list_folder(const struct ctl *x, struct atw_err *err)
+{
+	const struct kmap_control *f;
+	bool any = false;
+	int r = ATW_OK;
+
+	for (size_t i = 0; r == ATW_OK && (f = kmap_control_at(i)); i++) {
+		char line[80], path[4096];
+		struct stat st;
+		int len = snprintf(path, sizeof(path), "%s/%s", x->at, f->name);
+
+		if ((size_t)len >= sizeof(path) || stat(path, &st) < 0)
+			continue;
+		any = true;
+		len = snprintf(line, sizeof(line), "%s %s%s\n", f->name,
+			       st.st_mode & 0444 ? "r" : "", st.st_mode & 0222 ? "w" : "");
+		r = write_all(x, x->to.fd, line, (size_t)len, err);
+	}
+	return any ? r : atw_err_set(err, ATW_E_MISSING, "%s: no recording is controlled there",
+				     x->at);
+}
+
+static int by_folder(const struct ctl *x, struct atw_err *err)
+{
+	char path[4096], text[KMAP_CONTROL_TEXT + 2];
+	int fd, r = ATW_OK, len;
+
+	if (!x->name)
+		return list_folder(x, err);
+	len = snprintf(path, sizeof(path), "%s/%s", x->at, x->name);
+	if (strchr(x->name, '/') || (size_t)len >= sizeof(path))
+		return refused(x, ENOENT, "there is no control of that name", err);
+	fd = open(path, (x->value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0)
+		return refused(x, errno, strerror(errno), err);
+	if (!x->value) {
+		r = copy_file(x, fd, err);
+	} else {
+		/* All at once: a part would be another value. */
+		len = snprintf(text, sizeof(text), "%s\n", x->value);
+		if (write(fd, text, (size_t)len) != len)
+			r = refused(x, errno, strerror(errno), err);
+	}
+	close(fd);
+	return r;
+}
+
+/* ---- by a socket ---- */
+
+static int cut(const struct ctl *x, struct atw_err *err)
+{
+	return refused(x, EIO, "the recording ended, and this is not all", err);
+}
+
+static int copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
+{
+	char buf[1 << 16];
+
+	while (n) {
+		size_t want = n < sizeof(buf) ? (size_t)n : sizeof(buf);
+		size_t got = fread(buf, 1, want, in);
+
+		if (!got)
+			return cut(x, err);
+		if (write_all(x, x->to.fd, buf, got, err) < 0)
+			return err->status;
+		n -= got;
+	}
+	return ATW_OK;
+}
+
+static int copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
+{
+	char line[1024];
+
+	while (fgets(line, sizeof(line), in)) {
+		unsigned long long n;
+		int at = 0, number;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!strcmp(line, "end"))
+			return ATW_OK;
+		if (sscanf(line, "error %d %n", &number, &at) == 1 && at)
+			return refused(x, number, line + at, err);
+		if (sscanf(line, "data %llu", &n) != 1)
+			return refused(x, 0, "what answers is no recording", err);
+		if (copy_data(x, in, n, err) < 0)
+			return err->status;
+	}
+	return cut(x, err);
+}
+
+static int by_socket(const struct ctl *x, struct atw_err *err)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char text[256];
+	FILE *in;
+	int fd, len, r;
+
+	if (strlen(x->at) >= sizeof(at.sun_path))
+		return atw_err_set(err, ATW_E_IO, "%s: %s", x->at, strerror(ENAMETOOLONG));
+	memcpy(at.sun_path, x->at, strlen(x->at) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
+		atw_err_set(err, errno == EACCES ? ATW_E_PERM : ATW_E_IO, "%s: %s", x->at,
+			    errno == ECONNREFUSED ? "nothing is recorded there any more" : strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return err->status;
+	}
+	in = fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	}
+	len = !x->name ? snprintf(text, sizeof(text), "list\n")
+	    : x->value ? snprintf(text, sizeof(text), "write %s %s\n", x->name, x->value)
+		       : snprintf(text, sizeof(text), "read %s\n", x->name);
+	r = (size_t)len < sizeof(text) ? write_all(x, fd, text, (size_t)len, err)
+				       : refused(x, ENOENT, "there is no control of that name", err);
+	if (r == ATW_OK)
+		r = copy_answer(x, in, err);
+	fclose(in);
+	return r;
+}
+
+/* ---- the command ---- */
+
+static int ask(const struct ctl *x, struct atw_err *err)
+{
+	struct stat st;
+
+	if (stat(x->at, &st) < 0)
+		return atw_err_set(err, ATW_E_MISSING, "%s: %s", x->at, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return by_folder(x, err);
+	if (S_ISSOCK(st.st_mode))
+		return by_socket(x, err);
+	return atw_err_set(err, ATW_E_USAGE, "%s: neither the socket nor the folder of a recording", x->at);
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct ctl x = { .to.fd = -1 };
+	struct atw_err err = { 0 };
+	int r;
+
+	(void)opts;
+	if (argc < 1 || argc > 3)
+		return complain_usage("kmap ctl", "it takes a socket or folder, a name, and what to write");
+	x.at = argv[0];
+	x.name = argc > 1 ? argv[1] : NULL;
+	x.value = argc == 3 ? argv[2] : NULL;
+	if (x.value && (strlen(x.value) > KMAP_CONTROL_TEXT || strchr(x.value, '\n')))
+		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
+	if (x.name && (!*x.name || strpbrk(x.name, " \n")))
+		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
+	r = x.value ? ATW_OK : outfile_open_private(c->output, &x.to, &err);
+	if (r == ATW_OK)
+		r = ask(&x, &err);
+	if (r == ATW_OK && !x.value)
+		r = outfile_commit(&x.to, &err);
+	if (!x.value)
+		outfile_close(&x.to);
+	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+const struct command kmap_ctl = {
+	"kmap ctl", "SOCKET|FOLDER [NAME [VALUE]]", "control a recording while it runs",
+	"Reads what a control of a recording says, or writes VALUE to it. They have the names\n"
+	"of Memorizer's files, of all its versions: kmap, stats, clear_object_list,\n"
+	"memorizer_log_access and others; without a NAME all are listed.",
+	OPT_COMMON_OUTPUT,
+	NULL, 0, run,
+};

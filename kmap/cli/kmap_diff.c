@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_diff.c - what is new, gone or otherwise in the second of two KMAPs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/diff.h"
+#include "kmap_model.h"
+
+struct kmap_diff_opts {
+	struct opt_list symbols, kernel;
+	unsigned level;          /* as kmap_level_choices has it */
+	bool no_counts;
+};
+
+#define AT(field) offsetof(struct kmap_diff_opts, field)
+static const struct opt options[] = {
+	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL",
+	  "what code is compared by; usually function, without symbols instruction",
+	  kmap_level_choices },
+	{ 0, "no-counts", OPT_FLAG, AT(no_counts), NULL,
+	  "only what is new or gone, however often it happened", NULL },
+	{ 0, "symbols", OPT_LIST, AT(symbols), "FILE",
+	  "names of functions, as of kmap report; given twice: of A, then of B", NULL },
+	{ 0, "kernel", OPT_LIST, AT(kernel), "VMLINUX",
+	  "and of files, likewise", NULL },
+	{ 0 }
+};
+
+enum {
+	D_WHAT, D_CHANGE, D_CACHE, D_TYPE, D_CODE, D_OBJECTS_A, D_OBJECTS_B, D_READS_A, D_READS_B,
+	D_WRITES_A, D_WRITES_B, D_OBJECTS, D_READS, D_WRITES, D_COUNT,
+};
+static const char *const what_words[] = { "cache", "site", "edge" };
+static const struct atw_names whats = { ARRAY_SIZE(what_words), what_words, NULL };
+enum { NEW, GONE, CHANGED };
+static const char *const change_words[] = { "new", "gone", "changed" };
+static const struct atw_names changes = { ARRAY_SIZE(change_words), change_words, NULL };
+
+static const struct atw_column columns[D_COUNT] = {
+	[D_WHAT] = { .key = "what", .type = ATW_T_ENUM, .width = 5, .names = &whats,
+		     .help = "a cache; code that allocates from it; code that touches its objects" },
+	[D_CHANGE] = { .key = "change", .type = ATW_T_ENUM, .width = 7, .names = &changes,
+		       .help = "new: B alone has it; gone: A alone; changed: numbers differ" },
+	[D_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" },
+	[D_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
+	[D_CODE] = { .key = "code", .type = ATW_T_TEXT, .width = 26,
+		     .help = "function, or what --level says" },
+	[D_OBJECTS_A] = { .key = "objects_a", .type = ATW_T_COUNT, .width = 9,
+			  .help = "allocated, in A" },
+	[D_OBJECTS_B] = { .key = "objects_b", .type = ATW_T_COUNT, .width = 9, .help = "in B" },
+	[D_READS_A] = { .key = "reads_a", .type = ATW_T_COUNT, .width = 9, .help = "in A" },
+	[D_READS_B] = { .key = "reads_b", .type = ATW_T_COUNT, .width = 9, .help = "in B" },
+	[D_WRITES_A] = { .key = "writes_a", .type = ATW_T_COUNT, .width = 9, .help = "in A" },
+	[D_WRITES_B] = { .key = "writes_b", .type = ATW_T_COUNT, .width = 9, .help = "in B" },
+	[D_OBJECTS] = { .key = "d_objects", .type = ATW_T_CHANGE, .width = 9, .hidden = true,
+			.help = "more of them in B" },
+	[D_READS] = { .key = "d_reads", .type = ATW_T_CHANGE, .width = 9, .hidden = true,
+		      .help = "more in B" },
+	[D_WRITES] = { .key = "d_writes", .type = ATW_T_CHANGE, .width = 9, .hidden = true,
+		       .help = "more in B" },
+};
+static const struct atw_schema schema = { "kmap diff", columns, D_COUNT };
+
+struct comparing {
+	const struct common *c;
+	const struct kmap_diff_opts *o;
+	char **name;
+	struct kmap_model_source s[2];
+	struct kmap_names *n[2];
+	struct atw_output *out;
+	struct kmap_diff d;
+	uint64_t rows;
+};
+
+static void set(union atw_value *v, uint64_t *have, unsigned at, const uint64_t n[2], bool both[2],
+		unsigned change)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (both[i]) {
+			v[at + i].u = n[i];
+			*have |= (uint64_t)1 << (at + i);
+		}
+	v[change].u = (both[1] ? n[1] : 0) - (both[0] ? n[0] : 0);
+	*have |= (uint64_t)1 << change;
+}
+
+static void set_text(union atw_value *v, uint64_t *have, unsigned at, const char *s)
+{
+	if (!s)
+		return;
+	v[at].s = s;
+	*have |= (uint64_t)1 << at;
+}
+
+static int put(void *arg, const struct kmap_diff_row *r, struct atw_err *err)
+{
+	struct comparing *x = arg;
+	union atw_value v[D_COUNT] = { 0 };
+	uint64_t have = 1 << D_WHAT | 1 << D_CHANGE;
+	bool in[2] = { r->in[0], r->in[1] };
+
+	v[D_WHAT].u = r->what;
+	v[D_CHANGE].u = !in[0] ? NEW : !in[1] ? GONE : CHANGED;
+	set_text(v, &have, D_CACHE, r->cache);
+	set_text(v, &have, D_TYPE, r->type);
+	set_text(v, &have, D_CODE, r->code);
+	if (r->what != KMAP_DIFF_EDGE && !x->s[0].m->compressed && !x->s[1].m->compressed)
+		set(v, &have, D_OBJECTS_A, (uint64_t[]){ r->n[0].objects, r->n[1].objects }, in,
+		    D_OBJECTS);
+	set(v, &have, D_READS_A, (uint64_t[]){ r->n[0].reads, r->n[1].reads }, in, D_READS);
+	set(v, &have, D_WRITES_A, (uint64_t[]){ r->n[0].writes, r->n[1].writes }, in, D_WRITES);
+	x->rows++;
+	return atw_output_row(x->out, &(struct atw_row){ v, have }, err);
+}
+
+/* As typed, or by function if both have names for all that matters. */
+static enum kmap_level level_of(const struct comparing *x)
+{
+	if (x->o->level)
+		return x->o->level - 1;
+	return kmap_names_symbols(x->n[0]) && kmap_names_symbols(x->n[1]) ? KMAP_FUNCTION
+									   : KMAP_INSTRUCTION;
+}
+
+static int compare(struct comparing *x, struct atw_err *err)
+{
+	const enum kmap_level level = level_of(x);
+	const struct kmap_side side[2] = {
+		{ x->s[0].m, x->n[0], level }, { x->s[1].m, x->n[1], level },
+	};
+	int r = kmap_diff_init(&x->d, side, err);
+
+	if (r == ATW_OK)
+		r = kmap_diff_each(&x->d, !x->o->no_counts, put, x, err);
+	if (r < 0)
+		return r;
+	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ; code compared by %s",
+			x->rows, x->d.compared, kmap_level_words[level]);
+	for (unsigned i = 0; i < 2; i++)
+		if (*x->s[i].about)
+			atw_output_note(x->out, "%s: %s", x->name[i], x->s[i].about);
+	if (kmap_sampled(x->s[0].m) || kmap_sampled(x->s[1].m))
+		atw_output_note(x->out, "of samples, what differs may be chance");
+	return ATW_OK;
+}
+
+static const char *nth(const struct opt_list *l, unsigned i)
+{
+	return !l->n ? NULL : l->v[i < l->n ? i : l->n - 1];
+}
+
+static int read_both(struct comparing *x)
+{
+	int status = EXIT_COMPLETE;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct kmap_symbols_opts no = { nth(&x->o->symbols, i), nth(&x->o->kernel, i) };
+		struct atw_err err = { 0 };
+		int r = kmap_model_source(x->c, x->name[i], 0, &x->s[i]);
+
+		if (!x->s[i].m)
+			return r;
+		status = r ? r : status;
+		if (kmap_names_open(&no, x->s[i].m, &x->n[i], &err) < 0)
+			return complain(&err);
+	}
+	return status;
+}
+
+/* They differ is an answer; that some of them is missing decides. */
+static int diff(struct comparing *x)
+{
+	struct atw_err err = { 0 };
+	struct atw_output_opts oo;
+	int status, r;
+
+	rows_opts(x->c, &oo);
+	if (atw_output_open(&oo, &schema, &x->out, &err) < 0)
+		return complain(&err);
+	status = read_both(x);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		r = compare(x, &err);
+		if (!status && x->rows)
+			status = EXIT_NO;
+		status = output_end(x->out, r, status, &err);
+	} else {
+		atw_output_close(x->out);
+	}
+	kmap_diff_deinit(&x->d);
+	for (unsigned i = 0; i < 2; i++) {
+		kmap_names_close(x->n[i]);
+		kmap_model_close(x->s[i].m);
+	}
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct comparing x = { .c = c, .o = opts, .name = argv };
+	int status = EXIT_COMPLETE;
+
+	if (argc != 2)
+		return complain_usage("kmap diff", "it takes two files, A and B");
+	if (!strcmp(argv[0], "-") && !strcmp(argv[1], "-"))
+		return complain_usage("kmap diff", "standard input is one file, and not two");
+	if (x.o->symbols.n > 2 || x.o->kernel.n > 2)
+		return complain_usage("kmap diff", "--symbols and --kernel: one for both files, or one for each");
+	for (int i = 0; i < 2 && !status; i++)
+		status = check_output(c, argv[i]);
+	return status ? status : diff(&x);
+}
+
+const struct command kmap_diff = {
+	"kmap diff", "A B", "what is new, gone or changed from one KMAP to another",
+	"Compares two KMAPs: caches, the code that allocates from each, and the code that\n"
+	"touches its objects. Exit status 1 if they differ.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
+	options, sizeof(struct kmap_diff_opts), run,
+};

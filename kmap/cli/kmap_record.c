@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_record.c - atwalk kmap record: runs QEMU with the recorder in it, and writes what
+ * it records until it ends.
+ *
+ * The two share one piece of memory (kmap/lib/share.h) and the guest's RAM. At the first
+ * code of a kernel the recorder stops and waits until atwalk has found the kernel in
+ * RAM.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "kmap_recording.h"
+#include "output/peer.h"
+#include "stalled.h"
+
+static const struct opt_choice mode_choices[] = {
+	{ "instance", RECORD_INSTANCE }, { "site", RECORD_SITE }, { "sample", RECORD_SAMPLE }, { 0 }
+};
+static const struct opt_choice to_choices[] = {
+	{ "v1", KMAP_V1 }, { "v2", KMAP_V2 }, { "v3", KMAP_V3 }, { "v4", KMAP_V4 }, { 0 }
+};
+
+static const struct opt options[] = {
+	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
+	  "every object by itself, all that one place allocates as one, or one of --sample objects",
+	  mode_choices },
+	{ 0, "sample", OPT_NUMBER, offsetof(struct record_opts, sample), "N",
+	  "one of N objects, and the file says so", NULL },
+	{ 0, "cache", OPT_LIST, offsetof(struct record_opts, caches), "NAME",
+	  "only objects of this slab cache; may be repeated", NULL },
+	{ 0, "site", OPT_LIST, offsetof(struct record_opts, sites), "WHERE",
+	  "only objects that this function allocates, or an instruction's address; may be repeated", NULL },
+	{ 0, "range", OPT_TEXT, offsetof(struct record_opts, range), "A-B",
+	  "only accesses to these addresses of the guest", NULL },
+	{ 0, "task-pid", OPT_NUMBER, offsetof(struct record_opts, task_pid), "N",
+	  "only accesses of this thread of the guest", NULL },
+	{ 0, "times", OPT_FLAG, offsetof(struct record_opts, times), NULL,
+	  "when each object was used first and last", NULL },
+	{ 0, "lines", OPT_FLAG, offsetof(struct record_opts, lines), NULL,
+	  "which lines of 64 bytes of each object were used", NULL },
+	{ 0, "calls", OPT_FLAG, offsetof(struct record_opts, calls), NULL,
+	  "which code calls which, and how often", NULL },
+	{ 0, "mem", OPT_TEXT, offsetof(struct record_opts, mem), "SIZE",
+	  "memory to record in, at most; 512M", NULL },
+	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
+	  "begin switched off", NULL },
+	{ 0, "control", OPT_TEXT, offsetof(struct record_opts, control), "FOLDER",
+	  "mount Memorizer's files there, which control it while it runs; access logging starts off", NULL },
+	{ 0, "control-socket", OPT_TEXT, offsetof(struct record_opts, control_socket), "PATH",
+	  "the same by a socket, for `atwalk kmap ctl`", NULL },
+	{ 0, "to", OPT_CHOICE, offsetof(struct record_opts, to), "VERSION",
+	  "the form to write; v4", to_choices },
+	{ 0, "zstd", OPT_FLAG, offsetof(struct record_opts, zstd), NULL,
+	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
+	{ 0, "no-symbols", OPT_FLAG, offsetof(struct record_opts, no_symbols), NULL,
+	  "without the names of the kernel's functions", NULL },
+	{ 0, "bare", OPT_FLAG, offsetof(struct record_opts, bare), NULL,
+	  "there is no kernel: every instruction counts, objects are not known", NULL },
+	{ 0, "live", OPT_FLAG, offsetof(struct record_opts, live), NULL,
+	  "no guest, but the running kernel: all objects, and a sample of accesses", NULL },
+	{ 0, "pid", OPT_NUMBER, offsetof(struct record_opts, pid), "N",
+	  "with --live: what this process allocates, and its children", NULL },
+	{ 0, "seconds", OPT_NUMBER, offsetof(struct record_opts, seconds), "N",
+	  "with --live: end after that time", NULL },
+	{ 0, "watch", OPT_NUMBER, offsetof(struct record_opts, watch), "MS",
+	  "with --live: how long a word is watched; 20; 0: objects alone", NULL },
+	{ 0, "plugin", OPT_TEXT, offsetof(struct record_opts, plugin), "FILE",
+	  "the recorder, if it is not where it was installed", NULL },
+	{ 0 }
+};
+
+enum {
+	AT_ONCE = 4096,          /* objects between two looks at everything else */
+	SAMPLE = 64,             /* default: record one of this many */
+	HEAP = 1024,             /* events that make it worth to go on at once */
+	FLUSH = 1000,            /* idle moments between two times that all is written */
+};
+#define MEM_USUAL (UINT64_C(512) << 20)
+#define MEM_LEAST (UINT64_C(16) << 20)
+
+/* ---- until it ends ---- */
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	stop = number;
+	stalled_ask();
+}
+
+static void catch_signals(void)
+{
+	struct sigaction a = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGHUP, &a, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* The guest goes on, and nothing more is recorded of it. */
+static void cannot_write(struct recording *r)
+{
+	if (r->running)
+		recording_live_stop(r);
+	atomic_store(&r->s->gate, 0);
+	atomic_store(&r->s->failed, 1);
+}
+
+/* Once the child was reaped elsewhere, its PID may belong to another process. */
+static bool is_gone(struct recording *r)
+{
+	pid_t pid = waitpid(r->child, &r->status, WNOHANG);
+
+	return pid == r->child || (pid < 0 && errno == ECHILD);
+}
+
+static bool has_ended(struct recording *r)
+{
+	if (r->running && !r->child &&
+	    (stop || recording_live_over(r) || r->failed.status < 0))
+		return true;
+	if (r->running && recording_live_over(r))
+		stop = SIGTERM;
+	if (r->child && is_gone(r)) {
+		r->child = 0;
+		return true;
+	}
+	if (r->child && (stop || (r->refused.status < 0 && !r->told))) {
+		kill(r->child, SIGTERM);
+		r->told = true;
+		stop = 0;
+	}
+	return false;
+}
+
+/* Some of what waits to be written; false: nothing does. */
+static bool drain(struct recording *r, bool flush)
+{
+	unsigned n = 0, events = 0;
+
+	kmap_controls_lock(r->controls);
+	if (r->running && r->failed.status == ATW_OK &&
+	    recording_live_work(r, &events, &r->failed) < 0)
+		cannot_write(r);
+	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
+		recording_answer(r);
+	if (r->failed.status == ATW_OK &&
+	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
+	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
+		cannot_write(r);
+	kmap_controls_unlock(r->controls);
+	/* What the running kernel does is looked at now and then, in heaps. */
+	return (r->running ? events >= HEAP : n) && r->failed.status == ATW_OK;
+}
+
+static void loop(struct recording *r)
+{
+	static const struct timespec moment = { 0, 1000000 };
+	unsigned idle = 0;
+	bool ended = false, more = false;
+
+	/* Of what runs on, more comes without an end. */
+	while (!ended || (more && !r->running)) {
+		ended = ended || has_ended(r);
+		more = drain(r, !ended && !more && ++idle % FLUSH == 0);
+		if (!ended && !more)
+			nanosleep(&moment, NULL);
+	}
+}
+
+/* ---- and after ---- */
+
+static void write_end(struct recording *r, const char *cut)
+{
+	if (r->failed.status == ATW_OK && r->running)
+		recording_live_end(r, &r->failed);
+	if (r->failed.status == ATW_OK)
+		kmap_drain_rest(r->drain, &r->failed);
+	if (r->failed.status == ATW_OK)
+		kmap_drain_calls(r->drain, &r->failed);
+	if (r->failed.status == ATW_OK)
+		kmap_drain_unnamed(r->drain, &r->failed);
+	if (r->failed.status == ATW_OK)
+		kmap_drain_end(r->drain, cut, &r->failed);
+	if (r->failed.status < 0)
+		r->mended = kmap_drain_mend(r->drain, r->failed.text);
+}
+
+/* Wait until a receiver at a socket has all the output. */
+static void deliver(struct recording *r)
+{
+	if (r->failed.status == ATW_OK && r->c->output && peer_is(r->c->output))
+		peer_deliver(r->out_fd, &r->failed);
+	if (stalled_gave_up())
+		atw_err_set(&r->failed, ATW_E_IO,
+			    "given up: what reads it has read nothing for %d seconds", STALLED_S);
+}
+
+/* ---- the command ---- */
+
+static int open_output(struct recording *r, struct atw_err *err)
+{
+	const char *name = r->c->output;
+	int ret;
+
+	if (!name || !strcmp(name, "-")) {
+		if (isatty(1))
+			return atw_err_set(err, ATW_E_USAGE, "-o says into which file; it is long");
+		r->out_fd = 1;
+		return ATW_OK;
+	}
+	if (peer_is(name))
+		return peer_connect(name, &r->out_fd, err);
+	ret = outfile_open_private(name, &r->target, err);
+	if (ret < 0)
+		return ret;
+	/* It is written to when it has its name, too. */
+	r->out_fd = fcntl(r->target.fd, F_DUPFD_CLOEXEC, 3);
+	return r->out_fd < 0 ? atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno)) : ATW_OK;
+}
+
+/* Is the form to write one that has no place for what atwalk adds? */
+static bool is_older(const struct record_opts *o)
+{
+	return o->to != KMAP_UNKNOWN && o->to != KMAP_V4;
+}
+
+static int open_drain(struct recording *r, struct atw_err *err)
+{
+	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4 };
+	int ret;
+
+	if (r->o->to)
+		d.version = r->o->to;
+	d.level = kmap_is_packed(r->c, r->o->zstd) ? 1 : 0;
+	ret = kmap_drain_open(r->s, &d, &r->drain, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_begin(r->drain, err);
+	/* Of the running kernel it is known later. */
+	if (ret == ATW_OK && !r->o->live)
+		ret = recording_say_mode(r, false, err);
+	return ret < 0 || !r->o->bare ? ret : recording_say_filters(r, err);
+}
+
+/* Before QEMU runs, which would be for nothing if they cannot be had; */
+static int open_controls(struct recording *r, struct atw_err *err)
+{
+	int ret = ATW_OK;
+
+	if (!r->o->control && !r->o->control_socket)
+		return ATW_OK;
+	ret = kmap_controls_open(r->s, r->drain, r->c->output, &r->controls, err);
+	if (ret == ATW_OK && r->o->control)
+		ret = kmap_folder_open(r->o->control, &r->folder, err);
+	if (ret == ATW_OK && r->o->control_socket)
+		ret = kmap_socket_open(r->o->control_socket, &r->socket, err);
+	return ret;
+}
+
+/* and threads when it does. */
+static int start_controls(struct recording *r, struct atw_err *err)
+{
+	int ret = kmap_folder_start(r->folder, r->c, r->controls, err);
+
+	if (ret == ATW_OK)
+		ret = kmap_socket_start(r->socket, r->controls, err);
+	return ret;
+}
+
+/* The file has its name when nothing can go wrong any more: until then the old one stays. */
+static int show_file(struct recording *r, struct atw_err *err)
+{
+	int ret = r->target.fd >= 0 ? outfile_commit(&r->target, err) : ATW_OK;
+
+	outfile_close(&r->target);
+	return ret;
+}
+
+static void close_controls(struct recording *r, bool cut)
+{
+	kmap_controls_ended(r->controls, cut);
+	kmap_socket_close(r->socket);
+	if (!kmap_folder_close(r->folder))
+		return;          /* a process in the folder may still read */
+	kmap_controls_close(r->controls);
+	r->controls = NULL;
+}
+
+static int begin(struct recording *r, int argc, char **argv, struct atw_err *err)
+{
+	char plugin[4096];
+	uint64_t mem = MEM_USUAL;
+	int ret = ATW_OK;
+
+	if (r->o->mem && (!num_size(r->o->mem, strlen(r->o->mem), &mem) || mem < MEM_LEAST ||
+			  mem > UINT64_C(64) << 30))
+		return atw_err_set(err, ATW_E_USAGE, "--mem %s: from 16M to 64G", r->o->mem);
+	if (r->o->sample.given && is_older(r->o))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--sample: only version 4 can say that a KMAP is sampled");
+	if (r->o->watch.given && r->o->watch.u > 10000)
+		return atw_err_set(err, ATW_E_USAGE, "--watch %" PRIu64 ": up to 10000 ms", r->o->watch.u);
+	if (r->o->sample.given && !r->o->sample.u)
+		return atw_err_set(err, ATW_E_USAGE, "--sample 0: from 1");
+	if (r->o->sample.u > UINT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "--sample %" PRIu64 ": up to %" PRIu32,
+				   r->o->sample.u, UINT32_MAX);
+	if (r->o->task_pid.u > INT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "--task-pid %" PRIu64 ": no thread has that number",
+				   r->o->task_pid.u);
+	if (!r->o->live)
+		ret = kmap_machine_read(&r->machine, argc, argv, err);
+	if (ret == ATW_OK && !r->o->live)
+		ret = kmap_machine_plugin(&r->machine, r->o->plugin, plugin, sizeof(plugin), err);
+	if (ret == ATW_OK)
+		ret = recording_make(r, mem, err);
+	if (ret == ATW_OK && !r->o->live)
+		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
+	if (ret == ATW_OK)
+		ret = open_output(r, err);
+	/* Until here signals end the program: a receiver may connect late. */
+	stalled_watch(r->out_fd);
+	catch_signals();
+	if (ret == ATW_OK)
+		ret = open_drain(r, err);
+	if (ret < 0)
+		return ret;
+	/* Whatever happens once it has a name, it is a KMAP. */
+	if (kmap_drain_flush(r->drain, err) < 0)
+		return atw_err_wrap(err, "%s", recording_output(r));
+	ret = open_controls(r, err);
+	if (ret == ATW_OK)
+		ret = r->o->live ? recording_run_live(r, argc ? (argv[argc] = NULL, argv) : NULL, err)
+				 : recording_run_qemu(r, err);
+	if (ret == ATW_OK)
+		ret = start_controls(r, err);
+	if (ret == ATW_OK)
+		ret = show_file(r, err);
+	if (ret < 0 && r->child)
+		kill(r->child, SIGTERM);
+	return ret;
+}
+
+static void end(struct recording *r, bool cut)
+{
+	close_controls(r, cut);
+	if (r->controls)
+		return;
+	recording_live_close(r);
+	kmap_drain_close(r->drain);
+	kmap_functions_of_deinit(&r->functions);
+	kmap_machine_free(&r->machine);
+	if (r->s)
+		munmap(r->s, r->s->at.size);
+	if (r->share_fd >= 0)
+		close(r->share_fd);
+	if (r->ram_fd >= 0)
+		close(r->ram_fd);
+	if (r->out_fd > 1)
+		close(r->out_fd);
+	outfile_close(&r->target);
+}
+
+/* "sample" is every object by itself, but not all of them. */
+static void settle_mode(struct record_opts *o)
+{
+	if (o->mode != RECORD_SAMPLE)
+		return;
+	o->mode = RECORD_INSTANCE;
+	if (!o->sample.given)
+		o->sample = (struct opt_number){ .given = true, .u = SAMPLE };
+}
+
+/* What does not go together. */
+static int check_opts(const struct recording *r, int argc, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
+			    o->times ? "--times" : o->calls ? "--calls" :
+			    o->mode == RECORD_SITE ? "--mode site" : NULL;
+	const char *unknown = o->caches.n ? "--cache" : o->sites.n ? "--site" :
+			      o->task_pid.given ? "--task-pid" : NULL;
+
+	if ((o->times || o->lines) && is_older(o))
+		return atw_err_set(err, ATW_E_USAGE, "--to %s: only version 4 has room for --times and --lines",
+				   options_word(to_choices, o->to));
+	if ((o->times || o->lines) && o->mode == RECORD_SITE)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--mode site: --times and --lines are of single objects");
+	if (!o->live && (o->pid.given || o->seconds.given || o->watch.given))
+		return atw_err_set(err, ATW_E_USAGE, "--pid, --seconds and --watch go with --live");
+	if (o->bare && unknown && !o->live)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "%s does not go with --bare: without a kernel there are neither objects nor threads",
+				   unknown);
+	if (!o->live)
+		return ATW_OK;
+	if (wrong)
+		return atw_err_set(err, ATW_E_USAGE, "%s does not go with --live", wrong);
+	if (argc && o->pid.given)
+		return atw_err_set(err, ATW_E_USAGE, "--pid or a command, not both");
+	if (argc && (!r->c->output || !strcmp(r->c->output, "-")))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "-o says into which file; standard output is the command's");
+	if (is_older(o) && !(o->watch.given && !o->watch.u))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "--to %s: only version 4 can say that accesses are sampled; --watch 0 records none",
+				   options_word(to_choices, o->to));
+	return ATW_OK;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct recording r = { .c = c, .o = opts, .share_fd = -1, .ram_fd = -1, .out_fd = -1,
+			       .target.fd = -1 };
+	struct atw_err err = { 0 };
+	char why[256];
+	const char *cut;
+	int ret;
+
+	/* With SIGCHLD ignored, the exit status of QEMU would be lost. */
+	signal(SIGCHLD, SIG_DFL);
+	settle_mode(opts);
+	if (check_opts(&r, argc, &err) < 0)
+		return complain_misuse("kmap record", &err);
+	if (!argc && !r.o->live)
+		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
+	if (begin(&r, argc, argv, &err) < 0) {
+		end(&r, true);
+		return err.status == ATW_E_USAGE && !*error_hint(&err)
+		       ? complain_misuse("kmap record", &err) : complain(&err);
+	}
+	loop(&r);
+	kmap_controls_over(r.controls);
+	cut = recording_cut_by(&r, why, sizeof(why));
+	kmap_controls_lock(r.controls);
+	write_end(&r, cut);
+	kmap_controls_unlock(r.controls);
+	deliver(&r);
+	ret = recording_say(&r, cut);
+	end(&r, cut || r.failed.status < 0);
+	return ret;
+}
+
+const struct command kmap_record = {
+	"kmap record", "-- QEMU [argument...]", "record what the kernel of a guest, or the running one, does to its objects",
+	"Runs QEMU with what it takes added: a recorder inside of it, the guest's memory\n"
+	"where we can see it, the kernel's tracepoints of allocations. The kernel is one that\n"
+	"a distribution ships. With --live it is the running one, and a command, which is no\n"
+	"QEMU then, or --pid or --seconds say what is recorded of it.\n"
+	"-o names the file, which is there as soon as something is recorded, and can be read while\n"
+	"it grows, or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_VERBOSE,
+	options, sizeof(struct record_opts), run,
+};

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_recording.c - setup of the recorder inside QEMU: its memory, its options, and
+ * what is known of the kernel, on request.
+ */
+#include "kmap_recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "format/kallsyms.h"
+#include "kernel/kernel.h"
+#include "kmap/lib/introduce.h"
+#include "source/raw.h"
+
+/* Pairs of code that calls and is called: a kernel that boots has some 60,000. */
+enum { CALLS = 1 << 18 };
+
+/* ---- what is shared ---- */
+
+static uint64_t align(uint64_t n)
+{
+	return (n + 4095) & ~UINT64_C(4095);
+}
+
+/* Of all memory these are one of so many; edges are the rest, and most of it. */
+enum { OBJECTS_PART = 4, SITES_PART = 32, NAMES_PART = 32 };
+
+static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
+{
+	struct kshare_layout at = { 0 };
+	uint64_t used = align(sizeof(struct kshare));
+
+	at.max_objects = (uint32_t)(bytes / OBJECTS_PART / sizeof(struct kshare_object));
+	at.max_sites = (uint32_t)(bytes / SITES_PART / sizeof(uint64_t));
+	at.max_names = (uint32_t)(bytes / NAMES_PART);
+	at.objects = used;
+	used += align((uint64_t)at.max_objects * sizeof(struct kshare_object));
+	at.sites = used;
+	used += align((uint64_t)at.max_sites * sizeof(uint64_t));
+	at.names = used;
+	used += align(at.max_names);
+	if (r->o->calls) {
+		for (at.max_calls = CALLS; (uint64_t)at.max_calls * sizeof(struct kshare_pair) > bytes / 8; )
+			at.max_calls /= 2;
+		at.calls = used;
+		used += align((uint64_t)at.max_calls * sizeof(struct kshare_pair));
+	}
+	at.edges = used;
+	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
+	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
+	/* QEMU inherits the descriptor; a program that is recorded live must not. */
+	r->share_fd = memfd_create("atwalk-kmap", r->o->live ? MFD_CLOEXEC : 0);
+	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	r->s = mmap(NULL, at.size, PROT_READ | PROT_WRITE, MAP_SHARED, r->share_fd, 0);
+	if (r->s == MAP_FAILED) {
+		r->s = NULL;
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	}
+	r->s->magic = KSHARE_MAGIC;
+	r->s->at = at;
+	kmap_introduce_nobody(r->s);
+	return ATW_OK;
+}
+
+static int make_ram(struct recording *r, struct atw_err *err)
+{
+	r->ram_fd = memfd_create("atwalk-ram", 0);
+	if (r->ram_fd < 0 || ftruncate(r->ram_fd, (off_t)r->machine.ram) < 0)
+		return atw_err_set(err, ATW_E_NOMEM, "memory for the guest: %s", strerror(errno));
+	r->s->nrams = r->machine.nrams;
+	memcpy(r->s->ram, r->machine.ram_at, sizeof(r->s->ram));
+	return ATW_OK;
+}
+
+/* Our first pages become a copy as soon as they are written to; QEMU has the file's. */
+static int own_pages(struct recording *r, struct atw_err *err)
+{
+	volatile char *p = r->s->first_pages;
+
+	if (mmap(r->s, KSHARE_FIRST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+		 r->share_fd, 0) == MAP_FAILED)
+		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+	for (size_t i = 0; i < KSHARE_FIRST; i += 4096) {
+		char same = p[i];
+
+		p[i] = same;
+	}
+	return ATW_OK;
+}
+
+/* "A-B", hexadecimal; both are in it. */
+static int range(const char *text, struct kshare *s, struct atw_err *err)
+{
+	const char *dash = strchr(text, '-');
+
+	if (!dash || !num_hex(text, (size_t)(dash - text), &s->first) ||
+	    !num_hex(dash + 1, strlen(dash + 1), &s->last) || s->first > s->last)
+		return atw_err_set(err, ATW_E_USAGE, "--range %s: two addresses, A-B", text);
+	return ATW_OK;
+}
+
+static int wish(struct recording *r, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	struct kshare *s = r->s;
+
+	s->program = getpid();
+	s->locks = r->machine.threads;
+	/* Memorizer's files begin as its documentation has them: accesses are not logged yet. */
+	s->gate = (o->off ? 0 : KSHARE_OBJECTS | (o->control ? 0 : KSHARE_ACCESSES)) |
+		  (o->task_pid.given ? KSHARE_ONE : 0);
+	s->only_pid = o->task_pid.given ? (int32_t)o->task_pid.u : 0;
+	s->detail = (o->times ? KSHARE_TIMES : 0) | (o->lines ? KSHARE_LINES : 0) |
+		    (o->calls ? KSHARE_GRAPHED : 0);
+	if (o->calls && !o->off)
+		s->gate |= KSHARE_GRAPH;
+	s->by_site = o->mode == RECORD_SITE;
+	s->sample = o->sample.given ? (uint32_t)o->sample.u : 1;
+	s->first = o->bare ? 0 : UINT64_C(1) << 63;
+	s->last = UINT64_MAX;
+	s->code = (struct kshare_code){ s->first, UINT64_MAX };
+	s->first_code = s->first;
+	if (o->caches.n > KSHARE_FILTERS)
+		return atw_err_set(err, ATW_E_USAGE, "--cache: at most %d", KSHARE_FILTERS);
+	for (size_t i = 0; i < o->caches.n; i++) {
+		if (strlen(o->caches.v[i]) >= sizeof(s->only_cache[i]))
+			return atw_err_set(err, ATW_E_USAGE, "--cache %s: no cache has so long a name",
+					   o->caches.v[i]);
+		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
+	}
+	s->only_some = o->caches.n || o->sites.n;
+	if (o->sites.n > KSHARE_FILTERS)
+		return atw_err_set(err, ATW_E_USAGE, "--site: at most %d", KSHARE_FILTERS);
+	s->ready = o->bare;
+	return o->range ? range(o->range, s, err) : ATW_OK;
+}
+
+int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
+{
+	int ret = make_share(r, bytes, err);
+
+	if (ret == ATW_OK && !r->o->live)
+		ret = make_ram(r, err);
+	if (ret == ATW_OK)
+		ret = own_pages(r, err);
+	return ret < 0 ? ret : wish(r, err);
+}
+
+/* ---- the file ---- */
+
+const char *recording_output(const struct recording *r)
+{
+	return r->out_fd == 1 ? "standard output" : r->c->output;
+}
+
+/* A sample may be one of sites, too. */
+int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err)
+{
+	int ret = ATW_OK;
+	char scale[32];
+
+	if (r->s->by_site || (!sampled && !r->o->sample.given))
+		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
+	if (ret == ATW_OK && (sampled || r->o->sample.given))
+		ret = kmap_drain_header(r->drain, "mode", "sample", err);
+	/* Of how many accesses each one is known at the end. */
+	if (ret < 0 || sampled || !r->o->sample.given)
+		return ret;
+	snprintf(scale, sizeof(scale), "%" PRIu64, r->o->sample.u);
+	return kmap_drain_header(r->drain, "scale", scale, err);
+}
+
+/* ---- QEMU ---- */
+
+int recording_run_qemu(struct recording *r, struct atw_err *err)
+{
+	pid_t parent = getpid();
+
+	r->child = fork();
+	if (r->child < 0)
+		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+	if (r->child)
+		return ATW_OK;
+	/* It is of no use without us. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	execvp(r->machine.argv[0], r->machine.argv);
+	fprintf(stderr, "atwalk: %s: %s\n", r->machine.argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* ---- the kernel ---- */
+
+struct symbols_to {
+	struct recording *r;
+	uint64_t slide;
+	struct atw_err *err;
+};
+
+static int add_function(void *arg, const struct kallsyms_symbol *sym)
+{
+	struct symbols_to *to = arg;
+
+	if (sym->type != 't' && sym->type != 'T' && sym->type != 'w' && sym->type != 'W')
+		return ATW_OK;
+	if (kmap_functions_of_add(&to->r->functions, sym->address - to->slide, sym->name))
+		return ATW_OK;
+	return atw_err_set(to->err, ATW_E_NOMEM, "out of memory");
+}
+
+/* The address that an x86 kernel is linked for: what it was moved by is taken off. */
+static uint64_t slide_of(const struct recording *r)
+{
+	const uint64_t linked = 0xffffffff81000000;
+
+	return r->machine.family == ATW_X86 ? r->s->kernel.image_first - linked : 0;
+}
+
+/* A function by its name; an instruction as files have it, where the kernel was linked. */
+static int find_site(struct recording *r, struct atw_kernel *k, const char *text,
+		     struct kshare_code *ret, struct atw_err *err)
+{
+	struct lnx_symbol sym;
+	int status;
+
+	if (num_hex(text, strlen(text), &ret->start)) {
+		ret->start += slide_of(r);
+		ret->end = ret->start + 1;
+		return ATW_OK;
+	}
+	status = atw_kernel_symbol(k, text, &ret->start, err);
+	if (status == ATW_OK)
+		status = atw_kernel_symbol_at(k, ret->start, &sym, err);
+	if (status != ATW_OK)
+		return atw_err_wrap(err, "--site %s", text);
+	ret->end = sym.address + sym.size;
+	return ATW_OK;
+}
+
+int recording_say_filters(struct recording *r, struct atw_err *err)
+{
+	const struct record_opts *o = r->o;
+	char value[32];
+	int ret = ATW_OK;
+
+	for (size_t i = 0; i < o->caches.n && ret == ATW_OK; i++)
+		ret = kmap_drain_header(r->drain, "only-cache", o->caches.v[i], err);
+	for (size_t i = 0; i < o->sites.n && ret == ATW_OK; i++)
+		ret = kmap_drain_header(r->drain, "only-site", o->sites.v[i], err);
+	if (o->range && ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "only-range", o->range, err);
+	snprintf(value, sizeof(value), "%" PRIu64, o->task_pid.u);
+	if (o->task_pid.given && ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "only-pid", value, err);
+	return ret;
+}
+
+int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
+{
+	static const char *const machines[] = {
+		[ATW_X86] = "x86_64", [ATW_ARM64] = "aarch64", [ATW_RISCV] = "riscv64",
+	};
+	struct symbols_to to = { r, slide_of(r), err };
+	const char *release = atw_kernel_release(k);
+	char value[64];
+	int ret = ATW_OK;
+
+	for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
+		find_site(r, k, r->o->sites.v[i], &r->s->only_site[i], &r->refused);
+	kmap_drain_slide(r->drain, to.slide);
+	if (release)
+		ret = kmap_drain_header(r->drain, "kernel", release, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "machine", machines[r->machine.family], err);
+	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "slide", value, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_header(r->drain, "clock", "serial", err);
+	if (ret == ATW_OK)
+		ret = recording_say_filters(r, err);
+	if (ret < 0 || r->o->no_symbols)
+		return ret;
+	ret = kernel_symbols_each(k, add_function, &to, err);
+	kmap_functions_of_sort(&r->functions);
+	return ret < 0 ? ret : kmap_drain_functions(r->drain, &r->functions, err);
+}
+
+struct pieces {
+	struct raw_piece *v;
+	size_t n, room;
+};
+
+/*
+ * Adds the parts of a range of memory that the guest has written. Reading the others
+ * through a mapping would make the host allocate pages for them.
+ */
+static int add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
+{
+	off_t at = (off_t)ram->offset, end = (off_t)(ram->offset + ram->len), stop;
+
+	while ((at = lseek(fd, at, SEEK_DATA)) >= 0 && at < end) {
+		stop = lseek(fd, at, SEEK_HOLE);
+		stop = stop < 0 || stop > end ? end : stop;
+		if (!array_reserve((void **)&to->v, &to->room, to->n + 1, sizeof(*to->v)))
+			return -1;
+		to->v[to->n++] = (struct raw_piece){ ram->pa + (uint64_t)at - ram->offset,
+						     (uint64_t)(stop - at), (uint64_t)at };
+		at = stop;
+	}
+	return 0;
+}
+
+/* The guest's memory, wherever the machine has it. */
+static int open_ram(const struct recording *r, struct atw_source **ret, struct atw_err *err)
+{
+	struct pieces to = { 0 };
+	int status = ATW_OK;
+	char path[32];
+
+	for (uint32_t i = 0; i < r->s->nrams && status == ATW_OK; i++)
+		if (add_written(r->ram_fd, &r->s->ram[i], &to) < 0)
+			status = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->ram_fd);
+	if (status == ATW_OK)
+		status = raw_open_pieces(path, to.v, to.n, ret, err);
+	free(to.v);
+	return status;
+}
+
+/* Beside variables: what a kernel that boots has at once, and the names of its caches. */
+enum { OBJECTS_LEAST = 1 << 15, NAMES_LEAST = 1 << 16 };
+
+/* Fails early if there is too little room. make_share() describes the parts. */
+static void check_room(struct recording *r)
+{
+	const struct kshare_kernel *k = &r->s->kernel;
+	uint64_t objects = k->variables + UINT64_C(1) * OBJECTS_LEAST;
+	uint64_t names = k->variable_names + UINT64_C(1) * NAMES_LEAST;
+	uint64_t bytes = OBJECTS_PART * objects * sizeof(struct kshare_object);
+
+	if (objects <= r->s->at.max_objects && names <= r->s->at.max_names)
+		return;
+	if (bytes < NAMES_PART * names)
+		bytes = NAMES_PART * names;
+	atw_err_set(&r->refused, ATW_E_USAGE,
+		    "--mem %s: the kernel has %" PRIu32 " variables, beside which there is no room for its objects; from --mem %" PRIu64 "M on there is",
+		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);
+}
+
+/* The recorder stands still and waits for an answer. */
+void recording_answer(struct recording *r)
+{
+	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct atw_source *source = NULL;
+	struct atw_kernel *k = NULL;
+	struct atw_err err = { 0 };
+	int ret = open_ram(r, &source, &err);
+
+	if (ret == ATW_OK)
+		ret = atw_kernel_open(source, &ko, &k, &err);
+	if (ret == ATW_OK && r->introduced) {
+		kmap_introduce_memory(r->s, k, &err);
+	} else if (ret == ATW_OK) {
+		if (kmap_introduce(r->s, k, &err) == ATW_OK &&
+		    recording_describe(r, k, &r->failed) == ATW_OK) {
+			check_room(r);
+			r->introduced = true;
+			atomic_store(&r->s->ready, 1);
+		}
+	}
+	r->no_kernel = err;
+	atw_kernel_close(k);
+	atw_source_close(source);
+	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
+}

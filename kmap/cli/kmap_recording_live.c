@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmap_recording_live.c - what is recorded is the running kernel: see
+ * kmap/lib/live_record.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/common/pidfd.h"
+#include "format/btf.h"
+#include "kernel/kernel.h"
+#include "kmap/lib/introduce.h"
+#include "kmap/lib/live_record.h"
+#include "kmap_recording.h"
+#include "source/live_host.h"
+
+enum {
+	WATCH = 20,              /* ms */
+	RATE = 16 * 1021,        /* of accesses: IBS wants a multiple of 16 */
+	AT_ONCE = 4096,
+};
+/* Of rings, for all CPUs. */
+#define RINGS (UINT64_C(64) << 20)
+#define RING_LEAST (UINT64_C(1) << 20)
+
+struct running {
+	struct atw_source *source;
+	struct atw_kernel *kernel;
+	struct live_recorder *recorder;
+	struct live_sums sums;
+	uint64_t until;          /* CLOCK_MONOTONIC, ns; 0: no end */
+	const char *command;     /* NULL: it records what runs already */
+	int process;             /* of --pid; -1: of none */
+};
+
+/* ---- the kernel ---- */
+
+static int find_kernel(struct recording *r, struct running *x, uint32_t *task_tgid,
+		       struct atw_err *err)
+{
+	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	const struct btf *types;
+	int ret = atw_source_open("live:bpf", NULL, 0, &x->source, err);
+
+	if (ret == ATW_OK)
+		ret = atw_kernel_open(x->source, &ko, &x->kernel, err);
+	if (ret == ATW_OK)
+		ret = kmap_introduce_running(r->s, x->kernel, err);
+	if (ret == ATW_OK)
+		ret = kernel_btf(x->kernel, &types, err);
+	if (ret == ATW_OK)
+		ret = btf_offset(types, "task_struct", "tgid", task_tgid, err);
+	if (ret < 0)
+		return ret;
+	r->machine.family = x->kernel->own.paging.family;
+	r->introduced = true;
+	ret = recording_describe(r, x->kernel, err);
+	if (ret == ATW_E_IO)     /* of writing, and so of a file */
+		return atw_err_wrap(err, "%s", recording_output(r));
+	if (ret == ATW_OK && r->refused.status < 0)
+		ret = atw_err_set(err, ATW_E_USAGE, "%s", r->refused.text);
+	return ret;
+}
+
+/* The store needs room: some of what waits is written. */
+static bool make_room(void *arg)
+{
+	struct recording *r = arg;
+	unsigned n;
+
+	return r->failed.status == ATW_OK &&
+	       kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) == ATW_OK;
+}
+
+/* Of memory to record in, an eighth as much for events that wait. */
+static uint32_t ring_size(const struct recording *r)
+{
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), size = RING_LEAST;
+	uint64_t most = r->s->at.size / 8 < RINGS ? r->s->at.size / 8 : RINGS;
+
+	while (size * 2 * cpus <= most)
+		size *= 2;
+	return (uint32_t)size;
+}
+
+static int open_recorder(struct recording *r, struct running *x, bool everyone,
+			 struct atw_err *err)
+{
+	struct live_recorder_opts o = {
+		.s = r->s, .wait = make_room, .arg = r, .everyone = everyone,
+		.ring = ring_size(r),
+		.accesses = !r->o->watch.given || r->o->watch.u,
+		.rate = r->o->watch.given ? 0 : RATE,
+		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,
+	};
+	struct live_sums sums;
+	int ret = find_kernel(r, x, &o.task_tgid, err);
+
+	o.kernel = x->kernel;
+	if (ret == ATW_OK)
+		ret = live_recorder_open(&o, &x->recorder, err);
+	if (ret < 0)
+		return ret;
+	sums = live_recorder_sums(x->recorder);
+	/* Without either there are no accesses, and objects are no sample. */
+	ret = recording_say_mode(r, sums.words || sums.rate, err);
+	if (ret == ATW_OK && (sums.words || sums.rate))
+		ret = kmap_drain_header(r->drain, "sampling", sums.rate ? "rate" : "watch", err);
+	return ret;
+}
+
+/* ---- processes to record ---- */
+
+/* In the child: it is known to the programs before it is another one. */
+static _Noreturn void become(struct running *x, char **argv, int ready)
+{
+	struct atw_err err = { 0 };
+	int failed = live_events_follow_me(live_recorder_events(x->recorder), &err);
+
+	if (failed == ATW_OK) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		signal(SIGPIPE, SIG_DFL);
+		execvp(argv[0], argv);
+		atw_err_set(&err, ATW_E_USAGE, "%s: %s", argv[0], strerror(errno));
+	}
+	failed = write(ready, &err, sizeof(err)) < 0;
+	_exit(failed ? 126 : 127);
+}
+
+static int run_command(struct recording *r, struct running *x, char **argv, struct atw_err *err)
+{
+	struct atw_err why;
+	ssize_t n;
+	int ready[2];
+
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+	x->command = argv[0];
+	r->child = fork();
+	if (!r->child) {
+		close(ready[0]);
+		become(x, argv, ready[1]);
+	}
+	close(ready[1]);
+	if (r->child < 0) {
+		close(ready[0]);
+		r->child = 0;
+		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+	}
+	/* Nothing comes if it became what it should. */
+	do
+		n = read(ready[0], &why, sizeof(why));
+	while (n < 0 && errno == EINTR);
+	close(ready[0]);
+	if (n != (ssize_t)sizeof(why))
+		return ATW_OK;
+	*err = why;
+	return why.status;
+}
+
+static int follow(const struct recording *r, struct running *x, struct atw_err *err)
+{
+	uint64_t pid = r->o->pid.u;
+
+	x->process = pidfd_hold(pid);
+	if (x->process < 0)
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
+	if (!live_first_pid_namespace())
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "--pid: in a PID namespace the kernel knows process %" PRIu64 " by another number; record a command",
+				   pid);
+	live_events_follow(live_recorder_events(x->recorder), (uint32_t)pid);
+	return ATW_OK;
+}
+
+/* 0: the end does not fit into 64 bits of ns, which means no limit. */
+static uint64_t in_seconds(uint64_t n)
+{
+	uint64_t t = now();
+
+	return n < (UINT64_MAX - t) / SECOND ? t + n * SECOND : 0;
+}
+
+int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
+{
+	bool everyone = !argv && !r->o->pid.given;
+	struct running *x = r->running = calloc(1, sizeof(*x));
+	int ret;
+
+	if (!x)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	x->process = -1;
+	atomic_store(&r->s->attached, 1);
+	ret = open_recorder(r, x, everyone, err);
+	if (ret == ATW_OK && everyone)
+		ret = live_events_follow_me(live_recorder_events(x->recorder), err);
+	else if (ret == ATW_OK && !argv)
+		ret = follow(r, x, err);
+	if (r->o->seconds.given)
+		x->until = in_seconds(r->o->seconds.u);
+	if (ret == ATW_OK) {
+		unsigned n;
+
+		/* Switch the programs on before the command runs. */
+		ret = live_recorder_work(x->recorder, &n, err);
+	}
+	return ret == ATW_OK && argv ? run_command(r, x, argv, err) : ret;
+}
+
+/* ---- and on ---- */
+
+int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err)
+{
+	return live_recorder_work(r->running->recorder, ret_n, err);
+}
+
+void recording_live_stop(struct recording *r)
+{
+	live_recorder_stop(r->running->recorder);
+}
+
+bool recording_live_over(struct recording *r)
+{
+	if (r->running->until && now() >= r->running->until)
+		return true;
+	return pidfd_has_ended(r->running->process);
+}
+
+int recording_live_end(struct recording *r, struct atw_err *err)
+{
+	struct running *x = r->running;
+	unsigned more = 1;
+	char scale[32];
+	uint64_t of;
+	int ret = live_recorder_finish(x->recorder, err);
+
+	while (more && ret == ATW_OK)
+		ret = kmap_drain_some(r->drain, AT_ONCE, &more, err);
+	x->sums = live_recorder_sums(x->recorder);
+	of = live_sums_scale(&x->sums, r->o->sample.given ? r->o->sample.u : 1);
+	if (ret < 0 || !of)
+		return ret;
+	snprintf(scale, sizeof(scale), "%" PRIu64, of);
+	return kmap_drain_header(r->drain, "scale", scale, err);
+}
+
+/* Our own status is that of the recording. */
+static void say_command(const struct recording *r)
+{
+	const char *command = r->running->command;
+
+	if (!command || r->told)
+		return;
+	if (WIFSIGNALED(r->status))
+		remark(r->c, "%s was killed by signal %d", command, WTERMSIG(r->status));
+	else if (WEXITSTATUS(r->status))
+		remark(r->c, "%s ended with status %d", command, WEXITSTATUS(r->status));
+}
+
+int recording_live_say(struct recording *r)
+{
+	const struct live_sums *s = &r->running->sums;
+	bool lost = s->lost_events || s->lost_hits || r->s->count.lost_objects ||
+		    r->s->count.lost_accesses;
+
+	say_command(r);
+	if (r->o->sample.given && r->o->sample.u > 1)
+		remark(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
+	if (s->rate)
+		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " of what is none of the objects",
+		       s->rate, s->hits, s->elsewhere);
+	else if (s->words)
+		remark(r->c, "accesses are a sample: %u words at a time, %" PRIu64 " in all, were hit %" PRIu64 " times",
+		       s->words, s->watches, s->hits);
+	else if (s->why.status < 0)
+		remark(r->c, "no accesses: %s", s->why.text);
+	if (r->c->verbose && s->refused)
+		remark(r->c, "%" PRIu64 " words may not be watched", s->refused);
+	if (lost)
+		complain_part("not in the file: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses that found no room%s",
+			      s->lost_events, s->lost_hits, r->s->count.lost_objects,
+			      r->s->count.lost_accesses,
+			      r->s->count.lost_objects || r->s->count.lost_accesses ? "; more room: --mem" : "");
+	return lost ? EXIT_PARTIAL : EXIT_COMPLETE;
+}
+
+void recording_live_close(struct recording *r)
+{
+	struct running *x = r->running;
+
+	if (!x)
+		return;
+	live_recorder_close(x->recorder);
+	if (x->process >= 0)
+		close(x->process);
+	atw_kernel_close(x->kernel);
+	atw_source_close(x->source);
+	free(x);
+	r->running = NULL;
+}

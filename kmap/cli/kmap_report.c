@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_report.c - what a KMAP comes to: one pass over it, several answers. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "cli/common/answers.h"
+#include "kmap/lib/report.h"
+#include "kmap_model.h"
+
+struct kmap_report_opts {
+	const char *symbols, *kernel;
+	unsigned level;                  /* as kmap_level_choices has it */
+	struct opt_list cuts;
+	struct opt_number top, limit;
+};
+
+#define AT(field) offsetof(struct kmap_report_opts, field)
+static const struct opt options[] = {
+	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL", "what code is put together by",
+	  kmap_level_choices },
+	{ 0, "cut", OPT_LIST, AT(cuts), "CUT",
+	  "privilege, compartments: clusters of functions that call each other, size:BYTES or ratio:A",
+	  NULL },
+	{ 0, "symbols", OPT_TEXT, AT(symbols), "FILE",
+	  "names of functions: System.map, /proc/kallsyms or vmlinux of that kernel", NULL },
+	{ 0, "kernel", OPT_TEXT, AT(kernel), "VMLINUX",
+	  "names of functions, files and folders: with debug information", NULL },
+	{ 0, "top", OPT_NUMBER, AT(top), "N", "objects: so many of the hottest; usually 100", NULL },
+	{ 0, "limit", OPT_NUMBER, AT(limit), "N",
+	  "the first N rows alone, and how many there are more", NULL },
+	{ 0 }
+};
+
+enum { TOP_MOST = 1000000 };             /* objects */
+
+struct kmap_reporting {
+	const struct kmap_report_opts *o;
+	const char *name;                /* of the file */
+	struct answers a;
+	struct kmap_model_source s;
+	struct kmap_names *n;
+	struct kmap_ask ask;
+	struct kmap_cut cut[KMAP_MOST_CUTS];
+	size_t cuts;
+};
+
+static bool kind_at(size_t i, struct answer *ret)
+{
+	const struct kmap_report *k = kmap_report_kind(i);
+
+	if (k)
+		*ret = (struct answer){ k->name, k->title, k->help, k->schema, k->draw != NULL };
+	return k;
+}
+
+static int out_row(void *arg, const struct atw_row *row, struct atw_err *err)
+{
+	return atw_output_row(arg, row, err);
+}
+
+static void out_note(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
+static void out_note(void *arg, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		atw_output_note(arg, "%s", text);
+		free(text);
+	}
+	va_end(ap);
+}
+
+static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	atw_output_note(arg, "%s; %s", text, param_remedy(param));
+}
+
+/* Notes about the source that every report of it needs. */
+static void note_source(const struct kmap_reporting *r, struct atw_output *out)
+{
+	const struct kmap_model *m = r->s.m;
+	uint64_t accesses, error;
+
+	if (kmap_estimate(m, &m->s, &accesses, &error))
+		atw_output_note(out, "all accesses by the sample: %" PRIu64 ", %" PRIu64 " more or less with a confidence of 95 %%",
+				accesses, error);
+	if (kmap_watch_sampled(m))
+		atw_output_note(out, "objects that accesses were looked for of: %" PRIu64 " of %" PRIu64 "; of others they are n/a",
+				m->s.watched, m->s.objects);
+	if (kmap_sampled(m) && m->scale)
+		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 ", by which numbers of %s may be multiplied to guess all%s",
+				kmap_accesses_sampled(m) ? "accesses are " : "", m->scale,
+				kmap_accesses_sampled(m) ? "them" : "allocated objects and of accesses to them",
+				kmap_accesses_sampled(m) ? "" : "; GLOBAL and UFO are no sample");
+	else if (kmap_sampled(m))
+		atw_output_note(out, "accesses are sampled, and not exact; the recording does not tell its scale");
+	if (r->s.told.cut)
+		atw_output_note(out, "the recording is cut off: this is of its beginning");
+	if (r->s.told.faults)
+		atw_output_note(out, "%" PRIu64 " line%s of it could not be read", r->s.told.faults,
+				r->s.told.faults == 1 ? "" : "s");
+	if (r->s.told.lost)
+		atw_output_note(out, "its recorder lost %" PRIu64 " of what it saw", r->s.told.lost);
+	if (m->unbound)
+		atw_output_note(out, "%" PRIu64 " access%s stood before any object", m->unbound,
+				m->unbound == 1 ? "" : "es");
+}
+
+static int finish(void *arg, size_t i, struct atw_output *to, struct atw_err *err)
+{
+	struct kmap_reporting *r = arg;
+	const struct census_out out = {
+		.row = out_row, .note = out_note, .left_out = out_left_out,
+		.plain = r->a.plain, .arg = to,
+	};
+	int status;
+
+	/* Pictures are drawn from the model. */
+	if (!to)
+		return ATW_OK;
+	status = kmap_report_kind(r->a.which[i])->rows(&r->ask, &out, err);
+	if (status == ATW_OK)
+		note_source(r, to);
+	return status;
+}
+
+static int draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
+{
+	struct kmap_reporting *r = arg;
+
+	return kmap_report_kind(r->a.which[i])->draw(&r->ask, s, err);
+}
+
+/* "memory.kmap; Linux 6.1.0, x86_64; sampled, scale 64" */
+static void head(void *arg, struct buf *ret)
+{
+	const struct kmap_reporting *r = arg;
+	const struct kmap_model *m = r->s.m;
+
+	buf_printf(ret, "%s; %s%s, %s", strcmp(r->name, "-") ? r->name : "standard input",
+		   m->release ? "Linux " : "release ", m->release ? m->release : "not told",
+		   m->machine ? m->machine : "machine not told");
+	if (*r->s.about)
+		buf_printf(ret, "; %s", r->s.about);
+}
+
+/* KMAP_LEVELS: none was given. */
+static enum kmap_level level_of(const struct kmap_report_opts *o)
+{
+	return o->level ? o->level - 1 : KMAP_LEVELS;
+}
+
+/* The other way to have few rows is for all of them. */
+static int check_top(const struct kmap_reporting *r)
+{
+	const struct opt_number *top = &r->o->top;
+
+	if (!top->given)
+		return EXIT_COMPLETE;
+	if (!top->u || top->u > TOP_MOST)
+		return complain_usage("kmap report", "--top: from 1 to %d", TOP_MOST);
+	for (size_t i = 0; i < r->a.n; i++)
+		if (!strcmp(r->a.v[i].name, "objects"))
+			return EXIT_COMPLETE;
+	return complain_usage("kmap report", "--top is of objects alone; --limit %" PRIu64
+			      " shows the first rows of any", top->u);
+}
+
+static int check_level(const struct kmap_reporting *r)
+{
+	for (size_t i = 0; i < r->a.n && r->o->level; i++)
+		if (kmap_report_kind(r->a.which[i])->level == KMAP_LEVELS)
+			return complain_usage("kmap report", "%s puts no code together, so not for --level",
+					      r->a.v[i].name);
+	return EXIT_COMPLETE;
+}
+
+/* "0.000002", in units of 10^-12. */
+static bool read_ratio(const char *s, uint64_t *ret)
+{
+	size_t whole = strcspn(s, "."), n = s[whole] ? strlen(s + whole + 1) : 0;
+	uint64_t high, low = 0;
+	char digits[] = "000000000000";
+
+	if (!num_dec(s, whole, &high) || high > 1000000 || n >= sizeof(digits))
+		return false;
+	if (s[whole])
+		memcpy(digits, s + whole + 1, n);
+	if ((s[whole] && !n) || !num_dec(digits, sizeof(digits) - 1, &low))
+		return false;
+	*ret = high * UINT64_C(1000000000000) + low;
+	return true;
+}
+
+static int read_cut(const char *word, struct kmap_cut *ret)
+{
+	const char *colon = strchr(word, ':');
+
+	if (!strncmp(word, "size:", 5)) {
+		*ret = (struct kmap_cut){ .by = KMAP_CUT_SIZE, .text = word + 5 };
+		if (num_size(ret->text, strlen(ret->text), &ret->bound) && ret->bound)
+			return EXIT_COMPLETE;
+		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no size of code",
+				      word, colon + 1);
+	}
+	if (!strncmp(word, "ratio:", 6)) {
+		*ret = (struct kmap_cut){ .by = KMAP_CUT_RATIO, .text = word + 6 };
+		if (read_ratio(ret->text, &ret->bound))
+			return EXIT_COMPLETE;
+		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no number from 0 to 1000000, with up to 12 digits behind a point",
+				      word, colon + 1);
+	}
+	return complain_usage("kmap report", "--cut: '%.60s' is neither size:BYTES nor ratio:A",
+			      word);
+}
+
+static int check_cuts(struct kmap_reporting *r)
+{
+	int status = EXIT_COMPLETE;
+
+	r->cuts = r->o->cuts.n;
+	if (!r->cuts)
+		return EXIT_COMPLETE;
+	if (r->cuts > KMAP_MOST_CUTS)
+		return complain_usage("kmap report", "--cut: %d of them are enough", KMAP_MOST_CUTS);
+	for (size_t i = 0; !status && i < r->cuts; i++)
+		status = read_cut(r->o->cuts.v[i], &r->cut[i]);
+	for (size_t i = 0; !status && i < r->a.n; i++) {
+		const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
+
+		if (!k->cuts)
+			status = complain_usage("kmap report", "%s is not cut, so not for --cut", k->name);
+		else if (r->cuts > k->cuts)
+			status = complain_usage("kmap report", "--cut: %s is of one cut", k->name);
+	}
+	if (!status && r->o->level)
+		status = complain_usage("kmap report", "--cut says what code is put together by, and so does --level");
+	return status;
+}
+
+/* The header lines of a recording, before its first object. */
+static int on_beginning(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	bool *sampled = arg;
+
+	(void)err;
+	if (rec->kind == KMAP_OBJECT || rec->kind == KMAP_CALL)
+		return ATW_E_LIMIT;
+	if (rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, "mode"))
+		*sampled = blob_is(rec->u.header.value, "sample");
+	/* Then it is of objects. */
+	if (rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, "scale"))
+		*sampled = false;
+	return ATW_OK;
+}
+
+/* Are its accesses a sample? A pipe is not checked: it cannot be read twice. */
+static bool is_sample(const char *name)
+{
+	bool sampled = false;
+	const struct kmap_sink sink = { on_beginning, &sampled };
+	struct atw_err err;
+	struct stat st;
+
+	if (!strcmp(name, "-") || stat(name, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	kmap_read(name, NULL, &sink, NULL, &err);
+	return sampled;
+}
+
+/* Show the columns of a cut or a sample, unless --columns lists others. */
+static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
+{
+	const struct kmap_reporting *r = arg;
+	const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
+
+	if (r->cuts && !oo->columns)
+		oo->columns = k->cut_columns;
+	for (size_t n = 0; n < k->schema->ncols && !oo->columns; n++)
+		if (!strcmp(k->schema->col[n].key, "estimate") && is_sample(r->name))
+			oo->columns = "+estimate,error";
+}
+
+/* Before hours of reading: are these what they should be? */
+static int check_files(const struct kmap_reporting *r)
+{
+	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
+	struct kmap_model *m = NULL;
+	struct kmap_names *n = NULL;
+	struct atw_err err = { 0 };
+	const char *why;
+	int s = kmap_model_open(NULL, &m, &err);
+
+	if (s == ATW_OK)
+		s = kmap_names_open(&no, m, &n, &err);
+	if (s == ATW_OK && r->o->level && level_of(r->o) >= KMAP_FILE &&
+	    !kmap_names_files(n, &why))
+		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s",
+				kmap_level_words[level_of(r->o)], why);
+	kmap_names_close(n);
+	kmap_model_close(m);
+	return s < 0 ? complain(&err) : EXIT_COMPLETE;
+}
+
+static int tell(struct kmap_reporting *r, struct atw_err *err)
+{
+	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
+	int s = kmap_names_open(&no, r->s.m, &r->n, err);
+
+	if (s < 0)
+		return s;
+	kmap_remark_names(r->a.c, r->name, r->n);
+	r->ask = (struct kmap_ask){ .m = r->s.m, .n = r->n, .level = level_of(r->o),
+				    .about = r->s.about, .cut = r->cut, .cuts = r->cuts };
+	return answers_tell(&r->a, err);
+}
+
+static int report(struct kmap_reporting *r)
+{
+	struct atw_err err = { 0 };
+	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
+
+	if (failed == ATW_OK)
+		status = kmap_model_source(r->a.c, r->name, r->o->top.given ? r->o->top.u : 0,
+					   &r->s);
+	if (failed == ATW_OK && r->s.m)
+		failed = tell(r, &err);
+	if (failed < 0)
+		status = complain(&err);
+	answers_close(&r->a, status && status != EXIT_PARTIAL);
+	kmap_names_close(r->n);
+	kmap_model_close(r->s.m);
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct kmap_reporting r = {
+		.o = opts,
+		.a = { .c = c, .command = "kmap report", .title = "Which code touches which kernel objects",
+		       .kind = kind_at, .finish = finish, .draw = draw, .rows = want_columns,
+		       .head = head, .arg = &r },
+	};
+	int status;
+
+	if (argc == 1 && !kmap_report_find(argv[0], strcspn(argv[0], ",")))
+		return complain_usage("kmap report", "KIND or FILE is missing: kmap report caches %s",
+				      argv[0]);
+	if (argc != 2)
+		return complain_usage("kmap report", argc < 1 ? "KIND and FILE are missing" :
+				      argc < 2 ? "FILE is missing" : "one FILE is enough");
+	answers_order(&r.a, argc, argv);
+	r.name = argv[1];
+	r.a.limit = r.o->limit;
+	status = answers_choose(&r.a, argv[0]);
+	if (!status)
+		status = answers_check(&r.a);
+	if (!status)
+		status = check_top(&r);
+	if (!status)
+		status = check_level(&r);
+	if (!status)
+		status = check_cuts(&r);
+	if (!status)
+		status = check_output(c, r.name);
+	if (!status)
+		status = check_files(&r);
+	return status ? status : report(&r);
+}
+
+const struct command kmap_report = {
+	"kmap report", "KIND[,KIND...] FILE", "analyses: who touches what, how hot, how long",
+	"Analyses of a KMAP (atwalk-kmap(5)). Several share one pass.\n\n"
+	"KIND:\n"
+	"  caches        kinds of objects, the hottest first\n"
+	"  sites         where objects are allocated, the hottest first\n"
+	"  objects       the hottest objects\n"
+	"  code          functions that read and write objects, the busiest first\n"
+	"  processes     who allocates, reads and writes\n"
+	"  matrix        which code touches which objects\n"
+	"  writers       who writes each kind of object\n"
+	"  unread        objects that are written and never read, or not used at all\n"
+	"  lifetimes     how long objects live\n"
+	"  live          live bytes over time, by where they are allocated\n"
+	"  flows         who reads what others write\n"
+	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel is cut\n"
+	"  compartments  what each part of the kernel may do\n"
+	"  lines         which bytes of objects are hot, by lines of 64",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
+	OPT_COMMON_PROGRESS,
+	options, sizeof(struct kmap_report_opts), run,
+};

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_show.c - the objects of a KMAP and their accesses, as rows. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "kmap_functions.h"
+#include "kmap_model.h"
+#include "kmap_rows.h"
+
+struct show_opts {
+	enum { ROWS_USUAL, ROWS_OBJECTS, ROWS_ACCESSES } rows;
+	struct kmap_symbols_opts symbols;
+	struct opt_number limit;
+};
+
+static const struct opt_choice rows_choices[] = {
+	{ "objects", ROWS_OBJECTS }, { "accesses", ROWS_ACCESSES }, { 0 }
+};
+
+static const struct opt options[] = {
+	{ 0, "rows", OPT_CHOICE, offsetof(struct show_opts, rows), "WHAT",
+	  "what a row is; in CSV an access, else an object", rows_choices },
+	{ 0, "symbols", OPT_TEXT, offsetof(struct show_opts, symbols.symbols), "FILE",
+	  "show functions, too, by System.map, kallsyms or vmlinux of its kernel", NULL },
+	{ 0, "limit", OPT_NUMBER, offsetof(struct show_opts, limit), "N",
+	  "so many rows at most; what is left out is said", NULL },
+	{ 0 }
+};
+
+/* ---- one object ---- */
+
+/* So many are one row at most; what an object has more is a further row of it. */
+enum { MOST = 65536 };
+
+struct list {
+	union atw_value *v;
+	uint64_t *have;
+	size_t n, cap_v, cap_have, ncols;
+};
+
+struct show {
+	struct atw_output *out;
+	struct kmap_told told;
+	bool by_access;
+	struct kmap_functions functions;
+	bool open, any;                  /* an object is being read; it has an access */
+	bool sampled, rate;              /* accesses are; of all objects alike */
+	uint32_t marks;                  /* of the object */
+	union atw_value v[K_ALL > K_OBJECTS ? K_ALL : K_OBJECTS];
+	uint64_t have;
+	struct list accesses, heat;
+	char names[KMAP_LINE + 8];       /* of the object */
+};
+
+/* Room for one more; NULL: no memory. */
+static union atw_value *add(struct list *l, uint64_t have)
+{
+	if (!array_reserve((void **)&l->v, &l->cap_v, (l->n + 1) * l->ncols, sizeof(*l->v)) ||
+	    !array_reserve((void **)&l->have, &l->cap_have, l->n + 1, sizeof(*l->have)))
+		return NULL;
+	l->have[l->n] = have;
+	return l->v + l->n++ * l->ncols;
+}
+
+static void set(struct show *s, enum kmap_col c, uint64_t u)
+{
+	s->v[c].u = u;
+	s->have |= (uint64_t)1 << c;
+}
+
+static void set_list(struct show *s, enum kmap_col c, const struct list *l, struct atw_list *at)
+{
+	*at = (struct atw_list){ l->n, l->v, l->have };
+	s->v[c].list = at;
+	s->have |= (uint64_t)1 << c;
+}
+
+static int put(struct show *s, struct atw_err *err)
+{
+	const struct atw_row row = { s->v, s->have };
+
+	return atw_output_row(s->out, &row, err);
+}
+
+/* The object is complete: emit its row. */
+static int end_object(struct show *s, struct atw_err *err)
+{
+	struct atw_list accesses, heat;
+	int r;
+
+	if (!s->open || (s->by_access && s->any))
+		return ATW_OK;
+	if (!s->by_access && s->marks & KMAP_BEFORE) {
+		set(s, K_ORIGIN, ORIGIN_BEFORE);
+		s->have &= ~((uint64_t)1 << K_ALLOC_TIME);
+	}
+	/* The object was not watched: its accesses are not known. */
+	if (!s->by_access && s->sampled && !s->rate && !(s->marks & KMAP_WATCHED) && !s->accesses.n) {
+		s->have &= ~((uint64_t)1 << K_SUM_WRITES | (uint64_t)1 << K_SUM_READS |
+			     (uint64_t)1 << K_ACCESSES);
+	} else if (!s->by_access) {
+		set_list(s, K_ACCESSES, &s->accesses, &accesses);
+		if (s->heat.n)
+			set_list(s, K_HEAT, &s->heat, &heat);
+	}
+	r = put(s, err);
+	s->accesses.n = s->heat.n = 0;
+	if (!s->by_access) {
+		s->have &= ~((uint64_t)1 << K_HEAT | (uint64_t)1 << K_FIRST_USE |
+			     (uint64_t)1 << K_LAST_USE);
+		set(s, K_SUM_WRITES, 0);
+		set(s, K_SUM_READS, 0);
+		s->have &= ~((uint64_t)1 << K_SUM_FREES);
+	}
+	return r;
+}
+
+static void set_function(struct show *s, enum kmap_col c, uint64_t ip)
+{
+	const char *name = kmap_functions_name(&s->functions, ip);
+
+	if (!name)
+		return;
+	s->v[c].s = name;
+	s->have |= (uint64_t)1 << c;
+}
+
+static void keep_name(struct show *s, enum kmap_col c, bool known, struct atw_blob b, char **to)
+{
+	if (!known || !b.data)
+		return;
+	memcpy(*to, b.data, b.len);
+	(*to)[b.len] = '\0';
+	s->v[c].s = *to;
+	s->have |= (uint64_t)1 << c;
+	*to += b.len + 1;
+}
+
+static enum fate fate_of(const struct kmap_object *o)
+{
+	switch (o->free_ip) {
+	case KMAP_FREE_LOST:
+		return FATE_MISSED;
+	case KMAP_FREE_NESTED:
+		return FATE_NESTED;
+	case KMAP_FREE_NEVER:
+		return o->free_time ? FATE_FREED : FATE_LIVE;
+	default:
+		return FATE_FREED;
+	}
+}
+
+static int on_object(struct show *s, const struct kmap_object *o, struct atw_err *err)
+{
+	/* There, these fields are filled with zeroes. */
+	bool comp = s->told.version == KMAP_COMPRESSED;
+	char *names = s->names;
+	int r = end_object(s, err);
+
+	/* What an object needs of symbols lies before it. */
+	if (r == ATW_OK)
+		r = kmap_functions_ready(&s->functions, false, err);
+	s->open = true;
+	s->any = false;
+	s->have = 0;
+	s->marks = 0;
+	if (!(o->has & KMAP_HAS_NAME)) {
+		set(s, K_ALLOC_IP, o->alloc_ip);
+		set_function(s, K_ALLOC_FUNCTION, o->alloc_ip);
+	}
+	if (o->pid >= 0 && !comp)
+		set(s, K_PID, (uint64_t)o->pid);
+	set(s, K_ADDRESS, o->va);
+	set(s, K_SIZE, o->size);
+	if (!comp)
+		set(s, K_ALLOC_TIME, o->alloc_time);
+	if (o->free_time)
+		set(s, K_FREE_TIME, o->free_time);
+	if (o->free_ip)
+		set(s, K_FREE_IP, o->free_ip);
+	if (!comp)
+		set(s, K_FATE, fate_of(o));
+	keep_name(s, K_TYPE, o->has & KMAP_HAS_TYPE, o->type, &names);
+	keep_name(s, K_NEW_TYPE, o->has & KMAP_HAS_NEW_TYPE, o->new_type, &names);
+	keep_name(s, K_NAME, o->has & KMAP_HAS_NAME, o->name, &names);
+	keep_name(s, K_TASK, true, o->task, &names);
+	keep_name(s, K_CACHE, o->has & KMAP_HAS_CACHE, o->cache, &names);
+	if (!s->by_access) {
+		set(s, K_SUM_WRITES, 0);
+		set(s, K_SUM_READS, 0);
+		if (o->alloc_time)
+			set(s, K_ORIGIN, ORIGIN_RECORDED);
+	}
+	return r;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* A row of its own. */
+static int put_access(struct show *s, const struct kmap_access *a, struct atw_err *err)
+{
+	const uint64_t of_object = s->have;
+	int r;
+
+	s->any = true;
+	set(s, K_IP, a->ip);
+	set_function(s, K_FUNCTION, a->ip);
+	if (a->has & KMAP_HAS_PID && a->pid >= 0)
+		set(s, K_ACCESS_PID, (uint64_t)a->pid);
+	set(s, K_WRITES, a->writes);
+	set(s, K_READS, a->reads);
+	if (a->has & KMAP_HAS_FREES)
+		set(s, K_FREES, a->frees);
+	if (a->has & KMAP_HAS_CALLER)
+		set(s, K_CALLER, a->caller);
+	r = put(s, err);
+	s->have = of_object;
+	return r;
+}
+
+static int on_access(struct show *s, const struct kmap_access *a, struct atw_err *err)
+{
+	bool pid = a->has & KMAP_HAS_PID && a->pid >= 0;
+	union atw_value *v;
+	int r = ATW_OK;
+
+	if (s->by_access)
+		return put_access(s, a, err);
+	if (s->accesses.n == MOST)
+		r = end_object(s, err);
+	v = add(&s->accesses, ((1u << L_COUNT) - 1) & ~((uint64_t)!pid << L_PID));
+	if (!v)
+		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the accesses of an object");
+	v[L_IP].u = a->ip;
+	v[L_PID].u = pid ? (uint64_t)a->pid : 0;
+	v[L_WRITES].u = a->writes;
+	v[L_READS].u = a->reads;
+	set(s, K_SUM_WRITES, sum(s->v[K_SUM_WRITES].u, a->writes));
+	set(s, K_SUM_READS, sum(s->v[K_SUM_READS].u, a->reads));
+	if (a->has & KMAP_HAS_FREES)
+		set(s, K_SUM_FREES, sum(s->have >> K_SUM_FREES & 1 ? s->v[K_SUM_FREES].u : 0,
+					a->frees));
+	return r;
+}
+
+static int on_heat(struct show *s, const struct kmap_access *a, struct atw_err *err)
+{
+	union atw_value *v;
+	int r = ATW_OK;
+
+	if (s->by_access)
+		return ATW_OK;
+	if (s->heat.n == MOST)
+		r = end_object(s, err);
+	v = add(&s->heat, (1u << H_COUNT) - 1);
+	if (!v)
+		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the heat of an object");
+	v[H_LINE].u = a->line;
+	v[H_WRITES].u = a->writes;
+	v[H_READS].u = a->reads;
+	return r;
+}
+
+static int on_used(struct show *s, uint64_t first, uint64_t last)
+{
+	bool more = s->have >> K_LAST_USE & 1;
+
+	if (s->by_access)
+		return ATW_OK;
+	set(s, K_FIRST_USE, more && s->v[K_FIRST_USE].u < first ? s->v[K_FIRST_USE].u : first);
+	set(s, K_LAST_USE, more && s->v[K_LAST_USE].u > last ? s->v[K_LAST_USE].u : last);
+	return ATW_OK;
+}
+
+static void on_header(struct show *s, struct atw_blob key, struct atw_blob value)
+{
+	if (blob_is(key, "mode"))
+		s->sampled = blob_is(value, "sample");
+	/* Before all objects it is these that are sampled, with all of their accesses. */
+	if (blob_is(key, "scale") && !s->open)
+		s->sampled = false;
+	if (blob_is(key, "sampling"))
+		s->rate = blob_is(value, "rate");
+}
+
+static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	struct show *s = arg;
+
+	switch (rec->kind) {
+	case KMAP_OBJECT:
+		return on_object(arg, &rec->u.object, err);
+	case KMAP_ACCESS:
+		return on_access(arg, &rec->u.access, err);
+	case KMAP_LINE_HEAT:
+		return on_heat(arg, &rec->u.access, err);
+	case KMAP_USED:
+		return on_used(arg, rec->u.used.first, rec->u.used.last);
+	case KMAP_MARK:
+		s->marks |= rec->u.marks;
+		return ATW_OK;
+	case KMAP_HEADER:
+		on_header(s, rec->u.header.key, rec->u.header.value);
+		return kmap_functions_header(&s->functions, rec, err);
+	default:
+		return ATW_OK;
+	}
+}
+
+static void notes(struct show *s)
+{
+	const struct kmap_told *t = &s->told;
+
+	atw_output_note(s->out, "%" PRIu64 " object%s, %" PRIu64 " access%s: %s%s", t->objects,
+			t->objects == 1 ? "" : "s", t->accesses, t->accesses == 1 ? "" : "es",
+			kmap_version_name(t->version), t->ours ? ", of atwalk's own" : "");
+	if (t->calls)
+		atw_output_note(s->out, "%" PRIu64 " call%s shown: no row is one", t->calls,
+				t->calls == 1 ? " is not" : "s are not");
+}
+
+static void show_free(struct show *s)
+{
+	kmap_functions_deinit(&s->functions);
+	free(s->accesses.v);
+	free(s->accesses.have);
+	free(s->heat.v);
+	free(s->heat.have);
+	free(s);
+}
+
+static int show_open(struct show *s, const struct common *c, const struct show_opts *o,
+		     struct atw_err *err)
+{
+	bool functions = o->symbols.symbols || asks_for(c, "function") ||
+			 asks_for(c, "alloc_function");
+	struct atw_output_opts oo;
+	int r = kmap_functions_init(&s->functions, &o->symbols, functions, err);
+
+	s->accesses.ncols = L_COUNT;
+	s->heat.ncols = H_COUNT;
+	s->by_access = o->rows == ROWS_ACCESSES ||
+		       (o->rows == ROWS_USUAL && c->format == FORMAT_CSV);
+	rows_opts(c, &oo);
+	oo.limit = o->limit.u;
+	/* What is brought along to be shown is. */
+	if (o->symbols.symbols && !oo.columns)
+		oo.columns = s->by_access ? "+alloc_function,function" : "+alloc_function";
+	return r < 0 ? r : atw_output_open(&oo, s->by_access ? &kmap_accesses_schema :
+					   &kmap_objects_schema, &s->out, err);
+}
+
+static int show(struct show *s, const struct common *c, const char *name)
+{
+	const struct kmap_sink sink = { on_record, s };
+	struct atw_err err = { 0 };
+	int status = kmap_source(c, name, &sink, NULL, &s->told);
+	bool plain = c->format == FORMAT_PLAIN;
+	uint64_t left_out;
+	int r;
+
+	if (status != EXIT_COMPLETE && status != EXIT_PARTIAL) {
+		atw_output_close(s->out);
+		return status;
+	}
+	if (s->functions.wanted && s->told.objects && !kmap_functions_any(&s->functions))
+		kmap_remark_no_symbols(c, name);
+	r = end_object(s, &err);
+	if (r == ATW_OK)
+		r = kmap_functions_ready(&s->functions, true, &err);
+	notes(s);
+	left_out = atw_output_left_out(s->out);
+	status = output_end(s->out, r, status, &err);
+	if (left_out && !plain)
+		remark(c, "kmap show: --limit leaves out %" PRIu64 " rows", left_out);
+	return status;
+}
+
+static int run(const struct common *c, void *opts, int argc, char **argv)
+{
+	const struct show_opts *o = opts;
+	struct atw_err err = { 0 };
+	struct show *s;
+	int status;
+
+	if (argc != 1)
+		return complain_usage("kmap show", argc ? "one FILE is enough" : "FILE is missing");
+	if (o->limit.given && !o->limit.u)
+		return complain_usage("kmap show", "--limit: 0 rows are no answer");
+	status = check_output(c, argv[0]);
+	if (status)
+		return status;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
+		return complain(&err);
+	}
+	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show(s, c, argv[0]);
+	show_free(s);
+	return status;
+}
+
+const struct command kmap_show = {
+	"kmap show", "FILE", "its objects and who touched them",
+	"Shows what is in a KMAP: a row for each object, with how often it was touched, by\n"
+	"how many pieces of code; in JSON with a list of these. In CSV, and with\n"
+	"--rows accesses, a row is what one of them did to one object.",
+	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
+	options, sizeof(struct show_opts), run,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * main.c - atwalk-kmap, kernel memory access patterns: which command. `atwalk kmap`
+ * executes it, so it calls itself by these two words.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kmap.h"
+
+static const struct command *const commands[] = {
+	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
+};
+
+/* What is behind the last blank: "show" of "kmap show". */
+static const char *own_name(const struct command *cmd)
+{
+	return strrchr(cmd->name, ' ') + 1;
+}
+
+static const struct command *find_command(const char *word)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(own_name(commands[i]), word))
+			return commands[i];
+	return NULL;
+}
+
+/* Of the command `word`; of all if it is NULL or none of them. Returns the exit status. */
+static int show_help(const char *word)
+{
+	const struct command *cmd = word ? find_command(word) : NULL;
+
+	if (cmd) {
+		command_help(cmd);
+		return command_written();
+	}
+	puts("usage: atwalk kmap COMMAND [options] FILE\n\n"
+	     "KMAPs (atwalk-kmap(5)): every object that the kernel allocated, and which of its\n"
+	     "instructions read and wrote it how often. Those of Memorizer are read in all the\n"
+	     "forms it ever had.\n");
+	for (size_t i = 0; commands[i]; i++)
+		printf("  %-8s %s\n", own_name(commands[i]), commands[i]->summary);
+	puts("\n`atwalk kmap COMMAND --help` shows the options of each.");
+	return command_written();
+}
+
+static int complain_command(const char *word)
+{
+	char known[128] = "";
+
+	for (size_t i = 0; commands[i]; i++) {
+		size_t len = strlen(known);
+
+		snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+			 own_name(commands[i]));
+	}
+	return word ? complain_usage("kmap", "kmap: there is no '%s'; known: %s", word, known)
+		    : complain_usage("kmap", "kmap: which of %s?", known);
+}
+
+/* Nothing here takes a SOURCE. */
+static const struct command_words words = { 0 };
+
+int main(int argc, char **argv)
+{
+	const struct command *cmd = argc > 1 ? find_command(argv[1]) : NULL;
+
+	program_begin();
+	if (cmd)
+		return command_run(cmd, &words, argc - 2, argv + 2);
+	if (argc > 1 && is_help_word(argv[1]))
+		return show_help(argc > 2 ? argv[2] : NULL);
+	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
+		return kmap_breakpoints();
+	return complain_command(argc > 1 ? argv[1] : NULL);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cluster.c - which functions go together.
+ *
+ * At first each is a cluster of its own. Of two that call each other, those are put
+ * together where it pays best, again and again, until nothing is left that may be. What
+ * pays is looked up in a heap of all pairs that call; a merge changes the pairs of one
+ * cluster alone, so these are all that is worked out again.
+ */
+#include "kmap/lib/cluster_work.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+static int no_memory(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+/* ---- merging ---- */
+
+static bool add_touch(const struct work *w, struct group *g, uint32_t site, uint32_t ops)
+{
+	uint32_t *at = &w->at[site], fresh;
+	struct touch *t;
+
+	if (!*at) {
+		if (!array_reserve((void **)&g->touch, &g->cap_touch, g->touches + 1, sizeof(*t)))
+			return false;
+		g->touch[g->touches] = (struct touch){ site, 0 };
+		*at = (uint32_t)++g->touches;
+	}
+	t = &g->touch[*at - 1];
+	fresh = ops & ~t->ops;
+	t->ops |= ops;
+	for (unsigned op = 0; op < KMAP_CALLS; op++)
+		if (fresh >> op & 1)
+			g->weight[op] += w->weight[site];
+	return true;
+}
+
+static bool add_pair(struct group *g, uint32_t i)
+{
+	if (!array_reserve((void **)&g->pair, &g->cap_pair, g->pairs + 1, sizeof(*g->pair)))
+		return false;
+	g->pair[g->pairs++] = i;
+	return true;
+}
+
+static bool merge_touches(struct work *w, struct group *to, const struct group *from)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < to->touches; i++)
+		w->at[to->touch[i].site] = (uint32_t)i + 1;
+	for (size_t i = 0; ok && i < from->touches; i++)
+		ok = add_touch(w, to, from->touch[i].site, from->touch[i].ops);
+	for (size_t i = 0; i < to->touches; i++)
+		w->at[to->touch[i].site] = 0;
+	return ok;
+}
+
+/* Functions that call, or are called by, both groups become pairs of the merged one. */
+static bool merge_pairs(struct work *w, uint32_t to, const struct group *from, uint32_t gone)
+{
+	struct group *g = &w->g[to];
+	size_t had = g->pairs;
+	bool ok = true;
+
+	for (size_t i = 0; i < had; i++) {
+		const struct pair *p = pair(w, g->pair[i]);
+
+		if (!p->dead)
+			w->with[p->a == to ? p->b : p->a] = g->pair[i] + 1;
+	}
+	for (size_t i = 0; ok && i < from->pairs; i++) {
+		struct pair *p = pair(w, from->pair[i]);
+		uint32_t other = p->a == gone ? p->b : p->a, same = w->with[other];
+
+		if (p->dead)
+			continue;
+		if (same) {
+			kmap_add(&pair(w, same - 1)->calls, p->calls);
+			cluster_take_out(w, from->pair[i]);
+			p->dead = true;
+			continue;
+		}
+		*(p->a == gone ? &p->a : &p->b) = to;
+		ok = add_pair(g, from->pair[i]);
+	}
+	for (size_t i = 0; i < had; i++) {
+		const struct pair *p = pair(w, g->pair[i]);
+
+		w->with[p->a == to ? p->b : p->a] = 0;
+	}
+	return ok;
+}
+
+static void empty(struct group *g)
+{
+	free(g->touch);
+	free(g->pair);
+	g->touch = NULL;
+	g->pair = NULL;
+	g->touches = g->pairs = 0;
+}
+
+static bool merge(struct work *w, uint32_t i)
+{
+	struct pair *p = pair(w, i);
+	bool swap = w->g[p->a].touches + w->g[p->a].pairs < w->g[p->b].touches + w->g[p->b].pairs;
+	uint32_t to = swap ? p->b : p->a, gone = swap ? p->a : p->b;
+	struct group *x = &w->g[to], *y = &w->g[gone];
+
+	cluster_take_out(w, i);
+	p->dead = true;
+	if (!merge_touches(w, x, y) || !merge_pairs(w, to, y, gone))
+		return false;
+	x->first = y->first < x->first ? y->first : x->first;
+	kmap_add(&x->size, y->size);
+	for (unsigned op = 0; op < KMAP_OPS; op++)
+		kmap_add(&x->instructions[op], y->instructions[op]);
+	w->into[gone] = to;
+	empty(y);
+	cluster_weigh(w, to);
+	return true;
+}
+
+/* ---- as they are before ---- */
+
+static bool fill_touches(struct work *w)
+{
+	struct touched {
+		struct kmap_key key;     /* unit, site */
+		uint32_t ops;
+	} *v;
+	struct kmap_table t;
+	bool ok = true;
+
+	kmap_table_init(&t, sizeof(*v));
+	for (size_t i = 0; ok && i < w->m->edge.n; i++) {
+		const struct kmap_edge *e = kmap_edge(w->m, i);
+		uint32_t ops = (e->reads != 0) << KMAP_READ | (e->writes != 0) << KMAP_WRITE |
+			       (e->frees != 0) << KMAP_FREE;
+		bool fresh;
+		int64_t at;
+
+		if (!ops)
+			continue;
+		at = kmap_table_get(&t, (struct kmap_key){ w->u->of[e->key.b], e->key.a, 0 }, &fresh);
+		ok = at >= 0;
+		if (ok)
+			((struct touched *)t.v)[at].ops |= ops;
+	}
+	v = t.v;
+	for (size_t i = 0; ok && i < t.n; i++) {
+		ok = add_touch(w, &w->g[v[i].key.a], (uint32_t)v[i].key.b, v[i].ops);
+		w->at[v[i].key.b] = 0;
+	}
+	kmap_table_deinit(&t);
+	return ok;
+}
+
+static bool fill_pairs(struct work *w)
+{
+	for (size_t i = 0; i < w->m->call.n; i++) {
+		const struct kmap_call_edge *e = kmap_call(w->m, i);
+		uint32_t a = w->u->of[e->key.a], b = w->u->of[e->key.b];
+		struct kmap_key k = { a < b ? a : b, a < b ? b : a, 0 };
+		bool fresh;
+		int64_t at;
+
+		kmap_add(&w->calls, e->count);
+		if (a == b)
+			continue;
+		at = kmap_table_get(&w->pair, k, &fresh);
+		if (at < 0)
+			return false;
+		pair(w, (size_t)at)->a = (uint32_t)k.a;
+		pair(w, (size_t)at)->b = (uint32_t)k.b;
+		kmap_add(&pair(w, (size_t)at)->calls, e->count);
+		if (fresh && (!add_pair(&w->g[a], (uint32_t)at) || !add_pair(&w->g[b], (uint32_t)at)))
+			return false;
+	}
+	return true;
+}
+
+static bool begin(struct work *w)
+{
+	size_t n = w->u->n, sites = w->m->site.n;
+
+	kmap_table_init(&w->pair, sizeof(struct pair));
+	w->g = calloc(n + 1, sizeof(*w->g));
+	w->into = calloc(n + 1, sizeof(*w->into));
+	w->with = calloc(n + 1, sizeof(*w->with));
+	w->weight = calloc(sites + 1, sizeof(*w->weight));
+	w->at = calloc(sites + 1, sizeof(*w->at));
+	if (!w->g || !w->into || !w->with || !w->weight || !w->at)
+		return false;
+	for (size_t i = 0; i < sites; i++)
+		w->weight[i] = kmap_weight(w->m, kmap_site(w->m, i));
+	for (uint32_t i = 0; i < n; i++) {
+		w->into[i] = w->g[i].first = i;
+		w->g[i].size = w->u->v[i].size;
+	}
+	for (size_t i = 0; i < w->m->code.n; i++)
+		for (unsigned op = 0; op < KMAP_OPS; op++)
+			w->g[w->u->of[i]].instructions[op] += kmap_code_does(kmap_code(w->m, i), op);
+	if (!fill_touches(w) || !fill_pairs(w))
+		return false;
+	w->heap = calloc(w->pair.n + 1, sizeof(*w->heap));
+	return w->heap;
+}
+
+static void end(struct work *w)
+{
+	for (size_t i = 0; w->g && i < w->u->n; i++)
+		empty(&w->g[i]);
+	kmap_table_deinit(&w->pair);
+	free(w->g);
+	free(w->into);
+	free(w->with);
+	free(w->weight);
+	free(w->at);
+	free(w->heap);
+}
+
+/* Numbers in the order of their first units: a group's is met before its others. */
+static uint32_t *number(struct work *w, size_t *ret)
+{
+	uint32_t *to = calloc(w->u->n + 1, sizeof(*to)), *of_group = w->with;
+	size_t n = 0;
+
+	for (uint32_t i = 0; to && i < w->u->n; i++) {
+		uint32_t g = i;
+
+		while (w->into[g] != g)
+			g = w->into[g] = w->into[w->into[g]];
+		if (!of_group[g])
+			of_group[g] = (uint32_t)++n;
+		to[i] = of_group[g] - 1;
+	}
+	*ret = n;
+	return to;
+}
+
+int kmap_cluster(const struct kmap_model *m, const struct kmap_units *functions,
+		 const struct kmap_cut *cut, uint32_t **to, size_t *n, struct atw_err *err)
+{
+	struct work w = { .m = m, .u = functions, .cut = cut };
+	bool ok = begin(&w);
+
+	for (uint32_t i = 0; ok && i < w.u->n; i++)
+		cluster_weigh(&w, i);
+	while (ok && w.heaped)
+		ok = merge(&w, w.heap[0]);
+	*to = ok ? number(&w, n) : NULL;
+	end(&w);
+	return *to ? ATW_OK : no_memory(err);
+}

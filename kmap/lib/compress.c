@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap/lib/compress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "record/intern.h"
+
+/* What makes objects one. */
+struct key {
+	uint64_t a, b;                   /* an address; a text's, or what kind of key it is */
+};
+
+enum { KEY_IP, KEY_VA };                 /* less than any text's address */
+
+enum size { SIZE_FIRST, SIZE_LARGEST, SIZE_SUM };
+
+struct object {
+	struct key key;
+	const char *word, *type, *cache; /* of the table of texts; word NULL: alloc_ip */
+	uint64_t alloc_ip, va, size;
+};
+
+/* An access: object, ip. A call: from, to. */
+struct edge {
+	struct key key;
+	uint64_t writes, reads, frees;   /* a call's count is in writes */
+};
+
+struct table {
+	void *v;
+	size_t n, cap, elem;
+	size_t *slot, nslots;            /* number + 1; a power of two */
+};
+
+struct kmap_compress {
+	struct table objects, accesses, calls;
+	struct intern texts;
+	size_t now;                      /* the object that accesses are to; + 1, 0: none */
+	uint64_t lost[KMAP_LOSES];
+	bool failed;
+};
+
+/* ---- tables ---- */
+
+/* Each element begins with its key. */
+static struct key *at(const struct table *t, size_t i)
+{
+	return (struct key *)((char *)t->v + i * t->elem);
+}
+
+static size_t *slot_of(const struct table *t, struct key k)
+{
+	size_t i = (size_t)hash_two(k.a, k.b) & (t->nslots - 1);
+
+	for (;; i = (i + 1) & (t->nslots - 1)) {
+		const struct key *there = t->slot[i] ? at(t, t->slot[i] - 1) : NULL;
+
+		if (!there || (there->a == k.a && there->b == k.b))
+			return &t->slot[i];
+	}
+}
+
+static bool grow(struct table *t)
+{
+	size_t n = t->nslots ? t->nslots * 2 : 256, *slot;
+
+	if (t->n < t->nslots / 2)
+		return true;
+	slot = calloc(n, sizeof(*slot));
+	if (!slot)
+		return false;
+	free(t->slot);
+	t->slot = slot;
+	t->nslots = n;
+	for (size_t i = 0; i < t->n; i++)
+		*slot_of(t, *at(t, i)) = i + 1;
+	return true;
+}
+
+/* Its number; what is *fresh is zero but for the key. SIZE_MAX: no memory. */
+static size_t find(struct table *t, struct key k, bool *fresh)
+{
+	size_t *slot;
+
+	*fresh = false;
+	if (!grow(t))
+		return SIZE_MAX;
+	slot = slot_of(t, k);
+	if (*slot)
+		return *slot - 1;
+	if (!array_reserve(&t->v, &t->cap, t->n + 1, t->elem))
+		return SIZE_MAX;
+	memset(at(t, t->n), 0, t->elem);
+	*at(t, t->n) = k;
+	*slot = ++t->n;
+	*fresh = true;
+	return t->n - 1;
+}
+
+static void add(uint64_t *to, uint64_t n)
+{
+	*to = *to + n < n ? UINT64_MAX : *to + n;
+}
+
+static int nomem(struct kmap_compress *c, struct atw_err *err)
+{
+	c->failed = true;
+	return atw_err_set(err, ATW_E_NOMEM, "not enough memory for %zu places that touch objects",
+			   c->accesses.n);
+}
+
+static int touch(struct kmap_compress *c, struct table *t, struct key k, uint64_t writes,
+		 uint64_t reads, uint64_t frees, struct atw_err *err)
+{
+	bool fresh;
+	size_t i = find(t, k, &fresh);
+	struct edge *e;
+
+	if (i == SIZE_MAX)
+		return nomem(c, err);
+	e = (struct edge *)at(t, i);
+	add(&e->writes, writes);
+	add(&e->reads, reads);
+	add(&e->frees, frees);
+	return ATW_OK;
+}
+
+/* ---- which object it is part of ---- */
+
+static bool is_any(struct atw_blob b, const char *const *words)
+{
+	for (; b.data && *words; words++)
+		if (strlen(*words) == b.len && !memcmp(*words, b.data, b.len))
+			return true;
+	return false;
+}
+
+/* What stands for alloc_ip of memory that was allocated nowhere: as uSCOPE has it. */
+static const char *word_of(const struct kmap_object *o, enum size *size, char word[KMAP_LINE])
+{
+	static const char *const nowhere[] = {
+		"STACK", "GEN_HEAP", "INDUCED_ALLOC", "BOOTMEM", "MEMORIZER", "USER", "BUG",
+		"NONE", NULL
+	}, *const memblock[] = { "MEMBLOCK", "UFO_MEMBLOCK", NULL },
+	*const none[] = { "UFO_NONE", NULL }, *const heap[] = { "UFO_HEAP", NULL },
+	*const stack[] = { "STACK_PAGE", NULL };
+	bool is_none = is_any(o->type, none);
+
+	if (o->has & KMAP_HAS_NAME) {
+		snprintf(word, KMAP_LINE, "%.*s", (int)o->name.len, (const char *)o->name.data);
+		return word;
+	}
+	if (is_any(o->type, stack))
+		return "THREAD_STACK";
+	if (is_any(o->type, memblock)) {
+		*size = SIZE_SUM;
+		return "MEMBLOCK";
+	}
+	if (is_none || is_any(o->type, heap)) {
+		*size = SIZE_SUM;
+		if (is_none && o->va >> 40 == 0xffffea)
+			return "VMEMMAP";
+		if (o->va >= 0xffffffff80000000 && o->va < 0xffffffff9fffffff) {
+			*size = SIZE_FIRST;
+			snprintf(word, KMAP_LINE, "code_%llx", (unsigned long long)o->va);
+			return word;
+		}
+		if (o->va >= 0xffffffffff578000 && o->va < 0xffffffffff5fffff)
+			return "FIXMAP";
+		return is_none ? "ANON_NONE" : "ANON_HEAP";
+	}
+	if (is_any(o->type, nowhere)) {
+		snprintf(word, KMAP_LINE, "%.*s", (int)o->type.len, (const char *)o->type.data);
+		return word;
+	}
+	if (o->alloc_ip == KMAP_ALLOC_EARLY) {
+		snprintf(word, KMAP_LINE, "prealloced-%.*s", (int)o->cache.len,
+			 o->cache.data ? (const char *)o->cache.data : "");
+		return word;
+	}
+	return NULL;
+}
+
+static const char *text(struct kmap_compress *c, struct atw_blob b)
+{
+	const char *s = b.data ? intern_text(&c->texts, b.data, b.len) : NULL;
+
+	c->failed |= b.data && !s;
+	return s;
+}
+
+static int on_object(struct kmap_compress *c, const struct kmap_object *told,
+		     struct atw_err *err)
+{
+	static const char *const globals[] = { "GLOBAL", "UFO_GLOBAL", NULL };
+	struct kmap_object o = *told;
+	enum size size = SIZE_LARGEST;
+	char buf[KMAP_LINE];
+	const char *word, *type;
+	struct object *to;
+	struct key key;
+	bool fresh;
+	size_t i;
+
+	o.cache = kmap_plain_cache(o.cache);
+	type = text(c, o.type);
+	word = word_of(&o, &size, buf);
+	if (word)
+		word = text(c, (struct atw_blob){ word, strlen(word) });
+	if (word)
+		key = (struct key){ 0, (uintptr_t)word };
+	else if (is_any(o.type, globals))
+		key = (struct key){ o.va, KEY_VA };
+	else
+		key = (struct key){ o.alloc_ip, o.alloc_ip ? KEY_IP : (uintptr_t)type };
+	i = c->failed ? SIZE_MAX : find(&c->objects, key, &fresh);
+	if (i == SIZE_MAX)
+		return nomem(c, err);
+	c->now = i + 1;
+	to = (struct object *)at(&c->objects, i);
+	if (fresh) {
+		to->word = word;
+		to->type = type;
+		to->cache = text(c, o.cache);
+		to->alloc_ip = key.b == KEY_IP ? o.alloc_ip : 0;
+		to->va = o.va;
+	}
+	if (size == SIZE_SUM)
+		add(&to->size, o.size);
+	else if (fresh || (size == SIZE_LARGEST && o.size > to->size))
+		to->size = o.size;
+	if (c->failed)
+		return nomem(c, err);
+	if (o.free_ip && o.free_ip != KMAP_FREE_LOST && o.free_ip != KMAP_FREE_NESTED)
+		return touch(c, &c->accesses, (struct key){ c->now, o.free_ip }, 0, 0, 1, err);
+	return ATW_OK;
+}
+
+static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	struct kmap_compress *c = arg;
+	const struct kmap_access *a = &rec->u.access;
+
+	for (uint32_t left = kmap_loses(rec, KMAP_COMPRESSED); left; left &= left - 1)
+		c->lost[__builtin_ctz(left)]++;
+	/* What they are about is not in its place any more. */
+	c->lost[__builtin_ctz(KMAP_LOSES_COMMENT)] += rec->kind == KMAP_COMMENT &&
+						      !kmap_says_compressed(rec);
+	switch (rec->kind) {
+	case KMAP_OBJECT:
+		return on_object(c, &rec->u.object, err);
+	case KMAP_ACCESS:
+		return touch(c, &c->accesses, (struct key){ c->now, a->ip }, a->writes, a->reads,
+			     a->frees, err);
+	case KMAP_CALL:
+		return touch(c, &c->calls, (struct key){ rec->u.call.from, rec->u.call.to },
+			     rec->u.call.count, 0, 0, err);
+	default:
+		return ATW_OK;
+	}
+}
+
+int kmap_compress_open(struct kmap_compress **ret, struct atw_err *err)
+{
+	struct kmap_compress *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	c->objects.elem = sizeof(struct object);
+	c->accesses.elem = c->calls.elem = sizeof(struct edge);
+	*ret = c;
+	return ATW_OK;
+}
+
+struct kmap_sink kmap_compress_sink(struct kmap_compress *c)
+{
+	return (struct kmap_sink){ on_record, c };
+}
+
+const uint64_t *kmap_compress_losses(const struct kmap_compress *c)
+{
+	return c->lost;
+}
+
+/* ---- telling it ---- */
+
+static int by_key(const void *x, const void *y)
+{
+	const struct key *a = x, *b = y;
+
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	return a->b < b->b ? -1 : a->b > b->b;
+}
+
+static struct atw_blob blob(const char *s)
+{
+	return (struct atw_blob){ s, s ? strlen(s) : 0 };
+}
+
+static int comment(const struct kmap_sink *to, const char *s, struct atw_err *err)
+{
+	const struct kmap_record rec = { .kind = KMAP_COMMENT, .u.comment = blob(s) };
+
+	return to->record(to->arg, &rec, err);
+}
+
+static int put_calls(const struct kmap_compress *c, const struct kmap_sink *to,
+		     struct atw_err *err)
+{
+	const struct edge *e = c->calls.v;
+	int r = ATW_OK;
+
+	for (size_t i = 0; r == ATW_OK && i < c->calls.n; i++) {
+		const struct kmap_record rec = {
+			.kind = KMAP_CALL, .u.call = { e[i].key.a, e[i].key.b, e[i].writes },
+		};
+
+		r = to->record(to->arg, &rec, err);
+	}
+	return r;
+}
+
+static int put_object(const struct object *o, const struct kmap_sink *to, struct atw_err *err)
+{
+	struct kmap_record rec = {
+		.kind = KMAP_OBJECT, .u.object = {
+			.alloc_ip = o->alloc_ip, .va = o->va, .size = o->size,
+			.type = blob(o->type), .cache = blob(o->cache), .name = blob(o->word),
+			.has = (o->type ? KMAP_HAS_TYPE : 0) | (o->cache ? KMAP_HAS_CACHE : 0) |
+			       (o->word ? KMAP_HAS_NAME : 0),
+		},
+	};
+
+	return to->record(to->arg, &rec, err);
+}
+
+static int put_access(const struct edge *e, const struct kmap_sink *to, struct atw_err *err)
+{
+	const struct kmap_record rec = {
+		.kind = KMAP_ACCESS, .u.access = {
+			.ip = e->key.b, .writes = e->writes, .reads = e->reads,
+			.frees = e->frees, .has = KMAP_HAS_FREES,
+		},
+	};
+
+	return to->record(to->arg, &rec, err);
+}
+
+int kmap_compress_end(struct kmap_compress *c, const struct kmap_sink *to, uint64_t *objects,
+		      struct atw_err *err)
+{
+	const struct object *o = c->objects.v;
+	const struct edge *e = c->accesses.v;
+	size_t at_edge = 0;
+	int r;
+
+	/* In the order of objects, then of addresses. */
+	if (c->accesses.n)
+		qsort(c->accesses.v, c->accesses.n, sizeof(*e), by_key);
+	if (c->calls.n)
+		qsort(c->calls.v, c->calls.n, sizeof(*e), by_key);
+	/* Its first line is what it is known by. */
+	r = comment(to, " This is a compressed .cmap file: all object instances are merged together.",
+		    err);
+	if (r == ATW_OK)
+		r = put_calls(c, to, err);
+	for (size_t i = 0; r == ATW_OK && i < c->objects.n; i++) {
+		r = put_object(&o[i], to, err);
+		for (; r == ATW_OK && at_edge < c->accesses.n && e[at_edge].key.a == i + 1; at_edge++)
+			r = put_access(&e[at_edge], to, err);
+	}
+	*objects = c->objects.n;
+	return r;
+}
+
+void kmap_compress_close(struct kmap_compress *c)
+{
+	struct table *const all[] = { &c->objects, &c->accesses, &c->calls };
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		free(all[i]->v);
+		free(all[i]->slot);
+	}
+	intern_deinit(&c->texts);
+	free(c);
+}

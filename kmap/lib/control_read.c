@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* control_read.c - what the files of control.h have in them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/control_own.h"
+
+/* ---- small ones ---- */
+
+static char *printed(const char *fmt, ...) ATW_PRINTF(1, 2);
+static char *printed(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	return text;
+}
+
+static char *enabled(const struct kmap_controls *c)
+{
+	uint32_t gate = atomic_load(&c->s->gate);
+
+	if (!(gate & KSHARE_OBJECTS))
+		return printed("0 - memorizer disabled\n");
+	if (gate & KSHARE_ONE)
+		return printed("%d - memorizer enabled, accesses of this process\n",
+			       atomic_load(&c->s->only_pid));
+	return printed("1 - memorizer enabled, all processes\n");
+}
+
+/* As the kernel writes a bool. */
+static char *switched(bool on)
+{
+	return strdup(on ? "Y\n" : "N\n");
+}
+
+static int read_stats(struct kmap_reading *r, struct atw_err *err)
+{
+	struct kmap_controls *c = r->c;
+	int ret;
+
+	control_stand_still(c);
+	ret = control_drain_all(c, err);
+	r->text = ret < 0 ? NULL : control_stats(c);
+	control_go_on(c);
+	return ret;
+}
+
+/* ---- kmap ---- */
+
+/* A file without a name, where the output is. */
+static int open_copy(const struct kmap_controls *c)
+{
+	char name[] = "/tmp/atwalk-kmap.XXXXXX";
+	int fd = open(c->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+/* What lives, and a last line that counts all of it. */
+static int copy_live(struct kmap_reading *r, const struct mark *from, struct atw_err *err)
+{
+	struct kmap_controls *c = r->c;
+	struct kmap_drain_opts o = *kmap_drain_how(c->d);
+	struct kmap_drain *d = NULL;
+	char parts[32];
+	int ret;
+
+	o.fd = r->copy;
+	o.objects = r->end.objects - from->objects;
+	o.accesses = r->end.accesses - from->accesses;
+	ret = kmap_drain_open(c->s, &o, &d, err);
+	/* Of what lives, some may have been written before that, in parts. */
+	snprintf(parts, sizeof(parts), "%llu", (unsigned long long)from->parts);
+	if (ret == ATW_OK && from->parts)
+		ret = kmap_drain_header(d, "cleared-parts", parts, err);
+	if (ret == ATW_OK && kmap_drain_known(c->d))
+		ret = kmap_drain_functions(d, kmap_drain_known(c->d), err);
+	if (ret == ATW_OK && c->live)
+		ret = kmap_drain_rest(d, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_unnamed(d, err);
+	if (ret == ATW_OK)
+		ret = kmap_drain_end(d, NULL, err);
+	if (ret == ATW_OK)
+		r->piece[2] = (struct piece){ r->copy, 0, kmap_drain_sums(d).bytes };
+	kmap_drain_close(d);
+	return ret < 0 ? -EIO : 0;
+}
+
+static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
+{
+	struct kmap_controls *c = r->c;
+	struct mark from;
+	off_t headers = 0;
+	int ret = control_drain_all(c, err);
+
+	if (ret == 0)
+		ret = control_here(c, &r->end, &headers, err);
+	if (ret < 0)
+		return ret;
+	/* A caller that has read this may clear it. */
+	kmap_drain_anew(c->d);
+	from = c->view.at > headers ? c->view : (struct mark){ .at = headers };
+	r->piece[0] = (struct piece){ c->fd, 0, (uint64_t)headers };
+	r->piece[1] = (struct piece){ c->fd, from.at, (uint64_t)(r->end.at - from.at) };
+	r->freed = r->piece[0].len + r->piece[1].len;
+	return copy_live(r, &from, err);
+}
+
+static int read_kmap(struct kmap_reading *r, struct atw_err *err)
+{
+	struct kmap_controls *c = r->c;
+	struct mark here;
+	off_t headers;
+	int ret = control_here(c, &here, &headers, err);
+
+	if (ret < 0)
+		return ret;
+	r->copy = open_copy(c);
+	if (r->copy < 0) {
+		ret = -errno;
+		atw_err_set(err, ATW_E_IO, "room for a copy of what lives: %s", strerror(errno));
+		return ret;
+	}
+	control_stand_still(c);
+	ret = copy_kmap(r, err);
+	control_go_on(c);
+	return ret;
+}
+
+static ssize_t read_pieces(void *arg, char *buf, size_t len, uint64_t at)
+{
+	struct kmap_reading *r = arg;
+	uint64_t before = 0;
+	size_t done = 0;
+
+	for (unsigned i = 0; i < PIECES && done < len; i++) {
+		const struct piece *p = &r->piece[i];
+
+		while (done < len && at + done < before + p->len) {
+			uint64_t in = at + done - before, want = p->len - in;
+			ssize_t n = pread(p->fd, buf + done, want < len - done ? want : len - done,
+					  p->at + (off_t)in);
+
+			if (n < 0 && errno == EINTR)
+				continue;
+			/* It became shorter: its disk was full. */
+			if (n <= 0)
+				return -EIO;
+			done += (size_t)n;
+		}
+		before += p->len;
+	}
+	return (ssize_t)done;
+}
+
+/* ---- kmap in rows ---- */
+
+/* Other versions have no types, or no processes: nothing is to be made up. */
+static int read_rows(struct kmap_reading *r, struct atw_err *err)
+{
+	enum kmap_version v = kmap_drain_how(r->c->d)->version;
+	int ret;
+
+	if (v != KMAP_V4) {
+		atw_err_set(err, ATW_E_UNSUPPORTED, "rows are made of version 4 alone, and %s is recorded",
+			    kmap_version_name(v));
+		return -EOPNOTSUPP;
+	}
+	ret = read_kmap(r, err);
+	return ret < 0 ? ret : control_rows_open(r->kind == C_ACCESS_ROWS, r->freed, read_pieces,
+						 r, &r->rows);
+}
+
+static int read_globals(struct kmap_reading *r, struct atw_err *err)
+{
+	if (!r->c->s->kernel.nglobals) {
+		atw_err_set(err, ATW_E_MISSING, "no variables of a kernel are recorded");
+		return -ENODATA;
+	}
+	r->text = control_globals(r->c);
+	return 0;
+}
+
+/* ---- any of them ---- */
+
+static int open_kind(struct kmap_reading *r, struct atw_err *err)
+{
+	struct kmap_controls *c = r->c;
+	int ret = 0;
+
+	switch (r->kind) {
+	case C_ENABLED:
+		r->text = enabled(c);
+		break;
+	case C_ACCESSES:
+		r->text = switched(atomic_load(&c->s->gate) & KSHARE_ACCESSES);
+		break;
+	case C_LIVE:
+		r->text = switched(c->live);
+		break;
+	case C_CALLS:
+		r->text = switched(false);
+		break;
+	case C_GRAPH:
+		r->text = switched(atomic_load(&c->s->gate) & KSHARE_GRAPH);
+		break;
+	case C_GRAPH_ROWS:
+		if (!c->s->at.max_calls)
+			return control_no_calls(err);
+		r->text = control_graph(c);
+		break;
+	case C_STATS:
+		ret = read_stats(r, err);
+		break;
+	case C_KMAP:
+		return read_kmap(r, err);
+	case C_STREAM:
+		return control_stream_open(r, err);
+	case C_ALLOCATION_ROWS:
+	case C_ACCESS_ROWS:
+		return read_rows(r, err);
+	case C_GLOBALS:
+		ret = read_globals(r, err);
+		break;
+	}
+	if (ret == 0 && !r->text)
+		return -ENOMEM;
+	return ret;
+}
+
+static bool has_copy(unsigned kind)
+{
+	return kind == C_KMAP || kind == C_ALLOCATION_ROWS || kind == C_ACCESS_ROWS;
+}
+
+int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
+		      struct kmap_reading **ret, struct atw_err *err)
+{
+	struct kmap_reading *r;
+	int status;
+
+	if (!f->reads) {
+		atw_err_set(err, ATW_E_PERM, "it is only written");
+		return -EACCES;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->c = c;
+	r->kind = f->kind;
+	r->copy = -1;
+	/* One at a time has the recorder stand still. */
+	pthread_mutex_lock(&c->copying);
+	kmap_controls_lock(c);
+	status = c->opens < OPENS && (c->copies < COPIES || !has_copy(r->kind)) ? open_kind(r, err) : -EMFILE;
+	if (status == -EMFILE)
+		atw_err_set(err, ATW_E_LIMIT, "too many have it open");
+	if (status == 0) {
+		c->opens++;
+		c->copies += has_copy(r->kind);
+		r->next = c->open;
+		r->at = &c->open;
+		if (r->next)
+			r->next->at = &r->next;
+		c->open = r;
+	}
+	kmap_controls_unlock(c);
+	pthread_mutex_unlock(&c->copying);
+	if (status < 0) {
+		if (r->copy >= 0)
+			close(r->copy);
+		free(r->text);
+		free(r);
+		return status;
+	}
+	*ret = r;
+	return 0;
+}
+
+/* What clear_printed_list may drop: only what a reader got all of. */
+static void note_printed(struct kmap_reading *r, uint64_t upto)
+{
+	if (upto < r->freed)
+		return;
+	kmap_controls_lock(r->c);
+	if (r->end.at > r->c->printed.at)
+		r->c->printed = r->end;
+	kmap_controls_unlock(r->c);
+}
+
+ssize_t kmap_reading_read(struct kmap_reading *r, char *buf, size_t len, uint64_t at,
+			  bool (*stop)(void *arg), void *arg)
+{
+	ssize_t n;
+	size_t all;
+
+	if (r->kind == C_STREAM)
+		return control_stream_read(r, buf, len, stop, arg);
+	if (r->kind == C_KMAP || r->rows) {
+		n = r->rows ? control_rows_read(r->rows, buf, len, at) : read_pieces(r, buf, len, at);
+		/* Less than there is room for: that was the last of it. */
+		if (n >= 0)
+			note_printed(r, !r->rows ? at + (uint64_t)n : (size_t)n < len ? r->freed : 0);
+		return n;
+	}
+	all = strlen(r->text);
+	if (at >= all)
+		return 0;
+	len = len < all - at ? len : all - (size_t)at;
+	memcpy(buf, r->text + at, len);
+	return (ssize_t)len;
+}
+
+void kmap_reading_close(struct kmap_reading *r)
+{
+	if (!r)
+		return;
+	kmap_controls_lock(r->c);
+	if (r->kind == C_STREAM)
+		control_stream_end(r);
+	r->c->opens--;
+	r->c->copies -= has_copy(r->kind);
+	*r->at = r->next;
+	if (r->next)
+		r->next->at = r->at;
+	kmap_controls_unlock(r->c);
+	control_rows_close(r->rows);
+	if (r->copy >= 0)
+		close(r->copy);
+	free(r->text);
+	free(r);
+}

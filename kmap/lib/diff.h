@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff.h - what two KMAPs do not have in common. Caches are compared by their names,
+ * code by what it is called: so kernels that differ can be, too.
+ */
+#ifndef KMAP_DIFF_H
+#define KMAP_DIFF_H
+
+#include "kmap/lib/names.h"
+
+enum kmap_diff_what { KMAP_DIFF_CACHE, KMAP_DIFF_SITE, KMAP_DIFF_EDGE, KMAP_DIFFS };
+
+struct kmap_counts {
+	uint64_t objects, size, reads, writes;
+};
+
+struct kmap_diff_row {
+	struct kmap_key key;             /* of the texts */
+	enum kmap_diff_what what;
+	const char *cache, *type, *code; /* NULL: missing; code: of sites and edges */
+	bool in[2];
+	struct kmap_counts n[2];
+};
+
+struct kmap_side {
+	const struct kmap_model *m;
+	const struct kmap_names *names;
+	enum kmap_level level;           /* the same on both sides */
+};
+
+struct kmap_diff {
+	struct intern texts;
+	struct kmap_table row[KMAP_DIFFS];
+	uint64_t compared;               /* that were looked at */
+};
+
+int kmap_diff_init(struct kmap_diff *d, const struct kmap_side side[2], struct atw_err *err);
+/* Fine on a zeroed struct. */
+void kmap_diff_deinit(struct kmap_diff *d);
+/*
+ * Those that differ, one kind after the other, largest first in each; `counts` false:
+ * only those that one side alone has.
+ */
+int kmap_diff_each(const struct kmap_diff *d, bool counts,
+		   int (*row)(void *arg, const struct kmap_diff_row *r, struct atw_err *err),
+		   void *arg, struct atw_err *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* drain_names.c - functions and threads, named in a KMAP before they are needed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kmap/lib/drain_own.h"
+
+/* ---- names of functions ---- */
+
+int kmap_drain_functions(struct kmap_drain *d, const struct kmap_functions_of *f,
+			 struct atw_err *err)
+{
+	/* Other versions have no place for them. */
+	if (d->o.version != KMAP_V4 || kmap_named_open(&d->named, f, d->s->at.max_sites))
+		return ATW_OK;
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d)
+{
+	return d->named.of;
+}
+
+void kmap_drain_anew(struct kmap_drain *d)
+{
+	kmap_named_forget(&d->named);
+	memset(d->recent, 0, sizeof(d->recent));
+	for (size_t i = 0; i < d->said.n; i++)
+		((struct drain_said *)d->said.v)[i].who = -1;
+}
+
+static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
+{
+	const struct kmap_functions_of *f = d->named.of;
+	char value[KMAP_LINE];
+
+	snprintf(value, sizeof(value), "%" PRIx64 " %s", f->v[i].at, kmap_functions_of_name(f, i));
+	return kmap_drain_header(d, "symbol", value, err);
+}
+
+static int drain_name_function(struct kmap_drain *d, uint64_t ip, struct atw_err *err)
+{
+	size_t i, end = kmap_named_take(&d->named, ip, &i);
+	int r = ATW_OK;
+
+	for (; i < end && r == ATW_OK; i++)
+		r = drain_name_one(d, i, err);
+	return r;
+}
+
+int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
+{
+	const struct kmap_functions_of *f = d->named.of;
+	char value[32];
+	int r = ATW_OK;
+
+	if (!f)
+		return ATW_OK;
+	for (size_t i = 0; i < f->n && r == ATW_OK; i++)
+		if (kmap_named_one(&d->named, i))
+			r = drain_name_one(d, i, err);
+	/* With all symbols in the file, a reader can derive the end of each. */
+	snprintf(value, sizeof(value), "%zu", f->n);
+	return r < 0 ? r : kmap_drain_header(d, "symbols", value, err);
+}
+
+int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	uint32_t nsites = drain_sites_of(d), n = d->named.of ? drain_edges_of(d, o) : 0;
+	int r = drain_name_function(d, kmap_drain_unmoved(d, o->alloc_ip), err);
+
+	if (r == ATW_OK && !(o->flags & KSHARE_PART))
+		r = drain_name_function(d, kmap_drain_unmoved(d, o->free_ip), err);
+	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
+		uint32_t site = kshare_edge(d->s, o->table + i)->site;
+
+		if (site && site < nsites && kmap_named_site(&d->named, site))
+			r = drain_name_function(d, kmap_drain_unmoved(d, *kshare_site(d->s, site)), err);
+	}
+	return r;
+}
+
+/* ---- names of threads ---- */
+
+/* Names that the recorder met since. */
+static void drain_take_tasks(struct kmap_drain *d)
+{
+	uint32_t n = atomic_load_explicit(&d->s->ntasks, memory_order_acquire);
+
+	for (; d->ntasks < n && d->ntasks < KSHARE_TASKS; d->ntasks++) {
+		const struct kmap_key key = { (uint32_t)d->s->task[d->ntasks].who, 0, 0 };
+		bool fresh;
+		int64_t i = kmap_table_get(&d->tasks, key, &fresh);
+
+		if (i >= 0)
+			((struct drain_name *)d->tasks.v)[i].at = d->ntasks;
+	}
+}
+
+int drain_say_task(struct kmap_drain *d, int32_t who, struct atw_err *err)
+{
+	struct kmap_record rec = { .kind = KMAP_TASK, .u.task.pid = kshare_pid(who) };
+	const struct kmap_key key = { (uint32_t)kshare_pid(who), 0, 0 };
+	struct drain_said *said;
+	char name[KMAP_LINE];
+	int64_t i, at;
+	bool fresh;
+
+	if (who < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(who) & 255] == who + 1)
+		return ATW_OK;
+	drain_take_tasks(d);
+	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)who, 0, 0 });
+	i = at >= 0 || kmap_table_find(&d->said, key) >= 0 ? kmap_table_get(&d->said, key, &fresh) : -1;
+	if (i < 0)
+		return ATW_OK;
+	d->recent[kshare_pid(who) & 255] = who + 1;
+	said = &((struct drain_said *)d->said.v)[i];
+	if (!fresh && said->who == who)
+		return ATW_OK;
+	said->who = who;
+	if (at >= 0) {
+		const char *comm = d->s->task[((struct drain_name *)d->tasks.v)[at].at].comm;
+
+		rec.u.task.name = drain_one_line(comm, KSHARE_COMM, name);
+	}
+	return drain_put(d, &rec, err);
+}

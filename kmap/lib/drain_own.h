@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* drain_own.h - what the files of drain.h share. */
+#ifndef KMAP_DRAIN_OWN_H
+#define KMAP_DRAIN_OWN_H
+
+#include "base/pack.h"
+#include "kmap/lib/drain.h"
+#include "kmap/lib/table.h"
+
+enum { DRAIN_BUFFER = 1 << 18 };
+
+struct drain_name {
+	struct kmap_key key;             /* `who`: number and generation */
+	uint32_t at;                     /* in the recorder's memory */
+};
+
+struct drain_said {
+	struct kmap_key key;             /* number */
+	int32_t who;
+};
+
+struct kmap_drain {
+	struct kshare *s;
+	struct kmap_drain_opts o;
+	struct pack *pack;       /* NULL: plain */
+	uint64_t in_frame;
+	struct kmap_drained sum;
+	off_t start;             /* where in the file ours begins; -1: it is none */
+	off_t whole;             /* up to here it makes sense, and with room behind that */
+	off_t whole_soon;        /* as soon as there is; 0: nothing is */
+	off_t headers;           /* bytes before the first object */
+	off_t last_line;         /* and before the last line; 0: not yet */
+	struct kmap_named named;         /* functions that were */
+	struct kmap_table tasks;         /* names, by `who`: struct drain_name */
+	struct kmap_table said;          /* by number: struct drain_said */
+	uint32_t ntasks;                 /* of the recorder's, so many are there */
+	int32_t recent[256];             /* of these, 1 + `who` */
+	size_t used;
+	char buffer[DRAIN_BUFFER];
+};
+
+/* Its edges; a table that makes no sense is none: it comes from beside. */
+static inline uint32_t drain_edges_of(const struct kmap_drain *d,
+				      const struct kshare_object *o)
+{
+	uint32_t n = o->table ? 1u << (o->bits & 31) : 0;
+
+	return o->table >= d->s->at.max_edges || n > d->s->at.max_edges - o->table ? 0 : n;
+}
+
+static inline uint32_t drain_sites_of(const struct kmap_drain *d)
+{
+	uint32_t n = atomic_load_explicit(&d->s->nsites, memory_order_acquire);
+
+	return n < d->s->at.max_sites ? n : d->s->at.max_sites;
+}
+
+/* A line of it; objects begin with theirs. */
+int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err);
+/* A name in the guest may have any bytes; a newline in it would end the line. */
+struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE]);
+
+/* ---- drain_names.c ---- */
+
+/* What an object has of code is named before it: a reader need not wait for the end. */
+int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err);
+/* Writes the name of a thread before its accesses, whenever it has changed. */
+int drain_say_task(struct kmap_drain *d, int32_t who, struct atw_err *err);
+
+#endif

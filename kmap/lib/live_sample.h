@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live_sample.h - selects the words of objects to watch, one after the other, and
+ * collects the hits.
+ *
+ * Of some objects picked by chance, the one of the least watched kind is taken, so that
+ * the many pages of RAM do not hide everything else; and of it any word.
+ */
+#ifndef KMAP_LIVE_SAMPLE_H
+#define KMAP_LIVE_SAMPLE_H
+
+#include "kmap/lib/live_edges.h"
+#include "kmap/lib/live_record.h"
+
+struct live_sample;
+
+/* ATW_E_UNSUPPORTED: nothing can be watched here. `period` in ms. */
+int live_sample_open(struct live_edges *edges, unsigned period, struct live_sample **ret,
+		     struct atw_err *err);
+/* NULL is fine. */
+void live_sample_close(struct live_sample *x);
+/* That object is freed now. true: it is watched, and to be let go here. */
+bool live_sample_over(struct live_sample *x, uint32_t id, uint64_t time);
+/*
+ * Take what was hit; and where a word's time is over, the next. `known`: up to then all
+ * frees are known. `on`: are accesses asked for?
+ */
+int live_sample_work(struct live_sample *x, uint64_t time, uint64_t known, bool on,
+		     struct atw_err *err);
+/* Stop watching; results are written when all frees are known. */
+int live_sample_stop(struct live_sample *x, uint64_t time, struct atw_err *err);
+int live_sample_end(struct live_sample *x, struct atw_err *err);
+void live_sample_sums(const struct live_sample *x, struct live_sums *sums);
+
+#endif

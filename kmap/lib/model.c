@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model.c - a KMAP's records, added up. */
+#include "kmap/lib/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/num.h"
+#include "kmap/lib/objects.h"
+#include "kmap/lib/processes.h"
+
+enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memorizer's */
+
+static int no_memory(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+}
+
+int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
+		    struct atw_err *err)
+{
+	struct kmap_model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return no_memory(err);
+	m->first = UINT64_MAX;
+	m->top = o && o->top ? o->top : KMAP_TOP;
+	kmap_table_init(&m->cache, sizeof(struct kmap_cache));
+	kmap_table_init(&m->time, sizeof(struct kmap_time));
+	kmap_table_init(&m->site, sizeof(struct kmap_site));
+	kmap_table_init(&m->code, sizeof(struct kmap_code));
+	kmap_table_init(&m->edge, sizeof(struct kmap_edge));
+	kmap_table_init(&m->call, sizeof(struct kmap_call_edge));
+	kmap_table_init(&m->line, sizeof(struct kmap_line));
+	kmap_table_init(&m->process, sizeof(struct kmap_process));
+	kmap_table_init(&m->touch, sizeof(struct kmap_touch));
+	kmap_table_init(&m->current, sizeof(struct kmap_current));
+	if (kmap_objects_init(m) < 0) {
+		kmap_model_close(m);
+		return no_memory(err);
+	}
+	*ret = m;
+	return ATW_OK;
+}
+
+void kmap_model_close(struct kmap_model *m)
+{
+	if (!m)
+		return;
+	kmap_objects_deinit(m);
+	kmap_table_deinit(&m->cache);
+	kmap_table_deinit(&m->time);
+	kmap_table_deinit(&m->site);
+	kmap_table_deinit(&m->code);
+	kmap_table_deinit(&m->edge);
+	kmap_table_deinit(&m->call);
+	kmap_table_deinit(&m->line);
+	kmap_table_deinit(&m->process);
+	kmap_table_deinit(&m->touch);
+	kmap_table_deinit(&m->current);
+	kmap_series_deinit(&m->series);
+	intern_deinit(&m->texts);
+	buf_deinit(&m->symbols.text);
+	free(m);
+}
+
+/* ---- processes and places ---- */
+
+/* "(null)" is what printk makes of no text. */
+static bool told(struct atw_blob *b)
+{
+	const char *s = b->data;
+
+	while (b->len && s[b->len - 1] == ' ')
+		b->len--;
+	return b->len && !(b->len == 6 && !memcmp(s, "(null)", 6));
+}
+
+static int text(struct kmap_model *m, struct atw_blob b, const char **ret)
+{
+	*ret = NULL;
+	if (!b.data || !told(&b))
+		return ATW_OK;
+	*ret = intern_text(&m->texts, b.data, b.len);
+	return *ret ? ATW_OK : ATW_E_NOMEM;
+}
+
+static int64_t cache_of(struct kmap_model *m, const struct kmap_object *o)
+{
+	const char *name = NULL, *type = NULL;
+	bool fresh;
+	int64_t i;
+
+	/* "no-slab" is uSCOPE's word for none. */
+	if ((o->has & KMAP_HAS_CACHE && !blob_is(o->cache, "no-slab") && !blob_is(o->cache, "NULL") &&
+	     text(m, kmap_plain_cache(o->cache), &name) < 0) ||
+	    (o->has & KMAP_HAS_TYPE && text(m, o->type, &type) < 0))
+		return -1;
+	i = kmap_table_get(&m->cache, (struct kmap_key){ (uintptr_t)name, (uintptr_t)type, 0 },
+			   &fresh);
+	if (i >= 0 && fresh) {
+		kmap_cache(m, (size_t)i)->name = name;
+		kmap_cache(m, (size_t)i)->type = type;
+	}
+	return i;
+}
+
+int64_t kmap_code_of(struct kmap_model *m, uint64_t ip)
+{
+	bool fresh;
+
+	return kmap_table_get(&m->code, (struct kmap_key){ ip, 0, 0 }, &fresh);
+}
+
+bool kmap_is_code(uint64_t ip)
+{
+	return ip >= LOWEST_CODE && ip != KMAP_ALLOC_EARLY && ip != KMAP_FREE_LOST &&
+	       ip != KMAP_FREE_NESTED;
+}
+
+static int64_t site_of(struct kmap_model *m, const struct kmap_object *o)
+{
+	int64_t cache = cache_of(m, o), i, code;
+	const char *name = NULL;
+	bool fresh;
+
+	if (cache < 0 || (o->has & KMAP_HAS_NAME && text(m, o->name, &name) < 0))
+		return -1;
+	i = kmap_table_get(&m->site, (struct kmap_key){ o->alloc_ip, (uint64_t)cache,
+			   (uintptr_t)name }, &fresh);
+	if (i < 0 || !fresh)
+		return i;
+	kmap_site(m, (size_t)i)->name = name;
+	kmap_site(m, (size_t)i)->cache = (uint32_t)cache;
+	kmap_site(m, (size_t)i)->code = KMAP_NONE;
+	if (!kmap_is_code(o->alloc_ip))
+		return i;
+	code = kmap_code_of(m, o->alloc_ip);
+	if (code < 0)
+		return -1;
+	kmap_site(m, (size_t)i)->code = (uint32_t)code;
+	return i;
+}
+
+struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t code)
+{
+	bool fresh;
+	int64_t i = kmap_table_get(&m->edge, (struct kmap_key){ site, code, 0 }, &fresh);
+
+	return i < 0 ? NULL : kmap_edge(m, (size_t)i);
+}
+
+/* ---- records ---- */
+
+static void clocked(struct kmap_model *m, uint64_t time)
+{
+	if (!time)
+		return;
+	if (time < m->first)
+		m->first = time;
+	if (time > m->last)
+		m->last = time;
+}
+
+static int on_object(struct kmap_model *m, const struct kmap_object *o, struct atw_err *err)
+{
+	int64_t site = site_of(m, o), i;
+	struct kmap_process *p;
+	const char *task;
+	bool fresh;
+
+	if (site < 0 || text(m, o->task, &task) < 0)
+		return no_memory(err);
+	clocked(m, o->alloc_time);
+	clocked(m, kmap_objects_free_time(m, o->free_time));
+	if (kmap_objects_begin(m, o, (uint64_t)site, task, &fresh) < 0)
+		return no_memory(err);
+	i = kmap_processes_get(m, o->pid, task);
+	if (i < 0 || (!m->has_tasks && task && kmap_processes_name(m, o->pid, task) < 0))
+		return no_memory(err);
+	p = kmap_process(m, (size_t)i);
+	if (fresh) {
+		p->objects++;
+		kmap_add(&p->bytes, o->size);
+	}
+	return ATW_OK;
+}
+
+static int on_access(struct kmap_model *m, const struct kmap_access *a, struct atw_err *err)
+{
+	const struct kmap_open *now = &m->now;
+	struct kmap_edge *e;
+	int64_t code;
+
+	if (!m->bound) {
+		m->unbound++;
+		return ATW_OK;
+	}
+	code = kmap_code_of(m, a->ip);
+	e = code < 0 ? NULL : kmap_edge_of(m, now->site, (uint64_t)code);
+	if (!e)
+		return no_memory(err);
+	m->accesses++;
+	kmap_add(&e->reads, a->reads);
+	kmap_add(&e->writes, a->writes);
+	kmap_add(&kmap_code(m, (size_t)code)->reads, a->reads);
+	kmap_add(&kmap_code(m, (size_t)code)->writes, a->writes);
+	if (a->has & KMAP_HAS_FREES) {
+		m->compressed = m->has_frees = true;
+		kmap_add(&e->frees, a->frees);
+		kmap_add(&kmap_code(m, (size_t)code)->frees, a->frees);
+	}
+	kmap_objects_access(m, a);
+	if (a->has & KMAP_HAS_PID && kmap_processes_access(m, a, now->site) < 0)
+		return no_memory(err);
+	return ATW_OK;
+}
+
+static int on_line(struct kmap_model *m, const struct kmap_access *a, struct atw_err *err)
+{
+	const struct kmap_open *now = &m->now;
+	struct kmap_line *l;
+	bool fresh;
+	int64_t i;
+
+	if (!m->bound) {
+		m->unbound++;
+		return ATW_OK;
+	}
+	i = kmap_table_get(&m->line, (struct kmap_key){ kmap_site(m, now->site)->cache, a->line, 0 },
+			   &fresh);
+	if (i < 0)
+		return no_memory(err);
+	l = kmap_line(m, (size_t)i);
+	kmap_add(&l->reads, a->reads);
+	kmap_add(&l->writes, a->writes);
+	l->objects++;
+	return ATW_OK;
+}
+
+static int on_call(struct kmap_model *m, const struct kmap_call *c, struct atw_err *err)
+{
+	int64_t from = kmap_code_of(m, c->from), to, i;
+	bool fresh;
+
+	to = from < 0 ? -1 : kmap_code_of(m, c->to);
+	i = to < 0 ? -1 : kmap_table_get(&m->call, (struct kmap_key){ (uint64_t)from,
+					 (uint64_t)to, 0 }, &fresh);
+	if (i < 0)
+		return no_memory(err);
+	kmap_add(&kmap_call(m, (size_t)i)->count, c->count);
+	kmap_add(&kmap_code(m, (size_t)from)->calls, c->count);
+	return ATW_OK;
+}
+
+static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob value,
+		     struct atw_err *err)
+{
+	const struct { const char *word; const char **to; } words[] = {
+		{ "mode", &m->mode }, { "clock", &m->clock }, { "kernel", &m->release },
+		{ "machine", &m->machine }, { "sampling", &m->sampling },
+	};
+
+	if (!kmap_own_symbols_header(&m->symbols, key, value))
+		return no_memory(err);
+	if (blob_is(key, "scale")) {
+		num_dec(value.data, value.len, &m->scale);
+		/* Of accesses it is known behind all of them, and not before. */
+		m->whole = !m->site.n;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (blob_is(key, words[i].word)) {
+			*words[i].to = intern_text(&m->texts, value.data, value.len);
+			if (!*words[i].to)
+				return no_memory(err);
+		}
+	if (m->mode && !strcmp(m->mode, "site"))
+		m->compressed = true;
+	return ATW_OK;
+}
+
+static int on_task(struct kmap_model *m, int64_t pid, struct atw_blob name, struct atw_err *err)
+{
+	const char *task;
+
+	m->has_tasks = true;
+	return text(m, name, &task) < 0 || kmap_processes_name(m, pid, task) < 0 ? no_memory(err) : ATW_OK;
+}
+
+/* uSCOPE's smaller form says of itself that it is one. */
+static void on_comment(struct kmap_model *m, struct atw_blob b)
+{
+	static const char words[] = "This is a compressed .cmap";
+
+	if (memmem(b.data, b.len, words, sizeof(words) - 1))
+		m->compressed = true;
+}
+
+int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct atw_err *err)
+{
+	switch (r->kind) {
+	case KMAP_OBJECT:
+		return on_object(m, &r->u.object, err);
+	case KMAP_ACCESS:
+		return on_access(m, &r->u.access, err);
+	case KMAP_LINE_HEAT:
+		return on_line(m, &r->u.access, err);
+	case KMAP_USED:
+		m->has_used = true;
+		if (m->bound)
+			kmap_objects_used(m, r->u.used.first, r->u.used.last);
+		return ATW_OK;
+	case KMAP_TASK:
+		return on_task(m, r->u.task.pid, r->u.task.name, err);
+	case KMAP_MARK:
+		if (m->bound)
+			kmap_objects_mark(m, r->u.marks);
+		return ATW_OK;
+	case KMAP_CALL:
+		return on_call(m, &r->u.call, err);
+	case KMAP_HEADER:
+		return on_header(m, r->u.header.key, r->u.header.value, err);
+	case KMAP_END:
+		m->ended = true;
+		m->end_objects = r->u.end.objects;
+		m->end_accesses = r->u.end.accesses;
+		m->lost = r->u.end.lost;
+		return ATW_OK;
+	case KMAP_COMMENT:
+		on_comment(m, r->u.comment);
+		return ATW_OK;
+	case KMAP_BLANK:
+		break;
+	}
+	return ATW_OK;
+}
+
+int kmap_model_end(struct kmap_model *m, struct atw_err *err)
+{
+	return kmap_objects_end(m) < 0 || kmap_processes_end(m) < 0 ? no_memory(err) : ATW_OK;
+}
+
+/* ---- what it comes to ---- */
+
+bool kmap_sampled(const struct kmap_model *m)
+{
+	return m->mode && !strcmp(m->mode, "sample");
+}
+
+bool kmap_accesses_sampled(const struct kmap_model *m)
+{
+	return kmap_sampled(m) && !m->whole;
+}
+
+bool kmap_watch_sampled(const struct kmap_model *m)
+{
+	return kmap_accesses_sampled(m) && !(m->sampling && !strcmp(m->sampling, "rate"));
+}
+
+bool kmap_accesses_known(const struct kmap_model *m, const struct kmap_sums *s)
+{
+	return s->watched || !kmap_watch_sampled(m);
+}
+
+uint64_t kmap_weight(const struct kmap_model *m, const struct kmap_site *s)
+{
+	unsigned __int128 span = m->last - m->first, mean;
+
+	if (!kmap_timed(m))
+		return s->s.bytes;
+	/* Rounded, and not beyond the end of the numbers. */
+	mean = s->s.stay / span + (s->s.stay % span >= span - span / 2);
+	mean = mean > UINT64_MAX ? mean : mean + s->s.always;
+	return mean > UINT64_MAX ? UINT64_MAX : (uint64_t)mean;
+}
+
+const char *kmap_cache_word(const struct kmap_cache *c, char buf[80])
+{
+	if (c->name)
+		return c->name;
+	if (!c->type)
+		return "?";
+	snprintf(buf, 80, "[%s]", c->type);
+	return buf;
+}

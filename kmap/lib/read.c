@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmap/lib/read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/unpack.h"
+
+enum {
+	PIECE = 256 << 10,           /* what is read at once stays in the cache */
+	FAULTS = 20,                 /* so many are reported one by one */
+	ENOUGH = 1 << 20,            /* of what has so many, nothing more is read */
+};
+
+struct reading {
+	const char *name;            /* of the file, for people */
+	const struct kmap_read_opts *o;
+	const struct kmap_sink *to;
+	struct kmap_told *told;
+	bool theirs;                 /* what failed is not the file */
+	struct atw_err e;            /* of the last fault */
+	struct kmap_reader rd;
+	char buf[KMAP_LOOK + KMAP_LINE + PIECE];
+};
+
+static int failed(const struct reading *x, struct atw_err *err)
+{
+	atw_err_set(err, x->e.status, "%s", x->e.text);
+	if (x->e.hint[0])
+		atw_err_hint(err, "%s", x->e.hint);
+	return x->e.status;
+}
+
+/* Reports damage and goes on; without a callback it is a failure. */
+static int tell(struct reading *x, struct atw_err *err)
+{
+	if (!x->o || !x->o->damaged)
+		return failed(x, err);
+	atw_err_wrap(&x->e, "%s", x->name);
+	x->o->damaged(x->o->arg, &x->e);
+	return ATW_OK;
+}
+
+static void note(struct reading *x)
+{
+	const struct kmap_reader *k = &x->rd;
+
+	x->told->version = k->version;
+	x->told->ours = k->ours;
+	x->told->objects = k->objects;
+	x->told->accesses = k->accesses;
+	x->told->calls = k->calls;
+	x->told->faults = k->faults;
+	x->told->lost = k->lost;
+}
+
+/* All whole lines of a buffer; *pos moves behind them. */
+static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
+		 struct atw_err *err)
+{
+	struct kmap_record rec;
+	int r;
+
+	for (;;) {
+		/* After the first errors only their number is reported. */
+		r = kmap_next(&x->rd, buf, last, pos, &rec,
+			      x->rd.faults < FAULTS ? &x->e : NULL);
+		if (r == ATW_OK) {
+			if (rec.kind != KMAP_ACCESS)
+				note(x);
+			r = x->to->record(x->to->arg, &rec, err);
+			x->theirs = r != ATW_OK;
+		} else if (r == ATW_END) {
+			return ATW_OK;
+		} else if (r == ATW_E_UNSUPPORTED) {
+			/* Its sentence is due, whatever came before. */
+			return x->rd.faults > FAULTS ?
+			       atw_err_set(err, r, "line %" PRIu64 ": of another version than the "
+					   "lines before", x->rd.line) : failed(x, err);
+		} else {
+			r = x->rd.faults <= FAULTS ? tell(x, err) : ATW_OK;
+			if (r == ATW_OK && x->rd.faults >= ENOUGH)
+				return ATW_END;
+		}
+		if (r != ATW_OK)
+			return r;
+	}
+}
+
+/* Of Memorizer's files of 2024 two are tables with a head, and no KMAPs. */
+static bool is_table(struct atw_blob b)
+{
+	static const char *const heads[] = { "alloc_ip,pid,ptr,size,", "alloc_index,access_ip," };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		if (b.len >= strlen(heads[i]) && !memcmp(b.data, heads[i], strlen(heads[i])))
+			return true;
+	return false;
+}
+
+/* Is it a KMAP? Detected from its first object or our header; a pipe may never end. */
+static int first_lines(struct reading *x, struct unpack *u, size_t *have, struct atw_err *err)
+{
+	size_t len = 0, n = 0;
+	int r;
+
+	do {
+		r = unpack_read(u, x->buf + len, KMAP_LOOK - len, &n, &x->e);
+		len += r == ATW_OK ? n : 0;
+	} while (r == ATW_OK && n && len < KMAP_LOOK &&
+		 !kmap_probe((struct atw_blob){ x->buf, len }));
+	*have = len;
+	if (kmap_probe((struct atw_blob){ x->buf, len }))
+		return ATW_OK;
+	if (r != ATW_OK)
+		return failed(x, err);
+	if (!len)
+		return atw_err_set(err, ATW_E_FORMAT, "is empty");
+	if (is_table((struct atw_blob){ x->buf, len }))
+		return atw_err_set(err, ATW_E_FORMAT, "not a KMAP, but a table of its control folder; "
+				   "'kmap' there is one");
+	return atw_err_set(err, ATW_E_FORMAT, "not a KMAP: it begins with no line of "
+			   "\"alloc_ip,pid,va,size,...\" nor with \"# atwalk-kmap 1\"");
+}
+
+static void progress(const struct reading *x, const struct unpack *u)
+{
+	uint64_t done, all;
+
+	if (!x->o || !x->o->progress)
+		return;
+	unpack_progress(u, &done, &all);
+	x->o->progress(x->o->arg, done, all);
+}
+
+static int all(struct reading *x, struct unpack *u, struct atw_err *err)
+{
+	size_t have = 0, n, pos;
+	bool last = false;
+	int r = first_lines(x, u, &have, err);
+
+	/* ATW_END: enough of it. */
+	while (r == ATW_OK) {
+		pos = 0;
+		r = lines(x, (struct atw_blob){ x->buf, have }, last, &pos, err);
+		if (r != ATW_OK || last)
+			break;
+		have -= pos;
+		memmove(x->buf, x->buf + pos, have);
+		progress(x, u);
+		r = unpack_read(u, x->buf + have, sizeof(x->buf) - have, &n, &x->e);
+		if (r == ATW_OK) {
+			have += n;
+			last = !n;
+		} else if (r == ATW_E_DAMAGED) {
+			const char *nl = memrchr(x->buf, '\n', have);
+
+			/* That the line has no end is the same news. */
+			have = nl ? (size_t)(nl - x->buf) + 1 : 0;
+			x->told->cut = last = true;
+			r = tell(x, err);
+		} else {
+			r = failed(x, err);
+		}
+	}
+	if (r == ATW_END) {
+		x->told->cut = true;
+		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
+			    "nothing behind it is read", x->rd.line, ENOUGH);
+		return tell(x, err);
+	}
+	if (r == ATW_OK && x->rd.faults > FAULTS) {
+		atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines are wrong",
+			    x->rd.faults - FAULTS);
+		r = tell(x, err);
+	}
+	if (r == ATW_OK && !x->told->cut && kmap_finish(&x->rd, &x->e) != ATW_OK) {
+		x->told->cut = true;
+		r = tell(x, err);
+	}
+	return r;
+}
+
+int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kmap_sink *to,
+	      struct kmap_told *ret, struct atw_err *err)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	_auto_free struct reading *x = malloc(sizeof(*x));
+	struct kmap_told told = { 0 };
+	struct unpack *u = NULL;
+	int r;
+
+	if (ret)
+		*ret = told;
+	if (!x)
+		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	x->name = name;
+	x->o = o;
+	x->to = to;
+	x->told = ret ? ret : &told;
+	x->theirs = false;
+	x->e = (struct atw_err){ 0 };
+	kmap_init(&x->rd);
+	r = unpack_open_path(path, &u, err);
+	if (r == ATW_OK)
+		r = all(x, u, err);
+	note(x);
+	unpack_close(u);
+	/* A failure to write is not about what is read. */
+	if (r < 0 && !x->theirs)
+		atw_err_wrap(err, "%s", name);
+	return r;
+}

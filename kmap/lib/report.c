@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.c - which analyses there are, and what they share. */
+#include "kmap/lib/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const struct kmap_report *const all[] = {
+#define REPORT(name) &kmap_report_##name,
+#include "kmap/lib/reports.def"
+#undef REPORT
+};
+
+const struct kmap_report *kmap_report_kind(size_t i)
+{
+	return i < ARRAY_SIZE(all) ? all[i] : NULL;
+}
+
+const struct kmap_report *kmap_report_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
+			return all[i];
+	return NULL;
+}
+
+/* ---- caches and code ---- */
+
+static int add_pairs(struct kmap_view *v, const struct kmap_model *m, struct atw_err *err)
+{
+	bool fresh;
+
+	kmap_table_init(&v->pair, sizeof(struct kmap_pair));
+	for (size_t i = 0; i < m->edge.n; i++) {
+		const struct kmap_edge *e = kmap_edge(m, i);
+		struct kmap_pair *p;
+		int64_t at = kmap_table_get(&v->pair, (struct kmap_key){
+					    kmap_site(m, e->key.a)->cache,
+					    v->units.of[e->key.b], 0 }, &fresh);
+
+		if (at < 0)
+			return report_no_memory(err);
+		p = kmap_pair(v, (size_t)at);
+		kmap_add(&p->reads, e->reads);
+		kmap_add(&p->writes, e->writes);
+		kmap_add(&p->frees, e->frees);
+		p->readers += e->reads != 0;
+		p->writers += e->writes != 0;
+	}
+	return ATW_OK;
+}
+
+int kmap_view_init(struct kmap_view *v, const struct kmap_ask *a, enum kmap_level level,
+		   struct atw_err *err)
+{
+	bool chosen = a->level != KMAP_LEVELS;
+	int r;
+
+	*v = (struct kmap_view){ 0 };
+	if (chosen)
+		level = a->level;
+	v->fallen = !chosen && level >= KMAP_FILE && !kmap_names_files(a->n, NULL);
+	r = kmap_units_init(&v->units, a->m, a->n, v->fallen ? KMAP_FUNCTION : level, err);
+	if (chosen && r == ATW_E_MISSING) {
+		atw_err_wrap(err, "%s", kmap_level_words[level]);
+		atw_err_param(err, ATW_PARAM_LEVEL);
+	}
+	if (r < 0)
+		return r;
+	r = add_pairs(v, a->m, err);
+	if (r < 0)
+		kmap_view_deinit(v);
+	return r;
+}
+
+void kmap_view_deinit(struct kmap_view *v)
+{
+	kmap_units_deinit(&v->units);
+	kmap_table_deinit(&v->pair);
+}
+
+void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
+		    const struct census_out *out)
+{
+	const char *why;
+
+	kmap_names_files(a->n, &why);
+	if (v->fallen)
+		out->note(out->arg, "by function: %s", why);
+}
+
+void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out)
+{
+	if (a->m->compressed)
+		out->note(out->arg, "this recording put all objects of a site together: how many there were is n/a");
+}
+
+void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct census_out *out)
+{
+	if (a->m->timeless)
+		out->note(out->arg, "objects whose time of free is above 10^11, which is none, %s: %" PRIu64,
+			  what, a->m->timeless);
+}
+
+void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out)
+{
+	if (kmap_accesses_sampled(a->m))
+		out->note(out->arg, "untouched, and only read or only written, is what was so while it was watched; objects that never were are not counted");
+}
+
+/* ---- columns ---- */
+
+void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c)
+{
+	if (c->name)
+		row_s(r, at, c->name);
+	if (c->type)
+		row_s(r, at + 1, c->type);
+}
+
+void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
+		   const struct kmap_site *s)
+{
+	const char *function, *file;
+
+	/* Memorizer has small numbers and words where there is no address. */
+	if (s->name)
+		row_s(r, at + 1, s->name);
+	if (s->code == KMAP_NONE)
+		return;
+	row_u(r, at, s->key.a);
+	function = kmap_function(a->n, s->code);
+	if (function)
+		row_s(r, at + 1, function);
+	file = kmap_file(a->n, s->code);
+	if (file)
+		row_s(r, at + 2, file);
+}
+
+void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask *a,
+		       const struct kmap_sums *s)
+{
+	uint64_t accesses, error;
+
+	if (!kmap_estimate(a->m, s, &accesses, &error))
+		return;
+	row_u(r, at, accesses);
+	row_u(r, at + 1, error);
+}
+
+void kmap_site_word(const struct kmap_ask *a, const struct kmap_site *s, struct buf *b)
+{
+	char place[600], word[80];
+
+	if (s->name || s->code != KMAP_NONE)
+		buf_printf(b, "%s ", s->name ? s->name : kmap_place(a->n, s->code, place));
+	buf_str(b, kmap_cache_word(kmap_cache(a->m, s->cache), word));
+}
+
+struct chart_order *kmap_order(size_t n, struct atw_err *err)
+{
+	struct chart_order *o = calloc(n + 1, sizeof(*o));
+
+	if (!o)
+		report_no_memory(err);
+	for (size_t i = 0; o && i < n; i++)
+		o[i].at = i;
+	return o;
+}
+
+/* ---- pictures ---- */
+
+const char *kmap_of(const struct kmap_ask *a, const char *what, char buf[160])
+{
+	snprintf(buf, 160, "%s%s%s", what, *a->about ? "; " : "", a->about);
+	return buf;
+}
+
+int kmap_draw_bars(const struct kmap_ask *a, const struct kmap_bars *b, struct scene *s,
+		   struct atw_err *err)
+{
+	_auto_free struct chart_bar *bar = calloc(b->n + 1, sizeof(*bar));
+	char of[160];
+	const struct chart_bars c = {
+		.head = { b->title, kmap_of(a, b->of, of), b->things, b->unit },
+		.key = b->key, .nkeys = b->nkeys, .bar = bar, .n = b->n,
+	};
+
+	if (!bar)
+		return report_no_memory(err);
+	for (size_t i = 0; i < b->n; i++)
+		bar[i] = (struct chart_bar){ .name = b->name[i], .value = b->value + i * b->nkeys };
+	return chart_bars(&c, s, err);
+}

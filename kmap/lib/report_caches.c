@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_caches.c - which kinds of objects there are, and what is done to them. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/report.h"
+
+enum {
+	C_CACHE, C_TYPE, C_OBJECTS, C_BYTES, C_FREED, C_LIVE, C_LIVE_BYTES, C_READS, C_WRITES,
+	C_SITES, C_READERS, C_WRITERS, C_MISSED, C_NESTED, C_ESTIMATE, C_ERROR, C_COUNT,
+};
+static const struct atw_column columns[C_COUNT] = {
+	KMAP_CACHE_COLUMNS,
+	[C_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8,
+			.help = "that were allocated" },
+	[C_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of all of them" },
+	[C_FREED] = { .key = "freed", .type = ATW_T_COUNT, .width = 8,
+		      .help = "objects whose end was recorded" },
+	[C_LIVE] = { .key = "live", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		     .help = "objects nobody was seen to free" },
+	[C_LIVE_BYTES] = { .key = "live_bytes", .type = ATW_T_BYTES, .width = 10,
+			   .help = "of objects nobody was seen to free" },
+	[C_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of them" },
+	[C_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
+	[C_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 5,
+		      .help = "places that allocate them" },
+	[C_READERS] = { .key = "readers", .type = ATW_T_COUNT, .width = 7,
+			.help = "functions that read them; at other levels, files and so on" },
+	[C_WRITERS] = { .key = "writers", .type = ATW_T_COUNT, .width = 7,
+			.help = "those that write them" },
+	[C_MISSED] = { .key = "missed", .type = ATW_T_COUNT, .width = 6, .hidden = true,
+		       .help = "that ended because another came over them: a free was missed" },
+	[C_NESTED] = { .key = "nested", .type = ATW_T_COUNT, .width = 6, .hidden = true,
+		       .help = "that ended as memory of another allocator" },
+	KMAP_ESTIMATE_COLUMNS(C_ESTIMATE),
+};
+static const struct atw_schema schema = { "kmap-caches", columns, C_COUNT };
+
+struct more {
+	uint64_t sites, readers, writers;
+};
+
+static struct more *count(const struct kmap_ask *a, const struct kmap_view *v,
+			  struct atw_err *err)
+{
+	struct more *more = calloc(a->m->cache.n + 1, sizeof(*more));
+
+	if (!more)
+		report_no_memory(err);
+	for (size_t i = 0; more && i < a->m->site.n; i++)
+		more[kmap_site(a->m, i)->cache].sites++;
+	for (size_t i = 0; more && i < v->pair.n; i++) {
+		const struct kmap_pair *p = kmap_pair(v, i);
+
+		more[p->key.a].readers += p->reads != 0;
+		more[p->key.a].writers += p->writes != 0;
+	}
+	return more;
+}
+
+static void set_row(const struct kmap_ask *a, const struct kmap_cache *c,
+		    const struct more *more, struct report_row *r)
+{
+	kmap_row_cache(r, C_CACHE, c);
+	row_u(r, C_BYTES, c->s.bytes);
+	if (!a->m->compressed) {
+		row_u(r, C_OBJECTS, c->s.objects);
+		row_u(r, C_FREED, c->s.freed);
+		row_u(r, C_LIVE, c->s.live);
+		row_u(r, C_LIVE_BYTES, c->s.live_bytes);
+		row_u(r, C_MISSED, c->s.missed);
+		row_u(r, C_NESTED, c->s.nested);
+	}
+	row_u(r, C_SITES, more->sites);
+	kmap_row_estimate(r, C_ESTIMATE, a, &c->s);
+	if (!kmap_accesses_known(a->m, &c->s))
+		return;
+	row_u(r, C_READS, c->s.reads);
+	row_u(r, C_WRITES, c->s.writes);
+	row_u(r, C_READERS, more->readers);
+	row_u(r, C_WRITERS, more->writers);
+}
+
+static struct chart_order *hottest(const struct kmap_ask *a, struct atw_err *err)
+{
+	struct chart_order *o = kmap_order(a->m->cache.n, err);
+
+	for (size_t i = 0; o && i < a->m->cache.n; i++)
+		o[i].weight = kmap_sum(kmap_cache(a->m, i)->s.reads, kmap_cache(a->m, i)->s.writes);
+	if (o)
+		kmap_sort(o, a->m->cache.n);
+	return o;
+}
+
+static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	_auto_free struct chart_order *order = hottest(a, err);
+	_auto_free struct more *more = NULL;
+	struct kmap_view v;
+	int r = order ? kmap_view_init(&v, a, KMAP_FUNCTION, err) : ATW_E_NOMEM;
+
+	if (r < 0)
+		return r;
+	more = count(a, &v, err);
+	r = more ? ATW_OK : ATW_E_NOMEM;
+	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++) {
+		struct report_row row = { 0 };
+
+		set_row(a, kmap_cache(a->m, order[i].at), &more[order[i].at], &row);
+		r = row_out(&row, out, err);
+	}
+	kmap_view_deinit(&v);
+	kmap_note_sites(a, out);
+	return r;
+}
+
+static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
+
+static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	size_t n = a->m->cache.n;
+	_auto_free uint64_t *value = calloc(2 * n + 1, sizeof(*value));
+	_auto_free const char **name = calloc(n + 1, sizeof(*name));
+	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
+
+	if (!value || !name || !word)
+		return report_no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct kmap_cache *c = kmap_cache(a->m, i);
+
+		name[i] = kmap_cache_word(c, word[i]);
+		value[2 * i] = c->s.reads;
+		value[2 * i + 1] = c->s.writes;
+	}
+	return kmap_draw_bars(a, &(struct kmap_bars){
+		.title = "Kernel objects: reads and writes by cache", .of = "accesses",
+		.things = "caches", .key = uses, .nkeys = 2, .n = n, .name = name, .value = value,
+	}, s, err);
+}
+
+const struct kmap_report kmap_report_caches = {
+	"caches", "Caches: kinds of objects, the hottest first",
+	"A slab cache or, where there is none, a kind of memory, in one row.",
+	&schema, KMAP_FUNCTION, rows, draw, 0, NULL,
+};

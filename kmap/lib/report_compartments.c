@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_compartments.c - compartments one by one: what is in them, and what they may do. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/privilege.h"
+#include "kmap/lib/report.h"
+
+enum {
+	C_CODE, C_SITES, C_READERS, C_READABLE, C_WRITERS, C_WRITABLE, C_PS, C_INSIDE, C_IN, C_OUT,
+	C_FUNCTIONS, C_TOUCHED, C_COUNT,
+};
+static const struct atw_column part_columns[C_COUNT] = {
+	[C_CODE] = { .key = "code", .type = ATW_T_TEXT, .width = 28,
+		     .help = "the compartment: a file, or as the level or the cut has it" },
+	[C_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
+		      .help = "whose objects it touches" },
+	[C_READERS] = { .key = "read_instructions", .type = ATW_T_COUNT, .width = 10,
+			.help = "of it that read" },
+	[C_READABLE] = { .key = "readable", .type = ATW_T_BYTES, .width = 8,
+			 .help = "bytes of objects that some of it reads" },
+	[C_WRITERS] = { .key = "write_instructions", .type = ATW_T_COUNT, .width = 10,
+			.help = "of it that write" },
+	[C_WRITABLE] = { .key = "writable", .type = ATW_T_BYTES, .width = 8,
+			 .help = "bytes of objects that some of it writes" },
+	[C_PS] = { .key = "ps", .type = ATW_T_COUNT, .width = 14,
+		   .help = "its privilege set, of all operations that are known" },
+	[C_INSIDE] = { .key = "calls_inside", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		       .help = "from it to itself" },
+	[C_IN] = { .key = "calls_in", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		   .help = "from others" },
+	[C_OUT] = { .key = "calls_out", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		    .help = "to others" },
+	[C_FUNCTIONS] = { .key = "functions", .type = ATW_T_TEXT, .width = 28, .hidden = true,
+			  .help = "that are in it" },
+	[C_TOUCHED] = { .key = "touched", .type = ATW_T_TEXT, .width = 20, .hidden = true,
+			.help = "caches, or types of memory, whose objects it touches" },
+};
+static const struct atw_schema part_schema = { "kmap-compartments", part_columns, C_COUNT };
+
+/* ---- what is in them ---- */
+
+enum { IN_FUNCTIONS, IN_TOUCHED, IN_KINDS };
+
+/* A function of a compartment, or a cache with objects that it touches. */
+struct member {
+	struct kmap_key key;             /* compartment, function or cache, which of these */
+	uint32_t next;                   /* 1 + the next one's number; 0: it is the last */
+};
+
+struct parts {
+	const struct kmap_ask *a;
+	const struct kmap_units *u;      /* a compartment each */
+	struct kmap_units functions;
+	struct kmap_table member;
+	uint32_t *ends[IN_KINDS];        /* of each compartment: 1 + the last one's number */
+	struct buf text[IN_KINDS];
+};
+
+/* The last one's next is the first one, so that they stay in their order. */
+static bool add_member(struct parts *p, unsigned kind, uint64_t unit, uint64_t what)
+{
+	uint32_t *end = &p->ends[kind][unit];
+	struct member *v;
+	bool fresh;
+	int64_t i = kmap_table_get(&p->member, (struct kmap_key){ unit, what, kind }, &fresh);
+
+	if (i < 0 || !fresh)
+		return i >= 0;
+	v = p->member.v;
+	v[i].next = *end ? v[*end - 1].next : (uint32_t)i + 1;
+	if (*end)
+		v[*end - 1].next = (uint32_t)i + 1;
+	*end = (uint32_t)i + 1;
+	return true;
+}
+
+static int parts_init(struct parts *p, const struct kmap_ask *a, const struct kmap_units *u,
+		      struct atw_err *err)
+{
+	int r;
+	bool ok;
+
+	*p = (struct parts){ .a = a, .u = u };
+	r = kmap_units_init(&p->functions, a->m, a->n, KMAP_FUNCTION, err);
+	if (r < 0)
+		return r;
+	kmap_table_init(&p->member, sizeof(struct member));
+	for (unsigned k = 0; k < IN_KINDS; k++)
+		p->ends[k] = calloc(u->n + 1, sizeof(*p->ends[k]));
+	ok = p->ends[IN_FUNCTIONS] && p->ends[IN_TOUCHED];
+	for (size_t i = 0; ok && i < a->m->code.n; i++)
+		ok = add_member(p, IN_FUNCTIONS, u->of[i], p->functions.of[i]);
+	for (size_t i = 0; ok && i < a->m->edge.n; i++) {
+		const struct kmap_edge *e = kmap_edge(a->m, i);
+
+		if (e->reads || e->writes || e->frees)
+			ok = add_member(p, IN_TOUCHED, u->of[e->key.b],
+					kmap_site(a->m, e->key.a)->cache);
+	}
+	return ok ? ATW_OK : report_no_memory(err);
+}
+
+static void parts_deinit(struct parts *p)
+{
+	kmap_units_deinit(&p->functions);
+	kmap_table_deinit(&p->member);
+	for (unsigned k = 0; k < IN_KINDS; k++) {
+		free(p->ends[k]);
+		buf_deinit(&p->text[k]);
+	}
+}
+
+/* "vfs_read,vfs_write"; NULL: no memory. */
+static const char *members(struct parts *p, unsigned kind, size_t unit)
+{
+	const struct member *v = p->member.v;
+	uint32_t end = p->ends[kind][unit], at = end;
+	struct buf *b = &p->text[kind];
+	char word[80];
+
+	b->len = 0;
+	while (at) {
+		const struct member *one;
+
+		at = v[at - 1].next;
+		one = &v[at - 1];
+		if (b->len)
+			buf_char(b, ',');
+		buf_str(b, kind == IN_TOUCHED ?
+			kmap_cache_word(kmap_cache(p->a->m, one->key.b), word) :
+			p->functions.v[one->key.b].name);
+		if (at == end)
+			break;
+	}
+	buf_char(b, '\0');
+	return b->failed ? NULL : b->data;
+}
+
+/* ---- rows ---- */
+
+static int part_row(struct parts *x, size_t unit, const struct kmap_compartment *c,
+		    unsigned known, const struct census_out *out, struct atw_err *err)
+{
+	const char *functions = members(x, IN_FUNCTIONS, unit);
+	const char *touched = members(x, IN_TOUCHED, unit);
+	struct report_row row = { 0 };
+	struct kmap_privilege p;
+	uint64_t total;
+
+	if (!functions || !touched)
+		return report_no_memory(err);
+	if (x->u->v[unit].name)
+		row_s(&row, C_CODE, x->u->v[unit].name);
+	row_u(&row, C_SITES, c->sites);
+	row_u(&row, C_READERS, c->instructions[KMAP_READ]);
+	row_u(&row, C_READABLE, c->reach[KMAP_READ]);
+	row_u(&row, C_WRITERS, c->instructions[KMAP_WRITE]);
+	row_u(&row, C_WRITABLE, c->reach[KMAP_WRITE]);
+	kmap_ps_cut(c, 1, known, &p);
+	if (kmap_ps_total(&p, known, &total))
+		row_u(&row, C_PS, total);
+	if (x->a->m->call.n) {
+		row_u(&row, C_INSIDE, c->inside);
+		row_u(&row, C_IN, c->in);
+		row_u(&row, C_OUT, c->out);
+	}
+	row_s(&row, C_FUNCTIONS, functions);
+	row_s(&row, C_TOUCHED, touched);
+	return row_out(&row, out, err);
+}
+
+static int part_all(struct parts *p, const struct census_out *out, struct atw_err *err)
+{
+	const struct kmap_ask *a = p->a;
+	unsigned known = kmap_ops_known(a->m, a->n, NULL);
+	_auto_free struct chart_order *order = kmap_order(p->u->n, err);
+	_auto_free struct kmap_compartment *c = NULL;
+	int r = order ? kmap_compartments(a->m, a->n, p->u, &c, err) : ATW_E_NOMEM;
+
+	for (size_t i = 0; r == ATW_OK && i < p->u->n; i++) {
+		struct kmap_privilege ps;
+
+		kmap_ps_cut(&c[i], 1, known, &ps);
+		if (!kmap_ps_total(&ps, known, &order[i].weight))
+			order[i].weight = UINT64_MAX;
+	}
+	if (r == ATW_OK)
+		kmap_sort(order, p->u->n);
+	for (size_t i = 0; r == ATW_OK && i < p->u->n; i++) {
+		const struct kmap_compartment *x = &c[order[i].at];
+
+		/* Code that only allocates has no privilege of these kinds. */
+		if (kmap_compartment_works(x) || x->in)
+			r = part_row(p, order[i].at, x, known, out, err);
+	}
+	return r;
+}
+
+static int tell(const struct kmap_ask *a, const struct kmap_units *u,
+		const struct census_out *out, struct atw_err *err)
+{
+	struct parts p;
+	int r = parts_init(&p, a, u, err);
+
+	if (r == ATW_OK)
+		r = part_all(&p, out, err);
+	if (kmap_timed(a->m))
+		kmap_note_timeless(a, "weigh nothing", out);
+	parts_deinit(&p);
+	return r;
+}
+
+static int part_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	struct kmap_clusters c;
+	struct kmap_view v;
+	int r;
+
+	if (a->cuts) {
+		r = kmap_clusters_init(&c, a->m, a->n, a->cut, err);
+		if (r < 0)
+			return r;
+		r = tell(a, &c.units, out, err);
+		kmap_clusters_deinit(&c);
+		return r;
+	}
+	r = kmap_view_init(&v, a, KMAP_FILE, err);
+	if (r < 0)
+		return r;
+	r = tell(a, &v.units, out, err);
+	kmap_view_note(&v, a, out);
+	kmap_view_deinit(&v);
+	return r;
+}
+
+const struct kmap_report kmap_report_compartments = {
+	"compartments", "Compartments: what each part of the kernel may do",
+	"A file in one row, or a compartment of the level or cut that is chosen; the most privilege first.",
+	&part_schema, KMAP_FILE, part_rows, NULL, 1, "+functions,touched",
+};

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_flows.c - objects through which one part of the kernel reaches another: one
+ * writes objects that the other reads, and both are allocated at one place. That is a
+ * possible way for data; counts do not show which data took it. A common size class is
+ * no such place: kmalloc-64 has objects of all parts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/report.h"
+
+enum {
+	F_WRITER, F_READER, F_IP, F_FUNCTION, F_FILE, F_CACHE, F_TYPE, F_WRITES, F_READS, F_COUNT,
+};
+static const struct atw_column columns[F_COUNT] = {
+	[F_WRITER] = { .key = "writer", .type = ATW_T_TEXT, .width = 24,
+		       .help = "code that writes: a directory, or a unit of the level" },
+	[F_READER] = { .key = "reader", .type = ATW_T_TEXT, .width = 24,
+		       .help = "other code that reads" },
+	[F_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .hidden = true,
+		   .help = "where the objects are allocated" },
+	[F_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 24,
+			 .help = "the one that allocates them" },
+	[F_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
+		     .help = "the file it is in" },
+	[F_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 20,
+		      .help = "slab cache whose objects these are" },
+	[F_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
+	[F_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10,
+		       .help = "by the writer, to any of the site's objects" },
+	[F_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10,
+		      .help = "by the reader, of any of the site's objects" },
+};
+static const struct atw_schema schema = { "kmap-flows", columns, F_COUNT };
+
+/* Per site: a million pairs of functions are of no use. */
+enum { FLOW_UNITS = 300 };
+
+/* What code of one unit did to objects of one site. */
+struct flow_end {
+	struct kmap_key key;             /* site, unit */
+	uint64_t reads, writes;
+};
+
+/* Of one site after the other, the unit with the most accesses first. */
+struct end {
+	uint64_t site, weight;
+	size_t at;
+};
+
+struct flows {
+	struct kmap_view view;
+	struct kmap_table ends;
+	uint64_t unknown;                /* sites that are none */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static const struct flow_end *flow_end(const struct flows *f, size_t i)
+{
+	return (const struct flow_end *)f->ends.v + i;
+}
+
+/*
+ * Pages, and RAM without a known allocation, are one site each only because nothing is
+ * known of theirs. A variable is one.
+ */
+static bool is_site(const struct kmap_model *m, const struct kmap_site *s)
+{
+	const char *type = kmap_cache(m, s->cache)->type;
+
+	return s->code != KMAP_NONE || s->name || (type && !strcmp(type, "GLOBAL"));
+}
+
+static void flows_deinit(struct flows *f)
+{
+	kmap_table_deinit(&f->ends);
+	kmap_view_deinit(&f->view);
+}
+
+static int flows_init(struct flows *f, const struct kmap_ask *a, struct atw_err *err)
+{
+	int r = kmap_view_init(&f->view, a, KMAP_DIRECTORY, err);
+
+	f->unknown = 0;
+	kmap_table_init(&f->ends, sizeof(struct flow_end));
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < a->m->site.n; i++)
+		f->unknown += !is_site(a->m, kmap_site(a->m, i));
+	for (size_t i = 0; i < a->m->edge.n; i++) {
+		const struct kmap_edge *e = kmap_edge(a->m, i);
+		struct flow_end *to;
+		bool fresh;
+		int64_t at;
+
+		if (!is_site(a->m, kmap_site(a->m, e->key.a)))
+			continue;
+		at = kmap_table_get(&f->ends, (struct kmap_key){ e->key.a,
+				    f->view.units.of[e->key.b], 0 }, &fresh);
+		if (at < 0) {
+			flows_deinit(f);
+			return report_no_memory(err);
+		}
+		to = (struct flow_end *)f->ends.v + at;
+		kmap_add(&to->reads, e->reads);
+		kmap_add(&to->writes, e->writes);
+	}
+	return ATW_OK;
+}
+
+static struct end *sorted(const struct flows *f, struct atw_err *err)
+{
+	struct end *e = calloc(f->ends.n + 1, sizeof(*e));
+
+	if (!e)
+		report_no_memory(err);
+	for (size_t i = 0; e && i < f->ends.n; i++)
+		e[i] = (struct end){ flow_end(f, i)->key.a,
+				     kmap_sum(flow_end(f, i)->reads, flow_end(f, i)->writes), i };
+	if (e)
+		qsort(e, f->ends.n, sizeof(*e), compare);
+	return e;
+}
+
+typedef int flow_fn(void *arg, const struct flow_end *writer, const struct flow_end *reader,
+		    struct atw_err *err);
+
+static int of_site(const struct flows *f, const struct end *e, size_t n, flow_fn *flow,
+		   void *arg, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n && r == ATW_OK && flow_end(f, e[i].at)->writes; k++)
+			if (k != i && flow_end(f, e[k].at)->reads)
+				r = flow(arg, flow_end(f, e[i].at), flow_end(f, e[k].at), err);
+	return r;
+}
+
+static int each(const struct flows *f, flow_fn *flow, void *arg, struct atw_err *err)
+{
+	_auto_free struct end *e = sorted(f, err);
+	int r = e ? ATW_OK : ATW_E_NOMEM;
+
+	for (size_t i = 0, to; r == ATW_OK && i < f->ends.n; i = to) {
+		for (to = i + 1; to < f->ends.n && e[to].site == e[i].site; to++)
+			;
+		r = of_site(f, e + i, to - i < FLOW_UNITS ? to - i : FLOW_UNITS, flow, arg, err);
+	}
+	return r;
+}
+
+/* The number of sites with more units than FLOW_UNITS. */
+static uint64_t cut_off(const struct kmap_ask *a, const struct flows *f)
+{
+	_auto_free uint64_t *units = calloc(a->m->site.n + 1, sizeof(*units));
+	uint64_t n = 0;
+
+	for (size_t i = 0; units && i < f->ends.n; i++)
+		n += ++units[flow_end(f, i)->key.a] == FLOW_UNITS + 1;
+	return n;
+}
+
+struct telling {
+	const struct kmap_ask *a;
+	const struct flows *f;
+	const struct census_out *out;
+};
+
+static int tell(void *arg, const struct flow_end *w, const struct flow_end *rd,
+		struct atw_err *err)
+{
+	const struct telling *t = arg;
+	struct report_row row = { 0 };
+	const struct kmap_unit *unit = t->f->view.units.v, *from = &unit[w->key.b];
+	const struct kmap_unit *to = &unit[rd->key.b];
+	const struct kmap_site *site = kmap_site(t->a->m, w->key.a);
+
+	if (from->name)
+		row_s(&row, F_WRITER, from->name);
+	if (to->name)
+		row_s(&row, F_READER, to->name);
+	kmap_row_site(&row, F_IP, t->a, site);
+	kmap_row_cache(&row, F_CACHE, kmap_cache(t->a->m, site->cache));
+	row_u(&row, F_WRITES, w->writes);
+	row_u(&row, F_READS, rd->reads);
+	return row_out(&row, t->out, err);
+}
+
+static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	struct flows f;
+	struct telling t = { a, &f, out };
+	int r = flows_init(&f, a, err);
+
+	if (r < 0)
+		return r;
+	r = each(&f, tell, &t, err);
+	if (cut_off(a, &f))
+		out->note(out->arg, "sites of which only the %d that touch their objects most are here: %llu",
+			  FLOW_UNITS, (unsigned long long)cut_off(a, &f));
+	if (f.unknown)
+		out->note(out->arg, "kinds of memory whose allocation site is not known are not here: %llu",
+			  (unsigned long long)f.unknown);
+	kmap_view_note(&f.view, a, out);
+	flows_deinit(&f);
+	return r;
+}
+
+/* ---- the picture: writers by readers ---- */
+
+struct sum {
+	struct kmap_key key;             /* writer, reader */
+	uint64_t reads;
+};
+
+static int add(void *arg, const struct flow_end *w, const struct flow_end *rd,
+	       struct atw_err *err)
+{
+	struct kmap_table *t = arg;
+	bool fresh;
+	int64_t i = kmap_table_get(t, (struct kmap_key){ w->key.b, rd->key.b, 0 }, &fresh);
+
+	if (i < 0)
+		return report_no_memory(err);
+	kmap_add(&((struct sum *)t->v)[i].reads, rd->reads);
+	return ATW_OK;
+}
+
+static int put(const struct kmap_ask *a, const struct flows *f, const struct kmap_table *t,
+	       struct scene *s, struct atw_err *err)
+{
+	const struct kmap_view *v = &f->view;
+	_auto_free struct chart_spot *spot = calloc(t->n + 1, sizeof(*spot));
+	_auto_free const char **name = calloc(v->units.n + 1, sizeof(*name));
+	const struct sum *sum = t->v;
+	char of[160];
+	struct chart_heat h = {
+		.head = { "Who reads (columns) what others write (rows)", kmap_of(a, cut_off(a, f) ?
+			  "reads of objects of sites that the row writes, by those of each site that do most" :
+			  "reads of objects of sites that the row writes", of),
+			  kmap_level_many[v->units.level], AXIS_COUNT },
+		.row = name, .rows = v->units.n, .col = name, .cols = v->units.n,
+		.columns = "readers", .spot = spot, .n = t->n,
+	};
+
+	if (!spot || !name)
+		return report_no_memory(err);
+	for (size_t i = 0; i < v->units.n; i++)
+		name[i] = v->units.v[i].name ? v->units.v[i].name : "?";
+	for (size_t i = 0; i < t->n; i++)
+		spot[i] = (struct chart_spot){ sum[i].key.a, sum[i].key.b, sum[i].reads };
+	return chart_heat(&h, s, err);
+}
+
+static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	struct kmap_table t;
+	struct flows f;
+	int r = flows_init(&f, a, err);
+
+	if (r < 0)
+		return r;
+	kmap_table_init(&t, sizeof(struct sum));
+	r = each(&f, add, &t, err);
+	if (r == ATW_OK)
+		r = put(a, &f, &t, s, err);
+	kmap_table_deinit(&t);
+	flows_deinit(&f);
+	return r;
+}
+
+const struct kmap_report kmap_report_flows = {
+	"flows", "Who reads what others write",
+	"Code that writes objects of a site, other code that reads objects of it, and the site in one row.",
+	&schema, KMAP_DIRECTORY, rows, draw, 0, NULL,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_lines.c - which bytes of objects are hot: by 64, as caches have them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/report.h"
+
+/* Where there are none. */
+#define NOTHING "this recording does not tell which bytes of objects were accessed"
+
+enum { N_CACHE, N_TYPE, N_LINE, N_OFFSET, N_READS, N_WRITES, N_OBJECTS, N_COUNT };
+static const struct atw_column columns[N_COUNT] = {
+	KMAP_CACHE_COLUMNS,
+	[N_LINE] = { .key = "line", .type = ATW_T_COUNT, .width = 5,
+		     .help = "of 64 bytes, from the object's beginning" },
+	[N_OFFSET] = { .key = "offset", .type = ATW_T_HEX, .width = 8, .help = "its first byte" },
+	[N_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of it" },
+	[N_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to it" },
+	[N_OBJECTS] = { .key = "told", .type = ATW_T_COUNT, .width = 8,
+			.help = "objects, or parts of them, that told of it" },
+};
+static const struct atw_schema schema = { "kmap-lines", columns, N_COUNT };
+
+struct order {
+	uint64_t weight, cache, line;
+	size_t at;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->cache != y->cache)
+		return x->cache < y->cache ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	_auto_free struct order *order = calloc(a->m->line.n + 1, sizeof(*order));
+	int r = ATW_OK;
+
+	if (!order)
+		return report_no_memory(err);
+	for (size_t i = 0; i < a->m->line.n; i++) {
+		const struct kmap_line *l = kmap_line(a->m, i);
+		const struct kmap_sums *s = &kmap_cache(a->m, l->key.a)->s;
+
+		order[i] = (struct order){ kmap_sum(s->reads, s->writes), l->key.a, l->key.b, i };
+	}
+	qsort(order, a->m->line.n, sizeof(*order), compare);
+	for (size_t i = 0; r == ATW_OK && i < a->m->line.n; i++) {
+		const struct kmap_line *l = kmap_line(a->m, order[i].at);
+		struct report_row row = { 0 };
+
+		kmap_row_cache(&row, N_CACHE, kmap_cache(a->m, l->key.a));
+		row_u(&row, N_LINE, l->key.b);
+		if (l->key.b <= UINT64_MAX / 64)
+			row_u(&row, N_OFFSET, l->key.b * 64);
+		row_u(&row, N_READS, l->reads);
+		row_u(&row, N_WRITES, l->writes);
+		row_u(&row, N_OBJECTS, l->objects);
+		r = row_out(&row, out, err);
+	}
+	if (!a->m->line.n)
+		out->note(out->arg, NOTHING);
+	return r;
+}
+
+enum { LINES = 64 };             /* 4 KiB; what follows shares a column */
+
+static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	size_t n = a->m->cache.n;
+	_auto_free struct chart_spot *spot = calloc(a->m->line.n + 1, sizeof(*spot));
+	_auto_free const char **row = calloc(n + 1, sizeof(*row));
+	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
+	char label[LINES + 1][16], of[160];
+	const char *col[LINES + 1];
+	size_t top = 0;
+	struct chart_heat h = {
+		.head = { "Which bytes of kernel objects are hot",
+			  kmap_of(a, a->m->line.n ? "accesses" : NOTHING, of),
+			  "caches", AXIS_COUNT },
+		.row = row, .rows = n, .col = col, .spot = spot, .in_order = true,
+		.columns = "64 bytes each, from offset",
+	};
+
+	if (!spot || !row || !word)
+		return report_no_memory(err);
+	for (size_t i = 0; i < n; i++)
+		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
+	for (size_t i = 0; i < a->m->line.n; i++) {
+		const struct kmap_line *l = kmap_line(a->m, i);
+		size_t at = l->key.b < LINES ? (size_t)l->key.b : LINES;
+
+		top = at > top ? at : top;
+		spot[h.n++] = (struct chart_spot){ l->key.a, at, kmap_sum(l->reads, l->writes) };
+	}
+	h.cols = top + 1;
+	for (size_t k = 0; k <= top; k++) {
+		snprintf(label[k], sizeof(label[k]), k == LINES ? "more" : "%zu", 64 * k);
+		col[k] = label[k];
+	}
+	return chart_heat(&h, s, err);
+}
+
+const struct kmap_report kmap_report_lines = {
+	"lines", "Which bytes of objects are hot, by lines of 64",
+	"A cache and a line of its objects in one row, where the recording tells of lines.",
+	&schema, KMAP_LEVELS, rows, draw, 0, NULL,
+};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_matrix.c - objects by code: what touches, may write, and works most. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/report.h"
+
+#define UNIT_COLUMN(what) { .key = "code", .type = ATW_T_TEXT, .width = 28, .help = what }
+
+static const char *unit_word(const struct kmap_unit *u)
+{
+	return u->name ? u->name : "?";
+}
+
+/* ---- code ---- */
+
+enum { K_CODE, K_READS, K_WRITES, K_FREES, K_INSTRUCTIONS, K_CACHES, K_SIZE, K_COUNT };
+static const struct atw_column code_columns[K_COUNT] = {
+	[K_CODE] = UNIT_COLUMN("function; at other levels: instruction, file, directory, topdir"),
+	[K_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it" },
+	[K_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it" },
+	[K_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "by it" },
+	[K_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
+			     .help = "of it that read or write objects" },
+	[K_CACHES] = { .key = "caches", .type = ATW_T_COUNT, .width = 6,
+		       .help = "whose objects it touches" },
+	[K_SIZE] = { .key = "code_size", .type = ATW_T_BYTES, .width = 9, .hidden = true,
+		     .help = "of its functions that were seen, where symbols tell it" },
+};
+static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };
+
+static struct chart_order *busiest(const struct kmap_view *v, struct atw_err *err)
+{
+	struct chart_order *o = kmap_order(v->units.n, err);
+
+	for (size_t i = 0; o && i < v->units.n; i++)
+		o[i].weight = kmap_sum(v->units.v[i].reads, v->units.v[i].writes);
+	if (o)
+		kmap_sort(o, v->units.n);
+	return o;
+}
+
+static int code_all(const struct kmap_ask *a, const struct kmap_view *v,
+		    const struct census_out *out, struct atw_err *err)
+{
+	_auto_free struct chart_order *order = busiest(v, err);
+	_auto_free uint64_t *caches = calloc(v->units.n + 1, sizeof(*caches));
+	int r = ATW_OK;
+
+	if (!order || !caches)
+		return report_no_memory(err);
+	for (size_t i = 0; i < v->pair.n; i++)
+		caches[kmap_pair(v, i)->key.b]++;
+	for (size_t i = 0; r == ATW_OK && i < v->units.n; i++) {
+		const struct kmap_unit *u = &v->units.v[order[i].at];
+		struct report_row row = { 0 };
+
+		/* Code that only allocates, or is called, touches nothing. */
+		if (!u->reads && !u->writes && !u->frees)
+			continue;
+		if (u->name)
+			row_s(&row, K_CODE, u->name);
+		row_u(&row, K_READS, u->reads);
+		row_u(&row, K_WRITES, u->writes);
+		if (a->m->has_frees)
+			row_u(&row, K_FREES, u->frees);
+		row_u(&row, K_INSTRUCTIONS, u->instructions);
+		row_u(&row, K_CACHES, caches[order[i].at]);
+		if (u->size)
+			row_u(&row, K_SIZE, u->size);
+		r = row_out(&row, out, err);
+	}
+	return r;
+}
+
+static int code_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	struct kmap_view v;
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
+
+	if (r < 0)
+		return r;
+	r = code_all(a, &v, out, err);
+	kmap_view_deinit(&v);
+	return r;
+}
+
+static int code_bars(const struct kmap_ask *a, const struct kmap_view *v, struct scene *s,
+		     struct atw_err *err)
+{
+	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
+	size_t n = v->units.n;
+	_auto_free uint64_t *value = calloc(2 * n + 1, sizeof(*value));
+	_auto_free const char **name = calloc(n + 1, sizeof(*name));
+
+	if (!value || !name)
+		return report_no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		name[i] = unit_word(&v->units.v[i]);
+		value[2 * i] = v->units.v[i].reads;
+		value[2 * i + 1] = v->units.v[i].writes;
+	}
+	return kmap_draw_bars(a, &(struct kmap_bars){
+		.title = "Kernel code: reads and writes of objects", .of = "accesses",
+		.things = kmap_level_many[v->units.level], .key = uses, .nkeys = 2, .n = n,
+		.name = name, .value = value,
+	}, s, err);
+}
+
+static int code_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	struct kmap_view v;
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
+
+	if (r < 0)
+		return r;
+	r = code_bars(a, &v, s, err);
+	kmap_view_deinit(&v);
+	return r;
+}
+
+const struct kmap_report kmap_report_code = {
+	"code", "Code: who reads and writes objects, the busiest first",
+	"A function in one row; or a unit of the level that is chosen.",
+	&code_schema, KMAP_FUNCTION, code_rows, code_draw, 0, NULL,
+};
+
+/* ---- objects by code ---- */
+
+/* What all rows of a cache and code begin with. */
+enum { PAIR_CACHE, PAIR_TYPE, PAIR_CODE, PAIR_COLUMNS };
+
+enum { M_READS = PAIR_COLUMNS, M_WRITES, M_FREES, M_COUNT };
+static const struct atw_column matrix_columns[M_COUNT] = {
+	KMAP_CACHE_COLUMNS,
+	[PAIR_CODE] = UNIT_COLUMN("function; at other levels: instruction, file, directory, topdir"),
+	[M_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it, of them" },
+	[M_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
+	[M_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "of them, by it" },
+};
+static const struct atw_schema matrix_schema = { "kmap-matrix", matrix_columns, M_COUNT };
+
+/* By cache, the hottest first, and in each by what its code does. */
+struct pair_order {
+	uint64_t cache_weight, weight;
+	size_t cache, at;
+};
+
+static int by_cache(const void *a, const void *b)
+{
+	const struct pair_order *x = a, *y = b;
+
+	if (x->cache_weight != y->cache_weight)
+		return x->cache_weight > y->cache_weight ? -1 : 1;
+	if (x->cache != y->cache)
+		return x->cache < y->cache ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static struct pair_order *order_pairs(const struct kmap_ask *a, const struct kmap_view *v,
+				      bool writes, struct atw_err *err)
+{
+	struct pair_order *o = calloc(v->pair.n + 1, sizeof(*o));
+
+	if (!o)
+		report_no_memory(err);
+	for (size_t i = 0; o && i < v->pair.n; i++) {
+		const struct kmap_pair *p = kmap_pair(v, i);
+		const struct kmap_sums *s = &kmap_cache(a->m, p->key.a)->s;
+
+		o[i] = (struct pair_order){
+			writes ? s->writes : kmap_sum(s->reads, s->writes),
+			writes ? p->writes : kmap_sum(p->reads, p->writes), p->key.a, i,
+		};
+	}
+	if (o)
+		qsort(o, v->pair.n, sizeof(*o), by_cache);
+	return o;
+}
+
+/* The hottest first; `writes`: of writes, and of code that writes alone. */
+static int pair_rows(const struct kmap_ask *a, bool writes,
+		     void (*fill)(const struct kmap_ask *a, const struct kmap_pair *p,
+				  struct report_row *row),
+		     const struct census_out *out, struct atw_err *err)
+{
+	_auto_free struct pair_order *order = NULL;
+	struct kmap_view v;
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
+
+	if (r < 0)
+		return r;
+	order = order_pairs(a, &v, writes, err);
+	r = order ? ATW_OK : ATW_E_NOMEM;
+	for (size_t i = 0; r == ATW_OK && i < v.pair.n; i++) {
+		const struct kmap_pair *p = kmap_pair(&v, order[i].at);
+		struct report_row row = { 0 };
+
+		if (writes && !p->writes)
+			continue;
+		kmap_row_cache(&row, PAIR_CACHE, kmap_cache(a->m, p->key.a));
+		if (v.units.v[p->key.b].name)
+			row_s(&row, PAIR_CODE, v.units.v[p->key.b].name);
+		fill(a, p, &row);
+		r = row_out(&row, out, err);
+	}
+	kmap_view_deinit(&v);
+	return r;
+}
+
+static void matrix_row(const struct kmap_ask *a, const struct kmap_pair *p,
+		       struct report_row *row)
+{
+	row_u(row, M_READS, p->reads);
+	row_u(row, M_WRITES, p->writes);
+	if (a->m->has_frees)
+		row_u(row, M_FREES, p->frees);
+}
+
+static int matrix_rows(const struct kmap_ask *a, const struct census_out *out,
+		       struct atw_err *err)
+{
+	return pair_rows(a, false, matrix_row, out, err);
+}
+
+static int put_heat(const struct kmap_ask *a, const struct kmap_view *v, bool writes,
+		    struct scene *s, struct atw_err *err)
+{
+	size_t caches = a->m->cache.n, units = v->units.n;
+	_auto_free struct chart_spot *spot = calloc(v->pair.n + 1, sizeof(*spot));
+	_auto_free const char **row = calloc(caches + 1, sizeof(*row));
+	_auto_free const char **col = calloc(units + 1, sizeof(*col));
+	_auto_free char (*word)[80] = calloc(caches + 1, sizeof(*word));
+	char of[160];
+	struct chart_heat h = {
+		.head = { writes ? "Kernel objects by the code that writes them"
+				 : "Kernel objects by the code that touches them",
+			  kmap_of(a, writes ? "writes" : "accesses", of), "caches", AXIS_COUNT },
+		.row = row, .rows = caches, .col = col, .cols = units,
+		.columns = kmap_level_many[v->units.level], .spot = spot,
+	};
+
+	if (!spot || !row || !col || !word)
+		return report_no_memory(err);
+	for (size_t i = 0; i < caches; i++)
+		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
+	for (size_t i = 0; i < units; i++)
+		col[i] = unit_word(&v->units.v[i]);
+	for (size_t i = 0; i < v->pair.n; i++) {
+		const struct kmap_pair *p = kmap_pair(v, i);
+		uint64_t value = writes ? p->writes : kmap_sum(p->reads, p->writes);
+
+		if (value)
+			spot[h.n++] = (struct chart_spot){ p->key.a, p->key.b, value };
+	}
+	return chart_heat(&h, s, err);
+}
+
+static int draw_pairs(const struct kmap_ask *a, bool writes, struct scene *s, struct atw_err *err)
+{
+	struct kmap_view v;
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
+
+	if (r < 0)
+		return r;
+	r = put_heat(a, &v, writes, s, err);
+	kmap_view_deinit(&v);
+	return r;
+}
+
+static int matrix_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	return draw_pairs(a, false, s, err);
+}
+
+const struct kmap_report kmap_report_matrix = {
+	"matrix", "Objects by code: which code touches which objects",
+	"A cache and a function in one row; or a unit of the level that is chosen.",
+	&matrix_schema, KMAP_FUNCTION, matrix_rows, matrix_draw, 0, NULL,
+};
+
+/* ---- code that may write ---- */
+
+enum { W_WRITES = PAIR_COLUMNS, W_INSTRUCTIONS, W_COUNT };
+static const struct atw_column writer_columns[W_COUNT] = {
+	KMAP_CACHE_COLUMNS,
+	[PAIR_CODE] = UNIT_COLUMN("function that writes; or a unit of the level"),
+	[W_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
+	[W_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
+			     .help = "that write; counted for each site whose objects they write" },
+};
+static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
+
+static void writer_row(const struct kmap_ask *a, const struct kmap_pair *p,
+		       struct report_row *row)
+{
+	(void)a;
+	row_u(row, W_WRITES, p->writes);
+	row_u(row, W_INSTRUCTIONS, p->writers);
+}
+
+static int writer_rows(const struct kmap_ask *a, const struct census_out *out,
+		       struct atw_err *err)
+{
+	return pair_rows(a, true, writer_row, out, err);
+}
+
+static int writer_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	return draw_pairs(a, true, s, err);
+}
+
+const struct kmap_report kmap_report_writers = {
+	"writers", "Who writes each kind of object",
+	"A cache and a function that was seen to write its objects in one row.",
+	&writer_schema, KMAP_FUNCTION, writer_rows, writer_draw, 0, NULL,
+};

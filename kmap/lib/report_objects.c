@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_objects.c - the hottest objects, and the processes behind it all. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/report.h"
+
+enum {
+	O_ADDRESS, O_SIZE, O_CACHE, O_TYPE, O_ALLOC_IP, O_FUNCTION, O_FILE, O_ALLOC, O_FREE,
+	O_PID, O_TASK, O_READS, O_WRITES, O_COUNT,
+};
+static const struct atw_column columns[O_COUNT] = {
+	[O_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "of its first byte" },
+	[O_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "of it" },
+	[O_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" },
+	[O_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
+	[O_ALLOC_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .hidden = true,
+			 .help = "where it was allocated" },
+	[O_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 24,
+			 .help = "that allocated it" },
+	[O_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
+		     .help = "the file that is in" },
+	[O_ALLOC] = { .key = "alloc_time", .type = ATW_T_COUNT, .width = 10,
+		      .help = "when, by the recording's clock" },
+	[O_FREE] = { .key = "free_time", .type = ATW_T_COUNT, .width = 10, .help = "its end" },
+	[O_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6, .help = "who allocated it" },
+	[O_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 12, .help = "its name" },
+	[O_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 9, .help = "of it" },
+	[O_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 9, .help = "to it" },
+};
+static const struct atw_schema schema = { "kmap-objects", columns, O_COUNT };
+
+static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (size_t i = 0; r == ATW_OK && i < a->m->hots; i++) {
+		const struct kmap_hot *h = &a->m->hot[i];
+		const struct kmap_site *s = kmap_site(a->m, h->site);
+		struct report_row row = { 0 };
+
+		row_u(&row, O_ADDRESS, h->va);
+		row_u(&row, O_SIZE, h->size);
+		kmap_row_cache(&row, O_CACHE, kmap_cache(a->m, s->cache));
+		kmap_row_site(&row, O_ALLOC_IP, a, s);
+		if (h->alloc_time)
+			row_u(&row, O_ALLOC, h->alloc_time);
+		if (h->freed)
+			row_u(&row, O_FREE, h->free_time);
+		if (h->pid >= 0)
+			row_u(&row, O_PID, (uint64_t)h->pid);
+		if (h->task)
+			row_s(&row, O_TASK, h->task);
+		row_u(&row, O_READS, h->reads);
+		row_u(&row, O_WRITES, h->writes);
+		r = row_out(&row, out, err);
+	}
+	if (a->m->hots < a->m->s.objects - a->m->s.untouched)
+		out->left_out(out->arg, ATW_PARAM_TOP, "the %zu hottest of %llu objects",
+			      a->m->hots, (unsigned long long)a->m->s.objects);
+	kmap_note_sites(a, out);
+	return r;
+}
+
+const struct kmap_report kmap_report_objects = {
+	"objects", "The hottest objects", "One object a row, the most accesses first.",
+	&schema, KMAP_LEVELS, rows, NULL, 0, NULL,
+};
+
+/* ---- processes ---- */
+
+enum { P_PID, P_TASK, P_OBJECTS, P_BYTES, P_READS, P_WRITES, P_SITES, P_COUNT };
+static const struct atw_column process_columns[P_COUNT] = {
+	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6,
+		    .help = "thread; n/a: outside of any" },
+	[P_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16,
+		     .help = "what it was called then" },
+	[P_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8,
+			.help = "that it allocated" },
+	[P_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of these" },
+	[P_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10,
+		      .help = "of anybody's objects" },
+	[P_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
+	[P_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
+		      .help = "whose objects it touched" },
+};
+static const struct atw_schema process_schema = { "kmap-processes", process_columns, P_COUNT };
+
+static int process_rows(const struct kmap_ask *a, const struct census_out *out,
+			struct atw_err *err)
+{
+	size_t n = a->m->process.n;
+	_auto_free struct chart_order *order = kmap_order(n, err);
+	int r = order ? ATW_OK : ATW_E_NOMEM;
+
+	for (size_t i = 0; order && i < n; i++) {
+		const struct kmap_process *p = kmap_process(a->m, i);
+
+		order[i].weight = a->m->has_pids ? kmap_sum(p->reads, p->writes) : p->objects;
+	}
+	if (order)
+		kmap_sort(order, n);
+	/* There pids are filled with zeroes. */
+	for (size_t i = 0; r == ATW_OK && !a->m->compressed && i < n; i++) {
+		const struct kmap_process *p = kmap_process(a->m, order[i].at);
+		struct report_row row = { 0 };
+
+		if (p->gone)
+			continue;
+		if ((int64_t)p->key.a >= 0)
+			row_u(&row, P_PID, p->key.a);
+		if (p->task)
+			row_s(&row, P_TASK, p->task);
+		row_u(&row, P_OBJECTS, p->objects);
+		row_u(&row, P_BYTES, p->bytes);
+		if (a->m->has_pids) {
+			row_u(&row, P_READS, p->reads);
+			row_u(&row, P_WRITES, p->writes);
+			row_u(&row, P_SITES, p->sites);
+		}
+		r = row_out(&row, out, err);
+	}
+	if (a->m->compressed)
+		out->note(out->arg, "this recording put all objects of a site together, whoever allocated and used them");
+	else if (!a->m->has_pids)
+		out->note(out->arg, "who reads and writes is not known: accesses have no pid in this form");
+	return r;
+}
+
+const struct kmap_report kmap_report_processes = {
+	"processes", "Processes: who allocates, reads and writes",
+	"A thread, under one of its names, in one row; pid n/a is code that ran outside of any, such as interrupts.",
+	&process_schema, KMAP_LEVELS, process_rows, NULL, 0, NULL,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report_sites.c - allocation sites: the hottest, and objects never read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "kmap/lib/report.h"
+
+enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED };
+#define PLACE_COLUMNS \
+	[S_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .help = "where it is allocated" }, \
+	[S_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 28, \
+			 .help = "the one that allocates" }, \
+	[S_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true, \
+		     .help = "the file it is in" }, \
+	[S_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" }, \
+	[S_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" }, \
+	[S_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8, \
+			.help = "that were allocated" }, \
+	[S_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of all of them" }
+
+static void set_place(const struct kmap_ask *a, const struct kmap_site *s, struct report_row *r)
+{
+	kmap_row_site(r, S_IP, a, s);
+	kmap_row_cache(r, S_CACHE, kmap_cache(a->m, s->cache));
+	if (!a->m->compressed)
+		row_u(r, S_OBJECTS, s->s.objects);
+	row_u(r, S_BYTES, s->s.bytes);
+}
+
+typedef uint64_t weight_fn(const struct kmap_sums *s, unsigned key);
+
+static struct chart_order *sorted(const struct kmap_ask *a, weight_fn *weight, unsigned keys,
+				  struct atw_err *err)
+{
+	struct chart_order *o = kmap_order(a->m->site.n, err);
+
+	for (size_t i = 0; o && i < a->m->site.n; i++)
+		for (unsigned k = 0; k < keys; k++)
+			o[i].weight = kmap_sum(o[i].weight, weight(&kmap_site(a->m, i)->s, k));
+	if (o)
+		kmap_sort(o, a->m->site.n);
+	return o;
+}
+
+static int draw_sites(const struct kmap_ask *a, weight_fn *weight, struct kmap_bars *b,
+		      struct scene *s, struct atw_err *err)
+{
+	size_t n = a->m->site.n;
+	_auto_free uint64_t *value = calloc(b->nkeys * n + 1, sizeof(*value));
+	_auto_free const char **name = calloc(n + 1, sizeof(*name));
+	_auto_free size_t *at = calloc(n + 1, sizeof(*at));
+	struct buf words = { 0 };
+	int r;
+
+	if (!value || !name || !at)
+		return report_no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		at[i] = words.len;
+		kmap_site_word(a, kmap_site(a->m, i), &words);
+		buf_char(&words, '\0');
+		for (unsigned k = 0; k < b->nkeys; k++)
+			value[i * b->nkeys + k] = weight(&kmap_site(a->m, i)->s, k);
+	}
+	for (size_t i = 0; i < n && !words.failed; i++)
+		name[i] = words.data + at[i];
+	b->n = n;
+	b->things = "sites";
+	b->name = name;
+	b->value = value;
+	r = words.failed ? report_no_memory(err) : kmap_draw_bars(a, b, s, err);
+	buf_deinit(&words);
+	return r;
+}
+
+/* ---- the hottest ---- */
+
+enum { H_FREED = S_SHARED, H_LIVE_BYTES, H_READS, H_WRITES, H_WEIGHT, H_ESTIMATE, H_ERROR, H_COUNT };
+static const struct atw_column hot_columns[H_COUNT] = {
+	PLACE_COLUMNS,
+	[H_FREED] = { .key = "freed", .type = ATW_T_COUNT, .width = 8,
+		      .help = "objects whose end was recorded" },
+	[H_LIVE_BYTES] = { .key = "live_bytes", .type = ATW_T_BYTES, .width = 10,
+			   .help = "of objects nobody was seen to free" },
+	[H_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of its objects" },
+	[H_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
+	[H_WEIGHT] = { .key = "weight", .type = ATW_T_BYTES, .width = 7, .hidden = true,
+		       .help = "bytes it has allocated on the average, as privilege counts them" },
+	KMAP_ESTIMATE_COLUMNS(H_ESTIMATE),
+};
+static const struct atw_schema hot_schema = { "kmap-sites", hot_columns, H_COUNT };
+
+static uint64_t accesses(const struct kmap_sums *s, unsigned key)
+{
+	return key ? s->writes : s->reads;
+}
+
+static int hot_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+{
+	_auto_free struct chart_order *order = sorted(a, accesses, 2, err);
+	int r = order ? ATW_OK : ATW_E_NOMEM;
+
+	for (size_t i = 0; r == ATW_OK && i < a->m->site.n; i++) {
+		const struct kmap_site *s = kmap_site(a->m, order[i].at);
+		struct report_row row = { 0 };
+
+		set_place(a, s, &row);
+		if (!a->m->compressed) {
+			row_u(&row, H_FREED, s->s.freed);
+			row_u(&row, H_LIVE_BYTES, s->s.live_bytes);
+		}
+		if (kmap_accesses_known(a->m, &s->s)) {
+			row_u(&row, H_READS, s->s.reads);
+			row_u(&row, H_WRITES, s->s.writes);
+		}
+		kmap_row_estimate(&row, H_ESTIMATE, a, &s->s);
+		row_u(&row, H_WEIGHT, kmap_weight(a->m, s));
+		r = row_out(&row, out, err);
+	}
+	kmap_note_sites(a, out);
+	return r;
+}
+
+static int hot_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
+
+	return draw_sites(a, accesses, &(struct kmap_bars){
+		.title = "Kernel objects: reads and writes by where they are allocated",
+		.of = "accesses", .key = uses, .nkeys = 2,
+	}, s, err);
+}
+
+const struct kmap_report kmap_report_sites = {
+	"sites", "Sites: where objects are allocated, the hottest first",
+	"An instruction that allocates, and a cache, in one row.",
+	&hot_schema, KMAP_LEVELS, hot_rows, hot_draw, 0, NULL,
+};
+
+/* ---- written, and never read ---- */
+
+enum {
+	U_UNTOUCHED = S_SHARED, U_UNTOUCHED_BYTES, U_UNREAD, U_UNREAD_BYTES, U_UNWRITTEN,
+	U_UNWRITTEN_BYTES, U_WRITES, U_COUNT,
+};
+static const struct atw_column unread_columns[U_COUNT] = {
+	PLACE_COLUMNS,
+	[U_UNTOUCHED] = { .key = "untouched", .type = ATW_T_COUNT, .width = 9,
+			  .help = "objects that were neither read nor written" },
+	[U_UNTOUCHED_BYTES] = { .key = "untouched_bytes", .type = ATW_T_BYTES, .width = 9,
+				.hidden = true, .help = "of these" },
+	[U_UNREAD] = { .key = "write_only", .type = ATW_T_COUNT, .width = 10,
+		       .help = "that were written and never read" },
+	[U_UNREAD_BYTES] = { .key = "write_only_bytes", .type = ATW_T_BYTES, .width = 9,
+			     .help = "of these" },
+	[U_UNWRITTEN] = { .key = "read_only", .type = ATW_T_COUNT, .width = 9,
+			  .help = "that were read and never written" },
+	[U_UNWRITTEN_BYTES] = { .key = "read_only_bytes", .type = ATW_T_BYTES, .width = 9,
+				.hidden = true, .help = "of these" },
+	[U_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10,
+		       .help = "to all objects of the site" },
+};
+static const struct atw_schema unread_schema = { "kmap-unread", unread_columns, U_COUNT };
+
+static uint64_t idle(const struct kmap_sums *s, unsigned key)
+{
+	return key == 0 ? s->unread_bytes : key == 1 ? s->untouched_bytes : s->unwritten_bytes;
+}
+
+static int unread_rows(const struct kmap_ask *a, const struct census_out *out,
+		       struct atw_err *err)
+{
+	_auto_free struct chart_order *order = sorted(a, idle, 2, err);
+	int r = order ? ATW_OK : ATW_E_NOMEM;
+
+	for (size_t i = 0; r == ATW_OK && i < a->m->site.n; i++) {
+		const struct kmap_site *s = kmap_site(a->m, order[i].at);
+		struct report_row row = { 0 };
+
+		if (!s->s.untouched && !s->s.unread && !s->s.unwritten)
+			continue;
+		set_place(a, s, &row);
+		if (!a->m->compressed) {
+			row_u(&row, U_UNTOUCHED, s->s.untouched);
+			row_u(&row, U_UNREAD, s->s.unread);
+			row_u(&row, U_UNWRITTEN, s->s.unwritten);
+		}
+		row_u(&row, U_UNTOUCHED_BYTES, s->s.untouched_bytes);
+		row_u(&row, U_UNREAD_BYTES, s->s.unread_bytes);
+		row_u(&row, U_UNWRITTEN_BYTES, s->s.unwritten_bytes);
+		row_u(&row, U_WRITES, s->s.writes);
+		r = row_out(&row, out, err);
+	}
+	kmap_note_sites(a, out);
+	if (a->m->s.live && !a->m->compressed)
+		out->note(out->arg, "objects that were not freed when the recording ended, and may be read yet: %llu",
+			  (unsigned long long)a->m->s.live);
+	kmap_note_idle(a, out);
+	return r;
+}
+
+static int unread_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+{
+	static const struct chart_key kinds[] = {
+		{ "written, never read", 0xd55e00 }, { "neither read nor written", 0x7f8c99 },
+		{ "read, never written", 0x56b4e9 },
+	};
+
+	return draw_sites(a, idle, &(struct kmap_bars){
+		.title = "Kernel objects that nobody reads, or nobody writes",
+		.of = "bytes of objects", .unit = AXIS_BYTES, .key = kinds, .nkeys = 3,
+	}, s, err);
+}
+
+const struct kmap_report kmap_report_unread = {
+	"unread", "Objects that are written and never read, or not used at all",
+	"Of each site that has such objects; most bytes first.",
+	&unread_schema, KMAP_LEVELS, unread_rows, unread_draw, 0, NULL,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap_text.h - a model of lines that stand in a test. */
+#ifndef TESTS_KMAP_TEXT_H
+#define TESTS_KMAP_TEXT_H
+
+#include <string.h>
+
+#include "kmap/lib/model.h"
+
+/* NULL: a line or a record failed. */
+static inline struct kmap_model *kmap_of_text(const char *text)
+{
+	const struct atw_blob b = { text, strlen(text) };
+	struct kmap_record rec;
+	struct kmap_reader rd;
+	struct kmap_model *m;
+	struct atw_err err;
+	size_t pos = 0;
+	int r;
+
+	if (kmap_model_open(NULL, &m, &err) < 0)
+		return NULL;
+	kmap_init(&rd);
+	while ((r = kmap_next(&rd, b, true, &pos, &rec, &err)) == ATW_OK)
+		if ((r = kmap_model_record(m, &rec, &err)) < 0)
+			break;
+	if (rd.version == KMAP_COMPRESSED)
+		m->compressed = true;
+	if (r == ATW_END && kmap_model_end(m, &err) == ATW_OK)
+		return m;
+	kmap_model_close(m);
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Objects that come and go in a recorder's memory are written out once each, and none is
+ * lost.
+ */
+#include "kmap/lib/store.h"
+
+#include "test.h"
+
+enum { OBJECTS = 3 * KSHARE_QUEUE, MANY = OBJECTS - 1 };       /* 0 is none */
+
+static struct room {
+	struct kshare *s;
+	struct kstore k;
+	bool works;              /* the writer */
+	unsigned asked, lost;
+} at;
+
+/* As the program does: what was handed over is written, and given back. */
+static void write_down(unsigned max)
+{
+	uint32_t id;
+
+	while (max-- && (id = kshare_take(&at.s->done)))
+		at.lost += !kshare_put(&at.s->back, id);
+}
+
+static bool wait(void *arg)
+{
+	(void)arg;
+	at.asked++;
+	if (at.works)
+		write_down(1);
+	return at.works;
+}
+
+static void begin(void)
+{
+	struct kshare_layout l = { .max_objects = OBJECTS, .max_sites = 1, .max_names = 64,
+				   .max_edges = 64 };
+
+	l.objects = (sizeof(struct kshare) + 63) & ~UINT64_C(63);
+	l.edges = l.objects + OBJECTS * sizeof(struct kshare_object);
+	l.sites = l.names = l.edges + 64 * sizeof(struct kshare_edge);
+	l.size = (l.names + 64 + 63) & ~UINT64_C(63);
+	at = (struct room){ .s = aligned_alloc(64, l.size), .works = true };
+	memset(at.s, 0, l.size);
+	at.s->at = l;
+	at.s->nobjects = 1;
+	if (kstore_init(&at.k, at.s, wait, NULL) < 0)
+		abort();
+}
+
+static void end(void)
+{
+	kstore_free(&at.k);
+	free(at.s);
+}
+
+static unsigned allocate(unsigned n)
+{
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
+	unsigned got = 0;
+
+	while (n--)
+		got += kstore_new(&at.k, &b) != 0;
+	return got;
+}
+
+/* Of more than two pages alone, for of others a free was missed. */
+TEST(what_is_told_twice_is_of_who_asked)
+{
+	struct kstore_birth b = { .va = 0x4000, .size = 16384, .ip = 0x10, .type = KSHARE_T_KMALLOC };
+	uint32_t id;
+
+	begin();
+	at.s->kernel.page_shift = 12;
+	id = kstore_new(&at.k, &b);
+	b.ip = 0x20;
+	CHECK(!kstore_told_again(&at.k, 0, &b));
+	CHECK(kstore_told_again(&at.k, id, &b));
+	CHECK_EQ(kshare_object(at.s, id)->alloc_ip, 0x20);
+	CHECK_EQ(at.s->count.objects, 1);
+	b.size = 16376;
+	CHECK(!kstore_told_again(&at.k, id, &b));
+	b = (struct kstore_birth){ .va = 0x4000, .size = 8192, .type = KSHARE_T_KMALLOC };
+	CHECK(!kstore_told_again(&at.k, kstore_new(&at.k, &b), &b));
+	b = (struct kstore_birth){ .va = 0x4000, .size = 16384, .type = KSHARE_T_PAGES };
+	CHECK(!kstore_told_again(&at.k, kstore_new(&at.k, &b), &b));
+	end();
+}
+
+TEST(a_thread_that_is_called_something_else_is_another)
+{
+	char comm[KSHARE_COMM] = "sh";
+	int32_t who;
+
+	begin();
+	CHECK_EQ(kstore_task_of(&at.k, 7), 7);
+	CHECK_EQ(kstore_task(&at.k, 7, comm), 7);
+	memcpy(comm, "sh\0rest", 8);
+	CHECK_EQ(kstore_task(&at.k, 7, comm), 7);
+	CHECK_EQ(at.s->ntasks, 1);
+	memcpy(comm, "tar", 4);
+	who = kstore_task(&at.k, 7, comm);
+	CHECK(who != 7);
+	CHECK_EQ(kshare_pid(who), 7);
+	CHECK_EQ(kshare_generation(who), 1);
+	CHECK_EQ(kstore_task_of(&at.k, 7), who);
+	CHECK_EQ(kstore_task(&at.k, 8, comm), 8);
+	CHECK_EQ(at.s->ntasks, 3);
+	CHECK_EQ(at.s->task[1].who, who);
+	CHECK_STR(at.s->task[1].comm, "tar");
+	/* What has no thread, or no number that is one, has no name. */
+	CHECK_EQ(kstore_task(&at.k, -1, comm), -1);
+	CHECK_EQ(kshare_pid(-1), -1);
+	CHECK_EQ(kshare_pid(kstore_task(&at.k, INT32_MAX, comm)), KSHARE_PID);
+	CHECK_EQ(at.s->ntasks, 3);
+	/* No more names than there is a place for, and never another thread's. */
+	for (unsigned i = 0; i < 600; i++) {
+		snprintf(comm, sizeof(comm), "name-%u", i);
+		CHECK_EQ(kshare_pid(kstore_task(&at.k, 7, comm)), 7);
+	}
+	CHECK_EQ(kshare_generation(kstore_task_of(&at.k, 7)), 254);
+	for (int32_t i = 100; i < 70000; i++)
+		CHECK_EQ(kshare_pid(kstore_task(&at.k, i, comm)), i);
+	CHECK_EQ(at.s->ntasks, KSHARE_TASKS);
+	end();
+}
+
+/* Frees without allocations in between do not search the returned objects. */
+TEST(frees_in_a_row_lose_no_room)
+{
+	begin();
+	CHECK_EQ(allocate(MANY), MANY);
+	for (uint32_t id = 1; id <= MANY; id++) {
+		kstore_end(&at.k, id, 0x20);
+		if (id % 1024 == 0)
+			write_down(1024);
+	}
+	write_down(MANY);
+	CHECK_EQ(at.lost, 0);
+	CHECK_EQ(allocate(MANY), MANY);
+	CHECK_EQ(at.s->count.lost_objects, 0);
+	CHECK_EQ(at.s->count.objects_used, MANY);
+	end();
+}
+
+TEST(frees_in_a_row_wait_for_who_writes)
+{
+	begin();
+	CHECK_EQ(allocate(MANY), MANY);
+	for (uint32_t id = 1; id <= MANY; id++)
+		kstore_end(&at.k, id, 0x20);
+	CHECK_EQ(at.asked, MANY - KSHARE_QUEUE);
+	write_down(MANY);
+	CHECK_EQ(at.lost, 0);
+	CHECK_EQ(allocate(MANY), MANY);
+	end();
+}
+
+/* Counts are of 32 bits; what has no place for a part must not begin anew. */
+TEST(without_room_for_a_part_what_is_full_is_lost_and_counted)
+{
+	struct kshare_edge *e;
+
+	begin();
+	CHECK_EQ(allocate(MANY), MANY);
+	e = kstore_edge_for(&at.k, 1, 5, 7, 1, 1);
+	CHECK(e != NULL);
+	e->reads = UINT32_MAX - 2;
+	e->writes = UINT32_MAX;
+	CHECK(kstore_edge_for(&at.k, 1, 5, 7, 0, 2) == e);
+	CHECK(kstore_edge_for(&at.k, 1, 5, 7, 0, 3) == NULL);
+	CHECK_EQ(at.s->count.lost_accesses, 1);
+	CHECK(kstore_edge_for(&at.k, 1, 5, 7, 1, 0) == NULL);
+	CHECK_EQ(at.s->count.lost_accesses, 2);
+	CHECK_EQ(e->reads, UINT32_MAX - 2);
+	CHECK_EQ(e->writes, UINT32_MAX);
+	/* With room it is another, and what was is written down. */
+	kstore_end(&at.k, 2, 0x20);
+	write_down(1);
+	e = kstore_edge_for(&at.k, 1, 5, 7, 1, 0);
+	CHECK(e != NULL);
+	CHECK_EQ(e->writes, 0);
+	CHECK_EQ(at.s->count.parts, 1);
+	CHECK_EQ(at.s->count.lost_accesses, 2);
+	end();
+}
+
+/* The other process may have written any value to the shared memory. */
+TEST(a_table_of_no_size_is_not_had_again)
+{
+	uint64_t used;
+
+	begin();
+	CHECK_EQ(allocate(1), 1);
+	CHECK(kstore_edge(&at.k, 1, 5, 7) != NULL);
+	used = at.s->count.edges_used;
+	kstore_edge_free(&at.k, 1, KSTORE_CLASSES);
+	kstore_edge_free(&at.k, 1, 255);
+	CHECK_EQ(at.s->count.edges_used, used);
+	end();
+}
+
+/* Before the kernel is found the address of --site is unknown. */
+TEST(who_asks_for_some_objects_asks_for_nothing_else)
+{
+	begin();
+	CHECK_EQ(allocate(3), 3);
+	kshare_object(at.s, 2)->flags = KSHARE_GENERAL;
+	kshare_object(at.s, 3)->type = KSHARE_T_GLOBAL;
+	CHECK(kstore_counts(&at.k, 1) && kstore_counts(&at.k, 2) && kstore_counts(&at.k, 3));
+	at.s->only_some = 1;
+	CHECK(kstore_counts(&at.k, 1) && !kstore_counts(&at.k, 2) && !kstore_counts(&at.k, 3));
+	end();
+}
+
+/* Small tables are everywhere when a larger one is needed. */
+TEST(what_is_in_pieces_becomes_whole_when_all_is_written_down)
+{
+	begin();
+	CHECK_EQ(allocate(15), 15);
+	for (uint32_t id = 1; id <= 15; id++)
+		for (uint32_t site = 1; site <= 3; site++)
+			CHECK(kstore_edge(&at.k, id, site, 7) != NULL);
+	CHECK_EQ(at.s->count.edges_used, 60);
+	CHECK(kstore_edge(&at.k, 15, 4, 7) != NULL);
+	CHECK_EQ(kshare_object(at.s, 15)->bits, 3);
+	CHECK_EQ(at.s->count.lost_accesses, 0);
+	CHECK_EQ(at.s->count.parts, 15);
+	CHECK_EQ(at.s->count.edges_used, 8);
+	CHECK_EQ(at.asked, 15);
+	end();
+}
+
+TEST(nobody_waits_for_what_cannot_come_back)
+{
+	begin();
+	CHECK_EQ(allocate(1), 1);
+	at.k.fresh_edge = 64;
+	at.s->count.edges_used = 63;
+	CHECK(kstore_edge(&at.k, 1, 5, 7) == NULL);
+	CHECK_EQ(at.s->count.lost_accesses, 1);
+	CHECK_EQ(at.asked, 0);
+	end();
+}
+
+/* They are known, so that what touches them does not count for what is around them. */
+TEST(of_a_sample_others_are_left_out)
+{
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
+	uint32_t id[4];
+
+	begin();
+	at.s->sample = 2;
+	for (unsigned i = 0; i < 4; i++) {
+		b.left_out = !kstore_sampled(&at.k);
+		CHECK_EQ(b.left_out, i % 2 == 0);
+		id[i] = kstore_new(&at.k, &b);
+		CHECK_EQ(kstore_counts(&at.k, id[i]), i % 2 == 1);
+	}
+	CHECK_EQ(at.s->count.objects, 2);
+	CHECK_EQ(at.s->count.allocs[KSHARE_T_KMALLOC], 2);
+	for (unsigned i = 0; i < 4; i++)
+		kstore_end(&at.k, id[i], 0x20);
+	/* The others wait to be written down. */
+	CHECK_EQ(at.s->count.objects_used, 2);
+	CHECK_EQ(atomic_load(&at.s->done.head), 2);
+	CHECK_EQ(at.s->done.id[0], id[1]);
+	CHECK_EQ(at.s->done.id[1], id[3]);
+	CHECK_EQ(kstore_new(&at.k, &b), id[2]);
+	end();
+}
+
+TEST(of_a_sample_a_place_has_objects_of_both_kinds)
+{
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC }, out = b;
+	uint32_t id, other;
+
+	begin();
+	at.s->by_site = 1;
+	out.left_out = true;
+	id = kstore_new(&at.k, &b);
+	other = kstore_new(&at.k, &out);
+	CHECK(other != id);
+	CHECK_EQ(kstore_new(&at.k, &b), id);
+	CHECK_EQ(kstore_new(&at.k, &out), other);
+	CHECK(kstore_counts(&at.k, id) && !kstore_counts(&at.k, other));
+	CHECK_EQ(at.s->count.objects, 2);
+	end();
+}
+
+TEST(without_room_an_object_is_lost_and_counted)
+{
+	begin();
+	CHECK_EQ(allocate(MANY + 3), MANY);
+	CHECK_EQ(at.s->count.lost_objects, 3);
+	CHECK_EQ(at.asked, 0);
+	kstore_end(&at.k, 7, 0x20);
+	at.works = false;
+	CHECK_EQ(allocate(1), 0);
+	CHECK_EQ(at.asked, 1);
+	at.works = true;
+	CHECK_EQ(allocate(2), 1);
+	CHECK_EQ(at.s->count.lost_objects, 5);
+	end();
+}
