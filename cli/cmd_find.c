@@ -7,7 +7,6 @@
 
 #include "find.h"
 #include "provider/provider.h"
-#include "provider/captured.h"
 
 struct find_opts {
 	struct space_opts space;

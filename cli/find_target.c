@@ -12,7 +12,6 @@
 #include "find.h"
 #include "address_args.h"
 #include "base/num.h"
-#include "provider/captured.h"
 
 static int wrong(const char *text, const char *why)
 {

@@ -11,13 +11,13 @@
 
 /* The first that accepts a source has it; memory is what all others are not. */
 static const struct target_backend *const target_backends[] = {
-	&target_capture,
-	&target_procfs,
-	&target_memory,
+	&target_capture, &target_procfs, &target_memory,
 };
 
+enum { TARGET_BACKENDS = sizeof(target_backends) / sizeof(target_backends[0]) };
+
 /* Facts of a source about what is wrong with it; they bear on every answer. */
-static const char *const target_defects[] = {"truncated", "damaged"};
+static const char *const target_defects[] = { "truncated", "damaged" };
 
 enum { TARGET_DEFECTS = sizeof(target_defects) / sizeof(target_defects[0]) };
 
@@ -58,7 +58,7 @@ int target_open(const char *name, const char *const *parts, size_t nparts,
 		free(t);
 		return r;
 	}
-	while (!target_backends[i]->accepts(t->source))
+	while (i + 1 < TARGET_BACKENDS && !target_backends[i]->accepts(t->source))
 		i++;
 	t->backend = target_backends[i];
 	t->caps = t->backend->caps;
