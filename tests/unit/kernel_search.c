@@ -130,6 +130,7 @@ TEST(types_in_memory_full_of_their_beginnings)
 	CHECK_STR(err.text, "no types of the kernel were found (BTF): too much in memory begins like them");
 	CHECK(!types);
 	kernel_types_close(k.types);
+	kernel_symbols_close(k.symbols);
 	mem_free(m);
 }
 
