@@ -3,7 +3,8 @@
 #
 # Progress of searches for the kernel: shown on a terminal or with --progress, on
 # standard error alone, and never with -q.
-source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
+. "$(dirname "$0")/lib.sh"
 
 head -c 1048576 /dev/zero >mem
 none="atwalk: raw:mem: no page-table root was found: no VMCOREINFO note, no VMCOREINFO in memory that leads to a kernel, and no CPU's CR3

@@ -3,7 +3,8 @@
 #
 # Sparse dumps of hundreds of GiB: what the file does not store is not read.
 # A search through all of it would exceed the time limit.
-source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
+. "$(dirname "$0")/lib.sh"
 
 truncate -s 64M probe
 if [ "$(du -k probe | cut -f 1)" -gt 1024 ]; then
