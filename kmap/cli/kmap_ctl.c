@@ -166,7 +166,7 @@ static int by_socket(const struct ctl *x, struct atw_err *err)
 	in = fdopen(fd, "r");
 	if (!in) {
 		close(fd);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	len = !x->name ? snprintf(text, sizeof(text), "list\n")
 	    : x->value ? snprintf(text, sizeof(text), "write %s %s\n", x->name, x->value)

@@ -289,7 +289,7 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 		return r;
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	fuse_set_log_func(on_log);
 	f->fuse = fuse_new(&args, &ops, sizeof(ops), f);
 	f->mounted = f->fuse && fuse_mount(f->fuse, dir) == 0;

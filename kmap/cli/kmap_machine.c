@@ -110,7 +110,7 @@ static int append(struct kmap_machine *m, char *arg, struct atw_err *err)
 {
 	if (!arg || !array_reserve((void **)&m->argv, &m->room, m->argc + 2, sizeof(*m->argv))) {
 		free(arg);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	m->argv[m->argc++] = arg;
 	m->argv[m->argc] = NULL;
@@ -267,7 +267,7 @@ static int replace(char **arg, struct atw_err *err, const char *fmt, ...)
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (n < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	free(*arg);
 	*arg = text;
 	return ATW_OK;
@@ -357,7 +357,7 @@ static int add_plugin(struct kmap_machine *m, const char *plugin, int share, int
 	_auto_free char *file = with_commas(plugin);
 
 	if (!file)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	return add(m, err, "-plugin") < 0 ? ATW_E_NOMEM :
 	       add(m, err, "file=%s,share=%d,ram=%d", file, share, ram);
 }

@@ -217,7 +217,7 @@ static int add_function(void *arg, const struct kallsyms_symbol *sym)
 		return ATW_OK;
 	if (kmap_functions_of_add(&to->r->functions, sym->address - to->slide, sym->name))
 		return ATW_OK;
-	return atw_err_set(to->err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(to->err);
 }
 
 /* The address that an x86 kernel is linked for: what it was moved by is taken off. */
@@ -332,7 +332,7 @@ static int open_ram(const struct recording *r, struct atw_source **ret, struct a
 
 	for (uint32_t i = 0; i < r->s->nrams && status == ATW_OK; i++)
 		if (add_written(r->ram_fd, &r->s->ram[i], &to) < 0)
-			status = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			status = atw_err_nomem(err);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->ram_fd);
 	if (status == ATW_OK)
 		status = raw_open_pieces(path, to.v, to.n, ret, err);

@@ -197,7 +197,7 @@ int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
 	int ret;
 
 	if (!x)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	x->process = -1;
 	atomic_store(&r->s->attached, 1);
 	ret = open_recorder(r, x, everyone, err);

@@ -399,7 +399,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
-		atw_err_set(&err, ATW_E_NOMEM, "out of memory");
+		atw_err_nomem(&err);
 		return complain(&err);
 	}
 	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show(s, c, argv[0]);

@@ -323,7 +323,7 @@ int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err 
 				   path, sizeof(at.sun_path) - 1);
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	remove_dead(&at);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

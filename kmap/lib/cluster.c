@@ -15,7 +15,7 @@
 
 static int no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 /* ---- merging ---- */

@@ -270,7 +270,7 @@ int kmap_compress_open(struct kmap_compress **ret, struct atw_err *err)
 	struct kmap_compress *c = calloc(1, sizeof(*c));
 
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->objects.elem = sizeof(struct object);
 	c->accesses.elem = c->calls.elem = sizeof(struct edge);
 	*ret = c;

@@ -95,7 +95,7 @@ int kmap_controls_open(struct kshare *s, struct kmap_drain *d, const char *out,
 	struct kmap_controls *c = calloc(1, sizeof(*c));
 
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->s = s;
 	c->d = d;
 	c->live = true;

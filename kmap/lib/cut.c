@@ -11,7 +11,7 @@ const char *const kmap_cut_words[KMAP_CUTS] = { "size", "ratio" };
 
 static int no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 /* Without sizes the code of a cluster, or what it may call, cannot be measured. */

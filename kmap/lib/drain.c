@@ -38,7 +38,7 @@ int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct km
 	int r;
 
 	if (!d)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	d->s = s;
 	d->o = *o;
 	d->start = d->whole = lseek(o->fd, 0, SEEK_CUR);

@@ -14,7 +14,7 @@ int kmap_drain_functions(struct kmap_drain *d, const struct kmap_functions_of *f
 	/* Other versions have no place for them. */
 	if (d->o.version != KMAP_V4 || kmap_named_open(&d->named, f, d->s->at.max_sites))
 		return ATW_OK;
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d)

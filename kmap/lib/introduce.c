@@ -143,7 +143,7 @@ int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err
 	int r = kernel_kmem(k, &m, err);
 
 	if (!ret)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (r < 0)
 		return r;
 	*ret = s->kernel;

@@ -136,7 +136,7 @@ static int make(struct live_events *e, const struct live_events_opts *o, struct 
 	e->ncpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	e->ring = calloc(e->ncpus, sizeof(*e->ring));
 	if (!e->ring)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	inner = live_bpf_map(BPF_MAP_TYPE_RINGBUF, 0, e->size, 0, err);
 	if (inner < 0)
 		return inner;
@@ -154,7 +154,7 @@ int live_events_open(const struct live_events_opts *o, struct live_events **ret,
 	int r;
 
 	if (!e)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r = make(e, o, err);
 	if (r < 0)
 		live_events_close(e);

@@ -187,7 +187,7 @@ int live_pmu_open(const char *devices, uint64_t period, struct live_pmu **ret,
 		p->source = calloc((size_t)ncpus * EVENTS, sizeof(*p->source));
 	if (!p || !p->source) {
 		free(p);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(units) && r < 0; i++) {
 		r = open_unit(p, devices, &units[i], period, err);

@@ -143,7 +143,7 @@ static int begin(struct live_recorder *r, const struct live_event *e, struct atw
 	if (!id || r->o.s->by_site)
 		return ATW_OK;
 	if (!live_index_set(&r->objects, e->ptr, id))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r->words += words_of(b.size);
 	return ATW_OK;
 }
@@ -351,7 +351,7 @@ static int make(struct live_recorder *r, struct atw_err *err)
 		return ret;
 	r->cache = calloc(CACHES + 1, sizeof(*r->cache));
 	if (!r->cache || kstore_init(&r->store, r->o.s, r->o.wait, r->o.arg) < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	memcpy(eo.layout.of_cpu, r->o.s->kernel.of_cpu, sizeof(eo.layout.of_cpu));
 	r->edges.store = &r->store;
 	/* Elsewhere hits have other numbers than events. */
@@ -371,7 +371,7 @@ int live_recorder_open(const struct live_recorder_opts *o, struct live_recorder 
 	int status;
 
 	if (!r)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r->o = *o;
 	status = make(r, err);
 	if (status < 0)

@@ -40,7 +40,7 @@ int live_sample_open(struct live_edges *edges, unsigned period, struct live_samp
 	int r;
 
 	if (!x)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	x->edges = edges;
 	x->store = edges->store;
 	x->period = (uint64_t)period * 1000000;

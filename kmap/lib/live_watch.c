@@ -117,7 +117,7 @@ int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *er
 		w->cpu = calloc((size_t)ncpus, sizeof(*w->cpu));
 	if (!w || !w->cpu) {
 		free(w);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	w->words = LIVE_WORDS;
 	for (unsigned cpu = 0; cpu < (unsigned)ncpus && w->words; cpu++) {

@@ -16,7 +16,7 @@ enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memor
 
 static int no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,

@@ -117,11 +117,11 @@ static int resolve(struct kmap_names *n, struct atw_err *err)
 		n->found++;
 		if (!e->function) {
 			free(sym);
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		}
 	}
 	free(sym);
-	return sym && n->entry ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return sym && n->entry ? ATW_OK : atw_err_nomem(err);
 }
 
 int kmap_names_open(const struct kmap_symbols_opts *o, const struct kmap_model *m,
@@ -131,7 +131,7 @@ int kmap_names_open(const struct kmap_symbols_opts *o, const struct kmap_model *
 	int r;
 
 	if (!n)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	n->m = m;
 	r = kmap_symbols_open(o, &n->symbols, err);
 	if (r == ATW_OK)

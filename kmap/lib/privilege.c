@@ -11,7 +11,7 @@ const char *const kmap_op_words[KMAP_OPS] = { "read", "write", "free", "call" };
 
 static int no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 static uint64_t count_of(const struct kmap_edge *e, enum kmap_op op)

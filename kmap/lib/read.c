@@ -195,7 +195,7 @@ int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kma
 	if (ret)
 		*ret = told;
 	if (!x)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	x->name = name;
 	x->o = o;
 	x->to = to;

@@ -70,7 +70,7 @@ int kmap_symbols_open(const struct kmap_symbols_opts *o, struct kmap_symbols **r
 	int r = ATW_OK;
 
 	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (o->symbols)
 		r = open_file(ATW_PARAM_SYMBOLS, o->symbols, true, &s->symbols, err);
 	if (r == ATW_OK && o->kernel)
@@ -98,7 +98,7 @@ static int check_file(const struct kmap_symbols *s, const struct vmfile *f,
 	unsigned asked = 0, agree = 0, differ = 0, first = 0;
 
 	if (!own)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (it = 0; asked < ASKED && symtext_next(&s->own, &it, &own[asked]) == ATW_OK;
 	     it += step - 1) {
 		name[asked] = own[asked].name;

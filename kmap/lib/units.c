@@ -64,7 +64,7 @@ static int64_t unit_of(struct kmap_units *u, const struct kmap_names *n, size_t 
 static int no_units(struct kmap_units *u, struct atw_err *err)
 {
 	kmap_units_deinit(u);
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 /* Each function once, however many of its instructions there are. */

@@ -51,7 +51,7 @@ int kmap_writer_open(int fd, int level, struct kmap_form form, struct kmap_write
 	int r;
 
 	if (!w)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	w->pack = NULL;
 	w->form = form;
 	w->losses = (struct kmap_losses){ 0 };

@@ -81,7 +81,7 @@ int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opt
 		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->target = target;
 	c->page_shift = target->t->space.paging.page_shift;
 	c->first_pa = o.first.u;

@@ -131,7 +131,7 @@ static int report_keep_row(void *arg, const struct atw_row *row, struct atw_err 
 			   sizeof(*r->cell)) ||
 	    !array_reserve((void **)&r->known, &r->known_cap, r->nrows + 1,
 			   sizeof(*r->known)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	cell = r->cell + r->nrows * n;
 	for (size_t i = 0; i < n; i++) {
 		cell[i].u = 0;
@@ -142,7 +142,7 @@ static int report_keep_row(void *arg, const struct atw_row *row, struct atw_err 
 			continue;
 		cell[i].s = report_keep_text(r, row->v[i].s);
 		if (!cell[i].s)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 	}
 	r->known[r->nrows++] = row->have;
 	return ATW_OK;
@@ -307,7 +307,7 @@ int atw_report_open(const char *name, struct atw_target *const *target, size_t n
 	if (r)
 		r->kind = k;
 	if (!r || !report_set_columns(r))
-		rc = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		rc = atw_err_nomem(err);
 	if (rc == ATW_OK)
 		rc = report_make(r, target, n, &o, err);
 	if (rc < 0) {

@@ -162,7 +162,7 @@ static int rmap_sharers(struct atw_rmap *c, size_t task, struct atw_err *err)
 	const struct page_task *t = c->prov->task;
 
 	if (!array_reserve((void **)&c->pids, &c->cap, c->prov->ntasks, sizeof(*c->pids)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->nowners = 0;
 	c->pids[c->nowners++] = t[task].pid;
 	for (size_t i = 0; t[task].mm && i < c->prov->ntasks; i++)
@@ -259,7 +259,7 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->target = target;
 	c->pid = o.pid;
 	c->wanted = (struct wanted){.first = pa.u, .last = pa.u + (bytes - 1)};

@@ -70,7 +70,7 @@ int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 		return r;
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	s->target = target;
 	r = space_find(target, &w, &s->subject, err);
 	if (r < 0) {

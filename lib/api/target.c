@@ -139,7 +139,7 @@ int atw_target_open(const char *source, const struct atw_open_opts *opts,
 		t->source = strdup(source);
 	if (!t || !t->source) {
 		free(t);
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	}
 	r = target_open_with(t, &o, err);
 	if (r < 0) {

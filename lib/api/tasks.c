@@ -46,7 +46,7 @@ static int tasks_collect(struct atw_target *t, struct atw_tasks *c, struct atw_e
 	int r = t->t->backend->each(t->t, tasks_keep, tasks_unread, c, err);
 
 	return r == ATW_OK && c->no_memory
-		       ? atw_err_set(err, ATW_E_NOMEM, "out of memory")
+		       ? atw_err_nomem(err)
 		       : r;
 }
 
@@ -70,7 +70,7 @@ int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opts *opts,
 		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->processes = o.processes;
 	r = c->processes ? tasks_collect(target, c, err)
 			 : target_tasks_open(target->t, &c->tasks, err);

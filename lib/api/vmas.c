@@ -34,7 +34,7 @@ int atw_vmas_open(struct atw_space *space, struct atw_vmas **ret, struct atw_err
 		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r = api_provider_open(space, false, &c->lost, &c->prov, &task, err);
 	if (r == ATW_OK)
 		r = c->prov->ops->areas_open(c->prov, task, err);
@@ -135,7 +135,7 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->frames = o.frames;
 	r = api_provider_open(space, c->frames, &c->lost, &c->prov, &task, err);
 	/* Struct pages are found when VMAs are asked for. */

@@ -59,7 +59,7 @@ int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *opts,
 	mo = walk_opts(&o);
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	w->space = space;
 	r = mmu_walk_open(&space->subject.space, &mo, &w->walk, err);
 	if (r < 0) {
@@ -168,7 +168,7 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 	mo.budget = o.budget;
 	g = calloc(1, sizeof(*g));
 	if (!g)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	g->space = space;
 	r = mmu_ranges_open(&space->subject.space, &mo, ranges_split(o.split), &g->ranges,
 			    err);

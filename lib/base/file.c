@@ -112,7 +112,7 @@ int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t
 			continue;
 		if (!array_reserve((void **)&h.v, &cap, h.n + 1, sizeof(*h.v))) {
 			file_holes_deinit(&h);
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		}
 		h.v[h.n++] = (struct file_hole){ (uint64_t)hole, stop };
 	}

@@ -200,7 +200,7 @@ static int tasks(struct collect *c, struct atw_err *err)
 	int r = ATW_OK;
 
 	if (!about)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (c->o->pid)
 		r = p->ops->find(p, c->o->pid, &only, err);
 	if (r == ATW_OK && counts(c))

@@ -203,7 +203,7 @@ static int add(struct collect *c, const struct capture_run *one, struct atw_err 
 		return r;
 	if ((!c->run || c->n == c->cap) &&
 	    !array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	c->run[c->n++] = *one;
 	c->unsummed += one->pages;
 	return ATW_OK;

@@ -75,7 +75,7 @@ int collect_file(struct collect *c, struct atw_err *err)
 		return ATW_OK;
 	t = find(&c->files, ((uint64_t)a->major << 32 | a->minor) + 1, a->inode);
 	if (!t)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (t->known || t->tries == TRIES || (t->tries && a->offset))
 		return ATW_OK;
 	r = c->p->ops->file(c->p, a, &u);

@@ -25,7 +25,7 @@ struct others {
 
 static int others_no_memory(struct atw_err *err)
 {
-	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	return atw_err_nomem(err);
 }
 
 static size_t keep(struct others *o, struct atw_blob b)

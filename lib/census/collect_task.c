@@ -148,7 +148,7 @@ static int memory(struct collect *c, size_t task, bool areas, struct atw_err *er
 	int rc;
 
 	if (!r)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r->more = areas;
 	rc = step(c, r, err);
 	if (rc == ATW_OK)

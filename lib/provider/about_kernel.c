@@ -152,7 +152,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 	struct lnx_tasks *tasks;
 	struct lnx_task t;
-	int r = a ? lnx_tasks_open(k, &tasks, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int r = a ? lnx_tasks_open(k, &tasks, err) : atw_err_nomem(err);
 	int told = ATW_OK;
 
 	if (r < 0)

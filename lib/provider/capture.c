@@ -144,7 +144,7 @@ static int capture_tasks(struct provider *p, struct atw_err *err)
 
 	m->of = calloc(c->ntasks + 1, sizeof(*m->of));
 	if (!m->of)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < c->ntasks; i++) {
 		const struct captured_task *t = &c->task[i];
 		struct page_task *k;
@@ -155,7 +155,7 @@ static int capture_tasks(struct provider *p, struct atw_err *err)
 			continue;
 		k = provider_add_task(p);
 		if (!k)
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		k->pid = captured_process(t);
 		k->start = t->start;
 		k->mm = t->mm;
@@ -330,7 +330,7 @@ int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, 
 	struct capture_provider *m = malloc(sizeof(*m));
 
 	if (!m)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	memset(m, 0, offsetof(struct capture_provider, hole));
 	m->nholes = m->nparts = 0;
 	m->parts_full = false;

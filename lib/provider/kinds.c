@@ -152,7 +152,7 @@ static int kinds_read_block(struct kinds *k, const struct kinds_block *b, struct
 			was = w->origin[i];
 			id = kinds_number(k, &was);
 			if (!id)
-				r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+				r = atw_err_nomem(err);
 		}
 		b->id[w->pfn[i] - first] = id;
 	}
@@ -172,7 +172,7 @@ int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err)
 	_auto_free struct kinds_work *w = malloc(sizeof(*w));
 	_auto_free struct kinds_block *b = calloc(k->n + 1, sizeof(*b));
 	size_t n = 0;
-	int r = w && b ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int r = w && b ? ATW_OK : atw_err_nomem(err);
 
 	for (size_t i = 0; i < k->slots && r == ATW_OK; i++)
 		if (k->block[i].nr)

@@ -379,7 +379,7 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 	k.sp = calloc(o->n + 1, sizeof(*k.sp));
 	k.index = calloc(o->n + 1, sizeof(*k.index));
 	if (!l->space || !k.sp || !k.index)
-		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		r = atw_err_nomem(err);
 	l->nspaces = r == ATW_OK ? o->n : 0;
 	for (size_t i = 0; i < l->nspaces; i++) {
 		l->space[i].shared = !o->space[i];

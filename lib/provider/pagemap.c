@@ -31,7 +31,7 @@ static int add_task(struct pagemap *m, uint32_t pid, const struct proc_stat *st,
 	struct page_task *t = provider_add_task(&m->p);
 
 	if (!t)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	t->pid = pid;
 	t->start = st->start;
 	t->mm = m->p.ntasks;
@@ -64,7 +64,7 @@ static int mark_shared(struct provider *p, struct atw_err *err)
 {
 	_auto_free uint32_t *pid = calloc(p->ntasks + 1, sizeof(*pid));
 	_auto_free size_t *first = calloc(p->ntasks + 1, sizeof(*first));
-	int r = pid && first ? ATW_OK : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int r = pid && first ? ATW_OK : atw_err_nomem(err);
 
 	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++)
 		pid[i] = p->task[i].pid;
@@ -189,7 +189,7 @@ static int enter(struct pagemap *m, uint32_t pid, uint32_t thread, struct atw_er
 		if (m->nareas && a.start < m->area[m->nareas - 1].end)
 			continue;
 		if (!array_reserve((void **)&m->area, &m->areas_cap, m->nareas + 1, sizeof(*m->area)))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		m->area[m->nareas++] = (struct area){
 			a.start, a.end,
 			(uint8_t)((a.read ? ATW_UR : 0) | (a.write ? ATW_UW : 0) |
@@ -329,7 +329,7 @@ static int pagemap_count(struct provider *p, struct atw_err *err)
 		return r < 0 ? r : ATW_OK;
 	first = calloc(n + 1, sizeof(*first));
 	if (!first)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	r = share_find(pid, n, first, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		provider_counting(p, i, n);
@@ -410,7 +410,7 @@ static int pagemap_others(struct provider *p, const struct about_to *to, struct 
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 	_auto_free uint32_t *pid = NULL;
 	size_t n;
-	int r = a ? proc_pids(&pid, &n, err) : atw_err_set(err, ATW_E_NOMEM, "out of memory");
+	int r = a ? proc_pids(&pid, &n, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK && !m->o.only && live_first_pid_namespace())
 		r = idle(to, a, err);
@@ -490,7 +490,7 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 	struct pagemap *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	m->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	m->pmd = m->page * (m->page / 8);
 	m->p = (struct provider){

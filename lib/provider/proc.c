@@ -158,7 +158,7 @@ static int numbered(const char *path, uint32_t **ret, size_t *n, struct atw_err 
 		if (!array_reserve((void **)&v, &cap, len + 1, sizeof(*v))) {
 			closedir(d);
 			free(v);
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		}
 		v[len++] = (uint32_t)pid;
 	}

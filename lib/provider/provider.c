@@ -31,7 +31,7 @@ int provider_leave_counts(struct provider *p, struct atw_err *err)
 	struct atw_err why;
 
 	if (!p->counts.most)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	atw_err_set(&why, ATW_E_LIMIT,
 		    "to count how often each frame is mapped takes more than the %" PRIu64 " bytes of memory that it may take",
 		    p->counts.most);

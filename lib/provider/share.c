@@ -111,7 +111,7 @@ int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err)
 	size_t end;
 
 	if (!about || !v || !found)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		ret[i] = v[i].i = i;
 		look(pid[i], about, &v[i]);

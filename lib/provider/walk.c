@@ -31,11 +31,11 @@ static int add_task(struct walk_provider *w, const struct lnx_task *t, struct at
 
 	if (!array_reserve((void **)&w->space, &w->spaces_cap, w->p.ntasks + 1,
 			   sizeof(*w->space)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	w->space[w->p.ntasks] = (struct space){ .task = *t, .at = t->mm };
 	k = provider_add_task(&w->p);
 	if (!k)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	k->pid = t->tgid;
 	k->mm = t->mm;
 	memcpy(k->name, t->name, sizeof(k->name));
@@ -56,7 +56,7 @@ static int mark_shared(struct walk_provider *w, struct atw_err *err)
 	struct space **v = calloc(w->p.ntasks + 1, sizeof(struct space *));
 
 	if (!v)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < w->p.ntasks; i++)
 		v[i] = &w->space[i];
 	qsort(v, w->p.ntasks, sizeof(struct space *), by_address);
@@ -444,7 +444,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 					   pg->name);
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	w->p = (struct provider){
 		.ops = &walk_ops, .page_shift = pg->page_shift,
 		.user_last = user_last(pg), .cannot = cannot, .arg = arg,

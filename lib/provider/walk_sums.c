@@ -60,7 +60,7 @@ static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
 	int r;
 
 	if (!sp)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < p->ntasks; i++)
 		sp[i] = p->task[i].shared ? NULL : &w->space[i].mm.space;
 	/* With soles, what is counted is what several spaces have: few frames. */
@@ -162,7 +162,7 @@ static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
 		return ATW_OK;
 	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
 		if (!kinds_ask(&w->kinds, pfn))
-			return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			return atw_err_nomem(err);
 		/* Which page of zeroes is the large one it may have to find out. */
 		if (step > 1)
 			atw_memmap_mapped(w->memmap, pfn, step);
@@ -232,7 +232,7 @@ static int walk_kinds(struct walk_provider *w, struct atw_err *err)
 	for (size_t i = 0; i < s->n && r == ATW_OK && w->kinds_wanted; i++)
 		if (s->space[s->former[i].pfn] == SOLES_COUNTED &&
 		    !kinds_ask(&w->kinds, s->former[i].pfn))
-			r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+			r = atw_err_nomem(err);
 	if (r == ATW_OK && any)
 		r = kinds_read(&w->kinds, w->memmap, err);
 	return r == ATW_OK && w->kinds_wanted ? walk_kinds_small(w, err) : r;
@@ -262,7 +262,7 @@ int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 		return ATW_E_UNSUPPORTED;
 	r = walk_look(w, true, err);
 	if (r == ATW_OK && walk_will_list(w) && !soles_count(&w->look.soles, &p->counts))
-		r = atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		r = atw_err_nomem(err);
 	if (r < 0 || !p->counted || !w->look.keep)
 		return r < 0 ? r : ATW_E_UNSUPPORTED;
 	w->kinds_wanted = kinds;
@@ -408,9 +408,9 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	}
 	good = good && sums_add_alone(w, task, &mapped);
 	if (!good || !sums_fold(s))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.n + 1, sizeof(*s->sum)))
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->by.slots; i++)
 		if (s->by.v[i].key) {
 			s->sum[n] = walk_sum(w, s->by.v[i].key, s->by.v[i].pages);

@@ -46,7 +46,7 @@ static int get_bitmap(struct kdump_file *f, uint64_t off, int which,
 	advise(b.data, b.len, MADV_WILLNEED);
 	off = (uint64_t)((const char *)b.data - (const char *)f->file.map.data);
 	return rank_gaps_init(&f->gaps[which], holes, off, f->h.max_pfn) ? 0 :
-		atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		atw_err_nomem(err);
 }
 
 static int get_bitmaps(struct kdump_file *f, struct atw_err *err)

@@ -51,7 +51,7 @@ int target_open(const char *name, const char *const *parts, size_t nparts,
 	int r;
 
 	if (!t)
-		return atw_err_set(err, ATW_E_NOMEM, "out of memory");
+		return atw_err_nomem(err);
 	t->name = name;
 	r = atw_source_open(name, parts, nparts, &t->source, err);
 	if (r < 0) {
