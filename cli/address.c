@@ -165,7 +165,7 @@ int parse_address(const struct session *o, const char *text, struct address *ret
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s: no address of %s, which translates %u bits",
 				   text, pg->name, pg->va_bits);
-	a.whose = !o->subject.given && pg->va_bits > 32 && !(a.last >> 63);
+	a.ownerless = !o->subject.given && pg->va_bits > 32 && !(a.last >> 63);
 	*ret = a;
 	return ATW_OK;
 }
@@ -175,7 +175,7 @@ int parse_owned(const struct session *o, const char *text, struct address *ret,
 {
 	int r = parse_address(o, text, ret, err);
 
-	if (r == ATW_OK && ret->whose) {
+	if (r == ATW_OK && ret->ownerless) {
 		atw_err_set(err, ATW_E_USAGE,
 			    "%s: is a user address, and nothing says of which process", text);
 		atw_err_hint(err, "%s", whose_tables(o));

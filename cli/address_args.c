@@ -29,10 +29,10 @@ int address_args_find(const struct common *c, const struct space_opts *space,
 		if (address_arg_parse(s, argv[i], &arg[i].a, &err) < 0)
 			return complain(&err);
 	for (int i = 0; i < n && !status; i++) {
-		if (!arg[i].a.whose || !target_has(s->target, TARGET_OWNER))
+		if (!arg[i].a.ownerless || !target_has(s->target, TARGET_OWNER))
 			continue;
 		status = select_owner(c, s, space, argv[i], arg[i].a.first, arg[i].a.last,
-				      &arg[i].nobody);
+				      &arg[i].unmapped);
 		arg[i].owned = true;
 		arg[i].owner = s->subject;
 		s->subject = own;

@@ -7,7 +7,7 @@
 
 struct address_arg {
 	struct address a;
-	bool owned, nobody;   /* its process was looked for; none maps it */
+	bool owned, unmapped; /* its process was looked for; none maps it */
 	struct subject owner; /* then: that process */
 };
 

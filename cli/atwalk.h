@@ -122,10 +122,10 @@ void cost_tell(const struct session *s);
 int select_process(struct session *s, const struct space_opts *space);
 /*
  * Select the one process that maps a user address, where the user did not name one. If
- * several do, complains and returns EXIT_NO; if none does, says so and sets *nobody.
+ * several do, complains and returns EXIT_NO; if none does, reports that and sets *unmapped.
  */
 int select_owner(const struct common *c, struct session *s, const struct space_opts *space,
-		 const char *text, uint64_t first, uint64_t last, bool *nobody);
+		 const char *text, uint64_t first, uint64_t last, bool *unmapped);
 /* At most one option may select the page tables. */
 int check_whose(const struct space_opts *space, struct atw_err *err);
 /* Which option selects the page tables, as a hint. */
@@ -135,12 +135,12 @@ const char *root_from(const struct session *s);
 
 /*
  * ADDRESS: hexadecimal, symbol, symbol+offset, A-B, A+LENGTH. Inclusive. parse_address()
- * leaves the flag `whose` to the caller; parse_owned() makes it an error.
+ * leaves the flag `ownerless` to the caller; parse_owned() makes it an error.
  */
 struct address {
 	uint64_t first, last;
 	bool is_range;
-	bool whose;              /* a user address, and no process was selected */
+	bool ownerless;          /* a user address, and no process was selected */
 };
 int parse_address(const struct session *o, const char *text, struct address *ret,
 		  struct atw_err *err);

@@ -341,7 +341,7 @@ static int list_targets(struct map *m, struct session *src, const struct address
 	for (int i = 0; i < n && r == ATW_OK; i++) {
 		if (t[i].owned)
 			src->subject = t[i].owner;
-		if (!t[i].nobody)
+		if (!t[i].unmapped)
 			r = list_all(m, &t[i].a, err);
 		src->subject = own;
 	}

@@ -182,7 +182,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 /* ---- the process of each address ---- */
 
 /* A row for an address that no process maps. */
-static int nobodys(struct walk_out *w, const struct address_arg *t, struct atw_err *err)
+static int put_unmapped(struct walk_out *w, const struct address_arg *t, struct atw_err *err)
 {
 	struct row r = { 0 };
 
@@ -198,8 +198,8 @@ static int walk_target(struct walk_out *w, struct session *src, const struct add
 	const struct subject own = src->subject;
 	int r;
 
-	if (t->nobody)
-		return nobodys(w, t, err);
+	if (t->unmapped)
+		return put_unmapped(w, t, err);
 	if (t->owned)
 		src->subject = t->owner;
 	r = walk_one(w, &t->a, depth, err);

@@ -92,7 +92,7 @@ int find_parse(struct find *f, const char *text, bool is_virtual)
 	if (!t->is_virtual && !t->is_either)
 		return EXIT_COMPLETE;
 	if (address_arg_parse(&f->src, text, &t->va, &err) == ATW_OK) {
-		if (!t->va.whose || target_has(f->src.target, TARGET_OWNER))
+		if (!t->va.ownerless || target_has(f->src.target, TARGET_OWNER))
 			return EXIT_COMPLETE;
 		atw_err_set(&err, ATW_E_USAGE,
 			    "%s: is a user address: specify a process with --pid or --task", text);
@@ -306,14 +306,14 @@ static int resolve_virtual(struct find *f, const struct space_opts *space,
 			   const struct find_target *t, bool *ret_mapped)
 {
 	const struct subject own = f->src.subject;
-	bool nobody = false;
+	bool unmapped = false;
 	int status = EXIT_COMPLETE;
 
 	*ret_mapped = false;
-	if (t->va.whose)
+	if (t->va.ownerless)
 		status = select_owner(f->c, &f->src, space, t->text, t->va.first, t->va.last,
-				      &nobody);
-	if (!status && nobody)
+				      &unmapped);
+	if (!status && unmapped)
 		f->unmapped++;
 	else if (!status)
 		status = resolve(f, t, ret_mapped);

@@ -303,7 +303,7 @@ static int enter(struct out *o, const struct session *src, struct atw_err *err)
 }
 
 /* A row for an address that no process maps. */
-static int nobodys(struct out *o, const struct address *a, struct atw_err *err)
+static int put_unmapped(struct out *o, const struct address *a, struct atw_err *err)
 {
 	struct row r = { 0 };
 
@@ -321,8 +321,8 @@ static int list_target(struct out *o, struct session *src, const struct address_
 	const struct subject own = src->subject;
 	int r;
 
-	if (t->nobody)
-		return nobodys(o, &t->a, err);
+	if (t->unmapped)
+		return put_unmapped(o, &t->a, err);
 	if (t->owned)
 		src->subject = t->owner;
 	r = enter(o, src, err);

@@ -150,7 +150,7 @@ int select_process(struct session *s, const struct space_opts *space)
 
 int select_owner(const struct common *c, struct session *s,
 		 const struct space_opts *space, const char *text, uint64_t first,
-		 uint64_t last, bool *nobody)
+		 uint64_t last, bool *unmapped)
 {
 	struct subject_matches found;
 	struct atw_err err = { 0 };
@@ -169,7 +169,7 @@ int select_owner(const struct common *c, struct session *s,
 			    s->name, text, among(&found), found.unread.text);
 		atw_err_hint(&err, "%s", error_hint(&found.unread));
 		complain(&err);
-		*nobody = true;
+		*unmapped = true;
 		s->doubtful |= found.unread.status && !excuse(s, space, &found);
 		status = EXIT_COMPLETE;
 	} else if (found.n > 1) {

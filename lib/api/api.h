@@ -29,6 +29,8 @@ struct atw_target {
 int api_opts(void *ret, size_t len, const void *opts, struct atw_err *err);
 /* ATW_E_USAGE if `handle` is NULL. */
 int api_given(const void *handle, const char *what, struct atw_err *err);
+/* ATW_E_USAGE if the member of that name is not zero. */
+int api_reserved(uint32_t reserved, struct atw_err *err);
 
 /* ---- lost.c ---- */
 

@@ -249,8 +249,8 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 		r = api_given(ret, "ret", err);
 	if (r == ATW_OK)
 		r = atw_target_need(target, ATW_CAP_RMAP, err);
-	if (r == ATW_OK && o.reserved)
-		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r == ATW_OK)
+		r = api_reserved(o.reserved, err);
 	if (r == ATW_OK && (!bytes || pa.u + (bytes - 1) < pa.u))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"0x%" PRIx64 "+%" PRIu64 " is no range of memory", pa.u,

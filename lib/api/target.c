@@ -39,6 +39,12 @@ int api_given(const void *handle, const char *what, struct atw_err *err)
 	return handle ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "%s is NULL", what);
 }
 
+int api_reserved(uint32_t reserved, struct atw_err *err)
+{
+	return !reserved ? ATW_OK
+			 : atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+}
+
 /* ---- opening ---- */
 
 static void target_set_info(struct atw_target *t)
@@ -130,8 +136,8 @@ int atw_target_open(const char *source, const struct atw_open_opts *opts,
 		r = api_given(source, "the source", err);
 	if (r == ATW_OK)
 		r = api_given(ret, "ret", err);
-	if (r == ATW_OK && o.reserved)
-		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r == ATW_OK)
+		r = api_reserved(o.reserved, err);
 	if (r < 0)
 		return r;
 	t = calloc(1, sizeof(*t));

@@ -61,8 +61,8 @@ int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opts *opts,
 
 	if (r == ATW_OK)
 		r = api_given(ret, "ret", err);
-	if (r == ATW_OK && o.reserved)
-		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r == ATW_OK)
+		r = api_reserved(o.reserved, err);
 	if (r == ATW_OK)
 		r = atw_target_need(target,
 				    o.processes ? ATW_CAP_PROCESSES : ATW_CAP_TASKS, err);

@@ -129,8 +129,8 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 		r = api_given(space, "the address space", err);
 	if (r == ATW_OK)
 		r = api_given(ret, "ret", err);
-	if (r == ATW_OK && o.reserved)
-		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r == ATW_OK)
+		r = api_reserved(o.reserved, err);
 	if (r < 0)
 		return r;
 	c = calloc(1, sizeof(*c));

@@ -156,8 +156,8 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 	if (r != ATW_OK)
 		return r;
 	r = api_opts(&o, sizeof(o), opts, err);
-	if (r == ATW_OK && o.reserved)
-		r = atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+	if (r == ATW_OK)
+		r = api_reserved(o.reserved, err);
 	if (r == ATW_OK && o.split & ~RANGES_SPLIT)
 		r = atw_err_set(err, ATW_E_USAGE, "options: split 0x%x is not known",
 				o.split & ~RANGES_SPLIT);

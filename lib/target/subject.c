@@ -40,10 +40,13 @@ int subject_by_task(struct target *t, const struct lnx_task *task, unsigned half
 		    struct subject *ret, struct atw_err *err)
 {
 	struct subject s;
-	int r;
+	int r = ATW_OK;
 
 	subject_default(t, &s);
-	r = t->backend->by_task(t, task, half, &s, err);
+	if (t->backend->by_task)
+		r = t->backend->by_task(t, task, half, &s, err);
+	else
+		subject_set_process(&s, task->pid, task->name);
 	if (r == ATW_OK)
 		*ret = s;
 	return r;
@@ -111,6 +114,8 @@ int subject_owners(struct target *t, uint64_t first, uint64_t last,
 {
 	struct subject_search s = {.found = ret, .first = first, .last = last};
 
-	*ret = (struct subject_matches){0};
-	return t->backend->each(t, subject_fits, subject_unread, &s, err);
+	int r = target_need(t, TARGET_OWNER, "this", err);
+
+	*ret = (struct subject_matches){ 0 };
+	return r < 0 ? r : t->backend->each(t, subject_fits, subject_unread, &s, err);
 }

@@ -156,7 +156,12 @@ void target_tasks_close(struct target_tasks *c)
 
 bool target_is_ram(const struct target *t, uint64_t first, uint64_t last)
 {
-	return t->backend->is_ram(t, first, last);
+	struct atw_extent e;
+
+	if (t->backend->is_ram)
+		return t->backend->is_ram(t, first, last);
+	return atw_extent_at(t->source, ATW_PA(first), &e) == ATW_OK &&
+	       (e.kind != ATW_NONE || (e.len && last - first >= e.len));
 }
 
 bool target_describe(struct target *t, struct target_facts *to, uint32_t pid)

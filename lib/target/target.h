@@ -87,7 +87,7 @@ void target_fact(const struct target_facts *to, const char *name, const char *fm
 struct target_backend {
 	const char *noun; /* "dump" */
 	uint32_t caps;    /* enum target_cap, but for TARGET_RUNNING */
-	/* Is the source one of this backend? The first that accepts it has it. */
+	/* Is the source one of this backend? The first that accepts it has it, or the last. */
 	bool (*accepts)(struct atw_source *s);
 	int (*attach)(struct target *t, const struct target_opts *o,
 		      const struct target_reading *rd, struct atw_err *err);
@@ -101,19 +101,20 @@ struct target_backend {
 	/* By the number of a process or a thread. */
 	int (*by_pid)(struct target *t, uint64_t pid, unsigned half, struct subject *ret,
 		      struct atw_err *err);
+	/* NULL: a task has no page tables, but a number and a name. */
 	int (*by_task)(struct target *t, const struct lnx_task *task, unsigned half,
 		       struct subject *ret, struct atw_err *err);
 	/* Every process with memory once, no thread. */
 	int (*each)(struct target *t, target_task_fn *fn, target_unread_fn *unread,
 		    void *arg, struct atw_err *err);
-	/* Does the task map anything of first..last? ATW_OK: yes; ATW_END: no. */
+	/* TARGET_OWNER: does it map anything of first..last? ATW_OK: yes; ATW_END: no. */
 	int (*maps)(struct target *t, const struct lnx_task *task, uint64_t first,
 		    uint64_t last, struct atw_err *err);
 	/* TARGET_TASKS: `open` may be NULL. */
 	int (*tasks_open)(struct target_tasks *c, struct atw_err *err);
 	int (*tasks_next)(struct target_tasks *c, struct target_task *ret,
 			  struct atw_err *err);
-	/* Is any of it RAM, as far as that is known? */
+	/* Is any of it RAM, as far as that is known? NULL: as the source has it. */
 	bool (*is_ram)(const struct target *t, uint64_t first, uint64_t last);
 	/*
 	 * What is known of it, and what is missing. True: CPUs and memory are in it, else

@@ -94,16 +94,6 @@ static int capture_provider(struct target *t, const struct target_query *q,
 	return capture_provider_open(t->captured, cannot, arg, ret, err);
 }
 
-static int capture_by_task(struct target *t, const struct lnx_task *task, unsigned half,
-			   struct subject *ret, struct atw_err *err)
-{
-	(void)t;
-	(void)half;
-	(void)err;
-	subject_set_process(ret, task->pid, task->name);
-	return ATW_OK;
-}
-
 static int capture_by_pid(struct target *t, uint64_t pid, unsigned half,
 			  struct subject *ret, struct atw_err *err)
 {
@@ -144,15 +134,6 @@ static int capture_each(struct target *t, target_task_fn *fn, target_unread_fn *
 		fn(t, &k, arg, &why);
 	}
 	return ATW_OK;
-}
-
-static int capture_maps(struct target *t, const struct lnx_task *task, uint64_t first,
-			uint64_t last, struct atw_err *err)
-{
-	(void)task;
-	(void)first;
-	(void)last;
-	return capture_refuse(t, "this", err);
 }
 
 /* The idle task is left out, as other sources leave it out. */
@@ -219,9 +200,7 @@ const struct target_backend target_capture = {
 	.refuse_kernel = capture_refuse_kernel,
 	.provider = capture_provider,
 	.by_pid = capture_by_pid,
-	.by_task = capture_by_task,
 	.each = capture_each,
-	.maps = capture_maps,
 	.tasks_next = capture_tasks_next,
 	.is_ram = capture_is_ram,
 	.describe = capture_describe,

@@ -11,12 +11,6 @@
 #include "target/subject.h"
 #include "target/tasks.h"
 
-static bool memory_accepts(struct atw_source *s)
-{
-	(void)s;
-	return true;
-}
-
 static int memory_refuse(const struct target *t, const char *what, struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_UNSUPPORTED, "%s: %s is not to be had of it",
@@ -246,14 +240,6 @@ static int memory_tasks_next(struct target_tasks *c, struct target_task *ret,
 	return r;
 }
 
-static bool memory_is_ram(const struct target *t, uint64_t first, uint64_t last)
-{
-	struct atw_extent e;
-
-	return atw_extent_at(t->source, ATW_PA(first), &e) == ATW_OK &&
-	       (e.kind != ATW_NONE || (e.len && last - first >= e.len));
-}
-
 /* Is anything of it mapped, or kept in words that the CPU ignores? */
 static int memory_maps(struct target *t, const struct lnx_task *task, uint64_t first,
 		       uint64_t last, struct atw_err *err)
@@ -289,7 +275,6 @@ const struct target_backend target_memory = {
 	.caps = TARGET_MEMORY | TARGET_TABLES | TARGET_SYMBOLS | TARGET_TASKS |
 		TARGET_LOOKUP | TARGET_PAGES | TARGET_RMAP | TARGET_OWNER |
 		TARGET_ELIGIBLE | TARGET_NO_GAPS,
-	.accepts = memory_accepts,
 	.attach = memory_attach,
 	.refuse = memory_refuse,
 	.provider = memory_provider,
@@ -299,5 +284,4 @@ const struct target_backend target_memory = {
 	.maps = memory_maps,
 	.tasks_open = memory_tasks_open,
 	.tasks_next = memory_tasks_next,
-	.is_ram = memory_is_ram,
 };

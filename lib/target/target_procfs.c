@@ -73,16 +73,6 @@ static int procfs_provider(struct target *t, const struct target_query *q,
 	return pagemap_provider_open(&o, cannot, arg, ret, err);
 }
 
-static int procfs_by_task(struct target *t, const struct lnx_task *task, unsigned half,
-			  struct subject *ret, struct atw_err *err)
-{
-	(void)t;
-	(void)half;
-	(void)err;
-	subject_set_process(ret, task->pid, task->name);
-	return ATW_OK;
-}
-
 static int procfs_by_pid(struct target *t, uint64_t pid, unsigned half,
 			 struct subject *ret, struct atw_err *err)
 {
@@ -154,14 +144,6 @@ static int procfs_maps(struct target *t, const struct lnx_task *task, uint64_t f
 	return r == ATW_OK ? ATW_OK : ATW_END;
 }
 
-static bool procfs_is_ram(const struct target *t, uint64_t first, uint64_t last)
-{
-	struct atw_extent e;
-
-	return atw_extent_at(t->source, ATW_PA(first), &e) == ATW_OK &&
-	       (e.kind != ATW_NONE || (e.len && last - first >= e.len));
-}
-
 /* ---- what there is ---- */
 
 /* What is hidden from us, with the command that would show it. */
@@ -231,9 +213,7 @@ const struct target_backend target_procfs = {
 	.refuse_kernel = procfs_refuse_kernel,
 	.provider = procfs_provider,
 	.by_pid = procfs_by_pid,
-	.by_task = procfs_by_task,
 	.each = procfs_each,
 	.maps = procfs_maps,
-	.is_ram = procfs_is_ram,
 	.describe = procfs_describe,
 };
