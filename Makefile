@@ -84,14 +84,15 @@ CFLAGS_kmap_folder.o := $(if $(HAVE_fuse3),$(patsubst -I%,-isystem %,$(shell $(P
 # Where commands are looked for that are programs of their own.
 CFLAGS_external.o := -DATWALK_PROGRAMS='"$(PREFIX)/bin"'
 CFLAGS_cairo.o := $(if $(HAVE_cairo),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags $(CAIRO))))
-ALL_CFLAGS := -std=gnu17 $(WARN) -I. -Iinclude -Ilib -fvisibility=hidden -fPIC \
+# -iquote: <linux/...> is the kernel's, and "linux/..." is lib/linux.
+ALL_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -Iinclude -fvisibility=hidden -fPIC \
               -fno-semantic-interposition \
               $(DEFS) $(CPPFLAGS) $(CFLAGS)
 # Tests see the library's own headers as well, and the test harness.
-TEST_CFLAGS := $(ALL_CFLAGS) -Itests
+TEST_CFLAGS := $(ALL_CFLAGS) -iquote tests
 
 # What draws is the program's alone: nobody who links the library needs cairo.
-DRAW_SRC := lib/output/cairo.c lib/output/picture.c
+DRAW_SRC := lib/plot/cairo.c lib/plot/draw.c
 LIB_SRC  := $(filter-out $(DRAW_SRC),$(sort $(wildcard lib/*/*.c)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
 COMMON_SRC := $(sort $(wildcard cli/common/*.c))

@@ -13,8 +13,8 @@
 #include <dirent.h>
 
 #include "census/census.h"
-#include "provider/proc.h"
-#include "provider/provider.h"
+#include "target/procfs.h"
+#include "target/provider.h"
 
 enum { DENSE = 8, TYPICAL = 4, MOST = 256, TASKS = 4096 };
 

@@ -14,10 +14,10 @@
 #include "live_plain.h"
 #include "resident.h"
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
-#include "provider/proc.h"
-#include "provider/provider.h"
+#include "target/procfs.h"
+#include "target/provider.h"
 
 struct input {
 	struct looked_at at;             /* first: ways without the library take it */

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 #include "plain.h"
 #include "random.h"

@@ -76,7 +76,7 @@ struct session {
 	char unasked[320];       /* the same, allowed by --allow-unreadable: why; or empty */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
 	bool tell_cost;          /* say at the end what that was */
-	struct live_freeze *frozen;      /* --freeze, or NULL */
+	struct freeze *frozen;      /* --freeze, or NULL */
 	bool tell_frozen;
 };
 

@@ -12,7 +12,7 @@
 #include "listing.h"
 #include "lost.h"
 #include "common/progress.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 /* 20 bad lines of a capture one by one, the number of further ones, a fatal error. */
 enum { DAMAGES = 24 };

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "census.h"
-#include "census/write_paper.h"
+#include "report/write_paper.h"
 #include "output/outfile.h"
 
 struct collect_opts {

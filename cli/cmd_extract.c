@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "extract/extract.h"
-#include "process/process.h"
+#include "linux/process.h"
 
 #include "atwalk.h"
 #include "base/io.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "find.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 struct find_opts {
 	struct space_opts space;

@@ -10,9 +10,10 @@
 
 #include "atwalk.h"
 #include "base/cleanup.h"
-#include "provider/proc.h"
-#include "source/live_file.h"
-#include "source/live_host.h"
+#include "host/caps.h"
+#include "target/procfs.h"
+#include "host/host_file.h"
+#include "host/host.h"
 
 struct probe_opts {
 	struct opt_number pid;
@@ -64,7 +65,7 @@ static void needs(struct answer *a, const char *caps)
 {
 	struct atw_err err = { 0 };
 
-	live_hint_setcap(&err, caps);
+	host_hint_setcap(&err, caps);
 	from_hint(&err, a);
 }
 
@@ -85,7 +86,7 @@ static bool readable(const char *path, struct answer *a, const char *caps)
 	int why = errno;
 
 	a->yes = fd >= 0;
-	if (!a->yes && why == ENOENT && !is_there(live_check_proc_files, a))
+	if (!a->yes && why == ENOENT && !is_there(host_check_proc_files, a))
 		return false;
 	snprintf(a->why, sizeof(a->why), "%s%s%s", path, a->yes ? "" : ": ",
 		 a->yes ? " can be read" : strerror(why));
@@ -160,7 +161,7 @@ static void others(struct answer *a, const struct probe_opts *o)
 	char how[32] = "";
 	bool hidden;
 
-	if (!is_there(live_check_proc, a))
+	if (!is_there(host_check_proc, a))
 		return;
 	if (o->pid.given) {
 		one_process(a, o->pid.u);
@@ -180,7 +181,7 @@ static void others(struct answer *a, const struct probe_opts *o)
 		yes += r == ATW_OK;
 		no += r == ATW_E_PERM;
 	}
-	hidden = live_hides_processes(how, sizeof(how));
+	hidden = host_hides_processes(how, sizeof(how));
 	a->yes = !no && !hidden;
 	snprintf(a->why, sizeof(a->why), "%zu of %zu processes may be read%s%s%s", yes, yes + no,
 		 hidden ? ", and /proc is mounted with " : "", hidden ? how : "",
@@ -196,7 +197,7 @@ static void others(struct answer *a, const struct probe_opts *o)
 static void frame_numbers(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	if (!is_there(live_check_proc, a))
+	if (!is_there(host_check_proc, a))
 		return;
 	a->yes = !proc_hides_frames();
 	snprintf(a->why, sizeof(a->why), a->yes ? "/proc/self/pagemap shows them"
@@ -226,7 +227,7 @@ static void frame_cgroups(struct answer *a, const struct probe_opts *o)
 static void holes(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	if (!is_there(live_check_proc, a))
+	if (!is_there(host_check_proc, a))
 		return;
 	a->yes = proc_scans();
 	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN answers"
@@ -316,7 +317,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		if (all.command[0])
 			atw_output_note(out, "each command takes back the one before; all at once: %s",
 					all.command);
-		else if (!live_in_user_namespace())
+		else if (!host_in_user_namespace())
 			atw_output_note(out, "all at once: %s", all.why);
 	}
 	return output_end(out, r, EXIT_COMPLETE, &err);

@@ -10,7 +10,7 @@
 #include "listing.h"
 #include "report.h"
 #include "report_head.h"
-#include "source/live_host.h"
+#include "host/host.h"
 #include "watch.h"
 
 static const struct opt_choice by_choices[] = {
@@ -196,7 +196,7 @@ static uint64_t own_pid(char *const *source, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		ours &= is_live(source[i]) &&
-			(!strcmp(source[i], "live:pagemap") || live_first_pid_namespace());
+			(!strcmp(source[i], "live:pagemap") || host_first_pid_namespace());
 	return ours ? (uint64_t)getpid() : 0;
 }
 

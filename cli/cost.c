@@ -8,7 +8,8 @@
 
 #include "atwalk.h"
 #include "base/num.h"
-#include "source/pace.h"
+#include "host/pace.h"
+#include "source/paced.h"
 
 static double started;
 
@@ -61,7 +62,7 @@ int cost_begin(const struct common *c, struct session *o)
 	}
 	o->pace->rate = rate;
 	o->tell_cost = c->verbose && !c->quiet;
-	if (pace_source(o->target->source, o->pace, &paced, &err) < 0)
+	if (paced_source(o->target->source, o->pace, &paced, &err) < 0)
 		return complain(&err);
 	o->target->source = paced;
 	return EXIT_COMPLETE;

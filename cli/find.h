@@ -9,8 +9,8 @@
 
 #include "listing.h"
 #include "base/buf.h"
-#include "kernel/finder.h"
-#include "process/spaces.h"
+#include "linux/finder.h"
+#include "linux/spaces.h"
 
 /* Rows that the schema has; the order is in cmd_find.c. */
 enum { FIND_COLUMNS = 19 };

@@ -9,7 +9,7 @@
 
 #include "find.h"
 #include "base/cleanup.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 /* Damage may be found at every turn: the first few speak for the rest. */
 enum { FAULTS = 8 };

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "atwalk.h"
-#include "provider/proc.h"
-#include "source/live_freeze.h"
-#include "source/live_host.h"
+#include "target/procfs.h"
+#include "host/freeze.h"
+#include "host/host.h"
 
 static int failed(const struct session *o, const char *option, struct atw_err *err)
 {
@@ -25,7 +25,7 @@ int check_number(const struct session *o, const struct space_opts *space, const 
 {
 	struct atw_err err = { 0 };
 
-	if (!space->task || target_has(o->target, TARGET_OUR_PIDS) || live_first_pid_namespace())
+	if (!space->task || target_has(o->target, TARGET_OUR_PIDS) || host_first_pid_namespace())
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_UNSUPPORTED,
 		    "in a PID namespace the process of --task has another number than here");
@@ -117,7 +117,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	if (target_has(o->target, TARGET_TABLES))
 		target_soft(o->target);
 	o->tell_frozen = c->verbose && !c->quiet;
-	if (live_freeze(o->frozen, (uint32_t)o->subject.pid, &err) < 0)
+	if (freeze_stop(o->frozen, (uint32_t)o->subject.pid, &err) < 0)
 		return failed(o, "--freeze", &err);
 	status = choose_again(o, space);
 	if (status)
@@ -128,11 +128,11 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 void thaw(const struct session *o)
 {
 	const struct common c = { 0 };
-	struct live_freeze *f = o->frozen;
+	struct freeze *f = o->frozen;
 
 	if (!f || !f->n)
 		return;
-	live_thaw(f);
+	freeze_thaw(f);
 	if (o->tell_frozen)
 		remark(&c, "%s: process %" PRIu32 " stood still for %.3f ms, with %zu thread%s",
 		       o->name, f->pid, (double)f->ns / 1e6, f->threads,

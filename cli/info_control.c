@@ -12,9 +12,9 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "info.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 #include "paging/control.h"
-#include "process/mm.h"
+#include "linux/mm.h"
 #include "walk/memory.h"
 
 enum { CPUS_SHOWN = 16, CPUS_MAX = 8192, VALUES = 8 };

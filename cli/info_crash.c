@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "info.h"
-#include "kernel/log.h"
-#include "process/cpus.h"
+#include "linux/log.h"
+#include "linux/cpus.h"
 
 struct log_scan {
 	struct printk_ring ring;

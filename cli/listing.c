@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 #include "record/schema.h"
 
 static const char *const states[] = {

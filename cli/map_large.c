@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * map_large.c - memory of a process in large pages, and the reasons for small ones: a row
- * an area, and the sum of all. The reasons are determined by lib/provider/large.c.
+ * an area, and the sum of all. The reasons are determined by lib/target/large.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>

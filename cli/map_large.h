@@ -4,7 +4,7 @@
 #define CLI_MAP_LARGE_H
 
 #include "atwalk.h"
-#include "provider/large.h"
+#include "target/large.h"
 
 /* `map --large`: a row an area. Complains itself; the exit status. */
 int map_large(const struct common *c, const struct session *src, int argc, char **argv);

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "map_large.h"
-#include "provider/tlb.h"
+#include "host/tlb.h"
 
 const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[24])
 {

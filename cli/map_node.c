@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/page.h"
+#include "linux/page.h"
 
 #include "base/buf.h"
 #include "base/num.h"

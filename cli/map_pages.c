@@ -12,7 +12,7 @@
 #include "map_large.h"
 #include "map_node.h"
 #include "map_sizes.h"
-#include "provider/pagemap.h"
+#include "target/procfs_vmas.h"
 #include "unreadable.h"
 #include "watch.h"
 

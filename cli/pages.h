@@ -7,8 +7,8 @@
 #define CLI_PAGES_H
 
 #include "listing.h"
-#include "provider/provider.h"
-#include "provider/smaps.h"
+#include "target/provider.h"
+#include "target/smaps.h"
 #include "unreadable.h"
 
 enum page_col {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "pages.h"
 
 static const struct atw_column own[P_COLS] = {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/num.h"
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "pages.h"
 
 void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,

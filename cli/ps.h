@@ -6,10 +6,10 @@
 #ifndef CLI_PS_H
 #define CLI_PS_H
 
-#include "kernel/page.h"
+#include "linux/page.h"
 
 #include "atwalk.h"
-#include "target/tasks.h"
+#include "target/task_list.h"
 #include "unreadable.h"
 
 struct ps_opts {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "provider/smaps.h"
+#include "target/smaps.h"
 #include "ps.h"
 
 struct ps_pages {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "kernel/memmap.h"
-#include "kernel/soft.h"
-#include "provider/smaps.h"
+#include "linux/memmap.h"
+#include "linux/soft.h"
+#include "target/smaps.h"
 #include "ps.h"
 
 struct span {

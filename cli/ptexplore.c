@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 struct request {
 	bool quiet;

@@ -5,7 +5,7 @@
 
 #include "common/answers.h"
 #include "census.h"
-#include "census/picture.h"
+#include "report/picture.h"
 
 enum report_by {
 	REPORT_BY_USUAL, REPORT_BY_PROCESS, REPORT_BY_USER, REPORT_BY_CGROUP, REPORT_BY_UNIT,

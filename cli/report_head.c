@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/num.h"
-#include "census/report.h"
+#include "report/report.h"
 
 struct head {
 	char host[128], machine[64], release[128];

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "format/capture.h"
-#include "source/live_file.h"
+#include "host/host_file.h"
 
 /*
  * Without --mem. Areas are written whole up to so many runs; counting takes up to 6
@@ -70,9 +70,9 @@ static bool peak(uint64_t *ret)
 	const char *kib;
 	bool known;
 
-	if (!live_status("self", &text))
+	if (!host_status("self", &text))
 		return false;
-	kib = live_status_field(&text, "VmHWM");
+	kib = host_status_field(&text, "VmHWM");
 	known = num_dec(kib, strcspn(kib, " "), ret);
 	buf_deinit(&text);
 	return known;

@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_BUDGET_H
 #define COLLECTOR_BUDGET_H
 
-#include "source/pace.h"
+#include "host/pace.h"
 
 struct budget {
 	uint64_t runs;           /* of pages, held at once */

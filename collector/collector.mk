@@ -6,25 +6,15 @@
 # make collect-all    and what other compilers here make of it: build/atwalk-collect.musl,
 #                     .x86_64, .arm64, .riscv64
 #
-# The sources are listed: what they call in files that are not is in functions that
-# the collector never calls; the linker drops them before it reports undefined symbols.
+# It links what it needs of an archive of these folders, built for size and without any
+# optional library.
 
 COLLECT_SRC := $(wildcard collector/*.c) \
-  $(addprefix cli/common/,complain.c ending.c options.c progress.c standard.c) \
-  $(addprefix lib/base/,buf.c err.c hash.c huge.c io.c nearest.c num.c pack.c radix.c text.c) \
-  $(addprefix lib/format/,capture.c capture_fields.c capture_load.c capture_run.c \
-    capture_slab.c     capture_write.c elf.c elfunit.c pagemap.c procmaps.c) \
-  $(addprefix lib/source/,extents.c live_caps.c live_file.c live_host.c pace.c) \
-  lib/walk/counts.c \
-  $(wildcard lib/paging/*.c) \
-  lib/kernel/soft.c $(addprefix lib/process/,about.c thp.c) \
-  $(addprefix lib/provider/,about.c about_host.c about_proc.c frames.c large_live.c large_may.c \
-    marks.c nodes.c pagemap.c pagemap_frames.c pagemap_large.c pagemap_ram.c pagemap_runs.c proc.c \
-    provider.c share.c use.c zones.c) \
-  $(addprefix lib/census/,collect.c collect_area.c collect_file.c collect_others.c collect_task.c write.c) \
-  $(addprefix lib/output/,peer.c outfile.c)
+  $(addprefix cli/common/,complain.c ending.c options.c progress.c standard.c)
+COLLECT_LIB := $(sort $(foreach f,base format paging host source walk linux target census \
+  output,$(wildcard lib/$(f)/*.c)))
 
-COLLECT_CFLAGS := -std=gnu17 $(WARN) -I. -Iinclude -Ilib -D_GNU_SOURCE \
+COLLECT_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -Iinclude -D_GNU_SOURCE \
   -D_FILE_OFFSET_BITS=64 -Os -ffunction-sections -fdata-sections -fno-pie \
   -fno-asynchronous-unwind-tables
 COLLECT_LDFLAGS := -static -s -Wl,--gc-sections
@@ -37,13 +27,15 @@ define collector
 $(O)/collect/$(1)/%.o: %.c $(O)/flags collector/collector.mk
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)$(2) $(COLLECT_CFLAGS) -MMD -MP -c -o $$@ $$<
-$(3): $(COLLECT_SRC:%.c=$(O)/collect/$(1)/%.o)
+$(O)/collect/$(1)/lib.a: $(COLLECT_LIB:%.c=$(O)/collect/$(1)/%.o)
+	$$(call say,AR,$$@)rm -f $$@ && $(AR) rcs $$@ $$^
+$(3): $(COLLECT_SRC:%.c=$(O)/collect/$(1)/%.o) $(O)/collect/$(1)/lib.a
 	$$(call say,LD,$$@)$(2) $(COLLECT_LDFLAGS) -o $$@ $$^
 endef
 
 # Sanitizers and coverage want a program like any other.
 ifneq ($(findstring -fsanitize,$(CFLAGS))$(findstring --coverage,$(CFLAGS)),)
-COLLECT_OBJ := $(patsubst %.c,$(O)/%.o,$(filter collector/% cli/%,$(COLLECT_SRC)))
+COLLECT_OBJ := $(COLLECT_SRC:%.c=$(O)/%.o)
 $(O)/atwalk-collect: $(COLLECT_OBJ) $(LIB_INT)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 HAVE_static := 1

@@ -18,7 +18,7 @@
 #include "cli/common/command.h"
 #include "cli/common/ending.h"
 #include "cli/common/progress.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 #include "to.h"
 
 struct opts {

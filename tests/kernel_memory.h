@@ -13,8 +13,8 @@
 #include "paging/paging.h"
 #include "walk/walk.h"
 
-#include "kernel/kernel.h"
-#include "process/members.h"
+#include "linux/kernel.h"
+#include "linux/members.h"
 
 #define KBASE 0xffff888000000000u        /* x86_64's direct map */
 

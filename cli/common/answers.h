@@ -14,8 +14,8 @@
 
 #include "command.h"
 #include "base/buf.h"
-#include "output/html_report.h"
-#include "output/picture.h"
+#include "plot/html_report.h"
+#include "plot/draw.h"
 #include "output/outfile.h"
 
 enum { ANSWERS = 32 };           /* of one pass */

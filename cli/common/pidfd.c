@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "provider/proc.h"
+#include "target/procfs.h"
 
 int pidfd_hold(uint64_t pid)
 {

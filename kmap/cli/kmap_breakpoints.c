@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 #include "kmap.h"
+#include "host/caps.h"
 #include "kmap/lib/live_watch.h"
-#include "source/live_file.h"
+#include "host/host_file.h"
 
 int kmap_breakpoints(void)
 {
@@ -22,7 +23,7 @@ int kmap_breakpoints(void)
 		printf("yes\n%u words at once can be watched on each CPU\n\n\n", words);
 	} else {
 		if (err.status == ATW_E_PERM)
-			live_hint_setcap(&err, "cap_sys_admin");
+			host_hint_setcap(&err, "cap_sys_admin");
 		printf("no\n%s\n%s\n%s\n", err.text, err.hint,
 		       err.command ? err.hint + err.command : "");
 	}

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "format/kallsyms.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 #include "kmap/lib/introduce.h"
 #include "source/raw.h"
 

@@ -17,11 +17,11 @@
 #include "base/clock.h"
 #include "cli/common/pidfd.h"
 #include "format/btf.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 #include "kmap/lib/introduce.h"
 #include "kmap/lib/live_record.h"
 #include "kmap_recording.h"
-#include "source/live_host.h"
+#include "host/host.h"
 
 enum {
 	WATCH = 20,              /* ms */
@@ -174,7 +174,7 @@ static int follow(const struct recording *r, struct running *x, struct atw_err *
 	x->process = pidfd_hold(pid);
 	if (x->process < 0)
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
-	if (!live_first_pid_namespace())
+	if (!host_first_pid_namespace())
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "--pid: in a PID namespace the kernel knows process %" PRIu64 " by another number; record a command",
 				   pid);

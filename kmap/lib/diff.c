@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "picture/chart.h"
+#include "plot/chart.h"
 
 static int no_memory(struct atw_err *err)
 {

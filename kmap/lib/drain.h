@@ -8,7 +8,7 @@
 #ifndef KMAP_DRAIN_H
 #define KMAP_DRAIN_H
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 #include "kmap/lib/format.h"
 #include "kmap/lib/functions.h"

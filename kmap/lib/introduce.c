@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "format/kallsyms.h"
-#include "kernel/kernel.h"
-#include "kernel/memmap.h"
+#include "linux/kernel.h"
+#include "linux/memmap.h"
 #include "kmap/lib/store.h"
 
 enum { NAMES_MAX = 300000 };

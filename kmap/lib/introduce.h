@@ -3,7 +3,7 @@
 #ifndef KMAP_INTRODUCE_H
 #define KMAP_INTRODUCE_H
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 #include "kmap/lib/share.h"
 

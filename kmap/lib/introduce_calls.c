@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "format/kallsyms.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 #include "kmap/lib/introduce_own.h"
 
 /*

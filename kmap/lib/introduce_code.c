@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 
 int introduce_function(struct atw_kernel *k, const char *name, struct kshare_code *ret,
 		       struct atw_err *err)

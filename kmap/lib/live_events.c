@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "kmap/lib/live_program.h"
-#include "source/live_bpf.h"
+#include "host/bpf.h"
 
 /* One CPU's ring; layout: Linux, Documentation/bpf/ringbuf.rst. */
 struct ring {
@@ -38,7 +38,7 @@ static int ring_open(struct ring *r, uint32_t size, int outer, uint32_t cpu, str
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *taken, *made;
 
-	r->map = live_bpf_map(BPF_MAP_TYPE_RINGBUF, 0, size, 0, err);
+	r->map = bpf_map(BPF_MAP_TYPE_RINGBUF, 0, size, 0, err);
 	if (r->map < 0)
 		return r->map;
 	taken = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, r->map, 0);
@@ -48,7 +48,7 @@ static int ring_open(struct ring *r, uint32_t size, int outer, uint32_t cpu, str
 	if (!r->taken || !r->made)
 		return atw_err_set(err, ATW_E_NOMEM, "sharing a ring: %s", strerror(errno));
 	r->data = (const uint8_t *)made + page;
-	return live_bpf_map_set(outer, cpu, (uint32_t)r->map, err);
+	return bpf_map_set(outer, cpu, (uint32_t)r->map, err);
 }
 
 static void ring_close(struct ring *r, uint32_t size)
@@ -99,7 +99,7 @@ static int attach(struct live_events *e, const struct live_events_opts *o, struc
 
 	for (unsigned kind = 0; kind < KSHARE_EVENTS; kind++) {
 		live_program_event(&prog, &p, kind);
-		fd = live_bpf_trace(live_program_tracepoint(kind), prog.insn, prog.n, err);
+		fd = bpf_trace(live_program_tracepoint(kind), prog.insn, prog.n, err);
 		/* Those of vmalloc() came with cf243da6ab39 (6.3). */
 		if (fd == ATW_E_MISSING && kind >= KSHARE_VMAP_ALLOC)
 			continue;
@@ -112,21 +112,21 @@ static int attach(struct live_events *e, const struct live_events_opts *o, struc
 			live_program_exit(&prog, &p);
 		else
 			live_program_fork(&prog, &p);
-		fd = live_bpf_trace(i ? "sched_process_exit" : "sched_process_fork", prog.insn,
+		fd = bpf_trace(i ? "sched_process_exit" : "sched_process_fork", prog.insn,
 				    prog.n, err);
 		if (fd < 0)
 			return fd;
 		e->fd[e->nfds++] = fd;
 	}
 	live_program_enlist(&prog, &p);
-	e->enlist = live_bpf_load(prog.insn, prog.n, err);
+	e->enlist = bpf_load(prog.insn, prog.n, err);
 	return e->enlist < 0 ? e->enlist : ATW_OK;
 }
 
 static int make(struct live_events *e, const struct live_events_opts *o, struct atw_err *err)
 {
 	void *area;
-	int r = e->map = live_bpf_share(sizeof(*e->area), &area, err), inner;
+	int r = e->map = bpf_share(sizeof(*e->area), &area, err), inner;
 
 	if (r < 0)
 		return r;
@@ -137,10 +137,10 @@ static int make(struct live_events *e, const struct live_events_opts *o, struct 
 	e->ring = calloc(e->ncpus, sizeof(*e->ring));
 	if (!e->ring)
 		return atw_err_nomem(err);
-	inner = live_bpf_map(BPF_MAP_TYPE_RINGBUF, 0, e->size, 0, err);
+	inner = bpf_map(BPF_MAP_TYPE_RINGBUF, 0, e->size, 0, err);
 	if (inner < 0)
 		return inner;
-	r = e->rings = live_bpf_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, e->ncpus, inner, err);
+	r = e->rings = bpf_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, e->ncpus, inner, err);
 	close(inner);
 	for (uint32_t cpu = 0; cpu < e->ncpus && r >= 0; cpu++)
 		r = ring_open(&e->ring[cpu], e->size, e->rings, cpu, err);
@@ -190,7 +190,7 @@ void live_events_follow(struct live_events *e, uint32_t tgid)
 
 int live_events_follow_me(struct live_events *e, struct atw_err *err)
 {
-	return live_bpf_run(e->enlist, err);
+	return bpf_run(e->enlist, err);
 }
 
 void live_events_switch(struct live_events *e, bool on)

@@ -8,11 +8,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 #include "kmap/lib/live_index.h"
 #include "kmap/lib/live_pmu.h"
 #include "kmap/lib/live_sample.h"
-#include "source/live_host.h"
+#include "host/host.h"
 #include "kmap/lib/format.h"
 
 enum {
@@ -355,7 +355,7 @@ static int make(struct live_recorder *r, struct atw_err *err)
 	memcpy(eo.layout.of_cpu, r->o.s->kernel.of_cpu, sizeof(eo.layout.of_cpu));
 	r->edges.store = &r->store;
 	/* Elsewhere hits have other numbers than events. */
-	r->edges.named = live_first_pid_namespace();
+	r->edges.named = host_first_pid_namespace();
 	ret = r->o.accesses ? open_sampler(r) : ATW_OK;
 	/* Without accesses objects are recorded all the same. */
 	if (ret < 0 && ret != ATW_E_UNSUPPORTED && ret != ATW_E_PERM)

@@ -10,7 +10,7 @@
 #ifndef KMAP_LIVE_RECORD_H
 #define KMAP_LIVE_RECORD_H
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 #include "kmap/lib/live_events.h"
 #include "kmap/lib/store.h"

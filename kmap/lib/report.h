@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "census/report.h"
+#include "report/report.h"
 #include "kmap/lib/cluster.h"
-#include "picture/chart.h"
+#include "plot/chart.h"
 
 /* A report's model and its options. */
 struct kmap_ask {

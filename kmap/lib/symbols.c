@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/num.h"
-#include "kernel/vmfile.h"
+#include "linux/vmfile.h"
 
 struct kmap_symbols {
 	struct vmfile *symbols, *kernel;

@@ -6,7 +6,7 @@
 #ifndef KMAP_SYMBOLS_H
 #define KMAP_SYMBOLS_H
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 #include "base/buf.h"
 

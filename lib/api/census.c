@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "provider/provider.h"
+#include "target/provider.h"
 
 struct census_pass {
 	const struct census_sink *to;

@@ -5,7 +5,7 @@
 
 #include <atwalk/process.h>
 
-#include "provider/provider.h"
+#include "target/provider.h"
 
 /* `ret` points into `facts`. */
 void api_frame_set(struct atw_frame *ret, uint64_t pa, unsigned page_shift,

@@ -4,8 +4,8 @@
 
 #include "api/api.h"
 #include "api/frame.h"
-#include "kernel/memmap.h"
-#include "kernel/ram.h"
+#include "linux/memmap.h"
+#include "linux/ram.h"
 
 const char *atw_frame_flag_name(unsigned bit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* path.c - entries of page tables in the words of the public API. */
 #include "api/api.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 _Static_assert((int)ATW_STATE_BAD == (int)PAGE_BAD &&
 		       (int)ATW_STATE_LOST == (int)PAGE_LOST &&

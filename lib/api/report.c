@@ -11,7 +11,7 @@
 #include "api/census.h"
 #include "base/buf.h"
 #include "census/model.h"
-#include "source/live_host.h"
+#include "host/host.h"
 
 struct report_text {
 	struct report_text *next;
@@ -183,7 +183,7 @@ static uint64_t report_self(struct atw_target *const *t, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!target_has(t[i]->t, TARGET_RUNNING) ||
 		    (!target_has(t[i]->t, TARGET_OUR_PIDS) &&
-		     !live_first_pid_namespace()))
+		     !host_first_pid_namespace()))
 			return 0;
 	return (uint64_t)getpid();
 }

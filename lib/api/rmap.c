@@ -14,9 +14,9 @@
 
 #include "api/api.h"
 #include "base/buf.h"
-#include "kernel/finder.h"
-#include "process/spaces.h"
-#include "provider/provider.h"
+#include "linux/finder.h"
+#include "linux/spaces.h"
+#include "target/provider.h"
 
 struct atw_rmap {
 	struct atw_target *target;

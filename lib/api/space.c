@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 /* ---- opening ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 static int symbol_lend(struct atw_target *t, const struct atw_symbol **ret)
 {

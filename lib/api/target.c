@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "source/paced.h"
 
 /* ---- options ---- */
 
@@ -82,7 +83,7 @@ static int target_limit_rate(struct atw_target *t, uint64_t rate, struct atw_err
 		return ATW_OK;
 	t->pace.rate = rate;
 	t->paced = true;
-	r = pace_source(t->t->source, &t->pace, &paced, err);
+	r = paced_source(t->t->source, &t->pace, &paced, err);
 	if (r == ATW_OK)
 		t->t->source = paced;
 	return r;

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "base/buf.h"
-#include "target/tasks.h"
+#include "target/task_list.h"
 
 struct atw_tasks {
 	struct target_tasks tasks; /* all of them */

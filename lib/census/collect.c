@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "census/collect.h"
-#include "source/live_host.h"
+#include "host/host.h"
 
 /* ---- what is not there ---- */
 
@@ -98,7 +98,7 @@ static int say_time(const struct about_to *to, const char *key, struct atw_err *
  */
 static int say_collector(const struct collect *c, const struct about_to *to, struct atw_err *err)
 {
-	if (strcmp(c->p->way, "pagemap") && !live_first_pid_namespace())
+	if (strcmp(c->p->way, "pagemap") && !host_first_pid_namespace())
 		return ATW_OK;
 	return about_say(to, err, "collector", "%ld", (long)getpid());
 }

@@ -4,7 +4,7 @@
 #define CENSUS_COLLECT_H
 
 #include "census/census.h"
-#include "provider/provider.h"
+#include "target/provider.h"
 
 /* Files that have been emitted, by device and inode. */
 struct told_file {

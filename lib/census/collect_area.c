@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "census/collect.h"
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 
 enum { RUNS = 65536 };
 

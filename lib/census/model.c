@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "census/class.h"
 #include "census/model_pages.h"
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 
 enum { LOST = 256 };             /* ranges: what is between them is lost as well if there are more */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "census/model_pages.h"
 
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 
 /* Bits of the pagemap word, as runs have it: from bit 55 on. */
 enum { MAP_FILE = 1 << (61 - 55) };

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "extract/marks.h"
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 
 /* A note's name and type, and its bytes; they are padded. */
 void core_note(struct buf *notes, const char *name, uint32_t type, const void *desc,

@@ -12,25 +12,25 @@
 #include <string.h>
 
 #include "extract/extract.h"
-#include "kernel/page.h"
+#include "linux/page.h"
 
 #include "base/cleanup.h"
 #include "extract/core.h"
 #include "extract/moving.h"
 #include "extract/own.h"
 #include "extract/pages.h"
-#include "extract/record.h"
-#include "kernel/counters.h"
-#include "kernel/log.h"
-#include "kernel/memmap.h"
-#include "kernel/ram.h"
-#include "kernel/root_task.h"
-#include "kernel/search.h"
-#include "kernel/vmfile.h"
-#include "process/about.h"
-#include "process/slab_caches.h"
-#include "process/tasks.h"
-#include "process/thp.h"
+#include "extract/recorded.h"
+#include "linux/counters.h"
+#include "linux/log.h"
+#include "linux/memmap.h"
+#include "linux/ram.h"
+#include "linux/root_task.h"
+#include "linux/search.h"
+#include "linux/vmfile.h"
+#include "linux/task_info.h"
+#include "linux/slab_caches.h"
+#include "linux/tasks.h"
+#include "linux/thp.h"
 
 static void touched(void *arg, atw_pa pa, size_t len)
 {

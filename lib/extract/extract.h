@@ -9,7 +9,7 @@
 #ifndef EXTRACT_EXTRACT_H
 #define EXTRACT_EXTRACT_H
 
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 struct atw_extract_opts {
 	size_t size;             /* sizeof this struct, for the ABI */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "extract/record.h"
-#include "process/about.h"
-#include "process/members.h"
+#include "extract/recorded.h"
+#include "linux/task_info.h"
+#include "linux/members.h"
 
 enum { ROUNDS = 8 };
 

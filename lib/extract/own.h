@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "extract/marks.h"
 #include "extract/tables.h"
-#include "kernel/kernel.h"
-#include "process/spaces.h"
+#include "linux/kernel.h"
+#include "linux/spaces.h"
 
 struct extract {
 	struct atw_kernel *k;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "kernel/kpf.h"
-#include "kernel/memmap.h"
+#include "linux/kpf.h"
+#include "linux/memmap.h"
 
 struct pages {
 	struct atw_kernel *k;

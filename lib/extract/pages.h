@@ -4,7 +4,7 @@
 #define EXTRACT_PAGES_H
 
 #include "extract/marks.h"
-#include "process/spaces.h"
+#include "linux/spaces.h"
 
 /* What is read in larger pieces are whole sections of struct pages. */
 enum { PAGES_LONGEST = 512 };

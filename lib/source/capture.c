@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * capture - source for captures, atwalk-capture(5), which list as text the memory of each
- * task. A capture has no memory that could be read; lib/provider/capture.c reads its
+ * task. A capture has no memory that could be read; lib/target/capture_vmas.c reads its
  * records. This source recognises the format and holds the file, which may be the copy of
  * a pipe.
  */

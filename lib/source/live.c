@@ -4,7 +4,7 @@
  *
  *   kcore    /proc/kcore: needs neither types nor a search
  *   bpf      a BPF program that copies memory
- *   pagemap  no memory at all; lib/provider/pagemap.c answers for processes out
+ *   pagemap  no memory at all; lib/target/procfs_vmas.c answers for processes out
  *            of /proc, which needs no permission
  *
  * Whichever it is, only RAM is ever read, and nothing is written.
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "source/kinds.h"
-#include "source/live_direct.h"
-#include "source/live_host.h"
+#include "source/live_bpf.h"
+#include "host/host.h"
 #include "source/live_kcore.h"
 
 static int live_probe(struct atw_blob head, const char *path)
@@ -28,7 +28,7 @@ static int live_probe(struct atw_blob head, const char *path)
 /* ---- no memory ---- */
 
 struct no_memory {
-	struct live_host host;
+	struct host_info host;
 	struct atw_err why;      /* if the user did not choose it, else status 0 */
 };
 
@@ -62,7 +62,7 @@ static int none_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 	else if (!strcmp(key, "memory.hint") && n->why.hint[0])
 		*ret = (struct atw_blob){ n->why.hint, strlen(n->why.hint) };
 	else
-		return live_host_fact(&n->host, key, ret);
+		return host_info_fact(&n->host, key, ret);
 	return ATW_OK;
 }
 
@@ -76,7 +76,7 @@ static int open_none(struct atw_source *s, const struct atw_err *why, struct atw
 {
 	struct no_memory *n;
 
-	if (live_check_proc(err) < 0) {  /* then there is no way at all */
+	if (host_check_proc(err) < 0) {  /* then there is no way at all */
 		if (!why)
 			return ATW_E_MISSING;
 		if (err)
@@ -86,7 +86,7 @@ static int open_none(struct atw_source *s, const struct atw_err *why, struct atw
 	n = calloc(1, sizeof(*n));
 	if (!n)
 		return atw_err_nomem(err);
-	live_host_init(&n->host);
+	host_info_init(&n->host);
 	if (why)
 		n->why = *why;
 	s->impl = n;
@@ -114,13 +114,13 @@ static int open_kcore(struct atw_source *s, struct atw_err *err)
  */
 static int open_best(struct atw_source *s, struct atw_err *err)
 {
-	bool inside = !live_first_pid_namespace();
+	bool inside = !host_first_pid_namespace();
 	struct atw_err kcore = { 0 }, bpf = { 0 };
 	int r;
 
 	if (!inside && open_kcore(s, &kcore) == ATW_OK)
 		return ATW_OK;
-	r = live_direct_open(s, &bpf);
+	r = live_bpf_open(s, &bpf);
 	if (r == ATW_OK || (inside && open_kcore(s, &kcore) == ATW_OK))
 		return ATW_OK;
 	if (r == ATW_E_NOMEM)
@@ -143,7 +143,7 @@ static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a running kernel has no further parts");
 	return !*way ? open_best(s, err) : *way == 'k' ? open_kcore(s, err) :
-	       *way == 'b' ? live_direct_open(s, err) : open_none(s, NULL, err);
+	       *way == 'b' ? live_bpf_open(s, err) : open_none(s, NULL, err);
 }
 
 /* Ways that read memory have operations of their own. */

@@ -1,351 +1,471 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * live_bpf.c - the running kernel's physical memory, through its direct map.
+ *
+ * The kernel maps all RAM at one fixed distance. Once the distance is known, a
+ * physical address is a virtual one, and host/bpf.c reads those. Only RAM is
+ * ever read, and nothing is written.
+ */
 #include "source/live_bpf.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/capability.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
-#include "source/live_file.h"
-#include "source/live_host.h"
-#include "source/live_insn.h"
+#include "base/bytes.h"
+#include "base/num.h"
+#include "host/host_file.h"
+#include "host/host.h"
+#include "source/live_image.h"
+#include "host/bpf_task.h"
+#include "source/live_ram.h"
 
-/* Bytes the kernel does not know have to be zero, those of other members too. */
-static void attr_init(union bpf_attr *attr)
+enum {
+	NOTE_DESC = 24,          /* ELF note: 12 bytes, "VMCOREINFO\0", padding */
+	NOTE_MAX = 64 * 1024,
+};
+
+/* Answers stay good until close(), so each process that was asked for has one. */
+struct process {
+	struct process *next;
+	uint64_t pid;
+	uint64_t mm;             /* virtual address of its mm_struct */
+	int status;
+	struct atw_err why;      /* status < 0 */
+};
+
+struct direct {
+	struct host_bpf bpf;
+	struct bpf_tasks tasks;
+	struct extents ram;
+	uint64_t base;           /* virtual - physical, of all RAM */
+	struct live_image image;
+	void *vmcoreinfo;
+	size_t vmcoreinfo_len;
+	void *lent;              /* places of the area that are lent to a caller */
+	struct host_info host;
+	struct host_btf btf;
+	struct btf types;        /* of it */
+	uint64_t init_task;      /* 0: not looked for yet */
+	struct process *processes;
+};
+
+/* ---- the direct map ---- */
+
+/* The note's 24 bytes but for descsz, and how its text begins. */
+static bool is_note(const uint8_t *p)
 {
-	memset(attr, 0, sizeof(*attr));
+	return get_le32(p) == 11 && get_le32(p + 8) == 0 &&
+	       !memcmp(p + 12, "VMCOREINFO\0", 12) && !memcmp(p + NOTE_DESC, "OSRELEASE=", 10);
 }
 
-static long sys_bpf(int cmd, union bpf_attr *attr)
+/*
+ * The direct map maps VMCOREINFO's note and the process's own top table at the same
+ * distance from their physical addresses. The physical address of the note is known. That
+ * of the table is not; but the table is in RAM, and the distance is a multiple of the
+ * kernel's alignment of it, so there is one candidate for each such step of RAM.
+ *
+ * Candidates are tried from the lowest one up: so every address tried before the right
+ * one lies below it, in the direct map or in the empty space before it, and not behind
+ * it, where devices are mapped.
+ */
+static int find_base(struct direct *l, uint64_t pgd, uint64_t note, struct atw_err *err)
 {
-	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
-}
+	const struct extent *last = &l->ram.v[l->ram.n - 1];
+	uint64_t top = last->start + last->len;
+	/* x86: PUD_SIZE; arm64: ARM64_MEMSTART_ALIGN; riscv: PMD_SIZE. */
+	uint64_t step = strncmp(l->host.uts.machine, "riscv", 5) ? UINT64_C(512) << 20
+							   : UINT64_C(2) << 20;
+	uint64_t at = (pgd - top + step - 1) & ~(step - 1);
+	uint8_t head[NOTE_DESC + 10];
 
-/* ---- what is missing, in words ---- */
+	for (; at <= pgd && pgd - at <= top; at += step) {
+		int r = bpf_copy(&l->bpf, at + note, head, sizeof(head), err);
 
-static bool has_cap(const struct __user_cap_data_struct *c, unsigned cap)
-{
-	return c[cap / 32].effective >> cap % 32 & 1;
-}
-
-static void hint_caps(struct atw_err *err)
-{
-	live_hint_setcap(err, "cap_bpf,cap_perfmon");
-}
-
-/* Asked first: bpf(2) answers all kinds of trouble with the same two errors. */
-static int check_caps(struct atw_err *err)
-{
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	bool bpf, perfmon;
-
-	if (syscall(__NR_capget, &head, c) < 0 || has_cap(c, CAP_SYS_ADMIN))
-		return ATW_OK;
-	bpf = has_cap(c, CAP_BPF);
-	perfmon = has_cap(c, CAP_PERFMON);
-	if (bpf && perfmon)
-		return ATW_OK;
-	atw_err_set(err, ATW_E_PERM,
-		    "reading the running kernel needs %s%s%s, which this process does not have",
-		    bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ",
-		    perfmon ? "" : "CAP_PERFMON");
-	hint_caps(err);
-	return ATW_E_PERM;
-}
-
-static int refused(const char *what, int e, struct atw_err *err)
-{
-	int r = live_check_lockdown(err);
-
-	if (r < 0)
-		return r;
-	if (e == ENOSYS)
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
-	if (e != EPERM && e != EACCES)
-		return atw_err_set(err, e == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
-				   "bpf: %s: %s", what, strerror(e));
-	atw_err_set(err, ATW_E_PERM, "the kernel does not let this process use BPF (%s: %s)",
-		    what, strerror(e));
-	if (live_in_user_namespace())
-		hint_caps(err);
-	else
-		atw_err_hint(err, "in a container: --cap-add BPF --cap-add PERFMON, and a seccomp profile that lets bpf(2) through");
-	return ATW_E_PERM;
-}
-
-/* The last line the verifier wrote that is not a statistic. */
-static const char *last_words(char *log)
-{
-	char *line;
-
-	while ((line = strrchr(log, '\n')) != NULL) {
-		if (line[1] && strncmp(line + 1, "processed ", 10))
-			return line + 1;
-		*line = '\0';
+		if (r == ATW_OK && is_note(head) && extents_find(&l->ram, pgd - at)) {
+			l->base = at;
+			return ATW_OK;
+		}
+		if (r < 0 && r != ATW_E_IO)
+			return r;
 	}
-	return log;
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "the kernel's direct map of RAM was not found below 0x%" PRIx64, pgd);
 }
 
-/* What the verifier said; what can be done about it, if something can. */
-static int rejected(char *log, struct atw_err *err)
+static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note,
+			   uint64_t len, struct atw_err *err)
 {
-	const char *why = last_words(log);
-	char jit[16];
+	uint8_t *p = malloc(len);
+	ssize_t n;
 
-	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "this kernel does not accept the BPF program: %.200s", why);
-	/* RISC-V leaves it off, and 7.2 does not interpret our program as 6.12 does. */
-	if (live_file_text("/proc/sys/net/core/bpf_jit_enable", jit, sizeof(jit)) &&
-	    !strcmp(jit, "0"))
-		atw_err_hint_command(err, "switch the compiler on",
-				     "sudo sysctl net.core.bpf_jit_enable=1");
-	return ATW_E_UNSUPPORTED;
+	if (!p)
+		return atw_err_nomem(err);
+	l->vmcoreinfo = p;
+	n = atw_read(s, ATW_PA(note), p, len, err);
+	if (n < 0)
+		return (int)n;
+	if ((uint64_t)n < len || !is_note(p) || get_le32(p + 4) > len - NOTE_DESC)
+		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
+				   note);
+	l->vmcoreinfo_len = get_le32(p + 4);
+	live_image_find(&l->image, (char *)p + NOTE_DESC, l->vmcoreinfo_len);
+	return ATW_OK;
 }
 
-/* ---- programs ---- */
+/* ---- opening ---- */
 
-/* A signal makes the verifier give up; it has not said no, then. */
-static long load(union bpf_attr *a)
+/* They stay: the kernel's own structs are found by them as well. */
+static int read_types(struct direct *l, struct atw_err *err)
 {
-	long fd;
-	int tries = 8;
-
-	do
-		fd = sys_bpf(BPF_PROG_LOAD, a);
-	while (fd < 0 && errno == EAGAIN && --tries);
-	return fd;
-}
-
-static int load_as(enum bpf_prog_type type, uint32_t flags, const struct bpf_insn *insns, size_t n,
-		   struct atw_err *err)
-{
-	char log[4096] = "";
-	union bpf_attr a;
-	long fd;
-
-	attr_init(&a);
-	a.prog_type = type;
-	a.prog_flags = flags;
-	a.insns = (uintptr_t)insns;
-	a.insn_cnt = (uint32_t)n;
-	a.license = (uintptr_t)"GPL";
-	strcpy(a.prog_name, "atwalk");
-	fd = load(&a);
-	if (fd >= 0)
-		return (int)fd;
-	/* The program is not what it is about. */
-	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-		return refused("loading a program", errno, err);
-	/* Again for the reason: writing it down costs as much as the rest. */
-	a.log_buf = (uintptr_t)log;
-	a.log_size = sizeof(log);
-	a.log_level = 1;
-	fd = load(&a);
-	if (fd >= 0)
-		return (int)fd;
-	log[sizeof(log) - 1] = '\0';
-	if (errno != EPERM && log[0])
-		return rejected(log, err);
-	/* Without a word of the verifier's: it knows no programs of this type. */
-	if (errno == EINVAL)
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "this kernel has no BPF programs that run when they are asked to (Linux 5.14 has)");
-	return refused("loading a program", errno, err);
-}
-
-int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
-{
-	return load_as(BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE, insns, n, err);
-}
-
-int live_bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
-		   struct atw_err *err)
-{
-	int prog = load_as(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, n, err), fd, e;
-	union bpf_attr a;
-
-	if (prog < 0)
-		return prog;
-	attr_init(&a);
-	a.raw_tracepoint.name = (uintptr_t)tracepoint;
-	a.raw_tracepoint.prog_fd = (uint32_t)prog;
-	fd = (int)sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
-	e = errno;
-	close(prog);             /* it lives as long as it is attached */
-	if (fd >= 0)
-		return fd;
-	if (e == ENOENT)
-		return atw_err_set(err, ATW_E_MISSING, "this kernel has no tracepoint %s",
-				   tracepoint);
-	return refused("attaching to a tracepoint", e, err);
-}
-
-int live_bpf_run(int prog, struct atw_err *err)
-{
-	union bpf_attr a;
-
-	attr_init(&a);
-	a.test.prog_fd = (uint32_t)prog;
-	return sys_bpf(BPF_PROG_TEST_RUN, &a) < 0
-		? refused("running a program", errno, err) : ATW_OK;
-}
-
-#define AREA(member) ((int16_t)offsetof(struct live_area, member))
-#define PIECE(member) \
-	((int16_t)(offsetof(struct live_area, piece) + offsetof(struct live_piece, member)))
-
-/*
- * The loop has a constant bound, for the verifier, and ends where the list
- * does. R6 goes through the pieces, R9 is the area.
- */
-static int load_reader(int map, struct atw_err *err)
-{
-	const struct bpf_insn insns[] = {
-		/*  0 */ MAP_VALUE(R6, map),
-		/*  2 */ CALL(BPF_FUNC_get_current_task),
-		/*  3 */ STORE64(R6, AREA(current), R0),
-		/*  4 */ LOAD64(R7, R6, AREA(count)),
-		/*  5 */ COPY(R9, R6),
-		/*  6 */ SET(R8, 0),
-		/*  7 */ IF_GE(R8, R7, 14),               /* to 22 */
-		/*  8 */ LOAD32(R0, R6, PIECE(place)),
-		/*  9 */ AND(R0, LIVE_PLACES - 1),
-		/* 10 */ TIMES(R0, LIVE_PIECE),
-		/* 11 */ COPY(R1, R9),
-		/* 12 */ ADD_TO(R1, R0),
-		/* 13 */ ADD(R1, offsetof(struct live_area, data)),
-		/* 14 */ LOAD32(R2, R6, PIECE(len)),
-		/* 15 */ IF_GT_VALUE(R2, LIVE_PIECE, 6),  /* to 22 */
-		/* 16 */ LOAD64(R3, R6, PIECE(va)),
-		/* 17 */ CALL(BPF_FUNC_probe_read_kernel),
-		/* 18 */ STORE32(R6, PIECE(result), R0),
-		/* 19 */ ADD(R6, sizeof(struct live_piece)),
-		/* 20 */ ADD(R8, 1),
-		/* 21 */ IF_LT_VALUE(R8, LIVE_BATCH, -15), /* to 7 */
-		/* 22 */ SET(R0, 0),
-		/* 23 */ EXIT(),
-	};
-
-	return live_bpf_load(insns, ARRAY_SIZE(insns), err);
-}
-
-/*
- * Before 5.11 a map counts as locked memory, of which root may have little as
- * well: then it is not the map that is worth complaining of.
- */
-static int no_map(int e, struct atw_err *err)
-{
-	const struct bpf_insn nothing[] = { SET(R0, 0), EXIT() };
-	int fd = e == EPERM ? live_bpf_load(nothing, ARRAY_SIZE(nothing), err) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	return fd == ATW_E_UNSUPPORTED ? fd : refused("making a map", e, err);
-}
-
-int live_bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct atw_err *err)
-{
-	union bpf_attr a;
-	int fd;
-
-	attr_init(&a);
-	a.map_type = type;
-	a.key_size = type == BPF_MAP_TYPE_RINGBUF ? 0 : 4;
-	a.value_size = value_size;
-	a.max_entries = n;
-	if (type == BPF_MAP_TYPE_ARRAY)
-		a.map_flags = BPF_F_MMAPABLE;
-	if (type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
-		a.inner_map_fd = (uint32_t)inner;
-	strcpy(a.map_name, "atwalk");
-	fd = (int)sys_bpf(BPF_MAP_CREATE, &a);
-	return fd < 0 ? no_map(errno, err) : fd;
-}
-
-int live_bpf_map_set(int map, uint32_t key, uint32_t value, struct atw_err *err)
-{
-	union bpf_attr a;
-
-	attr_init(&a);
-	a.map_fd = (uint32_t)map;
-	a.key = (uintptr_t)&key;
-	a.value = (uintptr_t)&value;
-	return sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0 ? refused("filling a map", errno, err) : ATW_OK;
-}
-
-int live_bpf_share(size_t size, void **ret, struct atw_err *err)
-{
-	int map, r = check_caps(err);
+	int r = host_btf_read(&l->btf, err);
 
 	if (r < 0)
 		return r;
-	map = live_bpf_map(BPF_MAP_TYPE_ARRAY, (uint32_t)size, 1, 0, err);
-	if (map < 0)
-		return map;
-	*ret = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-	if (*ret != MAP_FAILED)
-		return map;
-	r = refused("sharing a map", errno, err);
-	close(map);
+	r = btf_init(&l->types, l->btf.bytes, err);
+	if (r == ATW_OK)
+		r = bpf_types_find(&l->types, &l->tasks.types, err);
+	if (r < 0)
+		atw_err_wrap(err, "the kernel's types");
 	return r;
 }
 
-int live_bpf_open(struct live_bpf *ret, struct atw_err *err)
+static int attach(struct direct *l, struct atw_source *s, struct atw_err *err)
 {
-	struct live_bpf b = { .prog = -1 };
-	void *area;
-	int r = b.map = live_bpf_share(sizeof(struct live_area), &area, err);
+	uint64_t pgd, note, len;
+	int r = bpf_open(&l->bpf, err);
 
-	if (r < 0)
+	if (r == ATW_OK)
+		r = read_types(l, err);
+	if (r == ATW_OK)
+		r = live_ram(&l->ram, err);
+	if (r == ATW_OK)
+		r = live_note_place(&note, &len, err);
+	if (r != ATW_OK)
 		return r;
-	b.area = area;
-	r = b.prog = load_reader(b.map, err);
-	if (r < 0) {
-		live_bpf_close(&b);
-		return r;
+	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
+				   note);
+	l->tasks.bpf = &l->bpf;
+	r = bpf_own_pgd(&l->tasks, &pgd, err);
+	if (r == ATW_OK)
+		r = find_base(l, pgd, note, err);
+	return r < 0 ? r : read_vmcoreinfo(l, s, note, len, err);
+}
+
+static void direct_close(struct atw_source *s)
+{
+	struct direct *l = s->impl;
+
+	if (!l)
+		return;
+	while (l->processes) {
+		struct process *p = l->processes;
+
+		l->processes = p->next;
+		free(p);
 	}
-	*ret = b;
+	bpf_tasks_close(&l->tasks);
+	bpf_close(&l->bpf);
+	btf_deinit(&l->types);
+	host_btf_close(&l->btf);
+	extents_deinit(&l->ram);
+	free(l->vmcoreinfo);
+	free(l);
+	s->impl = NULL;
+}
+
+/* ---- memory ---- */
+
+/*
+ * Pieces that wait for one run of the program, none of them across the end of a
+ * page, and where their bytes are to go.
+ */
+struct batch {
+	size_t n;
+	struct part {
+		char *to;
+		uint64_t pa;
+		uint32_t len;
+		bool again;      /* by itself, for it was not read */
+		ssize_t *got;    /* of the whole that it is a part of */
+	} part[LIVE_BATCH];
+};
+
+/* What the direct map lacks may be the kernel's own; other RAM that is not there is no hole. */
+static ssize_t read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
+			  struct atw_err *err)
+{
+	uint64_t va;
+
+	if (live_image_at(&l->image, pa, &va) &&
+	    bpf_copy(&l->bpf, va, to, len, err) == ATW_OK)
+		return len;
+	return atw_err_set(err, ATW_E_IO, "the kernel itself does not map physical 0x%" PRIx64,
+			   pa);
+}
+
+/* What is in the area is lost by that. */
+static void read_again(struct direct *l, struct batch *b, struct atw_err *err)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		ssize_t *got = b->part[i].got, n;
+
+		if (!b->part[i].again || *got < 0)
+			continue;
+		n = read_image(l, b->part[i].pa, b->part[i].to, b->part[i].len, err);
+		*got = n < 0 ? n : *got + n;
+	}
+}
+
+static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
+{
+	struct bpf_area *a = l->bpf.area;
+	bool again = false;
+	int r = b->n ? bpf_read(&l->bpf, b->n, err) : ATW_OK;
+
+	for (size_t i = 0; i < b->n; i++) {
+		ssize_t *got = b->part[i].got;
+
+		/* Parts behind one that failed are of no use. */
+		if (*got < 0)
+			continue;
+		if (r < 0) {
+			*got = r;
+		} else if (a->piece[i].result) {
+			again = b->part[i].again = true;
+		} else {
+			const uint8_t *from = a->data[a->piece[i].place];
+
+			if ((uint8_t *)b->part[i].to != from)
+				memcpy(b->part[i].to, from, b->part[i].len);
+			*got += b->part[i].len;
+		}
+	}
+	if (again)
+		read_again(l, b, err);
+	b->n = 0;
+}
+
+/* Where the bytes are read to: where they are to go, if that is in the area. */
+static uint32_t place_for(const struct direct *l, const char *to, uint32_t otherwise)
+{
+	size_t off = (size_t)(to - (const char *)l->bpf.area->data[LIVE_BATCH]);
+
+	return off < LIVE_LENT * LIVE_PIECE && off % LIVE_PIECE == 0
+	       ? LIVE_BATCH + (uint32_t)(off / LIVE_PIECE) : otherwise;
+}
+
+static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			   struct atw_err *err)
+{
+	struct direct *l = s->impl;
+	struct batch b = { .n = 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct atw_piece *p = &piece[i];
+		const struct extent *e = extents_find(&l->ram, p->pa.u);
+		uint64_t left = e ? e->len - (p->pa.u - e->start) : 0;
+		size_t len = p->len < left ? p->len : (size_t)left;
+
+		p->got = 0;
+		for (size_t put = 0, part; put < len; put += part) {
+			part = LIVE_PIECE - ((p->pa.u + put) & (LIVE_PIECE - 1));
+			if (part > len - put)
+				part = len - put;
+			if (b.n == LIVE_BATCH)
+				run_batch(l, &b, err);
+			b.part[b.n] = (struct part){
+				.to = (char *)p->buf + put, .pa = p->pa.u + put,
+				.len = (uint32_t)part, .got = &p->got,
+			};
+			l->bpf.area->piece[b.n] = (struct bpf_piece){
+				.va = l->base + p->pa.u + put, .len = (uint32_t)part,
+				.result = -EFAULT,
+				.place = place_for(l, b.part[b.n].to, (uint32_t)b.n),
+			};
+			b.n++;
+		}
+	}
+	run_batch(l, &b, err);
+}
+
+static ssize_t direct_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct atw_piece p = { pa, buf, len, 0 };
+
+	direct_read_many(s, &p, 1, err);
+	return p.got;
+}
+
+/* One buffer at a time, for the reader that reads tables ahead. */
+static void *direct_buffer_open(struct atw_source *s, size_t len)
+{
+	struct direct *l = s->impl;
+
+	if (l->lent || len > LIVE_LENT * LIVE_PIECE)
+		return NULL;
+	return l->lent = l->bpf.area->data[LIVE_BATCH];
+}
+
+static bool direct_buffer_close(struct atw_source *s, void *buf)
+{
+	struct direct *l = s->impl;
+
+	if (!buf || buf != l->lent)
+		return false;
+	l->lent = NULL;
+	return true;
+}
+
+static void direct_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
+{
+	struct direct *l = s->impl;
+
+	live_image_add(&l->image, pa.u, va.u, len);
+}
+
+static int direct_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	struct direct *l = s->impl;
+
+	return extents_extent(&l->ram, pa, ret);
+}
+
+/* ---- facts ---- */
+
+static struct process *process_of(struct direct *l, uint64_t pid)
+{
+	struct process *p = l->processes;
+
+	while (p && p->pid != pid)
+		p = p->next;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		*p = (struct process){ .next = l->processes, .pid = pid,
+				       .status = ATW_E_MISSING };
+		l->processes = p;
+	}
+	return p;
+}
+
+static void find_mm(struct direct *l, struct process *p)
+{
+	p->why = (struct atw_err){ 0 };
+	p->status = bpf_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
+}
+
+/*
+ * "pid.N.mm": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
+ * none. "pid.N.why": the sentence that says why; "pid.N.none", 8 bytes: it was looked
+ * for, and there is no such address space.
+ */
+static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
+{
+	static const uint64_t none = 1;
+	const char *number = key + 4, *dot = strchr(number, '.');
+	bool asks_none = dot && !strcmp(dot, ".none");
+	struct process *p;
+	uint64_t pid;
+
+	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
+	    (strcmp(dot, ".mm") && strcmp(dot, ".why") && !asks_none))
+		return ATW_E_MISSING;
+	p = process_of(l, pid);
+	if (!p)
+		return ATW_E_NOMEM;
+	if (!strcmp(dot, ".mm")) {
+		find_mm(l, p);
+		if (p->status < 0)
+			return ATW_E_MISSING;
+		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
+		return ATW_OK;
+	}
+	if (p->why.status == ATW_OK && !p->mm)
+		find_mm(l, p);
+	if (p->status == ATW_OK || (asks_none && p->status != ATW_E_NONE))
+		return ATW_E_MISSING;
+	*ret = asks_none ? (struct atw_blob){ &none, sizeof(none) }
+			 : (struct atw_blob){ p->why.text, strlen(p->why.text) };
 	return ATW_OK;
 }
 
-void live_bpf_close(struct live_bpf *b)
+/* The task that heads the list of all: symbols name it in few kernels. */
+static int init_fact(struct direct *l, struct atw_blob *ret)
 {
-	if (b->area)
-		munmap(b->area, sizeof(*b->area));
-	/* Descriptor 0 only occurs in a zeroed struct that was never opened. */
-	if (b->prog > 0)
-		close(b->prog);
-	if (b->map > 0)
-		close(b->map);
-	*b = (struct live_bpf){ 0 };
+	if (!l->init_task && bpf_init_task(&l->tasks, &l->init_task, NULL) < 0)
+		return ATW_E_MISSING;
+	*ret = (struct atw_blob){ &l->init_task, sizeof(l->init_task) };
+	return ATW_OK;
 }
 
-int live_bpf_read(struct live_bpf *b, size_t n, struct atw_err *err)
+static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
-	b->area->count = n;
-	return live_bpf_run(b->prog, err);
+	struct direct *l = s->impl;
+
+	if (!strncmp(key, "pid.", 4))
+		return process_fact(l, key, ret);
+	if (!strcmp(key, "way"))
+		*ret = (struct atw_blob){ "bpf", 3 };
+	else if (!strcmp(key, "init_task"))
+		return init_fact(l, ret);
+	else if (!strcmp(key, "btf"))     /* symbols name its place in few kernels, too */
+		*ret = l->btf.bytes;
+	else if (!strcmp(key, "btf.index"))
+		*ret = (struct atw_blob){ l->types.at, l->types.n * sizeof(*l->types.at) };
+	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
+		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
+					  l->vmcoreinfo_len };
+	else
+		return host_info_fact(&l->host, key, ret);
+	return ATW_OK;
 }
 
-int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,
-		  struct atw_err *err)
+static void direct_describe(struct atw_source *s, char *buf, size_t len)
 {
+	struct direct *l = s->impl;
+
+	snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
+		 l->base);
+}
+
+static const struct atw_source_ops direct_ops = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "live",
+	.help = "the running kernel, through BPF",
+	.close = direct_close,
+	.read = direct_read,
+	.extent = direct_extent,
+	.fact = direct_fact,
+	.describe = direct_describe,
+	.live = true,
+	.read_many = direct_read_many,
+	.buffer_open = direct_buffer_open,
+	.buffer_close = direct_buffer_close,
+	.mapped = direct_mapped,
+};
+
+int live_bpf_open(struct atw_source *s, struct atw_err *err)
+{
+	const struct atw_source_ops *ops = s->ops;
+	struct direct *l = calloc(1, sizeof(*l));
 	int r;
 
-	b->area->piece[0] = (struct live_piece){ .va = va, .len = (uint32_t)len,
-						 .result = -EFAULT };
-	r = len > LIVE_PIECE ? ATW_E_USAGE : live_bpf_read(b, 1, err);
-	if (r < 0)
-		return r;
-	if (b->area->piece[0].result)
-		return atw_err_set(err, ATW_E_IO, "the kernel has nothing to read at 0x%llx",
-				   (unsigned long long)va);
-	memcpy(buf, b->area->data[0], len);
-	return ATW_OK;
+	if (!l)
+		return atw_err_nomem(err);
+	host_info_init(&l->host);
+	s->impl = l;
+	s->ops = &direct_ops;
+	r = attach(l, s, err);
+	if (r < 0) {
+		direct_close(s);
+		s->ops = ops;
+	}
+	return r;
 }

@@ -1,81 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * live_bpf.h - reads of the running kernel's memory by virtual address.
- *
- * One BPF program, written by hand and loaded with bpf(2), copies a list of
- * pieces into memory we share with it. It runs when we ask and at no other
- * time, is attached to nothing, writes nothing of the kernel's, and is gone
- * with the descriptor.
- */
+/* live_bpf.h - the running kernel's memory through BPF and its direct map. */
 #ifndef SOURCE_LIVE_BPF_H
 #define SOURCE_LIVE_BPF_H
 
-#include <atwalk/base.h>
-
-struct bpf_insn;
-
-enum {
-	LIVE_BATCH = 64,         /* pieces a run: 1.2 ms to load, 0.2 us a page */
-	LIVE_PIECE = 4096,       /* bytes of the largest piece */
-	LIVE_LENT = 64,          /* places that keep their data between reads */
-	LIVE_PLACES = LIVE_BATCH + LIVE_LENT,    /* a power of two */
-};
-
-struct live_piece {
-	uint64_t va;
-	uint32_t len;            /* up to LIVE_PIECE */
-	int32_t result;          /* 0, or the -errno of the kernel's */
-	uint32_t place;          /* in data[]; two of a run have not the same */
-	uint32_t unused;
-};
-
-/* What we and the programs share. */
-struct live_area {
-	uint64_t count;          /* of pieces to read */
-	uint64_t current;        /* our own task_struct's address */
-	uint64_t in[4], out[8];  /* other programs' arguments and results */
-	struct live_piece piece[LIVE_BATCH];
-	_Alignas(LIVE_PIECE) uint8_t data[LIVE_PLACES][LIVE_PIECE];
-};
-
-struct live_bpf {
-	int map, prog;
-	struct live_area *area;
-};
-
-/* ATW_E_PERM says which capability is missing, and how to give it. */
-int live_bpf_open(struct live_bpf *ret, struct atw_err *err);
-/* Fine on a zeroed struct. */
-void live_bpf_close(struct live_bpf *b);
-
-/* Read the first `n` of area->piece into their places of area->data. */
-int live_bpf_read(struct live_bpf *b, size_t n, struct atw_err *err);
-/* One piece, whole or ATW_E_IO. */
-int live_bpf_copy(struct live_bpf *b, uint64_t va, void *buf, size_t len,
-		  struct atw_err *err);
+#include "source/source.h"
 
 /*
- * Another program that shares the area by way of b->map. Returns its
- * descriptor; ATW_E_UNSUPPORTED with the verifier's last words.
+ * Make `s` read so: its operations become those of this way. After a failure
+ * `s` is as it was. ATW_E_PERM says what would allow it.
  */
-int live_bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err);
-int live_bpf_run(int prog, struct atw_err *err);
-
-/* ---- for programs of others ---- */
-
-/*
- * Memory that programs share with us as the one element of an array map, which is
- * returned; zeroed. ATW_E_PERM as live_bpf_open().
- */
-int live_bpf_share(size_t size, void **ret, struct atw_err *err);
-/* Any other map of 4-byte keys, or a ring buffer of `n` bytes; a descriptor. */
-int live_bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct atw_err *err);
-int live_bpf_map_set(int map, uint32_t key, uint32_t value, struct atw_err *err);
-/*
- * Run a program whenever the kernel comes by that tracepoint, as long as the descriptor
- * that is returned is open. ATW_E_MISSING: there is no such tracepoint.
- */
-int live_bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
-		   struct atw_err *err);
+int live_bpf_open(struct atw_source *s, struct atw_err *err);
 
 #endif

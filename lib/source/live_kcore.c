@@ -22,9 +22,11 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "format/elf.h"
+#include "host/caps.h"
 #include "source/kinds.h"
-#include "source/live_file.h"
-#include "source/live_host.h"
+#include "host/host_file.h"
+#include "host/host.h"
+#include "source/live_ram.h"
 
 enum {
 	HEAD_FIRST = 4096,               /* most kernels' headers fit into twice that */
@@ -36,7 +38,7 @@ enum {
 
 struct kcore {
 	int fd;
-	struct live_host host;
+	struct host_info host;
 	struct extents ram;              /* with offsets of the file */
 	uint8_t *head;                   /* ELF header, program headers, notes */
 	struct atw_vmcoreinfo vmcoreinfo;
@@ -69,7 +71,7 @@ static ssize_t pread_full(int fd, void *buf, size_t len, uint64_t off)
 
 static int no_permission(int e, struct atw_err *err)
 {
-	int r = live_check_lockdown(err);
+	int r = host_check_lockdown(err);
 
 	if (r < 0)
 		return r;
@@ -77,7 +79,7 @@ static int no_permission(int e, struct atw_err *err)
 		    "reading /proc/kcore needs %sCAP_SYS_RAWIO, which this process does not have (%s)",
 		    geteuid() ? "root and " : "", strerror(e));
 	if (geteuid())
-		live_hint_setcap(err, "cap_dac_read_search,cap_sys_rawio");
+		host_hint_setcap(err, "cap_dac_read_search,cap_sys_rawio");
 	else
 		atw_err_hint(err, "in a container: --cap-add SYS_RAWIO");
 	return ATW_E_PERM;
@@ -89,7 +91,7 @@ static int open_file(struct kcore *k, const char *path, struct atw_err *err)
 	if (k->fd >= 0)
 		return ATW_OK;
 	if (errno == ENOENT)
-		return live_check_proc_files(err) < 0 ? ATW_E_MISSING :
+		return host_check_proc_files(err) < 0 ? ATW_E_MISSING :
 		       atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no /proc/kcore (CONFIG_PROC_KCORE)");
 	if (errno == EACCES || errno == EPERM)
@@ -374,7 +376,7 @@ static int process_fact(const char *key, struct atw_blob *ret)
 		"this process is in a PID namespace, and /proc/kcore has the numbers outside of it only; live:bpf may know ours";
 	const char *dot = strchr(key + 4, '.');
 
-	if (!dot || strcmp(dot, ".why") || live_first_pid_namespace())
+	if (!dot || strcmp(dot, ".why") || host_first_pid_namespace())
 		return ATW_E_MISSING;
 	*ret = (struct atw_blob){ why, sizeof(why) - 1 };
 	return ATW_OK;
@@ -395,7 +397,7 @@ static int kcore_fact(struct atw_source *s, const char *key, struct atw_blob *re
 	else if (!strcmp(key, "image.len") && k->image_len)
 		*ret = (struct atw_blob){ &k->image_len, sizeof(k->image_len) };
 	else
-		return live_host_fact(&k->host, key, ret);
+		return host_info_fact(&k->host, key, ret);
 	return ATW_OK;
 }
 
@@ -428,7 +430,7 @@ int live_kcore_open_file(struct atw_source *s, const char *path,
 	if (!k)
 		return atw_err_nomem(err);
 	s->impl = k;
-	live_host_init(&k->host);
+	host_info_init(&k->host);
 	k->page = (size_t)sysconf(_SC_PAGESIZE);
 	r = open_file(k, path, err);
 	if (r == ATW_OK) {

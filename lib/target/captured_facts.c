@@ -7,7 +7,7 @@
 
 #include "target/captured_facts.h"
 
-#include "kernel/page.h"
+#include "linux/page.h"
 
 #include "base/num.h"
 

@@ -3,7 +3,7 @@
 #ifndef TARGET_CAPTURED_FACTS_H
 #define TARGET_CAPTURED_FACTS_H
 
-#include "provider/captured.h"
+#include "target/captured.h"
 #include "target/target.h"
 
 void captured_facts(const struct captured *c, const struct target_facts *to);

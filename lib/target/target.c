@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/captured.h"
-#include "target/tasks.h"
+#include "target/captured.h"
+#include "target/task_list.h"
 
 /* The first that accepts a source has it; memory is what all others are not. */
 static const struct target_backend *const target_backends[] = {

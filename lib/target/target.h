@@ -9,12 +9,12 @@
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H
 
-#include "kernel/linux.h"
-#include "process/process.h"
+#include "linux/linux.h"
+#include "linux/process.h"
 #include "walk/walk.h"
 
-#include "provider/provider.h"
-#include "source/pace.h"
+#include "target/provider.h"
+#include "host/pace.h"
 
 enum target_cap {
 	TARGET_MEMORY = 1 << 0,    /* physical memory can be read */

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "provider/captured.h"
+#include "target/captured.h"
 #include "target/captured_facts.h"
 #include "target/subject.h"
-#include "target/tasks.h"
+#include "target/task_list.h"
 
 /* No mode: nothing is known of entries but what the capture says of them. */
 static const struct atw_flag capture_no_flags[1];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "target/subject.h"
-#include "target/tasks.h"
+#include "target/task_list.h"
 
 static int memory_refuse(const struct target *t, const char *what, struct atw_err *err)
 {

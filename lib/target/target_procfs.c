@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "provider/proc.h"
-#include "source/live_host.h"
+#include "target/procfs.h"
+#include "host/host.h"
 #include "target/subject.h"
 
 static bool procfs_accepts(struct atw_source *s)
@@ -120,7 +120,7 @@ static int procfs_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 		atw_err_set(&why, ATW_E_PERM,
 			    "%zu of %zu processes: this process may not read them",
 			    denied, asked);
-	else if (live_hides_processes(how, sizeof(how)))
+	else if (host_hides_processes(how, sizeof(how)))
 		atw_err_set(&why, ATW_E_PERM,
 			    "/proc is mounted with %s, which hides processes of others",
 			    how);

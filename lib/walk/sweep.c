@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "walk/live.h"
+#include "walk/walk_live.h"
 #include "walk/memory.h"
 #include "walk/sure.h"
 

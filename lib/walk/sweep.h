@@ -7,7 +7,7 @@
  * are read together, so a listing of all processes takes few large reads.
  *
  * The entries that led to a lowest table, and the guards of the space, are read again
- * after it, as walk/live.h explains. A space for which one of them changed is reported as
+ * after it, as walk/walk_live.h explains. A space for which one of them changed is reported as
  * moved: the caller forgets its tables and walks it.
  */
 #ifndef WALK_SWEEP_H

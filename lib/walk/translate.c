@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "walk/live.h"
+#include "walk/walk_live.h"
 #include "walk/memory.h"
 #include "walk/space.h"
 

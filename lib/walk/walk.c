@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "walk/live.h"
+#include "walk/walk_live.h"
 #include "walk/memory.h"
 #include "walk/run.h"
 #include "walk/space.h"

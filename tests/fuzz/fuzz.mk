@@ -23,7 +23,7 @@ FUZZ_NAMES  := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_ONLY   ?= $(FUZZ_NAMES)
 FUZZ_REPLAY := $(FUZZ_NAMES:%=$(O)/tests/fuzz/%)
 FUZZ_OBJ    := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(LIB_SRC) $(KMAP_LIB_SRC))
-FUZZ_CFLAGS := -std=gnu17 $(WARN) -I. -Iinclude -Ilib -Itests $(DEFS) -g \
+FUZZ_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -iquote tests -Iinclude $(DEFS) -g \
                -fno-omit-frame-pointer $(FUZZ_SAN)
 # Without libFuzzer's runtime (Debian: libclang-rt-14-dev) there is nothing to do.
 FUZZ_CAN     = $(shell printf 'int LLVMFuzzerTestOneInput(const char *p, long n);\nint LLVMFuzzerTestOneInput(const char *p, long n){return p && n < 0;}\n' | \

@@ -4,8 +4,8 @@
  * overlap, and a task read twice is the same.
  */
 #include "fuzz.h"
-#include "provider/captured.h"
-#include "provider/provider.h"
+#include "target/captured.h"
+#include "target/provider.h"
 
 /* A run that repeats a page 2^50 times is emitted in full, which takes too long. */
 enum { RUNS = 20000, TASKS = 50 };

@@ -11,9 +11,9 @@
  *			8 * value plus low bits, a node of a type, a page number,
  *			a number, all ones
  */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/areas.h"
+#include "linux/areas.h"
 #include "fuzz.h"
 #include "kernel_memory.h"
 

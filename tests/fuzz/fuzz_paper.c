@@ -4,7 +4,7 @@
  * a fault, of as many tasks and areas, and is written once more as the same text.
  */
 #include "capture_copy.h"
-#include "census/write_paper.h"
+#include "report/write_paper.h"
 
 /* A file in memory, or -1: it cannot be read, or that form has no place for it. */
 static int paper_of(const char *path, struct copy *c, char name[64])

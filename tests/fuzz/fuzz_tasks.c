@@ -9,9 +9,9 @@
  * Task 0 is init_task. A task with pid equal to tgid is a leader, the others are
  * threads of the last leader.
  */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/tasks.h"
+#include "linux/tasks.h"
 #include "fuzz.h"
 #include "kernel_memory.h"
 

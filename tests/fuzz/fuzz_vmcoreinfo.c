@@ -2,7 +2,7 @@
 /* VMCOREINFO texts, the numbers in them, and the layout they describe. */
 #include "format/vmcoreinfo.h"
 #include "fuzz.h"
-#include "kernel/layout.h"
+#include "linux/layout.h"
 
 static void numbers(const struct atw_vmcoreinfo *vi)
 {

@@ -28,7 +28,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "census/census.h"
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "random.h"
 
 enum {

@@ -16,11 +16,11 @@
 #include "record/record.h"
 
 #include "base/cleanup.h"
-#include "output/html_report.h"
-#include "output/picture.h"
-#include "picture/chart.h"
-#include "picture/flame.h"
-#include "picture/hilbert.h"
+#include "plot/html_report.h"
+#include "plot/draw.h"
+#include "plot/chart.h"
+#include "plot/flame.h"
+#include "plot/hilbert.h"
 
 enum { MOST = 2000, PARTS = 7, POINTS = 60 };
 

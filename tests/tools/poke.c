@@ -8,7 +8,7 @@
  *
  *	PLACE    BASE and any number of these, from left to right:
  *	         +N -N            so many bytes on or back (hexadecimal)
- *	         .STRUCT.MEMBER   to a member that lib/kernel/needs.def lists
+ *	         .STRUCT.MEMBER   to a member that lib/linux/needs.def lists
  *	         *                where the pointer that lies there leads
  *	         @                the same with the low byte off (maple trees)
  *	BASE     a hexadecimal number, a symbol, task:PID, page:FRAME
@@ -32,16 +32,16 @@
 #include <atwalk/base.h>
 #include "extract/extract.h"
 #include "format/vmcoreinfo_text.h"
-#include "kernel/linux.h"
-#include "kernel/page.h"
+#include "linux/linux.h"
+#include "linux/page.h"
 #include "paging/paging.h"
-#include "process/process.h"
+#include "linux/process.h"
 #include "record/record.h"
 #include "source/source.h"
 #include "walk/walk.h"
 
-#include "kernel/kernel.h"
-#include "kernel/memmap.h"
+#include "linux/kernel.h"
+#include "linux/memmap.h"
 
 static struct atw_kernel *kernel;
 static struct kmem *kmem;

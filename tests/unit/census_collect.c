@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "census/census.h"
-#include "kernel/kpf.h"
-#include "provider/provider.h"
+#include "linux/kpf.h"
+#include "target/provider.h"
 #include "test.h"
 
 enum { K = 4096 };

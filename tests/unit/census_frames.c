@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A set of frames counts each frame once, within its memory limit. */
-#include "census/frames.h"
+#include "report/frame_set.h"
 #include "test.h"
 
 static struct frame_set set;

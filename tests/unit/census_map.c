@@ -2,7 +2,7 @@
 /* Maps of areas keep one mark a page and print them as in the LPMA paper. */
 #include <stdarg.h>
 
-#include "census/map.h"
+#include "report/page_map.h"
 #include "test.h"
 
 static struct buf said;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Pages are sorted the same in memory and through a temporary file. */
-#include "census/page_sort.h"
+#include "report/page_sort.h"
 #include "test.h"
 
 /* So many records, so many at once in memory: all come back, in order. */

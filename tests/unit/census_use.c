@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "census/model.h"
-#include "census/owners.h"
-#include "census/report.h"
+#include "report/owners.h"
+#include "report/report.h"
 
 
 enum { PAGE = 4096, ROWS = 16 };

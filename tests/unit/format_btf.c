@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "format/btf.h"
-#include "source/live_file.h"
+#include "host/host_file.h"
 
 enum { INT = 1, INNER, UNION, ALIAS, ARRAY, BITS, PTR, OUTER, PROTO, FUNC, LAST = FUNC };
 
@@ -426,7 +426,7 @@ TEST(reads_the_running_kernel)
 	uint32_t task, id, mm, pid, tgid;
 	uint64_t size, list;
 
-	if (live_file_all("/sys/kernel/btf/vmlinux", 64u << 20, &all, NULL) < 0)
+	if (host_file_all("/sys/kernel/btf/vmlinux", 64u << 20, &all, NULL) < 0)
 		SKIP("this kernel shows no /sys/kernel/btf/vmlinux");
 	CHECK_EQ(btf_length((struct atw_blob){ all.data, all.len }), all.len);
 	CHECK_EQ(btf_init(&b, (struct atw_blob){ all.data, all.len }, NULL), ATW_OK);

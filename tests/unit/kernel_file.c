@@ -4,7 +4,7 @@
 #include "test.h"
 #include "unit/vmlinux_image.h"
 
-#include "kernel/vmfile.h"
+#include "linux/vmfile.h"
 
 /* ---- what it is ---- */
 

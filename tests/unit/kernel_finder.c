@@ -3,7 +3,7 @@
  * The reverse map merges and folds entries into what every entry by itself says, on
  * tables that recur in all ways.
  */
-#include "kernel/finder.h"
+#include "linux/finder.h"
 
 #include "memory.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Members, enumerators and sizes are found under the names of every release. */
-#include "kernel/needs.h"
+#include "linux/needs.h"
 
 #include "test.h"
 #include "unit/btf_image.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames are assigned to NUMA nodes as the kernel describes its nodes. */
-#include "kernel/memmap.h"
+#include "linux/memmap.h"
 
 #include "test.h"
 

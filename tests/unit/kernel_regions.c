@@ -3,9 +3,9 @@
  * The kernel's regions are named from the facts there are, and left out where facts are
  * missing or contradict each other.
  */
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
-#include "kernel/regions.h"
+#include "linux/regions.h"
 #include "memory.h"
 #include "test.h"
 

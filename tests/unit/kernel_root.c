@@ -3,7 +3,7 @@
  * Every way to the kernel's root page table is tried in order, and what it finds is
  * verified.
  */
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
 #include "memory.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A search of memory finds every match, also across pages and holes, and is bounded. */
-#include "kernel/kernel.h"
-#include "kernel/search.h"
+#include "linux/kernel.h"
+#include "linux/search.h"
 
 #include "memory.h"
 #include "test.h"

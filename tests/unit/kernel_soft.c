@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bits that the CPU ignores are decoded by machine and kernel generation. */
-#include "kernel/linux.h"
+#include "linux/linux.h"
 
-#include "kernel/soft.h"
+#include "linux/soft.h"
 #include "test.h"
 
 static struct atw_soft_word decode(const char *mode, const char *release,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A search that another thread has begun is refused, and not begun twice. */
-#include "kernel/kernel.h"
+#include "linux/kernel.h"
 
 #include "test.h"
 

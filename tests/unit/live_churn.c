@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/linux.h"
-#include "process/process.h"
+#include "linux/linux.h"
+#include "linux/process.h"
 #include "walk/walk.h"
 
 #define MIB (UINT64_C(1) << 20)

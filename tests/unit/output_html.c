@@ -4,7 +4,7 @@
 
 #include "output_capture.h"
 
-#include "output/html_report.h"
+#include "plot/html_report.h"
 
 static const char *const states[] = { "a<b", "swap" };
 static const struct atw_names state_names = { 2, states, NULL };

@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "output/picture.h"
+#include "plot/draw.h"
 
 #ifdef HAVE_CAIRO
 #include <zlib.h>

@@ -3,13 +3,13 @@
  * struct page of three generations is decoded as the kernel made it, and random bytes of
  * it do no harm.
  */
-#include "kernel/page.h"
+#include "linux/page.h"
 
-#include "kernel/kpf.h"
-#include "kernel/memmap.h"
-#include "kernel/memmap_origin.h"
+#include "linux/kpf.h"
+#include "linux/memmap.h"
+#include "linux/memmap_origin.h"
 #include "kernel_memory.h"
-#include "provider/walk_ram.h"
+#include "target/memory_frames.h"
 #include "test.h"
 
 /* mem_map lies at PAGES; where members are is as in real kernels. */

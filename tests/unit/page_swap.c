@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A swap type is resolved to its file, and damage of a swap device is reported. */
-#include "kernel/page.h"
+#include "linux/page.h"
 
 #include "kernel_memory.h"
 #include "test.h"

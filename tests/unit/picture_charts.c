@@ -5,7 +5,7 @@
  */
 #include "scene_look.h"
 
-#include "picture/chart.h"
+#include "plot/chart.h"
 
 static struct atw_err err;
 static struct scene s;

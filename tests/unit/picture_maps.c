@@ -2,8 +2,8 @@
 /* picture_maps.c - Hilbert's curve, each frame once; and flame graphs. */
 #include "scene_look.h"
 
-#include "picture/flame.h"
-#include "picture/hilbert.h"
+#include "plot/flame.h"
+#include "plot/hilbert.h"
 
 static struct atw_err err;
 static struct scene s;

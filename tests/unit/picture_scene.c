@@ -6,8 +6,8 @@
 
 #include "scene_look.h"
 
-#include "output/svg.h"
-#include "picture/axis.h"
+#include "plot/svg.h"
+#include "plot/axis.h"
 
 static char text[1 << 16];
 static struct atw_err err;

@@ -3,9 +3,9 @@
  * The task and the page tables of a CPU are found through the run queue of any task, and
  * init_task, the first one, by its name and its links where no symbol names it.
  */
-#include "process/cpus.h"
+#include "linux/cpus.h"
 
-#include "process/process.h"
+#include "linux/process.h"
 
 #include "kernel_memory.h"
 #include "test.h"

@@ -3,10 +3,10 @@
  * A list of tasks that changes while it is followed is read without repeats and without
  * gaps.
  */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/links.h"
-#include "process/tasks.h"
+#include "linux/links.h"
+#include "linux/tasks.h"
 #include "kernel_memory.h"
 #include "test.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* VMAs are read from maple trees of every kind of node, and damaged nodes are refused. */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/areas.h"
-#include "process/maple.h"
+#include "linux/areas.h"
+#include "linux/maple.h"
 #include "kernel_memory.h"
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A second root table for user mode is detected. */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/mm.h"
+#include "linux/mm.h"
 #include "kernel_memory.h"
 #include "test.h"
 

@@ -2,10 +2,10 @@
 /*
  * VMAs are named after paths, pseudo files, the heap and the names that processes gave.
  */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/names.h"
-#include "process/path.h"
+#include "linux/vma_name.h"
+#include "linux/dentry_path.h"
 #include "kernel_memory.h"
 #include "test.h"
 

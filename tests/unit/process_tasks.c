@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tasks are listed in order with their facts, and a broken list is reported. */
-#include "process/process.h"
+#include "linux/process.h"
 
-#include "process/tasks.h"
+#include "linux/tasks.h"
 #include "kernel_memory.h"
 #include "test.h"
 

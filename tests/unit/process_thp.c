@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* THP settings of the system and of a process are read from kernel memory. */
-#include "process/thp.h"
+#include "linux/thp.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

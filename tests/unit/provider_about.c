@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts of tasks and of the machine are read from /proc; hidden ones are unknown. */
-#include "provider/about.h"
+#include "target/info.h"
 
 #include <unistd.h>
 

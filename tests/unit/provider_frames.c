@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Every frame gets its own word of /proc/kpageflags and /proc/kpagecount. */
-#include "provider/frames.h"
+#include "host/frame_words.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

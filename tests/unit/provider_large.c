@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Small pages get the reason why they are not huge pages. */
-#include "provider/large.h"
+#include "target/large.h"
 
 #include "test.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Marks of a page are derived from its entry and its struct page. */
-#include "provider/marks.h"
+#include "target/page_marks.h"
 
 #include <string.h>
 
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "test.h"
 
 /* Numbers of marks lie behind those of all flags. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NUMA nodes of memory are read from /sys. */
-#include "provider/nodes.h"
+#include "host/nodes.h"
 
 #include <unistd.h>
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "provider/pagemap.h"
+#include "target/procfs_vmas.h"
 
 static int open_pagemap(pid_t pid)
 {

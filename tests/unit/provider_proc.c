@@ -3,7 +3,7 @@
  * /proc/PID/stat is parsed whatever the name holds, and
  * missing differs from forbidden.
  */
-#include "provider/proc.h"
+#include "target/procfs.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

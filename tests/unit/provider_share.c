@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Processes that share an address space are recognised; copies are distinguished. */
-#include "provider/share.h"
+#include "target/shared_mm.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source/live_file.h"
+#include "host/host_file.h"
 #include "test.h"
 
 __attribute__((noreturn)) static void rest(void)
@@ -64,7 +64,7 @@ static bool stands(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	for (unsigned i = 0; i < 300000; i++) {
-		if (live_file_text(path, text, sizeof(text)) && (s = strrchr(text, ')')) && s[2] == 'D')
+		if (host_file_text(path, text, sizeof(text)) && (s = strrchr(text, ')')) && s[2] == 'D')
 			return true;
 		nanosleep(&ms, NULL);
 	}

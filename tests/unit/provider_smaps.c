@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each page is added to the sums of smaps_rollup that the kernel adds it to. */
-#include "provider/smaps.h"
+#include "target/smaps.h"
 
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "test.h"
 
 enum { PAGE = 4096 };

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "kernel/memmap.h"
-#include "provider/walk.h"
+#include "linux/memmap.h"
+#include "target/memory_vmas.h"
 
 #include "test.h"
 

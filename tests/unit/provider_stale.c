@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A frame that was freed after its entry was read is not reported as mapped. */
-#include "provider/provider.h"
+#include "target/provider.h"
 
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "test.h"
 
 static const uint32_t both = FACT_FLAGS | FACT_COUNT;

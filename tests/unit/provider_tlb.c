@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* TLBs are decoded from CPUID leaves of real CPUs. */
-#include "provider/tlb.h"
+#include "host/tlb.h"
 
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames are classified by use from their flags. */
-#include "provider/use.h"
+#include "target/frame_use.h"
 
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "test.h"
 
 static struct {

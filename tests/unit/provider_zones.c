@@ -2,7 +2,7 @@
 /*
  * Frames without a struct page so far are counted from /proc/zoneinfo and /proc/meminfo.
  */
-#include "provider/zones.h"
+#include "host/zones.h"
 
 #include <unistd.h>
 

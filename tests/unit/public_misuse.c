@@ -6,10 +6,10 @@
 #include <atwalk/base.h>
 #include "extract/extract.h"
 #include "format/vmcoreinfo_text.h"
-#include "kernel/linux.h"
-#include "kernel/page.h"
+#include "linux/linux.h"
+#include "linux/page.h"
 #include "paging/paging.h"
-#include "process/process.h"
+#include "linux/process.h"
 #include "record/record.h"
 #include "source/source.h"
 #include "walk/walk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report `nodes` sums the memory of each process by NUMA node. */
-#include "kernel/kpf.h"
+#include "linux/kpf.h"
 #include "report_feed.h"
 #include "test.h"
 

@@ -5,8 +5,8 @@
 
 #include "test.h"
 
-#include "picture/font.h"
-#include "picture/scene.h"
+#include "plot/font.h"
+#include "plot/scene.h"
 
 static inline struct scene_item look_box(const struct scene *s, const struct scene_item *i)
 {

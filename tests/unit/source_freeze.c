@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source/live_file.h"
-#include "source/live_freeze.h"
+#include "host/host_file.h"
+#include "host/freeze.h"
 #include "test.h"
 
 enum {
@@ -199,14 +199,14 @@ static bool stands_still(void)
 	return sum() == before;
 }
 
-static bool allowed(struct live_freeze *f, pid_t pid, struct atw_err *err)
+static bool allowed(struct freeze *f, pid_t pid, struct atw_err *err)
 {
-	return live_freeze(f, (uint32_t)pid, err) == ATW_OK;
+	return freeze_stop(f, (uint32_t)pid, err) == ATW_OK;
 }
 
 TEST(stands_still_and_goes_on)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	pid_t pid = start(plain_child, 0);
 
@@ -217,15 +217,15 @@ TEST(stands_still_and_goes_on)
 	CHECK_EQ(f.threads, 1);
 	CHECK_EQ(state_of(pid), 't');
 	CHECK(stands_still());
-	live_thaw(&f);
+	freeze_thaw(&f);
 	CHECK(runs());
 	CHECK(f.ns >= 30 * 1000 * 1000);
-	live_thaw(&f);                   /* twice is fine */
-	live_thaw(NULL);
+	freeze_thaw(&f);                   /* twice is fine */
+	freeze_thaw(NULL);
 	/* Often enough to meet it wherever it is. */
 	for (unsigned i = 0; i < 200; i++) {
-		CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_OK);
-		live_thaw(&f);
+		CHECK_EQ(freeze_stop(&f, (uint32_t)pid, &err), ATW_OK);
+		freeze_thaw(&f);
 	}
 	CHECK(runs());
 	end(pid);
@@ -233,7 +233,7 @@ TEST(stands_still_and_goes_on)
 
 TEST(all_threads_and_those_that_begin_meanwhile)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	pid_t pid = start(threads_child, THREADS - 1);
 
@@ -245,7 +245,7 @@ TEST(all_threads_and_those_that_begin_meanwhile)
 		CHECK_STR(err.text, "");
 		CHECK(f.threads >= THREADS);
 		CHECK(stands_still());
-		live_thaw(&f);
+		freeze_thaw(&f);
 		CHECK(runs());
 	}
 	end(pid);
@@ -253,7 +253,7 @@ TEST(all_threads_and_those_that_begin_meanwhile)
 
 TEST(the_first_thread_may_have_ended)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	pid_t pid = start(headless_child, 1);
 
@@ -265,14 +265,14 @@ TEST(the_first_thread_may_have_ended)
 	}
 	CHECK_EQ(f.threads, 1);
 	CHECK(stands_still());
-	live_thaw(&f);
+	freeze_thaw(&f);
 	CHECK(runs());
 	end(pid);
 }
 
 TEST(who_is_stopped_stays_stopped)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	pid_t pid = start(plain_child, 0);
 	int status = 0;
@@ -284,7 +284,7 @@ TEST(who_is_stopped_stays_stopped)
 		end(pid);
 		SKIP(err.text);
 	}
-	live_thaw(&f);
+	freeze_thaw(&f);
 	/* The kernel has it stop once more, in its own time. */
 	for (unsigned i = 0; i < PATIENCE && state_of(pid) != 'T'; i++)
 		sleep_ms(1);
@@ -294,7 +294,7 @@ TEST(who_is_stopped_stays_stopped)
 	CHECK(allowed(&f, pid, &err));
 	kill(pid, SIGCONT);
 	CHECK(stands_still());
-	live_thaw(&f);
+	freeze_thaw(&f);
 	CHECK(runs());
 	end(pid);
 }
@@ -302,7 +302,7 @@ TEST(who_is_stopped_stays_stopped)
 /* A signal that came before the stop, and one that came after it. */
 TEST(signals_are_not_lost)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	int status;
 
@@ -324,7 +324,7 @@ TEST(signals_are_not_lost)
 			kill(pid, SIGTERM);
 			CHECK(stands_still());
 		}
-		live_thaw(&f);
+		freeze_thaw(&f);
 		CHECK_EQ(waitpid(pid, &status, 0), pid);
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 	}
@@ -332,7 +332,7 @@ TEST(signals_are_not_lost)
 
 TEST(killed_while_it_stands)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	pid_t pid = start(threads_child, 1);
 	int status = 0;
@@ -344,7 +344,7 @@ TEST(killed_while_it_stands)
 	kill(pid, SIGKILL);
 	for (unsigned i = 0; i < PATIENCE && state_of(pid) == 't'; i++)
 		sleep_ms(1);
-	live_thaw(&f);
+	freeze_thaw(&f);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status));
 }
@@ -356,7 +356,7 @@ TEST(killed_while_it_stands)
 static void start_another(pid_t pid, pid_t *ret, bool *ret_may)
 {
 	struct atw_err err = { 0 };
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	pid_t other;
 	int fd[2];
 	char c = 0;
@@ -382,7 +382,7 @@ TEST(goes_on_when_who_stopped_it_is_killed)
 {
 	struct atw_err err = { 0 };
 	pid_t pid = start(threads_child, THREADS - 1), other;
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	bool stops;
 
 	start_another(pid, &other, &stops);
@@ -395,7 +395,7 @@ TEST(goes_on_when_who_stopped_it_is_killed)
 	}
 	CHECK(stands_still());
 	/* Nor do two stop it at once. */
-	CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_E_PERM);
+	CHECK_EQ(freeze_stop(&f, (uint32_t)pid, &err), ATW_E_PERM);
 	CHECK(strstr(err.text, "traces it already"));
 	CHECK(strstr(err.hint, "kill "));
 	end(other);
@@ -425,18 +425,18 @@ TEST(however_many_groups)
 	CHECK_EQ(prctl(PR_GET_NAME, name), 0);
 	strcat(name, "\n");
 	snprintf(what, sizeof(what), "%d", (int)pid);
-	CHECK(live_status(what, &text));
-	CHECK_EQ(strtol(live_status_field(&text, "Pid"), NULL, 10), pid);
-	CHECK_EQ(strtol(live_status_field(&text, "PPid"), NULL, 10), getpid());
-	CHECK_STR(live_status_field(&text, "nothing"), "");
-	s = live_status_field(&text, "VmHWM");
+	CHECK(host_status(what, &text));
+	CHECK_EQ(strtol(host_status_field(&text, "Pid"), NULL, 10), pid);
+	CHECK_EQ(strtol(host_status_field(&text, "PPid"), NULL, 10), getpid());
+	CHECK_STR(host_status_field(&text, "nothing"), "");
+	s = host_status_field(&text, "VmHWM");
 	CHECK(strtol(s, NULL, 10) > 0);
-	s = live_status_field(&text, "nonvoluntary_ctxt_switches");
+	s = host_status_field(&text, "nonvoluntary_ctxt_switches");
 	CHECK_STR(s + strcspn(s, "\n"), "\n");
-	CHECK_EQ(strncmp(live_status_field(&text, "Name"), name, strlen(name)), 0);
+	CHECK_EQ(strncmp(host_status_field(&text, "Name"), name, strlen(name)), 0);
 	buf_deinit(&text);
 	end(pid);
-	CHECK(!live_status(what, &text));
+	CHECK(!host_status(what, &text));
 	CHECK_EQ(errno, ENOENT);
 	CHECK(!text.data);
 	if (!may)
@@ -448,7 +448,7 @@ TEST(of_many_groups_it_is_no_kernel_thread)
 {
 	struct atw_err err = { 0 };
 	pid_t pid = start(grouped_child, 0), other;
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	bool may = counts[1];
 	bool stops;
 
@@ -456,7 +456,7 @@ TEST(of_many_groups_it_is_no_kernel_thread)
 	if (!other)
 		return;
 	if (stops) {
-		CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_E_PERM);
+		CHECK_EQ(freeze_stop(&f, (uint32_t)pid, &err), ATW_E_PERM);
 		CHECK(strstr(err.text, "traces it already"));
 	}
 	end(other);
@@ -467,7 +467,7 @@ TEST(of_many_groups_it_is_no_kernel_thread)
 
 TEST(whoever_does_not_stop_is_let_go)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	pid_t pid = start(vfork_child, 0);
 	int r;
@@ -478,7 +478,7 @@ TEST(whoever_does_not_stop_is_let_go)
 		end(pid);
 		SKIP("vfork(2) is fork(2) here, as under valgrind");
 	}
-	r = live_freeze(&f, (uint32_t)pid, &err);
+	r = freeze_stop(&f, (uint32_t)pid, &err);
 	end(pid);
 	if (r == ATW_E_PERM)
 		SKIP(err.text);
@@ -494,7 +494,7 @@ TEST(whoever_does_not_stop_is_let_go)
  */
 TEST(programs_that_begin_anew)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	pid_t pid = start(again_child, 0);
 	unsigned stopped = 0;
 
@@ -503,13 +503,13 @@ TEST(programs_that_begin_anew)
 	for (unsigned i = 0; stopped < 150 && i < PATIENCE && state_of(pid) != 'Z'; i++) {
 		struct atw_err err = { 0 };
 
-		if (live_freeze(&f, (uint32_t)pid, &err) == ATW_OK)
+		if (freeze_stop(&f, (uint32_t)pid, &err) == ATW_OK)
 			stopped++;
 		else if (!i && err.status == ATW_E_PERM) {
 			end(pid);
 			SKIP(err.text);
 		}
-		live_thaw(&f);
+		freeze_thaw(&f);
 		sleep_ms(1);
 	}
 	alarm(0);
@@ -523,21 +523,21 @@ TEST(programs_that_begin_anew)
 
 TEST(not_oneself_and_not_ones_parents)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 
-	CHECK_EQ(live_freeze(&f, (uint32_t)getpid(), &err), ATW_E_USAGE);
+	CHECK_EQ(freeze_stop(&f, (uint32_t)getpid(), &err), ATW_E_USAGE);
 	CHECK(strstr(err.text, "is this one"));
-	CHECK_EQ(live_freeze(&f, (uint32_t)getppid(), &err), ATW_E_USAGE);
+	CHECK_EQ(freeze_stop(&f, (uint32_t)getppid(), &err), ATW_E_USAGE);
 	CHECK(strstr(err.text, "this one was started by"));
-	CHECK_EQ(live_freeze(&f, 4194305, &err), ATW_E_NONE);
+	CHECK_EQ(freeze_stop(&f, 4194305, &err), ATW_E_NONE);
 	CHECK_STR(err.text, "there is no process 4194305");
 }
 
 /* Without a free file descriptor nothing is known about any process. */
 TEST(a_process_that_cannot_be_asked_is_not_gone)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	struct rlimit old, none;
 	pid_t pid = start(plain_child, 0);
@@ -545,7 +545,7 @@ TEST(a_process_that_cannot_be_asked_is_not_gone)
 	CHECK(!getrlimit(RLIMIT_NOFILE, &old));
 	none = (struct rlimit){ 0, old.rlim_max };
 	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
-	CHECK_EQ(live_freeze(&f, (uint32_t)pid, &err), ATW_E_IO);
+	CHECK_EQ(freeze_stop(&f, (uint32_t)pid, &err), ATW_E_IO);
 	CHECK(!setrlimit(RLIMIT_NOFILE, &old));
 	CHECK(strstr(err.text, "Too many open files"));
 	CHECK_EQ(f.n, 0);
@@ -555,14 +555,14 @@ TEST(a_process_that_cannot_be_asked_is_not_gone)
 /* The kernel always refuses that; no permission helps. */
 TEST(kernel_threads_have_nothing_to_look_at)
 {
-	struct live_freeze f = { 0 };
+	struct freeze f = { 0 };
 	struct atw_err err = { 0 };
 	char name[32];
 
-	if (!live_file_text("/proc/2/comm", name, sizeof(name)) || strcmp(name, "kthreadd")) {
+	if (!host_file_text("/proc/2/comm", name, sizeof(name)) || strcmp(name, "kthreadd")) {
 		SKIP("process 2 is no kernel thread here");
 		return;
 	}
-	CHECK_EQ(live_freeze(&f, 2, &err), ATW_E_NONE);
+	CHECK_EQ(freeze_stop(&f, 2, &err), ATW_E_NONE);
 	CHECK_STR(err.text, "process 2 is a kernel thread or has ended: it has no address space of its own");
 }

@@ -16,8 +16,8 @@
 #include "format/vmcoreinfo_text.h"
 
 #include "base/cleanup.h"
-#include "source/live_file.h"
-#include "source/live_task.h"
+#include "host/host_file.h"
+#include "host/bpf_task.h"
 
 enum { PAGE = 4096, HUGE = 2 << 20 };
 
@@ -343,9 +343,9 @@ TEST(finds_processes)
 TEST(both_ways_to_a_process_agree)
 {
 	struct atw_source *s = open_live();
-	struct live_bpf bpf = { 0 };
-	struct live_tasks call = { .bpf = &bpf }, list = { .bpf = &bpf, .way = LIVE_TASK_LIST };
-	struct live_btf file = { 0 };
+	struct host_bpf bpf = { 0 };
+	struct bpf_tasks call = { .bpf = &bpf }, list = { .bpf = &bpf, .way = LIVE_TASK_LIST };
+	struct host_btf file = { 0 };
 	struct btf types = { 0 };
 	struct atw_err err = { 0 };
 	uint64_t own = 0, a = 0, b = 0;
@@ -355,56 +355,56 @@ TEST(both_ways_to_a_process_agree)
 	if (!s)
 		return;
 	atw_source_close(s);
-	CHECK_EQ(live_bpf_open(&bpf, NULL), ATW_OK);
-	CHECK_EQ(live_btf_read(&file, NULL), ATW_OK);
+	CHECK_EQ(bpf_open(&bpf, NULL), ATW_OK);
+	CHECK_EQ(host_btf_read(&file, NULL), ATW_OK);
 	CHECK_EQ(btf_init(&types, file.bytes, NULL), ATW_OK);
-	CHECK_EQ(live_types_find(&types, &call.types, NULL), ATW_OK);
+	CHECK_EQ(bpf_types_find(&types, &call.types, NULL), ATW_OK);
 	btf_deinit(&types);
-	live_btf_close(&file);
+	host_btf_close(&file);
 	list.types = call.types;
-	CHECK_EQ(live_own_mm(&call, &own, NULL), ATW_OK);
-	r = live_task_mm(&list, (uint64_t)getpid(), &a, &err);
+	CHECK_EQ(bpf_own_mm(&call, &own, NULL), ATW_OK);
+	r = bpf_task_mm(&list, (uint64_t)getpid(), &a, &err);
 	if (r == ATW_E_UNSUPPORTED) {
-		live_bpf_close(&bpf);
+		bpf_close(&bpf);
 		SKIP("in a PID namespace only the kernel can find processes");
 	}
 	CHECK_EQ(r, ATW_OK);
 	CHECK_EQ(a, own);
-	CHECK_EQ(live_task_mm(&call, (uint64_t)getpid(), &b, NULL), ATW_OK);
+	CHECK_EQ(bpf_task_mm(&call, (uint64_t)getpid(), &b, NULL), ATW_OK);
 	CHECK_EQ(b, own);
 	kid = fork();
 	if (!kid) {
 		pause();
 		_exit(0);
 	}
-	CHECK_EQ(live_task_mm(&list, (uint64_t)kid, &a, NULL), ATW_OK);
-	CHECK_EQ(live_task_mm(&call, (uint64_t)kid, &b, NULL), ATW_OK);
+	CHECK_EQ(bpf_task_mm(&list, (uint64_t)kid, &a, NULL), ATW_OK);
+	CHECK_EQ(bpf_task_mm(&call, (uint64_t)kid, &b, NULL), ATW_OK);
 	kill(kid, SIGKILL);
 	waitpid(kid, NULL, 0);
 	CHECK_EQ(a, b);
-	CHECK_EQ(live_task_mm(&list, (uint64_t)kid, &a, &err), ATW_E_NONE);
+	CHECK_EQ(bpf_task_mm(&list, (uint64_t)kid, &a, &err), ATW_E_NONE);
 	CHECK(!strncmp(err.text, "there is no process ", 20));
 	if (call.way != LIVE_TASK_KFUNC)
 		printf("note - this kernel has no function for it: only the list was tried\n");
-	live_tasks_close(&call);
-	live_bpf_close(&bpf);
+	bpf_tasks_close(&call);
+	bpf_close(&bpf);
 }
 
 TEST(what_cannot_be_read_is_said)
 {
 	struct atw_source *s = open_live();
-	struct live_bpf bpf = { 0 };
+	struct host_bpf bpf = { 0 };
 	struct atw_err err = { 0 };
 	uint64_t v;
 
 	if (!s)
 		return;
 	atw_source_close(s);
-	CHECK_EQ(live_bpf_open(&bpf, NULL), ATW_OK);
+	CHECK_EQ(bpf_open(&bpf, NULL), ATW_OK);
 	/* Neither a user's address nor one between the halves is the kernel's. */
-	CHECK_EQ(live_bpf_copy(&bpf, (uintptr_t)&v, &v, 8, &err), ATW_E_IO);
-	CHECK_EQ(live_bpf_copy(&bpf, UINT64_C(0x8000000000000000), &v, 8, &err), ATW_E_IO);
+	CHECK_EQ(bpf_copy(&bpf, (uintptr_t)&v, &v, 8, &err), ATW_E_IO);
+	CHECK_EQ(bpf_copy(&bpf, UINT64_C(0x8000000000000000), &v, 8, &err), ATW_E_IO);
 	CHECK_STR(err.text, "the kernel has nothing to read at 0x8000000000000000");
-	live_bpf_close(&bpf);
-	live_bpf_close(&bpf);
+	bpf_close(&bpf);
+	bpf_close(&bpf);
 }

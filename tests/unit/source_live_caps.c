@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "source/live_caps.h"
+#include "host/caps.h"
 
 static const unsigned char second[] = {
 	0x01, 0, 0, 2,  0x04, 0, 0x20, 0,  0xff, 0, 0, 0,  0xc0, 0, 0, 0,  0, 0, 0, 0,

@@ -4,7 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source/pace.h"
+#include "host/pace.h"
+#include "source/paced.h"
 #include "test.h"
 
 /* Memory where each byte is the low byte of its address; reads are counted. */
@@ -95,7 +96,7 @@ static struct atw_source *paced(struct memory *m, struct pace *p)
 
 	*m = (struct memory){ 0 };
 	*below = (struct atw_source){ &memory_ops, m, NULL };
-	if (pace_source(below, p, &s, NULL) != ATW_OK)
+	if (paced_source(below, p, &s, NULL) != ATW_OK)
 		abort();
 	return s;
 }

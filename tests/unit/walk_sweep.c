@@ -6,7 +6,7 @@
 #include "walk/sweep.h"
 
 #include "memory.h"
-#include "provider/look.h"
+#include "target/look.h"
 #include "test.h"
 
 #define P 3u

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "unit/image.h"
 
-#include "kernel/vmfile.h"
+#include "linux/vmfile.h"
 
 #define FIRST UINT64_C(0xffffffff81000010)
 

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "extract/recorded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "source/wrap.h"
+
+/* A page, and a bit for each byte of it that was read. */
+struct kept {
+	uint64_t nr;
+	struct kept_bytes {
+		uint8_t bytes[MARK_PAGE], have[MARK_BITMAP];
+	} *data;
+};
+
+struct record {
+	struct kept *v;
+	size_t n, cap;
+	uint32_t *hash;          /* index + 1 in v[] */
+	size_t places;           /* a power of two */
+	bool failed;
+};
+
+struct replay {
+	struct record *of;
+	struct atw_source *below;
+	enum record_missing missing;
+	uint64_t *order;         /* numbers of pages, sorted; as many as there were */
+	size_t n;
+};
+
+/* ---- pages ---- */
+
+static size_t record_place(const struct record *c, uint64_t nr)
+{
+	size_t i = hash_u64(nr) & (c->places - 1);
+
+	while (c->hash[i] && c->v[c->hash[i] - 1].nr != nr)
+		i = (i + 1) & (c->places - 1);
+	return i;
+}
+
+static bool record_grow(struct record *c)
+{
+	size_t places = c->places ? 2 * c->places : 4096;
+	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
+
+	if (!hash)
+		return false;
+	free(c->hash);
+	c->hash = hash;
+	c->places = places;
+	for (size_t i = 0; i < c->n; i++)
+		hash[record_place(c, c->v[i].nr)] = (uint32_t)i + 1;
+	return true;
+}
+
+static struct kept_bytes *record_find(const struct record *c, uint64_t nr)
+{
+	uint32_t i = c->places ? c->hash[record_place(c, nr)] : 0;
+
+	return i ? c->v[i - 1].data : NULL;
+}
+
+static struct kept_bytes *record_page(struct record *c, uint64_t nr)
+{
+	struct kept_bytes *k = record_find(c, nr);
+
+	if (k)
+		return k;
+	if ((2 * c->n >= c->places && !record_grow(c)) ||
+	    !array_reserve((void **)&c->v, &c->cap, c->n + 1, sizeof(*c->v)))
+		return NULL;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	c->v[c->n] = (struct kept){ nr, k };
+	c->hash[record_place(c, nr)] = (uint32_t)++c->n;
+	return k;
+}
+
+static void record_add(struct record *c, uint64_t pa, const void *data, uint64_t len)
+{
+	const uint8_t *p = data;
+
+	while (len) {
+		unsigned from = pa & (MARK_PAGE - 1);
+		unsigned part = MARK_PAGE - from < len ? MARK_PAGE - from : (unsigned)len;
+		struct kept_bytes *k = record_page(c, pa >> MARK_SHIFT);
+
+		if (!k) {
+			c->failed = true;
+			return;
+		}
+		memcpy(k->bytes + from, p, part);
+		mark_bits(k->have, from, part);
+		pa += part;
+		p += part;
+		len -= part;
+	}
+}
+
+/* How many bytes from `from` on were read, up to `len`. */
+static unsigned record_run(const struct kept_bytes *k, unsigned from, unsigned len)
+{
+	unsigned n = 0;
+
+	while (n < len) {
+		unsigned at = from + n;
+
+		if (!(at & 7) && len - n >= 8 && k->have[at / 8] == 0xff)
+			n += 8;
+		else if (k->have[at / 8] >> (at & 7) & 1)
+			n++;
+		else
+			break;
+	}
+	return n;
+}
+
+static size_t record_copy(const struct record *c, uint64_t pa, void *buf, size_t len, bool zero)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		unsigned from = (pa + done) & (MARK_PAGE - 1), run;
+		unsigned part = MARK_PAGE - from < len - done ? MARK_PAGE - from
+							      : (unsigned)(len - done);
+		const struct kept_bytes *k = record_find(c, (pa + done) >> MARK_SHIFT);
+
+		if (!k)
+			break;
+		run = zero ? part : record_run(k, from, part);
+		memcpy((char *)buf + done, k->bytes + from, run);
+		done += run;
+		if (run < part)
+			break;
+	}
+	return done;
+}
+
+/* ---- the source that is read ---- */
+
+static ssize_t record_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			   struct atw_err *err)
+{
+	ssize_t got = s->below->ops->read(s->below, pa, buf, len, err);
+
+	if (got > 0)
+		record_add(s->impl, pa.u, buf, (size_t)got);
+	return got;
+}
+
+static void record_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			struct atw_err *err)
+{
+	atw_read_many(s->below, piece, n, err);
+	for (size_t i = 0; i < n; i++)
+		if (piece[i].got > 0)
+			record_add(s->impl, piece[i].pa.u, piece[i].buf, (size_t)piece[i].got);
+}
+
+static void record_free(struct atw_source *s)
+{
+	struct record *c = s->impl;
+
+	for (size_t i = 0; i < c->n; i++)
+		free(c->v[i].data);
+	free(c->v);
+	free(c->hash);
+	wrap_close(s);
+}
+
+static const struct atw_source_ops record_ops = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "record",
+	.help = "keeps what is read",
+	.close = record_free,
+	.read = record_read,
+	.read_many = record_many,
+	.extent = wrap_extent,
+	.fact = wrap_fact,
+	.describe = wrap_describe,
+	.buffer_open = wrap_buffer_open,
+	.buffer_close = wrap_buffer_close,
+	.mapped = wrap_mapped,
+};
+
+int record_open(struct atw_source *below, struct atw_source **ret, struct atw_err *err)
+{
+	struct atw_source *s = wrap_new(&record_ops, below, sizeof(struct record), err);
+
+	if (!s)
+		return ATW_E_NOMEM;
+	*ret = s;
+	return ATW_OK;
+}
+
+void record_close(struct atw_source *s)
+{
+	if (!s)
+		return;
+	s->below = NULL;                 /* borrowed: not to be closed */
+	atw_source_close(s);
+}
+
+bool record_failed(const struct atw_source *s)
+{
+	return ((const struct record *)s->impl)->failed;
+}
+
+void record_put(struct atw_source *s, uint64_t pa, const void *data, size_t len)
+{
+	record_add(s->impl, pa, data, len);
+}
+
+void record_trim(const struct atw_source *s, struct marks *m)
+{
+	const struct record *c = s->impl;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct kept_bytes *k = record_find(c, m->v[i].nr);
+
+		if (!k || !marks_limit(m, i, k->have))
+			free(m->v[i].bytes);
+		else
+			m->v[n++] = m->v[i];
+	}
+	m->n = n;
+}
+
+/* ---- the source that holds still ---- */
+
+static ssize_t replay_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			   struct atw_err *err)
+{
+	struct replay *p = s->impl;
+	size_t done = record_copy(p->of, pa.u, buf, len, p->missing == RECORD_ZERO);
+	ssize_t got;
+
+	if (done || p->missing != RECORD_FILL)
+		return (ssize_t)done;
+	/* Up to what was read before: that is not to change. */
+	for (done = 1; done < len; done++) {
+		const struct kept_bytes *k = record_find(p->of, (pa.u + done) >> MARK_SHIFT);
+
+		if (k && record_run(k, (pa.u + done) & (MARK_PAGE - 1), 1))
+			break;
+	}
+	got = p->below->ops->read(p->below, pa, buf, done, err);
+	if (got > 0)
+		record_add(p->of, pa.u, buf, (size_t)got);
+	return got;
+}
+
+static int replay_by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool replay_sort(struct replay *p)
+{
+	uint64_t *order;
+
+	if (p->n == p->of->n)
+		return true;
+	order = realloc(p->order, p->of->n * sizeof(*order));
+	if (!order)
+		return false;
+	for (size_t i = 0; i < p->of->n; i++)
+		order[i] = p->of->v[i].nr;
+	p->order = order;
+	p->n = p->of->n;
+	qsort(order, p->n, sizeof(*order), replay_by_number);
+	return true;
+}
+
+/* Pages of which something was read; between them is what was left out. */
+static int replay_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	struct replay *p = s->impl;
+	uint64_t nr = pa.u >> MARK_SHIFT, end;
+	size_t lo = 0, hi;
+
+	if (p->missing != RECORD_NOTHING)
+		return atw_extent_at(p->below, pa, ret);
+	if (!replay_sort(p))
+		return ATW_E_NOMEM;
+	for (hi = p->n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->order[mid] < nr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == p->n)
+		return ATW_END;
+	*ret = (struct atw_extent){ pa, 0, ATW_EXCLUDED };
+	end = p->order[lo];
+	if (end == nr) {
+		ret->kind = ATW_DATA;
+		for (end++; ++lo < p->n && p->order[lo] == end; end++)
+			;
+	}
+	ret->len = (end << MARK_SHIFT) - pa.u;
+	return ATW_OK;
+}
+
+static int replay_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	return atw_fact(((struct replay *)s->impl)->below, key, ret);
+}
+
+static void replay_close(struct atw_source *s)
+{
+	free(((struct replay *)s->impl)->order);
+	wrap_close(s);
+}
+
+static const struct atw_source_ops replay_ops = {
+	.size = sizeof(struct atw_source_ops),
+	.name = "replay",
+	.help = "has what was read",
+	.close = replay_close,
+	.read = replay_read,
+	.extent = replay_extent,
+	.fact = replay_fact,
+};
+
+int record_replay(struct atw_source *s, struct atw_source **ret, struct atw_err *err)
+{
+	struct atw_source *r = wrap_new(&replay_ops, NULL, sizeof(struct replay), err);
+
+	if (!r)
+		return ATW_E_NOMEM;
+	*(struct replay *)r->impl = (struct replay){ .of = s->impl, .below = s->below };
+	*ret = r;
+	return ATW_OK;
+}
+
+void record_missing(struct atw_source *replay, enum record_missing what)
+{
+	((struct replay *)replay->impl)->missing = what;
+}

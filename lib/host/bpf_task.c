@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * bpf_task.c - lookup of an address space by PID.
+ *
+ * Kernels that let a program of our type call bpf_task_from_pid() (6.10 on)
+ * find the task and hold it while it is read. On others we follow the list of
+ * processes from our own, piece by piece; it moves under us, so what does not
+ * fit together is asked again.
+ */
+#include "host/bpf_task.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "host/host_file.h"
+#include "host/host.h"
+#include "host/bpf_insn.h"
+
+enum {
+	PF_KTHREAD = 0x00200000,         /* include/linux/sched.h */
+	TRIES = 16,
+	TASKS_MAX = 4 * 1024 * 1024,     /* PID_MAX_LIMIT */
+};
+
+/* ---- types ---- */
+
+int bpf_types_find(const struct btf *b, struct bpf_types *ret, struct atw_err *err)
+{
+	enum { TASK, MM, SIGNAL, RELEASE, FROM_VPID, FROM_PID, TYPES };
+	struct btf_wanted w[TYPES] = {
+		[TASK] = { BTF_STRUCT, "task_struct", 0 }, [MM] = { BTF_STRUCT, "mm_struct", 0 },
+		[SIGNAL] = { BTF_STRUCT, "signal_struct", 0 },
+		[RELEASE] = { BTF_FUNC, "bpf_task_release", 0 },
+		[FROM_VPID] = { BTF_FUNC, "bpf_task_from_vpid", 0 },
+		[FROM_PID] = { BTF_FUNC, "bpf_task_from_pid", 0 },
+	};
+	struct bpf_types t = { 0 };
+	const struct {
+		unsigned type;
+		const char *member;
+		uint32_t *at;
+	} need[] = {
+		{ TASK, "mm", &t.task_mm },
+		{ TASK, "flags", &t.task_flags },
+		{ TASK, "tasks", &t.task_tasks },
+		{ TASK, "tgid", &t.task_tgid },
+		{ TASK, "group_leader", &t.task_leader },
+		{ MM, "pgd", &t.mm_pgd },
+		{ TASK, "real_parent", &t.task_real_parent },
+		{ TASK, "signal", &t.task_signal },
+		{ TASK, "thread_node", &t.task_thread_node },
+		{ SIGNAL, "thread_head", &t.signal_thread_head },
+	};
+
+	btf_find_all(b, w, TYPES);
+	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {
+		int r = btf_offset_in(b, &w[need[i].type], need[i].member, need[i].at, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (w[RELEASE].id) {
+		t.task_release = w[RELEASE].id;
+		t.task_from_vpid = w[FROM_VPID].id;
+		t.task_from_pid = w[FROM_PID].id;
+	}
+	*ret = t;
+	return ATW_OK;
+}
+
+void bpf_tasks_close(struct bpf_tasks *t)
+{
+	if (t->prog > 0)
+		close(t->prog);
+	t->prog = 0;
+}
+
+/* ---- one task ---- */
+
+struct task {
+	uint64_t mm, pgd;
+	uint64_t leader;         /* of its threads */
+	uint32_t flags;
+	bool found, torn;        /* torn: it changed while we looked */
+};
+
+static int judge(const struct task *k, uint64_t pid, uint64_t *ret, struct atw_err *err)
+{
+	/* kill(2) sends no signal 0, but knows of every process. */
+	if (!k->found && (!pid || pid > INT32_MAX ||
+			  (kill((pid_t)pid, 0) < 0 && errno == ESRCH)))
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
+	if (!k->found)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "the kernel does not let us look at process %" PRIu64, pid);
+	if (k->flags & PF_KTHREAD)
+		return atw_err_set(err, ATW_E_NONE,
+				   "process %" PRIu64 " is a kernel thread: it has no address space of its own",
+				   pid);
+	if (!k->mm)
+		return atw_err_set(err, ATW_E_NONE,
+				   "process %" PRIu64 " has ended: its address space is gone", pid);
+	*ret = k->mm;
+	return ATW_OK;
+}
+
+static int live_u64(struct bpf_tasks *t, uint64_t va, uint64_t *ret, struct atw_err *err)
+{
+	return bpf_copy(t->bpf, va, ret, sizeof(*ret), err);
+}
+
+int bpf_own_mm(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
+{
+	int r = bpf_read(t->bpf, 0, err);   /* fills area->current */
+
+	return r < 0 ? r : live_u64(t, t->bpf->area->current + t->types.task_mm, ret, err);
+}
+
+int bpf_own_pgd(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t mm;
+	int r = bpf_own_mm(t, &mm, err);
+
+	return r < 0 ? r : live_u64(t, mm + t->types.mm_pgd, ret, err);
+}
+
+/* From parent to parent: sooner or later it is the one that has none but itself. */
+int bpf_init_task(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t task, parent;
+	int r = bpf_read(t->bpf, 0, err);
+
+	task = r == ATW_OK ? t->bpf->area->current : 0;
+	for (unsigned i = 0; r == ATW_OK && i < TASKS_MAX; i++, task = parent) {
+		r = live_u64(t, task + t->types.task_real_parent, &parent, err);
+		if (r == ATW_OK && parent == task) {
+			*ret = task;
+			return ATW_OK;
+		}
+	}
+	return r < 0 ? r : atw_err_set(err, ATW_E_MISSING, "parents of this process have no end");
+}
+
+/* ---- by calling the kernel ---- */
+
+enum { IN_PID };
+enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN, OUT_LEADER };
+
+#define IN(i)  ((int16_t)(offsetof(struct bpf_area, in) + 8 * (i)))
+#define OUT(i) ((int16_t)(offsetof(struct bpf_area, out) + 8 * (i)))
+/* area->out[i] = `len` bytes at `reg` + `at`, or zeroes; 6 instructions. */
+#define FETCH(i, len, reg, at) \
+	COPY(R1, R6), ADD(R1, OUT(i)), SET(R2, len), COPY(R3, reg), \
+	ADD(R3, (int32_t)(at)), CALL(BPF_FUNC_probe_read_kernel)
+
+/*
+ * Not the task's reference but only the task's memory keeps mm alive here: a
+ * task that ends between two of these reads shows another mm in the end.
+ */
+static int load_finder(struct bpf_tasks *t, uint32_t from, struct atw_err *err)
+{
+	const struct bpf_types *y = &t->types;
+	const struct bpf_insn insns[] = {
+		/*  0 */ MAP_VALUE(R6, t->bpf->map),
+		/*  2 */ LOAD32(R1, R6, IN(IN_PID)),
+		/*  3 */ CALL_KERNEL((int32_t)from),
+		/*  4 */ IF_ZERO(R0, 36),                     /* to 41 */
+		/*  5 */ COPY(R7, R0),
+		/*  6 */ SET(R1, 1),
+		/*  7 */ STORE64(R6, OUT(OUT_FOUND), R1),
+		/*  8 */ FETCH(OUT_FLAGS, 4, R7, y->task_flags),
+		/* 14 */ FETCH(OUT_MM, 8, R7, y->task_mm),
+		/* 20 */ LOAD64(R8, R6, OUT(OUT_MM)),
+		/* 21 */ FETCH(OUT_PGD, 8, R8, y->mm_pgd),
+		/* 27 */ FETCH(OUT_MM_AGAIN, 8, R7, y->task_mm),
+		/* 33 */ FETCH(OUT_LEADER, 8, R7, y->task_leader),
+		/* 39 */ COPY(R1, R7),
+		/* 40 */ CALL_KERNEL((int32_t)y->task_release),
+		/* 41 */ SET(R0, 0),
+		/* 42 */ EXIT(),
+	};
+
+	return bpf_load(insns, ARRAY_SIZE(insns), err);
+}
+
+static int by_kfunc(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+		    struct atw_err *err)
+{
+	uint64_t *out = t->bpf->area->out;
+	int r;
+
+	t->bpf->area->in[IN_PID] = pid;
+	memset(out, 0, sizeof(t->bpf->area->out));
+	r = bpf_run(t->prog, err);
+	if (r == ATW_OK)
+		*ret = (struct task){
+			.found = out[OUT_FOUND], .flags = (uint32_t)out[OUT_FLAGS],
+			.mm = out[OUT_MM], .pgd = out[OUT_PGD], .leader = out[OUT_LEADER],
+			.torn = out[OUT_MM] != out[OUT_MM_AGAIN] ||
+				(out[OUT_MM] && !out[OUT_PGD]),
+		};
+	return r;
+}
+
+/* ---- by the list of processes ---- */
+
+struct entry {
+	uint64_t next, mm, leader;
+	uint32_t tgid, flags;
+};
+
+static int read_entry(struct bpf_tasks *t, uint64_t task, struct entry *ret)
+{
+	struct bpf_area *a = t->bpf->area;
+	const struct bpf_types *y = &t->types;
+	struct entry e;
+	const struct {
+		uint32_t at, len;
+		void *to;
+	} part[] = {
+		{ y->task_tasks, 8, &e.next }, { y->task_mm, 8, &e.mm },
+		{ y->task_tgid, 4, &e.tgid }, { y->task_flags, 4, &e.flags },
+		{ y->task_leader, 8, &e.leader },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		a->piece[i] = (struct bpf_piece){
+			.va = task + part[i].at, .len = part[i].len, .result = -EFAULT,
+			.place = (uint32_t)i,
+		};
+	if (bpf_read(t->bpf, ARRAY_SIZE(part), NULL) < 0)
+		return ATW_E_IO;
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (a->piece[i].result)
+			return ATW_E_IO;
+		memcpy(part[i].to, a->data[i], part[i].len);
+	}
+	*ret = e;
+	return ATW_OK;
+}
+
+/* What the task at `at` said, if it still does. */
+static struct task take(struct bpf_tasks *t, uint64_t at, const struct entry *e)
+{
+	struct task k = { .found = true, .mm = e->mm, .flags = e->flags, .leader = e->leader };
+	uint64_t mm;
+
+	k.torn = e->mm && (live_u64(t, e->mm + t->types.mm_pgd, &k.pgd, NULL) < 0 ||
+			   live_u64(t, at + t->types.task_mm, &mm, NULL) < 0 || mm != e->mm);
+	return k;
+}
+
+/* One round; `torn` when the list led astray. */
+static int by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+		   struct atw_err *err)
+{
+	uint64_t first, at;
+	struct task k = { 0 };
+	struct entry e;
+	int r = bpf_read(t->bpf, 0, err);
+
+	if (r == ATW_OK)
+		r = live_u64(t, t->bpf->area->current + t->types.task_leader, &first, err);
+	if (r != ATW_OK)
+		return r;
+	at = first;
+	for (unsigned i = 0; i < TASKS_MAX; i++) {
+		if (read_entry(t, at, &e) < 0) {
+			k.torn = true;
+			break;
+		}
+		if (e.tgid == pid) {
+			k = take(t, at, &e);
+			break;
+		}
+		at = e.next - t->types.task_tasks;
+		if (at == first)
+			break;
+	}
+	*ret = k;
+	return ATW_OK;
+}
+
+/* ---- by its threads ---- */
+
+/* The main thread may end, and others go on: the first that has memory says which. */
+static void ask_threads(struct bpf_tasks *t, struct task *k)
+{
+	const struct bpf_types *y = &t->types;
+	uint64_t signal, head, link;
+	struct entry e;
+
+	k->torn = live_u64(t, k->leader + y->task_signal, &signal, NULL) < 0 || !signal;
+	link = head = signal + y->signal_thread_head;
+	for (unsigned i = 0; i < TASKS_MAX && !k->torn; i++) {
+		k->torn = live_u64(t, link, &link, NULL) < 0;
+		if (k->torn || link == head)
+			return;
+		k->torn = read_entry(t, link - y->task_thread_node, &e) < 0 ||
+			  e.leader != k->leader;
+		if (!k->torn && e.mm) {
+			*k = take(t, link - y->task_thread_node, &e);
+			return;
+		}
+	}
+}
+
+static int ask(struct bpf_tasks *t, uint64_t pid, struct task *ret, struct atw_err *err)
+{
+	int r = t->way == LIVE_TASK_KFUNC ? by_kfunc(t, pid, ret, err)
+					  : by_list(t, pid, ret, err);
+
+	if (r == ATW_OK && ret->found && !ret->torn && !ret->mm && !(ret->flags & PF_KTHREAD))
+		ask_threads(t, ret);
+	return r;
+}
+
+/* ---- which of the two ---- */
+
+static int settle_way(struct bpf_tasks *t, struct atw_err *err)
+{
+	const uint32_t from[] = { t->types.task_from_vpid, t->types.task_from_pid };
+
+	if (t->way == LIVE_TASK_AUTO) {
+		t->way = LIVE_TASK_LIST;
+		for (size_t i = 0; i < ARRAY_SIZE(from) && t->way == LIVE_TASK_LIST; i++) {
+			int fd = from[i] ? load_finder(t, from[i], NULL) : -1;
+
+			if (fd < 0)
+				continue;
+			t->prog = fd;
+			t->from_vpid = i == 0;
+			t->way = LIVE_TASK_KFUNC;
+		}
+	}
+	if (!t->from_vpid && !host_first_pid_namespace())
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this process is in a PID namespace, and this kernel finds processes by their numbers outside of it only");
+	return ATW_OK;
+}
+
+int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret,
+		  struct atw_err *err)
+{
+	struct task k = { 0 };
+	int r = settle_way(t, err);
+
+	if (r < 0)
+		return r;
+	/* Process 0 is the idle task, which is never the process that was asked for. */
+	if (!pid || pid > INT32_MAX)
+		return judge(&k, pid, ret, err);
+	k.torn = true;
+	for (int i = 0; i < TRIES && k.torn; i++) {
+		r = ask(t, pid, &k, err);
+		if (r < 0)
+			return r;
+	}
+	if (k.torn)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu64 " changes too fast to be looked at", pid);
+	return judge(&k, pid, ret, err);
+}

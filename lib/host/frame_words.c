@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/frame_words.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/radix.h"
+
+/*
+ * One read of a larger range costs as much as some frames that are not needed: 0.25 us
+ * for the call, 65 ns a frame.
+ */
+enum { GAP = 4 };
+enum { PLACE_BITS = 16 };
+
+void frames_clear(struct frames *f)
+{
+	f->n = 0;
+}
+
+void frames_sort(struct frames *f)
+{
+	f->sorted = radix_sort(f->key[0], f->key[1], f->n, PLACE_BITS);
+}
+
+static uint64_t first_of(uint64_t key)
+{
+	return key >> PLACE_BITS;
+}
+
+static uint64_t last_of(const struct frames *f, uint64_t key)
+{
+	return first_of(key) + (f->more[key & (FRAMES_MAX - 1)] & (FRAMES_DOWN - 1));
+}
+
+int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint64_t *ret,
+		struct atw_err *err)
+{
+	const uint64_t *k = f->sorted;
+
+	for (size_t i = 0, end; i < f->n; i = end) {
+		uint64_t first = first_of(k[i]), last = last_of(f, k[i]), have;
+		ssize_t n;
+
+		for (end = i + 1; end < f->n; end++) {
+			uint64_t its_last = last_of(f, k[end]);
+
+			/* The same frame may be there many times. */
+			if (first_of(k[end]) > last + GAP ||
+			    its_last - first >= ARRAY_SIZE(f->buf))
+				break;
+			if (its_last > last)
+				last = its_last;
+		}
+		n = pace_pread(f->pace, fd, f->buf, (last - first + 1) * 8, (off_t)(first * 8));
+		/* Beyond the last frame there is nothing, or not even an offset. */
+		if (n < 0 && errno != EINVAL && errno != EOVERFLOW)
+			return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
+		have = n < 0 ? 0 : (uint64_t)n / 8;
+		for (; i < end; i++) {
+			uint64_t at = first_of(k[i]) - first, stop = last_of(f, k[i]) - first + 1;
+			size_t place = k[i] & (FRAMES_MAX - 1);
+			size_t step = f->more[place] & FRAMES_DOWN ? SIZE_MAX : 1;
+
+			for (; at < stop; at++, place += step)
+				ret[place] = at < have ? f->buf[at] : none;
+		}
+	}
+	return ATW_OK;
+}

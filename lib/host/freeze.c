@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/freeze.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/num.h"
+#include "host/freeze_why.h"
+
+enum thread_state { ASKED, STOPPED, KILLED, GONE };
+
+struct frozen_thread {
+	pid_t tid;
+	enum thread_state state;
+	int signal;              /* that it was about to take when it stopped */
+};
+
+/* ---- burying ---- */
+
+/*
+ * A thread that calls execve(2) holds a lock (cred_guard_mutex) until all other threads
+ * have ended and, if they are traced, until the tracer has reaped them; and PTRACE_SEIZE
+ * waits for that lock. So another thread has to reap them meanwhile.
+ */
+struct undertaker {
+	pthread_t thread;
+	pthread_mutex_t lock;    /* of f->thread and f->n, not of what is in there */
+	struct freeze *f;
+	bool works, done;
+};
+
+/* To wait for an end only takes the stops of traced threads as well: so look first. */
+static void bury_dead(pid_t tid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (!waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) &&
+	    info.si_pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+			    info.si_code == CLD_DUMPED))
+		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
+}
+
+static void *bury_all(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
+	struct undertaker *u = arg;
+
+	for (bool done = false; !done; nanosleep(&pause, NULL)) {
+		pthread_mutex_lock(&u->lock);
+		for (size_t i = 0; i < u->f->n && !u->done; i++)
+			bury_dead(u->f->thread[i].tid);
+		done = u->done;
+		pthread_mutex_unlock(&u->lock);
+	}
+	return NULL;
+}
+
+/* All signals are blocked in this thread: their handlers run in the main thread. */
+static void begin_to_bury(struct undertaker *u)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	if (u->works || pthread_sigmask(SIG_SETMASK, &all, &old))
+		return;
+	u->works = !pthread_create(&u->thread, NULL, bury_all, u);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void end_burying(struct undertaker *u)
+{
+	pthread_mutex_lock(&u->lock);
+	u->done = true;
+	pthread_mutex_unlock(&u->lock);
+	if (u->works)
+		pthread_join(u->thread, NULL);
+	pthread_mutex_destroy(&u->lock);
+}
+
+static struct frozen_thread *add_thread(struct undertaker *u, pid_t tid)
+{
+	struct freeze *f = u->f;
+	struct frozen_thread *t = NULL;
+
+	/* A single thread needs no reaper: no other thread waits for its end. */
+	if (f->n)
+		begin_to_bury(u);
+	pthread_mutex_lock(&u->lock);
+	if (array_reserve((void **)&f->thread, &f->cap, f->n + 1, sizeof(*t))) {
+		t = &f->thread[f->n++];
+		*t = (struct frozen_thread){ .tid = tid };
+	}
+	pthread_mutex_unlock(&u->lock);
+	return t;
+}
+
+/* ---- stopping ---- */
+
+static bool is_dead(const struct freeze *f, pid_t tid)
+{
+	struct freeze_status st;
+
+	if (!freeze_thread_status(f->pid, tid, &st))
+		return errno == ENOENT || errno == ESRCH;
+	return *st.state == 'Z' || *st.state == 'X';
+}
+
+/* Ask it to stop; GONE: it ended. */
+static int ask(struct freeze *f, struct frozen_thread *t, struct atw_err *err)
+{
+	int e;
+
+	t->state = ASKED;
+	t->signal = 0;
+	/* It may be ours already. */
+	e = ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) < 0 ? errno : 0;
+	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0)
+		return ATW_OK;
+	if (!is_dead(f, t->tid))
+		return freeze_refused(f->pid, t->tid, e, err);
+	t->state = GONE;
+	return ATW_OK;
+}
+
+/*
+ * One that was met before stands still or is dead, unless it took another's place:
+ * a thread that calls execve(2) gets the number of the first one, and the others
+ * end.
+ */
+static int check_again(struct freeze *f, struct frozen_thread *t, bool *moved,
+		       struct atw_err *err)
+{
+	struct freeze_status st;
+
+	if (!freeze_thread_status(f->pid, t->tid, &st))
+		return errno == ENOENT || errno == ESRCH ? ATW_OK : freeze_no_process(f->pid, err);
+	if (strchr(t->state == GONE ? "ZX" : "t", *st.state))
+		return ATW_OK;
+	*moved = true;
+	return ask(f, t, err);
+}
+
+static struct frozen_thread *find(struct freeze *f, pid_t tid, size_t at)
+{
+	/* The order mostly is that of the last time. */
+	if (at < f->n && f->thread[at].tid == tid)
+		return &f->thread[at];
+	for (size_t i = 0; i < f->n; i++)
+		if (f->thread[i].tid == tid)
+			return &f->thread[i];
+	return NULL;
+}
+
+/* Threads that there are by now. *moved: some of them did not stand still. */
+static int ask_all(struct undertaker *u, bool *moved, struct atw_err *err)
+{
+	struct freeze *f = u->f;
+	char path[32];
+	struct dirent *e;
+	uint64_t tid;
+	int r = ATW_OK;
+	DIR *d;
+
+	*moved = false;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", f->pid);
+	d = opendir(path);
+	if (!d)
+		return freeze_no_process(f->pid, err);
+	for (size_t at = 0; r == ATW_OK && (e = readdir(d));) {
+		struct frozen_thread *t;
+
+		if (!num_dec(e->d_name, strlen(e->d_name), &tid) || tid > INT32_MAX)
+			continue;
+		t = find(f, (pid_t)tid, at++);
+		if (t) {
+			r = check_again(f, t, moved, err);
+			continue;
+		}
+		t = add_thread(u, (pid_t)tid);
+		if (!t) {
+			r = atw_err_nomem(err);
+			break;
+		}
+		*moved = true;
+		r = ask(f, t, err);
+	}
+	closedir(d);
+	return r;
+}
+
+static void take_answer(struct frozen_thread *t)
+{
+	int status;
+	pid_t r = waitpid(t->tid, &status, WNOHANG | __WALL);
+
+	if (r < 0 && errno != EINTR)
+		t->state = GONE;
+	if (r != t->tid)
+		return;
+	t->state = WIFSTOPPED(status) ? STOPPED : GONE;
+	/* Stopped by us it has nothing on its mind; else it was about to take this. */
+	if (WIFSTOPPED(status) && !(status >> 16))
+		t->signal = WSTOPSIG(status);
+}
+
+static int too_late(const struct freeze *f, const struct frozen_thread *t,
+		    struct atw_err *err)
+{
+	struct freeze_status st = { .state = "gone" };
+
+	freeze_thread_status(f->pid, t->tid, &st);
+	atw_err_set(err, ATW_E_IO,
+		    "process %" PRIu32 " cannot be stopped: thread %d does not stop, its state is %s",
+		    f->pid, (int)t->tid, st.state);
+	atw_err_hint(err, "the kernel makes it wait, perhaps for a device or for vfork(2); try again, or look without stopping it");
+	return ATW_E_IO;
+}
+
+static int wait_for_all(struct freeze *f, uint64_t until, struct atw_err *err)
+{
+	struct timespec pause = { .tv_nsec = 20 * 1000 };
+
+	for (size_t i = 0; i < f->n; i++)
+		while (f->thread[i].state == ASKED) {
+			take_answer(&f->thread[i]);
+			if (f->thread[i].state != ASKED)
+				break;
+			if (now() > until)
+				return too_late(f, &f->thread[i], err);
+			nanosleep(&pause, NULL);
+			if (pause.tv_nsec < 1000 * 1000)
+				pause.tv_nsec *= 2;
+		}
+	return ATW_OK;
+}
+
+int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err)
+{
+	struct undertaker u = { .lock = PTHREAD_MUTEX_INITIALIZER, .f = f };
+	uint64_t until = now() + 2 * SECOND;
+	struct freeze_status st;
+	bool moved = true;
+	int r;
+
+	if (!freeze_status(pid, &st))
+		return freeze_no_process(pid, err);
+	if (!st.tgid)
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
+	r = freeze_check_kin(st.tgid, &st, err);
+	if (r < 0)
+		return r;
+	*f = (struct freeze){ .pid = st.tgid, .from = now() };
+	/* Until a look finds none that moves: those that run start others. */
+	while (moved && r == ATW_OK) {
+		r = ask_all(&u, &moved, err);
+		if (r == ATW_OK)
+			r = wait_for_all(f, until, err);
+		if (r == ATW_OK && moved && now() > until)
+			r = atw_err_set(err, ATW_E_LIMIT,
+					"process %" PRIu32 " cannot be stopped: it starts threads faster than they are stopped",
+					f->pid);
+	}
+	end_burying(&u);
+	for (size_t i = 0; i < f->n; i++)
+		f->threads += f->thread[i].state == STOPPED;
+	if (r == ATW_OK && !f->threads)
+		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", f->pid);
+	if (r < 0)
+		freeze_thaw(f);
+	return r;
+}
+
+/* ---- going on ---- */
+
+/*
+ * Those that were killed meanwhile: their parent hears of that only when we have, and
+ * a thread that calls execve(2) waits for it. They die in any order.
+ */
+static void bury_killed(struct freeze *f)
+{
+	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+	uint64_t until = now() + 2 * SECOND;
+	struct freeze_status st;
+	/* The caller may be the parent, and then waits for the process by itself. */
+	bool ours = freeze_status(f->pid, &st) && st.parent == (uint32_t)getpid();
+
+	for (bool left = true; left && now() < until;) {
+		left = false;
+		for (size_t i = 0; i < f->n; i++) {
+			struct frozen_thread *t = &f->thread[i];
+
+			if (t->state != KILLED || (ours && t->tid == (pid_t)f->pid))
+				continue;
+			if (waitpid(t->tid, NULL, WNOHANG | __WALL))
+				t->state = GONE;
+			else
+				left = true;
+		}
+		if (left)
+			nanosleep(&pause, NULL);
+	}
+}
+
+void freeze_thaw(struct freeze *f)
+{
+	bool killed = false;
+
+	if (!f || !f->n)
+		return;
+	for (size_t i = 0; i < f->n; i++) {
+		struct frozen_thread *t = &f->thread[i];
+
+		/* It may have stopped since, and one that was gone be unburied. */
+		if (t->state == ASKED)
+			take_answer(t);
+		if (t->state != STOPPED)
+			bury_dead(t->tid);
+		if (t->state == STOPPED &&
+		    ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) < 0)
+			t->state = KILLED;
+		killed |= t->state == KILLED;
+	}
+	if (killed)
+		bury_killed(f);
+	f->ns = now() - f->from;
+	free(f->thread);
+	f->thread = NULL;
+	f->n = f->cap = 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * freeze_why.h - state in /proc of a process that is to be stopped, and the reasons
+ * for not stopping one.
+ */
+#ifndef HOST_FREEZE_WHY_H
+#define HOST_FREEZE_WHY_H
+
+#include <sys/types.h>
+
+#include <atwalk/base.h>
+
+struct freeze_status {
+	char name[64], state[32];
+	uint32_t tgid, parent, tracer;
+	uint64_t caps;           /* effective */
+	bool has_memory;         /* of its own */
+};
+
+/* false: errno says why not. */
+bool freeze_status(uint32_t pid, struct freeze_status *ret);
+bool freeze_thread_status(uint32_t pid, pid_t tid, struct freeze_status *ret);
+/* What errno says of a file that /proc has of each process. */
+int freeze_no_process(uint32_t pid, struct atw_err *err);
+/*
+ * Fails for ancestors of this process. An ancestor waits for it to end, or for its
+ * output: stopping the ancestor would be a deadlock.
+ */
+int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_err *err);
+/* PTRACE_SEIZE of one of its threads said `e`; 0: what said no was another call. */
+int freeze_refused(uint32_t pid, pid_t tid, int e, struct atw_err *err);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/host.h"
+
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "host/caps.h"
+#include "host/host_file.h"
+
+void host_info_init(struct host_info *ret)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	uname(&ret->uts);
+	ret->cpus = n > 0 ? (uint64_t)n : 1;
+}
+
+int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *ret)
+{
+	if (!strcmp(key, "machine"))
+		*ret = (struct atw_blob){ h->uts.machine, strlen(h->uts.machine) };
+	else if (!strcmp(key, "release"))
+		*ret = (struct atw_blob){ h->uts.release, strlen(h->uts.release) };
+	else if (!strcmp(key, "cpus"))
+		*ret = (struct atw_blob){ &h->cpus, sizeof(h->cpus) };
+	else
+		return ATW_E_MISSING;
+	return ATW_OK;
+}
+
+bool host_first_pid_namespace(void)
+{
+	struct stat st;
+
+	/* PROC_PID_INIT_INO */
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == 0xeffffffc;
+}
+
+/* ---- is it what it is called? ---- */
+
+static bool is_mounted(const char *path, long type)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && (long)fs.f_type == type;
+}
+
+int host_check_proc(struct atw_err *err)
+{
+	return is_mounted("/proc", PROC_SUPER_MAGIC) ? ATW_OK :
+	       atw_err_set(err, ATW_E_MISSING, "/proc is not there: it is not mounted, or something hides it");
+}
+
+int host_check_sys(const char *path, struct atw_err *err)
+{
+	return is_mounted("/sys", SYSFS_MAGIC) ? ATW_OK :
+	       atw_err_set(err, ATW_E_MISSING, "%s is not there because /sys is not mounted, or something hides it",
+			   path);
+}
+
+/* "hidepid=" of the options of /proc's mount, the last one: with its value, in `ret`. */
+static bool proc_option(const char *name, char *ret, size_t len)
+{
+	struct buf text = { 0 };
+	char *save = NULL, *save_option, where[64], type[16], options[256];
+	bool yes = false;
+	int r = host_file_all("/proc/self/mounts", 1 << 22, &text, NULL);
+
+	for (char *l = r == ATW_OK && text.len ? strtok_r(text.data, "\n", &save) : NULL; l;
+	     l = strtok_r(NULL, "\n", &save)) {
+		if (sscanf(l, "%*s %63s %15s %255s", where, type, options) != 3 ||
+		    strcmp(where, "/proc") != 0 || strcmp(type, "proc") != 0)
+			continue;
+		yes = false;
+		for (char *o = strtok_r(options, ",", &save_option); o && !yes;
+		     o = strtok_r(NULL, ",", &save_option))
+			if (!strncmp(o, name, strlen(name))) {
+				yes = true;
+				snprintf(ret, len, "%s", o);
+			}
+	}
+	buf_deinit(&text);
+	return yes;
+}
+
+int host_check_proc_files(struct atw_err *err)
+{
+	char option[32];
+	int r = host_check_proc(err);
+
+	if (r == ATW_OK && proc_option("subset=", option, sizeof(option)))
+		r = atw_err_set(err, ATW_E_MISSING,
+				"/proc is mounted with %s: it has files of processes alone", option);
+	return r;
+}
+
+/* Members of one group see all of them: gid=, but for hidepid=ptraceable. */
+static bool is_member(const char *how)
+{
+	_auto_free gid_t *group = NULL;
+	int n = getgroups(0, NULL);
+	char option[32];
+	gid_t gid;
+
+	if (!strcmp(how, "hidepid=ptraceable") || !strcmp(how, "hidepid=4"))
+		return false;
+	gid = proc_option("gid=", option, sizeof(option)) ?
+	      (gid_t)strtoul(option + strlen("gid="), NULL, 10) : 0;
+	group = calloc((size_t)(n > 0 ? n : 0) + 1, sizeof(*group));
+	n = group && n > 0 ? getgroups(n, group) : 0;
+	for (int i = 0; i < n; i++)
+		if (group[i] == gid)
+			return true;
+	return getegid() == gid;
+}
+
+bool host_hides_processes(char *how, size_t len)
+{
+	return proc_option("hidepid=", how, len) && strcmp(how, "hidepid=0") != 0 &&
+	       strcmp(how, "hidepid=off") != 0 && !is_member(how) &&
+	       (host_in_user_namespace() || !host_has_capability(CAP_SYS_PTRACE));
+}
+
+int host_check_lockdown(struct atw_err *err)
+{
+	char lockdown[128] = "";
+
+	host_file_text("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+	if (!strstr(lockdown, "[confidentiality]"))
+		return ATW_OK;
+	atw_err_set(err, ATW_E_PERM,
+		    "kernel lockdown is at 'confidentiality', which forbids reading the kernel's memory");
+	atw_err_hint(err, "boot with lockdown=integrity, or take a dump");
+	return ATW_E_PERM;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/zones.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "host/host_file.h"
+
+enum { ZONEINFO_MAX = 16 << 20 };
+
+/* Of /proc/zoneinfo, pages. */
+struct zone {
+	uint64_t start, spanned, present, managed;
+};
+
+/* Of each node the highest zone alone: those below are made at once, for all need them. */
+static bool add(struct sys_late *l, const struct zone *z, bool same_node)
+{
+	uint64_t late = z->present > z->managed ? z->present - z->managed : 0;
+	uint64_t end = z->start + z->spanned;
+
+	if (end < z->start)
+		return true;
+	if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
+		return false;
+	if (same_node && l->v[l->n - 1].end < end)
+		l->n--;
+	else if (same_node)
+		return true;
+	l->v[l->n++] = (struct sys_late_range){ late < z->spanned ? end - late : z->start, end };
+	return true;
+}
+
+/* "        managed  819200", "  start_pfn:           1048576" */
+static bool field(const char *line, const char *key, uint64_t *ret)
+{
+	size_t n = strlen(key);
+
+	line += strspn(line, " ");
+	if (strncmp(line, key, n) || line[n] != ' ')
+		return false;
+	line += n + strspn(line + n, " ");
+	return num_dec(line, strlen(line), ret);
+}
+
+/* A zone's lines end with where it begins; one without pages has no such line. */
+static bool each_zone(char *text, struct sys_late *l, uint64_t *managed)
+{
+	const char *node = "";           /* of the zone that was added last */
+	struct zone z = { 0 };
+	char *save = NULL, *head = text;
+	bool good = true;
+
+	for (char *s = strtok_r(text, "\n", &save); s && good; s = strtok_r(NULL, "\n", &save)) {
+		if (!strncmp(s, "Node ", 5)) {
+			z = (struct zone){ 0 };
+			head = s;
+		} else if (field(s, "managed", &z.managed)) {
+			*managed += z.managed;
+		} else if (!field(s, "spanned", &z.spanned) && !field(s, "present", &z.present) &&
+			   field(s, "start_pfn:", &z.start)) {
+			good = add(l, &z, !strncmp(head, node, strcspn(head, ",") + 1));
+			node = head;
+		}
+	}
+	return good;
+}
+
+/* /proc/meminfo: "MemTotal:       24684084 kB" */
+static uint64_t total(const char *root, uint64_t page)
+{
+	char path[512], text[128], *s;
+	uint64_t kib;
+
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	if (!host_file_text(path, text, sizeof(text)) || strncmp(text, "MemTotal:", 9))
+		return 0;
+	s = text + 9 + strspn(text + 9, " ");
+	return num_dec(s, strcspn(s, " "), &kib) ? kib / (page / 1024) : 0;
+}
+
+void sys_late_read(const char *root, uint64_t page, struct sys_late *ret)
+{
+	struct buf text = { 0 };
+	uint64_t managed = 0;
+	char path[512];
+
+	*ret = (struct sys_late){ 0 };
+	snprintf(path, sizeof(path), "%s/proc/zoneinfo", root);
+	if (host_file_all(path, ZONEINFO_MAX, &text, NULL) != ATW_OK || !text.len ||
+	    !each_zone(text.data, ret, &managed) || total(root, page) <= managed)
+		sys_late_deinit(ret);
+	buf_deinit(&text);
+}
+
+void sys_late_deinit(struct sys_late *l)
+{
+	free(l->v);
+	*l = (struct sys_late){ 0 };
+}
+
+bool sys_late_has(const struct sys_late *l, uint64_t pfn)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (pfn >= l->v[i].first && pfn < l->v[i].end)
+			return true;
+	return false;
+}

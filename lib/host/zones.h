@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zones.h - frames that the running kernel has made no struct page for so far.
+ *
+ * Some kernels leave that until the memory is needed, from the beginning of a node's
+ * highest zone on. MemTotal and MemFree count such frames and no zone manages them yet;
+ * /proc/kpageflags has 0 for them, as for the kernel's own.
+ */
+#ifndef HOST_ZONES_H
+#define HOST_ZONES_H
+
+#include <atwalk/base.h>
+
+/* Frames first..end-1. */
+struct sys_late_range {
+	uint64_t first, end;
+};
+
+struct sys_late {
+	struct sys_late_range *v;
+	size_t n, cap;
+};
+
+/*
+ * Where such frames can be: the ends of zones. Memory reserved at boot is not managed
+ * either, so that frames in front of them may be among these. n is 0 if all frames have a
+ * struct page, or if this is not known. `root` is "" except in tests.
+ */
+void sys_late_read(const char *root, uint64_t page, struct sys_late *ret);
+void sys_late_deinit(struct sys_late *l);
+bool sys_late_has(const struct sys_late *l, uint64_t pfn);
+
+#endif

@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * areas.c - the memory areas of an mm_struct.
+ *
+ * Since d4af56c5c7c6 (6.1) they are in a maple tree, before in a list. Either
+ * must have them in order: an area that begins before the last one ended is
+ * damage, so that a list that goes round ends. In a tree, each node must know
+ * its parent, lie within its depth, and there are only so many.
+ *
+ * A running process changes them while they are read. What was read counts if
+ * nothing had changed by then, or nothing of the way to it; else reading begins
+ * anew, behind the last area that was returned.
+ *
+ * The areas of a running process are read ahead, those of several leaves at once, and
+ * count if nothing had changed when all of them were read. If something had, none of
+ * them does, and from there on they are read one by one.
+ */
+#include "linux/areas.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "linux/kernel.h"
+#include "linux/areas_ahead.h"
+#include "linux/maple.h"
+#include "linux/vma_name.h"
+
+enum {
+	DEPTH = 31,              /* MAPLE_HEIGHT_MAX */
+	NODES = 1 << 20,         /* ten slots each; vm.max_map_count is 65530 */
+	AREAS = 1 << 24,
+	TRIES = 64,              /* for one area, of a running process */
+	SKIPS = 1000,            /* of those that never held still */
+	FAULTS = 8,              /* that are no accident any more */
+};
+
+/* Changes with each change of the areas, as far as the kernel counts them. */
+struct stamp {
+	uint64_t seq, root, count, total, users;
+};
+
+enum phase { TREE, LIST, GATE, DONE };
+
+/* A node on the way down. */
+struct level {
+	uint64_t at;
+	uint64_t first, last;
+	enum maple_type type;
+	unsigned next;
+	struct maple_slot slot;  /* the one before next */
+	unsigned char bytes[MAPLE_NODE_MAX];
+};
+
+struct atw_areas {
+	struct members v;
+	struct names names;
+	uint64_t mm;
+	enum phase phase;
+	uint64_t ended;          /* where the last area ends */
+	uint32_t count;
+
+	struct maple_layout layout;
+	unsigned depth, nodes;
+	uint64_t next;           /* LIST: the vm_area_struct */
+	struct atw_err unread;
+	bool live, again;        /* again: to be begun anew */
+	bool ahead;              /* areas are read ahead, for they have not changed so far */
+	bool unproved;           /* something was read since the stamp was the same */
+	unsigned skipped;
+	struct stamp stamp;      /* when this reading began */
+	uint64_t root;           /* what the tree begins with */
+	struct level level[DEPTH];
+};
+
+/* ---- opening ---- */
+
+static struct maple_shape shape(const struct needs *n, enum need_member pivot,
+				enum need_member slot)
+{
+	uint32_t p = n->member[pivot], s = n->member[slot];
+
+	if (p == NEED_NONE || s == NEED_NONE || s < p || s > UINT16_MAX)
+		return (struct maple_shape){ 0 };
+	return (struct maple_shape){ (uint16_t)p, (uint16_t)s, (uint16_t)((s - p) / 8 + 1) };
+}
+
+static uint8_t number(const struct needs *n, enum need_const c, uint8_t usual)
+{
+	return n->have_const[c] ? (uint8_t)n->constant[c] : usual;
+}
+
+static struct maple_layout layout_of(const struct needs *n)
+{
+	struct maple_shape range = shape(n, N_range64_pivot, N_range64_slot);
+
+	return (struct maple_layout){
+		.size = n->size[S_maple_node],
+		.number = {
+			[MAPLE_LEAF] = number(n, C_maple_leaf_64, 1),
+			[MAPLE_RANGE] = number(n, C_maple_range_64, 2),
+			[MAPLE_ARANGE] = number(n, C_maple_arange_64, 3),
+		},
+		.shape = {
+			[MAPLE_LEAF] = range, [MAPLE_RANGE] = range,
+			[MAPLE_ARANGE] = shape(n, N_arange64_pivot, N_arange64_slot),
+		},
+	};
+}
+
+/* From here on; nothing that was read ahead counts. */
+static void one_by_one(struct atw_areas *a)
+{
+	a->ahead = false;
+	if (a->v.ahead)
+		kmem_ahead_forget(a->v.ahead);
+}
+
+static int read_node(struct atw_areas *a, uint64_t at, unsigned char bytes[MAPLE_NODE_MAX],
+		     struct atw_err *err)
+{
+	const void *copy = a->ahead ? kmem_ahead_find(a->v.ahead, at, MAPLE_NODE_MAX) : NULL;
+
+	if (!copy)
+		return kmem_read(a->v.m, at, bytes, MAPLE_NODE_MAX, err);
+	memcpy(bytes, copy, MAPLE_NODE_MAX);
+	return ATW_OK;
+}
+
+/* The node an entry points to goes onto the stack. */
+static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
+		struct atw_err *err)
+{
+	struct level *l = &a->level[a->depth];
+	uint64_t at = maple_node(entry), parent;
+	enum maple_type type = maple_type_of(&a->layout, entry);
+	int r;
+
+	if (a->nodes++ >= NODES) {
+		a->phase = DONE;
+		return atw_err_set(err, ATW_E_LIMIT, "its tree has more than %d nodes", NODES);
+	}
+	if (type == MAPLE_TYPES)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "node at 0x%" PRIx64 " of its tree is of no known type", at);
+	if (a->depth == DEPTH)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "node at 0x%" PRIx64 " of its tree lies too deep", at);
+	r = read_node(a, at, l->bytes, err);
+	if (r < 0)
+		return atw_err_wrap(err, "a node of its tree");
+	/* The root's leads to the tree. */
+	parent = maple_node(get_le64(l->bytes));
+	if (a->depth && parent != l[-1].at)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "node at 0x%" PRIx64 " of its tree: its parent is 0x%" PRIx64
+				   ", not 0x%" PRIx64, at, parent, l[-1].at);
+	l->at = at;
+	l->type = type;
+	l->first = first;
+	l->last = last;
+	l->next = 0;
+	a->depth++;
+	/* Leaves below another node were read with it. */
+	if (a->ahead && (type != MAPLE_LEAF || a->depth == 1) &&
+	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended))
+		one_by_one(a);
+	return ATW_OK;
+}
+
+static int start_tree(struct atw_areas *a, struct atw_err *err)
+{
+	uint64_t root;
+	int r = member_get(&a->v, a->mm, N_mm_ma_root, &root, err);
+
+	if (r < 0)
+		return r;
+	a->root = root;
+	a->phase = TREE;
+	a->layout = layout_of(a->v.n);
+	if (!maple_layout_good(&a->layout))
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this kernel's trees of areas are not of a kind that is known");
+	if (maple_is_root(root))
+		return push(a, root, 0, UINT64_MAX, err);
+	/* An area has many addresses, and a tree without a node has but 0. */
+	return !maple_is_pointer(root) ? ATW_OK :
+		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
+}
+
+/* Read together; of mm_struct they are the first few hundred bytes. */
+static const enum need_member stamped[] = {
+	N_mm_users, N_mm_lock_seq, N_mm_ma_root, N_mm_map_count, N_mm_total_vm,
+};
+
+static void take_stamp(const struct atw_areas *a, struct stamp *ret)
+{
+	const struct { enum need_member id; uint64_t *to; } part[] = {
+		{ N_mm_users, &ret->users }, { N_mm_lock_seq, &ret->seq },
+		{ N_mm_ma_root, &ret->root }, { N_mm_map_count, &ret->count },
+		{ N_mm_total_vm, &ret->total },
+	};
+	/* With a sequence number the rest says no more. */
+	size_t n = member_have(&a->v, N_mm_lock_seq) ? 2 : ARRAY_SIZE(part);
+
+	*ret = (struct stamp){ .users = 1 };
+	members_hold(&a->v, a->mm, stamped, n == 2 ? 2 : ARRAY_SIZE(stamped));
+	for (size_t i = 0; i < n; i++)
+		if (member_have(&a->v, part[i].id))
+			member_get(&a->v, a->mm, part[i].id, part[i].to, NULL);
+	members_release(&a->v);
+}
+
+/* From the first one on that was not returned. */
+static int start(struct atw_areas *a, struct atw_err *err)
+{
+	if (a->live)
+		take_stamp(a, &a->stamp);
+	a->unproved = true;
+	a->depth = a->nodes = 0;
+	if (member_have(&a->v, N_mm_ma_root))
+		return start_tree(a, err);
+	a->phase = LIST;
+	if (member_have(&a->v, N_vma_next))
+		return member_get(&a->v, a->mm, N_mm_mmap, &a->next, err);
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "memory areas cannot be found: this kernel has neither a tree nor a list of them");
+}
+
+int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
+		  unsigned release, struct atw_areas **ret, struct atw_err *err)
+{
+	struct atw_areas *a;
+	int r = needs_check(v.n, FOR_AREAS, err);
+
+	if (r < 0)
+		return r;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return atw_err_nomem(err);
+	a->v = v;
+	a->mm = mm;
+	a->live = kmem_is_live(v.m);
+	if (a->live)
+		a->v.ahead = kmem_ahead_create(v.m);
+	a->ahead = a->v.ahead;
+	r = start(a, err);
+	/* What cannot be read may have been on its way out. */
+	a->again = r < 0 && r != ATW_E_UNSUPPORTED && a->live;
+	if (r < 0 && !a->again) {
+		atw_areas_close(a);
+		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
+	}
+	names_init(&a->names, a->v, mm, page_shift, release);
+	*ret = a;
+	return ATW_OK;
+}
+
+static unsigned release_of(const struct atw_kernel *k)
+{
+	unsigned major, minor;
+	struct atw_blob b;
+	char text[32];
+
+	if (!k->have_vi || atw_vmcoreinfo_text(&k->vi, "OSRELEASE", &b) < 0)
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)(b.len < 31 ? b.len : 31),
+		 (const char *)b.data);
+	return sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
+}
+
+int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *files,
+		     struct atw_areas **ret, struct atw_err *err)
+{
+	int r = atw_areas_open(k, mm, ret, err);
+
+	if (r == ATW_OK && files) {
+		(*ret)->names.files = files;
+		files->backing = (*ret)->names.backing;
+	}
+	return r;
+}
+
+int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
+		   struct atw_err *err)
+{
+	struct members v = { 0 };
+	int r = kernel_given(k, err);
+
+	if (r < 0)
+		return r;
+	v.n = kernel_needs(k);
+	r = kernel_kmem(k, &v.m, err);
+	return r < 0 ? r : areas_open_at(v, mm, k->own.paging.page_shift,
+					 release_of(k), ret, err);
+}
+
+void atw_areas_close(struct atw_areas *a)
+{
+	if (!a)
+		return;
+	kmem_ahead_destroy(a->v.ahead);
+	free(a);
+}
+
+/* ---- one area ---- */
+
+static int fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
+		     struct atw_err *err)
+{
+	uint64_t page = (uint64_t)1 << a->names.page_shift;
+	int r;
+
+	memset(ret, 0, offsetof(struct atw_area, name) + 1);
+	ret->at = vma;
+	r = member_get(&a->v, vma, N_vma_start, &ret->start.u, err);
+	if (r == ATW_OK)
+		r = member_get(&a->v, vma, N_vma_end, &ret->end.u, err);
+	if (r == ATW_OK)
+		r = member_get(&a->v, vma, N_vma_flags, &ret->flags, err);
+	if (r < 0)
+		return atw_err_wrap(err, "area at 0x%" PRIx64, vma);
+	if (ret->start.u >= ret->end.u || (ret->start.u | ret->end.u) & (page - 1))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "area at 0x%" PRIx64 ": goes from 0x%" PRIx64 " to 0x%" PRIx64,
+				   vma, ret->start.u, ret->end.u);
+	if (ret->start.u < a->ended)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "area at 0x%" PRIx64 ": begins at 0x%" PRIx64
+				   ", where the one before it has not ended",
+				   vma, ret->start.u);
+	a->ended = ret->end.u;
+	/* VM_READ, VM_WRITE, VM_EXEC; VM_MAYSHARE is what maps shows. */
+	ret->read = ret->flags & 1;
+	ret->write = ret->flags & 2;
+	ret->exec = ret->flags & 4;
+	ret->shared = ret->flags & 0x80;
+	a->unread.status = names_fill(&a->names, ret, &a->unread);
+	ret->unread = a->unread.status < 0;
+	return ATW_OK;
+}
+
+/* Members of one moment, in one read where the process runs. */
+static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret, struct atw_err *err)
+{
+	int r;
+
+	area_hold(&a->v, vma);
+	r = fill_held(a, vma, ret, err);
+	members_release(&a->v);
+	return r;
+}
+
+/* ---- all of them ---- */
+
+static int fill_slot(struct atw_areas *a, const struct maple_slot *s,
+		     struct atw_area *ret, struct atw_err *err)
+{
+	uint64_t ended = a->ended;
+	int r = fill(a, s->entry, ret, err);
+
+	if (r == ATW_OK && (ret->start.u != s->first || ret->end.u - 1 != s->last)) {
+		a->ended = ended;        /* those behind it are not to blame */
+		r = atw_err_set(err, ATW_E_DAMAGED, "area at 0x%" PRIx64
+				": its tree has it from 0x%" PRIx64 " to 0x%" PRIx64,
+				s->entry, s->first, s->last);
+	}
+	return r;
+}
+
+static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	while (a->depth) {
+		struct level *l = &a->level[a->depth - 1];
+		struct maple_slot prev = l->slot;
+		int r = maple_slot(&a->layout, l->type, l->bytes, l->first, l->last,
+				   l->next, &prev, &l->slot);
+
+		if (r == ATW_END) {
+			a->depth--;
+			continue;
+		}
+		if (r < 0) {
+			a->depth--;
+			return atw_err_set(err, r, "node at 0x%" PRIx64
+					   " of its tree: slot %u answers for addresses that it cannot",
+					   l->at, l->next);
+		}
+		l->next++;
+		if (a->live && l->slot.last < a->ended)
+			continue;        /* returned before reading began anew */
+		if (l->type != MAPLE_LEAF) {
+			r = push(a, l->slot.entry, l->slot.first, l->slot.last, err);
+			if (r < 0)
+				return r;
+		} else if (maple_is_pointer(l->slot.entry)) {
+			return fill_slot(a, &l->slot, ret, err);
+		}
+	}
+	a->phase = GATE;
+	return ATW_END;
+}
+
+/* Was it returned before reading began anew? */
+static bool is_done(const struct atw_areas *a, uint64_t vma)
+{
+	uint64_t end;
+
+	return a->ended && member_get(&a->v, vma, N_vma_end, &end, NULL) == ATW_OK &&
+	       end <= a->ended;
+}
+
+static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	uint64_t vma;
+	int r;
+
+	a->phase = GATE;                 /* there is no way past what is broken */
+	do {
+		vma = a->next;
+		if (!vma)
+			return ATW_END;
+		r = member_get(&a->v, vma, N_vma_next, &a->next, err);
+	} while (r == ATW_OK && a->live && is_done(a, vma) && a->count++ < AREAS);
+	if (r == ATW_OK)
+		r = fill(a, vma, ret, err);
+	if (r == ATW_OK)
+		a->phase = LIST;
+	return r;
+}
+
+/*
+ * x86: maps shows an area that no mm has. arch/x86/entry/vsyscall/vsyscall_64.c,
+ * get_gate_vma(): not where it is switched off, and not in 32-bit processes.
+ */
+static int next_of_gate(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	enum { MODE_NONE = 2, HAS_VSYSCALL = 2 };
+	const struct needs *n = a->v.n;
+	uint64_t gate = n->symbol[Y_gate_vma], mode = n->symbol[Y_vsyscall_mode];
+	uint64_t flags = HAS_VSYSCALL, narrow = 0;
+	uint32_t value = MODE_NONE;
+
+	a->phase = DONE;
+	if (!gate || !mode || kmem_u32(a->v.m, mode, &value, NULL) < 0 ||
+	    value == MODE_NONE)
+		return ATW_END;
+	if (member_have(&a->v, N_mm_context_flags))
+		member_get(&a->v, a->mm, N_mm_context_flags, &flags, NULL);
+	else if (member_have(&a->v, N_mm_ia32))
+		member_get(&a->v, a->mm, N_mm_ia32, &narrow, NULL);
+	if (!(flags & HAS_VSYSCALL) || narrow)
+		return ATW_END;
+	if (fill(a, gate, ret, err) < 0)
+		return err->status;
+	snprintf(ret->name, sizeof(ret->name), "[vsyscall]");
+	return ATW_OK;
+}
+
+static int next_of(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	return a->phase == TREE ? next_of_tree(a, ret, err) :
+	       a->phase == LIST ? next_of_list(a, ret, err) : next_of_gate(a, ret, err);
+}
+
+/*
+ * Does the tree still lead to the area that was read, and nothing else into the
+ * range of each node? The lowest is looked at first.
+ */
+static bool path_holds(const struct atw_areas *a)
+{
+	unsigned char bytes[MAPLE_NODE_MAX];
+	uint64_t root;
+
+	for (unsigned d = a->depth; d-- > 0;) {
+		const struct level *l = &a->level[d];
+		const struct maple_shape *s = &a->layout.shape[l->type];
+		struct maple_slot prev = { .last = l->slot.first - 1 }, is;
+		unsigned i = l->next - 1;
+
+		if (kmem_read(a->v.m, l->at, bytes, sizeof(bytes), NULL) < 0 ||
+		    get_le64(bytes) != get_le64(l->bytes) ||
+		    (i && get_le64(bytes + s->pivot + 8 * (i - 1)) != prev.last) ||
+		    maple_slot(&a->layout, l->type, bytes, l->first, l->last, i, &prev,
+			       &is) < 0 ||
+		    is.last != l->slot.last || is.entry != l->slot.entry)
+			return false;
+	}
+	return member_get(&a->v, a->mm, N_mm_ma_root, &root, NULL) == ATW_OK && root == a->root;
+}
+
+/* The same, of a running process. */
+static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	uint64_t from = a->ended, reached = 0;
+	unsigned ends = 0, faults = 0;
+	bool same;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		enum phase phase;
+		struct stamp now;
+		uint64_t reads = kmem_reads(a->v.m);
+		int r = a->again ? start(a, err) : ATW_OK;
+
+		a->again = false;
+		phase = a->phase;
+		if (r == ATW_OK)
+			r = next_of(a, ret, err);
+		else
+			a->phase = DONE;
+		a->unproved |= kmem_reads(a->v.m) != reads;
+		if (r >= 0 && !a->unproved)
+			return r;
+		take_stamp(a, &now);
+		if (!now.users) {
+			a->phase = DONE;
+			return atw_err_set(err, ATW_E_LIMIT,
+					   "the process ended while its areas were read");
+		}
+		/* The seqcount of newer kernels is odd while areas are changed. */
+		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
+		a->unproved = !same;
+		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||
+		    (r == ATW_OK && phase == TREE && !a->ahead && path_holds(a)) ||
+		    (r == ATW_END && ++ends == 2))
+			return r;
+		if (r == ATW_OK)
+			reached = a->ended;
+		a->ended = from;
+		a->again = true;
+		one_by_one(a);
+	}
+	if (!reached)
+		reached = from + ((uint64_t)1 << a->names.page_shift);
+	a->ended = reached;
+	if (a->skipped++ == SKIPS) {
+		a->phase = DONE;
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "its areas from 0x%" PRIx64 " on never hold still", from);
+	}
+	return atw_err_set(err, ATW_E_MISSING, "its areas from 0x%" PRIx64 " to 0x%" PRIx64
+			   " never hold still", from, reached);
+}
+
+int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = ATW_END;
+
+	if (!a || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "no list of areas is open");
+	while (r == ATW_END && a->phase != DONE) {
+		if (a->count == AREAS) {
+			a->phase = DONE;
+			atw_err_set(&why, ATW_E_LIMIT, "it has more than %d areas", AREAS);
+			r = ATW_E_LIMIT;
+			break;
+		}
+		r = a->live ? next_moving(a, ret, &why) : next_of(a, ret, &why);
+	}
+	a->count++;
+	if (r < 0 && err) {
+		*err = why;
+		atw_err_wrap(err, "mm at 0x%" PRIx64, a->mm);
+	}
+	return r;
+}
+
+const struct atw_err *atw_areas_error(const struct atw_areas *a)
+{
+	return a ? &a->unread : NULL;
+}
+
+int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err)
+{
+	_auto_free struct atw_areas *a = calloc(1, sizeof(*a));
+	_auto_free struct atw_area *gate = malloc(sizeof(*gate));
+	uint64_t pages = 0;
+	int r;
+
+	if (!a || !gate)
+		return atw_err_nomem(err);
+	a->v.n = kernel_needs(k);
+	a->mm = mm;
+	r = kernel_kmem(k, &a->v.m, err);
+	if (r == ATW_OK && !member_have(&a->v, N_mm_total_vm))
+		r = ATW_E_UNSUPPORTED;
+	if (r == ATW_OK)
+		r = member_get(&a->v, mm, N_mm_total_vm, &pages, err);
+	if (r < 0)
+		return r;
+	names_init(&a->names, a->v, mm, k->own.paging.page_shift, release_of(k));
+	pages <<= k->own.paging.page_shift;
+	/* No mm has it. */
+	if (next_of_gate(a, gate, err) == ATW_OK)
+		pages += gate->end.u - gate->start.u;
+	*ret = pages;
+	return ATW_OK;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dentry_path.c - from a dentry up to the root.
+ *
+ * Names are put together from their end, as the kernel does it. Parents in
+ * hostile memory may go round in a circle: a path ends where the buffer does,
+ * mounts, which add no name, are counted, and the caller has a budget for all.
+ */
+#include "linux/dentry_path.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	NAME = 4096,             /* bytes of one name; NAME_MAX is 255 */
+	STEPS = 8192,            /* up one path: names and mounts */
+};
+
+/* Text that grows towards its front. */
+struct text {
+	char *start, *at;
+};
+
+static int put(struct text *t, const char *s, size_t len, struct atw_err *err)
+{
+	if (len > (size_t)(t->at - t->start))
+		return atw_err_set(err, ATW_E_LIMIT, "a path without an end");
+	t->at -= len;
+	memcpy(t->at, s, len);
+	return ATW_OK;
+}
+
+static int get_name(const struct members *v, uint64_t dentry, char buf[NAME],
+		    size_t *len, struct atw_err *err)
+{
+	uint64_t name, n = 0;
+	int r = member_get(v, dentry, N_dentry_name, &name, err);
+
+	if (r == ATW_OK)
+		r = member_get(v, dentry, N_dentry_len, &n, err);
+	if (r < 0)
+		return r;
+	if (n > NAME)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "dentry at 0x%" PRIx64 ": its name has %" PRIu64 " bytes",
+				   dentry, n);
+	*len = (size_t)n;
+	return kmem_read(v->m, name, buf, *len, err);
+}
+
+/* ---- files that are in no directory ---- */
+
+static bool has_dname(const struct members *v, uint64_t dentry)
+{
+	uint64_t op, dname;
+
+	return member_get(v, dentry, N_dentry_op, &op, NULL) == ATW_OK && op &&
+	       member_get(v, op, N_dop_dname, &dname, NULL) == ATW_OK && dname;
+}
+
+static int fs_name(const struct members *v, uint64_t dentry, char *buf, size_t len,
+		   struct atw_err *err)
+{
+	uint64_t sb, type, name = 0;
+	int r = member_get(v, dentry, N_dentry_sb, &sb, err);
+
+	if (r == ATW_OK)
+		r = member_get(v, sb, N_sb_type, &type, err);
+	if (r == ATW_OK)
+		r = member_get(v, type, N_fs_name, &name, err);
+	return r < 0 ? r : kmem_text(v->m, name, buf, len, err);
+}
+
+/* dmabuffs_dname(): the name a user gave to the buffer, if any. */
+static void buffer_name(const struct members *v, uint64_t dentry, char *buf, size_t len)
+{
+	uint64_t dmabuf, name;
+
+	buf[0] = '\0';
+	if (member_get(v, dentry, N_dentry_fsdata, &dmabuf, NULL) < 0 || !dmabuf ||
+	    member_get(v, dmabuf, N_dmabuf_name, &name, NULL) < 0 || !name ||
+	    kmem_text(v->m, name, buf, len, NULL) < 0)
+		buf[0] = '\0';
+}
+
+/*
+ * Such a dentry has a function that makes its name. There is one for each file system,
+ * so the name of the file system identifies it, with or without symbols; those without
+ * one of their own have simple_dname().
+ */
+static int pseudo(const struct members *v, uint64_t dentry, char *ret, size_t len,
+		  struct atw_err *err)
+{
+	char name[NAME], fs[32], more[64];
+	uint64_t inode = 0, ino = 0;
+	size_t n = 0;
+	int r = fs_name(v, dentry, fs, sizeof(fs), err);
+
+	if (r == ATW_OK)
+		r = get_name(v, dentry, name, &n, err);
+	if (r < 0)
+		return r;
+	if (member_get(v, dentry, N_dentry_inode, &inode, NULL) == ATW_OK && inode)
+		member_get(v, inode, N_inode_ino, &ino, NULL);
+	if (!strcmp(fs, "pipefs")) {
+		snprintf(ret, len, "pipe:[%" PRIu64 "]", ino);
+	} else if (!strcmp(fs, "sockfs")) {
+		snprintf(ret, len, "socket:[%" PRIu64 "]", ino);
+	} else if (!strcmp(fs, "pidfs")) {
+		snprintf(ret, len, "anon_inode:[pidfd]");
+	} else if (!strcmp(fs, "anon_inodefs")) {
+		snprintf(ret, len, "anon_inode:%.*s", (int)n, name);
+	} else if (!strcmp(fs, "dmabuf")) {
+		buffer_name(v, dentry, more, sizeof(more));
+		snprintf(ret, len, "/%.*s:%s", (int)n, name, more);
+	} else {
+		snprintf(ret, len, "/%.*s (deleted)", (int)n, name);
+	}
+	return ATW_OK;
+}
+
+/* ---- those that are ---- */
+
+/* prepend_path(). What is reached in the end need not be the real root. */
+static int walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
+		   uint32_t *steps, struct text *t, struct atw_err *err)
+{
+	uint64_t mount = mnt - v->n->member[N_mount_mnt], root = 0, parent = 0;
+	char name[NAME];
+	size_t len = 0;
+	int r = ATW_OK;
+
+	for (unsigned step = 0; r == ATW_OK; step++) {
+		if (step == STEPS)
+			return atw_err_set(err, ATW_E_LIMIT, "mounts without an end");
+		if (!*steps)
+			return atw_err_set(err, ATW_E_LIMIT, "too many long paths");
+		--*steps;
+		r = member_get(v, mount + v->n->member[N_mount_mnt], N_vfsmount_root,
+			       &root, err);
+		if (r == ATW_OK && dentry == root) {
+			r = member_get(v, mount, N_mount_parent, &parent, err);
+			if (r == ATW_OK && parent == mount)
+				break;
+			if (r == ATW_OK)
+				r = member_get(v, mount, N_mount_mountpoint, &dentry, err);
+			mount = parent;
+			continue;
+		}
+		if (r == ATW_OK)
+			r = member_get(v, dentry, N_dentry_parent, &parent, err);
+		if (r == ATW_OK && parent == dentry)
+			break;           /* moved out of what is mounted */
+		if (r == ATW_OK)
+			r = get_name(v, dentry, name, &len, err);
+		if (r == ATW_OK)
+			r = put(t, name, len, err);
+		if (r == ATW_OK)
+			r = put(t, "/", 1, err);
+		dentry = parent;
+	}
+	return r;
+}
+
+static int is_root(const struct members *v, uint64_t dentry, bool *ret,
+		   struct atw_err *err)
+{
+	uint64_t parent;
+	int r = member_get(v, dentry, N_dentry_parent, &parent, err);
+
+	*ret = r == ATW_OK && parent == dentry;
+	return r;
+}
+
+int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
+		     uint32_t *steps, char *ret, size_t len, struct atw_err *err)
+{
+	struct text t = { ret, ret + len - 1 };
+	uint64_t root = 0, pprev = 0, mount;
+	const char *end;
+	bool top = false;
+	int r = is_root(v, dentry, &top, err);
+
+	if (r == ATW_OK)
+		r = member_get(v, mnt, N_vfsmount_root, &root, err);
+	if (r == ATW_OK && (!top || dentry != root) && has_dname(v, dentry))
+		return pseudo(v, dentry, ret, len, err);
+	if (r == ATW_OK)
+		r = member_get(v, dentry, N_dentry_pprev, &pprev, err);
+	if (r == ATW_OK)
+		r = member_at(v, mnt, N_mount_mnt, &mount, err);
+	if (r < 0)
+		return r;
+	if (!top && !pprev)              /* d_unlinked() */
+		put(&t, " (deleted)", 10, NULL);
+	end = t.at;
+	r = walk_up(v, mnt, dentry, steps, &t, err);
+	if (r == ATW_OK && t.at == end)
+		r = put(&t, "/", 1, err);
+	if (r < 0)
+		return r;
+	len = (size_t)(ret + len - 1 - t.at);
+	memmove(ret, t.at, len);
+	ret[len] = '\0';
+	return ATW_OK;
+}
+
+int path_read(const struct members *v, uint64_t mnt, uint64_t dentry,
+	      char *ret, size_t len, struct atw_err *err)
+{
+	uint32_t steps = STEPS + 1;
+
+	return path_read_within(v, mnt, dentry, &steps, ret, len, err);
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dwarf_needs.c - the needs, out of DWARF.
+ *
+ * A kernel's DWARF says the same thousands of times, once for each source file,
+ * and has no list of names that every build keeps. So: names that are nowhere
+ * in its strings are not looked for; files known to define what is rare come
+ * first; and it ends as soon as everything has been seen.
+ */
+#include "linux/dwarf_needs.h"
+
+#ifdef HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "linux/wanted.h"
+
+enum { DEPTH = 16 };
+
+struct hunt {
+	Dwarf *dw;
+	/*
+	 * there: the strings have such a word; id: where a type is, value: its tag;
+	 * of an enumerator, its value.
+	 */
+	struct wanted_list types, consts;
+	size_t types_left, consts_left;  /* that may still be found */
+};
+
+/* ---- what is wanted ---- */
+
+/* Need i of needs_at() is a member, a size or a constant, by where it is. */
+static bool want_all(struct hunt *h)
+{
+	static const struct needs none;
+
+	for (size_t i = 0; i < N_MEMBERS + N_SIZES + N_CONSTS; i++) {
+		struct wanted_list *l = i < N_MEMBERS + N_SIZES ? &h->types : &h->consts;
+
+		if (!wanted_add(l, needs_at(&none, i).names, 0))
+			return false;
+	}
+	wanted_settle(&h->types);
+	wanted_settle(&h->consts);
+	return true;
+}
+
+/*
+ * Linkers let a string be the end of a longer one. Names of up to three
+ * letters stand in the entries themselves, as short as a reference.
+ */
+static void mark_there(struct wanted_list *l, const char *s, size_t len)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct wanted *w = &l->v[i];
+		size_t n = strlen(w->name);
+
+		if (!w->there && n <= len && s[len - 1] == w->name[n - 1] &&
+		    !memcmp(s + len - n, w->name, n))
+			w->there = true;
+	}
+}
+
+/* Without any strings (`read` 0) nothing is known of them. */
+static size_t count_there(const struct wanted_list *l, Dwarf_Off read)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += l->v[i].there || strlen(l->v[i].name) < 4 || !read;
+	return n;
+}
+
+static void look_at_strings(struct hunt *h)
+{
+	Dwarf_Off off = 0;
+	const char *s;
+	size_t len;
+
+	while ((s = dwarf_getstring(h->dw, off, &len))) {
+		if (len) {
+			mark_there(&h->types, s, len);
+			mark_there(&h->consts, s, len);
+		}
+		off += len + 1;
+	}
+	h->types_left = count_there(&h->types, off);
+	h->consts_left = count_there(&h->consts, off);
+}
+
+/* ---- going over the units ---- */
+
+/* data1 of an unsigned enum must not be taken for a signed one. */
+static bool value_of(Dwarf_Die *enumerator, int64_t *ret)
+{
+	Dwarf_Attribute a;
+	Dwarf_Sword s;
+	Dwarf_Word u;
+
+	if (!dwarf_attr(enumerator, DW_AT_const_value, &a))
+		return false;
+	if (dwarf_whatform(&a) == DW_FORM_sdata ||
+	    dwarf_whatform(&a) == DW_FORM_implicit_const) {
+		if (dwarf_formsdata(&a, &s))
+			return false;
+		*ret = s;
+	} else {
+		if (dwarf_formudata(&a, &u))
+			return false;
+		*ret = (int64_t)u;
+	}
+	return true;
+}
+
+static void on_enum(struct hunt *h, Dwarf_Die *type)
+{
+	Dwarf_Die e;
+
+	for (int r = dwarf_child(type, &e); !r; r = dwarf_siblingof(&e, &e)) {
+		const char *name = dwarf_tag(&e) == DW_TAG_enumerator ? dwarf_diename(&e) : NULL;
+		struct wanted *w = name ? wanted_find(&h->consts, name) : NULL;
+
+		if (w && !w->have && value_of(&e, &w->value)) {
+			w->have = true;
+			h->consts_left -= h->consts_left > 0;
+		}
+	}
+}
+
+static void on_type(struct hunt *h, Dwarf_Die *die, int tag)
+{
+	const char *name = dwarf_diename(die);
+	struct wanted *w = name ? wanted_find(&h->types, name) : NULL;
+
+	if (!w || dwarf_hasattr(die, DW_AT_declaration))
+		return;
+	/* A struct goes before a typedef of the same name. */
+	if (w->have && (tag != DW_TAG_structure_type || w->value == DW_TAG_structure_type))
+		return;
+	h->types_left -= !w->have && h->types_left > 0;
+	w->id = dwarf_dieoffset(die);
+	w->value = tag;
+	w->have = true;
+}
+
+static void look_at_unit(struct hunt *h, Dwarf_Off at)
+{
+	Dwarf_Die unit, die;
+
+	if (!dwarf_offdie(h->dw, at, &unit))
+		return;
+	for (int r = dwarf_child(&unit, &die); !r; r = dwarf_siblingof(&die, &die)) {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_enumeration_type && h->consts_left)
+			on_enum(h, &die);
+		else if (tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+			 tag == DW_TAG_typedef)
+			on_type(h, &die, tag);
+	}
+}
+
+/* Where what few files know is defined, or at least used. */
+static bool is_early(const char *name)
+{
+	static const char *const files[] = {
+		"kernel/fork.c", "fs/namespace.c", "mm/mmap.c", "mm/vma.c", "mm/madvise.c",
+		"mm/slub.c", "mm/slab_common.c", "mm/slab.c", "mm/swapfile.c",
+		"mm/swap_state.c", "mm/page_alloc.c", "mm/memory.c", "mm/hugetlb.c",
+		"mm/sparse.c", "mm/memory_hotplug.c", "lib/maple_tree.c", "fs/file_table.c",
+		"fs/proc/task_mmu.c", "drivers/dma-buf/dma-buf.c", "fs/hugetlbfs/inode.c",
+	};
+	size_t len = name ? strlen(name) : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		size_t n = strlen(files[i]);
+
+		if (len >= n && !strcmp(name + len - n, files[i]) &&
+		    (len == n || name[len - n - 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static bool enough(const struct hunt *h)
+{
+	return !h->types_left && !h->consts_left;
+}
+
+static int look_at_all(struct hunt *h, struct atw_err *err)
+{
+	_auto_free Dwarf_Off *rest = NULL;
+	size_t cap = 0, n = 0, header;
+	Dwarf_Off at = 0, next;
+
+	for (; !dwarf_nextcu(h->dw, at, &next, &header, NULL, NULL, NULL); at = next) {
+		Dwarf_Die unit;
+
+		if (!dwarf_offdie(h->dw, at + header, &unit))
+			continue;
+		if (is_early(dwarf_diename(&unit))) {
+			look_at_unit(h, at + header);
+			continue;
+		}
+		if (!array_reserve((void **)&rest, &cap, n + 1, sizeof(*rest)))
+			return atw_err_nomem(err);
+		rest[n++] = at + header;
+	}
+	for (size_t i = 0; i < n && !enough(h); i++)
+		look_at_unit(h, rest[i]);
+	return ATW_OK;
+}
+
+/* ---- answers ---- */
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &a) && dwarf_formref_die(&a, ret) &&
+	       !dwarf_peel_type(ret, ret);
+}
+
+static bool place_of(Dwarf_Die *member, uint64_t *ret)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word u;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (dwarf_hasattr(member, DW_AT_bit_size))
+		return false;
+	*ret = 0;
+	if (!dwarf_attr(member, DW_AT_data_member_location, &a))
+		return true;             /* of a union */
+	if (!dwarf_formudata(&a, &u))
+		*ret = u;
+	else if (!dwarf_getlocation(&a, &op, &n) && n == 1 && op->atom == DW_OP_plus_uconst)
+		*ret = op->number;
+	else
+		return false;
+	return true;
+}
+
+/* By path, in the type itself or in members without a name. */
+static bool find_member(Dwarf_Die *type, const char *path, unsigned depth, uint64_t *off,
+			Dwarf_Die *ret)
+{
+	size_t len = strcspn(path, ".");
+	Dwarf_Die m, inner;
+	uint64_t at;
+
+	for (int r = depth < DEPTH ? dwarf_child(type, &m) : 1; !r; r = dwarf_siblingof(&m, &m)) {
+		const char *name = dwarf_diename(&m);
+		int tag;
+
+		if (dwarf_tag(&m) != DW_TAG_member || (name && (strncmp(name, path, len) || name[len])))
+			continue;
+		if (!place_of(&m, &at) || !type_of(&m, &inner)) {
+			if (name)
+				return false;
+			continue;
+		}
+		tag = dwarf_tag(&inner);
+		if (name && !path[len]) {
+			*off += at;
+			*ret = inner;
+			return true;
+		}
+		if (tag != DW_TAG_structure_type && tag != DW_TAG_union_type)
+			continue;
+		*off += at;
+		if (find_member(&inner, name ? path + len + 1 : path, depth + 1, off, ret))
+			return true;
+		*off -= at;
+	}
+	return false;
+}
+
+/* A type that is wanted, through typedefs. */
+static bool wanted_type(const struct hunt *h, const char *name, Dwarf_Die *ret)
+{
+	struct wanted *w = wanted_find(&h->types, name);
+
+	return w && w->have && dwarf_offdie(h->dw, w->id, ret) && !dwarf_peel_type(ret, ret);
+}
+
+static void set_member(struct needs *n, const struct hunt *h, size_t i)
+{
+	char path[128];
+
+	for (const char *p = needs_at(n, i).names; (p = wanted_alternative(p, path, sizeof(path)));) {
+		char *dot = strchr(path, '.');
+		Dwarf_Die type, m;
+		uint64_t off = 0;
+		Dwarf_Word size;
+
+		if (!dot)
+			continue;
+		*dot = 0;
+		if (!wanted_type(h, path, &type) ||
+		    !find_member(&type, dot + 1, 0, &off, &m) || off >= NEED_NONE)
+			continue;
+		n->member[i] = (uint32_t)off;
+		n->width[i] = !dwarf_aggregate_size(&m, &size) &&
+			(size == 1 || size == 2 || size == 4 || size == 8) ? (uint8_t)size : 0;
+		return;
+	}
+}
+
+static void set_size(struct needs *n, const struct hunt *h, size_t i)
+{
+	char name[128];
+
+	for (const char *p = needs_at(n, N_MEMBERS + i).names;
+	     (p = wanted_alternative(p, name, sizeof(name)));) {
+		Dwarf_Die type;
+		Dwarf_Word size;
+
+		if (wanted_type(h, name, &type) && !dwarf_aggregate_size(&type, &size) &&
+		    size < NEED_NONE) {
+			n->size[i] = (uint32_t)size;
+			return;
+		}
+	}
+}
+
+static void set_const(struct needs *n, const struct hunt *h, size_t i)
+{
+	char name[128];
+
+	for (const char *p = needs_at(n, N_MEMBERS + N_SIZES + i).names;
+	     (p = wanted_alternative(p, name, sizeof(name)));) {
+		struct wanted *w = wanted_find(&h->consts, name);
+
+		if (w && w->have) {
+			n->constant[i] = w->value;
+			n->have_const[i] = true;
+			return;
+		}
+	}
+}
+
+static int answer(struct needs *n, struct hunt *h, uint32_t *types, struct atw_err *err)
+{
+	Dwarf_Die task;
+	int r;
+
+	if (!want_all(h))
+		return atw_err_nomem(err);
+	look_at_strings(h);
+	r = look_at_all(h, err);
+	if (r < 0)
+		return r;
+	if (!wanted_type(h, "task_struct", &task))
+		return atw_err_set(err, ATW_E_MISSING,
+				   "its DWARF describes no task_struct: it is no kernel's, or it is kept in other files (CONFIG_DEBUG_INFO_SPLIT)");
+	*types = 0;
+	for (size_t i = 0; i < h->types.n; i++)
+		*types += h->types.v[i].have;
+	for (size_t i = 0; i < N_MEMBERS; i++)
+		set_member(n, h, i);
+	for (size_t i = 0; i < N_SIZES; i++)
+		set_size(n, h, i);
+	for (size_t i = 0; i < N_CONSTS; i++)
+		set_const(n, h, i);
+	n->types = true;
+	return ATW_OK;
+}
+
+int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
+		     struct atw_err *err)
+{
+	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct hunt h = { 0 };
+	int r;
+
+	if (fd >= 0)
+		h.dw = dwarf_begin(fd, DWARF_C_READ);
+	if (!h.dw)
+		return atw_err_set(err, ATW_E_DAMAGED, "its DWARF cannot be read: %s",
+				   fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
+	r = answer(n, &h, types, err);
+	wanted_deinit(&h.types);
+	wanted_deinit(&h.consts);
+	dwarf_end(h.dw);
+	return r;
+}
+
+#else
+
+int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
+		     struct atw_err *err)
+{
+	(void)n;
+	(void)path;
+	(void)types;
+	atw_err_set(err, ATW_E_UNSUPPORTED,
+		    "has its types as DWARF only, and this build of atwalk lacks libdw");
+	atw_err_hint(err, "build it with libdw (Debian: libdw-dev), or give the kernel's BTF: pahole -J makes it of DWARF");
+	return ATW_E_UNSUPPORTED;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * init_task.c - the task that heads the list of all tasks.
+ *
+ * Kernels without CONFIG_KALLSYMS_ALL name no data. But init_task is called
+ * "swapper/0" or "swapper", and its list of tasks leads away from it and back:
+ * the neighbours' links give its own virtual address away.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "linux/kernel.h"
+#include "linux/search.h"
+
+struct hunt {
+	struct atw_kernel *k;
+	struct kmem *m;
+	const struct needs *n;
+	uint64_t found;
+};
+
+/*
+ * The link of the next task points back to ours. `at` is where the task's name
+ * lies in physical memory, so that both links are read there.
+ */
+static int on_name(void *arg, atw_pa at, struct search *s)
+{
+	struct hunt *h = arg;
+	uint32_t comm = h->n->member[N_task_comm], tasks = h->n->member[N_task_tasks];
+	char links[16];
+	uint64_t next, prev, back, task;
+	atw_pa pa;
+
+	if (at.u < comm)
+		return 0;
+	if (search_read(s, ATW_PA(at.u - comm + tasks), links, 16) != 16)
+		return 0;
+	next = get_le64(links);
+	prev = get_le64(links + 8);
+	if (!next || kmem_u64(h->m, next + 8, &back, NULL) < 0)
+		return 0;
+	/* The list's first and last link point to the same place: ours. */
+	if (kmem_u64(h->m, prev, &task, NULL) < 0 || task != back)
+		return 0;
+	if (kmem_physical(h->m, back, &pa, NULL) < 0 || pa.u != at.u - comm + tasks)
+		return 0;
+	h->found = back - tasks;
+	return 1;
+}
+
+static int by_looks(struct hunt *h, struct atw_err *err)
+{
+	int r = needs_check(h->n, FOR_TASKS, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !h->found; i++)
+		search_kernel(h->k, search_first_task[i], SEARCH_COMM,
+			      h->n->member[N_task_comm] % 8 ? 1 : 8, on_name, h);
+	return h->found ? ATW_OK :
+		atw_err_set(err, ATW_E_MISSING,
+			    "the first task (init_task) was not found: no symbol names it, and no task called swapper heads a list of tasks");
+}
+
+int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
+{
+	struct sought *s = &k->sought_init;
+	struct hunt h = { .k = k };
+
+	if (!s->done) {
+		s->done = true;
+		h.n = kernel_members(k);
+		if (atw_fact_u64(k->mem, "init_task", &h.found) < 0)
+			h.found = kernel_needs(k)->symbol[Y_init_task];
+		if (!h.found && kernel_kmem(k, &h.m, &s->err) == ATW_OK)
+			by_looks(&h, &s->err);
+		k->init_task = h.found;
+	}
+	if (s->err.status < 0)
+		return atw_err_set(err, s->err.status, "%s", s->err.text);
+	*ret = k->init_task;
+	return ATW_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.h - a kernel that was found, and its data on demand.
+ *
+ * Each of the calls below searches once and keeps the result, also a failure with its
+ * reason. Nothing is parsed before the first call that needs it.
+ */
+#ifndef LINUX_KERNEL_H
+#define LINUX_KERNEL_H
+
+#include <pthread.h>
+
+#include "linux/linux.h"
+
+#include "format/btf.h"
+#include "linux/kmem.h"
+#include "linux/meter.h"
+#include "linux/needs.h"
+
+/* Something looked for once. */
+struct sought {
+	bool done;
+	bool busy;               /* it is being looked for, by this thread */
+	pthread_t by;
+	struct atw_err err;      /* status < 0: not found, and why */
+};
+
+/* Before `done` is asked: is another thread at it? Then what is there is half done. */
+static inline int sought_by_other(const struct sought *s, struct atw_err *err)
+{
+	return !__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) ||
+	       pthread_equal(s->by, pthread_self()) ? ATW_OK :
+		atw_err_set(err, ATW_E_USAGE,
+			    "two threads use the kernel at once: each needs one of its own");
+}
+
+static inline void sought_begin(struct sought *s)
+{
+	s->done = true;
+	s->by = pthread_self();
+	__atomic_store_n(&s->busy, true, __ATOMIC_RELEASE);
+}
+
+static inline void sought_end(struct sought *s)
+{
+	__atomic_store_n(&s->busy, false, __ATOMIC_RELEASE);
+}
+
+struct kallsyms_symbol;
+struct kernel_symbols;
+struct vmfile;
+struct kernel_types;
+struct kernel_regions;
+struct kernel_modules;
+
+struct atw_kernel {
+	struct atw_source *mem;
+	struct meter meter;      /* of searches through it */
+	struct mmu_space space;
+	/*
+	 * The kernel's own space, whatever the user gave with --root, --pid or
+	 * --cpu; high or low as its mode has it. have: false if none was found.
+	 */
+	struct mmu_space own;
+	bool have_own;
+	enum atw_root_from from;
+	bool proved;
+	char why[300];
+	struct atw_vmcoreinfo vi;
+	char *vi_copy;           /* of a text found in memory */
+	atw_pa vi_at;
+	bool have_vi;
+	uint64_t stext;          /* where its text begins; 0: not known */
+	char release[96];        /* empty: not known */
+	char *file;              /* --kernel, or NULL */
+	struct vmfile *vmfile;   /* that file, opened and seen to be of this kernel */
+
+	struct sought sought_kmem, sought_symbols, sought_types, sought_init,
+		sought_modules;
+	struct kmem *kmem;
+	struct kernel_symbols *symbols;
+	struct kernel_types *types;
+	struct kernel_regions *regions;
+	struct kernel_modules *modules;
+	struct needs needs;
+	bool needs_done, symbols_done;
+	bool single_roots;       /* x86: of a running kernel, roots are no pairs */
+	uint64_t init_task;
+	/* __per_cpu_offset[], and how many elements there are; 0: not looked for. */
+	uint64_t percpu_at;
+	uint32_t percpu_n;
+};
+
+/*
+ * The same kernel in another source, which has the same bytes: nothing is searched
+ * for. `k` must not have been asked anything.
+ */
+int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
+		struct atw_kernel **ret, struct atw_err *err);
+/* For functions that others call: ATW_E_USAGE if there is no kernel. */
+static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
+{
+	return k ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "no kernel is given");
+}
+/* Reads of the kernel's memory. */
+int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
+/*
+ * Types and symbols as far as there are any: never fails, what is missing is
+ * marked so. needs_check() says whether it is enough.
+ */
+const struct needs *kernel_needs(struct atw_kernel *k);
+/* The same without symbols, for those that follow pointers from structs they were given. */
+const struct needs *kernel_members(struct atw_kernel *k);
+/* The kernel's types; ATW_E_MISSING and why there are none. */
+int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err);
+/* VMCOREINFO's SYMBOL(), then kallsyms or whatever names symbols. */
+int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
+		  struct atw_err *err);
+/* Of many names at once; addresses where have[i] comes back true. */
+void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
+			 uint64_t *ret, bool *have, size_t n);
+/* All that the kernel's own tables name, in their order, until fn fails. */
+typedef int kernel_symbol_fn(void *arg, const struct kallsyms_symbol *sym);
+int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
+			struct atw_err *err);
+/* The virtual address of init_task: by symbol, or by what it looks like. */
+int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
+
+void kernel_symbols_close(struct kernel_symbols *s);
+void kernel_types_close(struct kernel_types *t);
+void kernel_regions_close(struct kernel_regions *r);
+void kernel_modules_close(struct kernel_modules *m);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "linux/kmem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk/memory.h"
+
+/*
+ * Slots met last. Structs lie in the direct map, which has large slots, so few of them
+ * suffice for nearly every pointer that is followed. The kernel of a running machine
+ * has pointers to everywhere, and finding a slot there costs several reads: one more is
+ * kept for each of many GiB, 2 MiB and 4 KiB, the largest that it fills.
+ */
+enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
+
+static const uint8_t far_shift[FAR_SIZES] = { 30, 21, 12 };
+
+struct slot {
+	uint64_t va, size, pa;   /* size 0: unused */
+};
+
+/* Bytes that the source could not lend, kept until the end. */
+struct copy {
+	struct copy *next;
+	size_t len;
+	char data[];
+};
+
+struct kmem {
+	struct mmu_space space;
+	struct mmu_lookup *lookup;
+	struct slot slot[SLOTS], far[FAR_SIZES][1 << FAR_BITS];
+	unsigned oldest;
+	size_t page;
+	char *scratch;           /* a page, for what kmem_peek() must copy */
+	struct copy *copies;
+	uint64_t held_at, held_pa;
+	size_t held_len;         /* 0: nothing is held */
+	const char *held;
+	char *held_page;         /* for what kmem_hold() reads; NULL: nothing so far */
+	uint64_t reads;
+	kmem_touched_fn *touched;
+	void *arg;
+};
+
+int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err)
+{
+	struct kmem *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m)
+		return atw_err_nomem(err);
+	m->space = *sp;
+	m->page = (size_t)1 << sp->paging.page_shift;
+	m->scratch = malloc(m->page);
+	r = m->scratch ? mmu_lookup_open(sp, &m->lookup, err) : atw_err_nomem(err);
+	if (r < 0) {
+		kmem_close(m);
+		return r;
+	}
+	*ret = m;
+	return ATW_OK;
+}
+
+void kmem_close(struct kmem *m)
+{
+	if (!m)
+		return;
+	for (struct copy *c = m->copies, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	mmu_lookup_close(m->lookup);
+	free(m->scratch);
+	free(m->held_page);
+	free(m);
+}
+
+bool kmem_is_live(const struct kmem *m)
+{
+	return atw_source_is_live(m->space.mem);
+}
+
+void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg)
+{
+	m->touched = fn;
+	m->arg = arg;
+}
+
+/* ---- where an address lies ---- */
+
+static int not_mapped(uint64_t va, const struct mmu_place *p, struct atw_err *err)
+{
+	if (p->loss == ATW_LOST_EXCLUDED)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page table was excluded from the dump", va);
+	if (p->loss)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page table cannot be had", va);
+	return atw_err_set(err, ATW_E_MISSING, "kernel address 0x%" PRIx64 " is not mapped", va);
+}
+
+static struct slot *far_slot(struct kmem *m, unsigned size, uint64_t va)
+{
+	return &m->far[size][(va >> far_shift[size]) * UINT64_C(0x9e3779b97f4a7c15) >>
+			     (64 - FAR_BITS)];
+}
+
+static void keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
+{
+	unsigned size = 0;
+
+	while (size < FAR_SIZES - 1 && s->size < (uint64_t)1 << far_shift[size])
+		size++;
+	m->slot[m->oldest++ % SLOTS] = *far_slot(m, size, va) = *s;
+}
+
+static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
+		     struct atw_err *err)
+{
+	struct mmu_place p;
+	int r;
+
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (va - m->slot[i].va < m->slot[i].size) {
+			*ret = m->slot[i];
+			return ATW_OK;
+		}
+	for (unsigned i = 0; i < FAR_SIZES; i++) {
+		const struct slot *far = far_slot(m, i, va);
+
+		if (va - far->va < far->size) {
+			*ret = *far;
+			return ATW_OK;
+		}
+	}
+	r = mmu_lookup(m->lookup, ATW_VA(va), &p, err);
+	if (r < 0) {
+		/* The pointer comes from the dump: the caller used nothing wrongly. */
+		if (r == ATW_E_USAGE)
+			r = ATW_E_DAMAGED;
+		atw_err_wrap(err, "kernel address");
+		if (err)
+			err->status = r;
+		return r;
+	}
+	if (p.kind != ATW_LEAF || p.loss)
+		return not_mapped(va, &p, err);
+	ret->va = va & ~(p.size - 1);
+	ret->pa = p.pa.u - (va - ret->va);
+	ret->size = p.size;
+	keep_slot(m, va, ret);
+	atw_source_mapped(m->space.mem, ATW_PA(ret->pa), ATW_VA(ret->va), ret->size);
+	return ATW_OK;
+}
+
+int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
+{
+	struct slot s;
+	int r = find_slot(m, va, &s, err);
+
+	if (r == ATW_OK)
+		*ret = ATW_PA(s.pa + (va - s.va));
+	return r;
+}
+
+/* How many bytes from va on lie one behind the other in physical memory. */
+static int find_run(struct kmem *m, uint64_t va, size_t len, atw_pa *pa,
+		    size_t *run, struct atw_err *err)
+{
+	struct slot s;
+	int r = find_slot(m, va, &s, err);
+
+	if (r < 0)
+		return r;
+	*pa = ATW_PA(s.pa + (va - s.va));
+	*run = s.size - (va - s.va) < len ? (size_t)(s.size - (va - s.va)) : len;
+	while (*run < len) {
+		if (find_slot(m, va + *run, &s, NULL) < 0 || s.va != va + *run ||
+		    s.pa != pa->u + *run)
+			break;
+		*run = s.size < len - *run ? *run + (size_t)s.size : len;
+	}
+	return ATW_OK;
+}
+
+void kmem_touch(struct kmem *m, atw_pa pa, size_t len)
+{
+	if (m->touched)
+		m->touched(m->arg, pa, len);
+}
+
+/* ---- bytes ---- */
+
+static int not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
+		     struct atw_err *err)
+{
+	switch (memory_loss(m->space.mem, pa, got)) {
+	case ATW_LOST_EXCLUDED:
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page at 0x%" PRIx64 " was excluded from the dump",
+				   va, pa.u);
+	case ATW_LOST_DAMAGED:
+		return atw_err_wrap(err, "kernel address 0x%" PRIx64, va);
+	default:
+		return atw_err_set(err, ATW_E_MISSING,
+				   "kernel address 0x%" PRIx64 ": its page at 0x%" PRIx64 " is not in the source",
+				   va, pa.u);
+	}
+}
+
+void kmem_hold(struct kmem *m, uint64_t va, size_t len)
+{
+	struct slot s;
+	ssize_t got;
+	atw_pa pa;
+
+	m->held_len = 0;
+	if (!kmem_is_live(m) || len > m->page)
+		return;
+	if (!m->held_page)
+		m->held_page = malloc(m->page);
+	if (!m->held_page || find_slot(m, va, &s, NULL) < 0 || s.size - (va - s.va) < len)
+		return;
+	pa = ATW_PA(s.pa + (va - s.va));
+	m->reads++;
+	got = atw_read(m->space.mem, pa, m->held_page, len, NULL);
+	if (got == (ssize_t)len)
+		kmem_hold_copy(m, va, pa, m->held_page, len);
+}
+
+void kmem_hold_copy(struct kmem *m, uint64_t va, atw_pa pa, const void *bytes, size_t len)
+{
+	m->held_at = va;
+	m->held_pa = pa.u;
+	m->held = bytes;
+	m->held_len = len;
+}
+
+void kmem_release(struct kmem *m)
+{
+	m->held_len = 0;
+}
+
+void kmem_read_pieces(struct kmem *m, struct atw_piece *piece, size_t n)
+{
+	m->reads += n;
+	atw_read_many(m->space.mem, piece, n, NULL);
+}
+
+uint64_t kmem_reads(const struct kmem *m)
+{
+	return m->reads;
+}
+
+/* The held bytes, which count as read now. */
+static const char *held(struct kmem *m, uint64_t va, size_t len)
+{
+	uint64_t off = va - m->held_at;
+
+	if (off >= m->held_len || len > m->held_len - off)
+		return NULL;
+	kmem_touch(m, ATW_PA(m->held_pa + off), len);
+	return m->held + off;
+}
+
+size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
+		 struct atw_err *err)
+{
+	const char *copy = held(m, va, len);
+	size_t done = 0;
+
+	if (copy) {
+		memcpy(buf, copy, len);
+		return len;
+	}
+	while (done < len) {
+		ssize_t got;
+		size_t run;
+		atw_pa pa;
+
+		if (find_run(m, va + done, len - done, &pa, &run, err) < 0)
+			break;
+		m->reads++;
+		got = atw_read(m->space.mem, pa, (char *)buf + done, run, err);
+		if (got <= 0) {
+			not_there(m, va + done, pa, got, err);
+			break;
+		}
+		kmem_touch(m, pa, (size_t)got);
+		done += (size_t)got;
+	}
+	return done;
+}
+
+int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len,
+	      struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+
+	if (kmem_upto(m, va, buf, len, &why) == len)
+		return ATW_OK;
+	return atw_err_set(err, why.status, "%s", why.text);
+}
+
+const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *err)
+{
+	struct slot s;
+	const void *p;
+	atw_pa pa;
+
+	if (len > m->page) {
+		atw_err_set(err, ATW_E_USAGE, "more than a page of the kernel's memory at once");
+		return NULL;
+	}
+	p = held(m, va, len);
+	if (p)
+		return p;
+	if (find_slot(m, va, &s, err) < 0)
+		return NULL;
+	pa = ATW_PA(s.pa + (va - s.va));
+	if (s.size - (va - s.va) >= len) {
+		p = memory_lent(m->space.mem, pa, len, NULL);
+		if (p) {
+			kmem_touch(m, pa, len);
+			return p;
+		}
+	}
+	return kmem_read(m, va, m->scratch, len, err) == ATW_OK ? m->scratch : NULL;
+}
+
+void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
+{
+	struct atw_piece piece[KMEM_WORDS];
+	struct slot s;
+
+	n = n < KMEM_WORDS ? n : KMEM_WORDS;
+	for (size_t i = 0; i < n; i++) {
+		w[i].value = 0;
+		piece[i] = (struct atw_piece){ .buf = &w[i].value };
+		/* Aligned, so that none lies in two pages. */
+		if (w[i].va % w[i].len == 0 && find_slot(m, w[i].va, &s, NULL) == ATW_OK) {
+			piece[i].pa = ATW_PA(s.pa + (w[i].va - s.va));
+			piece[i].len = w[i].len;
+		}
+	}
+	atw_read_many(m->space.mem, piece, n, NULL);
+	for (size_t i = 0; i < n; i++) {
+		/* Hosts are little-endian: base/bytes.h. */
+		w[i].read = piece[i].len && piece[i].got == (ssize_t)piece[i].len;
+		if (w[i].read)
+			kmem_touch(m, piece[i].pa, piece[i].len);
+	}
+}
+
+/* Lent where the source lends all of it in one piece. */
+static const void *lend(struct kmem *m, uint64_t va, size_t len)
+{
+	const void *p;
+	size_t run;
+	atw_pa pa;
+
+	if (find_run(m, va, len, &pa, &run, NULL) < 0 || run < len)
+		return NULL;
+	p = memory_lent(m->space.mem, pa, len, NULL);
+	if (p)
+		kmem_touch(m, pa, len);
+	return p;
+}
+
+int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret,
+		   struct atw_err *err)
+{
+	struct copy *c, *fit;
+	const void *p = max ? lend(m, va, max) : "";
+
+	if (p) {
+		*ret = (struct atw_blob){ p, max };
+		return ATW_OK;
+	}
+	c = malloc(sizeof(*c) + max);
+	if (!c)
+		return atw_err_nomem(err);
+	c->len = kmem_upto(m, va, c->data, max, err);
+	if (!c->len) {
+		free(c);
+		return kmem_failure(err);
+	}
+	fit = realloc(c, sizeof(*c) + c->len);
+	c = fit ? fit : c;
+	c->next = m->copies;
+	m->copies = c;
+	*ret = (struct atw_blob){ c->data, c->len };
+	return ATW_OK;
+}
+
+int kmem_blob(struct kmem *m, uint64_t va, size_t len, struct atw_blob *ret,
+	      struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+	struct atw_blob b;
+	int r = kmem_blob_upto(m, va, len, &b, &why);
+
+	if (r == ATW_OK && b.len == len) {
+		*ret = b;
+		return ATW_OK;
+	}
+	return atw_err_set(err, why.status, "%s", why.text);
+}
+
+/* Reads a part of a text, and counts as read what is up to its end. */
+static int text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bool *end,
+		     struct atw_err *err)
+{
+	kmem_touched_fn *fn = m->touched;
+	const char *nul;
+	struct slot s;
+	int r;
+
+	m->touched = NULL;
+	r = kmem_read(m, va, buf, len, err);
+	m->touched = fn;
+	if (r < 0)
+		return r;
+	nul = memchr(buf, 0, len);
+	*end = nul;
+	/* A part does not cross a page, and so no slot. */
+	if (find_slot(m, va, &s, NULL) == ATW_OK)
+		kmem_touch(m, ATW_PA(s.pa + (va - s.va)), nul ? (size_t)(nul - buf) + 1 : len);
+	return ATW_OK;
+}
+
+int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
+	      struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+	size_t n = 0, part;
+	bool end = false;
+
+	/* Piece by piece: behind a short text may be nothing. */
+	while (n + 1 < len) {
+		part = 64 - (size_t)((va + n) & 63);
+		if (part > len - 1 - n)
+			part = len - 1 - n;
+		if (text_part(m, va + n, buf + n, part, &end, &why) < 0)
+			return atw_err_set(err, why.status, "%s", why.text);
+		if (end)
+			return ATW_OK;
+		n += part;
+	}
+	buf[n] = 0;
+	return ATW_OK;
+}

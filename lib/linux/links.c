@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "linux/links.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+enum {
+	NEXT = 0, PREV = 8,      /* in struct list_head */
+	HERE = 4,                /* tries at one place */
+	TRIES = 4096,            /* without a single new task */
+};
+
+static enum need_member start_member(const struct members *v)
+{
+	return member_have(v, N_task_start) ? N_task_start : N_task_pid;
+}
+
+int task_start(const struct members *v, uint64_t task, uint64_t *ret)
+{
+	return member_get(v, task, start_member(v), ret, NULL);
+}
+
+/* What task_start() reads, of the task with that link. */
+static struct kmem_word start_word(const struct links *l, uint64_t link)
+{
+	enum need_member id = start_member(&l->v);
+	uint8_t width = l->v.n->width[id];
+
+	return (struct kmem_word){ .va = link - l->offset + l->v.n->member[id],
+				   .len = width ? width : 8 };
+}
+
+static bool is_same(struct links *l, const struct mark *m)
+{
+	uint64_t start;
+
+	return task_start(&l->v, m->link - l->offset, &start) == ATW_OK && start == m->start;
+}
+
+bool links_hold(struct links *l)
+{
+	if (l->n && is_same(l, &l->mark[l->n - 1]))
+		return true;
+	if (l->n)
+		l->n--;
+	return false;
+}
+
+/*
+ * Where we stand, and its link on; tasks whose memory is another's by now are left. Each
+ * is seen to be the same before its link is read, in one call of the source.
+ */
+static uint64_t stand(struct links *l, struct kmem_word *ret_next)
+{
+	for (;; l->n--) {
+		uint64_t from = l->n ? l->mark[l->n - 1].link : l->head;
+		struct kmem_word w[2] = { { .va = from + NEXT, .len = 8 } };
+
+		if (l->n) {
+			w[1] = w[0];
+			w[0] = start_word(l, from);
+		}
+		kmem_words(l->v.m, w, l->n ? 2 : 1);
+		if (l->n && (!w[0].read || w[0].value != l->mark[l->n - 1].start))
+			continue;
+		*ret_next = w[l->n ? 1 : 0];
+		return from;
+	}
+}
+
+/*
+ * One link on, if both ends say so and we still stand in the list. Who is there
+ * is asked first: if it is another one by now, the link back is of no use to it.
+ */
+static bool step(struct links *l, uint64_t from, const struct kmem_word *next, struct mark *ret)
+{
+	bool task = next->value != l->head;
+	struct kmem_word w[3];
+	unsigned n = 0;
+
+	if (!next->read)
+		return false;
+	if (task)
+		w[n++] = start_word(l, next->value);
+	w[n++] = (struct kmem_word){ .va = next->value + PREV, .len = 8 };
+	if (l->n)
+		w[n++] = start_word(l, from);
+	kmem_words(l->v.m, w, n);
+	for (unsigned i = 0; i < n; i++)
+		if (!w[i].read)
+			return false;
+	ret->link = next->value;
+	ret->start = task ? w[0].value : 0;
+	return w[task].value == from && (!l->n || w[n - 1].value == l->mark[l->n - 1].start);
+}
+
+/* We went back, and come across one of those again: they were not gone. */
+static bool met_before(struct links *l, const struct mark *m)
+{
+	for (size_t i = l->n; i < l->met; i++)
+		if (l->mark[i].link == m->link && l->mark[i].start == m->start) {
+			memmove(&l->mark[l->n], &l->mark[i],
+				(l->met - i) * sizeof(l->mark[0]));
+			l->met -= i - l->n;
+			l->n++;
+			return true;
+		}
+	return false;
+}
+
+int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
+{
+	struct mark m = { 0 };
+	unsigned here = 0;
+
+	for (; l->tries < TRIES; l->tries++) {
+		struct kmem_word next;
+		uint64_t from = stand(l, &next);
+
+		if (!step(l, from, &next, &m)) {
+			/* The next may be on its way out; else it is this one. */
+			if (++here == HERE && l->n) {
+				l->n--;
+				here = 0;
+			}
+			continue;
+		}
+		here = 0;
+		if (m.link == l->head)
+			return ATW_END;
+		if (met_before(l, &m))
+			continue;
+		if (!array_reserve((void **)&l->mark, &l->cap, l->n + 1, sizeof(m)))
+			return atw_err_nomem(err);
+		l->mark[l->n++] = m;
+		l->met = l->n;
+		l->tries = 0;
+		*ret_task = m.link - l->offset;
+		return ATW_OK;
+	}
+	return atw_err_set(err, ATW_E_DAMAGED,
+			   "the list of tasks at 0x%" PRIx64 " does not hold still, or is broken",
+			   l->head);
+}
+
+void links_deinit(struct links *l)
+{
+	free(l->mark);
+	*l = (struct links){ .mark = NULL };
+}

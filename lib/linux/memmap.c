@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memmap.c - where the struct page of a frame lies.
+ *
+ * include/linux/mmzone.h: memory is cut into sections; mem_section[] has one
+ * struct for each, in two levels with SPARSEMEM_EXTREME, in an array without.
+ * Its section_mem_map is the address that the struct page of frame 0 would
+ * have, and some flags in the low bits. Without sections there is one array,
+ * mem_map. SPARSEMEM_VMEMMAP is the same to us: the sections stay right.
+ */
+#include "linux/memmap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "walk/memory.h"
+
+/* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP, the lowest since 2.6. */
+#define HAS_MEM_MAP 2
+/* Sections of 8 MiB with 64K pages up to 16 GiB with small ones. */
+enum { PART = 4096 };
+/* Sections found without a search: those of the first TiB. */
+enum { LOW = 8192 };
+enum { SHIFT_MIN = 7, SHIFT_MAX = 22, ROOTS_MAX = 1 << 26 };
+
+static bool number(const struct atw_kernel *k, const char *key, uint64_t *ret)
+{
+	return k->have_vi && atw_vmcoreinfo_u64(&k->vi, key, ret) == ATW_OK;
+}
+
+/* ---- which model, and where it begins ---- */
+
+static int flat(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
+		uint64_t symbol, struct atw_err *err)
+{
+	const struct needs *n = kernel_needs(k);
+	uint64_t node = n->symbol[Y_contig_page_data];
+	int r = kmem_u64(m, symbol, &w->base, err);
+
+	if (r < 0)
+		return atw_err_wrap(err, "mem_map");
+	w->model = MEMMAP_FLAT;
+	w->shift = SHIFT_MAX - 7;
+	if (node && n->member[N_node_start] != NEED_NONE)
+		kmem_u64(m, node + n->member[N_node_start], &w->first_pfn, NULL);
+	return ATW_OK;
+}
+
+/*
+ * NUMBER(SECTION_SIZE_BITS) says it since 5.13 (and 5.12.13); else it is what
+ * the machine has: arch/{x86,arm64,riscv}/include/asm/sparsemem.h.
+ */
+static int section_shift(struct atw_kernel *k, struct memmap_where *w,
+			 struct atw_err *err)
+{
+	const struct atw_paging *pg = &k->own.paging;
+	uint64_t bits = pg->family == ATW_ARM64 && pg->page_shift == 16 ? 29 : 27;
+
+	number(k, "NUMBER(SECTION_SIZE_BITS)", &bits);
+	if (bits < pg->page_shift + (unsigned)SHIFT_MIN ||
+	    bits > pg->page_shift + (unsigned)SHIFT_MAX)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "memory is said to be in sections of 2^%" PRIu64 " bytes, which cannot be",
+				   bits);
+	w->shift = (uint8_t)(bits - pg->page_shift);
+	return ATW_OK;
+}
+
+/*
+ * The elements are pointers to sections, which are aligned, or the sections
+ * themselves, of which those that exist have flags set.
+ */
+static enum memmap_model look_at_roots(struct kmem *m, const struct memmap_where *w)
+{
+	uint64_t word;
+
+	for (uint64_t i = 0; i < 4096 && (!w->roots || i < w->roots); i++) {
+		if (kmem_u64(m, w->base + i * 8, &word, NULL) < 0)
+			break;
+		if (word)
+			return (word & 3) == 3 ? MEMMAP_SPARSE : MEMMAP_EXTREME;
+	}
+	return MEMMAP_EXTREME;
+}
+
+static int sparse(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
+		  struct atw_err *err)
+{
+	const struct needs *n = kernel_needs(k);
+	uint64_t at = 0, size = n->size[S_mem_section], u;
+	bool noted = number(k, "SYMBOL(mem_section)", &at);
+	int r = section_shift(k, w, err);
+
+	if (r < 0)
+		return r;
+	if (number(k, "SIZE(mem_section)", &u))
+		size = u;
+	if (size < 8 || size > 4096)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "struct pages cannot be found: the size of mem_section is not known");
+	w->section_size = (uint32_t)size;
+	w->map_at = n->member[N_section_map] != NEED_NONE ? n->member[N_section_map] : 0;
+	if (number(k, "OFFSET(mem_section.section_mem_map)", &u) && u <= size - 8)
+		w->map_at = (uint32_t)u;
+	if (w->map_at > size - 8)
+		w->map_at = 0;
+	if (number(k, "LENGTH(mem_section)", &u) && u <= ROOTS_MAX)
+		w->roots = u;
+	w->flag_bits = 0x3f;
+	if (n->have_const[C_section_map_last] && n->constant[C_section_map_last] > 1 &&
+	    n->constant[C_section_map_last] < 12)
+		w->flag_bits = ((uint64_t)1 << n->constant[C_section_map_last]) - 1;
+	w->base = noted ? at : n->symbol[Y_mem_section];
+	w->model = look_at_roots(m, w);
+	/*
+	 * VMCOREINFO has the value of the pointer (VMCOREINFO_SYMBOL_ARRAY); a
+	 * symbol has the address of the variable, be it pointer or array.
+	 */
+	if (!noted && w->model == MEMMAP_EXTREME) {
+		r = kmem_u64(m, w->base, &w->base, err);
+		if (r < 0)
+			return atw_err_wrap(err, "mem_section");
+		w->model = look_at_roots(m, w);
+	}
+	w->per_root = (uint32_t)(((uint64_t)1 << k->own.paging.page_shift) / size);
+	return w->per_root ? ATW_OK :
+	       atw_err_set(err, ATW_E_DAMAGED, "a struct mem_section is said to have %" PRIu64 " bytes",
+			   size);
+}
+
+int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
+		      struct atw_err *err)
+{
+	const struct needs *n = kernel_needs(k);
+	uint64_t size = n->size[S_page], symbol;
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	if (r < 0)
+		return r;
+	*w = (struct memmap_where){ .mem = k->mem };
+	if (!size)
+		number(k, "SIZE(page)", &size);
+	if (size < 32 || size > PAGE_STRUCT_MAX)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "struct pages cannot be found: their size is not known");
+	w->size = (uint32_t)size;
+	if (atw_source_is_live(k->mem)) {
+		w->ahead = memmap_ahead_create(k->mem, w->size);
+		if (!w->ahead)
+			return atw_err_nomem(err);
+	}
+	if (number(k, "SYMBOL(mem_section)", &symbol) || n->symbol[Y_mem_section])
+		return sparse(k, m, w, err);
+	symbol = n->symbol[Y_mem_map];
+	if (symbol)
+		return flat(k, m, w, symbol, err);
+	r = atw_err_set(err, ATW_E_UNSUPPORTED,
+			"struct pages cannot be found: neither VMCOREINFO nor symbols tell where mem_section is");
+	atw_err_remedy(err, ATW_PARAM_KERNEL_FILE);
+	return r;
+}
+
+void memmap_where_deinit(struct memmap_where *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->section[i].part);
+	free(w->section);
+	free(w->hash);
+	free(w->low);
+	memmap_ahead_destroy(w->ahead);
+	*w = (struct memmap_where){ 0 };
+}
+
+/* ---- sections, each looked for once ---- */
+
+static size_t slot_of(const struct memmap_where *w, uint64_t nr)
+{
+	return (size_t)hash_u64(nr) & (w->slots - 1);
+}
+
+static void put_hash(struct memmap_where *w, size_t i)
+{
+	size_t s = slot_of(w, w->section[i].nr);
+
+	while (w->hash[s])
+		s = (s + 1) & (w->slots - 1);
+	w->hash[s] = (uint32_t)i + 1;
+}
+
+static bool grow(struct memmap_where *w)
+{
+	size_t cap = w->cap ? w->cap * 2 : 64;
+	struct memmap_section *v = realloc(w->section, cap * sizeof(*v));
+	uint32_t *hash;
+
+	if (!v)
+		return false;
+	w->section = v;
+	hash = cap < UINT32_MAX / 2 ? calloc(cap * 2, sizeof(*hash)) : NULL;
+	if (!hash)
+		return false;
+	free(w->hash);
+	w->hash = hash;
+	w->slots = cap * 2;
+	w->cap = cap;
+	for (size_t i = 0; i < w->n; i++)
+		put_hash(w, i);
+	return true;
+}
+
+static int no_page(uint64_t pfn, struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_MISSING,
+			   "page frame 0x%" PRIx64 " has no struct page: the kernel knows of no memory there",
+			   pfn);
+}
+
+/* What section_mem_map says: the address frame 0's struct page would have. */
+static int read_section(struct kmem *m, const struct memmap_where *w, uint64_t nr,
+			uint64_t pfn, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t at = 0, map = 0;
+	int r;
+
+	if (w->model == MEMMAP_EXTREME) {
+		uint64_t root = nr / w->per_root;
+
+		if (root >= (w->roots ? w->roots : ROOTS_MAX))
+			return no_page(pfn, err);
+		r = kmem_u64(m, w->base + root * 8, &at, err);
+		if (r < 0)
+			return atw_err_wrap(err, "mem_section");
+		if (!at)
+			return no_page(pfn, err);
+		at += nr % w->per_root * w->section_size;
+	} else {
+		if (nr >= (w->roots ? w->roots : ROOTS_MAX))
+			return no_page(pfn, err);
+		at = w->base + nr * w->section_size;
+	}
+	r = kmem_u64(m, at + w->map_at, &map, err);
+	if (r < 0)
+		return atw_err_wrap(err, "mem_section");
+	if (!(map & HAS_MEM_MAP))
+		return no_page(pfn, err);
+	*ret = map & ~w->flag_bits;
+	return ATW_OK;
+}
+
+/*
+ * The struct pages of a section mostly lie in one piece, in one large page of the
+ * kernel's; where the source lends that, finding one is an addition.
+ */
+static void see_whole(struct kmem *m, const struct memmap_where *w, struct memmap_section *s)
+{
+	uint64_t bytes = (uint64_t)w->size << w->shift;
+	struct atw_blob b;
+	atw_pa pa;
+
+	if (kmem_physical(m, s->first, &s->pa, NULL) < 0)
+		return;
+	for (uint64_t off = PART - s->first % PART; off < bytes; off += PART)
+		if (kmem_physical(m, s->first + off, &pa, NULL) < 0 || pa.u != s->pa.u + off)
+			return;
+	s->in_one = true;
+	if (memory_lent(w->mem, s->pa, (size_t)bytes, NULL) &&
+	    kmem_blob(m, s->first, (size_t)bytes, &b, NULL) == ATW_OK)
+		s->whole = b.data;
+}
+
+static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w,
+					  uint64_t nr, uint64_t pfn, struct atw_err *err)
+{
+	uint64_t map = 0;
+	struct memmap_section s = { .nr = nr };
+	int r;
+
+	if (w->model == MEMMAP_FLAT) {
+		s.first = w->base + (nr << w->shift) * w->size;
+	} else {
+		r = read_section(m, w, nr, pfn, &map, err);
+		if (r < 0)
+			return NULL;
+		s.first = map + (nr << w->shift) * w->size;
+	}
+	if (w->n == w->cap && !grow(w)) {
+		atw_err_nomem(err);
+		return NULL;
+	}
+	see_whole(m, w, &s);
+	w->section[w->n] = s;
+	put_hash(w, w->n);
+	if (nr < LOW && !w->low)
+		w->low = calloc(LOW, sizeof(*w->low));
+	if (nr < LOW && w->low)
+		w->low[nr] = (uint32_t)w->n + 1;
+	return &w->section[w->n++];
+}
+
+static struct memmap_section *find_section(struct kmem *m, struct memmap_where *w,
+					   uint64_t pfn, struct atw_err *err)
+{
+	uint64_t off = w->model == MEMMAP_FLAT ? pfn - w->first_pfn : pfn;
+	uint64_t nr = off >> w->shift;
+
+	if (w->n && w->section[w->last].nr == nr)
+		return &w->section[w->last];
+	if (pfn < w->first_pfn) {
+		no_page(pfn, err);
+		return NULL;
+	}
+	if (nr < LOW && w->low && w->low[nr]) {
+		w->last = w->low[nr] - 1;
+		return &w->section[w->last];
+	}
+	for (size_t s = w->slots ? slot_of(w, nr) : 0; w->slots && w->hash[s];
+	     s = (s + 1) & (w->slots - 1)) {
+		w->last = w->hash[s] - 1;
+		if (w->section[w->last].nr == nr)
+			return &w->section[w->last];
+	}
+	w->last = w->n;          /* where it will be; checked against n above */
+	if (!add_section(m, w, nr, pfn, err)) {
+		w->last = 0;
+		return NULL;
+	}
+	return &w->section[w->last];
+}
+
+/* ---- bytes ---- */
+
+static const uint8_t no_part;    /* looked for and not there */
+
+/*
+ * The piece of memory at `off` of a section's struct pages. Pieces are cut at
+ * addresses, so that none crosses a page of the kernel's memory.
+ */
+static const uint8_t *find_part(struct kmem *m, struct memmap_where *w,
+				struct memmap_section *s, uint64_t address,
+				struct atw_err *err)
+{
+	uint64_t base = s->first & ~(uint64_t)(PART - 1);
+	size_t i = (size_t)((address - base) / PART);
+	struct atw_blob b;
+
+	if (w->ahead) {
+		const uint8_t *p = memmap_ahead_page(w->ahead, m, base + i * PART, err);
+
+		return p ? p + address % PART : NULL;
+	}
+	if (!s->part) {
+		uint64_t bytes = (uint64_t)w->size << w->shift;
+
+		s->part = calloc((size_t)(bytes / PART + 2), sizeof(*s->part));
+		if (!s->part) {
+			atw_err_nomem(err);
+			return NULL;
+		}
+	}
+	if (!s->part[i] || (s->part[i] == &no_part && err))
+		s->part[i] = kmem_blob(m, base + i * PART, PART, &b, err) == ATW_OK
+			     ? b.data : &no_part;
+	return s->part[i] == &no_part ? NULL : s->part[i] + address % PART;
+}
+
+const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err)
+{
+	struct memmap_section *s = find_section(m, w, pfn, err);
+	uint64_t off, address, n;
+	const uint8_t *p;
+	size_t head;
+
+	if (!s)
+		return NULL;
+	off = ((pfn - w->first_pfn) & (((uint64_t)1 << w->shift) - 1)) * w->size;
+	if (s->whole)
+		return s->whole + off;
+	p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn, &n) : NULL;
+	if (p)
+		return p;
+	address = s->first + off;
+	p = find_part(m, w, s, address, err);
+	if (!p)
+		return NULL;
+	head = PART - (size_t)(address % PART);
+	if (head >= w->size) {
+		/* The next page of a running machine takes its place. */
+		return w->ahead ? memcpy(buf, p, w->size) : p;
+	}
+	memcpy(buf, p, head);
+	p = find_part(m, w, s, address + head, err);
+	if (!p)
+		return NULL;
+	memcpy(buf + head, p, w->size - head);
+	return buf;
+}
+
+const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+			      uint64_t *ret_n)
+{
+	const uint8_t *p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn, ret_n) : NULL;
+	const struct memmap_section *s = p ? NULL : find_section(m, w, pfn, NULL);
+	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
+
+	if (!s || !s->whole)
+		return p;
+	*ret_n = section - at;
+	return s->whole + at * w->size;
+}
+
+void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n)
+{
+	uint64_t section = (uint64_t)1 << w->shift, at, here;
+
+	for (; n; pfn += here, n -= here) {
+		const struct memmap_section *s = find_section(m, w, pfn, NULL);
+
+		at = (pfn - w->first_pfn) & (section - 1);
+		here = n < section - at ? n : section - at;
+		for (uint64_t i = 0; s && s->whole && i < here; i++)
+			__builtin_prefetch(s->whole + (at + i) * w->size);
+		if (s && !s->whole && s->in_one && w->ahead)
+			memmap_ahead_add(w->ahead, pfn, here, ATW_PA(s->pa.u + at * w->size));
+	}
+}
+
+bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)
+{
+	const struct memmap_section *s = find_section(m, w, pfn, NULL);
+	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
+
+	if (!s || !s->in_one || n > section - at)
+		return false;
+	*ret = ATW_PA(s->pa.u + at * w->size);
+	return true;
+}
+
+uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)
+{
+	const struct memmap_section *s = find_section(m, w, pfn, NULL);
+
+	return s ? s->first + ((pfn - w->first_pfn) &
+			       (((uint64_t)1 << w->shift) - 1)) * w->size : 0;
+}
+
+uint64_t memmap_read_section(struct kmem *m, struct memmap_where *w, uint64_t pfn)
+{
+	uint64_t section = (uint64_t)1 << w->shift, map;
+
+	if (w->model == MEMMAP_FLAT)
+		return UINT64_MAX - pfn;
+	return read_section(m, w, pfn >> w->shift, pfn, &map, NULL) == ATW_OK
+	       ? section - (pfn & (section - 1)) : memmap_missing(m, w, pfn);
+}
+
+int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err)
+{
+	if (!w->ahead)
+		w->ahead = memmap_ahead_create(w->mem, w->size);
+	return w->ahead ? ATW_OK : atw_err_nomem(err);
+}
+
+uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn)
+{
+	uint64_t at = memmap_address(m, w, pfn), section = (uint64_t)1 << w->shift;
+	uint64_t left = section - ((pfn - w->first_pfn) & (section - 1)), part;
+
+	if (!at && pfn < w->first_pfn)
+		return w->first_pfn - pfn;
+	/* Where a root is missing, so are all of its sections; files may claim any memory. */
+	if (!at && w->model == MEMMAP_EXTREME) {
+		uint64_t all = section * w->per_root, root = pfn / all, word;
+
+		if ((w->roots && root >= w->roots) || root >= ROOTS_MAX ||
+		    kmem_u64(m, w->base + root * 8, &word, NULL) < 0 || !word)
+			return all - pfn % all;
+	}
+	if (!at)
+		return left;
+	/* What begins in the same page of the kernel's memory is missing with it. */
+	part = (PART - at % PART + w->size - 1) / w->size;
+	return part < left ? part : left;
+}

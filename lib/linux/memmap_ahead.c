@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "linux/memmap_ahead.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/radix.h"
+#include "source/page_cache.h"
+
+/* As many as a page table has entries, and a look at what is close to the last. */
+enum { MOST_BITS = 9, MOST = 1 << MOST_BITS, NEAR = 8 };
+/* 64 pages are enough for the heads of the folios that a listing goes through. */
+enum { PART = 4096, PARTS = 64 };
+
+/* Struct pages of neighbouring frames, which lie in one piece. */
+struct stretch {
+	uint64_t pfn, pa;
+	uint16_t n;
+	uint16_t slot, there;    /* where their bytes are; and of how many, from the first on */
+};
+
+struct memmap_ahead {
+	struct atw_source *mem;
+	struct page_cache parts;
+	uint32_t size;
+	uint32_t n, read;        /* added; and of these, read */
+	uint32_t pages, read_pages;      /* in them: up to MOST */
+	uint64_t reads;
+	uint32_t at;             /* found last */
+	uint64_t off;            /* and in that one, the page furthest behind */
+	struct stretch stretch[MOST];
+	uint64_t key[2][MOST];   /* address << MOST_BITS | which */
+	struct atw_piece piece[MOST];
+	uint8_t bytes[];         /* MOST struct pages, by slots */
+};
+
+struct memmap_ahead *memmap_ahead_create(struct atw_source *mem, uint32_t size)
+{
+	struct memmap_ahead *a = calloc(1, sizeof(*a) + (size_t)size * MOST);
+
+	if (!a || !page_cache_init(&a->parts, PART, (size_t)PART * PARTS)) {
+		free(a);
+		return NULL;
+	}
+	a->mem = mem;
+	a->size = size;
+	return a;
+}
+
+void memmap_ahead_destroy(struct memmap_ahead *a)
+{
+	if (!a)
+		return;
+	page_cache_deinit(&a->parts);
+	free(a);
+}
+
+void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa)
+{
+	struct stretch *s;
+
+	/* All over again, once the last of them was asked for or there is no more room. */
+	if (a->read == a->n && (a->pages == MOST || a->at + 1 > a->n ||
+				(a->at + 1 == a->n && a->off + 1 >= a->stretch[a->at].n)))
+		memmap_ahead_anew(a);
+	n = n < MOST - a->pages ? n : MOST - a->pages;
+	s = a->n > a->read ? &a->stretch[a->n - 1] : NULL;
+	if (!n || (s && pfn + n == s->pfn + s->n && n <= s->n))
+		return;
+	a->pages += (uint32_t)n;
+	if (s && pfn == s->pfn + s->n && pa.u == s->pa + (uint64_t)s->n * a->size) {
+		s->n = (uint16_t)(s->n + n);
+		return;
+	}
+	a->stretch[a->n++] = (struct stretch){ .pfn = pfn, .pa = pa.u, .n = (uint16_t)n };
+}
+
+void memmap_ahead_anew(struct memmap_ahead *a)
+{
+	a->n = a->read = a->pages = a->read_pages = a->at = 0;
+	a->off = 0;
+}
+
+uint64_t memmap_ahead_reads(const struct memmap_ahead *a)
+{
+	return a->reads;
+}
+
+/* Of the pieces, what is there of which stretch: these follow each other in key[]. */
+static void share_out(struct memmap_ahead *a, const uint64_t *key, uint32_t pieces)
+{
+	for (uint32_t p = 0; p < pieces; p++) {
+		const struct atw_piece *q = &a->piece[p];
+		size_t got = q->got > 0 ? (size_t)q->got / a->size : 0;
+
+		for (size_t left = q->len / a->size; left;) {
+			struct stretch *s = &a->stretch[*key++ & (MOST - 1)];
+
+			s->there = (uint16_t)(got < s->n ? got : s->n);
+			got -= s->there;
+			left -= s->n;
+		}
+	}
+}
+
+/*
+ * All that were added and not read, in the order of their addresses: pages that one
+ * after the other was given are neighbours more often than they are in order.
+ */
+static void read_added(struct memmap_ahead *a, struct kmem *m)
+{
+	uint32_t base = a->read, n = a->n - base, pieces = 0;
+	uint64_t end = 0;
+	const uint64_t *key;
+
+	for (uint32_t i = 0; i < n; i++)
+		a->key[0][i] = a->stretch[base + i].pa << MOST_BITS | (base + i);
+	key = n > 1 ? radix_sort(a->key[0], a->key[1], n, MOST_BITS) : a->key[0];
+	for (uint32_t i = 0; i < n; i++) {
+		struct stretch *s = &a->stretch[key[i] & (MOST - 1)];
+		size_t len = (size_t)s->n * a->size;
+
+		s->slot = (uint16_t)a->read_pages;
+		if (pieces && s->pa == end)
+			a->piece[pieces - 1].len += len;
+		else
+			a->piece[pieces++] = (struct atw_piece){
+				ATW_PA(s->pa), a->bytes + (size_t)s->slot * a->size, len, 0,
+			};
+		a->read_pages += s->n;
+		end = s->pa + len;
+	}
+	a->read = a->n;
+	a->reads++;
+	page_cache_forget(&a->parts);
+	atw_read_many(a->mem, a->piece, pieces, NULL);
+	for (uint32_t p = 0; p < pieces; p++)
+		if (a->piece[p].got > 0)
+			kmem_touch(m, a->piece[p].pa, (size_t)a->piece[p].got);
+	share_out(a, key, pieces);
+}
+
+static bool is_at(const struct memmap_ahead *a, uint32_t at, uint64_t pfn)
+{
+	return at < a->n && pfn - a->stretch[at].pfn < a->stretch[at].n;
+}
+
+const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn,
+				 uint64_t *ret_n)
+{
+	uint32_t at = a->at;
+	const struct stretch *s;
+	uint64_t off;
+
+	/* The same again, the next one, or what follows some left out or not read so far. */
+	if (!is_at(a, at, pfn) && !is_at(a, ++at, pfn)) {
+		at = a->read;
+		for (uint32_t i = a->at + 2; !is_at(a, at, pfn) && i < a->at + NEAR; i++)
+			at = i;
+		for (uint32_t i = a->at; !is_at(a, at, pfn) && i && i + NEAR > a->at; i--)
+			at = i - 1;
+		if (!is_at(a, at, pfn))
+			return NULL;
+	}
+	if (at >= a->read)
+		read_added(a, m);
+	s = &a->stretch[at];
+	off = pfn - s->pfn;
+	if (off >= s->there)
+		return NULL;
+	/* A folio's head lies behind, and is no progress. */
+	if (at > a->at || (at == a->at && off > a->off)) {
+		a->at = at;
+		a->off = off;
+	}
+	*ret_n = s->there - off;
+	return a->bytes + (s->slot + (size_t)off) * a->size;
+}
+
+const uint8_t *memmap_ahead_page(struct memmap_ahead *a, struct kmem *m, uint64_t address,
+				 struct atw_err *err)
+{
+	const void *p = page_cache_find(&a->parts, address);
+	void *room;
+
+	if (p)
+		return p;
+	room = page_cache_claim(&a->parts, address);
+	if (kmem_read(m, address, room, PART, err) < 0)
+		return NULL;
+	page_cache_commit(&a->parts, address);
+	return room;
+}

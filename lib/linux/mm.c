@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mm.c - the page tables of an mm_struct.
+ *
+ * mm->pgd is an address in the kernel's direct map. What it points to is:
+ *
+ *   arm64    the root of the lower half; the upper one is the kernel's own
+ *   riscv64  the root of both: every process has the kernel's top entries in a
+ *            table of its own, which is what its CPUs use
+ *   x86_64   the same; under page-table isolation (aa8c6248f8c7, 4.15) the root
+ *            that the kernel uses, with the one of user mode in the next page
+ *
+ * Whether tables are isolated no structure says, and what a configuration
+ * option says may have been overruled at boot. The tables themselves do.
+ */
+#include "linux/mm.h"
+
+#include <inttypes.h>
+
+#include "linux/kernel.h"
+#include "linux/members.h"
+#include "walk/memory.h"
+
+enum { PAGE = 4096, WORDS = 512, HALF = 256 };
+
+static const uint64_t P = 1, US = 4, NX = (uint64_t)1 << 63;
+/* Set by the CPU, in whichever of the two copies it walks. */
+static const uint64_t AD = 0x60;
+
+static bool same(uint64_t a, uint64_t b)
+{
+	return !((a ^ b) & ~AD);
+}
+
+/*
+ * arch/x86/mm/pti.c, __pti_set_user_pgtbl(): what the kernel's copy has for the
+ * lower half the user's has too, and only there it is executable. For the
+ * upper half the user's copy has what was cloned from swapper_pg_dir's own user
+ * copy (clone_pgd_range()): the few tables that entry code needs.
+ */
+bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
+{
+	unsigned upper = 0, kernels = 0;
+
+	for (unsigned i = 0; i < WORDS; i++) {
+		uint64_t k = load_word(kernel, 8, i), u = load_word(user, 8, i);
+
+		if (i >= HALF) {
+			/* modify_ldt() adds one of the process's own. */
+			if (swapper && !same(u, load_word(swapper, 8, i)) &&
+			    !same(u, k))
+				return false;
+			upper += u & P;
+			kernels += k & P;
+		} else if ((k & (P | US)) == (P | US)) {
+			/* CPUs without NX have it in neither. */
+			if (!same(k & ~NX, u) || (u & NX))
+				return false;
+		} else if (!same(k, u)) {
+			return false;    /* not for users: EFI, or nothing */
+		}
+	}
+	return upper && upper < kernels;
+}
+
+/* A page of tables; NULL: not all of it is there. */
+static const void *page_at(struct atw_source *mem, uint64_t pa, void *scratch)
+{
+	enum mmu_loss loss = ATW_HAVE;
+	const void *p;
+	size_t got = memory_words(mem, ATW_PA(pa), PAGE, scratch, &p, &loss, NULL);
+
+	return got == PAGE && !loss ? p : NULL;
+}
+
+static int isolation(const struct atw_kernel *k, uint64_t root)
+{
+	char scratch[3][PAGE];
+	const void *kernel, *user, *swapper = NULL;
+	uint64_t own = k->own.low.pa.u;
+
+	/* Two pages, the first at a multiple of both (PGD_ALLOCATION_ORDER). */
+	if (k->own.paging.family != ATW_X86 || k->own.paging.word_size != 8 ||
+	    k->own.paging.level[k->own.paging.nlevels - 1].bits != 9)
+		return -1;
+	if (root & PAGE)
+		return 0;
+	kernel = page_at(k->mem, root, scratch[0]);
+	user = page_at(k->mem, root + PAGE, scratch[1]);
+	if (k->have_own && k->own.low.have && !(own & PAGE))
+		swapper = page_at(k->mem, own + PAGE, scratch[2]);
+	return kernel && user ? mm_is_user_copy(kernel, user, swapper) : -1;
+}
+
+/* Isolated tables come in pairs: where one root is the second of two, there are none. */
+static bool is_isolated(struct atw_kernel *k, uint64_t root)
+{
+	k->single_roots |= atw_source_is_live(k->mem) && k->own.paging.family == ATW_X86 &&
+			   root & PAGE;
+	return !k->single_roots && isolation(k, root) > 0;
+}
+
+int mm_kernel_isolated(const struct atw_kernel *k)
+{
+	return k->have_own && k->own.low.have ? isolation(k, k->own.low.pa.u) : -1;
+}
+
+/* A word that is to stay as it is; 0: one that is not to become 0. */
+static int set_guard(const struct members *v, uint64_t base, enum need_member id, uint8_t len,
+		     uint64_t value, struct mmu_guard *ret, struct atw_err *err)
+{
+	struct mmu_guard g = {
+		.mask = len == 8 ? UINT64_MAX : UINT32_MAX, .value = value, .len = len,
+		.differs = !value,
+	};
+	uint64_t at;
+	int r = member_at(v, base, id, &at, err);
+
+	if (r == ATW_OK)
+		r = kmem_physical(v->m, at, &g.at, err);
+	if (r == ATW_OK)
+		*ret = g;
+	return r;
+}
+
+int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
+		struct atw_err *err)
+{
+	struct members v = { 0 };
+	struct atw_mm n = { 0 };
+	uint64_t pgd;
+	int r = kernel_given(k, err);
+
+	if (r < 0)
+		return r;
+	v.n = kernel_members(k);
+	n.space = k->own;
+	r = needs_check(v.n, FOR_SPACES, err);
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = member_get(&v, mm, N_mm_pgd, &pgd, err);
+	if (r == ATW_OK)
+		r = kmem_physical(v.m, pgd, &n.root, err);
+	/*
+	 * exit_mmap() takes the tables down when the last user is gone; the root
+	 * and the mm_struct itself are free for others after that.
+	 */
+	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users)) {
+		r = set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err);
+		if (r == ATW_OK)
+			r = set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1], err);
+	}
+	if (r < 0)
+		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
+	n.isolated = is_isolated(k, n.root.u);
+	n.user_root = n.isolated ? ATW_PA(n.root.u + PAGE) : n.root;
+	n.space.low = (struct mmu_root){ n.user_root, true };
+	if (n.isolated)
+		n.space.high = (struct mmu_root){ n.root, true };
+	else if (n.space.paging.halves != ATW_SPLIT)
+		n.space.high.have = false;
+	*ret = n;
+	return ATW_OK;
+}
+
+/* The tables are in use as long as the task has this mm, and has not been replaced. */
+static int guard_by_task(const struct members *v, const struct lnx_task *t,
+			 struct mmu_space *sp, struct atw_err *err)
+{
+	int r = set_guard(v, t->at, N_task_mm, 8, t->mm, &sp->guard[0], err);
+
+	if (r == ATW_OK && t->start)
+		r = set_guard(v, t->at, N_task_start, 8, t->start, &sp->guard[1], err);
+	return r;
+}
+
+int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
+	      struct atw_err *err)
+{
+	struct members v = { 0 };
+	struct atw_mm n = { 0 };
+	struct atw_err why = { 0 };
+	int opened, r = kernel_given(k, err);
+
+	if (r < 0)
+		return r;
+	if (!t)
+		return atw_err_set(err, ATW_E_USAGE, "no task is given");
+	v.n = kernel_members(k);
+	n.space = k->own;
+	opened = atw_mm_open(k, t->mm, &n, &why);
+	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
+
+	/* Its threads may hand it on: it is in use as long as any of them has it. */
+	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
+		r = guard_by_task(&v, t, &n.space, &why);
+	if (r == ATW_OK && !mmu_space_lives(&n.space))
+		return ATW_END;          /* which may be why it was not opened */
+	if (r < 0 || opened < 0) {
+		if (err)
+			*err = why;
+		return why.status;
+	}
+	*ret = n;
+	return ATW_OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "linux/needs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "linux/wanted.h"
+
+/* ---- the list ---- */
+
+enum kind { KIND_MEMBER, KIND_SIZE, KIND_CONST, KIND_SYMBOL };
+
+struct entry {
+	const char *names;
+	uint8_t serves;
+	bool must;
+};
+
+static const struct entry members[] = {
+#define MEMBER(id, paths, serves, must) { paths, serves, must },
+#include "linux/needs.def"
+};
+static const struct entry sizes[] = {
+#define SIZE(id, types, serves, must) { types, serves, must },
+#include "linux/needs.def"
+};
+static const struct entry consts[] = {
+#define CONST(id, names, serves, must) { names, serves, must },
+#include "linux/needs.def"
+	{ NULL, 0, false },
+};
+static const struct entry symbols[] = {
+#define SYMBOL(id, names, serves, must) { names, serves, must },
+#include "linux/needs.def"
+};
+
+const char *needs_for_name(enum need_for f)
+{
+	static const char *const names[FOR_COUNT] = {
+		[FOR_TASKS] = "the list of tasks",
+		[FOR_SPACES] = "page tables of processes",
+		[FOR_AREAS] = "memory areas",
+		[FOR_NAMES] = "names of areas",
+		[FOR_PAGES] = "what the kernel says of pages",
+		[FOR_SLAB] = "names of slab caches",
+		[FOR_SWAP] = "names of swap devices",
+		[FOR_LARGE] = "whether large pages are allowed",
+		[FOR_REGIONS] = "names of kernel regions",
+		[FOR_MODULES] = "types of modules",
+		[FOR_CPUS] = "page tables of a CPU",
+		[FOR_CGROUPS] = "memory cgroups of pages",
+		[FOR_ABOUT] = "what tasks are, and have used",
+		[FOR_MACHINE] = "how much RAM there is, and where",
+		[FOR_COUNTERS] = "what the kernel counts of its memory",
+		[FOR_LOG] = "the kernel's log",
+		[FOR_CRASH] = "where and when it crashed",
+	};
+
+	return f < FOR_COUNT ? names[f] : "";
+}
+
+/* ---- out of the types ---- */
+
+static bool want(struct wanted_list *l, const struct entry *e, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!wanted_add(l, e[i].names, (uint16_t)i))
+			return false;
+	return true;
+}
+
+static void find_member(struct needs *n, const struct btf *b,
+			const struct wanted_list *l, size_t i)
+{
+	char path[128];
+
+	for (const char *p = members[i].names; (p = wanted_alternative(p, path, sizeof(path)));) {
+		char *dot = strchr(path, '.');
+		struct wanted *w;
+		struct btf_member m;
+		uint64_t size;
+
+		if (!dot)
+			continue;
+		*dot = 0;
+		w = wanted_find(l, path);
+		if (!w || !w->id || btf_member(b, (uint32_t)w->id, dot + 1, &m) < 0 || m.width ||
+		    m.bit % 8 || m.bit / 8 >= NEED_NONE)
+			continue;
+		n->member[i] = (uint32_t)(m.bit / 8);
+		n->width[i] = btf_size(b, m.type, &size) == ATW_OK &&
+			(size == 1 || size == 2 || size == 4 || size == 8) ? (uint8_t)size : 0;
+		return;
+	}
+}
+
+static void find_size(struct needs *n, const struct btf *b,
+		      const struct wanted_list *l, size_t i)
+{
+	char name[128];
+
+	for (const char *p = sizes[i].names; (p = wanted_alternative(p, name, sizeof(name)));) {
+		struct wanted *w = wanted_find(l, name);
+		uint64_t size;
+
+		if (w && w->id && btf_size(b, (uint32_t)w->id, &size) == ATW_OK && size < NEED_NONE) {
+			n->size[i] = (uint32_t)size;
+			return;
+		}
+	}
+}
+
+struct const_search {
+	struct needs *n;
+	struct wanted_list names;
+	uint8_t place[N_CONSTS + 1];     /* of the alternative taken; 0: none */
+};
+
+/* Earlier alternatives win, in whatever order the types come. */
+static void on_enumerator(void *arg, const char *name, int64_t value)
+{
+	struct const_search *s = arg;
+	const struct wanted *w = wanted_find(&s->names, name);
+
+	if (!w || (s->place[w->owner] && s->place[w->owner] <= w->place))
+		return;
+	s->place[w->owner] = w->place;
+	s->n->constant[w->owner] = value;
+	s->n->have_const[w->owner] = true;
+}
+
+/* One pass: where the types are, and every enumerator that has a use. */
+static void look_at_all(const struct btf *b, struct wanted_list *types,
+			struct const_search *cs)
+{
+	for (uint32_t id = 1; id < b->n; id++) {
+		enum btf_kind kind = btf_kind(b, id);
+		struct wanted *w;
+
+		if (kind == BTF_ENUM || kind == BTF_ENUM64)
+			btf_enumerators(b, id, on_enumerator, cs);
+		if (kind != BTF_STRUCT && kind != BTF_UNION && kind != BTF_TYPEDEF)
+			continue;
+		w = wanted_find(types, btf_name(b, id));
+		/* A struct goes before a typedef of the same name. */
+		if (w && (!w->id || (kind == BTF_STRUCT && btf_kind(b, (uint32_t)w->id) != BTF_STRUCT)))
+			w->id = id;
+	}
+}
+
+void needs_from_types(struct needs *n, const struct btf *b)
+{
+	struct wanted_list types = { 0 };
+	struct const_search cs = { .n = n };
+
+	memset(n->member, 0xff, sizeof(n->member));
+	n->types = b && want(&types, members, N_MEMBERS) && want(&types, sizes, N_SIZES) &&
+		   want(&cs.names, consts, N_CONSTS);
+	if (n->types) {
+		wanted_settle(&types);
+		wanted_settle(&cs.names);
+		look_at_all(b, &types, &cs);
+		for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+			find_member(n, b, &types, i);
+		for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+			find_size(n, b, &types, i);
+	}
+	wanted_deinit(&types);
+	wanted_deinit(&cs.names);
+}
+
+/* ---- saying what is there ---- */
+
+size_t needs_count(void)
+{
+	return N_MEMBERS + N_SIZES + N_CONSTS + N_SYMBOLS;
+}
+
+struct need_info needs_at(const struct needs *n, size_t i)
+{
+	const size_t size = i - N_MEMBERS, constant = size - N_SIZES,
+		     symbol = constant - N_CONSTS;
+	const struct entry *e;
+	const char *kind;
+	bool have;
+
+	if (i < N_MEMBERS) {
+		kind = "member";
+		e = &members[i];
+		have = n->member[i] != NEED_NONE;
+	} else if (size < N_SIZES) {
+		kind = "size";
+		e = &sizes[size];
+		have = n->size[size];
+	} else if (constant < N_CONSTS) {
+		kind = "constant";
+		e = &consts[constant];
+		have = n->have_const[constant];
+	} else {
+		kind = "symbol";
+		e = &symbols[symbol];
+		have = n->symbol[symbol];
+	}
+	return (struct need_info){ kind, e->names, e->serves, e->must, have };
+}
+
+int needs_check(const struct needs *n, enum need_for f, struct atw_err *err)
+{
+	if (!n->types && n->why) {
+		atw_err_set(err, ATW_E_UNSUPPORTED, "%s cannot be found: %s",
+			    needs_for_name(f), n->why->text);
+		atw_err_hint(err, "%s", n->why->hint);
+		return ATW_E_UNSUPPORTED;
+	}
+	if (!n->types)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "%s cannot be found without the kernel's types (BTF)",
+				   needs_for_name(f));
+	for (size_t i = 0; i < needs_count(); i++) {
+		struct need_info info = needs_at(n, i);
+
+		if (info.serves == f && info.must && !info.have)
+			return atw_err_set(err, ATW_E_UNSUPPORTED,
+					   "%s cannot be found: this kernel has no %s %s",
+					   needs_for_name(f), info.kind, info.names);
+	}
+	return ATW_OK;
+}
+
+const char *needs_symbol_names(enum need_symbol i)
+{
+	return symbols[i].names;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node.c - the NUMA node of a frame.
+ *
+ * page->flags has it, but its bits depend on the configuration and are not recorded
+ * anywhere. Each node's pglist_data has the frames it spans. Where that array cannot be
+ * found, a machine with one node does not need it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "linux/memmap.h"
+
+enum { NODES_MAX = 1024 };
+
+static uint32_t member(const struct atw_kernel *k, uint32_t from_types, const char *key)
+{
+	uint64_t u;
+
+	if (k->have_vi && atw_vmcoreinfo_u64(&k->vi, key, &u) == ATW_OK && u < NEED_NONE)
+		return (uint32_t)u;
+	return from_types;
+}
+
+static int add(struct nodes *n, size_t *cap, struct node_span s)
+{
+	if (!array_reserve((void **)&n->v, cap, n->n + 1, sizeof(*n->v)))
+		return ATW_E_NOMEM;
+	for (size_t i = 0; i < n->n; i++)
+		if (s.start < n->v[i].end && n->v[i].start < s.end)
+			n->overlap = true;
+	n->v[n->n++] = s;
+	return ATW_OK;
+}
+
+static int one_node(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32_t id,
+		    struct nodes *n, size_t *cap)
+{
+	uint64_t start, pages;
+	uint32_t said = id;
+
+	if (kmem_u64(m, pgdat + at[0], &start, NULL) < 0 ||
+	    kmem_u64(m, pgdat + at[1], &pages, NULL) < 0 || !pages ||
+	    start + pages < start)
+		return ATW_OK;
+	if (at[2] != NEED_NONE && (kmem_u32(m, pgdat + at[2], &said, NULL) < 0 || said != id))
+		return ATW_OK;
+	return add(n, cap, (struct node_span){ start, start + pages, id });
+}
+
+/* Is its bit clear in node_online_map, as far as that can be read? */
+static bool is_offline(struct kmem *m, uint64_t map, uint32_t id)
+{
+	uint64_t word;
+
+	return map && kmem_u64(m, map + id / 64 * 8, &word, NULL) == ATW_OK &&
+	       !(word >> id % 64 & 1);
+}
+
+/* The only bit of node_online_map; false: several, or not known. */
+static bool only_node(struct atw_kernel *k, struct kmem *m, uint64_t at, uint32_t *ret)
+{
+	uint64_t bytes = 8, word;
+	unsigned found = 0;
+
+	if (!at)
+		return false;
+	if (k->have_vi)
+		atw_vmcoreinfo_u64(&k->vi, "SIZE(nodemask_t)", &bytes);
+	for (uint64_t i = 0; i < bytes / 8 && i < NODES_MAX / 64; i++) {
+		if (kmem_u64(m, at + i * 8, &word, NULL) < 0)
+			return false;
+		if (!word)
+			continue;
+		if (found++ || word & (word - 1))
+			return false;
+		*ret = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(word);
+	}
+	return found;
+}
+
+static int spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
+{
+	const struct needs *n = kernel_needs(k);
+	const uint32_t at[3] = {
+		member(k, n->member[N_node_start], "OFFSET(pglist_data.node_start_pfn)"),
+		member(k, n->member[N_node_spanned], "OFFSET(pglist_data.node_spanned_pages)"),
+		member(k, n->member[N_node_id], "OFFSET(pglist_data.node_id)"),
+	};
+	uint64_t data = n->symbol[Y_node_data], pgdat, len = 64;
+	size_t cap = 0;
+	int r = ATW_OK;
+
+	if (k->have_vi && !data)
+		atw_vmcoreinfo_u64(&k->vi, "SYMBOL(node_data)", &data);
+	if (k->have_vi && atw_vmcoreinfo_u64(&k->vi, "LENGTH(node_data)", &len) == ATW_OK &&
+	    len > NODES_MAX)
+		len = NODES_MAX;
+	if (at[0] == NEED_NONE || at[1] == NEED_NONE)
+		return ATW_OK;
+	if (!data && n->symbol[Y_contig_page_data])
+		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, 0 });
+	/* What follows a shorter array is no pointer to anything that fits. */
+	for (uint32_t i = 0; data && i < len && r == ATW_OK; i++) {
+		if (kmem_u64(m, data + i * 8, &pgdat, NULL) < 0)
+			break;
+		if (pgdat && !is_offline(m, n->symbol[Y_node_online_map], i))
+			r = one_node(m, at, pgdat, i, ret, &cap);
+	}
+	return r;
+}
+
+int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
+{
+	size_t cap = 0;
+	uint32_t id;
+
+	*ret = (struct nodes){ 0 };
+	if (only_node(k, m, kernel_needs(k)->symbol[Y_node_online_map], &id))
+		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, id });
+	return spans_init(k, m, ret);
+}
+
+int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
+		    struct atw_err *err)
+{
+	struct nodes n = { 0 };
+	struct kmem *m;
+	int r = kernel_kmem(k, &m, err);
+
+	if (r == ATW_OK)
+		r = spans_init(k, m, &n);
+	if (r == ATW_OK && !n.n)
+		r = atw_err_set(err, ATW_E_MISSING, "nothing says where the nodes' descriptions are");
+	else if (r == ATW_OK && i >= n.n)
+		r = ATW_END;
+	else if (r == ATW_OK)
+		*ret = (struct atw_node){ n.v[i].id, n.v[i].start,
+					  n.v[i].end - n.v[i].start };
+	free(n.v);
+	return r;
+}
+
+bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret)
+{
+	if (n->overlap || !n->n)
+		return false;
+	for (size_t i = n->last, left = n->n; left--; i = i + 1 < n->n ? i + 1 : 0)
+		if (pfn >= n->v[i].start && pfn < n->v[i].end) {
+			n->last = i;
+			*ret = n->v[i].id;
+			return true;
+		}
+	return false;
+}
+
+bool nodes_run(struct nodes *n, uint64_t pfn, uint64_t max, uint32_t *ret, uint64_t *same)
+{
+	uint64_t end = max > UINT64_MAX - pfn ? UINT64_MAX : pfn + max;
+	bool found = nodes_find(n, pfn, ret);
+
+	for (size_t i = 0; i < n->n && !n->overlap; i++) {
+		uint64_t border = found ? n->v[i].end : n->v[i].start;
+
+		if (border > pfn && border < end && (!found || n->v[i].start <= pfn))
+			end = border;
+	}
+	*same = end - pfn;
+	return found;
+}

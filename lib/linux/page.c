@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * page.c - opening what the kernel says of its pages, and the pages of zeroes,
+ * which nothing in a struct page marks.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "linux/memmap.h"
+#include "walk/memory.h"
+
+/* A frame number in a variable; unset is 0 or all ones. */
+static bool frame(struct atw_memmap *m, uint64_t symbol, uint64_t *ret)
+{
+	uint64_t pfn;
+
+	if (!symbol || kmem_u64(m->kmem, symbol, &pfn, NULL) < 0)
+		return false;
+	*ret = pfn;
+	return true;
+}
+
+static void find_zeroes(struct atw_memmap *m)
+{
+	const struct atw_paging *pg = &m->k->own.paging;
+	const struct needs *n = kernel_needs(m->k);
+	struct zero_pages *z = &m->zero;
+
+	z->huge_pages = (uint64_t)1 << (pg->level[1].shift - pg->page_shift);
+	z->tried = UINT64_MAX;
+	z->known = frame(m, n->symbol[Y_zero_pfn], &z->pfn);
+	/* Without the symbol but with others, there is none: not configured. */
+	z->huge_known = frame(m, n->symbol[Y_huge_zero_pfn], &z->huge);
+}
+
+int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_err *err)
+{
+	struct atw_memmap *m;
+	const struct needs *n;
+	int r = kernel_given(k, err);
+
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return atw_err_nomem(err);
+	m->k = k;
+	r = kernel_kmem(k, &m->kmem, err);
+	if (r == ATW_OK)
+		r = page_abi_init(k, &m->abi, err);
+	if (r == ATW_OK)
+		r = memmap_where_init(k, &m->where, err);
+	if (r == ATW_OK)
+		r = nodes_init(k, m->kmem, &m->nodes);
+	if (r < 0) {
+		atw_memmap_close(m);
+		return r;
+	}
+	n = kernel_needs(k);
+	m->slab_cache_at = n->member[N_slab_cache];
+	m->cache_name_at = n->member[N_cache_name];
+	if (m->slab_cache_at > m->where.size - 8)
+		m->slab_cache_at = NEED_NONE;
+	find_zeroes(m);
+	*ret = m;
+	return ATW_OK;
+}
+
+void atw_memmap_close(struct atw_memmap *m)
+{
+	if (!m)
+		return;
+	memmap_where_deinit(&m->where);
+	free(m->nodes.v);
+	free(m);
+}
+
+static const char no_memmap[] = "no struct pages are open";
+
+int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
+		    struct atw_err *err)
+{
+	if (!m || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
+	return memmap_page_again(m, pfn, ret, err);
+}
+
+/*
+ * What follows a large block is likely to be one as well, and of that the first
+ * struct page is enough.
+ */
+enum { BATCH_MIN = 8, BATCH_MAX = 512 };
+
+static void announce(struct atw_memmap *m, uint64_t pfn)
+{
+	if (pfn < m->announced)
+		return;
+	m->batch = pfn != m->announced ? BATCH_MIN :
+		   m->batch < BATCH_MAX ? m->batch * 2 : BATCH_MAX;
+	memmap_soon(m->kmem, &m->where, pfn, m->batch);
+	m->announced = pfn + m->batch;
+}
+
+int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *ret,
+		    struct atw_err *err)
+{
+	bool follows;
+	int r;
+
+	if (!m || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
+	follows = pfn && pfn == m->next;
+	r = follows ? ATW_OK : memmap_keep_nothing(&m->where, err);
+	if (r == ATW_OK) {
+		if (!follows)
+			m->announced = m->batch = 0;
+		announce(m, pfn);
+		r = memmap_kind(m, pfn, !follows, ret, err);
+	}
+	if (r < 0)
+		ret->same = r == ATW_E_MISSING ? memmap_missing(m->kmem, &m->where, pfn) : 1;
+	m->next = pfn + ret->same;
+	return r;
+}
+
+bool memmap_is_zero(const struct atw_memmap *m, uint64_t pfn)
+{
+	const struct zero_pages *z = &m->zero;
+
+	return (z->known && z->pfn == pfn) ||
+	       (z->huge_known && pfn >= z->huge && pfn - z->huge < z->huge_pages);
+}
+
+uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn)
+{
+	return memmap_address(m->kmem, &m->where, pfn) ? 0
+	       : memmap_missing(m->kmem, &m->where, pfn);
+}
+
+bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t *ret,
+		     uint64_t *same)
+{
+	uint64_t section, left;
+
+	if (!m || !ret || !same)
+		return false;
+	section = (uint64_t)1 << m->where.shift;
+	left = section - ((pfn - m->where.first_pfn) & (section - 1));
+	*same = max < left ? max : left;
+	return memmap_address(m->kmem, &m->where, pfn) &&
+	       nodes_run(&m->nodes, pfn, *same, ret, same);
+}
+
+void memmap_anew(struct atw_memmap *m)
+{
+	if (m->where.ahead)
+		memmap_ahead_anew(m->where.ahead);
+}
+
+void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn)
+{
+	if (m)
+		memmap_soon(m->kmem, &m->where, pfn, 1);
+}
+
+void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
+{
+	memmap_soon(m->kmem, &m->where, pfn, n);
+}
+
+/*
+ * All zero; what was left out when the dump was made may have been. Pages of
+ * no other kind that get here are ever left out.
+ */
+static bool is_zero(struct atw_memmap *m, uint64_t pfn)
+{
+	uint64_t left = (uint64_t)1 << m->k->own.paging.page_shift;
+	atw_pa pa = ATW_PA(pfn << m->k->own.paging.page_shift);
+	uint64_t buf[64];
+
+	while (left) {
+		ssize_t got = atw_read(m->k->mem, pa, buf, sizeof(buf), NULL);
+
+		if (got <= 0)
+			return memory_loss(m->k->mem, pa, got) == ATW_LOST_EXCLUDED;
+		if (got < (ssize_t)sizeof(buf))
+			return false;
+		for (size_t i = 0; i < 64; i++)
+			if (buf[i])
+				return false;
+		pa.u += sizeof(buf);
+		left -= sizeof(buf);
+	}
+	return true;
+}
+
+void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
+{
+	struct zero_pages *z;
+	uint8_t buf[PAGE_STRUCT_MAX];
+	const uint8_t *p;
+	uint64_t flags;
+	bool huge;
+
+	if (!m)
+		return;
+	z = &m->zero;
+	huge = pages == z->huge_pages;
+	if ((huge ? z->huge_known : z->known || pages != 1) || pfn == z->tried)
+		return;
+	p = memmap_bytes(m->kmem, &m->where, pfn, buf, NULL);
+	if (!p)
+		return;
+	flags = get_le64(p + m->abi.flags);
+	/* Mapped, but not counted; neither on a list nor of a file or an owner. */
+	if ((int32_t)get_le32(p + m->abi.mapcount) != -1 || flags & m->abi.lru ||
+	    get_le64(p + m->abi.mapping))
+		return;
+	if (huge ? !(flags & m->abi.has_head) || flags & m->abi.slab_flag
+		 : !(flags & m->abi.reserved))
+		return;
+	z->tried = pfn;
+	if (!is_zero(m, pfn))
+		return;
+	*(huge ? &z->huge : &z->pfn) = pfn;
+	*(huge ? &z->huge_known : &z->known) = true;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * page_flags.c - page flags and counts from struct page, as /proc/kpageflags and
+ * kpagecount of the same kernel have them: fs/proc/page.c, stable_page_flags(), which
+ * was rewritten in 6.10 and again in 6.17.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "linux/kpf.h"
+#include "linux/memmap.h"
+
+/* Bits of page->mapping: PAGE_MAPPING_ANON, and KSM with the one above. */
+#define MAPPING_ANON 1
+#define MAPPING_KSM 3
+/* More frames than any folio has: 16 GiB of 4 KiB. */
+#define FOLIO_MAX ((uint64_t)1 << 22)
+/* Orders of free blocks: MAX_PAGE_ORDER is 10, arm64 with 64K pages has 13. */
+enum { ORDERS = 20 };
+
+/* A page and its folio, as bytes. */
+struct view {
+	const uint8_t *page, *head, *second;
+	uint64_t pfn, head_pfn;
+	uint64_t own, flags, flags2;     /* of the page, head and second page */
+	bool large, tail;
+};
+
+static uint64_t word(const uint8_t *p, uint32_t at)
+{
+	return get_le64(p + at);
+}
+
+/* Members of the second page are counted from the first. */
+static uint32_t second32(const struct atw_memmap *m, const struct view *v, uint32_t at)
+{
+	return get_le32(v->second + (at - m->where.size));
+}
+
+/* ---- finding the folio ---- */
+
+/*
+ * What a tail has instead of a list: the address of its head and 1, or since
+ * 7.1 a mask that leads from its own address there (compound_info_has_mask()).
+ * A mask is all ones above a bit, which no pointer is.
+ */
+static uint64_t head_address(uint64_t own, uint64_t info)
+{
+	uint64_t bytes = -(info & ~(uint64_t)1);
+
+	if (bytes && !(bytes & (bytes - 1)) && bytes <= FOLIO_MAX * PAGE_STRUCT_MAX)
+		return own & -bytes;
+	return info & ~(uint64_t)1;
+}
+
+static bool set_head(struct atw_memmap *m, struct view *v, uint64_t own, uint64_t head)
+{
+	uint64_t back = (own - head) / m->where.size;
+	const uint8_t *p;
+
+	if (!own || head > own || (own - head) % m->where.size || !back ||
+	    back > v->pfn || back >= FOLIO_MAX)
+		return false;
+	p = memmap_bytes(m->kmem, &m->where, v->pfn - back, m->buf[1], NULL);
+	if (!p)
+		return false;
+	v->head = p;
+	v->head_pfn = v->pfn - back;
+	return true;
+}
+
+/*
+ * Up to 7.0 the struct pages of a hugetlb page's tails may be the same memory
+ * again, so that each first one of a page looks like the head. What follows a
+ * true head points back to it (page_is_fake_head()).
+ */
+static void see_fake_head(struct atw_memmap *m, struct view *v)
+{
+	uint64_t own = memmap_address(m->kmem, &m->where, v->pfn), info;
+	const uint8_t *next;
+
+	if (own & 4095)
+		return;
+	next = memmap_bytes(m->kmem, &m->where, v->pfn + 1, m->buf[2], NULL);
+	info = next ? word(next, m->abi.head) : 0;
+	if (info & 1 && head_address(own + m->where.size, info) != own &&
+	    set_head(m, v, own, head_address(own + m->where.size, info)))
+		v->tail = true;
+}
+
+/* The struct pages in the way of what follows are read. */
+static int look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_err *err)
+{
+	const struct page_abi *a = &m->abi;
+	uint64_t info;
+
+	v->page = memmap_bytes(m->kmem, &m->where, pfn, m->buf[0], err);
+	if (!v->page)
+		return err ? err->status : ATW_E_MISSING;
+	v->head = v->page;
+	v->pfn = v->head_pfn = pfn;
+	v->own = v->flags = word(v->page, a->flags);
+	v->second = NULL;
+	v->flags2 = 0;
+	v->large = v->tail = false;
+	info = word(v->page, a->head);
+	if (!(info & 1) && !(v->own & a->has_head))
+		return ATW_OK;
+	if (info & 1) {
+		uint64_t own = memmap_address(m->kmem, &m->where, pfn);
+
+		v->tail = true;
+		if (!set_head(m, v, own, head_address(own, info)))
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "page frame 0x%" PRIx64 " belongs to a folio without a head: compound_head is 0x%" PRIx64,
+					   pfn, info);
+	} else {
+		see_fake_head(m, v);
+	}
+	v->flags = word(v->head, a->flags);
+	v->second = memmap_bytes(m->kmem, &m->where, v->head_pfn + 1, m->buf[2], NULL);
+	v->large = v->second && v->flags & a->has_head;
+	if (v->large)
+		v->flags2 = word(v->second, a->flags2 - m->where.size);
+	return ATW_OK;
+}
+
+/* ---- single questions ---- */
+
+static bool has_type(const struct page_abi *a, const uint8_t *page)
+{
+	int32_t v = (int32_t)get_le32(page + a->mapcount);
+
+	return v < (a->types == TYPES_TOP ? (int32_t)0xff000000 : -128);
+}
+
+static bool is_type(const struct page_abi *a, const uint8_t *page, uint32_t type)
+{
+	uint32_t v = get_le32(page + a->mapcount);
+
+	if (!type)
+		return false;
+	return a->types == TYPES_TOP ? v >> 24 == type
+				     : (v & (a->type_base | type)) == a->type_base;
+}
+
+static int32_t mapcount_of(const struct page_abi *a, const uint8_t *page)
+{
+	return (int32_t)get_le32(page + a->mapcount);
+}
+
+static bool is_slab(const struct page_abi *a, const struct view *v)
+{
+	return a->slab ? is_type(a, v->head, a->slab) : v->flags & a->slab_flag;
+}
+
+static bool is_hugetlb(const struct atw_memmap *m, const struct view *v)
+{
+	const struct page_abi *a = &m->abi;
+
+	if (!v->large)
+		return false;
+	if (a->hugetlb_dtor)
+		return v->second[a->dtor - m->where.size] == a->hugetlb_dtor;
+	if (a->hugetlb_flag)
+		return v->flags2 & a->hugetlb_flag;
+	return is_type(a, v->head, a->hugetlb);
+}
+
+static unsigned order_of(const struct atw_memmap *m, const struct view *v)
+{
+	if (!v->large)
+		return 0;
+	if (m->abi.order != NEED_NONE)
+		return v->second[m->abi.order - m->where.size];
+	return v->flags2 & 0xff;
+}
+
+static int64_t entire_of(const struct atw_memmap *m, const struct view *v)
+{
+	return m->abi.entire == NEED_NONE ? 0 :
+	       (int64_t)(int32_t)second32(m, v, m->abi.entire) + 1;
+}
+
+/* Up to 6.1 nothing counts a folio's mappings but its pages themselves. */
+static bool any_page_mapped(struct atw_memmap *m, const struct view *v)
+{
+	uint64_t n = (uint64_t)1 << (order_of(m, v) & 31);
+
+	if (m->mapped_known && m->mapped_head == v->head_pfn)
+		return m->mapped;
+	m->mapped_head = v->head_pfn;
+	m->mapped_known = true;
+	m->mapped = false;
+	for (uint64_t i = 0; i < n && i < FOLIO_MAX && !m->mapped; i++) {
+		uint8_t buf[PAGE_STRUCT_MAX];
+		const uint8_t *p = memmap_bytes(m->kmem, &m->where, v->head_pfn + i, buf, NULL);
+
+		m->mapped = p && mapcount_of(&m->abi, p) >= 0;
+	}
+	return m->mapped;
+}
+
+static bool is_mapped(struct atw_memmap *m, const struct view *v, bool hugetlb)
+{
+	const struct page_abi *a = &m->abi;
+
+	if (!v->large)
+		return mapcount_of(a, v->head) >= 0;
+	if (a->large_mapcount != NEED_NONE)
+		return (int32_t)second32(m, v, a->large_mapcount) >= 0;
+	if (entire_of(m, v) > 0)
+		return true;
+	if (a->mapped != NEED_NONE)
+		return (int32_t)second32(m, v, a->mapped) > 0;
+	return !hugetlb && any_page_mapped(m, v);
+}
+
+/* ---- how often it is mapped ---- */
+
+/*
+ * With CONFIG_NO_PAGE_MAPCOUNT (6.15) the pages of a large folio are not
+ * counted. The first folio of which some page is mapped by itself shows it.
+ */
+static void see_counting(struct atw_memmap *m, const struct view *v)
+{
+	int64_t all = (int64_t)(int32_t)second32(m, v, m->abi.large_mapcount) + 1;
+	uint64_t n = (uint64_t)1 << (order_of(m, v) & 31);
+
+	if (all <= entire_of(m, v))
+		return;
+	m->counts = COUNTS_AVERAGE;
+	for (uint64_t i = 0; i < n && i < FOLIO_MAX; i++) {
+		uint8_t buf[PAGE_STRUCT_MAX];
+		const uint8_t *p = memmap_bytes(m->kmem, &m->where, v->head_pfn + i, buf, NULL);
+
+		if (p && !has_type(&m->abi, p) && mapcount_of(&m->abi, p) >= 0) {
+			m->counts = COUNTS_PAGES;
+			break;
+		}
+	}
+}
+
+/* folio_average_page_mapcount() */
+static int64_t average(const struct atw_memmap *m, const struct view *v)
+{
+	int64_t all = (int64_t)(int32_t)second32(m, v, m->abi.large_mapcount) + 1;
+	int64_t entire = entire_of(m, v), n;
+	unsigned order = order_of(m, v) & 31;
+
+	if (all <= 0)
+		return 0;
+	if (all <= entire)
+		return entire;
+	n = ((all - entire + ((int64_t)1 << order) / 2) >> order) + entire;
+	return n > 1 ? n : 1;
+}
+
+/* folio_precise_page_mapcount(), page_mapcount() of 6.10 */
+static int64_t count_folio(struct atw_memmap *m, const struct view *v)
+{
+	int64_t n = has_type(&m->abi, v->page) ? 0 : (int64_t)mapcount_of(&m->abi, v->page) + 1;
+
+	if (!v->large)
+		return n;
+	if (m->counts == COUNTS_UNKNOWN)
+		see_counting(m, v);
+	return m->counts == COUNTS_AVERAGE ? average(m, v) : n + entire_of(m, v);
+}
+
+/* page_mapcount() up to 6.9, and what kpagecount_read() asked before */
+static int64_t count_page(const struct atw_memmap *m, const struct view *v, bool hugetlb)
+{
+	int64_t n = (int64_t)mapcount_of(&m->abi, v->page) + 1;
+
+	if (is_slab(&m->abi, v) || has_type(&m->abi, v->page))
+		return 0;
+	if (!v->large)
+		return n;
+	/* Up to 6.1 those of a file count the whole of it in each page. */
+	if (m->abi.double_map && m->abi.mapped == NEED_NONE) {
+		if (!(word(v->head, m->abi.mapping) & MAPPING_ANON) && !hugetlb)
+			return n;
+		n -= v->flags2 & m->abi.double_map ? 1 : 0;
+	}
+	return n + entire_of(m, v);
+}
+
+/* ---- free blocks ---- */
+
+/*
+ * Only the first page of a free block says so: the first of a block of each
+ * order that could hold this one is asked (is_free_buddy_page()).
+ */
+static bool in_free_block(struct atw_memmap *m, const struct view *v, unsigned *order)
+{
+	for (unsigned o = 0; o < ORDERS && m->abi.private_ != NEED_NONE; o++) {
+		uint64_t first = v->pfn & ~(((uint64_t)1 << o) - 1);
+		uint8_t buf[PAGE_STRUCT_MAX];
+		const uint8_t *p = memmap_bytes(m->kmem, &m->where, first, buf, NULL);
+
+		if (p && is_type(&m->abi, p, m->abi.buddy) &&
+		    word(p, m->abi.private_) >= o && word(p, m->abi.private_) < ORDERS) {
+			*order = (unsigned)word(p, m->abi.private_);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- all of it ---- */
+
+static uint64_t zeroes(const struct zero_pages *z, uint64_t pfn, bool maybe_small)
+{
+	if (z->huge_known && pfn >= z->huge && pfn - z->huge < z->huge_pages)
+		return kpf(KPF_ZERO_PAGE) | kpf(KPF_THP);
+	return maybe_small && z->known && pfn == z->pfn ? kpf(KPF_ZERO_PAGE) : 0;
+}
+
+/* Flags of the folio as such: its users and its size. */
+static uint64_t folio_kpf(struct atw_memmap *m, const struct view *v, bool hugetlb)
+{
+	const struct page_abi *a = &m->abi;
+	bool anon = word(v->head, a->mapping) & MAPPING_ANON, slab = is_slab(a, v);
+	uint64_t u = slab ? kpf(KPF_SLAB) : 0;
+
+	if ((a->of_folio || !slab) && is_mapped(m, v, hugetlb))
+		u |= kpf(KPF_MMAP);
+	if (anon)
+		u |= kpf(KPF_ANON);
+	if ((word(v->head, a->mapping) & MAPPING_KSM) == MAPPING_KSM)
+		u |= kpf(KPF_KSM);
+	if (hugetlb)
+		u |= kpf(KPF_HUGE);
+	else if (v->large && (a->of_folio ? (v->flags2 & a->rmappable) != 0
+					  : v->flags & a->lru || anon))
+		u |= kpf(KPF_THP);
+	else
+		u |= zeroes(&m->zero, v->pfn, a->of_folio || !v->large);
+	if (a->swapcache && (v->flags & a->swapcache) == a->swapcache)
+		u |= kpf(KPF_SWAPCACHE);
+	return u;
+}
+
+static uint64_t page_kpf(struct atw_memmap *m, const struct view *v, bool hugetlb)
+{
+	const struct page_abi *a = &m->abi;
+	uint64_t k = a->of_folio ? v->flags : v->own;
+	const uint8_t *typed = a->of_snapshot ? v->head : v->page;
+	uint64_t u = folio_kpf(m, v, hugetlb) | memmap_translate(a, k);
+
+	if (v->tail)
+		u |= kpf(KPF_COMPOUND_TAIL);
+	else if (v->own & a->has_head)
+		u |= kpf(KPF_COMPOUND_HEAD);
+	if (is_type(a, typed, a->offline))
+		u |= kpf(KPF_OFFLINE);
+	if (is_type(a, typed, a->table))
+		u |= kpf(KPF_PGTABLE);
+	if ((a->of_folio && hugetlb ? v->flags : v->own) & a->hwpoison)
+		u |= kpf(KPF_HWPOISON);
+	if ((a->folio_idle ? v->flags : v->own) & a->idle)
+		u |= kpf(KPF_IDLE);
+	return u;
+}
+
+int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
+		struct atw_err *err)
+{
+	const struct page_abi *a = &m->abi;
+	unsigned order;
+	struct view v = { 0 };
+	bool hugetlb;
+	int64_t n;
+	int r = look(m, pfn, &v, err);
+
+	if (r < 0)
+		return r;
+	hugetlb = is_hugetlb(m, &v);
+	n = a->of_folio ? count_folio(m, &v) : count_page(m, &v, hugetlb);
+	order = order_of(m, &v);
+	ret->pfn = pfn;
+	ret->head = v.head_pfn;
+	ret->flags = page_kpf(m, &v, hugetlb);
+	ret->raw = v.own;
+	ret->mapping = word(v.head, a->mapping);
+	ret->refcount = (int32_t)get_le32(v.head + a->refcount);
+	ret->count = (uint64_t)n;
+	ret->have_order = true;
+	ret->cache[0] = 0;
+	if (is_type(a, v.page, a->buddy) || (!ret->refcount && !v.large)) {
+		if (in_free_block(m, &v, &order))
+			ret->flags |= kpf(KPF_BUDDY);
+	}
+	ret->order = (uint8_t)order;
+	ret->have_node = nodes_find(&m->nodes, pfn, &ret->node);
+	if (ret->flags & kpf(KPF_SLAB))
+		slab_cache_name(m, v.head, ret->cache);
+	return ATW_OK;
+}
+
+/*
+ * Free blocks and folios have a power of two as their size and are aligned to it;
+ * folios that are not are gigantic ones, with a correct size as well.
+ */
+static uint64_t rest_of(uint64_t first, unsigned order, uint64_t pfn)
+{
+	return first + ((uint64_t)1 << order) - pfn;
+}
+
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
+		struct atw_err *err)
+{
+	const struct page_abi *a = &m->abi;
+	struct view v = { 0 };
+	unsigned order = 0;
+	bool idle;
+	int r = look(m, pfn, &v, err);
+
+	/* Up to 6.9 flags speak of the page itself, and a tail has few. */
+	if (r == ATW_OK && v.tail)
+		r = look(m, v.head_pfn, &v, err);
+	if (r != ATW_OK)
+		return r;
+	*ret = (struct lnx_page_kind){
+		.flags = page_kpf(m, &v, is_hugetlb(m, &v)), .same = 1,
+		.kmalloc = is_type(a, v.head, a->large_kmalloc),
+	};
+	idle = !v.large && !v.tail && !get_le32(v.page + a->refcount);
+	if ((is_type(a, v.page, a->buddy) || (idle && inside)) && in_free_block(m, &v, &order)) {
+		ret->flags |= kpf(KPF_BUDDY);
+		ret->same = rest_of(pfn & ~(((uint64_t)1 << order) - 1), order, pfn);
+	} else if (v.large) {
+		order = order_of(m, &v);
+		if ((uint64_t)1 << (order & 63) <= FOLIO_MAX && order < 64 &&
+		    pfn - v.head_pfn < (uint64_t)1 << order)
+			ret->same = rest_of(v.head_pfn, order, pfn);
+	} else {
+		ret->waits = idle && !has_type(a, v.page) && !(v.own & a->reserved) &&
+			     !word(v.page, a->mapping);
+	}
+	return ATW_OK;
+}

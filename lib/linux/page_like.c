@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * page_like.c - recognition of struct pages that decode to a known result. Few of very
+ * many differ, and comparing five words is cheaper than decoding them.
+ */
+#include "linux/kpf.h"
+#include "linux/memmap.h"
+
+enum { MAPPING_BITS = 3 };       /* ANON and KSM */
+
+static int32_t like_i32(const uint8_t *p, uint32_t at)
+{
+	return (int32_t)get_le32(p + at);
+}
+
+/* Reads the words that decide the result; false: a page of a kind that is not compared. */
+static bool like_of(const struct page_abi *a, const uint8_t *p, struct page_like *ret)
+{
+	uint64_t info = get_le64(p + a->head);
+
+	*ret = (struct page_like){
+		.flags = get_le64(p + a->flags) & a->matter, .info = info & 1 ? info : 0,
+		.mapcount = get_le32(p + a->mapcount), .end = UINT64_MAX,
+	};
+	/* A type would be less. */
+	if (ret->info)
+		return like_i32(p, a->mapcount) >= -1;
+	ret->mapping = get_le64(p + a->mapping) & MAPPING_BITS;
+	return !(ret->flags & (a->has_head | a->reserved | a->slab_flag | a->hwpoison)) &&
+	       like_i32(p, a->mapcount) >= 0 && like_i32(p, a->refcount) > 0;
+}
+
+static bool like_in_folio(struct page_like *l, const struct lnx_page *page)
+{
+	l->end = page->head + ((uint64_t)1 << (page->order & 31));
+	return page->have_order && page->head < page->pfn && page->pfn < l->end;
+}
+
+bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_like *ret)
+{
+	uint64_t n;
+	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, page->pfn, &n);
+
+	return p && !memmap_is_zero(m, page->pfn) && like_of(&m->abi, p, ret) &&
+	       (!ret->info || like_in_folio(ret, page));
+}
+
+/* ---- pages that were decoded before ---- */
+
+static struct page_memo *memo_of(struct atw_memmap *m, const struct page_like *l)
+{
+	uint64_t x = l->flags ^ l->info ^ l->mapcount ^ (uint64_t)l->mapping << 7;
+
+	x ^= x >> 32;
+	x ^= x >> 16;
+	return &m->memo[(x ^ x >> 8 ^ x >> 4) % PAGE_MEMOS];
+}
+
+/* Heads of folios change, and are read anew when tails are. */
+static bool memo_holds(const struct atw_memmap *m, const struct page_memo *o,
+		       const struct page_like *l, uint64_t pfn)
+{
+	if (!o->like.end || o->like.flags != l->flags || o->like.info != l->info ||
+	    o->like.mapcount != l->mapcount || o->like.mapping != l->mapping)
+		return false;
+	return !l->info || (pfn > o->page.head && pfn < o->like.end &&
+			    o->reads == memmap_reads(&m->where));
+}
+
+int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
+		      struct atw_err *err)
+{
+	const struct page_abi *a = &m->abi;
+	struct page_memo *o;
+	struct page_like l;
+	const uint8_t *p;
+	uint64_t n;
+	int r;
+
+	p = memmap_at_hand(m->kmem, &m->where, pfn, &n);
+	if (!p || memmap_is_zero(m, pfn) || !like_of(a, p, &l))
+		return memmap_page(m, pfn, ret, err);
+	o = memo_of(m, &l);
+	if (memo_holds(m, o, &l, pfn)) {
+		*ret = o->page;
+		ret->pfn = pfn;
+		ret->raw = get_le64(p + a->flags);
+		ret->have_node = nodes_find(&m->nodes, pfn, &ret->node);
+		if (l.info)
+			return ATW_OK;
+		ret->head = pfn;
+		ret->mapping = get_le64(p + a->mapping);
+		ret->refcount = like_i32(p, a->refcount);
+		return ATW_OK;
+	}
+	r = memmap_page(m, pfn, ret, err);
+	if (r == ATW_OK && (!l.info || like_in_folio(&l, ret)))
+		*o = (struct page_memo){ l, *ret, memmap_reads(&m->where) };
+	return r;
+}
+
+/* ---- neighbours ---- */
+
+static bool is_like(const struct page_abi *a, const struct page_like *l, const uint8_t *p)
+{
+	uint64_t info = get_le64(p + a->head);
+
+	if ((get_le64(p + a->flags) & a->matter) != l->flags ||
+	    get_le32(p + a->mapcount) != l->mapcount)
+		return false;
+	if (l->info)
+		return info == l->info;
+	return !(info & 1) && (get_le64(p + a->mapping) & MAPPING_BITS) == l->mapping &&
+	       like_i32(p, a->refcount) > 0;
+}
+
+/* Pages of zeroes are known by their frames. */
+static uint64_t like_before_zeroes(const struct zero_pages *z, uint64_t pfn, uint64_t n)
+{
+	if (z->known && z->pfn - pfn < n)
+		n = z->pfn - pfn;
+	if (z->huge_known && z->huge - pfn < n)
+		n = z->huge - pfn;
+	return z->huge_known && pfn - z->huge < z->huge_pages ? 0 : n;
+}
+
+uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_t pfn, uint64_t n)
+{
+	const struct page_abi *a = &m->abi;
+	uint64_t done = 0, here = 0;
+
+	n = like_before_zeroes(&m->zero, pfn, n);
+	if (pfn >= like->end)
+		return 0;
+	n = n < like->end - pfn ? n : like->end - pfn;
+	while (done < n) {
+		const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn + done, &here);
+		uint64_t i = 0, end = here < n - done ? here : n - done;
+
+		if (!p)
+			break;
+		while (i < end && is_like(a, like, p + i * m->where.size))
+			i++;
+		done += i;
+		if (i < end)
+			break;
+	}
+	return done;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ram.c - iomem_resource and all below it: kernel/resource.c. */
+#include "linux/ram.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Trees may contain themselves. */
+enum { RESOURCES = 65536, DEPTH = 16 };
+
+static bool get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t *ret)
+{
+	const struct needs *n = kernel_needs(k);
+
+	return n->member[id] != NEED_NONE &&
+	       kmem_u64(k->kmem, at + n->member[id], ret, NULL) == ATW_OK;
+}
+
+/* "System RAM", or "System RAM (NAME)" for memory that the driver NAME plugged in. */
+static bool is_ram(struct atw_kernel *k, uint64_t at)
+{
+	static const char ram[] = "System RAM";
+	uint64_t name = 0;
+	char text[32];
+
+	return get(k, at, N_resource_name, &name) && name &&
+	       kmem_text(k->kmem, name, text, sizeof(text), NULL) == ATW_OK &&
+	       !strncmp(text, ram, sizeof(ram) - 1) &&
+	       (!text[sizeof(ram) - 1] || !strncmp(text + sizeof(ram) - 1, " (", 2));
+}
+
+static int add(struct atw_kernel *k, uint64_t at, struct extents *x, struct atw_err *err)
+{
+	uint64_t first = 0, last = 0;
+
+	if (!get(k, at, N_resource_start, &first) || !get(k, at, N_resource_end, &last) ||
+	    last <= first || last == UINT64_MAX)
+		return ATW_OK;
+	return extents_add(x, first, last - first + 1, 0, ATW_DATA, err);
+}
+
+static int all(struct atw_kernel *k, uint64_t root, struct extents *x, struct atw_err *err)
+{
+	uint64_t at[DEPTH] = { root }, next;
+	unsigned depth = 1, seen = 0;
+	int r = ATW_OK;
+
+	/* at[] is the way down; behind one that has been looked at comes its sibling. */
+	while (depth && r == ATW_OK && seen++ < RESOURCES) {
+		uint64_t now = at[depth - 1];
+
+		if (is_ram(k, now))
+			r = add(k, now, x, err);
+		at[depth - 1] = 0;
+		if (depth > 1 && get(k, now, N_resource_sibling, &next))
+			at[depth - 1] = next;
+		if (depth < DEPTH && get(k, now, N_resource_child, &next) && next)
+			at[depth++] = next;
+		while (depth && !at[depth - 1])
+			depth--;
+	}
+	return r;
+}
+
+int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err)
+{
+	uint64_t root = kernel_needs(k)->symbol[Y_iomem];
+	struct extents x = { 0 };
+	struct kmem *m;
+	int r;
+
+	if (!root)
+		return atw_err_set(err, ATW_E_MISSING, "no symbol iomem_resource");
+	r = kernel_kmem(k, &m, err);
+	if (r == ATW_OK)
+		r = all(k, root, &x, err);
+	if (r == ATW_OK && !x.n)
+		r = atw_err_set(err, ATW_E_MISSING, "iomem_resource at 0x%" PRIx64
+				" leads to no System RAM", root);
+	if (r == ATW_OK)
+		r = extents_build(&x, err);
+	if (r < 0)
+		extents_deinit(&x);
+	else
+		*ret = x;
+	return r;
+}
+
+int kernel_ram_pages(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
+{
+	uint64_t at = kernel_needs(k)->symbol[Y_totalram], pages;
+	struct kmem *m;
+	int r;
+
+	if (!at)
+		return atw_err_set(err, ATW_E_MISSING, "no symbol _totalram_pages");
+	r = kernel_kmem(k, &m, err);
+	if (r == ATW_OK)
+		r = kmem_u64(m, at, &pages, err);
+	/* No kernel runs in none: such bytes were left out. */
+	if (r == ATW_OK && !pages)
+		r = atw_err_set(err, ATW_E_MISSING, "_totalram_pages at 0x%" PRIx64 " is 0", at);
+	if (r == ATW_OK)
+		*ret = pages;
+	return r;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * regions.h - construction of the regions of the kernel's half.
+ *
+ * Each architecture puts the regions it knows over those that were put before: the
+ * kernel's image goes over the vmalloc space that arm64 keeps it in. Unknown regions
+ * are not put at all, so that no address gets a wrong name.
+ */
+#ifndef LINUX_REGIONS_H
+#define LINUX_REGIONS_H
+
+#include "linux/kernel.h"
+
+#define SZ_2M   (UINT64_C(1) << 21)
+#define SZ_8M   (UINT64_C(1) << 23)
+#define SZ_16M  (UINT64_C(1) << 24)
+#define SZ_32M  (UINT64_C(1) << 25)
+#define SZ_128M (UINT64_C(1) << 27)
+#define SZ_256M (UINT64_C(1) << 28)
+#define SZ_1G   (UINT64_C(1) << 30)
+
+struct kernel_regions {
+	struct atw_region *v;    /* sorted, not overlapping */
+	size_t n, cap;
+	bool failed;             /* out of memory on the way */
+};
+
+struct plan {
+	struct atw_kernel *k;
+	struct kmem *m;
+	const struct mmu_space *space;
+	struct kernel_regions *regions;
+	uint64_t symbol[N_SYMBOLS];      /* those FOR_REGIONS; 0: none */
+	uint64_t page;           /* bytes */
+};
+
+/* A number that may be missing. */
+struct said {
+	bool have;
+	uint64_t u;
+};
+
+static inline struct said said(uint64_t u)
+{
+	return (struct said){ true, u };
+}
+/* What both say; what one says if the other is silent; else nothing. */
+struct said said_alike(struct said a, struct said b);
+
+/* Put a region, from first to last inclusive, over what is there. */
+void region_put(struct plan *p, uint64_t first, uint64_t last, const char *name);
+/* The same for [start, end); nothing if end is not above start. */
+void region_put_to(struct plan *p, uint64_t start, uint64_t end, const char *name);
+
+/* "NUMBER(x)", "SYMBOL(x)", ... of VMCOREINFO. */
+struct said plan_fact(const struct plan *p, const char *key);
+/* The 8 bytes a symbol stands for. */
+struct said plan_value(const struct plan *p, enum need_symbol i);
+/* Where the kernel's text begins, or nearly. */
+struct said plan_text(const struct plan *p);
+/* Virtual minus physical address of what is mapped at va. */
+struct said plan_distance(const struct plan *p, uint64_t va);
+/* The same of a pointer into the direct map, if one is known in [lo, hi]. */
+struct said plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi);
+/* The end of RAM as the kernel has it: the physical address after max_pfn. */
+struct said plan_ram_end(const struct plan *p);
+
+/* One leaf. */
+struct leaf {
+	uint64_t first, last;    /* virtual, inclusive */
+	uint64_t pa;
+};
+/* false: there is none, or tables on the way are not to be had. */
+bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret);
+bool last_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret);
+
+/*
+ * The direct map in [lo, hi]: its addresses lie `distance` above physical ones. It
+ * begins at lo if that is known, else at its first page, and ends at the end of RAM.
+ */
+void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
+		       uint64_t hi, bool from_lo);
+/* The kernel's image from _text to _end; false: they are not known. */
+bool region_image(struct plan *p);
+/* Its parts in [start, end), by symbols. */
+void region_image_parts(struct plan *p, uint64_t start, uint64_t end);
+/* Where loaded modules lie, one by one, by the kernel's list of them. */
+void region_loaded_modules(struct plan *p);
+/*
+ * The address struct page 0 has or would have: what every present section's
+ * section_mem_map says with SPARSEMEM_VMEMMAP (mm/sparse.c,
+ * sparse_encode_mem_map()).
+ */
+struct said plan_sections_vmemmap(const struct plan *p);
+
+void regions_x86(struct plan *p);
+void regions_arm64(struct plan *p);
+void regions_riscv(struct plan *p);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "linux/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "walk/memory.h"
+
+/*
+ * Looked through in windows, each overlapping the one before by what is looked
+ * for less one byte.
+ */
+enum { WINDOW = 1024 * 1024 };
+/* From _stext on; x86_64's largest is 1 GiB with KASLR, but never so full. */
+#define IMAGE_MAX (UINT64_C(256) << 20)
+/* fn is asked so often at most: memory full of the signature was put there. */
+enum { PLACES_MAX = 10000 };
+
+struct search {
+	struct atw_source *mem;
+	struct meter *meter;
+	const void *what;
+	size_t len;
+	unsigned align;
+	search_fn *fn;
+	void *arg;
+	unsigned places;
+	char *window;
+};
+
+size_t search_read(struct search *s, atw_pa at, void *buf, size_t len)
+{
+	ssize_t got = atw_read(s->mem, at, buf, len, NULL);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+const unsigned char search_types[8] = { 0x9f, 0xeb, 1, 0, 24, 0, 0, 0 };
+
+const char search_first_task[SEARCH_FIRST_TASKS][SEARCH_COMM] = { "swapper/0", "swapper" };
+
+uint64_t search_types_length(struct search *s, atw_pa at)
+{
+	enum { LEAST = 64 * 1024, MOST = 64 * 1024 * 1024 };
+	char head[24];
+	uint64_t len;
+
+	if (search_read(s, at, head, sizeof(head)) != sizeof(head))
+		return 0;
+	len = btf_length((struct atw_blob){ head, sizeof(head) });
+	return len < LEAST || len > MOST ? 0 : len;
+}
+
+/*
+ * The next place from p on. What lies at multiples of 4 or 8 is looked for by
+ * one comparison each, which is several times as fast as looking everywhere.
+ */
+static const char *next_place(const struct search *s, const char *p, const char *end)
+{
+	const char *last = end - s->len;
+
+	if (s->align == 8) {
+		uint64_t want = get_le64(s->what);
+
+		for (; p <= last; p += 8)
+			if (get_le64(p) == want && !memcmp(p, s->what, s->len))
+				return p;
+		return NULL;
+	}
+	if (s->align == 4) {
+		uint32_t want = get_le32(s->what);
+
+		for (; p <= last; p += 4)
+			if (get_le32(p) == want && !memcmp(p, s->what, s->len))
+				return p;
+		return NULL;
+	}
+	return p <= last ? memmem(p, (size_t)(end - p), s->what, s->len) : NULL;
+}
+
+/* The bytes of one window, at physical address `at`. */
+static int in_window(struct search *s, const char *p, size_t len, uint64_t at)
+{
+	const char *end = p + len, *hit = p + (-at & (s->align - 1));
+
+	while (hit < end && (hit = next_place(s, hit, end))) {
+		int r;
+
+		if (s->places++ == PLACES_MAX)
+			return ATW_E_LIMIT;
+		r = s->fn(s->arg, ATW_PA(at + (uint64_t)(hit - p)), s);
+		if (r)
+			return r;
+		hit += s->align;
+	}
+	return 0;
+}
+
+/* Where the bytes end that begin at or behind `at`; false: there are none. */
+static bool next_run(struct search *s, uint64_t *at, uint64_t end, uint64_t *stop)
+{
+	struct atw_extent e;
+	bool found = false;
+
+	while (*at < end && atw_extent_at(s->mem, ATW_PA(found ? *stop : *at), &e) == ATW_OK) {
+		uint64_t past = e.start.u + e.len;
+
+		if (found && (e.kind != ATW_DATA || e.start.u != *stop))
+			return true;
+		if (e.start.u >= end)
+			break;
+		if (e.kind == ATW_DATA) {
+			if (!found && *at < e.start.u)
+				*at = e.start.u;
+			found = true;
+			*stop = past && past < end ? past : end;
+			if (*stop == end)
+				return true;
+		} else if (!past || past >= end) {
+			break;
+		} else {
+			*at = past;
+		}
+	}
+	return found;
+}
+
+/* Everything in [first, end) that the source has. */
+static int in_range(struct search *s, uint64_t first, uint64_t end)
+{
+	uint64_t at = first, stop;
+	int r = 0;
+
+	for (; !r && next_run(s, &at, end, &stop); at = stop)
+		while (!r && stop - at >= s->len) {
+			size_t len = stop - at < WINDOW ? (size_t)(stop - at) : WINDOW;
+			const char *p = memory_lent(s->mem, ATW_PA(at), len, NULL);
+			size_t got = len;
+
+			if (!p) {
+				p = s->window;
+				got = search_read(s, ATW_PA(at), s->window, len);
+			}
+			if (got >= s->len)
+				r = in_window(s, p, got, at);
+			meter_add(s->meter, len);
+			if (got == stop - at)
+				break;
+			/* What was looked for may begin where this window ends. */
+			if (got == len)
+				at += got - s->len + 1;
+			else
+				at = ((at + got) | 4095) + 1;    /* unreadable */
+			if (at >= stop)
+				break;
+		}
+	return r;
+}
+
+bool search_live_image(struct atw_source *mem, uint64_t *start, uint64_t *end)
+{
+	uint64_t len;
+
+	return atw_fact_u64(mem, "image.start", start) == ATW_OK &&
+	       atw_fact_u64(mem, "image.len", &len) == ATW_OK && add_u64(*start, len, end);
+}
+
+int search_memory(struct atw_source *mem, struct meter *meter, const void *what, size_t len,
+		  unsigned align, search_fn *fn, void *arg)
+{
+	_auto_free char *window = malloc(WINDOW);
+	struct search s = { mem, meter, what, len, align, fn, arg, 0, window };
+	int r;
+
+	if (!window)
+		return ATW_E_NOMEM;
+	if (atw_source_is_live(mem))
+		return 0;
+	meter_begin(meter, mem);
+	r = in_range(&s, 0, UINT64_MAX);
+	meter_end(meter);
+	return r;
+}
+
+int search_kernel(struct atw_kernel *k, const void *what, size_t len,
+		  unsigned align, search_fn *fn, void *arg)
+{
+	_auto_free char *window = malloc(WINDOW);
+	struct search s = { k->mem, &k->meter, what, len, align, fn, arg, 0, window };
+	uint64_t start, end = 0;
+	struct kmem *m;
+	atw_pa text = ATW_PA(0);
+	int r = 0;
+
+	if (!window)
+		return ATW_E_NOMEM;
+	if (atw_source_is_live(k->mem))
+		return search_live_image(k->mem, &start, &end) ? in_range(&s, start, end) : 0;
+	meter_begin(&k->meter, k->mem);
+	if (k->stext && kernel_kmem(k, &m, NULL) == ATW_OK &&
+	    kmem_physical(m, k->stext, &text, NULL) == ATW_OK) {
+		end = text.u + IMAGE_MAX;
+		r = in_range(&s, text.u, end);
+	}
+	if (!r && text.u)
+		r = in_range(&s, 0, text.u);
+	if (!r)
+		r = in_range(&s, end, UINT64_MAX);
+	meter_end(&k->meter);
+	return r;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * soft.c - words the CPU calls absent, as Linux uses them.
+ *
+ * The layout is a matter of machine and kernel generation, nothing in a dump
+ * states it, so it goes by the release: each layout cites the commit's
+ * release. The swap types at the top of the range depend on configuration as
+ * well (include/linux/swap.h, MAX_SWAPFILES), which the kernel's functions give
+ * away; without symbols they are marked as guesses.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "linux/kernel.h"
+#include "linux/soft.h"
+#include "paging/check.h"
+
+struct field { uint8_t lo, bits; };
+
+struct layout {
+	enum atw_family family;
+	uint8_t word_size;
+	unsigned since;          /* KERNEL(major, minor) */
+	uint64_t protnone;       /* any of these set: the page is there */
+	uint64_t protnone_huge;  /* the same, above level 0, in addition */
+	bool inverted;           /* PROT_NONE and swap keep address bits inverted */
+	struct field type, offset;
+	uint64_t soft_dirty, uffd_wp, exclusive;
+	struct soft_bits page;   /* of what is there, PROT_NONE as well */
+};
+
+#define KERNEL(a, b) ((unsigned)(a) << 16 | (unsigned)(b))
+#define BIT(n) ((uint64_t)1 << (n))
+
+/* A family's layouts, newest first. */
+static const struct layout layouts[] = {
+	/* arch/x86/include/asm/pgtable_64.h; inverted since the L1TF fixes */
+	{ ATW_X86, 8, KERNEL(4, 18), BIT(8), BIT(7), true, { 59, 5 }, { 9, 50 },
+	  BIT(1), BIT(2), BIT(3), { BIT(11), BIT(10), BIT(9) } },
+	{ ATW_X86, 8, 0, BIT(8), BIT(7), false, { 9, 5 }, { 14, 50 }, BIT(7), 0, 0,
+	  { BIT(11), 0, BIT(9) } },
+	/* arch/x86/include/asm/pgtable-2level.h */
+	{ ATW_X86, 4, 0, BIT(8), BIT(7), false, { 1, 5 }, { 10, 22 }, 0, 0, BIT(7),
+	  { 0, 0, BIT(9) } },
+	/* arch/arm64/include/asm/pgtable.h, pgtable-prot.h. Bit 11 (nG) with
+	 * the valid bit clear is PTE_PRESENT_INVALID; bit 58 was PTE_PROT_NONE
+	 * and bit 59 PMD_PRESENT_INVALID before. */
+	{ ATW_ARM64, 8, KERNEL(6, 11), BIT(11), 0, false, { 6, 5 }, { 12, 50 },
+	  0, BIT(3), BIT(2), { 0, BIT(58), BIT(56) } },
+	{ ATW_ARM64, 8, KERNEL(5, 19), BIT(58), BIT(59), false, { 3, 5 }, { 8, 50 },
+	  0, 0, BIT(2), { 0, 0, BIT(56) } },
+	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0,
+	  { 0, 0, BIT(56) } },
+	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE. Bits 59 and 60
+	 * are reserved without Svrsw60t59b, and those of swap zero. */
+	{ ATW_RISCV, 8, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 52 }, BIT(3), BIT(4), BIT(6),
+	  { BIT(59), BIT(60), BIT(8) } },
+	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6),
+	  { 0, 0, BIT(8) } },
+};
+
+static bool parse_release(const char *release, unsigned *ret)
+{
+	unsigned major, minor;
+
+	if (!release || sscanf(release, "%u.%u", &major, &minor) != 2)
+		return false;
+	*ret = KERNEL(major, minor);
+	return true;
+}
+
+/* ---- swap types that are none: include/linux/swap.h ---- */
+
+enum { TYPES = 32 };             /* 1 << MAX_SWAPFILES_SHIFT */
+
+/* What a kernel was built with, as far as it matters here. */
+struct config {
+	bool memory_failure, migration, device_private;
+};
+
+/* Above the devices: poison, migration, device memory, marker, error. */
+static void count_types(struct atw_soft_abi *abi, unsigned version, struct config c)
+{
+	/* 5.14 (b756a3b5e7ea) added exclusive entries, two of them until 6.15. */
+	unsigned device = version >= KERNEL(6, 15) ? 3 : version >= KERNEL(5, 14) ? 4 : 2;
+	/* 5.19 (6c287605fd56) distinguishes exclusive pages. */
+	unsigned migration = version >= KERNEL(5, 19) ? 3 : 2;
+	/* 5.19 (679d10331910), where uffd-wp is; everywhere since 6.2 (ca92ea3dc5a2). */
+	unsigned marker = version >= KERNEL(6, 2) ||
+		(version >= KERNEL(5, 19) && abi->family == ATW_X86);
+	/* 6.0 (9f186f9e5fa9) to 6.1; a marker since. */
+	unsigned error = version >= KERNEL(6, 0) && version < KERNEL(6, 2);
+
+	abi->error = (uint8_t)(TYPES - error);
+	abi->marker = (uint8_t)(abi->error - marker);
+	abi->device = (uint8_t)(abi->marker - (c.device_private ? device : 0));
+	abi->migration = (uint8_t)(abi->device - (c.migration ? migration : 0));
+	abi->poison = (uint8_t)(abi->migration - c.memory_failure);
+}
+
+/* Names of functions that are there or not, depending on configuration. */
+static const char *const configured[] = {
+	"schedule", "memory_failure", "migrate_pages", "make_device_exclusive",
+	"make_device_exclusive_range", "devm_request_free_mem_region",
+};
+
+/* Looked for in one pass. */
+static bool has_symbol(void *arg, const char *name)
+{
+	const bool *have = arg;
+
+	for (size_t i = 0; i < ARRAY_SIZE(configured); i++)
+		if (!strcmp(name, configured[i]))
+			return have[i];
+	return false;
+}
+
+void soft_configured(struct atw_soft_abi *abi, const char *release,
+		     bool (*has)(void *arg, const char *name), void *arg)
+{
+	unsigned version;
+	struct config c;
+
+	if (!parse_release(release, &version) || !has(arg, "schedule"))
+		return;
+	c = (struct config){
+		.memory_failure = has(arg, "memory_failure"),
+		.migration = has(arg, "migrate_pages"),
+		.device_private = has(arg, "make_device_exclusive") ||
+			has(arg, "make_device_exclusive_range") ||
+			/* Until 5.14 others have no use for it. */
+			(version < KERNEL(5, 14) && has(arg, "devm_request_free_mem_region")),
+	};
+	abi->configured = true;
+	count_types(abi, version, c);
+}
+
+/* ---- which kernel ---- */
+
+static struct atw_soft_abi abi_for(const struct atw_paging *pg, const char *release,
+				   unsigned *version)
+{
+	struct atw_soft_abi abi = { .generation = UINT8_MAX };
+
+	*version = 0;
+	if (!pg)
+		return abi;              /* no word of it is known */
+	abi.family = pg->family;
+
+	abi.known = parse_release(release, version);
+	if (!abi.known)
+		*version = UINT32_MAX;   /* the newest is the likeliest */
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+		const struct layout *l = &layouts[i];
+
+		if (l->family == pg->family && l->word_size == pg->word_size &&
+		    *version >= l->since) {
+			abi.generation = (uint8_t)i;
+			break;
+		}
+	}
+	return abi;
+}
+
+struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
+				     const char *release)
+{
+	unsigned version;
+	struct atw_soft_abi abi = abi_for(pg, release, &version);
+
+	count_types(&abi, version, (struct config){ true, true, true });
+	return abi;
+}
+
+struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
+					const struct atw_paging *pg)
+{
+	uint64_t at[ARRAY_SIZE(configured)];
+	bool have[ARRAY_SIZE(configured)];
+	unsigned version;
+	struct atw_soft_abi abi = abi_for(pg, atw_kernel_release(k), &version);
+
+	if (!k)
+		return abi;
+	kernel_symbols_many(k, configured, at, have, ARRAY_SIZE(configured));
+	count_types(&abi, version, (struct config){ true, true, true });
+	soft_configured(&abi, atw_kernel_release(k), has_symbol, have);
+	return abi;
+}
+
+/* ---- words ---- */
+
+/* The address a word carries, read as if it were a leaf of its level. */
+static atw_pa page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
+		      bool inverted)
+{
+	return atw_entry_addr(pg, level, ATW_LEAF, inverted ? ~word : word);
+}
+
+static uint64_t take(uint64_t word, struct field f)
+{
+	return word >> f.lo & (BIT(f.bits) - 1);
+}
+
+static void special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi,
+			 const struct atw_paging *pg)
+{
+	if (s->type < abi->poison)
+		return;
+	s->guess |= !abi->configured;
+	if (s->type >= abi->error) {
+		s->what = ATW_SOFT_POISON;
+	} else if (s->type >= abi->marker) {
+		s->what = s->offset & 4 ? ATW_SOFT_GUARD :
+			  s->offset & 2 ? ATW_SOFT_POISON : ATW_SOFT_MARKER;
+		s->uffd_wp = s->offset & 1;
+	} else {
+		s->what = s->type >= abi->device    ? ATW_SOFT_DEVICE :
+			  s->type >= abi->migration ? ATW_SOFT_MIGRATION : ATW_SOFT_POISON;
+		/* Above the frame number migration entries keep accessed and dirty. */
+		s->pa = ATW_PA((s->offset & (BIT(pg->pa_bits - pg->page_shift) - 1))
+			       << pg->page_shift);
+	}
+}
+
+struct soft_bits soft_page_bits(const struct atw_soft_abi *abi)
+{
+	return abi->generation < ARRAY_SIZE(layouts) ? layouts[abi->generation].page
+						     : (struct soft_bits){ 0, 0, 0 };
+}
+
+struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,
+			       unsigned type, uint64_t offset)
+{
+	struct atw_soft_word s = {
+		.what = ATW_SOFT_SWAP, .guess = !abi->known, .type = (uint8_t)type,
+		.offset = offset,
+	};
+
+	special_type(&s, abi, pg);
+	return s;
+}
+
+struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
+				     const struct atw_paging *pg,
+				     unsigned level, uint64_t word)
+{
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
+	const struct layout *l;
+	uint64_t there;
+
+	if (!word)
+		return s;
+	if (!abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts)) {
+		s.what = ATW_SOFT_UNKNOWN;
+		return s;
+	}
+	l = &layouts[abi->generation];
+	there = l->protnone | (level ? l->protnone_huge : 0);
+	if (word & there) {
+		s.what = ATW_SOFT_PROTNONE;
+		s.soft_dirty = word & l->page.soft_dirty;
+		s.uffd_wp = word & l->page.uffd_wp;
+		s.pa = page_of(pg, level, word, l->inverted);
+		return s;
+	}
+	s.what = ATW_SOFT_SWAP;
+	s.soft_dirty = word & l->soft_dirty;
+	s.uffd_wp = word & l->uffd_wp;
+	s.exclusive = word & l->exclusive;
+	s.type = (uint8_t)take(word, l->type);
+	s.offset = take(l->inverted ? ~word : word, l->offset);
+	special_type(&s, abi, pg);
+	return s;
+}
+
+struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
+					const struct atw_paging *pg, atw_va va,
+					unsigned level, uint64_t word)
+{
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
+
+	if (!(va.u >> 63) || !word || !abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts))
+		return atw_soft_decode(abi, pg, level, word);
+	s.what = ATW_SOFT_PROTNONE;
+	s.pa = page_of(pg, level, word, layouts[abi->generation].inverted);
+	return s;
+}
+
+const char *atw_soft_name(enum atw_soft what)
+{
+	static const char *const names[] = {
+		[ATW_SOFT_NONE] = "absent", [ATW_SOFT_PROTNONE] = "protnone",
+		[ATW_SOFT_SWAP] = "swap", [ATW_SOFT_MIGRATION] = "migration",
+		[ATW_SOFT_POISON] = "poison", [ATW_SOFT_DEVICE] = "device",
+		[ATW_SOFT_MARKER] = "marker", [ATW_SOFT_GUARD] = "guard",
+		[ATW_SOFT_UNKNOWN] = "unknown",
+	};
+
+	return (size_t)what < ARRAY_SIZE(names) ? names[what] : "unknown";
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "linux/spaces.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+
+static size_t place_of(const struct spaces *s, uint64_t mm)
+{
+	size_t i = hash_u64(mm) & (s->places - 1);
+
+	while (s->hash[i] && s->v[s->hash[i] - 1].at != mm)
+		i = (i + 1) & (s->places - 1);
+	return i;
+}
+
+static bool grow(struct spaces *s)
+{
+	size_t places = s->places ? 2 * s->places : 256;
+	size_t *hash = calloc(places, sizeof(*hash));
+
+	if (!hash)
+		return false;
+	free(s->hash);
+	s->hash = hash;
+	s->places = places;
+	for (size_t i = 0; i < s->n; i++)
+		s->hash[place_of(s, s->v[i].at)] = i + 1;
+	return true;
+}
+
+static void fault(struct spaces *s, const struct atw_err *why)
+{
+	if (!s->first.status)
+		s->first = *why;
+}
+
+/* Threads share their process's and are not listed; the process is. */
+static bool add_owner(struct owned_space *o, uint32_t tgid)
+{
+	/* They follow each other in the list. */
+	if (o->n && o->pid[o->n - 1] == tgid)
+		return true;
+	if (!array_reserve((void **)&o->pid, &o->cap, o->n + 1, sizeof(*o->pid)))
+		return false;
+	o->pid[o->n++] = tgid;
+	return true;
+}
+
+static bool add_task(struct spaces *s, struct atw_kernel *k, const struct lnx_task *t)
+{
+	struct atw_err why = { 0 };
+	struct owned_space *o;
+	size_t i;
+	int r;
+
+	if (2 * s->n >= s->places && !grow(s))
+		return false;
+	i = place_of(s, t->mm);
+	if (s->hash[i])
+		return add_owner(&s->v[s->hash[i] - 1], t->tgid);
+	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+		return false;
+	o = &s->v[s->n++];
+	*o = (struct owned_space){ .at = t->mm };
+	memcpy(o->name, t->name, sizeof(o->name));
+	s->hash[i] = s->n;
+	r = atw_mm_of(k, t, &o->mm, &why);
+	o->have = r == ATW_OK;
+	if (r < 0) {
+		s->bad_spaces++;
+		atw_err_wrap(&why, "process %" PRIu32, t->tgid);
+		fault(s, &why);
+	}
+	return add_owner(o, t->tgid);
+}
+
+int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err)
+{
+	struct spaces s = { 0 };
+	struct atw_err why = { 0 };
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
+	bool room = true;
+	int r = lnx_tasks_open(k, &tasks, err);
+
+	if (r < 0)
+		return r;
+	while (room && (r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
+		if (r < 0) {
+			s.bad_tasks++;
+			fault(&s, &why);
+			if (r == ATW_E_LIMIT)
+				break;
+			continue;
+		}
+		s.tasks++;
+		if (t.mm)
+			room = add_task(&s, k, &t);
+	}
+	lnx_tasks_close(tasks);
+	if (!room) {
+		spaces_deinit(&s);
+		return atw_err_nomem(err);
+	}
+	*ret = s;
+	return ATW_OK;
+}
+
+void spaces_deinit(struct spaces *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->v[i].pid);
+	free(s->v);
+	free(s->hash);
+	*s = (struct spaces){ 0 };
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols.c - names and addresses: kallsyms, as the kernel keeps it of itself,
+ * and what it lacks from the file of --kernel.
+ *
+ * Since 6.0 VMCOREINFO says where the tables lie. Older kernels' are found in
+ * the image by what they look like. Either way _stext must come out right.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "format/kallsyms.h"
+#include "linux/kernel.h"
+#include "linux/search.h"
+#include "linux/vmfile.h"
+#include "walk/memory.h"
+
+struct kernel_symbols {
+	struct kallsyms tables;
+	char *image;             /* copied for older kernels' tables, or NULL */
+	char from[400];
+};
+
+/* Far more than any kernel has; what follows a table is read and not looked at. */
+#define TABLE_MAX (UINT64_C(16) << 20)
+#define IMAGE_MAX (UINT64_C(64) << 20)
+enum { SYMBOLS_MAX = 8 * 1024 * 1024, PIECE = 1024 * 1024 };
+
+/* ---- where VMCOREINFO says ---- */
+
+enum table { NAMES, TOKENS, INDEX, OFFSETS, NUM, BASE, TABLES };
+
+static const char *const table_keys[TABLES] = {
+	[NAMES] = "SYMBOL(kallsyms_names)",
+	[TOKENS] = "SYMBOL(kallsyms_token_table)",
+	[INDEX] = "SYMBOL(kallsyms_token_index)",
+	[OFFSETS] = "SYMBOL(kallsyms_offsets)",
+	[NUM] = "SYMBOL(kallsyms_num_syms)",
+	[BASE] = "SYMBOL(kallsyms_relative_base)",
+};
+
+/* Up to the next table at most: that is as far as this one may reach. */
+static int table_blob(struct kmem *m, const uint64_t *va, enum table t, uint64_t max,
+		      struct atw_blob *ret, struct atw_err *err)
+{
+	for (unsigned i = 0; i < TABLES; i++)
+		if (va[i] > va[t] && va[i] - va[t] < max)
+			max = va[i] - va[t];
+	return kmem_blob_upto(m, va[t], max, ret, err);
+}
+
+static int from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
+			   struct kernel_symbols *s, struct atw_err *err)
+{
+	struct kallsyms_tables t = { 0 };
+	uint64_t va[TABLES] = { 0 };
+	int r = ATW_OK;
+
+	for (unsigned i = 0; i < TABLES; i++)
+		atw_vmcoreinfo_u64(&k->vi, table_keys[i], &va[i]);
+	if (!va[OFFSETS] &&
+	    atw_vmcoreinfo_u64(&k->vi, "SYMBOL(kallsyms_addresses)", &va[OFFSETS]) == ATW_OK)
+		t.absolute = true;
+	for (unsigned i = 0; i < BASE; i++)
+		if (!va[i])
+			return atw_err_set(err, ATW_E_MISSING,
+					   "VMCOREINFO does not say where the kernel's symbols are (no %s)",
+					   table_keys[i]);
+	t.has_base = va[BASE];
+	t.offsets_va = va[OFFSETS];
+	t.anchor = k->stext;
+	r = kmem_u32(m, va[NUM], &t.num, err);
+	if (r == ATW_OK && t.num > SYMBOLS_MAX)
+		r = atw_err_set(err, ATW_E_DAMAGED, "kallsyms_num_syms is %u", t.num);
+	if (r == ATW_OK && t.has_base)
+		r = kmem_u64(m, va[BASE], &t.base, err);
+	if (r == ATW_OK)
+		r = table_blob(m, va, NAMES, TABLE_MAX, &t.names, err);
+	if (r == ATW_OK)
+		r = table_blob(m, va, TOKENS, 65536, &t.tokens, err);
+	if (r == ATW_OK)
+		r = table_blob(m, va, INDEX, 512, &t.index, err);
+	if (r == ATW_OK)
+		r = table_blob(m, va, OFFSETS, (uint64_t)t.num * (t.absolute ? 8 : 4),
+			       &t.offsets, err);
+	if (r == ATW_OK)
+		r = kallsyms_init(&s->tables, &t, err);
+	if (r == ATW_OK)
+		snprintf(s->from, sizeof(s->from), "kallsyms at 0x%" PRIx64, va[NAMES]);
+	return r;
+}
+
+/* ---- where they look like tables ---- */
+
+/*
+ * The image lies in one piece of physical memory. What is missing of it stays
+ * zero: tables do not consist of zeroes. What lies behind it is read as well, but
+ * not of a running machine.
+ */
+static int read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
+		      struct atw_blob *ret, struct atw_err *err)
+{
+	const void *p = memory_lent(k->mem, pa, IMAGE_MAX, NULL);
+	uint64_t off = 0, end = 0, start, max = IMAGE_MAX;
+
+	if (p) {
+		*ret = (struct atw_blob){ p, IMAGE_MAX };
+		return ATW_OK;
+	}
+	if (search_live_image(k->mem, &start, &end) && end > pa.u && end - pa.u < max)
+		max = end - pa.u;
+	end = 0;
+	s->image = calloc(1, max);
+	if (!s->image)
+		return atw_err_nomem(err);
+	while (off < max) {
+		/* In pieces: one page that fails to be read costs the piece again. */
+		ssize_t got = atw_read(k->mem, ATW_PA(pa.u + off), s->image + off,
+				       max - off < PIECE ? max - off : PIECE, NULL);
+
+		if (got > 0)
+			end = off += (uint64_t)got;
+		else
+			off = (off | 4095) + 1;
+	}
+	*ret = (struct atw_blob){ s->image, end };
+	return ATW_OK;
+}
+
+/*
+ * All of the image was looked at, and this is what was found: the tables, and
+ * beside them how many symbols there are and what their addresses count from.
+ */
+static void tell_tables(struct kmem *m, atw_pa pa, struct atw_blob image,
+			const struct kallsyms_tables *t)
+{
+	const struct atw_blob *parts[] = { &t->names, &t->tokens, &t->index, &t->offsets };
+	uint64_t lo = image.len, hi = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		uint64_t from = (uint64_t)((const char *)parts[i]->data - (const char *)image.data);
+
+		lo = from < lo ? from : lo;
+		hi = from + parts[i]->len > hi ? from + parts[i]->len : hi;
+	}
+	lo -= lo < 16 ? lo : 16;
+	kmem_touch(m, ATW_PA(pa.u + lo), hi + 16 - lo);
+}
+
+static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols *s,
+		    struct atw_err *err)
+{
+	struct kallsyms_tables t;
+	struct atw_blob image = { NULL, 0 };
+	uint64_t start, end;
+	atw_pa pa;
+	int r;
+
+	if (!k->stext || (atw_source_is_live(k->mem) &&
+			  !search_live_image(k->mem, &start, &end)))
+		return ATW_E_MISSING;
+	r = kmem_physical(m, k->stext, &pa, err);
+	if (r == ATW_OK)
+		r = read_image(k, pa, s, &image, err);
+	if (r == ATW_OK)
+		r = kallsyms_locate(image, k->stext, k->stext, &t, err);
+	/*
+	 * On some kernels the first task gave the start of the image: arm64's text
+	 * begins 64 KiB later (SEGMENT_ALIGN).
+	 */
+	if (r == ATW_E_MISSING && !k->have_vi &&
+	    kallsyms_locate(image, k->stext, k->stext + 65536, &t, err) == ATW_OK) {
+		k->stext += 65536;
+		r = ATW_OK;
+	}
+	if (r == ATW_OK)
+		r = kallsyms_init(&s->tables, &t, err);
+	if (r == ATW_OK)
+		tell_tables(m, pa, image, &t);
+	if (r == ATW_OK)
+		snprintf(s->from, sizeof(s->from), "kallsyms, found in the kernel's image");
+	return r;
+}
+
+/* ---- asking ---- */
+
+static int find_symbols(struct atw_kernel *k, struct kernel_symbols *s,
+			struct atw_err *err)
+{
+	struct kmem *m;
+	int r;
+
+	if (!k->stext)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "without VMCOREINFO the kernel's symbols are not found");
+	r = kernel_kmem(k, &m, err);
+	if (r < 0)
+		return r;
+	r = k->have_vi ? from_vmcoreinfo(k, m, s, err) :
+		atw_err_set(err, ATW_E_MISSING, "nothing says where the kernel's symbols are");
+	if (r == ATW_E_MISSING && by_looks(k, m, s, NULL) == ATW_OK)
+		r = ATW_OK;
+	if (r == ATW_OK && k->vmfile && k->vmfile->symbols)
+		snprintf(s->from + strlen(s->from), sizeof(s->from) - strlen(s->from),
+			 "; what it lacks from %s", k->vmfile->from);
+	return r;
+}
+
+static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
+		   struct atw_err *err)
+{
+	struct sought *s = &k->sought_symbols;
+	int r = sought_by_other(s, err);
+
+	if (r < 0)
+		return r;
+	if (!s->done) {
+		sought_begin(s);
+		k->symbols = calloc(1, sizeof(*k->symbols));
+		s->err.status = !k->symbols ? atw_err_nomem(&s->err)
+					    : find_symbols(k, k->symbols, &s->err);
+		sought_end(s);
+	}
+	r = s->err.status;
+	if (r < 0)
+		return atw_err_set(err, r, "%s", s->err.text);
+	*ret = &k->symbols->tables;
+	return ATW_OK;
+}
+
+/*
+ * VMCOREINFO gives the address of most symbols, but of a pointer that may also
+ * be an array it gives the value (VMCOREINFO_SYMBOL_ARRAY).
+ */
+static bool in_vmcoreinfo(const struct atw_kernel *k, const char *name, uint64_t *ret)
+{
+	char key[128];
+
+	if (!k->have_vi || strlen(name) > 100 || !strcmp(name, "mem_section") ||
+	    !strcmp(name, "vmemmap"))
+		return false;
+	snprintf(key, sizeof(key), "SYMBOL(%s)", name);
+	return atw_vmcoreinfo_u64(&k->vi, key, ret) == ATW_OK;
+}
+
+int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
+		  struct atw_err *err)
+{
+	const struct vmfile *f = k->vmfile;
+	const struct kallsyms *ks;
+	bool file = f && f->symbols && f->placed;
+	int r;
+
+	if (in_vmcoreinfo(k, name, ret))
+		return ATW_OK;
+	r = symbols(k, &ks, err);
+	if (r == ATW_OK && kallsyms_find(ks, name, strlen(name), ret) == ATW_OK)
+		return ATW_OK;
+	if (file && vmfile_symbol(f, name, ret) == ATW_OK)
+		return ATW_OK;
+	if (file)
+		return atw_err_set(err, ATW_E_MISSING,
+				   r == ATW_OK ? "neither the kernel's symbols nor those of %s have %s"
+					       : "of the symbols of %s none is called %s",
+				   k->file, name);
+	if (r < 0)
+		return r;
+	return atw_err_set(err, ATW_E_MISSING, "none of the kernel's %u symbols is called %s",
+			   ks->t.num, name);
+}
+
+int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
+		      struct atw_err *err)
+{
+	int r = kernel_given(k, err);
+
+	if (r == ATW_OK && !name)
+		r = atw_err_set(err, ATW_E_USAGE, "no symbol is named");
+	return r < 0 ? r : kernel_symbol(k, name, ret, err);
+}
+
+/*
+ * Kernels without CONFIG_KALLSYMS_ALL name text only: to kallsyms the first data
+ * belongs to the last function. Of the symbols of kallsyms and of the file, the nearer
+ * one is right.
+ */
+int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
+			 struct lnx_symbol *ret, struct atw_err *err)
+{
+	const struct kallsyms *ks;
+	struct kallsyms_symbol s;
+	struct lnx_symbol theirs;
+	int r = kernel_given(k, err);
+	bool ours;
+
+	if (r < 0)
+		return r;
+	r = symbols(k, &ks, err);
+	ours = r == ATW_OK && kallsyms_near(ks, address, &s) == ATW_OK;
+
+	if (k->vmfile && vmfile_near(k->vmfile, address, &theirs) == ATW_OK &&
+	    (!ours || theirs.address > s.address)) {
+		*ret = theirs;
+		return ATW_OK;
+	}
+	if (r < 0 && !k->vmfile)
+		return r;
+	if (!ours)
+		return atw_err_set(err, ATW_E_MISSING, "no symbol is known at 0x%" PRIx64, address);
+	ret->address = s.address;
+	ret->size = s.size;
+	ret->type = s.type;
+	memcpy(ret->name, s.name, sizeof(ret->name));
+	return ATW_OK;
+}
+
+int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
+			struct atw_err *err)
+{
+	struct kallsyms_iter it = { 0 };
+	struct kallsyms_symbol s;
+	const struct kallsyms *ks;
+	int r = symbols(k, &ks, err);
+
+	while (r == ATW_OK && kallsyms_next(ks, &it, &s) == ATW_OK)
+		r = fn(arg, &s);
+	return r;
+}
+
+/* What is not found yet, out of the file. */
+static void many_in_file(const struct vmfile *f, const char *const *names,
+			 uint64_t *ret, bool *have, size_t n)
+{
+	_auto_free uint64_t *addr = calloc(n + 1, sizeof(*addr));
+	_auto_free bool *found = calloc(n + 1, sizeof(*found));
+
+	if (!addr || !found)
+		return;
+	vmfile_symbols_many(f, names, addr, found, n);
+	for (size_t i = 0; i < n; i++)
+		if (!have[i] && found[i]) {
+			have[i] = true;
+			ret[i] = addr[i];
+		}
+}
+
+/* All of them in one pass: the table is long. */
+void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
+			 uint64_t *ret, bool *have, size_t n)
+{
+	const struct kallsyms *ks;
+
+	memset(have, 0, n * sizeof(*have));
+	if (symbols(k, &ks, NULL) == ATW_OK)
+		kallsyms_find_many(ks, names, ret, have, n);
+	if (k->vmfile)
+		many_in_file(k->vmfile, names, ret, have, n);
+	for (size_t i = 0; i < n; i++)
+		if (!have[i])
+			have[i] = in_vmcoreinfo(k, names[i], &ret[i]);
+}
+
+const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
+				    struct atw_err *err)
+{
+	const struct kallsyms *ks;
+
+	if (kernel_given(k, err) < 0)
+		return NULL;
+	if (symbols(k, &ks, err) < 0) {
+		if (!k->vmfile || !k->vmfile->symbols || !k->vmfile->placed)
+			return NULL;
+		*count = vmfile_count(k->vmfile);
+		return k->vmfile->from;
+	}
+	*count = ks->t.num;
+	return k->symbols->from;
+}
+
+void kernel_symbols_close(struct kernel_symbols *s)
+{
+	if (!s)
+		return;
+	kallsyms_deinit(&s->tables);
+	free(s->image);
+	free(s);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * task_info.c - attributes of a task in the kernel's memory, as do_task_stat() in
+ * fs/proc/array.c adds them up.
+ */
+#include "linux/task_info.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "linux/kernel.h"
+#include "linux/vma_name.h"
+#include "linux/dentry_path.h"
+
+enum {
+	THREADS = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
+	DEPTH = 64,                      /* folders of a cgroup's path */
+	TICK = 1000000000 / ABOUT_TICKS, /* ns */
+};
+
+struct looker {
+	struct members v;
+	const struct lnx_task *t;
+	struct task_about *a;
+	uint64_t page;                   /* bytes */
+	struct named_files *files;       /* borrowed; NULL: none are kept */
+	/* Members of the task, of one moment; 0: not known. */
+	uint64_t signal, cred, cgroups, boot, cpu;
+	bool has_boot, has_cpu;
+};
+
+void about_text(struct atw_blob *t, char *buf, size_t len)
+{
+	*t = (struct atw_blob){ buf, strnlen(buf, len) };
+}
+
+static bool get(const struct looker *l, uint64_t base, enum need_member id, uint64_t *ret)
+{
+	return base && member_get(&l->v, base, id, ret, NULL) == ATW_OK;
+}
+
+/* A pointer that leads somewhere. */
+static bool follow(const struct looker *l, uint64_t base, enum need_member id, uint64_t *ret)
+{
+	return get(l, base, id, ret) && *ret;
+}
+
+static void look_at_task(struct looker *l)
+{
+	static const enum need_member id[] = {
+		N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
+	};
+	uint64_t at = l->t->at;
+
+	members_hold(&l->v, at, id, ARRAY_SIZE(id));
+	get(l, at, N_task_signal, &l->signal);
+	get(l, at, N_task_cred, &l->cred);
+	get(l, at, N_task_cgroups, &l->cgroups);
+	l->has_boot = get(l, at, N_task_boot, &l->boot);
+	l->has_cpu = get(l, at, N_task_cpu, &l->cpu);
+	members_release(&l->v);
+}
+
+/* ---- faults and times ---- */
+
+struct used {
+	uint64_t minor, major, user, system, ran;
+	bool faults, times;              /* they are known */
+};
+
+/* The first five are added up; the others are read with them. */
+static const enum need_member of_task[] = {
+	N_task_minor, N_task_major, N_task_utime, N_task_stime, N_task_runtime,
+	N_task_tgid, N_task_thread_node,
+};
+static const enum need_member of_signal[] = {
+	N_signal_minor, N_signal_major, N_signal_utime, N_signal_stime, N_signal_runtime,
+	N_signal_threads, N_signal_child_minor, N_signal_child_major, N_signal_thread_head,
+};
+
+static void add(const struct looker *l, uint64_t at, const enum need_member id[5],
+		struct used *u)
+{
+	uint64_t v[5] = { 0 };
+
+	u->faults = u->faults && get(l, at, id[0], &v[0]) && get(l, at, id[1], &v[1]);
+	u->times = u->times && get(l, at, id[2], &v[2]) && get(l, at, id[3], &v[3]) &&
+		   get(l, at, id[4], &v[4]);
+	u->minor += v[0];
+	u->major += v[1];
+	u->user += v[2];
+	u->system += v[3];
+	u->ran += v[4];
+}
+
+/*
+ * Of the process: what threads had that are gone, and what those have that are
+ * there. Links of a running kernel may lead anywhere: then nothing is known.
+ */
+static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, struct used *u)
+{
+	uint64_t head = signal + l->v.n->member[N_signal_thread_head], link = head, tgid, n = 0;
+
+	*u = (struct used){ .faults = true, .times = true };
+	add(l, signal, of_signal, u);
+	while (u->faults || u->times) {
+		uint64_t task;
+
+		if (kmem_u64(l->v.m, link, &link, NULL) < 0 || n > threads)
+			break;
+		if (link == head)
+			return;
+		task = link - l->v.n->member[N_task_thread_node];
+		members_hold(&l->v, task, of_task, ARRAY_SIZE(of_task));
+		if (!get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
+			break;
+		add(l, task, of_task, u);
+		n++;
+	}
+	u->faults = u->times = false;
+}
+
+/*
+ * cputime_adjust() in kernel/sched/cputime.c: ticks are samples, and only say in what
+ * proportion the time is shared that was measured.
+ */
+static void share(struct used *u)
+{
+	uint64_t user = u->user, system = u->system, ran = u->ran, both;
+
+	while (__builtin_add_overflow(user, system, &both) ||
+	       (system && ran > UINT64_MAX / system)) {
+		user >>= 1;
+		system >>= 1;
+	}
+	u->system = !system ? 0 : !user ? ran : system * ran / both;
+	u->user = ran - u->system;
+}
+
+/* What is known of the threads of a process, `signal` being held. */
+static void used_by(const struct looker *l, uint64_t signal)
+{
+	struct capture_task *t = &l->a->t;
+	uint64_t threads = 0, minor = 0, major = 0;
+	bool children;
+	struct used u;
+
+	/* There is no process without a thread: such bytes were never read. */
+	if (!follow(l, signal, N_signal_threads, &threads) || threads > THREADS ||
+	    !member_have(&l->v, N_signal_thread_head) || !member_have(&l->v, N_task_thread_node))
+		return;
+	children = get(l, signal, N_signal_child_minor, &minor) &&
+		   get(l, signal, N_signal_child_major, &major);
+	if (l->t->leader) {
+		t->threads = (uint32_t)threads;
+		l->a->has |= CAPTURE_T_THREADS;
+		add_up(l, signal, threads, &u);
+	} else {
+		u = (struct used){ .faults = true, .times = true };
+		members_hold(&l->v, l->t->at, of_task, ARRAY_SIZE(of_task));
+		add(l, l->t->at, of_task, &u);
+	}
+	if (u.faults && children) {
+		t->child_minor = minor;
+		t->child_major = major;
+		t->minor = u.minor;
+		t->major = u.major;
+		l->a->has |= CAPTURE_T_FAULTS;
+	}
+	if (u.times) {
+		share(&u);
+		t->user = u.user / TICK;
+		t->system = u.system / TICK;
+		l->a->has |= CAPTURE_T_TIMES;
+	}
+	if (l->has_cpu) {
+		t->cpu = l->cpu;
+		l->a->has |= CAPTURE_T_CPU;
+	}
+}
+
+static void used(const struct looker *l)
+{
+	if (!l->signal)
+		return;
+	members_hold(&l->v, l->signal, of_signal, ARRAY_SIZE(of_signal));
+	used_by(l, l->signal);
+	members_release(&l->v);
+}
+
+/* ---- user, cgroup and start ---- */
+
+static bool same_root(const struct looker *l, uint64_t a, uint64_t b)
+{
+	uint64_t x, y;
+
+	return get(l, a, N_cgroup_root, &x) && get(l, b, N_cgroup_root, &y) && x == y;
+}
+
+/* The cgroup that its memory is charged to, even where memory has its own hierarchy. */
+static bool cgroup_of(const struct looker *l, uint64_t *ret)
+{
+	const struct needs *n = l->v.n;
+	uint64_t set = l->cgroups, css, other;
+
+	if (!follow(l, set, N_css_set_default, ret))
+		return false;
+	if (n->have_const[C_memory_cgrp] && member_have(&l->v, N_css_set_subsys) &&
+	    kmem_u64(l->v.m, set + n->member[N_css_set_subsys] +
+		     (uint64_t)n->constant[C_memory_cgrp] * 8, &css, NULL) == ATW_OK &&
+	    follow(l, css, N_css_cgroup, &other) && !same_root(l, *ret, other))
+		*ret = other;
+	return true;
+}
+
+/* From its end to its beginning, as the names are found. */
+static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len)
+{
+	size_t at = len - 1;
+	char name[256];
+	uint64_t up, text;
+
+	buf[at] = '\0';
+	for (unsigned i = 0; i < DEPTH; i++) {
+		static const enum need_member id[] = { N_kernfs_parent, N_kernfs_name };
+		bool named;
+		size_t n;
+
+		members_hold(&l->v, node, id, ARRAY_SIZE(id));
+		n = get(l, node, N_kernfs_parent, &up);
+		named = follow(l, node, N_kernfs_name, &text);
+		members_release(&l->v);
+		if (!n)
+			return false;
+		if (!up) {               /* the root has no name */
+			if (at == len - 1)
+				buf[--at] = '/';
+			memmove(buf, buf + at, len - at);
+			return true;
+		}
+		if (!named || kmem_text(l->v.m, text, name, sizeof(name), NULL) < 0)
+			return false;
+		n = strlen(name);
+		if (n + 1 > at)
+			return false;
+		at -= n;
+		memcpy(buf + at, name, n);
+		buf[--at] = '/';
+		node = up;
+	}
+	return false;
+}
+
+static void whose(const struct looker *l)
+{
+	struct task_about *a = l->a;
+	uint64_t cgroup, node;
+
+	if (get(l, l->cred, N_cred_uid, &a->t.uid))
+		a->has |= CAPTURE_T_UID;
+	if (cgroup_of(l, &cgroup) && follow(l, cgroup, N_cgroup_kn, &node) &&
+	    path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
+		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
+		a->has |= CAPTURE_T_CGROUP;
+	}
+	/* All but task 0 begin later. */
+	if (l->has_boot && (l->boot || !l->t->pid)) {
+		a->t.start = l->boot / TICK;
+		a->has |= CAPTURE_T_START;
+	}
+}
+
+/* ---- its program ---- */
+
+static bool pair(const struct looker *l, enum need_member first, enum need_member last,
+		 struct capture_pair *ret)
+{
+	return follow(l, l->t->mm, first, &ret->a) && get(l, l->t->mm, last, &ret->b) &&
+	       ret->b >= ret->a;
+}
+
+static void run_from(const struct looker *l, uint64_t file)
+{
+	struct task_about *a = l->a;
+	uint64_t mnt, dentry;
+
+	if (!named_before_at(l->files, &l->v, file, a->exe, sizeof(a->exe)) &&
+	    (!follow(l, file, N_file_mnt, &mnt) || !follow(l, file, N_file_dentry, &dentry) ||
+	     path_read(&l->v, mnt, dentry, a->exe, sizeof(a->exe), NULL) != ATW_OK))
+		return;
+	about_text(&a->t.exe, a->exe, sizeof(a->exe));
+	a->has |= CAPTURE_T_EXE;
+}
+
+static void program(const struct looker *l)
+{
+	static const enum need_member id[] = {
+		N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
+		N_mm_start_brk, N_mm_brk, N_mm_start_stack, N_mm_exe,
+	};
+	struct task_about *a = l->a;
+	uint64_t file = 0;
+
+	members_hold(&l->v, l->t->mm, id, ARRAY_SIZE(id));
+	if (pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
+		a->has |= CAPTURE_T_CODE;
+	if (pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
+		a->has |= CAPTURE_T_DATA;
+	/* As its area ends, which is all that /proc shows of it. */
+	if (pair(l, N_mm_start_brk, N_mm_brk, &a->t.brk) &&
+	    !__builtin_add_overflow(a->t.brk.b, l->page - 1, &a->t.brk.b)) {
+		a->t.brk.b &= ~(l->page - 1);
+		a->has |= CAPTURE_T_BRK;
+	}
+	if (follow(l, l->t->mm, N_mm_start_stack, &a->t.stack))
+		a->has |= CAPTURE_T_STACK;
+	get(l, l->t->mm, N_mm_exe, &file);
+	members_release(&l->v);
+	if (file)
+		run_from(l, file);
+}
+
+void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
+		struct task_about *ret)
+{
+	struct looker l = {
+		.v.n = kernel_needs(k), .t = t, .a = ret, .files = files,
+		.page = (uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
+	};
+
+	*ret = (struct task_about){ .has = CAPTURE_T_TGID | (t->has_ppid ? CAPTURE_T_PPID : 0) };
+	memcpy(ret->name, t->name, sizeof(ret->name));
+	about_text(&ret->t.name, ret->name, sizeof(ret->name));
+	ret->t.pid = t->pid;
+	ret->t.tgid = t->tgid;
+	ret->t.ppid = t->ppid;
+	ret->t.mm = t->kernel ? 0 : t->mm;
+	if (kernel_kmem(k, &l.v.m, NULL) < 0)
+		return;
+	look_at_task(&l);
+	used(&l);
+	whose(&l);
+	if (ret->t.mm && t->leader)
+		program(&l);
+}

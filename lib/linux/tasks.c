@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * tasks.c - the list of tasks.
+ *
+ * init_task.tasks links the leader of every process, signal->thread_head the
+ * threads of each. The lists are double, and every step must be confirmed by
+ * the link back: whatever bytes there are, such a walk cannot run in a circle
+ * that leaves out its start. Where the list of leaders is broken, what lies
+ * behind the break is reached from the other end.
+ */
+#include "linux/tasks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "linux/kernel.h"
+#include "linux/links.h"
+
+enum {
+	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
+	COMM = 16,                       /* TASK_COMM_LEN */
+	PF_KTHREAD = 0x00200000,
+	NEXT = 0, PREV = 8,              /* in struct list_head */
+};
+
+enum phase { LEADERS, THREADS, DONE };
+
+struct lnx_tasks {
+	struct members v;
+	enum phase phase;
+	uint64_t head;           /* the link in init_task */
+	uint64_t link;           /* of the leader returned last, or the head */
+	uint64_t broken;         /* the last good one before a break; 0: none */
+	unsigned way;            /* NEXT, or PREV behind a break */
+	uint64_t leader;         /* its task, and the number it has */
+	uint32_t tgid;
+	uint64_t thread_head, thread;
+	uint32_t count;          /* of links followed */
+	bool live;               /* the lists move */
+	bool leaders_only;
+	struct links leaders, threads;
+};
+
+int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
+		  struct atw_err *err)
+{
+	struct lnx_tasks *t;
+	int r = needs_check(v.n, FOR_TASKS, err);
+
+	if (r < 0)
+		return r;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return atw_err_nomem(err);
+	t->v = v;
+	t->head = t->link = init_task + v.n->member[N_task_tasks];
+	t->live = kmem_is_live(v.m);
+	t->leaders = (struct links){ .v = v, .offset = v.n->member[N_task_tasks] };
+	t->threads = (struct links){ .v = v, .offset = v.n->member[N_task_thread_node] };
+	links_begin(&t->leaders, t->head);
+	*ret = t;
+	return ATW_OK;
+}
+
+int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret, struct atw_err *err)
+{
+	struct members v = { 0 };
+	uint64_t init_task = 0;
+	int r = kernel_given(k, err);
+
+	if (r < 0)
+		return r;
+	v.n = kernel_members(k);
+	r = needs_check(v.n, FOR_TASKS, err);
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = kernel_init_task(k, &init_task, err);
+	return r < 0 ? r : tasks_open_at(v, init_task, ret, err);
+}
+
+void tasks_leaders(struct lnx_tasks *t)
+{
+	t->leaders_only = true;
+}
+
+void lnx_tasks_close(struct lnx_tasks *t)
+{
+	if (!t)
+		return;
+	links_deinit(&t->leaders);
+	links_deinit(&t->threads);
+	free(t);
+}
+
+/* ---- one task ---- */
+
+char task_state_letter(uint64_t state, uint32_t exit_state)
+{
+	enum {
+		UNINTERRUPTIBLE = 0x2, REPORT = 0x7f, NOLOAD = 0x400,
+		RTLOCK_WAIT = 0x1000,    /* 5f220be21418 (5.16) */
+		FROZEN = 0x8000,         /* f5d39b020809 (6.1) */
+		IDLE = UNINTERRUPTIBLE | NOLOAD,
+	};
+	uint64_t report = (state | exit_state) & REPORT;
+	unsigned letter = 0;
+
+	if ((state & IDLE) == IDLE)
+		return 'I';
+	/* __task_state_index() reports these as uninterruptible waits. */
+	if (state & (RTLOCK_WAIT | FROZEN))
+		report = UNINTERRUPTIBLE;
+	for (; report; report >>= 1)
+		letter++;
+	return "RSDTtXZP"[letter];
+}
+
+static char state(const struct members *v, uint64_t task)
+{
+	uint64_t s, exit_state;
+
+	if (member_get(v, task, N_task_state, &s, NULL) < 0 ||
+	    member_get(v, task, N_task_exit_state, &exit_state, NULL) < 0)
+		return '?';
+	return task_state_letter(s, (uint32_t)exit_state);
+}
+
+/* What is not there stays zero; without a number there is no task. */
+static int fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
+		     struct atw_err *err)
+{
+	const struct members *v = &t->v;
+	struct lnx_task n = { .at = task };
+	uint64_t pid = 0, tgid = 0, flags = 0, parent, ppid;
+	int r = member_get(v, task, N_task_pid, &pid, err);
+
+	if (r == ATW_OK)
+		r = member_get(v, task, N_task_tgid, &tgid, err);
+	if (r == ATW_OK)
+		r = kmem_read(v->m, task + v->n->member[N_task_comm], n.name, COMM, err);
+	if (r < 0)
+		return atw_err_wrap(err, "task at 0x%" PRIx64, task);
+	if (!pid || pid > PID_MAX || tgid != (t->phase == THREADS ? t->tgid : pid))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "task at 0x%" PRIx64 ": has number %" PRIu64 " of process %" PRIu64
+				   ", which cannot be", task, pid, tgid);
+	n.pid = (uint32_t)pid;
+	n.tgid = (uint32_t)tgid;
+	n.leader = pid == tgid;
+	if (member_have(v, N_task_start))
+		member_get(v, task, N_task_start, &n.start, NULL);
+	n.state = state(v, task);
+	if (member_get(v, task, N_task_flags, &flags, NULL) == ATW_OK)
+		n.kernel = flags & PF_KTHREAD;
+	n.has_ppid = member_get(v, task, N_task_real_parent, &parent, NULL) == ATW_OK && parent &&
+		     member_get(v, parent, N_task_tgid, &ppid, NULL) == ATW_OK;
+	n.ppid = n.has_ppid ? (uint32_t)ppid : 0;
+	if (member_have(v, N_task_mm)) {
+		r = member_get(v, task, N_task_mm, &n.mm, err);
+		if (r < 0)
+			return atw_err_wrap(err, "task %" PRIu32 " at 0x%" PRIx64, n.pid, task);
+	}
+	*ret = n;
+	return ATW_OK;
+}
+
+int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
+{
+	struct members v = { .n = kernel_members(k) };
+	struct lnx_task n = { .kernel = true, .leader = true };
+	uint64_t pid = 0, tgid = 0;
+	int r = needs_check(v.n, FOR_TASKS, err);
+
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &v.m, err);
+	if (r == ATW_OK)
+		r = kernel_init_task(k, &n.at, err);
+	if (r == ATW_OK)
+		r = member_get(&v, n.at, N_task_pid, &pid, err);
+	if (r == ATW_OK)
+		r = member_get(&v, n.at, N_task_tgid, &tgid, err);
+	if (r == ATW_OK)
+		r = kmem_read(v.m, n.at + v.n->member[N_task_comm], n.name, COMM, err);
+	if (r == ATW_OK && (pid || tgid))
+		r = atw_err_set(err, ATW_E_DAMAGED, "init_task has number %" PRIu64, pid);
+	if (r < 0)
+		return r;
+	n.state = state(&v, n.at);
+	*ret = n;
+	return ATW_OK;
+}
+
+/* Members of one moment, in one read where the kernel runs. */
+static int fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
+		struct atw_err *err)
+{
+	static const enum need_member all[] = {
+		N_task_pid, N_task_tgid, N_task_comm, N_task_start, N_task_state,
+		N_task_exit_state, N_task_flags, N_task_real_parent, N_task_mm,
+	};
+	int r;
+
+	members_hold(&t->v, task, all, sizeof(all) / sizeof(all[0]));
+	r = fill_held(t, task, ret, err);
+	members_release(&t->v);
+	return r;
+}
+
+/* ---- the lists ---- */
+
+/* One link on, if the link there points back. */
+static int step(const struct lnx_tasks *t, uint64_t link, unsigned way,
+		uint64_t *ret, struct atw_err *err)
+{
+	uint64_t to = 0, back = 0;
+	int r = kmem_u64(t->v.m, link + way, &to, err);
+
+	if (r == ATW_OK && way == PREV && to == t->broken) {
+		*ret = to;               /* where the link on is known to be bad */
+		return ATW_OK;
+	}
+	if (r == ATW_OK)
+		r = kmem_u64(t->v.m, to + (way ^ PREV), &back, err);
+	if (r < 0)
+		return r;
+	if (back != link)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "the link at 0x%" PRIx64 " leads to 0x%" PRIx64
+				   ", and that one's back to 0x%" PRIx64, link, to, back);
+	*ret = to;
+	return ATW_OK;
+}
+
+static uint64_t task_of(const struct lnx_tasks *t, uint64_t link, enum need_member id)
+{
+	return link - t->v.n->member[id];
+}
+
+/* The list is broken behind t->link: go on from its other end. */
+static int turn(struct lnx_tasks *t, struct atw_err *err)
+{
+	atw_err_wrap(err, "the list of tasks is broken at %s0x%" PRIx64,
+		     t->link == t->head ? "init_task, " : "the task at ",
+		     task_of(t, t->link, N_task_tasks));
+	if (t->way == PREV) {
+		t->phase = DONE;
+	} else {
+		t->way = PREV;
+		t->broken = t->link;
+		t->link = t->head;
+	}
+	return err->status;
+}
+
+/* Of a running kernel: what a task says counts if it is still the same then. */
+static int next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *ret,
+		       struct atw_err *err)
+{
+	for (;;) {
+		struct atw_err why = { 0 };
+		uint64_t task;
+		int r = links_next(l, &task, err);
+
+		if (r != ATW_OK)
+			return r;
+		r = fill(t, task, ret, &why);
+		if (!links_hold(l))
+			continue;
+		if (r < 0 && err)
+			*err = why;
+		return r;
+	}
+}
+
+/* The leader's task in t->leader. */
+static int next_process(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+{
+	uint64_t to = 0;
+	int r;
+
+	if (t->live) {
+		r = next_moving(t, &t->leaders, ret, err);
+		if (r == ATW_OK)
+			t->leader = ret->at;
+		else if (r == ATW_END || t->leaders.tries)
+			t->phase = DONE;
+		return r;
+	}
+	r = step(t, t->link, t->way, &to, err);
+	if (r < 0)
+		return turn(t, err);
+	if (to == t->head || to == t->broken) {
+		t->phase = DONE;
+		return ATW_END;
+	}
+	t->link = to;
+	t->leader = task_of(t, to, N_task_tasks);
+	return fill(t, t->leader, ret, err);     /* bad or not: the links are good */
+}
+
+/* ATW_END: not one to return; t->phase says whether there may be more. */
+static int next_thread(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+{
+	uint64_t task;
+
+	if (t->live) {
+		/* Those of a process that ended meanwhile are no error. */
+		int r = next_moving(t, &t->threads, ret, NULL);
+
+		if (r != ATW_OK)
+			t->phase = LEADERS;
+		return r != ATW_OK || ret->at == t->leader ? ATW_END : ATW_OK;
+	}
+	if (step(t, t->thread, NEXT, &t->thread, err) < 0) {
+		t->phase = LEADERS;
+		return atw_err_wrap(err, "the threads of process %" PRIu32, t->tgid);
+	}
+	if (t->thread == t->thread_head) {
+		t->phase = LEADERS;
+		return ATW_END;
+	}
+	task = task_of(t, t->thread, N_task_thread_node);
+	return task == t->leader ? ATW_END : fill(t, task, ret, err);
+}
+
+static void to_threads(struct lnx_tasks *t)
+{
+	t->thread = t->thread_head;
+	links_begin(&t->threads, t->thread_head);
+	t->phase = THREADS;
+}
+
+/* The main thread may end, and others go on: what they have the process has. */
+static void ask_threads(struct lnx_tasks *t, struct lnx_task *leader)
+{
+	while (!leader->mm && t->phase == THREADS && t->count++ < 2 * PID_MAX) {
+		struct atw_err why = { 0 };
+		struct lnx_task k = { 0 };
+
+		if (next_thread(t, &k, &why) != ATW_OK || k.kernel)
+			continue;
+		leader->mm = k.mm;
+		leader->by_thread = k.mm != 0;
+	}
+	to_threads(t);
+}
+
+static int next_leader(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+{
+	int r = next_process(t, ret, err);
+
+	if (r != ATW_OK)
+		return r;
+	t->tgid = ret->tgid;
+	if (t->leaders_only && (ret->mm || ret->kernel))
+		return ATW_OK;
+	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
+	if (r == ATW_OK && t->thread_head) {
+		t->thread_head += t->v.n->member[N_signal_thread_head];
+		to_threads(t);
+		if (!ret->mm && !ret->kernel)
+			ask_threads(t, ret);
+		if (t->leaders_only)
+			t->phase = LEADERS;
+	}
+	return ATW_OK;
+}
+
+int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = ATW_END;
+
+	if (!t || !ret)
+		return atw_err_set(err, ATW_E_USAGE, "no list of tasks is open");
+	while (r == ATW_END && t->phase != DONE) {
+		if (t->count++ >= 2 * PID_MAX) {
+			t->phase = DONE;
+			return atw_err_set(err, ATW_E_LIMIT,
+					   "the list of tasks has more than there can be");
+		}
+		r = t->phase == THREADS ? next_thread(t, ret, &why)
+					: next_leader(t, ret, &why);
+	}
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret,
+		    struct atw_err *err)
+{
+	struct atw_err why = { 0 }, first = { 0 };
+	struct lnx_tasks *tasks = NULL;
+	struct lnx_task t = { 0 };
+	uint32_t n = 0;
+	int r = lnx_tasks_open(k, &tasks, err);
+
+	if (r < 0)
+		return r;
+	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
+		n += r == ATW_OK;
+		if (r == ATW_OK && t.pid == pid)
+			break;
+		if (r < 0 && !first.status)
+			first = why;
+	}
+	lnx_tasks_close(tasks);
+	if (r == ATW_OK)
+		*ret = t;
+	else if (first.status)
+		r = atw_err_set(err, first.status,
+				"task %" PRIu32 " is not among the %" PRIu32 " that were found: %.400s",
+				pid, n, first.text);
+	else
+		r = atw_err_set(err, ATW_E_NONE,
+				"there is no process or thread %" PRIu32 " among %" PRIu32 " tasks",
+				pid, n);
+	return r;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LINUX_TASKS_H
+#define LINUX_TASKS_H
+
+#include "linux/process.h"
+
+#include "linux/members.h"
+
+/* The list that init_task heads, seen through `v`. */
+int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
+		  struct atw_err *err);
+/* Of processes alone: their threads are followed only where the first has no memory. */
+void tasks_leaders(struct lnx_tasks *t);
+/* Task 0, which the list begins behind: init_task itself, idle on CPU 0. */
+int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err);
+/* As /proc shows it: fs/proc/array.c, get_task_state(). Pure. */
+char task_state_letter(uint64_t state, uint32_t exit_state);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "linux/vmfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/elf.h"
+#include "host/host_file.h"
+
+enum { ET_REL = 1, TEXT_LOOK = 4096, COPY_MAX = 256 * 1024 * 1024 };
+/* No kernel's image is larger (x86: KERNEL_IMAGE_SIZE). */
+#define IMAGE_MAX (UINT64_C(1) << 30)
+
+/* ---- what it is ---- */
+
+static bool has(struct atw_blob b, uint64_t off, const char *magic, size_t len)
+{
+	const void *p = blob_at(b, off, len);
+
+	return p && !memcmp(p, magic, len);
+}
+
+/* Images that boot: the kernel is in there, but packed. */
+static bool is_packed(struct atw_blob b)
+{
+	return has(b, 0x202, "HdrS", 4) || has(b, 0x38, "ARM\x64", 4) ||
+	       has(b, 0x38, "RSC\x05", 4) || has(b, 0, "\x1f\x8b", 2) ||
+	       has(b, 0, "\xfd" "7zXZ", 5) || has(b, 0, "\x28\xb5\x2f\xfd", 4);
+}
+
+static int refuse_packed(struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_UNSUPPORTED,
+		    "is a kernel image to boot from, or compressed; it takes the vmlinux that is in it");
+	atw_err_hint(err, "scripts/extract-vmlinux of the kernel's source unpacks one; vmlinux with symbols comes in the distribution's debug package");
+	return ATW_E_UNSUPPORTED;
+}
+
+/*
+ * Debian's /boot/System.map is one line, and that looks like a symbol:
+ * ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package
+ */
+static bool is_stub(struct atw_blob b)
+{
+	static const char words[] = "The real System.map is in the ";
+
+	return b.len < TEXT_LOOK && memmem(b.data, b.len, words, sizeof(words) - 1);
+}
+
+static int refuse_stub(struct atw_err *err)
+{
+	atw_err_set(err, ATW_E_MISSING,
+		    "is a stub without symbols: \"The real System.map is in the linux-image-<version>-dbg package\"");
+	atw_err_hint(err, "that package has usr/lib/debug/boot/System.map-<version> and vmlinux-<version>");
+	return ATW_E_MISSING;
+}
+
+/* ---- what is in it ---- */
+
+static int open_elf(struct vmfile *f, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	struct elfsec_section s;
+	int r = elfsec_parse(f->bytes, &f->elf, err);
+
+	if (r < 0)
+		return r;
+	if (f->elf.type == ELF_ET_CORE || f->elf.type == ET_REL)
+		return atw_err_set(err, ATW_E_FORMAT, "is %s, not a kernel's vmlinux",
+				   f->elf.type == ET_REL ? "an object file or a module"
+							 : "a core dump");
+	f->kind = VMFILE_ELF;
+	elfsec_build_id(&f->elf, &f->build_id);
+	r = elfsyms_init(&f->elfsyms, &f->elf, &why);
+	f->symbols = r == ATW_OK;
+	if (r < 0 && r != ATW_E_MISSING)
+		return atw_err_set(err, r, "%s", why.text);
+	/* A debug file lists .BTF and does not have it. */
+	if (elfsec_find(&f->elf, ".BTF", &s) == ATW_OK) {
+		r = elfsec_bytes(&f->elf, &s, &f->btf, &why);
+		if (r < 0 && r != ATW_E_MISSING)
+			return atw_err_set(err, r, "%s", why.text);
+	}
+	if (elfsec_find(&f->elf, ".debug_info", &s) == ATW_OK ||
+	    elfsec_find(&f->elf, ".zdebug_info", &s) == ATW_OK)
+		f->dwarf = s.type != ELFSEC_NOBITS;
+	if (!f->symbols && !f->btf.len && !f->dwarf)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "is an ELF file without symbols, BTF or DWARF: nothing in it adds to the dump");
+	return ATW_OK;
+}
+
+static int recognise(struct vmfile *f, struct atw_err *err)
+{
+	struct atw_blob map = f->bytes;
+	int r;
+
+	if (elf_magic(map))
+		return open_elf(f, err);
+	if (btf_length(map)) {
+		f->kind = VMFILE_BTF;
+		f->btf = map;
+		return ATW_OK;
+	}
+	if (is_packed(map))
+		return refuse_packed(err);
+	if (is_stub(map))
+		return refuse_stub(err);
+	f->kind = VMFILE_TEXT;
+	r = symtext_init(&f->text, map, err);
+	f->symbols = r == ATW_OK;
+	if (r == ATW_E_FORMAT)
+		atw_err_set(err, r, "is neither vmlinux (ELF), System.map nor BTF");
+	return r;
+}
+
+/*
+ * From _text, which some releases' kallsyms lack, for as long as an image may
+ * be: x86 has symbols behind _end.
+ */
+static void find_image(struct vmfile *f)
+{
+	static const char *const names[] = { "_text", "_stext" };
+	uint64_t at[2];
+	bool have[2];
+
+	vmfile_find_many(f, names, at, have, 2);
+	f->first = !have[0] ? UINT64_MAX : at[0];
+	if (have[1] && at[1] < f->first)
+		f->first = at[1];
+	if (!add_u64(f->first, IMAGE_MAX - 1, &f->last))
+		f->last = UINT64_MAX;
+}
+
+/* /proc/kallsyms and /sys/kernel/btf/vmlinux cannot be mapped, but read. */
+static int take_bytes(struct vmfile *f, const char *path, struct atw_err *err)
+{
+	bool told = !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
+	int r;
+
+	if (told && host_file_all(path, COPY_MAX, &f->copy, NULL) == ATW_OK && f->copy.len) {
+		f->bytes = (struct atw_blob){ f->copy.data, f->copy.len };
+		return ATW_OK;
+	}
+	r = file_open(path, &f->file, err);
+	f->bytes = f->file.map;
+	return r;
+}
+
+int vmfile_open(const char *path, struct vmfile **ret, struct atw_err *err)
+{
+	struct vmfile *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return atw_err_nomem(err);
+	r = take_bytes(f, path, err);
+	if (r == ATW_OK) {
+		r = recognise(f, err);
+		if (r < 0)
+			atw_err_wrap(err, "%s", path);
+	}
+	if (r < 0) {
+		vmfile_close(f);
+		return r;
+	}
+	find_image(f);
+	*ret = f;
+	return ATW_OK;
+}
+
+void vmfile_close(struct vmfile *f)
+{
+	if (!f)
+		return;
+	elfsyms_deinit(&f->elfsyms);
+	symtext_deinit(&f->text);
+	buf_deinit(&f->copy);
+	file_close(&f->file);
+	free(f);
+}
+
+/* ---- symbols ---- */
+
+size_t vmfile_find_many(const struct vmfile *f, const char *const *names,
+			uint64_t *addr, bool *have, size_t n)
+{
+	memset(have, 0, n * sizeof(*have));
+	if (!f->symbols)
+		return 0;
+	return f->kind == VMFILE_ELF ?
+		elfsyms_find_many(&f->elfsyms, names, addr, have, n) :
+		symtext_find_many(&f->text, names, addr, have, n);
+}
+
+uint32_t vmfile_count(const struct vmfile *f)
+{
+	return !f->symbols ? 0 : f->kind == VMFILE_ELF ? f->elfsyms.n : f->text.n;
+}
+
+static bool in_image(const struct vmfile *f, uint64_t address)
+{
+	return address >= f->first && address <= f->last;
+}
+
+int vmfile_symbol(const struct vmfile *f, const char *name, uint64_t *ret)
+{
+	bool have;
+
+	vmfile_symbols_many(f, &name, ret, &have, 1);
+	return have ? ATW_OK : ATW_E_MISSING;
+}
+
+void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
+			 uint64_t *addr, bool *have, size_t n)
+{
+	memset(have, 0, n * sizeof(*have));
+	if (!f->placed)
+		return;
+	vmfile_find_many(f, names, addr, have, n);
+	for (size_t i = 0; i < n; i++)
+		if (have[i] && in_image(f, addr[i]))
+			addr[i] += f->shift;
+}
+
+int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret)
+{
+	uint64_t shift = in_image(f, address - f->shift) ? f->shift : 0;
+	struct symtext_symbol t;
+	struct elfsyms_symbol e;
+
+	/* Outside of the image a copy of /proc/kallsyms has modules. */
+	if (!f->symbols || !f->placed || (!shift && f->shift))
+		return ATW_E_MISSING;
+	if (f->kind == VMFILE_ELF) {
+		if (elfsyms_near(&f->elfsyms, address - shift, &e) < 0)
+			return ATW_E_MISSING;
+		*ret = (struct lnx_symbol){ .address = e.address + shift, .size = e.size,
+					    .type = e.type };
+		snprintf(ret->name, sizeof(ret->name), "%s", e.name);
+		return ATW_OK;
+	}
+	if (symtext_near(&f->text, address - shift, &t) < 0)
+		return ATW_E_MISSING;
+	*ret = (struct lnx_symbol){ .address = t.address + shift, .size = t.size,
+				    .type = t.type };
+	memcpy(ret->name, t.name, sizeof(ret->name));
+	return ATW_OK;
+}

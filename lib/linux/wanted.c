@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "linux/wanted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+const char *wanted_alternative(const char *names, char *buf, size_t len)
+{
+	size_t n = strcspn(names, "|");
+
+	if (!*names)
+		return NULL;
+	snprintf(buf, len, "%.*s", (int)n, names);
+	return names + n + (names[n] == '|');
+}
+
+bool wanted_add(struct wanted_list *l, const char *names, uint16_t owner)
+{
+	char buf[128];
+	uint8_t place = 0;
+
+	for (const char *p = names; (p = wanted_alternative(p, buf, sizeof(buf)));) {
+		struct wanted *w;
+
+		if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
+			return false;
+		w = &l->v[l->n++];
+		place++;
+		*w = (struct wanted){ .owner = owner, .place = place };
+		snprintf(w->name, sizeof(w->name), "%.*s", (int)strcspn(buf, "."), buf);
+		l->first[(unsigned char)w->name[0]] = true;
+	}
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
+}
+
+void wanted_settle(struct wanted_list *l)
+{
+	size_t n = 0;
+
+	if (!l->n)
+		return;
+	qsort(l->v, l->n, sizeof(*l->v), by_name);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || strcmp(l->v[i].name, l->v[n - 1].name))
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+struct wanted *wanted_find(const struct wanted_list *l, const char *name)
+{
+	size_t lo = 0, hi = l->n;
+
+	if (!l->first[(unsigned char)name[0]])
+		return NULL;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		int c = strcmp(name, l->v[mid].name);
+
+		if (!c)
+			return &l->v[mid];
+		if (c < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+void wanted_deinit(struct wanted_list *l)
+{
+	free(l->v);
+	*l = (struct wanted_list){ 0 };
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* draw.c - not part of the library others link: cairo is the program's alone. */
+#include "plot/draw.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "plot/svg.h"
+#include "output/outfile.h"
+
+static int write_svg(const struct scene *s, struct writer *w, struct atw_err *err)
+{
+	(void)err;
+	svg_write(s, w, false);
+	return ATW_OK;
+}
+
+static const struct picture_format formats[] = {
+	{ "svg", "a picture for browsers, with texts to point at", false, false, write_svg },
+	{ "ps", "PostScript", false, true, cairo_write_ps },
+	{ "pdf", "a picture for documents", true, true, cairo_write_pdf },
+	{ "png", "pixels", true, true, cairo_write_png },
+};
+
+const struct picture_format *picture_format(size_t i)
+{
+	return i < ARRAY_SIZE(formats) ? &formats[i] : NULL;
+}
+
+const struct picture_format *picture_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static int check_terminal(const struct picture_format *f, const struct outfile *t,
+			  struct atw_err *err)
+{
+	if (!f->binary || !isatty(t->fd))
+		return ATW_OK;
+	atw_err_set(err, ATW_E_USAGE, "%s: a terminal shows no %s", outfile_name(t), f->name);
+	atw_err_hint(err, "Name a file with -o.");
+	return ATW_E_USAGE;
+}
+
+int picture_check(const struct picture_format *f, const char *path, struct atw_err *err)
+{
+	struct outfile t = { .fd = -1 };
+	int rc = f->cairo ? cairo_is_there(err) : ATW_OK;
+
+	if (rc == ATW_OK)
+		rc = outfile_open(path, &t, err);
+	if (rc < 0)
+		return rc;
+	rc = check_terminal(f, &t, err);
+	outfile_close(&t);
+	return rc;
+}
+
+int picture_put(const struct scene *s, const struct picture_format *f, struct outfile *t,
+		struct atw_err *err)
+{
+	struct writer w;
+	int rc = scene_done(s, err);
+
+	if (rc == ATW_OK)
+		rc = check_terminal(f, t, err);
+	if (rc == ATW_OK)
+		rc = writer_init(&w, t->fd, err);
+	if (rc < 0)
+		return rc;
+	w.prompt = false;
+	rc = f->write(s, &w, err);
+	if (rc == ATW_OK && !writer_flush(&w)) {
+		errno = w.error;
+		rc = atw_err_set(err, w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
+				 "%s: cannot write: %m", outfile_name(t));
+	}
+	writer_deinit(&w);
+	return rc;
+}
+
+int picture_write(const struct scene *s, const struct picture_format *f, const char *path,
+		  struct atw_err *err)
+{
+	struct outfile t = { .fd = -1 };
+	int rc = scene_done(s, err);
+
+	if (rc == ATW_OK)
+		rc = outfile_open(path, &t, err);
+	if (rc < 0)
+		return rc;
+	rc = picture_put(s, f, &t, err);
+	if (rc == ATW_OK)
+		rc = outfile_commit(&t, err);
+	outfile_close(&t);
+	return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plot/html_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "output/html_page.h"
+#include "plot/svg.h"
+#include "output/outfile.h"
+
+struct html {
+	struct outfile target;
+	struct writer w;
+	bool section;                    /* one is open */
+};
+
+static int flush(struct html *h, struct atw_err *err)
+{
+	if (writer_flush(&h->w))
+		return ATW_OK;
+	errno = h->w.error;
+	return atw_err_set(err, h->w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
+			   "%s: cannot write: %m", outfile_name(&h->target));
+}
+
+int html_open(const char *path, const char *title, struct html **ret, struct atw_err *err)
+{
+	struct html *h = calloc(1, sizeof(*h));
+	int rc;
+
+	if (!h)
+		return atw_err_nomem(err);
+	h->target.fd = -1;
+	rc = outfile_open(path, &h->target, err);
+	if (rc == ATW_OK)
+		rc = writer_init(&h->w, h->target.fd, err);
+	if (rc < 0) {
+		html_close(h);
+		return rc;
+	}
+	html_page_begin(&h->w, title);
+	*ret = h;
+	return ATW_OK;
+}
+
+static void put(struct html *h, const char *s)
+{
+	writer_put(&h->w, s, strlen(s));
+}
+
+static void end_section(struct html *h)
+{
+	if (h->section)
+		put(h, "</section>\n");
+	h->section = false;
+}
+
+void html_about(struct html *h, const char *text)
+{
+	html_element(&h->w, "p", "about", text);
+}
+
+void html_section(struct html *h, const char *id, const char *title, const char *about)
+{
+	end_section(h);
+	put(h, "<section id=\"");
+	put(h, id);
+	put(h, "\">\n");
+	html_element(&h->w, "h2", NULL, title);
+	if (about)
+		html_element(&h->w, "p", NULL, about);
+	h->section = true;
+}
+
+void html_text(struct html *h, const char *text)
+{
+	struct buf b = { 0 };
+
+	put(h, "<pre>");
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		struct buf line = { 0 };
+
+		/* Blanks at the ends of a line mean something here: text_xml() shows them. */
+		buf_add(&line, text, len);
+		while (len && line.data && line.data[len - 1] == ' ')
+			line.data[--len] = '\0';
+		text += strcspn(text, "\n");
+		len = line.data ? strspn(line.data, " ") : 0;
+		for (size_t i = 0; i < len; i++)
+			buf_char(&b, ' ');
+		text_xml(&b, line.data ? line.data + len : "");
+		b.failed |= line.failed;
+		buf_deinit(&line);
+		if (*text) {
+			buf_char(&b, '\n');
+			text++;
+		}
+	}
+	if (b.failed && !h->w.error)
+		h->w.error = ENOMEM;
+	writer_put(&h->w, b.data ? b.data : "", b.len);
+	buf_deinit(&b);
+	put(h, "</pre>\n");
+}
+
+int html_picture(struct html *h, const struct scene *s, struct atw_err *err)
+{
+	int rc = scene_done(s, err);
+
+	if (rc < 0)
+		return rc;
+	svg_write(s, &h->w, true);
+	return h->w.error ? flush(h, err) : ATW_OK;
+}
+
+int html_table(struct html *h, const struct atw_output_opts *o, const struct atw_schema *sc,
+	       struct atw_output **ret, struct atw_err *err)
+{
+	struct atw_output_opts part = *o;
+	/* The table has a writer of its own: what came before it goes first. */
+	int rc = flush(h, err);
+
+	part.path = h->target.path;
+	return rc < 0 ? rc : output_open_part(&part, sc, &sink_html_table, h->target.fd, ret,
+					      err);
+}
+
+int html_commit(struct html *h, struct atw_err *err)
+{
+	int rc;
+
+	end_section(h);
+	html_page_end(&h->w);
+	rc = flush(h, err);
+	return rc < 0 ? rc : outfile_commit(&h->target, err);
+}
+
+void html_close(struct html *h)
+{
+	if (!h)
+		return;
+	writer_deinit(&h->w);
+	outfile_close(&h->target);
+	free(h);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lines.c - line charts: values over time, with names at the ends of the lines. A line
+ * that ends before the others has its time there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "plot/chart.h"
+#include "plot/font.h"
+
+enum {
+	MOST = 7, HEIGHT = 380,
+	LEFT = 56,                       /* for the numbers of the axis */
+	NAMES = 190,                     /* for the names */
+	NAME_PITCH = 15,
+	END = 7,                         /* the square where a line ends early */
+};
+
+/* Darker than the lines of the grid: these mean something. */
+#define OTHERS UINT32_C(0x949494)
+
+struct plan {
+	const struct chart_lines *c;
+	struct scene *s;
+	struct axis x, y;
+	uint64_t from, to;               /* of x */
+	double left, top, width;
+};
+
+struct label {
+	double y;
+	size_t line;
+	uint32_t color;
+};
+
+/* Without the yellow: a thin line of it cannot be seen on white. */
+static uint32_t line_color(size_t i)
+{
+	static const uint8_t dark[] = { 0, 1, 2, 4, 6, 7, 5 };
+
+	return palette_color(dark[i % ARRAY_SIZE(dark)] +
+			     PALETTE_COLORS * (unsigned)(i / ARRAY_SIZE(dark)));
+}
+
+static int higher(const void *a, const void *b)
+{
+	const struct label *x = a, *y = b;
+
+	return x->y < y->y ? -1 : x->y > y->y;
+}
+
+static double at_x(const struct plan *p, uint64_t x)
+{
+	return p->left + (double)(x - p->from) / (double)p->x.top * p->width;
+}
+
+static double at_y(const struct plan *p, uint64_t y)
+{
+	return p->top + HEIGHT - (double)y / (double)p->y.top * HEIGHT;
+}
+
+static void measure(struct plan *p)
+{
+	uint64_t first = UINT64_MAX, last = 0, most = 0;
+
+	for (size_t i = 0; i < p->c->n; i++) {
+		const struct chart_line *l = &p->c->line[i];
+
+		for (size_t k = 0; k < l->n; k++) {
+			if (l->point[k].x < first)
+				first = l->point[k].x;
+			if (l->point[k].x > last)
+				last = l->point[k].x;
+			if (l->point[k].y > most)
+				most = l->point[k].y;
+		}
+	}
+	p->from = first == UINT64_MAX ? 0 : first;
+	p->to = last;
+	axis_choose(p->c->unit_x, last > p->from ? last - p->from : 1, 8, &p->x);
+	/* The last value and not the next round one ends the picture. */
+	p->x.top = last > p->from ? last - p->from : 1;
+	axis_choose(p->c->head.unit, most, 6, &p->y);
+}
+
+static void put_axes(const struct plan *p)
+{
+	char text[AXIS_TEXT];
+
+	for (uint64_t v = 0;; v += p->y.step) {
+		double y = at_y(p, v);
+
+		scene_line(p->s, p->left, y, p->left + p->width, y, v ? 0.75 : 1.25,
+			   v ? SCENE_RULE : SCENE_SOFT);
+		scene_text(p->s, p->left - 8, y + 4, SCENE_END, 11, 0, SCENE_SOFT,
+			   axis_text(p->y.unit, v, text));
+		if (p->y.top - v < p->y.step)
+			break;
+	}
+	for (uint64_t v = 0;; v += p->x.step) {
+		double x = at_x(p, p->from + v);
+
+		scene_line(p->s, x, p->top + HEIGHT, x, p->top + HEIGHT + 4, 1, SCENE_SOFT);
+		scene_text(p->s, x, p->top + HEIGHT + 18, SCENE_MIDDLE, 11, 0, SCENE_SOFT,
+			   axis_text(p->x.unit, v, text));
+		if (p->x.top - v < p->x.step)
+			break;
+	}
+}
+
+/*
+ * More points than there are columns would only be painted over each other: of one
+ * column the first, the least, the greatest and the last are all that shows.
+ */
+static void put_line(const struct plan *p, const struct chart_line *l, uint32_t color,
+		     double wide)
+{
+	const struct chart_point *pt = l->point;
+	double x = 0, y = 0;
+
+	for (size_t i = 0; i < l->n;) {
+		double column = at_x(p, pt[i].x), low, high, last;
+		size_t from = i;
+
+		low = high = last = at_y(p, pt[i].y);
+		for (i++; i < l->n && at_x(p, pt[i].x) < column + 0.5; i++) {
+			last = at_y(p, pt[i].y);
+			if (last < low)
+				low = last;
+			if (last > high)
+				high = last;
+		}
+		if (from)
+			scene_line(p->s, x, y, column, at_y(p, pt[from].y), wide, color);
+		else if (l->n <= 1)
+			scene_line(p->s, column, last, column, last, 3 * wide, color);
+		if (high > low)
+			scene_line(p->s, column, low, column, high, wide, color);
+		x = column;
+		y = last;
+	}
+}
+
+/* Names stand where their lines end, pushed apart from the top, then back up. */
+static void push_apart(struct label *label, size_t n, double top, double bottom)
+{
+	qsort(label, n, sizeof(*label), higher);
+	for (size_t i = 0; i < n; i++) {
+		double least = i ? label[i - 1].y + NAME_PITCH : top;
+
+		if (label[i].y < least)
+			label[i].y = least;
+	}
+	for (size_t i = n; i-- > 0;) {
+		double most = i + 1 < n ? label[i + 1].y - NAME_PITCH : bottom;
+
+		if (label[i].y > most)
+			label[i].y = most;
+	}
+}
+
+/* ", until 5min"; "" of one that goes on to the end. */
+static const char *until(const struct plan *p, const struct chart_line *l, char buf[AXIS_TEXT + 8])
+{
+	uint64_t last = l->point[l->n - 1].x;
+	char text[AXIS_TEXT];
+
+	buf[0] = '\0';
+	if (last < p->to)
+		snprintf(buf, AXIS_TEXT + 8, ", until %s",
+			 axis_text(p->x.unit, last - p->from, text));
+	return buf;
+}
+
+static void put_name(const struct plan *p, const struct label *label)
+{
+	const struct chart_line *l = &p->c->line[label->line];
+	const struct chart_point *end = &l->point[l->n - 1];
+	double x = p->left + p->width;
+	char when[AXIS_TEXT + 8];
+	struct buf name = { 0 };
+
+	/* What leads from the border to a name would look as if it had been there. */
+	buf_printf(&name, "%s%s", l->name, until(p, l, when));
+	if (*when)
+		scene_rect(p->s, at_x(p, end->x) - END / 2.0, at_y(p, end->y) - END / 2.0, END, END,
+			   label->color);
+	else
+		scene_line(p->s, x + 2, at_y(p, end->y), x + 12, label->y, 1, label->color);
+	scene_rect(p->s, x + 14, label->y - 4, 8, 8, label->color);
+	if (name.failed)
+		p->s->status = ATW_E_NOMEM;
+	else
+		scene_fit(p->s, x + 27, label->y + 4, SCENE_START, 11, 0, SCENE_INK, NAMES - 27,
+			  name.data);
+	buf_deinit(&name);
+}
+
+static void put_names(const struct plan *p, struct label *label, size_t n)
+{
+	push_apart(label, n, p->top, p->top + HEIGHT);
+	for (size_t i = 0; i < n; i++)
+		put_name(p, &label[i]);
+}
+
+static void put_lines(const struct plan *p, const struct chart_order *order, size_t most,
+		      struct label *label)
+{
+	size_t named = 0;
+
+	for (size_t i = p->c->n; i-- > 0;) {
+		const struct chart_line *l = &p->c->line[order[i].at];
+		uint32_t color = i < most ? line_color(i) : OTHERS;
+		struct buf tip = { 0 };
+		char text[AXIS_TEXT], when[AXIS_TEXT + 8];
+
+		if (!l->n)
+			continue;
+		buf_printf(&tip, "%s: from %s", l->name,
+			   axis_number(p->y.unit, l->point[0].y, text));
+		buf_printf(&tip, " to %s %s%s",
+			   axis_number(p->y.unit, l->point[l->n - 1].y, text), p->c->head.of,
+			   until(p, l, when));
+		scene_group(p->s, tip.data, NULL, 0);
+		put_line(p, l, color, i < most ? 2 : 1);
+		scene_end(p->s);
+		if (tip.failed)
+			p->s->status = ATW_E_NOMEM;
+		buf_deinit(&tip);
+		if (i < most)
+			label[named++] = (struct label){ at_y(p, l->point[l->n - 1].y),
+							 order[i].at, color };
+	}
+	put_names(p, label, named);
+}
+
+int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *err)
+{
+	size_t most = c->most ? c->most : MOST;
+	_auto_free struct chart_order *order = calloc(c->n + 1, sizeof(*order));
+	_auto_free struct label *label = calloc(c->n + 1, sizeof(*label));
+	struct plan p = { .c = c, .s = s };
+	struct buf below = { 0 };
+
+	if (!order || !label)
+		return atw_err_nomem(err);
+	if (most > c->n)
+		most = c->n;
+	for (size_t i = 0; i < c->n; i++)
+		order[i] = (struct chart_order){ c->line[i].weight, i };
+	qsort(order, c->n, sizeof(*order), chart_heavier);
+	scene_size(s, CHART_WIDTH, 100);
+	buf_printf(&below, "%s; %zu %s", c->head.of, c->n, c->head.things);
+	if (c->n > most)
+		buf_printf(&below, ", %zu of them named, %zu others grey", most, c->n - most);
+	p.left = CHART_MARGIN + LEFT;
+	p.top = chart_title(s, c->head.title, below.data) + 8;
+	p.width = CHART_WIDTH - CHART_MARGIN - NAMES - p.left;
+	if (below.failed)
+		s->status = ATW_E_NOMEM;
+	buf_deinit(&below);
+	measure(&p);
+	put_axes(&p);
+	put_lines(&p, order, most, label);
+	scene_size(s, CHART_WIDTH, p.top + HEIGHT + 30 + CHART_MARGIN);
+	return scene_done(s, err);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plot/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "plot/font.h"
+
+void scene_init(struct scene *s, double width, double height)
+{
+	*s = (struct scene){ .width = width, .height = height };
+	/* Offset 0 is no text. */
+	buf_add(&s->texts, "", 1);
+}
+
+void scene_deinit(struct scene *s)
+{
+	free(s->item);
+	buf_deinit(&s->texts);
+	*s = (struct scene){ 0 };
+}
+
+void scene_size(struct scene *s, double width, double height)
+{
+	s->width = width;
+	s->height = height;
+}
+
+static void fail(struct scene *s, int status)
+{
+	if (s->status == ATW_OK)
+		s->status = status;
+}
+
+static void add(struct scene *s, struct scene_item item)
+{
+	if (s->status != ATW_OK)
+		return;
+	if (s->n >= SCENE_ITEMS)
+		fail(s, ATW_E_LIMIT);
+	else if (!array_reserve((void **)&s->item, &s->cap, s->n + 1, sizeof(*s->item)))
+		fail(s, ATW_E_NOMEM);
+	else
+		s->item[s->n++] = item;
+}
+
+/* Keep a text that is harmless; 0: it is empty. */
+static uint32_t keep(struct scene *s, const char *text, size_t len)
+{
+	size_t at = s->texts.len;
+
+	if (!len || s->status != ATW_OK)
+		return 0;
+	if (at + len > SCENE_TEXTS) {
+		fail(s, ATW_E_LIMIT);
+		return 0;
+	}
+	buf_add(&s->texts, text, len);
+	buf_add(&s->texts, "", 1);
+	if (s->texts.failed)
+		fail(s, ATW_E_NOMEM);
+	return (uint32_t)at;
+}
+
+static uint32_t keep_plain(struct scene *s, const char *text)
+{
+	struct buf b = { 0 };
+	uint32_t at = 0;
+
+	if (!text || !*text)
+		return 0;
+	text_plain(&b, text);
+	if (b.failed)
+		fail(s, ATW_E_NOMEM);
+	else
+		at = keep(s, b.data, b.len);
+	buf_deinit(&b);
+	return at;
+}
+
+void scene_rect(struct scene *s, double x, double y, double w, double h, uint32_t color)
+{
+	if (w <= 0 || h <= 0)
+		return;
+	add(s, (struct scene_item){ .kind = SCENE_RECT, .x = (float)x, .y = (float)y,
+				    .w = (float)w, .h = (float)h, .color = color });
+}
+
+void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double wide,
+		uint32_t color)
+{
+	add(s, (struct scene_item){ .kind = SCENE_LINE, .x = (float)x0, .y = (float)y0,
+				    .w = (float)x1, .h = (float)y1, .size = (float)wide,
+				    .color = color });
+}
+
+void scene_frame(struct scene *s, double x, double y, double w, double h, double wide,
+		 uint32_t color)
+{
+	scene_line(s, x, y, x + w, y, wide, color);
+	scene_line(s, x + w, y, x + w, y + h, wide, color);
+	scene_line(s, x + w, y + h, x, y + h, wide, color);
+	scene_line(s, x, y + h, x, y, wide, color);
+}
+
+void scene_title(struct scene *s, const char *title)
+{
+	s->title = keep_plain(s, title);
+}
+
+static void put_text(struct scene *s, double x, double y, enum scene_anchor anchor,
+		     double size, unsigned style, uint32_t color, uint32_t text)
+{
+	if (text)
+		add(s, (struct scene_item){ .kind = SCENE_TEXT, .x = (float)x,
+					    .y = (float)y, .anchor = (uint8_t)anchor,
+					    .size = (float)size, .style = (uint8_t)style,
+					    .color = color, .text = text });
+}
+
+void scene_text(struct scene *s, double x, double y, enum scene_anchor anchor,
+		double size, unsigned style, uint32_t color, const char *text)
+{
+	put_text(s, x, y, anchor, size, style, color, keep_plain(s, text));
+}
+
+bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, double size,
+	       unsigned style, uint32_t color, double width, const char *text)
+{
+	struct buf whole = { 0 }, part = { 0 };
+	bool drawn = false;
+
+	/* Most cells of a full picture have no room for any text. */
+	if (width < 2 * size || !text || !*text)
+		return false;
+	text_plain(&whole, text);
+	if (whole.data && font_fit(&part, whole.data, size, style, width) && !part.failed) {
+		put_text(s, x, y, anchor, size, style, color,
+			 keep(s, part.data, part.len));
+		drawn = true;
+	}
+	if (whole.failed || part.failed)
+		fail(s, ATW_E_NOMEM);
+	buf_deinit(&whole);
+	buf_deinit(&part);
+	return drawn;
+}
+
+void scene_group(struct scene *s, const char *title, const char *link, unsigned style)
+{
+	uint32_t text = keep_plain(s, title);
+
+	if (++s->open > SCENE_DEPTH)
+		fail(s, ATW_E_LIMIT);
+	add(s, (struct scene_item){ .kind = SCENE_GROUP, .style = (uint8_t)style,
+				    .text = text,
+				    .link = link && *link == '#' ? keep_plain(s, link)
+								 : 0 });
+}
+
+void scene_end(struct scene *s)
+{
+	if (s->open)
+		s->open--;
+	else
+		fail(s, ATW_E_USAGE);
+	add(s, (struct scene_item){ .kind = SCENE_GROUP_END });
+}
+
+int scene_done(const struct scene *s, struct atw_err *err)
+{
+	switch (s->status) {
+	case ATW_OK:
+		break;
+	case ATW_E_NOMEM:
+		return atw_err_nomem(err);
+	case ATW_E_LIMIT:
+		atw_err_set(err, ATW_E_LIMIT, "the picture has more than %d parts, "
+			    "%d MiB of text or %d groups in each other",
+			    SCENE_ITEMS, SCENE_TEXTS >> 20, SCENE_DEPTH);
+		atw_err_hint(err, "Filter its rows, or choose a coarser picture.");
+		return ATW_E_LIMIT;
+	default:
+		return atw_err_set(err, ATW_E_USAGE, "the picture ends a group it did not begin");
+	}
+	if (s->open)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "%u of the picture's groups are not ended", s->open);
+	/* Written so that what is not a number is refused, too. */
+	if (!(s->width >= 1 && s->width <= SCENE_LENGTH &&
+	      s->height >= 1 && s->height <= SCENE_LENGTH))
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "a picture is at least 1 and at most %d points wide and high",
+				   SCENE_LENGTH);
+	return ATW_OK;
+}
+
+const char *scene_string(const struct scene *s, uint32_t at)
+{
+	return at < s->texts.len ? s->texts.data + at : "";
+}

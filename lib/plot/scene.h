@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scene.h - a picture before it has a format: rectangles, lines and texts, in the
+ * order they are painted. Pure memory; the outputs write it (plot/draw.h).
+ *
+ *	scene_init(&s, 640, 480);
+ *	scene_group(&s, "nginx: 12 pages", NULL, 0);
+ *	scene_rect(&s, 10, 10, 120, 16, palette_color(0));
+ *	scene_text(&s, 14, 22, SCENE_START, 11, 0, SCENE_INK, "nginx");
+ *	scene_end(&s);
+ *	rc = scene_done(&s, err);
+ *
+ * Lengths are points, x to the right and y down. What fails is remembered, so
+ * that a drawing needs one check at its end.
+ */
+#ifndef PLOT_SCENE_H
+#define PLOT_SCENE_H
+
+#include <atwalk/base.h>
+
+#include "base/buf.h"
+#include "plot/palette.h"
+
+enum {
+	SCENE_ITEMS = 400000,            /* more than that cannot be looked at */
+	SCENE_TEXTS = 64 << 20,          /* bytes of all texts */
+	SCENE_DEPTH = 64,                /* groups in groups */
+	SCENE_LENGTH = 100000,           /* points, of either side */
+};
+
+enum scene_kind { SCENE_RECT, SCENE_LINE, SCENE_TEXT, SCENE_GROUP, SCENE_GROUP_END };
+enum scene_anchor { SCENE_START, SCENE_MIDDLE, SCENE_END };
+enum scene_style {
+	SCENE_BOLD = 1, SCENE_MONO = 2,  /* of a text; else the usual, sans-serif */
+	SCENE_ZOOM = 4,                  /* of a group: where one can look closer */
+};
+
+struct scene_item {
+	uint8_t kind, anchor, style;
+	float x, y;                      /* of a text its base line */
+	float w, h;                      /* of a line where it ends */
+	float size;                      /* of a text's font; how wide a line is */
+	uint32_t color;
+	uint32_t text, link;             /* scene_string(); 0: none. A group's title */
+};
+
+struct scene {
+	double width, height;
+	struct scene_item *item;
+	size_t n, cap;
+	struct buf texts;                /* harmless UTF-8, each with its NUL */
+	unsigned open;                   /* groups */
+	uint32_t title;                  /* scene_string(): what it is a picture of */
+	int status;                      /* the first thing that failed, or ATW_OK */
+};
+
+void scene_init(struct scene *s, double width, double height);
+void scene_deinit(struct scene *s);
+/* Known only once all is laid out? Then set it before scene_done(). */
+void scene_size(struct scene *s, double width, double height);
+/* For screen readers, and for lists of pictures. */
+void scene_title(struct scene *s, const char *title);
+
+void scene_rect(struct scene *s, double x, double y, double w, double h, uint32_t color);
+/* The outline only. */
+void scene_frame(struct scene *s, double x, double y, double w, double h, double wide,
+		 uint32_t color);
+void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double wide,
+		uint32_t color);
+/* Text as it was found, in any state: it is made harmless here. */
+void scene_text(struct scene *s, double x, double y, enum scene_anchor anchor,
+		double size, unsigned style, uint32_t color, const char *text);
+/*
+ * As scene_text(), shortened in its middle to `width` points; nothing at all if
+ * too few letters were left. false: nothing was drawn.
+ */
+bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, double size,
+	       unsigned style, uint32_t color, double width, const char *text);
+/*
+ * Elements until scene_end() form a group. The title is its tooltip. A link is "#NAME"
+ * of a place in the same document; others are left out, since a name from memory may
+ * make them point anywhere.
+ */
+void scene_group(struct scene *s, const char *title, const char *link, unsigned style);
+void scene_end(struct scene *s);
+
+/* The sentence, if something failed or a group is still open. */
+int scene_done(const struct scene *s, struct atw_err *err);
+/* "" of 0. */
+const char *scene_string(const struct scene *s, uint32_t at);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plot/svg.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/text.h"
+
+#define XMLNS "http://www.w3.org/2000/svg"
+
+struct svg {
+	const struct scene *s;
+	struct buf b;                    /* of one item */
+	uint64_t links;                  /* bit n: the open group n is a link */
+	unsigned open;
+};
+
+/* Hundredths of a point, and no more digits than needed; the same in any locale. */
+static void put_length(struct buf *b, double v)
+{
+	double limit = 10.0 * SCENE_LENGTH;
+	long n = v > limit ? (long)limit * 100 : v < -limit ? (long)-limit * 100 :
+		 isnan(v) ? 0 : (long)(v * 100 + (v < 0 ? -0.5 : 0.5));
+	unsigned long u = n < 0 ? 0ul - (unsigned long)n : (unsigned long)n;
+
+	if (n < 0)
+		buf_char(b, '-');
+	if (u % 100 == 0)
+		buf_printf(b, "%lu", u / 100);
+	else if (u % 10 == 0)
+		buf_printf(b, "%lu.%lu", u / 100, u % 100 / 10);
+	else
+		buf_printf(b, "%lu.%02lu", u / 100, u % 100);
+}
+
+static void put_pair(struct buf *b, const char *name, double v)
+{
+	buf_char(b, ' ');
+	buf_str(b, name);
+	buf_str(b, "=\"");
+	put_length(b, v);
+	buf_char(b, '"');
+}
+
+static void put_color(struct buf *b, const char *name, uint32_t color)
+{
+	buf_printf(b, " %s=\"#%06x\"", name, color & 0xffffff);
+}
+
+static void put_text_item(struct svg *v, const struct scene_item *i)
+{
+	struct buf *b = &v->b;
+
+	buf_str(b, "<text");
+	put_pair(b, "x", i->x);
+	put_pair(b, "y", i->y);
+	put_pair(b, "font-size", i->size);
+	if (i->anchor != SCENE_START)
+		buf_printf(b, " text-anchor=\"%s\"",
+			   i->anchor == SCENE_MIDDLE ? "middle" : "end");
+	if (i->style & SCENE_BOLD)
+		buf_str(b, " font-weight=\"bold\"");
+	if (i->style & SCENE_MONO)
+		buf_str(b, " font-family=\"monospace\"");
+	if (i->color != SCENE_INK)
+		put_color(b, "fill", i->color);
+	buf_char(b, '>');
+	text_xml(b, scene_string(v->s, i->text));
+	buf_str(b, "</text>");
+}
+
+static void put_group(struct svg *v, const struct scene_item *i)
+{
+	struct buf *b = &v->b;
+
+	/* scene_done() has seen that there are no more than SCENE_DEPTH. */
+	if (i->link)
+		v->links |= UINT64_C(1) << v->open % 64;
+	else
+		v->links &= ~(UINT64_C(1) << v->open % 64);
+	v->open++;
+	buf_str(b, i->link ? "<a href=\"" : "<g");
+	if (i->link) {
+		text_xml(b, scene_string(v->s, i->link));
+		buf_char(b, '"');
+	}
+	if (i->style & SCENE_ZOOM)
+		buf_str(b, " class=\"zoom\"");
+	buf_char(b, '>');
+	if (i->text) {
+		buf_str(b, "<title>");
+		text_xml(b, scene_string(v->s, i->text));
+		buf_str(b, "</title>");
+	}
+}
+
+/* Does a line go on where the one before it ended, and look like it? */
+static bool svg_goes_on(const struct scene_item *i, const struct scene_item *next)
+{
+	return next->kind == SCENE_LINE && next->x == i->w && next->y == i->h &&
+	       next->size == i->size && next->color == i->color;
+}
+
+/*
+ * Lines that go on are one element: a curve has hundreds, and a browser takes its time
+ * for each element. How many items that were, 0: a line by itself.
+ */
+static size_t svg_put_curve(struct svg *v, const struct scene_item *i, size_t left)
+{
+	struct buf *b = &v->b;
+	size_t n = 1;
+
+	while (i->kind == SCENE_LINE && n < left && svg_goes_on(&i[n - 1], &i[n]))
+		n++;
+	if (n == 1)
+		return 0;
+	buf_str(b, "<polyline points=\"");
+	put_length(b, i->x);
+	buf_char(b, ',');
+	put_length(b, i->y);
+	for (size_t k = 0; k < n; k++) {
+		buf_char(b, ' ');
+		put_length(b, i[k].w);
+		buf_char(b, ',');
+		put_length(b, i[k].h);
+	}
+	buf_str(b, "\" fill=\"none\" stroke-linejoin=\"round\"");
+	put_color(b, "stroke", i->color);
+	if (i->size != 1)
+		put_pair(b, "stroke-width", i->size);
+	buf_str(b, "/>\n");
+	return n;
+}
+
+static void put_item(struct svg *v, const struct scene_item *i)
+{
+	struct buf *b = &v->b;
+
+	switch ((enum scene_kind)i->kind) {
+	case SCENE_RECT:
+		buf_str(b, "<rect");
+		put_pair(b, "x", i->x);
+		put_pair(b, "y", i->y);
+		put_pair(b, "width", i->w);
+		put_pair(b, "height", i->h);
+		put_color(b, "fill", i->color);
+		buf_str(b, "/>");
+		break;
+	case SCENE_LINE:
+		buf_str(b, "<line");
+		put_pair(b, "x1", i->x);
+		put_pair(b, "y1", i->y);
+		put_pair(b, "x2", i->w);
+		put_pair(b, "y2", i->h);
+		put_color(b, "stroke", i->color);
+		if (i->size != 1)
+			put_pair(b, "stroke-width", i->size);
+		buf_str(b, "/>");
+		break;
+	case SCENE_TEXT:
+		put_text_item(v, i);
+		break;
+	case SCENE_GROUP:
+		put_group(v, i);
+		break;
+	case SCENE_GROUP_END:
+		v->open--;
+		buf_str(b, v->links >> v->open % 64 & 1 ? "</a>" : "</g>");
+		break;
+	}
+	buf_char(b, '\n');
+}
+
+static void put_head(struct svg *v, bool inside)
+{
+	struct buf *b = &v->b;
+
+	if (!inside)
+		buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	buf_str(b, "<svg");
+	if (inside)
+		buf_str(b, " class=\"picture\"");
+	else
+		buf_str(b, " xmlns=\"" XMLNS "\"");
+	put_pair(b, "width", v->s->width);
+	put_pair(b, "height", v->s->height);
+	buf_str(b, " viewBox=\"0 0 ");
+	put_length(b, v->s->width);
+	buf_char(b, ' ');
+	put_length(b, v->s->height);
+	buf_str(b, "\" font-family=\"sans-serif\" fill=\"#1a1a1a\" stroke-linecap=\"round\""
+		   " role=\"img\"");
+	if (v->s->title) {
+		buf_str(b, " aria-label=\"");
+		text_xml(b, scene_string(v->s, v->s->title));
+		buf_char(b, '"');
+	}
+	buf_str(b, ">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+}
+
+/* What stands in the buffer leaves, and a lack of memory is the output's error. */
+static void hand_on(struct svg *v, struct writer *w)
+{
+	if (v->b.failed && !w->error)
+		w->error = ENOMEM;
+	writer_put(w, v->b.data ? v->b.data : "", v->b.len);
+	writer_row_end(w);
+	v->b.len = 0;
+}
+
+void svg_write(const struct scene *s, struct writer *w, bool inside)
+{
+	struct svg v = { .s = s };
+
+	put_head(&v, inside);
+	for (size_t i = 0, n; i < s->n; i += n) {
+		n = svg_put_curve(&v, &s->item[i], s->n - i);
+		if (!n) {
+			put_item(&v, &s->item[i]);
+			n = 1;
+		}
+		/* One write a line would be many. */
+		if (v.b.len > 2048)
+			hand_on(&v, w);
+	}
+	buf_str(&v.b, "</svg>\n");
+	hand_on(&v, w);
+	buf_deinit(&v.b);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alerts.c - areas that have pages of one user beside shared pages: the paper's
+ * Figure 7.
+ *
+ * The paper took all pages of one user for copies. Most are not: a page of a file that
+ * no other process has touched yet looks the same. The origin of each page
+ * distinguishes the two: a private copy no longer belongs to a file.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/report.h"
+#include "record/intern.h"
+
+enum cause { RELOCATIONS, WRITTEN, FORKED, ONE_USER, UNKNOWN, CAUSES };
+
+static const char *const causes[CAUSES] = {
+	[RELOCATIONS] = "text_relocations", [WRITTEN] = "written_data",
+	[FORKED] = "forked", [ONE_USER] = "one_user", [UNKNOWN] = "unknown",
+};
+static const struct atw_names cause_names = { CAUSES, causes, NULL };
+
+/* What people read under the rows. */
+static const char *const meaning[CAUSES] = {
+	[RELOCATIONS] =
+		("code was written to, and each process that does so has a copy of its own: "
+		 "text relocations, for it was not built as position-independent code "
+		 "(-fPIC); or a debugger's breakpoints"),
+	[WRITTEN] = "data of a file were written to, as data are; the rest still is the file's",
+	[FORKED] = "memory of no file: shared since fork(2), until it is written to",
+	[ONE_USER] = "pages of a file that nobody else has touched yet: nothing was copied",
+	[UNKNOWN] = "nothing tells copies and pages of one user apart",
+};
+
+enum {
+	L_PID, L_TASK, L_NAME, L_ADDRESS, L_FLAGS, L_CLASS, L_SINGLE, L_SHARED, L_COPIED, L_ALONE,
+	L_CAUSE, L_GUESS, L_VMFLAGS, L_COUNT,
+};
+
+static const struct atw_column columns[L_COUNT] = {
+	[L_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "of the process" },
+	[L_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
+	[L_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
+		     .help = "of the area; n/a: none" },
+	[L_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where the area begins" },
+	[L_FLAGS] = { .key = "flags", .type = ATW_T_LETTERS, .names = &census_flag_names,
+		      .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
+	[L_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
+		      .help = "what it is for" },
+	[L_SINGLE] = { .key = "single", .type = ATW_T_PAGES, .width = 7,
+		       .help = "pages mapped once" },
+	[L_SHARED] = { .key = "shared", .type = ATW_T_PAGES, .width = 7,
+		       .help = "and more than once" },
+	[L_COPIED] = { .key = "copied", .type = ATW_T_PAGES, .width = 7,
+		       .help = "pages of a file's area that are private copies" },
+	[L_ALONE] = { .key = "one_user", .type = ATW_T_PAGES, .width = 8,
+		      .help = "pages of the file that just have one user so far" },
+	[L_CAUSE] = { .key = "cause", .type = ATW_T_ENUM, .names = &cause_names,
+		      .help = "what that comes from, most likely" },
+	[L_GUESS] = GUESS_COLUMN,
+	[L_VMFLAGS] = { .key = "vma_flags", .type = ATW_T_HEX, .hidden = true,
+			.help = "the kernel's flags of the area" },
+};
+static const struct atw_schema schema = { "alerts", columns, L_COUNT };
+
+struct alert {
+	const char *task, *name;         /* name: NULL: none */
+	uint64_t pid, address, vm_flags;
+	uint64_t single, shared, copied, alone;
+	uint8_t flags, class, cause;
+	bool guess, no_origin, no_vm_flags;
+	bool no_refs;                    /* some of its pages have no count */
+};
+
+struct alerts {
+	struct alert *v;
+	size_t n, cap;
+	struct intern names;
+	struct alert now;                /* of the area that is being read */
+	uint64_t uncounted;              /* areas that cannot be judged for that */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct alerts));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static bool private_file(const struct census_area *a)
+{
+	return a->unit && !a->shared && (a->class <= CENSUS_DATA || a->class == CENSUS_FILE);
+}
+
+static void on_pages(struct alerts *s, const struct census_pages *p)
+{
+	struct alert *a = &s->now;
+
+	if (!is_resident(p))
+		return;
+	if (!(p->known & CENSUS_ORIGIN))
+		a->no_origin = true;
+	else if (p->anon && private_file(p->area))
+		a->copied += p->pages;
+	if (!(p->known & CENSUS_REFS)) {
+		a->no_refs = true;
+	} else if (p->refs == 1) {
+		a->single += p->pages;
+		a->alone += (p->known & CENSUS_ORIGIN) && !p->anon ? p->pages : 0;
+	} else if (p->refs) {
+		a->shared += p->pages;
+	}
+}
+
+/* Copies of code say more than anything else in the area. */
+static enum cause cause_of(const struct alert *a, const struct census_area *v)
+{
+	if (a->copied && (v->class == CENSUS_TEXT || v->class == CENSUS_RODATA))
+		return RELOCATIONS;
+	if (!v->unit || v->class == CENSUS_BSS || v->class == CENSUS_HEAP ||
+	    v->class == CENSUS_ANON || v->class == CENSUS_STACK)
+		return v->shared ? ONE_USER : FORKED;
+	if (a->no_origin)
+		return UNKNOWN;
+	return a->copied ? WRITTEN : ONE_USER;
+}
+
+static int on_area_end(struct alerts *s, const struct census_area *v, struct atw_err *err)
+{
+	struct alert *a = &s->now;
+	struct atw_blob task = v->process->task->name, name = v->v->name;
+
+	/* [vdso] and its like are the kernel's own. */
+	if (v->class == CENSUS_SPECIAL)
+		return ATW_OK;
+	a->single += v->rest.single;
+	a->shared += v->rest.shared;
+	a->no_refs |= v->rest.single + v->rest.shared < v->rest.user;
+	a->no_origin |= v->rest.user != 0;
+	a->cause = cause_of(a, v);
+	if (a->no_refs && a->cause != RELOCATIONS) {
+		s->uncounted++;
+		return ATW_OK;
+	}
+	if (!(a->single && a->shared) && a->cause != RELOCATIONS)
+		return ATW_OK;
+	a->task = intern_text(&s->names, task.len ? task.data : "", task.len);
+	a->name = name.data ? intern_text(&s->names, name.data, name.len) : NULL;
+	if (!a->task || (name.data && !a->name) ||
+	    !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+		return report_no_memory(err);
+	a->pid = v->process->pid;
+	a->address = v->first;
+	a->flags = (uint8_t)census_flags(v);
+	a->class = v->class;
+	a->guess = v->guess;
+	a->vm_flags = v->v->flags;
+	a->no_vm_flags = !(v->v_has & CAPTURE_V_FLAGS);
+	s->v[s->n++] = *a;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct alerts *s = state;
+
+	if (ev->what == CENSUS_ON_AREA_END)
+		return on_area_end(s, ev->area, err);
+	if (ev->what == CENSUS_ON_PAGES)
+		on_pages(s, ev->pages);
+	else
+		s->now = (struct alert){ .task = NULL };
+	return ATW_OK;
+}
+
+/* ---- the answer ---- */
+
+static int alert_row(const struct alert *a, const struct census_out *out, struct atw_err *err)
+{
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, L_PID, a->pid);
+	row_s(&row, L_TASK, a->task);
+	if (a->name)
+		row_s(&row, L_NAME, a->name);
+	row_u(&row, L_ADDRESS, a->address);
+	row_u(&row, L_FLAGS, a->flags);
+	row_u(&row, L_CLASS, a->class);
+	if (!a->no_refs) {
+		row_u(&row, L_SINGLE, a->single);
+		row_u(&row, L_SHARED, a->shared);
+	}
+	if (!a->no_origin)
+		row_u(&row, L_COPIED, a->copied);
+	if (!a->no_origin && !a->no_refs)
+		row_u(&row, L_ALONE, a->alone);
+	row_u(&row, L_CAUSE, a->cause);
+	row_u(&row, L_GUESS, a->guess);
+	if (!a->no_vm_flags)
+		row_u(&row, L_VMFLAGS, a->vm_flags);
+	return row_out(&row, out, err);
+}
+
+/* Copied code, too, of which no page is shared: each row has its line. */
+static void paper_alert(const struct alert *a, const struct census_out *out)
+{
+	char single[24] = "n/a", shared[24] = "n/a", flags[24] = "n/a";
+
+	if (!a->no_refs) {
+		snprintf(single, sizeof(single), "%" PRIu64, a->single);
+		snprintf(shared, sizeof(shared), "%" PRIu64, a->shared);
+	}
+	if (!a->no_vm_flags)
+		snprintf(flags, sizeof(flags), "%08" PRIX64, a->vm_flags);
+	out->text(out->arg, "Alert! VMA [%s] in \"%s\" has %s single usage and %s"
+		  " shared usage, flags = %s\n", a->name ? a->name : "NULL", a->task, single,
+		  shared, flags);
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct alerts *s = state;
+	uint64_t of[CAUSES] = { 0 };
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
+		of[s->v[i].cause]++;
+		if (out->paper)
+			paper_alert(&s->v[i], out);
+		else
+			r = alert_row(&s->v[i], out, err);
+	}
+	for (unsigned c = 0; c < CAUSES && r == ATW_OK && !out->paper; c++)
+		if (of[c] && out->whole)
+			out->note(out->arg, "%s (%" PRIu64 "): %s", causes[c], of[c], meaning[c]);
+	if (s->uncounted)
+		out->note(out->arg, "n/a: of %" PRIu64 " areas nobody counted how often their "
+			  "pages are mapped", s->uncounted);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct alerts *s = state;
+
+	if (s) {
+		free(s->v);
+		intern_deinit(&s->names);
+	}
+	free(s);
+}
+
+const struct census_report report_alerts = {
+	.size = sizeof(struct census_report), .name = "alerts", .title = "Alerts",
+	.help = "areas with copied pages, or with pages of one user beside shared ones, and why",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.paper = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

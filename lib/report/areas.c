@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* areas.c - every area of every process, a mark a page: the paper's Figure 4. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/page_map.h"
+#include "report/report.h"
+#include "report/sums.h"
+#include "record/intern.h"
+
+enum {
+	A_PID, A_TASK, A_ADDRESS, A_END, A_VSIZE, A_RESIDENT, A_SINGLE, A_SHARED, A_SWAPPED,
+	A_FLAGS, A_CLASS, A_GUESS, A_NAME, A_MAP, A_COUNT,
+};
+
+static const struct atw_column columns[A_COUNT] = {
+	[A_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "of the process" },
+	[A_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
+	[A_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where the area begins" },
+	[A_END] = { .key = "end", .type = ATW_T_VA, .help = "and ends" },
+	[A_VSIZE] = { .key = "vsize", .type = ATW_T_PAGES, .help = "its pages" },
+	[A_RESIDENT] = { .key = "resident", .type = ATW_T_PAGES, .help = "those in memory" },
+	[A_SINGLE] = { .key = "single", .type = ATW_T_PAGES, .width = 7,
+		       .help = "those mapped once" },
+	[A_SHARED] = { .key = "shared", .type = ATW_T_PAGES, .width = 7,
+		       .help = "and more than once" },
+	[A_SWAPPED] = { .key = "swapped", .type = ATW_T_PAGES, .width = 7,
+			.help = "pages on swap" },
+	[A_FLAGS] = { .key = "flags", .type = ATW_T_LETTERS, .names = &census_flag_names,
+		      .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
+	[A_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
+		      .help = "what it is for" },
+	[A_GUESS] = GUESS_COLUMN,
+	[A_NAME] = { .key = "name", .type = ATW_T_TEXT, .help = "file or name; n/a: none" },
+	[A_MAP] = { .key = "map", .type = ATW_T_TEXT, .hidden = true,
+		    .help = "its pages in order: how many, and the mark of the map" },
+};
+static const struct atw_schema schema = { "areas", columns, A_COUNT };
+
+/* Most bytes of a map in a row; the drawn map has no such limit. */
+#define MAP_TEXT ((size_t)1 << 20)
+
+struct process {
+	uint64_t pid;
+	const char *name;
+	struct sums sums;
+	size_t areas;                    /* its first one */
+	bool paper;
+};
+
+struct area {
+	uint64_t first, last, pages, resident, single, shared, swapped, at;
+	size_t marks;                    /* where they begin */
+	const char *name;                /* NULL: none */
+	uint8_t flags, class;
+	bool guess, unknown;             /* unknown: some of its pages have no count */
+	bool hidden;                     /* pages without a record may be resident */
+	bool untold;                     /* and their number is not known either */
+};
+
+struct areas {
+	bool virtual;
+	struct process *process;
+	size_t nprocesses, processes_cap;
+	struct area *area;
+	size_t n, cap;
+	struct buf marks;
+	struct intern names;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct areas *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return report_no_memory(err);
+	s->virtual = o->virtual;
+	*ret = s;
+	return ATW_OK;
+}
+
+static const char *name_of(struct areas *s, struct atw_blob name)
+{
+	return intern_text(&s->names, name.len ? name.data : "", name.len);
+}
+
+static int on_process(struct areas *s, const struct census_process *p, struct atw_err *err)
+{
+	const char *name = name_of(s, p->task->name);
+
+	if (!name || !array_reserve((void **)&s->process, &s->processes_cap, s->nprocesses + 1,
+				    sizeof(*s->process)))
+		return report_no_memory(err);
+	s->process[s->nprocesses++] = (struct process){
+		.pid = p->pid, .name = name, .areas = s->n, .paper = p->paper,
+	};
+	return ATW_OK;
+}
+
+static int on_area(struct areas *s, const struct census_area *a, struct atw_err *err)
+{
+	const char *name = name_of(s, a->v->name);
+
+	if (!name || !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
+		return report_no_memory(err);
+	s->area[s->n++] = (struct area){
+		.first = a->first, .at = a->first, .marks = s->marks.len,
+		.name = a->v->name.data ? name : NULL, .flags = (uint8_t)census_flags(a),
+		.class = a->class, .guess = a->guess,
+	};
+	return ATW_OK;
+}
+
+static int on_pages(struct areas *s, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	struct area *a = &s->area[s->n - 1];
+
+	sums_pages(&s->process[s->nprocesses - 1].sums, p, s->virtual);
+	if (p->va > a->at)
+		map_keep(&s->marks, MAP_ABSENT, (p->va - a->at) / page);
+	map_keep(&s->marks, map_mark(p), p->pages);
+	a->at = p->va + p->pages * page;
+	a->swapped += p->swapped ? p->pages : 0;
+	if (is_resident(p)) {
+		a->resident += p->pages;
+		if (!(p->known & CENSUS_REFS))
+			a->unknown = true;
+		else if (p->refs == 1)
+			a->single += p->pages;
+		else if (p->refs)
+			a->shared += p->pages;
+	}
+	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static int on_area_end(struct areas *s, const struct census_area *v, uint64_t page,
+		       struct atw_err *err)
+{
+	struct sums *sums = &s->process[s->nprocesses - 1].sums;
+	struct area *a = &s->area[s->n - 1];
+
+	a->last = v->last;
+	a->pages = area_pages(v, page);
+	/* It ends at the last address there is: then `at` is 0. */
+	if (a->at && a->at <= a->last)
+		map_keep(&s->marks, MAP_ABSENT, (a->last - a->at) / page + 1);
+	else if (!a->at && !a->first && s->marks.len == a->marks)
+		map_keep(&s->marks, MAP_ABSENT, a->pages);
+	a->resident += v->rest.user;
+	a->single += v->rest.single;
+	a->shared += v->rest.shared;
+	a->unknown |= v->rest.single + v->rest.shared < v->rest.user;
+	a->hidden = v->untold;
+	a->untold = v->untold && !v->rest.user;
+	if (s->virtual)
+		sums_area(sums, v, a->pages);
+	if (!sums_rest(sums, v, s->virtual) && v->untold && !s->virtual)
+		sums_untold(sums, v);
+	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static void on_process_end(struct areas *s, const struct census_process *p)
+{
+	if (p->untold)
+		sums_untold(&s->process[s->nprocesses - 1].sums, NULL);
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	switch (ev->what) {
+	case CENSUS_ON_PROCESS:
+		return on_process(state, ev->process, err);
+	case CENSUS_ON_AREA:
+		return on_area(state, ev->area, err);
+	case CENSUS_ON_AREA_END:
+		return on_area_end(state, ev->area, ev->page, err);
+	case CENSUS_ON_PROCESS_END:
+		on_process_end(state, ev->process);
+		return ATW_OK;
+	default:
+		return on_pages(state, ev->pages, ev->page, err);
+	}
+}
+
+/* ---- the answer ---- */
+
+static bool next_mark(const struct areas *s, const struct area *a, size_t *at, size_t end,
+		      enum map_mark *mark, uint64_t *pages)
+{
+	if (!map_kept(&s->marks, at, end, mark, pages))
+		return false;
+	if (a->hidden && *mark == MAP_ABSENT)
+		*mark = MAP_UNTOLD;
+	return true;
+}
+
+static void draw(const struct areas *s, const struct area *a, size_t end,
+		 const struct census_out *out)
+{
+	enum map_mark mark;
+	size_t at = a->marks;
+	uint64_t pages;
+	struct map m;
+
+	map_begin(&m, out);
+	while (next_mark(s, a, &at, end, &mark, &pages))
+		map_add(&m, mark, pages);
+	map_end(&m);
+}
+
+/* "n/a" where it is not known. */
+static const char *number(bool known, uint64_t n, char buf[24])
+{
+	snprintf(buf, 24, "%" PRIu64, n);
+	return known ? buf : "n/a";
+}
+
+static void summary(const struct process *p, const struct census_out *out)
+{
+	const uint64_t *n = p->sums.n;
+	char text[SUMS][24];
+	const char *v[SUMS];
+	void *arg = out->arg;
+
+	for (unsigned i = 0; i < SUMS; i++)
+		v[i] = number(!(p->sums.untold >> i & 1), n[i], text[i]);
+	out->text(arg, "Process \"%s\" has %s rw and %s rx pages, (%s pages total)\n", p->name,
+		  v[SUM_RW], v[SUM_RX], v[SUM_TOTAL]);
+	out->text(arg, "\tFor [%s]: %s stack, %s data, %s .text, %s heap\n", p->name,
+		  v[SUM_STACK], v[SUM_DATA], v[SUM_TEXT], v[SUM_HEAP]);
+	out->text(arg, "\tFor libraries: %s .bss, %s .data, %s .text\n", v[SUM_LIB_BSS],
+		  v[SUM_LIB_DATA], v[SUM_LIB_TEXT]);
+	if (p->sums.unknown || p->sums.untold >> SUM_SINGLE & 1)
+		out->text(arg, "\t  how many are used only in this process is not known\n");
+	else
+		out->text(arg, "\t  %s are used only in this process, %s are shared\n",
+			  v[SUM_SINGLE], v[SUM_MULTI]);
+	if (n[SUM_OTHER])
+		out->text(arg, "\tOf neither: %s\n", v[SUM_OTHER]);
+}
+
+/*
+ * The paper's pages are single or shared, and none is on swap. What else there is has
+ * fields of its own, where there is any.
+ */
+static void paper_area(const struct area *a, const struct census_out *out)
+{
+	bool counted = !a->unknown && !a->untold;
+	uint64_t rest = counted ? a->resident - a->single - a->shared : a->resident;
+	char flags[7], single[24], shared[24], other[40] = "", swapped[40] = "";
+
+	if (rest && !a->untold)
+		snprintf(other, sizeof(other), ", %s: %4" PRIu64,
+			 counted ? "other" : "resident", rest);
+	if (a->swapped)
+		snprintf(swapped, sizeof(swapped), ", swapped: %4" PRIu64, a->swapped);
+	out->text(out->arg, "  vsize: %4" PRIu64 ", single: %4s, shared: %4s%s%s, flags: %s, 0X%08"
+		  PRIX64 ", 0X%08" PRIX64 ", name: %s\n", a->pages,
+		  number(counted, a->single, single), number(counted, a->shared, shared), other,
+		  swapped, census_flags_text(a->flags, flags), a->first, a->last,
+		  a->name ? a->name : "NULL");
+}
+
+static int area_row(const struct areas *s, const struct process *p, const struct area *a,
+		    size_t end, const struct census_out *out, struct buf *text,
+		    struct atw_err *err)
+{
+	struct map_text map = { .to = text, .most = MAP_TEXT };
+	struct report_row row = { .have = 0 };
+	enum map_mark mark;
+	size_t at = a->marks;
+	uint64_t pages;
+
+	text->len = 0;
+	while (text->len <= MAP_TEXT && next_mark(s, a, &at, end, &mark, &pages))
+		map_text_add(&map, mark, pages);
+	map_text_end(&map);
+	if (text->failed)
+		return report_no_memory(err);
+	row_u(&row, A_PID, p->pid);
+	row_s(&row, A_TASK, p->name);
+	row_u(&row, A_ADDRESS, a->first);
+	row_u(&row, A_END, a->last + 1);
+	row_u(&row, A_VSIZE, a->pages);
+	if (!a->untold)
+		row_u(&row, A_RESIDENT, a->resident);
+	if (!a->unknown && !a->untold) {
+		row_u(&row, A_SINGLE, a->single);
+		row_u(&row, A_SHARED, a->shared);
+	}
+	if (!p->paper && !a->hidden)
+		row_u(&row, A_SWAPPED, a->swapped);
+	row_u(&row, A_FLAGS, a->flags);
+	row_u(&row, A_CLASS, a->class);
+	row_u(&row, A_GUESS, a->guess);
+	if (a->name)
+		row_s(&row, A_NAME, a->name);
+	if (text->data)
+		row_s(&row, A_MAP, text->data);
+	return row_out(&row, out, err);
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct areas *s = state;
+	struct buf text = { 0 };
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < s->nprocesses && r == ATW_OK; i++) {
+		const struct process *p = &s->process[i];
+		size_t end = i + 1 < s->nprocesses ? p[1].areas : s->n;
+
+		if (out->paper)
+			out->text(out->arg, "%s:\n", p->name);
+		for (size_t k = p->areas; k < end && r == ATW_OK; k++) {
+			const struct area *a = &s->area[k];
+			size_t to = k + 1 < s->n ? a[1].marks : s->marks.len;
+
+			if (out->paper)
+				paper_area(a, out);
+			else
+				r = area_row(s, p, a, to, out, &text, err);
+			if (out->plain)
+				draw(s, a, to, out);
+		}
+		if (out->plain && (out->paper || out->whole))
+			summary(p, out);
+	}
+	buf_deinit(&text);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct areas *s = state;
+
+	if (s) {
+		free(s->process);
+		free(s->area);
+		buf_deinit(&s->marks);
+		intern_deinit(&s->names);
+	}
+	free(s);
+}
+
+const struct census_report report_areas = {
+	.size = sizeof(struct census_report), .name = "areas", .title = "Areas",
+	.help = "every area of every process, and how often each of its pages is mapped",
+	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(PROCESS_END),
+	.schema = &schema,
+	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* areas_picture.c - every area page by page, by how often each is mapped. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/page_map.h"
+#include "report/picture.h"
+#include "report/report.h"
+
+struct area {
+	size_t head, name, note, tag;    /* in `texts`; head 0: as before */
+	size_t marks, end;               /* in `marks` */
+	uint64_t first, at, resident;
+};
+
+struct areas {
+	struct area *v;
+	size_t n, cap;
+	struct buf texts, marks;
+	size_t head;                     /* of the process that began */
+	uint64_t page;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct areas *a = calloc(1, sizeof(*a));
+
+	(void)o;
+	if (!a)
+		return report_no_memory(err);
+	/* Offset 0 is no text. */
+	buf_char(&a->texts, '\0');
+	*ret = a;
+	return ATW_OK;
+}
+
+static size_t keep(struct areas *s, const char *fmt, ...) ATW_PRINTF(2, 3);
+
+static size_t keep(struct areas *s, const char *fmt, ...)
+{
+	size_t at = s->texts.len;
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0) {
+		s->texts.failed = true;
+	} else {
+		buf_add(&s->texts, text, strlen(text) + 1);
+		free(text);
+	}
+	va_end(ap);
+	return at;
+}
+
+static int on_area(struct areas *s, const struct census_area *a, struct atw_err *err)
+{
+	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+		return report_no_memory(err);
+	s->v[s->n++] = (struct area){
+		.head = s->head, .marks = s->marks.len, .first = a->first, .at = a->first,
+		.name = keep(s, "%s", *a->name ? a->name :
+			     census_class_names.name[a->class]),
+	};
+	s->head = 0;
+	return s->texts.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static int on_pages(struct areas *s, const struct census_pages *p, struct atw_err *err)
+{
+	struct area *a = &s->v[s->n - 1];
+
+	if (p->va > a->at)
+		map_keep(&s->marks, MAP_ABSENT, (p->va - a->at) / s->page);
+	map_keep(&s->marks, map_mark(p), p->pages);
+	a->at = p->va + p->pages * s->page;
+	a->resident += is_resident(p) ? p->pages : 0;
+	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static int on_area_end(struct areas *s, const struct census_area *v, struct atw_err *err)
+{
+	struct area *a = &s->v[s->n - 1];
+	char flags[7];
+
+	/* `at` is 0 behind the last address there is. */
+	if (a->at ? a->at <= v->last : s->marks.len == a->marks)
+		map_keep(&s->marks, MAP_ABSENT, (v->last - a->at) / s->page + 1);
+	a->end = s->marks.len;
+	a->tag = keep(s, "%s", census_flags_text(census_flags(v), flags));
+	a->note = keep(s, "0x%" PRIx64 " to 0x%" PRIx64, v->first, v->last);
+	return s->marks.failed || s->texts.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct areas *s = state;
+
+	s->page = ev->page;
+	switch (ev->what) {
+	case CENSUS_ON_PROCESS:
+		s->head = keep(s, "%s, %" PRIu64, ev->process->name, ev->process->pid);
+		return s->texts.failed ? report_no_memory(err) : ATW_OK;
+	case CENSUS_ON_AREA:
+		return on_area(s, ev->area, err);
+	case CENSUS_ON_AREA_END:
+		return on_area_end(s, ev->area, err);
+	case CENSUS_ON_PAGES:
+		return on_pages(s, ev->pages, err);
+	default:
+		return ATW_OK;
+	}
+}
+
+/* 1, 2, 3, 4 to 9, 10 and more; darker as it goes up. Then what is no memory. */
+enum { K_ONE, K_TWO, K_THREE, K_NINE, K_MANY, K_SWAPPED, K_ZERO, K_UNKNOWN, K_DEVICE, K_ODD,
+       KEYS };
+
+static uint8_t key_of(enum map_mark mark)
+{
+	switch (mark) {
+	case MAP_ABSENT:
+		return CHART_NONE;
+	case MAP_MANY:
+		return K_MANY;
+	case MAP_SWAPPED:
+		return K_SWAPPED;
+	case MAP_ZERO:
+		return K_ZERO;
+	case MAP_UNKNOWN:
+		return K_UNKNOWN;
+	case MAP_DEVICE:
+		return K_DEVICE;
+	case MAP_ODD:
+		return K_ODD;
+	default:
+		return mark < 4 ? (uint8_t)(K_ONE + mark - 1) : K_NINE;
+	}
+}
+
+static int larger(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* What an area must have at least in memory to be among those that are shown. */
+static int least(const struct areas *s, uint64_t *ret, struct atw_err *err)
+{
+	_auto_free uint64_t *resident = calloc(s->n + 1, sizeof(*resident));
+
+	if (!resident)
+		return report_no_memory(err);
+	for (size_t i = 0; i < s->n; i++)
+		resident[i] = s->v[i].resident;
+	qsort(resident, s->n, sizeof(*resident), larger);
+	*ret = s->n > CHART_STRIPS ? resident[CHART_STRIPS - 1] : 0;
+	return ATW_OK;
+}
+
+/* The runs of areas that may be shown, and where those of each begin. */
+static int spread(const struct areas *s, struct chart_run **run, struct chart_strip *strip,
+		  struct atw_err *err)
+{
+	size_t n = 0, cap = 0;
+	enum map_mark mark;
+	uint64_t pages, few = 0;
+	int rc = least(s, &few, err);
+
+	for (size_t i = 0; rc == ATW_OK && i < s->n; i++) {
+		const struct area *a = &s->v[i];
+		size_t at = a->marks, from = n;
+
+		while (a->resident >= few &&
+		       map_kept(&s->marks, &at, a->end, &mark, &pages)) {
+			if (!array_reserve((void **)run, &cap, n + 1, sizeof(**run)))
+				return report_no_memory(err);
+			(*run)[n++] = (struct chart_run){ pages, key_of(mark) };
+		}
+		strip[i] = (struct chart_strip){
+			.head = a->head ? s->texts.data + a->head : NULL,
+			.name = s->texts.data + a->name, .tag = s->texts.data + a->tag,
+			.note = s->texts.data + a->note,
+			.n = n - from, .weight = a->resident,
+		};
+	}
+	/* Only now it is known where they lie. */
+	n = 0;
+	for (size_t i = 0; rc == ATW_OK && *run && i < s->n; i++) {
+		strip[i].run = *run + n;
+		n += strip[i].n;
+	}
+	return rc;
+}
+
+static int draw(void *state, struct scene *s, struct atw_err *err)
+{
+	const struct areas *a = state;
+	_auto_free struct chart_strip *strip = calloc(a->n + 1, sizeof(*strip));
+	_auto_free struct chart_run *run = NULL;
+	const struct chart_key key[KEYS] = {
+		[K_ONE] = { "mapped once", 0xe69f00 },
+		[K_TWO] = { "twice", 0xa6cfe8 }, [K_THREE] = { "3 times", 0x6fb2dc },
+		[K_NINE] = { "4 to 9", 0x2f85bd }, [K_MANY] = { "10 and more", 0x0b4a78 },
+		[K_SWAPPED] = { "swapped", 0xd55e00 }, [K_ZERO] = { "zeroes", 0xfaf3c0 },
+		[K_UNKNOWN] = { "not counted", 0x9a9a9a }, [K_DEVICE] = { "device", 0xcc79a7 },
+		[K_ODD] = { "guard or on its way", 0x009e73 },
+	};
+	char of[48];
+	struct chart_strips c = {
+		.head = { "Areas of processes, page by page", picture_pages(a->page, of),
+			  "areas", AXIS_COUNT },
+		.key = key, .nkeys = KEYS, .strip = strip, .n = a->n,
+	};
+	int rc;
+
+	if (!strip)
+		return report_no_memory(err);
+	rc = spread(a, &run, strip, err);
+	return rc < 0 ? rc : chart_strips(&c, s, err);
+}
+
+static void drop(void *state)
+{
+	struct areas *s = state;
+
+	if (s) {
+		free(s->v);
+		buf_deinit(&s->texts);
+		buf_deinit(&s->marks);
+	}
+	free(s);
+}
+
+const struct census_picture picture_areas = {
+	.of = {
+		.size = sizeof(struct census_report), .name = "areas",
+		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
+		      CENSUS_ON(PAGES),
+		.start = start, .feed = feed, .drop = drop,
+	},
+	.draw = draw,
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* count.c - number of pages that processes have, to follow over time. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/frame_set.h"
+#include "report/report.h"
+
+enum {
+	C_PAGES, C_ANON, C_FILE, C_MAPPINGS, C_SWAPPED, C_ZEROES, C_DEVICE, C_PROCESSES, C_COUNT,
+};
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_PAGES] = { .key = "user_space_pages", .type = ATW_T_PAGES, .width = 16,
+		      .help = "pages of memory that processes map, each once" },
+	[C_ANON] = { .key = "anon", .type = ATW_T_PAGES, .width = 8,
+		     .help = "those that are of no file" },
+	[C_FILE] = { .key = "file", .type = ATW_T_PAGES, .width = 8,
+		     .help = "those that are of files, or shared memory" },
+	[C_MAPPINGS] = { .key = "mappings", .type = ATW_T_COUNT, .width = 8,
+			 .help = "how often they are mapped, in all" },
+	[C_SWAPPED] = { .key = "swapped", .type = ATW_T_PAGES, .width = 8,
+			.help = "entries of pages that are on swap" },
+	[C_ZEROES] = { .key = "zeroes", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		       .help = "mappings of the page of zeroes" },
+	[C_DEVICE] = { .key = "device", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		       .help = "mappings of what is no memory" },
+	[C_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT, .width = 9,
+			  .help = "address spaces" },
+};
+static const struct atw_schema schema = { "count", columns, C_COUNT };
+
+struct count {
+	struct frame_set frames;
+	uint64_t pages, anon, file, mappings, swapped, zeroes, device, processes;
+	bool paper;                      /* the paper's form, which has no swap */
+	uint64_t unknown, no_origin;     /* mappings of unknown frames; of unknown kind */
+	bool refused;                    /* there are too many frames to count */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct count));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static int on_pages(struct count *c, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	uint64_t fresh = 0;
+	int r;
+
+	c->swapped += p->swapped ? p->pages : 0;
+	c->zeroes += p->zero ? p->pages : 0;
+	c->device += p->device ? p->pages : 0;
+	if (!is_resident(p))
+		return ATW_OK;
+	c->mappings += p->pages;
+	if (!(p->known & CENSUS_PA)) {
+		c->unknown += p->pages;
+		return ATW_OK;
+	}
+	if (c->refused)
+		return ATW_OK;
+	r = frames_add_pages(&c->frames, p, page, &fresh, err);
+	if (r == ATW_E_LIMIT) {
+		c->refused = true;
+		frames_deinit(&c->frames);
+		atw_err_wrap(err, "count: not counted");
+	}
+	if (r != ATW_OK)
+		return r;
+	c->pages += fresh;
+	if (!(p->known & CENSUS_ORIGIN))
+		c->no_origin += fresh;
+	else
+		*(p->anon ? &c->anon : &c->file) += fresh;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct count *c = state;
+
+	if (ev->what == CENSUS_ON_PAGES)
+		return on_pages(c, ev->pages, ev->page, err);
+	if (ev->what == CENSUS_ON_AREA_END) {
+		c->mappings += ev->area->rest.user;
+		c->unknown += ev->area->rest.user;
+		return ATW_OK;
+	}
+	c->processes++;
+	c->paper = ev->process->paper;
+	return ATW_OK;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct count *c = state;
+	struct report_row row = { .have = 0 };
+	bool known = !c->unknown && !c->refused;
+
+	if (c->unknown)
+		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
+			  "are, so that nobody can tell how many are the same", c->unknown);
+	if (c->refused)
+		out->note(out->arg, "there are too many frames to tell how many are the same");
+	if (out->paper && !known)
+		out->text(out->arg, "User space pages: n/a\n");
+	else if (out->paper)
+		out->text(out->arg, "User space pages: %" PRIu64 "\n", c->pages);
+	if (out->paper && c->swapped)
+		out->text(out->arg, "Swapped pages: %" PRIu64 "\n", c->swapped);
+	if (out->paper)
+		return ATW_OK;
+	if (known)
+		row_u(&row, C_PAGES, c->pages);
+	/* A few that were given back while it was listed are no reason to say nothing. */
+	if (known && (!c->no_origin || c->anon + c->file)) {
+		row_u(&row, C_ANON, c->anon);
+		row_u(&row, C_FILE, c->file);
+		if (c->no_origin)
+			out->note(out->arg, "of %" PRIu64 " pages it is not known whether they are of a file: "
+				  "they are in neither of anon and file", c->no_origin);
+	}
+	row_u(&row, C_MAPPINGS, c->mappings);
+	if (!c->paper)
+		row_u(&row, C_SWAPPED, c->swapped);
+	row_u(&row, C_ZEROES, c->zeroes);
+	row_u(&row, C_DEVICE, c->device);
+	row_u(&row, C_PROCESSES, c->processes);
+	return row_out(&row, out, err);
+}
+
+static void drop(void *state)
+{
+	struct count *c = state;
+
+	if (c)
+		frames_deinit(&c->frames);
+	free(c);
+}
+
+const struct census_report report_count = {
+	.size = sizeof(struct census_report), .name = "count", .title = "User space pages",
+	.help = "how many pages of memory processes have: a number to follow over time",
+	.on = CENSUS_ON(PAGES) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END), .schema = &schema,
+	.paper = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

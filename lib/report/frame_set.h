@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* frame_set.h - sets of page frames: a bit each, 32 MiB for a terabyte. */
+#ifndef REPORT_FRAME_SET_H
+#define REPORT_FRAME_SET_H
+
+#include "census/model.h"
+
+/*
+ * Small, since a capture that lies may have each frame in another chunk, and large
+ * enough for the table of chunks not to matter.
+ */
+#define FRAMES_CHUNK 4096
+/* Of them: 32 TiB in pages of 4 KiB, a GiB of bits. */
+#define FRAMES_MOST ((uint64_t)2 << 20)
+
+struct frames_chunk {
+	uint64_t nr;                     /* 1 + frame / FRAMES_CHUNK; 0: free */
+	uint64_t *bits;
+};
+
+struct frame_set {
+	struct frames_chunk *chunk;      /* a hash table, at most half full */
+	size_t n, slots;                 /* slots: a power of two, or 0 */
+	size_t last;                     /* the slot met last */
+};
+
+void frames_deinit(struct frame_set *s);
+/* `pages` frames from `frame` on are in it now; *ret of them were not before. */
+int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *ret,
+	       struct atw_err *err);
+/* The same for pages with known frames; pages that all map one frame count once. */
+int frames_add_pages(struct frame_set *s, const struct census_pages *p, uint64_t page,
+		     uint64_t *ret, struct atw_err *err);
+
+#endif

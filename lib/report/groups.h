@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* groups.h - groups that pages are summed up by: process, user, cgroup or unit. */
+#ifndef REPORT_GROUPS_H
+#define REPORT_GROUPS_H
+
+#include "census/model.h"
+#include "target/smaps.h"
+
+enum group_by { BY_PROCESS, BY_USER, BY_CGROUP, BY_UNIT, BY_WAYS };
+
+struct group {
+	uint64_t key;
+	char *name;
+	uint64_t pid;            /* BY_PROCESS */
+	const struct census_unit *unit;  /* BY_UNIT; NULL: of no file */
+	uint64_t processes;      /* that have something in it */
+	uint32_t last;           /* 1 + number of the one that was counted last */
+	struct smaps sum;
+	bool uncounted;          /* too many shared pages: `uss` is not complete */
+	bool paper;              /* swap and page sizes are not recorded */
+	bool untold;             /* some of its memory is not recorded */
+	bool joined;             /* to another, by groups_join() */
+	bool known;              /* BY_USER: its uid is `key`; else not recorded */
+};
+
+struct groups {
+	struct group *v;
+	size_t n, cap;
+	uint32_t *place;         /* 1 + index; a hash table, at most half full */
+	size_t places;           /* a power of two, or 0 */
+};
+
+void groups_deinit(struct groups *g);
+/* The one of that key and name; a new one is zeroed. NULL: no memory. */
+struct group *groups_get(struct groups *g, uint64_t key, const char *name);
+
+/* By its word, NULL: processes. ATW_E_USAGE lists the words. */
+int group_by_find(const char *word, enum group_by *ret, struct atw_err *err);
+/*
+ * The group of an area's pages. BY_UNIT, an area that is of no file belongs to
+ * what it is for: "[heap]".
+ */
+struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a);
+/* The group of a process, which may have no known areas; not BY_UNIT. */
+struct group *groups_of_process(struct groups *g, enum group_by by,
+				const struct census_process *p);
+/*
+ * At the end: copies of one file become one group, and the names of those that are gone
+ * say it. false: no memory.
+ */
+bool groups_join(struct groups *g);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * growth.c - growth of each process's memory, by class, over several looks, and
+ * its rate. Memory that only ever grows and that cannot be written back to a file may
+ * be a leak.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/looks.h"
+#include "report/report.h"
+
+enum {
+	C_PID, C_TASK, C_CLASS, C_LOOKS, C_FIRST, C_LAST, C_CHANGE, C_RATE, C_SUSPECT, C_COUNT,
+};
+
+static const char *const suspicions[] = { "leak" };
+static const struct atw_names suspicion_names = { 1, suspicions, NULL };
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "the process" },
+	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
+	[C_CLASS] = { .key = "class", .type = ATW_T_ENUM, .width = 8,
+		      .names = &census_class_names, .help = "what the memory is for" },
+	[C_LOOKS] = { .key = "looks", .type = ATW_T_COUNT, .width = 5,
+		      .help = "how many looks have this process" },
+	[C_FIRST] = { .key = "first", .type = ATW_T_BYTES, .width = 10,
+		      .help = "what it had in the first of them, in memory and on swap" },
+	[C_LAST] = { .key = "last", .type = ATW_T_BYTES, .width = 10,
+		     .help = "what it had in the last of them" },
+	[C_CHANGE] = { .key = "change", .type = ATW_T_CHANGE_BYTES, .width = 10,
+		       .help = "from the first to the last" },
+	[C_RATE] = { .key = "rate", .type = ATW_T_CHANGE_BYTES, .width = 10, .rate = true,
+		     .help = "how fast, bytes a second: the line that fits all looks best" },
+	[C_SUSPECT] = { .key = "suspect", .type = ATW_T_FLAGS, .width = 7,
+			.names = &suspicion_names,
+			.help = "leak: heap or anon that grew from each look to the next" },
+};
+static const struct atw_schema schema = { "growth", columns, C_COUNT };
+
+/* A leak takes three looks to show. */
+enum { LOOKS_MIN = 3 };
+/*
+ * So that sums have room: 34 years, 4 PiB of a class of a process, and looks of which a
+ * line is made. Bytes of all looks have 64 bits, products with times 104.
+ */
+#define MS_MAX ((uint64_t)1 << 40)
+#define BYTES_MAX ((uint64_t)1 << 52)
+#define LOOKS_MAX 4095
+#define RISES_MAX (((uint32_t)1 << 26) - 1)
+
+/*
+ * What a process has of one class, if it ever had any: points (time, bytes), as sums;
+ * times in ms from the first look on. Of what was not there, and its process was, there
+ * are 0 bytes. Small, for a capture of very many tasks is a small file.
+ */
+struct line {
+	__int128 ty;
+	uint64_t first, last, y;
+	uint32_t next;                   /* 1 + index of the next one; 0: none */
+	uint32_t rises : 26;             /* in a row, from its first look on */
+	uint32_t class : 4;
+	uint32_t fell : 1;
+	uint32_t changed : 1;            /* from some look to the next */
+};
+
+_Static_assert(CENSUS_CLASSES <= 16, "classes have four bits");
+
+struct process {
+	__int128 tt;
+	uint64_t t;
+	uint32_t looks, look;            /* how many it was in; the last one, from 1 */
+	uint32_t lines;                  /* 1 + index of the first; 0: none */
+	bool untimed;                    /* of one of them it is not known when it was */
+};
+
+struct growth {
+	uint64_t self;                   /* pid of this program; 0: not in these looks */
+	uint64_t collector;              /* pid of this look's collector; 0: not known */
+	struct { uint64_t pid; char name[64]; } out;     /* the last one left out; 0: none */
+	struct looks looks;
+	struct look_processes processes;
+	struct process *v;               /* by their index */
+	size_t n, cap;
+	struct line *line;
+	size_t lines, lines_cap;
+	size_t now;                      /* index + 1 of the current one; 0: none */
+	bool untold;                     /* incomplete: this look does not count for it */
+	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct growth *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return report_no_memory(err);
+	g->self = o->self;
+	*ret = g;
+	return ATW_OK;
+}
+
+/* ---- points ---- */
+
+/* Collecting takes memory, which says nothing of the machine that is looked at. */
+static bool leave_out(struct growth *g, const struct census_process *p)
+{
+	if (!p->pid || (p->pid != g->self && p->pid != g->collector))
+		return false;
+	g->now = 0;
+	g->out.pid = p->pid;
+	snprintf(g->out.name, sizeof(g->out.name), "%s", p->name);
+	return true;
+}
+
+static int begin(struct growth *g, const struct census_process *p, struct atw_err *err)
+{
+	bool has_start = p->task_has & CAPTURE_T_START;
+	size_t at;
+	int r;
+
+	if (leave_out(g, p))
+		return ATW_OK;
+	r = look_processes_find(&g->processes, p->pid, has_start, p->task->start,
+				(struct atw_blob){ p->name, strlen(p->name) }, &at, err);
+	if (r != ATW_OK)
+		return r;
+	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
+		return report_no_memory(err);
+	while (g->n <= at)
+		g->v[g->n++] = (struct process){ .looks = 0 };
+	/* A process that is recorded twice in one look counts once, the first time. */
+	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
+	g->untold = false;
+	memset(g->bytes, 0, sizeof(g->bytes));
+	return ATW_OK;
+}
+
+static void add(struct growth *g, const struct census_pages *p, uint64_t page)
+{
+	uint64_t *bytes = &g->bytes[p->area->class], room = (BYTES_MAX - *bytes) / page;
+
+	if (g->now && (is_resident(p) || p->swapped))
+		*bytes += (p->pages < room ? p->pages : room) * page;
+}
+
+/* A process begins to have some of that class; it had none in the looks before. */
+static int new_line(struct growth *g, struct process *p, unsigned class, struct atw_err *err)
+{
+	if (g->lines >= UINT32_MAX - 1 ||
+	    !array_reserve((void **)&g->line, &g->lines_cap, g->lines + 1, sizeof(*g->line)))
+		return report_no_memory(err);
+	g->line[g->lines] = (struct line){
+		.class = class, .next = p->lines, .fell = p->looks > 1,
+		.first = p->looks ? 0 : g->bytes[class],
+	};
+	p->lines = (uint32_t)++g->lines;
+	return ATW_OK;
+}
+
+static void point(struct line *l, const struct process *p, uint64_t bytes, uint64_t ms)
+{
+	l->changed |= p->looks && bytes != l->last;
+	if (p->looks && (bytes <= l->last || l->rises == RISES_MAX))
+		l->fell = true;
+	else if (p->looks && !l->fell)
+		l->rises++;
+	l->last = bytes;
+	l->y += bytes;
+	l->ty += (__int128)ms * bytes;
+}
+
+static int end(struct growth *g, bool untold, struct atw_err *err)
+{
+	struct process *p = g->now ? &g->v[g->now - 1] : NULL;
+	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
+	uint32_t met = 0;
+
+	if (!p)
+		return ATW_OK;
+	g->now = 0;
+	if (g->untold || untold)
+		return ATW_OK;
+	if (at == UINT64_MAX || g->looks.at[0] == UINT64_MAX || at < g->looks.at[0] ||
+	    at - g->looks.at[0] > MS_MAX || p->looks == LOOKS_MAX)
+		p->untimed = true;
+	else
+		ms = at - g->looks.at[0];
+	p->t += ms;
+	p->tt += (__int128)ms * ms;
+	for (uint32_t i = p->lines; i; i = g->line[i - 1].next)
+		met |= 1u << g->line[i - 1].class;
+	for (unsigned c = 0; c < CENSUS_CLASSES; c++)
+		if (g->bytes[c] && !(met >> c & 1)) {
+			int r = new_line(g, p, c, err);
+
+			if (r != ATW_OK)
+				return r;
+		}
+	for (uint32_t i = p->lines; i; i = g->line[i - 1].next)
+		point(&g->line[i - 1], p, g->bytes[g->line[i - 1].class], ms);
+	p->looks++;
+	p->look = (uint32_t)g->looks.n;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct growth *g = state;
+	int r = looks_feed(&g->looks, ev, err);
+
+	if (r != ATW_OK)
+		return r;
+	switch (ev->what) {
+	case CENSUS_ON_HEADER:
+		if (blob_is(ev->header->key, "collector") &&
+		    !looks_number(ev->header->value, &g->collector))
+			g->collector = 0;
+		return ATW_OK;
+	case CENSUS_ON_END:
+		g->collector = 0;
+		return ATW_OK;
+	case CENSUS_ON_PROCESS:
+		return begin(g, ev->process, err);
+	case CENSUS_ON_PAGES:
+		add(g, ev->pages, ev->page);
+		return ATW_OK;
+	case CENSUS_ON_AREA_END:
+		g->untold |= ev->area->untold;
+		return ATW_OK;
+	case CENSUS_ON_PROCESS_END:
+		return end(g, ev->process->untold, err);
+	default:
+		return ATW_OK;
+	}
+}
+
+/* ---- rows ---- */
+
+/* What is worth a row. */
+struct grown {
+	const struct look_process *who;
+	const struct process *p;
+	const struct line *line;
+	int64_t rate;
+	bool timed, leak;
+};
+
+/* Least squares, bytes a second, to the nearest. */
+static bool slope(const struct process *p, const struct line *l, int64_t *ret)
+{
+	__int128 n = p->looks, t = (__int128)p->t, d = n * p->tt - t * t;
+	__int128 s = (n * l->ty - t * (__int128)l->y) * 1000;
+
+	if (p->untimed || d <= 0)
+		return false;
+	s = s >= 0 ? (s + d / 2) / d : -((-s + d / 2) / d);
+	if (s > INT64_MAX || s < INT64_MIN)
+		return false;
+	*ret = (int64_t)s;
+	return true;
+}
+
+static bool may_leak(const struct process *p, const struct line *l)
+{
+	return (l->class == CENSUS_HEAP || l->class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
+	       l->rises == p->looks - 1;
+}
+
+static int64_t change_of(const struct grown *g)
+{
+	return (int64_t)(g->line->last - g->line->first);
+}
+
+/* What grows fastest; without known times, what grew most. */
+static int by_growth(const void *a, const void *b)
+{
+	const struct grown *x = a, *y = b;
+
+	if (x->timed != y->timed)
+		return x->timed ? -1 : 1;
+	if (x->rate != y->rate)
+		return x->rate > y->rate ? -1 : 1;
+	if (change_of(x) != change_of(y))
+		return change_of(x) > change_of(y) ? -1 : 1;
+	if (x->who != y->who)
+		return x->who < y->who ? -1 : 1;
+	return x->line->class < y->line->class ? -1 : x->line->class > y->line->class;
+}
+
+static size_t collect(const struct growth *g, struct grown *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		for (uint32_t k = g->v[i].lines; k; k = g->line[k - 1].next) {
+			const struct process *p = &g->v[i];
+			const struct line *l = &g->line[k - 1];
+			struct grown w = { .who = &g->processes.v[i], .p = p, .line = l };
+
+			if (p->looks < 2 || !l->changed)
+				continue;
+			w.timed = slope(p, l, &w.rate);
+			w.leak = may_leak(p, l);
+			if (ret)
+				ret[n] = w;
+			n++;
+		}
+	return n;
+}
+
+static int put(const struct grown *w, const struct census_out *out, struct atw_err *err)
+{
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, C_PID, w->who->pid);
+	row_s(&row, C_TASK, w->who->name);
+	row_u(&row, C_CLASS, w->line->class);
+	row_u(&row, C_LOOKS, w->p->looks);
+	row_u(&row, C_FIRST, w->line->first);
+	row_u(&row, C_LAST, w->line->last);
+	row_u(&row, C_CHANGE, (uint64_t)change_of(w));
+	if (w->timed)
+		row_u(&row, C_RATE, (uint64_t)w->rate);
+	row_u(&row, C_SUSPECT, w->leak);
+	return row_out(&row, out, err);
+}
+
+static void suspect(const struct grown *w, const struct census_out *out)
+{
+	char rate[48] = "";
+
+	if (w->timed)
+		snprintf(rate, sizeof(rate), ", %" PRId64 " bytes a second", w->rate);
+	out->note(out->arg, "suspected leak: process %" PRIu64 " (%s): %s grew from each of %" PRIu32
+		  " looks to the next, by %" PRId64 " bytes%s", w->who->pid, w->who->name, census_class_names.name[w->line->class],
+		  w->p->looks, change_of(w), rate);
+}
+
+/* Rows list all; only the worst get a note. */
+enum { SUSPECTS = 8 };
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct growth *g = state;
+	size_t n = collect(g, NULL), leaks = 0;
+	struct grown *v = calloc(n + 1, sizeof(*v));
+	int r = ATW_OK;
+
+	if (!v)
+		return report_no_memory(err);
+	collect(g, v);
+	qsort(v, n, sizeof(*v), by_growth);
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
+		r = put(&v[i], out, err);
+	for (size_t i = 0; i < n && r == ATW_OK; i++)
+		if (v[i].leak && leaks++ < SUSPECTS)
+			suspect(&v[i], out);
+	free(v);
+	if (r != ATW_OK)
+		return r;
+	if (leaks > SUSPECTS)
+		out->note(out->arg, "and %zu more that may leak", leaks - SUSPECTS);
+	if (g->out.pid)
+		out->note(out->arg, "process %" PRIu64 " (%s) is left out: it is the collector",
+			  g->out.pid, g->out.name);
+	if (g->looks.n < 2)
+		out->note(out->arg, "one look tells of no growth: give two or more captures, in order");
+	else if (g->looks.n < LOOKS_MIN)
+		out->note(out->arg, "a leak is suspected after three looks or more");
+	else if (!leaks)
+		out->note(out->arg, "no leak is suspected");
+	return ATW_OK;
+}
+
+static void drop(void *state)
+{
+	struct growth *g = state;
+
+	if (!g)
+		return;
+	looks_deinit(&g->looks);
+	look_processes_deinit(&g->processes);
+	free(g->v);
+	free(g->line);
+	free(g);
+}
+
+const struct census_report report_growth = {
+	.size = sizeof(struct census_report), .name = "growth", .title = "What grows",
+	.help = "whose memory grows from look to look, how fast, and what may be a leak",
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
+	.looks = true, .schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* growth_picture.c - the memory of each process over time, those that grow named. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/looks.h"
+#include "report/picture.h"
+#include "report/report.h"
+
+/* What a process had in a look, in memory and on swap. */
+struct sum {
+	size_t process, look;
+	uint64_t bytes;
+};
+
+struct growth {
+	struct looks looks;
+	struct look_processes processes;
+	struct sum *v;                   /* by look */
+	size_t n, cap;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct growth *g = calloc(1, sizeof(*g));
+
+	(void)o;
+	if (!g)
+		return report_no_memory(err);
+	*ret = g;
+	return ATW_OK;
+}
+
+static int on_process(struct growth *g, const struct census_process *p, struct atw_err *err)
+{
+	size_t process;
+	int rc = look_processes_find(&g->processes, p->pid, p->task_has & CAPTURE_T_START,
+				     p->task->start, p->task->name, &process, err);
+
+	if (rc < 0)
+		return rc;
+	if (!array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)))
+		return report_no_memory(err);
+	g->v[g->n++] = (struct sum){ process, g->looks.n ? g->looks.n - 1 : 0, 0 };
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct growth *g = state;
+	int rc = looks_feed(&g->looks, ev, err);
+
+	if (rc < 0)
+		return rc;
+	if (ev->what == CENSUS_ON_PROCESS)
+		return on_process(g, ev->process, err);
+	if (ev->what == CENSUS_ON_PAGES && (is_resident(ev->pages) || ev->pages->swapped))
+		g->v[g->n - 1].bytes = chart_add(g->v[g->n - 1].bytes,
+						 ev->pages->pages * ev->page);
+	return ATW_OK;
+}
+
+/* By process; of one, by look, which is how they came. */
+static int by_process(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->look < y->look ? -1 : x->look > y->look;
+}
+
+/* Seconds since the first look, if all are known; else numbers of looks, from 1. */
+static bool times(const struct growth *g, uint64_t *at)
+{
+	for (size_t i = 0; i < g->looks.n; i++) {
+		uint64_t ms = 0;
+
+		if (i && !looks_between(&g->looks, 0, i, &ms))
+			return false;
+		at[i] = ms / 1000;
+	}
+	return g->looks.n > 1 && at[g->looks.n - 1] > 0;
+}
+
+static size_t make_lines(struct growth *g, const uint64_t *at, struct chart_point *point,
+			 struct chart_line *line, char (*name)[64])
+{
+	size_t n = 0;
+
+	if (g->n)
+		qsort(g->v, g->n, sizeof(*g->v), by_process);
+	for (size_t i = 0, to; i < g->n; i = to) {
+		const struct look_process *p = &g->processes.v[g->v[i].process];
+		const struct sum *last;
+
+		for (to = i; to < g->n && g->v[to].process == g->v[i].process; to++)
+			point[to] = (struct chart_point){ at[g->v[to].look], g->v[to].bytes };
+		last = &g->v[to - 1];
+		line[n] = (struct chart_line){
+			.name = picture_process(p->name, p->pid, name[n]),
+			.point = point + i, .n = to - i,
+			.weight = last->bytes > g->v[i].bytes ? last->bytes - g->v[i].bytes : 0,
+		};
+		n++;
+	}
+	return n;
+}
+
+static int draw(void *state, struct scene *s, struct atw_err *err)
+{
+	struct growth *g = state;
+	_auto_free uint64_t *at = calloc(g->looks.n + 1, sizeof(*at));
+	_auto_free struct chart_point *point = calloc(g->n + 1, sizeof(*point));
+	_auto_free struct chart_line *line = calloc(g->n + 1, sizeof(*line));
+	_auto_free char (*name)[64] = calloc(g->processes.n + 1, sizeof(*name));
+	struct chart_lines c = {
+		.head = { "Memory of processes over time", "bytes in memory and on swap",
+			  "processes", AXIS_BYTES },
+		.unit_x = AXIS_SECONDS, .line = line,
+	};
+
+	if (!at || !point || !line || !name)
+		return report_no_memory(err);
+	if (!times(g, at)) {
+		c.unit_x = AXIS_COUNT;
+		c.head.of = "bytes in memory and on swap, from look to look";
+		for (size_t i = 0; i < g->looks.n; i++)
+			at[i] = i;
+	}
+	c.n = make_lines(g, at, point, line, name);
+	return chart_lines(&c, s, err);
+}
+
+static void drop(void *state)
+{
+	struct growth *g = state;
+
+	if (g) {
+		looks_deinit(&g->looks);
+		look_processes_deinit(&g->processes);
+		free(g->v);
+	}
+	free(g);
+}
+
+const struct census_picture picture_growth = {
+	.of = {
+		.size = sizeof(struct census_report), .name = "growth", .looks = true,
+		.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) | CENSUS_ON(END),
+		.start = start, .feed = feed, .drop = drop,
+	},
+	.draw = draw,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.c - memory of the kernel by slab cache: what the paper took from
+ * /proc/slabinfo beside its own figures.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "record/intern.h"
+
+enum { C_CACHE, C_SIZE, C_OBJECTS, C_ACTIVE, C_SLABS, C_PAGES, C_COUNT };
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 24, .help = "its name" },
+	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6,
+		     .help = "of an object, with what the cache puts beside it" },
+	[C_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8, .sum = true,
+			.help = "that its slabs have room for" },
+	[C_ACTIVE] = { .key = "active", .type = ATW_T_COUNT, .width = 8, .sum = true,
+		       .help = "those in use, or kept for a CPU" },
+	[C_SLABS] = { .key = "slabs", .type = ATW_T_COUNT, .width = 7, .sum = true,
+		      .help = "blocks of pages that it has" },
+	[C_PAGES] = { .key = "pages", .type = ATW_T_PAGES, .width = 8, .sum = true,
+		      .help = "pages of memory in these, as slabs of its usual size have them" },
+};
+static const struct atw_schema schema = { "kernel", columns, C_COUNT };
+
+struct cache {
+	const char *name;
+	struct capture_slab s;
+};
+
+struct kernel {
+	struct cache *v;
+	size_t n, cap;
+	struct intern names;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct kernel));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	static const char prefix[] = "slab.";
+	const size_t n = sizeof(prefix) - 1;
+	const struct capture_header *h = ev->header;
+	struct kernel *k = state;
+	struct cache c;
+
+	if (h->key.len <= n || memcmp(h->key.data, prefix, n) || !capture_slab(h->value, &c.s))
+		return ATW_OK;
+	c.name = intern_text(&k->names, (const char *)h->key.data + n, h->key.len - n);
+	if (!c.name || !array_reserve((void **)&k->v, &k->cap, k->n + 1, sizeof(*k->v)))
+		return report_no_memory(err);
+	k->v[k->n++] = c;
+	return ATW_OK;
+}
+
+static int by_pages(const void *a, const void *b)
+{
+	const struct cache *x = a, *y = b;
+
+	if (x->s.pages != y->s.pages)
+		return x->s.pages > y->s.pages ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct kernel *k = state;
+	int r = ATW_OK;
+
+	if (k->n)
+		qsort(k->v, k->n, sizeof(*k->v), by_pages);
+	for (size_t i = 0; i < k->n && r == ATW_OK; i++) {
+		const struct capture_slab *s = &k->v[i].s;
+		struct report_row row = { .have = 0 };
+
+		row_s(&row, C_CACHE, k->v[i].name);
+		row_u(&row, C_SIZE, s->size);
+		row_u(&row, C_OBJECTS, s->objects);
+		if (s->has_active)
+			row_u(&row, C_ACTIVE, s->active);
+		row_u(&row, C_SLABS, s->slabs);
+		row_u(&row, C_PAGES, s->pages);
+		r = row_out(&row, out, err);
+	}
+	if (r == ATW_OK && !k->n)
+		out->lacks(out->arg, "slab caches are not told: of a running system /proc/slabinfo needs root, of a dump the kernel must count its slabs (CONFIG_SLUB_DEBUG)");
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct kernel *k = state;
+
+	if (k) {
+		free(k->v);
+		intern_deinit(&k->names);
+	}
+	free(k);
+}
+
+const struct census_report report_kernel = {
+	.size = sizeof(struct census_report), .name = "kernel",
+	.title = "Memory of the kernel by slab cache",
+	.help = "objects and pages of each slab cache of the kernel", .slabs = true,
+	.on = CENSUS_ON(HEADER), .schema = &schema,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/looks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/num.h"
+
+static int no_memory(struct atw_err *err)
+{
+	return atw_err_nomem(err);
+}
+
+void looks_deinit(struct looks *l)
+{
+	free(l->at);
+	*l = (struct looks){ 0 };
+}
+
+bool looks_number(struct atw_blob text, uint64_t *ret)
+{
+	return text.data && num_dec(text.data, text.len, ret);
+}
+
+bool looks_thousandths(struct atw_blob text, uint64_t *ret)
+{
+	const char *s = text.data, *point = text.len ? memchr(s, '.', text.len) : NULL;
+	size_t whole = point ? (size_t)(point - s) : text.len;
+	uint64_t n, part = 0;
+
+	if (!whole || !num_dec(s, whole, &n) || n > UINT64_MAX / 1000 - 1)
+		return false;
+	for (unsigned i = 0; i < 3; i++) {
+		size_t k = whole + 1 + i;
+
+		part = part * 10 + (k < text.len && s[k] >= '0' && s[k] <= '9' ?
+				    (uint64_t)(s[k] - '0') : 0);
+	}
+	/* Digits alone, and at least one, behind a point. */
+	for (size_t k = whole + 1; k < text.len; k++)
+		if (s[k] < '0' || s[k] > '9')
+			return false;
+	if (point && whole + 1 == text.len)
+		return false;
+	*ret = n * 1000 + part;
+	return true;
+}
+
+static int same_kernel(struct looks *l, struct atw_blob release, struct atw_err *err)
+{
+	size_t n = release.len < sizeof(l->release) ? release.len : sizeof(l->release) - 1;
+
+	if (!l->release[0] && n)
+		memcpy(l->release, release.data, n);
+	if (n == strlen(l->release) && !memcmp(l->release, release.data, n))
+		return ATW_OK;
+	return atw_err_set(err, ATW_E_USAGE, "is of Linux %.*s, and those before it are of %s: "
+			   "looks are at one machine", (int)n, (const char *)release.data, l->release);
+}
+
+int looks_feed(struct looks *l, const struct census_event *ev, struct atw_err *err)
+{
+	if (!l->open) {
+		if (!array_reserve((void **)&l->at, &l->cap, l->n + 1, sizeof(*l->at)))
+			return no_memory(err);
+		l->at[l->n++] = UINT64_MAX;
+		l->open = true;
+	}
+	if (ev->what == CENSUS_ON_HEADER && blob_is(ev->header->key, "begun"))
+		looks_thousandths(ev->header->value, &l->at[l->n - 1]);
+	if (ev->what == CENSUS_ON_HEADER && blob_is(ev->header->key, "release"))
+		return same_kernel(l, ev->header->value, err);
+	if (ev->what != CENSUS_ON_END)
+		return ATW_OK;
+	l->open = false;
+	if (l->n > 1 && l->at[l->n - 1] != UINT64_MAX && l->at[l->n - 2] != UINT64_MAX &&
+	    l->at[l->n - 1] < l->at[l->n - 2])
+		return atw_err_set(err, ATW_E_USAGE, "was taken before the one in front of it: "
+				   "looks are given in their order");
+	return ATW_OK;
+}
+
+bool looks_between(const struct looks *l, size_t a, size_t b, uint64_t *ret_ms)
+{
+	if (l->at[a] == UINT64_MAX || l->at[b] == UINT64_MAX || l->at[b] <= l->at[a])
+		return false;
+	*ret_ms = l->at[b] - l->at[a];
+	return true;
+}
+
+/* ---- processes ---- */
+
+void look_processes_deinit(struct look_processes *p)
+{
+	free(p->v);
+	free(p->hash);
+	*p = (struct look_processes){ 0 };
+}
+
+static uint64_t hash_of(const struct look_process *v)
+{
+	return hash_two(v->pid, v->start);
+}
+
+static bool same(const struct look_process *a, const struct look_process *b)
+{
+	return a->pid == b->pid && a->has_start == b->has_start && a->start == b->start;
+}
+
+static bool grow(struct look_processes *p)
+{
+	size_t slots = p->slots ? p->slots * 2 : 256;
+	uint32_t *hash = slots < UINT32_MAX ? calloc(slots, sizeof(*hash)) : NULL;
+
+	if (!hash)
+		return false;
+	for (size_t i = 0; i < p->n; i++) {
+		size_t s = hash_of(&p->v[i]) & (slots - 1);
+
+		while (hash[s])
+			s = (s + 1) & (slots - 1);
+		hash[s] = (uint32_t)i + 1;
+	}
+	free(p->hash);
+	p->hash = hash;
+	p->slots = slots;
+	return true;
+}
+
+int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
+			uint64_t start, struct atw_blob name, size_t *ret,
+			struct atw_err *err)
+{
+	struct look_process want = { .pid = pid, .start = has_start ? start : 0,
+				     .has_start = has_start };
+	size_t s, at, len = name.len < sizeof(want.name) ? name.len : sizeof(want.name) - 1;
+
+	if ((p->n + 1) * 2 > p->slots && !grow(p))
+		return no_memory(err);
+	s = hash_of(&want) & (p->slots - 1);
+	while (p->hash[s] && !same(&p->v[p->hash[s] - 1], &want))
+		s = (s + 1) & (p->slots - 1);
+	if (!p->hash[s]) {
+		if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)))
+			return no_memory(err);
+		p->v[p->n++] = want;
+		p->hash[s] = (uint32_t)p->n;
+	}
+	at = p->hash[s] - 1;
+	if (len)
+		memcpy(p->v[at].name, name.data, len);
+	p->v[at].name[len] = '\0';
+	if (len < name.len)
+		memcpy(p->v[at].name + len - 3, "...", 3);
+	*ret = at;
+	return ATW_OK;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* machine_picture.c - RAM as a map: each frame by its use, along Hilbert's curve. */
+#include <stdlib.h>
+
+#include "report/picture.h"
+#include "report/report.h"
+#include "plot/hilbert.h"
+
+struct machine {
+	uint64_t start, last, page;
+	bool ram;                        /* an R: line was seen */
+	bool frames;                     /* the map is there */
+	struct hilbert map;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	(void)o;
+	if (!m)
+		return report_no_memory(err);
+	m->start = UINT64_MAX;
+	*ret = m;
+	return ATW_OK;
+}
+
+/* R: come before all F:, so the map is as large as it must be when these begin. */
+static int on_frames(struct machine *m, const struct capture_frames *f, struct atw_err *err)
+{
+	int rc = ATW_OK;
+
+	if (!m->frames) {
+		if (!m->ram)
+			return ATW_OK;
+		rc = hilbert_init(&m->map, m->start, m->last, m->page, CAPTURE_USES, err);
+		m->frames = rc == ATW_OK;
+	}
+	if (m->frames)
+		hilbert_add(&m->map, f->pa, f->pages, f->use);
+	return rc;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct machine *m = state;
+
+	m->page = ev->page;
+	switch (ev->what) {
+	case CENSUS_ON_RAM:
+		m->ram = true;
+		if (ev->ram->start < m->start)
+			m->start = ev->ram->start;
+		if (ev->ram->last > m->last)
+			m->last = ev->ram->last;
+		return ATW_OK;
+	case CENSUS_ON_FRAMES:
+		return on_frames(m, ev->frames, err);
+	default:
+		return ATW_OK;
+	}
+}
+
+static int draw(void *state, struct scene *s, struct atw_err *err)
+{
+	static const struct chart_key use[CAPTURE_USES] = {
+		[CAPTURE_FREE] = { "free", 0xcfdce6 }, [CAPTURE_ANON] = { "anon", 0xe69f00 },
+		[CAPTURE_FILE] = { "file", 0x56b4e9 }, [CAPTURE_SHMEM] = { "shmem", 0xcc79a7 },
+		[CAPTURE_SLAB] = { "slab", 0x009e73 },
+		[CAPTURE_PGTABLE] = { "page tables", 0xf0e442 },
+		[CAPTURE_HUGETLB] = { "hugetlb", 0x7f5200 }, [CAPTURE_KSM] = { "ksm", 0xf3cf80 },
+		[CAPTURE_ZEROES] = { "zeroes", 0xf7f7f7 },
+		[CAPTURE_KERNEL] = { "kernel", 0x0072b2 },
+		[CAPTURE_RESERVED] = { "reserved", 0x7d7d7d },
+		[CAPTURE_OFFLINE] = { "offline", 0x404040 },
+		[CAPTURE_HWPOISON] = { "hwpoison", 0xd55e00 },
+		[CAPTURE_UNKNOWN] = { "unknown", 0xb9b0a4 },
+	};
+	const struct machine *m = state;
+
+	if (!m->frames)
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "there is no map of RAM: frames were not collected");
+	return hilbert_draw(&m->map, "What RAM is used for", use, s, err);
+}
+
+static void drop(void *state)
+{
+	struct machine *m = state;
+
+	if (m)
+		hilbert_deinit(&m->map);
+	free(m);
+}
+
+const struct census_picture picture_machine = {
+	.of = {
+		.size = sizeof(struct census_report), .name = "machine",
+		.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
+		.start = start, .feed = feed, .drop = drop,
+	},
+	.draw = draw,
+};

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nodes.c - which process has how much memory on which NUMA node: a row for each
+ * process and node where it has some, and the sum of each node.
+ *
+ * RSS is that of `use`: pages in memory without those of hugetlbfs, of devices and of
+ * zeroes. A frame is of the node that the R: line has in which it lies.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "report/report.h"
+#include "linux/kpf.h"
+
+enum {
+	C_PID, C_TASK, C_NODE, C_RSS, C_ANON, C_FILE, C_HUGE, C_SHARE, C_COUNT,
+};
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
+		    .help = "the process; n/a: all of them" },
+	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
+	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .width = 4,
+		     .help = "NUMA node; n/a: not known of these pages" },
+	[C_RSS] = { .key = "rss", .type = ATW_T_BYTES, .width = 10,
+		    .help = "bytes in memory that it maps there, shared or not" },
+	[C_ANON] = { .key = "anon", .type = ATW_T_BYTES, .width = 10, .help = "of these, of no file" },
+	[C_FILE] = { .key = "file", .type = ATW_T_BYTES, .width = 10,
+		     .help = "of these, of files or shared memory" },
+	[C_HUGE] = { .key = "hugetlb", .type = ATW_T_BYTES, .width = 10,
+		     .help = "in pages of hugetlbfs, which rss has not" },
+	[C_SHARE] = { .key = "share", .type = ATW_T_SECONDS, .width = 6,
+		      .help = "part of what the process has on all nodes: 1 is all of it" },
+};
+static const struct atw_schema schema = { "nodes", columns, C_COUNT };
+
+/* MAX_NUMNODES is 1024. Frames of others are of a node that is not known. */
+enum { NODES = 1024, UNKNOWN = NODES };
+
+struct nodes_range {
+	uint64_t first, last;            /* bytes */
+	uint32_t node;
+};
+
+struct nodes_sums {
+	uint64_t rss, anon, file, huge;  /* bytes */
+	bool no_origin;                  /* of some it is not known if they are of a file */
+};
+
+/* A process on a node. */
+struct nodes_part {
+	size_t process;
+	uint32_t node;
+	struct nodes_sums s;
+};
+
+struct nodes_process {
+	uint64_t pid, total;             /* total: bytes on all nodes */
+	size_t name;                     /* in `names` */
+	bool untold;
+};
+
+struct nodes {
+	struct nodes_range *range;
+	size_t nranges, ranges_cap, near;
+	struct nodes_process *process;
+	size_t n, cap;
+	struct nodes_part *part;
+	size_t nparts, parts_cap;
+	struct buf names;
+	struct nodes_sums now[NODES + 1], all[NODES + 1];
+	uint32_t met[NODES + 1];         /* nodes that `now` has something of */
+	size_t nmet;
+	bool huge;                       /* the area under way is of hugetlbfs */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct nodes));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+/* R: lines ascend; of one that does not it is not known where it belongs. */
+static int on_ram(struct nodes *n, const struct census_event *ev, struct atw_err *err)
+{
+	if (!(ev->ram_has & CAPTURE_R_NODE) || ev->ram->node >= NODES ||
+	    ev->ram->last < ev->ram->start ||
+	    (n->nranges && ev->ram->start <= n->range[n->nranges - 1].last))
+		return ATW_OK;
+	if (!array_reserve((void **)&n->range, &n->ranges_cap, n->nranges + 1, sizeof(*n->range)))
+		return report_no_memory(err);
+	n->range[n->nranges++] = (struct nodes_range){
+		ev->ram->start, ev->ram->last, (uint32_t)ev->ram->node,
+	};
+	return ATW_OK;
+}
+
+/* The node of a frame, and in *last the last byte up to which that holds. */
+static uint32_t node_at(struct nodes *n, uint64_t pa, uint64_t *last)
+{
+	size_t low = 0, high = n->nranges;
+
+	*last = UINT64_MAX;
+	if (n->near < n->nranges && pa >= n->range[n->near].first && pa <= n->range[n->near].last) {
+		*last = n->range[n->near].last;
+		return n->range[n->near].node;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (n->range[middle].last < pa)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == n->nranges)
+		return UNKNOWN;
+	if (n->range[low].first > pa) {
+		*last = n->range[low].first - 1;
+		return UNKNOWN;
+	}
+	n->near = low;
+	*last = n->range[low].last;
+	return n->range[low].node;
+}
+
+static void nodes_count(struct nodes *n, uint32_t node, const struct census_pages *p, uint64_t bytes)
+{
+	struct nodes_sums *s = &n->now[node];
+	bool huge = n->huge || (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE));
+
+	if (!s->rss && !s->huge)
+		n->met[n->nmet++] = node;
+	if (huge) {
+		s->huge += bytes;
+		return;
+	}
+	s->rss += bytes;
+	s->no_origin |= !(p->known & CENSUS_ORIGIN);
+	*(p->anon ? &s->anon : &s->file) += bytes;
+}
+
+static void on_pages(struct nodes *n, const struct census_pages *p, uint64_t page)
+{
+	uint64_t left = p->pages, pa = p->pa, last;
+
+	if (!is_resident(p) || !left)
+		return;
+	if (!(p->known & CENSUS_PA)) {
+		nodes_count(n, UNKNOWN, p, left * page);
+		return;
+	}
+	while (left) {
+		uint32_t node = node_at(n, pa, &last);
+		uint64_t run = p->same ? left : (last - pa) / page;
+
+		run = run < left ? run + 1 : left;
+		nodes_count(n, node, p, run * page);
+		left -= run;
+		pa += run * page;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
+{
+	to->rss += s->rss;
+	to->anon += s->anon;
+	to->file += s->file;
+	to->huge += s->huge;
+	to->no_origin |= s->no_origin;
+}
+
+static int on_process_end(struct nodes *n, const struct census_process *p, struct atw_err *err)
+{
+	struct nodes_process *q;
+
+	if (!n->nmet && !p->untold)
+		return ATW_OK;
+	if (!array_reserve((void **)&n->process, &n->cap, n->n + 1, sizeof(*n->process)) ||
+	    !array_reserve((void **)&n->part, &n->parts_cap, n->nparts + n->nmet, sizeof(*n->part)))
+		return report_no_memory(err);
+	q = &n->process[n->n++];
+	*q = (struct nodes_process){ .pid = p->pid, .name = n->names.len, .untold = p->untold };
+	buf_str(&n->names, p->name);
+	buf_char(&n->names, '\0');
+	if (n->names.failed)
+		return report_no_memory(err);
+	qsort(n->met, n->nmet, sizeof(n->met[0]), by_number);
+	for (size_t i = 0; i < n->nmet; i++) {
+		struct nodes_sums *s = &n->now[n->met[i]];
+
+		q->total += s->rss + s->huge;
+		nodes_add(&n->all[n->met[i]], s);
+		n->part[n->nparts++] = (struct nodes_part){ n->n - 1, n->met[i], *s };
+		*s = (struct nodes_sums){ 0 };
+	}
+	n->nmet = 0;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct nodes *n = state;
+
+	switch (ev->what) {
+	case CENSUS_ON_RAM:
+		return on_ram(n, ev, err);
+	case CENSUS_ON_AREA:
+		n->huge = ev->area->v_has & CAPTURE_V_PAGE && ev->area->v->page > ev->page;
+		return ATW_OK;
+	case CENSUS_ON_PAGES:
+		on_pages(n, ev->pages, ev->page);
+		return ATW_OK;
+	case CENSUS_ON_PROCESS_END:
+		return on_process_end(n, ev->process, err);
+	default:
+		return ATW_OK;
+	}
+}
+
+/* ---- rows ---- */
+
+static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *pid, const char *name,
+		     uint64_t total, bool untold, const struct census_out *out, struct atw_err *err)
+{
+	struct report_row row = { .have = 0 };
+
+	if (pid)
+		row_u(&row, C_PID, *pid);
+	row_s(&row, C_TASK, name);
+	if (node < NODES)
+		row_u(&row, C_NODE, node);
+	/* Pages that are not recorded may be on this node. */
+	if (!untold) {
+		row_u(&row, C_RSS, s->rss);
+		row_u(&row, C_HUGE, s->huge);
+		if (total)
+			row_u(&row, C_SHARE, (uint64_t)(((unsigned __int128)(s->rss + s->huge) * 1000 +
+							     total / 2) / total));
+	}
+	if (!untold && !s->no_origin) {
+		row_u(&row, C_ANON, s->anon);
+		row_u(&row, C_FILE, s->file);
+	}
+	return row_out(&row, out, err);
+}
+
+struct nodes_order {
+	uint64_t total;
+	size_t process, part, n;
+};
+
+/* The largest total first. */
+static int by_total(const void *a, const void *b)
+{
+	const struct nodes_order *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static int nodes_processes(const struct nodes *n, const struct census_out *out, struct atw_err *err)
+{
+	struct nodes_order *v = calloc(n->n + 1, sizeof(*v));
+	int r = ATW_OK;
+
+	if (!v)
+		return report_no_memory(err);
+	for (size_t i = 0, at = 0; i < n->n; i++) {
+		v[i] = (struct nodes_order){ n->process[i].total, i, at, 0 };
+		while (at < n->nparts && n->part[at].process == i) {
+			at++;
+			v[i].n++;
+		}
+	}
+	qsort(v, n->n, sizeof(*v), by_total);
+	for (size_t i = 0; i < n->n && r == ATW_OK; i++) {
+		const struct nodes_process *p = &n->process[v[i].process];
+
+		for (size_t k = 0; k < v[i].n && r == ATW_OK; k++) {
+			const struct nodes_part *part = &n->part[v[i].part + k];
+
+			r = nodes_put(&part->s, part->node, &p->pid, n->names.data + p->name, p->total,
+				      p->untold, out, err);
+		}
+	}
+	free(v);
+	return r;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct nodes *n = state;
+	uint64_t total = 0, untold = 0, unknown = n->all[UNKNOWN].rss + n->all[UNKNOWN].huge;
+	int r = nodes_processes(n, out, err);
+
+	for (unsigned i = 0; i <= NODES; i++)
+		total += n->all[i].rss + n->all[i].huge;
+	for (size_t i = 0; i < n->n; i++)
+		untold += n->process[i].untold;
+	for (unsigned i = 0; i <= NODES && r == ATW_OK; i++)
+		if (n->all[i].rss || n->all[i].huge)
+			r = nodes_put(&n->all[i], i, NULL, "(all)", total, untold, out, err);
+	if (r != ATW_OK)
+		return r;
+	if (!n->nranges)
+		out->lacks(out->arg, "which memory is of which node is not told: no R: line has one");
+	else if (unknown)
+		out->note(out->arg, "of %" PRIu64 " bytes it is not known on which node they are", unknown);
+	if (untold)
+		out->note(out->arg, "of %" PRIu64 " process%s not all is told: what they have is n/a",
+			  untold, untold == 1 ? "" : "es");
+	return ATW_OK;
+}
+
+static void drop(void *state)
+{
+	struct nodes *n = state;
+
+	if (!n)
+		return;
+	free(n->range);
+	free(n->process);
+	free(n->part);
+	buf_deinit(&n->names);
+	free(n);
+}
+
+const struct census_report report_nodes = {
+	.size = sizeof(struct census_report), .name = "nodes", .title = "Processes by NUMA node",
+	.help = "which process has how much memory on which NUMA node",
+	.on = CENSUS_ON(RAM) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(PROCESS_END),
+	.schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * owners.h - frames that only one group of processes maps, but more than once.
+ *
+ * The first group that maps a frame owns it, as long as no other group maps it. Once
+ * all mappings of the frame were seen, the owner is final. So one pass is enough, and
+ * only frames that are mapped more than once take memory.
+ */
+#ifndef REPORT_OWNERS_H
+#define REPORT_OWNERS_H
+
+#include <atwalk/base.h>
+
+enum { OWNERS_CHUNK = 64 };
+
+struct owners_frame {
+	uint32_t owner;          /* 1 + group; 0: none yet, or more than one group */
+	uint32_t left;           /* mappings that were not seen yet */
+};
+
+struct owners_chunk {
+	uint64_t nr;             /* 1 + frame / OWNERS_CHUNK; 0: unused */
+	struct owners_frame *frame;
+};
+
+struct owners {
+	struct owners_chunk *chunk;      /* a hash table, at most half full */
+	size_t n, slots;                 /* slots: a power of two, or 0 */
+	size_t last;
+};
+
+void owners_deinit(struct owners *o);
+/*
+ * `group` maps the frame, which is mapped `refs` times in all, `times` more. Of many
+ * frames that is called for each. *ret: 1 if this was the last mapping and all of
+ * them were the group's, else 0. ATW_E_NOMEM, and ATW_E_LIMIT: more frames than a
+ * machine has.
+ */
+int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, uint32_t group,
+	       unsigned *ret, struct atw_err *err);
+
+#endif

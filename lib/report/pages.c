@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pages.c - every resident page of all processes, by physical address, with its
+ * owner: the paper's Figure 9. Adjacent pages that are alike in everything are one row,
+ * so there are no more rows than runs in the input.
+ *
+ * The owner is the file that the page belongs to, for .bss and heap as well; a page of
+ * no file belongs to its process. Of several areas that map a page, the first in the
+ * input counts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page_sort.h"
+#include "report/report.h"
+#include "record/intern.h"
+
+enum {
+	P_PHYSICAL, P_PAGES, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_KCOUNT, P_OWNER, P_PID, P_CLASS,
+	P_COUNTED, P_COLUMNS,
+};
+
+static const struct atw_column columns[P_COLUMNS] = {
+	[P_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
+			 .help = "address of the first page" },
+	[P_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 6,
+		      .help = "how many lie there one behind the other, alike in all of this" },
+	[P_PTE] = { .key = "pte_flag", .type = ATW_T_HEX,
+		    .help = "how the owner maps it: the bits of atwalk-capture(5)" },
+	[P_VMA] = { .key = "vma_flag", .type = ATW_T_HEX,
+		    .help = "the kernel's flags of the owner's area" },
+	[P_SYM] = { .key = "vma_sym", .type = ATW_T_LETTERS, .names = &census_flag_names,
+		    .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
+	[P_FLAGS] = { .key = "page_flags", .type = ATW_T_HEX,
+		      .help = "the kernel's, of the page" },
+	[P_COUNT] = { .key = "count", .type = ATW_T_COUNT, .width = 6,
+		      .help = "how often it is mapped" },
+	[P_KCOUNT] = { .key = "kcount", .type = ATW_T_COUNT, .width = 6,
+		       .help = "how often the kernel says that it is" },
+	[P_OWNER] = { .key = "owner", .type = ATW_T_TEXT,
+		      .help = "the file it is of, or the process" },
+	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .hidden = true,
+		    .help = "of the process that maps it" },
+	[P_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
+		      .hidden = true, .help = "what the area is for" },
+	[P_COUNTED] = { .key = "counted", .type = ATW_T_ENUM, .hidden = true,
+			.names = &census_count_names,
+			.help = "who counted: atwalk (seen) or the kernel" },
+};
+static const struct atw_schema schema = { "pages", columns, P_COLUMNS };
+
+struct area {
+	const char *owner;
+	const struct census_unit *unit;  /* NULL: the process is the owner */
+	uint64_t pid, vm_flags;
+	uint8_t flags, class;
+	bool has_flags;
+};
+
+/* Bits of page_rec.known. */
+enum { HAS_FLAGS = 1, HAS_COUNT = 2, SEEN = 4, HAS_KCOUNT = 8 };
+
+struct pages_report {
+	struct page_sort sort;
+	struct area *area;
+	size_t n, cap;
+	struct intern names;
+	struct buf text;                 /* of a row */
+	uint64_t page;
+	uint64_t unknown;                /* pages of frames that are not recorded */
+	uint64_t lines;                  /* of the paper's, that pages may still take */
+	bool used;                       /* the last area has pages: it must stay */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct pages_report));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static const char *owner(struct pages_report *s, const struct census_area *a,
+			 const struct census_unit *unit)
+{
+	struct atw_blob task = a->process->task->name;
+
+	if (unit)
+		return intern_text(&s->names, unit->name, strlen(unit->name));
+	return intern_text(&s->names, task.len ? task.data : "", task.len);
+}
+
+static int on_area(struct pages_report *s, const struct census_area *a, struct atw_err *err)
+{
+	/* Its heap is the program's, as in the figure; a stack is the process's. */
+	const struct census_unit *unit = a->unit || !a->own ? a->unit : a->process->exe;
+	const char *name = owner(s, a, unit);
+
+	/* Of areas without pages nothing is said. */
+	if (s->n && !s->used)
+		s->n--;
+	s->used = false;
+	if (!name || s->n == UINT32_MAX ||
+	    !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
+		return report_no_memory(err);
+	s->area[s->n++] = (struct area){
+		.owner = name, .unit = unit, .pid = a->process->pid, .vm_flags = a->v->flags,
+		.flags = (uint8_t)census_flags(a), .class = a->class,
+		.has_flags = a->v_has & CAPTURE_V_FLAGS,
+	};
+	return ATW_OK;
+}
+
+static int on_pages(struct pages_report *s, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	/* Shown as recorded, without interpretation. */
+	bool flags = p->run->has & CAPTURE_M_FLAGS;
+	struct page_rec rec = {
+		.pa = p->pa, .pages = p->same ? 1 : p->pages, .flags = flags ? p->run->flags : 0,
+		.count = p->refs, .kcount = p->count, .area = (uint32_t)(s->n - 1),
+		.entry = p->run->entry & CAPTURE_ENTRY_BITS,
+		.known = (flags ? HAS_FLAGS : 0) |
+			 (p->known & CENSUS_REFS ? HAS_COUNT : 0) | (p->counted ? SEEN : 0) |
+			 (p->known & CENSUS_COUNT ? HAS_KCOUNT : 0),
+	};
+
+	s->page = page;
+	if (!is_resident(p))
+		return ATW_OK;
+	if (!(p->known & CENSUS_PA)) {
+		s->unknown += p->pages;
+		return ATW_OK;
+	}
+	s->used = true;
+	return page_sort_add(&s->sort, &rec, err);
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct pages_report *s = state;
+
+	if (ev->what == CENSUS_ON_AREA_END) {
+		s->unknown += ev->area->rest.user;
+		return ATW_OK;
+	}
+	return ev->what == CENSUS_ON_AREA ? on_area(state, ev->area, err)
+					  : on_pages(state, ev->pages, ev->page, err);
+}
+
+/* ---- the answer ---- */
+
+static bool is_gone(const struct area *a)
+{
+	return a->unit && a->unit->deleted;
+}
+
+static int page_row(struct pages_report *s, const struct page_rec *p,
+		    const struct census_out *out, struct atw_err *err)
+{
+	const struct area *a = &s->area[p->area];
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, P_PHYSICAL, p->pa);
+	row_u(&row, P_PAGES, p->pages);
+	row_u(&row, P_PTE, p->entry);
+	if (a->has_flags)
+		row_u(&row, P_VMA, a->vm_flags);
+	row_u(&row, P_SYM, a->flags);
+	if (p->known & HAS_FLAGS)
+		row_u(&row, P_FLAGS, p->flags);
+	if (p->known & HAS_COUNT) {
+		row_u(&row, P_COUNT, p->count);
+		row_u(&row, P_COUNTED, !(p->known & SEEN));
+	}
+	if (p->known & HAS_KCOUNT)
+		row_u(&row, P_KCOUNT, p->kcount);
+	s->text.len = 0;
+	buf_str(&s->text, a->owner);
+	if (is_gone(a))
+		buf_str(&s->text, CENSUS_DELETED);
+	if (s->text.failed)
+		return report_no_memory(err);
+	row_s(&row, P_OWNER, s->text.data);
+	row_u(&row, P_PID, a->pid);
+	row_u(&row, P_CLASS, a->class);
+	return row_out(&row, out, err);
+}
+
+static void paper_page(const struct area *a, const struct page_rec *p, uint64_t pa,
+		       const struct census_out *out)
+{
+	char sym[7], count[24] = "n/a", vma[24] = "n/a", flags[24] = "n/a";
+
+	if (p->known & HAS_COUNT)
+		snprintf(count, sizeof(count), "%" PRIu64, p->count);
+	if (a->has_flags)
+		snprintf(vma, sizeof(vma), "0X%08" PRIX64, a->vm_flags);
+	if (p->known & HAS_FLAGS)
+		snprintf(flags, sizeof(flags), "0X%08" PRIX64, p->flags);
+	out->text(out->arg, "0X%08" PRIX64 "\t0X%08X\t%s\t%s\t%s\t%s\t%s\n", pa, p->entry, vma,
+		  census_flags_text(a->flags, sym), flags, count, a->owner);
+}
+
+/*
+ * The paper has a line a page. Of runs there are as many as a capture has bytes for, of
+ * pages as many as it claims: so many lines there are in any case, and so many a run.
+ */
+enum { PAPER_LINES = 1 << 20, PAPER_EACH = 16 };
+
+static void paper_pages(struct pages_report *s, const struct page_rec *p,
+			const struct census_out *out)
+{
+	const struct area *a = &s->area[p->area];
+	uint64_t n = p->pages;
+
+	if (n > s->lines)
+		n = 1;
+	for (uint64_t i = 0; i < n; i++)
+		paper_page(a, p, p->pa + i * s->page, out);
+	s->lines -= n < s->lines ? n : s->lines;
+	if (n < p->pages)
+		out->text(out->arg, "[... %" PRIu64 " more pages like this one, up to 0X%08" PRIX64
+			  "]\n", p->pages - n, p->pa + (p->pages - 1) * s->page);
+}
+
+static bool alike(const struct pages_report *s, const struct page_rec *x,
+		  const struct page_rec *y)
+{
+	const struct area *a = &s->area[x->area], *b = &s->area[y->area];
+
+	return x->entry == y->entry && x->known == y->known && x->flags == y->flags &&
+	       x->count == y->count && x->kcount == y->kcount && a->owner == b->owner &&
+	       a->pid == b->pid && a->vm_flags == b->vm_flags && a->has_flags == b->has_flags &&
+	       a->flags == b->flags && a->class == b->class && is_gone(a) == is_gone(b);
+}
+
+static int put(struct pages_report *s, const struct page_rec *p,
+	       const struct census_out *out, struct atw_err *err)
+{
+	if (!p->pages)
+		return ATW_OK;
+	if (!out->paper)
+		return page_row(s, p, out, err);
+	paper_pages(s, p, out);
+	return ATW_OK;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct pages_report *s = state;
+	uint64_t next = 0;               /* pages below it are in rows, or in `wait` */
+	struct page_rec p, wait = { .pages = 0 };
+	int r = page_sort_finish(&s->sort, err);
+
+	s->lines = PAPER_LINES;
+	if (out->paper)
+		out->text(out->arg, "Address\t\tPTE Flag\t\tVMA Flag\t\tVMA Sym \tPage Flags\t"
+			  "Count   \tOwner   \t        \n");
+	while (r == ATW_OK && (r = page_sort_next(&s->sort, &p, err)) == ATW_OK) {
+		uint64_t told = next > p.pa ? (next - p.pa) / s->page : 0;
+
+		s->lines += PAPER_EACH;
+		/* The paper's lines have one count. */
+		if (out->paper) {
+			p.kcount = 0;
+			p.known &= HAS_FLAGS | HAS_COUNT | SEEN;
+		}
+		if (told >= p.pages)
+			continue;
+		p.pa += told * s->page;
+		p.pages -= told;
+		if (wait.pages && p.pa == next && alike(s, &wait, &p)) {
+			wait.pages += p.pages;
+		} else {
+			r = put(s, &wait, out, err);
+			wait = p;
+		}
+		next = p.pa + p.pages * s->page;
+	}
+	if (r != ATW_END)
+		return r;
+	r = put(s, &wait, out, err);
+	if (r == ATW_OK && s->unknown)
+		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
+			  "are: they are not listed", s->unknown);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct pages_report *s = state;
+
+	if (s) {
+		page_sort_deinit(&s->sort);
+		free(s->area);
+		intern_deinit(&s->names);
+		buf_deinit(&s->text);
+	}
+	free(s);
+}
+
+const struct census_report report_pages = {
+	.size = sizeof(struct census_report), .name = "pages", .title = "Pages",
+	.help = "every page that a process has, by physical address, with its flags and owner",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.paper = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "report/report.h"
+
+/* A GiB of them, which no system has as code and data of files. */
+#define PIECES_MOST ((size_t)1 << 20)
+
+struct piece {
+	uint32_t part;
+	uint64_t at;                     /* pages before it, by PIECE */
+	struct piece *next;              /* of the part */
+	uint8_t half[PIECE / 2];
+};
+
+/* ---- counting ---- */
+
+static size_t slot_of(const struct pieces *t, uint32_t part, uint64_t at)
+{
+	size_t i = hash_two(part, at) & (t->slots - 1);
+
+	while (t->slot[i] && (t->slot[i]->part != part || t->slot[i]->at != at))
+		i = (i + 1) & (t->slots - 1);
+	return i;
+}
+
+static bool grow(struct pieces *t)
+{
+	struct pieces bigger = { .slots = t->slots ? 2 * t->slots : 256 };
+
+	bigger.slot = calloc(bigger.slots, sizeof(struct piece *));
+	if (!bigger.slot)
+		return false;
+	for (size_t i = 0; i < t->slots; i++)
+		if (t->slot[i]) {
+			struct piece *p = t->slot[i];
+
+			bigger.slot[slot_of(&bigger, p->part, p->at)] = p;
+		}
+	free(t->slot);
+	t->slot = bigger.slot;
+	t->slots = bigger.slots;
+	return true;
+}
+
+static int too_many(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries have more than "
+			   "%zu pages", PIECES_MOST * PIECE);
+}
+
+/* NULL: *status says why. */
+static struct piece *piece_of(struct pieces *t, uint32_t part, uint64_t at,
+			      int *status, struct atw_err *err)
+{
+	struct piece *p = t->last;
+	size_t i;
+
+	if (p && p->part == part && p->at == at)
+		return p;
+	*status = ATW_E_NOMEM;
+	if (2 * (t->n + 1) > t->slots && !grow(t))
+		goto no_memory;
+	i = slot_of(t, part, at);
+	if (!t->slot[i] && t->n == PIECES_MOST) {
+		*status = too_many(err);
+		return NULL;
+	}
+	if (!t->slot[i]) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			goto no_memory;
+		p->part = part;
+		p->at = at;
+		t->slot[i] = p;
+		t->n++;
+	}
+	t->last = t->slot[i];
+	return t->last;
+no_memory:
+	report_no_memory(err);
+	return NULL;
+}
+
+static void count(struct piece *p, unsigned at)
+{
+	unsigned shift = at % 2 * 4;
+
+	if ((p->half[at / 2] >> shift & 15) < MAP_MANY)
+		p->half[at / 2] += 1 << shift;
+}
+
+/* As most are: a whole one, 16 pages at a time. */
+static void count_all(struct piece *p)
+{
+	const uint64_t ones = 0x1111111111111111;
+
+	_Static_assert(MAP_MANY == 10, "where the bits for 8 and 2 are set");
+	for (unsigned i = 0; i < PIECE / 16; i++) {
+		uint64_t v, many;
+
+		memcpy(&v, p->half + 8 * i, 8);
+		many = v >> 3 & v >> 1 & ones;
+		v += ones & ~many;
+		memcpy(p->half + 8 * i, &v, 8);
+	}
+}
+
+int pieces_count(struct pieces *t, uint32_t part, uint64_t at, uint64_t pages,
+		 struct atw_err *err)
+{
+	int status = ATW_OK;
+
+	while (pages) {
+		unsigned from = at % PIECE;
+		unsigned n = PIECE - from < pages ? PIECE - from : (unsigned)pages;
+		struct piece *p = piece_of(t, part, at / PIECE, &status, err);
+
+		if (!p)
+			return status;
+		if (n == PIECE)
+			count_all(p);
+		for (unsigned i = 0; i < n && n < PIECE; i++)
+			count(p, from + i);
+		at += n;
+		pages -= n;
+	}
+	return ATW_OK;
+}
+
+/* ---- the answer ---- */
+
+int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err)
+{
+	t->first = calloc(parts + 1, sizeof(struct piece *));
+	if (!t->first)
+		return report_no_memory(err);
+	for (size_t i = 0; i < t->slots; i++)
+		if (t->slot[i]) {
+			t->slot[i]->next = t->first[t->slot[i]->part];
+			t->first[t->slot[i]->part] = t->slot[i];
+		}
+	return ATW_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void add_piece(struct piece *to, const struct piece *from)
+{
+	for (unsigned i = 0; i < PIECE / 2; i++) {
+		unsigned low = (to->half[i] & 15u) + (from->half[i] & 15u);
+		unsigned high = (to->half[i] >> 4) + (from->half[i] >> 4);
+
+		low = low < MAP_MANY ? low : MAP_MANY;
+		high = high < MAP_MANY ? high : MAP_MANY;
+		to->half[i] = (uint8_t)(low | high << 4);
+	}
+}
+
+/* Of 16 pages from `at` on, a multiple of that. */
+static uint64_t sixteen(const struct piece *p, unsigned at)
+{
+	return get_le64(p->half + at / 2);
+}
+
+int pieces_gather(const struct pieces *t, const struct part *g, struct part_pieces *ret,
+		  struct atw_err *err)
+{
+	size_t n = 0;
+
+	ret->n = 0;
+	for (; g; g = g->next)
+		for (struct piece *p = t->first[g->number]; p; p = p->next) {
+			if (!array_reserve((void **)&ret->v, &ret->cap, ret->n + 1,
+					   sizeof(struct piece *)))
+				return report_no_memory(err);
+			ret->v[ret->n++] = p;
+		}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(struct piece *), by_place);
+	for (size_t i = 0; i < ret->n; i++)
+		if (n && ret->v[n - 1]->at == ret->v[i]->at)
+			add_piece(ret->v[n - 1], ret->v[i]);
+		else
+			ret->v[n++] = ret->v[i];
+	ret->n = n;
+	ret->resident = 0;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < PIECE / 16; k++) {
+			uint64_t v = sixteen(ret->v[i], 16 * k);
+
+			v |= v >> 2;
+			ret->resident += (uint64_t)__builtin_popcountll((v | v >> 1) &
+									0x1111111111111111);
+		}
+	return ATW_OK;
+}
+
+/* Neighbours that have the same, to one of two. */
+struct marks {
+	struct map *map;
+	struct map_text *text;
+	bool untold;                     /* unmapped pages need not be absent */
+	enum map_mark mark;
+	uint64_t pages;
+};
+
+static void put_marks(struct marks *m)
+{
+	if (m->map)
+		map_add(m->map, m->mark, m->pages);
+	else
+		map_text_add(m->text, m->mark, m->pages);
+}
+
+static void add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
+{
+	if (m->untold && mark == MAP_ABSENT)
+		mark = MAP_UNTOLD;
+	if (pages && mark != m->mark) {
+		put_marks(m);
+		m->mark = mark;
+		m->pages = 0;
+	}
+	m->pages += pages;
+}
+
+void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, struct map *map,
+		  struct map_text *text)
+{
+	struct marks m = { .map = map, .text = text, .untold = untold, .mark = MAP_ABSENT };
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct piece *piece = p->v[i];
+		uint64_t first = piece->at * PIECE;
+
+		add_marks(&m, MAP_ABSENT, first - at);
+		for (at = first; at < first + PIECE && at < pages;) {
+			unsigned k = (unsigned)(at - first);
+			enum map_mark mark = piece->half[k / 2] >> k % 2 * 4 & 15;
+			bool all = !(k % 16) && pages - at >= 16 &&
+				   sixteen(piece, k) == mark * UINT64_C(0x1111111111111111);
+
+			add_marks(&m, mark, all ? 16 : 1);
+			at += all ? 16 : 1;
+		}
+	}
+	add_marks(&m, MAP_ABSENT, pages - at);
+	put_marks(&m);
+}
+
+void pieces_deinit(struct pieces *t)
+{
+	for (size_t i = 0; i < t->slots; i++)
+		free(t->slot[i]);
+	free(t->slot);
+	free(t->first);
+}

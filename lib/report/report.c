@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.c - list of the analyses, and names they share. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+
+static const struct census_report *const all[] = {
+#define REPORT(name) &report_##name,
+#include "report/reports.def"
+#undef REPORT
+};
+
+const struct census_report *census_report_kind(size_t i)
+{
+	return i < sizeof(all) / sizeof(all[0]) ? all[i] : NULL;
+}
+
+const struct census_report *census_report_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
+			return all[i];
+	return NULL;
+}
+
+static const char *const classes[CENSUS_CLASSES] = {
+	[CENSUS_TEXT] = "text", [CENSUS_RODATA] = "rodata", [CENSUS_RELRO] = "relro",
+	[CENSUS_DATA] = "data", [CENSUS_BSS] = "bss", [CENSUS_HEAP] = "heap",
+	[CENSUS_STACK] = "stack", [CENSUS_ANON] = "anon", [CENSUS_JIT] = "jit",
+	[CENSUS_SHM] = "shm", [CENSUS_FILE] = "file", [CENSUS_SPECIAL] = "special",
+	[CENSUS_DEVICE] = "device", [CENSUS_RESERVED] = "reserved",
+};
+const struct atw_names census_class_names = { CENSUS_CLASSES, classes, NULL };
+
+static const char *const flags[] = { "grows", "own", "readable", "writable", "executable",
+				     "zeroes" };
+const struct atw_names census_flag_names = { 6, flags, "SXrwxB" };
+
+static const char *const counters[] = { "seen", "kernel" };
+const struct atw_names census_count_names = { 2, counters, NULL };
+
+static const char *const guess[] = { "guessed" };
+const struct atw_names census_guess_names = { 1, guess, "~" };
+
+bool is_executable(const struct census_unit *u)
+{
+	u = census_unit_root(u);
+	return u->code || u->program;
+}
+
+void device_text(const struct census_unit *u, char buf[48])
+{
+	snprintf(buf, 48, "%" PRIx64 ":%" PRIx64, u->major, u->minor);
+}
+
+void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1])
+{
+	buf[0] = '\0';
+	for (size_t i = 0; i < id->len && i < CAPTURE_BUILD; i++)
+		snprintf(buf + 2 * i, 3, "%02x", id->b[i]);
+}
+
+int report_no_memory(struct atw_err *err)
+{
+	return atw_err_nomem(err);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.h - internal interface of the analyses. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "base/buf.h"
+#include "census/model.h"
+#include "target/smaps.h"
+
+#define REPORT(name) extern const struct census_report report_##name;
+#include "report/reports.def"
+#undef REPORT
+
+/* The words of enum census_class. */
+extern const struct atw_names census_class_names;
+/* The paper's letters. */
+extern const struct atw_names census_flag_names;
+/* Source of a count: atwalk's own (seen), or the kernel. */
+extern const struct atw_names census_count_names;
+/* "~" where something is a guess. */
+extern const struct atw_names census_guess_names;
+#define GUESS_COLUMN { .key = "guess", .type = ATW_T_LETTERS, .width = 5, \
+		       .names = &census_guess_names, .help = "~: what it is for is a guess" }
+
+int report_no_memory(struct atw_err *err);
+
+static inline uint64_t area_pages(const struct census_area *a, uint64_t page)
+{
+	return (a->last - a->first) / page + 1;
+}
+
+/*
+ * In memory, and of the machine's: neither a device nor the page of zeroes, which
+ * takes no memory however often it is mapped.
+ */
+static inline bool is_resident(const struct census_pages *p)
+{
+	return p->present && !p->device && !p->zero;
+}
+
+/* Which sums of smaps_rollup they are in. */
+struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page);
+
+/* A part of a file that may be a program or a library. */
+static inline bool is_unit_area(const struct census_area *a)
+{
+	return a->unit && (a->class <= CENSUS_BSS || a->class == CENSUS_RESERVED);
+}
+
+/* Is it a program or library? Known at the end; the paper's form has no others. */
+bool is_executable(const struct census_unit *u);
+/* What goes behind its name where no column says it. */
+static inline const char *deleted_text(const struct census_unit *u)
+{
+	return u->deleted ? CENSUS_DELETED : "";
+}
+/* "fe:1" */
+void device_text(const struct census_unit *u, char buf[48]);
+void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1]);
+
+/* Columns of a row, as far as they are known. */
+struct report_row {
+	union atw_value v[32];
+	uint64_t have;
+};
+
+static inline void row_u(struct report_row *r, unsigned i, uint64_t u)
+{
+	r->v[i].u = u;
+	r->have |= (uint64_t)1 << i;
+}
+
+static inline void row_s(struct report_row *r, unsigned i, const char *s)
+{
+	r->v[i].s = s;
+	r->have |= (uint64_t)1 << i;
+}
+
+static inline int row_out(const struct report_row *r, const struct census_out *out,
+			  struct atw_err *err)
+{
+	return out->row(out->arg, &(struct atw_row){ r->v, r->have }, err);
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacks.c - memory of processes as folded stacks: "nginx;libc.so.6;text" and
+ * its PSS, the form that tools for flame graphs read: all of them are what all processes
+ * use together.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/groups.h"
+#include "report/report.h"
+
+enum { S_STACK, S_PSS, S_PAGES, S_COUNT };
+
+static const struct atw_column columns[S_COUNT] = {
+	[S_STACK] = { .key = "stack", .type = ATW_T_TEXT, .width = 48,
+		      .help = "the process; the file, if one is mapped; what it is for" },
+	[S_PSS] = { .key = "pss", .type = ATW_T_COUNT, .width = 12,
+		    .help = "bytes of its PSS there: each page divided by how often it is mapped" },
+	[S_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 8, .hidden = true,
+		      .help = "pages in memory that it has there, shared or not" },
+};
+static const struct atw_schema schema = { "stacks", columns, S_COUNT };
+
+struct stacks {
+	struct groups groups;            /* of "process;class" and a unit */
+	size_t now;                      /* that of the area */
+	uint64_t page;
+	struct buf text;
+	struct groups names, lines;      /* what units are called; what comes out */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct stacks *s = calloc(1, sizeof(*s));
+
+	(void)o;
+	if (!s)
+		return report_no_memory(err);
+	*ret = s;
+	return ATW_OK;
+}
+
+/* A name may have anything in it but what parts the names, and no line ends. */
+static void put_name(struct buf *b, const char *name)
+{
+	for (; *name; name++)
+		buf_char(b, *name == ';' ? ':' : *name);
+}
+
+static const char *file_name(const struct census_unit *u)
+{
+	const char *slash = strrchr(u->name, '/');
+
+	return slash && slash[1] ? slash + 1 : u->name;
+}
+
+static struct group *group_of(struct stacks *s, const struct census_area *a, const char *class)
+{
+	uint64_t key = (uint64_t)a->process->number << 32;
+
+	s->text.len = 0;
+	put_name(&s->text, *a->process->name ? a->process->name : "-");
+	buf_char(&s->text, ';');
+	buf_str(&s->text, class);
+	key += a->unit ? a->unit->number + UINT64_C(1) : 0;
+	return s->text.failed ? NULL : groups_get(&s->groups, key, s->text.data);
+}
+
+/* Areas of a process that are of one file and for one thing are one. */
+static int on_area(struct stacks *s, const struct census_area *a, struct atw_err *err)
+{
+	struct group *g = group_of(s, a, census_class_names.name[a->class]);
+
+	if (!g)
+		return report_no_memory(err);
+	g->unit = a->unit;
+	s->now = (size_t)(g - s->groups.v);
+	return ATW_OK;
+}
+
+/* Pages of hugetlbfs, which no RSS has, are memory all the same: apart. */
+static int on_pages(struct stacks *s, const struct census_pages *p, struct atw_err *err)
+{
+	struct smaps_pages as = pages_smaps(p, s->page);
+	struct group *g = &s->groups.v[s->now];
+
+	if (as.class == SMAPS_HUGETLB) {
+		as.class = SMAPS_RSS;
+		g = group_of(s, p->area, "hugetlb");
+		if (!g)
+			return report_no_memory(err);
+		g->unit = p->area->unit;
+	}
+	smaps_add(&g->sum, &as);
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct stacks *s = state;
+
+	s->page = ev->page;
+	return ev->what == CENSUS_ON_AREA ? on_area(s, ev->area, err) : on_pages(s, ev->pages, err);
+}
+
+/* ---- the answer ---- */
+
+/*
+ * What a file is called among those of its process: all of its name, or its numbers
+ * too, only where less is another's as well.
+ */
+enum { BY_FILE_NAME, BY_NAME, BY_INODE };
+
+static void put_unit(struct buf *b, const struct census_unit *u, unsigned how)
+{
+	char device[48];
+
+	put_name(b, how == BY_FILE_NAME ? file_name(u) : u->name);
+	buf_str(b, deleted_text(u));
+	if (how == BY_INODE && u->keyed) {
+		device_text(u, device);
+		buf_printf(b, " (%s %" PRIu64 ")", device, u->inode);
+	}
+}
+
+/* All in the process that are called so: `rss` is 1 if that is one file. NULL: no memory. */
+static struct group *called(struct stacks *s, const struct group *g, unsigned how)
+{
+	s->text.len = 0;
+	put_unit(&s->text, census_unit_root(g->unit), how);
+	return s->text.failed ? NULL : groups_get(&s->names, (g->key >> 32) << 1 | how,
+						  s->text.data);
+}
+
+static bool name_units(struct stacks *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (unsigned how = BY_FILE_NAME; how < BY_INODE; how++) {
+			const struct group *g = &s->groups.v[i];
+			const struct census_unit *u = census_unit_root(g->unit);
+			struct group *name;
+
+			if (!u || !g->sum.rss)
+				continue;
+			name = called(s, g, how);
+			if (!name)
+				return false;
+			name->sum.rss += name->unit != u;
+			name->unit = u;
+		}
+	return true;
+}
+
+/* Copies of one file are called the same, and so are one line. */
+static bool add_line(struct stacks *s, const struct group *g)
+{
+	const char *class = strrchr(g->name, ';');
+	unsigned how = BY_FILE_NAME;
+	struct group *line;
+
+	while (g->unit && how < BY_INODE) {
+		const struct group *name = called(s, g, how);
+
+		if (!name)
+			return false;
+		if (name->sum.rss == 1)
+			break;
+		how++;
+	}
+	s->text.len = 0;
+	buf_add(&s->text, g->name, (size_t)(class - g->name));
+	if (g->unit) {
+		buf_char(&s->text, ';');
+		put_unit(&s->text, census_unit_root(g->unit), how);
+	}
+	buf_str(&s->text, class);
+	line = s->text.failed ? NULL : groups_get(&s->lines, g->key >> 32, s->text.data);
+	if (line)
+		smaps_join(&line->sum, &g->sum);
+	return line;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct stacks *s = state;
+	int r = ATW_OK;
+
+	if (!name_units(s))
+		return report_no_memory(err);
+	for (size_t i = 0; i < s->groups.n; i++)
+		if (s->groups.v[i].sum.rss && !add_line(s, &s->groups.v[i]))
+			return report_no_memory(err);
+	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
+		struct report_row row = { .have = 0 };
+
+		row_s(&row, S_STACK, s->lines.v[i].name);
+		if (!s->lines.v[i].sum.uncounted)
+			row_u(&row, S_PSS, smaps_pss(&s->lines.v[i].sum));
+		row_u(&row, S_PAGES, s->lines.v[i].sum.rss / s->page);
+		r = row_out(&row, out, err);
+	}
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct stacks *s = state;
+
+	if (s) {
+		groups_deinit(&s->groups);
+		groups_deinit(&s->names);
+		groups_deinit(&s->lines);
+		buf_deinit(&s->text);
+	}
+	free(s);
+}
+
+const struct census_report report_stacks = {
+	.size = sizeof(struct census_report), .name = "stacks", .title = "Folded stacks",
+	.help = "PSS by process, file and use, as tools for flame graphs read it",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES), .schema = &schema,
+	.tools = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

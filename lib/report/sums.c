@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sums.c - assignment of pages to the paper's columns and to ours. */
+#include "report/report.h"
+#include "report/sums.h"
+
+enum sum sums_column(const struct census_area *a)
+{
+	switch (a->class) {
+	case CENSUS_STACK:
+		return SUM_STACK;
+	case CENSUS_TEXT:
+	case CENSUS_RODATA:
+		return a->own ? SUM_TEXT : SUM_LIB_TEXT;
+	case CENSUS_DATA:
+	case CENSUS_RELRO:
+		return a->own ? SUM_DATA : SUM_LIB_DATA;
+	case CENSUS_BSS:
+		return a->own ? SUM_HEAP : SUM_LIB_BSS;
+	case CENSUS_HEAP:
+	case CENSUS_ANON:
+		return SUM_HEAP;
+	default:
+		return SUM_OTHER;
+	}
+}
+
+/* 0: none, as no part is SUM_RW. */
+static enum sum part(const struct census_area *a)
+{
+	static const uint8_t parts[CENSUS_CLASSES] = {
+		[CENSUS_RODATA] = SUM_RODATA, [CENSUS_RELRO] = SUM_RELRO,
+		[CENSUS_ANON] = SUM_ANON, [CENSUS_JIT] = SUM_JIT, [CENSUS_SHM] = SUM_SHM,
+		[CENSUS_FILE] = SUM_FILE, [CENSUS_RESERVED] = SUM_RESERVED,
+		[CENSUS_BSS] = SUM_BSS,
+	};
+
+	return a->class == CENSUS_BSS && !a->own ? 0 : parts[a->class];
+}
+
+void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
+{
+	enum sum ours = part(a);
+
+	s->n[a->write ? SUM_RW : SUM_RX] += pages;
+	s->n[SUM_TOTAL] += pages;
+	s->n[sums_column(a)] += pages;
+	if (ours)
+		s->n[ours] += pages;
+	s->guess |= a->guess;
+}
+
+/* How often pages of the libraries' code are mapped, that is; others have no columns. */
+static void add_mapped(struct sums *s, const struct census_area *a, uint64_t pages,
+		       uint64_t single, uint64_t shared)
+{
+	if (sums_column(a) != SUM_LIB_TEXT)
+		return;
+	s->n[SUM_SINGLE] += single;
+	s->n[SUM_MULTI] += shared;
+	if (single + shared < pages)
+		s->unknown = true;
+}
+
+bool sums_rest(struct sums *s, const struct census_area *a, bool virtual)
+{
+	if (!a->rest.user)
+		return false;
+	if (!virtual)
+		sums_area(s, a, a->rest.user);
+	add_mapped(s, a, a->rest.user, a->rest.single, a->rest.shared);
+	s->untold |= 1u << SUM_SWAPPED;
+	return true;
+}
+
+void sums_untold(struct sums *s, const struct census_area *a)
+{
+	if (!a) {
+		s->untold = UINT32_MAX;
+		return;
+	}
+	s->untold |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL | 1u << sums_column(a) |
+		     1u << SUM_SWAPPED;
+	if (part(a))
+		s->untold |= 1u << part(a);
+	if (sums_column(a) == SUM_LIB_TEXT)
+		s->untold |= 1u << SUM_SINGLE | 1u << SUM_MULTI;
+}
+
+void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)
+{
+	if (p->swapped)
+		s->n[SUM_SWAPPED] += p->pages;
+	if (!is_resident(p))
+		return;
+	if (!virtual)
+		sums_area(s, p->area, p->pages);
+	if (!(p->known & CENSUS_REFS))
+		add_mapped(s, p->area, p->pages, 0, 0);
+	else if (p->refs)
+		add_mapped(s, p->area, p->pages, p->refs == 1 ? p->pages : 0,
+			   p->refs == 1 ? 0 : p->pages);
+}

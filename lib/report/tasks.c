@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tasks.c - all T: lines, including threads: page faults and times that the
+ * paper's collector recorded for each task, and the process it shares memory with.
+ */
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/num.h"
+#include "report/report.h"
+#include "record/intern.h"
+
+enum {
+	C_PID, C_TGID, C_PPID, C_TASK, C_KIND, C_MM, C_CPU, C_THREADS, C_MINOR, C_MAJOR,
+	C_CHILD_MINOR, C_CHILD_MAJOR, C_USER, C_SYSTEM, C_UID, C_START, C_COUNT,
+};
+
+enum kind { KERNEL, PROCESS, THREAD };
+
+static const char *const kinds[] = { "kernel", "process", "thread" };
+static const struct atw_names kind_names = { 3, kinds, NULL };
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "number of the task" },
+	[C_TGID] = { .key = "tgid", .type = ATW_T_COUNT, .width = 7,
+		     .help = "of its process" },
+	[C_PPID] = { .key = "ppid", .type = ATW_T_COUNT, .width = 7, .hidden = true,
+		     .help = "of its parent" },
+	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
+	[C_KIND] = { .key = "kind", .type = ATW_T_ENUM, .width = 7, .names = &kind_names,
+		     .help = "process, thread of one, or thread of the kernel" },
+	[C_MM] = { .key = "mm", .type = ATW_T_HEX, .hidden = true,
+		   .help = "address space: tasks with the same share their memory" },
+	[C_CPU] = { .key = "cpu", .type = ATW_T_COUNT, .width = 4,
+		    .help = "where it runs, or ran last" },
+	[C_THREADS] = { .key = "threads", .type = ATW_T_COUNT, .width = 7,
+			.help = "how many tasks its process has" },
+	[C_MINOR] = { .key = "minor", .type = ATW_T_COUNT, .width = 9,
+		      .help = "page faults that needed nothing read" },
+	[C_MAJOR] = { .key = "major", .type = ATW_T_COUNT, .width = 8,
+		      .help = "page faults that waited for a file or for swap" },
+	[C_CHILD_MINOR] = { .key = "child_minor", .type = ATW_T_COUNT, .width = 11,
+			    .help = "minor faults of its children that are gone" },
+	[C_CHILD_MAJOR] = { .key = "child_major", .type = ATW_T_COUNT, .width = 11,
+			    .help = "likewise major faults" },
+	[C_USER] = { .key = "user", .type = ATW_T_SECONDS, .width = 9,
+		     .help = "CPU time of its program, seconds" },
+	[C_SYSTEM] = { .key = "system", .type = ATW_T_SECONDS, .width = 9,
+		       .help = "CPU time of the kernel for it" },
+	[C_UID] = { .key = "uid", .type = ATW_T_COUNT, .width = 6, .hidden = true,
+		    .help = "number of the user" },
+	[C_START] = { .key = "start", .type = ATW_T_SECONDS, .width = 9, .hidden = true,
+		      .help = "when it began: seconds from boot" },
+};
+static const struct atw_schema schema = { "tasks", columns, C_COUNT };
+
+struct task {
+	struct capture_task t;           /* texts are the producer's, no longer valid */
+	const char *name;
+	uint32_t has;
+	bool again;                      /* its address space was seen before */
+};
+
+struct tasks {
+	struct task *v;
+	size_t n, cap;
+	struct intern names;
+	uint64_t hz;                     /* of ticks */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct tasks *s = calloc(1, sizeof(*s));
+
+	(void)o;
+	if (!s)
+		return report_no_memory(err);
+	s->hz = 100;                     /* USER_HZ, and HZ of the paper's kernel */
+	*ret = s;
+	return ATW_OK;
+}
+
+static void on_header(struct tasks *s, const struct capture_header *h)
+{
+	uint64_t hz;
+
+	if (blob_is(h->key, "hz") && num_dec(h->value.data, h->value.len, &hz) && hz)
+		s->hz = hz;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	const struct capture_task *t = ev->task;
+	struct tasks *s = state;
+	const char *name;
+
+	if (ev->what == CENSUS_ON_HEADER) {
+		on_header(s, ev->header);
+		return ATW_OK;
+	}
+	name = intern_text(&s->names, t->name.len ? t->name.data : "", t->name.len);
+	if (!name || !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+		return report_no_memory(err);
+	s->v[s->n++] = (struct task){ *t, name, ev->task_has, ev->again };
+	return ATW_OK;
+}
+
+/* ---- the answer ---- */
+
+/* The paper's form has no tgid: threads are tasks of an earlier address space. */
+static enum kind kind_of(const struct task *k)
+{
+	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;
+
+	return thread ? THREAD : k->t.mm ? PROCESS : KERNEL;
+}
+
+static void row_ticks(struct report_row *row, unsigned i, uint64_t ticks, uint64_t hz)
+{
+	uint64_t ms;
+
+	if (!__builtin_mul_overflow(ticks, 1000, &ms))
+		row_u(row, i, ms / hz);
+}
+
+static int task_row(const struct tasks *s, const struct task *k, const struct census_out *out,
+		    struct atw_err *err)
+{
+	static const struct { uint8_t column; uint16_t at; uint32_t has; } numbers[] = {
+#define AT(m) offsetof(struct capture_task, m)
+		{ C_TGID, AT(tgid), CAPTURE_T_TGID }, { C_PPID, AT(ppid), CAPTURE_T_PPID },
+		{ C_CPU, AT(cpu), CAPTURE_T_CPU }, { C_THREADS, AT(threads), CAPTURE_T_THREADS },
+		{ C_MINOR, AT(minor), CAPTURE_T_FAULTS }, { C_MAJOR, AT(major), CAPTURE_T_FAULTS },
+		{ C_CHILD_MINOR, AT(child_minor), CAPTURE_T_FAULTS },
+		{ C_CHILD_MAJOR, AT(child_major), CAPTURE_T_FAULTS },
+		{ C_UID, AT(uid), CAPTURE_T_UID },
+#undef AT
+	};
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, C_PID, k->t.pid);
+	row_s(&row, C_TASK, k->name);
+	row_u(&row, C_KIND, kind_of(k));
+	if (k->t.mm)
+		row_u(&row, C_MM, k->t.mm);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (k->has & numbers[i].has)
+			row_u(&row, numbers[i].column,
+			      *(const uint64_t *)((const char *)&k->t + numbers[i].at));
+	if (k->has & CAPTURE_T_TIMES) {
+		row_ticks(&row, C_USER, k->t.user, s->hz);
+		row_ticks(&row, C_SYSTEM, k->t.system, s->hz);
+	}
+	if (k->has & CAPTURE_T_START)
+		row_ticks(&row, C_START, k->t.start, s->hz);
+	return row_out(&row, out, err);
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct tasks *s = state;
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
+		r = task_row(s, &s->v[i], out, err);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct tasks *s = state;
+
+	if (s) {
+		free(s->v);
+		intern_deinit(&s->names);
+	}
+	free(s);
+}
+
+const struct census_report report_tasks = {
+	.size = sizeof(struct census_report), .name = "tasks", .title = "Tasks",
+	.help = "every task, threads too: page faults and CPU times", .threads = true,
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK), .schema = &schema,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thrash.c - thrashing: does the machine mostly fetch pages that it just
+ * reclaimed, and for which processes? Faults of each process and the kernel's counters,
+ * from look to look.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "report/looks.h"
+#include "report/report.h"
+
+enum {
+	C_LOOK, C_SECONDS, C_PID, C_TASK, C_MINOR, C_MAJOR, C_MAJOR_RATE, C_REFAULTS,
+	C_REFAULT_RATE, C_SWAPIN, C_SWAPOUT, C_SOME, C_FULL, C_SOME10, C_FULL10, C_COUNT,
+};
+
+static const struct atw_column columns[C_COUNT] = {
+	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4,
+		     .help = "which look, from 1: what has changed since the one before" },
+	[C_SECONDS] = { .key = "seconds", .type = ATW_T_SECONDS, .width = 9,
+			.help = "since that" },
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
+		    .help = "of whom; n/a: all of the machine" },
+	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
+	[C_MINOR] = { .key = "minor", .type = ATW_T_COUNT, .width = 9,
+		      .help = "page faults that needed nothing read" },
+	[C_MAJOR] = { .key = "major", .type = ATW_T_COUNT, .width = 8,
+		      .help = "page faults that waited for a file or for swap" },
+	[C_MAJOR_RATE] = { .key = "major_rate", .type = ATW_T_SECONDS, .width = 10,
+			   .rate = true, .help = "of these, each second" },
+	[C_REFAULTS] = { .key = "refaults", .type = ATW_T_COUNT, .width = 8,
+			 .help = "pages that were read again soon after they were given up" },
+	[C_REFAULT_RATE] = { .key = "refault_rate", .type = ATW_T_SECONDS, .width = 12,
+			     .rate = true, .help = "of these, each second" },
+	[C_SWAPIN] = { .key = "swapin", .type = ATW_T_PAGES, .width = 7,
+		       .help = "pages read from swap" },
+	[C_SWAPOUT] = { .key = "swapout", .type = ATW_T_PAGES, .width = 7,
+			.help = "pages written to swap" },
+	[C_SOME] = { .key = "some", .type = ATW_T_SECONDS, .width = 6,
+		     .help = "part of the time that some task waited for memory" },
+	[C_FULL] = { .key = "full", .type = ATW_T_SECONDS, .width = 6,
+		     .help = "part of the time that all did that had something to do" },
+	[C_SOME10] = { .key = "some10", .type = ATW_T_SECONDS, .width = 6, .hidden = true,
+		       .help = "the kernel's average of `some`, of ten seconds before" },
+	[C_FULL10] = { .key = "full10", .type = ATW_T_SECONDS, .width = 6, .hidden = true,
+		       .help = "likewise of `full`" },
+};
+static const struct atw_schema schema = { "thrash", columns, C_COUNT };
+
+/*
+ * What is thrashing. Of a task that waits for a tenth of its time a person takes
+ * notice; refaults and major faults cost about 0.1 ms each where storage is fast, so
+ * that a thousand a second are as much.
+ */
+enum { MUCH_FULL = 100, MUCH_SOME = 200 };       /* thousandths of the time */
+#define MUCH_RATE 1000                           /* each second */
+
+/* ---- records ---- */
+
+enum counter {
+	S_FAULTS, S_MAJOR, S_SWAPIN, S_SWAPOUT, S_SOME, S_FULL, S_SOME10, S_FULL10,
+	S_REFAULTS, S_COUNT,
+};
+static const char *const keys[S_REFAULTS] = {
+	"vmstat.pgfault", "vmstat.pgmajfault", "vmstat.pswpin", "vmstat.pswpout",
+	"pressure.some.total", "pressure.full.total", "pressure.some.avg10",
+	"pressure.full.avg10",
+};
+/* Of files, of what has none; of both before 5.9. */
+static const char refault[] = "vmstat.workingset_refault";
+
+struct whole {
+	uint64_t v[S_COUNT];
+	uint32_t have;
+	bool tasks;                      /* faults of some are recorded */
+};
+
+/* What a process had when it was seen last; look 0: never. */
+struct seen {
+	size_t look;
+	uint64_t minor, major;
+};
+
+struct step {
+	size_t process, look, from;      /* from 0: since it began */
+	uint64_t minor, major;
+};
+
+struct thrash {
+	struct looks looks;
+	struct whole *whole;             /* of each look */
+	size_t wholes, wholes_cap;
+	struct look_processes processes;
+	struct seen *seen;
+	size_t nseen, seen_cap;
+	struct step *step;
+	size_t nsteps, steps_cap;
+	size_t told, told_steps;         /* looks with emitted rows, and their steps */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct thrash));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+static void on_header(struct whole *w, const struct capture_header *h)
+{
+	size_t n = sizeof(refault) - 1;
+	uint64_t u;
+
+	for (unsigned i = 0; i < S_REFAULTS; i++) {
+		if (!blob_is(h->key, keys[i]))
+			continue;
+		/* Averages are percent: thousandths of these are hundredths too many. */
+		if (i == S_SOME10 || i == S_FULL10 ? looks_thousandths(h->value, &u)
+						   : looks_number(h->value, &u)) {
+			w->v[i] = i == S_SOME10 || i == S_FULL10 ? u / 100 : u;
+			w->have |= 1u << i;
+		}
+	}
+	if (h->key.len >= n && !memcmp(h->key.data, refault, n) && looks_number(h->value, &u)) {
+		w->v[S_REFAULTS] += u;
+		w->have |= 1u << S_REFAULTS;
+	}
+}
+
+static struct step *add_step(struct thrash *t, struct step s)
+{
+	if (!array_reserve((void **)&t->step, &t->steps_cap, t->nsteps + 1, sizeof(*t->step)))
+		return NULL;
+	t->step[t->nsteps] = s;
+	return &t->step[t->nsteps++];
+}
+
+/* A process's faults are those of all its threads. */
+static int on_task(struct thrash *t, const struct census_event *ev, struct atw_err *err)
+{
+	const struct capture_task *k = ev->task;
+	bool has_start = ev->task_has & CAPTURE_T_START;
+	struct step s = { .look = t->looks.n };
+	struct seen *was;
+	int r;
+
+	if (!(ev->task_has & CAPTURE_T_FAULTS) ||
+	    (ev->task_has & CAPTURE_T_TGID && k->tgid != k->pid))
+		return ATW_OK;
+	t->whole[t->wholes - 1].tasks = true;
+	r = look_processes_find(&t->processes, k->pid, has_start, k->start, k->name, &s.process,
+				err);
+	if (r != ATW_OK)
+		return r;
+	if (!array_reserve((void **)&t->seen, &t->seen_cap, s.process + 1, sizeof(*t->seen)))
+		return report_no_memory(err);
+	for (; t->nseen <= s.process; t->nseen++)
+		t->seen[t->nseen] = (struct seen){ 0 };
+	was = &t->seen[s.process];
+	if (was->look == s.look)         /* recorded twice */
+		return ATW_OK;
+	/* Counters that go back are of another one that has its number. */
+	if (was->look && k->minor >= was->minor && k->major >= was->major) {
+		s.from = was->look;
+		s.minor = k->minor - was->minor;
+		s.major = k->major - was->major;
+	} else if (s.look == 1 || (has_start && !was->look)) {
+		s.minor = k->minor;
+		s.major = k->major;
+	}
+	*was = (struct seen){ s.look, k->minor, k->major };
+	return (s.minor || s.major) && !add_step(t, s) ? report_no_memory(err) : ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct thrash *t = state;
+	int r = looks_feed(&t->looks, ev, err);
+
+	if (r != ATW_OK)
+		return r;
+	if (t->wholes < t->looks.n) {
+		if (!array_reserve((void **)&t->whole, &t->wholes_cap, t->looks.n,
+				   sizeof(*t->whole)))
+			return report_no_memory(err);
+		t->whole[t->wholes++] = (struct whole){ .have = 0 };
+	}
+	if (ev->what == CENSUS_ON_HEADER)
+		on_header(&t->whole[t->wholes - 1], ev->header);
+	return ev->what == CENSUS_ON_TASK ? on_task(t, ev, err) : ATW_OK;
+}
+
+/* ---- rows ---- */
+
+/* `n` in `ms`: thousandths each second; n/a if these are too many to say. */
+static bool rate_of(uint64_t n, uint64_t ms, uint64_t *ret)
+{
+	if (n > UINT64_MAX / 1000000 || !ms)
+		return false;
+	*ret = (n * 1000000 + ms / 2) / ms;
+	return true;
+}
+
+static bool change(const struct thrash *t, size_t look, enum counter c, uint64_t *ret)
+{
+	const struct whole *a, *b;
+
+	if (look < 2)
+		return false;
+	a = &t->whole[look - 2];
+	b = &t->whole[look - 1];
+	if (!(a->have & b->have & 1u << c) || b->v[c] < a->v[c])
+		return false;
+	*ret = b->v[c] - a->v[c];
+	return true;
+}
+
+/* Microseconds of waiting in thousandths of the time. */
+static bool part_of(const struct thrash *t, size_t look, enum counter c, uint64_t *ret)
+{
+	uint64_t us, ms;
+
+	if (!change(t, look, c, &us) ||
+	    !looks_between(&t->looks, look - 2, look - 1, &ms))
+		return false;
+	*ret = us / ms < 1000 ? us / ms : 1000;
+	return true;
+}
+
+/* What all processes had that are there: where the machine does not count, as in 2005. */
+static bool of_processes(const struct thrash *t, size_t look, uint64_t *minor, uint64_t *major)
+{
+	*minor = *major = 0;
+	for (size_t i = 0; i < t->nsteps; i++) {
+		if (t->step[i].look != look)
+			continue;
+		if (__builtin_add_overflow(*minor, t->step[i].minor, minor) ||
+		    __builtin_add_overflow(*major, t->step[i].major, major))
+			return false;
+	}
+	return look > 1 && t->whole[look - 2].tasks && t->whole[look - 1].tasks;
+}
+
+/* Minor and major faults up to a look, those first that the machine counted itself. */
+static void faults(const struct thrash *t, size_t look, uint64_t ms, struct report_row *row)
+{
+	uint64_t all, minor, major, rate;
+	bool told = change(t, look, S_MAJOR, &major), of_tasks = false;
+
+	if (told && change(t, look, S_FAULTS, &all) && all >= major)
+		row_u(row, C_MINOR, all - major);
+	if (!told)
+		of_tasks = of_processes(t, look, &minor, &major);
+	if (of_tasks)
+		row_u(row, C_MINOR, minor);
+	if (!told && !of_tasks)
+		return;
+	row_u(row, C_MAJOR, major);
+	if (rate_of(major, ms, &rate))
+		row_u(row, C_MAJOR_RATE, rate);
+}
+
+static int whole_row(const struct thrash *t, size_t look, const struct census_out *out,
+		     struct atw_err *err)
+{
+	static const struct { uint8_t c, from; } counts[] = {
+		{ C_REFAULTS, S_REFAULTS }, { C_SWAPIN, S_SWAPIN }, { C_SWAPOUT, S_SWAPOUT },
+	};
+	const struct whole *w = &t->whole[look - 1];
+	struct report_row row = { .have = 0 };
+	uint64_t u, v, ms = 0;
+
+	row_u(&row, C_LOOK, look);
+	row_s(&row, C_TASK, "(all)");
+	if (look > 1 && looks_between(&t->looks, look - 2, look - 1, &ms))
+		row_u(&row, C_SECONDS, ms);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (change(t, look, counts[i].from, &u))
+			row_u(&row, counts[i].c, u);
+	faults(t, look, ms, &row);
+	if (change(t, look, S_REFAULTS, &u) && rate_of(u, ms, &v))
+		row_u(&row, C_REFAULT_RATE, v);
+	if (part_of(t, look, S_SOME, &u))
+		row_u(&row, C_SOME, u);
+	if (part_of(t, look, S_FULL, &u))
+		row_u(&row, C_FULL, u);
+	if (w->have >> S_SOME10 & 1)
+		row_u(&row, C_SOME10, w->v[S_SOME10]);
+	if (w->have >> S_FULL10 & 1)
+		row_u(&row, C_FULL10, w->v[S_FULL10]);
+	return row_out(&row, out, err);
+}
+
+static int step_row(const struct thrash *t, const struct step *s, const struct census_out *out,
+		    struct atw_err *err)
+{
+	const struct look_process *p = &t->processes.v[s->process];
+	struct report_row row = { .have = 0 };
+	uint64_t ms = 0, v;
+
+	row_u(&row, C_LOOK, s->look);
+	row_u(&row, C_PID, p->pid);
+	row_s(&row, C_TASK, p->name);
+	row_u(&row, C_MINOR, s->minor);
+	row_u(&row, C_MAJOR, s->major);
+	if (s->from && looks_between(&t->looks, s->from - 1, s->look - 1, &ms)) {
+		row_u(&row, C_SECONDS, ms);
+		if (rate_of(s->major, ms, &v))
+			row_u(&row, C_MAJOR_RATE, v);
+	}
+	return row_out(&row, out, err);
+}
+
+static int by_faults(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	if (x->look != y->look)
+		return x->look < y->look ? -1 : 1;
+	if (x->major != y->major)
+		return x->major > y->major ? -1 : 1;
+	if (x->minor != y->minor)
+		return x->minor > y->minor ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* ---- the verdict ---- */
+
+/* What one step says: how many times as much as is much, in thousandths, and how. */
+struct verdict {
+	size_t look;                     /* 0: no look could be judged */
+	uint64_t times;
+	char how[200];
+};
+
+static void judge(struct verdict *v, size_t look, uint64_t value, uint64_t much, const char *how)
+{
+	uint64_t times = value > UINT64_MAX / 1000 ? UINT64_MAX : value * 1000 / much;
+
+	if (v->look && times <= v->times)
+		return;
+	v->look = look;
+	v->times = times;
+	snprintf(v->how, sizeof(v->how), "%s", how);
+}
+
+static void judge_pressure(const struct thrash *t, size_t look, struct verdict *v)
+{
+	uint64_t some, full, part, much;
+	char how[200];
+	bool all;
+
+	if (!part_of(t, look, S_FULL, &full) || !part_of(t, look, S_SOME, &some))
+		return;
+	all = full * MUCH_SOME >= some * MUCH_FULL;
+	part = all ? full : some;
+	much = all ? MUCH_FULL : MUCH_SOME;
+	snprintf(how, sizeof(how), "for %" PRIu64 ".%" PRIu64 "%% of the time %s waited for memory (%d%% is thrashing)",
+		 part / 10, part % 10, all ? "all tasks" : "some task", (int)much / 10);
+	judge(v, look, part, much, how);
+}
+
+/*
+ * Pressure counts the wait for pages that had been active, so not for those of a file
+ * that never stay long enough to be. Refaults without major faults are of programs
+ * that read files; major faults without refaults, of such that start.
+ */
+static void judge_faults(const struct thrash *t, size_t look, struct verdict *v)
+{
+	bool refaults, told;
+	uint64_t n, major, minor, rate, ms;
+	char how[200];
+
+	if (!looks_between(&t->looks, look - 2, look - 1, &ms))
+		return;
+	refaults = change(t, look, S_REFAULTS, &n);
+	told = change(t, look, S_MAJOR, &major) || of_processes(t, look, &minor, &major);
+	if (!refaults && !told)
+		return;
+	if (!refaults || (told && major < n))
+		n = major;
+	if (!rate_of(n, ms, &rate))
+		return;
+	rate /= 1000;
+	if (refaults)
+		snprintf(how, sizeof(how), "%" PRIu64 " times a second somebody waited for a page that had been given up shortly before (%d is thrashing)",
+			 rate, MUCH_RATE);
+	else
+		snprintf(how, sizeof(how), "%" PRIu64 " major faults a second (%d is thrashing; refaults are not told)",
+			 rate, MUCH_RATE);
+	judge(v, look, rate, MUCH_RATE, how);
+}
+
+/* The process with most major faults on the way to this look; steps are in order. */
+static void culprit(const struct thrash *t, size_t look, const struct census_out *out)
+{
+	const struct step *s = NULL;
+	const struct look_process *p;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < t->nsteps; i++) {
+		if (t->step[i].look != look)
+			continue;
+		s = s ? s : &t->step[i];
+		all += t->step[i].major;
+	}
+	if (!s || !s->major) {
+		out->note(out->arg, t->nseen ? "no process that is there had a major fault"
+					     : "faults of processes are not told");
+		return;
+	}
+	p = &t->processes.v[s->process];
+	out->note(out->arg, "most major faults: process %" PRIu64 " (%s), %" PRIu64 " of %" PRIu64
+		  " that processes had%s", p->pid, p->name, s->major, all,
+		  look == 1 ? " since they began" : "");
+}
+
+static void verdict(const struct thrash *t, const struct census_out *out)
+{
+	struct verdict v = { .look = 0 };
+	uint64_t minor, major;
+
+	for (size_t look = 2; look <= t->looks.n; look++) {
+		judge_pressure(t, look, &v);
+		judge_faults(t, look, &v);
+	}
+	/* Of a dump, say: then there is not one row, either. */
+	if (t->looks.n < 2 && !t->nseen) {
+		out->lacks(out->arg, "there is nothing to tell of faults: this look has none of any process, and rates need two looks");
+		return;
+	}
+	if (t->looks.n < 2)
+		out->note(out->arg, "one look tells no rates: these are all faults since each process began");
+	else if (!v.look && !change(t, t->looks.n, S_MAJOR, &major) &&
+		 of_processes(t, t->looks.n, &minor, &major))
+		out->note(out->arg, "whether it is thrashing cannot be told: it is not known when the looks were; from look %zu to look %zu processes had %" PRIu64
+			  " major faults and %" PRIu64 " others", t->looks.n - 1, t->looks.n, major, minor);
+	else if (!v.look)
+		out->note(out->arg, "whether it is thrashing cannot be told: the counters that say so, or when the looks were, are not known");
+	else
+		out->note(out->arg, "%s: from look %zu to look %zu %s%s",
+			  v.times >= 1000 ? "thrashing" : "not thrashing", v.look - 1, v.look,
+			  v.how, t->looks.n > 2 ? ", which is the worst" : "");
+	if (t->looks.n)
+		culprit(t, v.look ? v.look : t->looks.n, out);
+}
+
+/* Emits the rows of looks up to `last` that are not emitted yet. */
+static int tell(struct thrash *t, size_t last, const struct census_out *out,
+		struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	while (t->told < last && r == ATW_OK) {
+		size_t look = ++t->told, from = t->told_steps, to = from;
+
+		while (to < t->nsteps && t->step[to].look == look)
+			to++;
+		t->told_steps = to;
+		if (to > from)
+			qsort(t->step + from, to - from, sizeof(*t->step), by_faults);
+		/* Of the first look the machine's own counters say nothing yet. */
+		if (look > 1)
+			r = whole_row(t, look, out, err);
+		for (size_t i = from; i < to && r == ATW_OK; i++)
+			if (look > 1 || t->looks.n == 1)
+				r = step_row(t, &t->step[i], out, err);
+	}
+	return r;
+}
+
+/* A look is known to be the only one at the end; finish() emits it then. */
+static int step(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct thrash *t = state;
+
+	return t->looks.n > 1 ? tell(t, t->looks.n, out, err) : ATW_OK;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct thrash *t = state;
+	int r = tell(t, t->looks.n, out, err);
+
+	if (r == ATW_OK)
+		verdict(t, out);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct thrash *t = state;
+
+	if (!t)
+		return;
+	looks_deinit(&t->looks);
+	look_processes_deinit(&t->processes);
+	free(t->whole);
+	free(t->seen);
+	free(t->step);
+	free(t);
+}
+
+const struct census_report report_thrash = {
+	.size = sizeof(struct census_report), .name = "thrash", .title = "Faults, and who has them",
+	.help = "page faults, refaults and memory pressure, from look to look: thrashing or not",
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK) | CENSUS_ON(END),
+	.looks = true, .schema = &schema, .start = start, .feed = feed,
+	.step = step, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* thrash_picture.c - major faults of the machine and of processes, over time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/picture.h"
+#include "report/report.h"
+
+enum column { LOOK, SECONDS, PID, TASK, MAJOR, REFAULTS, COLUMNS };
+static const char *const keys[COLUMNS] = {
+	"look", "seconds", "pid", "task", "major_rate", "refault_rate",
+};
+
+/* A line's value in a look; each second. */
+struct value {
+	uint64_t line;                   /* 0, 1: of the machine; else 2 + pid */
+	uint64_t look, rate;
+	size_t name;                     /* in `names` */
+};
+
+struct thrash {
+	int column[COLUMNS];
+	struct value *v;
+	size_t n, cap;
+	uint64_t *seconds;               /* of each look since the one before, 1/1000 */
+	size_t looks, looks_cap;
+	struct buf names;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct thrash *t = calloc(1, sizeof(*t));
+
+	(void)o;
+	if (!t)
+		return report_no_memory(err);
+	for (unsigned i = 0; i < COLUMNS; i++)
+		t->column[i] = picture_column("thrash", keys[i]);
+	*ret = t;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	(void)state;
+	(void)ev;
+	(void)err;
+	return ATW_OK;
+}
+
+static int add(struct thrash *t, uint64_t line, uint64_t look, uint64_t rate,
+	       const char *name, struct atw_err *err)
+{
+	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
+		return report_no_memory(err);
+	t->v[t->n++] = (struct value){ line, look, rate, t->names.len };
+	buf_str(&t->names, name);
+	buf_char(&t->names, '\0');
+	return t->names.failed ? report_no_memory(err) : ATW_OK;
+}
+
+static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
+{
+	struct thrash *t = state;
+	const union atw_value *v = row->v;
+	const int *c = t->column;
+	bool whole = !picture_has(row, c[PID]);
+	uint64_t look;
+	char name[64];
+	int rc = ATW_OK;
+
+	if (!picture_has(row, c[LOOK]))
+		return ATW_OK;
+	look = v[c[LOOK]].u;
+	if (look >= t->looks) {
+		if (!array_reserve((void **)&t->seconds, &t->looks_cap, (size_t)look + 1,
+				   sizeof(*t->seconds)))
+			return report_no_memory(err);
+		while (t->looks <= look)
+			t->seconds[t->looks++] = 0;
+	}
+	if (picture_has(row, c[SECONDS]))
+		t->seconds[look] = v[c[SECONDS]].u;
+	if (picture_has(row, c[MAJOR]))
+		rc = add(t, whole ? 0 : 2 + v[c[PID]].u, look, v[c[MAJOR]].u / 1000,
+			 whole ? "all: major faults" :
+			 picture_process(picture_has(row, c[TASK]) ? v[c[TASK]].s : "",
+					 v[c[PID]].u, name), err);
+	if (rc == ATW_OK && whole && picture_has(row, c[REFAULTS]))
+		rc = add(t, 1, look, v[c[REFAULTS]].u / 1000, "all: refaults", err);
+	return rc;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->look < y->look ? -1 : x->look > y->look;
+}
+
+static int draw_lines(struct thrash *t, struct scene *s, struct atw_err *err)
+{
+	_auto_free uint64_t *at = calloc(t->looks + 1, sizeof(*at));
+	_auto_free struct chart_point *point = calloc(t->n + 1, sizeof(*point));
+	_auto_free struct chart_line *line = calloc(t->n + 1, sizeof(*line));
+	struct chart_lines c = {
+		.head = { "Faults that had to wait", "faults a second, since the look before",
+			  "lines", AXIS_COUNT },
+		.unit_x = AXIS_SECONDS, .line = line,
+	};
+	uint64_t ms = 0;
+
+	if (!at || !point || !line)
+		return report_no_memory(err);
+	for (size_t i = 0; i < t->looks; i++) {
+		ms = chart_add(ms, t->seconds[i]);
+		at[i] = ms / 1000;
+	}
+	if (!ms) {
+		c.unit_x = AXIS_COUNT;
+		for (size_t i = 0; i < t->looks; i++)
+			at[i] = i;
+	}
+	if (t->n)
+		qsort(t->v, t->n, sizeof(*t->v), by_line);
+	for (size_t i = 0, to; i < t->n; i = to) {
+		uint64_t weight = 0;
+
+		for (to = i; to < t->n && t->v[to].line == t->v[i].line; to++) {
+			point[to] = (struct chart_point){ at[t->v[to].look], t->v[to].rate };
+			weight = chart_add(weight, t->v[to].rate);
+		}
+		line[c.n++] = (struct chart_line){
+			.name = t->names.data + t->v[i].name, .point = point + i, .n = to - i,
+			.weight = t->v[i].line < 2 ? UINT64_MAX : weight,
+		};
+	}
+	return chart_lines(&c, s, err);
+}
+
+static int draw(void *state, struct scene *s, struct atw_err *err)
+{
+	struct thrash *t = state;
+
+	if (!t->n)
+		return atw_err_set(err, ATW_E_MISSING, "there is nothing to draw: no rates are "
+				   "known, for which it takes two looks or more");
+	return draw_lines(t, s, err);
+}
+
+static void drop(void *state)
+{
+	struct thrash *t = state;
+
+	if (t) {
+		free(t->v);
+		free(t->seconds);
+		buf_deinit(&t->names);
+	}
+	free(t);
+}
+
+const struct census_picture picture_thrash = {
+	.of = {
+		.size = sizeof(struct census_report), .name = "thrash", .looks = true,
+		.on = CENSUS_ON(HEADER), .start = start, .feed = feed, .drop = drop,
+	},
+	.row = on_row, .draw = draw,
+};

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * totals.c - memory of each program and library, over all processes: the paper's
+ * Figure 6. Virtual: code once, data as often as they are mapped. Physical: each page
+ * once, however many processes have it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/frame_set.h"
+#include "report/parts.h"
+#include "report/report.h"
+
+enum kind { TEXT, DATA, BSS, KINDS };
+
+enum {
+	T_NAME, T_USED, T_VTEXT, T_VDATA, T_VBSS, T_VIRTUAL, T_TEXT, T_DATA, T_BSS, T_TOTAL,
+	T_GUESS, T_STATE, T_DEVICE, T_INODE, T_BUILD, T_COUNT,
+};
+
+static const char *const states[] = { "deleted" };
+static const struct atw_names state_names = { 1, states, NULL };
+
+#define PAGES(n, k, w, h) \
+	[n] = { .key = k, .type = ATW_T_PAGES, .width = w, .help = h, .sum = true }
+static const struct atw_column columns[T_COUNT] = {
+	[T_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
+		     .help = "of the program or library" },
+	[T_USED] = { .key = "used", .type = ATW_T_COUNT, .width = 5,
+		     .help = "how many processes have it" },
+	PAGES(T_VTEXT, "virtual_text", 12, "pages of its code, once"),
+	PAGES(T_VDATA, "virtual_data", 12, "of its data, in each process"),
+	PAGES(T_VBSS, "virtual_bss", 11, "of its .bss, in each process"),
+	PAGES(T_VIRTUAL, "virtual", 7, "all three"),
+	PAGES(T_TEXT, "text", 7, "pages of memory: of its code"),
+	PAGES(T_DATA, "data", 7, "of its data, those of all processes"),
+	PAGES(T_BSS, "bss", 7, "of its .bss, those of all processes"),
+	PAGES(T_TOTAL, "total", 7, "all three"),
+	[T_GUESS] = GUESS_COLUMN,
+	[T_STATE] = { .key = "state", .type = ATW_T_FLAGS, .width = 7, .names = &state_names,
+		      .help = "deleted: the file is gone, and its memory is not" },
+	[T_DEVICE] = { .key = "device", .type = ATW_T_TEXT, .width = 7, .hidden = true,
+		       .help = "of the file: major:minor" },
+	[T_INODE] = { .key = "inode", .type = ATW_T_COUNT, .hidden = true, .help = "of it" },
+	[T_BUILD] = { .key = "build", .type = ATW_T_TEXT, .width = 40, .hidden = true,
+		      .help = "its build id" },
+};
+static const struct atw_schema schema = { "totals", columns, T_COUNT };
+
+struct total {
+	const struct census_unit *unit;  /* NULL: of that number none was met */
+	uint64_t virtual[KINDS], pages[KINDS];
+	uint64_t used;
+	uint32_t process;                /* 1 + the last that was counted */
+	bool guess, unknown;             /* some frames are not known */
+};
+
+struct totals {
+	bool virtual;
+	uint64_t page;
+	struct parts parts;
+	struct part *now;
+	struct total *v;                 /* by number of the unit */
+	size_t n, cap;
+	struct frame_set frames;
+	uint64_t area;                   /* pages that were counted of it */
+	uint64_t refused;                /* programs and libraries of which some were not */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct totals *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return report_no_memory(err);
+	s->virtual = o->virtual;
+	*ret = s;
+	return ATW_OK;
+}
+
+/* false: neither code nor data: holes that the linker left. */
+static bool kind_of(enum census_class class, enum kind *ret)
+{
+	switch (class) {
+	case CENSUS_TEXT:
+	case CENSUS_RODATA:
+		*ret = TEXT;
+		return true;
+	case CENSUS_DATA:
+	case CENSUS_RELRO:
+		*ret = DATA;
+		return true;
+	case CENSUS_BSS:
+		*ret = BSS;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int on_area(struct totals *s, const struct census_area *a, uint64_t page,
+		   struct atw_err *err)
+{
+	struct total *t;
+	enum kind kind;
+
+	s->now = NULL;
+	s->area = 0;
+	s->page = page;
+	if (!is_unit_area(a) || !kind_of(a->class, &kind))
+		return ATW_OK;
+	if (a->unit->number >= s->n) {
+		size_t n = (size_t)a->unit->number + 1;
+
+		if (!array_reserve((void **)&s->v, &s->cap, n, sizeof(*s->v)))
+			return report_no_memory(err);
+		while (s->n < n)
+			s->v[s->n++] = (struct total){ .unit = NULL };
+	}
+	s->now = parts_of(&s->parts, a);
+	if (!s->now)
+		return report_no_memory(err);
+	t = &s->v[a->unit->number];
+	t->unit = a->unit;
+	t->guess |= a->guess;
+	if (t->process != a->process->number + 1)
+		t->used++;
+	t->process = a->process->number + 1;
+	return ATW_OK;
+}
+
+static int on_pages(struct totals *s, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	struct total *t;
+	uint64_t fresh = 0;
+	enum kind kind;
+	int r;
+
+	if (!s->now || !is_resident(p) || !kind_of(p->area->class, &kind))
+		return ATW_OK;
+	t = &s->v[s->now->unit->number];
+	if (!(p->known & CENSUS_PA))
+		t->unknown = true;
+	/* What is unknown in part is unknown. */
+	if (t->unknown)
+		return ATW_OK;
+	if (p->pages > PART_AREA_MOST - s->area)
+		r = atw_err_set(err, ATW_E_LIMIT, "the area has more than %" PRIu64 " pages in memory",
+				PART_AREA_MOST);
+	else
+		r = frames_add_pages(&s->frames, p, page, &fresh, err);
+	if (r == ATW_E_LIMIT) {
+		t->unknown = true;
+		s->refused++;
+		atw_err_wrap(err, "totals: not counted: %s", p->area->unit->name);
+	}
+	s->area += r == ATW_OK ? p->pages : 0;
+	t->pages[kind] += fresh;
+	return r;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct totals *s = state;
+
+	if (ev->what == CENSUS_ON_AREA)
+		return on_area(s, ev->area, ev->page, err);
+	if (ev->what == CENSUS_ON_PAGES)
+		return on_pages(s, ev->pages, ev->page, err);
+	if (s->now) {
+		part_add(s->now, ev->area, ev->page);
+		s->v[s->now->unit->number].unknown |= ev->area->untold;
+	}
+	return ATW_OK;
+}
+
+/* ---- the answer ---- */
+
+/* Virtual sizes, and what copies have, to the first of them. */
+static void fold(struct totals *s)
+{
+	const struct census_unit *last = NULL;
+	size_t n = parts_sort(&s->parts);
+	enum kind kind = TEXT;
+	uint64_t end = 0;                /* of the code of `last` so far, pages */
+
+	for (size_t i = 0; i < n; i++) {
+		const struct part *x = s->parts.v[i];
+		const struct census_unit *u = census_unit_root(x->unit);
+		uint64_t *to = s->v[u->number].virtual, first = x->pos / s->page;
+
+		kind_of(x->class, &kind);
+		if (kind != TEXT) {
+			to[kind] += x->mapped;
+			continue;
+		}
+		/* One may have split what is in one piece elsewhere. */
+		if (u != last)
+			end = 0;
+		last = u;
+		if (first + x->pages > end) {
+			to[TEXT] += first + x->pages - (first > end ? first : end);
+			end = first + x->pages;
+		}
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		struct total *t = &s->v[i], *to;
+
+		if (!t->unit || census_unit_root(t->unit)->number == i)
+			continue;
+		to = &s->v[census_unit_root(t->unit)->number];
+		for (unsigned k = 0; k < KINDS; k++)
+			to->pages[k] += t->pages[k];
+		to->unit = census_unit_root(t->unit);
+		to->used += t->used;
+		to->guess |= t->guess;
+		to->unknown |= t->unknown;
+		t->unit = NULL;
+	}
+}
+
+static uint64_t sum(const uint64_t v[KINDS])
+{
+	return v[TEXT] + v[DATA] + v[BSS];
+}
+
+static int total_row(const struct total *t, const struct census_out *out, struct atw_err *err)
+{
+	const struct census_unit *u = t->unit;
+	struct report_row row = { .have = 0 };
+	char device[48], build[2 * CAPTURE_BUILD + 1];
+
+	row_s(&row, T_NAME, u->name);
+	row_u(&row, T_USED, t->used);
+	for (unsigned k = 0; k < KINDS; k++) {
+		row_u(&row, T_VTEXT + k, t->virtual[k]);
+		if (!t->unknown)
+			row_u(&row, T_TEXT + k, t->pages[k]);
+	}
+	row_u(&row, T_VIRTUAL, sum(t->virtual));
+	if (!t->unknown)
+		row_u(&row, T_TOTAL, sum(t->pages));
+	row_u(&row, T_GUESS, t->guess);
+	row_u(&row, T_STATE, u->deleted);
+	if (u->keyed) {
+		device_text(u, device);
+		row_s(&row, T_DEVICE, device);
+		row_u(&row, T_INODE, u->inode);
+	}
+	if (u->build.len) {
+		build_text(&u->build, build);
+		row_s(&row, T_BUILD, build);
+	}
+	return row_out(&row, out, err);
+}
+
+/* Figure 6 is a picture of these; as text the paper has none, so it is Figure 2's. */
+static void paper_total(const struct totals *s, const struct total *t,
+			const struct census_out *out)
+{
+	const uint64_t *v = s->virtual ? t->virtual : t->pages;
+
+	if (t->unknown && !s->virtual)
+		out->text(out->arg, "%s, n/a, n/a, n/a, n/a\n", t->unit->name);
+	else
+		out->text(out->arg, "%s, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n",
+			  t->unit->name, v[BSS], v[DATA], v[TEXT], sum(v));
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct totals *s = state;
+	int r = ATW_OK;
+
+	fold(s);
+	if (out->paper)
+		out->text(out->arg, "Name, .bss, .data, .text, Total\n");
+	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
+		if (!s->v[i].unit || !is_executable(s->v[i].unit))
+			continue;
+		if (out->paper)
+			paper_total(s, &s->v[i], out);
+		else
+			r = total_row(&s->v[i], out, err);
+	}
+	if (r == ATW_OK && s->refused)
+		out->note(out->arg, "n/a: %" PRIu64 " program%s or librar%s with more pages than are counted",
+			  s->refused, s->refused == 1 ? "" : "s", s->refused == 1 ? "y" : "ies");
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct totals *s = state;
+
+	if (s) {
+		free(s->v);
+		parts_deinit(&s->parts);
+		frames_deinit(&s->frames);
+	}
+	free(s);
+}
+
+const struct census_report report_totals = {
+	.size = sizeof(struct census_report), .name = "totals",
+	.title = "Memory of programs and libraries",
+	.help = "what each program and library takes in all processes, virtual and physical",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.paper = true, .virtual = VIRTUAL_PAPER,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* totals_picture.c - two bars a program or library: the paper's Figure 6. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "report/picture.h"
+#include "report/report.h"
+
+enum { PARTS = 3 };
+static const char *const keys[2][PARTS] = {
+	{ "bss", "data", "text" }, { "virtual_bss", "virtual_data", "virtual_text" },
+};
+
+struct unit {
+	size_t name;                     /* in `names` */
+	uint64_t pages[2][PARTS];        /* of memory, and of addresses */
+};
+
+struct totals {
+	int name, state, column[2][PARTS];
+	uint64_t page, unknown;          /* unknown: units without known memory */
+	struct unit *v;
+	size_t n, cap;
+	struct buf names;
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct totals *t = calloc(1, sizeof(*t));
+
+	(void)o;
+	if (!t)
+		return report_no_memory(err);
+	t->name = picture_column("totals", "name");
+	t->state = picture_column("totals", "state");
+	for (unsigned w = 0; w < 2; w++)
+		for (unsigned k = 0; k < PARTS; k++)
+			t->column[w][k] = picture_column("totals", keys[w][k]);
+	*ret = t;
+	return ATW_OK;
+}
+
+/* The page is all that the rows do not have. */
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct totals *t = state;
+
+	(void)err;
+	t->page = ev->page;
+	return ATW_OK;
+}
+
+static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
+{
+	struct totals *t = state;
+	struct unit *u;
+
+	if (!picture_has(row, t->name))
+		return ATW_OK;
+	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
+		return report_no_memory(err);
+	u = &t->v[t->n++];
+	*u = (struct unit){ .name = t->names.len };
+	buf_str(&t->names, row->v[t->name].s);
+	if (picture_has(row, t->state) && row->v[t->state].u)
+		buf_str(&t->names, CENSUS_DELETED);
+	buf_char(&t->names, '\0');
+	if (t->names.failed)
+		return report_no_memory(err);
+	if (!picture_has(row, t->column[0][0]))
+		t->unknown++;
+	for (unsigned w = 0; w < 2; w++)
+		for (unsigned k = 0; k < PARTS; k++)
+			if (picture_has(row, t->column[w][k]))
+				u->pages[w][k] = row->v[t->column[w][k]].u;
+	return ATW_OK;
+}
+
+static int draw(void *state, struct scene *s, struct atw_err *err)
+{
+	static const struct chart_key key[PARTS] = {
+		{ ".bss", 0xd55e00 }, { ".data", 0x009e73 }, { ".text", 0x0072b2 },
+	};
+	const struct totals *t = state;
+	_auto_free struct chart_bar *bar = calloc(t->n + 1, sizeof(*bar));
+	struct buf of = { 0 };
+	char pages[48];
+	struct chart_bars c = {
+		.head = { "Memory of programs and libraries: physical and virtual", NULL,
+			  "programs and libraries", AXIS_COUNT },
+		.names = { "physical", "virtual" },
+		.key = key, .nkeys = PARTS, .bar = bar, .n = t->n,
+	};
+	int rc;
+
+	if (!bar)
+		return report_no_memory(err);
+	for (size_t i = 0; i < t->n; i++)
+		bar[i] = (struct chart_bar){
+			.name = t->names.data + t->v[i].name, .value = t->v[i].pages[0],
+			.wide = t->v[i].pages[1],
+		};
+	buf_str(&of, picture_pages(t->page, pages));
+	if (t->unknown)
+		buf_printf(&of, "; of %zu it is not known where they lie, and none are shown",
+			   (size_t)t->unknown);
+	c.head.of = of.data;
+	rc = of.failed ? report_no_memory(err) : chart_bars(&c, s, err);
+	buf_deinit(&of);
+	return rc;
+}
+
+static void drop(void *state)
+{
+	struct totals *t = state;
+
+	if (t) {
+		free(t->v);
+		buf_deinit(&t->names);
+	}
+	free(t);
+}
+
+const struct census_picture picture_totals = {
+	.of = {
+		.size = sizeof(struct census_report), .name = "totals",
+		.on = CENSUS_ON(PROCESS), .start = start, .feed = feed, .drop = drop,
+	},
+	.row = on_row, .draw = draw,
+};

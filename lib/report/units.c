@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * units.c - programs and libraries, each once: how many processes have each
+ * page of them. The paper's Figure 5.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/parts.h"
+#include "report/pieces.h"
+#include "report/report.h"
+
+enum {
+	U_NAME, U_USED, U_VSIZE, U_RESIDENT, U_MAPPINGS, U_FLAGS, U_CLASS, U_GUESS, U_STATE,
+	U_OFFSET, U_DEVICE, U_INODE, U_MAP, U_COUNT,
+};
+
+static const char *const states[] = { "deleted" };
+static const struct atw_names state_names = { 1, states, NULL };
+
+static const struct atw_column columns[U_COUNT] = {
+	[U_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
+		     .help = "of the program or library" },
+	[U_USED] = { .key = "used", .type = ATW_T_COUNT, .width = 5,
+		     .help = "how often this part of it is mapped" },
+	[U_VSIZE] = { .key = "vsize", .type = ATW_T_PAGES, .help = "its pages" },
+	[U_RESIDENT] = { .key = "resident", .type = ATW_T_PAGES,
+			 .help = "those that some process has in memory" },
+	[U_MAPPINGS] = { .key = "mappings", .type = ATW_T_PAGES,
+			 .help = "how many pages all processes have of it" },
+	[U_FLAGS] = { .key = "flags", .type = ATW_T_LETTERS, .names = &census_flag_names,
+		      .help = "X a program's own, r w x rights, B .bss" },
+	[U_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
+		      .help = "what it is for" },
+	[U_GUESS] = GUESS_COLUMN,
+	[U_STATE] = { .key = "state", .type = ATW_T_FLAGS, .width = 7, .names = &state_names,
+		      .help = "deleted: the file is gone, and its memory is not" },
+	[U_OFFSET] = { .key = "offset", .type = ATW_T_HEX, .hidden = true,
+		       .help = "where in the file the part begins" },
+	[U_DEVICE] = { .key = "device", .type = ATW_T_TEXT, .width = 7, .hidden = true,
+		       .help = "of the file: major:minor" },
+	[U_INODE] = { .key = "inode", .type = ATW_T_COUNT, .hidden = true, .help = "of it" },
+	[U_MAP] = { .key = "map", .type = ATW_T_TEXT, .hidden = true,
+		    .help = "its pages in order: how many, and the mark of the map" },
+};
+static const struct atw_schema schema = { "units", columns, U_COUNT };
+
+#define MAP_TEXT ((size_t)1 << 20)
+
+struct units_report {
+	struct parts parts;
+	struct part *now;               /* of the area; NULL: of no unit */
+	struct pieces pieces;
+	uint64_t work;                   /* pages that were counted, once per mapping */
+	uint64_t area;                   /* likewise, of the area */
+	uint64_t refused;                /* parts that are not counted */
+	uint64_t *mappings;              /* of each part */
+	size_t mappings_cap;
+	struct buf text;                 /* of a row */
+};
+
+static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	(void)o;
+	*ret = calloc(1, sizeof(struct units_report));
+	return *ret ? ATW_OK : report_no_memory(err);
+}
+
+/* 8 TiB of mappings: what a few lines may claim is not counted for minutes. */
+#define WORK_MOST ((uint64_t)1 << 31)
+
+/* ---- counting ---- */
+
+/* Before any of it is counted. */
+static int check(struct units_report *s, uint64_t pages, struct atw_err *err)
+{
+	if (pages > PART_AREA_MOST - s->area)
+		return atw_err_set(err, ATW_E_LIMIT, "the area has more than %" PRIu64
+				   " pages in memory", PART_AREA_MOST);
+	if (pages > WORK_MOST - s->work)
+		return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries are mapped "
+				   "more than %" PRIu64 " times, page by page", WORK_MOST);
+	s->area += pages;
+	s->work += pages;
+	return ATW_OK;
+}
+
+/* Of that part nothing is said, and of the others all. */
+static int refuse(struct units_report *s, int status, struct atw_err *err)
+{
+	if (status != ATW_E_LIMIT)
+		return status;
+	s->now->refused = true;
+	s->refused++;
+	return atw_err_wrap(err, "units: not counted: %s", s->now->unit->name), status;
+}
+
+static int on_pages(struct units_report *s, const struct census_pages *p, uint64_t page,
+		    struct atw_err *err)
+{
+	int status;
+
+	if (!s->now || s->now->refused || !is_resident(p))
+		return ATW_OK;
+	status = check(s, p->pages, err);
+	if (status < 0)
+		return refuse(s, status, err);
+	s->mappings[s->now->number] += p->pages;
+	status = pieces_count(&s->pieces, s->now->number, (p->va - p->area->first) / page, p->pages,
+			      err);
+	return status < 0 ? refuse(s, status, err) : ATW_OK;
+}
+
+static int on_area(struct units_report *s, const struct census_area *a, struct atw_err *err)
+{
+	size_t old = s->parts.n;
+
+	s->now = NULL;
+	s->area = 0;
+	if (!is_unit_area(a))
+		return ATW_OK;
+	s->now = parts_of(&s->parts, a);
+	if (!s->now || !array_reserve((void **)&s->mappings, &s->mappings_cap, s->parts.n,
+				      sizeof(*s->mappings)))
+		return report_no_memory(err);
+	if (s->parts.n > old)
+		s->mappings[old] = 0;
+	return ATW_OK;
+}
+
+static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct units_report *s = state;
+
+	if (ev->what == CENSUS_ON_AREA)
+		return on_area(s, ev->area, err);
+	if (ev->what == CENSUS_ON_PAGES)
+		return on_pages(s, ev->pages, ev->page, err);
+	if (s->now)
+		part_add(s->now, ev->area, ev->page);
+	return ATW_OK;
+}
+
+/* ---- the answer ---- */
+
+/* Of a copy of it, too: all are one. */
+static bool refused(const struct part *g)
+{
+	while (g && !g->refused)
+		g = g->next;
+	return g;
+}
+
+/* More of it may be resident than is recorded. */
+static bool untold(const struct part *g)
+{
+	while (g && !g->untold)
+		g = g->next;
+	return g;
+}
+
+/* What is known of its pages. */
+static int unit_pages(struct units_report *s, const struct part *g, const struct part_pieces *p,
+		      struct report_row *row, struct atw_err *err)
+{
+	struct map_text map = { .to = &s->text, .most = MAP_TEXT };
+	uint64_t mappings = 0;
+
+	s->text.len = 0;
+	pieces_marks(p, g->pages, untold(g), NULL, &map);
+	map_text_end(&map);
+	if (s->text.failed)
+		return report_no_memory(err);
+	for (const struct part *c = g; c; c = c->next)
+		mappings += s->mappings[c->number];
+	if (!untold(g)) {
+		row_u(row, U_RESIDENT, p->resident);
+		row_u(row, U_MAPPINGS, mappings);
+	}
+	if (s->text.data)
+		row_s(row, U_MAP, s->text.data);
+	return ATW_OK;
+}
+
+static int unit_row(struct units_report *s, const struct part *g, const struct part_pieces *p,
+		    const struct census_out *out, struct atw_err *err)
+{
+	const struct census_unit *u = census_unit_root(g->unit);
+	struct report_row row = { .have = 0 };
+	char device[48];
+	int r = refused(g) ? ATW_OK : unit_pages(s, g, p, &row, err);
+
+	if (r != ATW_OK)
+		return r;
+	row_s(&row, U_NAME, u->name);
+	row_u(&row, U_USED, g->used);
+	row_u(&row, U_VSIZE, g->pages);
+	row_u(&row, U_FLAGS, g->flags);
+	row_u(&row, U_CLASS, g->class);
+	row_u(&row, U_GUESS, g->guess);
+	row_u(&row, U_STATE, u->deleted);
+	row_u(&row, U_OFFSET, g->pos);
+	if (u->keyed) {
+		device_text(u, device);
+		row_s(&row, U_DEVICE, device);
+		row_u(&row, U_INODE, u->inode);
+	}
+	return row_out(&row, out, err);
+}
+
+static void paper_unit(const struct part *g, uint64_t resident, const struct census_out *out)
+{
+	char flags[7], n[24] = "n/a";
+
+	if (!refused(g) && !untold(g))
+		snprintf(n, sizeof(n), "%" PRIu64, resident);
+	out->text(out->arg, "%s is used %" PRIu64 " times with %" PRIu64 " virtual pages  and %s"
+		  " resident pages and flags %s has the following map:\n",
+		  census_unit_root(g->unit)->name, g->used, g->pages, n,
+		  census_flags_text(g->flags, flags));
+}
+
+static int answer(struct units_report *s, struct part_pieces *p, const struct census_out *out,
+		  struct atw_err *err)
+{
+	size_t n = parts_sort(&s->parts);
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < n && r == ATW_OK; i++) {
+		const struct part *g = s->parts.v[i];
+		struct map map;
+
+		if (!is_executable(g->unit))
+			continue;
+		r = pieces_gather(&s->pieces, g, p, err);
+		if (r == ATW_OK && out->paper)
+			paper_unit(g, p->resident, out);
+		else if (r == ATW_OK)
+			r = unit_row(s, g, p, out, err);
+		if (r != ATW_OK || !out->plain)
+			continue;
+		map_begin(&map, out);
+		if (!refused(g))
+			pieces_marks(p, g->pages, untold(g), &map, NULL);
+		map_end(&map);
+		if (out->paper)
+			out->text(out->arg, "\n");
+	}
+	if (r == ATW_OK && s->refused)
+		out->note(out->arg, "n/a: %" PRIu64 " part%s with more pages than are counted",
+			  s->refused, s->refused == 1 ? "" : "s");
+	return r;
+}
+
+static int finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct units_report *s = state;
+	struct part_pieces p = { 0 };
+	int r = pieces_sort(&s->pieces, s->parts.n, err);
+
+	if (r == ATW_OK)
+		r = answer(s, &p, out, err);
+	free(p.v);
+	return r;
+}
+
+static void drop(void *state)
+{
+	struct units_report *s = state;
+
+	if (s) {
+		pieces_deinit(&s->pieces);
+		free(s->mappings);
+		parts_deinit(&s->parts);
+		buf_deinit(&s->text);
+	}
+	free(s);
+}
+
+const struct census_report report_units = {
+	.size = sizeof(struct census_report), .name = "units", .title = "Programs and libraries",
+	.help = "programs and libraries, across all processes: who has which of their pages",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.paper = true,
+	.start = start, .feed = feed, .finish = finish, .drop = drop,
+};

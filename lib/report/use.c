@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * use.c - memory of each process, user, cgroup or unit: what is there, its
+ * share of what others have too, and what it alone has.
+ *
+ * The share of a page is its size by the number of its mappings, all of which count:
+ * the sum over all groups is what all of them use together.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "report/groups.h"
+#include "report/owners.h"
+#include "report/report.h"
+
+enum {
+	C_LOOK, C_PID, C_PROCESSES, C_RSS, C_PSS, C_USS, C_ANON, C_FILE, C_SWAP, C_HUGE, C_THP_ANON,
+	C_THP_SHMEM, C_THP_FILE, C_HUGETLB, C_USER, C_NAME, COLUMNS
+};
+
+#define BYTES(k, h) { .key = k, .type = ATW_T_BYTES, .help = h }
+#define HIDDEN(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .hidden = true }
+/* Shared memory is in the RSS of each process that has it, so RSS has no sum. */
+#define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
+static const struct atw_column columns[COLUMNS] = {
+	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4, .hidden = true,
+		     .help = "of several looks, which one, from 1" },
+	[C_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 24,
+		     .help = "process, user, cgroup or unit" },
+	[C_USER] = { .key = "user", .type = ATW_T_TEXT, .width = 8, .hidden = true,
+		     .help = "by user, of the running system: what it is called" },
+	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "number of the process" },
+	[C_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT,
+			  .help = "address spaces that have some of it" },
+	[C_RSS] = BYTES("rss", "in memory, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
+	[C_PSS] = SUMMED("pss", "of rss, each page divided by how often it is mapped"),
+	[C_USS] = SUMMED("uss", "of rss, pages that nobody else maps"),
+	[C_ANON] = BYTES("anon", "of rss, memory of no file"),
+	[C_FILE] = BYTES("file", "of rss, files and shared memory"),
+	[C_SWAP] = SUMMED("swap", "on swap"),
+	[C_HUGE] = BYTES("huge", "of rss, what large pages map"),
+	[C_THP_ANON] = HIDDEN("thp_anon", "of huge, memory of no file: AnonHugePages"),
+	[C_THP_SHMEM] = HIDDEN("thp_shmem", "of huge, shared memory: ShmemPmdMapped"),
+	[C_THP_FILE] = HIDDEN("thp_file", "of huge, files: FilePmdMapped"),
+	[C_HUGETLB] = SUMMED("hugetlb", "in pages of hugetlbfs, which no other sum has"),
+};
+
+static const struct atw_schema schema = { "use", columns, COLUMNS };
+
+struct use {
+	enum group_by by;
+	struct groups groups;
+	struct owners owners;
+	size_t group;                    /* of the area that is being read */
+	uint64_t page;
+	const char *(*user)(void *arg, uint64_t uid);
+	void *user_arg;
+	bool unsized;                    /* of some pages it is hidden if large ones map them */
+	uint64_t work;                   /* frames that were looked at */
+	uint64_t looks;                  /* that are finished */
+};
+
+static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+{
+	struct use *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return report_no_memory(err);
+	u->user = o->user;
+	u->user_arg = o->user_arg;
+	*ret = u;
+	return group_by_find(o->by, &u->by, err);
+}
+
+static void use_drop(void *state)
+{
+	struct use *u = state;
+
+	if (!u)
+		return;
+	groups_deinit(&u->groups);
+	owners_deinit(&u->owners);
+	free(u);
+}
+
+static int area(struct use *u, const struct census_event *ev, struct atw_err *err)
+{
+	const struct census_area *a = ev->area;
+	struct group *g = groups_of(&u->groups, u->by, a);
+
+	if (!g)
+		return report_no_memory(err);
+	if (g->last != a->process->number + 1) {
+		g->last = a->process->number + 1;
+		g->processes++;
+	}
+	u->group = (size_t)(g - u->groups.v);
+	g->paper |= a->process->paper;
+	u->page = ev->page;
+	return ATW_OK;
+}
+
+/*
+ * Frames that are shared and looked at one by one: a quarter of a TiB of a run, eight of
+ * all there are. What a few lines may claim is not counted for minutes.
+ */
+#define RUN_MOST ((uint64_t)1 << 26)
+#define WORK_MOST ((uint64_t)1 << 31)
+
+/* Of these shared pages, the number that no other group maps. */
+static int alone(struct use *u, const struct census_pages *p, uint64_t refs, uint64_t *ret,
+		 struct atw_err *err)
+{
+	uint64_t n = 0, frames = p->same ? 1 : p->pages, pfn = p->pa / u->page;
+	unsigned one;
+	int r = ATW_OK;
+
+	*ret = 0;
+	if (u->by == BY_PROCESS || !(p->known & CENSUS_PA) || u->groups.v[u->group].uncounted)
+		return ATW_OK;
+	if (frames > RUN_MOST || frames > WORK_MOST - u->work)
+		r = atw_err_set(err, ATW_E_LIMIT, "more than %" PRIu64 " pages are shared",
+				frames > RUN_MOST ? RUN_MOST : WORK_MOST);
+	u->work += r == ATW_OK ? frames : 0;
+	for (uint64_t i = 0; i < frames && r == ATW_OK; i++) {
+		r = owners_add(&u->owners, pfn + i, refs, p->same ? p->pages : 1,
+			       (uint32_t)u->group, &one, err);
+		n += r == ATW_OK ? one : 0;
+	}
+	if (r == ATW_E_LIMIT) {
+		u->groups.v[u->group].uncounted = true;
+		atw_err_wrap(err, "use: whose they are alone is not worked out");
+	}
+	*ret = n;
+	return r;
+}
+
+static int pages(struct use *u, const struct census_pages *p, struct atw_err *err)
+{
+	const struct smaps_pages as = pages_smaps(p, u->page);
+	struct smaps *sum = &u->groups.v[u->group].sum;
+	uint64_t own = 0;
+	int r = ATW_OK;
+
+	smaps_add(sum, &as);
+	if (as.class == SMAPS_RSS && as.mappings > 1)
+		r = alone(u, p, as.mappings, &own, err);
+	if (r == ATW_OK)
+		sum->uss += own * u->page;
+	return r;
+}
+
+/* Marks the group of a process with unlisted areas as incomplete; not BY_UNIT. */
+static int untold(struct use *u, const struct census_process *p, struct atw_err *err)
+{
+	struct group *g;
+
+	if (!p->untold || u->by == BY_UNIT)
+		return ATW_OK;
+	g = groups_of_process(&u->groups, u->by, p);
+	if (!g)
+		return report_no_memory(err);
+	g->processes += g->last != p->number + 1;
+	g->last = p->number + 1;
+	g->untold = true;
+	return ATW_OK;
+}
+
+static int use_feed(void *state, const struct census_event *ev, struct atw_err *err)
+{
+	struct use *u = state;
+
+	switch (ev->what) {
+	case CENSUS_ON_HEADER:
+		u->unsized |= blob_is(ev->header->key, "unsized");
+		return ATW_OK;
+	case CENSUS_ON_AREA:
+		return area(u, ev, err);
+	case CENSUS_ON_AREA_END:
+		u->groups.v[u->group].untold |= ev->area->untold;
+		return ATW_OK;
+	case CENSUS_ON_PROCESS_END:
+		return untold(u, ev->process, err);
+	default:
+		return pages(u, ev->pages, err);
+	}
+}
+
+/* ---- the answer ---- */
+
+static bool is_shared_out(const struct group *g)
+{
+	return !g->sum.uncounted;
+}
+
+/* The largest share first. */
+static int by_share(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	uint64_t p = is_shared_out(x) ? smaps_pss(&x->sum) : x->sum.rss;
+	uint64_t q = is_shared_out(y) ? smaps_pss(&y->sum) : y->sum.rss;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void put_sums(const struct group *g, bool unsized, struct report_row *row)
+{
+	static const struct { uint8_t column, kind; } thp[] = {
+		{ C_THP_ANON, SMAPS_ANON }, { C_THP_SHMEM, SMAPS_SHMEM }, { C_THP_FILE, SMAPS_FILE },
+	};
+	const struct smaps *s = &g->sum;
+
+	row_u(row, C_RSS, s->rss);
+	if (is_shared_out(g))
+		row_u(row, C_PSS, smaps_pss(s));
+	if (is_shared_out(g) && !g->uncounted)
+		row_u(row, C_USS, s->uss);
+	if (!s->kind[SMAPS_UNKIND]) {
+		row_u(row, C_ANON, s->kind[SMAPS_ANON]);
+		row_u(row, C_FILE, s->kind[SMAPS_FILE] + s->kind[SMAPS_SHMEM] +
+		      s->kind[SMAPS_NOT_ANON]);
+	}
+	if (g->paper)
+		return;
+	row_u(row, C_SWAP, s->swap);
+	row_u(row, C_HUGETLB, s->hugetlb);
+	if (unsized)
+		return;
+	if (smaps_knows_huge(s))
+		row_u(row, C_HUGE, smaps_huge(s));
+	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
+		if (smaps_knows_thp(s, thp[i].kind))
+			row_u(row, thp[i].column, s->thp[thp[i].kind]);
+}
+
+static int put_group(const struct use *u, const struct group *g, const struct census_out *out,
+		     struct atw_err *err)
+{
+	const char *user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key)
+								   : NULL;
+	struct report_row row = { .have = 0 };
+
+	row_u(&row, C_LOOK, u->looks);
+	row_s(&row, C_NAME, g->name);
+	if (user)
+		row_s(&row, C_USER, user);
+	if (u->by == BY_PROCESS)
+		row_u(&row, C_PID, g->pid);
+	row_u(&row, C_PROCESSES, g->processes);
+	if (!g->untold)
+		put_sums(g, u->unsized, &row);
+	return row_out(&row, out, err);
+}
+
+/* All rows of the stream that has ended, which is forgotten then. */
+static int use_step(void *state, const struct census_out *out, struct atw_err *err)
+{
+	struct use *u = state;
+	int r = ATW_OK;
+
+	u->looks++;
+	if (!groups_join(&u->groups))
+		return report_no_memory(err);
+	if (u->groups.n)
+		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), by_share);
+	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++)
+		r = put_group(u, &u->groups.v[i], out, err);
+	groups_deinit(&u->groups);
+	owners_deinit(&u->owners);
+	u->unsized = false;
+	u->work = 0;
+	return r;
+}
+
+static int use_finish(void *state, const struct census_out *out, struct atw_err *err)
+{
+	const struct use *u = state;
+
+	return u->looks ? ATW_OK : use_step(state, out, err);
+}
+
+/* Large pages always have a known origin. */
+static const char *const kinds[] = { "anon", "file", NULL };
+
+const struct census_report report_use = {
+	.size = sizeof(struct census_report),
+	.name = "use",
+	.title = "Memory of each process, user, cgroup or unit",
+	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
+	      CENSUS_ON(PROCESS_END),
+	.schema = &schema, .by = true, .sums = true, .kinds = kinds, .again = true,
+	.start = use_start, .feed = use_feed, .step = use_step, .finish = use_finish, .drop = use_drop,
+};

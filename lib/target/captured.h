@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * captured.h - index of a capture: its contents and their places in the file. The file is
+ * read once from end to end without its pages, which are read later of the tasks that
+ * need them. So memory use grows with the number of tasks only.
+ */
+#ifndef TARGET_CAPTURED_H
+#define TARGET_CAPTURED_H
+
+#include "base/buf.h"
+#include "source/capture_stream.h"
+
+enum {
+	CAPTURED_LOST = 4096,        /* L: lines that are kept */
+	CAPTURED_SWAPS = 32,
+};
+#define CAPTURED_NONE SIZE_MAX
+
+struct captured_task {
+	struct capture_mark mark;
+	uint64_t mm, start;
+	uint32_t pid, tgid, ppid;
+	uint32_t has;                /* CAPTURE_T_... */
+	uint32_t areas;              /* V: lines that follow it */
+	size_t owner;                /* index of the task with its areas; or
+	                              * CAPTURED_NONE */
+	char name[17];               /* cut */
+};
+
+struct captured_ram {
+	uint64_t start, last, node;
+	bool have_node;
+};
+
+/* L: of no address; texts are in `words`. */
+struct captured_lost {
+	uint64_t pid;
+	size_t what, why;
+	bool denied;                 /* of processes that might not be read */
+};
+
+struct captured {
+	const char *path;            /* borrowed */
+	uint64_t page;               /* bytes */
+	bool paper;                  /* its form */
+	bool old;                    /* counts and flags are those of the paper's kernel */
+	bool whole;                  /* all of it was there, and read */
+	uint64_t upto;               /* bytes, unpacked, behind which nothing was read */
+	uint64_t bits, pageflags, areaflags;    /* those that are known */
+	bool unsized;                    /* what seems small may be part of a large page */
+
+	struct captured_task *task;
+	size_t ntasks, tasks_cap;
+	struct captured_ram *ram;
+	size_t nram, rams_cap;
+	struct { bool have; char name[256]; } swap[CAPTURED_SWAPS];
+	struct captured_lost *lost;
+	size_t nlost, losts_cap;
+	struct buf words;
+	/* Of H: lines; empty: it was not said. */
+	char way[24], machine[72], release[72], begun[24], ended[24], vanished[24], stale[24],
+	     cpus[24];
+	uint64_t lines, areas, all_lost, frames;    /* frames: F: lines */
+};
+
+struct captured_opts {
+	/* A line that is wrong, or that the file is cut off; what is whole is had. */
+	void (*damaged)(void *arg, const struct atw_err *err);
+	void (*progress)(void *arg, uint64_t tasks, uint64_t all);   /* or NULL */
+	void *arg;
+};
+/* `path` must lead to the same file as long as it is open. */
+int captured_open(const char *path, const struct captured_opts *o, struct captured **ret,
+		  struct atw_err *err);
+/* NULL is fine. */
+void captured_close(struct captured *c);
+/* Has it an address space: areas, or a number of one? */
+static inline bool captured_has_memory(const struct captured_task *t)
+{
+	return t->mm || t->areas;
+}
+/* The process that a task is of. */
+static inline uint32_t captured_process(const struct captured_task *t)
+{
+	return t->has & CAPTURE_T_TGID ? t->tgid : t->pid;
+}
+/* The first task of that number, or of a process of that number; CAPTURED_NONE. */
+size_t captured_find(const struct captured *c, uint64_t pid);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/info.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SWAPS = 32 };             /* MAX_SWAPFILES is at most that */
+
+static struct atw_blob text(const char *s)
+{
+	return (struct atw_blob){ s, strlen(s) };
+}
+
+int about_say(const struct about_to *to, struct atw_err *err, const char *key,
+	      const char *fmt, ...)
+{
+	struct capture_record rec = { .letter = 'H' };
+	char value[320];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	rec.h.key = text(key);
+	rec.h.value = text(value);
+	return to->tell(to->arg, &rec, err);
+}
+
+void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_t mm)
+{
+	*a = (struct task_about){ .t = { .pid = pid, .mm = mm } };
+	snprintf(a->name, sizeof(a->name), "%s", name);
+	a->t.name = text(a->name);
+}
+
+int about_tell(const struct about_to *to, const struct task_about *a, struct atw_err *err)
+{
+	const struct capture_record rec = { .letter = 'T', .has = a->has, .t = a->t };
+
+	return to->tell(to->arg, &rec, err);
+}
+
+static int ram(const struct about_to *to, uint64_t first, uint64_t last, bool known,
+	       uint32_t node, struct atw_err *err)
+{
+	const struct capture_record rec = {
+		.letter = 'R', .has = known ? CAPTURE_R_NODE : 0,
+		.r = { first, last, text("System RAM"), node },
+	};
+
+	return to->tell(to->arg, &rec, err);
+}
+
+int about_ram(const struct about_to *to, const struct extents *x,
+	      bool (*node)(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last), void *arg,
+	      struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < x->n && r == ATW_OK; i++) {
+		uint64_t at = x->v[i].start, end = at + (x->v[i].len - 1), last = end;
+		uint32_t now = 0, next = 0;
+		bool known = node(arg, at, &now, &last), more;
+
+		while (last < end && r == ATW_OK) {
+			uint64_t border = last + 1;
+
+			last = end;
+			more = node(arg, border, &next, &last);
+			if (more == known && (!known || next == now))
+				continue;
+			r = ram(to, at, border - 1, known, now, err);
+			at = border;
+			known = more;
+			now = next;
+		}
+		if (r == ATW_OK)
+			r = ram(to, at, end, known, now, err);
+	}
+	return r;
+}
+
+int about_slab(const struct about_to *to, struct atw_blob name, const struct capture_slab *s,
+	       struct atw_err *err)
+{
+	char key[96], value[CAPTURE_SLAB_TEXT];
+
+	snprintf(key, sizeof(key), "slab.%.*s", name.len < 80 ? (int)name.len : 80,
+		 (const char *)name.data);
+	capture_slab_text(s, value);
+	return about_say(to, err, key, "%s", value);
+}
+
+int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
+	       struct atw_swap *ret), void *arg, struct atw_err *err)
+{
+	struct atw_swap s;
+	int r = ATW_OK;
+
+	for (unsigned i = 0; i < SWAPS && r == ATW_OK; i++) {
+		struct capture_record rec = { .letter = 'S' };
+
+		if (swap(arg, i, &s) < 0)
+			continue;
+		rec.s = (struct capture_swap){ i, s.pages, s.used, text(s.name) };
+		r = to->tell(to->arg, &rec, err);
+	}
+	return r;
+}

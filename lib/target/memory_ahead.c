@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory_ahead.c - prefetch of the struct pages that the listing of a space will need. They
+ * are known from the sweep of its tables that counted mappings: hundreds are read
+ * together, however short the runs of a listing are.
+ */
+#include "linux/memmap.h"
+#include "target/memory_vmas.h"
+
+enum {
+	SOON_MOST = 512,         /* struct pages at once, as many as are taken */
+	/* Runs that a listing may leave out between two pages: it, and those that are alike. */
+	SOON_PASSED = 64 + SOON_MOST,
+};
+
+void walk_soon_begin(struct walk_provider *w, size_t task)
+{
+	const struct look_space *s = w->look.keep && task < w->look.nspaces
+					     ? &w->look.space[task] : NULL;
+
+	w->soon = (struct walk_soon){ 0 };
+	if (s)
+		w->soon = (struct walk_soon){ .at = s->first, .end = s->first + s->n };
+}
+
+/* The run of this frame, which is at hand or a little behind, and its place in it. */
+static bool soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
+{
+	size_t end = w->soon.end - w->soon.at < SOON_PASSED ? w->soon.end
+							     : w->soon.at + SOON_PASSED;
+
+	for (size_t i = w->soon.at; i < end; i++) {
+		look_run run = w->look.run[i];
+		uint64_t off = pfn - look_pfn(run);
+
+		if (off >> look_order(run) >= look_times(run))
+			continue;
+		w->soon.at = i;
+		*ret = off >> look_order(run);
+		return true;
+	}
+	return false;
+}
+
+/* Mappings of a run from `off` on, `room` struct pages at most; how many these are. */
+static unsigned soon_add(struct walk_provider *w, look_run run, uint64_t off, unsigned room)
+{
+	uint64_t pfn = look_pfn(run) + (off << look_order(run)), left = look_times(run) - off;
+	unsigned n = 0;
+
+	if (!look_order(run)) {
+		n = left < room ? (unsigned)left : room;
+		memmap_soon_run(w->memmap, pfn, n);
+		return n;
+	}
+	/* What kind of folio a large page is, its second struct page says. */
+	for (; n < left && 2 * (n + 1) <= room; n++, pfn += (uint64_t)1 << look_order(run))
+		memmap_soon_run(w->memmap, pfn, 2);
+	return n;
+}
+
+bool walk_soon(struct walk_provider *w, uint64_t pfn)
+{
+	struct walk_soon *s = &w->soon;
+	unsigned n = 0;
+	uint64_t off;
+
+	if (!soon_find(w, pfn, &off)) {
+		s->added = 0;
+		return false;
+	}
+	if (s->at + 1 < s->added || (s->at + 1 == s->added && off < s->off))
+		return true;
+	memmap_anew(w->memmap);
+	for (s->added = s->at; s->added < s->end && n + 2 <= SOON_MOST; s->added++, off = 0) {
+		look_run run = w->look.run[s->added];
+		unsigned took;
+
+		s->off = look_times(run);
+		if (look_class(run) == LOOK_SPECIAL)
+			continue;
+		took = soon_add(w, run, off, SOON_MOST - n);
+		s->off = off + took;
+		n += look_order(run) ? 2 * took : took;
+	}
+	return true;
+}

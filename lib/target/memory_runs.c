@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory_runs.c - pages as page tables have them: runs of them, and of all tables how
+ * often each frame is mapped.
+ */
+#include <string.h>
+
+#include "target/memory_vmas.h"
+#include "walk/memory.h"
+
+/* ---- was it used? ---- */
+
+/* The flags of that name, by number. */
+static uint64_t flags_called(const struct atw_paging *pg, const char *name)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < 64 && pg->flags[i].letter; i++)
+		if (!strcmp(pg->flags[i].name, name))
+			bits |= (uint64_t)1 << i;
+	return bits;
+}
+
+/*
+ * Where a mode has no such flag, a page that may be written and has `dbm` was
+ * written to, and Linux keeps the rest in a software bit, PTE_DIRTY.
+ */
+void walk_find_used(struct walk_provider *w, const struct atw_paging *pg)
+{
+	w->accessed = flags_called(pg, "accessed") | flags_called(pg, "af");
+	w->dirty = flags_called(pg, "dirty");
+	w->dbm = flags_called(pg, "dbm");
+	if (w->dbm)
+		w->dirty |= flags_called(pg, "sw55");
+	w->p.used = w->accessed && w->dirty;
+}
+
+/* ---- pages ---- */
+
+void walk_pages_close(struct provider *p)
+{
+	mmu_walk_close(walk_of(p)->walk);
+	walk_of(p)->walk = NULL;
+	walk_of(p)->seen = NULL;
+}
+
+/* What leaves of this space look like. */
+static void learn_leaves(struct walk_provider *w, const struct atw_paging *pg)
+{
+	for (unsigned i = 0; i < pg->nlevels; i++)
+		w->leaf_attrs[i] = atw_leaf_attrs(pg, i);
+	if (!sure_find(pg, 0, ATW_LEAF, &w->leaf))
+		w->leaf = SURE_NONE;
+	memset(w->leaf_memo, 0, sizeof(w->leaf_memo));
+}
+
+int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
+		    struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	const struct mmu_walk_opts wo = {
+		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
+		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
+	};
+
+	walk_pages_close(p);
+	walk_soon_begin(w, task);
+	w->sp = &w->space[task].mm.space;
+	learn_leaves(w, &w->sp->paging);
+	/* An area beyond all that the mode can translate has no pages. */
+	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
+		return ATW_OK;
+	return mmu_walk_open(w->sp, &wo, &w->walk, err);
+}
+
+/* Entries of the lowest tables say whether what they lead to is a page of its own. */
+static void note_special(const struct walk_provider *w, uint64_t entry, struct page_run *r)
+{
+	if (r->level || !w->marks.special)
+		return;
+	r->have |= RUN_SPECIAL;
+	r->special = entry & w->marks.special;
+}
+
+/* Was it used, and written to? */
+static void note_used(const struct walk_provider *w, struct page_run *r)
+{
+	r->have |= w->p.used ? RUN_USED : 0;
+	r->accessed = r->flags & w->accessed;
+	r->dirty = r->flags & w->dirty || (r->flags & w->dbm && r->rights & ATW_UW);
+}
+
+/* Their flags: few combinations occur, and each takes a look at the whole table. */
+static uint64_t leaf_flags(struct walk_provider *w, unsigned level, uint64_t word)
+{
+	uint64_t attrs = word & w->leaf_attrs[level];
+	struct leaf_memo *m = &w->leaf_memo[(attrs ^ attrs >> 5 ^ attrs >> 60) % LEAF_MEMOS];
+
+	if (!m->used || m->attrs != attrs || m->level != level)
+		*m = (struct leaf_memo){
+			.used = true, .level = (uint8_t)level, .attrs = attrs,
+			.flags = atw_entry_flags(&w->sp->paging, level, ATW_LEAF, word),
+		};
+	return m->flags;
+}
+
+/* Where the slots lead. */
+static void leaf_places(struct walk_provider *w, const struct mmu_seen *s)
+{
+	if (s->level || !s->words || w->sp->paging.word_size != 8 ||
+	    !sure_is(&w->leaf, load_word(s->words, 8, 0))) {
+		for (uint32_t i = 0; i < s->count; i++) {
+			w->pa[i] = mmu_seen_pa(w->sp, s, i).u;
+			w->word[i] = mmu_seen_word(w->sp, s, i);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < s->count; i++) {
+		w->word[i] = load_word(s->words, 8, i);
+		w->pa[i] = sure_address(&w->leaf, w->word[i]);
+	}
+}
+
+static void leaves(struct walk_provider *w, const struct mmu_seen *s, struct page_run *r)
+{
+	r->state = PAGE_PRESENT;
+	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
+	r->rights = s->rights;
+	/* Leaves of one piece agree in all but where they point. */
+	r->flags = leaf_flags(w, s->level, s->path[s->depth - 1].word);
+	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
+	note_used(w, r);
+	note_special(w, s->path[s->depth - 1].word, r);
+	if (w->p.areas_only)
+		return;
+	leaf_places(w, s);
+	r->pa = w->pa;
+	r->word = w->word;
+	w->ahead = 0;
+}
+
+/* Words that the CPU ignores are all the same in one piece. */
+static void soft_words(struct walk_provider *w, const struct mmu_seen *s, struct page_run *r)
+{
+	uint64_t entry = s->path[s->depth - 1].word;
+	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
+						       s->va, s->level, entry);
+
+	r->state = provider_soft_state(soft.what);
+	r->have = RUN_LEVEL | RUN_SWAP | RUN_FLAGS;
+	r->flags = marks_of_soft(&soft);
+	r->swap_type = soft.type;
+	r->swap_offset = soft.offset;
+	r->guess = soft.guess;
+	if (r->state == PAGE_PROTNONE)
+		note_special(w, entry, r);
+	for (uint32_t i = 0; i < s->count; i++) {
+		w->pa[i] = soft.pa.u;
+		w->word[i] = entry;
+	}
+	if (soft.pa.u)
+		r->pa = w->pa;
+	r->word = w->word;
+	w->ahead = s->count;
+}
+
+int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	struct page_run *r = &w->run;
+	const struct mmu_seen *s;
+	int rc = w->walk ? mmu_walk_next(w->walk, &s, err) : ATW_END;
+
+	w->seen = rc == ATW_OK ? s : NULL;
+	if (rc != ATW_OK)
+		return walk_has_ended(w, rc) ? ATW_END : rc;
+	*r = (struct page_run){
+		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
+		.count = s->count, .level = s->level,
+	};
+	w->alike = w->alike_end = 0;
+	*ret = r;
+	if (s->loss) {
+		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
+			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED :
+			   s->loss == ATW_LOST_UNSTABLE ? PAGE_UNSTABLE : PAGE_LOST;
+		r->have = RUN_LEVEL | RUN_TABLE;
+		r->table = s->pa;
+		if (s->loss == ATW_LOST_DAMAGED)
+			r->why = mmu_walk_error(w->walk);
+	} else if (s->kind == ATW_BAD) {
+		r->state = PAGE_BAD;
+		r->have = RUN_LEVEL;
+		w->word[0] = s->path[s->depth - 1].word;
+		r->word = w->word;
+	} else if (s->kind == ATW_LEAF) {
+		leaves(w, s, r);
+	} else if (s->depth && s->path[s->depth - 1].word) {
+		soft_words(w, s, r);
+	}
+	return ATW_OK;
+}
+
+/* ---- how often each frame is mapped ---- */
+
+static bool count_piece(struct walk_provider *w, const struct mmu_space *sp,
+			const struct mmu_seen *s)
+{
+	unsigned shift = w->p.page_shift;
+	uint64_t pages = s->size / s->count >> shift;
+	struct atw_soft_word soft;
+
+	if (s->loss || s->kind == ATW_BAD)
+		return true;
+	for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count; i++)
+		if (!counts_add(&w->p.counts, mmu_seen_pa(sp, s, i).u >> shift, pages))
+			return false;
+	if (s->kind == ATW_LEAF)
+		return true;
+	soft = atw_soft_decode(w->o.soft(w->o.soft_arg), &sp->paging, s->level,
+			       s->path[s->depth - 1].word);
+	for (uint32_t i = 0; soft.what == ATW_SOFT_PROTNONE && i < s->count; i++)
+		if (!counts_add(&w->p.counts, soft.pa.u >> shift, pages))
+			return false;
+	return true;
+}
+
+int walk_count(struct provider *p, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+
+	if (w->running)
+		return walk_count_live(w, err);
+	for (size_t i = 0; i < p->ntasks; i++) {
+		const struct mmu_space *sp = &w->space[i].mm.space;
+		const struct mmu_walk_opts wo = {
+			.size = sizeof(wo), .last = ATW_VA(p->user_last),
+			.flags = MMU_WALK_SOFT,
+		};
+		const struct mmu_seen *s;
+		struct mmu_walk *walk;
+		int r;
+
+		provider_counting(p, i, p->ntasks);
+		if (p->task[i].shared)
+			continue;
+		r = mmu_walk_open(sp, &wo, &walk, err);
+		if (r < 0)
+			return r;
+		while ((r = mmu_walk_next(walk, &s, err)) == ATW_OK)
+			if (!count_piece(w, sp, s)) {
+				mmu_walk_close(walk);
+				return provider_leave_counts(p, err);
+			}
+		mmu_walk_close(walk);
+		/* A listing says so where it gets there. */
+		if (r < 0 && r != ATW_E_LIMIT)
+			return r;
+	}
+	p->counted = true;
+	return ATW_OK;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory_sums.c - of all address spaces of a running machine how often each frame is mapped,
+ * and of each space what its pages are, out of one look at all page tables.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "linux/kpf.h"
+#include "linux/soft.h"
+#include "linux/areas.h"
+#include "target/memory_vmas.h"
+
+/* 64 MiB of runs: 32 GiB of pages, even if no two of their frames are consecutive. */
+enum { KEPT_MOST = 8 << 20 };
+/* Frames that are counted a byte each: of 4 TiB. */
+enum { DENSE_MOST = 1 << 30 };
+
+/* ---- one look ---- */
+
+/* Behind the last frame of RAM. */
+static uint64_t frames_end(struct walk_provider *w)
+{
+	struct atw_source *mem = atw_kernel_space(w->o.kernel)->mem;
+	uint64_t at = 0, end = 0;
+	struct atw_extent e;
+
+	while (atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK) {
+		at = e.start.u + e.len;
+		if (e.kind == ATW_DATA)
+			end = at;
+		if (!e.len || at <= e.start.u)
+			break;
+	}
+	return end >> w->p.page_shift;
+}
+
+/* By the release alone: the kernel's symbols need not be read for it. */
+static struct atw_soft_abi walk_soft(const struct walk_provider *w)
+{
+	return atw_soft_abi_for(&atw_kernel_space(w->o.kernel)->paging,
+				atw_kernel_release(w->o.kernel));
+}
+
+/* `sums`: frames that a space has alone need not be known one by one. */
+static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
+{
+	struct provider *p = &w->p;
+	_auto_free const struct mmu_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
+	const struct atw_soft_abi soft = walk_soft(w);
+	const uint64_t end = frames_end(w), dense = end <= DENSE_MOST ? end : 0;
+	const struct look_opts o = {
+		.space = sp, .n = p->ntasks, .most = KEPT_MOST, .soles = sums ? dense : 0,
+		.soft = &soft, .sure = w->o.soft, .sure_arg = w->o.soft_arg,
+		.special = soft_page_bits(&soft).special,
+		.progress = p->counting, .arg = p->counting_arg,
+	};
+	int r;
+
+	if (!sp)
+		return atw_err_nomem(err);
+	for (size_t i = 0; i < p->ntasks; i++)
+		sp[i] = p->task[i].shared ? NULL : &w->space[i].mm.space;
+	/* With soles, what is counted is what several spaces have: few frames. */
+	counts_make_dense(&p->counts, dense, !sums);
+	r = look_at_spaces(&w->look, &o, &p->counts, err);
+	if (r == ATW_E_LIMIT) {
+		look_deinit(&w->look);
+		return provider_leave_counts(p, err);
+	}
+	p->counted = r == ATW_OK;
+	return r;
+}
+
+int walk_count_live(struct walk_provider *w, struct atw_err *err)
+{
+	/* Later listings use the runs for read-ahead. */
+	return walk_look(w, false, err);
+}
+
+/* ---- pages by a key ---- */
+
+static size_t sums_slot(const struct page_sums *s, uint64_t key)
+{
+	size_t at = (size_t)hash_u64(key) & (s->slots - 1);
+
+	while (s->v[at].key && s->v[at].key != key)
+		at = (at + 1) & (s->slots - 1);
+	return at;
+}
+
+static bool sums_grow(struct page_sums *s)
+{
+	struct page_sums old = *s;
+
+	s->slots = old.slots ? old.slots * 2 : 256;
+	s->v = calloc(s->slots, sizeof(*s->v));
+	if (!s->v) {
+		*s = old;
+		return false;
+	}
+	for (size_t i = 0; i < old.slots; i++)
+		if (old.v[i].key)
+			s->v[sums_slot(s, old.v[i].key)] = old.v[i];
+	free(old.v);
+	s->last = 0;
+	return true;
+}
+
+static bool sums_add(struct page_sums *s, uint64_t key, uint64_t pages)
+{
+	/* There are slots where there is v. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+	if (!s->slots || s->v[s->last].key != key) {
+		if (2 * (s->n + 1) > s->slots && !sums_grow(s))
+			return false;
+		s->last = sums_slot(s, key);
+		s->n += !s->v[s->last].key;
+		s->v[s->last].key = key;
+	}
+	s->v[s->last].pages += pages;
+	return true;
+}
+
+static uint64_t sums_get(const struct page_sums *s, uint64_t key)
+{
+	return s->slots ? s->v[sums_slot(s, key)].pages : 0;
+}
+
+/* ---- what the frames are ---- */
+
+enum { ALONE_MANY = 4096 };      /* struct pages that a read brings */
+
+struct alone {
+	uint64_t pfn[ALONE_MANY];
+	uint16_t space[ALONE_MANY];
+	struct page_origin origin[ALONE_MANY];
+};
+
+static uint64_t alone_key(uint64_t space, uint64_t kind)
+{
+	return (space + 1) << 16 | kind;
+}
+
+static bool walk_asks_class(const struct walk_provider *w, unsigned class)
+{
+	return class != LOOK_SPECIAL && (w->kinds_wanted || class);
+}
+
+static bool walk_asks(const struct walk_provider *w, look_run run)
+{
+	return walk_asks_class(w, look_class(run));
+}
+
+static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
+{
+	uint64_t pfn = look_pfn(run), step = (uint64_t)1 << look_order(run);
+
+	/* walk_kinds_small() has them all. */
+	if (!look_class(run) && soles_have(&w->look.soles, pfn, look_times(run)))
+		return ATW_OK;
+	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
+		if (!kinds_ask(&w->kinds, pfn))
+			return atw_err_nomem(err);
+		/* Which page of zeroes is the large one it may have to find out. */
+		if (step > 1)
+			atw_memmap_mapped(w->memmap, pfn, step);
+	}
+	return ATW_OK;
+}
+
+/* One that a space has alone is added up at once; of the others it is kept. */
+static bool walk_add_kind(struct walk_provider *w, const struct alone *a, size_t i, size_t n,
+			  uint16_t kind)
+{
+	return a->space[i] < SOLES_COUNT
+		? sums_add(&w->sums.alone, alone_key(a->space[i] - 1u, kind), n)
+		: kinds_put(&w->kinds, a->pfn[i], n, kind);
+}
+
+/* Can walk_add_kind() take both at once, and all that lie between them? */
+static bool walk_is_alike(const struct alone *a, size_t i, size_t k)
+{
+	return a->space[i] == a->space[k] && page_origin_same(&a->origin[i], &a->origin[k]) &&
+	       (a->space[i] < SOLES_COUNT || a->pfn[k] - a->pfn[i] == k - i);
+}
+
+/* What frames are that were met as small pages only, in their order. */
+static int walk_kinds_small(struct walk_provider *w, struct atw_err *err)
+{
+	_auto_free struct alone *a = malloc(sizeof(*a));
+	struct page_sums *alone = &w->sums.alone;
+	uint64_t at = 0;
+	int r = a ? ATW_OK : ATW_E_NOMEM;
+	size_t n;
+
+	/* Of a look before this one. */
+	if (alone->v)
+		memset(alone->v, 0, alone->slots * sizeof(*alone->v));
+	alone->n = 0;
+	while (r == ATW_OK &&
+	       (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
+		uint16_t kind = 0;
+
+		r = memmap_origins(w->memmap, a->pfn, n, a->origin, err);
+		for (size_t i = 0, same; i < n && r == ATW_OK; i += same) {
+			if (!i || !page_origin_same(&a->origin[i], &a->origin[i - 1]))
+				kind = kinds_number(&w->kinds, &a->origin[i]);
+			for (same = 1; i + same < n && walk_is_alike(a, i, i + same); same++)
+				;
+			if (!kind || !walk_add_kind(w, a, i, same, kind))
+				r = ATW_E_NOMEM;
+		}
+	}
+	return r == ATW_E_NOMEM ? atw_err_set(err, r, "out of memory") : r;
+}
+
+static int walk_kinds(struct walk_provider *w, struct atw_err *err)
+{
+	const struct soles *s = &w->look.soles;
+	bool any = w->kinds_wanted && s->frames;
+	int r = ATW_OK;
+
+	for (unsigned i = 0; i < 64; i++)
+		any |= w->look.classes >> i & 1 && walk_asks_class(w, i);
+	if (any && !w->memmap)
+		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
+	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
+		if (walk_asks(w, w->look.run[i]))
+			r = walk_ask(w, w->look.run[i], err);
+	for (size_t i = 0; i < s->n && r == ATW_OK && w->kinds_wanted; i++)
+		if (s->space[s->former[i].pfn] == SOLES_COUNTED &&
+		    !kinds_ask(&w->kinds, s->former[i].pfn))
+			r = atw_err_nomem(err);
+	if (r == ATW_OK && any)
+		r = kinds_read(&w->kinds, w->memmap, err);
+	return r == ATW_OK && w->kinds_wanted ? walk_kinds_small(w, err) : r;
+}
+
+/*
+ * Will any space be listed page by page? The listing needs the mapcount of each of its
+ * pages, including mappings by other spaces.
+ */
+static bool walk_will_list(const struct walk_provider *w)
+{
+	bool odd = !w->look.keep;
+
+	for (size_t i = 0; i < w->look.nspaces && !odd; i++)
+		odd = w->look.space[i].odd;
+	return odd;
+}
+
+int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	const struct atw_soft_abi soft = walk_soft(w);
+	struct atw_err why = { 0 };
+	int r;
+
+	if (!w->running || !soft_page_bits(&soft).special)
+		return ATW_E_UNSUPPORTED;
+	r = walk_look(w, true, err);
+	if (r == ATW_OK && walk_will_list(w) && !soles_count(&w->look.soles, &p->counts))
+		r = atw_err_nomem(err);
+	if (r < 0 || !p->counted || !w->look.keep)
+		return r < 0 ? r : ATW_E_UNSUPPORTED;
+	w->kinds_wanted = kinds;
+	/* Without struct pages a listing says what it lacks. */
+	r = walk_kinds(w, &why);
+	if (r == ATW_E_NOMEM && err)
+		*err = why;
+	return r == ATW_OK || r == ATW_E_NOMEM ? r : ATW_E_UNSUPPORTED;
+}
+
+/* ---- sums ---- */
+
+enum { KIND_AT = 6, REFS_AT = 22 };      /* of a key; the order of mappings is below */
+
+/* Add small pages; their kind is not needed. */
+static bool sums_add_small(struct walk_provider *w, look_run run)
+{
+	struct walk_sums *s = &w->sums;
+	uint64_t pfn = look_pfn(run), end = pfn + look_times(run);
+
+	for (; pfn < end; pfn++) {
+		uint64_t refs = soles_get(&w->look.soles, &w->p.counts, pfn);
+
+		if (refs >= SUMS_FEW) {
+			if (!sums_add(&s->by, refs << REFS_AT, 1))
+				return false;
+			continue;
+		}
+		s->few[refs]++;
+		s->most = refs > s->most ? (uint32_t)refs : s->most;
+	}
+	return true;
+}
+
+/* All pages of a run, as many at once as are mapped as often and are of one kind. */
+static bool sums_add_run(struct walk_provider *w, look_run run)
+{
+	uint64_t pfn = look_pfn(run), n = (uint64_t)look_times(run) << look_order(run);
+	uint64_t large = ((uint64_t)1 << look_order(run)) - 1, same, alike;
+	bool asked = walk_asks(w, run);
+	unsigned kind = 0;
+
+	for (uint64_t i = 0; i < n; i += same) {
+		uint64_t refs = soles_run(&w->look.soles, &w->p.counts, pfn + i, n - i,
+					  &same);
+
+		/* The first frame of a large page speaks for all of them. */
+		if (asked && large) {
+			kind = kinds_get(&w->kinds, pfn + (i & ~large));
+			alike = large + 1 - (i & large);
+			same = alike < same ? alike : same;
+		} else if (asked) {
+			kind = kinds_run(&w->kinds, pfn + i, same, &same);
+		}
+		if (!sums_add(&w->sums.by, (refs ? refs : 1) << REFS_AT | (uint64_t)kind << KIND_AT |
+			      look_order(run), same))
+			return false;
+	}
+	return true;
+}
+
+/* Frames that no other mapping was met of, and those of which one was met later. */
+static bool sums_add_alone(struct walk_provider *w, size_t task, uint64_t *mapped)
+{
+	const struct soles *s = &w->look.soles;
+	bool good = true;
+
+	if (!s->frames)
+		return true;
+	if (!w->kinds_wanted)
+		good = !s->pages[task] ||
+		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT, s->pages[task]);
+	for (uint64_t kind = 1; w->kinds_wanted && kind < w->kinds.nkinds && good; kind++) {
+		uint64_t pages = sums_get(&w->sums.alone, alone_key(task, kind));
+
+		good = !pages ||
+		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT | kind << KIND_AT, pages);
+	}
+	for (size_t i = s->first[task]; i < s->first[task + 1] && good; i++)
+		good = w->kinds_wanted ? sums_add_run(w, s->former[i].pfn)
+				       : sums_add_small(w, s->former[i].pfn);
+	*mapped += s->pages[task] + s->first[task + 1] - s->first[task];
+	return good;
+}
+
+static bool sums_fold(struct walk_sums *s)
+{
+	bool good = true;
+
+	for (uint64_t refs = 0; refs <= s->most && good; refs++) {
+		good = !s->few[refs] ||
+		       sums_add(&s->by, (refs ? refs : 1) << REFS_AT, s->few[refs]);
+		s->few[refs] = 0;
+	}
+	s->most = 0;
+	return good;
+}
+
+static struct provider_sum walk_sum(const struct walk_provider *w, uint64_t key, uint64_t pages)
+{
+	unsigned kind = (unsigned)(key >> KIND_AT & UINT16_MAX);
+	struct provider_sum s = {
+		.pages = pages, .refs = key >> REFS_AT, .order = key & ((1 << KIND_AT) - 1),
+	};
+
+	if (kind) {
+		const struct page_origin *o = &w->kinds.kind[kind];
+
+		s.known = o->known && !o->stale;
+		s.flags = o->flags;
+		/* Memory without a struct page is a device's. */
+		s.uncounted = !o->known || o->flags & kpf(KPF_ZERO_PAGE);
+	}
+	return s;
+}
+
+int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	const struct look_space *sp = &w->look.space[task];
+	struct walk_sums *s = &w->sums;
+	uint64_t mapped = 0, areas = 0;
+	bool good = true;
+	unsigned class;
+	size_t n = 0;
+
+	if (sp->ended)
+		return ATW_END;
+	if (sp->odd)
+		return ATW_E_UNSUPPORTED;
+	if (s->by.v)
+		memset(s->by.v, 0, s->by.slots * sizeof(*s->by.v));
+	s->by.n = 0;
+	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
+		if (i + COUNTS_SOON < sp->first + sp->n)
+			soles_soon(&w->look.soles, &p->counts,
+				   look_pfn(w->look.run[i + COUNTS_SOON]));
+		class = look_class(w->look.run[i]);
+		mapped += (uint64_t)look_times(w->look.run[i]) << look_order(w->look.run[i]);
+		good = class == LOOK_SPECIAL ||
+		       (!class && !w->kinds_wanted ? sums_add_small(w, w->look.run[i])
+						   : sums_add_run(w, w->look.run[i]));
+	}
+	good = good && sums_add_alone(w, task, &mapped);
+	if (!good || !sums_fold(s))
+		return atw_err_nomem(err);
+	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.n + 1, sizeof(*s->sum)))
+		return atw_err_nomem(err);
+	for (size_t i = 0; i < s->by.slots; i++)
+		if (s->by.v[i].key) {
+			s->sum[n] = walk_sum(w, s->by.v[i].key, s->by.v[i].pages);
+			n += !s->sum[n].uncounted;
+		}
+	if (p->sizes)
+		areas_size(w->o.kernel, w->space[task].at, &areas, NULL);
+	/* Where it has ended, that was of others. */
+	if (p->sizes && !mmu_space_lives(&w->space[task].mm.space))
+		return ATW_END;
+	*ret = (struct provider_sums){
+		.v = s->sum, .n = n, .swapped = sp->swapped, .mapped = mapped, .areas = areas,
+	};
+	return ATW_OK;
+}
+
+void walk_sums_close(struct walk_provider *w)
+{
+	look_deinit(&w->look);
+	kinds_deinit(&w->kinds);
+	free(w->sums.by.v);
+	free(w->sums.alone.v);
+	free(w->sums.sum);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory_vmas.c - tasks, areas and frames from kernel structures, for all sources with readable
+ * physical memory.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "linux/areas.h"
+#include "linux/tasks.h"
+#include "linux/memmap.h"
+#include "target/procfs.h"
+#include "target/memory_vmas.h"
+#include "target/memory_frames.h"
+#include "host/host.h"
+#include "walk/space.h"
+
+/*
+ * Struct pages lie anywhere: so many of them are under way at once. Of a running
+ * machine each read is a system call, whatever it brings.
+ */
+enum { AHEAD = 9, AHEAD_LIVE = 512 };
+
+/* ---- tasks ---- */
+
+static int add_task(struct walk_provider *w, const struct lnx_task *t, struct atw_err *err)
+{
+	struct page_task *k;
+
+	if (!array_reserve((void **)&w->space, &w->spaces_cap, w->p.ntasks + 1,
+			   sizeof(*w->space)))
+		return atw_err_nomem(err);
+	w->space[w->p.ntasks] = (struct space){ .task = *t, .at = t->mm };
+	k = provider_add_task(&w->p);
+	if (!k)
+		return atw_err_nomem(err);
+	k->pid = t->tgid;
+	k->mm = t->mm;
+	memcpy(k->name, t->name, sizeof(k->name));
+	return ATW_OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct space *x = *(struct space *const *)a, *y = *(struct space *const *)b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int mark_shared(struct walk_provider *w, struct atw_err *err)
+{
+	struct space **v = calloc(w->p.ntasks + 1, sizeof(struct space *));
+
+	if (!v)
+		return atw_err_nomem(err);
+	for (size_t i = 0; i < w->p.ntasks; i++)
+		v[i] = &w->space[i];
+	qsort(v, w->p.ntasks, sizeof(struct space *), by_address);
+	for (size_t i = 1; i < w->p.ntasks; i++)
+		w->p.task[v[i] - w->space].shared = v[i]->at == v[i - 1]->at;
+	free(v);
+	return ATW_OK;
+}
+
+/* Where one process is wanted, and is as it was found, the others cost nothing. */
+static bool one_task(struct walk_provider *w)
+{
+	struct lnx_task t;
+
+	if (!w->o.alone || lnx_task_by_pid(w->o.kernel, w->o.alone, &t, NULL) < 0 ||
+	    t.mm != w->o.mm || add_task(w, &t, NULL) < 0)
+		return false;
+	if (atw_mm_of(w->o.kernel, &t, &w->space[0].mm, NULL) == ATW_OK)
+		return true;
+	w->p.ntasks = 0;
+	return false;
+}
+
+static int walk_tasks(struct provider *p, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	struct atw_err why = { 0 };
+	struct lnx_tasks *tasks;
+	struct lnx_task t;
+	bool broken = false;
+	size_t kept = 0;
+	int r;
+
+	if (one_task(w))
+		return ATW_OK;
+	r = lnx_tasks_open(w->o.kernel, &tasks, err);
+	if (r < 0)
+		return r;
+	/* A dump's broken lists of threads are worth a word. */
+	if (w->running)
+		tasks_leaders(tasks);
+	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
+		if (r < 0) {             /* there may be more behind it */
+			provider_cannot(p, "not every task could be read", &why);
+			broken = true;
+			continue;
+		}
+		if (!t.mm || t.kernel || !t.leader)
+			continue;
+		r = add_task(w, &t, err);
+		if (r < 0)
+			break;
+	}
+	lnx_tasks_close(tasks);
+	if (r == ATW_E_NOMEM)
+		return r;
+	if (r == ATW_E_LIMIT)
+		provider_cannot(p, "not every task could be read", &why);
+	if (!p->ntasks && (broken || r == ATW_E_LIMIT))
+		return atw_err_set(err, ATW_E_DAMAGED, "no process with an address space was found");
+	for (size_t i = 0; i < p->ntasks; i++) {
+		struct space *s = &w->space[kept];
+
+		p->task[kept] = p->task[i];
+		*s = w->space[i];
+		r = atw_mm_of(w->o.kernel, &s->task, &s->mm, &why);
+		if (r == ATW_OK)
+			kept++;
+		else if (r < 0)
+			provider_cannot(p, p->task[kept].name, &why);
+	}
+	p->ntasks = kept;
+	return mark_shared(w, err);
+}
+
+/* Of several processes with one address space, the one that was named. */
+static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	size_t at = p->ntasks;
+	bool lives = false;
+
+	for (size_t i = 0; i < p->ntasks; i++)
+		if (w->space[i].at == w->o.mm && (at == p->ntasks || p->task[i].pid == pid))
+			at = i;
+	for (size_t i = 0; i < p->ntasks; i++)
+		lives |= p->task[i].pid == pid;
+	if (at == p->ntasks && w->running && !lives)
+		return atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", pid);
+	if (at == p->ntasks)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu32 " changed while it was looked at", pid);
+	*ret = at;
+	return ATW_OK;
+}
+
+/* ---- areas ---- */
+
+static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	struct atw_err why = { 0 };
+
+	/* The first question that may lead to frames. */
+	if (w->o.frames && !w->memmap && atw_memmap_open(w->o.kernel, &w->memmap, &why) < 0) {
+		w->o.frames = false;
+		provider_cannot(p, "struct pages", &why);
+	}
+	atw_areas_close(w->areas);
+	w->areas = NULL;
+	w->areas_of = task;
+	if (!mmu_space_lives(&w->space[task].mm.space))
+		return ATW_END;
+	return areas_open_named(w->o.kernel, w->space[task].at, w->running ? &w->files : NULL,
+				&w->areas, err);
+}
+
+bool walk_has_ended(struct walk_provider *w, int r)
+{
+	return r < 0 && w->p.every && !mmu_space_lives(&w->space[w->areas_of].mm.space);
+}
+
+static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	int r = w->areas ? atw_areas_next(w->areas, ret, err) : ATW_END;
+
+	if (r == ATW_OK && ret->unread)
+		provider_cannot(p, p->task[w->areas_of].name, atw_areas_error(w->areas));
+	return walk_has_ended(w, r) ? ATW_END : r;
+}
+
+/* Numbers of tasks are those of outside, and so must ours be then. */
+static uint32_t in_proc(const struct walk_provider *w, size_t task)
+{
+	struct proc_stat st;
+	uint32_t pid = w->p.task[task].pid;
+
+	return w->space[task].task.by_thread && proc_stat(pid, &st, NULL) == ATW_OK ? st.thread : pid;
+}
+
+static void walk_large(struct provider *p, const struct atw_area *a, uint64_t block,
+		       struct large_may *ret)
+{
+	struct walk_provider *w = walk_of(p);
+
+	large_may_of_area(a, a->flags, ret);
+	ret->process = thp_of_mm(w->o.kernel, w->space[w->areas_of].at);
+	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
+		large_live_system(&w->live, in_proc(w, w->areas_of), block, a, ret);
+		return;
+	}
+	if (!w->thp_tried)
+		thp_of_kernel(w->o.kernel, &w->thp);
+	w->thp_tried = true;
+	ret->system = ret->kind == LARGE_ANON ? w->thp.anon :
+		      ret->kind == LARGE_SHMEM ? w->thp.shmem : THP_NOT_TOLD;
+	ret->by = ret->kind == LARGE_ANON ? w->thp.anon_by : w->thp.shmem_by;
+}
+
+/* ---- frames ---- */
+
+/* Which struct pages will be asked for, as far as it pays to say so. */
+static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32_t i)
+{
+	unsigned shift = w->p.page_shift;
+	bool large = r->slot >> shift > 1;
+	uint32_t n = !w->running ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
+
+	if (w->soon.end && walk_soon(w, r->pa[i] >> shift))
+		return;
+	if (w->ahead < i)
+		w->ahead = i;
+	/* All at once, then none until they are used up. */
+	if (w->running && w->ahead > i)
+		return;
+	for (; w->ahead < r->count && w->ahead - i < n; w->ahead++) {
+		atw_memmap_soon(w->memmap, r->pa[w->ahead] >> shift);
+		/* What kind of folio it is, its second one says. */
+		if (w->running && large)
+			atw_memmap_soon(w->memmap, (r->pa[w->ahead] >> shift) + 1);
+	}
+}
+
+/* Do the tables still lead there? */
+static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64_t pa)
+{
+	struct mmu_seen s;
+
+	if (w->seen && space_still_leads(w->sp, w->seen, i))
+		return true;
+	return mmu_translate(w->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
+	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
+}
+
+/*
+ * The number of slots behind slot i with the same facts, as far as their struct pages were
+ * read. The result is kept, so that each slot is compared once.
+ */
+static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, uint32_t i,
+			   const struct lnx_page *page)
+{
+	unsigned shift = w->p.page_shift;
+	uint32_t end = i + 1, next;
+	struct page_like like;
+	uint64_t same;
+
+	if (w->alike <= i && i < w->alike_end)
+		return w->alike_end - i - 1;
+	if (memmap_like(w->memmap, page, &like))
+		for (; end < r->count; end += (uint32_t)same) {
+			next = end + 1;
+			while (next < r->count && r->pa[next] == r->pa[next - 1] + r->slot)
+				next++;
+			same = memmap_same(w->memmap, &like, r->pa[end] >> shift, next - end);
+			if (same < next - end) {
+				end += (uint32_t)same;
+				break;
+			}
+		}
+	w->alike = i;
+	w->alike_end = end;
+	return end - i - 1;
+}
+
+static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	uint64_t pfn = (r->pa[i] + off) >> p->page_shift;
+	int rc;
+
+	if (!w->memmap)
+		return ATW_E_UNSUPPORTED;
+	look_ahead(w, r, i);
+	atw_memmap_mapped(w->memmap, pfn, mapped >> p->page_shift);
+	/* Devices have none, page after page: a sentence for damage alone. */
+	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
+	if (rc == ATW_E_DAMAGED)
+		return atw_memmap_page(w->memmap, pfn, &ret->page, err);
+	ret->alike = 0;
+	ret->have = 0;
+	if (rc < 0) {
+		uint64_t none = memmap_none(w->memmap, pfn);
+
+		ret->have = none ? FACT_NO_PAGE : 0;
+		ret->alike = none > UINT32_MAX ? UINT32_MAX : none ? (uint32_t)(none - 1) : 0;
+		return ATW_E_MISSING;
+	}
+	ret->have = FACT_FLAGS | FACT_COUNT | FACT_HEAD |
+		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
+		    (ret->page.have_node ? FACT_NODE : 0) |
+		    (ret->page.have_order ? FACT_ORDER : 0) | FACT_MARKS;
+	ret->marks = marks_of_page(&ret->page);
+	if (w->o.cgroups &&
+	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
+		ret->have |= FACT_CGROUP;
+	if (w->running && provider_doubts(r, ret))
+		provider_settle(ret, still_there(w, i, r->va + i * r->slot + off, r->pa[i] + off));
+	else if (r->slot >> p->page_shift == 1 && !(ret->have & FACT_CGROUP))
+		ret->alike = walk_alike(w, r, i, &ret->page);
+	return ATW_OK;
+}
+
+static int walk_frames(struct provider *p, uint64_t first, uint64_t last,
+		       provider_frames_fn *tell, void *arg, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
+
+	return r < 0 ? r : walk_ram_frames(w->memmap, p->page_shift, first, last, tell, arg,
+					   err);
+}
+
+static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
+		     struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	int r = atw_swap_device(w->o.kernel, type, ret, err);
+
+	/* Few kernels have the symbol; the running one lists its devices to all users. */
+	if (r == ATW_E_UNSUPPORTED && w->running && proc_swap(type, ret) == ATW_OK)
+		r = ATW_OK;
+	return r;
+}
+
+/* ---- besides memory ---- */
+
+/* Of a running machine, what it says of itself. */
+static int walk_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+
+	return w->running ? about_host(to, p->slabs, err)
+			  : about_kernel(w->o.kernel, to, p->slabs, err);
+}
+
+static int walk_others(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	const struct others_opts o = { .threads = p->threads, .mm = walk_of(p)->o.mm };
+
+	return o.mm && !o.threads ? ATW_OK : about_others(walk_of(p)->o.kernel, &o, to, err);
+}
+
+static int walk_about(struct provider *p, size_t task, struct task_about *ret,
+		      struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+
+	(void)err;
+	about_task(w->o.kernel, &w->space[task].task, w->running ? &w->files : NULL, ret);
+	ret->t.pid = p->task[task].pid;
+	ret->t.mm = p->task[task].mm;
+	/* What was read after its end is of others. */
+	return mmu_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
+}
+
+static int walk_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
+{
+	struct walk_provider *w = walk_of(p);
+	int r = about_memory(&w->space[w->areas_of].mm.space, a, ret);
+
+	if (r != ATW_E_MISSING || !w->running || !host_first_pid_namespace())
+		return r;
+	return about_proc_file(in_proc(w, w->areas_of), a, ret);
+}
+
+/* ---- all of it ---- */
+
+static void walk_close(struct provider *p)
+{
+	struct walk_provider *w = walk_of(p);
+
+	walk_pages_close(p);
+	atw_areas_close(w->areas);
+	named_files_deinit(&w->files);
+	atw_memmap_close(w->memmap);
+	large_live_deinit(&w->live);
+	walk_sums_close(w);
+	free(w->space);
+	free(w);
+}
+
+static const struct provider_ops walk_ops = {
+	.name = "walk",
+	.tasks = walk_tasks,
+	.find = walk_find,
+	.areas_open = walk_areas_open,
+	.areas_next = walk_areas_next,
+	.large = walk_large,
+	.pages_open = walk_pages_open,
+	.pages_next = walk_pages_next,
+	.pages_close = walk_pages_close,
+	.facts = walk_facts,
+	.frames = walk_frames,
+	.count = walk_count,
+	.sum_up = walk_sum_up,
+	.sums = walk_sums,
+	.swap = walk_swap,
+	.machine = walk_machine,
+	.others = walk_others,
+	.about = walk_about,
+	.file = walk_file,
+	.close = walk_close,
+};
+
+/* User space; with two roots, all that the lower one answers for. */
+static uint64_t user_last(const struct atw_paging *pg)
+{
+	unsigned bits = pg->va_bits - (pg->halves == ATW_SIGNED ? 1u : 0);
+
+	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *cannot,
+		       void *arg, struct provider **ret, struct atw_err *err)
+{
+	const struct atw_paging *pg = &atw_kernel_space(o->kernel)->paging;
+	struct walk_provider *w;
+
+	for (unsigned i = 0; i < pg->nlevels; i++)
+		if (pg->level[i].bits > SLOT_BITS)
+			return atw_err_set(err, ATW_E_UNSUPPORTED,
+					   "tables of %s have more entries than there is room for",
+					   pg->name);
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return atw_err_nomem(err);
+	w->p = (struct provider){
+		.ops = &walk_ops, .page_shift = pg->page_shift,
+		.user_last = user_last(pg), .cannot = cannot, .arg = arg,
+	};
+	w->o = *o;
+	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
+	walk_find_used(w, pg);
+	marks_find(&w->marks, pg, atw_kernel_release(o->kernel));
+	w->p.unknown = w->marks.unknown & ~(MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE));
+	w->p.way = about_way(atw_kernel_space(o->kernel)->mem);
+	*ret = &w->p;
+	return ATW_OK;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory_vmas.h - declarations shared by the parts of the provider walk, which reads page tables
+ * and kernel structures of all sources with readable physical memory.
+ */
+#ifndef TARGET_MEMORY_VMAS_H
+#define TARGET_MEMORY_VMAS_H
+
+#include "target/frame_kinds.h"
+#include "target/large_live.h"
+#include "target/look.h"
+#include "target/page_marks.h"
+#include "linux/vma_name.h"
+#include "target/provider.h"
+#include "walk/sure.h"
+
+/* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
+enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
+
+/* What of a task the page tables need; one each, in the order of p.task. */
+struct space {
+	struct lnx_task task;    /* that has it */
+	struct atw_mm mm;
+	uint64_t at;             /* of the mm_struct */
+};
+
+/* Pages by something that is not 0: a hash table. */
+struct page_sums {
+	struct { uint64_t key, pages; } *v;
+	size_t n, slots, last;
+};
+
+enum { SUMS_FEW = 1024 };
+
+struct walk_sums {
+	struct page_sums by;             /* how often they are mapped and what they are */
+	struct page_sums alone;          /* of all spaces: which, and what they are */
+	uint64_t few[SUMS_FEW];          /* small pages by how often they are mapped */
+	uint32_t most;                   /* of these, that there are */
+	struct provider_sum *sum;
+	size_t sums_cap;
+};
+
+/* walk_soon.c: runs of the look at the space that is listed. */
+struct walk_soon {
+	size_t at, end;          /* the page that was asked for last; behind the last run */
+	size_t added;            /* runs before it have been; of the last of these, off pages */
+	uint64_t off;
+};
+
+/* Flags of leaves by what of their words the mode's tables look at. */
+enum { LEAF_MEMOS = 32 };
+
+struct leaf_memo {
+	uint64_t attrs, flags;
+	uint8_t level;
+	bool used;
+};
+
+struct walk_provider {
+	struct provider p;
+	struct walk_provider_opts o;
+	struct space *space;
+	size_t spaces_cap;
+	struct atw_areas *areas;
+	struct named_files files;        /* of all areas so far */
+	size_t areas_of;                 /* index of their task */
+	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
+	struct large_live live;
+	struct thp_settings thp;         /* of no running system */
+	bool thp_tried;
+	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
+	struct marks marks;
+
+	uint64_t leaf_attrs[ATW_MAX_LEVELS];
+	struct leaf_memo leaf_memo[LEAF_MEMOS];
+	struct sure leaf;        /* of the lowest level */
+	/* Of all spaces. */
+	struct look look;
+	struct kinds kinds;
+	bool kinds_wanted;               /* of every frame */
+	struct walk_sums sums;
+
+	/* The listing under way. */
+	const struct mmu_space *sp;
+	struct mmu_walk *walk;
+	const struct mmu_seen *seen;     /* what `run` is of; NULL: nothing */
+	struct page_run run;
+	uint32_t ahead;                  /* struct pages asked for */
+	uint32_t alike, alike_end;       /* slots from the one to the other are as the first */
+	struct walk_soon soon;
+	bool running;
+	uint64_t pa[SLOTS], word[SLOTS];
+};
+
+static inline struct walk_provider *walk_of(struct provider *p)
+{
+	return (struct walk_provider *)p;
+}
+
+/* Of all that there are, one that has ended has nothing any more. */
+bool walk_has_ended(struct walk_provider *w, int r);
+
+/* ---- walk_pages.c: what page tables say ---- */
+
+int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
+		    struct atw_err *err);
+int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
+void walk_pages_close(struct provider *p);
+int walk_count(struct provider *p, struct atw_err *err);
+/* Which flags of entries say that a page was used; once, before all else. */
+void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
+
+/* ---- walk_soon.c: struct pages that will be asked for ---- */
+
+void walk_soon_begin(struct walk_provider *w, size_t task);
+/* That of this frame, and those that follow it. false: nothing is known of it. */
+bool walk_soon(struct walk_provider *w, uint64_t pfn);
+
+/* ---- walk_sums.c: all spaces in one look ---- */
+
+int walk_count_live(struct walk_provider *w, struct atw_err *err);
+int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err);
+int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err);
+void walk_sums_close(struct walk_provider *w);
+
+#endif

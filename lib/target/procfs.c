@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "format/pagemap.h"
+#include "host/caps.h"
+#include "linux/kpf.h"
+#include "linux/soft.h"
+#include "host/host_file.h"
+#include "host/host.h"
+
+/* ---- processes ---- */
+
+enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };    /* include/linux/sched.h */
+
+/*
+ * "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th, how many threads
+ * it has the 20th, its beginning the 22nd.
+ */
+int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
+{
+	const char *s = text.data, *open = memchr(s, '(', text.len);
+	const char *close = memrchr(s, ')', text.len), *p, *e, *end = s + text.len;
+	struct proc_stat st = { 0 };
+	uint64_t flags, threads;
+	size_t n;
+
+	if (!open || !close || close < open)
+		return ATW_E_FORMAT;
+	n = (size_t)(close - open - 1);
+	memcpy(st.name, open + 1, n < sizeof(st.name) ? n : sizeof(st.name) - 1);
+	p = close + 1;
+	for (unsigned i = 3; i < 9; i++) {
+		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+		if (!p)
+			return ATW_E_FORMAT;
+	}
+	e = p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+	if (!e || !num_dec(p + 1, (size_t)(e - p - 1), &flags))
+		return ATW_E_FORMAT;
+	st.kernel = flags & (PF_KTHREAD | PF_EXITING);
+	for (unsigned i = 9; p && i < 22; i++) {
+		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+		e = p && p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
+		if (e && i + 1 == 20 && num_dec(p + 1, (size_t)(e - p - 1), &threads))
+			st.headless = st.kernel && !(flags & PF_KTHREAD) && threads > 1;
+		if (e && i + 1 == 22)
+			num_dec(p + 1, (size_t)(e - p - 1), &st.start);
+	}
+	*ret = st;
+	return ATW_OK;
+}
+
+/* What errno says of a file that each process has. */
+static int no_process(const char *path, uint32_t pid, struct atw_err *err)
+{
+	if (errno == ENOENT || errno == ESRCH) {
+		/* The mount may hide it (hidepid=); signals are sent all the same, and this is none. */
+		if (pid && pid <= INT32_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM))
+			return host_check_proc(err) < 0 ? ATW_E_MISSING :
+			       atw_err_set(err, ATW_E_PERM, "/proc hides process %" PRIu32 " from this process", pid);
+		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
+	}
+	return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
+			   "%s: %s", path, strerror(errno));
+}
+
+/* A thread of it that goes on; 0: none does. */
+static uint32_t living_thread(uint32_t pid)
+{
+	char path[64], text[512];
+	struct proc_stat st;
+	struct dirent *e;
+	uint64_t tid, found = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		if (!num_dec(e->d_name, strlen(e->d_name), &tid) || tid > UINT32_MAX)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu64 "/stat", pid, tid);
+		if (host_file_text(path, text, sizeof(text)) &&
+		    proc_stat_parse((struct atw_blob){ text, strlen(text) }, &st) == ATW_OK &&
+		    !st.kernel)
+			found = tid;
+	}
+	if (d)
+		closedir(d);
+	return (uint32_t)found;
+}
+
+int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
+{
+	char path[48], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	if (!host_file_text(path, text, sizeof(text)))
+		return no_process(path, pid, err);
+	if (proc_stat_parse((struct atw_blob){ text, strlen(text) }, ret) < 0)
+		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
+				   path, text);
+	ret->thread = ret->headless ? living_thread(pid) : pid;
+	if (ret->headless)
+		ret->kernel = !ret->thread;
+	return ATW_OK;
+}
+
+int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
+{
+	char what[16], path[48];
+	struct buf text;
+	bool known;
+
+	snprintf(what, sizeof(what), "%" PRIu32, pid);
+	snprintf(path, sizeof(path), "/proc/%s/status", what);
+	if (!host_status(what, &text))
+		return no_process(path, pid, err);
+	known = sscanf(host_status_field(&text, "Tgid"), "%" SCNu32, ret) == 1;
+	buf_deinit(&text);
+	return known ? ATW_OK : atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Folders that are called by numbers, in order. */
+static int numbered(const char *path, uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	DIR *d = opendir(path);
+	uint32_t *v = NULL;
+	struct dirent *e;
+	size_t len = 0, cap = 0;
+	uint64_t pid;
+
+	if (!d)
+		return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
+	while ((e = readdir(d))) {
+		if (!num_dec(e->d_name, strlen(e->d_name), &pid) || pid > UINT32_MAX)
+			continue;
+		if (!array_reserve((void **)&v, &cap, len + 1, sizeof(*v))) {
+			closedir(d);
+			free(v);
+			return atw_err_nomem(err);
+		}
+		v[len++] = (uint32_t)pid;
+	}
+	closedir(d);
+	if (len)
+		qsort(v, len, sizeof(*v), by_number);
+	*ret = v;
+	*n = len;
+	return ATW_OK;
+}
+
+int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	return numbered("/proc", ret, n, err);
+}
+
+int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
+	return numbered(path, ret, n, err);
+}
+
+int proc_allowed(uint32_t thread, struct atw_err *err)
+{
+	static const char *const files[] = { "maps", "pagemap" };
+	char path[48];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread, files[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return atw_err_set(err, errno == ENOENT || errno == ESRCH ? ATW_E_MISSING :
+					   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
+					   "%s: %s", path, strerror(errno));
+		close(fd);
+	}
+	return ATW_OK;
+}
+
+void proc_hint(struct atw_err *err)
+{
+	host_hint_setcap(err, "cap_dac_read_search,cap_sys_admin,cap_sys_ptrace");
+}
+
+/* ---- what the kernel shows to us ---- */
+
+/* The pagemap word of a page that is present and private to this process. */
+static uint64_t own_word(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	char *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t word = 0;
+
+	if (p == MAP_FAILED)
+		return 0;
+	*(volatile char *)p = 1;
+	if (fd < 0 || pread(fd, &word, 8, (off_t)((uintptr_t)p / page * 8)) != 8)
+		word = 0;
+	munmap(p, page);
+	return word;
+}
+
+bool proc_hides_frames(void)
+{
+	return !(own_word() & PAGEMAP_FRAME);
+}
+
+bool proc_ksm_is_broken(int kpageflags)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	char *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t word = 0, flags = 0;
+
+	if (p == MAP_FAILED)
+		return true;
+	*(volatile char *)p = 1;
+	if (fd >= 0 && pread(fd, &word, 8, (off_t)((uintptr_t)p / page * 8)) == 8 &&
+	    word & PAGEMAP_PRESENT &&
+	    pread(kpageflags, &flags, 8, (off_t)((word & PAGEMAP_FRAME) * 8)) != 8)
+		flags = 0;
+	munmap(p, page);
+	return flags & kpf(KPF_KSM);
+}
+
+bool proc_scans(void)
+{
+	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t at = (uintptr_t)&page & ~(page - 1);
+	struct pagescan_region v[2];
+	struct pagescan_arg a = {
+		.size = sizeof(a), .start = at, .end = at + page, .vec = (uintptr_t)v,
+		.vec_len = 2, .category_mask = PAGESCAN_PRESENT, .return_mask = PAGESCAN_PRESENT,
+	};
+
+	return fd >= 0 && ioctl(fd, PAGESCAN_IOCTL, &a) >= 0;
+}
+
+/* ---- swap ---- */
+
+/*
+ * The n-th line is of type n as long as no device before it was taken off; the
+ * kernel does not list those, and says nothing of types.
+ */
+int proc_swap(unsigned type, struct atw_swap *ret)
+{
+	struct buf text = { 0 };
+	char *save, *line;
+	int r = host_file_all("/proc/swaps", 1 << 20, &text, NULL);
+
+	line = r == ATW_OK && text.len ? strtok_r(text.data, "\n", &save) : NULL;
+	for (unsigned i = 0; line && i <= type; i++)
+		line = strtok_r(NULL, "\n", &save);
+	r = ATW_E_MISSING;
+	if (line) {
+		struct procswap { unsigned long long size, used; } s = { 0, 0 };
+		size_t n = strcspn(line, " \t");
+
+		*ret = (struct atw_swap){ 0 };
+		snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(n < 255 ? n : 255), line);
+		if (sscanf(line + n, " %*s %llu %llu", &s.size, &s.used) == 2) {
+			ret->pages = s.size * 1024 / (uint64_t)sysconf(_SC_PAGESIZE);
+			ret->used = s.used * 1024 / (uint64_t)sysconf(_SC_PAGESIZE);
+		}
+		r = ATW_OK;
+	}
+	buf_deinit(&text);
+	return r;
+}
+
+bool proc_has_swap(void)
+{
+	struct atw_swap s;
+
+	return proc_swap(0, &s) == ATW_OK;
+}
+
+static bool in_kallsyms(void *arg, const char *name)
+{
+	const struct buf *text = arg;
+	size_t n = strlen(name);
+
+	for (const char *s = text->data; s && (s = strstr(s, name)); s += n)
+		if (s > text->data && s[-1] == ' ' && (s[n] == '\n' || !s[n]))
+			return true;
+	return false;
+}
+
+void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
+		   struct atw_soft_abi *ret)
+{
+	struct buf text = { 0 };
+	struct utsname u;
+
+	uname(&u);
+	*ret = atw_soft_abi_for(mode, u.release);
+	/* /proc/kallsyms shows names to all users, and addresses to privileged ones. */
+	if (host_file_paced("/proc/kallsyms", 256 << 20, pace, &text, NULL) == ATW_OK && text.len)
+		soft_configured(ret, u.release, in_kallsyms, &text);
+	buf_deinit(&text);
+}
+
+/* Can a process here have the address with just that bit? The page is taken for no time. */
+static bool has_address_bit(unsigned bit)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *want, *got;
+
+	if (bit >= 8 * sizeof(want))
+		return false;
+	want = (void *)((uintptr_t)1 << bit);
+	got = mmap(want, page, PROT_NONE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (got == MAP_FAILED)
+		return errno == EEXIST;
+	munmap(got, page);
+	return got == want;              /* kernels before 4.17 may put it elsewhere */
+}
+
+/*
+ * The first paging mode with addresses that can be mapped: the number of levels depends
+ * on the configuration and the boot options of the kernel.
+ */
+const struct atw_paging *proc_paging(void)
+{
+	static const struct { const char *machine; unsigned shift; const char *mode; } modes[] = {
+		{ "x86_64", 12, "x86_64-5" }, { "x86_64", 12, "x86_64-4" }, { "i", 12, "i386-pae" },
+		{ "aarch64", 12, "arm64-4k-52" }, { "aarch64", 12, "arm64-4k-48" },
+		{ "aarch64", 12, "arm64-4k-39" }, { "aarch64", 14, "arm64-16k-52" },
+		{ "aarch64", 14, "arm64-16k-48" }, { "aarch64", 14, "arm64-16k-47" },
+		{ "aarch64", 14, "arm64-16k-36" }, { "aarch64", 16, "arm64-64k-52" },
+		{ "aarch64", 16, "arm64-64k-48" }, { "aarch64", 16, "arm64-64k-42" },
+		{ "riscv64", 12, "riscv64-sv57" }, { "riscv64", 12, "riscv64-sv48" },
+		{ "riscv64", 12, "riscv64-sv39" }, { "riscv32", 12, "riscv32-sv32" },
+		{ "arm", 12, "arm-lpae" },
+	};
+	const struct atw_paging *widest = NULL, *mode;
+	long page = sysconf(_SC_PAGESIZE);
+	struct utsname u;
+
+	uname(&u);
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (strncmp(u.machine, modes[i].machine, strlen(modes[i].machine)) != 0 ||
+		    page != 1L << modes[i].shift)
+			continue;
+		mode = atw_paging_find(modes[i].mode);
+		if (!widest)
+			widest = mode;
+		if (mode && has_address_bit(mode->va_bits - (mode->halves == ATW_SIGNED ? 2 : 1)))
+			return mode;
+	}
+	return widest;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* procfs.h - processes and swap, read from /proc of the running kernel. */
+#ifndef TARGET_PROCFS_H
+#define TARGET_PROCFS_H
+
+#include "linux/linux.h"
+#include "linux/page.h"
+
+#include "base/buf.h"
+#include "host/pace.h"
+
+/* First words of /proc/PID/stat. */
+struct proc_stat {
+	char name[17];
+	bool kernel;             /* a kernel thread, or one that has ended */
+	bool headless;           /* the main thread has ended, others may go on */
+	uint32_t thread;         /* /proc/thread describes its memory: its own number, or
+	                          * that of a thread of a headless process, which is not
+	                          * marked `kernel` then */
+	uint64_t start;          /* start time, since PIDs are reused. 0: not known */
+};
+
+/* ATW_E_MISSING: there is no process `pid`; ATW_E_FORMAT: not such a line. */
+int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err);
+/* Pure: the text of that file. */
+int proc_stat_parse(struct atw_blob text, struct proc_stat *ret);
+/* The process that a number is of, be it of a thread. */
+int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err);
+/* Every process, in the order of their numbers; ATW_END past the last. */
+int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err);
+/* Likewise of its threads. */
+int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err);
+/* May its areas and pages be read? By proc_stat's `thread`. */
+int proc_allowed(uint32_t thread, struct atw_err *err);
+/* Has it an area with any of first..last? ATW_END: no; ATW_E_MISSING: it has ended. */
+int proc_maps(uint32_t pid, uint64_t first, uint64_t last, struct atw_err *err);
+/* Is frame 0 what /proc/PID/pagemap shows instead of frame numbers? */
+bool proc_hides_frames(void);
+/*
+ * From dee3d0bef2b0 (6.10) to 81401cebfc15 (7.2) /proc/kpageflags sets KSM for every
+ * anonymous page. Is it set for a new page of this process, which ksmd cannot have merged
+ * yet?
+ */
+bool proc_ksm_is_broken(int kpageflags);
+/* Does this kernel have PAGEMAP_SCAN? */
+bool proc_scans(void);
+/* The swap device of a type; they are listed in that order. */
+int proc_swap(unsigned type, struct atw_swap *ret);
+bool proc_has_swap(void);
+/* How types of swap are used; `mode` as the machine has it. */
+void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
+		   struct atw_soft_abi *ret);
+/*
+ * A mode of this machine with its page size, and with the addresses that processes can
+ * have; the widest one if that cannot be found out. NULL: none known.
+ */
+const struct atw_paging *proc_paging(void);
+/* How to be allowed all of it. */
+void proc_hint(struct atw_err *err);
+
+#endif

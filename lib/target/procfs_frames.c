@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * procfs_frames.c - /proc/kpageflags, kpagecount and kpagecgroup, of the frames
+ * that a window of words leads to, all at once.
+ */
+#include "source/live_ram.h"
+#include "target/procfs_vmas.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "linux/kpf.h"
+#include "target/procfs.h"
+#include "target/frame_use.h"
+#include "host/host.h"
+
+static const char *const frame_files[KFILES] = {
+	"/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
+};
+
+/* ---- opening ---- */
+
+static bool says(const char *path, const char *what)
+{
+	char text[64];
+
+	return host_file_text(path, text, sizeof(text)) && !strcmp(text, what);
+}
+
+void pagemap_frames_open(struct pagemap *m)
+{
+	const char *lacking = NULL;
+	bool absent = false;
+
+	m->hidden = proc_hides_frames();
+	for (unsigned f = 0; f < KFILES; f++) {
+		m->file[f] = -1;
+		if (m->hidden || !(f == KCGROUPS ? m->o.cgroups :
+				   f == KCOUNTS ? m->o.counts : m->o.flags))
+			continue;
+		m->file[f] = open(frame_files[f], O_RDONLY | O_CLOEXEC);
+		/* Kernels without memory cgroups have no such file. */
+		if (m->file[f] < 0 && errno != ENOENT && !lacking)
+			lacking = frame_files[f];
+		absent |= m->file[f] < 0 && errno == ENOENT;
+	}
+	if (m->hidden)
+		atw_err_set(&m->p.lacks, ATW_E_PERM,
+			    "/proc/PID/pagemap hides frame numbers from this process: physical addresses and all that is known of frames are n/a");
+	else if (lacking)
+		atw_err_set(&m->p.lacks, ATW_E_PERM,
+			    "%s is not for this process to read: what it says is n/a", lacking);
+	if (m->p.lacks.status)
+		proc_hint(&m->p.lacks);
+	else if (absent && host_check_proc_files(&m->p.lacks) < 0)
+		atw_err_wrap(&m->p.lacks, "kpageflags, kpagecount and kpagecgroup are not there, and what they say is n/a");
+	if (m->file[KFLAGS] >= 0)
+		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
+	m->ksm_none = says("/sys/kernel/mm/ksm/pages_shared", "0");
+	sys_nodes_read("", &m->nodes);
+}
+
+void pagemap_frames_close(struct pagemap *m)
+{
+	for (unsigned f = 0; f < KFILES; f++)
+		if (m->file[f] >= 0)
+			close(m->file[f]);
+	extents_deinit(&m->ram);
+	sys_late_deinit(&m->late);
+	sys_nodes_deinit(&m->nodes);
+}
+
+/* ---- facts ---- */
+
+static bool is_ram(struct pagemap *m, uint64_t pfn)
+{
+	if (!m->ram_tried) {
+		m->ram_tried = true;
+		live_ram(&m->ram, NULL);
+	}
+	return !m->ram.n || extents_find(&m->ram, pfn << m->p.page_shift);
+}
+
+/*
+ * Its entry says already that it is mapped once: half of what is there to ask.
+ * Of parts of larger folios some kernels only estimate how often; those are asked.
+ */
+static inline bool is_once(const struct pagemap *m, size_t i)
+{
+	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | frame_types();
+
+	return m->word[i] & PAGEMAP_EXCLUSIVE &&
+	       (m->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
+}
+
+/* The first of words i to m->n with a frame to look up; or m->n. */
+static size_t next_asked(const struct pagemap *m, size_t i, bool uncounted)
+{
+	if (!uncounted)
+		return pagemap_there(m, i, m->n);
+	while (i < m->n && (!(m->word[i] & PAGEMAP_PRESENT) || is_once(m, i)))
+		i++;
+	return i;
+}
+
+/*
+ * How many words from i on, at most FRAMES_RUN, lead to frames that are each `step`
+ * behind the one before.
+ */
+static size_t in_a_row(const struct pagemap *m, size_t i, uint64_t step, bool uncounted)
+{
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
+	uint64_t want = m->word[i] & which;
+	size_t k = i + 1, end = m->n - i < FRAMES_RUN ? m->n : i + FRAMES_RUN;
+
+	for (; k < end; k++) {
+		want += step;
+		if (m->huge[k] || (m->word[k] & which) != want || (uncounted && is_once(m, k)))
+			break;
+	}
+	return k - i;
+}
+
+/*
+ * Collect the frames of the loaded words. Of a large page only the first frame is needed.
+ * `uncounted`: only frames with an unknown mapcount.
+ */
+static void gather(struct pagemap *m, bool uncounted)
+{
+	size_t large = m->pmd / m->page, len;
+
+	frames_clear(&m->frames);
+	for (size_t i = 0; (i = next_asked(m, i, uncounted)) < m->n; i += len) {
+		uint64_t pfn = m->word[i] & PAGEMAP_FRAME;
+
+		len = 1;
+		if (!(m->word[i] & PAGEMAP_PRESENT))
+			continue;
+		if (m->huge[i] && !m->p.each) {
+			frames_add(&m->frames, pfn, i, 1);
+			len = large;
+			continue;
+		}
+		len = in_a_row(m, i, 1, uncounted);
+		if (len > 1) {
+			frames_add(&m->frames, pfn, i, len);
+			continue;
+		}
+		len = in_a_row(m, i, UINT64_MAX, uncounted);
+		frames_add_down(&m->frames, pfn - (len - 1), i + (len - 1), len);
+	}
+	frames_sort(&m->frames);
+}
+
+static int load_file(struct pagemap *m, unsigned f, struct atw_err *err)
+{
+	return m->file[f] < 0 ? ATW_OK
+	       : frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX, m->fact[f], err);
+}
+
+/* Facts of all frames in the words at hand. */
+static int load_facts(struct pagemap *m, struct atw_err *err)
+{
+	int r;
+
+	gather(m, false);
+	r = load_file(m, KFLAGS, err);
+	if (r == ATW_OK)
+		r = load_file(m, KCGROUPS, err);
+	if (r == ATW_OK && m->file[KFLAGS] >= 0 && m->file[KCOUNTS] >= 0) {
+		gather(m, true);
+	}
+	if (r == ATW_OK)
+		r = load_file(m, KCOUNTS, err);
+	m->facts = r == ATW_OK;
+	m->alike_end = 0;
+	m->facts_each = m->p.each;
+	return r;
+}
+
+uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
+{
+	if (u & frame_types())
+		u &= ~(kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_MMAP));
+	/* A page that only one may write was not merged. */
+	if (m->ksm_broken && (m->ksm_none || u & kpf(KPF_OWNER_2) || !(u & kpf(KPF_ANON))))
+		u &= ~kpf(KPF_KSM);
+	return u;
+}
+
+/* Is what was read for word `at` of this frame? */
+static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
+{
+	uint64_t tail = ((m->base >> m->p.page_shift) + at) & ((m->pmd >> m->p.page_shift) - 1);
+
+	if (at >= m->n || ((m->word[at] ^ (PAGEMAP_PRESENT | pfn)) &
+			   (PAGEMAP_PRESENT | PAGEMAP_FRAME)))
+		return false;
+	return m->facts_each || !tail || tail > at || !m->huge[at - tail];
+}
+
+/* What was loaded of file f for word i. */
+static uint64_t loaded_fact(const struct pagemap *m, unsigned f, size_t i)
+{
+	return f == KCOUNTS && m->file[KFLAGS] >= 0 && is_once(m, i) ? 1 : m->fact[f][i];
+}
+
+/* The first word behind `at` that has not the same facts. */
+static size_t alike_end(const struct pagemap *m, size_t at)
+{
+	const uint64_t *flags = m->fact[KFLAGS], *counts = m->fact[KCOUNTS];
+	const uint64_t *cgroups = m->file[KCGROUPS] >= 0 ? m->fact[KCGROUPS] : NULL;
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
+	bool counted = m->file[KFLAGS] < 0 || !is_once(m, at);
+	size_t k = at + 1;
+
+	while (k < m->n && flags[k] == flags[at] && !((m->word[k] ^ m->word[at]) & which) &&
+	       (!counted || counts[k] == counts[at]) && (!cgroups || cgroups[k] == cgroups[at]))
+		k++;
+	return k;
+}
+
+/*
+ * How many pages behind that of word `at` have the same facts. What is loaded is so for
+ * all words of a run that was given out of them.
+ */
+static uint32_t alike(struct pagemap *m, const struct page_run *r, uint32_t i, uint64_t off,
+		      size_t at)
+{
+	uint64_t left = r->slot > m->page ? (r->slot - off) / m->page : r->count - i;
+
+	if (!m->facts_each || r->pa != m->pa)
+		return 0;
+	/* The run is compared once, not for each page that is looked up. */
+	if (at < m->alike || at >= m->alike_end) {
+		m->alike = at;
+		m->alike_end = alike_end(m, at);
+	}
+	return (uint32_t)((left < m->alike_end - at ? left : m->alike_end - at) - 1);
+}
+
+/* Does the process still have this page there? It may have got the same one once more. */
+static bool still_there(struct pagemap *m, uint64_t va, uint64_t pfn, uint64_t flags)
+{
+	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
+	uint64_t word, now;
+
+	return pace_pread(m->o.pace, m->fd, &word, 8, (off_t)(va / m->page * 8)) == 8 &&
+	       (word & which) == (PAGEMAP_PRESENT | pfn) &&
+	       pace_pread(m->o.pace, m->file[KFLAGS], &now, 8, (off_t)(pfn * 8)) == 8 &&
+	       now == flags;
+}
+
+int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+{
+	struct pagemap *m = pagemap_of(p);
+	uint64_t pfn = (r->pa[i] + off) >> p->page_shift, f[KFILES];
+	uint64_t at = (r->va + i * r->slot + off - m->base) >> p->page_shift;
+	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
+	bool loaded;
+
+	(void)mapped;
+	(void)err;
+	if (m->file[KFLAGS] < 0 && m->file[KCOUNTS] < 0 && m->file[KCGROUPS] < 0)
+		return ATW_E_UNSUPPORTED;
+	ret->have = ret->alike = 0;
+	if (!m->facts && load_facts(m, NULL) < 0)
+		return ATW_E_MISSING;
+	loaded = is_loaded(m, at, pfn);
+	for (unsigned k = 0; k < KFILES; k++) {
+		if (loaded)
+			f[k] = loaded_fact(m, k, at);
+		else if (m->file[k] < 0 || pace_pread(m->o.pace, m->file[k], &f[k], 8,
+						   (off_t)(pfn * 8)) != 8)
+			f[k] = UINT64_MAX;
+	}
+	/* Names of caches are no words of these files, and long. */
+	memset(ret, 0, offsetof(struct frame_facts, page.cache));
+	ret->page.cache[0] = '\0';
+	ret->cgroup = 0;
+	ret->alike = loaded ? alike(m, r, i, off, at) : 0;
+	ret->page.pfn = pfn;
+	/* Holes read as 0 since 6.18; they were NOPAGE before. */
+	if (m->file[KFLAGS] >= 0 &&
+	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||
+	     (!f[KFLAGS] && !is_ram(m, pfn)))) {
+		ret->have = FACT_NO_PAGE;
+		ret->alike = 0;
+		return ATW_E_MISSING;
+	}
+	if (m->file[KFLAGS] >= 0) {
+		ret->have |= FACT_FLAGS;
+		ret->page.flags = pagemap_true_flags(m, f[KFLAGS]);
+		if (f[KFLAGS] & kpf(KPF_COMPOUND_HEAD) || !(f[KFLAGS] & compound)) {
+			ret->have |= FACT_HEAD;
+			ret->page.head = pfn;
+		}
+		if (!(f[KFLAGS] & (compound | kpf(KPF_BUDDY))))
+			ret->have |= FACT_ORDER;
+	}
+	if (m->file[KCOUNTS] >= 0 && f[KCOUNTS] != UINT64_MAX) {
+		ret->have |= FACT_COUNT;
+		ret->page.count = f[KCOUNTS];
+	}
+	if (m->file[KCGROUPS] >= 0 && f[KCGROUPS] != UINT64_MAX) {
+		ret->have |= FACT_CGROUP;
+		ret->cgroup = f[KCGROUPS];
+	}
+	/* Frames that are no memory of any node were recognised by their flags above. */
+	if (m->file[KFLAGS] >= 0 &&
+	    sys_nodes_find(&m->nodes, pfn << p->page_shift, &ret->page.node))
+		ret->have |= FACT_NODE;
+	if (provider_doubts(r, ret))
+		provider_settle(ret, still_there(m, r->va + i * r->slot + off, pfn, f[KFLAGS]));
+	return ATW_OK;
+}

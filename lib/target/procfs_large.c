@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * procfs_large.c - detection of large pages in /proc/PID/pagemap. Its words do not have
+ * the page size; PAGEMAP_SCAN does. Without PAGEMAP_SCAN the size of a candidate remains
+ * unknown.
+ */
+#include "target/procfs_vmas.h"
+
+#include "linux/kpf.h"
+
+/* All of a large page's words, as they would be if it were one. */
+static bool may_be_huge(const struct pagemap *m, size_t i, size_t n)
+{
+	uint64_t first = m->word[i], step = m->hidden ? 0 : 1;
+	uint64_t frame = first & PAGEMAP_FRAME, flags;
+
+	if (!(first & PAGEMAP_PRESENT) || (!m->hidden && frame & (n - 1)))
+		return false;
+	for (size_t k = 1; k < n; k++)
+		if (((m->word[i + k] ^ first) & PAGEMAP_PRESENT) ||
+		    (m->word[i + k] & PAGEMAP_FRAME) != frame + k * step)
+			return false;
+	/* Small pages in a row are no rare thing: ask their first one. */
+	return m->file[KFLAGS] < 0 ||
+	       pace_pread(m->o.pace, m->file[KFLAGS], &flags, 8, (off_t)(frame * 8)) != 8 ||
+	       flags & (kpf(KPF_THP) | kpf(KPF_HUGE) | kpf(KPF_ZERO_PAGE));
+}
+
+void pagemap_find_huge(struct pagemap *m)
+{
+	size_t n = m->pmd / m->page, i = (-m->base & (m->pmd - 1)) / m->page;
+	/* What valgrind does not know the kernel writes is not to look unwritten. */
+	struct pagescan_region v[2] = { { 0 } };
+
+	for (; i + n <= m->n; i += n) {
+		struct pagescan_arg a = {
+			.start = m->base + i * m->page, .end = m->base + (i + n) * m->page,
+			.category_mask = PAGESCAN_HUGE, .return_mask = PAGESCAN_HUGE,
+		};
+		int got;
+
+		m->unsized[i] = false;
+		if (!may_be_huge(m, i, n))
+			continue;
+		got = m->no_scan ? -1 : pagemap_scan(m, &a, v, 2);
+		m->huge[i] = got == 1 && v[0].start == a.start && v[0].end == a.end;
+		m->unsized[i] = got < 0;
+		m->any_unsized |= got < 0;
+	}
+}
+
+/* Does the large page of the words from i on lie in the area as a whole? */
+static bool is_unsized(const struct pagemap *m, size_t i)
+{
+	return m->unsized[i] && m->base + i * m->page >= m->area[m->now].start;
+}
+
+bool pagemap_unsized(const struct pagemap *m, size_t i, size_t *stop)
+{
+	size_t large = m->pmd / m->page, first = (-m->base & (m->pmd - 1)) / m->page;
+	size_t at = i < first ? first : i - (i - first) % large;
+
+	for (; at + large <= *stop; at += large)
+		if (is_unsized(m, at)) {
+			*stop = at <= i ? at + large : at;
+			return at <= i;
+		}
+	return false;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* provider.c - functions shared by all providers. */
+#include "target/provider.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "linux/kpf.h"
+#include "target/frame_use.h"
+
+struct page_task *provider_add_task(struct provider *p)
+{
+	struct page_task *t;
+
+	if (!array_reserve((void **)&p->task, &p->tasks_cap, p->ntasks + 1, sizeof(*p->task)))
+		return NULL;
+	t = &p->task[p->ntasks++];
+	*t = (struct page_task){ 0 };
+	return t;
+}
+
+void provider_cannot(struct provider *p, const char *what, const struct atw_err *err)
+{
+	if (p->cannot)
+		p->cannot(p->arg, what, err);
+}
+
+int provider_leave_counts(struct provider *p, struct atw_err *err)
+{
+	struct atw_err why;
+
+	if (!p->counts.most)
+		return atw_err_nomem(err);
+	atw_err_set(&why, ATW_E_LIMIT,
+		    "to count how often each frame is mapped takes more than the %" PRIu64 " bytes of memory that it may take",
+		    p->counts.most);
+	counts_deinit(&p->counts);
+	provider_cannot(p, "refs", &why);
+	return ATW_OK;
+}
+
+enum page_state provider_soft_state(enum atw_soft what)
+{
+	static const uint8_t states[] = {
+		[ATW_SOFT_NONE] = PAGE_ABSENT, [ATW_SOFT_PROTNONE] = PAGE_PROTNONE,
+		[ATW_SOFT_SWAP] = PAGE_SWAP, [ATW_SOFT_MIGRATION] = PAGE_MIGRATION,
+		[ATW_SOFT_POISON] = PAGE_POISON, [ATW_SOFT_DEVICE] = PAGE_DEVICE,
+		[ATW_SOFT_MARKER] = PAGE_MARKER, [ATW_SOFT_GUARD] = PAGE_GUARD,
+		[ATW_SOFT_UNKNOWN] = PAGE_ABSENT,
+	};
+
+	return states[what];
+}
+
+void provider_close(struct provider *p)
+{
+	if (!p)
+		return;
+	counts_deinit(&p->counts);
+	free(p->task);
+	p->ops->close(p);
+}
+
+bool provider_doubts(const struct page_run *r, const struct frame_facts *f)
+{
+	if ((r->state != PAGE_PRESENT && r->state != PAGE_PROTNONE) || !(f->have & FACT_FLAGS) ||
+	    f->page.flags & kpf(KPF_ZERO_PAGE))
+		return false;
+	return f->have & FACT_COUNT ? !f->page.count : !f->page.flags;
+}
+
+void provider_settle(struct frame_facts *f, bool again)
+{
+	if (!again || f->page.flags & (kpf(KPF_LRU) | kpf(KPF_ANON)))
+		f->have |= FACT_STALE;
+	f->alike = 0;
+}
+
+bool provider_is_stale(const struct frame_facts *f)
+{
+	return f->have & FACT_STALE || (f->have & FACT_FLAGS && f->page.flags & frame_types()) ||
+	       (f->have & FACT_REFS && !f->page.refcount);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * provider.h - interface to the owners of pages: tasks; areas of a task; runs of pages of
+ * an address space; facts of a frame. A provider reads them from page tables and kernel
+ * structures (walk), from /proc of the running kernel (pagemap), or from a capture made
+ * by one of these (capture). Its callers do not depend on which one it is.
+ */
+#ifndef TARGET_PROVIDER_H
+#define TARGET_PROVIDER_H
+
+#include "linux/page.h"
+#include "linux/process.h"
+
+#include "format/capture.h"
+#include "target/info.h"
+#include "host/pace.h"
+#include "walk/counts.h"
+
+enum page_state {
+	PAGE_ABSENT, PAGE_PRESENT, PAGE_PROTNONE, PAGE_SWAP, PAGE_MIGRATION,
+	PAGE_POISON, PAGE_DEVICE, PAGE_MARKER, PAGE_GUARD,
+	PAGE_LOST, PAGE_EXCLUDED, PAGE_DAMAGED,  /* no table to ask */
+	PAGE_UNSTABLE,           /* it changed whenever it was read */
+	PAGE_BAD,
+};
+
+/* A process with an address space. */
+struct page_task {
+	uint32_t pid;
+	char name[17];
+	uint64_t start;          /* when it began, for the provider; 0: not known */
+	uint64_t mm;             /* those with the same share their memory */
+	bool shared;             /* its address space is one of those before it */
+};
+
+enum run_has {
+	RUN_LEVEL = 1, RUN_RIGHTS = 2, RUN_FLAGS = 4, RUN_SWAP = 8,
+	RUN_STATE_HIDDEN = 16,   /* neither present nor absent, and the kind is not known;
+	                          * of PAGE_ABSENT: nothing is known */
+	RUN_MAP = 32, RUN_USED = 64,
+	RUN_TABLE = 128,         /* `table`: of those without one */
+	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is p->wanted() */
+	RUN_SIZE_HIDDEN = 512,   /* `slot` is the smallest page; the size is unknown */
+	RUN_SPECIAL = 1024,      /* `special`: of small pages only */
+	RUN_WHOLE = 2048,        /* `pa` is that of the first slot alone, and facts() of it
+	                          * are those of all */
+};
+
+/*
+ * Neighbouring slots that say the same but for where they point. The arrays
+ * have `count` elements, and are good until the next call.
+ */
+struct page_run {
+	uint64_t va;             /* of the first slot */
+	uint64_t size;           /* of all slots, bytes; 0 means 2^64 */
+	uint64_t slot;           /* of one: what a translation covers */
+	uint32_t count;
+	uint32_t have;           /* RUN_...: what is known of the following */
+	uint64_t flags;          /* of the entries: the paging mode's bits, or the
+	                          * provider's own */
+	uint8_t state;           /* enum page_state */
+	uint8_t level;
+	uint8_t rights;          /* ATW_UR ... */
+	bool accessed, dirty;    /* RUN_USED: read, written, as the CPU noted */
+	uint8_t swap_type;       /* PAGE_SWAP */
+	uint64_t swap_offset;    /* likewise, of the first slot: pages */
+	uint16_t map;            /* bits 55 to 63 of its word in /proc/PID/pagemap */
+	bool guess;              /* the state depends on how the kernel was built */
+	bool special;            /* pages of zeroes, or mapped by their frame numbers */
+	atw_pa table;            /* of those without a table: where it would lie */
+	const uint64_t *pa;      /* where each slot leads; NULL: nowhere, not known to the
+	                          * provider, or not wanted by the caller */
+	const uint64_t *word;    /* raw entries; NULL: none, or not known */
+	const struct atw_err *why;   /* PAGE_DAMAGED */
+};
+
+enum facts_has {
+	FACT_FLAGS = 1, FACT_COUNT = 2, FACT_REFS = 4, FACT_HEAD = 8, FACT_NODE = 16,
+	FACT_ORDER = 32, FACT_CGROUP = 64, FACT_MAPPED = 128, FACT_MARKS = 256,
+	FACT_STALE = 512,        /* the entry leads elsewhere by now */
+	FACT_NO_PAGE = 1024,     /* with ATW_E_MISSING: there is no struct page */
+};
+
+struct frame_facts {
+	uint32_t have;           /* FACT_...: which members of `page` are known */
+	struct lnx_page page;
+	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
+	uint64_t mapped;         /* how often all tasks map it, if p->counts has it not */
+	uint64_t marks;          /* flags that are only known from the frame: marks.h */
+	/*
+	 * Of so many pages behind it in the run, at least, the same is known but for
+	 * numbers of frames and nodes, references and what exactly they belong to: those
+	 * need not be asked for.
+	 */
+	uint32_t alike;
+};
+
+/* Pages of an address space that are alike, wherever they are mapped. */
+struct provider_sum {
+	uint64_t pages;
+	uint64_t refs;           /* mappings of each in all address spaces, at least 1 */
+	uint64_t flags;          /* of struct page_origin */
+	unsigned order;          /* of each mapping: log2 of its pages */
+	bool known;              /* flags are */
+	bool uncounted;          /* zeroes, or a device's: they take no memory */
+};
+
+struct provider_sums {
+	const struct provider_sum *v;        /* good until the next call */
+	size_t n;
+	uint64_t swapped;        /* pages */
+	uint64_t mapped;         /* pages that tables lead to, zeroes and devices' too */
+	uint64_t areas;          /* p->sizes: bytes of all areas; 0: not known */
+};
+
+/* What it answers, if not ATW_OK, ends the telling and is its result. */
+typedef int provider_frames_fn(void *arg, const struct capture_frames *run,
+			       struct atw_err *err);
+
+struct large_may;
+struct provider;
+struct provider_ops {
+	const char *name;
+	/*
+	 * Fills p->task. What cannot be read is reported to p->cannot, and the rest is
+	 * still there.
+	 */
+	int (*tasks)(struct provider *p, struct atw_err *err);
+	/*
+	 * The one process that was asked for when the provider was opened, by its
+	 * number: index in p->task.
+	 */
+	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
+	/*
+	 * As atw_areas_next(), of one task at a time; ATW_END from areas_open: it has
+	 * ended meanwhile. What an area's `unread` is about is reported to p->cannot.
+	 */
+	int (*areas_open)(struct provider *p, size_t task, struct atw_err *err);
+	int (*areas_next)(struct provider *p, struct atw_area *ret, struct atw_err *err);
+	/*
+	 * Which large pages of `block` bytes are allowed in the area that areas_next()
+	 * returned last. Settings that cannot be read remain unknown.
+	 */
+	void (*large)(struct provider *p, const struct atw_area *a, uint64_t block,
+		      struct large_may *ret);
+	/*
+	 * Runs of first..last, low addresses first, one listing at a time;
+	 * ATW_END after the last. Where nothing is, runs are PAGE_ABSENT with
+	 * no `word`. Runs may begin before `first` and end behind `last`.
+	 */
+	int (*pages_open)(struct provider *p, size_t task, uint64_t first,
+			  uint64_t last, struct atw_err *err);
+	int (*pages_next)(struct provider *p, const struct page_run **ret,
+			  struct atw_err *err);
+	void (*pages_close)(struct provider *p);
+	/*
+	 * The frame `off` bytes behind where slot i of the last run leads;
+	 * `mapped` bytes of memory are mapped there in one translation, as far
+	 * as this was not said yet. ATW_E_MISSING: nothing is known of it but
+	 * FACT_NO_PAGE, which is true of `alike` frames behind it as well;
+	 * ATW_E_DAMAGED, and this alone, comes with a sentence.
+	 */
+	int (*facts)(struct provider *p, const struct page_run *r, uint32_t i,
+		     uint64_t off, uint64_t mapped, struct frame_facts *ret,
+		     struct atw_err *err);
+	/*
+	 * What the frames are used for that lie in first..last as a whole, which is
+	 * RAM: runs, in ascending order, and CAPTURE_UNKNOWN where nothing says it.
+	 * A listing that is under way has to be opened anew.
+	 */
+	int (*frames)(struct provider *p, uint64_t first, uint64_t last,
+		      provider_frames_fn *tell, void *arg, struct atw_err *err);
+	/*
+	 * Count in p->counts how often all tasks map each frame. Where that would take
+	 * more than p->counts.most, nothing is counted, and p->cannot gets the reason.
+	 */
+	int (*count)(struct provider *p, struct atw_err *err);
+	/*
+	 * The same, and all page tables are read for sums() by it: once, while listings
+	 * need them twice. `kinds`: of each page its flags are wanted; else of large ones
+	 * alone. NULL or ATW_E_UNSUPPORTED: only listings tell.
+	 */
+	int (*sum_up)(struct provider *p, bool kinds, struct atw_err *err);
+	/*
+	 * Of one task. ATW_END: it has ended; ATW_E_UNSUPPORTED: there is more to say than
+	 * sums can.
+	 */
+	int (*sums)(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err);
+	/* ATW_E_UNSUPPORTED: no device has a name here. */
+	int (*swap)(struct provider *p, unsigned type, struct atw_swap *ret,
+		    struct atw_err *err);
+	/*
+	 * Of the machine, a sentence each: H: R: S: lines of a capture. How and when
+	 * it was asked is for the caller to say.
+	 */
+	int (*machine)(struct provider *p, const struct about_to *to, struct atw_err *err);
+	/*
+	 * T: lines of tasks without memory: threads of the kernel, those that end. Of one
+	 * process alone, if that is all that was asked for, only its threads.
+	 */
+	int (*others)(struct provider *p, const struct about_to *to, struct atw_err *err);
+	/* Of a task with open areas, see areas_open(); ATW_END: it has ended. */
+	int (*about)(struct provider *p, size_t task, struct task_about *ret,
+		     struct atw_err *err);
+	/*
+	 * The beginning of the file that the area maps which areas_next() gave last.
+	 * ATW_E_MISSING: it cannot be read; ATW_E_FORMAT: it is no program.
+	 */
+	int (*file)(struct provider *p, const struct atw_area *a, struct elfunit *ret);
+	void (*close)(struct provider *p);
+};
+
+typedef void provider_cannot_fn(void *arg, const char *what, const struct atw_err *err);
+
+struct provider {
+	const struct provider_ops *ops;
+	unsigned page_shift;
+	uint64_t user_last;      /* end of what processes have, but for odd areas */
+	const struct atw_names *flags;   /* of runs; NULL: the paging mode's, and marks.h */
+	uint64_t unknown;        /* of these flags it says nothing, not even no */
+	const char *way;         /* how it is read: "pagemap", "kcore", ..., "kdump" */
+	bool used;               /* what is present has RUN_USED */
+	bool area_rights;        /* rights of runs are those of their areas */
+	bool running;            /* it changes while it is read */
+	bool no_swap;            /* there is none: what is hidden is not on it */
+	bool rights_unknown;     /* of the area that areas_next() gave last */
+	struct page_task *task;
+	size_t ntasks, tasks_cap;
+	size_t denied;           /* processes that are none of these, for they may not be read */
+	struct counts counts;
+	bool counted;            /* all tasks that could be read were */
+	bool told_counts;        /* not counted: FACT_MAPPED says it, of what it knows */
+	/* What this listing lacks and why, with what to do about it; or status 0. */
+	struct atw_err lacks;
+	uint64_t unmade;         /* frames() met so many without a struct page: zones.h */
+
+	/* Set by the caller. */
+	bool sizes;              /* sums() have the size of all areas */
+	bool areas_only;         /* states and sizes, nothing of single pages */
+	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
+	bool every;              /* all tasks are listed: one that ends has no more */
+	bool slabs;              /* slab caches are listed with the machine */
+	bool threads;            /* others() lists threads of processes, too */
+	bool each;               /* every page of a large one will be asked for */
+	/*
+	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
+	 * NULL: all are.
+	 */
+	bool (*wanted)(void *arg, uint64_t pa, uint64_t len);
+	provider_cannot_fn *cannot;
+	void *arg;
+	/* Progress of counting, in address spaces. NULL: not wanted. */
+	void (*counting)(void *arg, uint64_t done, uint64_t all);
+	void *counting_arg;
+};
+
+/* For providers: one more task, zeroed; NULL: no memory. */
+struct page_task *provider_add_task(struct provider *p);
+void provider_cannot(struct provider *p, const char *what, const struct atw_err *err);
+static inline void provider_counting(const struct provider *p, uint64_t done, uint64_t all)
+{
+	if (p->counting)
+		p->counting(p->counting_arg, done, all);
+}
+/* For `count`, where there is no memory for it: ATW_OK if it may be left out. */
+int provider_leave_counts(struct provider *p, struct atw_err *err);
+enum page_state provider_soft_state(enum atw_soft what);
+/*
+ * Of a running kernel: has the frame been given back, or to others, since the
+ * entry that leads to it was read? What is said of it then is not of that page.
+ */
+bool provider_is_stale(const struct frame_facts *f);
+/*
+ * Is the mapped page without a mapcount? Device memory is, and so is a frame that was
+ * freed since the PTE was read. What is known of the latter is FACT_STALE: for pages of
+ * processes at once, for others if the PTE, read `again`, has changed.
+ */
+bool provider_doubts(const struct page_run *r, const struct frame_facts *f);
+void provider_settle(struct frame_facts *f, bool again);
+/* NULL is fine. */
+void provider_close(struct provider *p);
+
+/* ---- the providers ---- */
+
+struct walk_provider_opts {
+	struct atw_kernel *kernel;       /* borrowed */
+	uint64_t mm;                     /* mm_struct of the one process; 0: all */
+	uint32_t alone;                  /* its number, if no other will be asked for */
+	/* What the words mean that the CPU ignores, when it is first asked. */
+	const struct atw_soft_abi *(*soft)(const void *arg);
+	const void *soft_arg;
+	bool frames, cgroups;            /* facts of frames that are wanted */
+};
+/* Page tables, and the kernel's structures, as `kernel` finds them. */
+int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *cannot,
+		       void *arg, struct provider **ret, struct atw_err *err);
+
+struct pagemap_provider_opts {
+	uint32_t only;                   /* this process alone; 0: all */
+	bool flags, counts, cgroups;     /* facts of frames that are wanted */
+	struct pace *pace;               /* of what is read, borrowed; NULL: none */
+};
+/* /proc of the running kernel. */
+int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,
+			  void *arg, struct provider **ret, struct atw_err *err);
+
+struct captured;
+/*
+ * A capture, borrowed. It cannot be the source of another capture, since the file can be
+ * copied: the operations that make records are missing, and so is all about large pages.
+ */
+int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, void *arg,
+			  struct provider **ret, struct atw_err *err);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/soles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/huge.h"
+
+bool soles_init(struct soles *s, uint64_t end, size_t spaces)
+{
+	uint64_t frames = SOLES_BLOCK;
+
+	*s = (struct soles){ 0 };
+	if (!end || end > (uint64_t)UINT32_MAX / 2 || spaces > SOLES_MOST)
+		return false;
+	while (frames < end)
+		frames *= 2;
+	/* Huge pages would clear far more than is met: blocks of a process are few. */
+	s->space = huge_alloc(frames * sizeof(*s->space), false);
+	s->frames = frames;
+	s->spaces = spaces;
+	s->met = calloc((frames >> SOLES_BLOCK_BITS) + 1, sizeof(*s->met));
+	s->pages = calloc(spaces + 1, sizeof(*s->pages));
+	s->first = calloc(spaces + 2, sizeof(*s->first));
+	if (s->space && s->met && s->pages && s->first)
+		return true;
+	soles_deinit(s);
+	return false;
+}
+
+void soles_deinit(struct soles *s)
+{
+	huge_free(s->space, s->frames * sizeof(*s->space));
+	free(s->met);
+	free(s->pages);
+	free(s->first);
+	free(s->former);
+	*s = (struct soles){ 0 };
+}
+
+/* The space that had it alone has it in a list. */
+static bool soles_end(struct soles *s, uint64_t pfn)
+{
+	uint32_t space = s->space[pfn] - 1u;
+
+	if (!array_reserve((void **)&s->former, &s->cap, s->n + 1, sizeof(*s->former)))
+		return false;
+	s->former[s->n++] = (struct sole_former){ space, (uint32_t)pfn };
+	s->pages[space]--;
+	return true;
+}
+
+static bool soles_leave_one(struct soles *s, struct counts *c, uint64_t pfn)
+{
+	uint16_t n = s->space[pfn];
+	bool good = true;
+
+	if (n && n < SOLES_COUNT) {
+		good = soles_end(s, pfn);
+		n = SOLES_COUNT + 1;
+	}
+	for (; good && n > SOLES_COUNT; n--)
+		good = counts_add_one(c, pfn);
+	s->space[pfn] = SOLES_COUNTED;
+	s->met[pfn >> SOLES_BLOCK_BITS] = SOLES_LEFT;
+	return good;
+}
+
+bool soles_leave(struct soles *s, struct counts *c, uint64_t pfn, uint64_t pages)
+{
+	uint64_t end = pfn < s->frames && pages < s->frames - pfn ? pfn + pages : s->frames;
+	bool good = true;
+
+	for (; pfn < end && good; pfn++) {
+		soles_meet(s, pfn);
+		good = s->space[pfn] == SOLES_COUNTED || soles_leave_one(s, c, pfn);
+	}
+	return good;
+}
+
+bool soles_add_slowly(struct soles *s, struct counts *c, uint64_t pfn)
+{
+	if (s->space[pfn] < SOLES_COUNT) {
+		if (!soles_end(s, pfn))
+			return false;
+		s->space[pfn] = SOLES_COUNT + 2;
+		return true;
+	}
+	if (s->space[pfn] != SOLES_COUNTED && !soles_leave_one(s, c, pfn))
+		return false;
+	return counts_add_one(c, pfn);
+}
+
+uint64_t soles_run(const struct soles *s, struct counts *c, uint64_t pfn, uint64_t most,
+		   uint64_t *ret_same)
+{
+	uint64_t i = 1, left;
+
+	if (pfn >= s->frames)
+		return counts_run(c, pfn, most, ret_same);
+	left = SOLES_BLOCK - (pfn & (SOLES_BLOCK - 1));
+	left = most < left ? most : left;
+	if (!s->met[pfn >> SOLES_BLOCK_BITS])
+		return counts_run(c, pfn, left, ret_same);
+	while (i < left && s->space[pfn + i] == s->space[pfn])
+		i++;
+	*ret_same = i;
+	if (!s->space[pfn] || s->space[pfn] == SOLES_COUNTED || counts_may_be_large(c, pfn))
+		counts_run(c, pfn, i, ret_same);
+	return soles_get(s, c, pfn);
+}
+
+/* Frames that a space has alone, but for large pages. */
+static bool soles_leave_large(struct soles *s, struct counts *c)
+{
+	bool good = true;
+
+	for (uint64_t pfn = 0; c->orders & ~(uint64_t)1 && pfn < s->frames && good; pfn++) {
+		if (!s->met[pfn >> SOLES_BLOCK_BITS])
+			pfn |= SOLES_BLOCK - 1;
+		else if (!counts_may_be_large(c, pfn))
+			pfn |= COUNTS_CROWD - 1;
+		else if (s->space[pfn] && s->space[pfn] < SOLES_COUNT && counts_get(c, pfn)) {
+			good = soles_end(s, pfn);
+			s->space[pfn] = SOLES_COUNT + 1;
+		}
+	}
+	return good;
+}
+
+bool soles_sort(struct soles *s, struct counts *c)
+{
+	struct sole_former *v;
+
+	if (!s->frames)
+		return true;
+	if (!soles_leave_large(s, c))
+		return false;
+	v = malloc((s->n + 1) * sizeof(*v));
+	if (!v)
+		return false;
+	/* first[i + 1] is where space i goes on, and in the end where the next begins. */
+	memset(s->first, 0, (s->spaces + 2) * sizeof(*s->first));
+	for (size_t i = 0; i < s->n; i++)
+		s->first[s->former[i].space + 2]++;
+	for (size_t i = 2; i < s->spaces + 2; i++)
+		s->first[i] += s->first[i - 1];
+	for (size_t i = 0; i < s->n; i++)
+		v[s->first[s->former[i].space + 1]++] = s->former[i];
+	free(s->former);
+	s->former = v;
+	s->cap = s->n + 1;
+	return true;
+}
+
+/* Of one block. They lie in no order, so that no branch depends on a single one. */
+static size_t soles_next_of(const struct soles *s, uint64_t *at, uint64_t end, uint64_t *pfn,
+			    uint16_t *space, size_t most)
+{
+	uint64_t i = *at, four;
+	size_t n = 0;
+
+	for (; i < end && n + 4 <= most; i += 4) {
+		memcpy(&four, &s->space[i], sizeof(four));
+		for (unsigned k = 0; four && k < 4; k++) {
+			uint16_t u = s->space[i + k];
+
+			pfn[n] = i + k;
+			space[n] = u;
+			n += u && u != SOLES_COUNTED;
+		}
+	}
+	*at = i;
+	return n;
+}
+
+size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space,
+		  size_t most)
+{
+	size_t n = 0;
+
+	while (*at < s->frames && n + 4 <= most) {
+		uint64_t end = (*at | (SOLES_BLOCK - 1)) + 1;
+
+		if (s->met[*at >> SOLES_BLOCK_BITS])
+			n += soles_next_of(s, at, end, pfn + n, space + n, most - n);
+		else
+			*at = end;
+	}
+	return n;
+}
+
+bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages)
+{
+	uint64_t last = (pfn + pages - 1) >> SOLES_BLOCK_BITS;
+
+	for (uint64_t i = pfn >> SOLES_BLOCK_BITS; i <= last; i++)
+		if (i >= s->frames >> SOLES_BLOCK_BITS || s->met[i] == SOLES_LEFT)
+			return false;
+	return true;
+}
+
+bool soles_count(const struct soles *s, struct counts *c)
+{
+	bool good = true;
+
+	for (uint64_t i = 0; i < s->frames && good; i++) {
+		uint16_t n;
+
+		if (!s->met[i >> SOLES_BLOCK_BITS]) {
+			i |= SOLES_BLOCK - 1;
+			continue;
+		}
+		n = s->space[i] < SOLES_COUNT ? !!s->space[i] :
+		    s->space[i] == SOLES_COUNTED ? 0 : s->space[i] - SOLES_COUNT;
+		for (; n && good; n--)
+			good = counts_add_one(c, i);
+	}
+	return good;
+}

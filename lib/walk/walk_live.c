@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "walk/walk_live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "walk/memory.h"
+#include "walk/space.h"
+#include "walk/state.h"
+
+enum {
+	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),
+	AHEAD = 56,              /* with what leads there, as many as a source likes at once */
+	AHEAD_BYTES = 256 * 1024,
+};
+
+/* A table that was read, maybe before it is needed. */
+struct child {
+	uint32_t slot;           /* of the parent */
+	atw_pa pa;
+	ssize_t got;
+};
+
+struct live_walk {
+	struct child child[AHEAD];
+	unsigned n, room, at;    /* at: the one that was asked for last */
+	uint64_t parent;         /* va of the parent's first slot; they are of one parent */
+	char *words;             /* of the children */
+	char *slots;             /* of the parent, read again */
+	uint64_t above[ATW_MAX_LEVELS];  /* entries, read again */
+	uint64_t guard[GUARDS];
+	unsigned tries;          /* without a single table in between */
+};
+
+int live_walk_init(struct mmu_walk *w, struct atw_err *err)
+{
+	struct live_walk *l;
+	size_t bytes = atw_table_bytes(&w->sp.paging, 0);
+
+	if (!atw_source_is_live(w->sp.mem))
+		return ATW_OK;
+	l = calloc(1, sizeof(*l));
+	w->live = l;
+	if (!l)
+		return atw_err_nomem(err);
+	l->room = AHEAD_BYTES / bytes < AHEAD ? (unsigned)(AHEAD_BYTES / bytes) : AHEAD;
+	if (!l->room)
+		l->room = 1;
+	l->words = atw_buffer_open(w->sp.mem, l->room * bytes);
+	for (unsigned i = 0; i < w->sp.paging.nlevels; i++)
+		if (atw_table_bytes(&w->sp.paging, i) > bytes)
+			bytes = atw_table_bytes(&w->sp.paging, i);
+	l->slots = malloc(bytes);
+	return l->words && l->slots ? ATW_OK : atw_err_nomem(err);
+}
+
+void live_walk_deinit(struct mmu_walk *w)
+{
+	if (!w->live)
+		return;
+	atw_buffer_close(w->sp.mem, w->live->words);
+	free(w->live->slots);
+	free(w->live);
+}
+
+/* Accessed bits and the like come and go. */
+bool live_same(const struct atw_paging *pg, unsigned level, uint64_t a, uint64_t b)
+{
+	return a == b ||
+	       (entry_kind(pg, level, a) == ATW_TABLE &&
+		entry_kind(pg, level, b) == ATW_TABLE &&
+		entry_addr(pg, level, ATW_TABLE, a).u == entry_addr(pg, level, ATW_TABLE, b).u);
+}
+
+bool live_guarded(const struct mmu_guard *g, const void *word, ssize_t got)
+{
+	return !g->len ||
+	       (got == g->len &&
+		((load_word(word, g->len, 0) & g->mask) == g->value) != g->differs);
+}
+
+bool mmu_space_lives(const struct mmu_space *sp)
+{
+	struct atw_piece piece[GUARDS];
+	uint64_t word[GUARDS] = { 0 };
+	unsigned n = 0;
+
+	if (!sp || !sp->mem)
+		return false;
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (sp->guard[i].len)
+			piece[n++] = (struct atw_piece){ sp->guard[i].at, &word[i],
+							 sp->guard[i].len, 0 };
+	if (n)
+		atw_read_many(sp->mem, piece, n, NULL);
+	n = 0;
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (sp->guard[i].len && !live_guarded(&sp->guard[i], &word[i], piece[n++].got))
+			return false;
+	return true;
+}
+
+/* ---- reading ---- */
+
+/* The table, and those behind it that will be asked for next. */
+static void gather(struct mmu_walk *w, unsigned level, atw_pa table)
+{
+	struct live_walk *l = w->live;
+	const struct frame *f = w->top >= 0 ? &w->stack[w->top] : NULL;
+	unsigned ws = w->sp.paging.word_size;
+	uint32_t end = f ? f->end < f->avail ? f->end : f->avail : 0;
+
+	l->n = 1;
+	l->at = 0;
+	l->child[0] = (struct child){ f ? f->next - 1 : 0, table, 0 };
+	l->parent = f ? f->va : 0;
+	if (level || !f || f->fold)
+		return;
+	for (uint32_t i = f->next; i < end && l->n < l->room; i++) {
+		uint64_t word = load_word(f->words, ws, i);
+
+		if (entry_kind(&w->sp.paging, level + 1, word) == ATW_TABLE)
+			l->child[l->n++] = (struct child){
+				i, entry_addr(&w->sp.paging, level + 1, ATW_TABLE, word), 0,
+			};
+	}
+}
+
+static uint64_t slot_address(const struct frame *f, unsigned ws, uint32_t slot)
+{
+	return f->table.u + (uint64_t)slot * ws;
+}
+
+/* Where a child's words are: those of upper tables are needed for longer. */
+static char *words_of(const struct mmu_walk *w, unsigned level, unsigned child)
+{
+	return level ? w->scratch[level]
+		     : w->live->words + child * atw_table_bytes(&w->sp.paging, 0);
+}
+
+/* Tables first, then what leads there, the lowest first. */
+static void read_all(struct mmu_walk *w, unsigned level, struct atw_piece *piece)
+{
+	struct live_walk *l = w->live;
+	unsigned ws = w->sp.paging.word_size, n = 0;
+
+	for (; n < l->n; n++)
+		piece[n] = (struct atw_piece){ l->child[n].pa, words_of(w, level, n),
+					       atw_table_bytes(&w->sp.paging, level), 0 };
+	for (int d = w->top; d >= 0; d--) {
+		const struct frame *f = &w->stack[d];
+		uint32_t first = d == w->top ? l->child[0].slot : f->next - 1;
+		uint32_t last = d == w->top ? l->child[l->n - 1].slot : first;
+
+		piece[n++] = (struct atw_piece){
+			ATW_PA(slot_address(f, ws, first)),
+			d == w->top ? (void *)l->slots : &l->above[d],
+			(size_t)(last - first + 1) * ws, 0,
+		};
+	}
+	for (unsigned i = 0; i < GUARDS; i++)
+		piece[n++] = (struct atw_piece){ w->sp.guard[i].at, &l->guard[i],
+						 w->sp.guard[i].len, 0 };
+	atw_read_many(w->sp.mem, piece, n, &w->damage);
+	for (unsigned i = 0; i < l->n; i++)
+		l->child[i].got = piece[i].got;
+}
+
+/* ---- looking at it again ---- */
+
+static void store_word(struct mmu_walk *w, int depth, uint32_t slot, uint64_t word)
+{
+	unsigned ws = w->sp.paging.word_size;
+	char *at = (char *)w->scratch[level_of(w, depth)] + (size_t)slot * ws;
+
+	memcpy(at, &word, ws);   /* hosts are little-endian: base/bytes.h */
+}
+
+/* Begin once more with the entry before `next` of the table at that depth. */
+static void set_back(struct mmu_walk *w, int depth)
+{
+	const struct frame *top = &w->stack[w->top];
+	struct half *h = &w->half[w->at_half];
+	uint64_t at = top->va + ((uint64_t)(top->next - 1)
+				 << w->sp.paging.level[level_of(w, w->top)].shift);
+
+	w->live->n = 0;
+	w->live->tries++;
+	if (depth < w->top) {
+		if (at > h->lo)
+			h->lo = at;
+		w->resume = h->lo;
+	}
+	w->top = depth;
+	w->stack[depth].next--;
+	w->stack[depth].fold = 0;
+}
+
+/* Entries above the parent: -1, or the depth of the one that leads elsewhere. */
+static int moved_above(struct mmu_walk *w, const struct atw_piece *again)
+{
+	unsigned ws = w->sp.paging.word_size;
+
+	for (int d = 0; d < w->top; d++) {
+		struct frame *f = &w->stack[d];
+		const struct atw_piece *p = &again[w->top - d];
+		uint64_t was = load_word(f->words, ws, f->next - 1), is = was;
+
+		if (p->got == (ssize_t)ws)
+			is = load_word(p->buf, ws, 0);
+		if (p->got != (ssize_t)ws || !live_same(&w->sp.paging, level_of(w, d), was, is)) {
+			store_word(w, d, f->next - 1, is);
+			return d;
+		}
+	}
+	return -1;
+}
+
+/* false: the first child is not where it was. */
+static bool children_hold(struct mmu_walk *w, const struct atw_piece *again)
+{
+	struct live_walk *l = w->live;
+	struct frame *f = &w->stack[w->top];
+	unsigned ws = w->sp.paging.word_size, kept = 0, level = level_of(w, w->top);
+	bool first = true;
+
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct child *c = &l->child[i];
+		size_t off = (size_t)(c->slot - l->child[0].slot) * ws;
+		uint64_t was = load_word(f->words, ws, c->slot), is;
+
+		if (again->got < (ssize_t)(off + ws)) {
+			first &= i > 0;
+			break;
+		}
+		is = load_word(l->slots + off, ws, 0);
+		if (live_same(&w->sp.paging, level, was, is)) {
+			kept = i + 1;
+			continue;
+		}
+		store_word(w, w->top, c->slot, is);
+		w->stats.changed++;
+		first &= i > 0;
+		break;
+	}
+	l->n = kept;             /* the rest is read again, and later */
+	return first;
+}
+
+enum { HOLDS = -1, ENDED = -2 };
+
+/* HOLDS, ENDED, or the depth of an entry that leads elsewhere by now. */
+static int look_again(struct mmu_walk *w, const struct atw_piece *again)
+{
+	int moved;
+
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (!live_guarded(&w->sp.guard[i], &w->live->guard[i],
+				  again[w->top + 1 + (int)i].got))
+			return ENDED;
+	moved = moved_above(w, again);
+	if (moved < 0)
+		return w->top < 0 || children_hold(w, again) ? HOLDS : w->top;
+	w->stats.changed++;
+	return moved;
+}
+
+/* ---- one table ---- */
+
+/* It may have been read with one before it. */
+static const struct child *find_child(struct mmu_walk *w, unsigned level, atw_pa table)
+{
+	struct live_walk *l = w->live;
+
+	if (level || w->top < 0 || l->parent != w->stack[w->top].va)
+		return NULL;
+	/* They are asked for in their order. */
+	while (l->at < l->n && l->child[l->at].slot < w->stack[w->top].next - 1)
+		l->at++;
+	return l->at < l->n && l->child[l->at].slot == w->stack[w->top].next - 1 &&
+	       l->child[l->at].pa.u == table.u ? &l->child[l->at] : NULL;
+}
+
+/* Read it now. */
+static bool read_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f)
+{
+	struct atw_piece piece[AHEAD + ATW_MAX_LEVELS + GUARDS];
+	struct live_walk *l = w->live;
+	int depth;
+
+	gather(w, level, table);
+	read_all(w, level, piece);
+	depth = look_again(w, piece + l->n);
+	if (depth == HOLDS) {
+		l->tries = 0;
+		return true;
+	}
+	if (depth == ENDED) {
+		atw_err_set(&w->stop, ATW_E_LIMIT,
+			    "the process ended while its page tables were read");
+		return false;
+	}
+	if (l->tries < LIVE_TRIES) {
+		set_back(w, depth);
+		return false;
+	}
+	l->n = l->tries = 0;
+	f->loss = ATW_LOST_UNSTABLE;
+	return true;
+}
+
+bool live_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f)
+{
+	struct live_walk *l = w->live;
+	const struct child *c = find_child(w, level, table);
+
+	if (!c) {
+		if (!read_table(w, level, table, f))
+			return false;
+		if (f->loss)
+			return true;
+		c = &l->child[0];
+	}
+	f->words = words_of(w, level, (unsigned)(c - l->child));
+	f->avail = c->got > 0 ? (uint32_t)((size_t)c->got / w->sp.paging.word_size) : 0;
+	if (c->got < 0)
+		f->loss = memory_loss(w->sp.mem, table, c->got);
+	return true;
+}
