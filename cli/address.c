@@ -10,8 +10,8 @@
 #include "atwalk.h"
 #include "base/num.h"
 
-static int find_symbol(const struct session *o, const char *name, size_t len,
-		       uint64_t *ret, struct atw_err *err)
+static int address_find_symbol(const struct session *o, const char *name, size_t len,
+			       uint64_t *ret, struct atw_err *err)
 {
 	char text[512];
 
@@ -22,15 +22,15 @@ static int find_symbol(const struct session *o, const char *name, size_t len,
 }
 
 /* One address: what can be read as a number is one, "add" and "face" too. */
-static bool parse_point(const struct session *o, const char *s, size_t len,
-			uint64_t *ret)
+static bool address_parse_point(const struct session *o, const char *s, size_t len,
+				uint64_t *ret)
 {
 	const char *plus = memchr(s, '+', len);
 	uint64_t base, off = 0;
 
 	if (num_hex(s, len, ret))
 		return true;
-	if (find_symbol(o, s, plus ? (size_t)(plus - s) : len, &base, NULL) < 0)
+	if (address_find_symbol(o, s, plus ? (size_t)(plus - s) : len, &base, NULL) < 0)
 		return false;
 	if (plus && !num_hex(plus + 1, len - (size_t)(plus + 1 - s), &off))
 		return false;
@@ -38,7 +38,7 @@ static bool parse_point(const struct session *o, const char *s, size_t len,
 	return true;
 }
 
-static bool is_word(const char *s, size_t len)
+static bool address_is_word(const char *s, size_t len)
 {
 	size_t i = 0;
 
@@ -48,15 +48,15 @@ static bool is_word(const char *s, size_t len)
 }
 
 /* Of a source that is cut off or damaged, those that it had may be what is missing. */
-static bool lacks_symbols(const struct session *o)
+static bool address_lacks_symbols(const struct session *o)
 {
 	uint32_t count;
 
 	return o->target->kernel && o->target->defective && !atw_kernel_symbols_from(o->target->kernel, &count, NULL);
 }
 
-static int unknown(const struct session *o, const char *text, const char *part,
-		   size_t len, struct atw_err *err)
+static int address_unknown(const struct session *o, const char *text, const char *part,
+			   size_t len, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	uint64_t at;
@@ -65,11 +65,12 @@ static int unknown(const struct session *o, const char *text, const char *part,
 	if (!len)
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
 	/* The user wanted physical memory, and without it symbols cannot be looked up. */
-	if (is_word(part, len) && target_fell_back(o->target, err))
+	if (address_is_word(part, len) && target_fell_back(o->target, err))
 		return atw_err_wrap(err, "%s", o->name);
 	/* It may well be a symbol: without symbols that cannot be decided. */
-	r = find_symbol(o, part, len, &at, &why);
-	if (r < 0 && (r != ATW_E_MISSING || (is_word(part, len) && lacks_symbols(o))))
+	r = address_find_symbol(o, part, len, &at, &why);
+	if (r < 0 && (r != ATW_E_MISSING ||
+		      (address_is_word(part, len) && address_lacks_symbols(o))))
 		return atw_err_set(err, r,
 				   "%s: the kernel's symbols, and so '%.*s', cannot be read: %s",
 				   o->name, (int)(len < 200 ? len : 200), part, why.text);
@@ -88,8 +89,8 @@ static int unknown(const struct session *o, const char *text, const char *part,
 }
 
 /* A-B, half open; the end of the address space may be written as 0. */
-static int from_to(const char *text, uint64_t first, uint64_t end,
-		   struct address *ret, struct atw_err *err)
+static int address_from_to(const char *text, uint64_t first, uint64_t end,
+			   struct address *ret, struct atw_err *err)
 {
 	if (first == end)
 		return atw_err_set(err, ATW_E_USAGE, "range '%s' is empty", text);
@@ -100,8 +101,8 @@ static int from_to(const char *text, uint64_t first, uint64_t end,
 }
 
 /* A+LENGTH */
-static int from_on(const char *text, uint64_t first, const char *length,
-		   struct address *ret, struct atw_err *err)
+static int address_from_on(const char *text, uint64_t first, const char *length,
+			   struct address *ret, struct atw_err *err)
 {
 	uint64_t len, last;
 
@@ -118,32 +119,32 @@ static int from_on(const char *text, uint64_t first, const char *length,
 	return ATW_OK;
 }
 
-static int parse(const struct session *o, const char *text, struct address *ret,
-		 struct atw_err *err)
+static int address_parse(const struct session *o, const char *text, struct address *ret,
+			 struct atw_err *err)
 {
 	const char *dash = strchr(text, '-'), *plus = strchr(text, '+');
 	uint64_t first, end;
 
 	if (dash) {
-		if (!parse_point(o, text, (size_t)(dash - text), &first))
-			return unknown(o, text, text, (size_t)(dash - text), err);
-		if (!parse_point(o, dash + 1, strlen(dash + 1), &end))
-			return unknown(o, text, dash + 1, strlen(dash + 1), err);
-		return from_to(text, first, end, ret, err);
+		if (!address_parse_point(o, text, (size_t)(dash - text), &first))
+			return address_unknown(o, text, text, (size_t)(dash - text), err);
+		if (!address_parse_point(o, dash + 1, strlen(dash + 1), &end))
+			return address_unknown(o, text, dash + 1, strlen(dash + 1), err);
+		return address_from_to(text, first, end, ret, err);
 	}
-	if (parse_point(o, text, strlen(text), &first)) {
+	if (address_parse_point(o, text, strlen(text), &first)) {
 		*ret = (struct address){ .first = first, .last = first };
 		return ATW_OK;
 	}
 	if (!plus)
-		return unknown(o, text, text, strlen(text), err);
-	if (!parse_point(o, text, (size_t)(plus - text), &first))
-		return unknown(o, text, text, (size_t)(plus - text), err);
-	return from_on(text, first, plus + 1, ret, err);
+		return address_unknown(o, text, text, strlen(text), err);
+	if (!address_parse_point(o, text, (size_t)(plus - text), &first))
+		return address_unknown(o, text, text, (size_t)(plus - text), err);
+	return address_from_on(text, first, plus + 1, ret, err);
 }
 
 /* Does any byte of it lie where the mode can translate at all? */
-static bool reachable(const struct atw_paging *pg, const struct address *a)
+static bool address_reachable(const struct atw_paging *pg, const struct address *a)
 {
 	atw_va low_last = atw_va_canonical(pg, pg->halves == ATW_SIGNED
 		? ((uint64_t)1 << (pg->va_bits - 1)) - 1 : UINT64_MAX, false);
@@ -157,11 +158,11 @@ int parse_address(const struct session *o, const char *text, struct address *ret
 {
 	const struct atw_paging *pg = &o->subject.space.paging;
 	struct address a = { 0 };
-	int r = parse(o, text, &a, err);
+	int r = address_parse(o, text, &a, err);
 
 	if (r < 0)
 		return r;
-	if (pg->nlevels && !reachable(pg, &a))
+	if (pg->nlevels && !address_reachable(pg, &a))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s: no address of %s, which translates %u bits",
 				   text, pg->name, pg->va_bits);

@@ -41,14 +41,14 @@ struct ear {
 	unsigned damages;
 };
 
-static int heard(struct ear *e, int r)
+static int cli_census_heard(struct ear *e, int r)
 {
 	e->failed |= r != ATW_OK;
 	return r;
 }
 
 /* Processes that may not be read, and need not be. */
-static bool is_allowed(struct ear *e, const struct capture_record *rec)
+static bool cli_census_is_allowed(struct ear *e, const struct capture_record *rec)
 {
 	char what[200], why[200];
 
@@ -63,42 +63,45 @@ static bool is_allowed(struct ear *e, const struct capture_record *rec)
 	return unreadable_take(&e->told.unreadable, e->c, e->name, what, why);
 }
 
-static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int cli_census_on_record(void *arg, const struct capture_record *rec,
+				struct atw_err *err)
 {
 	struct ear *e = arg;
 
-	if (rec->letter == 'L' && !is_allowed(e, rec))
+	if (rec->letter == 'L' && !cli_census_is_allowed(e, rec))
 		lost_add(&e->lost, e->c, e->name, &rec->l, rec->has);
-	return heard(e, e->to->record(e->to->arg, rec, err));
+	return cli_census_heard(e, e->to->record(e->to->arg, rec, err));
 }
 
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int cli_census_on_run(void *arg, const struct capture_run *run,
+			     struct atw_err *err)
 {
 	struct ear *e = arg;
 
 	int r = e->to->run(e->to->arg, run, err);
 
 	/* Too much for a report: the producer reports it, it is no failure. */
-	return r == ATW_E_LIMIT ? r : heard(e, r);
+	return r == ATW_E_LIMIT ? r : cli_census_heard(e, r);
 }
 
-static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+static int cli_census_on_frames(void *arg, const struct capture_frames *run,
+				struct atw_err *err)
 {
 	struct ear *e = arg;
 
-	return heard(e, e->to->frames(e->to->arg, run, err));
+	return cli_census_heard(e, e->to->frames(e->to->arg, run, err));
 }
 
 /* ---- a capture ---- */
 
-static void drop_damage(struct ear *e)
+static void cli_census_drop_damage(struct ear *e)
 {
 	for (unsigned i = 0; i < e->damages; i++)
 		free(e->damage[i].why);
 	e->damages = 0;
 }
 
-static int tell_damage(struct ear *e, struct atw_err *err)
+static int cli_census_emit_damage(struct ear *e, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -109,14 +112,14 @@ static int tell_damage(struct ear *e, struct atw_err *err)
 					      .why = { why, strlen(why) } },
 		};
 
-		r = heard(e, e->to->record(e->to->arg, &rec, err));
+		r = cli_census_heard(e, e->to->record(e->to->arg, &rec, err));
 	}
-	drop_damage(e);
+	cli_census_drop_damage(e);
 	return r;
 }
 
 /* Its own name is that of a file which need not be there when it is read. */
-static void keep_damage(struct ear *e, const struct atw_err *err)
+static void cli_census_keep_damage(struct ear *e, const struct atw_err *err)
 {
 	char *why = e->keep && e->damages < DAMAGES ? strdup(atw_err_reason(err)) : NULL;
 
@@ -125,7 +128,7 @@ static void keep_damage(struct ear *e, const struct atw_err *err)
 }
 
 /* Is it of a task that was not asked for? */
-static bool is_others(struct ear *e, const struct capture_record *rec)
+static bool cli_census_is_others(struct ear *e, const struct capture_record *rec)
 {
 	if (rec->letter == 'T')
 		e->skip = e->one && rec->t.pid != e->only;
@@ -135,41 +138,44 @@ static bool is_others(struct ear *e, const struct capture_record *rec)
 }
 
 /* The number of tasks in a capture is not known beforehand. */
-static int on_capture(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int cli_census_on_capture(void *arg, const struct capture_record *rec,
+				 struct atw_err *err)
 {
 	static const struct capture_record paper = {
 		.letter = 'H', .h = { { "way", 3 }, { "paper", 5 } },
 	};
 	struct ear *e = arg;
-	int r = e->mark && rec->letter != 'H' ? on_record(arg, &paper, err) : ATW_OK;
+	int r = e->mark && rec->letter != 'H' ? cli_census_on_record(arg, &paper, err)
+					      : ATW_OK;
 
 	e->mark = false;
 	if (r == ATW_OK && rec->letter != 'P')
-		r = tell_damage(e, err);
+		r = cli_census_emit_damage(e, err);
 	if (r != ATW_OK)
 		return r;
-	if (is_others(e, rec))
+	if (cli_census_is_others(e, rec))
 		return ATW_OK;
 	if (rec->letter == 'T') {
 		e->pid = rec->t.pid;
 		progress_at(&e->progress, ++e->tasks, 0);
 	}
-	return on_record(arg, rec, err);
+	return cli_census_on_record(arg, rec, err);
 }
 
-static int on_capture_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int cli_census_on_capture_run(void *arg, const struct capture_run *run,
+				     struct atw_err *err)
 {
 	const struct ear *e = arg;
 
-	return e->skip ? ATW_OK : on_run(arg, run, err);
+	return e->skip ? ATW_OK : cli_census_on_run(arg, run, err);
 }
 
-static void on_damage(void *arg, const struct atw_err *err)
+static void cli_census_on_damage(void *arg, const struct atw_err *err)
 {
 	struct ear *e = arg;
 
 	e->told.damaged++;
-	keep_damage(e, err);
+	cli_census_keep_damage(e, err);
 	complain(err);
 }
 
@@ -177,7 +183,7 @@ static void on_damage(void *arg, const struct atw_err *err)
  * Its first line says so. What is packed by zstd can be nothing else, and so is what
  * comes out of a pipe. NULL: it is none.
  */
-static const char *capture_path(const char *name)
+static const char *cli_census_capture_path(const char *name)
 {
 	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
 	static const char prefix[] = "capture:";
@@ -203,8 +209,8 @@ static const char *capture_path(const char *name)
 }
 
 /* What was taken cannot be taken otherwise. */
-static int check_capture(const char *name, const struct common *c,
-			 const struct census_source_opts *o)
+static int cli_census_check_capture(const char *name, const struct common *c,
+				    const struct census_source_opts *o)
 {
 	struct atw_err err = { 0 };
 	const struct { bool given; const char *name; } table[] = {
@@ -225,13 +231,15 @@ static int check_capture(const char *name, const struct common *c,
 	return EXIT_COMPLETE;
 }
 
-static int from_capture(const struct common *c, const char *name, const char *path,
-			const struct census_source_opts *o, struct ear *e)
+static int cli_census_from_capture(const struct common *c, const char *name,
+				   const char *path, const struct census_source_opts *o,
+				   struct ear *e)
 {
-	const struct census_read_opts ro = { .damaged = on_damage, .arg = e };
-	const struct census_sink sink = { on_capture, on_capture_run, on_frames, e };
+	const struct census_read_opts ro = {.damaged = cli_census_on_damage, .arg = e};
+	const struct census_sink sink = {cli_census_on_capture, cli_census_on_capture_run,
+					 cli_census_on_frames, e};
 	struct atw_err err = { 0 };
-	int status = check_capture(name, c, o), r;
+	int status = cli_census_check_capture(name, c, o), r;
 
 	if (!status)
 		status = check_output(c, path);
@@ -240,13 +248,13 @@ static int from_capture(const struct common *c, const char *name, const char *pa
 	progress_begin(&e->progress, c, name, "tasks");
 	r = census_read(path, &ro, &sink, &err);
 	if (r == ATW_OK)
-		r = tell_damage(e, &err);
+		r = cli_census_emit_damage(e, &err);
 	/* Of several looks it need not be in all. */
 	if (r == ATW_OK && e->one && !e->found && o->looks)
 		remark(c, "%s: there is no process %" PRIu64, name, e->only);
 	else if (r == ATW_OK && e->one && !e->found)
 		r = atw_err_set(&err, ATW_E_NONE, "%s: there is no process %" PRIu64, name, e->only);
-	drop_damage(e);
+	cli_census_drop_damage(e);
 	progress_end(&e->progress);
 	if (r < 0 && e->failed && o->into)
 		atw_err_wrap(&err, "%s", o->into);
@@ -257,7 +265,8 @@ static int from_capture(const struct common *c, const char *name, const char *pa
 
 /* ---- memory, or what /proc says ---- */
 
-static int on_memory(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int cli_census_on_memory(void *arg, const struct capture_record *rec,
+				struct atw_err *err)
 {
 	struct ear *e = arg;
 
@@ -265,11 +274,12 @@ static int on_memory(void *arg, const struct capture_record *rec, struct atw_err
 		e->pid = rec->t.pid;
 	if (rec->letter == 'V')
 		e->area = rec->v.start;
-	return on_record(arg, rec, err);
+	return cli_census_on_record(arg, rec, err);
 }
 
 /* Errors in a capture have a line number; an error here gets process and address. */
-static int on_memory_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
+				    struct atw_err *err)
 {
 	struct ear *e = arg;
 	struct atw_err why;
@@ -282,18 +292,19 @@ static int on_memory_run(void *arg, const struct capture_run *run, struct atw_er
 	if (r == ATW_E_LIMIT) {
 		atw_err_wrap(&why, "%s: process %" PRIu64 ", area at %" PRIx64, e->name, e->pid,
 			     e->area);
-		on_damage(e, &why);
+		cli_census_on_damage(e, &why);
 		return ATW_OK;
 	}
 	if (r != ATW_OK && err)
 		*err = why;
-	return heard(e, r);
+	return cli_census_heard(e, r);
 }
 
-static int from_memory(const struct common *c, const char *name,
-		       const struct census_source_opts *o, struct ear *e)
+static int cli_census_from_memory(const struct common *c, const char *name,
+				  const struct census_source_opts *o, struct ear *e)
 {
-	const struct census_sink sink = { on_memory, on_memory_run, on_frames, e };
+	const struct census_sink sink = {cli_census_on_memory, cli_census_on_memory_run,
+					 cli_census_on_frames, e};
 	struct census_collect_opts co = {
 		.frames = o->frames || o->need_frames, .slabs = o->need_slabs,
 		.threads = o->threads || o->need_threads,
@@ -339,8 +350,9 @@ int census_source(const struct common *c, const char *name,
 	struct ear e = { .to = to, .mark = o->keep, .keep = o->keep,
 			 .one = o->space.pid.given, .only = o->space.pid.u,
 			 .c = c, .name = name, .told.unreadable.allow = o->allow };
-	const char *path = capture_path(name);
-	int status = path ? from_capture(c, name, path, o, &e) : from_memory(c, name, o, &e);
+	const char *path = cli_census_capture_path(name);
+	int status = path ? cli_census_from_capture(c, name, path, o, &e)
+			  : cli_census_from_memory(c, name, o, &e);
 
 	lost_sums(&e.lost, c, name);
 	e.told.lost = e.lost.n;

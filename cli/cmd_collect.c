@@ -36,17 +36,17 @@ static const struct opt options[] = {
 
 enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 
-static bool is_paper(const struct collect_opts *o)
+static bool collect_is_paper(const struct collect_opts *o)
 {
 	return o->form == FORM_2005;
 }
 
 /* A capture is lines of one form. */
-static int check(const struct collect_opts *o, int argc)
+static int collect_check(const struct collect_opts *o, int argc)
 {
-	if (is_paper(o) && o->source.frames)
+	if (collect_is_paper(o) && o->source.frames)
 		return complain_usage("collect", "--frames: the form of 2005 has no F: lines");
-	if (is_paper(o) && o->source.raw)
+	if (collect_is_paper(o) && o->source.raw)
 		return complain_usage("collect", "--raw: the form of 2005 has no raw entries");
 	if (argc != 1)
 		return complain_usage("collect", argc ? "one SOURCE is enough"
@@ -54,8 +54,9 @@ static int check(const struct collect_opts *o, int argc)
 	return EXIT_COMPLETE;
 }
 
-static int collect(const struct common *c, const struct collect_opts *o, const char *name,
-		   const struct outfile *t, struct census_told *told)
+static int collect_collect(const struct common *c, const struct collect_opts *o,
+			   const char *name, const struct outfile *t,
+			   struct census_told *told)
 {
 	struct census_source_opts so = o->source;
 	struct census_writer *w = NULL;
@@ -98,13 +99,13 @@ static int collect_paper(const struct common *c, const struct collect_opts *o, c
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int collect_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct collect_opts *o = opts;
 	struct census_told told = { 0 };
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
-	int status = check(o, argc);
+	int status = collect_check(o, argc);
 
 	if (!status)
 		status = check_output(c, argv[0]);
@@ -114,27 +115,32 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain(&err);
 	if (o->zstd && isatty(t.fd))
 		status = complain_usage("collect", "what is packed is nothing for a terminal: -o FILE");
-	else if (is_paper(o))
+	else if (collect_is_paper(o))
 		status = collect_paper(c, o, argv[0], &t, &told);
 	else
-		status = collect(c, o, argv[0], &t, &told);
+		status = collect_collect(c, o, argv[0], &t, &told);
 	if (!status && outfile_commit(&t, &err) < 0)
 		status = complain(&err);
 	outfile_close(&t);
 	if (!status && told.lost)
-		complain_part("%s: %" PRIu64 " time%s something could not be read%s", argv[0],
-			      told.lost, told.lost == 1 ? "" : "s",
-			      is_paper(o) ? "" : ": see the L: lines");
+		complain_part("%s: %" PRIu64 " time%s something could not be read%s",
+			      argv[0], told.lost, told.lost == 1 ? "" : "s",
+			      collect_is_paper(o) ? "" : ": see the L: lines");
 	if (!status && (told.lost || told.damaged || told.defective))
 		status = EXIT_PARTIAL;
 	return status;
 }
 
 const struct command cmd_collect = {
-	"collect", "SOURCE", "who has which physical memory, written down",
-	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas and\n"
+	"collect",
+	"SOURCE",
+	"who has which physical memory, written down",
+	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas "
+	"and\n"
 	"their pages, with how often each page is mapped; files, swap and RAM; and what\n"
 	"could not be read. Of a capture, one in the form of today.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
-	options, sizeof(struct collect_opts), run,
+	options,
+	sizeof(struct collect_opts),
+	collect_run,
 };

@@ -32,8 +32,8 @@ static const struct atw_column columns[] = {
 };
 static const struct atw_schema schema = { "extract", columns, 3 };
 
-static int put(struct atw_output *out, const char *part, bool have_count, uint64_t count,
-	       uint64_t size, struct atw_err *err)
+static int extract_put(struct atw_output *out, const char *part, bool have_count,
+		       uint64_t count, uint64_t size, struct atw_err *err)
 {
 	const union atw_value v[3] = { { .s = part }, { .u = count }, { .u = size } };
 	const struct atw_row row = { v, have_count ? 7 : 5 };
@@ -42,17 +42,17 @@ static int put(struct atw_output *out, const char *part, bool have_count, uint64
 }
 
 /* What is in the file; the file itself is where -o says. */
-static int report(struct atw_output *out, const struct atw_extract_stats *st,
-		  struct atw_err *err)
+static int extract_report(struct atw_output *out, const struct atw_extract_stats *st,
+			  struct atw_err *err)
 {
-	int r = put(out, "page tables", true, st->tables, st->table_bytes, err);
+	int r = extract_put(out, "page tables", true, st->tables, st->table_bytes, err);
 
 	if (r == ATW_OK)
-		r = put(out, "facts", false, 0, st->fact_bytes, err);
+		r = extract_put(out, "facts", false, 0, st->fact_bytes, err);
 	if (r == ATW_OK)
-		r = put(out, "pages", true, st->pages, st->pages << 12, err);
+		r = extract_put(out, "pages", true, st->pages, st->pages << 12, err);
 	if (r == ATW_OK)
-		r = put(out, "file", true, 1, st->bytes, err);
+		r = extract_put(out, "file", true, 1, st->bytes, err);
 	if (r == ATW_OK)
 		r = atw_output_note(out, "%" PRIu64 " address space%s; pages are of 4 KiB, in %" PRIu64 " run%s; what is neither table nor fact in them is zero",
 				    st->spaces, st->spaces == 1 ? "" : "s", st->runs,
@@ -60,7 +60,7 @@ static int report(struct atw_output *out, const struct atw_extract_stats *st,
 	return r == ATW_OK ? atw_output_commit(out, err) : r;
 }
 
-static int write_all(void *arg, const void *data, size_t len, struct atw_err *err)
+static int extract_write_all(void *arg, const void *data, size_t len, struct atw_err *err)
 {
 	const struct outfile *t = arg;
 
@@ -68,7 +68,7 @@ static int write_all(void *arg, const void *data, size_t len, struct atw_err *er
 	       atw_err_set(err, ATW_E_IO, "%s: cannot write: %s", outfile_name(t), strerror(errno));
 }
 
-static int count_tasks(struct atw_kernel *k, struct atw_err *err)
+static int extract_count_tasks(struct atw_kernel *k, struct atw_err *err)
 {
 	struct lnx_tasks *tasks;
 	struct lnx_task t;
@@ -86,8 +86,8 @@ static int count_tasks(struct atw_kernel *k, struct atw_err *err)
  * Does the file open, and do its tasks come out of it as those of the source did?
  * Before it has its name: one that is there can be used.
  */
-static int check(const struct outfile *t, const struct session *src,
-		 const struct atw_extract_stats *st, struct atw_err *err)
+static int extract_check(const struct outfile *t, const struct session *src,
+			 const struct atw_extract_stats *st, struct atw_err *err)
 {
 	const struct atw_kernel_opts o = { .size = sizeof(o) };
 	struct atw_source *s;
@@ -104,7 +104,7 @@ static int check(const struct outfile *t, const struct session *src,
 	r = atw_kernel_open(s, &o, &k, err);
 	if (r == ATW_OK) {
 		if (!st->no_tasks && !st->bad_tasks)
-			r = count_tasks(k, err);
+			r = extract_count_tasks(k, err);
 		atw_kernel_close(k);
 	}
 	atw_source_close(s);
@@ -113,8 +113,8 @@ static int check(const struct outfile *t, const struct session *src,
 }
 
 /* What the source lacks the extract lacks too: one sentence each, also with -q. */
-static bool settle(const struct common *c, const struct session *src,
-		   const struct atw_extract_stats *st)
+static bool extract_settle(const struct common *c, const struct session *src,
+			   const struct atw_extract_stats *st)
 {
 	complain_defects(c, src);
 	if (st->no_tasks)
@@ -135,8 +135,8 @@ static bool settle(const struct common *c, const struct session *src,
 	       st->lost || src->target->defective;
 }
 
-static int extract(const struct common *c, const struct extract_opts *o,
-		   struct session *src)
+static int extract_extract(const struct common *c, const struct extract_opts *o,
+			   struct session *src)
 {
 	const struct atw_extract_opts eo = { .size = sizeof(eo), .pages = o->pages };
 	struct atw_extract_stats st = { 0 };
@@ -157,23 +157,26 @@ static int extract(const struct common *c, const struct extract_opts *o,
 	if (t.fd != STDOUT_FILENO)
 		r = atw_output_open(&oo, &schema, &out, &err);
 	if (r == ATW_OK) {
-		r = atw_extract(src->target->kernel, &eo, write_all, &t, &st, &err);
+		r = atw_extract(src->target->kernel, &eo, extract_write_all, &t, &st,
+				&err);
 		if (r < 0 && r != ATW_E_IO)
 			atw_err_wrap(&err, "%s", src->name);
 	}
 	if (r == ATW_OK)
-		r = check(&t, src, &st, &err);
+		r = extract_check(&t, src, &st, &err);
 	if (r == ATW_OK)
 		r = outfile_commit(&t, &err);
 	if (r == ATW_OK && out)
-		r = report(out, &st, &err);
-	status = r < 0 ? complain(&err) : settle(c, src, &st) ? EXIT_PARTIAL : EXIT_COMPLETE;
+		r = extract_report(out, &st, &err);
+	status = r < 0                         ? complain(&err)
+		 : extract_settle(c, src, &st) ? EXIT_PARTIAL
+					       : EXIT_COMPLETE;
 	atw_output_close(out);
 	outfile_close(&t);
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int extract_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct extract_opts *o = opts;
 	struct session src = { 0 };
@@ -187,17 +190,22 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	status = open_session(c, argv[0], &o->space, TARGET_TABLES, &src);
 	if (status)
 		return status;
-	status = extract(c, o, &src);
+	status = extract_extract(c, o, &src);
 	session_close(&src);
 	return status;
 }
 
 const struct command cmd_extract = {
-	"extract", "-o FILE SOURCE", "a small dump of page tables and kernel facts only",
+	"extract",
+	"-o FILE SOURCE",
+	"a small dump of page tables and kernel facts only",
 	"Writes to FILE what of SOURCE is needed to answer walk, map, ps and info: all\n"
 	"page tables, the kernel's symbols and types, its tasks and their memory areas,\n"
-	"and nothing of what the pages hold. FILE is an ELF core dump, to be attached to\n"
+	"and nothing of what the pages hold. FILE is an ELF core dump, to be attached "
+	"to\n"
 	"a report; names of processes and of files and the command line are in it.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct extract_opts), run,
+	options,
+	sizeof(struct extract_opts),
+	extract_run,
 };

@@ -47,7 +47,7 @@ static const struct atw_column extra[] = {
 
 /* ---- rows ---- */
 
-static void init_columns(struct find *f)
+static void find_init_columns(struct find *f)
 {
 	listing_init(&f->list, "find", &f->src, 0);
 	for (size_t i = 0; i < SHARED; i++) {
@@ -64,7 +64,7 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 {
 	struct atw_output_opts oo;
 
-	init_columns(f);
+	find_init_columns(f);
 	if (from && from->flags) {
 		f->col[F_FLAGS].names = from->flags;
 		f->col[F_FLAGS].unknown = from->unknown;
@@ -73,8 +73,8 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
 
-static int put(struct find *f, const struct whose *w, const struct row *r, uint64_t times,
-	       uint64_t stride, struct atw_err *err)
+static int find_put(struct find *f, const struct whose *w, const struct row *r,
+		    uint64_t times, uint64_t stride, struct atw_err *err)
 {
 	union atw_value v[F_COUNT] = { 0 };
 	struct atw_row row = { v, 0 };
@@ -102,15 +102,15 @@ static int put(struct find *f, const struct whose *w, const struct row *r, uint6
 	return atw_output_row(f->out, &row, err);
 }
 
-static void set_text(struct row *r, enum col c, const char *s)
+static void find_set_text(struct row *r, enum col c, const char *s)
 {
 	r->v[c].s = s;
 	r->have |= COL(c);
 }
 
-static void set_whose(struct row *r, const struct whose *w)
+static void find_set_whose(struct row *r, const struct whose *w)
 {
-	set_text(r, C_TASK, w->task);
+	find_set_text(r, C_TASK, w->task);
 	if (w->have_pid)
 		row_set(r, C_PID, w->pid);
 }
@@ -122,7 +122,7 @@ struct cursor {
 	bool have, told;         /* told: the name of this one was reported missing */
 };
 
-static void no_area(struct find *f, const struct whose *w, const struct atw_err *why)
+static void find_no_area(struct find *f, const struct whose *w, const struct atw_err *why)
 {
 	if (!f->nameless++) {
 		f->nameless_why = *why;
@@ -130,8 +130,8 @@ static void no_area(struct find *f, const struct whose *w, const struct atw_err 
 	}
 }
 
-static const char *area_of(struct find *f, struct cursor *c, const struct whose *w,
-			   const struct hit *h)
+static const char *find_area_of(struct find *f, struct cursor *c, const struct whose *w,
+				const struct hit *h)
 {
 	struct atw_region region;
 	struct atw_err why = { 0 };
@@ -144,7 +144,7 @@ static const char *area_of(struct find *f, struct cursor *c, const struct whose 
 		c->have = r == ATW_OK;
 		c->told = false;
 		if (r < 0)
-			no_area(f, w, &why);
+			find_no_area(f, w, &why);
 		if (r == ATW_END || r == ATW_E_LIMIT) {
 			atw_areas_close(c->areas);
 			c->areas = NULL;
@@ -153,14 +153,14 @@ static const char *area_of(struct find *f, struct cursor *c, const struct whose 
 	if (!c->have || c->now.start.u > h->va || h->end - 1 >= c->now.end.u)
 		return NULL;
 	if (c->now.unread && c->areas && !c->told) {
-		no_area(f, w, atw_areas_error(c->areas));
+		find_no_area(f, w, atw_areas_error(c->areas));
 		c->told = true;
 	}
 	return *c->now.name || !c->now.unread ? c->now.name : NULL;
 }
 
 /* What is only known of tables. */
-static enum state set_entry(struct find *f, struct row *r, const struct hit *h)
+static enum state find_set_entry(struct find *f, struct row *r, const struct hit *h)
 {
 	row_set(r, C_LEVEL, h->level);
 	row_set(r, C_INDEX, h->index);
@@ -175,12 +175,12 @@ int find_put_hit(struct find *f, const struct whose *w, const char *area,
 	struct row r = { 0 };
 	enum state st = h->kind == ATW_LEAF ? STATE_PRESENT : STATE_PROTNONE;
 
-	set_whose(&r, w);
+	find_set_whose(&r, w);
 	row_set(&r, C_ADDRESS, h->va);
 	if (!target_has(f->src.target, TARGET_TABLES))
 		row_set(&r, C_STATE, st);
 	else
-		st = set_entry(f, &r, h);
+		st = find_set_entry(f, &r, h);
 	row_set(&r, C_END, h->end);
 	/* What a table could map is no amount of memory. */
 	if (h->kind != ATW_TABLE)
@@ -195,12 +195,12 @@ int find_put_hit(struct find *f, const struct whose *w, const char *area,
 			row_flags(&f->list, &r, h->va, h->flags);
 	}
 	if (area)
-		set_text(&r, C_AREA, area);
+		find_set_text(&r, C_AREA, area);
 	if (h->kind == ATW_TABLE)
 		f->entries += h->times;
 	else
 		f->mappings += h->times * h->count;
-	return put(f, w, &r, h->times, h->stride, err);
+	return find_put(f, w, &r, h->times, h->stride, err);
 }
 
 /* No entry points to a root table: a register does. */
@@ -213,11 +213,11 @@ int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw
 	if (!finder_wants(&f->finder, root.u, bytes))
 		return ATW_OK;
 	f->roots++;
-	set_whose(&r, w);
+	find_set_whose(&r, w);
 	row_set(&r, C_PHYSICAL, root.u);
 	row_set(&r, C_SIZE, bytes);
 	row_set(&r, C_STATE, STATE_TABLE);
-	return put(f, w, &r, 1, 0, err);
+	return find_put(f, w, &r, 1, 0, err);
 }
 
 int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
@@ -229,13 +229,15 @@ int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 	finder_merge(&f->finder);
 	if (f->finder.n && w->space &&
 	    atw_areas_open(f->src.target->kernel, w->space->at, &c.areas, &why) < 0)
-		no_area(f, w, &why);
+		find_no_area(f, w, &why);
 	if (f->finder.n && w->space && w->space->n > 1)
 		f->shared_by++;
 	for (size_t i = 0; i < f->finder.n && r == ATW_OK; i++) {
 		const struct hit *h = &f->finder.hit[i];
 
-		r = find_put_hit(f, w, h->kind == ATW_TABLE ? NULL : area_of(f, &c, w, h), h, err);
+		r = find_put_hit(f, w,
+				 h->kind == ATW_TABLE ? NULL : find_area_of(f, &c, w, h),
+				 h, err);
 	}
 	atw_areas_close(c.areas);
 	f->finder.n = 0;
@@ -244,7 +246,8 @@ int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 
 /* ---- the answer as a whole ---- */
 
-static void tally(char *buf, size_t len, uint64_t n, const char *one, const char *many)
+static void find_tally(char *buf, size_t len, uint64_t n, const char *one,
+		       const char *many)
 {
 	snprintf(buf, len, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
@@ -261,13 +264,13 @@ void find_say_looked(const struct find *f)
 	}
 }
 
-static void summary(struct find *f)
+static void find_summary(struct find *f)
 {
 	char mappings[64], entries[64], roots[64];
 
-	tally(mappings, sizeof(mappings), f->mappings, "mapping", "mappings");
-	tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
-	tally(roots, sizeof(roots), f->roots, "root table", "root tables");
+	find_tally(mappings, sizeof(mappings), f->mappings, "mapping", "mappings");
+	find_tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
+	find_tally(roots, sizeof(roots), f->roots, "root table", "root tables");
 	find_say_looked(f);
 	if (f->src.subject.given)
 		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
@@ -289,7 +292,7 @@ void find_complain_untold(const struct find *f)
 }
 
 /* What was not looked at, in one sentence each. */
-static bool settle(struct find *f)
+static bool find_settle(struct find *f)
 {
 	const struct finder *n = &f->finder;
 	const struct spaces *s = &f->spaces;
@@ -316,7 +319,7 @@ static bool settle(struct find *f)
 	return lost || n->unstable || unread || f->limit || f->untold || f->nameless || f->src.target->defective;
 }
 
-static int list(struct find *f)
+static int find_list(struct find *f)
 {
 	struct atw_err err = { 0 }, why = { 0 };
 	bool tasks, part;
@@ -332,12 +335,12 @@ static int list(struct find *f)
 		r = f->src.subject.given ? find_in_one(f, &err) : find_in_all(f, &err);
 	thaw(&f->src);
 	if (r == ATW_OK) {
-		summary(f);
+		find_summary(f);
 		r = atw_output_commit(f->out, &err);
 	}
 	if (r < 0)
 		return complain(&err);
-	part = settle(f);
+	part = find_settle(f);
 	if (!tasks && !f->src.subject.given) {
 		complain_part("%s: the tables of processes were not searched: %s", f->src.name,
 			      why.text);
@@ -347,7 +350,7 @@ static int list(struct find *f)
 	       f->mappings || f->entries || f->roots ? EXIT_COMPLETE : EXIT_NO;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int find_run_command(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct find_opts *o = opts;
 	struct find *f;
@@ -379,7 +382,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status)
 		status = find_resolve(f, &o->space);
 	if (!status)
-		status = target_has(f->src.target, TARGET_TABLES) ? list(f) : find_by_pages(f);
+		status = target_has(f->src.target, TARGET_TABLES) ? find_list(f)
+								  : find_by_pages(f);
 	atw_output_close(f->out);
 	if (opened)
 		session_close(&f->src);
@@ -394,13 +398,18 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_find = {
-	"find", "SOURCE PHYS|ADDRESS...", "who maps this physical memory",
+	"find",
+	"SOURCE PHYS|ADDRESS...",
+	"who maps this physical memory",
 	"Lists every virtual address, of every process and of the kernel, that maps the\n"
 	"physical page or range PHYS, in pages of whatever size; entries that the CPU\n"
 	"ignores and that keep the page; and the table entries that point there, where\n"
-	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, a\n"
+	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, "
+	"a\n"
 	"kernel address, or one of the process of --pid is translated first.\n"
 	"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct find_opts), run,
+	options,
+	sizeof(struct find_opts),
+	find_run_command,
 };

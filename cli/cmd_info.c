@@ -49,8 +49,8 @@ void fact(struct facts *f, const char *name, const char *fmt, ...)
 	f->r = atw_output_row(f->out, &row, f->err);
 }
 
-static void text_fact(struct facts *f, struct atw_source *s, const char *name,
-		      const char *key)
+static void info_text_fact(struct facts *f, struct atw_source *s, const char *name,
+			   const char *key)
 {
 	struct atw_blob b;
 
@@ -60,7 +60,7 @@ static void text_fact(struct facts *f, struct atw_source *s, const char *name,
 }
 
 /* Memory by what the source has of it: neighbours of one kind are one row. */
-static void memory_facts(struct facts *f, struct atw_source *s, bool every)
+static void info_memory_facts(struct facts *f, struct atw_source *s, bool every)
 {
 	static const char *const kinds[] = {
 		[ATW_DATA] = "data", [ATW_ZERO] = "zero",
@@ -99,7 +99,7 @@ static void memory_facts(struct facts *f, struct atw_source *s, bool every)
 			     !every && runs[k] > 16 ? "; the first 16 are listed, -v lists all" : "");
 }
 
-static void cpu_facts(struct facts *f, struct atw_source *s)
+static void info_cpu_facts(struct facts *f, struct atw_source *s)
 {
 	uint64_t n, cr3, cr4;
 
@@ -122,12 +122,12 @@ static void cpu_facts(struct facts *f, struct atw_source *s)
 	}
 }
 
-static void put_fact(void *arg, const char *name, const char *text)
+static void info_put_fact(void *arg, const char *name, const char *text)
 {
 	fact(arg, name, "%s", text);
 }
 
-static int source_info(const struct common *c, const struct info_opts *o,
+static int info_source(const struct common *c, const struct info_opts *o,
 		       const char *name)
 {
 	struct session src = { 0 };
@@ -135,7 +135,9 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	struct atw_err err = { 0 };
 	struct facts f = { .err = &err };
 	struct target_facts to = {
-		.fact = put_fact, .arg = &f, .every = c->verbose > 0,
+		.fact = info_put_fact,
+		.arg = &f,
+		.every = c->verbose > 0,
 		.tables = "walk --path, --depth, --root, --cpu, --pti",
 	};
 	bool told = false;
@@ -155,9 +157,9 @@ static int source_info(const struct common *c, const struct info_opts *o,
 	if (src.target->source->ops->describe)
 		src.target->source->ops->describe(src.target->source, text, sizeof(text));
 	fact(&f, "format", "%s", text[0] ? text : src.target->source->ops->name);
-	text_fact(&f, src.target->source, "machine", "machine");
-	text_fact(&f, src.target->source, "truncated", "truncated");
-	text_fact(&f, src.target->source, "damaged", "damaged");
+	info_text_fact(&f, src.target->source, "machine", "machine");
+	info_text_fact(&f, src.target->source, "truncated", "truncated");
+	info_text_fact(&f, src.target->source, "damaged", "damaged");
 	fact(&f, "release", "%s", src.target->release[0] ? src.target->release : "not known");
 	if (src.target->kernel) {
 		kernel_facts(&f, &src, c->verbose > 0);
@@ -172,10 +174,10 @@ static int source_info(const struct common *c, const struct info_opts *o,
 		}
 	}
 	if (!told) {
-		cpu_facts(&f, src.target->source);
+		info_cpu_facts(&f, src.target->source);
 		if (src.target->kernel)
 			control_facts(&f, &src);
-		memory_facts(&f, src.target->source, c->verbose > 0);
+		info_memory_facts(&f, src.target->source, c->verbose > 0);
 	}
 	complain_defects(c, &src);
 	status = output_end(f.out, f.r, k || src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
@@ -195,7 +197,7 @@ static const struct atw_column mode_columns[] = {
 };
 static const struct atw_schema mode_schema = { "modes", mode_columns, 6 };
 
-static int list_modes(const struct common *c)
+static int info_list_modes(const struct common *c)
 {
 	const struct atw_paging *pg;
 	struct atw_output_opts oo;
@@ -231,8 +233,8 @@ static const struct atw_column flag_columns[] = {
 };
 static const struct atw_schema flag_schema = { "flags", flag_columns, 7 };
 
-static int flag_row(struct atw_output *out, const struct atw_paging *pg,
-		    const struct atw_flag *f, struct atw_err *err)
+static int info_flag_row(struct atw_output *out, const struct atw_paging *pg,
+			 const struct atw_flag *f, struct atw_err *err)
 {
 	char letter[2] = { f->letter }, levels[ATW_MAX_LEVELS * 4 + 1] = "";
 	bool table = f->kinds & ATW_K(ATW_TABLE), leaf = f->kinds & ATW_K(ATW_LEAF);
@@ -251,7 +253,7 @@ static int flag_row(struct atw_output *out, const struct atw_paging *pg,
 	return atw_output_row(out, &row, err);
 }
 
-static int list_flags(const struct common *c, const char *mode, const char *ext)
+static int info_list_flags(const struct common *c, const char *mode, const char *ext)
 {
 	const struct atw_paging *pg = atw_paging_find(mode);
 	struct atw_output_opts oo;
@@ -279,28 +281,32 @@ static int list_flags(const struct common *c, const char *mode, const char *ext)
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &flag_schema, &out, &err);
 	for (const struct atw_flag *f = extended.flags; r == ATW_OK && f->letter; f++)
-		r = flag_row(out, &extended, f, &err);
+		r = info_flag_row(out, &extended, f, &err);
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int info_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct info_opts *o = opts;
 
 	if (o->modes)
-		return list_modes(c);
+		return info_list_modes(c);
 	if (o->flags_of)
-		return list_flags(c, o->flags_of, o->space.pte_ext);
+		return info_list_flags(c, o->flags_of, o->space.pte_ext);
 	if (argc != 1)
 		return complain_usage("info", argc ? "one SOURCE is enough"
 						   : "SOURCE is missing");
-	return source_info(c, o, argv[0]);
+	return info_source(c, o, argv[0]);
 }
 
 const struct command cmd_info = {
-	"info", "SOURCE", "what is this source, and what was found in it",
+	"info",
+	"SOURCE",
+	"what is this source, and what was found in it",
 	"Says what SOURCE is: its format, machine, kernel release, paging mode and\n"
 	"root, CPUs and memory, where each was found, and what is missing.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct info_opts), run,
+	options,
+	sizeof(struct info_opts),
+	info_run,
 };

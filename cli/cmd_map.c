@@ -59,7 +59,7 @@ struct map {
 	struct map_node node;
 };
 
-static void count(struct map *m, const struct mmu_range *g)
+static void map_count_rows(struct map *m, const struct mmu_range *g)
 {
 	uint64_t first;
 
@@ -89,7 +89,7 @@ static void count(struct map *m, const struct mmu_range *g)
 	map_sizes_add(&m->sizes, g->page, g->size, (m->paged - first) / g->page);
 }
 
-static int put(struct map *m, const struct mmu_range *g, struct atw_err *err)
+static int map_put(struct map *m, const struct mmu_range *g, struct atw_err *err)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct row r = { 0 };
@@ -136,7 +136,7 @@ static int put(struct map *m, const struct mmu_range *g, struct atw_err *err)
 }
 
 /* A range asked for may begin and end inside of pages. */
-static void clip(struct mmu_range *g, const struct address *a)
+static void map_clip(struct mmu_range *g, const struct address *a)
 {
 	uint64_t last = g->va.u + (g->size - 1), skip = 0;
 
@@ -154,8 +154,8 @@ static void clip(struct mmu_range *g, const struct address *a)
  * Words the CPU ignores speak one by one; neighbours that say the same of
  * neighbouring pages or swap slots are one row all the same.
  */
-static bool soft_agree(struct map *m, const struct mmu_range *x,
-		       const struct mmu_range *y)
+static bool map_soft_agree(struct map *m, const struct mmu_range *x,
+			   const struct mmu_range *y)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct atw_soft_word a, b;
@@ -178,41 +178,41 @@ static bool soft_agree(struct map *m, const struct mmu_range *x,
 	return a.offset == b.offset;
 }
 
-static int show(struct map *m, const struct mmu_range *g, struct atw_err *err)
+static int map_show(struct map *m, const struct mmu_range *g, struct atw_err *err)
 {
 	uint64_t before;
 	int r;
 
 	if (!m->out) {
-		count(m, g);
+		map_count_rows(m, g);
 		return ATW_OK;
 	}
 	before = atw_output_rows(m->out);
-	r = put(m, g, err);
+	r = map_put(m, g, err);
 	if (r == ATW_OK && atw_output_rows(m->out) > before)
-		count(m, g);
+		map_count_rows(m, g);
 	return r;
 }
 
-static int show_held(struct map *m, struct atw_err *err)
+static int map_show_held(struct map *m, struct atw_err *err)
 {
 	if (!m->holding)
 		return ATW_OK;
 	m->holding = false;
-	return show(m, &m->held, err);
+	return map_show(m, &m->held, err);
 }
 
-static int feed(struct map *m, const struct mmu_range *g, struct atw_err *err)
+static int map_feed(struct map *m, const struct mmu_range *g, struct atw_err *err)
 {
 	int r;
 
 	m->mixed += g->mixed_rights;
-	if (m->holding && soft_agree(m, &m->held, g)) {
+	if (m->holding && map_soft_agree(m, &m->held, g)) {
 		m->held.size += g->size;
 		m->held.entries += g->entries;
 		return ATW_OK;
 	}
-	r = show_held(m, err);
+	r = map_show_held(m, err);
 	m->held = *g;
 	m->holding = true;
 	return r;
@@ -222,7 +222,7 @@ static int feed(struct map *m, const struct mmu_range *g, struct atw_err *err)
  * Where in the range a region of the kernel's ends or begins, or memory of another
  * node; 0: nowhere.
  */
-static uint64_t border(struct map *m, const struct mmu_range *g)
+static uint64_t map_border(struct map *m, const struct mmu_range *g)
 {
 	uint64_t last = g->va.u + (g->size - 1), node;
 	struct atw_region area;
@@ -244,7 +244,7 @@ static uint64_t border(struct map *m, const struct mmu_range *g)
 }
 
 /* Several entries may lead to one table: its damage is reported once. */
-static void complain_damage(struct map *m, const struct atw_err *why)
+static void map_complain_damage(struct map *m, const struct atw_err *why)
 {
 	if (!strcmp(m->damage.text, why->text))
 		return;
@@ -252,7 +252,7 @@ static void complain_damage(struct map *m, const struct atw_err *why)
 	complain(why);
 }
 
-static int list(struct map *m, const struct address *a, struct atw_err *err)
+static int map_list(struct map *m, const struct address *a, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
@@ -269,71 +269,72 @@ static int list(struct map *m, const struct address *a, struct atw_err *err)
 		uint64_t at, last;
 
 		if (g.loss == ATW_LOST_DAMAGED)
-			complain_damage(m, mmu_walk_error(mmu_ranges_walk(ranges)));
+			map_complain_damage(m, mmu_walk_error(mmu_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
 		m->mapped |= !g.loss && (g.kind == ATW_LEAF || g.kind == ATW_TABLE);
 		if (a->is_range)
-			clip(&g, a);
+			map_clip(&g, a);
 		/* The page of a single address is shown as it is. */
-		at = a->is_range ? border(m, &g) : 0;
+		at = a->is_range ? map_border(m, &g) : 0;
 		if (!at) {
-			shown = feed(m, &g, err);
+			shown = map_feed(m, &g, err);
 			continue;
 		}
 		/* The range's facts are not those of its parts: they are asked again. */
-		for (last = g.va.u + (g.size - 1); at && shown == ATW_OK; at = border(m, &g)) {
+		for (last = g.va.u + (g.size - 1); at && shown == ATW_OK;
+		     at = map_border(m, &g)) {
 			part = (struct address){ .first = g.va.u, .last = at - 1, .is_range = true };
-			shown = list(m, &part, err);
+			shown = map_list(m, &part, err);
 			g.pa.u += at - g.va.u;
 			g.va.u = at;
 			g.size = last - at + 1;
 		}
 		part = (struct address){ .first = g.va.u, .last = last, .is_range = true };
 		if (shown == ATW_OK)
-			shown = list(m, &part, err);
+			shown = map_list(m, &part, err);
 	}
 	mmu_ranges_close(ranges);
 	return shown < 0 ? shown : r == ATW_END ? ATW_OK : r;
 }
 
 /* One of the ranges asked for, or everything. */
-static int list_all(struct map *m, const struct address *a, struct atw_err *err)
+static int map_list_all(struct map *m, const struct address *a, struct atw_err *err)
 {
 	int r, shown = ATW_OK;
 
 	m->paged = 0;
-	r = list(m, a, err);
+	r = map_list(m, a, err);
 	if (r == ATW_OK || r == ATW_E_LIMIT)
-		shown = show_held(m, r == ATW_OK ? err : NULL);
+		shown = map_show_held(m, r == ATW_OK ? err : NULL);
 	if (r == ATW_E_LIMIT)
 		atw_err_wrap(err, "%s", m->list.src->name);
 	return r < 0 ? r : shown;
 }
 
 /* The kernel's half is not a process's own. */
-static struct address everything(const struct session *src)
+static struct address map_everything(const struct session *src)
 {
 	return (struct address){
 		.last = src->subject.label[0] ? INT64_MAX : UINT64_MAX, .is_range = true,
 	};
 }
 
-static int list_args(struct map *m, struct atw_err *err)
+static int map_list_args(struct map *m, struct atw_err *err)
 {
-	struct address a = everything(m->list.src);
-	int r = m->argc == 1 ? list_all(m, &a, err) : ATW_OK;
+	struct address a = map_everything(m->list.src);
+	int r = m->argc == 1 ? map_list_all(m, &a, err) : ATW_OK;
 
 	for (int i = 1; i < m->argc && r == ATW_OK; i++) {
 		r = parse_owned(m->list.src, m->argv[i], &a, err);
 		if (r == ATW_OK)
-			r = list_all(m, &a, err);
+			r = map_list_all(m, &a, err);
 	}
 	return r;
 }
 
 /* A range that no process maps gets no row. */
-static int list_targets(struct map *m, struct session *src, const struct address_arg *t, int n,
-			struct atw_err *err)
+static int map_list_targets(struct map *m, struct session *src,
+			    const struct address_arg *t, int n, struct atw_err *err)
 {
 	const struct subject own = src->subject;
 	int r = ATW_OK;
@@ -342,16 +343,17 @@ static int list_targets(struct map *m, struct session *src, const struct address
 		if (t[i].owned)
 			src->subject = t[i].owner;
 		if (!t[i].unmapped)
-			r = list_all(m, &t[i].a, err);
+			r = map_list_all(m, &t[i].a, err);
 		src->subject = own;
 	}
 	return r;
 }
 
 /* Are there names for something of what is listed? */
-static void show_areas(struct map *m, const struct session *src, const struct address_arg *t, int n)
+static void map_show_areas(struct map *m, const struct session *src,
+			   const struct address_arg *t, int n)
 {
-	const struct address whole = everything(src);
+	const struct address whole = map_everything(src);
 	struct atw_region area;
 
 	for (int i = 0; i < n || !i; i++) {
@@ -365,7 +367,7 @@ static void show_areas(struct map *m, const struct session *src, const struct ad
 }
 
 /* --watch: what one look comes to. */
-static int look(void *arg, struct map_look *l, struct atw_err *err)
+static int map_take_look(void *arg, struct map_look *l, struct atw_err *err)
 {
 	struct map *m = arg;
 	int r;
@@ -373,14 +375,14 @@ static int look(void *arg, struct map_look *l, struct atw_err *err)
 	m->sizes.n = m->rows = 0;
 	m->holding = false;
 	listing_renew(&m->list);
-	r = list_args(m, err);
+	r = map_list_args(m, err);
 	l->ranges = m->rows;
 	for (size_t i = 0; i < m->sizes.n; i++)
 		map_look_add(l, m->sizes.v[i].page, m->sizes.v[i].bytes);
 	return r;
 }
 
-static void summary(struct map *m)
+static void map_summary(struct map *m)
 {
 	map_sizes_note(&m->sizes, m->rows, m->out);
 	node_sum_note(&m->node.sum, m->out);
@@ -410,7 +412,7 @@ static void summary(struct map *m)
 				m->bad, m->bad == 1 ? "entry is" : "entries are");
 }
 
-static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
+static bool map_parse_split(const char *list, unsigned *ret, char *why, size_t len)
 {
 	static const struct { const char *name; unsigned bit; } words[] = {
 		{ "rights", MMU_SPLIT_RIGHTS }, { "page", MMU_SPLIT_LEVEL },
@@ -437,7 +439,8 @@ static bool parse_split(const char *list, unsigned *ret, char *why, size_t len)
 }
 
 /* How many ranges could not be read, and how many of these no row shows. */
-static void complain_holes(const struct map *m, const struct common *c, const struct session *src)
+static void map_complain_holes(const struct map *m, const struct common *c,
+			       const struct session *src)
 {
 	uint64_t shown = m->lost + m->excluded + m->damaged + m->unstable, n = m->holes;
 	char hidden[64] = "";
@@ -455,29 +458,29 @@ static void complain_holes(const struct map *m, const struct common *c, const st
 }
 
 /* Of page tables: each target, or everything. */
-static int answer(struct map *m, const struct common *c, struct session *src,
-		  const struct map_opts *o, const struct address_arg *t)
+static int map_answer(struct map *m, const struct common *c, struct session *src,
+		      const struct map_opts *o, const struct address_arg *t)
 {
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	int status, r, n = m->argc - 1;
 
 	output_opts(c, src, &oo);
-	show_areas(m, src, t, n);
+	map_show_areas(m, src, t, n);
 	r = atw_output_open(&oo, &m->list.schema, &m->out, &err);
 	if (r == ATW_OK)
-		r = n ? list_targets(m, src, t, n, &err) : list_args(m, &err);
+		r = n ? map_list_targets(m, src, t, n, &err) : map_list_args(m, &err);
 	thaw(src);
 	status = m->holes || src->doubtful ? EXIT_PARTIAL : m->mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)
-		summary(m);
+		map_summary(m);
 	if (r == ATW_OK && !n && !o->depth.given)
 		map_large_notes(c, src, m->out);
 	if (r == ATW_OK)
 		unasked_note(c, src, m->out);
 	status = output_end(m->out, r, status, &err);
 	if (r == ATW_OK)
-		complain_holes(m, c, src);
+		map_complain_holes(m, c, src);
 	return status;
 }
 
@@ -507,13 +510,13 @@ static int map(struct map *m, const struct common *c, struct session *src,
 	if (m->node.sum.wanted)          /* it is frames that are of a node */
 		m->split |= MMU_SPLIT_PHYSICAL;
 	if (o->watch)
-		status = !tables
-			? watch_by_pages(c, src, &o->space, o->watch, m->split, m->argc, m->argv)
-			: watch_map(c, src, &o->space, o->watch, look, m);
+		status = !tables ? watch_by_pages(c, src, &o->space, o->watch, m->split,
+						  m->argc, m->argv)
+				 : watch_map(c, src, &o->space, o->watch, map_take_look,
+					     m);
 	else
-		status = !tables
-			? map_by_pages(c, src, &m->list, m->split, t, n)
-			: answer(m, c, src, o, t);
+		status = !tables ? map_by_pages(c, src, &m->list, m->split, t, n)
+				 : map_answer(m, c, src, o, t);
 	if (!status && m->holes) {
 		complain_part("%s: %" PRIu64 " time%s a range could not be read", src->name, m->holes,
 			      m->holes == 1 ? "" : "s");
@@ -524,7 +527,7 @@ static int map(struct map *m, const struct common *c, struct session *src,
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int map_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
 	struct session src = { 0 };
@@ -538,7 +541,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	if (argc < 1)
 		return complain_usage("map", "SOURCE is missing");
-	if (o->split && !parse_split(o->split, &m.split, why, sizeof(why)))
+	if (o->split && !map_parse_split(o->split, &m.split, why, sizeof(why)))
 		return complain_usage("map", "%s", why);
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return complain_usage("map", "--depth is 1 to %d", ATW_MAX_LEVELS);
@@ -562,12 +565,16 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_map = {
-	"map", "SOURCE [RANGE...]", "what is mapped, merged into regions",
+	"map",
+	"SOURCE [RANGE...]",
+	"what is mapped, merged into regions",
 	"Lists what the page tables in SOURCE map, low addresses first: contiguous\n"
 	"ranges merged while rights, page size and contiguity agree. Tables that the\n"
 	"source lacks, entries with reserved bits and swapped pages get rows as well.\n"
 	"Below the plain table: bytes and pages by page size; of a process, why they\n"
 	"are not mapped by large pages.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct map_opts), run,
+	options,
+	sizeof(struct map_opts),
+	map_run,
 };

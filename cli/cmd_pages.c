@@ -42,7 +42,7 @@ static const struct opt options[] = {
 /* ---- one process ---- */
 
 /* Substrings as ptexplore has them, or patterns of fnmatch(3). */
-static bool is_wanted(const char *list, const char *name)
+static bool pages_is_wanted(const char *list, const char *name)
 {
 	char pattern[256];
 
@@ -66,7 +66,7 @@ static bool is_wanted(const char *list, const char *name)
 enum { FAULTS = 8 };
 
 /* What cannot be read is said, and the rest is listed all the same. */
-static void cannot(void *arg, const char *what, const struct atw_err *err)
+static void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 {
 	struct pages *p = arg;
 	struct atw_err e = *err;
@@ -90,7 +90,7 @@ struct reader {
 };
 
 /* The next one that is asked for. */
-static void step(struct pages *p, const struct page_task *t, struct reader *r)
+static void pages_advance(struct pages *p, const struct page_task *t, struct reader *r)
 {
 	struct atw_err err = { 0 };
 	int rc;
@@ -98,12 +98,12 @@ static void step(struct pages *p, const struct page_task *t, struct reader *r)
 	r->now = NULL;
 	while (r->more && !r->now) {
 		rc = p->prov->ops->areas_next(p->prov, &r->buf, &err);
-		if (rc == ATW_OK && (!p->areas || is_wanted(p->areas, r->buf.name)))
+		if (rc == ATW_OK && (!p->areas || pages_is_wanted(p->areas, r->buf.name)))
 			r->now = &r->buf;
 		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM)
 			r->more = false;
 		if (rc < 0)
-			cannot(p, t->name, &err);
+			pages_cannot(p, t->name, &err);
 	}
 }
 
@@ -111,9 +111,9 @@ static void step(struct pages *p, const struct page_task *t, struct reader *r)
  * A run of pages, cut where areas begin and end. What is mapped outside of them
  * has a heading of its own, for it should not be there.
  */
-static int deal_out(struct pages *p, const struct page_task *t, struct reader *r,
-		    struct page_area *a, const struct page_run *s, uint64_t first,
-		    uint64_t last, struct atw_err *err)
+static int pages_deal_out(struct pages *p, const struct page_task *t, struct reader *r,
+			  struct page_area *a, const struct page_run *s, uint64_t first,
+			  uint64_t last, struct atw_err *err)
 {
 	bool nothing = s->state == PAGE_ABSENT && !s->word;
 	uint64_t end;
@@ -124,7 +124,7 @@ static int deal_out(struct pages *p, const struct page_task *t, struct reader *r
 			rc = a->open && a->area ? area_end(p, a, err) : ATW_OK;
 			if (rc < 0)
 				return rc;
-			step(p, t, r);
+			pages_advance(p, t, r);
 		}
 		bool inside = r->now && r->now->start.u <= first;
 
@@ -152,7 +152,7 @@ static int deal_out(struct pages *p, const struct page_task *t, struct reader *r
 }
 
 /* The page that an address is in is as large as what one entry maps. */
-static void whole_page(const struct page_run *run, uint64_t *first, uint64_t *last)
+static void pages_whole(const struct page_run *run, uint64_t *first, uint64_t *last)
 {
 	uint64_t at = (*first - run->va) / run->slot * run->slot;
 
@@ -162,8 +162,8 @@ static void whole_page(const struct page_run *run, uint64_t *first, uint64_t *la
 	*last = *first + (run->slot - 1);
 }
 
-static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last,
-		     struct reader *r, struct atw_err *err)
+static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_t last,
+			   struct reader *r, struct atw_err *err)
 {
 	const struct page_task *t = &p->prov->task[task];
 	struct atw_err why = { 0 };
@@ -182,8 +182,8 @@ static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last
 		from = from > first ? from : first;
 		to = to < last ? to : last;
 		if (p->whole)
-			whole_page(s, &from, &to);
-		put = deal_out(p, t, r, &a, s, from, to, err);
+			pages_whole(s, &from, &to);
+		put = pages_deal_out(p, t, r, &a, s, from, to, err);
 	}
 	if (a.open && put == ATW_OK)
 		put = area_end(p, &a, err);
@@ -194,12 +194,12 @@ static int list_part(struct pages *p, size_t task, uint64_t first, uint64_t last
 	}
 	/* What was seen is an answer, and others have theirs. */
 	if (rc < 0)
-		cannot(p, t->name, &why);
+		pages_cannot(p, t->name, &why);
 	return put;
 }
 
-static int list_range(struct pages *p, size_t task, const struct address *range,
-		      struct atw_err *err)
+static int pages_list_range(struct pages *p, size_t task, const struct address *range,
+			    struct atw_err *err)
 {
 	const struct page_task *t = &p->prov->task[task];
 	uint64_t user = p->prov->user_last, page = ((uint64_t)1 << p->prov->page_shift) - 1;
@@ -211,38 +211,38 @@ static int list_range(struct pages *p, size_t task, const struct address *range,
 	if (rc == ATW_END)               /* it has ended since it was found */
 		return rc;
 	if (rc < 0) {
-		cannot(p, t->name, &why);
+		pages_cannot(p, t->name, &why);
 		r.more = false;
 		rc = ATW_OK;
 	}
-	step(p, t, &r);
+	pages_advance(p, t, &r);
 	if (first <= user)
-		rc = list_part(p, task, first, last < user ? last : user, &r, err);
+		rc = pages_list_part(p, task, first, last < user ? last : user, &r, err);
 	/* x86 has an area among the kernel's addresses: [vsyscall]. */
 	while (rc == ATW_OK && first > user && r.now && r.now->end.u - 1 <= user)
-		step(p, t, &r);
+		pages_advance(p, t, &r);
 	while (rc == ATW_OK && r.now && r.now->end.u - 1 > user) {
 		uint64_t from = r.now->start.u > first ? r.now->start.u : first;
 		uint64_t to = r.now->end.u - 1 < last ? r.now->end.u - 1 : last;
 
 		p->inside |= from <= to;
 		if (from > user && from <= to)
-			rc = list_part(p, task, from, to, &r, err);
+			rc = pages_list_part(p, task, from, to, &r, err);
 		if (rc == ATW_OK)
-			step(p, t, &r);
+			pages_advance(p, t, &r);
 	}
 	return rc;
 }
 
-static int list_task(struct pages *p, size_t t, struct atw_err *err)
+static int pages_list_task(struct pages *p, size_t t, struct atw_err *err)
 {
 	static const struct address whole = { .last = UINT64_MAX, .is_range = true };
 	int r = ATW_OK;
 
 	if (!p->nranges)
-		r = list_range(p, t, &whole, err);
+		r = pages_list_range(p, t, &whole, err);
 	for (size_t i = 0; i < p->nranges && r == ATW_OK; i++)
-		r = list_range(p, t, &p->range[i], err);
+		r = pages_list_range(p, t, &p->range[i], err);
 	if (r != ATW_OK)
 		return r;
 	p->processes++;
@@ -250,7 +250,7 @@ static int list_task(struct pages *p, size_t t, struct atw_err *err)
 }
 
 /* ATW_E_UNSUPPORTED: only its areas and their pages tell. */
-static int sum_task(struct pages *p, size_t t, struct atw_err *err)
+static int pages_sum_task(struct pages *p, size_t t, struct atw_err *err)
 {
 	struct provider_sums s;
 	int r = p->summed && !p->prov->task[t].shared ? p->prov->ops->sums(p->prov, t, &s, err)
@@ -266,7 +266,7 @@ static int sum_task(struct pages *p, size_t t, struct atw_err *err)
 }
 
 /* Where totals of all processes are all that is wanted, tables need not be listed. */
-static int sum_up(struct pages *p, bool one, struct atw_err *err)
+static int pages_sum_up(struct pages *p, bool one, struct atw_err *err)
 {
 	int r = ATW_E_UNSUPPORTED;
 
@@ -280,7 +280,7 @@ static int sum_up(struct pages *p, bool one, struct atw_err *err)
 
 #define GIVEN_BACK "%" PRIu64 " frame%s given back while this was listed: what the kernel says of them is left out"
 
-static void summary(struct pages *p)
+static void pages_summary(struct pages *p)
 {
 	char mapped[16], swapped[16];
 
@@ -321,7 +321,7 @@ static void summary(struct pages *p)
 }
 
 /* Why the answer is one in part, in one sentence each. */
-static void complain_pages(const struct pages *p)
+static void pages_complain(const struct pages *p)
 {
 	uint64_t tables = p->lost + p->excluded + p->damaged;
 	const char *name = p->src->name;
@@ -348,20 +348,20 @@ static void complain_pages(const struct pages *p)
 }
 
 /* Is the column shown, either by default or by --columns? */
-static bool needs(const struct common *c, const char *column)
+static bool pages_needs(const struct common *c, const char *column)
 {
 	return !c->columns || *c->columns == '+' || asks_for(c, column);
 }
 
 /* A filter may name any flag. */
-static bool needs_flags(const struct common *c)
+static bool pages_needs_flags(const struct common *c)
 {
-	return needs(c, "pageflags") || c->filter || asks_for(c, "head") ||
+	return pages_needs(c, "pageflags") || c->filter || asks_for(c, "head") ||
 	       asks_for(c, "order") || asks_for(c, "node");
 }
 
-static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **argv,
-		  struct atw_err *err)
+static int pages_ranges(struct pages *p, const struct pages_opts *o, int argc,
+			char **argv, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -375,54 +375,57 @@ static int ranges(struct pages *p, const struct pages_opts *o, int argc, char **
 	return r;
 }
 
-static bool needs_own(const struct pages *p)
+static bool pages_needs_own(const struct pages *p)
 {
-	return p->totals ? needs(p->c, "uss") : asks_for(p->c, "uss");
+	return p->totals ? pages_needs(p->c, "uss") : asks_for(p->c, "uss");
 }
 
 /* Sums of how often pages are mapped. */
-static bool needs_shares(const struct common *c, bool totals)
+static bool pages_needs_shares(const struct common *c, bool totals)
 {
-	return (totals && needs(c, "pss")) || asks_for(c, "private") || asks_for(c, "shared") ||
-	       asks_for(c, "pss") || asks_for(c, "uss");
+	return (totals && pages_needs(c, "pss")) || asks_for(c, "private") ||
+	       asks_for(c, "shared") || asks_for(c, "pss") || asks_for(c, "uss");
 }
 
 /* Sums of what single pages are. */
-static bool needs_sums(const struct common *c, bool totals)
+static bool pages_needs_sums(const struct common *c, bool totals)
 {
-	return needs(c, "rss") || asks_for(c, "huge") || asks_for(c, "hugetlb") ||
-	       asks_for(c, "thp_anon") || asks_for(c, "thp_shmem") || asks_for(c, "thp_file") ||
-	       needs_shares(c, totals);
+	return pages_needs(c, "rss") || asks_for(c, "huge") || asks_for(c, "hugetlb") ||
+	       asks_for(c, "thp_anon") || asks_for(c, "thp_shmem") ||
+	       asks_for(c, "thp_file") || pages_needs_shares(c, totals);
 }
 
-static bool is_one(const struct pages_opts *o)
+static bool pages_is_one(const struct pages_opts *o)
 {
 	return o->space.pid.given || o->space.task;
 }
 
-static int open_provider(struct pages *p, bool one, struct atw_err *err)
+static int pages_open_provider(struct pages *p, bool one, struct atw_err *err)
 {
 	const struct target_query q = {
-		.pid = (uint32_t)p->src->subject.pid, .mm = p->src->subject.mm,
+		.pid = (uint32_t)p->src->subject.pid,
+		.mm = p->src->subject.mm,
 		.frames = !p->areas_only || p->sums,
-		.flags = p->areas_only ? p->sums : needs_flags(p->c),
-		.counts = p->areas_only ? p->shares : needs(p->c, "kcount"),
-		.cgroups = !p->areas_only && asks_for(p->c, "cgroup"), .pace = p->src->pace,
+		.flags = p->areas_only ? p->sums : pages_needs_flags(p->c),
+		.counts = p->areas_only ? p->shares : pages_needs(p->c, "kcount"),
+		.cgroups = !p->areas_only && asks_for(p->c, "cgroup"),
+		.pace = p->src->pace,
 	};
-	int r = target_provider(p->src->target, &q, cannot, p, &p->prov, err);
+	int r = target_provider(p->src->target, &q, pages_cannot, p, &p->prov, err);
 
 	if (r < 0)
 		return r;
 	p->prov->every = !one;
 	p->prov->areas_only = p->areas_only && !p->sums;
 	p->prov->whole = p->areas_only;
-	p->prov->each = p->each || (p->shares && !needs_own(p));
+	p->prov->each = p->each || (p->shares && !pages_needs_own(p));
 	return ATW_OK;
 }
 
-static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err *err)
+static int pages_list_all(struct pages *p, const struct pages_opts *o,
+			  struct atw_err *err)
 {
-	bool one = is_one(o);
+	bool one = pages_is_one(o);
 	size_t only = 0;
 	int r = p->prov->ops->tasks(p->prov, err);
 
@@ -430,15 +433,16 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 		r = p->prov->ops->find(p->prov, (uint32_t)p->src->subject.pid, &only, err);
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
-	r = sum_up(p, one, err);
-	if (r == ATW_OK && !p->prov->counted && (p->areas_only ? needs_own(p) : needs(p->c, "count")))
+	r = pages_sum_up(p, one, err);
+	if (r == ATW_OK && !p->prov->counted &&
+	    (p->areas_only ? pages_needs_own(p) : pages_needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)
 			continue;
-		r = sum_task(p, i, err);
+		r = pages_sum_task(p, i, err);
 		if (r == ATW_E_UNSUPPORTED)
-			r = list_task(p, i, err);
+			r = pages_list_task(p, i, err);
 		if (r == ATW_END && one)
 			return atw_err_set(err, ATW_E_NONE, "%s: process %" PRIu32 " has ended",
 					   p->src->name, p->prov->task[i].pid);
@@ -449,11 +453,12 @@ static int list_all(struct pages *p, const struct pages_opts *o, struct atw_err 
 }
 
 /* A small number that is no address of anything was perhaps meant as a process. */
-static bool is_pid(const struct pages *p, const struct pages_opts *o, int argc, char **argv)
+static bool pages_is_pid(const struct pages *p, const struct pages_opts *o, int argc,
+			 char **argv)
 {
 	uint64_t pid;
 
-	return argc == 2 && !is_one(o) && !p->inside &&
+	return argc == 2 && !pages_is_one(o) && !p->inside &&
 	       num_dec(argv[1], strlen(argv[1]), &pid) && pid && pid < 1 << 22;
 }
 
@@ -463,13 +468,13 @@ struct looker {
 	const struct pages_opts *o;
 };
 
-static int look(void *arg, struct atw_err *err)
+static int pages_look(void *arg, struct atw_err *err)
 {
 	struct looker *l = arg;
-	int r = open_provider(l->p, is_one(l->o), err);
+	int r = pages_open_provider(l->p, pages_is_one(l->o), err);
 
 	if (r == ATW_OK)
-		r = list_all(l->p, l->o, err);
+		r = pages_list_all(l->p, l->o, err);
 	provider_close(l->p->prov);
 	l->p->prov = NULL;
 	/* What may not be read is said once. */
@@ -478,17 +483,18 @@ static int look(void *arg, struct atw_err *err)
 	return r;
 }
 
-static int watch_all(struct pages *p, struct session *src, const struct pages_opts *o,
-		     int argc, char **argv)
+static int pages_watch_all(struct pages *p, struct session *src,
+			   const struct pages_opts *o, int argc, char **argv)
 {
 	struct looker l = { p, o };
 	struct atw_err err = { 0 };
 
-	return ranges(p, o, argc, argv, &err) < 0 ? complain(&err)
-		: watch_pages(p, src, &o->space, o->watch, look, &l);
+	return pages_ranges(p, o, argc, argv, &err) < 0
+		       ? complain(&err)
+		       : watch_pages(p, src, &o->space, o->watch, pages_look, &l);
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct pages_opts *o = opts;
 	struct session src = { 0 };
@@ -507,10 +513,10 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	p.live = !status && target_has(src.target, TARGET_RUNNING);
 	if (status)
 		return status;
-	p.sums = p.areas_only && needs_sums(c, p.totals);
-	p.shares = p.sums && needs_shares(c, p.totals);
+	p.sums = p.areas_only && pages_needs_sums(c, p.totals);
+	p.shares = p.sums && pages_needs_shares(c, p.totals);
 	if (o->watch) {
-		status = watch_all(&p, &src, o, argc, argv);
+		status = pages_watch_all(&p, &src, o, argc, argv);
 		free(p.range);
 		session_close(&src);
 		return status;
@@ -518,15 +524,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	p.whole = o->address.given && !o->all && !p.areas_only;
 	p.headings = !p.areas_only && !c->sort && !c->group && c->format == FORMAT_PLAIN;
 	listing_init(&p.list, "pages", &src, 0);
-	r = open_provider(&p, is_one(o), &err);
+	r = pages_open_provider(&p, pages_is_one(o), &err);
 	pages_columns(&p);
 	output_opts(c, &src, &oo);
 	if (r == ATW_OK)
-		r = ranges(&p, o, argc, argv, &err);
+		r = pages_ranges(&p, o, argc, argv, &err);
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &p.schema, &p.out, &err);
 	if (r == ATW_OK)
-		r = list_all(&p, o, &err);
+		r = pages_list_all(&p, o, &err);
 	thaw(&src);
 	p.stale += p.look.stale;
 	p.pageless += p.look.pageless;
@@ -534,17 +540,17 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		 session_has_gaps(&src) ? EXIT_PARTIAL :
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.untold ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK)
-		summary(&p);
+		pages_summary(&p);
 	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
 		remark(c, "%s: there is no %s", src.name,
 		       !p.areas ? "area at these addresses" :
 		       p.nranges ? "area of such a name at these addresses" : "area of such a name");
-	if (r == ATW_OK && status == EXIT_NO && is_pid(&p, o, argc, argv))
+	if (r == ATW_OK && status == EXIT_NO && pages_is_pid(&p, o, argc, argv))
 		remark(c, "%s: %s is an address; process %s is --pid %s", src.name, argv[1],
 		       argv[1], argv[1]);
 	status = output_end(p.out, r, status, &err);
 	if (r == ATW_OK && status == EXIT_PARTIAL)
-		complain_pages(&p);
+		pages_complain(&p);
 	if (r == ATW_OK)
 		remark_lacks(c, &src, p.prov);
 	provider_close(p.prov);
@@ -554,11 +560,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_pages = {
-	"pages", "SOURCE [RANGE...]", "areas of processes, and the page behind each address",
+	"pages",
+	"SOURCE [RANGE...]",
+	"areas of processes, and the page behind each address",
 	"Lists the memory areas of every process in SOURCE, and in each of them the\n"
 	"pages that are present, on swap or otherwise kept, with what the kernel says\n"
 	"of them: how often they are mapped, and their flags. Runs of absent pages are\n"
 	"one row. --areas-only lists the areas without their pages.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct pages_opts), run,
+	options,
+	sizeof(struct pages_opts),
+	pages_run,
 };

@@ -50,7 +50,7 @@ struct answer {
 };
 
 /* The command out of a hint. A hint that has none is part of why. */
-static void from_hint(const struct atw_err *err, struct answer *a)
+static void probe_from_hint(const struct atw_err *err, struct answer *a)
 {
 	size_t n = strlen(a->why);
 
@@ -61,16 +61,16 @@ static void from_hint(const struct atw_err *err, struct answer *a)
 		snprintf(a->why + n, sizeof(a->why) - n, "%s%s", n ? "; " : "", err->hint);
 }
 
-static void needs(struct answer *a, const char *caps)
+static void probe_needs(struct answer *a, const char *caps)
 {
 	struct atw_err err = { 0 };
 
 	host_hint_setcap(&err, caps);
-	from_hint(&err, a);
+	probe_from_hint(&err, a);
 }
 
 /* Where there is no /proc, nothing that it does not say is so. */
-static bool is_there(int (*check)(struct atw_err *err), struct answer *a)
+static bool probe_is_there(int (*check)(struct atw_err *err), struct answer *a)
 {
 	struct atw_err err = { 0 };
 	bool yes = check(&err) == ATW_OK;
@@ -80,24 +80,24 @@ static bool is_there(int (*check)(struct atw_err *err), struct answer *a)
 }
 
 /* May this file be opened to be read? */
-static bool readable(const char *path, struct answer *a, const char *caps)
+static bool probe_readable(const char *path, struct answer *a, const char *caps)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int why = errno;
 
 	a->yes = fd >= 0;
-	if (!a->yes && why == ENOENT && !is_there(host_check_proc_files, a))
+	if (!a->yes && why == ENOENT && !probe_is_there(host_check_proc_files, a))
 		return false;
 	snprintf(a->why, sizeof(a->why), "%s%s%s", path, a->yes ? "" : ": ",
 		 a->yes ? " can be read" : strerror(why));
 	if (!a->yes && (why == EACCES || why == EPERM))
-		needs(a, caps);
+		probe_needs(a, caps);
 	return a->yes;
 }
 
 /* ---- the questions ---- */
 
-static void memory_by(const char *way, struct answer *a)
+static void probe_memory_by(const char *way, struct answer *a)
 {
 	struct atw_source *s = NULL;
 	struct atw_err err = { 0 };
@@ -108,30 +108,30 @@ static void memory_by(const char *way, struct answer *a)
 	else
 		snprintf(a->why, sizeof(a->why), "%s", atw_err_reason(&err));
 	if (!a->yes)
-		from_hint(&err, a);
+		probe_from_hint(&err, a);
 	atw_source_close(s);
 }
 
-static void kcore(struct answer *a, const struct probe_opts *o)
+static void probe_kcore(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	memory_by("live:kcore", a);
+	probe_memory_by("live:kcore", a);
 }
 
-static void bpf(struct answer *a, const struct probe_opts *o)
+static void probe_bpf(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	memory_by("live:bpf", a);
+	probe_memory_by("live:bpf", a);
 }
 
-static void own(struct answer *a, const struct probe_opts *o)
+static void probe_own(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	readable("/proc/self/pagemap", a, "cap_dac_read_search");
+	probe_readable("/proc/self/pagemap", a, "cap_dac_read_search");
 }
 
 /* A process that may be looked at as a debugger may. */
-static void one_process(struct answer *a, uint64_t pid)
+static void probe_one_process(struct answer *a, uint64_t pid)
 {
 	struct atw_err err = { 0 };
 	struct proc_stat st;
@@ -150,10 +150,10 @@ static void one_process(struct answer *a, uint64_t pid)
 	else
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 	if (r == ATW_E_PERM)
-		needs(a, "cap_dac_read_search,cap_sys_ptrace");
+		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
-static void others(struct answer *a, const struct probe_opts *o)
+static void probe_others(struct answer *a, const struct probe_opts *o)
 {
 	_auto_free uint32_t *pid = NULL;
 	size_t n = 0, yes = 0, no = 0;
@@ -161,10 +161,10 @@ static void others(struct answer *a, const struct probe_opts *o)
 	char how[32] = "";
 	bool hidden;
 
-	if (!is_there(host_check_proc, a))
+	if (!probe_is_there(host_check_proc, a))
 		return;
 	if (o->pid.given) {
-		one_process(a, o->pid.u);
+		probe_one_process(a, o->pid.u);
 		return;
 	}
 	if (proc_pids(&pid, &n, &err) < 0) {
@@ -187,47 +187,47 @@ static void others(struct answer *a, const struct probe_opts *o)
 		 hidden ? ", and /proc is mounted with " : "", hidden ? how : "",
 		 hidden ? ", which hides those of others" : "");
 	if (!a->yes)
-		needs(a, "cap_dac_read_search,cap_sys_ptrace");
+		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
 /*
  * A process with file capabilities cannot open its own /proc files: a second capability
  * is needed.
  */
-static void frame_numbers(struct answer *a, const struct probe_opts *o)
+static void probe_frame_numbers(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	if (!is_there(host_check_proc, a))
+	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = !proc_hides_frames();
 	snprintf(a->why, sizeof(a->why), a->yes ? "/proc/self/pagemap shows them"
 						: "/proc/self/pagemap shows 0 instead: CAP_SYS_ADMIN is missing");
 	if (!a->yes)
-		needs(a, "cap_dac_read_search,cap_sys_admin");
+		probe_needs(a, "cap_dac_read_search,cap_sys_admin");
 }
 
-static void frame_flags(struct answer *a, const struct probe_opts *o)
+static void probe_frame_flags(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	readable("/proc/kpageflags", a, "cap_dac_read_search");
+	probe_readable("/proc/kpageflags", a, "cap_dac_read_search");
 }
 
-static void frame_counts(struct answer *a, const struct probe_opts *o)
+static void probe_frame_counts(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	readable("/proc/kpagecount", a, "cap_dac_read_search");
+	probe_readable("/proc/kpagecount", a, "cap_dac_read_search");
 }
 
-static void frame_cgroups(struct answer *a, const struct probe_opts *o)
+static void probe_frame_cgroups(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	readable("/proc/kpagecgroup", a, "cap_dac_read_search");
+	probe_readable("/proc/kpagecgroup", a, "cap_dac_read_search");
 }
 
-static void holes(struct answer *a, const struct probe_opts *o)
+static void probe_holes(struct answer *a, const struct probe_opts *o)
 {
 	(void)o;
-	if (!is_there(host_check_proc, a))
+	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = proc_scans();
 	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN answers"
@@ -235,7 +235,7 @@ static void holes(struct answer *a, const struct probe_opts *o)
 }
 
 /* The line at *text, which goes on behind it. */
-static char *next_line(char **text)
+static char *probe_next_line(char **text)
 {
 	char *line = *text, *end = strchrnul(line, '\n');
 
@@ -245,7 +245,7 @@ static char *next_line(char **text)
 }
 
 /* Of atwalk-kmap, whose file has capabilities of its own: see kmap_breakpoints.c. */
-static void breakpoints(struct answer *a, const struct probe_opts *o)
+static void probe_breakpoints(struct answer *a, const struct probe_opts *o)
 {
 	struct atw_err err = { 0 };
 	char said[2048], *text = said;
@@ -256,34 +256,41 @@ static void breakpoints(struct answer *a, const struct probe_opts *o)
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 		return;
 	}
-	a->yes = !strcmp(next_line(&text), "yes");
-	snprintf(a->why, sizeof(a->why), "%s", next_line(&text));
-	hint = next_line(&text);
-	command = next_line(&text);
+	a->yes = !strcmp(probe_next_line(&text), "yes");
+	snprintf(a->why, sizeof(a->why), "%s", probe_next_line(&text));
+	hint = probe_next_line(&text);
+	command = probe_next_line(&text);
 	if (*command)
 		atw_err_hint_command(&err, "", "%s", command);
 	else if (*hint)
 		atw_err_hint(&err, "%s", hint);
-	from_hint(&err, a);
+	probe_from_hint(&err, a);
 }
 
 static const struct question {
 	const char *name, *gives;
 	void (*ask)(struct answer *a, const struct probe_opts *o);
 } questions[] = {
-	{ "kcore", "live, live:kcore: every command, the kernel's addresses, entries", kcore },
-	{ "bpf", "the same, and processes by the numbers of a PID namespace: live, live:bpf", bpf },
-	{ "own processes", "live:pagemap: which pages of one's own processes are there", own },
-	{ "all processes", "live:pagemap: the same of everybody's; with --pid, of that one", others },
-	{ "frame numbers", "live:pagemap: physical, count", frame_numbers },
-	{ "frame flags", "live:pagemap: pageflags, head, order", frame_flags },
-	{ "frame counts", "live:pagemap: kcount", frame_counts },
-	{ "frame cgroups", "live:pagemap: cgroup", frame_cgroups },
-	{ "holes", "live:pagemap: large pages, and large empty areas at once", holes },
-	{ "breakpoints", "kmap record --live: who touches objects of the kernel", breakpoints },
+	{"kcore", "live, live:kcore: every command, the kernel's addresses, entries",
+	 probe_kcore},
+	{"bpf",
+	 "the same, and processes by the numbers of a PID namespace: live, live:bpf",
+	 probe_bpf},
+	{"own processes", "live:pagemap: which pages of one's own processes are there",
+	 probe_own},
+	{"all processes",
+	 "live:pagemap: the same of everybody's; with --pid, of that one", probe_others},
+	{"frame numbers", "live:pagemap: physical, count", probe_frame_numbers},
+	{"frame flags", "live:pagemap: pageflags, head, order", probe_frame_flags},
+	{"frame counts", "live:pagemap: kcount", probe_frame_counts},
+	{"frame cgroups", "live:pagemap: cgroup", probe_frame_cgroups},
+	{"holes", "live:pagemap: large pages, and large empty areas at once",
+	 probe_holes},
+	{"breakpoints", "kmap record --live: who touches objects of the kernel",
+	 probe_breakpoints},
 };
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct atw_output *out = NULL;
 	struct atw_output_opts oo;
@@ -313,7 +320,8 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		r = atw_output_row(out, &row, &err);
 	}
 	if (r == ATW_OK && no > 1) {
-		needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,cap_sys_ptrace");
+		probe_needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,"
+				  "cap_sys_ptrace");
 		if (all.command[0])
 			atw_output_note(out, "each command takes back the one before; all at once: %s",
 					all.command);
@@ -324,10 +332,14 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_probe = {
-	"probe", "", "what this machine lets atwalk see, and how to see more",
+	"probe",
+	"",
+	"what this machine lets atwalk see, and how to see more",
 	"Tries each way to look at the running machine and says of each whether it is\n"
 	"allowed to this process, why not, and the command that would allow it. Nothing\n"
 	"is changed, and of other processes nothing is read.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS,
-	options, sizeof(struct probe_opts), run,
+	options,
+	sizeof(struct probe_opts),
+	probe_run,
 };

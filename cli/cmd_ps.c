@@ -59,7 +59,7 @@ static const struct atw_column columns[P_COUNT] = {
 
 /* ---- what an address space maps ---- */
 
-static size_t place_of(const struct usages *u, uint64_t mm)
+static size_t ps_place_of(const struct usages *u, uint64_t mm)
 {
 	size_t i = hash_u64(mm) & (u->places - 1);
 
@@ -68,7 +68,7 @@ static size_t place_of(const struct usages *u, uint64_t mm)
 	return i;
 }
 
-static bool grow(struct usages *u)
+static bool ps_grow(struct usages *u)
 {
 	struct usages bigger = { .n = u->n, .places = u->places ? 2 * u->places : 256 };
 
@@ -77,13 +77,13 @@ static bool grow(struct usages *u)
 		return false;
 	for (size_t i = 0; i < u->places; i++)
 		if (u->v[i])
-			bigger.v[place_of(&bigger, u->v[i]->mm)] = u->v[i];
+			bigger.v[ps_place_of(&bigger, u->v[i]->mm)] = u->v[i];
 	free(u->v);
 	*u = bigger;
 	return true;
 }
 
-static void usages_deinit(struct usages *u)
+static void ps_usages_deinit(struct usages *u)
 {
 	for (size_t i = 0; i < u->places; i++)
 		free(u->v[i]);
@@ -108,9 +108,9 @@ struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 	struct usage *u;
 	size_t i;
 
-	if (2 * p->usages.n >= p->usages.places && !grow(&p->usages))
+	if (2 * p->usages.n >= p->usages.places && !ps_grow(&p->usages))
 		return NULL;
-	i = place_of(&p->usages, mm);
+	i = ps_place_of(&p->usages, mm);
 	*fresh = !p->usages.v[i];
 	if (!*fresh)
 		return p->usages.v[i];
@@ -124,7 +124,7 @@ struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 }
 
 /* By the page tables of a task. */
-static void walk_tables(struct ps *p, const struct lnx_task *t, struct usage *u)
+static void ps_walk_tables(struct ps *p, const struct lnx_task *t, struct usage *u)
 {
 	struct atw_err why = { 0 };
 	struct atw_mm mm;
@@ -148,8 +148,8 @@ static void walk_tables(struct ps *p, const struct lnx_task *t, struct usage *u)
 	}
 }
 
-static int find_usage(struct ps *p, const struct lnx_task *t, const struct usage **ret,
-		      bool *fresh, struct atw_err *err)
+static int ps_find_usage(struct ps *p, const struct lnx_task *t, const struct usage **ret,
+			 bool *fresh, struct atw_err *err)
 {
 	struct usage *u = ps_usage(p, t->mm, fresh);
 
@@ -157,14 +157,14 @@ static int find_usage(struct ps *p, const struct lnx_task *t, const struct usage
 		return atw_err_nomem(err);
 	*ret = u;
 	if (*fresh && target_has(p->src.target, TARGET_TABLES))
-		walk_tables(p, t, u);
+		ps_walk_tables(p, t, u);
 	else if (*fresh)
 		return ps_pages_sum(p, t->mm, u, err);
 	return ATW_OK;
 }
 
 /* "4K:212,2M:3"; a page of which a part is mapped counts as one. */
-static void sizes_text(const uint64_t bytes[64], char *buf, size_t len)
+static void ps_sizes_text(const uint64_t bytes[64], char *buf, size_t len)
 {
 	size_t n = 0;
 	char size[16];
@@ -198,7 +198,7 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 			hugetlb += u->hugetlb[s];
 			bytes[s] = u->bytes[s] + u->hugetlb[s];
 		}
-		sizes_text(bytes, sizes, sizeof(sizes));
+		ps_sizes_text(bytes, sizes, sizeof(sizes));
 		v[P_HUGETLB].u = hugetlb;
 		v[P_RESIDENT].u = all;
 		v[P_SMALL].u = small;
@@ -224,7 +224,7 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 	return ATW_OK;
 }
 
-static int put(struct ps *p, const struct target_task *row, struct atw_err *err)
+static int ps_put_row(struct ps *p, const struct target_task *row, struct atw_err *err)
 {
 	const struct lnx_task *t = &row->task;
 	const struct usage *u = NULL;
@@ -240,7 +240,7 @@ static int put(struct ps *p, const struct target_task *row, struct atw_err *err)
 	};
 	uint64_t have = 1 << P_PID | 1 << P_TASK | (t->mm ? 1 << P_MM : 0);
 	bool fresh = false;
-	int r = t->mm ? find_usage(p, t, &u, &fresh, err) : ATW_OK;
+	int r = t->mm ? ps_find_usage(p, t, &u, &fresh, err) : ATW_OK;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		have |= row->have & known[i].has ? (uint64_t)1 << known[i].column : 0;
@@ -258,7 +258,7 @@ static bool ps_wanted(const struct ps *p, const struct lnx_task *t)
 	return false;
 }
 
-static int list(struct ps *p, bool *seen, struct atw_err *err)
+static int ps_list(struct ps *p, bool *seen, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	struct target_tasks tasks;
@@ -279,14 +279,14 @@ static int list(struct ps *p, bool *seen, struct atw_err *err)
 		for (int i = 0; i < p->npids; i++)
 			seen[i] |= p->pid[i] == t.task.pid;
 		if (ps_wanted(p, &t.task))
-			shown = put(p, &t, err);
+			shown = ps_put_row(p, &t, err);
 	}
 	target_tasks_close(&tasks);
 	ps_pages_close(p);
 	return shown;
 }
 
-static void summary(struct ps *p)
+static void ps_summary(struct ps *p)
 {
 	uint64_t all = 0, hugetlb = 0, bytes[64];
 	char text[400], size[16], more[16];
@@ -296,7 +296,7 @@ static void summary(struct ps *p)
 		hugetlb += p->hugetlb[s];
 		bytes[s] = p->bytes[s] + p->hugetlb[s];
 	}
-	sizes_text(bytes, text, sizeof(text));
+	ps_sizes_text(bytes, text, sizeof(text));
 	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: RSS %s, hugetlb %s%s%s",
 			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
 			p->spaces == 1 ? "" : "s", num_human(all, size), num_human(hugetlb, more),
@@ -305,7 +305,7 @@ static void summary(struct ps *p)
 }
 
 /* What of the answer is missing, in one sentence each. */
-static int settle(struct ps *p)
+static int ps_settle(struct ps *p)
 {
 	complain_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
@@ -321,7 +321,7 @@ static int settle(struct ps *p)
 }
 
 /* Plain tables have a column more where it has something to say. */
-static void choose_columns(struct ps *p, struct atw_column *col)
+static void ps_choose_columns(struct ps *p, struct atw_column *col)
 {
 	struct lnx_tasks *tasks;
 	struct lnx_task t = { 0 };
@@ -337,7 +337,7 @@ static void choose_columns(struct ps *p, struct atw_column *col)
 		col[P_USER_ROOT].hidden = !mm.isolated;
 }
 
-static int list_all(struct ps *p, bool *seen)
+static int ps_list_all(struct ps *p, bool *seen)
 {
 	struct atw_column col[P_COUNT];
 	const struct atw_schema schema = { "ps", col, P_COUNT };
@@ -346,19 +346,19 @@ static int list_all(struct ps *p, bool *seen)
 	int status = EXIT_COMPLETE, r;
 
 	memcpy(col, columns, sizeof(col));
-	choose_columns(p, col);
+	ps_choose_columns(p, col);
 	p->page_shift = p->src.subject.space.paging.page_shift;
 	output_opts(p->c, &p->src, &oo);
 	r = atw_output_open(&oo, &schema, &p->out, &err);
 	if (r == ATW_OK) {
-		r = list(p, seen, &err);
+		r = ps_list(p, seen, &err);
 		if (r < 0)
 			atw_err_wrap(&err, "%s", p->src.name);
 		if (r == ATW_E_UNSUPPORTED && !*error_hint(&err) && !p->o->space.kernel)
 			atw_err_hint(&err, "--kernel FILE takes types from a vmlinux or a file of BTF");
 	}
 	if (r == ATW_OK) {
-		summary(p);
+		ps_summary(p);
 		r = atw_output_commit(p->out, &err);
 	}
 	if (r < 0)
@@ -370,11 +370,11 @@ static int list_all(struct ps *p, bool *seen)
 				    p->src.name, p->pid[i]);
 			status = complain(&err);
 		}
-	r = status == EXIT_SOURCE || status == EXIT_USAGE ? status : settle(p);
+	r = status == EXIT_SOURCE || status == EXIT_USAGE ? status : ps_settle(p);
 	return r ? r : status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct ps p = { .c = c, .o = opts };
 	bool *seen;
@@ -403,21 +403,25 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status)
 		status = open_session(c, argv[0], &p.o->space, TARGET_TASKS, &p.src);
 	if (!status) {
-		status = list_all(&p, seen);
+		status = ps_list_all(&p, seen);
 		atw_memmap_close(p.memmap);
 		session_close(&p.src);
 	}
-	usages_deinit(&p.usages);
+	ps_usages_deinit(&p.usages);
 	free(p.pid);
 	free(seen);
 	return status;
 }
 
 const struct command cmd_ps = {
-	"ps", "SOURCE [PID...]", "tasks, and what they have in memory",
+	"ps",
+	"SOURCE [PID...]",
+	"tasks, and what they have in memory",
 	"Lists the processes in SOURCE, or those named: their numbers, name and state,\n"
 	"where their page tables lie, and how much they have in pages of which size.\n"
 	"Below the plain table: all of it, address spaces that tasks share once.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct ps_opts), run,
+	options,
+	sizeof(struct ps_opts),
+	ps_run,
 };

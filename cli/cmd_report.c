@@ -37,7 +37,7 @@ static const struct opt options[] = {
 
 /* ---- which ones ---- */
 
-static bool kind_at(size_t i, struct answer *ret)
+static bool report_kind_at(size_t i, struct answer *ret)
 {
 	const struct census_report *k = census_report_kind(i);
 
@@ -47,7 +47,7 @@ static bool kind_at(size_t i, struct answer *ret)
 	return k;
 }
 
-static int choose(struct report *r, const char *list)
+static int report_choose(struct report *r, const char *list)
 {
 	int status = answers_choose(&r->a, list);
 
@@ -57,7 +57,7 @@ static int choose(struct report *r, const char *list)
 	return status;
 }
 
-static void choose_pictures(struct report *r)
+static void report_choose_pictures(struct report *r)
 {
 	for (size_t i = 0; i < r->n && answers_drawn(&r->a); i++) {
 		r->picture[i] = census_picture_find(r->kind[i]);
@@ -75,7 +75,7 @@ static void choose_pictures(struct report *r)
 /* ---- the pass ---- */
 
 /* Is a column of page kinds shown, either by default or by --columns? */
-static bool needs_kinds(const struct common *c, const struct census_report *kind)
+static bool report_needs_kinds(const struct common *c, const struct census_report *kind)
 {
 	bool any = !c->columns || *c->columns == '+';
 
@@ -85,7 +85,7 @@ static bool needs_kinds(const struct common *c, const struct census_report *kind
 }
 
 /* What no report looks at is not read. */
-static struct census_source_opts wanted(const struct report *r)
+static struct census_source_opts report_wanted(const struct report *r)
 {
 	struct census_source_opts so = r->o->source;
 	const uint32_t areas = CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
@@ -101,7 +101,7 @@ static struct census_source_opts wanted(const struct report *r)
 	}
 	so.sums = r->all == 1 && r->kind[0]->sums && !r->o->paper &&
 		  (r->o->by == REPORT_BY_USUAL || r->o->by == REPORT_BY_PROCESS);
-	so.kinds = !so.sums || needs_kinds(r->c, r->kind[0]);
+	so.kinds = !so.sums || report_needs_kinds(r->c, r->kind[0]);
 	so.need_frames = on & CENSUS_ON(FRAMES);
 	so.no_count = so.looks = looks;
 	so.no_areas = !(on & areas);
@@ -110,7 +110,8 @@ static struct census_source_opts wanted(const struct report *r)
 }
 
 /* One source from its beginning to its end; complains itself. */
-static int pass(struct report *r, const char *source, const struct census_source_opts *so)
+static int report_pass_on(struct report *r, const char *source,
+			  const struct census_source_opts *so)
 {
 	struct atw_err err = { 0 };
 	struct census_told told = { 0 };
@@ -145,21 +146,21 @@ struct sources {
 	size_t n;
 };
 
-static int look_at(void *arg)
+static int report_look_at(void *arg)
 {
 	struct sources *s = arg;
 	int status = EXIT_COMPLETE;
 
 	for (size_t i = 0; i < s->n && !status; i++)
-		status = pass(s->r, s->name[i], &s->so);
+		status = report_pass_on(s->r, s->name[i], &s->so);
 	return status;
 }
 
-static int look_again(void *arg)
+static int report_look_again(void *arg)
 {
 	struct sources *s = arg;
 	struct atw_err err = { 0 };
-	int status = look_at(arg);
+	int status = report_look_at(arg);
 
 	return !status && report_tell_look(s->r, &err) < 0 ? complain(&err) : status;
 }
@@ -168,7 +169,7 @@ static int look_again(void *arg)
  * The name in /etc/passwd. A lookup by getpwuid(3) would load NSS modules and contact
  * servers.
  */
-static const char *user_name(void *arg, uint64_t uid)
+static const char *report_user_name(void *arg, uint64_t uid)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	const struct passwd *p = NULL;
@@ -181,7 +182,7 @@ static const char *user_name(void *arg, uint64_t uid)
 	return p ? p->pw_name : NULL;
 }
 
-static bool is_live(const char *source)
+static bool report_is_live(const char *source)
 {
 	return !strcmp(source, "live") || !strncmp(source, "live:", 5);
 }
@@ -190,23 +191,27 @@ static bool is_live(const char *source)
  * Our number where all looks are at running processes, us among them. In a PID namespace
  * only /proc has the numbers that are ours.
  */
-static uint64_t own_pid(char *const *source, size_t n)
+static uint64_t report_own_pid(char *const *source, size_t n)
 {
 	bool ours = true;
 
 	for (size_t i = 0; i < n; i++)
-		ours &= is_live(source[i]) &&
-			(!strcmp(source[i], "live:pagemap") || host_first_pid_namespace());
+		ours &= report_is_live(source[i]) &&
+			(!strcmp(source[i], "live:pagemap") ||
+			 host_first_pid_namespace());
 	return ours ? (uint64_t)getpid() : 0;
 }
 
-static int tell(struct report *r, char **source, size_t n)
+static int report_emit(struct report *r, char **source, size_t n)
 {
 	const struct census_report_opts ro = {
-		.virtual = r->o->virtual, .by = options_word(by_choices, r->o->by), .bare = r->o->bare, .user = r->live ? user_name : NULL,
-		.self = own_pid(source, n),
+		.virtual = r->o->virtual,
+		.by = options_word(by_choices, r->o->by),
+		.bare = r->o->bare,
+		.user = r->live ? report_user_name : NULL,
+		.self = report_own_pid(source, n),
 	};
-	struct sources s = { r, wanted(r), source, n };
+	struct sources s = {r, report_wanted(r), source, n};
 	struct atw_err err = { 0 };
 	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
 
@@ -215,8 +220,10 @@ static int tell(struct report *r, char **source, size_t n)
 	for (size_t i = 0; i < r->all && failed == ATW_OK; i++)
 		failed = r->kind[i]->start(&ro, &r->state[i], &err);
 	if (failed == ATW_OK)
-		status = r->o->watch ? watch_looks("report", r->o->watch, s.so.space.pid.u,
-						   look_again, &s) : look_at(&s);
+		status = r->o->watch
+				 ? watch_looks("report", r->o->watch, s.so.space.pid.u,
+					       report_look_again, &s)
+				 : report_look_at(&s);
 	if (failed == ATW_OK && !status)
 		failed = answers_tell(&r->a, &err);
 	for (size_t i = 0; i < r->all; i++)
@@ -229,13 +236,20 @@ static int tell(struct report *r, char **source, size_t n)
 	       EXIT_PARTIAL : EXIT_COMPLETE;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int report_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct report r = {
-		.c = c, .o = opts,
-		.a = { .c = c, .command = "report", .title = "Who uses physical memory",
-		       .kind = kind_at, .finish = report_finish, .draw = report_draw,
-		       .rows = report_rows, .head = report_head_of, .arg = &r },
+		.c = c,
+		.o = opts,
+		.a = {.c = c,
+		      .command = "report",
+		      .title = "Who uses physical memory",
+		      .kind = report_kind_at,
+		      .finish = report_finish,
+		      .draw = report_draw,
+		      .rows = report_rows,
+		      .head = report_head_of,
+		      .arg = &r},
 	};
 	int status;
 
@@ -249,27 +263,34 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	answers_order(&r.a, argc, argv);
 	r.a.bare = r.o->paper;
 	r.a.limit = r.o->limit;
-	r.live = is_live(argv[1]);
-	status = choose(&r, argv[0]);
+	r.live = report_is_live(argv[1]);
+	status = report_choose(&r, argv[0]);
 	if (!status)
 		status = report_check(&r, argc - 1, argv + 1);
 	if (status)
 		return status;
-	choose_pictures(&r);
-	return tell(&r, argv + 1, (size_t)argc - 1);
+	report_choose_pictures(&r);
+	return report_emit(&r, argv + 1, (size_t)argc - 1);
 }
 
 const struct command cmd_report = {
-	"report", "NAME[,NAME...] SOURCE...", "who uses physical memory",
+	"report",
+	"NAME[,NAME...] SOURCE...",
+	"who uses physical memory",
 	"Analyses of a capture (atwalk-capture(5)), a dump or the running system, after\n"
-	"Movall, Nelson and Wetzstein, \"Linux Physical Memory Analysis\". Several share one\n"
+	"Movall, Nelson and Wetzstein, \"Linux Physical Memory Analysis\". Several share "
+	"one\n"
 	"pass.\n\n"
 	"NAME:\n"
-	"  basic    pages of each process: read-only and read/write, stack, heap, data, text\n"
-	"  areas    every area of every process, and how often each of its pages is mapped\n"
-	"  units    programs and libraries, across all processes: who has which of their pages\n"
+	"  basic    pages of each process: read-only and read/write, stack, heap, data, "
+	"text\n"
+	"  areas    every area of every process, and how often each of its pages is "
+	"mapped\n"
+	"  units    programs and libraries, across all processes: who has which of their "
+	"pages\n"
 	"  totals   what each program and library takes in all processes\n"
-	"  alerts   areas with copied pages, or with pages of one user beside shared ones\n"
+	"  alerts   areas with copied pages, or with pages of one user beside shared "
+	"ones\n"
 	"  count    pages of memory that processes have: a number to follow over time\n"
 	"  pages    every page that a process has, by physical address, with its owner\n"
 	"  use      RSS, PSS, USS and swap of each process, user, cgroup or unit\n"
@@ -282,5 +303,7 @@ const struct command cmd_report = {
 	"  thrash   faults, refaults and memory pressure: thrashing or not, and who\n"
 	"  growth   whose memory grows, how fast, and what may be a leak",
 	OPT_COMMON_LISTING | OPT_COMMON_PICTURES,
-	options, sizeof(struct report_opts), run,
+	options,
+	sizeof(struct report_opts),
+	report_run,
 };

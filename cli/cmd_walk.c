@@ -37,8 +37,8 @@ struct walk_out {
 };
 
 /* What one entry of the path says, whether it ends it or not. */
-static void fill_step(const struct listing *l, struct row *r,
-		      const struct mmu_step *p, enum state st)
+static void walk_fill_step(const struct listing *l, struct row *r,
+			   const struct mmu_step *p, enum state st)
 {
 	const struct atw_paging *pg = &l->space->paging;
 
@@ -57,8 +57,8 @@ static void fill_step(const struct listing *l, struct row *r,
 	}
 }
 
-static void fill_slot(struct walk_out *w, struct row *r, uint64_t address, uint64_t slot,
-		      uint64_t size)
+static void walk_fill_slot(struct walk_out *w, struct row *r, uint64_t address,
+			   uint64_t slot, uint64_t size)
 {
 	struct atw_region area;
 
@@ -73,20 +73,20 @@ static void fill_slot(struct walk_out *w, struct row *r, uint64_t address, uint6
 }
 
 /* The row of one piece as a whole: the answer to "where is this address". */
-static int answer(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
-		  struct atw_err *err)
+static int walk_answer(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
+		       struct atw_err *err)
 {
 	const struct mmu_step *last = s->depth ? &s->path[s->depth - 1] : NULL;
 	uint64_t skip = first > s->va.u ? first - s->va.u : 0;
 	struct row r = { 0 };
 	enum state st;
 
-	fill_slot(w, &r, s->va.u + skip, s->va.u, s->size);
+	walk_fill_slot(w, &r, s->va.u + skip, s->va.u, s->size);
 	row_set(&r, C_LEVEL, s->level);
 	st = row_state(&w->list, &r, s->level, s->kind, s->loss,
 		       last ? last->word : 0, skip);
 	if (!s->loss && last)
-		fill_step(&w->list, &r, last, st);
+		walk_fill_step(&w->list, &r, last, st);
 	if (s->loss) {                   /* where the entry would be */
 		uint64_t index = atw_index(&w->list.space->paging, s->level, s->va);
 
@@ -104,8 +104,8 @@ static int answer(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
 }
 
 /* One row a level, root first. */
-static int path(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
-		struct atw_err *err)
+static int walk_path(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
+		     struct atw_err *err)
 {
 	const struct atw_paging *pg = &w->list.space->paging;
 	unsigned above = s->loss ? s->depth : s->depth - 1u;
@@ -115,15 +115,15 @@ static int path(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
 		uint64_t size = (uint64_t)1 << pg->level[p->level].shift;
 		struct row r = { 0 };
 
-		fill_slot(w, &r, first > s->va.u ? first : s->va.u,
-			  s->va.u & ~(size - 1), size);
+		walk_fill_slot(w, &r, first > s->va.u ? first : s->va.u,
+			       s->va.u & ~(size - 1), size);
 		row_set(&r, C_STATE, STATE_TABLE);
 		row_set(&r, C_PHYSICAL, atw_entry_addr(pg, p->level, p->kind, p->word).u);
-		fill_step(&w->list, &r, p, STATE_TABLE);
+		walk_fill_step(&w->list, &r, p, STATE_TABLE);
 		if (row_put(&r, w->out, err) < 0)
 			return err->status;
 	}
-	return answer(w, s, first, err);
+	return walk_answer(w, s, first, err);
 }
 
 static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
@@ -158,8 +158,8 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 				mmu_seen_one(w->list.space, s, i, &one);
 				page = &one;
 			}
-			r = w->path ? path(w, page, a->first, err)
-				    : answer(w, page, a->first, err);
+			r = w->path ? walk_path(w, page, a->first, err)
+				    : walk_answer(w, page, a->first, err);
 		}
 		if (r != ATW_OK)
 			break;
@@ -182,7 +182,8 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 /* ---- the process of each address ---- */
 
 /* A row for an address that no process maps. */
-static int put_unmapped(struct walk_out *w, const struct address_arg *t, struct atw_err *err)
+static int walk_put_unmapped(struct walk_out *w, const struct address_arg *t,
+			     struct atw_err *err)
 {
 	struct row r = { 0 };
 
@@ -199,7 +200,7 @@ static int walk_target(struct walk_out *w, struct session *src, const struct add
 	int r;
 
 	if (t->unmapped)
-		return put_unmapped(w, t, err);
+		return walk_put_unmapped(w, t, err);
 	if (t->owned)
 		src->subject = t->owner;
 	r = walk_one(w, &t->a, depth, err);
@@ -230,7 +231,7 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct walk_opts *o = opts;
 	struct session src = { 0 };
@@ -281,11 +282,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_walk = {
-	"walk", "SOURCE ADDRESS...", "where is this address (the default command)",
+	"walk",
+	"SOURCE ADDRESS...",
+	"where is this address (the default command)",
 	"Translates each ADDRESS by the page tables in SOURCE: the physical address\n"
 	"behind it, the size of its page and the rights that are left after every\n"
 	"level. An ADDRESS is hexadecimal, a symbol, a range A-B or A+LENGTH.\n"
 	"Exit status 1: an address is not mapped; 4: a table is not in the source.",
 	OPT_COMMON_LISTING,
-	options, sizeof(struct walk_opts), run,
+	options,
+	sizeof(struct walk_opts),
+	walk_run,
 };

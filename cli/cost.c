@@ -13,7 +13,7 @@
 
 static double started;
 
-static double now(void)
+static double cost_now(void)
 {
 	struct timespec t;
 
@@ -21,7 +21,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static double cpu(const struct rusage *u)
+static double cost_cpu(const struct rusage *u)
 {
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
 	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
@@ -33,7 +33,7 @@ void cost_start(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	started = now() - cpu(&u);
+	started = cost_now() - cost_cpu(&u);
 }
 
 int cost_begin(const struct common *c, struct session *o)
@@ -77,7 +77,10 @@ void cost_tell(const struct session *o)
 	if (!p || !o->tell_cost)
 		return;
 	getrusage(RUSAGE_SELF, &u);
-	remark(&c, "%s: cost: %.3f s, %.3f s of CPU; %" PRIu64 " bytes of memory read in %" PRIu64 " calls, %" PRIu64 " bytes of /proc; page faults: %ld minor, %ld major",
-	       o->name, now() - started, cpu(&u), p->memory.bytes, p->memory.calls,
-	       p->proc.bytes, u.ru_minflt, u.ru_majflt);
+	remark(&c,
+	       "%s: cost: %.3f s, %.3f s of CPU; %" PRIu64
+	       " bytes of memory read in %" PRIu64 " calls, %" PRIu64
+	       " bytes of /proc; page faults: %ld minor, %ld major",
+	       o->name, cost_now() - started, cost_cpu(&u), p->memory.bytes,
+	       p->memory.calls, p->proc.bytes, u.ru_minflt, u.ru_majflt);
 }

@@ -20,7 +20,7 @@ struct search {
 	uint64_t faults, lost, hidden;   /* hidden: pages with unknown frames */
 };
 
-static void cannot(void *arg, const char *what, const struct atw_err *why)
+static void find_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct search *s = arg;
 	struct atw_err e = *why;
@@ -33,12 +33,13 @@ static void cannot(void *arg, const char *what, const struct atw_err *why)
 
 /* ---- one address space ---- */
 
-static bool is_wanted(void *arg, uint64_t pa, uint64_t len)
+static bool find_pages_is_wanted(void *arg, uint64_t pa, uint64_t len)
 {
 	return finder_wants(&((struct search *)arg)->f->finder, pa, len);
 }
 
-static int look(struct search *s, const struct page_run *r, struct atw_err *err)
+static int find_pages_look(struct search *s, const struct page_run *r,
+			   struct atw_err *err)
 {
 	bool present = r->state == PAGE_PRESENT;
 	int rc = ATW_OK;
@@ -61,7 +62,8 @@ static int look(struct search *s, const struct page_run *r, struct atw_err *err)
 }
 
 /* Areas come in order, and so do hits. */
-static int put_hits(struct search *s, const struct whose *w, size_t task, struct atw_err *err)
+static int find_pages_put_hits(struct search *s, const struct whose *w, size_t task,
+			       struct atw_err *err)
 {
 	const struct provider_ops *ops = s->prov->ops;
 	_auto_free struct atw_area *a = malloc(sizeof(*a));
@@ -86,14 +88,14 @@ static int put_hits(struct search *s, const struct whose *w, size_t task, struct
 		r = find_put_hit(s->f, w, in ? a->name : NULL, h, err);
 	}
 	if (more < 0)
-		cannot(s, w->task, &why);
+		find_pages_cannot(s, w->task, &why);
 	k->n = 0;
 	return r;
 }
 
 /* All that share it, the first of them first. */
-static int sharers(const struct search *s, size_t task, struct owned_space *ret,
-		   struct atw_err *err)
+static int find_pages_sharers(const struct search *s, size_t task,
+			      struct owned_space *ret, struct atw_err *err)
 {
 	const struct page_task *t = s->prov->task;
 
@@ -107,7 +109,7 @@ static int sharers(const struct search *s, size_t task, struct owned_space *ret,
 	return ATW_OK;
 }
 
-static int search_task(struct search *s, size_t task, struct atw_err *err)
+static int find_pages_search_task(struct search *s, size_t task, struct atw_err *err)
 {
 	const struct page_task *t = &s->prov->task[task];
 	const struct provider_ops *ops = s->prov->ops;
@@ -123,14 +125,14 @@ static int search_task(struct search *s, size_t task, struct atw_err *err)
 	r = ops->pages_open(s->prov, task, 0, UINT64_MAX, &why);
 	while (r == ATW_OK && put == ATW_OK &&
 	       (r = ops->pages_next(s->prov, &run, &why)) == ATW_OK)
-		put = look(s, run, err);
+		put = find_pages_look(s, run, err);
 	ops->pages_close(s->prov);
 	if (r < 0)
-		cannot(s, t->name, &why);
+		find_pages_cannot(s, t->name, &why);
 	if (put == ATW_OK && s->f->finder.n)
-		put = sharers(s, task, &space, err);
+		put = find_pages_sharers(s, task, &space, err);
 	if (put == ATW_OK)
-		put = put_hits(s, &w, task, err);
+		put = find_pages_put_hits(s, &w, task, err);
 	free(space.pid);
 	return put;
 }
@@ -147,7 +149,7 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 	struct search s = { .f = f };
 	const struct page_run *run;
 	size_t task = 0;
-	int r = target_provider(f->src.target, &q, cannot, &s, &s.prov, err);
+	int r = target_provider(f->src.target, &q, find_pages_cannot, &s, &s.prov, err);
 
 	if (r == ATW_OK)
 		r = s.prov->ops->tasks(s.prov, err);
@@ -168,7 +170,7 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static int search(struct search *s, struct atw_err *err)
+static int find_pages_search(struct search *s, struct atw_err *err)
 {
 	struct find *f = s->f;
 	size_t only = 0;
@@ -178,11 +180,11 @@ static int search(struct search *s, struct atw_err *err)
 		r = s->prov->ops->find(s->prov, (uint32_t)f->src.subject.pid, &only, err);
 	for (size_t i = 0; f->want.n && i < s->prov->ntasks && r == ATW_OK; i++)
 		if (f->src.subject.given ? i == only : !s->prov->task[i].shared)
-			r = search_task(s, i, err);
+			r = find_pages_search_task(s, i, err);
 	return r;
 }
 
-static void notes(const struct search *s)
+static void find_pages_notes(const struct search *s)
 {
 	const struct find *f = s->f;
 
@@ -201,17 +203,17 @@ int find_by_pages(struct find *f)
 	const struct target_query q = { .frames = false };
 	struct search s = { .f = f };
 	struct atw_err err = { 0 };
-	int r = target_provider(f->src.target, &q, cannot, &s, &s.prov, &err);
+	int r = target_provider(f->src.target, &q, find_pages_cannot, &s, &s.prov, &err);
 
 	if (r == ATW_OK) {
 		s.prov->every = !f->src.subject.given;
-		s.prov->wanted = is_wanted;
+		s.prov->wanted = find_pages_is_wanted;
 		r = find_open(f, s.prov, &err);
 	}
 	if (r == ATW_OK)
-		r = search(&s, &err);
+		r = find_pages_search(&s, &err);
 	if (r == ATW_OK) {
-		notes(&s);
+		find_pages_notes(&s);
 		r = atw_output_commit(f->out, &err);
 	}
 	provider_close(s.prov);

@@ -7,7 +7,8 @@
 #include "find.h"
 
 /* Of tables that were not walked to their end the rest is missing, and no others. */
-static int cut_off(struct find *f, const struct mmu_space *sp, int r, struct atw_err *err)
+static int find_spaces_cut_off(struct find *f, const struct mmu_space *sp, int r,
+			       struct atw_err *err)
 {
 	if (r != ATW_E_LIMIT)
 		return r;
@@ -22,14 +23,15 @@ static int cut_off(struct find *f, const struct mmu_space *sp, int r, struct atw
 	return ATW_OK;
 }
 
-static int walk(struct find *f, const struct mmu_space *sp, uint64_t first, uint64_t last,
-		unsigned depth, struct atw_err *err)
+static int find_spaces_walk(struct find *f, const struct mmu_space *sp, uint64_t first,
+			    uint64_t last, unsigned depth, struct atw_err *err)
 {
-	return cut_off(f, sp, finder_walk(&f->finder, sp, first, last, depth, err), err);
+	return find_spaces_cut_off(
+		f, sp, finder_walk(&f->finder, sp, first, last, depth, err), err);
 }
 
 /* Below bit 63 on 64-bit machines; everything on others. */
-static uint64_t lower_last(const struct mmu_space *sp)
+static uint64_t find_spaces_lower_last(const struct mmu_space *sp)
 {
 	return sp->paging.halves == ATW_SIGNED && sp->paging.va_bits > 32 ? INT64_MAX
 									  : UINT64_MAX;
@@ -38,8 +40,8 @@ static uint64_t lower_last(const struct mmu_space *sp)
 static const uint64_t UPPER = (uint64_t)1 << 63;
 
 /* The root table's entries for the upper half, as a walk one level deep has them. */
-static int each_top(const struct mmu_space *sp, struct atw_err *err,
-		    int (*fn)(void *arg, const struct mmu_seen *s), void *arg)
+static int find_spaces_each_top(const struct mmu_space *sp, struct atw_err *err,
+				int (*fn)(void *arg, const struct mmu_seen *s), void *arg)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(UPPER), .last = ATW_VA(UINT64_MAX),
@@ -58,7 +60,7 @@ static int each_top(const struct mmu_space *sp, struct atw_err *err,
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static int note_top(void *arg, const struct mmu_seen *s)
+static int find_spaces_note_top(void *arg, const struct mmu_seen *s)
 {
 	struct top *top = arg;
 
@@ -79,7 +81,7 @@ struct compared {
  * the kernel itself does not have there (modify_ldt() under isolation) is the
  * process's own.
  */
-static int compare_top(void *arg, const struct mmu_seen *s)
+static int find_spaces_compare_top(void *arg, const struct mmu_seen *s)
 {
 	struct compared *c = arg;
 	const struct top *top = &c->top[s->path[0].index];
@@ -87,20 +89,22 @@ static int compare_top(void *arg, const struct mmu_seen *s)
 
 	if (same && s->kind == ATW_LEAF)
 		return ATW_OK;
-	return walk(c->f, c->sp, s->va.u, s->va.u + (s->size - 1), same ? 1 : 0, c->err);
+	return find_spaces_walk(c->f, c->sp, s->va.u, s->va.u + (s->size - 1),
+				same ? 1 : 0, c->err);
 }
 
-static int upper_half(struct find *f, const struct mmu_space *sp, const struct top *top,
-		      struct atw_err *err)
+static int find_spaces_upper_half(struct find *f, const struct mmu_space *sp,
+				  const struct top *top, struct atw_err *err)
 {
 	struct compared c = { f, sp, top, err };
 
-	if (lower_last(sp) == UINT64_MAX)
+	if (find_spaces_lower_last(sp) == UINT64_MAX)
 		return ATW_OK;
-	return cut_off(f, sp, each_top(sp, err, compare_top, &c), err);
+	return find_spaces_cut_off(
+		f, sp, find_spaces_each_top(sp, err, find_spaces_compare_top, &c), err);
 }
 
-static struct mmu_space with_root(const struct mmu_space *sp, atw_pa root)
+static struct mmu_space find_spaces_with_root(const struct mmu_space *sp, atw_pa root)
 {
 	struct mmu_space one = *sp;
 
@@ -111,29 +115,31 @@ static struct mmu_space with_root(const struct mmu_space *sp, atw_pa root)
 }
 
 /* A process's tables, both copies of the root where there are two. */
-static int search_process(struct find *f, const struct whose *w, const struct mmu_space *sp,
-			  struct atw_err *err)
+static int find_spaces_search_process(struct find *f, const struct whose *w,
+				      const struct mmu_space *sp, struct atw_err *err)
 {
-	struct mmu_space user = with_root(sp, sp->low.pa);
+	struct mmu_space user = find_spaces_with_root(sp, sp->low.pa);
 	bool isolated = sp->high.have && sp->paging.halves != ATW_SPLIT;
-	struct mmu_space kernel = with_root(sp, isolated ? sp->high.pa : sp->low.pa);
+	struct mmu_space kernel =
+		find_spaces_with_root(sp, isolated ? sp->high.pa : sp->low.pa);
 	uint64_t last = sp->paging.va_bits > 32 ? INT64_MAX : UINT64_MAX;
 	int r = find_put_root(f, w, user.low.pa, err);
 
 	if (r == ATW_OK && isolated)
 		r = find_put_root(f, w, kernel.low.pa, err);
 	if (r == ATW_OK)
-		r = walk(f, &user, 0, last, 0, err);
+		r = find_spaces_walk(f, &user, 0, last, 0, err);
 	if (r == ATW_OK)
-		r = upper_half(f, &user, isolated ? f->user_top : f->top, err);
+		r = find_spaces_upper_half(f, &user, isolated ? f->user_top : f->top,
+					   err);
 	if (r == ATW_OK && isolated)
-		r = walk(f, &kernel, 0, last, 1, err);
+		r = find_spaces_walk(f, &kernel, 0, last, 1, err);
 	if (r == ATW_OK && isolated)
-		r = upper_half(f, &kernel, f->top, err);
+		r = find_spaces_upper_half(f, &kernel, f->top, err);
 	return r == ATW_OK ? find_flush(f, w, err) : r;
 }
 
-static int search_kernel_space(struct find *f, struct atw_err *err)
+static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 {
 	const struct mmu_space *sp = atw_kernel_space(f->src.target->kernel);
 	const struct whose kernel = { .task = "[kernel]", .regions = true };
@@ -147,38 +153,38 @@ static int search_kernel_space(struct find *f, struct atw_err *err)
 	if (r == ATW_OK && sp->low.have)
 		r = find_put_root(f, &kernel, sp->low.pa, err);
 	if (r == ATW_OK)
-		r = walk(f, sp, 0, UINT64_MAX, 0, err);
+		r = find_spaces_walk(f, sp, 0, UINT64_MAX, 0, err);
 	if (r == ATW_OK)
 		r = find_flush(f, &kernel, err);
 	if (r < 0 || !f->user_half)
 		return r;
 	/* What its entry code has of it while user mode runs. */
-	copy = with_root(sp, ATW_PA(sp->low.pa.u + page));
+	copy = find_spaces_with_root(sp, ATW_PA(sp->low.pa.u + page));
 	r = find_put_root(f, &user, copy.low.pa, err);
 	if (r == ATW_OK)
-		r = walk(f, &copy, UPPER, UINT64_MAX, 0, err);
+		r = find_spaces_walk(f, &copy, UPPER, UINT64_MAX, 0, err);
 	return r == ATW_OK ? find_flush(f, &user, err) : r;
 }
 
-static int note_tops(struct find *f, struct atw_err *err)
+static int find_spaces_note_tops(struct find *f, struct atw_err *err)
 {
 	const struct mmu_space *own = atw_kernel_space(f->src.target->kernel);
 	uint64_t page = (uint64_t)1 << own->paging.page_shift;
 	struct mmu_space copy;
 	int r;
 
-	if (lower_last(own) == UINT64_MAX)
+	if (find_spaces_lower_last(own) == UINT64_MAX)
 		return ATW_OK;
-	r = each_top(own, err, note_top, f->top);
+	r = find_spaces_each_top(own, err, find_spaces_note_top, f->top);
 	for (size_t i = 0; i < f->spaces.n; i++)
 		f->user_half |= f->spaces.v[i].have && f->spaces.v[i].mm.isolated;
 	if (r < 0 || !f->user_half)
 		return r;
-	copy = with_root(own, ATW_PA(own->low.pa.u + page));
-	return each_top(&copy, err, note_top, f->user_top);
+	copy = find_spaces_with_root(own, ATW_PA(own->low.pa.u + page));
+	return find_spaces_each_top(&copy, err, find_spaces_note_top, f->user_top);
 }
 
-static bool is_known(const struct find *f, uint64_t root)
+static bool find_spaces_is_known(const struct find *f, uint64_t root)
 {
 	const struct mmu_space *own = atw_kernel_space(f->src.target->kernel);
 	uint64_t page = (uint64_t)1 << own->paging.page_shift;
@@ -198,7 +204,7 @@ static bool is_known(const struct find *f, uint64_t root)
  * Tables a CPU was using that no task has: of one that just ended, the
  * firmware's, or all of them where no tasks were found.
  */
-static int search_cpus(struct find *f, struct atw_err *err)
+static int find_spaces_search_cpus(struct find *f, struct atw_err *err)
 {
 	const struct atw_paging *pg = &f->src.subject.space.paging;
 	uint64_t cpus = 0, cr0, cr3, cr4, seen[64];
@@ -227,20 +233,20 @@ static int search_cpus(struct find *f, struct atw_err *err)
 		cr3 &= UINT64_C(0x000ffffffffff000);
 		for (size_t k = 0; k < nseen; k++)
 			again |= seen[k] == cr3;
-		if (again || is_known(f, cr3))
+		if (again || find_spaces_is_known(f, cr3))
 			continue;
 		if (nseen < 64)
 			seen[nseen++] = cr3;
 		snprintf(name, sizeof(name), "[cpu %" PRIu64 "]", i);
-		sp = with_root(&f->src.subject.space, ATW_PA(cr3));
-		r = search_process(f, &w, &sp, err);
+		sp = find_spaces_with_root(&f->src.subject.space, ATW_PA(cr3));
+		r = find_spaces_search_process(f, &w, &sp, err);
 	}
 	return r;
 }
 
 int find_in_all(struct find *f, struct atw_err *err)
 {
-	int r = note_tops(f, err);
+	int r = find_spaces_note_tops(f, err);
 
 	for (size_t i = 0; i < f->spaces.n && r == ATW_OK; i++) {
 		const struct owned_space *o = &f->spaces.v[i];
@@ -249,11 +255,11 @@ int find_in_all(struct find *f, struct atw_err *err)
 		};
 
 		if (o->have)
-			r = search_process(f, &w, &o->mm.space, err);
+			r = find_spaces_search_process(f, &w, &o->mm.space, err);
 	}
 	if (r == ATW_OK)
-		r = search_cpus(f, err);
-	return r == ATW_OK ? search_kernel_space(f, err) : r;
+		r = find_spaces_search_cpus(f, err);
+	return r == ATW_OK ? find_spaces_search_kernel(f, err) : r;
 }
 
 /* One address space that the user named. */
@@ -270,12 +276,14 @@ int find_in_one(struct find *f, struct atw_err *err)
 			for (size_t k = 0; k < f->spaces.v[i].n; k++)
 				if (f->spaces.v[i].pid[k] == w.pid)
 					w.space = &f->spaces.v[i];
-		r = note_tops(f, err);
-		return r == ATW_OK ? search_process(f, &w, &f->src.subject.space, err) : r;
+		r = find_spaces_note_tops(f, err);
+		return r == ATW_OK ? find_spaces_search_process(
+					     f, &w, &f->src.subject.space, err)
+				   : r;
 	}
 	if (f->src.subject.space.low.have)
 		r = find_put_root(f, &w, f->src.subject.space.low.pa, err);
 	if (r == ATW_OK)
-		r = walk(f, &f->src.subject.space, 0, UINT64_MAX, 0, err);
+		r = find_spaces_walk(f, &f->src.subject.space, 0, UINT64_MAX, 0, err);
 	return r == ATW_OK ? find_flush(f, &w, err) : r;
 }

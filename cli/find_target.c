@@ -13,20 +13,21 @@
 #include "address_args.h"
 #include "base/num.h"
 
-static int wrong(const char *text, const char *why)
+static int find_target_wrong(const char *text, const char *why)
 {
 	return complain_usage("find", "'%s' %s", text, why);
 }
 
 /* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
-static int parse_physical(const char *text, uint64_t page, struct wanted *ret)
+static int find_target_parse_physical(const char *text, uint64_t page, struct wanted *ret)
 {
 	const char *dash = strchr(text, '-'), *plus = strchr(text, '+'), *sep = dash ? dash : plus;
 	size_t len = sep ? (size_t)(sep - text) : strlen(text);
 	uint64_t first, end, n;
 
 	if (!num_hex(text, len, &first))
-		return wrong(text, "is neither an address (hexadecimal) nor a symbol");
+		return find_target_wrong(
+			text, "is neither an address (hexadecimal) nor a symbol");
 	if (!sep) {
 		*ret = (struct wanted){ .first = first & -page, .last = first | (page - 1),
 					.byte = true, .at = first };
@@ -34,24 +35,27 @@ static int parse_physical(const char *text, uint64_t page, struct wanted *ret)
 	}
 	if (dash) {
 		if (!num_hex(dash + 1, strlen(dash + 1), &end))
-			return wrong(text, "does not end with an address (hexadecimal)");
+			return find_target_wrong(
+				text, "does not end with an address (hexadecimal)");
 		if (end == first)
-			return wrong(text, "is an empty range");
+			return find_target_wrong(text, "is an empty range");
 		if (end - 1 < first)
-			return wrong(text, "ends before it starts");
+			return find_target_wrong(text, "ends before it starts");
 		*ret = (struct wanted){ .first = first, .last = end - 1, .at = first };
 		return EXIT_COMPLETE;
 	}
 	if (!num_size(plus + 1, strlen(plus + 1), &n))
-		return wrong(text, "has a length that is none (4096, 0x1000, 4K, 2M, 1G)");
+		return find_target_wrong(
+			text, "has a length that is none (4096, 0x1000, 4K, 2M, 1G)");
 	if (!n || __builtin_add_overflow(first, n - 1, &end))
-		return wrong(text, n ? "runs past the last address" : "is an empty range");
+		return find_target_wrong(text, n ? "runs past the last address"
+						 : "is an empty range");
 	*ret = (struct wanted){ .first = first, .last = end, .at = first };
 	return EXIT_COMPLETE;
 }
 
 /* What reads as a number is one, "add" and "face" too. */
-static bool is_symbol(const char *text)
+static bool find_target_is_symbol(const char *text)
 {
 	uint64_t n;
 
@@ -63,11 +67,12 @@ int find_check(const char *text)
 {
 	struct wanted w;
 
-	return is_symbol(text) ? EXIT_COMPLETE : parse_physical(text, 4096, &w);
+	return find_target_is_symbol(text) ? EXIT_COMPLETE
+					   : find_target_parse_physical(text, 4096, &w);
 }
 
 /* Is any of it memory, as far as the source knows? */
-static bool is_memory(const struct find *f, const struct wanted *w)
+static bool find_target_is_memory(const struct find *f, const struct wanted *w)
 {
 	return target_is_ram(f->src.target, w->first, w->last);
 }
@@ -79,14 +84,17 @@ int find_parse(struct find *f, const char *text, bool is_virtual)
 	struct atw_err err = { 0 };
 	int status;
 
-	*t = (struct find_target){ .text = text, .is_virtual = is_virtual || is_symbol(text) };
+	*t = (struct find_target){
+		.text = text, .is_virtual = is_virtual || find_target_is_symbol(text)};
 	if (!t->is_virtual) {
-		status = parse_physical(text, (uint64_t)1 << pg->page_shift, &t->phys);
+		status = find_target_parse_physical(text, (uint64_t)1 << pg->page_shift,
+						    &t->phys);
 		if (status)
 			return status;
 		t->is_virtual = pg->pa_bits < 64 && t->phys.last >> pg->pa_bits;
 		/* No memory, but perhaps an address of the process that was named. */
-		t->is_either = !t->is_virtual && f->src.subject.pid && !is_memory(f, &t->phys);
+		t->is_either = !t->is_virtual && f->src.subject.pid &&
+			       !find_target_is_memory(f, &t->phys);
 	}
 	f->ntargets++;
 	if (!t->is_virtual && !t->is_either)
@@ -113,7 +121,8 @@ struct translation {
 	uint8_t what;            /* enum atw_soft of a word without a frame */
 };
 
-static int add_wanted(struct find *f, const struct wanted *w, struct atw_err *err)
+static int find_target_add_wanted(struct find *f, const struct wanted *w,
+				  struct atw_err *err)
 {
 	if (!array_reserve((void **)&f->want.v, &f->wants, f->want.n + 1, sizeof(*w)))
 		return atw_err_nomem(err);
@@ -122,7 +131,8 @@ static int add_wanted(struct find *f, const struct wanted *w, struct atw_err *er
 }
 
 /* `len` bytes at `va` lie at `pa`. */
-static int add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len, struct atw_err *err)
+static int find_target_add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len,
+				  struct atw_err *err)
 {
 	struct translation *t = arg;
 	uint64_t first = t->a->first > va ? t->a->first : va, last = va + (len - 1);
@@ -144,12 +154,13 @@ static int add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t len, struct 
 		before->last = w.last;
 		return ATW_OK;
 	}
-	return add_wanted(t->f, &w, err);
+	return find_target_add_wanted(t->f, &w, err);
 }
 
 /* A word that the CPU ignores may keep a page all the same. */
-static int add_kept(struct translation *t, const struct mmu_space *sp, const struct mmu_seen *s,
-		    uint64_t slot, struct atw_err *err)
+static int find_target_add_kept(struct translation *t, const struct mmu_space *sp,
+				const struct mmu_seen *s, uint64_t slot,
+				struct atw_err *err)
 {
 	const struct atw_soft_word soft = atw_soft_decode_at(target_soft(t->f->src.target), &sp->paging, s->va,
 							     s->level, s->path[s->depth - 1].word);
@@ -161,7 +172,8 @@ static int add_kept(struct translation *t, const struct mmu_space *sp, const str
 	case ATW_SOFT_POISON:
 	case ATW_SOFT_DEVICE:
 		for (uint32_t i = 0; i < s->count && r == ATW_OK; i++)
-			r = add_frames(t, s->va.u + i * slot, soft.pa.u, slot, err);
+			r = find_target_add_frames(t, s->va.u + i * slot, soft.pa.u, slot,
+						   err);
 		return r;
 	default:
 		t->what = (uint8_t)soft.what;
@@ -169,7 +181,7 @@ static int add_kept(struct translation *t, const struct mmu_space *sp, const str
 	}
 }
 
-static int translate(struct translation *t, struct atw_err *err)
+static int find_target_translate(struct translation *t, struct atw_err *err)
 {
 	const struct mmu_space *sp = &t->f->src.subject.space;
 	/* What repeats has no other frames. */
@@ -191,15 +203,16 @@ static int translate(struct translation *t, struct atw_err *err)
 		if (s->loss || s->repeat_of || s->kind == ATW_BAD)
 			continue;
 		if (s->kind == ATW_ABSENT)
-			r = add_kept(t, sp, s, slot, err);
+			r = find_target_add_kept(t, sp, s, slot, err);
 		for (uint32_t i = 0; s->kind == ATW_LEAF && i < s->count && r == ATW_OK; i++)
-			r = add_frames(t, s->va.u + i * slot, mmu_seen_pa(sp, s, i).u, slot, err);
+			r = find_target_add_frames(t, s->va.u + i * slot,
+						   mmu_seen_pa(sp, s, i).u, slot, err);
 	}
 	mmu_walk_close(w);
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static int by_first(const void *a, const void *b)
+static int find_target_by_first(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
 
@@ -207,14 +220,14 @@ static int by_first(const void *a, const void *b)
 }
 
 /* Frames that are mapped several times in a range are looked for once. */
-static void merge(struct translation *t)
+static void find_target_merge(struct translation *t)
 {
 	struct wanted *v = t->f->want.v + t->from;
 	size_t n = t->f->want.n - t->from, kept = 0;
 
 	if (!n || !t->a->is_range)
 		return;
-	qsort(v, n, sizeof(*v), by_first);
+	qsort(v, n, sizeof(*v), find_target_by_first);
 	for (size_t i = 1; i < n; i++)
 		if (v[i].first <= v[kept].last || v[i].first == v[kept].last + 1)
 			v[kept].last = v[i].last > v[kept].last ? v[i].last : v[kept].last;
@@ -226,7 +239,8 @@ static void merge(struct translation *t)
 enum { SHOWN = 4 };              /* ranges in a sentence */
 
 /* "init_task: physical 0x2c0e940", for the end of the answer. */
-static void say_looked(const struct find_target *ft, const struct translation *t)
+static void find_target_say_looked(const struct find_target *ft,
+				   const struct translation *t)
 {
 	const struct wanted *v = t->f->want.v + t->from;
 	size_t n = t->f->want.n - t->from;
@@ -248,7 +262,8 @@ static void say_looked(const struct find_target *ft, const struct translation *t
 		buf_printf(b, "; %" PRIu64 " bytes of it are mapped", t->mapped);
 }
 
-static int say_unmapped(const struct find_target *ft, const struct translation *t)
+static int find_target_say_unmapped(const struct find_target *ft,
+				    const struct translation *t)
 {
 	struct find *f = t->f;
 	const char *process = f->src.subject.label[0] ? f->src.subject.label :
@@ -268,12 +283,15 @@ static int say_unmapped(const struct find_target *ft, const struct translation *
 }
 
 /* One virtual target, in the tables that f->src says. 0, or an exit status of a failure. */
-static int resolve(struct find *f, const struct find_target *ft, bool *ret_mapped)
+static int find_target_resolve(struct find *f, const struct find_target *ft,
+			       bool *ret_mapped)
 {
 	struct translation t = { .f = f, .a = &ft->va, .from = f->want.n };
 	struct atw_err err = { 0 };
-	int r = target_has(f->src.target, TARGET_TABLES) ? translate(&t, &err)
-		: find_translate_by_pages(f, &ft->va, add_frames, &t, &t.lost, &err);
+	int r = target_has(f->src.target, TARGET_TABLES)
+			? find_target_translate(&t, &err)
+			: find_translate_by_pages(f, &ft->va, find_target_add_frames, &t,
+						  &t.lost, &err);
 
 	if (r < 0 && r != ATW_E_LIMIT)
 		return complain(&err);
@@ -281,16 +299,16 @@ static int resolve(struct find *f, const struct find_target *ft, bool *ret_mappe
 	*ret_mapped = f->want.n > t.from;
 	if (ft->is_either && !*ret_mapped)
 		return EXIT_COMPLETE;
-	merge(&t);
-	say_looked(ft, &t);
+	find_target_merge(&t);
+	find_target_say_looked(ft, &t);
 	f->untold += t.lost;
-	if (!*ret_mapped && say_unmapped(ft, &t) == EXIT_NO)
+	if (!*ret_mapped && find_target_say_unmapped(ft, &t) == EXIT_NO)
 		f->unmapped++;
 	return EXIT_COMPLETE;
 }
 
 /* With --pid N, a number that is memory and an address of N as well is the former. */
-static void say_taken(const struct find *f, const struct find_target *t)
+static void find_target_say_taken(const struct find *f, const struct find_target *t)
 {
 	struct mmu_seen s;
 
@@ -302,8 +320,8 @@ static void say_taken(const struct find *f, const struct find_target *t)
 }
 
 /* Resolve the address in the selected process, or in the only one that maps it. */
-static int resolve_virtual(struct find *f, const struct space_opts *space,
-			   const struct find_target *t, bool *ret_mapped)
+static int find_target_resolve_virtual(struct find *f, const struct space_opts *space,
+				       const struct find_target *t, bool *ret_mapped)
 {
 	const struct subject own = f->src.subject;
 	bool unmapped = false;
@@ -316,13 +334,13 @@ static int resolve_virtual(struct find *f, const struct space_opts *space,
 	if (!status && unmapped)
 		f->unmapped++;
 	else if (!status)
-		status = resolve(f, t, ret_mapped);
+		status = find_target_resolve(f, t, ret_mapped);
 	f->src.subject = own;
 	return status;
 }
 
 /* Search all processes for other mappings of the frames of one. */
-static void search_all(struct find *f)
+static void find_target_search_all(struct find *f)
 {
 	subject_default(f->src.target, &f->src.subject);
 }
@@ -338,19 +356,19 @@ int find_resolve(struct find *f, const struct space_opts *space)
 
 		mapped = false;
 		if (t->is_virtual || t->is_either)
-			status = resolve_virtual(f, space, t, &mapped);
+			status = find_target_resolve_virtual(f, space, t, &mapped);
 		any |= mapped;
 		if (status || t->is_virtual || mapped)
 			continue;
-		if (!is_memory(f, &t->phys))
+		if (!find_target_is_memory(f, &t->phys))
 			remark(f->c, "%s: %s is no memory that it has", f->src.name, t->text);
 		else
-			say_taken(f, t);
-		if (add_wanted(f, &t->phys, &err) < 0)
+			find_target_say_taken(f, t);
+		if (find_target_add_wanted(f, &t->phys, &err) < 0)
 			status = complain(&err);
 	}
 	if (any && f->src.subject.pid)
-		search_all(f);
+		find_target_search_all(f);
 	/* Of nothing that is mapped there is nothing to look for. */
 	if (f->want.n)
 		wanted_sort(&f->want);

@@ -14,7 +14,8 @@
 #include "host/freeze.h"
 #include "host/host.h"
 
-static int failed(const struct session *o, const char *option, struct atw_err *err)
+static int cli_freeze_failed(const struct session *o, const char *option,
+			     struct atw_err *err)
 {
 	atw_err_wrap(err, "%s: %s", o->name, option);
 	return complain(err);
@@ -30,7 +31,7 @@ int check_number(const struct session *o, const struct space_opts *space, const 
 	atw_err_set(&err, ATW_E_UNSUPPORTED,
 		    "in a PID namespace the process of --task has another number than here");
 	atw_err_hint(&err, "--pid N, or live:pagemap, which knows the numbers of here");
-	return failed(o, option, &err);
+	return cli_freeze_failed(o, option, &err);
 }
 
 int choose_again(struct session *o, const struct space_opts *space)
@@ -43,7 +44,7 @@ int choose_again(struct session *o, const struct space_opts *space)
 }
 
 /* Is file `n` in that folder of open files the pipe, and open to be read? */
-static bool is_open(int dir, const char *n, const char *pipe)
+static bool cli_freeze_is_open(int dir, const char *n, const char *pipe)
 {
 	char link[256];
 	ssize_t len = readlinkat(dir, n, link, sizeof(link) - 1);
@@ -58,7 +59,7 @@ static bool is_open(int dir, const char *n, const char *pipe)
 }
 
 /* A stopped process cannot read our output, and the pipe is soon full. */
-static int check_reader(const struct session *o)
+static int cli_freeze_check_reader(const struct session *o)
 {
 	char path[48], pipe[256];
 	struct atw_err err = { 0 };
@@ -79,7 +80,7 @@ static int check_reader(const struct session *o)
 		 proc_stat((uint32_t)o->subject.pid, &proc, NULL) == ATW_OK ? proc.thread : 0);
 	d = opendir(path);
 	while (d && !reads && (e = readdir(d)))
-		reads = is_open(dirfd(d), e->d_name, pipe);
+		reads = cli_freeze_is_open(dirfd(d), e->d_name, pipe);
 	if (d)
 		closedir(d);
 	if (!reads)
@@ -87,7 +88,7 @@ static int check_reader(const struct session *o)
 	atw_err_set(&err, ATW_E_USAGE, "process %" PRIu64 " (%s) has the pipe open that this one writes to: it is not stopped",
 		    o->subject.pid, o->subject.task);
 	atw_err_hint(&err, "-o FILE writes elsewhere");
-	return failed(o, "--freeze", &err);
+	return cli_freeze_failed(o, "--freeze", &err);
 }
 
 int freeze(const struct common *c, struct session *o, const struct space_opts *space)
@@ -104,21 +105,21 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	}
 	status = check_number(o, space, "--freeze");
 	if (!status && !c->output)
-		status = check_reader(o);
+		status = cli_freeze_check_reader(o);
 	if (status)
 		return status;
 	if (!o->frozen)
 		o->frozen = calloc(1, sizeof(*o->frozen));
 	if (!o->frozen) {
 		atw_err_nomem(&err);
-		return failed(o, "--freeze", &err);
+		return cli_freeze_failed(o, "--freeze", &err);
 	}
 	/* This takes long, and is the kernel's: it need not wait for it. */
 	if (target_has(o->target, TARGET_TABLES))
 		target_soft(o->target);
 	o->tell_frozen = c->verbose && !c->quiet;
 	if (freeze_stop(o->frozen, (uint32_t)o->subject.pid, &err) < 0)
-		return failed(o, "--freeze", &err);
+		return cli_freeze_failed(o, "--freeze", &err);
 	status = choose_again(o, space);
 	if (status)
 		thaw(o);

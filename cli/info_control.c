@@ -29,7 +29,7 @@ struct values {
 	unsigned cpus, others;           /* others: of values that found no place */
 };
 
-static void add_value(struct values *v, unsigned cpu, uint64_t value)
+static void info_control_add_value(struct values *v, unsigned cpu, uint64_t value)
 {
 	size_t i;
 
@@ -47,7 +47,7 @@ static void add_value(struct values *v, unsigned cpu, uint64_t value)
 	v->count[i]++;
 }
 
-static void value_facts(struct facts *f, const struct values *v)
+static void info_control_value_facts(struct facts *f, const struct values *v)
 {
 	const struct control_register *r = control_find(v->name);
 	char text[400], whose[64] = "";
@@ -72,7 +72,8 @@ static void value_facts(struct facts *f, const struct values *v)
 }
 
 /* One bit of a register, in all CPUs. */
-static void bit_fact(struct facts *f, const char *name, const struct values *v, const char *field)
+static void info_control_bit_fact(struct facts *f, const char *name,
+				  const struct values *v, const char *field)
 {
 	const struct control_field *b = control_field_find(control_find(v->name), field);
 	unsigned on = 0;
@@ -91,7 +92,8 @@ static void bit_fact(struct facts *f, const char *name, const struct values *v, 
 
 /* ---- x86 ---- */
 
-static bool note_register(struct atw_source *s, unsigned cpu, const char *reg, uint64_t *ret)
+static bool info_control_note_register(struct atw_source *s, unsigned cpu,
+				       const char *reg, uint64_t *ret)
 {
 	char key[32];
 
@@ -100,7 +102,7 @@ static bool note_register(struct atw_source *s, unsigned cpu, const char *reg, u
 }
 
 /* With what the kernel starts CPUs: without LMA, which the CPU sets. */
-static bool started_efer(struct atw_kernel *k, uint64_t *ret)
+static bool info_control_started_efer(struct atw_kernel *k, uint64_t *ret)
 {
 	const struct needs *n = kernel_needs(k);
 	uint64_t header;
@@ -119,18 +121,18 @@ static bool started_efer(struct atw_kernel *k, uint64_t *ret)
 	return true;
 }
 
-static void x86_registers(struct atw_source *s, struct atw_kernel *k, struct values *c0,
-			  struct values *c4)
+static void info_control_x86_registers(struct atw_source *s, struct atw_kernel *k,
+				       struct values *c0, struct values *c4)
 {
 	uint64_t n = CPUS_MAX, u;
 	struct atw_cpu c;
 
 	(void)atw_fact_u64(s, "cpus", &n);
 	for (unsigned i = 0; i < n && i < CPUS_MAX; i++) {
-		if (note_register(s, i, "cr0", &u))
-			add_value(c0, i, u);
-		if (note_register(s, i, "cr4", &u))
-			add_value(c4, i, u);
+		if (info_control_note_register(s, i, "cr0", &u))
+			info_control_add_value(c0, i, u);
+		if (info_control_note_register(s, i, "cr4", &u))
+			info_control_add_value(c4, i, u);
 		else if (!i)
 			break;           /* none of them has, then */
 	}
@@ -139,14 +141,14 @@ static void x86_registers(struct atw_source *s, struct atw_kernel *k, struct val
 	c4->from = "as the kernel wrote it";
 	for (unsigned i = 0; i < n && i < CPUS_SHOWN && atw_cpu_of(k, i, &c, NULL) == ATW_OK; i++)
 		if (c.cr4)
-			add_value(c4, i, c.cr4);
+			info_control_add_value(c4, i, c.cr4);
 }
 
 /*
  * Does an entry in use have the bit? Without EFER.NXE it is reserved, and the page
  * that the kernel has its own data in would fault.
  */
-static bool nx_in_use(struct atw_kernel *k)
+static bool info_control_nx_in_use(struct atw_kernel *k)
 {
 	struct mmu_seen s;
 	struct atw_cpu c;
@@ -156,19 +158,20 @@ static bool nx_in_use(struct atw_kernel *k)
 	       !s.loss && load_word(s.words, 8, 0) >> 63;
 }
 
-static void nx_fact(struct facts *f, struct atw_kernel *k, const struct values *efer)
+static void info_control_nx_fact(struct facts *f, struct atw_kernel *k,
+				 const struct values *efer)
 {
 	uint64_t mask = 0;
 	struct kmem *m;
 
 	if (efer->cpus) {
-		bit_fact(f, "NX", efer, "NXE");
+		info_control_bit_fact(f, "NX", efer, "NXE");
 		return;
 	}
 	/* _PAGE_NX; x86_configure_nx() */
 	if (!k || !kernel_needs(k)->symbol[Y_pte_mask] || kernel_kmem(k, &m, NULL) < 0 ||
 	    kmem_u64(m, kernel_needs(k)->symbol[Y_pte_mask], &mask, NULL) < 0 || !mask) {
-		if (k && nx_in_use(k))
+		if (k && info_control_nx_in_use(k))
 			fact(f, "protection", "NX: on (entries of the kernel's data have it)");
 		else
 			fact(f, "protection", "NX: not known: there is neither EFER nor __supported_pte_mask");
@@ -177,7 +180,8 @@ static void nx_fact(struct facts *f, struct atw_kernel *k, const struct values *
 	}
 }
 
-static void x86_facts(struct facts *f, struct atw_source *s, struct atw_kernel *k)
+static void info_control_x86_facts(struct facts *f, struct atw_source *s,
+				   struct atw_kernel *k)
 {
 	static const struct { const char *name, *field; } bits[] = {
 		{ "SMEP", "SMEP" }, { "SMAP", "SMAP" }, { "UMIP", "UMIP" }, { "PCID", "PCIDE" },
@@ -190,12 +194,12 @@ static void x86_facts(struct facts *f, struct atw_source *s, struct atw_kernel *
 	uint64_t u;
 	int isolated = k ? mm_kernel_isolated(k) : -1;
 
-	x86_registers(s, k, &c0, &c4);
-	if (k && started_efer(k, &u))
-		add_value(&efer, 0, u);
-	value_facts(f, &c0);
-	value_facts(f, &c4);
-	value_facts(f, &efer);
+	info_control_x86_registers(s, k, &c0, &c4);
+	if (k && info_control_started_efer(k, &u))
+		info_control_add_value(&efer, 0, u);
+	info_control_value_facts(f, &c0);
+	info_control_value_facts(f, &c4);
+	info_control_value_facts(f, &efer);
 	if (!c0.cpus)
 		fact(f, "CR0", "not known: the source has no CPU registers (QEMU's dumps have them)");
 	if (!c4.cpus)
@@ -205,16 +209,16 @@ static void x86_facts(struct facts *f, struct atw_source *s, struct atw_kernel *
 	fact(f, "protection", "page-table isolation: %s", isolated < 0
 	     ? "not known: the kernel's own tables are not in the source" : isolated
 	     ? "on (user mode has tables of its own)" : "off");
-	bit_fact(f, "WP", &c0, "WP");
-	nx_fact(f, k, &efer);
+	info_control_bit_fact(f, "WP", &c0, "WP");
+	info_control_nx_fact(f, k, &efer);
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
-		bit_fact(f, bits[i].name, &c4, bits[i].field);
+		info_control_bit_fact(f, bits[i].name, &c4, bits[i].field);
 }
 
 /* ---- arm64 ---- */
 
 /* PSTATE.PAN of a CPU that was in the kernel, where the source has its PSTATE. */
-static void pan_fact(struct facts *f, struct atw_source *s)
+static void info_control_pan_fact(struct facts *f, struct atw_source *s)
 {
 	/* struct elf_prstatus of aarch64: pr_reg is x0 to x30, sp, pc, pstate. */
 	enum { SIZE = 392, PSTATE = 112 + 33 * 8, MODE = 0xf, EL1T = 4, PAN = 22 };
@@ -244,7 +248,8 @@ static void pan_fact(struct facts *f, struct atw_source *s)
 		fact(f, "protection", "PAN: not known: no CPU's PSTATE is of the kernel");
 }
 
-static void arm64_facts(struct facts *f, struct atw_source *s, struct atw_kernel *k)
+static void info_control_arm64_facts(struct facts *f, struct atw_source *s,
+				     struct atw_kernel *k)
 {
 	const struct atw_vmcoreinfo *vi = k ? atw_kernel_vmcoreinfo(k) : NULL;
 	const struct needs *n = k ? kernel_needs(k) : NULL;
@@ -265,12 +270,13 @@ static void arm64_facts(struct facts *f, struct atw_source *s, struct atw_kernel
 		     ng ? "on" : "off");
 	else
 		fact(f, "protection", "page-table isolation: not known: no symbol arm64_use_ng_mappings");
-	pan_fact(f, s);
+	info_control_pan_fact(f, s);
 }
 
 /* ---- riscv ---- */
 
-static void riscv_facts(struct facts *f, struct atw_source *s, struct atw_kernel *k)
+static void info_control_riscv_facts(struct facts *f, struct atw_source *s,
+				     struct atw_kernel *k)
 {
 	const struct needs *n = k ? kernel_needs(k) : NULL;
 	uint64_t cpus = CPUS_MAX, mode;
@@ -294,13 +300,13 @@ void control_facts(struct facts *f, const struct session *o)
 {
 	switch (o->subject.space.paging.family) {
 	case ATW_X86:
-		x86_facts(f, o->target->source, o->target->kernel);
+		info_control_x86_facts(f, o->target->source, o->target->kernel);
 		break;
 	case ATW_ARM64:
-		arm64_facts(f, o->target->source, o->target->kernel);
+		info_control_arm64_facts(f, o->target->source, o->target->kernel);
 		break;
 	case ATW_RISCV:
-		riscv_facts(f, o->target->source, o->target->kernel);
+		info_control_riscv_facts(f, o->target->source, o->target->kernel);
 		break;
 	default:
 		break;

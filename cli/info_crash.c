@@ -23,7 +23,7 @@ struct log_scan {
 /* Of each line of a record, until it fails. */
 typedef void log_line_fn(void *arg, const struct printk_record *rec, const char *line);
 
-static void each_line(struct printk_record *rec, log_line_fn *fn, void *arg)
+static void crash_each_line(struct printk_record *rec, log_line_fn *fn, void *arg)
 {
 	char *line = rec->text, *end;
 
@@ -36,7 +36,8 @@ static void each_line(struct printk_record *rec, log_line_fn *fn, void *arg)
 	} while (line);
 }
 
-static void look_at_line(void *arg, const struct printk_record *rec, const char *line)
+static void crash_look_at_line(void *arg, const struct printk_record *rec,
+			       const char *line)
 {
 	struct log_scan *s = arg;
 	const char *words;
@@ -51,14 +52,14 @@ static void look_at_line(void *arg, const struct printk_record *rec, const char 
 	}
 }
 
-static void look_at_all(struct log_scan *s)
+static void crash_look_at_all(struct log_scan *s)
 {
 	for (uint64_t i = 0; i < s->ring.count; i++) {
 		struct atw_err err = { 0 };
 		int r = printk_record(&s->ring, i, &s->rec, &err);
 
 		if (r == ATW_OK)
-			each_line(&s->rec, look_at_line, s);
+			crash_each_line(&s->rec, crash_look_at_line, s);
 		else if (r != ATW_E_NONE && !s->damaged++)
 			s->why = err;
 	}
@@ -71,7 +72,7 @@ struct log_rows {
 	uint64_t skip;
 };
 
-static void put_line(void *arg, const struct printk_record *rec, const char *line)
+static void crash_put_line(void *arg, const struct printk_record *rec, const char *line)
 {
 	struct log_rows *r = arg;
 
@@ -82,13 +83,13 @@ static void put_line(void *arg, const struct printk_record *rec, const char *lin
 		     rec->time / 1000 % 1000000, line);
 }
 
-static void log_facts(struct facts *f, struct log_scan *s, uint64_t wanted)
+static void crash_log_facts(struct facts *f, struct log_scan *s, uint64_t wanted)
 {
 	struct log_rows rows = { f, s->lines > wanted ? s->lines - wanted : 0 };
 
 	for (uint64_t i = 0; i < s->ring.count && wanted; i++)
 		if (printk_record(&s->ring, i, &s->rec, NULL) == ATW_OK)
-			each_line(&s->rec, put_line, &rows);
+			crash_each_line(&s->rec, crash_put_line, &rows);
 	if (wanted && s->lines > wanted)
 		fact(f, "log", "%" PRIu64 " lines, of which the last %" PRIu64
 		     " are listed; --log LINES lists more", s->lines, wanted);
@@ -97,7 +98,8 @@ static void log_facts(struct facts *f, struct log_scan *s, uint64_t wanted)
 		     s->damaged == 1 ? "" : "s", s->why.text);
 }
 
-static void clock_facts(struct facts *f, struct atw_kernel *k, const struct log_scan *s)
+static void crash_clock_facts(struct facts *f, struct atw_kernel *k,
+			      const struct log_scan *s)
 {
 	struct atw_err err = { 0 };
 	struct kernel_clock c = { 0 };
@@ -119,7 +121,7 @@ static void clock_facts(struct facts *f, struct atw_kernel *k, const struct log_
 		fact(f, "time", "%s UTC", text);
 }
 
-static void cpu_fact(struct facts *f, struct atw_kernel *k)
+static void crash_cpu_fact(struct facts *f, struct atw_kernel *k)
 {
 	struct atw_err err = { 0 };
 	struct lnx_task t;
@@ -159,15 +161,15 @@ void crash_facts(struct facts *f, struct atw_kernel *k, const struct opt_number 
 		fact(f, "host", "not known: %s", err.text);
 	have = kernel_log(k, &s->ring, &err) == ATW_OK;
 	if (have)
-		look_at_all(s);
-	clock_facts(f, k, s);
+		crash_look_at_all(s);
+	crash_clock_facts(f, k, s);
 	if (have)
 		fact(f, "panic", "%s", s->how ? s->crash : "none: no line of the log is about a crash");
 	else
 		fact(f, "panic", "not known: %s", err.text);
-	cpu_fact(f, k);
+	crash_cpu_fact(f, k);
 	if (have)
-		log_facts(f, s, lines->given ? lines->u : INFO_LOG_LINES);
+		crash_log_facts(f, s, lines->given ? lines->u : INFO_LOG_LINES);
 	else
 		fact(f, "log", "cannot be read: %s", err.text);
 	free(s);

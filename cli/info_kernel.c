@@ -9,7 +9,7 @@
 #include "info.h"
 #include "base/num.h"
 
-static void root_facts(struct facts *f, const struct session *o)
+static void cli_info_kernel_root_facts(struct facts *f, const struct session *o)
 {
 	const struct mmu_space *sp = &o->subject.space;
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(o->target->kernel);
@@ -40,7 +40,7 @@ static void root_facts(struct facts *f, const struct session *o)
 }
 
 /* Texts of the kernel's own. */
-static void told_facts(struct facts *f, struct atw_kernel *k)
+static void cli_info_kernel_told_facts(struct facts *f, struct atw_kernel *k)
 {
 	char text[400];
 
@@ -50,7 +50,8 @@ static void told_facts(struct facts *f, struct atw_kernel *k)
 		fact(f, "command line", "%s", text);
 }
 
-static void percpu_facts(struct facts *f, struct atw_kernel *k, bool every)
+static void cli_info_kernel_percpu_facts(struct facts *f, struct atw_kernel *k,
+					 bool every)
 {
 	struct atw_err err = { 0 };
 	uint64_t offset;
@@ -67,7 +68,8 @@ static void percpu_facts(struct facts *f, struct atw_kernel *k, bool every)
 }
 
 /* What the kernel loaded, of sources that do not have a CPU's registers. */
-static void cpu_tables(struct facts *f, struct atw_source *s, struct atw_kernel *k, bool every)
+static void cli_info_kernel_cpu_tables(struct facts *f, struct atw_source *s,
+				       struct atw_kernel *k, bool every)
 {
 	uint64_t n = UINT64_MAX, cr3;
 	struct atw_cpu c;
@@ -94,7 +96,7 @@ static void cpu_tables(struct facts *f, struct atw_source *s, struct atw_kernel 
  * of its members where there are types at all. An alternative of something
  * that is there is not missing; -v lists it as well.
  */
-static void found_facts(struct facts *f, struct atw_kernel *k, bool every)
+static void cli_info_kernel_found_facts(struct facts *f, struct atw_kernel *k, bool every)
 {
 	struct atw_err err = { 0 };
 	struct atw_need n;
@@ -120,14 +122,15 @@ static void found_facts(struct facts *f, struct atw_kernel *k, bool every)
 }
 
 /* The texts in memory, with which of them is of this kernel. */
-static int text_fact(void *arg, atw_pa at, size_t len, bool leads)
+static int cli_info_kernel_text_fact(void *arg, atw_pa at, size_t len, bool leads)
 {
 	fact(arg, "vmcoreinfo", "%zu bytes in memory at 0x%" PRIx64 "%s", len, at.u,
 	     leads ? ", leads to the kernel's text" : ", stale: does not lead to a kernel");
 	return 0;
 }
 
-static void region_facts(struct facts *f, struct atw_kernel *k, bool every)
+static void cli_info_kernel_region_facts(struct facts *f, struct atw_kernel *k,
+					 bool every)
 {
 	struct atw_region r;
 	char size[16];
@@ -139,7 +142,7 @@ static void region_facts(struct facts *f, struct atw_kernel *k, bool every)
 			     r.last.u + 1, num_human(r.last.u - r.first.u + 1, size), r.name);
 }
 
-static void node_facts(struct facts *f, struct atw_kernel *k)
+static void cli_info_kernel_node_facts(struct facts *f, struct atw_kernel *k)
 {
 	struct atw_err err = { 0 };
 	struct atw_node n;
@@ -153,7 +156,8 @@ static void node_facts(struct facts *f, struct atw_kernel *k)
 		fact(f, "node", "not known: %s", err.text);
 }
 
-static void module_facts(struct facts *f, struct atw_kernel *k, bool every)
+static void cli_info_kernel_module_facts(struct facts *f, struct atw_kernel *k,
+					 bool every)
 {
 	struct atw_err err = { 0 };
 	struct atw_module_types t;
@@ -180,17 +184,17 @@ void kernel_facts(struct facts *f, const struct session *o, bool every)
 	struct atw_err err = { 0 };
 	uint32_t count;
 
-	root_facts(f, o);
+	cli_info_kernel_root_facts(f, o);
 	if (every)
-		atw_kernel_texts(k, text_fact, f);
-	told_facts(f, k);
-	found_facts(f, k, every);
-	region_facts(f, k, every);
+		atw_kernel_texts(k, cli_info_kernel_text_fact, f);
+	cli_info_kernel_told_facts(f, k);
+	cli_info_kernel_found_facts(f, k, every);
+	cli_info_kernel_region_facts(f, k, every);
 	/* Without types neither can be had, and that has been said. */
 	if (atw_kernel_types_from(k, &count, &err)) {
-		module_facts(f, k, every);
-		node_facts(f, k);
+		cli_info_kernel_module_facts(f, k, every);
+		cli_info_kernel_node_facts(f, k);
 	}
-	percpu_facts(f, k, every);
-	cpu_tables(f, o->target->source, k, every);
+	cli_info_kernel_percpu_facts(f, k, every);
+	cli_info_kernel_cpu_tables(f, o->target->source, k, every);
 }

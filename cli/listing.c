@@ -97,7 +97,7 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->schema = (struct atw_schema){ name, l->col, C_COUNT };
 }
 
-static enum state state_of(unsigned kind, unsigned loss, enum atw_soft soft)
+static enum state listing_state_of(unsigned kind, unsigned loss, enum atw_soft soft)
 {
 	static const enum state of_soft[] = {
 		[ATW_SOFT_NONE] = STATE_ABSENT, [ATW_SOFT_PROTNONE] = STATE_PROTNONE,
@@ -148,7 +148,7 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
 					  ATW_VA(r->v[C_ADDRESS].u), level, word);
 	if (soft.pa.u)
 		row_set(r, C_PHYSICAL, soft.pa.u + skip);
-	st = state_of(kind, loss, soft.what);
+	st = listing_state_of(kind, loss, soft.what);
 	row_set(r, C_STATE, st);
 	return st;
 }
@@ -196,7 +196,7 @@ struct area_name {
 	char *name;
 };
 
-static void forget_areas(struct listing *l)
+static void listing_forget_areas(struct listing *l)
 {
 	for (size_t i = 0; i < l->nareas; i++)
 		free(l->area[i].name);
@@ -205,18 +205,18 @@ static void forget_areas(struct listing *l)
 
 void listing_renew(struct listing *l)
 {
-	forget_areas(l);
+	listing_forget_areas(l);
 	l->areas_of = 0;
 }
 
 void listing_deinit(struct listing *l)
 {
-	forget_areas(l);
+	listing_forget_areas(l);
 	free(l->area);
 	l->area = NULL;
 }
 
-static bool add_area(struct listing *l, const struct atw_area *a)
+static bool listing_add_area(struct listing *l, const struct atw_area *a)
 {
 	char *name = a->end.u > a->start.u ? strdup(a->name) : NULL;
 
@@ -230,15 +230,15 @@ static bool add_area(struct listing *l, const struct atw_area *a)
 }
 
 /* As many as can be read: names are a help, and not the answer. */
-static void read_areas(struct listing *l)
+static void listing_read_areas(struct listing *l)
 {
 	struct atw_areas *areas;
 	struct atw_area *a = malloc(sizeof(*a));
 
-	forget_areas(l);
+	listing_forget_areas(l);
 	l->areas_of = l->src->subject.mm;
 	if (a && atw_areas_open(l->src->target->kernel, l->src->subject.mm, &areas, NULL) == ATW_OK) {
-		while (atw_areas_next(areas, a, NULL) == ATW_OK && add_area(l, a))
+		while (atw_areas_next(areas, a, NULL) == ATW_OK && listing_add_area(l, a))
 			;
 		atw_areas_close(areas);
 	}
@@ -249,17 +249,17 @@ void listing_areas(struct listing *l, struct provider *p, size_t task)
 {
 	struct atw_area *a = malloc(sizeof(*a));
 
-	forget_areas(l);
+	listing_forget_areas(l);
 	if (a && p->ops->areas_open(p, task, NULL) == ATW_OK)
-		while (p->ops->areas_next(p, a, NULL) == ATW_OK && add_area(l, a))
+		while (p->ops->areas_next(p, a, NULL) == ATW_OK && listing_add_area(l, a))
 			;
 	free(a);
 }
 
-static bool area_at(struct listing *l, uint64_t address, struct atw_region *ret)
+static bool listing_area_at(struct listing *l, uint64_t address, struct atw_region *ret)
 {
 	if (l->areas_of != l->src->subject.mm)
-		read_areas(l);           /* not of live:pagemap or a capture: no mm */
+		listing_read_areas(l); /* not of live:pagemap or a capture: no mm */
 	/* They ascend, and so do rows, nearly always. */
 	if (l->at_area < l->nareas && l->area[l->at_area].first > address)
 		l->at_area = 0;
@@ -280,7 +280,7 @@ bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret)
 
 	if (!target_has(l->src->target, TARGET_SYMBOLS) ||
 	    (address <= INT64_MAX && l->src->subject.mm))
-		return area_at(l, address, ret);
+		return listing_area_at(l, address, ret);
 	/* The upper half of a root given by hand may belong to another kernel. */
 	if (address <= INT64_MAX || atw_kernel_root_from(k) == ATW_ROOT_GIVEN)
 		return false;

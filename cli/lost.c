@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void say(const struct common *c, const char *source, const struct capture_lost *rec,
-		uint32_t has, const char *reason)
+static void cli_lost_say(const struct common *c, const char *source,
+			 const struct capture_lost *rec, uint32_t has, const char *reason)
 {
 	char who[40] = "", where[60] = "";
 
@@ -32,7 +32,7 @@ void lost_add(struct lost *l, const struct common *c, const char *source,
 	snprintf(reason, sizeof(reason), "%.*s: %.*s", (int)rec->what.len,
 		 (const char *)rec->what.data, (int)rec->why.len, (const char *)rec->why.data);
 	if (l->n <= LOST_SHOWN)
-		say(c, source, rec, has, reason);
+		cli_lost_say(c, source, rec, has, reason);
 	for (i = 0; i < l->reasons && strcmp(l->reason[i].text, reason) != 0; i++)
 		;
 	if (i == LOST_REASONS)

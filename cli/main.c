@@ -17,7 +17,7 @@ const struct command *command_at(size_t i)
 	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
 }
 
-static void usage(FILE *out)
+static void main_usage(FILE *out)
 {
 	struct opt_set common[COMMON_SETS];
 
@@ -37,7 +37,7 @@ static void usage(FILE *out)
 	      out);
 }
 
-static const struct command *find_command(const char *name)
+static const struct command *main_find_command(const char *name)
 {
 	for (size_t i = 0; command_at(i); i++)
 		if (!strcmp(command_at(i)->name, name))
@@ -45,7 +45,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static int check_first(const char *word)
+static int main_check_first(const char *word)
 {
 	return is_unknown(word) ? complain_unknown(word) : EXIT_COMPLETE;
 }
@@ -53,11 +53,13 @@ static int check_first(const char *word)
 static const struct command_words words = { .suggest = suggest_command };
 /* Where no command was typed, and it is walk. */
 static const struct command_words first_words = {
-	.suggest = suggest_command, .late = unknown_late, .check = check_first,
+	.suggest = suggest_command,
+	.late = unknown_late,
+	.check = main_check_first,
 };
 
 /* Called by another name, it is that program. */
-static bool is_called(const char *self, const char *name)
+static bool main_is_called(const char *self, const char *name)
 {
 	const char *slash = self ? strrchr(self, '/') : NULL;
 
@@ -70,17 +72,17 @@ int main(int argc, char **argv)
 
 	cost_start();
 	program_begin();
-	if (is_called(argv[0], "ptexplore")) {
+	if (main_is_called(argv[0], "ptexplore")) {
 		int status = ptexplore_main(argc, argv), written = command_written();
 
 		return written ? written : status;
 	}
 	if (argc < 2) {
-		usage(stderr);
+		main_usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (is_help_word(argv[1]) || !strcmp(argv[1], "help")) {
-		cmd = argc > 2 ? find_command(argv[2]) : NULL;
+		cmd = argc > 2 ? main_find_command(argv[2]) : NULL;
 		if (argc > 2 && !cmd)
 			return complain_unknown(argv[2]);
 		if (cmd && !cmd->run)
@@ -88,10 +90,10 @@ int main(int argc, char **argv)
 		if (cmd)
 			command_help(cmd);
 		else
-			usage(stdout);
+			main_usage(stdout);
 		return command_written();
 	}
-	cmd = find_command(argv[1]);
+	cmd = main_find_command(argv[1]);
 	if (cmd && !cmd->run)
 		return external_run(cmd, argv + 1);
 	if (cmd)

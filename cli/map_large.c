@@ -66,7 +66,7 @@ struct view {
 
 /* ---- owners of areas ---- */
 
-static void cannot(void *arg, const char *what, const struct atw_err *err)
+static void map_large_cannot(void *arg, const char *what, const struct atw_err *err)
 {
 	struct view *v = arg;
 	struct atw_err e = *err;
@@ -78,7 +78,7 @@ static void cannot(void *arg, const char *what, const struct atw_err *err)
 	}
 }
 
-static int open_view(struct view *v, struct atw_err *err)
+static int map_large_open_view(struct view *v, struct atw_err *err)
 {
 	const struct session *src = v->src;
 	const struct atw_paging *pg = &src->subject.space.paging;
@@ -90,7 +90,7 @@ static int open_view(struct view *v, struct atw_err *err)
 	if (pg->nlevels < 2)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "mode %s has no large pages", pg->name);
 	v->block = (uint64_t)1 << pg->level[1].shift;
-	r = target_provider(src->target, &q, cannot, v, &v->prov, err);
+	r = target_provider(src->target, &q, map_large_cannot, v, &v->prov, err);
 	if (r < 0)
 		return r;
 	v->prov->areas_only = true;
@@ -98,7 +98,8 @@ static int open_view(struct view *v, struct atw_err *err)
 	return r < 0 ? r : v->prov->ops->find(v->prov, (uint32_t)src->subject.pid, &v->task, err);
 }
 
-static bool is_wanted(const struct address *range, size_t n, const struct atw_area *a)
+static bool map_large_is_wanted(const struct address *range, size_t n,
+				const struct atw_area *a)
 {
 	for (size_t i = 0; i < n; i++)
 		if (range[i].first < a->end.u && range[i].last >= a->start.u)
@@ -107,8 +108,8 @@ static bool is_wanted(const struct address *range, size_t n, const struct atw_ar
 }
 
 /* Those of user space, of which nothing else is mapped. */
-static int read_areas(struct view *v, const struct address *range, size_t nranges,
-		      struct atw_err *err)
+static int map_large_read_areas(struct view *v, const struct address *range,
+				size_t nranges, struct atw_err *err)
 {
 	const struct provider_ops *ops = v->prov->ops;
 	struct atw_area *a = malloc(sizeof(*a));
@@ -121,11 +122,12 @@ static int read_areas(struct view *v, const struct address *range, size_t nrange
 		struct area *k;
 
 		if (r < 0) {
-			cannot(v, v->prov->task[v->task].name, &why);
+			map_large_cannot(v, v->prov->task[v->task].name, &why);
 			r = r == ATW_E_LIMIT || r == ATW_E_NOMEM ? ATW_END : ATW_OK;
 			continue;
 		}
-		if (a->end.u - 1 > v->prov->user_last || !is_wanted(range, nranges, a))
+		if (a->end.u - 1 > v->prov->user_last ||
+		    !map_large_is_wanted(range, nranges, a))
 			continue;
 		if (!array_reserve((void **)&v->area, &v->cap, v->n + 1, sizeof(*v->area))) {
 			r = atw_err_nomem(err);
@@ -139,7 +141,7 @@ static int read_areas(struct view *v, const struct address *range, size_t nrange
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static void close_view(struct view *v)
+static void map_large_close_view(struct view *v)
 {
 	for (size_t i = 0; i < v->n; i++)
 		free(v->area[i].name);
@@ -149,7 +151,7 @@ static void close_view(struct view *v)
 
 /* ---- rows ---- */
 
-static int put(struct view *v, const struct area *a, struct atw_err *err)
+static int map_large_put(struct view *v, const struct area *a, struct atw_err *err)
 {
 	const struct large_sum *s = &v->scan.sum;
 	uint64_t smaller = large_smaller(s), holes = 0, before;
@@ -183,8 +185,8 @@ static int put(struct view *v, const struct area *a, struct atw_err *err)
 /* ---- pages ---- */
 
 /* A run, cut where areas begin and end; `at` is the area it may be in. */
-static int deal_out(struct view *v, size_t *at, const struct page_run *run, uint64_t first,
-		    uint64_t last, struct atw_err *err)
+static int map_large_deal_out(struct view *v, size_t *at, const struct page_run *run,
+			      uint64_t first, uint64_t last, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -194,7 +196,7 @@ static int deal_out(struct view *v, size_t *at, const struct page_run *run, uint
 
 		if (inside && a->end <= first) {
 			large_end(&v->scan);
-			r = put(v, a, err);
+			r = map_large_put(v, a, err);
 			if (++*at < v->n)
 				large_begin(&v->scan, v->area[*at].start, v->area[*at].end,
 					    &v->area[*at].may, v->block);
@@ -217,7 +219,7 @@ static int deal_out(struct view *v, size_t *at, const struct page_run *run, uint
 }
 
 /* The pages of all areas; `whole`: what lies beside them as well. */
-static int read_pages(struct view *v, bool whole, struct atw_err *err)
+static int map_large_read_pages(struct view *v, bool whole, struct atw_err *err)
 {
 	uint64_t first = whole ? 0 : v->area[0].start;
 	uint64_t last = whole ? v->prov->user_last : v->area[v->n - 1].end - 1;
@@ -235,7 +237,8 @@ static int read_pages(struct view *v, bool whole, struct atw_err *err)
 		v->lost += run->state >= PAGE_LOST && run->state != PAGE_BAD;
 		if (to < first || from > last)
 			continue;
-		r = deal_out(v, &at, run, from > first ? from : first, to < last ? to : last, err);
+		r = map_large_deal_out(v, &at, run, from > first ? from : first,
+				       to < last ? to : last, err);
 		if (r < 0)
 			break;
 	}
@@ -243,7 +246,7 @@ static int read_pages(struct view *v, bool whole, struct atw_err *err)
 	r = r == ATW_END ? ATW_OK : r;
 	for (; at < v->n && r == ATW_OK; at++) {
 		large_end(&v->scan);
-		r = put(v, &v->area[at], err);
+		r = map_large_put(v, &v->area[at], err);
 		if (at + 1 < v->n)
 			large_begin(&v->scan, v->area[at + 1].start, v->area[at + 1].end,
 				    &v->area[at + 1].may, v->block);
@@ -257,7 +260,7 @@ static int read_pages(struct view *v, bool whole, struct atw_err *err)
 /* ---- all of it ---- */
 
 /* Is it the running machine, with a TLB that can be looked up? */
-static bool is_running(const struct session *src)
+static bool map_large_is_running(const struct session *src)
 {
 	return target_has(src->target, TARGET_RUNNING);
 }
@@ -275,20 +278,20 @@ void map_large_notes(const struct common *c, const struct session *src, struct a
 	if (c->quiet || c->filter || c->format != FORMAT_PLAIN ||
 	    !src->subject.pid || !target_has(src->target, TARGET_ELIGIBLE))
 		return;
-	r = open_view(&v, &err);
+	r = map_large_open_view(&v, &err);
 	if (r == ATW_OK)
-		r = read_areas(&v, NULL, 0, &err);
+		r = map_large_read_areas(&v, NULL, 0, &err);
 	if (r == ATW_OK)
-		r = read_pages(&v, true, &err);
+		r = map_large_read_pages(&v, true, &err);
 	if (r == ATW_OK)
-		large_note(&v.sum, &by, v.block, is_running(src), out);
+		large_note(&v.sum, &by, v.block, map_large_is_running(src), out);
 	else
 		atw_output_note(out, "large pages: %s", err.text);
-	close_view(&v);
+	map_large_close_view(&v);
 }
 
-static int parse_ranges(const struct session *src, int argc, char **argv,
-			struct address **ret, struct atw_err *err)
+static int map_large_parse_ranges(const struct session *src, int argc, char **argv,
+				  struct address **ret, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -315,28 +318,28 @@ int map_large(const struct common *c, const struct session *src, int argc, char 
 	output_opts(c, src, &oo);
 	oo.page_shift = src->subject.space.paging.page_shift;
 	by = (struct large_units){ oo.units, oo.page_shift };
-	r = parse_ranges(src, argc, argv, &range, &err);
+	r = map_large_parse_ranges(src, argc, argv, &range, &err);
 	if (r == ATW_OK) {
-		r = open_view(&v, &err);
+		r = map_large_open_view(&v, &err);
 		if (r < 0)
 			atw_err_wrap(&err, "%s", src->name);
 	}
 	if (r == ATW_OK)
 		r = atw_output_open(&oo, &schema, &v.out, &err);
 	if (r == ATW_OK) {
-		r = read_areas(&v, range, (size_t)argc - 1, &err);
+		r = map_large_read_areas(&v, range, (size_t)argc - 1, &err);
 		if (r < 0)
 			atw_err_wrap(&err, "%s", src->name);
 	}
 	if (r == ATW_OK && (v.n || argc == 1))
-		r = read_pages(&v, argc == 1, &err);
+		r = map_large_read_pages(&v, argc == 1, &err);
 	status = v.lost || v.unread ? EXIT_PARTIAL : large_mapped(&v.sum) ? EXIT_COMPLETE :
 		 v.sum.hidden ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK) {
 		atw_output_note(v.out, "%" PRIu64 " area%s, %s mapped", v.areas,
 				v.areas == 1 ? "" : "s",
 				large_amount(&by, large_mapped(&v.sum), mapped));
-		large_note(&v.sum, &by, v.block, is_running(src), v.out);
+		large_note(&v.sum, &by, v.block, map_large_is_running(src), v.out);
 	}
 	status = output_end(v.out, r, status, &err);
 	if (r == ATW_OK && v.lost)
@@ -345,7 +348,7 @@ int map_large(const struct common *c, const struct session *src, int argc, char 
 	else if (r == ATW_OK && status == EXIT_PARTIAL && !v.unread)
 		complain_part("%s: whether %s is mapped is not known", src->name,
 			      large_amount(&by, v.sum.hidden, mapped));
-	close_view(&v);
+	map_large_close_view(&v);
 	free(range);
 	return status;
 }

@@ -20,7 +20,7 @@ const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[
 #define THP "/sys/kernel/mm/transparent_hugepage/"
 
 /* What says that they are off: each knob by its name, and what it is set to. */
-static void disabled(uint64_t off, uint64_t block, char *buf, size_t len)
+static void map_large_note_disabled(uint64_t off, uint64_t block, char *buf, size_t len)
 {
 	static const struct { const char *name, *never, *advised; } knobs[THP_KNOBS] = {
 		[THP_BY_NONE] = { "the setting of the system", "never", "madvise" },
@@ -67,8 +67,9 @@ static const char *const reasons[LARGE_WHYS] = {
 	[LARGE_POSSIBLE] = "nothing is in the way: khugepaged has not been there (khugepaged/scan_sleep_millisecs), or memory was fragmented (defrag)",
 };
 
-static void reason(const struct large_sum *s, enum large_why why,
-		   const struct large_units *by, uint64_t block, struct atw_output *out)
+static void map_large_note_reason(const struct large_sum *s, enum large_why why,
+				  const struct large_units *by, uint64_t block,
+				  struct atw_output *out)
 {
 	bool marked = why == LARGE_NOHUGEPAGE || why == LARGE_DISABLED;
 	char size[24], buf[24], more[80] = "", fill[80] = "", off[512];
@@ -86,14 +87,15 @@ static void reason(const struct large_sum *s, enum large_why why,
 		snprintf(more, sizeof(more), "; %s of it in blocks that lack nothing",
 			 large_amount(by, s->in_full[why], buf));
 	if (why == LARGE_DISABLED)
-		disabled(s->off, block, off, sizeof(off));
+		map_large_note_disabled(s->off, block, off, sizeof(off));
 	atw_output_note(out, "%10s %-10s %s%s%s", large_amount(by, s->small[why], size),
 			large_why_names[why],
 			why == LARGE_DISABLED ? off : reasons[why], more, fill);
 }
 
 /* How much a TLB of that many entries reaches, as words. */
-static void reach(const struct tlb_size *t, uint64_t page, uint64_t block, char *buf, size_t len)
+static void map_large_note_reach(const struct tlb_size *t, uint64_t page, uint64_t block,
+				 char *buf, size_t len)
 {
 	char small[16], large[16], size[16], sizes[16];
 
@@ -112,8 +114,8 @@ static void reach(const struct tlb_size *t, uint64_t page, uint64_t block, char 
 }
 
 /* CPUID is about pages of 4K and 2M. */
-static void tlb_note(const struct large_sum *s, const struct large_units *by, uint64_t block,
-		     bool here, struct atw_output *out)
+static void map_large_note_tlb(const struct large_sum *s, const struct large_units *by,
+			       uint64_t block, bool here, struct atw_output *out)
 {
 	uint64_t page = (uint64_t)1 << by->page_shift;
 	struct tlb_size t = { 0 };
@@ -134,7 +136,7 @@ static void tlb_note(const struct large_sum *s, const struct large_units *by, ui
 		atw_output_note(out, "TLB reach: n/a, because this CPU does not report the size of its TLB");
 		return;
 	}
-	reach(&t, page, block, text, sizeof(text));
+	map_large_note_reach(&t, page, block, text, sizeof(text));
 	atw_output_note(out, "TLB reach: CPUID reports %s", text);
 }
 
@@ -152,7 +154,7 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
 			s->unsized && !s->large ? "n/a" : large_amount(by, s->large, in), more,
 			large_amount(by, smaller, rest), smaller ? ", because:" : "");
 	for (unsigned i = 1; i < LARGE_WHYS; i++)
-		reason(s, (enum large_why)i, by, block, out);
-	reason(s, LARGE_NONE, by, block, out);
-	tlb_note(s, by, block, here, out);
+		map_large_note_reason(s, (enum large_why)i, by, block, out);
+	map_large_note_reason(s, LARGE_NONE, by, block, out);
+	map_large_note_tlb(s, by, block, here, out);
 }

@@ -27,7 +27,7 @@ void node_sum_add(struct node_sum *s, int64_t node, uint64_t bytes)
 }
 
 /* Unknown nodes come last. */
-static int by_node(const void *a, const void *b)
+static int map_node_by(const void *a, const void *b)
 {
 	const struct node_bytes *x = a, *y = b;
 	uint64_t i = (uint64_t)x->node, k = (uint64_t)y->node;
@@ -42,7 +42,7 @@ void node_sum_note(struct node_sum *s, struct atw_output *out)
 
 	if (!s->wanted || !s->n)
 		return;
-	qsort(s->v, s->n, sizeof(*s->v), by_node);
+	qsort(s->v, s->n, sizeof(*s->v), map_node_by);
 	for (size_t i = 0; i < s->n && n < sizeof(text); i++) {
 		const struct node_bytes *b = &s->v[i];
 
@@ -82,7 +82,7 @@ void map_node_deinit(struct map_node *m)
 }
 
 /* Of memory at `pa`; *same: of how many bytes from there on, up to `size`. */
-static int64_t node_at(struct map_node *m, uint64_t pa, uint64_t size, uint64_t *same)
+static int64_t map_node_at(struct map_node *m, uint64_t pa, uint64_t size, uint64_t *same)
 {
 	uint64_t page = (uint64_t)1 << m->page_shift, end = pa + size;
 	uint64_t at = pa & ~(page - 1);
@@ -107,7 +107,7 @@ static int64_t node_at(struct map_node *m, uint64_t pa, uint64_t size, uint64_t 
 }
 
 /* How much lies at its `pa`: some ranges map one page over and over. */
-static uint64_t there(const struct mmu_range *g)
+static uint64_t map_node_there(const struct mmu_range *g)
 {
 	return g->loss || g->kind != ATW_LEAF || g->scattered || g->repeat_of ? 0 :
 	       g->same_pa ? g->page : g->size;
@@ -116,18 +116,18 @@ static uint64_t there(const struct mmu_range *g)
 int64_t map_node_of(struct map_node *m, const struct mmu_range *g)
 {
 	uint64_t same;
-	int64_t node = node_at(m, g->pa.u, there(g), &same);
+	int64_t node = map_node_at(m, g->pa.u, map_node_there(g), &same);
 
-	return same == there(g) ? node : NODE_NONE;
+	return same == map_node_there(g) ? node : NODE_NONE;
 }
 
 uint64_t map_node_border(struct map_node *m, const struct mmu_range *g)
 {
 	uint64_t same;
 
-	if (!m->memmap || there(g) != g->size)
+	if (!m->memmap || map_node_there(g) != g->size)
 		return 0;
-	node_at(m, g->pa.u, g->size, &same);
+	map_node_at(m, g->pa.u, g->size, &same);
 	return same < g->size ? g->va.u + same : 0;
 }
 
@@ -137,12 +137,12 @@ void map_node_count(struct map_node *m, const struct mmu_range *g)
 
 	if (!m->sum.wanted)
 		return;
-	if (there(g) != g->size) {
+	if (map_node_there(g) != g->size) {
 		node_sum_add(&m->sum, map_node_of(m, g), g->size);
 		return;
 	}
 	for (; left; pa += same, left -= same) {
-		int64_t node = node_at(m, pa, left, &same);
+		int64_t node = map_node_at(m, pa, left, &same);
 
 		node_sum_add(&m->sum, node, same);
 	}

@@ -47,7 +47,7 @@ struct out {
 	uint64_t rows, mapped, other, unmapped, untold;
 };
 
-static int put(struct out *o, const struct piece *p, struct atw_err *err)
+static int map_pages_put(struct out *o, const struct piece *p, struct atw_err *err)
 {
 	const struct page_run *r = p->run;
 	struct row row = { 0 };
@@ -101,15 +101,15 @@ static int put(struct out *o, const struct piece *p, struct atw_err *err)
 	return rc;
 }
 
-static int flush(struct out *o, struct atw_err *err)
+static int map_pages_flush(struct out *o, struct atw_err *err)
 {
 	if (!o->holding)
 		return ATW_OK;
 	o->holding = false;
-	return put(o, &o->held, err);
+	return map_pages_put(o, &o->held, err);
 }
 
-static bool agree(const struct out *o, const struct piece *p)
+static bool map_pages_agree(const struct out *o, const struct piece *p)
 {
 	const struct page_run *x = &o->held_run, *y = p->run;
 	const struct piece *h = &o->held;
@@ -132,11 +132,11 @@ static bool agree(const struct out *o, const struct piece *p)
 	       (!(o->split & MMU_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
 }
 
-static int feed(struct out *o, const struct piece *p, struct atw_err *err)
+static int map_pages_feed(struct out *o, const struct piece *p, struct atw_err *err)
 {
 	int rc;
 
-	if (agree(o, p)) {
+	if (map_pages_agree(o, p)) {
 		o->held.size += p->size;
 		o->held.end = p->end;
 		o->held.pages += p->pages;
@@ -146,7 +146,7 @@ static int feed(struct out *o, const struct piece *p, struct atw_err *err)
 			o->held_run.slot = 0;
 		return ATW_OK;
 	}
-	rc = flush(o, err);
+	rc = map_pages_flush(o, err);
 	o->held = *p;
 	o->held_run = *p->run;
 	o->held.run = &o->held_run;
@@ -155,7 +155,7 @@ static int feed(struct out *o, const struct piece *p, struct atw_err *err)
 }
 
 /* Of slot i; a large one may begin on one node and end on another. */
-static int64_t node_of(struct out *o, const struct page_run *r, uint32_t i)
+static int64_t map_pages_node_of(struct out *o, const struct page_run *r, uint32_t i)
 {
 	uint64_t page = (uint64_t)1 << o->prov->page_shift;
 	struct frame_facts a, b;
@@ -172,8 +172,8 @@ static int64_t node_of(struct out *o, const struct page_run *r, uint32_t i)
 }
 
 /* The part first..last of a run, slot by slot. */
-static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_t last,
-		bool whole, struct atw_err *err)
+static int map_pages_take(struct out *o, const struct page_run *r, uint64_t first,
+			  uint64_t last, bool whole, struct atw_err *err)
 {
 	uint64_t i = (first - r->va) / r->slot;
 	int rc = ATW_OK;
@@ -181,9 +181,13 @@ static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_
 	for (; rc == ATW_OK && i < r->count; i++) {
 		uint64_t va = r->va + i * r->slot, skip = va < first ? first - va : 0;
 		struct piece p = {
-			.va = va + skip, .run = r, .pages = 1, .has_pa = r->pa != NULL,
-			.pa = r->pa ? r->pa[i] + skip : 0, .offset = r->swap_offset + i,
-			.node = node_of(o, r, (uint32_t)i),
+			.va = va + skip,
+			.run = r,
+			.pages = 1,
+			.has_pa = r->pa != NULL,
+			.pa = r->pa ? r->pa[i] + skip : 0,
+			.offset = r->swap_offset + i,
+			.node = map_pages_node_of(o, r, (uint32_t)i),
 		};
 
 		if (va > last)
@@ -194,13 +198,13 @@ static int take(struct out *o, const struct page_run *r, uint64_t first, uint64_
 		if (whole && r->state == PAGE_ABSENT)
 			p.size = (uint64_t)1 << o->prov->page_shift;
 		p.end = whole ? (va + skip - (va + skip) % p.size) + p.size : va + skip + p.size;
-		rc = feed(o, &p, err);
+		rc = map_pages_feed(o, &p, err);
 	}
 	return rc;
 }
 
 /* What was listed until it failed is an answer, too. */
-static int stop_short(struct out *o, int rc, bool begun, struct atw_err *err)
+static int map_pages_stop_short(struct out *o, int rc, bool begun, struct atw_err *err)
 {
 	struct atw_err e = *err;
 
@@ -210,13 +214,13 @@ static int stop_short(struct out *o, int rc, bool begun, struct atw_err *err)
 	atw_err_wrap(&e, "%s", o->src->name);
 	complain(&e);
 	o->unread++;
-	return flush(o, err);
+	return map_pages_flush(o, err);
 }
 
 /* The range that is listed by default. */
 static const struct address all = { .last = INT64_MAX, .is_range = true };
 
-static int list(struct out *o, const struct address *a, struct atw_err *err)
+static int map_pages_list(struct out *o, const struct address *a, struct atw_err *err)
 {
 	const struct page_run *r;
 	bool begun = false;
@@ -241,18 +245,19 @@ static int list(struct out *o, const struct address *a, struct atw_err *err)
 		o->lost += r->state >= PAGE_LOST;
 		if (nothing && o->is_map)
 			continue;
-		put = take(o, r, r->va > a->first ? r->va : a->first,
-			   last < a->last ? last : a->last, !a->is_range, err);
+		put = map_pages_take(o, r, r->va > a->first ? r->va : a->first,
+				     last < a->last ? last : a->last, !a->is_range, err);
 	}
 	o->prov->ops->pages_close(o->prov);
 	/* What is wrong with the output is not the source's fault. */
 	if (put < 0)
 		return put;
-	return rc == ATW_END ? flush(o, err) : stop_short(o, rc, begun, err);
+	return rc == ATW_END ? map_pages_flush(o, err)
+			     : map_pages_stop_short(o, rc, begun, err);
 }
 
 /* What of the source could not be read. */
-static void cannot(void *arg, const char *what, const struct atw_err *why)
+static void map_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct out *o = arg;
 	struct atw_err e = *why;
@@ -263,7 +268,8 @@ static void cannot(void *arg, const char *what, const struct atw_err *why)
 	}
 }
 
-static int open_task(struct out *o, const struct session *src, struct atw_err *err)
+static int map_pages_open_task(struct out *o, const struct session *src,
+			       struct atw_err *err)
 {
 	const struct target_query q = {
 		.pid = (uint32_t)src->subject.pid, .mm = src->subject.mm,
@@ -278,7 +284,7 @@ static int open_task(struct out *o, const struct session *src, struct atw_err *e
 		return r;
 	}
 	o->src = src;
-	r = target_provider(src->target, &q, cannot, o, &o->prov, err);
+	r = target_provider(src->target, &q, map_pages_cannot, o, &o->prov, err);
 	if (r == ATW_OK)
 		r = o->prov->ops->tasks(o->prov, err);
 	if (r == ATW_OK)
@@ -287,7 +293,7 @@ static int open_task(struct out *o, const struct session *src, struct atw_err *e
 }
 
 /* The process that `src` is about now, if that is not the one at hand. */
-static int enter(struct out *o, const struct session *src, struct atw_err *err)
+static int map_pages_enter(struct out *o, const struct session *src, struct atw_err *err)
 {
 	int r;
 
@@ -296,14 +302,15 @@ static int enter(struct out *o, const struct session *src, struct atw_err *err)
 	provider_close(o->prov);
 	o->prov = NULL;
 	o->pid = src->subject.pid;
-	r = open_task(o, src, err);
+	r = map_pages_open_task(o, src, err);
 	if (r == ATW_OK)
 		listing_areas(o->list, o->prov, o->task);
 	return r;
 }
 
 /* A row for an address that no process maps. */
-static int put_unmapped(struct out *o, const struct address *a, struct atw_err *err)
+static int map_pages_put_unmapped(struct out *o, const struct address *a,
+				  struct atw_err *err)
 {
 	struct row r = { 0 };
 
@@ -315,40 +322,40 @@ static int put_unmapped(struct out *o, const struct address *a, struct atw_err *
 	return row_put(&r, o->out, err);
 }
 
-static int list_target(struct out *o, struct session *src, const struct address_arg *t,
-		       struct atw_err *err)
+static int map_pages_list_target(struct out *o, struct session *src,
+				 const struct address_arg *t, struct atw_err *err)
 {
 	const struct subject own = src->subject;
 	int r;
 
 	if (t->unmapped)
-		return put_unmapped(o, &t->a, err);
+		return map_pages_put_unmapped(o, &t->a, err);
 	if (t->owned)
 		src->subject = t->owner;
-	r = enter(o, src, err);
+	r = map_pages_enter(o, src, err);
 	if (r == ATW_OK)
-		r = list(o, &t->a, err);
+		r = map_pages_list(o, &t->a, err);
 	src->subject = own;
 	return r;
 }
 
-static int list_targets(struct out *o, struct session *src, const struct address_arg *t, int n,
-			struct atw_err *err)
+static int map_pages_list_targets(struct out *o, struct session *src,
+				  const struct address_arg *t, int n, struct atw_err *err)
 {
-	int r = n ? ATW_OK : list(o, &all, err);
+	int r = n ? ATW_OK : map_pages_list(o, &all, err);
 
 	for (int i = 0; i < n && r == ATW_OK; i++)
-		r = list_target(o, src, &t[i], err);
+		r = map_pages_list_target(o, src, &t[i], err);
 	return r;
 }
 
 /* Rows have the flags of a provider; without a process there is no provider. */
-static int open_rows(struct out *o, const struct common *c, struct session *src,
-		     const struct address_arg *t, int n, struct atw_err *err)
+static int map_pages_open_rows(struct out *o, const struct common *c, struct session *src,
+			       const struct address_arg *t, int n, struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	struct listing *l = o->list;
-	int r = n && t[0].owned ? ATW_OK : enter(o, src, err);
+	int r = n && t[0].owned ? ATW_OK : map_pages_enter(o, src, err);
 
 	if (r < 0)
 		return r;
@@ -360,14 +367,14 @@ static int open_rows(struct out *o, const struct common *c, struct session *src,
 	return atw_output_open(&oo, &l->schema, &o->out, err);
 }
 
-static int answer(struct out *o, const struct common *c, struct session *src,
-		  const struct address_arg *t, int n)
+static int map_pages_answer(struct out *o, const struct common *c, struct session *src,
+			    const struct address_arg *t, int n)
 {
 	struct atw_err err = { 0 };
-	int status, r = open_rows(o, c, src, t, n, &err);
+	int status, r = map_pages_open_rows(o, c, src, t, n, &err);
 
 	if (r == ATW_OK)
-		r = list_targets(o, src, t, n, &err);
+		r = map_pages_list_targets(o, src, t, n, &err);
 	thaw(src);
 	status = o->unread || o->lost || src->doubtful || session_has_gaps(src) ? EXIT_PARTIAL :
 		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->untold ? EXIT_PARTIAL :
@@ -406,7 +413,7 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 		.list = l, .is_map = true, .split = split, .nodes.wanted = asks_for(c, "node"),
 	};
 
-	return answer(&o, c, src, t, n);
+	return map_pages_answer(&o, c, src, t, n);
 }
 
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
@@ -414,7 +421,7 @@ int walk_by_pages(const struct common *c, struct session *src, struct listing *l
 {
 	struct out o = { .list = l, .split = MMU_SPLIT_EACH };
 
-	return answer(&o, c, src, t, n);
+	return map_pages_answer(&o, c, src, t, n);
 }
 
 struct looker {
@@ -424,20 +431,20 @@ struct looker {
 	char **argv;
 };
 
-static int look(void *arg, struct map_look *l, struct atw_err *err)
+static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 {
 	const struct looker *k = arg;
 	struct listing areas = { .src = k->src };
 	struct out o = { .is_map = true, .split = k->split, .look = l, .list = &areas };
 	struct address a;
-	int r = enter(&o, k->src, err);
+	int r = map_pages_enter(&o, k->src, err);
 
 	if (r == ATW_OK && k->argc == 1)
-		r = list(&o, &all, err);
+		r = map_pages_list(&o, &all, err);
 	for (int i = 1; i < k->argc && r == ATW_OK; i++) {
 		r = address_arg_parse(k->src, k->argv[i], &a, err);
 		if (r == ATW_OK)
-			r = list(&o, &a, err);
+			r = map_pages_list(&o, &a, err);
 	}
 	listing_deinit(&areas);
 	provider_close(o.prov);
@@ -449,5 +456,5 @@ int watch_by_pages(const struct common *c, struct session *src, const struct spa
 {
 	struct looker k = { src, split, argc, argv };
 
-	return watch_map(c, src, space, text, look, &k);
+	return watch_map(c, src, space, text, map_pages_look, &k);
 }

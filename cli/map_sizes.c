@@ -21,7 +21,7 @@ void map_sizes_add(struct map_sizes *t, uint64_t page, uint64_t bytes, uint64_t 
 	t->v[i].pages += pages;
 }
 
-static int by_page(const void *a, const void *b)
+static int map_sizes_by_page(const void *a, const void *b)
 {
 	const struct map_size *x = a, *y = b;
 
@@ -34,7 +34,7 @@ void map_sizes_note(struct map_sizes *t, uint64_t rows, struct atw_output *out)
 	uint64_t bytes = 0;
 	size_t n = 0;
 
-	qsort(t->v, t->n, sizeof(t->v[0]), by_page);
+	qsort(t->v, t->n, sizeof(t->v[0]), map_sizes_by_page);
 	for (size_t i = 0; i < t->n && n < sizeof(text); i++) {
 		const struct map_size *v = &t->v[i];
 

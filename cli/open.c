@@ -9,14 +9,15 @@
 #include "common/progress.h"
 #include "searching.h"
 
-static void trace(void *arg, atw_pa pa, size_t len, ssize_t result)
+static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
 	(void)arg;
 	fprintf(stderr, "atwalk: read 0x%" PRIx64 "+%zu: %zd\n", pa.u, len, result);
 }
 
 /* A word that is no file may have been meant as a process or as a command. */
-static void hint_meant(const struct common *c, struct atw_err *err, const char *name)
+static void cli_open_hint_meant(const struct common *c, struct atw_err *err,
+				const char *name)
 {
 	static const char proc[] = "/proc/";
 	const char *pid = strncmp(name, proc, sizeof(proc) - 1) ? name : name + sizeof(proc) - 1;
@@ -34,7 +35,7 @@ static void hint_meant(const struct common *c, struct atw_err *err, const char *
 
 /* ---- defects of the file ---- */
 
-static void remark_defects(const struct common *c, const struct session *s)
+static void cli_open_remark_defects(const struct common *c, const struct session *s)
 {
 	struct atw_blob text;
 
@@ -67,7 +68,7 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 	if (status)
 		return status;
 	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
-		hint_meant(c, &err, name);
+		cli_open_hint_meant(c, &err, name);
 		return complain(&err);
 	}
 	status = cost_begin(c, &s);
@@ -75,10 +76,10 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 		session_close(&s);
 		return status;
 	}
-	if (c->verbose > 1 &&
-	    atw_source_trace(s.target->source, trace, NULL, &traced, &err) == ATW_OK)
+	if (c->verbose > 1 && atw_source_trace(s.target->source, cli_open_trace, NULL,
+					       &traced, &err) == ATW_OK)
 		s.target->source = traced;
-	remark_defects(c, &s);
+	cli_open_remark_defects(c, &s);
 	*ret = s;
 	return EXIT_COMPLETE;
 }
@@ -96,7 +97,7 @@ struct reading {
 	struct progress progress;
 };
 
-static void reading_damaged(void *arg, const struct atw_err *err)
+static void cli_open_reading_damaged(void *arg, const struct atw_err *err)
 {
 	const struct reading *x = arg;
 	struct atw_err e = *err;
@@ -105,13 +106,14 @@ static void reading_damaged(void *arg, const struct atw_err *err)
 	complain(&e);
 }
 
-static void reading_progress(void *arg, uint64_t tasks, uint64_t all)
+static void cli_open_reading_progress(void *arg, uint64_t tasks, uint64_t all)
 {
 	progress_at(&((struct reading *)arg)->progress, tasks, all);
 }
 
 /* Options that page tables alone give a meaning to. */
-static int check_table_options(const struct session *s, const struct space_opts *space)
+static int cli_open_check_table_options(const struct session *s,
+					const struct space_opts *space)
 {
 	const struct { bool given; const char *name; } tables[] = {
 		{ space->pti, "--pti" }, { space->cpu.given, "--cpu" },
@@ -134,8 +136,8 @@ const char *root_from(const struct session *s)
 }
 
 /* Print what was found, with -v or if the user did not select it. */
-static void remark_root(const struct common *c, const struct session *s,
-			const struct space_opts *space)
+static void cli_open_remark_root(const struct common *c, const struct session *s,
+				 const struct space_opts *space)
 {
 	const struct target *t = s->target;
 
@@ -162,14 +164,16 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		.progress = searching ? searching_at : NULL, .arg = searching,
 	};
 	struct reading x = { .session = s };
-	const struct target_reading rd = { reading_damaged, reading_progress, &x };
+	const struct target_reading rd = {cli_open_reading_damaged,
+					  cli_open_reading_progress, &x};
 	struct target *t = s->target;
 	struct atw_err err = { 0 };
 	int status, r;
 
 	s->searching = searching;
-	status = target_need(t, caps, "this", &err) < 0 ? complain(&err)
-		 : check_table_options(s, space);
+	status = target_need(t, caps, "this", &err) < 0
+			 ? complain(&err)
+			 : cli_open_check_table_options(s, space);
 	if (status)
 		return status;
 	if (check_whose(space, &err) < 0)
@@ -190,7 +194,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 	subject_default(t, &s->subject);
 	status = space->pid.given || space->task ? select_process(s, space) : EXIT_COMPLETE;
 	if (!status)
-		remark_root(c, s, space);
+		cli_open_remark_root(c, s, space);
 	return status;
 }
 

@@ -80,7 +80,7 @@ void pages_columns(struct pages *p)
 	p->schema = (struct atw_schema){ "pages", p->col, P_COLS };
 }
 
-static int put(struct pages *p, const struct page_row *r, struct atw_err *err)
+static int pages_rows_put(struct pages *p, const struct page_row *r, struct atw_err *err)
 {
 	const struct atw_row row = { r->v, r->have };
 
@@ -90,7 +90,7 @@ static int put(struct pages *p, const struct page_row *r, struct atw_err *err)
 /* ---- swap ---- */
 
 /* DEVICE:OFFSET; swapN if the name of the device is not known. */
-static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
+static const char *pages_rows_swap_place(struct pages *p, unsigned type, uint64_t offset)
 {
 	struct swap_name *s = &p->swap[type % 32];
 	struct atw_err why = { 0 };
@@ -115,8 +115,8 @@ static const char *swap_place(struct pages *p, unsigned type, uint64_t offset)
 /* ---- one translation ---- */
 
 /* The facts of a frame; damage is reported. */
-static int ask(struct pages *p, const struct page_run *run, uint32_t i, uint64_t off,
-	       uint64_t mapped, struct frame_facts *ret)
+static int pages_rows_query(struct pages *p, const struct page_run *run, uint32_t i,
+			    uint64_t off, uint64_t mapped, struct frame_facts *ret)
 {
 	struct atw_err why = { 0 };
 	int r = p->prov->ops->facts(p->prov, run, i, off, mapped, ret, &why);
@@ -131,8 +131,9 @@ static int ask(struct pages *p, const struct page_run *run, uint32_t i, uint64_t
 }
 
 /* Of what lies `off` bytes behind where slot i leads. */
-static void page_facts(struct pages *p, struct page_row *r, const struct page_run *run,
-		       uint32_t i, uint64_t off, uint64_t mapped)
+static void pages_rows_page_facts(struct pages *p, struct page_row *r,
+				  const struct page_run *run, uint32_t i, uint64_t off,
+				  uint64_t mapped)
 {
 	unsigned shift = p->prov->page_shift;
 	uint64_t pa = run->pa[i] + off;
@@ -141,7 +142,7 @@ static void page_facts(struct pages *p, struct page_row *r, const struct page_ru
 	page_set(r, P_PHYSICAL, pa);
 	if (p->prov->counted)
 		page_set(r, P_COUNT, counts_get(&p->prov->counts, pa >> shift));
-	switch (ask(p, run, i, off, mapped, &f)) {
+	switch (pages_rows_query(p, run, i, off, mapped, &f)) {
 	case ATW_OK:
 		break;
 	case ATW_E_MISSING:
@@ -173,7 +174,8 @@ static void page_facts(struct pages *p, struct page_row *r, const struct page_ru
 		page_set(r, P_ORDER, f.page.order);
 }
 
-static int flush_absent(struct pages *p, struct page_area *a, struct atw_err *err)
+static int pages_rows_flush_absent(struct pages *p, struct page_area *a,
+				   struct atw_err *err)
 {
 	struct page_row r = a->row;
 
@@ -185,10 +187,10 @@ static int flush_absent(struct pages *p, struct page_area *a, struct atw_err *er
 	page_set(&r, P_STATE, STATE_ABSENT);
 	p->absent += a->absent_len;
 	a->absent_len = 0;
-	return p->areas_only ? ATW_OK : put(p, &r, err);
+	return p->areas_only ? ATW_OK : pages_rows_put(p, &r, err);
 }
 
-static void add_absent(struct page_area *a, uint64_t first, uint64_t last)
+static void pages_rows_add_absent(struct page_area *a, uint64_t first, uint64_t last)
 {
 	if (!a->absent_len)
 		a->absent = first;
@@ -202,7 +204,7 @@ static void add_absent(struct page_area *a, uint64_t first, uint64_t last)
 enum { SPLIT_ONE = 1 << 20, SPLIT_ALL = 1 << 28 };
 
 /* In what steps `len` bytes of a slot are listed. */
-static uint64_t step_of(struct pages *p, uint64_t len)
+static uint64_t pages_rows_step_of(struct pages *p, uint64_t len)
 {
 	uint64_t n = len >> p->prov->page_shift;
 
@@ -217,10 +219,11 @@ static uint64_t step_of(struct pages *p, uint64_t len)
 }
 
 /* What of slot i is listed: a page, or with --all each smallest page of it. */
-static int put_slot(struct pages *p, struct page_row *r, const struct page_run *run,
-		    uint32_t i, uint64_t first, uint64_t len, struct atw_err *err)
+static int pages_rows_put_slot(struct pages *p, struct page_row *r,
+			       const struct page_run *run, uint32_t i, uint64_t first,
+			       uint64_t len, struct atw_err *err)
 {
-	uint64_t slot = run->va + i * run->slot, step = step_of(p, len);
+	uint64_t slot = run->va + i * run->slot, step = pages_rows_step_of(p, len);
 	int rc = ATW_OK;
 
 	if (run->word)
@@ -229,8 +232,9 @@ static int put_slot(struct pages *p, struct page_row *r, const struct page_run *
 		page_set(r, P_ADDRESS, first + off);
 		page_set(r, P_END, first + off + step);
 		page_set(r, P_SIZE, step);
-		page_facts(p, r, run, i, first + off - slot, off ? 0 : run->slot);
-		rc = put(p, r, err);
+		pages_rows_page_facts(p, r, run, i, first + off - slot,
+				      off ? 0 : run->slot);
+		rc = pages_rows_put(p, r, err);
 		r->v[P_FLAGS].u = run->flags;
 		r->have &= ~(PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
 			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER) | PCOL(P_CGROUP));
@@ -239,34 +243,40 @@ static int put_slot(struct pages *p, struct page_row *r, const struct page_run *
 }
 
 /* The same of a slot of swap, or of all there is if it leads nowhere. */
-static int put_placeless(struct pages *p, struct page_row *r, const struct page_run *run,
-			 uint64_t first, uint64_t len, struct atw_err *err)
+static int pages_rows_put_placeless(struct pages *p, struct page_row *r,
+				    const struct page_run *run, uint64_t first,
+				    uint64_t len, struct atw_err *err)
 {
 	if (run->word)
 		page_set(r, P_ENTRY, run->word[0]);
 	if (run->state == PAGE_SWAP && run->have & RUN_SWAP)
-		page_text(r, P_SWAP, swap_place(p, run->swap_type, run->swap_offset +
-				((first - run->va) % run->slot >> p->prov->page_shift)));
+		page_text(r, P_SWAP,
+			  pages_rows_swap_place(p, run->swap_type,
+						run->swap_offset +
+							((first - run->va) % run->slot >>
+							 p->prov->page_shift)));
 	page_set(r, P_ADDRESS, first);
 	page_set(r, P_END, first + len);
 	page_set(r, P_SIZE, len);
-	return put(p, r, err);
+	return pages_rows_put(p, r, err);
 }
 
 /* Hidden frames: with --all they are single pages all the same. */
-static int put_hidden(struct pages *p, struct page_row *r, const struct page_run *run,
-		      uint64_t first, uint64_t len, struct atw_err *err)
+static int pages_rows_put_hidden(struct pages *p, struct page_row *r,
+				 const struct page_run *run, uint64_t first, uint64_t len,
+				 struct atw_err *err)
 {
-	uint64_t step = step_of(p, len);
+	uint64_t step = pages_rows_step_of(p, len);
 	int rc = ATW_OK;
 
 	for (uint64_t off = 0; off < len && rc == ATW_OK; off += step)
-		rc = put_placeless(p, r, run, first + off, step, err);
+		rc = pages_rows_put_placeless(p, r, run, first + off, step, err);
 	return rc;
 }
 
-static int slots(struct pages *p, struct page_area *a, const struct page_run *run,
-		 uint64_t first, uint64_t last, struct atw_err *err)
+static int pages_rows_slots(struct pages *p, struct page_area *a,
+			    const struct page_run *run, uint64_t first, uint64_t last,
+			    struct atw_err *err)
 {
 	bool swap = run->state == PAGE_SWAP && !(run->have & RUN_STATE_HIDDEN);
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
@@ -290,23 +300,27 @@ static int slots(struct pages *p, struct page_area *a, const struct page_run *ru
 	if (run->have & RUN_FLAGS)
 		page_set(&r, P_FLAGS, run->flags);
 	if (!run->pa && !swap && !mapped)
-		return put_placeless(p, &r, run, first, last - first + 1, err);
+		return pages_rows_put_placeless(p, &r, run, first, last - first + 1, err);
 	for (; rc == ATW_OK && i < run->count; i++) {
 		uint64_t va = run->va + i * run->slot, skip = va < first ? first - va : 0;
 		uint64_t end = last - va < run->slot - 1 ? last - va + 1 : run->slot;
 
 		if (va > last)
 			break;
-		rc = run->pa ? put_slot(p, &r, run, (uint32_t)i, va + skip, end - skip, err)
-			     : mapped ? put_hidden(p, &r, run, va + skip, end - skip, err)
-			: put_placeless(p, &r, run, va + skip, end - skip, err);
+		rc = run->pa  ? pages_rows_put_slot(p, &r, run, (uint32_t)i, va + skip,
+						    end - skip, err)
+		     : mapped ? pages_rows_put_hidden(p, &r, run, va + skip, end - skip,
+						      err)
+			      : pages_rows_put_placeless(p, &r, run, va + skip,
+							 end - skip, err);
 	}
 	return rc;
 }
 
 /* Tables that are not to be had, and words that no CPU accepts. */
-static int no_answer(struct pages *p, struct page_area *a, const struct page_run *run,
-		     uint64_t first, uint64_t last, struct atw_err *err)
+static int pages_rows_no_answer(struct pages *p, struct page_area *a,
+				const struct page_run *run, uint64_t first, uint64_t last,
+				struct atw_err *err)
 {
 	struct page_row r = a->row;
 
@@ -324,7 +338,7 @@ static int no_answer(struct pages *p, struct page_area *a, const struct page_run
 	page_set(&r, P_ADDRESS, first);
 	page_set(&r, P_END, last + 1);
 	page_set(&r, P_SIZE, last - first + 1);
-	return p->areas_only ? ATW_OK : put(p, &r, err);
+	return p->areas_only ? ATW_OK : pages_rows_put(p, &r, err);
 }
 
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
@@ -333,20 +347,21 @@ int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	int rc;
 
 	if (run->state == PAGE_ABSENT && !run->word && !(run->have & RUN_STATE_HIDDEN)) {
-		add_absent(a, first, last);
+		pages_rows_add_absent(a, first, last);
 		return ATW_OK;
 	}
-	rc = flush_absent(p, a, err);
+	rc = pages_rows_flush_absent(p, a, err);
 	if (rc < 0)
 		return rc;
-	return run->state >= PAGE_LOST ? no_answer(p, a, run, first, last, err)
-				       : slots(p, a, run, first, last, err);
+	return run->state >= PAGE_LOST ? pages_rows_no_answer(p, a, run, first, last, err)
+				       : pages_rows_slots(p, a, run, first, last, err);
 }
 
 /* ---- areas ---- */
 
 /* "123 nginx: [heap] 0x...-0x... 132K rw-p" */
-static int heading(struct pages *p, const struct page_area *a, struct atw_err *err)
+static int pages_rows_heading(struct pages *p, const struct page_area *a,
+			      struct atw_err *err)
 {
 	const struct atw_area *v = a->area;
 	char size[16], no = p->prov->rights_unknown ? '?' : '-';
@@ -381,13 +396,13 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 	smaps_look_area(&p->look, area);
 	if (area)
 		page_text(&a->row, P_AREA, area->name);
-	return heading(p, a, err);
+	return pages_rows_heading(p, a, err);
 }
 
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 {
 	struct page_row r = a->row;
-	int rc = flush_absent(p, a, err);
+	int rc = pages_rows_flush_absent(p, a, err);
 
 	a->open = false;
 	if (rc < 0 || !p->areas_only)
@@ -404,7 +419,7 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 	if (a->area && !p->prov->rights_unknown)
 		page_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
 			 (a->area->exec ? 4u : 0) | 8u);
-	return put(p, &r, err);
+	return pages_rows_put(p, &r, err);
 }
 
 int process_end(struct pages *p, const struct page_task *task, struct atw_err *err)
@@ -417,5 +432,5 @@ int process_end(struct pages *p, const struct page_task *task, struct atw_err *e
 	page_text(&r, P_TASK, task->name);
 	pages_set_sums(p, &r, &p->total);
 	p->total = (struct page_sum){ 0 };
-	return p->taken ? p->taken(p->taker, &r, err) : put(p, &r, err);
+	return p->taken ? p->taken(p->taker, &r, err) : pages_rows_put(p, &r, err);
 }

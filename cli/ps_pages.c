@@ -16,7 +16,7 @@ struct ps_pages {
 	size_t near;                 /* of its tasks, the one met last */
 };
 
-static void cannot(void *arg, const char *what, const struct atw_err *why)
+static void ps_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct ps_pages *l = arg;
 	struct atw_err e = *why;
@@ -34,7 +34,8 @@ struct areas {
 	bool more;
 };
 
-static void to_area(struct ps_pages *l, struct areas *a, struct smaps_look *look, uint64_t va)
+static void ps_pages_to_area(struct ps_pages *l, struct areas *a, struct smaps_look *look,
+			     uint64_t va)
 {
 	while (a->more && a->now.end.u <= va) {
 		struct atw_err why = { 0 };
@@ -46,7 +47,8 @@ static void to_area(struct ps_pages *l, struct areas *a, struct smaps_look *look
 }
 
 /* What of a run is in which sum. */
-static void add_run(struct smaps_look *look, const struct page_run *run, struct usage *u)
+static void ps_pages_add_run(struct smaps_look *look, const struct page_run *run,
+			     struct usage *u)
 {
 	unsigned size = run->slot ? 63 - (unsigned)__builtin_clzll(run->slot) : 0;
 	struct smaps sum = { .rss = 0 };
@@ -60,7 +62,7 @@ static void add_run(struct smaps_look *look, const struct page_run *run, struct 
 }
 
 /* What is present, as page tables have it, of the half that is the process's own. */
-static int add_up(struct ps_pages *l, size_t task, struct usage *u)
+static int ps_pages_add_up(struct ps_pages *l, size_t task, struct usage *u)
 {
 	_auto_free struct areas *areas = calloc(1, sizeof(*areas));
 	struct smaps_look look = { .p = l->prov };
@@ -74,15 +76,15 @@ static int add_up(struct ps_pages *l, size_t task, struct usage *u)
 	areas->more = ops->areas_open(l->prov, task, &why) == ATW_OK;
 	r = ops->pages_open(l->prov, task, 0, INT64_MAX, &why);
 	while (r == ATW_OK && (r = ops->pages_next(l->prov, &run, &why)) == ATW_OK) {
-		to_area(l, areas, &look, run->va);
-		add_run(&look, run, u);
+		ps_pages_to_area(l, areas, &look, run->va);
+		ps_pages_add_run(&look, run, u);
 	}
 	ops->pages_close(l->prov);
 	u->known = r == ATW_END;
 	l->p->unread += r < 0;
 	l->p->lost += u->lost != 0;
 	if (r < 0)
-		cannot(l, l->prov->task[task].name, &why);
+		ps_pages_cannot(l, l->prov->task[task].name, &why);
 	return r == ATW_E_NOMEM ? r : ATW_OK;
 }
 
@@ -96,7 +98,7 @@ int ps_pages_open(struct ps *p, struct atw_err *err)
 		return atw_err_nomem(err);
 	p->pages = l;
 	l->p = p;
-	r = target_provider(p->src.target, &q, cannot, l, &l->prov, err);
+	r = target_provider(p->src.target, &q, ps_pages_cannot, l, &l->prov, err);
 	if (r == ATW_OK) {
 		l->prov->every = !p->npids;
 		l->prov->whole = true;
@@ -124,8 +126,9 @@ int ps_pages_sum(struct ps *p, uint64_t mm, struct usage *u, struct atw_err *err
 	for (size_t i = 0; i < n; i++, l->near++) {
 		l->near %= n;
 		if (l->prov->task[l->near].mm == mm)
-			return add_up(l, l->near, u) == ATW_OK ? ATW_OK
-							       : atw_err_nomem(err);
+			return ps_pages_add_up(l, l->near, u) == ATW_OK
+				       ? ATW_OK
+				       : atw_err_nomem(err);
 	}
 	return ATW_OK;
 }

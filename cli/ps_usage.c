@@ -28,7 +28,7 @@ struct tally {
 	size_t n, cap;
 };
 
-static int read_areas(struct tally *t)
+static int usage_read_areas(struct tally *t)
 {
 	struct atw_area *a = malloc(sizeof(*a));
 	struct atw_areas *areas = NULL;
@@ -50,11 +50,11 @@ static int read_areas(struct tally *t)
 	return a ? ATW_OK : ATW_E_NOMEM;
 }
 
-static const struct span *find_area(struct tally *t, uint64_t va)
+static const struct span *usage_find_area(struct tally *t, uint64_t va)
 {
 	size_t lo = 0, hi;
 
-	if (!t->areas_tried && read_areas(t) < 0)
+	if (!t->areas_tried && usage_read_areas(t) < 0)
 		return NULL;
 	for (hi = t->n; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -68,7 +68,7 @@ static const struct span *find_area(struct tally *t, uint64_t va)
 }
 
 /* A page of zeroes, or no memory of the machine's. */
-static bool is_special(struct tally *t, uint64_t pa, uint64_t bytes)
+static bool usage_is_special(struct tally *t, uint64_t pa, uint64_t bytes)
 {
 	unsigned shift = t->sp->paging.page_shift;
 	struct ps *p = t->p;
@@ -83,19 +83,20 @@ static bool is_special(struct tally *t, uint64_t pa, uint64_t bytes)
 }
 
 /* One entry of a large page, or of part of one. */
-static void add_large(struct tally *t, unsigned span, uint64_t va, uint64_t pa, uint64_t bytes,
-		      bool plain)
+static void usage_add_large(struct tally *t, unsigned span, uint64_t va, uint64_t pa,
+			    uint64_t bytes, bool plain)
 {
-	const struct span *area = find_area(t, va);
+	const struct span *area = usage_find_area(t, va);
 
 	if (area && !area->pfnmap)
 		t->u->hugetlb[span] += bytes;
-	else if (!area && (plain || !is_special(t, pa, bytes)))
+	else if (!area && (plain || !usage_is_special(t, pa, bytes)))
 		t->u->bytes[span] += bytes;
 }
 
 /* A piece of entries that agree; `soft`: as the CPU ignores them, else NULL. */
-static void add_piece(struct tally *t, const struct mmu_seen *s, const struct atw_soft_word *soft)
+static void usage_add_piece(struct tally *t, const struct mmu_seen *s,
+			    const struct atw_soft_word *soft)
 {
 	const struct atw_paging *pg = &t->sp->paging;
 	uint64_t entry = s->path[s->depth - 1].word, slot = s->size / s->count;
@@ -110,11 +111,12 @@ static void add_piece(struct tally *t, const struct mmu_seen *s, const struct at
 		return;
 	}
 	for (uint32_t i = 0; i < s->count; i++)
-		add_large(t, span, s->va.u + i * slot,
-			  soft ? soft->pa.u : mmu_seen_pa(t->sp, s, i).u, slot, plain);
+		usage_add_large(t, span, s->va.u + i * slot,
+				soft ? soft->pa.u : mmu_seen_pa(t->sp, s, i).u, slot,
+				plain);
 }
 
-static void count_piece(struct tally *t, const struct mmu_seen *s)
+static void usage_count_piece(struct tally *t, const struct mmu_seen *s)
 {
 	struct atw_soft_word soft;
 
@@ -122,12 +124,12 @@ static void count_piece(struct tally *t, const struct mmu_seen *s)
 		t->u->lost++;
 		t->u->nothing |= !s->depth;
 	} else if (s->kind == ATW_LEAF) {
-		add_piece(t, s, NULL);
+		usage_add_piece(t, s, NULL);
 	} else if (s->kind == ATW_ABSENT && s->depth) {
 		soft = atw_soft_decode(t->abi, &t->sp->paging, s->level,
 				       s->path[s->depth - 1].word);
 		if (soft.what == ATW_SOFT_PROTNONE)
-			add_piece(t, s, &soft);
+			usage_add_piece(t, s, &soft);
 	}
 }
 
@@ -148,7 +150,7 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 	if (t.abi->known)
 		t.special = soft_page_bits(t.abi).special;
 	while ((r = mmu_walk_next(w, &s, err)) == ATW_OK)
-		count_piece(&t, s);
+		usage_count_piece(&t, s);
 	mmu_walk_close(w);
 	free(t.area);
 	return r == ATW_END ? ATW_OK : r;

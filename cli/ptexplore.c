@@ -47,7 +47,7 @@ static const struct {
 	{ "quiet", "", "Don't print page table details, just a summary of the memory areas" },
 };
 
-static void usage(void)
+static void ptexplore_usage(void)
 {
 	fputs("Explore page table of a process under Linux.\n"
 	      "Works by attaching to a process and printing each memory area. Optionally, memory areas can be restricted via a filter.\n"
@@ -58,7 +58,7 @@ static void usage(void)
 }
 
 /* A usage error as Go's package flag reports it: the sentence, then the usage. */
-ATW_PRINTF(1, 2) static int wrong(const char *fmt, ...)
+ATW_PRINTF(1, 2) static int ptexplore_wrong(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -66,12 +66,12 @@ ATW_PRINTF(1, 2) static int wrong(const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
-	usage();
+	ptexplore_usage();
 	return EXIT_USAGE;
 }
 
 /* strconv.ParseBool() of Go: these words and no others. */
-static bool go_bool(const char *s, bool *ret)
+static bool ptexplore_go_bool(const char *s, bool *ret)
 {
 	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };
 	static const char *const no[] = { "0", "f", "F", "false", "FALSE", "False" };
@@ -84,7 +84,7 @@ static bool go_bool(const char *s, bool *ret)
 	return false;
 }
 
-static int digit(char c)
+static int ptexplore_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
 	       c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 36;
@@ -94,7 +94,7 @@ static int digit(char c)
  * strconv.ParseInt(s, 0, 64) of Go: 42, 0x2a, 0o52 and 052, 0b101010; an underscore
  * between digits or behind the prefix. NULL, or why it is none.
  */
-static const char *go_int(const char *s, int64_t *ret)
+static const char *ptexplore_go_int(const char *s, int64_t *ret)
 {
 	bool minus = *s == '-', over = false, after = false, any = false;
 	uint64_t v = 0, max = minus ? (uint64_t)1 << 63 : INT64_MAX;
@@ -114,10 +114,11 @@ static const char *go_int(const char *s, int64_t *ret)
 			after = false;
 			continue;
 		}
-		if (digit(*s) >= base)
+		if (ptexplore_digit(*s) >= base)
 			return "parse error";
 		over |= __builtin_mul_overflow(v, (uint64_t)base, &v) ||
-			__builtin_add_overflow(v, (uint64_t)digit(*s), &v) || v > max;
+			__builtin_add_overflow(v, (uint64_t)ptexplore_digit(*s), &v) ||
+			v > max;
 		any = after = true;
 	}
 	if (!any || !after)
@@ -129,7 +130,7 @@ static const char *go_int(const char *s, int64_t *ret)
 }
 
 /* The program's own reading of an address: its failures are no usage errors. */
-static int set_address(struct request *o)
+static int ptexplore_set_address(struct request *o)
 {
 	const char *s = o->at ? o->at : "", *hex = strncmp(s, "0x", 2) ? s : s + 2;
 	size_t len = strlen(hex);
@@ -148,7 +149,7 @@ static int set_address(struct request *o)
 	return EXIT_NO;
 }
 
-static int set(struct request *o, const char *name, const char *value)
+static int ptexplore_set(struct request *o, const char *name, const char *value)
 {
 	const char *why = NULL;
 	struct buf text = { 0 };
@@ -159,37 +160,39 @@ static int set(struct request *o, const char *name, const char *value)
 	else if (!strcmp(name, "address"))
 		o->at = value;
 	else if (!strcmp(name, "pid"))
-		why = go_int(value, &o->pid);
-	else if (!go_bool(value, &o->quiet))
+		why = ptexplore_go_int(value, &o->pid);
+	else if (!ptexplore_go_bool(value, &o->quiet))
 		why = "parse error";
 	if (!why)
 		return EXIT_COMPLETE;
 	text_json(&text, value);
 	if (text.failed)
-		status = wrong("out of memory");
+		status = ptexplore_wrong("out of memory");
 	else if (!strcmp(name, "quiet"))
-		status = wrong("invalid boolean value %s for -%s: %s", text.data, name, why);
+		status = ptexplore_wrong("invalid boolean value %s for -%s: %s",
+					 text.data, name, why);
 	else
-		status = wrong("invalid value %s for flag -%s: %s", text.data, name, why);
+		status = ptexplore_wrong("invalid value %s for flag -%s: %s", text.data,
+					 name, why);
 	buf_deinit(&text);
 	return status;
 }
 
-static int wrong_name(const char *what, const char *text, size_t len)
+static int ptexplore_wrong_name(const char *what, const char *text, size_t len)
 {
 	struct buf b = { 0 }, plain = { 0 };
 	int status;
 
 	buf_add(&b, text, len);
 	text_plain(&plain, b.failed || !b.data ? "" : b.data);
-	status = wrong("%s%s", what, plain.data ? plain.data : "");
+	status = ptexplore_wrong("%s%s", what, plain.data ? plain.data : "");
 	buf_deinit(&b);
 	buf_deinit(&plain);
 	return status;
 }
 
 /* < 0: go on; else the exit status. */
-static int parse(struct request *o, int argc, char **argv)
+static int ptexplore_parse(struct request *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
 		const char *text = argv[i] + 1 + (argv[i][1] == '-'), *value;
@@ -197,7 +200,8 @@ static int parse(struct request *o, int argc, char **argv)
 		int status;
 
 		if (!*text || *text == '-' || *text == '=')
-			return wrong_name("bad flag syntax: ", argv[i], strlen(argv[i]));
+			return ptexplore_wrong_name("bad flag syntax: ", argv[i],
+						    strlen(argv[i]));
 		value = strchr(text, '=');
 		len = value ? (size_t)(value - text) : strlen(text);
 		for (k = 0; k < ARRAY_SIZE(options); k++)
@@ -207,8 +211,9 @@ static int parse(struct request *o, int argc, char **argv)
 			bool help = (len == 1 && *text == 'h') || (len == 4 && !memcmp(text, "help", 4));
 
 			if (!help)
-				return wrong_name("flag provided but not defined: -", text, len);
-			usage();
+				return ptexplore_wrong_name(
+					"flag provided but not defined: -", text, len);
+			ptexplore_usage();
 			return EXIT_COMPLETE;
 		}
 		if (value)
@@ -218,8 +223,9 @@ static int parse(struct request *o, int argc, char **argv)
 		else if (i + 1 < argc)
 			value = argv[++i];
 		else
-			return wrong("flag needs an argument: -%s", options[k].name);
-		status = set(o, options[k].name, value);
+			return ptexplore_wrong("flag needs an argument: -%s",
+					       options[k].name);
+		status = ptexplore_set(o, options[k].name, value);
 		if (status)
 			return status;
 	}
@@ -229,7 +235,7 @@ static int parse(struct request *o, int argc, char **argv)
 /* ---- its lines ---- */
 
 /* Powers of 1000, and a digit behind the point of what is below 10. */
-static const char *size_text(uint64_t n, char buf[32])
+static const char *ptexplore_size_text(uint64_t n, char buf[32])
 {
 	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
 	double v = (double)n;
@@ -246,7 +252,7 @@ static const char *size_text(uint64_t n, char buf[32])
 	return buf;
 }
 
-static void put_flags(uint64_t flags)
+static void ptexplore_put_flags(uint64_t flags)
 {
 	bool first = true;
 
@@ -259,7 +265,8 @@ static void put_flags(uint64_t flags)
 	}
 }
 
-static void put_page(struct explorer *e, const struct page_run *r, uint32_t i, uint64_t off)
+static void ptexplore_put_page(struct explorer *e, const struct page_run *r, uint32_t i,
+			       uint64_t off)
 {
 	struct frame_facts f = { 0 };
 
@@ -277,13 +284,13 @@ static void put_page(struct explorer *e, const struct page_run *r, uint32_t i, u
 	else
 		printf("count:n/a flags:");
 	if (f.have & FACT_FLAGS)
-		put_flags(f.page.flags);
+		ptexplore_put_flags(f.page.flags);
 	else
 		printf("n/a");
 	putchar('\n');
 }
 
-static void put_soft(const struct page_run *r, uint32_t i)
+static void ptexplore_put_soft(const struct page_run *r, uint32_t i)
 {
 	static const char *const words[] = {
 		[PAGE_SWAP] = "swapped", [PAGE_MIGRATION] = "migration",
@@ -299,14 +306,15 @@ static void put_soft(const struct page_run *r, uint32_t i)
 	putchar('\n');
 }
 
-static void put_absent(uint64_t *pages)
+static void ptexplore_put_absent(uint64_t *pages)
 {
 	if (*pages)
 		printf("... %" PRIu64 " non mapped pages ...\n", *pages);
 	*pages = 0;
 }
 
-static int put_pages(struct explorer *e, uint64_t first, uint64_t last, struct atw_err *err)
+static int ptexplore_put_pages(struct explorer *e, uint64_t first, uint64_t last,
+			       struct atw_err *err)
 {
 	uint64_t page = (uint64_t)1 << e->prov->page_shift, absent = 0;
 	const struct page_run *r;
@@ -321,22 +329,24 @@ static int put_pages(struct explorer *e, uint64_t first, uint64_t last, struct a
 			continue;
 		}
 		for (uint64_t va = from; va <= to && va >= from; va += page) {
-			put_absent(&absent);
+			ptexplore_put_absent(&absent);
 			if (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE)
-				put_page(e, r, (uint32_t)((va - r->va) / r->slot),
-					 (va - r->va) % r->slot);
+				ptexplore_put_page(e, r,
+						   (uint32_t)((va - r->va) / r->slot),
+						   (va - r->va) % r->slot);
 			else
-				put_soft(r, (uint32_t)((va - r->va) / r->slot));
+				ptexplore_put_soft(r, (uint32_t)((va - r->va) / r->slot));
 		}
 	}
 	/* /proc lists no pages for an area of kernel addresses. */
 	if (first > e->prov->user_last)
 		absent = (last - first) / page + 1;
-	put_absent(&absent);
+	ptexplore_put_absent(&absent);
 	return rc < 0 ? rc : ATW_OK;
 }
 
-static int put_area(struct explorer *e, const struct shown *a, struct atw_err *err)
+static int ptexplore_put_area(struct explorer *e, const struct shown *a,
+			      struct atw_err *err)
 {
 	uint64_t at = e->o.address, page = (uint64_t)1 << e->prov->page_shift;
 	char size[32];
@@ -345,17 +355,17 @@ static int put_area(struct explorer *e, const struct shown *a, struct atw_err *e
 		return ATW_OK;
 	printf("%sArea '%s', range 0x%016" PRIx64 " - 0x%016" PRIx64 " (%s)\n%s",
 	       e->o.quiet ? "" : "\n", a->name, a->start, a->end,
-	       size_text(a->end - a->start, size), e->o.quiet ? "" : "\n");
+	       ptexplore_size_text(a->end - a->start, size), e->o.quiet ? "" : "\n");
 	if (e->o.quiet)
 		return ATW_OK;
 	if (at)
-		return put_pages(e, at & ~(page - 1), at | (page - 1), err);
-	return put_pages(e, a->start, a->end - 1, err);
+		return ptexplore_put_pages(e, at & ~(page - 1), at | (page - 1), err);
+	return ptexplore_put_pages(e, a->start, a->end - 1, err);
 }
 
 /* ---- all of it ---- */
 
-static int read_areas(struct explorer *e, struct atw_err *err)
+static int ptexplore_read_areas(struct explorer *e, struct atw_err *err)
 {
 	struct atw_area *a = malloc(sizeof(*a));
 	int r;
@@ -381,7 +391,7 @@ static int read_areas(struct explorer *e, struct atw_err *err)
 }
 
 /* Pattern by pattern, and an area that two of them name twice. */
-static int put_areas(struct explorer *e, struct atw_err *err)
+static int ptexplore_put_areas(struct explorer *e, struct atw_err *err)
 {
 	const char *s = e->o.areas ? e->o.areas : "";
 	int r = ATW_OK;
@@ -391,7 +401,7 @@ static int put_areas(struct explorer *e, struct atw_err *err)
 
 		for (size_t i = 0; e->area && i < e->n && r == ATW_OK; i++)
 			if (memmem(e->area[i].name, strlen(e->area[i].name), s, n))
-				r = put_area(e, &e->area[i], err);
+				r = ptexplore_put_area(e, &e->area[i], err);
 		more = s[n] == ',';
 		s += n + more;
 	}
@@ -402,7 +412,7 @@ int ptexplore_main(int argc, char **argv)
 {
 	struct explorer e = { 0 };
 	struct atw_err err = { 0 };
-	int status = parse(&e.o, argc, argv), r;
+	int status = ptexplore_parse(&e.o, argc, argv), r;
 
 	if (status >= 0)
 		return status;
@@ -410,7 +420,7 @@ int ptexplore_main(int argc, char **argv)
 		fputs("Pid not specified\n", stderr);
 		return EXIT_NO;
 	}
-	status = set_address(&e.o);
+	status = ptexplore_set_address(&e.o);
 	if (status)
 		return status;
 	if (e.o.pid < 0 || e.o.pid > UINT32_MAX) {
@@ -427,9 +437,9 @@ int ptexplore_main(int argc, char **argv)
 	if (r == ATW_OK)
 		r = e.prov->ops->tasks(e.prov, &err);
 	if (r == ATW_OK)
-		r = read_areas(&e, &err);
+		r = ptexplore_read_areas(&e, &err);
 	if (r == ATW_OK)
-		r = put_areas(&e, &err);
+		r = ptexplore_put_areas(&e, &err);
 	if (r == ATW_OK && e.prov->lacks.status && !e.o.quiet)
 		complain(&e.prov->lacks);
 	if (r < 0)

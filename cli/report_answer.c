@@ -17,7 +17,7 @@ struct telling {
 	void *drawing;
 };
 
-static int out_row(void *arg, const struct atw_row *row, struct atw_err *err)
+static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
 	const struct telling *a = arg;
 	int status = ATW_OK;
@@ -42,18 +42,18 @@ static int out_row(void *arg, const struct atw_row *row, struct atw_err *err)
 	va_end(ap); \
 } while (0)
 
-ATW_PRINTF(2, 3) static void out_text(void *arg, const char *fmt, ...)
+ATW_PRINTF(2, 3) static void answer_out_text(void *arg, const char *fmt, ...)
 {
 	PASS_ON(atw_output_text);
 }
 
-ATW_PRINTF(2, 3) static void out_note(void *arg, const char *fmt, ...)
+ATW_PRINTF(2, 3) static void answer_out_note(void *arg, const char *fmt, ...)
 {
 	PASS_ON(atw_output_note);
 }
 
 ATW_PRINTF(3, 4)
-static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 {
 	const struct telling *a = arg;
 	char text[400];
@@ -67,7 +67,7 @@ static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 }
 
 /* Why the answer is one in part is said beside it, and by a note where there are any. */
-ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
+ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 {
 	const struct telling *a = arg;
 	char text[400];
@@ -83,7 +83,7 @@ ATW_PRINTF(2, 3) static void out_lacks(void *arg, const char *fmt, ...)
 }
 
 /* Users of a running system are known by name. */
-static bool names_users(const struct report *r, size_t i)
+static bool answer_names_users(const struct report *r, size_t i)
 {
 	return r->live && r->kind[i]->by && r->o->by == REPORT_BY_USER;
 }
@@ -99,25 +99,30 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 	if (r->c->columns && *r->c->columns)
 		return;
 	if (oo->sumless)
-		oo->columns = names_users(r, i) ? "+look,user" : "+look";
-	else if (names_users(r, i))
+		oo->columns = answer_names_users(r, i) ? "+look,user" : "+look";
+	else if (answer_names_users(r, i))
 		oo->columns = "+user";
 }
 
 typedef int tell_fn(void *state, const struct census_out *out, struct atw_err *err);
 
-static int have_told(struct report *r, size_t i, tell_fn *tell, struct atw_output *to,
-		     struct atw_err *err)
+static int answer_have_told(struct report *r, size_t i, tell_fn *tell,
+			    struct atw_output *to, struct atw_err *err)
 {
 	struct telling t = {
 		.r = r, .i = i, .out = to, .picture = r->picture[i],
 		.drawing = r->picture[i] ? *r->drawing[i] : NULL,
 	};
 	const struct census_out out = {
-		.row = out_row, .text = out_text, .note = out_note,
-		.left_out = out_left_out, .lacks = out_lacks,
-		.plain = r->a.plain, .whole = !r->c->filter || !*r->c->filter,
-		.paper = r->o->paper, .arg = &t,
+		.row = answer_out_row,
+		.text = answer_out_text,
+		.note = answer_out_note,
+		.left_out = answer_out_left_out,
+		.lacks = answer_out_lacks,
+		.plain = r->a.plain,
+		.whole = !r->c->filter || !*r->c->filter,
+		.paper = r->o->paper,
+		.arg = &t,
 	};
 	int status;
 
@@ -133,7 +138,7 @@ int report_finish(void *arg, size_t i, struct atw_output *to, struct atw_err *er
 {
 	struct report *r = arg;
 
-	return have_told(r, i, r->kind[i]->finish, to, err);
+	return answer_have_told(r, i, r->kind[i]->finish, to, err);
 }
 
 int report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
@@ -158,7 +163,7 @@ int report_tell_look(struct report *r, struct atw_err *err)
 	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
 		if (!r->kind[i]->step || !r->a.out[i])
 			continue;
-		status = have_told(r, i, r->kind[i]->step, r->a.out[i], err);
+		status = answer_have_told(r, i, r->kind[i]->step, r->a.out[i], err);
 		if (status == ATW_OK)
 			status = atw_output_flush(r->a.out[i], err);
 	}

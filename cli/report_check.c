@@ -55,7 +55,8 @@ static int check_sources(const struct report *r, int argc, char **argv)
 }
 
 /* Which of the reports there are has use for an option, as words. */
-static const char *those(bool (*has)(const struct census_report *k), struct buf *b)
+static const char *report_check_those(bool (*has)(const struct census_report *k),
+				      struct buf *b)
 {
 	for (size_t i = 0; census_report_kind(i); i++)
 		if (has(census_report_kind(i)))
@@ -63,7 +64,7 @@ static const char *those(bool (*has)(const struct census_report *k), struct buf 
 	return b->data ? b->data : "";
 }
 
-static bool has_virtual(const struct census_report *k)
+static bool report_check_has_virtual(const struct census_report *k)
 {
 	return k->virtual == VIRTUAL;
 }
@@ -78,22 +79,29 @@ static int check_virtual(const struct report *r)
 
 		if (k->virtual == VIRTUAL || (k->virtual == VIRTUAL_PAPER && r->o->paper))
 			continue;
-		status = k->virtual == VIRTUAL_PAPER ?
-			 complain_usage("report", "--virtual: %s has both sizes in its columns; only with --paper there is one to choose",
-					k->name) :
-			 complain_usage("report", "--virtual: %s has no sizes of addresses; these have: %s",
-					k->name, those(has_virtual, &b));
+		status = k->virtual == VIRTUAL_PAPER
+				 ? complain_usage(
+					   "report",
+					   "--virtual: %s has both sizes in its columns; "
+					   "only with --paper there is one to choose",
+					   k->name)
+				 : complain_usage("report",
+						  "--virtual: %s has no sizes of "
+						  "addresses; these have: %s",
+						  k->name,
+						  report_check_those(
+							  report_check_has_virtual, &b));
 	}
 	buf_deinit(&b);
 	return status;
 }
 
-static bool has_by(const struct census_report *k)
+static bool report_check_has_by(const struct census_report *k)
 {
 	return k->by;
 }
 
-static bool has_bare(const struct census_report *k)
+static bool report_check_has_bare(const struct census_report *k)
 {
 	return k->bare;
 }
@@ -110,7 +118,7 @@ static int check_use(const struct report *r, const char *option, bool given,
 		any |= has(r->kind[i]);
 	if (!any)
 		status = complain_usage("report", "%s is for the report %s alone", option,
-					those(has, &b));
+					report_check_those(has, &b));
 	buf_deinit(&b);
 	return status;
 }
@@ -122,9 +130,11 @@ int report_check(const struct report *r, int argc, char **argv)
 	if (!status)
 		status = check_virtual(r);
 	if (!status)
-		status = check_use(r, "--by", r->o->by != REPORT_BY_USUAL, has_by);
+		status = check_use(r, "--by", r->o->by != REPORT_BY_USUAL,
+				   report_check_has_by);
 	if (!status)
-		status = check_use(r, "--kernel-threads", r->o->bare, has_bare);
+		status = check_use(r, "--kernel-threads", r->o->bare,
+				   report_check_has_bare);
 	if (!status)
 		status = answers_check(&r->a);
 	return status ? status : check_sources(r, argc, argv);

@@ -16,7 +16,8 @@ struct head {
 	uint64_t looks;                  /* that say when */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int report_head_start(const struct census_report_opts *o, void **ret,
+			     struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct head));
@@ -24,7 +25,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 }
 
 /* Of several snapshots the last one is shown: they are of one machine. */
-static void keep(char *to, size_t room, struct atw_blob text)
+static void report_head_keep(char *to, size_t room, struct atw_blob text)
 {
 	size_t len = text.len < room ? text.len : room - 1;
 
@@ -35,7 +36,8 @@ static void keep(char *to, size_t room, struct atw_blob text)
 		memcpy(to + len - 3, "...", 3);
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int report_head_feed(void *state, const struct census_event *ev,
+			    struct atw_err *err)
 {
 	const struct capture_header *h = ev->header;
 	const char *point = memchr(h->value.data, '.', h->value.len);
@@ -44,11 +46,11 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 	(void)err;
 	if (blob_is(h->key, "host"))
-		keep(s->host, sizeof(s->host), h->value);
+		report_head_keep(s->host, sizeof(s->host), h->value);
 	else if (blob_is(h->key, "machine"))
-		keep(s->machine, sizeof(s->machine), h->value);
+		report_head_keep(s->machine, sizeof(s->machine), h->value);
 	else if (blob_is(h->key, "release"))
-		keep(s->release, sizeof(s->release), h->value);
+		report_head_keep(s->release, sizeof(s->release), h->value);
 	else if (blob_is(h->key, "begun") &&
 		 num_dec(h->value.data, point ? (size_t)(point - (const char *)h->value.data)
 					      : h->value.len, &seconds)) {
@@ -58,7 +60,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int report_head_finish(void *state, const struct census_out *out,
+			      struct atw_err *err)
 {
 	(void)state;
 	(void)out;
@@ -66,7 +69,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return ATW_OK;
 }
 
-static void put_time(struct buf *b, uint64_t seconds)
+static void report_head_put_time(struct buf *b, uint64_t seconds)
 {
 	char text[40];
 	time_t t = (time_t)seconds;
@@ -93,15 +96,21 @@ void report_head_text(const void *state, char *const *source, size_t n, struct b
 		buf_str(b, "time not told");
 		return;
 	}
-	put_time(b, s->first);
+	report_head_put_time(b, s->first);
 	if (s->looks > 1) {
 		buf_str(b, " to ");
-		put_time(b, s->last);
+		report_head_put_time(b, s->last);
 		buf_printf(b, ", %" PRIu64 " looks", s->looks);
 	}
 }
 
 const struct census_report report_head = {
-	.size = sizeof(struct census_report), .name = "head", .looks = true,
-	.on = CENSUS_ON(HEADER), .start = start, .feed = feed, .finish = finish, .drop = free,
+	.size = sizeof(struct census_report),
+	.name = "head",
+	.looks = true,
+	.on = CENSUS_ON(HEADER),
+	.start = report_head_start,
+	.feed = report_head_feed,
+	.finish = report_head_finish,
+	.drop = free,
 };

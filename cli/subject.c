@@ -55,8 +55,8 @@ const struct opt_choice pti_choices[] = {
 	{ "user", SUBJECT_USER }, { "kernel", SUBJECT_KERNEL }, { 0 }
 };
 
-static int use_task(struct session *s, const struct space_opts *space,
-		    const struct lnx_task *task)
+static int cli_subject_use_task(struct session *s, const struct space_opts *space,
+				const struct lnx_task *task)
 {
 	struct atw_err err = { 0 };
 
@@ -66,8 +66,8 @@ static int use_task(struct session *s, const struct space_opts *space,
 }
 
 /* --allow-unreadable: processes that may not be read make the answer no worse. */
-static bool excuse(struct session *s, const struct space_opts *space,
-		   const struct subject_matches *found)
+static bool cli_subject_excuse(struct session *s, const struct space_opts *space,
+			       const struct subject_matches *found)
 {
 	if (!space->allow || found->unread.status != ATW_E_PERM || found->damaged)
 		return false;
@@ -77,12 +77,12 @@ static bool excuse(struct session *s, const struct space_opts *space,
 }
 
 /* The one that was found may not be the only one. */
-static void doubt(struct session *s, const struct space_opts *space,
-		  const struct subject_matches *found)
+static void cli_subject_doubt(struct session *s, const struct space_opts *space,
+			      const struct subject_matches *found)
 {
 	struct atw_err err = found->unread;
 
-	if (!err.status || excuse(s, space, found))
+	if (!err.status || cli_subject_excuse(s, space, found))
 		return;
 	atw_err_wrap(&err,
 		     "%s: not every process could be asked, and so %s is perhaps not the "
@@ -92,17 +92,17 @@ static void doubt(struct session *s, const struct space_opts *space,
 	s->doubtful = true;
 }
 
-static const char *among(const struct subject_matches *found)
+static const char *cli_subject_among(const struct subject_matches *found)
 {
 	return found->unread.status ? " of those that could be asked: " : "";
 }
 
-static const char *listed(const struct subject_matches *found)
+static const char *cli_subject_listed(const struct subject_matches *found)
 {
 	return found->list.data ? found->list.data : "";
 }
 
-static int select_named(struct session *s, const struct space_opts *space)
+static int cli_subject_select_named(struct session *s, const struct space_opts *space)
 {
 	struct subject_matches found;
 	struct atw_err err = { 0 };
@@ -117,20 +117,20 @@ static int select_named(struct session *s, const struct space_opts *space)
 			    found.unread.status || session_has_gaps(s) ? ATW_E_MISSING
 								       : ATW_E_NONE,
 			    "--task: no process is called '%.64s'%s%.300s", space->task,
-			    among(&found), found.unread.text);
+			    cli_subject_among(&found), found.unread.text);
 		if (*space->task && !space->task[strspn(space->task, "0123456789")])
 			atw_err_hint(&err, "--pid takes the number of a process");
 		status = subject_failed(s, &err);
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE,
 			    "--task: %u processes are called '%.64s': %s", found.n,
-			    space->task, listed(&found));
+			    space->task, cli_subject_listed(&found));
 		atw_err_hint(&err, "--pid N takes one of them");
 		complain(&err);
 	} else {
-		status = use_task(s, space, &found.first);
+		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
-			doubt(s, space, &found);
+			cli_subject_doubt(s, space, &found);
 	}
 	subject_matches_deinit(&found);
 	return status;
@@ -141,7 +141,7 @@ int select_process(struct session *s, const struct space_opts *space)
 	struct atw_err err = { 0 };
 
 	if (space->task)
-		return select_named(s, space);
+		return cli_subject_select_named(s, space);
 	return subject_by_pid(s->target, space->pid.u, space->pti, &s->subject,
 			      &err) < 0
 		       ? subject_failed(s, &err)
@@ -166,24 +166,25 @@ int select_owner(const struct common *c, struct session *s,
 		status = EXIT_USAGE;
 	} else if (!found.n) {
 		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it%s%.300s",
-			    s->name, text, among(&found), found.unread.text);
+			    s->name, text, cli_subject_among(&found), found.unread.text);
 		atw_err_hint(&err, "%s", error_hint(&found.unread));
 		complain(&err);
 		*unmapped = true;
-		s->doubtful |= found.unread.status && !excuse(s, space, &found);
+		s->doubtful |=
+			found.unread.status && !cli_subject_excuse(s, space, &found);
 		status = EXIT_COMPLETE;
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s",
-			    s->name, text, found.n, listed(&found),
+			    s->name, text, found.n, cli_subject_listed(&found),
 			    found.unread.status ? "; not every process could be asked: "
 						: "",
 			    found.unread.text);
 		atw_err_hint(&err, "--pid N takes one of them");
 		complain(&err);
 	} else {
-		status = use_task(s, space, &found.first);
+		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
-			doubt(s, space, &found);
+			cli_subject_doubt(s, space, &found);
 		if (!status && !s->doubtful && !found.unread.status)
 			remark(c, "%s: %s is mapped by %s alone", s->name, text,
 			       s->subject.label);

@@ -56,7 +56,7 @@ static const struct {
 };
 
 /* Is it one of the words in a list with blanks between? */
-static bool is_among(const char *words, const char *word)
+static bool unknown_is_among(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -70,7 +70,7 @@ static bool is_among(const char *words, const char *word)
 	return false;
 }
 
-static bool is_report(const char *word)
+static bool unknown_is_report(const char *word)
 {
 	for (size_t i = 0; census_report_kind(i); i++)
 		if (!strcmp(census_report_kind(i)->name, word))
@@ -79,23 +79,23 @@ static bool is_report(const char *word)
 }
 
 /* Of atwalk-kmap: "show" was typed without "kmap" before it. */
-static bool is_of_kmap(const char *word)
+static bool unknown_is_of_kmap(const char *word)
 {
-	return is_among("record ctl show report diff convert", word);
+	return unknown_is_among("record ctl show report diff convert", word);
 }
 
 /* "add" is rather a word. */
-static bool is_number(const char *word)
+static bool unknown_is_number(const char *word)
 {
 	uint64_t n;
 
 	return strpbrk(word, "0123456789") && num_hex(word, strlen(word), &n);
 }
 
-static const char *use_of(const char *word)
+static const char *unknown_use_of(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (is_among(others[i].words, word))
+		if (unknown_is_among(others[i].words, word))
 			return others[i].use;
 	return NULL;
 }
@@ -111,11 +111,11 @@ void suggest_command(struct atw_err *err, const char *word, const char *source)
 			     source ? source : "[options] SOURCE");
 	else if (near.name && !source)
 		atw_err_hint(err, "did you mean the command '%s'?", near.name);
-	else if (!source && use_of(word))
-		atw_err_hint(err, "%s", use_of(word));
+	else if (!source && unknown_use_of(word))
+		atw_err_hint(err, "%s", unknown_use_of(word));
 }
 
-static bool is_directory(const char *word)
+static bool unknown_is_directory(const char *word)
 {
 	struct stat st;
 
@@ -125,10 +125,11 @@ static bool is_directory(const char *word)
 bool is_unknown(const char *word)
 {
 	/* With one of these it is a path. */
-	return !is_source_word(word) || (!strpbrk(word, "/:.@") && is_directory(word));
+	return !is_source_word(word) ||
+	       (!strpbrk(word, "/:.@") && unknown_is_directory(word));
 }
 
-static bool is_command(const char *word)
+static bool unknown_is_command(const char *word)
 {
 	for (size_t i = 0; command_at(i); i++)
 		if (!strcmp(command_at(i)->name, word))
@@ -142,11 +143,11 @@ const char *unknown_late(int argc, char **argv)
 
 	while (i < argc && argv[i][0] == '-')
 		i++;
-	return i < argc && is_command(argv[i]) ? argv[i] : NULL;
+	return i < argc && unknown_is_command(argv[i]) ? argv[i] : NULL;
 }
 
 /* How far a name is from the word; 0: too far. */
-static unsigned distance(const char *word, const char *name)
+static unsigned unknown_distance(const char *word, const char *name)
 {
 	struct nearest near = { .word = word, .len = strlen(word) };
 
@@ -155,7 +156,7 @@ static unsigned distance(const char *word, const char *name)
 }
 
 /* The command i, and behind the last one what else can be a first word; NULL past it. */
-static const char *first_word(size_t i)
+static const char *unknown_first_word(size_t i)
 {
 	if (command_at(i))
 		return command_at(i)->name;
@@ -163,29 +164,29 @@ static const char *first_word(size_t i)
 }
 
 /* "'map'", "'pages', 'probe', 'ps'": the nearest names, or those that begin with the word. */
-static void meant(const char *word, struct buf *ret)
+static void unknown_meant(const char *word, struct buf *ret)
 {
 	unsigned best = 0;
 
-	for (size_t i = 0; first_word(i); i++) {
-		unsigned d = distance(word, first_word(i));
+	for (size_t i = 0; unknown_first_word(i); i++) {
+		unsigned d = unknown_distance(word, unknown_first_word(i));
 
 		if (d && (!best || d < best))
 			best = d;
 	}
-	for (size_t i = 0; first_word(i); i++) {
-		const char *name = first_word(i);
+	for (size_t i = 0; unknown_first_word(i); i++) {
+		const char *name = unknown_first_word(i);
 		bool begins = *word && !strncmp(name, word, strlen(word));
 
-		if (best ? distance(word, name) == best : begins)
+		if (best ? unknown_distance(word, name) == best : begins)
 			buf_printf(ret, "%s'%s'", ret->len ? ", " : "", name);
 	}
 }
 
 /* What the word is, if it is not a command. */
-static const char *kind_of(const char *word)
+static const char *unknown_kind_of(const char *word)
 {
-	if (is_directory(word))
+	if (unknown_is_directory(word))
 		return "a directory, and not a command";
 	return is_source_word(word) ? "not a command" : "neither a command nor a file";
 }
@@ -197,18 +198,18 @@ int complain_unknown(const char *word)
 
 	for (size_t i = 0; command_at(i); i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", command_at(i)->name);
-	meant(word, &near);
-	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is %s", word, kind_of(word));
-	if (is_command(word)) {
+	unknown_meant(word, &near);
+	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is %s", word, unknown_kind_of(word));
+	if (unknown_is_command(word)) {
 		atw_err_set(&err, ATW_E_USAGE, "the command '%s' is not the first word", word);
 		atw_err_hint(&err, "type atwalk %s [options] SOURCE", word);
-	} else if (use_of(word))
-		atw_err_hint(&err, "%s", use_of(word));
-	else if (is_report(word))
+	} else if (unknown_use_of(word))
+		atw_err_hint(&err, "%s", unknown_use_of(word));
+	else if (unknown_is_report(word))
 		atw_err_hint(&err, "atwalk report %s SOURCE shows the report of that name", word);
-	else if (is_of_kmap(word))
+	else if (unknown_is_of_kmap(word))
 		atw_err_hint(&err, "atwalk kmap %s is the command of that name", word);
-	else if (is_number(word))
+	else if (unknown_is_number(word))
 		atw_err_hint(&err, "SOURCE goes in front of an address: atwalk live %s", word);
 	else
 		atw_err_hint(&err, "%s%s%scommands: %s", near.len ? "did you mean " : "",

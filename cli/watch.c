@@ -29,7 +29,7 @@ struct clock {
 /* ---- SECONDS[,TIMES] ---- */
 
 /* "2", "0.25"; at least a millisecond. */
-static bool parse_seconds(const char *s, size_t len, uint64_t *ret)
+static bool watch_parse_seconds(const char *s, size_t len, uint64_t *ret)
 {
 	const char *dot = memchr(s, '.', len);
 	size_t whole = dot ? (size_t)(dot - s) : len, rest = dot ? len - whole - 1 : 0;
@@ -44,17 +44,18 @@ static bool parse_seconds(const char *s, size_t len, uint64_t *ret)
 	return *ret >= SECOND / 1000;
 }
 
-static bool parse(const char *text, struct clock *ret)
+static bool watch_parse(const char *text, struct clock *ret)
 {
 	const char *comma = strchr(text, ',');
 	size_t len = comma ? (size_t)(comma - text) : strlen(text);
 
 	*ret = (struct clock){ .process = -1 };
-	return parse_seconds(text, len, &ret->every) &&
-	       (!comma || (num_dec(comma + 1, strlen(comma + 1), &ret->times) && ret->times));
+	return watch_parse_seconds(text, len, &ret->every) &&
+	       (!comma ||
+		(num_dec(comma + 1, strlen(comma + 1), &ret->times) && ret->times));
 }
 
-static int bad_times(const char *command, const char *text)
+static int watch_bad_times(const char *command, const char *text)
 {
 	return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
 			      text);
@@ -67,8 +68,8 @@ int open_watched(const char *command, const struct common *c, const char *name,
 
 	if (!text)
 		return open_frozen(c, name, space, ret);
-	if (!parse(text, &k))
-		return bad_times(command, text);
+	if (!watch_parse(text, &k))
+		return watch_bad_times(command, text);
 	return open_session(c, name, space, TARGET_PAGES, ret);
 }
 
@@ -78,7 +79,7 @@ int open_watched(const char *command, const struct common *c, const char *name,
 static int told = -1;
 static volatile sig_atomic_t stopped;
 
-static void stop(void)
+static void watch_stop(void)
 {
 	const uint64_t one = 1;
 
@@ -87,15 +88,15 @@ static void stop(void)
 		stopped = 2;
 }
 
-static void catch_signals(void)
+static void watch_catch_signals(void)
 {
 	told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (told >= 0)
-		ending_ask(stop);
+		ending_ask(watch_stop);
 }
 
 /* Ready within that time: the process has ended, or a signal came. */
-static bool happens(const struct clock *k, uint64_t ns)
+static bool watch_happens(const struct clock *k, uint64_t ns)
 {
 	const struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
 	struct pollfd p[2] = { { told, POLLIN, 0 }, { k->process, POLLIN, 0 } };
@@ -104,7 +105,7 @@ static bool happens(const struct clock *k, uint64_t ns)
 }
 
 /* At multiples of the time, so that it does not drift; those missed are left out. */
-static bool wait_for_next(struct clock *k)
+static bool watch_wait_for_next(struct clock *k)
 {
 	uint64_t at = now(), next;
 
@@ -116,15 +117,16 @@ static bool wait_for_next(struct clock *k)
 		return false;
 	next = k->start + ((at - k->start) / k->every + 1) * k->every;
 	while (!stopped && !pidfd_has_ended(k->process) && (at = now()) < next)
-		happens(k, next - at);
+		watch_happens(k, next - at);
 	return !stopped && !pidfd_has_ended(k->process);
 }
 
 /* ---- looking ---- */
 
 /* One look. What went wrong is in *err, or has been said: then in *status. */
-static int look(const struct common *c, struct session *o, const struct space_opts *space,
-		const struct watched *w, int *status, struct atw_err *err)
+static int watch_look(const struct common *c, struct session *o,
+		      const struct space_opts *space, const struct watched *w,
+		      int *status, struct atw_err *err)
 {
 	int r;
 
@@ -147,7 +149,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	unsigned tries = 0;
 	int r, said = EXIT_COMPLETE;
 
-	if (!parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
+	if (!watch_parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, and does not change", o->name,
 			    o->target->backend->noun);
 		return complain(&err);
@@ -161,11 +163,11 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	if (r < 0)
 		return complain(&err);
 	k.process = pidfd_hold(o->subject.pid);
-	catch_signals();
-	while (r == ATW_OK && wait_for_next(&k)) {
+	watch_catch_signals();
+	while (r == ATW_OK && watch_wait_for_next(&k)) {
 		uint64_t at = now();
 
-		r = look(c, o, space, w, &said, &err);
+		r = watch_look(c, o, space, w, &said, &err);
 		/* It was not there all the time: ended, or another program by now. */
 		if (r < 0 && pidfd_has_ended(k.process)) {
 			r = ATW_OK;
@@ -200,11 +202,11 @@ int watch_looks(const char *command, const char *text, uint64_t pid,
 	int status = EXIT_COMPLETE;
 	struct clock k;
 
-	if (!parse(text, &k))
-		return bad_times(command, text);
+	if (!watch_parse(text, &k))
+		return watch_bad_times(command, text);
 	k.process = pidfd_hold(pid);
-	catch_signals();
-	while (!status && wait_for_next(&k))
+	watch_catch_signals();
+	while (!status && watch_wait_for_next(&k))
 		status = look_at(arg);
 	if (k.process >= 0)
 		close(k.process);

@@ -30,7 +30,7 @@ void map_look_add(struct map_look *l, uint64_t page, uint64_t bytes)
 
 /* ---- which sizes of pages there are ---- */
 
-static void add_size(struct map_look *l, uint64_t size)
+static void watch_map_add_size(struct map_look *l, uint64_t size)
 {
 	size_t i = 0;
 
@@ -43,7 +43,7 @@ static void add_size(struct map_look *l, uint64_t size)
 	l->nsizes++;
 }
 
-static bool has_leaves(const struct atw_paging *pg, unsigned level)
+static bool watch_map_has_leaves(const struct atw_paging *pg, unsigned level)
 {
 	const struct atw_rule *r = pg->rules;
 
@@ -55,28 +55,28 @@ static bool has_leaves(const struct atw_paging *pg, unsigned level)
 	}
 }
 
-static void find_sizes(struct map_look *l, const struct session *o)
+static void watch_map_find_sizes(struct map_look *l, const struct session *o)
 {
 	const struct atw_paging *pg = &o->subject.space.paging;
 	uint64_t page = (uint64_t)1 << pg->page_shift;
 
 	if (!target_has(o->target, TARGET_TABLES)) {     /* what /proc distinguishes */
-		add_size(l, page);
-		add_size(l, page * (page / 8));
+		watch_map_add_size(l, page);
+		watch_map_add_size(l, page * (page / 8));
 		return;
 	}
 	for (unsigned i = 0; i < pg->nlevels; i++)
-		if (has_leaves(pg, i))
-			add_size(l, (uint64_t)1 << pg->level[i].shift);
+		if (watch_map_has_leaves(pg, i))
+			watch_map_add_size(l, (uint64_t)1 << pg->level[i].shift);
 	for (const struct atw_span_rule *s = pg->spans; s && s->shift; s++)
-		add_size(l, (uint64_t)1 << s->shift);
+		watch_map_add_size(l, (uint64_t)1 << s->shift);
 }
 
 /* ---- rows ---- */
 
 /* A number, and behind it how it changed. */
-static void pair(struct map_watch *w, unsigned at, const char *key, const char *d_key,
-		 bool bytes, const char *help)
+static void watch_map_pair(struct map_watch *w, unsigned at, const char *key,
+			   const char *d_key, bool bytes, const char *help)
 {
 	w->col[at] = (struct atw_column){
 		.key = key, .type = bytes ? ATW_T_BYTES : ATW_T_COUNT, .width = 6, .help = help,
@@ -87,13 +87,14 @@ static void pair(struct map_watch *w, unsigned at, const char *key, const char *
 	};
 }
 
-static void make_columns(struct map_watch *w)
+static void watch_map_make_columns(struct map_watch *w)
 {
 	w->col[W_TIME] = (struct atw_column){
 		.key = "time", .type = ATW_T_SECONDS, .help = "since the first look",
 	};
-	pair(w, W_RANGES, "ranges", "d_ranges", false, "rows that map would have");
-	pair(w, W_MAPPED, "mapped", "d_mapped", true, "bytes that are mapped");
+	watch_map_pair(w, W_RANGES, "ranges", "d_ranges", false,
+		       "rows that map would have");
+	watch_map_pair(w, W_MAPPED, "mapped", "d_mapped", true, "bytes that are mapped");
 	for (size_t i = 0; i < w->is.nsizes; i++) {
 		char *key = w->key[i][0], size[16];
 
@@ -101,13 +102,13 @@ static void make_columns(struct map_watch *w)
 			*s |= *s >= 'A' && *s <= 'Z' ? 'a' - 'A' : 0;
 		snprintf(key, 20, "%s", size);
 		snprintf(w->key[i][1], 20, "d_%s", size);
-		pair(w, W_SIZES + 2 * (unsigned)i, key, w->key[i][1], true,
-		     "of these, in pages of that size");
+		watch_map_pair(w, W_SIZES + 2 * (unsigned)i, key, w->key[i][1], true,
+			       "of these, in pages of that size");
 	}
 	w->schema = (struct atw_schema){ "watch", w->col, W_SIZES + 2 * w->is.nsizes };
 }
 
-static int look(void *arg, struct atw_err *err)
+static int watch_map_look(void *arg, struct atw_err *err)
 {
 	struct map_watch *w = arg;
 
@@ -116,7 +117,8 @@ static int look(void *arg, struct atw_err *err)
 	return w->look(w->arg, &w->is, err);
 }
 
-static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *err)
+static int watch_map_show(void *arg, struct atw_output *out, uint64_t ms,
+			  struct atw_err *err)
 {
 	struct map_watch *w = arg;
 	uint64_t is[2 + LOOK_SIZES] = { w->is.ranges, w->is.mapped };
@@ -145,9 +147,9 @@ int watch_map(const struct common *c, struct session *o, const struct space_opts
 	      void *arg)
 {
 	struct map_watch w = { .look = fn, .arg = arg };
-	const struct watched watched = { &w.schema, look, show, &w };
+	const struct watched watched = {&w.schema, watch_map_look, watch_map_show, &w};
 
-	find_sizes(&w.is, o);
-	make_columns(&w);
+	watch_map_find_sizes(&w.is, o);
+	watch_map_make_columns(&w);
 	return watch(c, o, space, text, &watched);
 }

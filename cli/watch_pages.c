@@ -63,7 +63,7 @@ struct pages_watch {
 
 /* ---- a look ---- */
 
-static int take(void *arg, const struct page_row *r, struct atw_err *err)
+static int watch_pages_take(void *arg, const struct page_row *r, struct atw_err *err)
 {
 	struct list *l = &((struct pages_watch *)arg)->is;
 	struct process *p;
@@ -81,14 +81,14 @@ static int take(void *arg, const struct page_row *r, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int by_pid(const void *a, const void *b)
+static int watch_pages_by_pid(const void *a, const void *b)
 {
 	const struct process *x = a, *y = b;
 
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static int look(void *arg, struct atw_err *err)
+static int watch_pages_look(void *arg, struct atw_err *err)
 {
 	struct pages_watch *w = arg;
 	int r;
@@ -96,7 +96,7 @@ static int look(void *arg, struct atw_err *err)
 	w->is.n = 0;
 	r = w->look(w->arg, err);
 	if (r == ATW_OK && w->is.n)
-		qsort(w->is.v, w->is.n, sizeof(*w->is.v), by_pid);
+		qsort(w->is.v, w->is.n, sizeof(*w->is.v), watch_pages_by_pid);
 	return r;
 }
 
@@ -110,8 +110,9 @@ struct rows {
 };
 
 /* `was` and `is`: NULL if the process did not exist then, or does not now. */
-static int put(const struct rows *s, enum what what, uint64_t processes,
-	       const struct process *was, const struct process *is, struct atw_err *err)
+static int watch_pages_put(const struct rows *s, enum what what, uint64_t processes,
+			   const struct process *was, const struct process *is,
+			   struct atw_err *err)
 {
 	static const struct process none = { .have = (1u << SUMS) - 1 };
 	const struct process *who = is ? is : was ? was : &none;
@@ -143,16 +144,16 @@ static int put(const struct rows *s, enum what what, uint64_t processes,
 	return atw_output_row(s->out, &row, err);
 }
 
-static bool equal(const struct process *a, const struct process *b)
+static bool watch_pages_equal(const struct process *a, const struct process *b)
 {
 	return a->have == b->have && !strcmp(a->name, b->name) &&
 	       !memcmp(a->sum, b->sum, sizeof(a->sum));
 }
 
-static int compare(struct rows *s, const struct process *was, const struct process *is,
-		   struct atw_err *err)
+static int watch_pages_compare(struct rows *s, const struct process *was,
+			       const struct process *is, struct atw_err *err)
 {
-	if (was && is && equal(was, is)) {
+	if (was && is && watch_pages_equal(was, is)) {
 		if (!s->nsame++)
 			s->same = *is;
 		else
@@ -161,10 +162,11 @@ static int compare(struct rows *s, const struct process *was, const struct proce
 		s->same.have &= is->have;
 		return ATW_OK;
 	}
-	return put(s, !was ? BEGAN : !is ? ENDED : CHANGED, 1, was, is, err);
+	return watch_pages_put(s, !was ? BEGAN : !is ? ENDED : CHANGED, 1, was, is, err);
 }
 
-static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *err)
+static int watch_pages_show(void *arg, struct atw_output *out, uint64_t ms,
+			    struct atw_err *err)
 {
 	struct pages_watch *w = arg;
 	struct rows s = { .out = out, .ms = ms };
@@ -179,10 +181,11 @@ static int show(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *
 			*(was->pid < is->pid ? &is : &was) = NULL;
 		i += was != NULL;
 		k += is != NULL;
-		r = w->again ? compare(&s, was, is, err) : put(&s, FIRST, 1, NULL, is, err);
+		r = w->again ? watch_pages_compare(&s, was, is, err)
+			     : watch_pages_put(&s, FIRST, 1, NULL, is, err);
 	}
 	if (r == ATW_OK && s.nsame)
-		r = put(&s, SAME, s.nsame, &s.same, &s.same, err);
+		r = watch_pages_put(&s, SAME, s.nsame, &s.same, &s.same, err);
 	w->was = w->is;
 	w->is = old;
 	w->again = true;
@@ -193,14 +196,14 @@ int watch_pages(struct pages *p, struct session *o, const struct space_opts *spa
 		const char *text, int (*fn)(void *arg, struct atw_err *err), void *arg)
 {
 	struct pages_watch *w = calloc(1, sizeof(*w));
-	const struct watched watched = { &schema, look, show, w };
+	const struct watched watched = {&schema, watch_pages_look, watch_pages_show, w};
 	int status;
 
 	if (!w)
 		return complain_nomem();
 	w->look = fn;
 	w->arg = arg;
-	p->taken = take;
+	p->taken = watch_pages_take;
 	p->taker = w;
 	status = watch(p->c, o, space, text, &watched);
 	p->taken = NULL;

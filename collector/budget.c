@@ -28,7 +28,7 @@ _Static_assert(RUNS * sizeof(struct capture_run) <= 9 << 20, "runs take up to 9 
  */
 enum { FIXED = 14 << 20, LEAST = 16 << 20 };
 
-static int keep_to(const char *mem, struct budget *c, struct atw_err *err)
+static int budget_keep_to(const char *mem, struct budget *c, struct atw_err *err)
 {
 	struct rlimit most;
 	uint64_t bytes;
@@ -55,7 +55,7 @@ int budget_begin(const char *mem, struct budget *ret, struct atw_err *err)
 	int r = ATW_OK;
 
 	if (mem)
-		r = keep_to(mem, &c, err);
+		r = budget_keep_to(mem, &c, err);
 	else
 		c.counts = (uint64_t)sysconf(_SC_PHYS_PAGES) * COUNTS_PAGE + COUNTS_MORE;
 	if (r == ATW_OK)
@@ -64,7 +64,7 @@ int budget_begin(const char *mem, struct budget *ret, struct atw_err *err)
 }
 
 /* Not getrusage(2): to that, what called execve(2) counts as well. */
-static bool peak(uint64_t *ret)
+static bool budget_peak(uint64_t *ret)
 {
 	struct buf text;
 	const char *kib;
@@ -90,7 +90,7 @@ void budget_tell(const struct budget *c, const struct pace *pace)
 		       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000000),
 		(long)((u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000 % 1000),
 		pace->proc.bytes, pace->proc.calls);
-	if (peak(&kib))
+	if (budget_peak(&kib))
 		fprintf(stderr, "at most %" PRIu64 " KiB of memory\n", kib);
 	else
 		fputs("how much memory is not known\n", stderr);

@@ -54,7 +54,7 @@ static const struct opt options[] = {
 /* ---- saying what went wrong ---- */
 
 /* Names in files are not ours: nothing of them may steer a terminal. */
-static void say(const char *before, const char *s)
+static void collector_main_say(const char *before, const char *s)
 {
 	struct buf b = { 0 };
 
@@ -63,38 +63,38 @@ static void say(const char *before, const char *s)
 	buf_deinit(&b);
 }
 
-static int failed(const struct atw_err *err)
+static int collector_main_failed(const struct atw_err *err)
 {
-	say("atwalk-collect: ", err->text);
+	collector_main_say("atwalk-collect: ", err->text);
 	if (err->hint[0])
-		say("                ", err->hint);
+		collector_main_say("                ", err->hint);
 	return exit_status(err->status);
 }
 
-static int misused(const char *why)
+static int collector_main_misused(const char *why)
 {
-	say("atwalk-collect: ", why);
+	collector_main_say("atwalk-collect: ", why);
 	fputs("                see: atwalk-collect --help\n", stderr);
 	return EXIT_USAGE;
 }
 
 /* ---- an end before the end ---- */
 
-static struct to going;          /* to be removed by tidy() */
+static struct to going; /* to be removed by collector_main_tidy() */
 
 /* A file that could not be made without a name is taken away. */
-static void tidy(void)
+static void collector_main_tidy(void)
 {
 	if (going.target.temp)
 		unlink(going.target.temp);
 }
 
-static void catch_signals(sigset_t *ret)
+static void collector_main_catch_signals(sigset_t *ret)
 {
 	signal(SIGPIPE, SIG_IGN);        /* then they are error texts */
 	signal(SIGXFSZ, SIG_IGN);
 	ending_signals(ret);
-	ending_catch(tidy);
+	ending_catch(collector_main_tidy);
 }
 
 /* ---- collecting ---- */
@@ -107,7 +107,8 @@ struct ear {
 	bool failed;             /* the writer did */
 };
 
-static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int collector_main_on_record(void *arg, const struct capture_record *rec,
+				    struct atw_err *err)
 {
 	struct ear *e = arg;
 	int r = e->to.record(e->to.arg, rec, err);
@@ -120,7 +121,8 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 	return r;
 }
 
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int collector_main_on_run(void *arg, const struct capture_run *run,
+				 struct atw_err *err)
 {
 	struct ear *e = arg;
 	int r = e->to.run(e->to.arg, run, err);
@@ -129,7 +131,8 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 	return r;
 }
 
-static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+static int collector_main_on_frames(void *arg, const struct capture_frames *run,
+				    struct atw_err *err)
 {
 	struct ear *e = arg;
 	int r = e->to.frames(e->to.arg, run, err);
@@ -139,9 +142,10 @@ static int on_frames(void *arg, const struct capture_frames *run, struct atw_err
 }
 
 /* What could be known is written; *lacks: what was hidden, or status 0. */
-static int write_it(const struct opts *o, const struct budget *budget, struct pace *pace,
-		    struct census_writer *w, struct ear *e, struct atw_err *lacks,
-		    struct atw_err *err)
+static int collector_main_write_it(const struct opts *o, const struct budget *budget,
+				   struct pace *pace, struct census_writer *w,
+				   struct ear *e, struct atw_err *lacks,
+				   struct atw_err *err)
 {
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)o->pid.u, .flags = true, .counts = true, .pace = pace,
@@ -152,7 +156,8 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 		.progress = progress_at, .arg = &e->progress,
 	};
 	const struct common c = { .quiet = o->quiet, .progress = o->progress };
-	const struct census_sink sink = { on_record, on_run, on_frames, e };
+	const struct census_sink sink = {collector_main_on_record, collector_main_on_run,
+					 collector_main_on_frames, e};
 	struct provider *p = NULL;
 	int r = pagemap_provider_open(&po, NULL, NULL, &p, err);
 
@@ -174,8 +179,8 @@ static int write_it(const struct opts *o, const struct budget *budget, struct pa
 }
 
 /* *whole: it may have its name, whatever it lacks. */
-static int collect(const struct opts *o, const struct budget *budget, struct pace *pace,
-		   bool *whole)
+static int collector_main_collect(const struct opts *o, const struct budget *budget,
+				  struct pace *pace, bool *whole)
 {
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 }, lacks = { 0 };
@@ -184,7 +189,7 @@ static int collect(const struct opts *o, const struct budget *budget, struct pac
 
 	if (r == ATW_OK) {
 		e.to = census_writer_sink(w);
-		r = write_it(o, budget, pace, w, &e, &lacks, &err);
+		r = collector_main_write_it(o, budget, pace, w, &e, &lacks, &err);
 	}
 	census_writer_close(w);
 	*whole = r == ATW_OK;
@@ -193,13 +198,13 @@ static int collect(const struct opts *o, const struct budget *budget, struct pac
 			atw_err_wrap(&err, "%s", going.name);
 		if (err.status == ATW_E_NOMEM && o->mem)
 			atw_err_hint(&err, "--mem %s is not enough for all there is to hold at once", o->mem);
-		return failed(&err);
+		return collector_main_failed(&err);
 	}
 	if (o->verbose)
 		fprintf(stderr, "atwalk-collect: %" PRIu64 " tasks, %" PRIu64 " areas, %" PRIu64 " not read\n",
 			e.tasks, e.areas, e.lost);
 	if (lacks.status && !o->quiet)
-		failed(&lacks);
+		collector_main_failed(&lacks);
 	if (e.lost && !o->quiet)
 		fprintf(stderr, "atwalk-collect: %" PRIu64 " time%s something could not be read: see the L: lines\n",
 			e.lost, e.lost == 1 ? "" : "s");
@@ -208,7 +213,7 @@ static int collect(const struct opts *o, const struct budget *budget, struct pac
 
 /* ---- the program ---- */
 
-static int run(const struct opts *o, const char *where)
+static int collector_main_run(const struct opts *o, const char *where)
 {
 	struct pace pace = { 0 };
 	struct atw_err err = { 0 };
@@ -220,20 +225,20 @@ static int run(const struct opts *o, const char *where)
 	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate)) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is no number of bytes (65536, 64K, 1M)",
 			    o->rate);
-		return misused(err.text);
+		return collector_main_misused(err.text);
 	}
 	if (o->pid.given && (!o->pid.u || o->pid.u > UINT32_MAX))
-		return misused("--pid: no process has such a number");
+		return collector_main_misused("--pid: no process has such a number");
 	if (budget_begin(o->mem, &budget, &err) < 0)
-		return failed(&err);
-	catch_signals(&signals);
+		return collector_main_failed(&err);
+	collector_main_catch_signals(&signals);
 	if (to_open(where, &going, &err) < 0)
-		return failed(&err);
-	status = collect(o, &budget, &pace, &whole);
+		return collector_main_failed(&err);
+	status = collector_main_collect(o, &budget, &pace, &whole);
 	if (!going.socket)
 		sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (whole && to_commit(&going, &err) < 0) {
-		status = failed(&err);
+		status = collector_main_failed(&err);
 		whole = false;
 	}
 	to_close(&going);
@@ -242,17 +247,17 @@ static int run(const struct opts *o, const char *where)
 	return status;
 }
 
-static int told(void)
+static int collector_main_told(void)
 {
 	struct atw_err err = { 0 };
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_IO, "standard output: cannot write: %m");
-	return failed(&err);
+	return collector_main_failed(&err);
 }
 
-static int help(void)
+static int collector_main_help(void)
 {
 	fputs("usage: atwalk-collect [options] [TO]\n\n"
 	      "Writes a capture (atwalk-capture(5)) of the system it runs on, out of /proc.\n\n"
@@ -262,7 +267,7 @@ static int help(void)
 	options_help(&(struct opt_set){ .table = options }, 1, stdout);
 	fputs("\nExit status: 0 complete, 1 no such process, 2 wrong usage, 3 not written,\n"
 	      "4 parts could not be read.\n", stdout);
-	return told();
+	return collector_main_told();
 }
 
 int main(int argc, char **argv)
@@ -274,16 +279,16 @@ int main(int argc, char **argv)
 
 	hold_standard_files();
 	if (!options_parse("atwalk-collect", &set, 1, argc - 1, argv + 1, &n, why, sizeof(why)))
-		return misused(why);
+		return collector_main_misused(why);
 	if (o.help)
-		return help();
+		return collector_main_help();
 	if (o.version) {
 		printf("atwalk-collect %s\n", atw_version());
-		return told();
+		return collector_main_told();
 	}
 	if (n > 1)
-		return misused("one TO is enough");
+		return collector_main_misused("one TO is enough");
 	if (n && !*argv[1])
-		return misused("TO is empty");
-	return run(&o, n ? argv[1] : NULL);
+		return collector_main_misused("TO is empty");
+	return collector_main_run(&o, n ? argv[1] : NULL);
 }

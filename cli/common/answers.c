@@ -12,7 +12,7 @@
 
 /* ---- which ones ---- */
 
-static int unknown(const struct answers *a, const char *name, size_t len)
+static int answers_unknown(const struct answers *a, const char *name, size_t len)
 {
 	struct nearest near = { .word = name, .len = len };
 	struct buf known = { 0 };
@@ -32,8 +32,8 @@ static int unknown(const struct answers *a, const char *name, size_t len)
 	return status;
 }
 
-static bool find(const struct answers *a, const char *name, size_t len, struct answer *ret,
-		 size_t *which)
+static bool answers_find(const struct answers *a, const char *name, size_t len,
+			 struct answer *ret, size_t *which)
 {
 	for (size_t i = 0; a->kind(i, ret); i++)
 		if (strlen(ret->name) == len && !memcmp(ret->name, name, len)) {
@@ -43,14 +43,14 @@ static bool find(const struct answers *a, const char *name, size_t len, struct a
 	return false;
 }
 
-static int choose_names(struct answers *a, const char *list)
+static int answers_choose_names(struct answers *a, const char *list)
 {
 	for (const char *s = list;; s++) {
 		size_t len = strcspn(s, ","), which;
 		struct answer k;
 
-		if (!find(a, s, len, &k, &which))
-			return unknown(a, s, len);
+		if (!answers_find(a, s, len, &k, &which))
+			return answers_unknown(a, s, len);
 		for (size_t i = 0; i < a->n; i++)
 			if (a->which[i] == which)
 				return complain_usage(a->command, "'%s' is asked for twice",
@@ -71,7 +71,7 @@ bool answers_known(const struct answers *a, const char *list)
 		size_t len = strcspn(s, ","), which;
 		struct answer k;
 
-		if (!find(a, s, len, &k, &which))
+		if (!answers_find(a, s, len, &k, &which))
 			return false;
 		s += len;
 		if (!*s)
@@ -97,10 +97,10 @@ int answers_choose(struct answers *a, const char *list)
 	a->page = a->c->format == FORMAT_HTML;
 	for (size_t i = 0; i < ANSWERS; i++)
 		a->drawn[i].fd = -1;
-	return choose_names(a, list);
+	return answers_choose_names(a, list);
 }
 
-static bool has_sizes(const struct atw_schema *sc)
+static bool answers_has_sizes(const struct atw_schema *sc)
 {
 	for (size_t i = 0; i < sc->ncols; i++) {
 		enum atw_type type = sc->col[i].type;
@@ -118,7 +118,7 @@ int answers_check(const struct answers *a)
 	if (a->limit.given && !a->limit.u)
 		return complain_usage(a->command, "--limit: 0 rows are no answer");
 	for (size_t i = 0; a->c->units && i < a->n; i++)
-		if (!has_sizes(a->v[i].schema))
+		if (!answers_has_sizes(a->v[i].schema))
 			return complain_usage(a->command, "--units: %s has no column of sizes",
 					      a->v[i].name);
 	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
@@ -138,7 +138,8 @@ void answers_rows(const struct answers *a, size_t i, struct atw_output_opts *ret
 		a->rows(a->arg, i, ret);
 }
 
-static int open_one(struct answers *a, size_t i, const char *path, struct atw_err *err)
+static int answers_open_one(struct answers *a, size_t i, const char *path,
+			    struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	int status;
@@ -163,7 +164,7 @@ int answers_open(struct answers *a, struct atw_err *err)
 	if (a->page)
 		return answers_open_page(a, err);
 	if (a->n == 1)
-		return open_one(a, 0, a->c->output, err);
+		return answers_open_one(a, 0, a->c->output, err);
 	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
 		answers_rows(a, i, &oo);
 		status = atw_output_check(&oo, a->v[i].schema, err);
@@ -177,17 +178,17 @@ int answers_open(struct answers *a, struct atw_err *err)
 		if (!answers_path(a, i, a->plain ? "txt" : format_word(a->c->format),
 				  path))
 			return atw_err_set(err, ATW_E_USAGE, "--output: too long a name");
-		status = open_one(a, i, path, err);
+		status = answers_open_one(a, i, path, err);
 	}
 	return status;
 }
 
 /* ---- telling them ---- */
 
-static int tell_one(struct answers *a, size_t i, struct atw_err *err)
+static int answers_emit_one(struct answers *a, size_t i, struct atw_err *err)
 {
 	bool waits = a->n > 1 && a->c->output;
-	int status = a->out[i] ? ATW_OK : open_one(a, i, NULL, err);
+	int status = a->out[i] ? ATW_OK : answers_open_one(a, i, NULL, err);
 
 	if (status < 0)
 		return status;
@@ -210,7 +211,7 @@ static int tell_one(struct answers *a, size_t i, struct atw_err *err)
  * Separator of answers on standard output: a title. JSON has none: programs read a
  * sequence of values.
  */
-static int part(const struct answers *a, size_t i, struct atw_err *err)
+static int answers_part(const struct answers *a, size_t i, struct atw_err *err)
 {
 	bool json = a->c->format == FORMAT_JSON || a->c->format == FORMAT_JSONL;
 
@@ -233,9 +234,9 @@ int answers_tell(struct answers *a, struct atw_err *err)
 	if (answers_drawn(a))
 		status = answers_tell_pictures(a, err);
 	for (size_t i = 0; i < a->n && status == ATW_OK && !answers_drawn(a); i++) {
-		status = part(a, i, err);
+		status = answers_part(a, i, err);
 		if (status == ATW_OK)
-			status = tell_one(a, i, err);
+			status = answers_emit_one(a, i, err);
 	}
 	return status == ATW_OK ? answers_name(a, err) : status;
 }

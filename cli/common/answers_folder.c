@@ -23,7 +23,7 @@ bool answers_path(const struct answers *a, size_t i, const char *ending, char pa
 static const char *volatile made;        /* a folder that is empty so far; NULL: none */
 
 /* Files have no names before they are whole, and leave by themselves. */
-static void tidy(void)
+static void answers_folder_tidy(void)
 {
 	if (made)
 		rmdir(made);
@@ -32,7 +32,7 @@ static void tidy(void)
 void answers_catch(const struct answers *a)
 {
 	if (a->made)
-		ending_catch(tidy);
+		ending_catch(answers_folder_tidy);
 }
 
 int answers_folder(struct answers *a, struct atw_err *err)
@@ -49,7 +49,7 @@ int answers_folder(struct answers *a, struct atw_err *err)
 	e = errno;
 	if (a->made) {
 		made = a->c->output;
-		ending_catch(tidy);
+		ending_catch(answers_folder_tidy);
 	}
 	sigprocmask(SIG_SETMASK, &were, NULL);
 	if (!a->made && e == EEXIST && (stat(a->c->output, &st) < 0 || !S_ISDIR(st.st_mode)))

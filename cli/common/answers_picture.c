@@ -6,7 +6,7 @@
 #include "answers.h"
 #include "base/cleanup.h"
 
-static int no_picture(const struct answers *a, const struct answer *k)
+static int answers_picture_no(const struct answers *a, const struct answer *k)
 {
 	struct buf known = { 0 };
 	struct answer other;
@@ -25,7 +25,7 @@ static int no_picture(const struct answers *a, const struct answer *k)
 }
 
 /* A picture shows all there is: what chooses rows is not for it. */
-static int check_rows(const struct answers *a)
+static int answers_picture_check_rows(const struct answers *a)
 {
 	const struct { const char *given, *name; } table[] = {
 		{ a->c->columns, "--columns" }, { a->c->filter, "--filter" },
@@ -48,11 +48,11 @@ static int check_rows(const struct answers *a)
 
 int answers_check_picture(const struct answers *a)
 {
-	int status = check_rows(a);
+	int status = answers_picture_check_rows(a);
 
 	for (size_t i = 0; i < a->n && !status; i++)
 		if (!a->v[i].picture)
-			status = no_picture(a, &a->v[i]);
+			status = answers_picture_no(a, &a->v[i]);
 	return status;
 }
 
@@ -82,7 +82,8 @@ int answers_open_page(struct answers *a, struct atw_err *err)
 	return status < 0 ? status : html_open(a->c->output, a->title, &a->html, err);
 }
 
-static int draw(struct answers *a, size_t i, struct scene *s, struct atw_err *err)
+static int answers_picture_draw(struct answers *a, size_t i, struct scene *s,
+				struct atw_err *err)
 {
 	int status;
 
@@ -93,7 +94,7 @@ static int draw(struct answers *a, size_t i, struct scene *s, struct atw_err *er
 	return status;
 }
 
-static int write_picture(struct answers *a, size_t i, struct atw_err *err)
+static int answers_picture_write(struct answers *a, size_t i, struct atw_err *err)
 {
 	char path[4096];
 	struct scene s;
@@ -102,7 +103,7 @@ static int write_picture(struct answers *a, size_t i, struct atw_err *err)
 	if (status < 0)
 		return status;
 	answers_path(a, i, a->format->name, path);
-	status = draw(a, i, &s, err);
+	status = answers_picture_draw(a, i, &s, err);
 	if (status == ATW_OK)
 		status = outfile_open(a->c->output ? path : NULL, &a->drawn[i], err);
 	if (status == ATW_OK)
@@ -114,11 +115,11 @@ static int write_picture(struct answers *a, size_t i, struct atw_err *err)
 }
 
 /* One that cannot be drawn leaves its table alone, and says why. */
-static int put_picture(struct answers *a, size_t i, struct atw_err *err)
+static int answers_picture_put(struct answers *a, size_t i, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	struct scene s;
-	int status = draw(a, i, &s, &why);
+	int status = answers_picture_draw(a, i, &s, &why);
 
 	if (status == ATW_OK)
 		status = html_picture(a->html, &s, err);
@@ -130,7 +131,7 @@ static int put_picture(struct answers *a, size_t i, struct atw_err *err)
 	return status == ATW_E_NOMEM ? status : ATW_OK;
 }
 
-static int put_section(struct answers *a, size_t i, struct atw_err *err)
+static int answers_picture_put_section(struct answers *a, size_t i, struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	int status;
@@ -144,11 +145,12 @@ static int put_section(struct answers *a, size_t i, struct atw_err *err)
 		status = atw_output_commit(a->out[i], err);
 	atw_output_close(a->out[i]);
 	a->out[i] = NULL;
-	return status == ATW_OK && a->v[i].picture ? put_picture(a, i, err) : status;
+	return status == ATW_OK && a->v[i].picture ? answers_picture_put(a, i, err)
+						   : status;
 }
 
 /* Known only now that all was read. */
-static int put_head(struct answers *a, struct atw_err *err)
+static int answers_picture_put_head(struct answers *a, struct atw_err *err)
 {
 	struct buf b = { 0 };
 	bool failed;
@@ -162,10 +164,11 @@ static int put_head(struct answers *a, struct atw_err *err)
 
 int answers_tell_pictures(struct answers *a, struct atw_err *err)
 {
-	int status = a->page && a->head ? put_head(a, err) : ATW_OK;
+	int status = a->page && a->head ? answers_picture_put_head(a, err) : ATW_OK;
 
 	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
-		status = a->format ? write_picture(a, i, err) : put_section(a, i, err);
+		status = a->format ? answers_picture_write(a, i, err)
+				   : answers_picture_put_section(a, i, err);
 		/* One that cannot be drawn, or not all of it, leaves the others alone. */
 		if (status == ATW_E_LIMIT) {
 			complain(err);

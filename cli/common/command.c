@@ -48,7 +48,7 @@ int command_written(void)
  * A mapped file that shrinks takes its pages away under us. There is nothing
  * to go on with, but it can be said.
  */
-static void on_sigbus(int sig)
+static void command_on_sigbus(int sig)
 {
 	static const char text[] =
 		"atwalk: a file became shorter while it was being read, or its disk failed\n";
@@ -61,14 +61,14 @@ static void on_sigbus(int sig)
 
 void program_begin(void)
 {
-	signal(SIGBUS, on_sigbus);
+	signal(SIGBUS, command_on_sigbus);
 	signal(SIGXFSZ, SIG_IGN);        /* then it is an error text */
 	hold_standard_files();
 }
 
 /* The name of the option that reads what -o names, or NULL. check_output() is for sources. */
-static const char *reads_output(const struct command *cmd, const char *opts,
-				const struct common *c)
+static const char *command_reads_output(const struct command *cmd, const char *opts,
+					const struct common *c)
 {
 	struct stat st, in;
 
@@ -94,7 +94,7 @@ static const char *reads_output(const struct command *cmd, const char *opts,
 }
 
 /* An option that `cmd` does not take: perhaps one of a command that stands behind it. */
-static int misused(const struct command *cmd, const char *late, const char *why)
+static int command_misused(const struct command *cmd, const char *late, const char *why)
 {
 	struct atw_err err = { 0 };
 
@@ -120,7 +120,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		return EXIT_SOURCE;
 	common_sets(cmd->common, &c, sets + 1);
 	if (!options_parse(cmd->name, sets, ARRAY_SIZE(sets), argc, argv, &n, why, sizeof(why))) {
-		status = misused(cmd, late, why);
+		status = command_misused(cmd, late, why);
 	} else if (c.version) {
 		printf("atwalk %s\n", atw_version());
 		status = command_written();
@@ -129,7 +129,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		status = command_written();
 	} else if (words->check && n && (status = words->check(argv[0]))) {
 		/* It complained. */
-	} else if ((input = reads_output(cmd, opts, &c))) {
+	} else if ((input = command_reads_output(cmd, opts, &c))) {
 		status = complain_usage(cmd->name, "--output: that is the file of --%s", input);
 	} else {
 		status = cmd->run(&c, opts, n, argv);

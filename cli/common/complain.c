@@ -21,7 +21,7 @@ int exit_status(int status)
 }
 
 /* Names in files are not ours: nothing of them may steer a terminal. */
-static void put_text(const char *s)
+static void complain_put_text(const char *s)
 {
 	struct buf b = { 0 };
 
@@ -68,22 +68,22 @@ const char *error_hint(const struct atw_err *err)
 	return err->hint[0] ? err->hint : param_remedy(err->remedy);
 }
 
-static void put_error(const struct atw_err *err)
+static void complain_put_error(const struct atw_err *err)
 {
 	fputs("atwalk: ", stderr);
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
 		fprintf(stderr, "%s: ", params[err->param].option);
-	put_text(err->text);
+	complain_put_text(err->text);
 }
 
 int complain(const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
 
-	put_error(err);
+	complain_put_error(err);
 	if (*hint) {
 		fputs("        ", stderr);
-		put_text(hint);
+		complain_put_text(hint);
 	}
 	return exit_status(err->status);
 }
@@ -98,19 +98,19 @@ int complain_nomem(void)
 
 int complain_misuse(const char *command, const struct atw_err *err)
 {
-	put_error(err);
+	complain_put_error(err);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
 }
 
 /* One line, with what the program is called in front. */
-static void put_line(const char *fmt, va_list ap)
+static void complain_put_line(const char *fmt, va_list ap)
 {
 	char text[512];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	fputs("atwalk: ", stderr);
-	put_text(text);
+	complain_put_text(text);
 }
 
 int complain_usage(const char *command, const char *fmt, ...)
@@ -118,7 +118,7 @@ int complain_usage(const char *command, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	put_line(fmt, ap);
+	complain_put_line(fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
@@ -129,7 +129,7 @@ void complain_part(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	put_line(fmt, ap);
+	complain_put_line(fmt, ap);
 	va_end(ap);
 }
 
@@ -140,6 +140,6 @@ void remark(const struct common *c, const char *fmt, ...)
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	put_line(fmt, ap);
+	complain_put_line(fmt, ap);
 	va_end(ap);
 }

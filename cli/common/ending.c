@@ -19,7 +19,7 @@ void ending_signals(sigset_t *ret)
 }
 
 /* Once more, and not only twice. */
-static bool insists(void)
+static bool ending_insists(void)
 {
 	struct timespec now;
 
@@ -29,13 +29,13 @@ static bool insists(void)
 	return now.tv_sec - told.tv_sec > (now.tv_nsec < told.tv_nsec);
 }
 
-static void on_signal(int sig)
+static void ending_note_signal(int sig)
 {
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	int e = errno;
 
 	/* SIGPIPE: the reader of the output is gone, and no orderly end is needed. */
-	if (tell && sig != SIGPIPE && !insists()) {
+	if (tell && sig != SIGPIPE && !ending_insists()) {
 		tell();
 		errno = e;
 		return;
@@ -50,32 +50,32 @@ static void on_signal(int sig)
  * Not SA_RESETHAND: of two signals in a row, as timeout(1) sends them, the second would
  * kill the program before the handler of the first has started.
  */
-static void catch_one(int sig, int flags)
+static void ending_catch_one(int sig, int flags)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags }, was;
+	struct sigaction sa = {.sa_handler = ending_note_signal, .sa_flags = flags}, was;
 
 	ending_signals(&sa.sa_mask);
 	if (!sigaction(sig, NULL, &was) && was.sa_handler != SIG_IGN)
 		sigaction(sig, &sa, NULL);
 }
 
-static void catch(int flags)
+static void ending_on_signal(int flags)
 {
 	for (size_t i = 0; i < SIGNALS; i++)
-		catch_one(signals[i], flags);
+		ending_catch_one(signals[i], flags);
 }
 
 void ending_catch(void (*tidy)(void))
 {
 	tell = NULL;
 	tidy_up = tidy;
-	catch(0);
-	catch_one(SIGPIPE, 0);
+	ending_on_signal(0);
+	ending_catch_one(SIGPIPE, 0);
 }
 
 void ending_ask(void (*ask)(void))
 {
 	told = (struct timespec){ 0 };
 	tell = ask;
-	catch(SA_RESTART);
+	ending_on_signal(SA_RESTART);
 }

@@ -9,12 +9,12 @@
 
 enum { CHOICES = 128 };          /* bytes of all words of one */
 
-static bool takes_arg(const struct opt *o)
+static bool options_takes_arg(const struct opt *o)
 {
 	return o->kind != OPT_FLAG && o->kind != OPT_MORE;
 }
 
-static const struct opt_choice *find_choice(const struct opt *o, const char *word)
+static const struct opt_choice *options_find_choice(const struct opt *o, const char *word)
 {
 	for (const struct opt_choice *c = o->choices; c && c->word; c++)
 		if (!strcmp(c->word, word))
@@ -31,7 +31,7 @@ const char *options_word(const struct opt_choice *choices, unsigned value)
 }
 
 /* "plain|csv|json" */
-static const char *all_choices(const struct opt *o, char *buf, size_t len)
+static const char *options_all_choices(const struct opt *o, char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -41,8 +41,8 @@ static const char *all_choices(const struct opt *o, char *buf, size_t len)
 	return buf;
 }
 
-static bool store(const struct opt *o, void *base, const char *v, char *why,
-		  size_t why_len)
+static bool options_store(const struct opt *o, void *base, const char *v, char *why,
+			  size_t why_len)
 {
 	void *at = (char *)base + o->at;
 	struct opt_number *num = at;
@@ -59,10 +59,10 @@ static bool store(const struct opt *o, void *base, const char *v, char *why,
 		++*(unsigned *)at;
 		return true;
 	case OPT_CHOICE:
-		choice = find_choice(o, v);
+		choice = options_find_choice(o, v);
 		if (!choice) {
-			snprintf(why, why_len, "--%s: '%.64s' is not one of %s", o->name, v,
-				 all_choices(o, known, sizeof(known)));
+			snprintf(why, why_len, "--%s: '%.64s' is not one of %s", o->name,
+				 v, options_all_choices(o, known, sizeof(known)));
 			return false;
 		}
 		*(unsigned *)at = choice->value;
@@ -103,8 +103,9 @@ struct parser {
 };
 
 /* By its name, or by its letter if that is not 0; of the sets that are `refused` or not. */
-static const struct opt *find(const struct opt_set *sets, size_t nsets, bool refused,
-			      const char *name, size_t len, char letter, void **base)
+static const struct opt *options_find(const struct opt_set *sets, size_t nsets,
+				      bool refused, const char *name, size_t len,
+				      char letter, void **base)
 {
 	for (size_t i = 0; i < nsets; i++) {
 		if (sets[i].refused != refused)
@@ -120,17 +121,19 @@ static const struct opt *find(const struct opt_set *sets, size_t nsets, bool ref
 	return NULL;
 }
 
-static const struct opt *find_long(const struct parser *p, const char *name, size_t len,
-				   void **base)
+static const struct opt *options_find_long(const struct parser *p, const char *name,
+					   size_t len, void **base)
 {
-	return find(p->sets, p->nsets, false, name, len, 0, base);
+	return options_find(p->sets, p->nsets, false, name, len, 0, base);
 }
 
 /* An option that exists, and means nothing for the command. */
-static bool refuses(const struct parser *p, const char *name, size_t len, char letter)
+static bool options_refuses(const struct parser *p, const char *name, size_t len,
+			    char letter)
 {
 	void *base;
-	const struct opt *o = find(p->sets, p->nsets, true, name, len, letter, &base);
+	const struct opt *o =
+		options_find(p->sets, p->nsets, true, name, len, letter, &base);
 
 	if (o)
 		snprintf(p->why, p->why_len, "--%s cannot be used with '%s'", o->name, p->command);
@@ -149,7 +152,8 @@ static const struct { const char *name, *here; } others[] = {
 };
 
 /* "; did you mean --pid, --pti?", of all that begin with the letter, if they are few. */
-static void meant_letter(const struct parser *p, char letter, char *ret, size_t len)
+static void options_meant_letter(const struct parser *p, char letter, char *ret,
+				 size_t len)
 {
 	const struct opt_set *end = p->sets + p->nsets;
 	size_t at = 0, n = 0;
@@ -167,8 +171,8 @@ static void meant_letter(const struct parser *p, char letter, char *ret, size_t 
 }
 
 /* The same of a name: "--format json" for json, a beginning, or the nearest. */
-static void meant(const struct parser *p, const char *name, size_t len, char *ret,
-		  size_t ret_len)
+static void options_meant(const struct parser *p, const char *name, size_t len, char *ret,
+			  size_t ret_len)
 {
 	const struct opt_set *end = p->sets + p->nsets;
 	struct nearest near = { .word = name, .len = len };
@@ -186,14 +190,14 @@ static void meant(const struct parser *p, const char *name, size_t len, char *re
 			nearest_try(&near, o->name);
 			if (!strncmp(o->name, name, len) && !nbegin++)
 				begins = o;
-			if (find_choice(o, word)) {
+			if (options_find_choice(o, word)) {
 				snprintf(ret, ret_len, "; did you mean --%s %s?", o->name, word);
 				return;
 			}
 		}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(others[i].name, word) &&
-		    find_long(p, others[i].here, strlen(others[i].here), &base))
+		    options_find_long(p, others[i].here, strlen(others[i].here), &base))
 			near.name = others[i].here;
 	if (!near.name && nbegin == 1)
 		near.name = begins->name;
@@ -201,24 +205,24 @@ static void meant(const struct parser *p, const char *name, size_t len, char *re
 		snprintf(ret, ret_len, "; did you mean --%s?", near.name);
 }
 
-static bool parse_long(struct parser *p)
+static bool options_parse_long(struct parser *p)
 {
 	const char *name = p->argv[p->at] + 2, *eq = strchr(name, '='), *v = NULL;
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
 	void *base = NULL;
-	const struct opt *o = find_long(p, name, len, &base);
+	const struct opt *o = options_find_long(p, name, len, &base);
 
-	if (!o && refuses(p, name, len, 0))
+	if (!o && options_refuses(p, name, len, 0))
 		return false;
 	if (!o) {
 		char near[80];
 
-		meant(p, name, len, near, sizeof(near));
+		options_meant(p, name, len, near, sizeof(near));
 		snprintf(p->why, p->why_len, "unknown option --%.*s%s", (int)(len < 64 ? len : 64),
 			 name, near);
 		return false;
 	}
-	if (takes_arg(o)) {
+	if (options_takes_arg(o)) {
 		v = eq ? eq + 1 : p->at + 1 < p->argc ? p->argv[++p->at] : NULL;
 		if (!v) {
 			snprintf(p->why, p->why_len, "--%s needs %s", o->name, o->arg);
@@ -228,9 +232,9 @@ static bool parse_long(struct parser *p)
 		snprintf(p->why, p->why_len, "--%s takes no value", o->name);
 		return false;
 	}
-	if (store(o, base, v, p->why, p->why_len))
+	if (options_store(o, base, v, p->why, p->why_len))
 		return true;
-	if (!strcmp(o->name, "pid") && find_long(p, "task", 4, &base)) {
+	if (!strcmp(o->name, "pid") && options_find_long(p, "task", 4, &base)) {
 		size_t at = strlen(p->why);
 
 		snprintf(p->why + at, p->why_len - at, "; --task takes a name");
@@ -238,39 +242,41 @@ static bool parse_long(struct parser *p)
 	return false;
 }
 
-static bool parse_letters(struct parser *p)
+static bool options_parse_letters(struct parser *p)
 {
 	const char *word = p->argv[p->at] + 1;
 
 	for (const char *s = word; *s; s++) {
 		void *base = NULL;
-		const struct opt *o = find(p->sets, p->nsets, false, NULL, 0, *s, &base);
+		const struct opt *o =
+			options_find(p->sets, p->nsets, false, NULL, 0, *s, &base);
 		const char *v = NULL;
 
 		if (!o) {
 			/* -pid is -p -i -d, and hardly what was meant. */
 			size_t len = strcspn(word, "=");
-			bool is_name = find_long(p, word, len, &base);
+			bool is_name = options_find_long(p, word, len, &base);
 			char near[120];
 
-			if (!is_name && refuses(p, NULL, 0, *s))
+			if (!is_name && options_refuses(p, NULL, 0, *s))
 				return false;
 			if (is_name)
 				snprintf(near, sizeof(near), "; did you mean --%.*s?", (int)len,
 					 word);
 			else
-				meant_letter(p, word[1] ? '\0' : *s, near, sizeof(near));
+				options_meant_letter(p, word[1] ? '\0' : *s, near,
+						     sizeof(near));
 			snprintf(p->why, p->why_len, "unknown option -%c%s", *s, near);
 			return false;
 		}
-		if (takes_arg(o)) {
+		if (options_takes_arg(o)) {
 			v = s[1] ? s + 1 : p->at + 1 < p->argc ? p->argv[++p->at] : NULL;
 			if (!v) {
 				snprintf(p->why, p->why_len, "-%c needs %s", *s, o->arg);
 				return false;
 			}
 		}
-		if (!store(o, base, v, p->why, p->why_len))
+		if (!options_store(o, base, v, p->why, p->why_len))
 			return false;
 		if (v)
 			break;
@@ -296,9 +302,9 @@ bool options_parse(const char *command, const struct opt_set *sets, size_t nsets
 		} else if (!strcmp(s, "--")) {
 			ended = true;
 		} else if (s[1] == '-') {
-			if (!parse_long(&p))
+			if (!options_parse_long(&p))
 				return false;
-		} else if (!parse_letters(&p)) {
+		} else if (!options_parse_letters(&p)) {
 			return false;
 		}
 	}
@@ -306,16 +312,16 @@ bool options_parse(const char *command, const struct opt_set *sets, size_t nsets
 	return true;
 }
 
-static void help_one(const struct opt *o, FILE *out)
+static void options_help_one(const struct opt *o, FILE *out)
 {
 	char left[64], letter[8] = "    ", known[CHOICES];
 
 	if (o->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-	snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, takes_arg(o) ? " " : "",
-		 takes_arg(o) ? o->arg : "");
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
+		 options_takes_arg(o) ? " " : "", options_takes_arg(o) ? o->arg : "");
 	fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", o->help,
-		o->choices ? " (" : "", all_choices(o, known, sizeof(known)),
+		o->choices ? " (" : "", options_all_choices(o, known, sizeof(known)),
 		o->choices ? ")" : "");
 }
 
@@ -323,7 +329,7 @@ void options_help(const struct opt_set *sets, size_t nsets, FILE *out)
 {
 	for (size_t i = 0; i < nsets; i++)
 		for (const struct opt *o = sets[i].refused ? NULL : sets[i].table; o && o->name; o++)
-			help_one(o, out);
+			options_help_one(o, out);
 }
 
 void options_free(const struct opt_set *sets, size_t nsets)

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "record/schema.h"
 
-static bool mentions(const char *text, const char *word)
+static bool rows_mentions(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -18,26 +18,26 @@ static bool mentions(const char *text, const char *word)
 	return false;
 }
 
-static bool is_mentioned(const struct common *c, const char *column)
+static bool rows_is_mentioned(const struct common *c, const char *column)
 {
-	return mentions(c->columns, column) || mentions(c->filter, column) ||
-	       mentions(c->sort, column) || mentions(c->group, column);
+	return rows_mentions(c->columns, column) || rows_mentions(c->filter, column) ||
+	       rows_mentions(c->sort, column) || rows_mentions(c->group, column);
 }
 
 bool asks_for(const struct common *c, const char *column)
 {
 	char change[32];                 /* of --watch */
 	const char *other;
-	bool is = is_mentioned(c, column);
+	bool is = rows_is_mentioned(c, column);
 
 	for (size_t i = 0; !is && (other = schema_other_name(column, i)); i++)
-		is = is_mentioned(c, other);
+		is = rows_is_mentioned(c, other);
 	snprintf(change, sizeof(change), "d_%s", column);
-	return is || is_mentioned(c, change);
+	return is || rows_is_mentioned(c, change);
 }
 
 /* Without --color, only a terminal gets colors. */
-static bool is_colored(const struct common *c)
+static bool rows_is_colored(const struct common *c)
 {
 	switch (c->color) {
 	case COLOR_ALWAYS:
@@ -58,11 +58,15 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 	};
 
 	*ret = (struct atw_output_opts){
-		.format = format_word(c->format), .path = c->output, .columns = c->columns,
-		.filter = c->filter, .sort = c->sort, .group = c->group,
+		.format = format_word(c->format),
+		.path = c->output,
+		.columns = c->columns,
+		.filter = c->filter,
+		.sort = c->sort,
+		.group = c->group,
 		.units = units[c->units],
 		.page_shift = 12,
-		.color = is_colored(c),
+		.color = rows_is_colored(c),
 	};
 }
 

@@ -16,7 +16,7 @@ bool is_source_word(const char *word)
 	       !stat(word, &st) || (errno != ENOENT && errno != ENAMETOOLONG);
 }
 
-static bool is_file(const char *path, const struct stat *file)
+static bool words_is_file(const char *path, const struct stat *file)
 {
 	struct stat st;
 
@@ -25,12 +25,12 @@ static bool is_file(const char *path, const struct stat *file)
 }
 
 /* PATH, FORMAT:PATH and raw:PATH@ADDRESS name PATH. */
-static bool names_file(const char *text, const struct stat *file)
+static bool words_names_file(const char *text, const struct stat *file)
 {
 	const char *colon = strchr(text, ':');
 	char path[4096], *at;
 
-	if (is_file(text, file) || (colon && is_file(colon + 1, file)))
+	if (words_is_file(text, file) || (colon && words_is_file(colon + 1, file)))
 		return true;
 	if (!colon || strlen(colon + 1) >= sizeof(path))
 		return false;
@@ -38,7 +38,7 @@ static bool names_file(const char *text, const struct stat *file)
 	at = strrchr(path, '@');
 	if (at)
 		*at = '\0';
-	return at && is_file(path, file);
+	return at && words_is_file(path, file);
 }
 
 /* A source is never changed, not even when it is asked for. */
@@ -53,9 +53,9 @@ int check_output(const struct common *c, const char *name)
 		});
 	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
 		return EXIT_COMPLETE;
-	same = names_file(name, &st);
+	same = words_names_file(name, &st);
 	for (size_t i = 0; i < c->parts.n && !same; i++)
-		same = names_file(c->parts.v[i], &st);
+		same = words_names_file(c->parts.v[i], &st);
 	return same ? complain(&(struct atw_err){
 		.status = ATW_E_USAGE, .text = "--output: that is the source itself",
 	}) : EXIT_COMPLETE;

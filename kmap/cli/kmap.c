@@ -21,7 +21,7 @@ struct ear {
 	bool damaged;
 };
 
-static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+static int kmap_on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct ear *e = arg;
 	int r = e->to->record(e->to->arg, rec, err);
@@ -30,7 +30,7 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 	return r;
 }
 
-static void on_damage(void *arg, const struct atw_err *err)
+static void kmap_on_damage(void *arg, const struct atw_err *err)
 {
 	struct ear *e = arg;
 
@@ -39,7 +39,7 @@ static void on_damage(void *arg, const struct atw_err *err)
 	complain(err);
 }
 
-static void on_progress(void *arg, uint64_t done, uint64_t all)
+static void kmap_on_progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct ear *e = arg;
 
@@ -50,8 +50,8 @@ int kmap_source(const struct common *c, const char *name, const struct kmap_sink
 		const char *into, struct kmap_told *told)
 {
 	struct ear e = { .to = to };
-	const struct kmap_read_opts ro = { on_damage, on_progress, &e };
-	const struct kmap_sink sink = { on_record, &e };
+	const struct kmap_read_opts ro = {kmap_on_damage, kmap_on_progress, &e};
+	const struct kmap_sink sink = {kmap_on_record, &e};
 	struct atw_err err = { 0 };
 	int r;
 

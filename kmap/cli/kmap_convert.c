@@ -34,7 +34,7 @@ static const struct opt options[] = {
 enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 
 /* A KMAP is lines of one form. */
-static int check(const struct convert_opts *o, int argc)
+static int convert_check(const struct convert_opts *o, int argc)
 {
 	if (argc != 1)
 		return complain_usage("kmap convert", argc ? "one FILE is enough"
@@ -44,7 +44,7 @@ static int check(const struct convert_opts *o, int argc)
 	return EXIT_COMPLETE;
 }
 
-static struct kmap_form form_of(unsigned to)
+static struct kmap_form convert_form_of(unsigned to)
 {
 	if (to == TO_OWN)
 		return (struct kmap_form){ KMAP_V4, true };
@@ -52,8 +52,8 @@ static struct kmap_form form_of(unsigned to)
 }
 
 /* What is not in it any more. */
-static void tell(const struct common *c, const char *name, struct kmap_form form,
-		 const uint64_t *lost)
+static void convert_emit(const struct common *c, const char *name, struct kmap_form form,
+			 const uint64_t *lost)
 {
 	char what[512] = "";
 	size_t len = 0;
@@ -67,8 +67,9 @@ static void tell(const struct common *c, const char *name, struct kmap_form form
 }
 
 /* Nothing is written before all input files have been read. */
-static int merge(const struct common *c, const char *name, const struct convert_opts *o,
-		 const struct kmap_sink *to, const char *into, struct kmap_told *told)
+static int convert_merge(const struct common *c, const char *name,
+			 const struct convert_opts *o, const struct kmap_sink *to,
+			 const char *into, struct kmap_told *told)
 {
 	struct kmap_compress *z = NULL;
 	struct kmap_sink sink;
@@ -89,7 +90,8 @@ static int merge(const struct common *c, const char *name, const struct convert_
 				remark(c, "%s: %" PRIu64 " object%s became %" PRIu64 ", of which only "
 				       "sums are known: no tasks, times and pids", name,
 				       told->objects, told->objects == 1 ? "" : "s", objects);
-			tell(c, name, form_of(o->to), kmap_compress_losses(z));
+			convert_emit(c, name, convert_form_of(o->to),
+				     kmap_compress_losses(z));
 		}
 	}
 	kmap_compress_close(z);
@@ -99,7 +101,7 @@ static int merge(const struct common *c, const char *name, const struct convert_
 static int convert(const struct common *c, const struct convert_opts *o, const char *name,
 		   const struct outfile *t)
 {
-	struct kmap_form form = form_of(o->to);
+	struct kmap_form form = convert_form_of(o->to);
 	struct kmap_writer *w = NULL;
 	struct kmap_told told = { 0 };
 	struct atw_err err = { 0 };
@@ -109,10 +111,11 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 	if (r < 0)
 		return complain(&err);
 	sink = kmap_writer_sink(w);
-	status = form.version == KMAP_COMPRESSED ? merge(c, name, o, &sink, outfile_name(t), &told) :
-		 kmap_source(c, name, &sink, outfile_name(t), &told);
+	status = form.version == KMAP_COMPRESSED
+			 ? convert_merge(c, name, o, &sink, outfile_name(t), &told)
+			 : kmap_source(c, name, &sink, outfile_name(t), &told);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
-		tell(c, name, form, kmap_writer_losses(w)->n);
+		convert_emit(c, name, form, kmap_writer_losses(w)->n);
 		if (kmap_writer_end(w, &told, &err) < 0) {
 			atw_err_wrap(&err, "%s", outfile_name(t));
 			status = complain(&err);
@@ -122,12 +125,12 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int convert_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct convert_opts *o = opts;
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
-	int status = check(o, argc);
+	int status = convert_check(o, argc);
 
 	if (!status)
 		status = check_output(c, argv[0]);
@@ -147,10 +150,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_convert = {
-	"kmap convert", "--to VERSION FILE", "the same in another of its forms",
+	"kmap convert",
+	"--to VERSION FILE",
+	"the same in another of its forms",
 	"Writes a KMAP in the form that one version of Memorizer wrote, or in uSCOPE's\n"
-	"compressed one; or in atwalk's own, that of `kmap record`, which has a place for all of\n"
+	"compressed one; or in atwalk's own, that of `kmap record`, which has a place "
+	"for all of\n"
 	"them. What a form has no place for is left out, and said.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
-	options, sizeof(struct convert_opts), run,
+	options,
+	sizeof(struct convert_opts),
+	convert_run,
 };

@@ -23,7 +23,8 @@ struct ctl {
 	struct outfile to;
 };
 
-static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, struct atw_err *err)
+static int ctl_write_all(const struct ctl *x, int fd, const char *buf, size_t len,
+			 struct atw_err *err)
 {
 	return io_write(fd, buf, len) == len ? ATW_OK :
 	       atw_err_set(err, ATW_E_IO, "%s: %s", fd == x->to.fd ? outfile_name(&x->to) : x->at,
@@ -32,28 +33,29 @@ static int write_all(const struct ctl *x, int fd, const char *buf, size_t len, s
 
 /* ---- by a folder ---- */
 
-static int refused(const struct ctl *x, int number, const char *why, struct atw_err *err)
+static int ctl_refused(const struct ctl *x, int number, const char *why,
+		       struct atw_err *err)
 {
 	return atw_err_set(err, number == ENOENT ? ATW_E_MISSING : number == EACCES || number == EPERM
 			   ? ATW_E_PERM : ATW_E_IO, "%s: %s%s%s", x->at, x->name ? x->name : "",
 			   x->name ? ": " : "", why);
 }
 
-static int copy_file(const struct ctl *x, int fd, struct atw_err *err)
+static int ctl_copy_file(const struct ctl *x, int fd, struct atw_err *err)
 {
 	char buf[1 << 16];
 	ssize_t n;
 
 	while ((n = io_read_some(fd, buf, sizeof(buf))) != 0) {
 		if (n < 0)
-			return refused(x, errno, strerror(errno), err);
-		if (write_all(x, x->to.fd, buf, (size_t)n, err) < 0)
+			return ctl_refused(x, errno, strerror(errno), err);
+		if (ctl_write_all(x, x->to.fd, buf, (size_t)n, err) < 0)
 			return err->status;
 	}
 	return ATW_OK;
 }
 
-static int list_folder(const struct ctl *x, struct atw_err *err)
+static int ctl_list_folder(const struct ctl *x, struct atw_err *err)
 {
 	const struct kmap_control *f;
 	bool any = false;
@@ -69,32 +71,32 @@ static int list_folder(const struct ctl *x, struct atw_err *err)
 		any = true;
 		len = snprintf(line, sizeof(line), "%s %s%s\n", f->name,
 			       st.st_mode & 0444 ? "r" : "", st.st_mode & 0222 ? "w" : "");
-		r = write_all(x, x->to.fd, line, (size_t)len, err);
+		r = ctl_write_all(x, x->to.fd, line, (size_t)len, err);
 	}
 	return any ? r : atw_err_set(err, ATW_E_MISSING, "%s: no recording is controlled there",
 				     x->at);
 }
 
-static int by_folder(const struct ctl *x, struct atw_err *err)
+static int ctl_by_folder(const struct ctl *x, struct atw_err *err)
 {
 	char path[4096], text[KMAP_CONTROL_TEXT + 2];
 	int fd, r = ATW_OK, len;
 
 	if (!x->name)
-		return list_folder(x, err);
+		return ctl_list_folder(x, err);
 	len = snprintf(path, sizeof(path), "%s/%s", x->at, x->name);
 	if (strchr(x->name, '/') || (size_t)len >= sizeof(path))
-		return refused(x, ENOENT, "there is no control of that name", err);
+		return ctl_refused(x, ENOENT, "there is no control of that name", err);
 	fd = open(path, (x->value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	if (fd < 0)
-		return refused(x, errno, strerror(errno), err);
+		return ctl_refused(x, errno, strerror(errno), err);
 	if (!x->value) {
-		r = copy_file(x, fd, err);
+		r = ctl_copy_file(x, fd, err);
 	} else {
 		/* All at once: a part would be another value. */
 		len = snprintf(text, sizeof(text), "%s\n", x->value);
 		if (write(fd, text, (size_t)len) != len)
-			r = refused(x, errno, strerror(errno), err);
+			r = ctl_refused(x, errno, strerror(errno), err);
 	}
 	close(fd);
 	return r;
@@ -102,12 +104,12 @@ static int by_folder(const struct ctl *x, struct atw_err *err)
 
 /* ---- by a socket ---- */
 
-static int cut(const struct ctl *x, struct atw_err *err)
+static int ctl_cut(const struct ctl *x, struct atw_err *err)
 {
-	return refused(x, EIO, "the recording ended, and this is not all", err);
+	return ctl_refused(x, EIO, "the recording ended, and this is not all", err);
 }
 
-static int copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
+static int ctl_copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
 {
 	char buf[1 << 16];
 
@@ -116,15 +118,15 @@ static int copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *
 		size_t got = fread(buf, 1, want, in);
 
 		if (!got)
-			return cut(x, err);
-		if (write_all(x, x->to.fd, buf, got, err) < 0)
+			return ctl_cut(x, err);
+		if (ctl_write_all(x, x->to.fd, buf, got, err) < 0)
 			return err->status;
 		n -= got;
 	}
 	return ATW_OK;
 }
 
-static int copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
+static int ctl_copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
 {
 	char line[1024];
 
@@ -136,16 +138,16 @@ static int copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
 		if (!strcmp(line, "end"))
 			return ATW_OK;
 		if (sscanf(line, "error %d %n", &number, &at) == 1 && at)
-			return refused(x, number, line + at, err);
+			return ctl_refused(x, number, line + at, err);
 		if (sscanf(line, "data %llu", &n) != 1)
-			return refused(x, 0, "what answers is no recording", err);
-		if (copy_data(x, in, n, err) < 0)
+			return ctl_refused(x, 0, "what answers is no recording", err);
+		if (ctl_copy_data(x, in, n, err) < 0)
 			return err->status;
 	}
-	return cut(x, err);
+	return ctl_cut(x, err);
 }
 
-static int by_socket(const struct ctl *x, struct atw_err *err)
+static int ctl_by_socket(const struct ctl *x, struct atw_err *err)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char text[256];
@@ -171,30 +173,31 @@ static int by_socket(const struct ctl *x, struct atw_err *err)
 	len = !x->name ? snprintf(text, sizeof(text), "list\n")
 	    : x->value ? snprintf(text, sizeof(text), "write %s %s\n", x->name, x->value)
 		       : snprintf(text, sizeof(text), "read %s\n", x->name);
-	r = (size_t)len < sizeof(text) ? write_all(x, fd, text, (size_t)len, err)
-				       : refused(x, ENOENT, "there is no control of that name", err);
+	r = (size_t)len < sizeof(text)
+		    ? ctl_write_all(x, fd, text, (size_t)len, err)
+		    : ctl_refused(x, ENOENT, "there is no control of that name", err);
 	if (r == ATW_OK)
-		r = copy_answer(x, in, err);
+		r = ctl_copy_answer(x, in, err);
 	fclose(in);
 	return r;
 }
 
 /* ---- the command ---- */
 
-static int ask(const struct ctl *x, struct atw_err *err)
+static int ctl_query(const struct ctl *x, struct atw_err *err)
 {
 	struct stat st;
 
 	if (stat(x->at, &st) < 0)
 		return atw_err_set(err, ATW_E_MISSING, "%s: %s", x->at, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return by_folder(x, err);
+		return ctl_by_folder(x, err);
 	if (S_ISSOCK(st.st_mode))
-		return by_socket(x, err);
+		return ctl_by_socket(x, err);
 	return atw_err_set(err, ATW_E_USAGE, "%s: neither the socket nor the folder of a recording", x->at);
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct ctl x = { .to.fd = -1 };
 	struct atw_err err = { 0 };
@@ -212,7 +215,7 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
 	r = x.value ? ATW_OK : outfile_open_private(c->output, &x.to, &err);
 	if (r == ATW_OK)
-		r = ask(&x, &err);
+		r = ctl_query(&x, &err);
 	if (r == ATW_OK && !x.value)
 		r = outfile_commit(&x.to, &err);
 	if (!x.value)
@@ -221,10 +224,15 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_ctl = {
-	"kmap ctl", "SOCKET|FOLDER [NAME [VALUE]]", "control a recording while it runs",
-	"Reads what a control of a recording says, or writes VALUE to it. They have the names\n"
+	"kmap ctl",
+	"SOCKET|FOLDER [NAME [VALUE]]",
+	"control a recording while it runs",
+	"Reads what a control of a recording says, or writes VALUE to it. They have the "
+	"names\n"
 	"of Memorizer's files, of all its versions: kmap, stats, clear_object_list,\n"
 	"memorizer_log_access and others; without a NAME all are listed.",
 	OPT_COMMON_OUTPUT,
-	NULL, 0, run,
+	NULL,
+	0,
+	ctl_run,
 };

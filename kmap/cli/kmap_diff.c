@@ -75,8 +75,8 @@ struct comparing {
 	uint64_t rows;
 };
 
-static void set(union atw_value *v, uint64_t *have, unsigned at, const uint64_t n[2], bool both[2],
-		unsigned change)
+static void kmap_cli_diff_set(union atw_value *v, uint64_t *have, unsigned at,
+			      const uint64_t n[2], bool both[2], unsigned change)
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (both[i]) {
@@ -87,7 +87,8 @@ static void set(union atw_value *v, uint64_t *have, unsigned at, const uint64_t 
 	*have |= (uint64_t)1 << change;
 }
 
-static void set_text(union atw_value *v, uint64_t *have, unsigned at, const char *s)
+static void kmap_cli_diff_set_text(union atw_value *v, uint64_t *have, unsigned at,
+				   const char *s)
 {
 	if (!s)
 		return;
@@ -95,7 +96,8 @@ static void set_text(union atw_value *v, uint64_t *have, unsigned at, const char
 	*have |= (uint64_t)1 << at;
 }
 
-static int put(void *arg, const struct kmap_diff_row *r, struct atw_err *err)
+static int kmap_cli_diff_put(void *arg, const struct kmap_diff_row *r,
+			     struct atw_err *err)
 {
 	struct comparing *x = arg;
 	union atw_value v[D_COUNT] = { 0 };
@@ -104,20 +106,23 @@ static int put(void *arg, const struct kmap_diff_row *r, struct atw_err *err)
 
 	v[D_WHAT].u = r->what;
 	v[D_CHANGE].u = !in[0] ? NEW : !in[1] ? GONE : CHANGED;
-	set_text(v, &have, D_CACHE, r->cache);
-	set_text(v, &have, D_TYPE, r->type);
-	set_text(v, &have, D_CODE, r->code);
+	kmap_cli_diff_set_text(v, &have, D_CACHE, r->cache);
+	kmap_cli_diff_set_text(v, &have, D_TYPE, r->type);
+	kmap_cli_diff_set_text(v, &have, D_CODE, r->code);
 	if (r->what != KMAP_DIFF_EDGE && !x->s[0].m->compressed && !x->s[1].m->compressed)
-		set(v, &have, D_OBJECTS_A, (uint64_t[]){ r->n[0].objects, r->n[1].objects }, in,
-		    D_OBJECTS);
-	set(v, &have, D_READS_A, (uint64_t[]){ r->n[0].reads, r->n[1].reads }, in, D_READS);
-	set(v, &have, D_WRITES_A, (uint64_t[]){ r->n[0].writes, r->n[1].writes }, in, D_WRITES);
+		kmap_cli_diff_set(v, &have, D_OBJECTS_A,
+				  (uint64_t[]){r->n[0].objects, r->n[1].objects}, in,
+				  D_OBJECTS);
+	kmap_cli_diff_set(v, &have, D_READS_A, (uint64_t[]){r->n[0].reads, r->n[1].reads},
+			  in, D_READS);
+	kmap_cli_diff_set(v, &have, D_WRITES_A,
+			  (uint64_t[]){r->n[0].writes, r->n[1].writes}, in, D_WRITES);
 	x->rows++;
 	return atw_output_row(x->out, &(struct atw_row){ v, have }, err);
 }
 
 /* As typed, or by function if both have names for all that matters. */
-static enum kmap_level level_of(const struct comparing *x)
+static enum kmap_level kmap_cli_diff_level_of(const struct comparing *x)
 {
 	if (x->o->level)
 		return x->o->level - 1;
@@ -125,16 +130,16 @@ static enum kmap_level level_of(const struct comparing *x)
 									   : KMAP_INSTRUCTION;
 }
 
-static int compare(struct comparing *x, struct atw_err *err)
+static int kmap_cli_diff_compare(struct comparing *x, struct atw_err *err)
 {
-	const enum kmap_level level = level_of(x);
+	const enum kmap_level level = kmap_cli_diff_level_of(x);
 	const struct kmap_side side[2] = {
 		{ x->s[0].m, x->n[0], level }, { x->s[1].m, x->n[1], level },
 	};
 	int r = kmap_diff_init(&x->d, side, err);
 
 	if (r == ATW_OK)
-		r = kmap_diff_each(&x->d, !x->o->no_counts, put, x, err);
+		r = kmap_diff_each(&x->d, !x->o->no_counts, kmap_cli_diff_put, x, err);
 	if (r < 0)
 		return r;
 	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ; code compared by %s",
@@ -147,17 +152,18 @@ static int compare(struct comparing *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-static const char *nth(const struct opt_list *l, unsigned i)
+static const char *kmap_cli_diff_nth(const struct opt_list *l, unsigned i)
 {
 	return !l->n ? NULL : l->v[i < l->n ? i : l->n - 1];
 }
 
-static int read_both(struct comparing *x)
+static int kmap_cli_diff_read_both(struct comparing *x)
 {
 	int status = EXIT_COMPLETE;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct kmap_symbols_opts no = { nth(&x->o->symbols, i), nth(&x->o->kernel, i) };
+		const struct kmap_symbols_opts no = {kmap_cli_diff_nth(&x->o->symbols, i),
+						     kmap_cli_diff_nth(&x->o->kernel, i)};
 		struct atw_err err = { 0 };
 		int r = kmap_model_source(x->c, x->name[i], 0, &x->s[i]);
 
@@ -180,9 +186,9 @@ static int diff(struct comparing *x)
 	rows_opts(x->c, &oo);
 	if (atw_output_open(&oo, &schema, &x->out, &err) < 0)
 		return complain(&err);
-	status = read_both(x);
+	status = kmap_cli_diff_read_both(x);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
-		r = compare(x, &err);
+		r = kmap_cli_diff_compare(x, &err);
 		if (!status && x->rows)
 			status = EXIT_NO;
 		status = output_end(x->out, r, status, &err);
@@ -197,7 +203,7 @@ static int diff(struct comparing *x)
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct comparing x = { .c = c, .o = opts, .name = argv };
 	int status = EXIT_COMPLETE;
@@ -214,9 +220,14 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_diff = {
-	"kmap diff", "A B", "what is new, gone or changed from one KMAP to another",
-	"Compares two KMAPs: caches, the code that allocates from each, and the code that\n"
+	"kmap diff",
+	"A B",
+	"what is new, gone or changed from one KMAP to another",
+	"Compares two KMAPs: caches, the code that allocates from each, and the code "
+	"that\n"
 	"touches its objects. Exit status 1 if they differ.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
-	options, sizeof(struct kmap_diff_opts), run,
+	options,
+	sizeof(struct kmap_diff_opts),
+	kmap_cli_diff_run,
 };

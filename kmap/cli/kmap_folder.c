@@ -53,12 +53,12 @@ struct kmap_folder {
 
 static const char below[] = "/memorizer";
 
-static bool is_folder(const char *path)
+static bool folder_is(const char *path)
 {
 	return !strcmp(path, "/") || !strcmp(path, below);
 }
 
-static const struct kmap_control *control_of(const char *path)
+static const struct kmap_control *folder_control_of(const char *path)
 {
 	size_t len = sizeof(below) - 1;
 
@@ -67,35 +67,36 @@ static const struct kmap_control *control_of(const char *path)
 	return kmap_control_find(path + 1);
 }
 
-static struct kmap_folder *own(void)
+static struct kmap_folder *folder_own(void)
 {
 	return fuse_get_context()->private_data;
 }
 
 /* The writing process gets only an errno; the sentence is printed by the recorder. */
-static void say(const struct kmap_control *f, int r, const struct atw_err *err)
+static void folder_say(const struct kmap_control *f, int r, const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
 
 	if (r == -EOPNOTSUPP && err->status < 0)
-		remark(own()->common, "%s: %s%s%s", f->name, err->text, *hint ? ": " : "",
-		       hint);
+		remark(folder_own()->common, "%s: %s%s%s", f->name, err->text,
+		       *hint ? ": " : "", hint);
 }
 
-static void *on_init(struct fuse_conn_info *conn, struct fuse_config *config)
+static void *folder_on_init(struct fuse_conn_info *conn, struct fuse_config *config)
 {
 	(void)conn;
 	config->direct_io = 1;
 	config->nullpath_ok = 0;
-	return own();
+	return folder_own();
 }
 
-static int on_getattr(const char *path, struct stat *st, struct fuse_file_info *info)
+static int folder_on_getattr(const char *path, struct stat *st,
+			     struct fuse_file_info *info)
 {
-	const struct kmap_control *f = control_of(path);
+	const struct kmap_control *f = folder_control_of(path);
 
 	(void)info;
-	if (!f && !is_folder(path))
+	if (!f && !folder_is(path))
 		return -ENOENT;
 	memset(st, 0, sizeof(*st));
 	st->st_uid = geteuid();
@@ -106,15 +107,15 @@ static int on_getattr(const char *path, struct stat *st, struct fuse_file_info *
 	return 0;
 }
 
-static int on_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t at,
-		      struct fuse_file_info *info, enum fuse_readdir_flags flags)
+static int folder_on_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t at,
+			     struct fuse_file_info *info, enum fuse_readdir_flags flags)
 {
 	const struct kmap_control *f;
 
 	(void)at;
 	(void)info;
 	(void)flags;
-	if (!is_folder(path))
+	if (!folder_is(path))
 		return -ENOTDIR;
 	fill(to, ".", NULL, 0, 0);
 	fill(to, "..", NULL, 0, 0);
@@ -125,7 +126,7 @@ static int on_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t at
 	return 0;
 }
 
-static struct kmap_reading *reading_of(const struct fuse_file_info *info)
+static struct kmap_reading *folder_reading_of(const struct fuse_file_info *info)
 {
 	struct kmap_reading *r;
 
@@ -133,9 +134,9 @@ static struct kmap_reading *reading_of(const struct fuse_file_info *info)
 	return r;
 }
 
-static int on_open(const char *path, struct fuse_file_info *info)
+static int folder_on_open(const char *path, struct fuse_file_info *info)
 {
-	const struct kmap_control *f = control_of(path);
+	const struct kmap_control *f = folder_control_of(path);
 	int how = info->flags & O_ACCMODE;
 	struct kmap_reading *r = NULL;
 	struct atw_err err = { 0 };
@@ -146,32 +147,35 @@ static int on_open(const char *path, struct fuse_file_info *info)
 	if ((how != O_WRONLY && !f->reads) || (how != O_RDONLY && !f->writes))
 		return -EACCES;
 	if (how != O_WRONLY)
-		ret = kmap_reading_open(own()->controls, f, &r, &err);
-	say(f, ret, &err);
+		ret = kmap_reading_open(folder_own()->controls, f, &r, &err);
+	folder_say(f, ret, &err);
 	info->fh = 0;
 	memcpy(&info->fh, &r, sizeof(r));
 	info->direct_io = 1;
 	return ret;
 }
 
-static bool interrupted(void *arg)
+static bool folder_interrupted(void *arg)
 {
 	(void)arg;
 	return fuse_interrupted();
 }
 
-static int on_read(const char *path, char *buf, size_t len, off_t at, struct fuse_file_info *info)
+static int folder_on_read(const char *path, char *buf, size_t len, off_t at,
+			  struct fuse_file_info *info)
 {
-	struct kmap_reading *r = reading_of(info);
+	struct kmap_reading *r = folder_reading_of(info);
 
 	(void)path;
-	return r ? (int)kmap_reading_read(r, buf, len, (uint64_t)at, interrupted, NULL) : -EBADF;
+	return r ? (int)kmap_reading_read(r, buf, len, (uint64_t)at, folder_interrupted,
+					  NULL)
+		 : -EBADF;
 }
 
-static int on_write(const char *path, const char *buf, size_t len, off_t at,
-		    struct fuse_file_info *info)
+static int folder_on_write(const char *path, const char *buf, size_t len, off_t at,
+			   struct fuse_file_info *info)
 {
-	const struct kmap_control *f = control_of(path);
+	const struct kmap_control *f = folder_control_of(path);
 	struct atw_err err = { 0 };
 	int r;
 
@@ -181,22 +185,22 @@ static int on_write(const char *path, const char *buf, size_t len, off_t at,
 	/* What comes behind a first part would be another value. */
 	if (at)
 		return -EINVAL;
-	r = kmap_control_write(own()->controls, f, buf, len, &err);
-	say(f, r, &err);
+	r = kmap_control_write(folder_own()->controls, f, buf, len, &err);
+	folder_say(f, r, &err);
 	return r < 0 ? r : (int)len;
 }
 
 /* Of the shell's ">". */
-static int on_truncate(const char *path, off_t size, struct fuse_file_info *info)
+static int folder_on_truncate(const char *path, off_t size, struct fuse_file_info *info)
 {
-	const struct kmap_control *f = control_of(path);
+	const struct kmap_control *f = folder_control_of(path);
 
 	(void)info;
 	return !f ? -ENOENT : !f->writes ? -EACCES : size ? -EINVAL : 0;
 }
 
 /* New files cannot be created. */
-static int on_create(const char *path, mode_t mode, struct fuse_file_info *info)
+static int folder_on_create(const char *path, mode_t mode, struct fuse_file_info *info)
 {
 	(void)path;
 	(void)mode;
@@ -204,10 +208,10 @@ static int on_create(const char *path, mode_t mode, struct fuse_file_info *info)
 	return -EPERM;
 }
 
-static int on_release(const char *path, struct fuse_file_info *info)
+static int folder_on_release(const char *path, struct fuse_file_info *info)
 {
 	(void)path;
-	kmap_reading_close(reading_of(info));
+	kmap_reading_close(folder_reading_of(info));
 	return 0;
 }
 
@@ -216,8 +220,9 @@ static int on_release(const char *path, struct fuse_file_info *info)
 /* The last message of the library. */
 static char said[200];
 
-static void on_log(enum fuse_log_level level, const char *fmt, va_list ap) ATW_PRINTF(2, 0);
-static void on_log(enum fuse_log_level level, const char *fmt, va_list ap)
+static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
+	ATW_PRINTF(2, 0);
+static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 {
 	(void)level;
 	vsnprintf(said, sizeof(said), fmt, ap);
@@ -225,7 +230,7 @@ static void on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 }
 
 /* Where Memorizer's documentation mounts debugfs, which is mounted there mostly; or below. */
-static bool is_debugfs(const char *dir)
+static bool folder_is_debugfs(const char *dir)
 {
 	char above[4096];
 	struct statfs fs;
@@ -244,21 +249,21 @@ static bool is_debugfs(const char *dir)
 }
 
 /* A mount over debugfs would hide it from all other users of this machine. */
-static int refuse_debugfs(const char *dir, struct atw_err *err)
+static int folder_refuse_debugfs(const char *dir, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_USAGE, "--control %s: debugfs is mounted there", dir);
 	atw_err_hint(err, "use an empty folder (mkdir /run/memorizer); or run it and the scripts that use /sys/kernel/debug in one shell of 'unshare -m', after 'umount -l /sys/kernel/debug'");
 	return ATW_E_USAGE;
 }
 
-static int is_empty(const char *dir, struct atw_err *err)
+static int folder_is_empty(const char *dir, struct atw_err *err)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	int r = ATW_OK;
 
-	if (is_debugfs(dir))
-		r = refuse_debugfs(dir, err);
+	if (folder_is_debugfs(dir))
+		r = folder_refuse_debugfs(dir, err);
 	else if (!d)
 		r = atw_err_set(err, ATW_E_MISSING, "--control %s: %s", dir, strerror(errno));
 	while (r == ATW_OK && (e = readdir(d)))
@@ -274,23 +279,29 @@ static int is_empty(const char *dir, struct atw_err *err)
 int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *err)
 {
 	static const struct fuse_operations ops = {
-		.init = on_init, .getattr = on_getattr, .readdir = on_readdir, .open = on_open,
-		.read = on_read, .write = on_write, .truncate = on_truncate, .create = on_create,
-		.release = on_release,
+		.init = folder_on_init,
+		.getattr = folder_on_getattr,
+		.readdir = folder_on_readdir,
+		.open = folder_on_open,
+		.read = folder_on_read,
+		.write = folder_on_write,
+		.truncate = folder_on_truncate,
+		.create = folder_on_create,
+		.release = folder_on_release,
 	};
 	/* auto_unmount: however we end. */
 	char *argv[] = { (char *)"atwalk", (char *)"-o",
 			 (char *)"auto_unmount,default_permissions,fsname=atwalk-kmap,subtype=atwalk", NULL };
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 	struct kmap_folder *f;
-	int r = is_empty(dir, err);
+	int r = folder_is_empty(dir, err);
 
 	if (r < 0)
 		return r;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return atw_err_nomem(err);
-	fuse_set_log_func(on_log);
+	fuse_set_log_func(folder_on_log);
 	f->fuse = fuse_new(&args, &ops, sizeof(ops), f);
 	f->mounted = f->fuse && fuse_mount(f->fuse, dir) == 0;
 	fuse_opt_free_args(&args);
@@ -304,12 +315,12 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 }
 
 /* Only so that a call of the kernel's returns. */
-static void nothing(int number)
+static void folder_nothing(int number)
 {
 	(void)number;
 }
 
-static void *serve(void *arg)
+static void *folder_serve(void *arg)
 {
 	struct kmap_folder *f = arg;
 
@@ -320,7 +331,7 @@ static void *serve(void *arg)
 int kmap_folder_start(struct kmap_folder *f, const struct common *c,
 		      struct kmap_controls *controls, struct atw_err *err)
 {
-	struct sigaction a = { .sa_handler = nothing };
+	struct sigaction a = {.sa_handler = folder_nothing};
 	int r;
 
 	if (!f)
@@ -328,13 +339,13 @@ int kmap_folder_start(struct kmap_folder *f, const struct common *c,
 	f->common = c;
 	f->controls = controls;
 	sigaction(SIGUSR1, &a, NULL);
-	r = kmap_thread(&f->thread, SIGUSR1, serve, f, err);
+	r = kmap_thread(&f->thread, SIGUSR1, folder_serve, f, err);
 	f->started = r == ATW_OK;
 	return r;
 }
 
 /* false: someone is still in it after two seconds. */
-static bool stop(struct kmap_folder *f)
+static bool folder_stop(struct kmap_folder *f)
 {
 	fuse_exit(f->fuse);
 	for (unsigned n = 0; n < 100; n++) {
@@ -356,7 +367,7 @@ bool kmap_folder_close(struct kmap_folder *f)
 	/* Without an end, it is unmounted when the program is gone. */
 	if (!f)
 		return true;
-	if (f->started && !stop(f))
+	if (f->started && !folder_stop(f))
 		return false;
 	if (f->mounted)
 		fuse_unmount(f->fuse);

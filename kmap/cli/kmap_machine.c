@@ -22,31 +22,33 @@ static const char trace[] = "trace_event=kmem:kmalloc,kmem:kmem_cache_alloc,kmem
 /* ---- what there is ---- */
 
 /* One dash or two. */
-static bool is_option(const char *arg, const char *name)
+static bool kmap_cli_machine_is_option(const char *arg, const char *name)
 {
 	return arg[0] == '-' && !strcmp(arg + 1 + (arg[1] == '-'), name);
 }
 
-static const char *value_of(const struct kmap_machine *m, const char *name)
+static const char *kmap_cli_machine_value_of(const struct kmap_machine *m,
+					     const char *name)
 {
 	const char *ret = NULL;
 
 	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (is_option(m->argv[i], name))
+		if (kmap_cli_machine_is_option(m->argv[i], name))
 			ret = m->argv[i + 1];
 	return ret;
 }
 
-static bool has_option(const struct kmap_machine *m, const char *name)
+static bool kmap_cli_machine_has_option(const struct kmap_machine *m, const char *name)
 {
 	for (size_t i = 1; i < m->argc; i++)
-		if (is_option(m->argv[i], name))
+		if (kmap_cli_machine_is_option(m->argv[i], name))
 			return true;
 	return false;
 }
 
 /* "256", "256M", "1G", "size=1G,slots=4": MiB where it does not say. */
-static int read_size(const char *text, uint64_t *ret, struct atw_err *err)
+static int kmap_cli_machine_read_size(const char *text, uint64_t *ret,
+				      struct atw_err *err)
 {
 	const char *size = text ? strstr(text, "size=") : NULL;
 	unsigned long long n, unit = 1;
@@ -75,7 +77,7 @@ static int read_size(const char *text, uint64_t *ret, struct atw_err *err)
  * Where a machine has its RAM: hw/i386/pc_q35.c, hw/i386/pc_piix.c, hw/arm/virt.c,
  * hw/riscv/virt.c. Above the hole that x86 has for devices it goes on at 4 GiB.
  */
-static void place_ram(struct kmap_machine *m, const char *machine)
+static void kmap_cli_machine_place_ram(struct kmap_machine *m, const char *machine)
 {
 	uint64_t at = m->family == ATW_ARM64 ? GIB : m->family == ATW_RISCV ? 2 * GIB : 0;
 	bool q35 = machine && strstr(machine, "q35");
@@ -89,7 +91,8 @@ static void place_ram(struct kmap_machine *m, const char *machine)
 		m->ram_at[m->nrams++] = (struct kshare_ram){ 4 * GIB, m->ram - low, low };
 }
 
-static int family_of(const char *program, enum atw_family *ret, struct atw_err *err)
+static int kmap_cli_machine_family_of(const char *program, enum atw_family *ret,
+				      struct atw_err *err)
 {
 	static const struct { const char *name; enum atw_family family; } known[] = {
 		{ "x86_64", ATW_X86 }, { "aarch64", ATW_ARM64 }, { "riscv64", ATW_RISCV },
@@ -106,7 +109,7 @@ static int family_of(const char *program, enum atw_family *ret, struct atw_err *
 			   "%s: only qemu-system-x86_64, -aarch64 and -riscv64 can be recorded", name);
 }
 
-static int append(struct kmap_machine *m, char *arg, struct atw_err *err)
+static int kmap_cli_machine_append(struct kmap_machine *m, char *arg, struct atw_err *err)
 {
 	if (!arg || !array_reserve((void **)&m->argv, &m->room, m->argc + 2, sizeof(*m->argv))) {
 		free(arg);
@@ -124,25 +127,26 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	int r = ATW_OK;
 
 	for (int i = 0; i < argc && r == ATW_OK; i++)
-		r = append(&m, strdup(argv[i]), err);
+		r = kmap_cli_machine_append(&m, strdup(argv[i]), err);
 	if (r == ATW_OK)
-		r = family_of(argv[0], &m.family, err);
+		r = kmap_cli_machine_family_of(argv[0], &m.family, err);
 	if (r == ATW_OK)
-		r = read_size(value_of(&m, "m"), &m.ram, err);
-	accel = value_of(&m, "accel");
-	machine = value_of(&m, "M");
-	machine = machine ? machine : value_of(&m, "machine");
+		r = kmap_cli_machine_read_size(kmap_cli_machine_value_of(&m, "m"), &m.ram,
+					       err);
+	accel = kmap_cli_machine_value_of(&m, "accel");
+	machine = kmap_cli_machine_value_of(&m, "M");
+	machine = machine ? machine : kmap_cli_machine_value_of(&m, "machine");
 	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-accel %s: only what QEMU emulates (tcg) can be recorded", accel);
 	/* The child would end at once, and the recorded process continue. */
-	if (r == ATW_OK && has_option(&m, "daemonize"))
+	if (r == ATW_OK && kmap_cli_machine_has_option(&m, "daemonize"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-daemonize: a QEMU that leaves us cannot be recorded to its end");
 	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine memory-backend=: the guest's memory is given by the recorder");
-	/* The RAM would not be at the addresses of place_ram(). */
+	/* The RAM would not be at the addresses of kmap_cli_machine_place_ram(). */
 	if (r == ATW_OK && machine && strstr(machine, "max-ram-below-4g"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine max-ram-below-4g=: memory is where QEMU has it without");
@@ -150,8 +154,8 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 		kmap_machine_free(&m);
 		return r;
 	}
-	place_ram(&m, machine);
-	m.has_kernel = value_of(&m, "kernel");
+	kmap_cli_machine_place_ram(&m, machine);
+	m.has_kernel = kmap_cli_machine_value_of(&m, "kernel");
 	*ret = m;
 	return ATW_OK;
 }
@@ -167,7 +171,8 @@ void kmap_machine_free(struct kmap_machine *m)
 /* ---- the recorder ---- */
 
 /* The first number of "QEMU emulator version 7.2.22 (Debian ...)". */
-static int version_of(const char *qemu, unsigned *major, unsigned *minor, struct atw_err *err)
+static int kmap_cli_machine_version_of(const char *qemu, unsigned *major, unsigned *minor,
+				       struct atw_err *err)
 {
 	char line[256] = "";
 	const char *at;
@@ -199,9 +204,10 @@ static int version_of(const char *qemu, unsigned *major, unsigned *minor, struct
 }
 
 /* "2", "cpus=2,sockets=1" */
-static bool has_many_cpus(const struct kmap_machine *m)
+static bool kmap_cli_machine_has_many_cpus(const struct kmap_machine *m)
 {
-	const char *smp = value_of(m, "smp"), *cpus = smp ? strstr(smp, "cpus=") : NULL;
+	const char *smp = kmap_cli_machine_value_of(m, "smp"),
+		   *cpus = smp ? strstr(smp, "cpus=") : NULL;
 
 	return smp && (strchr(smp, '=') && !cpus ? true : atoi(cpus ? cpus + 5 : smp) > 1);
 }
@@ -214,11 +220,12 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	unsigned version, minor;
 	char *slash;
-	int r = version_of(m->argv[0], &version, &minor, err);
+	int r = kmap_cli_machine_version_of(m->argv[0], &version, &minor, err);
 
 	if (r < 0)
 		return r;
-	m->threads = has_many_cpus(m) && (version > 9 || (version == 9 && minor >= 2));
+	m->threads = kmap_cli_machine_has_many_cpus(m) &&
+		     (version > 9 || (version == 9 && minor >= 2));
 	/* Its helper took the flags from a stale cc_op; QEMU 8.0 has no helper for it. */
 	m->no_cx16 = m->family == ATW_X86 && version < 8;
 	if (given) {
@@ -243,8 +250,10 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 
 /* ---- what is added ---- */
 
-static int add(struct kmap_machine *m, struct atw_err *err, const char *fmt, ...) ATW_PRINTF(3, 4);
-static int add(struct kmap_machine *m, struct atw_err *err, const char *fmt, ...)
+static int kmap_cli_machine_add(struct kmap_machine *m, struct atw_err *err,
+				const char *fmt, ...) ATW_PRINTF(3, 4);
+static int kmap_cli_machine_add(struct kmap_machine *m, struct atw_err *err,
+				const char *fmt, ...)
 {
 	char *arg = NULL;
 	va_list ap;
@@ -253,11 +262,12 @@ static int add(struct kmap_machine *m, struct atw_err *err, const char *fmt, ...
 	if (vasprintf(&arg, fmt, ap) < 0)
 		arg = NULL;
 	va_end(ap);
-	return append(m, arg, err);
+	return kmap_cli_machine_append(m, arg, err);
 }
 
-static int replace(char **arg, struct atw_err *err, const char *fmt, ...) ATW_PRINTF(3, 4);
-static int replace(char **arg, struct atw_err *err, const char *fmt, ...)
+static int kmap_cli_machine_replace(char **arg, struct atw_err *err, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+static int kmap_cli_machine_replace(char **arg, struct atw_err *err, const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -274,30 +284,35 @@ static int replace(char **arg, struct atw_err *err, const char *fmt, ...)
 }
 
 /* The kernel's command line, with the tracepoints. */
-static int add_trace(struct kmap_machine *m, struct atw_err *err)
+static int kmap_cli_machine_add_trace(struct kmap_machine *m, struct atw_err *err)
 {
 	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (is_option(m->argv[i], "append"))
-			return replace(&m->argv[i + 1], err, "%s %s", m->argv[i + 1], trace);
+		if (kmap_cli_machine_is_option(m->argv[i], "append"))
+			return kmap_cli_machine_replace(&m->argv[i + 1], err, "%s %s",
+							m->argv[i + 1], trace);
 	if (!m->has_kernel)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "without -kernel nothing can be added to the kernel's command line");
-	return add(m, err, "-append") < 0 ? ATW_E_NOMEM : add(m, err, "%s", trace);
+	return kmap_cli_machine_add(m, err, "-append") < 0
+		       ? ATW_E_NOMEM
+		       : kmap_cli_machine_add(m, err, "%s", trace);
 }
 
 /* All CPUs in one thread, where that works. */
-static int add_threads(struct kmap_machine *m, struct atw_err *err)
+static int kmap_cli_machine_add_threads(struct kmap_machine *m, struct atw_err *err)
 {
 	const char *how = m->threads ? "tcg,thread=multi" : "tcg,thread=single";
 
 	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (is_option(m->argv[i], "accel"))
-			return replace(&m->argv[i + 1], err, "%s", how);
-	return add(m, err, "-accel") < 0 ? ATW_E_NOMEM : add(m, err, "%s", how);
+		if (kmap_cli_machine_is_option(m->argv[i], "accel"))
+			return kmap_cli_machine_replace(&m->argv[i + 1], err, "%s", how);
+	return kmap_cli_machine_add(m, err, "-accel") < 0
+		       ? ATW_E_NOMEM
+		       : kmap_cli_machine_add(m, err, "%s", how);
 }
 
 /* Is this a property of a -cpu value, in any form: NAME, NAME=on, +NAME, -NAME? */
-static const char *cpu_property(const char *cpu, const char *name)
+static const char *kmap_cli_machine_cpu_property(const char *cpu, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -314,19 +329,22 @@ static const char *cpu_property(const char *cpu, const char *name)
  * QEMU 7.2 ruins the flags after CMPXCHG16B now and then, which the kernel's allocator
  * uses: more often, the more the recorder is called. Guests without it are not hurt.
  */
-static int mask_cx16(struct kmap_machine *m, struct atw_err *err)
+static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *err)
 {
 	const char *had;
 	size_t at = 0;
 
 	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (is_option(m->argv[i], "cpu"))
+		if (kmap_cli_machine_is_option(m->argv[i], "cpu"))
 			at = i + 1;
 	if (!at)
-		return add(m, err, "-cpu") < 0 ? ATW_E_NOMEM : add(m, err, "qemu64,cx16=off");
-	had = cpu_property(m->argv[at], "cx16");
+		return kmap_cli_machine_add(m, err, "-cpu") < 0
+			       ? ATW_E_NOMEM
+			       : kmap_cli_machine_add(m, err, "qemu64,cx16=off");
+	had = kmap_cli_machine_cpu_property(m->argv[at], "cx16");
 	if (!had)
-		return replace(&m->argv[at], err, "%s,cx16=off", m->argv[at]);
+		return kmap_cli_machine_replace(&m->argv[at], err, "%s,cx16=off",
+						m->argv[at]);
 	if (*had == '-' || !strncmp(had, "cx16=off", 8))
 		return ATW_OK;
 	atw_err_set(err, ATW_E_USAGE,
@@ -337,7 +355,7 @@ static int mask_cx16(struct kmap_machine *m, struct atw_err *err)
 }
 
 /* In a value of QEMU's a comma is two; NULL: no memory. To be freed. */
-static char *with_commas(const char *text)
+static char *kmap_cli_machine_with_commas(const char *text)
 {
 	char *ret = malloc(2 * strlen(text) + 1), *to = ret;
 
@@ -351,34 +369,38 @@ static char *with_commas(const char *text)
 	return ret;
 }
 
-static int add_plugin(struct kmap_machine *m, const char *plugin, int share, int ram,
-		      struct atw_err *err)
+static int kmap_cli_machine_add_plugin(struct kmap_machine *m, const char *plugin,
+				       int share, int ram, struct atw_err *err)
 {
-	_auto_free char *file = with_commas(plugin);
+	_auto_free char *file = kmap_cli_machine_with_commas(plugin);
 
 	if (!file)
 		return atw_err_nomem(err);
-	return add(m, err, "-plugin") < 0 ? ATW_E_NOMEM :
-	       add(m, err, "file=%s,share=%d,ram=%d", file, share, ram);
+	return kmap_cli_machine_add(m, err, "-plugin") < 0
+		       ? ATW_E_NOMEM
+		       : kmap_cli_machine_add(m, err, "file=%s,share=%d,ram=%d", file,
+					      share, ram);
 }
 
 int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
 		     struct atw_err *err)
 {
-	int r = add_threads(m, err);
+	int r = kmap_cli_machine_add_threads(m, err);
 
 	if (r == ATW_OK && m->no_cx16)
-		r = mask_cx16(m, err);
+		r = kmap_cli_machine_mask_cx16(m, err);
 	if (r == ATW_OK && !bare)
-		r = add_trace(m, err);
+		r = kmap_cli_machine_add_trace(m, err);
 	if (r == ATW_OK)
-		r = add(m, err, "-object");
+		r = kmap_cli_machine_add(m, err, "-object");
 	if (r == ATW_OK)
-		r = add(m, err, "memory-backend-file,id=atwalk-ram,size=%llu,mem-path=/proc/self/fd/%d,share=on",
-			(unsigned long long)m->ram, ram);
+		r = kmap_cli_machine_add(m, err,
+					 "memory-backend-file,id=atwalk-ram,size=%llu,"
+					 "mem-path=/proc/self/fd/%d,share=on",
+					 (unsigned long long)m->ram, ram);
 	if (r == ATW_OK)
-		r = add(m, err, "-machine");
+		r = kmap_cli_machine_add(m, err, "-machine");
 	if (r == ATW_OK)
-		r = add(m, err, "memory-backend=atwalk-ram");
-	return r == ATW_OK ? add_plugin(m, plugin, share, ram, err) : r;
+		r = kmap_cli_machine_add(m, err, "memory-backend=atwalk-ram");
+	return r == ATW_OK ? kmap_cli_machine_add_plugin(m, plugin, share, ram, err) : r;
 }

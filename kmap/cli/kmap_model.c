@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+static int kmap_cli_model_on_record(void *arg, const struct kmap_record *rec,
+				    struct atw_err *err)
 {
 	return kmap_model_record(arg, rec, err);
 }
 
-static void describe(struct kmap_model_source *s)
+static void kmap_cli_model_describe(struct kmap_model_source *s)
 {
 	const struct kmap_model *m = s->m;
 	size_t n = 0;
@@ -34,7 +35,7 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 {
 	const struct kmap_model_opts mo = { .top = top };
 	struct atw_err err = { 0 };
-	struct kmap_sink sink = { .record = on_record };
+	struct kmap_sink sink = {.record = kmap_cli_model_on_record};
 	int status;
 
 	*ret = (struct kmap_model_source){ 0 };
@@ -53,7 +54,7 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 		ret->m = NULL;
 		return status;
 	}
-	describe(ret);
+	kmap_cli_model_describe(ret);
 	return status;
 }
 

@@ -92,15 +92,15 @@ enum {
 
 static volatile sig_atomic_t stop;
 
-static void on_signal(int number)
+static void record_on_signal(int number)
 {
 	stop = number;
 	stalled_ask();
 }
 
-static void catch_signals(void)
+static void record_catch_signals(void)
 {
-	struct sigaction a = { .sa_handler = on_signal };
+	struct sigaction a = {.sa_handler = record_on_signal};
 
 	sigaction(SIGINT, &a, NULL);
 	sigaction(SIGTERM, &a, NULL);
@@ -109,7 +109,7 @@ static void catch_signals(void)
 }
 
 /* The guest goes on, and nothing more is recorded of it. */
-static void cannot_write(struct recording *r)
+static void record_cannot_write(struct recording *r)
 {
 	if (r->running)
 		recording_live_stop(r);
@@ -118,21 +118,21 @@ static void cannot_write(struct recording *r)
 }
 
 /* Once the child was reaped elsewhere, its PID may belong to another process. */
-static bool is_gone(struct recording *r)
+static bool record_is_gone(struct recording *r)
 {
 	pid_t pid = waitpid(r->child, &r->status, WNOHANG);
 
 	return pid == r->child || (pid < 0 && errno == ECHILD);
 }
 
-static bool has_ended(struct recording *r)
+static bool record_has_ended(struct recording *r)
 {
 	if (r->running && !r->child &&
 	    (stop || recording_live_over(r) || r->failed.status < 0))
 		return true;
 	if (r->running && recording_live_over(r))
 		stop = SIGTERM;
-	if (r->child && is_gone(r)) {
+	if (r->child && record_is_gone(r)) {
 		r->child = 0;
 		return true;
 	}
@@ -145,26 +145,26 @@ static bool has_ended(struct recording *r)
 }
 
 /* Some of what waits to be written; false: nothing does. */
-static bool drain(struct recording *r, bool flush)
+static bool record_drain(struct recording *r, bool flush)
 {
 	unsigned n = 0, events = 0;
 
 	kmap_controls_lock(r->controls);
 	if (r->running && r->failed.status == ATW_OK &&
 	    recording_live_work(r, &events, &r->failed) < 0)
-		cannot_write(r);
+		record_cannot_write(r);
 	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
 		recording_answer(r);
 	if (r->failed.status == ATW_OK &&
 	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
 	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
-		cannot_write(r);
+		record_cannot_write(r);
 	kmap_controls_unlock(r->controls);
 	/* What the running kernel does is looked at now and then, in heaps. */
 	return (r->running ? events >= HEAP : n) && r->failed.status == ATW_OK;
 }
 
-static void loop(struct recording *r)
+static void record_loop(struct recording *r)
 {
 	static const struct timespec moment = { 0, 1000000 };
 	unsigned idle = 0;
@@ -172,8 +172,8 @@ static void loop(struct recording *r)
 
 	/* Of what runs on, more comes without an end. */
 	while (!ended || (more && !r->running)) {
-		ended = ended || has_ended(r);
-		more = drain(r, !ended && !more && ++idle % FLUSH == 0);
+		ended = ended || record_has_ended(r);
+		more = record_drain(r, !ended && !more && ++idle % FLUSH == 0);
 		if (!ended && !more)
 			nanosleep(&moment, NULL);
 	}
@@ -181,7 +181,7 @@ static void loop(struct recording *r)
 
 /* ---- and after ---- */
 
-static void write_end(struct recording *r, const char *cut)
+static void record_write_end(struct recording *r, const char *cut)
 {
 	if (r->failed.status == ATW_OK && r->running)
 		recording_live_end(r, &r->failed);
@@ -198,7 +198,7 @@ static void write_end(struct recording *r, const char *cut)
 }
 
 /* Wait until a receiver at a socket has all the output. */
-static void deliver(struct recording *r)
+static void record_deliver(struct recording *r)
 {
 	if (r->failed.status == ATW_OK && r->c->output && peer_is(r->c->output))
 		peer_deliver(r->out_fd, &r->failed);
@@ -209,7 +209,7 @@ static void deliver(struct recording *r)
 
 /* ---- the command ---- */
 
-static int open_output(struct recording *r, struct atw_err *err)
+static int record_open_output(struct recording *r, struct atw_err *err)
 {
 	const char *name = r->c->output;
 	int ret;
@@ -231,12 +231,12 @@ static int open_output(struct recording *r, struct atw_err *err)
 }
 
 /* Is the form to write one that has no place for what atwalk adds? */
-static bool is_older(const struct record_opts *o)
+static bool record_is_older(const struct record_opts *o)
 {
 	return o->to != KMAP_UNKNOWN && o->to != KMAP_V4;
 }
 
-static int open_drain(struct recording *r, struct atw_err *err)
+static int record_open_drain(struct recording *r, struct atw_err *err)
 {
 	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4 };
 	int ret;
@@ -254,7 +254,7 @@ static int open_drain(struct recording *r, struct atw_err *err)
 }
 
 /* Before QEMU runs, which would be for nothing if they cannot be had; */
-static int open_controls(struct recording *r, struct atw_err *err)
+static int record_open_controls(struct recording *r, struct atw_err *err)
 {
 	int ret = ATW_OK;
 
@@ -269,7 +269,7 @@ static int open_controls(struct recording *r, struct atw_err *err)
 }
 
 /* and threads when it does. */
-static int start_controls(struct recording *r, struct atw_err *err)
+static int record_start_controls(struct recording *r, struct atw_err *err)
 {
 	int ret = kmap_folder_start(r->folder, r->c, r->controls, err);
 
@@ -279,7 +279,7 @@ static int start_controls(struct recording *r, struct atw_err *err)
 }
 
 /* The file has its name when nothing can go wrong any more: until then the old one stays. */
-static int show_file(struct recording *r, struct atw_err *err)
+static int record_show_file(struct recording *r, struct atw_err *err)
 {
 	int ret = r->target.fd >= 0 ? outfile_commit(&r->target, err) : ATW_OK;
 
@@ -287,7 +287,7 @@ static int show_file(struct recording *r, struct atw_err *err)
 	return ret;
 }
 
-static void close_controls(struct recording *r, bool cut)
+static void record_close_controls(struct recording *r, bool cut)
 {
 	kmap_controls_ended(r->controls, cut);
 	kmap_socket_close(r->socket);
@@ -297,7 +297,7 @@ static void close_controls(struct recording *r, bool cut)
 	r->controls = NULL;
 }
 
-static int begin(struct recording *r, int argc, char **argv, struct atw_err *err)
+static int record_begin(struct recording *r, int argc, char **argv, struct atw_err *err)
 {
 	char plugin[4096];
 	uint64_t mem = MEM_USUAL;
@@ -306,7 +306,7 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (r->o->mem && (!num_size(r->o->mem, strlen(r->o->mem), &mem) || mem < MEM_LEAST ||
 			  mem > UINT64_C(64) << 30))
 		return atw_err_set(err, ATW_E_USAGE, "--mem %s: from 16M to 64G", r->o->mem);
-	if (r->o->sample.given && is_older(r->o))
+	if (r->o->sample.given && record_is_older(r->o))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--sample: only version 4 can say that a KMAP is sampled");
 	if (r->o->watch.given && r->o->watch.u > 10000)
@@ -328,33 +328,33 @@ static int begin(struct recording *r, int argc, char **argv, struct atw_err *err
 	if (ret == ATW_OK && !r->o->live)
 		ret = kmap_machine_add(&r->machine, plugin, r->share_fd, r->ram_fd, r->o->bare, err);
 	if (ret == ATW_OK)
-		ret = open_output(r, err);
+		ret = record_open_output(r, err);
 	/* Until here signals end the program: a receiver may connect late. */
 	stalled_watch(r->out_fd);
-	catch_signals();
+	record_catch_signals();
 	if (ret == ATW_OK)
-		ret = open_drain(r, err);
+		ret = record_open_drain(r, err);
 	if (ret < 0)
 		return ret;
 	/* Whatever happens once it has a name, it is a KMAP. */
 	if (kmap_drain_flush(r->drain, err) < 0)
 		return atw_err_wrap(err, "%s", recording_output(r));
-	ret = open_controls(r, err);
+	ret = record_open_controls(r, err);
 	if (ret == ATW_OK)
 		ret = r->o->live ? recording_run_live(r, argc ? (argv[argc] = NULL, argv) : NULL, err)
 				 : recording_run_qemu(r, err);
 	if (ret == ATW_OK)
-		ret = start_controls(r, err);
+		ret = record_start_controls(r, err);
 	if (ret == ATW_OK)
-		ret = show_file(r, err);
+		ret = record_show_file(r, err);
 	if (ret < 0 && r->child)
 		kill(r->child, SIGTERM);
 	return ret;
 }
 
-static void end(struct recording *r, bool cut)
+static void record_end(struct recording *r, bool cut)
 {
-	close_controls(r, cut);
+	record_close_controls(r, cut);
 	if (r->controls)
 		return;
 	recording_live_close(r);
@@ -373,7 +373,7 @@ static void end(struct recording *r, bool cut)
 }
 
 /* "sample" is every object by itself, but not all of them. */
-static void settle_mode(struct record_opts *o)
+static void record_settle_mode(struct record_opts *o)
 {
 	if (o->mode != RECORD_SAMPLE)
 		return;
@@ -383,7 +383,7 @@ static void settle_mode(struct record_opts *o)
 }
 
 /* What does not go together. */
-static int check_opts(const struct recording *r, int argc, struct atw_err *err)
+static int record_check_opts(const struct recording *r, int argc, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
 	const char *wrong = o->bare ? "--bare" : o->plugin ? "--plugin" : o->range ? "--range" :
@@ -392,7 +392,7 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 	const char *unknown = o->caches.n ? "--cache" : o->sites.n ? "--site" :
 			      o->task_pid.given ? "--task-pid" : NULL;
 
-	if ((o->times || o->lines) && is_older(o))
+	if ((o->times || o->lines) && record_is_older(o))
 		return atw_err_set(err, ATW_E_USAGE, "--to %s: only version 4 has room for --times and --lines",
 				   options_word(to_choices, o->to));
 	if ((o->times || o->lines) && o->mode == RECORD_SITE)
@@ -413,14 +413,14 @@ static int check_opts(const struct recording *r, int argc, struct atw_err *err)
 	if (argc && (!r->c->output || !strcmp(r->c->output, "-")))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "-o says into which file; standard output is the command's");
-	if (is_older(o) && !(o->watch.given && !o->watch.u))
+	if (record_is_older(o) && !(o->watch.given && !o->watch.u))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "--to %s: only version 4 can say that accesses are sampled; --watch 0 records none",
 				   options_word(to_choices, o->to));
 	return ATW_OK;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int record_run_program(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct recording r = { .c = c, .o = opts, .share_fd = -1, .ram_fd = -1, .out_fd = -1,
 			       .target.fd = -1 };
@@ -431,36 +431,44 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 
 	/* With SIGCHLD ignored, the exit status of QEMU would be lost. */
 	signal(SIGCHLD, SIG_DFL);
-	settle_mode(opts);
-	if (check_opts(&r, argc, &err) < 0)
+	record_settle_mode(opts);
+	if (record_check_opts(&r, argc, &err) < 0)
 		return complain_misuse("kmap record", &err);
 	if (!argc && !r.o->live)
 		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
-	if (begin(&r, argc, argv, &err) < 0) {
-		end(&r, true);
+	if (record_begin(&r, argc, argv, &err) < 0) {
+		record_end(&r, true);
 		return err.status == ATW_E_USAGE && !*error_hint(&err)
 		       ? complain_misuse("kmap record", &err) : complain(&err);
 	}
-	loop(&r);
+	record_loop(&r);
 	kmap_controls_over(r.controls);
 	cut = recording_cut_by(&r, why, sizeof(why));
 	kmap_controls_lock(r.controls);
-	write_end(&r, cut);
+	record_write_end(&r, cut);
 	kmap_controls_unlock(r.controls);
-	deliver(&r);
+	record_deliver(&r);
 	ret = recording_say(&r, cut);
-	end(&r, cut || r.failed.status < 0);
+	record_end(&r, cut || r.failed.status < 0);
 	return ret;
 }
 
 const struct command kmap_record = {
-	"kmap record", "-- QEMU [argument...]", "record what the kernel of a guest, or the running one, does to its objects",
-	"Runs QEMU with what it takes added: a recorder inside of it, the guest's memory\n"
-	"where we can see it, the kernel's tracepoints of allocations. The kernel is one that\n"
-	"a distribution ships. With --live it is the running one, and a command, which is no\n"
+	"kmap record",
+	"-- QEMU [argument...]",
+	"record what the kernel of a guest, or the running one, does to its objects",
+	"Runs QEMU with what it takes added: a recorder inside of it, the guest's "
+	"memory\n"
+	"where we can see it, the kernel's tracepoints of allocations. The kernel is one "
+	"that\n"
+	"a distribution ships. With --live it is the running one, and a command, which "
+	"is no\n"
 	"QEMU then, or --pid or --seconds say what is recorded of it.\n"
-	"-o names the file, which is there as soon as something is recorded, and can be read while\n"
+	"-o names the file, which is there as soon as something is recorded, and can be "
+	"read while\n"
 	"it grows, or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_VERBOSE,
-	options, sizeof(struct record_opts), run,
+	options,
+	sizeof(struct record_opts),
+	record_run_program,
 };

@@ -27,7 +27,7 @@ enum { CALLS = 1 << 18 };
 
 /* ---- what is shared ---- */
 
-static uint64_t align(uint64_t n)
+static uint64_t recording_align(uint64_t n)
 {
 	return (n + 4095) & ~UINT64_C(4095);
 }
@@ -35,29 +35,31 @@ static uint64_t align(uint64_t n)
 /* Of all memory these are one of so many; edges are the rest, and most of it. */
 enum { OBJECTS_PART = 4, SITES_PART = 32, NAMES_PART = 32 };
 
-static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
+static int recording_make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
 {
 	struct kshare_layout at = { 0 };
-	uint64_t used = align(sizeof(struct kshare));
+	uint64_t used = recording_align(sizeof(struct kshare));
 
 	at.max_objects = (uint32_t)(bytes / OBJECTS_PART / sizeof(struct kshare_object));
 	at.max_sites = (uint32_t)(bytes / SITES_PART / sizeof(uint64_t));
 	at.max_names = (uint32_t)(bytes / NAMES_PART);
 	at.objects = used;
-	used += align((uint64_t)at.max_objects * sizeof(struct kshare_object));
+	used += recording_align((uint64_t)at.max_objects * sizeof(struct kshare_object));
 	at.sites = used;
-	used += align((uint64_t)at.max_sites * sizeof(uint64_t));
+	used += recording_align((uint64_t)at.max_sites * sizeof(uint64_t));
 	at.names = used;
-	used += align(at.max_names);
+	used += recording_align(at.max_names);
 	if (r->o->calls) {
 		for (at.max_calls = CALLS; (uint64_t)at.max_calls * sizeof(struct kshare_pair) > bytes / 8; )
 			at.max_calls /= 2;
 		at.calls = used;
-		used += align((uint64_t)at.max_calls * sizeof(struct kshare_pair));
+		used += recording_align((uint64_t)at.max_calls *
+					sizeof(struct kshare_pair));
 	}
 	at.edges = used;
 	at.max_edges = (uint32_t)((bytes - used) / sizeof(struct kshare_edge));
-	at.size = used + align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
+	at.size = used +
+		  recording_align((uint64_t)at.max_edges * sizeof(struct kshare_edge));
 	/* QEMU inherits the descriptor; a program that is recorded live must not. */
 	r->share_fd = memfd_create("atwalk-kmap", r->o->live ? MFD_CLOEXEC : 0);
 	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
@@ -73,7 +75,7 @@ static int make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int make_ram(struct recording *r, struct atw_err *err)
+static int recording_make_ram(struct recording *r, struct atw_err *err)
 {
 	r->ram_fd = memfd_create("atwalk-ram", 0);
 	if (r->ram_fd < 0 || ftruncate(r->ram_fd, (off_t)r->machine.ram) < 0)
@@ -84,7 +86,7 @@ static int make_ram(struct recording *r, struct atw_err *err)
 }
 
 /* Our first pages become a copy as soon as they are written to; QEMU has the file's. */
-static int own_pages(struct recording *r, struct atw_err *err)
+static int recording_own_pages(struct recording *r, struct atw_err *err)
 {
 	volatile char *p = r->s->first_pages;
 
@@ -100,7 +102,7 @@ static int own_pages(struct recording *r, struct atw_err *err)
 }
 
 /* "A-B", hexadecimal; both are in it. */
-static int range(const char *text, struct kshare *s, struct atw_err *err)
+static int recording_range(const char *text, struct kshare *s, struct atw_err *err)
 {
 	const char *dash = strchr(text, '-');
 
@@ -110,7 +112,7 @@ static int range(const char *text, struct kshare *s, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int wish(struct recording *r, struct atw_err *err)
+static int recording_wish(struct recording *r, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
 	struct kshare *s = r->s;
@@ -143,18 +145,18 @@ static int wish(struct recording *r, struct atw_err *err)
 	if (o->sites.n > KSHARE_FILTERS)
 		return atw_err_set(err, ATW_E_USAGE, "--site: at most %d", KSHARE_FILTERS);
 	s->ready = o->bare;
-	return o->range ? range(o->range, s, err) : ATW_OK;
+	return o->range ? recording_range(o->range, s, err) : ATW_OK;
 }
 
 int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err)
 {
-	int ret = make_share(r, bytes, err);
+	int ret = recording_make_share(r, bytes, err);
 
 	if (ret == ATW_OK && !r->o->live)
-		ret = make_ram(r, err);
+		ret = recording_make_ram(r, err);
 	if (ret == ATW_OK)
-		ret = own_pages(r, err);
-	return ret < 0 ? ret : wish(r, err);
+		ret = recording_own_pages(r, err);
+	return ret < 0 ? ret : recording_wish(r, err);
 }
 
 /* ---- the file ---- */
@@ -209,7 +211,7 @@ struct symbols_to {
 	struct atw_err *err;
 };
 
-static int add_function(void *arg, const struct kallsyms_symbol *sym)
+static int recording_add_function(void *arg, const struct kallsyms_symbol *sym)
 {
 	struct symbols_to *to = arg;
 
@@ -221,7 +223,7 @@ static int add_function(void *arg, const struct kallsyms_symbol *sym)
 }
 
 /* The address that an x86 kernel is linked for: what it was moved by is taken off. */
-static uint64_t slide_of(const struct recording *r)
+static uint64_t recording_slide_of(const struct recording *r)
 {
 	const uint64_t linked = 0xffffffff81000000;
 
@@ -229,14 +231,15 @@ static uint64_t slide_of(const struct recording *r)
 }
 
 /* A function by its name; an instruction as files have it, where the kernel was linked. */
-static int find_site(struct recording *r, struct atw_kernel *k, const char *text,
-		     struct kshare_code *ret, struct atw_err *err)
+static int recording_find_site(struct recording *r, struct atw_kernel *k,
+			       const char *text, struct kshare_code *ret,
+			       struct atw_err *err)
 {
 	struct lnx_symbol sym;
 	int status;
 
 	if (num_hex(text, strlen(text), &ret->start)) {
-		ret->start += slide_of(r);
+		ret->start += recording_slide_of(r);
 		ret->end = ret->start + 1;
 		return ATW_OK;
 	}
@@ -272,13 +275,14 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	static const char *const machines[] = {
 		[ATW_X86] = "x86_64", [ATW_ARM64] = "aarch64", [ATW_RISCV] = "riscv64",
 	};
-	struct symbols_to to = { r, slide_of(r), err };
+	struct symbols_to to = {r, recording_slide_of(r), err};
 	const char *release = atw_kernel_release(k);
 	char value[64];
 	int ret = ATW_OK;
 
 	for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
-		find_site(r, k, r->o->sites.v[i], &r->s->only_site[i], &r->refused);
+		recording_find_site(r, k, r->o->sites.v[i], &r->s->only_site[i],
+				    &r->refused);
 	kmap_drain_slide(r->drain, to.slide);
 	if (release)
 		ret = kmap_drain_header(r->drain, "kernel", release, err);
@@ -293,7 +297,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 		ret = recording_say_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)
 		return ret;
-	ret = kernel_symbols_each(k, add_function, &to, err);
+	ret = kernel_symbols_each(k, recording_add_function, &to, err);
 	kmap_functions_of_sort(&r->functions);
 	return ret < 0 ? ret : kmap_drain_functions(r->drain, &r->functions, err);
 }
@@ -307,7 +311,7 @@ struct pieces {
  * Adds the parts of a range of memory that the guest has written. Reading the others
  * through a mapping would make the host allocate pages for them.
  */
-static int add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
+static int recording_add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
 {
 	off_t at = (off_t)ram->offset, end = (off_t)(ram->offset + ram->len), stop;
 
@@ -324,14 +328,15 @@ static int add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
 }
 
 /* The guest's memory, wherever the machine has it. */
-static int open_ram(const struct recording *r, struct atw_source **ret, struct atw_err *err)
+static int recording_open_ram(const struct recording *r, struct atw_source **ret,
+			      struct atw_err *err)
 {
 	struct pieces to = { 0 };
 	int status = ATW_OK;
 	char path[32];
 
 	for (uint32_t i = 0; i < r->s->nrams && status == ATW_OK; i++)
-		if (add_written(r->ram_fd, &r->s->ram[i], &to) < 0)
+		if (recording_add_written(r->ram_fd, &r->s->ram[i], &to) < 0)
 			status = atw_err_nomem(err);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->ram_fd);
 	if (status == ATW_OK)
@@ -343,8 +348,8 @@ static int open_ram(const struct recording *r, struct atw_source **ret, struct a
 /* Beside variables: what a kernel that boots has at once, and the names of its caches. */
 enum { OBJECTS_LEAST = 1 << 15, NAMES_LEAST = 1 << 16 };
 
-/* Fails early if there is too little room. make_share() describes the parts. */
-static void check_room(struct recording *r)
+/* Fails early if there is too little room. recording_make_share() describes the parts. */
+static void recording_check_room(struct recording *r)
 {
 	const struct kshare_kernel *k = &r->s->kernel;
 	uint64_t objects = k->variables + UINT64_C(1) * OBJECTS_LEAST;
@@ -367,7 +372,7 @@ void recording_answer(struct recording *r)
 	struct atw_source *source = NULL;
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
-	int ret = open_ram(r, &source, &err);
+	int ret = recording_open_ram(r, &source, &err);
 
 	if (ret == ATW_OK)
 		ret = atw_kernel_open(source, &ko, &k, &err);
@@ -376,7 +381,7 @@ void recording_answer(struct recording *r)
 	} else if (ret == ATW_OK) {
 		if (kmap_introduce(r->s, k, &err) == ATW_OK &&
 		    recording_describe(r, k, &r->failed) == ATW_OK) {
-			check_room(r);
+			recording_check_room(r);
 			r->introduced = true;
 			atomic_store(&r->s->ready, 1);
 		}

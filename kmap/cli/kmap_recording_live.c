@@ -44,8 +44,8 @@ struct running {
 
 /* ---- the kernel ---- */
 
-static int find_kernel(struct recording *r, struct running *x, uint32_t *task_tgid,
-		       struct atw_err *err)
+static int recording_live_find_kernel(struct recording *r, struct running *x,
+				      uint32_t *task_tgid, struct atw_err *err)
 {
 	struct atw_kernel_opts ko = { .size = sizeof(ko) };
 	const struct btf *types;
@@ -72,7 +72,7 @@ static int find_kernel(struct recording *r, struct running *x, uint32_t *task_tg
 }
 
 /* The store needs room: some of what waits is written. */
-static bool make_room(void *arg)
+static bool recording_live_make_room(void *arg)
 {
 	struct recording *r = arg;
 	unsigned n;
@@ -82,7 +82,7 @@ static bool make_room(void *arg)
 }
 
 /* Of memory to record in, an eighth as much for events that wait. */
-static uint32_t ring_size(const struct recording *r)
+static uint32_t recording_live_ring_size(const struct recording *r)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), size = RING_LEAST;
 	uint64_t most = r->s->at.size / 8 < RINGS ? r->s->at.size / 8 : RINGS;
@@ -92,18 +92,21 @@ static uint32_t ring_size(const struct recording *r)
 	return (uint32_t)size;
 }
 
-static int open_recorder(struct recording *r, struct running *x, bool everyone,
-			 struct atw_err *err)
+static int recording_live_open_recorder(struct recording *r, struct running *x,
+					bool everyone, struct atw_err *err)
 {
 	struct live_recorder_opts o = {
-		.s = r->s, .wait = make_room, .arg = r, .everyone = everyone,
-		.ring = ring_size(r),
+		.s = r->s,
+		.wait = recording_live_make_room,
+		.arg = r,
+		.everyone = everyone,
+		.ring = recording_live_ring_size(r),
 		.accesses = !r->o->watch.given || r->o->watch.u,
 		.rate = r->o->watch.given ? 0 : RATE,
 		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,
 	};
 	struct live_sums sums;
-	int ret = find_kernel(r, x, &o.task_tgid, err);
+	int ret = recording_live_find_kernel(r, x, &o.task_tgid, err);
 
 	o.kernel = x->kernel;
 	if (ret == ATW_OK)
@@ -121,7 +124,7 @@ static int open_recorder(struct recording *r, struct running *x, bool everyone,
 /* ---- processes to record ---- */
 
 /* In the child: it is known to the programs before it is another one. */
-static _Noreturn void become(struct running *x, char **argv, int ready)
+static _Noreturn void recording_live_become(struct running *x, char **argv, int ready)
 {
 	struct atw_err err = { 0 };
 	int failed = live_events_follow_me(live_recorder_events(x->recorder), &err);
@@ -136,7 +139,8 @@ static _Noreturn void become(struct running *x, char **argv, int ready)
 	_exit(failed ? 126 : 127);
 }
 
-static int run_command(struct recording *r, struct running *x, char **argv, struct atw_err *err)
+static int recording_live_run_command(struct recording *r, struct running *x, char **argv,
+				      struct atw_err *err)
 {
 	struct atw_err why;
 	ssize_t n;
@@ -148,7 +152,7 @@ static int run_command(struct recording *r, struct running *x, char **argv, stru
 	r->child = fork();
 	if (!r->child) {
 		close(ready[0]);
-		become(x, argv, ready[1]);
+		recording_live_become(x, argv, ready[1]);
 	}
 	close(ready[1]);
 	if (r->child < 0) {
@@ -167,7 +171,8 @@ static int run_command(struct recording *r, struct running *x, char **argv, stru
 	return why.status;
 }
 
-static int follow(const struct recording *r, struct running *x, struct atw_err *err)
+static int recording_live_follow(const struct recording *r, struct running *x,
+				 struct atw_err *err)
 {
 	uint64_t pid = r->o->pid.u;
 
@@ -183,7 +188,7 @@ static int follow(const struct recording *r, struct running *x, struct atw_err *
 }
 
 /* 0: the end does not fit into 64 bits of ns, which means no limit. */
-static uint64_t in_seconds(uint64_t n)
+static uint64_t recording_live_in_seconds(uint64_t n)
 {
 	uint64_t t = now();
 
@@ -200,20 +205,20 @@ int recording_run_live(struct recording *r, char **argv, struct atw_err *err)
 		return atw_err_nomem(err);
 	x->process = -1;
 	atomic_store(&r->s->attached, 1);
-	ret = open_recorder(r, x, everyone, err);
+	ret = recording_live_open_recorder(r, x, everyone, err);
 	if (ret == ATW_OK && everyone)
 		ret = live_events_follow_me(live_recorder_events(x->recorder), err);
 	else if (ret == ATW_OK && !argv)
-		ret = follow(r, x, err);
+		ret = recording_live_follow(r, x, err);
 	if (r->o->seconds.given)
-		x->until = in_seconds(r->o->seconds.u);
+		x->until = recording_live_in_seconds(r->o->seconds.u);
 	if (ret == ATW_OK) {
 		unsigned n;
 
 		/* Switch the programs on before the command runs. */
 		ret = live_recorder_work(x->recorder, &n, err);
 	}
-	return ret == ATW_OK && argv ? run_command(r, x, argv, err) : ret;
+	return ret == ATW_OK && argv ? recording_live_run_command(r, x, argv, err) : ret;
 }
 
 /* ---- and on ---- */
@@ -254,7 +259,7 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 }
 
 /* Our own status is that of the recording. */
-static void say_command(const struct recording *r)
+static void recording_live_say_command(const struct recording *r)
 {
 	const char *command = r->running->command;
 
@@ -272,7 +277,7 @@ int recording_live_say(struct recording *r)
 	bool lost = s->lost_events || s->lost_hits || r->s->count.lost_objects ||
 		    r->s->count.lost_accesses;
 
-	say_command(r);
+	recording_live_say_command(r);
 	if (r->o->sample.given && r->o->sample.u > 1)
 		remark(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
 	if (s->rate)

@@ -51,7 +51,7 @@ struct kmap_reporting {
 	size_t cuts;
 };
 
-static bool kind_at(size_t i, struct answer *ret)
+static bool kmap_cli_report_kind_at(size_t i, struct answer *ret)
 {
 	const struct kmap_report *k = kmap_report_kind(i);
 
@@ -60,13 +60,14 @@ static bool kind_at(size_t i, struct answer *ret)
 	return k;
 }
 
-static int out_row(void *arg, const struct atw_row *row, struct atw_err *err)
+static int kmap_cli_report_out_row(void *arg, const struct atw_row *row,
+				   struct atw_err *err)
 {
 	return atw_output_row(arg, row, err);
 }
 
-static void out_note(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
-static void out_note(void *arg, const char *fmt, ...)
+static void kmap_cli_report_out_note(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
+static void kmap_cli_report_out_note(void *arg, const char *fmt, ...)
 {
 	va_list ap;
 	char *text;
@@ -79,9 +80,10 @@ static void out_note(void *arg, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
-	ATW_PRINTF(3, 4);
-static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
+static void kmap_cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt,
+					 ...) ATW_PRINTF(3, 4);
+static void kmap_cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt,
+					 ...)
 {
 	char text[200];
 	va_list ap;
@@ -93,7 +95,8 @@ static void out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 }
 
 /* Notes about the source that every report of it needs. */
-static void note_source(const struct kmap_reporting *r, struct atw_output *out)
+static void kmap_cli_report_note_source(const struct kmap_reporting *r,
+					struct atw_output *out)
 {
 	const struct kmap_model *m = r->s.m;
 	uint64_t accesses, error;
@@ -123,12 +126,16 @@ static void note_source(const struct kmap_reporting *r, struct atw_output *out)
 				m->unbound == 1 ? "" : "es");
 }
 
-static int finish(void *arg, size_t i, struct atw_output *to, struct atw_err *err)
+static int kmap_cli_report_finish(void *arg, size_t i, struct atw_output *to,
+				  struct atw_err *err)
 {
 	struct kmap_reporting *r = arg;
 	const struct census_out out = {
-		.row = out_row, .note = out_note, .left_out = out_left_out,
-		.plain = r->a.plain, .arg = to,
+		.row = kmap_cli_report_out_row,
+		.note = kmap_cli_report_out_note,
+		.left_out = kmap_cli_report_out_left_out,
+		.plain = r->a.plain,
+		.arg = to,
 	};
 	int status;
 
@@ -137,11 +144,11 @@ static int finish(void *arg, size_t i, struct atw_output *to, struct atw_err *er
 		return ATW_OK;
 	status = kmap_report_kind(r->a.which[i])->rows(&r->ask, &out, err);
 	if (status == ATW_OK)
-		note_source(r, to);
+		kmap_cli_report_note_source(r, to);
 	return status;
 }
 
-static int draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
+static int kmap_cli_report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
 {
 	struct kmap_reporting *r = arg;
 
@@ -149,7 +156,7 @@ static int draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
 }
 
 /* "memory.kmap; Linux 6.1.0, x86_64; sampled, scale 64" */
-static void head(void *arg, struct buf *ret)
+static void kmap_cli_report_head(void *arg, struct buf *ret)
 {
 	const struct kmap_reporting *r = arg;
 	const struct kmap_model *m = r->s.m;
@@ -162,13 +169,13 @@ static void head(void *arg, struct buf *ret)
 }
 
 /* KMAP_LEVELS: none was given. */
-static enum kmap_level level_of(const struct kmap_report_opts *o)
+static enum kmap_level kmap_cli_report_level_of(const struct kmap_report_opts *o)
 {
 	return o->level ? o->level - 1 : KMAP_LEVELS;
 }
 
 /* The other way to have few rows is for all of them. */
-static int check_top(const struct kmap_reporting *r)
+static int kmap_cli_report_check_top(const struct kmap_reporting *r)
 {
 	const struct opt_number *top = &r->o->top;
 
@@ -183,7 +190,7 @@ static int check_top(const struct kmap_reporting *r)
 			      " shows the first rows of any", top->u);
 }
 
-static int check_level(const struct kmap_reporting *r)
+static int kmap_cli_report_check_level(const struct kmap_reporting *r)
 {
 	for (size_t i = 0; i < r->a.n && r->o->level; i++)
 		if (kmap_report_kind(r->a.which[i])->level == KMAP_LEVELS)
@@ -193,7 +200,7 @@ static int check_level(const struct kmap_reporting *r)
 }
 
 /* "0.000002", in units of 10^-12. */
-static bool read_ratio(const char *s, uint64_t *ret)
+static bool kmap_cli_report_read_ratio(const char *s, uint64_t *ret)
 {
 	size_t whole = strcspn(s, "."), n = s[whole] ? strlen(s + whole + 1) : 0;
 	uint64_t high, low = 0;
@@ -209,7 +216,7 @@ static bool read_ratio(const char *s, uint64_t *ret)
 	return true;
 }
 
-static int read_cut(const char *word, struct kmap_cut *ret)
+static int kmap_cli_report_read_cut(const char *word, struct kmap_cut *ret)
 {
 	const char *colon = strchr(word, ':');
 
@@ -222,7 +229,7 @@ static int read_cut(const char *word, struct kmap_cut *ret)
 	}
 	if (!strncmp(word, "ratio:", 6)) {
 		*ret = (struct kmap_cut){ .by = KMAP_CUT_RATIO, .text = word + 6 };
-		if (read_ratio(ret->text, &ret->bound))
+		if (kmap_cli_report_read_ratio(ret->text, &ret->bound))
 			return EXIT_COMPLETE;
 		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no number from 0 to 1000000, with up to 12 digits behind a point",
 				      word, colon + 1);
@@ -231,7 +238,7 @@ static int read_cut(const char *word, struct kmap_cut *ret)
 			      word);
 }
 
-static int check_cuts(struct kmap_reporting *r)
+static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
 {
 	int status = EXIT_COMPLETE;
 
@@ -241,7 +248,7 @@ static int check_cuts(struct kmap_reporting *r)
 	if (r->cuts > KMAP_MOST_CUTS)
 		return complain_usage("kmap report", "--cut: %d of them are enough", KMAP_MOST_CUTS);
 	for (size_t i = 0; !status && i < r->cuts; i++)
-		status = read_cut(r->o->cuts.v[i], &r->cut[i]);
+		status = kmap_cli_report_read_cut(r->o->cuts.v[i], &r->cut[i]);
 	for (size_t i = 0; !status && i < r->a.n; i++) {
 		const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
 
@@ -256,7 +263,8 @@ static int check_cuts(struct kmap_reporting *r)
 }
 
 /* The header lines of a recording, before its first object. */
-static int on_beginning(void *arg, const struct kmap_record *rec, struct atw_err *err)
+static int kmap_cli_report_on_beginning(void *arg, const struct kmap_record *rec,
+					struct atw_err *err)
 {
 	bool *sampled = arg;
 
@@ -272,10 +280,10 @@ static int on_beginning(void *arg, const struct kmap_record *rec, struct atw_err
 }
 
 /* Are its accesses a sample? A pipe is not checked: it cannot be read twice. */
-static bool is_sample(const char *name)
+static bool kmap_cli_report_is_sample(const char *name)
 {
 	bool sampled = false;
-	const struct kmap_sink sink = { on_beginning, &sampled };
+	const struct kmap_sink sink = {kmap_cli_report_on_beginning, &sampled};
 	struct atw_err err;
 	struct stat st;
 
@@ -286,7 +294,7 @@ static bool is_sample(const char *name)
 }
 
 /* Show the columns of a cut or a sample, unless --columns lists others. */
-static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
+static void kmap_cli_report_want_columns(void *arg, size_t i, struct atw_output_opts *oo)
 {
 	const struct kmap_reporting *r = arg;
 	const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
@@ -294,12 +302,13 @@ static void want_columns(void *arg, size_t i, struct atw_output_opts *oo)
 	if (r->cuts && !oo->columns)
 		oo->columns = k->cut_columns;
 	for (size_t n = 0; n < k->schema->ncols && !oo->columns; n++)
-		if (!strcmp(k->schema->col[n].key, "estimate") && is_sample(r->name))
+		if (!strcmp(k->schema->col[n].key, "estimate") &&
+		    kmap_cli_report_is_sample(r->name))
 			oo->columns = "+estimate,error";
 }
 
 /* Before hours of reading: are these what they should be? */
-static int check_files(const struct kmap_reporting *r)
+static int kmap_cli_report_check_files(const struct kmap_reporting *r)
 {
 	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
 	struct kmap_model *m = NULL;
@@ -310,16 +319,16 @@ static int check_files(const struct kmap_reporting *r)
 
 	if (s == ATW_OK)
 		s = kmap_names_open(&no, m, &n, &err);
-	if (s == ATW_OK && r->o->level && level_of(r->o) >= KMAP_FILE &&
+	if (s == ATW_OK && r->o->level && kmap_cli_report_level_of(r->o) >= KMAP_FILE &&
 	    !kmap_names_files(n, &why))
 		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s",
-				kmap_level_words[level_of(r->o)], why);
+				kmap_level_words[kmap_cli_report_level_of(r->o)], why);
 	kmap_names_close(n);
 	kmap_model_close(m);
 	return s < 0 ? complain(&err) : EXIT_COMPLETE;
 }
 
-static int tell(struct kmap_reporting *r, struct atw_err *err)
+static int kmap_cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
 {
 	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
 	int s = kmap_names_open(&no, r->s.m, &r->n, err);
@@ -327,12 +336,16 @@ static int tell(struct kmap_reporting *r, struct atw_err *err)
 	if (s < 0)
 		return s;
 	kmap_remark_names(r->a.c, r->name, r->n);
-	r->ask = (struct kmap_ask){ .m = r->s.m, .n = r->n, .level = level_of(r->o),
-				    .about = r->s.about, .cut = r->cut, .cuts = r->cuts };
+	r->ask = (struct kmap_ask){.m = r->s.m,
+				   .n = r->n,
+				   .level = kmap_cli_report_level_of(r->o),
+				   .about = r->s.about,
+				   .cut = r->cut,
+				   .cuts = r->cuts};
 	return answers_tell(&r->a, err);
 }
 
-static int report(struct kmap_reporting *r)
+static int kmap_cli_report_report(struct kmap_reporting *r)
 {
 	struct atw_err err = { 0 };
 	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
@@ -341,7 +354,7 @@ static int report(struct kmap_reporting *r)
 		status = kmap_model_source(r->a.c, r->name, r->o->top.given ? r->o->top.u : 0,
 					   &r->s);
 	if (failed == ATW_OK && r->s.m)
-		failed = tell(r, &err);
+		failed = kmap_cli_report_emit(r, &err);
 	if (failed < 0)
 		status = complain(&err);
 	answers_close(&r->a, status && status != EXIT_PARTIAL);
@@ -350,13 +363,19 @@ static int report(struct kmap_reporting *r)
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int kmap_cli_report_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct kmap_reporting r = {
 		.o = opts,
-		.a = { .c = c, .command = "kmap report", .title = "Which code touches which kernel objects",
-		       .kind = kind_at, .finish = finish, .draw = draw, .rows = want_columns,
-		       .head = head, .arg = &r },
+		.a = {.c = c,
+		      .command = "kmap report",
+		      .title = "Which code touches which kernel objects",
+		      .kind = kmap_cli_report_kind_at,
+		      .finish = kmap_cli_report_finish,
+		      .draw = kmap_cli_report_draw,
+		      .rows = kmap_cli_report_want_columns,
+		      .head = kmap_cli_report_head,
+		      .arg = &r},
 	};
 	int status;
 
@@ -373,20 +392,22 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status)
 		status = answers_check(&r.a);
 	if (!status)
-		status = check_top(&r);
+		status = kmap_cli_report_check_top(&r);
 	if (!status)
-		status = check_level(&r);
+		status = kmap_cli_report_check_level(&r);
 	if (!status)
-		status = check_cuts(&r);
+		status = kmap_cli_report_check_cuts(&r);
 	if (!status)
 		status = check_output(c, r.name);
 	if (!status)
-		status = check_files(&r);
-	return status ? status : report(&r);
+		status = kmap_cli_report_check_files(&r);
+	return status ? status : kmap_cli_report_report(&r);
 }
 
 const struct command kmap_report = {
-	"kmap report", "KIND[,KIND...] FILE", "analyses: who touches what, how hot, how long",
+	"kmap report",
+	"KIND[,KIND...] FILE",
+	"analyses: who touches what, how hot, how long",
 	"Analyses of a KMAP (atwalk-kmap(5)). Several share one pass.\n\n"
 	"KIND:\n"
 	"  caches        kinds of objects, the hottest first\n"
@@ -400,10 +421,13 @@ const struct command kmap_report = {
 	"  lifetimes     how long objects live\n"
 	"  live          live bytes over time, by where they are allocated\n"
 	"  flows         who reads what others write\n"
-	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel is cut\n"
+	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel "
+	"is cut\n"
 	"  compartments  what each part of the kernel may do\n"
 	"  lines         which bytes of objects are hot, by lines of 64",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
-	OPT_COMMON_PROGRESS,
-	options, sizeof(struct kmap_report_opts), run,
+		OPT_COMMON_PROGRESS,
+	options,
+	sizeof(struct kmap_report_opts),
+	kmap_cli_report_run,
 };

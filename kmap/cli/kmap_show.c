@@ -57,7 +57,7 @@ struct show {
 };
 
 /* Room for one more; NULL: no memory. */
-static union atw_value *add(struct list *l, uint64_t have)
+static union atw_value *show_add(struct list *l, uint64_t have)
 {
 	if (!array_reserve((void **)&l->v, &l->cap_v, (l->n + 1) * l->ncols, sizeof(*l->v)) ||
 	    !array_reserve((void **)&l->have, &l->cap_have, l->n + 1, sizeof(*l->have)))
@@ -66,20 +66,21 @@ static union atw_value *add(struct list *l, uint64_t have)
 	return l->v + l->n++ * l->ncols;
 }
 
-static void set(struct show *s, enum kmap_col c, uint64_t u)
+static void show_set(struct show *s, enum kmap_col c, uint64_t u)
 {
 	s->v[c].u = u;
 	s->have |= (uint64_t)1 << c;
 }
 
-static void set_list(struct show *s, enum kmap_col c, const struct list *l, struct atw_list *at)
+static void show_set_list(struct show *s, enum kmap_col c, const struct list *l,
+			  struct atw_list *at)
 {
 	*at = (struct atw_list){ l->n, l->v, l->have };
 	s->v[c].list = at;
 	s->have |= (uint64_t)1 << c;
 }
 
-static int put(struct show *s, struct atw_err *err)
+static int show_put(struct show *s, struct atw_err *err)
 {
 	const struct atw_row row = { s->v, s->have };
 
@@ -87,7 +88,7 @@ static int put(struct show *s, struct atw_err *err)
 }
 
 /* The object is complete: emit its row. */
-static int end_object(struct show *s, struct atw_err *err)
+static int show_end_object(struct show *s, struct atw_err *err)
 {
 	struct atw_list accesses, heat;
 	int r;
@@ -95,7 +96,7 @@ static int end_object(struct show *s, struct atw_err *err)
 	if (!s->open || (s->by_access && s->any))
 		return ATW_OK;
 	if (!s->by_access && s->marks & KMAP_BEFORE) {
-		set(s, K_ORIGIN, ORIGIN_BEFORE);
+		show_set(s, K_ORIGIN, ORIGIN_BEFORE);
 		s->have &= ~((uint64_t)1 << K_ALLOC_TIME);
 	}
 	/* The object was not watched: its accesses are not known. */
@@ -103,23 +104,23 @@ static int end_object(struct show *s, struct atw_err *err)
 		s->have &= ~((uint64_t)1 << K_SUM_WRITES | (uint64_t)1 << K_SUM_READS |
 			     (uint64_t)1 << K_ACCESSES);
 	} else if (!s->by_access) {
-		set_list(s, K_ACCESSES, &s->accesses, &accesses);
+		show_set_list(s, K_ACCESSES, &s->accesses, &accesses);
 		if (s->heat.n)
-			set_list(s, K_HEAT, &s->heat, &heat);
+			show_set_list(s, K_HEAT, &s->heat, &heat);
 	}
-	r = put(s, err);
+	r = show_put(s, err);
 	s->accesses.n = s->heat.n = 0;
 	if (!s->by_access) {
 		s->have &= ~((uint64_t)1 << K_HEAT | (uint64_t)1 << K_FIRST_USE |
 			     (uint64_t)1 << K_LAST_USE);
-		set(s, K_SUM_WRITES, 0);
-		set(s, K_SUM_READS, 0);
+		show_set(s, K_SUM_WRITES, 0);
+		show_set(s, K_SUM_READS, 0);
 		s->have &= ~((uint64_t)1 << K_SUM_FREES);
 	}
 	return r;
 }
 
-static void set_function(struct show *s, enum kmap_col c, uint64_t ip)
+static void show_set_function(struct show *s, enum kmap_col c, uint64_t ip)
 {
 	const char *name = kmap_functions_name(&s->functions, ip);
 
@@ -129,7 +130,8 @@ static void set_function(struct show *s, enum kmap_col c, uint64_t ip)
 	s->have |= (uint64_t)1 << c;
 }
 
-static void keep_name(struct show *s, enum kmap_col c, bool known, struct atw_blob b, char **to)
+static void show_keep_name(struct show *s, enum kmap_col c, bool known, struct atw_blob b,
+			   char **to)
 {
 	if (!known || !b.data)
 		return;
@@ -140,7 +142,7 @@ static void keep_name(struct show *s, enum kmap_col c, bool known, struct atw_bl
 	*to += b.len + 1;
 }
 
-static enum fate fate_of(const struct kmap_object *o)
+static enum fate show_fate_of(const struct kmap_object *o)
 {
 	switch (o->free_ip) {
 	case KMAP_FREE_LOST:
@@ -154,12 +156,13 @@ static enum fate fate_of(const struct kmap_object *o)
 	}
 }
 
-static int on_object(struct show *s, const struct kmap_object *o, struct atw_err *err)
+static int show_on_object(struct show *s, const struct kmap_object *o,
+			  struct atw_err *err)
 {
 	/* There, these fields are filled with zeroes. */
 	bool comp = s->told.version == KMAP_COMPRESSED;
 	char *names = s->names;
-	int r = end_object(s, err);
+	int r = show_end_object(s, err);
 
 	/* What an object needs of symbols lies before it. */
 	if (r == ATW_OK)
@@ -169,88 +172,91 @@ static int on_object(struct show *s, const struct kmap_object *o, struct atw_err
 	s->have = 0;
 	s->marks = 0;
 	if (!(o->has & KMAP_HAS_NAME)) {
-		set(s, K_ALLOC_IP, o->alloc_ip);
-		set_function(s, K_ALLOC_FUNCTION, o->alloc_ip);
+		show_set(s, K_ALLOC_IP, o->alloc_ip);
+		show_set_function(s, K_ALLOC_FUNCTION, o->alloc_ip);
 	}
 	if (o->pid >= 0 && !comp)
-		set(s, K_PID, (uint64_t)o->pid);
-	set(s, K_ADDRESS, o->va);
-	set(s, K_SIZE, o->size);
+		show_set(s, K_PID, (uint64_t)o->pid);
+	show_set(s, K_ADDRESS, o->va);
+	show_set(s, K_SIZE, o->size);
 	if (!comp)
-		set(s, K_ALLOC_TIME, o->alloc_time);
+		show_set(s, K_ALLOC_TIME, o->alloc_time);
 	if (o->free_time)
-		set(s, K_FREE_TIME, o->free_time);
+		show_set(s, K_FREE_TIME, o->free_time);
 	if (o->free_ip)
-		set(s, K_FREE_IP, o->free_ip);
+		show_set(s, K_FREE_IP, o->free_ip);
 	if (!comp)
-		set(s, K_FATE, fate_of(o));
-	keep_name(s, K_TYPE, o->has & KMAP_HAS_TYPE, o->type, &names);
-	keep_name(s, K_NEW_TYPE, o->has & KMAP_HAS_NEW_TYPE, o->new_type, &names);
-	keep_name(s, K_NAME, o->has & KMAP_HAS_NAME, o->name, &names);
-	keep_name(s, K_TASK, true, o->task, &names);
-	keep_name(s, K_CACHE, o->has & KMAP_HAS_CACHE, o->cache, &names);
+		show_set(s, K_FATE, show_fate_of(o));
+	show_keep_name(s, K_TYPE, o->has & KMAP_HAS_TYPE, o->type, &names);
+	show_keep_name(s, K_NEW_TYPE, o->has & KMAP_HAS_NEW_TYPE, o->new_type, &names);
+	show_keep_name(s, K_NAME, o->has & KMAP_HAS_NAME, o->name, &names);
+	show_keep_name(s, K_TASK, true, o->task, &names);
+	show_keep_name(s, K_CACHE, o->has & KMAP_HAS_CACHE, o->cache, &names);
 	if (!s->by_access) {
-		set(s, K_SUM_WRITES, 0);
-		set(s, K_SUM_READS, 0);
+		show_set(s, K_SUM_WRITES, 0);
+		show_set(s, K_SUM_READS, 0);
 		if (o->alloc_time)
-			set(s, K_ORIGIN, ORIGIN_RECORDED);
+			show_set(s, K_ORIGIN, ORIGIN_RECORDED);
 	}
 	return r;
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t show_sum(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
 /* A row of its own. */
-static int put_access(struct show *s, const struct kmap_access *a, struct atw_err *err)
+static int show_put_access(struct show *s, const struct kmap_access *a,
+			   struct atw_err *err)
 {
 	const uint64_t of_object = s->have;
 	int r;
 
 	s->any = true;
-	set(s, K_IP, a->ip);
-	set_function(s, K_FUNCTION, a->ip);
+	show_set(s, K_IP, a->ip);
+	show_set_function(s, K_FUNCTION, a->ip);
 	if (a->has & KMAP_HAS_PID && a->pid >= 0)
-		set(s, K_ACCESS_PID, (uint64_t)a->pid);
-	set(s, K_WRITES, a->writes);
-	set(s, K_READS, a->reads);
+		show_set(s, K_ACCESS_PID, (uint64_t)a->pid);
+	show_set(s, K_WRITES, a->writes);
+	show_set(s, K_READS, a->reads);
 	if (a->has & KMAP_HAS_FREES)
-		set(s, K_FREES, a->frees);
+		show_set(s, K_FREES, a->frees);
 	if (a->has & KMAP_HAS_CALLER)
-		set(s, K_CALLER, a->caller);
-	r = put(s, err);
+		show_set(s, K_CALLER, a->caller);
+	r = show_put(s, err);
 	s->have = of_object;
 	return r;
 }
 
-static int on_access(struct show *s, const struct kmap_access *a, struct atw_err *err)
+static int show_on_access(struct show *s, const struct kmap_access *a,
+			  struct atw_err *err)
 {
 	bool pid = a->has & KMAP_HAS_PID && a->pid >= 0;
 	union atw_value *v;
 	int r = ATW_OK;
 
 	if (s->by_access)
-		return put_access(s, a, err);
+		return show_put_access(s, a, err);
 	if (s->accesses.n == MOST)
-		r = end_object(s, err);
-	v = add(&s->accesses, ((1u << L_COUNT) - 1) & ~((uint64_t)!pid << L_PID));
+		r = show_end_object(s, err);
+	v = show_add(&s->accesses, ((1u << L_COUNT) - 1) & ~((uint64_t)!pid << L_PID));
 	if (!v)
 		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the accesses of an object");
 	v[L_IP].u = a->ip;
 	v[L_PID].u = pid ? (uint64_t)a->pid : 0;
 	v[L_WRITES].u = a->writes;
 	v[L_READS].u = a->reads;
-	set(s, K_SUM_WRITES, sum(s->v[K_SUM_WRITES].u, a->writes));
-	set(s, K_SUM_READS, sum(s->v[K_SUM_READS].u, a->reads));
+	show_set(s, K_SUM_WRITES, show_sum(s->v[K_SUM_WRITES].u, a->writes));
+	show_set(s, K_SUM_READS, show_sum(s->v[K_SUM_READS].u, a->reads));
 	if (a->has & KMAP_HAS_FREES)
-		set(s, K_SUM_FREES, sum(s->have >> K_SUM_FREES & 1 ? s->v[K_SUM_FREES].u : 0,
-					a->frees));
+		show_set(s, K_SUM_FREES,
+			 show_sum(s->have >> K_SUM_FREES & 1 ? s->v[K_SUM_FREES].u : 0,
+				  a->frees));
 	return r;
 }
 
-static int on_heat(struct show *s, const struct kmap_access *a, struct atw_err *err)
+static int show_on_heat(struct show *s, const struct kmap_access *a, struct atw_err *err)
 {
 	union atw_value *v;
 	int r = ATW_OK;
@@ -258,8 +264,8 @@ static int on_heat(struct show *s, const struct kmap_access *a, struct atw_err *
 	if (s->by_access)
 		return ATW_OK;
 	if (s->heat.n == MOST)
-		r = end_object(s, err);
-	v = add(&s->heat, (1u << H_COUNT) - 1);
+		r = show_end_object(s, err);
+	v = show_add(&s->heat, (1u << H_COUNT) - 1);
 	if (!v)
 		return atw_err_set(err, ATW_E_NOMEM, "not enough memory for the heat of an object");
 	v[H_LINE].u = a->line;
@@ -268,18 +274,20 @@ static int on_heat(struct show *s, const struct kmap_access *a, struct atw_err *
 	return r;
 }
 
-static int on_used(struct show *s, uint64_t first, uint64_t last)
+static int show_on_used(struct show *s, uint64_t first, uint64_t last)
 {
 	bool more = s->have >> K_LAST_USE & 1;
 
 	if (s->by_access)
 		return ATW_OK;
-	set(s, K_FIRST_USE, more && s->v[K_FIRST_USE].u < first ? s->v[K_FIRST_USE].u : first);
-	set(s, K_LAST_USE, more && s->v[K_LAST_USE].u > last ? s->v[K_LAST_USE].u : last);
+	show_set(s, K_FIRST_USE,
+		 more && s->v[K_FIRST_USE].u < first ? s->v[K_FIRST_USE].u : first);
+	show_set(s, K_LAST_USE,
+		 more && s->v[K_LAST_USE].u > last ? s->v[K_LAST_USE].u : last);
 	return ATW_OK;
 }
 
-static void on_header(struct show *s, struct atw_blob key, struct atw_blob value)
+static void show_on_header(struct show *s, struct atw_blob key, struct atw_blob value)
 {
 	if (blob_is(key, "mode"))
 		s->sampled = blob_is(value, "sample");
@@ -290,31 +298,31 @@ static void on_header(struct show *s, struct atw_blob key, struct atw_blob value
 		s->rate = blob_is(value, "rate");
 }
 
-static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+static int show_on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
 	struct show *s = arg;
 
 	switch (rec->kind) {
 	case KMAP_OBJECT:
-		return on_object(arg, &rec->u.object, err);
+		return show_on_object(arg, &rec->u.object, err);
 	case KMAP_ACCESS:
-		return on_access(arg, &rec->u.access, err);
+		return show_on_access(arg, &rec->u.access, err);
 	case KMAP_LINE_HEAT:
-		return on_heat(arg, &rec->u.access, err);
+		return show_on_heat(arg, &rec->u.access, err);
 	case KMAP_USED:
-		return on_used(arg, rec->u.used.first, rec->u.used.last);
+		return show_on_used(arg, rec->u.used.first, rec->u.used.last);
 	case KMAP_MARK:
 		s->marks |= rec->u.marks;
 		return ATW_OK;
 	case KMAP_HEADER:
-		on_header(s, rec->u.header.key, rec->u.header.value);
+		show_on_header(s, rec->u.header.key, rec->u.header.value);
 		return kmap_functions_header(&s->functions, rec, err);
 	default:
 		return ATW_OK;
 	}
 }
 
-static void notes(struct show *s)
+static void show_notes(struct show *s)
 {
 	const struct kmap_told *t = &s->told;
 
@@ -357,9 +365,9 @@ static int show_open(struct show *s, const struct common *c, const struct show_o
 					   &kmap_objects_schema, &s->out, err);
 }
 
-static int show(struct show *s, const struct common *c, const char *name)
+static int show_show(struct show *s, const struct common *c, const char *name)
 {
-	const struct kmap_sink sink = { on_record, s };
+	const struct kmap_sink sink = {show_on_record, s};
 	struct atw_err err = { 0 };
 	int status = kmap_source(c, name, &sink, NULL, &s->told);
 	bool plain = c->format == FORMAT_PLAIN;
@@ -372,10 +380,10 @@ static int show(struct show *s, const struct common *c, const char *name)
 	}
 	if (s->functions.wanted && s->told.objects && !kmap_functions_any(&s->functions))
 		kmap_remark_no_symbols(c, name);
-	r = end_object(s, &err);
+	r = show_end_object(s, &err);
 	if (r == ATW_OK)
 		r = kmap_functions_ready(&s->functions, true, &err);
-	notes(s);
+	show_notes(s);
 	left_out = atw_output_left_out(s->out);
 	status = output_end(s->out, r, status, &err);
 	if (left_out && !plain)
@@ -383,7 +391,7 @@ static int show(struct show *s, const struct common *c, const char *name)
 	return status;
 }
 
-static int run(const struct common *c, void *opts, int argc, char **argv)
+static int show_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct show_opts *o = opts;
 	struct atw_err err = { 0 };
@@ -402,16 +410,21 @@ static int run(const struct common *c, void *opts, int argc, char **argv)
 		atw_err_nomem(&err);
 		return complain(&err);
 	}
-	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show(s, c, argv[0]);
+	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show_show(s, c, argv[0]);
 	show_free(s);
 	return status;
 }
 
 const struct command kmap_show = {
-	"kmap show", "FILE", "its objects and who touched them",
-	"Shows what is in a KMAP: a row for each object, with how often it was touched, by\n"
+	"kmap show",
+	"FILE",
+	"its objects and who touched them",
+	"Shows what is in a KMAP: a row for each object, with how often it was touched, "
+	"by\n"
 	"how many pieces of code; in JSON with a list of these. In CSV, and with\n"
 	"--rows accesses, a row is what one of them did to one object.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
-	options, sizeof(struct show_opts), run,
+	options,
+	sizeof(struct show_opts),
+	show_run,
 };

@@ -50,13 +50,13 @@ struct kmap_socket {
 /* ---- one client ---- */
 
 /* The recorder ignores SIGPIPE. */
-static bool send_all(int fd, const char *buf, size_t len)
+static bool socket_send_all(int fd, const char *buf, size_t len)
 {
 	return io_write(fd, buf, len) == len;
 }
 
-static bool say(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
-static bool say(int fd, const char *fmt, ...)
+static bool socket_say(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
+static bool socket_say(int fd, const char *fmt, ...)
 {
 	char line[LINE + sizeof(((struct atw_err *)0)->text)];
 	va_list ap;
@@ -65,17 +65,17 @@ static bool say(int fd, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	return n > 0 && (size_t)n < sizeof(line) && send_all(fd, line, (size_t)n);
+	return n > 0 && (size_t)n < sizeof(line) && socket_send_all(fd, line, (size_t)n);
 }
 
-static bool refuse(int fd, int status, const struct atw_err *err)
+static bool socket_refuse(int fd, int status, const struct atw_err *err)
 {
-	return say(fd, "error %d %s\n", -status,
-		   err->status < 0 ? err->text : strerror(-status));
+	return socket_say(fd, "error %d %s\n", -status,
+			  err->status < 0 ? err->text : strerror(-status));
 }
 
 /* Is it gone, or are we to end? */
-static bool is_gone(void *arg)
+static bool socket_is_gone(void *arg)
 {
 	const struct client *c = arg;
 	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
@@ -84,18 +84,19 @@ static bool is_gone(void *arg)
 }
 
 /* That may wait for more, and not for the client. */
-static ssize_t read_some(struct client *c, struct kmap_reading *r, char *buf, uint64_t at)
+static ssize_t socket_read_some(struct client *c, struct kmap_reading *r, char *buf,
+				uint64_t at)
 {
 	ssize_t n;
 
 	c->sending = false;
-	n = kmap_reading_read(r, buf, CHUNK, at, is_gone, c);
+	n = kmap_reading_read(r, buf, CHUNK, at, socket_is_gone, c);
 	c->since = now();
 	c->sending = true;
 	return n;
 }
 
-static bool answer_read(struct client *c, const struct kmap_control *f)
+static bool socket_answer_read(struct client *c, const struct kmap_control *f)
 {
 	struct kmap_reading *r = NULL;
 	struct atw_err err = { 0 };
@@ -106,26 +107,29 @@ static bool answer_read(struct client *c, const struct kmap_control *f)
 
 	if (n < 0) {
 		free(buf);
-		return refuse(c->fd, (int)n, &err);
+		return socket_refuse(c->fd, (int)n, &err);
 	}
-	while (fine && (n = read_some(c, r, buf, at)) > 0) {
-		fine = say(c->fd, "data %zd\n", n) && send_all(c->fd, buf, (size_t)n);
+	while (fine && (n = socket_read_some(c, r, buf, at)) > 0) {
+		fine = socket_say(c->fd, "data %zd\n", n) &&
+		       socket_send_all(c->fd, buf, (size_t)n);
 		at += (uint64_t)n;
 	}
 	kmap_reading_close(r);
 	free(buf);
-	return fine && (n < 0 ? refuse(c->fd, (int)n, &err) : say(c->fd, "end\n"));
+	return fine &&
+	       (n < 0 ? socket_refuse(c->fd, (int)n, &err) : socket_say(c->fd, "end\n"));
 }
 
-static bool answer_write(struct client *c, const struct kmap_control *f, const char *value)
+static bool socket_answer_write(struct client *c, const struct kmap_control *f,
+				const char *value)
 {
 	struct atw_err err = { 0 };
 	int r = kmap_control_write(c->socket->controls, f, value, strlen(value), &err);
 
-	return r < 0 ? refuse(c->fd, r, &err) : say(c->fd, "end\n");
+	return r < 0 ? socket_refuse(c->fd, r, &err) : socket_say(c->fd, "end\n");
 }
 
-static bool answer_list(const struct client *c)
+static bool socket_answer_list(const struct client *c)
 {
 	char text[4096];
 	size_t n = 0;
@@ -137,11 +141,12 @@ static bool answer_list(const struct client *c)
 				      f->reads ? "r" : "", f->writes ? "w" : "");
 	}
 	n = n < sizeof(text) ? n : sizeof(text) - 1;
-	return say(c->fd, "data %zu\n", n) && send_all(c->fd, text, n) && say(c->fd, "end\n");
+	return socket_say(c->fd, "data %zu\n", n) && socket_send_all(c->fd, text, n) &&
+	       socket_say(c->fd, "end\n");
 }
 
 /* false: that was the last. */
-static bool answer(struct client *c, char *line)
+static bool socket_answer(struct client *c, char *line)
 {
 	static const struct atw_err what = {
 		.status = ATW_E_USAGE, .text = "a line is 'read NAME', 'write NAME VALUE' or 'list'",
@@ -154,15 +159,15 @@ static bool answer(struct client *c, char *line)
 	bool reads = !strcmp(verb, "read");
 
 	if (!name && !strcmp(verb, "list"))
-		return answer_list(c);
+		return socket_answer_list(c);
 	if (!name || (!reads && (strcmp(verb, "write") || !rest)) || (reads && rest))
-		return refuse(c->fd, -EINVAL, &what);
+		return socket_refuse(c->fd, -EINVAL, &what);
 	if (!f)
-		return refuse(c->fd, -ENOENT, &none);
-	return reads ? answer_read(c, f) : answer_write(c, f, rest);
+		return socket_refuse(c->fd, -ENOENT, &none);
+	return reads ? socket_answer_read(c, f) : socket_answer_write(c, f, rest);
 }
 
-static void *serve_client(void *arg)
+static void *socket_serve_client(void *arg)
 {
 	static const struct atw_err what = {
 		.status = ATW_E_USAGE, .text = "the line is too long, or has a zero byte in it",
@@ -191,12 +196,14 @@ static void *serve_client(void *arg)
 			c->idle = false;
 			c->since = now();
 			c->sending = true;
-			fine = strlen(buf) + 1 == len ? answer(c, buf) : (refuse(c->fd, -EINVAL, &what), false);
+			fine = strlen(buf) + 1 == len
+				       ? socket_answer(c, buf)
+				       : (socket_refuse(c->fd, -EINVAL, &what), false);
 			used -= len;
 			memmove(buf, buf + len, used);
 		}
 		if (fine && used == sizeof(buf)) {
-			refuse(c->fd, -EINVAL, &what);
+			socket_refuse(c->fd, -EINVAL, &what);
 			fine = false;
 		}
 	}
@@ -215,7 +222,7 @@ static void *serve_client(void *arg)
  * one that has not read its reply for longest. Called with the lock, which is released
  * meanwhile. false: all clients are active.
  */
-static bool make_place(struct kmap_socket *s)
+static bool socket_make_place(struct kmap_socket *s)
 {
 	struct client *out = NULL;
 
@@ -239,14 +246,14 @@ static bool make_place(struct kmap_socket *s)
 	return true;
 }
 
-static void take_in(struct kmap_socket *s, int fd)
+static void socket_take_in(struct kmap_socket *s, int fd)
 {
 	static const struct timespec moment = { 0, 10000000 };
 	struct atw_err err = { 0 };
 
 	pthread_mutex_lock(&s->lock);
 	/* An answer takes its time, and others wait for theirs. */
-	for (unsigned n = 0; !make_place(s) && n < WAITS && !s->stop; n++) {
+	for (unsigned n = 0; !socket_make_place(s) && n < WAITS && !s->stop; n++) {
 		pthread_mutex_unlock(&s->lock);
 		nanosleep(&moment, NULL);
 		pthread_mutex_lock(&s->lock);
@@ -262,7 +269,7 @@ static void take_in(struct kmap_socket *s, int fd)
 		c->fd = fd;
 		c->idle = true;
 		c->since = now();
-		if (kmap_thread(&c->thread, 0, serve_client, c, &err) < 0)
+		if (kmap_thread(&c->thread, 0, socket_serve_client, c, &err) < 0)
 			c->fd = -1;
 		else
 			fd = -1;
@@ -273,11 +280,11 @@ static void take_in(struct kmap_socket *s, int fd)
 		return;
 	if (err.status == ATW_OK)
 		atw_err_set(&err, ATW_E_LIMIT, "too many read or write it already");
-	refuse(fd, err.status == ATW_E_LIMIT ? -EBUSY : -EAGAIN, &err);
+	socket_refuse(fd, err.status == ATW_E_LIMIT ? -EBUSY : -EAGAIN, &err);
 	close(fd);
 }
 
-static void *serve(void *arg)
+static void *socket_serve(void *arg)
 {
 	static const struct timespec moment = { 0, 10000000 };
 	struct kmap_socket *s = arg;
@@ -290,7 +297,7 @@ static void *serve(void *arg)
 			continue;
 		fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
-			take_in(s, fd);
+			socket_take_in(s, fd);
 		else
 			nanosleep(&moment, NULL);        /* it waits in the backlog */
 	}
@@ -298,7 +305,7 @@ static void *serve(void *arg)
 }
 
 /* One that was left behind by a program that was killed may be taken. */
-static void remove_dead(const struct sockaddr_un *at)
+static void socket_remove_dead(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct stat st;
@@ -325,7 +332,7 @@ int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err 
 	if (!s)
 		return atw_err_nomem(err);
 	memcpy(at.sun_path, path, strlen(path) + 1);
-	remove_dead(&at);
+	socket_remove_dead(&at);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	/* Only the owner may connect, from the first moment on. */
 	mask = umask(0177);
@@ -355,7 +362,7 @@ int kmap_socket_start(struct kmap_socket *s, struct kmap_controls *controls,
 	if (!s)
 		return ATW_OK;
 	s->controls = controls;
-	r = kmap_thread(&s->thread, 0, serve, s, err);
+	r = kmap_thread(&s->thread, 0, socket_serve, s, err);
 	s->started = r == ATW_OK;
 	return r;
 }

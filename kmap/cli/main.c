@@ -13,23 +13,23 @@ static const struct command *const commands[] = {
 };
 
 /* What is behind the last blank: "show" of "kmap show". */
-static const char *own_name(const struct command *cmd)
+static const char *kmap_cli_main_own_name(const struct command *cmd)
 {
 	return strrchr(cmd->name, ' ') + 1;
 }
 
-static const struct command *find_command(const char *word)
+static const struct command *kmap_cli_main_find_command(const char *word)
 {
 	for (size_t i = 0; commands[i]; i++)
-		if (!strcmp(own_name(commands[i]), word))
+		if (!strcmp(kmap_cli_main_own_name(commands[i]), word))
 			return commands[i];
 	return NULL;
 }
 
 /* Of the command `word`; of all if it is NULL or none of them. Returns the exit status. */
-static int show_help(const char *word)
+static int kmap_cli_main_show_help(const char *word)
 {
-	const struct command *cmd = word ? find_command(word) : NULL;
+	const struct command *cmd = word ? kmap_cli_main_find_command(word) : NULL;
 
 	if (cmd) {
 		command_help(cmd);
@@ -40,12 +40,13 @@ static int show_help(const char *word)
 	     "instructions read and wrote it how often. Those of Memorizer are read in all the\n"
 	     "forms it ever had.\n");
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-8s %s\n", own_name(commands[i]), commands[i]->summary);
+		printf("  %-8s %s\n", kmap_cli_main_own_name(commands[i]),
+		       commands[i]->summary);
 	puts("\n`atwalk kmap COMMAND --help` shows the options of each.");
 	return command_written();
 }
 
-static int complain_command(const char *word)
+static int kmap_cli_main_complain_command(const char *word)
 {
 	char known[128] = "";
 
@@ -53,7 +54,7 @@ static int complain_command(const char *word)
 		size_t len = strlen(known);
 
 		snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
-			 own_name(commands[i]));
+			 kmap_cli_main_own_name(commands[i]));
 	}
 	return word ? complain_usage("kmap", "kmap: there is no '%s'; known: %s", word, known)
 		    : complain_usage("kmap", "kmap: which of %s?", known);
@@ -64,14 +65,14 @@ static const struct command_words words = { 0 };
 
 int main(int argc, char **argv)
 {
-	const struct command *cmd = argc > 1 ? find_command(argv[1]) : NULL;
+	const struct command *cmd = argc > 1 ? kmap_cli_main_find_command(argv[1]) : NULL;
 
 	program_begin();
 	if (cmd)
 		return command_run(cmd, &words, argc - 2, argv + 2);
 	if (argc > 1 && is_help_word(argv[1]))
-		return show_help(argc > 2 ? argv[2] : NULL);
+		return kmap_cli_main_show_help(argc > 2 ? argv[2] : NULL);
 	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
 		return kmap_breakpoints();
-	return complain_command(argc > 1 ? argv[1] : NULL);
+	return kmap_cli_main_complain_command(argc > 1 ? argv[1] : NULL);
 }

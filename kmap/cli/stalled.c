@@ -20,7 +20,7 @@ static volatile sig_atomic_t asked, gave_up;
  * A write that waits is interrupted by the signal itself, is tried again, and then finds
  * a socket with a closed other end.
  */
-static void on_alarm(int number)
+static void stalled_on_alarm(int number)
 {
 	int e = errno, unread = 0;
 
@@ -40,7 +40,7 @@ static void on_alarm(int number)
 
 void stalled_watch(int fd)
 {
-	const struct sigaction a = { .sa_handler = on_alarm };
+	const struct sigaction a = {.sa_handler = stalled_on_alarm};
 	struct stat st;
 	int pair[2];
 

@@ -13,14 +13,15 @@
 
 #include "base/buf.h"
 
-static int no_memory(struct atw_err *err)
+static int cluster_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
 
 /* ---- merging ---- */
 
-static bool add_touch(const struct work *w, struct group *g, uint32_t site, uint32_t ops)
+static bool cluster_add_touch(const struct work *w, struct group *g, uint32_t site,
+			      uint32_t ops)
 {
 	uint32_t *at = &w->at[site], fresh;
 	struct touch *t;
@@ -40,7 +41,7 @@ static bool add_touch(const struct work *w, struct group *g, uint32_t site, uint
 	return true;
 }
 
-static bool add_pair(struct group *g, uint32_t i)
+static bool cluster_add_pair(struct group *g, uint32_t i)
 {
 	if (!array_reserve((void **)&g->pair, &g->cap_pair, g->pairs + 1, sizeof(*g->pair)))
 		return false;
@@ -48,21 +49,23 @@ static bool add_pair(struct group *g, uint32_t i)
 	return true;
 }
 
-static bool merge_touches(struct work *w, struct group *to, const struct group *from)
+static bool cluster_merge_touches(struct work *w, struct group *to,
+				  const struct group *from)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < to->touches; i++)
 		w->at[to->touch[i].site] = (uint32_t)i + 1;
 	for (size_t i = 0; ok && i < from->touches; i++)
-		ok = add_touch(w, to, from->touch[i].site, from->touch[i].ops);
+		ok = cluster_add_touch(w, to, from->touch[i].site, from->touch[i].ops);
 	for (size_t i = 0; i < to->touches; i++)
 		w->at[to->touch[i].site] = 0;
 	return ok;
 }
 
 /* Functions that call, or are called by, both groups become pairs of the merged one. */
-static bool merge_pairs(struct work *w, uint32_t to, const struct group *from, uint32_t gone)
+static bool cluster_merge_pairs(struct work *w, uint32_t to, const struct group *from,
+				uint32_t gone)
 {
 	struct group *g = &w->g[to];
 	size_t had = g->pairs;
@@ -87,7 +90,7 @@ static bool merge_pairs(struct work *w, uint32_t to, const struct group *from, u
 			continue;
 		}
 		*(p->a == gone ? &p->a : &p->b) = to;
-		ok = add_pair(g, from->pair[i]);
+		ok = cluster_add_pair(g, from->pair[i]);
 	}
 	for (size_t i = 0; i < had; i++) {
 		const struct pair *p = pair(w, g->pair[i]);
@@ -97,7 +100,7 @@ static bool merge_pairs(struct work *w, uint32_t to, const struct group *from, u
 	return ok;
 }
 
-static void empty(struct group *g)
+static void cluster_empty(struct group *g)
 {
 	free(g->touch);
 	free(g->pair);
@@ -106,7 +109,7 @@ static void empty(struct group *g)
 	g->touches = g->pairs = 0;
 }
 
-static bool merge(struct work *w, uint32_t i)
+static bool cluster_merge(struct work *w, uint32_t i)
 {
 	struct pair *p = pair(w, i);
 	bool swap = w->g[p->a].touches + w->g[p->a].pairs < w->g[p->b].touches + w->g[p->b].pairs;
@@ -115,21 +118,21 @@ static bool merge(struct work *w, uint32_t i)
 
 	cluster_take_out(w, i);
 	p->dead = true;
-	if (!merge_touches(w, x, y) || !merge_pairs(w, to, y, gone))
+	if (!cluster_merge_touches(w, x, y) || !cluster_merge_pairs(w, to, y, gone))
 		return false;
 	x->first = y->first < x->first ? y->first : x->first;
 	kmap_add(&x->size, y->size);
 	for (unsigned op = 0; op < KMAP_OPS; op++)
 		kmap_add(&x->instructions[op], y->instructions[op]);
 	w->into[gone] = to;
-	empty(y);
+	cluster_empty(y);
 	cluster_weigh(w, to);
 	return true;
 }
 
 /* ---- as they are before ---- */
 
-static bool fill_touches(struct work *w)
+static bool cluster_fill_touches(struct work *w)
 {
 	struct touched {
 		struct kmap_key key;     /* unit, site */
@@ -155,14 +158,15 @@ static bool fill_touches(struct work *w)
 	}
 	v = t.v;
 	for (size_t i = 0; ok && i < t.n; i++) {
-		ok = add_touch(w, &w->g[v[i].key.a], (uint32_t)v[i].key.b, v[i].ops);
+		ok = cluster_add_touch(w, &w->g[v[i].key.a], (uint32_t)v[i].key.b,
+				       v[i].ops);
 		w->at[v[i].key.b] = 0;
 	}
 	kmap_table_deinit(&t);
 	return ok;
 }
 
-static bool fill_pairs(struct work *w)
+static bool cluster_fill_pairs(struct work *w)
 {
 	for (size_t i = 0; i < w->m->call.n; i++) {
 		const struct kmap_call_edge *e = kmap_call(w->m, i);
@@ -180,13 +184,14 @@ static bool fill_pairs(struct work *w)
 		pair(w, (size_t)at)->a = (uint32_t)k.a;
 		pair(w, (size_t)at)->b = (uint32_t)k.b;
 		kmap_add(&pair(w, (size_t)at)->calls, e->count);
-		if (fresh && (!add_pair(&w->g[a], (uint32_t)at) || !add_pair(&w->g[b], (uint32_t)at)))
+		if (fresh && (!cluster_add_pair(&w->g[a], (uint32_t)at) ||
+			      !cluster_add_pair(&w->g[b], (uint32_t)at)))
 			return false;
 	}
 	return true;
 }
 
-static bool begin(struct work *w)
+static bool cluster_begin(struct work *w)
 {
 	size_t n = w->u->n, sites = w->m->site.n;
 
@@ -207,16 +212,16 @@ static bool begin(struct work *w)
 	for (size_t i = 0; i < w->m->code.n; i++)
 		for (unsigned op = 0; op < KMAP_OPS; op++)
 			w->g[w->u->of[i]].instructions[op] += kmap_code_does(kmap_code(w->m, i), op);
-	if (!fill_touches(w) || !fill_pairs(w))
+	if (!cluster_fill_touches(w) || !cluster_fill_pairs(w))
 		return false;
 	w->heap = calloc(w->pair.n + 1, sizeof(*w->heap));
 	return w->heap;
 }
 
-static void end(struct work *w)
+static void cluster_last(struct work *w)
 {
 	for (size_t i = 0; w->g && i < w->u->n; i++)
-		empty(&w->g[i]);
+		cluster_empty(&w->g[i]);
 	kmap_table_deinit(&w->pair);
 	free(w->g);
 	free(w->into);
@@ -227,7 +232,7 @@ static void end(struct work *w)
 }
 
 /* Numbers in the order of their first units: a group's is met before its others. */
-static uint32_t *number(struct work *w, size_t *ret)
+static uint32_t *cluster_number(struct work *w, size_t *ret)
 {
 	uint32_t *to = calloc(w->u->n + 1, sizeof(*to)), *of_group = w->with;
 	size_t n = 0;
@@ -249,13 +254,13 @@ int kmap_cluster(const struct kmap_model *m, const struct kmap_units *functions,
 		 const struct kmap_cut *cut, uint32_t **to, size_t *n, struct atw_err *err)
 {
 	struct work w = { .m = m, .u = functions, .cut = cut };
-	bool ok = begin(&w);
+	bool ok = cluster_begin(&w);
 
 	for (uint32_t i = 0; ok && i < w.u->n; i++)
 		cluster_weigh(&w, i);
 	while (ok && w.heaped)
-		ok = merge(&w, w.heap[0]);
-	*to = ok ? number(&w, n) : NULL;
-	end(&w);
-	return *to ? ATW_OK : no_memory(err);
+		ok = cluster_merge(&w, w.heap[0]);
+	*to = ok ? cluster_number(&w, n) : NULL;
+	cluster_last(&w);
+	return *to ? ATW_OK : cluster_no_memory(err);
 }

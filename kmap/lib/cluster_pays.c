@@ -5,7 +5,7 @@
 /* ---- which pair is better ---- */
 
 /* The sign of a / b - c / d, exactly: as much of both as is equal is taken away. */
-static int compare_ratios(wide a, wide b, wide c, wide d)
+static int cluster_pays_compare_ratios(wide a, wide b, wide c, wide d)
 {
 	for (int sign = 1;; sign = -sign) {
 		wide q, r, t;
@@ -26,7 +26,8 @@ static int compare_ratios(wide a, wide b, wide c, wide d)
 	}
 }
 
-static uint32_t first_of(const struct work *w, const struct pair *p, bool last)
+static uint32_t cluster_pays_first_of(const struct work *w, const struct pair *p,
+				      bool last)
 {
 	uint32_t a = w->g[p->a].first, b = w->g[p->b].first;
 
@@ -34,39 +35,41 @@ static uint32_t first_of(const struct work *w, const struct pair *p, bool last)
 }
 
 /* Of equal ones that with more calls, then the one that the file has first. */
-static bool better(const struct work *w, uint32_t i, uint32_t k)
+static bool cluster_pays_better(const struct work *w, uint32_t i, uint32_t k)
 {
 	const struct pair *x = pair(w, i), *y = pair(w, k);
-	int sign = compare_ratios(x->calls, x->cost, y->calls, y->cost);
+	int sign = cluster_pays_compare_ratios(x->calls, x->cost, y->calls, y->cost);
 
 	if (sign)
 		return sign > 0;
 	if (x->calls != y->calls)
 		return x->calls > y->calls;
-	if (first_of(w, x, false) != first_of(w, y, false))
-		return first_of(w, x, false) < first_of(w, y, false);
-	return first_of(w, x, true) < first_of(w, y, true);
+	if (cluster_pays_first_of(w, x, false) != cluster_pays_first_of(w, y, false))
+		return cluster_pays_first_of(w, x, false) <
+		       cluster_pays_first_of(w, y, false);
+	return cluster_pays_first_of(w, x, true) < cluster_pays_first_of(w, y, true);
 }
 
-static void put(struct work *w, size_t at, uint32_t i)
+static void cluster_pays_put(struct work *w, size_t at, uint32_t i)
 {
 	w->heap[at] = i;
 	pair(w, i)->heap = (uint32_t)at + 1;
 }
 
 /* From `at`, where any pair may stand, to where `i` belongs. */
-static void sift(struct work *w, size_t at, uint32_t i)
+static void cluster_pays_sift(struct work *w, size_t at, uint32_t i)
 {
-	for (; at && better(w, i, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		put(w, at, w->heap[(at - 1) / 2]);
+	for (; at && cluster_pays_better(w, i, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		cluster_pays_put(w, at, w->heap[(at - 1) / 2]);
 	for (size_t next; (next = 2 * at + 1) < w->heaped; at = next) {
-		if (next + 1 < w->heaped && better(w, w->heap[next + 1], w->heap[next]))
+		if (next + 1 < w->heaped &&
+		    cluster_pays_better(w, w->heap[next + 1], w->heap[next]))
 			next++;
-		if (!better(w, w->heap[next], i))
+		if (!cluster_pays_better(w, w->heap[next], i))
 			break;
-		put(w, at, w->heap[next]);
+		cluster_pays_put(w, at, w->heap[next]);
 	}
-	put(w, at, i);
+	cluster_pays_put(w, at, i);
 }
 
 void cluster_take_out(struct work *w, uint32_t i)
@@ -79,13 +82,13 @@ void cluster_take_out(struct work *w, uint32_t i)
 	pair(w, i)->heap = 0;
 	last = w->heap[--w->heaped];
 	if (last != i)
-		sift(w, at - 1, last);
+		cluster_pays_sift(w, at - 1, last);
 }
 
 /* ---- what a merge costs ---- */
 
 /* By how much a cut of this bound lets privilege grow for so many calls. */
-static wide most(const struct work *w, uint64_t calls)
+static wide cluster_pays_most(const struct work *w, uint64_t calls)
 {
 	/* Millionths of calls, and 10^12 of the bound: 124 bits. */
 	const wide all = (wide)calls * 1000000 * UINT64_C(1000000000000);
@@ -95,7 +98,8 @@ static wide most(const struct work *w, uint64_t calls)
 }
 
 /* New objects for either side; in less code they weigh more. */
-static wide cost_of_size(const struct work *w, const struct group *c, const struct group *d)
+static wide cluster_pays_cost_of_size(const struct work *w, const struct group *c,
+				      const struct group *d)
 {
 	size_t both = 0, added;
 
@@ -106,8 +110,8 @@ static wide cost_of_size(const struct work *w, const struct group *c, const stru
 }
 
 /* Privilege that comes: what each side may do now to what the other could. */
-static wide cost_of_privilege(const struct work *w, const struct group *c,
-			      const struct group *d)
+static wide cluster_pays_cost_of_privilege(const struct work *w, const struct group *c,
+					   const struct group *d)
 {
 	wide to_c[KMAP_CALLS] = { 0 }, both[KMAP_CALLS] = { 0 };
 	wide cost = (wide)c->instructions[KMAP_CALLS] * d->size +
@@ -128,7 +132,7 @@ static wide cost_of_privilege(const struct work *w, const struct group *c,
 }
 
 /* One of the pairs of group `c`; w->at has the sites of that group. */
-static void weigh(struct work *w, uint32_t c, uint32_t i)
+static void cluster_pays_weigh(struct work *w, uint32_t c, uint32_t i)
 {
 	struct pair *p = pair(w, i);
 	const struct group *x = &w->g[c], *y = &w->g[p->a == c ? p->b : p->a];
@@ -141,15 +145,15 @@ static void weigh(struct work *w, uint32_t c, uint32_t i)
 			p->dead = true;
 			return;
 		}
-		p->cost = cost_of_size(w, x, y);
+		p->cost = cluster_pays_cost_of_size(w, x, y);
 	} else {
-		p->cost = cost_of_privilege(w, x, y);
-		may = may && p->cost <= most(w, p->calls);
+		p->cost = cluster_pays_cost_of_privilege(w, x, y);
+		may = may && p->cost <= cluster_pays_most(w, p->calls);
 	}
 	if (!may)
 		cluster_take_out(w, i);
 	else
-		sift(w, p->heap ? p->heap - 1 : w->heaped++, i);
+		cluster_pays_sift(w, p->heap ? p->heap - 1 : w->heaped++, i);
 }
 
 void cluster_weigh(struct work *w, uint32_t c)
@@ -161,7 +165,7 @@ void cluster_weigh(struct work *w, uint32_t c)
 		w->at[g->touch[i].site] = (uint32_t)i + 1;
 	for (size_t i = 0; i < g->pairs; i++) {
 		if (!pair(w, g->pair[i])->dead)
-			weigh(w, c, g->pair[i]);
+			cluster_pays_weigh(w, c, g->pair[i]);
 		if (!pair(w, g->pair[i])->dead)
 			g->pair[n++] = g->pair[i];
 	}

@@ -48,24 +48,25 @@ struct kmap_compress {
 /* ---- tables ---- */
 
 /* Each element begins with its key. */
-static struct key *at(const struct table *t, size_t i)
+static struct key *compress_at(const struct table *t, size_t i)
 {
 	return (struct key *)((char *)t->v + i * t->elem);
 }
 
-static size_t *slot_of(const struct table *t, struct key k)
+static size_t *compress_slot_of(const struct table *t, struct key k)
 {
 	size_t i = (size_t)hash_two(k.a, k.b) & (t->nslots - 1);
 
 	for (;; i = (i + 1) & (t->nslots - 1)) {
-		const struct key *there = t->slot[i] ? at(t, t->slot[i] - 1) : NULL;
+		const struct key *there =
+			t->slot[i] ? compress_at(t, t->slot[i] - 1) : NULL;
 
 		if (!there || (there->a == k.a && there->b == k.b))
 			return &t->slot[i];
 	}
 }
 
-static bool grow(struct table *t)
+static bool compress_grow(struct table *t)
 {
 	size_t n = t->nslots ? t->nslots * 2 : 256, *slot;
 
@@ -78,61 +79,62 @@ static bool grow(struct table *t)
 	t->slot = slot;
 	t->nslots = n;
 	for (size_t i = 0; i < t->n; i++)
-		*slot_of(t, *at(t, i)) = i + 1;
+		*compress_slot_of(t, *compress_at(t, i)) = i + 1;
 	return true;
 }
 
 /* Its number; what is *fresh is zero but for the key. SIZE_MAX: no memory. */
-static size_t find(struct table *t, struct key k, bool *fresh)
+static size_t compress_find(struct table *t, struct key k, bool *fresh)
 {
 	size_t *slot;
 
 	*fresh = false;
-	if (!grow(t))
+	if (!compress_grow(t))
 		return SIZE_MAX;
-	slot = slot_of(t, k);
+	slot = compress_slot_of(t, k);
 	if (*slot)
 		return *slot - 1;
 	if (!array_reserve(&t->v, &t->cap, t->n + 1, t->elem))
 		return SIZE_MAX;
-	memset(at(t, t->n), 0, t->elem);
-	*at(t, t->n) = k;
+	memset(compress_at(t, t->n), 0, t->elem);
+	*compress_at(t, t->n) = k;
 	*slot = ++t->n;
 	*fresh = true;
 	return t->n - 1;
 }
 
-static void add(uint64_t *to, uint64_t n)
+static void compress_add(uint64_t *to, uint64_t n)
 {
 	*to = *to + n < n ? UINT64_MAX : *to + n;
 }
 
-static int nomem(struct kmap_compress *c, struct atw_err *err)
+static int compress_nomem(struct kmap_compress *c, struct atw_err *err)
 {
 	c->failed = true;
 	return atw_err_set(err, ATW_E_NOMEM, "not enough memory for %zu places that touch objects",
 			   c->accesses.n);
 }
 
-static int touch(struct kmap_compress *c, struct table *t, struct key k, uint64_t writes,
-		 uint64_t reads, uint64_t frees, struct atw_err *err)
+static int compress_touch(struct kmap_compress *c, struct table *t, struct key k,
+			  uint64_t writes, uint64_t reads, uint64_t frees,
+			  struct atw_err *err)
 {
 	bool fresh;
-	size_t i = find(t, k, &fresh);
+	size_t i = compress_find(t, k, &fresh);
 	struct edge *e;
 
 	if (i == SIZE_MAX)
-		return nomem(c, err);
-	e = (struct edge *)at(t, i);
-	add(&e->writes, writes);
-	add(&e->reads, reads);
-	add(&e->frees, frees);
+		return compress_nomem(c, err);
+	e = (struct edge *)compress_at(t, i);
+	compress_add(&e->writes, writes);
+	compress_add(&e->reads, reads);
+	compress_add(&e->frees, frees);
 	return ATW_OK;
 }
 
 /* ---- which object it is part of ---- */
 
-static bool is_any(struct atw_blob b, const char *const *words)
+static bool compress_is_any(struct atw_blob b, const char *const *words)
 {
 	for (; b.data && *words; words++)
 		if (strlen(*words) == b.len && !memcmp(*words, b.data, b.len))
@@ -141,7 +143,8 @@ static bool is_any(struct atw_blob b, const char *const *words)
 }
 
 /* What stands for alloc_ip of memory that was allocated nowhere: as uSCOPE has it. */
-static const char *word_of(const struct kmap_object *o, enum size *size, char word[KMAP_LINE])
+static const char *compress_word_of(const struct kmap_object *o, enum size *size,
+				    char word[KMAP_LINE])
 {
 	static const char *const nowhere[] = {
 		"STACK", "GEN_HEAP", "INDUCED_ALLOC", "BOOTMEM", "MEMORIZER", "USER", "BUG",
@@ -149,19 +152,19 @@ static const char *word_of(const struct kmap_object *o, enum size *size, char wo
 	}, *const memblock[] = { "MEMBLOCK", "UFO_MEMBLOCK", NULL },
 	*const none[] = { "UFO_NONE", NULL }, *const heap[] = { "UFO_HEAP", NULL },
 	*const stack[] = { "STACK_PAGE", NULL };
-	bool is_none = is_any(o->type, none);
+	bool is_none = compress_is_any(o->type, none);
 
 	if (o->has & KMAP_HAS_NAME) {
 		snprintf(word, KMAP_LINE, "%.*s", (int)o->name.len, (const char *)o->name.data);
 		return word;
 	}
-	if (is_any(o->type, stack))
+	if (compress_is_any(o->type, stack))
 		return "THREAD_STACK";
-	if (is_any(o->type, memblock)) {
+	if (compress_is_any(o->type, memblock)) {
 		*size = SIZE_SUM;
 		return "MEMBLOCK";
 	}
-	if (is_none || is_any(o->type, heap)) {
+	if (is_none || compress_is_any(o->type, heap)) {
 		*size = SIZE_SUM;
 		if (is_none && o->va >> 40 == 0xffffea)
 			return "VMEMMAP";
@@ -174,7 +177,7 @@ static const char *word_of(const struct kmap_object *o, enum size *size, char wo
 			return "FIXMAP";
 		return is_none ? "ANON_NONE" : "ANON_HEAP";
 	}
-	if (is_any(o->type, nowhere)) {
+	if (compress_is_any(o->type, nowhere)) {
 		snprintf(word, KMAP_LINE, "%.*s", (int)o->type.len, (const char *)o->type.data);
 		return word;
 	}
@@ -186,7 +189,7 @@ static const char *word_of(const struct kmap_object *o, enum size *size, char wo
 	return NULL;
 }
 
-static const char *text(struct kmap_compress *c, struct atw_blob b)
+static const char *compress_text(struct kmap_compress *c, struct atw_blob b)
 {
 	const char *s = b.data ? intern_text(&c->texts, b.data, b.len) : NULL;
 
@@ -194,8 +197,8 @@ static const char *text(struct kmap_compress *c, struct atw_blob b)
 	return s;
 }
 
-static int on_object(struct kmap_compress *c, const struct kmap_object *told,
-		     struct atw_err *err)
+static int compress_on_object(struct kmap_compress *c, const struct kmap_object *told,
+			      struct atw_err *err)
 {
 	static const char *const globals[] = { "GLOBAL", "UFO_GLOBAL", NULL };
 	struct kmap_object o = *told;
@@ -208,40 +211,42 @@ static int on_object(struct kmap_compress *c, const struct kmap_object *told,
 	size_t i;
 
 	o.cache = kmap_plain_cache(o.cache);
-	type = text(c, o.type);
-	word = word_of(&o, &size, buf);
+	type = compress_text(c, o.type);
+	word = compress_word_of(&o, &size, buf);
 	if (word)
-		word = text(c, (struct atw_blob){ word, strlen(word) });
+		word = compress_text(c, (struct atw_blob){word, strlen(word)});
 	if (word)
 		key = (struct key){ 0, (uintptr_t)word };
-	else if (is_any(o.type, globals))
+	else if (compress_is_any(o.type, globals))
 		key = (struct key){ o.va, KEY_VA };
 	else
 		key = (struct key){ o.alloc_ip, o.alloc_ip ? KEY_IP : (uintptr_t)type };
-	i = c->failed ? SIZE_MAX : find(&c->objects, key, &fresh);
+	i = c->failed ? SIZE_MAX : compress_find(&c->objects, key, &fresh);
 	if (i == SIZE_MAX)
-		return nomem(c, err);
+		return compress_nomem(c, err);
 	c->now = i + 1;
-	to = (struct object *)at(&c->objects, i);
+	to = (struct object *)compress_at(&c->objects, i);
 	if (fresh) {
 		to->word = word;
 		to->type = type;
-		to->cache = text(c, o.cache);
+		to->cache = compress_text(c, o.cache);
 		to->alloc_ip = key.b == KEY_IP ? o.alloc_ip : 0;
 		to->va = o.va;
 	}
 	if (size == SIZE_SUM)
-		add(&to->size, o.size);
+		compress_add(&to->size, o.size);
 	else if (fresh || (size == SIZE_LARGEST && o.size > to->size))
 		to->size = o.size;
 	if (c->failed)
-		return nomem(c, err);
+		return compress_nomem(c, err);
 	if (o.free_ip && o.free_ip != KMAP_FREE_LOST && o.free_ip != KMAP_FREE_NESTED)
-		return touch(c, &c->accesses, (struct key){ c->now, o.free_ip }, 0, 0, 1, err);
+		return compress_touch(c, &c->accesses, (struct key){c->now, o.free_ip}, 0,
+				      0, 1, err);
 	return ATW_OK;
 }
 
-static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+static int compress_on_record(void *arg, const struct kmap_record *rec,
+			      struct atw_err *err)
 {
 	struct kmap_compress *c = arg;
 	const struct kmap_access *a = &rec->u.access;
@@ -253,13 +258,14 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 						      !kmap_says_compressed(rec);
 	switch (rec->kind) {
 	case KMAP_OBJECT:
-		return on_object(c, &rec->u.object, err);
+		return compress_on_object(c, &rec->u.object, err);
 	case KMAP_ACCESS:
-		return touch(c, &c->accesses, (struct key){ c->now, a->ip }, a->writes, a->reads,
-			     a->frees, err);
+		return compress_touch(c, &c->accesses, (struct key){c->now, a->ip},
+				      a->writes, a->reads, a->frees, err);
 	case KMAP_CALL:
-		return touch(c, &c->calls, (struct key){ rec->u.call.from, rec->u.call.to },
-			     rec->u.call.count, 0, 0, err);
+		return compress_touch(c, &c->calls,
+				      (struct key){rec->u.call.from, rec->u.call.to},
+				      rec->u.call.count, 0, 0, err);
 	default:
 		return ATW_OK;
 	}
@@ -279,7 +285,7 @@ int kmap_compress_open(struct kmap_compress **ret, struct atw_err *err)
 
 struct kmap_sink kmap_compress_sink(struct kmap_compress *c)
 {
-	return (struct kmap_sink){ on_record, c };
+	return (struct kmap_sink){compress_on_record, c};
 }
 
 const uint64_t *kmap_compress_losses(const struct kmap_compress *c)
@@ -289,7 +295,7 @@ const uint64_t *kmap_compress_losses(const struct kmap_compress *c)
 
 /* ---- telling it ---- */
 
-static int by_key(const void *x, const void *y)
+static int compress_by_key(const void *x, const void *y)
 {
 	const struct key *a = x, *b = y;
 
@@ -298,20 +304,22 @@ static int by_key(const void *x, const void *y)
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
-static struct atw_blob blob(const char *s)
+static struct atw_blob compress_blob(const char *s)
 {
 	return (struct atw_blob){ s, s ? strlen(s) : 0 };
 }
 
-static int comment(const struct kmap_sink *to, const char *s, struct atw_err *err)
+static int compress_comment(const struct kmap_sink *to, const char *s,
+			    struct atw_err *err)
 {
-	const struct kmap_record rec = { .kind = KMAP_COMMENT, .u.comment = blob(s) };
+	const struct kmap_record rec = {.kind = KMAP_COMMENT,
+					.u.comment = compress_blob(s)};
 
 	return to->record(to->arg, &rec, err);
 }
 
-static int put_calls(const struct kmap_compress *c, const struct kmap_sink *to,
-		     struct atw_err *err)
+static int compress_put_calls(const struct kmap_compress *c, const struct kmap_sink *to,
+			      struct atw_err *err)
 {
 	const struct edge *e = c->calls.v;
 	int r = ATW_OK;
@@ -326,21 +334,30 @@ static int put_calls(const struct kmap_compress *c, const struct kmap_sink *to,
 	return r;
 }
 
-static int put_object(const struct object *o, const struct kmap_sink *to, struct atw_err *err)
+static int compress_put_object(const struct object *o, const struct kmap_sink *to,
+			       struct atw_err *err)
 {
 	struct kmap_record rec = {
-		.kind = KMAP_OBJECT, .u.object = {
-			.alloc_ip = o->alloc_ip, .va = o->va, .size = o->size,
-			.type = blob(o->type), .cache = blob(o->cache), .name = blob(o->word),
-			.has = (o->type ? KMAP_HAS_TYPE : 0) | (o->cache ? KMAP_HAS_CACHE : 0) |
-			       (o->word ? KMAP_HAS_NAME : 0),
-		},
+		.kind = KMAP_OBJECT,
+		.u.object =
+			{
+				.alloc_ip = o->alloc_ip,
+				.va = o->va,
+				.size = o->size,
+				.type = compress_blob(o->type),
+				.cache = compress_blob(o->cache),
+				.name = compress_blob(o->word),
+				.has = (o->type ? KMAP_HAS_TYPE : 0) |
+				       (o->cache ? KMAP_HAS_CACHE : 0) |
+				       (o->word ? KMAP_HAS_NAME : 0),
+			},
 	};
 
 	return to->record(to->arg, &rec, err);
 }
 
-static int put_access(const struct edge *e, const struct kmap_sink *to, struct atw_err *err)
+static int compress_put_access(const struct edge *e, const struct kmap_sink *to,
+			       struct atw_err *err)
 {
 	const struct kmap_record rec = {
 		.kind = KMAP_ACCESS, .u.access = {
@@ -362,18 +379,20 @@ int kmap_compress_end(struct kmap_compress *c, const struct kmap_sink *to, uint6
 
 	/* In the order of objects, then of addresses. */
 	if (c->accesses.n)
-		qsort(c->accesses.v, c->accesses.n, sizeof(*e), by_key);
+		qsort(c->accesses.v, c->accesses.n, sizeof(*e), compress_by_key);
 	if (c->calls.n)
-		qsort(c->calls.v, c->calls.n, sizeof(*e), by_key);
+		qsort(c->calls.v, c->calls.n, sizeof(*e), compress_by_key);
 	/* Its first line is what it is known by. */
-	r = comment(to, " This is a compressed .cmap file: all object instances are merged together.",
-		    err);
+	r = compress_comment(to,
+			     " This is a compressed .cmap file: all object instances are "
+			     "merged together.",
+			     err);
 	if (r == ATW_OK)
-		r = put_calls(c, to, err);
+		r = compress_put_calls(c, to, err);
 	for (size_t i = 0; r == ATW_OK && i < c->objects.n; i++) {
-		r = put_object(&o[i], to, err);
+		r = compress_put_object(&o[i], to, err);
 		for (; r == ATW_OK && at_edge < c->accesses.n && e[at_edge].key.a == i + 1; at_edge++)
-			r = put_access(&e[at_edge], to, err);
+			r = compress_put_access(&e[at_edge], to, err);
 	}
 	*objects = c->objects.n;
 	return r;

@@ -60,7 +60,7 @@ const struct kmap_control *kmap_control_find(const char *name)
 /* ---- the whole ---- */
 
 /* What was written is read by a descriptor of its own. */
-static void open_file(struct kmap_controls *c, const char *out)
+static void kmap_control_open_file(struct kmap_controls *c, const char *out)
 {
 	const struct kmap_drain_opts *o = kmap_drain_how(c->d);
 	char self[64], *slash;
@@ -101,7 +101,7 @@ int kmap_controls_open(struct kshare *s, struct kmap_drain *d, const char *out,
 	c->live = true;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->copying, NULL);
-	open_file(c, out);
+	kmap_control_open_file(c, out);
 	*ret = c;
 	return ATW_OK;
 }
@@ -227,7 +227,7 @@ int control_no_calls(struct atw_err *err)
 	return -EOPNOTSUPP;
 }
 
-static bool is_word(const char *text, const char *words)
+static bool kmap_control_is_word(const char *text, const char *words)
 {
 	size_t len = strlen(text);
 
@@ -240,13 +240,15 @@ static bool is_word(const char *text, const char *words)
 }
 
 /* As the kernel reads a bool. */
-static int read_switch(const char *text, bool *ret)
+static int kmap_control_read_switch(const char *text, bool *ret)
 {
-	*ret = is_word(text, "1 y Y yes on On ON t T");
-	return *ret || is_word(text, "0 n N no off Off OFF f F") ? 0 : -EINVAL;
+	*ret = kmap_control_is_word(text, "1 y Y yes on On ON t T");
+	return *ret || kmap_control_is_word(text, "0 n N no off Off OFF f F") ? 0
+									      : -EINVAL;
 }
 
-static int set_gate(struct kmap_controls *c, uint32_t bit, bool on, struct atw_err *err)
+static int kmap_control_set_gate(struct kmap_controls *c, uint32_t bit, bool on,
+				 struct atw_err *err)
 {
 	/* Events would not be written any more. */
 	if (atomic_load(&c->s->failed) || c->over) {
@@ -261,12 +263,13 @@ static int set_gate(struct kmap_controls *c, uint32_t bit, bool on, struct atw_e
 }
 
 /* A switch, or from 2024 on a number: 2 and 3 are the writing process, N is a process. */
-static int write_enabled(struct kmap_controls *c, const char *text, struct atw_err *err)
+static int kmap_control_write_enabled(struct kmap_controls *c, const char *text,
+				      struct atw_err *err)
 {
 	uint64_t n;
 	bool on;
 
-	if (read_switch(text, &on) == 0)
+	if (kmap_control_read_switch(text, &on) == 0)
 		n = on;
 	else if (!num_dec(text, strlen(text), &n) || n > INT32_MAX)
 		return -EINVAL;
@@ -276,22 +279,23 @@ static int write_enabled(struct kmap_controls *c, const char *text, struct atw_e
 	}
 	if (n > 1) {
 		atomic_store(&c->s->only_pid, (int32_t)n);
-		set_gate(c, KSHARE_ONE, true, err);
+		kmap_control_set_gate(c, KSHARE_ONE, true, err);
 	} else if (n == 1) {
-		set_gate(c, KSHARE_ONE, false, err);
+		kmap_control_set_gate(c, KSHARE_ONE, false, err);
 	}
-	return set_gate(c, KSHARE_OBJECTS, n, err);
+	return kmap_control_set_gate(c, KSHARE_OBJECTS, n, err);
 }
 
 /* Calls are recorded if --calls was given at the beginning, and stacks never are. */
-static int write_calls(struct kmap_controls *c, bool graph, const char *text, struct atw_err *err)
+static int kmap_control_write_calls(struct kmap_controls *c, bool graph, const char *text,
+				    struct atw_err *err)
 {
 	bool on;
 
-	if (read_switch(text, &on) < 0)
+	if (kmap_control_read_switch(text, &on) < 0)
 		return -EINVAL;
 	if (graph && c->s->at.max_calls)
-		return set_gate(c, KSHARE_GRAPH, on, err);
+		return kmap_control_set_gate(c, KSHARE_GRAPH, on, err);
 	if (!on || graph)
 		return on ? control_no_calls(err) : 0;
 	atw_err_set(err, ATW_E_UNSUPPORTED, "it is off, and cannot be switched on: stacks are not recorded");
@@ -299,7 +303,7 @@ static int write_calls(struct kmap_controls *c, bool graph, const char *text, st
 }
 
 /* Keep the pairs: the recorder has references to them. */
-static int clear_graph(struct kmap_controls *c, struct atw_err *err)
+static int kmap_control_clear_graph(struct kmap_controls *c, struct atw_err *err)
 {
 	if (!c->s->at.max_calls)
 		return control_no_calls(err);
@@ -310,19 +314,20 @@ static int clear_graph(struct kmap_controls *c, struct atw_err *err)
 	return 0;
 }
 
-static int write_flag(struct kmap_controls *c, uint32_t bit, const char *text, struct atw_err *err)
+static int kmap_control_write_flag(struct kmap_controls *c, uint32_t bit,
+				   const char *text, struct atw_err *err)
 {
 	bool on;
-	int r = read_switch(text, &on);
+	int r = kmap_control_read_switch(text, &on);
 
 	if (r == 0 && bit)
-		r = set_gate(c, bit, on, err);
+		r = kmap_control_set_gate(c, bit, on, err);
 	else if (r == 0)
 		c->live = on;
 	return r;
 }
 
-static int clear(struct kmap_controls *c, bool printed, struct atw_err *err)
+static int kmap_control_clear(struct kmap_controls *c, bool printed, struct atw_err *err)
 {
 	struct mark here;
 	off_t headers;
@@ -345,39 +350,40 @@ static int clear(struct kmap_controls *c, bool printed, struct atw_err *err)
 	return r;
 }
 
-static int write_text(struct kmap_controls *c, unsigned kind, const char *text, struct atw_err *err)
+static int kmap_control_write_text(struct kmap_controls *c, unsigned kind,
+				   const char *text, struct atw_err *err)
 {
 	switch (kind) {
 	case C_ENABLED:
-		return write_enabled(c, text, err);
+		return kmap_control_write_enabled(c, text, err);
 	case C_ACCESSES:
-		return write_flag(c, KSHARE_ACCESSES, text, err);
+		return kmap_control_write_flag(c, KSHARE_ACCESSES, text, err);
 	case C_LIVE:
-		return write_flag(c, 0, text, err);
+		return kmap_control_write_flag(c, 0, text, err);
 	case C_CALLS:
 	case C_GRAPH:
-		return write_calls(c, kind == C_GRAPH, text, err);
+		return kmap_control_write_calls(c, kind == C_GRAPH, text, err);
 	case C_GRAPH_ROWS:
 	case C_CLEAR_GRAPH:
-		return clear_graph(c, err);
+		return kmap_control_clear_graph(c, err);
 	case C_CLEAR:
 	case C_CLEAR_PRINTED:
-		return clear(c, kind == C_CLEAR_PRINTED, err);
+		return kmap_control_clear(c, kind == C_CLEAR_PRINTED, err);
 	default:
 		return control_no_calls(err);
 	}
 }
 
 /* Does the recorder stand still for what is written? */
-static bool stills(unsigned kind)
+static bool kmap_control_stills(unsigned kind)
 {
 	return kind == C_GRAPH_ROWS || kind == C_CLEAR_GRAPH;
 }
 
 /* Those that do it whatever is written. */
-static bool takes_any(unsigned kind)
+static bool kmap_control_takes_any(unsigned kind)
 {
-	return kind == C_CLEAR || kind == C_CLEAR_PRINTED || stills(kind);
+	return kind == C_CLEAR || kind == C_CLEAR_PRINTED || kmap_control_stills(kind);
 }
 
 int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, const char *text,
@@ -391,7 +397,7 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 		atw_err_set(err, ATW_E_PERM, "it is only read");
 		return -EACCES;
 	}
-	len = takes_any(f->kind) ? 0 : len;
+	len = kmap_control_takes_any(f->kind) ? 0 : len;
 	while (len && strchr(" \t\n", text[len - 1]) && text[len - 1])
 		len--;
 	while (first < len && (text[first] == ' ' || text[first] == '\t'))
@@ -399,12 +405,12 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 	if (len - first <= KMAP_CONTROL_TEXT && !memchr(text + first, '\0', len - first)) {
 		memcpy(word, text + first, len - first);
 		/* While the recorder is stopped for one caller, the others wait. */
-		if (stills(f->kind))
+		if (kmap_control_stills(f->kind))
 			pthread_mutex_lock(&c->copying);
 		kmap_controls_lock(c);
-		r = write_text(c, f->kind, word, err);
+		r = kmap_control_write_text(c, f->kind, word, err);
 		kmap_controls_unlock(c);
-		if (stills(f->kind))
+		if (kmap_control_stills(f->kind))
 			pthread_mutex_unlock(&c->copying);
 	}
 	if (r == -EINVAL && (!err || err->status == ATW_OK))

@@ -14,8 +14,8 @@
 
 /* ---- small ones ---- */
 
-static char *printed(const char *fmt, ...) ATW_PRINTF(1, 2);
-static char *printed(const char *fmt, ...)
+static char *control_read_printed(const char *fmt, ...) ATW_PRINTF(1, 2);
+static char *control_read_printed(const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -27,20 +27,21 @@ static char *printed(const char *fmt, ...)
 	return text;
 }
 
-static char *enabled(const struct kmap_controls *c)
+static char *control_read_enabled(const struct kmap_controls *c)
 {
 	uint32_t gate = atomic_load(&c->s->gate);
 
 	if (!(gate & KSHARE_OBJECTS))
-		return printed("0 - memorizer disabled\n");
+		return control_read_printed("0 - memorizer disabled\n");
 	if (gate & KSHARE_ONE)
-		return printed("%d - memorizer enabled, accesses of this process\n",
-			       atomic_load(&c->s->only_pid));
-	return printed("1 - memorizer enabled, all processes\n");
+		return control_read_printed(
+			"%d - memorizer enabled, accesses of this process\n",
+			atomic_load(&c->s->only_pid));
+	return control_read_printed("1 - memorizer enabled, all processes\n");
 }
 
 /* As the kernel writes a bool. */
-static char *switched(bool on)
+static char *control_read_switched(bool on)
 {
 	return strdup(on ? "Y\n" : "N\n");
 }
@@ -60,7 +61,7 @@ static int read_stats(struct kmap_reading *r, struct atw_err *err)
 /* ---- kmap ---- */
 
 /* A file without a name, where the output is. */
-static int open_copy(const struct kmap_controls *c)
+static int control_read_open_copy(const struct kmap_controls *c)
 {
 	char name[] = "/tmp/atwalk-kmap.XXXXXX";
 	int fd = open(c->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -74,7 +75,8 @@ static int open_copy(const struct kmap_controls *c)
 }
 
 /* What lives, and a last line that counts all of it. */
-static int copy_live(struct kmap_reading *r, const struct mark *from, struct atw_err *err)
+static int control_read_copy_live(struct kmap_reading *r, const struct mark *from,
+				  struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
 	struct kmap_drain_opts o = *kmap_drain_how(c->d);
@@ -104,7 +106,7 @@ static int copy_live(struct kmap_reading *r, const struct mark *from, struct atw
 	return ret < 0 ? -EIO : 0;
 }
 
-static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
+static int control_read_copy_kmap(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
 	struct mark from;
@@ -121,7 +123,7 @@ static int copy_kmap(struct kmap_reading *r, struct atw_err *err)
 	r->piece[0] = (struct piece){ c->fd, 0, (uint64_t)headers };
 	r->piece[1] = (struct piece){ c->fd, from.at, (uint64_t)(r->end.at - from.at) };
 	r->freed = r->piece[0].len + r->piece[1].len;
-	return copy_live(r, &from, err);
+	return control_read_copy_live(r, &from, err);
 }
 
 static int read_kmap(struct kmap_reading *r, struct atw_err *err)
@@ -133,14 +135,14 @@ static int read_kmap(struct kmap_reading *r, struct atw_err *err)
 
 	if (ret < 0)
 		return ret;
-	r->copy = open_copy(c);
+	r->copy = control_read_open_copy(c);
 	if (r->copy < 0) {
 		ret = -errno;
 		atw_err_set(err, ATW_E_IO, "room for a copy of what lives: %s", strerror(errno));
 		return ret;
 	}
 	control_stand_still(c);
-	ret = copy_kmap(r, err);
+	ret = control_read_copy_kmap(r, err);
 	control_go_on(c);
 	return ret;
 }
@@ -174,7 +176,7 @@ static ssize_t read_pieces(void *arg, char *buf, size_t len, uint64_t at)
 /* ---- kmap in rows ---- */
 
 /* Other versions have no types, or no processes: nothing is to be made up. */
-static int read_rows(struct kmap_reading *r, struct atw_err *err)
+static int control_read_rows(struct kmap_reading *r, struct atw_err *err)
 {
 	enum kmap_version v = kmap_drain_how(r->c->d)->version;
 	int ret;
@@ -201,26 +203,27 @@ static int read_globals(struct kmap_reading *r, struct atw_err *err)
 
 /* ---- any of them ---- */
 
-static int open_kind(struct kmap_reading *r, struct atw_err *err)
+static int control_read_open_kind(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
 	int ret = 0;
 
 	switch (r->kind) {
 	case C_ENABLED:
-		r->text = enabled(c);
+		r->text = control_read_enabled(c);
 		break;
 	case C_ACCESSES:
-		r->text = switched(atomic_load(&c->s->gate) & KSHARE_ACCESSES);
+		r->text =
+			control_read_switched(atomic_load(&c->s->gate) & KSHARE_ACCESSES);
 		break;
 	case C_LIVE:
-		r->text = switched(c->live);
+		r->text = control_read_switched(c->live);
 		break;
 	case C_CALLS:
-		r->text = switched(false);
+		r->text = control_read_switched(false);
 		break;
 	case C_GRAPH:
-		r->text = switched(atomic_load(&c->s->gate) & KSHARE_GRAPH);
+		r->text = control_read_switched(atomic_load(&c->s->gate) & KSHARE_GRAPH);
 		break;
 	case C_GRAPH_ROWS:
 		if (!c->s->at.max_calls)
@@ -236,7 +239,7 @@ static int open_kind(struct kmap_reading *r, struct atw_err *err)
 		return control_stream_open(r, err);
 	case C_ALLOCATION_ROWS:
 	case C_ACCESS_ROWS:
-		return read_rows(r, err);
+		return control_read_rows(r, err);
 	case C_GLOBALS:
 		ret = read_globals(r, err);
 		break;
@@ -246,7 +249,7 @@ static int open_kind(struct kmap_reading *r, struct atw_err *err)
 	return ret;
 }
 
-static bool has_copy(unsigned kind)
+static bool control_read_has_copy(unsigned kind)
 {
 	return kind == C_KMAP || kind == C_ALLOCATION_ROWS || kind == C_ACCESS_ROWS;
 }
@@ -270,12 +273,15 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 	/* One at a time has the recorder stand still. */
 	pthread_mutex_lock(&c->copying);
 	kmap_controls_lock(c);
-	status = c->opens < OPENS && (c->copies < COPIES || !has_copy(r->kind)) ? open_kind(r, err) : -EMFILE;
+	status = c->opens < OPENS &&
+				 (c->copies < COPIES || !control_read_has_copy(r->kind))
+			 ? control_read_open_kind(r, err)
+			 : -EMFILE;
 	if (status == -EMFILE)
 		atw_err_set(err, ATW_E_LIMIT, "too many have it open");
 	if (status == 0) {
 		c->opens++;
-		c->copies += has_copy(r->kind);
+		c->copies += control_read_has_copy(r->kind);
 		r->next = c->open;
 		r->at = &c->open;
 		if (r->next)
@@ -296,7 +302,7 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 }
 
 /* What clear_printed_list may drop: only what a reader got all of. */
-static void note_printed(struct kmap_reading *r, uint64_t upto)
+static void control_read_note_printed(struct kmap_reading *r, uint64_t upto)
 {
 	if (upto < r->freed)
 		return;
@@ -318,7 +324,9 @@ ssize_t kmap_reading_read(struct kmap_reading *r, char *buf, size_t len, uint64_
 		n = r->rows ? control_rows_read(r->rows, buf, len, at) : read_pieces(r, buf, len, at);
 		/* Less than there is room for: that was the last of it. */
 		if (n >= 0)
-			note_printed(r, !r->rows ? at + (uint64_t)n : (size_t)n < len ? r->freed : 0);
+			control_read_note_printed(r, !r->rows          ? at + (uint64_t)n
+						     : (size_t)n < len ? r->freed
+								       : 0);
 		return n;
 	}
 	all = strlen(r->text);
@@ -337,7 +345,7 @@ void kmap_reading_close(struct kmap_reading *r)
 	if (r->kind == C_STREAM)
 		control_stream_end(r);
 	r->c->opens--;
-	r->c->copies -= has_copy(r->kind);
+	r->c->copies -= control_read_has_copy(r->kind);
 	*r->at = r->next;
 	if (r->next)
 		r->next->at = r->at;

@@ -72,7 +72,7 @@ void control_rows_close(struct control_rows *t)
 	free(t);
 }
 
-static void begin_again(struct control_rows *t)
+static void control_rows_begin_again(struct control_rows *t)
 {
 	kmap_init(&t->reader);
 	t->in_at = t->out_at = 0;
@@ -83,7 +83,7 @@ static void begin_again(struct control_rows *t)
 
 /* ---- rows ---- */
 
-static void name(struct buf *b, struct atw_blob of)
+static void control_rows_name(struct buf *b, struct atw_blob of)
 {
 	char text[KMAP_LINE];
 
@@ -98,7 +98,7 @@ static void name(struct buf *b, struct atw_blob of)
  * What was freed is in front; what has no free there is a part of an object, which
  * comes again behind it.
  */
-static void object(struct control_rows *t, const struct kmap_object *o)
+static void control_rows_object(struct control_rows *t, const struct kmap_object *o)
 {
 	t->alloc_time = o->alloc_time;
 	if (t->accesses || (!o->free_time && t->in_at + t->in_pos <= t->freed))
@@ -106,22 +106,22 @@ static void object(struct control_rows *t, const struct kmap_object *o)
 	buf_printf(&t->out, "%016" PRIx64 ",%" PRId64 ",%016" PRIx64 ",%" PRIu64 ",%" PRIu64
 		   ",%" PRIu64 ",%016" PRIx64 ",", o->alloc_ip, o->pid, o->va, o->size,
 		   o->alloc_time, o->free_time, o->free_ip);
-	name(&t->out, o->type);
+	control_rows_name(&t->out, o->type);
 	buf_char(&t->out, ',');
-	name(&t->out, o->cache);
+	control_rows_name(&t->out, o->cache);
 	buf_char(&t->out, ',');
-	name(&t->out, o->new_type);
+	control_rows_name(&t->out, o->new_type);
 	buf_char(&t->out, '\n');
 }
 
-static void access_row(struct control_rows *t, const struct kmap_access *a)
+static void control_rows_access(struct control_rows *t, const struct kmap_access *a)
 {
 	if (t->accesses)
 		buf_printf(&t->out, "%" PRIu64 ",%016" PRIx64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n",
 			   t->alloc_time, a->ip, a->pid, a->writes, a->reads);
 }
 
-static int refill(struct control_rows *t)
+static int control_rows_refill(struct control_rows *t)
 {
 	ssize_t n;
 
@@ -138,7 +138,7 @@ static int refill(struct control_rows *t)
 }
 
 /* One more record of kmap; *end: there is none. */
-static int take(struct control_rows *t, bool *end)
+static int control_rows_take(struct control_rows *t, bool *end)
 {
 	struct kmap_record rec;
 	int r = kmap_next(&t->reader, (struct atw_blob){ t->in, t->in_len }, t->in_end, &t->in_pos,
@@ -146,25 +146,26 @@ static int take(struct control_rows *t, bool *end)
 
 	*end = r == ATW_END && t->in_end;
 	if (r == ATW_END)
-		return *end ? 0 : refill(t);
+		return *end ? 0 : control_rows_refill(t);
 	/* All of it was written here. */
 	if (r < 0)
 		return -EIO;
 	if (rec.kind == KMAP_OBJECT)
-		object(t, &rec.u.object);
+		control_rows_object(t, &rec.u.object);
 	else if (rec.kind == KMAP_ACCESS)
-		access_row(t, &rec.u.access);
+		control_rows_access(t, &rec.u.access);
 	return t->out.failed ? -ENOMEM : 0;
 }
 
 /* With the lock. */
-static ssize_t read_rows(struct control_rows *t, char *buf, size_t len, uint64_t at)
+static ssize_t control_rows_read_rows(struct control_rows *t, char *buf, size_t len,
+				      uint64_t at)
 {
 	size_t done = 0;
 	bool end = false;
 
 	if (at < t->out_at)
-		begin_again(t);
+		control_rows_begin_again(t);
 	while (done < len) {
 		uint64_t in = at + done - t->out_at;
 		size_t n;
@@ -181,7 +182,7 @@ static ssize_t read_rows(struct control_rows *t, char *buf, size_t len, uint64_t
 		t->out_at += t->out.len;
 		t->out.len = 0;
 		for (r = 0; r == 0 && !end && t->out.len < AT_ONCE;)
-			r = take(t, &end);
+			r = control_rows_take(t, &end);
 		if (r < 0)
 			return r;
 	}
@@ -193,7 +194,7 @@ ssize_t control_rows_read(struct control_rows *t, char *buf, size_t len, uint64_
 	ssize_t n;
 
 	pthread_mutex_lock(&t->lock);
-	n = read_rows(t, buf, len, at);
+	n = control_rows_read_rows(t, buf, len, at);
 	pthread_mutex_unlock(&t->lock);
 	return n;
 }
@@ -201,7 +202,7 @@ ssize_t control_rows_read(struct control_rows *t, char *buf, size_t len, uint64_
 /* ---- variables ---- */
 
 /* Its fields are parted by blanks, and no kernel has one in a name. */
-static void variable(struct buf *b, const char *s)
+static void control_rows_variable(struct buf *b, const char *s)
 {
 	if (!*s)
 		buf_str(b, "(null)");
@@ -241,7 +242,9 @@ char *control_globals(const struct kmap_controls *c)
 		const struct kshare_object *o = kshare_object(c->s, id);
 
 		buf_printf(&b, "%016" PRIx64 " %" PRIu64 " ", kmap_drain_unmoved(c->d, o->va), o->size);
-		variable(&b, o->name < c->s->at.max_names ? kshare_name(c->s, o->name) : "");
+		control_rows_variable(&b, o->name < c->s->at.max_names
+						  ? kshare_name(c->s, o->name)
+						  : "");
 		buf_str(&b, " (null)\n");
 	}
 	if (b.failed) {

@@ -14,18 +14,19 @@ static const enum kshare_type single[] = {
 	KSHARE_T_PAGES, KSHARE_T_BULK, KSHARE_T_PERCPU, KSHARE_T_MEMBLOCK,
 };
 
-static void line(FILE *f, const char *name, uint64_t n)
+static void control_stats_line(FILE *f, const char *name, uint64_t n)
 {
 	fprintf(f, "  %-14s%16" PRIu64 "\n", name, n);
 }
 
-static void unknown(FILE *f, const char *name)
+static void control_stats_unknown(FILE *f, const char *name)
 {
 	fprintf(f, "  %-14s%16s\n", name, "n/a");
 }
 
 /* What was written down, and what is still here; of that, single objects that were allocated. */
-static struct kmap_drained all_touched(const struct kmap_controls *c, uint64_t *ret_live)
+static struct kmap_drained control_stats_all_touched(const struct kmap_controls *c,
+						     uint64_t *ret_live)
 {
 	struct kmap_drained sum = kmap_drain_sums(c->d);
 	uint64_t live = 0;
@@ -43,19 +44,21 @@ static struct kmap_drained all_touched(const struct kmap_controls *c, uint64_t *
 	return sum;
 }
 
-static void accesses(FILE *f, const struct kshare_counts *n, const struct kmap_drained *sum)
+static void control_stats_accesses(FILE *f, const struct kshare_counts *n,
+				   const struct kmap_drained *sum)
 {
 	uint64_t hit = 0;
 
 	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
 		hit += sum->touched[single[i]];
 	fprintf(f, "------- Memory Accesses -------\n");
-	line(f, "Tracked:", hit);
-	line(f, "Missing:", sum->general);
-	line(f, "Induced:", n->induced);
-	line(f, "Disabled:", n->disabled + n->unfiltered);
+	control_stats_line(f, "Tracked:", hit);
+	control_stats_line(f, "Missing:", sum->general);
+	control_stats_line(f, "Induced:", n->induced);
+	control_stats_line(f, "Disabled:", n->disabled + n->unfiltered);
 	fprintf(f, "    ---------------------------\n");
-	line(f, "Total Obs:", hit + sum->general + n->induced + n->disabled + n->unfiltered);
+	control_stats_line(f, "Total Obs:",
+			   hit + sum->general + n->induced + n->disabled + n->unfiltered);
 	fprintf(f, "------- Per Object Access Count (hit/miss) -------\n");
 	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
 		fprintf(f, "   %-15s: %16" PRIu64 ", %16d\n", kmap_type_name(single[i]),
@@ -68,28 +71,29 @@ static void accesses(FILE *f, const struct kshare_counts *n, const struct kmap_d
 	fprintf(f, "   %-15s: %16s, %16s\n", "Total", "n/a", "n/a");
 }
 
-static void objects(FILE *f, const struct kshare_counts *n, bool by_site, uint64_t live)
+static void control_stats_objects(FILE *f, const struct kshare_counts *n, bool by_site,
+				  uint64_t live)
 {
 	fprintf(f, "------- Tracked Memory Allocations -------\n");
 	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
 		fprintf(f, "   %-15s: %16" PRIu64 "\n", kmap_type_name(single[i]),
 			n->allocs[single[i]]);
 	fprintf(f, "        ------\n");
-	line(f, "Total:", n->objects);
+	control_stats_line(f, "Total:", n->objects);
 	if (by_site) {
 		/* One that stands for others is never over. */
-		unknown(f, "Frees:");
-		unknown(f, "Live Now:");
+		control_stats_unknown(f, "Frees:");
+		control_stats_unknown(f, "Live Now:");
 	} else {
-		line(f, "Frees:", n->objects - live);
-		line(f, "Live Now:", live);
+		control_stats_line(f, "Frees:", n->objects - live);
+		control_stats_line(f, "Live Now:", live);
 	}
 	fprintf(f, "------- Missing Allocs -------\n");
-	line(f, "Mem disabled:", n->disabled_allocs);
-	unknown(f, "Allocs(InMem):");
-	unknown(f, "Frees(InMem):");
-	line(f, "Frees(NoObj):", n->strange_frees);
-	line(f, "kobj fails:", n->lost_objects);
+	control_stats_line(f, "Mem disabled:", n->disabled_allocs);
+	control_stats_unknown(f, "Allocs(InMem):");
+	control_stats_unknown(f, "Frees(InMem):");
+	control_stats_line(f, "Frees(NoObj):", n->strange_frees);
+	control_stats_line(f, "kobj fails:", n->lost_objects);
 	fprintf(f, "------- Internal Allocs -------\n");
 	fprintf(f, "  Live KOBJs: %10" PRIu64 " * %zu B = %6" PRIu64 " MB\n", n->objects_used,
 		sizeof(struct kshare_object), n->objects_used * sizeof(struct kshare_object) >> 20);
@@ -102,7 +106,7 @@ static void objects(FILE *f, const struct kshare_counts *n, bool by_site, uint64
 char *control_stats(struct kmap_controls *c)
 {
 	uint64_t live;
-	struct kmap_drained sum = all_touched(c, &live);
+	struct kmap_drained sum = control_stats_all_touched(c, &live);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
@@ -110,8 +114,8 @@ char *control_stats(struct kmap_controls *c)
 
 	if (!f)
 		return NULL;
-	accesses(f, &c->s->count, &sum);
-	objects(f, &c->s->count, c->s->by_site, live);
+	control_stats_accesses(f, &c->s->count, &sum);
+	control_stats_objects(f, &c->s->count, c->s->by_site, live);
 	failed = ferror(f);
 	if (fclose(f) || failed) {
 		free(text);

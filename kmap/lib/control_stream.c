@@ -26,7 +26,7 @@ int control_stream_open(struct kmap_reading *r, struct atw_err *err)
 }
 
 /* Objects and accesses that begin in what is handed out, and where an object ends. */
-static void follow(struct stream *s, const char *buf, size_t n)
+static void control_stream_follow(struct stream *s, const char *buf, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!s->in_line && buf[i] != ' ' && buf[i] != '#') {
@@ -42,7 +42,7 @@ static void follow(struct stream *s, const char *buf, size_t n)
 }
 
 /* Its last line counts what its reader got; without one it is cut. */
-static ssize_t last_line(struct kmap_reading *r, char *buf, size_t len)
+static ssize_t control_stream_last_line(struct kmap_reading *r, char *buf, size_t len)
 {
 	const struct kshare_counts *n = &r->c->s->count;
 	struct stream *s = &r->stream;
@@ -62,7 +62,8 @@ static ssize_t last_line(struct kmap_reading *r, char *buf, size_t len)
 }
 
 /* As much as there is; 0: nothing yet. With the lock. */
-static ssize_t take(struct kmap_reading *r, char *buf, size_t len, bool *end)
+static ssize_t control_stream_take(struct kmap_reading *r, char *buf, size_t len,
+				   bool *end)
 {
 	struct kmap_controls *c = r->c;
 	struct stream *s = &r->stream;
@@ -86,7 +87,7 @@ static ssize_t take(struct kmap_reading *r, char *buf, size_t len, bool *end)
 	} else if (s->at >= 0 && s->at < upto) {
 		n = pread(c->fd, buf, len < (size_t)(upto - s->at) ? len : (size_t)(upto - s->at), s->at);
 		if (n > 0)
-			follow(s, buf, (size_t)n);
+			control_stream_follow(s, buf, (size_t)n);
 		if (n > 0 && s->at == upto && !c->ended) {
 			struct kmap_drained sum = kmap_drain_sums(c->d);
 
@@ -94,7 +95,7 @@ static ssize_t take(struct kmap_reading *r, char *buf, size_t len, bool *end)
 							   c->s->count.parts };
 		}
 	} else {
-		n = c->ended ? last_line(r, buf, len) : 0;
+		n = c->ended ? control_stream_last_line(r, buf, len) : 0;
 	}
 	if (n > 0)
 		c->streamed += (uint64_t)n;
@@ -111,7 +112,7 @@ ssize_t control_stream_read(struct kmap_reading *r, char *buf, size_t len,
 		ssize_t n;
 
 		kmap_controls_lock(r->c);
-		n = take(r, buf, len, &end);
+		n = control_stream_take(r, buf, len, &end);
 		kmap_controls_unlock(r->c);
 		if (n || end)
 			return n;

@@ -9,13 +9,14 @@
 
 const char *const kmap_cut_words[KMAP_CUTS] = { "size", "ratio" };
 
-static int no_memory(struct atw_err *err)
+static int cut_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
 
 /* Without sizes the code of a cluster, or what it may call, cannot be measured. */
-static int check(const struct kmap_model *m, const struct kmap_units *u, struct atw_err *err)
+static int cut_check(const struct kmap_model *m, const struct kmap_units *u,
+		     struct atw_err *err)
 {
 	if (!m->call.n)
 		return atw_err_set(err, ATW_E_MISSING,
@@ -32,7 +33,7 @@ static int check(const struct kmap_model *m, const struct kmap_units *u, struct 
 }
 
 /* "vfs_read +3": its first function, and how many there are besides. */
-static const char *name_of(struct kmap_units *u, const char *first, size_t others)
+static const char *cut_name_of(struct kmap_units *u, const char *first, size_t others)
 {
 	char buf[640];
 
@@ -42,7 +43,7 @@ static const char *name_of(struct kmap_units *u, const char *first, size_t other
 	return intern_text(&u->texts, buf, strlen(buf));
 }
 
-static int name_all(struct kmap_clusters *c, struct atw_err *err)
+static int cut_name_all(struct kmap_clusters *c, struct atw_err *err)
 {
 	size_t *others = calloc(c->units.n + 1, sizeof(*others));
 	bool ok = others;
@@ -54,14 +55,16 @@ static int name_all(struct kmap_clusters *c, struct atw_err *err)
 		v->name = v->name ? v->name : c->functions.v[i].name;
 	}
 	for (size_t i = 0; ok && i < c->units.n; i++) {
-		c->units.v[i].name = name_of(&c->units, c->units.v[i].name, others[i]);
+		c->units.v[i].name =
+			cut_name_of(&c->units, c->units.v[i].name, others[i]);
 		ok = c->units.v[i].name;
 	}
 	free(others);
-	return ok ? ATW_OK : no_memory(err);
+	return ok ? ATW_OK : cut_no_memory(err);
 }
 
-static int fill(struct kmap_clusters *c, const struct kmap_model *m, struct atw_err *err)
+static int cut_fill(struct kmap_clusters *c, const struct kmap_model *m,
+		    struct atw_err *err)
 {
 	struct kmap_units *u = &c->units;
 
@@ -69,7 +72,7 @@ static int fill(struct kmap_clusters *c, const struct kmap_model *m, struct atw_
 	u->of = calloc(m->code.n + 1, sizeof(*u->of));
 	u->v = calloc(u->n + 1, sizeof(*u->v));
 	if (!u->of || !u->v)
-		return no_memory(err);
+		return cut_no_memory(err);
 	for (size_t i = 0; i < m->code.n; i++)
 		u->of[i] = c->to[c->functions.of[i]];
 	for (size_t i = 0; i < c->functions.n; i++) {
@@ -82,7 +85,7 @@ static int fill(struct kmap_clusters *c, const struct kmap_model *m, struct atw_
 		kmap_add(&v->size, f->size);
 		v->instructions += f->instructions;
 	}
-	return name_all(c, err);
+	return cut_name_all(c, err);
 }
 
 int kmap_clusters_init(struct kmap_clusters *c, const struct kmap_model *m,
@@ -94,11 +97,11 @@ int kmap_clusters_init(struct kmap_clusters *c, const struct kmap_model *m,
 	*c = (struct kmap_clusters){ 0 };
 	r = kmap_units_init(&c->functions, m, n, KMAP_FUNCTION, err);
 	if (r == ATW_OK)
-		r = check(m, &c->functions, err);
+		r = cut_check(m, &c->functions, err);
 	if (r == ATW_OK)
 		r = kmap_cluster(m, &c->functions, cut, &c->to, &c->units.n, err);
 	if (r == ATW_OK)
-		r = fill(c, m, err);
+		r = cut_fill(c, m, err);
 	if (r < 0) {
 		kmap_clusters_deinit(c);
 		atw_err_wrap(err, "%s:%s", kmap_cut_words[cut->by], cut->text);

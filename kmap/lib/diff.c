@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "plot/chart.h"
 
-static int no_memory(struct atw_err *err)
+static int diff_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
@@ -21,7 +21,7 @@ struct adding {
 };
 
 /* One copy for both sides. */
-static const char *text(struct adding *x, const char *s)
+static const char *diff_text(struct adding *x, const char *s)
 {
 	const char *kept = s ? intern_text(&x->d->texts, s, strlen(s)) : NULL;
 
@@ -29,15 +29,15 @@ static const char *text(struct adding *x, const char *s)
 	return kept;
 }
 
-static struct kmap_counts *row(struct adding *x, enum kmap_diff_what what,
-			       const struct kmap_cache *c, const char *code)
+static struct kmap_counts *diff_row(struct adding *x, enum kmap_diff_what what,
+				    const struct kmap_cache *c, const char *code)
 {
-	const char *name = text(x, c->name), *type = text(x, c->type);
+	const char *name = diff_text(x, c->name), *type = diff_text(x, c->type);
 	struct kmap_diff_row *r;
 	bool fresh;
 	int64_t i;
 
-	code = text(x, code);
+	code = diff_text(x, code);
 	i = kmap_table_get(&x->d->row[what], (struct kmap_key){ (uintptr_t)name, (uintptr_t)type,
 			   (uintptr_t)code }, &fresh);
 	x->failed |= i < 0;
@@ -52,7 +52,7 @@ static struct kmap_counts *row(struct adding *x, enum kmap_diff_what what,
 	return &r->n[x->side];
 }
 
-static void add_sums(struct kmap_counts *n, const struct kmap_sums *s)
+static void diff_add_sums(struct kmap_counts *n, const struct kmap_sums *s)
 {
 	if (!n)
 		return;
@@ -62,16 +62,20 @@ static void add_sums(struct kmap_counts *n, const struct kmap_sums *s)
 	kmap_add(&n->writes, s->writes);
 }
 
-static void add_all(struct adding *x)
+static void diff_add_all(struct adding *x)
 {
 	for (size_t i = 0; i < x->m->cache.n && !x->failed; i++)
-		add_sums(row(x, KMAP_DIFF_CACHE, kmap_cache(x->m, i), NULL),
-			 &kmap_cache(x->m, i)->s);
+		diff_add_sums(diff_row(x, KMAP_DIFF_CACHE, kmap_cache(x->m, i), NULL),
+			      &kmap_cache(x->m, i)->s);
 	for (size_t i = 0; i < x->m->site.n && !x->failed; i++) {
 		const struct kmap_site *s = kmap_site(x->m, i);
 
-		add_sums(row(x, KMAP_DIFF_SITE, kmap_cache(x->m, s->cache), s->name ? s->name :
-			     s->code == KMAP_NONE ? NULL : x->u->v[x->u->of[s->code]].name), &s->s);
+		diff_add_sums(diff_row(x, KMAP_DIFF_SITE, kmap_cache(x->m, s->cache),
+				       s->name ? s->name
+				       : s->code == KMAP_NONE
+					       ? NULL
+					       : x->u->v[x->u->of[s->code]].name),
+			      &s->s);
 	}
 	for (size_t i = 0; i < x->m->edge.n && !x->failed; i++) {
 		const struct kmap_edge *e = kmap_edge(x->m, i);
@@ -80,8 +84,9 @@ static void add_all(struct adding *x)
 		/* A free is part of an object, not an access to it. */
 		if (!e->reads && !e->writes)
 			continue;
-		n = row(x, KMAP_DIFF_EDGE, kmap_cache(x->m, kmap_site(x->m, e->key.a)->cache),
-			x->u->v[x->u->of[e->key.b]].name);
+		n = diff_row(x, KMAP_DIFF_EDGE,
+			     kmap_cache(x->m, kmap_site(x->m, e->key.a)->cache),
+			     x->u->v[x->u->of[e->key.b]].name);
 		if (n) {
 			kmap_add(&n->reads, e->reads);
 			kmap_add(&n->writes, e->writes);
@@ -102,10 +107,10 @@ int kmap_diff_init(struct kmap_diff *d, const struct kmap_side side[2], struct a
 		if (r < 0)
 			return r;
 		x.u = &u;
-		add_all(&x);
+		diff_add_all(&x);
 		kmap_units_deinit(&u);
 		if (x.failed)
-			return no_memory(err);
+			return diff_no_memory(err);
 	}
 	for (unsigned i = 0; i < KMAP_DIFFS; i++)
 		d->compared += d->row[i].n;
@@ -119,7 +124,7 @@ void kmap_diff_deinit(struct kmap_diff *d)
 	intern_deinit(&d->texts);
 }
 
-static bool differs(const struct kmap_diff_row *r, bool counts)
+static bool diff_differs(const struct kmap_diff_row *r, bool counts)
 {
 	if (r->in[0] != r->in[1])
 		return true;
@@ -127,7 +132,7 @@ static bool differs(const struct kmap_diff_row *r, bool counts)
 			  r->n[0].reads != r->n[1].reads || r->n[0].writes != r->n[1].writes);
 }
 
-static uint64_t weight(const struct kmap_diff_row *r)
+static uint64_t diff_weight(const struct kmap_diff_row *r)
 {
 	uint64_t a = chart_add(r->n[0].reads, r->n[0].writes);
 	uint64_t b = chart_add(r->n[1].reads, r->n[1].writes);
@@ -146,12 +151,12 @@ int kmap_diff_each(const struct kmap_diff *d, bool counts,
 		_auto_free struct chart_order *o = calloc(d->row[i].n + 1, sizeof(*o));
 
 		if (!o)
-			return no_memory(err);
+			return diff_no_memory(err);
 		for (size_t k = 0; k < d->row[i].n; k++)
-			o[k] = (struct chart_order){ weight(&v[k]), k };
+			o[k] = (struct chart_order){diff_weight(&v[k]), k};
 		qsort(o, d->row[i].n, sizeof(*o), chart_heavier);
 		for (size_t k = 0; k < d->row[i].n && status == ATW_OK; k++)
-			if (differs(&v[o[k].at], counts))
+			if (diff_differs(&v[o[k].at], counts))
 				status = fn(arg, &v[o[k].at], err);
 	}
 	return status;

@@ -77,21 +77,21 @@ struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
 /* ---- bytes ---- */
 
 /* Behind the last of the first `n` bytes that no access to something before follows; 0: none. */
-static bool is_of_object(const struct kmap_drain *d, size_t at)
+static bool drain_is_of_object(const struct kmap_drain *d, size_t at)
 {
 	/* Of comments, "# line", "# used", "# mark" and "# task" are. */
 	return d->buffer[at] == ' ' ||
 	       (d->buffer[at] == '#' && (at + 2 >= d->used || strchr("lumt", d->buffer[at + 2])));
 }
 
-static size_t last_whole(const struct kmap_drain *d, size_t n)
+static size_t drain_last_whole(const struct kmap_drain *d, size_t n)
 {
 	const char *nl;
 
 	while (n && (nl = memrchr(d->buffer, '\n', n))) {
 		size_t next = (size_t)(nl - d->buffer) + 1;
 
-		if (next < d->used && !is_of_object(d, next))
+		if (next < d->used && !drain_is_of_object(d, next))
 			return next;
 		n = next - 1;
 	}
@@ -99,41 +99,41 @@ static size_t last_whole(const struct kmap_drain *d, size_t n)
 }
 
 /* The first `n` bytes are in the file, where the disk may end at any byte. */
-static void note_written(struct kmap_drain *d, size_t n)
+static void drain_note_written(struct kmap_drain *d, size_t n)
 {
 	off_t at = d->start + (off_t)d->sum.bytes;
-	size_t whole = n > LAST_ROOM ? last_whole(d, n - LAST_ROOM) : 0;
+	size_t whole = n > LAST_ROOM ? drain_last_whole(d, n - LAST_ROOM) : 0;
 
 	if (!whole && d->whole_soon && at + (off_t)n - d->whole_soon >= LAST_ROOM)
 		d->whole = d->whole_soon;
 	else if (whole)
 		d->whole = at + (off_t)whole;
 	if (d->whole_soon <= d->whole) {
-		whole = last_whole(d, n);
+		whole = drain_last_whole(d, n);
 		d->whole_soon = whole ? at + (off_t)whole : 0;
 	}
 }
 
 /* What could not be written stays, and nothing is written twice. */
-static int write_plainly(struct kmap_drain *d, struct atw_err *err)
+static int drain_write_plainly(struct kmap_drain *d, struct atw_err *err)
 {
 	size_t n = io_write(d->o.fd, d->buffer, d->used);
 	int r = n < d->used ? atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno)) : ATW_OK;
 
 	if (n)
-		note_written(d, n);
+		drain_note_written(d, n);
 	d->used -= n;
 	d->sum.bytes += n;
 	memmove(d->buffer, d->buffer + n, d->used);
 	return r;
 }
 
-static int put_out(struct kmap_drain *d, struct atw_err *err)
+static int drain_put_out(struct kmap_drain *d, struct atw_err *err)
 {
 	int r;
 
 	if (!d->pack)
-		return write_plainly(d, err);
+		return drain_write_plainly(d, err);
 	r = d->used ? pack_write(d->pack, d->buffer, d->used, err) : ATW_OK;
 	if (r < 0)
 		return r;
@@ -145,7 +145,7 @@ static int put_out(struct kmap_drain *d, struct atw_err *err)
 
 int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
 {
-	int r = put_out(d, err);
+	int r = drain_put_out(d, err);
 
 	if (r < 0 || !d->pack || !d->in_frame)
 		return r;
@@ -159,7 +159,8 @@ int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
 	return pack_open(d->o.fd, d->o.level, &d->pack, err);
 }
 
-static struct atw_blob without(const char *s, size_t max, const char *wrong, char buf[KMAP_LINE])
+static struct atw_blob drain_without(const char *s, size_t max, const char *wrong,
+				     char buf[KMAP_LINE])
 {
 	size_t len = strnlen(s, max);
 
@@ -170,13 +171,13 @@ static struct atw_blob without(const char *s, size_t max, const char *wrong, cha
 
 struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE])
 {
-	return without(s, max, "\n", buf);
+	return drain_without(s, max, "\n", buf);
 }
 
 /* Commas in front of a cache's name are the task's. */
-static struct atw_blob one_field(const char *s, size_t max, char buf[KMAP_LINE])
+static struct atw_blob drain_one_field(const char *s, size_t max, char buf[KMAP_LINE])
 {
-	return without(s, max, "\n,", buf);
+	return drain_without(s, max, "\n,", buf);
 }
 
 int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
@@ -185,8 +186,9 @@ int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_er
 
 	if (sizeof(d->buffer) - d->used < KMAP_LINE) {
 		/* Between objects a frame may end. */
-		r = rec->kind == KMAP_OBJECT && d->in_frame > FRAME ? kmap_drain_flush(d, err)
-								    : put_out(d, err);
+		r = rec->kind == KMAP_OBJECT && d->in_frame > FRAME
+			    ? kmap_drain_flush(d, err)
+			    : drain_put_out(d, err);
 		if (r < 0)
 			return r;
 	}
@@ -237,8 +239,8 @@ uint64_t kmap_drain_unmoved(const struct kmap_drain *d, uint64_t va)
 	return va >= k->image_first && va <= k->image_last ? va - d->o.slide : va;
 }
 
-static void add_up(const struct kshare_object *o, const struct kshare_edge *e,
-		   struct kmap_drained *sum)
+static void drain_add_up(const struct kshare_object *o, const struct kshare_edge *e,
+			 struct kmap_drained *sum)
 {
 	uint64_t n = (uint64_t)e->writes + e->reads;
 
@@ -248,7 +250,7 @@ static void add_up(const struct kshare_object *o, const struct kshare_edge *e,
 		sum->touched[o->type] += n;
 }
 
-static bool is_access(const struct kshare_edge *e)
+static bool drain_is_access(const struct kshare_edge *e)
 {
 	return e->site && e->site != KSHARE_LINE;
 }
@@ -259,13 +261,13 @@ void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o
 	uint32_t n = drain_edges_of(d, o);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (is_access(kshare_edge(d->s, o->table + i)))
-			add_up(o, kshare_edge(d->s, o->table + i), sum);
+		if (drain_is_access(kshare_edge(d->s, o->table + i)))
+			drain_add_up(o, kshare_edge(d->s, o->table + i), sum);
 }
 
 /* Those of generations from `first` to `last`. */
-static int write_edges_of(struct kmap_drain *d, const struct kshare_object *o, unsigned first,
-			  unsigned last, struct atw_err *err)
+static int drain_write_edges_of(struct kmap_drain *d, const struct kshare_object *o,
+				unsigned first, unsigned last, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_ACCESS };
 	uint32_t nsites = drain_sites_of(d);
@@ -287,7 +289,7 @@ static int write_edges_of(struct kmap_drain *d, const struct kshare_object *o, u
 		};
 		r = drain_put(d, &rec, err);
 		d->sum.accesses++;
-		add_up(o, &e, &d->sum);
+		drain_add_up(o, &e, &d->sum);
 	}
 	return r;
 }
@@ -295,7 +297,8 @@ static int write_edges_of(struct kmap_drain *d, const struct kshare_object *o, u
 /* The first few generations one by one: names need not be said again and again. */
 enum { ALONE = 4 };
 
-static int write_edges(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+static int drain_write_edges(struct kmap_drain *d, const struct kshare_object *o,
+			     struct atw_err *err)
 {
 	uint32_t n = drain_edges_of(d, o);
 	unsigned last = 0;
@@ -307,12 +310,13 @@ static int write_edges(struct kmap_drain *d, const struct kshare_object *o, stru
 		last = g > last ? g : last;
 	}
 	for (unsigned g = 0; g <= last && g < ALONE && r == ATW_OK; g++)
-		r = write_edges_of(d, o, g, g, err);
-	return r < 0 || last < ALONE ? r : write_edges_of(d, o, ALONE, last, err);
+		r = drain_write_edges_of(d, o, g, g, err);
+	return r < 0 || last < ALONE ? r : drain_write_edges_of(d, o, ALONE, last, err);
 }
 
 /* The accessed lines of the object and the times of access; behind its accesses. */
-static int write_detail(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+static int drain_write_detail(struct kmap_drain *d, const struct kshare_object *o,
+			      struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_LINE_HEAT };
 	uint32_t n = d->s->detail & KSHARE_LINES ? drain_edges_of(d, o) : 0;
@@ -337,7 +341,8 @@ static int write_detail(struct kmap_drain *d, const struct kshare_object *o, str
 	return drain_put(d, &rec, err);
 }
 
-static int write_marks(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+static int drain_write_marks(struct kmap_drain *d, const struct kshare_object *o,
+			     struct atw_err *err)
 {
 	bool before = o->flags & KSHARE_BEFORE || o->type == KSHARE_T_GLOBAL;
 	struct kmap_record rec = {
@@ -348,7 +353,7 @@ static int write_marks(struct kmap_drain *d, const struct kshare_object *o, stru
 	return rec.u.marks && d->o.version == KMAP_V4 ? drain_put(d, &rec, err) : ATW_OK;
 }
 
-static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
+static int drain_write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 {
 	/* The copy is checked and used: another process may write to the original. */
 	const struct kshare_object here = *kshare_object(d->s, id), *o = &here;
@@ -365,20 +370,26 @@ static int write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 	if (r < 0)
 		return r;
 	rec.u.object = (struct kmap_object){
-		.alloc_ip = kmap_drain_unmoved(d, o->alloc_ip), .va = kmap_drain_unmoved(d, o->va), .size = o->size,
-		.alloc_time = o->alloc_time, .free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
-		.free_ip = o->flags & KSHARE_PART ? 0 : kmap_drain_unmoved(d, o->free_ip), .pid = o->pid,
+		.alloc_ip = kmap_drain_unmoved(d, o->alloc_ip),
+		.va = kmap_drain_unmoved(d, o->va),
+		.size = o->size,
+		.alloc_time = o->alloc_time,
+		.free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
+		.free_ip = o->flags & KSHARE_PART ? 0 : kmap_drain_unmoved(d, o->free_ip),
+		.pid = o->pid,
 		.has = KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE,
-		.type = { type, strlen(type) }, .task = drain_one_line(o->comm, sizeof(o->comm), task),
-		.cache = one_field(*name ? name : "NULL", 256, cache), .new_type = { "NONE", 4 },
+		.type = {type, strlen(type)},
+		.task = drain_one_line(o->comm, sizeof(o->comm), task),
+		.cache = drain_one_field(*name ? name : "NULL", 256, cache),
+		.new_type = {"NONE", 4},
 	};
 	r = drain_put(d, &rec, err);
 	d->sum.objects++;
 	if (r == ATW_OK)
-		r = write_edges(d, o, err);
+		r = drain_write_edges(d, o, err);
 	if (r == ATW_OK && d->s->detail)
-		r = write_detail(d, o, err);
-	return r < 0 ? r : write_marks(d, o, err);
+		r = drain_write_detail(d, o, err);
+	return r < 0 ? r : drain_write_marks(d, o, err);
 }
 
 int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct atw_err *err)
@@ -393,7 +404,7 @@ int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct 
 	while (n < max && r == ATW_OK && (id = kshare_take(&d->s->done))) {
 		if (id >= d->s->at.max_objects)
 			return atw_err_set(err, ATW_E_DAMAGED, "the recorder handed over object %u", id);
-		r = write_object(d, id, err);
+		r = drain_write_object(d, id, err);
 		n++;
 		/* There is always room: what is on its way was taken from there. */
 		kshare_put(&d->s->back, id);
@@ -415,7 +426,7 @@ int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
 		if (!(o->flags & (KSHARE_LIVE | KSHARE_GENERAL)) || o->flags & KSHARE_PART ||
 		    (!o->edges && (o->flags & KSHARE_GENERAL || o->type == KSHARE_T_GLOBAL)))
 			continue;
-		r = write_object(d, id, err);
+		r = drain_write_object(d, id, err);
 		/* Each edge is one object's. */
 		if (r == ATW_OK && d->sum.accesses > most)
 			return atw_err_set(err, ATW_E_DAMAGED,
@@ -458,7 +469,7 @@ int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 		r = drain_put(d, &rec, err);
 	}
 	if (r == ATW_OK)
-		r = put_out(d, err);
+		r = drain_put_out(d, err);
 	return r < 0 || !d->pack ? r : pack_end(d->pack, err);
 }
 

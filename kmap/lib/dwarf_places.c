@@ -38,14 +38,15 @@ struct dwarf_places {
 	size_t shared;                   /* so much of names that begin with / is the same */
 };
 
-static int by_address(const void *a, const void *b)
+static int dwarf_places_by_address(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
 
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool add_unit(struct dwarf_places *p, Dwarf_Die *die, const char *name)
+static bool dwarf_places_add_unit(struct dwarf_places *p, Dwarf_Die *die,
+				  const char *name)
 {
 	Dwarf_Addr base, from, to;
 	ptrdiff_t at = 0;
@@ -66,7 +67,7 @@ static bool add_unit(struct dwarf_places *p, Dwarf_Die *die, const char *name)
 }
 
 /* As many whole folders as all names that begin at the root have in common. */
-static void find_shared(struct dwarf_places *p)
+static void dwarf_places_find_shared(struct dwarf_places *p)
 {
 	const char *first = NULL;
 
@@ -113,20 +114,21 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 		const char *name;
 
 		if (dwarf_offdie(p->dw, at + header, &die) && (name = dwarf_diename(&die)))
-			ok = add_unit(p, &die, name);
+			ok = dwarf_places_add_unit(p, &die, name);
 	}
 	if (!ok) {
 		dwarf_places_close(p);
 		return atw_err_nomem(err);
 	}
 	if (p->parts)
-		qsort(p->part, p->parts, sizeof(*p->part), by_address);
-	find_shared(p);
+		qsort(p->part, p->parts, sizeof(*p->part), dwarf_places_by_address);
+	dwarf_places_find_shared(p);
 	*ret = p;
 	return ATW_OK;
 }
 
-static const struct unit *unit_at(const struct dwarf_places *p, uint64_t address)
+static const struct unit *dwarf_places_unit_at(const struct dwarf_places *p,
+					       uint64_t address)
 {
 	size_t lo = 0, hi = p->parts;
 
@@ -143,7 +145,7 @@ static const struct unit *unit_at(const struct dwarf_places *p, uint64_t address
 
 const char *dwarf_places_file(struct dwarf_places *p, uint64_t address)
 {
-	const struct unit *u = unit_at(p, address);
+	const struct unit *u = dwarf_places_unit_at(p, address);
 	const char *name = u ? u->name : NULL;
 
 	if (name && *name == '/')
@@ -155,7 +157,7 @@ const char *dwarf_places_file(struct dwarf_places *p, uint64_t address)
 
 unsigned dwarf_places_line(struct dwarf_places *p, uint64_t address)
 {
-	const struct unit *u = unit_at(p, address);
+	const struct unit *u = dwarf_places_unit_at(p, address);
 	Dwarf_Die die;
 	Dwarf_Line *line;
 	int n;

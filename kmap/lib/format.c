@@ -19,27 +19,27 @@ const char *kmap_version_name(enum kmap_version v)
 	return v < KMAP_VERSIONS ? names[v] : names[KMAP_UNKNOWN];
 }
 
-static struct atw_blob behind(struct atw_blob b, size_t n)
+static struct atw_blob format_behind(struct atw_blob b, size_t n)
 {
 	return (struct atw_blob){ (const char *)b.data + n, b.len - n };
 }
 
 /* The next line of *b, without its newline; false: none that is whole. */
-static bool next_line(struct atw_blob *b, struct atw_blob *ret)
+static bool format_next_line(struct atw_blob *b, struct atw_blob *ret)
 {
 	const char *s = b->data, *nl = b->len ? memchr(s, '\n', b->len) : NULL;
 
 	if (!nl)
 		return false;
 	*ret = (struct atw_blob){ s, (size_t)(nl - s) };
-	*b = behind(*b, ret->len + 1);
+	*b = format_behind(*b, ret->len + 1);
 	return true;
 }
 
 static const char OURS[] = "# atwalk-kmap ", COMPRESSED[] = "# This is a compressed .cmap";
 
 /* Its addresses may be hidden or wrong, its numbers are not. */
-static bool looks_like_object(struct atw_blob line)
+static bool format_looks_like_object(struct atw_blob line)
 {
 	const char *s = line.data, *end = s + line.len;
 
@@ -66,10 +66,10 @@ int kmap_probe(struct atw_blob head)
 
 	if (blob_begins(head, OURS) || blob_begins(head, COMPRESSED))
 		return 100;
-	while (next_line(&text, &line)) {
+	while (format_next_line(&text, &line)) {
 		if (!trim(line).len || *(const char *)line.data == '#')
 			continue;
-		if (looks_like_object(line))
+		if (format_looks_like_object(line))
 			return 80;
 		/* Calls may come first, and as many as there are. */
 		if (kmap_parse(line, KMAP_V3, 0, &rec, NULL) != ATW_OK || rec.kind != KMAP_CALL)
@@ -96,14 +96,14 @@ void kmap_init(struct kmap_reader *k)
  * task's name looks like one of the next version, so the lines after it are checked,
  * too. false: more data is needed.
  */
-static bool find_version(struct atw_blob text, bool last, enum kmap_version *ret)
+static bool format_find_version(struct atw_blob text, bool last, enum kmap_version *ret)
 {
 	bool whole = text.len >= KMAP_LOOK || last;
 	unsigned can = ~0u;
 	struct atw_blob line;
 
 	text.len = text.len < KMAP_LOOK ? text.len : KMAP_LOOK;
-	while (can & (can - 1) && next_line(&text, &line)) {
+	while (can & (can - 1) && format_next_line(&text, &line)) {
 		unsigned of;
 
 		if (!line.len || *(const char *)line.data == '#')
@@ -124,13 +124,13 @@ static bool find_version(struct atw_blob text, bool last, enum kmap_version *ret
 	return true;
 }
 
-static bool is_object(struct atw_blob line)
+static bool format_is_object(struct atw_blob line)
 {
 	return line.len && *(const char *)line.data != '#' && kmap_versions_of(line);
 }
 
 /* Detect from the first plain access of a V3 file whether it is compressed. */
-static void settle(struct kmap_reader *k, struct atw_blob line)
+static void format_settle(struct kmap_reader *k, struct atw_blob line)
 {
 	const char *s = line.data, *end = s + line.len;
 	size_t commas = 0;
@@ -149,7 +149,8 @@ static void settle(struct kmap_reader *k, struct atw_blob line)
 
 /* ---- lines in their order ---- */
 
-static int header(struct kmap_reader *k, const struct kmap_record *rec, struct atw_err *err)
+static int format_header(struct kmap_reader *k, const struct kmap_record *rec,
+			 struct atw_err *err)
 {
 	const struct atw_blob *key = &rec->u.header.key, *value = &rec->u.header.value;
 	bool version = key->len == 7 && !memcmp(key->data, "version", 7);
@@ -172,7 +173,8 @@ static int header(struct kmap_reader *k, const struct kmap_record *rec, struct a
 	return ATW_OK;
 }
 
-static int placed(struct kmap_reader *k, const struct kmap_record *rec, struct atw_err *err)
+static int format_placed(struct kmap_reader *k, const struct kmap_record *rec,
+			 struct atw_err *err)
 {
 	switch (rec->kind) {
 	case KMAP_OBJECT:
@@ -198,7 +200,7 @@ static int placed(struct kmap_reader *k, const struct kmap_record *rec, struct a
 		k->calls++;
 		return ATW_OK;
 	case KMAP_HEADER:
-		return header(k, rec, err);
+		return format_header(k, rec, err);
 	case KMAP_END:
 		k->ended = true;
 		k->said_objects = rec->u.end.objects;
@@ -210,25 +212,26 @@ static int placed(struct kmap_reader *k, const struct kmap_record *rec, struct a
 	}
 }
 
-static int one(struct kmap_reader *k, struct atw_blob line, struct kmap_record *ret,
-	       struct atw_err *err)
+static int format_one(struct kmap_reader *k, struct atw_blob line,
+		      struct kmap_record *ret, struct atw_err *err)
 {
 	bool may_be_object = line.len && *(const char *)line.data != '#';
 	int r;
 
 	if (!k->in_object && trim(line).len && blank(*(const char *)line.data) &&
-	    !is_object(line))
+	    !format_is_object(line))
 		return atw_err_set(err, ATW_E_DAMAGED, "an access, and no object before it");
 	if (k->version == KMAP_V3 && !k->sure)
-		settle(k, line);
+		format_settle(k, line);
 	r = kmap_parse(line, k->version,
 		       (k->ours ? KMAP_OURS : 0) | (k->declared ? KMAP_DECLARED : 0), ret, err);
 	if (r == ATW_OK && k->ended && ret->kind != KMAP_BLANK)
 		return atw_err_set(err, ATW_E_DAMAGED, "something comes behind the end line");
 	if (r == ATW_OK)
-		return placed(k, ret, err);
+		return format_placed(k, ret, err);
 	/* The bad line may have been an object's: drop the accesses that follow it. */
-	if (may_be_object && (!blank(*(const char *)line.data) || is_object(line))) {
+	if (may_be_object &&
+	    (!blank(*(const char *)line.data) || format_is_object(line))) {
 		k->in_object = true;
 		k->passing = true;
 	}
@@ -236,9 +239,9 @@ static int one(struct kmap_reader *k, struct atw_blob line, struct kmap_record *
 }
 
 /* The rest of a line that was too long; false: all of the buffer is. */
-static bool skipped(struct kmap_reader *k, struct atw_blob buf, size_t *pos)
+static bool format_skipped(struct kmap_reader *k, struct atw_blob buf, size_t *pos)
 {
-	struct atw_blob text = behind(buf, *pos);
+	struct atw_blob text = format_behind(buf, *pos);
 	const char *nl = memchr(text.data, '\n', text.len);
 
 	if (!nl) {
@@ -251,15 +254,16 @@ static bool skipped(struct kmap_reader *k, struct atw_blob buf, size_t *pos)
 }
 
 /* The next whole line; ATW_END: there is none yet. */
-static int take_line(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos,
-		     struct atw_blob *ret, struct atw_err *err)
+static int format_take_line(struct kmap_reader *k, struct atw_blob buf, bool last,
+			    size_t *pos, struct atw_blob *ret, struct atw_err *err)
 {
 	struct atw_blob text;
 	const char *nl;
 
-	if (*pos >= buf.len || (k->skip && !skipped(k, buf, pos)) || *pos >= buf.len)
+	if (*pos >= buf.len || (k->skip && !format_skipped(k, buf, pos)) ||
+	    *pos >= buf.len)
 		return ATW_END;
-	text = behind(buf, *pos);
+	text = format_behind(buf, *pos);
 	nl = memchr(text.data, '\n', text.len < KMAP_LINE ? text.len : KMAP_LINE);
 	if (!nl && text.len < KMAP_LINE && !last)
 		return ATW_END;
@@ -280,8 +284,8 @@ static int take_line(struct kmap_reader *k, struct atw_blob buf, bool last, size
 	} else if (!k->started && blob_begins(text, COMPRESSED)) {
 		k->version = KMAP_COMPRESSED;
 		k->declared = true;
-	} else if (!k->version && is_object(text)) {
-		if (!find_version(behind(buf, *pos), last, &k->version))
+	} else if (!k->version && format_is_object(text)) {
+		if (!format_find_version(format_behind(buf, *pos), last, &k->version))
 			return ATW_END;
 		/* Its own line is not whole. */
 		if (!k->version)
@@ -303,9 +307,9 @@ int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos
 	int r;
 
 	do {
-		r = take_line(k, buf, last, pos, &line, err);
+		r = format_take_line(k, buf, last, pos, &line, err);
 		if (r == ATW_OK)
-			r = one(k, line, ret, err);
+			r = format_one(k, line, ret, err);
 		if (r == ATW_END)
 			return r;
 		if (r != ATW_OK) {

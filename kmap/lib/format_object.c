@@ -7,18 +7,18 @@
 #include "kmap/lib/format_fields.h"
 
 /* "(null)": not known. */
-static struct atw_blob name(struct atw_blob b)
+static struct atw_blob format_object_name(struct atw_blob b)
 {
 	return blob_is(b, KMAP_NULL) ? (struct atw_blob){ NULL, 0 } : b;
 }
 
-static bool known(struct atw_blob b)
+static bool format_object_known(struct atw_blob b)
 {
 	return b.data;
 }
 
 /* "KMEM_CACHE_ND": the form that distinguishes a type from a task's name. */
-static bool like_type(struct atw_blob b)
+static bool format_object_like_type(struct atw_blob b)
 {
 	const char *s = b.data;
 
@@ -32,7 +32,7 @@ static bool like_type(struct atw_blob b)
 }
 
 /* One of Memorizer's for sure; no cache is called so. */
-static bool is_type(struct atw_blob b)
+static bool format_object_is_type(struct atw_blob b)
 {
 	static const char *const types[] = {
 		"STACK", "STACK_FRAME", "STACK_ARGS", "STACK_PAGE", "GEN_HEAP", "UFO_HEAP",
@@ -58,7 +58,7 @@ struct rest {
 	struct atw_blob cache, task;     /* likewise of the middle */
 };
 
-static struct rest cut(struct atw_blob b)
+static struct rest format_object_cut(struct atw_blob b)
 {
 	struct rest r = { .fields = 1 + commas(b), .tail = b };
 
@@ -70,19 +70,19 @@ static struct rest cut(struct atw_blob b)
 	return r;
 }
 
-static unsigned versions_of(const struct rest *r)
+static unsigned format_object_versions_of(const struct rest *r)
 {
-	bool four = r->fields > 3 && is_type(r->last);
+	bool four = r->fields > 3 && format_object_is_type(r->last);
 	unsigned can = 0;
 
-	if (r->fields == 1 || !like_type(r->type))
+	if (r->fields == 1 || !format_object_like_type(r->type))
 		return 1u << KMAP_V1;
 	if (r->tail.len <= KMAP_COMM && !four)
 		can |= 1u << KMAP_V2;
 	if (r->fields > 2 && !four && (r->fields == 3 || r->middle.len <= KMAP_COMM))
 		can |= 1u << KMAP_V3 | 1u << KMAP_COMPRESSED;
 	if (r->fields > 3 && (r->fields == 4 || r->task.len <= KMAP_COMM) &&
-	    (like_type(r->last) || !r->last.len || blob_is(r->last, "-")))
+	    (format_object_like_type(r->last) || !r->last.len || blob_is(r->last, "-")))
 		can |= 1u << KMAP_V4;
 	/* A task's name may be longer than any kernel's: then fields alone decide. */
 	if (!can)
@@ -99,23 +99,23 @@ unsigned kmap_versions_of(struct atw_blob line)
 	for (unsigned i = 0; i < KMAP_FIRST; i++)
 		if (!take(&line, &field))
 			return 0;
-	r = cut(line);
-	return versions_of(&r);
+	r = format_object_cut(line);
+	return format_object_versions_of(&r);
 }
 
 /* What is no such line in a file of that version is one of another. */
-static int check_version(const struct rest *r, enum kmap_version v, bool declared,
-			 struct atw_err *err)
+static int format_object_check_version(const struct rest *r, enum kmap_version v,
+				       bool declared, struct atw_err *err)
 {
 	static const uint8_t least[KMAP_VERSIONS] = {
 		[KMAP_V1] = 1, [KMAP_V2] = 2, [KMAP_V3] = 3, [KMAP_V4] = 4,
 		[KMAP_COMPRESSED] = 3,
 	};
-	unsigned can = versions_of(r);
+	unsigned can = format_object_versions_of(r);
 
 	/* A comma in the name of V4's task, and of V3's, look alike. */
-	if (r->fields < least[v] ||
-	    (!declared && !(can >> v & 1) && !(v == KMAP_V4 && like_type(r->type))))
+	if (r->fields < least[v] || (!declared && !(can >> v & 1) &&
+				     !(v == KMAP_V4 && format_object_like_type(r->type))))
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "an object of %zu fields, which is "
 				   "not of %s like those before", KMAP_FIRST + r->fields,
 				   kmap_version_name(v));
@@ -134,8 +134,8 @@ int kmap_parse_object(struct atw_blob b, enum kmap_version v, bool declared,
 		if (!take(&b, &f[i]))
 			return atw_err_set(err, ATW_E_FORMAT, "%u fields: an object has 8 or more",
 					   i + 1);
-	rest = cut(b);
-	r = check_version(&rest, v, declared, err);
+	rest = format_object_cut(b);
+	r = format_object_check_version(&rest, v, declared, err);
 	if (r != ATW_OK)
 		return r;
 	r = kmap_address("alloc_ip", f[0], &o.alloc_ip, v == KMAP_COMPRESSED ? NULL : err);
@@ -157,23 +157,24 @@ int kmap_parse_object(struct atw_blob b, enum kmap_version v, bool declared,
 	    (r = kmap_address("free_ip", f[6], &o.free_ip, err)))
 		return r;
 	if (v == KMAP_V1) {
-		o.task = name(b);
+		o.task = format_object_name(b);
 		*ret = o;
 		return ATW_OK;
 	}
-	o.type = name(rest.type);
+	o.type = format_object_name(rest.type);
 	if (v == KMAP_V2) {
-		o.task = name(rest.tail);
+		o.task = format_object_name(rest.tail);
 	} else if (v == KMAP_V4) {
-		o.new_type = name(rest.last);
-		o.cache = name(rest.cache);
-		o.task = name(rest.task);
+		o.new_type = format_object_name(rest.last);
+		o.cache = format_object_name(rest.cache);
+		o.task = format_object_name(rest.task);
 	} else {
-		o.cache = name(rest.last);
-		o.task = name(rest.middle);
+		o.cache = format_object_name(rest.last);
+		o.task = format_object_name(rest.middle);
 	}
-	o.has |= (known(o.type) ? KMAP_HAS_TYPE : 0) | (known(o.cache) ? KMAP_HAS_CACHE : 0) |
-		 (known(o.new_type) ? KMAP_HAS_NEW_TYPE : 0);
+	o.has |= (format_object_known(o.type) ? KMAP_HAS_TYPE : 0) |
+		 (format_object_known(o.cache) ? KMAP_HAS_CACHE : 0) |
+		 (format_object_known(o.new_type) ? KMAP_HAS_NEW_TYPE : 0);
 	*ret = o;
 	return ATW_OK;
 }

@@ -10,7 +10,8 @@
 /* ---- accesses ---- */
 
 /* "ip,n,n" and, if there is one, a fourth number, as nearly all of them are written. */
-static bool usual(const char *s, const char *end, enum kmap_version v, struct kmap_access *ret)
+static bool format_parse_usual(const char *s, const char *end, enum kmap_version v,
+			       struct kmap_access *ret)
 {
 	uint64_t high, low, n[3] = { 0 };
 	unsigned want = v == KMAP_V2 || v == KMAP_V3 ? 2 : 3, i;
@@ -50,22 +51,23 @@ static bool usual(const char *s, const char *end, enum kmap_version v, struct km
 	return true;
 }
 
-static int fields_wrong(size_t n, enum kmap_version v, int status, struct atw_err *err)
+static int format_parse_fields_wrong(size_t n, enum kmap_version v, int status,
+				     struct atw_err *err)
 {
 	return atw_err_set(err, status, "an access of %zu field%s, which is not of %s like those "
 			   "before", n, n == 1 ? "" : "s", kmap_version_name(v));
 }
 
-static int plain(struct atw_blob b, enum kmap_version v, struct kmap_access *a,
-		 struct atw_err *err)
+static int format_parse_plain(struct atw_blob b, enum kmap_version v,
+			      struct kmap_access *a, struct atw_err *err)
 {
 	size_t n = 1 + commas(b), want = v == KMAP_V2 || v == KMAP_V3 ? 3 : 4;
 	struct atw_blob f[4];
 	int r;
 
 	if (n != want)
-		return fields_wrong(n, v, n == 3 || n == 4 ? ATW_E_UNSUPPORTED : ATW_E_FORMAT,
-				    err);
+		return format_parse_fields_wrong(
+			n, v, n == 3 || n == 4 ? ATW_E_UNSUPPORTED : ATW_E_FORMAT, err);
 	for (size_t i = 0; i < n; i++)
 		take(&b, &f[i]);
 	r = kmap_address("ip", f[0], &a->ip, err);
@@ -85,8 +87,8 @@ static int plain(struct atw_blob b, enum kmap_version v, struct kmap_access *a,
 }
 
 /* "from:ip[,caller:ip],writes,reads" */
-static int from(struct atw_blob b, enum kmap_version v, struct kmap_access *a,
-		struct atw_err *err)
+static int format_parse_from(struct atw_blob b, enum kmap_version v,
+			     struct kmap_access *a, struct atw_err *err)
 {
 	struct atw_blob f;
 	int r;
@@ -112,14 +114,15 @@ static int from(struct atw_blob b, enum kmap_version v, struct kmap_access *a,
 	return r == ATW_OK ? kmap_count("reads", b, &a->reads, err) : r;
 }
 
-static int access_line(struct atw_blob b, enum kmap_version v, struct kmap_access *ret,
-		       struct atw_err *err)
+static int format_parse_access_line(struct atw_blob b, enum kmap_version v,
+				    struct kmap_access *ret, struct atw_err *err)
 {
 	struct kmap_access a = { 0 };
 	int r;
 
 	b = trim(b);
-	r = begins(&b, "from:") ? from(b, v, &a, err) : plain(b, v, &a, err);
+	r = begins(&b, "from:") ? format_parse_from(b, v, &a, err)
+				: format_parse_plain(b, v, &a, err);
 	if (r == ATW_OK)
 		*ret = a;
 	return r;
@@ -128,7 +131,8 @@ static int access_line(struct atw_blob b, enum kmap_version v, struct kmap_acces
 /* ---- the others ---- */
 
 /* "from to count", or with commas. */
-static int call(struct atw_blob b, struct kmap_call *ret, struct atw_err *err)
+static int format_parse_call(struct atw_blob b, struct kmap_call *ret,
+			     struct atw_err *err)
 {
 	char by = commas(b) == 2 ? ',' : ' ';
 	struct atw_blob f[3];
@@ -153,7 +157,7 @@ static int call(struct atw_blob b, struct kmap_call *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-static struct atw_blob word(struct atw_blob *b)
+static struct atw_blob format_parse_word(struct atw_blob *b)
 {
 	const char *s = b->data, *e = b->len ? memchr(s, ' ', b->len) : NULL;
 	size_t n = e ? (size_t)(e - s) : b->len;
@@ -162,14 +166,16 @@ static struct atw_blob word(struct atw_blob *b)
 	return (struct atw_blob){ s, n };
 }
 
-static int end_line(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
+static int format_parse_end_line(struct atw_blob b, struct kmap_record *ret,
+				 struct atw_err *err)
 {
 	static const char *const keys[] = { "objects", "accesses", "lost" };
 	const struct atw_blob all = b;
 	uint64_t v[3];
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct atw_blob key = word(&b), value = word(&b);
+		struct atw_blob key = format_parse_word(&b),
+				value = format_parse_word(&b);
 
 		if (!blob_is(key, keys[i]) || !num_dec(value.data, value.len, &v[i]))
 			return atw_err_set(err, ATW_E_FORMAT, "an end line has 'objects N accesses N "
@@ -186,7 +192,8 @@ static int end_line(struct atw_blob b, struct kmap_record *ret, struct atw_err *
 }
 
 /* Behind "# line ". */
-static int heat(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
+static int format_parse_heat(struct atw_blob b, struct kmap_record *ret,
+			     struct atw_err *err)
 {
 	struct kmap_access a = { .has = KMAP_HAS_LINE };
 	struct atw_blob f[2];
@@ -204,7 +211,8 @@ static int heat(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
 }
 
 /* Behind "# used ". */
-static int used(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
+static int format_parse_used(struct atw_blob b, struct kmap_record *ret,
+			     struct atw_err *err)
 {
 	struct atw_blob first;
 	uint64_t from, to;
@@ -225,12 +233,12 @@ static int used(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
 }
 
 /* Behind "# mark "; 0: none of the words is known. */
-static uint32_t marks_of(struct atw_blob b)
+static uint32_t format_parse_marks_of(struct atw_blob b)
 {
 	uint32_t marks = 0;
 
 	while ((b = trim(b)).len) {
-		struct atw_blob w = word(&b);
+		struct atw_blob w = format_parse_word(&b);
 
 		marks |= blob_is(w, "before") ? KMAP_BEFORE : blob_is(w, "watched") ? KMAP_WATCHED : 0;
 	}
@@ -238,7 +246,8 @@ static uint32_t marks_of(struct atw_blob b)
 }
 
 /* Behind "# task ". */
-static int task(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
+static int format_parse_task(struct atw_blob b, struct kmap_record *ret,
+			     struct atw_err *err)
 {
 	const char *blank = b.len ? memchr(b.data, ' ', b.len) : NULL;
 	size_t len = blank ? (size_t)(blank - (const char *)b.data) : b.len;
@@ -254,31 +263,32 @@ static int task(struct atw_blob b, struct kmap_record *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int comment(struct atw_blob b, bool ours, struct kmap_record *ret,
-		   struct atw_err *err)
+static int format_parse_comment(struct atw_blob b, bool ours, struct kmap_record *ret,
+				struct atw_err *err)
 {
 	struct atw_blob rest = b, key;
 
 	if (ours && begins(&rest, " line "))
-		return heat(rest, ret, err);
+		return format_parse_heat(rest, ret, err);
 	if (ours && begins(&rest, " used "))
-		return used(rest, ret, err);
+		return format_parse_used(rest, ret, err);
 	if (ours && begins(&rest, " task "))
-		return task(rest, ret, err);
-	if (ours && begins(&rest, " mark ") && (ret->u.marks = marks_of(rest))) {
+		return format_parse_task(rest, ret, err);
+	if (ours && begins(&rest, " mark ") &&
+	    (ret->u.marks = format_parse_marks_of(rest))) {
 		ret->kind = KMAP_MARK;
 		return ATW_OK;
 	}
 	rest = b;
 	if (ours && begins(&rest, " call ")) {
 		ret->kind = KMAP_CALL;
-		return call(rest, &ret->u.call, err);
+		return format_parse_call(rest, &ret->u.call, err);
 	}
 	if (ours && begins(&rest, " atwalk-kmap ")) {
 		rest = trim(rest);
-		key = word(&rest);
+		key = format_parse_word(&rest);
 		if (blob_is(key, "end"))
-			return end_line(rest, ret, err);
+			return format_parse_end_line(rest, ret, err);
 		ret->kind = KMAP_HEADER;
 		if (!rest.len && key.len && scan_digit[*(const uint8_t *)key.data] < 10) {
 			rest = key;
@@ -300,7 +310,7 @@ int kmap_parse(struct atw_blob line, enum kmap_version v, unsigned flags,
 	bool ours = flags & KMAP_OURS;
 	int r;
 
-	if (line.len && blank(*s) && usual(s, end, v, &ret->u.access)) {
+	if (line.len && blank(*s) && format_parse_usual(s, end, v, &ret->u.access)) {
 		ret->kind = KMAP_ACCESS;
 		return ATW_OK;
 	}
@@ -312,17 +322,18 @@ int kmap_parse(struct atw_blob line, enum kmap_version v, unsigned flags,
 		return ATW_OK;
 	}
 	if (*s == '#')
-		return comment((struct atw_blob){ s + 1, line.len - 1 }, ours, ret, err);
+		return format_parse_comment((struct atw_blob){s + 1, line.len - 1}, ours,
+					    ret, err);
 	/* The first field of an object may be a "(null)" with blanks in front. */
 	if (commas(line) >= KMAP_FIRST) {
 		ret->kind = KMAP_OBJECT;
 		r = kmap_parse_object(line, v, flags & KMAP_DECLARED, &ret->u.object, err);
 	} else if (blank(*s)) {
 		ret->kind = KMAP_ACCESS;
-		r = access_line(line, v, &ret->u.access, err);
+		r = format_parse_access_line(line, v, &ret->u.access, err);
 	} else {
 		ret->kind = KMAP_CALL;
-		r = call(line, &ret->u.call, err);
+		r = format_parse_call(line, &ret->u.call, err);
 	}
 	return r;
 }

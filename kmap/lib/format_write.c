@@ -7,7 +7,7 @@
 #include "kmap/lib/format.h"
 
 /* As the kernel's %p did: the first ones wrote "(null)", and V4's writes zeroes. */
-static void address(struct line *l, uint64_t v, enum kmap_version version)
+static void format_write_address(struct line *l, uint64_t v, enum kmap_version version)
 {
 	if (v || version == KMAP_V4)
 		line_hex(l, v, 16, 'a');
@@ -16,15 +16,15 @@ static void address(struct line *l, uint64_t v, enum kmap_version version)
 }
 
 /* Without zeroes in front: %-p, by which uSCOPE knows "feedbeef". */
-static void first(struct line *l, uint64_t v, enum kmap_version version)
+static void format_write_first(struct line *l, uint64_t v, enum kmap_version version)
 {
 	if (version == KMAP_V4 || version == KMAP_V1 || !v)
-		address(l, v, version);
+		format_write_address(l, v, version);
 	else
 		line_hex(l, v, 1, 'a');
 }
 
-static void name(struct line *l, struct atw_blob b)
+static void format_write_name(struct line *l, struct atw_blob b)
 {
 	if (b.data)
 		line_put(l, b.data, b.len);
@@ -32,23 +32,24 @@ static void name(struct line *l, struct atw_blob b)
 		line_text(l, "(null)");
 }
 
-static struct atw_blob if_has(uint32_t has, uint32_t bit, struct atw_blob b)
+static struct atw_blob format_write_if_has(uint32_t has, uint32_t bit, struct atw_blob b)
 {
 	return has & bit ? b : (struct atw_blob){ NULL, 0 };
 }
 
-static void object(struct line *l, const struct kmap_object *b, enum kmap_version v)
+static void format_write_object(struct line *l, const struct kmap_object *b,
+				enum kmap_version v)
 {
 	bool comp = v == KMAP_COMPRESSED;
 
 	if (comp && b->has & KMAP_HAS_NAME)
-		name(l, b->name);
+		format_write_name(l, b->name);
 	else
-		first(l, b->alloc_ip, v);
+		format_write_first(l, b->alloc_ip, v);
 	line_text(l, ",");
 	line_signed(l, b->pid);
 	line_text(l, ",");
-	address(l, b->va, v);
+	format_write_address(l, b->va, v);
 	line_text(l, ",");
 	line_dec(l, b->size);
 	line_text(l, ",");
@@ -56,30 +57,31 @@ static void object(struct line *l, const struct kmap_object *b, enum kmap_versio
 	line_text(l, ",");
 	line_dec(l, b->free_time);
 	line_text(l, ",");
-	address(l, b->free_ip, v);
+	format_write_address(l, b->free_ip, v);
 	line_text(l, ",");
 	if (v != KMAP_V1) {
-		name(l, if_has(b->has, KMAP_HAS_TYPE, b->type));
+		format_write_name(l, format_write_if_has(b->has, KMAP_HAS_TYPE, b->type));
 		line_text(l, ",");
 	}
-	name(l, b->task);
+	format_write_name(l, b->task);
 	if (v == KMAP_V1 || v == KMAP_V2)
 		return;
 	line_text(l, ",");
-	name(l, if_has(b->has, KMAP_HAS_CACHE, b->cache));
+	format_write_name(l, format_write_if_has(b->has, KMAP_HAS_CACHE, b->cache));
 	if (v != KMAP_V4)
 		return;
 	line_text(l, ",");
-	name(l, if_has(b->has, KMAP_HAS_NEW_TYPE, b->new_type));
+	format_write_name(l, format_write_if_has(b->has, KMAP_HAS_NEW_TYPE, b->new_type));
 }
 
-static void access_line(struct line *l, const struct kmap_access *a, enum kmap_version v)
+static void format_write_access_line(struct line *l, const struct kmap_access *a,
+				     enum kmap_version v)
 {
 	bool from = a->has & KMAP_IS_FROM && (v == KMAP_V3 || v == KMAP_V4);
 	int64_t pid = a->has & KMAP_HAS_PID ? a->pid : -1;
 
 	line_text(l, from ? "  from:" : "  ");
-	address(l, a->ip, v);
+	format_write_address(l, a->ip, v);
 	line_text(l, ",");
 	if (v == KMAP_V1) {
 		line_signed(l, pid);
@@ -87,7 +89,7 @@ static void access_line(struct line *l, const struct kmap_access *a, enum kmap_v
 	}
 	if (from && a->has & KMAP_HAS_CALLER) {  /* V4: of our own alone, as calls */
 		line_text(l, "caller:");
-		address(l, a->caller, v);
+		format_write_address(l, a->caller, v);
 		line_text(l, ",");
 	}
 	line_dec(l, a->writes);
@@ -102,7 +104,7 @@ static void access_line(struct line *l, const struct kmap_access *a, enum kmap_v
 	}
 }
 
-static void heat(struct line *l, const struct kmap_access *a)
+static void format_write_heat(struct line *l, const struct kmap_access *a)
 {
 	line_text(l, "# line ");
 	line_dec(l, a->line);
@@ -112,7 +114,7 @@ static void heat(struct line *l, const struct kmap_access *a)
 	line_dec(l, a->reads);
 }
 
-static void used(struct line *l, uint64_t first_time, uint64_t last_time)
+static void format_write_used(struct line *l, uint64_t first_time, uint64_t last_time)
 {
 	line_text(l, "# used ");
 	line_dec(l, first_time);
@@ -120,7 +122,7 @@ static void used(struct line *l, uint64_t first_time, uint64_t last_time)
 	line_dec(l, last_time);
 }
 
-static void marks(struct line *l, uint32_t of)
+static void format_write_marks(struct line *l, uint32_t of)
 {
 	line_text(l, "# mark");
 	if (of & KMAP_BEFORE)
@@ -129,7 +131,7 @@ static void marks(struct line *l, uint32_t of)
 		line_text(l, " watched");
 }
 
-static void task(struct line *l, int64_t pid, struct atw_blob name)
+static void format_write_task(struct line *l, int64_t pid, struct atw_blob name)
 {
 	line_text(l, "# task ");
 	line_signed(l, pid);
@@ -138,16 +140,18 @@ static void task(struct line *l, int64_t pid, struct atw_blob name)
 }
 
 /* Calls are parted by blanks, as Memorizer's own file of them has it. */
-static void call(struct line *l, const struct kmap_call *c, enum kmap_version v)
+static void format_write_call(struct line *l, const struct kmap_call *c,
+			      enum kmap_version v)
 {
-	first(l, c->from, v);
+	format_write_first(l, c->from, v);
 	line_text(l, " ");
-	first(l, c->to, v);
+	format_write_first(l, c->to, v);
 	line_text(l, " ");
 	line_dec(l, c->count);
 }
 
-static void header(struct line *l, struct atw_blob key, struct atw_blob value)
+static void format_write_header(struct line *l, struct atw_blob key,
+				struct atw_blob value)
 {
 	bool version = key.len == 7 && !memcmp(key.data, "version", 7);
 
@@ -166,36 +170,36 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 		return 0;
 	switch (rec->kind) {
 	case KMAP_OBJECT:
-		object(&l, &rec->u.object, v);
+		format_write_object(&l, &rec->u.object, v);
 		break;
 	case KMAP_ACCESS:
-		access_line(&l, &rec->u.access, v);
+		format_write_access_line(&l, &rec->u.access, v);
 		break;
 	case KMAP_LINE_HEAT:
-		heat(&l, &rec->u.access);
+		format_write_heat(&l, &rec->u.access);
 		break;
 	case KMAP_USED:
-		used(&l, rec->u.used.first, rec->u.used.last);
+		format_write_used(&l, rec->u.used.first, rec->u.used.last);
 		break;
 	case KMAP_TASK:
-		task(&l, rec->u.task.pid, rec->u.task.name);
+		format_write_task(&l, rec->u.task.pid, rec->u.task.name);
 		break;
 	case KMAP_MARK:
-		marks(&l, rec->u.marks);
+		format_write_marks(&l, rec->u.marks);
 		break;
 	case KMAP_CALL:
 		if (v == KMAP_V4)        /* of our own alone: kmap_loses() */
 			line_text(&l, "# call ");
 		else if (v != KMAP_V3 && v != KMAP_COMPRESSED)
 			return 0;
-		call(&l, &rec->u.call, v);
+		format_write_call(&l, &rec->u.call, v);
 		break;
 	case KMAP_COMMENT:
 		line_text(&l, "#");
 		line_put(&l, rec->u.comment.data, rec->u.comment.len);
 		break;
 	case KMAP_HEADER:
-		header(&l, rec->u.header.key, rec->u.header.value);
+		format_write_header(&l, rec->u.header.key, rec->u.header.value);
 		break;
 	case KMAP_END:
 		line_text(&l, "# atwalk-kmap end objects ");
@@ -227,7 +231,8 @@ const char *kmap_loss_name(unsigned bit)
 	return bit < KMAP_LOSES ? loss_names[bit] : NULL;
 }
 
-static uint32_t object_loses(const struct kmap_object *b, enum kmap_version v)
+static uint32_t format_write_object_loses(const struct kmap_object *b,
+					  enum kmap_version v)
 {
 	uint32_t lost = 0;
 
@@ -244,7 +249,8 @@ static uint32_t object_loses(const struct kmap_object *b, enum kmap_version v)
 	return lost;
 }
 
-static uint32_t access_loses(const struct kmap_access *a, enum kmap_version v)
+static uint32_t format_write_access_loses(const struct kmap_access *a,
+					  enum kmap_version v)
 {
 	uint32_t lost = 0;
 
@@ -260,7 +266,7 @@ static uint32_t access_loses(const struct kmap_access *a, enum kmap_version v)
 }
 
 /* Without some of them, what is left is taken for something else. */
-static uint32_t header_loses(struct atw_blob key, struct atw_blob value)
+static uint32_t format_write_header_loses(struct atw_blob key, struct atw_blob value)
 {
 	if (blob_is(key, "symbol"))
 		return KMAP_LOSES_SYMBOL;
@@ -276,9 +282,9 @@ uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 
 	switch (rec->kind) {
 	case KMAP_OBJECT:
-		return object_loses(&rec->u.object, v);
+		return format_write_object_loses(&rec->u.object, v);
 	case KMAP_ACCESS:
-		return access_loses(&rec->u.access, v);
+		return format_write_access_loses(&rec->u.access, v);
 	case KMAP_LINE_HEAT:
 		return KMAP_LOSES_HEAT;
 	case KMAP_USED:
@@ -292,7 +298,7 @@ uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version v)
 	case KMAP_COMMENT:
 		return comments ? 0 : KMAP_LOSES_COMMENT;
 	case KMAP_HEADER:
-		return header_loses(rec->u.header.key, rec->u.header.value);
+		return format_write_header_loses(rec->u.header.key, rec->u.header.value);
 	default:
 		return 0;
 	}

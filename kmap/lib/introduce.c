@@ -17,8 +17,8 @@
 
 enum { NAMES_MAX = 300000 };
 
-static uint32_t add_object(struct kshare *s, enum kshare_type type, uint64_t va, uint64_t size,
-			   const char *name, uint8_t flags)
+static uint32_t introduce_add_object(struct kshare *s, enum kshare_type type, uint64_t va,
+				     uint64_t size, const char *name, uint8_t flags)
 {
 	uint32_t id = atomic_load(&s->nobjects);
 
@@ -39,16 +39,16 @@ void kmap_introduce_nobody(struct kshare *s)
 	atomic_store(&s->nsites, 1);
 	atomic_store(&s->names_used, 1);
 	*kshare_name(s, 0) = '\0';
-	add_object(s, KSHARE_UFO_HEAP, 0, 0, NULL, KSHARE_GENERAL);
-	add_object(s, KSHARE_UFO_GLOBAL, 0, 0, NULL, KSHARE_GENERAL);
-	add_object(s, KSHARE_UFO_NONE, 0, 0, NULL, KSHARE_GENERAL);
-	add_object(s, KSHARE_UFO_USER, 0, 0, NULL, KSHARE_GENERAL);
+	introduce_add_object(s, KSHARE_UFO_HEAP, 0, 0, NULL, KSHARE_GENERAL);
+	introduce_add_object(s, KSHARE_UFO_GLOBAL, 0, 0, NULL, KSHARE_GENERAL);
+	introduce_add_object(s, KSHARE_UFO_NONE, 0, 0, NULL, KSHARE_GENERAL);
+	introduce_add_object(s, KSHARE_UFO_USER, 0, 0, NULL, KSHARE_GENERAL);
 }
 
 /* ---- memory ---- */
 
-static void struct_pages(const struct kshare *s, struct atw_kernel *k, struct kmem *m,
-			 struct kshare_kernel *ret)
+static void introduce_struct_pages(const struct kshare *s, struct atw_kernel *k,
+				   struct kmem *m, struct kshare_kernel *ret)
 {
 	const struct needs *n = kernel_needs(k);
 	struct memmap_where w;
@@ -87,7 +87,7 @@ static void struct_pages(const struct kshare *s, struct atw_kernel *k, struct km
 }
 
 /* With symbols for the text alone, the image ends where its mapping does. */
-static uint64_t mapped_in_one(struct kmem *m, uint64_t va, uint64_t first)
+static uint64_t introduce_mapped_in_one(struct kmem *m, uint64_t va, uint64_t first)
 {
 	enum { STEP = 65536, MOST = 256 << 20 };
 	uint64_t at = 0;
@@ -98,8 +98,8 @@ static uint64_t mapped_in_one(struct kmem *m, uint64_t va, uint64_t first)
 	return va + at;
 }
 
-static int image(struct atw_kernel *k, struct kmem *m, struct kshare_kernel *ret,
-		 struct atw_err *err)
+static int introduce_image(struct atw_kernel *k, struct kmem *m,
+			   struct kshare_kernel *ret, struct atw_err *err)
 {
 	uint64_t last;
 	atw_pa pa;
@@ -114,12 +114,12 @@ static int image(struct atw_kernel *k, struct kmem *m, struct kshare_kernel *ret
 	    atw_kernel_symbol(k, "__bss_stop", &last, NULL) == ATW_OK)
 		ret->image_last = last - 1;
 	else
-		ret->image_last = mapped_in_one(m, ret->image_first, pa.u) - 1;
+		ret->image_last = introduce_mapped_in_one(m, ret->image_first, pa.u) - 1;
 	return ATW_OK;
 }
 
 /* A second call finds the objects of the first. */
-static uint32_t region_object(struct kshare *s, const char *name)
+static uint32_t introduce_region_object(struct kshare *s, const char *name)
 {
 	uint32_t n = atomic_load(&s->nobjects);
 
@@ -130,7 +130,7 @@ static uint32_t region_object(struct kshare *s, const char *name)
 		    !strcmp(kshare_name(s, o->name), name))
 			return i;
 	}
-	return add_object(s, KSHARE_UFO_NONE, 0, 0, name, KSHARE_GENERAL);
+	return introduce_add_object(s, KSHARE_UFO_NONE, 0, 0, name, KSHARE_GENERAL);
 }
 
 int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
@@ -155,12 +155,14 @@ int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err
 		if (ret->nregions == KSHARE_REGIONS || !strcmp(region.name, "direct map"))
 			continue;
 		ret->region[ret->nregions++] = (struct kshare_region){
-			region.first.u, region.last.u,
-			region_object(s, region.name), 0,
+			region.first.u,
+			region.last.u,
+			introduce_region_object(s, region.name),
+			0,
 		};
 	}
 	ret->nvmem = 0;
-	struct_pages(s, k, m, ret);
+	introduce_struct_pages(s, k, m, ret);
 	introduce_depth_of_cpus(k, ret);
 	s->kernel = *ret;
 	return ATW_OK;
@@ -173,7 +175,7 @@ struct globals {
 	uint32_t n;
 };
 
-static int add_global(void *arg, const struct kallsyms_symbol *sym)
+static int introduce_add_global(void *arg, const struct kallsyms_symbol *sym)
 {
 	struct globals *g = arg;
 	struct kshare_kernel *k = &g->s->kernel;
@@ -183,7 +185,8 @@ static int add_global(void *arg, const struct kallsyms_symbol *sym)
 		return ATW_OK;
 	k->variables++;
 	k->variable_names += (uint32_t)strlen(sym->name) + 1;
-	if (add_object(g->s, KSHARE_T_GLOBAL, sym->address, sym->size, sym->name, KSHARE_LIVE))
+	if (introduce_add_object(g->s, KSHARE_T_GLOBAL, sym->address, sym->size,
+				 sym->name, KSHARE_LIVE))
 		g->n++;
 	return ATW_OK;
 }
@@ -198,12 +201,12 @@ int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
 	if (r == ATW_OK)
 		r = introduce_code(k, &s->kernel, err);
 	if (r == ATW_OK)
-		r = image(k, m, &s->kernel, err);
+		r = introduce_image(k, m, &s->kernel, err);
 	if (r < 0)
 		return r;
 	s->kernel.page_shift = k->own.paging.page_shift;
 	s->kernel.globals = atomic_load(&s->nobjects);
-	r = kernel_symbols_each(k, add_global, &g, err);
+	r = kernel_symbols_each(k, introduce_add_global, &g, err);
 	s->kernel.nglobals = g.n;
 	return r;
 }
@@ -211,7 +214,8 @@ int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
 /* ---- the running kernel ---- */
 
 /* The address that physical 0 has, or would have. */
-static int direct_map(struct atw_kernel *k, struct kmem *m, uint64_t *ret, struct atw_err *err)
+static int introduce_direct_map(struct atw_kernel *k, struct kmem *m, uint64_t *ret,
+				struct atw_err *err)
 {
 	struct atw_region region;
 	atw_pa pa;
@@ -242,9 +246,9 @@ int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_er
 	if (r == ATW_OK)
 		r = kernel_btf(k, &types, err);
 	if (r == ATW_OK)
-		r = image(k, m, ret, err);
+		r = introduce_image(k, m, ret, err);
 	if (r == ATW_OK)
-		r = direct_map(k, m, &ret->direct, err);
+		r = introduce_direct_map(k, m, &ret->direct, err);
 	if (r == ATW_OK)
 		r = btf_offset(types, "kmem_cache", "name", &ret->cache_name, err);
 	if (r == ATW_OK)

@@ -18,8 +18,8 @@
  */
 static const char *const forms[] = { "%s.part.0", "%s_noprof", "%s" };
 
-static void add(struct atw_kernel *k, struct kshare_kernel *ret, enum kshare_call call,
-		const char *name)
+static void introduce_calls_add(struct atw_kernel *k, struct kshare_kernel *ret,
+				enum kshare_call call, const char *name)
 {
 	/* What .part.0 gives back need not be all of it. */
 	bool ends = call == KSHARE_BULK_FREE || call == KSHARE_VFREE || call == KSHARE_PERCPU_FREE;
@@ -38,7 +38,7 @@ static void add(struct atw_kernel *k, struct kshare_kernel *ret, enum kshare_cal
 }
 
 /* arch/x86/lib/retpoline.S: what `ret` is, where a CPU's must not be used. */
-static void thunks(struct atw_kernel *k, struct kshare_kernel *ret)
+static void introduce_calls_thunks(struct atw_kernel *k, struct kshare_kernel *ret)
 {
 	static const char *const names[KSHARE_THUNKS] = {
 		"__x86_return_thunk", "its_return_thunk", "retbleed_return_thunk",
@@ -51,7 +51,7 @@ static void thunks(struct atw_kernel *k, struct kshare_kernel *ret)
 }
 
 /* Thunks of indirect calls lie beside each other, one for each register. */
-static int add_thunk(void *arg, const struct kallsyms_symbol *sym)
+static int introduce_calls_add_thunk(void *arg, const struct kallsyms_symbol *sym)
 {
 	struct kshare_code *ret = arg;
 
@@ -67,27 +67,28 @@ static int add_thunk(void *arg, const struct kallsyms_symbol *sym)
 
 void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret)
 {
-	add(k, ret, KSHARE_BULK_ALLOC, "kmem_cache_alloc_bulk");
-	add(k, ret, KSHARE_BULK_FREE, "kmem_cache_free_bulk");
+	introduce_calls_add(k, ret, KSHARE_BULK_ALLOC, "kmem_cache_alloc_bulk");
+	introduce_calls_add(k, ret, KSHARE_BULK_FREE, "kmem_cache_free_bulk");
 	/* Tracepoints of vmalloc() know of all that is mapped there. */
 	if (!ret->event[KSHARE_VMAP_ALLOC].code.start) {
-		add(k, ret, KSHARE_VMALLOC, "__vmalloc_node_range");
-		add(k, ret, KSHARE_VFREE, "vfree");
-		add(k, ret, KSHARE_VFREE, "vfree_atomic");
+		introduce_calls_add(k, ret, KSHARE_VMALLOC, "__vmalloc_node_range");
+		introduce_calls_add(k, ret, KSHARE_VFREE, "vfree");
+		introduce_calls_add(k, ret, KSHARE_VFREE, "vfree_atomic");
 	}
 	if (atw_kernel_symbol(k, "__per_cpu_offset", &ret->percpu, NULL) == ATW_OK &&
 	    atw_kernel_symbol(k, "nr_cpu_ids", &ret->cpus, NULL) == ATW_OK) {
-		add(k, ret, KSHARE_PERCPU_ALLOC, "pcpu_alloc");
-		add(k, ret, KSHARE_PERCPU_FREE, "free_percpu");
+		introduce_calls_add(k, ret, KSHARE_PERCPU_ALLOC, "pcpu_alloc");
+		introduce_calls_add(k, ret, KSHARE_PERCPU_FREE, "free_percpu");
 	}
-	add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_alloc_try_nid");
-	add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_alloc_try_nid_raw");
-	add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_alloc_exact_nid_raw");
-	add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_phys_alloc_range");
-	add(k, ret, KSHARE_MEMBLOCK_ALLOC, "memblock_alloc_range_nid");
-	add(k, ret, KSHARE_MEMBLOCK_FREE, "memblock_phys_free");
-	thunks(k, ret);
-	kernel_symbols_each(k, add_thunk, &ret->through, NULL);
+	introduce_calls_add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_alloc_try_nid");
+	introduce_calls_add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_alloc_try_nid_raw");
+	introduce_calls_add(k, ret, KSHARE_MEMBLOCK_ASKED,
+			    "memblock_alloc_exact_nid_raw");
+	introduce_calls_add(k, ret, KSHARE_MEMBLOCK_ASKED, "memblock_phys_alloc_range");
+	introduce_calls_add(k, ret, KSHARE_MEMBLOCK_ALLOC, "memblock_alloc_range_nid");
+	introduce_calls_add(k, ret, KSHARE_MEMBLOCK_FREE, "memblock_phys_free");
+	introduce_calls_thunks(k, ret);
+	kernel_symbols_each(k, introduce_calls_add_thunk, &ret->through, NULL);
 	/* They are a page of code, or they are not what they seem to be. */
 	if (ret->through.end - ret->through.start > 4096)
 		ret->through = (struct kshare_code){ 0 };

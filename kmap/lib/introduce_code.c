@@ -30,8 +30,8 @@ static const char *const events[KSHARE_EVENTS] = {
 	[KSHARE_VMAP_ALLOC] = "alloc_vmap_area", [KSHARE_VMAP_FREE] = "free_vmap_area_noflush",
 };
 
-static int member(const struct btf *types, const char *type, const char *name, uint16_t *ret,
-		  struct atw_err *err)
+static int introduce_code_member(const struct btf *types, const char *type,
+				 const char *name, uint16_t *ret, struct atw_err *err)
 {
 	uint32_t at;
 	int r = btf_offset(types, type, name, &at, err);
@@ -44,8 +44,9 @@ static int member(const struct btf *types, const char *type, const char *name, u
 }
 
 /* Kernels before 6.0 have one struct for several tracepoints. */
-static int event(struct atw_kernel *k, const struct btf *types, unsigned kind,
-		 struct kshare_event *ret, struct atw_err *err)
+static int introduce_code_event(struct atw_kernel *k, const struct btf *types,
+				unsigned kind, struct kshare_event *ret,
+				struct atw_err *err)
 {
 	bool pages = kind == KSHARE_PAGE_ALLOC || kind == KSHARE_PAGE_FREE;
 	bool allocates = kind == KSHARE_KMALLOC || kind == KSHARE_CACHE_ALLOC;
@@ -65,24 +66,24 @@ static int event(struct atw_kernel *k, const struct btf *types, unsigned kind,
 	if (r < 0)
 		return r;
 	if (pages) {
-		r = member(types, type, "pfn", &ret->pfn, err);
+		r = introduce_code_member(types, type, "pfn", &ret->pfn, err);
 		if (r == ATW_OK)
-			r = member(types, type, "order", &ret->order, err);
+			r = introduce_code_member(types, type, "order", &ret->order, err);
 		ret->first = ret->pfn;
 		return r;
 	}
-	r = member(types, type, "call_site", &ret->call_site, err);
+	r = introduce_code_member(types, type, "call_site", &ret->call_site, err);
 	if (r == ATW_OK)
-		r = member(types, type, "ptr", &ret->ptr, err);
+		r = introduce_code_member(types, type, "ptr", &ret->ptr, err);
 	if (r == ATW_OK && allocates)
-		r = member(types, type, "bytes_alloc", &ret->bytes, err);
+		r = introduce_code_member(types, type, "bytes_alloc", &ret->bytes, err);
 	ret->first = ret->call_site < ret->ptr ? ret->call_site : ret->ptr;
 	return r;
 }
 
 /* Those of vmalloc() came with cf243da6ab39 (6.3): without them it is one region. */
-static void vmap_event(struct atw_kernel *k, const struct btf *types, unsigned kind,
-		       struct kshare_event *ret)
+static void introduce_code_vmap_event(struct atw_kernel *k, const struct btf *types,
+				      unsigned kind, struct kshare_event *ret)
 {
 	bool allocates = kind == KSHARE_VMAP_ALLOC;
 	char function_name[64], type[64];
@@ -93,19 +94,20 @@ static void vmap_event(struct atw_kernel *k, const struct btf *types, unsigned k
 	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
 	r = introduce_function(k, function_name, &e.code, NULL);
 	if (r == ATW_OK)
-		r = member(types, type, allocates ? "addr" : "va_start", &e.ptr, NULL);
+		r = introduce_code_member(types, type, allocates ? "addr" : "va_start",
+					  &e.ptr, NULL);
 	if (r == ATW_OK && allocates)
-		r = member(types, type, "size", &e.bytes, NULL);
+		r = introduce_code_member(types, type, "size", &e.bytes, NULL);
 	if (r == ATW_OK && allocates)
-		r = member(types, type, "failed", &e.failed, NULL);
+		r = introduce_code_member(types, type, "failed", &e.failed, NULL);
 	e.first = e.ptr;
 	if (r == ATW_OK)
 		*ret = e;
 }
 
 /* The first load of what switches tasks: see kmap/qemu/task.c. */
-static int change(struct atw_kernel *k, const struct btf *types, struct kshare_kernel *ret,
-		  struct atw_err *err)
+static int introduce_code_change(struct atw_kernel *k, const struct btf *types,
+				 struct kshare_kernel *ret, struct atw_err *err)
 {
 	static const struct { const char *function, *member; } ways[] = {
 		[ATW_X86] = { "__switch_to_asm", "thread.sp" },
@@ -157,17 +159,18 @@ int introduce_code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_e
 	int r = kernel_btf(k, &types, err);
 
 	for (unsigned i = 0; i < KSHARE_VMAP_ALLOC && r == ATW_OK; i++)
-		r = event(k, types, i, &ret->event[i], err);
+		r = introduce_code_event(k, types, i, &ret->event[i], err);
 	for (unsigned i = KSHARE_VMAP_ALLOC; i < KSHARE_EVENTS && r == ATW_OK; i++)
-		vmap_event(k, types, i, &ret->event[i]);
+		introduce_code_vmap_event(k, types, i, &ret->event[i]);
 	if (r == ATW_OK)
 		r = atw_kernel_symbol(k, "trace_event_buffer_reserve", &ret->reserve, err);
 	if (r == ATW_OK)
 		r = atw_kernel_symbol(k, "trace_event_buffer_commit", &ret->commit, err);
 	if (r == ATW_OK)
-		r = member(types, "trace_entry", "pid", &ret->rec_pid, err);
+		r = introduce_code_member(types, "trace_entry", "pid", &ret->rec_pid,
+					  err);
 	if (r == ATW_OK)
-		r = change(k, types, ret, err);
+		r = introduce_code_change(k, types, ret, err);
 	if (r < 0)
 		return r;
 	introduce_calls(k, ret);

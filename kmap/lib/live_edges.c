@@ -7,7 +7,7 @@ void live_edges_free(struct live_edges *x)
 	x->n = 0;
 }
 
-static uint32_t site_of(struct live_edges *x, uint64_t ip)
+static uint32_t live_edges_site_of(struct live_edges *x, uint64_t ip)
 {
 	uint32_t site = live_index_find(&x->sites, ip);
 
@@ -33,7 +33,7 @@ void live_edges_add(struct live_edges *x, uint32_t object, uint64_t va, uint64_t
 		s->count.unfiltered += reads + writes;
 		return;
 	}
-	site = site_of(x, ip);
+	site = live_edges_site_of(x, ip);
 	who = x->named ? kstore_task_of(x->store, (int32_t)pid) : (int32_t)pid & KSHARE_PID;
 	e = site ? kstore_edge_for(x->store, object, site, who, writes, reads) : NULL;
 	if (!e)

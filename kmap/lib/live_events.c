@@ -33,7 +33,8 @@ struct live_events {
 
 /* ---- rings ---- */
 
-static int ring_open(struct ring *r, uint32_t size, int outer, uint32_t cpu, struct atw_err *err)
+static int live_events_ring_open(struct ring *r, uint32_t size, int outer, uint32_t cpu,
+				 struct atw_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *taken, *made;
@@ -51,7 +52,7 @@ static int ring_open(struct ring *r, uint32_t size, int outer, uint32_t cpu, str
 	return bpf_map_set(outer, cpu, (uint32_t)r->map, err);
 }
 
-static void ring_close(struct ring *r, uint32_t size)
+static void live_events_ring_close(struct ring *r, uint32_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -64,7 +65,7 @@ static void ring_close(struct ring *r, uint32_t size)
 }
 
 /* Each event is whole, for the length before it loses its mark when it is. */
-static const struct live_event *ring_head(struct ring *r, uint32_t size)
+static const struct live_event *live_events_ring_head(struct ring *r, uint32_t size)
 {
 	uint64_t at = atomic_load_explicit(r->taken, memory_order_relaxed);
 	const _Atomic uint32_t *len;
@@ -80,7 +81,7 @@ static const struct live_event *ring_head(struct ring *r, uint32_t size)
 	return r->head;
 }
 
-static void ring_pass(struct ring *r)
+static void live_events_ring_pass(struct ring *r)
 {
 	r->head = NULL;
 	atomic_fetch_add_explicit(r->taken, sizeof(struct live_event) + BPF_RINGBUF_HDR_SZ,
@@ -89,7 +90,8 @@ static void ring_pass(struct ring *r)
 
 /* ---- the whole ---- */
 
-static int attach(struct live_events *e, const struct live_events_opts *o, struct atw_err *err)
+static int live_events_attach(struct live_events *e, const struct live_events_opts *o,
+			      struct atw_err *err)
 {
 	struct live_program_opts p = {
 		.map = e->map, .rings = e->rings, .layout = &o->layout, .everyone = o->everyone,
@@ -123,7 +125,8 @@ static int attach(struct live_events *e, const struct live_events_opts *o, struc
 	return e->enlist < 0 ? e->enlist : ATW_OK;
 }
 
-static int make(struct live_events *e, const struct live_events_opts *o, struct atw_err *err)
+static int live_events_make(struct live_events *e, const struct live_events_opts *o,
+			    struct atw_err *err)
 {
 	void *area;
 	int r = e->map = bpf_share(sizeof(*e->area), &area, err), inner;
@@ -143,8 +146,8 @@ static int make(struct live_events *e, const struct live_events_opts *o, struct 
 	r = e->rings = bpf_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, e->ncpus, inner, err);
 	close(inner);
 	for (uint32_t cpu = 0; cpu < e->ncpus && r >= 0; cpu++)
-		r = ring_open(&e->ring[cpu], e->size, e->rings, cpu, err);
-	return r < 0 ? r : attach(e, o, err);
+		r = live_events_ring_open(&e->ring[cpu], e->size, e->rings, cpu, err);
+	return r < 0 ? r : live_events_attach(e, o, err);
 }
 
 int live_events_open(const struct live_events_opts *o, struct live_events **ret,
@@ -155,7 +158,7 @@ int live_events_open(const struct live_events_opts *o, struct live_events **ret,
 
 	if (!e)
 		return atw_err_nomem(err);
-	r = make(e, o, err);
+	r = live_events_make(e, o, err);
 	if (r < 0)
 		live_events_close(e);
 	else
@@ -172,7 +175,7 @@ void live_events_close(struct live_events *e)
 	if (e->enlist > 0)
 		close(e->enlist);
 	for (uint32_t cpu = 0; e->ring && cpu < e->ncpus; cpu++)
-		ring_close(&e->ring[cpu], e->size);
+		live_events_ring_close(&e->ring[cpu], e->size);
 	free(e->ring);
 	if (e->rings > 0)
 		close(e->rings);
@@ -203,10 +206,11 @@ const struct live_event *live_events_next(struct live_events *e, uint64_t until)
 	const struct live_event *first = NULL;
 
 	if (e->last)
-		ring_pass(e->last);
+		live_events_ring_pass(e->last);
 	e->last = NULL;
 	for (uint32_t cpu = 0; cpu < e->ncpus; cpu++) {
-		const struct live_event *head = ring_head(&e->ring[cpu], e->size);
+		const struct live_event *head =
+			live_events_ring_head(&e->ring[cpu], e->size);
 
 		if (!head || head->time > until || (first && first->time <= head->time))
 			continue;

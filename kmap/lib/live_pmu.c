@@ -45,7 +45,8 @@ struct live_pmu {
 
 /* ---- what sysfs says ---- */
 
-static bool read_text(const char *devices, const char *unit, const char *file, char *buf, size_t len)
+static bool pmu_read_text(const char *devices, const char *unit, const char *file,
+			  char *buf, size_t len)
 {
 	char path[512];
 	ssize_t n;
@@ -60,14 +61,14 @@ static bool read_text(const char *devices, const char *unit, const char *file, c
 	return n > 0;
 }
 
-static struct atw_blob blob(const char *s)
+static struct atw_blob pmu_blob(const char *s)
 {
 	return (struct atw_blob){ s, strlen(s) };
 }
 
 /* ATW_E_MISSING: the unit has no such event. */
-static int read_event(const char *devices, const char *unit, const char *name,
-		      struct perf_event_attr *a, struct atw_err *err)
+static int pmu_read_event(const char *devices, const char *unit, const char *name,
+			  struct perf_event_attr *a, struct atw_err *err)
 {
 	char text[256], file[64], format[128];
 	struct pmu_event e = { 0 };
@@ -75,20 +76,20 @@ static int read_event(const char *devices, const char *unit, const char *name,
 	size_t pos = 0;
 	int r;
 
-	if (!read_text(devices, unit, "type", text, sizeof(text)))
+	if (!pmu_read_text(devices, unit, "type", text, sizeof(text)))
 		return ATW_E_MISSING;
 	a->type = (uint32_t)strtoul(text, NULL, 10);
 	if (!name)
 		return ATW_OK;
 	snprintf(file, sizeof(file), "events/%s", name);
-	if (!read_text(devices, unit, file, text, sizeof(text)))
+	if (!pmu_read_text(devices, unit, file, text, sizeof(text)))
 		return ATW_E_MISSING;
-	while ((r = pmu_term_next(blob(text), &pos, &t, err)) == ATW_OK) {
+	while ((r = pmu_term_next(pmu_blob(text), &pos, &t, err)) == ATW_OK) {
 		snprintf(file, sizeof(file), "format/%.*s", (int)t.name.len,
 			 (const char *)t.name.data);
-		if (!read_text(devices, unit, file, format, sizeof(format)))
+		if (!pmu_read_text(devices, unit, file, format, sizeof(format)))
 			return ATW_E_MISSING;
-		r = pmu_term_put(&e, &t, blob(format), err);
+		r = pmu_term_put(&e, &t, pmu_blob(format), err);
 		if (r < 0)
 			break;
 	}
@@ -100,20 +101,21 @@ static int read_event(const char *devices, const char *unit, const char *name,
 
 /* ---- events ---- */
 
-static int open_event(const struct perf_event_attr *a, unsigned cpu, int group)
+static int pmu_open_event(const struct perf_event_attr *a, unsigned cpu, int group)
 {
 	return (int)syscall(__NR_perf_event_open, a, -1, (int)cpu, group, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* ATW_E_NONE: the CPU is offline, or a kind of core that is not of this unit. */
-static int open_source(struct live_pmu *p, const struct perf_event_attr *a,
-		       const struct perf_event_attr *leader, unsigned cpu, struct atw_err *err)
+static int pmu_open_source(struct live_pmu *p, const struct perf_event_attr *a,
+			   const struct perf_event_attr *leader, unsigned cpu,
+			   struct atw_err *err)
 {
 	struct source *s = &p->source[p->n];
 	int r;
 
-	s->leader = leader ? open_event(leader, cpu, -1) : -1;
-	s->fd = leader && s->leader < 0 ? -1 : open_event(a, cpu, s->leader);
+	s->leader = leader ? pmu_open_event(leader, cpu, -1) : -1;
+	s->fd = leader && s->leader < 0 ? -1 : pmu_open_event(a, cpu, s->leader);
 	if (s->fd < 0) {
 		int error = errno;
 
@@ -131,8 +133,8 @@ static int open_source(struct live_pmu *p, const struct perf_event_attr *a,
 	return r;
 }
 
-static int open_unit(struct live_pmu *p, const char *devices, const struct unit *u, uint64_t period,
-		     struct atw_err *err)
+static int pmu_open_unit(struct live_pmu *p, const char *devices, const struct unit *u,
+			 uint64_t period, struct atw_err *err)
 {
 	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -147,15 +149,16 @@ static int open_unit(struct live_pmu *p, const char *devices, const struct unit 
 			.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 			.watermark = 1, .wakeup_watermark = UINT32_MAX,
 		}, leader = { .size = sizeof(leader), .disabled = 1, .exclude_user = 1 };
-		int r = read_event(devices, u->name, u->event[i], &a, err);
+		int r = pmu_read_event(devices, u->name, u->event[i], &a, err);
 		bool leads = r == ATW_OK && u->leader[i] &&
-			read_event(devices, u->name, u->leader[i], &leader, NULL) == ATW_OK;
+			     pmu_read_event(devices, u->name, u->leader[i], &leader,
+					    NULL) == ATW_OK;
 
 		size_t had = p->n;
 
 		a.disabled = !leads;
 		for (unsigned cpu = 0; cpu < (unsigned)ncpus && (r == ATW_OK || r == ATW_E_NONE); cpu++)
-			r = open_source(p, &a, leads ? &leader : NULL, cpu, err);
+			r = pmu_open_source(p, &a, leads ? &leader : NULL, cpu, err);
 		if (r == ATW_E_NONE)
 			r = p->n > had ? ATW_OK : ATW_E_UNSUPPORTED;
 		if (r < 0)
@@ -164,7 +167,7 @@ static int open_unit(struct live_pmu *p, const char *devices, const struct unit 
 	return ATW_OK;
 }
 
-static void close_sources(struct live_pmu *p)
+static void pmu_close_sources(struct live_pmu *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		live_ring_close(&p->source[i].ring);
@@ -190,9 +193,9 @@ int live_pmu_open(const char *devices, uint64_t period, struct live_pmu **ret,
 		return atw_err_nomem(err);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(units) && r < 0; i++) {
-		r = open_unit(p, devices, &units[i], period, err);
+		r = pmu_open_unit(p, devices, &units[i], period, err);
 		if (r < 0)
-			close_sources(p);
+			pmu_close_sources(p);
 	}
 	if (r < 0) {
 		live_pmu_close(p);
@@ -208,7 +211,7 @@ void live_pmu_close(struct live_pmu *p)
 {
 	if (!p)
 		return;
-	close_sources(p);
+	pmu_close_sources(p);
 	free(p->source);
 	free(p);
 }
@@ -224,7 +227,7 @@ struct sample {
 };
 
 /* false: no touch of the kernel's own memory. */
-static bool read_sample(const struct sample *s, struct live_touch *ret)
+static bool pmu_read_sample(const struct sample *s, struct live_touch *ret)
 {
 	union perf_mem_data_src source = { .val = s->source };
 
@@ -238,7 +241,7 @@ static bool read_sample(const struct sample *s, struct live_touch *ret)
 	return true;
 }
 
-static const struct live_touch *head_of(struct live_pmu *p, struct source *s)
+static const struct live_touch *pmu_head_of(struct live_pmu *p, struct source *s)
 {
 	union {
 		struct perf_event_header header;
@@ -248,7 +251,7 @@ static const struct live_touch *head_of(struct live_pmu *p, struct source *s)
 
 	while (!s->has_head && live_ring_next(&s->ring, &u, sizeof(u))) {
 		if (u.header.type == PERF_RECORD_SAMPLE && u.header.size >= sizeof(u.sample))
-			s->has_head = read_sample(&u.sample, &s->head);
+			s->has_head = pmu_read_sample(&u.sample, &s->head);
 		else if (u.header.type == PERF_RECORD_LOST)
 			p->lost += u.lost.n;
 	}
@@ -263,7 +266,7 @@ const struct live_touch *live_pmu_next(struct live_pmu *p, uint64_t until)
 		p->last->has_head = false;
 	p->last = NULL;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct live_touch *head = head_of(p, &p->source[i]);
+		const struct live_touch *head = pmu_head_of(p, &p->source[i]);
 
 		if (!head || head->time > until || (first && first->time <= head->time))
 			continue;

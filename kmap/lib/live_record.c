@@ -48,7 +48,7 @@ struct live_recorder {
 /* ---- what an event says ---- */
 
 /* A cache that cannot be read has neither name nor size. */
-static struct cache *cache_of(struct live_recorder *r, uint64_t address)
+static struct cache *live_record_cache_of(struct live_recorder *r, uint64_t address)
 {
 	const struct kshare_kernel *k = &r->o.s->kernel;
 	uint32_t i = live_index_find(&r->caches, address), size = 0;
@@ -70,7 +70,8 @@ static struct cache *cache_of(struct live_recorder *r, uint64_t address)
 }
 
 /* false: it is none of what is followed. */
-static bool birth_of(struct live_recorder *r, const struct live_event *e, struct kstore_birth *b)
+static bool live_record_birth_of(struct live_recorder *r, const struct live_event *e,
+				 struct kstore_birth *b)
 {
 	const struct kshare_kernel *k = &r->o.s->kernel;
 	const struct cache *c;
@@ -90,7 +91,7 @@ static bool birth_of(struct live_recorder *r, const struct live_event *e, struct
 		break;
 	case KSHARE_CACHE_ALLOC:
 		b->type = KSHARE_T_CACHE;
-		c = cache_of(r, e->what);
+		c = live_record_cache_of(r, e->what);
 		b->name = c->name;
 		b->size = c->size;
 		break;
@@ -108,14 +109,15 @@ static bool birth_of(struct live_recorder *r, const struct live_event *e, struct
 	return e->ptr && (int64_t)e->ptr < -4095;
 }
 
-static uint64_t words_of(uint64_t size)
+static uint64_t live_record_words_of(uint64_t size)
 {
 	return (size + 7) / 8;
 }
 
-static void end(struct live_recorder *r, uint32_t id, uint64_t key, uint64_t time, uint64_t ip)
+static void live_record_end(struct live_recorder *r, uint32_t id, uint64_t key,
+			    uint64_t time, uint64_t ip)
 {
-	r->words -= words_of(kshare_object(r->o.s, id)->size);
+	r->words -= live_record_words_of(kshare_object(r->o.s, id)->size);
 	live_index_drop(&r->objects, key);
 	if (r->sample && live_sample_over(r->sample, id, time))
 		kstore_finish(&r->store, id, ip);        /* what touched it comes yet */
@@ -123,18 +125,19 @@ static void end(struct live_recorder *r, uint32_t id, uint64_t key, uint64_t tim
 		kstore_end(&r->store, id, ip);
 }
 
-static int begin(struct live_recorder *r, const struct live_event *e, struct atw_err *err)
+static int live_record_begin(struct live_recorder *r, const struct live_event *e,
+			     struct atw_err *err)
 {
 	uint32_t id = live_index_find(&r->objects, e->ptr);
 	struct kstore_birth b;
 
-	if (!birth_of(r, e, &b))
+	if (!live_record_birth_of(r, e, &b))
 		return ATW_OK;
 	if (kstore_told_again(&r->store, id, &b))
 		return ATW_OK;
 	if (id) {
 		r->o.s->count.overlaps++;
-		end(r, id, e->ptr, e->time, KMAP_FREE_LOST);
+		live_record_end(r, id, e->ptr, e->time, KMAP_FREE_LOST);
 	}
 	if (!kstore_wanted(&r->store, kshare_name(r->o.s, b.name), b.ip) ||
 	    !kstore_sampled(&r->store))
@@ -144,11 +147,12 @@ static int begin(struct live_recorder *r, const struct live_event *e, struct atw
 		return ATW_OK;
 	if (!live_index_set(&r->objects, e->ptr, id))
 		return atw_err_nomem(err);
-	r->words += words_of(b.size);
+	r->words += live_record_words_of(b.size);
 	return ATW_OK;
 }
 
-static int take(struct live_recorder *r, const struct live_event *e, struct atw_err *err)
+static int live_record_take(struct live_recorder *r, const struct live_event *e,
+			    struct atw_err *err)
 {
 	uint32_t id;
 
@@ -165,7 +169,7 @@ static int take(struct live_recorder *r, const struct live_event *e, struct atw_
 	case KSHARE_CACHE_ALLOC:
 	case KSHARE_PAGE_ALLOC:
 	case KSHARE_VMAP_ALLOC:
-		return begin(r, e, err);
+		return live_record_begin(r, e, err);
 	case KSHARE_KFREE:
 	case KSHARE_CACHE_FREE:
 	case KSHARE_PAGE_FREE:
@@ -173,7 +177,7 @@ static int take(struct live_recorder *r, const struct live_event *e, struct atw_
 		id = live_index_find(&r->objects, e->ptr);
 		if (id) {
 			r->o.s->count.frees++;
-			end(r, id, e->ptr, e->time, e->ip);
+			live_record_end(r, id, e->ptr, e->time, e->ip);
 		} else if (r->o.everyone) {
 			r->o.s->count.strange_frees++;
 		}
@@ -188,7 +192,8 @@ static int take(struct live_recorder *r, const struct live_event *e, struct atw_
 
 enum { LARGEST_SLAB = 8192, ORDERS = 11 };
 
-static uint32_t covers(const struct live_recorder *r, uint64_t key, uint64_t va)
+static uint32_t live_record_covers(const struct live_recorder *r, uint64_t key,
+				   uint64_t va)
 {
 	uint32_t id = live_index_find(&r->objects, key);
 	const struct kshare_object *o = kshare_object(r->o.s, id);
@@ -197,29 +202,30 @@ static uint32_t covers(const struct live_recorder *r, uint64_t key, uint64_t va)
 }
 
 /* The smallest one that it is in: of a slab, what vmalloc() mapped, pages. 0: none. */
-static uint32_t object_at(const struct live_recorder *r, uint64_t va)
+static uint32_t live_record_object_at(const struct live_recorder *r, uint64_t va)
 {
 	const struct kshare_kernel *k = &r->o.s->kernel;
 	uint64_t page = va >> k->page_shift << k->page_shift, pfn = (va - k->direct) >> k->page_shift;
 	uint32_t id = 0;
 
 	for (uint64_t off = va & 7; off < LARGEST_SLAB && !id; off += 8)
-		id = covers(r, va - off, va);
+		id = live_record_covers(r, va - off, va);
 	for (unsigned n = 0; n < 1u << ORDERS && !id; n++)
-		id = covers(r, page - ((uint64_t)n << k->page_shift), va);
+		id = live_record_covers(r, page - ((uint64_t)n << k->page_shift), va);
 	/* Of the buddy allocator's, each order begins at a multiple of its size. */
 	for (unsigned order = 0; order < ORDERS && !id && k->vmemmap; order++)
-		id = covers(r, k->vmemmap + (pfn >> order << order) * k->page_size, va);
+		id = live_record_covers(
+			r, k->vmemmap + (pfn >> order << order) * k->page_size, va);
 	return id;
 }
 
-static void touch(struct live_recorder *r, uint64_t until)
+static void live_record_touch(struct live_recorder *r, uint64_t until)
 {
 	bool on = atomic_load(&r->o.s->gate) & KSHARE_ACCESSES;
 	const struct live_touch *t;
 
 	while (r->pmu && (t = live_pmu_next(r->pmu, until))) {
-		uint32_t id = on ? object_at(r, t->va) : 0;
+		uint32_t id = on ? live_record_object_at(r, t->va) : 0;
 
 		if (id)
 			live_edges_add(&r->edges, id, t->va, t->ip, t->pid, t->write, !t->write);
@@ -228,26 +234,26 @@ static void touch(struct live_recorder *r, uint64_t until)
 	}
 }
 
-static int take_some(struct live_recorder *r, uint64_t until, unsigned max, unsigned *ret_n,
-		     struct atw_err *err)
+static int live_record_take_some(struct live_recorder *r, uint64_t until, unsigned max,
+				 unsigned *ret_n, struct atw_err *err)
 {
 	const struct live_event *e;
 	int ret = ATW_OK;
 
 	*ret_n = 0;
 	while (*ret_n < max && ret == ATW_OK && (e = live_events_next(r->events, until))) {
-		touch(r, e->time);
-		ret = take(r, e, err);
+		live_record_touch(r, e->time);
+		ret = live_record_take(r, e, err);
 		++*ret_n;
 	}
 	if (*ret_n < max)
-		touch(r, until);
+		live_record_touch(r, until);
 	return ret;
 }
 
 /* ---- the whole ---- */
 
-static void follow_gate(struct live_recorder *r, uint32_t gate)
+static void live_record_follow_gate(struct live_recorder *r, uint32_t gate)
 {
 	bool on = gate & KSHARE_OBJECTS;
 
@@ -262,9 +268,9 @@ int live_recorder_work(struct live_recorder *r, unsigned *ret_n, struct atw_err 
 	uint64_t settled = now() - SETTLED;
 	int ret;
 
-	follow_gate(r, gate);
+	live_record_follow_gate(r, gate);
 	r->o.s->count.lost_events = live_events_lost(r->events);
-	ret = take_some(r, settled, AT_ONCE, ret_n, err);
+	ret = live_record_take_some(r, settled, AT_ONCE, ret_n, err);
 	/* The next words are chosen when all that happened to the last ones is known. */
 	if (ret == ATW_OK && r->sample)
 		ret = live_sample_work(r->sample, now(), *ret_n < AT_ONCE ? settled : 0,
@@ -292,7 +298,7 @@ int live_recorder_finish(struct live_recorder *r, struct atw_err *err)
 	nanosleep(&settled, NULL);
 	last = now();
 	while (n && ret == ATW_OK)
-		ret = take_some(r, last, AT_ONCE, &n, err);
+		ret = live_record_take_some(r, last, AT_ONCE, &n, err);
 	if (ret == ATW_OK && r->sample)
 		ret = live_sample_end(r->sample, err);
 	r->o.s->count.lost_events = live_events_lost(r->events);
@@ -321,7 +327,7 @@ struct live_sums live_recorder_sums(const struct live_recorder *r)
 	return s;
 }
 
-static int open_sampler(struct live_recorder *r)
+static int live_record_open_sampler(struct live_recorder *r)
 {
 	if (r->o.rate && live_pmu_open("/sys/bus/event_source/devices", r->o.rate, &r->pmu,
 				       &r->sums.why) == ATW_OK)
@@ -339,7 +345,7 @@ uint64_t live_sums_scale(const struct live_sums *s, uint64_t sample)
 	return of > UINT64_MAX ? UINT64_MAX : of ? (uint64_t)of : 1;
 }
 
-static int make(struct live_recorder *r, struct atw_err *err)
+static int live_record_make(struct live_recorder *r, struct atw_err *err)
 {
 	struct live_events_opts eo = {
 		.layout = { .task_tgid = r->o.task_tgid, .in_task = r->o.s->kernel.in_task },
@@ -356,7 +362,7 @@ static int make(struct live_recorder *r, struct atw_err *err)
 	r->edges.store = &r->store;
 	/* Elsewhere hits have other numbers than events. */
 	r->edges.named = host_first_pid_namespace();
-	ret = r->o.accesses ? open_sampler(r) : ATW_OK;
+	ret = r->o.accesses ? live_record_open_sampler(r) : ATW_OK;
 	/* Without accesses objects are recorded all the same. */
 	if (ret < 0 && ret != ATW_E_UNSUPPORTED && ret != ATW_E_PERM)
 		return atw_err_set(err, ret, "%s", r->sums.why.text);
@@ -373,7 +379,7 @@ int live_recorder_open(const struct live_recorder_opts *o, struct live_recorder 
 	if (!r)
 		return atw_err_nomem(err);
 	r->o = *o;
-	status = make(r, err);
+	status = live_record_make(r, err);
 	if (status < 0)
 		live_recorder_close(r);
 	else

@@ -28,7 +28,7 @@ void live_ring_close(struct live_ring *r)
 	*r = (struct live_ring){ 0 };
 }
 
-static void copy(const struct live_ring *r, uint64_t at, void *buf, size_t len)
+static void live_ring_copy(const struct live_ring *r, uint64_t at, void *buf, size_t len)
 {
 	const uint8_t *data = (const uint8_t *)r->page + r->page->data_offset;
 	size_t off = at & (r->size - 1), first = len < r->size - off ? len : r->size - off;
@@ -46,9 +46,9 @@ bool live_ring_next(struct live_ring *r, void *buf, size_t len)
 
 	if (at >= head)
 		return false;
-	copy(r, at, &h, sizeof(h));
+	live_ring_copy(r, at, &h, sizeof(h));
 	memset(buf, 0, len);
-	copy(r, at, buf, h.size < len ? h.size : len);
+	live_ring_copy(r, at, buf, h.size < len ? h.size : len);
 	atomic_store_explicit((_Atomic uint64_t *)&r->page->data_tail,
 			      h.size ? at + h.size : head, memory_order_release);
 	return true;

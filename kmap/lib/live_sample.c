@@ -64,7 +64,7 @@ void live_sample_close(struct live_sample *x)
 /* ---- which one ---- */
 
 /* Marsaglia's xorshift64: what is picked need not be a secret. */
-static uint64_t draw(struct live_sample *x)
+static uint64_t live_sample_draw(struct live_sample *x)
 {
 	x->random ^= x->random << 13;
 	x->random ^= x->random >> 7;
@@ -72,12 +72,12 @@ static uint64_t draw(struct live_sample *x)
 	return x->random;
 }
 
-static uint32_t *kind_of(struct live_sample *x, const struct kshare_object *o)
+static uint32_t *live_sample_kind_of(struct live_sample *x, const struct kshare_object *o)
 {
 	return &x->seen[(o->name * 31u + o->type) % KINDS];
 }
 
-static bool can_be_watched(const struct live_sample *x, uint32_t id)
+static bool live_sample_can_be_watched(const struct live_sample *x, uint32_t id)
 {
 	const struct kshare_object *o = kshare_object(x->store->s, id);
 
@@ -90,36 +90,37 @@ static bool can_be_watched(const struct live_sample *x, uint32_t id)
 	return true;
 }
 
-static uint32_t choose(struct live_sample *x)
+static uint32_t live_sample_choose(struct live_sample *x)
 {
 	uint32_t n = atomic_load(&x->store->s->nobjects), best = 0;
 
 	for (unsigned tries = 0, found = 0; n > 1 && tries < TRIES && found < CANDIDATES; tries++) {
-		uint32_t id = (uint32_t)(1 + draw(x) % (n - 1));
+		uint32_t id = (uint32_t)(1 + live_sample_draw(x) % (n - 1));
 
-		if (!can_be_watched(x, id))
+		if (!live_sample_can_be_watched(x, id))
 			continue;
 		found++;
-		if (!best || *kind_of(x, kshare_object(x->store->s, id)) <
-			     *kind_of(x, kshare_object(x->store->s, best)))
+		if (!best ||
+		    *live_sample_kind_of(x, kshare_object(x->store->s, id)) <
+			    *live_sample_kind_of(x, kshare_object(x->store->s, best)))
 			best = id;
 	}
 	return best;
 }
 
-static void watch_next(struct live_sample *x, unsigned i, uint64_t time)
+static void live_sample_watch_next(struct live_sample *x, unsigned i, uint64_t time)
 {
 	struct slot *s = &x->slot[i];
 	struct kshare_object *o;
-	uint32_t id = choose(x);
+	uint32_t id = live_sample_choose(x);
 	uint64_t va;
 
 	if (!id)
 		return;
 	o = kshare_object(x->store->s, id);
-	++*kind_of(x, o);
+	++*live_sample_kind_of(x, o);
 	/* What is allocated begins at a word and has whole ones. */
-	va = o->va + draw(x) % ((o->size + 7) / 8) * 8;
+	va = o->va + live_sample_draw(x) % ((o->size + 7) / 8) * 8;
 	if (live_watch_set(x->watch, i, va, LIVE_WORD, NULL) < 0) {
 		/* What the kernel needs to handle a breakpoint may have none. */
 		live_watch_stop(x->watch, i, NULL);
@@ -137,7 +138,7 @@ static void watch_next(struct live_sample *x, unsigned i, uint64_t time)
 
 /* ---- what came of it ---- */
 
-static int order(const void *a, const void *b)
+static int live_sample_order(const void *a, const void *b)
 {
 	const struct live_hit *x = a, *y = b;
 
@@ -146,7 +147,7 @@ static int order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static void finish(struct live_sample *x, unsigned i)
+static void live_sample_finish(struct live_sample *x, unsigned i)
 {
 	struct slot *s = &x->slot[i];
 	unsigned n = 0;
@@ -154,11 +155,12 @@ static void finish(struct live_sample *x, unsigned i)
 	for (unsigned h = 0; h < s->n; h++)
 		if (s->hit[h].time >= s->start && s->hit[h].time <= s->end)
 			s->hit[n++] = s->hit[h];
-	qsort(s->hit, n, sizeof(s->hit[0]), order);
+	qsort(s->hit, n, sizeof(s->hit[0]), live_sample_order);
 	for (unsigned from = 0, to; from < n; from = to) {
 		uint32_t writes = 0, reads;
 
-		for (to = from; to < n && !order(&s->hit[from], &s->hit[to]); to++)
+		for (to = from; to < n && !live_sample_order(&s->hit[from], &s->hit[to]);
+		     to++)
 			writes += s->hit[to].write;
 		/* Both breakpoints tell of a write. */
 		reads = to - from - writes;
@@ -189,7 +191,8 @@ bool live_sample_over(struct live_sample *x, uint32_t id, uint64_t time)
 
 /* ---- one after the other ---- */
 
-static int stop(struct live_sample *x, unsigned i, uint64_t time, struct atw_err *err)
+static int live_sample_disarm(struct live_sample *x, unsigned i, uint64_t time,
+			      struct atw_err *err)
 {
 	struct slot *s = &x->slot[i];
 
@@ -202,7 +205,7 @@ static int stop(struct live_sample *x, unsigned i, uint64_t time, struct atw_err
 }
 
 /* Hits of a word come in order from each CPU; one that has too many is left alone. */
-static int collect(struct live_sample *x, struct atw_err *err)
+static int live_sample_collect(struct live_sample *x, struct atw_err *err)
 {
 	struct live_hit h;
 	int r = ATW_OK;
@@ -214,7 +217,7 @@ static int collect(struct live_sample *x, struct atw_err *err)
 			continue;
 		s->hit[s->n++] = h;
 		if (s->n == HITS)
-			r = stop(x, h.word, h.time, err);
+			r = live_sample_disarm(x, h.word, h.time, err);
 	}
 	return r;
 }
@@ -222,20 +225,20 @@ static int collect(struct live_sample *x, struct atw_err *err)
 int live_sample_work(struct live_sample *x, uint64_t time, uint64_t known, bool on,
 		     struct atw_err *err)
 {
-	int r = collect(x, err);
+	int r = live_sample_collect(x, err);
 
 	for (unsigned i = 0; i < x->words && r == ATW_OK; i++) {
 		struct slot *s = &x->slot[i];
 
 		if (s->id && !s->stopped && (s->freed || !on || time - s->start >= x->period)) {
-			r = stop(x, i, time, err);
+			r = live_sample_disarm(x, i, time, err);
 			if (r == ATW_OK)
-				r = collect(x, err);
+				r = live_sample_collect(x, err);
 		}
 		if (s->id && s->stopped && (s->freed || known >= s->end) && r == ATW_OK)
-			finish(x, i);
+			live_sample_finish(x, i);
 		if (!s->id && on && r == ATW_OK)
-			watch_next(x, i, time);
+			live_sample_watch_next(x, i, time);
 	}
 	return r;
 }
@@ -245,17 +248,17 @@ int live_sample_stop(struct live_sample *x, uint64_t time, struct atw_err *err)
 	int r = ATW_OK;
 
 	for (unsigned i = 0; i < x->words && r == ATW_OK; i++)
-		r = stop(x, i, time, err);
-	return r < 0 ? r : collect(x, err);
+		r = live_sample_disarm(x, i, time, err);
+	return r < 0 ? r : live_sample_collect(x, err);
 }
 
 int live_sample_end(struct live_sample *x, struct atw_err *err)
 {
-	int r = collect(x, err);
+	int r = live_sample_collect(x, err);
 
 	for (unsigned i = 0; i < x->words; i++)
 		if (x->slot[i].id)
-			finish(x, i);
+			live_sample_finish(x, i);
 	return r;
 }
 

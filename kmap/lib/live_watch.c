@@ -38,12 +38,12 @@ struct sample {
 	uint64_t time, va;
 };
 
-static int open_point(const struct perf_event_attr *a, unsigned cpu)
+static int live_watch_open_point(const struct perf_event_attr *a, unsigned cpu)
 {
 	return (int)syscall(__NR_perf_event_open, a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void attr_init(struct perf_event_attr *a, bool both)
+static void live_watch_attr_init(struct perf_event_attr *a, bool both)
 {
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(*a),
@@ -59,13 +59,14 @@ static void attr_init(struct perf_event_attr *a, bool both)
 }
 
 /* As many pairs as this CPU has. */
-static unsigned open_cpu(struct live_watch *w, struct cpu *c, unsigned cpu, int *error)
+static unsigned live_watch_open_cpu(struct live_watch *w, struct cpu *c, unsigned cpu,
+				    int *error)
 {
 	unsigned n = 0;
 
 	while (n < 2 * LIVE_WORDS) {
-		attr_init(&w->attr[n], n & 1);
-		c->point[n].fd = open_point(&w->attr[n], cpu);
+		live_watch_attr_init(&w->attr[n], n & 1);
+		c->point[n].fd = live_watch_open_point(&w->attr[n], cpu);
 		if (c->point[n].fd < 0) {
 			*error = errno;
 			break;
@@ -79,7 +80,7 @@ static unsigned open_cpu(struct live_watch *w, struct cpu *c, unsigned cpu, int 
 	return n / 2;
 }
 
-static int share(struct live_watch *w, struct cpu *c, struct atw_err *err)
+static int live_watch_share(struct live_watch *w, struct cpu *c, struct atw_err *err)
 {
 	int r = live_ring_open(&c->ring, c->point[0].fd, err);
 
@@ -93,7 +94,7 @@ static int share(struct live_watch *w, struct cpu *c, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int why_none(int error, struct atw_err *err)
+static int live_watch_why_none(int error, struct atw_err *err)
 {
 	/* hw_breakpoint_parse(): what may be read by CAP_PERFMON may not be stopped at. */
 	if (error == EPERM || error == EACCES)
@@ -121,7 +122,7 @@ int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *er
 	}
 	w->words = LIVE_WORDS;
 	for (unsigned cpu = 0; cpu < (unsigned)ncpus && w->words; cpu++) {
-		unsigned n = open_cpu(w, &w->cpu[w->ncpus], cpu, &error);
+		unsigned n = live_watch_open_cpu(w, &w->cpu[w->ncpus], cpu, &error);
 
 		/* It is offline. */
 		if (!n && error == ENODEV)
@@ -130,9 +131,9 @@ int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *er
 		w->ncpus++;
 	}
 	if (!w->words || !w->ncpus)
-		r = why_none(error, err);
+		r = live_watch_why_none(error, err);
 	for (unsigned cpu = 0; cpu < w->ncpus && r == ATW_OK; cpu++)
-		r = share(w, &w->cpu[cpu], err);
+		r = live_watch_share(w, &w->cpu[cpu], err);
 	if (r < 0) {
 		live_watch_close(w);
 		return r;
@@ -158,7 +159,8 @@ void live_watch_close(struct live_watch *w)
 	free(w);
 }
 
-static int change(struct live_watch *w, unsigned at, bool on, struct atw_err *err)
+static int live_watch_change(struct live_watch *w, unsigned at, bool on,
+			     struct atw_err *err)
 {
 	if (!on && w->attr[at].disabled)
 		return ATW_OK;
@@ -175,9 +177,9 @@ static int change(struct live_watch *w, unsigned at, bool on, struct atw_err *er
 
 int live_watch_stop(struct live_watch *w, unsigned word, struct atw_err *err)
 {
-	int r = change(w, 2 * word + 1, false, err);
+	int r = live_watch_change(w, 2 * word + 1, false, err);
 
-	return r < 0 ? r : change(w, 2 * word, false, err);
+	return r < 0 ? r : live_watch_change(w, 2 * word, false, err);
 }
 
 int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned size,
@@ -188,7 +190,7 @@ int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned si
 	for (unsigned i = 2 * word; i < 2 * word + 2 && r == ATW_OK; i++) {
 		w->attr[i].bp_addr = va;
 		w->attr[i].bp_len = size;
-		r = change(w, i, true, err);
+		r = live_watch_change(w, i, true, err);
 	}
 	return r;
 }
@@ -196,8 +198,8 @@ int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned si
 /* ---- hits ---- */
 
 /* false: it is not from one of our breakpoints. */
-static bool read_sample(struct live_watch *w, unsigned cpu, const struct sample *s,
-			struct live_hit *ret)
+static bool live_watch_read_sample(struct live_watch *w, unsigned cpu,
+				   const struct sample *s, struct live_hit *ret)
 {
 	const struct cpu *c = &w->cpu[cpu];
 	unsigned i = 0;
@@ -213,7 +215,7 @@ static bool read_sample(struct live_watch *w, unsigned cpu, const struct sample 
 	return true;
 }
 
-static bool next_of(struct live_watch *w, unsigned cpu, struct live_hit *ret)
+static bool live_watch_next_of(struct live_watch *w, unsigned cpu, struct live_hit *ret)
 {
 	union {
 		struct perf_event_header header;
@@ -222,8 +224,9 @@ static bool next_of(struct live_watch *w, unsigned cpu, struct live_hit *ret)
 	} u;
 
 	while (live_ring_next(&w->cpu[cpu].ring, &u, sizeof(u))) {
-		if (u.header.type == PERF_RECORD_SAMPLE && u.header.size >= sizeof(u.sample) &&
-		    read_sample(w, cpu, &u.sample, ret))
+		if (u.header.type == PERF_RECORD_SAMPLE &&
+		    u.header.size >= sizeof(u.sample) &&
+		    live_watch_read_sample(w, cpu, &u.sample, ret))
 			return true;
 		if (u.header.type == PERF_RECORD_LOST)
 			w->lost += u.lost.n;
@@ -234,7 +237,7 @@ static bool next_of(struct live_watch *w, unsigned cpu, struct live_hit *ret)
 bool live_watch_next(struct live_watch *w, struct live_hit *ret)
 {
 	for (unsigned i = 0; i < w->ncpus; i++, w->next = (w->next + 1) % w->ncpus)
-		if (next_of(w, w->next, ret))
+		if (live_watch_next_of(w, w->next, ret))
 			return true;
 	return false;
 }

@@ -14,7 +14,7 @@
 
 enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memorizer's */
 
-static int no_memory(struct atw_err *err)
+static int kmap_model_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
@@ -25,7 +25,7 @@ int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
 	struct kmap_model *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	m->first = UINT64_MAX;
 	m->top = o && o->top ? o->top : KMAP_TOP;
 	kmap_table_init(&m->cache, sizeof(struct kmap_cache));
@@ -40,7 +40,7 @@ int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
 	kmap_table_init(&m->current, sizeof(struct kmap_current));
 	if (kmap_objects_init(m) < 0) {
 		kmap_model_close(m);
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	}
 	*ret = m;
 	return ATW_OK;
@@ -70,7 +70,7 @@ void kmap_model_close(struct kmap_model *m)
 /* ---- processes and places ---- */
 
 /* "(null)" is what printk makes of no text. */
-static bool told(struct atw_blob *b)
+static bool kmap_model_told(struct atw_blob *b)
 {
 	const char *s = b->data;
 
@@ -79,25 +79,26 @@ static bool told(struct atw_blob *b)
 	return b->len && !(b->len == 6 && !memcmp(s, "(null)", 6));
 }
 
-static int text(struct kmap_model *m, struct atw_blob b, const char **ret)
+static int kmap_model_text(struct kmap_model *m, struct atw_blob b, const char **ret)
 {
 	*ret = NULL;
-	if (!b.data || !told(&b))
+	if (!b.data || !kmap_model_told(&b))
 		return ATW_OK;
 	*ret = intern_text(&m->texts, b.data, b.len);
 	return *ret ? ATW_OK : ATW_E_NOMEM;
 }
 
-static int64_t cache_of(struct kmap_model *m, const struct kmap_object *o)
+static int64_t kmap_model_cache_of(struct kmap_model *m, const struct kmap_object *o)
 {
 	const char *name = NULL, *type = NULL;
 	bool fresh;
 	int64_t i;
 
 	/* "no-slab" is uSCOPE's word for none. */
-	if ((o->has & KMAP_HAS_CACHE && !blob_is(o->cache, "no-slab") && !blob_is(o->cache, "NULL") &&
-	     text(m, kmap_plain_cache(o->cache), &name) < 0) ||
-	    (o->has & KMAP_HAS_TYPE && text(m, o->type, &type) < 0))
+	if ((o->has & KMAP_HAS_CACHE && !blob_is(o->cache, "no-slab") &&
+	     !blob_is(o->cache, "NULL") &&
+	     kmap_model_text(m, kmap_plain_cache(o->cache), &name) < 0) ||
+	    (o->has & KMAP_HAS_TYPE && kmap_model_text(m, o->type, &type) < 0))
 		return -1;
 	i = kmap_table_get(&m->cache, (struct kmap_key){ (uintptr_t)name, (uintptr_t)type, 0 },
 			   &fresh);
@@ -121,13 +122,14 @@ bool kmap_is_code(uint64_t ip)
 	       ip != KMAP_FREE_NESTED;
 }
 
-static int64_t site_of(struct kmap_model *m, const struct kmap_object *o)
+static int64_t kmap_model_site_of(struct kmap_model *m, const struct kmap_object *o)
 {
-	int64_t cache = cache_of(m, o), i, code;
+	int64_t cache = kmap_model_cache_of(m, o), i, code;
 	const char *name = NULL;
 	bool fresh;
 
-	if (cache < 0 || (o->has & KMAP_HAS_NAME && text(m, o->name, &name) < 0))
+	if (cache < 0 ||
+	    (o->has & KMAP_HAS_NAME && kmap_model_text(m, o->name, &name) < 0))
 		return -1;
 	i = kmap_table_get(&m->site, (struct kmap_key){ o->alloc_ip, (uint64_t)cache,
 			   (uintptr_t)name }, &fresh);
@@ -155,7 +157,7 @@ struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t cod
 
 /* ---- records ---- */
 
-static void clocked(struct kmap_model *m, uint64_t time)
+static void kmap_model_clocked(struct kmap_model *m, uint64_t time)
 {
 	if (!time)
 		return;
@@ -165,22 +167,23 @@ static void clocked(struct kmap_model *m, uint64_t time)
 		m->last = time;
 }
 
-static int on_object(struct kmap_model *m, const struct kmap_object *o, struct atw_err *err)
+static int kmap_model_on_object(struct kmap_model *m, const struct kmap_object *o,
+				struct atw_err *err)
 {
-	int64_t site = site_of(m, o), i;
+	int64_t site = kmap_model_site_of(m, o), i;
 	struct kmap_process *p;
 	const char *task;
 	bool fresh;
 
-	if (site < 0 || text(m, o->task, &task) < 0)
-		return no_memory(err);
-	clocked(m, o->alloc_time);
-	clocked(m, kmap_objects_free_time(m, o->free_time));
+	if (site < 0 || kmap_model_text(m, o->task, &task) < 0)
+		return kmap_model_no_memory(err);
+	kmap_model_clocked(m, o->alloc_time);
+	kmap_model_clocked(m, kmap_objects_free_time(m, o->free_time));
 	if (kmap_objects_begin(m, o, (uint64_t)site, task, &fresh) < 0)
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	i = kmap_processes_get(m, o->pid, task);
 	if (i < 0 || (!m->has_tasks && task && kmap_processes_name(m, o->pid, task) < 0))
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	p = kmap_process(m, (size_t)i);
 	if (fresh) {
 		p->objects++;
@@ -189,7 +192,8 @@ static int on_object(struct kmap_model *m, const struct kmap_object *o, struct a
 	return ATW_OK;
 }
 
-static int on_access(struct kmap_model *m, const struct kmap_access *a, struct atw_err *err)
+static int kmap_model_on_access(struct kmap_model *m, const struct kmap_access *a,
+				struct atw_err *err)
 {
 	const struct kmap_open *now = &m->now;
 	struct kmap_edge *e;
@@ -202,7 +206,7 @@ static int on_access(struct kmap_model *m, const struct kmap_access *a, struct a
 	code = kmap_code_of(m, a->ip);
 	e = code < 0 ? NULL : kmap_edge_of(m, now->site, (uint64_t)code);
 	if (!e)
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	m->accesses++;
 	kmap_add(&e->reads, a->reads);
 	kmap_add(&e->writes, a->writes);
@@ -215,11 +219,12 @@ static int on_access(struct kmap_model *m, const struct kmap_access *a, struct a
 	}
 	kmap_objects_access(m, a);
 	if (a->has & KMAP_HAS_PID && kmap_processes_access(m, a, now->site) < 0)
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	return ATW_OK;
 }
 
-static int on_line(struct kmap_model *m, const struct kmap_access *a, struct atw_err *err)
+static int kmap_model_on_line(struct kmap_model *m, const struct kmap_access *a,
+			      struct atw_err *err)
 {
 	const struct kmap_open *now = &m->now;
 	struct kmap_line *l;
@@ -233,7 +238,7 @@ static int on_line(struct kmap_model *m, const struct kmap_access *a, struct atw
 	i = kmap_table_get(&m->line, (struct kmap_key){ kmap_site(m, now->site)->cache, a->line, 0 },
 			   &fresh);
 	if (i < 0)
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	l = kmap_line(m, (size_t)i);
 	kmap_add(&l->reads, a->reads);
 	kmap_add(&l->writes, a->writes);
@@ -241,7 +246,8 @@ static int on_line(struct kmap_model *m, const struct kmap_access *a, struct atw
 	return ATW_OK;
 }
 
-static int on_call(struct kmap_model *m, const struct kmap_call *c, struct atw_err *err)
+static int kmap_model_on_call(struct kmap_model *m, const struct kmap_call *c,
+			      struct atw_err *err)
 {
 	int64_t from = kmap_code_of(m, c->from), to, i;
 	bool fresh;
@@ -250,14 +256,14 @@ static int on_call(struct kmap_model *m, const struct kmap_call *c, struct atw_e
 	i = to < 0 ? -1 : kmap_table_get(&m->call, (struct kmap_key){ (uint64_t)from,
 					 (uint64_t)to, 0 }, &fresh);
 	if (i < 0)
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	kmap_add(&kmap_call(m, (size_t)i)->count, c->count);
 	kmap_add(&kmap_code(m, (size_t)from)->calls, c->count);
 	return ATW_OK;
 }
 
-static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob value,
-		     struct atw_err *err)
+static int kmap_model_on_header(struct kmap_model *m, struct atw_blob key,
+				struct atw_blob value, struct atw_err *err)
 {
 	const struct { const char *word; const char **to; } words[] = {
 		{ "mode", &m->mode }, { "clock", &m->clock }, { "kernel", &m->release },
@@ -265,7 +271,7 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 	};
 
 	if (!kmap_own_symbols_header(&m->symbols, key, value))
-		return no_memory(err);
+		return kmap_model_no_memory(err);
 	if (blob_is(key, "scale")) {
 		num_dec(value.data, value.len, &m->scale);
 		/* Of accesses it is known behind all of them, and not before. */
@@ -275,23 +281,27 @@ static int on_header(struct kmap_model *m, struct atw_blob key, struct atw_blob 
 		if (blob_is(key, words[i].word)) {
 			*words[i].to = intern_text(&m->texts, value.data, value.len);
 			if (!*words[i].to)
-				return no_memory(err);
+				return kmap_model_no_memory(err);
 		}
 	if (m->mode && !strcmp(m->mode, "site"))
 		m->compressed = true;
 	return ATW_OK;
 }
 
-static int on_task(struct kmap_model *m, int64_t pid, struct atw_blob name, struct atw_err *err)
+static int kmap_model_on_task(struct kmap_model *m, int64_t pid, struct atw_blob name,
+			      struct atw_err *err)
 {
 	const char *task;
 
 	m->has_tasks = true;
-	return text(m, name, &task) < 0 || kmap_processes_name(m, pid, task) < 0 ? no_memory(err) : ATW_OK;
+	return kmap_model_text(m, name, &task) < 0 ||
+			       kmap_processes_name(m, pid, task) < 0
+		       ? kmap_model_no_memory(err)
+		       : ATW_OK;
 }
 
 /* uSCOPE's smaller form says of itself that it is one. */
-static void on_comment(struct kmap_model *m, struct atw_blob b)
+static void kmap_model_on_comment(struct kmap_model *m, struct atw_blob b)
 {
 	static const char words[] = "This is a compressed .cmap";
 
@@ -303,26 +313,26 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 {
 	switch (r->kind) {
 	case KMAP_OBJECT:
-		return on_object(m, &r->u.object, err);
+		return kmap_model_on_object(m, &r->u.object, err);
 	case KMAP_ACCESS:
-		return on_access(m, &r->u.access, err);
+		return kmap_model_on_access(m, &r->u.access, err);
 	case KMAP_LINE_HEAT:
-		return on_line(m, &r->u.access, err);
+		return kmap_model_on_line(m, &r->u.access, err);
 	case KMAP_USED:
 		m->has_used = true;
 		if (m->bound)
 			kmap_objects_used(m, r->u.used.first, r->u.used.last);
 		return ATW_OK;
 	case KMAP_TASK:
-		return on_task(m, r->u.task.pid, r->u.task.name, err);
+		return kmap_model_on_task(m, r->u.task.pid, r->u.task.name, err);
 	case KMAP_MARK:
 		if (m->bound)
 			kmap_objects_mark(m, r->u.marks);
 		return ATW_OK;
 	case KMAP_CALL:
-		return on_call(m, &r->u.call, err);
+		return kmap_model_on_call(m, &r->u.call, err);
 	case KMAP_HEADER:
-		return on_header(m, r->u.header.key, r->u.header.value, err);
+		return kmap_model_on_header(m, r->u.header.key, r->u.header.value, err);
 	case KMAP_END:
 		m->ended = true;
 		m->end_objects = r->u.end.objects;
@@ -330,7 +340,7 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 		m->lost = r->u.end.lost;
 		return ATW_OK;
 	case KMAP_COMMENT:
-		on_comment(m, r->u.comment);
+		kmap_model_on_comment(m, r->u.comment);
 		return ATW_OK;
 	case KMAP_BLANK:
 		break;
@@ -340,7 +350,9 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 
 int kmap_model_end(struct kmap_model *m, struct atw_err *err)
 {
-	return kmap_objects_end(m) < 0 || kmap_processes_end(m) < 0 ? no_memory(err) : ATW_OK;
+	return kmap_objects_end(m) < 0 || kmap_processes_end(m) < 0
+		       ? kmap_model_no_memory(err)
+		       : ATW_OK;
 }
 
 /* ---- what it comes to ---- */

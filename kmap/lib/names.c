@@ -26,7 +26,7 @@ struct kmap_names {
 
 /* ---- names as they are shown ---- */
 
-static bool ends_in_digits(const char *s, size_t len, size_t *ret)
+static bool names_ends_in_digits(const char *s, size_t len, size_t *ret)
 {
 	size_t n = len;
 
@@ -36,7 +36,7 @@ static bool ends_in_digits(const char *s, size_t len, size_t *ret)
 	return n < len;
 }
 
-static bool strip(const char *s, size_t *len, const char *end)
+static bool names_strip(const char *s, size_t *len, const char *end)
 {
 	size_t n = strlen(end);
 
@@ -53,17 +53,18 @@ size_t kmap_plain_name(const char *name, size_t len)
 	for (bool again = true; again;) {
 		size_t n;
 
-		again = strip(name, &len, ".cold") || strip(name, &len, "_noprof");
-		if (!ends_in_digits(name, len, &n))
+		again = names_strip(name, &len, ".cold") ||
+			names_strip(name, &len, "_noprof");
+		if (!names_ends_in_digits(name, len, &n))
 			continue;
 		for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++)
-			if (strip(name, &n, numbered[i])) {
+			if (names_strip(name, &n, numbered[i])) {
 				len = n;
 				again = true;
 				break;
 			}
 		/* ".cold.3", as older compilers have it. */
-		if (strip(name, &n, ".cold.")) {
+		if (names_strip(name, &n, ".cold.")) {
 			len = n;
 			again = true;
 		}
@@ -73,7 +74,7 @@ size_t kmap_plain_name(const char *name, size_t len)
 
 /* ---- opening ---- */
 
-static int open_places(struct kmap_names *n, const char *path, struct atw_err *err)
+static int names_open_places(struct kmap_names *n, const char *path, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	int r;
@@ -98,7 +99,7 @@ static int open_places(struct kmap_names *n, const char *path, struct atw_err *e
 	return r;
 }
 
-static int resolve(struct kmap_names *n, struct atw_err *err)
+static int names_resolve(struct kmap_names *n, struct atw_err *err)
 {
 	struct lnx_symbol *sym = malloc(sizeof(*sym));
 
@@ -137,9 +138,9 @@ int kmap_names_open(const struct kmap_symbols_opts *o, const struct kmap_model *
 	if (r == ATW_OK)
 		r = kmap_symbols_of(n->symbols, o, &m->symbols, err);
 	if (r == ATW_OK)
-		r = open_places(n, o->kernel, err);
+		r = names_open_places(n, o->kernel, err);
 	if (r == ATW_OK)
-		r = resolve(n, err);
+		r = names_resolve(n, err);
 	if (r < 0)
 		kmap_names_close(n);
 	else

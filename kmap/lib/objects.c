@@ -21,50 +21,50 @@ void kmap_objects_deinit(struct kmap_model *m)
 
 /* ---- the hottest ---- */
 
-static uint64_t heat(const struct kmap_hot *h)
+static uint64_t objects_heat(const struct kmap_hot *h)
 {
 	return h->reads + h->writes < h->reads ? UINT64_MAX : h->reads + h->writes;
 }
 
 /* Hotter first; of equal ones the one that came first. */
-static int hotter(const void *a, const void *b)
+static int objects_hotter(const void *a, const void *b)
 {
 	const struct kmap_hot *x = a, *y = b;
 
-	if (heat(x) != heat(y))
-		return heat(x) > heat(y) ? -1 : 1;
+	if (objects_heat(x) != objects_heat(y))
+		return objects_heat(x) > objects_heat(y) ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* A heap with the least hot on top. */
-static void sift_down(struct kmap_hot *h, size_t n)
+static void objects_sift_down(struct kmap_hot *h, size_t n)
 {
 	for (size_t i = 0, next; 2 * i + 1 < n; i = next) {
 		struct kmap_hot t = h[i];
 
 		next = 2 * i + 1;
-		if (next + 1 < n && hotter(&h[next + 1], &h[next]) > 0)
+		if (next + 1 < n && objects_hotter(&h[next + 1], &h[next]) > 0)
 			next++;
-		if (hotter(&h[i], &h[next]) >= 0)
+		if (objects_hotter(&h[i], &h[next]) >= 0)
 			return;
 		h[i] = h[next];
 		h[next] = t;
 	}
 }
 
-static void sift_up(struct kmap_hot *h, size_t i)
+static void objects_sift_up(struct kmap_hot *h, size_t i)
 {
 	for (; i; i = (i - 1) / 2) {
 		struct kmap_hot t = h[i];
 
-		if (hotter(&h[i], &h[(i - 1) / 2]) <= 0)
+		if (objects_hotter(&h[i], &h[(i - 1) / 2]) <= 0)
 			return;
 		h[i] = h[(i - 1) / 2];
 		h[(i - 1) / 2] = t;
 	}
 }
 
-static void offer(struct kmap_model *m, const struct kmap_open *o)
+static void objects_offer(struct kmap_model *m, const struct kmap_open *o)
 {
 	const struct kmap_hot h = {
 		.site = o->site, .va = o->key.a, .size = o->size, .alloc_time = o->key.b,
@@ -76,26 +76,27 @@ static void offer(struct kmap_model *m, const struct kmap_open *o)
 		return;
 	if (m->hots < m->top) {
 		m->hot[m->hots] = h;
-		sift_up(m->hot, m->hots++);
-	} else if (hotter(&h, &m->hot[0]) < 0) {
+		objects_sift_up(m->hot, m->hots++);
+	} else if (objects_hotter(&h, &m->hot[0]) < 0) {
 		m->hot[0] = h;
-		sift_down(m->hot, m->hots);
+		objects_sift_down(m->hot, m->hots);
 	}
 }
 
 /* ---- adding up ---- */
 
 /* In a sample: never watched. Older recordings do not have the marks. */
-static bool is_unwatched(const struct kmap_model *m, const struct kmap_open *o)
+static bool objects_is_unwatched(const struct kmap_model *m, const struct kmap_open *o)
 {
 	return !o->reads && !o->writes && !(o->marks & KMAP_WATCHED) && kmap_watch_sampled(m);
 }
 
-static void add_use(const struct kmap_model *m, struct kmap_sums *s, const struct kmap_open *o)
+static void objects_add_use(const struct kmap_model *m, struct kmap_sums *s,
+			    const struct kmap_open *o)
 {
 	unsigned __int128 n = (unsigned __int128)o->reads + o->writes;
 
-	if (is_unwatched(m, o))
+	if (objects_is_unwatched(m, o))
 		return;
 	s->watched++;
 	kmap_add(&s->reads, o->reads);
@@ -114,7 +115,8 @@ static void add_use(const struct kmap_model *m, struct kmap_sums *s, const struc
 	}
 }
 
-static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t until)
+static void objects_add_end(struct kmap_sums *s, const struct kmap_open *o,
+			    uint64_t until)
 {
 	bool freed = o->ended;
 
@@ -134,31 +136,34 @@ static void add_end(struct kmap_sums *s, const struct kmap_open *o, uint64_t unt
 		s->stay = ~(unsigned __int128)0;
 }
 
-static unsigned bits_of(uint64_t time)
+static unsigned objects_bits_of(uint64_t time)
 {
 	return time ? 64 - (unsigned)__builtin_clzll(time) : 0;
 }
 
 /* NULL: no memory. */
-static struct kmap_time *time_of(struct kmap_model *m, uint32_t cache, uint64_t time)
+static struct kmap_time *objects_time_of(struct kmap_model *m, uint32_t cache,
+					 uint64_t time)
 {
 	bool fresh;
-	int64_t i = kmap_table_get(&m->time, (struct kmap_key){ cache, bits_of(time), 0 }, &fresh);
+	int64_t i = kmap_table_get(
+		&m->time, (struct kmap_key){cache, objects_bits_of(time), 0}, &fresh);
 
 	return i < 0 ? NULL : (struct kmap_time *)m->time.v + i;
 }
 
-static int add_life(struct kmap_model *m, uint32_t cache, const struct kmap_open *o)
+static int objects_add_life(struct kmap_model *m, uint32_t cache,
+			    const struct kmap_open *o)
 {
 	struct kmap_time *t;
 
 	if (!o->key.b)
 		return ATW_OK;
-	t = time_of(m, cache, o->free_time - o->key.b);
+	t = objects_time_of(m, cache, o->free_time - o->key.b);
 	if (!t)
 		return ATW_E_NOMEM;
 	t->life++;
-	t->life_untouched += !o->reads && !o->writes && !is_unwatched(m, o);
+	t->life_untouched += !o->reads && !o->writes && !objects_is_unwatched(m, o);
 	kmap_add(&t->life_bytes, o->size);
 	kmap_cache(m, cache)->lives++;
 	m->life_total++;
@@ -166,7 +171,8 @@ static int add_life(struct kmap_model *m, uint32_t cache, const struct kmap_open
 }
 
 /* What was never accessed was dead all its life, which is no time from an access. */
-static int add_dead(struct kmap_model *m, uint32_t cache, const struct kmap_open *o)
+static int objects_add_dead(struct kmap_model *m, uint32_t cache,
+			    const struct kmap_open *o)
 {
 	struct kmap_cache *c = kmap_cache(m, cache);
 	struct kmap_time *t;
@@ -180,7 +186,7 @@ static int add_dead(struct kmap_model *m, uint32_t cache, const struct kmap_open
 		m->dead_late++;
 		return ATW_OK;
 	}
-	t = time_of(m, cache, o->free_time - o->last_use);
+	t = objects_time_of(m, cache, o->free_time - o->last_use);
 	if (!t)
 		return ATW_E_NOMEM;
 	t->dead++;
@@ -190,7 +196,8 @@ static int add_dead(struct kmap_model *m, uint32_t cache, const struct kmap_open
 	return ATW_OK;
 }
 
-static int add_times(struct kmap_model *m, uint32_t cache, const struct kmap_open *o)
+static int objects_add_times(struct kmap_model *m, uint32_t cache,
+			     const struct kmap_open *o)
 {
 	int r;
 
@@ -201,12 +208,13 @@ static int add_times(struct kmap_model *m, uint32_t cache, const struct kmap_ope
 		m->backwards++;
 		return ATW_OK;
 	}
-	r = add_life(m, cache, o);
-	return r == ATW_OK ? add_dead(m, cache, o) : r;
+	r = objects_add_life(m, cache, o);
+	return r == ATW_OK ? objects_add_dead(m, cache, o) : r;
 }
 
 /* Over time: each site has a series of its own, also one with unknown code. */
-static int add_series(struct kmap_model *m, struct kmap_site *s, const struct kmap_open *o)
+static int objects_add_series(struct kmap_model *m, struct kmap_site *s,
+			      const struct kmap_open *o)
 {
 	int64_t n;
 
@@ -226,7 +234,7 @@ static int add_series(struct kmap_model *m, struct kmap_site *s, const struct km
 }
 
 /* Nothing of it will come any more. */
-static int settle(struct kmap_model *m, const struct kmap_open *o)
+static int objects_settle(struct kmap_model *m, const struct kmap_open *o)
 {
 	struct kmap_site *s = kmap_site(m, o->site);
 	struct kmap_cache *c = kmap_cache(m, s->cache);
@@ -237,15 +245,16 @@ static int settle(struct kmap_model *m, const struct kmap_open *o)
 		sums[i]->objects++;
 		kmap_add(&sums[i]->bytes, o->size);
 		sums[i]->early += s->key.a == KMAP_ALLOC_EARLY;
-		add_use(m, sums[i], o);
-		add_end(sums[i], o, until);
+		objects_add_use(m, sums[i], o);
+		objects_add_end(sums[i], o, until);
 	}
 	m->timeless += o->ended && !o->free_time;
-	offer(m, o);
-	return add_times(m, s->cache, o) < 0 ? ATW_E_NOMEM : add_series(m, s, o);
+	objects_offer(m, o);
+	return objects_add_times(m, s->cache, o) < 0 ? ATW_E_NOMEM
+						     : objects_add_series(m, s, o);
 }
 
-static int add_free(struct kmap_model *m, const struct kmap_open *o)
+static int objects_add_free(struct kmap_model *m, const struct kmap_open *o)
 {
 	struct kmap_edge *e;
 	int64_t code;
@@ -268,7 +277,7 @@ uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time)
 }
 
 /* The present object: its last part, or one of those before. */
-static int leave(struct kmap_model *m)
+static int objects_leave(struct kmap_model *m)
 {
 	const struct kmap_open *o = &m->now;
 	bool fresh;
@@ -288,7 +297,7 @@ static int leave(struct kmap_model *m)
 	i = kmap_table_find(&m->open, o->key);
 	if (i >= 0)
 		kmap_table_remove(&m->open, (size_t)i);
-	return add_free(m, o) < 0 ? ATW_E_NOMEM : settle(m, o);
+	return objects_add_free(m, o) < 0 ? ATW_E_NOMEM : objects_settle(m, o);
 }
 
 int kmap_objects_begin(struct kmap_model *m, const struct kmap_object *o, uint64_t site,
@@ -298,7 +307,7 @@ int kmap_objects_begin(struct kmap_model *m, const struct kmap_object *o, uint64
 	struct kmap_open *now = &m->now;
 	int64_t i;
 
-	if (leave(m) < 0)
+	if (objects_leave(m) < 0)
 		return ATW_E_NOMEM;
 	i = kmap_table_find(&m->open, key);
 	*fresh = i < 0;
@@ -339,7 +348,7 @@ void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last)
 }
 
 /* In the order they came, so that equal ones rank as they lie in the file. */
-static int by_number(const void *a, const void *b)
+static int objects_by_number(const void *a, const void *b)
 {
 	const struct kmap_open *x = a, *y = b;
 
@@ -348,13 +357,13 @@ static int by_number(const void *a, const void *b)
 
 int kmap_objects_end(struct kmap_model *m)
 {
-	int r = leave(m);
+	int r = objects_leave(m);
 
 	if (m->open.n)
-		qsort(m->open.v, m->open.n, m->open.elem, by_number);
+		qsort(m->open.v, m->open.n, m->open.elem, objects_by_number);
 	for (size_t i = 0; i < m->open.n && r == ATW_OK; i++)
-		r = settle(m, (struct kmap_open *)m->open.v + i);
+		r = objects_settle(m, (struct kmap_open *)m->open.v + i);
 	kmap_table_deinit(&m->open);
-	qsort(m->hot, m->hots, sizeof(*m->hot), hotter);
+	qsort(m->hot, m->hots, sizeof(*m->hot), objects_hotter);
 	return r;
 }

@@ -6,14 +6,14 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 
-static bool number(const char *s, size_t len, uint64_t *ret)
+static bool pmu_event_number(const char *s, size_t len, uint64_t *ret)
 {
 	if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
 		return num_hex(s + 2, len - 2, ret);
 	return num_dec(s, len, ret);
 }
 
-static struct atw_blob trimmed(struct atw_blob b)
+static struct atw_blob pmu_event_trimmed(struct atw_blob b)
 {
 	const char *s = b.data;
 
@@ -24,7 +24,7 @@ static struct atw_blob trimmed(struct atw_blob b)
 
 int pmu_term_next(struct atw_blob events, size_t *pos, struct pmu_term *ret, struct atw_err *err)
 {
-	struct atw_blob all = trimmed(events);
+	struct atw_blob all = pmu_event_trimmed(events);
 	const char *s = (const char *)all.data + *pos, *end, *equals;
 	size_t len;
 
@@ -36,13 +36,15 @@ int pmu_term_next(struct atw_blob events, size_t *pos, struct pmu_term *ret, str
 	equals = memchr(s, '=', len);
 	*ret = (struct pmu_term){ { s, equals ? (size_t)(equals - s) : len }, 1 };
 	if (!ret->name.len ||
-	    (equals && !number(equals + 1, len - ret->name.len - 1, &ret->value)))
+	    (equals &&
+	     !pmu_event_number(equals + 1, len - ret->name.len - 1, &ret->value)))
 		return atw_err_set(err, ATW_E_FORMAT, "'%.*s' is no part of an event", (int)len, s);
 	return ATW_OK;
 }
 
 /* "3" or "0-7" at *s, which then is behind it. */
-static bool range(const char **s, const char *end, unsigned *first, unsigned *last)
+static bool pmu_event_range(const char **s, const char *end, unsigned *first,
+			    unsigned *last)
 {
 	uint64_t n[2];
 
@@ -67,7 +69,7 @@ int pmu_term_put(struct pmu_event *e, const struct pmu_term *t, struct atw_blob 
 		 struct atw_err *err)
 {
 	static const char *const words[] = { "config:", "config1:", "config2:" };
-	struct atw_blob all = trimmed(format);
+	struct atw_blob all = pmu_event_trimmed(format);
 	const char *s = all.data, *end = s + all.len;
 	uint64_t left = t->value, *to = NULL;
 	unsigned first, last;
@@ -84,7 +86,7 @@ int pmu_term_put(struct pmu_event *e, const struct pmu_term *t, struct atw_blob 
 		unsigned n;
 		uint64_t mask;
 
-		if (!range(&s, end, &first, &last)) {
+		if (!pmu_event_range(&s, end, &first, &last)) {
 			to = NULL;
 			break;
 		}

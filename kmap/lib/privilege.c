@@ -9,12 +9,12 @@ typedef unsigned __int128 wide;
 
 const char *const kmap_op_words[KMAP_OPS] = { "read", "write", "free", "call" };
 
-static int no_memory(struct atw_err *err)
+static int privilege_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
 
-static uint64_t count_of(const struct kmap_edge *e, enum kmap_op op)
+static uint64_t privilege_count_of(const struct kmap_edge *e, enum kmap_op op)
 {
 	return op == KMAP_READ ? e->reads : op == KMAP_WRITE ? e->writes : e->frees;
 }
@@ -43,7 +43,7 @@ unsigned kmap_ops_known(const struct kmap_model *m, const struct kmap_names *n,
 	return known;
 }
 
-static void set(struct kmap_privilege *p, enum kmap_op op, wide v)
+static void privilege_set(struct kmap_privilege *p, enum kmap_op op, wide v)
 {
 	if (v > UINT64_MAX)
 		return;
@@ -62,14 +62,14 @@ int kmap_ps_min(const struct kmap_model *m, const struct kmap_names *n,
 	(void)err;
 	for (size_t i = 0; i < m->edge.n; i++)
 		for (unsigned op = 0; op < KMAP_CALLS; op++)
-			if (count_of(kmap_edge(m, i), op))
+			if (privilege_count_of(kmap_edge(m, i), op))
 				sum[op] += kmap_weight(m, kmap_site(m, kmap_edge(m, i)->key.a));
 	for (size_t i = 0; i < m->call.n; i++)
 		sum[KMAP_CALLS] += kmap_function_size(n, kmap_call(m, i)->key.b);
 	*ret = (struct kmap_privilege){ 0 };
 	for (unsigned op = 0; op < KMAP_OPS; op++)
 		if (known >> op & 1)
-			set(ret, op, sum[op]);
+			privilege_set(ret, op, sum[op]);
 	return ATW_OK;
 }
 
@@ -98,7 +98,7 @@ int kmap_ps_mono(const struct kmap_model *m, const struct kmap_names *n,
 
 		/* More than 64 bits of bytes is more than there can be. */
 		if (known >> op & 1 && bytes <= UINT64_MAX)
-			set(ret, op, bytes * instructions[op]);
+			privilege_set(ret, op, bytes * instructions[op]);
 	}
 	return ATW_OK;
 }
@@ -110,7 +110,8 @@ struct reach {
 	unsigned ops;
 };
 
-static struct reach *reach(struct kmap_table *t, uint64_t unit, uint64_t to, bool call)
+static struct reach *privilege_reach(struct kmap_table *t, uint64_t unit, uint64_t to,
+				     bool call)
 {
 	bool fresh;
 	int64_t i = kmap_table_get(t, (struct kmap_key){ unit, to, call }, &fresh);
@@ -118,26 +119,27 @@ static struct reach *reach(struct kmap_table *t, uint64_t unit, uint64_t to, boo
 	return i < 0 ? NULL : (struct reach *)t->v + i;
 }
 
-static bool add_reaches(struct kmap_table *t, const struct kmap_model *m,
-			const struct kmap_units *u)
+static bool privilege_add_reaches(struct kmap_table *t, const struct kmap_model *m,
+				  const struct kmap_units *u)
 {
 	for (size_t i = 0; i < m->edge.n; i++) {
 		const struct kmap_edge *e = kmap_edge(m, i);
-		struct reach *r = reach(t, u->of[e->key.b], e->key.a, false);
+		struct reach *r = privilege_reach(t, u->of[e->key.b], e->key.a, false);
 
 		if (!r)
 			return false;
 		for (unsigned op = 0; op < KMAP_CALLS; op++)
-			r->ops |= (count_of(e, op) != 0) << op;
+			r->ops |= (privilege_count_of(e, op) != 0) << op;
 	}
 	for (size_t i = 0; i < m->call.n; i++)
-		if (!reach(t, u->of[kmap_call(m, i)->key.a], u->of[kmap_call(m, i)->key.b], true))
+		if (!privilege_reach(t, u->of[kmap_call(m, i)->key.a],
+				     u->of[kmap_call(m, i)->key.b], true))
 			return false;
 	return true;
 }
 
-static void add_calls(const struct kmap_model *m, const struct kmap_units *u,
-		      struct kmap_compartment *c)
+static void privilege_add_calls(const struct kmap_model *m, const struct kmap_units *u,
+				struct kmap_compartment *c)
 {
 	for (size_t i = 0; i < m->call.n; i++) {
 		const struct kmap_call_edge *e = kmap_call(m, i);
@@ -162,12 +164,12 @@ int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 
 	(void)n;
 	if (!c)
-		return no_memory(err);
+		return privilege_no_memory(err);
 	for (size_t i = 0; i < m->code.n; i++)
 		for (unsigned op = 0; op < KMAP_OPS; op++)
 			c[u->of[i]].instructions[op] += kmap_code_does(kmap_code(m, i), op);
 	kmap_table_init(&t, sizeof(struct reach));
-	ok = add_reaches(&t, m, u);
+	ok = privilege_add_reaches(&t, m, u);
 	for (size_t i = 0; ok && i < t.n; i++) {
 		const struct reach *r = (struct reach *)t.v + i;
 		struct kmap_compartment *to = &c[r->key.a];
@@ -182,10 +184,10 @@ int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 				kmap_add(&to->reach[op], kmap_weight(m, kmap_site(m, r->key.b)));
 	}
 	kmap_table_deinit(&t);
-	add_calls(m, u, c);
+	privilege_add_calls(m, u, c);
 	if (!ok) {
 		free(c);
-		return no_memory(err);
+		return privilege_no_memory(err);
 	}
 	*ret = c;
 	return ATW_OK;
@@ -210,7 +212,7 @@ void kmap_ps_cut(const struct kmap_compartment *c, size_t n, unsigned known,
 		for (size_t i = 0; i < n && sum <= UINT64_MAX; i++)
 			sum += (wide)c[i].instructions[op] * c[i].reach[op];
 		if (known >> op & 1)
-			set(ret, op, sum);
+			privilege_set(ret, op, sum);
 	}
 }
 

@@ -25,7 +25,7 @@ struct reading {
 	char buf[KMAP_LOOK + KMAP_LINE + PIECE];
 };
 
-static int failed(const struct reading *x, struct atw_err *err)
+static int kmap_read_failed(const struct reading *x, struct atw_err *err)
 {
 	atw_err_set(err, x->e.status, "%s", x->e.text);
 	if (x->e.hint[0])
@@ -34,16 +34,16 @@ static int failed(const struct reading *x, struct atw_err *err)
 }
 
 /* Reports damage and goes on; without a callback it is a failure. */
-static int tell(struct reading *x, struct atw_err *err)
+static int kmap_read_emit(struct reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
-		return failed(x, err);
+		return kmap_read_failed(x, err);
 	atw_err_wrap(&x->e, "%s", x->name);
 	x->o->damaged(x->o->arg, &x->e);
 	return ATW_OK;
 }
 
-static void note(struct reading *x)
+static void kmap_read_note(struct reading *x)
 {
 	const struct kmap_reader *k = &x->rd;
 
@@ -57,8 +57,8 @@ static void note(struct reading *x)
 }
 
 /* All whole lines of a buffer; *pos moves behind them. */
-static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
-		 struct atw_err *err)
+static int kmap_read_lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
+			   struct atw_err *err)
 {
 	struct kmap_record rec;
 	int r;
@@ -69,18 +69,22 @@ static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
 			      x->rd.faults < FAULTS ? &x->e : NULL);
 		if (r == ATW_OK) {
 			if (rec.kind != KMAP_ACCESS)
-				note(x);
+				kmap_read_note(x);
 			r = x->to->record(x->to->arg, &rec, err);
 			x->theirs = r != ATW_OK;
 		} else if (r == ATW_END) {
 			return ATW_OK;
 		} else if (r == ATW_E_UNSUPPORTED) {
 			/* Its sentence is due, whatever came before. */
-			return x->rd.faults > FAULTS ?
-			       atw_err_set(err, r, "line %" PRIu64 ": of another version than the "
-					   "lines before", x->rd.line) : failed(x, err);
+			return x->rd.faults > FAULTS
+				       ? atw_err_set(err, r,
+						     "line %" PRIu64
+						     ": of another version than the "
+						     "lines before",
+						     x->rd.line)
+				       : kmap_read_failed(x, err);
 		} else {
-			r = x->rd.faults <= FAULTS ? tell(x, err) : ATW_OK;
+			r = x->rd.faults <= FAULTS ? kmap_read_emit(x, err) : ATW_OK;
 			if (r == ATW_OK && x->rd.faults >= ENOUGH)
 				return ATW_END;
 		}
@@ -90,7 +94,7 @@ static int lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
 }
 
 /* Of Memorizer's files of 2024 two are tables with a head, and no KMAPs. */
-static bool is_table(struct atw_blob b)
+static bool kmap_read_is_table(struct atw_blob b)
 {
 	static const char *const heads[] = { "alloc_ip,pid,ptr,size,", "alloc_index,access_ip," };
 
@@ -101,7 +105,8 @@ static bool is_table(struct atw_blob b)
 }
 
 /* Is it a KMAP? Detected from its first object or our header; a pipe may never end. */
-static int first_lines(struct reading *x, struct unpack *u, size_t *have, struct atw_err *err)
+static int kmap_read_first_lines(struct reading *x, struct unpack *u, size_t *have,
+				 struct atw_err *err)
 {
 	size_t len = 0, n = 0;
 	int r;
@@ -115,17 +120,17 @@ static int first_lines(struct reading *x, struct unpack *u, size_t *have, struct
 	if (kmap_probe((struct atw_blob){ x->buf, len }))
 		return ATW_OK;
 	if (r != ATW_OK)
-		return failed(x, err);
+		return kmap_read_failed(x, err);
 	if (!len)
 		return atw_err_set(err, ATW_E_FORMAT, "is empty");
-	if (is_table((struct atw_blob){ x->buf, len }))
+	if (kmap_read_is_table((struct atw_blob){x->buf, len}))
 		return atw_err_set(err, ATW_E_FORMAT, "not a KMAP, but a table of its control folder; "
 				   "'kmap' there is one");
 	return atw_err_set(err, ATW_E_FORMAT, "not a KMAP: it begins with no line of "
 			   "\"alloc_ip,pid,va,size,...\" nor with \"# atwalk-kmap 1\"");
 }
 
-static void progress(const struct reading *x, const struct unpack *u)
+static void kmap_read_progress(const struct reading *x, const struct unpack *u)
 {
 	uint64_t done, all;
 
@@ -135,21 +140,21 @@ static void progress(const struct reading *x, const struct unpack *u)
 	x->o->progress(x->o->arg, done, all);
 }
 
-static int all(struct reading *x, struct unpack *u, struct atw_err *err)
+static int kmap_read_all(struct reading *x, struct unpack *u, struct atw_err *err)
 {
 	size_t have = 0, n, pos;
 	bool last = false;
-	int r = first_lines(x, u, &have, err);
+	int r = kmap_read_first_lines(x, u, &have, err);
 
 	/* ATW_END: enough of it. */
 	while (r == ATW_OK) {
 		pos = 0;
-		r = lines(x, (struct atw_blob){ x->buf, have }, last, &pos, err);
+		r = kmap_read_lines(x, (struct atw_blob){x->buf, have}, last, &pos, err);
 		if (r != ATW_OK || last)
 			break;
 		have -= pos;
 		memmove(x->buf, x->buf + pos, have);
-		progress(x, u);
+		kmap_read_progress(x, u);
 		r = unpack_read(u, x->buf + have, sizeof(x->buf) - have, &n, &x->e);
 		if (r == ATW_OK) {
 			have += n;
@@ -160,25 +165,25 @@ static int all(struct reading *x, struct unpack *u, struct atw_err *err)
 			/* That the line has no end is the same news. */
 			have = nl ? (size_t)(nl - x->buf) + 1 : 0;
 			x->told->cut = last = true;
-			r = tell(x, err);
+			r = kmap_read_emit(x, err);
 		} else {
-			r = failed(x, err);
+			r = kmap_read_failed(x, err);
 		}
 	}
 	if (r == ATW_END) {
 		x->told->cut = true;
 		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
 			    "nothing behind it is read", x->rd.line, ENOUGH);
-		return tell(x, err);
+		return kmap_read_emit(x, err);
 	}
 	if (r == ATW_OK && x->rd.faults > FAULTS) {
 		atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines are wrong",
 			    x->rd.faults - FAULTS);
-		r = tell(x, err);
+		r = kmap_read_emit(x, err);
 	}
 	if (r == ATW_OK && !x->told->cut && kmap_finish(&x->rd, &x->e) != ATW_OK) {
 		x->told->cut = true;
-		r = tell(x, err);
+		r = kmap_read_emit(x, err);
 	}
 	return r;
 }
@@ -205,8 +210,8 @@ int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kma
 	kmap_init(&x->rd);
 	r = unpack_open_path(path, &u, err);
 	if (r == ATW_OK)
-		r = all(x, u, err);
-	note(x);
+		r = kmap_read_all(x, u, err);
+	kmap_read_note(x);
 	unpack_close(u);
 	/* A failure to write is not about what is read. */
 	if (r < 0 && !x->theirs)

@@ -30,7 +30,8 @@ const struct kmap_report *kmap_report_find(const char *name, size_t len)
 
 /* ---- caches and code ---- */
 
-static int add_pairs(struct kmap_view *v, const struct kmap_model *m, struct atw_err *err)
+static int kmap_report_add_pairs(struct kmap_view *v, const struct kmap_model *m,
+				 struct atw_err *err)
 {
 	bool fresh;
 
@@ -71,7 +72,7 @@ int kmap_view_init(struct kmap_view *v, const struct kmap_ask *a, enum kmap_leve
 	}
 	if (r < 0)
 		return r;
-	r = add_pairs(v, a->m, err);
+	r = kmap_report_add_pairs(v, a->m, err);
 	if (r < 0)
 		kmap_view_deinit(v);
 	return r;

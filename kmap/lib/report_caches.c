@@ -40,8 +40,8 @@ struct more {
 	uint64_t sites, readers, writers;
 };
 
-static struct more *count(const struct kmap_ask *a, const struct kmap_view *v,
-			  struct atw_err *err)
+static struct more *report_caches_count(const struct kmap_ask *a,
+					const struct kmap_view *v, struct atw_err *err)
 {
 	struct more *more = calloc(a->m->cache.n + 1, sizeof(*more));
 
@@ -58,8 +58,8 @@ static struct more *count(const struct kmap_ask *a, const struct kmap_view *v,
 	return more;
 }
 
-static void set_row(const struct kmap_ask *a, const struct kmap_cache *c,
-		    const struct more *more, struct report_row *r)
+static void report_caches_set_row(const struct kmap_ask *a, const struct kmap_cache *c,
+				  const struct more *more, struct report_row *r)
 {
 	kmap_row_cache(r, C_CACHE, c);
 	row_u(r, C_BYTES, c->s.bytes);
@@ -81,7 +81,8 @@ static void set_row(const struct kmap_ask *a, const struct kmap_cache *c,
 	row_u(r, C_WRITERS, more->writers);
 }
 
-static struct chart_order *hottest(const struct kmap_ask *a, struct atw_err *err)
+static struct chart_order *report_caches_hottest(const struct kmap_ask *a,
+						 struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->cache.n, err);
 
@@ -92,21 +93,23 @@ static struct chart_order *hottest(const struct kmap_ask *a, struct atw_err *err
 	return o;
 }
 
-static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_caches_rows(const struct kmap_ask *a, const struct census_out *out,
+			      struct atw_err *err)
 {
-	_auto_free struct chart_order *order = hottest(a, err);
+	_auto_free struct chart_order *order = report_caches_hottest(a, err);
 	_auto_free struct more *more = NULL;
 	struct kmap_view v;
 	int r = order ? kmap_view_init(&v, a, KMAP_FUNCTION, err) : ATW_E_NOMEM;
 
 	if (r < 0)
 		return r;
-	more = count(a, &v, err);
+	more = report_caches_count(a, &v, err);
 	r = more ? ATW_OK : ATW_E_NOMEM;
 	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++) {
 		struct report_row row = { 0 };
 
-		set_row(a, kmap_cache(a->m, order[i].at), &more[order[i].at], &row);
+		report_caches_set_row(a, kmap_cache(a->m, order[i].at),
+				      &more[order[i].at], &row);
 		r = row_out(&row, out, err);
 	}
 	kmap_view_deinit(&v);
@@ -116,7 +119,8 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 
 static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
 
-static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_caches_draw(const struct kmap_ask *a, struct scene *s,
+			      struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
 	_auto_free uint64_t *value = calloc(2 * n + 1, sizeof(*value));
@@ -139,7 +143,13 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 }
 
 const struct kmap_report kmap_report_caches = {
-	"caches", "Caches: kinds of objects, the hottest first",
+	"caches",
+	"Caches: kinds of objects, the hottest first",
 	"A slab cache or, where there is none, a kind of memory, in one row.",
-	&schema, KMAP_FUNCTION, rows, draw, 0, NULL,
+	&schema,
+	KMAP_FUNCTION,
+	report_caches_rows,
+	report_caches_draw,
+	0,
+	NULL,
 };

@@ -58,7 +58,8 @@ struct parts {
 };
 
 /* The last one's next is the first one, so that they stay in their order. */
-static bool add_member(struct parts *p, unsigned kind, uint64_t unit, uint64_t what)
+static bool compartments_add_member(struct parts *p, unsigned kind, uint64_t unit,
+				    uint64_t what)
 {
 	uint32_t *end = &p->ends[kind][unit];
 	struct member *v;
@@ -75,8 +76,8 @@ static bool add_member(struct parts *p, unsigned kind, uint64_t unit, uint64_t w
 	return true;
 }
 
-static int parts_init(struct parts *p, const struct kmap_ask *a, const struct kmap_units *u,
-		      struct atw_err *err)
+static int compartments_parts_init(struct parts *p, const struct kmap_ask *a,
+				   const struct kmap_units *u, struct atw_err *err)
 {
 	int r;
 	bool ok;
@@ -90,18 +91,19 @@ static int parts_init(struct parts *p, const struct kmap_ask *a, const struct km
 		p->ends[k] = calloc(u->n + 1, sizeof(*p->ends[k]));
 	ok = p->ends[IN_FUNCTIONS] && p->ends[IN_TOUCHED];
 	for (size_t i = 0; ok && i < a->m->code.n; i++)
-		ok = add_member(p, IN_FUNCTIONS, u->of[i], p->functions.of[i]);
+		ok = compartments_add_member(p, IN_FUNCTIONS, u->of[i],
+					     p->functions.of[i]);
 	for (size_t i = 0; ok && i < a->m->edge.n; i++) {
 		const struct kmap_edge *e = kmap_edge(a->m, i);
 
 		if (e->reads || e->writes || e->frees)
-			ok = add_member(p, IN_TOUCHED, u->of[e->key.b],
-					kmap_site(a->m, e->key.a)->cache);
+			ok = compartments_add_member(p, IN_TOUCHED, u->of[e->key.b],
+						     kmap_site(a->m, e->key.a)->cache);
 	}
 	return ok ? ATW_OK : report_no_memory(err);
 }
 
-static void parts_deinit(struct parts *p)
+static void compartments_parts_deinit(struct parts *p)
 {
 	kmap_units_deinit(&p->functions);
 	kmap_table_deinit(&p->member);
@@ -112,7 +114,7 @@ static void parts_deinit(struct parts *p)
 }
 
 /* "vfs_read,vfs_write"; NULL: no memory. */
-static const char *members(struct parts *p, unsigned kind, size_t unit)
+static const char *compartments_members(struct parts *p, unsigned kind, size_t unit)
 {
 	const struct member *v = p->member.v;
 	uint32_t end = p->ends[kind][unit], at = end;
@@ -139,11 +141,12 @@ static const char *members(struct parts *p, unsigned kind, size_t unit)
 
 /* ---- rows ---- */
 
-static int part_row(struct parts *x, size_t unit, const struct kmap_compartment *c,
-		    unsigned known, const struct census_out *out, struct atw_err *err)
+static int compartments_part_row(struct parts *x, size_t unit,
+				 const struct kmap_compartment *c, unsigned known,
+				 const struct census_out *out, struct atw_err *err)
 {
-	const char *functions = members(x, IN_FUNCTIONS, unit);
-	const char *touched = members(x, IN_TOUCHED, unit);
+	const char *functions = compartments_members(x, IN_FUNCTIONS, unit);
+	const char *touched = compartments_members(x, IN_TOUCHED, unit);
 	struct report_row row = { 0 };
 	struct kmap_privilege p;
 	uint64_t total;
@@ -170,7 +173,8 @@ static int part_row(struct parts *x, size_t unit, const struct kmap_compartment 
 	return row_out(&row, out, err);
 }
 
-static int part_all(struct parts *p, const struct census_out *out, struct atw_err *err)
+static int compartments_part_all(struct parts *p, const struct census_out *out,
+				 struct atw_err *err)
 {
 	const struct kmap_ask *a = p->a;
 	unsigned known = kmap_ops_known(a->m, a->n, NULL);
@@ -192,26 +196,27 @@ static int part_all(struct parts *p, const struct census_out *out, struct atw_er
 
 		/* Code that only allocates has no privilege of these kinds. */
 		if (kmap_compartment_works(x) || x->in)
-			r = part_row(p, order[i].at, x, known, out, err);
+			r = compartments_part_row(p, order[i].at, x, known, out, err);
 	}
 	return r;
 }
 
-static int tell(const struct kmap_ask *a, const struct kmap_units *u,
-		const struct census_out *out, struct atw_err *err)
+static int compartments_emit(const struct kmap_ask *a, const struct kmap_units *u,
+			     const struct census_out *out, struct atw_err *err)
 {
 	struct parts p;
-	int r = parts_init(&p, a, u, err);
+	int r = compartments_parts_init(&p, a, u, err);
 
 	if (r == ATW_OK)
-		r = part_all(&p, out, err);
+		r = compartments_part_all(&p, out, err);
 	if (kmap_timed(a->m))
 		kmap_note_timeless(a, "weigh nothing", out);
-	parts_deinit(&p);
+	compartments_parts_deinit(&p);
 	return r;
 }
 
-static int part_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int compartments_part_rows(const struct kmap_ask *a, const struct census_out *out,
+				  struct atw_err *err)
 {
 	struct kmap_clusters c;
 	struct kmap_view v;
@@ -221,21 +226,28 @@ static int part_rows(const struct kmap_ask *a, const struct census_out *out, str
 		r = kmap_clusters_init(&c, a->m, a->n, a->cut, err);
 		if (r < 0)
 			return r;
-		r = tell(a, &c.units, out, err);
+		r = compartments_emit(a, &c.units, out, err);
 		kmap_clusters_deinit(&c);
 		return r;
 	}
 	r = kmap_view_init(&v, a, KMAP_FILE, err);
 	if (r < 0)
 		return r;
-	r = tell(a, &v.units, out, err);
+	r = compartments_emit(a, &v.units, out, err);
 	kmap_view_note(&v, a, out);
 	kmap_view_deinit(&v);
 	return r;
 }
 
 const struct kmap_report kmap_report_compartments = {
-	"compartments", "Compartments: what each part of the kernel may do",
-	"A file in one row, or a compartment of the level or cut that is chosen; the most privilege first.",
-	&part_schema, KMAP_FILE, part_rows, NULL, 1, "+functions,touched",
+	"compartments",
+	"Compartments: what each part of the kernel may do",
+	"A file in one row, or a compartment of the level or cut that is chosen; the "
+	"most privilege first.",
+	&part_schema,
+	KMAP_FILE,
+	compartments_part_rows,
+	NULL,
+	1,
+	"+functions,touched",
 };

@@ -56,7 +56,7 @@ struct flows {
 	uint64_t unknown;                /* sites that are none */
 };
 
-static int compare(const void *a, const void *b)
+static int report_flows_compare(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
 
@@ -67,7 +67,7 @@ static int compare(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static const struct flow_end *flow_end(const struct flows *f, size_t i)
+static const struct flow_end *report_flows_end(const struct flows *f, size_t i)
 {
 	return (const struct flow_end *)f->ends.v + i;
 }
@@ -76,7 +76,7 @@ static const struct flow_end *flow_end(const struct flows *f, size_t i)
  * Pages, and RAM without a known allocation, are one site each only because nothing is
  * known of theirs. A variable is one.
  */
-static bool is_site(const struct kmap_model *m, const struct kmap_site *s)
+static bool report_flows_is_site(const struct kmap_model *m, const struct kmap_site *s)
 {
 	const char *type = kmap_cache(m, s->cache)->type;
 
@@ -98,14 +98,14 @@ static int flows_init(struct flows *f, const struct kmap_ask *a, struct atw_err 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < a->m->site.n; i++)
-		f->unknown += !is_site(a->m, kmap_site(a->m, i));
+		f->unknown += !report_flows_is_site(a->m, kmap_site(a->m, i));
 	for (size_t i = 0; i < a->m->edge.n; i++) {
 		const struct kmap_edge *e = kmap_edge(a->m, i);
 		struct flow_end *to;
 		bool fresh;
 		int64_t at;
 
-		if (!is_site(a->m, kmap_site(a->m, e->key.a)))
+		if (!report_flows_is_site(a->m, kmap_site(a->m, e->key.a)))
 			continue;
 		at = kmap_table_get(&f->ends, (struct kmap_key){ e->key.a,
 				    f->view.units.of[e->key.b], 0 }, &fresh);
@@ -120,56 +120,63 @@ static int flows_init(struct flows *f, const struct kmap_ask *a, struct atw_err 
 	return ATW_OK;
 }
 
-static struct end *sorted(const struct flows *f, struct atw_err *err)
+static struct end *report_flows_sorted(const struct flows *f, struct atw_err *err)
 {
 	struct end *e = calloc(f->ends.n + 1, sizeof(*e));
 
 	if (!e)
 		report_no_memory(err);
 	for (size_t i = 0; e && i < f->ends.n; i++)
-		e[i] = (struct end){ flow_end(f, i)->key.a,
-				     kmap_sum(flow_end(f, i)->reads, flow_end(f, i)->writes), i };
+		e[i] = (struct end){report_flows_end(f, i)->key.a,
+				    kmap_sum(report_flows_end(f, i)->reads,
+					     report_flows_end(f, i)->writes),
+				    i};
 	if (e)
-		qsort(e, f->ends.n, sizeof(*e), compare);
+		qsort(e, f->ends.n, sizeof(*e), report_flows_compare);
 	return e;
 }
 
 typedef int flow_fn(void *arg, const struct flow_end *writer, const struct flow_end *reader,
 		    struct atw_err *err);
 
-static int of_site(const struct flows *f, const struct end *e, size_t n, flow_fn *flow,
-		   void *arg, struct atw_err *err)
+static int report_flows_of_site(const struct flows *f, const struct end *e, size_t n,
+				flow_fn *flow, void *arg, struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n && r == ATW_OK && flow_end(f, e[i].at)->writes; k++)
-			if (k != i && flow_end(f, e[k].at)->reads)
-				r = flow(arg, flow_end(f, e[i].at), flow_end(f, e[k].at), err);
+		for (size_t k = 0;
+		     k < n && r == ATW_OK && report_flows_end(f, e[i].at)->writes; k++)
+			if (k != i && report_flows_end(f, e[k].at)->reads)
+				r = flow(arg, report_flows_end(f, e[i].at),
+					 report_flows_end(f, e[k].at), err);
 	return r;
 }
 
-static int each(const struct flows *f, flow_fn *flow, void *arg, struct atw_err *err)
+static int report_flows_each(const struct flows *f, flow_fn *flow, void *arg,
+			     struct atw_err *err)
 {
-	_auto_free struct end *e = sorted(f, err);
+	_auto_free struct end *e = report_flows_sorted(f, err);
 	int r = e ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0, to; r == ATW_OK && i < f->ends.n; i = to) {
 		for (to = i + 1; to < f->ends.n && e[to].site == e[i].site; to++)
 			;
-		r = of_site(f, e + i, to - i < FLOW_UNITS ? to - i : FLOW_UNITS, flow, arg, err);
+		r = report_flows_of_site(f, e + i,
+					 to - i < FLOW_UNITS ? to - i : FLOW_UNITS, flow,
+					 arg, err);
 	}
 	return r;
 }
 
 /* The number of sites with more units than FLOW_UNITS. */
-static uint64_t cut_off(const struct kmap_ask *a, const struct flows *f)
+static uint64_t report_flows_cut_off(const struct kmap_ask *a, const struct flows *f)
 {
 	_auto_free uint64_t *units = calloc(a->m->site.n + 1, sizeof(*units));
 	uint64_t n = 0;
 
 	for (size_t i = 0; units && i < f->ends.n; i++)
-		n += ++units[flow_end(f, i)->key.a] == FLOW_UNITS + 1;
+		n += ++units[report_flows_end(f, i)->key.a] == FLOW_UNITS + 1;
 	return n;
 }
 
@@ -179,8 +186,8 @@ struct telling {
 	const struct census_out *out;
 };
 
-static int tell(void *arg, const struct flow_end *w, const struct flow_end *rd,
-		struct atw_err *err)
+static int report_flows_emit(void *arg, const struct flow_end *w,
+			     const struct flow_end *rd, struct atw_err *err)
 {
 	const struct telling *t = arg;
 	struct report_row row = { 0 };
@@ -199,7 +206,8 @@ static int tell(void *arg, const struct flow_end *w, const struct flow_end *rd,
 	return row_out(&row, t->out, err);
 }
 
-static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_flows_rows(const struct kmap_ask *a, const struct census_out *out,
+			     struct atw_err *err)
 {
 	struct flows f;
 	struct telling t = { a, &f, out };
@@ -207,10 +215,12 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 
 	if (r < 0)
 		return r;
-	r = each(&f, tell, &t, err);
-	if (cut_off(a, &f))
-		out->note(out->arg, "sites of which only the %d that touch their objects most are here: %llu",
-			  FLOW_UNITS, (unsigned long long)cut_off(a, &f));
+	r = report_flows_each(&f, report_flows_emit, &t, err);
+	if (report_flows_cut_off(a, &f))
+		out->note(out->arg,
+			  "sites of which only the %d that touch their objects most are "
+			  "here: %llu",
+			  FLOW_UNITS, (unsigned long long)report_flows_cut_off(a, &f));
 	if (f.unknown)
 		out->note(out->arg, "kinds of memory whose allocation site is not known are not here: %llu",
 			  (unsigned long long)f.unknown);
@@ -226,8 +236,8 @@ struct sum {
 	uint64_t reads;
 };
 
-static int add(void *arg, const struct flow_end *w, const struct flow_end *rd,
-	       struct atw_err *err)
+static int report_flows_add(void *arg, const struct flow_end *w,
+			    const struct flow_end *rd, struct atw_err *err)
 {
 	struct kmap_table *t = arg;
 	bool fresh;
@@ -239,8 +249,9 @@ static int add(void *arg, const struct flow_end *w, const struct flow_end *rd,
 	return ATW_OK;
 }
 
-static int put(const struct kmap_ask *a, const struct flows *f, const struct kmap_table *t,
-	       struct scene *s, struct atw_err *err)
+static int report_flows_put(const struct kmap_ask *a, const struct flows *f,
+			    const struct kmap_table *t, struct scene *s,
+			    struct atw_err *err)
 {
 	const struct kmap_view *v = &f->view;
 	_auto_free struct chart_spot *spot = calloc(t->n + 1, sizeof(*spot));
@@ -248,12 +259,22 @@ static int put(const struct kmap_ask *a, const struct flows *f, const struct kma
 	const struct sum *sum = t->v;
 	char of[160];
 	struct chart_heat h = {
-		.head = { "Who reads (columns) what others write (rows)", kmap_of(a, cut_off(a, f) ?
-			  "reads of objects of sites that the row writes, by those of each site that do most" :
-			  "reads of objects of sites that the row writes", of),
-			  kmap_level_many[v->units.level], AXIS_COUNT },
-		.row = name, .rows = v->units.n, .col = name, .cols = v->units.n,
-		.columns = "readers", .spot = spot, .n = t->n,
+		.head = {"Who reads (columns) what others write (rows)",
+			 kmap_of(a,
+				 report_flows_cut_off(a, f)
+					 ? "reads of objects of sites that the row "
+					   "writes, by those of each site that do most"
+					 : "reads of objects of sites that the row "
+					   "writes",
+				 of),
+			 kmap_level_many[v->units.level], AXIS_COUNT},
+		.row = name,
+		.rows = v->units.n,
+		.col = name,
+		.cols = v->units.n,
+		.columns = "readers",
+		.spot = spot,
+		.n = t->n,
 	};
 
 	if (!spot || !name)
@@ -265,7 +286,8 @@ static int put(const struct kmap_ask *a, const struct flows *f, const struct kma
 	return chart_heat(&h, s, err);
 }
 
-static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_flows_draw(const struct kmap_ask *a, struct scene *s,
+			     struct atw_err *err)
 {
 	struct kmap_table t;
 	struct flows f;
@@ -274,16 +296,23 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 	if (r < 0)
 		return r;
 	kmap_table_init(&t, sizeof(struct sum));
-	r = each(&f, add, &t, err);
+	r = report_flows_each(&f, report_flows_add, &t, err);
 	if (r == ATW_OK)
-		r = put(a, &f, &t, s, err);
+		r = report_flows_put(a, &f, &t, s, err);
 	kmap_table_deinit(&t);
 	flows_deinit(&f);
 	return r;
 }
 
 const struct kmap_report kmap_report_flows = {
-	"flows", "Who reads what others write",
-	"Code that writes objects of a site, other code that reads objects of it, and the site in one row.",
-	&schema, KMAP_DIRECTORY, rows, draw, 0, NULL,
+	"flows",
+	"Who reads what others write",
+	"Code that writes objects of a site, other code that reads objects of it, and "
+	"the site in one row.",
+	&schema,
+	KMAP_DIRECTORY,
+	report_flows_rows,
+	report_flows_draw,
+	0,
+	NULL,
 };

@@ -27,7 +27,7 @@ struct order {
 	size_t at;
 };
 
-static int compare(const void *a, const void *b)
+static int report_lines_compare(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
@@ -38,7 +38,8 @@ static int compare(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_lines_rows(const struct kmap_ask *a, const struct census_out *out,
+			     struct atw_err *err)
 {
 	_auto_free struct order *order = calloc(a->m->line.n + 1, sizeof(*order));
 	int r = ATW_OK;
@@ -51,7 +52,7 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 
 		order[i] = (struct order){ kmap_sum(s->reads, s->writes), l->key.a, l->key.b, i };
 	}
-	qsort(order, a->m->line.n, sizeof(*order), compare);
+	qsort(order, a->m->line.n, sizeof(*order), report_lines_compare);
 	for (size_t i = 0; r == ATW_OK && i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, order[i].at);
 		struct report_row row = { 0 };
@@ -72,7 +73,8 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 
 enum { LINES = 64 };             /* 4 KiB; what follows shares a column */
 
-static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_lines_draw(const struct kmap_ask *a, struct scene *s,
+			     struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
 	_auto_free struct chart_spot *spot = calloc(a->m->line.n + 1, sizeof(*spot));
@@ -109,7 +111,14 @@ static int draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 }
 
 const struct kmap_report kmap_report_lines = {
-	"lines", "Which bytes of objects are hot, by lines of 64",
-	"A cache and a line of its objects in one row, where the recording tells of lines.",
-	&schema, KMAP_LEVELS, rows, draw, 0, NULL,
+	"lines",
+	"Which bytes of objects are hot, by lines of 64",
+	"A cache and a line of its objects in one row, where the recording tells of "
+	"lines.",
+	&schema,
+	KMAP_LEVELS,
+	report_lines_rows,
+	report_lines_draw,
+	0,
+	NULL,
 };

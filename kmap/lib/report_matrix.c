@@ -7,7 +7,7 @@
 
 #define UNIT_COLUMN(what) { .key = "code", .type = ATW_T_TEXT, .width = 28, .help = what }
 
-static const char *unit_word(const struct kmap_unit *u)
+static const char *report_matrix_unit_word(const struct kmap_unit *u)
 {
 	return u->name ? u->name : "?";
 }
@@ -29,7 +29,8 @@ static const struct atw_column code_columns[K_COUNT] = {
 };
 static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };
 
-static struct chart_order *busiest(const struct kmap_view *v, struct atw_err *err)
+static struct chart_order *report_matrix_busiest(const struct kmap_view *v,
+						 struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(v->units.n, err);
 
@@ -40,10 +41,10 @@ static struct chart_order *busiest(const struct kmap_view *v, struct atw_err *er
 	return o;
 }
 
-static int code_all(const struct kmap_ask *a, const struct kmap_view *v,
-		    const struct census_out *out, struct atw_err *err)
+static int report_matrix_code_all(const struct kmap_ask *a, const struct kmap_view *v,
+				  const struct census_out *out, struct atw_err *err)
 {
-	_auto_free struct chart_order *order = busiest(v, err);
+	_auto_free struct chart_order *order = report_matrix_busiest(v, err);
 	_auto_free uint64_t *caches = calloc(v->units.n + 1, sizeof(*caches));
 	int r = ATW_OK;
 
@@ -73,20 +74,21 @@ static int code_all(const struct kmap_ask *a, const struct kmap_view *v,
 	return r;
 }
 
-static int code_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_matrix_code_rows(const struct kmap_ask *a, const struct census_out *out,
+				   struct atw_err *err)
 {
 	struct kmap_view v;
 	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
 	if (r < 0)
 		return r;
-	r = code_all(a, &v, out, err);
+	r = report_matrix_code_all(a, &v, out, err);
 	kmap_view_deinit(&v);
 	return r;
 }
 
-static int code_bars(const struct kmap_ask *a, const struct kmap_view *v, struct scene *s,
-		     struct atw_err *err)
+static int report_matrix_code_bars(const struct kmap_ask *a, const struct kmap_view *v,
+				   struct scene *s, struct atw_err *err)
 {
 	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
 	size_t n = v->units.n;
@@ -96,7 +98,7 @@ static int code_bars(const struct kmap_ask *a, const struct kmap_view *v, struct
 	if (!value || !name)
 		return report_no_memory(err);
 	for (size_t i = 0; i < n; i++) {
-		name[i] = unit_word(&v->units.v[i]);
+		name[i] = report_matrix_unit_word(&v->units.v[i]);
 		value[2 * i] = v->units.v[i].reads;
 		value[2 * i + 1] = v->units.v[i].writes;
 	}
@@ -107,22 +109,29 @@ static int code_bars(const struct kmap_ask *a, const struct kmap_view *v, struct
 	}, s, err);
 }
 
-static int code_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_matrix_code_draw(const struct kmap_ask *a, struct scene *s,
+				   struct atw_err *err)
 {
 	struct kmap_view v;
 	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
 	if (r < 0)
 		return r;
-	r = code_bars(a, &v, s, err);
+	r = report_matrix_code_bars(a, &v, s, err);
 	kmap_view_deinit(&v);
 	return r;
 }
 
 const struct kmap_report kmap_report_code = {
-	"code", "Code: who reads and writes objects, the busiest first",
+	"code",
+	"Code: who reads and writes objects, the busiest first",
 	"A function in one row; or a unit of the level that is chosen.",
-	&code_schema, KMAP_FUNCTION, code_rows, code_draw, 0, NULL,
+	&code_schema,
+	KMAP_FUNCTION,
+	report_matrix_code_rows,
+	report_matrix_code_draw,
+	0,
+	NULL,
 };
 
 /* ---- objects by code ---- */
@@ -146,7 +155,7 @@ struct pair_order {
 	size_t cache, at;
 };
 
-static int by_cache(const void *a, const void *b)
+static int report_matrix_by_cache(const void *a, const void *b)
 {
 	const struct pair_order *x = a, *y = b;
 
@@ -159,8 +168,9 @@ static int by_cache(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct pair_order *order_pairs(const struct kmap_ask *a, const struct kmap_view *v,
-				      bool writes, struct atw_err *err)
+static struct pair_order *report_matrix_order_pairs(const struct kmap_ask *a,
+						    const struct kmap_view *v,
+						    bool writes, struct atw_err *err)
 {
 	struct pair_order *o = calloc(v->pair.n + 1, sizeof(*o));
 
@@ -176,15 +186,16 @@ static struct pair_order *order_pairs(const struct kmap_ask *a, const struct kma
 		};
 	}
 	if (o)
-		qsort(o, v->pair.n, sizeof(*o), by_cache);
+		qsort(o, v->pair.n, sizeof(*o), report_matrix_by_cache);
 	return o;
 }
 
 /* The hottest first; `writes`: of writes, and of code that writes alone. */
-static int pair_rows(const struct kmap_ask *a, bool writes,
-		     void (*fill)(const struct kmap_ask *a, const struct kmap_pair *p,
-				  struct report_row *row),
-		     const struct census_out *out, struct atw_err *err)
+static int report_matrix_pair_rows(const struct kmap_ask *a, bool writes,
+				   void (*fill)(const struct kmap_ask *a,
+						const struct kmap_pair *p,
+						struct report_row *row),
+				   const struct census_out *out, struct atw_err *err)
 {
 	_auto_free struct pair_order *order = NULL;
 	struct kmap_view v;
@@ -192,7 +203,7 @@ static int pair_rows(const struct kmap_ask *a, bool writes,
 
 	if (r < 0)
 		return r;
-	order = order_pairs(a, &v, writes, err);
+	order = report_matrix_order_pairs(a, &v, writes, err);
 	r = order ? ATW_OK : ATW_E_NOMEM;
 	for (size_t i = 0; r == ATW_OK && i < v.pair.n; i++) {
 		const struct kmap_pair *p = kmap_pair(&v, order[i].at);
@@ -222,11 +233,11 @@ static void matrix_row(const struct kmap_ask *a, const struct kmap_pair *p,
 static int matrix_rows(const struct kmap_ask *a, const struct census_out *out,
 		       struct atw_err *err)
 {
-	return pair_rows(a, false, matrix_row, out, err);
+	return report_matrix_pair_rows(a, false, matrix_row, out, err);
 }
 
-static int put_heat(const struct kmap_ask *a, const struct kmap_view *v, bool writes,
-		    struct scene *s, struct atw_err *err)
+static int report_matrix_put_heat(const struct kmap_ask *a, const struct kmap_view *v,
+				  bool writes, struct scene *s, struct atw_err *err)
 {
 	size_t caches = a->m->cache.n, units = v->units.n;
 	_auto_free struct chart_spot *spot = calloc(v->pair.n + 1, sizeof(*spot));
@@ -247,7 +258,7 @@ static int put_heat(const struct kmap_ask *a, const struct kmap_view *v, bool wr
 	for (size_t i = 0; i < caches; i++)
 		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
 	for (size_t i = 0; i < units; i++)
-		col[i] = unit_word(&v->units.v[i]);
+		col[i] = report_matrix_unit_word(&v->units.v[i]);
 	for (size_t i = 0; i < v->pair.n; i++) {
 		const struct kmap_pair *p = kmap_pair(v, i);
 		uint64_t value = writes ? p->writes : kmap_sum(p->reads, p->writes);
@@ -258,21 +269,22 @@ static int put_heat(const struct kmap_ask *a, const struct kmap_view *v, bool wr
 	return chart_heat(&h, s, err);
 }
 
-static int draw_pairs(const struct kmap_ask *a, bool writes, struct scene *s, struct atw_err *err)
+static int report_matrix_draw_pairs(const struct kmap_ask *a, bool writes,
+				    struct scene *s, struct atw_err *err)
 {
 	struct kmap_view v;
 	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
 	if (r < 0)
 		return r;
-	r = put_heat(a, &v, writes, s, err);
+	r = report_matrix_put_heat(a, &v, writes, s, err);
 	kmap_view_deinit(&v);
 	return r;
 }
 
 static int matrix_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
 {
-	return draw_pairs(a, false, s, err);
+	return report_matrix_draw_pairs(a, false, s, err);
 }
 
 const struct kmap_report kmap_report_matrix = {
@@ -293,27 +305,34 @@ static const struct atw_column writer_columns[W_COUNT] = {
 };
 static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
 
-static void writer_row(const struct kmap_ask *a, const struct kmap_pair *p,
-		       struct report_row *row)
+static void report_matrix_writer_row(const struct kmap_ask *a, const struct kmap_pair *p,
+				     struct report_row *row)
 {
 	(void)a;
 	row_u(row, W_WRITES, p->writes);
 	row_u(row, W_INSTRUCTIONS, p->writers);
 }
 
-static int writer_rows(const struct kmap_ask *a, const struct census_out *out,
-		       struct atw_err *err)
+static int report_matrix_writer_rows(const struct kmap_ask *a,
+				     const struct census_out *out, struct atw_err *err)
 {
-	return pair_rows(a, true, writer_row, out, err);
+	return report_matrix_pair_rows(a, true, report_matrix_writer_row, out, err);
 }
 
-static int writer_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_matrix_writer_draw(const struct kmap_ask *a, struct scene *s,
+				     struct atw_err *err)
 {
-	return draw_pairs(a, true, s, err);
+	return report_matrix_draw_pairs(a, true, s, err);
 }
 
 const struct kmap_report kmap_report_writers = {
-	"writers", "Who writes each kind of object",
+	"writers",
+	"Who writes each kind of object",
 	"A cache and a function that was seen to write its objects in one row.",
-	&writer_schema, KMAP_FUNCTION, writer_rows, writer_draw, 0, NULL,
+	&writer_schema,
+	KMAP_FUNCTION,
+	report_matrix_writer_rows,
+	report_matrix_writer_draw,
+	0,
+	NULL,
 };

@@ -30,7 +30,8 @@ static const struct atw_column columns[O_COUNT] = {
 };
 static const struct atw_schema schema = { "kmap-objects", columns, O_COUNT };
 
-static int rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_objects_rows(const struct kmap_ask *a, const struct census_out *out,
+			       struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -63,8 +64,15 @@ static int rows(const struct kmap_ask *a, const struct census_out *out, struct a
 }
 
 const struct kmap_report kmap_report_objects = {
-	"objects", "The hottest objects", "One object a row, the most accesses first.",
-	&schema, KMAP_LEVELS, rows, NULL, 0, NULL,
+	"objects",
+	"The hottest objects",
+	"One object a row, the most accesses first.",
+	&schema,
+	KMAP_LEVELS,
+	report_objects_rows,
+	NULL,
+	0,
+	NULL,
 };
 
 /* ---- processes ---- */
@@ -86,8 +94,8 @@ static const struct atw_column process_columns[P_COUNT] = {
 };
 static const struct atw_schema process_schema = { "kmap-processes", process_columns, P_COUNT };
 
-static int process_rows(const struct kmap_ask *a, const struct census_out *out,
-			struct atw_err *err)
+static int report_objects_process_rows(const struct kmap_ask *a,
+				       const struct census_out *out, struct atw_err *err)
 {
 	size_t n = a->m->process.n;
 	_auto_free struct chart_order *order = kmap_order(n, err);
@@ -128,7 +136,14 @@ static int process_rows(const struct kmap_ask *a, const struct census_out *out,
 }
 
 const struct kmap_report kmap_report_processes = {
-	"processes", "Processes: who allocates, reads and writes",
-	"A thread, under one of its names, in one row; pid n/a is code that ran outside of any, such as interrupts.",
-	&process_schema, KMAP_LEVELS, process_rows, NULL, 0, NULL,
+	"processes",
+	"Processes: who allocates, reads and writes",
+	"A thread, under one of its names, in one row; pid n/a is code that ran outside "
+	"of any, such as interrupts.",
+	&process_schema,
+	KMAP_LEVELS,
+	report_objects_process_rows,
+	NULL,
+	0,
+	NULL,
 };

@@ -20,7 +20,8 @@ enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED }
 			.help = "that were allocated" }, \
 	[S_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of all of them" }
 
-static void set_place(const struct kmap_ask *a, const struct kmap_site *s, struct report_row *r)
+static void report_sites_set_place(const struct kmap_ask *a, const struct kmap_site *s,
+				   struct report_row *r)
 {
 	kmap_row_site(r, S_IP, a, s);
 	kmap_row_cache(r, S_CACHE, kmap_cache(a->m, s->cache));
@@ -31,8 +32,9 @@ static void set_place(const struct kmap_ask *a, const struct kmap_site *s, struc
 
 typedef uint64_t weight_fn(const struct kmap_sums *s, unsigned key);
 
-static struct chart_order *sorted(const struct kmap_ask *a, weight_fn *weight, unsigned keys,
-				  struct atw_err *err)
+static struct chart_order *report_sites_sorted(const struct kmap_ask *a,
+					       weight_fn *weight, unsigned keys,
+					       struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->site.n, err);
 
@@ -44,8 +46,8 @@ static struct chart_order *sorted(const struct kmap_ask *a, weight_fn *weight, u
 	return o;
 }
 
-static int draw_sites(const struct kmap_ask *a, weight_fn *weight, struct kmap_bars *b,
-		      struct scene *s, struct atw_err *err)
+static int report_sites_draw(const struct kmap_ask *a, weight_fn *weight,
+			     struct kmap_bars *b, struct scene *s, struct atw_err *err)
 {
 	size_t n = a->m->site.n;
 	_auto_free uint64_t *value = calloc(b->nkeys * n + 1, sizeof(*value));
@@ -91,21 +93,23 @@ static const struct atw_column hot_columns[H_COUNT] = {
 };
 static const struct atw_schema hot_schema = { "kmap-sites", hot_columns, H_COUNT };
 
-static uint64_t accesses(const struct kmap_sums *s, unsigned key)
+static uint64_t report_sites_accesses(const struct kmap_sums *s, unsigned key)
 {
 	return key ? s->writes : s->reads;
 }
 
-static int hot_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_sites_hot_rows(const struct kmap_ask *a, const struct census_out *out,
+				 struct atw_err *err)
 {
-	_auto_free struct chart_order *order = sorted(a, accesses, 2, err);
+	_auto_free struct chart_order *order =
+		report_sites_sorted(a, report_sites_accesses, 2, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->site.n; i++) {
 		const struct kmap_site *s = kmap_site(a->m, order[i].at);
 		struct report_row row = { 0 };
 
-		set_place(a, s, &row);
+		report_sites_set_place(a, s, &row);
 		if (!a->m->compressed) {
 			row_u(&row, H_FREED, s->s.freed);
 			row_u(&row, H_LIVE_BYTES, s->s.live_bytes);
@@ -122,20 +126,32 @@ static int hot_rows(const struct kmap_ask *a, const struct census_out *out, stru
 	return r;
 }
 
-static int hot_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_sites_hot_draw(const struct kmap_ask *a, struct scene *s,
+				 struct atw_err *err)
 {
 	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
 
-	return draw_sites(a, accesses, &(struct kmap_bars){
-		.title = "Kernel objects: reads and writes by where they are allocated",
-		.of = "accesses", .key = uses, .nkeys = 2,
-	}, s, err);
+	return report_sites_draw(a, report_sites_accesses,
+				 &(struct kmap_bars){
+					 .title = "Kernel objects: reads and writes by "
+						  "where they are allocated",
+					 .of = "accesses",
+					 .key = uses,
+					 .nkeys = 2,
+				 },
+				 s, err);
 }
 
 const struct kmap_report kmap_report_sites = {
-	"sites", "Sites: where objects are allocated, the hottest first",
+	"sites",
+	"Sites: where objects are allocated, the hottest first",
 	"An instruction that allocates, and a cache, in one row.",
-	&hot_schema, KMAP_LEVELS, hot_rows, hot_draw, 0, NULL,
+	&hot_schema,
+	KMAP_LEVELS,
+	report_sites_hot_rows,
+	report_sites_hot_draw,
+	0,
+	NULL,
 };
 
 /* ---- written, and never read ---- */
@@ -163,15 +179,16 @@ static const struct atw_column unread_columns[U_COUNT] = {
 };
 static const struct atw_schema unread_schema = { "kmap-unread", unread_columns, U_COUNT };
 
-static uint64_t idle(const struct kmap_sums *s, unsigned key)
+static uint64_t report_sites_idle(const struct kmap_sums *s, unsigned key)
 {
 	return key == 0 ? s->unread_bytes : key == 1 ? s->untouched_bytes : s->unwritten_bytes;
 }
 
-static int unread_rows(const struct kmap_ask *a, const struct census_out *out,
-		       struct atw_err *err)
+static int report_sites_unread_rows(const struct kmap_ask *a,
+				    const struct census_out *out, struct atw_err *err)
 {
-	_auto_free struct chart_order *order = sorted(a, idle, 2, err);
+	_auto_free struct chart_order *order =
+		report_sites_sorted(a, report_sites_idle, 2, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->site.n; i++) {
@@ -180,7 +197,7 @@ static int unread_rows(const struct kmap_ask *a, const struct census_out *out,
 
 		if (!s->s.untouched && !s->s.unread && !s->s.unwritten)
 			continue;
-		set_place(a, s, &row);
+		report_sites_set_place(a, s, &row);
 		if (!a->m->compressed) {
 			row_u(&row, U_UNTOUCHED, s->s.untouched);
 			row_u(&row, U_UNREAD, s->s.unread);
@@ -200,21 +217,34 @@ static int unread_rows(const struct kmap_ask *a, const struct census_out *out,
 	return r;
 }
 
-static int unread_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_sites_unread_draw(const struct kmap_ask *a, struct scene *s,
+				    struct atw_err *err)
 {
 	static const struct chart_key kinds[] = {
 		{ "written, never read", 0xd55e00 }, { "neither read nor written", 0x7f8c99 },
 		{ "read, never written", 0x56b4e9 },
 	};
 
-	return draw_sites(a, idle, &(struct kmap_bars){
-		.title = "Kernel objects that nobody reads, or nobody writes",
-		.of = "bytes of objects", .unit = AXIS_BYTES, .key = kinds, .nkeys = 3,
-	}, s, err);
+	return report_sites_draw(
+		a, report_sites_idle,
+		&(struct kmap_bars){
+			.title = "Kernel objects that nobody reads, or nobody writes",
+			.of = "bytes of objects",
+			.unit = AXIS_BYTES,
+			.key = kinds,
+			.nkeys = 3,
+		},
+		s, err);
 }
 
 const struct kmap_report kmap_report_unread = {
-	"unread", "Objects that are written and never read, or not used at all",
+	"unread",
+	"Objects that are written and never read, or not used at all",
 	"Of each site that has such objects; most bytes first.",
-	&unread_schema, KMAP_LEVELS, unread_rows, unread_draw, 0, NULL,
+	&unread_schema,
+	KMAP_LEVELS,
+	report_sites_unread_rows,
+	report_sites_unread_draw,
+	0,
+	NULL,
 };

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
-static void note_clock(const struct kmap_ask *a, const struct census_out *out)
+static void report_time_note_clock(const struct kmap_ask *a, const struct census_out *out)
 {
 	const char *clock = a->m->clock;
 
@@ -46,17 +46,18 @@ static const struct atw_column life_columns[L_COUNT] = {
 };
 static const struct atw_schema life_schema = { "kmap-lifetimes", life_columns, L_COUNT };
 
-static uint64_t life_from(unsigned k)
+static uint64_t report_time_life_from(unsigned k)
 {
 	return k ? (uint64_t)1 << (k - 1) : 0;
 }
 
-static uint64_t life_to(unsigned k)
+static uint64_t report_time_life_to(unsigned k)
 {
 	return k == 64 ? UINT64_MAX : ((uint64_t)1 << k) - 1;
 }
 
-static struct chart_order *most_lives(const struct kmap_ask *a, struct atw_err *err)
+static struct chart_order *report_time_most_lives(const struct kmap_ask *a,
+						  struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->cache.n, err);
 
@@ -67,8 +68,8 @@ static struct chart_order *most_lives(const struct kmap_ask *a, struct atw_err *
 	return o;
 }
 
-static int life_row(const struct kmap_ask *a, size_t cache, unsigned k,
-		    const struct census_out *out, struct atw_err *err)
+static int report_time_life_row(const struct kmap_ask *a, size_t cache, unsigned k,
+				const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_cache *c = kmap_cache(a->m, cache);
 	const struct kmap_time *t = kmap_time(a->m, cache, k);
@@ -78,8 +79,8 @@ static int life_row(const struct kmap_ask *a, size_t cache, unsigned k,
 		return ATW_OK;
 
 	kmap_row_cache(&row, L_CACHE, c);
-	row_u(&row, L_FROM, life_from(k));
-	row_u(&row, L_TO, life_to(k));
+	row_u(&row, L_FROM, report_time_life_from(k));
+	row_u(&row, L_TO, report_time_life_to(k));
 	row_u(&row, L_OBJECTS, t->life);
 	row_u(&row, L_BYTES, t->life_bytes);
 	row_u(&row, L_UNTOUCHED, t->life_untouched);
@@ -91,18 +92,19 @@ static int life_row(const struct kmap_ask *a, size_t cache, unsigned k,
 	return row_out(&row, out, err);
 }
 
-static int life_cache(const struct kmap_ask *a, size_t cache, const struct census_out *out,
-		      struct atw_err *err)
+static int report_time_life_cache(const struct kmap_ask *a, size_t cache,
+				  const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_cache *c = kmap_cache(a->m, cache);
 	int r = ATW_OK;
 
 	for (unsigned k = 0; r == ATW_OK && k < KMAP_LIVES && c->lives + c->dead; k++)
-		r = life_row(a, cache, k, out, err);
+		r = report_time_life_row(a, cache, k, out, err);
 	return r;
 }
 
-static void note_dead(const struct kmap_model *m, const struct census_out *out)
+static void report_time_note_dead(const struct kmap_model *m,
+				  const struct census_out *out)
 {
 	if (!m->has_used) {
 		out->note(out->arg, "dead time, from the last access to the free, is n/a: accesses are recorded without times");
@@ -118,14 +120,15 @@ static void note_dead(const struct kmap_model *m, const struct census_out *out)
 			  m->dead_late);
 }
 
-static int life_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_time_life_rows(const struct kmap_ask *a, const struct census_out *out,
+				 struct atw_err *err)
 {
-	_auto_free struct chart_order *order = most_lives(a, err);
+	_auto_free struct chart_order *order = report_time_most_lives(a, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++)
-		r = life_cache(a, order[i].at, out, err);
-	note_clock(a, out);
+		r = report_time_life_cache(a, order[i].at, out, err);
+	report_time_note_clock(a, out);
 	if (a->m->s.live && !a->m->compressed)
 		out->note(out->arg, "objects that nobody was seen to free are not here: %" PRIu64,
 			  a->m->s.live);
@@ -136,14 +139,15 @@ static int life_rows(const struct kmap_ask *a, const struct census_out *out, str
 	if (a->m->s.missed)
 		out->note(out->arg, "objects whose free was missed, so that their end is when another came over them: %" PRIu64,
 			  a->m->s.missed);
-	note_dead(a->m, out);
+	report_time_note_dead(a->m, out);
 	kmap_note_idle(a, out);
 	return r;
 }
 
 /* Where there are such times; returns their longest step, or `top`. */
-static unsigned life_spots(const struct kmap_model *m, bool dead, struct chart_heat *h,
-			   struct chart_spot *spot, unsigned top)
+static unsigned report_time_life_spots(const struct kmap_model *m, bool dead,
+				       struct chart_heat *h, struct chart_spot *spot,
+				       unsigned top)
 {
 	h->spot = spot;
 	for (size_t i = 0; i < m->cache.n; i++)
@@ -160,8 +164,9 @@ static unsigned life_spots(const struct kmap_model *m, bool dead, struct chart_h
 }
 
 /* Both with the same steps, so that one can be held against the other. */
-static int life_charts(const struct kmap_ask *a, struct chart_heat life, struct chart_heat dead,
-		       struct scene *s, struct atw_err *err)
+static int report_time_life_charts(const struct kmap_ask *a, struct chart_heat life,
+				   struct chart_heat dead, struct scene *s,
+				   struct atw_err *err)
 {
 	const struct kmap_model *m = a->m;
 	_auto_free struct chart_spot *spot = calloc(2 * m->time.n + 1, sizeof(*spot));
@@ -171,17 +176,18 @@ static int life_charts(const struct kmap_ask *a, struct chart_heat life, struct 
 
 	if (!spot)
 		return report_no_memory(err);
-	top = life_spots(m, false, &life, spot, 0);
-	top = life_spots(m, true, &dead, spot + life.n, top);
+	top = report_time_life_spots(m, false, &life, spot, 0);
+	top = report_time_life_spots(m, true, &dead, spot + life.n, top);
 	for (unsigned k = 0; k <= top; k++)
-		col[k] = axis_text(AXIS_COUNT, life_from(k), label[k]);
+		col[k] = axis_text(AXIS_COUNT, report_time_life_from(k), label[k]);
 	life.col = dead.col = col;
 	life.cols = dead.cols = top + 1;
 	life.below = m->has_used ? &dead : NULL;
 	return chart_heat(&life, s, err);
 }
 
-static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_time_life_draw(const struct kmap_ask *a, struct scene *s,
+				 struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
 	_auto_free const char **row = calloc(n + 1, sizeof(*row));
@@ -206,13 +212,20 @@ static int life_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *
 		 PRIu64 " objects", a->m->undated);
 	for (size_t i = 0; i < n; i++)
 		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
-	return life_charts(a, h[0], h[1], s, err);
+	return report_time_life_charts(a, h[0], h[1], s, err);
 }
 
 const struct kmap_report kmap_report_lifetimes = {
-	"lifetimes", "How long objects live, from their allocation to their free",
-	"Of each cache, how many objects lived, and were dead, so long; steps are powers of two.",
-	&life_schema, KMAP_LEVELS, life_rows, life_draw, 0, NULL,
+	"lifetimes",
+	"How long objects live, from their allocation to their free",
+	"Of each cache, how many objects lived, and were dead, so long; steps are powers "
+	"of two.",
+	&life_schema,
+	KMAP_LEVELS,
+	report_time_life_rows,
+	report_time_life_draw,
+	0,
+	NULL,
 };
 
 /* ---- live bytes ---- */
@@ -235,7 +248,7 @@ static const struct atw_column live_columns[V_COUNT] = {
 static const struct atw_schema live_schema = { "kmap-live", live_columns, V_COUNT };
 
 /* The last series is of one site too, as long as there are not more of them. */
-static bool is_shared(const struct kmap_model *m, size_t series)
+static bool report_time_is_shared(const struct kmap_model *m, size_t series)
 {
 	size_t n = 0;
 
@@ -246,23 +259,23 @@ static bool is_shared(const struct kmap_model *m, size_t series)
 	return n > 1;
 }
 
-static unsigned steps(const struct kmap_model *m)
+static unsigned report_time_steps(const struct kmap_model *m)
 {
 	uint64_t last = (m->last >> m->series.shift) - m->series.from;
 
 	return last < KMAP_STEPS ? (unsigned)last + 1 : KMAP_STEPS;
 }
 
-static int live_row(const struct kmap_ask *a, const struct kmap_site *s, unsigned from,
-		    unsigned to, uint64_t bytes, const struct census_out *out,
-		    struct atw_err *err)
+static int report_time_live_row(const struct kmap_ask *a, const struct kmap_site *s,
+				unsigned from, unsigned to, uint64_t bytes,
+				const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_series *t = &a->m->series;
 	struct report_row row = { 0 };
 
 	row_u(&row, V_TIME, kmap_series_time(t, from));
 	row_u(&row, V_TO, kmap_series_time(t, to) - 1);
-	if (!is_shared(a->m, s->series - 1)) {
+	if (!report_time_is_shared(a->m, s->series - 1)) {
 		kmap_row_site(&row, V_IP, a, s);
 		kmap_row_cache(&row, V_CACHE, kmap_cache(a->m, s->cache));
 	}
@@ -271,27 +284,27 @@ static int live_row(const struct kmap_ask *a, const struct kmap_site *s, unsigne
 }
 
 /* From its first byte on; steps that end with as many are one row. */
-static int live_site(const struct kmap_ask *a, const struct kmap_site *s,
-		     const struct census_out *out, struct atw_err *err)
+static int report_time_live_site(const struct kmap_ask *a, const struct kmap_site *s,
+				 const struct census_out *out, struct atw_err *err)
 {
 	const int64_t *v = a->m->series.v[s->series - 1];
 	uint64_t sum = 0;
 	int r = ATW_OK;
 
-	for (unsigned k = 0, to; r == ATW_OK && k < steps(a->m); k = to) {
+	for (unsigned k = 0, to; r == ATW_OK && k < report_time_steps(a->m); k = to) {
 		bool any = sum;
 
 		sum += (uint64_t)v[k];
-		for (to = k + 1; to < steps(a->m) && !v[to]; to++)
+		for (to = k + 1; to < report_time_steps(a->m) && !v[to]; to++)
 			;
 		if (sum || any)
-			r = live_row(a, s, k, to, sum, out, err);
+			r = report_time_live_row(a, s, k, to, sum, out, err);
 	}
 	return r;
 }
 
 /* The most at the end of any step. */
-static uint64_t peak(const struct kmap_ask *a, const struct kmap_site *s)
+static uint64_t report_time_peak(const struct kmap_ask *a, const struct kmap_site *s)
 {
 	uint64_t sum = 0, most = 0;
 
@@ -303,20 +316,22 @@ static uint64_t peak(const struct kmap_ask *a, const struct kmap_site *s)
 	return most;
 }
 
-static struct chart_order *largest(const struct kmap_ask *a, struct atw_err *err)
+static struct chart_order *report_time_largest(const struct kmap_ask *a,
+					       struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->site.n, err);
 
 	for (size_t i = 0; o && i < a->m->site.n; i++)
-		o[i].weight = peak(a, kmap_site(a->m, i));
+		o[i].weight = report_time_peak(a, kmap_site(a->m, i));
 	if (o)
 		kmap_sort(o, a->m->site.n);
 	return o;
 }
 
-static int live_rows(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err)
+static int report_time_live_rows(const struct kmap_ask *a, const struct census_out *out,
+				 struct atw_err *err)
 {
-	_auto_free struct chart_order *order = largest(a, err);
+	_auto_free struct chart_order *order = report_time_largest(a, err);
 	bool shared = false;
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
@@ -326,9 +341,9 @@ static int live_rows(const struct kmap_ask *a, const struct census_out *out, str
 		if (!s->series || (shared && s->series == KMAP_SERIES))
 			continue;
 		shared |= s->series == KMAP_SERIES;
-		r = live_site(a, s, out, err);
+		r = report_time_live_site(a, s, out, err);
 	}
-	note_clock(a, out);
+	report_time_note_clock(a, out);
 	if (kmap_timed(a->m))
 		out->note(out->arg, "a step has %" PRIu64 " ticks; objects without a time of allocation are not here",
 			  (uint64_t)1 << a->m->series.shift);
@@ -336,13 +351,14 @@ static int live_rows(const struct kmap_ask *a, const struct census_out *out, str
 	return r;
 }
 
-static int put_lines(const struct kmap_ask *a, const struct chart_order *order, struct scene *s,
-		     struct atw_err *err)
+static int report_time_put_lines(const struct kmap_ask *a,
+				 const struct chart_order *order, struct scene *s,
+				 struct atw_err *err)
 {
 	const struct kmap_series *t = &a->m->series;
 	enum { MOST = 40 };
 	size_t n = a->m->site.n < MOST ? a->m->site.n : MOST;
-	unsigned nsteps = kmap_timed(a->m) ? steps(a->m) : 0;
+	unsigned nsteps = kmap_timed(a->m) ? report_time_steps(a->m) : 0;
 	_auto_free struct chart_line *line = calloc(n + 1, sizeof(*line));
 	_auto_free struct chart_point *point = calloc(n * KMAP_STEPS + 1, sizeof(*point));
 	_auto_free size_t *at = calloc(n + 1, sizeof(*at));
@@ -382,15 +398,22 @@ static int put_lines(const struct kmap_ask *a, const struct chart_order *order, 
 	return r;
 }
 
-static int live_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int report_time_live_draw(const struct kmap_ask *a, struct scene *s,
+				 struct atw_err *err)
 {
-	_auto_free struct chart_order *order = largest(a, err);
+	_auto_free struct chart_order *order = report_time_largest(a, err);
 
-	return order ? put_lines(a, order, s, err) : ATW_E_NOMEM;
+	return order ? report_time_put_lines(a, order, s, err) : ATW_E_NOMEM;
 }
 
 const struct kmap_report kmap_report_live = {
-	"live", "Live bytes over time, by where they are allocated",
+	"live",
+	"Live bytes over time, by where they are allocated",
 	"A site and a stretch of time in one row; the largest sites first.",
-	&live_schema, KMAP_LEVELS, live_rows, live_draw, 0, NULL,
+	&live_schema,
+	KMAP_LEVELS,
+	report_time_live_rows,
+	report_time_live_draw,
+	0,
+	NULL,
 };

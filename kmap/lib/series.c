@@ -22,7 +22,7 @@ int64_t kmap_series_new(struct kmap_series *s)
 	return (int64_t)s->n++;
 }
 
-static void move_steps(struct kmap_series *s, unsigned shift, uint64_t from)
+static void series_move_steps(struct kmap_series *s, unsigned shift, uint64_t from)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		int64_t to[KMAP_STEPS] = { 0 };
@@ -43,7 +43,7 @@ static void move_steps(struct kmap_series *s, unsigned shift, uint64_t from)
  * Steps so long, and from such a one on, that the time has its own. What was taken in
  * once stays in, so this happens a few times for each length and no more.
  */
-static void make_room(struct kmap_series *s, uint64_t time)
+static void series_make_room(struct kmap_series *s, uint64_t time)
 {
 	unsigned shift = s->shift;
 	uint64_t from, spare;
@@ -63,7 +63,7 @@ static void make_room(struct kmap_series *s, uint64_t time)
 		spare = KMAP_STEPS - 1 - ((s->high >> shift) - from);
 		from -= spare < from ? spare : from;
 	}
-	move_steps(s, shift, from);
+	series_move_steps(s, shift, from);
 }
 
 void kmap_series_add(struct kmap_series *s, size_t i, uint64_t time, int64_t bytes)
@@ -72,7 +72,7 @@ void kmap_series_add(struct kmap_series *s, size_t i, uint64_t time, int64_t byt
 	int64_t *at;
 
 	if (!s->any || step < s->from || step - s->from >= KMAP_STEPS) {
-		make_room(s, time);
+		series_make_room(s, time);
 		step = time >> s->shift;
 	}
 	s->low = time < s->low ? time : s->low;

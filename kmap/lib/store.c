@@ -76,7 +76,7 @@ uint32_t kstore_site(struct kstore *k, uint64_t ip)
 	return n;
 }
 
-static uint32_t take(struct kstore *k)
+static uint32_t store_take(struct kstore *k)
 {
 	struct kshare_counts *c = &k->s->count;
 	uint32_t id = k->free_list;
@@ -94,7 +94,7 @@ static uint32_t take(struct kstore *k)
 	return id;
 }
 
-static void give_back(struct kstore *k, uint32_t id)
+static void store_give_back(struct kstore *k, uint32_t id)
 {
 	struct kshare_object *o = kshare_object(k->s, id);
 
@@ -112,53 +112,53 @@ void kstore_reclaim(struct kstore *k)
 	uint32_t id;
 
 	while ((id = kshare_take(&k->s->back)))
-		give_back(k, id);
+		store_give_back(k, id);
 }
 
-static bool wait(struct kstore *k)
+static bool store_wait(struct kstore *k)
 {
 	k->s->count.waits++;
 	return k->wait(k->arg);
 }
 
 /* Handed over, and not reclaimed yet: the writer has room to return so many. */
-static uint32_t on_their_way(const struct kstore *k)
+static uint32_t store_on_their_way(const struct kstore *k)
 {
 	return atomic_load(&k->s->done.head) - atomic_load(&k->s->back.tail);
 }
 
-static bool hand_over(struct kstore *k, uint32_t id)
+static bool store_hand_over(struct kstore *k, uint32_t id)
 {
-	if (on_their_way(k) >= KSHARE_QUEUE)
+	if (store_on_their_way(k) >= KSHARE_QUEUE)
 		kstore_reclaim(k);
-	while (on_their_way(k) >= KSHARE_QUEUE) {
-		if (!wait(k))
+	while (store_on_their_way(k) >= KSHARE_QUEUE) {
+		if (!store_wait(k))
 			return false;
 		kstore_reclaim(k);
 	}
 	return kshare_put(&k->s->done, id);
 }
 
-static uint32_t place(struct kstore *k)
+static uint32_t store_place(struct kstore *k)
 {
 	uint32_t id;
 
 	/* What came back is used before what was never in use. */
 	kstore_reclaim(k);
-	id = take(k);
+	id = store_take(k);
 	/* As long as some are on their way, one comes back. */
-	while (!id && on_their_way(k)) {
-		if (!wait(k))
+	while (!id && store_on_their_way(k)) {
+		if (!store_wait(k))
 			return 0;
 		kstore_reclaim(k);
-		id = take(k);
+		id = store_take(k);
 	}
 	return id;
 }
 
 /* ---- which ones are wanted ---- */
 
-static bool is_cache_wanted(const struct kshare *s, const char *name)
+static bool store_is_cache_wanted(const struct kshare *s, const char *name)
 {
 	for (unsigned i = 0; i < KSHARE_FILTERS && s->only_cache[i][0]; i++)
 		if (!strcmp(s->only_cache[i], name))
@@ -166,7 +166,7 @@ static bool is_cache_wanted(const struct kshare *s, const char *name)
 	return !s->only_cache[0][0];
 }
 
-static bool is_site_wanted(const struct kshare *s, uint64_t ip)
+static bool store_is_site_wanted(const struct kshare *s, uint64_t ip)
 {
 	for (unsigned i = 0; i < KSHARE_FILTERS && s->only_site[i].end; i++)
 		if (ip - s->only_site[i].start < s->only_site[i].end - s->only_site[i].start)
@@ -176,7 +176,7 @@ static bool is_site_wanted(const struct kshare *s, uint64_t ip)
 
 bool kstore_wanted(const struct kstore *k, const char *cache, uint64_t ip)
 {
-	return is_cache_wanted(k->s, cache) && is_site_wanted(k->s, ip);
+	return store_is_cache_wanted(k->s, cache) && store_is_site_wanted(k->s, ip);
 }
 
 bool kstore_sampled(struct kstore *k)
@@ -196,7 +196,7 @@ bool kstore_counts(const struct kstore *k, uint32_t object)
 /* ---- they begin and end ---- */
 
 /* The one of its place and size, if those are what is wanted; id 0: it is new. NULL: too many. */
-static struct kstore_place *of_place(struct kstore *k, const struct kstore_birth *b)
+static struct kstore_place *store_of_place(struct kstore *k, const struct kstore_birth *b)
 {
 	uint64_t key = b->ip ^ b->size << 20 ^ (uint64_t)b->name << 8 ^ (uint64_t)b->type << 56;
 	unsigned i = (unsigned)(key * 0x9e3779b97f4a7c15u >> 50);
@@ -214,10 +214,10 @@ static struct kstore_place *of_place(struct kstore *k, const struct kstore_birth
 	return &p[i];
 }
 
-static uint32_t make(struct kstore *k, const struct kstore_birth *b)
+static uint32_t store_make(struct kstore *k, const struct kstore_birth *b)
 {
 	struct kshare_object *o;
-	uint32_t id = place(k);
+	uint32_t id = store_place(k);
 
 	if (!id)
 		return 0;
@@ -232,7 +232,7 @@ static uint32_t make(struct kstore *k, const struct kstore_birth *b)
 	return id;
 }
 
-static void note_birth(struct kstore *k, enum kshare_type type)
+static void store_note_birth(struct kstore *k, enum kshare_type type)
 {
 	k->s->count.allocs[type]++;
 	k->s->count.objects++;
@@ -240,17 +240,17 @@ static void note_birth(struct kstore *k, enum kshare_type type)
 
 uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b)
 {
-	struct kstore_place *p = k->s->by_site ? of_place(k, b) : NULL;
+	struct kstore_place *p = k->s->by_site ? store_of_place(k, b) : NULL;
 	uint32_t id = p ? p->id : 0;
 
 	if (!id && (p || !k->s->by_site))
-		id = make(k, b);
+		id = store_make(k, b);
 	if (p)
 		p->id = id;
 	if (!id)
 		k->s->count.lost_objects++;
 	else if (!b->left_out)
-		note_birth(k, b->type);
+		store_note_birth(k, b->type);
 	return id;
 }
 
@@ -282,9 +282,9 @@ void kstore_let_go(struct kstore *k, uint32_t id)
 	if (k->s->by_site)
 		return;
 	if (kshare_object(k->s, id)->flags & KSHARE_LEFT_OUT)
-		give_back(k, id);
+		store_give_back(k, id);
 	else
-		hand_over(k, id);
+		store_hand_over(k, id);
 }
 
 void kstore_end(struct kstore *k, uint32_t id, uint64_t ip)
@@ -302,7 +302,7 @@ bool kstore_part(struct kstore *k, uint32_t id)
 
 	if (!o->edges)
 		return true;
-	part = place(k);
+	part = store_place(k);
 	if (!part)
 		return false;
 	p = kshare_object(k->s, part);
@@ -312,7 +312,7 @@ bool kstore_part(struct kstore *k, uint32_t id)
 	o->first_use = o->last_use = 0;
 	k->gen[id]++;
 	k->s->count.parts++;
-	return hand_over(k, part);
+	return store_hand_over(k, part);
 }
 
 bool kstore_spill(struct kstore *k)
@@ -334,8 +334,8 @@ bool kstore_spill(struct kstore *k)
 	}
 	/* What was handed over before comes back as well, and nothing else does. */
 	kstore_reclaim(k);
-	while (k->s->count.edges_used >= before && on_their_way(k)) {
-		if (!wait(k))
+	while (k->s->count.edges_used >= before && store_on_their_way(k)) {
+		if (!store_wait(k))
 			return false;
 		kstore_reclaim(k);
 	}

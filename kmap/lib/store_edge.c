@@ -14,7 +14,7 @@
 
 enum { BITS_MIN = 2, BITS_MAX = KSTORE_CLASSES - 1 };
 
-static void note_use(struct kstore *k, int64_t more)
+static void edge_note_use(struct kstore *k, int64_t more)
 {
 	struct kshare_counts *c = &k->s->count;
 
@@ -23,7 +23,7 @@ static void note_use(struct kstore *k, int64_t more)
 		c->edges_peak = c->edges_used;
 }
 
-static uint32_t take(struct kstore *k, unsigned bits)
+static uint32_t edge_take(struct kstore *k, unsigned bits)
 {
 	uint32_t at = k->freed[bits];
 
@@ -48,7 +48,7 @@ static uint32_t take(struct kstore *k, unsigned bits)
 			return 0;
 	}
 	memset(kshare_edge(k->s, at), 0, sizeof(struct kshare_edge) << bits);
-	note_use(k, 1ll << bits);
+	edge_note_use(k, 1ll << bits);
 	return at;
 }
 
@@ -59,11 +59,11 @@ void kstore_edge_free(struct kstore *k, uint32_t table, unsigned bits)
 		return;
 	kshare_edge(k->s, table)->writes = k->freed[bits];
 	k->freed[bits] = table;
-	note_use(k, -(1ll << bits));
+	edge_note_use(k, -(1ll << bits));
 }
 
 /* Pieces are not put together again: but when all came back they are one. */
-static void begin_again(struct kstore *k)
+static void edge_begin_again(struct kstore *k)
 {
 	if (k->s->count.edges_used)
 		return;
@@ -72,21 +72,21 @@ static void begin_again(struct kstore *k)
 }
 
 /* Room for a table: what was written down, or what now will be. */
-static uint32_t make(struct kstore *k, unsigned bits)
+static uint32_t edge_make(struct kstore *k, unsigned bits)
 {
 	uint32_t at;
 
-	while (!(at = take(k, bits))) {
+	while (!(at = edge_take(k, bits))) {
 		kstore_reclaim(k);
-		begin_again(k);
-		if ((at = take(k, bits)) || !kstore_spill(k))
+		edge_begin_again(k);
+		if ((at = edge_take(k, bits)) || !kstore_spill(k))
 			break;
 	}
 	return at;
 }
 
-static struct kshare_edge *slot_of(struct kshare_edge *table, unsigned bits, uint32_t site,
-				   int32_t pid)
+static struct kshare_edge *edge_slot_of(struct kshare_edge *table, unsigned bits,
+					uint32_t site, int32_t pid)
 {
 	uint32_t mask = (1u << bits) - 1;
 	uint32_t i = ((site * 0x9e3779b1u) ^ ((uint32_t)pid * 0x85ebca77u)) >> (32 - bits);
@@ -97,7 +97,7 @@ static struct kshare_edge *slot_of(struct kshare_edge *table, unsigned bits, uin
 }
 
 /* Its table becomes one that has room for another. */
-static bool grow(struct kstore *k, uint32_t id)
+static bool edge_grow(struct kstore *k, uint32_t id)
 {
 	struct kshare_object *o = kshare_object(k->s, id);
 	unsigned bits = o->table ? o->bits + 1u : BITS_MIN;
@@ -108,7 +108,7 @@ static bool grow(struct kstore *k, uint32_t id)
 			return false;
 		bits = BITS_MIN;
 	}
-	table = make(k, bits);
+	table = edge_make(k, bits);
 	if (!table)
 		return false;
 	/* Making room may have written down what this one had. */
@@ -116,7 +116,8 @@ static bool grow(struct kstore *k, uint32_t id)
 		const struct kshare_edge *e = kshare_edge(k->s, o->table + i);
 
 		if (e->site)
-			*slot_of(kshare_edge(k->s, table), bits, e->site, e->pid) = *e;
+			*edge_slot_of(kshare_edge(k->s, table), bits, e->site, e->pid) =
+				*e;
 	}
 	kstore_edge_free(k, o->table, o->bits);
 	o->table = table;
@@ -131,16 +132,16 @@ struct kshare_edge *kstore_edge(struct kstore *k, uint32_t object, uint32_t site
 	struct kshare_edge *e = NULL;
 
 	if (o->table) {
-		e = slot_of(kshare_edge(k->s, o->table), o->bits, site, pid);
+		e = edge_slot_of(kshare_edge(k->s, o->table), o->bits, site, pid);
 		if (e->site)
 			return e;
 	}
 	if (!o->table || o->edges + 1 > (3u << o->bits) / 4) {
-		if (!grow(k, object)) {
+		if (!edge_grow(k, object)) {
 			k->s->count.lost_accesses++;
 			return NULL;
 		}
-		e = slot_of(kshare_edge(k->s, o->table), o->bits, site, pid);
+		e = edge_slot_of(kshare_edge(k->s, o->table), o->bits, site, pid);
 	}
 	e->site = site;
 	e->pid = pid;

@@ -18,7 +18,7 @@ struct kmap_symbols {
 /* ---- those of a recording ---- */
 
 /* "ADDR NAME", for symtext, which wants a letter between them. */
-static bool add(struct kmap_own_symbols *s, struct atw_blob v)
+static bool kmap_symbols_add(struct kmap_own_symbols *s, struct atw_blob v)
 {
 	const char *p = v.data, *blank = v.len ? memchr(p, ' ', v.len) : NULL;
 	uint64_t address;
@@ -36,7 +36,7 @@ bool kmap_own_symbols_header(struct kmap_own_symbols *s, struct atw_blob key,
 			     struct atw_blob value)
 {
 	if (blob_is(key, "symbol"))
-		return add(s, value);
+		return kmap_symbols_add(s, value);
 	if (blob_is(key, "symbols"))
 		num_dec(value.data, value.len, &s->all);
 	return true;
@@ -44,8 +44,8 @@ bool kmap_own_symbols_header(struct kmap_own_symbols *s, struct atw_blob key,
 
 /* ---- opening ---- */
 
-static int open_file(enum atw_param param, const char *path, bool need,
-		     struct vmfile **ret, struct atw_err *err)
+static int kmap_symbols_open_file(enum atw_param param, const char *path, bool need,
+				  struct vmfile **ret, struct atw_err *err)
 {
 	int r = vmfile_open(path, ret, err);
 
@@ -72,9 +72,11 @@ int kmap_symbols_open(const struct kmap_symbols_opts *o, struct kmap_symbols **r
 	if (!s)
 		return atw_err_nomem(err);
 	if (o->symbols)
-		r = open_file(ATW_PARAM_SYMBOLS, o->symbols, true, &s->symbols, err);
+		r = kmap_symbols_open_file(ATW_PARAM_SYMBOLS, o->symbols, true,
+					   &s->symbols, err);
 	if (r == ATW_OK && o->kernel)
-		r = open_file(ATW_PARAM_KERNEL_FILE, o->kernel, false, &s->kernel, err);
+		r = kmap_symbols_open_file(ATW_PARAM_KERNEL_FILE, o->kernel, false,
+					   &s->kernel, err);
 	if (r < 0)
 		kmap_symbols_close(s);
 	else
@@ -86,8 +88,9 @@ int kmap_symbols_open(const struct kmap_symbols_opts *o, struct kmap_symbols **r
  * Another kernel's file gives answers that look right and are wrong. A recording that
  * brings symbols shows it: of many names, most must lie where the file has them.
  */
-static int check_file(const struct kmap_symbols *s, const struct vmfile *f,
-		      enum atw_param param, const char *path, struct atw_err *err)
+static int kmap_symbols_check_file(const struct kmap_symbols *s, const struct vmfile *f,
+				   enum atw_param param, const char *path,
+				   struct atw_err *err)
 {
 	enum { ASKED = 64 };
 	struct symtext_symbol *own = malloc(ASKED * sizeof(*own));
@@ -154,9 +157,11 @@ int kmap_symbols_of(struct kmap_symbols *s, const struct kmap_symbols_opts *o,
 	s->all = own->all && s->have_own &&
 		 (own->n == own->all || symbols_different(&s->own) == own->all);
 	if (s->have_own && s->symbols)
-		r = check_file(s, s->symbols, ATW_PARAM_SYMBOLS, o->symbols, err);
+		r = kmap_symbols_check_file(s, s->symbols, ATW_PARAM_SYMBOLS, o->symbols,
+					    err);
 	if (r == ATW_OK && s->have_own && s->kernel)
-		r = check_file(s, s->kernel, ATW_PARAM_KERNEL_FILE, o->kernel, err);
+		r = kmap_symbols_check_file(s, s->kernel, ATW_PARAM_KERNEL_FILE,
+					    o->kernel, err);
 	return r;
 }
 

@@ -21,23 +21,23 @@ void kmap_table_deinit(struct kmap_table *t)
 	*t = (struct kmap_table){ 0 };
 }
 
-static struct kmap_key *at(const struct kmap_table *t, size_t i)
+static struct kmap_key *table_at(const struct kmap_table *t, size_t i)
 {
 	return (struct kmap_key *)(void *)((char *)t->v + i * t->elem);
 }
 
-static size_t home(const struct kmap_table *t, struct kmap_key k)
+static size_t table_home(const struct kmap_table *t, struct kmap_key k)
 {
 	return (size_t)hash_two(hash_two(k.a, k.b), k.c) & (t->nslots - 1);
 }
 
 /* Where it is, or where it would go. */
-static size_t place(const struct kmap_table *t, struct kmap_key k)
+static size_t table_place(const struct kmap_table *t, struct kmap_key k)
 {
-	size_t i = home(t, k);
+	size_t i = table_home(t, k);
 
 	for (; t->slot[i]; i = (i + 1) & (t->nslots - 1)) {
-		const struct kmap_key *x = at(t, t->slot[i] - 1);
+		const struct kmap_key *x = table_at(t, t->slot[i] - 1);
 
 		if (x->a == k.a && x->b == k.b && x->c == k.c)
 			break;
@@ -45,7 +45,7 @@ static size_t place(const struct kmap_table *t, struct kmap_key k)
 	return i;
 }
 
-static bool grow(struct kmap_table *t)
+static bool table_grow(struct kmap_table *t)
 {
 	size_t nslots = t->nslots ? t->nslots * 2 : FIRST;
 	uint32_t *slot, *old = t->slot;
@@ -58,41 +58,42 @@ static bool grow(struct kmap_table *t)
 	t->slot = slot;
 	t->nslots = nslots;
 	for (size_t i = 0; i < t->n; i++)
-		t->slot[place(t, *at(t, i))] = (uint32_t)i + 1;
+		t->slot[table_place(t, *table_at(t, i))] = (uint32_t)i + 1;
 	free(old);
 	return true;
 }
 
 int64_t kmap_table_find(const struct kmap_table *t, struct kmap_key k)
 {
-	return t->nslots ? (int64_t)t->slot[place(t, k)] - 1 : -1;
+	return t->nslots ? (int64_t)t->slot[table_place(t, k)] - 1 : -1;
 }
 
 int64_t kmap_table_get(struct kmap_table *t, struct kmap_key k, bool *fresh)
 {
 	size_t i;
 
-	if (!grow(t))
+	if (!table_grow(t))
 		return -1;
-	i = place(t, k);
+	i = table_place(t, k);
 	*fresh = !t->slot[i];
 	if (!*fresh)
 		return (int64_t)t->slot[i] - 1;
 	if (t->n >= UINT32_MAX - 1 || !array_reserve(&t->v, &t->cap, t->n + 1, t->elem))
 		return -1;
-	memset(at(t, t->n), 0, t->elem);
-	*at(t, t->n) = k;
+	memset(table_at(t, t->n), 0, t->elem);
+	*table_at(t, t->n) = k;
 	t->slot[i] = (uint32_t)++t->n;
 	return (int64_t)t->n - 1;
 }
 
 /* Those behind a gap that would not be found past it move into it. */
-static void close_gap(struct kmap_table *t, size_t gap)
+static void table_close_gap(struct kmap_table *t, size_t gap)
 {
 	size_t mask = t->nslots - 1;
 
 	for (size_t i = (gap + 1) & mask; t->slot[i]; i = (i + 1) & mask) {
-		if (((i - home(t, *at(t, t->slot[i] - 1))) & mask) < ((i - gap) & mask))
+		if (((i - table_home(t, *table_at(t, t->slot[i] - 1))) & mask) <
+		    ((i - gap) & mask))
 			continue;
 		t->slot[gap] = t->slot[i];
 		gap = i;
@@ -104,11 +105,11 @@ void kmap_table_remove(struct kmap_table *t, size_t i)
 {
 	size_t last = t->n - 1;
 
-	close_gap(t, place(t, *at(t, i)));
+	table_close_gap(t, table_place(t, *table_at(t, i)));
 	if (i != last) {
-		size_t s = place(t, *at(t, last));
+		size_t s = table_place(t, *table_at(t, last));
 
-		memcpy(at(t, i), at(t, last), t->elem);
+		memcpy(table_at(t, i), table_at(t, last), t->elem);
 		t->slot[s] = (uint32_t)i + 1;
 	}
 	t->n--;

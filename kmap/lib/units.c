@@ -13,8 +13,8 @@ const char *const kmap_level_many[KMAP_LEVELS] = {
 };
 
 /* The unit of this code at a level; NULL: not known. */
-static const char *unit_name(const struct kmap_names *n, size_t code, enum kmap_level level,
-			     char buf[600], size_t *len)
+static const char *kmap_units_name(const struct kmap_names *n, size_t code,
+				   enum kmap_level level, char buf[600], size_t *len)
 {
 	const char *function = kmap_function(n, code), *file = kmap_file(n, code), *slash;
 
@@ -47,11 +47,12 @@ static const char *unit_name(const struct kmap_names *n, size_t code, enum kmap_
 	return NULL;
 }
 
-static int64_t unit_of(struct kmap_units *u, const struct kmap_names *n, size_t code)
+static int64_t kmap_units_of(struct kmap_units *u, const struct kmap_names *n,
+			     size_t code)
 {
 	char buf[600];
 	size_t len = 0;
-	const char *name = unit_name(n, code, u->level, buf, &len);
+	const char *name = kmap_units_name(n, code, u->level, buf, &len);
 	bool fresh;
 	int64_t i;
 
@@ -61,15 +62,15 @@ static int64_t unit_of(struct kmap_units *u, const struct kmap_names *n, size_t 
 	return i;
 }
 
-static int no_units(struct kmap_units *u, struct atw_err *err)
+static int kmap_units_no(struct kmap_units *u, struct atw_err *err)
 {
 	kmap_units_deinit(u);
 	return atw_err_nomem(err);
 }
 
 /* Each function once, however many of its instructions there are. */
-static bool add_size(struct kmap_units *u, struct kmap_table *seen, const struct kmap_names *n,
-		     size_t code)
+static bool kmap_units_add_size(struct kmap_units *u, struct kmap_table *seen,
+				const struct kmap_names *n, size_t code)
 {
 	uint64_t size = kmap_function_size(n, code);
 	bool fresh;
@@ -96,16 +97,16 @@ int kmap_units_init(struct kmap_units *u, const struct kmap_model *m,
 	kmap_table_init(&u->by_name, sizeof(struct kmap_key));
 	u->of = calloc(m->code.n + 1, sizeof(*u->of));
 	for (size_t i = 0; u->of && i < m->code.n; i++) {
-		int64_t at = unit_of(u, n, i);
+		int64_t at = kmap_units_of(u, n, i);
 
 		if (at < 0)
-			return no_units(u, err);
+			return kmap_units_no(u, err);
 		u->of[i] = (uint32_t)at;
 	}
 	u->n = u->by_name.n;
 	u->v = calloc(u->n + 1, sizeof(*u->v));
 	if (!u->of || !u->v)
-		return no_units(u, err);
+		return kmap_units_no(u, err);
 	kmap_table_init(&seen, sizeof(struct kmap_key));
 	for (size_t i = 0; ok && i < m->code.n; i++) {
 		const struct kmap_code *c = kmap_code(m, i);
@@ -116,10 +117,10 @@ int kmap_units_init(struct kmap_units *u, const struct kmap_model *m,
 		kmap_add(&v->writes, c->writes);
 		kmap_add(&v->frees, c->frees);
 		v->instructions += c->reads || c->writes;
-		ok = add_size(u, &seen, n, i);
+		ok = kmap_units_add_size(u, &seen, n, i);
 	}
 	kmap_table_deinit(&seen);
-	return ok ? ATW_OK : no_units(u, err);
+	return ok ? ATW_OK : kmap_units_no(u, err);
 }
 
 void kmap_units_deinit(struct kmap_units *u)

@@ -31,17 +31,18 @@ const char *kmap_form_name(struct kmap_form f)
 	return f.own ? "atwalk's own form" : kmap_version_name(f.version);
 }
 
-static int put(struct kmap_writer *w, const struct kmap_record *rec, struct atw_err *err);
+static int kmap_write_put(struct kmap_writer *w, const struct kmap_record *rec,
+			  struct atw_err *err);
 
-static int put_header(struct kmap_writer *w, const char *key, const char *value,
-		      struct atw_err *err)
+static int kmap_write_put_header(struct kmap_writer *w, const char *key,
+				 const char *value, struct atw_err *err)
 {
 	const struct kmap_record rec = {
 		.kind = KMAP_HEADER,
 		.u.header = { { key, strlen(key) }, { value, strlen(value) } },
 	};
 
-	return put(w, &rec, err);
+	return kmap_write_put(w, &rec, err);
 }
 
 int kmap_writer_open(int fd, int level, struct kmap_form form, struct kmap_writer **ret,
@@ -60,7 +61,7 @@ int kmap_writer_open(int fd, int level, struct kmap_form form, struct kmap_write
 	w->len = 0;
 	r = pack_open(fd, level, &w->pack, err);
 	if (r == ATW_OK && form.own)
-		r = put_header(w, "version", "1", err);
+		r = kmap_write_put_header(w, "version", "1", err);
 	if (r != ATW_OK) {
 		kmap_writer_close(w);
 		return r;
@@ -69,7 +70,7 @@ int kmap_writer_open(int fd, int level, struct kmap_form form, struct kmap_write
 	return ATW_OK;
 }
 
-static int flush(struct kmap_writer *w, struct atw_err *err)
+static int kmap_write_flush(struct kmap_writer *w, struct atw_err *err)
 {
 	int r = pack_write(w->pack, w->buf, w->len, err);
 
@@ -77,7 +78,8 @@ static int flush(struct kmap_writer *w, struct atw_err *err)
 	return r;
 }
 
-static int put(struct kmap_writer *w, const struct kmap_record *rec, struct atw_err *err)
+static int kmap_write_put(struct kmap_writer *w, const struct kmap_record *rec,
+			  struct atw_err *err)
 {
 	size_t n = kmap_write(rec, w->form.version, w->buf + w->len, sizeof(w->buf) - w->len);
 
@@ -87,10 +89,10 @@ static int put(struct kmap_writer *w, const struct kmap_record *rec, struct atw_
 	w->len += n;
 	w->objects += rec->kind == KMAP_OBJECT;
 	w->accesses += rec->kind == KMAP_ACCESS;
-	return w->len >= PIECE ? flush(w, err) : ATW_OK;
+	return w->len >= PIECE ? kmap_write_flush(w, err) : ATW_OK;
 }
 
-static bool is_header(const struct kmap_record *rec, const char *key)
+static bool kmap_write_is_header(const struct kmap_record *rec, const char *key)
 {
 	return rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, key);
 }
@@ -99,16 +101,17 @@ static bool is_header(const struct kmap_record *rec, const char *key)
  * Does it have no line at all in that form, or one that would be wrong there? The first
  * line and the last one are the writer's own.
  */
-static bool passed(const struct kmap_writer *w, const struct kmap_record *rec, uint32_t lost)
+static bool kmap_write_passed(const struct kmap_writer *w, const struct kmap_record *rec,
+			      uint32_t lost)
 {
 	return rec->kind == KMAP_END || rec->kind == KMAP_BLANK ||
-	       (w->form.own && is_header(rec, "version")) ||
+	       (w->form.own && kmap_write_is_header(rec, "version")) ||
 	       (w->form.version != KMAP_COMPRESSED && kmap_says_compressed(rec)) ||
 	       (lost && rec->kind != KMAP_OBJECT && rec->kind != KMAP_ACCESS);
 }
 
 /* In a file of ours, a comment from elsewhere may look like one of our lines. */
-static bool says_something(const struct kmap_record *rec)
+static bool kmap_write_says_something(const struct kmap_record *rec)
 {
 	char line[KMAP_LINE];
 	struct kmap_record got;
@@ -118,18 +121,20 @@ static bool says_something(const struct kmap_record *rec)
 				&got, NULL) != ATW_OK || got.kind != KMAP_COMMENT;
 }
 
-static uint32_t losses(const struct kmap_writer *w, const struct kmap_record *rec)
+static uint32_t kmap_write_losses(const struct kmap_writer *w,
+				  const struct kmap_record *rec)
 {
 	uint32_t lost = kmap_loses(rec, w->form.version);
 
 	if (!w->form.own)
 		return lost;
-	return rec->kind == KMAP_COMMENT && says_something(rec) ? KMAP_LOSES_COMMENT
-								 : lost & ~own_holds;
+	return rec->kind == KMAP_COMMENT && kmap_write_says_something(rec)
+		       ? KMAP_LOSES_COMMENT
+		       : lost & ~own_holds;
 }
 
 /* By what it begins with, or by what only lines of that form have. */
-static bool is_compressed(const struct kmap_record *rec)
+static bool kmap_write_is_compressed(const struct kmap_record *rec)
 {
 	return kmap_says_compressed(rec) ||
 	       (rec->kind == KMAP_OBJECT && rec->u.object.has & KMAP_HAS_NAME) ||
@@ -137,34 +142,37 @@ static bool is_compressed(const struct kmap_record *rec)
 }
 
 /* Version 4 has the line, and no caller in it. */
-static int put_without_caller(struct kmap_writer *w, const struct kmap_record *rec,
-			      struct atw_err *err)
+static int kmap_write_put_without_caller(struct kmap_writer *w,
+					 const struct kmap_record *rec,
+					 struct atw_err *err)
 {
 	struct kmap_record plain = *rec;
 
 	plain.u.access.has &= ~(uint32_t)KMAP_HAS_CALLER;
-	return put(w, &plain, err);
+	return kmap_write_put(w, &plain, err);
 }
 
-static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+static int kmap_write_on_record(void *arg, const struct kmap_record *rec,
+				struct atw_err *err)
 {
 	struct kmap_writer *w = arg;
-	uint32_t lost = losses(w, rec);
+	uint32_t lost = kmap_write_losses(w, rec);
 
-	if (w->form.own && is_compressed(rec))
+	if (w->form.own && kmap_write_is_compressed(rec))
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "in %s objects are objects, and the compressed form has sums of them",
 				   kmap_form_name(w->form));
 	for (uint32_t left = lost; left; left &= left - 1)
 		w->losses.n[__builtin_ctz(left)]++;
-	w->said_cut |= is_header(rec, "cut");
-	if (passed(w, rec, lost))
+	w->said_cut |= kmap_write_is_header(rec, "cut");
+	if (kmap_write_passed(w, rec, lost))
 		return ATW_OK;
-	return lost & KMAP_LOSES_CALLER ? put_without_caller(w, rec, err) : put(w, rec, err);
+	return lost & KMAP_LOSES_CALLER ? kmap_write_put_without_caller(w, rec, err)
+					: kmap_write_put(w, rec, err);
 }
 
 struct kmap_sink kmap_writer_sink(struct kmap_writer *w)
 {
-	return (struct kmap_sink){ on_record, w };
+	return (struct kmap_sink){kmap_write_on_record, w};
 }
 
 const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w)
@@ -173,7 +181,8 @@ const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w)
 }
 
 /* Of what is not whole nothing whole can be made. */
-static int last_line(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err)
+static int kmap_write_last_line(struct kmap_writer *w, const struct kmap_told *of,
+				struct atw_err *err)
 {
 	const struct kmap_record end = {
 		.kind = KMAP_END, .u.end = { w->objects, w->accesses, of->lost },
@@ -183,21 +192,21 @@ static int last_line(struct kmap_writer *w, const struct kmap_told *of, struct a
 	if (w->said_cut && of->cut)
 		return ATW_OK;
 	if (!of->cut && !of->faults)
-		return put(w, &end, err);
+		return kmap_write_put(w, &end, err);
 	if (of->faults)
 		snprintf(why, sizeof(why), "lines of what it was made from that are wrong: %" PRIu64,
 			 of->faults);
 	else
 		snprintf(why, sizeof(why), "what it was made from is cut off");
-	return put_header(w, "cut", why, err);
+	return kmap_write_put_header(w, "cut", why, err);
 }
 
 int kmap_writer_end(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err)
 {
-	int r = w->form.own ? last_line(w, of, err) : ATW_OK;
+	int r = w->form.own ? kmap_write_last_line(w, of, err) : ATW_OK;
 
 	if (r == ATW_OK)
-		r = flush(w, err);
+		r = kmap_write_flush(w, err);
 	return r == ATW_OK ? pack_end(w->pack, err) : r;
 }
 

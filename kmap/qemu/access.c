@@ -9,7 +9,8 @@
 #include "recorder.h"
 
 /* What was not remembered. NULL: not to be counted. */
-static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site, uint64_t va)
+static struct kshare_edge *access_count_slowly(const struct vcpu *c, struct site *site,
+					       uint64_t va)
 {
 	uint32_t id = shadow_find(va);
 	int32_t who = who_is(c);
@@ -34,7 +35,7 @@ static struct kshare_edge *count_slowly(const struct vcpu *c, struct site *site,
 }
 
 /* Not to be counted; what was remembered does not matter, for it may be older than that. */
-static bool is_closed_for(const struct vcpu *c, uint32_t gate)
+static bool access_is_closed_for(const struct vcpu *c, uint32_t gate)
 {
 	struct kshare_counts *n = &rec.s->count;
 
@@ -50,32 +51,33 @@ static bool is_closed_for(const struct vcpu *c, uint32_t gate)
 	return true;
 }
 
-static inline bool is_closed(const struct vcpu *c)
+static inline bool access_is_closed(const struct vcpu *c)
 {
 	uint32_t gate = atomic_load_explicit(&rec.s->gate, memory_order_relaxed);
 
 	if (likely((gate & (KSHARE_ACCESSES | KSHARE_ONE)) == KSHARE_ACCESSES && !c->tracing))
 		return false;
-	return is_closed_for(c, gate);
+	return access_is_closed_for(c, gate);
 }
 
-static inline struct kshare_edge *edge_at(const struct vcpu *c, struct site *site, uint64_t va)
+static inline struct kshare_edge *access_edge_at(const struct vcpu *c, struct site *site,
+						 uint64_t va)
 {
 	uint32_t id = shadow_find(va);
 
 	if (likely(site->object == id && site->who == who_is(c) && site->gen == rec.store.gen[id] &&
 		   site->edge->reads < UINT32_MAX - 1 && site->edge->writes < UINT32_MAX - 1))
 		return site->edge;
-	return count_slowly(c, site, va);
+	return access_count_slowly(c, site, va);
 }
 
-static inline bool is_of_interest(uint64_t va)
+static inline bool access_is_of_interest(uint64_t va)
 {
 	return va - rec.first <= rec.span;
 }
 
 /* The details that are recorded besides the thread: times and lines. */
-static void count_detail(uint64_t va, bool store)
+static void access_count_detail(uint64_t va, bool store)
 {
 	uint32_t id = shadow_find(va);
 	struct kshare_object *o = kshare_object(rec.s, id);
@@ -90,9 +92,10 @@ static void count_detail(uint64_t va, bool store)
 	kstore_line(&rec.store, id, va, store, !store);
 }
 
-static inline void count(const struct vcpu *c, struct site *site, uint64_t va, bool store)
+static inline void access_count(const struct vcpu *c, struct site *site, uint64_t va,
+				bool store)
 {
-	struct kshare_edge *e = edge_at(c, site, va);
+	struct kshare_edge *e = access_edge_at(c, site, va);
 
 	if (unlikely(!e))
 		return;
@@ -104,18 +107,18 @@ static inline void count(const struct vcpu *c, struct site *site, uint64_t va, b
 		rec.s->count.reads++;
 	}
 	if (unlikely(rec.s->detail))
-		count_detail(va, store);
+		access_count_detail(va, store);
 }
 
 void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
 {
 	const struct vcpu *c = &rec.cpu[vcpu];
 
-	if (!is_of_interest(va))
+	if (!access_is_of_interest(va))
 		return;
 	lock();
-	if (!is_closed(c))
-		count(c, site, va, qemu_plugin_mem_is_store(info));
+	if (!access_is_closed(c))
+		access_count(c, site, va, qemu_plugin_mem_is_store(info));
 	unlock();
 }
 
@@ -124,7 +127,7 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
  * each element is next to the last one and of the same object, and nothing that comes
  * after the instruction ran meanwhile.
  */
-static bool goes_on(struct string *run, uint64_t va, unsigned size)
+static bool access_goes_on(struct string *run, uint64_t va, unsigned size)
 {
 	bool next = run->object && (va == run->last + size || va == run->last - size);
 	uint32_t id;
@@ -140,20 +143,23 @@ static bool goes_on(struct string *run, uint64_t va, unsigned size)
 	return next;
 }
 
-static void count_string(const struct vcpu *c, struct site *site, uint32_t info, uint64_t va)
+static void access_count_string(const struct vcpu *c, struct site *site, uint32_t info,
+				uint64_t va)
 {
 	bool store = qemu_plugin_mem_is_store(info);
 
-	if (!is_closed(c) && !goes_on(&site->string[store], va, 1u << qemu_plugin_mem_size_shift(info)))
-		count(c, site, va, store);
+	if (!access_is_closed(c) &&
+	    !access_goes_on(&site->string[store], va,
+			    1u << qemu_plugin_mem_size_shift(info)))
+		access_count(c, site, va, store);
 }
 
 void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *site)
 {
-	if (!is_of_interest(va))
+	if (!access_is_of_interest(va))
 		return;
 	lock();
-	count_string(&rec.cpu[vcpu], site, info, va);
+	access_count_string(&rec.cpu[vcpu], site, info, va);
 	unlock();
 }
 

@@ -19,7 +19,7 @@
 #include "recorder.h"
 
 /* It will be committed no more, or never was, for there was no room. */
-static void drop(struct vcpu *c, unsigned i)
+static void event_drop(struct vcpu *c, unsigned i)
 {
 	rec.s->count.undecodable += c->pending[i].committed;
 	c->pendings--;
@@ -31,12 +31,12 @@ void event_enter(unsigned vcpu, unsigned event)
 	struct vcpu *c = &rec.cpu[vcpu];
 
 	if (c->pendings == NESTED)
-		drop(c, 0);
+		event_drop(c, 0);
 	c->pending[c->pendings++] = (struct pending){ .event = (uint8_t)event };
 }
 
 /* The last of this kind; NULL: there is none. */
-static struct pending *last_of(struct vcpu *c, unsigned event)
+static struct pending *event_last_of(struct vcpu *c, unsigned event)
 {
 	for (unsigned i = c->pendings; i--; )
 		if (c->pending[i].event == event)
@@ -47,10 +47,10 @@ static struct pending *last_of(struct vcpu *c, unsigned event)
 void event_again(unsigned vcpu, unsigned event)
 {
 	struct vcpu *c = &rec.cpu[vcpu];
-	const struct pending *p = last_of(c, event);
+	const struct pending *p = event_last_of(c, event);
 
 	while (p && c->pendings && &c->pending[c->pendings - 1] != p)
-		drop(c, c->pendings - 1);
+		event_drop(c, c->pendings - 1);
 	c->tracing = false;
 }
 
@@ -59,7 +59,7 @@ void event_forget(unsigned vcpu)
 	struct vcpu *c = &rec.cpu[vcpu];
 
 	while (c->pendings)
-		drop(c, c->pendings - 1);
+		event_drop(c, c->pendings - 1);
 	c->tracing = false;
 }
 
@@ -68,7 +68,7 @@ void event_forget(unsigned vcpu)
  * image: what else they are written to is RAM by its own mapping. Which, the kernel's
  * tables say: QEMU before 8.2 does not tell physical addresses where RAM has a hole.
  */
-static void learn_direct(uint32_t info, uint64_t va)
+static void event_learn_direct(uint32_t info, uint64_t va)
 {
 	static unsigned tries = 16;
 	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, va);
@@ -83,11 +83,11 @@ static void learn_direct(uint32_t info, uint64_t va)
 void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va)
 {
 	struct vcpu *c = &rec.cpu[vcpu];
-	struct pending *p = last_of(c, event);
+	struct pending *p = event_last_of(c, event);
 	uint64_t size = 1ull << qemu_plugin_mem_size_shift(info);
 
 	if (unlikely(!rec.near_len))
-		learn_direct(info, va);
+		event_learn_direct(info, va);
 	if (!p || va - rec.s->kernel.direct >= rec.direct_span)
 		return;
 	/* Two members may be stored at once: arm64's STP is one access, from QEMU 8.0 on. */
@@ -96,7 +96,7 @@ void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va)
 }
 
 /* Has it stored this member? */
-static bool has(const struct pending *p, uint64_t va)
+static bool event_has(const struct pending *p, uint64_t va)
 {
 	for (unsigned i = 0; i < p->stores; i++)
 		if (p->at[i] == va)
@@ -104,7 +104,8 @@ static bool has(const struct pending *p, uint64_t va)
 	return false;
 }
 
-static bool slab_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+static bool event_slab(struct vcpu *c, const struct kshare_event *e, unsigned kind,
+		       uint64_t at)
 {
 	bool frees = kind == KSHARE_KFREE || kind == KSHARE_CACHE_FREE;
 	uint64_t ip, ptr, bytes = 0;
@@ -123,7 +124,8 @@ static bool slab_event(struct vcpu *c, const struct kshare_event *e, unsigned ki
 	return true;
 }
 
-static bool page_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+static bool event_page(struct vcpu *c, const struct kshare_event *e, unsigned kind,
+		       uint64_t at)
 {
 	uint64_t pfn;
 	uint32_t order;
@@ -143,7 +145,8 @@ static bool page_event(struct vcpu *c, const struct kshare_event *e, unsigned ki
 /* What devices have may be mapped as well; but each page takes room in a table of ours. */
 #define BEYOND_RAM (UINT64_C(4) << 30)
 
-static bool vmap_event(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+static bool event_vmap(struct vcpu *c, const struct kshare_event *e, unsigned kind,
+		       uint64_t at)
 {
 	uint64_t va, bytes = 0;
 	uint32_t failed = 0;
@@ -161,36 +164,37 @@ static bool vmap_event(struct vcpu *c, const struct kshare_event *e, unsigned ki
 	return true;
 }
 
-static bool decode(struct vcpu *c, const struct kshare_event *e, unsigned kind, uint64_t at)
+static bool event_decode(struct vcpu *c, const struct kshare_event *e, unsigned kind,
+			 uint64_t at)
 {
 	switch (kind) {
 	case KSHARE_PAGE_ALLOC:
 	case KSHARE_PAGE_FREE:
-		return page_event(c, e, kind, at);
+		return event_page(c, e, kind, at);
 	case KSHARE_VMAP_ALLOC:
 	case KSHARE_VMAP_FREE:
-		return vmap_event(c, e, kind, at);
+		return event_vmap(c, e, kind, at);
 	default:
-		return slab_event(c, e, kind, at);
+		return event_slab(c, e, kind, at);
 	}
 }
 
 /* Was all of it stored that is to be read, if it begins there? */
-static bool is_whole(const struct pending *p, uint64_t at)
+static bool event_is_whole(const struct pending *p, uint64_t at)
 {
 	const struct kshare_event *e = &rec.s->kernel.event[p->event];
 
 	switch (p->event) {
 	case KSHARE_PAGE_ALLOC:
 	case KSHARE_PAGE_FREE:
-		return has(p, at + e->pfn) && has(p, at + e->order);
+		return event_has(p, at + e->pfn) && event_has(p, at + e->order);
 	case KSHARE_VMAP_ALLOC:
-		return has(p, at + e->ptr) && has(p, at + e->bytes);
+		return event_has(p, at + e->ptr) && event_has(p, at + e->bytes);
 	case KSHARE_VMAP_FREE:           /* and how many wait to be, behind it */
-		return has(p, at + e->ptr) && has(p, at + e->ptr + 8);
+		return event_has(p, at + e->ptr) && event_has(p, at + e->ptr + 8);
 	default:
-		return has(p, at + e->ptr) && has(p, at + e->call_site) &&
-		       (!e->bytes || has(p, at + e->bytes));
+		return event_has(p, at + e->ptr) && event_has(p, at + e->call_site) &&
+		       (!e->bytes || event_has(p, at + e->bytes));
 	}
 }
 
@@ -198,7 +202,7 @@ static bool is_whole(const struct pending *p, uint64_t at)
  * It begins before the first of what was stored; but other things are stored to as well,
  * such as how often preemption is off. 0: it is not whole.
  */
-static uint64_t record_of(const struct pending *p)
+static uint64_t event_record_of(const struct pending *p)
 {
 	const struct kshare_event *e = &rec.s->kernel.event[p->event];
 	uint64_t first = 0;
@@ -206,7 +210,7 @@ static uint64_t record_of(const struct pending *p)
 	for (unsigned i = 0; i < p->stores; i++) {
 		uint64_t at = p->at[i] - e->first;
 
-		if ((!first || at < first) && is_whole(p, at))
+		if ((!first || at < first) && event_is_whole(p, at))
 			first = at;
 	}
 	return first;
@@ -222,7 +226,7 @@ void event_commit(unsigned vcpu)
 	uint64_t at = 0;
 	bool fine = true, frees, on;
 
-	while (i && !(at = record_of(&c->pending[i - 1])))
+	while (i && !(at = event_record_of(&c->pending[i - 1])))
 		i--;
 	if (!i) {
 		if (c->pendings && c->pending[c->pendings - 1].stores)
@@ -231,7 +235,7 @@ void event_commit(unsigned vcpu)
 	}
 	p = c->pending[i - 1];
 	c->pending[i - 1].committed = false;
-	drop(c, i - 1);
+	event_drop(c, i - 1);
 	e = &k->event[p.event];
 	/* What is freed is over, whether or not more is followed: it must not be taken for live. */
 	frees = p.event == KSHARE_KFREE || p.event == KSHARE_CACHE_FREE ||
@@ -247,7 +251,7 @@ void event_commit(unsigned vcpu)
 				c->pid = c->who = (int32_t)pid & KSHARE_PID;
 		}
 		task_look(c);
-		fine = decode(c, e, p.event, at);
+		fine = event_decode(c, e, p.event, at);
 	}
 	if (fine)
 		rec.s->count.event[p.event]++;

@@ -11,14 +11,14 @@
 #include "api.h"
 #include "recorder.h"
 
-static bool is_open(const struct vcpu *c)
+static bool graph_is_open(const struct vcpu *c)
 {
 	return !c->tracing &&
 	       atomic_load_explicit(&rec.s->gate, memory_order_relaxed) & KSHARE_GRAPH;
 }
 
 /* NULL: no room. */
-static struct kshare_pair *find(uint64_t from, uint64_t to)
+static struct kshare_pair *graph_find(uint64_t from, uint64_t to)
 {
 	uint32_t max = rec.s->at.max_calls;
 	uint64_t i = (from * 0x9e3779b97f4a7c15u ^ to * 0xc2b2ae3d27d4eb4fu) >> 20 & (max - 1);
@@ -40,12 +40,12 @@ static struct kshare_pair *find(uint64_t from, uint64_t to)
 	return call;
 }
 
-static void at_direct(unsigned vcpu, void *arg)
+static void graph_at_direct(unsigned vcpu, void *arg)
 {
 	struct kshare_pair *call = arg;
 
 	lock();
-	if (is_open(&rec.cpu[vcpu])) {
+	if (graph_is_open(&rec.cpu[vcpu])) {
 		if (call)
 			call->count++;
 		else
@@ -54,12 +54,12 @@ static void at_direct(unsigned vcpu, void *arg)
 	unlock();
 }
 
-static void at_indirect(unsigned vcpu, void *arg)
+static void graph_at_indirect(unsigned vcpu, void *arg)
 {
 	rec.cpu[vcpu].calls_from = (uint64_t)(uintptr_t)arg;
 }
 
-static void at_block(unsigned vcpu, void *arg)
+static void graph_at_block(unsigned vcpu, void *arg)
 {
 	struct vcpu *c = &rec.cpu[vcpu];
 	struct kshare_pair *call;
@@ -67,8 +67,8 @@ static void at_block(unsigned vcpu, void *arg)
 	if (likely(!c->calls_from))
 		return;
 	lock();
-	if (is_open(c)) {
-		call = find(c->calls_from, (uint64_t)(uintptr_t)arg);
+	if (graph_is_open(c)) {
+		call = graph_find(c->calls_from, (uint64_t)(uintptr_t)arg);
 		if (call)
 			call->count++;
 		else
@@ -78,7 +78,7 @@ static void at_block(unsigned vcpu, void *arg)
 	unlock();
 }
 
-static bool is_through(uint64_t ip)
+static bool graph_is_through(uint64_t ip)
 {
 	const struct kshare_code *t = &rec.s->kernel.through;
 
@@ -93,18 +93,20 @@ void graph_watch(struct qemu_plugin_insn *insn, uint64_t ip, bool begins)
 
 	if (!rec.s->at.max_calls || !rec.known)
 		return;
-	if (begins && !is_through(ip))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_block, QEMU_PLUGIN_CB_NO_REGS,
+	if (begins && !graph_is_through(ip))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, graph_at_block,
+						       QEMU_PLUGIN_CB_NO_REGS,
 						       (void *)(uintptr_t)ip);
 	kind = call_insn(rec.machine, ip, bytes, insn_bytes(insn, bytes), &target);
-	if (kind == CALL_NONE || is_through(ip))
+	if (kind == CALL_NONE || graph_is_through(ip))
 		return;
-	if (kind == CALL_DIRECT && !is_through(target)) {
+	if (kind == CALL_DIRECT && !graph_is_through(target)) {
 		/* Translation callbacks run with the lock. */
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_direct, QEMU_PLUGIN_CB_NO_REGS,
-						       find(ip, target));
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, graph_at_direct,
+						       QEMU_PLUGIN_CB_NO_REGS,
+						       graph_find(ip, target));
 		return;
 	}
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, at_indirect, QEMU_PLUGIN_CB_NO_REGS,
-					       (void *)(uintptr_t)ip);
+	qemu_plugin_register_vcpu_insn_exec_cb(
+		insn, graph_at_indirect, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)ip);
 }

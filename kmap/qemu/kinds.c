@@ -15,7 +15,7 @@ static struct { uint64_t cache; uint32_t name; } caches[CACHES];
 /* ---- of the slab allocator ---- */
 
 /* The name of a cache; cached, since it is needed often. */
-static uint32_t name_of(uint64_t cache)
+static uint32_t kinds_name_of(uint64_t cache)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint64_t name;
@@ -43,7 +43,7 @@ static uint32_t name_of(uint64_t cache)
 }
 
 /* The cache that the page of an object belongs to; 0: none, or not known. */
-static uint64_t cache_address(uint64_t va)
+static uint64_t kinds_cache_address(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint64_t page = k->vmemmap + ((va - k->direct) >> k->page_shift) * k->page_size;
@@ -56,21 +56,21 @@ static uint64_t cache_address(uint64_t va)
 	return guest_u64(page + k->slab_cache, &cache) && (int64_t)cache < 0 ? cache : 0;
 }
 
-static uint32_t cache_of(uint64_t va)
+static uint32_t kinds_cache_of(uint64_t va)
 {
-	uint64_t cache = cache_address(va);
+	uint64_t cache = kinds_cache_address(va);
 
-	return cache ? name_of(cache) : 0;
+	return cache ? kinds_name_of(cache) : 0;
 }
 
 /* Names an object that was allocated before caches could be found. */
-static void object_name(uint32_t id)
+static void kinds_object_name(uint32_t id)
 {
 	struct kshare_object *o = kshare_object(rec.s, id);
 
 	if (!o->name && (o->type == KSHARE_T_KMALLOC || o->type == KSHARE_T_CACHE ||
 			 o->type == KSHARE_T_BULK))
-		o->name = cache_of(o->va);
+		o->name = kinds_cache_of(o->va);
 }
 
 void object_name_all(void)
@@ -79,7 +79,7 @@ void object_name_all(void)
 
 	for (uint32_t i = 1; i < n; i++)
 		if (kshare_object(rec.s, i)->flags & KSHARE_LIVE)
-			object_name(i);
+			kinds_object_name(i);
 }
 
 uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
@@ -97,7 +97,7 @@ uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const str
 void object_end(uint32_t id, uint64_t ip)
 {
 	if (!rec.s->by_site)     /* else it has the name of others that live */
-		object_name(id);
+		kinds_object_name(id);
 	kstore_end(&rec.store, id, ip);
 }
 
@@ -113,7 +113,7 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 	if (kstore_told_again(&rec.store, *word, &(struct kstore_birth){ .va = va, .size = size,
 							      .ip = ip, .type = type }))
 		return;
-	name = cache_of(va);
+	name = kinds_cache_of(va);
 	/* An object that was here was freed without being seen. */
 	for (uint64_t i = 0; i < (size + 7) / 8; i++)
 		if (word[i]) {
@@ -134,7 +134,7 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 enum { OLDER_MOST = 1 << 20 };
 static struct { uint64_t *va, n, room; } older;
 
-static uint64_t older_place(const uint64_t *table, uint64_t room, uint64_t va)
+static uint64_t kinds_older_place(const uint64_t *table, uint64_t room, uint64_t va)
 {
 	uint64_t i = (va >> 3) * 0x9e3779b97f4a7c15u >> 20 & (room - 1);
 
@@ -144,7 +144,7 @@ static uint64_t older_place(const uint64_t *table, uint64_t room, uint64_t va)
 }
 
 /* Is this the first free there? Where that is not known, it is none. */
-static bool older_first(uint64_t va)
+static bool kinds_older_first(uint64_t va)
 {
 	uint64_t room = older.room ? older.room * 2 : 1024, *more;
 
@@ -152,7 +152,8 @@ static bool older_first(uint64_t va)
 		more = calloc(room, sizeof(*more));
 		for (uint64_t i = 0; more && i < older.room; i++)
 			if (older.va[i])
-				more[older_place(more, room, older.va[i])] = older.va[i];
+				more[kinds_older_place(more, room, older.va[i])] =
+					older.va[i];
 		if (more) {
 			free(older.va);
 			older.va = more;
@@ -161,7 +162,7 @@ static bool older_first(uint64_t va)
 	}
 	if (older.n >= older.room / 2)
 		return false;
-	room = older_place(older.va, older.room, va);
+	room = kinds_older_place(older.va, older.room, va);
 	if (older.va[room])
 		return false;
 	older.va[room] = va;
@@ -170,7 +171,7 @@ static bool older_first(uint64_t va)
 }
 
 /* Is the allocation of the page that it is in unknown? */
-static bool is_page_older(uint64_t va)
+static bool kinds_is_page_older(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	const uint32_t *frame = shadow_frame((va - k->direct) >> k->page_shift, 1);
@@ -182,10 +183,10 @@ static bool is_page_older(uint64_t va)
  * An object that was allocated before its allocation could be recorded is known by its
  * free: the allocating code and the time are not.
  */
-static void object_older(uint64_t va, uint64_t ip)
+static void kinds_object_older(uint64_t va, uint64_t ip)
 {
-	uint64_t cache = cache_address(va);
-	uint32_t name = cache ? name_of(cache) : 0, size, id;
+	uint64_t cache = kinds_cache_address(va);
+	uint32_t name = cache ? kinds_name_of(cache) : 0, size, id;
 	const char *text = kshare_name(rec.s, name);
 	struct kstore_birth b = { .va = va, .name = name, .pid = -1, .type = KSHARE_T_CACHE };
 
@@ -209,13 +210,13 @@ void object_slab_free(uint64_t va, uint64_t ip)
 {
 	uint32_t *word = shadow_fine(va, 1), id = word ? *word : 0;
 	struct kshare_object *o;
-	bool is_older = is_page_older(va) && older_first(va);
+	bool is_older = kinds_is_page_older(va) && kinds_older_first(va);
 
 	rec.s->count.frees += ip != KSHARE_MISSED;
 	if (!id) {
 		rec.s->count.strange_frees++;
 		if (is_older)
-			object_older(va, ip);
+			kinds_object_older(va, ip);
 		return;
 	}
 	o = kshare_object(rec.s, id);
@@ -295,7 +296,7 @@ void object_pages_free(uint64_t pfn, unsigned order)
 /* ---- what is mapped elsewhere ---- */
 
 /* Whatever has a part in it is over. */
-static void end_mapped(uint64_t va, uint64_t size, uint64_t ip)
+static void kinds_end_mapped(uint64_t va, uint64_t size, uint64_t ip)
 {
 	uint64_t page = 1ull << rec.s->kernel.page_shift;
 
@@ -314,7 +315,7 @@ static void end_mapped(uint64_t va, uint64_t size, uint64_t ip)
 	}
 }
 
-static uint64_t span_of(uint64_t va)
+static uint64_t kinds_span_of(uint64_t va)
 {
 	uint32_t id = shadow_mapped(va);
 
@@ -326,7 +327,7 @@ void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uin
 {
 	uint32_t id;
 
-	end_mapped(va, size, KSHARE_MISSED);
+	kinds_end_mapped(va, size, KSHARE_MISSED);
 	if (!kstore_wanted(&rec.store, "", ip))
 		return;
 	id = object_new(va, size, type, c, ip, 0);
@@ -336,11 +337,11 @@ void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uin
 
 void object_mapped_free(uint64_t va, uint64_t ip)
 {
-	uint64_t size = span_of(va);
+	uint64_t size = kinds_span_of(va);
 
 	rec.s->count.frees++;
 	if (size)
-		end_mapped(va, size, ip);
+		kinds_end_mapped(va, size, ip);
 	else
 		rec.s->count.strange_frees++;
 }
@@ -371,7 +372,7 @@ void object_stack(const struct vcpu *c, uint64_t va)
 	/* What was here is over, but nothing new begins. */
 	if (!is_followed()) {
 		if (id && o->type == KSHARE_T_STACK)
-			end_mapped(va, o->size, KSHARE_MISSED);
+			kinds_end_mapped(va, o->size, KSHARE_MISSED);
 		return;
 	}
 	object_mapped(c, KSHARE_T_STACK, va, id && o->va == va ? o->size : rec.s->kernel.stack_size,

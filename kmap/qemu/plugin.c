@@ -69,7 +69,7 @@ bool wait_for_program(void *unused)
 /* ---- the program ---- */
 
 /* A question to the program; false: there is no answer. */
-static bool ask_program(void)
+static bool plugin_query_program(void)
 {
 	uint32_t turn = atomic_fetch_add(&rec.s->asked, 1) + 1;
 
@@ -82,14 +82,14 @@ static bool ask_program(void)
 
 void learn_memory(void)
 {
-	ask_program();
+	plugin_query_program();
 	if (!rec.near_len && rec.s->kernel.direct && shadow_ram() < 0)
 		give_up("out of memory");
 	task_learn();
 }
 
 /* The kernel's own code: what is known of it, from the program. */
-static bool ask(void)
+static bool plugin_query(void)
 {
 	/* Too early there is nothing to find yet; but calls.c has something to see soon. */
 	static uint64_t blocks, again = QEMU_API >= 2 ? 800 : 2000;
@@ -97,7 +97,7 @@ static bool ask(void)
 	if (++blocks < again || atomic_load(&rec.s->failed))
 		return false;
 	again = blocks + blocks / 2;
-	if (!ask_program())
+	if (!plugin_query_program())
 		return false;
 	if (shadow_image() < 0) {
 		give_up("out of memory");
@@ -108,17 +108,17 @@ static bool ask(void)
 
 /* ---- translation ---- */
 
-static void again(qemu_plugin_id_t id);
+static void plugin_again(qemu_plugin_id_t id);
 
-static void watch_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void plugin_watch_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	struct kshare *s = rec.s;
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
-	if (!rec.known && ask()) {
+	if (!rec.known && plugin_query()) {
 		rec.known = true;
 		/* All that was translated before is translated again. */
-		qemu_plugin_reset(id, again);
+		qemu_plugin_reset(id, plugin_again);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
@@ -134,19 +134,19 @@ static void watch_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	/* Nothing more is recorded when it has failed. */
 	if (qemu_plugin_tb_vaddr(tb) < rec.s->first_code || atomic_load(&rec.s->failed))
 		return;
 	lock();
-	watch_block(id, tb);
+	plugin_watch_block(id, tb);
 	unlock();
 }
 
 /* ---- beginning and end ---- */
 
-static void end(qemu_plugin_id_t id, void *arg)
+static void plugin_end(qemu_plugin_id_t id, void *arg)
 {
 	(void)id;
 	(void)arg;
@@ -157,19 +157,19 @@ static void end(qemu_plugin_id_t id, void *arg)
 	atomic_store(&rec.s->attached, 2);
 }
 
-static void again(qemu_plugin_id_t id)
+static void plugin_again(qemu_plugin_id_t id)
 {
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
-	qemu_plugin_register_atexit_cb(id, end, NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, plugin_translate);
+	qemu_plugin_register_atexit_cb(id, plugin_end, NULL);
 }
 
-static int complain(const char *why)
+static int plugin_complain(const char *why)
 {
 	fprintf(stderr, "atwalk: the recorder: %s\n", why);
 	return -1;
 }
 
-static void *map_fd(int fd, int prot, uint64_t *ret_size)
+static void *plugin_map_fd(int fd, int prot, uint64_t *ret_size)
 {
 	struct stat st;
 	void *p;
@@ -181,7 +181,7 @@ static void *map_fd(int fd, int prot, uint64_t *ret_size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static enum call_machine machine_of(const char *target)
+static enum call_machine plugin_machine_of(const char *target)
 {
 	return !strcmp(target, "x86_64") ? CALL_X86 : !strcmp(target, "aarch64") ? CALL_ARM64 :
 	       !strcmp(target, "riscv64") ? CALL_RISCV : CALL_OTHER;
@@ -197,25 +197,27 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		sscanf(argv[i], "ram=%d", &ram);
 	}
 	watch_init(info->version.cur);
-	rec.machine = machine_of(info->target_name);
+	rec.machine = plugin_machine_of(info->target_name);
 	calls_init();
-	rec.s = map_fd(share, PROT_READ | PROT_WRITE, &size);
+	rec.s = plugin_map_fd(share, PROT_READ | PROT_WRITE, &size);
 	if (!rec.s || size < sizeof(*rec.s) || rec.s->magic != KSHARE_MAGIC)
-		return complain("it is loaded by `atwalk kmap record` of its own version, and by nobody else");
-	rec.ram = map_fd(ram, PROT_READ, &rec.ram_size);
+		return plugin_complain("it is loaded by `atwalk kmap record` of its own "
+				       "version, and by nobody else");
+	rec.ram = plugin_map_fd(ram, PROT_READ, &rec.ram_size);
 	if (rec.s->nrams && !rec.ram)
-		return complain("the guest's memory cannot be mapped");
+		return plugin_complain("the guest's memory cannot be mapped");
 	if (info->system.max_vcpus > KSHARE_CPUS)
-		return complain("the guest has more CPUs than can be followed (64)");
+		return plugin_complain(
+			"the guest has more CPUs than can be followed (64)");
 	rec.locks = rec.s->locks;
 	rec.first = rec.s->first;
 	rec.span = rec.s->last - rec.s->first;
 	task_learn();
 	if (kstore_init(&rec.store, rec.s, wait_for_program, NULL) < 0)
-		return complain("out of memory");
+		return plugin_complain("out of memory");
 	if (atomic_load(&rec.s->ready))
 		rec.known = true;
-	again(id);
+	plugin_again(id);
 	atomic_store(&rec.s->attached, 1);
 	return 0;
 }

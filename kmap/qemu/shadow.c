@@ -20,7 +20,7 @@ static struct mapped {
 } *mapped;
 static uint64_t nmapped, mapped_room;
 
-static void *nothing_yet(uint64_t bytes)
+static void *shadow_nothing_yet(uint64_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -39,8 +39,8 @@ int shadow_ram(void)
 		rec.direct_span = rec.s->ram[i].pa + rec.s->ram[i].len;
 	/* Holes have a shadow, too, so that one comparison is enough. */
 	len = rec.direct_span - rec.s->ram[0].pa;
-	rec.fine = nothing_yet(len / 8 * 4);
-	rec.frame = nothing_yet((len >> k->page_shift) * 4);
+	rec.fine = shadow_nothing_yet(len / 8 * 4);
+	rec.frame = shadow_nothing_yet((len >> k->page_shift) * 4);
 	if (!rec.fine || !rec.frame)
 		return -1;
 	rec.near = k->direct + rec.s->ram[0].pa;
@@ -54,7 +54,7 @@ int shadow_image(void)
 	uint64_t image = k->image_last - k->image_first + 1;
 
 	if (k->image_first && image < 1ull << 32) {
-		rec.named = nothing_yet(image / 8 * 4 + 4);
+		rec.named = shadow_nothing_yet(image / 8 * 4 + 4);
 		if (!rec.named)
 			return -1;
 		rec.image = k->image_first;
@@ -73,7 +73,7 @@ int shadow_image(void)
 }
 
 /* Where in the file that is RAM; UINT64_MAX: not in it as one piece. */
-static uint64_t ram_offset(uint64_t pa, uint64_t len)
+static uint64_t shadow_ram_offset(uint64_t pa, uint64_t len)
 {
 	for (uint32_t i = 0; i < rec.s->nrams; i++) {
 		const struct kshare_ram *r = &rec.s->ram[i];
@@ -84,7 +84,7 @@ static uint64_t ram_offset(uint64_t pa, uint64_t len)
 	return UINT64_MAX;
 }
 
-static uint64_t physical(uint64_t va)
+static uint64_t shadow_physical(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 
@@ -93,7 +93,7 @@ static uint64_t physical(uint64_t va)
 }
 
 /* struct pages have a mapping of their own. */
-static bool is_vmemmap(const struct kshare_kernel *k, uint64_t va, uint64_t *pa)
+static bool shadow_is_vmemmap(const struct kshare_kernel *k, uint64_t va, uint64_t *pa)
 {
 	uint32_t lo = 0, hi = k->nvmem;
 
@@ -114,10 +114,10 @@ static bool is_vmemmap(const struct kshare_kernel *k, uint64_t va, uint64_t *pa)
 
 const void *guest(uint64_t va, uint64_t len)
 {
-	uint64_t pa = physical(va), at;
+	uint64_t pa = shadow_physical(va), at;
 
-	is_vmemmap(&rec.s->kernel, va, &pa);
-	at = ram_offset(pa, len);
+	shadow_is_vmemmap(&rec.s->kernel, va, &pa);
+	at = shadow_ram_offset(pa, len);
 	return at == UINT64_MAX ? NULL : rec.ram + at;
 }
 
@@ -143,7 +143,9 @@ uint32_t *shadow_fine(uint64_t va, uint64_t size)
 {
 	uint64_t pa = va - rec.s->kernel.direct;
 
-	return rec.near_len && ram_offset(pa, size) != UINT64_MAX ? rec.fine + (va - rec.near) / 8 : NULL;
+	return rec.near_len && shadow_ram_offset(pa, size) != UINT64_MAX
+		       ? rec.fine + (va - rec.near) / 8
+		       : NULL;
 }
 
 uint32_t *shadow_frame(uint64_t pfn, uint64_t n)
@@ -151,13 +153,14 @@ uint32_t *shadow_frame(uint64_t pfn, uint64_t n)
 	unsigned shift = rec.s->kernel.page_shift;
 	uint64_t pa = pfn << shift;
 
-	return rec.near_len && ram_offset(pa, n << shift) != UINT64_MAX
-	       ? rec.frame + ((pa - rec.s->ram[0].pa) >> shift) : NULL;
+	return rec.near_len && shadow_ram_offset(pa, n << shift) != UINT64_MAX
+		       ? rec.frame + ((pa - rec.s->ram[0].pa) >> shift)
+		       : NULL;
 }
 
 /* ---- what is mapped elsewhere ---- */
 
-static uint64_t slot_of(uint64_t page)
+static uint64_t shadow_slot_of(uint64_t page)
 {
 	uint64_t i = (page * 0x9e3779b97f4a7c15u) >> 20 & (mapped_room - 1);
 
@@ -166,7 +169,7 @@ static uint64_t slot_of(uint64_t page)
 	return i;
 }
 
-static bool more_mapped(void)
+static bool shadow_more_mapped(void)
 {
 	struct mapped *old = mapped;
 	uint64_t had = mapped_room;
@@ -180,7 +183,7 @@ static bool more_mapped(void)
 	nmapped = 0;
 	for (uint64_t i = 0; i < had; i++)
 		if (old[i].id || old[i].fine) {
-			mapped[slot_of(old[i].page)] = old[i];
+			mapped[shadow_slot_of(old[i].page)] = old[i];
 			nmapped++;
 		}
 	free(old);
@@ -188,9 +191,9 @@ static bool more_mapped(void)
 }
 
 /* One more may come. */
-static bool has_room(void)
+static bool shadow_has_room(void)
 {
-	if (nmapped < mapped_room / 2 || more_mapped())
+	if (nmapped < mapped_room / 2 || shadow_more_mapped())
 		return true;
 	give_up("out of memory");
 	return false;
@@ -203,9 +206,9 @@ void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
 	for (uint64_t page = va >> shift; page <= (va + size - 1) >> shift; page++) {
 		uint64_t i;
 
-		if (!has_room())
+		if (!shadow_has_room())
 			return;
-		i = slot_of(page);
+		i = shadow_slot_of(page);
 		nmapped += !mapped[i].page;
 		mapped[i].page = page;
 		mapped[i].id = id;
@@ -218,9 +221,9 @@ uint32_t *shadow_word(uint64_t va)
 	uint32_t *word = shadow_fine(va, 1);
 	struct mapped *m;
 
-	if (word || !has_room())
+	if (word || !shadow_has_room())
 		return word;
-	m = &mapped[slot_of(va >> shift)];
+	m = &mapped[shadow_slot_of(va >> shift)];
 	nmapped += !m->page;
 	m->page = va >> shift;
 	if (!m->fine)
@@ -230,7 +233,8 @@ uint32_t *shadow_word(uint64_t va)
 
 uint32_t shadow_mapped(uint64_t va)
 {
-	return mapped_room ? mapped[slot_of(va >> rec.s->kernel.page_shift)].id : 0;
+	return mapped_room ? mapped[shadow_slot_of(va >> rec.s->kernel.page_shift)].id
+			   : 0;
 }
 
 uint32_t shadow_far(uint64_t va)
@@ -241,7 +245,7 @@ uint32_t shadow_far(uint64_t va)
 	if ((int64_t)va >= 0)
 		return KSHARE_UFO_USER;
 	if (mapped_room) {
-		const struct mapped *m = &mapped[slot_of(va >> k->page_shift)];
+		const struct mapped *m = &mapped[shadow_slot_of(va >> k->page_shift)];
 
 		id = m->fine ? m->fine[va >> 3 & ((1u << (k->page_shift - 3)) - 1)] : 0;
 		id = id ? id : m->id;

@@ -14,7 +14,7 @@
 enum { LISTS = 1 << 12 };
 static uint32_t lists[LISTS];
 
-static uint32_t *link_of(uint64_t va)
+static uint32_t *small_link_of(uint64_t va)
 {
 	uint32_t *link = &lists[(va * 0x9e3779b97f4a7c15u) >> 52];
 
@@ -23,7 +23,7 @@ static uint32_t *link_of(uint64_t va)
 	return link;
 }
 
-static void set_words(uint64_t va, uint64_t size, uint32_t from, uint32_t to)
+static void small_set_words(uint64_t va, uint64_t size, uint32_t from, uint32_t to)
 {
 	for (uint64_t at = va & ~7ull; at < va + size; at += 8) {
 		uint32_t *word = shadow_word(at);
@@ -34,9 +34,9 @@ static void set_words(uint64_t va, uint64_t size, uint32_t from, uint32_t to)
 }
 
 /* Objects that overlap it were freed without being seen. */
-static void end_percpu(uint64_t va, uint64_t size)
+static void small_end_percpu(uint64_t va, uint64_t size)
 {
-	if (!rec.s->by_site && *link_of(va)) {
+	if (!rec.s->by_site && *small_link_of(va)) {
 		object_percpu_free(va, KSHARE_MISSED);
 		rec.s->count.overlaps++;
 	}
@@ -56,7 +56,7 @@ void object_percpu(const struct vcpu *c, uint64_t va, uint64_t size, uint64_t ip
 	static uint32_t name;
 	uint32_t id, *link;
 
-	end_percpu(va, size);
+	small_end_percpu(va, size);
 	if (!kstore_wanted(&rec.store, "percpu", ip))
 		return;
 	if (!name)
@@ -64,17 +64,17 @@ void object_percpu(const struct vcpu *c, uint64_t va, uint64_t size, uint64_t ip
 	id = object_new(va, size, KSHARE_T_PERCPU, c, ip, name);
 	if (!id)
 		return;
-	set_words(va, size, 0, id);
+	small_set_words(va, size, 0, id);
 	if (rec.s->by_site)
 		return;
-	link = link_of(va);
+	link = small_link_of(va);
 	kshare_object(rec.s, id)->next = 0;
 	*link = id;
 }
 
 void object_percpu_free(uint64_t va, uint64_t ip)
 {
-	uint32_t *link = link_of(va), id = *link;
+	uint32_t *link = small_link_of(va), id = *link;
 	struct kshare_object *o = kshare_object(rec.s, id);
 
 	rec.s->count.frees += ip != KSHARE_MISSED;
@@ -84,7 +84,7 @@ void object_percpu_free(uint64_t va, uint64_t ip)
 		id = word ? *word : 0;
 		o = kshare_object(rec.s, id);
 		if (id && o->type == KSHARE_T_PERCPU)
-			set_words(va, o->size, id, 0);
+			small_set_words(va, o->size, id, 0);
 		return;
 	}
 	if (!id) {
@@ -92,14 +92,14 @@ void object_percpu_free(uint64_t va, uint64_t ip)
 		return;
 	}
 	*link = o->next;
-	set_words(va, o->size, id, 0);
+	small_set_words(va, o->size, id, 0);
 	object_end(id, ip);
 }
 
 /* ---- before there are pages to give away ---- */
 
 /* Whole pages as pages, and what is left of others by words. from 0: whatever is there. */
-static void set_early(uint64_t va, uint64_t size, uint32_t from, uint32_t to)
+static void small_set_early(uint64_t va, uint64_t size, uint32_t from, uint32_t to)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint64_t page = 1ull << k->page_shift, end = va + size, at = va;
@@ -127,10 +127,10 @@ void object_early(const struct vcpu *c, uint64_t va, uint64_t size, uint64_t ip)
 		return;
 	id = object_new(va, size, KSHARE_T_MEMBLOCK, c, ip, 0);
 	if (id)
-		set_early(va, size, 0, id);
+		small_set_early(va, size, 0, id);
 }
 
-static void free_word(uint32_t *word, uint64_t va, uint64_t size, uint64_t ip)
+static void small_free_word(uint32_t *word, uint64_t va, uint64_t size, uint64_t ip)
 {
 	uint32_t id = word ? *word : 0;
 	const struct kshare_object *o = kshare_object(rec.s, id);
@@ -156,8 +156,10 @@ void object_early_free(uint64_t va, uint64_t size, uint64_t ip)
 	}
 	for (uint64_t at = va & ~7ull; at < va + size; at += 8) {
 		if (!(at & (page - 1)) && va + size - at >= page)
-			free_word(shadow_frame((at - k->direct) >> k->page_shift, 1), va, size, ip);
-		free_word(shadow_fine(at, 1), va, size, ip);
+			small_free_word(
+				shadow_frame((at - k->direct) >> k->page_shift, 1), va,
+				size, ip);
+		small_free_word(shadow_fine(at, 1), va, size, ip);
 	}
 }
 
@@ -174,12 +176,12 @@ bool object_end_other(uint32_t id, uint64_t va, uint64_t ip)
 	if (o->type != KSHARE_T_MEMBLOCK)
 		return false;
 	if (rec.s->by_site) {
-		set_early(va & ~((1ull << rec.s->kernel.page_shift) - 1),
-			  1ull << rec.s->kernel.page_shift, id, 0);
-		set_early(va, 8, id, 0);
+		small_set_early(va & ~((1ull << rec.s->kernel.page_shift) - 1),
+				1ull << rec.s->kernel.page_shift, id, 0);
+		small_set_early(va, 8, id, 0);
 		return true;
 	}
-	set_early(o->va, o->size, id, 0);
+	small_set_early(o->va, o->size, id, 0);
 	object_end(id, ip);
 	return true;
 }

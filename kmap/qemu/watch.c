@@ -15,7 +15,7 @@ static unsigned left;
 
 /* ---- instructions that were seen ---- */
 
-static uint64_t place_of(uint64_t ip)
+static uint64_t rec_watch_place_of(uint64_t ip)
 {
 	uint64_t i = (ip * 0x9e3779b97f4a7c15u) >> 20 & (site_room - 1);
 
@@ -24,7 +24,7 @@ static uint64_t place_of(uint64_t ip)
 	return i;
 }
 
-static bool more_room(void)
+static bool rec_watch_more_room(void)
 {
 	uint64_t had = site_room, room = had ? had * 2 : 1u << SITE_BITS;
 	struct site **old = sites, **more = calloc(room, sizeof(struct site *));
@@ -35,19 +35,19 @@ static bool more_room(void)
 	site_room = room;
 	for (uint64_t i = 0; i < had; i++)
 		if (old[i])
-			sites[place_of(old[i]->ip)] = old[i];
+			sites[rec_watch_place_of(old[i]->ip)] = old[i];
 	free(old);
 	return true;
 }
 
 /* QEMU translates the same code again and again. */
-static struct site *site_of(uint64_t ip)
+static struct site *rec_watch_site_of(uint64_t ip)
 {
 	uint64_t at;
 
-	if (nsites >= site_room / 2 && !more_room())
+	if (nsites >= site_room / 2 && !rec_watch_more_room())
 		return NULL;
-	at = place_of(ip);
+	at = rec_watch_place_of(ip);
 	if (sites[at])
 		return sites[at];
 	if (!left) {
@@ -62,21 +62,21 @@ static struct site *site_of(uint64_t ip)
 	return sites[at] = next_site++;
 }
 
-static bool is_in(struct kshare_code c, uint64_t ip)
+static bool rec_watch_is_in(struct kshare_code c, uint64_t ip)
 {
 	return ip - c.start < c.end - c.start;
 }
 
 /* ---- callbacks of few instructions ---- */
 
-static void at_event(unsigned vcpu, void *arg)
+static void rec_watch_at_event(unsigned vcpu, void *arg)
 {
 	lock();
 	event_enter(vcpu, (unsigned)(uintptr_t)arg);
 	unlock();
 }
 
-static void at_event_store(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
+static void rec_watch_at_event_store(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
 {
 	if (!qemu_plugin_mem_is_store(info))
 		return;
@@ -85,7 +85,7 @@ static void at_event_store(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
 	unlock();
 }
 
-static void at_commit(unsigned vcpu, void *arg)
+static void rec_watch_at_commit(unsigned vcpu, void *arg)
 {
 	(void)arg;
 	lock();
@@ -94,27 +94,27 @@ static void at_commit(unsigned vcpu, void *arg)
 	unlock();
 }
 
-static void at_reserve(unsigned vcpu, void *arg)
+static void rec_watch_at_reserve(unsigned vcpu, void *arg)
 {
 	(void)arg;
 	rec.cpu[vcpu].tracing = rec.cpu[vcpu].pendings > 0;
 }
 
 /* Back in the tracepoint's own function. */
-static void at_event_again(unsigned vcpu, void *arg)
+static void rec_watch_at_event_again(unsigned vcpu, void *arg)
 {
 	lock();
 	event_again(vcpu, (unsigned)(uintptr_t)arg);
 	unlock();
 }
 
-static void at_change(unsigned vcpu, void *arg)
+static void rec_watch_at_change(unsigned vcpu, void *arg)
 {
 	(void)arg;
 	rec.cpu[vcpu].changing = true;
 }
 
-static void at_change_load(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
+static void rec_watch_at_change_load(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
 {
 	(void)arg;
 	if (qemu_plugin_mem_is_store(info))
@@ -153,7 +153,7 @@ size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to)
 }
 
 /* MOVS, CMPS, STOS, LODS, SCAS with a prefix that repeats them. */
-static bool is_string(const struct qemu_plugin_insn *insn)
+static bool rec_watch_is_string(const struct qemu_plugin_insn *insn)
 {
 	uint8_t b[15];
 	size_t n = rec.machine == CALL_X86 ? insn_bytes(insn, b) : 0, i = 0;
@@ -174,7 +174,7 @@ static bool is_string(const struct qemu_plugin_insn *insn)
 enum { ENDS = 4096 };
 static struct { uint64_t ip; struct site *site; } ends[ENDS];
 
-static unsigned end_slot(uint64_t ip)
+static unsigned rec_watch_end_slot(uint64_t ip)
 {
 	unsigned i = (unsigned)(ip * 0x9e3779b97f4a7c15u >> 52);
 
@@ -185,7 +185,7 @@ static unsigned end_slot(uint64_t ip)
 
 static void watch_string(struct qemu_plugin_insn *insn, struct site *site)
 {
-	unsigned at = end_slot(site->ip + qemu_plugin_insn_size(insn));
+	unsigned at = rec_watch_end_slot(site->ip + qemu_plugin_insn_size(insn));
 
 	if (!ends[at].ip) {
 		ends[at].ip = site->ip + qemu_plugin_insn_size(insn);
@@ -197,8 +197,8 @@ static void watch_string(struct qemu_plugin_insn *insn, struct site *site)
 
 void watch_access(struct qemu_plugin_insn *insn, uint64_t ip)
 {
-	struct site *site = site_of(ip);
-	unsigned end = end_slot(ip);
+	struct site *site = rec_watch_site_of(ip);
+	unsigned end = rec_watch_end_slot(ip);
 
 	if (!site) {
 		give_up("out of memory");
@@ -207,7 +207,7 @@ void watch_access(struct qemu_plugin_insn *insn, uint64_t ip)
 	if (ends[end].ip == ip)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, access_string_end,
 						       QEMU_PLUGIN_CB_NO_REGS, ends[end].site);
-	if (is_string(insn)) {
+	if (rec_watch_is_string(insn)) {
 		watch_string(insn, site);
 		return;
 	}
@@ -225,29 +225,31 @@ bool watch_known(struct qemu_plugin_insn *insn, uint64_t ip, bool begins)
 		void *arg = (void *)(uintptr_t)e;
 
 		if (ip == v->code.start)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_event,
-							       QEMU_PLUGIN_CB_NO_REGS, arg);
-		else if (begins && is_in(v->code, ip))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_event_again,
-							       QEMU_PLUGIN_CB_NO_REGS, arg);
-		if (is_in(v->code, ip)) {
-			qemu_plugin_register_vcpu_mem_cb(insn, at_event_store,
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, rec_watch_at_event, QEMU_PLUGIN_CB_NO_REGS, arg);
+		else if (begins && rec_watch_is_in(v->code, ip))
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, rec_watch_at_event_again, QEMU_PLUGIN_CB_NO_REGS,
+				arg);
+		if (rec_watch_is_in(v->code, ip)) {
+			qemu_plugin_register_vcpu_mem_cb(insn, rec_watch_at_event_store,
 							 QEMU_PLUGIN_CB_NO_REGS,
 							 QEMU_PLUGIN_MEM_RW, arg);
 			return true;
 		}
 	}
 	if (ip == k->reserve)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_reserve, QEMU_PLUGIN_CB_NO_REGS,
-						       NULL);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, rec_watch_at_reserve,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	if (ip == k->commit)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_commit, QEMU_PLUGIN_CB_NO_REGS,
-						       NULL);
-	if (is_in(k->change, ip)) {
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, rec_watch_at_commit,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
+	if (rec_watch_is_in(k->change, ip)) {
 		if (ip == k->change.start)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_change,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
-		qemu_plugin_register_vcpu_mem_cb(insn, at_change_load, QEMU_PLUGIN_CB_NO_REGS,
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, rec_watch_at_change, QEMU_PLUGIN_CB_NO_REGS, NULL);
+		qemu_plugin_register_vcpu_mem_cb(insn, rec_watch_at_change_load,
+						 QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, NULL);
 	}
 	return false;

@@ -152,7 +152,7 @@ int api_provider_open(struct atw_space *space, bool frames, struct api_lost *los
 
 /* ---- one address ---- */
 
-static int translate_by_tables(struct atw_space *s, atw_va va, struct atw_err *err)
+static int space_translate_by_tables(struct atw_space *s, atw_va va, struct atw_err *err)
 {
 	const struct mmu_space *sp = &s->subject.space;
 	struct atw_translation *t = &s->translation;
@@ -179,7 +179,8 @@ static int translate_by_tables(struct atw_space *s, atw_va va, struct atw_err *e
 	return ATW_OK;
 }
 
-static void translate_run(struct atw_space *s, atw_va va, const struct page_run *run)
+static void space_translate_run(struct atw_space *s, atw_va va,
+				const struct page_run *run)
 {
 	struct atw_translation *t = &s->translation;
 	uint64_t i = (va.u - run->va) / run->slot;
@@ -195,7 +196,8 @@ static void translate_run(struct atw_space *s, atw_va va, const struct page_run 
 		t->pa = ATW_PA(run->pa[i] + (va.u - run->va - i * run->slot));
 }
 
-static int translate_refuse_kernel(struct atw_space *s, atw_va va, struct atw_err *err)
+static int space_translate_refuse_kernel(struct atw_space *s, atw_va va,
+					 struct atw_err *err)
 {
 	int r = target_need_kernel(s->target->t, err);
 
@@ -204,7 +206,7 @@ static int translate_refuse_kernel(struct atw_space *s, atw_va va, struct atw_er
 	return r;
 }
 
-static int translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *err)
+static int space_translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *err)
 {
 	const struct page_run *run;
 	uint64_t page;
@@ -216,14 +218,14 @@ static int translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *er
 		return r;
 	page = (uint64_t)1 << s->prov->page_shift;
 	if (va.u > s->prov->user_last)
-		return translate_refuse_kernel(s, va, err);
+		return space_translate_refuse_kernel(s, va, err);
 	s->translation = (struct atw_translation){.va = va, .page_size = page};
 	r = s->prov->ops->pages_open(s->prov, s->task, va.u & -page, va.u | (page - 1),
 				     err);
 	while (r == ATW_OK) {
 		r = s->prov->ops->pages_next(s->prov, &run, err);
 		if (r == ATW_OK && va.u >= run->va && va.u - run->va < run->size) {
-			translate_run(s, va, run);
+			space_translate_run(s, va, run);
 			break;
 		}
 	}
@@ -231,7 +233,7 @@ static int translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *er
 		return r;
 	/* [vsyscall] is a page of processes up there; of others nothing is known. */
 	if (va.u >> 63 && s->translation.state == ATW_STATE_ABSENT)
-		return translate_refuse_kernel(s, va, err);
+		return space_translate_refuse_kernel(s, va, err);
 	return ATW_OK;
 }
 
@@ -245,8 +247,8 @@ int atw_translate(struct atw_space *space, atw_va va, const struct atw_translati
 	if (r < 0)
 		return r;
 	r = target_has(space->target->t, TARGET_TABLES)
-		    ? translate_by_tables(space, va, err)
-		    : translate_by_pages(space, va, err);
+		    ? space_translate_by_tables(space, va, err)
+		    : space_translate_by_pages(space, va, err);
 	if (r == ATW_OK)
 		*ret = &space->translation;
 	return r;
@@ -254,7 +256,7 @@ int atw_translate(struct atw_space *space, atw_va va, const struct atw_translati
 
 /* ---- many ---- */
 
-static enum atw_state place_state(const struct mmu_place *p)
+static enum atw_state space_place_state(const struct mmu_place *p)
 {
 	if (p->loss)
 		return api_loss_state(p->loss);
@@ -263,8 +265,8 @@ static enum atw_state place_state(const struct mmu_place *p)
 	return p->kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
 }
 
-static int many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
-			  enum atw_state *state, struct atw_err *err)
+static int space_many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
+				enum atw_state *state, struct atw_err *err)
 {
 	struct mmu_place place;
 	int r = mmu_lookup(s->lookup, va, &place, err);
@@ -274,15 +276,15 @@ static int many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
 		return ATW_OK;
 	if (r < 0)
 		return r;
-	*state = place_state(&place);
+	*state = space_place_state(&place);
 	*pa = place.pa;
 	return ATW_OK;
 }
 
-static int many_by_pages(struct atw_space *s, atw_va va, atw_pa *pa,
-			 enum atw_state *state, struct atw_err *err)
+static int space_many_by_pages(struct atw_space *s, atw_va va, atw_pa *pa,
+			       enum atw_state *state, struct atw_err *err)
 {
-	int r = translate_by_pages(s, va, err);
+	int r = space_translate_by_pages(s, va, err);
 
 	*state = ATW_STATE_HIDDEN;
 	if (r == ATW_E_UNSUPPORTED)
@@ -311,8 +313,8 @@ int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n, atw_
 		enum atw_state is = ATW_STATE_ABSENT;
 		atw_pa to = ATW_PA(0);
 
-		r = tables ? many_by_tables(space, va[i], &to, &is, err)
-			   : many_by_pages(space, va[i], &to, &is, err);
+		r = tables ? space_many_by_tables(space, va[i], &to, &is, err)
+			   : space_many_by_pages(space, va[i], &to, &is, err);
 		state[i] = (uint8_t)is;
 		pa[i] = is == ATW_STATE_PRESENT ? to : ATW_PA(0);
 	}

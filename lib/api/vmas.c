@@ -158,14 +158,14 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 }
 
 /* Absent ones are no rows; neither are those outside of what was asked for. */
-static bool pages_wanted(const struct atw_pages *c, const struct page_run *run)
+static bool vmas_pages_wanted(const struct atw_pages *c, const struct page_run *run)
 {
 	if (run->state == PAGE_ABSENT && !(run->have & RUN_STATE_HIDDEN))
 		return false;
 	return run->va <= c->last && run->va + (run->size - 1) >= c->first;
 }
 
-static int pages_step(struct atw_pages *c, struct atw_err *err)
+static int vmas_pages_step(struct atw_pages *c, struct atw_err *err)
 {
 	struct atw_err why = {0};
 	int r;
@@ -173,13 +173,13 @@ static int pages_step(struct atw_pages *c, struct atw_err *err)
 	while (!c->ended) {
 		r = c->prov->ops->pages_next(c->prov, &c->run, &why);
 		if (r == ATW_OK && c->run->state >= PAGE_LOST &&
-		    c->run->state <= PAGE_UNSTABLE && pages_wanted(c, c->run)) {
+		    c->run->state <= PAGE_UNSTABLE && vmas_pages_wanted(c, c->run)) {
 			atw_err_set(&why, ATW_E_MISSING, "%s",
 				    c->run->why ? c->run->why->text
 						: "a page table cannot be read");
 			api_lost_add(&c->lost, NULL, &why);
 		}
-		if (r == ATW_OK && pages_wanted(c, c->run))
+		if (r == ATW_OK && vmas_pages_wanted(c, c->run))
 			return ATW_OK;
 		if (r == ATW_E_LIMIT || r == ATW_E_NOMEM)
 			return atw_err_set(err, r, "%s", why.text);
@@ -191,7 +191,7 @@ static int pages_step(struct atw_pages *c, struct atw_err *err)
 }
 
 /* The row of `n` slots from slot `at` on. */
-static void pages_set(struct atw_pages *c, uint32_t at, uint32_t n)
+static void vmas_pages_set(struct atw_pages *c, uint32_t at, uint32_t n)
 {
 	const struct page_run *run = c->run;
 
@@ -219,7 +219,7 @@ static void pages_set(struct atw_pages *c, uint32_t at, uint32_t n)
 	};
 }
 
-static void pages_set_frame(struct atw_pages *c)
+static void vmas_pages_set_frame(struct atw_pages *c)
 {
 	const struct page_run *run = c->run;
 
@@ -241,17 +241,17 @@ int atw_pages_next(struct atw_pages *pages, const struct atw_page_run **ret,
 	if (r == ATW_OK)
 		r = api_given(ret, "ret", err);
 	if (r == ATW_OK && !pages->run) {
-		r = pages_step(pages, err);
+		r = vmas_pages_step(pages, err);
 		pages->at = 0;
 	}
 	if (r != ATW_OK)
 		return r;
 	if (!pages->frames || pages->run->state != PAGE_PRESENT || !pages->run->pa) {
-		pages_set(pages, 0, pages->run->count);
+		vmas_pages_set(pages, 0, pages->run->count);
 		pages->run = NULL;
 	} else {
-		pages_set(pages, pages->at, 1);
-		pages_set_frame(pages);
+		vmas_pages_set(pages, pages->at, 1);
+		vmas_pages_set_frame(pages);
 		if (++pages->at == pages->run->count)
 			pages->run = NULL;
 	}

@@ -135,7 +135,7 @@ struct atw_ranges {
 	struct atw_range row;
 };
 
-static unsigned ranges_split(uint32_t split)
+static unsigned api_walk_ranges_split(uint32_t split)
 {
 	if (!split)
 		return MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL;
@@ -170,8 +170,8 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 	if (!g)
 		return atw_err_nomem(err);
 	g->space = space;
-	r = mmu_ranges_open(&space->subject.space, &mo, ranges_split(o.split), &g->ranges,
-			    err);
+	r = mmu_ranges_open(&space->subject.space, &mo, api_walk_ranges_split(o.split),
+			    &g->ranges, err);
 	if (r < 0) {
 		free(g);
 		return r;
@@ -180,7 +180,7 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 	return ATW_OK;
 }
 
-static enum atw_state ranges_state(const struct mmu_range *g)
+static enum atw_state api_walk_ranges_state(const struct mmu_range *g)
 {
 	if (g->loss)
 		return api_loss_state(g->loss);
@@ -211,7 +211,7 @@ int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
 		.entries = g.entries,
 		.repeat_of = g.repeat_of,
 		.level = g.level,
-		.state = ranges_state(&g),
+		.state = api_walk_ranges_state(&g),
 		.perms = g.rights,
 		.flags = (g.mixed_rights ? ATW_RANGE_MIXED_PERMS : 0) |
 			 (g.same_pa ? ATW_RANGE_SAME_PAGE : 0) |

@@ -33,9 +33,9 @@ struct codec_io {
 typedef int decompress_fn(struct codec_ctx *ctx, struct codec_io *io,
 			  struct atw_err *err);
 
-static __attribute__((unused)) int damaged(struct atw_err *err, enum codec c,
-					   const struct codec_io *io,
-					   const char *why)
+static __attribute__((unused)) int codec_damaged(struct atw_err *err, enum codec c,
+						 const struct codec_io *io,
+						 const char *why)
 {
 	return atw_err_set(err, ATW_E_DAMAGED,
 			   "%zu bytes of %s data do not decompress: %s",
@@ -43,15 +43,15 @@ static __attribute__((unused)) int damaged(struct atw_err *err, enum codec c,
 }
 
 #ifdef HAVE_ZLIB
-static int zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
-			   struct atw_err *err)
+static int codec_zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
+				 struct atw_err *err)
 {
 	z_stream *z = ctx->zlib;
 	int rc;
 
 	/* zlib counts in 32 bits; nothing we read comes near. */
 	if (io->inlen > UINT_MAX || io->outcap > UINT_MAX)
-		return damaged(err, CODEC_ZLIB, io, "too long");
+		return codec_damaged(err, CODEC_ZLIB, io, "too long");
 	if (!z) {
 		z = calloc(1, sizeof(*z));
 		if (!z)
@@ -64,7 +64,7 @@ static int zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
 		}
 		ctx->zlib = z;
 	} else if (inflateReset(z) != Z_OK) {
-		return damaged(err, CODEC_ZLIB, io, "zlib does not reset");
+		return codec_damaged(err, CODEC_ZLIB, io, "zlib does not reset");
 	}
 
 	/* Old zlib lacks const here; it does not write to its input. */
@@ -75,25 +75,28 @@ static int zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
 	rc = inflate(z, Z_FINISH);
 	if (rc != Z_STREAM_END) {
 		if (rc == Z_NEED_DICT)
-			return damaged(err, CODEC_ZLIB, io, "it wants a dictionary");
+			return codec_damaged(err, CODEC_ZLIB, io,
+					     "it wants a dictionary");
 		if (rc == Z_MEM_ERROR)
 			return atw_err_nomem(err);
 		if (rc == Z_OK || rc == Z_BUF_ERROR)
-			return damaged(err, CODEC_ZLIB, io, z->avail_out ?
-				       "it ends early" : "it is longer than it may be");
-		return damaged(err, CODEC_ZLIB, io, z->msg ? z->msg : zError(rc));
+			return codec_damaged(err, CODEC_ZLIB, io,
+					     z->avail_out
+						     ? "it ends early"
+						     : "it is longer than it may be");
+		return codec_damaged(err, CODEC_ZLIB, io, z->msg ? z->msg : zError(rc));
 	}
 	if (z->avail_in)
-		return damaged(err, CODEC_ZLIB, io, "other bytes follow its end");
+		return codec_damaged(err, CODEC_ZLIB, io, "other bytes follow its end");
 	io->outlen = io->outcap - z->avail_out;
 	return 0;
 }
 #else
-#define zlib_decompress NULL
+#define codec_zlib_decompress NULL
 #endif
 
 #ifdef HAVE_LZO
-static const char *lzo_why(int rc)
+static const char *codec_lzo_why(int rc)
 {
 	switch (rc) {
 	case LZO_E_INPUT_OVERRUN:
@@ -110,8 +113,8 @@ static const char *lzo_why(int rc)
 	}
 }
 
-static int lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
-			  struct atw_err *err)
+static int codec_lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
+				struct atw_err *err)
 {
 	lzo_uint n = io->outcap;
 	int rc;
@@ -123,38 +126,40 @@ static int lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
 				   "the lzo2 library does not fit this build");
 	rc = lzo1x_decompress_safe(io->in, io->inlen, io->out, &n, NULL);
 	if (rc != LZO_E_OK)
-		return damaged(err, CODEC_LZO, io, lzo_why(rc));
+		return codec_damaged(err, CODEC_LZO, io, codec_lzo_why(rc));
 	io->outlen = n;
 	return 0;
 }
 #else
-#define lzo_decompress NULL
+#define codec_lzo_decompress NULL
 #endif
 
 #ifdef HAVE_SNAPPY
-static int snappy_decompress(struct codec_ctx *ctx, struct codec_io *io,
-			     struct atw_err *err)
+static int codec_snappy_decompress(struct codec_ctx *ctx, struct codec_io *io,
+				   struct atw_err *err)
 {
 	size_t n;
 
 	(void)ctx;
 	if (snappy_uncompressed_length(io->in, io->inlen, &n) != SNAPPY_OK)
-		return damaged(err, CODEC_SNAPPY, io, "it does not start with a length");
+		return codec_damaged(err, CODEC_SNAPPY, io,
+				     "it does not start with a length");
 	if (n > io->outcap)
-		return damaged(err, CODEC_SNAPPY, io, "it is longer than it may be");
+		return codec_damaged(err, CODEC_SNAPPY, io,
+				     "it is longer than it may be");
 	n = io->outcap;
 	if (snappy_uncompress(io->in, io->inlen, io->out, &n) != SNAPPY_OK)
-		return damaged(err, CODEC_SNAPPY, io, "corrupt");
+		return codec_damaged(err, CODEC_SNAPPY, io, "corrupt");
 	io->outlen = n;
 	return 0;
 }
 #else
-#define snappy_decompress NULL
+#define codec_snappy_decompress NULL
 #endif
 
 #ifdef HAVE_ZSTD
-static int zstd_decompress(struct codec_ctx *ctx, struct codec_io *io,
-			   struct atw_err *err)
+static int codec_zstd_decompress(struct codec_ctx *ctx, struct codec_io *io,
+				 struct atw_err *err)
 {
 	size_t n;
 
@@ -164,12 +169,12 @@ static int zstd_decompress(struct codec_ctx *ctx, struct codec_io *io,
 		return atw_err_nomem(err);
 	n = ZSTD_decompressDCtx(ctx->zstd, io->out, io->outcap, io->in, io->inlen);
 	if (ZSTD_isError(n))
-		return damaged(err, CODEC_ZSTD, io, ZSTD_getErrorName(n));
+		return codec_damaged(err, CODEC_ZSTD, io, ZSTD_getErrorName(n));
 	io->outlen = n;
 	return 0;
 }
 #else
-#define zstd_decompress NULL
+#define codec_zstd_decompress NULL
 #endif
 
 static const struct {
@@ -177,10 +182,10 @@ static const struct {
 	const char *package;     /* what to install, as Debian calls it */
 	decompress_fn *decompress;
 } codecs[] = {
-	[CODEC_ZLIB]   = { "zlib", "zlib1g-dev", zlib_decompress },
-	[CODEC_LZO]    = { "lzo", "liblzo2-dev", lzo_decompress },
-	[CODEC_SNAPPY] = { "snappy", "libsnappy-dev", snappy_decompress },
-	[CODEC_ZSTD]   = { "zstd", "libzstd-dev", zstd_decompress },
+	[CODEC_ZLIB] = {"zlib", "zlib1g-dev", codec_zlib_decompress},
+	[CODEC_LZO] = {"lzo", "liblzo2-dev", codec_lzo_decompress},
+	[CODEC_SNAPPY] = {"snappy", "libsnappy-dev", codec_snappy_decompress},
+	[CODEC_ZSTD] = {"zstd", "libzstd-dev", codec_zstd_decompress},
 };
 
 bool codec_have(enum codec codec)

@@ -15,35 +15,35 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-static int fail(struct atw_err *err, int status, const char *path, const char *why)
+static int file_fail(struct atw_err *err, int status, const char *path, const char *why)
 {
 	atw_err_set(err, status, "%s", why);
 	atw_err_about(err, path);
 	return status;
 }
 
-static int fail_errno(struct atw_err *err, const char *path, int e)
+static int file_fail_errno(struct atw_err *err, const char *path, int e)
 {
 	int status = e == ENOENT || e == ENOTDIR ? ATW_E_MISSING :
 		     e == EACCES || e == EPERM   ? ATW_E_PERM :
 		     e == ENOMEM                 ? ATW_E_NOMEM : ATW_E_IO;
 
-	return fail(err, status, path, strerror(e));
+	return file_fail(err, status, path, strerror(e));
 }
 
-static int map_whole(int fd, uint64_t size, const char *path,
-		     struct atw_blob *ret, struct atw_err *err)
+static int file_map_whole(int fd, uint64_t size, const char *path, struct atw_blob *ret,
+			  struct atw_err *err)
 {
 	void *map;
 
 	if (!size)
-		return fail(err, ATW_E_FORMAT, path, "is empty");
+		return file_fail(err, ATW_E_FORMAT, path, "is empty");
 	if (size > SIZE_MAX)
-		return fail(err, ATW_E_UNSUPPORTED, path,
-			    "is larger than this machine's address space");
+		return file_fail(err, ATW_E_UNSUPPORTED, path,
+				 "is larger than this machine's address space");
 	map = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
-		return fail_errno(err, path, errno);
+		return file_fail_errno(err, path, errno);
 	*ret = (struct atw_blob){ map, (size_t)size };
 	return ATW_OK;
 }
@@ -58,20 +58,20 @@ int file_open(const char *path, struct file *ret, struct atw_err *err)
 	int r;
 
 	if (!name)
-		return fail_errno(err, path, ENOMEM);
+		return file_fail_errno(err, path, ENOMEM);
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fail_errno(err, path, errno);
+		return file_fail_errno(err, path, errno);
 	if (S_ISDIR(st.st_mode))
-		return fail(err, ATW_E_FORMAT, path, "is a directory");
+		return file_fail(err, ATW_E_FORMAT, path, "is a directory");
 	if (S_ISREG(st.st_mode)) {
-		r = map_whole(fd, (uint64_t)st.st_size, path, &f.map, err);
+		r = file_map_whole(fd, (uint64_t)st.st_size, path, &f.map, err);
 	} else if (S_ISBLK(st.st_mode)) {
 		if (ioctl(fd, BLKGETSIZE64, &size) < 0)
-			return fail_errno(err, path, errno);
-		r = map_whole(fd, size, path, &f.map, err);
+			return file_fail_errno(err, path, errno);
+		r = file_map_whole(fd, size, path, &f.map, err);
 	} else {
-		return fail(err, ATW_E_FORMAT, path,
-			    "is neither a file nor a block device");
+		return file_fail(err, ATW_E_FORMAT, path,
+				 "is neither a file nor a block device");
 	}
 	if (r < 0)
 		return r;

@@ -10,7 +10,7 @@
 struct hash_key hash_drawn;
 
 /* splitmix64: what one number becomes, and the next. */
-static uint64_t next(uint64_t *state)
+static uint64_t hash_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -19,7 +19,7 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-static void from_words(const uint64_t w[6])
+static void hash_from_words(const uint64_t w[6])
 {
 	hash_drawn.mul = (unsigned __int128)w[0] << 64 | w[1];
 	hash_drawn.add = (unsigned __int128)w[2] << 64 | w[3];
@@ -32,21 +32,21 @@ void hash_seed(uint64_t seed)
 	uint64_t w[6];
 
 	for (unsigned i = 0; i < 6; i++)
-		w[i] = next(&seed);
-	from_words(w);
+		w[i] = hash_next(&seed);
+	hash_from_words(w);
 }
 
 /*
  * Runs before main(), so that no caller has to check for it. Without getrandom(2), or
  * before it has entropy, the 16 bytes of AT_RANDOM are used.
  */
-__attribute__((constructor)) static void draw(void)
+__attribute__((constructor)) static void hash_draw(void)
 {
 	uint64_t w[6];
 	const void *given;
 
 	if (getrandom(w, sizeof(w), GRND_NONBLOCK) == (ssize_t)sizeof(w)) {
-		from_words(w);
+		hash_from_words(w);
 		return;
 	}
 	given = (const void *)getauxval(AT_RANDOM);
@@ -58,29 +58,29 @@ __attribute__((constructor)) static void draw(void)
 	hash_drawn.sip[1] ^= w[1];
 }
 
-static uint64_t left(uint64_t v, unsigned by)
+static uint64_t hash_left(uint64_t v, unsigned by)
 {
 	return v << by | v >> (64 - by);
 }
 
-static void round_of(uint64_t v[4])
+static void hash_round_of(uint64_t v[4])
 {
 	v[0] += v[1];
-	v[1] = left(v[1], 13) ^ v[0];
-	v[0] = left(v[0], 32);
+	v[1] = hash_left(v[1], 13) ^ v[0];
+	v[0] = hash_left(v[0], 32);
 	v[2] += v[3];
-	v[3] = left(v[3], 16) ^ v[2];
+	v[3] = hash_left(v[3], 16) ^ v[2];
 	v[0] += v[3];
-	v[3] = left(v[3], 21) ^ v[0];
+	v[3] = hash_left(v[3], 21) ^ v[0];
 	v[2] += v[1];
-	v[1] = left(v[1], 17) ^ v[2];
-	v[2] = left(v[2], 32);
+	v[1] = hash_left(v[1], 17) ^ v[2];
+	v[2] = hash_left(v[2], 32);
 }
 
-static void take(uint64_t v[4], uint64_t word)
+static void hash_take(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
-	round_of(v);
+	hash_round_of(v);
 	v[0] ^= word;
 }
 
@@ -94,14 +94,14 @@ uint64_t hash_bytes(uint64_t more, const void *data, size_t len)
 	};
 
 	if (more)
-		take(v, more);
+		hash_take(v, more);
 	for (; len >= 8; p += 8, len -= 8)
-		take(v, get_le64(p));
+		hash_take(v, get_le64(p));
 	for (size_t i = 0; i < len; i++)
 		tail |= (uint64_t)p[i] << 8 * i;
-	take(v, tail);
+	hash_take(v, tail);
 	v[2] ^= 0xff;
 	for (unsigned i = 0; i < 3; i++)
-		round_of(v);
+		hash_round_of(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* After a call that failed: is it to be tried again? Else errno is the call's, or poll's. */
-static bool again(int fd, short events)
+static bool io_again(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
@@ -21,7 +21,7 @@ ssize_t io_read_some(int fd, void *buf, size_t len)
 
 	do
 		n = read(fd, buf, len);
-	while (n < 0 && again(fd, POLLIN));
+	while (n < 0 && io_again(fd, POLLIN));
 	return n;
 }
 
@@ -50,7 +50,7 @@ size_t io_write(int fd, const void *buf, size_t len)
 
 		if (n >= 0)
 			done += (size_t)n;
-		else if (!again(fd, POLLOUT))
+		else if (!io_again(fd, POLLOUT))
 			break;
 	}
 	return done;

@@ -6,7 +6,7 @@
 
 #define WORD_MAX 32              /* longer ones were not meant as names */
 
-static unsigned char fold(char c)
+static unsigned char nearest_fold(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
@@ -15,7 +15,7 @@ static unsigned char fold(char c)
  * Edits that turn one into the other, where two letters that changed places
  * are one edit: that is how people mistype.
  */
-static unsigned edits(const char *a, size_t na, const char *b, size_t nb)
+static unsigned nearest_edits(const char *a, size_t na, const char *b, size_t nb)
 {
 	unsigned rows[3][WORD_MAX + 1];
 	unsigned *two = rows[0], *one = rows[1], *now = rows[2];
@@ -27,15 +27,17 @@ static unsigned edits(const char *a, size_t na, const char *b, size_t nb)
 
 		now[0] = (unsigned)i;
 		for (size_t j = 1; j <= nb; j++) {
-			bool same = fold(a[i - 1]) == fold(b[j - 1]);
+			bool same = nearest_fold(a[i - 1]) == nearest_fold(b[j - 1]);
 			unsigned d = one[j - 1] + !same;
 
 			if (one[j] + 1 < d)
 				d = one[j] + 1;
 			if (now[j - 1] + 1 < d)
 				d = now[j - 1] + 1;
-			if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
-			    fold(a[i - 2]) == fold(b[j - 1]) && two[j - 2] + 1 < d)
+			if (i > 1 && j > 1 &&
+			    nearest_fold(a[i - 1]) == nearest_fold(b[j - 2]) &&
+			    nearest_fold(a[i - 2]) == nearest_fold(b[j - 1]) &&
+			    two[j - 2] + 1 < d)
 				d = two[j - 2] + 1;
 			now[j] = d;
 		}
@@ -53,7 +55,7 @@ void nearest_try(struct nearest *n, const char *name)
 
 	if (!n->len || n->len > WORD_MAX || len > WORD_MAX)
 		return;
-	d = edits(n->word, n->len, name, len);
+	d = nearest_edits(n->word, n->len, name, len);
 	/* Further off than a third of the word is another word. */
 	if (d > 2 || d * 3 > len || (n->name && d >= n->distance))
 		return;

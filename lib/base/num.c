@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int digit(char c)
+static int num_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -15,14 +15,14 @@ static int digit(char c)
 	return 99;
 }
 
-static bool digits(const char *s, size_t len, unsigned base, uint64_t *ret)
+static bool num_digits(const char *s, size_t len, unsigned base, uint64_t *ret)
 {
 	uint64_t v = 0;
 
 	if (!len)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		unsigned d = digit(s[i]);
+		unsigned d = num_digit(s[i]);
 
 		if (d >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)d, &v))
@@ -32,26 +32,26 @@ static bool digits(const char *s, size_t len, unsigned base, uint64_t *ret)
 	return true;
 }
 
-static bool has_0x(const char *s, size_t len)
+static bool num_has_0x(const char *s, size_t len)
 {
 	return len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
 }
 
 bool num_hex(const char *s, size_t len, uint64_t *ret)
 {
-	return has_0x(s, len) ? digits(s + 2, len - 2, 16, ret)
-			      : digits(s, len, 16, ret);
+	return num_has_0x(s, len) ? num_digits(s + 2, len - 2, 16, ret)
+				  : num_digits(s, len, 16, ret);
 }
 
 bool num_dec(const char *s, size_t len, uint64_t *ret)
 {
-	return digits(s, len, 10, ret);
+	return num_digits(s, len, 10, ret);
 }
 
 bool num_any(const char *s, size_t len, uint64_t *ret)
 {
-	return has_0x(s, len) ? digits(s + 2, len - 2, 16, ret)
-			      : digits(s, len, 10, ret);
+	return num_has_0x(s, len) ? num_digits(s + 2, len - 2, 16, ret)
+				  : num_digits(s, len, 10, ret);
 }
 
 bool num_size(const char *s, size_t len, uint64_t *ret)

@@ -21,24 +21,24 @@ struct pack {
 	char *out;               /* PACKED bytes, if it is packed */
 };
 
-static int failed(const struct pack *p, struct atw_err *err)
+static int pack_failed(const struct pack *p, struct atw_err *err)
 {
 	if (!p->error)
 		return atw_err_set(err, p->status, "no memory to pack it");
 	return atw_err_set(err, p->status, "cannot write: %s", strerror(p->error));
 }
 
-static int put(struct pack *p, const char *s, size_t len, struct atw_err *err)
+static int pack_put(struct pack *p, const char *s, size_t len, struct atw_err *err)
 {
 	if (io_write(p->fd, s, len) == len)
 		return ATW_OK;
 	p->error = errno;
 	p->status = ATW_E_IO;
-	return failed(p, err);
+	return pack_failed(p, err);
 }
 
 #ifdef HAVE_ZSTD
-static int start(struct pack *p, int level, struct atw_err *err)
+static int pack_start(struct pack *p, int level, struct atw_err *err)
 {
 	p->out = malloc(PACKED);
 	p->zstd = p->out ? ZSTD_createCStream() : NULL;
@@ -50,8 +50,8 @@ static int start(struct pack *p, int level, struct atw_err *err)
 }
 
 /* Until all of it is taken, or at the end has left. */
-static int squeeze(struct pack *p, const void *data, size_t len, ZSTD_EndDirective how,
-		   struct atw_err *err)
+static int pack_squeeze(struct pack *p, const void *data, size_t len,
+			ZSTD_EndDirective how, struct atw_err *err)
 {
 	ZSTD_inBuffer in = { data, len, 0 };
 	size_t left;
@@ -63,9 +63,9 @@ static int squeeze(struct pack *p, const void *data, size_t len, ZSTD_EndDirecti
 		left = ZSTD_compressStream2(p->zstd, &out, &in, how);
 		if (ZSTD_isError(left)) {
 			p->status = ATW_E_NOMEM;
-			return failed(p, err);
+			return pack_failed(p, err);
 		}
-		r = put(p, p->out, out.pos, err);
+		r = pack_put(p, p->out, out.pos, err);
 		if (r != ATW_OK)
 			return r;
 	} while (how == ZSTD_e_continue ? in.pos < in.size : left);
@@ -76,7 +76,7 @@ static int squeeze(struct pack *p, const void *data, size_t len, ZSTD_EndDirecti
 #else
 enum { CONTINUE, END };
 
-static int start(struct pack *p, int level, struct atw_err *err)
+static int pack_start(struct pack *p, int level, struct atw_err *err)
 {
 	(void)p, (void)level;
 	atw_err_set(err, ATW_E_UNSUPPORTED, "this build has no zstd");
@@ -84,10 +84,11 @@ static int start(struct pack *p, int level, struct atw_err *err)
 	return ATW_E_UNSUPPORTED;
 }
 
-static int squeeze(struct pack *p, const void *data, size_t len, int how, struct atw_err *err)
+static int pack_squeeze(struct pack *p, const void *data, size_t len, int how,
+			struct atw_err *err)
 {
 	(void)data, (void)len, (void)how;
-	return failed(p, err);
+	return pack_failed(p, err);
 }
 #endif
 
@@ -99,7 +100,7 @@ int pack_open(int fd, int level, struct pack **ret, struct atw_err *err)
 	if (!p)
 		return atw_err_nomem(err);
 	p->fd = fd;
-	r = level ? start(p, level, err) : ATW_OK;
+	r = level ? pack_start(p, level, err) : ATW_OK;
 	if (r != ATW_OK) {
 		pack_close(p);
 		return r;
@@ -111,15 +112,16 @@ int pack_open(int fd, int level, struct pack **ret, struct atw_err *err)
 int pack_write(struct pack *p, const void *data, size_t len, struct atw_err *err)
 {
 	if (p->status)
-		return failed(p, err);
-	return p->zstd ? squeeze(p, data, len, CONTINUE, err) : put(p, data, len, err);
+		return pack_failed(p, err);
+	return p->zstd ? pack_squeeze(p, data, len, CONTINUE, err)
+		       : pack_put(p, data, len, err);
 }
 
 int pack_end(struct pack *p, struct atw_err *err)
 {
 	if (p->status)
-		return failed(p, err);
-	return p->zstd ? squeeze(p, NULL, 0, END, err) : ATW_OK;
+		return pack_failed(p, err);
+	return p->zstd ? pack_squeeze(p, NULL, 0, END, err) : ATW_OK;
 }
 
 void pack_close(struct pack *p)

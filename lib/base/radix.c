@@ -4,7 +4,7 @@
 /* More bits at once are fewer rounds, and more places to add up in each. */
 enum { FEW = 4096, FEW_BITS = 8, MANY_BITS = 11 };
 
-static bool ordered(const uint64_t *v, size_t n, unsigned shift)
+static bool radix_ordered(const uint64_t *v, size_t n, unsigned shift)
 {
 	for (size_t i = 1; i < n; i++)
 		if (v[i] >> shift < v[i - 1] >> shift)
@@ -18,7 +18,7 @@ uint64_t *radix_sort(uint64_t *v, uint64_t *other, size_t n, unsigned shift)
 	unsigned bits = n < FEW ? FEW_BITS : MANY_BITS;
 	uint64_t differ = 0;
 
-	if (ordered(v, n, shift))
+	if (radix_ordered(v, n, shift))
 		return v;
 	for (size_t i = 1; i < n; i++)
 		differ |= v[i] ^ v[0];

@@ -12,7 +12,7 @@
  * and numbers past the last character are not UTF-8 (RFC 3629); then one byte
  * is taken.
  */
-static uint32_t next_char(const char **s)
+static uint32_t text_next_char(const char **s)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *p = (const unsigned char *)*s;
@@ -49,7 +49,7 @@ static const struct { uint32_t first, last; } invisible[] = {
 };
 
 /* What must not reach a terminal as it is. */
-static bool harmful(uint32_t c)
+static bool text_harmful(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == NOT_UTF8)
 		return true;
@@ -60,7 +60,7 @@ static bool harmful(uint32_t c)
 }
 
 /* How many bytes from here on are printable ASCII other than `not`. */
-static size_t clean(const char *s, const char *not)
+static size_t text_clean(const char *s, const char * not )
 {
 	size_t n = 0;
 
@@ -69,17 +69,17 @@ static size_t clean(const char *s, const char *not)
 	return n;
 }
 
-static void hex_bytes(struct buf *b, const char *s, const char *end)
+static void text_hex_bytes(struct buf *b, const char *s, const char *end)
 {
 	for (; s < end; s++)
 		buf_printf(b, "\\x%02x", (unsigned char)*s);
 }
 
 /* `keep`: control characters that may stay; `twice`: a quote is doubled. */
-static void escape(struct buf *b, const char *s, const char *keep, bool twice)
+static void text_escape(struct buf *b, const char *s, const char *keep, bool twice)
 {
 	while (*s) {
-		size_t n = clean(s, twice ? "\"\"" : "\0");
+		size_t n = text_clean(s, twice ? "\"\"" : "\0");
 		const char *from = s + n;
 
 		buf_add(b, s, n);
@@ -89,10 +89,10 @@ static void escape(struct buf *b, const char *s, const char *keep, bool twice)
 		if (*s == '"') {
 			buf_str(b, "\"\"");
 			s++;
-		} else if (!harmful(next_char(&s)) || strchr(keep, *from)) {
+		} else if (!text_harmful(text_next_char(&s)) || strchr(keep, *from)) {
 			buf_add(b, from, (size_t)(s - from));
 		} else {
-			hex_bytes(b, from, s);
+			text_hex_bytes(b, from, s);
 		}
 	}
 }
@@ -106,7 +106,7 @@ void text_plain(struct buf *b, const char *s)
 		buf_str(b, "\\x20");
 		s++;
 	}
-	escape(b, s, "", false);
+	text_escape(b, s, "", false);
 	if (b->len > start && b->data[b->len - 1] == ' ') {
 		b->len--;
 		buf_str(b, "\\x20");
@@ -115,7 +115,7 @@ void text_plain(struct buf *b, const char *s)
 
 void text_lines(struct buf *b, const char *s)
 {
-	escape(b, s, "\n\t", false);
+	text_escape(b, s, "\n\t", false);
 }
 
 void text_octal(struct buf *b, const char *s)
@@ -123,7 +123,7 @@ void text_octal(struct buf *b, const char *s)
 	while (*s) {
 		const char *from = s;
 
-		if (!harmful(next_char(&s))) {
+		if (!text_harmful(text_next_char(&s))) {
 			buf_add(b, from, (size_t)(s - from));
 			continue;
 		}
@@ -135,15 +135,15 @@ void text_octal(struct buf *b, const char *s)
 void text_csv(struct buf *b, const char *s)
 {
 	if (*s && !s[strcspn(s, ",\"\r\n\t")]) {
-		escape(b, s, "", false);
+		text_escape(b, s, "", false);
 		return;
 	}
 	buf_char(b, '"');
-	escape(b, s, "\r\n\t", true);
+	text_escape(b, s, "\r\n\t", true);
 	buf_char(b, '"');
 }
 
-static void json_char(struct buf *b, uint32_t c)
+static void text_json_char(struct buf *b, uint32_t c)
 {
 	static const char named[] = "\bb\tt\nn\ff\rr\"\"\\\\";
 	const char *n = NULL;
@@ -166,7 +166,7 @@ void text_json(struct buf *b, const char *s)
 {
 	buf_char(b, '"');
 	while (*s) {
-		size_t n = clean(s, "\"\\");
+		size_t n = text_clean(s, "\"\\");
 		const char *from = s + n;
 		uint32_t c;
 
@@ -174,11 +174,11 @@ void text_json(struct buf *b, const char *s)
 		s = from;
 		if (!*s)
 			break;
-		c = next_char(&s);
+		c = text_next_char(&s);
 		if (c == NOT_UTF8)
-			json_char(b, (unsigned char)*from);
-		else if (c == '"' || c == '\\' || harmful(c))
-			json_char(b, c);
+			text_json_char(b, (unsigned char)*from);
+		else if (c == '"' || c == '\\' || text_harmful(c))
+			text_json_char(b, c);
 		else
 			buf_add(b, from, (size_t)(s - from));
 	}
@@ -210,7 +210,7 @@ void text_xml(struct buf *b, const char *s)
 		default:
 			/* U+FFFE and U+FFFF are no characters of XML. */
 			if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
-				hex_bytes(b, p, p + 3);
+				text_hex_bytes(b, p, p + 3);
 				p += 2;
 				break;
 			}

@@ -31,7 +31,7 @@ struct unpack {
 	char in[PACKED];
 };
 
-static int fill(int fd, char *buf, size_t len, size_t *ret, struct atw_err *err)
+static int unpack_fill(int fd, char *buf, size_t len, size_t *ret, struct atw_err *err)
 {
 	ssize_t n = io_read_some(fd, buf, len);
 
@@ -42,12 +42,13 @@ static int fill(int fd, char *buf, size_t len, size_t *ret, struct atw_err *err)
 }
 
 /* A pipe may bring even the magic number in pieces. */
-static int begin(struct unpack *u, struct atw_err *err)
+static int unpack_begin(struct unpack *u, struct atw_err *err)
 {
 	size_t n = 0;
 
 	while (u->len < 4 && !u->ended) {
-		int r = fill(u->fd, u->in + u->len, sizeof(u->in) - u->len, &n, err);
+		int r = unpack_fill(u->fd, u->in + u->len, sizeof(u->in) - u->len, &n,
+				    err);
 
 		if (r != ATW_OK)
 			return r;
@@ -59,13 +60,13 @@ static int begin(struct unpack *u, struct atw_err *err)
 }
 
 #ifdef HAVE_ZSTD
-static int start(struct unpack *u, struct atw_err *err)
+static int unpack_start(struct unpack *u, struct atw_err *err)
 {
 	u->zstd = ZSTD_createDStream();
 	return u->zstd ? ATW_OK : atw_err_nomem(err);
 }
 
-static int too_many(const struct unpack *u, struct atw_err *err)
+static int unpack_too_many(const struct unpack *u, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and %" PRIu64 " bytes of it become more "
 		    "than %d times as many", u->taken, UNPACK_RATIO);
@@ -73,12 +74,13 @@ static int too_many(const struct unpack *u, struct atw_err *err)
 	return ATW_E_DAMAGED;
 }
 
-static void restart(struct unpack *u)
+static void unpack_restart(struct unpack *u)
 {
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 }
 
-static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+static int unpack_unzstd(struct unpack *u, void *buf, size_t len, size_t *ret,
+			 struct atw_err *err)
 {
 	ZSTD_outBuffer out = { buf, len, 0 };
 
@@ -97,7 +99,7 @@ static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct a
 		u->pos = in.pos;
 		if (u->given + out.pos > UNPACK_FREE &&
 		    (u->given + out.pos) / UNPACK_RATIO > u->taken)
-			return too_many(u, err);
+			return unpack_too_many(u, err);
 		if (out.pos)
 			break;
 		if (u->pos < u->len)
@@ -108,7 +110,7 @@ static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct a
 		if (u->ended)
 			break;
 		u->pos = 0;
-		if (fill(u->fd, u->in, sizeof(u->in), &u->len, err) != ATW_OK)
+		if (unpack_fill(u->fd, u->in, sizeof(u->in), &u->len, err) != ATW_OK)
 			return err->status;
 		u->ended = !u->len;
 	}
@@ -116,7 +118,7 @@ static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct a
 	return ATW_OK;
 }
 #else
-static int start(struct unpack *u, struct atw_err *err)
+static int unpack_start(struct unpack *u, struct atw_err *err)
 {
 	(void)u;
 	atw_err_set(err, ATW_E_UNSUPPORTED, "packed by zstd, which this build lacks");
@@ -124,12 +126,13 @@ static int start(struct unpack *u, struct atw_err *err)
 	return ATW_E_UNSUPPORTED;
 }
 
-static void restart(struct unpack *u)
+static void unpack_restart(struct unpack *u)
 {
 	(void)u;
 }
 
-static int unzstd(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+static int unpack_unzstd(struct unpack *u, void *buf, size_t len, size_t *ret,
+			 struct atw_err *err)
 {
 	(void)u, (void)buf, (void)len, (void)ret;
 	return atw_err_set(err, ATW_E_UNSUPPORTED, "packed by zstd, which this build lacks");
@@ -149,9 +152,9 @@ int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 		return atw_err_nomem(err);
 	memset(u, 0, offsetof(struct unpack, in));
 	u->fd = fd;
-	r = begin(u, err);
+	r = unpack_begin(u, err);
 	if (r == ATW_OK && u->packed)
-		r = start(u, err);
+		r = unpack_start(u, err);
 	if (r != ATW_OK) {
 		unpack_close(u);
 		return r;
@@ -177,12 +180,13 @@ int unpack_open_path(const char *path, struct unpack **ret, struct atw_err *err)
 	return r;
 }
 
-static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_err *err)
+static int unpack_get(struct unpack *u, void *buf, size_t len, size_t *ret,
+		      struct atw_err *err)
 {
 	size_t n = u->len - u->pos;
 
 	if (u->packed && u->failed.status == ATW_OK)
-		u->failed.status = unzstd(u, buf, len, ret, &u->failed);
+		u->failed.status = unpack_unzstd(u, buf, len, ret, &u->failed);
 	if (u->packed && u->failed.status != ATW_OK && err)
 		*err = u->failed;
 	if (u->packed)
@@ -192,7 +196,7 @@ static int get(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw_
 		return ATW_OK;
 	}
 	if (!n) {
-		int r = fill(u->fd, buf, len, ret, err);
+		int r = unpack_fill(u->fd, buf, len, ret, err);
 
 		u->taken += r == ATW_OK ? *ret : 0;
 		return r;
@@ -210,13 +214,13 @@ int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw
 	int r;
 
 	*ret = 0;
-	r = get(u, buf, len, ret, err);
+	r = unpack_get(u, buf, len, ret, err);
 	u->given += r == ATW_OK ? *ret : 0;
 	return r;
 }
 
 /* The file again from `at` on, where nothing has been taken of it yet. */
-static int rewind_to(struct unpack *u, uint64_t at, struct atw_err *err)
+static int unpack_rewind_to(struct unpack *u, uint64_t at, struct atw_err *err)
 {
 	if (at > INT64_MAX || lseek(u->fd, (off_t)at, SEEK_SET) < 0)
 		return atw_err_set(err, ATW_E_IO, "%m");
@@ -233,12 +237,12 @@ int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err)
 	int r = ATW_OK;
 
 	if (!u->packed)
-		return rewind_to(u, at, err);
+		return unpack_rewind_to(u, at, err);
 	if (at < u->given) {
-		r = rewind_to(u, 0, err);
+		r = unpack_rewind_to(u, 0, err);
 		u->within = false;
 		u->failed = (struct atw_err){ 0 };
-		restart(u);
+		unpack_restart(u);
 	}
 	while (r == ATW_OK && u->given < at) {
 		uint64_t left = at - u->given;

@@ -54,12 +54,12 @@ void classifier_begin(struct classifier *c, const struct capture_task *task, uin
 	};
 }
 
-static bool flag(const struct area *x, uint64_t bits)
+static bool class_flag(const struct area *x, uint64_t bits)
 {
 	return (x->has & CAPTURE_V_FLAGS) && (x->v->flags & bits);
 }
 
-static void set(struct area *x, enum census_class class, bool guess)
+static void class_set(struct area *x, enum census_class class, bool guess)
 {
 	x->a->class = class;
 	x->a->guess = guess;
@@ -67,7 +67,7 @@ static void set(struct area *x, enum census_class class, bool guess)
 
 /* ---- names of areas of no file ---- */
 
-static bool has_word(struct atw_blob b, const char *s)
+static bool class_has_word(struct atw_blob b, const char *s)
 {
 	return memmem(b.data, b.len, s, strlen(s));
 }
@@ -76,7 +76,7 @@ static bool has_word(struct atw_blob b, const char *s)
  * "[anon:NAME]": what programs call their memory themselves. Android's libc, Go,
  * glibc and others; the words are theirs.
  */
-static void named(const struct classifier *c, struct area *x)
+static void class_named(const struct classifier *c, struct area *x)
 {
 	static const struct {
 		const char *word;
@@ -88,36 +88,36 @@ static void named(const struct classifier *c, struct area *x)
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (has_word(x->v->name, words[i].word)) {
-			set(x, words[i].class, false);
+		if (class_has_word(x->v->name, words[i].word)) {
+			class_set(x, words[i].class, false);
 			if (words[i].class == CENSUS_BSS)
 				x->a->unit = c->last_unit ? &unit_root(c->last_unit)->u : NULL;
 			return;
 		}
-	set(x, x->a->exec ? CENSUS_JIT : CENSUS_ANON, x->a->exec);
+	class_set(x, x->a->exec ? CENSUS_JIT : CENSUS_ANON, x->a->exec);
 }
 
-static void bracketed(const struct classifier *c, struct area *x)
+static void class_bracketed(const struct classifier *c, struct area *x)
 {
 	struct atw_blob name = x->v->name;
 
 	if (blob_begins(name, "[heap]")) {
-		set(x, CENSUS_HEAP, false);
+		class_set(x, CENSUS_HEAP, false);
 		x->a->own = true;
 	} else if (blob_begins(name, "[stack")) {
-		set(x, CENSUS_STACK, false);
+		class_set(x, CENSUS_STACK, false);
 	} else if (blob_begins(name, "[anon_shmem:")) {
-		set(x, CENSUS_SHM, false);
+		class_set(x, CENSUS_SHM, false);
 	} else if (blob_begins(name, "[anon:")) {
-		named(c, x);
+		class_named(c, x);
 	} else {
-		set(x, CENSUS_SPECIAL, false);
+		class_set(x, CENSUS_SPECIAL, false);
 	}
 }
 
 /* ---- files that have program headers ---- */
 
-static const struct capture_load *place(struct classifier *c, struct area *x)
+static const struct capture_load *class_place(struct classifier *c, struct area *x)
 {
 	const struct loads_view view = {
 		x->v->start, x->v->offset, x->a->exec, x->a->write,
@@ -130,26 +130,28 @@ static const struct capture_load *place(struct classifier *c, struct area *x)
 	return l;
 }
 
-static void loaded(struct classifier *c, struct area *x, const struct capture_load *l)
+static void class_loaded(struct classifier *c, struct area *x,
+			 const struct capture_load *l)
 {
 	struct census_area *a = x->a;
 
 	if (!a->write && !a->exec && loads_relro(x->u, c->page, x->v->start))
-		set(x, CENSUS_RELRO, false);
+		class_set(x, CENSUS_RELRO, false);
 	else if (l->flags & CAPTURE_LOAD_EXEC)
 		/* Text that is mapped writable is still text. */
-		set(x, CENSUS_TEXT, false);
+		class_set(x, CENSUS_TEXT, false);
 	else if (!(l->flags & CAPTURE_LOAD_WRITE))
-		set(x, a->exec ? CENSUS_TEXT : CENSUS_RODATA, false);
+		class_set(x, a->exec ? CENSUS_TEXT : CENSUS_RODATA, false);
 	else
 		/* What was writable and no longer is, without a word in the headers. */
-		set(x, a->write ? CENSUS_DATA : CENSUS_RELRO, !a->write);
+		class_set(x, a->write ? CENSUS_DATA : CENSUS_RELRO, !a->write);
 }
 
 /* ---- files that have none ---- */
 
 /* Is it a program or a library, as far as one can see? */
-static bool is_program(const struct classifier *c, const struct area *x, bool *guess)
+static bool class_is_program(const struct classifier *c, const struct area *x,
+			     bool *guess)
 {
 	const struct unit *root = unit_root(x->u);
 	const char *so;
@@ -162,33 +164,34 @@ static bool is_program(const struct classifier *c, const struct area *x, bool *g
 	return so && (!so[3] || so[3] == '.');
 }
 
-static void plain_file(const struct classifier *c, struct area *x)
+static void class_plain_file(const struct classifier *c, struct area *x)
 {
 	struct census_area *a = x->a;
 	uint64_t delta = x->v->start - x->v->offset;
-	bool guess, program = is_program(c, x, &guess);
+	bool guess, program = class_is_program(c, x, &guess);
 
 	if (a->write && a->exec) {
 		/* Where nothing can forbid it, data are executable. */
-		set(x, CENSUS_DATA, !c->paper);
+		class_set(x, CENSUS_DATA, !c->paper);
 	} else if (a->exec) {
-		set(x, CENSUS_TEXT, false);
+		class_set(x, CENSUS_TEXT, false);
 		x->u->has_text = true;
 		x->u->text_delta = delta;
 	} else if (!program || a->shared) {
-		set(x, CENSUS_FILE, program);
+		class_set(x, CENSUS_FILE, program);
 	} else if (a->write) {
-		set(x, CENSUS_DATA, guess);
-	} else if (flag(x, VM_ACCOUNT) || (x->u->has_text && (x->has & CAPTURE_V_OFFSET) &&
-					   delta != x->u->text_delta)) {
+		class_set(x, CENSUS_DATA, guess);
+	} else if (class_flag(x, VM_ACCOUNT) ||
+		   (x->u->has_text && (x->has & CAPTURE_V_OFFSET) &&
+		    delta != x->u->text_delta)) {
 		/* It was writable once; or linkers put it with what is writable. */
-		set(x, CENSUS_RELRO, true);
+		class_set(x, CENSUS_RELRO, true);
 	} else {
-		set(x, CENSUS_RODATA, guess);
+		class_set(x, CENSUS_RODATA, guess);
 	}
 }
 
-static void of_file(struct classifier *c, struct area *x)
+static void class_of_file(struct classifier *c, struct area *x)
 {
 	struct census_area *a = x->a;
 	const struct capture_load *l;
@@ -200,31 +203,35 @@ static void of_file(struct classifier *c, struct area *x)
 	switch (kind) {
 	case UNIT_MEMFD:
 		/* One view to write and one to execute: code, in both. */
-		set(x, a->exec || unit_root(x->u)->u.code || has_word(x->v->name, "jit") ?
-		    CENSUS_JIT : CENSUS_SHM, false);
+		class_set(x,
+			  a->exec || unit_root(x->u)->u.code ||
+					  class_has_word(x->v->name, "jit")
+				  ? CENSUS_JIT
+				  : CENSUS_SHM,
+			  false);
 		break;
 	case UNIT_SYSV:
 	case UNIT_TMPFS:
-		set(x, CENSUS_SHM, false);
+		class_set(x, CENSUS_SHM, false);
 		break;
 	case UNIT_ZERO:
-		set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
+		class_set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
 		break;
 	case UNIT_HUGE:
-		set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
+		class_set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
 		break;
 	case UNIT_DEVICE:
-		set(x, CENSUS_DEVICE, true);
+		class_set(x, CENSUS_DEVICE, true);
 		break;
 	case UNIT_OTHER:
-		set(x, CENSUS_SPECIAL, false);
+		class_set(x, CENSUS_SPECIAL, false);
 		break;
 	case UNIT_FILE:
-		l = place(c, x);
+		l = class_place(c, x);
 		if (l)
-			loaded(c, x, l);
+			class_loaded(c, x, l);
 		else
-			plain_file(c, x);
+			class_plain_file(c, x);
 		break;
 	}
 	if (a->exec)
@@ -233,16 +240,16 @@ static void of_file(struct classifier *c, struct area *x)
 
 /* ---- memory of no file ---- */
 
-static bool of_bss(struct classifier *c, struct area *x)
+static bool class_of_bss(struct classifier *c, struct area *x)
 {
 	struct unit *u = c->mapped;
 
 	if (u && u->process == c->process && loads_bss(u, c->page, x->a->first, x->a->last)) {
-		set(x, CENSUS_BSS, false);
+		class_set(x, CENSUS_BSS, false);
 	} else if (x->adjacent && c->last_unit && c->last_class == CENSUS_DATA &&
 		   !loads_of(c->last_unit)) {
 		u = c->last_unit;
-		set(x, CENSUS_BSS, true);
+		class_set(x, CENSUS_BSS, true);
 	} else {
 		return false;
 	}
@@ -251,7 +258,7 @@ static bool of_bss(struct classifier *c, struct area *x)
 	return true;
 }
 
-static bool on_heap(const struct classifier *c, const struct area *x)
+static bool class_on_heap(const struct classifier *c, const struct area *x)
 {
 	const struct capture_pair *brk = &c->task->brk;
 
@@ -259,36 +266,36 @@ static bool on_heap(const struct classifier *c, const struct area *x)
 	       x->a->last >= brk->a;
 }
 
-static void of_nobody(struct classifier *c, struct area *x)
+static void class_of_nobody(struct classifier *c, struct area *x)
 {
 	struct census_area *a = x->a;
 
 	if (c->paper && a->own && a->write) {
-		set(x, CENSUS_HEAP, true);
+		class_set(x, CENSUS_HEAP, true);
 	} else if (a->grows || ((c->has & CAPTURE_T_STACK) && a->write &&
 				c->task->stack >= a->first && c->task->stack <= a->last)) {
-		set(x, CENSUS_STACK, false);
+		class_set(x, CENSUS_STACK, false);
 	} else if (a->shared) {
-		set(x, CENSUS_SHM, false);
-	} else if (a->write && on_heap(c, x)) {
-		set(x, CENSUS_HEAP, false);
+		class_set(x, CENSUS_SHM, false);
+	} else if (a->write && class_on_heap(c, x)) {
+		class_set(x, CENSUS_HEAP, false);
 		a->own = true;
 	} else if (a->exec && !c->paper) {
-		set(x, CENSUS_JIT, true);
-	} else if (a->write && of_bss(c, x)) {
+		class_set(x, CENSUS_JIT, true);
+	} else if (a->write && class_of_bss(c, x)) {
 		return;
 	} else if (a->write && x->adjacent && c->last_class == CENSUS_RESERVED &&
 		   !c->last_unit && c->last_last - c->last_start < GUARD_MOST &&
 		   (c->has & CAPTURE_T_THREADS) && c->task->threads > 1) {
-		set(x, CENSUS_STACK, true);
+		class_set(x, CENSUS_STACK, true);
 	} else {
-		set(x, CENSUS_ANON, !x->rights);
+		class_set(x, CENSUS_ANON, !x->rights);
 	}
 }
 
 /* ---- an area ---- */
 
-static void rights(struct area *x)
+static void class_rights(struct area *x)
 {
 	struct census_area *a = x->a;
 	uint64_t prot = x->v->prot;
@@ -313,7 +320,7 @@ static void rights(struct area *x)
 }
 
 /* Is it the program's own file? */
-static void meet_exe(struct classifier *c, const struct area *x)
+static void class_meet_exe(struct classifier *c, const struct area *x)
 {
 	struct atw_blob exe = c->task->exe;
 	bool told = (c->has & CAPTURE_T_EXE) && exe.data;
@@ -322,7 +329,7 @@ static void meet_exe(struct classifier *c, const struct area *x)
 	if (c->exe || !x->u || (x->u->kind != UNIT_FILE && x->u->kind != UNIT_MEMFD))
 		return;
 	if (c->paper)
-		told = flag(x, VM_EXECUTABLE);
+		told = class_flag(x, VM_EXECUTABLE);
 	else if (told || (c->has & CAPTURE_T_CODE))
 		/* Mounts may call one file this here and that there. */
 		told = (told && exe.len == x->u->len &&
@@ -338,7 +345,7 @@ static void meet_exe(struct classifier *c, const struct area *x)
 	}
 }
 
-static void position(const struct classifier *c, struct area *x)
+static void class_position(const struct classifier *c, struct area *x)
 {
 	struct census_area *a = x->a;
 
@@ -362,26 +369,26 @@ void classify(struct classifier *c, const struct capture_area *v, uint32_t has,
 		u->base = v->start;
 		u->placed = u->has_text = false;
 	}
-	rights(&x);
-	meet_exe(c, &x);
+	class_rights(&x);
+	class_meet_exe(c, &x);
 	ret->unit = u ? &unit_root(u)->u : NULL;
 	if (c->paper)
-		ret->own = flag(&x, VM_EXECUTABLE);
+		ret->own = class_flag(&x, VM_EXECUTABLE);
 	else
 		ret->own = u && c->exe && unit_root(u) == unit_root(c->exe);
 	if (v->name.len && *(const char *)v->name.data == '[' && !u)
-		bracketed(c, &x);
+		class_bracketed(c, &x);
 	else if (!ret->read && !ret->write && !ret->exec)
-		set(&x, CENSUS_RESERVED, false);
-	else if (flag(&x, c->paper ? VM_IO : VM_IO | VM_PFNMAP))
-		set(&x, CENSUS_DEVICE, false);
+		class_set(&x, CENSUS_RESERVED, false);
+	else if (class_flag(&x, c->paper ? VM_IO : VM_IO | VM_PFNMAP))
+		class_set(&x, CENSUS_DEVICE, false);
 	else if (u)
-		of_file(c, &x);
+		class_of_file(c, &x);
 	else
-		of_nobody(c, &x);
+		class_of_nobody(c, &x);
 	if (!x.rights || (ret->own && c->exe_guess))
 		ret->guess = true;
-	position(c, &x);
+	class_position(c, &x);
 	c->any = true;
 	c->last_start = v->start;
 	c->last_last = v->last;

@@ -15,7 +15,7 @@
 
 /* ---- what is not there ---- */
 
-static struct atw_blob text(const char *s)
+static struct atw_blob collect_text(const char *s)
 {
 	return (struct atw_blob){ s, strlen(s) };
 }
@@ -27,7 +27,10 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 		.letter = 'L',
 		/* Of a process: it may not be read. */
 		.has = c->pid && why->status == ATW_E_PERM ? CAPTURE_L_DENIED : 0,
-		.l = { .pid = c->pid, .what = text(what), .why = text(why->text), .denied = 1 },
+		.l = {.pid = c->pid,
+		      .what = collect_text(what),
+		      .why = collect_text(why->text),
+		      .denied = 1},
 	};
 
 	return c->to->record(c->to->arg, &rec, err);
@@ -37,21 +40,28 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 		       uint64_t last, struct atw_err *err)
 {
 	const struct capture_record rec = {
-		.letter = 'L', .has = CAPTURE_L_START | CAPTURE_L_LAST,
-		.l = { .pid = c->pid, .what = text(what), .why = text(why), .start = start,
-		       .last = last },
+		.letter = 'L',
+		.has = CAPTURE_L_START | CAPTURE_L_LAST,
+		.l = {.pid = c->pid,
+		      .what = collect_text(what),
+		      .why = collect_text(why),
+		      .start = start,
+		      .last = last},
 	};
 
 	return c->to->record(c->to->arg, &rec, err);
 }
 
 /* Callback of the provider for failures. After a failure of the sink it does nothing. */
-static void cannot(void *arg, const char *what, const struct atw_err *why)
+static void collect_cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct collect *c = arg;
 	const struct capture_record rec = {
-		.letter = 'L', .has = CAPTURE_L_DENIED,
-		.l = { .what = text(what), .why = text(why->text), .denied = c->p->denied },
+		.letter = 'L',
+		.has = CAPTURE_L_DENIED,
+		.l = {.what = collect_text(what),
+		      .why = collect_text(why->text),
+		      .denied = c->p->denied},
 	};
 
 	/* Processes, that is, which are none of the tasks. */
@@ -62,7 +72,7 @@ static void cannot(void *arg, const char *what, const struct atw_err *why)
 }
 
 /* The first failure of either; a status that is none stays. */
-static int settle(struct collect *c, int r, struct atw_err *err)
+static int collect_settle(struct collect *c, int r, struct atw_err *err)
 {
 	if (!c->failed || r < 0)
 		return r;
@@ -73,7 +83,8 @@ static int settle(struct collect *c, int r, struct atw_err *err)
 
 /* ---- the machine ---- */
 
-static int on_machine(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int collect_on_machine(void *arg, const struct capture_record *rec,
+			      struct atw_err *err)
 {
 	struct collect *c = arg;
 	int r = ATW_OK;
@@ -84,7 +95,8 @@ static int on_machine(void *arg, const struct capture_record *rec, struct atw_er
 	return r == ATW_OK ? c->to->record(c->to->arg, rec, err) : r;
 }
 
-static int say_time(const struct about_to *to, const char *key, struct atw_err *err)
+static int collect_say_time(const struct about_to *to, const char *key,
+			    struct atw_err *err)
 {
 	struct timespec t;
 
@@ -96,7 +108,8 @@ static int say_time(const struct about_to *to, const char *key, struct atw_err *
  * This process by the number that the tasks below have theirs by: in a PID namespace
  * only /proc has the numbers that are ours.
  */
-static int say_collector(const struct collect *c, const struct about_to *to, struct atw_err *err)
+static int collect_say_collector(const struct collect *c, const struct about_to *to,
+				 struct atw_err *err)
 {
 	if (strcmp(c->p->way, "pagemap") && !host_first_pid_namespace())
 		return ATW_OK;
@@ -104,7 +117,8 @@ static int say_collector(const struct collect *c, const struct about_to *to, str
 }
 
 /* Which bits of flags and entries mean something here. */
-static int say_bits(struct collect *c, const struct about_to *to, struct atw_err *err)
+static int collect_say_bits(struct collect *c, const struct about_to *to,
+			    struct atw_err *err)
 {
 	const struct provider *p = c->p;
 	unsigned bits = CAPTURE_PRESENT | CAPTURE_USER | CAPTURE_EXEC |
@@ -119,28 +133,28 @@ static int say_bits(struct collect *c, const struct about_to *to, struct atw_err
 	return r;
 }
 
-static int machine(struct collect *c, struct atw_err *err)
+static int collect_machine(struct collect *c, struct atw_err *err)
 {
-	const struct about_to to = { on_machine, c, NULL };
+	const struct about_to to = {collect_on_machine, c, NULL};
 	int r = about_say(&to, err, "page", "%" PRIu64, c->page);
 
 	if (r == ATW_OK)
 		r = about_say(&to, err, "way", "%s", c->p->way);
 	if (r == ATW_OK && c->p->running)
-		r = say_time(&to, "begun", err);
+		r = collect_say_time(&to, "begun", err);
 	if (r == ATW_OK && c->p->running)
-		r = say_collector(c, &to, err);
+		r = collect_say_collector(c, &to, err);
 	if (r == ATW_OK)
-		r = say_bits(c, &to, err);
+		r = collect_say_bits(c, &to, err);
 	if (r == ATW_OK)
 		r = c->p->ops->machine(c->p, &to, err);
 	return r == ATW_OK ? extents_build(&c->ram, err) : r;
 }
 
 /* Last, when it is known. */
-static int how_it_went(struct collect *c, struct atw_err *err)
+static int collect_how_it_went(struct collect *c, struct atw_err *err)
 {
-	const struct about_to to = { on_machine, c, NULL };
+	const struct about_to to = {collect_on_machine, c, NULL};
 	int r = ATW_OK;
 
 	if (c->vanished)
@@ -149,26 +163,26 @@ static int how_it_went(struct collect *c, struct atw_err *err)
 		r = about_say(&to, err, "stale", "%" PRIu64, c->stale);
 	if (r == ATW_OK && c->unsized)
 		r = about_say(&to, err, "unsized", "%" PRIu64, c->unsized);
-	return r == ATW_OK && c->p->running ? say_time(&to, "ended", err) : r;
+	return r == ATW_OK && c->p->running ? collect_say_time(&to, "ended", err) : r;
 }
 
 /* ---- all of it ---- */
 
-static bool counts(const struct collect *c)
+static bool collect_counts(const struct collect *c)
 {
 	return c->o->refs && !c->o->no_areas;
 }
 
 /* Counting is the first half of the work, if there is any. */
-static void progress(const struct collect *c, uint64_t done, uint64_t all)
+static void collect_progress(const struct collect *c, uint64_t done, uint64_t all)
 {
-	uint64_t before = counts(c) ? all : 0;
+	uint64_t before = collect_counts(c) ? all : 0;
 
 	if (c->o->progress)
 		c->o->progress(c->o->arg, before + done, before + all);
 }
 
-static void counting(void *arg, uint64_t done, uint64_t all)
+static void collect_counting(void *arg, uint64_t done, uint64_t all)
 {
 	const struct collect *c = arg;
 
@@ -176,11 +190,11 @@ static void counting(void *arg, uint64_t done, uint64_t all)
 		c->o->progress(c->o->arg, done, 2 * all);
 }
 
-static int count(struct collect *c, struct atw_err *err)
+static int collect_count(struct collect *c, struct atw_err *err)
 {
 	int r = ATW_E_UNSUPPORTED;
 
-	c->p->counting = counting;
+	c->p->counting = collect_counting;
 	c->p->counting_arg = c;
 	if (c->o->sums && c->p->ops->sum_up)
 		r = c->p->ops->sum_up(c->p, c->o->kinds, err);
@@ -191,7 +205,7 @@ static int count(struct collect *c, struct atw_err *err)
 	return r == ATW_E_UNSUPPORTED ? ATW_OK : r;
 }
 
-static int tasks(struct collect *c, struct atw_err *err)
+static int collect_tasks(struct collect *c, struct atw_err *err)
 {
 	_auto_free struct task_about *about = malloc(sizeof(*about));
 	struct provider *p = c->p;
@@ -203,18 +217,18 @@ static int tasks(struct collect *c, struct atw_err *err)
 		return atw_err_nomem(err);
 	if (c->o->pid)
 		r = p->ops->find(p, c->o->pid, &only, err);
-	if (r == ATW_OK && counts(c))
-		r = count(c, err);
+	if (r == ATW_OK && collect_counts(c))
+		r = collect_count(c, err);
 	if (r == ATW_OK && !c->summed && (!c->o->pid || c->o->threads))
 		r = collect_others(c, &others, err);
 	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
 		if (c->o->pid && i != only)
 			continue;
-		progress(c, c->o->pid ? 0 : i, c->o->pid ? 1 : p->ntasks);
+		collect_progress(c, c->o->pid ? 0 : i, c->o->pid ? 1 : p->ntasks);
 		if (others)
 			r = others_tell(c, others, p->task[i].pid, err);
 		if (r == ATW_OK)
-			r = settle(c, collect_task(c, i, about, err), err);
+			r = collect_settle(c, collect_task(c, i, about, err), err);
 	}
 	if (r == ATW_OK && others)
 		r = others_tell(c, others, UINT64_MAX, err);
@@ -225,7 +239,7 @@ static int tasks(struct collect *c, struct atw_err *err)
 	return r;
 }
 
-static int frames(struct collect *c, struct atw_err *err)
+static int collect_frames(struct collect *c, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	int r = ATW_OK;
@@ -263,21 +277,21 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	void *its = p->arg;
 	int r;
 
-	p->cannot = cannot;
+	p->cannot = collect_cannot;
 	p->arg = &c;
 	p->each = true;
 	p->slabs = o->slabs;
 	p->threads = o->threads;
 	p->every = !o->pid;
-	r = machine(&c, err);
+	r = collect_machine(&c, err);
 	if (r == ATW_OK && !o->no_tasks)
-		r = settle(&c, p->ops->tasks(p, err), err);
+		r = collect_settle(&c, p->ops->tasks(p, err), err);
 	if (r == ATW_OK && !o->no_tasks)
-		r = tasks(&c, err);
+		r = collect_tasks(&c, err);
 	if (r == ATW_OK && o->frames)
-		r = frames(&c, err);
+		r = collect_frames(&c, err);
 	if (r == ATW_OK)
-		r = settle(&c, how_it_went(&c, err), err);
+		r = collect_settle(&c, collect_how_it_went(&c, err), err);
 	p->cannot = was;
 	p->arg = its;
 	extents_deinit(&c.ram);

@@ -13,7 +13,7 @@ enum { RUNS = 65536 };
 
 /* ---- the area ---- */
 
-static void begin_part(struct collect *c, uint64_t first)
+static void area_begin_part(struct collect *c, uint64_t first)
 {
 	c->start = first;
 	c->n = 0;
@@ -32,7 +32,7 @@ void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t fi
 	/* Up to the end of its name, for which there is much room. */
 	if (a && a != &c->area)
 		memcpy(&c->area, a, offsetof(struct atw_area, name) + strlen(a->name) + 1);
-	begin_part(c, first);
+	area_begin_part(c, first);
 }
 
 static uint64_t area_flags(const struct collect *c)
@@ -44,7 +44,7 @@ static uint64_t area_flags(const struct collect *c)
 	       (a->exec ? COLLECT_VM_EXEC : 0u) | (a->shared ? COLLECT_VM_MAYSHARE : 0u);
 }
 
-static int tell_area(struct collect *c, uint64_t last, bool more, struct atw_err *err)
+static int area_emit(struct collect *c, uint64_t last, bool more, struct atw_err *err)
 {
 	const struct atw_area *a = &c->area;
 	struct capture_record rec = { .letter = 'V', .has = more ? CAPTURE_V_MORE : 0 };
@@ -72,7 +72,7 @@ static int tell_area(struct collect *c, uint64_t last, bool more, struct atw_err
 	return c->to->record(c->to->arg, &rec, err);
 }
 
-static int tell_sums(struct collect *c, struct atw_err *err)
+static int area_emit_sums(struct collect *c, struct atw_err *err)
 {
 	const struct capture_record rec = {
 		.letter = 'P', .p = c->sums,
@@ -87,7 +87,7 @@ static int tell_sums(struct collect *c, struct atw_err *err)
  * The paper's sums; mappings as they were found, else as the kernel counts them. Of
  * pages that are alike at once: all that were not summed are what the last run is.
  */
-static void sum(struct collect *c)
+static void area_sum(struct collect *c)
 {
 	const struct capture_run *run = c->n ? &c->run[c->n - 1] : NULL;
 	uint64_t pages = c->unsummed;
@@ -123,37 +123,37 @@ static void sum(struct collect *c)
 }
 
 /* Up to `last`; what comes behind it, if there is `more`, is a part of its own. */
-static int flush(struct collect *c, uint64_t last, bool more, struct atw_err *err)
+static int area_flush(struct collect *c, uint64_t last, bool more, struct atw_err *err)
 {
 	int r = collect_file(c, err);
 
-	sum(c);
+	area_sum(c);
 	if (r == ATW_OK)
-		r = tell_area(c, last, more, err);
+		r = area_emit(c, last, more, err);
 	/* Without known mappings a sum of 0 pages that are mapped once would be wrong. */
 	if (r == ATW_OK && !c->blind && (c->counted || !c->uncounted))
-		r = tell_sums(c, err);
+		r = area_emit_sums(c, err);
 	for (size_t i = 0; i < c->n && r == ATW_OK; i++)
 		r = c->to->run(c->to->arg, &c->run[i], err);
-	begin_part(c, last + 1);
+	area_begin_part(c, last + 1);
 	return r;
 }
 
 int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err)
 {
 	c->open = false;
-	return flush(c, last, false, err);
+	return area_flush(c, last, false, err);
 }
 
 /* ---- runs ---- */
 
-static uint64_t frame_of(const struct capture_run *r)
+static uint64_t area_frame_of(const struct capture_run *r)
 {
 	return r->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 }
 
 /* Is all the same but where it lies and leads? */
-static bool alike(const struct capture_run *r, const struct capture_run *one)
+static bool area_alike(const struct capture_run *r, const struct capture_run *one)
 {
 	return (r->has & ~(uint32_t)CAPTURE_M_SAME) == one->has &&
 	       !((r->entry ^ one->entry) & CAPTURE_ENTRY_BITS) &&
@@ -163,7 +163,8 @@ static bool alike(const struct capture_run *r, const struct capture_run *one)
 }
 
 /* Does it, which is alike, go on where the run ends? */
-static bool joins(const struct collect *c, struct capture_run *r, const struct capture_run *one)
+static bool area_joins(const struct collect *c, struct capture_run *r,
+		       const struct capture_run *one)
 {
 	uint64_t bytes = r->pages * c->page;
 
@@ -174,31 +175,32 @@ static bool joins(const struct collect *c, struct capture_run *r, const struct c
 		return false;
 	if (!(r->entry & CAPTURE_PRESENT) || r->noframe)
 		return true;
-	if (!r->same && frame_of(one) == frame_of(r) + bytes)
+	if (!r->same && area_frame_of(one) == area_frame_of(r) + bytes)
 		return true;
-	if (frame_of(one) != frame_of(r) || (r->pages > 1 && !r->same) || one->pages > 1)
+	if (area_frame_of(one) != area_frame_of(r) || (r->pages > 1 && !r->same) ||
+	    one->pages > 1)
 		return false;
 	r->same = 1;
 	r->has |= CAPTURE_M_SAME;
 	return true;
 }
 
-static int add(struct collect *c, const struct capture_run *one, struct atw_err *err)
+static int area_add(struct collect *c, const struct capture_run *one, struct atw_err *err)
 {
 	uint64_t most = c->o->area_runs ? c->o->area_runs : RUNS;
 	struct capture_run *last = c->n ? &c->run[c->n - 1] : NULL;
-	bool same = last && alike(last, one);
+	bool same = last && area_alike(last, one);
 	int r = ATW_OK;
 
-	if (same && joins(c, last, one)) {
+	if (same && area_joins(c, last, one)) {
 		last->pages += one->pages;
 		c->unsummed += one->pages;
 		return ATW_OK;
 	}
 	if (c->n >= most)
-		r = flush(c, one->va - 1, true, err);
+		r = area_flush(c, one->va - 1, true, err);
 	else if (!same)
-		sum(c);
+		area_sum(c);
 	if (r != ATW_OK)
 		return r;
 	if ((!c->run || c->n == c->cap) &&
@@ -222,8 +224,8 @@ uint64_t collect_flags(const struct collect *c)
 	return c->o->raw ? UINT64_MAX : ~coming & UINT32_MAX;
 }
 
-static void put_facts(struct collect *c, const struct page_run *r, struct capture_run *one,
-		      const struct frame_facts *f)
+static void area_put_facts(struct collect *c, const struct page_run *r,
+			   struct capture_run *one, const struct frame_facts *f)
 {
 	if (f->have & FACT_COUNT) {
 		one->has |= CAPTURE_M_COUNT;
@@ -245,7 +247,7 @@ static void put_facts(struct collect *c, const struct page_run *r, struct captur
 }
 
 /* Pages of RAM from pa on, `most` at most; 0: it is none. */
-static uint64_t ram_pages(struct collect *c, uint64_t pa, uint64_t most)
+static uint64_t area_ram_pages(struct collect *c, uint64_t pa, uint64_t most)
 {
 	const struct extent *e;
 	uint64_t left;
@@ -266,8 +268,9 @@ struct known {
 };
 
 /* The page that lies `off` bytes behind where slot i leads. */
-static int look_up(struct collect *c, const struct page_run *r, uint32_t i, uint64_t off,
-		   const struct capture_run *one, struct known *k, struct atw_err *err)
+static int area_look_up(struct collect *c, const struct page_run *r, uint32_t i,
+			uint64_t off, const struct capture_run *one, struct known *k,
+			struct atw_err *err)
 {
 	struct frame_facts f;
 	int rc = c->p->ops->facts(c->p, r, i, off, off ? 0 : r->slot, &f, &k->why);
@@ -278,22 +281,23 @@ static int look_up(struct collect *c, const struct page_run *r, uint32_t i, uint
 	if (rc == ATW_E_DAMAGED)
 		return collect_lost(c, "struct pages", &k->why, err);
 	if (rc == ATW_OK && !k->stale)
-		put_facts(c, r, &k->page, &f);
+		area_put_facts(c, r, &k->page, &f);
 	k->page.has |= k->page.state ? CAPTURE_M_STATE : 0;
 	return ATW_OK;
 }
 
-static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, uint64_t off,
-		       const struct capture_run *one, struct known *k, struct atw_err *err)
+static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_t i,
+			    uint64_t off, const struct capture_run *one, struct known *k,
+			    struct atw_err *err)
 {
 	uint64_t pa = r->pa[i] + off;
 	struct capture_run device, *page = &k->page;
-	bool ram = ram_pages(c, pa, 1), told = k->more;
+	bool ram = area_ram_pages(c, pa, 1), told = k->more;
 	int rc = ATW_OK;
 
 	k->more -= told;
 	if (!told && ram)
-		rc = look_up(c, r, i, off, one, k, err);
+		rc = area_look_up(c, r, i, off, one, k, err);
 	if (rc != ATW_OK)
 		return rc;
 	if (!ram) {
@@ -315,7 +319,7 @@ static int mapped_page(struct collect *c, const struct page_run *r, uint32_t i, 
 		page->refs += !page->refs;
 	}
 	c->stale += ram && k->stale;
-	return add(c, page, err);
+	return area_add(c, page, err);
 }
 
 /* The position in a run of pages. */
@@ -325,8 +329,8 @@ struct place {
 	uint64_t left;               /* pages */
 };
 
-static void place_pass(const struct collect *c, const struct page_run *r, struct place *at,
-		       uint64_t pages)
+static void area_place_pass(const struct collect *c, const struct page_run *r,
+			    struct place *at, uint64_t pages)
 {
 	uint64_t off = at->off + pages * c->page;
 
@@ -336,8 +340,8 @@ static void place_pass(const struct collect *c, const struct page_run *r, struct
 }
 
 /* Pages from there on with contiguous frames, `most` at most. */
-static uint64_t neighbours(const struct collect *c, const struct page_run *r,
-			   const struct place *at, uint64_t most)
+static uint64_t area_neighbours(const struct collect *c, const struct page_run *r,
+				const struct place *at, uint64_t most)
 {
 	uint64_t n = (r->slot - at->off) / c->page;
 
@@ -350,8 +354,8 @@ static uint64_t neighbours(const struct collect *c, const struct page_run *r,
  * Adds pages with the facts of the page before them: contiguous frames with the same
  * number of mappings at once.
  */
-static int mapped_alike(struct collect *c, const struct page_run *r, struct place *at,
-			struct known *k, struct atw_err *err)
+static int area_mapped_alike(struct collect *c, const struct page_run *r,
+			     struct place *at, struct known *k, struct atw_err *err)
 {
 	uint64_t most = k->more < at->left ? k->more : at->left, pa, n;
 	struct capture_run *page = &k->page;
@@ -359,9 +363,9 @@ static int mapped_alike(struct collect *c, const struct page_run *r, struct plac
 
 	for (; most && rc == ATW_OK; most -= n) {
 		pa = r->pa[at->i] + at->off;
-		n = ram_pages(c, pa, neighbours(c, r, at, most));
+		n = area_ram_pages(c, pa, area_neighbours(c, r, at, most));
 		/* The same frame again and again is a run of another kind. */
-		if (!n || (c->n && frame_of(&c->run[c->n - 1]) == pa))
+		if (!n || (c->n && area_frame_of(&c->run[c->n - 1]) == pa))
 			break;
 		page->va = r->va + at->i * r->slot + at->off;
 		page->entry = (page->entry & CAPTURE_ENTRY_BITS) | pa;
@@ -370,16 +374,16 @@ static int mapped_alike(struct collect *c, const struct page_run *r, struct plac
 			page->refs += !page->refs;
 		}
 		page->pages = n;
-		rc = add(c, page, err);
+		rc = area_add(c, page, err);
 		k->more -= (uint32_t)n;
-		place_pass(c, r, at, n);
+		area_place_pass(c, r, at, n);
 	}
 	page->pages = 1;
 	return rc;
 }
 
-static int mapped(struct collect *c, const struct page_run *r, struct capture_run one,
-		  uint64_t first, struct atw_err *err)
+static int area_mapped(struct collect *c, const struct page_run *r,
+		       struct capture_run one, uint64_t first, struct atw_err *err)
 {
 	const uint32_t soon = c->p->counted ? COUNTS_SOON : UINT32_MAX;
 	struct known k;
@@ -405,7 +409,7 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 	if (!r->pa) {
 		one.has |= CAPTURE_M_NOFRAME;
 		one.noframe = 1;
-		return add(c, &one, err);
+		return area_add(c, &one, err);
 	}
 	one.pages = 1;
 	k.more = 0;
@@ -415,23 +419,24 @@ static int mapped(struct collect *c, const struct page_run *r, struct capture_ru
 	while (at.left && rc == ATW_OK) {
 		if (r->count - at.i > soon)
 			counts_soon(&c->p->counts, r->pa[at.i + soon] >> c->p->page_shift);
-		rc = mapped_page(c, r, at.i, at.off, &one, &k, err);
-		place_pass(c, r, &at, 1);
+		rc = area_mapped_page(c, r, at.i, at.off, &one, &k, err);
+		area_place_pass(c, r, &at, 1);
 		if (rc == ATW_OK && k.more && !k.stale && !(c->o->raw && r->word))
-			rc = mapped_alike(c, r, &at, &k, err);
+			rc = area_mapped_alike(c, r, &at, &k, err);
 	}
 	return rc;
 }
 
 /* Each slot's word is the same, so each begins at the same place on swap. */
-static int swapped(struct collect *c, const struct page_run *r, struct capture_run one,
-		   uint64_t first, uint64_t last, struct atw_err *err)
+static int area_swapped(struct collect *c, const struct page_run *r,
+			struct capture_run one, uint64_t first, uint64_t last,
+			struct atw_err *err)
 {
 	int rc = ATW_OK;
 
 	if (!(r->have & RUN_SWAP)) {
 		c->swaps = false;
-		return add(c, &one, err);
+		return area_add(c, &one, err);
 	}
 	one.has |= CAPTURE_M_SWAP;
 	for (uint64_t va = first; rc == ATW_OK && va <= last && va >= first;
@@ -441,7 +446,7 @@ static int swapped(struct collect *c, const struct page_run *r, struct capture_r
 		one.va = va;
 		one.pages = (last - va) / c->page + 1 < left ? (last - va) / c->page + 1 : left;
 		one.swap = (struct capture_pair){ r->swap_type, r->swap_offset + off / c->page };
-		rc = add(c, &one, err);
+		rc = area_add(c, &one, err);
 	}
 	return rc;
 }
@@ -452,7 +457,7 @@ static const uint8_t states[] = {
 	[PAGE_GUARD] = CAPTURE_GUARD,
 };
 
-static const char *why_lost(unsigned state)
+static const char *area_why_lost(unsigned state)
 {
 	return state == PAGE_LOST ? "the source does not have it" :
 	       state == PAGE_EXCLUDED ? "it was excluded when the dump was made" :
@@ -461,8 +466,8 @@ static const char *why_lost(unsigned state)
 }
 
 /* What is not mapped, and not on swap. */
-static int odd(struct collect *c, const struct page_run *r, struct capture_run *one,
-	       struct atw_err *err)
+static int area_odd(struct collect *c, const struct page_run *r, struct capture_run *one,
+		    struct atw_err *err)
 {
 	one->has |= CAPTURE_M_STATE;
 	one->state = states[r->state];
@@ -470,7 +475,7 @@ static int odd(struct collect *c, const struct page_run *r, struct capture_run *
 		one->has |= CAPTURE_M_RAW;
 		one->raw = r->word[0];
 	}
-	return add(c, one, err);
+	return area_add(c, one, err);
 }
 
 int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, uint64_t last,
@@ -481,9 +486,10 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 	c->last = last;
 	c->blind |= r->state >= PAGE_LOST;
 	if (r->state >= PAGE_LOST)
-		return collect_lost_range(c, r->state == PAGE_BAD ? "page table entry" : "page table",
-					  r->why ? r->why->text : why_lost(r->state), first, last,
-					  err);
+		return collect_lost_range(
+			c, r->state == PAGE_BAD ? "page table entry" : "page table",
+			r->why ? r->why->text : area_why_lost(r->state), first, last,
+			err);
 	/* Every other one. */
 	if (r->state == PAGE_ABSENT)
 		return ATW_OK;
@@ -492,8 +498,8 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 		.has = r->have & RUN_MAP ? CAPTURE_M_MAP : 0, .map = r->map,
 	};
 	if (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE)
-		return mapped(c, r, one, first, err);
+		return area_mapped(c, r, one, first, err);
 	if (r->state == PAGE_SWAP)
-		return swapped(c, r, one, first, last, err);
-	return odd(c, r, &one, err);
+		return area_swapped(c, r, one, first, last, err);
+	return area_odd(c, r, &one, err);
 }

@@ -18,7 +18,8 @@ void told_files_deinit(struct told_files *f)
 	*f = (struct told_files){ 0 };
 }
 
-static struct told_file *place(const struct told_files *f, uint64_t dev, uint64_t inode)
+static struct told_file *collect_file_place(const struct told_files *f, uint64_t dev,
+					    uint64_t inode)
 {
 	size_t i = hash_two(dev, inode) & (f->slots - 1);
 
@@ -28,7 +29,8 @@ static struct told_file *place(const struct told_files *f, uint64_t dev, uint64_
 }
 
 /* NULL: no memory. */
-static struct told_file *find(struct told_files *f, uint64_t dev, uint64_t inode)
+static struct told_file *collect_file_find(struct told_files *f, uint64_t dev,
+					   uint64_t inode)
 {
 	struct told_file *t;
 
@@ -40,11 +42,12 @@ static struct told_file *find(struct told_files *f, uint64_t dev, uint64_t inode
 			return NULL;
 		for (size_t i = 0; i < f->slots; i++)
 			if (f->v[i].dev)
-				*place(&more, f->v[i].dev, f->v[i].inode) = f->v[i];
+				*collect_file_place(&more, f->v[i].dev, f->v[i].inode) =
+					f->v[i];
 		free(f->v);
 		*f = more;
 	}
-	t = place(f, dev, inode);
+	t = collect_file_place(f, dev, inode);
 	if (!t->dev) {
 		t->dev = dev;
 		t->inode = inode;
@@ -53,7 +56,7 @@ static struct told_file *find(struct told_files *f, uint64_t dev, uint64_t inode
 	return t;
 }
 
-static size_t write_loads(const struct elfunit *u, char *buf, size_t len)
+static size_t collect_file_write_loads(const struct elfunit *u, char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -73,7 +76,8 @@ int collect_file(struct collect *c, struct atw_err *err)
 
 	if (c->outside || !a->file || !a->inode)
 		return ATW_OK;
-	t = find(&c->files, ((uint64_t)a->major << 32 | a->minor) + 1, a->inode);
+	t = collect_file_find(&c->files, ((uint64_t)a->major << 32 | a->minor) + 1,
+			      a->inode);
 	if (!t)
 		return atw_err_nomem(err);
 	if (t->known || t->tries == TRIES || (t->tries && a->offset))
@@ -92,7 +96,8 @@ int collect_file(struct collect *c, struct atw_err *err)
 		rec.has |= CAPTURE_U_BUILD;
 	}
 	if (r == ATW_OK && u.loads && !u.cut) {
-		rec.u.loads = (struct atw_blob){ loads, write_loads(&u, loads, sizeof(loads)) };
+		rec.u.loads = (struct atw_blob){
+			loads, collect_file_write_loads(&u, loads, sizeof(loads))};
 		rec.has |= CAPTURE_U_LOADS;
 	}
 	return c->to->record(c->to->arg, &rec, err);

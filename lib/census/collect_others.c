@@ -28,7 +28,7 @@ static int others_no_memory(struct atw_err *err)
 	return atw_err_nomem(err);
 }
 
-static size_t keep(struct others *o, struct atw_blob b)
+static size_t others_keep(struct others *o, struct atw_blob b)
 {
 	size_t at = o->words.len;
 
@@ -36,12 +36,12 @@ static size_t keep(struct others *o, struct atw_blob b)
 	return at;
 }
 
-static struct atw_blob kept(const struct others *o, struct atw_blob b, size_t at)
+static struct atw_blob others_kept(const struct others *o, struct atw_blob b, size_t at)
 {
 	return b.data ? (struct atw_blob){ o->words.data + at, b.len } : b;
 }
 
-static int add(struct others *o, const struct other *v, struct atw_err *err)
+static int others_add(struct others *o, const struct other *v, struct atw_err *err)
 {
 	if (!array_reserve((void **)&o->v, &o->cap, o->n + 1, sizeof(*o->v)))
 		return others_no_memory(err);
@@ -49,28 +49,31 @@ static int add(struct others *o, const struct other *v, struct atw_err *err)
 	return o->words.failed ? others_no_memory(err) : ATW_OK;
 }
 
-static int on_other(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int others_on(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
 	struct others *o = arg;
 	const struct other v = {
-		.has = rec->has, .t = rec->t, .name = keep(o, rec->t.name),
-		.cgroup = keep(o, rec->t.cgroup), .exe = keep(o, rec->t.exe),
+		.has = rec->has,
+		.t = rec->t,
+		.name = others_keep(o, rec->t.name),
+		.cgroup = others_keep(o, rec->t.cgroup),
+		.exe = others_keep(o, rec->t.exe),
 	};
 
-	return add(o, &v, err);
+	return others_add(o, &v, err);
 }
 
-static int on_process(void *arg, uint32_t pid, struct atw_err *err)
+static int others_on_process(void *arg, uint32_t pid, struct atw_err *err)
 {
 	const struct other v = { .memory = true, .t.pid = pid };
 
-	return add(arg, &v, err);
+	return others_add(arg, &v, err);
 }
 
 int collect_others(struct collect *c, struct others **ret, struct atw_err *err)
 {
 	struct others *o = calloc(1, sizeof(*o));
-	const struct about_to to = { on_other, o, on_process };
+	const struct about_to to = {others_on, o, others_on_process};
 	int r;
 
 	if (!o)
@@ -84,19 +87,19 @@ int collect_others(struct collect *c, struct others **ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int tell(struct collect *c, const struct others *o, const struct other *v,
-		struct atw_err *err)
+static int others_emit(struct collect *c, const struct others *o, const struct other *v,
+		       struct atw_err *err)
 {
 	struct capture_record rec = { .letter = 'T', .has = v->has, .t = v->t };
 
-	rec.t.name = kept(o, v->t.name, v->name);
-	rec.t.cgroup = kept(o, v->t.cgroup, v->cgroup);
-	rec.t.exe = kept(o, v->t.exe, v->exe);
+	rec.t.name = others_kept(o, v->t.name, v->name);
+	rec.t.cgroup = others_kept(o, v->t.cgroup, v->cgroup);
+	rec.t.exe = others_kept(o, v->t.exe, v->exe);
 	return c->to->record(c->to->arg, &rec, err);
 }
 
 /* Its process ended before it was emitted, so its address space is not in the capture. */
-static bool is_gone(const struct collect *c, const struct other *v)
+static bool others_is_gone(const struct collect *c, const struct other *v)
 {
 	return v->t.mm && v->has & CAPTURE_T_TGID && v->t.tgid == c->gone;
 }
@@ -112,8 +115,8 @@ int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_er
 	if (end == o->n && pid != UINT64_MAX)
 		return ATW_OK;
 	for (; r == ATW_OK && o->told < end; o->told++)
-		if (!o->v[o->told].memory && !is_gone(c, &o->v[o->told]))
-			r = tell(c, o, &o->v[o->told], err);
+		if (!o->v[o->told].memory && !others_is_gone(c, &o->v[o->told]))
+			r = others_emit(c, o, &o->v[o->told], err);
 	return r;
 }
 

@@ -15,7 +15,7 @@ struct reader {
 	struct atw_area area;
 };
 
-static int step(struct collect *c, struct reader *r, struct atw_err *err)
+static int collect_task_step(struct collect *c, struct reader *r, struct atw_err *err)
 {
 	int told = ATW_OK;
 
@@ -36,19 +36,19 @@ static int step(struct collect *c, struct reader *r, struct atw_err *err)
 	return told;
 }
 
-static int end_outside(struct collect *c, struct atw_err *err)
+static int collect_task_end_outside(struct collect *c, struct atw_err *err)
 {
 	return c->open && c->outside ? collect_area_end(c, c->last, err) : ATW_OK;
 }
 
 /* What is left of the areas up to this address. */
-static int pass(struct collect *c, struct reader *r, uint64_t last, bool blind,
-		struct atw_err *err)
+static int collect_task_pass(struct collect *c, struct reader *r, uint64_t last,
+			     bool blind, struct atw_err *err)
 {
 	int rc = ATW_OK;
 
 	while (rc == ATW_OK && r->now && r->area.end.u - 1 <= last) {
-		rc = end_outside(c, err);
+		rc = collect_task_end_outside(c, err);
 		if (rc != ATW_OK)
 			break;
 		if (!c->open)
@@ -56,14 +56,15 @@ static int pass(struct collect *c, struct reader *r, uint64_t last, bool blind,
 		c->blind |= blind;
 		rc = collect_area_end(c, r->area.end.u - 1, err);
 		if (rc == ATW_OK)
-			rc = step(c, r, err);
+			rc = collect_task_step(c, r, err);
 	}
 	return rc;
 }
 
 /* A run of pages, cut where areas begin and end. */
-static int deal_out(struct collect *c, struct reader *r, const struct page_run *s,
-		    uint64_t first, uint64_t last, struct atw_err *err)
+static int collect_task_deal_out(struct collect *c, struct reader *r,
+				 const struct page_run *s, uint64_t first, uint64_t last,
+				 struct atw_err *err)
 {
 	bool lost = s->state >= PAGE_LOST, nothing = lost || s->state == PAGE_ABSENT;
 	uint64_t end;
@@ -72,13 +73,13 @@ static int deal_out(struct collect *c, struct reader *r, const struct page_run *
 	for (;; first = end + 1) {
 		bool inside;
 
-		rc = first ? pass(c, r, first - 1, false, err) : ATW_OK;
+		rc = first ? collect_task_pass(c, r, first - 1, false, err) : ATW_OK;
 		inside = r->now && r->area.start.u <= first;
 		end = inside ? r->area.end.u - 1 : r->now ? r->area.start.u - 1 : UINT64_MAX;
 		if (end > last)
 			end = last;
 		if (rc == ATW_OK && (inside || nothing || first != c->last + 1))
-			rc = end_outside(c, err);
+			rc = collect_task_end_outside(c, err);
 		if (rc == ATW_OK && !c->open && (inside || !nothing))
 			collect_area_begin(c, inside ? &r->area : NULL,
 					   inside ? r->area.start.u : first);
@@ -90,8 +91,8 @@ static int deal_out(struct collect *c, struct reader *r, const struct page_run *
 }
 
 /* *reached: behind all that was listed. ATW_END: the task ended meanwhile. */
-static int part(struct collect *c, size_t task, struct reader *r, uint64_t first,
-		uint64_t last, struct atw_err *err)
+static int collect_task_part(struct collect *c, size_t task, struct reader *r,
+			     uint64_t first, uint64_t last, struct atw_err *err)
 {
 	struct provider *p = c->p;
 	struct atw_err why = { 0 };
@@ -108,8 +109,8 @@ static int part(struct collect *c, size_t task, struct reader *r, uint64_t first
 			continue;
 		whole = to >= last;
 		listed = to + 1;
-		told = deal_out(c, r, s, from > first ? from : first,
-				to < last ? to : last, err);
+		told = collect_task_deal_out(c, r, s, from > first ? from : first,
+					     to < last ? to : last, err);
 	}
 	p->ops->pages_close(p);
 	if (told != ATW_OK)
@@ -123,26 +124,29 @@ static int part(struct collect *c, size_t task, struct reader *r, uint64_t first
 	if (told == ATW_OK && rc == ATW_END && !whole && p->running && first <= p->user_last)
 		return ATW_END;
 	if (told == ATW_OK)
-		told = end_outside(c, err);
+		told = collect_task_end_outside(c, err);
 	/* The content of unlisted addresses is unknown. */
-	return told == ATW_OK ? pass(c, r, last, !whole, err) : told;
+	return told == ATW_OK ? collect_task_pass(c, r, last, !whole, err) : told;
 }
 
 /* x86 has an area among the kernel's addresses: [vsyscall]. */
-static int upper_areas(struct collect *c, size_t task, struct reader *r, struct atw_err *err)
+static int collect_task_upper_areas(struct collect *c, size_t task, struct reader *r,
+				    struct atw_err *err)
 {
 	int rc = ATW_OK;
 
 	while (rc == ATW_OK && r->now) {
 		uint64_t first = r->area.start.u;
 
-		rc = part(c, task, r, first > c->p->user_last ? first : c->p->user_last + 1,
-			  r->area.end.u - 1, err);
+		rc = collect_task_part(
+			c, task, r, first > c->p->user_last ? first : c->p->user_last + 1,
+			r->area.end.u - 1, err);
 	}
 	return rc;
 }
 
-static int memory(struct collect *c, size_t task, bool areas, struct atw_err *err)
+static int collect_task_memory(struct collect *c, size_t task, bool areas,
+			       struct atw_err *err)
 {
 	_auto_free struct reader *r = calloc(1, sizeof(*r));
 	int rc;
@@ -150,11 +154,11 @@ static int memory(struct collect *c, size_t task, bool areas, struct atw_err *er
 	if (!r)
 		return atw_err_nomem(err);
 	r->more = areas;
-	rc = step(c, r, err);
+	rc = collect_task_step(c, r, err);
 	if (rc == ATW_OK)
-		rc = part(c, task, r, 0, c->p->user_last, err);
+		rc = collect_task_part(c, task, r, 0, c->p->user_last, err);
 	if (rc == ATW_OK)
-		rc = upper_areas(c, task, r, err);
+		rc = collect_task_upper_areas(c, task, r, err);
 	c->open = false;
 	if (rc != ATW_END)
 		return rc;
@@ -162,7 +166,8 @@ static int memory(struct collect *c, size_t task, bool areas, struct atw_err *er
 	return ATW_OK;
 }
 
-static int tell_sums(struct collect *c, const struct provider_sums *s, struct atw_err *err)
+static int collect_task_emit_sums(struct collect *c, const struct provider_sums *s,
+				  struct atw_err *err)
 {
 	struct capture_record rec = { .letter = 'V', .v = { .last = c->p->user_last } };
 	uint64_t va = 0;
@@ -199,7 +204,8 @@ static int tell_sums(struct collect *c, const struct provider_sums *s, struct at
 }
 
 /* ATW_E_UNSUPPORTED: what there is to say of it only its areas and pages say. */
-static int summed_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
+static int collect_task_summed(struct collect *c, size_t i, struct task_about *about,
+			       struct atw_err *err)
 {
 	const struct page_task *t = &c->p->task[i];
 	const struct about_to to = { c->to->record, c->to->arg, NULL };
@@ -214,7 +220,9 @@ static int summed_task(struct collect *c, size_t i, struct task_about *about, st
 		return r;
 	about_nothing(about, t->pid, t->name, t->mm);
 	r = about_tell(&to, about, err);
-	return r == ATW_OK && (!t->shared || c->o->pid) ? tell_sums(c, &s, err) : r;
+	return r == ATW_OK && (!t->shared || c->o->pid)
+		       ? collect_task_emit_sums(c, &s, err)
+		       : r;
 }
 
 int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
@@ -226,7 +234,7 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 
 	c->pid = t->pid;
 	if (c->summed) {
-		rc = summed_task(c, i, about, err);
+		rc = collect_task_summed(c, i, about, err);
 		if (rc != ATW_E_UNSUPPORTED)
 			return rc;
 	}
@@ -251,6 +259,6 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 		rc = collect_lost(c, "areas", &unread, err);
 	/* Of a shared address space one process is enough, or the only one collected. */
 	if (rc == ATW_OK && (!t->shared || c->o->pid) && !c->o->no_areas)
-		rc = memory(c, i, areas == ATW_OK, err);
+		rc = collect_task_memory(c, i, areas == ATW_OK, err);
 	return rc;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "census/loads.h"
 
-static uint64_t down(uint64_t page, uint64_t x)
+static uint64_t loads_down(uint64_t page, uint64_t x)
 {
 	return x & ~(page - 1);
 }
 
-static uint64_t up(uint64_t page, uint64_t x)
+static uint64_t loads_up(uint64_t page, uint64_t x)
 {
-	return down(page, x + (page - 1));
+	return loads_down(page, x + (page - 1));
 }
 
-static bool covers(uint64_t page, const struct capture_load *l, uint64_t off)
+static bool loads_covers(uint64_t page, const struct capture_load *l, uint64_t off)
 {
-	uint64_t first = down(page, l->offset);
+	uint64_t first = loads_down(page, l->offset);
 
 	return !(l->flags & CAPTURE_LOAD_RELRO) && l->file_size && off >= first &&
-	       off - first < up(page, l->file_size + (l->offset - first));
+	       off - first < loads_up(page, l->file_size + (l->offset - first));
 }
 
 const struct unit *loads_of(struct unit *u)
@@ -27,7 +27,7 @@ const struct unit *loads_of(struct unit *u)
 }
 
 /* What is to be added to the file's addresses, if the area is of this load. */
-static uint64_t bias(const struct loads_view *v, const struct capture_load *l)
+static uint64_t loads_bias(const struct loads_view *v, const struct capture_load *l)
 {
 	return v->start - (l->va - l->offset) - v->offset;
 }
@@ -48,10 +48,10 @@ const struct capture_load *loads_place(struct unit *u, uint64_t page,
 		bool lx = l->flags & CAPTURE_LOAD_EXEC, lw = l->flags & CAPTURE_LOAD_WRITE;
 		int s;
 
-		if (!covers(page, l, v->offset))
+		if (!loads_covers(page, l, v->offset))
 			continue;
-		s = (u->placed && bias(v, l) == u->bias ? 4 : 0) + (lx == v->exec ? 2 : 0) +
-		    (lw || !v->write ? 1 : 0);
+		s = (u->placed && loads_bias(v, l) == u->bias ? 4 : 0) +
+		    (lx == v->exec ? 2 : 0) + (lw || !v->write ? 1 : 0);
 		if (s <= score)
 			continue;
 		score = s;
@@ -59,7 +59,7 @@ const struct capture_load *loads_place(struct unit *u, uint64_t page,
 	}
 	if (!best)
 		return NULL;
-	u->bias = bias(v, best);
+	u->bias = loads_bias(v, best);
 	u->placed = true;
 	return best;
 }
@@ -72,8 +72,8 @@ bool loads_relro(struct unit *u, uint64_t page, uint64_t start)
 	for (size_t i = 0; h && i < h->nloads; i++) {
 		const struct capture_load *l = &h->load[i];
 
-		if ((l->flags & CAPTURE_LOAD_RELRO) && va >= down(page, l->va) &&
-		    va < down(page, l->va + l->size))
+		if ((l->flags & CAPTURE_LOAD_RELRO) && va >= loads_down(page, l->va) &&
+		    va < loads_down(page, l->va + l->size))
 			return true;
 	}
 	return false;
@@ -88,8 +88,8 @@ bool loads_bss(struct unit *u, uint64_t page, uint64_t start, uint64_t last)
 		const struct capture_load *l = &h->load[i];
 
 		if (!(l->flags & CAPTURE_LOAD_RELRO) && l->size > l->file_size &&
-		    va >= up(page, l->va + l->file_size) && va <= end &&
-		    end < up(page, l->va + l->size))
+		    va >= loads_up(page, l->va + l->file_size) && va <= end &&
+		    end < loads_up(page, l->va + l->size))
 			return true;
 	}
 	return false;

@@ -53,14 +53,15 @@ struct census_model {
 	struct census_pages pages;
 };
 
-static int no_memory(struct atw_err *err)
+static int model_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
 
 /* ---- events ---- */
 
-static int tell(struct census_model *m, struct census_event *ev, struct atw_err *err)
+static int model_emit(struct census_model *m, struct census_event *ev,
+		      struct atw_err *err)
 {
 	uint32_t bit = 1u << ev->what;
 	struct atw_err why;
@@ -84,7 +85,7 @@ static int tell(struct census_model *m, struct census_event *ev, struct atw_err 
 }
 
 /* The event is delayed until the first page, which may show that the file is a copy. */
-static int tell_area(struct census_model *m, struct atw_err *err)
+static int model_emit_area(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_AREA, .area = &m->area };
 
@@ -94,10 +95,10 @@ static int tell_area(struct census_model *m, struct atw_err *err)
 	if (m->unit)
 		m->area.unit = &unit_root(m->unit)->u;
 	m->process.exe = m->class.exe ? &unit_root(m->class.exe)->u : NULL;
-	return tell(m, &ev, err);
+	return model_emit(m, &ev, err);
 }
 
-static bool is_untold(const struct census_model *m, uint64_t first, uint64_t last)
+static bool model_is_untold(const struct census_model *m, uint64_t first, uint64_t last)
 {
 	for (size_t i = 0; i < m->nlost; i++)
 		if (m->lost[i][0] <= last && m->lost[i][1] >= first)
@@ -106,7 +107,7 @@ static bool is_untold(const struct census_model *m, uint64_t first, uint64_t las
 }
 
 /* A P: line counts pages that no M: line lists, as the paper's Figure 1 has them. */
-static void find_rest(struct census_model *m)
+static void model_find_rest(struct census_model *m)
 {
 	const struct capture_sums *p = &m->sums, *runs = &m->listed;
 	uint64_t resident = m->resident / m->page, pages = p->user - runs->user;
@@ -123,35 +124,35 @@ static void find_rest(struct census_model *m)
 	};
 }
 
-static int end_area(struct census_model *m, struct atw_err *err)
+static int model_end_area(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_AREA_END, .area = &m->area };
 	int r;
 
 	if (!m->in_area)
 		return ATW_OK;
-	find_rest(m);
-	m->area.untold = is_untold(m, m->area.first, m->area.last);
-	r = tell_area(m, err);
+	model_find_rest(m);
+	m->area.untold = model_is_untold(m, m->area.first, m->area.last);
+	r = model_emit_area(m, err);
 	m->in_area = m->goes_on = false;
-	return r == ATW_OK ? tell(m, &ev, err) : r;
+	return r == ATW_OK ? model_emit(m, &ev, err) : r;
 }
 
-static int end_process(struct census_model *m, struct atw_err *err)
+static int model_end_process(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_PROCESS_END, .process = &m->process };
-	int r = end_area(m, err);
+	int r = model_end_area(m, err);
 	bool any = m->now == PROCESS;
 
 	m->now = NO_TASK;
 	m->process.untold |= !m->any_area;
-	return r == ATW_OK && any ? tell(m, &ev, err) : r;
+	return r == ATW_OK && any ? model_emit(m, &ev, err) : r;
 }
 
 /* ---- tasks ---- */
 
 /* An address space: *ret says if it is a new one. false: no memory. */
-static bool add_mm(struct census_model *m, uint64_t mm, bool *ret)
+static bool model_add_mm(struct census_model *m, uint64_t mm, bool *ret)
 {
 	size_t i, old = m->mms;
 
@@ -185,7 +186,7 @@ static bool add_mm(struct census_model *m, uint64_t mm, bool *ret)
 }
 
 /* A producer's text, to be kept: where in `words` it begins. */
-static size_t keep(struct census_model *m, struct atw_blob b)
+static size_t model_keep(struct census_model *m, struct atw_blob b)
 {
 	size_t at = m->words.len;
 
@@ -194,12 +195,13 @@ static size_t keep(struct census_model *m, struct atw_blob b)
 	return at;
 }
 
-static struct atw_blob kept(const struct census_model *m, struct atw_blob b, size_t at)
+static struct atw_blob model_kept(const struct census_model *m, struct atw_blob b,
+				  size_t at)
 {
 	return b.data ? (struct atw_blob){ m->words.data + at, b.len } : b;
 }
 
-static int begin_process(struct census_model *m, struct atw_err *err)
+static int model_begin_process(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_PROCESS, .process = &m->process };
 
@@ -213,42 +215,44 @@ static int begin_process(struct census_model *m, struct atw_err *err)
 	classifier_begin(&m->class, &m->task, m->task_has, m->processes, !m->ours, m->page);
 	m->now = PROCESS;
 	m->any_area = false;
-	return tell(m, &ev, err);
+	return model_emit(m, &ev, err);
 }
 
-static int task(struct census_model *m, const struct capture_record *rec, struct atw_err *err)
+static int model_task(struct census_model *m, const struct capture_record *rec,
+		      struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_TASK, .task = &m->task,
 				   .task_has = rec->has };
 	bool fresh = true;
 	size_t name, cgroup, exe;
-	int r = end_process(m, err);
+	int r = model_end_process(m, err);
 
 	if (r != ATW_OK)
 		return r;
 	m->nlost = 0;
 	m->words.len = 0;
-	name = keep(m, rec->t.name);
-	cgroup = keep(m, rec->t.cgroup);
-	exe = keep(m, rec->t.exe);
+	name = model_keep(m, rec->t.name);
+	cgroup = model_keep(m, rec->t.cgroup);
+	exe = model_keep(m, rec->t.exe);
 	if (m->words.failed)
-		return no_memory(err);
+		return model_no_memory(err);
 	m->task = rec->t;
 	m->task_has = rec->has;
-	m->task.name = kept(m, rec->t.name, name);
-	m->task.cgroup = kept(m, rec->t.cgroup, cgroup);
-	m->task.exe = kept(m, rec->t.exe, exe);
-	if (rec->t.mm && !add_mm(m, rec->t.mm, &fresh))
-		return no_memory(err);
+	m->task.name = model_kept(m, rec->t.name, name);
+	m->task.cgroup = model_kept(m, rec->t.cgroup, cgroup);
+	m->task.exe = model_kept(m, rec->t.exe, exe);
+	if (rec->t.mm && !model_add_mm(m, rec->t.mm, &fresh))
+		return model_no_memory(err);
 	m->now = rec->t.mm && fresh ? PROCESS : fresh ? NO_PROCESS : AGAIN;
 	ev.again = m->now == AGAIN;
-	r = tell(m, &ev, err);
-	return r == ATW_OK && m->now == PROCESS ? begin_process(m, err) : r;
+	r = model_emit(m, &ev, err);
+	return r == ATW_OK && m->now == PROCESS ? model_begin_process(m, err) : r;
 }
 
 /* ---- areas ---- */
 
-static int area(struct census_model *m, const struct capture_record *rec, struct atw_err *err)
+static int model_area(struct census_model *m, const struct capture_record *rec,
+		      struct atw_err *err)
 {
 	bool part = m->in_area && m->goes_on && rec->v.start == m->area.last + 1;
 	int r = ATW_OK;
@@ -264,17 +268,17 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 		m->goes_on = (rec->has & CAPTURE_V_MORE) && rec->v.more;
 		return ATW_OK;
 	}
-	r = end_area(m, err);
+	r = model_end_area(m, err);
 	/* No address space has a number, and it has areas all the same. */
 	if (r == ATW_OK && m->now == NO_PROCESS)
-		r = begin_process(m, err);
+		r = model_begin_process(m, err);
 	if (r != ATW_OK)
 		return r;
 	m->area_name.len = 0;
 	buf_add(&m->area_name, rec->v.name.data, rec->v.name.len);
 	buf_char(&m->area_name, '\0');
 	if (m->area_name.failed || !units_of(&m->units, &rec->v, rec->has, &m->unit))
-		return no_memory(err);
+		return model_no_memory(err);
 	m->v = rec->v;
 	m->resident = rec->v.resident;
 	m->listed_resident = 0;
@@ -289,12 +293,12 @@ static int area(struct census_model *m, const struct capture_record *rec, struct
 	m->area.name = m->area_name.data;
 	m->in_area = m->held = m->any_area = true;
 	m->goes_on = (rec->has & CAPTURE_V_MORE) && rec->v.more;
-	return m->unit && !m->unit->framed ? ATW_OK : tell_area(m, err);
+	return m->unit && !m->unit->framed ? ATW_OK : model_emit_area(m, err);
 }
 
 /* ---- pages ---- */
 
-static void sums(struct census_model *m, const struct capture_sums *p)
+static void model_sums(struct census_model *m, const struct capture_sums *p)
 {
 	if (!m->in_area)
 		return;
@@ -306,7 +310,7 @@ static void sums(struct census_model *m, const struct capture_sums *p)
 }
 
 /* As the P: line of the run would count it. */
-static void list(struct census_model *m, const struct capture_run *run)
+static void model_list(struct census_model *m, const struct capture_run *run)
 {
 	struct capture_run as = *run;
 
@@ -319,7 +323,7 @@ static void list(struct census_model *m, const struct capture_run *run)
 }
 
 /* The beginning of a file, in the page cache: copies of it have the same. */
-static bool beginning(const struct census_model *m)
+static bool model_beginning(const struct census_model *m)
 {
 	const struct census_pages *p = &m->pages;
 
@@ -328,7 +332,7 @@ static bool beginning(const struct census_model *m)
 	       (p->known & (CENSUS_PA | CENSUS_ORIGIN)) == (CENSUS_PA | CENSUS_ORIGIN);
 }
 
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int model_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_PAGES, .pages = &m->pages };
@@ -339,27 +343,28 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 		return ATW_OK;
 	if (!m->in_area)
 		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
-	list(m, run);
+	model_list(m, run);
 	pages = model_pages(&m->area, run, m->no_anon);
 	model_backing(&pages, &m->pages, m->page);
 	m->pages = pages;
-	if (beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
-		return no_memory(err);
-	r = tell_area(m, err);
-	return r == ATW_OK ? tell(m, &ev, err) : r;
+	if (model_beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
+		return model_no_memory(err);
+	r = model_emit_area(m, err);
+	return r == ATW_OK ? model_emit(m, &ev, err) : r;
 }
 
-static int on_frames(void *arg, const struct capture_frames *frames, struct atw_err *err)
+static int model_on_frames(void *arg, const struct capture_frames *frames,
+			   struct atw_err *err)
 {
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_FRAMES, .frames = frames };
 
-	return tell(m, &ev, err);
+	return model_emit(m, &ev, err);
 }
 
 /* ---- what could not be read ---- */
 
-static void lose(struct census_model *m, uint64_t first, uint64_t last)
+static void model_lose(struct census_model *m, uint64_t first, uint64_t last)
 {
 	uint64_t *at = m->lost[m->nlost < LOST ? m->nlost : LOST - 1];
 
@@ -374,24 +379,25 @@ static void lose(struct census_model *m, uint64_t first, uint64_t last)
 }
 
 /* Lost pages or areas of the current process; other L: lines do not affect its events. */
-static int lost(struct census_model *m, const struct capture_lost *l, uint32_t has,
-		struct atw_err *err)
+static int model_lost(struct census_model *m, const struct capture_lost *l, uint32_t has,
+		      struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_LOST, .lost = l };
 	bool its = m->now == PROCESS && l->pid == m->task.pid;
 
 	if (its && has & CAPTURE_L_START)
-		lose(m, l->start, has & CAPTURE_L_LAST ? l->last : l->start);
+		model_lose(m, l->start, has & CAPTURE_L_LAST ? l->last : l->start);
 	else if (its && blob_is(l->what, "pages"))
-		lose(m, 0, UINT64_MAX);
+		model_lose(m, 0, UINT64_MAX);
 	else if (its && (blob_is(l->what, "areas") || blob_is(l->what, "maps")))
 		m->process.untold = true;
-	return tell(m, &ev, err);
+	return model_emit(m, &ev, err);
 }
 
 /* ---- all the others ---- */
 
-static int header(struct census_model *m, const struct capture_header *h, struct atw_err *err)
+static int model_header(struct census_model *m, const struct capture_header *h,
+			struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_HEADER, .header = h };
 	uint64_t v;
@@ -404,36 +410,38 @@ static int header(struct census_model *m, const struct capture_header *h, struct
 		m->page = v;
 	if (blob_is(h->key, "pageflags") && num_hex(h->value.data, h->value.len, &v))
 		m->no_anon = !(v >> KPF_ANON & 1);
-	return tell(m, &ev, err);
+	return model_emit(m, &ev, err);
 }
 
-static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int model_on_record(void *arg, const struct capture_record *rec,
+			   struct atw_err *err)
 {
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_RAM };
 
 	switch (rec->letter) {
 	case 'H':
-		return header(m, &rec->h, err);
+		return model_header(m, &rec->h, err);
 	case 'R':
 		ev.ram = &rec->r;
 		ev.ram_has = rec->has;
-		return tell(m, &ev, err);
+		return model_emit(m, &ev, err);
 	case 'S':
 		ev.what = CENSUS_ON_SWAP;
 		ev.swap = &rec->s;
-		return tell(m, &ev, err);
+		return model_emit(m, &ev, err);
 	case 'U':
-		return units_add(&m->units, &rec->u, rec->has) ? ATW_OK : no_memory(err);
+		return units_add(&m->units, &rec->u, rec->has) ? ATW_OK
+							       : model_no_memory(err);
 	case 'T':
-		return task(m, rec, err);
+		return model_task(m, rec, err);
 	case 'V':
-		return area(m, rec, err);
+		return model_area(m, rec, err);
 	case 'P':
-		sums(m, &rec->p);
+		model_sums(m, &rec->p);
 		return ATW_OK;
 	case 'L':
-		return lost(m, &rec->l, rec->has, err);
+		return model_lost(m, &rec->l, rec->has, err);
 	default:
 		return ATW_OK;
 	}
@@ -447,7 +455,7 @@ int census_model_open(const struct census_report *const *report, void *const *st
 	struct census_model *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return no_memory(err);
+		return model_no_memory(err);
 	m->report = report;
 	m->state = state;
 	m->n = n;
@@ -460,15 +468,15 @@ int census_model_open(const struct census_report *const *report, void *const *st
 
 struct census_sink census_model_sink(struct census_model *m)
 {
-	return (struct census_sink){ on_record, on_run, on_frames, m };
+	return (struct census_sink){model_on_record, model_on_run, model_on_frames, m};
 }
 
 int census_model_end(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_END };
-	int r = end_process(m, err);
+	int r = model_end_process(m, err);
 
-	return r == ATW_OK ? tell(m, &ev, err) : r;
+	return r == ATW_OK ? model_emit(m, &ev, err) : r;
 }
 
 uint64_t census_model_page(const struct census_model *m)

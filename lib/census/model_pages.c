@@ -10,7 +10,7 @@ enum { MAP_FILE = 1 << (61 - 55) };
  * Entries of higher tables that map files are no PM_FILE before 6.11: of a large folio
  * the page's flags tell. Of others the entry's own bit does, which is of the same moment.
  */
-static bool is_of_large_file(const struct census_pages *p)
+static bool model_pages_is_of_large_file(const struct census_pages *p)
 {
 	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
 
@@ -18,7 +18,7 @@ static bool is_of_large_file(const struct census_pages *p)
 	       !(p->flags & kpf(KPF_ANON));
 }
 
-static void origin(struct census_pages *p, bool no_anon)
+static void model_pages_origin(struct census_pages *p, bool no_anon)
 {
 	const struct capture_run *run = p->run;
 
@@ -26,7 +26,8 @@ static void origin(struct census_pages *p, bool no_anon)
 		  (p->known & CENSUS_FLAGS && p->flags >> KPF_ZERO_PAGE & 1);
 	if (run->has & CAPTURE_M_MAP) {
 		p->known |= CENSUS_ORIGIN;
-		p->anon = !(run->map & MAP_FILE) && !p->zero && (no_anon || !is_of_large_file(p));
+		p->anon = !(run->map & MAP_FILE) && !p->zero &&
+			  (no_anon || !model_pages_is_of_large_file(p));
 	} else if (!no_anon && p->known & CENSUS_FLAGS) {
 		p->known |= CENSUS_ORIGIN;
 		p->anon = p->flags >> KPF_ANON & 1;
@@ -36,13 +37,14 @@ static void origin(struct census_pages *p, bool no_anon)
 enum { VM_PFNMAP = 0x400 };      /* include/linux/mm.h */
 
 /* Frames of device memory can look like RAM; [vvar] pages belong to no process. */
-static bool is_device(const struct census_area *a, const struct capture_run *run)
+static bool model_pages_is_device(const struct census_area *a,
+				  const struct capture_run *run)
 {
 	return run->state == CAPTURE_DEVICE || (a->class == CENSUS_DEVICE && !a->guess) ||
 	       (!a->process->paper && a->v_has & CAPTURE_V_FLAGS && a->v->flags & VM_PFNMAP);
 }
 
-static void mappings(struct census_pages *p)
+static void model_pages_mappings(struct census_pages *p)
 {
 	const struct capture_run *run = p->run;
 
@@ -74,19 +76,19 @@ struct census_pages model_pages(const struct census_area *a, const struct captur
 	p.exec = !paper && (run->entry & CAPTURE_EXEC);
 	p.dirty = run->entry & CAPTURE_DIRTY;
 	p.accessed = run->entry & CAPTURE_ACCESSED;
-	p.device = is_device(a, run);
+	p.device = model_pages_is_device(a, run);
 	p.same = run->same;
 	if (!run->noframe) {
 		p.known |= CENSUS_PA;
 		p.pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 	}
-	mappings(&p);
+	model_pages_mappings(&p);
 	/* The paper's kernel had others at the same places. */
 	if (run->has & CAPTURE_M_FLAGS && !paper) {
 		p.known |= CENSUS_FLAGS;
 		p.flags = run->flags;
 	}
-	origin(&p, no_anon);
+	model_pages_origin(&p, no_anon);
 	return p;
 }
 

@@ -22,82 +22,85 @@ struct reading {
 };
 
 /* Where the message of a faulty run goes: beyond the first FAULTS it is not reported. */
-static struct atw_err *place(struct reading *x)
+static struct atw_err *read_place(struct reading *x)
 {
 	return x->faults < FAULTS ? &x->e : NULL;
 }
 
-static int failed(const struct reading *x, struct atw_err *err)
+static int read_failed(const struct reading *x, struct atw_err *err)
 {
 	return atw_err_set(err, x->e.status, "%s", x->e.text);
 }
 
 /* Reports the fault and continues; without a callback it is a failure. */
-static int tell(struct reading *x, struct atw_err *err)
+static int read_emit(struct reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
-		return failed(x, err);
+		return read_failed(x, err);
 	atw_err_about(&x->e, x->name);
 	x->o->damaged(x->o->arg, &x->e);
 	return ATW_OK;
 }
 
 /* Of a line or a run. ATW_END: that was one too many. */
-static int fault(struct reading *x, struct atw_err *err)
+static int read_fault(struct reading *x, struct atw_err *err)
 {
-	int r = x->faults++ < FAULTS ? tell(x, err) : ATW_OK;
+	int r = x->faults++ < FAULTS ? read_emit(x, err) : ATW_OK;
 
 	x->s->terse = x->faults >= FAULTS;
 	return r == ATW_OK && x->faults == CAPTURE_FAULTS ? ATW_END : r;
 }
 
 /* What the sink answered. */
-static int told(struct reading *x, int r)
+static int read_told(struct reading *x, int r)
 {
 	x->theirs = r != ATW_OK;
 	return r;
 }
 
 /* The sink did not take it; nor does that end anything. */
-static int refused(struct reading *x, const struct atw_err *why, struct atw_err *err)
+static int read_refused(struct reading *x, const struct atw_err *why, struct atw_err *err)
 {
-	atw_err_set(place(x), why->status, "line %" PRIu64 ": %s", x->s->rd.line, why->text);
-	return fault(x, err);
+	atw_err_set(read_place(x), why->status, "line %" PRIu64 ": %s", x->s->rd.line,
+		    why->text);
+	return read_fault(x, err);
 }
 
-static int tell_run(struct reading *x, const struct capture_run *run, struct atw_err *err)
+static int read_emit_run(struct reading *x, const struct capture_run *run,
+			 struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	int r = x->to->run(x->to->arg, run, &why);
 
 	if (r == ATW_E_LIMIT)
-		return refused(x, &why, err);
+		return read_refused(x, &why, err);
 	if (r != ATW_OK && err)
 		*err = why;
-	return told(x, r);
+	return read_told(x, r);
 }
 
-static int runs(struct reading *x, struct atw_blob text, struct atw_err *err)
+static int read_runs(struct reading *x, struct atw_blob text, struct atw_err *err)
 {
 	struct capture_run run;
 	int r;
 
-	while ((r = capture_run(&x->s->rd, &text, &run, place(x))) != ATW_END) {
-		r = r == ATW_OK ? tell_run(x, &run, err) : fault(x, err);
+	while ((r = capture_run(&x->s->rd, &text, &run, read_place(x))) != ATW_END) {
+		r = r == ATW_OK ? read_emit_run(x, &run, err) : read_fault(x, err);
 		if (r != ATW_OK)
 			return r;
 	}
 	return ATW_OK;
 }
 
-static int frames(struct reading *x, struct atw_blob text, struct atw_err *err)
+static int read_frames(struct reading *x, struct atw_blob text, struct atw_err *err)
 {
 	struct capture_frames run;
 	int r;
 
-	while ((r = capture_frames_run(&x->s->rd, &text, &run, place(x))) != ATW_END) {
-		r = r == ATW_OK ? told(x, x->to->frames(x->to->arg, &run, err))
-				: fault(x, err);
+	while ((r = capture_frames_run(&x->s->rd, &text, &run, read_place(x))) !=
+	       ATW_END) {
+		r = r == ATW_OK ? read_told(x, x->to->frames(x->to->arg, &run, err))
+				: read_fault(x, err);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -105,7 +108,7 @@ static int frames(struct reading *x, struct atw_blob text, struct atw_err *err)
 }
 
 /* Reports the number of further faults, before a failure of the stream. */
-static int more_faults(struct reading *x, struct atw_err *err)
+static int read_more_faults(struct reading *x, struct atw_err *err)
 {
 	uint64_t n = x->faults;
 
@@ -113,52 +116,52 @@ static int more_faults(struct reading *x, struct atw_err *err)
 	if (n <= FAULTS)
 		return ATW_OK;
 	atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines or runs are wrong", n - FAULTS);
-	return tell(x, err);
+	return read_emit(x, err);
 }
 
 /* A failure of the stream. */
-static int failure(struct reading *x, struct atw_err *err)
+static int read_failure(struct reading *x, struct atw_err *err)
 {
-	int r = x->s->over ? more_faults(x, err) : ATW_OK;
+	int r = x->s->over ? read_more_faults(x, err) : ATW_OK;
 
 	x->e = x->s->e;
 	if (r != ATW_OK)
 		return r;
 	if (x->s->fatal)
-		return failed(x, err);
-	return x->s->of_line ? fault(x, err) : tell(x, err);
+		return read_failed(x, err);
+	return x->s->of_line ? read_fault(x, err) : read_emit(x, err);
 }
 
 /* ATW_END: enough of it. */
-static int lines(struct reading *x, struct atw_err *err)
+static int read_each_line(struct reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r;
 
 	while ((r = capture_stream_next(x->s, &rec)) != ATW_END) {
 		if (r != ATW_OK)
-			r = failure(x, err);
+			r = read_failure(x, err);
 		else if (rec.letter == 'M')
-			r = runs(x, rec.m, err);
+			r = read_runs(x, rec.m, err);
 		else if (rec.letter == 'F')
-			r = frames(x, rec.f, err);
+			r = read_frames(x, rec.f, err);
 		else
-			r = told(x, x->to->record(x->to->arg, &rec, err));
+			r = read_told(x, x->to->record(x->to->arg, &rec, err));
 		if (r != ATW_OK)
 			return r;
 	}
-	return more_faults(x, err);
+	return read_more_faults(x, err);
 }
 
-static int all(struct reading *x, struct atw_err *err)
+static int read_whole(struct reading *x, struct atw_err *err)
 {
-	int r = lines(x, err);
+	int r = read_each_line(x, err);
 
 	if (r != ATW_END)
 		return r;
 	atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines or runs were wrong so "
 		    "far: nothing behind it is read", x->s->rd.line, CAPTURE_FAULTS);
-	return tell(x, err);
+	return read_emit(x, err);
 }
 
 int census_read(const char *path, const struct census_read_opts *o,
@@ -172,10 +175,10 @@ int census_read(const char *path, const struct census_read_opts *o,
 
 	if (r == ATW_OK) {
 		u.rd = &x.s->rd;
-		r = all(&x, err);
+		r = read_whole(&x, err);
 	}
 	if (r == ATW_OK)
-		r = told(&x, untold_end(&u, err));
+		r = read_told(&x, untold_end(&u, err));
 	capture_stream_close(x.s);
 	/* A failure to write is not about what is read. */
 	if (r < 0 && !x.theirs)

@@ -13,8 +13,8 @@
 
 typedef bool same_fn(const struct unit *u, const void *what);
 
-static struct unit *index_find(const struct unit_index *x, uint64_t hash, same_fn *same,
-			       const void *what)
+static struct unit *unit_index_find(const struct unit_index *x, uint64_t hash,
+				    same_fn *same, const void *what)
 {
 	size_t i;
 
@@ -26,7 +26,7 @@ static struct unit *index_find(const struct unit_index *x, uint64_t hash, same_f
 	return NULL;
 }
 
-static void index_put(struct unit_index *x, uint64_t hash, struct unit *u)
+static void unit_index_put(struct unit_index *x, uint64_t hash, struct unit *u)
 {
 	size_t i = hash & (x->places - 1);
 
@@ -36,7 +36,7 @@ static void index_put(struct unit_index *x, uint64_t hash, struct unit *u)
 	x->n++;
 }
 
-static bool index_add(struct unit_index *x, uint64_t hash, struct unit *u)
+static bool unit_index_add(struct unit_index *x, uint64_t hash, struct unit *u)
 {
 	struct unit_index bigger = { .places = x->places ? 2 * x->places : 64 };
 
@@ -46,18 +46,19 @@ static bool index_add(struct unit_index *x, uint64_t hash, struct unit *u)
 			return false;
 		for (size_t i = 0; i < x->places; i++)
 			if (x->place[i].unit)
-				index_put(&bigger, x->place[i].hash, x->place[i].unit);
+				unit_index_put(&bigger, x->place[i].hash,
+					       x->place[i].unit);
 		free(x->place);
 		*x = bigger;
 	}
-	index_put(x, hash, u);
+	unit_index_put(x, hash, u);
 	return true;
 }
 
 /* ---- what a name says ---- */
 
 /* Take it off the end. */
-static bool deleted(struct atw_blob *name)
+static bool unit_deleted(struct atw_blob *name)
 {
 	size_t n = strlen(CENSUS_DELETED);
 
@@ -67,7 +68,7 @@ static bool deleted(struct atw_blob *name)
 	return true;
 }
 
-static enum unit_kind kind_of(struct atw_blob name, bool gone)
+static enum unit_kind unit_kind_of(struct atw_blob name, bool gone)
 {
 	if (blob_begins(name, "/memfd:"))
 		return UNIT_MEMFD;
@@ -99,7 +100,7 @@ struct key {
 	struct atw_blob told;
 };
 
-static bool same_key(const struct unit *u, const void *what)
+static bool unit_same_key(const struct unit *u, const void *what)
 {
 	const struct key *k = what;
 
@@ -112,20 +113,20 @@ static bool same_key(const struct unit *u, const void *what)
 	return u->len == k->told.len && !memcmp(u->told, k->told.data, u->len);
 }
 
-static uint64_t hash_key(const struct key *k)
+static uint64_t unit_hash_key(const struct key *k)
 {
 	if (k->by_inode)
 		return hash_two(hash_two(k->dev.a, k->dev.b), k->inode);
 	return hash_bytes(0, k->told.data, k->told.len);
 }
 
-static char *text_of(struct atw_blob b)
+static char *unit_text_of(struct atw_blob b)
 {
 	return b.len ? strndup(b.data, b.len) : strdup("");
 }
 
-static struct unit *make(struct units *us, const struct key *k, struct atw_blob shown,
-			 bool gone)
+static struct unit *unit_make(struct units *us, const struct key *k,
+			      struct atw_blob shown, bool gone)
 {
 	struct unit *u = calloc(1, sizeof(*u));
 	char *copy;
@@ -134,7 +135,7 @@ static struct unit *make(struct units *us, const struct key *k, struct atw_blob 
 		goto fail;
 	copy = malloc(k->told.len + 1);
 	u->told = copy;
-	u->shown = text_of(shown);
+	u->shown = unit_text_of(shown);
 	if (!copy || !u->shown)
 		goto fail;
 	if (k->told.len)                 /* data may be NULL then */
@@ -149,7 +150,7 @@ static struct unit *make(struct units *us, const struct key *k, struct atw_blob 
 		.deleted = gone && k->kind == UNIT_FILE,
 		.keyed = k->by_inode,
 	};
-	if (!index_add(&us->keys, hash_key(k), u))
+	if (!unit_index_add(&us->keys, unit_hash_key(k), u))
 		goto fail;
 	us->v[us->n++] = u;
 	return u;
@@ -162,13 +163,15 @@ fail:
 	return NULL;
 }
 
-static struct unit *find(struct units *us, const struct capture_pair *dev, uint64_t inode,
-			 struct atw_blob name)
+static struct unit *unit_find(struct units *us, const struct capture_pair *dev,
+			      uint64_t inode, struct atw_blob name)
 {
 	struct atw_blob shown = name;
-	bool gone = deleted(&shown);
+	bool gone = unit_deleted(&shown);
 	struct key k = {
-		.by_inode = dev && inode, .kind = kind_of(shown, gone), .told = name,
+		.by_inode = dev && inode,
+		.kind = unit_kind_of(shown, gone),
+		.told = name,
 	};
 	struct unit *u;
 
@@ -177,10 +180,10 @@ static struct unit *find(struct units *us, const struct capture_pair *dev, uint6
 		k.inode = inode;
 	}
 	u = us->last;
-	if (!u || !same_key(u, &k))
-		u = index_find(&us->keys, hash_key(&k), same_key, &k);
+	if (!u || !unit_same_key(u, &k))
+		u = unit_index_find(&us->keys, unit_hash_key(&k), unit_same_key, &k);
 	if (!u)
-		u = make(us, &k, shown, gone);
+		u = unit_make(us, &k, shown, gone);
 	/* It may have been there when the first process was looked at. */
 	if (u && gone && u->kind == UNIT_FILE)
 		u->u.deleted = true;
@@ -214,7 +217,7 @@ struct unit *unit_root(struct unit *u)
 	return u ? (struct unit *)census_unit_root(&u->u) : NULL;
 }
 
-static void join(struct unit *u, struct unit *to)
+static void unit_join(struct unit *u, struct unit *to)
 {
 	struct unit *a = unit_root(u), *b = unit_root(to);
 
@@ -238,7 +241,7 @@ struct build {
 	bool deleted;
 };
 
-static bool same_build(const struct unit *u, const void *what)
+static bool unit_same_build(const struct unit *u, const void *what)
 {
 	const struct build *b = what;
 
@@ -246,7 +249,8 @@ static bool same_build(const struct unit *u, const void *what)
 	       !memcmp(u->u.build.b, b->id->b, b->id->len);
 }
 
-static bool set_build(struct units *us, struct unit *u, const struct capture_bytes *id)
+static bool unit_set_build(struct units *us, struct unit *u,
+			   const struct capture_bytes *id)
 {
 	struct build b = { id, u->u.deleted };
 	struct unit *first;
@@ -257,10 +261,10 @@ static bool set_build(struct units *us, struct unit *u, const struct capture_byt
 	u->told_build = true;
 	u->u.build = *id;
 	hash = hash_bytes(b.deleted, id->b, id->len);
-	first = index_find(&us->builds, hash, same_build, &b);
+	first = unit_index_find(&us->builds, hash, unit_same_build, &b);
 	if (!first)
-		return index_add(&us->builds, hash, u);
-	join(u, first);
+		return unit_index_add(&us->builds, hash, u);
+	unit_join(u, first);
 	return true;
 }
 
@@ -269,7 +273,7 @@ struct first_frame {
 	bool deleted;
 };
 
-static bool same_frame(const struct unit *u, const void *what)
+static bool unit_same_frame(const struct unit *u, const void *what)
 {
 	const struct first_frame *f = what;
 
@@ -286,10 +290,10 @@ bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 		return true;
 	u->framed = true;
 	u->first_pa = pa;
-	first = index_find(&us->frames, hash_u64(pa), same_frame, &f);
+	first = unit_index_find(&us->frames, hash_u64(pa), unit_same_frame, &f);
 	if (!first)
-		return index_add(&us->frames, hash_u64(pa), u);
-	join(u, first);
+		return unit_index_add(&us->frames, hash_u64(pa), u);
+	unit_join(u, first);
 	return true;
 }
 
@@ -298,11 +302,11 @@ bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t has)
 {
 	struct atw_blob loads = f->loads;
-	struct unit *u = find(us, &f->dev, f->inode, f->name);
+	struct unit *u = unit_find(us, &f->dev, f->inode, f->name);
 	struct capture_load one;
 	size_t cap;
 
-	if (!u || ((has & CAPTURE_U_BUILD) && !set_build(us, u, &f->build)))
+	if (!u || ((has & CAPTURE_U_BUILD) && !unit_set_build(us, u, &f->build)))
 		return NULL;
 	if (!(has & CAPTURE_U_LOADS) || u->nloads)
 		return u;
@@ -325,8 +329,8 @@ bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
 	*ret = NULL;
 	if (!v->name.data || !v->name.len || s[0] == '[')
 		return true;
-	u = find(us, keyed ? &v->dev : NULL, keyed ? v->inode : 0, v->name);
-	if (!u || ((has & CAPTURE_V_BUILD) && !set_build(us, u, &v->build)))
+	u = unit_find(us, keyed ? &v->dev : NULL, keyed ? v->inode : 0, v->name);
+	if (!u || ((has & CAPTURE_V_BUILD) && !unit_set_build(us, u, &v->build)))
 		return false;
 	*ret = u;
 	return true;

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_told(const struct untold *u)
+static bool untold_is_told(const struct untold *u)
 {
 	return u->lost[0] <= u->start && u->lost[1] >= u->last;
 }
 
 /* Of the area that ends here, to the listener. */
-static int end_area(struct untold *u, struct atw_err *err)
+static int untold_end_area(struct untold *u, struct atw_err *err)
 {
 	uint64_t missing = u->resident > u->listed ? u->resident - u->listed : 0;
 	bool known = u->any || u->rd->paper;
@@ -29,7 +29,8 @@ static int end_area(struct untold *u, struct atw_err *err)
 	if (!u->any && !missing && u->rd->paper)
 		return u->to->record(u->to->arg, &none, err);
 	/* /proc has no words for [vsyscall]: that is how it is, and nothing is missing. */
-	if ((known && !missing) || (!missing && u->start > INT64_MAX) || is_told(u))
+	if ((known && !missing) || (!missing && u->start > INT64_MAX) ||
+	    untold_is_told(u))
 		return ATW_OK;
 	if (missing)
 		snprintf(why, sizeof(why), "%" PRIu64 " of %" PRIu64
@@ -38,7 +39,7 @@ static int end_area(struct untold *u, struct atw_err *err)
 	return u->to->record(u->to->arg, &rec, err);
 }
 
-static void begin_area(struct untold *u, const struct capture_area *v)
+static void untold_begin_area(struct untold *u, const struct capture_area *v)
 {
 	u->open = true;
 	u->any = false;
@@ -48,7 +49,8 @@ static void begin_area(struct untold *u, const struct capture_area *v)
 	u->listed = 0;
 }
 
-static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int untold_on_record(void *arg, const struct capture_record *rec,
+			    struct atw_err *err)
 {
 	struct untold *u = arg;
 	int r = ATW_OK;
@@ -62,7 +64,7 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 		u->lost[1] = rec->has & CAPTURE_L_LAST ? rec->l.last : u->lost[0];
 		break;
 	default:
-		r = end_area(u, err);
+		r = untold_end_area(u, err);
 		break;
 	}
 	if (rec->letter == 'T') {
@@ -70,11 +72,11 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 		u->lost[0] = UINT64_MAX;
 	}
 	if (rec->letter == 'V')
-		begin_area(u, &rec->v);
+		untold_begin_area(u, &rec->v);
 	return r == ATW_OK ? u->to->record(u->to->arg, rec, err) : r;
 }
 
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int untold_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct untold *u = arg;
 
@@ -84,10 +86,11 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 	return u->to->run(u->to->arg, run, err);
 }
 
-static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+static int untold_on_frames(void *arg, const struct capture_frames *run,
+			    struct atw_err *err)
 {
 	struct untold *u = arg;
-	int r = end_area(u, err);
+	int r = untold_end_area(u, err);
 
 	return r == ATW_OK ? u->to->frames(u->to->arg, run, err) : r;
 }
@@ -95,10 +98,10 @@ static int on_frames(void *arg, const struct capture_frames *run, struct atw_err
 struct census_sink untold_sink(struct untold *u)
 {
 	u->lost[0] = UINT64_MAX;
-	return (struct census_sink){ on_record, on_run, on_frames, u };
+	return (struct census_sink){untold_on_record, untold_on_run, untold_on_frames, u};
 }
 
 int untold_end(struct untold *u, struct atw_err *err)
 {
-	return end_area(u, err);
+	return untold_end_area(u, err);
 }

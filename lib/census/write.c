@@ -46,7 +46,7 @@ int census_writer_open(int fd, int level, struct census_writer **ret, struct atw
 }
 
 /* Makes room for a line. */
-static int room(struct census_writer *w, struct atw_err *err)
+static int write_room(struct census_writer *w, struct atw_err *err)
 {
 	size_t len = w->len;
 
@@ -56,7 +56,7 @@ static int room(struct census_writer *w, struct atw_err *err)
 	return pack_write(w->out, w->buf, len, err);
 }
 
-static void close_line(struct census_writer *w)
+static void write_close_line(struct census_writer *w)
 {
 	if (!w->open)
 		return;
@@ -69,14 +69,14 @@ static void close_line(struct census_writer *w)
  * Room for a run in a line of this letter. Lines leave whole, so the buffer has the
  * one that is open from its beginning.
  */
-static int open_line(struct census_writer *w, char letter, struct atw_err *err)
+static int write_open_line(struct census_writer *w, char letter, struct atw_err *err)
 {
 	int r;
 
 	if (w->open == letter && w->len - w->line < WRAP)
 		return ATW_OK;
-	close_line(w);
-	r = room(w, err);
+	write_close_line(w);
+	r = write_room(w, err);
 	if (r != ATW_OK)
 		return r;
 	w->line = w->len;
@@ -86,10 +86,10 @@ static int open_line(struct census_writer *w, char letter, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int write_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	struct census_writer *w = arg;
-	int r = open_line(w, 'M', err);
+	int r = write_open_line(w, 'M', err);
 
 	if (r == ATW_OK)
 		w->len += capture_write_like(run, &w->tail, w->buf + w->len,
@@ -97,17 +97,18 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 	return r;
 }
 
-static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+static int write_on_frames(void *arg, const struct capture_frames *run,
+			   struct atw_err *err)
 {
 	struct census_writer *w = arg;
-	int r = open_line(w, 'F', err);
+	int r = write_open_line(w, 'F', err);
 
 	if (r == ATW_OK)
 		w->len += capture_write_frames(run, w->buf + w->len, sizeof(w->buf) - w->len);
 	return r;
 }
 
-static bool is_first(const struct capture_record *rec)
+static bool write_is_first(const struct capture_record *rec)
 {
 	static const char key[] = "atwalk-capture";
 
@@ -115,13 +116,14 @@ static bool is_first(const struct capture_record *rec)
 	       !memcmp(rec->h.key.data, key, sizeof(key) - 1);
 }
 
-static int put(struct census_writer *w, const struct capture_record *rec, struct atw_err *err)
+static int write_put(struct census_writer *w, const struct capture_record *rec,
+		     struct atw_err *err)
 {
 	size_t n;
 	int r;
 
-	close_line(w);
-	r = room(w, err);
+	write_close_line(w);
+	r = write_room(w, err);
 	if (r != ATW_OK)
 		return r;
 	n = capture_write(rec, w->buf + w->len, CAPTURE_LINE);
@@ -133,15 +135,16 @@ static int put(struct census_writer *w, const struct capture_record *rec, struct
 	return ATW_OK;
 }
 
-static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+static int write_on_record(void *arg, const struct capture_record *rec,
+			   struct atw_err *err)
 {
 	struct census_writer *w = arg;
 	int r;
 
 	/* The first line and the last are the writer's. */
-	if (is_first(rec) || rec->letter == 'E')
+	if (write_is_first(rec) || rec->letter == 'E')
 		return ATW_OK;
-	r = put(w, rec, err);
+	r = write_put(w, rec, err);
 	if (r != ATW_OK)
 		return r;
 	w->end.tasks += rec->letter == 'T';
@@ -152,7 +155,7 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 
 struct census_sink census_writer_sink(struct census_writer *w)
 {
-	return (struct census_sink){ on_record, on_run, on_frames, w };
+	return (struct census_sink){write_on_record, write_on_run, write_on_frames, w};
 }
 
 int census_writer_end(struct census_writer *w, struct atw_err *err)
@@ -160,9 +163,9 @@ int census_writer_end(struct census_writer *w, struct atw_err *err)
 	struct capture_record rec = { .letter = 'E' };
 	int r;
 
-	close_line(w);
+	write_close_line(w);
 	rec.e = w->end;
-	r = put(w, &rec, err);
+	r = write_put(w, &rec, err);
 	if (r == ATW_OK)
 		r = pack_write(w->out, w->buf, w->len, err);
 	w->len = 0;

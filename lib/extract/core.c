@@ -40,7 +40,7 @@ void core_note(struct buf *notes, const char *name, uint32_t type, const void *d
 
 /* ---- which segments ---- */
 
-static void put(struct plan *p, uint64_t pa, uint64_t len, bool data)
+static void core_put(struct plan *p, uint64_t pa, uint64_t len, bool data)
 {
 	struct segment *last = p->n ? &p->v[p->n - 1] : NULL;
 	bool follows = last && last->pa + last->len + last->out == pa;
@@ -59,8 +59,8 @@ static void put(struct plan *p, uint64_t pa, uint64_t len, bool data)
 }
 
 /* One piece of memory [start, start + len): what is marked of it, and the rest. */
-static void put_extent(struct plan *p, const struct marks *m, size_t *next,
-		       const struct atw_extent *e)
+static void core_put_extent(struct plan *p, const struct marks *m, size_t *next,
+			    const struct atw_extent *e)
 {
 	uint64_t at = e->start.u, last = at + (e->len - 1);
 	bool data = e->kind == ATW_DATA || e->kind == ATW_ZERO;
@@ -72,21 +72,21 @@ static void put_extent(struct plan *p, const struct marks *m, size_t *next,
 		if (end >= at) {
 			if (first < at)
 				first = at;
-			put(p, at, first - at, false);
+			core_put(p, at, first - at, false);
 			if (end >= last) {       /* the page may go on behind it */
-				put(p, first, last - first + 1, true);
+				core_put(p, first, last - first + 1, true);
 				return;
 			}
-			put(p, first, end - first + 1, true);
+			core_put(p, first, end - first + 1, true);
 			at = end + 1;
 		}
 		++*next;
 	}
-	put(p, at, last - at + 1, false);
+	core_put(p, at, last - at + 1, false);
 }
 
-static int make_plan(struct atw_source *mem, const struct marks *m, struct plan *p,
-		     struct atw_err *err)
+static int core_make_plan(struct atw_source *mem, const struct marks *m, struct plan *p,
+			  struct atw_err *err)
 {
 	struct atw_extent e;
 	uint64_t at = 0;
@@ -100,7 +100,7 @@ static int make_plan(struct atw_source *mem, const struct marks *m, struct plan 
 		while (next < m->n && (m->v[next].nr << MARK_SHIFT | (MARK_PAGE - 1)) < e.start.u)
 			next++;
 		if (e.kind != ATW_NONE)
-			put_extent(p, m, &next, &e);
+			core_put_extent(p, m, &next, &e);
 		at = e.start.u + e.len;
 		if (at <= e.start.u)
 			break;
@@ -121,7 +121,7 @@ struct out {
 	struct atw_err *err;
 };
 
-static int send(struct out *o)
+static int core_send(struct out *o)
 {
 	int r = o->len ? o->fn(o->arg, o->data, o->len, o->err) : ATW_OK;
 
@@ -130,7 +130,7 @@ static int send(struct out *o)
 	return r < 0 ? r : ATW_OK;
 }
 
-static int add(struct out *o, const void *data, size_t len)
+static int core_add(struct out *o, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	int r = ATW_OK;
@@ -143,23 +143,23 @@ static int add(struct out *o, const void *data, size_t len)
 		p += part;
 		len -= part;
 		if (o->len == ROOM)
-			r = send(o);
+			r = core_send(o);
 	}
 	return r;
 }
 
-static int add_zero(struct out *o, uint64_t len)
+static int core_add_zero(struct out *o, uint64_t len)
 {
 	static const uint8_t zero[MARK_PAGE];
 	int r = ATW_OK;
 
 	for (; len && r == ATW_OK; len -= len < MARK_PAGE ? len : MARK_PAGE)
-		r = add(o, zero, len < MARK_PAGE ? len : MARK_PAGE);
+		r = core_add(o, zero, len < MARK_PAGE ? len : MARK_PAGE);
 	return r;
 }
 
-static int add_segment(struct out *o, struct atw_source *mem, const struct marks *m,
-		       size_t *next, const struct segment *s)
+static int core_add_segment(struct out *o, struct atw_source *mem, const struct marks *m,
+			    size_t *next, const struct segment *s)
 {
 	uint64_t at = s->pa, end = s->pa + s->len;
 	int r = ATW_OK;
@@ -177,14 +177,14 @@ static int add_segment(struct out *o, struct atw_source *mem, const struct marks
 			return atw_err_set(o->err, got < 0 ? (int)got : ATW_E_DAMAGED,
 					   "the page at 0x%" PRIx64 " cannot be read any more", at);
 		mark_clear(&m->v[*next], from, page, (unsigned)len);
-		r = add(o, page, len);
+		r = core_add(o, page, len);
 		at += len;
 	}
 	return r;
 }
 
-static int add_headers(struct out *o, const struct plan *p, uint16_t machine,
-		       size_t notes, uint64_t *data_at)
+static int core_add_headers(struct out *o, const struct plan *p, uint16_t machine,
+			    size_t notes, uint64_t *data_at)
 {
 	size_t phnum = p->n + 1;
 	bool many = phnum >= PN_XNUM;
@@ -203,19 +203,19 @@ static int add_headers(struct out *o, const struct plan *p, uint16_t machine,
 		.p_type = PT_NOTE, .p_offset = phoff + phnum * sizeof(ph),
 		.p_filesz = notes, .p_memsz = notes, .p_align = 4,
 	};
-	int r = add(o, &eh, sizeof(eh));
+	int r = core_add(o, &eh, sizeof(eh));
 
 	if (r == ATW_OK && many)
-		r = add(o, &sh, sizeof(sh));
+		r = core_add(o, &sh, sizeof(sh));
 	if (r == ATW_OK)
-		r = add(o, &ph, sizeof(ph));
+		r = core_add(o, &ph, sizeof(ph));
 	*data_at = (ph.p_offset + notes + MARK_PAGE - 1) & ~(uint64_t)(MARK_PAGE - 1);
 	ph = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = *data_at };
 	for (size_t i = 0; i < p->n && r == ATW_OK; i++) {
 		ph.p_paddr = p->v[i].pa;
 		ph.p_filesz = p->v[i].len;
 		ph.p_memsz = p->v[i].len + p->v[i].out;
-		r = add(o, &ph, sizeof(ph));
+		r = core_add(o, &ph, sizeof(ph));
 		ph.p_offset += ph.p_filesz;
 	}
 	return r;
@@ -230,21 +230,21 @@ int core_write(struct atw_source *mem, const struct marks *marks, uint16_t machi
 	struct plan p = { 0 };
 	uint64_t data_at = 0;
 	size_t next = 0;
-	int r = room ? make_plan(mem, marks, &p, err) : atw_err_nomem(err);
+	int r = room ? core_make_plan(mem, marks, &p, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK)
-		r = add_headers(&o, &p, machine, notes->len, &data_at);
+		r = core_add_headers(&o, &p, machine, notes->len, &data_at);
 	if (r == ATW_OK)
-		r = add(&o, notes->data, notes->len);
+		r = core_add(&o, notes->data, notes->len);
 	if (r == ATW_OK)
-		r = add_zero(&o, data_at - o.done - o.len);
+		r = core_add_zero(&o, data_at - o.done - o.len);
 	for (size_t i = 0; i < p.n && r == ATW_OK; i++) {
-		r = add_segment(&o, mem, marks, &next, &p.v[i]);
+		r = core_add_segment(&o, mem, marks, &next, &p.v[i]);
 		stats->pages += (p.v[i].len + MARK_PAGE - 1) >> MARK_SHIFT;
 		stats->runs += p.v[i].len != 0;
 	}
 	if (r == ATW_OK)
-		r = send(&o);
+		r = core_send(&o);
 	stats->bytes = o.done;
 	free(p.v);
 	return r;

@@ -32,7 +32,7 @@
 #include "linux/tasks.h"
 #include "linux/thp.h"
 
-static void touched(void *arg, atw_pa pa, size_t len)
+static void extract_touched(void *arg, atw_pa pa, size_t len)
 {
 	struct extract *x = arg;
 
@@ -40,7 +40,7 @@ static void touched(void *arg, atw_pa pa, size_t len)
 		marks_add(&x->marks, pa.u, len);
 }
 
-static void fault(struct extract *x, const struct atw_err *why)
+static void extract_fault(struct extract *x, const struct atw_err *why)
 {
 	if (!x->st.first.status)
 		x->st.first = *why;
@@ -52,7 +52,7 @@ static void fault(struct extract *x, const struct atw_err *why)
  * init_task is found by its name where no symbol names it, in places that turn
  * out to be something else as well.
  */
-static void first_task(struct extract *x)
+static void extract_first_task(struct extract *x)
 {
 	const struct needs *n = kernel_needs(x->k);
 	uint64_t task;
@@ -76,7 +76,7 @@ struct same {
 	size_t len;
 };
 
-static int on_same(void *arg, atw_pa at, struct search *s)
+static int extract_on_same(void *arg, atw_pa at, struct search *s)
 {
 	struct same *f = arg;
 	_auto_free char *copy = malloc(f->len);
@@ -88,15 +88,16 @@ static int on_same(void *arg, atw_pa at, struct search *s)
 }
 
 /* Bytes that lie somewhere in memory, where a search meets them first. */
-static void find_same(struct extract *x, const void *data, size_t len, unsigned align)
+static void extract_find_same(struct extract *x, const void *data, size_t len,
+			      unsigned align)
 {
 	struct same f = { x, data, len };
 
-	search_kernel(x->k, data, len < 16 ? len : 16, align, on_same, &f);
+	search_kernel(x->k, data, len < 16 ? len : 16, align, extract_on_same, &f);
 }
 
 /* The way to the root where there is no VMCOREINFO, gone once more. */
-static void way_to_root(struct extract *x)
+static void extract_way_to_root(struct extract *x)
 {
 	struct root_task t = { .nused = 0 };
 
@@ -108,7 +109,7 @@ static void way_to_root(struct extract *x)
 }
 
 /* Of what --kernel gave nothing is in memory. */
-static bool in_file(const struct atw_kernel *k, const void *p)
+static bool extract_in_file(const struct atw_kernel *k, const void *p)
 {
 	const struct atw_blob none = { NULL, 0 };
 	const struct atw_blob b = k->vmfile ? k->vmfile->btf : none;
@@ -117,7 +118,7 @@ static bool in_file(const struct atw_kernel *k, const void *p)
 }
 
 /* In the image also where this run took its types from elsewhere. */
-static void types(struct extract *x)
+static void extract_types(struct extract *x)
 {
 	const struct btf *btf;
 	uint64_t start, stop;
@@ -128,21 +129,25 @@ static void types(struct extract *x)
 	    kernel_symbol(x->k, "__stop_BTF", &stop, NULL) == ATW_OK &&
 	    start < stop && stop - start < 256 << 20)
 		kmem_blob(x->m, start, stop - start, &b, NULL);
-	else if (kernel_btf(x->k, &btf, NULL) == ATW_OK && !in_file(x->k, btf->types.data)) {
+	else if (kernel_btf(x->k, &btf, NULL) == ATW_OK &&
+		 !extract_in_file(x->k, btf->types.data)) {
 		/* The header of 24 bytes, types, strings (btf.rst). */
 		first = (const char *)btf->types.data - 24;
-		find_same(x, first, (size_t)((const char *)btf->strings.data - first) +
-			  btf->strings.len, SEARCH_TYPES_ALIGN);
+		extract_find_same(x, first,
+				  (size_t)((const char *)btf->strings.data - first) +
+					  btf->strings.len,
+				  SEARCH_TYPES_ALIGN);
 	}
 }
 
-static int no_counter(void *arg, const char *key, uint64_t value, struct atw_err *err)
+static int extract_no_counter(void *arg, const char *key, uint64_t value,
+			      struct atw_err *err)
 {
 	(void)arg; (void)key; (void)value; (void)err;
 	return ATW_OK;
 }
 
-static int pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err)
+static int extract_pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err)
 {
 	(void)arg, (void)c, (void)err;
 	return ATW_OK;
@@ -151,8 +156,8 @@ static int pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err
 /* Of 128 MiB mostly: what a damaged dump claims beyond them is not looked at. */
 enum { SECTIONS_MAX = 1 << 20, SECTIONS_BITS = 48 };
 
-static void sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn, uint64_t end,
-			unsigned *left)
+static void extract_sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn,
+				uint64_t end, unsigned *left)
 {
 	while (pfn < end && *left) {
 		uint64_t n = memmap_read_section(x->m, &m->where, pfn);
@@ -166,7 +171,7 @@ static void sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn, u
  * Bits of the frames that have a struct page: others are not memory of the machine. Of
  * all RAM, since any frame may be queried later.
  */
-static void sections(struct extract *x, struct atw_memmap *m)
+static void extract_sections(struct extract *x, struct atw_memmap *m)
 {
 	unsigned shift = x->k->own.paging.page_shift, left = SECTIONS_MAX;
 	bool known = false;
@@ -175,20 +180,24 @@ static void sections(struct extract *x, struct atw_memmap *m)
 
 	if (kernel_ram(x->k, &ram, NULL) == ATW_OK) {
 		for (size_t i = 0; i < ram.n; i++)
-			sections_of(x, m, ram.v[i].start >> shift,
-				    ((ram.v[i].start + ram.v[i].len - 1) >> shift) + 1, &left);
+			extract_sections_of(
+				x, m, ram.v[i].start >> shift,
+				((ram.v[i].start + ram.v[i].len - 1) >> shift) + 1,
+				&left);
 		known = true;
 		extents_deinit(&ram);
 	}
 	/* Also what is memory but no RAM; the only node there can be has no borders. */
 	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
 		if (node.pages != UINT64_MAX) {
-			sections_of(x, m, node.first, node.first + node.pages, &left);
+			extract_sections_of(x, m, node.first, node.first + node.pages,
+					    &left);
 			known = true;
 		}
 	/* The bounds of RAM are unknown: check the range that the array can describe. */
 	if (!known && m->where.roots)
-		sections_of(x, m, 0, (uint64_t)1 << (SECTIONS_BITS - shift), &left);
+		extract_sections_of(x, m, 0, (uint64_t)1 << (SECTIONS_BITS - shift),
+				    &left);
 }
 
 /* The log and the name of the machine are not among them: they may be private. */
@@ -206,17 +215,17 @@ void extract_facts(struct extract *x)
 	uint64_t offset;
 	char text[4096];
 
-	way_to_root(x);
+	extract_way_to_root(x);
 	atw_kernel_symbols_from(x->k, &count, NULL);
 	n = kernel_needs(x->k);
-	types(x);
-	first_task(x);
+	extract_types(x);
+	extract_first_task(x);
 	if (atw_kernel_banner(x->k, text, sizeof(text) - 1, NULL) == ATW_OK &&
 	    kernel_symbol(x->k, "linux_banner", &offset, NULL) < 0) {
 		size_t len = strlen(text);
 
 		text[len] = '\n';
-		find_same(x, text, len + 1, 1);
+		extract_find_same(x, text, len + 1, 1);
 	}
 	atw_kernel_command_line(x->k, text, sizeof(text), NULL);
 	for (unsigned cpu = 0; atw_kernel_percpu(x->k, cpu, &offset, NULL) == ATW_OK; cpu++)
@@ -233,16 +242,16 @@ void extract_facts(struct extract *x)
 	thp_of_kernel(x->k, &thp);
 	/* Where struct pages lie, and which are the pages of zeroes. */
 	if (atw_memmap_open(x->k, &map, NULL) == ATW_OK) {
-		sections(x, map);
+		extract_sections(x, map);
 		atw_memmap_close(map);
 	}
 	for (size_t i = 0; atw_kernel_module_types(x->k, i, &module, NULL) == ATW_OK; i++)
 		;
 	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
 		atw_swap_device(x->k, i, &swap, NULL);
-	slab_caches(x->k, pass_cache, NULL, NULL);
+	slab_caches(x->k, extract_pass_cache, NULL, NULL);
 	kernel_ram_pages(x->k, &offset, NULL);
-	kernel_counters(x->k, no_counter, NULL, NULL);
+	kernel_counters(x->k, extract_no_counter, NULL, NULL);
 	kernel_crash_cpu(x->k, &count, NULL);
 	kernel_clock(x->k, &clock, NULL);
 	if (n->symbol[Y_ng_mappings])
@@ -254,7 +263,7 @@ void extract_facts(struct extract *x)
 }
 
 /* Attributes of the tasks that a capture has besides their memory. */
-static void about(struct extract *x)
+static void extract_about(struct extract *x)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 	struct lnx_tasks *tasks;
@@ -285,13 +294,13 @@ int extract_space(struct extract *x, const struct mmu_space *sp, const char *who
 	if (r < 0) {
 		x->st.bad_spaces++;
 		atw_err_wrap(&why, "%s", whose);
-		fault(x, &why);
+		extract_fault(x, &why);
 	}
 	return ATW_OK;
 }
 
 /* How many there should be: to prove that these are all. */
-static void count_areas(struct extract *x, uint64_t mm)
+static void extract_count_areas(struct extract *x, uint64_t mm)
 {
 	const struct needs *n = kernel_needs(x->k);
 	uint32_t count;
@@ -300,7 +309,7 @@ static void count_areas(struct extract *x, uint64_t mm)
 		kmem_u32(x->m, mm + n->member[N_mm_map_count], &count, NULL);
 }
 
-static void areas(struct extract *x, const struct owned_space *o)
+static void extract_areas(struct extract *x, const struct owned_space *o)
 {
 	_auto_free struct atw_area *area = malloc(sizeof(*area));
 	struct atw_err why = { 0 }, first = { 0 };
@@ -321,7 +330,7 @@ static void areas(struct extract *x, const struct owned_space *o)
 		}
 		atw_areas_close(a);
 	}
-	count_areas(x, o->at);
+	extract_count_areas(x, o->at);
 	/* If the task has no address space at all, that was reported already. */
 	if (first.status && o->have && !x->st.bad_areas++) {
 		x->st.first_area = first;
@@ -335,7 +344,7 @@ int extract_process(struct extract *x, const struct owned_space *o, struct atw_e
 	char whose[48];
 	int r;
 
-	areas(x, o);
+	extract_areas(x, o);
 	if (!o->have)
 		return ATW_OK;
 	snprintf(whose, sizeof(whose), "process %" PRIu32, o->pid[0]);
@@ -355,7 +364,7 @@ int extract_process(struct extract *x, const struct owned_space *o, struct atw_e
 	return r < 0 ? atw_err_nomem(err) : ATW_OK;
 }
 
-static int processes(struct extract *x, struct atw_err *err)
+static int extract_processes(struct extract *x, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	int r = spaces_collect(x->k, &x->spaces, &why);
@@ -364,21 +373,21 @@ static int processes(struct extract *x, struct atw_err *err)
 		return atw_err_set(err, r, "%s", why.text);
 	if (r < 0) {
 		x->st.no_tasks = true;
-		fault(x, &why);
+		extract_fault(x, &why);
 		return ATW_OK;
 	}
-	about(x);
+	extract_about(x);
 	x->st.bad_tasks += x->spaces.bad_tasks;
 	x->st.bad_spaces += x->spaces.bad_spaces;
 	if (x->spaces.first.status)
-		fault(x, &x->spaces.first);
+		extract_fault(x, &x->spaces.first);
 	for (size_t i = 0; i < x->spaces.n && r == ATW_OK; i++)
 		r = extract_process(x, &x->spaces.v[i], err);
 	return r;
 }
 
 /* Tables a CPU was using: of a task, nearly always. */
-static int cpus(struct extract *x, struct atw_err *err)
+static int extract_cpus(struct extract *x, struct atw_err *err)
 {
 	uint64_t n = 0, cr3, last = UINT64_MAX;
 	int r = ATW_OK;
@@ -407,18 +416,18 @@ static int cpus(struct extract *x, struct atw_err *err)
 
 /* ---- putting it together ---- */
 
-static int gather(struct extract *x, const struct atw_extract_opts *o,
-		  struct moving *moving, struct atw_err *err)
+static int extract_gather(struct extract *x, const struct atw_extract_opts *o,
+			  struct moving *moving, struct atw_err *err)
 {
 	int r;
 
 	extract_facts(x);
 	r = extract_space(x, &x->k->own, "the kernel", err);
 	if (r == ATW_OK)
-		r = processes(x, err);
+		r = extract_processes(x, err);
 	/* What a CPU uses now is of no process that was read then. */
 	if (r == ATW_OK && !moving)
-		r = cpus(x, err);
+		r = extract_cpus(x, err);
 	if (r == ATW_OK && moving)
 		record_missing(moving->replay, RECORD_FILL);
 	if (r == ATW_OK) {
@@ -439,8 +448,8 @@ static int gather(struct extract *x, const struct atw_extract_opts *o,
 	return r;
 }
 
-static int write_file(struct extract *x, struct moving *moving, atw_extract_write *fn,
-		      void *arg, struct atw_err *err)
+static int extract_write_file(struct extract *x, struct moving *moving,
+			      atw_extract_write *fn, void *arg, struct atw_err *err)
 {
 	marks_sort(&x->marks);
 	if (moving) {
@@ -470,9 +479,9 @@ void extract_deinit(struct extract *x)
 }
 
 /* `moving`: of a running machine, what was read of it; else NULL. */
-static int extract(struct atw_kernel *k, struct moving *moving,
-		   const struct atw_extract_opts *o, atw_extract_write *fn, void *arg,
-		   struct atw_extract_stats *ret, struct atw_err *err)
+static int extract_all(struct atw_kernel *k, struct moving *moving,
+		       const struct atw_extract_opts *o, atw_extract_write *fn, void *arg,
+		       struct atw_extract_stats *ret, struct atw_err *err)
 {
 	struct extract x = { .k = k };
 	int r = kernel_kmem(k, &x.m, err);
@@ -482,14 +491,14 @@ static int extract(struct atw_kernel *k, struct moving *moving,
 	if (moving) {
 		x.st.bad_tasks = moving->bad_tasks;
 		if (moving->first.status)
-			fault(&x, &moving->first);
+			extract_fault(&x, &moving->first);
 	}
 	x.tables.marks = &x.marks;
-	kmem_on_touch(x.m, touched, &x);
-	r = gather(&x, o, moving, err);
+	kmem_on_touch(x.m, extract_touched, &x);
+	r = extract_gather(&x, o, moving, err);
 	kmem_on_touch(x.m, NULL, NULL);
 	if (r == ATW_OK)
-		r = write_file(&x, moving, fn, arg, err);
+		r = extract_write_file(&x, moving, fn, arg, err);
 	if (r == ATW_OK)
 		*ret = x.st;
 	extract_deinit(&x);
@@ -516,12 +525,12 @@ int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
 	if (k->sought_kmem.done)
 		return atw_err_set(err, ATW_E_USAGE, "the kernel was asked before it is extracted");
 	if (!atw_source_is_live(k->mem))
-		return extract(k, NULL, o, fn, arg, ret, err);
+		return extract_all(k, NULL, o, fn, arg, ret, err);
 	r = moving_read(k, &moving, err);
 	if (r == ATW_OK)
 		r = kernel_over(k, moving.replay, &still, err);
 	if (r == ATW_OK) {
-		r = extract(still, &moving, o, fn, arg, ret, err);
+		r = extract_all(still, &moving, o, fn, arg, ret, err);
 		atw_kernel_close(still);
 	}
 	moving_deinit(&moving);

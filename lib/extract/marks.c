@@ -16,7 +16,7 @@ void marks_deinit(struct marks *m)
 	*m = (struct marks){ 0 };
 }
 
-static size_t place_of(const struct marks *m, uint64_t nr)
+static size_t marks_place_of(const struct marks *m, uint64_t nr)
 {
 	size_t i = hash_u64(nr) & (m->places - 1);
 
@@ -25,7 +25,7 @@ static size_t place_of(const struct marks *m, uint64_t nr)
 	return i;
 }
 
-static bool grow(struct marks *m)
+static bool marks_grow(struct marks *m)
 {
 	size_t places = m->places ? 2 * m->places : 4096;
 	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
@@ -36,19 +36,19 @@ static bool grow(struct marks *m)
 	m->hash = hash;
 	m->places = places;
 	for (size_t i = 0; i < m->n; i++)
-		m->hash[place_of(m, m->v[i].nr)] = (uint32_t)i + 1;
+		m->hash[marks_place_of(m, m->v[i].nr)] = (uint32_t)i + 1;
 	return true;
 }
 
 /* The page's mark; a new one has no bytes yet. */
-static struct mark *mark_of(struct marks *m, uint64_t nr, bool whole)
+static struct mark *marks_mark_of(struct marks *m, uint64_t nr, bool whole)
 {
 	struct mark n = { .nr = nr };
 	size_t i;
 
-	if (2 * m->n >= m->places && !grow(m))
+	if (2 * m->n >= m->places && !marks_grow(m))
 		return NULL;
-	i = place_of(m, nr);
+	i = marks_place_of(m, nr);
 	if (m->hash[i])
 		return &m->v[m->hash[i] - 1];
 	if (!whole)
@@ -77,7 +77,7 @@ void marks_add(struct marks *m, uint64_t pa, uint64_t len)
 	while (len && !m->failed) {
 		unsigned from = pa & (MARK_PAGE - 1);
 		unsigned part = MARK_PAGE - from < len ? MARK_PAGE - from : (unsigned)len;
-		struct mark *mark = mark_of(m, pa >> MARK_SHIFT, part == MARK_PAGE);
+		struct mark *mark = marks_mark_of(m, pa >> MARK_SHIFT, part == MARK_PAGE);
 
 		if (!mark) {
 			m->failed = true;
@@ -97,10 +97,10 @@ void marks_room(struct marks *m, uint64_t pa, uint64_t len)
 	uint64_t last = (pa + (len - 1)) >> MARK_SHIFT;
 
 	for (uint64_t nr = pa >> MARK_SHIFT; len && nr <= last; nr++)
-		m->failed |= !mark_of(m, nr, false);
+		m->failed |= !marks_mark_of(m, nr, false);
 }
 
-static int by_nr(const void *a, const void *b)
+static int marks_by_nr(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
 
@@ -110,7 +110,7 @@ static int by_nr(const void *a, const void *b)
 void marks_sort(struct marks *m)
 {
 	if (m->n)
-		qsort(m->v, m->n, sizeof(*m->v), by_nr);
+		qsort(m->v, m->n, sizeof(*m->v), marks_by_nr);
 	free(m->hash);
 	m->hash = NULL;
 	m->places = 0;

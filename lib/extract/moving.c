@@ -68,7 +68,7 @@ static bool moving_same(const struct lnx_task *a, const struct lnx_task *b)
 	return a->at == b->at && a->pid == b->pid && a->start == b->start;
 }
 
-static int known_by_place(const void *a, const void *b)
+static int moving_known_by_place(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
 
@@ -78,7 +78,9 @@ static int known_by_place(const void *a, const void *b)
 static struct known *moving_find(struct reader *w, const struct lnx_task *t)
 {
 	struct known key = { .task = *t };
-	struct known *k = w->n ? bsearch(&key, w->v, w->n, sizeof(key), known_by_place) : NULL;
+	struct known *k =
+		w->n ? bsearch(&key, w->v, w->n, sizeof(key), moving_known_by_place)
+		     : NULL;
 
 	return k && !k->gone && moving_same(&k->task, t) ? k : NULL;
 }
@@ -95,7 +97,7 @@ static int moving_begin(struct reader *w, struct atw_err *err)
 	for (size_t i = 0; i < w->now.n; i++)
 		if (w->now.v[i].leader)
 			w->v[w->n++].task = w->now.v[i];
-	qsort(w->v, w->n, sizeof(*w->v), known_by_place);
+	qsort(w->v, w->n, sizeof(*w->v), moving_known_by_place);
 	return ATW_OK;
 }
 
@@ -202,7 +204,7 @@ struct chain {
 	uint64_t head, last;
 };
 
-static void chain_word(struct reader *w, uint64_t va, uint64_t word)
+static void moving_chain_word(struct reader *w, uint64_t va, uint64_t word)
 {
 	atw_pa pa;
 
@@ -211,10 +213,10 @@ static void chain_word(struct reader *w, uint64_t va, uint64_t word)
 		record_put(w->m->record, pa.u, &word, sizeof(word));
 }
 
-static void chain_add(struct chain *c, uint64_t link)
+static void moving_chain_add(struct chain *c, uint64_t link)
 {
-	chain_word(c->w, c->last, link);
-	chain_word(c->w, link + 8, c->last);
+	moving_chain_word(c->w, c->last, link);
+	moving_chain_word(c->w, link + 8, c->last);
 	c->last = link;
 }
 
@@ -245,8 +247,9 @@ static void moving_threads(struct reader *w, const struct members *v, size_t lea
 	c.head = c.last = signal + v->n->member[N_signal_thread_head];
 	for (size_t i = leader; i < w->now.n && (i == leader || !w->now.v[i].leader); i++)
 		if (moving_kept(v, &w->now.v[i]))
-			chain_add(&c, w->now.v[i].at + v->n->member[N_task_thread_node]);
-	chain_add(&c, c.head);
+			moving_chain_add(&c, w->now.v[i].at +
+						     v->n->member[N_task_thread_node]);
+	moving_chain_add(&c, c.head);
 }
 
 static void moving_links(struct reader *w, struct atw_kernel *still)
@@ -262,10 +265,10 @@ static void moving_links(struct reader *w, struct atw_kernel *still)
 	for (size_t i = 0; i < w->now.n; i++)
 		if (w->now.v[i].leader && moving_find(w, &w->now.v[i]) &&
 		    moving_kept(&v, &w->now.v[i])) {
-			chain_add(&c, w->now.v[i].at + v.n->member[N_task_tasks]);
+			moving_chain_add(&c, w->now.v[i].at + v.n->member[N_task_tasks]);
 			moving_threads(w, &v, i);
 		}
-	chain_add(&c, c.head);
+	moving_chain_add(&c, c.head);
 }
 
 /* ---- putting it together ---- */

@@ -35,7 +35,7 @@ bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
 }
 
 /* No general registers: they may hold data of any process. */
-static void cpu_notes(struct atw_source *mem, struct buf *notes)
+static void notes_cpu(struct atw_source *mem, struct buf *notes)
 {
 	static const uint8_t zero[4096];
 	uint64_t n = 0;
@@ -60,7 +60,7 @@ static void cpu_notes(struct atw_source *mem, struct buf *notes)
  * Data that is needed to open the extract, if VMCOREINFO and registers lack it or it
  * could only be found by a search.
  */
-static void opening_note(struct atw_kernel *k, struct buf *notes)
+static void notes_opening(struct atw_kernel *k, struct buf *notes)
 {
 	const struct mmu_space *sp = &k->own;
 	struct atw_paging usual = *atw_paging_find(sp->paging.name);
@@ -87,11 +87,11 @@ void core_notes(struct atw_kernel *k, struct buf *notes)
 		"extract: page tables and what the kernel says of its tasks; "
 		"all else in these pages was left out and reads as zero\n";
 
-	cpu_notes(k->mem, notes);
+	notes_cpu(k->mem, notes);
 	if (k->have_vi)
 		core_note(notes, "VMCOREINFO", 0, k->vi.text, k->vi.len);
 	core_note(notes, "atwalk", ELF_NT_EXTRACT, about, sizeof(about) - 1);
-	opening_note(k, notes);
+	notes_opening(k, notes);
 }
 
 uint16_t core_machine(const struct atw_paging *pg)

@@ -12,19 +12,19 @@ struct pages {
 	struct atw_memmap *map;
 	struct marks *marks;
 	uint64_t last;           /* frame looked at last */
-	uint64_t *met;           /* large pages, as key() has them: a hash table */
+	uint64_t *met; /* large pages, as extract_pages_key() has them: a hash table */
 	size_t n, places;
 };
 
 /* ---- large pages ---- */
 
 /* Sizes are powers of two, and frames have fewer than 58 bits; never 0. */
-static uint64_t key(uint64_t pfn, uint64_t pages)
+static uint64_t extract_pages_key(uint64_t pfn, uint64_t pages)
 {
 	return pfn << 6 | (unsigned)__builtin_ctzll(pages);
 }
 
-static size_t place_of(const struct pages *p, uint64_t k)
+static size_t extract_pages_place_of(const struct pages *p, uint64_t k)
 {
 	size_t i = hash_u64(k) & (p->places - 1);
 
@@ -33,7 +33,7 @@ static size_t place_of(const struct pages *p, uint64_t k)
 	return i;
 }
 
-static bool grow(struct pages *p)
+static bool extract_pages_grow(struct pages *p)
 {
 	struct pages bigger = { .places = p->places ? 2 * p->places : 256 };
 
@@ -42,7 +42,8 @@ static bool grow(struct pages *p)
 		return false;
 	for (size_t i = 0; i < p->places; i++)
 		if (p->met[i])
-			bigger.met[place_of(&bigger, p->met[i])] = p->met[i];
+			bigger.met[extract_pages_place_of(&bigger, p->met[i])] =
+				p->met[i];
 	free(p->met);
 	p->met = bigger.met;
 	p->places = bigger.places;
@@ -50,16 +51,16 @@ static bool grow(struct pages *p)
 }
 
 /* One that is mapped over and over would cost all its frames each time. */
-static bool is_new(struct pages *p, uint64_t pfn, uint64_t pages)
+static bool extract_pages_is_new(struct pages *p, uint64_t pfn, uint64_t pages)
 {
 	size_t i;
 
-	if (2 * p->n >= p->places && !grow(p))
+	if (2 * p->n >= p->places && !extract_pages_grow(p))
 		return true;
-	i = place_of(p, key(pfn, pages));
+	i = extract_pages_place_of(p, extract_pages_key(pfn, pages));
 	if (p->met[i])
 		return false;
-	p->met[i] = key(pfn, pages);
+	p->met[i] = extract_pages_key(pfn, pages);
 	p->n++;
 	return true;
 }
@@ -70,7 +71,7 @@ static bool is_new(struct pages *p, uint64_t pfn, uint64_t pages)
  * The part of 4 KiB that it lies in is what a source is asked for that does not
  * lend all of a section. It has struct pages and nothing else.
  */
-static void mark(struct pages *p, uint64_t pfn)
+static void extract_pages_mark(struct pages *p, uint64_t pfn)
 {
 	uint64_t at = memmap_address(p->map->kmem, &p->map->where, pfn);
 	atw_pa pa;
@@ -86,7 +87,7 @@ static void mark(struct pages *p, uint64_t pfn)
 /* A large page's flags and counts are in its first few. */
 enum { HEAD = 4 };
 
-static void add(struct pages *p, uint64_t pfn)
+static void extract_pages_add(struct pages *p, uint64_t pfn)
 {
 	struct lnx_page page;
 	int r = pfn == p->last ? ATW_END : memmap_page(p->map, pfn, &page, NULL);
@@ -94,11 +95,11 @@ static void add(struct pages *p, uint64_t pfn)
 	if (r < 0 && r != ATW_E_DAMAGED)
 		return;
 	p->last = pfn;
-	mark(p, pfn);
+	extract_pages_mark(p, pfn);
 	if (r != ATW_OK)                 /* what is wrong stays wrong */
 		return;
 	for (unsigned i = 0; i < HEAD && page.head != pfn; i++)
-		mark(p, page.head + i);
+		extract_pages_mark(p, page.head + i);
 	/* Without a symbol, the zero page is recognized by its contents. */
 	if (page.flags >> KPF_ZERO_PAGE & 1)
 		marks_add(p->marks, pfn << p->k->own.paging.page_shift,
@@ -106,7 +107,7 @@ static void add(struct pages *p, uint64_t pfn)
 }
 
 /* Where a section has no struct pages, none of its frames has. */
-static void add_all(struct pages *p, uint64_t pfn, uint64_t pages)
+static void extract_pages_add_all(struct pages *p, uint64_t pfn, uint64_t pages)
 {
 	uint64_t section = p->map->where.model == MEMMAP_FLAT ? 1 :
 			   (uint64_t)1 << p->map->where.shift;
@@ -117,25 +118,26 @@ static void add_all(struct pages *p, uint64_t pfn, uint64_t pages)
 			n += section - ((pfn + n) & (section - 1));
 			continue;
 		}
-		if (pages > 1 && !any && !is_new(p, pfn, pages))
+		if (pages > 1 && !any && !extract_pages_is_new(p, pfn, pages))
 			return;
 		any = true;
-		add(p, pfn + n++);
+		extract_pages_add(p, pfn + n++);
 	}
 }
 
 /* A PROT_NONE page is present all the same, and its frame in use. */
-static void add_absent(struct pages *p, const struct atw_soft_abi *abi,
-		       const struct mmu_space *sp, const struct mmu_seen *s, uint64_t pages)
+static void extract_pages_add_absent(struct pages *p, const struct atw_soft_abi *abi,
+				     const struct mmu_space *sp, const struct mmu_seen *s,
+				     uint64_t pages)
 {
 	struct atw_soft_word soft = atw_soft_decode_at(abi, &sp->paging, s->va, s->level,
 						       s->path[s->depth - 1].word);
 
 	if (soft.what == ATW_SOFT_PROTNONE)
-		add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
+		extract_pages_add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
 }
 
-static int add_space(struct pages *p, const struct mmu_space *sp)
+static int extract_pages_add_space(struct pages *p, const struct mmu_space *sp)
 {
 	const struct atw_soft_abi abi = atw_kernel_soft_abi(p->k, &sp->paging);
 	const struct mmu_walk_opts o = {
@@ -153,14 +155,14 @@ static int add_space(struct pages *p, const struct mmu_space *sp)
 		uint64_t pages = (s->count ? s->size / s->count : 0) >> shift;
 
 		if (s->kind == ATW_ABSENT && !s->loss && !s->repeat_of)
-			add_absent(p, &abi, sp, s, pages);
+			extract_pages_add_absent(p, &abi, sp, s, pages);
 		if (s->kind != ATW_LEAF || s->loss || s->repeat_of)
 			continue;
 		for (uint32_t i = 0; i < s->count; i++) {
 			uint64_t pfn = mmu_seen_pa(sp, s, i).u >> shift;
 
 			atw_memmap_mapped(p->map, pfn, pages);
-			add_all(p, pfn, pages);
+			extract_pages_add_all(p, pfn, pages);
 		}
 	}
 	mmu_walk_close(w);
@@ -168,7 +170,7 @@ static int add_space(struct pages *p, const struct mmu_space *sp)
 }
 
 /* Is the huge page of zeroes among these? Then it is marked. */
-static bool zeroes_of(struct pages *p, const struct mmu_space *sp)
+static bool extract_pages_zeroes_of(struct pages *p, const struct mmu_space *sp)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
@@ -190,7 +192,7 @@ static bool zeroes_of(struct pages *p, const struct mmu_space *sp)
 	if (!z->huge_known)
 		return false;
 	/* Its bytes need not be kept: what is left out and has such a struct page is one. */
-	mark(p, z->huge);
+	extract_pages_mark(p, z->huge);
 	return true;
 }
 
@@ -201,7 +203,7 @@ void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct marks
 	if (atw_memmap_open(k, &p.map, NULL) < 0)
 		return;
 	for (size_t i = 0; i < s->n && !p.map->zero.huge_known; i++)
-		if (s->v[i].have && zeroes_of(&p, &s->v[i].mm.space))
+		if (s->v[i].have && extract_pages_zeroes_of(&p, &s->v[i].mm.space))
 			break;
 	atw_memmap_close(p.map);
 }
@@ -214,7 +216,7 @@ int pages_add(struct atw_kernel *k, const struct spaces *s, struct marks *m,
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
 		if (s->v[i].have)
-			r = add_space(&p, &s->v[i].mm.space);
+			r = extract_pages_add_space(&p, &s->v[i].mm.space);
 	atw_memmap_close(p.map);
 	free(p.met);
 	return r;

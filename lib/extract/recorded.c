@@ -34,7 +34,7 @@ struct replay {
 
 /* ---- pages ---- */
 
-static size_t record_place(const struct record *c, uint64_t nr)
+static size_t recorded_record_place(const struct record *c, uint64_t nr)
 {
 	size_t i = hash_u64(nr) & (c->places - 1);
 
@@ -43,7 +43,7 @@ static size_t record_place(const struct record *c, uint64_t nr)
 	return i;
 }
 
-static bool record_grow(struct record *c)
+static bool recorded_record_grow(struct record *c)
 {
 	size_t places = c->places ? 2 * c->places : 4096;
 	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
@@ -54,42 +54,43 @@ static bool record_grow(struct record *c)
 	c->hash = hash;
 	c->places = places;
 	for (size_t i = 0; i < c->n; i++)
-		hash[record_place(c, c->v[i].nr)] = (uint32_t)i + 1;
+		hash[recorded_record_place(c, c->v[i].nr)] = (uint32_t)i + 1;
 	return true;
 }
 
-static struct kept_bytes *record_find(const struct record *c, uint64_t nr)
+static struct kept_bytes *recorded_record_find(const struct record *c, uint64_t nr)
 {
-	uint32_t i = c->places ? c->hash[record_place(c, nr)] : 0;
+	uint32_t i = c->places ? c->hash[recorded_record_place(c, nr)] : 0;
 
 	return i ? c->v[i - 1].data : NULL;
 }
 
-static struct kept_bytes *record_page(struct record *c, uint64_t nr)
+static struct kept_bytes *recorded_record_page(struct record *c, uint64_t nr)
 {
-	struct kept_bytes *k = record_find(c, nr);
+	struct kept_bytes *k = recorded_record_find(c, nr);
 
 	if (k)
 		return k;
-	if ((2 * c->n >= c->places && !record_grow(c)) ||
+	if ((2 * c->n >= c->places && !recorded_record_grow(c)) ||
 	    !array_reserve((void **)&c->v, &c->cap, c->n + 1, sizeof(*c->v)))
 		return NULL;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return NULL;
 	c->v[c->n] = (struct kept){ nr, k };
-	c->hash[record_place(c, nr)] = (uint32_t)++c->n;
+	c->hash[recorded_record_place(c, nr)] = (uint32_t)++c->n;
 	return k;
 }
 
-static void record_add(struct record *c, uint64_t pa, const void *data, uint64_t len)
+static void recorded_record_add(struct record *c, uint64_t pa, const void *data,
+				uint64_t len)
 {
 	const uint8_t *p = data;
 
 	while (len) {
 		unsigned from = pa & (MARK_PAGE - 1);
 		unsigned part = MARK_PAGE - from < len ? MARK_PAGE - from : (unsigned)len;
-		struct kept_bytes *k = record_page(c, pa >> MARK_SHIFT);
+		struct kept_bytes *k = recorded_record_page(c, pa >> MARK_SHIFT);
 
 		if (!k) {
 			c->failed = true;
@@ -104,7 +105,8 @@ static void record_add(struct record *c, uint64_t pa, const void *data, uint64_t
 }
 
 /* How many bytes from `from` on were read, up to `len`. */
-static unsigned record_run(const struct kept_bytes *k, unsigned from, unsigned len)
+static unsigned recorded_record_run(const struct kept_bytes *k, unsigned from,
+				    unsigned len)
 {
 	unsigned n = 0;
 
@@ -121,7 +123,8 @@ static unsigned record_run(const struct kept_bytes *k, unsigned from, unsigned l
 	return n;
 }
 
-static size_t record_copy(const struct record *c, uint64_t pa, void *buf, size_t len, bool zero)
+static size_t recorded_record_copy(const struct record *c, uint64_t pa, void *buf,
+				   size_t len, bool zero)
 {
 	size_t done = 0;
 
@@ -129,11 +132,12 @@ static size_t record_copy(const struct record *c, uint64_t pa, void *buf, size_t
 		unsigned from = (pa + done) & (MARK_PAGE - 1), run;
 		unsigned part = MARK_PAGE - from < len - done ? MARK_PAGE - from
 							      : (unsigned)(len - done);
-		const struct kept_bytes *k = record_find(c, (pa + done) >> MARK_SHIFT);
+		const struct kept_bytes *k =
+			recorded_record_find(c, (pa + done) >> MARK_SHIFT);
 
 		if (!k)
 			break;
-		run = zero ? part : record_run(k, from, part);
+		run = zero ? part : recorded_record_run(k, from, part);
 		memcpy((char *)buf + done, k->bytes + from, run);
 		done += run;
 		if (run < part)
@@ -144,26 +148,27 @@ static size_t record_copy(const struct record *c, uint64_t pa, void *buf, size_t
 
 /* ---- the source that is read ---- */
 
-static ssize_t record_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			   struct atw_err *err)
+static ssize_t recorded_record_read(struct atw_source *s, atw_pa pa, void *buf,
+				    size_t len, struct atw_err *err)
 {
 	ssize_t got = s->below->ops->read(s->below, pa, buf, len, err);
 
 	if (got > 0)
-		record_add(s->impl, pa.u, buf, (size_t)got);
+		recorded_record_add(s->impl, pa.u, buf, (size_t)got);
 	return got;
 }
 
-static void record_many(struct atw_source *s, struct atw_piece *piece, size_t n,
-			struct atw_err *err)
+static void recorded_record_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+				 struct atw_err *err)
 {
 	atw_read_many(s->below, piece, n, err);
 	for (size_t i = 0; i < n; i++)
 		if (piece[i].got > 0)
-			record_add(s->impl, piece[i].pa.u, piece[i].buf, (size_t)piece[i].got);
+			recorded_record_add(s->impl, piece[i].pa.u, piece[i].buf,
+					    (size_t)piece[i].got);
 }
 
-static void record_free(struct atw_source *s)
+static void recorded_record_free(struct atw_source *s)
 {
 	struct record *c = s->impl;
 
@@ -178,9 +183,9 @@ static const struct atw_source_ops record_ops = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "record",
 	.help = "keeps what is read",
-	.close = record_free,
-	.read = record_read,
-	.read_many = record_many,
+	.close = recorded_record_free,
+	.read = recorded_record_read,
+	.read_many = recorded_record_many,
 	.extent = wrap_extent,
 	.fact = wrap_fact,
 	.describe = wrap_describe,
@@ -214,7 +219,7 @@ bool record_failed(const struct atw_source *s)
 
 void record_put(struct atw_source *s, uint64_t pa, const void *data, size_t len)
 {
-	record_add(s->impl, pa, data, len);
+	recorded_record_add(s->impl, pa, data, len);
 }
 
 void record_trim(const struct atw_source *s, struct marks *m)
@@ -223,7 +228,7 @@ void record_trim(const struct atw_source *s, struct marks *m)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n; i++) {
-		const struct kept_bytes *k = record_find(c, m->v[i].nr);
+		const struct kept_bytes *k = recorded_record_find(c, m->v[i].nr);
 
 		if (!k || !marks_limit(m, i, k->have))
 			free(m->v[i].bytes);
@@ -235,36 +240,38 @@ void record_trim(const struct atw_source *s, struct marks *m)
 
 /* ---- the source that holds still ---- */
 
-static ssize_t replay_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			   struct atw_err *err)
+static ssize_t recorded_replay_read(struct atw_source *s, atw_pa pa, void *buf,
+				    size_t len, struct atw_err *err)
 {
 	struct replay *p = s->impl;
-	size_t done = record_copy(p->of, pa.u, buf, len, p->missing == RECORD_ZERO);
+	size_t done =
+		recorded_record_copy(p->of, pa.u, buf, len, p->missing == RECORD_ZERO);
 	ssize_t got;
 
 	if (done || p->missing != RECORD_FILL)
 		return (ssize_t)done;
 	/* Up to what was read before: that is not to change. */
 	for (done = 1; done < len; done++) {
-		const struct kept_bytes *k = record_find(p->of, (pa.u + done) >> MARK_SHIFT);
+		const struct kept_bytes *k =
+			recorded_record_find(p->of, (pa.u + done) >> MARK_SHIFT);
 
-		if (k && record_run(k, (pa.u + done) & (MARK_PAGE - 1), 1))
+		if (k && recorded_record_run(k, (pa.u + done) & (MARK_PAGE - 1), 1))
 			break;
 	}
 	got = p->below->ops->read(p->below, pa, buf, done, err);
 	if (got > 0)
-		record_add(p->of, pa.u, buf, (size_t)got);
+		recorded_record_add(p->of, pa.u, buf, (size_t)got);
 	return got;
 }
 
-static int replay_by_number(const void *a, const void *b)
+static int recorded_replay_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static bool replay_sort(struct replay *p)
+static bool recorded_replay_sort(struct replay *p)
 {
 	uint64_t *order;
 
@@ -277,12 +284,12 @@ static bool replay_sort(struct replay *p)
 		order[i] = p->of->v[i].nr;
 	p->order = order;
 	p->n = p->of->n;
-	qsort(order, p->n, sizeof(*order), replay_by_number);
+	qsort(order, p->n, sizeof(*order), recorded_replay_by_number);
 	return true;
 }
 
 /* Pages of which something was read; between them is what was left out. */
-static int replay_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+static int recorded_replay_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct replay *p = s->impl;
 	uint64_t nr = pa.u >> MARK_SHIFT, end;
@@ -290,7 +297,7 @@ static int replay_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret
 
 	if (p->missing != RECORD_NOTHING)
 		return atw_extent_at(p->below, pa, ret);
-	if (!replay_sort(p))
+	if (!recorded_replay_sort(p))
 		return ATW_E_NOMEM;
 	for (hi = p->n; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -313,12 +320,13 @@ static int replay_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret
 	return ATW_OK;
 }
 
-static int replay_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+static int recorded_replay_fact(struct atw_source *s, const char *key,
+				struct atw_blob *ret)
 {
 	return atw_fact(((struct replay *)s->impl)->below, key, ret);
 }
 
-static void replay_close(struct atw_source *s)
+static void recorded_replay_close(struct atw_source *s)
 {
 	free(((struct replay *)s->impl)->order);
 	wrap_close(s);
@@ -328,10 +336,10 @@ static const struct atw_source_ops replay_ops = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "replay",
 	.help = "has what was read",
-	.close = replay_close,
-	.read = replay_read,
-	.extent = replay_extent,
-	.fact = replay_fact,
+	.close = recorded_replay_close,
+	.read = recorded_replay_read,
+	.extent = recorded_replay_extent,
+	.fact = recorded_replay_fact,
 };
 
 int record_replay(struct atw_source *s, struct atw_source **ret, struct atw_err *err)

@@ -15,7 +15,7 @@ void tables_deinit(struct tables *t)
 	*t = (struct tables){ 0 };
 }
 
-static size_t place_of(const struct tables *t, uint64_t key)
+static size_t tables_place_of(const struct tables *t, uint64_t key)
 {
 	size_t i = hash_u64(key) & (t->places - 1);
 
@@ -24,7 +24,7 @@ static size_t place_of(const struct tables *t, uint64_t key)
 	return i;
 }
 
-static bool grow(struct tables *t)
+static bool tables_grow(struct tables *t)
 {
 	struct tables bigger = { .places = t->places ? 2 * t->places : 4096 };
 
@@ -33,7 +33,7 @@ static bool grow(struct tables *t)
 		return false;
 	for (size_t i = 0; i < t->places; i++)
 		if (t->seen[i])
-			bigger.seen[place_of(&bigger, t->seen[i])] = t->seen[i];
+			bigger.seen[tables_place_of(&bigger, t->seen[i])] = t->seen[i];
 	free(t->seen);
 	t->seen = bigger.seen;
 	t->places = bigger.places;
@@ -44,8 +44,8 @@ static bool grow(struct tables *t)
  * false: it was met before, and so was all that lies below. Of one that is
  * there in part, the part.
  */
-static bool add_table(struct tables *t, const struct mmu_space *sp, atw_pa pa,
-		      unsigned level)
+static bool tables_add_table(struct tables *t, const struct mmu_space *sp, atw_pa pa,
+			     unsigned level)
 {
 	/* Tables have at least 16 bytes, so that the level has room; never 0. */
 	uint64_t key = pa.u | (level + 1);
@@ -53,11 +53,11 @@ static bool add_table(struct tables *t, const struct mmu_space *sp, atw_pa pa,
 	enum mmu_loss loss;
 	const void *words;
 
-	if (2 * t->n >= t->places && !grow(t)) {
+	if (2 * t->n >= t->places && !tables_grow(t)) {
 		t->failed = true;
 		return false;
 	}
-	i = place_of(t, key);
+	i = tables_place_of(t, key);
 	if (t->seen[i])
 		return false;
 	if (t->reading && !t->shared)
@@ -90,14 +90,14 @@ int tables_add(struct tables *t, const struct mmu_space *sp, struct atw_err *err
 	if (r < 0)
 		return r;
 	if (sp->low.have)
-		add_table(t, sp, sp->low.pa, sp->paging.nlevels - 1u);
+		tables_add_table(t, sp, sp->low.pa, sp->paging.nlevels - 1u);
 	if (sp->high.have)
-		add_table(t, sp, sp->high.pa, sp->paging.nlevels - 1u);
+		tables_add_table(t, sp, sp->high.pa, sp->paging.nlevels - 1u);
 	while (!t->failed && (r = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		if (s->loss)
 			t->lost++;
 		else if (s->kind == ATW_TABLE && s->level && !s->repeat_of &&
-			 !add_table(t, sp, s->pa, s->level - 1u))
+			 !tables_add_table(t, sp, s->pa, s->level - 1u))
 			mmu_walk_prune(w);
 	}
 	mmu_walk_close(w);

@@ -19,7 +19,7 @@ enum {
 };
 
 /* The length a raw snappy block starts with: 7 bits a byte, lowest first. */
-static bool block_length(const uint8_t *p, size_t len, uint64_t *ret)
+static bool avml_block_length(const uint8_t *p, size_t len, uint64_t *ret)
 {
 	uint64_t v = 0;
 
@@ -33,8 +33,8 @@ static bool block_length(const uint8_t *p, size_t len, uint64_t *ret)
 	return false;
 }
 
-static int data_chunk(const uint8_t *body, uint32_t len, struct avml_chunk *c,
-		      struct atw_err *err)
+static int avml_data_chunk(const uint8_t *body, uint32_t len, struct avml_chunk *c,
+			   struct atw_err *err)
 {
 	uint64_t raw;
 
@@ -46,7 +46,7 @@ static int data_chunk(const uint8_t *body, uint32_t len, struct avml_chunk *c,
 	c->data = c->at + CHUNK_HEADER + CHUNK_SUM;
 	c->len = len - CHUNK_SUM;
 	raw = c->len;
-	if (c->packed && !block_length(body + CHUNK_SUM, c->len, &raw))
+	if (c->packed && !avml_block_length(body + CHUNK_SUM, c->len, &raw))
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"snappy chunk at 0x%" PRIx64 ": does not say how long it is unpacked",
 			c->at);
@@ -87,7 +87,7 @@ int avml_chunk(struct atw_blob file, uint64_t off, struct avml_chunk *ret,
 			int r;
 
 			c.packed = p[0] == CHUNK_PACKED;
-			r = data_chunk(body, len, &c, err);
+			r = avml_data_chunk(body, len, &c, err);
 			if (r < 0)
 				return r;
 			*ret = c;

@@ -44,7 +44,7 @@ struct type {
 	const char *more;
 };
 
-static struct type type_at(const char *p)
+static struct type btf_type_at(const char *p)
 {
 	uint32_t info = get_le32(p + 4);
 
@@ -56,18 +56,18 @@ static struct type type_at(const char *p)
 }
 
 /* Every id below n has been seen to lie in the section with its whole tail. */
-static struct type type_of(const struct btf *b, uint32_t id)
+static struct type btf_type_of(const struct btf *b, uint32_t id)
 {
 	if (b->base && id < b->first)
 		b = b->base;
 	if (!id || id >= b->n)
 		return (struct type){ .kind = BTF_VOID };
-	return type_at((const char *)b->types.data + b->at[id - b->first]);
+	return btf_type_at((const char *)b->types.data + b->at[id - b->first]);
 }
 
 /* ---- opening ---- */
 
-static int sections(struct atw_blob blob, struct btf *ret, struct atw_err *err)
+static int btf_sections(struct atw_blob blob, struct btf *ret, struct atw_err *err)
 {
 	const char *p = blob_at(blob, 0, HEADER);
 	uint32_t hdr, types, types_len, str, str_len;
@@ -121,7 +121,7 @@ uint64_t btf_length(struct atw_blob head)
 }
 
 /* Types lie one behind the other and are numbered as they lie. */
-static int number_types(struct btf *b, struct atw_err *err)
+static int btf_number_types(struct btf *b, struct atw_err *err)
 {
 	size_t cap = 0;
 	uint64_t off = 0;
@@ -138,7 +138,7 @@ static int number_types(struct btf *b, struct atw_err *err)
 		uint64_t len;
 
 		if (p)
-			t = type_at(p);
+			t = btf_type_at(p);
 		if (p && (t.kind == BTF_VOID || t.kind >= BTF_KINDS))
 			return atw_err_set(err, ATW_E_UNSUPPORTED,
 					   "BTF type %u is of kind %u, which is not known",
@@ -167,10 +167,10 @@ int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob
 		   struct atw_err *err)
 {
 	struct btf b = { .base = base };
-	int r = sections(blob, &b, err);
+	int r = btf_sections(blob, &b, err);
 
 	if (r == ATW_OK)
-		r = number_types(&b, err);
+		r = btf_number_types(&b, err);
 	if (r < 0)
 		btf_deinit(&b);
 	else
@@ -186,7 +186,7 @@ int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
 		.at = (uint32_t *)(uintptr_t)at.data, .n = (uint32_t)(at.len / sizeof(*b.at)),
 		.lent = true,
 	};
-	int r = sections(blob, &b, err);
+	int r = btf_sections(blob, &b, err);
 
 	if (r == ATW_OK)
 		*ret = b;
@@ -202,7 +202,7 @@ void btf_deinit(struct btf *b)
 
 /* ---- names ---- */
 
-static const char *string_at(const struct btf *b, uint32_t off)
+static const char *btf_string_at(const struct btf *b, uint32_t off)
 {
 	if (b->base && off < b->base->strings.len)
 		b = b->base;
@@ -213,21 +213,21 @@ static const char *string_at(const struct btf *b, uint32_t off)
 
 enum btf_kind btf_kind(const struct btf *b, uint32_t id)
 {
-	return (enum btf_kind)type_of(b, id).kind;
+	return (enum btf_kind)btf_type_of(b, id).kind;
 }
 
 const char *btf_name(const struct btf *b, uint32_t id)
 {
-	return id && id < b->n ? string_at(b, type_of(b, id).name) : "";
+	return id && id < b->n ? btf_string_at(b, btf_type_of(b, id).name) : "";
 }
 
 int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	     uint32_t *ret)
 {
 	for (uint32_t id = 1; id < b->n; id++) {
-		struct type t = type_of(b, id);
+		struct type t = btf_type_of(b, id);
 
-		if (t.kind == kind && !strcmp(string_at(b, t.name), name)) {
+		if (t.kind == kind && !strcmp(btf_string_at(b, t.name), name)) {
 			*ret = id;
 			return ATW_OK;
 		}
@@ -242,11 +242,11 @@ void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n)
 	for (size_t i = 0; i < n; i++)
 		w[i].id = 0;
 	for (uint32_t id = 1; id < b->n && left; id++) {
-		struct type t = type_of(b, id);
+		struct type t = btf_type_of(b, id);
 
 		for (size_t i = 0; i < n; i++)
 			if (w[i].kind == t.kind && !w[i].id &&
-			    !strcmp(string_at(b, t.name), w[i].name)) {
+			    !strcmp(btf_string_at(b, t.name), w[i].name)) {
 				w[i].id = id;
 				left--;
 			}
@@ -256,7 +256,7 @@ void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n)
 void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
 		     void *arg)
 {
-	struct type t = type_of(b, id);
+	struct type t = btf_type_of(b, id);
 
 	if (t.kind != BTF_ENUM && t.kind != BTF_ENUM64)
 		return;
@@ -267,25 +267,25 @@ void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
 			(int64_t)(low | (uint64_t)get_le32(e + 8) << 32) :
 			t.flag ? (int32_t)low : (int64_t)low;
 
-		fn(arg, string_at(b, get_le32(e)), value);
+		fn(arg, btf_string_at(b, get_le32(e)), value);
 	}
 }
 
 /* ---- sizes and members ---- */
 
-static bool is_alias(unsigned kind)
+static bool btf_is_alias(unsigned kind)
 {
 	return kind == BTF_TYPEDEF || kind == BTF_VOLATILE || kind == BTF_CONST ||
 	       kind == BTF_RESTRICT || kind == BTF_TYPE_TAG;
 }
 
 /* What a chain of typedefs and qualifiers is in the end. */
-static int resolve(const struct btf *b, uint32_t id, uint32_t *ret)
+static int btf_resolve(const struct btf *b, uint32_t id, uint32_t *ret)
 {
 	for (int i = 0; i < DEPTH; i++) {
-		struct type t = type_of(b, id);
+		struct type t = btf_type_of(b, id);
 
-		if (!is_alias(t.kind)) {
+		if (!btf_is_alias(t.kind)) {
 			*ret = id;
 			return ATW_OK;
 		}
@@ -301,9 +301,9 @@ int btf_size(const struct btf *b, uint32_t id, uint64_t *ret)
 	for (int i = 0; i < DEPTH; i++) {
 		struct type t;
 
-		if (resolve(b, id, &id) < 0)
+		if (btf_resolve(b, id, &id) < 0)
 			return ATW_E_DAMAGED;
-		t = type_of(b, id);
+		t = btf_type_of(b, id);
 		switch (t.kind) {
 		case BTF_ARRAY:
 			if (!mul_u64(count, get_le32(t.more + 8), &count))
@@ -335,19 +335,19 @@ struct search {
 	uint32_t budget;
 };
 
-static int find_member(struct search *s, uint32_t id, unsigned depth,
-		       uint64_t base, struct btf_member *ret)
+static int btf_find_member(struct search *s, uint32_t id, unsigned depth, uint64_t base,
+			   struct btf_member *ret)
 {
 	struct type t;
 
-	if (depth == DEPTH || resolve(s->b, id, &id) < 0)
+	if (depth == DEPTH || btf_resolve(s->b, id, &id) < 0)
 		return ATW_E_DAMAGED;
-	t = type_of(s->b, id);
+	t = btf_type_of(s->b, id);
 	if (t.kind != BTF_STRUCT && t.kind != BTF_UNION)
 		return ATW_E_MISSING;
 	for (unsigned i = 0; i < t.vlen; i++) {
 		const char *m = t.more + (size_t)i * MEMBER;
-		const char *name = string_at(s->b, get_le32(m));
+		const char *name = btf_string_at(s->b, get_le32(m));
 		uint32_t type = get_le32(m + 4), off = get_le32(m + 8);
 		uint64_t bit = base + (t.flag ? off & 0xffffff : off);
 
@@ -360,7 +360,7 @@ static int find_member(struct search *s, uint32_t id, unsigned depth,
 			return ATW_OK;
 		}
 		if (!name[0]) {
-			int r = find_member(s, type, depth + 1, bit, ret);
+			int r = btf_find_member(s, type, depth + 1, bit, ret);
 
 			if (r != ATW_E_MISSING)
 				return r;
@@ -377,7 +377,7 @@ int btf_member(const struct btf *b, uint32_t id, const char *path,
 	/* Each word of the path descends into the member before it. */
 	for (;;) {
 		struct search s = { b, path, strcspn(path, "."), BUDGET };
-		int r = s.len ? find_member(&s, m.type, 0, m.bit, &m) : ATW_E_MISSING;
+		int r = s.len ? btf_find_member(&s, m.type, 0, m.bit, &m) : ATW_E_MISSING;
 
 		if (r < 0)
 			return r;
@@ -394,7 +394,7 @@ int btf_variable(const struct btf *b, const char *name, uint32_t *ret)
 	enum { VARIABLE = 12 };          /* struct btf_var_secinfo: type, offset, size */
 
 	for (uint32_t id = 1; id < b->n; id++) {
-		struct type t = type_of(b, id);
+		struct type t = btf_type_of(b, id);
 
 		for (unsigned i = 0; t.kind == BTF_DATASEC && i < t.vlen; i++) {
 			const char *v = t.more + (size_t)i * VARIABLE;

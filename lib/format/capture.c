@@ -12,7 +12,7 @@
 /* The figure's first words on the paper's page, where it is not a picture. */
 #define CAPTION "Text Box: "
 
-static struct atw_blob behind(struct atw_blob b, size_t n)
+static struct atw_blob capture_behind(struct atw_blob b, size_t n)
 {
 	return (struct atw_blob){ (const char *)b.data + n, b.len - n };
 }
@@ -26,7 +26,7 @@ int capture_probe(struct atw_blob head)
 	if (blob_begins(head, MAGIC))
 		return 100;
 	if (blob_begins(head, CAPTION))
-		head = behind(head, strlen(CAPTION));
+		head = capture_behind(head, strlen(CAPTION));
 	nl = head.len ? memchr(head.data, '\n', head.len) : NULL;
 	if (!nl || (size_t)(nl - (const char *)head.data) > sizeof(names))
 		return 0;
@@ -42,8 +42,8 @@ void capture_init(struct capture_reader *c)
 	c->paper = true;
 }
 
-static int header(struct capture_reader *c, const struct capture_header *h,
-		  struct atw_err *err)
+static int capture_line_header(struct capture_reader *c, const struct capture_header *h,
+			       struct atw_err *err)
 {
 	bool first = c->line == 1;
 	uint64_t v = 0;
@@ -73,7 +73,7 @@ static int header(struct capture_reader *c, const struct capture_header *h,
 }
 
 /* The kernel uses whole pages only; what is left of others is no reason to refuse. */
-static void add_ram(struct capture_reader *c, uint64_t start, uint64_t last)
+static void capture_add_ram(struct capture_reader *c, uint64_t start, uint64_t last)
 {
 	uint64_t mask = c->page - 1;
 
@@ -89,7 +89,8 @@ static void add_ram(struct capture_reader *c, uint64_t start, uint64_t last)
 	}
 }
 
-static int ram(struct capture_reader *c, const struct capture_ram *r, struct atw_err *err)
+static int capture_line_ram(struct capture_reader *c, const struct capture_ram *r,
+			    struct atw_err *err)
 {
 	if (r->start > r->last)
 		return atw_err_set(err, ATW_E_DAMAGED, "R: ends at %" PRIX64 ", before its start, "
@@ -102,13 +103,13 @@ static int ram(struct capture_reader *c, const struct capture_ram *r, struct atw
 				   "before ends at %" PRIX64, r->start, c->ram_last);
 	c->any_ram = true;
 	c->ram_last = r->last;
-	add_ram(c, r->start, r->last);
+	capture_add_ram(c, r->start, r->last);
 	return ATW_OK;
 }
 
 /* Limits an area's size to 63 bits, and so the sum of all of them. */
-static int size(struct capture_reader *c, const struct capture_area *v, uint32_t has,
-		struct atw_err *err)
+static int capture_size(struct capture_reader *c, const struct capture_area *v,
+			uint32_t has, struct atw_err *err)
 {
 	uint64_t bytes = v->last - v->start + 1, mask = c->page - 1, mapped;
 
@@ -132,8 +133,8 @@ static int size(struct capture_reader *c, const struct capture_area *v, uint32_t
 	return ATW_OK;
 }
 
-static int area(struct capture_reader *c, const struct capture_area *v, uint32_t has,
-		struct atw_err *err)
+static int capture_line_area(struct capture_reader *c, const struct capture_area *v,
+			     uint32_t has, struct atw_err *err)
 {
 	int r;
 
@@ -149,7 +150,7 @@ static int area(struct capture_reader *c, const struct capture_area *v, uint32_t
 	if (c->any_area && v->start <= c->area_last)
 		return atw_err_set(err, ATW_E_DAMAGED, "V: starts at %" PRIX64 ", and the area "
 				   "before ends at %" PRIX64, v->start, c->area_last);
-	r = size(c, v, has, err);
+	r = capture_size(c, v, has, err);
 	if (r != ATW_OK)
 		return r;
 	c->areas++;
@@ -160,7 +161,8 @@ static int area(struct capture_reader *c, const struct capture_area *v, uint32_t
 	return ATW_OK;
 }
 
-static int sums(struct capture_reader *c, const struct capture_sums *p, struct atw_err *err)
+static int capture_line_sums(struct capture_reader *c, const struct capture_sums *p,
+			     struct atw_err *err)
 {
 	const uint64_t all[] = { p->user, p->exec, p->readonly, p->single, p->shared,
 				 p->swap, p->anon, p->file, p->huge };
@@ -176,7 +178,8 @@ static int sums(struct capture_reader *c, const struct capture_sums *p, struct a
 	return ATW_OK;
 }
 
-static int end(struct capture_reader *c, const struct capture_end *e, struct atw_err *err)
+static int capture_line_end(struct capture_reader *c, const struct capture_end *e,
+			    struct atw_err *err)
 {
 	const struct {
 		const char *what;
@@ -197,7 +200,7 @@ static int end(struct capture_reader *c, const struct capture_end *e, struct atw
 }
 
 /* Checks the order of lines, by their letters alone. */
-static int order(struct capture_reader *c, char letter, struct atw_err *err)
+static int capture_order(struct capture_reader *c, char letter, struct atw_err *err)
 {
 	if (c->ended)
 		return atw_err_set(err, ATW_E_DAMAGED, "%c: behind the E: line", letter);
@@ -212,19 +215,19 @@ static int order(struct capture_reader *c, char letter, struct atw_err *err)
 }
 
 /* A record that could be read, against those before it. */
-static int check(struct capture_reader *c, const struct capture_record *rec,
-		 struct atw_err *err)
+static int capture_check(struct capture_reader *c, const struct capture_record *rec,
+			 struct atw_err *err)
 {
-	int r = order(c, rec->letter, err);
+	int r = capture_order(c, rec->letter, err);
 
 	if (r != ATW_OK)
 		return r;
 	c->body |= rec->letter != 'H';
 	switch (rec->letter) {
 	case 'H':
-		return header(c, &rec->h, err);
+		return capture_line_header(c, &rec->h, err);
 	case 'R':
-		return ram(c, &rec->r, err);
+		return capture_line_ram(c, &rec->r, err);
 	case 'S':
 		if (rec->s.pages >> CAPTURE_PA_BITS || rec->s.used > rec->s.pages)
 			return atw_err_set(err, ATW_E_DAMAGED, "S: %" PRIu64 " pages, %" PRIu64
@@ -240,9 +243,9 @@ static int check(struct capture_reader *c, const struct capture_record *rec,
 		c->pid = rec->t.pid;
 		return ATW_OK;
 	case 'V':
-		return area(c, &rec->v, rec->has, err);
+		return capture_line_area(c, &rec->v, rec->has, err);
 	case 'P':
-		return sums(c, &rec->p, err);
+		return capture_line_sums(c, &rec->p, err);
 	case 'F':
 		if (!c->frames)
 			c->any_run = false;
@@ -252,7 +255,7 @@ static int check(struct capture_reader *c, const struct capture_record *rec,
 		c->lost++;
 		return ATW_OK;
 	case 'E':
-		return end(c, &rec->e, err);
+		return capture_line_end(c, &rec->e, err);
 	default:
 		return ATW_OK;
 	}
@@ -262,7 +265,7 @@ static int check(struct capture_reader *c, const struct capture_record *rec,
  * After a line that cannot be read, lines that depend on it must not be attributed to
  * the task or area before it; a line without a letter may have been of any kind.
  */
-static void leave(struct capture_reader *c, char letter)
+static void capture_leave(struct capture_reader *c, char letter)
 {
 	if (strchr("HRSPMLE", letter))
 		return;
@@ -272,8 +275,8 @@ static void leave(struct capture_reader *c, char letter)
 	c->in_task = false;
 }
 
-static int line(struct capture_reader *c, struct atw_blob text, struct capture_record *ret,
-		struct atw_err *err)
+static int capture_line(struct capture_reader *c, struct atw_blob text,
+			struct capture_record *ret, struct atw_err *err)
 {
 	struct capture_record rec;
 	const char *s = text.data;
@@ -282,22 +285,22 @@ static int line(struct capture_reader *c, struct atw_blob text, struct capture_r
 
 	/* No letter: the paper's figure goes on with the runs of the line above. */
 	if (c->wrapped && !named) {
-		r = order(c, 'M', err);
+		r = capture_order(c, 'M', err);
 		if (r == ATW_OK)
 			*ret = (struct capture_record){ .letter = 'M', .m = text };
 		return r;
 	}
 	c->wrapped = c->paper && named && *s == 'M';
-	leave(c, named && *s ? *s : '?');
+	capture_leave(c, named && *s ? *s : '?');
 	r = capture_parse(text, c->paper, c->names, &rec, err);
 	if (r == ATW_OK)
-		r = check(c, &rec, err);
+		r = capture_check(c, &rec, err);
 	if (r == ATW_OK)
 		*ret = rec;
 	return r;
 }
 
-static bool empty(struct atw_blob b)
+static bool capture_empty(struct atw_blob b)
 {
 	const char *s = b.data;
 
@@ -308,7 +311,7 @@ static bool empty(struct atw_blob b)
 }
 
 /* What is left of a line that was too long: does it end here? */
-static bool skipped(struct capture_reader *c, struct atw_blob buf, size_t *pos)
+static bool capture_skipped(struct capture_reader *c, struct atw_blob buf, size_t *pos)
 {
 	const char *s = (const char *)buf.data + *pos;
 	const char *nl = memchr(s, '\n', buf.len - *pos);
@@ -330,9 +333,10 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 		for (; c->paper && !c->skip && *pos < buf.len &&
 		       ((const char *)buf.data)[*pos] == '\n'; ++*pos)
 			c->line++;
-		if (*pos >= buf.len || (c->skip && !skipped(c, buf, pos)) || *pos >= buf.len)
+		if (*pos >= buf.len || (c->skip && !capture_skipped(c, buf, pos)) ||
+		    *pos >= buf.len)
 			return ATW_END;
-		text = behind(buf, *pos);
+		text = capture_behind(buf, *pos);
 		nl = memchr(text.data, '\n', text.len < CAPTURE_LINE ? text.len
 								     : CAPTURE_LINE);
 		if (!nl && text.len < CAPTURE_LINE && !last)
@@ -353,16 +357,16 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 		if (!c->started && blob_begins(text, "H:"))
 			c->paper = false;
 		if (!c->started && blob_begins(text, CAPTION))
-			text = behind(text, strlen(CAPTION));
-		c->started |= !c->paper || !empty(text);
+			text = capture_behind(text, strlen(CAPTION));
+		c->started |= !c->paper || !capture_empty(text);
 		/* Its last number may lack digits; the paper's has no other end. */
 		if (!nl && !c->paper) {
 			r = atw_err_set(err, ATW_E_DAMAGED, "cut off in the middle");
 			goto fail;
 		}
-	} while (c->paper && empty(text));
+	} while (c->paper && capture_empty(text));
 
-	r = line(c, text, ret, err);
+	r = capture_line(c, text, ret, err);
 	if (r == ATW_OK)
 		return ATW_OK;
 fail:

@@ -8,7 +8,7 @@
 #include "format/capture.h"
 
 /* "offset:address:file size:memory size:flags" */
-static bool parse(const char *s, size_t len, struct capture_load *ret)
+static bool capture_load_parse(const char *s, size_t len, struct capture_load *ret)
 {
 	uint64_t v[5];
 
@@ -38,7 +38,7 @@ int capture_load(struct atw_blob *loads, struct capture_load *ret, struct atw_er
 	bar = memchr(s, '|', loads->len);
 	n = bar ? (size_t)(bar - s) : loads->len;
 	*loads = (struct atw_blob){ s + n + (bar != NULL), loads->len - n - (bar != NULL) };
-	if (!parse(s, n, &load) || (bar && !loads->len))
+	if (!capture_load_parse(s, n, &load) || (bar && !loads->len))
 		return atw_err_set(err, ATW_E_FORMAT, "no OFFSET:ADDRESS:SIZE:SIZE:FLAGS with a "
 				   "bar between each two");
 	if (__builtin_add_overflow(load.va, load.size, &last) ||

@@ -7,21 +7,21 @@
 #include "base/bytes.h"
 #include "format/capture_fields.h"
 
-static const void *field_at(const void *part, const struct capture_field *f)
+static const void *capture_paper_field_at(const void *part, const struct capture_field *f)
 {
 	return (const char *)part + f->at;
 }
 
-static uint64_t number_at(const void *part, const struct capture_field *f)
+static uint64_t capture_paper_number_at(const void *part, const struct capture_field *f)
 {
 	uint64_t v;
 
-	memcpy(&v, field_at(part, f), sizeof(v));
+	memcpy(&v, capture_paper_field_at(part, f), sizeof(v));
 	return v;
 }
 
 /* Read back it must be the same: it ends with the line, and blanks around it mean nothing. */
-static bool name_fits(struct atw_blob name)
+static bool capture_paper_name_fits(struct atw_blob name)
 {
 	const char *s = name.data;
 
@@ -35,8 +35,9 @@ static bool name_fits(struct atw_blob name)
 	return true;
 }
 
-static enum capture_fit fit(const struct capture_form *form, const void *part, uint32_t has,
-			    const char **field)
+static enum capture_fit capture_paper_fits(const struct capture_form *form,
+					   const void *part, uint32_t has,
+					   const char **field)
 {
 	for (unsigned i = 0; i < form->fields; i++) {
 		const struct capture_field *f = &form->field[i];
@@ -45,11 +46,11 @@ static enum capture_fit fit(const struct capture_form *form, const void *part, u
 		if (f->has && !(has & f->has))
 			return CAPTURE_UNKNOWN_FIELD;
 		if (f->type == CAPTURE_NAME) {
-			const struct atw_blob *name = field_at(part, f);
+			const struct atw_blob *name = capture_paper_field_at(part, f);
 
-			if (!name_fits(*name))
+			if (!capture_paper_name_fits(*name))
 				return CAPTURE_ODD_NAME;
-		} else if (number_at(part, f) > UINT32_MAX) {
+		} else if (capture_paper_number_at(part, f) > UINT32_MAX) {
 			return CAPTURE_TOO_LARGE;
 		}
 	}
@@ -58,7 +59,7 @@ static enum capture_fit fit(const struct capture_form *form, const void *part, u
 
 enum capture_fit capture_paper_fit(const struct capture_record *rec, const char **field)
 {
-	return fit(capture_form(rec->letter), &rec->h, rec->has, field);
+	return capture_paper_fits(capture_form(rec->letter), &rec->h, rec->has, field);
 }
 
 enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char **field)
@@ -66,10 +67,11 @@ enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char
 	*field = "address";
 	if (run->va > UINT32_MAX)
 		return CAPTURE_TOO_LARGE;
-	return fit(&capture_run_form, run, run->has, field);
+	return capture_paper_fits(&capture_run_form, run, run->has, field);
 }
 
-static size_t put(const struct capture_form *form, const void *part, char *buf, size_t len)
+static size_t capture_paper_put(const struct capture_form *form, const void *part,
+				char *buf, size_t len)
 {
 	size_t at = 0;
 
@@ -79,18 +81,20 @@ static size_t put(const struct capture_form *form, const void *part, char *buf, 
 		int n;
 
 		if (f->type == CAPTURE_NAME) {
-			const struct atw_blob *name = field_at(part, f);
+			const struct atw_blob *name = capture_paper_field_at(part, f);
 
 			n = snprintf(buf + at, len - at, "%s%.*s", gap,
 				     name->data ? (int)name->len : 4,
 				     name->data ? (const char *)name->data : "NULL");
 		} else if (f->type == CAPTURE_DEC) {
-			n = snprintf(buf + at, len - at, "%s%" PRIu64, gap, number_at(part, f));
+			n = snprintf(buf + at, len - at, "%s%" PRIu64, gap,
+				     capture_paper_number_at(part, f));
 		} else {
 			/* The figure has its one pointer in small letters. */
 			n = snprintf(buf + at, len - at,
-				     form->letter == 'T' ? "%s%08" PRIx64 : "%s%08" PRIX64, gap,
-				     number_at(part, f));
+				     form->letter == 'T' ? "%s%08" PRIx64
+							 : "%s%08" PRIX64,
+				     gap, capture_paper_number_at(part, f));
 		}
 		if (n < 0 || (size_t)n >= len - at)
 			return 0;
@@ -108,7 +112,7 @@ size_t capture_write_paper(const struct capture_record *rec, char *buf, size_t l
 	buf[0] = rec->letter;
 	buf[1] = ':';
 	buf[2] = ' ';
-	n = put(capture_form(rec->letter), &rec->h, buf + 3, len - 4);
+	n = capture_paper_put(capture_form(rec->letter), &rec->h, buf + 3, len - 4);
 	if (!n)
 		return 0;
 	buf[n + 3] = '\n';
@@ -122,7 +126,7 @@ size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t 
 
 	if (n < 0 || (size_t)n + 3 > len)
 		return 0;
-	rest = put(&capture_run_form, run, buf + n, len - (size_t)n - 2);
+	rest = capture_paper_put(&capture_run_form, run, buf + n, len - (size_t)n - 2);
 	if (!rest)
 		return 0;
 	buf[(size_t)n + rest] = ' ';

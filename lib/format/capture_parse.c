@@ -25,7 +25,7 @@ struct quote {
 	char s[48];
 };
 
-static struct quote quote(struct text t)
+static struct quote capture_parse_quote(struct text t)
 {
 	struct quote q;
 	size_t n = 0, max = sizeof(q.s) - 8;
@@ -38,37 +38,37 @@ static struct quote quote(struct text t)
 	return q;
 }
 
-static bool blank(char c)
+static bool capture_parse_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct text trim(struct text t)
+static struct text capture_parse_trim(struct text t)
 {
-	while (t.s < t.end && blank(*t.s))
+	while (t.s < t.end && capture_parse_blank(*t.s))
 		t.s++;
-	while (t.s < t.end && blank(t.end[-1]))
+	while (t.s < t.end && capture_parse_blank(t.end[-1]))
 		t.end--;
 	return t;
 }
 
 /* What is before the next `stop`, which is passed; all of it if there is none. */
-static struct text take(struct text *t, char stop)
+static struct text capture_parse_take(struct text *t, char stop)
 {
 	const char *e = t->s < t->end ? memchr(t->s, stop, (size_t)(t->end - t->s)) : NULL;
 	struct text got = { t->s, e ? e : t->end };
 
 	t->s = e ? e + 1 : t->end;
-	return trim(got);
+	return capture_parse_trim(got);
 }
 
-static bool equal(struct text t, const char *s)
+static bool capture_parse_equal(struct text t, const char *s)
 {
 	return (size_t)(t.end - t.s) == strlen(s) && !memcmp(t.s, s, strlen(s));
 }
 
-static int number(struct parser *p, const char *what, struct text t, bool hex,
-		  uint64_t *ret)
+static int capture_parse_number(struct parser *p, const char *what, struct text t,
+				bool hex, uint64_t *ret)
 {
 	size_t n = (size_t)(t.end - t.s), i = 0;
 	uint64_t v = 0;
@@ -78,20 +78,24 @@ static int number(struct parser *p, const char *what, struct text t, bool hex,
 		i++;
 	if (!n || i < n)
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is no %s number",
-				   p->form->letter, what, quote(t).s,
+				   p->form->letter, what, capture_parse_quote(t).s,
 				   hex ? "hexadecimal" : "decimal");
 	if (!(hex ? num_hex : num_dec)(t.s, n, &v))
-		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: %s needs more than 64 bits",
-				   p->form->letter, what, quote(t).s);
+		return atw_err_set(p->err, ATW_E_FORMAT,
+				   "%c: %s: %s needs more than 64 bits", p->form->letter,
+				   what, capture_parse_quote(t).s);
 	if (p->paper && v > UINT32_MAX)
-		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: %s needs more than 32 bits, "
-				   "and no H: line says that this is not the paper's form",
-				   p->form->letter, what, quote(t).s);
+		return atw_err_set(
+			p->err, ATW_E_FORMAT,
+			"%c: %s: %s needs more than 32 bits, "
+			"and no H: line says that this is not the paper's form",
+			p->form->letter, what, capture_parse_quote(t).s);
 	*ret = v;
 	return ATW_OK;
 }
 
-static int name(struct parser *p, const char *what, struct text t, struct atw_blob *ret)
+static int capture_parse_name(struct parser *p, const char *what, struct text t,
+			      struct atw_blob *ret)
 {
 	char *to = p->names;
 
@@ -99,7 +103,7 @@ static int name(struct parser *p, const char *what, struct text t, struct atw_bl
 	if (!to)
 		return atw_err_set(p->err, ATW_E_USAGE, "%c: %s: no room for names",
 				   p->form->letter, what);
-	if (equal(t, "NULL")) {
+	if (capture_parse_equal(t, "NULL")) {
 		*ret = (struct atw_blob){ NULL, 0 };
 		return ATW_OK;
 	}
@@ -113,9 +117,11 @@ static int name(struct parser *p, const char *what, struct text t, struct atw_bl
 		for (s++; n < 3 && s < t.end && *s >= '0' && *s <= '7'; n++)
 			v = v * 8 + (unsigned)(*s++ - '0');
 		if (n < 3 || v > 255)
-			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: in '%s' a backslash "
+			return atw_err_set(p->err, ATW_E_FORMAT,
+					   "%c: %s: in '%s' a backslash "
 					   "without three octal digits, up to 377",
-					   p->form->letter, what, quote(t).s);
+					   p->form->letter, what,
+					   capture_parse_quote(t).s);
 		/* A NUL would end the name in a consumer that takes it for a C string. */
 		if (!v)
 			to = mempcpy(to, s - 4, 4);
@@ -127,7 +133,8 @@ static int name(struct parser *p, const char *what, struct text t, struct atw_bl
 	return ATW_OK;
 }
 
-static int pair(struct parser *p, const char *what, struct text t, struct capture_pair *ret)
+static int capture_parse_pair(struct parser *p, const char *what, struct text t,
+			      struct capture_pair *ret)
 {
 	struct text whole = t, a;
 	struct capture_pair v;
@@ -135,18 +142,18 @@ static int pair(struct parser *p, const char *what, struct text t, struct captur
 
 	if (t.s == t.end || !memchr(t.s, ':', (size_t)(t.end - t.s)))
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is not A:B",
-				   p->form->letter, what, quote(whole).s);
-	a = take(&t, ':');
-	r = number(p, what, a, true, &v.a);
+				   p->form->letter, what, capture_parse_quote(whole).s);
+	a = capture_parse_take(&t, ':');
+	r = capture_parse_number(p, what, a, true, &v.a);
 	if (r == ATW_OK)
-		r = number(p, what, t, true, &v.b);
+		r = capture_parse_number(p, what, t, true, &v.b);
 	if (r == ATW_OK)
 		*ret = v;
 	return r;
 }
 
-static int bytes(struct parser *p, const char *what, struct text t,
-		 struct capture_bytes *ret)
+static int capture_parse_bytes(struct parser *p, const char *what, struct text t,
+			       struct capture_bytes *ret)
 {
 	size_t n = (size_t)(t.end - t.s);
 	struct capture_bytes v = { .len = n / 2 };
@@ -157,7 +164,8 @@ static int bytes(struct parser *p, const char *what, struct text t,
 				   p->form->letter, what, n, CAPTURE_BUILD);
 	for (size_t i = 0; i < n; i += 2) {
 		uint64_t b;
-		int r = number(p, what, (struct text){ t.s + i, t.s + i + 2 }, true, &b);
+		int r = capture_parse_number(p, what, (struct text){t.s + i, t.s + i + 2},
+					     true, &b);
 
 		if (r != ATW_OK)
 			return r;
@@ -167,19 +175,20 @@ static int bytes(struct parser *p, const char *what, struct text t,
 	return ATW_OK;
 }
 
-static int word(struct parser *p, const char *what, struct text t,
-		const char *const *words, unsigned n, uint64_t *ret)
+static int capture_parse_word(struct parser *p, const char *what, struct text t,
+			      const char *const *words, unsigned n, uint64_t *ret)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (equal(t, words[i])) {
+		if (capture_parse_equal(t, words[i])) {
 			*ret = i;
 			return ATW_OK;
 		}
 	return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is none that is known",
-			   p->form->letter, what, quote(t).s);
+			   p->form->letter, what, capture_parse_quote(t).s);
 }
 
-static int loads(struct parser *p, const char *what, struct text t, struct atw_blob *ret)
+static int capture_parse_loads(struct parser *p, const char *what, struct text t,
+			       struct atw_blob *ret)
 {
 	struct atw_blob rest = { t.s, (size_t)(t.end - t.s) }, all = { p->names, rest.len };
 	struct capture_load load;
@@ -200,48 +209,52 @@ static int loads(struct parser *p, const char *what, struct text t, struct atw_b
 	return ATW_OK;
 }
 
-static int value(struct parser *p, const struct capture_field *f, struct text t, void *part)
+static int capture_parse_value(struct parser *p, const struct capture_field *f,
+			       struct text t, void *part)
 {
 	void *at = (char *)part + f->at;
 
 	switch (f->type) {
 	case CAPTURE_NAME:
-		return name(p, f->name, t, at);
+		return capture_parse_name(p, f->name, t, at);
 	case CAPTURE_PAIR:
-		return pair(p, f->name, t, at);
+		return capture_parse_pair(p, f->name, t, at);
 	case CAPTURE_BYTES:
-		return bytes(p, f->name, t, at);
+		return capture_parse_bytes(p, f->name, t, at);
 	case CAPTURE_WORD:
-		return word(p, f->name, t, capture_states, CAPTURE_STATES, at);
+		return capture_parse_word(p, f->name, t, capture_states, CAPTURE_STATES,
+					  at);
 	case CAPTURE_USE:
-		return word(p, f->name, t, capture_uses, CAPTURE_USES, at);
+		return capture_parse_word(p, f->name, t, capture_uses, CAPTURE_USES, at);
 	case CAPTURE_LOADS:
-		return loads(p, f->name, t, at);
+		return capture_parse_loads(p, f->name, t, at);
 	default:
-		return number(p, f->name, t, f->type != CAPTURE_DEC, at);
+		return capture_parse_number(p, f->name, t, f->type != CAPTURE_DEC, at);
 	}
 }
 
 /* "key=value". What a later version may add is passed over. */
-static int keyed(struct parser *p, struct text t, void *part, uint32_t *has)
+static int capture_parse_keyed(struct parser *p, struct text t, void *part, uint32_t *has)
 {
 	struct text whole = t, key;
 
-	key = take(&t, '=');
+	key = capture_parse_take(&t, '=');
 	if (key.s == key.end || key.end == whole.end)
-		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' behind %u fields is no "
-				   "KEY=VALUE", p->form->letter, quote(whole).s,
+		return atw_err_set(p->err, ATW_E_FORMAT,
+				   "%c: '%s' behind %u fields is no "
+				   "KEY=VALUE",
+				   p->form->letter, capture_parse_quote(whole).s,
 				   p->form->fields);
 	for (unsigned i = p->form->fields; i < p->form->all; i++) {
 		const struct capture_field *f = &p->form->field[i];
 
-		if (!equal(key, f->name))
+		if (!capture_parse_equal(key, f->name))
 			continue;
 		if (*has & f->has)
 			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s= twice",
 					   p->form->letter, f->name);
 		*has |= f->has;
-		return value(p, f, trim(t), part);
+		return capture_parse_value(p, f, capture_parse_trim(t), part);
 	}
 	return ATW_OK;
 }
@@ -250,7 +263,7 @@ static int keyed(struct parser *p, struct text t, void *part, uint32_t *has)
  * Names of the paper's form are as they are. Of a task's, the numbers behind it
  * say where it ends; an area's goes on to the end of the line.
  */
-static struct text place(struct parser *p, unsigned i, struct text *t)
+static struct text capture_parse_place(struct parser *p, unsigned i, struct text *t)
 {
 	struct text got = *t;
 
@@ -262,17 +275,18 @@ static struct text place(struct parser *p, unsigned i, struct text *t)
 			commas -= *--e == ',';
 		if (!commas) {
 			t->s = e + 1;
-			return trim((struct text){ got.s, e });
+			return capture_parse_trim((struct text){got.s, e});
 		}
 	}
 	if (p->paper && p->form->letter == 'V' && i == p->form->fields - 1) {
 		t->s = t->end;
-		return trim(got);
+		return capture_parse_trim(got);
 	}
-	return take(t, ',');
+	return capture_parse_take(t, ',');
 }
 
-static int fields(struct parser *p, struct text t, void *part, uint32_t *has)
+static int capture_parse_fields(struct parser *p, struct text t, void *part,
+				uint32_t *has)
 {
 	uint32_t got = 0, lacks = 0;
 	bool more = true;
@@ -286,14 +300,14 @@ static int fields(struct parser *p, struct text t, void *part, uint32_t *has)
 			return atw_err_set(p->err, ATW_E_FORMAT,
 					   "%c: %u fields, there must be %u",
 					   p->form->letter, i, p->form->fields);
-		one = place(p, i, &t);
+		one = capture_parse_place(p, i, &t);
 		/* A comma was taken, so another field follows, be it empty. */
 		more = t.s > one.end && t.s[-1] == ',';
-		if (f->has && !p->paper && equal(one, "-")) {
+		if (f->has && !p->paper && capture_parse_equal(one, "-")) {
 			lacks |= f->has;
 			continue;
 		}
-		r = value(p, f, one, part);
+		r = capture_parse_value(p, f, one, part);
 		if (r != ATW_OK)
 			return r;
 		got |= f->has;
@@ -303,13 +317,14 @@ static int fields(struct parser *p, struct text t, void *part, uint32_t *has)
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '-' for some of the fields that "
 				   "are known together", p->form->letter);
 	while (more) {
-		struct text one = take(&t, ',');
+		struct text one = capture_parse_take(&t, ',');
 
 		more = t.s > one.end && t.s[-1] == ',';
 		if (p->paper)
-			return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' behind %u fields",
-					   p->form->letter, quote(one).s, p->form->fields);
-		r = keyed(p, one, part, &got);
+			return atw_err_set(p->err, ATW_E_FORMAT,
+					   "%c: '%s' behind %u fields", p->form->letter,
+					   capture_parse_quote(one).s, p->form->fields);
+		r = capture_parse_keyed(p, one, part, &got);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -318,7 +333,7 @@ static int fields(struct parser *p, struct text t, void *part, uint32_t *has)
 }
 
 /* So many bytes in front are printable for sure: lines are long. */
-static size_t plain_bytes(const char *s, size_t len)
+static size_t capture_parse_plain_bytes(const char *s, size_t len)
 {
 	const uint64_t ones = 0x0101010101010101;
 	size_t i = 0;
@@ -342,19 +357,22 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	int r;
 
 	memset(&rec, 0, sizeof(rec));
-	for (const char *s = t.s + plain_bytes(line.data, line.len); s < t.end; s++)
-		if (!blank(*s) && ((uint8_t)*s < 0x20 || *s == 0x7f ||
-				   (!paper && (uint8_t)*s > 0x7f)))
+	for (const char *s = t.s + capture_parse_plain_bytes(line.data, line.len);
+	     s < t.end; s++)
+		if (!capture_parse_blank(*s) &&
+		    ((uint8_t)*s < 0x20 || *s == 0x7f || (!paper && (uint8_t)*s > 0x7f)))
 			return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0x%02x: no text",
 					   (size_t)(s - t.s) + 1, (unsigned)(uint8_t)*s);
 	if (line.len < 2 || t.s[1] != ':')
-		return atw_err_set(err, ATW_E_FORMAT, "'%s' does not begin with a letter "
-				   "and a colon", quote(t).s);
+		return atw_err_set(err, ATW_E_FORMAT,
+				   "'%s' does not begin with a letter "
+				   "and a colon",
+				   capture_parse_quote(t).s);
 	rec.letter = *t.s;
 	p.form = capture_form(rec.letter);
 	if (!p.form || (paper && !strchr("TVPM", rec.letter)))
 		return atw_err_set(err, ATW_E_FORMAT, "'%s' is no line of %s",
-				   quote((struct text){ t.s, t.s + 2 }).s,
+				   capture_parse_quote((struct text){t.s, t.s + 2}).s,
 				   paper ? "the paper's form, and no H: line came first"
 					 : "version 1");
 	t.s += 2;
@@ -362,7 +380,7 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	if (rec.letter == 'M' || rec.letter == 'F') {
 		rec.m = (struct atw_blob){ t.s, (size_t)(t.end - t.s) };
 	} else {
-		r = fields(&p, t, &rec.h, &rec.has);
+		r = capture_parse_fields(&p, t, &rec.h, &rec.has);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -371,8 +389,8 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 }
 
 /* "ADDRESS*PAGES=" in front of what the form has; one page without a number. */
-static int many(struct parser *p, struct text *t, const char *like, uint64_t *address,
-		uint64_t *pages)
+static int capture_parse_many(struct parser *p, struct text *t, const char *like,
+			      uint64_t *address, uint64_t *pages)
 {
 	struct text whole = *t, first;
 	uint64_t n = 1;
@@ -381,13 +399,15 @@ static int many(struct parser *p, struct text *t, const char *like, uint64_t *ad
 
 	if (t->s == t->end || !memchr(t->s, '=', (size_t)(t->end - t->s)))
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' is not %s",
-				   p->form->letter, quote(whole).s, like);
-	first = take(t, '=');
+				   p->form->letter, capture_parse_quote(whole).s, like);
+	first = capture_parse_take(t, '=');
 	star = !p->paper && first.s < first.end &&
 	       memchr(first.s, '*', (size_t)(first.end - first.s));
-	r = number(p, "address", star ? take(&first, '*') : first, true, address);
+	r = capture_parse_number(p, "address",
+				 star ? capture_parse_take(&first, '*') : first, true,
+				 address);
 	if (r == ATW_OK && star)
-		r = number(p, "pages", first, false, &n);
+		r = capture_parse_number(p, "pages", first, false, &n);
 	*pages = n;
 	return r;
 }
@@ -401,10 +421,10 @@ int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 	int r;
 
 	memset(&run, 0, sizeof(run));
-	t = trim(t);
-	r = many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages);
+	t = capture_parse_trim(t);
+	r = capture_parse_many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages);
 	if (r == ATW_OK)
-		r = fields(&p, t, &run, &run.has);
+		r = capture_parse_fields(&p, t, &run, &run.has);
 	if (r == ATW_OK)
 		*ret = run;
 	return r;
@@ -420,10 +440,10 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 	uint32_t has;
 	int r;
 
-	t = trim(t);
-	r = many(&p, &t, "PA=USE", &run.pa, &run.pages);
+	t = capture_parse_trim(t);
+	r = capture_parse_many(&p, &t, "PA=USE", &run.pa, &run.pages);
 	if (r == ATW_OK)
-		r = fields(&p, t, &use, &has);
+		r = capture_parse_fields(&p, t, &use, &has);
 	if (r != ATW_OK)
 		return r;
 	run.use = (enum capture_use)use;

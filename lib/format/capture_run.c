@@ -6,7 +6,7 @@
 #include "format/capture_fields.h"
 
 /* The R: range that these lie in is the one of those before, as a rule. */
-static bool in_ram(struct capture_reader *c, uint64_t first, uint64_t last)
+static bool capture_run_in_ram(struct capture_reader *c, uint64_t first, uint64_t last)
 {
 	unsigned lo = 0, hi = c->nram;
 
@@ -27,8 +27,8 @@ static bool in_ram(struct capture_reader *c, uint64_t first, uint64_t last)
 	return first >= c->ram[lo].start && last <= c->ram[lo].last;
 }
 
-static int frames(struct capture_reader *c, uint64_t pa, uint64_t bytes, bool anywhere,
-		  struct atw_err *err)
+static int capture_run_frames(struct capture_reader *c, uint64_t pa, uint64_t bytes,
+			      bool anywhere, struct atw_err *err)
 {
 	uint64_t last;
 
@@ -38,7 +38,7 @@ static int frames(struct capture_reader *c, uint64_t pa, uint64_t bytes, bool an
 	if (__builtin_add_overflow(pa, bytes - 1, &last) || last >> CAPTURE_PA_BITS)
 		return atw_err_set(err, ATW_E_DAMAGED, "frames from %" PRIX64 " on, %" PRIX64
 				   " bytes: beyond %d bits", pa, bytes, CAPTURE_PA_BITS);
-	if (!c->any_ram || anywhere || in_ram(c, pa, last))
+	if (!c->any_ram || anywhere || capture_run_in_ram(c, pa, last))
 		return ATW_OK;
 	if (last > (c->ram_last | (c->page - 1)))
 		return atw_err_set(err, ATW_E_DAMAGED, "frames up to %" PRIX64 ", and RAM ends "
@@ -47,8 +47,8 @@ static int frames(struct capture_reader *c, uint64_t pa, uint64_t bytes, bool an
 			   "range of RAM", pa, last);
 }
 
-static int check(struct capture_reader *c, const struct capture_run *run,
-		 struct atw_err *err)
+static int capture_run_check(struct capture_reader *c, const struct capture_run *run,
+			     struct atw_err *err)
 {
 	uint64_t bytes, last;
 	int r;
@@ -77,8 +77,9 @@ static int check(struct capture_reader *c, const struct capture_run *run,
 		return atw_err_set(err, ATW_E_DAMAGED, "%s= is neither 0 nor 1",
 				   run->same > 1 ? "same" : "noframe");
 	if ((run->entry & CAPTURE_PRESENT) && !run->noframe) {
-		r = frames(c, run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS,
-			   run->same ? c->page : bytes, run->state == CAPTURE_DEVICE, err);
+		r = capture_run_frames(c, run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS,
+				       run->same ? c->page : bytes,
+				       run->state == CAPTURE_DEVICE, err);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -87,8 +88,8 @@ static int check(struct capture_reader *c, const struct capture_run *run,
 	return ATW_OK;
 }
 
-static int check_frames(struct capture_reader *c, const struct capture_frames *run,
-			struct atw_err *err)
+static int capture_run_check_frames(struct capture_reader *c,
+				    const struct capture_frames *run, struct atw_err *err)
 {
 	uint64_t bytes;
 	int r;
@@ -101,7 +102,7 @@ static int check_frames(struct capture_reader *c, const struct capture_frames *r
 	if (c->any_run && run->pa <= c->run_last)
 		return atw_err_set(err, ATW_E_DAMAGED, "the run before ends at %" PRIX64,
 				   c->run_last);
-	r = frames(c, run->pa, bytes, false, err);
+	r = capture_run_frames(c, run->pa, bytes, false, err);
 	if (r != ATW_OK)
 		return r;
 	c->any_run = true;
@@ -110,7 +111,8 @@ static int check_frames(struct capture_reader *c, const struct capture_frames *r
 }
 
 /* What is before the next bar. ATW_END: nothing at all. */
-static int take(char letter, struct atw_blob *text, struct atw_blob *ret, struct atw_err *err)
+static int capture_run_take(char letter, struct atw_blob *text, struct atw_blob *ret,
+			    struct atw_err *err)
 {
 	const char *s = text->data, *bar = text->len ? memchr(s, '|', text->len) : NULL;
 	size_t n = bar ? (size_t)(bar - s) : text->len, i = 0;
@@ -136,14 +138,14 @@ int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_
 	int r = ATW_OK;
 
 	if (c->paper || !capture_parse_usual(text, &run)) {
-		r = take('M', text, &one, err);
+		r = capture_run_take('M', text, &one, err);
 		if (r == ATW_END)
 			return ATW_END;
 		if (r == ATW_OK)
 			r = capture_parse_run(one, c->paper, &run, err);
 	}
 	if (r == ATW_OK) {
-		r = check(c, &run, err);
+		r = capture_run_check(c, &run, err);
 		if (r != ATW_OK)
 			atw_err_wrap(err, "M: %" PRIX64, run.va);
 	}
@@ -158,14 +160,14 @@ int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 {
 	struct capture_frames run;
 	struct atw_blob one;
-	int r = take('F', text, &one, err);
+	int r = capture_run_take('F', text, &one, err);
 
 	if (r == ATW_END)
 		return ATW_END;
 	if (r == ATW_OK)
 		r = capture_parse_frames(one, &run, err);
 	if (r == ATW_OK) {
-		r = check_frames(c, &run, err);
+		r = capture_run_check_frames(c, &run, err);
 		if (r != ATW_OK)
 			atw_err_wrap(err, "F: %" PRIX64, run.pa);
 	}

@@ -10,7 +10,7 @@
 enum { FIELDS = 15 };
 
 /* What is between blanks, up to `most` of them; more is a line of another form. */
-static size_t split(struct atw_blob text, struct atw_blob *ret, size_t most)
+static size_t capture_slab_split(struct atw_blob text, struct atw_blob *ret, size_t most)
 {
 	const char *s = text.data, *end = s + text.len;
 	size_t n = 0;
@@ -31,12 +31,12 @@ static size_t split(struct atw_blob text, struct atw_blob *ret, size_t most)
 	return n;
 }
 
-static bool number(struct atw_blob b, uint64_t *ret)
+static bool capture_slab_number(struct atw_blob b, uint64_t *ret)
 {
 	return num_dec(b.data, b.len, ret);
 }
 
-static bool sound(const struct capture_slab *s)
+static bool capture_slab_sound(const struct capture_slab *s)
 {
 	return (!s->has_active || s->active <= s->objects) && !(s->pages >> CAPTURE_PA_BITS);
 }
@@ -46,12 +46,14 @@ bool capture_slab(struct atw_blob value, struct capture_slab *ret)
 	struct capture_slab s = { 0 };
 	struct atw_blob v[5];
 
-	if (split(value, v, 5) != 5)
+	if (capture_slab_split(value, v, 5) != 5)
 		return false;
 	s.has_active = v[2].len != 1 || *(const char *)v[2].data != '-';
-	if (!number(v[0], &s.size) || !number(v[1], &s.objects) ||
-	    (s.has_active && !number(v[2], &s.active)) || !number(v[3], &s.slabs) ||
-	    !number(v[4], &s.pages) || !sound(&s))
+	if (!capture_slab_number(v[0], &s.size) ||
+	    !capture_slab_number(v[1], &s.objects) ||
+	    (s.has_active && !capture_slab_number(v[2], &s.active)) ||
+	    !capture_slab_number(v[3], &s.slabs) ||
+	    !capture_slab_number(v[4], &s.pages) || !capture_slab_sound(&s))
 		return false;
 	*ret = s;
 	return true;
@@ -77,15 +79,18 @@ bool capture_slabinfo(struct atw_blob line, struct atw_blob *name, struct captur
 	struct atw_blob v[FIELDS + 1];
 	uint64_t each;
 
-	if (split(line, v, FIELDS + 1) < FIELDS || *(const char *)v[0].data == '#' ||
-	    v[6].len != 1 || *(const char *)v[6].data != ':' || !number(v[1], &s.active) ||
-	    !number(v[2], &s.objects) || !number(v[3], &s.size) || !number(v[5], &each) ||
-	    !number(v[14], &s.slabs) || __builtin_mul_overflow(s.slabs, each, &s.pages))
+	if (capture_slab_split(line, v, FIELDS + 1) < FIELDS ||
+	    *(const char *)v[0].data == '#' || v[6].len != 1 ||
+	    *(const char *)v[6].data != ':' || !capture_slab_number(v[1], &s.active) ||
+	    !capture_slab_number(v[2], &s.objects) ||
+	    !capture_slab_number(v[3], &s.size) || !capture_slab_number(v[5], &each) ||
+	    !capture_slab_number(v[14], &s.slabs) ||
+	    __builtin_mul_overflow(s.slabs, each, &s.pages))
 		return false;
 	/* Both change while it is listed. */
 	if (s.active > s.objects)
 		s.active = s.objects;
-	if (!sound(&s))
+	if (!capture_slab_sound(&s))
 		return false;
 	*name = v[0];
 	*ret = s;

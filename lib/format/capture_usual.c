@@ -9,17 +9,17 @@ struct cursor {
 	const char *s, *end;
 };
 
-static bool hex(struct cursor *c, uint64_t *ret)
+static bool capture_usual_hex(struct cursor *c, uint64_t *ret)
 {
 	return scan_hex(&c->s, c->end, ret);
 }
 
-static bool dec(struct cursor *c, uint64_t *ret)
+static bool capture_usual_dec(struct cursor *c, uint64_t *ret)
 {
 	return scan_dec(&c->s, c->end, ret);
 }
 
-static bool one(struct cursor *c, char what)
+static bool capture_usual_one(struct cursor *c, char what)
 {
 	if (c->s == c->end || *c->s != what)
 		return false;
@@ -27,7 +27,7 @@ static bool one(struct cursor *c, char what)
 	return true;
 }
 
-static bool comma(struct cursor *c)
+static bool capture_usual_comma(struct cursor *c)
 {
 	if (c->end - c->s < 2 || c->s[0] != ',' || c->s[1] != ' ')
 		return false;
@@ -35,39 +35,40 @@ static bool comma(struct cursor *c)
 	return true;
 }
 
-static bool key(struct cursor *c, const char *name, size_t len)
+static bool capture_usual_key(struct cursor *c, const char *name, size_t len)
 {
 	if ((size_t)(c->end - c->s) < len || memcmp(c->s, name, len))
 		return false;
 	c->s += len;
 	return true;
 }
-#define KEY(c, name) key(c, name "=", sizeof(name))
+#define KEY(c, name) capture_usual_key(c, name "=", sizeof(name))
 
 /* "key=value" behind a comma; twice the same is for others to complain about. */
-static bool keyed(struct cursor *c, struct capture_run *run)
+static bool capture_usual_keyed(struct cursor *c, struct capture_run *run)
 {
 	uint32_t has = 0;
 	bool ok;
 
 	if (KEY(c, "refs")) {
 		has = CAPTURE_M_REFS;
-		ok = dec(c, &run->refs);
+		ok = capture_usual_dec(c, &run->refs);
 	} else if (KEY(c, "order")) {
 		has = CAPTURE_M_ORDER;
-		ok = dec(c, &run->order);
+		ok = capture_usual_dec(c, &run->order);
 	} else if (KEY(c, "folio")) {
 		has = CAPTURE_M_FOLIO;
-		ok = dec(c, &run->folio);
+		ok = capture_usual_dec(c, &run->folio);
 	} else if (KEY(c, "swap")) {
 		has = CAPTURE_M_SWAP;
-		ok = hex(c, &run->swap.a) && one(c, ':') && hex(c, &run->swap.b);
+		ok = capture_usual_hex(c, &run->swap.a) && capture_usual_one(c, ':') &&
+		     capture_usual_hex(c, &run->swap.b);
 	} else if (KEY(c, "map")) {
 		has = CAPTURE_M_MAP;
-		ok = hex(c, &run->map);
+		ok = capture_usual_hex(c, &run->map);
 	} else if (KEY(c, "raw")) {
 		has = CAPTURE_M_RAW;
-		ok = hex(c, &run->raw);
+		ok = capture_usual_hex(c, &run->raw);
 	} else {
 		return false;
 	}
@@ -83,25 +84,27 @@ bool capture_parse_usual(struct atw_blob *text, struct capture_run *ret)
 
 	memset(&run, 0, sizeof(run));
 	run.pages = 1;
-	if (!one(&c, ' ') || !hex(&c, &run.va) || (one(&c, '*') && !dec(&c, &run.pages)) ||
-	    !one(&c, '=') || !hex(&c, &run.entry) || !comma(&c))
+	if (!capture_usual_one(&c, ' ') || !capture_usual_hex(&c, &run.va) ||
+	    (capture_usual_one(&c, '*') && !capture_usual_dec(&c, &run.pages)) ||
+	    !capture_usual_one(&c, '=') || !capture_usual_hex(&c, &run.entry) ||
+	    !capture_usual_comma(&c))
 		return false;
-	if (!one(&c, '-')) {
+	if (!capture_usual_one(&c, '-')) {
 		run.has = CAPTURE_M_COUNT;
-		if (!dec(&c, &run.count))
+		if (!capture_usual_dec(&c, &run.count))
 			return false;
 	}
-	if (!comma(&c))
+	if (!capture_usual_comma(&c))
 		return false;
-	if (!one(&c, '-')) {
+	if (!capture_usual_one(&c, '-')) {
 		run.has |= CAPTURE_M_FLAGS;
-		if (!hex(&c, &run.flags))
+		if (!capture_usual_hex(&c, &run.flags))
 			return false;
 	}
-	while (comma(&c))
-		if (!keyed(&c, &run))
+	while (capture_usual_comma(&c))
+		if (!capture_usual_keyed(&c, &run))
 			return false;
-	if (!one(&c, ' ') || !one(&c, '|'))
+	if (!capture_usual_one(&c, ' ') || !capture_usual_one(&c, '|'))
 		return false;
 	*ret = run;
 	*text = (struct atw_blob){ c.s, (size_t)(c.end - c.s) };

@@ -7,7 +7,7 @@
 #include "format/capture_fields.h"
 
 /* As the paper has them: in capitals. */
-static void hex(struct line *l, uint64_t v, int width)
+static void capture_write_hex(struct line *l, uint64_t v, int width)
 {
 	line_hex(l, v, width, 'A');
 }
@@ -17,7 +17,7 @@ static void hex(struct line *l, uint64_t v, int width)
  * ASCII survives any mail: those become octal, as does a name that is "NULL" or
  * "-" indeed.
  */
-static void name(struct line *l, struct atw_blob b)
+static void capture_write_name(struct line *l, struct atw_blob b)
 {
 	const uint8_t *s = b.data;
 	bool word;
@@ -41,34 +41,36 @@ static void name(struct line *l, struct atw_blob b)
 	}
 }
 
-static void value(struct line *l, const struct capture_field *f, const void *part)
+static void capture_write_value(struct line *l, const struct capture_field *f,
+				const void *part)
 {
 	const char *at = (const char *)part + f->at;
 
 	switch (f->type) {
 	case CAPTURE_HEX8:
 	case CAPTURE_HEX:
-		hex(l, *(const uint64_t *)at, f->type == CAPTURE_HEX8 ? 8 : 1);
+		capture_write_hex(l, *(const uint64_t *)at,
+				  f->type == CAPTURE_HEX8 ? 8 : 1);
 		break;
 	case CAPTURE_DEC:
 		line_dec(l, *(const uint64_t *)at);
 		break;
 	case CAPTURE_NAME:
-		name(l, *(const struct atw_blob *)at);
+		capture_write_name(l, *(const struct atw_blob *)at);
 		break;
 	case CAPTURE_PAIR: {
 		const struct capture_pair *p = (const void *)at;
 
-		hex(l, p->a, 1);
+		capture_write_hex(l, p->a, 1);
 		line_text(l, ":");
-		hex(l, p->b, 1);
+		capture_write_hex(l, p->b, 1);
 		break;
 	}
 	case CAPTURE_BYTES: {
 		const struct capture_bytes *b = (const void *)at;
 
 		for (size_t i = 0; i < b->len && i < CAPTURE_BUILD; i++)
-			hex(l, b->b[i], 2);
+			capture_write_hex(l, b->b[i], 2);
 		break;
 	}
 	case CAPTURE_WORD: {
@@ -92,8 +94,8 @@ static void value(struct line *l, const struct capture_field *f, const void *par
 	}
 }
 
-static void fields(struct line *l, const struct capture_form *form, unsigned first,
-		   uint32_t has, const void *part)
+static void capture_write_fields(struct line *l, const struct capture_form *form,
+				 unsigned first, uint32_t has, const void *part)
 {
 	for (unsigned i = first; i < form->all; i++) {
 		const struct capture_field *f = &form->field[i];
@@ -108,7 +110,7 @@ static void fields(struct line *l, const struct capture_form *form, unsigned fir
 			line_text(l, "=");
 		}
 		if (there)
-			value(l, f, part);
+			capture_write_value(l, f, part);
 		else
 			line_text(l, "-");
 	}
@@ -127,17 +129,17 @@ size_t capture_write(const struct capture_record *rec, char *buf, size_t len)
 		line_put(&l, rec->m.data, rec->m.len);
 	} else {
 		line_text(&l, " ");
-		fields(&l, form, 0, rec->has, &rec->h);
+		capture_write_fields(&l, form, 0, rec->has, &rec->h);
 	}
 	line_text(&l, "\n");
 	return l.full ? 0 : (size_t)(l.s - buf);
 }
 
 /* " ADDRESS*PAGES=" */
-static void begin(struct line *l, uint64_t address, uint64_t pages)
+static void capture_write_begin(struct line *l, uint64_t address, uint64_t pages)
 {
 	line_put(l, " ", 1);
-	hex(l, address, 8);
+	capture_write_hex(l, address, 8);
 	if (pages != 1) {
 		line_put(l, "*", 1);
 		line_dec(l, pages);
@@ -146,7 +148,8 @@ static void begin(struct line *l, uint64_t address, uint64_t pages)
 }
 
 /* All members from `count` on are numbers, with nothing between them. */
-static bool has_tail(const struct capture_tail *t, const struct capture_run *run)
+static bool capture_write_has_tail(const struct capture_tail *t,
+				   const struct capture_run *run)
 {
 	const size_t from = offsetof(struct capture_run, count);
 
@@ -159,18 +162,18 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 {
 	struct line l = { buf, buf + len, false };
 
-	if (!has_tail(t, run)) {
+	if (!capture_write_has_tail(t, run)) {
 		struct line tail = { t->text, t->text + sizeof(t->text), false };
 
-		fields(&tail, &capture_run_form, 1, run->has, run);
+		capture_write_fields(&tail, &capture_run_form, 1, run->has, run);
 		line_text(&tail, " |");
 		t->of = *run;
 		t->len = tail.full ? 0 : (size_t)(tail.s - t->text);
 		if (!t->len)
 			return 0;
 	}
-	begin(&l, run->va, run->pages);
-	hex(&l, run->entry, 8);
+	capture_write_begin(&l, run->va, run->pages);
+	capture_write_hex(&l, run->entry, 8);
 	/* A length that is known beforehand is no call. */
 	if (!l.full && t->len <= CAPTURE_TAIL_USUAL && l.end - l.s >= CAPTURE_TAIL_USUAL) {
 		memcpy(l.s, t->text, CAPTURE_TAIL_USUAL);
@@ -193,8 +196,8 @@ size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t 
 	struct line l = { buf, buf + len, false };
 	uint64_t use = run->use;
 
-	begin(&l, run->pa, run->pages);
-	fields(&l, &capture_frames_form, 0, 0, &use);
+	capture_write_begin(&l, run->pa, run->pages);
+	capture_write_fields(&l, &capture_frames_form, 0, 0, &use);
 	line_text(&l, " |");
 	return l.full ? 0 : (size_t)(l.s - buf);
 }

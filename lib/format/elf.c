@@ -36,12 +36,12 @@ static const struct layout layout64 = {
 	.phoff = 32, .shoff = 40, .phentsize = 54, .phnum = 56, .sh_info = 44,
 };
 
-static const struct layout *layout_of(bool is64)
+static const struct layout *elf_layout_of(bool is64)
 {
 	return is64 ? &layout64 : &layout32;
 }
 
-static uint64_t get_word(bool is64, const uint8_t *p)
+static uint64_t elf_get_word(bool is64, const uint8_t *p)
 {
 	return is64 ? get_le64(p) : get_le32(p);
 }
@@ -52,10 +52,10 @@ bool elf_magic(struct atw_blob head)
 }
 
 /* The number of program headers when e_phnum cannot hold it. */
-static int extended_phnum(const struct elf *e, uint64_t shoff, uint32_t *ret,
-			  struct atw_err *err)
+static int elf_extended_phnum(const struct elf *e, uint64_t shoff, uint32_t *ret,
+			      struct atw_err *err)
 {
-	const struct layout *l = layout_of(e->is64);
+	const struct layout *l = elf_layout_of(e->is64);
 	const uint8_t *sh = blob_at(e->file, shoff, l->shdr);
 
 	if (!shoff)
@@ -88,7 +88,7 @@ int elf_parse(struct atw_blob file, struct elf *ret, struct atw_err *err)
 			"ELF header: class %u, byte order %u: there is no such ELF file",
 			p[EI_CLASS], p[EI_DATA]);
 	e.is64 = file.len > EI_CLASS && p[EI_CLASS] == CLASS64;
-	l = layout_of(e.is64);
+	l = elf_layout_of(e.is64);
 	if (file.len < l->ehdr)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"ELF header: needs %u bytes, and the file has %zu",
@@ -96,11 +96,12 @@ int elf_parse(struct atw_blob file, struct elf *ret, struct atw_err *err)
 
 	e.type = get_le16(p + 16);
 	e.machine = get_le16(p + 18);
-	e.phoff = get_word(e.is64, p + l->phoff);
+	e.phoff = elf_get_word(e.is64, p + l->phoff);
 	e.phentsize = get_le16(p + l->phentsize);
 	e.phnum = get_le16(p + l->phnum);
 	if (e.phnum == PN_XNUM) {
-		r = extended_phnum(&e, get_word(e.is64, p + l->shoff), &e.phnum, err);
+		r = elf_extended_phnum(&e, elf_get_word(e.is64, p + l->shoff), &e.phnum,
+				       err);
 		if (r < 0)
 			return r;
 	}
@@ -156,7 +157,7 @@ struct elf_notes elf_notes(const struct elf *e, const struct elf_phdr *ph)
 }
 
 /* Cores pad names and descriptions to 4 bytes, in both classes. */
-static uint64_t pad4(uint64_t n)
+static uint64_t elf_pad4(uint64_t n)
 {
 	return (n + 3) & ~(uint64_t)3;
 }
@@ -184,7 +185,7 @@ int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
 		return ATW_END;
 
 	name = it->off + NOTE_HEADER;
-	desc = name + pad4(namesz);
+	desc = name + elf_pad4(namesz);
 	n.name = blob_at(it->seg, name, namesz);
 	n.desc.data = blob_at(it->seg, desc, descsz);
 	n.desc.len = (size_t)descsz;
@@ -197,7 +198,7 @@ int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
 		namesz--;
 	n.namelen = (size_t)namesz;
 	/* The last note of a segment may lack its padding. */
-	it->off = desc + pad4(descsz);
+	it->off = desc + elf_pad4(descsz);
 	*ret = n;
 	return ATW_OK;
 }

@@ -9,12 +9,12 @@
 
 enum { EHDR = 64, SHDR = 64, XINDEX = 0xffff, NT_GNU_BUILD_ID = 3 };
 
-static const uint8_t *header(const struct elfsec *e, uint32_t i)
+static const uint8_t *elfsec_header(const struct elfsec *e, uint32_t i)
 {
 	return (const uint8_t *)e->file.data + e->shoff + (uint64_t)i * e->entsize;
 }
 
-static uint64_t table_size(const struct elfsec *e)
+static uint64_t elfsec_table_size(const struct elfsec *e)
 {
 	return (uint64_t)e->n * e->entsize;
 }
@@ -23,7 +23,7 @@ static uint64_t table_size(const struct elfsec *e)
  * Names up to the last NUL: what comes behind it would be a name without an
  * end. Damaged names are no reason to refuse what else there is.
  */
-static void find_names(struct elfsec *e, uint32_t i)
+static void elfsec_find_names(struct elfsec *e, uint32_t i)
 {
 	struct elfsec_section s;
 	struct atw_blob b;
@@ -76,11 +76,11 @@ int elfsec_parse(struct atw_blob file, struct elfsec *ret, struct atw_err *err)
 		if (names == XINDEX)
 			names = get_le32(p + 40);
 	}
-	if (!blob_at(file, e.shoff, table_size(&e)))
+	if (!blob_at(file, e.shoff, elfsec_table_size(&e)))
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"section headers at 0x%" PRIx64 " (%u of %u bytes) run past the end of the file (0x%zx bytes)",
 			e.shoff, e.n, e.entsize, file.len);
-	find_names(&e, names);
+	elfsec_find_names(&e, names);
 	*ret = e;
 	return ATW_OK;
 }
@@ -92,7 +92,7 @@ struct elfsec_section elfsec_at(const struct elfsec *e, uint32_t i)
 
 	if (i >= e->n)
 		return s;
-	p = header(e, i);
+	p = elfsec_header(e, i);
 	if (get_le32(p) < e->names.len)
 		s.name = (const char *)e->names.data + get_le32(p);
 	s.type = get_le32(p + 4);

@@ -22,7 +22,7 @@ struct entry {
 	uint8_t kind, binding;
 };
 
-static struct entry entry_at(const struct elfsyms *s, uint32_t i)
+static struct entry elfsyms_entry_at(const struct elfsyms *s, uint32_t i)
 {
 	const uint8_t *p = (const uint8_t *)s->table.data + (size_t)i * SYM;
 	uint32_t name = get_le32(p);
@@ -35,14 +35,14 @@ static struct entry entry_at(const struct elfsyms *s, uint32_t i)
 }
 
 /* scripts/mksysmap and scripts/kallsyms.c leave these out as well. */
-static bool is_symbol(const struct entry *e)
+static bool elfsyms_is_symbol(const struct entry *e)
 {
 	return e->section && e->kind != TYPE_SECTION && e->kind != TYPE_FILE &&
 	       e->kind != TYPE_TLS && *e->name && *e->name != '$' &&
 	       strncmp(e->name, ".L", 2);
 }
 
-static char letter(const struct elfsyms *s, const struct entry *e)
+static char elfsyms_letter(const struct elfsyms *s, const struct entry *e)
 {
 	struct elfsec_section sec = elfsec_at(s->elf, e->section);
 	char c = e->section == SHN_ABS         ? 'A' :
@@ -57,21 +57,21 @@ static char letter(const struct elfsyms *s, const struct entry *e)
 }
 
 /* By address; of several at one, those that others see first, then as they lie. */
-static int by_address(const void *a, const void *b, void *arg)
+static int elfsyms_by_address(const void *a, const void *b, void *arg)
 {
 	const struct elfsyms_place *x = a, *y = b;
 	uint8_t bx, by;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	bx = entry_at(arg, x->entry).binding;
-	by = entry_at(arg, y->entry).binding;
+	bx = elfsyms_entry_at(arg, x->entry).binding;
+	by = elfsyms_entry_at(arg, y->entry).binding;
 	if ((bx == GLOBAL) != (by == GLOBAL))
 		return bx == GLOBAL ? -1 : 1;
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-static int find_table(struct elfsyms *s, struct atw_err *err)
+static int elfsyms_find_table(struct elfsyms *s, struct atw_err *err)
 {
 	struct elfsec_section table, names;
 	int r;
@@ -105,7 +105,7 @@ static int find_table(struct elfsyms *s, struct atw_err *err)
 int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *err)
 {
 	struct elfsyms s = { .elf = elf };
-	int r = find_table(&s, err);
+	int r = elfsyms_find_table(&s, err);
 
 	if (r < 0)
 		return r;
@@ -113,16 +113,16 @@ int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *
 	if (!s.place)
 		return atw_err_nomem(err);
 	for (uint32_t i = 0; i < s.all; i++) {
-		struct entry e = entry_at(&s, i);
+		struct entry e = elfsyms_entry_at(&s, i);
 
-		if (is_symbol(&e))
+		if (elfsyms_is_symbol(&e))
 			s.place[s.n++] = (struct elfsyms_place){ e.value, i };
 	}
 	if (!s.n) {
 		free(s.place);
 		return atw_err_set(err, ATW_E_MISSING, "has no symbols (.symtab is empty)");
 	}
-	qsort_r(s.place, s.n, sizeof(*s.place), by_address, &s);
+	qsort_r(s.place, s.n, sizeof(*s.place), elfsyms_by_address, &s);
 	*ret = s;
 	return ATW_OK;
 }
@@ -151,9 +151,9 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 		first[(unsigned char)names[i][0]] = true;
 	/* Local symbols come first in every table: a global one takes over. */
 	for (uint32_t i = 0; i < s->all; i++) {
-		struct entry e = entry_at(s, i);
+		struct entry e = elfsyms_entry_at(s, i);
 
-		if (!first[(unsigned char)*e.name] || !is_symbol(&e))
+		if (!first[(unsigned char)*e.name] || !elfsyms_is_symbol(&e))
 			continue;
 		for (size_t k = 0; k < n; k++) {
 			if ((have[k] && e.binding == LOCAL) || strcmp(names[k], e.name))
@@ -167,7 +167,7 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 }
 
 /* How many symbols lie at this address or below it. */
-static uint32_t up_to(const struct elfsyms *s, uint64_t address)
+static uint32_t elfsyms_up_to(const struct elfsyms *s, uint64_t address)
 {
 	uint32_t lo = 0, hi = s->n;
 
@@ -183,28 +183,28 @@ static uint32_t up_to(const struct elfsyms *s, uint64_t address)
 }
 
 /* What the table says, of any of those with one address; labels have none. */
-static uint64_t own_size(const struct elfsyms *s, uint32_t from, uint32_t to)
+static uint64_t elfsyms_own_size(const struct elfsyms *s, uint32_t from, uint32_t to)
 {
 	uint64_t size = 0;
 
 	for (uint32_t i = from; i < to && !size; i++)
-		size = entry_at(s, s->place[i].entry).size;
+		size = elfsyms_entry_at(s, s->place[i].entry).size;
 	return size;
 }
 
 int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbol *ret)
 {
 	struct elfsyms_symbol sym;
-	uint32_t above = up_to(s, address), first;
+	uint32_t above = elfsyms_up_to(s, address), first;
 	struct entry e;
 	uint64_t own;
 
 	if (!above)
 		return ATW_E_MISSING;
 	sym.address = s->place[above - 1].address;
-	first = sym.address ? up_to(s, sym.address - 1) : 0;
-	e = entry_at(s, s->place[first].entry);
-	sym.type = letter(s, &e);
+	first = sym.address ? elfsyms_up_to(s, sym.address - 1) : 0;
+	e = elfsyms_entry_at(s, s->place[first].entry);
+	sym.type = elfsyms_letter(s, &e);
 	sym.name = e.name;
 	sym.size = kallsyms_size_max(sym.type);
 	if (above < s->n && s->place[above].address - sym.address < sym.size)
@@ -212,7 +212,7 @@ int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbo
 	if (address - sym.address >= sym.size)
 		return ATW_E_MISSING;
 	/* Behind it may be padding, which is found by its name all the same. */
-	own = own_size(s, first, above);
+	own = elfsyms_own_size(s, first, above);
 	if (own && own < sym.size)
 		sym.size = own;
 	*ret = sym;

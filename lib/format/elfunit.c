@@ -12,7 +12,7 @@ enum {
 	HEADERS = 1024,              /* looked at; e_phnum may be anything */
 };
 
-static void find_build(struct elf_notes it, struct elfunit *u)
+static void elfunit_find_build(struct elf_notes it, struct elfunit *u)
 {
 	struct elf_note n;
 
@@ -27,10 +27,10 @@ static void find_build(struct elf_notes it, struct elfunit *u)
 
 void elfunit_notes(struct atw_blob notes, struct elfunit *u)
 {
-	find_build((struct elf_notes){ .seg = notes }, u);
+	elfunit_find_build((struct elf_notes){.seg = notes}, u);
 }
 
-static void add_load(struct elfunit *u, const struct elf_phdr *ph)
+static void elfunit_add_load(struct elfunit *u, const struct elf_phdr *ph)
 {
 	uint64_t end;
 
@@ -60,10 +60,10 @@ int elfunit_parse(struct atw_blob head, struct elfunit *ret)
 		struct elf_phdr ph = elf_phdr(&e, i);
 
 		if (ph.type == ELF_PT_LOAD || ph.type == PT_GNU_RELRO)
-			add_load(&u, &ph);
+			elfunit_add_load(&u, &ph);
 		if (ph.type != ELF_PT_NOTE || u.build.len)
 			continue;
-		find_build(elf_notes(&e, &ph), &u);
+		elfunit_find_build(elf_notes(&e, &ph), &u);
 		if (!u.notes_len && ph.filesz &&
 		    (ph.offset >= head.len || ph.filesz > head.len - ph.offset)) {
 			u.notes = ph.offset;

@@ -36,7 +36,7 @@ struct heap {
 	size_t n;
 };
 
-static void heap_push(struct heap *h, struct view_piece p)
+static void flattened_heap_push(struct heap *h, struct view_piece p)
 {
 	size_t i = h->n++;
 
@@ -47,7 +47,7 @@ static void heap_push(struct heap *h, struct view_piece p)
 	h->v[i] = p;
 }
 
-static void heap_pop(struct heap *h)
+static void flattened_heap_pop(struct heap *h)
 {
 	struct view_piece p = h->v[--h->n];
 	size_t i = 0, child;
@@ -63,7 +63,7 @@ static void heap_pop(struct heap *h)
 	h->v[i] = p;
 }
 
-static int by_start(const void *a, const void *b)
+static int flattened_by_start(const void *a, const void *b)
 {
 	const struct view_piece *x = a, *y = b;
 
@@ -71,8 +71,8 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Append [pos, end) of `p`; one piece with what came before where it goes on. */
-static bool emit(struct view_piece **out, size_t *cap, size_t *n,
-		 const struct view_piece *p, uint64_t pos, uint64_t end)
+static bool flattened_emit(struct view_piece **out, size_t *cap, size_t *n,
+			   const struct view_piece *p, uint64_t pos, uint64_t end)
 {
 	uint64_t at = p->at + (pos - p->start);
 	struct view_piece *last = *n ? &(*out)[*n - 1] : NULL;
@@ -87,7 +87,7 @@ static bool emit(struct view_piece **out, size_t *cap, size_t *n,
 	return true;
 }
 
-static bool resolve(struct view_piece **pieces, size_t *npieces)
+static bool flattened_resolve(struct view_piece **pieces, size_t *npieces)
 {
 	struct view_piece *in = *pieces, *out = NULL;
 	size_t n = *npieces, i = 0, nout = 0, cap = 0;
@@ -98,20 +98,20 @@ static bool resolve(struct view_piece **pieces, size_t *npieces)
 		return false;
 	for (;;) {
 		while (h.n && h.v[0].start + h.v[0].len <= pos)
-			heap_pop(&h);
+			flattened_heap_pop(&h);
 		if (!h.n) {
 			if (i == n)
 				break;
 			pos = in[i].start;
 		}
 		while (i < n && in[i].start <= pos)
-			heap_push(&h, in[i++]);
+			flattened_heap_push(&h, in[i++]);
 		end = h.v[0].start + h.v[0].len;
 		if (end <= pos)
 			continue;
 		if (i < n && in[i].start < end)
 			end = in[i].start;
-		if (!emit(&out, &cap, &nout, &h.v[0], pos, end)) {
+		if (!flattened_emit(&out, &cap, &nout, &h.v[0], pos, end)) {
 			free(out);
 			free(h.v);
 			return false;
@@ -126,7 +126,7 @@ static bool resolve(struct view_piece **pieces, size_t *npieces)
 }
 
 /* Sort by where the bytes belong; cut overlaps only if there are any. */
-static bool arrange(struct view_piece **pieces, size_t *npieces)
+static bool flattened_arrange(struct view_piece **pieces, size_t *npieces)
 {
 	struct view_piece *p = *pieces;
 	bool sorted = true, overlap = false;
@@ -134,13 +134,13 @@ static bool arrange(struct view_piece **pieces, size_t *npieces)
 	for (size_t i = 1; i < *npieces && sorted; i++)
 		sorted = p[i - 1].start <= p[i].start;
 	if (!sorted)
-		qsort(p, *npieces, sizeof(*p), by_start);
+		qsort(p, *npieces, sizeof(*p), flattened_by_start);
 	for (size_t i = 1; i < *npieces && !overlap; i++)
 		overlap = p[i - 1].start + p[i - 1].len > p[i].start;
-	return !overlap || resolve(pieces, npieces);
+	return !overlap || flattened_resolve(pieces, npieces);
 }
 
-static int check_header(struct atw_blob file, struct atw_err *err)
+static int flattened_check_header(struct atw_blob file, struct atw_err *err)
 {
 	const char *h = blob_at(file, 0, FLATTENED_HEADER_SIZE);
 	uint64_t type, version;
@@ -168,7 +168,7 @@ int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err)
 	size_t n = 0, cap = 0;
 	uint64_t at = FLATTENED_HEADER_SIZE, end;
 	struct view v = { .file = file, .unfinished = true };
-	int rc = check_header(file, err);
+	int rc = flattened_check_header(file, err);
 
 	if (rc < 0)
 		return rc;
@@ -211,7 +211,7 @@ int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err)
 	if (!n)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "the flattened dump holds no bytes after its header");
-	if (!arrange(&pieces, &n) || !n)
+	if (!flattened_arrange(&pieces, &n) || !n)
 		goto nomem;
 	v.size = pieces[n - 1].start + pieces[n - 1].len;
 	v.npieces = n;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_tokens(struct kallsyms *k, struct atw_err *err)
+static int kallsyms_read_tokens(struct kallsyms *k, struct atw_err *err)
 {
 	struct atw_blob tokens = k->t.tokens;
 
@@ -33,7 +33,7 @@ static int read_tokens(struct kallsyms *k, struct atw_err *err)
 }
 
 /* A letter for a symbol's type must come first, in each name. */
-static bool begins_name(const struct kallsyms *k, unsigned token)
+static bool kallsyms_begins_name(const struct kallsyms *k, unsigned token)
 {
 	char c = k->token[token].len ? k->token[token].text[0] : '\0';
 
@@ -48,7 +48,7 @@ struct walk {
 };
 
 /* kallsyms_markers, which follow at a multiple of 8 (of 4 since 7.0). */
-static bool markers_agree(const struct kallsyms *k, size_t end, const size_t *at)
+static bool kallsyms_markers_agree(const struct kallsyms *k, size_t end, const size_t *at)
 {
 	uint32_t n = (k->t.num - 1) / KALLSYMS_STEP + 1;
 
@@ -69,7 +69,8 @@ static bool markers_agree(const struct kallsyms *k, size_t end, const size_t *at
  * All names by their lengths. If both ways to read long names come to an end, the
  * kernel's own index of every 256th name decides between them.
  */
-static struct walk walk_names(const struct kallsyms *k, bool long_names, size_t *at)
+static struct walk kallsyms_walk_names(const struct kallsyms *k, bool long_names,
+				       size_t *at)
 {
 	struct atw_blob names = k->t.names;
 	struct walk w = { .ok = true };
@@ -78,7 +79,7 @@ static struct walk walk_names(const struct kallsyms *k, bool long_names, size_t 
 	size_t pos = 0;
 
 	for (unsigned i = 0; i < 256; i++)
-		begins[i] = begins_name(k, i);
+		begins[i] = kallsyms_begins_name(k, i);
 	for (uint32_t i = 0; i < k->t.num; i++) {
 		size_t used, len = kallsyms_length(names, pos, long_names, &used);
 
@@ -94,12 +95,12 @@ static struct walk walk_names(const struct kallsyms *k, bool long_names, size_t 
 		pos += used + len;
 	}
 	w.len = pos;
-	w.markers = markers_agree(k, pos, at);
+	w.markers = kallsyms_markers_agree(k, pos, at);
 	return w;
 }
 
 /* Addresses that start over more often than a few times are not addresses. */
-static bool find_runs(struct kallsyms *k)
+static bool kallsyms_find_runs(struct kallsyms *k)
 {
 	uint64_t last = 0;
 
@@ -119,7 +120,7 @@ static bool find_runs(struct kallsyms *k)
 }
 
 /* The way to read addresses that puts this symbol at the anchor. */
-static bool prove(struct kallsyms *k, uint32_t stext, bool *disorder)
+static bool kallsyms_prove(struct kallsyms *k, uint32_t stext, bool *disorder)
 {
 	static const enum kallsyms_form forms[] = {
 		KALLSYMS_RELATIVE, KALLSYMS_PERCPU, KALLSYMS_PLACE, KALLSYMS_ABSOLUTE,
@@ -131,15 +132,15 @@ static bool prove(struct kallsyms *k, uint32_t stext, bool *disorder)
 		    (forms[i] != KALLSYMS_PLACE && !k->t.absolute && !k->t.has_base) ||
 		    kallsyms_address(k, stext) != k->t.anchor)
 			continue;
-		if (find_runs(k))
+		if (kallsyms_find_runs(k))
 			return true;
 		*disorder = true;
 	}
 	return false;
 }
 
-static int refuse(const struct kallsyms *k, uint32_t stext, bool disorder,
-		  struct atw_err *err)
+static int kallsyms_refuse(const struct kallsyms *k, uint32_t stext, bool disorder,
+			   struct atw_err *err)
 {
 	unsigned long long anchor = k->t.anchor, base = k->t.base, absolute, place;
 	const char *p = k->t.offsets.data;
@@ -164,7 +165,7 @@ static int refuse(const struct kallsyms *k, uint32_t stext, bool disorder,
 }
 
 /* Reads names as k->long_names says; _stext need not be unique. */
-static int find_anchor(struct kallsyms *k, struct atw_err *err)
+static int kallsyms_find_anchor(struct kallsyms *k, struct atw_err *err)
 {
 	uint32_t first = UINT32_MAX;
 	struct kallsyms_batch b = { 0 };
@@ -178,14 +179,14 @@ static int find_anchor(struct kallsyms *k, struct atw_err *err)
 			break;
 		if (first == UINT32_MAX)
 			first = b.index[0];
-		if (prove(k, b.index[0], &disorder))
+		if (kallsyms_prove(k, b.index[0], &disorder))
 			return ATW_OK;
 		b.left = 1;              /* it stopped behind this one */
 	}
-	return refuse(k, first, disorder, err);
+	return kallsyms_refuse(k, first, disorder, err);
 }
 
-static int read_names(struct kallsyms *k, struct atw_err *err)
+static int kallsyms_read_names(struct kallsyms *k, struct atw_err *err)
 {
 	size_t n = (k->t.num - 1) / KALLSYMS_STEP + 1;
 	struct walk with, without;
@@ -195,10 +196,10 @@ static int read_names(struct kallsyms *k, struct atw_err *err)
 	k->at = calloc(n, sizeof(*k->at));
 	if (!k->at)
 		return atw_err_nomem(err);
-	with = without = walk_names(k, true, k->at);
+	with = without = kallsyms_walk_names(k, true, k->at);
 	differ = with.any_long || !with.ok;
 	if (differ)
-		without = walk_names(k, false, k->at);
+		without = kallsyms_walk_names(k, false, k->at);
 	if (!with.ok && !without.ok)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "kallsyms_names: name %u of %u, at 0x%zx, is none",
@@ -206,13 +207,14 @@ static int read_names(struct kallsyms *k, struct atw_err *err)
 	/* Prefer what the markers confirm, then the encoding of kernels since 6.1. */
 	k->long_names = with.ok && (with.markers || !without.ok || !without.markers);
 	twice = differ && with.ok && without.ok;
-	k->names_len = differ ? walk_names(k, k->long_names, k->at).len : with.len;
-	r = find_anchor(k, err);
+	k->names_len =
+		differ ? kallsyms_walk_names(k, k->long_names, k->at).len : with.len;
+	r = kallsyms_find_anchor(k, err);
 	if (r == ATW_OK || !twice)
 		return r;
 	k->long_names = !k->long_names;
-	k->names_len = walk_names(k, k->long_names, k->at).len;
-	return find_anchor(k, NULL) == ATW_OK ? ATW_OK : r;
+	k->names_len = kallsyms_walk_names(k, k->long_names, k->at).len;
+	return kallsyms_find_anchor(k, NULL) == ATW_OK ? ATW_OK : r;
 }
 
 int kallsyms_init(struct kallsyms *ret, const struct kallsyms_tables *t,
@@ -227,9 +229,9 @@ int kallsyms_init(struct kallsyms *ret, const struct kallsyms_tables *t,
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "kallsyms_num_syms: %u symbols do not lie in 0x%zx bytes of names and 0x%zx of addresses",
 				   t->num, t->names.len, t->offsets.len);
-	r = read_tokens(&k, err);
+	r = kallsyms_read_tokens(&k, err);
 	if (r == ATW_OK)
-		r = read_names(&k, err);
+		r = kallsyms_read_names(&k, err);
 	if (r < 0)
 		kallsyms_deinit(&k);
 	else

@@ -42,20 +42,20 @@ struct parts {
 	uint32_t n, nmarkers;
 };
 
-static const char *at(const struct image *im, uint64_t off)
+static const char *locate_at(const struct image *im, uint64_t off)
 {
 	return (const char *)im->bytes.data + off;
 }
 
-static uint64_t padded(const struct parts *p, uint64_t len)
+static uint64_t locate_padded(const struct parts *p, uint64_t len)
 {
 	return (len + p->align - 1) & -(uint64_t)p->align;
 }
 
 /* 256 numbers that rise from 0. `off` has INDEX bytes. */
-static bool rises(const struct image *im, uint64_t off)
+static bool locate_rises(const struct image *im, uint64_t off)
 {
-	const char *p = at(im, off);
+	const char *p = locate_at(im, off);
 
 	if (get_le16(p))
 		return false;
@@ -66,48 +66,51 @@ static bool rises(const struct image *im, uint64_t off)
 }
 
 /* Each string ends right before the next; single characters are themselves. */
-static bool are_tokens(const struct image *im, uint64_t tokens, uint64_t index)
+static bool locate_are_tokens(const struct image *im, uint64_t tokens, uint64_t index)
 {
 	static const char own[] = "_stext";
 
 	for (unsigned i = 1; i < 256; i++)
-		if (*at(im, tokens + get_le16(at(im, index + i * 2)) - 1))
+		if (*locate_at(im, tokens + get_le16(locate_at(im, index + i * 2)) - 1))
 			return false;
 	/* What a name is made of cannot have been given another meaning. */
 	for (unsigned i = 0; i < sizeof(own) - 1; i++) {
-		uint64_t off = get_le16(at(im, index + (uint8_t)own[i] * 2));
+		uint64_t off = get_le16(locate_at(im, index + (uint8_t)own[i] * 2));
 
-		if (*at(im, tokens + off) != own[i] || *at(im, tokens + off + 1))
+		if (*locate_at(im, tokens + off) != own[i] ||
+		    *locate_at(im, tokens + off + 1))
 			return false;
 	}
 	return true;
 }
 
 /* The table of tokens that ends, up to its padding, where the index begins. */
-static bool find_tokens(const struct image *im, struct parts *p)
+static bool locate_find_tokens(const struct image *im, struct parts *p)
 {
-	uint64_t last = get_le16(at(im, p->index + INDEX - 2)), len = padded(p, last + 1);
+	uint64_t last = get_le16(locate_at(im, p->index + INDEX - 2)),
+		 len = locate_padded(p, last + 1);
 
 	for (; len <= last + KALLSYMS_NAME + p->align && len <= p->index;
 	     len += p->align) {
 		p->tokens = p->index - len;
-		if (are_tokens(im, p->tokens, p->index))
+		if (locate_are_tokens(im, p->tokens, p->index))
 			return true;
 	}
 	return false;
 }
 
 /* Whether the names fill what lies before the markers, and as these say. */
-static bool are_names(struct image *im, const struct parts *p, bool long_names)
+static bool locate_are_names(struct image *im, const struct parts *p, bool long_names)
 {
-	struct atw_blob names = { at(im, p->names), p->markers - p->names };
+	struct atw_blob names = {locate_at(im, p->names), p->markers - p->names};
 	size_t pos = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		size_t used, len;
 
 		if (i % KALLSYMS_STEP == 0 &&
-		    get_le32(at(im, p->markers + (uint64_t)i / KALLSYMS_STEP * 4)) != pos)
+		    get_le32(locate_at(im, p->markers + (uint64_t)i / KALLSYMS_STEP *
+								4)) != pos)
 			return false;
 		if (!im->budget)
 			return false;
@@ -117,7 +120,7 @@ static bool are_names(struct image *im, const struct parts *p, bool long_names)
 			return false;
 		pos += used + len;
 	}
-	return padded(p, pos) == names.len;
+	return locate_padded(p, pos) == names.len;
 }
 
 /*
@@ -125,35 +128,37 @@ static bool are_names(struct image *im, const struct parts *p, bool long_names)
  * is the offset of the last 256 of them, and before the first name is their number,
  * which is nearly known from the number of markers.
  */
-static bool find_names(struct image *im, struct parts *p)
+static bool locate_find_names(struct image *im, struct parts *p)
 {
-	uint64_t last = get_le32(at(im, p->markers + (uint64_t)(p->nmarkers - 1) * 4));
-	uint64_t most = last + (uint64_t)KALLSYMS_STEP * NAME, len = padded(p, last + 2);
+	uint64_t last =
+		get_le32(locate_at(im, p->markers + (uint64_t)(p->nmarkers - 1) * 4));
+	uint64_t most = last + (uint64_t)KALLSYMS_STEP * NAME,
+		 len = locate_padded(p, last + 2);
 
 	for (; len <= most && len + p->align <= p->markers && im->budget;
 	     len += p->align) {
 		im->budget--;
 		p->names = p->markers - len;
 		p->num = p->names - p->align;
-		p->n = get_le32(at(im, p->num));
+		p->n = get_le32(locate_at(im, p->num));
 		if (!p->n || (p->n - 1) / KALLSYMS_STEP + 1 != p->nmarkers ||
-		    (p->align == 8 && get_le32(at(im, p->num + 4))) ||
-		    (p->order && padded(p, (uint64_t)p->n * 3) != p->order))
+		    (p->align == 8 && get_le32(locate_at(im, p->num + 4))) ||
+		    (p->order && locate_padded(p, (uint64_t)p->n * 3) != p->order))
 			continue;
-		if (are_names(im, p, true) || are_names(im, p, false))
+		if (locate_are_names(im, p, true) || locate_are_names(im, p, false))
 			return true;
 	}
 	return false;
 }
 
 /* Markers rise from 0 to where the tokens begin, or 4 bytes before that. */
-static bool markers_before(struct image *im, struct parts *p, uint64_t end)
+static bool locate_markers_before(struct image *im, struct parts *p, uint64_t end)
 {
 	uint32_t above = UINT32_MAX;
 	uint64_t off = end;
 
 	while (off >= 4 && im->budget) {
-		uint32_t v = get_le32(at(im, off - 4));
+		uint32_t v = get_le32(locate_at(im, off - 4));
 
 		if (v >= above)
 			return false;
@@ -168,29 +173,29 @@ static bool markers_before(struct image *im, struct parts *p, uint64_t end)
 	p->order = 0;
 	p->markers = off;
 	p->nmarkers = (uint32_t)((end - off) / 4);
-	return find_names(im, p);
+	return locate_find_names(im, p);
 }
 
 /* All of p->nmarkers, if they are any; most places fail at once. */
-static bool markers_at(struct image *im, struct parts *p)
+static bool locate_markers_at(struct image *im, struct parts *p)
 {
-	if (get_le32(at(im, p->markers)))
+	if (get_le32(locate_at(im, p->markers)))
 		return false;
 	for (uint32_t i = 1; i < p->nmarkers; i++) {
-		const char *m = at(im, p->markers + (uint64_t)i * 4);
+		const char *m = locate_at(im, p->markers + (uint64_t)i * 4);
 
 		if (get_le32(m) <= get_le32(m - 4) || !im->budget)
 			return false;
 		im->budget--;
 	}
-	return find_names(im, p);
+	return locate_find_names(im, p);
 }
 
 /*
  * With the order of names between them and the tokens. Its length gives the number of
  * symbols, with an error of up to two, and so the number of markers.
  */
-static bool markers_before_order(struct image *im, struct parts *p)
+static bool locate_markers_before_order(struct image *im, struct parts *p)
 {
 	uint64_t len = p->align;
 
@@ -199,7 +204,7 @@ static bool markers_before_order(struct image *im, struct parts *p)
 
 		for (uint64_t n = few; n <= many; n++) {
 			uint32_t nmarkers = (uint32_t)((n - 1) / KALLSYMS_STEP + 1);
-			uint64_t back = len + padded(p, (uint64_t)nmarkers * 4);
+			uint64_t back = len + locate_padded(p, (uint64_t)nmarkers * 4);
 
 			if (back > p->tokens)
 				return false;
@@ -209,25 +214,25 @@ static bool markers_before_order(struct image *im, struct parts *p)
 			p->order = len;
 			p->nmarkers = nmarkers;
 			p->markers = p->tokens - back;
-			if (markers_at(im, p))
+			if (locate_markers_at(im, p))
 				return true;
 		}
 	}
 	return false;
 }
 
-static bool find_markers(struct image *im, struct parts *p)
+static bool locate_find_markers(struct image *im, struct parts *p)
 {
-	if (markers_before(im, p, p->tokens))
+	if (locate_markers_before(im, p, p->tokens))
 		return true;
 	return p->align == 8 &&
-	       ((p->tokens >= 4 && !get_le32(at(im, p->tokens - 4)) &&
-		 markers_before(im, p, p->tokens - 4)) ||
-		markers_before_order(im, p));
+	       ((p->tokens >= 4 && !get_le32(locate_at(im, p->tokens - 4)) &&
+		 locate_markers_before(im, p, p->tokens - 4)) ||
+		locate_markers_before_order(im, p));
 }
 
 /* `len` bytes as a part of the image, or nothing. */
-static struct atw_blob part(const struct image *im, uint64_t off, uint64_t len)
+static struct atw_blob locate_part(const struct image *im, uint64_t off, uint64_t len)
 {
 	const void *p = blob_at(im->bytes, off, len);
 
@@ -235,17 +240,21 @@ static struct atw_blob part(const struct image *im, uint64_t off, uint64_t len)
 }
 
 /* Addresses at `off`, if they lie in the image; and what proves them. */
-static bool try_addresses(const struct image *im, const struct parts *p, uint64_t off,
-			  bool absolute, const char *base, struct kallsyms_tables *ret)
+static bool locate_try_addresses(const struct image *im, const struct parts *p,
+				 uint64_t off, bool absolute, const char *base,
+				 struct kallsyms_tables *ret)
 {
 	struct kallsyms_tables t = {
-		.names = part(im, p->names, p->tokens - p->names),
-		.tokens = part(im, p->tokens, p->index - p->tokens),
-		.index = part(im, p->index, INDEX),
-		.offsets = part(im, off, (uint64_t)p->n * (absolute ? 8 : 4)),
-		.absolute = absolute, .num = p->n,
-		.has_base = base != NULL, .base = base ? get_le64(base) : 0,
-		.offsets_va = im->va + off, .anchor = im->anchor,
+		.names = locate_part(im, p->names, p->tokens - p->names),
+		.tokens = locate_part(im, p->tokens, p->index - p->tokens),
+		.index = locate_part(im, p->index, INDEX),
+		.offsets = locate_part(im, off, (uint64_t)p->n * (absolute ? 8 : 4)),
+		.absolute = absolute,
+		.num = p->n,
+		.has_base = base != NULL,
+		.base = base ? get_le64(base) : 0,
+		.offsets_va = im->va + off,
+		.anchor = im->anchor,
 	};
 	struct kallsyms k;
 
@@ -256,24 +265,25 @@ static bool try_addresses(const struct image *im, const struct parts *p, uint64_
 	return true;
 }
 
-static bool find_addresses(const struct image *im, const struct parts *p,
-			   struct kallsyms_tables *ret)
+static bool locate_find_addresses(const struct image *im, const struct parts *p,
+				  struct kallsyms_tables *ret)
 {
-	uint64_t narrow = padded(p, (uint64_t)p->n * 4), wide = (uint64_t)p->n * 8;
+	uint64_t narrow = locate_padded(p, (uint64_t)p->n * 4), wide = (uint64_t)p->n * 8;
 	uint64_t behind = p->index + INDEX;
 	const char *base = blob_at(im->bytes, behind + narrow, 8);
 
 	if (p->align == 4)
-		return try_addresses(im, p, behind, false, NULL, ret);
+		return locate_try_addresses(im, p, behind, false, NULL, ret);
 	if (p->num >= narrow + 8 &&
-	    try_addresses(im, p, p->num - 8 - narrow, false, at(im, p->num - 8), ret))
+	    locate_try_addresses(im, p, p->num - 8 - narrow, false,
+				 locate_at(im, p->num - 8), ret))
 		return true;
-	if (p->num >= wide && try_addresses(im, p, p->num - wide, true, NULL, ret))
+	if (p->num >= wide && locate_try_addresses(im, p, p->num - wide, true, NULL, ret))
 		return true;
 	/* Without a base first: whatever lies there would be taken for one. */
-	return try_addresses(im, p, behind, false, NULL, ret) ||
-	       try_addresses(im, p, behind, true, NULL, ret) ||
-	       (base && try_addresses(im, p, behind, false, base, ret));
+	return locate_try_addresses(im, p, behind, false, NULL, ret) ||
+	       locate_try_addresses(im, p, behind, true, NULL, ret) ||
+	       (base && locate_try_addresses(im, p, behind, false, base, ret));
 }
 
 int kallsyms_locate(struct atw_blob image, uint64_t va, uint64_t anchor,
@@ -283,14 +293,14 @@ int kallsyms_locate(struct atw_blob image, uint64_t va, uint64_t anchor,
 	unsigned likely = 0;
 
 	for (uint64_t off = -va & 3; off + INDEX <= image.len; off += 4) {
-		if (!rises(&im, off))
+		if (!locate_rises(&im, off))
 			continue;
 		for (unsigned align = (va + off) % 8 ? 4 : 8; align >= 4; align -= 4) {
 			struct parts p = { .align = align, .index = off };
 
-			if (!find_tokens(&im, &p) || !find_markers(&im, &p))
+			if (!locate_find_tokens(&im, &p) || !locate_find_markers(&im, &p))
 				continue;
-			if (find_addresses(&im, &p, ret))
+			if (locate_find_addresses(&im, &p, ret))
 				return ATW_OK;
 			likely++;
 		}

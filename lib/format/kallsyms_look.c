@@ -12,7 +12,7 @@ struct name {
 	size_t n, next;
 };
 
-static bool name_at(const struct kallsyms *k, size_t pos, struct name *ret)
+static bool kallsyms_look_name_at(const struct kallsyms *k, size_t pos, struct name *ret)
 {
 	size_t used, n = kallsyms_length(k->t.names, pos, k->long_names, &used);
 
@@ -25,14 +25,14 @@ static bool name_at(const struct kallsyms *k, size_t pos, struct name *ret)
 }
 
 /* The first character that the tokens stand for is not the name's: the type. */
-static char type_of(const struct kallsyms *k, const struct name *nm)
+static char kallsyms_look_type_of(const struct kallsyms *k, const struct name *nm)
 {
 	return k->token[nm->token[0]].text[0];
 }
 
 /* Cut where the buffer ends; no kernel writes names that long. */
-static void unpack(const struct kallsyms *k, const struct name *nm,
-		   char buf[KALLSYMS_NAME])
+static void kallsyms_look_unpack(const struct kallsyms *k, const struct name *nm,
+				 char buf[KALLSYMS_NAME])
 {
 	size_t skip = 1, have = 0;
 
@@ -47,8 +47,8 @@ static void unpack(const struct kallsyms *k, const struct name *nm,
 	buf[have] = '\0';
 }
 
-static bool is_named(const struct kallsyms *k, const struct name *nm,
-		     const char *want, size_t len)
+static bool kallsyms_look_is_named(const struct kallsyms *k, const struct name *nm,
+				   const char *want, size_t len)
 {
 	size_t skip = 1, seen = 0;
 
@@ -66,8 +66,8 @@ static bool is_named(const struct kallsyms *k, const struct name *nm,
 /* ---- addresses ---- */
 
 /* The first symbol from `lo` up to before `hi`, one run's, that lies above. */
-static uint32_t first_above(const struct kallsyms *k, uint32_t lo, uint32_t hi,
-			    uint64_t address)
+static uint32_t kallsyms_look_first_above(const struct kallsyms *k, uint32_t lo,
+					  uint32_t hi, uint64_t address)
 {
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -81,12 +81,13 @@ static uint32_t first_above(const struct kallsyms *k, uint32_t lo, uint32_t hi,
 }
 
 /* The next address above this one, in any run; 0 when it is the last. */
-static uint64_t next_address(const struct kallsyms *k, uint64_t address)
+static uint64_t kallsyms_look_next_address(const struct kallsyms *k, uint64_t address)
 {
 	uint64_t best = 0;
 
 	for (uint32_t r = 0; r < k->nruns; r++) {
-		uint32_t i = first_above(k, k->run[r], k->run[r + 1], address);
+		uint32_t i =
+			kallsyms_look_first_above(k, k->run[r], k->run[r + 1], address);
 
 		if (i < k->run[r + 1] && (!best || kallsyms_address(k, i) < best))
 			best = kallsyms_address(k, i);
@@ -124,7 +125,7 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 {
 	struct name nm;
 
-	while (b->left && b->at < k->t.num && name_at(k, b->pos, &nm)) {
+	while (b->left && b->at < k->t.num && kallsyms_look_name_at(k, b->pos, &nm)) {
 		uint64_t may = b->begins[nm.token[0]] & b->left;
 
 		if (may && nm.n > 1 && k->token[nm.token[0]].len == 1)
@@ -132,7 +133,7 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 		for (; may; may &= may - 1) {
 			unsigned i = (unsigned)__builtin_ctzll(may);
 
-			if (!is_named(k, &nm, b->name[i], b->len[i]))
+			if (!kallsyms_look_is_named(k, &nm, b->name[i], b->len[i]))
 				continue;
 			b->index[i] = b->at;
 			b->left &= ~((uint64_t)1 << i);
@@ -180,10 +181,10 @@ size_t kallsyms_find_many(const struct kallsyms *k, const char *const *names,
 /* ---- looking for addresses ---- */
 
 /* `above`: where the next one lies, or 0. */
-static uint64_t size_of(const struct kallsyms *k, const struct name *nm,
-			uint64_t address, uint64_t above)
+static uint64_t kallsyms_look_size_of(const struct kallsyms *k, const struct name *nm,
+				      uint64_t address, uint64_t above)
 {
-	uint64_t most = kallsyms_size_max(type_of(k, nm));
+	uint64_t most = kallsyms_size_max(kallsyms_look_type_of(k, nm));
 
 	return above && above - address < most ? above - address : most;
 }
@@ -198,7 +199,8 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address,
 	size_t pos;
 
 	for (uint32_t r = 0; r < k->nruns; r++) {
-		uint32_t lo = k->run[r], i = first_above(k, lo, k->run[r + 1], address);
+		uint32_t lo = k->run[r],
+			 i = kallsyms_look_first_above(k, lo, k->run[r + 1], address);
 
 		if (i == lo)
 			continue;
@@ -208,22 +210,24 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address,
 		found = true;
 		best = kallsyms_address(k, i);
 		/* Of names for the same place, the first one. */
-		at = best ? first_above(k, lo, i, best - 1) : lo;
+		at = best ? kallsyms_look_first_above(k, lo, i, best - 1) : lo;
 	}
 	if (!found)
 		return ATW_E_MISSING;
 	pos = k->at[at / KALLSYMS_STEP];
-	for (uint32_t i = at % KALLSYMS_STEP; name_at(k, pos, &nm) && i; i--)
+	for (uint32_t i = at % KALLSYMS_STEP; kallsyms_look_name_at(k, pos, &nm) && i;
+	     i--)
 		pos = nm.next;
-	if (!name_at(k, pos, &nm))
+	if (!kallsyms_look_name_at(k, pos, &nm))
 		return ATW_E_MISSING;
-	size = size_of(k, &nm, best, next_address(k, address));
+	size = kallsyms_look_size_of(k, &nm, best,
+				     kallsyms_look_next_address(k, address));
 	if (address - best >= size)
 		return ATW_E_MISSING;
 	ret->address = best;
 	ret->size = size;
-	ret->type = type_of(k, &nm);
-	unpack(k, &nm, ret->name);
+	ret->type = kallsyms_look_type_of(k, &nm);
+	kallsyms_look_unpack(k, &nm, ret->name);
 	return ATW_OK;
 }
 
@@ -233,15 +237,16 @@ int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
 	uint64_t a;
 	struct name nm;
 
-	if (it->index >= k->t.num || !name_at(k, it->pos, &nm))
+	if (it->index >= k->t.num || !kallsyms_look_name_at(k, it->pos, &nm))
 		return ATW_END;
 	a = kallsyms_address(k, it->index);
 	if (!it->index || a != kallsyms_address(k, it->index - 1))
-		it->size = size_of(k, &nm, a, next_address(k, a));
+		it->size = kallsyms_look_size_of(k, &nm, a,
+						 kallsyms_look_next_address(k, a));
 	ret->address = a;
 	ret->size = it->size;
-	ret->type = type_of(k, &nm);
-	unpack(k, &nm, ret->name);
+	ret->type = kallsyms_look_type_of(k, &nm);
+	kallsyms_look_unpack(k, &nm, ret->name);
 	it->pos = nm.next;
 	it->index++;
 	return ATW_OK;

@@ -48,20 +48,20 @@ int kdump_probe(struct atw_blob head)
 	       !memcmp(p, "DISKDUMP", SIG_LEN) ? 100 : 0;
 }
 
-static uint64_t get_word(const char *p, unsigned size)
+static uint64_t kdump_get_word(const char *p, unsigned size)
 {
 	return size == 8 ? get_le64(p) : get_le32(p);
 }
 
 /* utsname's strings fill their field when they are cut off: no NUL then. */
-static void get_uts(const char *main, unsigned field, char *ret)
+static void kdump_get_uts(const char *main, unsigned field, char *ret)
 {
 	memcpy(ret, main + OFF_UTSNAME + (size_t)field * KDUMP_UTS_LEN, KDUMP_UTS_LEN);
 	ret[KDUMP_UTS_LEN] = '\0';
 }
 
-static int need(const struct view *v, uint64_t end, const char *what,
-		struct atw_err *err)
+static int kdump_need(const struct view *v, uint64_t end, const char *what,
+		      struct atw_err *err)
 {
 	if (end <= v->size)
 		return 0;
@@ -71,9 +71,9 @@ static int need(const struct view *v, uint64_t end, const char *what,
 	return ATW_E_DAMAGED;
 }
 
-static int parse_main(const char *main, const struct layout *l,
-		      struct kdump_header *h, uint64_t *sub_blocks,
-		      uint64_t *bitmap_blocks, struct atw_err *err)
+static int kdump_parse_main(const char *main, const struct layout *l,
+			    struct kdump_header *h, uint64_t *sub_blocks,
+			    uint64_t *bitmap_blocks, struct atw_err *err)
 {
 	const char *p = main + l->status;
 
@@ -103,8 +103,8 @@ static int parse_main(const char *main, const struct layout *l,
 }
 
 /* Absent, or inside the file and behind the headers. */
-static bool part_fits(const struct kdump_header *h, const struct view *v,
-		      struct kdump_part part)
+static bool kdump_part_fits(const struct kdump_header *h, const struct view *v,
+			    struct kdump_part part)
 {
 	if (!part.off && !part.len)
 		return true;
@@ -113,28 +113,27 @@ static bool part_fits(const struct kdump_header *h, const struct view *v,
 	       part.len <= v->size - part.off && part.len <= v->file.len;
 }
 
-static int parse_sub(const char *sub, const struct layout *l,
-		     const struct view *v, struct kdump_header *h,
-		     struct atw_err *err)
+static int kdump_parse_sub(const char *sub, const struct layout *l, const struct view *v,
+			   struct kdump_header *h, struct atw_err *err)
 {
 	uint64_t max_64;
 
-	h->phys_base = get_word(sub, l->word);
+	h->phys_base = kdump_get_word(sub, l->word);
 	if (h->version >= 1)
 		h->dump_level = get_le32(sub + l->dump_level);
 	if (h->version >= 2 && get_le32(sub + l->split)) {
 		h->split = true;
-		h->start_pfn = get_word(sub + l->start, l->word);
-		h->end_pfn = get_word(sub + l->end, l->word);
+		h->start_pfn = kdump_get_word(sub + l->start, l->word);
+		h->end_pfn = kdump_get_word(sub + l->end, l->word);
 	}
 	if (h->version >= 3)
 		h->vmcoreinfo = (struct kdump_part){
 			get_le64(sub + l->vmcoreinfo),
-			get_word(sub + l->vmcoreinfo + 8, l->word) };
+			kdump_get_word(sub + l->vmcoreinfo + 8, l->word)};
 	if (h->version >= 4)
-		h->notes = (struct kdump_part){
-			get_le64(sub + l->note),
-			get_word(sub + l->note + 8, l->word) };
+		h->notes =
+			(struct kdump_part){get_le64(sub + l->note),
+					    kdump_get_word(sub + l->note + 8, l->word)};
 	if (h->version >= 6) {
 		if (h->split) {
 			h->start_pfn = get_le64(sub + l->start_64);
@@ -151,12 +150,12 @@ static int parse_sub(const char *sub, const struct layout *l,
 		if (max_64)
 			h->max_pfn = max_64;
 	}
-	if (!part_fits(h, v, h->vmcoreinfo))
+	if (!kdump_part_fits(h, v, h->vmcoreinfo))
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "the sub header's vmcoreinfo, %" PRIu64
 				   " bytes at 0x%" PRIx64 ", is not inside the file",
 				   h->vmcoreinfo.len, h->vmcoreinfo.off);
-	if (!part_fits(h, v, h->notes))
+	if (!kdump_part_fits(h, v, h->notes))
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "the sub header's notes, %" PRIu64
 				   " bytes at 0x%" PRIx64 ", are not inside the file",
@@ -165,9 +164,8 @@ static int parse_sub(const char *sub, const struct layout *l,
 }
 
 /* Where bitmaps and descriptors are, once the sizes are known. */
-static int place(const struct view *v, uint64_t sub_blocks,
-		 uint64_t bitmap_blocks, struct kdump_header *h,
-		 struct atw_err *err)
+static int kdump_place(const struct view *v, uint64_t sub_blocks, uint64_t bitmap_blocks,
+		       struct kdump_header *h, struct atw_err *err)
 {
 	/* Both counts have 32 bits and a block 20: nothing overflows. */
 	uint64_t first = (1 + sub_blocks) << h->block_shift;
@@ -203,7 +201,7 @@ static int place(const struct view *v, uint64_t sub_blocks,
 	} else if (h->end_pfn > h->max_pfn) {
 		h->end_pfn = h->max_pfn;
 	}
-	rc = need(v, h->bitmap2 + len, "bitmaps", err);
+	rc = kdump_need(v, h->bitmap2 + len, "bitmaps", err);
 	/* Flattened, a small file may claim to span anything. */
 	if (rc == 0 && len > v->file.len)
 		return atw_err_set(err, ATW_E_DAMAGED,
@@ -212,30 +210,30 @@ static int place(const struct view *v, uint64_t sub_blocks,
 	return rc;
 }
 
-static int try_layout(const struct view *v, const char *main,
-		      const struct layout *l, struct kdump_header *h,
-		      int *passed, struct atw_err *err)
+static int kdump_try_layout(const struct view *v, const char *main,
+			    const struct layout *l, struct kdump_header *h, int *passed,
+			    struct atw_err *err)
 {
 	uint64_t sub_blocks, bitmap_blocks;
 	char sub[SUB_SIZE];
 	int rc;
 
 	*passed = 0;
-	rc = parse_main(main, l, h, &sub_blocks, &bitmap_blocks, err);
+	rc = kdump_parse_main(main, l, h, &sub_blocks, &bitmap_blocks, err);
 	if (rc < 0)
 		return rc;
 	++*passed;
 	if (!h->diskdump) {
-		rc = need(v, (uint64_t)h->block_size + l->size, "sub header", err);
+		rc = kdump_need(v, (uint64_t)h->block_size + l->size, "sub header", err);
 		if (rc < 0)
 			return rc;
 		view_read_padded(v, h->block_size, sub, l->size);
-		rc = parse_sub(sub, l, v, h, err);
+		rc = kdump_parse_sub(sub, l, v, h, err);
 		if (rc < 0)
 			return rc;
 	}
 	++*passed;
-	return place(v, sub_blocks, bitmap_blocks, h, err);
+	return kdump_place(v, sub_blocks, bitmap_blocks, h, err);
 }
 
 int kdump_parse(const struct view *v, struct kdump_header *ret,
@@ -258,7 +256,7 @@ int kdump_parse(const struct view *v, struct kdump_header *ret,
 		atw_err_hint(err, "if it is an ELF core say elf:PATH; makedumpfile -R OUT <FILE puts it in order");
 		return ATW_E_FORMAT;
 	}
-	rc = need(v, sizeof(main), "header", err);
+	rc = kdump_need(v, sizeof(main), "header", err);
 	if (rc < 0)
 		return rc;
 	view_read_padded(v, 0, main, sizeof(main));
@@ -273,15 +271,15 @@ int kdump_parse(const struct view *v, struct kdump_header *ret,
 				   version);
 	}
 	base.version = version;
-	get_uts(main, 0, base.sysname);
-	get_uts(main, 1, base.nodename);
-	get_uts(main, 2, base.release);
-	get_uts(main, 3, base.kversion);
-	get_uts(main, 4, base.machine);
+	kdump_get_uts(main, 0, base.sysname);
+	kdump_get_uts(main, 1, base.nodename);
+	kdump_get_uts(main, 2, base.release);
+	kdump_get_uts(main, 3, base.kversion);
+	kdump_get_uts(main, 4, base.machine);
 
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
 		h = base;
-		rc = try_layout(v, main, &layouts[i], &h, &passed, &why);
+		rc = kdump_try_layout(v, main, &layouts[i], &h, &passed, &why);
 		if (rc == 0) {
 			*ret = h;
 			return 0;

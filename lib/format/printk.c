@@ -23,7 +23,8 @@ enum {
 
 static const uint64_t id_mask = ((uint64_t)1 << STATE_SHIFT) - 1;
 
-static int number(const struct printk_ring *r, uint64_t at, uint64_t *ret, struct atw_err *err)
+static int printk_number(const struct printk_ring *r, uint64_t at, uint64_t *ret,
+			 struct atw_err *err)
 {
 	uint8_t b[8];
 	int status = r->read(r->arg, at, b, sizeof(b), err);
@@ -33,8 +34,8 @@ static int number(const struct printk_ring *r, uint64_t at, uint64_t *ret, struc
 	return status;
 }
 
-static int bits(const struct printk_ring *r, uint64_t at, unsigned max, const char *what,
-		unsigned *ret, struct atw_err *err)
+static int printk_bits(const struct printk_ring *r, uint64_t at, unsigned max,
+		       const char *what, unsigned *ret, struct atw_err *err)
 {
 	uint8_t b[4];
 	int status = r->read(r->arg, at, b, sizeof(b), err);
@@ -47,17 +48,19 @@ static int bits(const struct printk_ring *r, uint64_t at, unsigned max, const ch
 	return status;
 }
 
-static bool fits(uint32_t at, uint32_t len, uint32_t size)
+static bool printk_fits(uint32_t at, uint32_t len, uint32_t size)
 {
 	return size <= RECORD_MAX && at <= size && len <= size - at;
 }
 
-static bool is_sound(const struct printk_layout *l)
+static bool printk_is_sound(const struct printk_layout *l)
 {
-	return fits(l->state, 8, l->desc_size) && fits(l->lpos, 16, l->desc_size) &&
-	       fits(l->begin, 8, 16) && fits(l->next, 8, 16) &&
-	       fits(l->seq, 8, l->info_size) && fits(l->time, 8, l->info_size) &&
-	       fits(l->len, 4, l->info_size) && fits(l->caller, 4, l->info_size);
+	return printk_fits(l->state, 8, l->desc_size) &&
+	       printk_fits(l->lpos, 16, l->desc_size) && printk_fits(l->begin, 8, 16) &&
+	       printk_fits(l->next, 8, 16) && printk_fits(l->seq, 8, l->info_size) &&
+	       printk_fits(l->time, 8, l->info_size) &&
+	       printk_fits(l->len, 4, l->info_size) &&
+	       printk_fits(l->caller, 4, l->info_size);
 }
 
 int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read, void *arg,
@@ -67,21 +70,23 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
 	uint64_t desc = at + l->desc_ring, text = at + l->text_ring, head = 0, tail = 0;
 	int status;
 
-	if (!is_sound(l))
+	if (!printk_is_sound(l))
 		return atw_err_set(err, ATW_E_DAMAGED, "members of the log's structs lie outside of them");
-	status = bits(&r, desc + l->count_bits, COUNT_BITS_MAX, "count_bits", &r.count_bits, err);
+	status = printk_bits(&r, desc + l->count_bits, COUNT_BITS_MAX, "count_bits",
+			     &r.count_bits, err);
 	if (status == ATW_OK)
-		status = bits(&r, text + l->size_bits, SIZE_BITS_MAX, "size_bits", &r.size_bits, err);
+		status = printk_bits(&r, text + l->size_bits, SIZE_BITS_MAX, "size_bits",
+				     &r.size_bits, err);
 	if (status == ATW_OK)
-		status = number(&r, desc + l->descs, &r.descs, err);
+		status = printk_number(&r, desc + l->descs, &r.descs, err);
 	if (status == ATW_OK)
-		status = number(&r, desc + l->infos, &r.infos, err);
+		status = printk_number(&r, desc + l->infos, &r.infos, err);
 	if (status == ATW_OK)
-		status = number(&r, text + l->data, &r.data, err);
+		status = printk_number(&r, text + l->data, &r.data, err);
 	if (status == ATW_OK)
-		status = number(&r, desc + l->head_id, &head, err);
+		status = printk_number(&r, desc + l->head_id, &head, err);
 	if (status == ATW_OK)
-		status = number(&r, desc + l->tail_id, &tail, err);
+		status = printk_number(&r, desc + l->tail_id, &tail, err);
 	if (status != ATW_OK)
 		return status;
 	r.first = tail & id_mask;
@@ -98,8 +103,8 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
  * Where the text of a block lies, and its bytes; ATW_E_NONE: it has none. Positions
  * count on and on; a block that would not fit up to the end begins at the start.
  */
-static int place(const struct printk_ring *r, uint64_t begin, uint64_t next, uint64_t *at,
-		 uint64_t *len, struct atw_err *err)
+static int printk_place(const struct printk_ring *r, uint64_t begin, uint64_t next,
+			uint64_t *at, uint64_t *len, struct atw_err *err)
 {
 	uint64_t size = (uint64_t)1 << r->size_bits, start = begin & (size - 1), end;
 
@@ -150,13 +155,13 @@ int printk_record(const struct printk_ring *r, uint64_t i, struct printk_record 
 	ret->len = 0;
 	ret->text[0] = '\0';
 	text = get_le16(info + r->l.len);
-	status = place(r, get_le64(desc + r->l.lpos + r->l.begin),
-		       get_le64(desc + r->l.lpos + r->l.next), &at, &len, err);
+	status = printk_place(r, get_le64(desc + r->l.lpos + r->l.begin),
+			      get_le64(desc + r->l.lpos + r->l.next), &at, &len, err);
 	/* An empty line is a record. */
 	if (status == ATW_E_NONE)
 		return text ? status : ATW_OK;
 	if (status == ATW_OK)
-		status = number(r, at, &block, err);
+		status = printk_number(r, at, &block, err);
 	if (status == ATW_OK && block != id)
 		status = atw_err_set(err, ATW_E_NONE, "its text was overwritten");
 	if (status != ATW_OK)

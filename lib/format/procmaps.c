@@ -15,7 +15,7 @@ struct cursor {
 };
 
 /* A number up to the character `stop`, which is skipped. */
-static bool number(struct cursor *c, char stop, bool hex, uint64_t *ret)
+static bool procmaps_number(struct cursor *c, char stop, bool hex, uint64_t *ret)
 {
 	const char *e = memchr(c->s, stop, (size_t)(c->end - c->s));
 
@@ -26,7 +26,7 @@ static bool number(struct cursor *c, char stop, bool hex, uint64_t *ret)
 	return true;
 }
 
-static bool letter(struct cursor *c, char yes, char no, bool *ret)
+static bool procmaps_letter(struct cursor *c, char yes, char no, bool *ret)
 {
 	if (c->s == c->end || (*c->s != yes && *c->s != no))
 		return false;
@@ -34,18 +34,22 @@ static bool letter(struct cursor *c, char yes, char no, bool *ret)
 	return true;
 }
 
-static bool parse(struct cursor c, struct procmaps_area *ret)
+static bool procmaps_parse(struct cursor c, struct procmaps_area *ret)
 {
 	struct procmaps_area a = { 0 };
 	uint64_t major, minor;
 	const char *e;
 
-	if (!number(&c, '-', true, &a.start) || !number(&c, ' ', true, &a.end) ||
-	    a.start >= a.end || !letter(&c, 'r', '-', &a.read) ||
-	    !letter(&c, 'w', '-', &a.write) || !letter(&c, 'x', '-', &a.exec) ||
-	    !letter(&c, 's', 'p', &a.shared) || c.s == c.end || *c.s++ != ' ' ||
-	    !number(&c, ' ', true, &a.offset) || !number(&c, ':', true, &major) ||
-	    !number(&c, ' ', true, &minor) || major > UINT32_MAX || minor > UINT32_MAX)
+	if (!procmaps_number(&c, '-', true, &a.start) ||
+	    !procmaps_number(&c, ' ', true, &a.end) || a.start >= a.end ||
+	    !procmaps_letter(&c, 'r', '-', &a.read) ||
+	    !procmaps_letter(&c, 'w', '-', &a.write) ||
+	    !procmaps_letter(&c, 'x', '-', &a.exec) ||
+	    !procmaps_letter(&c, 's', 'p', &a.shared) || c.s == c.end || *c.s++ != ' ' ||
+	    !procmaps_number(&c, ' ', true, &a.offset) ||
+	    !procmaps_number(&c, ':', true, &major) ||
+	    !procmaps_number(&c, ' ', true, &minor) || major > UINT32_MAX ||
+	    minor > UINT32_MAX)
 		return false;
 	/* A blank follows the inode if a name does, and in all that was seen. */
 	e = memchr(c.s, ' ', (size_t)(c.end - c.s));
@@ -71,7 +75,8 @@ int procmaps_next(struct atw_blob text, size_t *pos, struct procmaps_area *ret)
 		return ATW_END;
 	e = memchr(s, '\n', left);
 	*pos += e ? (size_t)(e - s) + 1 : left;
-	return parse((struct cursor){ s, e ? e : s + left }, ret) ? ATW_OK : ATW_E_FORMAT;
+	return procmaps_parse((struct cursor){s, e ? e : s + left}, ret) ? ATW_OK
+									 : ATW_E_FORMAT;
 }
 
 void procmaps_name(struct atw_blob name, char *buf, size_t len)

@@ -16,34 +16,34 @@ struct fields {
 	char type;
 };
 
-static bool blank(char c)
+static bool symtext_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 /* The next word of the line, or one of no length; *p moves behind it. */
-static struct atw_blob word(const char **p, const char *end)
+static struct atw_blob symtext_word(const char **p, const char *end)
 {
 	const char *from;
 
-	while (*p < end && blank(**p))
+	while (*p < end && symtext_blank(**p))
 		++*p;
 	from = *p;
-	while (*p < end && !blank(**p))
+	while (*p < end && !symtext_blank(**p))
 		++*p;
 	return (struct atw_blob){ from, (size_t)(*p - from) };
 }
 
-static bool split(const char *p, const char *end, struct fields *ret)
+static bool symtext_split(const char *p, const char *end, struct fields *ret)
 {
 	struct atw_blob type;
 	const char *m;
 
-	ret->address = word(&p, end);
-	type = word(&p, end);
+	ret->address = symtext_word(&p, end);
+	type = symtext_word(&p, end);
 	ret->type = type.len ? *(const char *)type.data : '\0';
-	ret->name = word(&p, end);
-	ret->module = word(&p, end);
+	ret->name = symtext_word(&p, end);
+	ret->module = symtext_word(&p, end);
 	m = ret->module.data;
 	if (ret->module.len) {
 		if (ret->module.len < 3 || m[0] != '[' || m[ret->module.len - 1] != ']')
@@ -52,11 +52,11 @@ static bool split(const char *p, const char *end, struct fields *ret)
 		ret->module.len -= 2;
 	}
 	return type.len == 1 && ret->name.len && ret->name.len < SYMTEXT_NAME &&
-	       !word(&p, end).len;
+	       !symtext_word(&p, end).len;
 }
 
 /* The end of the line at `off`, without its end-of-line; *next is behind that. */
-static size_t line_end(struct atw_blob text, size_t off, size_t *next)
+static size_t symtext_line_end(struct atw_blob text, size_t off, size_t *next)
 {
 	const char *p = text.data, *nl = memchr(p + off, '\n', text.len - off);
 	size_t end = nl ? (size_t)(nl - p) : text.len;
@@ -68,14 +68,14 @@ static size_t line_end(struct atw_blob text, size_t off, size_t *next)
 }
 
 /* false: the line is no symbol. */
-static bool parse(struct atw_blob text, size_t off, size_t end,
-		  struct symtext_line *ret)
+static bool symtext_parse(struct atw_blob text, size_t off, size_t end,
+			  struct symtext_line *ret)
 {
 	const char *p = (const char *)text.data + off;
 	size_t name;
 	struct fields f;
 
-	if (!split(p, (const char *)text.data + end, &f) || f.address.len > 16 ||
+	if (!symtext_split(p, (const char *)text.data + end, &f) || f.address.len > 16 ||
 	    !num_hex(f.address.data, f.address.len, &ret->address))
 		return false;
 	name = (size_t)((const char *)f.name.data - p);
@@ -89,12 +89,13 @@ static bool parse(struct atw_blob text, size_t off, size_t end,
 
 /* ---- opening ---- */
 
-static int read_lines(struct symtext *s, struct atw_blob text, struct atw_err *err)
+static int symtext_read_lines(struct symtext *s, struct atw_blob text,
+			      struct atw_err *err)
 {
 	size_t cap = 0, next, number = 1;
 
 	for (size_t off = 0; off < text.len; off = next, number++) {
-		size_t end = line_end(text, off, &next);
+		size_t end = symtext_line_end(text, off, &next);
 
 		if (end == off)
 			continue;
@@ -102,7 +103,7 @@ static int read_lines(struct symtext *s, struct atw_blob text, struct atw_err *e
 		if (!array_reserve((void **)&s->line, &cap, (size_t)s->n + 1,
 				   sizeof(*s->line)))
 			return atw_err_nomem(err);
-		if (parse(text, off, end, &s->line[s->n])) {
+		if (symtext_parse(text, off, end, &s->line[s->n])) {
 			s->n++;
 			continue;
 		}
@@ -120,7 +121,7 @@ static int read_lines(struct symtext *s, struct atw_blob text, struct atw_err *e
 	return ATW_OK;
 }
 
-static int by_address(const void *a, const void *b, void *lines)
+static int symtext_by_address(const void *a, const void *b, void *lines)
 {
 	const struct symtext_line *l = lines;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -135,7 +136,7 @@ static int by_address(const void *a, const void *b, void *lines)
  * modules come in the order they were loaded. Only what follows the part in
  * order is sorted, and then both are merged, from their ends.
  */
-static int sort(struct symtext *s, struct atw_err *err)
+static int symtext_sort(struct symtext *s, struct atw_err *err)
 {
 	uint32_t a = 1, b, *rest;
 
@@ -154,9 +155,9 @@ static int sort(struct symtext *s, struct atw_err *err)
 		s->order[i] = i;
 	for (uint32_t i = 0; i < b; i++)
 		rest[i] = a + i;
-	qsort_r(rest, b, sizeof(*rest), by_address, s->line);
+	qsort_r(rest, b, sizeof(*rest), symtext_by_address, s->line);
 	for (uint32_t to = s->n; b; ) {
-		if (a && by_address(&s->order[a - 1], &rest[b - 1], s->line) > 0)
+		if (a && symtext_by_address(&s->order[a - 1], &rest[b - 1], s->line) > 0)
 			s->order[--to] = s->order[--a];
 		else
 			s->order[--to] = rest[--b];
@@ -165,7 +166,7 @@ static int sort(struct symtext *s, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int check_addresses(const struct symtext *s, struct atw_err *err)
+static int symtext_check_addresses(const struct symtext *s, struct atw_err *err)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->line[i].address)
@@ -193,11 +194,11 @@ int symtext_init(struct symtext *ret, struct atw_blob text, struct atw_err *err)
 		return atw_err_set(err, ATW_E_FORMAT,
 				   "is not a list of symbols: byte 0x%zx is 0, which no text has",
 				   (size_t)(nul - (const char *)text.data));
-	r = read_lines(&s, text, err);
+	r = symtext_read_lines(&s, text, err);
 	if (r == ATW_OK)
-		r = check_addresses(&s, err);
+		r = symtext_check_addresses(&s, err);
 	if (r == ATW_OK)
-		r = sort(&s, err);
+		r = symtext_sort(&s, err);
 	if (r < 0)
 		symtext_deinit(&s);
 	else
@@ -214,33 +215,34 @@ void symtext_deinit(struct symtext *s)
 
 /* ---- answers ---- */
 
-static const char *name_of(const struct symtext *s, const struct symtext_line *l)
+static const char *symtext_name_of(const struct symtext *s, const struct symtext_line *l)
 {
 	return (const char *)s->text.data + l->at + l->name;
 }
 
 /* Of a line that has been found good. */
-static struct fields fields_of(const struct symtext *s, const struct symtext_line *l)
+static struct fields symtext_fields_of(const struct symtext *s,
+				       const struct symtext_line *l)
 {
-	size_t next, end = line_end(s->text, l->at, &next);
+	size_t next, end = symtext_line_end(s->text, l->at, &next);
 	const char *p = s->text.data;
 	struct fields f;
 
-	split(p + l->at, p + end, &f);
+	symtext_split(p + l->at, p + end, &f);
 	return f;
 }
 
-static bool is_named(const struct symtext *s, const struct symtext_line *l,
-		     const char *name, size_t len)
+static bool symtext_is_named(const struct symtext *s, const struct symtext_line *l,
+			     const char *name, size_t len)
 {
-	return l->len == len && !memcmp(name_of(s, l), name, len);
+	return l->len == len && !memcmp(symtext_name_of(s, l), name, len);
 }
 
 int symtext_find(const struct symtext *s, const char *name, size_t len,
 		 uint64_t *ret)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (is_named(s, &s->line[i], name, len)) {
+		if (symtext_is_named(s, &s->line[i], name, len)) {
 			*ret = s->line[i].address;
 			return ATW_OK;
 		}
@@ -267,7 +269,8 @@ size_t symtext_find_many(const struct symtext *s, const char *const *names,
 		if (!(lens[line->len / 64] >> line->len % 64 & 1))
 			continue;
 		for (size_t i = 0; i < n; i++) {
-			if (have[i] || strncmp(names[i], name_of(s, line), line->len) ||
+			if (have[i] ||
+			    strncmp(names[i], symtext_name_of(s, line), line->len) ||
 			    names[i][line->len])
 				continue;
 			have[i] = true;
@@ -278,20 +281,20 @@ size_t symtext_find_many(const struct symtext *s, const char *const *names,
 	return found;
 }
 
-static uint32_t nth(const struct symtext *s, uint32_t i)
+static uint32_t symtext_nth(const struct symtext *s, uint32_t i)
 {
 	return s->order ? s->order[i] : i;
 }
 
 /* How many symbols lie at this address or below it. */
-static uint32_t up_to(const struct symtext *s, uint64_t address)
+static uint32_t symtext_up_to(const struct symtext *s, uint64_t address)
 {
 	uint32_t lo = 0, hi = s->n;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (s->line[nth(s, mid)].address <= address)
+		if (s->line[symtext_nth(s, mid)].address <= address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -299,7 +302,7 @@ static uint32_t up_to(const struct symtext *s, uint64_t address)
 	return lo;
 }
 
-static void copy(char *to, size_t cap, struct atw_blob from)
+static void symtext_copy(char *to, size_t cap, struct atw_blob from)
 {
 	size_t n = from.len < cap - 1 ? from.len : cap - 1;
 
@@ -309,43 +312,43 @@ static void copy(char *to, size_t cap, struct atw_blob from)
 }
 
 /* From it to the next one; the first at its address decides, see kallsyms.h. */
-static uint64_t size_of(const struct symtext *s, uint32_t first, uint32_t above)
+static uint64_t symtext_size_of(const struct symtext *s, uint32_t first, uint32_t above)
 {
-	const struct symtext_line *l = &s->line[nth(s, first)];
-	uint64_t size = kallsyms_size_max(fields_of(s, l).type);
+	const struct symtext_line *l = &s->line[symtext_nth(s, first)];
+	uint64_t size = kallsyms_size_max(symtext_fields_of(s, l).type);
 
-	if (above < s->n && s->line[nth(s, above)].address - l->address < size)
-		size = s->line[nth(s, above)].address - l->address;
+	if (above < s->n && s->line[symtext_nth(s, above)].address - l->address < size)
+		size = s->line[symtext_nth(s, above)].address - l->address;
 	return size;
 }
 
-static void describe(const struct symtext *s, const struct symtext_line *l,
-		     struct symtext_symbol *ret)
+static void symtext_describe(const struct symtext *s, const struct symtext_line *l,
+			     struct symtext_symbol *ret)
 {
-	struct fields f = fields_of(s, l);
-	uint32_t first = l->address ? up_to(s, l->address - 1) : 0;
+	struct fields f = symtext_fields_of(s, l);
+	uint32_t first = l->address ? symtext_up_to(s, l->address - 1) : 0;
 
 	ret->address = l->address;
-	ret->size = size_of(s, first, up_to(s, l->address));
+	ret->size = symtext_size_of(s, first, symtext_up_to(s, l->address));
 	ret->type = f.type;
-	copy(ret->name, sizeof(ret->name), f.name);
-	copy(ret->module, sizeof(ret->module), f.module);
+	symtext_copy(ret->name, sizeof(ret->name), f.name);
+	symtext_copy(ret->module, sizeof(ret->module), f.module);
 }
 
 int symtext_near(const struct symtext *s, uint64_t address,
 		 struct symtext_symbol *ret)
 {
-	uint32_t above = up_to(s, address), first;
+	uint32_t above = symtext_up_to(s, address), first;
 	uint64_t a;
 
 	if (!above)
 		return ATW_E_MISSING;
-	a = s->line[nth(s, above - 1)].address;
+	a = s->line[symtext_nth(s, above - 1)].address;
 	/* Of names for the same place, the first one. */
-	first = a ? up_to(s, a - 1) : 0;
-	if (address - a >= size_of(s, first, above))
+	first = a ? symtext_up_to(s, a - 1) : 0;
+	if (address - a >= symtext_size_of(s, first, above))
 		return ATW_E_MISSING;
-	describe(s, &s->line[nth(s, first)], ret);
+	symtext_describe(s, &s->line[symtext_nth(s, first)], ret);
 	return ATW_OK;
 }
 
@@ -353,6 +356,6 @@ int symtext_next(const struct symtext *s, uint32_t *it, struct symtext_symbol *r
 {
 	if (*it >= s->n)
 		return ATW_END;
-	describe(s, &s->line[(*it)++], ret);
+	symtext_describe(s, &s->line[(*it)++], ret);
 	return ATW_OK;
 }

@@ -12,7 +12,7 @@ void view_deinit(struct view *v)
 }
 
 /* The first piece that ends after `off`, or npieces. */
-static size_t find_piece(const struct view *v, uint64_t off)
+static size_t view_find_piece(const struct view *v, uint64_t off)
 {
 	size_t lo = 0, hi = v->npieces;
 
@@ -38,7 +38,7 @@ uint64_t view_run(const struct view *v, uint64_t off, const void **ret)
 		*ret = (const char *)v->file.data + off;
 		return v->size - off;
 	}
-	i = find_piece(v, off);
+	i = view_find_piece(v, off);
 	if (i == v->npieces || v->pieces[i].start > off)
 		return 0;
 	p = &v->pieces[i];
@@ -48,7 +48,7 @@ uint64_t view_run(const struct view *v, uint64_t off, const void **ret)
 
 uint64_t view_gap(const struct view *v, uint64_t off)
 {
-	size_t i = v->pieces ? find_piece(v, off) : v->npieces;
+	size_t i = v->pieces ? view_find_piece(v, off) : v->npieces;
 
 	if (i < v->npieces)
 		return v->pieces[i].start - off;
@@ -62,8 +62,8 @@ const void *view_at(const struct view *v, uint64_t off, uint64_t len)
 	return view_run(v, off, &p) >= len && len ? p : NULL;
 }
 
-static bool copy(const struct view *v, uint64_t off, char *buf, size_t len,
-		 bool padded)
+static bool view_copy(const struct view *v, uint64_t off, char *buf, size_t len,
+		      bool padded)
 {
 	const void *p = NULL;
 	uint64_t n;
@@ -91,12 +91,12 @@ static bool copy(const struct view *v, uint64_t off, char *buf, size_t len,
 
 bool view_read(const struct view *v, uint64_t off, void *buf, size_t len)
 {
-	return copy(v, off, buf, len, false);
+	return view_copy(v, off, buf, len, false);
 }
 
 bool view_read_padded(const struct view *v, uint64_t off, void *buf, size_t len)
 {
-	return copy(v, off, buf, len, true);
+	return view_copy(v, off, buf, len, true);
 }
 
 int view_blob(const struct view *v, uint64_t off, uint64_t len, void **owned,

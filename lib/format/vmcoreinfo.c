@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 
-static bool printable(char c)
+static bool vmcoreinfo_printable(char c)
 {
 	return c >= 0x20 && c <= 0x7e;
 }
@@ -23,7 +23,7 @@ int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 		return ATW_END;
 	line = p = vi->text + *pos;
 	end = vi->text + vi->len;
-	for (; p < end && printable(*p); p++) {
+	for (; p < end && vmcoreinfo_printable(*p); p++) {
 		if (equals)
 			continue;
 		if (*p == '=')
@@ -45,7 +45,7 @@ int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 	return ATW_OK;
 }
 
-static bool key_is(const struct vmcoreinfo_line *l, const char *key)
+static bool vmcoreinfo_key_is(const struct vmcoreinfo_line *l, const char *key)
 {
 	size_t len = key ? strlen(key) : 0;
 
@@ -59,8 +59,9 @@ size_t atw_vmcoreinfo_probe(const void *data, size_t len)
 	size_t pos = 0;
 
 	/* The kernel image also has the format string, "OSRELEASE=%s". */
-	if (vmcoreinfo_next(&vi, &pos, &l) != ATW_OK || !key_is(&l, "OSRELEASE") ||
-	    !l.value.len || memchr(l.value.data, '%', l.value.len) ||
+	if (vmcoreinfo_next(&vi, &pos, &l) != ATW_OK ||
+	    !vmcoreinfo_key_is(&l, "OSRELEASE") || !l.value.len ||
+	    memchr(l.value.data, '%', l.value.len) ||
 	    memchr(l.value.data, ' ', l.value.len))
 		return 0;
 	while (vmcoreinfo_next(&vi, &pos, &l) == ATW_OK)
@@ -75,7 +76,7 @@ int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi, const char *key,
 	size_t pos = 0;
 
 	while (vmcoreinfo_next(vi, &pos, &l) == ATW_OK) {
-		if (key_is(&l, key)) {
+		if (vmcoreinfo_key_is(&l, key)) {
 			*ret = l.value;
 			return ATW_OK;
 		}
@@ -83,7 +84,7 @@ int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi, const char *key,
 	return ATW_E_MISSING;
 }
 
-static bool starts_with(const char *s, const char *prefix)
+static bool vmcoreinfo_starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
 }
@@ -100,7 +101,7 @@ int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key,
 	if (r < 0)
 		return r;
 	s = value.data;
-	if (starts_with(key, "SYMBOL(") || !strcmp(key, "KERNELOFFSET")) {
+	if (vmcoreinfo_starts_with(key, "SYMBOL(") || !strcmp(key, "KERNELOFFSET")) {
 		ok = num_hex(s, value.len, &v);
 	} else if (value.len && *s == '-') {
 		/* NUMBER(phys_base) is signed; its bits are what is asked for. */

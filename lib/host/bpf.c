@@ -17,50 +17,50 @@
 #include "host/bpf_insn.h"
 
 /* Bytes the kernel does not know have to be zero, those of other members too. */
-static void attr_init(union bpf_attr *attr)
+static void bpf_attr_init(union bpf_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 }
 
-static long sys_bpf(int cmd, union bpf_attr *attr)
+static long bpf_sys(int cmd, union bpf_attr *attr)
 {
 	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
 }
 
 /* ---- what is missing, in words ---- */
 
-static bool has_cap(const struct __user_cap_data_struct *c, unsigned cap)
+static bool bpf_has_cap(const struct __user_cap_data_struct *c, unsigned cap)
 {
 	return c[cap / 32].effective >> cap % 32 & 1;
 }
 
-static void hint_caps(struct atw_err *err)
+static void bpf_hint_caps(struct atw_err *err)
 {
 	host_hint_setcap(err, "cap_bpf,cap_perfmon");
 }
 
 /* Asked first: bpf(2) answers all kinds of trouble with the same two errors. */
-static int check_caps(struct atw_err *err)
+static int bpf_check_caps(struct atw_err *err)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct c[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	bool bpf, perfmon;
 
-	if (syscall(__NR_capget, &head, c) < 0 || has_cap(c, CAP_SYS_ADMIN))
+	if (syscall(__NR_capget, &head, c) < 0 || bpf_has_cap(c, CAP_SYS_ADMIN))
 		return ATW_OK;
-	bpf = has_cap(c, CAP_BPF);
-	perfmon = has_cap(c, CAP_PERFMON);
+	bpf = bpf_has_cap(c, CAP_BPF);
+	perfmon = bpf_has_cap(c, CAP_PERFMON);
 	if (bpf && perfmon)
 		return ATW_OK;
 	atw_err_set(err, ATW_E_PERM,
 		    "reading the running kernel needs %s%s%s, which this process does not have",
 		    bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ",
 		    perfmon ? "" : "CAP_PERFMON");
-	hint_caps(err);
+	bpf_hint_caps(err);
 	return ATW_E_PERM;
 }
 
-static int refused(const char *what, int e, struct atw_err *err)
+static int bpf_refused(const char *what, int e, struct atw_err *err)
 {
 	int r = host_check_lockdown(err);
 
@@ -75,14 +75,14 @@ static int refused(const char *what, int e, struct atw_err *err)
 	atw_err_set(err, ATW_E_PERM, "the kernel does not let this process use BPF (%s: %s)",
 		    what, strerror(e));
 	if (host_in_user_namespace())
-		hint_caps(err);
+		bpf_hint_caps(err);
 	else
 		atw_err_hint(err, "in a container: --cap-add BPF --cap-add PERFMON, and a seccomp profile that lets bpf(2) through");
 	return ATW_E_PERM;
 }
 
 /* The last line the verifier wrote that is not a statistic. */
-static const char *last_words(char *log)
+static const char *bpf_last_words(char *log)
 {
 	char *line;
 
@@ -95,9 +95,9 @@ static const char *last_words(char *log)
 }
 
 /* What the verifier said; what can be done about it, if something can. */
-static int rejected(char *log, struct atw_err *err)
+static int bpf_rejected(char *log, struct atw_err *err)
 {
-	const char *why = last_words(log);
+	const char *why = bpf_last_words(log);
 	char jit[16];
 
 	atw_err_set(err, ATW_E_UNSUPPORTED,
@@ -113,71 +113,71 @@ static int rejected(char *log, struct atw_err *err)
 /* ---- programs ---- */
 
 /* A signal makes the verifier give up; it has not said no, then. */
-static long load(union bpf_attr *a)
+static long bpf_load_program(union bpf_attr *a)
 {
 	long fd;
 	int tries = 8;
 
 	do
-		fd = sys_bpf(BPF_PROG_LOAD, a);
+		fd = bpf_sys(BPF_PROG_LOAD, a);
 	while (fd < 0 && errno == EAGAIN && --tries);
 	return fd;
 }
 
-static int load_as(enum bpf_prog_type type, uint32_t flags, const struct bpf_insn *insns, size_t n,
-		   struct atw_err *err)
+static int bpf_load_as(enum bpf_prog_type type, uint32_t flags,
+		       const struct bpf_insn *insns, size_t n, struct atw_err *err)
 {
 	char log[4096] = "";
 	union bpf_attr a;
 	long fd;
 
-	attr_init(&a);
+	bpf_attr_init(&a);
 	a.prog_type = type;
 	a.prog_flags = flags;
 	a.insns = (uintptr_t)insns;
 	a.insn_cnt = (uint32_t)n;
 	a.license = (uintptr_t)"GPL";
 	strcpy(a.prog_name, "atwalk");
-	fd = load(&a);
+	fd = bpf_load_program(&a);
 	if (fd >= 0)
 		return (int)fd;
 	/* The program is not what it is about. */
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-		return refused("loading a program", errno, err);
+		return bpf_refused("loading a program", errno, err);
 	/* Again for the reason: writing it down costs as much as the rest. */
 	a.log_buf = (uintptr_t)log;
 	a.log_size = sizeof(log);
 	a.log_level = 1;
-	fd = load(&a);
+	fd = bpf_load_program(&a);
 	if (fd >= 0)
 		return (int)fd;
 	log[sizeof(log) - 1] = '\0';
 	if (errno != EPERM && log[0])
-		return rejected(log, err);
+		return bpf_rejected(log, err);
 	/* Without a word of the verifier's: it knows no programs of this type. */
 	if (errno == EINVAL)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no BPF programs that run when they are asked to (Linux 5.14 has)");
-	return refused("loading a program", errno, err);
+	return bpf_refused("loading a program", errno, err);
 }
 
 int bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
 {
-	return load_as(BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE, insns, n, err);
+	return bpf_load_as(BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE, insns, n, err);
 }
 
 int bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
 		   struct atw_err *err)
 {
-	int prog = load_as(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, n, err), fd, e;
+	int prog = bpf_load_as(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, n, err), fd, e;
 	union bpf_attr a;
 
 	if (prog < 0)
 		return prog;
-	attr_init(&a);
+	bpf_attr_init(&a);
 	a.raw_tracepoint.name = (uintptr_t)tracepoint;
 	a.raw_tracepoint.prog_fd = (uint32_t)prog;
-	fd = (int)sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+	fd = (int)bpf_sys(BPF_RAW_TRACEPOINT_OPEN, &a);
 	e = errno;
 	close(prog);             /* it lives as long as it is attached */
 	if (fd >= 0)
@@ -185,17 +185,18 @@ int bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
 	if (e == ENOENT)
 		return atw_err_set(err, ATW_E_MISSING, "this kernel has no tracepoint %s",
 				   tracepoint);
-	return refused("attaching to a tracepoint", e, err);
+	return bpf_refused("attaching to a tracepoint", e, err);
 }
 
 int bpf_run(int prog, struct atw_err *err)
 {
 	union bpf_attr a;
 
-	attr_init(&a);
+	bpf_attr_init(&a);
 	a.test.prog_fd = (uint32_t)prog;
-	return sys_bpf(BPF_PROG_TEST_RUN, &a) < 0
-		? refused("running a program", errno, err) : ATW_OK;
+	return bpf_sys(BPF_PROG_TEST_RUN, &a) < 0
+		       ? bpf_refused("running a program", errno, err)
+		       : ATW_OK;
 }
 
 #define AREA(member) ((int16_t)offsetof(struct bpf_area, member))
@@ -206,7 +207,7 @@ int bpf_run(int prog, struct atw_err *err)
  * The loop has a constant bound, for the verifier, and ends where the list
  * does. R6 goes through the pieces, R9 is the area.
  */
-static int load_reader(int map, struct atw_err *err)
+static int bpf_load_reader(int map, struct atw_err *err)
 {
 	const struct bpf_insn insns[] = {
 		/*  0 */ MAP_VALUE(R6, map),
@@ -241,14 +242,14 @@ static int load_reader(int map, struct atw_err *err)
  * Before 5.11 a map counts as locked memory, of which root may have little as
  * well: then it is not the map that is worth complaining of.
  */
-static int no_map(int e, struct atw_err *err)
+static int bpf_no_map(int e, struct atw_err *err)
 {
 	const struct bpf_insn nothing[] = { SET(R0, 0), EXIT() };
 	int fd = e == EPERM ? bpf_load(nothing, ARRAY_SIZE(nothing), err) : -1;
 
 	if (fd >= 0)
 		close(fd);
-	return fd == ATW_E_UNSUPPORTED ? fd : refused("making a map", e, err);
+	return fd == ATW_E_UNSUPPORTED ? fd : bpf_refused("making a map", e, err);
 }
 
 int bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct atw_err *err)
@@ -256,7 +257,7 @@ int bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct at
 	union bpf_attr a;
 	int fd;
 
-	attr_init(&a);
+	bpf_attr_init(&a);
 	a.map_type = type;
 	a.key_size = type == BPF_MAP_TYPE_RINGBUF ? 0 : 4;
 	a.value_size = value_size;
@@ -266,24 +267,26 @@ int bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct at
 	if (type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
 		a.inner_map_fd = (uint32_t)inner;
 	strcpy(a.map_name, "atwalk");
-	fd = (int)sys_bpf(BPF_MAP_CREATE, &a);
-	return fd < 0 ? no_map(errno, err) : fd;
+	fd = (int)bpf_sys(BPF_MAP_CREATE, &a);
+	return fd < 0 ? bpf_no_map(errno, err) : fd;
 }
 
 int bpf_map_set(int map, uint32_t key, uint32_t value, struct atw_err *err)
 {
 	union bpf_attr a;
 
-	attr_init(&a);
+	bpf_attr_init(&a);
 	a.map_fd = (uint32_t)map;
 	a.key = (uintptr_t)&key;
 	a.value = (uintptr_t)&value;
-	return sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0 ? refused("filling a map", errno, err) : ATW_OK;
+	return bpf_sys(BPF_MAP_UPDATE_ELEM, &a) < 0
+		       ? bpf_refused("filling a map", errno, err)
+		       : ATW_OK;
 }
 
 int bpf_share(size_t size, void **ret, struct atw_err *err)
 {
-	int map, r = check_caps(err);
+	int map, r = bpf_check_caps(err);
 
 	if (r < 0)
 		return r;
@@ -293,7 +296,7 @@ int bpf_share(size_t size, void **ret, struct atw_err *err)
 	*ret = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
 	if (*ret != MAP_FAILED)
 		return map;
-	r = refused("sharing a map", errno, err);
+	r = bpf_refused("sharing a map", errno, err);
 	close(map);
 	return r;
 }
@@ -307,7 +310,7 @@ int bpf_open(struct host_bpf *ret, struct atw_err *err)
 	if (r < 0)
 		return r;
 	b.area = area;
-	r = b.prog = load_reader(b.map, err);
+	r = b.prog = bpf_load_reader(b.map, err);
 	if (r < 0) {
 		bpf_close(&b);
 		return r;

@@ -88,7 +88,8 @@ struct task {
 	bool found, torn;        /* torn: it changed while we looked */
 };
 
-static int judge(const struct task *k, uint64_t pid, uint64_t *ret, struct atw_err *err)
+static int bpf_task_judge(const struct task *k, uint64_t pid, uint64_t *ret,
+			  struct atw_err *err)
 {
 	/* kill(2) sends no signal 0, but knows of every process. */
 	if (!k->found && (!pid || pid > INT32_MAX ||
@@ -108,7 +109,8 @@ static int judge(const struct task *k, uint64_t pid, uint64_t *ret, struct atw_e
 	return ATW_OK;
 }
 
-static int live_u64(struct bpf_tasks *t, uint64_t va, uint64_t *ret, struct atw_err *err)
+static int bpf_task_live_u64(struct bpf_tasks *t, uint64_t va, uint64_t *ret,
+			     struct atw_err *err)
 {
 	return bpf_copy(t->bpf, va, ret, sizeof(*ret), err);
 }
@@ -117,7 +119,9 @@ int bpf_own_mm(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
 {
 	int r = bpf_read(t->bpf, 0, err);   /* fills area->current */
 
-	return r < 0 ? r : live_u64(t, t->bpf->area->current + t->types.task_mm, ret, err);
+	return r < 0 ? r
+		     : bpf_task_live_u64(t, t->bpf->area->current + t->types.task_mm, ret,
+					 err);
 }
 
 int bpf_own_pgd(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
@@ -125,7 +129,7 @@ int bpf_own_pgd(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
 	uint64_t mm;
 	int r = bpf_own_mm(t, &mm, err);
 
-	return r < 0 ? r : live_u64(t, mm + t->types.mm_pgd, ret, err);
+	return r < 0 ? r : bpf_task_live_u64(t, mm + t->types.mm_pgd, ret, err);
 }
 
 /* From parent to parent: sooner or later it is the one that has none but itself. */
@@ -136,7 +140,7 @@ int bpf_init_task(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
 
 	task = r == ATW_OK ? t->bpf->area->current : 0;
 	for (unsigned i = 0; r == ATW_OK && i < TASKS_MAX; i++, task = parent) {
-		r = live_u64(t, task + t->types.task_real_parent, &parent, err);
+		r = bpf_task_live_u64(t, task + t->types.task_real_parent, &parent, err);
 		if (r == ATW_OK && parent == task) {
 			*ret = task;
 			return ATW_OK;
@@ -161,7 +165,7 @@ enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN, OUT_LEADER };
  * Not the task's reference but only the task's memory keeps mm alive here: a
  * task that ends between two of these reads shows another mm in the end.
  */
-static int load_finder(struct bpf_tasks *t, uint32_t from, struct atw_err *err)
+static int bpf_task_load_finder(struct bpf_tasks *t, uint32_t from, struct atw_err *err)
 {
 	const struct bpf_types *y = &t->types;
 	const struct bpf_insn insns[] = {
@@ -187,8 +191,8 @@ static int load_finder(struct bpf_tasks *t, uint32_t from, struct atw_err *err)
 	return bpf_load(insns, ARRAY_SIZE(insns), err);
 }
 
-static int by_kfunc(struct bpf_tasks *t, uint64_t pid, struct task *ret,
-		    struct atw_err *err)
+static int bpf_task_by_kfunc(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+			     struct atw_err *err)
 {
 	uint64_t *out = t->bpf->area->out;
 	int r;
@@ -213,7 +217,7 @@ struct entry {
 	uint32_t tgid, flags;
 };
 
-static int read_entry(struct bpf_tasks *t, uint64_t task, struct entry *ret)
+static int bpf_task_read_entry(struct bpf_tasks *t, uint64_t task, struct entry *ret)
 {
 	struct bpf_area *a = t->bpf->area;
 	const struct bpf_types *y = &t->types;
@@ -244,19 +248,21 @@ static int read_entry(struct bpf_tasks *t, uint64_t task, struct entry *ret)
 }
 
 /* What the task at `at` said, if it still does. */
-static struct task take(struct bpf_tasks *t, uint64_t at, const struct entry *e)
+static struct task bpf_task_take(struct bpf_tasks *t, uint64_t at, const struct entry *e)
 {
 	struct task k = { .found = true, .mm = e->mm, .flags = e->flags, .leader = e->leader };
 	uint64_t mm;
 
-	k.torn = e->mm && (live_u64(t, e->mm + t->types.mm_pgd, &k.pgd, NULL) < 0 ||
-			   live_u64(t, at + t->types.task_mm, &mm, NULL) < 0 || mm != e->mm);
+	k.torn = e->mm &&
+		 (bpf_task_live_u64(t, e->mm + t->types.mm_pgd, &k.pgd, NULL) < 0 ||
+		  bpf_task_live_u64(t, at + t->types.task_mm, &mm, NULL) < 0 ||
+		  mm != e->mm);
 	return k;
 }
 
 /* One round; `torn` when the list led astray. */
-static int by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
-		   struct atw_err *err)
+static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+			    struct atw_err *err)
 {
 	uint64_t first, at;
 	struct task k = { 0 };
@@ -264,17 +270,18 @@ static int by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
 	int r = bpf_read(t->bpf, 0, err);
 
 	if (r == ATW_OK)
-		r = live_u64(t, t->bpf->area->current + t->types.task_leader, &first, err);
+		r = bpf_task_live_u64(t, t->bpf->area->current + t->types.task_leader,
+				      &first, err);
 	if (r != ATW_OK)
 		return r;
 	at = first;
 	for (unsigned i = 0; i < TASKS_MAX; i++) {
-		if (read_entry(t, at, &e) < 0) {
+		if (bpf_task_read_entry(t, at, &e) < 0) {
 			k.torn = true;
 			break;
 		}
 		if (e.tgid == pid) {
-			k = take(t, at, &e);
+			k = bpf_task_take(t, at, &e);
 			break;
 		}
 		at = e.next - t->types.task_tasks;
@@ -288,47 +295,49 @@ static int by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
 /* ---- by its threads ---- */
 
 /* The main thread may end, and others go on: the first that has memory says which. */
-static void ask_threads(struct bpf_tasks *t, struct task *k)
+static void bpf_task_query_threads(struct bpf_tasks *t, struct task *k)
 {
 	const struct bpf_types *y = &t->types;
 	uint64_t signal, head, link;
 	struct entry e;
 
-	k->torn = live_u64(t, k->leader + y->task_signal, &signal, NULL) < 0 || !signal;
+	k->torn = bpf_task_live_u64(t, k->leader + y->task_signal, &signal, NULL) < 0 ||
+		  !signal;
 	link = head = signal + y->signal_thread_head;
 	for (unsigned i = 0; i < TASKS_MAX && !k->torn; i++) {
-		k->torn = live_u64(t, link, &link, NULL) < 0;
+		k->torn = bpf_task_live_u64(t, link, &link, NULL) < 0;
 		if (k->torn || link == head)
 			return;
-		k->torn = read_entry(t, link - y->task_thread_node, &e) < 0 ||
+		k->torn = bpf_task_read_entry(t, link - y->task_thread_node, &e) < 0 ||
 			  e.leader != k->leader;
 		if (!k->torn && e.mm) {
-			*k = take(t, link - y->task_thread_node, &e);
+			*k = bpf_task_take(t, link - y->task_thread_node, &e);
 			return;
 		}
 	}
 }
 
-static int ask(struct bpf_tasks *t, uint64_t pid, struct task *ret, struct atw_err *err)
+static int bpf_task_query(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+			  struct atw_err *err)
 {
-	int r = t->way == LIVE_TASK_KFUNC ? by_kfunc(t, pid, ret, err)
-					  : by_list(t, pid, ret, err);
+	int r = t->way == LIVE_TASK_KFUNC ? bpf_task_by_kfunc(t, pid, ret, err)
+					  : bpf_task_by_list(t, pid, ret, err);
 
 	if (r == ATW_OK && ret->found && !ret->torn && !ret->mm && !(ret->flags & PF_KTHREAD))
-		ask_threads(t, ret);
+		bpf_task_query_threads(t, ret);
 	return r;
 }
 
 /* ---- which of the two ---- */
 
-static int settle_way(struct bpf_tasks *t, struct atw_err *err)
+static int bpf_task_settle_way(struct bpf_tasks *t, struct atw_err *err)
 {
 	const uint32_t from[] = { t->types.task_from_vpid, t->types.task_from_pid };
 
 	if (t->way == LIVE_TASK_AUTO) {
 		t->way = LIVE_TASK_LIST;
 		for (size_t i = 0; i < ARRAY_SIZE(from) && t->way == LIVE_TASK_LIST; i++) {
-			int fd = from[i] ? load_finder(t, from[i], NULL) : -1;
+			int fd = from[i] ? bpf_task_load_finder(t, from[i], NULL) : -1;
 
 			if (fd < 0)
 				continue;
@@ -347,21 +356,21 @@ int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret,
 		  struct atw_err *err)
 {
 	struct task k = { 0 };
-	int r = settle_way(t, err);
+	int r = bpf_task_settle_way(t, err);
 
 	if (r < 0)
 		return r;
 	/* Process 0 is the idle task, which is never the process that was asked for. */
 	if (!pid || pid > INT32_MAX)
-		return judge(&k, pid, ret, err);
+		return bpf_task_judge(&k, pid, ret, err);
 	k.torn = true;
 	for (int i = 0; i < TRIES && k.torn; i++) {
-		r = ask(t, pid, &k, err);
+		r = bpf_task_query(t, pid, &k, err);
 		if (r < 0)
 			return r;
 	}
 	if (k.torn)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "process %" PRIu64 " changes too fast to be looked at", pid);
-	return judge(&k, pid, ret, err);
+	return bpf_task_judge(&k, pid, ret, err);
 }

@@ -62,7 +62,7 @@ struct caps caps_of_program(void)
 }
 
 /* Is the name, without "cap_", in the list? */
-static bool is_in(const char *caps, const char *name)
+static bool caps_is_in(const char *caps, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -77,12 +77,12 @@ static bool is_in(const char *caps, const char *name)
 }
 
 /* The names of a set, but for those in the list, each behind a comma. */
-static size_t join_names(const char *caps, uint64_t set, char *buf, size_t len)
+static size_t caps_join_names(const char *caps, uint64_t set, char *buf, size_t len)
 {
 	size_t n = 0;
 
 	for (unsigned i = 0; i < 64 && n < len; i++) {
-		if (!(set >> i & 1) || (i < NAMES && is_in(caps, names[i])))
+		if (!(set >> i & 1) || (i < NAMES && caps_is_in(caps, names[i])))
 			continue;
 		n += (size_t)(i < NAMES ? snprintf(buf + n, len - n, ",cap_%s", names[i])
 					: snprintf(buf + n, len - n, ",%u", i));
@@ -93,10 +93,11 @@ static size_t join_names(const char *caps, uint64_t set, char *buf, size_t len)
 bool caps_join(const char *caps, const struct caps *have, char *buf, size_t len)
 {
 	char permitted[512] = "", inheritable[512] = "";
-	size_t n = join_names(caps, have->permitted, permitted, sizeof(permitted)), m, all;
+	size_t n = caps_join_names(caps, have->permitted, permitted, sizeof(permitted)),
+	       m, all;
 
-	m = join_names(caps, have->inheritable & ~have->permitted, inheritable,
-		       sizeof(inheritable));
+	m = caps_join_names(caps, have->inheritable & ~have->permitted, inheritable,
+			    sizeof(inheritable));
 	if (n >= sizeof(permitted) || m >= sizeof(inheritable))
 		return false;
 	all = (size_t)(m ? snprintf(buf, len, "'%s%s+ep %s+ei'", caps, permitted, inheritable + 1)
@@ -117,7 +118,7 @@ bool host_in_user_namespace(void)
 }
 
 /* "cap_bpf,cap_perfmon" is "--cap-add BPF --cap-add PERFMON" to a container. */
-static void container_options(const char *caps, char *buf, size_t len)
+static void caps_container_options(const char *caps, char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -160,7 +161,7 @@ void host_hint_setcap(struct atw_err *err, const char *caps)
 	} else if (!geteuid() && host_has_capability(CAP_SYS_ADMIN)) {
 		atw_err_hint(err, "security rules of this machine keep even root out");
 	} else if (!geteuid()) {
-		container_options(caps, options, sizeof(options));
+		caps_container_options(caps, options, sizeof(options));
 		atw_err_hint(err, "root may, but this one lacks capabilities; in a container:%s",
 			     options);
 	} else if (known && caps_join(caps, &have, all, sizeof(all)) &&

@@ -24,14 +24,15 @@ void frames_sort(struct frames *f)
 	f->sorted = radix_sort(f->key[0], f->key[1], f->n, PLACE_BITS);
 }
 
-static uint64_t first_of(uint64_t key)
+static uint64_t frame_words_first_of(uint64_t key)
 {
 	return key >> PLACE_BITS;
 }
 
-static uint64_t last_of(const struct frames *f, uint64_t key)
+static uint64_t frame_words_last_of(const struct frames *f, uint64_t key)
 {
-	return first_of(key) + (f->more[key & (FRAMES_MAX - 1)] & (FRAMES_DOWN - 1));
+	return frame_words_first_of(key) +
+	       (f->more[key & (FRAMES_MAX - 1)] & (FRAMES_DOWN - 1));
 }
 
 int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint64_t *ret,
@@ -40,14 +41,15 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 	const uint64_t *k = f->sorted;
 
 	for (size_t i = 0, end; i < f->n; i = end) {
-		uint64_t first = first_of(k[i]), last = last_of(f, k[i]), have;
+		uint64_t first = frame_words_first_of(k[i]),
+			 last = frame_words_last_of(f, k[i]), have;
 		ssize_t n;
 
 		for (end = i + 1; end < f->n; end++) {
-			uint64_t its_last = last_of(f, k[end]);
+			uint64_t its_last = frame_words_last_of(f, k[end]);
 
 			/* The same frame may be there many times. */
-			if (first_of(k[end]) > last + GAP ||
+			if (frame_words_first_of(k[end]) > last + GAP ||
 			    its_last - first >= ARRAY_SIZE(f->buf))
 				break;
 			if (its_last > last)
@@ -59,7 +61,8 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 			return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
 		have = n < 0 ? 0 : (uint64_t)n / 8;
 		for (; i < end; i++) {
-			uint64_t at = first_of(k[i]) - first, stop = last_of(f, k[i]) - first + 1;
+			uint64_t at = frame_words_first_of(k[i]) - first,
+				 stop = frame_words_last_of(f, k[i]) - first + 1;
 			size_t place = k[i] & (FRAMES_MAX - 1);
 			size_t step = f->more[place] & FRAMES_DOWN ? SIZE_MAX : 1;
 

@@ -42,7 +42,7 @@ struct undertaker {
 };
 
 /* To wait for an end only takes the stops of traced threads as well: so look first. */
-static void bury_dead(pid_t tid)
+static void freeze_bury_dead(pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -52,7 +52,7 @@ static void bury_dead(pid_t tid)
 		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
 }
 
-static void *bury_all(void *arg)
+static void *freeze_bury_all(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
 	struct undertaker *u = arg;
@@ -60,7 +60,7 @@ static void *bury_all(void *arg)
 	for (bool done = false; !done; nanosleep(&pause, NULL)) {
 		pthread_mutex_lock(&u->lock);
 		for (size_t i = 0; i < u->f->n && !u->done; i++)
-			bury_dead(u->f->thread[i].tid);
+			freeze_bury_dead(u->f->thread[i].tid);
 		done = u->done;
 		pthread_mutex_unlock(&u->lock);
 	}
@@ -68,18 +68,18 @@ static void *bury_all(void *arg)
 }
 
 /* All signals are blocked in this thread: their handlers run in the main thread. */
-static void begin_to_bury(struct undertaker *u)
+static void freeze_begin_to_bury(struct undertaker *u)
 {
 	sigset_t all, old;
 
 	sigfillset(&all);
 	if (u->works || pthread_sigmask(SIG_SETMASK, &all, &old))
 		return;
-	u->works = !pthread_create(&u->thread, NULL, bury_all, u);
+	u->works = !pthread_create(&u->thread, NULL, freeze_bury_all, u);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static void end_burying(struct undertaker *u)
+static void freeze_end_burying(struct undertaker *u)
 {
 	pthread_mutex_lock(&u->lock);
 	u->done = true;
@@ -89,14 +89,14 @@ static void end_burying(struct undertaker *u)
 	pthread_mutex_destroy(&u->lock);
 }
 
-static struct frozen_thread *add_thread(struct undertaker *u, pid_t tid)
+static struct frozen_thread *freeze_add_thread(struct undertaker *u, pid_t tid)
 {
 	struct freeze *f = u->f;
 	struct frozen_thread *t = NULL;
 
 	/* A single thread needs no reaper: no other thread waits for its end. */
 	if (f->n)
-		begin_to_bury(u);
+		freeze_begin_to_bury(u);
 	pthread_mutex_lock(&u->lock);
 	if (array_reserve((void **)&f->thread, &f->cap, f->n + 1, sizeof(*t))) {
 		t = &f->thread[f->n++];
@@ -108,7 +108,7 @@ static struct frozen_thread *add_thread(struct undertaker *u, pid_t tid)
 
 /* ---- stopping ---- */
 
-static bool is_dead(const struct freeze *f, pid_t tid)
+static bool freeze_is_dead(const struct freeze *f, pid_t tid)
 {
 	struct freeze_status st;
 
@@ -118,7 +118,7 @@ static bool is_dead(const struct freeze *f, pid_t tid)
 }
 
 /* Ask it to stop; GONE: it ended. */
-static int ask(struct freeze *f, struct frozen_thread *t, struct atw_err *err)
+static int freeze_query(struct freeze *f, struct frozen_thread *t, struct atw_err *err)
 {
 	int e;
 
@@ -128,7 +128,7 @@ static int ask(struct freeze *f, struct frozen_thread *t, struct atw_err *err)
 	e = ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) < 0 ? errno : 0;
 	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0)
 		return ATW_OK;
-	if (!is_dead(f, t->tid))
+	if (!freeze_is_dead(f, t->tid))
 		return freeze_refused(f->pid, t->tid, e, err);
 	t->state = GONE;
 	return ATW_OK;
@@ -139,8 +139,8 @@ static int ask(struct freeze *f, struct frozen_thread *t, struct atw_err *err)
  * a thread that calls execve(2) gets the number of the first one, and the others
  * end.
  */
-static int check_again(struct freeze *f, struct frozen_thread *t, bool *moved,
-		       struct atw_err *err)
+static int freeze_check_again(struct freeze *f, struct frozen_thread *t, bool *moved,
+			      struct atw_err *err)
 {
 	struct freeze_status st;
 
@@ -149,10 +149,10 @@ static int check_again(struct freeze *f, struct frozen_thread *t, bool *moved,
 	if (strchr(t->state == GONE ? "ZX" : "t", *st.state))
 		return ATW_OK;
 	*moved = true;
-	return ask(f, t, err);
+	return freeze_query(f, t, err);
 }
 
-static struct frozen_thread *find(struct freeze *f, pid_t tid, size_t at)
+static struct frozen_thread *freeze_find(struct freeze *f, pid_t tid, size_t at)
 {
 	/* The order mostly is that of the last time. */
 	if (at < f->n && f->thread[at].tid == tid)
@@ -164,7 +164,7 @@ static struct frozen_thread *find(struct freeze *f, pid_t tid, size_t at)
 }
 
 /* Threads that there are by now. *moved: some of them did not stand still. */
-static int ask_all(struct undertaker *u, bool *moved, struct atw_err *err)
+static int freeze_query_all(struct undertaker *u, bool *moved, struct atw_err *err)
 {
 	struct freeze *f = u->f;
 	char path[32];
@@ -183,24 +183,24 @@ static int ask_all(struct undertaker *u, bool *moved, struct atw_err *err)
 
 		if (!num_dec(e->d_name, strlen(e->d_name), &tid) || tid > INT32_MAX)
 			continue;
-		t = find(f, (pid_t)tid, at++);
+		t = freeze_find(f, (pid_t)tid, at++);
 		if (t) {
-			r = check_again(f, t, moved, err);
+			r = freeze_check_again(f, t, moved, err);
 			continue;
 		}
-		t = add_thread(u, (pid_t)tid);
+		t = freeze_add_thread(u, (pid_t)tid);
 		if (!t) {
 			r = atw_err_nomem(err);
 			break;
 		}
 		*moved = true;
-		r = ask(f, t, err);
+		r = freeze_query(f, t, err);
 	}
 	closedir(d);
 	return r;
 }
 
-static void take_answer(struct frozen_thread *t)
+static void freeze_take_answer(struct frozen_thread *t)
 {
 	int status;
 	pid_t r = waitpid(t->tid, &status, WNOHANG | __WALL);
@@ -215,8 +215,8 @@ static void take_answer(struct frozen_thread *t)
 		t->signal = WSTOPSIG(status);
 }
 
-static int too_late(const struct freeze *f, const struct frozen_thread *t,
-		    struct atw_err *err)
+static int freeze_too_late(const struct freeze *f, const struct frozen_thread *t,
+			   struct atw_err *err)
 {
 	struct freeze_status st = { .state = "gone" };
 
@@ -228,17 +228,17 @@ static int too_late(const struct freeze *f, const struct frozen_thread *t,
 	return ATW_E_IO;
 }
 
-static int wait_for_all(struct freeze *f, uint64_t until, struct atw_err *err)
+static int freeze_wait_for_all(struct freeze *f, uint64_t until, struct atw_err *err)
 {
 	struct timespec pause = { .tv_nsec = 20 * 1000 };
 
 	for (size_t i = 0; i < f->n; i++)
 		while (f->thread[i].state == ASKED) {
-			take_answer(&f->thread[i]);
+			freeze_take_answer(&f->thread[i]);
 			if (f->thread[i].state != ASKED)
 				break;
 			if (now() > until)
-				return too_late(f, &f->thread[i], err);
+				return freeze_too_late(f, &f->thread[i], err);
 			nanosleep(&pause, NULL);
 			if (pause.tv_nsec < 1000 * 1000)
 				pause.tv_nsec *= 2;
@@ -264,15 +264,15 @@ int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err)
 	*f = (struct freeze){ .pid = st.tgid, .from = now() };
 	/* Until a look finds none that moves: those that run start others. */
 	while (moved && r == ATW_OK) {
-		r = ask_all(&u, &moved, err);
+		r = freeze_query_all(&u, &moved, err);
 		if (r == ATW_OK)
-			r = wait_for_all(f, until, err);
+			r = freeze_wait_for_all(f, until, err);
 		if (r == ATW_OK && moved && now() > until)
 			r = atw_err_set(err, ATW_E_LIMIT,
 					"process %" PRIu32 " cannot be stopped: it starts threads faster than they are stopped",
 					f->pid);
 	}
-	end_burying(&u);
+	freeze_end_burying(&u);
 	for (size_t i = 0; i < f->n; i++)
 		f->threads += f->thread[i].state == STOPPED;
 	if (r == ATW_OK && !f->threads)
@@ -288,7 +288,7 @@ int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err)
  * Those that were killed meanwhile: their parent hears of that only when we have, and
  * a thread that calls execve(2) waits for it. They die in any order.
  */
-static void bury_killed(struct freeze *f)
+static void freeze_bury_killed(struct freeze *f)
 {
 	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
 	uint64_t until = now() + 2 * SECOND;
@@ -324,16 +324,16 @@ void freeze_thaw(struct freeze *f)
 
 		/* It may have stopped since, and one that was gone be unburied. */
 		if (t->state == ASKED)
-			take_answer(t);
+			freeze_take_answer(t);
 		if (t->state != STOPPED)
-			bury_dead(t->tid);
+			freeze_bury_dead(t->tid);
 		if (t->state == STOPPED &&
 		    ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) < 0)
 			t->state = KILLED;
 		killed |= t->state == KILLED;
 	}
 	if (killed)
-		bury_killed(f);
+		freeze_bury_killed(f);
 	f->ns = now() - f->from;
 	free(f->thread);
 	f->thread = NULL;

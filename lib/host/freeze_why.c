@@ -16,7 +16,8 @@ enum { SYS_PTRACE = 19 };        /* CAP_SYS_PTRACE: linux/capability.h */
 
 /* ---- what /proc says ---- */
 
-static void copy_field(const struct buf *text, const char *key, char *to, size_t room)
+static void freeze_why_copy_field(const struct buf *text, const char *key, char *to,
+				  size_t room)
 {
 	const char *s = host_status_field(text, key);
 
@@ -24,7 +25,7 @@ static void copy_field(const struct buf *text, const char *key, char *to, size_t
 }
 
 /* `what`: "12", "12/task/13", "self". */
-static bool read_status(const char *what, struct freeze_status *ret)
+static bool freeze_why_read_status(const char *what, struct freeze_status *ret)
 {
 	struct buf text;
 
@@ -37,8 +38,8 @@ static bool read_status(const char *what, struct freeze_status *ret)
 		.caps = strtoull(host_status_field(&text, "CapEff"), NULL, 16),
 		.has_memory = *host_status_field(&text, "VmSize"),
 	};
-	copy_field(&text, "Name", ret->name, sizeof(ret->name));
-	copy_field(&text, "State", ret->state, sizeof(ret->state));
+	freeze_why_copy_field(&text, "Name", ret->name, sizeof(ret->name));
+	freeze_why_copy_field(&text, "State", ret->state, sizeof(ret->state));
 	buf_deinit(&text);
 	return true;
 }
@@ -48,7 +49,7 @@ bool freeze_status(uint32_t pid, struct freeze_status *ret)
 	char what[16];
 
 	snprintf(what, sizeof(what), "%" PRIu32, pid);
-	return read_status(what, ret);
+	return freeze_why_read_status(what, ret);
 }
 
 bool freeze_thread_status(uint32_t pid, pid_t tid, struct freeze_status *ret)
@@ -56,7 +57,7 @@ bool freeze_thread_status(uint32_t pid, pid_t tid, struct freeze_status *ret)
 	char what[48];
 
 	snprintf(what, sizeof(what), "%" PRIu32 "/task/%d", pid, (int)tid);
-	return read_status(what, ret);
+	return freeze_why_read_status(what, ret);
 }
 
 int freeze_no_process(uint32_t pid, struct atw_err *err)
@@ -88,7 +89,7 @@ int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_er
 }
 
 /* A file's capabilities replace those it had: those that are in use are kept. */
-static void hint_caps(struct atw_err *err, uint64_t have)
+static void freeze_why_hint_caps(struct atw_err *err, uint64_t have)
 {
 	static const struct { unsigned bit; const char *name; } used[] = {
 		{ 2, "cap_dac_read_search," }, { 17, "cap_sys_rawio," }, { 21, "cap_sys_admin," },
@@ -129,7 +130,7 @@ int freeze_refused(uint32_t pid, pid_t tid, int e, struct atw_err *err)
 		atw_err_hint(err, "only a boot without that setting takes it back");
 		return ATW_E_PERM;
 	}
-	read_status("self", &self);
+	freeze_why_read_status("self", &self);
 	if (self.caps >> SYS_PTRACE & 1) {
 		atw_err_set(err, ATW_E_PERM, "process %" PRIu32 " cannot be stopped: %s", pid,
 			    strerror(e));
@@ -140,7 +141,7 @@ int freeze_refused(uint32_t pid, pid_t tid, int e, struct atw_err *err)
 		    "stopping process %" PRIu32 " needs CAP_SYS_PTRACE, which this process does not have",
 		    pid);
 	if (geteuid())
-		hint_caps(err, self.caps);
+		freeze_why_hint_caps(err, self.caps);
 	else
 		atw_err_hint(err, "in a container: --cap-add SYS_PTRACE");
 	return ATW_E_PERM;

@@ -45,7 +45,7 @@ bool host_first_pid_namespace(void)
 
 /* ---- is it what it is called? ---- */
 
-static bool is_mounted(const char *path, long type)
+static bool host_is_mounted(const char *path, long type)
 {
 	struct statfs fs;
 
@@ -54,19 +54,25 @@ static bool is_mounted(const char *path, long type)
 
 int host_check_proc(struct atw_err *err)
 {
-	return is_mounted("/proc", PROC_SUPER_MAGIC) ? ATW_OK :
-	       atw_err_set(err, ATW_E_MISSING, "/proc is not there: it is not mounted, or something hides it");
+	return host_is_mounted("/proc", PROC_SUPER_MAGIC)
+		       ? ATW_OK
+		       : atw_err_set(err, ATW_E_MISSING,
+				     "/proc is not there: it is not mounted, or "
+				     "something hides it");
 }
 
 int host_check_sys(const char *path, struct atw_err *err)
 {
-	return is_mounted("/sys", SYSFS_MAGIC) ? ATW_OK :
-	       atw_err_set(err, ATW_E_MISSING, "%s is not there because /sys is not mounted, or something hides it",
-			   path);
+	return host_is_mounted("/sys", SYSFS_MAGIC)
+		       ? ATW_OK
+		       : atw_err_set(err, ATW_E_MISSING,
+				     "%s is not there because /sys is not mounted, or "
+				     "something hides it",
+				     path);
 }
 
 /* "hidepid=" of the options of /proc's mount, the last one: with its value, in `ret`. */
-static bool proc_option(const char *name, char *ret, size_t len)
+static bool host_proc_option(const char *name, char *ret, size_t len)
 {
 	struct buf text = { 0 };
 	char *save = NULL, *save_option, where[64], type[16], options[256];
@@ -95,14 +101,14 @@ int host_check_proc_files(struct atw_err *err)
 	char option[32];
 	int r = host_check_proc(err);
 
-	if (r == ATW_OK && proc_option("subset=", option, sizeof(option)))
+	if (r == ATW_OK && host_proc_option("subset=", option, sizeof(option)))
 		r = atw_err_set(err, ATW_E_MISSING,
 				"/proc is mounted with %s: it has files of processes alone", option);
 	return r;
 }
 
 /* Members of one group see all of them: gid=, but for hidepid=ptraceable. */
-static bool is_member(const char *how)
+static bool host_is_member(const char *how)
 {
 	_auto_free gid_t *group = NULL;
 	int n = getgroups(0, NULL);
@@ -111,8 +117,9 @@ static bool is_member(const char *how)
 
 	if (!strcmp(how, "hidepid=ptraceable") || !strcmp(how, "hidepid=4"))
 		return false;
-	gid = proc_option("gid=", option, sizeof(option)) ?
-	      (gid_t)strtoul(option + strlen("gid="), NULL, 10) : 0;
+	gid = host_proc_option("gid=", option, sizeof(option))
+		      ? (gid_t)strtoul(option + strlen("gid="), NULL, 10)
+		      : 0;
 	group = calloc((size_t)(n > 0 ? n : 0) + 1, sizeof(*group));
 	n = group && n > 0 ? getgroups(n, group) : 0;
 	for (int i = 0; i < n; i++)
@@ -123,8 +130,8 @@ static bool is_member(const char *how)
 
 bool host_hides_processes(char *how, size_t len)
 {
-	return proc_option("hidepid=", how, len) && strcmp(how, "hidepid=0") != 0 &&
-	       strcmp(how, "hidepid=off") != 0 && !is_member(how) &&
+	return host_proc_option("hidepid=", how, len) && strcmp(how, "hidepid=0") != 0 &&
+	       strcmp(how, "hidepid=off") != 0 && !host_is_member(how) &&
 	       (host_in_user_namespace() || !host_has_capability(CAP_SYS_PTRACE));
 }
 

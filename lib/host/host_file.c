@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "host/host.h"
 
-static ssize_t read_some(int fd, void *buf, size_t len)
+static ssize_t host_file_read_some(int fd, void *buf, size_t len)
 {
 	ssize_t n;
 
@@ -24,7 +24,7 @@ static ssize_t read_some(int fd, void *buf, size_t len)
 bool host_file_text(const char *path, char *buf, size_t len)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read_some(fd, buf, len - 1);
+	ssize_t n = fd < 0 ? -1 : host_file_read_some(fd, buf, len - 1);
 
 	if (n < 0)
 		return false;
@@ -48,7 +48,7 @@ int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf 
 				   "%s: %s", path, strerror(errno));
 	while (chunk) {
 		pace_wait(pace);
-		n = read_some(fd, chunk, len);
+		n = host_file_read_some(fd, chunk, len);
 		if (!n)
 			break;
 		if (n < 0)

@@ -15,14 +15,14 @@ enum { BLOCKS_MAX = 1 << 24 };           /* of 128 MiB and more: beyond all memo
 static const uint32_t SEVERAL = UINT32_MAX;
 
 /* "node12", "memory7": the number. */
-static bool numbered(const char *name, const char *word, uint64_t *ret)
+static bool nodes_numbered(const char *name, const char *word, uint64_t *ret)
 {
 	size_t n = strlen(word);
 
 	return !strncmp(name, word, n) && num_dec(name + n, strlen(name + n), ret);
 }
 
-static bool add(struct sys_nodes *n, uint64_t block, uint32_t node)
+static bool nodes_append(struct sys_nodes *n, uint64_t block, uint32_t node)
 {
 	if (block >= BLOCKS_MAX)
 		return true;
@@ -37,7 +37,7 @@ static bool add(struct sys_nodes *n, uint64_t block, uint32_t node)
 }
 
 /* A node's folder has a link to each of its blocks. */
-static bool one_node(struct sys_nodes *n, const char *path, uint32_t node)
+static bool nodes_one(struct sys_nodes *n, const char *path, uint32_t node)
 {
 	DIR *d = opendir(path);
 	struct dirent *e;
@@ -45,8 +45,8 @@ static bool one_node(struct sys_nodes *n, const char *path, uint32_t node)
 	bool good = true;
 
 	while (d && good && (e = readdir(d)))
-		if (numbered(e->d_name, "memory", &block))
-			good = add(n, block, node);
+		if (nodes_numbered(e->d_name, "memory", &block))
+			good = nodes_append(n, block, node);
 	if (d)
 		closedir(d);
 	return good;
@@ -71,7 +71,7 @@ bool sys_block_is_offline(const char *root, uint64_t i)
 	return host_file_text(path, text, sizeof(text)) && !strcmp(text, "offline");
 }
 
-static void read_blocks(const char *root, struct sys_nodes *n)
+static void nodes_read_blocks(const char *root, struct sys_nodes *n)
 {
 	char path[512];
 	struct dirent *e;
@@ -85,10 +85,10 @@ static void read_blocks(const char *root, struct sys_nodes *n)
 	snprintf(path, sizeof(path), "%s/sys/devices/system/node", root);
 	d = opendir(path);
 	while (d && good && (e = readdir(d)))
-		if (numbered(e->d_name, "node", &node) && node < SEVERAL) {
+		if (nodes_numbered(e->d_name, "node", &node) && node < SEVERAL) {
 			snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%" PRIu64,
 				 root, node);
-			good = one_node(n, path, (uint32_t)node);
+			good = nodes_one(n, path, (uint32_t)node);
 		}
 	if (d)
 		closedir(d);
@@ -111,7 +111,7 @@ bool sys_nodes_read(const char *root, struct sys_nodes *ret)
 		ret->id = (uint32_t)only;
 		return true;
 	}
-	read_blocks(root, ret);
+	nodes_read_blocks(root, ret);
 	return ret->n;
 }
 

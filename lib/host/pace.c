@@ -12,7 +12,7 @@ enum {
 	SLICES = 100,            /* a second */
 };
 
-static uint64_t slice(const struct pace *p)
+static uint64_t pace_slice_bytes(const struct pace *p)
 {
 	uint64_t n = p->rate / SLICES & ~(uint64_t)(PACE_WORDS - 1);
 
@@ -21,7 +21,8 @@ static uint64_t slice(const struct pace *p)
 
 size_t pace_slice(const struct pace *p, size_t len)
 {
-	return p && p->rate && slice(p) < len ? (size_t)slice(p) : len;
+	return p && p->rate && pace_slice_bytes(p) < len ? (size_t)pace_slice_bytes(p)
+							 : len;
 }
 
 /*

@@ -13,7 +13,7 @@ enum { EAX, EBX, ECX, EDX };
  * Leaf 18H, deterministic address translation parameters: Intel SDM, volume 2A,
  * CPUID. Each sub-leaf is a TLB; several of one level add up.
  */
-static bool of_leaf_18(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
+static bool tlb_of_leaf_18(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 {
 	enum { NONE, DATA, CODE, UNIFIED, LOAD, SUBS_MAX = 64 };
 	enum { PAGES_4K = 1, PAGES_2M = 2 };
@@ -47,7 +47,7 @@ static bool of_leaf_18(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 }
 
 /* Leaf 2: descriptors, a byte each; of second-level TLBs: table 3-12 of the same. */
-static bool of_leaf_2(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
+static bool tlb_of_leaf_2(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 {
 	static const struct {
 		uint8_t byte;
@@ -73,7 +73,7 @@ static bool of_leaf_2(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 }
 
 /* Leaves 80000006H and 80000005H: AMD APM, volume 3, E.4.4 and E.4.5. */
-static bool of_amd(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
+static bool tlb_of_amd(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 {
 	uint32_t r[4];
 
@@ -97,16 +97,16 @@ bool tlb_of_cpuid(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 	last = r[EAX];
 	cpuid(arg, 0x80000000, 0, r);
 	extended = r[EAX];
-	if (!(last >= 0x18 && of_leaf_18(cpuid, arg, &t)) &&
-	    !(extended >= 0x80000006 && of_amd(cpuid, arg, &t)) &&
-	    !(last >= 2 && of_leaf_2(cpuid, arg, &t)))
+	if (!(last >= 0x18 && tlb_of_leaf_18(cpuid, arg, &t)) &&
+	    !(extended >= 0x80000006 && tlb_of_amd(cpuid, arg, &t)) &&
+	    !(last >= 2 && tlb_of_leaf_2(cpuid, arg, &t)))
 		return false;
 	*ret = t;
 	return true;
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-static void host_cpuid(void *arg, uint32_t leaf, uint32_t sub, uint32_t ret[4])
+static void tlb_host_cpuid(void *arg, uint32_t leaf, uint32_t sub, uint32_t ret[4])
 {
 	(void)arg;
 	__cpuid_count(leaf, sub, ret[EAX], ret[EBX], ret[ECX], ret[EDX]);
@@ -114,7 +114,7 @@ static void host_cpuid(void *arg, uint32_t leaf, uint32_t sub, uint32_t ret[4])
 
 bool tlb_of_host(struct tlb_size *ret)
 {
-	return tlb_of_cpuid(host_cpuid, NULL, ret);
+	return tlb_of_cpuid(tlb_host_cpuid, NULL, ret);
 }
 #else
 bool tlb_of_host(struct tlb_size *ret)

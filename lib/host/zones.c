@@ -17,7 +17,7 @@ struct zone {
 };
 
 /* Of each node the highest zone alone: those below are made at once, for all need them. */
-static bool add(struct sys_late *l, const struct zone *z, bool same_node)
+static bool zones_add(struct sys_late *l, const struct zone *z, bool same_node)
 {
 	uint64_t late = z->present > z->managed ? z->present - z->managed : 0;
 	uint64_t end = z->start + z->spanned;
@@ -35,7 +35,7 @@ static bool add(struct sys_late *l, const struct zone *z, bool same_node)
 }
 
 /* "        managed  819200", "  start_pfn:           1048576" */
-static bool field(const char *line, const char *key, uint64_t *ret)
+static bool zones_field(const char *line, const char *key, uint64_t *ret)
 {
 	size_t n = strlen(key);
 
@@ -47,7 +47,7 @@ static bool field(const char *line, const char *key, uint64_t *ret)
 }
 
 /* A zone's lines end with where it begins; one without pages has no such line. */
-static bool each_zone(char *text, struct sys_late *l, uint64_t *managed)
+static bool zones_each(char *text, struct sys_late *l, uint64_t *managed)
 {
 	const char *node = "";           /* of the zone that was added last */
 	struct zone z = { 0 };
@@ -58,11 +58,13 @@ static bool each_zone(char *text, struct sys_late *l, uint64_t *managed)
 		if (!strncmp(s, "Node ", 5)) {
 			z = (struct zone){ 0 };
 			head = s;
-		} else if (field(s, "managed", &z.managed)) {
+		} else if (zones_field(s, "managed", &z.managed)) {
 			*managed += z.managed;
-		} else if (!field(s, "spanned", &z.spanned) && !field(s, "present", &z.present) &&
-			   field(s, "start_pfn:", &z.start)) {
-			good = add(l, &z, !strncmp(head, node, strcspn(head, ",") + 1));
+		} else if (!zones_field(s, "spanned", &z.spanned) &&
+			   !zones_field(s, "present", &z.present) &&
+			   zones_field(s, "start_pfn:", &z.start)) {
+			good = zones_add(l, &z,
+					 !strncmp(head, node, strcspn(head, ",") + 1));
 			node = head;
 		}
 	}
@@ -70,7 +72,7 @@ static bool each_zone(char *text, struct sys_late *l, uint64_t *managed)
 }
 
 /* /proc/meminfo: "MemTotal:       24684084 kB" */
-static uint64_t total(const char *root, uint64_t page)
+static uint64_t zones_total(const char *root, uint64_t page)
 {
 	char path[512], text[128], *s;
 	uint64_t kib;
@@ -91,7 +93,7 @@ void sys_late_read(const char *root, uint64_t page, struct sys_late *ret)
 	*ret = (struct sys_late){ 0 };
 	snprintf(path, sizeof(path), "%s/proc/zoneinfo", root);
 	if (host_file_all(path, ZONEINFO_MAX, &text, NULL) != ATW_OK || !text.len ||
-	    !each_zone(text.data, ret, &managed) || total(root, page) <= managed)
+	    !zones_each(text.data, ret, &managed) || zones_total(root, page) <= managed)
 		sys_late_deinit(ret);
 	buf_deinit(&text);
 }

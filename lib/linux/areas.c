@@ -77,8 +77,8 @@ struct atw_areas {
 
 /* ---- opening ---- */
 
-static struct maple_shape shape(const struct needs *n, enum need_member pivot,
-				enum need_member slot)
+static struct maple_shape areas_shape(const struct needs *n, enum need_member pivot,
+				      enum need_member slot)
 {
 	uint32_t p = n->member[pivot], s = n->member[slot];
 
@@ -87,39 +87,43 @@ static struct maple_shape shape(const struct needs *n, enum need_member pivot,
 	return (struct maple_shape){ (uint16_t)p, (uint16_t)s, (uint16_t)((s - p) / 8 + 1) };
 }
 
-static uint8_t number(const struct needs *n, enum need_const c, uint8_t usual)
+static uint8_t areas_number(const struct needs *n, enum need_const c, uint8_t usual)
 {
 	return n->have_const[c] ? (uint8_t)n->constant[c] : usual;
 }
 
-static struct maple_layout layout_of(const struct needs *n)
+static struct maple_layout areas_layout_of(const struct needs *n)
 {
-	struct maple_shape range = shape(n, N_range64_pivot, N_range64_slot);
+	struct maple_shape range = areas_shape(n, N_range64_pivot, N_range64_slot);
 
 	return (struct maple_layout){
 		.size = n->size[S_maple_node],
-		.number = {
-			[MAPLE_LEAF] = number(n, C_maple_leaf_64, 1),
-			[MAPLE_RANGE] = number(n, C_maple_range_64, 2),
-			[MAPLE_ARANGE] = number(n, C_maple_arange_64, 3),
-		},
-		.shape = {
-			[MAPLE_LEAF] = range, [MAPLE_RANGE] = range,
-			[MAPLE_ARANGE] = shape(n, N_arange64_pivot, N_arange64_slot),
-		},
+		.number =
+			{
+				[MAPLE_LEAF] = areas_number(n, C_maple_leaf_64, 1),
+				[MAPLE_RANGE] = areas_number(n, C_maple_range_64, 2),
+				[MAPLE_ARANGE] = areas_number(n, C_maple_arange_64, 3),
+			},
+		.shape =
+			{
+				[MAPLE_LEAF] = range,
+				[MAPLE_RANGE] = range,
+				[MAPLE_ARANGE] =
+					areas_shape(n, N_arange64_pivot, N_arange64_slot),
+			},
 	};
 }
 
 /* From here on; nothing that was read ahead counts. */
-static void one_by_one(struct atw_areas *a)
+static void areas_one_by_one(struct atw_areas *a)
 {
 	a->ahead = false;
 	if (a->v.ahead)
 		kmem_ahead_forget(a->v.ahead);
 }
 
-static int read_node(struct atw_areas *a, uint64_t at, unsigned char bytes[MAPLE_NODE_MAX],
-		     struct atw_err *err)
+static int areas_read_node(struct atw_areas *a, uint64_t at,
+			   unsigned char bytes[MAPLE_NODE_MAX], struct atw_err *err)
 {
 	const void *copy = a->ahead ? kmem_ahead_find(a->v.ahead, at, MAPLE_NODE_MAX) : NULL;
 
@@ -130,8 +134,8 @@ static int read_node(struct atw_areas *a, uint64_t at, unsigned char bytes[MAPLE
 }
 
 /* The node an entry points to goes onto the stack. */
-static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
-		struct atw_err *err)
+static int areas_push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
+		      struct atw_err *err)
 {
 	struct level *l = &a->level[a->depth];
 	uint64_t at = maple_node(entry), parent;
@@ -148,7 +152,7 @@ static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t la
 	if (a->depth == DEPTH)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "node at 0x%" PRIx64 " of its tree lies too deep", at);
-	r = read_node(a, at, l->bytes, err);
+	r = areas_read_node(a, at, l->bytes, err);
 	if (r < 0)
 		return atw_err_wrap(err, "a node of its tree");
 	/* The root's leads to the tree. */
@@ -166,11 +170,11 @@ static int push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t la
 	/* Leaves below another node were read with it. */
 	if (a->ahead && (type != MAPLE_LEAF || a->depth == 1) &&
 	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended))
-		one_by_one(a);
+		areas_one_by_one(a);
 	return ATW_OK;
 }
 
-static int start_tree(struct atw_areas *a, struct atw_err *err)
+static int areas_start_tree(struct atw_areas *a, struct atw_err *err)
 {
 	uint64_t root;
 	int r = member_get(&a->v, a->mm, N_mm_ma_root, &root, err);
@@ -179,12 +183,12 @@ static int start_tree(struct atw_areas *a, struct atw_err *err)
 		return r;
 	a->root = root;
 	a->phase = TREE;
-	a->layout = layout_of(a->v.n);
+	a->layout = areas_layout_of(a->v.n);
 	if (!maple_layout_good(&a->layout))
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel's trees of areas are not of a kind that is known");
 	if (maple_is_root(root))
-		return push(a, root, 0, UINT64_MAX, err);
+		return areas_push(a, root, 0, UINT64_MAX, err);
 	/* An area has many addresses, and a tree without a node has but 0. */
 	return !maple_is_pointer(root) ? ATW_OK :
 		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
@@ -195,7 +199,7 @@ static const enum need_member stamped[] = {
 	N_mm_users, N_mm_lock_seq, N_mm_ma_root, N_mm_map_count, N_mm_total_vm,
 };
 
-static void take_stamp(const struct atw_areas *a, struct stamp *ret)
+static void areas_take_stamp(const struct atw_areas *a, struct stamp *ret)
 {
 	const struct { enum need_member id; uint64_t *to; } part[] = {
 		{ N_mm_users, &ret->users }, { N_mm_lock_seq, &ret->seq },
@@ -214,14 +218,14 @@ static void take_stamp(const struct atw_areas *a, struct stamp *ret)
 }
 
 /* From the first one on that was not returned. */
-static int start(struct atw_areas *a, struct atw_err *err)
+static int areas_start(struct atw_areas *a, struct atw_err *err)
 {
 	if (a->live)
-		take_stamp(a, &a->stamp);
+		areas_take_stamp(a, &a->stamp);
 	a->unproved = true;
 	a->depth = a->nodes = 0;
 	if (member_have(&a->v, N_mm_ma_root))
-		return start_tree(a, err);
+		return areas_start_tree(a, err);
 	a->phase = LIST;
 	if (member_have(&a->v, N_vma_next))
 		return member_get(&a->v, a->mm, N_mm_mmap, &a->next, err);
@@ -246,7 +250,7 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 	if (a->live)
 		a->v.ahead = kmem_ahead_create(v.m);
 	a->ahead = a->v.ahead;
-	r = start(a, err);
+	r = areas_start(a, err);
 	/* What cannot be read may have been on its way out. */
 	a->again = r < 0 && r != ATW_E_UNSUPPORTED && a->live;
 	if (r < 0 && !a->again) {
@@ -258,7 +262,7 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 	return ATW_OK;
 }
 
-static unsigned release_of(const struct atw_kernel *k)
+static unsigned areas_release_of(const struct atw_kernel *k)
 {
 	unsigned major, minor;
 	struct atw_blob b;
@@ -293,8 +297,9 @@ int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
 		return r;
 	v.n = kernel_needs(k);
 	r = kernel_kmem(k, &v.m, err);
-	return r < 0 ? r : areas_open_at(v, mm, k->own.paging.page_shift,
-					 release_of(k), ret, err);
+	return r < 0 ? r
+		     : areas_open_at(v, mm, k->own.paging.page_shift, areas_release_of(k),
+				     ret, err);
 }
 
 void atw_areas_close(struct atw_areas *a)
@@ -307,8 +312,8 @@ void atw_areas_close(struct atw_areas *a)
 
 /* ---- one area ---- */
 
-static int fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
-		     struct atw_err *err)
+static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
+			   struct atw_err *err)
 {
 	uint64_t page = (uint64_t)1 << a->names.page_shift;
 	int r;
@@ -343,23 +348,24 @@ static int fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 }
 
 /* Members of one moment, in one read where the process runs. */
-static int fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret, struct atw_err *err)
+static int areas_fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
+		      struct atw_err *err)
 {
 	int r;
 
 	area_hold(&a->v, vma);
-	r = fill_held(a, vma, ret, err);
+	r = areas_fill_held(a, vma, ret, err);
 	members_release(&a->v);
 	return r;
 }
 
 /* ---- all of them ---- */
 
-static int fill_slot(struct atw_areas *a, const struct maple_slot *s,
-		     struct atw_area *ret, struct atw_err *err)
+static int areas_fill_slot(struct atw_areas *a, const struct maple_slot *s,
+			   struct atw_area *ret, struct atw_err *err)
 {
 	uint64_t ended = a->ended;
-	int r = fill(a, s->entry, ret, err);
+	int r = areas_fill(a, s->entry, ret, err);
 
 	if (r == ATW_OK && (ret->start.u != s->first || ret->end.u - 1 != s->last)) {
 		a->ended = ended;        /* those behind it are not to blame */
@@ -370,7 +376,8 @@ static int fill_slot(struct atw_areas *a, const struct maple_slot *s,
 	return r;
 }
 
-static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+static int areas_next_of_tree(struct atw_areas *a, struct atw_area *ret,
+			      struct atw_err *err)
 {
 	while (a->depth) {
 		struct level *l = &a->level[a->depth - 1];
@@ -392,11 +399,12 @@ static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_er
 		if (a->live && l->slot.last < a->ended)
 			continue;        /* returned before reading began anew */
 		if (l->type != MAPLE_LEAF) {
-			r = push(a, l->slot.entry, l->slot.first, l->slot.last, err);
+			r = areas_push(a, l->slot.entry, l->slot.first, l->slot.last,
+				       err);
 			if (r < 0)
 				return r;
 		} else if (maple_is_pointer(l->slot.entry)) {
-			return fill_slot(a, &l->slot, ret, err);
+			return areas_fill_slot(a, &l->slot, ret, err);
 		}
 	}
 	a->phase = GATE;
@@ -404,7 +412,7 @@ static int next_of_tree(struct atw_areas *a, struct atw_area *ret, struct atw_er
 }
 
 /* Was it returned before reading began anew? */
-static bool is_done(const struct atw_areas *a, uint64_t vma)
+static bool areas_is_done(const struct atw_areas *a, uint64_t vma)
 {
 	uint64_t end;
 
@@ -412,7 +420,8 @@ static bool is_done(const struct atw_areas *a, uint64_t vma)
 	       end <= a->ended;
 }
 
-static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+static int areas_next_of_list(struct atw_areas *a, struct atw_area *ret,
+			      struct atw_err *err)
 {
 	uint64_t vma;
 	int r;
@@ -423,9 +432,9 @@ static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_er
 		if (!vma)
 			return ATW_END;
 		r = member_get(&a->v, vma, N_vma_next, &a->next, err);
-	} while (r == ATW_OK && a->live && is_done(a, vma) && a->count++ < AREAS);
+	} while (r == ATW_OK && a->live && areas_is_done(a, vma) && a->count++ < AREAS);
 	if (r == ATW_OK)
-		r = fill(a, vma, ret, err);
+		r = areas_fill(a, vma, ret, err);
 	if (r == ATW_OK)
 		a->phase = LIST;
 	return r;
@@ -435,7 +444,8 @@ static int next_of_list(struct atw_areas *a, struct atw_area *ret, struct atw_er
  * x86: maps shows an area that no mm has. arch/x86/entry/vsyscall/vsyscall_64.c,
  * get_gate_vma(): not where it is switched off, and not in 32-bit processes.
  */
-static int next_of_gate(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+static int areas_next_of_gate(struct atw_areas *a, struct atw_area *ret,
+			      struct atw_err *err)
 {
 	enum { MODE_NONE = 2, HAS_VSYSCALL = 2 };
 	const struct needs *n = a->v.n;
@@ -453,23 +463,24 @@ static int next_of_gate(struct atw_areas *a, struct atw_area *ret, struct atw_er
 		member_get(&a->v, a->mm, N_mm_ia32, &narrow, NULL);
 	if (!(flags & HAS_VSYSCALL) || narrow)
 		return ATW_END;
-	if (fill(a, gate, ret, err) < 0)
+	if (areas_fill(a, gate, ret, err) < 0)
 		return err->status;
 	snprintf(ret->name, sizeof(ret->name), "[vsyscall]");
 	return ATW_OK;
 }
 
-static int next_of(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+static int areas_next_of(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
 {
-	return a->phase == TREE ? next_of_tree(a, ret, err) :
-	       a->phase == LIST ? next_of_list(a, ret, err) : next_of_gate(a, ret, err);
+	return a->phase == TREE   ? areas_next_of_tree(a, ret, err)
+	       : a->phase == LIST ? areas_next_of_list(a, ret, err)
+				  : areas_next_of_gate(a, ret, err);
 }
 
 /*
  * Does the tree still lead to the area that was read, and nothing else into the
  * range of each node? The lowest is looked at first.
  */
-static bool path_holds(const struct atw_areas *a)
+static bool areas_path_holds(const struct atw_areas *a)
 {
 	unsigned char bytes[MAPLE_NODE_MAX];
 	uint64_t root;
@@ -492,7 +503,8 @@ static bool path_holds(const struct atw_areas *a)
 }
 
 /* The same, of a running process. */
-static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err *err)
+static int areas_next_moving(struct atw_areas *a, struct atw_area *ret,
+			     struct atw_err *err)
 {
 	uint64_t from = a->ended, reached = 0;
 	unsigned ends = 0, faults = 0;
@@ -502,18 +514,18 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 		enum phase phase;
 		struct stamp now;
 		uint64_t reads = kmem_reads(a->v.m);
-		int r = a->again ? start(a, err) : ATW_OK;
+		int r = a->again ? areas_start(a, err) : ATW_OK;
 
 		a->again = false;
 		phase = a->phase;
 		if (r == ATW_OK)
-			r = next_of(a, ret, err);
+			r = areas_next_of(a, ret, err);
 		else
 			a->phase = DONE;
 		a->unproved |= kmem_reads(a->v.m) != reads;
 		if (r >= 0 && !a->unproved)
 			return r;
-		take_stamp(a, &now);
+		areas_take_stamp(a, &now);
 		if (!now.users) {
 			a->phase = DONE;
 			return atw_err_set(err, ATW_E_LIMIT,
@@ -523,14 +535,14 @@ static int next_moving(struct atw_areas *a, struct atw_area *ret, struct atw_err
 		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
 		a->unproved = !same;
 		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||
-		    (r == ATW_OK && phase == TREE && !a->ahead && path_holds(a)) ||
+		    (r == ATW_OK && phase == TREE && !a->ahead && areas_path_holds(a)) ||
 		    (r == ATW_END && ++ends == 2))
 			return r;
 		if (r == ATW_OK)
 			reached = a->ended;
 		a->ended = from;
 		a->again = true;
-		one_by_one(a);
+		areas_one_by_one(a);
 	}
 	if (!reached)
 		reached = from + ((uint64_t)1 << a->names.page_shift);
@@ -558,7 +570,8 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 			r = ATW_E_LIMIT;
 			break;
 		}
-		r = a->live ? next_moving(a, ret, &why) : next_of(a, ret, &why);
+		r = a->live ? areas_next_moving(a, ret, &why)
+			    : areas_next_of(a, ret, &why);
 	}
 	a->count++;
 	if (r < 0 && err) {
@@ -591,10 +604,10 @@ int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err 
 		r = member_get(&a->v, mm, N_mm_total_vm, &pages, err);
 	if (r < 0)
 		return r;
-	names_init(&a->names, a->v, mm, k->own.paging.page_shift, release_of(k));
+	names_init(&a->names, a->v, mm, k->own.paging.page_shift, areas_release_of(k));
 	pages <<= k->own.paging.page_shift;
 	/* No mm has it. */
-	if (next_of_gate(a, gate, err) == ATW_OK)
+	if (areas_next_of_gate(a, gate, err) == ATW_OK)
 		pages += gate->end.u - gate->start.u;
 	*ret = pages;
 	return ATW_OK;

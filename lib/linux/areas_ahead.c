@@ -63,7 +63,8 @@ struct leaves {
 };
 
 /* Announce something of each area, and read it. */
-static void leaves_read(const struct leaves *t, void (*soon)(const struct members *v, uint64_t vma))
+static void areas_ahead_leaves_read(const struct leaves *t,
+				    void (*soon)(const struct members *v, uint64_t vma))
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct ahead_leaf *f = &t->leaf[i];
@@ -83,8 +84,8 @@ static void leaves_read(const struct leaves *t, void (*soon)(const struct member
 }
 
 /* Those below a node. */
-static void leaves_announce(struct leaves *t, enum maple_type type, const void *bytes,
-			    uint64_t first, uint64_t last)
+static void areas_ahead_leaves_announce(struct leaves *t, enum maple_type type,
+					const void *bytes, uint64_t first, uint64_t last)
 {
 	struct maple_slot s = { 0 }, prev;
 
@@ -106,7 +107,7 @@ bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t
 
 	kmem_ahead_forget(v->ahead);
 	if (type != MAPLE_LEAF) {
-		leaves_announce(&t, type, bytes, first, last);
+		areas_ahead_leaves_announce(&t, type, bytes, first, last);
 	} else {
 		kmem_ahead_add(v->ahead, maple_node(entry), MAPLE_NODE_MAX);
 		t.leaf[t.n++] = (struct ahead_leaf){ maple_node(entry), first, last };
@@ -114,9 +115,9 @@ bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t
 	if (!t.n)
 		return true;
 	kmem_ahead_read(v->ahead);
-	leaves_read(&t, ahead_area);
-	leaves_read(&t, ahead_file);
-	leaves_read(&t, ahead_dentry);
+	areas_ahead_leaves_read(&t, ahead_area);
+	areas_ahead_leaves_read(&t, ahead_file);
+	areas_ahead_leaves_read(&t, ahead_dentry);
 	/* Of older kernels the stamp does not show each change. */
 	return kmem_ahead_same(v->ahead, t.n);
 }

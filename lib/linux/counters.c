@@ -32,19 +32,21 @@ struct counters {
 
 /* ---- reading ---- */
 
-static bool word(const struct counters *c, uint64_t at, uint64_t *ret)
+static bool counters_word(const struct counters *c, uint64_t at, uint64_t *ret)
 {
 	return at && kmem_u64(c->m, at, ret, NULL) == ATW_OK;
 }
 
-static bool half(const struct counters *c, uint64_t at, uint32_t *ret)
+static bool counters_half(const struct counters *c, uint64_t at, uint32_t *ret)
 {
 	return at && kmem_u32(c->m, at, ret, NULL) == ATW_OK;
 }
 
-static bool member(const struct counters *c, uint64_t base, enum need_member id, uint64_t *ret)
+static bool counters_member(const struct counters *c, uint64_t base, enum need_member id,
+			    uint64_t *ret)
 {
-	return base && c->n->member[id] != NEED_NONE && word(c, base + c->n->member[id], ret);
+	return base && c->n->member[id] != NEED_NONE &&
+	       counters_word(c, base + c->n->member[id], ret);
 }
 
 static void counters_tell(struct counters *c, const char *key, uint64_t value)
@@ -59,7 +61,7 @@ static void counters_tell_pages(struct counters *c, const char *key, uint64_t pa
 		counters_tell(c, key, (pages << c->shift) / 1024);
 }
 
-static void find_nodes(struct counters *c)
+static void counters_find_nodes(struct counters *c)
 {
 	uint64_t data = c->n->symbol[Y_node_data], len = 64, at = 0, pages = 0;
 	uint32_t id = 0;
@@ -72,38 +74,39 @@ static void find_nodes(struct counters *c)
 	if (!data && c->n->symbol[Y_contig_page_data])
 		c->node[c->nodes++] = c->n->symbol[Y_contig_page_data];
 	/* What follows a shorter array is no pointer to anything that fits: see node.c. */
-	for (uint64_t i = 0; data && i < len && word(c, data + i * 8, &at); i++)
-		if (at && member(c, at, N_node_spanned, &pages) && pages &&
+	for (uint64_t i = 0; data && i < len && counters_word(c, data + i * 8, &at); i++)
+		if (at && counters_member(c, at, N_node_spanned, &pages) && pages &&
 		    c->n->member[N_node_id] != NEED_NONE &&
-		    half(c, at + c->n->member[N_node_id], &id) && id == i)
+		    counters_half(c, at + c->n->member[N_node_id], &id) && id == i)
 			c->node[c->nodes++] = at;
 }
 
 /* Zone `i` of a node; 0: there is none. */
-static uint64_t zone_of(const struct counters *c, uint64_t node, unsigned i)
+static uint64_t counters_zone_of(const struct counters *c, uint64_t node, unsigned i)
 {
 	uint32_t zones = 0;
 
-	if (c->n->member[N_node_nzones] == NEED_NONE || c->n->member[N_node_zones] == NEED_NONE ||
-	    !c->n->size[S_zone] || !half(c, node + c->n->member[N_node_nzones], &zones) ||
-	    i >= zones || i >= ZONES_MAX)
+	if (c->n->member[N_node_nzones] == NEED_NONE ||
+	    c->n->member[N_node_zones] == NEED_NONE || !c->n->size[S_zone] ||
+	    !counters_half(c, node + c->n->member[N_node_nzones], &zones) || i >= zones ||
+	    i >= ZONES_MAX)
 		return 0;
 	return node + c->n->member[N_node_zones] + (uint64_t)i * c->n->size[S_zone];
 }
 
 /* Sums may be less than nothing for a moment: what CPUs took off comes first. */
-static uint64_t no_less_than_0(uint64_t u)
+static uint64_t counters_no_less_than_0(uint64_t u)
 {
 	return (int64_t)u < 0 ? 0 : u;
 }
 
 /* What CPUs have counted and not added yet: bytes, an element for each item. */
-static uint64_t diffs(const struct counters *c, uint64_t base, enum need_member sets,
-		      enum need_member diff, uint64_t i)
+static uint64_t counters_diffs(const struct counters *c, uint64_t base,
+			       enum need_member sets, enum need_member diff, uint64_t i)
 {
 	uint64_t each = 0, offset = 0, sum = 0;
 
-	if (c->n->member[diff] == NEED_NONE || !member(c, base, sets, &each))
+	if (c->n->member[diff] == NEED_NONE || !counters_member(c, base, sets, &each))
 		return 0;
 	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
 		int8_t one;
@@ -116,58 +119,69 @@ static uint64_t diffs(const struct counters *c, uint64_t base, enum need_member 
 	return sum;
 }
 
-static bool zone_stat(const struct counters *c, enum need_const id, uint64_t *ret)
+static bool counters_zone_stat(const struct counters *c, enum need_const id,
+			       uint64_t *ret)
 {
 	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one = 0, zone, all = c->n->symbol[Y_zone_stat];
 
-	if (!c->n->have_const[id] || i > ITEMS_MAX || (all && !word(c, all + i * 8, &sum)) ||
+	if (!c->n->have_const[id] || i > ITEMS_MAX ||
+	    (all && !counters_word(c, all + i * 8, &sum)) ||
 	    (!all && (!c->nodes || c->n->member[N_zone_stat] == NEED_NONE)))
 		return false;
 	for (size_t k = 0; k < c->nodes; k++)
-		for (unsigned z = 0; (zone = zone_of(c, c->node[k], z)); z++) {
-			if (!all && !word(c, zone + c->n->member[N_zone_stat] + i * 8, &one))
+		for (unsigned z = 0; (zone = counters_zone_of(c, c->node[k], z)); z++) {
+			if (!all &&
+			    !counters_word(c, zone + c->n->member[N_zone_stat] + i * 8,
+					   &one))
 				return false;
 			sum += all ? 0 : one;
-			sum += diffs(c, zone, N_zone_diffs, N_zone_diff, i);
+			sum += counters_diffs(c, zone, N_zone_diffs, N_zone_diff, i);
 		}
-	*ret = no_less_than_0(sum);
+	*ret = counters_no_less_than_0(sum);
 	return true;
 }
 
-static bool node_stat(const struct counters *c, enum need_const id, uint64_t *ret)
+static bool counters_node_stat(const struct counters *c, enum need_const id,
+			       uint64_t *ret)
 {
 	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one = 0, all = c->n->symbol[Y_node_stat];
 
-	if (!c->n->have_const[id] || i > ITEMS_MAX || (all && !word(c, all + i * 8, &sum)) ||
+	if (!c->n->have_const[id] || i > ITEMS_MAX ||
+	    (all && !counters_word(c, all + i * 8, &sum)) ||
 	    (!all && (!c->nodes || c->n->member[N_node_stat] == NEED_NONE)))
 		return false;
 	for (size_t k = 0; k < c->nodes; k++) {
-		if (!all && !word(c, c->node[k] + c->n->member[N_node_stat] + i * 8, &one))
+		if (!all &&
+		    !counters_word(c, c->node[k] + c->n->member[N_node_stat] + i * 8,
+				   &one))
 			return false;
 		sum += all ? 0 : one;
-		sum += diffs(c, c->node[k], N_node_diffs, N_node_diff, i);
+		sum += counters_diffs(c, c->node[k], N_node_diffs, N_node_diff, i);
 	}
-	*ret = no_less_than_0(sum);
+	*ret = counters_no_less_than_0(sum);
 	return true;
 }
 
 /* ---- pages of block devices: nr_blockdev_pages() ---- */
 
-static bool block_devices(const struct counters *c, uint64_t *ret)
+static bool counters_block_devices(const struct counters *c, uint64_t *ret)
 {
 	const struct needs *n = c->n;
 	uint64_t sb = 0, head, at = 0, inode, mapping = 0, pages = 0, sum = 0;
 
-	if (!word(c, n->symbol[Y_blockdevs], &sb) || !sb || n->member[N_sb_inodes] == NEED_NONE ||
+	if (!counters_word(c, n->symbol[Y_blockdevs], &sb) || !sb ||
+	    n->member[N_sb_inodes] == NEED_NONE ||
 	    n->member[N_inode_sb_list] == NEED_NONE)
 		return false;
 	head = sb + n->member[N_sb_inodes];
-	if (!word(c, head, &at))
+	if (!counters_word(c, head, &at))
 		return false;
 	for (unsigned i = 0; at != head; i++) {
 		inode = at - n->member[N_inode_sb_list];
-		if (i == BLOCK_DEVICES_MAX || !member(c, inode, N_inode_mapping, &mapping) ||
-		    !member(c, mapping, N_mapping_pages, &pages) || !word(c, at, &at))
+		if (i == BLOCK_DEVICES_MAX ||
+		    !counters_member(c, inode, N_inode_mapping, &mapping) ||
+		    !counters_member(c, mapping, N_mapping_pages, &pages) ||
+		    !counters_word(c, at, &at))
 			return false;
 		sum += pages;
 	}
@@ -178,31 +192,32 @@ static bool block_devices(const struct counters *c, uint64_t *ret)
 /* ---- the parts of /proc/meminfo ---- */
 
 /* Pages that are in the swap cache; up to 5.12 they are counted elsewhere. */
-static bool swap_cache(const struct counters *c, uint64_t *ret)
+static bool counters_swap_cache(const struct counters *c, uint64_t *ret)
 {
 	uint64_t total = 0;
 
 	if (c->n->have_const[C_nr_swapcache])
-		return node_stat(c, C_nr_swapcache, ret);
+		return counters_node_stat(c, C_nr_swapcache, ret);
 	*ret = 0;
-	return word(c, c->n->symbol[Y_swap_total], &total) && !total;
+	return counters_word(c, c->n->symbol[Y_swap_total], &total) && !total;
 }
 
-static void cached(struct counters *c)
+static void counters_cached(struct counters *c)
 {
 	uint64_t file = 0, swap = 0, buffers = 0;
 
-	if (swap_cache(c, &swap))
+	if (counters_swap_cache(c, &swap))
 		counters_tell_pages(c, "SwapCached", swap);
 	else
 		return;
-	if (!node_stat(c, C_nr_file, &file) || !block_devices(c, &buffers))
+	if (!counters_node_stat(c, C_nr_file, &file) ||
+	    !counters_block_devices(c, &buffers))
 		return;
 	counters_tell_pages(c, "Buffers", buffers);
 	counters_tell_pages(c, "Cached", file > swap + buffers ? file - swap - buffers : 0);
 }
 
-static void by_table(struct counters *c)
+static void counters_by_table(struct counters *c)
 {
 	static const struct { const char *key; enum need_const id[2]; } sums[] = {
 		{ "AnonPages", { C_nr_anon } }, { "Mapped", { C_nr_mapped } },
@@ -218,30 +233,32 @@ static void by_table(struct counters *c)
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
 		b = 0;
-		if (node_stat(c, sums[i].id[0], &a) && (!sums[i].id[1] || node_stat(c, sums[i].id[1], &b)))
+		if (counters_node_stat(c, sums[i].id[0], &a) &&
+		    (!sums[i].id[1] || counters_node_stat(c, sums[i].id[1], &b)))
 			counters_tell_pages(c, sums[i].key, a + b);
 	}
 	/* Of zones or nodes: no node has as few items before it as a zone has in all. */
 	if (c->n->have_const[C_nr_tables] &&
 	    (c->n->constant[C_nr_tables] < c->n->constant[C_zone_items]
-	     ? zone_stat(c, C_nr_tables, &all) : node_stat(c, C_nr_tables, &all)))
+		     ? counters_zone_stat(c, C_nr_tables, &all)
+		     : counters_node_stat(c, C_nr_tables, &all)))
 		counters_tell_pages(c, "PageTables", all);
-	if (zone_stat(c, C_nr_mlock, &all))
+	if (counters_zone_stat(c, C_nr_mlock, &all))
 		counters_tell_pages(c, "Mlocked", all);
-	if (node_stat(c, C_nr_stack, &all))
+	if (counters_node_stat(c, C_nr_stack, &all))
 		counters_tell(c, "KernelStack", all);
-	if (word(c, c->n->symbol[Y_poisoned], &all))
-		counters_tell_pages(c, "HardwareCorrupted", no_less_than_0(all));
+	if (counters_word(c, c->n->symbol[Y_poisoned], &all))
+		counters_tell_pages(c, "HardwareCorrupted", counters_no_less_than_0(all));
 }
 
-static bool is_huge_known(const struct counters *c)
+static bool counters_is_huge_known(const struct counters *c)
 {
 	return c->n->symbol[Y_hstates] && c->n->size[S_hstate] &&
 	       c->n->member[N_hstate_order] != NEED_NONE;
 }
 
 /* All sizes; *ret: their pages, small ones. Those by name are of the default size. */
-static bool huge_pages(struct counters *c, uint64_t *ret)
+static bool counters_huge_pages(struct counters *c, uint64_t *ret)
 {
 	static const struct { const char *key; enum need_member id; } names[] = {
 		{ "HugePages_Total", N_hstate_all }, { "HugePages_Free", N_hstate_free },
@@ -252,19 +269,21 @@ static bool huge_pages(struct counters *c, uint64_t *ret)
 
 	/* Without hugetlb there are none. */
 	*ret = 0;
-	if (!is_huge_known(c) || !half(c, c->n->symbol[Y_hstates_n], &n) || n > HSTATES_MAX)
+	if (!counters_is_huge_known(c) ||
+	    !counters_half(c, c->n->symbol[Y_hstates_n], &n) || n > HSTATES_MAX)
 		return false;
-	if (!half(c, c->n->symbol[Y_hstate_default], &by_default))
+	if (!counters_half(c, c->n->symbol[Y_hstate_default], &by_default))
 		by_default = n == 1 ? 0 : UINT32_MAX;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = c->n->symbol[Y_hstates] + (uint64_t)i * c->n->size[S_hstate];
 
-		if (!half(c, at + c->n->member[N_hstate_order], &order) || order > ORDER_MAX ||
-		    !member(c, at, N_hstate_all, &one) || one > UINT64_MAX >> (order + c->shift + 4))
+		if (!counters_half(c, at + c->n->member[N_hstate_order], &order) ||
+		    order > ORDER_MAX || !counters_member(c, at, N_hstate_all, &one) ||
+		    one > UINT64_MAX >> (order + c->shift + 4))
 			return false;
 		sum += one << order;
 		for (size_t w = 0; i == by_default && w < sizeof(names) / sizeof(names[0]); w++)
-			if (member(c, at, names[w].id, &one))
+			if (counters_member(c, at, names[w].id, &one))
 				counters_tell(c, names[w].key, one);
 		if (i == by_default)
 			counters_tell_pages(c, "Hugepagesize", (uint64_t)1 << order);
@@ -275,36 +294,37 @@ static bool huge_pages(struct counters *c, uint64_t *ret)
 }
 
 /* Of all CPUs, what they have not added yet among it: percpu_counter_sum_positive(). */
-static bool committed(const struct counters *c, uint64_t *ret)
+static bool counters_committed(const struct counters *c, uint64_t *ret)
 {
 	uint64_t at = c->n->symbol[Y_committed], sum = 0, each = 0, offset = 0;
 	uint32_t one = 0;
 	int r = ATW_OK;
 
-	if (!member(c, at, N_percpu_counter, &sum) || !member(c, at, N_percpu_counters, &each))
+	if (!counters_member(c, at, N_percpu_counter, &sum) ||
+	    !counters_member(c, at, N_percpu_counters, &each))
 		return false;
 	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
 		r = atw_kernel_percpu(c->k, cpu, &offset, NULL);
 		if (r != ATW_OK)
 			break;
-		if (half(c, each + offset, &one))
+		if (counters_half(c, each + offset, &one))
 			sum += (uint64_t)(int64_t)(int32_t)one;
 	}
-	*ret = no_less_than_0(sum);
+	*ret = counters_no_less_than_0(sum);
 	return r == ATW_END;
 }
 
-static void commit(struct counters *c, bool have_huge, uint64_t huge)
+static void counters_commit(struct counters *c, bool have_huge, uint64_t huge)
 {
 	uint64_t all = 0, total = 0, swap = 0, limit, kbytes = 0;
 	uint32_t ratio = 0;
 
-	if (committed(c, &all))
+	if (counters_committed(c, &all))
 		counters_tell_pages(c, "Committed_AS", all);
-	if (!have_huge || !word(c, c->n->symbol[Y_totalram], &total) || total < huge ||
-	    !word(c, c->n->symbol[Y_swap_total], &swap) ||
-	    !word(c, c->n->symbol[Y_overcommit_kbytes], &kbytes) ||
-	    !half(c, c->n->symbol[Y_overcommit_ratio], &ratio))
+	if (!have_huge || !counters_word(c, c->n->symbol[Y_totalram], &total) ||
+	    total < huge || !counters_word(c, c->n->symbol[Y_swap_total], &swap) ||
+	    !counters_word(c, c->n->symbol[Y_overcommit_kbytes], &kbytes) ||
+	    !counters_half(c, c->n->symbol[Y_overcommit_ratio], &ratio))
 		return;
 	/* vm_commit_limit() */
 	limit = kbytes ? kbytes >> (c->shift - 10) : (total - huge) * ratio / 100;
@@ -312,22 +332,26 @@ static void commit(struct counters *c, bool have_huge, uint64_t huge)
 }
 
 /* Free pages in lists of CPUs, which MemFree does not count. */
-static void waiting(struct counters *c)
+static void counters_waiting(struct counters *c)
 {
 	uint64_t sets = 0, offset = 0, zone, sum = 0;
 	uint32_t count = 0;
 	bool any = false;
 
 	for (size_t i = 0; i < c->nodes; i++)
-		for (unsigned z = 0; (zone = zone_of(c, c->node[i], z)); z++) {
-			if (!member(c, zone, N_zone_pcp, &sets) || c->n->member[N_pcp_count] == NEED_NONE)
+		for (unsigned z = 0; (zone = counters_zone_of(c, c->node[i], z)); z++) {
+			if (!counters_member(c, zone, N_zone_pcp, &sets) ||
+			    c->n->member[N_pcp_count] == NEED_NONE)
 				return;
 			for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
 				int r = atw_kernel_percpu(c->k, cpu, &offset, NULL);
 
 				if (r == ATW_END)
 					break;
-				if (r < 0 || !half(c, sets + offset + c->n->member[N_pcp_count], &count) ||
+				if (r < 0 ||
+				    !counters_half(
+					    c, sets + offset + c->n->member[N_pcp_count],
+					    &count) ||
 				    count > INT32_MAX)
 					return;
 				sum += count;
@@ -352,19 +376,19 @@ int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_
 		r = kernel_kmem(k, &c.m, err);
 	if (r < 0)
 		return r;
-	find_nodes(&c);
+	counters_find_nodes(&c);
 	/* No kernel runs without: such bytes were left out. */
-	if (!zone_stat(&c, C_nr_free, &free_pages) || !free_pages)
+	if (!counters_zone_stat(&c, C_nr_free, &free_pages) || !free_pages)
 		return atw_err_set(err, ATW_E_MISSING, "the source does not have what the kernel counts");
 	counters_tell_pages(&c, "MemFree", free_pages);
-	cached(&c);
-	by_table(&c);
-	if (word(&c, c.n->symbol[Y_swap_total], &u))
-		counters_tell_pages(&c, "SwapTotal", no_less_than_0(u));
-	if (word(&c, c.n->symbol[Y_swap_free], &u))
-		counters_tell_pages(&c, "SwapFree", no_less_than_0(u));
-	have_huge = huge_pages(&c, &huge);
-	commit(&c, have_huge, huge);
-	waiting(&c);
+	counters_cached(&c);
+	counters_by_table(&c);
+	if (counters_word(&c, c.n->symbol[Y_swap_total], &u))
+		counters_tell_pages(&c, "SwapTotal", counters_no_less_than_0(u));
+	if (counters_word(&c, c.n->symbol[Y_swap_free], &u))
+		counters_tell_pages(&c, "SwapFree", counters_no_less_than_0(u));
+	have_huge = counters_huge_pages(&c, &huge);
+	counters_commit(&c, have_huge, huge);
+	counters_waiting(&c);
 	return c.r;
 }

@@ -21,8 +21,8 @@ enum {
 	CR4_PCIDE = 1 << 17,
 };
 
-static int find_queue(struct atw_kernel *k, const struct members *v, unsigned cpu,
-		      uint64_t *ret, struct atw_err *err)
+static int cpus_find_queue(struct atw_kernel *k, const struct members *v, unsigned cpu,
+			   uint64_t *ret, struct atw_err *err)
 {
 	uint64_t queue, of, most = 0;
 	struct lnx_tasks *tasks;
@@ -50,7 +50,8 @@ static int find_queue(struct atw_kernel *k, const struct members *v, unsigned cp
 }
 
 /* Where another per-CPU variable of the same CPU is. */
-static int beside(struct atw_kernel *k, uint64_t queue, const char *name, uint64_t *ret)
+static int cpus_beside(struct atw_kernel *k, uint64_t queue, const char *name,
+		       uint64_t *ret)
 {
 	const struct btf *b;
 	uint32_t from, to;
@@ -67,12 +68,12 @@ static int beside(struct atw_kernel *k, uint64_t queue, const char *name, uint64
 	return ATW_OK;
 }
 
-static int loaded(struct atw_kernel *k, const struct members *v, uint64_t queue,
-		  struct atw_cpu *ret)
+static int cpus_loaded(struct atw_kernel *k, const struct members *v, uint64_t queue,
+		       struct atw_cpu *ret)
 {
 	uint64_t at = 0, mm = SWITCHING, asid = 0, cr4 = 0;
 
-	if (beside(k, queue, "cpu_tlbstate", &at) < 0 || !member_have(v, N_tlb_asid))
+	if (cpus_beside(k, queue, "cpu_tlbstate", &at) < 0 || !member_have(v, N_tlb_asid))
 		return ATW_E_MISSING;
 	for (unsigned i = 0; i < TRIES && mm == SWITCHING; i++)
 		if (member_get(v, at, N_tlb_loaded_mm, &mm, NULL) < 0 ||
@@ -102,8 +103,8 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
-		r = find_queue(k, &v, cpu, &queue, err);
-	if (r == ATW_OK && loaded(k, &v, queue, &c) < 0) {
+		r = cpus_find_queue(k, &v, cpu, &queue, err);
+	if (r == ATW_OK && cpus_loaded(k, &v, queue, &c) < 0) {
 		r = member_get(&v, queue, N_rq_curr, &task, err);
 		if (r == ATW_OK)
 			r = member_get(&v, task, N_task_active_mm, &c.mm, err);
@@ -125,7 +126,7 @@ int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct at
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
-		r = find_queue(k, &v, cpu, &queue, err);
+		r = cpus_find_queue(k, &v, cpu, &queue, err);
 	if (r == ATW_OK)
 		r = member_get(&v, queue, N_rq_curr, &t.at, err);
 	if (r == ATW_OK)

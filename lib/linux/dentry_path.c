@@ -22,7 +22,7 @@ struct text {
 	char *start, *at;
 };
 
-static int put(struct text *t, const char *s, size_t len, struct atw_err *err)
+static int dentry_path_put(struct text *t, const char *s, size_t len, struct atw_err *err)
 {
 	if (len > (size_t)(t->at - t->start))
 		return atw_err_set(err, ATW_E_LIMIT, "a path without an end");
@@ -31,8 +31,8 @@ static int put(struct text *t, const char *s, size_t len, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int get_name(const struct members *v, uint64_t dentry, char buf[NAME],
-		    size_t *len, struct atw_err *err)
+static int dentry_path_get_name(const struct members *v, uint64_t dentry, char buf[NAME],
+				size_t *len, struct atw_err *err)
 {
 	uint64_t name, n = 0;
 	int r = member_get(v, dentry, N_dentry_name, &name, err);
@@ -51,7 +51,7 @@ static int get_name(const struct members *v, uint64_t dentry, char buf[NAME],
 
 /* ---- files that are in no directory ---- */
 
-static bool has_dname(const struct members *v, uint64_t dentry)
+static bool dentry_path_has_dname(const struct members *v, uint64_t dentry)
 {
 	uint64_t op, dname;
 
@@ -59,8 +59,8 @@ static bool has_dname(const struct members *v, uint64_t dentry)
 	       member_get(v, op, N_dop_dname, &dname, NULL) == ATW_OK && dname;
 }
 
-static int fs_name(const struct members *v, uint64_t dentry, char *buf, size_t len,
-		   struct atw_err *err)
+static int dentry_path_fs_name(const struct members *v, uint64_t dentry, char *buf,
+			       size_t len, struct atw_err *err)
 {
 	uint64_t sb, type, name = 0;
 	int r = member_get(v, dentry, N_dentry_sb, &sb, err);
@@ -73,7 +73,8 @@ static int fs_name(const struct members *v, uint64_t dentry, char *buf, size_t l
 }
 
 /* dmabuffs_dname(): the name a user gave to the buffer, if any. */
-static void buffer_name(const struct members *v, uint64_t dentry, char *buf, size_t len)
+static void dentry_path_buffer_name(const struct members *v, uint64_t dentry, char *buf,
+				    size_t len)
 {
 	uint64_t dmabuf, name;
 
@@ -89,16 +90,16 @@ static void buffer_name(const struct members *v, uint64_t dentry, char *buf, siz
  * so the name of the file system identifies it, with or without symbols; those without
  * one of their own have simple_dname().
  */
-static int pseudo(const struct members *v, uint64_t dentry, char *ret, size_t len,
-		  struct atw_err *err)
+static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *ret,
+			      size_t len, struct atw_err *err)
 {
 	char name[NAME], fs[32], more[64];
 	uint64_t inode = 0, ino = 0;
 	size_t n = 0;
-	int r = fs_name(v, dentry, fs, sizeof(fs), err);
+	int r = dentry_path_fs_name(v, dentry, fs, sizeof(fs), err);
 
 	if (r == ATW_OK)
-		r = get_name(v, dentry, name, &n, err);
+		r = dentry_path_get_name(v, dentry, name, &n, err);
 	if (r < 0)
 		return r;
 	if (member_get(v, dentry, N_dentry_inode, &inode, NULL) == ATW_OK && inode)
@@ -112,7 +113,7 @@ static int pseudo(const struct members *v, uint64_t dentry, char *ret, size_t le
 	} else if (!strcmp(fs, "anon_inodefs")) {
 		snprintf(ret, len, "anon_inode:%.*s", (int)n, name);
 	} else if (!strcmp(fs, "dmabuf")) {
-		buffer_name(v, dentry, more, sizeof(more));
+		dentry_path_buffer_name(v, dentry, more, sizeof(more));
 		snprintf(ret, len, "/%.*s:%s", (int)n, name, more);
 	} else {
 		snprintf(ret, len, "/%.*s (deleted)", (int)n, name);
@@ -123,8 +124,8 @@ static int pseudo(const struct members *v, uint64_t dentry, char *ret, size_t le
 /* ---- those that are ---- */
 
 /* prepend_path(). What is reached in the end need not be the real root. */
-static int walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
-		   uint32_t *steps, struct text *t, struct atw_err *err)
+static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
+			       uint32_t *steps, struct text *t, struct atw_err *err)
 {
 	uint64_t mount = mnt - v->n->member[N_mount_mnt], root = 0, parent = 0;
 	char name[NAME];
@@ -153,18 +154,18 @@ static int walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
 		if (r == ATW_OK && parent == dentry)
 			break;           /* moved out of what is mounted */
 		if (r == ATW_OK)
-			r = get_name(v, dentry, name, &len, err);
+			r = dentry_path_get_name(v, dentry, name, &len, err);
 		if (r == ATW_OK)
-			r = put(t, name, len, err);
+			r = dentry_path_put(t, name, len, err);
 		if (r == ATW_OK)
-			r = put(t, "/", 1, err);
+			r = dentry_path_put(t, "/", 1, err);
 		dentry = parent;
 	}
 	return r;
 }
 
-static int is_root(const struct members *v, uint64_t dentry, bool *ret,
-		   struct atw_err *err)
+static int dentry_path_is_root(const struct members *v, uint64_t dentry, bool *ret,
+			       struct atw_err *err)
 {
 	uint64_t parent;
 	int r = member_get(v, dentry, N_dentry_parent, &parent, err);
@@ -180,12 +181,12 @@ int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
 	uint64_t root = 0, pprev = 0, mount;
 	const char *end;
 	bool top = false;
-	int r = is_root(v, dentry, &top, err);
+	int r = dentry_path_is_root(v, dentry, &top, err);
 
 	if (r == ATW_OK)
 		r = member_get(v, mnt, N_vfsmount_root, &root, err);
-	if (r == ATW_OK && (!top || dentry != root) && has_dname(v, dentry))
-		return pseudo(v, dentry, ret, len, err);
+	if (r == ATW_OK && (!top || dentry != root) && dentry_path_has_dname(v, dentry))
+		return dentry_path_pseudo(v, dentry, ret, len, err);
 	if (r == ATW_OK)
 		r = member_get(v, dentry, N_dentry_pprev, &pprev, err);
 	if (r == ATW_OK)
@@ -193,11 +194,11 @@ int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
 	if (r < 0)
 		return r;
 	if (!top && !pprev)              /* d_unlinked() */
-		put(&t, " (deleted)", 10, NULL);
+		dentry_path_put(&t, " (deleted)", 10, NULL);
 	end = t.at;
-	r = walk_up(v, mnt, dentry, steps, &t, err);
+	r = dentry_path_walk_up(v, mnt, dentry, steps, &t, err);
 	if (r == ATW_OK && t.at == end)
-		r = put(&t, "/", 1, err);
+		r = dentry_path_put(&t, "/", 1, err);
 	if (r < 0)
 		return r;
 	len = (size_t)(ret + len - 1 - t.at);

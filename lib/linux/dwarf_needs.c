@@ -37,7 +37,7 @@ struct hunt {
 /* ---- what is wanted ---- */
 
 /* Need i of needs_at() is a member, a size or a constant, by where it is. */
-static bool want_all(struct hunt *h)
+static bool dwarf_needs_want_all(struct hunt *h)
 {
 	static const struct needs none;
 
@@ -56,7 +56,7 @@ static bool want_all(struct hunt *h)
  * Linkers let a string be the end of a longer one. Names of up to three
  * letters stand in the entries themselves, as short as a reference.
  */
-static void mark_there(struct wanted_list *l, const char *s, size_t len)
+static void dwarf_needs_mark_there(struct wanted_list *l, const char *s, size_t len)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct wanted *w = &l->v[i];
@@ -69,7 +69,7 @@ static void mark_there(struct wanted_list *l, const char *s, size_t len)
 }
 
 /* Without any strings (`read` 0) nothing is known of them. */
-static size_t count_there(const struct wanted_list *l, Dwarf_Off read)
+static size_t dwarf_needs_count_there(const struct wanted_list *l, Dwarf_Off read)
 {
 	size_t n = 0;
 
@@ -78,7 +78,7 @@ static size_t count_there(const struct wanted_list *l, Dwarf_Off read)
 	return n;
 }
 
-static void look_at_strings(struct hunt *h)
+static void dwarf_needs_look_at_strings(struct hunt *h)
 {
 	Dwarf_Off off = 0;
 	const char *s;
@@ -86,19 +86,19 @@ static void look_at_strings(struct hunt *h)
 
 	while ((s = dwarf_getstring(h->dw, off, &len))) {
 		if (len) {
-			mark_there(&h->types, s, len);
-			mark_there(&h->consts, s, len);
+			dwarf_needs_mark_there(&h->types, s, len);
+			dwarf_needs_mark_there(&h->consts, s, len);
 		}
 		off += len + 1;
 	}
-	h->types_left = count_there(&h->types, off);
-	h->consts_left = count_there(&h->consts, off);
+	h->types_left = dwarf_needs_count_there(&h->types, off);
+	h->consts_left = dwarf_needs_count_there(&h->consts, off);
 }
 
 /* ---- going over the units ---- */
 
 /* data1 of an unsigned enum must not be taken for a signed one. */
-static bool value_of(Dwarf_Die *enumerator, int64_t *ret)
+static bool dwarf_needs_value_of(Dwarf_Die *enumerator, int64_t *ret)
 {
 	Dwarf_Attribute a;
 	Dwarf_Sword s;
@@ -119,7 +119,7 @@ static bool value_of(Dwarf_Die *enumerator, int64_t *ret)
 	return true;
 }
 
-static void on_enum(struct hunt *h, Dwarf_Die *type)
+static void dwarf_needs_on_enum(struct hunt *h, Dwarf_Die *type)
 {
 	Dwarf_Die e;
 
@@ -127,14 +127,14 @@ static void on_enum(struct hunt *h, Dwarf_Die *type)
 		const char *name = dwarf_tag(&e) == DW_TAG_enumerator ? dwarf_diename(&e) : NULL;
 		struct wanted *w = name ? wanted_find(&h->consts, name) : NULL;
 
-		if (w && !w->have && value_of(&e, &w->value)) {
+		if (w && !w->have && dwarf_needs_value_of(&e, &w->value)) {
 			w->have = true;
 			h->consts_left -= h->consts_left > 0;
 		}
 	}
 }
 
-static void on_type(struct hunt *h, Dwarf_Die *die, int tag)
+static void dwarf_needs_on_type(struct hunt *h, Dwarf_Die *die, int tag)
 {
 	const char *name = dwarf_diename(die);
 	struct wanted *w = name ? wanted_find(&h->types, name) : NULL;
@@ -150,7 +150,7 @@ static void on_type(struct hunt *h, Dwarf_Die *die, int tag)
 	w->have = true;
 }
 
-static void look_at_unit(struct hunt *h, Dwarf_Off at)
+static void dwarf_needs_look_at_unit(struct hunt *h, Dwarf_Off at)
 {
 	Dwarf_Die unit, die;
 
@@ -160,15 +160,15 @@ static void look_at_unit(struct hunt *h, Dwarf_Off at)
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_enumeration_type && h->consts_left)
-			on_enum(h, &die);
+			dwarf_needs_on_enum(h, &die);
 		else if (tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
 			 tag == DW_TAG_typedef)
-			on_type(h, &die, tag);
+			dwarf_needs_on_type(h, &die, tag);
 	}
 }
 
 /* Where what few files know is defined, or at least used. */
-static bool is_early(const char *name)
+static bool dwarf_needs_is_early(const char *name)
 {
 	static const char *const files[] = {
 		"kernel/fork.c", "fs/namespace.c", "mm/mmap.c", "mm/vma.c", "mm/madvise.c",
@@ -189,12 +189,12 @@ static bool is_early(const char *name)
 	return false;
 }
 
-static bool enough(const struct hunt *h)
+static bool dwarf_needs_enough(const struct hunt *h)
 {
 	return !h->types_left && !h->consts_left;
 }
 
-static int look_at_all(struct hunt *h, struct atw_err *err)
+static int dwarf_needs_look_at_all(struct hunt *h, struct atw_err *err)
 {
 	_auto_free Dwarf_Off *rest = NULL;
 	size_t cap = 0, n = 0, header;
@@ -205,22 +205,22 @@ static int look_at_all(struct hunt *h, struct atw_err *err)
 
 		if (!dwarf_offdie(h->dw, at + header, &unit))
 			continue;
-		if (is_early(dwarf_diename(&unit))) {
-			look_at_unit(h, at + header);
+		if (dwarf_needs_is_early(dwarf_diename(&unit))) {
+			dwarf_needs_look_at_unit(h, at + header);
 			continue;
 		}
 		if (!array_reserve((void **)&rest, &cap, n + 1, sizeof(*rest)))
 			return atw_err_nomem(err);
 		rest[n++] = at + header;
 	}
-	for (size_t i = 0; i < n && !enough(h); i++)
-		look_at_unit(h, rest[i]);
+	for (size_t i = 0; i < n && !dwarf_needs_enough(h); i++)
+		dwarf_needs_look_at_unit(h, rest[i]);
 	return ATW_OK;
 }
 
 /* ---- answers ---- */
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *ret)
+static bool dwarf_needs_type_of(Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Attribute a;
 
@@ -228,7 +228,7 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *ret)
 	       !dwarf_peel_type(ret, ret);
 }
 
-static bool place_of(Dwarf_Die *member, uint64_t *ret)
+static bool dwarf_needs_place_of(Dwarf_Die *member, uint64_t *ret)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word u;
@@ -250,8 +250,8 @@ static bool place_of(Dwarf_Die *member, uint64_t *ret)
 }
 
 /* By path, in the type itself or in members without a name. */
-static bool find_member(Dwarf_Die *type, const char *path, unsigned depth, uint64_t *off,
-			Dwarf_Die *ret)
+static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned depth,
+				    uint64_t *off, Dwarf_Die *ret)
 {
 	size_t len = strcspn(path, ".");
 	Dwarf_Die m, inner;
@@ -263,7 +263,7 @@ static bool find_member(Dwarf_Die *type, const char *path, unsigned depth, uint6
 
 		if (dwarf_tag(&m) != DW_TAG_member || (name && (strncmp(name, path, len) || name[len])))
 			continue;
-		if (!place_of(&m, &at) || !type_of(&m, &inner)) {
+		if (!dwarf_needs_place_of(&m, &at) || !dwarf_needs_type_of(&m, &inner)) {
 			if (name)
 				return false;
 			continue;
@@ -277,7 +277,8 @@ static bool find_member(Dwarf_Die *type, const char *path, unsigned depth, uint6
 		if (tag != DW_TAG_structure_type && tag != DW_TAG_union_type)
 			continue;
 		*off += at;
-		if (find_member(&inner, name ? path + len + 1 : path, depth + 1, off, ret))
+		if (dwarf_needs_find_member(&inner, name ? path + len + 1 : path,
+					    depth + 1, off, ret))
 			return true;
 		*off -= at;
 	}
@@ -285,14 +286,15 @@ static bool find_member(Dwarf_Die *type, const char *path, unsigned depth, uint6
 }
 
 /* A type that is wanted, through typedefs. */
-static bool wanted_type(const struct hunt *h, const char *name, Dwarf_Die *ret)
+static bool dwarf_needs_wanted_type(const struct hunt *h, const char *name,
+				    Dwarf_Die *ret)
 {
 	struct wanted *w = wanted_find(&h->types, name);
 
 	return w && w->have && dwarf_offdie(h->dw, w->id, ret) && !dwarf_peel_type(ret, ret);
 }
 
-static void set_member(struct needs *n, const struct hunt *h, size_t i)
+static void dwarf_needs_set_member(struct needs *n, const struct hunt *h, size_t i)
 {
 	char path[128];
 
@@ -305,8 +307,9 @@ static void set_member(struct needs *n, const struct hunt *h, size_t i)
 		if (!dot)
 			continue;
 		*dot = 0;
-		if (!wanted_type(h, path, &type) ||
-		    !find_member(&type, dot + 1, 0, &off, &m) || off >= NEED_NONE)
+		if (!dwarf_needs_wanted_type(h, path, &type) ||
+		    !dwarf_needs_find_member(&type, dot + 1, 0, &off, &m) ||
+		    off >= NEED_NONE)
 			continue;
 		n->member[i] = (uint32_t)off;
 		n->width[i] = !dwarf_aggregate_size(&m, &size) &&
@@ -315,7 +318,7 @@ static void set_member(struct needs *n, const struct hunt *h, size_t i)
 	}
 }
 
-static void set_size(struct needs *n, const struct hunt *h, size_t i)
+static void dwarf_needs_set_size(struct needs *n, const struct hunt *h, size_t i)
 {
 	char name[128];
 
@@ -324,15 +327,15 @@ static void set_size(struct needs *n, const struct hunt *h, size_t i)
 		Dwarf_Die type;
 		Dwarf_Word size;
 
-		if (wanted_type(h, name, &type) && !dwarf_aggregate_size(&type, &size) &&
-		    size < NEED_NONE) {
+		if (dwarf_needs_wanted_type(h, name, &type) &&
+		    !dwarf_aggregate_size(&type, &size) && size < NEED_NONE) {
 			n->size[i] = (uint32_t)size;
 			return;
 		}
 	}
 }
 
-static void set_const(struct needs *n, const struct hunt *h, size_t i)
+static void dwarf_needs_set_const(struct needs *n, const struct hunt *h, size_t i)
 {
 	char name[128];
 
@@ -348,29 +351,30 @@ static void set_const(struct needs *n, const struct hunt *h, size_t i)
 	}
 }
 
-static int answer(struct needs *n, struct hunt *h, uint32_t *types, struct atw_err *err)
+static int dwarf_needs_answer(struct needs *n, struct hunt *h, uint32_t *types,
+			      struct atw_err *err)
 {
 	Dwarf_Die task;
 	int r;
 
-	if (!want_all(h))
+	if (!dwarf_needs_want_all(h))
 		return atw_err_nomem(err);
-	look_at_strings(h);
-	r = look_at_all(h, err);
+	dwarf_needs_look_at_strings(h);
+	r = dwarf_needs_look_at_all(h, err);
 	if (r < 0)
 		return r;
-	if (!wanted_type(h, "task_struct", &task))
+	if (!dwarf_needs_wanted_type(h, "task_struct", &task))
 		return atw_err_set(err, ATW_E_MISSING,
 				   "its DWARF describes no task_struct: it is no kernel's, or it is kept in other files (CONFIG_DEBUG_INFO_SPLIT)");
 	*types = 0;
 	for (size_t i = 0; i < h->types.n; i++)
 		*types += h->types.v[i].have;
 	for (size_t i = 0; i < N_MEMBERS; i++)
-		set_member(n, h, i);
+		dwarf_needs_set_member(n, h, i);
 	for (size_t i = 0; i < N_SIZES; i++)
-		set_size(n, h, i);
+		dwarf_needs_set_size(n, h, i);
 	for (size_t i = 0; i < N_CONSTS; i++)
-		set_const(n, h, i);
+		dwarf_needs_set_const(n, h, i);
 	n->types = true;
 	return ATW_OK;
 }
@@ -387,7 +391,7 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 	if (!h.dw)
 		return atw_err_set(err, ATW_E_DAMAGED, "its DWARF cannot be read: %s",
 				   fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
-	r = answer(n, &h, types, err);
+	r = dwarf_needs_answer(n, &h, types, err);
 	wanted_deinit(&h.types);
 	wanted_deinit(&h.consts);
 	dwarf_end(h.dw);

@@ -18,13 +18,13 @@ struct hunt {
 };
 
 /* Up to the end of the line; it is one. */
-static void cut_line(char *text)
+static void facts_cut_line(char *text)
 {
 	text[strcspn(text, "\n")] = 0;
 }
 
 /* The format string lies in memory too; a banner names this kernel's release. */
-static int on_banner(void *arg, atw_pa at, struct search *s)
+static int facts_on_banner(void *arg, atw_pa at, struct search *s)
 {
 	struct hunt *h = arg;
 	const char *release = h->k->release;
@@ -35,13 +35,13 @@ static int on_banner(void *arg, atw_pa at, struct search *s)
 	if (got <= sizeof(begins) ||
 	    strncmp(text + sizeof(begins) - 1, release, strlen(release)))
 		return 0;
-	cut_line(text);
+	facts_cut_line(text);
 	snprintf(h->buf, h->len, "%s", text);
 	return 1;
 }
 
-static int text_given(const struct atw_kernel *k, const char *buf, size_t len,
-		      struct atw_err *err)
+static int facts_text_given(const struct atw_kernel *k, const char *buf, size_t len,
+			    struct atw_err *err)
 {
 	int r = kernel_given(k, err);
 
@@ -55,7 +55,7 @@ int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len, struct atw_er
 	struct hunt h = { k, buf, len };
 	struct kmem *m;
 	uint64_t at;
-	int r = text_given(k, buf, len, err);
+	int r = facts_text_given(k, buf, len, err);
 
 	if (r < 0)
 		return r;
@@ -63,10 +63,11 @@ int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len, struct atw_er
 	    kernel_symbol(k, "linux_banner", &at, NULL) == ATW_OK &&
 	    kmem_text(m, at, buf, len, NULL) == ATW_OK &&
 	    !strncmp(buf, begins, sizeof(begins) - 1)) {
-		cut_line(buf);
+		facts_cut_line(buf);
 		return ATW_OK;
 	}
-	if (k->release[0] && search_kernel(k, begins, sizeof(begins) - 1, 1, on_banner, &h) > 0)
+	if (k->release[0] &&
+	    search_kernel(k, begins, sizeof(begins) - 1, 1, facts_on_banner, &h) > 0)
 		return ATW_OK;
 	return atw_err_set(err, ATW_E_MISSING, "no banner was found");
 }
@@ -78,7 +79,7 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 {
 	struct kmem *m;
 	uint64_t at;
-	int r = text_given(k, buf, len, err);
+	int r = facts_text_given(k, buf, len, err);
 
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &m, err);
@@ -89,7 +90,7 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 	if (r == ATW_OK)
 		r = kmem_text(m, at, buf, len, err);
 	if (r == ATW_OK)
-		cut_line(buf);
+		facts_cut_line(buf);
 	return r;
 }
 
@@ -100,7 +101,7 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 
 enum { CPUS_MAX = 65536 };       /* NR_CPUS is 8192 at most */
 
-static int find_percpu(struct atw_kernel *k, struct kmem *m, struct atw_err *err)
+static int facts_find_percpu(struct atw_kernel *k, struct kmem *m, struct atw_err *err)
 {
 	uint64_t at = 0, ids;
 	uint32_t count = 0;
@@ -127,7 +128,7 @@ int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 	int r = kernel_kmem(k, &m, err);
 
 	if (r == ATW_OK && !k->percpu_at)
-		r = find_percpu(k, m, err);
+		r = facts_find_percpu(k, m, err);
 	if (r < 0)
 		return r;
 	if (cpu >= k->percpu_n)

@@ -37,7 +37,7 @@ struct match {
 
 /* ---- distances ---- */
 
-static bool in_dump(const struct atw_kernel *k, int i, uint64_t *ret)
+static bool match_in_dump(const struct atw_kernel *k, int i, uint64_t *ret)
 {
 	char key[64];
 
@@ -50,14 +50,14 @@ static bool in_dump(const struct atw_kernel *k, int i, uint64_t *ret)
 	return k->have_vi && atw_vmcoreinfo_u64(&k->vi, key, ret) == ATW_OK;
 }
 
-static void compare(struct match *m)
+static void match_compare(struct match *m)
 {
 	bool have[KNOWN];
 
 	m->differs = -1;
 	vmfile_find_many(m->f, known, m->in_file, have, KNOWN);
 	for (int i = 0; i < KNOWN; i++)
-		m->both[i] = have[i] && in_dump(m->k, i, &m->in_dump[i]);
+		m->both[i] = have[i] && match_in_dump(m->k, i, &m->in_dump[i]);
 	m->anchor = m->both[STEXT] ? STEXT : m->both[TASK] ? TASK : -1;
 	for (int i = m->anchor + 1; m->anchor >= 0 && i < KNOWN; i++) {
 		if (!m->both[i])
@@ -81,7 +81,7 @@ static void compare(struct match *m)
  * backport to the parser of notes was wrong until the next was backported.
  * Debian's 6.1.0-50 does not say which release of 6.1 it is.
  */
-static bool id_may_be_garbage(const struct match *m)
+static bool match_id_may_be_garbage(const struct match *m)
 {
 	static const struct { unsigned major, minor, first, last; } bad[] = {
 		{ 5, 15, 168, UINT32_MAX }, { 6, 1, 113, 118 }, { 6, 6, 55, 62 },
@@ -101,7 +101,7 @@ static bool id_may_be_garbage(const struct match *m)
 enum { ID_TEXT = 2 * 64 + 1 };
 
 /* false: one of them has none. */
-static bool build_ids(const struct match *m, char *file, char *dump)
+static bool match_build_ids(const struct match *m, char *file, char *dump)
 {
 	const uint8_t *p = m->f->build_id.data;
 	struct atw_blob b;
@@ -116,17 +116,17 @@ static bool build_ids(const struct match *m, char *file, char *dump)
 	return true;
 }
 
-static int check_build(struct match *m, char *how, size_t len, struct atw_err *err)
+static int match_check_build(struct match *m, char *how, size_t len, struct atw_err *err)
 {
 	char file[ID_TEXT], dump[ID_TEXT];
-	bool ids = build_ids(m, file, dump);
+	bool ids = match_build_ids(m, file, dump);
 
 	if (ids && !strcasecmp(file, dump)) {
 		m->f->matched = true;
 		snprintf(how, len, "its build ID is the kernel's");
 		return ATW_OK;
 	}
-	if (ids && !(m->differs < 0 && m->agree >= ENOUGH && id_may_be_garbage(m)))
+	if (ids && !(m->differs < 0 && m->agree >= ENOUGH && match_id_may_be_garbage(m)))
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "is of another kernel: its build ID is %s, that of the source's kernel %s",
 				   file, dump);
@@ -160,7 +160,7 @@ static const struct { const char *key, *type, *member; } told[] = {
 };
 
 /* BTF has no build ID, but sizes and members that VMCOREINFO has too. */
-static int check_types(struct match *m, char *how, size_t len, struct atw_err *err)
+static int match_check_types(struct match *m, char *how, size_t len, struct atw_err *err)
 {
 	struct btf b;
 	uint64_t want, size;
@@ -201,7 +201,7 @@ static int check_types(struct match *m, char *how, size_t len, struct atw_err *e
 /* ---- where the kernel is ---- */
 
 /* Without VMCOREINFO: is it where it was linked to be? */
-static bool runs_unshifted(const struct atw_kernel *k, uint64_t stext)
+static bool match_runs_unshifted(const struct atw_kernel *k, uint64_t stext)
 {
 	struct mmu_seen s;
 
@@ -209,7 +209,7 @@ static bool runs_unshifted(const struct atw_kernel *k, uint64_t stext)
 	       s.kind == ATW_LEAF && s.rights & ATW_KX;
 }
 
-static void place(struct match *m)
+static void match_place(struct match *m)
 {
 	static const char *const stext = "_stext";
 	uint64_t offset;
@@ -223,11 +223,11 @@ static void place(struct match *m)
 		m->f->shift = offset;
 	} else {
 		vmfile_find_many(m->f, &stext, &offset, &have, 1);
-		m->f->placed = have && runs_unshifted(m->k, offset);
+		m->f->placed = have && match_runs_unshifted(m->k, offset);
 	}
 }
 
-static void describe(const struct match *m, const char *how)
+static void match_describe(const struct match *m, const char *how)
 {
 	const struct vmfile *f = m->f;
 
@@ -235,7 +235,7 @@ static void describe(const struct match *m, const char *how)
 		 !f->symbols || f->placed ? "" : ", unused: nothing says where the kernel runs");
 }
 
-static int check_machine(const struct match *m, struct atw_err *err)
+static int match_check_machine(const struct match *m, struct atw_err *err)
 {
 	const struct elf elf = { .is64 = true, .machine = m->f->elf.machine };
 	const char *name = elf_machine_name(&elf);
@@ -259,12 +259,12 @@ int kernel_file_open(struct atw_kernel *k, struct atw_err *err)
 		return ATW_OK;
 	r = vmfile_open(k->file, &m.f, err);
 	if (r == ATW_OK) {
-		compare(&m);
-		r = check_machine(&m, err);
+		match_compare(&m);
+		r = match_check_machine(&m, err);
 		if (r == ATW_OK)
-			r = check_build(&m, how, sizeof(how), err);
+			r = match_check_build(&m, how, sizeof(how), err);
 		if (r == ATW_OK)
-			r = check_types(&m, how, sizeof(how), err);
+			r = match_check_types(&m, how, sizeof(how), err);
 		if (r < 0) {
 			vmfile_close(m.f);
 			atw_err_wrap(err, "%s", k->file);
@@ -274,8 +274,8 @@ int kernel_file_open(struct atw_kernel *k, struct atw_err *err)
 		atw_err_param(err, ATW_PARAM_KERNEL_FILE);
 		return r;
 	}
-	place(&m);
-	describe(&m, how);
+	match_place(&m);
+	match_describe(&m, how);
 	k->vmfile = m.f;
 	return ATW_OK;
 }

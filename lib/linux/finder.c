@@ -9,7 +9,7 @@
 
 /* ---- what is asked for ---- */
 
-static int by_first(const void *a, const void *b)
+static int finder_by_first(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
 
@@ -22,7 +22,7 @@ void wanted_sort(struct wanted_list *w)
 {
 	uint64_t max = 0;
 
-	qsort(w->v, w->n, sizeof(*w->v), by_first);
+	qsort(w->v, w->n, sizeof(*w->v), finder_by_first);
 	for (size_t i = 0; i < w->n; i++) {
 		max = w->v[i].last > max ? w->v[i].last : max;
 		w->v[i].max_last = max;
@@ -30,7 +30,7 @@ void wanted_sort(struct wanted_list *w)
 }
 
 /* The first one that may reach to `pa` or beyond. */
-static size_t first_reaching(const struct wanted_list *w, uint64_t pa)
+static size_t finder_first_reaching(const struct wanted_list *w, uint64_t pa)
 {
 	size_t lo = 0, hi = w->n;
 
@@ -49,7 +49,8 @@ bool finder_wants(const struct finder *f, uint64_t pa, uint64_t len)
 {
 	const struct wanted_list *w = f->want;
 
-	for (size_t i = first_reaching(w, pa); i < w->n && w->v[i].first <= pa + (len - 1); i++)
+	for (size_t i = finder_first_reaching(w, pa);
+	     i < w->n && w->v[i].first <= pa + (len - 1); i++)
 		if (w->v[i].last >= pa)
 			return true;
 	return false;
@@ -57,7 +58,7 @@ bool finder_wants(const struct finder *f, uint64_t pa, uint64_t len)
 
 /* ---- hits ---- */
 
-static bool alike(const struct hit *a, const struct hit *b)
+static bool finder_alike(const struct hit *a, const struct hit *b)
 {
 	return a->kind == b->kind && a->what == b->what && a->level == b->level &&
 	       a->rights == b->rights && a->span == b->span && a->flagless == b->flagless &&
@@ -68,9 +69,9 @@ static bool alike(const struct hit *a, const struct hit *b)
  * b goes on where a ends: neighbouring pages at neighbouring addresses, or the
  * one page in slot after slot.
  */
-static bool join(struct hit *a, const struct hit *b)
+static bool finder_join(struct hit *a, const struct hit *b)
 {
-	if (!alike(a, b))
+	if (!finder_alike(a, b))
 		return false;
 	if (a->times == 1 && b->times == 1 && !a->byte && !b->byte &&
 	    a->va + a->bytes == b->va && a->pa + a->bytes == b->pa) {
@@ -89,7 +90,7 @@ static bool join(struct hit *a, const struct hit *b)
 	return false;
 }
 
-static int push(struct finder *f, const struct hit *h)
+static int finder_push(struct finder *f, const struct hit *h)
 {
 	if (!array_reserve((void **)&f->hit, &f->cap, f->n + 1, sizeof(*f->hit)))
 		return ATW_E_NOMEM;
@@ -98,11 +99,11 @@ static int push(struct finder *f, const struct hit *h)
 }
 
 /* Inside of one table, so that no hit reaches into what a fold repeats. */
-static int add(struct finder *f, const struct hit *h, bool new_table)
+static int finder_append(struct finder *f, const struct hit *h, bool new_table)
 {
-	if (!f->all && !new_table && f->n && join(&f->hit[f->n - 1], h))
+	if (!f->all && !new_table && f->n && finder_join(&f->hit[f->n - 1], h))
 		return ATW_OK;
-	return push(f, h);
+	return finder_push(f, h);
 }
 
 void finder_merge(struct finder *f)
@@ -110,7 +111,7 @@ void finder_merge(struct finder *f)
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n && !f->all; i++)
-		if (!n || !join(&f->hit[n - 1], &f->hit[i]))
+		if (!n || !finder_join(&f->hit[n - 1], &f->hit[i]))
 			f->hit[n++] = f->hit[i];
 	if (!f->all)
 		f->n = n;
@@ -121,7 +122,7 @@ void finder_merge(struct finder *f)
  * already several times over, and leaves gaps, is listed for each turn: there
  * are no words for repeats of repeats.
  */
-static int fold(struct finder *f, const struct mmu_seen *s)
+static int finder_fold(struct finder *f, const struct mmu_seen *s)
 {
 	uint64_t va = s->va.u, span = s->repeat_of, n = s->size / span;
 	const size_t old = f->n;
@@ -152,7 +153,7 @@ static int fold(struct finder *f, const struct mmu_seen *s)
 			copy.what &= 0x7f;
 			copy.va += turn * span;
 			copy.end += turn * span;
-			if (push(f, &copy) < 0)
+			if (finder_push(f, &copy) < 0)
 				return ATW_E_NOMEM;
 		}
 	for (size_t i = from; i < old; i++)
@@ -171,12 +172,14 @@ struct at {
 };
 
 /* `like` is the whole of `slot` bytes: a hit for each that wants some of it. */
-static int add_wanted(struct finder *f, const struct hit *like, uint64_t slot, bool *fresh)
+static int finder_add_wanted(struct finder *f, const struct hit *like, uint64_t slot,
+			     bool *fresh)
 {
 	const struct wanted_list *w = f->want;
 	uint64_t pa = like->pa, last = pa + (slot - 1);
 
-	for (size_t k = first_reaching(w, pa); k < w->n && w->v[k].first <= last; k++) {
+	for (size_t k = finder_first_reaching(w, pa); k < w->n && w->v[k].first <= last;
+	     k++) {
 		const struct wanted *want = &w->v[k];
 		uint64_t from = want->byte ? want->at : want->first > pa ? want->first : pa;
 		uint64_t to = want->byte ? last : want->last < last ? want->last : last;
@@ -193,7 +196,7 @@ static int add_wanted(struct finder *f, const struct hit *like, uint64_t slot, b
 		h.end = like->va + (to - pa) + 1;
 		h.count = 1;
 		h.byte = want->byte;
-		r = add(f, &h, *fresh);
+		r = finder_append(f, &h, *fresh);
 		*fresh = false;
 		if (r < 0)
 			return r;
@@ -204,14 +207,14 @@ static int add_wanted(struct finder *f, const struct hit *like, uint64_t slot, b
 int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct atw_err *err)
 {
 	bool fresh = false;
-	int r = add_wanted(f, like, slot, &fresh);
+	int r = finder_add_wanted(f, like, slot, &fresh);
 
 	return r < 0 ? atw_err_nomem(err) : r;
 }
 
 /* Entry i, which stands for slot bytes at `pa`. */
-static int match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
-		 const struct atw_soft_word *soft)
+static int finder_match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
+			const struct atw_soft_word *soft)
 {
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];
@@ -227,7 +230,7 @@ static int match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 		h.flags = atw_entry_flags(pg, s->level, s->kind, word);
 		h.span = (uint8_t)atw_entry_span(pg, s->level, word);
 	}
-	return add_wanted(a->f, &h, a->slot, &a->fresh);
+	return finder_add_wanted(a->f, &h, a->slot, &a->fresh);
 }
 
 /*
@@ -240,7 +243,7 @@ struct pieces {
 	bool have;
 };
 
-static struct pieces pieces_of(const struct atw_paging *pg, unsigned level)
+static struct pieces finder_pieces_of(const struct atw_paging *pg, unsigned level)
 {
 	unsigned shift = pg->level[level].shift;
 	struct pieces p = { .have = !pg->addr[2].hi };
@@ -259,19 +262,19 @@ static struct pieces pieces_of(const struct atw_paging *pg, unsigned level)
 	return p;
 }
 
-static inline uint64_t piece_address(const struct pieces *p, uint64_t word)
+static inline uint64_t finder_piece_address(const struct pieces *p, uint64_t word)
 {
 	return (word & p->mask[0]) >> p->down[0] << p->up[0] |
 	       (word & p->mask[1]) >> p->down[1] << p->up[1];
 }
 
-static int leaves(struct at *a)
+static int finder_leaves(struct at *a)
 {
 	const struct mmu_seen *s = a->s;
 	const struct atw_paging *pg = &a->sp->paging;
 	const struct wanted_list *w = a->f->want;
 	uint64_t lo = w->v[0].first & ~(a->slot - 1), hi = w->v[w->n - 1].max_last;
-	struct pieces p = pieces_of(pg, s->level);
+	struct pieces p = finder_pieces_of(pg, s->level);
 	int r = ATW_OK;
 
 	p.have &= atw_entry_span(pg, s->level, s->path[s->depth - 1].word) ==
@@ -279,16 +282,16 @@ static int leaves(struct at *a)
 	for (uint32_t i = 0; i < s->count && r == ATW_OK; i++) {
 		uint64_t word = load_word(s->words, pg->word_size, i), pa;
 
-		pa = p.have ? piece_address(&p, word) : mmu_seen_pa(a->sp, s, i).u;
+		pa = p.have ? finder_piece_address(&p, word) : mmu_seen_pa(a->sp, s, i).u;
 		if (pa - lo <= hi - lo)
-			r = match(a, i, pa, word, NULL);
+			r = finder_match(a, i, pa, word, NULL);
 	}
 	a->f->leaves += s->count;
 	return r;
 }
 
 /* Words that the CPU ignores and that keep the page all the same. */
-static int kept(struct at *a)
+static int finder_kept(struct at *a)
 {
 	const struct mmu_seen *s = a->s;
 	uint64_t word = s->path[s->depth - 1].word;
@@ -300,11 +303,11 @@ static int kept(struct at *a)
 	    soft.what != ATW_SOFT_POISON && soft.what != ATW_SOFT_DEVICE)
 		return ATW_OK;
 	for (uint32_t i = 0; i < s->count && r == ATW_OK; i++)
-		r = match(a, i, soft.pa.u, word, &soft);
+		r = finder_match(a, i, soft.pa.u, word, &soft);
 	return r;
 }
 
-static int table(struct at *a)
+static int finder_table(struct at *a)
 {
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];
@@ -317,10 +320,12 @@ static int table(struct at *a)
 	};
 
 	return finder_wants(a->f, s->pa.u, atw_table_bytes(&a->sp->paging, s->level - 1u))
-	       ? push(a->f, &h) : ATW_OK;
+		       ? finder_push(a->f, &h)
+		       : ATW_OK;
 }
 
-static void lost(struct finder *f, const struct mmu_seen *s, const struct mmu_walk *w)
+static void finder_lost(struct finder *f, const struct mmu_seen *s,
+			const struct mmu_walk *w)
 {
 	if (s->loss == ATW_LOST_EXCLUDED)
 		f->excluded++;
@@ -352,11 +357,11 @@ int finder_walk(struct finder *f, const struct mmu_space *sp, uint64_t first,
 		uint64_t here;
 
 		if (s->loss) {
-			lost(f, s, w);
+			finder_lost(f, s, w);
 			continue;
 		}
 		if (s->repeat_of) {
-			r = fold(f, s);
+			r = finder_fold(f, s);
 			in = UINT64_MAX;
 			continue;
 		}
@@ -367,11 +372,11 @@ int finder_walk(struct finder *f, const struct mmu_space *sp, uint64_t first,
 		a.fresh = here != in;
 		in = here;
 		if (s->kind == ATW_LEAF)
-			r = leaves(&a);
+			r = finder_leaves(&a);
 		else if (s->kind == ATW_ABSENT)
-			r = kept(&a);
+			r = finder_kept(&a);
 		else if (s->kind == ATW_TABLE)
-			r = table(&a);
+			r = finder_table(&a);
 	}
 	mmu_walk_close(w);
 	if (r == ATW_E_NOMEM)

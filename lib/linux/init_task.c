@@ -23,7 +23,7 @@ struct hunt {
  * The link of the next task points back to ours. `at` is where the task's name
  * lies in physical memory, so that both links are read there.
  */
-static int on_name(void *arg, atw_pa at, struct search *s)
+static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 {
 	struct hunt *h = arg;
 	uint32_t comm = h->n->member[N_task_comm], tasks = h->n->member[N_task_tasks];
@@ -48,7 +48,7 @@ static int on_name(void *arg, atw_pa at, struct search *s)
 	return 1;
 }
 
-static int by_looks(struct hunt *h, struct atw_err *err)
+static int init_task_by_looks(struct hunt *h, struct atw_err *err)
 {
 	int r = needs_check(h->n, FOR_TASKS, err);
 
@@ -56,7 +56,8 @@ static int by_looks(struct hunt *h, struct atw_err *err)
 		return r;
 	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !h->found; i++)
 		search_kernel(h->k, search_first_task[i], SEARCH_COMM,
-			      h->n->member[N_task_comm] % 8 ? 1 : 8, on_name, h);
+			      h->n->member[N_task_comm] % 8 ? 1 : 8, init_task_on_name,
+			      h);
 	return h->found ? ATW_OK :
 		atw_err_set(err, ATW_E_MISSING,
 			    "the first task (init_task) was not found: no symbol names it, and no task called swapper heads a list of tasks");
@@ -73,7 +74,7 @@ int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
 		if (atw_fact_u64(k->mem, "init_task", &h.found) < 0)
 			h.found = kernel_needs(k)->symbol[Y_init_task];
 		if (!h.found && kernel_kmem(k, &h.m, &s->err) == ATW_OK)
-			by_looks(&h, &s->err);
+			init_task_by_looks(&h, &s->err);
 		k->init_task = h.found;
 	}
 	if (s->err.status < 0)

@@ -91,7 +91,7 @@ void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg)
 
 /* ---- where an address lies ---- */
 
-static int not_mapped(uint64_t va, const struct mmu_place *p, struct atw_err *err)
+static int kmem_not_mapped(uint64_t va, const struct mmu_place *p, struct atw_err *err)
 {
 	if (p->loss == ATW_LOST_EXCLUDED)
 		return atw_err_set(err, ATW_E_MISSING,
@@ -102,23 +102,23 @@ static int not_mapped(uint64_t va, const struct mmu_place *p, struct atw_err *er
 	return atw_err_set(err, ATW_E_MISSING, "kernel address 0x%" PRIx64 " is not mapped", va);
 }
 
-static struct slot *far_slot(struct kmem *m, unsigned size, uint64_t va)
+static struct slot *kmem_far_slot(struct kmem *m, unsigned size, uint64_t va)
 {
 	return &m->far[size][(va >> far_shift[size]) * UINT64_C(0x9e3779b97f4a7c15) >>
 			     (64 - FAR_BITS)];
 }
 
-static void keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
+static void kmem_keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
 {
 	unsigned size = 0;
 
 	while (size < FAR_SIZES - 1 && s->size < (uint64_t)1 << far_shift[size])
 		size++;
-	m->slot[m->oldest++ % SLOTS] = *far_slot(m, size, va) = *s;
+	m->slot[m->oldest++ % SLOTS] = *kmem_far_slot(m, size, va) = *s;
 }
 
-static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
-		     struct atw_err *err)
+static int kmem_find_slot(struct kmem *m, uint64_t va, struct slot *ret,
+			  struct atw_err *err)
 {
 	struct mmu_place p;
 	int r;
@@ -129,7 +129,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 			return ATW_OK;
 		}
 	for (unsigned i = 0; i < FAR_SIZES; i++) {
-		const struct slot *far = far_slot(m, i, va);
+		const struct slot *far = kmem_far_slot(m, i, va);
 
 		if (va - far->va < far->size) {
 			*ret = *far;
@@ -147,11 +147,11 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 		return r;
 	}
 	if (p.kind != ATW_LEAF || p.loss)
-		return not_mapped(va, &p, err);
+		return kmem_not_mapped(va, &p, err);
 	ret->va = va & ~(p.size - 1);
 	ret->pa = p.pa.u - (va - ret->va);
 	ret->size = p.size;
-	keep_slot(m, va, ret);
+	kmem_keep_slot(m, va, ret);
 	atw_source_mapped(m->space.mem, ATW_PA(ret->pa), ATW_VA(ret->va), ret->size);
 	return ATW_OK;
 }
@@ -159,7 +159,7 @@ static int find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
 {
 	struct slot s;
-	int r = find_slot(m, va, &s, err);
+	int r = kmem_find_slot(m, va, &s, err);
 
 	if (r == ATW_OK)
 		*ret = ATW_PA(s.pa + (va - s.va));
@@ -167,18 +167,18 @@ int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
 }
 
 /* How many bytes from va on lie one behind the other in physical memory. */
-static int find_run(struct kmem *m, uint64_t va, size_t len, atw_pa *pa,
-		    size_t *run, struct atw_err *err)
+static int kmem_find_run(struct kmem *m, uint64_t va, size_t len, atw_pa *pa, size_t *run,
+			 struct atw_err *err)
 {
 	struct slot s;
-	int r = find_slot(m, va, &s, err);
+	int r = kmem_find_slot(m, va, &s, err);
 
 	if (r < 0)
 		return r;
 	*pa = ATW_PA(s.pa + (va - s.va));
 	*run = s.size - (va - s.va) < len ? (size_t)(s.size - (va - s.va)) : len;
 	while (*run < len) {
-		if (find_slot(m, va + *run, &s, NULL) < 0 || s.va != va + *run ||
+		if (kmem_find_slot(m, va + *run, &s, NULL) < 0 || s.va != va + *run ||
 		    s.pa != pa->u + *run)
 			break;
 		*run = s.size < len - *run ? *run + (size_t)s.size : len;
@@ -194,8 +194,8 @@ void kmem_touch(struct kmem *m, atw_pa pa, size_t len)
 
 /* ---- bytes ---- */
 
-static int not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
-		     struct atw_err *err)
+static int kmem_not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
+			  struct atw_err *err)
 {
 	switch (memory_loss(m->space.mem, pa, got)) {
 	case ATW_LOST_EXCLUDED:
@@ -222,7 +222,8 @@ void kmem_hold(struct kmem *m, uint64_t va, size_t len)
 		return;
 	if (!m->held_page)
 		m->held_page = malloc(m->page);
-	if (!m->held_page || find_slot(m, va, &s, NULL) < 0 || s.size - (va - s.va) < len)
+	if (!m->held_page || kmem_find_slot(m, va, &s, NULL) < 0 ||
+	    s.size - (va - s.va) < len)
 		return;
 	pa = ATW_PA(s.pa + (va - s.va));
 	m->reads++;
@@ -256,7 +257,7 @@ uint64_t kmem_reads(const struct kmem *m)
 }
 
 /* The held bytes, which count as read now. */
-static const char *held(struct kmem *m, uint64_t va, size_t len)
+static const char *kmem_held(struct kmem *m, uint64_t va, size_t len)
 {
 	uint64_t off = va - m->held_at;
 
@@ -269,7 +270,7 @@ static const char *held(struct kmem *m, uint64_t va, size_t len)
 size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
 		 struct atw_err *err)
 {
-	const char *copy = held(m, va, len);
+	const char *copy = kmem_held(m, va, len);
 	size_t done = 0;
 
 	if (copy) {
@@ -281,12 +282,12 @@ size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
 		size_t run;
 		atw_pa pa;
 
-		if (find_run(m, va + done, len - done, &pa, &run, err) < 0)
+		if (kmem_find_run(m, va + done, len - done, &pa, &run, err) < 0)
 			break;
 		m->reads++;
 		got = atw_read(m->space.mem, pa, (char *)buf + done, run, err);
 		if (got <= 0) {
-			not_there(m, va + done, pa, got, err);
+			kmem_not_there(m, va + done, pa, got, err);
 			break;
 		}
 		kmem_touch(m, pa, (size_t)got);
@@ -315,10 +316,10 @@ const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *e
 		atw_err_set(err, ATW_E_USAGE, "more than a page of the kernel's memory at once");
 		return NULL;
 	}
-	p = held(m, va, len);
+	p = kmem_held(m, va, len);
 	if (p)
 		return p;
-	if (find_slot(m, va, &s, err) < 0)
+	if (kmem_find_slot(m, va, &s, err) < 0)
 		return NULL;
 	pa = ATW_PA(s.pa + (va - s.va));
 	if (s.size - (va - s.va) >= len) {
@@ -341,7 +342,8 @@ void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
 		w[i].value = 0;
 		piece[i] = (struct atw_piece){ .buf = &w[i].value };
 		/* Aligned, so that none lies in two pages. */
-		if (w[i].va % w[i].len == 0 && find_slot(m, w[i].va, &s, NULL) == ATW_OK) {
+		if (w[i].va % w[i].len == 0 &&
+		    kmem_find_slot(m, w[i].va, &s, NULL) == ATW_OK) {
 			piece[i].pa = ATW_PA(s.pa + (w[i].va - s.va));
 			piece[i].len = w[i].len;
 		}
@@ -356,13 +358,13 @@ void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
 }
 
 /* Lent where the source lends all of it in one piece. */
-static const void *lend(struct kmem *m, uint64_t va, size_t len)
+static const void *kmem_lend(struct kmem *m, uint64_t va, size_t len)
 {
 	const void *p;
 	size_t run;
 	atw_pa pa;
 
-	if (find_run(m, va, len, &pa, &run, NULL) < 0 || run < len)
+	if (kmem_find_run(m, va, len, &pa, &run, NULL) < 0 || run < len)
 		return NULL;
 	p = memory_lent(m->space.mem, pa, len, NULL);
 	if (p)
@@ -374,7 +376,7 @@ int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret
 		   struct atw_err *err)
 {
 	struct copy *c, *fit;
-	const void *p = max ? lend(m, va, max) : "";
+	const void *p = max ? kmem_lend(m, va, max) : "";
 
 	if (p) {
 		*ret = (struct atw_blob){ p, max };
@@ -411,8 +413,8 @@ int kmem_blob(struct kmem *m, uint64_t va, size_t len, struct atw_blob *ret,
 }
 
 /* Reads a part of a text, and counts as read what is up to its end. */
-static int text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bool *end,
-		     struct atw_err *err)
+static int kmem_text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bool *end,
+			  struct atw_err *err)
 {
 	kmem_touched_fn *fn = m->touched;
 	const char *nul;
@@ -427,7 +429,7 @@ static int text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bool *e
 	nul = memchr(buf, 0, len);
 	*end = nul;
 	/* A part does not cross a page, and so no slot. */
-	if (find_slot(m, va, &s, NULL) == ATW_OK)
+	if (kmem_find_slot(m, va, &s, NULL) == ATW_OK)
 		kmem_touch(m, ATW_PA(s.pa + (va - s.va)), nul ? (size_t)(nul - buf) + 1 : len);
 	return ATW_OK;
 }
@@ -444,7 +446,7 @@ int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
 		part = 64 - (size_t)((va + n) & 63);
 		if (part > len - 1 - n)
 			part = len - 1 - n;
-		if (text_part(m, va + n, buf + n, part, &end, &why) < 0)
+		if (kmem_text_part(m, va + n, buf + n, part, &end, &why) < 0)
 			return atw_err_set(err, why.status, "%s", why.text);
 		if (end)
 			return ATW_OK;

@@ -7,25 +7,25 @@
 /* arch/x86/include/asm/page_64_types.h */
 #define X86_START_KERNEL_MAP UINT64_C(0xffffffff80000000)
 
-static int missing(struct atw_err *err, const char *key)
+static int layout_missing(struct atw_err *err, const char *key)
 {
 	return atw_err_set(err, ATW_E_UNSUPPORTED, "VMCOREINFO has no %s", key);
 }
 
-static int need(const struct atw_vmcoreinfo *vi, const char *key, uint64_t *ret,
-		struct atw_err *err)
+static int layout_need(const struct atw_vmcoreinfo *vi, const char *key, uint64_t *ret,
+		       struct atw_err *err)
 {
-	return atw_vmcoreinfo_u64(vi, key, ret) < 0 ? missing(err, key) : ATW_OK;
+	return atw_vmcoreinfo_u64(vi, key, ret) < 0 ? layout_missing(err, key) : ATW_OK;
 }
 
-static bool has(const struct atw_vmcoreinfo *vi, const char *key)
+static bool layout_has(const struct atw_vmcoreinfo *vi, const char *key)
 {
 	uint64_t v;
 
 	return atw_vmcoreinfo_u64(vi, key, &v) == ATW_OK;
 }
 
-static int mode(const char *name, struct layout_guess *g, struct atw_err *err)
+static int layout_mode(const char *name, struct layout_guess *g, struct atw_err *err)
 {
 	const struct atw_paging *pg = atw_paging_find(name);
 
@@ -37,35 +37,35 @@ static int mode(const char *name, struct layout_guess *g, struct atw_err *err)
 }
 
 /* The image is mapped at a fixed distance: `shift` = virtual - physical. */
-static int image(const struct atw_vmcoreinfo *vi, uint64_t shift,
-		 struct layout_guess *g, struct atw_err *err)
+static int layout_image(const struct atw_vmcoreinfo *vi, uint64_t shift,
+			struct layout_guess *g, struct atw_err *err)
 {
 	uint64_t root;
 
-	if (need(vi, "SYMBOL(swapper_pg_dir)", &root, err) < 0 ||
-	    need(vi, "SYMBOL(_stext)", &g->text_va, err) < 0)
+	if (layout_need(vi, "SYMBOL(swapper_pg_dir)", &root, err) < 0 ||
+	    layout_need(vi, "SYMBOL(_stext)", &g->text_va, err) < 0)
 		return err ? err->status : ATW_E_UNSUPPORTED;
 	g->root = ATW_PA(root - shift);
 	g->text_pa = ATW_PA(g->text_va - shift);
 	return ATW_OK;
 }
 
-static int x86_64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
-		  struct atw_err *err)
+static int layout_x86_64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
+			 struct atw_err *err)
 {
 	uint64_t phys_base, la57 = 0, sme = 0;
 	int r;
 
-	r = need(vi, "NUMBER(phys_base)", &phys_base, err);
+	r = layout_need(vi, "NUMBER(phys_base)", &phys_base, err);
 	if (r < 0)
 		return r;
 	atw_vmcoreinfo_u64(vi, "NUMBER(pgtable_l5_enabled)", &la57);
 	atw_vmcoreinfo_u64(vi, "NUMBER(sme_mask)", &sme);
-	r = mode(la57 ? "x86_64-5" : "x86_64-4", g, err);
+	r = layout_mode(la57 ? "x86_64-5" : "x86_64-4", g, err);
 	if (r < 0)
 		return r;
 	g->paging.ignore |= sme;
-	return image(vi, X86_START_KERNEL_MAP - phys_base, g, err);
+	return layout_image(vi, X86_START_KERNEL_MAP - phys_base, g, err);
 }
 
 /*
@@ -73,16 +73,16 @@ static int x86_64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
  * CPU runs. A 64K kernel built for 52 bits keeps its root table laid out for
  * 52 on a 48-bit CPU, and TTBR1 points into it (arch/arm64 offset_ttbr1).
  */
-static int arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
-		 struct atw_err *err)
+static int layout_arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
+			struct atw_err *err)
 {
 	uint64_t page = 4096, built, t1sz, bits, voffset;
 	char name[32];
 	int r;
 
-	r = need(vi, "NUMBER(VA_BITS)", &built, err);
+	r = layout_need(vi, "NUMBER(VA_BITS)", &built, err);
 	if (r == ATW_OK)
-		r = need(vi, "NUMBER(kimage_voffset)", &voffset, err);
+		r = layout_need(vi, "NUMBER(kimage_voffset)", &voffset, err);
 	if (r < 0)
 		return r;
 	atw_vmcoreinfo_u64(vi, "PAGESIZE", &page);
@@ -91,29 +91,29 @@ static int arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
 		bits = 64 - (t1sz & 63);
 	snprintf(name, sizeof(name), "arm64-%" PRIu64 "k-%" PRIu64,
 		 page / 1024, bits);
-	r = mode(name, g, err);
+	r = layout_mode(name, g, err);
 	if (r == ATW_OK)
-		r = image(vi, voffset, g, err);
+		r = layout_image(vi, voffset, g, err);
 	if (r == ATW_OK && page == 65536 && built == 52 && bits == 48)
 		g->root.u += ((1u << (52 - 42)) - (1u << (48 - 42))) * 8;
 	return r;
 }
 
-static int riscv64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
-		   struct atw_err *err)
+static int layout_riscv64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
+			  struct atw_err *err)
 {
 	uint64_t bits, offset;
 	char name[32];
 	int r;
 
-	r = need(vi, "NUMBER(VA_BITS)", &bits, err);
+	r = layout_need(vi, "NUMBER(VA_BITS)", &bits, err);
 	if (r == ATW_OK)
-		r = need(vi, "NUMBER(va_kernel_pa_offset)", &offset, err);
+		r = layout_need(vi, "NUMBER(va_kernel_pa_offset)", &offset, err);
 	if (r < 0)
 		return r;
 	snprintf(name, sizeof(name), "riscv64-sv%" PRIu64, bits);
-	r = mode(name, g, err);
-	return r < 0 ? r : image(vi, offset, g, err);
+	r = layout_mode(name, g, err);
+	return r < 0 ? r : layout_image(vi, offset, g, err);
 }
 
 int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
@@ -123,13 +123,13 @@ int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
 	int r;
 
 	/* Each architecture exports keys that no other one does. */
-	if (has(vi, "NUMBER(kimage_voffset)"))
-		r = arm64(vi, &g, err);
-	else if (has(vi, "NUMBER(phys_ram_base)") ||
-		 has(vi, "NUMBER(va_kernel_pa_offset)"))
-		r = riscv64(vi, &g, err);
-	else if (has(vi, "NUMBER(phys_base)"))
-		r = x86_64(vi, &g, err);
+	if (layout_has(vi, "NUMBER(kimage_voffset)"))
+		r = layout_arm64(vi, &g, err);
+	else if (layout_has(vi, "NUMBER(phys_ram_base)") ||
+		 layout_has(vi, "NUMBER(va_kernel_pa_offset)"))
+		r = layout_riscv64(vi, &g, err);
+	else if (layout_has(vi, "NUMBER(phys_base)"))
+		r = layout_x86_64(vi, &g, err);
 	else
 		r = atw_err_set(err, ATW_E_UNSUPPORTED,
 				"VMCOREINFO is of no architecture atwalk knows");

@@ -13,27 +13,27 @@ enum {
 	TRIES = 4096,            /* without a single new task */
 };
 
-static enum need_member start_member(const struct members *v)
+static enum need_member links_start_member(const struct members *v)
 {
 	return member_have(v, N_task_start) ? N_task_start : N_task_pid;
 }
 
 int task_start(const struct members *v, uint64_t task, uint64_t *ret)
 {
-	return member_get(v, task, start_member(v), ret, NULL);
+	return member_get(v, task, links_start_member(v), ret, NULL);
 }
 
 /* What task_start() reads, of the task with that link. */
-static struct kmem_word start_word(const struct links *l, uint64_t link)
+static struct kmem_word links_start_word(const struct links *l, uint64_t link)
 {
-	enum need_member id = start_member(&l->v);
+	enum need_member id = links_start_member(&l->v);
 	uint8_t width = l->v.n->width[id];
 
 	return (struct kmem_word){ .va = link - l->offset + l->v.n->member[id],
 				   .len = width ? width : 8 };
 }
 
-static bool is_same(struct links *l, const struct mark *m)
+static bool links_is_same(struct links *l, const struct mark *m)
 {
 	uint64_t start;
 
@@ -42,7 +42,7 @@ static bool is_same(struct links *l, const struct mark *m)
 
 bool links_hold(struct links *l)
 {
-	if (l->n && is_same(l, &l->mark[l->n - 1]))
+	if (l->n && links_is_same(l, &l->mark[l->n - 1]))
 		return true;
 	if (l->n)
 		l->n--;
@@ -53,7 +53,7 @@ bool links_hold(struct links *l)
  * Where we stand, and its link on; tasks whose memory is another's by now are left. Each
  * is seen to be the same before its link is read, in one call of the source.
  */
-static uint64_t stand(struct links *l, struct kmem_word *ret_next)
+static uint64_t links_stand(struct links *l, struct kmem_word *ret_next)
 {
 	for (;; l->n--) {
 		uint64_t from = l->n ? l->mark[l->n - 1].link : l->head;
@@ -61,7 +61,7 @@ static uint64_t stand(struct links *l, struct kmem_word *ret_next)
 
 		if (l->n) {
 			w[1] = w[0];
-			w[0] = start_word(l, from);
+			w[0] = links_start_word(l, from);
 		}
 		kmem_words(l->v.m, w, l->n ? 2 : 1);
 		if (l->n && (!w[0].read || w[0].value != l->mark[l->n - 1].start))
@@ -75,7 +75,8 @@ static uint64_t stand(struct links *l, struct kmem_word *ret_next)
  * One link on, if both ends say so and we still stand in the list. Who is there
  * is asked first: if it is another one by now, the link back is of no use to it.
  */
-static bool step(struct links *l, uint64_t from, const struct kmem_word *next, struct mark *ret)
+static bool links_step(struct links *l, uint64_t from, const struct kmem_word *next,
+		       struct mark *ret)
 {
 	bool task = next->value != l->head;
 	struct kmem_word w[3];
@@ -84,10 +85,10 @@ static bool step(struct links *l, uint64_t from, const struct kmem_word *next, s
 	if (!next->read)
 		return false;
 	if (task)
-		w[n++] = start_word(l, next->value);
+		w[n++] = links_start_word(l, next->value);
 	w[n++] = (struct kmem_word){ .va = next->value + PREV, .len = 8 };
 	if (l->n)
-		w[n++] = start_word(l, from);
+		w[n++] = links_start_word(l, from);
 	kmem_words(l->v.m, w, n);
 	for (unsigned i = 0; i < n; i++)
 		if (!w[i].read)
@@ -98,7 +99,7 @@ static bool step(struct links *l, uint64_t from, const struct kmem_word *next, s
 }
 
 /* We went back, and come across one of those again: they were not gone. */
-static bool met_before(struct links *l, const struct mark *m)
+static bool links_met_before(struct links *l, const struct mark *m)
 {
 	for (size_t i = l->n; i < l->met; i++)
 		if (l->mark[i].link == m->link && l->mark[i].start == m->start) {
@@ -118,9 +119,9 @@ int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 
 	for (; l->tries < TRIES; l->tries++) {
 		struct kmem_word next;
-		uint64_t from = stand(l, &next);
+		uint64_t from = links_stand(l, &next);
 
-		if (!step(l, from, &next, &m)) {
+		if (!links_step(l, from, &next, &m)) {
 			/* The next may be on its way out; else it is this one. */
 			if (++here == HERE && l->n) {
 				l->n--;
@@ -131,7 +132,7 @@ int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 		here = 0;
 		if (m.link == l->head)
 			return ATW_END;
-		if (met_before(l, &m))
+		if (links_met_before(l, &m))
 			continue;
 		if (!array_reserve((void **)&l->mark, &l->cap, l->n + 1, sizeof(m)))
 			return atw_err_nomem(err);

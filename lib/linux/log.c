@@ -95,7 +95,7 @@ int log_is_crash(const char *line, const char **ret)
 /* ---- variables ---- */
 
 /* The struct timekeeper; 0: nothing leads there. */
-static uint64_t clock_at(const struct needs *n)
+static uint64_t log_clock_at(const struct needs *n)
 {
 	if (!n->types || n->member[N_tk_up] == NEED_NONE)
 		return 0;
@@ -106,12 +106,12 @@ static uint64_t clock_at(const struct needs *n)
 }
 
 /* Is where the kernel has its clock, and is it left out? */
-static bool is_zeroes(struct atw_kernel *k)
+static bool log_is_zeroes(struct atw_kernel *k)
 {
 	const struct needs *n = kernel_needs(k);
 	struct kernel_clock c;
 
-	return clock_at(n) && kernel_clock(k, &c, NULL) < 0;
+	return log_clock_at(n) && kernel_clock(k, &c, NULL) < 0;
 }
 
 int kernel_crash_cpu(struct atw_kernel *k, unsigned *ret, struct atw_err *err)
@@ -136,7 +136,7 @@ int kernel_crash_cpu(struct atw_kernel *k, unsigned *ret, struct atw_err *err)
 		if (cpu == UINT32_MAX)
 			continue;
 		/* Bytes that an extract left out look like the first CPU, but no clock stands still. */
-		if (!cpu && is_zeroes(k))
+		if (!cpu && log_is_zeroes(k))
 			return atw_err_set(err, ATW_E_MISSING, "the source does not have panic_cpu");
 		*ret = cpu;
 		return ATW_OK;
@@ -174,7 +174,7 @@ int kernel_clock(struct atw_kernel *k, struct kernel_clock *ret, struct atw_err 
 {
 	const struct needs *n = kernel_needs(k);
 	struct kernel_clock c = { 0 };
-	uint64_t at = clock_at(n);
+	uint64_t at = log_clock_at(n);
 	struct kmem *m;
 	int r = kernel_kmem(k, &m, err);
 

@@ -16,7 +16,8 @@ enum {
 	PARENTS = 64,
 };
 
-static bool get(const struct atw_memmap *m, uint64_t base, enum need_member id, uint64_t *ret)
+static bool memcg_get(const struct atw_memmap *m, uint64_t base, enum need_member id,
+		      uint64_t *ret)
 {
 	const struct needs *n = kernel_needs(m->k);
 
@@ -25,25 +26,26 @@ static bool get(const struct atw_memmap *m, uint64_t base, enum need_member id, 
 }
 
 /* One that is gone is paid for by the one above it. */
-static bool number_of(const struct atw_memmap *m, uint64_t memcg, uint64_t *ret)
+static bool memcg_number_of(const struct atw_memmap *m, uint64_t memcg, uint64_t *ret)
 {
 	uint64_t css = memcg + kernel_needs(m->k)->member[N_memcg_css];
 	uint64_t flags = 0, cgroup = 0, node = 0, owner = 0;
 
 	for (unsigned i = 0; i < PARENTS; i++) {
-		if (!get(m, css, N_css_flags, &flags))
+		if (!memcg_get(m, css, N_css_flags, &flags))
 			return false;
 		if (flags & ONLINE)
 			break;
-		if (!get(m, css, N_css_parent, &css) || !css)
+		if (!memcg_get(m, css, N_css_parent, &css) || !css)
 			return false;
 	}
-	return get(m, css, N_css_cgroup, &cgroup) && get(m, cgroup, N_cgroup_kn, &node) &&
-	       get(m, node, N_kernfs_priv, &owner) && owner == cgroup &&
-	       get(m, node, N_kernfs_id, ret);
+	return memcg_get(m, css, N_css_cgroup, &cgroup) &&
+	       memcg_get(m, cgroup, N_cgroup_kn, &node) &&
+	       memcg_get(m, node, N_kernfs_priv, &owner) && owner == cgroup &&
+	       memcg_get(m, node, N_kernfs_id, ret);
 }
 
-static bool find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
+static bool memcg_find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
 {
 	uint64_t memcg = data & ~(uint64_t)FLAGS;
 
@@ -51,9 +53,10 @@ static bool find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
 	/* The objects of a slab have one each. */
 	if (!memcg || data & OBJECTS)
 		return true;
-	if (!(data & KERNEL) && number_of(m, memcg, ret))
+	if (!(data & KERNEL) && memcg_number_of(m, memcg, ret))
 		return true;
-	return get(m, memcg, N_objcg_memcg, &memcg) && number_of(m, memcg, ret);
+	return memcg_get(m, memcg, N_objcg_memcg, &memcg) &&
+	       memcg_number_of(m, memcg, ret);
 }
 
 int atw_memmap_cgroup(struct atw_memmap *m, uint64_t pfn, uint64_t *ret)
@@ -79,7 +82,7 @@ int atw_memmap_cgroup(struct atw_memmap *m, uint64_t pfn, uint64_t *ret)
 	c = &m->cgroup[data / 64 % CGROUP_NAMES];
 	if (!c->known || c->data != data) {
 		*c = (struct cgroup_name){ .data = data };
-		c->found = find(m, data, &c->number);
+		c->found = memcg_find(m, data, &c->number);
 		c->known = true;
 	}
 	if (!c->found)

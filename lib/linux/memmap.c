@@ -25,15 +25,15 @@ enum { PART = 4096 };
 enum { LOW = 8192 };
 enum { SHIFT_MIN = 7, SHIFT_MAX = 22, ROOTS_MAX = 1 << 26 };
 
-static bool number(const struct atw_kernel *k, const char *key, uint64_t *ret)
+static bool memmap_number_of(const struct atw_kernel *k, const char *key, uint64_t *ret)
 {
 	return k->have_vi && atw_vmcoreinfo_u64(&k->vi, key, ret) == ATW_OK;
 }
 
 /* ---- which model, and where it begins ---- */
 
-static int flat(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
-		uint64_t symbol, struct atw_err *err)
+static int memmap_flat(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
+		       uint64_t symbol, struct atw_err *err)
 {
 	const struct needs *n = kernel_needs(k);
 	uint64_t node = n->symbol[Y_contig_page_data];
@@ -52,13 +52,13 @@ static int flat(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
  * NUMBER(SECTION_SIZE_BITS) says it since 5.13 (and 5.12.13); else it is what
  * the machine has: arch/{x86,arm64,riscv}/include/asm/sparsemem.h.
  */
-static int section_shift(struct atw_kernel *k, struct memmap_where *w,
-			 struct atw_err *err)
+static int memmap_section_shift(struct atw_kernel *k, struct memmap_where *w,
+				struct atw_err *err)
 {
 	const struct atw_paging *pg = &k->own.paging;
 	uint64_t bits = pg->family == ATW_ARM64 && pg->page_shift == 16 ? 29 : 27;
 
-	number(k, "NUMBER(SECTION_SIZE_BITS)", &bits);
+	memmap_number_of(k, "NUMBER(SECTION_SIZE_BITS)", &bits);
 	if (bits < pg->page_shift + (unsigned)SHIFT_MIN ||
 	    bits > pg->page_shift + (unsigned)SHIFT_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED,
@@ -72,7 +72,8 @@ static int section_shift(struct atw_kernel *k, struct memmap_where *w,
  * The elements are pointers to sections, which are aligned, or the sections
  * themselves, of which those that exist have flags set.
  */
-static enum memmap_model look_at_roots(struct kmem *m, const struct memmap_where *w)
+static enum memmap_model memmap_look_at_roots(struct kmem *m,
+					      const struct memmap_where *w)
 {
 	uint64_t word;
 
@@ -85,35 +86,36 @@ static enum memmap_model look_at_roots(struct kmem *m, const struct memmap_where
 	return MEMMAP_EXTREME;
 }
 
-static int sparse(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
-		  struct atw_err *err)
+static int memmap_sparse(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
+			 struct atw_err *err)
 {
 	const struct needs *n = kernel_needs(k);
 	uint64_t at = 0, size = n->size[S_mem_section], u;
-	bool noted = number(k, "SYMBOL(mem_section)", &at);
-	int r = section_shift(k, w, err);
+	bool noted = memmap_number_of(k, "SYMBOL(mem_section)", &at);
+	int r = memmap_section_shift(k, w, err);
 
 	if (r < 0)
 		return r;
-	if (number(k, "SIZE(mem_section)", &u))
+	if (memmap_number_of(k, "SIZE(mem_section)", &u))
 		size = u;
 	if (size < 8 || size > 4096)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "struct pages cannot be found: the size of mem_section is not known");
 	w->section_size = (uint32_t)size;
 	w->map_at = n->member[N_section_map] != NEED_NONE ? n->member[N_section_map] : 0;
-	if (number(k, "OFFSET(mem_section.section_mem_map)", &u) && u <= size - 8)
+	if (memmap_number_of(k, "OFFSET(mem_section.section_mem_map)", &u) &&
+	    u <= size - 8)
 		w->map_at = (uint32_t)u;
 	if (w->map_at > size - 8)
 		w->map_at = 0;
-	if (number(k, "LENGTH(mem_section)", &u) && u <= ROOTS_MAX)
+	if (memmap_number_of(k, "LENGTH(mem_section)", &u) && u <= ROOTS_MAX)
 		w->roots = u;
 	w->flag_bits = 0x3f;
 	if (n->have_const[C_section_map_last] && n->constant[C_section_map_last] > 1 &&
 	    n->constant[C_section_map_last] < 12)
 		w->flag_bits = ((uint64_t)1 << n->constant[C_section_map_last]) - 1;
 	w->base = noted ? at : n->symbol[Y_mem_section];
-	w->model = look_at_roots(m, w);
+	w->model = memmap_look_at_roots(m, w);
 	/*
 	 * VMCOREINFO has the value of the pointer (VMCOREINFO_SYMBOL_ARRAY); a
 	 * symbol has the address of the variable, be it pointer or array.
@@ -122,7 +124,7 @@ static int sparse(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
 		r = kmem_u64(m, w->base, &w->base, err);
 		if (r < 0)
 			return atw_err_wrap(err, "mem_section");
-		w->model = look_at_roots(m, w);
+		w->model = memmap_look_at_roots(m, w);
 	}
 	w->per_root = (uint32_t)(((uint64_t)1 << k->own.paging.page_shift) / size);
 	return w->per_root ? ATW_OK :
@@ -142,7 +144,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		return r;
 	*w = (struct memmap_where){ .mem = k->mem };
 	if (!size)
-		number(k, "SIZE(page)", &size);
+		memmap_number_of(k, "SIZE(page)", &size);
 	if (size < 32 || size > PAGE_STRUCT_MAX)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "struct pages cannot be found: their size is not known");
@@ -152,11 +154,12 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		if (!w->ahead)
 			return atw_err_nomem(err);
 	}
-	if (number(k, "SYMBOL(mem_section)", &symbol) || n->symbol[Y_mem_section])
-		return sparse(k, m, w, err);
+	if (memmap_number_of(k, "SYMBOL(mem_section)", &symbol) ||
+	    n->symbol[Y_mem_section])
+		return memmap_sparse(k, m, w, err);
 	symbol = n->symbol[Y_mem_map];
 	if (symbol)
-		return flat(k, m, w, symbol, err);
+		return memmap_flat(k, m, w, symbol, err);
 	r = atw_err_set(err, ATW_E_UNSUPPORTED,
 			"struct pages cannot be found: neither VMCOREINFO nor symbols tell where mem_section is");
 	atw_err_remedy(err, ATW_PARAM_KERNEL_FILE);
@@ -176,21 +179,21 @@ void memmap_where_deinit(struct memmap_where *w)
 
 /* ---- sections, each looked for once ---- */
 
-static size_t slot_of(const struct memmap_where *w, uint64_t nr)
+static size_t memmap_slot_of(const struct memmap_where *w, uint64_t nr)
 {
 	return (size_t)hash_u64(nr) & (w->slots - 1);
 }
 
-static void put_hash(struct memmap_where *w, size_t i)
+static void memmap_put_hash(struct memmap_where *w, size_t i)
 {
-	size_t s = slot_of(w, w->section[i].nr);
+	size_t s = memmap_slot_of(w, w->section[i].nr);
 
 	while (w->hash[s])
 		s = (s + 1) & (w->slots - 1);
 	w->hash[s] = (uint32_t)i + 1;
 }
 
-static bool grow(struct memmap_where *w)
+static bool memmap_grow(struct memmap_where *w)
 {
 	size_t cap = w->cap ? w->cap * 2 : 64;
 	struct memmap_section *v = realloc(w->section, cap * sizeof(*v));
@@ -207,11 +210,11 @@ static bool grow(struct memmap_where *w)
 	w->slots = cap * 2;
 	w->cap = cap;
 	for (size_t i = 0; i < w->n; i++)
-		put_hash(w, i);
+		memmap_put_hash(w, i);
 	return true;
 }
 
-static int no_page(uint64_t pfn, struct atw_err *err)
+static int memmap_no_page(uint64_t pfn, struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_MISSING,
 			   "page frame 0x%" PRIx64 " has no struct page: the kernel knows of no memory there",
@@ -219,8 +222,8 @@ static int no_page(uint64_t pfn, struct atw_err *err)
 }
 
 /* What section_mem_map says: the address frame 0's struct page would have. */
-static int read_section(struct kmem *m, const struct memmap_where *w, uint64_t nr,
-			uint64_t pfn, uint64_t *ret, struct atw_err *err)
+static int memmap_load_section(struct kmem *m, const struct memmap_where *w, uint64_t nr,
+			       uint64_t pfn, uint64_t *ret, struct atw_err *err)
 {
 	uint64_t at = 0, map = 0;
 	int r;
@@ -229,23 +232,23 @@ static int read_section(struct kmem *m, const struct memmap_where *w, uint64_t n
 		uint64_t root = nr / w->per_root;
 
 		if (root >= (w->roots ? w->roots : ROOTS_MAX))
-			return no_page(pfn, err);
+			return memmap_no_page(pfn, err);
 		r = kmem_u64(m, w->base + root * 8, &at, err);
 		if (r < 0)
 			return atw_err_wrap(err, "mem_section");
 		if (!at)
-			return no_page(pfn, err);
+			return memmap_no_page(pfn, err);
 		at += nr % w->per_root * w->section_size;
 	} else {
 		if (nr >= (w->roots ? w->roots : ROOTS_MAX))
-			return no_page(pfn, err);
+			return memmap_no_page(pfn, err);
 		at = w->base + nr * w->section_size;
 	}
 	r = kmem_u64(m, at + w->map_at, &map, err);
 	if (r < 0)
 		return atw_err_wrap(err, "mem_section");
 	if (!(map & HAS_MEM_MAP))
-		return no_page(pfn, err);
+		return memmap_no_page(pfn, err);
 	*ret = map & ~w->flag_bits;
 	return ATW_OK;
 }
@@ -254,7 +257,8 @@ static int read_section(struct kmem *m, const struct memmap_where *w, uint64_t n
  * The struct pages of a section mostly lie in one piece, in one large page of the
  * kernel's; where the source lends that, finding one is an addition.
  */
-static void see_whole(struct kmem *m, const struct memmap_where *w, struct memmap_section *s)
+static void memmap_see_whole(struct kmem *m, const struct memmap_where *w,
+			     struct memmap_section *s)
 {
 	uint64_t bytes = (uint64_t)w->size << w->shift;
 	struct atw_blob b;
@@ -271,8 +275,9 @@ static void see_whole(struct kmem *m, const struct memmap_where *w, struct memma
 		s->whole = b.data;
 }
 
-static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w,
-					  uint64_t nr, uint64_t pfn, struct atw_err *err)
+static struct memmap_section *memmap_add_section(struct kmem *m, struct memmap_where *w,
+						 uint64_t nr, uint64_t pfn,
+						 struct atw_err *err)
 {
 	uint64_t map = 0;
 	struct memmap_section s = { .nr = nr };
@@ -281,18 +286,18 @@ static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w
 	if (w->model == MEMMAP_FLAT) {
 		s.first = w->base + (nr << w->shift) * w->size;
 	} else {
-		r = read_section(m, w, nr, pfn, &map, err);
+		r = memmap_load_section(m, w, nr, pfn, &map, err);
 		if (r < 0)
 			return NULL;
 		s.first = map + (nr << w->shift) * w->size;
 	}
-	if (w->n == w->cap && !grow(w)) {
+	if (w->n == w->cap && !memmap_grow(w)) {
 		atw_err_nomem(err);
 		return NULL;
 	}
-	see_whole(m, w, &s);
+	memmap_see_whole(m, w, &s);
 	w->section[w->n] = s;
-	put_hash(w, w->n);
+	memmap_put_hash(w, w->n);
 	if (nr < LOW && !w->low)
 		w->low = calloc(LOW, sizeof(*w->low));
 	if (nr < LOW && w->low)
@@ -300,8 +305,8 @@ static struct memmap_section *add_section(struct kmem *m, struct memmap_where *w
 	return &w->section[w->n++];
 }
 
-static struct memmap_section *find_section(struct kmem *m, struct memmap_where *w,
-					   uint64_t pfn, struct atw_err *err)
+static struct memmap_section *memmap_find_section(struct kmem *m, struct memmap_where *w,
+						  uint64_t pfn, struct atw_err *err)
 {
 	uint64_t off = w->model == MEMMAP_FLAT ? pfn - w->first_pfn : pfn;
 	uint64_t nr = off >> w->shift;
@@ -309,21 +314,21 @@ static struct memmap_section *find_section(struct kmem *m, struct memmap_where *
 	if (w->n && w->section[w->last].nr == nr)
 		return &w->section[w->last];
 	if (pfn < w->first_pfn) {
-		no_page(pfn, err);
+		memmap_no_page(pfn, err);
 		return NULL;
 	}
 	if (nr < LOW && w->low && w->low[nr]) {
 		w->last = w->low[nr] - 1;
 		return &w->section[w->last];
 	}
-	for (size_t s = w->slots ? slot_of(w, nr) : 0; w->slots && w->hash[s];
+	for (size_t s = w->slots ? memmap_slot_of(w, nr) : 0; w->slots && w->hash[s];
 	     s = (s + 1) & (w->slots - 1)) {
 		w->last = w->hash[s] - 1;
 		if (w->section[w->last].nr == nr)
 			return &w->section[w->last];
 	}
 	w->last = w->n;          /* where it will be; checked against n above */
-	if (!add_section(m, w, nr, pfn, err)) {
+	if (!memmap_add_section(m, w, nr, pfn, err)) {
 		w->last = 0;
 		return NULL;
 	}
@@ -338,9 +343,9 @@ static const uint8_t no_part;    /* looked for and not there */
  * The piece of memory at `off` of a section's struct pages. Pieces are cut at
  * addresses, so that none crosses a page of the kernel's memory.
  */
-static const uint8_t *find_part(struct kmem *m, struct memmap_where *w,
-				struct memmap_section *s, uint64_t address,
-				struct atw_err *err)
+static const uint8_t *memmap_find_part(struct kmem *m, struct memmap_where *w,
+				       struct memmap_section *s, uint64_t address,
+				       struct atw_err *err)
 {
 	uint64_t base = s->first & ~(uint64_t)(PART - 1);
 	size_t i = (size_t)((address - base) / PART);
@@ -369,7 +374,7 @@ static const uint8_t *find_part(struct kmem *m, struct memmap_where *w,
 const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err)
 {
-	struct memmap_section *s = find_section(m, w, pfn, err);
+	struct memmap_section *s = memmap_find_section(m, w, pfn, err);
 	uint64_t off, address, n;
 	const uint8_t *p;
 	size_t head;
@@ -383,7 +388,7 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 	if (p)
 		return p;
 	address = s->first + off;
-	p = find_part(m, w, s, address, err);
+	p = memmap_find_part(m, w, s, address, err);
 	if (!p)
 		return NULL;
 	head = PART - (size_t)(address % PART);
@@ -392,7 +397,7 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 		return w->ahead ? memcpy(buf, p, w->size) : p;
 	}
 	memcpy(buf, p, head);
-	p = find_part(m, w, s, address + head, err);
+	p = memmap_find_part(m, w, s, address + head, err);
 	if (!p)
 		return NULL;
 	memcpy(buf + head, p, w->size - head);
@@ -403,7 +408,7 @@ const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t p
 			      uint64_t *ret_n)
 {
 	const uint8_t *p = w->ahead ? memmap_ahead_find(w->ahead, m, pfn, ret_n) : NULL;
-	const struct memmap_section *s = p ? NULL : find_section(m, w, pfn, NULL);
+	const struct memmap_section *s = p ? NULL : memmap_find_section(m, w, pfn, NULL);
 	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
 
 	if (!s || !s->whole)
@@ -417,7 +422,7 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t 
 	uint64_t section = (uint64_t)1 << w->shift, at, here;
 
 	for (; n; pfn += here, n -= here) {
-		const struct memmap_section *s = find_section(m, w, pfn, NULL);
+		const struct memmap_section *s = memmap_find_section(m, w, pfn, NULL);
 
 		at = (pfn - w->first_pfn) & (section - 1);
 		here = n < section - at ? n : section - at;
@@ -430,7 +435,7 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t 
 
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)
 {
-	const struct memmap_section *s = find_section(m, w, pfn, NULL);
+	const struct memmap_section *s = memmap_find_section(m, w, pfn, NULL);
 	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
 
 	if (!s || !s->in_one || n > section - at)
@@ -441,7 +446,7 @@ bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64
 
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 {
-	const struct memmap_section *s = find_section(m, w, pfn, NULL);
+	const struct memmap_section *s = memmap_find_section(m, w, pfn, NULL);
 
 	return s ? s->first + ((pfn - w->first_pfn) &
 			       (((uint64_t)1 << w->shift) - 1)) * w->size : 0;
@@ -453,8 +458,9 @@ uint64_t memmap_read_section(struct kmem *m, struct memmap_where *w, uint64_t pf
 
 	if (w->model == MEMMAP_FLAT)
 		return UINT64_MAX - pfn;
-	return read_section(m, w, pfn >> w->shift, pfn, &map, NULL) == ATW_OK
-	       ? section - (pfn & (section - 1)) : memmap_missing(m, w, pfn);
+	return memmap_load_section(m, w, pfn >> w->shift, pfn, &map, NULL) == ATW_OK
+		       ? section - (pfn & (section - 1))
+		       : memmap_missing(m, w, pfn);
 }
 
 int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err)

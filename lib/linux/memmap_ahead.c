@@ -87,7 +87,8 @@ uint64_t memmap_ahead_reads(const struct memmap_ahead *a)
 }
 
 /* Of the pieces, what is there of which stretch: these follow each other in key[]. */
-static void share_out(struct memmap_ahead *a, const uint64_t *key, uint32_t pieces)
+static void memmap_ahead_share_out(struct memmap_ahead *a, const uint64_t *key,
+				   uint32_t pieces)
 {
 	for (uint32_t p = 0; p < pieces; p++) {
 		const struct atw_piece *q = &a->piece[p];
@@ -107,7 +108,7 @@ static void share_out(struct memmap_ahead *a, const uint64_t *key, uint32_t piec
  * All that were added and not read, in the order of their addresses: pages that one
  * after the other was given are neighbours more often than they are in order.
  */
-static void read_added(struct memmap_ahead *a, struct kmem *m)
+static void memmap_ahead_read_added(struct memmap_ahead *a, struct kmem *m)
 {
 	uint32_t base = a->read, n = a->n - base, pieces = 0;
 	uint64_t end = 0;
@@ -137,10 +138,10 @@ static void read_added(struct memmap_ahead *a, struct kmem *m)
 	for (uint32_t p = 0; p < pieces; p++)
 		if (a->piece[p].got > 0)
 			kmem_touch(m, a->piece[p].pa, (size_t)a->piece[p].got);
-	share_out(a, key, pieces);
+	memmap_ahead_share_out(a, key, pieces);
 }
 
-static bool is_at(const struct memmap_ahead *a, uint32_t at, uint64_t pfn)
+static bool memmap_ahead_is_at(const struct memmap_ahead *a, uint32_t at, uint64_t pfn)
 {
 	return at < a->n && pfn - a->stretch[at].pfn < a->stretch[at].n;
 }
@@ -153,17 +154,19 @@ const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_
 	uint64_t off;
 
 	/* The same again, the next one, or what follows some left out or not read so far. */
-	if (!is_at(a, at, pfn) && !is_at(a, ++at, pfn)) {
+	if (!memmap_ahead_is_at(a, at, pfn) && !memmap_ahead_is_at(a, ++at, pfn)) {
 		at = a->read;
-		for (uint32_t i = a->at + 2; !is_at(a, at, pfn) && i < a->at + NEAR; i++)
+		for (uint32_t i = a->at + 2;
+		     !memmap_ahead_is_at(a, at, pfn) && i < a->at + NEAR; i++)
 			at = i;
-		for (uint32_t i = a->at; !is_at(a, at, pfn) && i && i + NEAR > a->at; i--)
+		for (uint32_t i = a->at;
+		     !memmap_ahead_is_at(a, at, pfn) && i && i + NEAR > a->at; i--)
 			at = i - 1;
-		if (!is_at(a, at, pfn))
+		if (!memmap_ahead_is_at(a, at, pfn))
 			return NULL;
 	}
 	if (at >= a->read)
-		read_added(a, m);
+		memmap_ahead_read_added(a, m);
 	s = &a->stretch[at];
 	off = pfn - s->pfn;
 	if (off >= s->there)

@@ -38,14 +38,14 @@ struct origins {
 	struct page_origin of_head;
 };
 
-static uint64_t kept_flags(void)
+static uint64_t memmap_origin_kept_flags(void)
 {
 	return kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_SWAPBACKED) | kpf(KPF_HUGE) |
 	       kpf(KPF_THP) | kpf(KPF_ZERO_PAGE);
 }
 
 /* What no process maps. */
-static uint64_t unmapped_types(void)
+static uint64_t memmap_origin_unmapped_types(void)
 {
 	return kpf(KPF_BUDDY) | kpf(KPF_SLAB) | kpf(KPF_PGTABLE) | kpf(KPF_OFFLINE);
 }
@@ -61,9 +61,9 @@ static struct page_origin origin_slowly(struct origins *o, uint64_t pfn)
 	if (memmap_page(o->m, pfn, &page, NULL) < 0)
 		return ret;
 	ret.order = page.order;
-	ret.flags = page.flags & kept_flags();
+	ret.flags = page.flags & memmap_origin_kept_flags();
 	/* Given back since, and maybe in use for something else. */
-	ret.stale = !page.refcount || page.flags & unmapped_types() ||
+	ret.stale = !page.refcount || page.flags & memmap_origin_unmapped_types() ||
 		    (!page.count && !(page.flags & kpf(KPF_ZERO_PAGE)) &&
 		     !(page.flags & (kpf(KPF_LRU) | kpf(KPF_ANON))));
 	ret.known = true;
@@ -86,7 +86,7 @@ static struct page_origin origin_of(struct origins *o, uint64_t pfn, const uint8
 	    (int32_t)get_le32(page + a->mapcount) < 0 || !get_le32(page + a->refcount) ||
 	    (!(own & a->lru) && !(mapping & MAPPING_ANON)))
 		return origin_slowly(o, pfn);
-	ret.flags = memmap_translate(a, own) & kept_flags();
+	ret.flags = memmap_translate(a, own) & memmap_origin_kept_flags();
 	if (mapping & MAPPING_ANON)
 		ret.flags |= kpf(KPF_ANON);
 	if ((mapping & MAPPING_KSM) == MAPPING_KSM)
@@ -94,7 +94,7 @@ static struct page_origin origin_of(struct origins *o, uint64_t pfn, const uint8
 	return ret;
 }
 
-static void read_stretches(struct origins *o)
+static void memmap_origin_read_stretches(struct origins *o)
 {
 	uint32_t size = o->m->where.size;
 
@@ -143,9 +143,9 @@ int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct p
 			(size_t)(pfn[end - 1] - pfn[i] + 1) * size, 0,
 		};
 		if (++o.n == STRETCHES)
-			read_stretches(&o);
+			memmap_origin_read_stretches(&o);
 	}
-	read_stretches(&o);
+	memmap_origin_read_stretches(&o);
 	atw_buffer_close(m->where.mem, o.bytes);
 	return ATW_OK;
 }

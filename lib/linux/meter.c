@@ -2,7 +2,7 @@
 /* meter.c - progress of a search through memory. */
 #include "linux/meter.h"
 
-static uint64_t stored(struct atw_source *mem)
+static uint64_t meter_stored(struct atw_source *mem)
 {
 	uint64_t sum = 0, at = 0;
 	struct atw_extent e;
@@ -21,7 +21,7 @@ void meter_begin(struct meter *m, struct atw_source *mem)
 	if (!m || !m->fn || m->depth++)
 		return;
 	m->done = 0;
-	m->all = stored(mem);
+	m->all = meter_stored(mem);
 	m->fn(m->arg, 0, m->all);
 }
 

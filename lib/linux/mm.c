@@ -27,7 +27,7 @@ static const uint64_t P = 1, US = 4, NX = (uint64_t)1 << 63;
 /* Set by the CPU, in whichever of the two copies it walks. */
 static const uint64_t AD = 0x60;
 
-static bool same(uint64_t a, uint64_t b)
+static bool mm_same(uint64_t a, uint64_t b)
 {
 	return !((a ^ b) & ~AD);
 }
@@ -47,16 +47,16 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 
 		if (i >= HALF) {
 			/* modify_ldt() adds one of the process's own. */
-			if (swapper && !same(u, load_word(swapper, 8, i)) &&
-			    !same(u, k))
+			if (swapper && !mm_same(u, load_word(swapper, 8, i)) &&
+			    !mm_same(u, k))
 				return false;
 			upper += u & P;
 			kernels += k & P;
 		} else if ((k & (P | US)) == (P | US)) {
 			/* CPUs without NX have it in neither. */
-			if (!same(k & ~NX, u) || (u & NX))
+			if (!mm_same(k & ~NX, u) || (u & NX))
 				return false;
-		} else if (!same(k, u)) {
+		} else if (!mm_same(k, u)) {
 			return false;    /* not for users: EFI, or nothing */
 		}
 	}
@@ -64,7 +64,7 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 }
 
 /* A page of tables; NULL: not all of it is there. */
-static const void *page_at(struct atw_source *mem, uint64_t pa, void *scratch)
+static const void *mm_page_at(struct atw_source *mem, uint64_t pa, void *scratch)
 {
 	enum mmu_loss loss = ATW_HAVE;
 	const void *p;
@@ -73,7 +73,7 @@ static const void *page_at(struct atw_source *mem, uint64_t pa, void *scratch)
 	return got == PAGE && !loss ? p : NULL;
 }
 
-static int isolation(const struct atw_kernel *k, uint64_t root)
+static int mm_isolation(const struct atw_kernel *k, uint64_t root)
 {
 	char scratch[3][PAGE];
 	const void *kernel, *user, *swapper = NULL;
@@ -85,29 +85,30 @@ static int isolation(const struct atw_kernel *k, uint64_t root)
 		return -1;
 	if (root & PAGE)
 		return 0;
-	kernel = page_at(k->mem, root, scratch[0]);
-	user = page_at(k->mem, root + PAGE, scratch[1]);
+	kernel = mm_page_at(k->mem, root, scratch[0]);
+	user = mm_page_at(k->mem, root + PAGE, scratch[1]);
 	if (k->have_own && k->own.low.have && !(own & PAGE))
-		swapper = page_at(k->mem, own + PAGE, scratch[2]);
+		swapper = mm_page_at(k->mem, own + PAGE, scratch[2]);
 	return kernel && user ? mm_is_user_copy(kernel, user, swapper) : -1;
 }
 
 /* Isolated tables come in pairs: where one root is the second of two, there are none. */
-static bool is_isolated(struct atw_kernel *k, uint64_t root)
+static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 {
 	k->single_roots |= atw_source_is_live(k->mem) && k->own.paging.family == ATW_X86 &&
 			   root & PAGE;
-	return !k->single_roots && isolation(k, root) > 0;
+	return !k->single_roots && mm_isolation(k, root) > 0;
 }
 
 int mm_kernel_isolated(const struct atw_kernel *k)
 {
-	return k->have_own && k->own.low.have ? isolation(k, k->own.low.pa.u) : -1;
+	return k->have_own && k->own.low.have ? mm_isolation(k, k->own.low.pa.u) : -1;
 }
 
 /* A word that is to stay as it is; 0: one that is not to become 0. */
-static int set_guard(const struct members *v, uint64_t base, enum need_member id, uint8_t len,
-		     uint64_t value, struct mmu_guard *ret, struct atw_err *err)
+static int mm_set_guard(const struct members *v, uint64_t base, enum need_member id,
+			uint8_t len, uint64_t value, struct mmu_guard *ret,
+			struct atw_err *err)
 {
 	struct mmu_guard g = {
 		.mask = len == 8 ? UINT64_MAX : UINT32_MAX, .value = value, .len = len,
@@ -147,13 +148,14 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 	 * and the mm_struct itself are free for others after that.
 	 */
 	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users)) {
-		r = set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err);
+		r = mm_set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err);
 		if (r == ATW_OK)
-			r = set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1], err);
+			r = mm_set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1],
+					 err);
 	}
 	if (r < 0)
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
-	n.isolated = is_isolated(k, n.root.u);
+	n.isolated = mm_is_isolated(k, n.root.u);
 	n.user_root = n.isolated ? ATW_PA(n.root.u + PAGE) : n.root;
 	n.space.low = (struct mmu_root){ n.user_root, true };
 	if (n.isolated)
@@ -165,13 +167,13 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 }
 
 /* The tables are in use as long as the task has this mm, and has not been replaced. */
-static int guard_by_task(const struct members *v, const struct lnx_task *t,
-			 struct mmu_space *sp, struct atw_err *err)
+static int mm_guard_by_task(const struct members *v, const struct lnx_task *t,
+			    struct mmu_space *sp, struct atw_err *err)
 {
-	int r = set_guard(v, t->at, N_task_mm, 8, t->mm, &sp->guard[0], err);
+	int r = mm_set_guard(v, t->at, N_task_mm, 8, t->mm, &sp->guard[0], err);
 
 	if (r == ATW_OK && t->start)
-		r = set_guard(v, t->at, N_task_start, 8, t->start, &sp->guard[1], err);
+		r = mm_set_guard(v, t->at, N_task_start, 8, t->start, &sp->guard[1], err);
 	return r;
 }
 
@@ -194,7 +196,7 @@ int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret
 
 	/* Its threads may hand it on: it is in use as long as any of them has it. */
 	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
-		r = guard_by_task(&v, t, &n.space, &why);
+		r = mm_guard_by_task(&v, t, &n.space, &why);
 	if (r == ATW_OK && !mmu_space_lives(&n.space))
 		return ATW_END;          /* which may be why it was not opened */
 	if (r < 0 || opened < 0) {

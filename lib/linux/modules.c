@@ -25,8 +25,8 @@ struct kernel_modules {
 };
 
 /* One of the list's elements; what it describes may still be unreadable. */
-static int one_module(struct atw_kernel *k, struct kmem *m, const struct btf *base,
-		      uint64_t at, struct atw_module_types *ret, struct atw_err *err)
+static int modules_one(struct atw_kernel *k, struct kmem *m, const struct btf *base,
+		       uint64_t at, struct atw_module_types *ret, struct atw_err *err)
 {
 	struct kernel_modules *all = k->modules;
 	const struct needs *n = &k->needs;
@@ -56,7 +56,8 @@ static int one_module(struct atw_kernel *k, struct kmem *m, const struct btf *ba
 	return ATW_OK;
 }
 
-static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct atw_err *err)
+static int modules_list(struct atw_kernel *k, struct kernel_modules *all,
+			struct atw_err *err)
 {
 	const struct needs *n = kernel_needs(k);
 	const struct btf *base = NULL;
@@ -86,7 +87,8 @@ static int list_modules(struct atw_kernel *k, struct kernel_modules *all, struct
 			return atw_err_set(err, ATW_E_DAMAGED, "their list has no end");
 		if (!array_reserve((void **)&all->v, &all->cap, all->n + 1, sizeof(*all->v)))
 			return atw_err_nomem(err);
-		r = one_module(k, m, base, at - n->member[N_btfmod_list], &all->v[all->n], err);
+		r = modules_one(k, m, base, at - n->member[N_btfmod_list],
+				&all->v[all->n], err);
 		all->n += r == ATW_OK;
 		if (r == ATW_OK)
 			r = kmem_u64(m, at, &next, err);
@@ -106,7 +108,7 @@ int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 		s->done = true;
 		k->modules = calloc(1, sizeof(*k->modules));
 		s->err.status = !k->modules ? atw_err_nomem(&s->err)
-					    : list_modules(k, k->modules, &s->err);
+					    : modules_list(k, k->modules, &s->err);
 	}
 	if (k->modules && i < k->modules->n) {
 		*ret = k->modules->v[i];

@@ -63,7 +63,7 @@ const char *needs_for_name(enum need_for f)
 
 /* ---- out of the types ---- */
 
-static bool want(struct wanted_list *l, const struct entry *e, size_t n)
+static bool needs_want(struct wanted_list *l, const struct entry *e, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!wanted_add(l, e[i].names, (uint16_t)i))
@@ -71,8 +71,8 @@ static bool want(struct wanted_list *l, const struct entry *e, size_t n)
 	return true;
 }
 
-static void find_member(struct needs *n, const struct btf *b,
-			const struct wanted_list *l, size_t i)
+static void needs_find_member(struct needs *n, const struct btf *b,
+			      const struct wanted_list *l, size_t i)
 {
 	char path[128];
 
@@ -96,8 +96,8 @@ static void find_member(struct needs *n, const struct btf *b,
 	}
 }
 
-static void find_size(struct needs *n, const struct btf *b,
-		      const struct wanted_list *l, size_t i)
+static void needs_find_size(struct needs *n, const struct btf *b,
+			    const struct wanted_list *l, size_t i)
 {
 	char name[128];
 
@@ -119,7 +119,7 @@ struct const_search {
 };
 
 /* Earlier alternatives win, in whatever order the types come. */
-static void on_enumerator(void *arg, const char *name, int64_t value)
+static void needs_on_enumerator(void *arg, const char *name, int64_t value)
 {
 	struct const_search *s = arg;
 	const struct wanted *w = wanted_find(&s->names, name);
@@ -132,15 +132,15 @@ static void on_enumerator(void *arg, const char *name, int64_t value)
 }
 
 /* One pass: where the types are, and every enumerator that has a use. */
-static void look_at_all(const struct btf *b, struct wanted_list *types,
-			struct const_search *cs)
+static void needs_look_at_all(const struct btf *b, struct wanted_list *types,
+			      struct const_search *cs)
 {
 	for (uint32_t id = 1; id < b->n; id++) {
 		enum btf_kind kind = btf_kind(b, id);
 		struct wanted *w;
 
 		if (kind == BTF_ENUM || kind == BTF_ENUM64)
-			btf_enumerators(b, id, on_enumerator, cs);
+			btf_enumerators(b, id, needs_on_enumerator, cs);
 		if (kind != BTF_STRUCT && kind != BTF_UNION && kind != BTF_TYPEDEF)
 			continue;
 		w = wanted_find(types, btf_name(b, id));
@@ -156,16 +156,17 @@ void needs_from_types(struct needs *n, const struct btf *b)
 	struct const_search cs = { .n = n };
 
 	memset(n->member, 0xff, sizeof(n->member));
-	n->types = b && want(&types, members, N_MEMBERS) && want(&types, sizes, N_SIZES) &&
-		   want(&cs.names, consts, N_CONSTS);
+	n->types = b && needs_want(&types, members, N_MEMBERS) &&
+		   needs_want(&types, sizes, N_SIZES) &&
+		   needs_want(&cs.names, consts, N_CONSTS);
 	if (n->types) {
 		wanted_settle(&types);
 		wanted_settle(&cs.names);
-		look_at_all(b, &types, &cs);
+		needs_look_at_all(b, &types, &cs);
 		for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-			find_member(n, b, &types, i);
+			needs_find_member(n, b, &types, i);
 		for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
-			find_size(n, b, &types, i);
+			needs_find_size(n, b, &types, i);
 	}
 	wanted_deinit(&types);
 	wanted_deinit(&cs.names);

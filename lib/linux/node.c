@@ -14,7 +14,8 @@
 
 enum { NODES_MAX = 1024 };
 
-static uint32_t member(const struct atw_kernel *k, uint32_t from_types, const char *key)
+static uint32_t node_member(const struct atw_kernel *k, uint32_t from_types,
+			    const char *key)
 {
 	uint64_t u;
 
@@ -23,7 +24,7 @@ static uint32_t member(const struct atw_kernel *k, uint32_t from_types, const ch
 	return from_types;
 }
 
-static int add(struct nodes *n, size_t *cap, struct node_span s)
+static int node_add(struct nodes *n, size_t *cap, struct node_span s)
 {
 	if (!array_reserve((void **)&n->v, cap, n->n + 1, sizeof(*n->v)))
 		return ATW_E_NOMEM;
@@ -34,7 +35,7 @@ static int add(struct nodes *n, size_t *cap, struct node_span s)
 	return ATW_OK;
 }
 
-static int one_node(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32_t id,
+static int node_one(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32_t id,
 		    struct nodes *n, size_t *cap)
 {
 	uint64_t start, pages;
@@ -46,11 +47,11 @@ static int one_node(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32
 		return ATW_OK;
 	if (at[2] != NEED_NONE && (kmem_u32(m, pgdat + at[2], &said, NULL) < 0 || said != id))
 		return ATW_OK;
-	return add(n, cap, (struct node_span){ start, start + pages, id });
+	return node_add(n, cap, (struct node_span){start, start + pages, id});
 }
 
 /* Is its bit clear in node_online_map, as far as that can be read? */
-static bool is_offline(struct kmem *m, uint64_t map, uint32_t id)
+static bool node_is_offline(struct kmem *m, uint64_t map, uint32_t id)
 {
 	uint64_t word;
 
@@ -59,7 +60,7 @@ static bool is_offline(struct kmem *m, uint64_t map, uint32_t id)
 }
 
 /* The only bit of node_online_map; false: several, or not known. */
-static bool only_node(struct atw_kernel *k, struct kmem *m, uint64_t at, uint32_t *ret)
+static bool node_only(struct atw_kernel *k, struct kmem *m, uint64_t at, uint32_t *ret)
 {
 	uint64_t bytes = 8, word;
 	unsigned found = 0;
@@ -80,13 +81,15 @@ static bool only_node(struct atw_kernel *k, struct kmem *m, uint64_t at, uint32_
 	return found;
 }
 
-static int spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
+static int node_spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 {
 	const struct needs *n = kernel_needs(k);
 	const uint32_t at[3] = {
-		member(k, n->member[N_node_start], "OFFSET(pglist_data.node_start_pfn)"),
-		member(k, n->member[N_node_spanned], "OFFSET(pglist_data.node_spanned_pages)"),
-		member(k, n->member[N_node_id], "OFFSET(pglist_data.node_id)"),
+		node_member(k, n->member[N_node_start],
+			    "OFFSET(pglist_data.node_start_pfn)"),
+		node_member(k, n->member[N_node_spanned],
+			    "OFFSET(pglist_data.node_spanned_pages)"),
+		node_member(k, n->member[N_node_id], "OFFSET(pglist_data.node_id)"),
 	};
 	uint64_t data = n->symbol[Y_node_data], pgdat, len = 64;
 	size_t cap = 0;
@@ -100,13 +103,13 @@ static int spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 	if (at[0] == NEED_NONE || at[1] == NEED_NONE)
 		return ATW_OK;
 	if (!data && n->symbol[Y_contig_page_data])
-		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, 0 });
+		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, 0});
 	/* What follows a shorter array is no pointer to anything that fits. */
 	for (uint32_t i = 0; data && i < len && r == ATW_OK; i++) {
 		if (kmem_u64(m, data + i * 8, &pgdat, NULL) < 0)
 			break;
-		if (pgdat && !is_offline(m, n->symbol[Y_node_online_map], i))
-			r = one_node(m, at, pgdat, i, ret, &cap);
+		if (pgdat && !node_is_offline(m, n->symbol[Y_node_online_map], i))
+			r = node_one(m, at, pgdat, i, ret, &cap);
 	}
 	return r;
 }
@@ -117,9 +120,9 @@ int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 	uint32_t id;
 
 	*ret = (struct nodes){ 0 };
-	if (only_node(k, m, kernel_needs(k)->symbol[Y_node_online_map], &id))
-		return add(ret, &cap, (struct node_span){ 0, UINT64_MAX, id });
-	return spans_init(k, m, ret);
+	if (node_only(k, m, kernel_needs(k)->symbol[Y_node_online_map], &id))
+		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, id});
+	return node_spans_init(k, m, ret);
 }
 
 int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
@@ -130,7 +133,7 @@ int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
 	int r = kernel_kmem(k, &m, err);
 
 	if (r == ATW_OK)
-		r = spans_init(k, m, &n);
+		r = node_spans_init(k, m, &n);
 	if (r == ATW_OK && !n.n)
 		r = atw_err_set(err, ATW_E_MISSING, "nothing says where the nodes' descriptions are");
 	else if (r == ATW_OK && i >= n.n)

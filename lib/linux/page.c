@@ -10,7 +10,7 @@
 #include "walk/memory.h"
 
 /* A frame number in a variable; unset is 0 or all ones. */
-static bool frame(struct atw_memmap *m, uint64_t symbol, uint64_t *ret)
+static bool page_frame(struct atw_memmap *m, uint64_t symbol, uint64_t *ret)
 {
 	uint64_t pfn;
 
@@ -20,7 +20,7 @@ static bool frame(struct atw_memmap *m, uint64_t symbol, uint64_t *ret)
 	return true;
 }
 
-static void find_zeroes(struct atw_memmap *m)
+static void page_find_zeroes(struct atw_memmap *m)
 {
 	const struct atw_paging *pg = &m->k->own.paging;
 	const struct needs *n = kernel_needs(m->k);
@@ -28,9 +28,9 @@ static void find_zeroes(struct atw_memmap *m)
 
 	z->huge_pages = (uint64_t)1 << (pg->level[1].shift - pg->page_shift);
 	z->tried = UINT64_MAX;
-	z->known = frame(m, n->symbol[Y_zero_pfn], &z->pfn);
+	z->known = page_frame(m, n->symbol[Y_zero_pfn], &z->pfn);
 	/* Without the symbol but with others, there is none: not configured. */
-	z->huge_known = frame(m, n->symbol[Y_huge_zero_pfn], &z->huge);
+	z->huge_known = page_frame(m, n->symbol[Y_huge_zero_pfn], &z->huge);
 }
 
 int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_err *err)
@@ -61,7 +61,7 @@ int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_er
 	m->cache_name_at = n->member[N_cache_name];
 	if (m->slab_cache_at > m->where.size - 8)
 		m->slab_cache_at = NEED_NONE;
-	find_zeroes(m);
+	page_find_zeroes(m);
 	*ret = m;
 	return ATW_OK;
 }
@@ -91,7 +91,7 @@ int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
  */
 enum { BATCH_MIN = 8, BATCH_MAX = 512 };
 
-static void announce(struct atw_memmap *m, uint64_t pfn)
+static void page_announce(struct atw_memmap *m, uint64_t pfn)
 {
 	if (pfn < m->announced)
 		return;
@@ -114,7 +114,7 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *re
 	if (r == ATW_OK) {
 		if (!follows)
 			m->announced = m->batch = 0;
-		announce(m, pfn);
+		page_announce(m, pfn);
 		r = memmap_kind(m, pfn, !follows, ret, err);
 	}
 	if (r < 0)
@@ -172,7 +172,7 @@ void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
  * All zero; what was left out when the dump was made may have been. Pages of
  * no other kind that get here are ever left out.
  */
-static bool is_zero(struct atw_memmap *m, uint64_t pfn)
+static bool page_is_zero(struct atw_memmap *m, uint64_t pfn)
 {
 	uint64_t left = (uint64_t)1 << m->k->own.paging.page_shift;
 	atw_pa pa = ATW_PA(pfn << m->k->own.paging.page_shift);
@@ -220,7 +220,7 @@ void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 		 : !(flags & m->abi.reserved))
 		return;
 	z->tried = pfn;
-	if (!is_zero(m, pfn))
+	if (!page_is_zero(m, pfn))
 		return;
 	*(huge ? &z->huge : &z->pfn) = pfn;
 	*(huge ? &z->huge_known : &z->known) = true;

@@ -20,13 +20,13 @@ static const struct { uint8_t kpf; enum need_const bit; } copies[] = {
 	{ KPF_ARCH_2, C_PG_arch_2 }, { KPF_ARCH_3, C_PG_arch_3 },
 };
 
-static uint64_t flag(const struct needs *n, enum need_const c)
+static uint64_t page_abi_flag(const struct needs *n, enum need_const c)
 {
 	return n->have_const[c] && n->constant[c] >= 0 && n->constant[c] < 64
 	       ? (uint64_t)1 << n->constant[c] : 0;
 }
 
-static void make_tables(const struct needs *n, struct page_abi *a)
+static void page_abi_make_tables(const struct needs *n, struct page_abi *a)
 {
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
 		int64_t bit = n->have_const[copies[i].bit] ? n->constant[copies[i].bit] : -1;
@@ -41,7 +41,7 @@ static void make_tables(const struct needs *n, struct page_abi *a)
 	}
 }
 
-static void find_members(const struct needs *n, struct page_abi *a)
+static void page_abi_find_members(const struct needs *n, struct page_abi *a)
 {
 	uint32_t size = n->size[S_page];
 
@@ -64,7 +64,8 @@ static void find_members(const struct needs *n, struct page_abi *a)
 }
 
 /* All of them must lie where they will be read. */
-static int check_members(const struct needs *n, struct page_abi *a, struct atw_err *err)
+static int page_abi_check_members(const struct needs *n, struct page_abi *a,
+				  struct atw_err *err)
 {
 	const uint32_t first[] = { a->flags, a->mapping, a->head };
 	const uint32_t words[] = { a->refcount, a->mapcount };
@@ -89,7 +90,7 @@ static int check_members(const struct needs *n, struct page_abi *a, struct atw_e
 }
 
 /* NUMBER(PAGE_..._MAPCOUNT_VALUE): the whole word that has this type alone. */
-static uint32_t noted_type(const struct atw_kernel *k, const char *key, bool top)
+static uint32_t page_abi_noted_type(const struct atw_kernel *k, const char *key, bool top)
 {
 	uint64_t u;
 
@@ -98,31 +99,35 @@ static uint32_t noted_type(const struct atw_kernel *k, const char *key, bool top
 	return top ? (uint32_t)u >> 24 : ~(uint32_t)u;
 }
 
-static uint32_t type_of(const struct needs *n, enum need_const c, uint32_t otherwise)
+static uint32_t page_abi_type_of(const struct needs *n, enum need_const c,
+				 uint32_t otherwise)
 {
 	return n->have_const[c] && n->constant[c] >= 64 ? (uint32_t)n->constant[c]
 							: otherwise;
 }
 
-static void find_types(const struct atw_kernel *k, const struct needs *n,
-		       struct page_abi *a)
+static void page_abi_find_types(const struct atw_kernel *k, const struct needs *n,
+				struct page_abi *a)
 {
-	uint32_t buddy = type_of(n, C_type_buddy, 0);
+	uint32_t buddy = page_abi_type_of(n, C_type_buddy, 0);
 	bool top = buddy >= 0xf0 && buddy <= 0xff;
 
 	a->types = top ? TYPES_TOP : TYPES_BITS;
 	/* Names of the preprocessor from 5.0 to 6.9; 0x200 was PG_kmemcg up to 5.10. */
 	a->buddy = buddy ? buddy : 0x80;
-	a->offline = type_of(n, C_type_offline, buddy ? 0 : 0x100);
-	a->table = type_of(n, C_type_table, buddy ? 0 :
-			   n->member[N_page_mem_cgroup] != NEED_NONE ? 0x400 : 0x200);
+	a->offline = page_abi_type_of(n, C_type_offline, buddy ? 0 : 0x100);
+	a->table = page_abi_type_of(n, C_type_table,
+				    buddy                                       ? 0
+				    : n->member[N_page_mem_cgroup] != NEED_NONE ? 0x400
+										: 0x200);
 	a->type_base = a->buddy < 0x10000000 ? 0xf0000000 : 0x80000000;
-	a->slab = type_of(n, C_type_slab, 0);
-	a->slab_flag = flag(n, C_type_slab);
-	a->large_kmalloc = type_of(n, C_type_large_kmalloc, 0);
-	a->hugetlb = type_of(n, C_type_hugetlb,
-			     noted_type(k, "NUMBER(PAGE_HUGETLB_MAPCOUNT_VALUE)", top));
-	a->hugetlb_flag = flag(n, C_type_hugetlb);
+	a->slab = page_abi_type_of(n, C_type_slab, 0);
+	a->slab_flag = page_abi_flag(n, C_type_slab);
+	a->large_kmalloc = page_abi_type_of(n, C_type_large_kmalloc, 0);
+	a->hugetlb = page_abi_type_of(
+		n, C_type_hugetlb,
+		page_abi_noted_type(k, "NUMBER(PAGE_HUGETLB_MAPCOUNT_VALUE)", top));
+	a->hugetlb_flag = page_abi_flag(n, C_type_hugetlb);
 	if (a->dtor != NEED_NONE && n->have_const[C_dtor_hugetlb])
 		a->hugetlb_dtor = (uint32_t)n->constant[C_dtor_hugetlb];
 }
@@ -134,25 +139,26 @@ int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err)
 
 	if (r < 0)
 		return r;
-	find_members(n, a);
-	r = check_members(n, a, err);
+	page_abi_find_members(n, a);
+	r = page_abi_check_members(n, a, err);
 	if (r < 0)
 		return r;
-	a->has_head = flag(n, C_PG_head);
-	a->lru = flag(n, C_PG_lru);
-	a->reserved = flag(n, C_PG_reserved);
-	a->hwpoison = flag(n, C_PG_hwpoison);
-	a->idle = flag(n, C_PG_idle);
-	if (flag(n, C_PG_swapcache))
-		a->swapcache = flag(n, C_PG_swapcache) | flag(n, C_PG_swapbacked);
-	a->rmappable = flag(n, C_PG_large_rmappable);
-	a->double_map = flag(n, C_PG_double_map);
+	a->has_head = page_abi_flag(n, C_PG_head);
+	a->lru = page_abi_flag(n, C_PG_lru);
+	a->reserved = page_abi_flag(n, C_PG_reserved);
+	a->hwpoison = page_abi_flag(n, C_PG_hwpoison);
+	a->idle = page_abi_flag(n, C_PG_idle);
+	if (page_abi_flag(n, C_PG_swapcache))
+		a->swapcache = page_abi_flag(n, C_PG_swapcache) |
+			       page_abi_flag(n, C_PG_swapbacked);
+	a->rmappable = page_abi_flag(n, C_PG_large_rmappable);
+	a->double_map = page_abi_flag(n, C_PG_double_map);
 	a->of_folio = a->large_mapcount != NEED_NONE;
 	a->of_snapshot = n->size[S_page_snapshot];
 	a->folio_idle = n->member[N_folio_flags] != NEED_NONE;
-	find_types(k, n, a);
+	page_abi_find_types(k, n, a);
 	a->matter = a->has_head | a->lru | a->reserved | a->hwpoison | a->idle | a->swapcache |
 		    a->slab_flag;
-	make_tables(n, a);
+	page_abi_make_tables(n, a);
 	return ATW_OK;
 }

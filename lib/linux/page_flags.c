@@ -26,13 +26,14 @@ struct view {
 	bool large, tail;
 };
 
-static uint64_t word(const uint8_t *p, uint32_t at)
+static uint64_t page_flags_word(const uint8_t *p, uint32_t at)
 {
 	return get_le64(p + at);
 }
 
 /* Members of the second page are counted from the first. */
-static uint32_t second32(const struct atw_memmap *m, const struct view *v, uint32_t at)
+static uint32_t page_flags_second32(const struct atw_memmap *m, const struct view *v,
+				    uint32_t at)
 {
 	return get_le32(v->second + (at - m->where.size));
 }
@@ -44,7 +45,7 @@ static uint32_t second32(const struct atw_memmap *m, const struct view *v, uint3
  * 7.1 a mask that leads from its own address there (compound_info_has_mask()).
  * A mask is all ones above a bit, which no pointer is.
  */
-static uint64_t head_address(uint64_t own, uint64_t info)
+static uint64_t page_flags_head_address(uint64_t own, uint64_t info)
 {
 	uint64_t bytes = -(info & ~(uint64_t)1);
 
@@ -53,7 +54,8 @@ static uint64_t head_address(uint64_t own, uint64_t info)
 	return info & ~(uint64_t)1;
 }
 
-static bool set_head(struct atw_memmap *m, struct view *v, uint64_t own, uint64_t head)
+static bool page_flags_set_head(struct atw_memmap *m, struct view *v, uint64_t own,
+				uint64_t head)
 {
 	uint64_t back = (own - head) / m->where.size;
 	const uint8_t *p;
@@ -74,7 +76,7 @@ static bool set_head(struct atw_memmap *m, struct view *v, uint64_t own, uint64_
  * again, so that each first one of a page looks like the head. What follows a
  * true head points back to it (page_is_fake_head()).
  */
-static void see_fake_head(struct atw_memmap *m, struct view *v)
+static void page_flags_see_fake_head(struct atw_memmap *m, struct view *v)
 {
 	uint64_t own = memmap_address(m->kmem, &m->where, v->pfn), info;
 	const uint8_t *next;
@@ -82,14 +84,16 @@ static void see_fake_head(struct atw_memmap *m, struct view *v)
 	if (own & 4095)
 		return;
 	next = memmap_bytes(m->kmem, &m->where, v->pfn + 1, m->buf[2], NULL);
-	info = next ? word(next, m->abi.head) : 0;
-	if (info & 1 && head_address(own + m->where.size, info) != own &&
-	    set_head(m, v, own, head_address(own + m->where.size, info)))
+	info = next ? page_flags_word(next, m->abi.head) : 0;
+	if (info & 1 && page_flags_head_address(own + m->where.size, info) != own &&
+	    page_flags_set_head(m, v, own,
+				page_flags_head_address(own + m->where.size, info)))
 		v->tail = true;
 }
 
 /* The struct pages in the way of what follows are read. */
-static int look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_err *err)
+static int page_flags_look(struct atw_memmap *m, uint64_t pfn, struct view *v,
+			   struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
 	uint64_t info;
@@ -99,42 +103,43 @@ static int look(struct atw_memmap *m, uint64_t pfn, struct view *v, struct atw_e
 		return err ? err->status : ATW_E_MISSING;
 	v->head = v->page;
 	v->pfn = v->head_pfn = pfn;
-	v->own = v->flags = word(v->page, a->flags);
+	v->own = v->flags = page_flags_word(v->page, a->flags);
 	v->second = NULL;
 	v->flags2 = 0;
 	v->large = v->tail = false;
-	info = word(v->page, a->head);
+	info = page_flags_word(v->page, a->head);
 	if (!(info & 1) && !(v->own & a->has_head))
 		return ATW_OK;
 	if (info & 1) {
 		uint64_t own = memmap_address(m->kmem, &m->where, pfn);
 
 		v->tail = true;
-		if (!set_head(m, v, own, head_address(own, info)))
+		if (!page_flags_set_head(m, v, own, page_flags_head_address(own, info)))
 			return atw_err_set(err, ATW_E_DAMAGED,
 					   "page frame 0x%" PRIx64 " belongs to a folio without a head: compound_head is 0x%" PRIx64,
 					   pfn, info);
 	} else {
-		see_fake_head(m, v);
+		page_flags_see_fake_head(m, v);
 	}
-	v->flags = word(v->head, a->flags);
+	v->flags = page_flags_word(v->head, a->flags);
 	v->second = memmap_bytes(m->kmem, &m->where, v->head_pfn + 1, m->buf[2], NULL);
 	v->large = v->second && v->flags & a->has_head;
 	if (v->large)
-		v->flags2 = word(v->second, a->flags2 - m->where.size);
+		v->flags2 = page_flags_word(v->second, a->flags2 - m->where.size);
 	return ATW_OK;
 }
 
 /* ---- single questions ---- */
 
-static bool has_type(const struct page_abi *a, const uint8_t *page)
+static bool page_flags_has_type(const struct page_abi *a, const uint8_t *page)
 {
 	int32_t v = (int32_t)get_le32(page + a->mapcount);
 
 	return v < (a->types == TYPES_TOP ? (int32_t)0xff000000 : -128);
 }
 
-static bool is_type(const struct page_abi *a, const uint8_t *page, uint32_t type)
+static bool page_flags_is_type(const struct page_abi *a, const uint8_t *page,
+			       uint32_t type)
 {
 	uint32_t v = get_le32(page + a->mapcount);
 
@@ -144,17 +149,18 @@ static bool is_type(const struct page_abi *a, const uint8_t *page, uint32_t type
 				     : (v & (a->type_base | type)) == a->type_base;
 }
 
-static int32_t mapcount_of(const struct page_abi *a, const uint8_t *page)
+static int32_t page_flags_mapcount_of(const struct page_abi *a, const uint8_t *page)
 {
 	return (int32_t)get_le32(page + a->mapcount);
 }
 
-static bool is_slab(const struct page_abi *a, const struct view *v)
+static bool page_flags_is_slab(const struct page_abi *a, const struct view *v)
 {
-	return a->slab ? is_type(a, v->head, a->slab) : v->flags & a->slab_flag;
+	return a->slab ? page_flags_is_type(a, v->head, a->slab)
+		       : v->flags & a->slab_flag;
 }
 
-static bool is_hugetlb(const struct atw_memmap *m, const struct view *v)
+static bool page_flags_is_hugetlb(const struct atw_memmap *m, const struct view *v)
 {
 	const struct page_abi *a = &m->abi;
 
@@ -164,10 +170,10 @@ static bool is_hugetlb(const struct atw_memmap *m, const struct view *v)
 		return v->second[a->dtor - m->where.size] == a->hugetlb_dtor;
 	if (a->hugetlb_flag)
 		return v->flags2 & a->hugetlb_flag;
-	return is_type(a, v->head, a->hugetlb);
+	return page_flags_is_type(a, v->head, a->hugetlb);
 }
 
-static unsigned order_of(const struct atw_memmap *m, const struct view *v)
+static unsigned page_flags_order_of(const struct atw_memmap *m, const struct view *v)
 {
 	if (!v->large)
 		return 0;
@@ -176,16 +182,17 @@ static unsigned order_of(const struct atw_memmap *m, const struct view *v)
 	return v->flags2 & 0xff;
 }
 
-static int64_t entire_of(const struct atw_memmap *m, const struct view *v)
+static int64_t page_flags_entire_of(const struct atw_memmap *m, const struct view *v)
 {
-	return m->abi.entire == NEED_NONE ? 0 :
-	       (int64_t)(int32_t)second32(m, v, m->abi.entire) + 1;
+	return m->abi.entire == NEED_NONE
+		       ? 0
+		       : (int64_t)(int32_t)page_flags_second32(m, v, m->abi.entire) + 1;
 }
 
 /* Up to 6.1 nothing counts a folio's mappings but its pages themselves. */
-static bool any_page_mapped(struct atw_memmap *m, const struct view *v)
+static bool page_flags_any_page_mapped(struct atw_memmap *m, const struct view *v)
 {
-	uint64_t n = (uint64_t)1 << (order_of(m, v) & 31);
+	uint64_t n = (uint64_t)1 << (page_flags_order_of(m, v) & 31);
 
 	if (m->mapped_known && m->mapped_head == v->head_pfn)
 		return m->mapped;
@@ -196,24 +203,24 @@ static bool any_page_mapped(struct atw_memmap *m, const struct view *v)
 		uint8_t buf[PAGE_STRUCT_MAX];
 		const uint8_t *p = memmap_bytes(m->kmem, &m->where, v->head_pfn + i, buf, NULL);
 
-		m->mapped = p && mapcount_of(&m->abi, p) >= 0;
+		m->mapped = p && page_flags_mapcount_of(&m->abi, p) >= 0;
 	}
 	return m->mapped;
 }
 
-static bool is_mapped(struct atw_memmap *m, const struct view *v, bool hugetlb)
+static bool page_flags_is_mapped(struct atw_memmap *m, const struct view *v, bool hugetlb)
 {
 	const struct page_abi *a = &m->abi;
 
 	if (!v->large)
-		return mapcount_of(a, v->head) >= 0;
+		return page_flags_mapcount_of(a, v->head) >= 0;
 	if (a->large_mapcount != NEED_NONE)
-		return (int32_t)second32(m, v, a->large_mapcount) >= 0;
-	if (entire_of(m, v) > 0)
+		return (int32_t)page_flags_second32(m, v, a->large_mapcount) >= 0;
+	if (page_flags_entire_of(m, v) > 0)
 		return true;
 	if (a->mapped != NEED_NONE)
-		return (int32_t)second32(m, v, a->mapped) > 0;
-	return !hugetlb && any_page_mapped(m, v);
+		return (int32_t)page_flags_second32(m, v, a->mapped) > 0;
+	return !hugetlb && page_flags_any_page_mapped(m, v);
 }
 
 /* ---- how often it is mapped ---- */
@@ -222,19 +229,21 @@ static bool is_mapped(struct atw_memmap *m, const struct view *v, bool hugetlb)
  * With CONFIG_NO_PAGE_MAPCOUNT (6.15) the pages of a large folio are not
  * counted. The first folio of which some page is mapped by itself shows it.
  */
-static void see_counting(struct atw_memmap *m, const struct view *v)
+static void page_flags_see_counting(struct atw_memmap *m, const struct view *v)
 {
-	int64_t all = (int64_t)(int32_t)second32(m, v, m->abi.large_mapcount) + 1;
-	uint64_t n = (uint64_t)1 << (order_of(m, v) & 31);
+	int64_t all =
+		(int64_t)(int32_t)page_flags_second32(m, v, m->abi.large_mapcount) + 1;
+	uint64_t n = (uint64_t)1 << (page_flags_order_of(m, v) & 31);
 
-	if (all <= entire_of(m, v))
+	if (all <= page_flags_entire_of(m, v))
 		return;
 	m->counts = COUNTS_AVERAGE;
 	for (uint64_t i = 0; i < n && i < FOLIO_MAX; i++) {
 		uint8_t buf[PAGE_STRUCT_MAX];
 		const uint8_t *p = memmap_bytes(m->kmem, &m->where, v->head_pfn + i, buf, NULL);
 
-		if (p && !has_type(&m->abi, p) && mapcount_of(&m->abi, p) >= 0) {
+		if (p && !page_flags_has_type(&m->abi, p) &&
+		    page_flags_mapcount_of(&m->abi, p) >= 0) {
 			m->counts = COUNTS_PAGES;
 			break;
 		}
@@ -242,11 +251,12 @@ static void see_counting(struct atw_memmap *m, const struct view *v)
 }
 
 /* folio_average_page_mapcount() */
-static int64_t average(const struct atw_memmap *m, const struct view *v)
+static int64_t page_flags_average(const struct atw_memmap *m, const struct view *v)
 {
-	int64_t all = (int64_t)(int32_t)second32(m, v, m->abi.large_mapcount) + 1;
-	int64_t entire = entire_of(m, v), n;
-	unsigned order = order_of(m, v) & 31;
+	int64_t all =
+		(int64_t)(int32_t)page_flags_second32(m, v, m->abi.large_mapcount) + 1;
+	int64_t entire = page_flags_entire_of(m, v), n;
+	unsigned order = page_flags_order_of(m, v) & 31;
 
 	if (all <= 0)
 		return 0;
@@ -257,33 +267,38 @@ static int64_t average(const struct atw_memmap *m, const struct view *v)
 }
 
 /* folio_precise_page_mapcount(), page_mapcount() of 6.10 */
-static int64_t count_folio(struct atw_memmap *m, const struct view *v)
+static int64_t page_flags_count_folio(struct atw_memmap *m, const struct view *v)
 {
-	int64_t n = has_type(&m->abi, v->page) ? 0 : (int64_t)mapcount_of(&m->abi, v->page) + 1;
+	int64_t n = page_flags_has_type(&m->abi, v->page)
+			    ? 0
+			    : (int64_t)page_flags_mapcount_of(&m->abi, v->page) + 1;
 
 	if (!v->large)
 		return n;
 	if (m->counts == COUNTS_UNKNOWN)
-		see_counting(m, v);
-	return m->counts == COUNTS_AVERAGE ? average(m, v) : n + entire_of(m, v);
+		page_flags_see_counting(m, v);
+	return m->counts == COUNTS_AVERAGE ? page_flags_average(m, v)
+					   : n + page_flags_entire_of(m, v);
 }
 
 /* page_mapcount() up to 6.9, and what kpagecount_read() asked before */
-static int64_t count_page(const struct atw_memmap *m, const struct view *v, bool hugetlb)
+static int64_t page_flags_count_page(const struct atw_memmap *m, const struct view *v,
+				     bool hugetlb)
 {
-	int64_t n = (int64_t)mapcount_of(&m->abi, v->page) + 1;
+	int64_t n = (int64_t)page_flags_mapcount_of(&m->abi, v->page) + 1;
 
-	if (is_slab(&m->abi, v) || has_type(&m->abi, v->page))
+	if (page_flags_is_slab(&m->abi, v) || page_flags_has_type(&m->abi, v->page))
 		return 0;
 	if (!v->large)
 		return n;
 	/* Up to 6.1 those of a file count the whole of it in each page. */
 	if (m->abi.double_map && m->abi.mapped == NEED_NONE) {
-		if (!(word(v->head, m->abi.mapping) & MAPPING_ANON) && !hugetlb)
+		if (!(page_flags_word(v->head, m->abi.mapping) & MAPPING_ANON) &&
+		    !hugetlb)
 			return n;
 		n -= v->flags2 & m->abi.double_map ? 1 : 0;
 	}
-	return n + entire_of(m, v);
+	return n + page_flags_entire_of(m, v);
 }
 
 /* ---- free blocks ---- */
@@ -292,16 +307,18 @@ static int64_t count_page(const struct atw_memmap *m, const struct view *v, bool
  * Only the first page of a free block says so: the first of a block of each
  * order that could hold this one is asked (is_free_buddy_page()).
  */
-static bool in_free_block(struct atw_memmap *m, const struct view *v, unsigned *order)
+static bool page_flags_in_free_block(struct atw_memmap *m, const struct view *v,
+				     unsigned *order)
 {
 	for (unsigned o = 0; o < ORDERS && m->abi.private_ != NEED_NONE; o++) {
 		uint64_t first = v->pfn & ~(((uint64_t)1 << o) - 1);
 		uint8_t buf[PAGE_STRUCT_MAX];
 		const uint8_t *p = memmap_bytes(m->kmem, &m->where, first, buf, NULL);
 
-		if (p && is_type(&m->abi, p, m->abi.buddy) &&
-		    word(p, m->abi.private_) >= o && word(p, m->abi.private_) < ORDERS) {
-			*order = (unsigned)word(p, m->abi.private_);
+		if (p && page_flags_is_type(&m->abi, p, m->abi.buddy) &&
+		    page_flags_word(p, m->abi.private_) >= o &&
+		    page_flags_word(p, m->abi.private_) < ORDERS) {
+			*order = (unsigned)page_flags_word(p, m->abi.private_);
 			return true;
 		}
 	}
@@ -310,7 +327,8 @@ static bool in_free_block(struct atw_memmap *m, const struct view *v, unsigned *
 
 /* ---- all of it ---- */
 
-static uint64_t zeroes(const struct zero_pages *z, uint64_t pfn, bool maybe_small)
+static uint64_t page_flags_zeroes(const struct zero_pages *z, uint64_t pfn,
+				  bool maybe_small)
 {
 	if (z->huge_known && pfn >= z->huge && pfn - z->huge < z->huge_pages)
 		return kpf(KPF_ZERO_PAGE) | kpf(KPF_THP);
@@ -318,17 +336,19 @@ static uint64_t zeroes(const struct zero_pages *z, uint64_t pfn, bool maybe_smal
 }
 
 /* Flags of the folio as such: its users and its size. */
-static uint64_t folio_kpf(struct atw_memmap *m, const struct view *v, bool hugetlb)
+static uint64_t page_flags_folio_kpf(struct atw_memmap *m, const struct view *v,
+				     bool hugetlb)
 {
 	const struct page_abi *a = &m->abi;
-	bool anon = word(v->head, a->mapping) & MAPPING_ANON, slab = is_slab(a, v);
+	bool anon = page_flags_word(v->head, a->mapping) & MAPPING_ANON,
+	     slab = page_flags_is_slab(a, v);
 	uint64_t u = slab ? kpf(KPF_SLAB) : 0;
 
-	if ((a->of_folio || !slab) && is_mapped(m, v, hugetlb))
+	if ((a->of_folio || !slab) && page_flags_is_mapped(m, v, hugetlb))
 		u |= kpf(KPF_MMAP);
 	if (anon)
 		u |= kpf(KPF_ANON);
-	if ((word(v->head, a->mapping) & MAPPING_KSM) == MAPPING_KSM)
+	if ((page_flags_word(v->head, a->mapping) & MAPPING_KSM) == MAPPING_KSM)
 		u |= kpf(KPF_KSM);
 	if (hugetlb)
 		u |= kpf(KPF_HUGE);
@@ -336,7 +356,7 @@ static uint64_t folio_kpf(struct atw_memmap *m, const struct view *v, bool huget
 					  : v->flags & a->lru || anon))
 		u |= kpf(KPF_THP);
 	else
-		u |= zeroes(&m->zero, v->pfn, a->of_folio || !v->large);
+		u |= page_flags_zeroes(&m->zero, v->pfn, a->of_folio || !v->large);
 	if (a->swapcache && (v->flags & a->swapcache) == a->swapcache)
 		u |= kpf(KPF_SWAPCACHE);
 	return u;
@@ -347,15 +367,15 @@ static uint64_t page_kpf(struct atw_memmap *m, const struct view *v, bool hugetl
 	const struct page_abi *a = &m->abi;
 	uint64_t k = a->of_folio ? v->flags : v->own;
 	const uint8_t *typed = a->of_snapshot ? v->head : v->page;
-	uint64_t u = folio_kpf(m, v, hugetlb) | memmap_translate(a, k);
+	uint64_t u = page_flags_folio_kpf(m, v, hugetlb) | memmap_translate(a, k);
 
 	if (v->tail)
 		u |= kpf(KPF_COMPOUND_TAIL);
 	else if (v->own & a->has_head)
 		u |= kpf(KPF_COMPOUND_HEAD);
-	if (is_type(a, typed, a->offline))
+	if (page_flags_is_type(a, typed, a->offline))
 		u |= kpf(KPF_OFFLINE);
-	if (is_type(a, typed, a->table))
+	if (page_flags_is_type(a, typed, a->table))
 		u |= kpf(KPF_PGTABLE);
 	if ((a->of_folio && hugetlb ? v->flags : v->own) & a->hwpoison)
 		u |= kpf(KPF_HWPOISON);
@@ -372,24 +392,25 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 	struct view v = { 0 };
 	bool hugetlb;
 	int64_t n;
-	int r = look(m, pfn, &v, err);
+	int r = page_flags_look(m, pfn, &v, err);
 
 	if (r < 0)
 		return r;
-	hugetlb = is_hugetlb(m, &v);
-	n = a->of_folio ? count_folio(m, &v) : count_page(m, &v, hugetlb);
-	order = order_of(m, &v);
+	hugetlb = page_flags_is_hugetlb(m, &v);
+	n = a->of_folio ? page_flags_count_folio(m, &v)
+			: page_flags_count_page(m, &v, hugetlb);
+	order = page_flags_order_of(m, &v);
 	ret->pfn = pfn;
 	ret->head = v.head_pfn;
 	ret->flags = page_kpf(m, &v, hugetlb);
 	ret->raw = v.own;
-	ret->mapping = word(v.head, a->mapping);
+	ret->mapping = page_flags_word(v.head, a->mapping);
 	ret->refcount = (int32_t)get_le32(v.head + a->refcount);
 	ret->count = (uint64_t)n;
 	ret->have_order = true;
 	ret->cache[0] = 0;
-	if (is_type(a, v.page, a->buddy) || (!ret->refcount && !v.large)) {
-		if (in_free_block(m, &v, &order))
+	if (page_flags_is_type(a, v.page, a->buddy) || (!ret->refcount && !v.large)) {
+		if (page_flags_in_free_block(m, &v, &order))
 			ret->flags |= kpf(KPF_BUDDY);
 	}
 	ret->order = (uint8_t)order;
@@ -403,7 +424,7 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
  * Free blocks and folios have a power of two as their size and are aligned to it;
  * folios that are not are gigantic ones, with a correct size as well.
  */
-static uint64_t rest_of(uint64_t first, unsigned order, uint64_t pfn)
+static uint64_t page_flags_rest_of(uint64_t first, unsigned order, uint64_t pfn)
 {
 	return first + ((uint64_t)1 << order) - pfn;
 }
@@ -415,29 +436,33 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page
 	struct view v = { 0 };
 	unsigned order = 0;
 	bool idle;
-	int r = look(m, pfn, &v, err);
+	int r = page_flags_look(m, pfn, &v, err);
 
 	/* Up to 6.9 flags speak of the page itself, and a tail has few. */
 	if (r == ATW_OK && v.tail)
-		r = look(m, v.head_pfn, &v, err);
+		r = page_flags_look(m, v.head_pfn, &v, err);
 	if (r != ATW_OK)
 		return r;
 	*ret = (struct lnx_page_kind){
-		.flags = page_kpf(m, &v, is_hugetlb(m, &v)), .same = 1,
-		.kmalloc = is_type(a, v.head, a->large_kmalloc),
+		.flags = page_kpf(m, &v, page_flags_is_hugetlb(m, &v)),
+		.same = 1,
+		.kmalloc = page_flags_is_type(a, v.head, a->large_kmalloc),
 	};
 	idle = !v.large && !v.tail && !get_le32(v.page + a->refcount);
-	if ((is_type(a, v.page, a->buddy) || (idle && inside)) && in_free_block(m, &v, &order)) {
+	if ((page_flags_is_type(a, v.page, a->buddy) || (idle && inside)) &&
+	    page_flags_in_free_block(m, &v, &order)) {
 		ret->flags |= kpf(KPF_BUDDY);
-		ret->same = rest_of(pfn & ~(((uint64_t)1 << order) - 1), order, pfn);
+		ret->same = page_flags_rest_of(pfn & ~(((uint64_t)1 << order) - 1), order,
+					       pfn);
 	} else if (v.large) {
-		order = order_of(m, &v);
+		order = page_flags_order_of(m, &v);
 		if ((uint64_t)1 << (order & 63) <= FOLIO_MAX && order < 64 &&
 		    pfn - v.head_pfn < (uint64_t)1 << order)
-			ret->same = rest_of(v.head_pfn, order, pfn);
+			ret->same = page_flags_rest_of(v.head_pfn, order, pfn);
 	} else {
-		ret->waits = idle && !has_type(a, v.page) && !(v.own & a->reserved) &&
-			     !word(v.page, a->mapping);
+		ret->waits = idle && !page_flags_has_type(a, v.page) &&
+			     !(v.own & a->reserved) &&
+			     !page_flags_word(v.page, a->mapping);
 	}
 	return ATW_OK;
 }

@@ -47,7 +47,8 @@ bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_
 
 /* ---- pages that were decoded before ---- */
 
-static struct page_memo *memo_of(struct atw_memmap *m, const struct page_like *l)
+static struct page_memo *page_like_memo_of(struct atw_memmap *m,
+					   const struct page_like *l)
 {
 	uint64_t x = l->flags ^ l->info ^ l->mapcount ^ (uint64_t)l->mapping << 7;
 
@@ -57,8 +58,8 @@ static struct page_memo *memo_of(struct atw_memmap *m, const struct page_like *l
 }
 
 /* Heads of folios change, and are read anew when tails are. */
-static bool memo_holds(const struct atw_memmap *m, const struct page_memo *o,
-		       const struct page_like *l, uint64_t pfn)
+static bool page_like_memo_holds(const struct atw_memmap *m, const struct page_memo *o,
+				 const struct page_like *l, uint64_t pfn)
 {
 	if (!o->like.end || o->like.flags != l->flags || o->like.info != l->info ||
 	    o->like.mapcount != l->mapcount || o->like.mapping != l->mapping)
@@ -80,8 +81,8 @@ int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 	p = memmap_at_hand(m->kmem, &m->where, pfn, &n);
 	if (!p || memmap_is_zero(m, pfn) || !like_of(a, p, &l))
 		return memmap_page(m, pfn, ret, err);
-	o = memo_of(m, &l);
-	if (memo_holds(m, o, &l, pfn)) {
+	o = page_like_memo_of(m, &l);
+	if (page_like_memo_holds(m, o, &l, pfn)) {
 		*ret = o->page;
 		ret->pfn = pfn;
 		ret->raw = get_le64(p + a->flags);
@@ -101,7 +102,8 @@ int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 
 /* ---- neighbours ---- */
 
-static bool is_like(const struct page_abi *a, const struct page_like *l, const uint8_t *p)
+static bool page_like_is(const struct page_abi *a, const struct page_like *l,
+			 const uint8_t *p)
 {
 	uint64_t info = get_le64(p + a->head);
 
@@ -139,7 +141,7 @@ uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_
 
 		if (!p)
 			break;
-		while (i < end && is_like(a, like, p + i * m->where.size))
+		while (i < end && page_like_is(a, like, p + i * m->where.size))
 			i++;
 		done += i;
 		if (i < end)

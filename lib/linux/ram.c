@@ -8,7 +8,7 @@
 /* Trees may contain themselves. */
 enum { RESOURCES = 65536, DEPTH = 16 };
 
-static bool get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t *ret)
+static bool ram_get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t *ret)
 {
 	const struct needs *n = kernel_needs(k);
 
@@ -17,29 +17,31 @@ static bool get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t
 }
 
 /* "System RAM", or "System RAM (NAME)" for memory that the driver NAME plugged in. */
-static bool is_ram(struct atw_kernel *k, uint64_t at)
+static bool ram_is(struct atw_kernel *k, uint64_t at)
 {
 	static const char ram[] = "System RAM";
 	uint64_t name = 0;
 	char text[32];
 
-	return get(k, at, N_resource_name, &name) && name &&
+	return ram_get(k, at, N_resource_name, &name) && name &&
 	       kmem_text(k->kmem, name, text, sizeof(text), NULL) == ATW_OK &&
 	       !strncmp(text, ram, sizeof(ram) - 1) &&
 	       (!text[sizeof(ram) - 1] || !strncmp(text + sizeof(ram) - 1, " (", 2));
 }
 
-static int add(struct atw_kernel *k, uint64_t at, struct extents *x, struct atw_err *err)
+static int ram_add(struct atw_kernel *k, uint64_t at, struct extents *x,
+		   struct atw_err *err)
 {
 	uint64_t first = 0, last = 0;
 
-	if (!get(k, at, N_resource_start, &first) || !get(k, at, N_resource_end, &last) ||
-	    last <= first || last == UINT64_MAX)
+	if (!ram_get(k, at, N_resource_start, &first) ||
+	    !ram_get(k, at, N_resource_end, &last) || last <= first || last == UINT64_MAX)
 		return ATW_OK;
 	return extents_add(x, first, last - first + 1, 0, ATW_DATA, err);
 }
 
-static int all(struct atw_kernel *k, uint64_t root, struct extents *x, struct atw_err *err)
+static int ram_all(struct atw_kernel *k, uint64_t root, struct extents *x,
+		   struct atw_err *err)
 {
 	uint64_t at[DEPTH] = { root }, next;
 	unsigned depth = 1, seen = 0;
@@ -49,12 +51,12 @@ static int all(struct atw_kernel *k, uint64_t root, struct extents *x, struct at
 	while (depth && r == ATW_OK && seen++ < RESOURCES) {
 		uint64_t now = at[depth - 1];
 
-		if (is_ram(k, now))
-			r = add(k, now, x, err);
+		if (ram_is(k, now))
+			r = ram_add(k, now, x, err);
 		at[depth - 1] = 0;
-		if (depth > 1 && get(k, now, N_resource_sibling, &next))
+		if (depth > 1 && ram_get(k, now, N_resource_sibling, &next))
 			at[depth - 1] = next;
-		if (depth < DEPTH && get(k, now, N_resource_child, &next) && next)
+		if (depth < DEPTH && ram_get(k, now, N_resource_child, &next) && next)
 			at[depth++] = next;
 		while (depth && !at[depth - 1])
 			depth--;
@@ -73,7 +75,7 @@ int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err)
 		return atw_err_set(err, ATW_E_MISSING, "no symbol iomem_resource");
 	r = kernel_kmem(k, &m, err);
 	if (r == ATW_OK)
-		r = all(k, root, &x, err);
+		r = ram_all(k, root, &x, err);
 	if (r == ATW_OK && !x.n)
 		r = atw_err_set(err, ATW_E_MISSING, "iomem_resource at 0x%" PRIx64
 				" leads to no System RAM", root);

@@ -63,7 +63,7 @@ void region_put_to(struct plan *p, uint64_t start, uint64_t end, const char *nam
 }
 
 /* Neighbours of one name are one region. */
-static void join(struct kernel_regions *r)
+static void regions_join(struct kernel_regions *r)
 {
 	size_t n = 0;
 
@@ -83,8 +83,8 @@ static void join(struct kernel_regions *r)
  * where the end of the range of the direct map is not known, and where something else
  * follows.
  */
-static uint64_t last_at_distance(const struct plan *p, uint64_t first, uint64_t last,
-				 uint64_t distance)
+static uint64_t regions_last_at_distance(const struct plan *p, uint64_t first,
+					 uint64_t last, uint64_t distance)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
@@ -122,8 +122,9 @@ void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
 	    first.first - first.pa != distance.u)
 		return;
 	if (last_leaf(p, lo, hi, &last))
-		top = last.first - last.pa == distance.u ? last.last :
-			last_at_distance(p, lo, hi, distance.u);
+		top = last.first - last.pa == distance.u
+			      ? last.last
+			      : regions_last_at_distance(p, lo, hi, distance.u);
 	/* With DEBUG_PAGEALLOC, free pages at the end are not mapped. */
 	if (end.have && distance.u + end.u - 1 > top && distance.u + end.u - 1 <= hi)
 		top = distance.u + end.u - 1;
@@ -131,8 +132,8 @@ void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
 		region_put(p, from_lo ? lo : first.first, top, "direct map");
 }
 
-static void part(struct plan *p, uint64_t start, uint64_t end, uint64_t lo,
-		 uint64_t hi, const char *name)
+static void regions_part(struct plan *p, uint64_t start, uint64_t end, uint64_t lo,
+			 uint64_t hi, const char *name)
 {
 	/* The last page of a part belongs to it to its end. */
 	end = (end + p->page - 1) & ~(p->page - 1);
@@ -146,10 +147,11 @@ void region_image_parts(struct plan *p, uint64_t start, uint64_t end)
 	/* RISC-V's _sdata stands before the read-only data; x86 has no _data. */
 	uint64_t data = y[Y_image_data] ? y[Y_image_data] : y[Y_image_sdata];
 
-	part(p, y[Y_image_text], y[Y_image_etext], start, end, "kernel text");
-	part(p, y[Y_image_rodata], y[Y_image_erodata], start, end, "kernel rodata");
-	part(p, data, y[Y_image_edata], start, end, "kernel data");
-	part(p, y[Y_image_bss], y[Y_image_ebss], start, end, "kernel bss");
+	regions_part(p, y[Y_image_text], y[Y_image_etext], start, end, "kernel text");
+	regions_part(p, y[Y_image_rodata], y[Y_image_erodata], start, end,
+		     "kernel rodata");
+	regions_part(p, data, y[Y_image_edata], start, end, "kernel data");
+	regions_part(p, y[Y_image_bss], y[Y_image_ebss], start, end, "kernel bss");
 }
 
 bool region_image(struct plan *p)
@@ -168,7 +170,7 @@ bool region_image(struct plan *p)
 
 enum { MODULES_MAX = 65536, PARTS_MAX = 16 };
 
-static void module_part(struct plan *p, const struct needs *n, uint64_t at)
+static void regions_module_part(struct plan *p, const struct needs *n, uint64_t at)
 {
 	uint64_t base;
 	uint32_t size;
@@ -181,18 +183,19 @@ static void module_part(struct plan *p, const struct needs *n, uint64_t at)
 }
 
 /* Since ac3b43283923 (6.4) an array of parts, before that a few members. */
-static void module_parts(struct plan *p, const struct needs *n, uint64_t module)
+static void regions_module_parts(struct plan *p, const struct needs *n, uint64_t module)
 {
 	int64_t parts = n->have_const[C_module_mem_types] ?
 		n->constant[C_module_mem_types] : 0;
 
 	if (n->member[N_module_core] != NEED_NONE)
-		module_part(p, n, module + n->member[N_module_core]);
+		regions_module_part(p, n, module + n->member[N_module_core]);
 	if (n->member[N_module_mem] == NEED_NONE || n->size[S_module_memory] == NEED_NONE)
 		return;
 	for (int64_t i = 0; i < parts && i < PARTS_MAX; i++)
-		module_part(p, n, module + n->member[N_module_mem] +
-			    (uint64_t)i * n->size[S_module_memory]);
+		regions_module_part(p, n,
+				    module + n->member[N_module_mem] +
+					    (uint64_t)i * n->size[S_module_memory]);
 }
 
 void region_loaded_modules(struct plan *p)
@@ -209,14 +212,14 @@ void region_loaded_modules(struct plan *p)
 	    kmem_u64(p->m, head, &at, NULL) < 0)
 		return;
 	for (unsigned i = 0; at != head && i < MODULES_MAX; i++) {
-		module_parts(p, n, at - n->member[N_module_list]);
+		regions_module_parts(p, n, at - n->member[N_module_list]);
 		if (kmem_u64(p->m, at, &at, NULL) < 0)
 			break;
 	}
 }
 
 /* All of it lies in one region, which is one that memory is taken from. */
-static bool is_taken_from(const struct plan *p, uint64_t first, uint64_t last)
+static bool regions_is_taken_from(const struct plan *p, uint64_t first, uint64_t last)
 {
 	for (size_t i = 0; i < p->regions->n; i++) {
 		const struct atw_region *r = &p->regions->v[i];
@@ -231,7 +234,7 @@ static bool is_taken_from(const struct plan *p, uint64_t first, uint64_t last)
  * Each CPU's copy of the static per-CPU data (mm/percpu.c). What is allocated
  * per CPU lies behind it, and how much that is no symbol says.
  */
-static void per_cpu(struct plan *p)
+static void regions_per_cpu(struct plan *p)
 {
 	/* 0 on x86_64 until 6.15, where the symbols were offsets. */
 	uint64_t start = p->symbol[Y_per_cpu_start], end = p->symbol[Y_per_cpu_end];
@@ -242,14 +245,15 @@ static void per_cpu(struct plan *p)
 	size = (size + p->page - 1) & ~(p->page - 1);
 	for (unsigned cpu = 0; atw_kernel_percpu(p->k, cpu, &offset, NULL) == ATW_OK; cpu++) {
 		first = start + offset;
-		if (!(first & (p->page - 1)) && is_taken_from(p, first, first + size - 1))
+		if (!(first & (p->page - 1)) &&
+		    regions_is_taken_from(p, first, first + size - 1))
 			region_put(p, first, first + size - 1, "per-CPU");
 	}
 }
 
 /* ---- asking ---- */
 
-static void look_up_symbols(struct plan *p)
+static void regions_look_up_symbols(struct plan *p)
 {
 	const char *names[WANTED];
 	uint64_t at[WANTED];
@@ -264,7 +268,7 @@ static void look_up_symbols(struct plan *p)
 			p->symbol[wanted[i]] = at[i];
 }
 
-static void find_regions(struct atw_kernel *k)
+static void regions_find(struct atw_kernel *k)
 {
 	struct plan p = { .k = k, .space = &k->own, .regions = k->regions };
 
@@ -272,7 +276,7 @@ static void find_regions(struct atw_kernel *k)
 	if (!k->have_own || !(k->have_vi || k->from == ATW_ROOT_TASK) || kernel_kmem(k, &p.m, NULL) < 0)
 		return;
 	p.page = (uint64_t)1 << k->own.paging.page_shift;
-	look_up_symbols(&p);
+	regions_look_up_symbols(&p);
 	switch (k->own.paging.family) {
 	case ATW_X86:
 		regions_x86(&p);
@@ -286,8 +290,8 @@ static void find_regions(struct atw_kernel *k)
 	default:
 		break;
 	}
-	per_cpu(&p);
-	join(k->regions);
+	regions_per_cpu(&p);
+	regions_join(k->regions);
 }
 
 int atw_kernel_region(struct atw_kernel *k, size_t i, struct atw_region *ret)
@@ -298,7 +302,7 @@ int atw_kernel_region(struct atw_kernel *k, size_t i, struct atw_region *ret)
 		k->regions = calloc(1, sizeof(*k->regions));
 		if (!k->regions)
 			return ATW_E_NOMEM;
-		find_regions(k);
+		regions_find(k);
 	}
 	if (k->regions->failed)
 		return ATW_E_NOMEM;

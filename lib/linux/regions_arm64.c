@@ -30,7 +30,7 @@ struct bounds {
 
 /* ---- the fixed ones ---- */
 
-static unsigned log2_up(uint64_t u)
+static unsigned regions_arm64_log2_up(uint64_t u)
 {
 	unsigned n = 0;
 
@@ -44,7 +44,7 @@ static unsigned log2_up(uint64_t u)
  * (KIMAGE_VADDR). BPF's 128 MiB below the modules went away in 5.16 and in some
  * stable releases of before (b89ddf4cca43).
  */
-static void vmalloc_start(const struct plan *p, struct bounds *b)
+static void regions_arm64_vmalloc_start(const struct plan *p, struct bounds *b)
 {
 	struct said text = plan_fact(p, "SYMBOL(_stext)");
 	struct said kaslr = plan_fact(p, "KERNELOFFSET");
@@ -61,7 +61,7 @@ static void vmalloc_start(const struct plan *p, struct bounds *b)
 }
 
 /* Kernels that do not say: vmemmap from the sections, and the rest from it. */
-static void derive(const struct plan *p, struct bounds *b)
+static void regions_arm64_derive(const struct plan *p, struct bounds *b)
 {
 	const struct atw_paging *pg = &p->space->paging;
 	struct said pages = plan_sections_vmemmap(p), size = plan_fact(p, "SIZE(page)");
@@ -71,7 +71,7 @@ static void derive(const struct plan *p, struct bounds *b)
 
 	if (!pages.have || !ram.have || !size.have || size.u < 32 || size.u > 256)
 		return;
-	shift = pg->page_shift - log2_up(size.u);
+	shift = pg->page_shift - regions_arm64_log2_up(size.u);
 	bytes = (b->page_end - b->built) >> shift;
 	/* vmemmap is where page 0 would be; memstart_addr is signed. */
 	start = pages.u + (uint64_t)((int64_t)ram.u >> pg->page_shift) * size.u;
@@ -83,12 +83,12 @@ static void derive(const struct plan *p, struct bounds *b)
 	} else {
 		return;
 	}
-	vmalloc_start(p, b);
+	regions_arm64_vmalloc_start(p, b);
 	b->vmemmap = said(start);
 	b->vmemmap_end = said(start + bytes);
 }
 
-static void above_vmalloc(const struct plan *p, struct bounds *b)
+static void regions_arm64_above_vmalloc(const struct plan *p, struct bounds *b)
 {
 	uint64_t start = b->vmemmap.u, end = b->vmemmap_end.u;
 	uint64_t half = b->page_end - b->built;
@@ -104,8 +104,9 @@ static void above_vmalloc(const struct plan *p, struct bounds *b)
 		b->pci = said(start - SZ_2M - SZ_16M);
 		b->fixmap = b->vmalloc_end;
 		b->fixmap_end = said(b->pci.u - SZ_2M);
-	} else if (size.have && size.u <= 256 && end - start ==
-		   half >> (p->space->paging.page_shift - log2_up(size.u))) {
+	} else if (size.have && size.u <= 256 &&
+		   end - start == half >> (p->space->paging.page_shift -
+					   regions_arm64_log2_up(size.u))) {
 		b->pci = said(start - SZ_8M - SZ_16M);
 		b->fixmap = b->vmalloc_end;
 		b->fixmap_end = said(start - SZ_32M);
@@ -118,7 +119,7 @@ static void above_vmalloc(const struct plan *p, struct bounds *b)
 		b->vmemmap = said(b->vmalloc_end.u + SZ_8M);
 }
 
-static bool find_bounds(const struct plan *p, struct bounds *b)
+static bool regions_arm64_find_bounds(const struct plan *p, struct bounds *b)
 {
 	struct said bits = plan_fact(p, "NUMBER(VA_BITS)");
 	uint64_t least = bits.u;
@@ -140,8 +141,8 @@ static bool find_bounds(const struct plan *p, struct bounds *b)
 		.vmemmap_end = plan_fact(p, "NUMBER(VMEMMAP_END)"),
 	};
 	if (!b->vmalloc.have || !b->vmalloc_end.have || !b->vmemmap.have)
-		derive(p, b);
-	above_vmalloc(p, b);
+		regions_arm64_derive(p, b);
+	regions_arm64_above_vmalloc(p, b);
 	return true;
 }
 
@@ -152,8 +153,8 @@ static bool find_bounds(const struct plan *p, struct bounds *b)
  * with tags, 1/16 of the upper half. The text's shadow is always mapped; if what
  * is mapped there is the direct map, there is no KASAN.
  */
-static uint64_t kasan_start(const struct plan *p, const struct bounds *b,
-			    struct said direct)
+static uint64_t regions_arm64_kasan_start(const struct plan *p, const struct bounds *b,
+					  struct said direct)
 {
 	struct said text = plan_text(p), d;
 
@@ -172,8 +173,8 @@ static uint64_t kasan_start(const struct plan *p, const struct bounds *b,
  * Without symbols the image is what is mapped at its distance around the text,
  * with one gap for what was freed after boot.
  */
-static bool image_by_walk(const struct plan *p, uint64_t text, uint64_t distance,
-			  uint64_t *start, uint64_t *end)
+static bool regions_arm64_image_by_walk(const struct plan *p, uint64_t text,
+					uint64_t distance, uint64_t *start, uint64_t *end)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(text - SZ_64K),
@@ -198,14 +199,14 @@ static bool image_by_walk(const struct plan *p, uint64_t text, uint64_t distance
 	return *end > text;
 }
 
-static void image(struct plan *p)
+static void regions_arm64_image(struct plan *p)
 {
 	struct said text = plan_text(p);
 	struct said distance = plan_fact(p, "NUMBER(kimage_voffset)");
 	uint64_t start, end;
 
 	if (region_image(p) || !text.have || !distance.have ||
-	    !image_by_walk(p, text.u, distance.u, &start, &end))
+	    !regions_arm64_image_by_walk(p, text.u, distance.u, &start, &end))
 		return;
 	if (!p->symbol[Y_image_text])
 		p->symbol[Y_image_text] = text.u;
@@ -213,8 +214,8 @@ static void image(struct plan *p)
 	region_image_parts(p, start, end);
 }
 
-static void put_between(struct plan *p, struct said start, struct said end,
-			const char *name)
+static void regions_arm64_put_between(struct plan *p, struct said start, struct said end,
+				      const char *name)
 {
 	if (start.have && end.have)
 		region_put_to(p, start.u, end.u, name);
@@ -226,24 +227,24 @@ void regions_arm64(struct plan *p)
 	struct bounds b;
 	uint64_t kasan;
 
-	if (!find_bounds(p, &b)) {
-		image(p);
+	if (!regions_arm64_find_bounds(p, &b)) {
+		regions_arm64_image(p);
 		region_loaded_modules(p);
 		return;
 	}
 	/* memstart_addr makes up for a half that is narrower than was built for. */
 	distance = ram.have ? said(b.built - ram.u) :
 		plan_pointer_distance(p, b.direct, b.page_end - 1);
-	kasan = kasan_start(p, &b, distance);
+	kasan = regions_arm64_kasan_start(p, &b, distance);
 	region_direct_map(p, distance, b.direct, kasan - 1, false);
 	region_put_to(p, kasan, b.page_end, "KASAN shadow");
-	put_between(p, b.bpf, b.modules, "BPF JIT");
-	put_between(p, b.modules, b.modules_end, "modules");
-	put_between(p, b.vmalloc, b.vmalloc_end, "vmalloc");
-	put_between(p, b.vmemmap, b.vmemmap_end, "vmemmap");
-	put_between(p, b.fixmap, b.fixmap_end, "fixmap");
+	regions_arm64_put_between(p, b.bpf, b.modules, "BPF JIT");
+	regions_arm64_put_between(p, b.modules, b.modules_end, "modules");
+	regions_arm64_put_between(p, b.vmalloc, b.vmalloc_end, "vmalloc");
+	regions_arm64_put_between(p, b.vmemmap, b.vmemmap_end, "vmemmap");
+	regions_arm64_put_between(p, b.fixmap, b.fixmap_end, "fixmap");
 	if (b.pci.have)
 		region_put_to(p, b.pci.u, b.pci.u + SZ_16M, "PCI I/O");
-	image(p);
+	regions_arm64_image(p);
 	region_loaded_modules(p);
 }

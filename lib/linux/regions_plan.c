@@ -73,7 +73,7 @@ struct said plan_ram_end(const struct plan *p)
 /* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP; the flags above vary. */
 enum { SECTION_PRESENT = 3, SECTION_FLAGS = 0xfff, ROOTS_MAX = 1 << 18 };
 
-static struct said section_in_root(const struct plan *p, uint64_t root)
+static struct said regions_plan_section_in_root(const struct plan *p, uint64_t root)
 {
 	struct said size = plan_fact(p, "SIZE(mem_section)");
 	struct said off = plan_fact(p, "OFFSET(mem_section.section_mem_map)");
@@ -101,7 +101,7 @@ struct said plan_sections_vmemmap(const struct plan *p)
 			break;
 		if (!root)
 			continue;
-		s = section_in_root(p, root);
+		s = regions_plan_section_in_root(p, root);
 		if (s.have)
 			return s;
 	}
@@ -110,7 +110,8 @@ struct said plan_sections_vmemmap(const struct plan *p)
 
 /* ---- what is mapped ---- */
 
-static struct leaf leaf_of(const struct plan *p, const struct mmu_seen *s, uint32_t i)
+static struct leaf regions_plan_leaf_of(const struct plan *p, const struct mmu_seen *s,
+					uint32_t i)
 {
 	uint64_t each = s->size / s->count;
 
@@ -131,7 +132,7 @@ bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf
 		return false;
 	while (mmu_walk_next(w, &s, NULL) == ATW_OK && !s->loss)
 		if (s->kind == ATW_LEAF) {
-			*ret = leaf_of(p, s, 0);
+			*ret = regions_plan_leaf_of(p, s, 0);
 			found = true;
 			break;
 		}
@@ -142,8 +143,8 @@ bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf
 enum found { NOTHING, LEAF, TABLE, LOST };
 
 /* The last entry there is of the tables `depth` levels down, or of those above. */
-static enum found last_entry(const struct plan *p, uint64_t first, uint64_t last,
-			     unsigned depth, struct leaf *ret)
+static enum found regions_plan_last_entry(const struct plan *p, uint64_t first,
+					  uint64_t last, unsigned depth, struct leaf *ret)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
@@ -160,7 +161,7 @@ static enum found last_entry(const struct plan *p, uint64_t first, uint64_t last
 			found = LOST;
 		} else if (s->kind == ATW_LEAF) {
 			found = LEAF;
-			*ret = leaf_of(p, s, s->count - 1);
+			*ret = regions_plan_leaf_of(p, s, s->count - 1);
 		} else if (s->kind == ATW_TABLE) {
 			/* Above the limit it is a table with nothing in range. */
 			found = s->depth == depth ? TABLE : NOTHING;
@@ -184,7 +185,7 @@ bool last_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf 
 	for (unsigned tries = 0; tries < 4096 && first <= last; tries++) {
 		struct leaf e = { lo, last, 0 };
 
-		switch (last_entry(p, lo, last, depth, &e)) {
+		switch (regions_plan_last_entry(p, lo, last, depth, &e)) {
 		case LEAF:
 			*ret = e;
 			return true;

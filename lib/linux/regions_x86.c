@@ -52,7 +52,7 @@ struct bases {
 
 /* ---- the three that may be random ---- */
 
-static struct said in_order(struct said s, uint64_t above, uint64_t below)
+static struct said regions_x86_in_order(struct said s, uint64_t above, uint64_t below)
 {
 	s.have &= s.u > above && s.u < below && !(s.u & (SZ_1G - 1));
 	return s;
@@ -63,7 +63,8 @@ static struct said in_order(struct said s, uint64_t above, uint64_t below)
  * side by side: vmemmap_base, vmalloc_base, page_offset_base. The outer two tell
  * where the third is. For kernels of before 6.9 without data symbols.
  */
-static struct said vmalloc_between(const struct plan *p, const struct bases *b)
+static struct said regions_x86_vmalloc_between(const struct plan *p,
+					       const struct bases *b)
 {
 	enum { BLOCK = 65536, LONGEST = 64 << 20 };
 	struct said start = plan_text(p), ret = { false, 0 };
@@ -78,7 +79,8 @@ static struct said vmalloc_between(const struct plan *p, const struct bases *b)
 			if (get_le64(buf + i) != b->vmemmap.u ||
 			    get_le64(buf + i + 16) != b->direct.u)
 				continue;
-			ret = in_order(said(get_le64(buf + i + 8)), b->direct.u, b->vmemmap.u);
+			ret = regions_x86_in_order(said(get_le64(buf + i + 8)),
+						   b->direct.u, b->vmemmap.u);
 			/* What was used is read once more: the rest was only looked at. */
 			if (ret.have && kmem_read(p->m, start.u + off + i, buf, 24, NULL) == ATW_OK)
 				return ret;
@@ -89,34 +91,35 @@ static struct said vmalloc_between(const struct plan *p, const struct bases *b)
 	return ret;
 }
 
-static struct bases find_bases(const struct plan *p, const struct layout *l)
+static struct bases regions_x86_find_bases(const struct plan *p, const struct layout *l)
 {
 	struct bases b;
 
 	/* Physical address 0 is at the base, so its distance is the base. */
 	b.direct = said_alike(plan_value(p, Y_page_offset_base),
 			      plan_pointer_distance(p, l->ldt_end, ENTRY_AREA));
-	b.direct = in_order(b.direct, l->ldt_end - 1, ENTRY_AREA);
+	b.direct = regions_x86_in_order(b.direct, l->ldt_end - 1, ENTRY_AREA);
 	b.vmemmap = said_alike(plan_value(p, Y_vmemmap_base),
 			       plan_fact(p, "SYMBOL(vmemmap)"));
 	b.vmemmap = said_alike(b.vmemmap, plan_sections_vmemmap(p));
-	b.vmemmap = in_order(b.vmemmap, l->ldt_end, ENTRY_AREA);
+	b.vmemmap = regions_x86_in_order(b.vmemmap, l->ldt_end, ENTRY_AREA);
 	b.vmalloc = said_alike(plan_value(p, Y_vmalloc_base),
 			       plan_fact(p, "NUMBER(VMALLOC_START)"));
 	if (!b.vmalloc.have)
-		b.vmalloc = vmalloc_between(p, &b);
+		b.vmalloc = regions_x86_vmalloc_between(p, &b);
 	/* Two that are where they are without KASLR: so is the third. */
 	if (!b.vmalloc.have && b.direct.have && b.direct.u == l->direct &&
 	    b.vmemmap.have && b.vmemmap.u == l->vmemmap)
 		b.vmalloc = said(l->vmalloc);
-	b.vmalloc = in_order(b.vmalloc, b.direct.have ? b.direct.u : l->ldt_end,
-			     b.vmemmap.have ? b.vmemmap.u : ENTRY_AREA);
+	b.vmalloc =
+		regions_x86_in_order(b.vmalloc, b.direct.have ? b.direct.u : l->ldt_end,
+				     b.vmemmap.have ? b.vmemmap.u : ENTRY_AREA);
 	return b;
 }
 
 /* KASAN comes without random bases; the text's shadow is always mapped. */
-static bool has_kasan(const struct plan *p, const struct layout *l,
-		      const struct bases *b)
+static bool regions_x86_has_kasan(const struct plan *p, const struct layout *l,
+				  const struct bases *b)
 {
 	struct said text = plan_text(p);
 
@@ -124,7 +127,8 @@ static bool has_kasan(const struct plan *p, const struct layout *l,
 	       plan_distance(p, (text.u >> 3) + KASAN_OFFSET).have;
 }
 
-static void vmalloc(struct plan *p, const struct layout *l, const struct bases *b)
+static void regions_x86_vmalloc(struct plan *p, const struct layout *l,
+				const struct bases *b)
 {
 	/* KMSAN keeps the other quarters for what it knows of this one. */
 	uint64_t size = l->vmalloc_size / (p->symbol[Y_kmsan] ? 4 : 1);
@@ -138,7 +142,7 @@ static void vmalloc(struct plan *p, const struct layout *l, const struct bases *
 }
 
 /* As far as there are struct pages: what is reserved depends on the release. */
-static void vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
+static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
 {
 	struct said ram = plan_ram_end(p), size = plan_fact(p, "SIZE(page)");
 	struct said bits = plan_fact(p, "NUMBER(SECTION_SIZE_BITS)");
@@ -160,7 +164,7 @@ static void vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
 
 /* ---- the rest ---- */
 
-static void image_and_above(struct plan *p)
+static void regions_x86_image_and_above(struct plan *p)
 {
 	struct said size = plan_fact(p, "NUMBER(KERNEL_IMAGE_SIZE)");
 	/* 14df32670291 (5.11): CONFIG_DEBUG_KMAP_LOCAL_FORCE_MAP's fixmap is larger. */
@@ -187,8 +191,8 @@ void regions_x86(struct plan *p)
 
 	if (p->space->paging.nlevels < 4)
 		return;
-	b = find_bases(p, l);
-	kasan = has_kasan(p, l, &b);
+	b = regions_x86_find_bases(p, l);
+	kasan = regions_x86_has_kasan(p, l, &b);
 	region_put_to(p, l->guard, l->ldt, "guard hole");
 	region_put_to(p, l->ldt, l->ldt_end, "LDT remap");
 	if (b.direct.have) {
@@ -196,12 +200,12 @@ void regions_x86(struct plan *p)
 			ENTRY_AREA - 1;
 		region_direct_map(p, b.direct, b.direct.u, hi, true);
 	}
-	vmalloc(p, l, &b);
-	vmemmap(p, &b, kasan ? l->kasan - 1 : ENTRY_AREA - 1);
+	regions_x86_vmalloc(p, l, &b);
+	regions_x86_vmemmap(p, &b, kasan ? l->kasan - 1 : ENTRY_AREA - 1);
 	if (kasan)
 		region_put(p, l->kasan, KASAN_LAST, "KASAN shadow");
 	region_put(p, ENTRY_AREA, ENTRY_LAST, "cpu_entry_area");
 	region_put(p, ESPFIX, ESPFIX_LAST, "espfix");
 	region_put(p, EFI, EFI_LAST, "EFI");
-	image_and_above(p);
+	regions_x86_image_and_above(p);
 }

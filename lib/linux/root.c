@@ -21,7 +21,7 @@
 /* What a walk from a guessed root to the kernel's text found. */
 enum proof { PROVED, UNPROVED, DISPROVED };
 
-static void set_root(struct mmu_space *sp, atw_pa root)
+static void root_set(struct mmu_space *sp, atw_pa root)
 {
 	struct mmu_root r = { root, true };
 
@@ -32,14 +32,14 @@ static void set_root(struct mmu_space *sp, atw_pa root)
 		sp->low = r;
 }
 
-static enum proof prove(struct atw_source *mem, const struct layout_guess *g)
+static enum proof root_prove(struct atw_source *mem, const struct layout_guess *g)
 {
 	struct mmu_space sp = { .mem = mem, .paging = g->paging };
 	struct mmu_seen s;
 
 	if (g->root.u & (atw_table_bytes(&g->paging, g->paging.nlevels - 1u) - 1))
 		return DISPROVED;
-	set_root(&sp, g->root);
+	root_set(&sp, g->root);
 	if (mmu_translate(&sp, ATW_VA(g->text_va), &s, NULL) < 0)
 		return DISPROVED;
 	if (s.loss)
@@ -50,7 +50,7 @@ static enum proof prove(struct atw_source *mem, const struct layout_guess *g)
 
 /* ---- the ways to a root, in order ---- */
 
-static bool from_note(struct atw_kernel *k, struct atw_err *err)
+static bool root_from_note(struct atw_kernel *k, struct atw_err *err)
 {
 	struct layout_guess g;
 	struct atw_blob note;
@@ -68,14 +68,14 @@ static bool from_note(struct atw_kernel *k, struct atw_err *err)
 	k->have_vi = true;
 	if (layout_from_vmcoreinfo(&k->vi, &g, err) < 0)
 		return false;
-	p = prove(k->mem, &g);
+	p = root_prove(k->mem, &g);
 	if (p == DISPROVED) {
 		atw_err_set(err, ATW_E_DAMAGED,
 			    "the root in its VMCOREINFO note does not lead to the kernel's text");
 		return false;
 	}
 	k->space.paging = g.paging;
-	set_root(&k->space, g.root);
+	root_set(&k->space, g.root);
 	k->from = ATW_ROOT_NOTE;
 	k->proved = p == PROVED;
 	snprintf(k->why, sizeof(k->why), "VMCOREINFO note%s",
@@ -84,12 +84,12 @@ static bool from_note(struct atw_kernel *k, struct atw_err *err)
 	return true;
 }
 
-static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
+static int root_try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 {
 	struct atw_kernel *k = arg;
 	struct layout_guess g;
 
-	if (layout_from_vmcoreinfo(vi, &g, NULL) < 0 || prove(k->mem, &g) != PROVED)
+	if (layout_from_vmcoreinfo(vi, &g, NULL) < 0 || root_prove(k->mem, &g) != PROVED)
 		return 0;
 	k->vi_copy = malloc(vi->len);
 	if (!k->vi_copy)
@@ -99,7 +99,7 @@ static int try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 	k->vi_at = at;
 	k->have_vi = true;
 	k->space.paging = g.paging;
-	set_root(&k->space, g.root);
+	root_set(&k->space, g.root);
 	k->from = ATW_ROOT_SCAN;
 	k->proved = true;
 	snprintf(k->why, sizeof(k->why),
@@ -113,13 +113,14 @@ struct texts {
 	void *arg;
 };
 
-static int on_text(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
+static int root_on_text(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at)
 {
 	struct texts *t = arg;
 	struct layout_guess g;
 
-	return t->fn(t->arg, at, vi->len, layout_from_vmcoreinfo(vi, &g, NULL) == ATW_OK &&
-		     prove(t->mem, &g) == PROVED);
+	return t->fn(t->arg, at, vi->len,
+		     layout_from_vmcoreinfo(vi, &g, NULL) == ATW_OK &&
+			     root_prove(t->mem, &g) == PROVED);
 }
 
 int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
@@ -130,19 +131,21 @@ int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
 	if (!k || !fn)
 		return ATW_E_USAGE;
 	t.mem = k->mem;
-	return atw_source_is_live(k->mem) ? 0 :
-		scan_vmcoreinfo(k->mem, &k->meter, on_text, &t, &unreadable);
+	return atw_source_is_live(k->mem)
+		       ? 0
+		       : scan_vmcoreinfo(k->mem, &k->meter, root_on_text, &t,
+					 &unreadable);
 }
 
 /* No VMCOREINFO at all: the first task knows. */
-static bool from_task(struct atw_kernel *k)
+static bool root_from_task(struct atw_kernel *k)
 {
 	struct root_task t;
 
 	if (root_by_task(k->mem, &k->meter, &t, NULL) < 0)
 		return false;
 	k->space.paging = t.paging;
-	set_root(&k->space, t.root);
+	root_set(&k->space, t.root);
 	k->from = ATW_ROOT_TASK;
 	k->proved = true;
 	k->init_task = t.init_task;
@@ -155,7 +158,7 @@ static bool from_task(struct atw_kernel *k)
 }
 
 /* An extract: its opening note has the root and the paging mode (lib/extract/notes.c). */
-static bool from_extract(struct atw_kernel *k)
+static bool root_from_extract(struct atw_kernel *k)
 {
 	const struct atw_paging *pg;
 	struct atw_blob mode;
@@ -171,13 +174,13 @@ static bool from_extract(struct atw_kernel *k)
 		return false;
 	k->space.paging = *pg;
 	atw_fact_u64(k->mem, "ignore", &k->space.paging.ignore);
-	set_root(&k->space, ATW_PA(root));
+	root_set(&k->space, ATW_PA(root));
 	k->from = ATW_ROOT_NOTE;
 	snprintf(k->why, sizeof(k->why), "the extract's note; not proved");
 	return true;
 }
 
-static void note_facts(struct atw_kernel *k)
+static void root_note_facts(struct atw_kernel *k)
 {
 	struct atw_blob b;
 
@@ -192,7 +195,7 @@ static void note_facts(struct atw_kernel *k)
  * CR4: bit 5 PAE, bit 12 LA57. Whether PAE means three levels or four, EFER
  * says, which no note carries: the dump's machine does instead.
  */
-static const char *x86_mode(struct atw_source *mem, uint64_t cr4)
+static const char *root_x86_mode(struct atw_source *mem, uint64_t cr4)
 {
 	struct atw_blob machine = { "", 0 };
 
@@ -205,7 +208,7 @@ static const char *x86_mode(struct atw_source *mem, uint64_t cr4)
 }
 
 /* What of CR3 is address: not PCID 11:0, LAM 62:61 and no-flush 63. */
-static uint64_t x86_root_mask(const char *mode)
+static uint64_t root_x86_root_mask(const char *mode)
 {
 	return !strcmp(mode, "i386-pae") ? UINT64_C(0xffffffe0) :
 	       !strcmp(mode, "i386")     ? UINT64_C(0xfffff000) :
@@ -213,7 +216,7 @@ static uint64_t x86_root_mask(const char *mode)
 }
 
 /* x86 only: no other architecture's registers reach a dump's notes. */
-static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
+static int root_from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 {
 	uint64_t cr0, cr3, cr4, cpus = 0;
 	char key[32];
@@ -235,11 +238,11 @@ static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 	if (atw_fact_u64(k->mem, key, &cr0) == ATW_OK && !(cr0 >> 31))
 		return atw_err_set(err, ATW_E_MISSING,
 				   "CPU %u had paging switched off", cpu);
-	name = x86_mode(k->mem, cr4);
+	name = root_x86_mode(k->mem, cr4);
 	/* The kernel's own mode knows of an encryption mask as well. */
 	if (!k->space.paging.name || strcmp(k->space.paging.name, name))
 		k->space.paging = *atw_paging_find(name);
-	k->space.low = (struct mmu_root){ ATW_PA(cr3 & x86_root_mask(name)), true };
+	k->space.low = (struct mmu_root){ATW_PA(cr3 & root_x86_root_mask(name)), true};
 	k->space.high.have = false;
 	k->from = ATW_ROOT_CPU;
 	k->proved = false;
@@ -247,7 +250,7 @@ static int from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int unknown_mode(const char *name, struct atw_err *err)
+static int root_unknown_mode(const char *name, struct atw_err *err)
 {
 	char list[300] = "";
 	const struct atw_paging *pg;
@@ -260,7 +263,7 @@ static int unknown_mode(const char *name, struct atw_err *err)
 	return ATW_E_USAGE;
 }
 
-static int extend(struct atw_paging *pg, const char *list, struct atw_err *err)
+static int root_extend(struct atw_paging *pg, const char *list, struct atw_err *err)
 {
 	_auto_free char *copy = strdup(list);
 	char *save = NULL;
@@ -279,7 +282,7 @@ static int extend(struct atw_paging *pg, const char *list, struct atw_err *err)
 }
 
 /* A root without its mode or a mode without a root, where nothing else was found. */
-static int half_given(const struct atw_kernel_opts *o, struct atw_err *err)
+static int root_half_given(const struct atw_kernel_opts *o, struct atw_err *err)
 {
 	if (o->has_root)
 		atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_ROOT,
@@ -293,16 +296,16 @@ static int half_given(const struct atw_kernel_opts *o, struct atw_err *err)
 }
 
 /* What the user said goes over what was found. */
-static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
-		 bool found, struct atw_err *err)
+static int root_given(struct atw_kernel *k, const struct atw_kernel_opts *o, bool found,
+		      struct atw_err *err)
 {
 	const struct atw_paging *pg = o->paging ? atw_paging_find(o->paging) : NULL;
 	int r;
 
 	if (o->paging && !pg)
-		return unknown_mode(o->paging, err);
+		return root_unknown_mode(o->paging, err);
 	if (!found && !(pg && o->has_root))
-		return half_given(o, err);
+		return root_half_given(o, err);
 	if (pg) {
 		struct mmu_root root = k->space.high.have ? k->space.high
 							  : k->space.low;
@@ -315,7 +318,7 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 		k->space.paging = *pg;
 		k->space.low.have = k->space.high.have = false;
 		if (root.have)
-			set_root(&k->space, root.pa);
+			root_set(&k->space, root.pa);
 	}
 	if (o->has_root) {
 		uint64_t size = atw_table_bytes(&k->space.paging,
@@ -337,14 +340,13 @@ static int given(struct atw_kernel *k, const struct atw_kernel_opts *o,
 	}
 	r = ATW_OK;
 	if (o->ext)
-		r = extend(&k->space.paging, o->ext, err);
+		r = root_extend(&k->space.paging, o->ext, err);
 	return r;
 }
 
 /* ---- putting it together ---- */
 
-static int no_root(const struct atw_err *note, uint64_t unreadable,
-		   struct atw_err *err)
+static int root_no(const struct atw_err *note, uint64_t unreadable, struct atw_err *err)
 {
 	char pages[64] = "";
 
@@ -379,28 +381,29 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	k->mem = mem;
 	k->meter = (struct meter){ .fn = o->progress, .arg = o->arg };
 	k->space.mem = mem;
-	found = from_note(k, &why);
+	found = root_from_note(k, &why);
 	/* The scan is skipped if the caller supplies both root and mode. */
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
-		found = scan_vmcoreinfo(mem, &k->meter, try_scanned, k, &unreadable) > 0 ||
-			from_task(k);
-	note_facts(k);
+		found = scan_vmcoreinfo(mem, &k->meter, root_try_scanned, k,
+					&unreadable) > 0 ||
+			root_from_task(k);
+	root_note_facts(k);
 	k->own = k->space;
 	k->have_own = found;
 	if (o->has_cpu) {
-		r = from_cpu(k, o->cpu, err);
+		r = root_from_cpu(k, o->cpu, err);
 	} else if (!found && !wanted) {
-		found = from_cpu(k, 0, NULL) == ATW_OK;
+		found = root_from_cpu(k, 0, NULL) == ATW_OK;
 		if (found && why.status < 0)
 			snprintf(k->why, sizeof(k->why), "CR3 of CPU 0, because %.250s",
 				 why.text);
-		found = found || from_extract(k);
+		found = found || root_from_extract(k);
 	}
 	if (r == ATW_OK && wanted)
-		r = given(k, o, found || o->has_cpu, err);
+		r = root_given(k, o, found || o->has_cpu, err);
 	else if (r == ATW_OK && !found && !o->has_cpu)
-		r = no_root(&why, unreadable, err);
+		r = root_no(&why, unreadable, err);
 	if (r < 0) {
 		if (err && !err->hint[0] && r == ATW_E_MISSING)
 			atw_err_remedy(err, ATW_PARAM_ROOT);

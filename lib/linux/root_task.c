@@ -57,7 +57,7 @@ struct hunt {
 
 enum { TASKS_TRIED = 16, MMS_TRIED = 1000 };
 
-static bool take_types(struct hunt *h, struct atw_blob blob)
+static bool root_task_take_types(struct hunt *h, struct atw_blob blob)
 {
 	struct btf b;
 	bool good = true;
@@ -72,7 +72,7 @@ static bool take_types(struct hunt *h, struct atw_blob blob)
 	return good;
 }
 
-static int on_types(void *arg, atw_pa at, struct search *s)
+static int root_task_on_types(void *arg, atw_pa at, struct search *s)
 {
 	_auto_free char *copy = NULL;
 	struct hunt *h = arg;
@@ -84,13 +84,13 @@ static int on_types(void *arg, atw_pa at, struct search *s)
 	copy = len ? malloc(len) : NULL;
 	if (!copy || search_read(s, at, copy, len) != len)
 		return 0;
-	h->types = take_types(h, (struct atw_blob){ copy, len });
+	h->types = root_task_take_types(h, (struct atw_blob){copy, len});
 	return h->types;
 }
 
 /* ---- the task ---- */
 
-static bool read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
+static bool root_task_read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
 {
 	char word[8];
 
@@ -100,13 +100,13 @@ static bool read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
 	return true;
 }
 
-static void use(struct hunt *h, uint64_t pa, uint64_t len)
+static void root_task_use(struct hunt *h, uint64_t pa, uint64_t len)
 {
 	h->found.used[h->found.nused].pa = pa;
 	h->found.used[h->found.nused++].len = len;
 }
 
-static bool leads(const struct mmu_space *sp, uint64_t va, uint64_t pa)
+static bool root_task_leads(const struct mmu_space *sp, uint64_t va, uint64_t pa)
 {
 	struct mmu_seen s;
 
@@ -114,15 +114,16 @@ static bool leads(const struct mmu_space *sp, uint64_t va, uint64_t pa)
 	       s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == pa;
 }
 
-static void read_release(struct hunt *h, uint64_t task, uint64_t shift)
+static void root_task_read_release(struct hunt *h, uint64_t task, uint64_t shift)
 {
 	uint64_t proxy, uts;
 	char *text = h->found.release;
 	ssize_t got;
 
-	if (!h->have[NSPROXY] || !h->have[UTS_NS] || !h->have[UTS_NAME] || !h->have[RELEASE] ||
-	    !read_u64(h->mem, task + h->off[NSPROXY], &proxy) ||
-	    !read_u64(h->mem, proxy - shift + h->off[UTS_NS], &uts))
+	if (!h->have[NSPROXY] || !h->have[UTS_NS] || !h->have[UTS_NAME] ||
+	    !h->have[RELEASE] ||
+	    !root_task_read_u64(h->mem, task + h->off[NSPROXY], &proxy) ||
+	    !root_task_read_u64(h->mem, proxy - shift + h->off[UTS_NS], &uts))
 		return;
 	got = atw_read(h->mem, ATW_PA(uts - shift + h->off[UTS_NAME] + h->off[RELEASE]), text,
 		       sizeof(h->found.release) - 1, NULL);
@@ -131,13 +132,14 @@ static void read_release(struct hunt *h, uint64_t task, uint64_t shift)
 	text[got] = 0;
 	if (text[0] < '1' || text[0] > '9')
 		text[0] = 0;
-	use(h, task + h->off[NSPROXY], 8);
-	use(h, proxy - shift + h->off[UTS_NS], 8);
-	use(h, uts - shift + h->off[UTS_NAME] + h->off[RELEASE], strlen(text) + 1);
+	root_task_use(h, task + h->off[NSPROXY], 8);
+	root_task_use(h, proxy - shift + h->off[UTS_NS], 8);
+	root_task_use(h, uts - shift + h->off[UTS_NAME] + h->off[RELEASE],
+		      strlen(text) + 1);
 }
 
 /* One mode must take the task to where it lies. */
-static bool find_mode(struct hunt *h, uint64_t root, uint64_t va, uint64_t pa)
+static bool root_task_find_mode(struct hunt *h, uint64_t root, uint64_t va, uint64_t pa)
 {
 	const struct atw_paging *pg;
 
@@ -149,7 +151,7 @@ static bool find_mode(struct hunt *h, uint64_t root, uint64_t va, uint64_t pa)
 		    root & (atw_table_bytes(pg, pg->nlevels - 1u) - 1))
 			continue;
 		sp.low = sp.high = (struct mmu_root){ ATW_PA(root), true };
-		if (leads(&sp, va, pa)) {
+		if (root_task_leads(&sp, va, pa)) {
 			h->found.paging = *pg;
 			return true;
 		}
@@ -162,28 +164,29 @@ static bool find_mode(struct hunt *h, uint64_t root, uint64_t va, uint64_t pa)
 /* How far from the task anything of the image may be. */
 #define REACH (UINT64_C(96) << 20)
 
-static bool in_image(uint64_t va, uint64_t task)
+static bool root_task_in_image(uint64_t va, uint64_t task)
 {
 	return va - (task - REACH) < 2 * REACH;
 }
 
 /* `p` lies at the place of pgd; at least `before` and `after` bytes around it. */
-static bool looks_like_init_mm(const struct hunt *h, const char *p, uint64_t task)
+static bool root_task_looks_like_init_mm(const struct hunt *h, const char *p,
+					 uint64_t task)
 {
 	const char *mm = p - h->off[PGD];
 	uint64_t pgd = get_le64(p), start, end, data;
 
 	/* Nearly everything ends here. */
-	if (!in_image(pgd, task) || pgd & 4095)
+	if (!root_task_in_image(pgd, task) || pgd & 4095)
 		return false;
 	start = get_le64(mm + h->off[START_CODE]);
 	end = get_le64(mm + h->off[END_CODE]);
 	data = get_le64(mm + h->off[END_DATA]);
-	return in_image(start, task) && !(start & 4095) && start < end && end < data &&
-	       in_image(data, task);
+	return root_task_in_image(start, task) && !(start & 4095) && start < end &&
+	       end < data && root_task_in_image(data, task);
 }
 
-static bool find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
+static bool root_task_find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
 {
 	enum { WINDOW = 1024 * 1024, AROUND = ROOT_TASK_AROUND };
 	_auto_free char *window = malloc(WINDOW);
@@ -197,15 +200,17 @@ static bool find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
 		ssize_t got = atw_read(h->mem, ATW_PA(at), window, WINDOW, NULL);
 
 		for (ssize_t i = AROUND; i + AROUND <= got; i += 8) {
-			if (!looks_like_init_mm(h, window + i, va) ||
+			if (!root_task_looks_like_init_mm(h, window + i, va) ||
 			    h->mms_tried++ >= MMS_TRIED ||
-			    !find_mode(h, get_le64(window + i) - shift, va, task))
+			    !root_task_find_mode(h, get_le64(window + i) - shift, va,
+						 task))
 				continue;
 			h->found.root = ATW_PA(get_le64(window + i) - shift);
 			h->found.stext = get_le64(window + i - h->off[PGD] + h->off[START_CODE]);
 			h->found.mm_at = at + (uint64_t)i;
 			for (unsigned k = PGD; k <= END_DATA; k++)
-				use(h, h->found.mm_at - h->off[PGD] + h->off[k], 8);
+				root_task_use(h, h->found.mm_at - h->off[PGD] + h->off[k],
+					      8);
 			return true;
 		}
 		at = got > 2 * AROUND ? at + (uint64_t)got - 2 * AROUND : (at | 4095) + 1;
@@ -213,26 +218,26 @@ static bool find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
 	return false;
 }
 
-static int on_name(void *arg, atw_pa at, struct search *s)
+static int root_task_on_name(void *arg, atw_pa at, struct search *s)
 {
 	struct hunt *h = arg;
 	uint64_t task = at.u - h->off[COMM], va, leader;
 
 	(void)s;
 	if (at.u < h->off[COMM] ||
-	    !read_u64(h->mem, task + h->off[PARENT], &va) ||
-	    !read_u64(h->mem, task + h->off[LEADER], &leader) ||
-	    va != leader || !(va >> 63) || (va ^ task) & 4095)
+	    !root_task_read_u64(h->mem, task + h->off[PARENT], &va) ||
+	    !root_task_read_u64(h->mem, task + h->off[LEADER], &leader) || va != leader ||
+	    !(va >> 63) || (va ^ task) & 4095)
 		return 0;
 	if (h->tasks_tried++ == TASKS_TRIED)
 		return ATW_E_LIMIT;
-	if (!find_init_mm(h, task, va))
+	if (!root_task_find_init_mm(h, task, va))
 		return 0;
 	h->found.init_task = va;
-	use(h, at.u, 16);
-	use(h, task + h->off[PARENT], 8);
-	use(h, task + h->off[LEADER], 8);
-	read_release(h, task, va - task);
+	root_task_use(h, at.u, 16);
+	root_task_use(h, task + h->off[PARENT], 8);
+	root_task_use(h, task + h->off[LEADER], 8);
+	root_task_read_release(h, task, va - task);
 	return 1;
 }
 
@@ -247,12 +252,12 @@ int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *
 	    !memcmp(machine.data, "x86_64", 6))
 		h.family = "x86_64";
 	search_memory(mem, meter, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
-		      on_types, &h);
+		      root_task_on_types, &h);
 	if (!h.types)
 		return atw_err_set(err, ATW_E_MISSING, "no kernel's types (BTF) in memory");
 	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !r; i++)
 		r = search_memory(mem, meter, search_first_task[i], SEARCH_COMM,
-				  h.off[COMM] % 8 ? 1 : 8, on_name, &h);
+				  h.off[COMM] % 8 ? 1 : 8, root_task_on_name, &h);
 	if (r <= 0)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "no first task in memory whose page tables lead to itself");

@@ -22,8 +22,8 @@ enum { METER_PAGES = 256 };
 
 static const char first_key[] = "OSRELEASE=";
 
-static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
-		 void *arg)
+static int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
+		      void *arg)
 {
 	ssize_t got = atw_read(mem, ATW_PA(at), text, TEXT_MAX, NULL);
 	struct atw_vmcoreinfo vi = { .text = text };
@@ -35,7 +35,7 @@ static int offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
 }
 
 /* Where in its page a text begins, by the page's first bytes. */
-static bool text_place(const char *head, unsigned *ret)
+static bool scan_text_place(const char *head, unsigned *ret)
 {
 	static const unsigned places[] = { 0, NOTE_DESC };
 
@@ -72,11 +72,11 @@ static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
 				*unreadable += got < 0;
 				if (got != (ssize_t)sizeof(head))
 					continue;
-				if (!text_place(head, &place))
+				if (!scan_text_place(head, &place))
 					continue;
 				if (candidates++ == CANDIDATES_MAX)
 					return 0;
-				r = offer(mem, p + place, text, fn, arg);
+				r = scan_offer(mem, p + place, text, fn, arg);
 			}
 		}
 		if (end <= at)

@@ -56,7 +56,8 @@ uint64_t search_types_length(struct search *s, atw_pa at)
  * The next place from p on. What lies at multiples of 4 or 8 is looked for by
  * one comparison each, which is several times as fast as looking everywhere.
  */
-static const char *next_place(const struct search *s, const char *p, const char *end)
+static const char *search_next_place(const struct search *s, const char *p,
+				     const char *end)
 {
 	const char *last = end - s->len;
 
@@ -80,11 +81,11 @@ static const char *next_place(const struct search *s, const char *p, const char 
 }
 
 /* The bytes of one window, at physical address `at`. */
-static int in_window(struct search *s, const char *p, size_t len, uint64_t at)
+static int search_in_window(struct search *s, const char *p, size_t len, uint64_t at)
 {
 	const char *end = p + len, *hit = p + (-at & (s->align - 1));
 
-	while (hit < end && (hit = next_place(s, hit, end))) {
+	while (hit < end && (hit = search_next_place(s, hit, end))) {
 		int r;
 
 		if (s->places++ == PLACES_MAX)
@@ -98,7 +99,7 @@ static int in_window(struct search *s, const char *p, size_t len, uint64_t at)
 }
 
 /* Where the bytes end that begin at or behind `at`; false: there are none. */
-static bool next_run(struct search *s, uint64_t *at, uint64_t end, uint64_t *stop)
+static bool search_next_run(struct search *s, uint64_t *at, uint64_t end, uint64_t *stop)
 {
 	struct atw_extent e;
 	bool found = false;
@@ -127,12 +128,12 @@ static bool next_run(struct search *s, uint64_t *at, uint64_t end, uint64_t *sto
 }
 
 /* Everything in [first, end) that the source has. */
-static int in_range(struct search *s, uint64_t first, uint64_t end)
+static int search_in_range(struct search *s, uint64_t first, uint64_t end)
 {
 	uint64_t at = first, stop;
 	int r = 0;
 
-	for (; !r && next_run(s, &at, end, &stop); at = stop)
+	for (; !r && search_next_run(s, &at, end, &stop); at = stop)
 		while (!r && stop - at >= s->len) {
 			size_t len = stop - at < WINDOW ? (size_t)(stop - at) : WINDOW;
 			const char *p = memory_lent(s->mem, ATW_PA(at), len, NULL);
@@ -143,7 +144,7 @@ static int in_range(struct search *s, uint64_t first, uint64_t end)
 				got = search_read(s, ATW_PA(at), s->window, len);
 			}
 			if (got >= s->len)
-				r = in_window(s, p, got, at);
+				r = search_in_window(s, p, got, at);
 			meter_add(s->meter, len);
 			if (got == stop - at)
 				break;
@@ -178,7 +179,7 @@ int search_memory(struct atw_source *mem, struct meter *meter, const void *what,
 	if (atw_source_is_live(mem))
 		return 0;
 	meter_begin(meter, mem);
-	r = in_range(&s, 0, UINT64_MAX);
+	r = search_in_range(&s, 0, UINT64_MAX);
 	meter_end(meter);
 	return r;
 }
@@ -196,17 +197,19 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 	if (!window)
 		return ATW_E_NOMEM;
 	if (atw_source_is_live(k->mem))
-		return search_live_image(k->mem, &start, &end) ? in_range(&s, start, end) : 0;
+		return search_live_image(k->mem, &start, &end)
+			       ? search_in_range(&s, start, end)
+			       : 0;
 	meter_begin(&k->meter, k->mem);
 	if (k->stext && kernel_kmem(k, &m, NULL) == ATW_OK &&
 	    kmem_physical(m, k->stext, &text, NULL) == ATW_OK) {
 		end = text.u + IMAGE_MAX;
-		r = in_range(&s, text.u, end);
+		r = search_in_range(&s, text.u, end);
 	}
 	if (!r && text.u)
-		r = in_range(&s, 0, text.u);
+		r = search_in_range(&s, 0, text.u);
 	if (!r)
-		r = in_range(&s, end, UINT64_MAX);
+		r = search_in_range(&s, end, UINT64_MAX);
 	meter_end(&k->meter);
 	return r;
 }

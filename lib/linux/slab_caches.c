@@ -23,7 +23,7 @@ static const enum need_member wanted[] = {
 	N_cache_node_objects,
 };
 
-static unsigned node_count(const struct members *v)
+static unsigned slab_caches_node_count(const struct members *v)
 {
 	uint32_t n = 1;
 
@@ -34,7 +34,7 @@ static unsigned node_count(const struct members *v)
 }
 
 /* Where the pointer to what a cache has on node i is. */
-static uint64_t node_link(const struct members *v, uint64_t cache, unsigned i)
+static uint64_t slab_caches_node_link(const struct members *v, uint64_t cache, unsigned i)
 {
 	uint64_t at = cache + v->n->member[N_cache_node];
 	uint32_t each = v->n->size[S_cache_per_node];
@@ -45,7 +45,7 @@ static uint64_t node_link(const struct members *v, uint64_t cache, unsigned i)
 }
 
 /* Free objects in slabs that are partly in use; false: not known. */
-static bool add_free(const struct members *v, uint64_t node, uint64_t *sum)
+static bool slab_caches_add_free(const struct members *v, uint64_t node, uint64_t *sum)
 {
 	uint64_t head, link, many;
 
@@ -74,8 +74,8 @@ static bool add_free(const struct members *v, uint64_t node, uint64_t *sum)
 	return false;
 }
 
-static int one_cache(const struct members *v, uint64_t cache, unsigned nodes,
-		     struct slab_cache *ret, struct atw_err *err)
+static int slab_caches_one(const struct members *v, uint64_t cache, unsigned nodes,
+			   struct slab_cache *ret, struct atw_err *err)
 {
 	uint64_t name = 0, oo = 0, at, unused = 0;
 	struct capture_slab s = { .has_active = true };
@@ -90,13 +90,13 @@ static int one_cache(const struct members *v, uint64_t cache, unsigned nodes,
 	for (unsigned i = 0; i < nodes && r == ATW_OK; i++) {
 		uint64_t slabs = 0, objects = 0;
 
-		r = kmem_u64(v->m, node_link(v, cache, i), &at, err);
+		r = kmem_u64(v->m, slab_caches_node_link(v, cache, i), &at, err);
 		if (r < 0 || !at)
 			continue;
 		r = member_get(v, at, N_cache_node_slabs, &slabs, err);
 		if (r == ATW_OK)
 			r = member_get(v, at, N_cache_node_objects, &objects, err);
-		s.has_active = s.has_active && add_free(v, at, &unused);
+		s.has_active = s.has_active && slab_caches_add_free(v, at, &unused);
 		s.slabs += slabs;
 		s.objects += objects;
 	}
@@ -124,13 +124,13 @@ int slab_caches(struct atw_kernel *k, slab_cache_fn *tell, void *arg, struct atw
 					"cannot find slab caches: symbols or types are missing");
 	if (r < 0)
 		return r;
-	nodes = node_count(&v);
+	nodes = slab_caches_node_count(&v);
 	while ((r = kmem_u64(v.m, link, &link, err)) == ATW_OK && link != head) {
 		struct slab_cache c;
 
 		if (n++ == CACHES)
 			return atw_err_set(err, ATW_E_DAMAGED, "the list of slab caches has no end");
-		r = one_cache(&v, link - v.n->member[N_cache_list], nodes, &c, err);
+		r = slab_caches_one(&v, link - v.n->member[N_cache_list], nodes, &c, err);
 		if (r == ATW_OK)
 			r = tell(arg, &c, err);
 		if (r < 0)

@@ -60,7 +60,7 @@ static const struct layout layouts[] = {
 	  { 0, 0, BIT(8) } },
 };
 
-static bool parse_release(const char *release, unsigned *ret)
+static bool soft_parse_release(const char *release, unsigned *ret)
 {
 	unsigned major, minor;
 
@@ -80,7 +80,7 @@ struct config {
 };
 
 /* Above the devices: poison, migration, device memory, marker, error. */
-static void count_types(struct atw_soft_abi *abi, unsigned version, struct config c)
+static void soft_count_types(struct atw_soft_abi *abi, unsigned version, struct config c)
 {
 	/* 5.14 (b756a3b5e7ea) added exclusive entries, two of them until 6.15. */
 	unsigned device = version >= KERNEL(6, 15) ? 3 : version >= KERNEL(5, 14) ? 4 : 2;
@@ -106,7 +106,7 @@ static const char *const configured[] = {
 };
 
 /* Looked for in one pass. */
-static bool has_symbol(void *arg, const char *name)
+static bool soft_has_symbol(void *arg, const char *name)
 {
 	const bool *have = arg;
 
@@ -122,7 +122,7 @@ void soft_configured(struct atw_soft_abi *abi, const char *release,
 	unsigned version;
 	struct config c;
 
-	if (!parse_release(release, &version) || !has(arg, "schedule"))
+	if (!soft_parse_release(release, &version) || !has(arg, "schedule"))
 		return;
 	c = (struct config){
 		.memory_failure = has(arg, "memory_failure"),
@@ -133,13 +133,13 @@ void soft_configured(struct atw_soft_abi *abi, const char *release,
 			(version < KERNEL(5, 14) && has(arg, "devm_request_free_mem_region")),
 	};
 	abi->configured = true;
-	count_types(abi, version, c);
+	soft_count_types(abi, version, c);
 }
 
 /* ---- which kernel ---- */
 
-static struct atw_soft_abi abi_for(const struct atw_paging *pg, const char *release,
-				   unsigned *version)
+static struct atw_soft_abi soft_abi_for(const struct atw_paging *pg, const char *release,
+					unsigned *version)
 {
 	struct atw_soft_abi abi = { .generation = UINT8_MAX };
 
@@ -148,7 +148,7 @@ static struct atw_soft_abi abi_for(const struct atw_paging *pg, const char *rele
 		return abi;              /* no word of it is known */
 	abi.family = pg->family;
 
-	abi.known = parse_release(release, version);
+	abi.known = soft_parse_release(release, version);
 	if (!abi.known)
 		*version = UINT32_MAX;   /* the newest is the likeliest */
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
@@ -167,9 +167,9 @@ struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 				     const char *release)
 {
 	unsigned version;
-	struct atw_soft_abi abi = abi_for(pg, release, &version);
+	struct atw_soft_abi abi = soft_abi_for(pg, release, &version);
 
-	count_types(&abi, version, (struct config){ true, true, true });
+	soft_count_types(&abi, version, (struct config){true, true, true});
 	return abi;
 }
 
@@ -179,32 +179,32 @@ struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 	uint64_t at[ARRAY_SIZE(configured)];
 	bool have[ARRAY_SIZE(configured)];
 	unsigned version;
-	struct atw_soft_abi abi = abi_for(pg, atw_kernel_release(k), &version);
+	struct atw_soft_abi abi = soft_abi_for(pg, atw_kernel_release(k), &version);
 
 	if (!k)
 		return abi;
 	kernel_symbols_many(k, configured, at, have, ARRAY_SIZE(configured));
-	count_types(&abi, version, (struct config){ true, true, true });
-	soft_configured(&abi, atw_kernel_release(k), has_symbol, have);
+	soft_count_types(&abi, version, (struct config){true, true, true});
+	soft_configured(&abi, atw_kernel_release(k), soft_has_symbol, have);
 	return abi;
 }
 
 /* ---- words ---- */
 
 /* The address a word carries, read as if it were a leaf of its level. */
-static atw_pa page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
-		      bool inverted)
+static atw_pa soft_page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
+			   bool inverted)
 {
 	return atw_entry_addr(pg, level, ATW_LEAF, inverted ? ~word : word);
 }
 
-static uint64_t take(uint64_t word, struct field f)
+static uint64_t soft_take(uint64_t word, struct field f)
 {
 	return word >> f.lo & (BIT(f.bits) - 1);
 }
 
-static void special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi,
-			 const struct atw_paging *pg)
+static void soft_special_type(struct atw_soft_word *s, const struct atw_soft_abi *abi,
+			      const struct atw_paging *pg)
 {
 	if (s->type < abi->poison)
 		return;
@@ -238,7 +238,7 @@ struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_
 		.offset = offset,
 	};
 
-	special_type(&s, abi, pg);
+	soft_special_type(&s, abi, pg);
 	return s;
 }
 
@@ -262,16 +262,16 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 		s.what = ATW_SOFT_PROTNONE;
 		s.soft_dirty = word & l->page.soft_dirty;
 		s.uffd_wp = word & l->page.uffd_wp;
-		s.pa = page_of(pg, level, word, l->inverted);
+		s.pa = soft_page_of(pg, level, word, l->inverted);
 		return s;
 	}
 	s.what = ATW_SOFT_SWAP;
 	s.soft_dirty = word & l->soft_dirty;
 	s.uffd_wp = word & l->uffd_wp;
 	s.exclusive = word & l->exclusive;
-	s.type = (uint8_t)take(word, l->type);
-	s.offset = take(l->inverted ? ~word : word, l->offset);
-	special_type(&s, abi, pg);
+	s.type = (uint8_t)soft_take(word, l->type);
+	s.offset = soft_take(l->inverted ? ~word : word, l->offset);
+	soft_special_type(&s, abi, pg);
 	return s;
 }
 
@@ -284,7 +284,7 @@ struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 	if (!(va.u >> 63) || !word || !abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts))
 		return atw_soft_decode(abi, pg, level, word);
 	s.what = ATW_SOFT_PROTNONE;
-	s.pa = page_of(pg, level, word, layouts[abi->generation].inverted);
+	s.pa = soft_page_of(pg, level, word, layouts[abi->generation].inverted);
 	return s;
 }
 

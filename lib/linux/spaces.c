@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-static size_t place_of(const struct spaces *s, uint64_t mm)
+static size_t spaces_place_of(const struct spaces *s, uint64_t mm)
 {
 	size_t i = hash_u64(mm) & (s->places - 1);
 
@@ -17,7 +17,7 @@ static size_t place_of(const struct spaces *s, uint64_t mm)
 	return i;
 }
 
-static bool grow(struct spaces *s)
+static bool spaces_grow(struct spaces *s)
 {
 	size_t places = s->places ? 2 * s->places : 256;
 	size_t *hash = calloc(places, sizeof(*hash));
@@ -28,18 +28,18 @@ static bool grow(struct spaces *s)
 	s->hash = hash;
 	s->places = places;
 	for (size_t i = 0; i < s->n; i++)
-		s->hash[place_of(s, s->v[i].at)] = i + 1;
+		s->hash[spaces_place_of(s, s->v[i].at)] = i + 1;
 	return true;
 }
 
-static void fault(struct spaces *s, const struct atw_err *why)
+static void spaces_fault(struct spaces *s, const struct atw_err *why)
 {
 	if (!s->first.status)
 		s->first = *why;
 }
 
 /* Threads share their process's and are not listed; the process is. */
-static bool add_owner(struct owned_space *o, uint32_t tgid)
+static bool spaces_add_owner(struct owned_space *o, uint32_t tgid)
 {
 	/* They follow each other in the list. */
 	if (o->n && o->pid[o->n - 1] == tgid)
@@ -50,18 +50,19 @@ static bool add_owner(struct owned_space *o, uint32_t tgid)
 	return true;
 }
 
-static bool add_task(struct spaces *s, struct atw_kernel *k, const struct lnx_task *t)
+static bool spaces_add_task(struct spaces *s, struct atw_kernel *k,
+			    const struct lnx_task *t)
 {
 	struct atw_err why = { 0 };
 	struct owned_space *o;
 	size_t i;
 	int r;
 
-	if (2 * s->n >= s->places && !grow(s))
+	if (2 * s->n >= s->places && !spaces_grow(s))
 		return false;
-	i = place_of(s, t->mm);
+	i = spaces_place_of(s, t->mm);
 	if (s->hash[i])
-		return add_owner(&s->v[s->hash[i] - 1], t->tgid);
+		return spaces_add_owner(&s->v[s->hash[i] - 1], t->tgid);
 	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
 		return false;
 	o = &s->v[s->n++];
@@ -73,9 +74,9 @@ static bool add_task(struct spaces *s, struct atw_kernel *k, const struct lnx_ta
 	if (r < 0) {
 		s->bad_spaces++;
 		atw_err_wrap(&why, "process %" PRIu32, t->tgid);
-		fault(s, &why);
+		spaces_fault(s, &why);
 	}
-	return add_owner(o, t->tgid);
+	return spaces_add_owner(o, t->tgid);
 }
 
 int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err)
@@ -92,14 +93,14 @@ int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err
 	while (room && (r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
 		if (r < 0) {
 			s.bad_tasks++;
-			fault(&s, &why);
+			spaces_fault(&s, &why);
 			if (r == ATW_E_LIMIT)
 				break;
 			continue;
 		}
 		s.tasks++;
 		if (t.mm)
-			room = add_task(&s, k, &t);
+			room = spaces_add_task(&s, k, &t);
 	}
 	lnx_tasks_close(tasks);
 	if (!room) {

@@ -17,7 +17,7 @@
  */
 #define OFFLIST ((uint64_t)1 << 30)
 
-static int read_device(const struct members *v, uint64_t at, unsigned type,
+static int device_read(const struct members *v, uint64_t at, unsigned type,
 		       struct atw_swap *ret, struct atw_err *err)
 {
 	uint64_t file = 0, path, mnt = 0, dentry = 0, own = type;
@@ -78,7 +78,7 @@ int atw_swap_device(struct atw_kernel *k, unsigned type, struct atw_swap *ret,
 	if (r == ATW_OK && !at)
 		r = atw_err_set(err, ATW_E_MISSING, "there is no swap device %u", type);
 	if (r == ATW_OK)
-		r = read_device(&v, at, type, &got, err);
+		r = device_read(&v, at, type, &got, err);
 	if (r < 0)
 		return atw_err_wrap(err, "swap device %u", type);
 	*ret = got;

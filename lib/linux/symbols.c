@@ -43,8 +43,8 @@ static const char *const table_keys[TABLES] = {
 };
 
 /* Up to the next table at most: that is as far as this one may reach. */
-static int table_blob(struct kmem *m, const uint64_t *va, enum table t, uint64_t max,
-		      struct atw_blob *ret, struct atw_err *err)
+static int symbols_table_blob(struct kmem *m, const uint64_t *va, enum table t,
+			      uint64_t max, struct atw_blob *ret, struct atw_err *err)
 {
 	for (unsigned i = 0; i < TABLES; i++)
 		if (va[i] > va[t] && va[i] - va[t] < max)
@@ -52,8 +52,8 @@ static int table_blob(struct kmem *m, const uint64_t *va, enum table t, uint64_t
 	return kmem_blob_upto(m, va[t], max, ret, err);
 }
 
-static int from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
-			   struct kernel_symbols *s, struct atw_err *err)
+static int symbols_from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
+				   struct kernel_symbols *s, struct atw_err *err)
 {
 	struct kallsyms_tables t = { 0 };
 	uint64_t va[TABLES] = { 0 };
@@ -78,14 +78,15 @@ static int from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
 	if (r == ATW_OK && t.has_base)
 		r = kmem_u64(m, va[BASE], &t.base, err);
 	if (r == ATW_OK)
-		r = table_blob(m, va, NAMES, TABLE_MAX, &t.names, err);
+		r = symbols_table_blob(m, va, NAMES, TABLE_MAX, &t.names, err);
 	if (r == ATW_OK)
-		r = table_blob(m, va, TOKENS, 65536, &t.tokens, err);
+		r = symbols_table_blob(m, va, TOKENS, 65536, &t.tokens, err);
 	if (r == ATW_OK)
-		r = table_blob(m, va, INDEX, 512, &t.index, err);
+		r = symbols_table_blob(m, va, INDEX, 512, &t.index, err);
 	if (r == ATW_OK)
-		r = table_blob(m, va, OFFSETS, (uint64_t)t.num * (t.absolute ? 8 : 4),
-			       &t.offsets, err);
+		r = symbols_table_blob(m, va, OFFSETS,
+				       (uint64_t)t.num * (t.absolute ? 8 : 4), &t.offsets,
+				       err);
 	if (r == ATW_OK)
 		r = kallsyms_init(&s->tables, &t, err);
 	if (r == ATW_OK)
@@ -100,8 +101,8 @@ static int from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
  * zero: tables do not consist of zeroes. What lies behind it is read as well, but
  * not of a running machine.
  */
-static int read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
-		      struct atw_blob *ret, struct atw_err *err)
+static int symbols_read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
+			      struct atw_blob *ret, struct atw_err *err)
 {
 	const void *p = memory_lent(k->mem, pa, IMAGE_MAX, NULL);
 	uint64_t off = 0, end = 0, start, max = IMAGE_MAX;
@@ -134,8 +135,8 @@ static int read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
  * All of the image was looked at, and this is what was found: the tables, and
  * beside them how many symbols there are and what their addresses count from.
  */
-static void tell_tables(struct kmem *m, atw_pa pa, struct atw_blob image,
-			const struct kallsyms_tables *t)
+static void symbols_emit_tables(struct kmem *m, atw_pa pa, struct atw_blob image,
+				const struct kallsyms_tables *t)
 {
 	const struct atw_blob *parts[] = { &t->names, &t->tokens, &t->index, &t->offsets };
 	uint64_t lo = image.len, hi = 0;
@@ -150,8 +151,8 @@ static void tell_tables(struct kmem *m, atw_pa pa, struct atw_blob image,
 	kmem_touch(m, ATW_PA(pa.u + lo), hi + 16 - lo);
 }
 
-static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols *s,
-		    struct atw_err *err)
+static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
+			    struct kernel_symbols *s, struct atw_err *err)
 {
 	struct kallsyms_tables t;
 	struct atw_blob image = { NULL, 0 };
@@ -164,7 +165,7 @@ static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols 
 		return ATW_E_MISSING;
 	r = kmem_physical(m, k->stext, &pa, err);
 	if (r == ATW_OK)
-		r = read_image(k, pa, s, &image, err);
+		r = symbols_read_image(k, pa, s, &image, err);
 	if (r == ATW_OK)
 		r = kallsyms_locate(image, k->stext, k->stext, &t, err);
 	/*
@@ -179,7 +180,7 @@ static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols 
 	if (r == ATW_OK)
 		r = kallsyms_init(&s->tables, &t, err);
 	if (r == ATW_OK)
-		tell_tables(m, pa, image, &t);
+		symbols_emit_tables(m, pa, image, &t);
 	if (r == ATW_OK)
 		snprintf(s->from, sizeof(s->from), "kallsyms, found in the kernel's image");
 	return r;
@@ -187,7 +188,7 @@ static int by_looks(struct atw_kernel *k, struct kmem *m, struct kernel_symbols 
 
 /* ---- asking ---- */
 
-static int find_symbols(struct atw_kernel *k, struct kernel_symbols *s,
+static int symbols_find(struct atw_kernel *k, struct kernel_symbols *s,
 			struct atw_err *err)
 {
 	struct kmem *m;
@@ -199,9 +200,10 @@ static int find_symbols(struct atw_kernel *k, struct kernel_symbols *s,
 	r = kernel_kmem(k, &m, err);
 	if (r < 0)
 		return r;
-	r = k->have_vi ? from_vmcoreinfo(k, m, s, err) :
-		atw_err_set(err, ATW_E_MISSING, "nothing says where the kernel's symbols are");
-	if (r == ATW_E_MISSING && by_looks(k, m, s, NULL) == ATW_OK)
+	r = k->have_vi ? symbols_from_vmcoreinfo(k, m, s, err)
+		       : atw_err_set(err, ATW_E_MISSING,
+				     "nothing says where the kernel's symbols are");
+	if (r == ATW_E_MISSING && symbols_by_looks(k, m, s, NULL) == ATW_OK)
 		r = ATW_OK;
 	if (r == ATW_OK && k->vmfile && k->vmfile->symbols)
 		snprintf(s->from + strlen(s->from), sizeof(s->from) - strlen(s->from),
@@ -221,7 +223,7 @@ static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
 		sought_begin(s);
 		k->symbols = calloc(1, sizeof(*k->symbols));
 		s->err.status = !k->symbols ? atw_err_nomem(&s->err)
-					    : find_symbols(k, k->symbols, &s->err);
+					    : symbols_find(k, k->symbols, &s->err);
 		sought_end(s);
 	}
 	r = s->err.status;
@@ -235,7 +237,8 @@ static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
  * VMCOREINFO gives the address of most symbols, but of a pointer that may also
  * be an array it gives the value (VMCOREINFO_SYMBOL_ARRAY).
  */
-static bool in_vmcoreinfo(const struct atw_kernel *k, const char *name, uint64_t *ret)
+static bool symbols_in_vmcoreinfo(const struct atw_kernel *k, const char *name,
+				  uint64_t *ret)
 {
 	char key[128];
 
@@ -254,7 +257,7 @@ int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 	bool file = f && f->symbols && f->placed;
 	int r;
 
-	if (in_vmcoreinfo(k, name, ret))
+	if (symbols_in_vmcoreinfo(k, name, ret))
 		return ATW_OK;
 	r = symbols(k, &ks, err);
 	if (r == ATW_OK && kallsyms_find(ks, name, strlen(name), ret) == ATW_OK)
@@ -331,8 +334,8 @@ int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
 }
 
 /* What is not found yet, out of the file. */
-static void many_in_file(const struct vmfile *f, const char *const *names,
-			 uint64_t *ret, bool *have, size_t n)
+static void symbols_many_in_file(const struct vmfile *f, const char *const *names,
+				 uint64_t *ret, bool *have, size_t n)
 {
 	_auto_free uint64_t *addr = calloc(n + 1, sizeof(*addr));
 	_auto_free bool *found = calloc(n + 1, sizeof(*found));
@@ -357,10 +360,10 @@ void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
 	if (symbols(k, &ks, NULL) == ATW_OK)
 		kallsyms_find_many(ks, names, ret, have, n);
 	if (k->vmfile)
-		many_in_file(k->vmfile, names, ret, have, n);
+		symbols_many_in_file(k->vmfile, names, ret, have, n);
 	for (size_t i = 0; i < n; i++)
 		if (!have[i])
-			have[i] = in_vmcoreinfo(k, names[i], &ret[i]);
+			have[i] = symbols_in_vmcoreinfo(k, names[i], &ret[i]);
 }
 
 const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,

@@ -34,18 +34,20 @@ void about_text(struct atw_blob *t, char *buf, size_t len)
 	*t = (struct atw_blob){ buf, strnlen(buf, len) };
 }
 
-static bool get(const struct looker *l, uint64_t base, enum need_member id, uint64_t *ret)
+static bool task_info_get(const struct looker *l, uint64_t base, enum need_member id,
+			  uint64_t *ret)
 {
 	return base && member_get(&l->v, base, id, ret, NULL) == ATW_OK;
 }
 
 /* A pointer that leads somewhere. */
-static bool follow(const struct looker *l, uint64_t base, enum need_member id, uint64_t *ret)
+static bool task_info_follow(const struct looker *l, uint64_t base, enum need_member id,
+			     uint64_t *ret)
 {
-	return get(l, base, id, ret) && *ret;
+	return task_info_get(l, base, id, ret) && *ret;
 }
 
-static void look_at_task(struct looker *l)
+static void task_info_look_at_task(struct looker *l)
 {
 	static const enum need_member id[] = {
 		N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
@@ -53,11 +55,11 @@ static void look_at_task(struct looker *l)
 	uint64_t at = l->t->at;
 
 	members_hold(&l->v, at, id, ARRAY_SIZE(id));
-	get(l, at, N_task_signal, &l->signal);
-	get(l, at, N_task_cred, &l->cred);
-	get(l, at, N_task_cgroups, &l->cgroups);
-	l->has_boot = get(l, at, N_task_boot, &l->boot);
-	l->has_cpu = get(l, at, N_task_cpu, &l->cpu);
+	task_info_get(l, at, N_task_signal, &l->signal);
+	task_info_get(l, at, N_task_cred, &l->cred);
+	task_info_get(l, at, N_task_cgroups, &l->cgroups);
+	l->has_boot = task_info_get(l, at, N_task_boot, &l->boot);
+	l->has_cpu = task_info_get(l, at, N_task_cpu, &l->cpu);
 	members_release(&l->v);
 }
 
@@ -78,14 +80,16 @@ static const enum need_member of_signal[] = {
 	N_signal_threads, N_signal_child_minor, N_signal_child_major, N_signal_thread_head,
 };
 
-static void add(const struct looker *l, uint64_t at, const enum need_member id[5],
-		struct used *u)
+static void task_info_add(const struct looker *l, uint64_t at,
+			  const enum need_member id[5], struct used *u)
 {
 	uint64_t v[5] = { 0 };
 
-	u->faults = u->faults && get(l, at, id[0], &v[0]) && get(l, at, id[1], &v[1]);
-	u->times = u->times && get(l, at, id[2], &v[2]) && get(l, at, id[3], &v[3]) &&
-		   get(l, at, id[4], &v[4]);
+	u->faults = u->faults && task_info_get(l, at, id[0], &v[0]) &&
+		    task_info_get(l, at, id[1], &v[1]);
+	u->times = u->times && task_info_get(l, at, id[2], &v[2]) &&
+		   task_info_get(l, at, id[3], &v[3]) &&
+		   task_info_get(l, at, id[4], &v[4]);
 	u->minor += v[0];
 	u->major += v[1];
 	u->user += v[2];
@@ -97,12 +101,13 @@ static void add(const struct looker *l, uint64_t at, const enum need_member id[5
  * Of the process: what threads had that are gone, and what those have that are
  * there. Links of a running kernel may lead anywhere: then nothing is known.
  */
-static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, struct used *u)
+static void task_info_add_up(const struct looker *l, uint64_t signal, uint64_t threads,
+			     struct used *u)
 {
 	uint64_t head = signal + l->v.n->member[N_signal_thread_head], link = head, tgid, n = 0;
 
 	*u = (struct used){ .faults = true, .times = true };
-	add(l, signal, of_signal, u);
+	task_info_add(l, signal, of_signal, u);
 	while (u->faults || u->times) {
 		uint64_t task;
 
@@ -112,9 +117,9 @@ static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, st
 			return;
 		task = link - l->v.n->member[N_task_thread_node];
 		members_hold(&l->v, task, of_task, ARRAY_SIZE(of_task));
-		if (!get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
+		if (!task_info_get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
 			break;
-		add(l, task, of_task, u);
+		task_info_add(l, task, of_task, u);
 		n++;
 	}
 	u->faults = u->times = false;
@@ -124,7 +129,7 @@ static void add_up(const struct looker *l, uint64_t signal, uint64_t threads, st
  * cputime_adjust() in kernel/sched/cputime.c: ticks are samples, and only say in what
  * proportion the time is shared that was measured.
  */
-static void share(struct used *u)
+static void task_info_share(struct used *u)
 {
 	uint64_t user = u->user, system = u->system, ran = u->ran, both;
 
@@ -138,7 +143,7 @@ static void share(struct used *u)
 }
 
 /* What is known of the threads of a process, `signal` being held. */
-static void used_by(const struct looker *l, uint64_t signal)
+static void task_info_used_by(const struct looker *l, uint64_t signal)
 {
 	struct capture_task *t = &l->a->t;
 	uint64_t threads = 0, minor = 0, major = 0;
@@ -146,19 +151,20 @@ static void used_by(const struct looker *l, uint64_t signal)
 	struct used u;
 
 	/* There is no process without a thread: such bytes were never read. */
-	if (!follow(l, signal, N_signal_threads, &threads) || threads > THREADS ||
-	    !member_have(&l->v, N_signal_thread_head) || !member_have(&l->v, N_task_thread_node))
+	if (!task_info_follow(l, signal, N_signal_threads, &threads) ||
+	    threads > THREADS || !member_have(&l->v, N_signal_thread_head) ||
+	    !member_have(&l->v, N_task_thread_node))
 		return;
-	children = get(l, signal, N_signal_child_minor, &minor) &&
-		   get(l, signal, N_signal_child_major, &major);
+	children = task_info_get(l, signal, N_signal_child_minor, &minor) &&
+		   task_info_get(l, signal, N_signal_child_major, &major);
 	if (l->t->leader) {
 		t->threads = (uint32_t)threads;
 		l->a->has |= CAPTURE_T_THREADS;
-		add_up(l, signal, threads, &u);
+		task_info_add_up(l, signal, threads, &u);
 	} else {
 		u = (struct used){ .faults = true, .times = true };
 		members_hold(&l->v, l->t->at, of_task, ARRAY_SIZE(of_task));
-		add(l, l->t->at, of_task, &u);
+		task_info_add(l, l->t->at, of_task, &u);
 	}
 	if (u.faults && children) {
 		t->child_minor = minor;
@@ -168,7 +174,7 @@ static void used_by(const struct looker *l, uint64_t signal)
 		l->a->has |= CAPTURE_T_FAULTS;
 	}
 	if (u.times) {
-		share(&u);
+		task_info_share(&u);
 		t->user = u.user / TICK;
 		t->system = u.system / TICK;
 		l->a->has |= CAPTURE_T_TIMES;
@@ -179,42 +185,47 @@ static void used_by(const struct looker *l, uint64_t signal)
 	}
 }
 
-static void used(const struct looker *l)
+static void task_info_used(const struct looker *l)
 {
 	if (!l->signal)
 		return;
 	members_hold(&l->v, l->signal, of_signal, ARRAY_SIZE(of_signal));
-	used_by(l, l->signal);
+	task_info_used_by(l, l->signal);
 	members_release(&l->v);
 }
 
 /* ---- user, cgroup and start ---- */
 
-static bool same_root(const struct looker *l, uint64_t a, uint64_t b)
+static bool task_info_same_root(const struct looker *l, uint64_t a, uint64_t b)
 {
 	uint64_t x, y;
 
-	return get(l, a, N_cgroup_root, &x) && get(l, b, N_cgroup_root, &y) && x == y;
+	return task_info_get(l, a, N_cgroup_root, &x) &&
+	       task_info_get(l, b, N_cgroup_root, &y) && x == y;
 }
 
 /* The cgroup that its memory is charged to, even where memory has its own hierarchy. */
-static bool cgroup_of(const struct looker *l, uint64_t *ret)
+static bool task_info_cgroup_of(const struct looker *l, uint64_t *ret)
 {
 	const struct needs *n = l->v.n;
 	uint64_t set = l->cgroups, css, other;
 
-	if (!follow(l, set, N_css_set_default, ret))
+	if (!task_info_follow(l, set, N_css_set_default, ret))
 		return false;
 	if (n->have_const[C_memory_cgrp] && member_have(&l->v, N_css_set_subsys) &&
-	    kmem_u64(l->v.m, set + n->member[N_css_set_subsys] +
-		     (uint64_t)n->constant[C_memory_cgrp] * 8, &css, NULL) == ATW_OK &&
-	    follow(l, css, N_css_cgroup, &other) && !same_root(l, *ret, other))
+	    kmem_u64(l->v.m,
+		     set + n->member[N_css_set_subsys] +
+			     (uint64_t)n->constant[C_memory_cgrp] * 8,
+		     &css, NULL) == ATW_OK &&
+	    task_info_follow(l, css, N_css_cgroup, &other) &&
+	    !task_info_same_root(l, *ret, other))
 		*ret = other;
 	return true;
 }
 
 /* From its end to its beginning, as the names are found. */
-static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len)
+static bool task_info_path_of(const struct looker *l, uint64_t node, char *buf,
+			      size_t len)
 {
 	size_t at = len - 1;
 	char name[256];
@@ -227,8 +238,8 @@ static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len
 		size_t n;
 
 		members_hold(&l->v, node, id, ARRAY_SIZE(id));
-		n = get(l, node, N_kernfs_parent, &up);
-		named = follow(l, node, N_kernfs_name, &text);
+		n = task_info_get(l, node, N_kernfs_parent, &up);
+		named = task_info_follow(l, node, N_kernfs_name, &text);
 		members_release(&l->v);
 		if (!n)
 			return false;
@@ -251,15 +262,16 @@ static bool path_of(const struct looker *l, uint64_t node, char *buf, size_t len
 	return false;
 }
 
-static void whose(const struct looker *l)
+static void task_info_whose(const struct looker *l)
 {
 	struct task_about *a = l->a;
 	uint64_t cgroup, node;
 
-	if (get(l, l->cred, N_cred_uid, &a->t.uid))
+	if (task_info_get(l, l->cred, N_cred_uid, &a->t.uid))
 		a->has |= CAPTURE_T_UID;
-	if (cgroup_of(l, &cgroup) && follow(l, cgroup, N_cgroup_kn, &node) &&
-	    path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
+	if (task_info_cgroup_of(l, &cgroup) &&
+	    task_info_follow(l, cgroup, N_cgroup_kn, &node) &&
+	    task_info_path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
 		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
 		a->has |= CAPTURE_T_CGROUP;
 	}
@@ -272,27 +284,28 @@ static void whose(const struct looker *l)
 
 /* ---- its program ---- */
 
-static bool pair(const struct looker *l, enum need_member first, enum need_member last,
-		 struct capture_pair *ret)
+static bool task_info_pair(const struct looker *l, enum need_member first,
+			   enum need_member last, struct capture_pair *ret)
 {
-	return follow(l, l->t->mm, first, &ret->a) && get(l, l->t->mm, last, &ret->b) &&
-	       ret->b >= ret->a;
+	return task_info_follow(l, l->t->mm, first, &ret->a) &&
+	       task_info_get(l, l->t->mm, last, &ret->b) && ret->b >= ret->a;
 }
 
-static void run_from(const struct looker *l, uint64_t file)
+static void task_info_run_from(const struct looker *l, uint64_t file)
 {
 	struct task_about *a = l->a;
 	uint64_t mnt, dentry;
 
 	if (!named_before_at(l->files, &l->v, file, a->exe, sizeof(a->exe)) &&
-	    (!follow(l, file, N_file_mnt, &mnt) || !follow(l, file, N_file_dentry, &dentry) ||
+	    (!task_info_follow(l, file, N_file_mnt, &mnt) ||
+	     !task_info_follow(l, file, N_file_dentry, &dentry) ||
 	     path_read(&l->v, mnt, dentry, a->exe, sizeof(a->exe), NULL) != ATW_OK))
 		return;
 	about_text(&a->t.exe, a->exe, sizeof(a->exe));
 	a->has |= CAPTURE_T_EXE;
 }
 
-static void program(const struct looker *l)
+static void task_info_program(const struct looker *l)
 {
 	static const enum need_member id[] = {
 		N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
@@ -302,22 +315,22 @@ static void program(const struct looker *l)
 	uint64_t file = 0;
 
 	members_hold(&l->v, l->t->mm, id, ARRAY_SIZE(id));
-	if (pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
+	if (task_info_pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
 		a->has |= CAPTURE_T_CODE;
-	if (pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
+	if (task_info_pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
 		a->has |= CAPTURE_T_DATA;
 	/* As its area ends, which is all that /proc shows of it. */
-	if (pair(l, N_mm_start_brk, N_mm_brk, &a->t.brk) &&
+	if (task_info_pair(l, N_mm_start_brk, N_mm_brk, &a->t.brk) &&
 	    !__builtin_add_overflow(a->t.brk.b, l->page - 1, &a->t.brk.b)) {
 		a->t.brk.b &= ~(l->page - 1);
 		a->has |= CAPTURE_T_BRK;
 	}
-	if (follow(l, l->t->mm, N_mm_start_stack, &a->t.stack))
+	if (task_info_follow(l, l->t->mm, N_mm_start_stack, &a->t.stack))
 		a->has |= CAPTURE_T_STACK;
-	get(l, l->t->mm, N_mm_exe, &file);
+	task_info_get(l, l->t->mm, N_mm_exe, &file);
 	members_release(&l->v);
 	if (file)
-		run_from(l, file);
+		task_info_run_from(l, file);
 }
 
 void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
@@ -337,9 +350,9 @@ void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_fil
 	ret->t.mm = t->kernel ? 0 : t->mm;
 	if (kernel_kmem(k, &l.v.m, NULL) < 0)
 		return;
-	look_at_task(&l);
-	used(&l);
-	whose(&l);
+	task_info_look_at_task(&l);
+	task_info_used(&l);
+	task_info_whose(&l);
 	if (ret->t.mm && t->leader)
-		program(&l);
+		task_info_program(&l);
 }

@@ -116,7 +116,7 @@ char task_state_letter(uint64_t state, uint32_t exit_state)
 	return "RSDTtXZP"[letter];
 }
 
-static char state(const struct members *v, uint64_t task)
+static char tasks_state(const struct members *v, uint64_t task)
 {
 	uint64_t s, exit_state;
 
@@ -127,8 +127,8 @@ static char state(const struct members *v, uint64_t task)
 }
 
 /* What is not there stays zero; without a number there is no task. */
-static int fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
-		     struct atw_err *err)
+static int tasks_fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
+			   struct atw_err *err)
 {
 	const struct members *v = &t->v;
 	struct lnx_task n = { .at = task };
@@ -150,7 +150,7 @@ static int fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *
 	n.leader = pid == tgid;
 	if (member_have(v, N_task_start))
 		member_get(v, task, N_task_start, &n.start, NULL);
-	n.state = state(v, task);
+	n.state = tasks_state(v, task);
 	if (member_get(v, task, N_task_flags, &flags, NULL) == ATW_OK)
 		n.kernel = flags & PF_KTHREAD;
 	n.has_ppid = member_get(v, task, N_task_real_parent, &parent, NULL) == ATW_OK && parent &&
@@ -186,14 +186,14 @@ int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 		r = atw_err_set(err, ATW_E_DAMAGED, "init_task has number %" PRIu64, pid);
 	if (r < 0)
 		return r;
-	n.state = state(&v, n.at);
+	n.state = tasks_state(&v, n.at);
 	*ret = n;
 	return ATW_OK;
 }
 
 /* Members of one moment, in one read where the kernel runs. */
-static int fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
-		struct atw_err *err)
+static int tasks_fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
+		      struct atw_err *err)
 {
 	static const enum need_member all[] = {
 		N_task_pid, N_task_tgid, N_task_comm, N_task_start, N_task_state,
@@ -202,7 +202,7 @@ static int fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 	int r;
 
 	members_hold(&t->v, task, all, sizeof(all) / sizeof(all[0]));
-	r = fill_held(t, task, ret, err);
+	r = tasks_fill_held(t, task, ret, err);
 	members_release(&t->v);
 	return r;
 }
@@ -210,8 +210,8 @@ static int fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 /* ---- the lists ---- */
 
 /* One link on, if the link there points back. */
-static int step(const struct lnx_tasks *t, uint64_t link, unsigned way,
-		uint64_t *ret, struct atw_err *err)
+static int tasks_step_once(const struct lnx_tasks *t, uint64_t link, unsigned way,
+			   uint64_t *ret, struct atw_err *err)
 {
 	uint64_t to = 0, back = 0;
 	int r = kmem_u64(t->v.m, link + way, &to, err);
@@ -232,17 +232,17 @@ static int step(const struct lnx_tasks *t, uint64_t link, unsigned way,
 	return ATW_OK;
 }
 
-static uint64_t task_of(const struct lnx_tasks *t, uint64_t link, enum need_member id)
+static uint64_t tasks_of(const struct lnx_tasks *t, uint64_t link, enum need_member id)
 {
 	return link - t->v.n->member[id];
 }
 
 /* The list is broken behind t->link: go on from its other end. */
-static int turn(struct lnx_tasks *t, struct atw_err *err)
+static int tasks_turn(struct lnx_tasks *t, struct atw_err *err)
 {
 	atw_err_wrap(err, "the list of tasks is broken at %s0x%" PRIx64,
 		     t->link == t->head ? "init_task, " : "the task at ",
-		     task_of(t, t->link, N_task_tasks));
+		     tasks_of(t, t->link, N_task_tasks));
 	if (t->way == PREV) {
 		t->phase = DONE;
 	} else {
@@ -254,8 +254,8 @@ static int turn(struct lnx_tasks *t, struct atw_err *err)
 }
 
 /* Of a running kernel: what a task says counts if it is still the same then. */
-static int next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *ret,
-		       struct atw_err *err)
+static int tasks_next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *ret,
+			     struct atw_err *err)
 {
 	for (;;) {
 		struct atw_err why = { 0 };
@@ -264,7 +264,7 @@ static int next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *re
 
 		if (r != ATW_OK)
 			return r;
-		r = fill(t, task, ret, &why);
+		r = tasks_fill(t, task, ret, &why);
 		if (!links_hold(l))
 			continue;
 		if (r < 0 && err)
@@ -274,45 +274,47 @@ static int next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *re
 }
 
 /* The leader's task in t->leader. */
-static int next_process(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+static int tasks_next_process(struct lnx_tasks *t, struct lnx_task *ret,
+			      struct atw_err *err)
 {
 	uint64_t to = 0;
 	int r;
 
 	if (t->live) {
-		r = next_moving(t, &t->leaders, ret, err);
+		r = tasks_next_moving(t, &t->leaders, ret, err);
 		if (r == ATW_OK)
 			t->leader = ret->at;
 		else if (r == ATW_END || t->leaders.tries)
 			t->phase = DONE;
 		return r;
 	}
-	r = step(t, t->link, t->way, &to, err);
+	r = tasks_step_once(t, t->link, t->way, &to, err);
 	if (r < 0)
-		return turn(t, err);
+		return tasks_turn(t, err);
 	if (to == t->head || to == t->broken) {
 		t->phase = DONE;
 		return ATW_END;
 	}
 	t->link = to;
-	t->leader = task_of(t, to, N_task_tasks);
-	return fill(t, t->leader, ret, err);     /* bad or not: the links are good */
+	t->leader = tasks_of(t, to, N_task_tasks);
+	return tasks_fill(t, t->leader, ret, err); /* bad or not: the links are good */
 }
 
 /* ATW_END: not one to return; t->phase says whether there may be more. */
-static int next_thread(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+static int tasks_next_thread(struct lnx_tasks *t, struct lnx_task *ret,
+			     struct atw_err *err)
 {
 	uint64_t task;
 
 	if (t->live) {
 		/* Those of a process that ended meanwhile are no error. */
-		int r = next_moving(t, &t->threads, ret, NULL);
+		int r = tasks_next_moving(t, &t->threads, ret, NULL);
 
 		if (r != ATW_OK)
 			t->phase = LEADERS;
 		return r != ATW_OK || ret->at == t->leader ? ATW_END : ATW_OK;
 	}
-	if (step(t, t->thread, NEXT, &t->thread, err) < 0) {
+	if (tasks_step_once(t, t->thread, NEXT, &t->thread, err) < 0) {
 		t->phase = LEADERS;
 		return atw_err_wrap(err, "the threads of process %" PRIu32, t->tgid);
 	}
@@ -320,11 +322,11 @@ static int next_thread(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err
 		t->phase = LEADERS;
 		return ATW_END;
 	}
-	task = task_of(t, t->thread, N_task_thread_node);
-	return task == t->leader ? ATW_END : fill(t, task, ret, err);
+	task = tasks_of(t, t->thread, N_task_thread_node);
+	return task == t->leader ? ATW_END : tasks_fill(t, task, ret, err);
 }
 
-static void to_threads(struct lnx_tasks *t)
+static void tasks_to_threads(struct lnx_tasks *t)
 {
 	t->thread = t->thread_head;
 	links_begin(&t->threads, t->thread_head);
@@ -332,23 +334,24 @@ static void to_threads(struct lnx_tasks *t)
 }
 
 /* The main thread may end, and others go on: what they have the process has. */
-static void ask_threads(struct lnx_tasks *t, struct lnx_task *leader)
+static void tasks_query_threads(struct lnx_tasks *t, struct lnx_task *leader)
 {
 	while (!leader->mm && t->phase == THREADS && t->count++ < 2 * PID_MAX) {
 		struct atw_err why = { 0 };
 		struct lnx_task k = { 0 };
 
-		if (next_thread(t, &k, &why) != ATW_OK || k.kernel)
+		if (tasks_next_thread(t, &k, &why) != ATW_OK || k.kernel)
 			continue;
 		leader->mm = k.mm;
 		leader->by_thread = k.mm != 0;
 	}
-	to_threads(t);
+	tasks_to_threads(t);
 }
 
-static int next_leader(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+static int tasks_next_leader(struct lnx_tasks *t, struct lnx_task *ret,
+			     struct atw_err *err)
 {
-	int r = next_process(t, ret, err);
+	int r = tasks_next_process(t, ret, err);
 
 	if (r != ATW_OK)
 		return r;
@@ -358,9 +361,9 @@ static int next_leader(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err
 	r = member_get(&t->v, t->leader, N_task_signal, &t->thread_head, NULL);
 	if (r == ATW_OK && t->thread_head) {
 		t->thread_head += t->v.n->member[N_signal_thread_head];
-		to_threads(t);
+		tasks_to_threads(t);
 		if (!ret->mm && !ret->kernel)
-			ask_threads(t, ret);
+			tasks_query_threads(t, ret);
 		if (t->leaders_only)
 			t->phase = LEADERS;
 	}
@@ -380,8 +383,8 @@ int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *er
 			return atw_err_set(err, ATW_E_LIMIT,
 					   "the list of tasks has more than there can be");
 		}
-		r = t->phase == THREADS ? next_thread(t, ret, &why)
-					: next_leader(t, ret, &why);
+		r = t->phase == THREADS ? tasks_next_thread(t, ret, &why)
+					: tasks_next_leader(t, ret, &why);
 	}
 	if (r < 0 && err)
 		*err = why;

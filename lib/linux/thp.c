@@ -19,7 +19,7 @@
 /* ---- /sys ---- */
 
 /* The word in brackets: "always [madvise] never". */
-static bool chosen(const char *root, const char *file, char *ret, size_t len)
+static bool thp_chosen(const char *root, const char *file, char *ret, size_t len)
 {
 	char path[256], text[128], *from, *to;
 
@@ -35,7 +35,7 @@ static bool chosen(const char *root, const char *file, char *ret, size_t len)
 	return true;
 }
 
-static enum thp_when when(const char *word)
+static enum thp_when thp_parse_when(const char *word)
 {
 	if (!strcmp(word, "always") || !strcmp(word, "within_size") || !strcmp(word, "force"))
 		return THP_ALWAYS;
@@ -45,16 +45,17 @@ static enum thp_when when(const char *word)
 }
 
 /* A size's own word, or what it inherits; *by is advanced if it is its own. */
-static enum thp_when of_size(const char *root, uint64_t bytes, const char *file,
-			     const char *inherited, enum thp_knob own, enum thp_knob *by)
+static enum thp_when thp_of_size(const char *root, uint64_t bytes, const char *file,
+				 const char *inherited, enum thp_knob own,
+				 enum thp_knob *by)
 {
 	char path[80], word[24];
 
 	snprintf(path, sizeof(path), "hugepages-%" PRIu64 "kB/%s", bytes / 1024, file);
-	if (!chosen(root, path, word, sizeof(word)) || !strcmp(word, "inherit"))
-		return when(inherited);
+	if (!thp_chosen(root, path, word, sizeof(word)) || !strcmp(word, "inherit"))
+		return thp_parse_when(inherited);
 	*by = own;
-	return when(word);
+	return thp_parse_when(word);
 }
 
 void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
@@ -62,7 +63,7 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
 	char path[256], word[24];
 
 	*ret = (struct thp_settings){ 0 };
-	if (!chosen(root, "enabled", word, sizeof(word))) {
+	if (!thp_chosen(root, "enabled", word, sizeof(word))) {
 		/* A kernel that has no such pages has no such folder. */
 		snprintf(path, sizeof(path), "%s/sys/kernel/mm", root);
 		if (access(path, F_OK) == 0)
@@ -71,16 +72,17 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
 		return;
 	}
 	ret->anon_by = THP_BY_ENABLED;
-	ret->anon = of_size(root, bytes, "enabled", word, THP_BY_SIZE_ENABLED, &ret->anon_by);
-	if (!chosen(root, "shmem_enabled", word, sizeof(word)))
+	ret->anon = thp_of_size(root, bytes, "enabled", word, THP_BY_SIZE_ENABLED,
+				&ret->anon_by);
+	if (!thp_chosen(root, "shmem_enabled", word, sizeof(word)))
 		return;
 	/* These two are for all sizes, and for what is mounted as well. */
 	ret->shmem_by = !strcmp(word, "deny") ? THP_BY_SHMEM_DENY : THP_BY_SHMEM;
 	if (!strcmp(word, "deny") || !strcmp(word, "force"))
-		ret->shmem = ret->tmpfs = when(word);
+		ret->shmem = ret->tmpfs = thp_parse_when(word);
 	else
-		ret->shmem = of_size(root, bytes, "shmem_enabled", word, THP_BY_SIZE_SHMEM,
-				     &ret->shmem_by);
+		ret->shmem = thp_of_size(root, bytes, "shmem_enabled", word,
+					 THP_BY_SIZE_SHMEM, &ret->shmem_by);
 }
 
 /* ---- a kernel's memory ---- */
@@ -89,9 +91,9 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
  * One of the words has the bit of a size, the last one that of sizes that inherit
  * `old`; where there are no such words, all do.
  */
-static enum thp_when by_size(struct kmem *m, const struct needs *n, const enum need_symbol at[3],
-			     unsigned order, enum thp_when old, enum thp_knob own,
-			     enum thp_knob *by)
+static enum thp_when thp_by_size(struct kmem *m, const struct needs *n,
+				 const enum need_symbol at[3], unsigned order,
+				 enum thp_when old, enum thp_knob own, enum thp_knob *by)
 {
 	static const enum thp_when means[2] = { THP_ALWAYS, THP_ADVISED };
 	uint64_t word;
@@ -112,7 +114,7 @@ static enum thp_when by_size(struct kmem *m, const struct needs *n, const enum n
 	return THP_NEVER;
 }
 
-static enum thp_when anon_of(struct kmem *m, const struct needs *n)
+static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
 {
 	uint64_t flags;
 
@@ -132,8 +134,8 @@ static enum thp_when anon_of(struct kmem *m, const struct needs *n)
  * mm/shmem.c: -2 force, -1 deny, 0 never; 1 to 3 are always, within_size, advise.
  * Since e7a2ab7b3bb5 (6.12) each size has a bit in one of four words.
  */
-static void shmem_of(struct kmem *m, const struct needs *n, uint32_t huge, unsigned order,
-		     struct thp_settings *t)
+static void thp_shmem_of(struct kmem *m, const struct needs *n, uint32_t huge,
+			 unsigned order, struct thp_settings *t)
 {
 	static const enum need_symbol at[3] = {
 		Y_shmem_always, Y_shmem_madvise, Y_shmem_inherit,
@@ -150,7 +152,8 @@ static void shmem_of(struct kmem *m, const struct needs *n, uint32_t huge, unsig
 		 * Never is also what bytes look like that an extract left out: it keeps
 		 * all settings or none.
 		 */
-		t->shmem = by_size(m, n, at, order, old, THP_BY_SIZE_SHMEM, &t->shmem_by);
+		t->shmem = thp_by_size(m, n, at, order, old, THP_BY_SIZE_SHMEM,
+				       &t->shmem_by);
 		if (n->symbol[Y_shmem_within] &&
 		    kmem_u64(m, n->symbol[Y_shmem_within], &within, NULL) == ATW_OK &&
 		    within >> order & 1)
@@ -173,14 +176,15 @@ void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret)
 	*ret = t;
 	if (pg->nlevels < 2 || kernel_kmem(k, &m, NULL) < 0)
 		return;
-	t.anon = anon_of(m, n);
+	t.anon = thp_anon_of(m, n);
 	t.anon_by = THP_BY_ENABLED;
 	order = pg->level[1].shift - pg->page_shift;
 	if (t.anon != THP_NOT_TOLD)
-		t.anon = by_size(m, n, anon, order, t.anon, THP_BY_SIZE_ENABLED, &t.anon_by);
+		t.anon = thp_by_size(m, n, anon, order, t.anon, THP_BY_SIZE_ENABLED,
+				     &t.anon_by);
 	if (n->symbol[Y_shmem_huge] &&
 	    kmem_u32(m, n->symbol[Y_shmem_huge], &shmem, NULL) == ATW_OK)
-		shmem_of(m, n, shmem, order, &t);
+		thp_shmem_of(m, n, shmem, order, &t);
 	*ret = t;
 }
 

@@ -29,8 +29,8 @@ struct kernel_types {
 enum { BTF_MAX = 256 * 1024 * 1024 };
 
 /* Whatever describes a kernel describes its tasks. `index`: of types numbered before. */
-static int try_numbered(struct kernel_types *t, struct atw_blob blob, struct atw_blob index,
-			struct atw_err *err)
+static int types_try_numbered(struct kernel_types *t, struct atw_blob blob,
+			      struct atw_blob index, struct atw_err *err)
 {
 	struct btf b;
 	uint32_t off;
@@ -47,12 +47,14 @@ static int try_numbered(struct kernel_types *t, struct atw_blob blob, struct atw
 	return ATW_OK;
 }
 
-static int try_blob(struct kernel_types *t, struct atw_blob blob, struct atw_err *err)
+static int types_try_blob(struct kernel_types *t, struct atw_blob blob,
+			  struct atw_err *err)
 {
-	return try_numbered(t, blob, (struct atw_blob){ NULL, 0 }, err);
+	return types_try_numbered(t, blob, (struct atw_blob){NULL, 0}, err);
 }
 
-static int by_symbol(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
+static int types_by_symbol(struct atw_kernel *k, struct kernel_types *t,
+			   struct atw_err *err)
 {
 	uint64_t start, stop;
 	struct atw_blob blob;
@@ -78,7 +80,7 @@ static int by_symbol(struct atw_kernel *k, struct kernel_types *t, struct atw_er
 	r = kmem_blob(m, start, stop - start, &blob, err);
 	if (r < 0)
 		return r;
-	if (try_blob(t, blob, err) < 0) {
+	if (types_try_blob(t, blob, err) < 0) {
 		atw_err_wrap(err, "the kernel's types at 0x%" PRIx64 " (__start_BTF)", start);
 		/* A symbol leads there: what is not BTF has been. */
 		return err->status = ATW_E_DAMAGED;
@@ -88,7 +90,7 @@ static int by_symbol(struct atw_kernel *k, struct kernel_types *t, struct atw_er
 }
 
 /* One place that begins like BTF. */
-static int on_signature(void *arg, atw_pa at, struct search *s)
+static int types_on_signature(void *arg, atw_pa at, struct search *s)
 {
 	struct kernel_types *t = arg;
 	uint64_t len = search_types_length(s, at);
@@ -102,7 +104,7 @@ static int on_signature(void *arg, atw_pa at, struct search *s)
 	if (!copy)
 		return ATW_E_NOMEM;
 	if (search_read(s, at, copy, len) == len &&
-	    try_blob(t, (struct atw_blob){ copy, len }, NULL) == ATW_OK) {
+	    types_try_blob(t, (struct atw_blob){copy, len}, NULL) == ATW_OK) {
 		t->copy = copy;
 		snprintf(t->from, sizeof(t->from), "BTF in memory at 0x%" PRIx64
 			 ", by its signature", at.u);
@@ -113,9 +115,10 @@ static int on_signature(void *arg, atw_pa at, struct search *s)
 }
 
 /* What --kernel gave. */
-static int by_file(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
+static int types_by_file(struct atw_kernel *k, struct kernel_types *t,
+			 struct atw_err *err)
 {
-	int r = try_blob(t, k->vmfile->btf, err);
+	int r = types_try_blob(t, k->vmfile->btf, err);
 
 	if (r < 0) {
 		atw_err_wrap(err, "%s: BTF", k->file);
@@ -126,7 +129,7 @@ static int by_file(struct atw_kernel *k, struct kernel_types *t, struct atw_err 
 	return ATW_OK;
 }
 
-static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
+static int types_find(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
 {
 	const struct vmfile *f = k->vmfile && k->vmfile->btf.len ? k->vmfile : NULL;
 	struct atw_err named = { 0 };
@@ -136,22 +139,23 @@ static int find_types(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	atw_fact(k->mem, "btf.index", &index);
 	/* Mapped, or read once; out of memory it would be copied first, by the symbols. */
 	if (atw_fact(k->mem, "btf", &blob) == ATW_OK &&
-	    try_numbered(t, blob, index, NULL) == ATW_OK) {
+	    types_try_numbered(t, blob, index, NULL) == ATW_OK) {
 		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
 		return ATW_OK;
 	}
-	if (by_symbol(k, t, &named) == ATW_OK)
+	if (types_by_symbol(k, t, &named) == ATW_OK)
 		return ATW_OK;
 	/* A file of this very kernel is surer than what lies about in memory. */
 	if (f && f->matched)
-		return by_file(k, t, err);
-	r = search_kernel(k, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN, on_signature, t);
+		return types_by_file(k, t, err);
+	r = search_kernel(k, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
+			  types_on_signature, t);
 	if (r > 0)
 		return ATW_OK;
 	if (r == ATW_E_NOMEM)
 		return atw_err_nomem(err);
 	if (f)
-		return by_file(k, t, err);
+		return types_by_file(k, t, err);
 	if (r < 0)
 		return atw_err_set(err, r,
 				   "no types of the kernel were found (BTF): too much in memory begins like them");
@@ -173,7 +177,7 @@ int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err
 		k->types = calloc(1, sizeof(*k->types));
 		if (!k->types)
 			atw_err_nomem(&s->err);
-		else if (find_types(k, k->types, &s->err) == ATW_OK)
+		else if (types_find(k, k->types, &s->err) == ATW_OK)
 			s->err.status = ATW_OK;
 		sought_end(s);
 	}
@@ -214,7 +218,7 @@ void kernel_types_close(struct kernel_types *t)
 /* ---- everything that needs.def lists ---- */
 
 /* Earlier alternatives win. */
-static void need_symbols(struct atw_kernel *k)
+static void types_need_symbols(struct atw_kernel *k)
 {
 	enum { MAX = N_SYMBOLS * 3 };
 	static const char none[] = "";
@@ -241,7 +245,7 @@ static void need_symbols(struct atw_kernel *k)
 }
 
 /* No BTF anywhere: the file's DWARF, if it has any. */
-static void need_dwarf(struct atw_kernel *k)
+static void types_need_dwarf(struct atw_kernel *k)
 {
 	struct atw_err *err = &k->sought_types.err;
 
@@ -266,7 +270,7 @@ const struct needs *kernel_members(struct atw_kernel *k)
 		if (!b && k->sought_types.err.status == ATW_E_DAMAGED)
 			k->needs.why = &k->sought_types.err;
 		if (!b)
-			need_dwarf(k);
+			types_need_dwarf(k);
 	}
 	return &k->needs;
 }
@@ -276,7 +280,7 @@ const struct needs *kernel_needs(struct atw_kernel *k)
 	kernel_members(k);
 	if (!k->symbols_done) {
 		k->symbols_done = true;
-		need_symbols(k);
+		types_need_symbols(k);
 	}
 	return &k->needs;
 }

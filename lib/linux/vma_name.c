@@ -54,8 +54,8 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
  * Where a file is opened through overlayfs, what is mapped is a file below;
  * since def3ae83da02 (6.7) that one knows the path that its user opened.
  */
-static bool user_path(const struct names *n, uint64_t file, uint64_t *mnt,
-		      uint64_t *dentry)
+static bool name_user_path(const struct names *n, uint64_t file, uint64_t *mnt,
+			   uint64_t *dentry)
 {
 	const struct members *v = &n->v;
 	uint64_t mode, backing = file - v->n->member[N_backing_file];
@@ -77,7 +77,8 @@ void named_files_deinit(struct named_files *f)
 	*f = (struct named_files){ 0 };
 }
 
-static struct named_file *named_slot(const struct named_files *f, uint64_t dentry, uint64_t mnt)
+static struct named_file *name_named_slot(const struct named_files *f, uint64_t dentry,
+					  uint64_t mnt)
 {
 	size_t i = (size_t)hash_u64(dentry ^ mnt) & (f->slots - 1);
 
@@ -86,7 +87,7 @@ static struct named_file *named_slot(const struct named_files *f, uint64_t dentr
 	return &f->v[i];
 }
 
-static bool named_grow(struct named_files *f)
+static bool name_named_grow(struct named_files *f)
 {
 	struct named_files old = *f;
 
@@ -98,7 +99,7 @@ static bool named_grow(struct named_files *f)
 	}
 	for (size_t i = 0; i < old.slots; i++)
 		if (old.v[i].dentry)
-			*named_slot(f, old.v[i].dentry, old.v[i].mnt) = old.v[i];
+			*name_named_slot(f, old.v[i].dentry, old.v[i].mnt) = old.v[i];
 	free(old.v);
 	return true;
 }
@@ -108,7 +109,7 @@ static const enum need_member of_dentry[] = {
 	N_dentry_parent, N_dentry_name, N_dentry_len, N_dentry_pprev,
 };
 
-static bool named_mark(const struct members *v, struct named_file *f)
+static bool name_named_mark(const struct members *v, struct named_file *f)
 {
 	int r = ATW_OK;
 
@@ -127,8 +128,8 @@ static const enum need_member of_file[] = {
  * The file an area maps. false for one that stands for another (overlayfs): each open
  * file of it has a name of its own.
  */
-static bool named_key(const struct members *v, uint32_t backing, uint64_t file,
-		      struct named_file *ret)
+static bool name_named_key(const struct members *v, uint32_t backing, uint64_t file,
+			   struct named_file *ret)
 {
 	uint64_t mode = 0;
 	bool known;
@@ -140,7 +141,7 @@ static bool named_key(const struct members *v, uint32_t backing, uint64_t file,
 		(!member_have(v, N_backing_file) ||
 		 (member_get(v, file, N_file_mode, &mode, NULL) == ATW_OK && !(mode & backing)));
 	members_release(v);
-	return known && named_mark(v, ret);
+	return known && name_named_mark(v, ret);
 }
 
 void names_soon_file(const struct members *v, uint64_t file)
@@ -161,10 +162,11 @@ void names_soon_dentry(const struct members *v, uint64_t file)
 }
 
 /* NULL: it was not, or is another one by now. */
-static const struct named_file *named_find(const struct named_files *f,
-					   const struct named_file *key)
+static const struct named_file *name_named_find(const struct named_files *f,
+						const struct named_file *key)
 {
-	const struct named_file *o = f->slots ? named_slot(f, key->dentry, key->mnt) : NULL;
+	const struct named_file *o =
+		f->slots ? name_named_slot(f, key->dentry, key->mnt) : NULL;
 
 	return o && o->dentry && o->inode == key->inode &&
 	       !memcmp(o->mark, key->mark, sizeof(o->mark)) ? o : NULL;
@@ -174,17 +176,20 @@ bool named_before_at(struct named_files *f, const struct members *v, uint64_t fi
 		     size_t len)
 {
 	struct named_file key = { 0 };
-	const struct named_file *o = f && f->slots && named_key(v, f->backing, file, &key)
-					     ? named_find(f, &key) : NULL;
+	const struct named_file *o =
+		f && f->slots && name_named_key(v, f->backing, file, &key)
+			? name_named_find(f, &key)
+			: NULL;
 
 	if (o)
 		snprintf(buf, len, "%s", o->name);
 	return o;
 }
 
-static bool named_before(struct named_files *f, const struct named_file *key, struct atw_area *a)
+static bool name_named_before(struct named_files *f, const struct named_file *key,
+			      struct atw_area *a)
 {
-	const struct named_file *o = named_find(f, key);
+	const struct named_file *o = name_named_find(f, key);
 
 	if (!o)
 		return false;
@@ -196,18 +201,18 @@ static bool named_before(struct named_files *f, const struct named_file *key, st
 	return true;
 }
 
-static void named_keep(struct named_files *f, const struct named_file *key,
-		       const struct atw_area *a)
+static void name_named_keep(struct named_files *f, const struct named_file *key,
+			    const struct atw_area *a)
 {
 	struct named_file *o;
 	char *name;
 
-	if (2 * (f->n + 1) > f->slots && !named_grow(f))
+	if (2 * (f->n + 1) > f->slots && !name_named_grow(f))
 		return;
 	name = strdup(a->name);
 	if (!name)
 		return;
-	o = named_slot(f, key->dentry, key->mnt);
+	o = name_named_slot(f, key->dentry, key->mnt);
 	f->n += !o->dentry;
 	free(o->name);
 	*o = *key;
@@ -219,12 +224,12 @@ static void named_keep(struct named_files *f, const struct named_file *key,
 
 /* ---- files ---- */
 
-static int look_up_file(struct names *n, uint64_t file, struct atw_area *a,
-			struct atw_err *err)
+static int name_look_up_file(struct names *n, uint64_t file, struct atw_area *a,
+			     struct atw_err *err)
 {
 	const struct members *v = &n->v;
 	uint64_t mnt, dentry, inode, sb, dev;
-	bool user = user_path(n, file, &mnt, &dentry);
+	bool user = name_user_path(n, file, &mnt, &dentry);
 	int r = user ? member_get(v, dentry, N_dentry_inode, &inode, err)
 		     : member_get(v, file, N_file_inode, &inode, err);
 
@@ -251,25 +256,26 @@ static int look_up_file(struct names *n, uint64_t file, struct atw_area *a,
 	return r;
 }
 
-static int fill_file(struct names *n, uint64_t file, struct atw_area *a,
-		     struct atw_err *err)
+static int name_fill_file(struct names *n, uint64_t file, struct atw_area *a,
+			  struct atw_err *err)
 {
 	struct named_file key = { 0 };
-	bool may_keep = n->files && !a->name[0] && named_key(&n->v, n->backing, file, &key);
+	bool may_keep =
+		n->files && !a->name[0] && name_named_key(&n->v, n->backing, file, &key);
 	int r;
 
-	if (may_keep && named_before(n->files, &key, a))
+	if (may_keep && name_named_before(n->files, &key, a))
 		return ATW_OK;
-	r = look_up_file(n, file, a, err);
+	r = name_look_up_file(n, file, a, err);
 	if (r == ATW_OK && may_keep)
-		named_keep(n->files, &key, a);
+		name_named_keep(n->files, &key, a);
 	return r;
 }
 
 /* ---- others ---- */
 
 /* A name given by prctl(PR_SET_VMA_ANON_NAME). */
-static int given_name(const struct members *v, struct atw_area *a, struct atw_err *err)
+static int name_given(const struct members *v, struct atw_area *a, struct atw_err *err)
 {
 	char text[ANON_NAME];
 	uint64_t name, at;
@@ -296,7 +302,7 @@ static int given_name(const struct members *v, struct atw_area *a, struct atw_er
  * operations are those of special mappings would need a symbol; but an area without a
  * file and with operations that can name it is always one.
  */
-static bool special_name(const struct members *v, struct atw_area *a)
+static bool name_special(const struct members *v, struct atw_area *a)
 {
 	uint64_t ops, fn, special, name;
 	char text[64];
@@ -315,7 +321,7 @@ static bool special_name(const struct members *v, struct atw_area *a)
 	return true;
 }
 
-static const char *marked(const struct names *n, const struct atw_area *a)
+static const char *name_marked(const struct names *n, const struct atw_area *a)
 {
 	uint64_t start = a->start.u, end = a->end.u;
 
@@ -347,15 +353,15 @@ int names_fill(struct names *n, struct atw_area *a, struct atw_err *err)
 	if (r < 0)
 		return r;
 	if (file) {
-		named = given_name(v, a, err);
-		r = fill_file(n, file, a, err);
+		named = name_given(v, a, err);
+		r = name_fill_file(n, file, a, err);
 		return r < 0 ? r : named;
 	}
-	if (special_name(v, a))
+	if (name_special(v, a))
 		return ATW_OK;
-	mark = marked(n, a);
+	mark = name_marked(n, a);
 	if (!mark)
-		return given_name(v, a, err);
+		return name_given(v, a, err);
 	snprintf(a->name, sizeof(a->name), "%s", mark);
 	return ATW_OK;
 }

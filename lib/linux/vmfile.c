@@ -15,7 +15,7 @@ enum { ET_REL = 1, TEXT_LOOK = 4096, COPY_MAX = 256 * 1024 * 1024 };
 
 /* ---- what it is ---- */
 
-static bool has(struct atw_blob b, uint64_t off, const char *magic, size_t len)
+static bool vmfile_has(struct atw_blob b, uint64_t off, const char *magic, size_t len)
 {
 	const void *p = blob_at(b, off, len);
 
@@ -23,14 +23,18 @@ static bool has(struct atw_blob b, uint64_t off, const char *magic, size_t len)
 }
 
 /* Images that boot: the kernel is in there, but packed. */
-static bool is_packed(struct atw_blob b)
+static bool vmfile_is_packed(struct atw_blob b)
 {
-	return has(b, 0x202, "HdrS", 4) || has(b, 0x38, "ARM\x64", 4) ||
-	       has(b, 0x38, "RSC\x05", 4) || has(b, 0, "\x1f\x8b", 2) ||
-	       has(b, 0, "\xfd" "7zXZ", 5) || has(b, 0, "\x28\xb5\x2f\xfd", 4);
+	return vmfile_has(b, 0x202, "HdrS", 4) || vmfile_has(b, 0x38, "ARM\x64", 4) ||
+	       vmfile_has(b, 0x38, "RSC\x05", 4) || vmfile_has(b, 0, "\x1f\x8b", 2) ||
+	       vmfile_has(b, 0,
+			  "\xfd"
+			  "7zXZ",
+			  5) ||
+	       vmfile_has(b, 0, "\x28\xb5\x2f\xfd", 4);
 }
 
-static int refuse_packed(struct atw_err *err)
+static int vmfile_refuse_packed(struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "is a kernel image to boot from, or compressed; it takes the vmlinux that is in it");
@@ -42,14 +46,14 @@ static int refuse_packed(struct atw_err *err)
  * Debian's /boot/System.map is one line, and that looks like a symbol:
  * ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package
  */
-static bool is_stub(struct atw_blob b)
+static bool vmfile_is_stub(struct atw_blob b)
 {
 	static const char words[] = "The real System.map is in the ";
 
 	return b.len < TEXT_LOOK && memmem(b.data, b.len, words, sizeof(words) - 1);
 }
 
-static int refuse_stub(struct atw_err *err)
+static int vmfile_refuse_stub(struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_MISSING,
 		    "is a stub without symbols: \"The real System.map is in the linux-image-<version>-dbg package\"");
@@ -59,7 +63,7 @@ static int refuse_stub(struct atw_err *err)
 
 /* ---- what is in it ---- */
 
-static int open_elf(struct vmfile *f, struct atw_err *err)
+static int vmfile_open_elf(struct vmfile *f, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	struct elfsec_section s;
@@ -92,22 +96,22 @@ static int open_elf(struct vmfile *f, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int recognise(struct vmfile *f, struct atw_err *err)
+static int vmfile_recognise(struct vmfile *f, struct atw_err *err)
 {
 	struct atw_blob map = f->bytes;
 	int r;
 
 	if (elf_magic(map))
-		return open_elf(f, err);
+		return vmfile_open_elf(f, err);
 	if (btf_length(map)) {
 		f->kind = VMFILE_BTF;
 		f->btf = map;
 		return ATW_OK;
 	}
-	if (is_packed(map))
-		return refuse_packed(err);
-	if (is_stub(map))
-		return refuse_stub(err);
+	if (vmfile_is_packed(map))
+		return vmfile_refuse_packed(err);
+	if (vmfile_is_stub(map))
+		return vmfile_refuse_stub(err);
 	f->kind = VMFILE_TEXT;
 	r = symtext_init(&f->text, map, err);
 	f->symbols = r == ATW_OK;
@@ -120,7 +124,7 @@ static int recognise(struct vmfile *f, struct atw_err *err)
  * From _text, which some releases' kallsyms lack, for as long as an image may
  * be: x86 has symbols behind _end.
  */
-static void find_image(struct vmfile *f)
+static void vmfile_find_image(struct vmfile *f)
 {
 	static const char *const names[] = { "_text", "_stext" };
 	uint64_t at[2];
@@ -135,7 +139,7 @@ static void find_image(struct vmfile *f)
 }
 
 /* /proc/kallsyms and /sys/kernel/btf/vmlinux cannot be mapped, but read. */
-static int take_bytes(struct vmfile *f, const char *path, struct atw_err *err)
+static int vmfile_take_bytes(struct vmfile *f, const char *path, struct atw_err *err)
 {
 	bool told = !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
 	int r;
@@ -156,9 +160,9 @@ int vmfile_open(const char *path, struct vmfile **ret, struct atw_err *err)
 
 	if (!f)
 		return atw_err_nomem(err);
-	r = take_bytes(f, path, err);
+	r = vmfile_take_bytes(f, path, err);
 	if (r == ATW_OK) {
-		r = recognise(f, err);
+		r = vmfile_recognise(f, err);
 		if (r < 0)
 			atw_err_wrap(err, "%s", path);
 	}
@@ -166,7 +170,7 @@ int vmfile_open(const char *path, struct vmfile **ret, struct atw_err *err)
 		vmfile_close(f);
 		return r;
 	}
-	find_image(f);
+	vmfile_find_image(f);
 	*ret = f;
 	return ATW_OK;
 }
@@ -200,7 +204,7 @@ uint32_t vmfile_count(const struct vmfile *f)
 	return !f->symbols ? 0 : f->kind == VMFILE_ELF ? f->elfsyms.n : f->text.n;
 }
 
-static bool in_image(const struct vmfile *f, uint64_t address)
+static bool vmfile_in_image(const struct vmfile *f, uint64_t address)
 {
 	return address >= f->first && address <= f->last;
 }
@@ -221,13 +225,13 @@ void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
 		return;
 	vmfile_find_many(f, names, addr, have, n);
 	for (size_t i = 0; i < n; i++)
-		if (have[i] && in_image(f, addr[i]))
+		if (have[i] && vmfile_in_image(f, addr[i]))
 			addr[i] += f->shift;
 }
 
 int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret)
 {
-	uint64_t shift = in_image(f, address - f->shift) ? f->shift : 0;
+	uint64_t shift = vmfile_in_image(f, address - f->shift) ? f->shift : 0;
 	struct symtext_symbol t;
 	struct elfsyms_symbol e;
 

@@ -36,7 +36,7 @@ bool wanted_add(struct wanted_list *l, const char *names, uint16_t owner)
 	return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int wanted_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
 }
@@ -47,7 +47,7 @@ void wanted_settle(struct wanted_list *l)
 
 	if (!l->n)
 		return;
-	qsort(l->v, l->n, sizeof(*l->v), by_name);
+	qsort(l->v, l->n, sizeof(*l->v), wanted_by_name);
 	for (size_t i = 0; i < l->n; i++)
 		if (!n || strcmp(l->v[i].name, l->v[n - 1].name))
 			l->v[n++] = l->v[i];

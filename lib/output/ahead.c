@@ -12,12 +12,12 @@ void ahead_deinit(struct ahead *a)
 	*a = (struct ahead){ .rows = 0 };
 }
 
-static void put_u64(struct buf *b, uint64_t u)
+static void ahead_put_u64(struct buf *b, uint64_t u)
 {
 	buf_add(b, &u, sizeof(u));
 }
 
-static uint64_t take_u64(struct ahead *a)
+static uint64_t ahead_take_u64(struct ahead *a)
 {
 	uint64_t u;
 
@@ -26,15 +26,17 @@ static uint64_t take_u64(struct ahead *a)
 	return u;
 }
 
-static bool has_text(const struct atw_schema *sc, const struct atw_row *row, size_t i)
+static bool ahead_has_text(const struct atw_schema *sc, const struct atw_row *row,
+			   size_t i)
 {
 	return sc->col[i].type == ATW_T_TEXT && row->have >> i & 1;
 }
 
 /* NULL: it is not a text, or there is none. */
-static const char *text_of(const struct atw_schema *sc, const struct atw_row *row, size_t i)
+static const char *ahead_text_of(const struct atw_schema *sc, const struct atw_row *row,
+				 size_t i)
 {
-	return has_text(sc, row, i) ? row->v[i].s : NULL;
+	return ahead_has_text(sc, row, i) ? row->v[i].s : NULL;
 }
 
 void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_row *row)
@@ -42,17 +44,19 @@ void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_ro
 	uint64_t have = row->have;
 
 	for (size_t i = 0; i < sc->ncols; i++)
-		if (has_text(sc, row, i) && !row->v[i].s)
+		if (ahead_has_text(sc, row, i) && !row->v[i].s)
 			have &= ~((uint64_t)1 << i);
 	buf_char(&a->kept, ROW);
-	put_u64(&a->kept, have);
+	ahead_put_u64(&a->kept, have);
 	for (size_t i = 0; i < sc->ncols; i++) {
-		const char *text = text_of(sc, row, i);
+		const char *text = ahead_text_of(sc, row, i);
 
-		put_u64(&a->kept, text ? strlen(text) : have >> i & 1 ? row->v[i].u : 0);
+		ahead_put_u64(&a->kept, text            ? strlen(text)
+					: have >> i & 1 ? row->v[i].u
+							: 0);
 	}
 	for (size_t i = 0; i < sc->ncols; i++) {
-		const char *text = text_of(sc, row, i);
+		const char *text = ahead_text_of(sc, row, i);
 
 		if (text)
 			buf_add(&a->kept, text, strlen(text) + 1);
@@ -63,7 +67,7 @@ void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_ro
 void ahead_text(struct ahead *a, const char *text, size_t len)
 {
 	buf_char(&a->kept, TEXT);
-	put_u64(&a->kept, len);
+	ahead_put_u64(&a->kept, len);
 	buf_add(&a->kept, text, len);
 }
 
@@ -74,16 +78,16 @@ bool ahead_next(struct ahead *a, const struct atw_schema *sc, union atw_value *v
 		return false;
 	ret->is_row = a->kept.data[a->at++] == ROW;
 	if (!ret->is_row) {
-		ret->len = take_u64(a);
+		ret->len = ahead_take_u64(a);
 		ret->text = a->kept.data + a->at;
 		a->at += ret->len;
 		return true;
 	}
-	ret->row = (struct atw_row){ .v = v, .have = take_u64(a) };
+	ret->row = (struct atw_row){.v = v, .have = ahead_take_u64(a)};
 	for (size_t i = 0; i < sc->ncols; i++)
-		v[i].u = take_u64(a);
+		v[i].u = ahead_take_u64(a);
 	for (size_t i = 0; i < sc->ncols; i++)
-		if (has_text(sc, &ret->row, i)) {
+		if (ahead_has_text(sc, &ret->row, i)) {
 			size_t len = v[i].u;
 
 			v[i].s = a->kept.data + a->at;

@@ -17,7 +17,7 @@ static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,
 	return ATW_OK;
 }
 
-static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
+static void csv_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 {
 	if (!cell_has(c, u)) {
 		const char *words = cell_words(c, u);
@@ -62,7 +62,7 @@ static void csv_text(struct buf *b, const char *s)
 	buf_deinit(&cell);
 }
 
-static void put_text(struct atw_sink *k, struct cell *c, const char *s)
+static void csv_put_text(struct atw_sink *k, struct cell *c, const char *s)
 {
 	/* n/a is nothing at all; the empty text is "". */
 	if (!s)
@@ -110,11 +110,11 @@ static int csv_row(struct atw_sink *k, const struct atw_row *row,
 			case ATW_T_FLAGS:
 			case ATW_T_LETTERS:
 				writer_advance(w, p);
-				put_words(k, c, row->v[i].u);
+				csv_put_words(k, c, row->v[i].u);
 				continue;
 			case ATW_T_TEXT:
 				writer_advance(w, p);
-				put_text(k, c, row->v[i].s);
+				csv_put_text(k, c, row->v[i].s);
 				continue;
 			}
 		}

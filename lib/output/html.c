@@ -25,20 +25,20 @@ enum {
 	HTML_ROWS = 100000,      /* more would take seconds to open and to sort */
 };
 
-static bool is_number(enum atw_type type)
+static bool html_is_number(enum atw_type type)
 {
 	return type == ATW_T_BYTES || type == ATW_T_COUNT || type == ATW_T_PAGES ||
 	       type == ATW_T_SECONDS || type == ATW_T_LIST ||
 	       type == ATW_T_CHANGE || type == ATW_T_CHANGE_BYTES;
 }
 
-static bool is_word(enum atw_type type)
+static bool html_is_word(enum atw_type type)
 {
 	return type == ATW_T_VA || type == ATW_T_PA || type == ATW_T_HEX ||
 	       type == ATW_T_LETTERS;
 }
 
-static void put(struct atw_sink *k, const char *s)
+static void html_put(struct atw_sink *k, const char *s)
 {
 	writer_put(k->w, s, strlen(s));
 }
@@ -98,7 +98,8 @@ static void html_put_block(struct atw_sink *k)
 	char digits[24];
 
 	if (n <= HTML_BLOCK)
-		put(k, "</tbody></table></div>\n<script type=\"text/plain\" class=\"rows\">\n");
+		html_put(k, "</tbody></table></div>\n<script type=\"text/plain\" "
+			    "class=\"rows\">\n");
 	writer_put(k->w, digits, (size_t)(put_dec(digits, (n - 1) % HTML_BLOCK + 1) - digits));
 	writer_char(k->w, '\n');
 	for (size_t i = 0; i < k->sc->ncols; i++) {
@@ -108,17 +109,17 @@ static void html_put_block(struct atw_sink *k)
 	}
 }
 
-static void end_rows(struct atw_sink *k)
+static void html_end_rows(struct atw_sink *k)
 {
 	struct buf b = { 0 };
 	uint64_t n = html_rows(k);
 
 	if (n <= HTML_FIRST) {
-		put(k, "</tbody></table></div>\n");
+		html_put(k, "</tbody></table></div>\n");
 		return;
 	}
 	html_put_block(k);
-	put(k, "</script>\n");
+	html_put(k, "</script>\n");
 	buf_printf(&b, "<noscript><p class=\"cut\">These are the first %d of %" PRIu64 " rows. "
 		   "This page shows more of them with scripts enabled; CSV and JSON "
 		   "output has all.</p></noscript>\n", HTML_FIRST, k->rows);
@@ -131,10 +132,10 @@ static void end_rows(struct atw_sink *k)
 }
 
 /* Each line of the notes is escaped by itself: text_xml() takes line ends for harm. */
-static void put_notes(struct atw_sink *k, const char *text)
+static void html_put_notes(struct atw_sink *k, const char *text)
 {
-	end_rows(k);
-	put(k, "<pre class=\"notes\">");
+	html_end_rows(k);
+	html_put(k, "<pre class=\"notes\">");
 	while (*text) {
 		size_t len = strcspn(text, "\n\t");
 		struct buf line = { 0 }, b = { 0 };
@@ -149,25 +150,26 @@ static void put_notes(struct atw_sink *k, const char *text)
 		buf_deinit(&line);
 		buf_deinit(&b);
 	}
-	put(k, "</pre>\n");
+	html_put(k, "</pre>\n");
 	/* The table is closed, and end() need not do so. */
 	k->put_notes = NULL;
 }
 
-static int table_begin(struct atw_sink *k, const struct atw_schema *sc, struct atw_err *err)
+static int html_table_begin(struct atw_sink *k, const struct atw_schema *sc,
+			    struct atw_err *err)
 {
 	struct buf b = { 0 };
 
 	(void)err;
 	k->notes = true;
-	k->put_notes = put_notes;
+	k->put_notes = html_put_notes;
 	buf_str(&b, "<div class=\"scroll\"><table>\n<thead><tr>");
 	for (size_t i = 0; i < sc->ncols; i++) {
 		const struct atw_column *c = &sc->col[i];
 
-		buf_str(&b, is_number(c->type) ? "<th scope=\"col\" class=\"n\"" :
-			    is_word(c->type) ? "<th scope=\"col\" class=\"x\"" :
-			    "<th scope=\"col\"");
+		buf_str(&b, html_is_number(c->type) ? "<th scope=\"col\" class=\"n\""
+			    : html_is_word(c->type) ? "<th scope=\"col\" class=\"x\""
+						    : "<th scope=\"col\"");
 		if (c->help) {
 			buf_str(&b, " title=\"");
 			text_xml(&b, c->help);
@@ -218,7 +220,7 @@ static void html_value(struct atw_sink *k, struct cell *c, const union atw_value
 		       struct html_cell *t)
 {
 	t->value = NULL;
-	if (is_number(c->type)) {
+	if (html_is_number(c->type)) {
 		html_number(k, c, c->type == ATW_T_LIST ? v->list->n : v->u, t);
 		return;
 	}
@@ -247,21 +249,23 @@ static void html_value(struct atw_sink *k, struct cell *c, const union atw_value
 static void html_put_cell(struct atw_sink *k, const struct cell *c, const struct html_cell *t)
 {
 	if (!t) {
-		put(k, is_number(c->type) ? "<td class=\"n na\">n/a" : "<td class=\"na\">n/a");
+		html_put(k, html_is_number(c->type) ? "<td class=\"n na\">n/a"
+						    : "<td class=\"na\">n/a");
 	} else {
 		if (t->value) {
-			put(k, "<td class=\"n\" data-v=\"");
+			html_put(k, "<td class=\"n\" data-v=\"");
 			writer_put(k->w, t->value, t->value_len);
-			put(k, "\">");
+			html_put(k, "\">");
 		} else {
-			put(k, is_word(c->type) ? "<td class=\"x\">" : "<td>");
+			html_put(k, html_is_word(c->type) ? "<td class=\"x\">" : "<td>");
 		}
 		writer_put(k->w, t->text, t->len);
 	}
-	put(k, "</td>");
+	html_put(k, "</td>");
 }
 
-static int table_row(struct atw_sink *k, const struct atw_row *row, struct atw_err *err)
+static int html_table_row(struct atw_sink *k, const struct atw_row *row,
+			  struct atw_err *err)
 {
 	bool first = k->rows < HTML_FIRST;
 
@@ -271,7 +275,7 @@ static int table_row(struct atw_sink *k, const struct atw_row *row, struct atw_e
 	if (k->rows && k->rows % HTML_BLOCK == 0)
 		html_put_block(k);
 	if (first)
-		put(k, "<tr>");
+		html_put(k, "<tr>");
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
 		struct html_cell t, *known = NULL;
@@ -285,30 +289,31 @@ static int table_row(struct atw_sink *k, const struct atw_row *row, struct atw_e
 			html_put_cell(k, c, known);
 	}
 	if (first)
-		put(k, "</tr>\n");
+		html_put(k, "</tr>\n");
 	return ATW_OK;
 }
 
-static int table_end(struct atw_sink *k, struct atw_err *err)
+static int html_table_end(struct atw_sink *k, struct atw_err *err)
 {
 	(void)err;
 	if (k->put_notes)
-		end_rows(k);
+		html_end_rows(k);
 	return ATW_OK;
 }
 
-static int page_begin(struct atw_sink *k, const struct atw_schema *sc, struct atw_err *err)
+static int html_document_begin(struct atw_sink *k, const struct atw_schema *sc,
+			       struct atw_err *err)
 {
 	char title[80];
 
 	snprintf(title, sizeof(title), "atwalk %s", sc->name);
 	html_page_begin(k->w, title);
-	return table_begin(k, sc, err);
+	return html_table_begin(k, sc, err);
 }
 
-static int page_end(struct atw_sink *k, struct atw_err *err)
+static int html_document_end(struct atw_sink *k, struct atw_err *err)
 {
-	table_end(k, err);
+	html_table_end(k, err);
 	html_page_end(k->w);
 	return ATW_OK;
 }
@@ -317,16 +322,16 @@ const struct atw_sink_ops sink_html_table = {
 	.size = sizeof(sink_html_table),
 	.name = "html",
 	.help = "a table of a page",
-	.begin = table_begin,
-	.row = table_row,
-	.end = table_end,
+	.begin = html_table_begin,
+	.row = html_table_row,
+	.end = html_table_end,
 };
 
 const struct atw_sink_ops sink_html = {
 	.size = sizeof(sink_html),
 	.name = "html",
 	.help = "a page with a table that can be sorted and filtered",
-	.begin = page_begin,
-	.row = table_row,
-	.end = page_end,
+	.begin = html_document_begin,
+	.row = html_table_row,
+	.end = html_document_end,
 };

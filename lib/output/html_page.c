@@ -156,12 +156,12 @@ static const char script_end[] =
 	"contents();\n"
 	"})();\n";
 
-static void put(struct writer *w, const char *s)
+static void html_page_put(struct writer *w, const char *s)
 {
 	writer_put(w, s, strlen(s));
 }
 
-static void put_text(struct writer *w, const char *text)
+static void html_page_put_text(struct writer *w, const char *text)
 {
 	struct buf b = { 0 };
 
@@ -176,43 +176,46 @@ void html_element(struct writer *w, const char *element, const char *class,
 		  const char *text)
 {
 	writer_char(w, '<');
-	put(w, element);
+	html_page_put(w, element);
 	if (class) {
-		put(w, " class=\"");
-		put(w, class);
+		html_page_put(w, " class=\"");
+		html_page_put(w, class);
 		writer_char(w, '"');
 	}
 	writer_char(w, '>');
-	put_text(w, text);
-	put(w, "</");
-	put(w, element);
-	put(w, ">\n");
+	html_page_put_text(w, text);
+	html_page_put(w, "</");
+	html_page_put(w, element);
+	html_page_put(w, ">\n");
 }
 
 void html_page_begin(struct writer *w, const char *title)
 {
-	put(w, "<!DOCTYPE html>\n"
-	       "<html lang=\"en\">\n<head>\n"
-	       "<meta charset=\"utf-8\"/>\n"
-	       /* Even if a text escapes its quotes, it cannot send anything. */
-	       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	       "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
-	       "form-action 'none'\"/>\n"
-	       "<meta name=\"viewport\" content=\"width=device-width\"/>\n");
+	html_page_put(
+		w,
+		"<!DOCTYPE html>\n"
+		"<html lang=\"en\">\n<head>\n"
+		"<meta charset=\"utf-8\"/>\n"
+		/* Even if a text escapes its quotes, it cannot send anything. */
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+		"'none'; "
+		"style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
+		"form-action 'none'\"/>\n"
+		"<meta name=\"viewport\" content=\"width=device-width\"/>\n");
 	html_element(w, "title", NULL, title);
-	put(w, "<style>/*<![CDATA[*/\n");
-	put(w, style);
-	put(w, "/*]]>*/</style>\n</head>\n<body>\n");
+	html_page_put(w, "<style>/*<![CDATA[*/\n");
+	html_page_put(w, style);
+	html_page_put(w, "/*]]>*/</style>\n</head>\n<body>\n");
 	html_element(w, "h1", NULL, title);
 	writer_row_end(w);
 }
 
 void html_page_end(struct writer *w)
 {
-	put(w, "<script>//<![CDATA[\n");
-	put(w, script_begin);
-	put(w, html_script_table);
-	put(w, script_end);
-	put(w, "//]]></script>\n</body>\n</html>\n");
+	html_page_put(w, "<script>//<![CDATA[\n");
+	html_page_put(w, script_begin);
+	html_page_put(w, html_script_table);
+	html_page_put(w, script_end);
+	html_page_put(w, "//]]></script>\n</body>\n</html>\n");
 	writer_row_end(w);
 }

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "output/number.h"
 
-static void put_key(struct buf *b, size_t i, const char *key)
+static void object_put_key(struct buf *b, size_t i, const char *key)
 {
 	buf_char(b, i ? ',' : '{');
 	text_json(b, key);
@@ -16,10 +16,10 @@ int object_begin(struct atw_sink *k, struct atw_err *err)
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct buf *lead = &k->cell[i].lead;
 
-		put_key(lead, i, k->sc->col[i].key);
+		object_put_key(lead, i, k->sc->col[i].key);
 		/* The keys of a list's objects, each with a zero behind. */
 		for (size_t j = 0; k->sc->col[i].of && j < k->sc->col[i].of->ncols; j++) {
-			put_key(&k->cell[i].raw, j, k->sc->col[i].of->col[j].key);
+			object_put_key(&k->cell[i].raw, j, k->sc->col[i].of->col[j].key);
 			buf_char(&k->cell[i].raw, '\0');
 			lead->failed |= k->cell[i].raw.failed;
 		}
@@ -29,7 +29,7 @@ int object_begin(struct atw_sink *k, struct atw_err *err)
 	return ATW_OK;
 }
 
-static void list_json(struct buf *b, const struct atw_column *col, uint64_t u)
+static void object_list_json(struct buf *b, const struct atw_column *col, uint64_t u)
 {
 	const char *word;
 	char number[24], before = '[';
@@ -44,11 +44,11 @@ static void list_json(struct buf *b, const struct atw_column *col, uint64_t u)
 	buf_char(b, ']');
 }
 
-static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
+static void object_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 {
 	if (!cell_has(c, u)) {
 		if (c->col->type == ATW_T_FLAGS)
-			list_json(&c->form->text, c->col, u);
+			object_list_json(&c->form->text, c->col, u);
 		else
 			text_json(&c->form->text, cell_words(c, u));
 	}
@@ -56,7 +56,7 @@ static void put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 }
 
 /* false: it is no number. */
-static bool put_number(struct atw_sink *k, enum atw_type type, uint64_t u)
+static bool object_put_number(struct atw_sink *k, enum atw_type type, uint64_t u)
 {
 	char *p = writer_room(k->w, NUMBER_MAX + 2);
 
@@ -87,7 +87,8 @@ static bool put_number(struct atw_sink *k, enum atw_type type, uint64_t u)
 	return true;
 }
 
-static void put_list(struct atw_sink *k, const struct cell *c, const struct atw_list *l)
+static void object_put_list(struct atw_sink *k, const struct cell *c,
+			    const struct atw_list *l)
 {
 	const struct atw_schema *of = c->col->of;
 	const union atw_value *v = l->v;
@@ -103,7 +104,8 @@ static void put_list(struct atw_sink *k, const struct cell *c, const struct atw_
 
 			writer_put(k->w, key, len);
 			key += len + 1;
-			if (!(l->have[i] >> j & 1) || !put_number(k, of->col[j].type, v->u))
+			if (!(l->have[i] >> j & 1) ||
+			    !object_put_number(k, of->col[j].type, v->u))
 				writer_put(k->w, "null", 4);
 		}
 		writer_char(k->w, '}');
@@ -111,17 +113,16 @@ static void put_list(struct atw_sink *k, const struct cell *c, const struct atw_
 	writer_char(k->w, ']');
 }
 
-static void put_value(struct atw_sink *k, struct cell *c,
-		      const union atw_value *v)
+static void object_put_value(struct atw_sink *k, struct cell *c, const union atw_value *v)
 {
 	switch (c->col->type) {
 	case ATW_T_LIST:
-		put_list(k, c, v->list);
+		object_put_list(k, c, v->list);
 		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
 	case ATW_T_LETTERS:
-		put_words(k, c, v->u);
+		object_put_words(k, c, v->u);
 		break;
 	case ATW_T_TEXT:
 		if (!cell_has_text(c, v->s))
@@ -129,7 +130,7 @@ static void put_value(struct atw_sink *k, struct cell *c,
 		sink_put(k, &c->form->text);
 		break;
 	default:
-		put_number(k, c->col->type, v->u);
+		object_put_number(k, c->col->type, v->u);
 		break;
 	}
 }
@@ -144,7 +145,7 @@ void object_put(struct atw_sink *k, const struct atw_row *row)
 		    (c->col->type == ATW_T_TEXT && !row->v[i].s))
 			writer_put(k->w, "null", 4);
 		else
-			put_value(k, c, &row->v[i]);
+			object_put_value(k, c, &row->v[i]);
 	}
 	writer_char(k->w, '}');
 }

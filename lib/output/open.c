@@ -8,7 +8,7 @@
 #include "output/stream.h"
 
 /* An empty option takes back one that was configured. */
-static bool given(const char *option)
+static bool open_given(const char *option)
 {
 	return option && *option;
 }
@@ -19,9 +19,9 @@ static int open_sorter(struct atw_output *out, const struct atw_output_opts *o,
 	struct sort_keys keys = { .n = 1 };      /* by the grouped value */
 	int rc;
 
-	if (!out->group && !given(o->sort))
+	if (!out->group && !open_given(o->sort))
 		return ATW_OK;
-	if (given(o->sort)) {
+	if (open_given(o->sort)) {
 		rc = sort_parse(o->sort, sc, &keys, err);
 		if (rc < 0)
 			return rc;
@@ -29,7 +29,7 @@ static int open_sorter(struct atw_output *out, const struct atw_output_opts *o,
 	return sorter_create(sc, &keys, &out->shown, &out->sorter, err);
 }
 
-static void choose(struct atw_output *out, const struct atw_schema *sc)
+static void open_choose(struct atw_output *out, const struct atw_schema *sc)
 {
 	out->as_is = out->shown.n == sc->ncols;
 	for (size_t i = 0; i < out->shown.n; i++) {
@@ -45,9 +45,9 @@ static void choose(struct atw_output *out, const struct atw_schema *sc)
 /* Everything that can be wrong about what was typed is found out here. */
 static const struct atw_output_opts usual;       /* all zero */
 
-static int check(struct atw_output *out, const struct atw_output_opts *o,
-		 const struct atw_schema *sc, const struct atw_sink_ops **ops,
-		 struct atw_err *err)
+static int open_check(struct atw_output *out, const struct atw_output_opts *o,
+		      const struct atw_schema *sc, const struct atw_sink_ops **ops,
+		      struct atw_err *err)
 {
 	int rc = *ops ? ATW_OK : sink_find(o->format, ops, err);
 
@@ -63,9 +63,9 @@ static int check(struct atw_output *out, const struct atw_output_opts *o,
 		rc = atw_err_set(err, ATW_E_USAGE,
 				 "schema '%s' has more than %d columns",
 				 sc->name, SCHEMA_MAX);
-	if (rc == ATW_OK && given(o->filter))
+	if (rc == ATW_OK && open_given(o->filter))
 		rc = filter_create(o->filter, sc, &out->filter, err);
-	if (rc == ATW_OK && given(o->group)) {
+	if (rc == ATW_OK && open_given(o->group)) {
 		rc = group_create(o->group, sc, &out->group, err);
 		/* From here on, columns are those of the groups. */
 		if (rc == ATW_OK)
@@ -76,7 +76,7 @@ static int check(struct atw_output *out, const struct atw_output_opts *o,
 	if (rc == ATW_OK)
 		rc = open_sorter(out, o, sc, err);
 	if (rc == ATW_OK)
-		choose(out, sc);
+		open_choose(out, sc);
 	return rc;
 }
 
@@ -114,7 +114,7 @@ int output_begin(struct atw_output *out, struct atw_err *err)
 }
 
 /* Rows that wait are kept without them. */
-static bool has_list(const struct atw_schema *sc)
+static bool open_has_list(const struct atw_schema *sc)
 {
 	for (size_t i = 0; i < sc->ncols; i++)
 		if (sc->col[i].type == ATW_T_LIST)
@@ -122,8 +122,8 @@ static bool has_list(const struct atw_schema *sc)
 	return false;
 }
 
-static int start(struct atw_output *out, const struct atw_output_opts *o,
-		 const struct atw_sink_ops *ops, int fd, struct atw_err *err)
+static int open_start(struct atw_output *out, const struct atw_output_opts *o,
+		      const struct atw_sink_ops *ops, int fd, struct atw_err *err)
 {
 	int rc = open_target(out, o, fd, err);
 
@@ -140,7 +140,7 @@ static int start(struct atw_output *out, const struct atw_output_opts *o,
 	out->sink.page_units = o->page_units;
 	out->limit = o->limit;
 	out->sumless = o->sumless;
-	out->waits = o->ahead && ops->measure && !has_list(&out->schema);
+	out->waits = o->ahead && ops->measure && !open_has_list(&out->schema);
 	if (!out->waits)
 		return output_begin(out, err);
 	out->sink.ahead = out->sink.notes = true;
@@ -158,9 +158,9 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
 		return atw_err_nomem(err);
 	out->target.fd = -1;
 	o = o ? o : &usual;
-	rc = check(out, o, sc, &ops, err);
+	rc = open_check(out, o, sc, &ops, err);
 	if (rc == ATW_OK)
-		rc = start(out, o, ops, fd, err);
+		rc = open_start(out, o, ops, fd, err);
 	if (rc < 0) {
 		atw_output_close(out);
 		return rc;
@@ -179,7 +179,7 @@ int atw_output_check(const struct atw_output_opts *o, const struct atw_schema *s
 	if (!out)
 		return atw_err_nomem(err);
 	out->target.fd = -1;
-	rc = check(out, o ? o : &usual, sc, &ops, err);
+	rc = open_check(out, o ? o : &usual, sc, &ops, err);
 	atw_output_close(out);
 	return rc;
 }

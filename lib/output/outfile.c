@@ -21,7 +21,7 @@ const char *outfile_name(const struct outfile *t)
 }
 
 /* The error of the last system call, with the name of the target. */
-static int failed(const struct outfile *t, const char *what, struct atw_err *err)
+static int outfile_failed(const struct outfile *t, const char *what, struct atw_err *err)
 {
 	int status = errno == ENOENT ? ATW_E_MISSING :
 		     errno == EACCES || errno == EPERM || errno == EROFS ?
@@ -35,7 +35,7 @@ static int failed(const struct outfile *t, const char *what, struct atw_err *err
  * its first byte again, over what the shell has put there: the descriptor
  * itself is meant.
  */
-static int own_fd(const char *path)
+static int outfile_own_fd(const char *path)
 {
 	static const char *const dirs[] = { "/dev/fd/", "/proc/self/fd/" };
 	uint64_t fd;
@@ -54,7 +54,7 @@ static int own_fd(const char *path)
 	return -1;
 }
 
-static size_t dir_len(const char *path)
+static size_t outfile_dir_len(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -65,13 +65,13 @@ static size_t dir_len(const char *path)
  * A file without a name vanishes by itself, even when we are killed. Not
  * every file system can do that, and giving it a name later needs /proc.
  */
-static int open_unnamed(const char *final, mode_t mode)
+static int outfile_open_unnamed(const char *final, mode_t mode)
 {
 	_auto_free char *dir = NULL;
 	char self[32];
 	int fd;
 
-	if (asprintf(&dir, "%.*s.", (int)dir_len(final), final) < 0) {
+	if (asprintf(&dir, "%.*s.", (int)outfile_dir_len(final), final) < 0) {
 		dir = NULL;
 		return -1;
 	}
@@ -86,9 +86,10 @@ static int open_unnamed(const char *final, mode_t mode)
 	return fd;
 }
 
-static int make_somewhere(struct outfile *t, int (*make)(struct outfile *, const char *))
+static int outfile_make_somewhere(struct outfile *t,
+				  int (*make)(struct outfile *, const char *))
 {
-	int dir = (int)dir_len(t->final);
+	int dir = (int)outfile_dir_len(t->final);
 	int rc = -1;
 
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -117,26 +118,27 @@ static int make_somewhere(struct outfile *t, int (*make)(struct outfile *, const
  * within one file system only. Returns what `make` does. A signal handler finds the name
  * in the target, or there is no such file.
  */
-static int make_beside(struct outfile *t, int (*make)(struct outfile *, const char *))
+static int outfile_make_beside(struct outfile *t,
+			       int (*make)(struct outfile *, const char *))
 {
 	sigset_t all, were;
 	int rc, e;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &were);
-	rc = make_somewhere(t, make);
+	rc = outfile_make_somewhere(t, make);
 	e = errno;
 	sigprocmask(SIG_SETMASK, &were, NULL);
 	errno = e;
 	return rc;
 }
 
-static int make_new(struct outfile *t, const char *name)
+static int outfile_make_new(struct outfile *t, const char *name)
 {
 	return open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, t->mode);
 }
 
-static int make_link(struct outfile *t, const char *name)
+static int outfile_make_link(struct outfile *t, const char *name)
 {
 	char self[32];
 
@@ -145,17 +147,17 @@ static int make_link(struct outfile *t, const char *name)
 }
 
 /* `old`: the file that will be replaced, or NULL. */
-static int open_file(struct outfile *t, const struct stat *old,
-		     struct atw_err *err)
+static int outfile_open_file(struct outfile *t, const struct stat *old,
+			     struct atw_err *err)
 {
 	if (old && faccessat(AT_FDCWD, t->final, W_OK, AT_EACCESS) < 0)
-		return failed(t, "cannot write", err);
+		return outfile_failed(t, "cannot write", err);
 	t->owned = true;
-	t->fd = open_unnamed(t->final, t->mode);
+	t->fd = outfile_open_unnamed(t->final, t->mode);
 	if (t->fd < 0)
-		t->fd = make_beside(t, make_new);
+		t->fd = outfile_make_beside(t, outfile_make_new);
 	if (t->fd < 0)
-		return failed(t, "cannot create a file beside it", err);
+		return outfile_failed(t, "cannot create a file beside it", err);
 	/* As it was, where we may: not being its owner is no failure. */
 	if (old && (fchown(t->fd, old->st_uid, old->st_gid) < 0 ||
 		    fchmod(t->fd, old->st_mode & 07777) < 0))
@@ -163,44 +165,44 @@ static int open_file(struct outfile *t, const struct stat *old,
 	return ATW_OK;
 }
 
-static int open_path(struct outfile *t, const char *path, struct atw_err *err)
+static int outfile_open_path(struct outfile *t, const char *path, struct atw_err *err)
 {
 	struct stat st;
 	bool exists = !stat(path, &st);
 
 	if (!exists && errno != ENOENT)
-		return failed(t, "cannot write", err);
+		return outfile_failed(t, "cannot write", err);
 	if (exists && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
-		return failed(t, "cannot write", err);
+		return outfile_failed(t, "cannot write", err);
 	}
 	if (exists && !S_ISREG(st.st_mode)) {
 		t->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		t->owned = true;
-		return t->fd < 0 ? failed(t, "cannot write", err) : ATW_OK;
+		return t->fd < 0 ? outfile_failed(t, "cannot write", err) : ATW_OK;
 	}
 	/* Behind a symbolic link, the file it leads to is replaced. */
 	t->final = exists ? realpath(path, NULL) : strdup(path);
 	if (!t->final)
-		return failed(t, "cannot write", err);
-	return open_file(t, exists ? &st : NULL, err);
+		return outfile_failed(t, "cannot write", err);
+	return outfile_open_file(t, exists ? &st : NULL, err);
 }
 
-static int target_open_mode(const char *path, mode_t mode, struct outfile *t,
-			    struct atw_err *err)
+static int outfile_target_open_mode(const char *path, mode_t mode, struct outfile *t,
+				    struct atw_err *err)
 {
 	int rc = ATW_OK;
 
-	*t = (struct outfile){ .fd = own_fd(path), .mode = mode };
+	*t = (struct outfile){.fd = outfile_own_fd(path), .mode = mode};
 	if (t->fd != STDOUT_FILENO) {
 		t->path = strdup(path);
 		if (!t->path)
 			return atw_err_nomem(err);
 	}
 	if (t->fd < 0) {
-		rc = open_path(t, path, err);
+		rc = outfile_open_path(t, path, err);
 	} else if (fcntl(t->fd, F_GETFL) < 0) {
-		rc = failed(t, "cannot write", err);
+		rc = outfile_failed(t, "cannot write", err);
 		t->fd = -1;
 	}
 	if (rc < 0)
@@ -210,39 +212,39 @@ static int target_open_mode(const char *path, mode_t mode, struct outfile *t,
 
 int outfile_open(const char *path, struct outfile *ret, struct atw_err *err)
 {
-	return target_open_mode(path, 0666, ret, err);
+	return outfile_target_open_mode(path, 0666, ret, err);
 }
 
 int outfile_open_private(const char *path, struct outfile *ret, struct atw_err *err)
 {
-	return target_open_mode(path, 0600, ret, err);
+	return outfile_target_open_mode(path, 0600, ret, err);
 }
 
 /* A full or failing disk may be reported only here. */
-static int store(struct outfile *t, struct atw_err *err)
+static int outfile_store(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&
 	    errno != EOPNOTSUPP)
-		return failed(t, "cannot write", err);
+		return outfile_failed(t, "cannot write", err);
 	return ATW_OK;
 }
 
 /* A name beside its own, and no more to be written. */
-static int stand_by(struct outfile *t, struct atw_err *err)
+static int outfile_stand_by(struct outfile *t, struct atw_err *err)
 {
 	int rc;
 
-	if (t->final && !t->temp && make_beside(t, make_link) < 0)
-		return failed(t, "cannot create", err);
+	if (t->final && !t->temp && outfile_make_beside(t, outfile_make_link) < 0)
+		return outfile_failed(t, "cannot create", err);
 	rc = close(t->fd);
 	t->fd = -1;
-	return rc < 0 && errno != EINTR ? failed(t, "cannot write", err) : ATW_OK;
+	return rc < 0 && errno != EINTR ? outfile_failed(t, "cannot write", err) : ATW_OK;
 }
 
-static int place(struct outfile *t, struct atw_err *err)
+static int outfile_place(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && rename(t->temp, t->final) < 0)
-		return failed(t, "cannot create", err);
+		return outfile_failed(t, "cannot create", err);
 	free(t->temp);
 	t->temp = NULL;
 	return ATW_OK;
@@ -254,13 +256,13 @@ int outfile_commit_all(struct outfile *const *t, size_t n, struct atw_err *err)
 	int rc = ATW_OK;
 
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
-		rc = t[i]->owned ? store(t[i], err) : ATW_OK;
+		rc = t[i]->owned ? outfile_store(t[i], err) : ATW_OK;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &were);
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
-		rc = t[i]->owned ? stand_by(t[i], err) : ATW_OK;
+		rc = t[i]->owned ? outfile_stand_by(t[i], err) : ATW_OK;
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
-		rc = t[i]->owned ? place(t[i], err) : ATW_OK;
+		rc = t[i]->owned ? outfile_place(t[i], err) : ATW_OK;
 	/* What has a name for now only must not be met by a signal either. */
 	for (size_t i = 0; i < n && rc < 0; i++)
 		outfile_close(t[i]);

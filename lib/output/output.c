@@ -20,7 +20,7 @@
 #include "output/stream.h"
 
 /* Text between rows; it may wait as they do. */
-static void put_between(struct atw_output *out, const struct buf *b)
+static void output_put_between(struct atw_output *out, const struct buf *b)
 {
 	sink_check(&out->sink, b);
 	if (out->waits)
@@ -29,19 +29,20 @@ static void put_between(struct atw_output *out, const struct buf *b)
 		sink_put(&out->sink, b);
 }
 
-static void put_heading(struct atw_output *out)
+static void output_put_heading(struct atw_output *out)
 {
 	struct buf b = { 0 };
 
 	buf_char(&b, '\n');
 	buf_add(&b, out->heading.data, out->heading.len);
 	buf_char(&b, '\n');
-	put_between(out, &b);
+	output_put_between(out, &b);
 	buf_deinit(&b);
 	out->heading.len = 0;
 }
 
-static int show(struct atw_output *out, const struct atw_row *row, struct atw_err *err)
+static int output_show(struct atw_output *out, const struct atw_row *row,
+		       struct atw_err *err)
 {
 	int rc = out->sink.ops->row(&out->sink, row, err);
 
@@ -53,7 +54,7 @@ static int show(struct atw_output *out, const struct atw_row *row, struct atw_er
 }
 
 /* Columns are as wide as they will be: what waited leaves. */
-static int settle(struct atw_output *out, struct atw_err *err)
+static int output_settle(struct atw_output *out, struct atw_err *err)
 {
 	struct ahead_thing t;
 	int rc;
@@ -66,7 +67,7 @@ static int settle(struct atw_output *out, struct atw_err *err)
 	rc = output_begin(out, err);
 	while (rc == ATW_OK && ahead_next(&out->ahead, &out->schema, out->v, &t)) {
 		if (t.is_row)
-			rc = show(out, &t.row, err);
+			rc = output_show(out, &t.row, err);
 		else
 			writer_put(&out->w, t.text, t.len);
 	}
@@ -75,8 +76,8 @@ static int settle(struct atw_output *out, struct atw_err *err)
 }
 
 /* The columns that are shown, to the sink. */
-static int emit(struct atw_output *out, const struct atw_row *row,
-		struct atw_err *err)
+static int output_emit(struct atw_output *out, const struct atw_row *row,
+		       struct atw_err *err)
 {
 	struct atw_row chosen = { .v = out->v };
 
@@ -97,16 +98,16 @@ static int emit(struct atw_output *out, const struct atw_row *row,
 		row = &chosen;
 	}
 	if (out->heading.len)
-		put_heading(out);
+		output_put_heading(out);
 	if (!out->waits)
-		return show(out, row, err);
+		return output_show(out, row, err);
 	out->sink.ops->measure(&out->sink, row);
 	ahead_row(&out->ahead, &out->schema, row);
-	return ahead_full(&out->ahead) ? settle(out, err) : ATW_OK;
+	return ahead_full(&out->ahead) ? output_settle(out, err) : ATW_OK;
 }
 
 /* The first failure stays: nothing may be put in place after it. */
-static int fail(struct atw_output *out, int rc, struct atw_err *err)
+static int output_fail(struct atw_output *out, int rc, struct atw_err *err)
 {
 	if (rc < 0) {
 		out->state = FAILED;
@@ -116,17 +117,17 @@ static int fail(struct atw_output *out, int rc, struct atw_err *err)
 	return rc;
 }
 
-static int not_taking(struct atw_output *out, struct atw_err *err)
+static int output_not_taking(struct atw_output *out, struct atw_err *err)
 {
 	if (!out)
 		return atw_err_set(err, ATW_E_USAGE, "no output is open");
 	if (out->state == FAILED)
-		return fail(out, out->failure.status, err);
+		return output_fail(out, out->failure.status, err);
 	return atw_err_set(err, ATW_E_USAGE, "the output is already complete");
 }
 
 /* Of columns that are shown. */
-static void count(struct atw_output *out, const struct atw_row *row)
+static void output_count(struct atw_output *out, const struct atw_row *row)
 {
 	struct atw_row chosen = { .v = out->v };
 
@@ -143,7 +144,7 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 	int rc;
 
 	if (!out || out->state != TAKING)
-		return not_taking(out, err);
+		return output_not_taking(out, err);
 	if (!row)
 		return atw_err_set(err, ATW_E_USAGE, "no row is given");
 	out->dropped = out->filter && !filter_match(out->filter, row);
@@ -151,14 +152,14 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 		return ATW_OK;
 	out->rows++;
 	if (out->sink.ops->sum && !out->group)
-		count(out, row);
+		output_count(out, row);
 	if (out->group)
 		rc = group_add(out->group, row, &out->failure);
 	else if (out->sorter)
 		rc = sorter_add(out->sorter, row, &out->failure);
 	else
-		rc = emit(out, row, &out->failure);
-	return rc < 0 ? fail(out, rc, err) : ATW_OK;
+		rc = output_emit(out, row, &out->failure);
+	return rc < 0 ? output_fail(out, rc, err) : ATW_OK;
 }
 
 void atw_output_page(struct atw_output *out, unsigned page_shift)
@@ -178,7 +179,7 @@ uint64_t atw_output_rows(const struct atw_output *out)
 }
 
 /* NULL: no memory. */
-static char *formatted(const char *fmt, va_list ap)
+static char *output_formatted(const char *fmt, va_list ap)
 {
 	char *text;
 
@@ -191,11 +192,11 @@ int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 	va_list ap;
 
 	if (!out || out->state != TAKING)
-		return not_taking(out, NULL);
+		return output_not_taking(out, NULL);
 	if (!out->sink.notes || out->sink.put_notes || out->sorter || out->group)
 		return ATW_OK;
 	va_start(ap, fmt);
-	text = formatted(fmt, ap);
+	text = output_formatted(fmt, ap);
 	va_end(ap);
 	if (!text)
 		return ATW_E_NOMEM;
@@ -211,19 +212,19 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	va_list ap;
 
 	if (!out || out->state != TAKING)
-		return not_taking(out, NULL);
+		return output_not_taking(out, NULL);
 	if (!out->sink.notes || out->sorter || out->group || out->dropped)
 		return ATW_OK;
 	va_start(ap, fmt);
-	text = formatted(fmt, ap);
+	text = output_formatted(fmt, ap);
 	va_end(ap);
 	if (text)
 		text_lines(&safe, text);
 	/* It is part of the answer: without it nothing may be put in place. */
 	if (!text || safe.failed)
-		fail(out, atw_err_nomem(&out->failure), NULL);
+		output_fail(out, atw_err_nomem(&out->failure), NULL);
 	else
-		put_between(out, &safe);
+		output_put_between(out, &safe);
 	writer_row_end(&out->w);
 	buf_deinit(&safe);
 	return out->state == FAILED ? out->failure.status : ATW_OK;
@@ -235,11 +236,11 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	va_list ap;
 
 	if (!out || out->state != TAKING)
-		return not_taking(out, NULL);
+		return output_not_taking(out, NULL);
 	if (!out->sink.notes)
 		return ATW_OK;
 	va_start(ap, fmt);
-	text = formatted(fmt, ap);
+	text = output_formatted(fmt, ap);
 	va_end(ap);
 	if (!text)
 		return ATW_E_NOMEM;
@@ -253,7 +254,7 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 }
 
 /* What had to wait for the last row. */
-static int drain(struct atw_output *out, struct atw_err *err)
+static int output_drain(struct atw_output *out, struct atw_err *err)
 {
 	struct atw_row row;
 	int rc = ATW_OK;
@@ -263,12 +264,12 @@ static int drain(struct atw_output *out, struct atw_err *err)
 	if (rc == ATW_OK && out->sorter)
 		rc = sorter_finish(out->sorter, err);
 	while (rc == ATW_OK && out->sorter && sorter_next(out->sorter, &row))
-		rc = emit(out, &row, err);
+		rc = output_emit(out, &row, err);
 	return rc;
 }
 
 /* Behind the last row: how many are not there, and the sums of all. */
-static int put_last(struct atw_output *out, struct atw_err *err)
+static int output_put_last(struct atw_output *out, struct atw_err *err)
 {
 	struct atw_row row;
 	uint64_t blank;
@@ -287,18 +288,18 @@ static int put_last(struct atw_output *out, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int finish(struct atw_output *out, struct atw_err *err)
+static int output_finish(struct atw_output *out, struct atw_err *err)
 {
-	int rc = drain(out, err);
+	int rc = output_drain(out, err);
 	struct atw_row row;
 	uint64_t blank;
 
 	if (out->waits && !out->sumless && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
 		out->sink.ops->measure(&out->sink, &row);
 	if (rc == ATW_OK)
-		rc = settle(out, err);
+		rc = output_settle(out, err);
 	if (rc == ATW_OK)
-		rc = put_last(out, err);
+		rc = output_put_last(out, err);
 	if (rc == ATW_OK && out->sink.put_notes && out->notes.len) {
 		out->sink.put_notes(&out->sink, out->notes.data);
 		sink_check(&out->sink, &out->notes);
@@ -317,13 +318,13 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 	int rc = ATW_OK;
 
 	if (!out || out->state != TAKING)
-		return not_taking(out, err);
-	rc = settle(out, &out->failure);
+		return output_not_taking(out, err);
+	rc = output_settle(out, &out->failure);
 	if (rc == ATW_OK && !writer_flush(&out->w))
 		rc = output_write_failed(out, &out->failure);
 	if (out->sumless)
 		out->before = out->sink.rows;
-	return fail(out, rc, err);
+	return output_fail(out, rc, err);
 }
 
 int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *err)
@@ -331,10 +332,10 @@ int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *e
 	int rc;
 
 	if (!out || out->state != TAKING)
-		return not_taking(out, err);
-	rc = finish(out, &out->failure);
+		return output_not_taking(out, err);
+	rc = output_finish(out, &out->failure);
 	if (rc < 0)
-		return fail(out, rc, err);
+		return output_fail(out, rc, err);
 	out->state = COMMITTED;
 	*ret = &out->target;
 	return ATW_OK;
@@ -345,7 +346,7 @@ int atw_output_commit(struct atw_output *out, struct atw_err *err)
 	struct outfile *t = NULL;
 	int rc = output_ready(out, &t, err);
 
-	return rc < 0 ? rc : fail(out, outfile_commit(t, &out->failure), err);
+	return rc < 0 ? rc : output_fail(out, outfile_commit(t, &out->failure), err);
 }
 
 void atw_output_close(struct atw_output *out)

@@ -23,20 +23,20 @@ union place {
 	struct sockaddr_un local;
 };
 
-static bool begins(const char *s, const char *with)
+static bool peer_begins(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
 
 bool peer_is(const char *where)
 {
-	return begins(where, "tcp:") || begins(where, "unix:");
+	return peer_begins(where, "tcp:") || peer_begins(where, "unix:");
 }
 
 /* ---- connecting ---- */
 
-static int unix_place(const char *where, union place *ret, socklen_t *len,
-		      struct atw_err *err)
+static int peer_unix_place(const char *where, union place *ret, socklen_t *len,
+			   struct atw_err *err)
 {
 	const char *path = where + strlen("unix:");
 	size_t n = strlen(path);
@@ -51,8 +51,8 @@ static int unix_place(const char *where, union place *ret, socklen_t *len,
 }
 
 /* "10.0.2.2:4000", "[fd00::1]:4000" */
-static int tcp_place(const char *where, union place *ret, socklen_t *len,
-		     struct atw_err *err)
+static int peer_tcp_place(const char *where, union place *ret, socklen_t *len,
+			  struct atw_err *err)
 {
 	const char *s = where + strlen("tcp:"), *colon = strrchr(s, ':');
 	char host[INET6_ADDRSTRLEN];
@@ -86,7 +86,7 @@ static int tcp_place(const char *where, union place *ret, socklen_t *len,
 }
 
 /* A call that a signal cut short goes on by itself. */
-static bool is_connected(int fd)
+static bool peer_is_connected(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	socklen_t len = sizeof(int);
@@ -104,14 +104,14 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 	union place at = { 0 };
 	socklen_t len = 0;
 	_auto_fd int fd = -1;
-	int r = begins(where, "tcp:") ? tcp_place(where, &at, &len, err)
-				      : unix_place(where, &at, &len, err);
+	int r = peer_begins(where, "tcp:") ? peer_tcp_place(where, &at, &len, err)
+					   : peer_unix_place(where, &at, &len, err);
 
 	if (r < 0)
 		return r;
 	fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || (connect(fd, &at.any, len) < 0 &&
-		       !(errno == EINTR && is_connected(fd)))) {
+		       !(errno == EINTR && peer_is_connected(fd)))) {
 		r = atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				"%s: cannot connect: %s", where, strerror(errno));
 		if (errno == ECONNREFUSED || errno == ENOENT)
@@ -131,7 +131,7 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 enum { STEP_MS = 10, CLOSE_MS = 3000 };
 
 /* Discards what the receiver sends; *closed: it has closed. Returns an errno. */
-static int listen_back(int fd, bool *closed)
+static int peer_listen_back(int fd, bool *closed)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char said[256];
@@ -160,7 +160,7 @@ int peer_deliver(int fd, struct atw_err *err)
 	if (shutdown(fd, SHUT_WR) < 0)
 		e = errno;
 	for (int ms = 0; !e && ms < CLOSE_MS && (left || !closed); ms += left ? 0 : STEP_MS) {
-		e = listen_back(fd, &closed);
+		e = peer_listen_back(fd, &closed);
 		if (ioctl(fd, SIOCOUTQ, &left) < 0)
 			left = 0;
 		/* After the bytes: a failure does away with them. */

@@ -26,28 +26,28 @@ struct line {
 	char *p, *end;           /* as far as may be written, less SPARE */
 };
 
-static void line_begin(struct line *l, struct writer *w)
+static void plain_line_begin(struct line *l, struct writer *w)
 {
 	l->w = w;
 	l->p = writer_room(w, WRITER_ROOM);
 	l->end = l->p + WRITER_ROOM - SPARE;
 }
 
-static void line_end(struct line *l)
+static void plain_line_end(struct line *l)
 {
 	writer_advance(l->w, l->p);
 }
 
-/* The line has room for n more, which is at most what line_begin() asks for. */
-static inline void line_room(struct line *l, size_t n)
+/* The line has room for n more, which is at most what plain_line_begin() asks for. */
+static inline void plain_line_room(struct line *l, size_t n)
 {
 	if ((size_t)(l->end - l->p) < n) {
-		line_end(l);
-		line_begin(l, l->w);
+		plain_line_end(l);
+		plain_line_begin(l, l->w);
 	}
 }
 
-static inline char *blanks(char *p, size_t n)
+static inline char *plain_blanks(char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i += 16)
 		memset(p + i, ' ', 16);
@@ -55,31 +55,31 @@ static inline char *blanks(char *p, size_t n)
 }
 
 /* No column's width comes near the room there is, but its key may. */
-static inline void line_blanks(struct line *l, size_t n)
+static inline void plain_line_blanks(struct line *l, size_t n)
 {
 	for (size_t part; n; n -= part) {
 		part = n < 1024 ? n : 1024;
-		line_room(l, part);
-		l->p = blanks(l->p, part);
+		plain_line_room(l, part);
+		l->p = plain_blanks(l->p, part);
 	}
 }
 
-static inline void line_text(struct line *l, const char *s, size_t len)
+static inline void plain_line_text(struct line *l, const char *s, size_t len)
 {
 	if (len > 1024) {
-		line_end(l);
+		plain_line_end(l);
 		writer_put(l->w, s, len);
-		line_begin(l, l->w);
+		plain_line_begin(l, l->w);
 		return;
 	}
-	line_room(l, len);
+	plain_line_room(l, len);
 	memcpy(l->p, s, len);
 	l->p += len;
 }
 
 /* A cell as it stands in a line, blanks around it included; `width` is the text's. */
-static void pad(const struct atw_sink *k, size_t i, struct buf *b, const char *s,
-		size_t len, size_t width)
+static void plain_pad(const struct atw_sink *k, size_t i, struct buf *b, const char *s,
+		      size_t len, size_t width)
 {
 	const struct cell *c = &k->cell[i];
 	size_t left = width < c->width ? c->width - width : 0;
@@ -95,24 +95,24 @@ static void pad(const struct atw_sink *k, size_t i, struct buf *b, const char *s
  * Numbers are written where they belong. An address always has 18 characters; a
  * count is moved to the right if it is shorter than its column.
  */
-static inline void put_address(struct line *l, const struct cell *c, uint64_t u)
+static inline void plain_put_address(struct line *l, const struct cell *c, uint64_t u)
 {
-	line_room(l, 2 * SPARE);
+	plain_line_room(l, 2 * SPARE);
 	l->p = put_hex(l->p, u);
 	if (!c->last)
-		line_blanks(l, c->width > 18 ? c->width - 18 + 2 : 2);
+		plain_line_blanks(l, c->width > 18 ? c->width - 18 + 2 : 2);
 }
 
-static inline void put_count(struct line *l, const struct cell *c, uint64_t u)
+static inline void plain_put_count(struct line *l, const struct cell *c, uint64_t u)
 {
 	unsigned len = dec_digits(u);
 
 	if (c->width > len)
-		line_blanks(l, c->width - len);
-	line_room(l, 2 * SPARE);
+		plain_line_blanks(l, c->width - len);
+	plain_line_room(l, 2 * SPARE);
 	l->p = put_dec(l->p, u);
 	if (!c->last)
-		l->p = blanks(l->p, 2);
+		l->p = plain_blanks(l->p, 2);
 }
 
 static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
@@ -129,8 +129,8 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 			buf_char(&head, *s >= 'a' && *s <= 'z' ?
 				 (char)(*s - ('a' - 'A')) : *s);
 		buf_str(&head, sc->col[i].rate ? "/s" : "");
-		pad(k, i, &line, head.data ? head.data : "", head.len, head.len);
-		pad(k, i, &k->cell[i].lead, "n/a", 3, 3);
+		plain_pad(k, i, &line, head.data ? head.data : "", head.len, head.len);
+		plain_pad(k, i, &k->cell[i].lead, "n/a", 3, 3);
 		line.failed |= head.failed || k->cell[i].lead.failed;
 		buf_deinit(&head);
 	}
@@ -150,95 +150,96 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 	return ATW_OK;
 }
 
-static void form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+static void plain_form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
 	char digits[32], *end = sink_bytes(k, digits, u);
 
-	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
-static void form_change(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+static void plain_form_change(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
 	char digits[34], *end = sink_change(k, k->cell[i].type, digits, u);
 
-	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
-static void form_seconds(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+static void plain_form_seconds(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
 	char digits[32], *end = put_seconds(digits, u);
 
-	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
-static void form_pages(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+static void plain_form_pages(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
 {
 	char digits[34], *end = sink_pages(k, digits, u);
 
-	pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
+	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
 
-static void form_text(struct atw_sink *k, size_t i, struct form *f, const char *s)
+static void plain_form_text(struct atw_sink *k, size_t i, struct form *f, const char *s)
 {
 	struct buf clean = { 0 };
 	const char *text;
 
 	width_text(k, &k->cell[i], s, &clean);
 	text = clean.data ? clean.data : "";
-	pad(k, i, &f->text, text, clean.len, text_width(text, clean.len));
+	plain_pad(k, i, &f->text, text, clean.len, text_width(text, clean.len));
 	f->text.failed |= clean.failed;
 	buf_deinit(&clean);
 }
 
-static inline void put_value(struct atw_sink *k, struct line *l, size_t i,
-			     struct cell *c, union atw_value v)
+static inline void plain_put_value(struct atw_sink *k, struct line *l, size_t i,
+				   struct cell *c, union atw_value v)
 {
 	switch (c->type) {
 	case ATW_T_VA:
 	case ATW_T_PA:
 	case ATW_T_HEX:
-		put_address(l, c, v.u);
+		plain_put_address(l, c, v.u);
 		return;
 	case ATW_T_COUNT:
-		put_count(l, c, v.u);
+		plain_put_count(l, c, v.u);
 		return;
 	case ATW_T_LIST:
-		put_count(l, c, v.list->n);
+		plain_put_count(l, c, v.list->n);
 		return;
 	case ATW_T_BYTES:
 		if (!cell_has(c, v.u))
-			form_bytes(k, i, c->form, v.u);
+			plain_form_bytes(k, i, c->form, v.u);
 		break;
 	case ATW_T_PAGES:
 		if (!k->page_units) {
-			put_count(l, c, v.u);
+			plain_put_count(l, c, v.u);
 			return;
 		}
 		if (!cell_has(c, v.u))
-			form_pages(k, i, c->form, v.u);
+			plain_form_pages(k, i, c->form, v.u);
 		break;
 	case ATW_T_SECONDS:
 		if (!cell_has(c, v.u))
-			form_seconds(k, i, c->form, v.u);
+			plain_form_seconds(k, i, c->form, v.u);
 		break;
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
 		if (!cell_has(c, v.u))
-			form_change(k, i, c->form, v.u);
+			plain_form_change(k, i, c->form, v.u);
 		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
 	case ATW_T_LETTERS:
 		if (!cell_has(c, v.u))
-			form_text(k, i, c->form, cell_words(c, v.u));
+			plain_form_text(k, i, c->form, cell_words(c, v.u));
 		break;
 	case ATW_T_TEXT:
 		if (!cell_has_text(c, v.s))
-			form_text(k, i, c->form, v.s);
+			plain_form_text(k, i, c->form, v.s);
 		break;
 	}
 	sink_check(k, &c->form->text);
-	line_text(l, c->form->text.data ? c->form->text.data : "", c->form->text.len);
+	plain_line_text(l, c->form->text.data ? c->form->text.data : "",
+			c->form->text.len);
 }
 
 static int plain_row(struct atw_sink *k, const struct atw_row *row,
@@ -249,18 +250,18 @@ static int plain_row(struct atw_sink *k, const struct atw_row *row,
 	struct line l;
 
 	(void)err;
-	line_begin(&l, k->w);
+	plain_line_begin(&l, k->w);
 	for (size_t i = 0; i < n; i++) {
 		struct cell *c = &k->cell[i];
 
 		if (!(have >> i & 1) || (c->type == ATW_T_TEXT && !row->v[i].s))
-			line_text(&l, c->lead.data, c->lead.len);
+			plain_line_text(&l, c->lead.data, c->lead.len);
 		else
-			put_value(k, &l, i, c, row->v[i]);
+			plain_put_value(k, &l, i, c, row->v[i]);
 	}
-	line_room(&l, 1);
+	plain_line_room(&l, 1);
 	*l.p++ = '\n';
-	line_end(&l);
+	plain_line_end(&l);
 	return ATW_OK;
 }
 
@@ -270,21 +271,21 @@ static int plain_sum(struct atw_sink *k, const struct atw_row *row, uint64_t bla
 	struct line l;
 
 	(void)err;
-	line_begin(&l, k->w);
+	plain_line_begin(&l, k->w);
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
 
 		if (blank >> i & 1)
-			line_blanks(&l, c->width + 2);
+			plain_line_blanks(&l, c->width + 2);
 		else if (!row_has(row, i))
-			line_text(&l, c->lead.data, c->lead.len);
+			plain_line_text(&l, c->lead.data, c->lead.len);
 		else
-			put_value(k, &l, i, c, row->v[i]);
+			plain_put_value(k, &l, i, c, row->v[i]);
 	}
 	while (l.p > l.w->buf + l.w->len && l.p[-1] == ' ')
 		l.p--;
 	*l.p++ = '\n';
-	line_end(&l);
+	plain_line_end(&l);
 	return ATW_OK;
 }
 

@@ -46,7 +46,7 @@ int sink_find(const char *format, const struct atw_sink_ops **ret,
 	return rc;
 }
 
-static size_t forms_of(const struct atw_column *c)
+static size_t sink_forms_of(const struct atw_column *c)
 {
 	return c->type == ATW_T_FLAGS ? FORMS_OF_FLAGS : 1;
 }
@@ -61,7 +61,7 @@ int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 		return atw_err_nomem(err);
 	*k = (struct atw_sink){ .ops = ops, .w = w, .sc = sc, .cell = cell };
 	for (size_t i = 0; i < sc->ncols; i++) {
-		size_t n = forms_of(&sc->col[i]);
+		size_t n = sink_forms_of(&sc->col[i]);
 
 		cell[i].col = &sc->col[i];
 		cell[i].type = sc->col[i].type;
@@ -81,7 +81,8 @@ void sink_deinit(struct atw_sink *k)
 	for (size_t i = 0; k->cell && i < k->sc->ncols; i++) {
 		buf_deinit(&k->cell[i].lead);
 		buf_deinit(&k->cell[i].raw);
-		for (size_t f = 0; k->cell[i].forms && f < forms_of(&k->sc->col[i]); f++)
+		for (size_t f = 0; k->cell[i].forms && f < sink_forms_of(&k->sc->col[i]);
+		     f++)
 			buf_deinit(&k->cell[i].forms[f].text);
 		free(k->cell[i].forms);
 	}
@@ -114,7 +115,7 @@ void sink_put(struct atw_sink *k, const struct buf *b)
 	writer_put(k->w, b->data ? b->data : "", b->len);
 }
 
-static char *put_pages(char *p, uint64_t u, unsigned shift)
+static char *sink_put_pages(char *p, uint64_t u, unsigned shift)
 {
 	uint64_t part = u & (((uint64_t)1 << shift) - 1);
 	unsigned cents = (unsigned)(part * 100 >> shift);
@@ -137,7 +138,7 @@ char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u)
 	case ATW_UNITS_HUMAN:
 		return p + strlen(num_human(u, p));
 	case ATW_UNITS_PAGES:
-		return put_pages(p, u, k->page_shift);
+		return sink_put_pages(p, u, k->page_shift);
 	default:
 		return put_dec(p, u);
 	}
@@ -166,7 +167,7 @@ char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_
 	return u && type == ATW_T_CHANGE_BYTES ? sink_bytes(k, p, u) : put_dec(p, u);
 }
 
-static const char *name_of(const struct atw_names *nm, uint64_t i)
+static const char *sink_name_of(const struct atw_names *nm, uint64_t i)
 {
 	return nm && nm->name && i < nm->n ? nm->name[i] : NULL;
 }
@@ -177,8 +178,7 @@ bool words_next(const struct atw_column *c, uint64_t *left, char number[24],
 	uint64_t nameless = 0;
 
 	for (uint64_t u = *left; u; u &= u - 1) {
-		const char *name = name_of(c->names,
-					   (unsigned)__builtin_ctzll(u));
+		const char *name = sink_name_of(c->names, (unsigned)__builtin_ctzll(u));
 
 		if (name) {
 			*left &= ~(u & -u);
@@ -195,7 +195,7 @@ bool words_next(const struct atw_column *c, uint64_t *left, char number[24],
 	return true;
 }
 
-static void letters_text(struct buf *b, const char *letters, uint64_t u)
+static void sink_letters_text(struct buf *b, const char *letters, uint64_t u)
 {
 	char number[24];
 	size_t i;
@@ -222,10 +222,10 @@ const char *cell_words(struct cell *c, uint64_t u)
 	buf_add(b, "", 0);
 	switch (c->col->type) {
 	case ATW_T_LETTERS:
-		letters_text(b, nm ? nm->letters : NULL, u);
+		sink_letters_text(b, nm ? nm->letters : NULL, u);
 		break;
 	case ATW_T_ENUM:
-		word = name_of(nm, u);
+		word = sink_name_of(nm, u);
 		if (!word) {
 			*put_hex_short(number, u) = '\0';
 			word = number;

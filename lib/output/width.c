@@ -11,7 +11,7 @@
 /* Where rows are measured, a longer text has its middle left out. */
 #define TEXT_MOST   64
 
-static size_t longest(const struct atw_names *nm)
+static size_t width_longest(const struct atw_names *nm)
 {
 	size_t max = 0;
 
@@ -21,7 +21,7 @@ static size_t longest(const struct atw_names *nm)
 	return max;
 }
 
-static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
+static size_t width_type(const struct atw_sink *k, const struct atw_column *c)
 {
 	switch (c->type) {
 	case ATW_T_VA:
@@ -42,7 +42,7 @@ static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
 	case ATW_T_LIST:
 		return 8;
 	case ATW_T_ENUM:
-		return longest(c->names);
+		return width_longest(c->names);
 	case ATW_T_FLAGS:
 		return WIDTH_FLAGS;
 	case ATW_T_LETTERS:
@@ -54,7 +54,7 @@ static size_t type_width(const struct atw_sink *k, const struct atw_column *c)
 	return 0;
 }
 
-static bool is_right(const struct cell *c)
+static bool width_is_right(const struct cell *c)
 {
 	return c->type == ATW_T_BYTES || c->type == ATW_T_COUNT || c->type == ATW_T_PAGES ||
 	       c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES ||
@@ -67,11 +67,11 @@ void width_choose(const struct atw_sink *k, struct cell *c)
 	bool bytes = c->type == ATW_T_BYTES || c->type == ATW_T_CHANGE_BYTES;
 	bool pages = c->type == ATW_T_PAGES && k->page_units && !k->ahead;
 
-	c->right = is_right(c);
+	c->right = width_is_right(c);
 	c->width = c->col->width;
 	/* The column's own width is that of the usual form. */
 	if (!c->width || pages || (bytes && k->units != ATW_UNITS_HUMAN))
-		c->width = type_width(k, c->col);
+		c->width = width_type(k, c->col);
 	if (c->width < head)
 		c->width = head;
 	if (c->width < c->widest)
@@ -79,7 +79,7 @@ void width_choose(const struct atw_sink *k, struct cell *c)
 }
 
 /* Where character `n` begins. */
-static size_t char_at(const struct buf *b, size_t n)
+static size_t width_char_at(const struct buf *b, size_t n)
 {
 	size_t i = 0;
 
@@ -90,10 +90,11 @@ static size_t char_at(const struct buf *b, size_t n)
 }
 
 /* Of a path both ends say something, the last one more. */
-static void leave_middle_out(struct buf *b)
+static void width_leave_middle_out(struct buf *b)
 {
 	size_t width = text_width(b->data, b->len), head = (TEXT_MOST - 3) / 3;
-	size_t from = char_at(b, head), to = char_at(b, width - (TEXT_MOST - 3 - head));
+	size_t from = width_char_at(b, head),
+	       to = width_char_at(b, width - (TEXT_MOST - 3 - head));
 
 	memcpy(b->data + from, "...", 3);
 	memmove(b->data + from + 3, b->data + to, b->len - to + 1);
@@ -105,7 +106,7 @@ void width_text(const struct atw_sink *k, const struct cell *c, const char *s, s
 	text_plain(ret, *s ? s : "-");
 	if (k->ahead && !c->last && c->type == ATW_T_TEXT && ret->data && !ret->failed &&
 	    text_width(ret->data, ret->len) > TEXT_MOST)
-		leave_middle_out(ret);
+		width_leave_middle_out(ret);
 }
 
 void width_measure(struct atw_sink *k, const struct atw_row *row)
@@ -116,7 +117,7 @@ void width_measure(struct atw_sink *k, const struct atw_row *row)
 		char digits[40];
 		size_t n = 3;
 
-		if (!row_has(row, i) || (c->last && !is_right(c)))
+		if (!row_has(row, i) || (c->last && !width_is_right(c)))
 			continue;
 		switch (c->type) {
 		case ATW_T_COUNT:

@@ -26,7 +26,7 @@ void writer_deinit(struct writer *w)
 	*w = (struct writer){ .fd = -1 };
 }
 
-static void send_all(struct writer *w, const char *p, size_t n)
+static void writer_send_all(struct writer *w, const char *p, size_t n)
 {
 	if (!w->error && io_write(w->fd, p, n) < n)
 		w->error = errno;
@@ -34,7 +34,7 @@ static void send_all(struct writer *w, const char *p, size_t n)
 
 bool writer_flush(struct writer *w)
 {
-	send_all(w, w->buf, w->len);
+	writer_send_all(w, w->buf, w->len);
 	w->len = 0;
 	w->whole = 0;
 	return !w->error;
@@ -43,7 +43,7 @@ bool writer_flush(struct writer *w)
 bool writer_grow(struct writer *w, size_t n)
 {
 	if (w->whole) {
-		send_all(w, w->buf, w->whole);
+		writer_send_all(w, w->buf, w->whole);
 		w->len -= w->whole;
 		memmove(w->buf, w->buf + w->whole, w->len);
 		w->whole = 0;
@@ -58,7 +58,7 @@ void writer_put(struct writer *w, const void *data, size_t len)
 {
 	if (w->cap - w->len < len && !writer_grow(w, len)) {
 		/* Longer than all of the buffer, which is empty now. */
-		send_all(w, data, len);
+		writer_send_all(w, data, len);
 		return;
 	}
 	if (len)

@@ -11,8 +11,7 @@
 #include "paging/check.h"
 #include "paging/tables.h"
 
-static int set_cbit(struct atw_paging *pg, const char *number,
-		    struct atw_err *err)
+static int extend_set_cbit(struct atw_paging *pg, const char *number, struct atw_err *err)
 {
 	unsigned n = 0;
 	size_t digits = strspn(number, "0123456789");
@@ -33,9 +32,9 @@ static int set_cbit(struct atw_paging *pg, const char *number,
 	return ATW_OK;
 }
 
-static const struct atw_extension *find_in(const struct atw_extension *x,
-					   const struct atw_paging *pg,
-					   const char *name)
+static const struct atw_extension *extend_find_in(const struct atw_extension *x,
+						  const struct atw_paging *pg,
+						  const char *name)
 {
 	for (; x->name; x++)
 		if (!strcmp(x->name, name) && x->family == pg->family &&
@@ -56,11 +55,11 @@ int atw_paging_extend(struct atw_paging *pg, const char *ext,
 	if (!ext)
 		return atw_err_set(err, ATW_E_USAGE, "no extension is given");
 	if (!strncmp(ext, "cbit=", 5))
-		return set_cbit(pg, ext + 5, err);
+		return extend_set_cbit(pg, ext + 5, err);
 
-	x = find_in(atw_extensions_arm64, pg, ext);
+	x = extend_find_in(atw_extensions_arm64, pg, ext);
 	if (!x)
-		x = find_in(atw_extensions_riscv, pg, ext);
+		x = extend_find_in(atw_extensions_riscv, pg, ext);
 	if (!x) {
 		atw_err_set(err, ATW_E_USAGE, "%s has no extension \"%.64s\"",
 			    pg->name, ext);

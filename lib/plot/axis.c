@@ -11,7 +11,7 @@
 enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
 /* The next larger round number; 0: there is none in 64 bits. */
-static uint64_t next_step(enum axis_unit unit, uint64_t step)
+static uint64_t axis_next_step(enum axis_unit unit, uint64_t step)
 {
 	static const unsigned clock[] = {
 		1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE,
@@ -43,7 +43,7 @@ void axis_choose(enum axis_unit unit, uint64_t largest, unsigned steps, struct a
 	if (!steps)
 		steps = 1;
 	while ((largest - 1) / step + 1 > steps) {
-		uint64_t next = next_step(unit, step);
+		uint64_t next = axis_next_step(unit, step);
 
 		if (!next)
 			break;
@@ -57,7 +57,7 @@ void axis_choose(enum axis_unit unit, uint64_t largest, unsigned steps, struct a
 		ret->top = largest;
 }
 
-static char *in_threes(uint64_t v, char buf[AXIS_TEXT])
+static char *axis_in_threes(uint64_t v, char buf[AXIS_TEXT])
 {
 	char digits[24];
 	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, v), at = 0;
@@ -79,11 +79,11 @@ char *axis_number(enum axis_unit unit, uint64_t v, char buf[AXIS_TEXT])
 	case AXIS_SECONDS:
 		return axis_text(unit, v, buf);
 	default:
-		return in_threes(v, buf);
+		return axis_in_threes(v, buf);
 	}
 }
 
-static char *seconds_text(uint64_t v, char buf[AXIS_TEXT])
+static char *axis_seconds_text(uint64_t v, char buf[AXIS_TEXT])
 {
 	unsigned m = (unsigned)(v % HOUR / MINUTE), s = (unsigned)(v % MINUTE);
 
@@ -111,9 +111,9 @@ char *axis_text(enum axis_unit unit, uint64_t v, char buf[AXIS_TEXT])
 	if (unit == AXIS_BYTES)
 		return num_human(v, buf);
 	if (unit == AXIS_SECONDS)
-		return seconds_text(v, buf);
+		return axis_seconds_text(v, buf);
 	if (v < 10000)
-		return in_threes(v, buf);
+		return axis_in_threes(v, buf);
 	while (v / one >= 1000 && i + 2 < sizeof(letters)) {
 		one *= 1000;
 		i++;

@@ -38,7 +38,7 @@ struct order {
 	size_t at;
 };
 
-static int larger(const void *a, const void *b)
+static int bars_larger(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
@@ -50,8 +50,8 @@ static int larger(const void *a, const void *b)
 }
 
 /* The rows as they will be seen. Room for c->most. */
-static size_t make_rows(const struct chart_bars *c, const struct order *order, size_t most,
-			struct row *row)
+static size_t bars_make_rows(const struct chart_bars *c, const struct order *order,
+			     size_t most, struct row *row)
 {
 	size_t n = c->n > most ? most : c->n;
 
@@ -83,7 +83,7 @@ static size_t make_rows(const struct chart_bars *c, const struct order *order, s
 }
 
 /* What the axis must reach: the rest, and bars far wider than the others, may not. */
-static uint64_t reach(const struct row *row, size_t n)
+static uint64_t bars_reach(const struct row *row, size_t n)
 {
 	uint64_t most = 0, wide = 0, far;
 
@@ -102,13 +102,13 @@ static uint64_t reach(const struct row *row, size_t n)
 	return wide > far ? far : wide > most ? wide : most;
 }
 
-static double scaled(const struct plan *p, uint64_t v)
+static double bars_scaled(const struct plan *p, uint64_t v)
 {
 	return (double)v / (double)p->axis.top * p->width;
 }
 
 /* Two cuts through the end of a bar that goes on where the picture ends. */
-static void put_break(const struct plan *p, double y, double h)
+static void bars_put_break(const struct plan *p, double y, double h)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		double x = p->x + p->width - 14 + 6 * i;
@@ -118,7 +118,8 @@ static void put_break(const struct plan *p, double y, double h)
 }
 
 /* Returns where it ends. A bar that is too long shows what it is made of all the same. */
-static double put_bar(const struct plan *p, const uint64_t *v, double y, double h, bool pale)
+static double bars_put(const struct plan *p, const uint64_t *v, double y, double h,
+		       bool pale)
 {
 	uint64_t sum = 0, total = chart_sum(v, p->c->nkeys);
 	uint64_t whole = total > p->axis.top ? total : p->axis.top;
@@ -136,13 +137,13 @@ static double put_bar(const struct plan *p, const uint64_t *v, double y, double 
 				: p->c->key[k].color);
 	}
 	if (total <= p->axis.top)
-		return p->x + scaled(p, total);
-	put_break(p, y, h);
+		return p->x + bars_scaled(p, total);
+	bars_put_break(p, y, h);
 	return p->x + p->width;
 }
 
 /* "nginx: 283 pages of 4 KiB; stack 2, text 241" */
-static void tell(const struct chart_bars *c, const struct row *r, struct buf *b)
+static void bars_emit(const struct chart_bars *c, const struct row *r, struct buf *b)
 {
 	char text[AXIS_TEXT];
 
@@ -170,22 +171,22 @@ static void tell(const struct chart_bars *c, const struct row *r, struct buf *b)
 	}
 }
 
-static void put_row(const struct plan *p, const struct row *r, size_t i)
+static void bars_put_row(const struct plan *p, const struct row *r, size_t i)
 {
 	double y = p->y + p->pitch * (double)i, h = p->pitch * (p->pairs ? 0.42 : 0.68);
 	double end, base = y + p->pitch / 2 + 4;
 	char sum[2 * AXIS_TEXT + 8], a[AXIS_TEXT], b[AXIS_TEXT];
 	struct buf tip = { 0 };
 
-	tell(p->c, r, &tip);
+	bars_emit(p->c, r, &tip);
 	scene_group(p->s, tip.data, r->link, 0);
 	scene_fit(p->s, p->x - 8, base, SCENE_END, 11, 0,
 		  r->n > 1 ? SCENE_SOFT : SCENE_INK, p->x - 8 - CHART_MARGIN, r->name);
 	y += (p->pitch - h * (p->pairs ? 1.7 : 1)) / 2;
-	end = put_bar(p, r->value, y, h, false);
+	end = bars_put(p, r->value, y, h, false);
 	axis_number(p->axis.unit, r->sum, a);
 	if (p->pairs) {
-		double other = put_bar(p, r->wide, y + h + 1, h * 0.6, true);
+		double other = bars_put(p, r->wide, y + h + 1, h * 0.6, true);
 
 		if (other > end)
 			end = other;
@@ -204,13 +205,13 @@ static void put_row(const struct plan *p, const struct row *r, size_t i)
 	buf_deinit(&tip);
 }
 
-static void put_axis(const struct plan *p, size_t rows)
+static void bars_put_axis(const struct plan *p, size_t rows)
 {
 	double bottom = p->y + p->pitch * (double)rows;
 	char text[AXIS_TEXT];
 
 	for (uint64_t v = 0;; v += p->axis.step) {
-		double x = p->x + scaled(p, v);
+		double x = p->x + bars_scaled(p, v);
 
 		scene_line(p->s, x, p->y - 4, x, bottom, v ? 0.75 : 1.25,
 			   v ? SCENE_RULE : SCENE_SOFT);
@@ -221,8 +222,8 @@ static void put_axis(const struct plan *p, size_t rows)
 	}
 }
 
-static double put_head(const struct chart_bars *c, struct scene *s, bool pairs, size_t rows,
-		       size_t folded)
+static double bars_put_head(const struct chart_bars *c, struct scene *s, bool pairs,
+			    size_t rows, size_t folded)
 {
 	struct buf below = { 0 };
 	double y;
@@ -243,7 +244,7 @@ static double put_head(const struct chart_bars *c, struct scene *s, bool pairs, 
 			    c->nkeys);
 }
 
-static double names_width(const struct row *row, size_t n)
+static double bars_names_width(const struct row *row, size_t n)
 {
 	double most = NAMES_MIN;
 
@@ -261,7 +262,7 @@ static double names_width(const struct row *row, size_t n)
 	return most > NAMES_MAX ? NAMES_MAX : most;
 }
 
-static int draw_bars(const struct chart_bars *c, struct scene *s, struct atw_err *err)
+static int bars_draw(const struct chart_bars *c, struct scene *s, struct atw_err *err)
 {
 	size_t most = c->most ? c->most : MOST, n;
 	_auto_free struct order *order = calloc(c->n + 1, sizeof(*order));
@@ -275,17 +276,17 @@ static int draw_bars(const struct chart_bars *c, struct scene *s, struct atw_err
 					   chart_sum(c->bar[i].wide, c->nkeys), i };
 		p.pairs |= c->bar[i].wide != NULL;
 	}
-	qsort(order, c->n, sizeof(*order), larger);
-	n = make_rows(c, order, most, row);
+	qsort(order, c->n, sizeof(*order), bars_larger);
+	n = bars_make_rows(c, order, most, row);
 	scene_size(s, CHART_WIDTH, 100);
-	p.y = put_head(c, s, p.pairs, n, c->n > n ? row[n - 1].n : 0) + 20;
+	p.y = bars_put_head(c, s, p.pairs, n, c->n > n ? row[n - 1].n : 0) + 20;
 	p.pitch = p.pairs ? 26 : n > 20 ? 17 : 22;
-	p.x = CHART_MARGIN + names_width(row, n) + 10;
+	p.x = CHART_MARGIN + bars_names_width(row, n) + 10;
 	p.width = CHART_WIDTH - CHART_MARGIN - NUMBERS - p.x;
-	axis_choose(c->head.unit, reach(row, n), 6, &p.axis);
-	put_axis(&p, n);
+	axis_choose(c->head.unit, bars_reach(row, n), 6, &p.axis);
+	bars_put_axis(&p, n);
 	for (size_t i = 0; i < n; i++)
-		put_row(&p, &row[i], i);
+		bars_put_row(&p, &row[i], i);
 	scene_size(s, CHART_WIDTH, p.y + p.pitch * (double)n + CHART_MARGIN);
 	return scene_done(s, err);
 }
@@ -294,5 +295,5 @@ int chart_bars(const struct chart_bars *c, struct scene *s, struct atw_err *err)
 {
 	if (c->nkeys > CHART_KEYS)
 		return atw_err_set(err, ATW_E_LIMIT, "a bar has at most %d parts", CHART_KEYS);
-	return draw_bars(c, s, err);
+	return bars_draw(c, s, err);
 }

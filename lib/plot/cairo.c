@@ -57,7 +57,7 @@ struct cairo {
 #undef MEMBER
 };
 
-static int load(struct cairo *ret, struct atw_err *err)
+static int draw_cairo_load(struct cairo *ret, struct atw_err *err)
 {
 	void *lib = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
 	bool whole = lib != NULL;
@@ -77,10 +77,11 @@ int cairo_is_there(struct atw_err *err)
 {
 	struct cairo c;
 
-	return load(&c, err);
+	return draw_cairo_load(&c, err);
 }
 
-static cairo_status_t take_bytes(void *arg, const unsigned char *data, unsigned len)
+static cairo_status_t draw_cairo_take_bytes(void *arg, const unsigned char *data,
+					    unsigned len)
 {
 	struct writer *w = arg;
 
@@ -89,13 +90,14 @@ static cairo_status_t take_bytes(void *arg, const unsigned char *data, unsigned 
 	return w->error ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-static void set_color(const struct cairo *c, cairo_t *cr, uint32_t color)
+static void draw_cairo_set_color(const struct cairo *c, cairo_t *cr, uint32_t color)
 {
 	c->set_source_rgb(cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
 			     (color & 0xff) / 255.0);
 }
 
-static void paint_text(const struct cairo *c, cairo_t *cr, const struct scene *s, const struct scene_item *i)
+static void draw_cairo_paint_text(const struct cairo *c, cairo_t *cr,
+				  const struct scene *s, const struct scene_item *i)
 {
 	const char *text = scene_string(s, i->text);
 	cairo_text_extents_t e;
@@ -112,15 +114,15 @@ static void paint_text(const struct cairo *c, cairo_t *cr, const struct scene *s
 	c->show_text(cr, text);
 }
 
-static void paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
+static void draw_cairo_paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
 {
-	set_color(c, cr, SCENE_PAPER);
+	draw_cairo_set_color(c, cr, SCENE_PAPER);
 	c->paint(cr);
 	c->set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
 	for (size_t n = 0; n < s->n; n++) {
 		const struct scene_item *i = &s->item[n];
 
-		set_color(c, cr, i->color);
+		draw_cairo_set_color(c, cr, i->color);
 		switch ((enum scene_kind)i->kind) {
 		case SCENE_RECT:
 			c->rectangle(cr, i->x, i->y, i->w, i->h);
@@ -133,7 +135,7 @@ static void paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
 			c->stroke(cr);
 			break;
 		case SCENE_TEXT:
-			paint_text(c, cr, s, i);
+			draw_cairo_paint_text(c, cr, s, i);
 			break;
 		case SCENE_GROUP:
 		case SCENE_GROUP_END:
@@ -144,8 +146,8 @@ static void paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
 }
 
 /* Converts the final status of a surface. Errors of the writer are its caller's. */
-static int settle(const struct cairo *c, cairo_status_t status, const struct writer *w,
-		  struct atw_err *err)
+static int draw_cairo_settle(const struct cairo *c, cairo_status_t status,
+			     const struct writer *w, struct atw_err *err)
 {
 	if (status == CAIRO_STATUS_SUCCESS || w->error)
 		return ATW_OK;
@@ -154,53 +156,60 @@ static int settle(const struct cairo *c, cairo_status_t status, const struct wri
 			   c->status_to_string(status));
 }
 
-static cairo_status_t paint_surface(const struct cairo *c, cairo_surface_t *surface,
-				    double scale, const struct scene *s)
+static cairo_status_t draw_cairo_paint_surface(const struct cairo *c,
+					       cairo_surface_t *surface, double scale,
+					       const struct scene *s)
 {
 	cairo_t *cr = c->create(surface);
 	cairo_status_t status;
 
 	c->scale(cr, scale, scale);
-	paint(c, cr, s);
+	draw_cairo_paint(c, cr, s);
 	status = c->status(cr);
 	c->destroy(cr);
 	return status;
 }
 
-static int write_pages(const struct cairo *c, cairo_surface_t *surface, const struct scene *s,
-		       struct writer *w, struct atw_err *err)
+static int draw_cairo_write_pages(const struct cairo *c, cairo_surface_t *surface,
+				  const struct scene *s, struct writer *w,
+				  struct atw_err *err)
 {
-	cairo_status_t status = paint_surface(c, surface, 1, s);
+	cairo_status_t status = draw_cairo_paint_surface(c, surface, 1, s);
 
 	c->surface_finish(surface);
 	if (status == CAIRO_STATUS_SUCCESS)
 		status = c->surface_status(surface);
 	c->surface_destroy(surface);
-	return settle(c, status, w, err);
+	return draw_cairo_settle(c, status, w, err);
 }
 
 int cairo_write_ps(const struct scene *s, struct writer *w, struct atw_err *err)
 {
 	struct cairo lib, *c = &lib;
-	int r = load(c, err);
+	int r = draw_cairo_load(c, err);
 
-	return r < 0 ? r : write_pages(c, c->ps_surface_create_for_stream(take_bytes, w, s->width,
-									  s->height), s, w, err);
+	return r < 0 ? r
+		     : draw_cairo_write_pages(
+			       c,
+			       c->ps_surface_create_for_stream(draw_cairo_take_bytes, w,
+							       s->width, s->height),
+			       s, w, err);
 }
 
 int cairo_write_pdf(const struct scene *s, struct writer *w, struct atw_err *err)
 {
 	struct cairo lib, *c = &lib;
 	cairo_surface_t *surface;
-	int r = load(c, err);
+	int r = draw_cairo_load(c, err);
 
 	if (r < 0)
 		return r;
-	surface = c->pdf_surface_create_for_stream(take_bytes, w, s->width, s->height);
+	surface = c->pdf_surface_create_for_stream(draw_cairo_take_bytes, w, s->width,
+						   s->height);
 	if (s->title)
 		c->pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
 					    scene_string(s, s->title));
-	return write_pages(c, surface, s, w, err);
+	return draw_cairo_write_pages(c, surface, s, w, err);
 }
 
 int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err)
@@ -209,7 +218,7 @@ int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err
 	struct cairo lib, *c = &lib;
 	cairo_surface_t *surface;
 	cairo_status_t status;
-	int r = load(c, err);
+	int r = draw_cairo_load(c, err);
 
 	if (r < 0)
 		return r;
@@ -225,11 +234,12 @@ int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err
 	surface = c->image_surface_create(CAIRO_FORMAT_RGB24,
 					     (int)(s->width * scale + 0.5),
 					     (int)(s->height * scale + 0.5));
-	status = paint_surface(c, surface, scale, s);
+	status = draw_cairo_paint_surface(c, surface, scale, s);
 	if (status == CAIRO_STATUS_SUCCESS)
-		status = c->surface_write_to_png_stream(surface, take_bytes, w);
+		status =
+			c->surface_write_to_png_stream(surface, draw_cairo_take_bytes, w);
 	c->surface_destroy(surface);
-	return settle(c, status, w, err);
+	return draw_cairo_settle(c, status, w, err);
 }
 
 #else

@@ -10,7 +10,7 @@
 #include "plot/svg.h"
 #include "output/outfile.h"
 
-static int write_svg(const struct scene *s, struct writer *w, struct atw_err *err)
+static int draw_write_svg(const struct scene *s, struct writer *w, struct atw_err *err)
 {
 	(void)err;
 	svg_write(s, w, false);
@@ -18,10 +18,11 @@ static int write_svg(const struct scene *s, struct writer *w, struct atw_err *er
 }
 
 static const struct picture_format formats[] = {
-	{ "svg", "a picture for browsers, with texts to point at", false, false, write_svg },
-	{ "ps", "PostScript", false, true, cairo_write_ps },
-	{ "pdf", "a picture for documents", true, true, cairo_write_pdf },
-	{ "png", "pixels", true, true, cairo_write_png },
+	{"svg", "a picture for browsers, with texts to point at", false, false,
+	 draw_write_svg},
+	{"ps", "PostScript", false, true, cairo_write_ps},
+	{"pdf", "a picture for documents", true, true, cairo_write_pdf},
+	{"png", "pixels", true, true, cairo_write_png},
 };
 
 const struct picture_format *picture_format(size_t i)
@@ -37,8 +38,8 @@ const struct picture_format *picture_find(const char *name)
 	return NULL;
 }
 
-static int check_terminal(const struct picture_format *f, const struct outfile *t,
-			  struct atw_err *err)
+static int draw_check_terminal(const struct picture_format *f, const struct outfile *t,
+			       struct atw_err *err)
 {
 	if (!f->binary || !isatty(t->fd))
 		return ATW_OK;
@@ -56,7 +57,7 @@ int picture_check(const struct picture_format *f, const char *path, struct atw_e
 		rc = outfile_open(path, &t, err);
 	if (rc < 0)
 		return rc;
-	rc = check_terminal(f, &t, err);
+	rc = draw_check_terminal(f, &t, err);
 	outfile_close(&t);
 	return rc;
 }
@@ -68,7 +69,7 @@ int picture_put(const struct scene *s, const struct picture_format *f, struct ou
 	int rc = scene_done(s, err);
 
 	if (rc == ATW_OK)
-		rc = check_terminal(f, t, err);
+		rc = draw_check_terminal(f, t, err);
 	if (rc == ATW_OK)
 		rc = writer_init(&w, t->fd, err);
 	if (rc < 0)

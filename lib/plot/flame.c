@@ -28,17 +28,17 @@ struct flame {
 	size_t slots;                    /* a power of two */
 };
 
-static int no_memory(struct atw_err *err)
+static int flame_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
 
-static const char *name_of(const struct flame *f, uint32_t i)
+static const char *flame_name_of(const struct flame *f, uint32_t i)
 {
 	return f->names.data + f->frame[i].name;
 }
 
-static bool grow_slots(struct flame *f)
+static bool flame_grow_slots(struct flame *f)
 {
 	size_t slots = f->slots ? 2 * f->slots : 256;
 	uint32_t *slot = calloc(slots, sizeof(*slot));
@@ -49,7 +49,7 @@ static bool grow_slots(struct flame *f)
 	f->slot = slot;
 	f->slots = slots;
 	for (size_t i = 1; i < f->n; i++) {
-		const char *name = name_of(f, (uint32_t)i);
+		const char *name = flame_name_of(f, (uint32_t)i);
 		uint64_t h = hash_bytes(f->frame[i].parent, name, strlen(name));
 		uint32_t *s = &slot[h & (slots - 1)];
 
@@ -59,8 +59,8 @@ static bool grow_slots(struct flame *f)
 	return true;
 }
 
-static int new_frame(struct flame *f, uint32_t parent, const char *name, size_t len,
-		     uint32_t *ret, struct atw_err *err)
+static int flame_new_frame(struct flame *f, uint32_t parent, const char *name, size_t len,
+			   uint32_t *ret, struct atw_err *err)
 {
 	struct frame frame = { .parent = parent, .name = (uint32_t)f->names.len };
 
@@ -68,11 +68,11 @@ static int new_frame(struct flame *f, uint32_t parent, const char *name, size_t 
 		return atw_err_set(err, ATW_E_LIMIT, "the stacks have more than %d frames",
 				   FLAME_FRAMES);
 	if (!array_reserve((void **)&f->frame, &f->cap, f->n + 1, sizeof(frame)))
-		return no_memory(err);
+		return flame_no_memory(err);
 	buf_add(&f->names, name, len);
 	buf_add(&f->names, "", 1);
 	if (f->names.failed)
-		return no_memory(err);
+		return flame_no_memory(err);
 	if (f->n) {
 		frame.depth = f->frame[parent].depth + 1;
 		frame.next = f->frame[parent].child;
@@ -83,28 +83,28 @@ static int new_frame(struct flame *f, uint32_t parent, const char *name, size_t 
 	return ATW_OK;
 }
 
-static int find(struct flame *f, uint32_t parent, const char *name, size_t len,
-		uint32_t *ret, struct atw_err *err)
+static int flame_find(struct flame *f, uint32_t parent, const char *name, size_t len,
+		      uint32_t *ret, struct atw_err *err)
 {
 	uint64_t h = hash_bytes(parent, name, len);
 	uint32_t i;
 	int rc;
 
 	for (i = f->slot[h & (f->slots - 1)]; i; i = f->frame[i].chain) {
-		const char *has = name_of(f, i);
+		const char *has = flame_name_of(f, i);
 
 		if (f->frame[i].parent == parent && !strncmp(has, name, len) && !has[len]) {
 			*ret = i;
 			return ATW_OK;
 		}
 	}
-	rc = new_frame(f, parent, name, len, &i, err);
+	rc = flame_new_frame(f, parent, name, len, &i, err);
 	if (rc < 0)
 		return rc;
 	f->frame[i].chain = f->slot[h & (f->slots - 1)];
 	f->slot[h & (f->slots - 1)] = i;
 	*ret = i;
-	return f->n > f->slots && !grow_slots(f) ? no_memory(err) : ATW_OK;
+	return f->n > f->slots && !flame_grow_slots(f) ? flame_no_memory(err) : ATW_OK;
 }
 
 int flame_open(struct flame **ret, struct atw_err *err)
@@ -112,9 +112,10 @@ int flame_open(struct flame **ret, struct atw_err *err)
 	struct flame *f = calloc(1, sizeof(*f));
 	uint32_t root;
 
-	if (!f || !grow_slots(f) || new_frame(f, 0, "all", 3, &root, NULL) < 0) {
+	if (!f || !flame_grow_slots(f) ||
+	    flame_new_frame(f, 0, "all", 3, &root, NULL) < 0) {
 		flame_close(f);
-		return no_memory(err);
+		return flame_no_memory(err);
 	}
 	*ret = f;
 	return ATW_OK;
@@ -140,7 +141,7 @@ int flame_add(struct flame *f, const char *stack, uint64_t value, struct atw_err
 		int rc = ATW_OK;
 
 		if (len) {
-			rc = find(f, at, stack, len, &at, err);
+			rc = flame_find(f, at, stack, len, &at, err);
 			if (rc < 0)
 				return rc;
 			f->frame[at].value = chart_add(f->frame[at].value, value);
@@ -171,7 +172,7 @@ struct drawing {
 };
 
 /* Colours mean nothing here but "the same name again"; warm, light, black on it. */
-static uint32_t color_of(const char *name)
+static uint32_t flame_color_of(const char *name)
 {
 	static const uint32_t warm[] = {
 		0xf6c667, 0xf0a95b, 0xf4d58d, 0xe8b04a, 0xf2bc8c, 0xf7dfa5, 0xeea56a, 0xe9c46a,
@@ -185,17 +186,17 @@ static uint32_t color_of(const char *name)
 	return warm[(h ^ h >> 15) % ARRAY_SIZE(warm)];
 }
 
-static int by_name(const void *a, const void *b, void *arg)
+static int flame_by_name(const void *a, const void *b, void *arg)
 {
 	const struct flame *f = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = strcmp(name_of(f, x), name_of(f, y));
+	int order = strcmp(flame_name_of(f, x), flame_name_of(f, y));
 
 	return order ? order : x < y ? -1 : x > y;
 }
 
 /* Those of one name lie together, so the first frame is a unique tie-breaker. */
-static int larger(const void *a, const void *b)
+static int flame_larger(const void *a, const void *b)
 {
 	const struct pile *x = a, *y = b;
 
@@ -204,12 +205,12 @@ static int larger(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-static void put_frame(struct drawing *d, const struct pile *p, uint32_t depth, double x,
-		      double w)
+static void flame_put_frame(struct drawing *d, const struct pile *p, uint32_t depth,
+			    double x, double w)
 {
 	double y = d->bottom - PITCH * (depth + 1.0), all = (double)d->f->frame[0].value;
-	const char *name = *p->others ? p->others : name_of(d->f, p->frame[0]);
-	uint32_t color = !depth || *p->others ? SCENE_REST : color_of(name);
+	const char *name = *p->others ? p->others : flame_name_of(d->f, p->frame[0]);
+	uint32_t color = !depth || *p->others ? SCENE_REST : flame_color_of(name);
 	struct buf tip = { 0 };
 	char text[AXIS_TEXT];
 
@@ -228,7 +229,7 @@ static void put_frame(struct drawing *d, const struct pile *p, uint32_t depth, d
 }
 
 /* What stands on these frames, those of one name together. */
-static uint32_t *children(const struct drawing *d, const struct pile *p, size_t *n)
+static uint32_t *flame_children(const struct drawing *d, const struct pile *p, size_t *n)
 {
 	uint32_t *child;
 	size_t at = 0;
@@ -242,30 +243,32 @@ static uint32_t *children(const struct drawing *d, const struct pile *p, size_t 
 		for (uint32_t c = d->f->frame[p->frame[i]].child; c; c = d->f->frame[c].next)
 			child[at++] = c;
 	if (child)
-		qsort_r(child, *n, sizeof(*child), by_name, (void *)d->f);
+		qsort_r(child, *n, sizeof(*child), flame_by_name, (void *)d->f);
 	return child;
 }
 
-static size_t make_piles(const struct drawing *d, const uint32_t *child, size_t n,
-			 struct pile *pile)
+static size_t flame_make_piles(const struct drawing *d, const uint32_t *child, size_t n,
+			       struct pile *pile)
 {
 	size_t piles = 0;
 
 	for (size_t i = 0, to; i < n; i = to) {
 		struct pile p = { .frame = child + i };
 
-		for (to = i; to < n && !strcmp(name_of(d->f, child[to]),
-					       name_of(d->f, child[i])); to++)
+		for (to = i; to < n && !strcmp(flame_name_of(d->f, child[to]),
+					       flame_name_of(d->f, child[i]));
+		     to++)
 			p.value = chart_add(p.value, d->f->frame[child[to]].value);
 		p.n = to - i;
 		pile[piles++] = p;
 	}
-	qsort(pile, piles, sizeof(*pile), larger);
+	qsort(pile, piles, sizeof(*pile), flame_larger);
 	return piles;
 }
 
 /* The small ones, from pile `from` on, as one; their frames go to `all`. */
-static void fold(struct drawing *d, struct pile *pile, size_t from, size_t to, uint32_t *all)
+static void flame_fold(struct drawing *d, struct pile *pile, size_t from, size_t to,
+		       uint32_t *all)
 {
 	struct pile one = { .frame = all };
 
@@ -280,25 +283,25 @@ static void fold(struct drawing *d, struct pile *pile, size_t from, size_t to, u
 }
 
 /* The depth is bounded by FLAME_DEPTH. */
-static void put_pile(struct drawing *d, const struct pile *p, uint32_t depth, double x,
-		     double w)
+static void flame_put_pile(struct drawing *d, const struct pile *p, uint32_t depth,
+			   double x, double w)
 {
 	size_t n, piles, large = 0;
-	_auto_free uint32_t *child = children(d, p, &n);
+	_auto_free uint32_t *child = flame_children(d, p, &n);
 	_auto_free struct pile *pile = calloc(n + 1, sizeof(*pile));
 	_auto_free uint32_t *rest = calloc(n + 1, sizeof(*rest));
 	double per_point = p->value ? w / (double)p->value : 0;
 
-	put_frame(d, p, depth, x, w);
+	flame_put_frame(d, p, depth, x, w);
 	if (!child || !pile || !rest) {
 		d->s->status = ATW_E_NOMEM;
 		return;
 	}
-	piles = make_piles(d, child, n, pile);
+	piles = flame_make_piles(d, child, n, pile);
 	while (large < piles && (double)pile[large].value * per_point >= NAMED)
 		large++;
 	if (piles - large > 1) {
-		fold(d, pile, large, piles, rest);
+		flame_fold(d, pile, large, piles, rest);
 		piles = large + 1;
 	}
 	for (size_t i = 0; i < piles; i++) {
@@ -308,7 +311,7 @@ static void put_pile(struct drawing *d, const struct pile *p, uint32_t depth, do
 			d->hidden++;
 			continue;
 		}
-		put_pile(d, &pile[i], depth + 1, x, part);
+		flame_put_pile(d, &pile[i], depth + 1, x, part);
 		x += part;
 	}
 }
@@ -324,14 +327,14 @@ int flame_draw(struct flame *f, const struct chart_head *head, struct scene *s,
 	char text[AXIS_TEXT];
 
 	/* Where the lowest frame lies is known once the highest one is: twice, then. */
-	put_pile(&d, &all, 0, CHART_MARGIN, width);
+	flame_put_pile(&d, &all, 0, CHART_MARGIN, width);
 	s->n = 0;
 	s->texts.len = 1;
 	d = (struct drawing){
 		.f = f, .head = head, .s = s, .bottom = 72 + PITCH * (d.highest + 1.0),
 	};
 	scene_size(s, CHART_WIDTH, d.bottom + CHART_MARGIN);
-	put_pile(&d, &all, 0, CHART_MARGIN, width);
+	flame_put_pile(&d, &all, 0, CHART_MARGIN, width);
 	buf_printf(&below, "%s %s", axis_number(head->unit, f->frame[0].value, text), head->of);
 	if (d.folded)
 		buf_printf(&below, "; %zu small frames are put together as others", d.folded);

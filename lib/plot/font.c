@@ -18,17 +18,17 @@ static const uint16_t widths[] = {
 	635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 };
 
-static bool starts(char c)
+static bool font_starts(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
 /* Of the character that starts there; 0 inside of one. */
-static double em(const char *p, unsigned style)
+static double font_em(const char *p, unsigned style)
 {
 	unsigned char c = (unsigned char)*p;
 
-	if (!starts(*p))
+	if (!font_starts(*p))
 		return 0;
 	/* From three bytes on there are scripts that fill the square. */
 	if (c >= 0xe0 && strncmp(p, ELLIPSIS, 3) != 0)
@@ -45,7 +45,7 @@ double font_width(const char *text, size_t len, double size, unsigned style)
 	double sum = 0;
 
 	for (size_t i = 0; i < len; i++)
-		sum += em(text + i, style);
+		sum += font_em(text + i, style);
 	return sum * size * (style & SCENE_BOLD ? 1.12 : 1);
 }
 
@@ -67,11 +67,11 @@ bool font_fit(struct buf *b, const char *text, double size, unsigned style, doub
 		if (back)
 			do
 				from = --to;
-			while (from > head && !starts(text[from]));
+			while (from > head && !font_starts(text[from]));
 		else
 			do
 				to = ++from;
-			while (to < tail && !starts(text[to]));
+			while (to < tail && !font_starts(text[to]));
 		left -= back ? font_width(text + from, tail - from, size, style)
 			     : font_width(text + head, to - head, size, style);
 		if (left < 0)

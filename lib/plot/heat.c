@@ -36,7 +36,7 @@ struct plan {
 	double x, y, cell;
 };
 
-static void free_side(struct side *d)
+static void heat_free_side(struct side *d)
 {
 	free(d->to);
 	free(d->of);
@@ -44,7 +44,8 @@ static void free_side(struct side *d)
 }
 
 /* Things with nothing are not shown at all. */
-static bool choose(struct side *d, const struct chart_heat *c, bool rows, size_t most)
+static bool heat_choose(struct side *d, const struct chart_heat *c, bool rows,
+			size_t most)
 {
 	size_t n = rows ? c->rows : c->cols, used = 0;
 	bool sort = rows || !c->in_order;
@@ -79,13 +80,13 @@ static bool choose(struct side *d, const struct chart_heat *c, bool rows, size_t
 	return true;
 }
 
-static bool is_rest(const struct side *d, size_t at)
+static bool heat_is_rest(const struct side *d, size_t at)
 {
 	return d->rest > 1 && at + 1 == d->shown;
 }
 
 /* The most of one place: what is put together has no place of its own. */
-static void add_up(struct plan *p)
+static void heat_add_up(struct plan *p)
 {
 	for (size_t i = 0; i < p->c->n; i++) {
 		const struct chart_spot *t = &p->c->spot[i];
@@ -97,37 +98,39 @@ static void add_up(struct plan *p)
 		for (size_t k = 0; k < p->col.shown; k++) {
 			uint64_t v = p->value[i * p->col.shown + k];
 
-			if (v > p->most && !is_rest(&p->row, i) && !is_rest(&p->col, k))
+			if (v > p->most && !heat_is_rest(&p->row, i) &&
+			    !heat_is_rest(&p->col, k))
 				p->most = v;
 		}
 }
 
 /* Logarithm to the base of two, straight between powers. */
-static double log_two(uint64_t v)
+static double heat_log_two(uint64_t v)
 {
 	unsigned bits = 63 - (unsigned)__builtin_clzll(v);
 
 	return bits + ((double)v / (double)((uint64_t)1 << bits) - 1);
 }
 
-static uint32_t color_of(const struct plan *p, uint64_t v)
+static uint32_t heat_color_of(const struct plan *p, uint64_t v)
 {
 	if (!v)
 		return SCENE_PALE;
 	/* The palest shades are too near to nothing. */
-	return palette_shade(p->most < 2 ? 1 : 0.12 + 0.88 * log_two(v) / log_two(p->most));
+	return palette_shade(
+		p->most < 2 ? 1 : 0.12 + 0.88 * heat_log_two(v) / heat_log_two(p->most));
 }
 
-static const char *name_of(const struct side *d, const char *const *names, size_t at,
-			   char others[48])
+static const char *heat_name_of(const struct side *d, const char *const *names, size_t at,
+				char others[48])
 {
-	if (!is_rest(d, at))
+	if (!heat_is_rest(d, at))
 		return names[d->of[at]];
 	snprintf(others, 48, "%zu others", d->rest);
 	return others;
 }
 
-static void put_cells(const struct plan *p, size_t row, const char *name)
+static void heat_put_cells(const struct plan *p, size_t row, const char *name)
 {
 	char others[48], text[AXIS_TEXT];
 
@@ -137,36 +140,36 @@ static void put_cells(const struct plan *p, size_t row, const char *name)
 
 		if (v) {
 			buf_printf(&tip, "%s, %s: %s %s", name,
-				   name_of(&p->col, p->c->col, k, others),
+				   heat_name_of(&p->col, p->c->col, k, others),
 				   axis_number(p->c->head.unit, v, text), p->c->head.of);
 			scene_group(p->s, tip.failed ? name : tip.data, NULL, 0);
 		}
 		scene_rect(p->s, p->x + (double)k * p->cell, p->y + (double)row * ROW,
-			   p->cell - 1, ROW - 1, color_of(p, v));
+			   p->cell - 1, ROW - 1, heat_color_of(p, v));
 		if (v)
 			scene_end(p->s);
 		buf_deinit(&tip);
 	}
 }
 
-static void put_rows(const struct plan *p)
+static void heat_put_rows(const struct plan *p)
 {
 	char others[48], text[AXIS_TEXT];
 
 	for (size_t i = 0; i < p->row.shown; i++) {
-		const char *name = name_of(&p->row, p->c->row, i, others);
+		const char *name = heat_name_of(&p->row, p->c->row, i, others);
 		double base = p->y + (double)i * ROW + 12;
 
 		scene_fit(p->s, p->x - 8, base, SCENE_END, 11, 0, SCENE_INK,
 			  NAMES - CHART_MARGIN - 8, name);
-		put_cells(p, i, name);
+		heat_put_cells(p, i, name);
 		scene_text(p->s, p->x + (double)p->col.shown * p->cell + 6, base, SCENE_START, 10,
 			   0, SCENE_SOFT, axis_text(p->c->head.unit, p->row.sum[i], text));
 	}
 }
 
 /* Above the columns: numbers, or names as far as one does not meet the next. */
-static void put_heads(const struct plan *p)
+static void heat_put_heads(const struct plan *p)
 {
 	double free_from = 0;
 
@@ -188,7 +191,7 @@ static void put_heads(const struct plan *p)
 }
 
 /* The names behind the numbers, downwards and then to the right. */
-static double put_list(const struct plan *p, double y)
+static double heat_put_list(const struct plan *p, double y)
 {
 	size_t lines = (p->col.shown + LIST - 1) / LIST;
 	double width = (CHART_WIDTH - 2.0 * CHART_MARGIN) / LIST;
@@ -204,13 +207,14 @@ static double put_list(const struct plan *p, double y)
 		snprintf(number, sizeof(number), "%zu", k + 1);
 		scene_text(p->s, x + 20, base, SCENE_END, 10, 0, SCENE_SOFT, number);
 		scene_fit(p->s, x + 26, base, SCENE_START, 10.5, 0, SCENE_INK,
-			  width - 26 - taken, name_of(&p->col, p->c->col, k, others));
+			  width - 26 - taken,
+			  heat_name_of(&p->col, p->c->col, k, others));
 		scene_text(p->s, x + width - 16, base, SCENE_END, 10, 0, SCENE_SOFT, v);
 	}
 	return y + (double)lines * LIST_PITCH;
 }
 
-static double put_scale(const struct plan *p, double y)
+static double heat_put_scale(const struct plan *p, double y)
 {
 	enum { PARTS = 24, WIDE = 7 };
 	double x = p->x;
@@ -226,7 +230,7 @@ static double put_scale(const struct plan *p, double y)
 }
 
 /* From p->y on; moves it to its end. */
-static void put_all(struct plan *p, const char *below)
+static void heat_put_all(struct plan *p, const char *below)
 {
 	const struct chart_heat *c = p->c;
 	double room = CHART_WIDTH - NAMES - CHART_MARGIN - 44;
@@ -237,18 +241,18 @@ static void put_all(struct plan *p, const char *below)
 		p->cell = COLUMN_MAX;
 	p->y = (p->y > 0 ? chart_subtitle(p->s, p->y, c->head.title, below)
 			 : chart_title(p->s, c->head.title, below)) + 12;
-	p->y = put_scale(p, p->y) + 6;
+	p->y = heat_put_scale(p, p->y) + 6;
 	scene_fit(p->s, p->x, p->y + 10, SCENE_START, 10.5, 0, SCENE_SOFT, room, c->columns);
 	p->y += 30;
-	put_heads(p);
-	put_rows(p);
+	heat_put_heads(p);
+	heat_put_rows(p);
 	p->y += (double)p->row.shown * ROW + 22;
 	if (!c->in_order)
-		p->y = put_list(p, p->y);
+		p->y = heat_put_list(p, p->y);
 }
 
 /* false: no memory. */
-static bool put_heat(const struct chart_heat *c, struct scene *s, double *y)
+static bool heat_put(const struct chart_heat *c, struct scene *s, double *y)
 {
 	struct plan p = { .c = c, .s = s, .y = *y };
 	struct buf below = { 0 };
@@ -256,25 +260,25 @@ static bool put_heat(const struct chart_heat *c, struct scene *s, double *y)
 	uint64_t sum = 0;
 	bool ok;
 
-	ok = choose(&p.row, c, true, c->most ? c->most : ROWS) &&
-	     choose(&p.col, c, false, c->in_order ? CHART_STEPS : COLUMNS);
+	ok = heat_choose(&p.row, c, true, c->most ? c->most : ROWS) &&
+	     heat_choose(&p.col, c, false, c->in_order ? CHART_STEPS : COLUMNS);
 	p.value = ok ? calloc(p.row.shown * p.col.shown + 1, sizeof(*p.value)) : NULL;
 	if (p.value) {
-		add_up(&p);
+		heat_add_up(&p);
 		for (size_t i = 0; i < c->n; i++)
 			sum = chart_add(sum, c->spot[i].value);
 		buf_printf(&below, "%s %s; %zu %s, most first; colours by logarithm",
 			   axis_number(c->head.unit, sum, text), c->head.of,
 			   p.row.shown + p.row.rest - 1, c->head.things);
 		if (!below.failed)
-			put_all(&p, below.data);
+			heat_put_all(&p, below.data);
 	}
 	ok = p.value && !below.failed;
 	*y = p.y;
 	buf_deinit(&below);
 	free(p.value);
-	free_side(&p.row);
-	free_side(&p.col);
+	heat_free_side(&p.row);
+	heat_free_side(&p.col);
 	return ok;
 }
 
@@ -284,7 +288,7 @@ int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err)
 
 	scene_size(s, CHART_WIDTH, SCENE_LENGTH);
 	for (; c; c = c->below)
-		if (!put_heat(c, s, &y))
+		if (!heat_put(c, s, &y))
 			return atw_err_nomem(err);
 	scene_size(s, CHART_WIDTH, y + CHART_MARGIN);
 	return ATW_OK;

@@ -126,7 +126,7 @@ void hilbert_add(struct hilbert *h, uint64_t pa, uint64_t pages, unsigned use)
 }
 
 /* The use that at least half of it has; nuses: mixed; NONE: no RAM is there. */
-static unsigned use_of(const struct hilbert *h, uint64_t cell)
+static unsigned hilbert_use_of(const struct hilbert *h, uint64_t cell)
 {
 	const uint64_t *n = &h->pages[cell * h->nuses];
 	uint64_t all = chart_sum(n, h->nuses);
@@ -150,7 +150,8 @@ struct map {
 };
 
 /* "0x40000000 to 0x40ffffff: free 61%, file 30%, anon 9%", the largest first. */
-static void tell(const struct map *m, uint64_t first, uint64_t cells, struct buf *b)
+static void hilbert_emit(const struct map *m, uint64_t first, uint64_t cells,
+			 struct buf *b)
 {
 	uint64_t sum[HILBERT_USES] = { 0 }, all;
 
@@ -177,14 +178,17 @@ static void tell(const struct map *m, uint64_t first, uint64_t cells, struct buf
 }
 
 /* Neighbours in a row that look the same are one rectangle. */
-static void put_cells(const struct map *m, unsigned left, unsigned top, unsigned side)
+static void hilbert_put_cells(const struct map *m, unsigned left, unsigned top,
+			      unsigned side)
 {
 	for (unsigned y = top; y < top + side; y++) {
 		for (unsigned x = left, to; x < left + side; x = to) {
-			unsigned use = use_of(m->h, hilbert_at(m->h->order, x, y));
+			unsigned use =
+				hilbert_use_of(m->h, hilbert_at(m->h->order, x, y));
 
 			for (to = x + 1; to < left + side; to++)
-				if (use_of(m->h, hilbert_at(m->h->order, to, y)) != use)
+				if (hilbert_use_of(m->h,
+						   hilbert_at(m->h->order, to, y)) != use)
 					break;
 			if (use != NONE)
 				scene_rect(m->s, m->x + x * m->size, m->y + y * m->size,
@@ -194,7 +198,7 @@ static void put_cells(const struct map *m, unsigned left, unsigned top, unsigned
 	}
 }
 
-static void put_blocks(const struct map *m)
+static void hilbert_put_blocks(const struct map *m)
 {
 	unsigned side = 1u << m->block, rows = 1u << (m->h->order - m->block);
 	uint64_t cells = UINT64_C(1) << 2 * m->block;
@@ -206,12 +210,12 @@ static void put_blocks(const struct map *m)
 		hilbert_place(m->h->order - m->block, d, &x, &y);
 		if (m->half && x >= rows / 2)
 			break;
-		tell(m, d * cells, cells, &tip);
+		hilbert_emit(m, d * cells, cells, &tip);
 		scene_group(m->s, tip.data, NULL, SCENE_ZOOM);
 		/* Also where there is no RAM there is something to point at. */
 		scene_rect(m->s, m->x + x * side * m->size, m->y + y * side * m->size,
 			   side * m->size, side * m->size, SCENE_PAPER);
-		put_cells(m, x * side, y * side, side);
+		hilbert_put_cells(m, x * side, y * side, side);
 		scene_end(m->s);
 		if (tip.failed)
 			m->s->status = ATW_E_NOMEM;
@@ -220,7 +224,7 @@ static void put_blocks(const struct map *m)
 }
 
 /* Sixteen parts: their borders, and the addresses at which the outer ones begin. */
-static void put_parts(const struct map *m)
+static void hilbert_put_parts(const struct map *m)
 {
 	double part = SIDE / 4.0, width = m->half ? SIDE / 2.0 : SIDE;
 	unsigned right = m->half ? 1 : 3;
@@ -254,7 +258,7 @@ static void put_parts(const struct map *m)
 }
 
 /* The way that addresses take through the parts, small, with a dot where it begins. */
-static void put_way(const struct map *m, double left, double top, double size)
+static void hilbert_put_way(const struct map *m, double left, double top, double size)
 {
 	double step = size / 4, x0 = 0, y0 = 0;
 
@@ -288,7 +292,7 @@ int hilbert_draw(const struct hilbert *h, const char *title, const struct chart_
 
 	m.half = true;
 	for (uint64_t c = 0; c < cells; c++) {
-		unsigned u = use_of(h, c);
+		unsigned u = hilbert_use_of(h, c);
 
 		if (u == NONE)
 			continue;
@@ -313,9 +317,9 @@ int hilbert_draw(const struct hilbert *h, const char *title, const struct chart_
 			   s->width - 2 * CHART_MARGIN - 80, key, n) + 24;
 	m.size = SIDE / (double)(1u << h->order);
 	m.block = h->order > BLOCK ? h->order - BLOCK : 0;
-	put_way(&m, s->width - CHART_MARGIN - 64, 24, 64);
-	put_blocks(&m);
-	put_parts(&m);
+	hilbert_put_way(&m, s->width - CHART_MARGIN - 64, 24, 64);
+	hilbert_put_blocks(&m);
+	hilbert_put_parts(&m);
 	scene_size(s, s->width, m.y + SIDE + 24 + CHART_MARGIN);
 	return scene_done(s, err);
 }

@@ -15,7 +15,7 @@ struct html {
 	bool section;                    /* one is open */
 };
 
-static int flush(struct html *h, struct atw_err *err)
+static int html_report_flush(struct html *h, struct atw_err *err)
 {
 	if (writer_flush(&h->w))
 		return ATW_OK;
@@ -44,15 +44,15 @@ int html_open(const char *path, const char *title, struct html **ret, struct atw
 	return ATW_OK;
 }
 
-static void put(struct html *h, const char *s)
+static void html_report_put(struct html *h, const char *s)
 {
 	writer_put(&h->w, s, strlen(s));
 }
 
-static void end_section(struct html *h)
+static void html_report_end_section(struct html *h)
 {
 	if (h->section)
-		put(h, "</section>\n");
+		html_report_put(h, "</section>\n");
 	h->section = false;
 }
 
@@ -63,10 +63,10 @@ void html_about(struct html *h, const char *text)
 
 void html_section(struct html *h, const char *id, const char *title, const char *about)
 {
-	end_section(h);
-	put(h, "<section id=\"");
-	put(h, id);
-	put(h, "\">\n");
+	html_report_end_section(h);
+	html_report_put(h, "<section id=\"");
+	html_report_put(h, id);
+	html_report_put(h, "\">\n");
 	html_element(&h->w, "h2", NULL, title);
 	if (about)
 		html_element(&h->w, "p", NULL, about);
@@ -77,7 +77,7 @@ void html_text(struct html *h, const char *text)
 {
 	struct buf b = { 0 };
 
-	put(h, "<pre>");
+	html_report_put(h, "<pre>");
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 		struct buf line = { 0 };
@@ -102,7 +102,7 @@ void html_text(struct html *h, const char *text)
 		h->w.error = ENOMEM;
 	writer_put(&h->w, b.data ? b.data : "", b.len);
 	buf_deinit(&b);
-	put(h, "</pre>\n");
+	html_report_put(h, "</pre>\n");
 }
 
 int html_picture(struct html *h, const struct scene *s, struct atw_err *err)
@@ -112,7 +112,7 @@ int html_picture(struct html *h, const struct scene *s, struct atw_err *err)
 	if (rc < 0)
 		return rc;
 	svg_write(s, &h->w, true);
-	return h->w.error ? flush(h, err) : ATW_OK;
+	return h->w.error ? html_report_flush(h, err) : ATW_OK;
 }
 
 int html_table(struct html *h, const struct atw_output_opts *o, const struct atw_schema *sc,
@@ -120,7 +120,7 @@ int html_table(struct html *h, const struct atw_output_opts *o, const struct atw
 {
 	struct atw_output_opts part = *o;
 	/* The table has a writer of its own: what came before it goes first. */
-	int rc = flush(h, err);
+	int rc = html_report_flush(h, err);
 
 	part.path = h->target.path;
 	return rc < 0 ? rc : output_open_part(&part, sc, &sink_html_table, h->target.fd, ret,
@@ -131,9 +131,9 @@ int html_commit(struct html *h, struct atw_err *err)
 {
 	int rc;
 
-	end_section(h);
+	html_report_end_section(h);
 	html_page_end(&h->w);
-	rc = flush(h, err);
+	rc = html_report_flush(h, err);
 	return rc < 0 ? rc : outfile_commit(&h->target, err);
 }
 

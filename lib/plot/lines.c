@@ -37,7 +37,7 @@ struct label {
 };
 
 /* Without the yellow: a thin line of it cannot be seen on white. */
-static uint32_t line_color(size_t i)
+static uint32_t lines_color(size_t i)
 {
 	static const uint8_t dark[] = { 0, 1, 2, 4, 6, 7, 5 };
 
@@ -45,24 +45,24 @@ static uint32_t line_color(size_t i)
 			     PALETTE_COLORS * (unsigned)(i / ARRAY_SIZE(dark)));
 }
 
-static int higher(const void *a, const void *b)
+static int lines_higher(const void *a, const void *b)
 {
 	const struct label *x = a, *y = b;
 
 	return x->y < y->y ? -1 : x->y > y->y;
 }
 
-static double at_x(const struct plan *p, uint64_t x)
+static double lines_at_x(const struct plan *p, uint64_t x)
 {
 	return p->left + (double)(x - p->from) / (double)p->x.top * p->width;
 }
 
-static double at_y(const struct plan *p, uint64_t y)
+static double lines_at_y(const struct plan *p, uint64_t y)
 {
 	return p->top + HEIGHT - (double)y / (double)p->y.top * HEIGHT;
 }
 
-static void measure(struct plan *p)
+static void lines_measure(struct plan *p)
 {
 	uint64_t first = UINT64_MAX, last = 0, most = 0;
 
@@ -86,12 +86,12 @@ static void measure(struct plan *p)
 	axis_choose(p->c->head.unit, most, 6, &p->y);
 }
 
-static void put_axes(const struct plan *p)
+static void lines_put_axes(const struct plan *p)
 {
 	char text[AXIS_TEXT];
 
 	for (uint64_t v = 0;; v += p->y.step) {
-		double y = at_y(p, v);
+		double y = lines_at_y(p, v);
 
 		scene_line(p->s, p->left, y, p->left + p->width, y, v ? 0.75 : 1.25,
 			   v ? SCENE_RULE : SCENE_SOFT);
@@ -101,7 +101,7 @@ static void put_axes(const struct plan *p)
 			break;
 	}
 	for (uint64_t v = 0;; v += p->x.step) {
-		double x = at_x(p, p->from + v);
+		double x = lines_at_x(p, p->from + v);
 
 		scene_line(p->s, x, p->top + HEIGHT, x, p->top + HEIGHT + 4, 1, SCENE_SOFT);
 		scene_text(p->s, x, p->top + HEIGHT + 18, SCENE_MIDDLE, 11, 0, SCENE_SOFT,
@@ -115,26 +115,27 @@ static void put_axes(const struct plan *p)
  * More points than there are columns would only be painted over each other: of one
  * column the first, the least, the greatest and the last are all that shows.
  */
-static void put_line(const struct plan *p, const struct chart_line *l, uint32_t color,
-		     double wide)
+static void lines_put(const struct plan *p, const struct chart_line *l, uint32_t color,
+		      double wide)
 {
 	const struct chart_point *pt = l->point;
 	double x = 0, y = 0;
 
 	for (size_t i = 0; i < l->n;) {
-		double column = at_x(p, pt[i].x), low, high, last;
+		double column = lines_at_x(p, pt[i].x), low, high, last;
 		size_t from = i;
 
-		low = high = last = at_y(p, pt[i].y);
-		for (i++; i < l->n && at_x(p, pt[i].x) < column + 0.5; i++) {
-			last = at_y(p, pt[i].y);
+		low = high = last = lines_at_y(p, pt[i].y);
+		for (i++; i < l->n && lines_at_x(p, pt[i].x) < column + 0.5; i++) {
+			last = lines_at_y(p, pt[i].y);
 			if (last < low)
 				low = last;
 			if (last > high)
 				high = last;
 		}
 		if (from)
-			scene_line(p->s, x, y, column, at_y(p, pt[from].y), wide, color);
+			scene_line(p->s, x, y, column, lines_at_y(p, pt[from].y), wide,
+				   color);
 		else if (l->n <= 1)
 			scene_line(p->s, column, last, column, last, 3 * wide, color);
 		if (high > low)
@@ -145,9 +146,9 @@ static void put_line(const struct plan *p, const struct chart_line *l, uint32_t 
 }
 
 /* Names stand where their lines end, pushed apart from the top, then back up. */
-static void push_apart(struct label *label, size_t n, double top, double bottom)
+static void lines_push_apart(struct label *label, size_t n, double top, double bottom)
 {
-	qsort(label, n, sizeof(*label), higher);
+	qsort(label, n, sizeof(*label), lines_higher);
 	for (size_t i = 0; i < n; i++) {
 		double least = i ? label[i - 1].y + NAME_PITCH : top;
 
@@ -163,7 +164,8 @@ static void push_apart(struct label *label, size_t n, double top, double bottom)
 }
 
 /* ", until 5min"; "" of one that goes on to the end. */
-static const char *until(const struct plan *p, const struct chart_line *l, char buf[AXIS_TEXT + 8])
+static const char *lines_until(const struct plan *p, const struct chart_line *l,
+			       char buf[AXIS_TEXT + 8])
 {
 	uint64_t last = l->point[l->n - 1].x;
 	char text[AXIS_TEXT];
@@ -175,7 +177,7 @@ static const char *until(const struct plan *p, const struct chart_line *l, char 
 	return buf;
 }
 
-static void put_name(const struct plan *p, const struct label *label)
+static void lines_put_name(const struct plan *p, const struct label *label)
 {
 	const struct chart_line *l = &p->c->line[label->line];
 	const struct chart_point *end = &l->point[l->n - 1];
@@ -184,12 +186,13 @@ static void put_name(const struct plan *p, const struct label *label)
 	struct buf name = { 0 };
 
 	/* What leads from the border to a name would look as if it had been there. */
-	buf_printf(&name, "%s%s", l->name, until(p, l, when));
+	buf_printf(&name, "%s%s", l->name, lines_until(p, l, when));
 	if (*when)
-		scene_rect(p->s, at_x(p, end->x) - END / 2.0, at_y(p, end->y) - END / 2.0, END, END,
-			   label->color);
+		scene_rect(p->s, lines_at_x(p, end->x) - END / 2.0,
+			   lines_at_y(p, end->y) - END / 2.0, END, END, label->color);
 	else
-		scene_line(p->s, x + 2, at_y(p, end->y), x + 12, label->y, 1, label->color);
+		scene_line(p->s, x + 2, lines_at_y(p, end->y), x + 12, label->y, 1,
+			   label->color);
 	scene_rect(p->s, x + 14, label->y - 4, 8, 8, label->color);
 	if (name.failed)
 		p->s->status = ATW_E_NOMEM;
@@ -199,21 +202,21 @@ static void put_name(const struct plan *p, const struct label *label)
 	buf_deinit(&name);
 }
 
-static void put_names(const struct plan *p, struct label *label, size_t n)
+static void lines_put_names(const struct plan *p, struct label *label, size_t n)
 {
-	push_apart(label, n, p->top, p->top + HEIGHT);
+	lines_push_apart(label, n, p->top, p->top + HEIGHT);
 	for (size_t i = 0; i < n; i++)
-		put_name(p, &label[i]);
+		lines_put_name(p, &label[i]);
 }
 
-static void put_lines(const struct plan *p, const struct chart_order *order, size_t most,
-		      struct label *label)
+static void lines_put_lines(const struct plan *p, const struct chart_order *order,
+			    size_t most, struct label *label)
 {
 	size_t named = 0;
 
 	for (size_t i = p->c->n; i-- > 0;) {
 		const struct chart_line *l = &p->c->line[order[i].at];
-		uint32_t color = i < most ? line_color(i) : OTHERS;
+		uint32_t color = i < most ? lines_color(i) : OTHERS;
 		struct buf tip = { 0 };
 		char text[AXIS_TEXT], when[AXIS_TEXT + 8];
 
@@ -222,19 +225,19 @@ static void put_lines(const struct plan *p, const struct chart_order *order, siz
 		buf_printf(&tip, "%s: from %s", l->name,
 			   axis_number(p->y.unit, l->point[0].y, text));
 		buf_printf(&tip, " to %s %s%s",
-			   axis_number(p->y.unit, l->point[l->n - 1].y, text), p->c->head.of,
-			   until(p, l, when));
+			   axis_number(p->y.unit, l->point[l->n - 1].y, text),
+			   p->c->head.of, lines_until(p, l, when));
 		scene_group(p->s, tip.data, NULL, 0);
-		put_line(p, l, color, i < most ? 2 : 1);
+		lines_put(p, l, color, i < most ? 2 : 1);
 		scene_end(p->s);
 		if (tip.failed)
 			p->s->status = ATW_E_NOMEM;
 		buf_deinit(&tip);
 		if (i < most)
-			label[named++] = (struct label){ at_y(p, l->point[l->n - 1].y),
-							 order[i].at, color };
+			label[named++] = (struct label){
+				lines_at_y(p, l->point[l->n - 1].y), order[i].at, color};
 	}
-	put_names(p, label, named);
+	lines_put_names(p, label, named);
 }
 
 int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *err)
@@ -262,9 +265,9 @@ int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *er
 	if (below.failed)
 		s->status = ATW_E_NOMEM;
 	buf_deinit(&below);
-	measure(&p);
-	put_axes(&p);
-	put_lines(&p, order, most, label);
+	lines_measure(&p);
+	lines_put_axes(&p);
+	lines_put_lines(&p, order, most, label);
 	scene_size(s, CHART_WIDTH, p.top + HEIGHT + 30 + CHART_MARGIN);
 	return scene_done(s, err);
 }

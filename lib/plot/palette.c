@@ -18,18 +18,18 @@ static const uint32_t shades[PALETTE_SHADES] = {
 	0x12305f,
 };
 
-static unsigned part_of(uint32_t color, unsigned shift)
+static unsigned palette_part_of(uint32_t color, unsigned shift)
 {
 	return color >> shift & 0xff;
 }
 
 /* A colour between two, channel by channel. */
-static uint32_t between(uint32_t a, uint32_t b, double part)
+static uint32_t palette_between(uint32_t a, uint32_t b, double part)
 {
 	uint32_t mixed = 0;
 
 	for (unsigned shift = 0; shift <= 16; shift += 8) {
-		double from = part_of(a, shift), to = part_of(b, shift);
+		double from = palette_part_of(a, shift), to = palette_part_of(b, shift);
 
 		mixed |= (uint32_t)(from + (to - from) * part + 0.5) << shift;
 	}
@@ -38,7 +38,7 @@ static uint32_t between(uint32_t a, uint32_t b, double part)
 
 uint32_t palette_pale(uint32_t color, double part)
 {
-	return between(color, 0xffffff, part);
+	return palette_between(color, 0xffffff, part);
 }
 
 uint32_t palette_color(unsigned n)
@@ -61,14 +61,14 @@ uint32_t palette_shade(double part)
 		return shades[PALETTE_SHADES - 1];
 	at = part * (PALETTE_SHADES - 1);
 	i = (unsigned)at;
-	return between(shades[i], shades[i + 1], at - i);
+	return palette_between(shades[i], shades[i + 1], at - i);
 }
 
 /*
  * The curve of sRGB is x^2.4 with a foot. This cubic keeps within 0.003 of it and
  * needs no libm; it decides nothing finer than black or white text.
  */
-static double linear(unsigned channel)
+static double palette_linear(unsigned channel)
 {
 	double x = channel / 255.0;
 
@@ -77,8 +77,9 @@ static double linear(unsigned channel)
 
 double palette_light(uint32_t color)
 {
-	return 0.2126 * linear(part_of(color, 16)) + 0.7152 * linear(part_of(color, 8)) +
-	       0.0722 * linear(part_of(color, 0));
+	return 0.2126 * palette_linear(palette_part_of(color, 16)) +
+	       0.7152 * palette_linear(palette_part_of(color, 8)) +
+	       0.0722 * palette_linear(palette_part_of(color, 0));
 }
 
 uint32_t palette_on(uint32_t color)

@@ -27,43 +27,43 @@ void scene_size(struct scene *s, double width, double height)
 	s->height = height;
 }
 
-static void fail(struct scene *s, int status)
+static void scene_fail(struct scene *s, int status)
 {
 	if (s->status == ATW_OK)
 		s->status = status;
 }
 
-static void add(struct scene *s, struct scene_item item)
+static void scene_add(struct scene *s, struct scene_item item)
 {
 	if (s->status != ATW_OK)
 		return;
 	if (s->n >= SCENE_ITEMS)
-		fail(s, ATW_E_LIMIT);
+		scene_fail(s, ATW_E_LIMIT);
 	else if (!array_reserve((void **)&s->item, &s->cap, s->n + 1, sizeof(*s->item)))
-		fail(s, ATW_E_NOMEM);
+		scene_fail(s, ATW_E_NOMEM);
 	else
 		s->item[s->n++] = item;
 }
 
 /* Keep a text that is harmless; 0: it is empty. */
-static uint32_t keep(struct scene *s, const char *text, size_t len)
+static uint32_t scene_keep(struct scene *s, const char *text, size_t len)
 {
 	size_t at = s->texts.len;
 
 	if (!len || s->status != ATW_OK)
 		return 0;
 	if (at + len > SCENE_TEXTS) {
-		fail(s, ATW_E_LIMIT);
+		scene_fail(s, ATW_E_LIMIT);
 		return 0;
 	}
 	buf_add(&s->texts, text, len);
 	buf_add(&s->texts, "", 1);
 	if (s->texts.failed)
-		fail(s, ATW_E_NOMEM);
+		scene_fail(s, ATW_E_NOMEM);
 	return (uint32_t)at;
 }
 
-static uint32_t keep_plain(struct scene *s, const char *text)
+static uint32_t scene_keep_plain(struct scene *s, const char *text)
 {
 	struct buf b = { 0 };
 	uint32_t at = 0;
@@ -72,9 +72,9 @@ static uint32_t keep_plain(struct scene *s, const char *text)
 		return 0;
 	text_plain(&b, text);
 	if (b.failed)
-		fail(s, ATW_E_NOMEM);
+		scene_fail(s, ATW_E_NOMEM);
 	else
-		at = keep(s, b.data, b.len);
+		at = scene_keep(s, b.data, b.len);
 	buf_deinit(&b);
 	return at;
 }
@@ -83,16 +83,24 @@ void scene_rect(struct scene *s, double x, double y, double w, double h, uint32_
 {
 	if (w <= 0 || h <= 0)
 		return;
-	add(s, (struct scene_item){ .kind = SCENE_RECT, .x = (float)x, .y = (float)y,
-				    .w = (float)w, .h = (float)h, .color = color });
+	scene_add(s, (struct scene_item){.kind = SCENE_RECT,
+					 .x = (float)x,
+					 .y = (float)y,
+					 .w = (float)w,
+					 .h = (float)h,
+					 .color = color});
 }
 
 void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double wide,
 		uint32_t color)
 {
-	add(s, (struct scene_item){ .kind = SCENE_LINE, .x = (float)x0, .y = (float)y0,
-				    .w = (float)x1, .h = (float)y1, .size = (float)wide,
-				    .color = color });
+	scene_add(s, (struct scene_item){.kind = SCENE_LINE,
+					 .x = (float)x0,
+					 .y = (float)y0,
+					 .w = (float)x1,
+					 .h = (float)y1,
+					 .size = (float)wide,
+					 .color = color});
 }
 
 void scene_frame(struct scene *s, double x, double y, double w, double h, double wide,
@@ -106,23 +114,27 @@ void scene_frame(struct scene *s, double x, double y, double w, double h, double
 
 void scene_title(struct scene *s, const char *title)
 {
-	s->title = keep_plain(s, title);
+	s->title = scene_keep_plain(s, title);
 }
 
-static void put_text(struct scene *s, double x, double y, enum scene_anchor anchor,
-		     double size, unsigned style, uint32_t color, uint32_t text)
+static void scene_put_text(struct scene *s, double x, double y, enum scene_anchor anchor,
+			   double size, unsigned style, uint32_t color, uint32_t text)
 {
 	if (text)
-		add(s, (struct scene_item){ .kind = SCENE_TEXT, .x = (float)x,
-					    .y = (float)y, .anchor = (uint8_t)anchor,
-					    .size = (float)size, .style = (uint8_t)style,
-					    .color = color, .text = text });
+		scene_add(s, (struct scene_item){.kind = SCENE_TEXT,
+						 .x = (float)x,
+						 .y = (float)y,
+						 .anchor = (uint8_t)anchor,
+						 .size = (float)size,
+						 .style = (uint8_t)style,
+						 .color = color,
+						 .text = text});
 }
 
 void scene_text(struct scene *s, double x, double y, enum scene_anchor anchor,
 		double size, unsigned style, uint32_t color, const char *text)
 {
-	put_text(s, x, y, anchor, size, style, color, keep_plain(s, text));
+	scene_put_text(s, x, y, anchor, size, style, color, scene_keep_plain(s, text));
 }
 
 bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, double size,
@@ -136,12 +148,12 @@ bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, do
 		return false;
 	text_plain(&whole, text);
 	if (whole.data && font_fit(&part, whole.data, size, style, width) && !part.failed) {
-		put_text(s, x, y, anchor, size, style, color,
-			 keep(s, part.data, part.len));
+		scene_put_text(s, x, y, anchor, size, style, color,
+			       scene_keep(s, part.data, part.len));
 		drawn = true;
 	}
 	if (whole.failed || part.failed)
-		fail(s, ATW_E_NOMEM);
+		scene_fail(s, ATW_E_NOMEM);
 	buf_deinit(&whole);
 	buf_deinit(&part);
 	return drawn;
@@ -149,14 +161,16 @@ bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, do
 
 void scene_group(struct scene *s, const char *title, const char *link, unsigned style)
 {
-	uint32_t text = keep_plain(s, title);
+	uint32_t text = scene_keep_plain(s, title);
 
 	if (++s->open > SCENE_DEPTH)
-		fail(s, ATW_E_LIMIT);
-	add(s, (struct scene_item){ .kind = SCENE_GROUP, .style = (uint8_t)style,
-				    .text = text,
-				    .link = link && *link == '#' ? keep_plain(s, link)
-								 : 0 });
+		scene_fail(s, ATW_E_LIMIT);
+	scene_add(s, (struct scene_item){.kind = SCENE_GROUP,
+					 .style = (uint8_t)style,
+					 .text = text,
+					 .link = link && *link == '#'
+							 ? scene_keep_plain(s, link)
+							 : 0});
 }
 
 void scene_end(struct scene *s)
@@ -164,8 +178,8 @@ void scene_end(struct scene *s)
 	if (s->open)
 		s->open--;
 	else
-		fail(s, ATW_E_USAGE);
-	add(s, (struct scene_item){ .kind = SCENE_GROUP_END });
+		scene_fail(s, ATW_E_USAGE);
+	scene_add(s, (struct scene_item){.kind = SCENE_GROUP_END});
 }
 
 int scene_done(const struct scene *s, struct atw_err *err)

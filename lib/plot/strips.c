@@ -24,14 +24,14 @@ struct plan {
 	double x, y;
 };
 
-static int earlier(const void *a, const void *b)
+static int strips_earlier(const void *a, const void *b)
 {
 	const struct chart_order *x = a, *y = b;
 
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static uint64_t pages_of(const struct chart_strip *p)
+static uint64_t strips_pages_of(const struct chart_strip *p)
 {
 	uint64_t sum = 0;
 
@@ -48,7 +48,8 @@ struct place {
 };
 
 /* What the next pages look like; the place moves behind them. */
-static uint32_t next_cell(const struct chart_strips *c, struct place *at, uint64_t pages)
+static uint32_t strips_next_cell(const struct chart_strips *c, struct place *at,
+				 uint64_t pages)
 {
 	uint64_t n[CHART_KEYS] = { 0 }, there = 0, all = 0;
 	unsigned most = 0;
@@ -77,11 +78,11 @@ static uint32_t next_cell(const struct chart_strips *c, struct place *at, uint64
 	return 2 * there < all ? palette_pale(c->key[most].color, 0.5) : c->key[most].color;
 }
 
-static void put_cells(const struct plan *p, const struct chart_strip *strip, uint64_t cells,
-		      uint64_t pages)
+static void strips_put_cells(const struct plan *p, const struct chart_strip *strip,
+			     uint64_t cells, uint64_t pages)
 {
 	struct place at = { .strip = strip };
-	uint32_t color = next_cell(p->c, &at, pages);
+	uint32_t color = strips_next_cell(p->c, &at, pages);
 
 	for (uint64_t i = 0, to; i < cells; i = to) {
 		uint64_t line = i / LINE;
@@ -89,7 +90,7 @@ static void put_cells(const struct plan *p, const struct chart_strip *strip, uin
 
 		/* Neighbours in a line that look alike are one rectangle. */
 		for (to = i + 1; to < cells; to++) {
-			next = next_cell(p->c, &at, pages);
+			next = strips_next_cell(p->c, &at, pages);
 			if (next != color || to % LINE == 0)
 				break;
 		}
@@ -100,9 +101,9 @@ static void put_cells(const struct plan *p, const struct chart_strip *strip, uin
 	}
 }
 
-static void put_strip(struct plan *p, const struct chart_strip *strip)
+static void strips_put(struct plan *p, const struct chart_strip *strip)
 {
-	uint64_t all = pages_of(strip), pages = 1, cells, lines;
+	uint64_t all = strips_pages_of(strip), pages = 1, cells, lines;
 	struct buf tip = { 0 };
 	char text[AXIS_TEXT];
 
@@ -125,7 +126,7 @@ static void put_strip(struct plan *p, const struct chart_strip *strip)
 			   SCENE_SOFT, cell);
 	}
 	if (cells)
-		put_cells(p, strip, cells, pages);
+		strips_put_cells(p, strip, cells, pages);
 	scene_end(p->s);
 	if (tip.failed)
 		p->s->status = ATW_E_NOMEM;
@@ -133,7 +134,7 @@ static void put_strip(struct plan *p, const struct chart_strip *strip)
 	p->y += (double)(lines > 1 ? lines : 1) * CELL + 4.75;
 }
 
-static int draw_strips(const struct chart_strips *c, struct scene *s, struct atw_err *err)
+static int strips_draw(const struct chart_strips *c, struct scene *s, struct atw_err *err)
 {
 	size_t most = c->most ? c->most : CHART_STRIPS;
 	_auto_free struct chart_order *order = calloc(c->n + 1, sizeof(*order));
@@ -151,7 +152,7 @@ static int draw_strips(const struct chart_strips *c, struct scene *s, struct atw
 	if (most > c->n)
 		most = c->n;
 	/* Those that are shown stand in the order they came. */
-	qsort(order, most, sizeof(*order), earlier);
+	qsort(order, most, sizeof(*order), strips_earlier);
 	scene_size(s, NAMES + LINE * CELL + 90, 100);
 	buf_printf(&below, "%s, %d a line; %zu %s", c->head.of, LINE, c->n, c->head.things);
 	if (c->n > most)
@@ -176,7 +177,7 @@ static int draw_strips(const struct chart_strips *c, struct scene *s, struct atw
 			p.y += 8;
 			shown = head;
 		}
-		put_strip(&p, &c->strip[order[i].at]);
+		strips_put(&p, &c->strip[order[i].at]);
 	}
 	scene_size(s, s->width, p.y + CHART_MARGIN);
 	return scene_done(s, err);
@@ -187,5 +188,5 @@ int chart_strips(const struct chart_strips *c, struct scene *s, struct atw_err *
 	if (c->nkeys > CHART_KEYS)
 		return atw_err_set(err, ATW_E_LIMIT, "a cell has one of at most %d colours",
 				   CHART_KEYS);
-	return draw_strips(c, s, err);
+	return strips_draw(c, s, err);
 }

@@ -16,7 +16,7 @@ struct svg {
 };
 
 /* Hundredths of a point, and no more digits than needed; the same in any locale. */
-static void put_length(struct buf *b, double v)
+static void svg_put_length(struct buf *b, double v)
 {
 	double limit = 10.0 * SCENE_LENGTH;
 	long n = v > limit ? (long)limit * 100 : v < -limit ? (long)-limit * 100 :
@@ -33,28 +33,28 @@ static void put_length(struct buf *b, double v)
 		buf_printf(b, "%lu.%02lu", u / 100, u % 100);
 }
 
-static void put_pair(struct buf *b, const char *name, double v)
+static void svg_put_pair(struct buf *b, const char *name, double v)
 {
 	buf_char(b, ' ');
 	buf_str(b, name);
 	buf_str(b, "=\"");
-	put_length(b, v);
+	svg_put_length(b, v);
 	buf_char(b, '"');
 }
 
-static void put_color(struct buf *b, const char *name, uint32_t color)
+static void svg_put_color(struct buf *b, const char *name, uint32_t color)
 {
 	buf_printf(b, " %s=\"#%06x\"", name, color & 0xffffff);
 }
 
-static void put_text_item(struct svg *v, const struct scene_item *i)
+static void svg_put_text_item(struct svg *v, const struct scene_item *i)
 {
 	struct buf *b = &v->b;
 
 	buf_str(b, "<text");
-	put_pair(b, "x", i->x);
-	put_pair(b, "y", i->y);
-	put_pair(b, "font-size", i->size);
+	svg_put_pair(b, "x", i->x);
+	svg_put_pair(b, "y", i->y);
+	svg_put_pair(b, "font-size", i->size);
 	if (i->anchor != SCENE_START)
 		buf_printf(b, " text-anchor=\"%s\"",
 			   i->anchor == SCENE_MIDDLE ? "middle" : "end");
@@ -63,13 +63,13 @@ static void put_text_item(struct svg *v, const struct scene_item *i)
 	if (i->style & SCENE_MONO)
 		buf_str(b, " font-family=\"monospace\"");
 	if (i->color != SCENE_INK)
-		put_color(b, "fill", i->color);
+		svg_put_color(b, "fill", i->color);
 	buf_char(b, '>');
 	text_xml(b, scene_string(v->s, i->text));
 	buf_str(b, "</text>");
 }
 
-static void put_group(struct svg *v, const struct scene_item *i)
+static void svg_put_group(struct svg *v, const struct scene_item *i)
 {
 	struct buf *b = &v->b;
 
@@ -115,53 +115,53 @@ static size_t svg_put_curve(struct svg *v, const struct scene_item *i, size_t le
 	if (n == 1)
 		return 0;
 	buf_str(b, "<polyline points=\"");
-	put_length(b, i->x);
+	svg_put_length(b, i->x);
 	buf_char(b, ',');
-	put_length(b, i->y);
+	svg_put_length(b, i->y);
 	for (size_t k = 0; k < n; k++) {
 		buf_char(b, ' ');
-		put_length(b, i[k].w);
+		svg_put_length(b, i[k].w);
 		buf_char(b, ',');
-		put_length(b, i[k].h);
+		svg_put_length(b, i[k].h);
 	}
 	buf_str(b, "\" fill=\"none\" stroke-linejoin=\"round\"");
-	put_color(b, "stroke", i->color);
+	svg_put_color(b, "stroke", i->color);
 	if (i->size != 1)
-		put_pair(b, "stroke-width", i->size);
+		svg_put_pair(b, "stroke-width", i->size);
 	buf_str(b, "/>\n");
 	return n;
 }
 
-static void put_item(struct svg *v, const struct scene_item *i)
+static void svg_put_item(struct svg *v, const struct scene_item *i)
 {
 	struct buf *b = &v->b;
 
 	switch ((enum scene_kind)i->kind) {
 	case SCENE_RECT:
 		buf_str(b, "<rect");
-		put_pair(b, "x", i->x);
-		put_pair(b, "y", i->y);
-		put_pair(b, "width", i->w);
-		put_pair(b, "height", i->h);
-		put_color(b, "fill", i->color);
+		svg_put_pair(b, "x", i->x);
+		svg_put_pair(b, "y", i->y);
+		svg_put_pair(b, "width", i->w);
+		svg_put_pair(b, "height", i->h);
+		svg_put_color(b, "fill", i->color);
 		buf_str(b, "/>");
 		break;
 	case SCENE_LINE:
 		buf_str(b, "<line");
-		put_pair(b, "x1", i->x);
-		put_pair(b, "y1", i->y);
-		put_pair(b, "x2", i->w);
-		put_pair(b, "y2", i->h);
-		put_color(b, "stroke", i->color);
+		svg_put_pair(b, "x1", i->x);
+		svg_put_pair(b, "y1", i->y);
+		svg_put_pair(b, "x2", i->w);
+		svg_put_pair(b, "y2", i->h);
+		svg_put_color(b, "stroke", i->color);
 		if (i->size != 1)
-			put_pair(b, "stroke-width", i->size);
+			svg_put_pair(b, "stroke-width", i->size);
 		buf_str(b, "/>");
 		break;
 	case SCENE_TEXT:
-		put_text_item(v, i);
+		svg_put_text_item(v, i);
 		break;
 	case SCENE_GROUP:
-		put_group(v, i);
+		svg_put_group(v, i);
 		break;
 	case SCENE_GROUP_END:
 		v->open--;
@@ -171,7 +171,7 @@ static void put_item(struct svg *v, const struct scene_item *i)
 	buf_char(b, '\n');
 }
 
-static void put_head(struct svg *v, bool inside)
+static void svg_put_head(struct svg *v, bool inside)
 {
 	struct buf *b = &v->b;
 
@@ -182,12 +182,12 @@ static void put_head(struct svg *v, bool inside)
 		buf_str(b, " class=\"picture\"");
 	else
 		buf_str(b, " xmlns=\"" XMLNS "\"");
-	put_pair(b, "width", v->s->width);
-	put_pair(b, "height", v->s->height);
+	svg_put_pair(b, "width", v->s->width);
+	svg_put_pair(b, "height", v->s->height);
 	buf_str(b, " viewBox=\"0 0 ");
-	put_length(b, v->s->width);
+	svg_put_length(b, v->s->width);
 	buf_char(b, ' ');
-	put_length(b, v->s->height);
+	svg_put_length(b, v->s->height);
 	buf_str(b, "\" font-family=\"sans-serif\" fill=\"#1a1a1a\" stroke-linecap=\"round\""
 		   " role=\"img\"");
 	if (v->s->title) {
@@ -199,7 +199,7 @@ static void put_head(struct svg *v, bool inside)
 }
 
 /* What stands in the buffer leaves, and a lack of memory is the output's error. */
-static void hand_on(struct svg *v, struct writer *w)
+static void svg_hand_on(struct svg *v, struct writer *w)
 {
 	if (v->b.failed && !w->error)
 		w->error = ENOMEM;
@@ -212,18 +212,18 @@ void svg_write(const struct scene *s, struct writer *w, bool inside)
 {
 	struct svg v = { .s = s };
 
-	put_head(&v, inside);
+	svg_put_head(&v, inside);
 	for (size_t i = 0, n; i < s->n; i += n) {
 		n = svg_put_curve(&v, &s->item[i], s->n - i);
 		if (!n) {
-			put_item(&v, &s->item[i]);
+			svg_put_item(&v, &s->item[i]);
 			n = 1;
 		}
 		/* One write a line would be many. */
 		if (v.b.len > 2048)
-			hand_on(&v, w);
+			svg_hand_on(&v, w);
 	}
 	buf_str(&v.b, "</svg>\n");
-	hand_on(&v, w);
+	svg_hand_on(&v, w);
 	buf_deinit(&v.b);
 }

@@ -14,7 +14,7 @@ enum {
 #define INNER 14                         /* and with less than this shows nothing inside */
 
 /* The worse side ratio of boxes that share a strip; `sum` of them, `most` the largest. */
-static double worst(double sum, double most, double least, double side)
+static double treemap_worst(double sum, double most, double least, double side)
 {
 	double a = side * side * most / (sum * sum), b = sum * sum / (side * side * least);
 
@@ -22,8 +22,9 @@ static double worst(double sum, double most, double least, double side)
 }
 
 /* Put `n` values, which fill the strip at the shorter side; what is left of the box. */
-static struct chart_box put_strip(const uint64_t *value, size_t n, double sum, double scale,
-				  struct chart_box in, struct chart_box *ret)
+static struct chart_box treemap_put_strip(const uint64_t *value, size_t n, double sum,
+					  double scale, struct chart_box in,
+					  struct chart_box *ret)
 {
 	bool tall = in.w >= in.h;        /* the strip stands */
 	double side = tall ? in.h : in.w, wide = side > 0 ? sum * scale / side : 0, at = 0;
@@ -57,11 +58,12 @@ void treemap_layout(const uint64_t *value, size_t n, struct chart_box in,
 		double sum = (double)value[from], bad;
 		size_t to = from + 1;
 
-		bad = worst(sum * scale, sum * scale, sum * scale, side);
+		bad = treemap_worst(sum * scale, sum * scale, sum * scale, side);
 		while (to < n && value[to]) {
 			double more = sum + (double)value[to];
-			double next = worst(more * scale, (double)value[from] * scale,
-					    (double)value[to] * scale, side);
+			double next =
+				treemap_worst(more * scale, (double)value[from] * scale,
+					      (double)value[to] * scale, side);
 
 			if (next > bad)
 				break;
@@ -69,7 +71,8 @@ void treemap_layout(const uint64_t *value, size_t n, struct chart_box in,
 			sum = more;
 			to++;
 		}
-		in = put_strip(value + from, to - from, sum, scale, in, ret + from);
+		in = treemap_put_strip(value + from, to - from, sum, scale, in,
+				       ret + from);
 		from = to;
 	}
 }
@@ -85,7 +88,7 @@ struct tree {
 	size_t hidden;
 };
 
-static int larger(const void *a, const void *b, void *arg)
+static int treemap_larger(const void *a, const void *b, void *arg)
 {
 	const struct tree *t = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -95,13 +98,13 @@ static int larger(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
-static size_t parent_of(const struct chart_treemap *c, size_t i)
+static size_t treemap_parent_of(const struct chart_treemap *c, size_t i)
 {
 	return c->cell[i].parent < i ? c->cell[i].parent : c->n;
 }
 
 /* Sums from the leaves up, for a parent comes first; then the lists of children. */
-static void make_tree(struct tree *t)
+static void treemap_make_tree(struct tree *t)
 {
 	const struct chart_treemap *c = t->c;
 	size_t at = 0;
@@ -109,7 +112,7 @@ static void make_tree(struct tree *t)
 	for (size_t i = 0; i < c->n; i++)
 		t->sum[i] = c->cell[i].value;
 	for (size_t i = c->n; i-- > 0;) {
-		size_t p = parent_of(c, i);
+		size_t p = treemap_parent_of(c, i);
 
 		t->count[p]++;
 		if (p < c->n)
@@ -123,19 +126,20 @@ static void make_tree(struct tree *t)
 		t->count[p] = 0;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		size_t p = parent_of(c, i);
+		size_t p = treemap_parent_of(c, i);
 
 		t->child[t->first[p] + t->count[p]++] = (uint32_t)i;
 	}
 	for (size_t p = 0; p <= c->n; p++)
-		qsort_r(t->child + t->first[p], t->count[p], sizeof(*t->child), larger, t);
+		qsort_r(t->child + t->first[p], t->count[p], sizeof(*t->child),
+			treemap_larger, t);
 }
 
-static void tell(const struct tree *t, size_t i, struct buf *b)
+static void treemap_emit(const struct tree *t, size_t i, struct buf *b)
 {
 	char text[AXIS_TEXT];
 	double part = t->total ? 100.0 * (double)t->sum[i] / (double)t->total : 0;
-	size_t p = parent_of(t->c, i);
+	size_t p = treemap_parent_of(t->c, i);
 
 	b->len = 0;
 	if (p < t->c->n)
@@ -146,7 +150,7 @@ static void tell(const struct tree *t, size_t i, struct buf *b)
 		t->s->status = ATW_E_NOMEM;
 }
 
-static void put_leaf(const struct tree *t, size_t i, struct chart_box box)
+static void treemap_put_leaf(const struct tree *t, size_t i, struct chart_box box)
 {
 	const struct chart_cell *c = &t->c->cell[i];
 	double size = box.w > 110 && box.h > 40 ? 13 : 11;
@@ -163,9 +167,11 @@ static void put_leaf(const struct tree *t, size_t i, struct chart_box box)
 			  axis_number(t->c->head.unit, t->sum[i], text));
 }
 
-static void put_inside(struct tree *t, size_t parent, struct chart_box in, unsigned depth);
+static void treemap_put_inside(struct tree *t, size_t parent, struct chart_box in,
+			       unsigned depth);
 
-static void put_cell(struct tree *t, size_t i, struct chart_box box, unsigned depth)
+static void treemap_put_cell(struct tree *t, size_t i, struct chart_box box,
+			     unsigned depth)
 {
 	const struct chart_cell *c = &t->c->cell[i];
 	double gap = box.w > 6 && box.h > 6 ? 0.75 : 0.25;
@@ -176,11 +182,11 @@ static void put_cell(struct tree *t, size_t i, struct chart_box box, unsigned de
 		return;
 	}
 	box = (struct chart_box){ box.x + gap, box.y + gap, box.w - 2 * gap, box.h - 2 * gap };
-	tell(t, i, &tip);
+	treemap_emit(t, i, &tip);
 	scene_group(t->s, tip.data, c->link, SCENE_ZOOM);
 	buf_deinit(&tip);
 	if (!t->count[i]) {
-		put_leaf(t, i, box);
+		treemap_put_leaf(t, i, box);
 	} else if (depth >= DEPTH || box.w < INNER || box.h < INNER) {
 		scene_rect(t->s, box.x, box.y, box.w, box.h, palette_pale(c->color, 0.5));
 		t->hidden += t->count[i];
@@ -191,13 +197,16 @@ static void put_cell(struct tree *t, size_t i, struct chart_box box, unsigned de
 		if (head > 1)
 			scene_fit(t->s, box.x + 4, box.y + 12.5, SCENE_START, 11, SCENE_BOLD,
 				  SCENE_INK, box.w - 8, c->name);
-		put_inside(t, i, (struct chart_box){ box.x + 1, box.y + head, box.w - 2,
-						     box.h - head - 1 }, depth + 1);
+		treemap_put_inside(t, i,
+				   (struct chart_box){box.x + 1, box.y + head, box.w - 2,
+						      box.h - head - 1},
+				   depth + 1);
 	}
 	scene_end(t->s);
 }
 
-static void put_inside(struct tree *t, size_t parent, struct chart_box in, unsigned depth)
+static void treemap_put_inside(struct tree *t, size_t parent, struct chart_box in,
+			       unsigned depth)
 {
 	size_t n = t->count[parent];
 	_auto_free uint64_t *value = calloc(n + 1, sizeof(*value));
@@ -221,7 +230,7 @@ static void put_inside(struct tree *t, size_t parent, struct chart_box in, unsig
 	}
 	treemap_layout(value, n, in, box);
 	for (size_t i = 0; i < n; i++)
-		put_cell(t, child[i], box[i], depth);
+		treemap_put_cell(t, child[i], box[i], depth);
 }
 
 int chart_treemap(const struct chart_treemap *c, struct scene *s, struct atw_err *err)
@@ -238,12 +247,14 @@ int chart_treemap(const struct chart_treemap *c, struct scene *s, struct atw_err
 
 	if (!sum || !child || !first || !count)
 		return atw_err_nomem(err);
-	make_tree(&t);
+	treemap_make_tree(&t);
 	scene_size(s, CHART_WIDTH, 100);
 	/* Above the drawing, and known only after it: the legend ends where it begins. */
 	y = chart_legend(s, CHART_MARGIN, 72, CHART_WIDTH - 2 * CHART_MARGIN, c->key, c->nkeys);
-	put_inside(&t, c->n, (struct chart_box){ CHART_MARGIN, y, CHART_WIDTH - 2 * CHART_MARGIN,
-						 HEIGHT }, 0);
+	treemap_put_inside(&t, c->n,
+			   (struct chart_box){CHART_MARGIN, y,
+					      CHART_WIDTH - 2 * CHART_MARGIN, HEIGHT},
+			   0);
 	buf_printf(&below, "%s %s; %zu %s", axis_number(c->head.unit, t.total, text),
 		   c->head.of, t.count[c->n], c->head.things);
 	if (t.hidden)

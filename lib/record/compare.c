@@ -7,29 +7,28 @@
 #include "base/num.h"
 #include "record/schema.h"
 
-static struct insn range(uint8_t col, uint64_t a, uint64_t b, bool want)
+static struct insn compare_range(uint8_t col, uint64_t a, uint64_t b, bool want)
 {
 	return (struct insn){ .op = OP_RANGE, .col = col, .want = want,
 			      .a = a, .b = b };
 }
 
-static struct insn any(uint8_t col, uint64_t mask, bool want)
+static struct insn compare_any(uint8_t col, uint64_t mask, bool want)
 {
 	return (struct insn){ .op = OP_ANY, .col = col, .want = want,
 			      .a = mask };
 }
 
 /* "'foo' at character 7" is what starts every complaint about a value. */
-static int bad_value(const struct compare *c, const char *what,
-		     struct atw_err *err)
+static int compare_bad_value(const struct compare *c, const char *what,
+			     struct atw_err *err)
 {
 	return atw_err_set_param(
 		err, ATW_E_USAGE, ATW_PARAM_FILTER, "'%.*s' at character %zu is not %s",
 		(int)(c->len < 64 ? c->len : 64), c->value, c->value_at + 1, what);
 }
 
-static int bad_op(const struct compare *c, const char *takes,
-		  struct atw_err *err)
+static int compare_bad_op(const struct compare *c, const char *takes, struct atw_err *err)
 {
 	return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
 				 "'%s' takes %s, not '%s' at character %zu", c->col->key,
@@ -40,7 +39,7 @@ static int bad_op(const struct compare *c, const char *takes,
 #define NONE 1, 0
 
 /* "2", "0.25", as thousandths. */
-static bool seconds(const char *s, size_t len, uint64_t *ret)
+static bool compare_seconds(const char *s, size_t len, uint64_t *ret)
 {
 	const char *dot = memchr(s, '.', len);
 	size_t whole = dot ? (size_t)(dot - s) : len, rest = dot ? len - whole - 1 : 0;
@@ -55,7 +54,7 @@ static bool seconds(const char *s, size_t len, uint64_t *ret)
 	return true;
 }
 
-static bool value(const struct compare *c, uint64_t *ret)
+static bool compare_value(const struct compare *c, uint64_t *ret)
 {
 	switch (c->col->type) {
 	case ATW_T_BYTES:
@@ -64,13 +63,13 @@ static bool value(const struct compare *c, uint64_t *ret)
 	case ATW_T_LIST:
 		return num_size(c->value, c->len, ret);
 	case ATW_T_SECONDS:
-		return seconds(c->value, c->len, ret);
+		return compare_seconds(c->value, c->len, ret);
 	default:
 		return num_hex(c->value, c->len, ret);
 	}
 }
 
-static const char *what_value(const struct compare *c)
+static const char *compare_what_value(const struct compare *c)
 {
 	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT ||
 	       c->col->type == ATW_T_PAGES || c->col->type == ATW_T_LIST
@@ -79,22 +78,23 @@ static const char *what_value(const struct compare *c)
 }
 
 /* lo..hi: what crosses 0 is what does not lie outside of it. */
-static struct insn signed_range(uint8_t col, int64_t lo, int64_t hi, bool want)
+static struct insn compare_signed_range(uint8_t col, int64_t lo, int64_t hi, bool want)
 {
-	return (lo < 0) == (hi < 0) ? range(col, (uint64_t)lo, (uint64_t)hi, want)
-				    : range(col, (uint64_t)hi + 1, (uint64_t)lo - 1, !want);
+	return (lo < 0) == (hi < 0)
+		       ? compare_range(col, (uint64_t)lo, (uint64_t)hi, want)
+		       : compare_range(col, (uint64_t)hi + 1, (uint64_t)lo - 1, !want);
 }
 
-static int change(const struct compare *c, struct program *p, struct atw_err *err)
+static int compare_change(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	bool sign = c->len && strchr("+-", *c->value), none = false;
 	int64_t v, lo = INT64_MIN, hi = INT64_MAX;
 	uint64_t u;
 
 	if (c->op == TOK_HAS)
-		return bad_op(c, "= != < <= > >=", err);
+		return compare_bad_op(c, "= != < <= > >=", err);
 	if (!num_size(c->value + sign, c->len - sign, &u) || u > INT64_MAX)
-		return bad_value(c, "a number (4096, -4K, +2M)", err);
+		return compare_bad_value(c, "a number (4096, -4K, +2M)", err);
 	v = sign && *c->value == '-' ? -(int64_t)u : (int64_t)u;
 	switch (c->op) {
 	case TOK_LT:
@@ -113,47 +113,46 @@ static int change(const struct compare *c, struct program *p, struct atw_err *er
 	default:
 		lo = hi = v;
 	}
-	program_add(p, none ? range(c->index, NONE, true)
-			    : signed_range(c->index, lo, hi, c->op != TOK_NE));
+	program_add(p, none ? compare_range(c->index, NONE, true)
+			    : compare_signed_range(c->index, lo, hi, c->op != TOK_NE));
 	return ATW_OK;
 }
 
-static int number(const struct compare *c, struct program *p,
-		  struct atw_err *err)
+static int compare_number(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	uint64_t v;
 
 	if (c->op == TOK_HAS)
-		return bad_op(c, "= != < <= > >=", err);
-	if (!value(c, &v))
-		return bad_value(c, what_value(c), err);
+		return compare_bad_op(c, "= != < <= > >=", err);
+	if (!compare_value(c, &v))
+		return compare_bad_value(c, compare_what_value(c), err);
 	switch (c->op) {
 	case TOK_LT:
-		program_add(p, v ? range(c->index, 0, v - 1, true) :
-			    range(c->index, NONE, true));
+		program_add(p, v ? compare_range(c->index, 0, v - 1, true)
+				 : compare_range(c->index, NONE, true));
 		break;
 	case TOK_LE:
-		program_add(p, range(c->index, 0, v, true));
+		program_add(p, compare_range(c->index, 0, v, true));
 		break;
 	case TOK_GT:
-		program_add(p, v + 1 ? range(c->index, v + 1, UINT64_MAX, true) :
-			    range(c->index, NONE, true));
+		program_add(p, v + 1 ? compare_range(c->index, v + 1, UINT64_MAX, true)
+				     : compare_range(c->index, NONE, true));
 		break;
 	case TOK_GE:
-		program_add(p, range(c->index, v, UINT64_MAX, true));
+		program_add(p, compare_range(c->index, v, UINT64_MAX, true));
 		break;
 	default:
-		program_add(p, range(c->index, v, v, c->op == TOK_EQ));
+		program_add(p, compare_range(c->index, v, v, c->op == TOK_EQ));
 		break;
 	}
 	return ATW_OK;
 }
 
 /* A list by how many there are. */
-static int length(const struct compare *c, struct program *p, struct atw_err *err)
+static int compare_length(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	size_t from = p->n;
-	int r = number(c, p, err);
+	int r = compare_number(c, p, err);
 
 	for (; from < p->n; from++)
 		if (p->insn[from].op == OP_RANGE)
@@ -161,13 +160,13 @@ static int length(const struct compare *c, struct program *p, struct atw_err *er
 	return r;
 }
 
-static int text(const struct compare *c, struct program *p, struct atw_err *err)
+static int compare_text(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	struct insn in = { .op = c->op == TOK_HAS ? OP_HAS : OP_TEXT,
 			   .col = c->index, .want = c->op != TOK_NE };
 
 	if (c->op != TOK_EQ && c->op != TOK_NE && c->op != TOK_HAS)
-		return bad_op(c, "= != ~", err);
+		return compare_bad_op(c, "= != ~", err);
 	in.s = intern_text(&p->texts, c->value, c->len);
 	if (!in.s)
 		p->failed = true;
@@ -196,20 +195,21 @@ bool compare_word(struct program *p, const struct atw_column *col,
 		}
 		if (found)
 			program_jump(p, want);
-		program_add(p, range(index, i, i, want));
+		program_add(p, compare_range(index, i, i, want));
 		found = true;
 	}
 	program_close(p, start);
 	/* What is n/a neither is nor is not: no number lies in 1..0. */
 	if (mask)
-		program_add(p, mask & ~col->unknown ? any(index, mask & ~col->unknown, want)
-						    : range(index, 1, 0, true));
+		program_add(p, mask & ~col->unknown
+				       ? compare_any(index, mask & ~col->unknown, want)
+				       : compare_range(index, 1, 0, true));
 	return found || mask;
 }
 
 /* "rw-u", as a cell shows it: these letters and no others. */
-static bool letters_exact(const char *letters, const char *s, size_t len,
-			  uint64_t *ret)
+static bool compare_letters_exact(const char *letters, const char *s, size_t len,
+				  uint64_t *ret)
 {
 	uint64_t v = 0;
 
@@ -226,7 +226,7 @@ static bool letters_exact(const char *letters, const char *s, size_t len,
 }
 
 /* "wx": both of them, whatever else. */
-static bool letters_some(struct program *p, const struct compare *c, bool want)
+static bool compare_letters_some(struct program *p, const struct compare *c, bool want)
 {
 	const char *letters = c->col->names->letters;
 
@@ -238,13 +238,13 @@ static bool letters_some(struct program *p, const struct compare *c, bool want)
 
 		if (i)
 			program_jump(p, !want);
-		program_add(p, any(c->index, (uint64_t)1 << (bit & 63), want));
+		program_add(p, compare_any(c->index, (uint64_t)1 << (bit & 63), want));
 	}
 	return c->len != 0;
 }
 
 /* "dirty,0x400": all of them. Stops at an unknown one. */
-static bool flags_all(struct program *p, const struct compare *c, bool want)
+static bool compare_flags_all(struct program *p, const struct compare *c, bool want)
 {
 	const char *s = c->value, *end = s + c->len;
 
@@ -255,12 +255,12 @@ static bool flags_all(struct program *p, const struct compare *c, bool want)
 
 		if (len > 2 && s[0] == '0' && num_any(s, len, &bits)) {
 			if (!bits)
-				program_add(p, range(c->index, 0, 0, want));
+				program_add(p, compare_range(c->index, 0, 0, want));
 			/* Every bit of a number must be set, not one of them. */
 			for (bool first = true; bits; bits &= bits - 1) {
 				if (!first)
 					program_jump(p, !want);
-				program_add(p, any(c->index, bits & -bits, want));
+				program_add(p, compare_any(c->index, bits & -bits, want));
 				first = false;
 			}
 		} else if (!compare_word(p, c->col, c->index, s, len, want)) {
@@ -273,7 +273,7 @@ static bool flags_all(struct program *p, const struct compare *c, bool want)
 	}
 }
 
-static int unknown_word(const struct compare *c, struct atw_err *err)
+static int compare_unknown_word(const struct compare *c, struct atw_err *err)
 {
 	const struct atw_names *nm = c->col->names;
 	struct nearest near = { .word = c->value, .len = c->len };
@@ -296,7 +296,7 @@ static int unknown_word(const struct compare *c, struct atw_err *err)
 	return rc;
 }
 
-static int words(const struct compare *c, struct program *p, struct atw_err *err)
+static int compare_words(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	const struct atw_names *nm = c->col->names;
 	bool want = c->op == TOK_EQ;
@@ -304,30 +304,31 @@ static int words(const struct compare *c, struct program *p, struct atw_err *err
 	uint64_t v;
 
 	if (c->op != TOK_EQ && c->op != TOK_NE)
-		return bad_op(c, "= !=", err);
+		return compare_bad_op(c, "= !=", err);
 	if (!nm)
-		return unknown_word(c, err);
+		return compare_unknown_word(c, err);
 	if (compare_word(p, c->col, c->index, c->value, c->len, want))
 		return ATW_OK;
 	switch (c->col->type) {
 	case ATW_T_ENUM:
 		if (c->len < 3 || c->value[0] != '0' ||
 		    !num_any(c->value, c->len, &v))
-			return unknown_word(c, err);
-		program_add(p, range(c->index, v, v, want));
+			return compare_unknown_word(c, err);
+		program_add(p, compare_range(c->index, v, v, want));
 		break;
 	case ATW_T_LETTERS:
-		if (nm->letters && letters_exact(nm->letters, c->value, c->len, &v))
-			program_add(p, range(c->index, v, v, want));
-		else if (!nm->letters || !letters_some(p, c, want))
-			return unknown_word(c, err);
+		if (nm->letters &&
+		    compare_letters_exact(nm->letters, c->value, c->len, &v))
+			program_add(p, compare_range(c->index, v, v, want));
+		else if (!nm->letters || !compare_letters_some(p, c, want))
+			return compare_unknown_word(c, err);
 		break;
 	default:
 		/* What an empty set looks like. */
 		if (c->len == 1 && c->value[0] == '-')
-			program_add(p, range(c->index, 0, 0, want));
-		else if (!flags_all(p, c, want))
-			return unknown_word(c, err);
+			program_add(p, compare_range(c->index, 0, 0, want));
+		else if (!compare_flags_all(p, c, want))
+			return compare_unknown_word(c, err);
 		break;
 	}
 	program_close(p, start);
@@ -339,17 +340,17 @@ int compare_compile(const struct compare *c, struct program *p,
 {
 	switch (c->col->type) {
 	case ATW_T_TEXT:
-		return text(c, p, err);
+		return compare_text(c, p, err);
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
 	case ATW_T_LETTERS:
-		return words(c, p, err);
+		return compare_words(c, p, err);
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
-		return change(c, p, err);
+		return compare_change(c, p, err);
 	case ATW_T_LIST:
-		return length(c, p, err);
+		return compare_length(c, p, err);
 	default:
-		return number(c, p, err);
+		return compare_number(c, p, err);
 	}
 }

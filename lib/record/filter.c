@@ -25,14 +25,14 @@ struct parser {
 };
 
 /* The folded answer before the raw one; 0: the column has no words. */
-static unsigned rank(const struct atw_column *c)
+static unsigned filter_rank(const struct atw_column *c)
 {
 	if (!column_has_words(c))
 		return 0;
 	return c->type == ATW_T_LETTERS ? 3 : c->type == ATW_T_ENUM ? 2 : 1;
 }
 
-static bool knows(const struct atw_column *c, const char *word, size_t len)
+static bool filter_knows(const struct atw_column *c, const char *word, size_t len)
 {
 	if (column_has_words(c))
 		for (size_t i = 0; i < c->names->n; i++)
@@ -42,8 +42,8 @@ static bool knows(const struct atw_column *c, const char *word, size_t len)
 }
 
 /* Every word once, although several columns may know it. */
-static void add_words(const struct atw_schema *sc, struct buf *ret,
-		      struct nearest *near)
+static void filter_add_words(const struct atw_schema *sc, struct buf *ret,
+			     struct nearest *near)
 {
 	size_t start = ret->len;
 
@@ -56,8 +56,8 @@ static void add_words(const struct atw_schema *sc, struct buf *ret,
 			bool seen = !names_first(nm, i);
 
 			for (size_t k = 0; k < c && !seen; k++)
-				seen = knows(&sc->col[k], nm->name[i],
-					     strlen(nm->name[i]));
+				seen = filter_knows(&sc->col[k], nm->name[i],
+						    strlen(nm->name[i]));
 			if (seen)
 				continue;
 			list_add(ret, start, nm->name[i]);
@@ -67,7 +67,7 @@ static void add_words(const struct atw_schema *sc, struct buf *ret,
 }
 
 /* Cut a list that is too long for a sentence behind a whole name. */
-static void cut_list(struct buf *b, size_t max)
+static void filter_cut_list(struct buf *b, size_t max)
 {
 	if (!b->data || b->len <= max)
 		return;
@@ -79,8 +79,8 @@ static void cut_list(struct buf *b, size_t max)
 }
 
 /* "area~libc, task~libc": a word alone was perhaps meant as a part of a text. */
-static void text_matches(const struct atw_schema *sc, const char *word, size_t len,
-			 struct buf *ret)
+static void filter_text_matches(const struct atw_schema *sc, const char *word, size_t len,
+				struct buf *ret)
 {
 	const char *quote = memchr(word, ' ', len) ? "'" : "";
 	size_t start = ret->len, n = 0;
@@ -95,7 +95,8 @@ static void text_matches(const struct atw_schema *sc, const char *word, size_t l
 }
 
 /* "wx" is what a column of letters is compared with; its key, or NULL. */
-static const char *all_letters(const struct atw_schema *sc, const char *word, size_t len)
+static const char *filter_all_letters(const struct atw_schema *sc, const char *word,
+				      size_t len)
 {
 	for (size_t i = 0; i < sc->ncols; i++) {
 		const struct atw_names *nm = sc->col[i].names;
@@ -109,8 +110,7 @@ static const char *all_letters(const struct atw_schema *sc, const char *word, si
 	return NULL;
 }
 
-static int unknown_name(struct parser *ps, const char *word, size_t len,
-			size_t at)
+static int filter_unknown_name(struct parser *ps, const char *word, size_t len, size_t at)
 {
 	struct nearest near = { .word = word, .len = len };
 	struct buf known = { 0 };
@@ -122,25 +122,25 @@ static int unknown_name(struct parser *ps, const char *word, size_t len,
 		nearest_try(&near, ps->sc->col[i].key);
 	had = known.len;
 	buf_str(&known, "; words ");
-	add_words(ps->sc, &known, &near);
+	filter_add_words(ps->sc, &known, &near);
 	if (known.len == had + strlen("; words ")) {
 		known.len = had;
 		if (known.data)
 			known.data[had] = '\0';
 	}
-	cut_list(&known, 380);
+	filter_cut_list(&known, 380);
 	atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
 			  "unknown name '%.*s' at character %zu; known: %s",
 			  (int)(len < 64 ? len : 64), word, at + 1,
 			  known.data ? known.data : "");
 	known.len = 0;
 	if (len && len < 64)
-		text_matches(ps->sc, word, len, &known);
+		filter_text_matches(ps->sc, word, len, &known);
 	if (memchr(word, '&', len) || memchr(word, '|', len))
 		atw_err_hint(ps->err, "write 'and', 'or'");
-	else if (all_letters(ps->sc, word, len))
-		atw_err_hint(ps->err, "did you mean %s=%.*s?", all_letters(ps->sc, word, len),
-			     (int)len, word);
+	else if (filter_all_letters(ps->sc, word, len))
+		atw_err_hint(ps->err, "did you mean %s=%.*s?",
+			     filter_all_letters(ps->sc, word, len), (int)len, word);
 	else if (near.name && known.len)
 		atw_err_hint(ps->err, "did you mean '%s'? Texts match as in %s", near.name, known.data);
 	else if (near.name)
@@ -151,27 +151,29 @@ static int unknown_name(struct parser *ps, const char *word, size_t len,
 	return ATW_E_USAGE;
 }
 
-static int bare_word(struct parser *ps, const char *word, size_t len, size_t at)
+static int filter_bare_word(struct parser *ps, const char *word, size_t len, size_t at)
 {
 	const struct atw_schema *sc = ps->sc;
 	size_t start = ps->prog->n;
 	unsigned best = 0;
 
 	for (size_t i = 0; i < sc->ncols; i++)
-		if (rank(&sc->col[i]) > best && knows(&sc->col[i], word, len))
-			best = rank(&sc->col[i]);
+		if (filter_rank(&sc->col[i]) > best &&
+		    filter_knows(&sc->col[i], word, len))
+			best = filter_rank(&sc->col[i]);
 	if (!best) {
 		int i = schema_named(sc, word, len);
 
 		if (i < 0)
-			return unknown_name(ps, word, len, at);
+			return filter_unknown_name(ps, word, len, at);
 		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
 					 "'%s' at character %zu is a column: compare it "
 					 "with something, as in %s=VALUE",
 					 sc->col[i].key, at + 1, sc->col[i].key);
 	}
 	for (size_t i = 0; i < sc->ncols; i++) {
-		if (rank(&sc->col[i]) != best || !knows(&sc->col[i], word, len))
+		if (filter_rank(&sc->col[i]) != best ||
+		    !filter_knows(&sc->col[i], word, len))
 			continue;
 		if (ps->prog->n > start)
 			program_jump(ps->prog, true);
@@ -181,7 +183,7 @@ static int bare_word(struct parser *ps, const char *word, size_t len, size_t at)
 	return ATW_OK;
 }
 
-static int comparison(struct parser *ps, const char *word, size_t len)
+static int filter_comparison(struct parser *ps, const char *word, size_t len)
 {
 	struct compare cmp = { .op = ps->lx.tok, .op_at = ps->lx.at };
 	int i = schema_named(ps->sc, word, len);
@@ -201,9 +203,9 @@ static int comparison(struct parser *ps, const char *word, size_t len)
 	return rc < 0 ? rc : lex_next(&ps->lx, ps->err);
 }
 
-static int parse_or(struct parser *ps);
+static int filter_parse_or(struct parser *ps);
 
-static int parse_group(struct parser *ps)
+static int filter_parse_group(struct parser *ps)
 {
 	size_t at = ps->lx.at;
 	int rc;
@@ -217,7 +219,7 @@ static int parse_group(struct parser *ps)
 	if (rc < 0)
 		return rc;
 	ps->depth++;
-	rc = parse_or(ps);
+	rc = filter_parse_or(ps);
 	ps->depth--;
 	if (rc < 0)
 		return rc;
@@ -229,25 +231,25 @@ static int parse_group(struct parser *ps)
 	return lex_next(&ps->lx, ps->err);
 }
 
-static int parse_term(struct parser *ps)
+static int filter_parse_term(struct parser *ps)
 {
 	const char *word = ps->lx.word;
 	size_t len = ps->lx.len, at = ps->lx.at;
 	int rc;
 
 	if (ps->lx.tok == TOK_OPEN)
-		return parse_group(ps);
+		return filter_parse_group(ps);
 	if (ps->lx.tok != TOK_WORD)
 		return lex_expected(&ps->lx, "a name", ps->err);
 	rc = lex_next(&ps->lx, ps->err);
 	if (rc < 0)
 		return rc;
 	if (tok_compares(ps->lx.tok))
-		return comparison(ps, word, len);
-	return bare_word(ps, word, len, at);
+		return filter_comparison(ps, word, len);
+	return filter_bare_word(ps, word, len, at);
 }
 
-static int parse_unary(struct parser *ps)
+static int filter_parse_unary(struct parser *ps)
 {
 	bool negated = false;
 	int rc;
@@ -259,15 +261,15 @@ static int parse_unary(struct parser *ps)
 		if (rc < 0)
 			return rc;
 	}
-	rc = parse_term(ps);
+	rc = filter_parse_term(ps);
 	if (rc == ATW_OK && negated)
 		program_add(ps->prog, (struct insn){ .op = OP_NOT });
 	return rc;
 }
 
 /* Terms with one keyword between them: the first `stop` decides for all. */
-static int parse_chain(struct parser *ps, enum tok between, bool stop,
-		       int (*part)(struct parser *ps))
+static int filter_parse_chain(struct parser *ps, enum tok between, bool stop,
+			      int (*part)(struct parser *ps))
 {
 	size_t start = ps->prog->n;
 	int rc = part(ps);
@@ -282,22 +284,22 @@ static int parse_chain(struct parser *ps, enum tok between, bool stop,
 	return rc;
 }
 
-static int parse_and(struct parser *ps)
+static int filter_parse_and(struct parser *ps)
 {
-	return parse_chain(ps, TOK_AND, false, parse_unary);
+	return filter_parse_chain(ps, TOK_AND, false, filter_parse_unary);
 }
 
-static int parse_or(struct parser *ps)
+static int filter_parse_or(struct parser *ps)
 {
-	return parse_chain(ps, TOK_OR, true, parse_and);
+	return filter_parse_chain(ps, TOK_OR, true, filter_parse_and);
 }
 
-static int parse(struct parser *ps)
+static int filter_parse(struct parser *ps)
 {
 	int rc = lex_next(&ps->lx, ps->err);
 
 	if (rc == ATW_OK)
-		rc = parse_or(ps);
+		rc = filter_parse_or(ps);
 	if (rc < 0)
 		return rc;
 	if (ps->lx.tok == TOK_CLOSE)
@@ -327,7 +329,7 @@ int filter_create(const char *expr, const struct atw_schema *sc,
 		return atw_err_nomem(err);
 	ps.prog = &f->prog;
 	lex_init(&ps.lx, expr);
-	rc = parse(&ps);
+	rc = filter_parse(&ps);
 	if (rc < 0) {
 		filter_destroy(f);
 		return rc;

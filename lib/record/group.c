@@ -28,7 +28,7 @@ struct group {
 	union atw_value out[SCHEMA_MAX];
 };
 
-static void add_sum(struct group *g, const struct atw_schema *sc, unsigned from)
+static void group_add_sum(struct group *g, const struct atw_schema *sc, unsigned from)
 {
 	struct atw_column *c = &g->col[g->schema.ncols];
 
@@ -43,13 +43,13 @@ static void add_sum(struct group *g, const struct atw_schema *sc, unsigned from)
 }
 
 /* `pages` may be a count that is not converted. */
-static bool is_size(const struct atw_column *c)
+static bool group_is_size(const struct atw_column *c)
 {
 	return c->type == ATW_T_BYTES || c->type == ATW_T_PAGES ||
 	       (c->type == ATW_T_COUNT && !strcmp(c->key, "pages"));
 }
 
-static void make_schema(struct group *g, const struct atw_schema *sc)
+static void group_make_schema(struct group *g, const struct atw_schema *sc)
 {
 	int size = schema_find(sc, "size", 4);
 
@@ -64,12 +64,12 @@ static void make_schema(struct group *g, const struct atw_schema *sc)
 	};
 	g->schema.ncols = 2;
 	if (size >= 0 && sc->col[size].type == ATW_T_BYTES) {
-		add_sum(g, sc, (unsigned)size);
+		group_add_sum(g, sc, (unsigned)size);
 		return;
 	}
 	for (unsigned i = 0; i < sc->ncols; i++)
-		if (is_size(&sc->col[i]) && g->schema.ncols < SCHEMA_MAX)
-			add_sum(g, sc, i);
+		if (group_is_size(&sc->col[i]) && g->schema.ncols < SCHEMA_MAX)
+			group_add_sum(g, sc, i);
 }
 
 int group_create(const char *key, const struct atw_schema *sc,
@@ -89,7 +89,7 @@ int group_create(const char *key, const struct atw_schema *sc,
 		return atw_err_nomem(err);
 	g->key = (unsigned)i;
 	g->text = sc->col[i].type == ATW_T_TEXT;
-	make_schema(g, sc);
+	group_make_schema(g, sc);
 	g->stride = W_SUM + g->schema.ncols - 2;
 	*ret = g;
 	return ATW_OK;
@@ -111,7 +111,7 @@ const struct atw_schema *group_schema(const struct group *g)
 }
 
 /* Where the value's group is noted, or would be. */
-static size_t *find_slot(const struct group *g, uint64_t value, bool have)
+static size_t *group_find_slot(const struct group *g, uint64_t value, bool have)
 {
 	size_t at = (size_t)hash_u64(value + !have) & (g->nslots - 1);
 
@@ -126,7 +126,7 @@ static size_t *find_slot(const struct group *g, uint64_t value, bool have)
 	}
 }
 
-static bool grow(struct group *g)
+static bool group_grow(struct group *g)
 {
 	size_t n = g->nwords / g->stride;
 	size_t nslots = g->nslots ? g->nslots * 2 : 256;
@@ -144,20 +144,20 @@ static bool grow(struct group *g)
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *w = g->words + i * g->stride;
 
-		*find_slot(g, w[W_VALUE], w[W_HAVE] & 1) = i + 1;
+		*group_find_slot(g, w[W_VALUE], w[W_HAVE] & 1) = i + 1;
 	}
 	return true;
 }
 
 /* The group of the value, new or known; NULL: no memory. */
-static uint64_t *find_group(struct group *g, uint64_t value, bool have)
+static uint64_t *group_find(struct group *g, uint64_t value, bool have)
 {
 	uint64_t *w;
 	size_t *slot;
 
-	if (!grow(g))
+	if (!group_grow(g))
 		return NULL;
-	slot = find_slot(g, value, have);
+	slot = group_find_slot(g, value, have);
 	if (*slot)
 		return g->words + (*slot - 1) * g->stride;
 	if (!array_reserve((void **)&g->words, &g->cap, g->nwords + g->stride,
@@ -188,7 +188,7 @@ int group_add(struct group *g, const struct atw_row *row, struct atw_err *err)
 	} else {
 		have = false;
 	}
-	w = find_group(g, value, have);
+	w = group_find(g, value, have);
 	if (!w)
 		goto nomem;
 	w[W_COUNT]++;

@@ -26,12 +26,12 @@ void intern_deinit(struct intern *in)
 	*in = (struct intern){ 0 };
 }
 
-static size_t hash_text(const char *s, size_t len)
+static size_t intern_hash_text(const char *s, size_t len)
 {
 	return (size_t)hash_bytes(0, s, len);
 }
 
-static bool grow(struct intern *in)
+static bool intern_grow(struct intern *in)
 {
 	size_t nslots = in->nslots ? in->nslots * 2 : 64;
 	const char **slot = calloc(nslots, sizeof(*slot));
@@ -44,7 +44,7 @@ static bool grow(struct intern *in)
 
 		if (!s)
 			continue;
-		at = hash_text(s, strlen(s)) & (nslots - 1);
+		at = intern_hash_text(s, strlen(s)) & (nslots - 1);
 		while (slot[at])
 			at = (at + 1) & (nslots - 1);
 		slot[at] = s;
@@ -55,7 +55,7 @@ static bool grow(struct intern *in)
 	return true;
 }
 
-static char *store(struct intern *in, const char *s, size_t len)
+static char *intern_store(struct intern *in, const char *s, size_t len)
 {
 	struct intern_chunk *c = in->chunks;
 	char *p;
@@ -83,13 +83,13 @@ const char *intern_text(struct intern *in, const char *s, size_t len)
 	size_t at;
 
 	/* At most half full, so that a search ends soon. */
-	if (in->n >= in->nslots / 2 && !grow(in))
+	if (in->n >= in->nslots / 2 && !intern_grow(in))
 		return NULL;
-	at = hash_text(s, len) & (in->nslots - 1);
+	at = intern_hash_text(s, len) & (in->nslots - 1);
 	for (; in->slot[at]; at = (at + 1) & (in->nslots - 1))
 		if (!strncmp(in->slot[at], s, len) && !in->slot[at][len])
 			return in->slot[at];
-	kept = store(in, s, len);
+	kept = intern_store(in, s, len);
 	if (!kept)
 		return NULL;
 	in->slot[at] = kept;

@@ -44,7 +44,7 @@ void lex_init(struct lex *lx, const char *expr)
 }
 
 /* Skip blanks; true when a token other than the end starts there. */
-static bool start(struct lex *lx)
+static bool lex_start(struct lex *lx)
 {
 	lx->pos += strspn(lx->expr + lx->pos, BLANKS);
 	lx->at = lx->pos;
@@ -54,7 +54,7 @@ static bool start(struct lex *lx)
 	return lx->expr[lx->pos] != '\0';
 }
 
-static int quoted(struct lex *lx, struct atw_err *err)
+static int lex_quoted(struct lex *lx, struct atw_err *err)
 {
 	const char *from = lx->expr + lx->at + 1;
 	const char *to = strchr(from, from[-1]);
@@ -70,10 +70,10 @@ static int quoted(struct lex *lx, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int word(struct lex *lx, const char *ends, struct atw_err *err)
+static int lex_word(struct lex *lx, const char *ends, struct atw_err *err)
 {
 	if (*lx->word == '"' || *lx->word == '\'')
-		return quoted(lx, err);
+		return lex_quoted(lx, err);
 	lx->tok = TOK_WORD;
 	lx->len = strcspn(lx->word, ends);
 	lx->pos = lx->at + lx->len;
@@ -84,7 +84,7 @@ int lex_next(struct lex *lx, struct atw_err *err)
 {
 	int rc;
 
-	if (!start(lx))
+	if (!lex_start(lx))
 		return ATW_OK;
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
 		size_t n = strlen(ops[i].text);
@@ -102,7 +102,7 @@ int lex_next(struct lex *lx, struct atw_err *err)
 		atw_err_hint(err, "write 'not' in front of what shall not hold");
 		return ATW_E_USAGE;
 	}
-	rc = word(lx, BLANKS "()=!<>~\"'", err);
+	rc = lex_word(lx, BLANKS "()=!<>~\"'", err);
 	if (rc < 0 || lx->word != lx->expr + lx->at)
 		return rc;
 	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
@@ -116,9 +116,9 @@ int lex_value(struct lex *lx, struct atw_err *err)
 {
 	int rc;
 
-	if (!start(lx))
+	if (!lex_start(lx))
 		return lex_expected(lx, "a value", err);
-	rc = word(lx, BLANKS "()", err);
+	rc = lex_word(lx, BLANKS "()", err);
 	if (rc < 0)
 		return rc;
 	/* Nothing up to a parenthesis is no value; "" is the empty one. */

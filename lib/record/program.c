@@ -37,7 +37,7 @@ void program_close(struct program *p, size_t start)
 			p->insn[i].to = (uint32_t)p->n;
 }
 
-static bool test(const struct insn *in, const struct atw_row *row)
+static bool program_test(const struct insn *in, const struct atw_row *row)
 {
 	const union atw_value *v = &row->v[in->col];
 
@@ -73,7 +73,7 @@ bool program_run(const struct program *p, const struct atw_row *row)
 		} else if (in->op == OP_NOT) {
 			truth = !truth;
 		} else {
-			truth = test(in, row);
+			truth = program_test(in, row);
 		}
 	}
 	return truth;

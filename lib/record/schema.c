@@ -34,7 +34,7 @@ static const char *const same[][6] = {
 };
 
 /* Its row of the table, or NULL. */
-static const char *const *names_of(const char *word, size_t len)
+static const char *const *schema_names_of(const char *word, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(same); i++)
 		for (size_t k = 0; k < ARRAY_SIZE(same[i]) && same[i][k]; k++)
@@ -44,10 +44,11 @@ static const char *const *names_of(const char *word, size_t len)
 }
 
 /* The next column after `from` that the word is another name of, or -1. */
-static int next_named(const struct atw_schema *sc, const char *const *names, int from)
+static int schema_next_named(const struct atw_schema *sc, const char *const *names,
+			     int from)
 {
 	for (size_t i = (size_t)from + 1; names && i < sc->ncols; i++)
-		if (names_of(sc->col[i].key, strlen(sc->col[i].key)) == names)
+		if (schema_names_of(sc->col[i].key, strlen(sc->col[i].key)) == names)
 			return (int)i;
 	return -1;
 }
@@ -55,17 +56,17 @@ static int next_named(const struct atw_schema *sc, const char *const *names, int
 int schema_named(const struct atw_schema *sc, const char *word, size_t len)
 {
 	int i = schema_find(sc, word, len);
-	const char *const *names = i < 0 ? names_of(word, len) : NULL;
+	const char *const *names = i < 0 ? schema_names_of(word, len) : NULL;
 
 	if (i >= 0)
 		return i;
-	i = next_named(sc, names, -1);
-	return i >= 0 && next_named(sc, names, i) < 0 ? i : -1;
+	i = schema_next_named(sc, names, -1);
+	return i >= 0 && schema_next_named(sc, names, i) < 0 ? i : -1;
 }
 
 const char *schema_other_name(const char *key, size_t i)
 {
-	const char *const *names = names_of(key, strlen(key));
+	const char *const *names = schema_names_of(key, strlen(key));
 
 	for (size_t k = 0; names && k < ARRAY_SIZE(same[0]) && names[k]; k++)
 		if (strcmp(names[k], key) != 0 && !i--)
@@ -144,7 +145,7 @@ int schema_unknown(const struct atw_schema *sc, enum atw_param param, const char
 	for (size_t i = 0; i < sc->ncols; i++)
 		nearest_try(&near, sc->col[i].key);
 	known.len = 0;
-	for (int i = -1; (i = next_named(sc, names_of(word, len), i)) >= 0;)
+	for (int i = -1; (i = schema_next_named(sc, schema_names_of(word, len), i)) >= 0;)
 		buf_printf(&known, "%s'%s'", known.len ? " or " : "", sc->col[i].key);
 	if (known.len)
 		atw_err_hint(err, "did you mean %s?", known.data);

@@ -35,8 +35,8 @@ struct sorter {
 	union atw_value out[SCHEMA_MAX];
 };
 
-static int parse_key(const struct atw_schema *sc, const char *word, size_t len,
-		     struct sort_key *ret, struct atw_err *err)
+static int sort_parse_key(const struct atw_schema *sc, const char *word, size_t len,
+			  struct sort_key *ret, struct atw_err *err)
 {
 	/* "size:desc"; "size desc", too, as SQL has it. */
 	const char *colon = memchr(word, memchr(word, ':', len) ? ':' : ' ', len), *key = word;
@@ -69,7 +69,7 @@ int sort_parse(const char *spec, const struct atw_schema *sc,
 
 	while (list_next(&spec, &word, &len)) {
 		struct sort_key key = { 0 };
-		int rc = parse_key(sc, word, len, &key, err);
+		int rc = sort_parse_key(sc, word, len, &key, err);
 
 		if (rc < 0)
 			return rc;
@@ -84,7 +84,7 @@ int sort_parse(const char *spec, const struct atw_schema *sc,
 	return ATW_OK;
 }
 
-static void keep(struct sorter *s, uint8_t col)
+static void sort_keep(struct sorter *s, uint8_t col)
 {
 	for (size_t i = 0; i < s->kept.n; i++)
 		if (s->kept.at[i] == col)
@@ -104,9 +104,9 @@ int sorter_create(const struct atw_schema *sc, const struct sort_keys *keys,
 	s->sc = sc;
 	s->keys = *keys;
 	for (size_t i = 0; i < cols->n; i++)
-		keep(s, cols->at[i]);
+		sort_keep(s, cols->at[i]);
 	for (size_t i = 0; i < keys->n; i++)
-		keep(s, keys->key[i].col);
+		sort_keep(s, keys->key[i].col);
 	s->stride = 1 + s->kept.n;
 	*ret = s;
 	return ATW_OK;
@@ -129,8 +129,8 @@ void sorter_destroy(struct sorter *s)
 }
 
 /* Copies the list: its owner may change it after the row is added. NULL: no memory. */
-static const struct atw_list *keep_list(struct sorter *s, const struct atw_list *l,
-					size_t ncols)
+static const struct atw_list *sort_keep_list(struct sorter *s, const struct atw_list *l,
+					     size_t ncols)
 {
 	struct kept {
 		void *next;
@@ -173,8 +173,8 @@ int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
 		if (!(row->have >> col & 1))
 			continue;
 		if (s->sc->col[col].type == ATW_T_LIST) {
-			const struct atw_list *kept = keep_list(s, v->list,
-								s->sc->col[col].of->ncols);
+			const struct atw_list *kept =
+				sort_keep_list(s, v->list, s->sc->col[col].of->ncols);
 
 			if (!kept)
 				goto nomem;
@@ -202,27 +202,27 @@ nomem:
 				 s->nwords / s->stride + 1);
 }
 
-static const char *text_of(uint64_t word)
+static const char *sort_text_of(uint64_t word)
 {
 	return (const char *)(uintptr_t)word;
 }
 
-static const struct atw_list *list_of(uint64_t word)
+static const struct atw_list *sort_list_of(uint64_t word)
 {
 	return (const struct atw_list *)(uintptr_t)word;
 }
 
 /* Negative numbers, as unsigned ones below all others; lists by how many. */
-static uint64_t in_order(const struct sorter *s, uint8_t col, uint64_t v)
+static uint64_t sort_in_order(const struct sorter *s, uint8_t col, uint64_t v)
 {
 	if (s->sc->col[col].type == ATW_T_LIST)
-		return list_of(v)->n;
+		return sort_list_of(v)->n;
 	return column_is_signed(&s->sc->col[col]) ? v ^ (uint64_t)1 << 63 : v;
 }
 
 /* Two rows by one key; n/a is after everything. */
-static int compare_key(const struct sorter *s, const struct sort_key *key,
-		       const uint64_t *a, const uint64_t *b)
+static int sort_compare_key(const struct sorter *s, const struct sort_key *key,
+			    const uint64_t *a, const uint64_t *b)
 {
 	bool in_a = a[0] >> key->col & 1, in_b = b[0] >> key->col & 1;
 	uint64_t va = a[s->word_of[key->col]], vb = b[s->word_of[key->col]];
@@ -233,16 +233,16 @@ static int compare_key(const struct sorter *s, const struct sort_key *key,
 	if (va == vb)
 		return 0;
 	if (s->sc->col[key->col].type == ATW_T_TEXT) {
-		d = strcmp(text_of(va), text_of(vb));
+		d = strcmp(sort_text_of(va), sort_text_of(vb));
 	} else {
-		va = in_order(s, key->col, va);
-		vb = in_order(s, key->col, vb);
+		va = sort_in_order(s, key->col, va);
+		vb = sort_in_order(s, key->col, vb);
 		d = va < vb ? -1 : va > vb;
 	}
 	return key->desc ? -d : d;
 }
 
-static int compare_refs(const void *x, const void *y, void *sorter)
+static int sort_compare_refs(const void *x, const void *y, void *sorter)
 {
 	const struct sorter *s = sorter;
 	const struct ref *a = x, *b = y;
@@ -250,9 +250,9 @@ static int compare_refs(const void *x, const void *y, void *sorter)
 	if (a->head != b->head)
 		return a->head < b->head ? -1 : 1;
 	for (size_t i = 0; i < s->keys.n; i++) {
-		int d = compare_key(s, &s->keys.key[i],
-				    s->words + a->row * s->stride,
-				    s->words + b->row * s->stride);
+		int d = sort_compare_key(s, &s->keys.key[i],
+					 s->words + a->row * s->stride,
+					 s->words + b->row * s->stride);
 
 		if (d)
 			return d;
@@ -261,7 +261,7 @@ static int compare_refs(const void *x, const void *y, void *sorter)
 	return a->row < b->row ? -1 : 1;
 }
 
-static uint64_t head_of(const struct sorter *s, const uint64_t *w)
+static uint64_t sort_head_of(const struct sorter *s, const uint64_t *w)
 {
 	const struct sort_key *key = &s->keys.key[0];
 	uint64_t v = w[s->word_of[key->col]];
@@ -271,10 +271,10 @@ static uint64_t head_of(const struct sorter *s, const uint64_t *w)
 	if (s->sc->col[key->col].type == ATW_T_TEXT) {
 		char first[8] = { 0 };
 
-		memcpy(first, text_of(v), strnlen(text_of(v), sizeof(first)));
+		memcpy(first, sort_text_of(v), strnlen(sort_text_of(v), sizeof(first)));
 		v = get_be64(first);
 	} else {
-		v = in_order(s, key->col, v);
+		v = sort_in_order(s, key->col, v);
 	}
 	return key->desc ? ~v : v;
 }
@@ -292,9 +292,9 @@ int sorter_finish(struct sorter *s, struct atw_err *err)
 	for (size_t i = 0; i < n; i++) {
 		s->ref[i].row = i;
 		if (s->keys.n)
-			s->ref[i].head = head_of(s, s->words + i * s->stride);
+			s->ref[i].head = sort_head_of(s, s->words + i * s->stride);
 	}
-	qsort_r(s->ref, n, sizeof(*s->ref), compare_refs, s);
+	qsort_r(s->ref, n, sizeof(*s->ref), sort_compare_refs, s);
 	s->nrefs = n;
 	return ATW_OK;
 }
@@ -310,9 +310,9 @@ bool sorter_next(struct sorter *s, struct atw_row *ret)
 		unsigned col = s->kept.at[i];
 
 		if (s->sc->col[col].type == ATW_T_TEXT)
-			s->out[col].s = text_of(w[1 + i]);
+			s->out[col].s = sort_text_of(w[1 + i]);
 		else if (s->sc->col[col].type == ATW_T_LIST)
-			s->out[col].list = list_of(w[1 + i]);
+			s->out[col].list = sort_list_of(w[1 + i]);
 		else
 			s->out[col].u = w[1 + i];
 	}

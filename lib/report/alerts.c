@@ -82,19 +82,20 @@ struct alerts {
 	uint64_t uncounted;              /* areas that cannot be judged for that */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int alerts_start(const struct census_report_opts *o, void **ret,
+			struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct alerts));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static bool private_file(const struct census_area *a)
+static bool alerts_private_file(const struct census_area *a)
 {
 	return a->unit && !a->shared && (a->class <= CENSUS_DATA || a->class == CENSUS_FILE);
 }
 
-static void on_pages(struct alerts *s, const struct census_pages *p)
+static void alerts_on_pages(struct alerts *s, const struct census_pages *p)
 {
 	struct alert *a = &s->now;
 
@@ -102,7 +103,7 @@ static void on_pages(struct alerts *s, const struct census_pages *p)
 		return;
 	if (!(p->known & CENSUS_ORIGIN))
 		a->no_origin = true;
-	else if (p->anon && private_file(p->area))
+	else if (p->anon && alerts_private_file(p->area))
 		a->copied += p->pages;
 	if (!(p->known & CENSUS_REFS)) {
 		a->no_refs = true;
@@ -115,7 +116,7 @@ static void on_pages(struct alerts *s, const struct census_pages *p)
 }
 
 /* Copies of code say more than anything else in the area. */
-static enum cause cause_of(const struct alert *a, const struct census_area *v)
+static enum cause alerts_cause_of(const struct alert *a, const struct census_area *v)
 {
 	if (a->copied && (v->class == CENSUS_TEXT || v->class == CENSUS_RODATA))
 		return RELOCATIONS;
@@ -127,7 +128,8 @@ static enum cause cause_of(const struct alert *a, const struct census_area *v)
 	return a->copied ? WRITTEN : ONE_USER;
 }
 
-static int on_area_end(struct alerts *s, const struct census_area *v, struct atw_err *err)
+static int alerts_on_area_end(struct alerts *s, const struct census_area *v,
+			      struct atw_err *err)
 {
 	struct alert *a = &s->now;
 	struct atw_blob task = v->process->task->name, name = v->v->name;
@@ -139,7 +141,7 @@ static int on_area_end(struct alerts *s, const struct census_area *v, struct atw
 	a->shared += v->rest.shared;
 	a->no_refs |= v->rest.single + v->rest.shared < v->rest.user;
 	a->no_origin |= v->rest.user != 0;
-	a->cause = cause_of(a, v);
+	a->cause = alerts_cause_of(a, v);
 	if (a->no_refs && a->cause != RELOCATIONS) {
 		s->uncounted++;
 		return ATW_OK;
@@ -162,14 +164,14 @@ static int on_area_end(struct alerts *s, const struct census_area *v, struct atw
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int alerts_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct alerts *s = state;
 
 	if (ev->what == CENSUS_ON_AREA_END)
-		return on_area_end(s, ev->area, err);
+		return alerts_on_area_end(s, ev->area, err);
 	if (ev->what == CENSUS_ON_PAGES)
-		on_pages(s, ev->pages);
+		alerts_on_pages(s, ev->pages);
 	else
 		s->now = (struct alert){ .task = NULL };
 	return ATW_OK;
@@ -177,7 +179,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 /* ---- the answer ---- */
 
-static int alert_row(const struct alert *a, const struct census_out *out, struct atw_err *err)
+static int alerts_row(const struct alert *a, const struct census_out *out,
+		      struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 
@@ -204,7 +207,7 @@ static int alert_row(const struct alert *a, const struct census_out *out, struct
 }
 
 /* Copied code, too, of which no page is shared: each row has its line. */
-static void paper_alert(const struct alert *a, const struct census_out *out)
+static void alerts_paper(const struct alert *a, const struct census_out *out)
 {
 	char single[24] = "n/a", shared[24] = "n/a", flags[24] = "n/a";
 
@@ -219,7 +222,7 @@ static void paper_alert(const struct alert *a, const struct census_out *out)
 		  shared, flags);
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int alerts_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct alerts *s = state;
 	uint64_t of[CAUSES] = { 0 };
@@ -228,9 +231,9 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
 		of[s->v[i].cause]++;
 		if (out->paper)
-			paper_alert(&s->v[i], out);
+			alerts_paper(&s->v[i], out);
 		else
-			r = alert_row(&s->v[i], out, err);
+			r = alerts_row(&s->v[i], out, err);
 	}
 	for (unsigned c = 0; c < CAUSES && r == ATW_OK && !out->paper; c++)
 		if (of[c] && out->whole)
@@ -241,7 +244,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return r;
 }
 
-static void drop(void *state)
+static void alerts_drop(void *state)
 {
 	struct alerts *s = state;
 
@@ -253,9 +256,16 @@ static void drop(void *state)
 }
 
 const struct census_report report_alerts = {
-	.size = sizeof(struct census_report), .name = "alerts", .title = "Alerts",
-	.help = "areas with copied pages, or with pages of one user beside shared ones, and why",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.size = sizeof(struct census_report),
+	.name = "alerts",
+	.title = "Alerts",
+	.help = "areas with copied pages, or with pages of one user beside shared ones, "
+		"and why",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.schema = &schema,
 	.paper = true,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.start = alerts_start,
+	.feed = alerts_feed,
+	.finish = alerts_finish,
+	.drop = alerts_drop,
 };

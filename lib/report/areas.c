@@ -69,7 +69,8 @@ struct areas {
 	struct intern names;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int report_areas_start(const struct census_report_opts *o, void **ret,
+			      struct atw_err *err)
 {
 	struct areas *s = calloc(1, sizeof(*s));
 
@@ -80,14 +81,15 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static const char *name_of(struct areas *s, struct atw_blob name)
+static const char *report_areas_name_of(struct areas *s, struct atw_blob name)
 {
 	return intern_text(&s->names, name.len ? name.data : "", name.len);
 }
 
-static int on_process(struct areas *s, const struct census_process *p, struct atw_err *err)
+static int report_areas_on_process(struct areas *s, const struct census_process *p,
+				   struct atw_err *err)
 {
-	const char *name = name_of(s, p->task->name);
+	const char *name = report_areas_name_of(s, p->task->name);
 
 	if (!name || !array_reserve((void **)&s->process, &s->processes_cap, s->nprocesses + 1,
 				    sizeof(*s->process)))
@@ -98,9 +100,10 @@ static int on_process(struct areas *s, const struct census_process *p, struct at
 	return ATW_OK;
 }
 
-static int on_area(struct areas *s, const struct census_area *a, struct atw_err *err)
+static int report_areas_on(struct areas *s, const struct census_area *a,
+			   struct atw_err *err)
 {
-	const char *name = name_of(s, a->v->name);
+	const char *name = report_areas_name_of(s, a->v->name);
 
 	if (!name || !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
 		return report_no_memory(err);
@@ -112,8 +115,8 @@ static int on_area(struct areas *s, const struct census_area *a, struct atw_err 
 	return ATW_OK;
 }
 
-static int on_pages(struct areas *s, const struct census_pages *p, uint64_t page,
-		    struct atw_err *err)
+static int report_areas_on_pages(struct areas *s, const struct census_pages *p,
+				 uint64_t page, struct atw_err *err)
 {
 	struct area *a = &s->area[s->n - 1];
 
@@ -135,8 +138,8 @@ static int on_pages(struct areas *s, const struct census_pages *p, uint64_t page
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int on_area_end(struct areas *s, const struct census_area *v, uint64_t page,
-		       struct atw_err *err)
+static int report_areas_on_area_end(struct areas *s, const struct census_area *v,
+				    uint64_t page, struct atw_err *err)
 {
 	struct sums *sums = &s->process[s->nprocesses - 1].sums;
 	struct area *a = &s->area[s->n - 1];
@@ -161,33 +164,35 @@ static int on_area_end(struct areas *s, const struct census_area *v, uint64_t pa
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static void on_process_end(struct areas *s, const struct census_process *p)
+static void report_areas_on_process_end(struct areas *s, const struct census_process *p)
 {
 	if (p->untold)
 		sums_untold(&s->process[s->nprocesses - 1].sums, NULL);
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int report_areas_feed(void *state, const struct census_event *ev,
+			     struct atw_err *err)
 {
 	switch (ev->what) {
 	case CENSUS_ON_PROCESS:
-		return on_process(state, ev->process, err);
+		return report_areas_on_process(state, ev->process, err);
 	case CENSUS_ON_AREA:
-		return on_area(state, ev->area, err);
+		return report_areas_on(state, ev->area, err);
 	case CENSUS_ON_AREA_END:
-		return on_area_end(state, ev->area, ev->page, err);
+		return report_areas_on_area_end(state, ev->area, ev->page, err);
 	case CENSUS_ON_PROCESS_END:
-		on_process_end(state, ev->process);
+		report_areas_on_process_end(state, ev->process);
 		return ATW_OK;
 	default:
-		return on_pages(state, ev->pages, ev->page, err);
+		return report_areas_on_pages(state, ev->pages, ev->page, err);
 	}
 }
 
 /* ---- the answer ---- */
 
-static bool next_mark(const struct areas *s, const struct area *a, size_t *at, size_t end,
-		      enum map_mark *mark, uint64_t *pages)
+static bool report_areas_next_mark(const struct areas *s, const struct area *a,
+				   size_t *at, size_t end, enum map_mark *mark,
+				   uint64_t *pages)
 {
 	if (!map_kept(&s->marks, at, end, mark, pages))
 		return false;
@@ -196,8 +201,8 @@ static bool next_mark(const struct areas *s, const struct area *a, size_t *at, s
 	return true;
 }
 
-static void draw(const struct areas *s, const struct area *a, size_t end,
-		 const struct census_out *out)
+static void report_areas_draw(const struct areas *s, const struct area *a, size_t end,
+			      const struct census_out *out)
 {
 	enum map_mark mark;
 	size_t at = a->marks;
@@ -205,19 +210,19 @@ static void draw(const struct areas *s, const struct area *a, size_t end,
 	struct map m;
 
 	map_begin(&m, out);
-	while (next_mark(s, a, &at, end, &mark, &pages))
+	while (report_areas_next_mark(s, a, &at, end, &mark, &pages))
 		map_add(&m, mark, pages);
 	map_end(&m);
 }
 
 /* "n/a" where it is not known. */
-static const char *number(bool known, uint64_t n, char buf[24])
+static const char *report_areas_number(bool known, uint64_t n, char buf[24])
 {
 	snprintf(buf, 24, "%" PRIu64, n);
 	return known ? buf : "n/a";
 }
 
-static void summary(const struct process *p, const struct census_out *out)
+static void report_areas_summary(const struct process *p, const struct census_out *out)
 {
 	const uint64_t *n = p->sums.n;
 	char text[SUMS][24];
@@ -225,7 +230,7 @@ static void summary(const struct process *p, const struct census_out *out)
 	void *arg = out->arg;
 
 	for (unsigned i = 0; i < SUMS; i++)
-		v[i] = number(!(p->sums.untold >> i & 1), n[i], text[i]);
+		v[i] = report_areas_number(!(p->sums.untold >> i & 1), n[i], text[i]);
 	out->text(arg, "Process \"%s\" has %s rw and %s rx pages, (%s pages total)\n", p->name,
 		  v[SUM_RW], v[SUM_RX], v[SUM_TOTAL]);
 	out->text(arg, "\tFor [%s]: %s stack, %s data, %s .text, %s heap\n", p->name,
@@ -245,7 +250,7 @@ static void summary(const struct process *p, const struct census_out *out)
  * The paper's pages are single or shared, and none is on swap. What else there is has
  * fields of its own, where there is any.
  */
-static void paper_area(const struct area *a, const struct census_out *out)
+static void report_areas_paper(const struct area *a, const struct census_out *out)
 {
 	bool counted = !a->unknown && !a->untold;
 	uint64_t rest = counted ? a->resident - a->single - a->shared : a->resident;
@@ -256,16 +261,20 @@ static void paper_area(const struct area *a, const struct census_out *out)
 			 counted ? "other" : "resident", rest);
 	if (a->swapped)
 		snprintf(swapped, sizeof(swapped), ", swapped: %4" PRIu64, a->swapped);
-	out->text(out->arg, "  vsize: %4" PRIu64 ", single: %4s, shared: %4s%s%s, flags: %s, 0X%08"
-		  PRIX64 ", 0X%08" PRIX64 ", name: %s\n", a->pages,
-		  number(counted, a->single, single), number(counted, a->shared, shared), other,
-		  swapped, census_flags_text(a->flags, flags), a->first, a->last,
+	out->text(out->arg,
+		  "  vsize: %4" PRIu64
+		  ", single: %4s, shared: %4s%s%s, flags: %s, 0X%08" PRIX64
+		  ", 0X%08" PRIX64 ", name: %s\n",
+		  a->pages, report_areas_number(counted, a->single, single),
+		  report_areas_number(counted, a->shared, shared), other, swapped,
+		  census_flags_text(a->flags, flags), a->first, a->last,
 		  a->name ? a->name : "NULL");
 }
 
-static int area_row(const struct areas *s, const struct process *p, const struct area *a,
-		    size_t end, const struct census_out *out, struct buf *text,
-		    struct atw_err *err)
+static int report_areas_row(const struct areas *s, const struct process *p,
+			    const struct area *a, size_t end,
+			    const struct census_out *out, struct buf *text,
+			    struct atw_err *err)
 {
 	struct map_text map = { .to = text, .most = MAP_TEXT };
 	struct report_row row = { .have = 0 };
@@ -274,7 +283,8 @@ static int area_row(const struct areas *s, const struct process *p, const struct
 	uint64_t pages;
 
 	text->len = 0;
-	while (text->len <= MAP_TEXT && next_mark(s, a, &at, end, &mark, &pages))
+	while (text->len <= MAP_TEXT &&
+	       report_areas_next_mark(s, a, &at, end, &mark, &pages))
 		map_text_add(&map, mark, pages);
 	map_text_end(&map);
 	if (text->failed)
@@ -302,7 +312,8 @@ static int area_row(const struct areas *s, const struct process *p, const struct
 	return row_out(&row, out, err);
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int report_areas_finish(void *state, const struct census_out *out,
+			       struct atw_err *err)
 {
 	const struct areas *s = state;
 	struct buf text = { 0 };
@@ -319,20 +330,20 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 			size_t to = k + 1 < s->n ? a[1].marks : s->marks.len;
 
 			if (out->paper)
-				paper_area(a, out);
+				report_areas_paper(a, out);
 			else
-				r = area_row(s, p, a, to, out, &text, err);
+				r = report_areas_row(s, p, a, to, out, &text, err);
 			if (out->plain)
-				draw(s, a, to, out);
+				report_areas_draw(s, a, to, out);
 		}
 		if (out->plain && (out->paper || out->whole))
-			summary(p, out);
+			report_areas_summary(p, out);
 	}
 	buf_deinit(&text);
 	return r;
 }
 
-static void drop(void *state)
+static void report_areas_drop(void *state)
 {
 	struct areas *s = state;
 
@@ -346,10 +357,17 @@ static void drop(void *state)
 }
 
 const struct census_report report_areas = {
-	.size = sizeof(struct census_report), .name = "areas", .title = "Areas",
+	.size = sizeof(struct census_report),
+	.name = "areas",
+	.title = "Areas",
 	.help = "every area of every process, and how often each of its pages is mapped",
-	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) |
-	      CENSUS_ON(PROCESS_END),
+	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
+	      CENSUS_ON(PAGES) | CENSUS_ON(PROCESS_END),
 	.schema = &schema,
-	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.paper = true,
+	.virtual = VIRTUAL,
+	.start = report_areas_start,
+	.feed = report_areas_feed,
+	.finish = report_areas_finish,
+	.drop = report_areas_drop,
 };

@@ -25,7 +25,8 @@ struct areas {
 	uint64_t page;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int areas_picture_start(const struct census_report_opts *o, void **ret,
+			       struct atw_err *err)
 {
 	struct areas *a = calloc(1, sizeof(*a));
 
@@ -38,9 +39,9 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static size_t keep(struct areas *s, const char *fmt, ...) ATW_PRINTF(2, 3);
+static size_t areas_picture_keep(struct areas *s, const char *fmt, ...) ATW_PRINTF(2, 3);
 
-static size_t keep(struct areas *s, const char *fmt, ...)
+static size_t areas_picture_keep(struct areas *s, const char *fmt, ...)
 {
 	size_t at = s->texts.len;
 	char *text;
@@ -57,20 +58,25 @@ static size_t keep(struct areas *s, const char *fmt, ...)
 	return at;
 }
 
-static int on_area(struct areas *s, const struct census_area *a, struct atw_err *err)
+static int areas_picture_on_area(struct areas *s, const struct census_area *a,
+				 struct atw_err *err)
 {
 	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
 		return report_no_memory(err);
 	s->v[s->n++] = (struct area){
-		.head = s->head, .marks = s->marks.len, .first = a->first, .at = a->first,
-		.name = keep(s, "%s", *a->name ? a->name :
-			     census_class_names.name[a->class]),
+		.head = s->head,
+		.marks = s->marks.len,
+		.first = a->first,
+		.at = a->first,
+		.name = areas_picture_keep(
+			s, "%s", *a->name ? a->name : census_class_names.name[a->class]),
 	};
 	s->head = 0;
 	return s->texts.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int on_pages(struct areas *s, const struct census_pages *p, struct atw_err *err)
+static int areas_picture_on_pages(struct areas *s, const struct census_pages *p,
+				  struct atw_err *err)
 {
 	struct area *a = &s->v[s->n - 1];
 
@@ -82,7 +88,8 @@ static int on_pages(struct areas *s, const struct census_pages *p, struct atw_er
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int on_area_end(struct areas *s, const struct census_area *v, struct atw_err *err)
+static int areas_picture_on_area_end(struct areas *s, const struct census_area *v,
+				     struct atw_err *err)
 {
 	struct area *a = &s->v[s->n - 1];
 	char flags[7];
@@ -91,26 +98,28 @@ static int on_area_end(struct areas *s, const struct census_area *v, struct atw_
 	if (a->at ? a->at <= v->last : s->marks.len == a->marks)
 		map_keep(&s->marks, MAP_ABSENT, (v->last - a->at) / s->page + 1);
 	a->end = s->marks.len;
-	a->tag = keep(s, "%s", census_flags_text(census_flags(v), flags));
-	a->note = keep(s, "0x%" PRIx64 " to 0x%" PRIx64, v->first, v->last);
+	a->tag = areas_picture_keep(s, "%s", census_flags_text(census_flags(v), flags));
+	a->note = areas_picture_keep(s, "0x%" PRIx64 " to 0x%" PRIx64, v->first, v->last);
 	return s->marks.failed || s->texts.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int areas_picture_feed(void *state, const struct census_event *ev,
+			      struct atw_err *err)
 {
 	struct areas *s = state;
 
 	s->page = ev->page;
 	switch (ev->what) {
 	case CENSUS_ON_PROCESS:
-		s->head = keep(s, "%s, %" PRIu64, ev->process->name, ev->process->pid);
+		s->head = areas_picture_keep(s, "%s, %" PRIu64, ev->process->name,
+					     ev->process->pid);
 		return s->texts.failed ? report_no_memory(err) : ATW_OK;
 	case CENSUS_ON_AREA:
-		return on_area(s, ev->area, err);
+		return areas_picture_on_area(s, ev->area, err);
 	case CENSUS_ON_AREA_END:
-		return on_area_end(s, ev->area, err);
+		return areas_picture_on_area_end(s, ev->area, err);
 	case CENSUS_ON_PAGES:
-		return on_pages(s, ev->pages, err);
+		return areas_picture_on_pages(s, ev->pages, err);
 	default:
 		return ATW_OK;
 	}
@@ -120,7 +129,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 enum { K_ONE, K_TWO, K_THREE, K_NINE, K_MANY, K_SWAPPED, K_ZERO, K_UNKNOWN, K_DEVICE, K_ODD,
        KEYS };
 
-static uint8_t key_of(enum map_mark mark)
+static uint8_t areas_picture_key_of(enum map_mark mark)
 {
 	switch (mark) {
 	case MAP_ABSENT:
@@ -142,7 +151,7 @@ static uint8_t key_of(enum map_mark mark)
 	}
 }
 
-static int larger(const void *a, const void *b)
+static int areas_picture_larger(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -150,7 +159,7 @@ static int larger(const void *a, const void *b)
 }
 
 /* What an area must have at least in memory to be among those that are shown. */
-static int least(const struct areas *s, uint64_t *ret, struct atw_err *err)
+static int areas_picture_least(const struct areas *s, uint64_t *ret, struct atw_err *err)
 {
 	_auto_free uint64_t *resident = calloc(s->n + 1, sizeof(*resident));
 
@@ -158,19 +167,19 @@ static int least(const struct areas *s, uint64_t *ret, struct atw_err *err)
 		return report_no_memory(err);
 	for (size_t i = 0; i < s->n; i++)
 		resident[i] = s->v[i].resident;
-	qsort(resident, s->n, sizeof(*resident), larger);
+	qsort(resident, s->n, sizeof(*resident), areas_picture_larger);
 	*ret = s->n > CHART_STRIPS ? resident[CHART_STRIPS - 1] : 0;
 	return ATW_OK;
 }
 
 /* The runs of areas that may be shown, and where those of each begin. */
-static int spread(const struct areas *s, struct chart_run **run, struct chart_strip *strip,
-		  struct atw_err *err)
+static int areas_picture_spread(const struct areas *s, struct chart_run **run,
+				struct chart_strip *strip, struct atw_err *err)
 {
 	size_t n = 0, cap = 0;
 	enum map_mark mark;
 	uint64_t pages, few = 0;
-	int rc = least(s, &few, err);
+	int rc = areas_picture_least(s, &few, err);
 
 	for (size_t i = 0; rc == ATW_OK && i < s->n; i++) {
 		const struct area *a = &s->v[i];
@@ -180,7 +189,8 @@ static int spread(const struct areas *s, struct chart_run **run, struct chart_st
 		       map_kept(&s->marks, &at, a->end, &mark, &pages)) {
 			if (!array_reserve((void **)run, &cap, n + 1, sizeof(**run)))
 				return report_no_memory(err);
-			(*run)[n++] = (struct chart_run){ pages, key_of(mark) };
+			(*run)[n++] =
+				(struct chart_run){pages, areas_picture_key_of(mark)};
 		}
 		strip[i] = (struct chart_strip){
 			.head = a->head ? s->texts.data + a->head : NULL,
@@ -198,7 +208,7 @@ static int spread(const struct areas *s, struct chart_run **run, struct chart_st
 	return rc;
 }
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int areas_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	const struct areas *a = state;
 	_auto_free struct chart_strip *strip = calloc(a->n + 1, sizeof(*strip));
@@ -221,11 +231,11 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 
 	if (!strip)
 		return report_no_memory(err);
-	rc = spread(a, &run, strip, err);
+	rc = areas_picture_spread(a, &run, strip, err);
 	return rc < 0 ? rc : chart_strips(&c, s, err);
 }
 
-static void drop(void *state)
+static void areas_picture_drop(void *state)
 {
 	struct areas *s = state;
 
@@ -238,11 +248,15 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_areas = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "areas",
-		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
-		      CENSUS_ON(PAGES),
-		.start = start, .feed = feed, .drop = drop,
-	},
-	.draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "areas",
+			.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
+			      CENSUS_ON(PAGES),
+			.start = areas_picture_start,
+			.feed = areas_picture_feed,
+			.drop = areas_picture_drop,
+		},
+	.draw = areas_picture_draw,
 };

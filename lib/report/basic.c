@@ -51,7 +51,8 @@ struct basic {
 	struct processes all;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int basic_start(const struct census_report_opts *o, void **ret,
+		       struct atw_err *err)
 {
 	struct basic *b = calloc(1, sizeof(*b));
 
@@ -63,7 +64,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int add_bare(struct basic *b, const struct capture_task *t, struct atw_err *err)
+static int basic_add_bare(struct basic *b, const struct capture_task *t,
+			  struct atw_err *err)
 {
 	int r = processes_add(&b->all, t->name, t->pid, false, err);
 
@@ -72,14 +74,14 @@ static int add_bare(struct basic *b, const struct capture_task *t, struct atw_er
 	return r;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int basic_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct basic *b = state;
 
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
 		/* The kernel's own have no memory of theirs, and are listed. */
-		return ev->task->mm ? ATW_OK : add_bare(b, ev->task, err);
+		return ev->task->mm ? ATW_OK : basic_add_bare(b, ev->task, err);
 	case CENSUS_ON_PROCESS:
 		/* One without a number of its address space is in the list already. */
 		return ev->process->task->mm ? processes_add(&b->all, ev->process->task->name,
@@ -95,8 +97,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
  * false: it is not known. Mappings and swap are always of pages: virtual sizes have
  * neither.
  */
-static bool value(const struct basic *b, const struct process_sums *p, enum sum sum,
-		  uint64_t *ret)
+static bool basic_value(const struct basic *b, const struct process_sums *p, enum sum sum,
+			uint64_t *ret)
 {
 	bool counts = sum == SUM_SINGLE || sum == SUM_MULTI;
 	bool pages = counts || sum == SUM_SWAPPED;
@@ -107,35 +109,36 @@ static bool value(const struct basic *b, const struct process_sums *p, enum sum 
 	       !(p->paper && sum == SUM_SWAPPED);
 }
 
-static void add_value(struct buf *line, const struct basic *b, const struct process_sums *p,
-		      enum sum sum)
+static void basic_add_value(struct buf *line, const struct basic *b,
+			    const struct process_sums *p, enum sum sum)
 {
 	uint64_t n;
 
-	if (value(b, p, sum, &n))
+	if (basic_value(b, p, sum, &n))
 		buf_printf(line, ", %" PRIu64, n);
 	else
 		buf_str(line, ", n/a");
 }
 
 /* Is there any of it, or may there be? What the paper's form has no word for is not. */
-static bool any(const struct basic *b, enum sum sum)
+static bool basic_any(const struct basic *b, enum sum sum)
 {
 	uint64_t n;
 
 	for (size_t i = 0; i < b->all.n; i++) {
 		const struct process_sums *p = &b->all.v[i];
 
-		if (!value(b, p, sum, &n) ? !(p->paper && sum == SUM_SWAPPED) : n != 0)
+		if (!basic_value(b, p, sum, &n) ? !(p->paper && sum == SUM_SWAPPED)
+						: n != 0)
 			return true;
 	}
 	return false;
 }
 
 /* Columns that the paper's figure lacks stand behind its own, where one needs them. */
-static void paper(const struct basic *b, const struct census_out *out)
+static void basic_paper(const struct basic *b, const struct census_out *out)
 {
-	bool other = any(b, SUM_OTHER), swapped = any(b, SUM_SWAPPED);
+	bool other = basic_any(b, SUM_OTHER), swapped = basic_any(b, SUM_SWAPPED);
 
 	out->text(out->arg, "Name, RW Count, RX Count, Total, Name, Stack, .Data, .Text, Heap, "
 		  "Lib .bss, Lib .data, Lib .text, Single, Multi%s%s\n",
@@ -146,21 +149,22 @@ static void paper(const struct basic *b, const struct census_out *out)
 		struct buf line = { 0 };
 
 		for (unsigned c = SUM_RW; c <= SUM_TOTAL; c++)
-			add_value(&line, b, p, c);
+			basic_add_value(&line, b, p, c);
 		buf_printf(&line, ", %s", name);
 		for (unsigned c = SUM_STACK; c <= SUM_MULTI; c++)
-			add_value(&line, b, p, c);
+			basic_add_value(&line, b, p, c);
 		if (other)
-			add_value(&line, b, p, SUM_OTHER);
+			basic_add_value(&line, b, p, SUM_OTHER);
 		if (swapped)
-			add_value(&line, b, p, SUM_SWAPPED);
+			basic_add_value(&line, b, p, SUM_SWAPPED);
 		out->text(out->arg, "%s%s\n", name, line.data ? line.data : "");
 		buf_deinit(&line);
 	}
 }
 
-static int put_row(const struct basic *b, const struct process_sums *p, const char *name,
-		   const struct census_out *out, struct atw_err *err)
+static int basic_put_row(const struct basic *b, const struct process_sums *p,
+			 const char *name, const struct census_out *out,
+			 struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 	uint64_t n;
@@ -168,7 +172,7 @@ static int put_row(const struct basic *b, const struct process_sums *p, const ch
 	row_u(&row, B_PID, p->pid);
 	row_s(&row, B_NAME, name);
 	for (unsigned c = 0; c < SUMS; c++)
-		if (value(b, p, c, &n))
+		if (basic_value(b, p, c, &n))
 			row_u(&row, B_SUMS + c, n);
 	row_u(&row, B_GUESS, (b->virtual ? &p->virtual : &p->resident)->guess);
 	return row_out(&row, out, err);
@@ -180,7 +184,7 @@ struct place {
 };
 
 /* The largest first; equal ones in input order. */
-static int by_total(const void *a, const void *b)
+static int basic_by_total(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -189,7 +193,7 @@ static int by_total(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int basic_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct basic *b = state;
 	_auto_free struct place *order = calloc(b->all.n + 1, sizeof(*order));
@@ -199,7 +203,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	if (!order)
 		return report_no_memory(err);
 	if (out->paper) {
-		paper(b, out);
+		basic_paper(b, out);
 		return ATW_OK;
 	}
 	for (size_t i = 0; i < b->all.n; i++) {
@@ -211,9 +215,10 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 				(b->virtual ? &p->virtual : &p->resident)->n[SUM_TOTAL], i,
 			};
 	}
-	qsort(order, n, sizeof(*order), by_total);
+	qsort(order, n, sizeof(*order), basic_by_total);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
-		r = put_row(b, &b->all.v[order[i].i], processes_name(&b->all, order[i].i), out, err);
+		r = basic_put_row(b, &b->all.v[order[i].i],
+				  processes_name(&b->all, order[i].i), out, err);
 	if (r == ATW_OK && bare && !b->bare)
 		out->left_out(out->arg, ATW_PARAM_BARE,
 			      "%zu task%s no memory of %s own, and %s not shown: kernel threads, processes that ended",
@@ -222,7 +227,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return r;
 }
 
-static void drop(void *state)
+static void basic_drop(void *state)
 {
 	struct basic *b = state;
 
@@ -232,10 +237,19 @@ static void drop(void *state)
 }
 
 const struct census_report report_basic = {
-	.size = sizeof(struct census_report), .name = "basic", .title = "Processes",
-	.help = "pages of each process: read-only and read/write, stack, heap, .bss, data, text",
-	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) |
-	      CENSUS_ON(PROCESS_END),
-	.schema = &schema, .bare = true,
-	.paper = true, .virtual = VIRTUAL, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.size = sizeof(struct census_report),
+	.name = "basic",
+	.title = "Processes",
+	.help = "pages of each process: read-only and read/write, stack, heap, .bss, "
+		"data, text",
+	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) |
+	      CENSUS_ON(PAGES) | CENSUS_ON(PROCESS_END),
+	.schema = &schema,
+	.bare = true,
+	.paper = true,
+	.virtual = VIRTUAL,
+	.start = basic_start,
+	.feed = basic_feed,
+	.finish = basic_finish,
+	.drop = basic_drop,
 };

@@ -25,7 +25,8 @@ struct basic {
 	struct processes all;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int basic_picture_start(const struct census_report_opts *o, void **ret,
+			       struct atw_err *err)
 {
 	struct basic *b = calloc(1, sizeof(*b));
 
@@ -36,7 +37,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int basic_picture_feed(void *state, const struct census_event *ev,
+			      struct atw_err *err)
 {
 	struct basic *b = state;
 
@@ -48,7 +50,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static void pick(uint64_t to[PARTS], const struct sums *s)
+static void basic_picture_pick(uint64_t to[PARTS], const struct sums *s)
 {
 	for (unsigned i = 0; i < PARTS; i++)
 		to[i] = s->n[parts[i].sum];
@@ -60,7 +62,7 @@ struct shown {
 	char name[64];
 };
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int basic_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	const struct basic *b = state;
 	_auto_free struct chart_bar *bar = calloc(b->all.n + 1, sizeof(*bar));
@@ -83,8 +85,8 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	for (size_t i = 0; i < b->all.n; i++) {
 		const struct process_sums *p = &b->all.v[i];
 
-		pick(shown[i].resident, &p->resident);
-		pick(shown[i].virtual, &p->virtual);
+		basic_picture_pick(shown[i].resident, &p->resident);
+		basic_picture_pick(shown[i].virtual, &p->virtual);
 		bar[i] = (struct chart_bar){
 			.name = picture_process(processes_name(&b->all, i), p->pid, shown[i].name),
 			.value = shown[i].resident, .wide = b->virtual ? shown[i].virtual : NULL,
@@ -93,7 +95,7 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	return chart_bars(&c, s, err);
 }
 
-static void drop(void *state)
+static void basic_picture_drop(void *state)
 {
 	struct basic *b = state;
 
@@ -103,10 +105,14 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_basic = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "basic",
-		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
-		.start = start, .feed = feed, .drop = drop,
-	},
-	.draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "basic",
+			.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+			.start = basic_picture_start,
+			.feed = basic_picture_feed,
+			.drop = basic_picture_drop,
+		},
+	.draw = basic_picture_draw,
 };

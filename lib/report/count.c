@@ -38,15 +38,16 @@ struct count {
 	bool refused;                    /* there are too many frames to count */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int count_start(const struct census_report_opts *o, void **ret,
+		       struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct count));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static int on_pages(struct count *c, const struct census_pages *p, uint64_t page,
-		    struct atw_err *err)
+static int count_on_pages(struct count *c, const struct census_pages *p, uint64_t page,
+			  struct atw_err *err)
 {
 	uint64_t fresh = 0;
 	int r;
@@ -79,12 +80,12 @@ static int on_pages(struct count *c, const struct census_pages *p, uint64_t page
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int count_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct count *c = state;
 
 	if (ev->what == CENSUS_ON_PAGES)
-		return on_pages(c, ev->pages, ev->page, err);
+		return count_on_pages(c, ev->pages, ev->page, err);
 	if (ev->what == CENSUS_ON_AREA_END) {
 		c->mappings += ev->area->rest.user;
 		c->unknown += ev->area->rest.user;
@@ -95,7 +96,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int count_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct count *c = state;
 	struct report_row row = { .have = 0 };
@@ -133,7 +134,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return row_out(&row, out, err);
 }
 
-static void drop(void *state)
+static void count_drop(void *state)
 {
 	struct count *c = state;
 
@@ -143,9 +144,15 @@ static void drop(void *state)
 }
 
 const struct census_report report_count = {
-	.size = sizeof(struct census_report), .name = "count", .title = "User space pages",
+	.size = sizeof(struct census_report),
+	.name = "count",
+	.title = "User space pages",
 	.help = "how many pages of memory processes have: a number to follow over time",
-	.on = CENSUS_ON(PAGES) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END), .schema = &schema,
+	.on = CENSUS_ON(PAGES) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END),
+	.schema = &schema,
 	.paper = true,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.start = count_start,
+	.feed = count_feed,
+	.finish = count_finish,
+	.drop = count_drop,
 };

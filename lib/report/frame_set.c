@@ -14,7 +14,7 @@ void frames_deinit(struct frame_set *s)
 	*s = (struct frame_set){ 0 };
 }
 
-static size_t slot_of(const struct frame_set *s, uint64_t nr)
+static size_t frame_set_slot_of(const struct frame_set *s, uint64_t nr)
 {
 	size_t i = hash_u64(nr) & (s->slots - 1);
 
@@ -23,7 +23,7 @@ static size_t slot_of(const struct frame_set *s, uint64_t nr)
 	return i;
 }
 
-static bool grow(struct frame_set *s)
+static bool frame_set_grow(struct frame_set *s)
 {
 	struct frame_set bigger = { .n = s->n, .slots = s->slots ? 2 * s->slots : 256 };
 
@@ -32,19 +32,21 @@ static bool grow(struct frame_set *s)
 		return false;
 	for (size_t i = 0; i < s->slots; i++)
 		if (s->chunk[i].nr)
-			bigger.chunk[slot_of(&bigger, s->chunk[i].nr)] = s->chunk[i];
+			bigger.chunk[frame_set_slot_of(&bigger, s->chunk[i].nr)] =
+				s->chunk[i];
 	free(s->chunk);
 	*s = bigger;
 	return true;
 }
 
-static int too_many(struct atw_err *err)
+static int frame_set_too_many(struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_LIMIT, "the frames it names would be more than %" PRIu64
 			   " pages of memory", FRAMES_MOST * FRAMES_CHUNK);
 }
 
-static int chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret, struct atw_err *err)
+static int frame_set_chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret,
+			      struct atw_err *err)
 {
 	struct frames_chunk *c;
 
@@ -52,13 +54,13 @@ static int chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret, struct atw
 		*ret = s->chunk[s->last].bits;
 		return ATW_OK;
 	}
-	if (2 * (s->n + 1) > s->slots && !grow(s))
+	if (2 * (s->n + 1) > s->slots && !frame_set_grow(s))
 		return atw_err_nomem(err);
-	s->last = slot_of(s, nr);
+	s->last = frame_set_slot_of(s, nr);
 	c = &s->chunk[s->last];
 	if (!c->nr) {
 		if (s->n >= FRAMES_MOST)
-			return too_many(err);
+			return frame_set_too_many(err);
 		c->bits = calloc(FRAMES_CHUNK / 64, sizeof(*c->bits));
 		if (!c->bits)
 			return atw_err_nomem(err);
@@ -76,10 +78,10 @@ int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *re
 
 	/* What one run claims need not be tried. */
 	if (pages > FRAMES_MOST * FRAMES_CHUNK)
-		return too_many(err);
+		return frame_set_too_many(err);
 	while (pages) {
 		uint64_t at = frame % FRAMES_CHUNK, *bits = NULL;
-		int r = chunk_of(s, frame / FRAMES_CHUNK + 1, &bits, err);
+		int r = frame_set_chunk_of(s, frame / FRAMES_CHUNK + 1, &bits, err);
 
 		if (r != ATW_OK)
 			return r;

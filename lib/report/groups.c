@@ -22,7 +22,7 @@ void groups_deinit(struct groups *g)
 	*g = (struct groups){ 0 };
 }
 
-static size_t place_of(const struct groups *g, uint64_t key, const char *name)
+static size_t groups_place_of(const struct groups *g, uint64_t key, const char *name)
 {
 	size_t i = (size_t)hash_bytes(key, name, strlen(name)) & (g->places - 1);
 
@@ -32,7 +32,7 @@ static size_t place_of(const struct groups *g, uint64_t key, const char *name)
 	return i;
 }
 
-static bool grow(struct groups *g)
+static bool groups_grow(struct groups *g)
 {
 	size_t places = g->places ? g->places * 2 : FIRST;
 	uint32_t *place, *old = g->place;
@@ -45,7 +45,7 @@ static bool grow(struct groups *g)
 	g->place = place;
 	g->places = places;
 	for (size_t i = 0; i < g->n; i++)
-		g->place[place_of(g, g->v[i].key, g->v[i].name)] = (uint32_t)i + 1;
+		g->place[groups_place_of(g, g->v[i].key, g->v[i].name)] = (uint32_t)i + 1;
 	free(old);
 	return true;
 }
@@ -55,9 +55,9 @@ struct group *groups_get(struct groups *g, uint64_t key, const char *name)
 	_auto_free char *copy = NULL;
 	size_t at;
 
-	if (!grow(g))
+	if (!groups_grow(g))
 		return NULL;
-	at = place_of(g, key, name);
+	at = groups_place_of(g, key, name);
 	if (g->place[at])
 		return &g->v[g->place[at] - 1];
 	copy = strdup(name);
@@ -128,7 +128,7 @@ struct group *groups_of(struct groups *g, enum group_by by, const struct census_
 	return groups_get(g, UINT64_MAX - a->class, name);
 }
 
-static void add(struct group *to, const struct group *g)
+static void groups_add(struct group *to, const struct group *g)
 {
 	smaps_join(&to->sum, &g->sum);
 	to->uncounted |= g->uncounted;
@@ -138,7 +138,7 @@ static void add(struct group *to, const struct group *g)
 		to->processes = g->processes;
 }
 
-static bool call_deleted(struct group *g)
+static bool groups_call_deleted(struct group *g)
 {
 	char *name;
 
@@ -158,11 +158,13 @@ bool groups_join(struct groups *g)
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct census_unit *root = census_unit_root(g->v[i].unit);
-		uint32_t to = root && root != g->v[i].unit
-			? g->place[place_of(g, root->number, root->name)] : 0;
+		uint32_t to =
+			root && root != g->v[i].unit
+				? g->place[groups_place_of(g, root->number, root->name)]
+				: 0;
 
 		if (to)
-			add(&g->v[to - 1], &g->v[i]);
+			groups_add(&g->v[to - 1], &g->v[i]);
 		g->v[i].joined = to;
 	}
 	for (size_t i = 0; i < g->n; i++) {
@@ -174,6 +176,6 @@ bool groups_join(struct groups *g)
 	/* The hash table is not updated: no group is added after this. */
 	g->n = n;
 	for (size_t i = 0; i < n && done; i++)
-		done = call_deleted(&g->v[i]);
+		done = groups_call_deleted(&g->v[i]);
 	return done;
 }

@@ -92,7 +92,8 @@ struct growth {
 	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int growth_start(const struct census_report_opts *o, void **ret,
+			struct atw_err *err)
 {
 	struct growth *g = calloc(1, sizeof(*g));
 
@@ -106,7 +107,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 /* ---- points ---- */
 
 /* Collecting takes memory, which says nothing of the machine that is looked at. */
-static bool leave_out(struct growth *g, const struct census_process *p)
+static bool growth_leave_out(struct growth *g, const struct census_process *p)
 {
 	if (!p->pid || (p->pid != g->self && p->pid != g->collector))
 		return false;
@@ -116,13 +117,14 @@ static bool leave_out(struct growth *g, const struct census_process *p)
 	return true;
 }
 
-static int begin(struct growth *g, const struct census_process *p, struct atw_err *err)
+static int growth_begin(struct growth *g, const struct census_process *p,
+			struct atw_err *err)
 {
 	bool has_start = p->task_has & CAPTURE_T_START;
 	size_t at;
 	int r;
 
-	if (leave_out(g, p))
+	if (growth_leave_out(g, p))
 		return ATW_OK;
 	r = look_processes_find(&g->processes, p->pid, has_start, p->task->start,
 				(struct atw_blob){ p->name, strlen(p->name) }, &at, err);
@@ -139,7 +141,7 @@ static int begin(struct growth *g, const struct census_process *p, struct atw_er
 	return ATW_OK;
 }
 
-static void add(struct growth *g, const struct census_pages *p, uint64_t page)
+static void growth_add(struct growth *g, const struct census_pages *p, uint64_t page)
 {
 	uint64_t *bytes = &g->bytes[p->area->class], room = (BYTES_MAX - *bytes) / page;
 
@@ -148,7 +150,8 @@ static void add(struct growth *g, const struct census_pages *p, uint64_t page)
 }
 
 /* A process begins to have some of that class; it had none in the looks before. */
-static int new_line(struct growth *g, struct process *p, unsigned class, struct atw_err *err)
+static int growth_new_line(struct growth *g, struct process *p, unsigned class,
+			   struct atw_err *err)
 {
 	if (g->lines >= UINT32_MAX - 1 ||
 	    !array_reserve((void **)&g->line, &g->lines_cap, g->lines + 1, sizeof(*g->line)))
@@ -161,7 +164,8 @@ static int new_line(struct growth *g, struct process *p, unsigned class, struct 
 	return ATW_OK;
 }
 
-static void point(struct line *l, const struct process *p, uint64_t bytes, uint64_t ms)
+static void growth_point(struct line *l, const struct process *p, uint64_t bytes,
+			 uint64_t ms)
 {
 	l->changed |= p->looks && bytes != l->last;
 	if (p->looks && (bytes <= l->last || l->rises == RISES_MAX))
@@ -173,7 +177,7 @@ static void point(struct line *l, const struct process *p, uint64_t bytes, uint6
 	l->ty += (__int128)ms * bytes;
 }
 
-static int end(struct growth *g, bool untold, struct atw_err *err)
+static int growth_end(struct growth *g, bool untold, struct atw_err *err)
 {
 	struct process *p = g->now ? &g->v[g->now - 1] : NULL;
 	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
@@ -195,19 +199,19 @@ static int end(struct growth *g, bool untold, struct atw_err *err)
 		met |= 1u << g->line[i - 1].class;
 	for (unsigned c = 0; c < CENSUS_CLASSES; c++)
 		if (g->bytes[c] && !(met >> c & 1)) {
-			int r = new_line(g, p, c, err);
+			int r = growth_new_line(g, p, c, err);
 
 			if (r != ATW_OK)
 				return r;
 		}
 	for (uint32_t i = p->lines; i; i = g->line[i - 1].next)
-		point(&g->line[i - 1], p, g->bytes[g->line[i - 1].class], ms);
+		growth_point(&g->line[i - 1], p, g->bytes[g->line[i - 1].class], ms);
 	p->looks++;
 	p->look = (uint32_t)g->looks.n;
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int growth_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct growth *g = state;
 	int r = looks_feed(&g->looks, ev, err);
@@ -224,15 +228,15 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 		g->collector = 0;
 		return ATW_OK;
 	case CENSUS_ON_PROCESS:
-		return begin(g, ev->process, err);
+		return growth_begin(g, ev->process, err);
 	case CENSUS_ON_PAGES:
-		add(g, ev->pages, ev->page);
+		growth_add(g, ev->pages, ev->page);
 		return ATW_OK;
 	case CENSUS_ON_AREA_END:
 		g->untold |= ev->area->untold;
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		return end(g, ev->process->untold, err);
+		return growth_end(g, ev->process->untold, err);
 	default:
 		return ATW_OK;
 	}
@@ -250,7 +254,7 @@ struct grown {
 };
 
 /* Least squares, bytes a second, to the nearest. */
-static bool slope(const struct process *p, const struct line *l, int64_t *ret)
+static bool growth_slope(const struct process *p, const struct line *l, int64_t *ret)
 {
 	__int128 n = p->looks, t = (__int128)p->t, d = n * p->tt - t * t;
 	__int128 s = (n * l->ty - t * (__int128)l->y) * 1000;
@@ -264,19 +268,19 @@ static bool slope(const struct process *p, const struct line *l, int64_t *ret)
 	return true;
 }
 
-static bool may_leak(const struct process *p, const struct line *l)
+static bool growth_may_leak(const struct process *p, const struct line *l)
 {
 	return (l->class == CENSUS_HEAP || l->class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
 	       l->rises == p->looks - 1;
 }
 
-static int64_t change_of(const struct grown *g)
+static int64_t growth_change_of(const struct grown *g)
 {
 	return (int64_t)(g->line->last - g->line->first);
 }
 
 /* What grows fastest; without known times, what grew most. */
-static int by_growth(const void *a, const void *b)
+static int growth_by(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
 
@@ -284,14 +288,14 @@ static int by_growth(const void *a, const void *b)
 		return x->timed ? -1 : 1;
 	if (x->rate != y->rate)
 		return x->rate > y->rate ? -1 : 1;
-	if (change_of(x) != change_of(y))
-		return change_of(x) > change_of(y) ? -1 : 1;
+	if (growth_change_of(x) != growth_change_of(y))
+		return growth_change_of(x) > growth_change_of(y) ? -1 : 1;
 	if (x->who != y->who)
 		return x->who < y->who ? -1 : 1;
 	return x->line->class < y->line->class ? -1 : x->line->class > y->line->class;
 }
 
-static size_t collect(const struct growth *g, struct grown *ret)
+static size_t growth_collect(const struct growth *g, struct grown *ret)
 {
 	size_t n = 0;
 
@@ -303,8 +307,8 @@ static size_t collect(const struct growth *g, struct grown *ret)
 
 			if (p->looks < 2 || !l->changed)
 				continue;
-			w.timed = slope(p, l, &w.rate);
-			w.leak = may_leak(p, l);
+			w.timed = growth_slope(p, l, &w.rate);
+			w.leak = growth_may_leak(p, l);
 			if (ret)
 				ret[n] = w;
 			n++;
@@ -312,7 +316,8 @@ static size_t collect(const struct growth *g, struct grown *ret)
 	return n;
 }
 
-static int put(const struct grown *w, const struct census_out *out, struct atw_err *err)
+static int growth_put(const struct grown *w, const struct census_out *out,
+		      struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 
@@ -322,43 +327,46 @@ static int put(const struct grown *w, const struct census_out *out, struct atw_e
 	row_u(&row, C_LOOKS, w->p->looks);
 	row_u(&row, C_FIRST, w->line->first);
 	row_u(&row, C_LAST, w->line->last);
-	row_u(&row, C_CHANGE, (uint64_t)change_of(w));
+	row_u(&row, C_CHANGE, (uint64_t)growth_change_of(w));
 	if (w->timed)
 		row_u(&row, C_RATE, (uint64_t)w->rate);
 	row_u(&row, C_SUSPECT, w->leak);
 	return row_out(&row, out, err);
 }
 
-static void suspect(const struct grown *w, const struct census_out *out)
+static void growth_suspect(const struct grown *w, const struct census_out *out)
 {
 	char rate[48] = "";
 
 	if (w->timed)
 		snprintf(rate, sizeof(rate), ", %" PRId64 " bytes a second", w->rate);
-	out->note(out->arg, "suspected leak: process %" PRIu64 " (%s): %s grew from each of %" PRIu32
-		  " looks to the next, by %" PRId64 " bytes%s", w->who->pid, w->who->name, census_class_names.name[w->line->class],
-		  w->p->looks, change_of(w), rate);
+	out->note(out->arg,
+		  "suspected leak: process %" PRIu64
+		  " (%s): %s grew from each of %" PRIu32 " looks to the next, by %" PRId64
+		  " bytes%s",
+		  w->who->pid, w->who->name, census_class_names.name[w->line->class],
+		  w->p->looks, growth_change_of(w), rate);
 }
 
 /* Rows list all; only the worst get a note. */
 enum { SUSPECTS = 8 };
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int growth_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct growth *g = state;
-	size_t n = collect(g, NULL), leaks = 0;
+	size_t n = growth_collect(g, NULL), leaks = 0;
 	struct grown *v = calloc(n + 1, sizeof(*v));
 	int r = ATW_OK;
 
 	if (!v)
 		return report_no_memory(err);
-	collect(g, v);
-	qsort(v, n, sizeof(*v), by_growth);
+	growth_collect(g, v);
+	qsort(v, n, sizeof(*v), growth_by);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
-		r = put(&v[i], out, err);
+		r = growth_put(&v[i], out, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		if (v[i].leak && leaks++ < SUSPECTS)
-			suspect(&v[i], out);
+			growth_suspect(&v[i], out);
 	free(v);
 	if (r != ATW_OK)
 		return r;
@@ -376,7 +384,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return ATW_OK;
 }
 
-static void drop(void *state)
+static void growth_drop(void *state)
 {
 	struct growth *g = state;
 
@@ -390,9 +398,16 @@ static void drop(void *state)
 }
 
 const struct census_report report_growth = {
-	.size = sizeof(struct census_report), .name = "growth", .title = "What grows",
+	.size = sizeof(struct census_report),
+	.name = "growth",
+	.title = "What grows",
 	.help = "whose memory grows from look to look, how fast, and what may be a leak",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
-	.looks = true, .schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.looks = true,
+	.schema = &schema,
+	.start = growth_start,
+	.feed = growth_feed,
+	.finish = growth_finish,
+	.drop = growth_drop,
 };

@@ -21,7 +21,8 @@ struct growth {
 	size_t n, cap;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int growth_picture_start(const struct census_report_opts *o, void **ret,
+				struct atw_err *err)
 {
 	struct growth *g = calloc(1, sizeof(*g));
 
@@ -32,7 +33,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int on_process(struct growth *g, const struct census_process *p, struct atw_err *err)
+static int growth_picture_on_process(struct growth *g, const struct census_process *p,
+				     struct atw_err *err)
 {
 	size_t process;
 	int rc = look_processes_find(&g->processes, p->pid, p->task_has & CAPTURE_T_START,
@@ -46,7 +48,8 @@ static int on_process(struct growth *g, const struct census_process *p, struct a
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int growth_picture_feed(void *state, const struct census_event *ev,
+			       struct atw_err *err)
 {
 	struct growth *g = state;
 	int rc = looks_feed(&g->looks, ev, err);
@@ -54,7 +57,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	if (rc < 0)
 		return rc;
 	if (ev->what == CENSUS_ON_PROCESS)
-		return on_process(g, ev->process, err);
+		return growth_picture_on_process(g, ev->process, err);
 	if (ev->what == CENSUS_ON_PAGES && (is_resident(ev->pages) || ev->pages->swapped))
 		g->v[g->n - 1].bytes = chart_add(g->v[g->n - 1].bytes,
 						 ev->pages->pages * ev->page);
@@ -62,7 +65,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 }
 
 /* By process; of one, by look, which is how they came. */
-static int by_process(const void *a, const void *b)
+static int growth_picture_by_process(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
@@ -72,7 +75,7 @@ static int by_process(const void *a, const void *b)
 }
 
 /* Seconds since the first look, if all are known; else numbers of looks, from 1. */
-static bool times(const struct growth *g, uint64_t *at)
+static bool growth_picture_times(const struct growth *g, uint64_t *at)
 {
 	for (size_t i = 0; i < g->looks.n; i++) {
 		uint64_t ms = 0;
@@ -84,13 +87,14 @@ static bool times(const struct growth *g, uint64_t *at)
 	return g->looks.n > 1 && at[g->looks.n - 1] > 0;
 }
 
-static size_t make_lines(struct growth *g, const uint64_t *at, struct chart_point *point,
-			 struct chart_line *line, char (*name)[64])
+static size_t growth_picture_make_lines(struct growth *g, const uint64_t *at,
+					struct chart_point *point,
+					struct chart_line *line, char (*name)[64])
 {
 	size_t n = 0;
 
 	if (g->n)
-		qsort(g->v, g->n, sizeof(*g->v), by_process);
+		qsort(g->v, g->n, sizeof(*g->v), growth_picture_by_process);
 	for (size_t i = 0, to; i < g->n; i = to) {
 		const struct look_process *p = &g->processes.v[g->v[i].process];
 		const struct sum *last;
@@ -108,7 +112,7 @@ static size_t make_lines(struct growth *g, const uint64_t *at, struct chart_poin
 	return n;
 }
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int growth_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	struct growth *g = state;
 	_auto_free uint64_t *at = calloc(g->looks.n + 1, sizeof(*at));
@@ -123,17 +127,17 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 
 	if (!at || !point || !line || !name)
 		return report_no_memory(err);
-	if (!times(g, at)) {
+	if (!growth_picture_times(g, at)) {
 		c.unit_x = AXIS_COUNT;
 		c.head.of = "bytes in memory and on swap, from look to look";
 		for (size_t i = 0; i < g->looks.n; i++)
 			at[i] = i;
 	}
-	c.n = make_lines(g, at, point, line, name);
+	c.n = growth_picture_make_lines(g, at, point, line, name);
 	return chart_lines(&c, s, err);
 }
 
-static void drop(void *state)
+static void growth_picture_drop(void *state)
 {
 	struct growth *g = state;
 
@@ -146,10 +150,16 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_growth = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "growth", .looks = true,
-		.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) | CENSUS_ON(END),
-		.start = start, .feed = feed, .drop = drop,
-	},
-	.draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "growth",
+			.looks = true,
+			.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
+			      CENSUS_ON(END),
+			.start = growth_picture_start,
+			.feed = growth_picture_feed,
+			.drop = growth_picture_drop,
+		},
+	.draw = growth_picture_draw,
 };

@@ -37,14 +37,15 @@ struct kernel {
 	struct intern names;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int kernel_start(const struct census_report_opts *o, void **ret,
+			struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct kernel));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int kernel_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	static const char prefix[] = "slab.";
 	const size_t n = sizeof(prefix) - 1;
@@ -61,7 +62,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int by_pages(const void *a, const void *b)
+static int kernel_by_pages(const void *a, const void *b)
 {
 	const struct cache *x = a, *y = b;
 
@@ -70,13 +71,13 @@ static int by_pages(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int kernel_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct kernel *k = state;
 	int r = ATW_OK;
 
 	if (k->n)
-		qsort(k->v, k->n, sizeof(*k->v), by_pages);
+		qsort(k->v, k->n, sizeof(*k->v), kernel_by_pages);
 	for (size_t i = 0; i < k->n && r == ATW_OK; i++) {
 		const struct capture_slab *s = &k->v[i].s;
 		struct report_row row = { .have = 0 };
@@ -95,7 +96,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return r;
 }
 
-static void drop(void *state)
+static void kernel_drop(void *state)
 {
 	struct kernel *k = state;
 
@@ -107,9 +108,15 @@ static void drop(void *state)
 }
 
 const struct census_report report_kernel = {
-	.size = sizeof(struct census_report), .name = "kernel",
+	.size = sizeof(struct census_report),
+	.name = "kernel",
 	.title = "Memory of the kernel by slab cache",
-	.help = "objects and pages of each slab cache of the kernel", .slabs = true,
-	.on = CENSUS_ON(HEADER), .schema = &schema,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.help = "objects and pages of each slab cache of the kernel",
+	.slabs = true,
+	.on = CENSUS_ON(HEADER),
+	.schema = &schema,
+	.start = kernel_start,
+	.feed = kernel_feed,
+	.finish = kernel_finish,
+	.drop = kernel_drop,
 };

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 
-static int no_memory(struct atw_err *err)
+static int looks_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
@@ -49,7 +49,8 @@ bool looks_thousandths(struct atw_blob text, uint64_t *ret)
 	return true;
 }
 
-static int same_kernel(struct looks *l, struct atw_blob release, struct atw_err *err)
+static int looks_same_kernel(struct looks *l, struct atw_blob release,
+			     struct atw_err *err)
 {
 	size_t n = release.len < sizeof(l->release) ? release.len : sizeof(l->release) - 1;
 
@@ -65,14 +66,14 @@ int looks_feed(struct looks *l, const struct census_event *ev, struct atw_err *e
 {
 	if (!l->open) {
 		if (!array_reserve((void **)&l->at, &l->cap, l->n + 1, sizeof(*l->at)))
-			return no_memory(err);
+			return looks_no_memory(err);
 		l->at[l->n++] = UINT64_MAX;
 		l->open = true;
 	}
 	if (ev->what == CENSUS_ON_HEADER && blob_is(ev->header->key, "begun"))
 		looks_thousandths(ev->header->value, &l->at[l->n - 1]);
 	if (ev->what == CENSUS_ON_HEADER && blob_is(ev->header->key, "release"))
-		return same_kernel(l, ev->header->value, err);
+		return looks_same_kernel(l, ev->header->value, err);
 	if (ev->what != CENSUS_ON_END)
 		return ATW_OK;
 	l->open = false;
@@ -100,17 +101,17 @@ void look_processes_deinit(struct look_processes *p)
 	*p = (struct look_processes){ 0 };
 }
 
-static uint64_t hash_of(const struct look_process *v)
+static uint64_t looks_hash_of(const struct look_process *v)
 {
 	return hash_two(v->pid, v->start);
 }
 
-static bool same(const struct look_process *a, const struct look_process *b)
+static bool looks_same(const struct look_process *a, const struct look_process *b)
 {
 	return a->pid == b->pid && a->has_start == b->has_start && a->start == b->start;
 }
 
-static bool grow(struct look_processes *p)
+static bool looks_grow(struct look_processes *p)
 {
 	size_t slots = p->slots ? p->slots * 2 : 256;
 	uint32_t *hash = slots < UINT32_MAX ? calloc(slots, sizeof(*hash)) : NULL;
@@ -118,7 +119,7 @@ static bool grow(struct look_processes *p)
 	if (!hash)
 		return false;
 	for (size_t i = 0; i < p->n; i++) {
-		size_t s = hash_of(&p->v[i]) & (slots - 1);
+		size_t s = looks_hash_of(&p->v[i]) & (slots - 1);
 
 		while (hash[s])
 			s = (s + 1) & (slots - 1);
@@ -138,14 +139,14 @@ int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
 				     .has_start = has_start };
 	size_t s, at, len = name.len < sizeof(want.name) ? name.len : sizeof(want.name) - 1;
 
-	if ((p->n + 1) * 2 > p->slots && !grow(p))
-		return no_memory(err);
-	s = hash_of(&want) & (p->slots - 1);
-	while (p->hash[s] && !same(&p->v[p->hash[s] - 1], &want))
+	if ((p->n + 1) * 2 > p->slots && !looks_grow(p))
+		return looks_no_memory(err);
+	s = looks_hash_of(&want) & (p->slots - 1);
+	while (p->hash[s] && !looks_same(&p->v[p->hash[s] - 1], &want))
 		s = (s + 1) & (p->slots - 1);
 	if (!p->hash[s]) {
 		if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)))
-			return no_memory(err);
+			return looks_no_memory(err);
 		p->v[p->n++] = want;
 		p->hash[s] = (uint32_t)p->n;
 	}

@@ -120,7 +120,8 @@ struct machine {
 	size_t nnodes, nodes_cap;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int machine_start(const struct census_report_opts *o, void **ret,
+			 struct atw_err *err)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 
@@ -132,7 +133,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static void on_header(struct machine *m, const struct capture_header *h)
+static void machine_on_header(struct machine *m, const struct capture_header *h)
 {
 	uint64_t u;
 
@@ -153,7 +154,7 @@ static void on_header(struct machine *m, const struct capture_header *h)
 /* MAX_NUMNODES (include/linux/numa.h). Nodes with larger numbers get no rows. */
 enum { NODES = 1024 };
 
-static struct sums *node_of(struct machine *m, int64_t node, struct atw_err *err)
+static struct sums *machine_node_of(struct machine *m, int64_t node, struct atw_err *err)
 {
 	for (size_t i = 0; i < m->nnodes; i++)
 		if (m->node[i].node == node)
@@ -167,7 +168,8 @@ static struct sums *node_of(struct machine *m, int64_t node, struct atw_err *err
 }
 
 /* Adds frames that are RAM as a whole, also of several ranges: F: has no others. */
-static int on_ram(struct machine *m, const struct census_event *ev, struct atw_err *err)
+static int machine_on_ram(struct machine *m, const struct census_event *ev,
+			  struct atw_err *err)
 {
 	const struct capture_ram *r = ev->ram;
 	uint64_t end = r->last / ev->page + (r->last % ev->page == ev->page - 1 ? 1 : 0), first;
@@ -188,7 +190,7 @@ static int on_ram(struct machine *m, const struct census_event *ev, struct atw_e
 	m->ram[m->nram] = (struct range){ first, end, -1 };
 	m->all.ram += end - first;
 	if (ev->ram_has & CAPTURE_R_NODE && r->node < NODES) {
-		node = node_of(m, (int64_t)r->node, err);
+		node = machine_node_of(m, (int64_t)r->node, err);
 		if (!node)
 			return err ? err->status : ATW_E_NOMEM;
 		m->ram[m->nram].node = node->node;
@@ -199,7 +201,8 @@ static int on_ram(struct machine *m, const struct census_event *ev, struct atw_e
 }
 
 /* Runs ascend as ranges do, and either may be the longer one. */
-static int on_frames(struct machine *m, const struct capture_frames *f, struct atw_err *err)
+static int machine_on_frames(struct machine *m, const struct capture_frames *f,
+			     struct atw_err *err)
 {
 	uint64_t pfn = f->pa / m->page, end = pfn + f->pages;
 
@@ -214,7 +217,7 @@ static int on_frames(struct machine *m, const struct capture_frames *f, struct a
 	for (size_t i = m->near; i < m->nram && m->ram[i].first < end; i++) {
 		const struct range *r = &m->ram[i];
 		uint64_t a = r->first > pfn ? r->first : pfn, b = r->end < end ? r->end : end;
-		struct sums *node = r->node < 0 ? NULL : node_of(m, r->node, err);
+		struct sums *node = r->node < 0 ? NULL : machine_node_of(m, r->node, err);
 
 		if (node)
 			node->use[f->use] += b - a;
@@ -225,7 +228,7 @@ static int on_frames(struct machine *m, const struct capture_frames *f, struct a
 }
 
 /* A device that says to use more than it has has nothing free. */
-static void on_swap(struct machine *m, const struct capture_swap *s)
+static void machine_on_swap(struct machine *m, const struct capture_swap *s)
 {
 	uint64_t left = s->pages > s->used ? s->pages - s->used : 0;
 
@@ -236,27 +239,27 @@ static void on_swap(struct machine *m, const struct capture_swap *s)
 	m->swap_free += left;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int machine_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct machine *m = state;
 
 	m->page = ev->page;
 	switch (ev->what) {
 	case CENSUS_ON_HEADER:
-		on_header(m, ev->header);
+		machine_on_header(m, ev->header);
 		return ATW_OK;
 	case CENSUS_ON_SWAP:
-		on_swap(m, ev->swap);
+		machine_on_swap(m, ev->swap);
 		return ATW_OK;
 	case CENSUS_ON_RAM:
-		return on_ram(m, ev, err);
+		return machine_on_ram(m, ev, err);
 	case CENSUS_ON_LOST:
 		if (!ev->lost->pid && blob_is(ev->lost->what, "frames"))
 			snprintf(m->why, sizeof(m->why), ": %.*s", (int)ev->lost->why.len,
 				 (const char *)ev->lost->why.data);
 		return ATW_OK;
 	case CENSUS_ON_FRAMES:
-		return on_frames(m, ev->frames, err);
+		return machine_on_frames(m, ev->frames, err);
 	default:
 		return ATW_OK;
 	}
@@ -264,7 +267,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 
 /* ---- rows ---- */
 
-static void amount(const struct machine *m, struct report_row *row, uint64_t pages, uint64_t ram)
+static void machine_amount(const struct machine *m, struct report_row *row,
+			   uint64_t pages, uint64_t ram)
 {
 	row_u(row, C_PAGES, pages);
 	row_u(row, C_SIZE, pages * m->page);
@@ -272,7 +276,8 @@ static void amount(const struct machine *m, struct report_row *row, uint64_t pag
 		row_u(row, C_SHARE, (pages * 1000 + ram / 2) / ram);
 }
 
-static bool counted(const struct machine *m, const struct counter *c, uint64_t *ret)
+static bool machine_counted(const struct machine *m, const struct counter *c,
+			    uint64_t *ret)
 {
 	uint32_t all = (uint32_t)c->plus | c->minus;
 	uint64_t plus = 0, minus = 0;
@@ -288,13 +293,13 @@ static bool counted(const struct machine *m, const struct counter *c, uint64_t *
 	return plus >= minus;
 }
 
-static void compare(const struct machine *m, struct report_row *row, unsigned use)
+static void machine_compare(const struct machine *m, struct report_row *row, unsigned use)
 {
 	bool waiting = use == CAPTURE_FREE && !m->proc && m->have >> MEM_WAITING & 1;
 	const struct counter *c = waiting ? &with_waiting : &counters[use];
 	uint64_t theirs, ours = 0;
 
-	if (!counted(m, c, &theirs))
+	if (!machine_counted(m, c, &theirs))
 		return;
 	for (unsigned i = 0; i < CAPTURE_USES; i++)
 		ours += c->uses >> i & 1 ? m->all.use[i] * m->page : 0;
@@ -303,8 +308,8 @@ static void compare(const struct machine *m, struct report_row *row, unsigned us
 	row_u(row, C_DIFFERENCE, ours - theirs);
 }
 
-static int uses(const struct machine *m, const struct sums *s, const struct census_out *out,
-		struct atw_err *err)
+static int machine_uses(const struct machine *m, const struct sums *s,
+			const struct census_out *out, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -319,16 +324,17 @@ static int uses(const struct machine *m, const struct sums *s, const struct cens
 			row_u(&row, C_NODE, (uint64_t)s->node);
 		/* Only /proc marks the huge zero page: without it a count of 0 is n/a. */
 		if (i != CAPTURE_ZEROES || m->proc || m->all.use[i])
-			amount(m, &row, s->use[i], s->ram);
+			machine_amount(m, &row, s->use[i], s->ram);
 		if (s->node < 0)
-			compare(m, &row, i);
+			machine_compare(m, &row, i);
 		r = row_out(&row, out, err);
 	}
 	return r;
 }
 
-static int sum(const struct machine *m, const struct sums *s, const char *use, bool known,
-	       uint64_t pages, const struct census_out *out, struct atw_err *err)
+static int machine_sum(const struct machine *m, const struct sums *s, const char *use,
+		       bool known, uint64_t pages, const struct census_out *out,
+		       struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 
@@ -336,12 +342,12 @@ static int sum(const struct machine *m, const struct sums *s, const char *use, b
 	if (s->node >= 0)
 		row_u(&row, C_NODE, (uint64_t)s->node);
 	if (known)
-		amount(m, &row, pages, s->ram);
+		machine_amount(m, &row, pages, s->ram);
 	return row_out(&row, out, err);
 }
 
 /* RAM that no F: line describes. */
-static void complete(const struct machine *m, struct sums *s)
+static void machine_complete(const struct machine *m, struct sums *s)
 {
 	uint64_t told = 0;
 
@@ -352,7 +358,8 @@ static void complete(const struct machine *m, struct sums *s)
 }
 
 /* MemTotal = what it counts + unaccounted - beyond. */
-static int totals(const struct machine *m, const struct census_out *out, struct atw_err *err)
+static int machine_totals(const struct machine *m, const struct census_out *out,
+			  struct atw_err *err)
 {
 	const struct sums *s = &m->all;
 	bool total = m->have >> MEM_TOTAL & 1;
@@ -364,22 +371,23 @@ static int totals(const struct machine *m, const struct census_out *out, struct 
 			not += s->use[i];
 		else if (i != CAPTURE_UNKNOWN)
 			in += s->use[i];
-	r = sum(m, s, "RAM", m->nram, s->ram, out, err);
+	r = machine_sum(m, s, "RAM", m->nram, s->ram, out, err);
 	if (r == ATW_OK)
-		r = sum(m, s, "outside", m->frames, not, out, err);
+		r = machine_sum(m, s, "outside", m->frames, not, out, err);
 	if (r == ATW_OK)
-		r = sum(m, s, "accounted", m->frames, in, out, err);
+		r = machine_sum(m, s, "accounted", m->frames, in, out, err);
 	if (r == ATW_OK)
-		r = sum(m, s, "unaccounted", total && m->frames, mem > in ? mem - in : 0, out, err);
+		r = machine_sum(m, s, "unaccounted", total && m->frames,
+				mem > in ? mem - in : 0, out, err);
 	if (r == ATW_OK && total && in > mem)
-		r = sum(m, s, "beyond", true, in - mem, out, err);
+		r = machine_sum(m, s, "beyond", true, in - mem, out, err);
 	if (r == ATW_OK)
-		r = sum(m, s, "MemTotal", total, mem, out, err);
+		r = machine_sum(m, s, "MemTotal", total, mem, out, err);
 	return r;
 }
 
 /* What a counter says in bytes; false: it is not known. */
-static bool bytes_of(const struct machine *m, unsigned i, uint64_t *ret)
+static bool machine_bytes_of(const struct machine *m, unsigned i, uint64_t *ret)
 {
 	uint64_t unit = 1024;
 
@@ -394,7 +402,8 @@ static bool bytes_of(const struct machine *m, unsigned i, uint64_t *ret)
 }
 
 /* What has no frames of its own, and lists of CPUs: rows of those that are known. */
-static int beside(const struct machine *m, const struct census_out *out, struct atw_err *err)
+static int machine_beside(const struct machine *m, const struct census_out *out,
+			  struct atw_err *err)
 {
 	static const struct { const char *use; uint8_t counter; } rows[] = {
 		{ "waiting", MEM_WAITING }, { "swap", MEM_SWAP }, { "swap free", MEM_SWAP_FREE },
@@ -408,13 +417,13 @@ static int beside(const struct machine *m, const struct census_out *out, struct 
 		bool ours = m->any_swap && (rows[i].counter == MEM_SWAP || rows[i].counter == MEM_SWAP_FREE);
 		uint64_t pages = rows[i].counter == MEM_SWAP ? m->swap : m->swap_free, theirs = 0;
 		struct report_row row = { .have = 0 };
-		bool known = bytes_of(m, rows[i].counter, &theirs);
+		bool known = machine_bytes_of(m, rows[i].counter, &theirs);
 
 		if (!ours && !known)
 			continue;
 		row_s(&row, C_USE, rows[i].use);
 		if (ours)
-			amount(m, &row, pages, 0);
+			machine_amount(m, &row, pages, 0);
 		if (known) {
 			row_s(&row, C_COUNTER, keys[rows[i].counter]);
 			row_u(&row, C_KERNEL, theirs);
@@ -426,34 +435,34 @@ static int beside(const struct machine *m, const struct census_out *out, struct 
 	return r;
 }
 
-static int by_node(const void *a, const void *b)
+static int machine_by_node(const void *a, const void *b)
 {
 	const struct sums *x = a, *y = b;
 
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int machine_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct machine *m = state;
 	int r;
 
-	complete(m, &m->all);
-	r = uses(m, &m->all, out, err);
+	machine_complete(m, &m->all);
+	r = machine_uses(m, &m->all, out, err);
 	if (r == ATW_OK)
-		r = totals(m, out, err);
+		r = machine_totals(m, out, err);
 	if (r == ATW_OK)
-		r = beside(m, out, err);
+		r = machine_beside(m, out, err);
 	/* One node is all of it. */
 	if (m->nnodes > 1)
-		qsort(m->node, m->nnodes, sizeof(*m->node), by_node);
+		qsort(m->node, m->nnodes, sizeof(*m->node), machine_by_node);
 	for (size_t i = 0; i < m->nnodes && m->nnodes > 1 && r == ATW_OK; i++) {
 		struct sums *s = &m->node[i];
 
-		complete(m, s);
-		r = uses(m, s, out, err);
+		machine_complete(m, s);
+		r = machine_uses(m, s, out, err);
 		if (r == ATW_OK)
-			r = sum(m, s, "RAM", true, s->ram, out, err);
+			r = machine_sum(m, s, "RAM", true, s->ram, out, err);
 	}
 	if (r != ATW_OK)
 		return r;
@@ -467,7 +476,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return ATW_OK;
 }
 
-static void drop(void *state)
+static void machine_drop(void *state)
 {
 	struct machine *m = state;
 
@@ -479,8 +488,15 @@ static void drop(void *state)
 }
 
 const struct census_report report_machine = {
-	.size = sizeof(struct census_report), .name = "machine", .title = "All memory by use",
+	.size = sizeof(struct census_report),
+	.name = "machine",
+	.title = "All memory by use",
 	.help = "what every frame of RAM is used for; sums up to MemTotal",
-	.on = CENSUS_ON(HEADER) | CENSUS_ON(RAM) | CENSUS_ON(SWAP) | CENSUS_ON(FRAMES) | CENSUS_ON(LOST),
-	.schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(RAM) | CENSUS_ON(SWAP) | CENSUS_ON(FRAMES) |
+	      CENSUS_ON(LOST),
+	.schema = &schema,
+	.start = machine_start,
+	.feed = machine_feed,
+	.finish = machine_finish,
+	.drop = machine_drop,
 };

@@ -13,7 +13,8 @@ struct machine {
 	struct hilbert map;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int machine_picture_start(const struct census_report_opts *o, void **ret,
+				 struct atw_err *err)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 
@@ -26,7 +27,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 }
 
 /* R: come before all F:, so the map is as large as it must be when these begin. */
-static int on_frames(struct machine *m, const struct capture_frames *f, struct atw_err *err)
+static int machine_picture_on_frames(struct machine *m, const struct capture_frames *f,
+				     struct atw_err *err)
 {
 	int rc = ATW_OK;
 
@@ -41,7 +43,8 @@ static int on_frames(struct machine *m, const struct capture_frames *f, struct a
 	return rc;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int machine_picture_feed(void *state, const struct census_event *ev,
+				struct atw_err *err)
 {
 	struct machine *m = state;
 
@@ -55,13 +58,13 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 			m->last = ev->ram->last;
 		return ATW_OK;
 	case CENSUS_ON_FRAMES:
-		return on_frames(m, ev->frames, err);
+		return machine_picture_on_frames(m, ev->frames, err);
 	default:
 		return ATW_OK;
 	}
 }
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int machine_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	static const struct chart_key use[CAPTURE_USES] = {
 		[CAPTURE_FREE] = { "free", 0xcfdce6 }, [CAPTURE_ANON] = { "anon", 0xe69f00 },
@@ -84,7 +87,7 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	return hilbert_draw(&m->map, "What RAM is used for", use, s, err);
 }
 
-static void drop(void *state)
+static void machine_picture_drop(void *state)
 {
 	struct machine *m = state;
 
@@ -94,10 +97,14 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_machine = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "machine",
-		.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
-		.start = start, .feed = feed, .drop = drop,
-	},
-	.draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "machine",
+			.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
+			.start = machine_picture_start,
+			.feed = machine_picture_feed,
+			.drop = machine_picture_drop,
+		},
+	.draw = machine_picture_draw,
 };

@@ -76,7 +76,8 @@ struct nodes {
 	bool huge;                       /* the area under way is of hugetlbfs */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int report_nodes_start(const struct census_report_opts *o, void **ret,
+			      struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct nodes));
@@ -84,7 +85,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 }
 
 /* R: lines ascend; of one that does not it is not known where it belongs. */
-static int on_ram(struct nodes *n, const struct census_event *ev, struct atw_err *err)
+static int report_nodes_on_ram(struct nodes *n, const struct census_event *ev,
+			       struct atw_err *err)
 {
 	if (!(ev->ram_has & CAPTURE_R_NODE) || ev->ram->node >= NODES ||
 	    ev->ram->last < ev->ram->start ||
@@ -99,7 +101,7 @@ static int on_ram(struct nodes *n, const struct census_event *ev, struct atw_err
 }
 
 /* The node of a frame, and in *last the last byte up to which that holds. */
-static uint32_t node_at(struct nodes *n, uint64_t pa, uint64_t *last)
+static uint32_t report_nodes_at(struct nodes *n, uint64_t pa, uint64_t *last)
 {
 	size_t low = 0, high = n->nranges;
 
@@ -143,7 +145,8 @@ static void nodes_count(struct nodes *n, uint32_t node, const struct census_page
 	*(p->anon ? &s->anon : &s->file) += bytes;
 }
 
-static void on_pages(struct nodes *n, const struct census_pages *p, uint64_t page)
+static void report_nodes_on_pages(struct nodes *n, const struct census_pages *p,
+				  uint64_t page)
 {
 	uint64_t left = p->pages, pa = p->pa, last;
 
@@ -154,7 +157,7 @@ static void on_pages(struct nodes *n, const struct census_pages *p, uint64_t pag
 		return;
 	}
 	while (left) {
-		uint32_t node = node_at(n, pa, &last);
+		uint32_t node = report_nodes_at(n, pa, &last);
 		uint64_t run = p->same ? left : (last - pa) / page;
 
 		run = run < left ? run + 1 : left;
@@ -164,7 +167,7 @@ static void on_pages(struct nodes *n, const struct census_pages *p, uint64_t pag
 	}
 }
 
-static int by_number(const void *a, const void *b)
+static int report_nodes_by_number(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -180,7 +183,8 @@ static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
 	to->no_origin |= s->no_origin;
 }
 
-static int on_process_end(struct nodes *n, const struct census_process *p, struct atw_err *err)
+static int report_nodes_on_process_end(struct nodes *n, const struct census_process *p,
+				       struct atw_err *err)
 {
 	struct nodes_process *q;
 
@@ -195,7 +199,7 @@ static int on_process_end(struct nodes *n, const struct census_process *p, struc
 	buf_char(&n->names, '\0');
 	if (n->names.failed)
 		return report_no_memory(err);
-	qsort(n->met, n->nmet, sizeof(n->met[0]), by_number);
+	qsort(n->met, n->nmet, sizeof(n->met[0]), report_nodes_by_number);
 	for (size_t i = 0; i < n->nmet; i++) {
 		struct nodes_sums *s = &n->now[n->met[i]];
 
@@ -208,21 +212,22 @@ static int on_process_end(struct nodes *n, const struct census_process *p, struc
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int report_nodes_feed(void *state, const struct census_event *ev,
+			     struct atw_err *err)
 {
 	struct nodes *n = state;
 
 	switch (ev->what) {
 	case CENSUS_ON_RAM:
-		return on_ram(n, ev, err);
+		return report_nodes_on_ram(n, ev, err);
 	case CENSUS_ON_AREA:
 		n->huge = ev->area->v_has & CAPTURE_V_PAGE && ev->area->v->page > ev->page;
 		return ATW_OK;
 	case CENSUS_ON_PAGES:
-		on_pages(n, ev->pages, ev->page);
+		report_nodes_on_pages(n, ev->pages, ev->page);
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		return on_process_end(n, ev->process, err);
+		return report_nodes_on_process_end(n, ev->process, err);
 	default:
 		return ATW_OK;
 	}
@@ -261,7 +266,7 @@ struct nodes_order {
 };
 
 /* The largest total first. */
-static int by_total(const void *a, const void *b)
+static int report_nodes_by_total(const void *a, const void *b)
 {
 	const struct nodes_order *x = a, *y = b;
 
@@ -284,7 +289,7 @@ static int nodes_processes(const struct nodes *n, const struct census_out *out, 
 			v[i].n++;
 		}
 	}
-	qsort(v, n->n, sizeof(*v), by_total);
+	qsort(v, n->n, sizeof(*v), report_nodes_by_total);
 	for (size_t i = 0; i < n->n && r == ATW_OK; i++) {
 		const struct nodes_process *p = &n->process[v[i].process];
 
@@ -299,7 +304,8 @@ static int nodes_processes(const struct nodes *n, const struct census_out *out, 
 	return r;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int report_nodes_finish(void *state, const struct census_out *out,
+			       struct atw_err *err)
 {
 	const struct nodes *n = state;
 	uint64_t total = 0, untold = 0, unknown = n->all[UNKNOWN].rss + n->all[UNKNOWN].huge;
@@ -324,7 +330,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return ATW_OK;
 }
 
-static void drop(void *state)
+static void report_nodes_drop(void *state)
 {
 	struct nodes *n = state;
 
@@ -338,8 +344,15 @@ static void drop(void *state)
 }
 
 const struct census_report report_nodes = {
-	.size = sizeof(struct census_report), .name = "nodes", .title = "Processes by NUMA node",
+	.size = sizeof(struct census_report),
+	.name = "nodes",
+	.title = "Processes by NUMA node",
 	.help = "which process has how much memory on which NUMA node",
-	.on = CENSUS_ON(RAM) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(PROCESS_END),
-	.schema = &schema, .start = start, .feed = feed, .finish = finish, .drop = drop,
+	.on = CENSUS_ON(RAM) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(PROCESS_END),
+	.schema = &schema,
+	.start = report_nodes_start,
+	.feed = report_nodes_feed,
+	.finish = report_nodes_finish,
+	.drop = report_nodes_drop,
 };

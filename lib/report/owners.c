@@ -19,7 +19,7 @@ void owners_deinit(struct owners *o)
 	*o = (struct owners){ 0 };
 }
 
-static size_t slot_of(const struct owners *o, uint64_t nr)
+static size_t owners_slot_of(const struct owners *o, uint64_t nr)
 {
 	size_t i = hash_u64(nr) & (o->slots - 1);
 
@@ -28,7 +28,7 @@ static size_t slot_of(const struct owners *o, uint64_t nr)
 	return i;
 }
 
-static bool grow(struct owners *o)
+static bool owners_grow(struct owners *o)
 {
 	struct owners old = *o;
 
@@ -42,13 +42,14 @@ static bool grow(struct owners *o)
 	}
 	for (size_t i = 0; i < old.slots; i++)
 		if (old.chunk[i].nr)
-			o->chunk[slot_of(o, old.chunk[i].nr)] = old.chunk[i];
+			o->chunk[owners_slot_of(o, old.chunk[i].nr)] = old.chunk[i];
 	free(old.chunk);
 	o->last = 0;
 	return true;
 }
 
-static int find(struct owners *o, uint64_t nr, struct owners_chunk **ret, struct atw_err *err)
+static int owners_find(struct owners *o, uint64_t nr, struct owners_chunk **ret,
+		       struct atw_err *err)
 {
 	struct owners_chunk *c;
 
@@ -56,9 +57,9 @@ static int find(struct owners *o, uint64_t nr, struct owners_chunk **ret, struct
 		*ret = &o->chunk[o->last];
 		return ATW_OK;
 	}
-	if (!grow(o))
+	if (!owners_grow(o))
 		return atw_err_nomem(err);
-	o->last = slot_of(o, nr);
+	o->last = owners_slot_of(o, nr);
 	c = &o->chunk[o->last];
 	if (!c->nr) {
 		if (o->n == MOST)
@@ -79,7 +80,7 @@ int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, ui
 {
 	struct owners_chunk *c = NULL;
 	struct owners_frame *f;
-	int r = find(o, pfn / OWNERS_CHUNK + 1, &c, err);
+	int r = owners_find(o, pfn / OWNERS_CHUNK + 1, &c, err);
 
 	if (r < 0)
 		return r;

@@ -67,13 +67,13 @@ void map_begin(struct map *m, const struct census_out *out)
 	*m = (struct map){ .out = out, .fold = out->paper ? FOLD_PAPER : FOLD_NOTHING };
 }
 
-static void flush(struct map *m)
+static void page_map_flush(struct map *m)
 {
 	m->out->text(m->out->arg, "[%-64.*s]\n", (int)m->n, m->line);
 	m->n = 0;
 }
 
-static void fill(struct map *m, char c, uint64_t pages)
+static void page_map_fill(struct map *m, char c, uint64_t pages)
 {
 	while (pages) {
 		unsigned n = MAP_LINE - m->n < pages ? MAP_LINE - m->n : (unsigned)pages;
@@ -82,7 +82,7 @@ static void fill(struct map *m, char c, uint64_t pages)
 		m->n += n;
 		pages -= n;
 		if (m->n == MAP_LINE)
-			flush(m);
+			page_map_flush(m);
 	}
 }
 
@@ -95,20 +95,20 @@ void map_add(struct map *m, enum map_mark mark, uint64_t pages)
 
 	if (pages > room && (pages - room) / MAP_LINE > fold) {
 		lines = (pages - room) / MAP_LINE - 1;
-		fill(m, c, room + MAP_LINE);
+		page_map_fill(m, c, room + MAP_LINE);
 		m->out->text(m->out->arg, "[... %" PRIu64 " more lines like this one]\n", lines);
 		pages -= room + (lines + 1) * MAP_LINE;
 	}
-	fill(m, c, pages);
+	page_map_fill(m, c, pages);
 }
 
 void map_end(struct map *m)
 {
 	if (m->n)
-		flush(m);
+		page_map_flush(m);
 }
 
-static void put(struct map_text *t)
+static void page_map_put(struct map_text *t)
 {
 	if (!t->pages || t->to->len > t->most)
 		return;
@@ -120,7 +120,7 @@ static void put(struct map_text *t)
 void map_text_add(struct map_text *t, enum map_mark mark, uint64_t pages)
 {
 	if (mark != t->mark) {
-		put(t);
+		page_map_put(t);
 		t->mark = mark;
 		t->pages = 0;
 	}
@@ -129,6 +129,6 @@ void map_text_add(struct map_text *t, enum map_mark mark, uint64_t pages)
 
 void map_text_end(struct map_text *t)
 {
-	put(t);
+	page_map_put(t);
 	t->pages = 0;
 }

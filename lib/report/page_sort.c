@@ -16,7 +16,7 @@ struct page_part {
 	size_t n, next;
 };
 
-static int no_memory(struct atw_err *err)
+static int page_sort_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
@@ -34,7 +34,7 @@ void page_sort_deinit(struct page_sort *s)
 }
 
 /* A page in several areas belongs to the first one; `pages` makes the order total. */
-static int compare(const void *a, const void *b)
+static int page_sort_compare(const void *a, const void *b)
 {
 	const struct page_rec *x = a, *y = b;
 
@@ -45,14 +45,14 @@ static int compare(const void *a, const void *b)
 	return x->pages < y->pages ? -1 : x->pages > y->pages;
 }
 
-static void sort(struct page_sort *s)
+static void page_sort_sort(struct page_sort *s)
 {
 	if (s->n)
-		qsort(s->v, s->n, sizeof(*s->v), compare);
+		qsort(s->v, s->n, sizeof(*s->v), page_sort_compare);
 }
 
-static int transfer(struct page_sort *s, struct page_rec *v, size_t n, uint64_t at, bool out,
-		    struct atw_err *err)
+static int page_sort_transfer(struct page_sort *s, struct page_rec *v, size_t n,
+			      uint64_t at, bool out, struct atw_err *err)
 {
 	char *p = (char *)v;
 	size_t len = n * sizeof(*v);
@@ -74,7 +74,7 @@ static int transfer(struct page_sort *s, struct page_rec *v, size_t n, uint64_t 
 	return ATW_OK;
 }
 
-static int spill(struct page_sort *s, struct atw_err *err)
+static int page_sort_spill(struct page_sort *s, struct atw_err *err)
 {
 	struct page_part p = { .left = s->n };
 	int r;
@@ -86,9 +86,9 @@ static int spill(struct page_sort *s, struct atw_err *err)
 	if (s->nparts)
 		p.at = s->part[s->nparts - 1].at + s->part[s->nparts - 1].left;
 	if (!array_reserve((void **)&s->part, &s->parts_cap, s->nparts + 1, sizeof(*s->part)))
-		return no_memory(err);
-	sort(s);
-	r = transfer(s, s->v, s->n, p.at, true, err);
+		return page_sort_no_memory(err);
+	page_sort_sort(s);
+	r = page_sort_transfer(s, s->v, s->n, p.at, true, err);
 	if (r != ATW_OK)
 		return r;
 	s->part[s->nparts++] = p;
@@ -103,22 +103,22 @@ int page_sort_add(struct page_sort *s, const struct page_rec *rec, struct atw_er
 	if (!s->most)
 		s->most = PAGE_SORT_MOST;
 	if (s->n == s->most) {
-		r = spill(s, err);
+		r = page_sort_spill(s, err);
 		if (r != ATW_OK)
 			return r;
 	}
 	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
-		return no_memory(err);
+		return page_sort_no_memory(err);
 	s->v[s->n++] = *rec;
 	return ATW_OK;
 }
 
 /* ---- merging ---- */
 
-static int refill(struct page_sort *s, struct page_part *p, struct atw_err *err)
+static int page_sort_refill(struct page_sort *s, struct page_part *p, struct atw_err *err)
 {
 	size_t n = p->left < AHEAD ? (size_t)p->left : AHEAD;
-	int r = transfer(s, p->v, n, p->at, false, err);
+	int r = page_sort_transfer(s, p->v, n, p->at, false, err);
 
 	p->at += n;
 	p->left -= n;
@@ -127,21 +127,21 @@ static int refill(struct page_sort *s, struct page_part *p, struct atw_err *err)
 	return r;
 }
 
-static bool before(const struct page_sort *s, size_t a, size_t b)
+static bool page_sort_before(const struct page_sort *s, size_t a, size_t b)
 {
 	const struct page_part *x = &s->part[s->heap[a]], *y = &s->part[s->heap[b]];
-	int c = compare(&x->v[x->next], &y->v[y->next]);
+	int c = page_sort_compare(&x->v[x->next], &y->v[y->next]);
 
 	return c ? c < 0 : s->heap[a] < s->heap[b];
 }
 
-static void sink(struct page_sort *s, size_t i)
+static void page_sort_sink(struct page_sort *s, size_t i)
 {
 	for (;;) {
 		size_t least = i, t;
 
 		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < s->nheap; k++)
-			if (before(s, k, least))
+			if (page_sort_before(s, k, least))
 				least = k;
 		if (least == i)
 			return;
@@ -157,25 +157,25 @@ int page_sort_finish(struct page_sort *s, struct atw_err *err)
 	int r;
 
 	if (!s->file) {
-		sort(s);
+		page_sort_sort(s);
 		return ATW_OK;
 	}
-	r = s->n ? spill(s, err) : ATW_OK;
+	r = s->n ? page_sort_spill(s, err) : ATW_OK;
 	free(s->v);
 	s->v = NULL;
 	s->cap = 0;
 	s->heap = calloc(s->nparts, sizeof(*s->heap));
 	if (r == ATW_OK && !s->heap)
-		return no_memory(err);
+		return page_sort_no_memory(err);
 	for (size_t i = 0; i < s->nparts && r == ATW_OK; i++) {
 		s->part[i].v = calloc(AHEAD, sizeof(struct page_rec));
 		if (!s->part[i].v)
-			return no_memory(err);
-		r = refill(s, &s->part[i], err);
+			return page_sort_no_memory(err);
+		r = page_sort_refill(s, &s->part[i], err);
 		s->heap[s->nheap++] = i;
 	}
 	for (size_t i = s->nheap; r == ATW_OK && i--;)
-		sink(s, i);
+		page_sort_sink(s, i);
 	return r;
 }
 
@@ -195,10 +195,10 @@ int page_sort_next(struct page_sort *s, struct page_rec *ret, struct atw_err *er
 	p = &s->part[s->heap[0]];
 	*ret = p->v[p->next++];
 	if (p->next == p->n && p->left)
-		r = refill(s, p, err);
+		r = page_sort_refill(s, p, err);
 	else if (p->next == p->n)
 		s->heap[0] = s->heap[--s->nheap];
 	if (r == ATW_OK)
-		sink(s, 0);
+		page_sort_sink(s, 0);
 	return r;
 }

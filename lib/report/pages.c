@@ -73,15 +73,16 @@ struct pages_report {
 	bool used;                       /* the last area has pages: it must stay */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int report_pages_start(const struct census_report_opts *o, void **ret,
+			      struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct pages_report));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static const char *owner(struct pages_report *s, const struct census_area *a,
-			 const struct census_unit *unit)
+static const char *report_pages_owner(struct pages_report *s, const struct census_area *a,
+				      const struct census_unit *unit)
 {
 	struct atw_blob task = a->process->task->name;
 
@@ -90,11 +91,12 @@ static const char *owner(struct pages_report *s, const struct census_area *a,
 	return intern_text(&s->names, task.len ? task.data : "", task.len);
 }
 
-static int on_area(struct pages_report *s, const struct census_area *a, struct atw_err *err)
+static int report_pages_on_area(struct pages_report *s, const struct census_area *a,
+				struct atw_err *err)
 {
 	/* Its heap is the program's, as in the figure; a stack is the process's. */
 	const struct census_unit *unit = a->unit || !a->own ? a->unit : a->process->exe;
-	const char *name = owner(s, a, unit);
+	const char *name = report_pages_owner(s, a, unit);
 
 	/* Of areas without pages nothing is said. */
 	if (s->n && !s->used)
@@ -111,8 +113,8 @@ static int on_area(struct pages_report *s, const struct census_area *a, struct a
 	return ATW_OK;
 }
 
-static int on_pages(struct pages_report *s, const struct census_pages *p, uint64_t page,
-		    struct atw_err *err)
+static int report_pages_on(struct pages_report *s, const struct census_pages *p,
+			   uint64_t page, struct atw_err *err)
 {
 	/* Shown as recorded, without interpretation. */
 	bool flags = p->run->has & CAPTURE_M_FLAGS;
@@ -136,7 +138,8 @@ static int on_pages(struct pages_report *s, const struct census_pages *p, uint64
 	return page_sort_add(&s->sort, &rec, err);
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int report_pages_feed(void *state, const struct census_event *ev,
+			     struct atw_err *err)
 {
 	struct pages_report *s = state;
 
@@ -144,19 +147,20 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 		s->unknown += ev->area->rest.user;
 		return ATW_OK;
 	}
-	return ev->what == CENSUS_ON_AREA ? on_area(state, ev->area, err)
-					  : on_pages(state, ev->pages, ev->page, err);
+	return ev->what == CENSUS_ON_AREA
+		       ? report_pages_on_area(state, ev->area, err)
+		       : report_pages_on(state, ev->pages, ev->page, err);
 }
 
 /* ---- the answer ---- */
 
-static bool is_gone(const struct area *a)
+static bool report_pages_is_gone(const struct area *a)
 {
 	return a->unit && a->unit->deleted;
 }
 
-static int page_row(struct pages_report *s, const struct page_rec *p,
-		    const struct census_out *out, struct atw_err *err)
+static int report_pages_row(struct pages_report *s, const struct page_rec *p,
+			    const struct census_out *out, struct atw_err *err)
 {
 	const struct area *a = &s->area[p->area];
 	struct report_row row = { .have = 0 };
@@ -177,7 +181,7 @@ static int page_row(struct pages_report *s, const struct page_rec *p,
 		row_u(&row, P_KCOUNT, p->kcount);
 	s->text.len = 0;
 	buf_str(&s->text, a->owner);
-	if (is_gone(a))
+	if (report_pages_is_gone(a))
 		buf_str(&s->text, CENSUS_DELETED);
 	if (s->text.failed)
 		return report_no_memory(err);
@@ -187,8 +191,8 @@ static int page_row(struct pages_report *s, const struct page_rec *p,
 	return row_out(&row, out, err);
 }
 
-static void paper_page(const struct area *a, const struct page_rec *p, uint64_t pa,
-		       const struct census_out *out)
+static void report_pages_paper(const struct area *a, const struct page_rec *p,
+			       uint64_t pa, const struct census_out *out)
 {
 	char sym[7], count[24] = "n/a", vma[24] = "n/a", flags[24] = "n/a";
 
@@ -208,8 +212,8 @@ static void paper_page(const struct area *a, const struct page_rec *p, uint64_t 
  */
 enum { PAPER_LINES = 1 << 20, PAPER_EACH = 16 };
 
-static void paper_pages(struct pages_report *s, const struct page_rec *p,
-			const struct census_out *out)
+static void report_pages_paper_pages(struct pages_report *s, const struct page_rec *p,
+				     const struct census_out *out)
 {
 	const struct area *a = &s->area[p->area];
 	uint64_t n = p->pages;
@@ -217,36 +221,38 @@ static void paper_pages(struct pages_report *s, const struct page_rec *p,
 	if (n > s->lines)
 		n = 1;
 	for (uint64_t i = 0; i < n; i++)
-		paper_page(a, p, p->pa + i * s->page, out);
+		report_pages_paper(a, p, p->pa + i * s->page, out);
 	s->lines -= n < s->lines ? n : s->lines;
 	if (n < p->pages)
 		out->text(out->arg, "[... %" PRIu64 " more pages like this one, up to 0X%08" PRIX64
 			  "]\n", p->pages - n, p->pa + (p->pages - 1) * s->page);
 }
 
-static bool alike(const struct pages_report *s, const struct page_rec *x,
-		  const struct page_rec *y)
+static bool report_pages_alike(const struct pages_report *s, const struct page_rec *x,
+			       const struct page_rec *y)
 {
 	const struct area *a = &s->area[x->area], *b = &s->area[y->area];
 
 	return x->entry == y->entry && x->known == y->known && x->flags == y->flags &&
 	       x->count == y->count && x->kcount == y->kcount && a->owner == b->owner &&
-	       a->pid == b->pid && a->vm_flags == b->vm_flags && a->has_flags == b->has_flags &&
-	       a->flags == b->flags && a->class == b->class && is_gone(a) == is_gone(b);
+	       a->pid == b->pid && a->vm_flags == b->vm_flags &&
+	       a->has_flags == b->has_flags && a->flags == b->flags &&
+	       a->class == b->class && report_pages_is_gone(a) == report_pages_is_gone(b);
 }
 
-static int put(struct pages_report *s, const struct page_rec *p,
-	       const struct census_out *out, struct atw_err *err)
+static int report_pages_put(struct pages_report *s, const struct page_rec *p,
+			    const struct census_out *out, struct atw_err *err)
 {
 	if (!p->pages)
 		return ATW_OK;
 	if (!out->paper)
-		return page_row(s, p, out, err);
-	paper_pages(s, p, out);
+		return report_pages_row(s, p, out, err);
+	report_pages_paper_pages(s, p, out);
 	return ATW_OK;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int report_pages_finish(void *state, const struct census_out *out,
+			       struct atw_err *err)
 {
 	struct pages_report *s = state;
 	uint64_t next = 0;               /* pages below it are in rows, or in `wait` */
@@ -270,24 +276,24 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 			continue;
 		p.pa += told * s->page;
 		p.pages -= told;
-		if (wait.pages && p.pa == next && alike(s, &wait, &p)) {
+		if (wait.pages && p.pa == next && report_pages_alike(s, &wait, &p)) {
 			wait.pages += p.pages;
 		} else {
-			r = put(s, &wait, out, err);
+			r = report_pages_put(s, &wait, out, err);
 			wait = p;
 		}
 		next = p.pa + p.pages * s->page;
 	}
 	if (r != ATW_END)
 		return r;
-	r = put(s, &wait, out, err);
+	r = report_pages_put(s, &wait, out, err);
 	if (r == ATW_OK && s->unknown)
 		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
 			  "are: they are not listed", s->unknown);
 	return r;
 }
 
-static void drop(void *state)
+static void report_pages_drop(void *state)
 {
 	struct pages_report *s = state;
 
@@ -301,9 +307,16 @@ static void drop(void *state)
 }
 
 const struct census_report report_pages = {
-	.size = sizeof(struct census_report), .name = "pages", .title = "Pages",
-	.help = "every page that a process has, by physical address, with its flags and owner",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.size = sizeof(struct census_report),
+	.name = "pages",
+	.title = "Pages",
+	.help = "every page that a process has, by physical address, with its flags and "
+		"owner",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.schema = &schema,
 	.paper = true,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.start = report_pages_start,
+	.feed = report_pages_feed,
+	.finish = report_pages_finish,
+	.drop = report_pages_drop,
 };

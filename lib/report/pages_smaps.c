@@ -4,7 +4,7 @@
 #include "linux/kpf.h"
 
 /* Of hugetlbfs: as the area's flags or its page size say, or those of the page. */
-static bool is_hugetlb(const struct census_pages *p, uint64_t page)
+static bool pages_smaps_is_hugetlb(const struct census_pages *p, uint64_t page)
 {
 	const struct census_area *a = p->area;
 
@@ -15,13 +15,13 @@ static bool is_hugetlb(const struct census_pages *p, uint64_t page)
 }
 
 /* Mapped, and counted by no kernel: it is by the number of its frame. */
-static bool is_special(const struct census_pages *p)
+static bool pages_smaps_is_special(const struct census_pages *p)
 {
 	return p->device || p->zero ||
 	       (p->known & CENSUS_COUNT && !p->count && !p->area->process->paper);
 }
 
-static enum smaps_kind kind(const struct census_pages *p)
+static enum smaps_kind pages_smaps_kind(const struct census_pages *p)
 {
 	if (!(p->known & CENSUS_ORIGIN))
 		return SMAPS_UNKIND;
@@ -40,11 +40,13 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 	uint64_t refs = p->known & CENSUS_REFS ? p->refs + !p->refs : 0;
 
 	return (struct smaps_pages){
-		.class = smaps_class(state, is_hugetlb(p, page), is_special(p)),
-		.kind = p->present ? kind(p) : SMAPS_UNKIND,
+		.class = smaps_class(state, pages_smaps_is_hugetlb(p, page),
+				     pages_smaps_is_special(p)),
+		.kind = p->present ? pages_smaps_kind(p) : SMAPS_UNKIND,
 		.bytes = p->pages * page,
 		/* The kernel counts those as well that we may not see. */
-		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count : refs,
+		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count
+									       : refs,
 		.large = p->run->has & CAPTURE_M_ORDER && p->run->order,
 		.moving = !p->present,
 	};

@@ -18,29 +18,29 @@ void parts_deinit(struct parts *g)
 	*g = (struct parts){ 0 };
 }
 
-static uint64_t hash(const struct part *x)
+static uint64_t parts_hash(const struct part *x)
 {
 	uint64_t what = (uint64_t)x->class << 8 | (x->flags & SAME_FLAGS);
 
 	return hash_two(hash_two(x->pos, x->size), (uint64_t)x->unit->number << 32 | what);
 }
 
-static bool same(const struct part *x, const struct part *y)
+static bool parts_same(const struct part *x, const struct part *y)
 {
 	return x->unit == y->unit && x->class == y->class && x->pos == y->pos &&
 	       x->size == y->size && !((x->flags ^ y->flags) & SAME_FLAGS);
 }
 
-static size_t slot_of(const struct parts *g, const struct part *x)
+static size_t parts_slot_of(const struct parts *g, const struct part *x)
 {
-	size_t i = hash(x) & (g->slots - 1);
+	size_t i = parts_hash(x) & (g->slots - 1);
 
-	while (g->slot[i] && !same(g->slot[i], x))
+	while (g->slot[i] && !parts_same(g->slot[i], x))
 		i = (i + 1) & (g->slots - 1);
 	return i;
 }
 
-static bool grow(struct parts *g)
+static bool parts_grow(struct parts *g)
 {
 	size_t slots = g->slots ? 2 * g->slots : 256;
 	struct part **slot = calloc(slots, sizeof(struct part *));
@@ -48,7 +48,7 @@ static bool grow(struct parts *g)
 	if (!slot)
 		return false;
 	for (size_t k = 0; k < g->n; k++) {
-		size_t i = hash(g->v[k]) & (slots - 1);
+		size_t i = parts_hash(g->v[k]) & (slots - 1);
 
 		while (slot[i])
 			i = (i + 1) & (slots - 1);
@@ -70,10 +70,10 @@ struct part *parts_of(struct parts *g, const struct census_area *a)
 	struct part *x;
 	size_t i;
 
-	if ((2 * (g->n + 1) > g->slots && !grow(g)) ||
+	if ((2 * (g->n + 1) > g->slots && !parts_grow(g)) ||
 	    !array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(struct part *)))
 		return NULL;
-	i = slot_of(g, &want);
+	i = parts_slot_of(g, &want);
 	if (g->slot[i])
 		return g->slot[i];
 	x = malloc(sizeof(*x));
@@ -97,7 +97,7 @@ void part_add(struct part *g, const struct census_area *a, uint64_t page)
 		g->pages = pages;
 }
 
-static int compare(const void *a, const void *b)
+static int parts_compare(const void *a, const void *b)
 {
 	const struct part *x = *(struct part *const *)a, *y = *(struct part *const *)b;
 	uint32_t ux = census_unit_root(x->unit)->number, uy = census_unit_root(y->unit)->number;
@@ -115,7 +115,7 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool is_copy(const struct part *a, const struct part *b)
+static bool parts_is_copy(const struct part *a, const struct part *b)
 {
 	return census_unit_root(a->unit) == census_unit_root(b->unit) && a->pos == b->pos &&
 	       a->class == b->class && a->size == b->size &&
@@ -128,9 +128,9 @@ size_t parts_sort(struct parts *g)
 	size_t n = 0;
 
 	if (g->n)
-		qsort(v, g->n, sizeof(struct part *), compare);
+		qsort(v, g->n, sizeof(struct part *), parts_compare);
 	for (size_t i = 0; i < g->n; i++) {
-		if (!n || !is_copy(v[n - 1], v[i])) {
+		if (!n || !parts_is_copy(v[n - 1], v[i])) {
 			t = v[n];
 			v[n++] = v[i];
 			v[i] = t;

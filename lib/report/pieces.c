@@ -20,7 +20,7 @@ struct piece {
 
 /* ---- counting ---- */
 
-static size_t slot_of(const struct pieces *t, uint32_t part, uint64_t at)
+static size_t pieces_slot_of(const struct pieces *t, uint32_t part, uint64_t at)
 {
 	size_t i = hash_two(part, at) & (t->slots - 1);
 
@@ -29,7 +29,7 @@ static size_t slot_of(const struct pieces *t, uint32_t part, uint64_t at)
 	return i;
 }
 
-static bool grow(struct pieces *t)
+static bool pieces_grow(struct pieces *t)
 {
 	struct pieces bigger = { .slots = t->slots ? 2 * t->slots : 256 };
 
@@ -40,7 +40,7 @@ static bool grow(struct pieces *t)
 		if (t->slot[i]) {
 			struct piece *p = t->slot[i];
 
-			bigger.slot[slot_of(&bigger, p->part, p->at)] = p;
+			bigger.slot[pieces_slot_of(&bigger, p->part, p->at)] = p;
 		}
 	free(t->slot);
 	t->slot = bigger.slot;
@@ -48,15 +48,15 @@ static bool grow(struct pieces *t)
 	return true;
 }
 
-static int too_many(struct atw_err *err)
+static int pieces_too_many(struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries have more than "
 			   "%zu pages", PIECES_MOST * PIECE);
 }
 
 /* NULL: *status says why. */
-static struct piece *piece_of(struct pieces *t, uint32_t part, uint64_t at,
-			      int *status, struct atw_err *err)
+static struct piece *pieces_piece_of(struct pieces *t, uint32_t part, uint64_t at,
+				     int *status, struct atw_err *err)
 {
 	struct piece *p = t->last;
 	size_t i;
@@ -64,11 +64,11 @@ static struct piece *piece_of(struct pieces *t, uint32_t part, uint64_t at,
 	if (p && p->part == part && p->at == at)
 		return p;
 	*status = ATW_E_NOMEM;
-	if (2 * (t->n + 1) > t->slots && !grow(t))
+	if (2 * (t->n + 1) > t->slots && !pieces_grow(t))
 		goto no_memory;
-	i = slot_of(t, part, at);
+	i = pieces_slot_of(t, part, at);
 	if (!t->slot[i] && t->n == PIECES_MOST) {
-		*status = too_many(err);
+		*status = pieces_too_many(err);
 		return NULL;
 	}
 	if (!t->slot[i]) {
@@ -87,7 +87,7 @@ no_memory:
 	return NULL;
 }
 
-static void count(struct piece *p, unsigned at)
+static void pieces_count_users(struct piece *p, unsigned at)
 {
 	unsigned shift = at % 2 * 4;
 
@@ -96,7 +96,7 @@ static void count(struct piece *p, unsigned at)
 }
 
 /* As most are: a whole one, 16 pages at a time. */
-static void count_all(struct piece *p)
+static void pieces_count_all(struct piece *p)
 {
 	const uint64_t ones = 0x1111111111111111;
 
@@ -119,14 +119,14 @@ int pieces_count(struct pieces *t, uint32_t part, uint64_t at, uint64_t pages,
 	while (pages) {
 		unsigned from = at % PIECE;
 		unsigned n = PIECE - from < pages ? PIECE - from : (unsigned)pages;
-		struct piece *p = piece_of(t, part, at / PIECE, &status, err);
+		struct piece *p = pieces_piece_of(t, part, at / PIECE, &status, err);
 
 		if (!p)
 			return status;
 		if (n == PIECE)
-			count_all(p);
+			pieces_count_all(p);
 		for (unsigned i = 0; i < n && n < PIECE; i++)
-			count(p, from + i);
+			pieces_count_users(p, from + i);
 		at += n;
 		pages -= n;
 	}
@@ -148,14 +148,14 @@ int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int by_place(const void *a, const void *b)
+static int pieces_by_place(const void *a, const void *b)
 {
 	const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
 
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void add_piece(struct piece *to, const struct piece *from)
+static void pieces_add(struct piece *to, const struct piece *from)
 {
 	for (unsigned i = 0; i < PIECE / 2; i++) {
 		unsigned low = (to->half[i] & 15u) + (from->half[i] & 15u);
@@ -168,7 +168,7 @@ static void add_piece(struct piece *to, const struct piece *from)
 }
 
 /* Of 16 pages from `at` on, a multiple of that. */
-static uint64_t sixteen(const struct piece *p, unsigned at)
+static uint64_t pieces_sixteen(const struct piece *p, unsigned at)
 {
 	return get_le64(p->half + at / 2);
 }
@@ -187,17 +187,17 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 			ret->v[ret->n++] = p;
 		}
 	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(struct piece *), by_place);
+		qsort(ret->v, ret->n, sizeof(struct piece *), pieces_by_place);
 	for (size_t i = 0; i < ret->n; i++)
 		if (n && ret->v[n - 1]->at == ret->v[i]->at)
-			add_piece(ret->v[n - 1], ret->v[i]);
+			pieces_add(ret->v[n - 1], ret->v[i]);
 		else
 			ret->v[n++] = ret->v[i];
 	ret->n = n;
 	ret->resident = 0;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < PIECE / 16; k++) {
-			uint64_t v = sixteen(ret->v[i], 16 * k);
+			uint64_t v = pieces_sixteen(ret->v[i], 16 * k);
 
 			v |= v >> 2;
 			ret->resident += (uint64_t)__builtin_popcountll((v | v >> 1) &
@@ -215,7 +215,7 @@ struct marks {
 	uint64_t pages;
 };
 
-static void put_marks(struct marks *m)
+static void pieces_put_marks(struct marks *m)
 {
 	if (m->map)
 		map_add(m->map, m->mark, m->pages);
@@ -223,12 +223,12 @@ static void put_marks(struct marks *m)
 		map_text_add(m->text, m->mark, m->pages);
 }
 
-static void add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
+static void pieces_add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
 {
 	if (m->untold && mark == MAP_ABSENT)
 		mark = MAP_UNTOLD;
 	if (pages && mark != m->mark) {
-		put_marks(m);
+		pieces_put_marks(m);
 		m->mark = mark;
 		m->pages = 0;
 	}
@@ -245,19 +245,20 @@ void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, stru
 		const struct piece *piece = p->v[i];
 		uint64_t first = piece->at * PIECE;
 
-		add_marks(&m, MAP_ABSENT, first - at);
+		pieces_add_marks(&m, MAP_ABSENT, first - at);
 		for (at = first; at < first + PIECE && at < pages;) {
 			unsigned k = (unsigned)(at - first);
 			enum map_mark mark = piece->half[k / 2] >> k % 2 * 4 & 15;
 			bool all = !(k % 16) && pages - at >= 16 &&
-				   sixteen(piece, k) == mark * UINT64_C(0x1111111111111111);
+				   pieces_sixteen(piece, k) ==
+					   mark * UINT64_C(0x1111111111111111);
 
-			add_marks(&m, mark, all ? 16 : 1);
+			pieces_add_marks(&m, mark, all ? 16 : 1);
 			at += all ? 16 : 1;
 		}
 	}
-	add_marks(&m, MAP_ABSENT, pages - at);
-	put_marks(&m);
+	pieces_add_marks(&m, MAP_ABSENT, pages - at);
+	pieces_put_marks(&m);
 }
 
 void pieces_deinit(struct pieces *t)

@@ -31,7 +31,8 @@ struct stacks {
 	struct groups names, lines;      /* what units are called; what comes out */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int stacks_start(const struct census_report_opts *o, void **ret,
+			struct atw_err *err)
 {
 	struct stacks *s = calloc(1, sizeof(*s));
 
@@ -43,25 +44,26 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 }
 
 /* A name may have anything in it but what parts the names, and no line ends. */
-static void put_name(struct buf *b, const char *name)
+static void stacks_put_name(struct buf *b, const char *name)
 {
 	for (; *name; name++)
 		buf_char(b, *name == ';' ? ':' : *name);
 }
 
-static const char *file_name(const struct census_unit *u)
+static const char *stacks_file_name(const struct census_unit *u)
 {
 	const char *slash = strrchr(u->name, '/');
 
 	return slash && slash[1] ? slash + 1 : u->name;
 }
 
-static struct group *group_of(struct stacks *s, const struct census_area *a, const char *class)
+static struct group *stacks_group_of(struct stacks *s, const struct census_area *a,
+				     const char *class)
 {
 	uint64_t key = (uint64_t)a->process->number << 32;
 
 	s->text.len = 0;
-	put_name(&s->text, *a->process->name ? a->process->name : "-");
+	stacks_put_name(&s->text, *a->process->name ? a->process->name : "-");
 	buf_char(&s->text, ';');
 	buf_str(&s->text, class);
 	key += a->unit ? a->unit->number + UINT64_C(1) : 0;
@@ -69,9 +71,10 @@ static struct group *group_of(struct stacks *s, const struct census_area *a, con
 }
 
 /* Areas of a process that are of one file and for one thing are one. */
-static int on_area(struct stacks *s, const struct census_area *a, struct atw_err *err)
+static int stacks_on_area(struct stacks *s, const struct census_area *a,
+			  struct atw_err *err)
 {
-	struct group *g = group_of(s, a, census_class_names.name[a->class]);
+	struct group *g = stacks_group_of(s, a, census_class_names.name[a->class]);
 
 	if (!g)
 		return report_no_memory(err);
@@ -81,14 +84,15 @@ static int on_area(struct stacks *s, const struct census_area *a, struct atw_err
 }
 
 /* Pages of hugetlbfs, which no RSS has, are memory all the same: apart. */
-static int on_pages(struct stacks *s, const struct census_pages *p, struct atw_err *err)
+static int stacks_on_pages(struct stacks *s, const struct census_pages *p,
+			   struct atw_err *err)
 {
 	struct smaps_pages as = pages_smaps(p, s->page);
 	struct group *g = &s->groups.v[s->now];
 
 	if (as.class == SMAPS_HUGETLB) {
 		as.class = SMAPS_RSS;
-		g = group_of(s, p->area, "hugetlb");
+		g = stacks_group_of(s, p->area, "hugetlb");
 		if (!g)
 			return report_no_memory(err);
 		g->unit = p->area->unit;
@@ -97,12 +101,13 @@ static int on_pages(struct stacks *s, const struct census_pages *p, struct atw_e
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int stacks_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct stacks *s = state;
 
 	s->page = ev->page;
-	return ev->what == CENSUS_ON_AREA ? on_area(s, ev->area, err) : on_pages(s, ev->pages, err);
+	return ev->what == CENSUS_ON_AREA ? stacks_on_area(s, ev->area, err)
+					  : stacks_on_pages(s, ev->pages, err);
 }
 
 /* ---- the answer ---- */
@@ -113,11 +118,11 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
  */
 enum { BY_FILE_NAME, BY_NAME, BY_INODE };
 
-static void put_unit(struct buf *b, const struct census_unit *u, unsigned how)
+static void stacks_put_unit(struct buf *b, const struct census_unit *u, unsigned how)
 {
 	char device[48];
 
-	put_name(b, how == BY_FILE_NAME ? file_name(u) : u->name);
+	stacks_put_name(b, how == BY_FILE_NAME ? stacks_file_name(u) : u->name);
 	buf_str(b, deleted_text(u));
 	if (how == BY_INODE && u->keyed) {
 		device_text(u, device);
@@ -126,15 +131,15 @@ static void put_unit(struct buf *b, const struct census_unit *u, unsigned how)
 }
 
 /* All in the process that are called so: `rss` is 1 if that is one file. NULL: no memory. */
-static struct group *called(struct stacks *s, const struct group *g, unsigned how)
+static struct group *stacks_called(struct stacks *s, const struct group *g, unsigned how)
 {
 	s->text.len = 0;
-	put_unit(&s->text, census_unit_root(g->unit), how);
+	stacks_put_unit(&s->text, census_unit_root(g->unit), how);
 	return s->text.failed ? NULL : groups_get(&s->names, (g->key >> 32) << 1 | how,
 						  s->text.data);
 }
 
-static bool name_units(struct stacks *s)
+static bool stacks_name_units(struct stacks *s)
 {
 	for (size_t i = 0; i < s->groups.n; i++)
 		for (unsigned how = BY_FILE_NAME; how < BY_INODE; how++) {
@@ -144,7 +149,7 @@ static bool name_units(struct stacks *s)
 
 			if (!u || !g->sum.rss)
 				continue;
-			name = called(s, g, how);
+			name = stacks_called(s, g, how);
 			if (!name)
 				return false;
 			name->sum.rss += name->unit != u;
@@ -154,14 +159,14 @@ static bool name_units(struct stacks *s)
 }
 
 /* Copies of one file are called the same, and so are one line. */
-static bool add_line(struct stacks *s, const struct group *g)
+static bool stacks_add_line(struct stacks *s, const struct group *g)
 {
 	const char *class = strrchr(g->name, ';');
 	unsigned how = BY_FILE_NAME;
 	struct group *line;
 
 	while (g->unit && how < BY_INODE) {
-		const struct group *name = called(s, g, how);
+		const struct group *name = stacks_called(s, g, how);
 
 		if (!name)
 			return false;
@@ -173,7 +178,7 @@ static bool add_line(struct stacks *s, const struct group *g)
 	buf_add(&s->text, g->name, (size_t)(class - g->name));
 	if (g->unit) {
 		buf_char(&s->text, ';');
-		put_unit(&s->text, census_unit_root(g->unit), how);
+		stacks_put_unit(&s->text, census_unit_root(g->unit), how);
 	}
 	buf_str(&s->text, class);
 	line = s->text.failed ? NULL : groups_get(&s->lines, g->key >> 32, s->text.data);
@@ -182,15 +187,15 @@ static bool add_line(struct stacks *s, const struct group *g)
 	return line;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int stacks_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct stacks *s = state;
 	int r = ATW_OK;
 
-	if (!name_units(s))
+	if (!stacks_name_units(s))
 		return report_no_memory(err);
 	for (size_t i = 0; i < s->groups.n; i++)
-		if (s->groups.v[i].sum.rss && !add_line(s, &s->groups.v[i]))
+		if (s->groups.v[i].sum.rss && !stacks_add_line(s, &s->groups.v[i]))
 			return report_no_memory(err);
 	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
 		struct report_row row = { .have = 0 };
@@ -204,7 +209,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return r;
 }
 
-static void drop(void *state)
+static void stacks_drop(void *state)
 {
 	struct stacks *s = state;
 
@@ -218,9 +223,15 @@ static void drop(void *state)
 }
 
 const struct census_report report_stacks = {
-	.size = sizeof(struct census_report), .name = "stacks", .title = "Folded stacks",
+	.size = sizeof(struct census_report),
+	.name = "stacks",
+	.title = "Folded stacks",
 	.help = "PSS by process, file and use, as tools for flame graphs read it",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES), .schema = &schema,
+	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES),
+	.schema = &schema,
 	.tools = true,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.start = stacks_start,
+	.feed = stacks_feed,
+	.finish = stacks_finish,
+	.drop = stacks_drop,
 };

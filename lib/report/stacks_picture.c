@@ -13,7 +13,8 @@ struct stacks {
 	struct flame *flame;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int stacks_picture_start(const struct census_report_opts *o, void **ret,
+				struct atw_err *err)
 {
 	struct stacks *s = calloc(1, sizeof(*s));
 
@@ -31,7 +32,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int stacks_picture_feed(void *state, const struct census_event *ev,
+			       struct atw_err *err)
 {
 	struct stacks *s = state;
 
@@ -40,7 +42,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
+static int stacks_picture_on_row(void *state, const struct atw_row *row,
+				 struct atw_err *err)
 {
 	struct stacks *s = state;
 	bool share = picture_has(row, s->pss);
@@ -52,7 +55,7 @@ static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 			 share ? row->v[s->pss].u : row->v[s->pages].u * s->page, err);
 }
 
-static int draw(void *state, struct scene *scene, struct atw_err *err)
+static int stacks_picture_draw(void *state, struct scene *scene, struct atw_err *err)
 {
 	const struct stacks *s = state;
 	const struct chart_head head = {
@@ -63,7 +66,7 @@ static int draw(void *state, struct scene *scene, struct atw_err *err)
 	return flame_draw(s->flame, &head, scene, err);
 }
 
-static void drop(void *state)
+static void stacks_picture_drop(void *state)
 {
 	struct stacks *s = state;
 
@@ -73,9 +76,15 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_stacks = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "stacks",
-		.on = CENSUS_ON(PROCESS), .start = start, .feed = feed, .drop = drop,
-	},
-	.row = on_row, .draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "stacks",
+			.on = CENSUS_ON(PROCESS),
+			.start = stacks_picture_start,
+			.feed = stacks_picture_feed,
+			.drop = stacks_picture_drop,
+		},
+	.row = stacks_picture_on_row,
+	.draw = stacks_picture_draw,
 };

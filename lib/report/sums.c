@@ -25,7 +25,7 @@ enum sum sums_column(const struct census_area *a)
 }
 
 /* 0: none, as no part is SUM_RW. */
-static enum sum part(const struct census_area *a)
+static enum sum sums_part(const struct census_area *a)
 {
 	static const uint8_t parts[CENSUS_CLASSES] = {
 		[CENSUS_RODATA] = SUM_RODATA, [CENSUS_RELRO] = SUM_RELRO,
@@ -39,7 +39,7 @@ static enum sum part(const struct census_area *a)
 
 void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 {
-	enum sum ours = part(a);
+	enum sum ours = sums_part(a);
 
 	s->n[a->write ? SUM_RW : SUM_RX] += pages;
 	s->n[SUM_TOTAL] += pages;
@@ -50,8 +50,8 @@ void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 }
 
 /* How often pages of the libraries' code are mapped, that is; others have no columns. */
-static void add_mapped(struct sums *s, const struct census_area *a, uint64_t pages,
-		       uint64_t single, uint64_t shared)
+static void sums_add_mapped(struct sums *s, const struct census_area *a, uint64_t pages,
+			    uint64_t single, uint64_t shared)
 {
 	if (sums_column(a) != SUM_LIB_TEXT)
 		return;
@@ -67,7 +67,7 @@ bool sums_rest(struct sums *s, const struct census_area *a, bool virtual)
 		return false;
 	if (!virtual)
 		sums_area(s, a, a->rest.user);
-	add_mapped(s, a, a->rest.user, a->rest.single, a->rest.shared);
+	sums_add_mapped(s, a, a->rest.user, a->rest.single, a->rest.shared);
 	s->untold |= 1u << SUM_SWAPPED;
 	return true;
 }
@@ -80,8 +80,8 @@ void sums_untold(struct sums *s, const struct census_area *a)
 	}
 	s->untold |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL | 1u << sums_column(a) |
 		     1u << SUM_SWAPPED;
-	if (part(a))
-		s->untold |= 1u << part(a);
+	if (sums_part(a))
+		s->untold |= 1u << sums_part(a);
 	if (sums_column(a) == SUM_LIB_TEXT)
 		s->untold |= 1u << SUM_SINGLE | 1u << SUM_MULTI;
 }
@@ -95,8 +95,8 @@ void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)
 	if (!virtual)
 		sums_area(s, p->area, p->pages);
 	if (!(p->known & CENSUS_REFS))
-		add_mapped(s, p->area, p->pages, 0, 0);
+		sums_add_mapped(s, p->area, p->pages, 0, 0);
 	else if (p->refs)
-		add_mapped(s, p->area, p->pages, p->refs == 1 ? p->pages : 0,
-			   p->refs == 1 ? 0 : p->pages);
+		sums_add_mapped(s, p->area, p->pages, p->refs == 1 ? p->pages : 0,
+				p->refs == 1 ? 0 : p->pages);
 }

@@ -68,7 +68,8 @@ struct tasks {
 	uint64_t hz;                     /* of ticks */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int report_tasks_start(const struct census_report_opts *o, void **ret,
+			      struct atw_err *err)
 {
 	struct tasks *s = calloc(1, sizeof(*s));
 
@@ -80,7 +81,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static void on_header(struct tasks *s, const struct capture_header *h)
+static void report_tasks_on_header(struct tasks *s, const struct capture_header *h)
 {
 	uint64_t hz;
 
@@ -88,14 +89,15 @@ static void on_header(struct tasks *s, const struct capture_header *h)
 		s->hz = hz;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int report_tasks_feed(void *state, const struct census_event *ev,
+			     struct atw_err *err)
 {
 	const struct capture_task *t = ev->task;
 	struct tasks *s = state;
 	const char *name;
 
 	if (ev->what == CENSUS_ON_HEADER) {
-		on_header(s, ev->header);
+		report_tasks_on_header(s, ev->header);
 		return ATW_OK;
 	}
 	name = intern_text(&s->names, t->name.len ? t->name.data : "", t->name.len);
@@ -108,14 +110,15 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 /* ---- the answer ---- */
 
 /* The paper's form has no tgid: threads are tasks of an earlier address space. */
-static enum kind kind_of(const struct task *k)
+static enum kind report_tasks_kind_of(const struct task *k)
 {
 	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;
 
 	return thread ? THREAD : k->t.mm ? PROCESS : KERNEL;
 }
 
-static void row_ticks(struct report_row *row, unsigned i, uint64_t ticks, uint64_t hz)
+static void report_tasks_row_ticks(struct report_row *row, unsigned i, uint64_t ticks,
+				   uint64_t hz)
 {
 	uint64_t ms;
 
@@ -123,8 +126,8 @@ static void row_ticks(struct report_row *row, unsigned i, uint64_t ticks, uint64
 		row_u(row, i, ms / hz);
 }
 
-static int task_row(const struct tasks *s, const struct task *k, const struct census_out *out,
-		    struct atw_err *err)
+static int report_tasks_row(const struct tasks *s, const struct task *k,
+			    const struct census_out *out, struct atw_err *err)
 {
 	static const struct { uint8_t column; uint16_t at; uint32_t has; } numbers[] = {
 #define AT(m) offsetof(struct capture_task, m)
@@ -140,7 +143,7 @@ static int task_row(const struct tasks *s, const struct task *k, const struct ce
 
 	row_u(&row, C_PID, k->t.pid);
 	row_s(&row, C_TASK, k->name);
-	row_u(&row, C_KIND, kind_of(k));
+	row_u(&row, C_KIND, report_tasks_kind_of(k));
 	if (k->t.mm)
 		row_u(&row, C_MM, k->t.mm);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -148,25 +151,26 @@ static int task_row(const struct tasks *s, const struct task *k, const struct ce
 			row_u(&row, numbers[i].column,
 			      *(const uint64_t *)((const char *)&k->t + numbers[i].at));
 	if (k->has & CAPTURE_T_TIMES) {
-		row_ticks(&row, C_USER, k->t.user, s->hz);
-		row_ticks(&row, C_SYSTEM, k->t.system, s->hz);
+		report_tasks_row_ticks(&row, C_USER, k->t.user, s->hz);
+		report_tasks_row_ticks(&row, C_SYSTEM, k->t.system, s->hz);
 	}
 	if (k->has & CAPTURE_T_START)
-		row_ticks(&row, C_START, k->t.start, s->hz);
+		report_tasks_row_ticks(&row, C_START, k->t.start, s->hz);
 	return row_out(&row, out, err);
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int report_tasks_finish(void *state, const struct census_out *out,
+			       struct atw_err *err)
 {
 	const struct tasks *s = state;
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
-		r = task_row(s, &s->v[i], out, err);
+		r = report_tasks_row(s, &s->v[i], out, err);
 	return r;
 }
 
-static void drop(void *state)
+static void report_tasks_drop(void *state)
 {
 	struct tasks *s = state;
 
@@ -178,8 +182,15 @@ static void drop(void *state)
 }
 
 const struct census_report report_tasks = {
-	.size = sizeof(struct census_report), .name = "tasks", .title = "Tasks",
-	.help = "every task, threads too: page faults and CPU times", .threads = true,
-	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK), .schema = &schema,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.size = sizeof(struct census_report),
+	.name = "tasks",
+	.title = "Tasks",
+	.help = "every task, threads too: page faults and CPU times",
+	.threads = true,
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK),
+	.schema = &schema,
+	.start = report_tasks_start,
+	.feed = report_tasks_feed,
+	.finish = report_tasks_finish,
+	.drop = report_tasks_drop,
 };

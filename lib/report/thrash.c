@@ -102,14 +102,15 @@ struct thrash {
 	size_t told, told_steps;         /* looks with emitted rows, and their steps */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int thrash_start(const struct census_report_opts *o, void **ret,
+			struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct thrash));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static void on_header(struct whole *w, const struct capture_header *h)
+static void thrash_on_header(struct whole *w, const struct capture_header *h)
 {
 	size_t n = sizeof(refault) - 1;
 	uint64_t u;
@@ -130,7 +131,7 @@ static void on_header(struct whole *w, const struct capture_header *h)
 	}
 }
 
-static struct step *add_step(struct thrash *t, struct step s)
+static struct step *thrash_add_step(struct thrash *t, struct step s)
 {
 	if (!array_reserve((void **)&t->step, &t->steps_cap, t->nsteps + 1, sizeof(*t->step)))
 		return NULL;
@@ -139,7 +140,8 @@ static struct step *add_step(struct thrash *t, struct step s)
 }
 
 /* A process's faults are those of all its threads. */
-static int on_task(struct thrash *t, const struct census_event *ev, struct atw_err *err)
+static int thrash_on_task(struct thrash *t, const struct census_event *ev,
+			  struct atw_err *err)
 {
 	const struct capture_task *k = ev->task;
 	bool has_start = ev->task_has & CAPTURE_T_START;
@@ -172,10 +174,11 @@ static int on_task(struct thrash *t, const struct census_event *ev, struct atw_e
 		s.major = k->major;
 	}
 	*was = (struct seen){ s.look, k->minor, k->major };
-	return (s.minor || s.major) && !add_step(t, s) ? report_no_memory(err) : ATW_OK;
+	return (s.minor || s.major) && !thrash_add_step(t, s) ? report_no_memory(err)
+							      : ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int thrash_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct thrash *t = state;
 	int r = looks_feed(&t->looks, ev, err);
@@ -189,14 +192,14 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 		t->whole[t->wholes++] = (struct whole){ .have = 0 };
 	}
 	if (ev->what == CENSUS_ON_HEADER)
-		on_header(&t->whole[t->wholes - 1], ev->header);
-	return ev->what == CENSUS_ON_TASK ? on_task(t, ev, err) : ATW_OK;
+		thrash_on_header(&t->whole[t->wholes - 1], ev->header);
+	return ev->what == CENSUS_ON_TASK ? thrash_on_task(t, ev, err) : ATW_OK;
 }
 
 /* ---- rows ---- */
 
 /* `n` in `ms`: thousandths each second; n/a if these are too many to say. */
-static bool rate_of(uint64_t n, uint64_t ms, uint64_t *ret)
+static bool thrash_rate_of(uint64_t n, uint64_t ms, uint64_t *ret)
 {
 	if (n > UINT64_MAX / 1000000 || !ms)
 		return false;
@@ -204,7 +207,8 @@ static bool rate_of(uint64_t n, uint64_t ms, uint64_t *ret)
 	return true;
 }
 
-static bool change(const struct thrash *t, size_t look, enum counter c, uint64_t *ret)
+static bool thrash_change(const struct thrash *t, size_t look, enum counter c,
+			  uint64_t *ret)
 {
 	const struct whole *a, *b;
 
@@ -219,11 +223,12 @@ static bool change(const struct thrash *t, size_t look, enum counter c, uint64_t
 }
 
 /* Microseconds of waiting in thousandths of the time. */
-static bool part_of(const struct thrash *t, size_t look, enum counter c, uint64_t *ret)
+static bool thrash_part_of(const struct thrash *t, size_t look, enum counter c,
+			   uint64_t *ret)
 {
 	uint64_t us, ms;
 
-	if (!change(t, look, c, &us) ||
+	if (!thrash_change(t, look, c, &us) ||
 	    !looks_between(&t->looks, look - 2, look - 1, &ms))
 		return false;
 	*ret = us / ms < 1000 ? us / ms : 1000;
@@ -231,7 +236,8 @@ static bool part_of(const struct thrash *t, size_t look, enum counter c, uint64_
 }
 
 /* What all processes had that are there: where the machine does not count, as in 2005. */
-static bool of_processes(const struct thrash *t, size_t look, uint64_t *minor, uint64_t *major)
+static bool thrash_of_processes(const struct thrash *t, size_t look, uint64_t *minor,
+				uint64_t *major)
 {
 	*minor = *major = 0;
 	for (size_t i = 0; i < t->nsteps; i++) {
@@ -245,26 +251,27 @@ static bool of_processes(const struct thrash *t, size_t look, uint64_t *minor, u
 }
 
 /* Minor and major faults up to a look, those first that the machine counted itself. */
-static void faults(const struct thrash *t, size_t look, uint64_t ms, struct report_row *row)
+static void thrash_faults(const struct thrash *t, size_t look, uint64_t ms,
+			  struct report_row *row)
 {
 	uint64_t all, minor, major, rate;
-	bool told = change(t, look, S_MAJOR, &major), of_tasks = false;
+	bool told = thrash_change(t, look, S_MAJOR, &major), of_tasks = false;
 
-	if (told && change(t, look, S_FAULTS, &all) && all >= major)
+	if (told && thrash_change(t, look, S_FAULTS, &all) && all >= major)
 		row_u(row, C_MINOR, all - major);
 	if (!told)
-		of_tasks = of_processes(t, look, &minor, &major);
+		of_tasks = thrash_of_processes(t, look, &minor, &major);
 	if (of_tasks)
 		row_u(row, C_MINOR, minor);
 	if (!told && !of_tasks)
 		return;
 	row_u(row, C_MAJOR, major);
-	if (rate_of(major, ms, &rate))
+	if (thrash_rate_of(major, ms, &rate))
 		row_u(row, C_MAJOR_RATE, rate);
 }
 
-static int whole_row(const struct thrash *t, size_t look, const struct census_out *out,
-		     struct atw_err *err)
+static int thrash_whole_row(const struct thrash *t, size_t look,
+			    const struct census_out *out, struct atw_err *err)
 {
 	static const struct { uint8_t c, from; } counts[] = {
 		{ C_REFAULTS, S_REFAULTS }, { C_SWAPIN, S_SWAPIN }, { C_SWAPOUT, S_SWAPOUT },
@@ -278,14 +285,14 @@ static int whole_row(const struct thrash *t, size_t look, const struct census_ou
 	if (look > 1 && looks_between(&t->looks, look - 2, look - 1, &ms))
 		row_u(&row, C_SECONDS, ms);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		if (change(t, look, counts[i].from, &u))
+		if (thrash_change(t, look, counts[i].from, &u))
 			row_u(&row, counts[i].c, u);
-	faults(t, look, ms, &row);
-	if (change(t, look, S_REFAULTS, &u) && rate_of(u, ms, &v))
+	thrash_faults(t, look, ms, &row);
+	if (thrash_change(t, look, S_REFAULTS, &u) && thrash_rate_of(u, ms, &v))
 		row_u(&row, C_REFAULT_RATE, v);
-	if (part_of(t, look, S_SOME, &u))
+	if (thrash_part_of(t, look, S_SOME, &u))
 		row_u(&row, C_SOME, u);
-	if (part_of(t, look, S_FULL, &u))
+	if (thrash_part_of(t, look, S_FULL, &u))
 		row_u(&row, C_FULL, u);
 	if (w->have >> S_SOME10 & 1)
 		row_u(&row, C_SOME10, w->v[S_SOME10]);
@@ -294,8 +301,8 @@ static int whole_row(const struct thrash *t, size_t look, const struct census_ou
 	return row_out(&row, out, err);
 }
 
-static int step_row(const struct thrash *t, const struct step *s, const struct census_out *out,
-		    struct atw_err *err)
+static int thrash_step_row(const struct thrash *t, const struct step *s,
+			   const struct census_out *out, struct atw_err *err)
 {
 	const struct look_process *p = &t->processes.v[s->process];
 	struct report_row row = { .have = 0 };
@@ -308,13 +315,13 @@ static int step_row(const struct thrash *t, const struct step *s, const struct c
 	row_u(&row, C_MAJOR, s->major);
 	if (s->from && looks_between(&t->looks, s->from - 1, s->look - 1, &ms)) {
 		row_u(&row, C_SECONDS, ms);
-		if (rate_of(s->major, ms, &v))
+		if (thrash_rate_of(s->major, ms, &v))
 			row_u(&row, C_MAJOR_RATE, v);
 	}
 	return row_out(&row, out, err);
 }
 
-static int by_faults(const void *a, const void *b)
+static int thrash_by_faults(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
 
@@ -336,7 +343,8 @@ struct verdict {
 	char how[200];
 };
 
-static void judge(struct verdict *v, size_t look, uint64_t value, uint64_t much, const char *how)
+static void thrash_judge(struct verdict *v, size_t look, uint64_t value, uint64_t much,
+			 const char *how)
 {
 	uint64_t times = value > UINT64_MAX / 1000 ? UINT64_MAX : value * 1000 / much;
 
@@ -347,20 +355,21 @@ static void judge(struct verdict *v, size_t look, uint64_t value, uint64_t much,
 	snprintf(v->how, sizeof(v->how), "%s", how);
 }
 
-static void judge_pressure(const struct thrash *t, size_t look, struct verdict *v)
+static void thrash_judge_pressure(const struct thrash *t, size_t look, struct verdict *v)
 {
 	uint64_t some, full, part, much;
 	char how[200];
 	bool all;
 
-	if (!part_of(t, look, S_FULL, &full) || !part_of(t, look, S_SOME, &some))
+	if (!thrash_part_of(t, look, S_FULL, &full) ||
+	    !thrash_part_of(t, look, S_SOME, &some))
 		return;
 	all = full * MUCH_SOME >= some * MUCH_FULL;
 	part = all ? full : some;
 	much = all ? MUCH_FULL : MUCH_SOME;
 	snprintf(how, sizeof(how), "for %" PRIu64 ".%" PRIu64 "%% of the time %s waited for memory (%d%% is thrashing)",
 		 part / 10, part % 10, all ? "all tasks" : "some task", (int)much / 10);
-	judge(v, look, part, much, how);
+	thrash_judge(v, look, part, much, how);
 }
 
 /*
@@ -368,7 +377,7 @@ static void judge_pressure(const struct thrash *t, size_t look, struct verdict *
  * that never stay long enough to be. Refaults without major faults are of programs
  * that read files; major faults without refaults, of such that start.
  */
-static void judge_faults(const struct thrash *t, size_t look, struct verdict *v)
+static void thrash_judge_faults(const struct thrash *t, size_t look, struct verdict *v)
 {
 	bool refaults, told;
 	uint64_t n, major, minor, rate, ms;
@@ -376,13 +385,14 @@ static void judge_faults(const struct thrash *t, size_t look, struct verdict *v)
 
 	if (!looks_between(&t->looks, look - 2, look - 1, &ms))
 		return;
-	refaults = change(t, look, S_REFAULTS, &n);
-	told = change(t, look, S_MAJOR, &major) || of_processes(t, look, &minor, &major);
+	refaults = thrash_change(t, look, S_REFAULTS, &n);
+	told = thrash_change(t, look, S_MAJOR, &major) ||
+	       thrash_of_processes(t, look, &minor, &major);
 	if (!refaults && !told)
 		return;
 	if (!refaults || (told && major < n))
 		n = major;
-	if (!rate_of(n, ms, &rate))
+	if (!thrash_rate_of(n, ms, &rate))
 		return;
 	rate /= 1000;
 	if (refaults)
@@ -391,11 +401,12 @@ static void judge_faults(const struct thrash *t, size_t look, struct verdict *v)
 	else
 		snprintf(how, sizeof(how), "%" PRIu64 " major faults a second (%d is thrashing; refaults are not told)",
 			 rate, MUCH_RATE);
-	judge(v, look, rate, MUCH_RATE, how);
+	thrash_judge(v, look, rate, MUCH_RATE, how);
 }
 
 /* The process with most major faults on the way to this look; steps are in order. */
-static void culprit(const struct thrash *t, size_t look, const struct census_out *out)
+static void thrash_culprit(const struct thrash *t, size_t look,
+			   const struct census_out *out)
 {
 	const struct step *s = NULL;
 	const struct look_process *p;
@@ -418,14 +429,14 @@ static void culprit(const struct thrash *t, size_t look, const struct census_out
 		  look == 1 ? " since they began" : "");
 }
 
-static void verdict(const struct thrash *t, const struct census_out *out)
+static void thrash_verdict(const struct thrash *t, const struct census_out *out)
 {
 	struct verdict v = { .look = 0 };
 	uint64_t minor, major;
 
 	for (size_t look = 2; look <= t->looks.n; look++) {
-		judge_pressure(t, look, &v);
-		judge_faults(t, look, &v);
+		thrash_judge_pressure(t, look, &v);
+		thrash_judge_faults(t, look, &v);
 	}
 	/* Of a dump, say: then there is not one row, either. */
 	if (t->looks.n < 2 && !t->nseen) {
@@ -434,8 +445,8 @@ static void verdict(const struct thrash *t, const struct census_out *out)
 	}
 	if (t->looks.n < 2)
 		out->note(out->arg, "one look tells no rates: these are all faults since each process began");
-	else if (!v.look && !change(t, t->looks.n, S_MAJOR, &major) &&
-		 of_processes(t, t->looks.n, &minor, &major))
+	else if (!v.look && !thrash_change(t, t->looks.n, S_MAJOR, &major) &&
+		 thrash_of_processes(t, t->looks.n, &minor, &major))
 		out->note(out->arg, "whether it is thrashing cannot be told: it is not known when the looks were; from look %zu to look %zu processes had %" PRIu64
 			  " major faults and %" PRIu64 " others", t->looks.n - 1, t->looks.n, major, minor);
 	else if (!v.look)
@@ -445,12 +456,12 @@ static void verdict(const struct thrash *t, const struct census_out *out)
 			  v.times >= 1000 ? "thrashing" : "not thrashing", v.look - 1, v.look,
 			  v.how, t->looks.n > 2 ? ", which is the worst" : "");
 	if (t->looks.n)
-		culprit(t, v.look ? v.look : t->looks.n, out);
+		thrash_culprit(t, v.look ? v.look : t->looks.n, out);
 }
 
 /* Emits the rows of looks up to `last` that are not emitted yet. */
-static int tell(struct thrash *t, size_t last, const struct census_out *out,
-		struct atw_err *err)
+static int thrash_emit(struct thrash *t, size_t last, const struct census_out *out,
+		       struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -461,36 +472,37 @@ static int tell(struct thrash *t, size_t last, const struct census_out *out,
 			to++;
 		t->told_steps = to;
 		if (to > from)
-			qsort(t->step + from, to - from, sizeof(*t->step), by_faults);
+			qsort(t->step + from, to - from, sizeof(*t->step),
+			      thrash_by_faults);
 		/* Of the first look the machine's own counters say nothing yet. */
 		if (look > 1)
-			r = whole_row(t, look, out, err);
+			r = thrash_whole_row(t, look, out, err);
 		for (size_t i = from; i < to && r == ATW_OK; i++)
 			if (look > 1 || t->looks.n == 1)
-				r = step_row(t, &t->step[i], out, err);
+				r = thrash_step_row(t, &t->step[i], out, err);
 	}
 	return r;
 }
 
-/* A look is known to be the only one at the end; finish() emits it then. */
-static int step(void *state, const struct census_out *out, struct atw_err *err)
+/* A look is known to be the only one at the end; thrash_finish() emits it then. */
+static int thrash_step(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct thrash *t = state;
 
-	return t->looks.n > 1 ? tell(t, t->looks.n, out, err) : ATW_OK;
+	return t->looks.n > 1 ? thrash_emit(t, t->looks.n, out, err) : ATW_OK;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int thrash_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct thrash *t = state;
-	int r = tell(t, t->looks.n, out, err);
+	int r = thrash_emit(t, t->looks.n, out, err);
 
 	if (r == ATW_OK)
-		verdict(t, out);
+		thrash_verdict(t, out);
 	return r;
 }
 
-static void drop(void *state)
+static void thrash_drop(void *state)
 {
 	struct thrash *t = state;
 
@@ -505,9 +517,17 @@ static void drop(void *state)
 }
 
 const struct census_report report_thrash = {
-	.size = sizeof(struct census_report), .name = "thrash", .title = "Faults, and who has them",
-	.help = "page faults, refaults and memory pressure, from look to look: thrashing or not",
+	.size = sizeof(struct census_report),
+	.name = "thrash",
+	.title = "Faults, and who has them",
+	.help = "page faults, refaults and memory pressure, from look to look: thrashing "
+		"or not",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK) | CENSUS_ON(END),
-	.looks = true, .schema = &schema, .start = start, .feed = feed,
-	.step = step, .finish = finish, .drop = drop,
+	.looks = true,
+	.schema = &schema,
+	.start = thrash_start,
+	.feed = thrash_feed,
+	.step = thrash_step,
+	.finish = thrash_finish,
+	.drop = thrash_drop,
 };

@@ -28,7 +28,8 @@ struct thrash {
 	struct buf names;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int thrash_picture_start(const struct census_report_opts *o, void **ret,
+				struct atw_err *err)
 {
 	struct thrash *t = calloc(1, sizeof(*t));
 
@@ -41,7 +42,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int thrash_picture_feed(void *state, const struct census_event *ev,
+			       struct atw_err *err)
 {
 	(void)state;
 	(void)ev;
@@ -49,8 +51,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int add(struct thrash *t, uint64_t line, uint64_t look, uint64_t rate,
-	       const char *name, struct atw_err *err)
+static int thrash_picture_add(struct thrash *t, uint64_t line, uint64_t look,
+			      uint64_t rate, const char *name, struct atw_err *err)
 {
 	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
 		return report_no_memory(err);
@@ -60,7 +62,8 @@ static int add(struct thrash *t, uint64_t line, uint64_t look, uint64_t rate,
 	return t->names.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
+static int thrash_picture_on_row(void *state, const struct atw_row *row,
+				 struct atw_err *err)
 {
 	struct thrash *t = state;
 	const union atw_value *v = row->v;
@@ -83,16 +86,20 @@ static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 	if (picture_has(row, c[SECONDS]))
 		t->seconds[look] = v[c[SECONDS]].u;
 	if (picture_has(row, c[MAJOR]))
-		rc = add(t, whole ? 0 : 2 + v[c[PID]].u, look, v[c[MAJOR]].u / 1000,
-			 whole ? "all: major faults" :
-			 picture_process(picture_has(row, c[TASK]) ? v[c[TASK]].s : "",
-					 v[c[PID]].u, name), err);
+		rc = thrash_picture_add(
+			t, whole ? 0 : 2 + v[c[PID]].u, look, v[c[MAJOR]].u / 1000,
+			whole ? "all: major faults"
+			      : picture_process(picture_has(row, c[TASK]) ? v[c[TASK]].s
+									  : "",
+						v[c[PID]].u, name),
+			err);
 	if (rc == ATW_OK && whole && picture_has(row, c[REFAULTS]))
-		rc = add(t, 1, look, v[c[REFAULTS]].u / 1000, "all: refaults", err);
+		rc = thrash_picture_add(t, 1, look, v[c[REFAULTS]].u / 1000,
+					"all: refaults", err);
 	return rc;
 }
 
-static int by_line(const void *a, const void *b)
+static int thrash_picture_by_line(const void *a, const void *b)
 {
 	const struct value *x = a, *y = b;
 
@@ -101,7 +108,8 @@ static int by_line(const void *a, const void *b)
 	return x->look < y->look ? -1 : x->look > y->look;
 }
 
-static int draw_lines(struct thrash *t, struct scene *s, struct atw_err *err)
+static int thrash_picture_draw_lines(struct thrash *t, struct scene *s,
+				     struct atw_err *err)
 {
 	_auto_free uint64_t *at = calloc(t->looks + 1, sizeof(*at));
 	_auto_free struct chart_point *point = calloc(t->n + 1, sizeof(*point));
@@ -125,7 +133,7 @@ static int draw_lines(struct thrash *t, struct scene *s, struct atw_err *err)
 			at[i] = i;
 	}
 	if (t->n)
-		qsort(t->v, t->n, sizeof(*t->v), by_line);
+		qsort(t->v, t->n, sizeof(*t->v), thrash_picture_by_line);
 	for (size_t i = 0, to; i < t->n; i = to) {
 		uint64_t weight = 0;
 
@@ -141,17 +149,17 @@ static int draw_lines(struct thrash *t, struct scene *s, struct atw_err *err)
 	return chart_lines(&c, s, err);
 }
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int thrash_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	struct thrash *t = state;
 
 	if (!t->n)
 		return atw_err_set(err, ATW_E_MISSING, "there is nothing to draw: no rates are "
 				   "known, for which it takes two looks or more");
-	return draw_lines(t, s, err);
+	return thrash_picture_draw_lines(t, s, err);
 }
 
-static void drop(void *state)
+static void thrash_picture_drop(void *state)
 {
 	struct thrash *t = state;
 
@@ -164,9 +172,16 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_thrash = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "thrash", .looks = true,
-		.on = CENSUS_ON(HEADER), .start = start, .feed = feed, .drop = drop,
-	},
-	.row = on_row, .draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "thrash",
+			.looks = true,
+			.on = CENSUS_ON(HEADER),
+			.start = thrash_picture_start,
+			.feed = thrash_picture_feed,
+			.drop = thrash_picture_drop,
+		},
+	.row = thrash_picture_on_row,
+	.draw = thrash_picture_draw,
 };

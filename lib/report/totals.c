@@ -67,7 +67,8 @@ struct totals {
 	uint64_t refused;                /* programs and libraries of which some were not */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int totals_start(const struct census_report_opts *o, void **ret,
+			struct atw_err *err)
 {
 	struct totals *s = calloc(1, sizeof(*s));
 
@@ -79,7 +80,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 }
 
 /* false: neither code nor data: holes that the linker left. */
-static bool kind_of(enum census_class class, enum kind *ret)
+static bool totals_kind_of(enum census_class class, enum kind *ret)
 {
 	switch (class) {
 	case CENSUS_TEXT:
@@ -98,8 +99,8 @@ static bool kind_of(enum census_class class, enum kind *ret)
 	}
 }
 
-static int on_area(struct totals *s, const struct census_area *a, uint64_t page,
-		   struct atw_err *err)
+static int totals_on_area(struct totals *s, const struct census_area *a, uint64_t page,
+			  struct atw_err *err)
 {
 	struct total *t;
 	enum kind kind;
@@ -107,7 +108,7 @@ static int on_area(struct totals *s, const struct census_area *a, uint64_t page,
 	s->now = NULL;
 	s->area = 0;
 	s->page = page;
-	if (!is_unit_area(a) || !kind_of(a->class, &kind))
+	if (!is_unit_area(a) || !totals_kind_of(a->class, &kind))
 		return ATW_OK;
 	if (a->unit->number >= s->n) {
 		size_t n = (size_t)a->unit->number + 1;
@@ -129,15 +130,15 @@ static int on_area(struct totals *s, const struct census_area *a, uint64_t page,
 	return ATW_OK;
 }
 
-static int on_pages(struct totals *s, const struct census_pages *p, uint64_t page,
-		    struct atw_err *err)
+static int totals_on_pages(struct totals *s, const struct census_pages *p, uint64_t page,
+			   struct atw_err *err)
 {
 	struct total *t;
 	uint64_t fresh = 0;
 	enum kind kind;
 	int r;
 
-	if (!s->now || !is_resident(p) || !kind_of(p->area->class, &kind))
+	if (!s->now || !is_resident(p) || !totals_kind_of(p->area->class, &kind))
 		return ATW_OK;
 	t = &s->v[s->now->unit->number];
 	if (!(p->known & CENSUS_PA))
@@ -160,14 +161,14 @@ static int on_pages(struct totals *s, const struct census_pages *p, uint64_t pag
 	return r;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int totals_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct totals *s = state;
 
 	if (ev->what == CENSUS_ON_AREA)
-		return on_area(s, ev->area, ev->page, err);
+		return totals_on_area(s, ev->area, ev->page, err);
 	if (ev->what == CENSUS_ON_PAGES)
-		return on_pages(s, ev->pages, ev->page, err);
+		return totals_on_pages(s, ev->pages, ev->page, err);
 	if (s->now) {
 		part_add(s->now, ev->area, ev->page);
 		s->v[s->now->unit->number].unknown |= ev->area->untold;
@@ -178,7 +179,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 /* ---- the answer ---- */
 
 /* Virtual sizes, and what copies have, to the first of them. */
-static void fold(struct totals *s)
+static void totals_fold(struct totals *s)
 {
 	const struct census_unit *last = NULL;
 	size_t n = parts_sort(&s->parts);
@@ -190,7 +191,7 @@ static void fold(struct totals *s)
 		const struct census_unit *u = census_unit_root(x->unit);
 		uint64_t *to = s->v[u->number].virtual, first = x->pos / s->page;
 
-		kind_of(x->class, &kind);
+		totals_kind_of(x->class, &kind);
 		if (kind != TEXT) {
 			to[kind] += x->mapped;
 			continue;
@@ -220,12 +221,13 @@ static void fold(struct totals *s)
 	}
 }
 
-static uint64_t sum(const uint64_t v[KINDS])
+static uint64_t totals_sum(const uint64_t v[KINDS])
 {
 	return v[TEXT] + v[DATA] + v[BSS];
 }
 
-static int total_row(const struct total *t, const struct census_out *out, struct atw_err *err)
+static int totals_row(const struct total *t, const struct census_out *out,
+		      struct atw_err *err)
 {
 	const struct census_unit *u = t->unit;
 	struct report_row row = { .have = 0 };
@@ -238,9 +240,9 @@ static int total_row(const struct total *t, const struct census_out *out, struct
 		if (!t->unknown)
 			row_u(&row, T_TEXT + k, t->pages[k]);
 	}
-	row_u(&row, T_VIRTUAL, sum(t->virtual));
+	row_u(&row, T_VIRTUAL, totals_sum(t->virtual));
 	if (!t->unknown)
-		row_u(&row, T_TOTAL, sum(t->pages));
+		row_u(&row, T_TOTAL, totals_sum(t->pages));
 	row_u(&row, T_GUESS, t->guess);
 	row_u(&row, T_STATE, u->deleted);
 	if (u->keyed) {
@@ -256,33 +258,34 @@ static int total_row(const struct total *t, const struct census_out *out, struct
 }
 
 /* Figure 6 is a picture of these; as text the paper has none, so it is Figure 2's. */
-static void paper_total(const struct totals *s, const struct total *t,
-			const struct census_out *out)
+static void totals_paper(const struct totals *s, const struct total *t,
+			 const struct census_out *out)
 {
 	const uint64_t *v = s->virtual ? t->virtual : t->pages;
 
 	if (t->unknown && !s->virtual)
 		out->text(out->arg, "%s, n/a, n/a, n/a, n/a\n", t->unit->name);
 	else
-		out->text(out->arg, "%s, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n",
-			  t->unit->name, v[BSS], v[DATA], v[TEXT], sum(v));
+		out->text(out->arg,
+			  "%s, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n",
+			  t->unit->name, v[BSS], v[DATA], v[TEXT], totals_sum(v));
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int totals_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct totals *s = state;
 	int r = ATW_OK;
 
-	fold(s);
+	totals_fold(s);
 	if (out->paper)
 		out->text(out->arg, "Name, .bss, .data, .text, Total\n");
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
 		if (!s->v[i].unit || !is_executable(s->v[i].unit))
 			continue;
 		if (out->paper)
-			paper_total(s, &s->v[i], out);
+			totals_paper(s, &s->v[i], out);
 		else
-			r = total_row(&s->v[i], out, err);
+			r = totals_row(&s->v[i], out, err);
 	}
 	if (r == ATW_OK && s->refused)
 		out->note(out->arg, "n/a: %" PRIu64 " program%s or librar%s with more pages than are counted",
@@ -290,7 +293,7 @@ static int finish(void *state, const struct census_out *out, struct atw_err *err
 	return r;
 }
 
-static void drop(void *state)
+static void totals_drop(void *state)
 {
 	struct totals *s = state;
 
@@ -303,10 +306,17 @@ static void drop(void *state)
 }
 
 const struct census_report report_totals = {
-	.size = sizeof(struct census_report), .name = "totals",
+	.size = sizeof(struct census_report),
+	.name = "totals",
 	.title = "Memory of programs and libraries",
-	.help = "what each program and library takes in all processes, virtual and physical",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
-	.paper = true, .virtual = VIRTUAL_PAPER,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.help = "what each program and library takes in all processes, virtual and "
+		"physical",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.schema = &schema,
+	.paper = true,
+	.virtual = VIRTUAL_PAPER,
+	.start = totals_start,
+	.feed = totals_feed,
+	.finish = totals_finish,
+	.drop = totals_drop,
 };

@@ -24,7 +24,8 @@ struct totals {
 	struct buf names;
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int totals_picture_start(const struct census_report_opts *o, void **ret,
+				struct atw_err *err)
 {
 	struct totals *t = calloc(1, sizeof(*t));
 
@@ -41,7 +42,8 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 }
 
 /* The page is all that the rows do not have. */
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int totals_picture_feed(void *state, const struct census_event *ev,
+			       struct atw_err *err)
 {
 	struct totals *t = state;
 
@@ -50,7 +52,8 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
+static int totals_picture_on_row(void *state, const struct atw_row *row,
+				 struct atw_err *err)
 {
 	struct totals *t = state;
 	struct unit *u;
@@ -76,7 +79,7 @@ static int on_row(void *state, const struct atw_row *row, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int totals_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	static const struct chart_key key[PARTS] = {
 		{ ".bss", 0xd55e00 }, { ".data", 0x009e73 }, { ".text", 0x0072b2 },
@@ -110,7 +113,7 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	return rc;
 }
 
-static void drop(void *state)
+static void totals_picture_drop(void *state)
 {
 	struct totals *t = state;
 
@@ -122,9 +125,15 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_totals = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "totals",
-		.on = CENSUS_ON(PROCESS), .start = start, .feed = feed, .drop = drop,
-	},
-	.row = on_row, .draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "totals",
+			.on = CENSUS_ON(PROCESS),
+			.start = totals_picture_start,
+			.feed = totals_picture_feed,
+			.drop = totals_picture_drop,
+		},
+	.row = totals_picture_on_row,
+	.draw = totals_picture_draw,
 };

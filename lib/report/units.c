@@ -60,7 +60,8 @@ struct units_report {
 	struct buf text;                 /* of a row */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int units_start(const struct census_report_opts *o, void **ret,
+		       struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct units_report));
@@ -73,7 +74,7 @@ static int start(const struct census_report_opts *o, void **ret, struct atw_err 
 /* ---- counting ---- */
 
 /* Before any of it is counted. */
-static int check(struct units_report *s, uint64_t pages, struct atw_err *err)
+static int units_check(struct units_report *s, uint64_t pages, struct atw_err *err)
 {
 	if (pages > PART_AREA_MOST - s->area)
 		return atw_err_set(err, ATW_E_LIMIT, "the area has more than %" PRIu64
@@ -87,7 +88,7 @@ static int check(struct units_report *s, uint64_t pages, struct atw_err *err)
 }
 
 /* Of that part nothing is said, and of the others all. */
-static int refuse(struct units_report *s, int status, struct atw_err *err)
+static int units_refuse(struct units_report *s, int status, struct atw_err *err)
 {
 	if (status != ATW_E_LIMIT)
 		return status;
@@ -96,23 +97,24 @@ static int refuse(struct units_report *s, int status, struct atw_err *err)
 	return atw_err_wrap(err, "units: not counted: %s", s->now->unit->name), status;
 }
 
-static int on_pages(struct units_report *s, const struct census_pages *p, uint64_t page,
-		    struct atw_err *err)
+static int units_on_pages(struct units_report *s, const struct census_pages *p,
+			  uint64_t page, struct atw_err *err)
 {
 	int status;
 
 	if (!s->now || s->now->refused || !is_resident(p))
 		return ATW_OK;
-	status = check(s, p->pages, err);
+	status = units_check(s, p->pages, err);
 	if (status < 0)
-		return refuse(s, status, err);
+		return units_refuse(s, status, err);
 	s->mappings[s->now->number] += p->pages;
 	status = pieces_count(&s->pieces, s->now->number, (p->va - p->area->first) / page, p->pages,
 			      err);
-	return status < 0 ? refuse(s, status, err) : ATW_OK;
+	return status < 0 ? units_refuse(s, status, err) : ATW_OK;
 }
 
-static int on_area(struct units_report *s, const struct census_area *a, struct atw_err *err)
+static int units_on_area(struct units_report *s, const struct census_area *a,
+			 struct atw_err *err)
 {
 	size_t old = s->parts.n;
 
@@ -129,14 +131,14 @@ static int on_area(struct units_report *s, const struct census_area *a, struct a
 	return ATW_OK;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int units_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct units_report *s = state;
 
 	if (ev->what == CENSUS_ON_AREA)
-		return on_area(s, ev->area, err);
+		return units_on_area(s, ev->area, err);
 	if (ev->what == CENSUS_ON_PAGES)
-		return on_pages(s, ev->pages, ev->page, err);
+		return units_on_pages(s, ev->pages, ev->page, err);
 	if (s->now)
 		part_add(s->now, ev->area, ev->page);
 	return ATW_OK;
@@ -145,7 +147,7 @@ static int feed(void *state, const struct census_event *ev, struct atw_err *err)
 /* ---- the answer ---- */
 
 /* Of a copy of it, too: all are one. */
-static bool refused(const struct part *g)
+static bool units_refused(const struct part *g)
 {
 	while (g && !g->refused)
 		g = g->next;
@@ -153,7 +155,7 @@ static bool refused(const struct part *g)
 }
 
 /* More of it may be resident than is recorded. */
-static bool untold(const struct part *g)
+static bool units_untold(const struct part *g)
 {
 	while (g && !g->untold)
 		g = g->next;
@@ -161,20 +163,21 @@ static bool untold(const struct part *g)
 }
 
 /* What is known of its pages. */
-static int unit_pages(struct units_report *s, const struct part *g, const struct part_pieces *p,
-		      struct report_row *row, struct atw_err *err)
+static int units_pages(struct units_report *s, const struct part *g,
+		       const struct part_pieces *p, struct report_row *row,
+		       struct atw_err *err)
 {
 	struct map_text map = { .to = &s->text, .most = MAP_TEXT };
 	uint64_t mappings = 0;
 
 	s->text.len = 0;
-	pieces_marks(p, g->pages, untold(g), NULL, &map);
+	pieces_marks(p, g->pages, units_untold(g), NULL, &map);
 	map_text_end(&map);
 	if (s->text.failed)
 		return report_no_memory(err);
 	for (const struct part *c = g; c; c = c->next)
 		mappings += s->mappings[c->number];
-	if (!untold(g)) {
+	if (!units_untold(g)) {
 		row_u(row, U_RESIDENT, p->resident);
 		row_u(row, U_MAPPINGS, mappings);
 	}
@@ -183,13 +186,14 @@ static int unit_pages(struct units_report *s, const struct part *g, const struct
 	return ATW_OK;
 }
 
-static int unit_row(struct units_report *s, const struct part *g, const struct part_pieces *p,
-		    const struct census_out *out, struct atw_err *err)
+static int units_row(struct units_report *s, const struct part *g,
+		     const struct part_pieces *p, const struct census_out *out,
+		     struct atw_err *err)
 {
 	const struct census_unit *u = census_unit_root(g->unit);
 	struct report_row row = { .have = 0 };
 	char device[48];
-	int r = refused(g) ? ATW_OK : unit_pages(s, g, p, &row, err);
+	int r = units_refused(g) ? ATW_OK : units_pages(s, g, p, &row, err);
 
 	if (r != ATW_OK)
 		return r;
@@ -209,11 +213,12 @@ static int unit_row(struct units_report *s, const struct part *g, const struct p
 	return row_out(&row, out, err);
 }
 
-static void paper_unit(const struct part *g, uint64_t resident, const struct census_out *out)
+static void units_paper(const struct part *g, uint64_t resident,
+			const struct census_out *out)
 {
 	char flags[7], n[24] = "n/a";
 
-	if (!refused(g) && !untold(g))
+	if (!units_refused(g) && !units_untold(g))
 		snprintf(n, sizeof(n), "%" PRIu64, resident);
 	out->text(out->arg, "%s is used %" PRIu64 " times with %" PRIu64 " virtual pages  and %s"
 		  " resident pages and flags %s has the following map:\n",
@@ -221,8 +226,8 @@ static void paper_unit(const struct part *g, uint64_t resident, const struct cen
 		  census_flags_text(g->flags, flags));
 }
 
-static int answer(struct units_report *s, struct part_pieces *p, const struct census_out *out,
-		  struct atw_err *err)
+static int units_answer(struct units_report *s, struct part_pieces *p,
+			const struct census_out *out, struct atw_err *err)
 {
 	size_t n = parts_sort(&s->parts);
 	int r = ATW_OK;
@@ -235,14 +240,14 @@ static int answer(struct units_report *s, struct part_pieces *p, const struct ce
 			continue;
 		r = pieces_gather(&s->pieces, g, p, err);
 		if (r == ATW_OK && out->paper)
-			paper_unit(g, p->resident, out);
+			units_paper(g, p->resident, out);
 		else if (r == ATW_OK)
-			r = unit_row(s, g, p, out, err);
+			r = units_row(s, g, p, out, err);
 		if (r != ATW_OK || !out->plain)
 			continue;
 		map_begin(&map, out);
-		if (!refused(g))
-			pieces_marks(p, g->pages, untold(g), &map, NULL);
+		if (!units_refused(g))
+			pieces_marks(p, g->pages, units_untold(g), &map, NULL);
 		map_end(&map);
 		if (out->paper)
 			out->text(out->arg, "\n");
@@ -253,19 +258,19 @@ static int answer(struct units_report *s, struct part_pieces *p, const struct ce
 	return r;
 }
 
-static int finish(void *state, const struct census_out *out, struct atw_err *err)
+static int units_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct units_report *s = state;
 	struct part_pieces p = { 0 };
 	int r = pieces_sort(&s->pieces, s->parts.n, err);
 
 	if (r == ATW_OK)
-		r = answer(s, &p, out, err);
+		r = units_answer(s, &p, out, err);
 	free(p.v);
 	return r;
 }
 
-static void drop(void *state)
+static void units_drop(void *state)
 {
 	struct units_report *s = state;
 
@@ -279,9 +284,16 @@ static void drop(void *state)
 }
 
 const struct census_report report_units = {
-	.size = sizeof(struct census_report), .name = "units", .title = "Programs and libraries",
-	.help = "programs and libraries, across all processes: who has which of their pages",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES), .schema = &schema,
+	.size = sizeof(struct census_report),
+	.name = "units",
+	.title = "Programs and libraries",
+	.help = "programs and libraries, across all processes: who has which of their "
+		"pages",
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.schema = &schema,
 	.paper = true,
-	.start = start, .feed = feed, .finish = finish, .drop = drop,
+	.start = units_start,
+	.feed = units_feed,
+	.finish = units_finish,
+	.drop = units_drop,
 };

@@ -30,14 +30,16 @@ struct units {
 	struct buf names;                /* of those that are drawn */
 };
 
-static int start(const struct census_report_opts *o, void **ret, struct atw_err *err)
+static int units_picture_start(const struct census_report_opts *o, void **ret,
+			       struct atw_err *err)
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct units));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static int on_pages(struct units *u, const struct census_pages *p, struct atw_err *err)
+static int units_picture_on_pages(struct units *u, const struct census_pages *p,
+				  struct atw_err *err)
 {
 	const struct census_area *a = p->area;
 	uint64_t fresh = 0;
@@ -63,23 +65,25 @@ static int on_pages(struct units *u, const struct census_pages *p, struct atw_er
 	return rc;
 }
 
-static int feed(void *state, const struct census_event *ev, struct atw_err *err)
+static int units_picture_feed(void *state, const struct census_event *ev,
+			      struct atw_err *err)
 {
 	struct units *u = state;
 
 	u->page = ev->page;
-	return ev->what == CENSUS_ON_PAGES ? on_pages(u, ev->pages, err) : ATW_OK;
+	return ev->what == CENSUS_ON_PAGES ? units_picture_on_pages(u, ev->pages, err)
+					   : ATW_OK;
 }
 
-static bool is_drawn(const struct unit *v)
+static bool units_picture_is_drawn(const struct unit *v)
 {
 	return v->unit && is_executable(v->unit);
 }
 
-static void name_all(struct units *u)
+static void units_picture_name_all(struct units *u)
 {
 	for (size_t i = 0; i < u->n; i++) {
-		if (!is_drawn(&u->v[i]))
+		if (!units_picture_is_drawn(&u->v[i]))
 			continue;
 		u->v[i].name = u->names.len;
 		buf_printf(&u->names, "%s%s", u->v[i].unit->name, deleted_text(u->v[i].unit));
@@ -88,7 +92,7 @@ static void name_all(struct units *u)
 }
 
 /* What copies of a file have goes to the first of them. */
-static void join(struct units *u)
+static void units_picture_join(struct units *u)
 {
 	for (size_t i = 0; i < u->n; i++) {
 		const struct census_unit *root = census_unit_root(u->v[i].unit);
@@ -102,7 +106,7 @@ static void join(struct units *u)
 	}
 }
 
-static int draw(void *state, struct scene *s, struct atw_err *err)
+static int units_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
 	static const struct chart_key key[PARTS] = {
 		[CENSUS_TEXT] = { "text", 0x0072b2 }, [CENSUS_RODATA] = { "rodata", 0x56b4e9 },
@@ -122,14 +126,14 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 
 	if (!cell)
 		return report_no_memory(err);
-	join(u);
-	name_all(u);
+	units_picture_join(u);
+	units_picture_name_all(u);
 	if (u->names.failed)
 		return report_no_memory(err);
 	for (size_t i = 0; i < u->n; i++) {
 		uint32_t parent = (uint32_t)c.n;
 
-		if (!is_drawn(&u->v[i]))
+		if (!units_picture_is_drawn(&u->v[i]))
 			continue;
 		cell[c.n++] = (struct chart_cell){ u->names.data + u->v[i].name, NULL, 0,
 						   CHART_TOP, 0x7f8c99 };
@@ -151,7 +155,7 @@ static int draw(void *state, struct scene *s, struct atw_err *err)
 	return rc;
 }
 
-static void drop(void *state)
+static void units_picture_drop(void *state)
 {
 	struct units *u = state;
 
@@ -164,10 +168,14 @@ static void drop(void *state)
 }
 
 const struct census_picture picture_units = {
-	.of = {
-		.size = sizeof(struct census_report), .name = "units",
-		.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
-		.start = start, .feed = feed, .drop = drop,
-	},
-	.draw = draw,
+	.of =
+		{
+			.size = sizeof(struct census_report),
+			.name = "units",
+			.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
+			.start = units_picture_start,
+			.feed = units_picture_feed,
+			.drop = units_picture_drop,
+		},
+	.draw = units_picture_draw,
 };

@@ -86,7 +86,7 @@ static void use_drop(void *state)
 	free(u);
 }
 
-static int area(struct use *u, const struct census_event *ev, struct atw_err *err)
+static int use_area(struct use *u, const struct census_event *ev, struct atw_err *err)
 {
 	const struct census_area *a = ev->area;
 	struct group *g = groups_of(&u->groups, u->by, a);
@@ -111,8 +111,8 @@ static int area(struct use *u, const struct census_event *ev, struct atw_err *er
 #define WORK_MOST ((uint64_t)1 << 31)
 
 /* Of these shared pages, the number that no other group maps. */
-static int alone(struct use *u, const struct census_pages *p, uint64_t refs, uint64_t *ret,
-		 struct atw_err *err)
+static int use_alone(struct use *u, const struct census_pages *p, uint64_t refs,
+		     uint64_t *ret, struct atw_err *err)
 {
 	uint64_t n = 0, frames = p->same ? 1 : p->pages, pfn = p->pa / u->page;
 	unsigned one;
@@ -138,7 +138,7 @@ static int alone(struct use *u, const struct census_pages *p, uint64_t refs, uin
 	return r;
 }
 
-static int pages(struct use *u, const struct census_pages *p, struct atw_err *err)
+static int use_page_rows(struct use *u, const struct census_pages *p, struct atw_err *err)
 {
 	const struct smaps_pages as = pages_smaps(p, u->page);
 	struct smaps *sum = &u->groups.v[u->group].sum;
@@ -147,14 +147,14 @@ static int pages(struct use *u, const struct census_pages *p, struct atw_err *er
 
 	smaps_add(sum, &as);
 	if (as.class == SMAPS_RSS && as.mappings > 1)
-		r = alone(u, p, as.mappings, &own, err);
+		r = use_alone(u, p, as.mappings, &own, err);
 	if (r == ATW_OK)
 		sum->uss += own * u->page;
 	return r;
 }
 
 /* Marks the group of a process with unlisted areas as incomplete; not BY_UNIT. */
-static int untold(struct use *u, const struct census_process *p, struct atw_err *err)
+static int use_untold(struct use *u, const struct census_process *p, struct atw_err *err)
 {
 	struct group *g;
 
@@ -178,30 +178,30 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 		u->unsized |= blob_is(ev->header->key, "unsized");
 		return ATW_OK;
 	case CENSUS_ON_AREA:
-		return area(u, ev, err);
+		return use_area(u, ev, err);
 	case CENSUS_ON_AREA_END:
 		u->groups.v[u->group].untold |= ev->area->untold;
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		return untold(u, ev->process, err);
+		return use_untold(u, ev->process, err);
 	default:
-		return pages(u, ev->pages, err);
+		return use_page_rows(u, ev->pages, err);
 	}
 }
 
 /* ---- the answer ---- */
 
-static bool is_shared_out(const struct group *g)
+static bool use_is_shared_out(const struct group *g)
 {
 	return !g->sum.uncounted;
 }
 
 /* The largest share first. */
-static int by_share(const void *a, const void *b)
+static int use_by_share(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
-	uint64_t p = is_shared_out(x) ? smaps_pss(&x->sum) : x->sum.rss;
-	uint64_t q = is_shared_out(y) ? smaps_pss(&y->sum) : y->sum.rss;
+	uint64_t p = use_is_shared_out(x) ? smaps_pss(&x->sum) : x->sum.rss;
+	uint64_t q = use_is_shared_out(y) ? smaps_pss(&y->sum) : y->sum.rss;
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -210,7 +210,7 @@ static int by_share(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void put_sums(const struct group *g, bool unsized, struct report_row *row)
+static void use_put_sums(const struct group *g, bool unsized, struct report_row *row)
 {
 	static const struct { uint8_t column, kind; } thp[] = {
 		{ C_THP_ANON, SMAPS_ANON }, { C_THP_SHMEM, SMAPS_SHMEM }, { C_THP_FILE, SMAPS_FILE },
@@ -218,9 +218,9 @@ static void put_sums(const struct group *g, bool unsized, struct report_row *row
 	const struct smaps *s = &g->sum;
 
 	row_u(row, C_RSS, s->rss);
-	if (is_shared_out(g))
+	if (use_is_shared_out(g))
 		row_u(row, C_PSS, smaps_pss(s));
-	if (is_shared_out(g) && !g->uncounted)
+	if (use_is_shared_out(g) && !g->uncounted)
 		row_u(row, C_USS, s->uss);
 	if (!s->kind[SMAPS_UNKIND]) {
 		row_u(row, C_ANON, s->kind[SMAPS_ANON]);
@@ -240,8 +240,8 @@ static void put_sums(const struct group *g, bool unsized, struct report_row *row
 			row_u(row, thp[i].column, s->thp[thp[i].kind]);
 }
 
-static int put_group(const struct use *u, const struct group *g, const struct census_out *out,
-		     struct atw_err *err)
+static int use_put_group(const struct use *u, const struct group *g,
+			 const struct census_out *out, struct atw_err *err)
 {
 	const char *user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key)
 								   : NULL;
@@ -255,7 +255,7 @@ static int put_group(const struct use *u, const struct group *g, const struct ce
 		row_u(&row, C_PID, g->pid);
 	row_u(&row, C_PROCESSES, g->processes);
 	if (!g->untold)
-		put_sums(g, u->unsized, &row);
+		use_put_sums(g, u->unsized, &row);
 	return row_out(&row, out, err);
 }
 
@@ -269,9 +269,9 @@ static int use_step(void *state, const struct census_out *out, struct atw_err *e
 	if (!groups_join(&u->groups))
 		return report_no_memory(err);
 	if (u->groups.n)
-		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), by_share);
+		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), use_by_share);
 	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++)
-		r = put_group(u, &u->groups.v[i], out, err);
+		r = use_put_group(u, &u->groups.v[i], out, err);
 	groups_deinit(&u->groups);
 	owners_deinit(&u->owners);
 	u->unsized = false;

@@ -50,8 +50,8 @@ static int avml_probe(struct atw_blob head, const char *path)
 	return p && get_le32(p) == AVML_MAGIC ? 100 : 0;
 }
 
-static int index_chunk(struct avml *a, const struct avml_chunk *c,
-		       struct atw_err *err)
+static int source_avml_index_chunk(struct avml *a, const struct avml_chunk *c,
+				   struct atw_err *err)
 {
 	if (c->packed && !codec_have(CODEC_SNAPPY)) {
 		atw_err_set(err, ATW_E_UNSUPPORTED,
@@ -72,8 +72,8 @@ static int index_chunk(struct avml *a, const struct avml_chunk *c,
  * Index the chunks of one range and check the length behind them. Sets
  * a->short_file when the file ends before all of it was seen.
  */
-static int index_range(struct avml *a, const struct lime_range *range,
-		       uint64_t *next, struct atw_err *err)
+static int source_avml_index_range(struct avml *a, const struct lime_range *range,
+				   uint64_t *next, struct atw_err *err)
 {
 	uint64_t off = range->data, start = a->pos;
 	const uint8_t *trailer;
@@ -92,7 +92,7 @@ static int index_range(struct avml *a, const struct lime_range *range,
 			return atw_err_set(err, ATW_E_DAMAGED,
 				"snappy chunk at 0x%" PRIx64 ": goes past the end of its range",
 				c.at);
-		r = index_chunk(a, &c, err);
+		r = source_avml_index_chunk(a, &c, err);
 		if (r < 0)
 			return r;
 		off = c.next;
@@ -114,7 +114,7 @@ static int index_range(struct avml *a, const struct lime_range *range,
 	return ATW_OK;
 }
 
-static int index_file(struct avml *a, struct atw_err *err)
+static int source_avml_index_file(struct avml *a, struct atw_err *err)
 {
 	uint64_t off = 0;
 	struct lime_range range;
@@ -129,7 +129,7 @@ static int index_file(struct avml *a, struct atw_err *err)
 			a->short_file = true;
 			break;
 		}
-		r = index_range(a, &range, &off, err);
+		r = source_avml_index_range(a, &range, &off, err);
 		if (r < 0) {
 			atw_err_wrap(err, "range header at 0x%" PRIx64, range.at);
 			return r;
@@ -163,7 +163,7 @@ static int avml_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (r < 0)
 		return r;
 	crc32c_init(&a->crc);
-	r = index_file(a, err);
+	r = source_avml_index_file(a, err);
 	if (r < 0)
 		return r;
 	if (!page_cache_init(&a->cache, AVML_CHUNK_MAX, CACHE))
@@ -186,7 +186,7 @@ static void avml_close(struct atw_source *s)
 }
 
 /* The chunk that holds a position in the stream. */
-static size_t chunk_at(const struct avml *a, uint64_t pos)
+static size_t source_avml_chunk_at(const struct avml *a, uint64_t pos)
 {
 	size_t lo = 0, hi = a->nchunks;
 
@@ -201,12 +201,13 @@ static size_t chunk_at(const struct avml *a, uint64_t pos)
 	return lo;
 }
 
-static uint64_t chunk_end(const struct avml *a, size_t chunk)
+static uint64_t source_avml_chunk_end(const struct avml *a, size_t chunk)
 {
 	return chunk + 1 < a->nchunks ? a->index[chunk + 1].pos : a->pos;
 }
 
-static int unpack(struct avml *a, size_t chunk, void *out, struct atw_err *err)
+static int source_avml_unpack(struct avml *a, size_t chunk, void *out,
+			      struct atw_err *err)
 {
 	const uint8_t *in;
 	struct avml_chunk c;
@@ -227,7 +228,7 @@ static int unpack(struct avml *a, size_t chunk, void *out, struct atw_err *err)
 		atw_err_wrap(err, "snappy chunk at 0x%" PRIx64, c.at);
 		return r;
 	}
-	if (len != chunk_end(a, chunk) - a->index[chunk].pos)
+	if (len != source_avml_chunk_end(a, chunk) - a->index[chunk].pos)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"snappy chunk at 0x%" PRIx64 ": unpacks to %zu bytes, not %u",
 			c.at, len, c.raw);
@@ -238,8 +239,8 @@ static int unpack(struct avml *a, size_t chunk, void *out, struct atw_err *err)
 }
 
 /* The bytes of a chunk, good until the next call. */
-static int chunk_get(struct avml *a, size_t chunk, const uint8_t **ret,
-		     struct atw_err *err)
+static int source_avml_chunk_get(struct avml *a, size_t chunk, const uint8_t **ret,
+				 struct atw_err *err)
 {
 	void *room;
 	int r;
@@ -248,7 +249,7 @@ static int chunk_get(struct avml *a, size_t chunk, const uint8_t **ret,
 	if (*ret)
 		return ATW_OK;
 	room = page_cache_claim(&a->cache, chunk);
-	r = unpack(a, chunk, room, err);
+	r = source_avml_unpack(a, chunk, room, err);
 	if (r < 0)
 		return r;
 	page_cache_commit(&a->cache, chunk);
@@ -272,14 +273,14 @@ static ssize_t avml_read_chunks(struct atw_source *s, atw_pa pa, void *buf, size
 		if (!e)
 			break;
 		pos = e->off + (at - e->start);
-		chunk = chunk_at(a, pos);
-		r = chunk_get(a, chunk, &bytes, err);
+		chunk = source_avml_chunk_at(a, pos);
+		r = source_avml_chunk_get(a, chunk, &bytes, err);
 		if (r < 0) {
 			atw_err_wrap(err, "%s", a->file.path);
 			return r;
 		}
 		/* An extent may go on in another chunk, a chunk in another extent. */
-		n = chunk_end(a, chunk) - pos;
+		n = source_avml_chunk_end(a, chunk) - pos;
 		if (n > e->len - (at - e->start))
 			n = e->len - (at - e->start);
 		if (n > len - done)

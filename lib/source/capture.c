@@ -26,7 +26,7 @@ struct held {
 };
 
 /* What is packed by zstd can be nothing else. */
-static int probe(struct atw_blob head, const char *path)
+static int source_capture_probe(struct atw_blob head, const char *path)
 {
 	const void *p = blob_at(head, 0, 4);
 
@@ -34,7 +34,8 @@ static int probe(struct atw_blob head, const char *path)
 	return p && get_le32(p) == ZSTD_MAGIC ? 50 : capture_probe(head);
 }
 
-static void keep(char *to, size_t len, const struct capture_header *h, const char *key)
+static void source_capture_keep(char *to, size_t len, const struct capture_header *h,
+				const char *key)
 {
 	if (blob_is(h->key, key))
 		snprintf(to, len, "%.*s", (int)(h->value.len < len ? h->value.len : len - 1),
@@ -42,7 +43,7 @@ static void keep(char *to, size_t len, const struct capture_header *h, const cha
 }
 
 /* Read the first lines. Errors in them are left to the reader of the whole file. */
-static int read_head(struct held *h, struct atw_err *err)
+static int source_capture_read_head(struct held *h, struct atw_err *err)
 {
 	struct capture_stream *s = NULL;
 	struct capture_record rec;
@@ -55,8 +56,10 @@ static int read_head(struct held *h, struct atw_err *err)
 		if (r == ATW_END || (r == ATW_OK && rec.letter == 'T'))
 			i = HEADERS;
 		if (r == ATW_OK && rec.letter == 'H') {
-			keep(h->machine, sizeof(h->machine), &rec.h, "machine");
-			keep(h->release, sizeof(h->release), &rec.h, "release");
+			source_capture_keep(h->machine, sizeof(h->machine), &rec.h,
+					    "machine");
+			source_capture_keep(h->release, sizeof(h->release), &rec.h,
+					    "release");
 		}
 		r = ATW_OK;
 	}
@@ -87,10 +90,10 @@ static int capture_open(struct atw_source *s, const struct atw_source_spec *spec
 				   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO, "%m");
 	snprintf(h->path, sizeof(h->path), "/proc/self/fd/%d", h->fd);
 	h->packed = pread(h->fd, magic, 4, 0) == 4 && get_le32(magic) == ZSTD_MAGIC;
-	return read_head(h, err);
+	return source_capture_read_head(h, err);
 }
 
-static void capture_close(struct atw_source *s)
+static void source_capture_close(struct atw_source *s)
 {
 	struct held *h = s->impl;
 
@@ -124,7 +127,7 @@ static int capture_fact(struct atw_source *s, const char *key, struct atw_blob *
 	return *text ? ATW_OK : ATW_E_MISSING;
 }
 
-static void capture_describe(struct atw_source *s, char *buf, size_t len)
+static void source_capture_describe(struct atw_source *s, char *buf, size_t len)
 {
 	const struct held *h = s->impl;
 
@@ -136,11 +139,11 @@ const struct atw_source_ops source_capture = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "capture",
 	.help = "who had which memory, as atwalk collect writes it",
-	.probe = probe,
+	.probe = source_capture_probe,
 	.open = capture_open,
-	.close = capture_close,
+	.close = source_capture_close,
 	.read = capture_read,
 	.extent = capture_extent,
 	.fact = capture_fact,
-	.describe = capture_describe,
+	.describe = source_capture_describe,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Is it a capture at all? Its first line says so, and a pipe may never end. */
-static int first_line(struct capture_stream *s, struct atw_err *err)
+static int capture_stream_first_line(struct capture_stream *s, struct atw_err *err)
 {
 	size_t n = 0;
 	int r;
@@ -25,7 +25,8 @@ static int first_line(struct capture_stream *s, struct atw_err *err)
 }
 
 /* The stream has `in` from now on. */
-static int begin(struct unpack *in, struct capture_stream **ret, struct atw_err *err)
+static int capture_stream_begin(struct unpack *in, struct capture_stream **ret,
+				struct atw_err *err)
 {
 	struct capture_stream *s = malloc(sizeof(*s));
 	int r;
@@ -37,7 +38,7 @@ static int begin(struct unpack *in, struct capture_stream **ret, struct atw_err 
 	memset(s, 0, offsetof(struct capture_stream, buf));
 	s->in = in;
 	capture_init(&s->rd);
-	r = first_line(s, err);
+	r = capture_stream_first_line(s, err);
 	if (r != ATW_OK) {
 		capture_stream_close(s);
 		return r;
@@ -51,7 +52,7 @@ int capture_stream_open(int fd, struct capture_stream **ret, struct atw_err *err
 	struct unpack *in = NULL;
 	int r = unpack_open(fd, &in, err);
 
-	return r == ATW_OK ? begin(in, ret, err) : r;
+	return r == ATW_OK ? capture_stream_begin(in, ret, err) : r;
 }
 
 int capture_stream_open_path(const char *path, struct capture_stream **ret, struct atw_err *err)
@@ -59,11 +60,11 @@ int capture_stream_open_path(const char *path, struct capture_stream **ret, stru
 	struct unpack *in = NULL;
 	int r = unpack_open_path(path, &in, err);
 
-	return r == ATW_OK ? begin(in, ret, err) : r;
+	return r == ATW_OK ? capture_stream_begin(in, ret, err) : r;
 }
 
 /* More of the file, behind what was not used yet. */
-static int more(struct capture_stream *s)
+static int capture_stream_more(struct capture_stream *s)
 {
 	size_t n = 0;
 	int r;
@@ -99,7 +100,7 @@ int capture_stream_next(struct capture_stream *s, struct capture_record *ret)
 		}
 		if (s->last)
 			break;
-		r = more(s);
+		r = capture_stream_more(s);
 		if (r != ATW_OK)
 			return r;
 	}

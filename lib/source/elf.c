@@ -33,7 +33,8 @@ struct elf_source {
 	void *head;              /* flattened: a copy of headers and notes */
 	bool extract;            /* made by `atwalk extract` */
 	struct atw_vmcoreinfo opening;   /* what that found: root, mode, first task */
-	uint64_t number[3];      /* of these, those that are numbers: see opening_fact() */
+	uint64_t number[3];              /* of these, those that are numbers: see
+					    source_elf_opening_fact() */
 	char damaged[256];       /* the fact "damaged", or empty */
 };
 
@@ -55,7 +56,7 @@ static int elf_probe(struct atw_blob head, const char *path)
 		? 100 : 50;
 }
 
-static int take_note(struct elf_source *es, const struct elf_note *n)
+static int source_elf_take_note(struct elf_source *es, const struct elf_note *n)
 {
 	es->extract |= elf_note_is(n, "atwalk", ELF_NT_EXTRACT);
 	if (elf_note_is(n, "atwalk", ELF_NT_OPENING))
@@ -73,9 +74,9 @@ static int take_note(struct elf_source *es, const struct elf_note *n)
  * Memory is worth reading without notes, so a damaged one is a fact to tell
  * and not the end.
  */
-static int take_notes(struct elf_source *es, const struct elf *e,
-		      const struct elf_phdr *ph, uint64_t *note_bytes,
-		      uint64_t *missing, struct atw_err *err)
+static int source_elf_take_notes(struct elf_source *es, const struct elf *e,
+				 const struct elf_phdr *ph, uint64_t *note_bytes,
+				 uint64_t *missing, struct atw_err *err)
 {
 	struct elf_notes it = elf_notes(e, ph);
 	struct atw_err why = { 0 };
@@ -96,7 +97,7 @@ static int take_notes(struct elf_source *es, const struct elf *e,
 			"the note segments up to here are larger than the file (0x%zx bytes)",
 			e->file.len);
 	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
-		if (take_note(es, &n) < 0)
+		if (source_elf_take_note(es, &n) < 0)
 			return atw_err_nomem(err);
 	if (r < 0 && !es->damaged[0])
 		snprintf(es->damaged, sizeof(es->damaged),
@@ -105,9 +106,9 @@ static int take_notes(struct elf_source *es, const struct elf *e,
 	return ATW_OK;
 }
 
-static int take_load(struct elf_source *es, const struct elf *e,
-		     const struct elf_phdr *ph, uint64_t *missing,
-		     struct atw_err *err)
+static int source_elf_take_load(struct elf_source *es, const struct elf *e,
+				const struct elf_phdr *ph, uint64_t *missing,
+				struct atw_err *err)
 {
 	uint64_t nowhere = e->is64 ? UINT64_MAX : UINT32_MAX;
 	uint64_t rest = ph->memsz > ph->filesz ? ph->memsz - ph->filesz : 0;
@@ -131,8 +132,8 @@ static int take_load(struct elf_source *es, const struct elf *e,
 			   ATW_EXCLUDED, err);
 }
 
-static int take_segments(struct elf_source *es, const struct elf *e,
-			 struct atw_err *err)
+static int source_elf_take_segments(struct elf_source *es, const struct elf *e,
+				    struct atw_err *err)
 {
 	uint64_t missing = 0, note_bytes = 0;
 	uint32_t loads = 0, first = 0;
@@ -144,9 +145,9 @@ static int take_segments(struct elf_source *es, const struct elf *e,
 		if (ph.type == ELF_PT_LOAD) {
 			if (!loads++)
 				first = i;
-			r = take_load(es, e, &ph, &missing, err);
+			r = source_elf_take_load(es, e, &ph, &missing, err);
 		} else if (ph.type == ELF_PT_NOTE) {
-			r = take_notes(es, e, &ph, &note_bytes, &missing, err);
+			r = source_elf_take_notes(es, e, &ph, &note_bytes, &missing, err);
 		}
 		if (r < 0) {
 			atw_err_wrap(err, "program header %u at 0x%" PRIx64, i, ph.at);
@@ -186,7 +187,8 @@ static int take_segments(struct elf_source *es, const struct elf *e,
  */
 enum { HEADERS_MAX = 16 * 1024 * 1024 };
 
-static int headers(struct elf_source *es, struct atw_blob *ret, struct atw_err *err)
+static int source_elf_headers(struct elf_source *es, struct atw_blob *ret,
+			      struct atw_err *err)
 {
 	uint64_t len = es->m.view.size;
 
@@ -216,7 +218,7 @@ static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 	es = s->impl;
 	r = mapped_unflatten(&es->m, err);
 	if (r == ATW_OK)
-		r = headers(es, &head, err);
+		r = source_elf_headers(es, &head, err);
 	if (r == ATW_OK)
 		r = elf_parse(head, &e, err);
 	if (r != ATW_OK)
@@ -227,7 +229,7 @@ static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 		atw_err_hint(err, "the source is a dump of memory, not the program that ran in it");
 		return ATW_E_FORMAT;
 	}
-	return take_segments(es, &e, err);
+	return source_elf_take_segments(es, &e, err);
 }
 
 static void elf_close(struct atw_source *s)
@@ -242,7 +244,8 @@ static void elf_close(struct atw_source *s)
 }
 
 /* Of an extract: the numbers "init_task", "root", "ignore", and "paging". */
-static int opening_fact(struct elf_source *es, const char *key, struct atw_blob *ret)
+static int source_elf_opening_fact(struct elf_source *es, const char *key,
+				   struct atw_blob *ret)
 {
 	static const struct { const char *fact, *line; } number[] = {
 		{ "init_task", "SYMBOL(init_task)" }, { "root", "NUMBER(root)" },
@@ -263,7 +266,7 @@ static int opening_fact(struct elf_source *es, const char *key, struct atw_blob 
 /*
  * "vmcoreinfo", "release", "machine" (as uname -m), "cpus", "cpuN.prstatus",
  * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated", "damaged"; of an
- * extract also what opening_fact() has.
+ * extract also what source_elf_opening_fact() has.
  */
 static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
@@ -285,7 +288,7 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 		*ret = (struct atw_blob){ &es->cpus.n, sizeof(es->cpus.n) };
 		return ATW_OK;
 	}
-	if (es->opening.len && opening_fact(es, key, ret) == ATW_OK)
+	if (es->opening.len && source_elf_opening_fact(es, key, ret) == ATW_OK)
 		return ATW_OK;
 	if (!strcmp(key, "damaged") && es->damaged[0]) {
 		*ret = (struct atw_blob){ es->damaged, strlen(es->damaged) };

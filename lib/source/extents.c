@@ -41,24 +41,24 @@ int extents_add(struct extents *x, uint64_t start, uint64_t len, uint64_t off,
 	return ATW_OK;
 }
 
-static uint64_t end_of(const struct extent *e)
+static uint64_t extents_end_of(const struct extent *e)
 {
 	return e->start + e->len;
 }
 
-static bool stored(const struct extent *e)
+static bool extents_stored(const struct extent *e)
 {
 	return e->kind == ATW_DATA || e->kind == ATW_ZERO;
 }
 
-static bool beats(const struct extent *a, const struct extent *b)
+static bool extents_beats(const struct extent *a, const struct extent *b)
 {
-	if (stored(a) != stored(b))
-		return stored(a);
+	if (extents_stored(a) != extents_stored(b))
+		return extents_stored(a);
 	return a->order < b->order;
 }
 
-static int by_start(const void *a, const void *b)
+static int extents_by_start(const void *a, const void *b)
 {
 	const struct extent *x = a, *y = b;
 
@@ -73,26 +73,26 @@ struct heap {
 	size_t n;
 };
 
-static void heap_push(struct heap *h, const struct extent *e)
+static void extents_heap_push(struct heap *h, const struct extent *e)
 {
 	size_t i = h->n++;
 
-	while (i && beats(e, h->v[(i - 1) / 2])) {
+	while (i && extents_beats(e, h->v[(i - 1) / 2])) {
 		h->v[i] = h->v[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
 	h->v[i] = e;
 }
 
-static void heap_pop(struct heap *h)
+static void extents_heap_pop(struct heap *h)
 {
 	const struct extent *last = h->v[--h->n];
 	size_t i = 0, child;
 
 	while ((child = 2 * i + 1) < h->n) {
-		if (child + 1 < h->n && beats(h->v[child + 1], h->v[child]))
+		if (child + 1 < h->n && extents_beats(h->v[child + 1], h->v[child]))
 			child++;
-		if (!beats(h->v[child], last))
+		if (!extents_beats(h->v[child], last))
 			break;
 		h->v[i] = h->v[child];
 		i = child;
@@ -101,14 +101,14 @@ static void heap_pop(struct heap *h)
 }
 
 /* Append, or lengthen the last one when this carries it on. */
-static bool emit(struct extents *out, const struct extent *from,
-		 uint64_t start, uint64_t end)
+static bool extents_emit(struct extents *out, const struct extent *from, uint64_t start,
+			 uint64_t end)
 {
-	bool has = stored(from);
+	bool has = extents_stored(from);
 	uint64_t off = has ? from->off + (start - from->start) : 0;
 	struct extent *last = out->n ? &out->v[out->n - 1] : NULL;
 
-	if (last && end_of(last) == start && last->kind == from->kind &&
+	if (last && extents_end_of(last) == start && last->kind == from->kind &&
 	    (!has || last->off + last->len == off)) {
 		last->len += end - start;
 		return true;
@@ -128,7 +128,7 @@ static bool emit(struct extents *out, const struct extent *from,
  * memory 65 thousand times over, so comparing every range with every other
  * one is out of the question.
  */
-static bool sweep(const struct extents *in, struct heap *h, struct extents *out)
+static bool extents_sweep(const struct extents *in, struct heap *h, struct extents *out)
 {
 	uint64_t pos = 0;
 	size_t i = 0;
@@ -139,15 +139,15 @@ static bool sweep(const struct extents *in, struct heap *h, struct extents *out)
 		if (!h->n)
 			pos = in->v[i].start;
 		while (i < in->n && in->v[i].start == pos)
-			heap_push(h, &in->v[i++]);
-		while (h->n && end_of(h->v[0]) <= pos)
-			heap_pop(h);
+			extents_heap_push(h, &in->v[i++]);
+		while (h->n && extents_end_of(h->v[0]) <= pos)
+			extents_heap_pop(h);
 		if (!h->n)
 			continue;
-		stop = end_of(h->v[0]);
+		stop = extents_end_of(h->v[0]);
 		if (i < in->n && in->v[i].start < stop)
 			stop = in->v[i].start;
-		if (!emit(out, h->v[0], pos, stop))
+		if (!extents_emit(out, h->v[0], pos, stop))
 			return false;
 		pos = stop;
 	}
@@ -162,9 +162,9 @@ int extents_build(struct extents *x, struct atw_err *err)
 
 	room = malloc((x->n + 1) * sizeof(*room));
 	if (x->n)
-		qsort(x->v, x->n, sizeof(*x->v), by_start);
+		qsort(x->v, x->n, sizeof(*x->v), extents_by_start);
 	h = (struct heap){ room, 0 };
-	if (!room || !sweep(x, &h, &out)) {
+	if (!room || !extents_sweep(x, &h, &out)) {
 		extents_deinit(&out);
 		return atw_err_nomem(err);
 	}
@@ -174,7 +174,7 @@ int extents_build(struct extents *x, struct atw_err *err)
 }
 
 /* How many extents start at or below pa. */
-static size_t upper(const struct extents *x, uint64_t pa)
+static size_t extents_upper(const struct extents *x, uint64_t pa)
 {
 	size_t lo = 0, n = x->n;
 
@@ -193,7 +193,7 @@ static size_t upper(const struct extents *x, uint64_t pa)
 
 const struct extent *extents_search(struct extents *x, uint64_t pa)
 {
-	size_t i = upper(x, pa);
+	size_t i = extents_upper(x, pa);
 
 	if (!i || pa - x->v[i - 1].start >= x->v[i - 1].len)
 		return NULL;
@@ -212,7 +212,7 @@ int extents_extent(struct extents *x, atw_pa pa, struct atw_extent *ret)
 		};
 		return ATW_OK;
 	}
-	next = upper(x, pa.u);
+	next = extents_upper(x, pa.u);
 	if (next == x->n)
 		return ATW_END;
 	*ret = (struct atw_extent){ pa, x->v[next].start - pa.u, ATW_NONE };

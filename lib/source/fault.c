@@ -12,7 +12,7 @@ struct faults {
 	struct atw_fault *v;     /* none empty, none past the last address */
 };
 
-static uint64_t last_of(uint64_t start, uint64_t len)
+static uint64_t fault_last_of(uint64_t start, uint64_t len)
 {
 	uint64_t end;
 
@@ -29,12 +29,12 @@ static const struct atw_fault *fault_at(const struct faults *fs, uint64_t pa)
 }
 
 /* Up to where, and at most `last`, what holds for pa holds on. */
-static uint64_t same_until(const struct faults *fs, uint64_t pa, uint64_t last)
+static uint64_t fault_same_until(const struct faults *fs, uint64_t pa, uint64_t last)
 {
 	const struct atw_fault *here = fault_at(fs, pa);
 
-	if (here && last_of(here->start.u, here->len) < last)
-		last = last_of(here->start.u, here->len);
+	if (here && fault_last_of(here->start.u, here->len) < last)
+		last = fault_last_of(here->start.u, here->len);
 	for (size_t i = 0; i < fs->n; i++)
 		if (fs->v[i].start.u > pa && fs->v[i].start.u <= last)
 			last = fs->v[i].start.u - 1;
@@ -42,15 +42,17 @@ static uint64_t same_until(const struct faults *fs, uint64_t pa, uint64_t last)
 }
 
 /* How many of `len` bytes may be asked for below; 0: a hole; < 0: an error. */
-static ssize_t allowed(struct atw_source *s, atw_pa pa, size_t len,
-		       struct atw_err *err)
+static ssize_t fault_allowed(struct atw_source *s, atw_pa pa, size_t len,
+			     struct atw_err *err)
 {
 	const struct atw_fault *f = fault_at(s->impl, pa.u);
 
 	if (!len)
 		return 0;
 	if (!f)
-		return (ssize_t)(same_until(s->impl, pa.u, last_of(pa.u, len)) - pa.u + 1);
+		return (ssize_t)(fault_same_until(s->impl, pa.u,
+						  fault_last_of(pa.u, len)) -
+				 pa.u + 1);
 	if (f->kind != ATW_DATA)
 		return 0;
 	return atw_err_set(err, ATW_E_IO, "0x%" PRIx64 ": this read was made to fail",
@@ -60,7 +62,7 @@ static ssize_t allowed(struct atw_source *s, atw_pa pa, size_t len,
 static ssize_t fault_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 			  struct atw_err *err)
 {
-	ssize_t n = allowed(s, pa, len, err);
+	ssize_t n = fault_allowed(s, pa, len, err);
 
 	return n > 0 ? s->below->ops->read(s->below, pa, buf, (size_t)n, err) : n;
 }
@@ -68,14 +70,14 @@ static ssize_t fault_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 static ssize_t fault_peek(struct atw_source *s, atw_pa pa, size_t len,
 			  const void **ret, struct atw_err *err)
 {
-	ssize_t n = allowed(s, pa, len, err);
+	ssize_t n = fault_allowed(s, pa, len, err);
 
 	return n > 0 ? s->below->ops->peek(s->below, pa, (size_t)n, ret, err) : n;
 }
 
 /* What there is at pa, and the last address up to which nothing changes. */
-static int piece_at(struct atw_source *s, uint64_t pa,
-		    enum atw_extent_kind *kind, uint64_t *last)
+static int fault_piece_at(struct atw_source *s, uint64_t pa, enum atw_extent_kind *kind,
+			  uint64_t *last)
 {
 	const struct atw_fault *f = fault_at(s->impl, pa);
 	struct atw_extent e;
@@ -91,10 +93,10 @@ static int piece_at(struct atw_source *s, uint64_t pa,
 			return r;
 		if (r == ATW_OK) {
 			*kind = e.kind;
-			*last = e.len ? last_of(pa, e.len) : UINT64_MAX;
+			*last = e.len ? fault_last_of(pa, e.len) : UINT64_MAX;
 		}
 	}
-	*last = same_until(s->impl, pa, *last);
+	*last = fault_same_until(s->impl, pa, *last);
 	return ATW_OK;
 }
 
@@ -102,13 +104,13 @@ static int fault_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	enum atw_extent_kind kind, k;
 	uint64_t last, l;
-	int r = piece_at(s, pa.u, &kind, &last);
+	int r = fault_piece_at(s, pa.u, &kind, &last);
 
 	/* Whether anything is left above a hole only what follows it can tell. */
 	for (k = kind, l = last; r == ATW_OK && k == ATW_NONE;) {
 		if (l == UINT64_MAX)
 			return ATW_END;
-		r = piece_at(s, l + 1, &k, &l);
+		r = fault_piece_at(s, l + 1, &k, &l);
 	}
 	if (r < 0)
 		return r;
@@ -151,8 +153,8 @@ int atw_source_faults(struct atw_source *below, const struct atw_fault *faults,
 		return atw_err_set(err, ATW_E_USAGE, "no source, or no faults, are given");
 	for (size_t i = 0; i < n; i++)
 		if (faults[i].kind == ATW_ZERO || !faults[i].len ||
-		    last_of(faults[i].start.u, faults[i].len) - faults[i].start.u !=
-		    faults[i].len - 1)
+		    fault_last_of(faults[i].start.u, faults[i].len) - faults[i].start.u !=
+			    faults[i].len - 1)
 			return atw_err_set(err, ATW_E_USAGE,
 				"fault %zu: must be a hole or an error, over one byte or more",
 				i);

@@ -13,7 +13,8 @@
 #include "format/elf.h"
 
 /* A set that lacks a part answers only for the frames of the others. */
-static void note_missing_parts(struct kdump_facts *facts, const struct kdump_set *s)
+static void kdump_facts_note_missing_parts(struct kdump_facts *facts,
+					   const struct kdump_set *s)
 {
 	size_t missing = 0;
 
@@ -25,7 +26,8 @@ static void note_missing_parts(struct kdump_facts *facts, const struct kdump_set
 }
 
 /* What can be said about a file that holds less than it promises. */
-static void note_truncation(struct kdump_facts *facts, const struct kdump_set *s)
+static void kdump_facts_note_truncation(struct kdump_facts *facts,
+					const struct kdump_set *s)
 {
 	char *buf = facts->truncated;
 	size_t len = sizeof(facts->truncated);
@@ -54,10 +56,10 @@ static void note_truncation(struct kdump_facts *facts, const struct kdump_set *s
 			snprintf(buf, len,
 				 "is marked incomplete: its writer ran out of space");
 	}
-	note_missing_parts(facts, s);
+	kdump_facts_note_missing_parts(facts, s);
 }
 
-static int take_notes(struct kdump_facts *f)
+static int kdump_facts_take_notes(struct kdump_facts *f)
 {
 	struct elf_notes it = { .seg = f->notes };
 	struct elf_note n;
@@ -84,15 +86,16 @@ int kdump_facts_init(struct kdump_facts *f, const struct kdump_set *s,
 	for (size_t i = 0; i < s->nfiles; i++)
 		f->stored += s->files[i].file.map.len;
 	/* Notes that are cut off cost their facts, not the dump. */
-	if (view_blob(v, h->notes.off, h->notes.len, &f->owned[0],
-		      &f->notes) == ATW_E_NOMEM ||
+	if (view_blob(v, h->notes.off, h->notes.len, &f->owned[0], &f->notes) ==
+		    ATW_E_NOMEM ||
 	    view_blob(v, h->vmcoreinfo.off, h->vmcoreinfo.len, &f->owned[1],
-		      &f->vmcoreinfo) == ATW_E_NOMEM || take_notes(f) < 0)
+		      &f->vmcoreinfo) == ATW_E_NOMEM ||
+	    kdump_facts_take_notes(f) < 0)
 		return atw_err_nomem(err);
 	if (f->vmcoreinfo.len)
 		f->vmcoreinfo.len = atw_vmcoreinfo_probe(f->vmcoreinfo.data,
 							 f->vmcoreinfo.len);
-	note_truncation(f, s);
+	kdump_facts_note_truncation(f, s);
 	return ATW_OK;
 }
 
@@ -104,7 +107,7 @@ void kdump_facts_deinit(struct kdump_facts *f)
 	*f = (struct kdump_facts){ 0 };
 }
 
-static int set_fact(struct atw_blob *ret, const void *data, size_t len)
+static int kdump_facts_set(struct atw_blob *ret, const void *data, size_t len)
 {
 	if (!data || !len)
 		return ATW_E_MISSING;
@@ -116,7 +119,7 @@ static int set_fact(struct atw_blob *ret, const void *data, size_t len)
  * QEMU leaves utsname empty, and for many targets names the machine "Unknown"; then the
  * machine is determined from the size of a CPU's registers.
  */
-static const char *machine(const struct kdump_facts *f)
+static const char *kdump_facts_machine(const struct kdump_facts *f)
 {
 	static const struct { size_t prstatus; const char *name; } sizes[] = {
 		{ 336, "x86_64" }, { 392, "aarch64" }, { 376, "riscv64" },
@@ -139,11 +142,11 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key,
 	const struct kdump_header *h = f->h;
 
 	if (!strcmp(key, "vmcoreinfo"))
-		return set_fact(ret, f->vmcoreinfo.data, f->vmcoreinfo.len);
+		return kdump_facts_set(ret, f->vmcoreinfo.data, f->vmcoreinfo.len);
 	if (!strcmp(key, "stored"))
-		return set_fact(ret, &f->stored, sizeof(f->stored));
+		return kdump_facts_set(ret, &f->stored, sizeof(f->stored));
 	if (!strcmp(key, "cpus"))
-		return set_fact(ret, &f->ncpus, f->ncpus ? sizeof(f->ncpus) : 0);
+		return kdump_facts_set(ret, &f->ncpus, f->ncpus ? sizeof(f->ncpus) : 0);
 	if (!strcmp(key, "release") && !*h->release) {
 		struct atw_vmcoreinfo vi = { f->vmcoreinfo.data, f->vmcoreinfo.len };
 
@@ -151,11 +154,12 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key,
 				ATW_E_MISSING;
 	}
 	if (!strcmp(key, "release"))
-		return set_fact(ret, h->release, strlen(h->release));
+		return kdump_facts_set(ret, h->release, strlen(h->release));
 	if (!strcmp(key, "machine"))
-		return set_fact(ret, machine(f), strlen(machine(f)));
+		return kdump_facts_set(ret, kdump_facts_machine(f),
+				       strlen(kdump_facts_machine(f)));
 	if (!strcmp(key, "truncated"))
-		return set_fact(ret, f->truncated, strlen(f->truncated));
+		return kdump_facts_set(ret, f->truncated, strlen(f->truncated));
 	return cpu_notes_fact(&f->cpus, key, ret);
 }
 
@@ -163,7 +167,7 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key,
  * makedumpfile sets the compression in the header, but the pages decide: go by
  * the first compressed one where the header is silent.
  */
-static const char *compression(const struct kdump_file *f)
+static const char *kdump_facts_compression(const struct kdump_file *f)
 {
 	uint32_t bits = f->h.status & KDUMP_COMPRESSED;
 	char d[KDUMP_DESC_SIZE];
@@ -184,8 +188,8 @@ void kdump_set_describe(const struct kdump_set *s, char *buf, size_t len)
 	for (size_t i = 0; i < s->nspans; i++)
 		missing += !s->spans[i].file;
 	n = snprintf(buf, len, "%s v%u, %s%s",
-		     f->h.diskdump ? "diskdump" : "kdump-compressed",
-		     f->h.version, compression(f),
+		     f->h.diskdump ? "diskdump" : "kdump-compressed", f->h.version,
+		     kdump_facts_compression(f),
 		     view_flattened(&f->view) ? ", flattened" : "");
 	if (n < 0 || (size_t)n >= len || !f->h.split)
 		return;

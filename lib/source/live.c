@@ -32,26 +32,26 @@ struct no_memory {
 	struct atw_err why;      /* if the user did not choose it, else status 0 */
 };
 
-static void none_close(struct atw_source *s)
+static void live_none_close(struct atw_source *s)
 {
 	free(s->impl);
 	s->impl = NULL;
 }
 
-static ssize_t none_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			 struct atw_err *err)
+static ssize_t live_none_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			      struct atw_err *err)
 {
 	(void)s, (void)pa, (void)buf, (void)len, (void)err;
 	return 0;
 }
 
-static int none_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+static int live_none_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	(void)s, (void)pa, (void)ret;
 	return ATW_END;
 }
 
-static int none_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+static int live_none_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	const struct no_memory *n = s->impl;
 
@@ -66,13 +66,14 @@ static int none_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 	return ATW_OK;
 }
 
-static void none_describe(struct atw_source *s, char *buf, size_t len)
+static void live_none_describe(struct atw_source *s, char *buf, size_t len)
 {
 	(void)s;
 	snprintf(buf, len, "running kernel, as /proc tells of processes");
 }
 
-static int open_none(struct atw_source *s, const struct atw_err *why, struct atw_err *err)
+static int live_open_none(struct atw_source *s, const struct atw_err *why,
+			  struct atw_err *err)
 {
 	struct no_memory *n;
 
@@ -95,7 +96,7 @@ static int open_none(struct atw_source *s, const struct atw_err *why, struct atw
 
 /* ---- which way ---- */
 
-static int open_kcore(struct atw_source *s, struct atw_err *err)
+static int live_open_kcore(struct atw_source *s, struct atw_err *err)
 {
 	struct atw_blob b;
 	int r = live_kcore_open(s, err);
@@ -112,22 +113,22 @@ static int open_kcore(struct atw_source *s, struct atw_err *err)
  * /proc/kcore first. But in a PID namespace only BPF knows processes by the
  * numbers they have there.
  */
-static int open_best(struct atw_source *s, struct atw_err *err)
+static int live_open_best(struct atw_source *s, struct atw_err *err)
 {
 	bool inside = !host_first_pid_namespace();
 	struct atw_err kcore = { 0 }, bpf = { 0 };
 	int r;
 
-	if (!inside && open_kcore(s, &kcore) == ATW_OK)
+	if (!inside && live_open_kcore(s, &kcore) == ATW_OK)
 		return ATW_OK;
 	r = live_bpf_open(s, &bpf);
-	if (r == ATW_OK || (inside && open_kcore(s, &kcore) == ATW_OK))
+	if (r == ATW_OK || (inside && live_open_kcore(s, &kcore) == ATW_OK))
 		return ATW_OK;
 	if (r == ATW_E_NOMEM)
 		return atw_err_set(err, r, "%s", bpf.text);
 	/* What a permission would change is the better one to hear of. */
-	return open_none(s, kcore.status == ATW_E_PERM && r != ATW_E_PERM ? &kcore : &bpf,
-			 err);
+	return live_open_none(
+		s, kcore.status == ATW_E_PERM && r != ATW_E_PERM ? &kcore : &bpf, err);
 }
 
 static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
@@ -142,21 +143,24 @@ static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
 	}
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a running kernel has no further parts");
-	return !*way ? open_best(s, err) : *way == 'k' ? open_kcore(s, err) :
-	       *way == 'b' ? live_bpf_open(s, err) : open_none(s, NULL, err);
+	return !*way         ? live_open_best(s, err)
+	       : *way == 'k' ? live_open_kcore(s, err)
+	       : *way == 'b' ? live_bpf_open(s, err)
+			     : live_open_none(s, NULL, err);
 }
 
 /* Ways that read memory have operations of their own. */
 const struct atw_source_ops source_live = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "live",
-	.help = "the running kernel; live:kcore, live:bpf and live:pagemap say by which way",
+	.help = "the running kernel; live:kcore, live:bpf and live:pagemap say by which "
+		"way",
 	.probe = live_probe,
 	.open = live_open,
-	.close = none_close,
-	.read = none_read,
-	.extent = none_extent,
-	.fact = none_fact,
-	.describe = none_describe,
+	.close = live_none_close,
+	.read = live_none_read,
+	.extent = live_none_extent,
+	.fact = live_none_fact,
+	.describe = live_none_describe,
 	.live = true,
 };

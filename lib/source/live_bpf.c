@@ -55,7 +55,7 @@ struct direct {
 /* ---- the direct map ---- */
 
 /* The note's 24 bytes but for descsz, and how its text begins. */
-static bool is_note(const uint8_t *p)
+static bool live_bpf_is_note(const uint8_t *p)
 {
 	return get_le32(p) == 11 && get_le32(p + 8) == 0 &&
 	       !memcmp(p + 12, "VMCOREINFO\0", 12) && !memcmp(p + NOTE_DESC, "OSRELEASE=", 10);
@@ -71,7 +71,8 @@ static bool is_note(const uint8_t *p)
  * one lies below it, in the direct map or in the empty space before it, and not behind
  * it, where devices are mapped.
  */
-static int find_base(struct direct *l, uint64_t pgd, uint64_t note, struct atw_err *err)
+static int live_bpf_find_base(struct direct *l, uint64_t pgd, uint64_t note,
+			      struct atw_err *err)
 {
 	const struct extent *last = &l->ram.v[l->ram.n - 1];
 	uint64_t top = last->start + last->len;
@@ -84,7 +85,8 @@ static int find_base(struct direct *l, uint64_t pgd, uint64_t note, struct atw_e
 	for (; at <= pgd && pgd - at <= top; at += step) {
 		int r = bpf_copy(&l->bpf, at + note, head, sizeof(head), err);
 
-		if (r == ATW_OK && is_note(head) && extents_find(&l->ram, pgd - at)) {
+		if (r == ATW_OK && live_bpf_is_note(head) &&
+		    extents_find(&l->ram, pgd - at)) {
 			l->base = at;
 			return ATW_OK;
 		}
@@ -95,8 +97,8 @@ static int find_base(struct direct *l, uint64_t pgd, uint64_t note, struct atw_e
 			   "the kernel's direct map of RAM was not found below 0x%" PRIx64, pgd);
 }
 
-static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note,
-			   uint64_t len, struct atw_err *err)
+static int live_bpf_read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note,
+				    uint64_t len, struct atw_err *err)
 {
 	uint8_t *p = malloc(len);
 	ssize_t n;
@@ -107,7 +109,8 @@ static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note
 	n = atw_read(s, ATW_PA(note), p, len, err);
 	if (n < 0)
 		return (int)n;
-	if ((uint64_t)n < len || !is_note(p) || get_le32(p + 4) > len - NOTE_DESC)
+	if ((uint64_t)n < len || !live_bpf_is_note(p) ||
+	    get_le32(p + 4) > len - NOTE_DESC)
 		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
 				   note);
 	l->vmcoreinfo_len = get_le32(p + 4);
@@ -118,7 +121,7 @@ static int read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note
 /* ---- opening ---- */
 
 /* They stay: the kernel's own structs are found by them as well. */
-static int read_types(struct direct *l, struct atw_err *err)
+static int live_bpf_read_types(struct direct *l, struct atw_err *err)
 {
 	int r = host_btf_read(&l->btf, err);
 
@@ -132,13 +135,13 @@ static int read_types(struct direct *l, struct atw_err *err)
 	return r;
 }
 
-static int attach(struct direct *l, struct atw_source *s, struct atw_err *err)
+static int live_bpf_attach(struct direct *l, struct atw_source *s, struct atw_err *err)
 {
 	uint64_t pgd, note, len;
 	int r = bpf_open(&l->bpf, err);
 
 	if (r == ATW_OK)
-		r = read_types(l, err);
+		r = live_bpf_read_types(l, err);
 	if (r == ATW_OK)
 		r = live_ram(&l->ram, err);
 	if (r == ATW_OK)
@@ -152,11 +155,11 @@ static int attach(struct direct *l, struct atw_source *s, struct atw_err *err)
 	l->tasks.bpf = &l->bpf;
 	r = bpf_own_pgd(&l->tasks, &pgd, err);
 	if (r == ATW_OK)
-		r = find_base(l, pgd, note, err);
-	return r < 0 ? r : read_vmcoreinfo(l, s, note, len, err);
+		r = live_bpf_find_base(l, pgd, note, err);
+	return r < 0 ? r : live_bpf_read_vmcoreinfo(l, s, note, len, err);
 }
 
-static void direct_close(struct atw_source *s)
+static void live_bpf_close(struct atw_source *s)
 {
 	struct direct *l = s->impl;
 
@@ -196,8 +199,8 @@ struct batch {
 };
 
 /* What the direct map lacks may be the kernel's own; other RAM that is not there is no hole. */
-static ssize_t read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
-			  struct atw_err *err)
+static ssize_t live_bpf_read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
+				   struct atw_err *err)
 {
 	uint64_t va;
 
@@ -209,19 +212,20 @@ static ssize_t read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
 }
 
 /* What is in the area is lost by that. */
-static void read_again(struct direct *l, struct batch *b, struct atw_err *err)
+static void live_bpf_read_again(struct direct *l, struct batch *b, struct atw_err *err)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		ssize_t *got = b->part[i].got, n;
 
 		if (!b->part[i].again || *got < 0)
 			continue;
-		n = read_image(l, b->part[i].pa, b->part[i].to, b->part[i].len, err);
+		n = live_bpf_read_image(l, b->part[i].pa, b->part[i].to, b->part[i].len,
+					err);
 		*got = n < 0 ? n : *got + n;
 	}
 }
 
-static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
+static void live_bpf_run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 {
 	struct bpf_area *a = l->bpf.area;
 	bool again = false;
@@ -246,12 +250,13 @@ static void run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 		}
 	}
 	if (again)
-		read_again(l, b, err);
+		live_bpf_read_again(l, b, err);
 	b->n = 0;
 }
 
 /* Where the bytes are read to: where they are to go, if that is in the area. */
-static uint32_t place_for(const struct direct *l, const char *to, uint32_t otherwise)
+static uint32_t live_bpf_place_for(const struct direct *l, const char *to,
+				   uint32_t otherwise)
 {
 	size_t off = (size_t)(to - (const char *)l->bpf.area->data[LIVE_BATCH]);
 
@@ -259,8 +264,8 @@ static uint32_t place_for(const struct direct *l, const char *to, uint32_t other
 	       ? LIVE_BATCH + (uint32_t)(off / LIVE_PIECE) : otherwise;
 }
 
-static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
-			   struct atw_err *err)
+static void live_bpf_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			       struct atw_err *err)
 {
 	struct direct *l = s->impl;
 	struct batch b = { .n = 0 };
@@ -277,33 +282,35 @@ static void direct_read_many(struct atw_source *s, struct atw_piece *piece, size
 			if (part > len - put)
 				part = len - put;
 			if (b.n == LIVE_BATCH)
-				run_batch(l, &b, err);
+				live_bpf_run_batch(l, &b, err);
 			b.part[b.n] = (struct part){
 				.to = (char *)p->buf + put, .pa = p->pa.u + put,
 				.len = (uint32_t)part, .got = &p->got,
 			};
 			l->bpf.area->piece[b.n] = (struct bpf_piece){
-				.va = l->base + p->pa.u + put, .len = (uint32_t)part,
+				.va = l->base + p->pa.u + put,
+				.len = (uint32_t)part,
 				.result = -EFAULT,
-				.place = place_for(l, b.part[b.n].to, (uint32_t)b.n),
+				.place = live_bpf_place_for(l, b.part[b.n].to,
+							    (uint32_t)b.n),
 			};
 			b.n++;
 		}
 	}
-	run_batch(l, &b, err);
+	live_bpf_run_batch(l, &b, err);
 }
 
-static ssize_t direct_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
-			 struct atw_err *err)
+static ssize_t live_bpf_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			     struct atw_err *err)
 {
 	struct atw_piece p = { pa, buf, len, 0 };
 
-	direct_read_many(s, &p, 1, err);
+	live_bpf_read_many(s, &p, 1, err);
 	return p.got;
 }
 
 /* One buffer at a time, for the reader that reads tables ahead. */
-static void *direct_buffer_open(struct atw_source *s, size_t len)
+static void *live_bpf_buffer_open(struct atw_source *s, size_t len)
 {
 	struct direct *l = s->impl;
 
@@ -312,7 +319,7 @@ static void *direct_buffer_open(struct atw_source *s, size_t len)
 	return l->lent = l->bpf.area->data[LIVE_BATCH];
 }
 
-static bool direct_buffer_close(struct atw_source *s, void *buf)
+static bool live_bpf_buffer_close(struct atw_source *s, void *buf)
 {
 	struct direct *l = s->impl;
 
@@ -322,14 +329,14 @@ static bool direct_buffer_close(struct atw_source *s, void *buf)
 	return true;
 }
 
-static void direct_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
+static void live_bpf_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 {
 	struct direct *l = s->impl;
 
 	live_image_add(&l->image, pa.u, va.u, len);
 }
 
-static int direct_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+static int live_bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct direct *l = s->impl;
 
@@ -338,7 +345,7 @@ static int direct_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret
 
 /* ---- facts ---- */
 
-static struct process *process_of(struct direct *l, uint64_t pid)
+static struct process *live_bpf_process_of(struct direct *l, uint64_t pid)
 {
 	struct process *p = l->processes;
 
@@ -355,7 +362,7 @@ static struct process *process_of(struct direct *l, uint64_t pid)
 	return p;
 }
 
-static void find_mm(struct direct *l, struct process *p)
+static void live_bpf_find_mm(struct direct *l, struct process *p)
 {
 	p->why = (struct atw_err){ 0 };
 	p->status = bpf_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
@@ -366,7 +373,7 @@ static void find_mm(struct direct *l, struct process *p)
  * none. "pid.N.why": the sentence that says why; "pid.N.none", 8 bytes: it was looked
  * for, and there is no such address space.
  */
-static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
+static int live_bpf_process_fact(struct direct *l, const char *key, struct atw_blob *ret)
 {
 	static const uint64_t none = 1;
 	const char *number = key + 4, *dot = strchr(number, '.');
@@ -377,18 +384,18 @@ static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
 	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
 	    (strcmp(dot, ".mm") && strcmp(dot, ".why") && !asks_none))
 		return ATW_E_MISSING;
-	p = process_of(l, pid);
+	p = live_bpf_process_of(l, pid);
 	if (!p)
 		return ATW_E_NOMEM;
 	if (!strcmp(dot, ".mm")) {
-		find_mm(l, p);
+		live_bpf_find_mm(l, p);
 		if (p->status < 0)
 			return ATW_E_MISSING;
 		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
 		return ATW_OK;
 	}
 	if (p->why.status == ATW_OK && !p->mm)
-		find_mm(l, p);
+		live_bpf_find_mm(l, p);
 	if (p->status == ATW_OK || (asks_none && p->status != ATW_E_NONE))
 		return ATW_E_MISSING;
 	*ret = asks_none ? (struct atw_blob){ &none, sizeof(none) }
@@ -397,7 +404,7 @@ static int process_fact(struct direct *l, const char *key, struct atw_blob *ret)
 }
 
 /* The task that heads the list of all: symbols name it in few kernels. */
-static int init_fact(struct direct *l, struct atw_blob *ret)
+static int live_bpf_init_fact(struct direct *l, struct atw_blob *ret)
 {
 	if (!l->init_task && bpf_init_task(&l->tasks, &l->init_task, NULL) < 0)
 		return ATW_E_MISSING;
@@ -405,16 +412,16 @@ static int init_fact(struct direct *l, struct atw_blob *ret)
 	return ATW_OK;
 }
 
-static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+static int live_bpf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct direct *l = s->impl;
 
 	if (!strncmp(key, "pid.", 4))
-		return process_fact(l, key, ret);
+		return live_bpf_process_fact(l, key, ret);
 	if (!strcmp(key, "way"))
 		*ret = (struct atw_blob){ "bpf", 3 };
 	else if (!strcmp(key, "init_task"))
-		return init_fact(l, ret);
+		return live_bpf_init_fact(l, ret);
 	else if (!strcmp(key, "btf"))     /* symbols name its place in few kernels, too */
 		*ret = l->btf.bytes;
 	else if (!strcmp(key, "btf.index"))
@@ -427,7 +434,7 @@ static int direct_fact(struct atw_source *s, const char *key, struct atw_blob *r
 	return ATW_OK;
 }
 
-static void direct_describe(struct atw_source *s, char *buf, size_t len)
+static void live_bpf_describe(struct atw_source *s, char *buf, size_t len)
 {
 	struct direct *l = s->impl;
 
@@ -439,16 +446,16 @@ static const struct atw_source_ops direct_ops = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "live",
 	.help = "the running kernel, through BPF",
-	.close = direct_close,
-	.read = direct_read,
-	.extent = direct_extent,
-	.fact = direct_fact,
-	.describe = direct_describe,
+	.close = live_bpf_close,
+	.read = live_bpf_read,
+	.extent = live_bpf_extent,
+	.fact = live_bpf_fact,
+	.describe = live_bpf_describe,
 	.live = true,
-	.read_many = direct_read_many,
-	.buffer_open = direct_buffer_open,
-	.buffer_close = direct_buffer_close,
-	.mapped = direct_mapped,
+	.read_many = live_bpf_read_many,
+	.buffer_open = live_bpf_buffer_open,
+	.buffer_close = live_bpf_buffer_close,
+	.mapped = live_bpf_mapped,
 };
 
 int live_bpf_open(struct atw_source *s, struct atw_err *err)
@@ -462,9 +469,9 @@ int live_bpf_open(struct atw_source *s, struct atw_err *err)
 	host_info_init(&l->host);
 	s->impl = l;
 	s->ops = &direct_ops;
-	r = attach(l, s, err);
+	r = live_bpf_attach(l, s, err);
 	if (r < 0) {
-		direct_close(s);
+		live_bpf_close(s);
 		s->ops = ops;
 	}
 	return r;

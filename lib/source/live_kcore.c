@@ -52,7 +52,7 @@ struct kcore {
 /* ---- bytes of the file ---- */
 
 /* As much as there is up to `len`; < 0: errno says why. */
-static ssize_t pread_full(int fd, void *buf, size_t len, uint64_t off)
+static ssize_t kcore_pread_full(int fd, void *buf, size_t len, uint64_t off)
 {
 	size_t done = 0;
 
@@ -69,7 +69,7 @@ static ssize_t pread_full(int fd, void *buf, size_t len, uint64_t off)
 	return (ssize_t)done;
 }
 
-static int no_permission(int e, struct atw_err *err)
+static int kcore_no_permission(int e, struct atw_err *err)
 {
 	int r = host_check_lockdown(err);
 
@@ -85,7 +85,7 @@ static int no_permission(int e, struct atw_err *err)
 	return ATW_E_PERM;
 }
 
-static int open_file(struct kcore *k, const char *path, struct atw_err *err)
+static int kcore_open_file(struct kcore *k, const char *path, struct atw_err *err)
 {
 	k->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (k->fd >= 0)
@@ -95,13 +95,13 @@ static int open_file(struct kcore *k, const char *path, struct atw_err *err)
 		       atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no /proc/kcore (CONFIG_PROC_KCORE)");
 	if (errno == EACCES || errno == EPERM)
-		return no_permission(errno, err);
+		return kcore_no_permission(errno, err);
 	return atw_err_set(err, ATW_E_IO, "/proc/kcore: %s", strerror(errno));
 }
 
 /* ---- what it says it has ---- */
 
-static int is_short(size_t len, struct atw_err *err)
+static int kcore_is_short(size_t len, struct atw_err *err)
 {
 	if (len)
 		return atw_err_set(err, ATW_E_DAMAGED,
@@ -112,7 +112,7 @@ static int is_short(size_t len, struct atw_err *err)
 }
 
 /* Where the last note ends. */
-static uint64_t notes_end(const struct elf *e)
+static uint64_t kcore_notes_end(const struct elf *e)
 {
 	uint64_t last = 0, end;
 
@@ -133,7 +133,7 @@ static uint64_t notes_end(const struct elf *e)
  * How large the headers are is known when they are read: so a beginning, and
  * twice as much until it has them.
  */
-static int read_head(struct kcore *k, struct elf *ret, struct atw_err *err)
+static int kcore_read_head(struct kcore *k, struct elf *ret, struct atw_err *err)
 {
 	struct elf e;
 
@@ -145,24 +145,25 @@ static int read_head(struct kcore *k, struct elf *ret, struct atw_err *err)
 		k->head = malloc(want);
 		if (!k->head)
 			return atw_err_nomem(err);
-		n = pread_full(k->fd, k->head, want, 0);
+		n = kcore_pread_full(k->fd, k->head, want, 0);
 		if (n < 0)
 			return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
-		r = n ? elf_parse((struct atw_blob){ k->head, (size_t)n }, &e, err)
-		      : is_short(0, err);
+		r = n ? elf_parse((struct atw_blob){k->head, (size_t)n}, &e, err)
+		      : kcore_is_short(0, err);
 		if (r != ATW_OK && r != ATW_E_DAMAGED)
 			return r;
-		if (r == ATW_OK && notes_end(&e) <= (uint64_t)n) {
+		if (r == ATW_OK && kcore_notes_end(&e) <= (uint64_t)n) {
 			*ret = e;
 			return ATW_OK;
 		}
 		if ((size_t)n < want)
-			return r < 0 ? r : is_short((size_t)n, err);
+			return r < 0 ? r : kcore_is_short((size_t)n, err);
 	}
-	return is_short(HEAD_MAX, err);
+	return kcore_is_short(HEAD_MAX, err);
 }
 
-static void take_notes(struct kcore *k, const struct elf *e, const struct elf_phdr *ph)
+static void kcore_take_notes(struct kcore *k, const struct elf *e,
+			     const struct elf_phdr *ph)
 {
 	struct elf_notes it = elf_notes(e, ph);
 	struct elf_note n;
@@ -176,8 +177,8 @@ static void take_notes(struct kcore *k, const struct elf *e, const struct elf_ph
 }
 
 /* What of a segment is RAM. */
-static int take_load(struct kcore *k, const struct elf_phdr *ph,
-		     const struct extents *ram, struct atw_err *err)
+static int kcore_take_load(struct kcore *k, const struct elf_phdr *ph,
+			   const struct extents *ram, struct atw_err *err)
 {
 	uint64_t end, last;
 	int r = ATW_OK;
@@ -206,22 +207,22 @@ static int take_load(struct kcore *k, const struct elf_phdr *ph,
  * What the kernel has given up of it is not mapped there, and may be anything
  * now: whatever segments have the same bytes, this one comes last.
  */
-static bool is_image(const struct elf_phdr *ph, uint64_t stext)
+static bool kcore_is_image(const struct elf_phdr *ph, uint64_t stext)
 {
 	return stext && stext - ph->vaddr < ph->filesz;
 }
 
-static int take_loads(struct kcore *k, const struct elf *e, uint64_t stext, bool image,
-		      const struct extents *ram, struct atw_err *err)
+static int kcore_take_loads(struct kcore *k, const struct elf *e, uint64_t stext,
+			    bool image, const struct extents *ram, struct atw_err *err)
 {
 	for (uint32_t i = 0; i < e->phnum; i++) {
 		struct elf_phdr ph = elf_phdr(e, i);
 		int r;
 
 		if (ph.type != ELF_PT_LOAD || ph.paddr == NOWHERE ||
-		    is_image(&ph, stext) != image)
+		    kcore_is_image(&ph, stext) != image)
 			continue;
-		r = take_load(k, &ph, ram, err);
+		r = kcore_take_load(k, &ph, ram, err);
 		if (r < 0) {
 			atw_err_wrap(err, "program header %u", i);
 			return r;
@@ -237,8 +238,8 @@ static int take_loads(struct kcore *k, const struct elf *e, uint64_t stext, bool
 	return ATW_OK;
 }
 
-static int take_segments(struct kcore *k, const struct elf *e,
-			 const struct extents *ram, struct atw_err *err)
+static int kcore_take_segments(struct kcore *k, const struct elf *e,
+			       const struct extents *ram, struct atw_err *err)
 {
 	uint64_t stext = 0;
 	int r;
@@ -247,13 +248,13 @@ static int take_segments(struct kcore *k, const struct elf *e,
 		struct elf_phdr ph = elf_phdr(e, i);
 
 		if (ph.type == ELF_PT_NOTE)
-			take_notes(k, e, &ph);
+			kcore_take_notes(k, e, &ph);
 	}
 	if (k->vmcoreinfo.len)
 		atw_vmcoreinfo_u64(&k->vmcoreinfo, "SYMBOL(_stext)", &stext);
-	r = take_loads(k, e, stext, false, ram, err);
+	r = kcore_take_loads(k, e, stext, false, ram, err);
 	if (r == ATW_OK)
-		r = take_loads(k, e, stext, true, ram, err);
+		r = kcore_take_loads(k, e, stext, true, ram, err);
 	if (r < 0)
 		return r;
 	/* Older kernels leave it at 0 in every one. */
@@ -267,10 +268,11 @@ static int take_segments(struct kcore *k, const struct elf *e,
 	return r;
 }
 
-static int take_file(struct kcore *k, const struct extents *ram, struct atw_err *err)
+static int kcore_take_file(struct kcore *k, const struct extents *ram,
+			   struct atw_err *err)
 {
 	struct elf e = { .is64 = false };
-	int r = read_head(k, &e, err);
+	int r = kcore_read_head(k, &e, err);
 
 	if (r < 0)
 		return r;
@@ -278,7 +280,7 @@ static int take_file(struct kcore *k, const struct extents *ram, struct atw_err 
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "is an ELF%d file of type %u, not a core of 64 bits",
 				   e.is64 ? 64 : 32, e.type);
-	return take_segments(k, &e, ram, err);
+	return kcore_take_segments(k, &e, ram, err);
 }
 
 /* ---- as a source ---- */
@@ -297,7 +299,7 @@ static void kcore_close(struct atw_source *s)
 	s->impl = NULL;
 }
 
-static bool is_zero(const char *p, size_t len)
+static bool kcore_is_zero(const char *p, size_t len)
 {
 	return !*p && !memcmp(p, p + 1, len - 1);
 }
@@ -307,18 +309,19 @@ static bool is_zero(const char *p, size_t len)
  * the segment of the image alone, and all of it is there what it is in the other one, or
  * zeroes: so where one has zeroes the other one is right.
  */
-static void take_image(const struct kcore *k, uint64_t pa, char *buf, size_t len)
+static void kcore_take_image(const struct kcore *k, uint64_t pa, char *buf, size_t len)
 {
 	for (size_t at = 0, part; at < len; at += part) {
 		uint64_t off = pa + at - k->image;
 		size_t left = k->page - (size_t)((pa + at) & (k->page - 1));
 
 		part = left < len - at ? left : len - at;
-		if (off >= k->image_len || !is_zero(buf + at, part))
+		if (off >= k->image_len || !kcore_is_zero(buf + at, part))
 			continue;
 		if (part > k->image_len - off)
 			part = (size_t)(k->image_len - off);
-		if (pread_full(k->fd, buf + at, part, k->image_off + off) < (ssize_t)part)
+		if (kcore_pread_full(k->fd, buf + at, part, k->image_off + off) <
+		    (ssize_t)part)
 			memset(buf + at, 0, part);
 	}
 }
@@ -344,11 +347,11 @@ static ssize_t kcore_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 		len = (size_t)left;
 	if (len > READ_MAX)
 		len = READ_MAX;
-	n = pread_full(k->fd, buf, len, at);
+	n = kcore_pread_full(k->fd, buf, len, at);
 	if (n < 0 && errno == EFAULT && len > piece)
-		n = pread_full(k->fd, buf, piece, at);
+		n = kcore_pread_full(k->fd, buf, piece, at);
 	if (n > 0)
-		take_image(k, pa.u, buf, (size_t)n);
+		kcore_take_image(k, pa.u, buf, (size_t)n);
 	if (n > 0 || !len)
 		return n;
 	/* RAM that the kernel took out of its own map: it is no hole. */
@@ -370,7 +373,7 @@ static int kcore_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
  * Processes are found by the kernel's list of tasks, as in a dump, and there
  * have the numbers they have outside of any PID namespace.
  */
-static int process_fact(const char *key, struct atw_blob *ret)
+static int kcore_process_fact(const char *key, struct atw_blob *ret)
 {
 	static const char why[] =
 		"this process is in a PID namespace, and /proc/kcore has the numbers outside of it only; live:bpf may know ours";
@@ -387,7 +390,7 @@ static int kcore_fact(struct atw_source *s, const char *key, struct atw_blob *re
 	struct kcore *k = s->impl;
 
 	if (!strncmp(key, "pid.", 4))
-		return process_fact(key, ret);
+		return kcore_process_fact(key, ret);
 	if (!strcmp(key, "way"))
 		*ret = (struct atw_blob){ "kcore", 5 };
 	else if (!strcmp(key, "vmcoreinfo") && k->vmcoreinfo.len)
@@ -432,9 +435,9 @@ int live_kcore_open_file(struct atw_source *s, const char *path,
 	s->impl = k;
 	host_info_init(&k->host);
 	k->page = (size_t)sysconf(_SC_PAGESIZE);
-	r = open_file(k, path, err);
+	r = kcore_open_file(k, path, err);
 	if (r == ATW_OK) {
-		r = take_file(k, ram, err);
+		r = kcore_take_file(k, ram, err);
 		if (r < 0)
 			atw_err_wrap(err, "/proc/kcore");
 	}

@@ -14,7 +14,7 @@
  * "100000000-63fffffff : System RAM". Memory that was plugged in later is part of a
  * device's range, so indented, and names its owner in brackets.
  */
-static int iomem_line(struct extents *x, const char *line, struct atw_err *err)
+static int live_ram_iomem_line(struct extents *x, const char *line, struct atw_err *err)
 {
 	static const char ram[] = " : System RAM";
 	const char *start = line + strspn(line, " ");
@@ -29,7 +29,7 @@ static int iomem_line(struct extents *x, const char *line, struct atw_err *err)
 	return extents_add(x, first, last - first + 1, 0, ATW_DATA, err);
 }
 
-static int from_iomem(struct extents *x, struct atw_err *err)
+static int live_ram_from_iomem(struct extents *x, struct atw_err *err)
 {
 	struct buf text = { 0 };
 	char *save = NULL;
@@ -37,12 +37,12 @@ static int from_iomem(struct extents *x, struct atw_err *err)
 
 	for (char *l = r == ATW_OK && text.len ? strtok_r(text.data, "\n", &save) : NULL;
 	     l && r == ATW_OK; l = strtok_r(NULL, "\n", &save))
-		r = iomem_line(x, l, err);
+		r = live_ram_iomem_line(x, l, err);
 	buf_deinit(&text);
 	return r;
 }
 
-static bool memmap_number(unsigned i, const char *name, uint64_t *ret)
+static bool live_ram_memmap_number(unsigned i, const char *name, uint64_t *ret)
 {
 	char path[64], text[32];
 
@@ -50,7 +50,7 @@ static bool memmap_number(unsigned i, const char *name, uint64_t *ret)
 	return host_file_text(path, text, sizeof(text)) && num_any(text, strlen(text), ret);
 }
 
-static int from_firmware(struct extents *x, struct atw_err *err)
+static int live_ram_from_firmware(struct extents *x, struct atw_err *err)
 {
 	char path[64], type[32];
 	uint64_t first, last;
@@ -60,8 +60,9 @@ static int from_firmware(struct extents *x, struct atw_err *err)
 		snprintf(path, sizeof(path), "/sys/firmware/memmap/%u/type", i);
 		if (!host_file_text(path, type, sizeof(type)))
 			break;
-		if (!strcmp(type, "System RAM") && memmap_number(i, "start", &first) &&
-		    memmap_number(i, "end", &last) && last > first)
+		if (!strcmp(type, "System RAM") &&
+		    live_ram_memmap_number(i, "start", &first) &&
+		    live_ram_memmap_number(i, "end", &last) && last > first)
 			r = extents_add(x, first, last - first + 1, 0, ATW_DATA, err);
 	}
 	return r;
@@ -70,10 +71,10 @@ static int from_firmware(struct extents *x, struct atw_err *err)
 int live_ram(struct extents *ret, struct atw_err *err)
 {
 	struct extents x = { 0 };
-	int r = from_iomem(&x, err);
+	int r = live_ram_from_iomem(&x, err);
 
 	if (r != ATW_E_NOMEM && !x.n)
-		r = from_firmware(&x, err);
+		r = live_ram_from_firmware(&x, err);
 	if (r != ATW_E_NOMEM && !x.n)
 		r = host_check_proc_files(err);
 	if (r == ATW_OK && !x.n) {

@@ -33,8 +33,8 @@ const struct atw_source_ops *atw_source_kind(size_t i)
 }
 
 /* The kind a text forces, and what of the text is left for it. */
-static const struct atw_source_ops *forced_kind(const char *text,
-						const char **rest)
+static const struct atw_source_ops *source_open_forced_kind(const char *text,
+							    const char **rest)
 {
 	const char *colon = strchr(text, ':');
 	size_t len = colon ? (size_t)(colon - text) : 0;
@@ -50,7 +50,7 @@ static const struct atw_source_ops *forced_kind(const char *text,
 }
 
 /* "live" and "live:WAY" name no file; ./live does. */
-static bool names_live(const char *text, const char **way)
+static bool source_open_names_live(const char *text, const char **way)
 {
 	size_t len = strlen(source_live.name);
 
@@ -65,8 +65,8 @@ static bool names_live(const char *text, const char **way)
  * one is an address if it starts with a digit, or if it is hexadecimal and
  * there is no file of the whole name.
  */
-static int split_load(char *path, struct atw_source_spec *spec,
-		      struct atw_err *err)
+static int source_open_split_load(char *path, struct atw_source_spec *spec,
+				  struct atw_err *err)
 {
 	char *at = strrchr(path, '@');
 
@@ -84,7 +84,8 @@ static int split_load(char *path, struct atw_source_spec *spec,
 }
 
 /* The kind that is surest of these first bytes, or NULL. */
-static const struct atw_source_ops *surest(struct atw_blob head, const char *path)
+static const struct atw_source_ops *source_open_surest(struct atw_blob head,
+						       const char *path)
 {
 	const struct atw_source_ops *best = NULL;
 	int most = 0;
@@ -100,7 +101,7 @@ static const struct atw_source_ops *surest(struct atw_blob head, const char *pat
 	return best;
 }
 
-static int no_format(const char *name, struct atw_err *err)
+static int source_open_no_format(const char *name, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_FORMAT,
 		    "not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML)");
@@ -114,7 +115,8 @@ static int no_format(const char *name, struct atw_err *err)
  * it is. So its bytes go to a file in memory, which has a name of its own;
  * unless the first of them are of no format, for a pipe may never end.
  */
-static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err *err)
+static int source_open_spool(int fd, const char *name, bool forced, int *ret,
+			     struct atw_err *err)
 {
 	_auto_fd int mem = memfd_create("atwalk", MFD_CLOEXEC);
 	_auto_free char *buf = malloc(HEAD);
@@ -125,8 +127,8 @@ static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err
 		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced &&
-		    !surest((struct atw_blob){ buf, (size_t)n }, name))
-			return no_format(name, err);
+		    !source_open_surest((struct atw_blob){buf, (size_t)n}, name))
+			return source_open_no_format(name, err);
 		first = false;
 		if (io_write(mem, buf, (size_t)n) < (size_t)n) {
 			n = -1;
@@ -143,8 +145,8 @@ static int spool(int fd, const char *name, bool forced, int *ret, struct atw_err
 }
 
 /* A descriptor of a spooled copy if the path is a pipe; -1 if it is not. */
-static int spool_pipe(const char *path, const char *name, bool forced, int *ret,
-		      struct atw_err *err)
+static int source_open_spool_pipe(const char *path, const char *name, bool forced,
+				  int *ret, struct atw_err *err)
 {
 	bool is_stdin = !strcmp(path, "-");
 	_auto_fd int fd = -1;
@@ -158,12 +160,12 @@ static int spool_pipe(const char *path, const char *name, bool forced, int *ret,
 	fd = is_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
-	return spool(fd, name, forced, ret, err);
+	return source_open_spool(fd, name, forced, ret, err);
 }
 
 /* Ask every kind; the surest one wins. `name` is what the user calls the file. */
-static int probe_kind(const char *path, const char *name,
-		      const struct atw_source_ops **ret, struct atw_err *err)
+static int source_open_probe_kind(const char *path, const char *name,
+				  const struct atw_source_ops **ret, struct atw_err *err)
 {
 	struct file f = { 0 };
 	struct atw_blob head;
@@ -174,13 +176,13 @@ static int probe_kind(const char *path, const char *name,
 	head = f.map;
 	if (head.len > HEAD)
 		head.len = HEAD;
-	*ret = surest(head, path);
+	*ret = source_open_surest(head, path);
 	file_close(&f);
-	return *ret ? ATW_OK : no_format(name, err);
+	return *ret ? ATW_OK : source_open_no_format(name, err);
 }
 
 /* "core:dump" names a file, but may have been meant to name a format. */
-static void hint_formats(struct atw_err *err, const char *text)
+static void source_open_hint_formats(struct atw_err *err, const char *text)
 {
 	char list[128] = "";
 
@@ -195,9 +197,9 @@ static void hint_formats(struct atw_err *err, const char *text)
 	atw_err_hint(err, "formats that can stand before a colon: %s", list);
 }
 
-static int source_new(const struct atw_source_ops *ops,
-		      const struct atw_source_spec *spec,
-		      struct atw_source **ret, struct atw_err *err)
+static int source_open_source_new(const struct atw_source_ops *ops,
+				  const struct atw_source_spec *spec,
+				  struct atw_source **ret, struct atw_err *err)
 {
 	struct atw_source *s = calloc(1, sizeof(*s));
 	int r;
@@ -215,7 +217,7 @@ static int source_new(const struct atw_source_ops *ops,
 }
 
 /* Every failure names the file, once. */
-static int name_file(struct atw_err *err, int status, const char *name)
+static int source_open_name_file(struct atw_err *err, int status, const char *name)
 {
 	atw_err_about(err, name);
 	return status;
@@ -237,36 +239,36 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 	for (size_t i = 0; i < nparts; i++)
 		if (!parts[i])
 			return atw_err_set(err, ATW_E_USAGE, "part %zu of the source is not named", i);
-	if (names_live(text, &spec.path)) {
-		r = source_new(&source_live, &spec, ret, err);
-		return r < 0 ? name_file(err, r, source_live.name) : ATW_OK;
+	if (source_open_names_live(text, &spec.path)) {
+		r = source_open_source_new(&source_live, &spec, ret, err);
+		return r < 0 ? source_open_name_file(err, r, source_live.name) : ATW_OK;
 	}
-	ops = forced_kind(text, &rest);
+	ops = source_open_forced_kind(text, &rest);
 	path = strdup(rest);
 	if (!path)
 		return atw_err_nomem(err);
 	if (ops == &source_raw)
-		r = split_load(path, &spec, err);
+		r = source_open_split_load(path, &spec, err);
 	if (r < 0)
-		return name_file(err, r, text);
+		return source_open_name_file(err, r, text);
 	spec.path = path;
 	name = strcmp(path, "-") ? path : STDIN_NAME;
-	r = spool_pipe(path, name, ops != NULL, &pipe_copy, err);
+	r = source_open_spool_pipe(path, name, ops != NULL, &pipe_copy, err);
 	if (r < 0)
-		return name_file(err, r, name);
+		return source_open_name_file(err, r, name);
 	if (pipe_copy >= 0 || !strcmp(path, "-")) {
 		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d",
 			 pipe_copy >= 0 ? pipe_copy : STDIN_FILENO);
 		spec.path = copy_path;
 	}
 	if (!ops) {
-		r = probe_kind(spec.path, name, &ops, err);
+		r = source_open_probe_kind(spec.path, name, &ops, err);
 		if (r == ATW_E_MISSING)
-			hint_formats(err, text);
+			source_open_hint_formats(err, text);
 	}
 	if (r == ATW_OK)
-		r = source_new(ops, &spec, ret, err);
+		r = source_open_source_new(ops, &spec, ret, err);
 	if (r < 0 && !strcmp(path, "/proc/kcore"))
 		atw_err_hint(err, "live:kcore reads the running kernel through it");
-	return r < 0 ? name_file(err, r, name) : ATW_OK;
+	return r < 0 ? source_open_name_file(err, r, name) : ATW_OK;
 }

@@ -38,14 +38,14 @@ void page_cache_forget(struct page_cache *c)
 }
 
 /* Frame numbers of one kind of table share low bits; the golden ratio mixes. */
-static size_t set_of(const struct page_cache *c, uint64_t key)
+static size_t cache_set_of(const struct page_cache *c, uint64_t key)
 {
 	return c->set_bits ? key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - c->set_bits) : 0;
 }
 
 const void *page_cache_find(struct page_cache *c, uint64_t key)
 {
-	size_t set = set_of(c, key);
+	size_t set = cache_set_of(c, key);
 
 	for (size_t way = 0; way < 2; way++) {
 		if (c->keys[2 * set + way] == key) {
@@ -58,7 +58,7 @@ const void *page_cache_find(struct page_cache *c, uint64_t key)
 
 void *page_cache_claim(struct page_cache *c, uint64_t key)
 {
-	size_t set = set_of(c, key), way = !c->recent[set];
+	size_t set = cache_set_of(c, key), way = !c->recent[set];
 
 	c->keys[2 * set + way] = PAGE_CACHE_NONE;
 	return c->pages + (2 * set + way) * c->page_size;
@@ -66,7 +66,7 @@ void *page_cache_claim(struct page_cache *c, uint64_t key)
 
 void page_cache_commit(struct page_cache *c, uint64_t key)
 {
-	size_t set = set_of(c, key), way = !c->recent[set];
+	size_t set = cache_set_of(c, key), way = !c->recent[set];
 
 	c->keys[2 * set + way] = key;
 	c->recent[set] = (uint8_t)way;

@@ -55,7 +55,7 @@ void rank_gaps_deinit(struct rank_gaps *g)
 }
 
 /* The first gap that ends behind bit n, or g->n. */
-static size_t gap_from(const struct rank_gaps *g, uint64_t n)
+static size_t rank_gap_from(const struct rank_gaps *g, uint64_t n)
 {
 	size_t lo = 0, hi = g->n;
 
@@ -72,13 +72,13 @@ static size_t gap_from(const struct rank_gaps *g, uint64_t n)
 
 uint64_t rank_gaps_end(const struct rank_gaps *g, uint64_t n)
 {
-	size_t i = gap_from(g, n);
+	size_t i = rank_gap_from(g, n);
 
 	return i < g->n && g->v[i].start <= n ? g->v[i].end : n;
 }
 
 /* How many blocks lie in the gaps before gap i. */
-static uint64_t skipped_before(const struct rank_gaps *g, size_t i)
+static uint64_t rank_skipped_before(const struct rank_gaps *g, size_t i)
 {
 	const struct rank_gap *last;
 
@@ -95,7 +95,7 @@ bool rank_init(struct rank *r, const void *bits, uint64_t nbits, struct rank_gap
 	uint64_t nblocks = nbits / BLOCK + 1, sum = 0, n = 0, *sums;
 	size_t gap = 0;
 
-	nblocks -= gaps ? skipped_before(gaps, gaps->n) : 0;
+	nblocks -= gaps ? rank_skipped_before(gaps, gaps->n) : 0;
 	if (nblocks > SIZE_MAX / sizeof(*sums))
 		return false;
 	sums = malloc((size_t)nblocks * sizeof(*sums));
@@ -127,11 +127,11 @@ uint64_t rank_before(const struct rank *r, uint64_t n)
 	if (n >= r->nbits)
 		return r->total;
 	if (r->gaps) {
-		size_t i = gap_from(r->gaps, n);
+		size_t i = rank_gap_from(r->gaps, n);
 
 		if (i < r->gaps->n && r->gaps->v[i].start <= n)
 			return r->gaps->v[i].rank;
-		block -= skipped_before(r->gaps, i);
+		block -= rank_skipped_before(r->gaps, i);
 	}
 	sum = r->sums[block];
 	for (at = n / BLOCK * BLOCK; at + 64 <= n; at += 64)

@@ -52,8 +52,8 @@ const struct atw_source_ops source_raw = {
 	.describe = mapped_describe,
 };
 
-static int open_pieces(struct atw_source *s, const char *path, const struct raw_piece *v,
-		       size_t n, struct atw_err *err)
+static int raw_open_all(struct atw_source *s, const char *path, const struct raw_piece *v,
+			size_t n, struct atw_err *err)
 {
 	struct atw_source_spec spec = { .path = path };
 	uint64_t missing = 0;
@@ -81,7 +81,7 @@ int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,
 	if (!s)
 		return atw_err_nomem(err);
 	s->ops = &source_raw;
-	r = open_pieces(s, path, v, n, err);
+	r = raw_open_all(s, path, v, n, err);
 	if (r < 0) {
 		atw_source_close(s);
 		return r;

@@ -13,7 +13,7 @@
 /* ---- what is not known ---- */
 
 /* Of first..last nothing is known. Where runs tell of it after all, these are right. */
-static void add_hole(struct capture_provider *m, uint64_t first, uint64_t last)
+static void fill_add_hole(struct capture_provider *m, uint64_t first, uint64_t last)
 {
 	size_t i = m->nholes;
 
@@ -45,7 +45,8 @@ void capture_drop_holes(struct capture_provider *m, uint64_t upto)
 	m->nholes = n;
 }
 
-static void lost(struct capture_provider *m, const struct capture_lost *l, uint32_t has)
+static void fill_lost(struct capture_provider *m, const struct capture_lost *l,
+		      uint32_t has)
 {
 	struct atw_err why = { 0 };
 	char what[400];
@@ -53,9 +54,9 @@ static void lost(struct capture_provider *m, const struct capture_lost *l, uint3
 	if (!(has & CAPTURE_L_START) || l->pid != m->pages.pid)
 		return;
 	if (has & CAPTURE_L_LAST)
-		add_hole(m, l->start, l->last);
+		fill_add_hole(m, l->start, l->last);
 	else
-		add_hole(m, l->start, l->start | (m->page - 1));
+		fill_add_hole(m, l->start, l->start | (m->page - 1));
 	if (l->start > m->last || (has & CAPTURE_L_LAST && l->last < m->at))
 		return;
 	capture_why(&why, l->why);
@@ -67,7 +68,7 @@ static void lost(struct capture_provider *m, const struct capture_lost *l, uint3
 
 /* ---- areas ---- */
 
-static void end_area(struct capture_provider *m)
+static void fill_end_area(struct capture_provider *m)
 {
 	uint64_t missing = m->area.resident > m->area.listed ?
 			   m->area.resident - m->area.listed : 0;
@@ -79,7 +80,7 @@ static void end_area(struct capture_provider *m)
 		return;
 	m->area.open = false;
 	if (missing || !known || m->pages.fault || m->pages.cut)
-		add_hole(m, m->area.upto, m->area.last);
+		fill_add_hole(m, m->area.upto, m->area.last);
 	/* /proc has no words for [vsyscall]: that is how it is, and no failure. */
 	m->untold = !known && !m->pages.fault && !m->pages.cut &&
 		    m->area.start > INT64_MAX ? m->area.start : UINT64_MAX;
@@ -93,11 +94,11 @@ static void end_area(struct capture_provider *m)
 	m->pages.fault = false;
 }
 
-static void begin_area(struct capture_provider *m, const struct capture_record *rec)
+static void fill_begin_area(struct capture_provider *m, const struct capture_record *rec)
 {
 	const struct capture_area *v = &rec->v;
 
-	end_area(m);
+	fill_end_area(m);
 	m->area.open = true;
 	m->area.any = false;
 	m->area.start = m->area.upto = v->start;
@@ -109,12 +110,12 @@ static void begin_area(struct capture_provider *m, const struct capture_record *
 
 /* ---- runs of the file ---- */
 
-static void take_run(struct capture_provider *m)
+static void fill_take_run(struct capture_provider *m)
 {
 	m->have = m->fresh = true;
 	m->area.any = true;
 	if (m->pages.fault && m->run.va)
-		add_hole(m, m->area.upto, m->run.va - 1);
+		fill_add_hole(m, m->area.upto, m->run.va - 1);
 	m->pages.fault = false;
 	m->area.upto = m->run.va + m->run.pages * m->page;
 	if (capture_is_present(&m->run))
@@ -122,7 +123,7 @@ static void take_run(struct capture_provider *m)
 }
 
 /* So many runs were wrong that nothing more of the task is read, and so nothing known. */
-static void give_up(struct capture_provider *m)
+static void fill_give_up(struct capture_provider *m)
 {
 	struct atw_err why = { 0 };
 
@@ -130,14 +131,14 @@ static void give_up(struct capture_provider *m)
 		    "behind it is read of process %" PRIu64, m->pages.s->rd.line, CAPTURE_FAULTS,
 		    m->pages.pid);
 	provider_cannot(&m->p, "runs", &why);
-	add_hole(m, m->area.upto, UINT64_MAX);
+	fill_add_hole(m, m->area.upto, UINT64_MAX);
 	m->pages.open = false;
 	m->pages.cut = true;
 	m->text.len = 0;
 }
 
 /* A run of the M: line, if it has one that can be read. */
-static bool run_of_text(struct capture_provider *m)
+static bool fill_run_of_text(struct capture_provider *m)
 {
 	struct atw_err why = { 0 };
 	int r = ATW_E_FORMAT;
@@ -149,10 +150,10 @@ static bool run_of_text(struct capture_provider *m)
 		m->pages.fault = true;
 		provider_cannot(&m->p, "a run is wrong", &why);
 		if (++m->pages.wrong >= CAPTURE_FAULTS)
-			give_up(m);
+			fill_give_up(m);
 	}
 	if (r == ATW_OK)
-		take_run(m);
+		fill_take_run(m);
 	else
 		m->text.len = 0;
 	return r == ATW_OK;
@@ -164,21 +165,21 @@ int capture_fill(struct capture_provider *m, struct atw_err *err)
 	int r = ATW_OK;
 
 	while (!m->have && r == ATW_OK) {
-		if (run_of_text(m))
+		if (fill_run_of_text(m))
 			break;
 		r = capture_cursor_next(&m->pages, &rec, err);
 		if (r != ATW_OK)
 			break;
 		if (rec.letter == 'V')
-			begin_area(m, &rec);
+			fill_begin_area(m, &rec);
 		else if (rec.letter == 'M')
 			m->text = rec.m;
 		else if (rec.letter == 'L')
-			lost(m, &rec.l, rec.has);
+			fill_lost(m, &rec.l, rec.has);
 		else if (rec.letter == 'P')
 			m->area.any = true;
 	}
 	if (r == ATW_END)
-		end_area(m);
+		fill_end_area(m);
 	return r < 0 ? r : ATW_OK;
 }

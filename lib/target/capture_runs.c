@@ -15,7 +15,8 @@
 /* ---- runs ---- */
 
 /* Bytes that its entry maps. */
-static uint64_t slot_of(const struct capture_provider *m, const struct capture_run *run)
+static uint64_t capture_runs_slot_of(const struct capture_provider *m,
+				     const struct capture_run *run)
 {
 	uint64_t log = run->order + m->p.page_shift;
 
@@ -23,7 +24,7 @@ static uint64_t slot_of(const struct capture_provider *m, const struct capture_r
 	       (uint64_t)1 << log : m->page;
 }
 
-static void use_pages(struct capture_provider *m, uint64_t n)
+static void capture_runs_use_pages(struct capture_provider *m, uint64_t n)
 {
 	struct capture_run *run = &m->run;
 
@@ -35,7 +36,7 @@ static void use_pages(struct capture_provider *m, uint64_t n)
 	run->swap.b += n;
 }
 
-static int give(struct capture_provider *m, const struct page_run **ret)
+static int capture_runs_give(struct capture_provider *m, const struct page_run **ret)
 {
 	struct page_run *g = &m->given;
 	uint64_t end = g->va + g->size;
@@ -46,8 +47,9 @@ static int give(struct capture_provider *m, const struct page_run **ret)
 	return ATW_OK;
 }
 
-static int give_nothing(struct capture_provider *m, const struct page_run **ret, bool known,
-			uint64_t last)
+static int capture_runs_give_nothing(struct capture_provider *m,
+				     const struct page_run **ret, bool known,
+				     uint64_t last)
 {
 	bool untold = !known && m->at >= m->untold;
 
@@ -56,10 +58,10 @@ static int give_nothing(struct capture_provider *m, const struct page_run **ret,
 		.state = known || untold ? PAGE_ABSENT : PAGE_LOST,
 		.have = untold ? RUN_STATE_HIDDEN : 0,
 	};
-	return give(m, ret);
+	return capture_runs_give(m, ret);
 }
 
-static void add_part(struct capture_provider *m, uint64_t pages)
+static void capture_runs_add_part(struct capture_provider *m, uint64_t pages)
 {
 	const struct capture_run *run = &m->run;
 
@@ -74,7 +76,8 @@ static void add_part(struct capture_provider *m, uint64_t pages)
 	};
 }
 
-static uint8_t rights_of(const struct capture_provider *m, const struct capture_run *run)
+static uint8_t capture_runs_rights_of(const struct capture_provider *m,
+				      const struct capture_run *run)
 {
 	/* Writable, if not known, is as the area is; and then so is all else. */
 	if (!(m->c->bits & CAPTURE_WRITE) && m->area.rights_known)
@@ -84,7 +87,8 @@ static uint8_t rights_of(const struct capture_provider *m, const struct capture_
 }
 
 /* As in pagemap_runs.c; or accessed and dirty. */
-static uint64_t flags_of(const struct capture_provider *m, const struct capture_run *run)
+static uint64_t capture_runs_flags_of(const struct capture_provider *m,
+				      const struct capture_run *run)
 {
 	uint64_t word = (uint64_t)run->map << 55;
 
@@ -96,7 +100,8 @@ static uint64_t flags_of(const struct capture_provider *m, const struct capture_
 }
 
 /* All but addresses, of what is present. */
-static void describe(struct capture_provider *m, const struct capture_run *run)
+static void capture_runs_describe(struct capture_provider *m,
+				  const struct capture_run *run)
 {
 	struct page_run *g = &m->given;
 	/* The paper has no such pages; it may have some that user mode may not see. */
@@ -104,33 +109,35 @@ static void describe(struct capture_provider *m, const struct capture_run *run)
 	bool special = run->state == CAPTURE_ZERO || run->state == CAPTURE_DEVICE;
 
 	*g = (struct page_run){
-		.va = run->va, .state = user ? PAGE_PRESENT : PAGE_PROTNONE,
+		.va = run->va,
+		.state = user ? PAGE_PRESENT : PAGE_PROTNONE,
 		.have = (user ? RUN_RIGHTS : 0u) |
 			(m->table || run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0u) |
 			(special ? RUN_SPECIAL : 0u),
 		.special = special,
-		.rights = user ? rights_of(m, run) : 0, .flags = flags_of(m, run),
+		.rights = user ? capture_runs_rights_of(m, run) : 0,
+		.flags = capture_runs_flags_of(m, run),
 	};
 	m->nparts = m->now = 0;
 	m->before = 0;
 }
 
 /* So many at once that nothing can be said of each. */
-static int give_whole(struct capture_provider *m, const struct page_run **ret, uint64_t slot,
-		      uint64_t n)
+static int capture_runs_give_whole(struct capture_provider *m,
+				   const struct page_run **ret, uint64_t slot, uint64_t n)
 {
 	struct page_run *g = &m->given;
 
 	g->slot = slot;
 	g->count = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 	g->size = n * slot;
-	use_pages(m, n * (slot / m->page));
-	return give(m, ret);
+	capture_runs_use_pages(m, n * (slot / m->page));
+	return capture_runs_give(m, ret);
 }
 
 /* Is anything asked of its frames? `bytes` of them, if they are not all the same. */
-static bool is_wanted(const struct capture_provider *m, const struct capture_run *run,
-		      uint64_t bytes)
+static bool capture_runs_is_wanted(const struct capture_provider *m,
+				   const struct capture_run *run, uint64_t bytes)
 {
 	uint64_t pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 
@@ -139,29 +146,30 @@ static bool is_wanted(const struct capture_provider *m, const struct capture_run
 }
 
 /* Small pages; or large ones, of all of which the same is known. */
-static int give_pages(struct capture_provider *m, const struct page_run **ret, uint64_t slot)
+static int capture_runs_give_pages(struct capture_provider *m,
+				   const struct page_run **ret, uint64_t slot)
 {
 	struct page_run *g = &m->given;
 	struct capture_run *run = &m->run;
 	uint64_t each = slot / m->page, n = run->pages / each;
 	uint64_t pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 
-	describe(m, run);
+	capture_runs_describe(m, run);
 	if (m->c->unsized && slot == m->page)
 		g->have |= RUN_SIZE_HIDDEN;
 	if (m->p.areas_only)
-		return give_whole(m, ret, slot, n);
-	if (!is_wanted(m, run, n * slot)) {
+		return capture_runs_give_whole(m, ret, slot, n);
+	if (!capture_runs_is_wanted(m, run, n * slot)) {
 		g->have |= RUN_ELSEWHERE;
-		return give_whole(m, ret, slot, n);
+		return capture_runs_give_whole(m, ret, slot, n);
 	}
 	if (m->p.whole) {
 		n = n < UINT32_MAX ? n : UINT32_MAX;
 		m->pa[0] = pa;
 		g->pa = run->noframe ? NULL : m->pa;
 		g->have |= RUN_WHOLE;
-		add_part(m, n * each);
-		return give_whole(m, ret, slot, n);
+		capture_runs_add_part(m, n * each);
+		return capture_runs_give_whole(m, ret, slot, n);
 	}
 	n = n < CAPTURE_SLOTS ? n : CAPTURE_SLOTS;
 	/* The word is that of the first page. */
@@ -176,14 +184,14 @@ static int give_pages(struct capture_provider *m, const struct page_run **ret, u
 	for (uint64_t i = 0; i < n; i++)
 		m->pa[i] = run->same ? pa : pa + i * slot;
 	g->pa = run->noframe ? NULL : m->pa;
-	add_part(m, n * each);
-	use_pages(m, n * each);
-	return give(m, ret);
+	capture_runs_add_part(m, n * each);
+	capture_runs_use_pages(m, n * each);
+	return capture_runs_give(m, ret);
 }
 
 /* Is it more of the same large page, `first` with `done` pages of it? */
-static bool goes_on(const struct capture_provider *m, const struct capture_run *first,
-		    uint64_t done)
+static bool capture_runs_goes_on(const struct capture_provider *m,
+				 const struct capture_run *first, uint64_t done)
 {
 	const struct capture_run *run = &m->run;
 	uint64_t ahead = first->noframe || first->same ? 0 : done * m->page;
@@ -196,23 +204,24 @@ static bool goes_on(const struct capture_provider *m, const struct capture_run *
 }
 
 /* One large page, part by part; what lacks some of it is as large as what is there. */
-static int give_large(struct capture_provider *m, const struct page_run **ret, uint64_t slot,
-		      struct atw_err *err)
+static int capture_runs_give_large(struct capture_provider *m,
+				   const struct page_run **ret, uint64_t slot,
+				   struct atw_err *err)
 {
 	const struct capture_run first = m->run;
 	struct page_run *g = &m->given;
 	uint64_t all = (slot - (first.va & (slot - 1))) / m->page, done = 0;
 	int r = ATW_OK;
 
-	describe(m, &first);
+	capture_runs_describe(m, &first);
 	do {
 		uint64_t left = all - done, n = m->run.pages < left ? m->run.pages : left;
 
-		add_part(m, n);
-		use_pages(m, n);
+		capture_runs_add_part(m, n);
+		capture_runs_use_pages(m, n);
 		done += n;
 		r = capture_fill(m, err);
-	} while (r == ATW_OK && done < all && goes_on(m, &first, done));
+	} while (r == ATW_OK && done < all && capture_runs_goes_on(m, &first, done));
 	if (r != ATW_OK)
 		return r;
 	g->count = 1;
@@ -223,11 +232,12 @@ static int give_large(struct capture_provider *m, const struct page_run **ret, u
 		m->word = first.raw;
 		g->word = &m->word;
 	}
-	return give(m, ret);
+	return capture_runs_give(m, ret);
 }
 
 /* What is not present: on swap, or what its state says. */
-static int give_other(struct capture_provider *m, const struct page_run **ret)
+static int capture_runs_give_other(struct capture_provider *m,
+				   const struct page_run **ret)
 {
 	static const uint8_t states[CAPTURE_STATES] = {
 		[CAPTURE_PLAIN] = PAGE_SWAP, [CAPTURE_GUARD] = PAGE_GUARD,
@@ -240,8 +250,11 @@ static int give_other(struct capture_provider *m, const struct page_run **ret)
 	uint64_t n;
 
 	*g = (struct page_run){
-		.va = run->va, .slot = m->page, .state = states[run->state],
-		.have = run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0, .flags = flags_of(m, run),
+		.va = run->va,
+		.slot = m->page,
+		.state = states[run->state],
+		.have = run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0,
+		.flags = capture_runs_flags_of(m, run),
 	};
 	if (run->has & CAPTURE_M_SWAP && run->swap.a <= UINT8_MAX) {
 		g->have |= RUN_SWAP;
@@ -254,7 +267,7 @@ static int give_other(struct capture_provider *m, const struct page_run **ret)
 	if (m->table)
 		g->have &= ~(uint32_t)RUN_FLAGS;
 	if (m->p.areas_only || m->p.whole)
-		return give_whole(m, ret, m->page, run->pages);
+		return capture_runs_give_whole(m, ret, m->page, run->pages);
 	/* Each is in a place of its own; those of guards are none. */
 	n = g->state == PAGE_GUARD ? run->pages < UINT32_MAX ? run->pages : UINT32_MAX : 1;
 	if (run->has & CAPTURE_M_RAW && m->fresh && n == 1) {
@@ -263,35 +276,35 @@ static int give_other(struct capture_provider *m, const struct page_run **ret)
 	}
 	g->count = (uint32_t)n;
 	g->size = n * m->page;
-	use_pages(m, n);
-	return give(m, ret);
+	capture_runs_use_pages(m, n);
+	return capture_runs_give(m, ret);
 }
 
-static int give_run(struct capture_provider *m, const struct page_run **ret,
-		    struct atw_err *err)
+static int capture_runs_give_run(struct capture_provider *m, const struct page_run **ret,
+				 struct atw_err *err)
 {
-	uint64_t slot = slot_of(m, &m->run);
+	uint64_t slot = capture_runs_slot_of(m, &m->run);
 
 	if (!capture_is_present(&m->run))
-		return give_other(m, ret);
+		return capture_runs_give_other(m, ret);
 	if (slot > m->page && ((m->run.va & (slot - 1)) || m->run.pages < slot / m->page))
-		return give_large(m, ret, slot, err);
-	return give_pages(m, ret, slot);
+		return capture_runs_give_large(m, ret, slot, err);
+	return capture_runs_give_pages(m, ret, slot);
 }
 
 /* What ends before what is to be listed; a large page is one from its beginning. */
-static int skip(struct capture_provider *m, struct atw_err *err)
+static int capture_runs_skip(struct capture_provider *m, struct atw_err *err)
 {
 	int r = capture_fill(m, err);
 
 	while (r == ATW_OK && m->have && m->run.va < m->at) {
-		uint64_t slot = slot_of(m, &m->run);
+		uint64_t slot = capture_runs_slot_of(m, &m->run);
 		uint64_t upto = m->at & ~(slot - 1), n;
 
 		if (m->run.va >= upto)
 			break;
 		n = (upto - m->run.va) / m->page;
-		use_pages(m, n < m->run.pages ? n : m->run.pages);
+		capture_runs_use_pages(m, n < m->run.pages ? n : m->run.pages);
 		r = capture_fill(m, err);
 	}
 	return r;
@@ -305,18 +318,19 @@ int capture_pages_next(struct provider *p, const struct page_run **ret, struct a
 
 	if (m->ended)
 		return ATW_END;
-	r = skip(m, err);
+	r = capture_runs_skip(m, err);
 	if (r != ATW_OK)
 		return r;
 	if (m->have && m->run.va <= m->at)
-		return give_run(m, ret, err);
+		return capture_runs_give_run(m, ret, err);
 	before = m->have && m->run.va - 1 < m->last ? m->run.va - 1 : m->last;
 	capture_drop_holes(m, m->at);
 	if (!m->nholes || m->hole[0].first > before)
-		return give_nothing(m, ret, true, before);
+		return capture_runs_give_nothing(m, ret, true, before);
 	if (m->hole[0].first > m->at)
-		return give_nothing(m, ret, true, m->hole[0].first - 1);
-	return give_nothing(m, ret, false, m->hole[0].last < before ? m->hole[0].last : before);
+		return capture_runs_give_nothing(m, ret, true, m->hole[0].first - 1);
+	return capture_runs_give_nothing(
+		m, ret, false, m->hole[0].last < before ? m->hole[0].last : before);
 }
 
 int capture_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
@@ -350,7 +364,8 @@ void capture_pages_close(struct provider *p)
 /* ---- frames ---- */
 
 /* The part that a page of the run is in; they are asked for in order, mostly. */
-static const struct capture_part *part_at(struct capture_provider *m, uint64_t page)
+static const struct capture_part *capture_runs_part_at(struct capture_provider *m,
+						       uint64_t page)
 {
 	if (page < m->before)
 		m->now = m->before = 0;
@@ -359,7 +374,8 @@ static const struct capture_part *part_at(struct capture_provider *m, uint64_t p
 	return m->now < m->nparts ? &m->part[m->now] : NULL;
 }
 
-static void find_node(const struct captured *c, uint64_t pa, struct frame_facts *ret)
+static void capture_runs_find_node(const struct captured *c, uint64_t pa,
+				   struct frame_facts *ret)
 {
 	size_t lo = 0, hi = c->nram;
 
@@ -382,7 +398,7 @@ int capture_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 {
 	struct capture_provider *m = capture_of(p);
 	uint64_t page = (i * r->slot + off) >> p->page_shift, behind;
-	const struct capture_part *part = part_at(m, page);
+	const struct capture_part *part = capture_runs_part_at(m, page);
 
 	(void)mapped, (void)err;
 	ret->have = 0;
@@ -412,6 +428,6 @@ int capture_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		ret->have |= FACT_ORDER;
 		ret->page.order = part->folio;
 	}
-	find_node(m->c, r->pa[i] + off, ret);
+	capture_runs_find_node(m->c, r->pa[i] + off, ret);
 	return ATW_OK;
 }

@@ -20,8 +20,8 @@ enum { VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_MAYSHARE = 0x80 };
 /* ---- lines of one task ---- */
 
 /* Up to the first task, so that what stands before all of them is known. */
-static int cursor_open(struct capture_provider *m, struct capture_cursor *k,
-		       struct atw_err *err)
+static int capture_vmas_cursor_open(struct capture_provider *m, struct capture_cursor *k,
+				    struct atw_err *err)
 {
 	struct capture_record rec;
 	int r = capture_stream_open_path(m->c->path, &k->s, err);
@@ -48,7 +48,7 @@ int capture_cursor_begin(struct capture_provider *m, struct capture_cursor *k, s
 		return ATW_OK;
 	t = &m->c->task[t->owner];
 	if (!k->s)
-		r = cursor_open(m, k, err);
+		r = capture_vmas_cursor_open(m, k, err);
 	if (r == ATW_OK)
 		r = capture_stream_seek(k->s, &t->mark, err);
 	if (r != ATW_OK)
@@ -92,7 +92,7 @@ int capture_cursor_next(struct capture_cursor *k, struct capture_record *ret,
 
 /* ---- tasks ---- */
 
-static bool is_listed(const struct provider *p, uint32_t pid)
+static bool capture_vmas_is_listed(const struct provider *p, uint32_t pid)
 {
 	return p->ntasks && p->task[p->ntasks - 1].pid == pid;
 }
@@ -108,13 +108,13 @@ void capture_why(struct atw_err *ret, struct atw_blob text)
 		atw_err_set(ret, ATW_E_MISSING, "and no reason is given");
 }
 
-static struct atw_blob text_of(const char *s)
+static struct atw_blob capture_vmas_text_of(const char *s)
 {
 	return (struct atw_blob){ s, strlen(s) };
 }
 
 /* Report the read errors of the capture: all, or those of the listed task. */
-static void tell_lost(struct provider *p, bool all, uint64_t pid)
+static void capture_vmas_emit_lost(struct provider *p, bool all, uint64_t pid)
 {
 	const struct captured *c = capture_of(p)->c;
 	struct atw_err why = { 0 };
@@ -125,7 +125,7 @@ static void tell_lost(struct provider *p, bool all, uint64_t pid)
 
 		if (!all && l->pid != pid)
 			continue;
-		capture_why(&why, text_of(c->words.data + l->why));
+		capture_why(&why, capture_vmas_text_of(c->words.data + l->why));
 		why.status = l->denied ? ATW_E_PERM : why.status;
 		if (l->pid)
 			snprintf(what, sizeof(what), "when it was taken: process %" PRIu64 ": %s",
@@ -151,7 +151,8 @@ static int capture_tasks(struct provider *p, struct atw_err *err)
 
 		/* Threads follow their process. */
 		if (!captured_has_memory(t) ||
-		    (captured_process(t) != t->pid && is_listed(p, captured_process(t))))
+		    (captured_process(t) != t->pid &&
+		     capture_vmas_is_listed(p, captured_process(t))))
 			continue;
 		k = provider_add_task(p);
 		if (!k)
@@ -164,7 +165,7 @@ static int capture_tasks(struct provider *p, struct atw_err *err)
 		m->of[p->ntasks - 1] = i;
 	}
 	if (p->every)
-		tell_lost(p, true, 0);
+		capture_vmas_emit_lost(p, true, 0);
 	return ATW_OK;
 }
 
@@ -174,7 +175,9 @@ static int capture_find(struct provider *p, uint32_t pid, size_t *ret, struct at
 		if (p->task[i].pid == pid) {
 			*ret = i;
 			if (!p->every)
-				tell_lost(p, false, capture_of(p)->c->task[capture_of(p)->of[i]].pid);
+				capture_vmas_emit_lost(
+					p, false,
+					capture_of(p)->c->task[capture_of(p)->of[i]].pid);
 			return ATW_OK;
 		}
 	return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
@@ -212,8 +215,8 @@ static int capture_areas_open(struct provider *p, size_t task, struct atw_err *e
 	return capture_cursor_begin(m, &m->areas, task, err);
 }
 
-static void fill_area(struct capture_provider *m, const struct capture_record *rec,
-		      struct atw_area *ret)
+static void capture_vmas_fill_area(struct capture_provider *m,
+				   const struct capture_record *rec, struct atw_area *ret)
 {
 	const struct captured *c = m->c;
 	const struct capture_area *v = &rec->v;
@@ -239,7 +242,7 @@ static void fill_area(struct capture_provider *m, const struct capture_record *r
 }
 
 /* The next V: line; it stays pending. */
-static int next_area(struct capture_provider *m, struct atw_err *err)
+static int capture_vmas_next_area(struct capture_provider *m, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -255,16 +258,17 @@ static int capture_areas_next(struct provider *p, struct atw_area *ret, struct a
 	bool more;
 	int r;
 
-	while ((r = next_area(m, err)) == ATW_OK && capture_is_outside(m->c, &m->next))
+	while ((r = capture_vmas_next_area(m, err)) == ATW_OK &&
+	       capture_is_outside(m->c, &m->next))
 		m->pending = false;
 	if (r != ATW_OK)
 		return r;
-	fill_area(m, &m->next, ret);
+	capture_vmas_fill_area(m, &m->next, ret);
 	do {
 		ret->end = ATW_VA(m->next.v.last + 1);
 		more = m->next.v.more;
 		m->pending = false;
-		r = next_area(m, err);
+		r = capture_vmas_next_area(m, err);
 	} while (r == ATW_OK && more && m->next.v.start == ret->end.u);
 	return r < 0 ? r : ATW_OK;
 }
@@ -292,7 +296,7 @@ static int capture_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 
 /* ---- all of it ---- */
 
-static void capture_close(struct provider *p)
+static void capture_vmas_close(struct provider *p)
 {
 	struct capture_provider *m = capture_of(p);
 
@@ -314,7 +318,7 @@ static const struct provider_ops capture_ops = {
 	.facts = capture_facts,
 	.count = capture_count,
 	.swap = capture_swap,
-	.close = capture_close,
+	.close = capture_vmas_close,
 };
 
 static const char *const used_names[64] = {

@@ -20,19 +20,19 @@ struct reading {
 	struct atw_err e;
 };
 
-static int no_memory(struct atw_err *err)
+static int captured_no_memory(struct atw_err *err)
 {
 	return atw_err_nomem(err);
 }
 
 /* ---- the machine ---- */
 
-static void keep(char *to, size_t len, struct atw_blob b)
+static void captured_keep(char *to, size_t len, struct atw_blob b)
 {
 	snprintf(to, len, "%.*s", (int)(b.len < len ? b.len : len - 1), (const char *)b.data);
 }
 
-static void header(struct captured *c, const struct capture_header *h)
+static void captured_header(struct captured *c, const struct capture_header *h)
 {
 	const struct { const char *key; char *to; size_t len; } texts[] = {
 		{ "way", c->way, sizeof(c->way) }, { "machine", c->machine, sizeof(c->machine) },
@@ -48,7 +48,7 @@ static void header(struct captured *c, const struct capture_header *h)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (blob_is(h->key, texts[i].key))
-			keep(texts[i].to, texts[i].len, h->value);
+			captured_keep(texts[i].to, texts[i].len, h->value);
 	/* A mask that is none says nothing of any bit. */
 	for (size_t i = 0; i < ARRAY_SIZE(masks); i++)
 		if (blob_is(h->key, masks[i].key) &&
@@ -58,13 +58,14 @@ static void header(struct captured *c, const struct capture_header *h)
 	c->old |= blob_is(h->key, "way") && blob_is(h->value, "paper");
 }
 
-static int ram(struct captured *c, const struct capture_record *rec, struct atw_err *err)
+static int captured_add_ram(struct captured *c, const struct capture_record *rec,
+			    struct atw_err *err)
 {
 	/* Beyond as many ranges as frames are compared with, the node is unknown. */
 	if (c->nram == CAPTURE_RAMS)
 		return ATW_OK;
 	if (!array_reserve((void **)&c->ram, &c->rams_cap, c->nram + 1, sizeof(*c->ram)))
-		return no_memory(err);
+		return captured_no_memory(err);
 	c->ram[c->nram++] = (struct captured_ram){
 		rec->r.start, rec->r.last, rec->r.node,
 		(rec->has & CAPTURE_R_NODE) && rec->r.node <= UINT32_MAX,
@@ -72,52 +73,58 @@ static int ram(struct captured *c, const struct capture_record *rec, struct atw_
 	return ATW_OK;
 }
 
-static void swap(struct captured *c, const struct capture_swap *s)
+static void captured_swap(struct captured *c, const struct capture_swap *s)
 {
 	if (s->type >= CAPTURED_SWAPS || !s->name.data)
 		return;
 	c->swap[s->type].have = true;
-	keep(c->swap[s->type].name, sizeof(c->swap[0].name), s->name);
+	captured_keep(c->swap[s->type].name, sizeof(c->swap[0].name), s->name);
 }
 
 /* ---- tasks ---- */
 
-static int wrong(struct reading *x, const char *what, uint64_t number)
+static int captured_wrong(struct reading *x, const char *what, uint64_t number)
 {
 	return atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": T: %s is %" PRIu64
 			   ", which no task has", x->s->rd.line, what, number);
 }
 
-static void tell(struct reading *x)
+static void captured_emit(struct reading *x)
 {
 	if (x->o->damaged)
 		x->o->damaged(x->o->arg, &x->e);
 }
 
 /* ATW_END: that was one too many. */
-static int fault(struct reading *x)
+static int captured_fault(struct reading *x)
 {
 	if (x->faults++ < FAULTS)
-		tell(x);
+		captured_emit(x);
 	x->s->terse = x->faults >= FAULTS;
 	return x->faults == CAPTURE_FAULTS ? ATW_END : ATW_OK;
 }
 
-static int task(struct reading *x, const struct capture_record *rec, struct atw_err *err)
+static int captured_add_task(struct reading *x, const struct capture_record *rec,
+			     struct atw_err *err)
 {
 	struct captured *c = x->c;
 	const struct capture_task *t = &rec->t;
 	struct captured_task *k;
 
 	if (t->pid > UINT32_MAX || t->tgid > UINT32_MAX || t->ppid > UINT32_MAX) {
-		wrong(x, t->pid > UINT32_MAX ? "pid" : t->tgid > UINT32_MAX ? "tgid" : "ppid",
-		      t->pid > UINT32_MAX ? t->pid : t->tgid > UINT32_MAX ? t->tgid : t->ppid);
+		captured_wrong(x,
+			       t->pid > UINT32_MAX    ? "pid"
+			       : t->tgid > UINT32_MAX ? "tgid"
+						      : "ppid",
+			       t->pid > UINT32_MAX    ? t->pid
+			       : t->tgid > UINT32_MAX ? t->tgid
+						      : t->ppid);
 		/* Its areas are not those of the task before. */
 		x->s->rd.in_task = false;
-		return fault(x);
+		return captured_fault(x);
 	}
 	if (!array_reserve((void **)&c->task, &c->tasks_cap, c->ntasks + 1, sizeof(*c->task)))
-		return no_memory(err);
+		return captured_no_memory(err);
 	k = &c->task[c->ntasks++];
 	*k = (struct captured_task){
 		.mark = x->s->mark, .mm = t->mm, .start = t->start, .pid = (uint32_t)t->pid,
@@ -125,13 +132,13 @@ static int task(struct reading *x, const struct capture_record *rec, struct atw_
 		.owner = CAPTURED_NONE,
 	};
 	if (t->name.data)
-		keep(k->name, sizeof(k->name), t->name);
+		captured_keep(k->name, sizeof(k->name), t->name);
 	if (x->o->progress)
 		x->o->progress(x->o->arg, c->ntasks, 0);
 	return ATW_OK;
 }
 
-static size_t word(struct captured *c, struct atw_blob b)
+static size_t captured_word(struct captured *c, struct atw_blob b)
 {
 	size_t at = c->words.len;
 
@@ -141,35 +148,39 @@ static size_t word(struct captured *c, struct atw_blob b)
 }
 
 /* Losses with addresses are reported when these addresses are listed. */
-static int lost(struct captured *c, const struct capture_record *rec, struct atw_err *err)
+static int captured_add_lost(struct captured *c, const struct capture_record *rec,
+			     struct atw_err *err)
 {
 	c->all_lost++;
 	if (rec->has & CAPTURE_L_START || c->nlost == CAPTURED_LOST)
 		return ATW_OK;
 	if (!array_reserve((void **)&c->lost, &c->losts_cap, c->nlost + 1, sizeof(*c->lost)))
-		return no_memory(err);
+		return captured_no_memory(err);
 	c->lost[c->nlost++] = (struct captured_lost){
-		rec->l.pid, word(c, rec->l.what), word(c, rec->l.why),
+		rec->l.pid,
+		captured_word(c, rec->l.what),
+		captured_word(c, rec->l.why),
 		rec->has & CAPTURE_L_DENIED,
 	};
-	return c->words.failed ? no_memory(err) : ATW_OK;
+	return c->words.failed ? captured_no_memory(err) : ATW_OK;
 }
 
-static int record(struct reading *x, const struct capture_record *rec, struct atw_err *err)
+static int captured_record(struct reading *x, const struct capture_record *rec,
+			   struct atw_err *err)
 {
 	struct captured *c = x->c;
 
 	switch (rec->letter) {
 	case 'H':
-		header(c, &rec->h);
+		captured_header(c, &rec->h);
 		return ATW_OK;
 	case 'R':
-		return ram(c, rec, err);
+		return captured_add_ram(c, rec, err);
 	case 'S':
-		swap(c, &rec->s);
+		captured_swap(c, &rec->s);
 		return ATW_OK;
 	case 'T':
-		return task(x, rec, err);
+		return captured_add_task(x, rec, err);
 	case 'V':
 		c->areas++;
 		if (c->ntasks && c->task[c->ntasks - 1].areas < UINT32_MAX)
@@ -179,7 +190,7 @@ static int record(struct reading *x, const struct capture_record *rec, struct at
 		c->frames++;
 		return ATW_OK;
 	case 'L':
-		return lost(c, rec, err);
+		return captured_add_lost(c, rec, err);
 	default:
 		return ATW_OK;
 	}
@@ -187,7 +198,7 @@ static int record(struct reading *x, const struct capture_record *rec, struct at
 
 /* ---- owners of areas ---- */
 
-static int by_space(const void *a, const void *b)
+static int captured_by_space(const void *a, const void *b)
 {
 	const struct captured_task *x = *(struct captured_task *const *)a;
 	const struct captured_task *y = *(struct captured_task *const *)b;
@@ -205,16 +216,16 @@ static int by_space(const void *a, const void *b)
  * tasks that share the space use them. Areas listed by another task of the same space are
  * the same ones.
  */
-static int find_owners(struct captured *c, struct atw_err *err)
+static int captured_find_owners(struct captured *c, struct atw_err *err)
 {
 	_auto_free struct captured_task **v = calloc(c->ntasks + 1, sizeof(struct captured_task *));
 	size_t first = 0;
 
 	if (!v)
-		return no_memory(err);
+		return captured_no_memory(err);
 	for (size_t i = 0; i < c->ntasks; i++)
 		v[i] = &c->task[i];
-	qsort(v, c->ntasks, sizeof(struct captured_task *), by_space);
+	qsort(v, c->ntasks, sizeof(struct captured_task *), captured_by_space);
 	for (size_t i = 0; i < c->ntasks; i++) {
 		if (v[i]->mm != v[first]->mm)
 			first = i;
@@ -228,7 +239,7 @@ static int find_owners(struct captured *c, struct atw_err *err)
 
 /* ---- all of it ---- */
 
-static void more_faults(struct reading *x)
+static void captured_more_faults(struct reading *x)
 {
 	uint64_t n = x->faults;
 
@@ -236,41 +247,42 @@ static void more_faults(struct reading *x)
 	if (n <= FAULTS)
 		return;
 	atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines are wrong", n - FAULTS);
-	tell(x);
+	captured_emit(x);
 }
 
-static int failure(struct reading *x, struct atw_err *err)
+static int captured_failure(struct reading *x, struct atw_err *err)
 {
 	x->c->whole &= x->s->of_line;
 	if (x->s->over)
-		more_faults(x);
+		captured_more_faults(x);
 	x->e = x->s->e;
 	if (x->s->fatal)
 		return atw_err_set(err, x->e.status, "%s", x->e.text);
 	if (x->s->of_line)
-		return fault(x);
-	tell(x);
+		return captured_fault(x);
+	captured_emit(x);
 	return ATW_OK;
 }
 
 /* ATW_END: enough of it. */
-static int lines(struct reading *x, struct atw_err *err)
+static int captured_lines(struct reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r;
 
 	while ((r = capture_stream_next(x->s, &rec)) != ATW_END) {
-		r = r == ATW_OK ? record(x, &rec, err) : failure(x, err);
+		r = r == ATW_OK ? captured_record(x, &rec, err)
+				: captured_failure(x, err);
 		if (r != ATW_OK)
 			return r;
 	}
-	more_faults(x);
+	captured_more_faults(x);
 	return ATW_OK;
 }
 
-static int all(struct reading *x, struct atw_err *err)
+static int captured_all(struct reading *x, struct atw_err *err)
 {
-	int r = lines(x, err);
+	int r = captured_lines(x, err);
 
 	if (r < 0)
 		return r;
@@ -279,13 +291,13 @@ static int all(struct reading *x, struct atw_err *err)
 		x->c->upto = x->s->base + x->s->pos;
 		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
 			    "nothing behind it is read", x->s->rd.line, CAPTURE_FAULTS);
-		tell(x);
+		captured_emit(x);
 	}
 	x->c->page = x->s->rd.page;
 	x->c->paper = x->s->rd.paper;
 	x->c->old |= x->c->paper;
 	x->c->lines = x->s->rd.line;
-	return find_owners(x->c, err);
+	return captured_find_owners(x->c, err);
 }
 
 int captured_open(const char *path, const struct captured_opts *o, struct captured **ret,
@@ -297,7 +309,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return no_memory(err);
+		return captured_no_memory(err);
 	c->path = path;
 	c->whole = true;
 	c->upto = UINT64_MAX;
@@ -305,7 +317,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 	x.c = c;
 	r = capture_stream_open_path(path, &x.s, err);
 	if (r == ATW_OK)
-		r = all(&x, err);
+		r = captured_all(&x, err);
 	capture_stream_close(x.s);
 	if (r != ATW_OK) {
 		captured_close(c);

@@ -160,7 +160,7 @@ static int kinds_read_block(struct kinds *k, const struct kinds_block *b, struct
 	return r;
 }
 
-static int by_number(const void *a, const void *b)
+static int frame_kinds_by_number(const void *a, const void *b)
 {
 	uint64_t x = ((const struct kinds_block *)a)->nr, y = ((const struct kinds_block *)b)->nr;
 
@@ -178,7 +178,7 @@ int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err)
 		if (k->block[i].nr)
 			b[n++] = k->block[i];
 	if (n)
-		qsort(b, n, sizeof(*b), by_number);
+		qsort(b, n, sizeof(*b), frame_kinds_by_number);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = kinds_read_block(k, &b[i], m, w, err);
 	return r;

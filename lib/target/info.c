@@ -7,7 +7,7 @@
 
 enum { SWAPS = 32 };             /* MAX_SWAPFILES is at most that */
 
-static struct atw_blob text(const char *s)
+static struct atw_blob target_info_text(const char *s)
 {
 	return (struct atw_blob){ s, strlen(s) };
 }
@@ -22,8 +22,8 @@ int about_say(const struct about_to *to, struct atw_err *err, const char *key,
 	va_start(ap, fmt);
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
-	rec.h.key = text(key);
-	rec.h.value = text(value);
+	rec.h.key = target_info_text(key);
+	rec.h.value = target_info_text(value);
 	return to->tell(to->arg, &rec, err);
 }
 
@@ -31,7 +31,7 @@ void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_
 {
 	*a = (struct task_about){ .t = { .pid = pid, .mm = mm } };
 	snprintf(a->name, sizeof(a->name), "%s", name);
-	a->t.name = text(a->name);
+	a->t.name = target_info_text(a->name);
 }
 
 int about_tell(const struct about_to *to, const struct task_about *a, struct atw_err *err)
@@ -41,12 +41,13 @@ int about_tell(const struct about_to *to, const struct task_about *a, struct atw
 	return to->tell(to->arg, &rec, err);
 }
 
-static int ram(const struct about_to *to, uint64_t first, uint64_t last, bool known,
-	       uint32_t node, struct atw_err *err)
+static int target_info_ram(const struct about_to *to, uint64_t first, uint64_t last,
+			   bool known, uint32_t node, struct atw_err *err)
 {
 	const struct capture_record rec = {
-		.letter = 'R', .has = known ? CAPTURE_R_NODE : 0,
-		.r = { first, last, text("System RAM"), node },
+		.letter = 'R',
+		.has = known ? CAPTURE_R_NODE : 0,
+		.r = {first, last, target_info_text("System RAM"), node},
 	};
 
 	return to->tell(to->arg, &rec, err);
@@ -70,13 +71,13 @@ int about_ram(const struct about_to *to, const struct extents *x,
 			more = node(arg, border, &next, &last);
 			if (more == known && (!known || next == now))
 				continue;
-			r = ram(to, at, border - 1, known, now, err);
+			r = target_info_ram(to, at, border - 1, known, now, err);
 			at = border;
 			known = more;
 			now = next;
 		}
 		if (r == ATW_OK)
-			r = ram(to, at, end, known, now, err);
+			r = target_info_ram(to, at, end, known, now, err);
 	}
 	return r;
 }
@@ -103,7 +104,8 @@ int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
 
 		if (swap(arg, i, &s) < 0)
 			continue;
-		rec.s = (struct capture_swap){ i, s.pages, s.used, text(s.name) };
+		rec.s = (struct capture_swap){i, s.pages, s.used,
+					      target_info_text(s.name)};
 		r = to->tell(to->arg, &rec, err);
 	}
 	return r;

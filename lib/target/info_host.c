@@ -17,8 +17,8 @@ enum { TEXT = 1 << 20 };
 typedef int line_fn(const struct about_to *to, char *line, struct atw_err *err);
 
 /* A file that is not there, or not for us, says nothing. */
-static int each_line(const char *path, const struct about_to *to, line_fn *fn,
-		     struct atw_err *err)
+static int info_host_each_line(const char *path, const struct about_to *to, line_fn *fn,
+			       struct atw_err *err)
 {
 	struct buf all = { 0 };
 	char *save = NULL;
@@ -33,7 +33,7 @@ static int each_line(const char *path, const struct about_to *to, line_fn *fn,
 }
 
 /* "MemTotal:       16384000 kB" */
-static int meminfo(const struct about_to *to, char *line, struct atw_err *err)
+static int info_host_meminfo(const struct about_to *to, char *line, struct atw_err *err)
 {
 	char *colon = strchr(line, ':'), *s;
 	uint64_t value;
@@ -51,7 +51,7 @@ static int meminfo(const struct about_to *to, char *line, struct atw_err *err)
  * "              count:    244" of each CPU's lists in each zone: pages that are free
  * and that MemFree does not count.
  */
-static int waiting(const struct about_to *to, struct atw_err *err)
+static int info_host_waiting(const struct about_to *to, struct atw_err *err)
 {
 	static const char word[] = " count: ";
 	struct buf all = { 0 };
@@ -75,7 +75,7 @@ static int waiting(const struct about_to *to, struct atw_err *err)
 }
 
 /* Emit the counters of /proc/vmstat that show a shortage of memory. */
-static int vmstat(const struct about_to *to, char *line, struct atw_err *err)
+static int info_host_vmstat(const struct about_to *to, char *line, struct atw_err *err)
 {
 	static const char *const whole[] = { "pgfault", "pgmajfault", "pswpin", "pswpout",
 		"workingset_refault_anon", "workingset_refault_file", "oom_kill" };
@@ -96,7 +96,7 @@ static int vmstat(const struct about_to *to, char *line, struct atw_err *err)
 }
 
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=0" */
-static int pressure(const struct about_to *to, char *line, struct atw_err *err)
+static int info_host_pressure(const struct about_to *to, char *line, struct atw_err *err)
 {
 	char key[64], *save = NULL, *word = strtok_r(line, " ", &save);
 	const char *kind = word;
@@ -114,7 +114,7 @@ static int pressure(const struct about_to *to, char *line, struct atw_err *err)
 	return r;
 }
 
-static int slab(const struct about_to *to, char *line, struct atw_err *err)
+static int info_host_slab(const struct about_to *to, char *line, struct atw_err *err)
 {
 	struct capture_slab s;
 	struct atw_blob name;
@@ -123,7 +123,7 @@ static int slab(const struct about_to *to, char *line, struct atw_err *err)
 	       about_slab(to, name, &s, err) : ATW_OK;
 }
 
-static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
+static bool info_host_node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 {
 	const struct sys_nodes *n = arg;
 	bool known = sys_nodes_find(n, pa, ret);
@@ -133,7 +133,7 @@ static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 	return known;
 }
 
-static int ram(const struct about_to *to, struct atw_err *err)
+static int info_host_ram(const struct about_to *to, struct atw_err *err)
 {
 	struct sys_nodes nodes = { 0 };
 	struct extents x = { 0 };
@@ -141,14 +141,14 @@ static int ram(const struct about_to *to, struct atw_err *err)
 
 	if (live_ram(&x, NULL) == ATW_OK) {
 		sys_nodes_read("", &nodes);
-		r = about_ram(to, &x, node_of, &nodes, err);
+		r = about_ram(to, &x, info_host_node_of, &nodes, err);
 		sys_nodes_deinit(&nodes);
 	}
 	extents_deinit(&x);
 	return r;
 }
 
-static int swap_of(void *arg, unsigned type, struct atw_swap *ret)
+static int info_host_swap_of(void *arg, unsigned type, struct atw_swap *ret)
 {
 	(void)arg;
 	return proc_swap(type, ret);
@@ -170,16 +170,17 @@ int about_host(const struct about_to *to, bool slabs, struct atw_err *err)
 	if (r == ATW_OK)
 		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
 	if (r == ATW_OK)
-		r = each_line("/proc/meminfo", to, meminfo, err);
+		r = info_host_each_line("/proc/meminfo", to, info_host_meminfo, err);
 	if (r == ATW_OK)
-		r = waiting(to, err);
+		r = info_host_waiting(to, err);
 	if (r == ATW_OK)
-		r = each_line("/proc/vmstat", to, vmstat, err);
+		r = info_host_each_line("/proc/vmstat", to, info_host_vmstat, err);
 	if (r == ATW_OK)
-		r = each_line("/proc/pressure/memory", to, pressure, err);
+		r = info_host_each_line("/proc/pressure/memory", to, info_host_pressure,
+					err);
 	if (r == ATW_OK && slabs)
-		r = each_line("/proc/slabinfo", to, slab, err);
+		r = info_host_each_line("/proc/slabinfo", to, info_host_slab, err);
 	if (r == ATW_OK)
-		r = ram(to, err);
-	return r == ATW_OK ? about_swap(to, swap_of, NULL, err) : r;
+		r = info_host_ram(to, err);
+	return r == ATW_OK ? about_swap(to, info_host_swap_of, NULL, err) : r;
 }

@@ -14,7 +14,7 @@
 enum { HEAD = 4096, NODES = 1024 };
 
 /* The spans of nodes can overlap: the node of an address in several spans is unknown. */
-static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
+static bool info_kernel_node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 {
 	struct atw_kernel *k = arg;
 	unsigned shift = atw_kernel_space(k)->paging.page_shift, found = 0;
@@ -39,13 +39,13 @@ static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
 	return found == 1;
 }
 
-static int swap_of(void *arg, unsigned type, struct atw_swap *ret)
+static int info_kernel_swap_of(void *arg, unsigned type, struct atw_swap *ret)
 {
 	return atw_swap_device(arg, type, ret, NULL);
 }
 
-static int fact(const struct about_to *to, struct atw_source *s, const char *key,
-		struct atw_err *err)
+static int info_kernel_fact(const struct about_to *to, struct atw_source *s,
+			    const char *key, struct atw_err *err)
 {
 	struct atw_blob b;
 
@@ -54,16 +54,18 @@ static int fact(const struct about_to *to, struct atw_source *s, const char *key
 			    (const char *)b.data);
 }
 
-static int counter(void *arg, const char *key, uint64_t value, struct atw_err *err)
+static int info_kernel_counter(void *arg, const char *key, uint64_t value,
+			       struct atw_err *err)
 {
 	return about_say(*(const struct about_to *const *)arg, err, key, "%" PRIu64, value);
 }
 
 /* Missing counters are left out; the first failure of the receiver ends the listing. */
-static int counters(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+static int info_kernel_counters(struct atw_kernel *k, const struct about_to *to,
+				struct atw_err *err)
 {
 	struct atw_err why = { 0 };
-	int r = kernel_counters(k, counter, &to, &why);
+	int r = kernel_counters(k, info_kernel_counter, &to, &why);
 
 	if (r == ATW_OK || r == ATW_E_MISSING || r == ATW_E_UNSUPPORTED)
 		return ATW_OK;
@@ -72,7 +74,8 @@ static int counters(struct atw_kernel *k, const struct about_to *to, struct atw_
 	return r;
 }
 
-static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+static int info_kernel_numbers(struct atw_kernel *k, const struct about_to *to,
+			       struct atw_err *err)
 {
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(k);
 	unsigned shift = atw_kernel_space(k)->paging.page_shift;
@@ -89,7 +92,7 @@ static int numbers(struct atw_kernel *k, const struct about_to *to, struct atw_e
 	if (r == ATW_OK && kernel_ram_pages(k, &n, NULL) == ATW_OK && n <= UINT64_MAX >> shift)
 		r = about_say(to, err, "MemTotal", "%" PRIu64, (n << shift) / 1024);
 	if (r == ATW_OK)
-		r = counters(k, to, err);
+		r = info_kernel_counters(k, to, err);
 	return r;
 }
 
@@ -99,7 +102,8 @@ struct about_slabs {
 	int told;
 };
 
-static int on_slab_cache(void *arg, const struct slab_cache *c, struct atw_err *err)
+static int info_kernel_on_slab_cache(void *arg, const struct slab_cache *c,
+				     struct atw_err *err)
 {
 	struct about_slabs *x = arg;
 
@@ -115,29 +119,29 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 	const char *release = atw_kernel_release(k);
 	struct atw_source *mem = atw_kernel_space(k)->mem;
 	struct extents x = { 0 };
-	int r = fact(to, mem, "machine", err);
+	int r = info_kernel_fact(to, mem, "machine", err);
 
 	if (r == ATW_OK && release)
 		r = about_say(to, err, "release", "%s", release);
 	else if (r == ATW_OK)
-		r = fact(to, mem, "release", err);
+		r = info_kernel_fact(to, mem, "release", err);
 	if (r == ATW_OK)
-		r = numbers(k, to, err);
+		r = info_kernel_numbers(k, to, err);
 	if (r == ATW_OK && slabs) {
-		slab_caches(k, on_slab_cache, &slab, &why);
+		slab_caches(k, info_kernel_on_slab_cache, &slab, &why);
 		r = slab.told;
 		if (r < 0 && err)
 			*err = why;
 	}
 	if (r == ATW_OK && kernel_ram(k, &x, NULL) == ATW_OK) {
-		r = about_ram(to, &x, node_of, k, err);
+		r = about_ram(to, &x, info_kernel_node_of, k, err);
 		extents_deinit(&x);
 	}
-	return r == ATW_OK ? about_swap(to, swap_of, k, err) : r;
+	return r == ATW_OK ? about_swap(to, info_kernel_swap_of, k, err) : r;
 }
 
 /* Is the task part of this listing? Processes are listed together with their memory. */
-static bool is_other(const struct others_opts *o, const struct lnx_task *t)
+static bool info_kernel_is_other(const struct others_opts *o, const struct lnx_task *t)
 {
 	bool own = t->mm && !t->kernel;
 
@@ -167,7 +171,7 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 	       r != ATW_E_LIMIT) {
 		if (r < 0)
 			continue;
-		if (is_other(o, &t)) {
+		if (info_kernel_is_other(o, &t)) {
 			about_task(k, &t, NULL, a);
 			told = about_tell(to, a, err);
 		} else if (t.leader) {

@@ -25,7 +25,7 @@ enum {
 };
 
 /* From the third field on. Those below 0 are none of ours. */
-static unsigned split(const char *s, const char *end, uint64_t v[FIELDS])
+static unsigned info_proc_split(const char *s, const char *end, uint64_t v[FIELDS])
 {
 	unsigned i = 3;
 
@@ -48,7 +48,7 @@ static unsigned split(const char *s, const char *end, uint64_t v[FIELDS])
 	return i;
 }
 
-static bool pair(const uint64_t *v, struct capture_pair *ret)
+static bool info_proc_pair(const uint64_t *v, struct capture_pair *ret)
 {
 	*ret = (struct capture_pair){ v[0], v[1] };
 	/* The kernel shows 0, or 1 for code, to readers without permission. */
@@ -66,7 +66,7 @@ int about_stat(struct atw_blob text, struct task_about *ret)
 	if (!open || !close || close < open || open == s ||
 	    !num_dec(s, (size_t)(open - 1 - s), &pid))
 		return ATW_E_FORMAT;
-	n = split(close + 1, s + text.len, v);
+	n = info_proc_split(close + 1, s + text.len, v);
 	if (n <= F_START)
 		return ATW_E_FORMAT;
 	*a = (struct task_about){ .has = CAPTURE_T_TGID | CAPTURE_T_PPID | CAPTURE_T_FAULTS |
@@ -88,8 +88,8 @@ int about_stat(struct atw_blob text, struct task_about *ret)
 	a->t.cpu = v[F_CPU];
 	a->t.stack = v[F_STACK];
 	a->has |= (n > F_CPU ? CAPTURE_T_CPU : 0) | (v[F_STACK] ? CAPTURE_T_STACK : 0) |
-		  (pair(&v[F_CODE], &a->t.code) ? CAPTURE_T_CODE : 0) |
-		  (pair(&v[F_DATA], &a->t.data) ? CAPTURE_T_DATA : 0);
+		  (info_proc_pair(&v[F_CODE], &a->t.code) ? CAPTURE_T_CODE : 0) |
+		  (info_proc_pair(&v[F_DATA], &a->t.data) ? CAPTURE_T_DATA : 0);
 	a->t.brk.a = v[F_BRK];
 	return ATW_OK;
 }
@@ -133,7 +133,7 @@ bool about_cgroup(struct atw_blob text, char *buf, size_t len)
 	return true;
 }
 
-static void uid_of(uint32_t pid, struct task_about *a)
+static void info_proc_uid_of(uint32_t pid, struct task_about *a)
 {
 	struct buf text;
 	unsigned long uid;
@@ -148,7 +148,7 @@ static void uid_of(uint32_t pid, struct task_about *a)
 	buf_deinit(&text);
 }
 
-static void names_of(uint32_t pid, struct task_about *a)
+static void info_proc_names_of(uint32_t pid, struct task_about *a)
 {
 	char path[48];
 	struct buf text = { 0 };
@@ -170,7 +170,8 @@ static void names_of(uint32_t pid, struct task_about *a)
 	}
 }
 
-static int stat_file(const char *path, struct task_about *ret, struct atw_err *err)
+static int info_proc_stat_file(const char *path, struct task_about *ret,
+			       struct atw_err *err)
 {
 	char text[1024];
 
@@ -188,7 +189,7 @@ int about_stat_of(uint32_t pid, struct task_about *ret, struct atw_err *err)
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	return stat_file(path, ret, err);
+	return info_proc_stat_file(path, ret, err);
 }
 
 int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_err *err)
@@ -197,7 +198,7 @@ int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/stat", pid, tid);
-	r = stat_file(path, ret, err);
+	r = info_proc_stat_file(path, ret, err);
 	if (r < 0)
 		return r;
 	ret->t.tgid = pid;
@@ -207,7 +208,7 @@ int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_
 }
 
 /* A main thread that has ended no longer says where its program lies. */
-static void memory_of(uint32_t thread, struct task_about *a)
+static void info_proc_memory_of(uint32_t thread, struct task_about *a)
 {
 	_auto_free struct task_about *k = malloc(sizeof(*k));
 	const uint32_t has = CAPTURE_T_STACK | CAPTURE_T_CODE | CAPTURE_T_DATA;
@@ -229,13 +230,13 @@ int about_proc(uint32_t pid, uint32_t thread, uint64_t heap, struct task_about *
 	if (r < 0)
 		return r;
 	if (thread != pid)
-		memory_of(thread, ret);
+		info_proc_memory_of(thread, ret);
 	if (ret->t.brk.a > 1) {
 		ret->t.brk.b = heap > ret->t.brk.a ? heap : ret->t.brk.a;
 		ret->has |= CAPTURE_T_BRK;
 	}
-	uid_of(pid, ret);
-	names_of(thread, ret);
+	info_proc_uid_of(pid, ret);
+	info_proc_names_of(thread, ret);
 	return ATW_OK;
 }
 
@@ -244,7 +245,7 @@ int about_proc(uint32_t pid, uint32_t thread, uint64_t heap, struct task_about *
 enum { HEAD = 4096, NOTES = 4096 };
 
 /* Devices are not opened: that may be an order to them. */
-static int open_plain(const char *path, struct stat *st)
+static int info_proc_open_plain(const char *path, struct stat *st)
 {
 	_auto_fd int at = open(path, O_PATH | O_CLOEXEC);
 	char self[48];
@@ -258,7 +259,7 @@ static int open_plain(const char *path, struct stat *st)
 }
 
 /* The very file; or what has its name now, if that is the same one. */
-static int open_mapped(uint32_t pid, const struct atw_area *a)
+static int info_proc_open_mapped(uint32_t pid, const struct atw_area *a)
 {
 	char path[80];
 	struct stat st;
@@ -266,10 +267,10 @@ static int open_mapped(uint32_t pid, const struct atw_area *a)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 a->start.u, a->end.u);
-	fd = open_plain(path, &st);
+	fd = info_proc_open_plain(path, &st);
 	if (fd >= 0 || a->name[0] != '/')
 		return fd;
-	fd = open_plain(a->name, &st);
+	fd = info_proc_open_plain(a->name, &st);
 	if (fd < 0 || (major(st.st_dev) == a->major && minor(st.st_dev) == a->minor &&
 		       st.st_ino == a->inode))
 		return fd;
@@ -279,7 +280,7 @@ static int open_mapped(uint32_t pid, const struct atw_area *a)
 
 int about_proc_file(uint32_t pid, const struct atw_area *a, struct elfunit *ret)
 {
-	_auto_fd int fd = open_mapped(pid, a);
+	_auto_fd int fd = info_proc_open_mapped(pid, a);
 	uint8_t head[HEAD], notes[NOTES];
 	struct elfunit u;
 	ssize_t n;

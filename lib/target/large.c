@@ -10,8 +10,8 @@ const char *const large_why_names[LARGE_WHYS] = {
  * What holds for all blocks of an area: mm/huge_memory.c,
  * __thp_vma_allowable_orders() in its order.
  */
-static enum large_why why_of_area(struct large_scan *s, uint64_t start,
-				  const struct large_may *may)
+static enum large_why large_why_of_area(struct large_scan *s, uint64_t start,
+					const struct large_may *may)
 {
 	bool unadvised = may->have_advice && !may->advised;
 	bool system = may->system == THP_NEVER || (may->system == THP_ADVISED && unadvised);
@@ -54,10 +54,10 @@ void large_begin(struct large_scan *s, uint64_t start, uint64_t end,
 		s->last = whole - 1;
 		s->sum.blocks = (whole - s->first) / block;
 	}
-	s->area = why_of_area(s, start, may);
+	s->area = large_why_of_area(s, start, may);
 }
 
-static enum large_why why_of_block(const struct large_scan *s, uint64_t holes)
+static enum large_why large_why_of_block(const struct large_scan *s, uint64_t holes)
 {
 	if (s->area != LARGE_POSSIBLE)
 		return s->area;
@@ -66,14 +66,14 @@ static enum large_why why_of_block(const struct large_scan *s, uint64_t holes)
 	       s->now.swapped ? LARGE_SWAPPED : LARGE_POSSIBLE;
 }
 
-static void end_block(struct large_scan *s)
+static void large_end_block(struct large_scan *s)
 {
 	struct large_sum *t = &s->sum;
 
 	if (s->now.small) {
 		uint64_t holes = s->block - s->now.small - s->now.swapped - s->now.other -
 				 s->now.lost;
-		enum large_why why = why_of_block(s, holes);
+		enum large_why why = large_why_of_block(s, holes);
 
 		t->entries_large++;
 		t->small[why] += s->now.small;
@@ -92,7 +92,7 @@ static void end_block(struct large_scan *s)
 }
 
 /* Part of a block. */
-static void count(struct large_scan *s, uint64_t bytes, const struct page_run *run)
+static void large_count(struct large_scan *s, uint64_t bytes, const struct page_run *run)
 {
 	uint8_t rights = run->have & RUN_RIGHTS ? run->rights : 0;
 
@@ -121,7 +121,7 @@ static void count(struct large_scan *s, uint64_t bytes, const struct page_run *r
 }
 
 /* A page that an area has in part takes an entry all the same. */
-static uint64_t slots(uint64_t bytes, uint64_t slot)
+static uint64_t large_slot_count(uint64_t bytes, uint64_t slot)
 {
 	return slot ? bytes / slot + (bytes % slot ? 1 : 0) : 0;
 }
@@ -134,9 +134,9 @@ void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 	bool sized = run->state == PAGE_PRESENT && !unsized;
 
 	if (sized)
-		s->sum.entries += slots(last - first + 1, run->slot);
+		s->sum.entries += large_slot_count(last - first + 1, run->slot);
 	if (sized && is_large)
-		s->sum.entries_large += slots(last - first + 1, run->slot);
+		s->sum.entries_large += large_slot_count(last - first + 1, run->slot);
 	if (run->state == PAGE_ABSENT && run->have & RUN_STATE_HIDDEN)
 		s->sum.hidden += last - first + 1;
 	if (is_large)
@@ -149,7 +149,7 @@ void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 			uint64_t at = first & ~(s->block - 1), whole = 0;
 
 			if (at != s->now.at)
-				end_block(s);
+				large_end_block(s);
 			s->now.at = at;
 			if (end > s->last)
 				end = s->last;
@@ -161,13 +161,14 @@ void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 			else if (end - at >= s->block)
 				end = at + s->block - 1;
 			if (!whole && !is_large)
-				count(s, end - first + 1, run);
+				large_count(s, end - first + 1, run);
 		} else {
 			if (s->first <= s->last && first < s->first && end >= s->first)
 				end = s->first - 1;
 			if (run->state == PAGE_PRESENT && !is_large) {
 				s->sum.small[s->edge] += end - first + 1;
-				s->sum.entries_large += slots(end - first + 1, run->slot);
+				s->sum.entries_large +=
+					large_slot_count(end - first + 1, run->slot);
 			}
 		}
 		if (end == last)
@@ -177,7 +178,7 @@ void large_add(struct large_scan *s, uint64_t first, uint64_t last,
 
 void large_end(struct large_scan *s)
 {
-	end_block(s);
+	large_end_block(s);
 }
 
 void large_sum_add(struct large_sum *to, const struct large_sum *s)
@@ -201,8 +202,8 @@ void large_sum_add(struct large_sum *to, const struct large_sum *s)
 void large_sum_outside(struct large_sum *to, uint64_t bytes, uint64_t slot, uint64_t block)
 {
 	*(slot >= block ? &to->large : &to->small[LARGE_NONE]) += bytes;
-	to->entries += slots(bytes, slot);
-	to->entries_large += slots(bytes, slot);
+	to->entries += large_slot_count(bytes, slot);
+	to->entries_large += large_slot_count(bytes, slot);
 }
 
 uint64_t large_smaller(const struct large_sum *s)

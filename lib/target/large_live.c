@@ -27,7 +27,7 @@ void large_live_deinit(struct large_live *l)
 	large_live_forget(l);
 }
 
-static void enter(struct large_live *l, uint32_t pid, uint64_t block)
+static void large_live_enter(struct large_live *l, uint32_t pid, uint64_t block)
 {
 	if (l->block != block)
 		thp_of_system("", block, &l->set);
@@ -37,7 +37,8 @@ static void enter(struct large_live *l, uint32_t pid, uint64_t block)
 	l->pid = pid;
 }
 
-static void read_all(uint32_t pid, const char *file, size_t max, struct buf *ret)
+static void large_live_read_all(uint32_t pid, const char *file, size_t max,
+				struct buf *ret)
 {
 	char path[48];
 
@@ -53,7 +54,7 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 {
 	enum thp_when mounted;
 
-	enter(l, pid, block);
+	large_live_enter(l, pid, block);
 	if (ret->kind == LARGE_ANON) {
 		ret->system = l->set.anon;
 		ret->by = l->set.anon_by;
@@ -65,7 +66,7 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 	if (ret->kind != LARGE_OF_FILE)
 		return;
 	if (!l->mounts_tried)
-		read_all(pid, "mountinfo", MOUNTS_MAX, &l->mounts);
+		large_live_read_all(pid, "mountinfo", MOUNTS_MAX, &l->mounts);
 	l->mounts_tried = true;
 	if (l->mounts.len && large_mounted((struct atw_blob){ l->mounts.data, l->mounts.len },
 					   a->major, a->minor, &mounted)) {
@@ -78,13 +79,13 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 /* ---- where there is nothing but /proc ---- */
 
 /* Since 5.0; and "1" as well where advised areas alone are excepted (6.18). */
-static enum thp_when told_process(uint32_t pid)
+static enum thp_when large_live_told_process(uint32_t pid)
 {
 	struct buf text = { 0 };
 	const char *s;
 	enum thp_when w = THP_NOT_TOLD;
 
-	read_all(pid, "status", 1 << 20, &text);
+	large_live_read_all(pid, "status", 1 << 20, &text);
 	s = text.len ? strstr(text.data, "\nTHP_enabled:\t0") : NULL;
 	if (s)
 		w = THP_NEVER;
@@ -93,7 +94,7 @@ static enum thp_when told_process(uint32_t pid)
 }
 
 /* Areas are mostly asked for in order, and so they stand there. */
-static bool find_flags(struct large_live *l, uint64_t start, uint64_t *ret)
+static bool large_live_find_flags(struct large_live *l, uint64_t start, uint64_t *ret)
 {
 	static const char word[] = "VmFlags: ";
 	struct atw_blob text = { l->smaps.data, l->smaps.len };
@@ -123,10 +124,10 @@ static bool find_flags(struct large_live *l, uint64_t start, uint64_t *ret)
 	return false;
 }
 
-static void read_smaps(struct large_live *l, uint32_t pid)
+static void large_live_read_smaps(struct large_live *l, uint32_t pid)
 {
 	if (!l->smaps_tried)
-		read_all(pid, "smaps", SMAPS_MAX, &l->smaps);
+		large_live_read_all(pid, "smaps", SMAPS_MAX, &l->smaps);
 	l->smaps_tried = true;
 }
 
@@ -134,9 +135,9 @@ bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start)
 {
 	uint64_t flags;
 
-	enter(l, pid, l->block);
-	read_smaps(l, pid);
-	return !find_flags(l, start, &flags) || flags & LARGE_VM_PFNMAP;
+	large_live_enter(l, pid, l->block);
+	large_live_read_smaps(l, pid);
+	return !large_live_find_flags(l, start, &flags) || flags & LARGE_VM_PFNMAP;
 }
 
 void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
@@ -144,12 +145,12 @@ void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
 {
 	uint64_t flags = 0;
 
-	enter(l, pid, block);
-	read_smaps(l, pid);
+	large_live_enter(l, pid, block);
+	large_live_read_smaps(l, pid);
 	if (!l->process_tried)
-		l->process = told_process(pid);
+		l->process = large_live_told_process(pid);
 	l->process_tried = true;
-	find_flags(l, a->start.u, &flags);
+	large_live_find_flags(l, a->start.u, &flags);
 	large_may_of_area(a, flags, ret);
 	ret->process = l->process;
 	large_live_system(l, pid, block, a, ret);

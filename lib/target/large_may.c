@@ -12,7 +12,7 @@ enum {
 	VM_SPECIAL = VM_IO | VM_DONTEXPAND | VM_PFNMAP | VM_MIXEDMAP,
 };
 
-static bool starts(const char *name, const char *with)
+static bool large_may_starts(const char *name, const char *with)
 {
 	return !strncmp(name, with, strlen(with));
 }
@@ -20,8 +20,9 @@ static bool starts(const char *name, const char *with)
 bool large_is_shmem(const char *name)
 {
 	/* memfd_create(), MAP_SHARED without a file, shmget(), and a name given. */
-	return starts(name, "/memfd:") || starts(name, "/dev/zero (deleted)") ||
-	       starts(name, "/SYSV") || starts(name, "[anon_shmem:");
+	return large_may_starts(name, "/memfd:") ||
+	       large_may_starts(name, "/dev/zero (deleted)") ||
+	       large_may_starts(name, "/SYSV") || large_may_starts(name, "[anon_shmem:");
 }
 
 void large_may_of_area(const struct atw_area *a, uint64_t vm_flags, struct large_may *ret)
@@ -39,7 +40,7 @@ void large_may_of_area(const struct atw_area *a, uint64_t vm_flags, struct large
 /* ---- /proc ---- */
 
 /* The option huge= among those that are separated by commas. */
-static enum thp_when option(const char *s, const char *end)
+static enum thp_when large_may_option(const char *s, const char *end)
 {
 	static const struct { const char *word; enum thp_when when; } words[] = {
 		{ "huge=always", THP_ALWAYS }, { "huge=within_size", THP_ALWAYS },
@@ -81,7 +82,7 @@ bool large_mounted(struct atw_blob text, uint32_t major, uint32_t minor, enum th
 		if (!fs || e - fs < 9 || memcmp(fs + 3, "tmpfs ", 6))
 			continue;
 		at = memchr(fs + 9, ' ', (size_t)(e - (fs + 9)));
-		*ret = at ? option(at + 1, e) : THP_NEVER;
+		*ret = at ? large_may_option(at + 1, e) : THP_NEVER;
 		return true;
 	}
 	return false;

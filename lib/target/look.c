@@ -43,7 +43,7 @@ struct looker {
 /* ---- runs ---- */
 
 /* false: no memory. */
-static bool looker_end_run(struct looker *k)
+static bool look_looker_end_run(struct looker *k)
 {
 	const uint64_t most = (uint64_t)1 << LOOK_MORE_BITS;
 	struct look *l = k->l;
@@ -64,14 +64,14 @@ static bool looker_end_run(struct looker *k)
 	return true;
 }
 
-static inline bool looker_add(struct looker *k, uint64_t pfn, unsigned class)
+static inline bool look_looker_add(struct looker *k, uint64_t pfn, unsigned class)
 {
 	if (class == k->class && k->times &&
 	    pfn == k->pfn + (k->times << (class < LOOK_SPAN ? class : 0))) {
 		k->times++;
 		return true;
 	}
-	if (!looker_end_run(k))
+	if (!look_looker_end_run(k))
 		return false;
 	if (pfn >> LOOK_PFN_BITS) {
 		k->now.odd = true;
@@ -83,7 +83,7 @@ static inline bool looker_add(struct looker *k, uint64_t pfn, unsigned class)
 	return true;
 }
 
-static bool looker_count(struct looker *k)
+static bool look_looker_count(struct looker *k)
 {
 	const struct look *l = k->l;
 
@@ -113,7 +113,7 @@ static bool looker_count(struct looker *k)
 }
 
 /* What was listed: a space has it alone, or in a run, as far as is known by now. */
-static bool looker_settle(struct looker *k)
+static bool look_looker_settle(struct looker *k)
 {
 	struct soles *s = &k->l->soles;
 	uint64_t alone = 0;
@@ -127,17 +127,17 @@ static bool looker_settle(struct looker *k)
 		if (soles_take(s, pfn, k->space))
 			alone++;
 		else
-			good = soles_add(s, k->counts, pfn) && looker_add(k, pfn, 0);
+			good = soles_add(s, k->counts, pfn) && look_looker_add(k, pfn, 0);
 	}
 	if (s->frames)
 		s->pages[k->space] += alone;
 	k->listed = 0;
-	return good && looker_end_run(k);
+	return good && look_looker_end_run(k);
 }
 
 /* ---- entries ---- */
 
-static unsigned looker_class(const struct looker *k, unsigned level, uint64_t word)
+static unsigned look_looker_class(const struct looker *k, unsigned level, uint64_t word)
 {
 	if (level)
 		return k->pg->level[level].shift - k->pg->page_shift;
@@ -147,7 +147,7 @@ static unsigned looker_class(const struct looker *k, unsigned level, uint64_t wo
 }
 
 /* One that the CPU ignores. */
-static bool looker_soft(struct looker *k, unsigned level, uint64_t word)
+static bool look_looker_soft(struct looker *k, unsigned level, uint64_t word)
 {
 	struct atw_soft_word w = atw_soft_decode(k->o->soft, k->pg, level, word);
 
@@ -159,18 +159,20 @@ static bool looker_soft(struct looker *k, unsigned level, uint64_t word)
 	if (w.what == ATW_SOFT_SWAP)
 		k->now.swapped += (uint64_t)1 << (k->pg->level[level].shift - k->pg->page_shift);
 	return w.what != ATW_SOFT_PROTNONE ||
-	       looker_add(k, w.pa.u >> k->pg->page_shift, looker_class(k, level, word));
+	       look_looker_add(k, w.pa.u >> k->pg->page_shift,
+			       look_looker_class(k, level, word));
 }
 
-static bool looker_word(struct looker *k, const struct mmu_space *sp, unsigned level, uint64_t va,
-			uint64_t word)
+static bool look_looker_word(struct looker *k, const struct mmu_space *sp, unsigned level,
+			     uint64_t va, uint64_t word)
 {
 	switch (entry_kind(k->pg, level, word)) {
 	case ATW_LEAF:
-		return looker_add(k, space_leaf_pa(sp, level, word, va).u >> k->pg->page_shift,
-				  looker_class(k, level, word));
+		return look_looker_add(
+			k, space_leaf_pa(sp, level, word, va).u >> k->pg->page_shift,
+			look_looker_class(k, level, word));
 	case ATW_ABSENT:
-		return looker_soft(k, level, word);
+		return look_looker_soft(k, level, word);
 	case ATW_BAD:
 		k->now.odd = true;
 		return true;
@@ -179,12 +181,12 @@ static bool looker_word(struct looker *k, const struct mmu_space *sp, unsigned l
 	}
 }
 
-static int looker_no_memory(struct atw_err *err)
+static int look_looker_no_memory(struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_LIMIT, "out of memory");
 }
 
-static bool is_blank(const char *words, unsigned ws)
+static bool look_is_blank(const char *words, unsigned ws)
 {
 	uint64_t any = 0;
 
@@ -194,7 +196,7 @@ static bool is_blank(const char *words, unsigned ws)
 }
 
 /* Is there room to list all frames of a table? */
-static bool looker_lists(struct looker *k, const struct sweep_seen *s)
+static bool look_looker_lists(struct looker *k, const struct sweep_seen *s)
 {
 	return !s->level && k->small.mask && k->listed < LIST_MOST &&
 	       array_reserve((void **)&k->list, &k->list_cap, k->listed + s->n + STRIDE,
@@ -202,7 +204,7 @@ static bool looker_lists(struct looker *k, const struct sweep_seen *s)
 }
 
 /* Returns how many of the words need not be looked at. */
-static uint32_t looker_list(struct looker *k, const char *words, uint32_t n)
+static uint32_t look_looker_list(struct looker *k, const char *words, uint32_t n)
 {
 	uint32_t listed, seen = k->list_fn(&k->small, words, n, k->list + k->listed, &listed);
 
@@ -211,23 +213,24 @@ static uint32_t looker_list(struct looker *k, const char *words, uint32_t n)
 }
 
 /* A table of a space. */
-static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
+static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
 	struct looker *k = arg;
 	const struct mmu_space *sp = k->sp[s->space];
 	unsigned ws = k->pg->word_size, shift = k->pg->level[s->level].shift;
 	const char *words = s->words;
-	bool good = true, lists = looker_lists(k, s);
+	bool good = true, lists = look_looker_lists(k, s);
 
 	for (uint32_t i = 0; i < s->n && good; i++) {
 		uint64_t word;
 
 		if (lists && !(i % STRIDE)) {
-			i += looker_list(k, words + (size_t)i * ws, s->n - i);
+			i += look_looker_list(k, words + (size_t)i * ws, s->n - i);
 			if (i == s->n)
 				break;
 		}
-		if (!(i % STRIDE) && i + STRIDE <= s->n && is_blank(words + (size_t)i * ws, ws)) {
+		if (!(i % STRIDE) && i + STRIDE <= s->n &&
+		    look_is_blank(words + (size_t)i * ws, ws)) {
 			i += STRIDE - 1;
 			continue;
 		}
@@ -238,7 +241,7 @@ static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *e
 			uint64_t next = word + k->step, pfn;
 
 			pfn = sure_address(&k->leaf, word) >> k->pg->page_shift;
-			good = looker_add(k, pfn, looker_class(k, 0, word));
+			good = look_looker_add(k, pfn, look_looker_class(k, 0, word));
 			/* The run goes on as long as nothing but the frame changes. */
 			while (k->step && i + 1 < s->n && load_word(words, ws, i + 1) == next &&
 			       sure_address(&k->leaf, next) >> k->pg->page_shift == ++pfn) {
@@ -247,14 +250,15 @@ static int looker_table(void *arg, const struct sweep_seen *s, struct atw_err *e
 				i++;
 			}
 		} else
-			good = looker_word(k, sp, s->level, s->va + ((uint64_t)i << shift), word);
+			good = look_looker_word(k, sp, s->level,
+						s->va + ((uint64_t)i << shift), word);
 	}
-	return good ? ATW_OK : looker_no_memory(err);
+	return good ? ATW_OK : look_looker_no_memory(err);
 }
 
 /* ---- spaces ---- */
 
-static void looker_begin(struct looker *k)
+static void look_looker_begin(struct looker *k)
 {
 	k->now = (struct look_space){ .first = k->l->n };
 	k->times = 0;
@@ -262,7 +266,8 @@ static void looker_begin(struct looker *k)
 }
 
 /* Walk a space with tables that changed during the sweep, or with none to sweep. */
-static int looker_walk(struct looker *k, const struct mmu_space *sp, struct atw_err *err)
+static int look_looker_walk(struct looker *k, const struct mmu_space *sp,
+			    struct atw_err *err)
 {
 	const struct mmu_walk_opts wo = {
 		.size = sizeof(wo), .last = ATW_VA(UINT64_MAX >> 1), .flags = MMU_WALK_SOFT,
@@ -281,17 +286,22 @@ static int looker_walk(struct looker *k, const struct mmu_space *sp, struct atw_
 		}
 		for (uint32_t i = 0; i < s->count && good; i++)
 			good = s->kind == ATW_LEAF
-				? looker_add(k, mmu_seen_pa(sp, s, i).u >> k->pg->page_shift,
-					     looker_class(k, s->level, mmu_seen_word(sp, s, i)))
-				: looker_word(k, sp, s->level, s->va.u, mmu_seen_word(sp, s, i));
+				       ? look_looker_add(k,
+							 mmu_seen_pa(sp, s, i).u >>
+								 k->pg->page_shift,
+							 look_looker_class(
+								 k, s->level,
+								 mmu_seen_word(sp, s, i)))
+				       : look_looker_word(k, sp, s->level, s->va.u,
+							  mmu_seen_word(sp, s, i));
 	}
 	mmu_walk_close(w);
 	k->now.ended = r < 0 && !mmu_space_lives(sp);
 	k->now.odd |= r < 0 && !k->now.ended;
-	return good ? ATW_OK : looker_no_memory(err);
+	return good ? ATW_OK : look_looker_no_memory(err);
 }
 
-static int looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
+static int look_looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
 {
 	struct looker *k = arg;
 	struct look *l = k->l;
@@ -300,28 +310,29 @@ static int looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
 	k->space = k->index[space];
 	if (moved) {
 		l->n = k->now.first;
-		looker_begin(k);
-		r = looker_walk(k, k->sp[space], err);
+		look_looker_begin(k);
+		r = look_looker_walk(k, k->sp[space], err);
 	}
-	if (r == ATW_OK && (!looker_end_run(k) || !looker_count(k) || !looker_settle(k)))
-		r = looker_no_memory(err);
+	if (r == ATW_OK &&
+	    (!look_looker_end_run(k) || !look_looker_count(k) || !look_looker_settle(k)))
+		r = look_looker_no_memory(err);
 	if (l->n > k->o->most)
 		l->keep = false;
 	if (!l->keep)
 		l->n = k->now.first = 0;
 	k->now.n = l->n - k->now.first;
 	l->space[k->index[space]] = k->now;
-	looker_begin(k);
+	look_looker_begin(k);
 	if (k->o->progress)
 		k->o->progress(k->o->arg, ++k->done, k->n);
 	return r;
 }
 
 /*
- * Entries that looker_list() takes: surely leaves, none of them special or one of several
- * that are one translation.
+ * Entries that look_looker_list() takes: surely leaves, none of them special or one of
+ * several that are one translation.
  */
-static void looker_find_small(struct looker *k)
+static void look_looker_find_small(struct looker *k)
 {
 	struct sure s = k->leaf;
 	unsigned left = s.piece[0].left;
@@ -352,7 +363,7 @@ static void looker_find_small(struct looker *k)
 	k->list_fn = look_list_best();
 }
 
-static void looker_init(struct looker *k)
+static void look_looker_init(struct looker *k)
 {
 	k->pg = &k->sp[0]->paging;
 	if (!sure_find(k->pg, 0, ATW_LEAF, &k->leaf))
@@ -363,14 +374,14 @@ static void looker_init(struct looker *k)
 	for (const struct atw_span_rule *r = k->pg->spans; r && r->shift; r++)
 		k->spans |= r->levels & ATW_L(0);
 	if (k->o->soles && soles_init(&k->l->soles, k->o->soles, k->o->n))
-		looker_find_small(k);
+		look_looker_find_small(k);
 }
 
 int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *counts,
 		   struct atw_err *err)
 {
 	struct looker k = { .l = l, .o = o, .counts = counts };
-	const struct sweep_to to = { looker_table, looker_done, &k };
+	const struct sweep_to to = {look_looker_table, look_looker_done, &k};
 	int r = ATW_OK;
 
 	look_deinit(l);
@@ -389,12 +400,12 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 		k.index[k.n++] = i;
 	}
 	if (r == ATW_OK && k.n) {
-		looker_init(&k);
-		looker_begin(&k);
+		look_looker_init(&k);
+		look_looker_begin(&k);
 		r = sweep_spaces(k.sp, k.n, &to, err);
 	}
 	if (r == ATW_OK && !soles_sort(&l->soles, counts))
-		r = looker_no_memory(err);
+		r = look_looker_no_memory(err);
 	free(k.list);
 	free(k.sp);
 	free(k.index);

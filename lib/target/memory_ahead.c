@@ -24,7 +24,7 @@ void walk_soon_begin(struct walk_provider *w, size_t task)
 }
 
 /* The run of this frame, which is at hand or a little behind, and its place in it. */
-static bool soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
+static bool memory_ahead_soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
 {
 	size_t end = w->soon.end - w->soon.at < SOON_PASSED ? w->soon.end
 							     : w->soon.at + SOON_PASSED;
@@ -43,7 +43,8 @@ static bool soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
 }
 
 /* Mappings of a run from `off` on, `room` struct pages at most; how many these are. */
-static unsigned soon_add(struct walk_provider *w, look_run run, uint64_t off, unsigned room)
+static unsigned memory_ahead_soon_add(struct walk_provider *w, look_run run, uint64_t off,
+				      unsigned room)
 {
 	uint64_t pfn = look_pfn(run) + (off << look_order(run)), left = look_times(run) - off;
 	unsigned n = 0;
@@ -65,7 +66,7 @@ bool walk_soon(struct walk_provider *w, uint64_t pfn)
 	unsigned n = 0;
 	uint64_t off;
 
-	if (!soon_find(w, pfn, &off)) {
+	if (!memory_ahead_soon_find(w, pfn, &off)) {
 		s->added = 0;
 		return false;
 	}
@@ -79,7 +80,7 @@ bool walk_soon(struct walk_provider *w, uint64_t pfn)
 		s->off = look_times(run);
 		if (look_class(run) == LOOK_SPECIAL)
 			continue;
-		took = soon_add(w, run, off, SOON_MOST - n);
+		took = memory_ahead_soon_add(w, run, off, SOON_MOST - n);
 		s->off = off + took;
 		n += look_order(run) ? 2 * took : took;
 	}

@@ -11,7 +11,7 @@
 /* ---- was it used? ---- */
 
 /* The flags of that name, by number. */
-static uint64_t flags_called(const struct atw_paging *pg, const char *name)
+static uint64_t memory_runs_flags_called(const struct atw_paging *pg, const char *name)
 {
 	uint64_t bits = 0;
 
@@ -27,11 +27,12 @@ static uint64_t flags_called(const struct atw_paging *pg, const char *name)
  */
 void walk_find_used(struct walk_provider *w, const struct atw_paging *pg)
 {
-	w->accessed = flags_called(pg, "accessed") | flags_called(pg, "af");
-	w->dirty = flags_called(pg, "dirty");
-	w->dbm = flags_called(pg, "dbm");
+	w->accessed = memory_runs_flags_called(pg, "accessed") |
+		      memory_runs_flags_called(pg, "af");
+	w->dirty = memory_runs_flags_called(pg, "dirty");
+	w->dbm = memory_runs_flags_called(pg, "dbm");
 	if (w->dbm)
-		w->dirty |= flags_called(pg, "sw55");
+		w->dirty |= memory_runs_flags_called(pg, "sw55");
 	w->p.used = w->accessed && w->dirty;
 }
 
@@ -45,7 +46,7 @@ void walk_pages_close(struct provider *p)
 }
 
 /* What leaves of this space look like. */
-static void learn_leaves(struct walk_provider *w, const struct atw_paging *pg)
+static void memory_runs_learn_leaves(struct walk_provider *w, const struct atw_paging *pg)
 {
 	for (unsigned i = 0; i < pg->nlevels; i++)
 		w->leaf_attrs[i] = atw_leaf_attrs(pg, i);
@@ -66,7 +67,7 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 	walk_pages_close(p);
 	walk_soon_begin(w, task);
 	w->sp = &w->space[task].mm.space;
-	learn_leaves(w, &w->sp->paging);
+	memory_runs_learn_leaves(w, &w->sp->paging);
 	/* An area beyond all that the mode can translate has no pages. */
 	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
 		return ATW_OK;
@@ -74,7 +75,8 @@ int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t la
 }
 
 /* Entries of the lowest tables say whether what they lead to is a page of its own. */
-static void note_special(const struct walk_provider *w, uint64_t entry, struct page_run *r)
+static void memory_runs_note_special(const struct walk_provider *w, uint64_t entry,
+				     struct page_run *r)
 {
 	if (r->level || !w->marks.special)
 		return;
@@ -83,7 +85,7 @@ static void note_special(const struct walk_provider *w, uint64_t entry, struct p
 }
 
 /* Was it used, and written to? */
-static void note_used(const struct walk_provider *w, struct page_run *r)
+static void memory_runs_note_used(const struct walk_provider *w, struct page_run *r)
 {
 	r->have |= w->p.used ? RUN_USED : 0;
 	r->accessed = r->flags & w->accessed;
@@ -91,7 +93,8 @@ static void note_used(const struct walk_provider *w, struct page_run *r)
 }
 
 /* Their flags: few combinations occur, and each takes a look at the whole table. */
-static uint64_t leaf_flags(struct walk_provider *w, unsigned level, uint64_t word)
+static uint64_t memory_runs_leaf_flags(struct walk_provider *w, unsigned level,
+				       uint64_t word)
 {
 	uint64_t attrs = word & w->leaf_attrs[level];
 	struct leaf_memo *m = &w->leaf_memo[(attrs ^ attrs >> 5 ^ attrs >> 60) % LEAF_MEMOS];
@@ -105,7 +108,7 @@ static uint64_t leaf_flags(struct walk_provider *w, unsigned level, uint64_t wor
 }
 
 /* Where the slots lead. */
-static void leaf_places(struct walk_provider *w, const struct mmu_seen *s)
+static void memory_runs_leaf_places(struct walk_provider *w, const struct mmu_seen *s)
 {
 	if (s->level || !s->words || w->sp->paging.word_size != 8 ||
 	    !sure_is(&w->leaf, load_word(s->words, 8, 0))) {
@@ -121,26 +124,28 @@ static void leaf_places(struct walk_provider *w, const struct mmu_seen *s)
 	}
 }
 
-static void leaves(struct walk_provider *w, const struct mmu_seen *s, struct page_run *r)
+static void memory_runs_leaves(struct walk_provider *w, const struct mmu_seen *s,
+			       struct page_run *r)
 {
 	r->state = PAGE_PRESENT;
 	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
 	r->rights = s->rights;
 	/* Leaves of one piece agree in all but where they point. */
-	r->flags = leaf_flags(w, s->level, s->path[s->depth - 1].word);
+	r->flags = memory_runs_leaf_flags(w, s->level, s->path[s->depth - 1].word);
 	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
-	note_used(w, r);
-	note_special(w, s->path[s->depth - 1].word, r);
+	memory_runs_note_used(w, r);
+	memory_runs_note_special(w, s->path[s->depth - 1].word, r);
 	if (w->p.areas_only)
 		return;
-	leaf_places(w, s);
+	memory_runs_leaf_places(w, s);
 	r->pa = w->pa;
 	r->word = w->word;
 	w->ahead = 0;
 }
 
 /* Words that the CPU ignores are all the same in one piece. */
-static void soft_words(struct walk_provider *w, const struct mmu_seen *s, struct page_run *r)
+static void memory_runs_soft_words(struct walk_provider *w, const struct mmu_seen *s,
+				   struct page_run *r)
 {
 	uint64_t entry = s->path[s->depth - 1].word;
 	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
@@ -153,7 +158,7 @@ static void soft_words(struct walk_provider *w, const struct mmu_seen *s, struct
 	r->swap_offset = soft.offset;
 	r->guess = soft.guess;
 	if (r->state == PAGE_PROTNONE)
-		note_special(w, entry, r);
+		memory_runs_note_special(w, entry, r);
 	for (uint32_t i = 0; i < s->count; i++) {
 		w->pa[i] = soft.pa.u;
 		w->word[i] = entry;
@@ -194,17 +199,17 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 		w->word[0] = s->path[s->depth - 1].word;
 		r->word = w->word;
 	} else if (s->kind == ATW_LEAF) {
-		leaves(w, s, r);
+		memory_runs_leaves(w, s, r);
 	} else if (s->depth && s->path[s->depth - 1].word) {
-		soft_words(w, s, r);
+		memory_runs_soft_words(w, s, r);
 	}
 	return ATW_OK;
 }
 
 /* ---- how often each frame is mapped ---- */
 
-static bool count_piece(struct walk_provider *w, const struct mmu_space *sp,
-			const struct mmu_seen *s)
+static bool memory_runs_count_piece(struct walk_provider *w, const struct mmu_space *sp,
+				    const struct mmu_seen *s)
 {
 	unsigned shift = w->p.page_shift;
 	uint64_t pages = s->size / s->count >> shift;
@@ -248,7 +253,7 @@ int walk_count(struct provider *p, struct atw_err *err)
 		if (r < 0)
 			return r;
 		while ((r = mmu_walk_next(walk, &s, err)) == ATW_OK)
-			if (!count_piece(w, sp, s)) {
+			if (!memory_runs_count_piece(w, sp, s)) {
 				mmu_walk_close(walk);
 				return provider_leave_counts(p, err);
 			}

@@ -21,7 +21,7 @@ enum { DENSE_MOST = 1 << 30 };
 /* ---- one look ---- */
 
 /* Behind the last frame of RAM. */
-static uint64_t frames_end(struct walk_provider *w)
+static uint64_t memory_sums_frames_end(struct walk_provider *w)
 {
 	struct atw_source *mem = atw_kernel_space(w->o.kernel)->mem;
 	uint64_t at = 0, end = 0;
@@ -38,19 +38,20 @@ static uint64_t frames_end(struct walk_provider *w)
 }
 
 /* By the release alone: the kernel's symbols need not be read for it. */
-static struct atw_soft_abi walk_soft(const struct walk_provider *w)
+static struct atw_soft_abi memory_sums_soft(const struct walk_provider *w)
 {
 	return atw_soft_abi_for(&atw_kernel_space(w->o.kernel)->paging,
 				atw_kernel_release(w->o.kernel));
 }
 
 /* `sums`: frames that a space has alone need not be known one by one. */
-static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
+static int memory_sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
 {
 	struct provider *p = &w->p;
 	_auto_free const struct mmu_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
-	const struct atw_soft_abi soft = walk_soft(w);
-	const uint64_t end = frames_end(w), dense = end <= DENSE_MOST ? end : 0;
+	const struct atw_soft_abi soft = memory_sums_soft(w);
+	const uint64_t end = memory_sums_frames_end(w),
+		       dense = end <= DENSE_MOST ? end : 0;
 	const struct look_opts o = {
 		.space = sp, .n = p->ntasks, .most = KEPT_MOST, .soles = sums ? dense : 0,
 		.soft = &soft, .sure = w->o.soft, .sure_arg = w->o.soft_arg,
@@ -77,7 +78,7 @@ static int walk_look(struct walk_provider *w, bool sums, struct atw_err *err)
 int walk_count_live(struct walk_provider *w, struct atw_err *err)
 {
 	/* Later listings use the runs for read-ahead. */
-	return walk_look(w, false, err);
+	return memory_sums_look(w, false, err);
 }
 
 /* ---- pages by a key ---- */
@@ -138,26 +139,26 @@ struct alone {
 	struct page_origin origin[ALONE_MANY];
 };
 
-static uint64_t alone_key(uint64_t space, uint64_t kind)
+static uint64_t memory_sums_alone_key(uint64_t space, uint64_t kind)
 {
 	return (space + 1) << 16 | kind;
 }
 
-static bool walk_asks_class(const struct walk_provider *w, unsigned class)
+static bool memory_sums_asks_class(const struct walk_provider *w, unsigned class)
 {
 	return class != LOOK_SPECIAL && (w->kinds_wanted || class);
 }
 
-static bool walk_asks(const struct walk_provider *w, look_run run)
+static bool memory_sums_asks(const struct walk_provider *w, look_run run)
 {
-	return walk_asks_class(w, look_class(run));
+	return memory_sums_asks_class(w, look_class(run));
 }
 
-static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
+static int memory_sums_query(struct walk_provider *w, look_run run, struct atw_err *err)
 {
 	uint64_t pfn = look_pfn(run), step = (uint64_t)1 << look_order(run);
 
-	/* walk_kinds_small() has them all. */
+	/* memory_sums_kinds_small() has them all. */
 	if (!look_class(run) && soles_have(&w->look.soles, pfn, look_times(run)))
 		return ATW_OK;
 	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
@@ -171,23 +172,24 @@ static int walk_ask(struct walk_provider *w, look_run run, struct atw_err *err)
 }
 
 /* One that a space has alone is added up at once; of the others it is kept. */
-static bool walk_add_kind(struct walk_provider *w, const struct alone *a, size_t i, size_t n,
-			  uint16_t kind)
+static bool memory_sums_add_kind(struct walk_provider *w, const struct alone *a, size_t i,
+				 size_t n, uint16_t kind)
 {
 	return a->space[i] < SOLES_COUNT
-		? sums_add(&w->sums.alone, alone_key(a->space[i] - 1u, kind), n)
-		: kinds_put(&w->kinds, a->pfn[i], n, kind);
+		       ? sums_add(&w->sums.alone,
+				  memory_sums_alone_key(a->space[i] - 1u, kind), n)
+		       : kinds_put(&w->kinds, a->pfn[i], n, kind);
 }
 
-/* Can walk_add_kind() take both at once, and all that lie between them? */
-static bool walk_is_alike(const struct alone *a, size_t i, size_t k)
+/* Can memory_sums_add_kind() take both at once, and all that lie between them? */
+static bool memory_sums_is_alike(const struct alone *a, size_t i, size_t k)
 {
 	return a->space[i] == a->space[k] && page_origin_same(&a->origin[i], &a->origin[k]) &&
 	       (a->space[i] < SOLES_COUNT || a->pfn[k] - a->pfn[i] == k - i);
 }
 
 /* What frames are that were met as small pages only, in their order. */
-static int walk_kinds_small(struct walk_provider *w, struct atw_err *err)
+static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 {
 	_auto_free struct alone *a = malloc(sizeof(*a));
 	struct page_sums *alone = &w->sums.alone;
@@ -207,42 +209,43 @@ static int walk_kinds_small(struct walk_provider *w, struct atw_err *err)
 		for (size_t i = 0, same; i < n && r == ATW_OK; i += same) {
 			if (!i || !page_origin_same(&a->origin[i], &a->origin[i - 1]))
 				kind = kinds_number(&w->kinds, &a->origin[i]);
-			for (same = 1; i + same < n && walk_is_alike(a, i, i + same); same++)
+			for (same = 1;
+			     i + same < n && memory_sums_is_alike(a, i, i + same); same++)
 				;
-			if (!kind || !walk_add_kind(w, a, i, same, kind))
+			if (!kind || !memory_sums_add_kind(w, a, i, same, kind))
 				r = ATW_E_NOMEM;
 		}
 	}
 	return r == ATW_E_NOMEM ? atw_err_set(err, r, "out of memory") : r;
 }
 
-static int walk_kinds(struct walk_provider *w, struct atw_err *err)
+static int memory_sums_kinds(struct walk_provider *w, struct atw_err *err)
 {
 	const struct soles *s = &w->look.soles;
 	bool any = w->kinds_wanted && s->frames;
 	int r = ATW_OK;
 
 	for (unsigned i = 0; i < 64; i++)
-		any |= w->look.classes >> i & 1 && walk_asks_class(w, i);
+		any |= w->look.classes >> i & 1 && memory_sums_asks_class(w, i);
 	if (any && !w->memmap)
 		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
 	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
-		if (walk_asks(w, w->look.run[i]))
-			r = walk_ask(w, w->look.run[i], err);
+		if (memory_sums_asks(w, w->look.run[i]))
+			r = memory_sums_query(w, w->look.run[i], err);
 	for (size_t i = 0; i < s->n && r == ATW_OK && w->kinds_wanted; i++)
 		if (s->space[s->former[i].pfn] == SOLES_COUNTED &&
 		    !kinds_ask(&w->kinds, s->former[i].pfn))
 			r = atw_err_nomem(err);
 	if (r == ATW_OK && any)
 		r = kinds_read(&w->kinds, w->memmap, err);
-	return r == ATW_OK && w->kinds_wanted ? walk_kinds_small(w, err) : r;
+	return r == ATW_OK && w->kinds_wanted ? memory_sums_kinds_small(w, err) : r;
 }
 
 /*
  * Will any space be listed page by page? The listing needs the mapcount of each of its
  * pages, including mappings by other spaces.
  */
-static bool walk_will_list(const struct walk_provider *w)
+static bool memory_sums_will_list(const struct walk_provider *w)
 {
 	bool odd = !w->look.keep;
 
@@ -254,20 +257,21 @@ static bool walk_will_list(const struct walk_provider *w)
 int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
-	const struct atw_soft_abi soft = walk_soft(w);
+	const struct atw_soft_abi soft = memory_sums_soft(w);
 	struct atw_err why = { 0 };
 	int r;
 
 	if (!w->running || !soft_page_bits(&soft).special)
 		return ATW_E_UNSUPPORTED;
-	r = walk_look(w, true, err);
-	if (r == ATW_OK && walk_will_list(w) && !soles_count(&w->look.soles, &p->counts))
+	r = memory_sums_look(w, true, err);
+	if (r == ATW_OK && memory_sums_will_list(w) &&
+	    !soles_count(&w->look.soles, &p->counts))
 		r = atw_err_nomem(err);
 	if (r < 0 || !p->counted || !w->look.keep)
 		return r < 0 ? r : ATW_E_UNSUPPORTED;
 	w->kinds_wanted = kinds;
 	/* Without struct pages a listing says what it lacks. */
-	r = walk_kinds(w, &why);
+	r = memory_sums_kinds(w, &why);
 	if (r == ATW_E_NOMEM && err)
 		*err = why;
 	return r == ATW_OK || r == ATW_E_NOMEM ? r : ATW_E_UNSUPPORTED;
@@ -302,7 +306,7 @@ static bool sums_add_run(struct walk_provider *w, look_run run)
 {
 	uint64_t pfn = look_pfn(run), n = (uint64_t)look_times(run) << look_order(run);
 	uint64_t large = ((uint64_t)1 << look_order(run)) - 1, same, alike;
-	bool asked = walk_asks(w, run);
+	bool asked = memory_sums_asks(w, run);
 	unsigned kind = 0;
 
 	for (uint64_t i = 0; i < n; i += same) {
@@ -336,7 +340,8 @@ static bool sums_add_alone(struct walk_provider *w, size_t task, uint64_t *mappe
 		good = !s->pages[task] ||
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT, s->pages[task]);
 	for (uint64_t kind = 1; w->kinds_wanted && kind < w->kinds.nkinds && good; kind++) {
-		uint64_t pages = sums_get(&w->sums.alone, alone_key(task, kind));
+		uint64_t pages =
+			sums_get(&w->sums.alone, memory_sums_alone_key(task, kind));
 
 		good = !pages ||
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT | kind << KIND_AT, pages);
@@ -361,7 +366,8 @@ static bool sums_fold(struct walk_sums *s)
 	return good;
 }
 
-static struct provider_sum walk_sum(const struct walk_provider *w, uint64_t key, uint64_t pages)
+static struct provider_sum memory_sums_sum(const struct walk_provider *w, uint64_t key,
+					   uint64_t pages)
 {
 	unsigned kind = (unsigned)(key >> KIND_AT & UINT16_MAX);
 	struct provider_sum s = {
@@ -413,7 +419,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->by.slots; i++)
 		if (s->by.v[i].key) {
-			s->sum[n] = walk_sum(w, s->by.v[i].key, s->by.v[i].pages);
+			s->sum[n] = memory_sums_sum(w, s->by.v[i].key, s->by.v[i].pages);
 			n += !s->sum[n].uncounted;
 		}
 	if (p->sizes)

@@ -25,7 +25,8 @@ enum { AHEAD = 9, AHEAD_LIVE = 512 };
 
 /* ---- tasks ---- */
 
-static int add_task(struct walk_provider *w, const struct lnx_task *t, struct atw_err *err)
+static int memory_vmas_add_task(struct walk_provider *w, const struct lnx_task *t,
+				struct atw_err *err)
 {
 	struct page_task *k;
 
@@ -42,7 +43,7 @@ static int add_task(struct walk_provider *w, const struct lnx_task *t, struct at
 	return ATW_OK;
 }
 
-static int by_address(const void *a, const void *b)
+static int memory_vmas_by_address(const void *a, const void *b)
 {
 	const struct space *x = *(struct space *const *)a, *y = *(struct space *const *)b;
 
@@ -51,7 +52,7 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int mark_shared(struct walk_provider *w, struct atw_err *err)
+static int memory_vmas_mark_shared(struct walk_provider *w, struct atw_err *err)
 {
 	struct space **v = calloc(w->p.ntasks + 1, sizeof(struct space *));
 
@@ -59,7 +60,7 @@ static int mark_shared(struct walk_provider *w, struct atw_err *err)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < w->p.ntasks; i++)
 		v[i] = &w->space[i];
-	qsort(v, w->p.ntasks, sizeof(struct space *), by_address);
+	qsort(v, w->p.ntasks, sizeof(struct space *), memory_vmas_by_address);
 	for (size_t i = 1; i < w->p.ntasks; i++)
 		w->p.task[v[i] - w->space].shared = v[i]->at == v[i - 1]->at;
 	free(v);
@@ -67,12 +68,12 @@ static int mark_shared(struct walk_provider *w, struct atw_err *err)
 }
 
 /* Where one process is wanted, and is as it was found, the others cost nothing. */
-static bool one_task(struct walk_provider *w)
+static bool memory_vmas_one_task(struct walk_provider *w)
 {
 	struct lnx_task t;
 
 	if (!w->o.alone || lnx_task_by_pid(w->o.kernel, w->o.alone, &t, NULL) < 0 ||
-	    t.mm != w->o.mm || add_task(w, &t, NULL) < 0)
+	    t.mm != w->o.mm || memory_vmas_add_task(w, &t, NULL) < 0)
 		return false;
 	if (atw_mm_of(w->o.kernel, &t, &w->space[0].mm, NULL) == ATW_OK)
 		return true;
@@ -80,7 +81,7 @@ static bool one_task(struct walk_provider *w)
 	return false;
 }
 
-static int walk_tasks(struct provider *p, struct atw_err *err)
+static int memory_vmas_tasks(struct provider *p, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
@@ -90,7 +91,7 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 	size_t kept = 0;
 	int r;
 
-	if (one_task(w))
+	if (memory_vmas_one_task(w))
 		return ATW_OK;
 	r = lnx_tasks_open(w->o.kernel, &tasks, err);
 	if (r < 0)
@@ -106,7 +107,7 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 		}
 		if (!t.mm || t.kernel || !t.leader)
 			continue;
-		r = add_task(w, &t, err);
+		r = memory_vmas_add_task(w, &t, err);
 		if (r < 0)
 			break;
 	}
@@ -129,11 +130,12 @@ static int walk_tasks(struct provider *p, struct atw_err *err)
 			provider_cannot(p, p->task[kept].name, &why);
 	}
 	p->ntasks = kept;
-	return mark_shared(w, err);
+	return memory_vmas_mark_shared(w, err);
 }
 
 /* Of several processes with one address space, the one that was named. */
-static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
+static int memory_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
+			    struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	size_t at = p->ntasks;
@@ -155,7 +157,7 @@ static int walk_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_e
 
 /* ---- areas ---- */
 
-static int walk_areas_open(struct provider *p, size_t task, struct atw_err *err)
+static int memory_vmas_areas_open(struct provider *p, size_t task, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
@@ -179,7 +181,8 @@ bool walk_has_ended(struct walk_provider *w, int r)
 	return r < 0 && w->p.every && !mmu_space_lives(&w->space[w->areas_of].mm.space);
 }
 
-static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
+static int memory_vmas_areas_next(struct provider *p, struct atw_area *ret,
+				  struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	int r = w->areas ? atw_areas_next(w->areas, ret, err) : ATW_END;
@@ -190,7 +193,7 @@ static int walk_areas_next(struct provider *p, struct atw_area *ret, struct atw_
 }
 
 /* Numbers of tasks are those of outside, and so must ours be then. */
-static uint32_t in_proc(const struct walk_provider *w, size_t task)
+static uint32_t memory_vmas_in_proc(const struct walk_provider *w, size_t task)
 {
 	struct proc_stat st;
 	uint32_t pid = w->p.task[task].pid;
@@ -198,15 +201,16 @@ static uint32_t in_proc(const struct walk_provider *w, size_t task)
 	return w->space[task].task.by_thread && proc_stat(pid, &st, NULL) == ATW_OK ? st.thread : pid;
 }
 
-static void walk_large(struct provider *p, const struct atw_area *a, uint64_t block,
-		       struct large_may *ret)
+static void memory_vmas_large(struct provider *p, const struct atw_area *a,
+			      uint64_t block, struct large_may *ret)
 {
 	struct walk_provider *w = walk_of(p);
 
 	large_may_of_area(a, a->flags, ret);
 	ret->process = thp_of_mm(w->o.kernel, w->space[w->areas_of].at);
 	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
-		large_live_system(&w->live, in_proc(w, w->areas_of), block, a, ret);
+		large_live_system(&w->live, memory_vmas_in_proc(w, w->areas_of), block, a,
+				  ret);
 		return;
 	}
 	if (!w->thp_tried)
@@ -220,7 +224,8 @@ static void walk_large(struct provider *p, const struct atw_area *a, uint64_t bl
 /* ---- frames ---- */
 
 /* Which struct pages will be asked for, as far as it pays to say so. */
-static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32_t i)
+static void memory_vmas_look_ahead(struct walk_provider *w, const struct page_run *r,
+				   uint32_t i)
 {
 	unsigned shift = w->p.page_shift;
 	bool large = r->slot >> shift > 1;
@@ -242,7 +247,8 @@ static void look_ahead(struct walk_provider *w, const struct page_run *r, uint32
 }
 
 /* Do the tables still lead there? */
-static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64_t pa)
+static bool memory_vmas_still_there(struct walk_provider *w, uint32_t i, uint64_t va,
+				    uint64_t pa)
 {
 	struct mmu_seen s;
 
@@ -256,8 +262,8 @@ static bool still_there(struct walk_provider *w, uint32_t i, uint64_t va, uint64
  * The number of slots behind slot i with the same facts, as far as their struct pages were
  * read. The result is kept, so that each slot is compared once.
  */
-static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, uint32_t i,
-			   const struct lnx_page *page)
+static uint32_t memory_vmas_alike(struct walk_provider *w, const struct page_run *r,
+				  uint32_t i, const struct lnx_page *page)
 {
 	unsigned shift = w->p.page_shift;
 	uint32_t end = i + 1, next;
@@ -282,8 +288,9 @@ static uint32_t walk_alike(struct walk_provider *w, const struct page_run *r, ui
 	return end - i - 1;
 }
 
-static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
-		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+static int memory_vmas_facts(struct provider *p, const struct page_run *r, uint32_t i,
+			     uint64_t off, uint64_t mapped, struct frame_facts *ret,
+			     struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	uint64_t pfn = (r->pa[i] + off) >> p->page_shift;
@@ -291,7 +298,7 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 
 	if (!w->memmap)
 		return ATW_E_UNSUPPORTED;
-	look_ahead(w, r, i);
+	memory_vmas_look_ahead(w, r, i);
 	atw_memmap_mapped(w->memmap, pfn, mapped >> p->page_shift);
 	/* Devices have none, page after page: a sentence for damage alone. */
 	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
@@ -315,14 +322,16 @@ static int walk_facts(struct provider *p, const struct page_run *r, uint32_t i, 
 	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
 		ret->have |= FACT_CGROUP;
 	if (w->running && provider_doubts(r, ret))
-		provider_settle(ret, still_there(w, i, r->va + i * r->slot + off, r->pa[i] + off));
+		provider_settle(ret,
+				memory_vmas_still_there(w, i, r->va + i * r->slot + off,
+							r->pa[i] + off));
 	else if (r->slot >> p->page_shift == 1 && !(ret->have & FACT_CGROUP))
-		ret->alike = walk_alike(w, r, i, &ret->page);
+		ret->alike = memory_vmas_alike(w, r, i, &ret->page);
 	return ATW_OK;
 }
 
-static int walk_frames(struct provider *p, uint64_t first, uint64_t last,
-		       provider_frames_fn *tell, void *arg, struct atw_err *err)
+static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
+			      provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
@@ -331,8 +340,8 @@ static int walk_frames(struct provider *p, uint64_t first, uint64_t last,
 					   err);
 }
 
-static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
-		     struct atw_err *err)
+static int memory_vmas_swap(struct provider *p, unsigned type, struct atw_swap *ret,
+			    struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	int r = atw_swap_device(w->o.kernel, type, ret, err);
@@ -346,7 +355,8 @@ static int walk_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 /* ---- besides memory ---- */
 
 /* Of a running machine, what it says of itself. */
-static int walk_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
+static int memory_vmas_machine(struct provider *p, const struct about_to *to,
+			       struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
@@ -354,15 +364,16 @@ static int walk_machine(struct provider *p, const struct about_to *to, struct at
 			  : about_kernel(w->o.kernel, to, p->slabs, err);
 }
 
-static int walk_others(struct provider *p, const struct about_to *to, struct atw_err *err)
+static int memory_vmas_others(struct provider *p, const struct about_to *to,
+			      struct atw_err *err)
 {
 	const struct others_opts o = { .threads = p->threads, .mm = walk_of(p)->o.mm };
 
 	return o.mm && !o.threads ? ATW_OK : about_others(walk_of(p)->o.kernel, &o, to, err);
 }
 
-static int walk_about(struct provider *p, size_t task, struct task_about *ret,
-		      struct atw_err *err)
+static int memory_vmas_about(struct provider *p, size_t task, struct task_about *ret,
+			     struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
@@ -374,19 +385,20 @@ static int walk_about(struct provider *p, size_t task, struct task_about *ret,
 	return mmu_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
 }
 
-static int walk_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
+static int memory_vmas_file(struct provider *p, const struct atw_area *a,
+			    struct elfunit *ret)
 {
 	struct walk_provider *w = walk_of(p);
 	int r = about_memory(&w->space[w->areas_of].mm.space, a, ret);
 
 	if (r != ATW_E_MISSING || !w->running || !host_first_pid_namespace())
 		return r;
-	return about_proc_file(in_proc(w, w->areas_of), a, ret);
+	return about_proc_file(memory_vmas_in_proc(w, w->areas_of), a, ret);
 }
 
 /* ---- all of it ---- */
 
-static void walk_close(struct provider *p)
+static void memory_vmas_close(struct provider *p)
 {
 	struct walk_provider *w = walk_of(p);
 
@@ -402,29 +414,29 @@ static void walk_close(struct provider *p)
 
 static const struct provider_ops walk_ops = {
 	.name = "walk",
-	.tasks = walk_tasks,
-	.find = walk_find,
-	.areas_open = walk_areas_open,
-	.areas_next = walk_areas_next,
-	.large = walk_large,
+	.tasks = memory_vmas_tasks,
+	.find = memory_vmas_find,
+	.areas_open = memory_vmas_areas_open,
+	.areas_next = memory_vmas_areas_next,
+	.large = memory_vmas_large,
 	.pages_open = walk_pages_open,
 	.pages_next = walk_pages_next,
 	.pages_close = walk_pages_close,
-	.facts = walk_facts,
-	.frames = walk_frames,
+	.facts = memory_vmas_facts,
+	.frames = memory_vmas_frames,
 	.count = walk_count,
 	.sum_up = walk_sum_up,
 	.sums = walk_sums,
-	.swap = walk_swap,
-	.machine = walk_machine,
-	.others = walk_others,
-	.about = walk_about,
-	.file = walk_file,
-	.close = walk_close,
+	.swap = memory_vmas_swap,
+	.machine = memory_vmas_machine,
+	.others = memory_vmas_others,
+	.about = memory_vmas_about,
+	.file = memory_vmas_file,
+	.close = memory_vmas_close,
 };
 
 /* User space; with two roots, all that the lower one answers for. */
-static uint64_t user_last(const struct atw_paging *pg)
+static uint64_t memory_vmas_user_last(const struct atw_paging *pg)
 {
 	unsigned bits = pg->va_bits - (pg->halves == ATW_SIGNED ? 1u : 0);
 
@@ -446,8 +458,11 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 	if (!w)
 		return atw_err_nomem(err);
 	w->p = (struct provider){
-		.ops = &walk_ops, .page_shift = pg->page_shift,
-		.user_last = user_last(pg), .cannot = cannot, .arg = arg,
+		.ops = &walk_ops,
+		.page_shift = pg->page_shift,
+		.user_last = memory_vmas_user_last(pg),
+		.cannot = cannot,
+		.arg = arg,
 	};
 	w->o = *o;
 	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);

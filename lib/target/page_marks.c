@@ -7,7 +7,7 @@
 const char *const mark_names[MARKS] = { "soft-dirty", "exclusive", "file", "uffd-wp" };
 
 /* The flag of leaves that is this bit. */
-static uint64_t flag_of(const struct atw_paging *pg, uint64_t bit)
+static uint64_t page_marks_flag_of(const struct atw_paging *pg, uint64_t bit)
 {
 	for (unsigned i = 0; bit && i < MARKS_FIRST && pg->flags[i].letter; i++)
 		if (pg->flags[i].mask == bit && pg->flags[i].value == bit &&
@@ -26,8 +26,8 @@ void marks_find(struct marks *m, const struct atw_paging *pg, const char *releas
 		m->unknown = MARKS_ALL;
 		return;
 	}
-	m->soft_dirty = flag_of(pg, bits.soft_dirty);
-	m->uffd_wp = flag_of(pg, bits.uffd_wp);
+	m->soft_dirty = page_marks_flag_of(pg, bits.soft_dirty);
+	m->uffd_wp = page_marks_flag_of(pg, bits.uffd_wp);
 	m->special = bits.special;
 }
 

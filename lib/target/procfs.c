@@ -66,7 +66,7 @@ int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
 }
 
 /* What errno says of a file that each process has. */
-static int no_process(const char *path, uint32_t pid, struct atw_err *err)
+static int procfs_no_process(const char *path, uint32_t pid, struct atw_err *err)
 {
 	if (errno == ENOENT || errno == ESRCH) {
 		/* The mount may hide it (hidepid=); signals are sent all the same, and this is none. */
@@ -80,7 +80,7 @@ static int no_process(const char *path, uint32_t pid, struct atw_err *err)
 }
 
 /* A thread of it that goes on; 0: none does. */
-static uint32_t living_thread(uint32_t pid)
+static uint32_t procfs_living_thread(uint32_t pid)
 {
 	char path[64], text[512];
 	struct proc_stat st;
@@ -110,11 +110,11 @@ int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
 	if (!host_file_text(path, text, sizeof(text)))
-		return no_process(path, pid, err);
+		return procfs_no_process(path, pid, err);
 	if (proc_stat_parse((struct atw_blob){ text, strlen(text) }, ret) < 0)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: '%.40s' is not what it should be",
 				   path, text);
-	ret->thread = ret->headless ? living_thread(pid) : pid;
+	ret->thread = ret->headless ? procfs_living_thread(pid) : pid;
 	if (ret->headless)
 		ret->kernel = !ret->thread;
 	return ATW_OK;
@@ -129,13 +129,13 @@ int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
 	snprintf(what, sizeof(what), "%" PRIu32, pid);
 	snprintf(path, sizeof(path), "/proc/%s/status", what);
 	if (!host_status(what, &text))
-		return no_process(path, pid, err);
+		return procfs_no_process(path, pid, err);
 	known = sscanf(host_status_field(&text, "Tgid"), "%" SCNu32, ret) == 1;
 	buf_deinit(&text);
 	return known ? ATW_OK : atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
 }
 
-static int by_number(const void *a, const void *b)
+static int procfs_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -143,7 +143,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Folders that are called by numbers, in order. */
-static int numbered(const char *path, uint32_t **ret, size_t *n, struct atw_err *err)
+static int procfs_numbered(const char *path, uint32_t **ret, size_t *n,
+			   struct atw_err *err)
 {
 	DIR *d = opendir(path);
 	uint32_t *v = NULL;
@@ -165,7 +166,7 @@ static int numbered(const char *path, uint32_t **ret, size_t *n, struct atw_err 
 	}
 	closedir(d);
 	if (len)
-		qsort(v, len, sizeof(*v), by_number);
+		qsort(v, len, sizeof(*v), procfs_by_number);
 	*ret = v;
 	*n = len;
 	return ATW_OK;
@@ -173,7 +174,7 @@ static int numbered(const char *path, uint32_t **ret, size_t *n, struct atw_err 
 
 int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
 {
-	return numbered("/proc", ret, n, err);
+	return procfs_numbered("/proc", ret, n, err);
 }
 
 int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err)
@@ -181,7 +182,7 @@ int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
-	return numbered(path, ret, n, err);
+	return procfs_numbered(path, ret, n, err);
 }
 
 int proc_allowed(uint32_t thread, struct atw_err *err)
@@ -211,7 +212,7 @@ void proc_hint(struct atw_err *err)
 /* ---- what the kernel shows to us ---- */
 
 /* The pagemap word of a page that is present and private to this process. */
-static uint64_t own_word(void)
+static uint64_t procfs_own_word(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -229,7 +230,7 @@ static uint64_t own_word(void)
 
 bool proc_hides_frames(void)
 {
-	return !(own_word() & PAGEMAP_FRAME);
+	return !(procfs_own_word() & PAGEMAP_FRAME);
 }
 
 bool proc_ksm_is_broken(int kpageflags)
@@ -303,7 +304,7 @@ bool proc_has_swap(void)
 	return proc_swap(0, &s) == ATW_OK;
 }
 
-static bool in_kallsyms(void *arg, const char *name)
+static bool procfs_in_kallsyms(void *arg, const char *name)
 {
 	const struct buf *text = arg;
 	size_t n = strlen(name);
@@ -324,12 +325,12 @@ void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
 	*ret = atw_soft_abi_for(mode, u.release);
 	/* /proc/kallsyms shows names to all users, and addresses to privileged ones. */
 	if (host_file_paced("/proc/kallsyms", 256 << 20, pace, &text, NULL) == ATW_OK && text.len)
-		soft_configured(ret, u.release, in_kallsyms, &text);
+		soft_configured(ret, u.release, procfs_in_kallsyms, &text);
 	buf_deinit(&text);
 }
 
 /* Can a process here have the address with just that bit? The page is taken for no time. */
-static bool has_address_bit(unsigned bit)
+static bool procfs_has_address_bit(unsigned bit)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *want, *got;
@@ -374,7 +375,8 @@ const struct atw_paging *proc_paging(void)
 		mode = atw_paging_find(modes[i].mode);
 		if (!widest)
 			widest = mode;
-		if (mode && has_address_bit(mode->va_bits - (mode->halves == ATW_SIGNED ? 2 : 1)))
+		if (mode && procfs_has_address_bit(mode->va_bits -
+						   (mode->halves == ATW_SIGNED ? 2 : 1)))
 			return mode;
 	}
 	return widest;

@@ -22,7 +22,7 @@ static const char *const frame_files[KFILES] = {
 
 /* ---- opening ---- */
 
-static bool says(const char *path, const char *what)
+static bool procfs_frames_says(const char *path, const char *what)
 {
 	char text[64];
 
@@ -58,7 +58,7 @@ void pagemap_frames_open(struct pagemap *m)
 		atw_err_wrap(&m->p.lacks, "kpageflags, kpagecount and kpagecgroup are not there, and what they say is n/a");
 	if (m->file[KFLAGS] >= 0)
 		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
-	m->ksm_none = says("/sys/kernel/mm/ksm/pages_shared", "0");
+	m->ksm_none = procfs_frames_says("/sys/kernel/mm/ksm/pages_shared", "0");
 	sys_nodes_read("", &m->nodes);
 }
 
@@ -74,7 +74,7 @@ void pagemap_frames_close(struct pagemap *m)
 
 /* ---- facts ---- */
 
-static bool is_ram(struct pagemap *m, uint64_t pfn)
+static bool procfs_frames_is_ram(struct pagemap *m, uint64_t pfn)
 {
 	if (!m->ram_tried) {
 		m->ram_tried = true;
@@ -87,7 +87,7 @@ static bool is_ram(struct pagemap *m, uint64_t pfn)
  * Its entry says already that it is mapped once: half of what is there to ask.
  * Of parts of larger folios some kernels only estimate how often; those are asked.
  */
-static inline bool is_once(const struct pagemap *m, size_t i)
+static inline bool procfs_frames_is_once(const struct pagemap *m, size_t i)
 {
 	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | frame_types();
 
@@ -96,11 +96,12 @@ static inline bool is_once(const struct pagemap *m, size_t i)
 }
 
 /* The first of words i to m->n with a frame to look up; or m->n. */
-static size_t next_asked(const struct pagemap *m, size_t i, bool uncounted)
+static size_t procfs_frames_next_asked(const struct pagemap *m, size_t i, bool uncounted)
 {
 	if (!uncounted)
 		return pagemap_there(m, i, m->n);
-	while (i < m->n && (!(m->word[i] & PAGEMAP_PRESENT) || is_once(m, i)))
+	while (i < m->n &&
+	       (!(m->word[i] & PAGEMAP_PRESENT) || procfs_frames_is_once(m, i)))
 		i++;
 	return i;
 }
@@ -109,7 +110,8 @@ static size_t next_asked(const struct pagemap *m, size_t i, bool uncounted)
  * How many words from i on, at most FRAMES_RUN, lead to frames that are each `step`
  * behind the one before.
  */
-static size_t in_a_row(const struct pagemap *m, size_t i, uint64_t step, bool uncounted)
+static size_t procfs_frames_in_a_row(const struct pagemap *m, size_t i, uint64_t step,
+				     bool uncounted)
 {
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
 	uint64_t want = m->word[i] & which;
@@ -117,7 +119,8 @@ static size_t in_a_row(const struct pagemap *m, size_t i, uint64_t step, bool un
 
 	for (; k < end; k++) {
 		want += step;
-		if (m->huge[k] || (m->word[k] & which) != want || (uncounted && is_once(m, k)))
+		if (m->huge[k] || (m->word[k] & which) != want ||
+		    (uncounted && procfs_frames_is_once(m, k)))
 			break;
 	}
 	return k - i;
@@ -127,12 +130,13 @@ static size_t in_a_row(const struct pagemap *m, size_t i, uint64_t step, bool un
  * Collect the frames of the loaded words. Of a large page only the first frame is needed.
  * `uncounted`: only frames with an unknown mapcount.
  */
-static void gather(struct pagemap *m, bool uncounted)
+static void procfs_frames_gather(struct pagemap *m, bool uncounted)
 {
 	size_t large = m->pmd / m->page, len;
 
 	frames_clear(&m->frames);
-	for (size_t i = 0; (i = next_asked(m, i, uncounted)) < m->n; i += len) {
+	for (size_t i = 0; (i = procfs_frames_next_asked(m, i, uncounted)) < m->n;
+	     i += len) {
 		uint64_t pfn = m->word[i] & PAGEMAP_FRAME;
 
 		len = 1;
@@ -143,37 +147,37 @@ static void gather(struct pagemap *m, bool uncounted)
 			len = large;
 			continue;
 		}
-		len = in_a_row(m, i, 1, uncounted);
+		len = procfs_frames_in_a_row(m, i, 1, uncounted);
 		if (len > 1) {
 			frames_add(&m->frames, pfn, i, len);
 			continue;
 		}
-		len = in_a_row(m, i, UINT64_MAX, uncounted);
+		len = procfs_frames_in_a_row(m, i, UINT64_MAX, uncounted);
 		frames_add_down(&m->frames, pfn - (len - 1), i + (len - 1), len);
 	}
 	frames_sort(&m->frames);
 }
 
-static int load_file(struct pagemap *m, unsigned f, struct atw_err *err)
+static int procfs_frames_load_file(struct pagemap *m, unsigned f, struct atw_err *err)
 {
 	return m->file[f] < 0 ? ATW_OK
 	       : frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX, m->fact[f], err);
 }
 
 /* Facts of all frames in the words at hand. */
-static int load_facts(struct pagemap *m, struct atw_err *err)
+static int procfs_frames_load_facts(struct pagemap *m, struct atw_err *err)
 {
 	int r;
 
-	gather(m, false);
-	r = load_file(m, KFLAGS, err);
+	procfs_frames_gather(m, false);
+	r = procfs_frames_load_file(m, KFLAGS, err);
 	if (r == ATW_OK)
-		r = load_file(m, KCGROUPS, err);
+		r = procfs_frames_load_file(m, KCGROUPS, err);
 	if (r == ATW_OK && m->file[KFLAGS] >= 0 && m->file[KCOUNTS] >= 0) {
-		gather(m, true);
+		procfs_frames_gather(m, true);
 	}
 	if (r == ATW_OK)
-		r = load_file(m, KCOUNTS, err);
+		r = procfs_frames_load_file(m, KCOUNTS, err);
 	m->facts = r == ATW_OK;
 	m->alike_end = 0;
 	m->facts_each = m->p.each;
@@ -191,7 +195,7 @@ uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
 }
 
 /* Is what was read for word `at` of this frame? */
-static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
+static bool procfs_frames_is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
 {
 	uint64_t tail = ((m->base >> m->p.page_shift) + at) & ((m->pmd >> m->p.page_shift) - 1);
 
@@ -202,18 +206,20 @@ static bool is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
 }
 
 /* What was loaded of file f for word i. */
-static uint64_t loaded_fact(const struct pagemap *m, unsigned f, size_t i)
+static uint64_t procfs_frames_loaded_fact(const struct pagemap *m, unsigned f, size_t i)
 {
-	return f == KCOUNTS && m->file[KFLAGS] >= 0 && is_once(m, i) ? 1 : m->fact[f][i];
+	return f == KCOUNTS && m->file[KFLAGS] >= 0 && procfs_frames_is_once(m, i)
+		       ? 1
+		       : m->fact[f][i];
 }
 
 /* The first word behind `at` that has not the same facts. */
-static size_t alike_end(const struct pagemap *m, size_t at)
+static size_t procfs_frames_alike_end(const struct pagemap *m, size_t at)
 {
 	const uint64_t *flags = m->fact[KFLAGS], *counts = m->fact[KCOUNTS];
 	const uint64_t *cgroups = m->file[KCGROUPS] >= 0 ? m->fact[KCGROUPS] : NULL;
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
-	bool counted = m->file[KFLAGS] < 0 || !is_once(m, at);
+	bool counted = m->file[KFLAGS] < 0 || !procfs_frames_is_once(m, at);
 	size_t k = at + 1;
 
 	while (k < m->n && flags[k] == flags[at] && !((m->word[k] ^ m->word[at]) & which) &&
@@ -226,8 +232,8 @@ static size_t alike_end(const struct pagemap *m, size_t at)
  * How many pages behind that of word `at` have the same facts. What is loaded is so for
  * all words of a run that was given out of them.
  */
-static uint32_t alike(struct pagemap *m, const struct page_run *r, uint32_t i, uint64_t off,
-		      size_t at)
+static uint32_t procfs_frames_alike(struct pagemap *m, const struct page_run *r,
+				    uint32_t i, uint64_t off, size_t at)
 {
 	uint64_t left = r->slot > m->page ? (r->slot - off) / m->page : r->count - i;
 
@@ -236,13 +242,14 @@ static uint32_t alike(struct pagemap *m, const struct page_run *r, uint32_t i, u
 	/* The run is compared once, not for each page that is looked up. */
 	if (at < m->alike || at >= m->alike_end) {
 		m->alike = at;
-		m->alike_end = alike_end(m, at);
+		m->alike_end = procfs_frames_alike_end(m, at);
 	}
 	return (uint32_t)((left < m->alike_end - at ? left : m->alike_end - at) - 1);
 }
 
 /* Does the process still have this page there? It may have got the same one once more. */
-static bool still_there(struct pagemap *m, uint64_t va, uint64_t pfn, uint64_t flags)
+static bool procfs_frames_still_there(struct pagemap *m, uint64_t va, uint64_t pfn,
+				      uint64_t flags)
 {
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
 	uint64_t word, now;
@@ -267,12 +274,12 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	if (m->file[KFLAGS] < 0 && m->file[KCOUNTS] < 0 && m->file[KCGROUPS] < 0)
 		return ATW_E_UNSUPPORTED;
 	ret->have = ret->alike = 0;
-	if (!m->facts && load_facts(m, NULL) < 0)
+	if (!m->facts && procfs_frames_load_facts(m, NULL) < 0)
 		return ATW_E_MISSING;
-	loaded = is_loaded(m, at, pfn);
+	loaded = procfs_frames_is_loaded(m, at, pfn);
 	for (unsigned k = 0; k < KFILES; k++) {
 		if (loaded)
-			f[k] = loaded_fact(m, k, at);
+			f[k] = procfs_frames_loaded_fact(m, k, at);
 		else if (m->file[k] < 0 || pace_pread(m->o.pace, m->file[k], &f[k], 8,
 						   (off_t)(pfn * 8)) != 8)
 			f[k] = UINT64_MAX;
@@ -281,12 +288,12 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	memset(ret, 0, offsetof(struct frame_facts, page.cache));
 	ret->page.cache[0] = '\0';
 	ret->cgroup = 0;
-	ret->alike = loaded ? alike(m, r, i, off, at) : 0;
+	ret->alike = loaded ? procfs_frames_alike(m, r, i, off, at) : 0;
 	ret->page.pfn = pfn;
 	/* Holes read as 0 since 6.18; they were NOPAGE before. */
 	if (m->file[KFLAGS] >= 0 &&
 	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||
-	     (!f[KFLAGS] && !is_ram(m, pfn)))) {
+	     (!f[KFLAGS] && !procfs_frames_is_ram(m, pfn)))) {
 		ret->have = FACT_NO_PAGE;
 		ret->alike = 0;
 		return ATW_E_MISSING;
@@ -314,6 +321,8 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	    sys_nodes_find(&m->nodes, pfn << p->page_shift, &ret->page.node))
 		ret->have |= FACT_NODE;
 	if (provider_doubts(r, ret))
-		provider_settle(ret, still_there(m, r->va + i * r->slot + off, pfn, f[KFLAGS]));
+		provider_settle(ret,
+				procfs_frames_still_there(m, r->va + i * r->slot + off,
+							  pfn, f[KFLAGS]));
 	return ATW_OK;
 }

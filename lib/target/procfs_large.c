@@ -9,7 +9,7 @@
 #include "linux/kpf.h"
 
 /* All of a large page's words, as they would be if it were one. */
-static bool may_be_huge(const struct pagemap *m, size_t i, size_t n)
+static bool procfs_large_may_be_huge(const struct pagemap *m, size_t i, size_t n)
 {
 	uint64_t first = m->word[i], step = m->hidden ? 0 : 1;
 	uint64_t frame = first & PAGEMAP_FRAME, flags;
@@ -40,7 +40,7 @@ void pagemap_find_huge(struct pagemap *m)
 		int got;
 
 		m->unsized[i] = false;
-		if (!may_be_huge(m, i, n))
+		if (!procfs_large_may_be_huge(m, i, n))
 			continue;
 		got = m->no_scan ? -1 : pagemap_scan(m, &a, v, 2);
 		m->huge[i] = got == 1 && v[0].start == a.start && v[0].end == a.end;
@@ -50,7 +50,7 @@ void pagemap_find_huge(struct pagemap *m)
 }
 
 /* Does the large page of the words from i on lie in the area as a whole? */
-static bool is_unsized(const struct pagemap *m, size_t i)
+static bool procfs_large_is_unsized(const struct pagemap *m, size_t i)
 {
 	return m->unsized[i] && m->base + i * m->page >= m->area[m->now].start;
 }
@@ -61,7 +61,7 @@ bool pagemap_unsized(const struct pagemap *m, size_t i, size_t *stop)
 	size_t at = i < first ? first : i - (i - first) % large;
 
 	for (; at + large <= *stop; at += large)
-		if (is_unsized(m, at)) {
+		if (procfs_large_is_unsized(m, at)) {
 			*stop = at <= i ? at + large : at;
 			return at <= i;
 		}

@@ -7,7 +7,7 @@
 #include "target/procfs.h"
 #include "host/host_file.h"
 
-static int read_maps(uint32_t thread, struct buf *ret, struct atw_err *err)
+static int maps_read(uint32_t thread, struct buf *ret, struct atw_err *err)
 {
 	char path[48];
 
@@ -22,11 +22,11 @@ int proc_maps(uint32_t pid, uint64_t first, uint64_t last, struct atw_err *err)
 	struct buf text = { 0 };
 	size_t pos = 0;
 	bool yes = false;
-	int r = read_maps(pid, &text, err);
+	int r = maps_read(pid, &text, err);
 
 	/* Its main thread may be gone, and others not. */
 	if (r == ATW_OK && !text.len && proc_stat(pid, &st, NULL) == ATW_OK && st.thread != pid)
-		r = read_maps(st.thread, &text, err);
+		r = maps_read(st.thread, &text, err);
 	while (r == ATW_OK && !yes &&
 	       (r = procmaps_next((struct atw_blob){ text.data, text.len }, &pos, &a)) != ATW_END) {
 		yes = r == ATW_OK && a.start <= last && a.end > first;

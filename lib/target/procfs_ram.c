@@ -14,7 +14,7 @@
 enum { WORDS = 4096 };
 
 /* Frame numbers of processes are not asked for, so hidden ones do not matter. */
-static int open_flags(struct pagemap *m, int *ret, struct atw_err *err)
+static int procfs_ram_open_flags(struct pagemap *m, int *ret, struct atw_err *err)
 {
 	static const char path[] = "/proc/kpageflags";
 	int fd = m->file[KFLAGS] >= 0 ? m->file[KFLAGS] : open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +46,7 @@ struct reading {
 };
 
 /* The word of a frame that has no struct page yet is none. */
-static uint64_t word_of(struct pagemap *m, uint64_t pfn, uint64_t w)
+static uint64_t procfs_ram_word_of(struct pagemap *m, uint64_t pfn, uint64_t w)
 {
 	if (!w && sys_late_has(&m->late, pfn)) {
 		m->p.unmade++;
@@ -55,8 +55,8 @@ static uint64_t word_of(struct pagemap *m, uint64_t pfn, uint64_t w)
 	return pagemap_true_flags(m, w);
 }
 
-static int some(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t n,
-		struct atw_err *err)
+static int procfs_ram_some(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t n,
+			   struct atw_err *err)
 {
 	uint64_t *w = m->fact[KFLAGS];
 	ssize_t got = pace_pread(m->o.pace, x->fd, w, n * 8, (off_t)(pfn * 8));
@@ -67,15 +67,15 @@ static int some(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t n,
 	if (got < 0 && errno != EINVAL)
 		return atw_err_set(err, ATW_E_IO, "/proc/kpageflags: %s", strerror(errno));
 	for (uint64_t i = 0; i < have; i++)
-		w[i] = word_of(m, pfn + i, w[i]);
+		w[i] = procfs_ram_word_of(m, pfn + i, w[i]);
 	r = use_runs_words(&x->u, pfn, w, have, err);
 	return r == ATW_OK && have < n ?
 	       use_runs_add(&x->u, pfn + have, n - have, CAPTURE_UNKNOWN, err) : r;
 }
 
 /* The words of a block that was taken out of use read as 0 since 6.18, as others do. */
-static int one_range(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t end,
-		     struct atw_err *err)
+static int procfs_ram_one_range(struct pagemap *m, struct reading *x, uint64_t pfn,
+				uint64_t end, struct atw_err *err)
 {
 	uint64_t block = m->blocks >> m->p.page_shift;
 	int r = ATW_OK;
@@ -90,7 +90,7 @@ static int one_range(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_
 		}
 		for (uint64_t n; pfn < stop && r == ATW_OK; pfn += n) {
 			n = stop - pfn < WORDS ? stop - pfn : WORDS;
-			r = some(m, x, pfn, n, err);
+			r = procfs_ram_some(m, x, pfn, n, err);
 		}
 	}
 	return r;
@@ -104,13 +104,13 @@ int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
 		.fd = -1, .u = { .tell = tell, .arg = arg, .page_shift = p->page_shift },
 	};
 	uint64_t pfn, end;
-	int r = open_flags(m, &x.fd, err);
+	int r = procfs_ram_open_flags(m, &x.fd, err);
 
 	if (r < 0)
 		return r;
 	/* Facts of a listing lie where the words are put. */
 	m->facts = false;
 	use_whole(first, last, p->page_shift, &pfn, &end);
-	r = one_range(m, &x, pfn, end, err);
+	r = procfs_ram_one_range(m, &x, pfn, end, err);
 	return r == ATW_OK ? use_runs_end(&x.u, err) : r;
 }

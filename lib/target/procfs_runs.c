@@ -46,7 +46,7 @@ int pagemap_scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_regi
 }
 
 /* Where pages are, from m->at on: regions of the area up to m->scanned. */
-static bool find_regions(struct pagemap *m)
+static bool procfs_runs_find_regions(struct pagemap *m)
 {
 	uint64_t end = m->area[m->now].end, pages = 0;
 	struct pagescan_arg a = {
@@ -70,13 +70,14 @@ static bool find_regions(struct pagemap *m)
 	return true;
 }
 
-static bool is_there(uint64_t word)
+static bool procfs_runs_is_there(uint64_t word)
 {
 	return word & (PAGEMAP_PRESENT | PAGEMAP_SWAP);
 }
 
 /* Words from `first` on, up to `end`, as many as there is room for. */
-static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err *err)
+static int procfs_runs_fill(struct pagemap *m, uint64_t first, uint64_t end,
+			    struct atw_err *err)
 {
 	uint64_t room = m->pmd > WORDS * m->page ? m->pmd : WORDS * m->page;
 	uint64_t border = (first & ~(room - 1)) + room, there = 0;
@@ -105,7 +106,7 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 					   "/proc/%" PRIu32 "/pagemap: %s", m->thread,
 					   got < 0 ? strerror(errno) : "the process has ended");
 		for (size_t i = 0; i < (size_t)got / 8; i++)
-			there += is_there(m->word[m->n + i]);
+			there += procfs_runs_is_there(m->word[m->n + i]);
 	}
 	m->facts = false;
 	memset(m->huge, 0, m->n * sizeof(m->huge[0]));
@@ -122,7 +123,7 @@ static int fill(struct pagemap *m, uint64_t first, uint64_t end, struct atw_err 
 }
 
 /* Small areas close to each other are one read. */
-static uint64_t cluster_end(const struct pagemap *m)
+static uint64_t procfs_runs_cluster_end(const struct pagemap *m)
 {
 	uint64_t end = m->area[m->now].end;
 
@@ -136,7 +137,7 @@ static uint64_t cluster_end(const struct pagemap *m)
 
 /* ---- runs ---- */
 
-static int give(struct pagemap *m, const struct page_run **ret, uint64_t end)
+static int procfs_runs_give(struct pagemap *m, const struct page_run **ret, uint64_t end)
 {
 	m->run.size = end - m->run.va;
 	if (!m->run.slot)
@@ -148,14 +149,15 @@ static int give(struct pagemap *m, const struct page_run **ret, uint64_t end)
 	return ATW_OK;
 }
 
-static int give_absent(struct pagemap *m, const struct page_run **ret, uint64_t end)
+static int procfs_runs_give_absent(struct pagemap *m, const struct page_run **ret,
+				   uint64_t end)
 {
 	m->run = (struct page_run){ .va = m->at, .count = 1, .state = PAGE_ABSENT };
-	return give(m, ret, end);
+	return procfs_runs_give(m, ret, end);
 }
 
 /* Is pagemap silent about the area, whatever there is? */
-static bool is_pfnmap(struct pagemap *m, struct area *a)
+static bool procfs_runs_is_pfnmap(struct pagemap *m, struct area *a)
 {
 	if (!a->pfnmap_asked)
 		a->pfnmap = large_live_is_pfnmap(&m->large, m->pid, a->start);
@@ -164,17 +166,20 @@ static bool is_pfnmap(struct pagemap *m, struct area *a)
 }
 
 /* Of the area, up to `end`, there are no words. */
-static int give_wordless(struct pagemap *m, const struct page_run **ret, uint64_t end)
+static int procfs_runs_give_wordless(struct pagemap *m, const struct page_run **ret,
+				     uint64_t end)
 {
 	m->run = (struct page_run){
-		.va = m->at, .count = 1, .state = PAGE_ABSENT,
-		.have = is_pfnmap(m, &m->area[m->now]) ? RUN_STATE_HIDDEN : 0,
+		.va = m->at,
+		.count = 1,
+		.state = PAGE_ABSENT,
+		.have = procfs_runs_is_pfnmap(m, &m->area[m->now]) ? RUN_STATE_HIDDEN : 0,
 	};
-	return give(m, ret, end);
+	return procfs_runs_give(m, ret, end);
 }
 
 /* Four bits of the word, as the numbers of their names. */
-static uint64_t flags_of(uint64_t word)
+static uint64_t procfs_runs_flags_of(uint64_t word)
 {
 	return (word & PAGEMAP_SOFT_DIRTY ? 1u << MARK_SOFT_DIRTY : 0) |
 	       (word & PAGEMAP_EXCLUSIVE ? 1u << MARK_EXCLUSIVE : 0) |
@@ -185,7 +190,7 @@ static uint64_t flags_of(uint64_t word)
 const struct atw_names pagemap_flags = { MARKS, mark_names, NULL };
 
 /* What a word stands for that is neither present nor absent. */
-static void soft_run(struct pagemap *m, struct page_run *r, uint64_t word)
+static void procfs_runs_soft(struct pagemap *m, struct page_run *r, uint64_t word)
 {
 	struct atw_soft_word s;
 
@@ -219,7 +224,8 @@ static void soft_run(struct pagemap *m, struct page_run *r, uint64_t word)
 	}
 }
 
-static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t end)
+static int procfs_runs_give_words(struct pagemap *m, const struct page_run **ret,
+				  uint64_t end)
 {
 	const struct area *a = &m->area[m->now];
 	size_t i = (m->at - m->base) / m->page, n, large = m->pmd / m->page;
@@ -230,20 +236,24 @@ static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t e
 	uint64_t word = m->word[i];
 	struct page_run *r = &m->run;
 
-	if (!is_there(word))
-		return give_wordless(m, ret, m->base + pagemap_there(m, i, stop) * m->page);
+	if (!procfs_runs_is_there(word))
+		return procfs_runs_give_wordless(
+			m, ret, m->base + pagemap_there(m, i, stop) * m->page);
 	*r = (struct page_run){
-		.va = m->at, .slot = m->page, .flags = flags_of(word),
-		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP, .rights = a->rights,
+		.va = m->at,
+		.slot = m->page,
+		.flags = procfs_runs_flags_of(word),
+		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP,
+		.rights = a->rights,
 		.map = (uint16_t)(word >> 55),
 	};
 	if (!(word & PAGEMAP_PRESENT)) {
 		r->have = RUN_FLAGS | RUN_MAP;
 		r->count = 1;
-		soft_run(m, r, word);
+		procfs_runs_soft(m, r, word);
 		for (n = i + 1; r->state == PAGE_GUARD && n < stop && m->word[n] == word; n++)
 			r->count++;
-		return give(m, ret, r->va + r->count * m->page);
+		return procfs_runs_give(m, ret, r->va + r->count * m->page);
 	}
 	r->state = a->rights ? PAGE_PRESENT : PAGE_PROTNONE;
 	if (!a->rights)
@@ -262,22 +272,23 @@ static int give_words(struct pagemap *m, const struct page_run **ret, uint64_t e
 	}
 	if (!m->hidden)
 		r->pa = m->pa;
-	return give(m, ret, r->va + r->count * r->slot);
+	return procfs_runs_give(m, ret, r->va + r->count * r->slot);
 }
 
-static bool in_buffer(const struct pagemap *m)
+static bool procfs_runs_in_buffer(const struct pagemap *m)
 {
 	return m->n && m->at >= m->base && m->at - m->base < m->n * m->page;
 }
 
 /* Words for m->at; or, where nothing is for a while, up to *hole. */
-static int more_words(struct pagemap *m, uint64_t *hole, struct atw_err *err)
+static int procfs_runs_more_words(struct pagemap *m, uint64_t *hole, struct atw_err *err)
 {
 	const struct area *a = &m->area[m->now];
-	uint64_t end = cluster_end(m), first = m->at & ~(m->pmd - 1);
+	uint64_t end = procfs_runs_cluster_end(m), first = m->at & ~(m->pmd - 1);
 
 	*hole = 0;
-	if (m->sparse && m->at >= m->scanned && (m->dense || !find_regions(m)))
+	if (m->sparse && m->at >= m->scanned &&
+	    (m->dense || !procfs_runs_find_regions(m)))
 		m->sparse = false;
 	if (m->sparse) {
 		const struct pagescan_region *v = m->region;
@@ -300,7 +311,7 @@ static int more_words(struct pagemap *m, uint64_t *hole, struct atw_err *err)
 	if (end - 1 > m->last)
 		end = (m->last | (m->pmd - 1)) + 1 < end && (m->last | (m->pmd - 1)) + 1
 			? (m->last | (m->pmd - 1)) + 1 : end;
-	return fill(m, first, end, err);
+	return procfs_runs_fill(m, first, end, err);
 }
 
 int pagemap_runs_next(struct provider *p, const struct page_run **ret,
@@ -317,22 +328,22 @@ int pagemap_runs_next(struct provider *p, const struct page_run **ret,
 		m->sparse = false;
 	a = &m->area[m->now];
 	if (m->now == m->nareas || a->start > m->last)
-		return give_absent(m, ret, m->last + 1);
+		return procfs_runs_give_absent(m, ret, m->last + 1);
 	if (a->start > m->at)
-		return give_absent(m, ret, a->start);
-	if (!in_buffer(m)) {
-		r = more_words(m, &hole, err);
+		return procfs_runs_give_absent(m, ret, a->start);
+	if (!procfs_runs_in_buffer(m)) {
+		r = procfs_runs_more_words(m, &hole, err);
 		m->ended = r == ATW_END;
 		if (r != ATW_OK)
 			return r;
 		if (hole)
-			return give_absent(m, ret, hole);
-		if (!in_buffer(m))
+			return procfs_runs_give_absent(m, ret, hole);
+		if (!procfs_runs_in_buffer(m))
 			return atw_err_set(err, ATW_E_IO, "/proc/%" PRIu32 "/pagemap: ends at 0x%" PRIx64,
 					   m->thread, m->at);
 	}
 	end = m->base + m->n * m->page;
-	return give_words(m, ret, a->end < end ? a->end : end);
+	return procfs_runs_give_words(m, ret, a->end < end ? a->end : end);
 }
 
 void pagemap_runs_end(struct provider *p)

@@ -25,8 +25,8 @@ enum { TRIES = 16 };             /* of threads that end before they are looked a
 
 /* ---- tasks ---- */
 
-static int add_task(struct pagemap *m, uint32_t pid, const struct proc_stat *st,
-		    struct atw_err *err)
+static int procfs_vmas_add_task(struct pagemap *m, uint32_t pid,
+				const struct proc_stat *st, struct atw_err *err)
 {
 	struct page_task *t = provider_add_task(&m->p);
 
@@ -39,7 +39,7 @@ static int add_task(struct pagemap *m, uint32_t pid, const struct proc_stat *st,
 	return ATW_OK;
 }
 
-static int one_task(struct pagemap *m, struct atw_err *err)
+static int procfs_vmas_one_task(struct pagemap *m, struct atw_err *err)
 {
 	struct proc_stat st = { 0 };
 	uint32_t pid;
@@ -56,11 +56,11 @@ static int one_task(struct pagemap *m, struct atw_err *err)
 		if (r == ATW_E_PERM)
 			proc_hint(err);
 	}
-	return r < 0 ? r : add_task(m, pid, &st, err);
+	return r < 0 ? r : procfs_vmas_add_task(m, pid, &st, err);
 }
 
 /* The numbers of tasks are from 1 on, and so are those of what they have. */
-static int mark_shared(struct provider *p, struct atw_err *err)
+static int procfs_vmas_mark_shared(struct provider *p, struct atw_err *err)
 {
 	_auto_free uint32_t *pid = calloc(p->ntasks + 1, sizeof(*pid));
 	_auto_free size_t *first = calloc(p->ntasks + 1, sizeof(*first));
@@ -77,7 +77,7 @@ static int mark_shared(struct provider *p, struct atw_err *err)
 	return r;
 }
 
-static int pagemap_tasks(struct provider *p, struct atw_err *err)
+static int procfs_vmas_tasks(struct provider *p, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free uint32_t *pid = NULL;
@@ -87,7 +87,7 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 	int r;
 
 	if (m->o.only)
-		return one_task(m, err);
+		return procfs_vmas_one_task(m, err);
 	r = proc_pids(&pid, &n, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		struct proc_stat st = { 0 };
@@ -97,7 +97,7 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 			continue;
 		ok = proc_allowed(st.thread, NULL);
 		if (ok == ATW_OK)
-			r = add_task(m, pid[i], &st, err);
+			r = procfs_vmas_add_task(m, pid[i], &st, err);
 		denied += ok == ATW_E_PERM;
 	}
 	if (r == ATW_OK && denied) {
@@ -112,10 +112,11 @@ static int pagemap_tasks(struct provider *p, struct atw_err *err)
 		proc_hint(&why);
 		provider_cannot(p, "processes", &why);
 	}
-	return r == ATW_OK ? mark_shared(p, err) : r;
+	return r == ATW_OK ? procfs_vmas_mark_shared(p, err) : r;
 }
 
-static int pagemap_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
+static int procfs_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
+			    struct atw_err *err)
 {
 	/* The only one may have been asked for by the number of a thread. */
 	for (size_t i = 0; i < p->ntasks; i++)
@@ -129,7 +130,7 @@ static int pagemap_find(struct provider *p, uint32_t pid, size_t *ret, struct at
 /* ---- areas ---- */
 
 /* Mapped by frame numbers, perhaps: PAGEMAP_SCAN leaves such areas out. */
-static bool is_device(struct atw_blob name)
+static bool procfs_vmas_is_device(struct atw_blob name)
 {
 	static const char *const roots[] = { "/dev/", "/sys/", "/proc/", "anon_inode:", "/dmabuf:" };
 
@@ -142,7 +143,7 @@ static bool is_device(struct atw_blob name)
 }
 
 /* The kernel's own, and of many processes: no smaps need be read for it. */
-static bool is_vvar(struct atw_blob name)
+static bool procfs_vmas_is_vvar(struct atw_blob name)
 {
 	return blob_begins(name, "[vvar");
 }
@@ -161,7 +162,8 @@ void pagemap_leave(struct pagemap *m)
 }
 
 /* ATW_END: that one has no memory, or is none of this process's threads. */
-static int enter(struct pagemap *m, uint32_t pid, uint32_t thread, struct atw_err *err)
+static int procfs_vmas_enter(struct pagemap *m, uint32_t pid, uint32_t thread,
+			     struct atw_err *err)
 {
 	struct procmaps_area a;
 	uint32_t tgid;
@@ -191,10 +193,13 @@ static int enter(struct pagemap *m, uint32_t pid, uint32_t thread, struct atw_er
 		if (!array_reserve((void **)&m->area, &m->areas_cap, m->nareas + 1, sizeof(*m->area)))
 			return atw_err_nomem(err);
 		m->area[m->nareas++] = (struct area){
-			a.start, a.end,
+			a.start,
+			a.end,
 			(uint8_t)((a.read ? ATW_UR : 0) | (a.write ? ATW_UW : 0) |
 				  (a.exec ? ATW_UX : 0)),
-			is_device(a.name), is_vvar(a.name), !is_device(a.name),
+			procfs_vmas_is_device(a.name),
+			procfs_vmas_is_vvar(a.name),
+			!procfs_vmas_is_device(a.name),
 		};
 		if (a.name.len == 6 && !memcmp(a.name.data, "[heap]", 6))
 			m->heap = a.end;
@@ -218,11 +223,11 @@ static int enter(struct pagemap *m, uint32_t pid, uint32_t thread, struct atw_er
 int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err)
 {
 	struct proc_stat st = { 0 };
-	int r = enter(m, pid, pid, err);
+	int r = procfs_vmas_enter(m, pid, pid, err);
 
 	for (unsigned i = 0; i < TRIES && r == ATW_END && proc_stat(pid, &st, NULL) == ATW_OK &&
 	     st.headless && !st.kernel; i++)
-		r = enter(m, pid, st.thread, err);
+		r = procfs_vmas_enter(m, pid, st.thread, err);
 	/* Another one may have its number by now. */
 	if (r == ATW_OK && start && (proc_stat(pid, &st, NULL) < 0 || st.start != start))
 		return ATW_END;
@@ -231,14 +236,15 @@ int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_er
 	return r;
 }
 
-static int pagemap_areas_open(struct provider *p, size_t task, struct atw_err *err)
+static int procfs_vmas_areas_open(struct provider *p, size_t task, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 
 	return pagemap_enter(m, p->task[task].pid, p->task[task].start, err);
 }
 
-static int pagemap_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
+static int procfs_vmas_areas_next(struct provider *p, struct atw_area *ret,
+				  struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	struct procmaps_area a;
@@ -267,8 +273,8 @@ static int pagemap_areas_next(struct provider *p, struct atw_area *ret, struct a
 	return ATW_OK;
 }
 
-static void pagemap_large(struct provider *p, const struct atw_area *a, uint64_t block,
-			  struct large_may *ret)
+static void procfs_vmas_large(struct provider *p, const struct atw_area *a,
+			      uint64_t block, struct large_may *ret)
 {
 	struct pagemap *m = pagemap_of(p);
 
@@ -277,8 +283,8 @@ static void pagemap_large(struct provider *p, const struct atw_area *a, uint64_t
 
 /* ---- pages ---- */
 
-static int pagemap_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
-			      struct atw_err *err)
+static int procfs_vmas_pages_open(struct provider *p, size_t task, uint64_t first,
+				  uint64_t last, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	int r = m->pid == p->task[task].pid ? ATW_OK : pagemap_enter(m, p->task[task].pid, p->task[task].start, err);
@@ -288,7 +294,7 @@ static int pagemap_pages_open(struct provider *p, size_t task, uint64_t first, u
 	return r;
 }
 
-static bool count_run(struct pagemap *m, const struct page_run *r)
+static bool procfs_vmas_count_run(struct pagemap *m, const struct page_run *r)
 {
 	unsigned shift = m->p.page_shift;
 
@@ -303,21 +309,22 @@ static bool count_run(struct pagemap *m, const struct page_run *r)
 	return true;
 }
 
-static int count_one(struct pagemap *m, struct atw_err *err)
+static int procfs_vmas_count_one(struct pagemap *m, struct atw_err *err)
 {
 	const struct page_run *r = NULL;
 	int rc;
 
 	pagemap_runs_begin(m, 0, UINT64_MAX);
 	while ((rc = pagemap_runs_next(&m->p, &r, err)) == ATW_OK)
-		if (r && r->pa && (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE) &&
-		    !count_run(m, r))
+		if (r && r->pa &&
+		    (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE) &&
+		    !procfs_vmas_count_run(m, r))
 			return ATW_E_LIMIT;
 	return rc == ATW_E_NOMEM ? rc : ATW_OK;
 }
 
 /* Processes that end meanwhile, or that are not for us, count nothing. */
-static int pagemap_count(struct provider *p, struct atw_err *err)
+static int procfs_vmas_count(struct provider *p, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free uint32_t *pid = NULL;
@@ -336,7 +343,9 @@ static int pagemap_count(struct provider *p, struct atw_err *err)
 		if (first[i] != i)
 			continue;
 		r = pagemap_enter(m, pid[i], 0, err);
-		r = r == ATW_OK ? count_one(m, err) : r == ATW_E_NOMEM ? r : ATW_OK;
+		r = r == ATW_OK        ? procfs_vmas_count_one(m, err)
+		    : r == ATW_E_NOMEM ? r
+				       : ATW_OK;
 	}
 	pagemap_leave(m);
 	p->counted = r == ATW_OK;
@@ -344,8 +353,8 @@ static int pagemap_count(struct provider *p, struct atw_err *err)
 }
 
 /* The kernel does not list what is being taken off, and that is no fault. */
-static int pagemap_swap(struct provider *p, unsigned type, struct atw_swap *ret,
-			struct atw_err *err)
+static int procfs_vmas_swap(struct provider *p, unsigned type, struct atw_swap *ret,
+			    struct atw_err *err)
 {
 	(void)p;
 	(void)err;
@@ -354,13 +363,14 @@ static int pagemap_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 
 /* ---- besides memory ---- */
 
-static int pagemap_machine(struct provider *p, const struct about_to *to, struct atw_err *err)
+static int procfs_vmas_machine(struct provider *p, const struct about_to *to,
+			       struct atw_err *err)
 {
 	return about_host(to, p->slabs, err);
 }
 
 /* The address space of a process, as its T: line has it; 0: it is not in the list. */
-static uint64_t mm_of(const struct provider *p, uint32_t pid)
+static uint64_t procfs_vmas_mm_of(const struct provider *p, uint32_t pid)
 {
 	size_t lo = 0, hi = p->ntasks;
 
@@ -376,11 +386,12 @@ static uint64_t mm_of(const struct provider *p, uint32_t pid)
 }
 
 /* The main thread is left out: the record of the process stands for it. */
-static int threads_of(const struct provider *p, uint32_t pid, const struct about_to *to,
-		      struct task_about *a, struct atw_err *err)
+static int procfs_vmas_threads_of(const struct provider *p, uint32_t pid,
+				  const struct about_to *to, struct task_about *a,
+				  struct atw_err *err)
 {
 	_auto_free uint32_t *tid = NULL;
-	uint64_t mm = mm_of(p, pid);
+	uint64_t mm = procfs_vmas_mm_of(p, pid);
 	size_t n = 0;
 	int r = ATW_OK;
 
@@ -397,14 +408,16 @@ static int threads_of(const struct provider *p, uint32_t pid, const struct about
 }
 
 /* Every kernel has task 0, and /proc does not list it. */
-static int idle(const struct about_to *to, struct task_about *a, struct atw_err *err)
+static int procfs_vmas_idle(const struct about_to *to, struct task_about *a,
+			    struct atw_err *err)
 {
 	about_nothing(a, 0, "swapper/0", 0);
 	a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU;
 	return about_tell(to, a, err);
 }
 
-static int pagemap_others(struct provider *p, const struct about_to *to, struct atw_err *err)
+static int procfs_vmas_others(struct provider *p, const struct about_to *to,
+			      struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free struct task_about *a = malloc(sizeof(*a));
@@ -413,7 +426,7 @@ static int pagemap_others(struct provider *p, const struct about_to *to, struct 
 	int r = a ? proc_pids(&pid, &n, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK && !m->o.only && host_first_pid_namespace())
-		r = idle(to, a, err);
+		r = procfs_vmas_idle(to, a, err);
 	for (size_t i = 0; r == ATW_OK && i < n; i++) {
 		struct proc_stat st = { 0 };
 
@@ -422,7 +435,7 @@ static int pagemap_others(struct provider *p, const struct about_to *to, struct 
 		if (!st.kernel) {
 			r = about_passed(to, pid[i], err);
 			if (r == ATW_OK && p->threads)
-				r = threads_of(p, pid[i], to, a, err);
+				r = procfs_vmas_threads_of(p, pid[i], to, a, err);
 		} else if (!m->o.only && about_proc(pid[i], pid[i], 0, a, NULL) == ATW_OK) {
 			r = about_tell(to, a, err);
 		}
@@ -430,8 +443,8 @@ static int pagemap_others(struct provider *p, const struct about_to *to, struct 
 	return r;
 }
 
-static int pagemap_about(struct provider *p, size_t task, struct task_about *ret,
-			 struct atw_err *err)
+static int procfs_vmas_about(struct provider *p, size_t task, struct task_about *ret,
+			     struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	const struct page_task *t = &p->task[task];
@@ -445,14 +458,15 @@ static int pagemap_about(struct provider *p, size_t task, struct task_about *ret
 	return r;
 }
 
-static int pagemap_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
+static int procfs_vmas_file(struct provider *p, const struct atw_area *a,
+			    struct elfunit *ret)
 {
 	return about_proc_file(pagemap_of(p)->thread, a, ret);
 }
 
 /* ---- all of it ---- */
 
-static void pagemap_close(struct provider *p)
+static void procfs_vmas_close(struct provider *p)
 {
 	struct pagemap *m = pagemap_of(p);
 
@@ -465,23 +479,23 @@ static void pagemap_close(struct provider *p)
 
 static const struct provider_ops pagemap_ops = {
 	.name = "pagemap",
-	.tasks = pagemap_tasks,
-	.find = pagemap_find,
-	.areas_open = pagemap_areas_open,
-	.areas_next = pagemap_areas_next,
-	.large = pagemap_large,
-	.pages_open = pagemap_pages_open,
+	.tasks = procfs_vmas_tasks,
+	.find = procfs_vmas_find,
+	.areas_open = procfs_vmas_areas_open,
+	.areas_next = procfs_vmas_areas_next,
+	.large = procfs_vmas_large,
+	.pages_open = procfs_vmas_pages_open,
 	.pages_next = pagemap_runs_next,
 	.pages_close = pagemap_runs_end,
 	.facts = pagemap_facts,
 	.frames = pagemap_ram_frames,
-	.count = pagemap_count,
-	.swap = pagemap_swap,
-	.machine = pagemap_machine,
-	.others = pagemap_others,
-	.about = pagemap_about,
-	.file = pagemap_file,
-	.close = pagemap_close,
+	.count = procfs_vmas_count,
+	.swap = procfs_vmas_swap,
+	.machine = procfs_vmas_machine,
+	.others = procfs_vmas_others,
+	.about = procfs_vmas_about,
+	.file = procfs_vmas_file,
+	.close = procfs_vmas_close,
 };
 
 int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,

@@ -27,7 +27,7 @@ struct one {
 	size_t i;
 };
 
-static int by_place(const void *a, const void *b)
+static int shared_mm_by_place(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
 
@@ -38,7 +38,7 @@ static int by_place(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-static void look(uint32_t pid, struct task_about *about, struct one *ret)
+static void shared_mm_look(uint32_t pid, struct task_about *about, struct one *ret)
 {
 	struct proc_stat st;
 
@@ -60,7 +60,8 @@ static void look(uint32_t pid, struct task_about *about, struct one *ret)
  * `found`: those of one place that differ, in kcmp's order. Where does one belong?
  * Less than 0: it cannot be compared.
  */
-static long place(const struct one *const *found, size_t n, const struct one *one, bool *same)
+static long shared_mm_place(const struct one *const *found, size_t n,
+			    const struct one *one, bool *same)
 {
 	size_t low = 0, high = n;
 
@@ -83,13 +84,14 @@ static long place(const struct one *const *found, size_t n, const struct one *on
 	return (long)low;
 }
 
-static void group(const struct one *v, size_t n, const struct one **found, size_t *ret)
+static void shared_mm_group(const struct one *v, size_t n, const struct one **found,
+			    size_t *ret)
 {
 	size_t have = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bool same;
-		long at = place(found, have, &v[i], &same);
+		long at = shared_mm_place(found, have, &v[i], &same);
 
 		if (at < 0)
 			continue;
@@ -114,15 +116,15 @@ int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		ret[i] = v[i].i = i;
-		look(pid[i], about, &v[i]);
+		shared_mm_look(pid[i], about, &v[i]);
 	}
-	qsort(v, n, sizeof(*v), by_place);
+	qsort(v, n, sizeof(*v), shared_mm_by_place);
 	for (size_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && v[end].stack == v[i].stack &&
 		     v[end].code == v[i].code; end++)
 			;
 		if (v[i].stack && end > i + 1)
-			group(v + i, end - i, found, ret);
+			shared_mm_group(v + i, end - i, found, ret);
 	}
 	return ATW_OK;
 }

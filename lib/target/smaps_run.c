@@ -13,14 +13,14 @@ struct slot {
 	bool settled;            /* nothing is to be asked but how often it is mapped */
 };
 
-static bool is_mapped(const struct page_run *run)
+static bool smaps_run_is_mapped(const struct page_run *run)
 {
 	return run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 }
 
 /* What is known of a frame; false: nothing is. What is no memory of the machine's is special. */
-static bool look(struct smaps_look *l, const struct page_run *run, uint32_t i, uint64_t off,
-		 struct slot *s, struct frame_facts *f)
+static bool smaps_run_look(struct smaps_look *l, const struct page_run *run, uint32_t i,
+			   uint64_t off, struct slot *s, struct frame_facts *f)
 {
 	struct provider *p = l->p;
 	struct atw_err why = { 0 };
@@ -52,8 +52,9 @@ static bool look(struct smaps_look *l, const struct page_run *run, uint32_t i, u
 }
 
 /* How often this frame is mapped, and of how many behind it, up to `pages`, that is so. */
-static uint64_t mappings(struct provider *p, uint64_t pa, const struct frame_facts *f,
-			 uint64_t pages, uint64_t *same)
+static uint64_t smaps_run_mappings(struct provider *p, uint64_t pa,
+				   const struct frame_facts *f, uint64_t pages,
+				   uint64_t *same)
 {
 	uint64_t ours = 0;
 
@@ -67,12 +68,13 @@ static uint64_t mappings(struct provider *p, uint64_t pa, const struct frame_fac
 }
 
 /* Tails that do not tell of what kind they are: the head of their large page does. */
-static void ask_head(struct smaps_look *l, const struct page_run *run, uint32_t i, struct slot *s)
+static void smaps_run_query_head(struct smaps_look *l, const struct page_run *run,
+				 uint32_t i, struct slot *s)
 {
 	struct slot head = { .special = false };
 	struct frame_facts f = { .have = 0 };
 
-	if (look(l, run, i, 0, &head, &f) &&
+	if (smaps_run_look(l, run, i, 0, &head, &f) &&
 	    (head.as.kind == SMAPS_SHMEM || head.as.kind == SMAPS_FILE))
 		s->as.kind = head.as.kind;
 }
@@ -81,16 +83,17 @@ static void ask_head(struct smaps_look *l, const struct page_run *run, uint32_t 
  * Pages of slot i from `off` on, `len` bytes. The first of them says what they are; of
  * the others no more than how often they are mapped is looked at.
  */
-static void add_slot(struct smaps_look *l, const struct page_run *run, uint32_t i,
-		     uint64_t off, uint64_t len, struct slot s, struct smaps *sums)
+static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
+			       uint32_t i, uint64_t off, uint64_t len, struct slot s,
+			       struct smaps *sums)
 {
 	uint64_t page = (uint64_t)1 << l->p->page_shift, left = len / page, same;
 	struct frame_facts f = { .have = 0 };
 
 	if (!s.settled)
-		look(l, run, i, off, &s, &f);
+		smaps_run_look(l, run, i, off, &s, &f);
 	if (off && s.as.kind == SMAPS_NOT_ANON)
-		ask_head(l, run, i, &s);
+		smaps_run_query_head(l, run, i, &s);
 	s.as.class = smaps_class(run->state, s.hugetlb, s.special);
 	s.as.bytes = len;
 	if (s.as.class != SMAPS_RSS || !l->shares) {
@@ -98,7 +101,8 @@ static void add_slot(struct smaps_look *l, const struct page_run *run, uint32_t 
 		return;
 	}
 	for (;;) {
-		s.as.mappings = mappings(l->p, run->pa[i] + off, &f, left, &same);
+		s.as.mappings =
+			smaps_run_mappings(l->p, run->pa[i] + off, &f, left, &same);
 		s.as.bytes = same * page;
 		smaps_add(sums, &s.as);
 		left -= same;
@@ -107,7 +111,7 @@ static void add_slot(struct smaps_look *l, const struct page_run *run, uint32_t 
 			break;
 		l->steps++;
 		if (!l->p->counted)
-			look(l, run, i, off, &s, &f);
+			smaps_run_look(l, run, i, off, &s, &f);
 	}
 	if (!left)
 		return;
@@ -117,8 +121,9 @@ static void add_slot(struct smaps_look *l, const struct page_run *run, uint32_t 
 	smaps_add(sums, &s.as);
 }
 
-static void add_slots(struct smaps_look *l, const struct page_run *run, uint64_t first,
-		      uint64_t last, const struct slot *s, struct smaps *sums)
+static void smaps_run_add_slots(struct smaps_look *l, const struct page_run *run,
+				uint64_t first, uint64_t last, const struct slot *s,
+				struct smaps *sums)
 {
 	for (uint64_t at = first;;) {
 		uint64_t i = (at - run->va) / run->slot, off = (at - run->va) % run->slot;
@@ -126,7 +131,7 @@ static void add_slots(struct smaps_look *l, const struct page_run *run, uint64_t
 
 		if (last - at < here)
 			here = last - at + 1;
-		add_slot(l, run, (uint32_t)i, off, here, *s, sums);
+		smaps_run_add_slot(l, run, (uint32_t)i, off, here, *s, sums);
 		if (last - at < here)
 			return;
 		at += here;
@@ -146,10 +151,13 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 	bool large = run->slot > (uint64_t)1 << l->p->page_shift;
 	bool hidden = run->have & RUN_STATE_HIDDEN;
 	struct slot s = {
-		.as = {
-			.bytes = last - first + 1, .sizeless = run->have & RUN_SIZE_HIDDEN,
-			.large = large, .moving = !is_mapped(run),
-		},
+		.as =
+			{
+				.bytes = last - first + 1,
+				.sizeless = run->have & RUN_SIZE_HIDDEN,
+				.large = large,
+				.moving = !smaps_run_is_mapped(run),
+			},
 		.hugetlb = l->hugetlb,
 		.special = l->pfnmap || (run->have & RUN_SPECIAL && run->special),
 	};
@@ -167,14 +175,14 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 		struct frame_facts f;
 		uint64_t same;
 
-		look(l, run, 0, 0, &s, &f);
+		smaps_run_look(l, run, 0, 0, &s, &f);
 		s.as.class = smaps_class(run->state, s.hugetlb, s.special);
-		s.as.mappings = mappings(l->p, run->pa[0], &f, 1, &same);
+		s.as.mappings = smaps_run_mappings(l->p, run->pa[0], &f, 1, &same);
 		smaps_add(sums, &s.as);
 		return;
 	}
 	if (s.as.class != SMAPS_RSS || s.as.moving || !run->pa || (s.settled && !l->shares))
 		smaps_add(sums, &s.as);
 	else
-		add_slots(l, run, first, last, &s, sums);
+		smaps_run_add_slots(l, run, first, last, &s, sums);
 }

@@ -180,7 +180,8 @@ static bool capture_is_ram(const struct target *t, uint64_t first, uint64_t last
 	return !k->nram;
 }
 
-static bool capture_describe(struct target *t, struct target_facts *to, uint32_t pid)
+static bool target_capture_describe(struct target *t, struct target_facts *to,
+				    uint32_t pid)
 {
 	size_t i = pid ? captured_find(t->captured, pid) : CAPTURED_NONE;
 
@@ -203,5 +204,5 @@ const struct target_backend target_capture = {
 	.each = capture_each,
 	.tasks_next = capture_tasks_next,
 	.is_ram = capture_is_ram,
-	.describe = capture_describe,
+	.describe = target_capture_describe,
 };

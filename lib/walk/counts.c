@@ -28,7 +28,7 @@ enum {
 };
 
 /* `n` times `size` is a multiple of a line. */
-static void *take(struct counts *c, size_t n, size_t size)
+static void *counts_take(struct counts *c, size_t n, size_t size)
 {
 	uint64_t bytes = (uint64_t)n * size + PIECE;
 	void *p = c->most && c->most - c->bytes < bytes ? NULL : aligned_alloc(LINE, n * size);
@@ -40,14 +40,14 @@ static void *take(struct counts *c, size_t n, size_t size)
 	return p;
 }
 
-static void give_back(struct counts *c, void *p, size_t n, size_t size)
+static void counts_give_back(struct counts *c, void *p, size_t n, size_t size)
 {
 	c->bytes -= p ? (uint64_t)n * size + PIECE : 0;
 	free(p);
 }
 
 /* The slot that has the chunk, or where it belongs. */
-static size_t find(const struct counts *c, uint64_t nr)
+static size_t counts_lookup(const struct counts *c, uint64_t nr)
 {
 	size_t mask = c->slots - 1, s = counts_slot(c, nr);
 
@@ -58,11 +58,11 @@ static size_t find(const struct counts *c, uint64_t nr)
 	return s;
 }
 
-static bool grow(struct counts *c)
+static bool counts_grow(struct counts *c)
 {
 	struct counts old = *c;
 	size_t slots = c->slots ? c->slots * 2 : 512;
-	struct counts_chunk *v = take(c, slots, sizeof(*v));
+	struct counts_chunk *v = counts_take(c, slots, sizeof(*v));
 
 	if (!v)
 		return false;
@@ -71,21 +71,21 @@ static bool grow(struct counts *c)
 	c->last = 0;
 	for (size_t i = 0; i < old.slots; i++)
 		if (old.chunk[i].nr)
-			c->chunk[find(c, old.chunk[i].nr)] = old.chunk[i];
-	give_back(c, old.chunk, old.slots, sizeof(*v));
+			c->chunk[counts_lookup(c, old.chunk[i].nr)] = old.chunk[i];
+	counts_give_back(c, old.chunk, old.slots, sizeof(*v));
 	return true;
 }
 
-static struct counts_chunk *find_or_add(struct counts *c, uint64_t nr)
+static struct counts_chunk *counts_find_or_add(struct counts *c, uint64_t nr)
 {
-	if (!c->slots && !grow(c))
+	if (!c->slots && !counts_grow(c))
 		return NULL;
-	c->last = find(c, nr);
+	c->last = counts_lookup(c, nr);
 	if (!c->chunk[c->last].nr) {
 		if (3 * (c->n + 1) > 2 * c->slots) {
-			if (!grow(c))
+			if (!counts_grow(c))
 				return NULL;
-			c->last = find(c, nr);
+			c->last = counts_lookup(c, nr);
 		}
 		c->chunk[c->last].nr = nr;
 		c->n++;
@@ -95,12 +95,12 @@ static struct counts_chunk *find_or_add(struct counts *c, uint64_t nr)
 
 /* ---- large ones ---- */
 
-static uint64_t large_key(uint64_t pfn, unsigned order)
+static uint64_t counts_large_key(uint64_t pfn, unsigned order)
 {
 	return (pfn >> order << order << 6 | order) + 1;
 }
 
-static struct counts_large *find_large(const struct counts *c, uint64_t key)
+static struct counts_large *counts_find_large(const struct counts *c, uint64_t key)
 {
 	size_t mask = c->large_slots - 1;
 	size_t s = (size_t)hash_u64(key) & mask;
@@ -110,12 +110,12 @@ static struct counts_large *find_large(const struct counts *c, uint64_t key)
 	return &c->large[s];
 }
 
-static bool grow_large(struct counts *c)
+static bool counts_grow_large(struct counts *c)
 {
 	struct counts old = *c;
 	size_t slots = c->large_slots ? c->large_slots * 2 : 512;
 
-	c->large = take(c, slots, sizeof(*c->large));
+	c->large = counts_take(c, slots, sizeof(*c->large));
 	if (!c->large) {
 		c->large = old.large;
 		return false;
@@ -123,20 +123,21 @@ static bool grow_large(struct counts *c)
 	c->large_slots = slots;
 	for (size_t i = 0; i < old.large_slots; i++)
 		if (old.large[i].key)
-			*find_large(c, old.large[i].key) = old.large[i];
-	give_back(c, old.large, old.large_slots, sizeof(*old.large));
+			*counts_find_large(c, old.large[i].key) = old.large[i];
+	counts_give_back(c, old.large, old.large_slots, sizeof(*old.large));
 	return true;
 }
 
-static bool add_large(struct counts *c, uint64_t pfn, unsigned order, uint64_t times)
+static bool counts_add_large(struct counts *c, uint64_t pfn, unsigned order,
+			     uint64_t times)
 {
 	struct counts_large *l;
 
-	if (2 * c->nlarge >= c->large_slots && !grow_large(c))
+	if (2 * c->nlarge >= c->large_slots && !counts_grow_large(c))
 		return false;
-	l = find_large(c, large_key(pfn, order));
+	l = counts_find_large(c, counts_large_key(pfn, order));
 	if (!l->key) {
-		l->key = large_key(pfn, order);
+		l->key = counts_large_key(pfn, order);
 		c->nlarge++;
 	}
 	l->times += times;
@@ -152,18 +153,19 @@ static bool add_large(struct counts *c, uint64_t pfn, unsigned order, uint64_t t
 }
 
 /* Of those of order 0, what chunks had no room for, only where they are full. */
-static uint64_t get_large(struct counts *c, uint64_t pfn, bool full)
+static uint64_t counts_get_large(struct counts *c, uint64_t pfn, bool full)
 {
 	uint64_t n = 0;
 
 	for (uint64_t left = full ? c->orders : c->orders & ~(uint64_t)1; left; left &= left - 1) {
 		unsigned order = (unsigned)__builtin_ctzll(left);
-		uint64_t key = large_key(pfn, order);
+		uint64_t key = counts_large_key(pfn, order);
 		struct counts_large *met = &c->met[order];
 
 		/* Neighbours are asked for one after the other. */
 		if (met->key != key)
-			*met = (struct counts_large){ key, find_large(c, key)->times };
+			*met = (struct counts_large){key,
+						     counts_find_large(c, key)->times};
 		n += met->times;
 	}
 	return n;
@@ -174,7 +176,7 @@ static uint64_t get_large(struct counts *c, uint64_t pfn, bool full)
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 {
 	if (counts_is_large(pfn, pages))
-		return add_large(c, pfn, (unsigned)__builtin_ctzll(pages), 1);
+		return counts_add_large(c, pfn, (unsigned)__builtin_ctzll(pages), 1);
 	return counts_add_each(c, pfn, pages < PAGES_MAX ? pages : PAGES_MAX);
 }
 
@@ -197,7 +199,7 @@ bool counts_make_dense(struct counts *c, uint64_t end, bool huge)
 }
 
 /* Four counts at a time, as long as none of them is full. */
-static bool add_dense(struct counts *c, uint64_t pfn, uint64_t pages)
+static bool counts_add_dense(struct counts *c, uint64_t pfn, uint64_t pages)
 {
 	const uint64_t ones = UINT64_C(0x0001000100010001), tops = ones << 15;
 	uint16_t *p = c->flat + pfn, *end = p + pages;
@@ -215,7 +217,8 @@ static bool add_dense(struct counts *c, uint64_t pfn, uint64_t pages)
 			}
 		}
 		if (*p == UINT16_MAX) {
-			if (!add_large(c, (uint64_t)(p - c->flat), 0, COUNTS_FLAT_CARRY))
+			if (!counts_add_large(c, (uint64_t)(p - c->flat), 0,
+					      COUNTS_FLAT_CARRY))
 				return false;
 			*p -= COUNTS_FLAT_CARRY;
 		}
@@ -227,17 +230,17 @@ static bool add_dense(struct counts *c, uint64_t pfn, uint64_t pages)
 bool counts_add_each(struct counts *c, uint64_t pfn, uint64_t pages)
 {
 	if (pfn < c->dense && pages <= c->dense - pfn)
-		return add_dense(c, pfn, pages);
+		return counts_add_dense(c, pfn, pages);
 	if (pfn < c->dense) {
 		uint64_t n = c->dense - pfn;
 
-		if (!add_dense(c, pfn, n))
+		if (!counts_add_dense(c, pfn, n))
 			return false;
 		pfn += n;
 		pages -= n;
 	}
 	while (pages) {
-		struct counts_chunk *k = find_or_add(c, pfn / COUNTS_CHUNK + 1);
+		struct counts_chunk *k = counts_find_or_add(c, pfn / COUNTS_CHUNK + 1);
 		uint64_t at = pfn % COUNTS_CHUNK;
 		uint64_t n = COUNTS_CHUNK - at < pages ? COUNTS_CHUNK - at : pages;
 
@@ -245,7 +248,7 @@ bool counts_add_each(struct counts *c, uint64_t pfn, uint64_t pages)
 			return false;
 		for (uint64_t i = 0; i < n; i++) {
 			if (k->each[at + i] == UINT8_MAX) {
-				if (!add_large(c, pfn + i, 0, COUNTS_CARRY))
+				if (!counts_add_large(c, pfn + i, 0, COUNTS_CARRY))
 					return false;
 				k->each[at + i] -= COUNTS_CARRY;
 			}
@@ -267,16 +270,16 @@ uint64_t counts_find(struct counts *c, uint64_t pfn)
 		n = c->flat[pfn];
 		full = n >= COUNTS_FLAT_FULL;
 	} else if (c->chunk) {
-		c->last = find(c, pfn / COUNTS_CHUNK + 1);
+		c->last = counts_lookup(c, pfn / COUNTS_CHUNK + 1);
 		k = &c->chunk[c->last];
 		n = k->nr ? k->each[pfn % COUNTS_CHUNK] : 0;
 		full = n >= COUNTS_FULL;
 	}
-	return n + (c->orders ? get_large(c, pfn, full) : 0);
+	return n + (c->orders ? counts_get_large(c, pfn, full) : 0);
 }
 
 /* How many of `most` counts, the first among them, are as the first is. */
-static uint64_t equal_flat(const uint16_t *p, uint64_t most)
+static uint64_t counts_equal_flat(const uint16_t *p, uint64_t most)
 {
 	const uint64_t first = *p * UINT64_C(0x0001000100010001);
 	uint64_t i = 0, word;
@@ -291,7 +294,7 @@ static uint64_t equal_flat(const uint16_t *p, uint64_t most)
 	return i;
 }
 
-static uint64_t equal_chunk(const uint8_t *p, uint64_t most)
+static uint64_t counts_equal_chunk(const uint8_t *p, uint64_t most)
 {
 	uint64_t i = 1;
 
@@ -315,16 +318,20 @@ uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret
 	}
 	if (pfn < c->dense) {
 		end = c->dense - pfn < end ? c->dense - pfn : end;
-		*ret_same = c->flat[pfn] >= COUNTS_FLAT_FULL ? 1 : equal_flat(&c->flat[pfn], end);
+		*ret_same = c->flat[pfn] >= COUNTS_FLAT_FULL
+				    ? 1
+				    : counts_equal_flat(&c->flat[pfn], end);
 		return n;
 	}
 	*ret_same = end;
 	if (!c->chunk)
 		return n;
-	k = &c->chunk[find(c, pfn / COUNTS_CHUNK + 1)];
+	k = &c->chunk[counts_lookup(c, pfn / COUNTS_CHUNK + 1)];
 	if (end > COUNTS_CHUNK - at)
 		*ret_same = end = COUNTS_CHUNK - at;
 	if (k->nr)
-		*ret_same = k->each[at] >= COUNTS_FULL ? 1 : equal_chunk(&k->each[at], end);
+		*ret_same = k->each[at] >= COUNTS_FULL
+				    ? 1
+				    : counts_equal_chunk(&k->each[at], end);
 	return n;
 }

@@ -54,8 +54,8 @@ struct mmu_lookup {
 
 /* ---- working it out ---- */
 
-static bool find_leaf_rights(const struct atw_paging *pg, unsigned level,
-			     struct code *c)
+static bool lookup_find_leaf_rights(const struct atw_paging *pg, unsigned level,
+				    struct code *c)
 {
 	for (const struct atw_right_rule *r = pg->rights; r->clear; r++) {
 		if (!(r->kinds & ATW_K(ATW_LEAF)) || !(r->levels & ATW_L(level)))
@@ -71,7 +71,7 @@ static bool find_leaf_rights(const struct atw_paging *pg, unsigned level,
 }
 
 /* Works for rules that look at one bit, which those of tables do. */
-static bool find_table_rights(const struct atw_paging *pg, struct mmu_lookup *l)
+static bool lookup_find_table_rights(const struct atw_paging *pg, struct mmu_lookup *l)
 {
 	for (const struct atw_right_rule *r = pg->rights; r->clear; r++) {
 		bool zero = !r->value;
@@ -108,7 +108,7 @@ int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 	l->sign = (uint8_t)(pg->va_bits - (pg->halves == ATW_SIGNED));
 	if (sp->mem->ops->peek == mapped_peek)
 		l->mapped = sp->mem->impl;
-	tables = find_table_rights(pg, l);
+	tables = lookup_find_table_rights(pg, l);
 	for (unsigned i = 0; i < pg->nlevels; i++) {
 		struct code *c = &l->code[i];
 
@@ -116,7 +116,8 @@ int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 		c->slots = (1u << pg->level[i].bits) - 1;
 		if (!tables || !i || !sure_find(pg, i, ATW_TABLE, &c->table))
 			c->table = SURE_NONE;
-		if (!find_leaf_rights(pg, i, c) || !sure_find(pg, i, ATW_LEAF, &c->leaf))
+		if (!lookup_find_leaf_rights(pg, i, c) ||
+		    !sure_find(pg, i, ATW_LEAF, &c->leaf))
 			c->leaf = SURE_NONE;
 	}
 	*ret = l;
@@ -130,8 +131,9 @@ void mmu_lookup_close(struct mmu_lookup *l)
 
 /* ---- using it ---- */
 
-static inline unsigned rights_left(const struct mmu_lookup *l, const struct code *c,
-				   uint64_t ands, uint64_t ors, uint64_t word)
+static inline unsigned lookup_rights_left(const struct mmu_lookup *l,
+					  const struct code *c, uint64_t ands,
+					  uint64_t ors, uint64_t word)
 {
 	unsigned rights = ATW_RIGHTS_ALL;
 
@@ -146,7 +148,7 @@ static inline unsigned rights_left(const struct mmu_lookup *l, const struct code
 }
 
 /* Tables lie in few extents: most words are in the one that was met last. */
-static inline const void *entry(struct mmu_lookup *l, uint64_t at, unsigned ws)
+static inline const void *lookup_entry(struct mmu_lookup *l, uint64_t at, unsigned ws)
 {
 	const struct extent *e;
 
@@ -163,9 +165,9 @@ static inline const void *entry(struct mmu_lookup *l, uint64_t at, unsigned ws)
 	return l->bytes + (at - l->start);
 }
 
-static int __attribute__((noinline)) the_long_way(struct mmu_lookup *l, atw_va va,
-						  struct mmu_place *ret,
-						  struct atw_err *err)
+static int __attribute__((noinline))
+lookup_the_long_way(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
+		    struct atw_err *err)
 {
 	struct mmu_seen s;
 	int r = mmu_translate(&l->sp, va, &s, err);
@@ -195,14 +197,14 @@ int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
 	upper = (int64_t)va.u >> l->sign;
 	at = root.pa.u;
 	if (!root.have || (upper && !(upper == -1 && l->negative)))
-		return the_long_way(l, va, ret, err);
+		return lookup_the_long_way(l, va, ret, err);
 	for (unsigned level = l->sp.paging.nlevels - 1u;; level--) {
 		const struct code *c = &l->code[level];
 		const void *p;
 		uint64_t slot, word;
 
 		at += (va.u >> c->shift & c->slots) * ws;
-		p = entry(l, at, ws);
+		p = lookup_entry(l, at, ws);
 		if (!p)
 			break;
 		word = load_word(p, ws, 0);
@@ -217,10 +219,12 @@ int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
 		slot = (uint64_t)1 << c->shift;
 		*ret = (struct mmu_place){
 			.pa = ATW_PA(sure_address(&c->leaf, word) | (va.u & (slot - 1))),
-			.size = slot, .level = (uint8_t)level, .kind = ATW_LEAF,
-			.rights = (uint8_t)rights_left(l, c, ands, ors, word),
+			.size = slot,
+			.level = (uint8_t)level,
+			.kind = ATW_LEAF,
+			.rights = (uint8_t)lookup_rights_left(l, c, ands, ors, word),
 		};
 		return ATW_OK;
 	}
-	return the_long_way(l, va, ret, err);
+	return lookup_the_long_way(l, va, ret, err);
 }

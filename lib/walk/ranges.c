@@ -30,7 +30,7 @@ struct mmu_ranges {
  * Where a level's address bits sit in place, neighbours are contiguous when
  * their words differ by exactly the slot size: no decoding needed.
  */
-static uint64_t plain_mask(const struct atw_paging *pg, unsigned level)
+static uint64_t ranges_plain_mask(const struct atw_paging *pg, unsigned level)
 {
 	const struct entry_pieces e = entry_pieces(pg, level, ATW_LEAF);
 	bool plain = e.n == 1 && !e.piece[0].left && !e.more;
@@ -64,7 +64,7 @@ int mmu_ranges_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		return rc;
 	}
 	for (unsigned l = 0; l < sp->paging.nlevels; l++)
-		r->plain[l] = plain_mask(&sp->paging, l);
+		r->plain[l] = ranges_plain_mask(&sp->paging, l);
 	*ret = r;
 	return ATW_OK;
 }
@@ -83,8 +83,8 @@ const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r)
 }
 
 /* Entries from `from` on with consecutive pages. */
-static uint32_t contiguous(const struct mmu_ranges *r, const struct mmu_seen *s,
-			   uint32_t from)
+static uint32_t ranges_contiguous(const struct mmu_ranges *r, const struct mmu_seen *s,
+				  uint32_t from)
 {
 	uint64_t slot = (uint64_t)1 << r->sp.paging.level[s->level].shift;
 	uint64_t mask = r->plain[s->level], want;
@@ -106,8 +106,8 @@ static uint32_t contiguous(const struct mmu_ranges *r, const struct mmu_seen *s,
 }
 
 /* Entries from `from` on that map the very same page. */
-static uint32_t same_page(const struct mmu_ranges *r, const struct mmu_seen *s,
-			  uint32_t from)
+static uint32_t ranges_same_page(const struct mmu_ranges *r, const struct mmu_seen *s,
+				 uint32_t from)
 {
 	uint64_t pa = mmu_seen_pa(&r->sp, s, from).u;
 	uint32_t i = from + 1;
@@ -118,7 +118,7 @@ static uint32_t same_page(const struct mmu_ranges *r, const struct mmu_seen *s,
 }
 
 /* The next stretch of the half-consumed piece, as a range of its own. */
-static struct mmu_range cut(struct mmu_ranges *r)
+static struct mmu_range ranges_cut(struct mmu_ranges *r)
 {
 	const struct atw_paging *pg = &r->sp.paging;
 	const struct mmu_seen *s = r->seen;
@@ -142,15 +142,15 @@ static struct mmu_range cut(struct mmu_ranges *r)
 		g.page = r->page;
 		g.flags = r->flags;
 		if (r->split & MMU_SPLIT_PHYSICAL && n > 1) {
-			uint32_t c = contiguous(r, s, r->at);
+			uint32_t c = ranges_contiguous(r, s, r->at);
 
 			if (c == 1) {
-				c = same_page(r, s, r->at);
+				c = ranges_same_page(r, s, r->at);
 				g.same_pa = c > 1;
 			}
 			n = c;
 		} else if (n > 1) {
-			g.scattered = contiguous(r, s, r->at) < n;
+			g.scattered = ranges_contiguous(r, s, r->at) < n;
 		}
 	} else if (s->words) {
 		word = mmu_seen_word(&r->sp, s, r->at);
@@ -166,8 +166,8 @@ static struct mmu_range cut(struct mmu_ranges *r)
 	return g;
 }
 
-static bool agree(const struct mmu_ranges *r, const struct mmu_range *a,
-		  const struct mmu_range *b)
+static bool ranges_agree(const struct mmu_ranges *r, const struct mmu_range *a,
+			 const struct mmu_range *b)
 {
 	uint64_t gap = b->pa.u - a->pa.u;
 
@@ -194,7 +194,7 @@ static bool agree(const struct mmu_ranges *r, const struct mmu_range *a,
 	return !a->same_pa && !b->same_pa && gap == a->size;
 }
 
-static void merge(struct mmu_ranges *r, const struct mmu_range *b)
+static void ranges_merge(struct mmu_ranges *r, const struct mmu_range *b)
 {
 	struct mmu_range *a = &r->held;
 
@@ -223,7 +223,7 @@ static void merge(struct mmu_ranges *r, const struct mmu_range *b)
 enum { FEW_REPEATS = 8 };
 
 /* Does the range held back describe a folded piece completely? */
-static bool covers(const struct mmu_ranges *r, const struct mmu_seen *s)
+static bool ranges_covers(const struct mmu_ranges *r, const struct mmu_seen *s)
 {
 	const struct mmu_range *h = &r->held;
 
@@ -257,7 +257,7 @@ int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
 			r->at = 0;
 		}
 		if (r->seen->repeat_of) {
-			if (covers(r, r->seen)) {
+			if (ranges_covers(r, r->seen)) {
 				r->held.entries += r->seen->size >>
 					r->sp.paging.level[r->held.level].shift;
 				r->held.size += r->seen->size;
@@ -270,15 +270,15 @@ int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
 				continue;
 			}
 		}
-		g = cut(r);
+		g = ranges_cut(r);
 		if (r->at == r->seen->count)
 			r->seen = NULL;
 		if (!r->holding) {
 			r->held = g;
 			r->holding = true;
 			r->mixed = false;
-		} else if (agree(r, &r->held, &g)) {
-			merge(r, &g);
+		} else if (ranges_agree(r, &r->held, &g)) {
+			ranges_merge(r, &g);
 		} else {
 			*ret = r->held;
 			r->held = g;

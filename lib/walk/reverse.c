@@ -33,7 +33,7 @@ struct mmu_reverse {
 	uint64_t lost;
 };
 
-static int add_run(struct mmu_reverse *r, const struct run *n)
+static int reverse_add_run(struct mmu_reverse *r, const struct run *n)
 {
 	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
 
@@ -57,8 +57,8 @@ static int add_run(struct mmu_reverse *r, const struct run *n)
 	return ATW_OK;
 }
 
-static int add_leaves(struct mmu_reverse *r, const struct mmu_space *sp,
-		      const struct mmu_seen *s)
+static int reverse_add_leaves(struct mmu_reverse *r, const struct mmu_space *sp,
+			      const struct mmu_seen *s)
 {
 	uint64_t slot = (uint64_t)1 << sp->paging.level[s->level].shift;
 
@@ -69,7 +69,7 @@ static int add_leaves(struct mmu_reverse *r, const struct mmu_space *sp,
 			.level = s->level, .rights = s->rights,
 		};
 
-		if (add_run(r, &n) < 0)
+		if (reverse_add_run(r, &n) < 0)
 			return ATW_E_NOMEM;
 	}
 	return ATW_OK;
@@ -79,7 +79,7 @@ static int add_leaves(struct mmu_reverse *r, const struct mmu_space *sp,
  * Runs repeat with a fold as a whole, so none may reach into its template
  * from before it. They still are in order of VA.
  */
-static int split_at(struct mmu_reverse *r, uint64_t va)
+static int reverse_split_at(struct mmu_reverse *r, uint64_t va)
 {
 	size_t lo = 0, hi = r->nruns;
 	struct run *n, *rest;
@@ -113,7 +113,7 @@ static int split_at(struct mmu_reverse *r, uint64_t va)
 	return ATW_OK;
 }
 
-static int add_fold(struct mmu_reverse *r, const struct mmu_seen *s)
+static int reverse_add_fold(struct mmu_reverse *r, const struct mmu_seen *s)
 {
 	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
 
@@ -127,7 +127,7 @@ static int add_fold(struct mmu_reverse *r, const struct mmu_seen *s)
 	/* Nothing mapped below the repeated table: nothing to repeat. */
 	if (!last || last->va + last->times * last->len <= s->va.u - s->repeat_of)
 		return ATW_OK;
-	if (split_at(r, s->va.u - s->repeat_of) < 0 ||
+	if (reverse_split_at(r, s->va.u - s->repeat_of) < 0 ||
 	    !array_reserve((void **)&r->fold, &r->folds_cap, r->nfolds + 1,
 			   sizeof(*r->fold)))
 		return ATW_E_NOMEM;
@@ -137,7 +137,7 @@ static int add_fold(struct mmu_reverse *r, const struct mmu_seen *s)
 	return ATW_OK;
 }
 
-static int by_pa(const void *a, const void *b)
+static int reverse_by_pa(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
@@ -161,11 +161,11 @@ int mmu_reverse_build(const struct mmu_space *sp, struct mmu_reverse **ret,
 
 	while (rc == ATW_OK && (rc = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		if (s->repeat_of)
-			rc = add_fold(r, s);
+			rc = reverse_add_fold(r, s);
 		else if (s->loss)
 			r->lost++;
 		else if (s->kind == ATW_LEAF)
-			rc = add_leaves(r, sp, s);
+			rc = reverse_add_leaves(r, sp, s);
 		if (rc == ATW_E_NOMEM)
 			atw_err_nomem(err);
 	}
@@ -175,7 +175,7 @@ int mmu_reverse_build(const struct mmu_space *sp, struct mmu_reverse **ret,
 		return rc;
 	}
 	if (r->nruns)            /* qsort() wants an array even of nothing */
-		qsort(r->run, r->nruns, sizeof(*r->run), by_pa);
+		qsort(r->run, r->nruns, sizeof(*r->run), reverse_by_pa);
 	for (size_t i = 0; i < r->nruns; i++) {
 		if (r->run[i].pa + r->run[i].len > end)
 			end = r->run[i].pa + r->run[i].len;
@@ -195,8 +195,8 @@ uint64_t mmu_reverse_lost(const struct mmu_reverse *r)
  * a wider fold's, so each copy goes through the folds that are left; spans
  * grow outwards, and the walker reports inner folds first.
  */
-static int report(const struct mmu_reverse *r, struct mmu_mapping m,
-		  size_t from, mmu_reverse_fn *fn, void *arg)
+static int reverse_report(const struct mmu_reverse *r, struct mmu_mapping m, size_t from,
+			  mmu_reverse_fn *fn, void *arg)
 {
 	int rc = fn(arg, &m);
 
@@ -209,7 +209,7 @@ static int report(const struct mmu_reverse *r, struct mmu_mapping m,
 			struct mmu_mapping copy = m;
 
 			copy.va.u += t * f->span;
-			rc = report(r, copy, i + 1, fn, arg);
+			rc = reverse_report(r, copy, i + 1, fn, arg);
 		}
 	}
 	return rc;
@@ -250,7 +250,7 @@ int mmu_reverse_find(const struct mmu_reverse *r, atw_pa pa, uint64_t len,
 		m.pa = ATW_PA(n->pa + skip);
 		m.len = (end - 1 > last ? last + 1 : end) - m.pa.u;
 		m.stride = n->len;
-		rc = report(r, m, 0, fn, arg);
+		rc = reverse_report(r, m, 0, fn, arg);
 	}
 	return rc;
 }

@@ -17,8 +17,8 @@ typedef uint64_t quad __attribute__((vector_size(32), aligned(1), may_alias));
 
 /* The first slot of the stride where one differs, or of what is less than a stride. */
 static inline __attribute__((always_inline)) uint32_t
-strides(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end,
-	const uint32_t stride)
+run_strides(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end,
+	    const uint32_t stride)
 {
 	for (; i + stride <= end; i += stride) {
 		const quad *p = (const void *)(words + 8 * (size_t)i);
@@ -38,33 +38,34 @@ strides(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t en
 
 /* Where it ends is looked for in small ones. */
 static inline __attribute__((always_inline)) uint32_t
-agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
+run_agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
 {
-	i = strides(words, i, want, mask, end, 64);
-	return strides(words, i, want, mask, end, 8);
+	i = run_strides(words, i, want, mask, end, 64);
+	return run_strides(words, i, want, mask, end, 8);
 }
 
-static uint32_t agreeing_anywhere(const char *words, uint32_t i, uint64_t want,
-				  uint64_t mask, uint32_t end)
+static uint32_t run_agreeing_anywhere(const char *words, uint32_t i, uint64_t want,
+				      uint64_t mask, uint32_t end)
 {
-	return agreeing(words, i, want, mask, end);
+	return run_agreeing(words, i, want, mask, end);
 }
 
 #ifdef __x86_64__
 static __attribute__((target("avx2"))) uint32_t
-agreeing_avx2(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
+run_agreeing_avx2(const char *words, uint32_t i, uint64_t want, uint64_t mask,
+		  uint32_t end)
 {
-	return agreeing(words, i, want, mask, end);
+	return run_agreeing(words, i, want, mask, end);
 }
 
-static bool has_avx2(void)
+static bool run_has_avx2(void)
 {
 	return __builtin_cpu_supports("avx2");
 }
 #else
-#define agreeing_avx2 agreeing_anywhere
+#define run_agreeing_avx2 run_agreeing_anywhere
 
-static bool has_avx2(void)
+static bool run_has_avx2(void)
 {
 	return false;
 }
@@ -79,7 +80,8 @@ uint32_t run_end(const void *words, unsigned word_size, uint32_t i, uint64_t mas
 	if (i + 1 < end && (load_word(words, word_size, i + 1) ^ want) & mask)
 		return i + 1;
 	if (word_size == 8)
-		i = (has_avx2() ? agreeing_avx2 : agreeing_anywhere)(words, i, want, mask, end);
+		i = (run_has_avx2() ? run_agreeing_avx2
+				    : run_agreeing_anywhere)(words, i, want, mask, end);
 	while (i < end && !((load_word(words, word_size, i) ^ want) & mask))
 		i++;
 	return i;

@@ -60,8 +60,8 @@ void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
 
 /* An entry that is not lent, or NULL with *loss set. Rare: out of the way. */
 static const void *__attribute__((noinline, cold))
-copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy,
-	   enum mmu_loss *loss, struct atw_err *err)
+translate_copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size,
+		     uint64_t *copy, enum mmu_loss *loss, struct atw_err *err)
 {
 	if (memory_copied(mem, at, word_size, copy, loss, err) == word_size)
 		return copy;
@@ -70,8 +70,8 @@ copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size, uint64_t *copy
 	return NULL;
 }
 
-static int translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
-		     struct atw_err *err)
+static int translate_translate(const struct mmu_space *sp, atw_va va,
+			       struct mmu_seen *ret, struct atw_err *err)
 {
 	const struct atw_paging *pg = &sp->paging;
 	unsigned rights = ATW_RIGHTS_ALL, level = pg->nlevels - 1u, depth = 0;
@@ -96,7 +96,8 @@ static int translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret
 		const void *p = memory_lent(sp->mem, at, pg->word_size, err);
 
 		if (!p)
-			p = copy_entry(sp->mem, at, pg->word_size, &copy, &loss, err);
+			p = translate_copy_entry(sp->mem, at, pg->word_size, &copy, &loss,
+						 err);
 		if (!p)
 			break;
 		word = load_word(p, pg->word_size, 0);
@@ -131,7 +132,7 @@ static int translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret
 }
 
 /* Do the entries still lead where they led? The lowest is looked at first. */
-static bool path_holds(const struct mmu_space *sp, const struct mmu_seen *s)
+static bool translate_path_holds(const struct mmu_space *sp, const struct mmu_seen *s)
 {
 	const struct atw_paging *pg = &sp->paging;
 	struct atw_piece piece[ATW_MAX_LEVELS];
@@ -182,14 +183,15 @@ bool space_still_leads(const struct mmu_space *sp, const struct mmu_seen *s, uin
 int mmu_translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
 		  struct atw_err *err)
 {
-	int r = space_has_all(sp) ? translate(sp, va, ret, err) : space_check(sp, err);
+	int r = space_has_all(sp) ? translate_translate(sp, va, ret, err)
+				  : space_check(sp, err);
 
 	if (r < 0 || !atw_source_is_live(sp->mem))
 		return r;
 	for (int i = 0; i < LIVE_TRIES && r == ATW_OK; i++) {
-		if (path_holds(sp, ret))
+		if (translate_path_holds(sp, ret))
 			return r;
-		r = translate(sp, va, ret, err);
+		r = translate_translate(sp, va, ret, err);
 	}
 	if (r == ATW_OK) {
 		ret->loss = ATW_LOST_UNSTABLE;

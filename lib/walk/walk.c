@@ -19,15 +19,15 @@
 #include "walk/space.h"
 #include "walk/state.h"
 
-static uint64_t low_mask(unsigned bits)
+static uint64_t walk_low_mask(unsigned bits)
 {
 	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 }
 
 /* ---- setting up ---- */
 
-static void add_half(struct mmu_walk *w, struct mmu_root root, uint64_t lo,
-		     uint64_t hi, uint64_t upper)
+static void walk_add_half(struct mmu_walk *w, struct mmu_root root, uint64_t lo,
+			  uint64_t hi, uint64_t upper)
 {
 	uint64_t first = w->o.first.u, last = w->o.last.u;
 
@@ -40,23 +40,23 @@ static void add_half(struct mmu_walk *w, struct mmu_root root, uint64_t lo,
 	w->half[w->nhalves++] = (struct half){ root, lo, hi, upper };
 }
 
-static void split_halves(struct mmu_walk *w)
+static void walk_split_halves(struct mmu_walk *w)
 {
 	const struct atw_paging *pg = &w->sp.paging;
-	uint64_t all = low_mask(pg->va_bits), half = all >> 1;
+	uint64_t all = walk_low_mask(pg->va_bits), half = all >> 1;
 
 	switch (pg->halves) {
 	case ATW_FLAT:
-		add_half(w, w->sp.low, 0, all, 0);
+		walk_add_half(w, w->sp.low, 0, all, 0);
 		break;
 	case ATW_SIGNED:
-		add_half(w, w->sp.low, 0, half, 0);
-		add_half(w, w->sp.high.have ? w->sp.high : w->sp.low, half + 1,
-			 all, ~all);
+		walk_add_half(w, w->sp.low, 0, half, 0);
+		walk_add_half(w, w->sp.high.have ? w->sp.high : w->sp.low, half + 1, all,
+			      ~all);
 		break;
 	case ATW_SPLIT:
-		add_half(w, w->sp.low, 0, all, 0);
-		add_half(w, w->sp.high, 0, all, ~all);
+		walk_add_half(w, w->sp.low, 0, all, 0);
+		walk_add_half(w, w->sp.high, 0, all, ~all);
 		break;
 	}
 }
@@ -68,7 +68,7 @@ static void split_halves(struct mmu_walk *w)
  */
 enum { SOME = 65536, MOST = 1 << 22 };
 
-static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
+static uint64_t walk_default_budget(struct atw_source *mem, unsigned page_shift)
 {
 	struct atw_extent e;
 	uint64_t bytes = 0, at = 0, stored;
@@ -87,7 +87,7 @@ static uint64_t default_budget(struct atw_source *mem, unsigned page_shift)
 }
 
 /* Bits of a level's leaves that are address, whatever the others are. */
-static uint64_t address_bits(const struct atw_paging *pg, unsigned level)
+static uint64_t walk_address_bits(const struct atw_paging *pg, unsigned level)
 {
 	const struct entry_pieces e = entry_pieces(pg, level, ATW_LEAF);
 	uint64_t bits = 0;
@@ -126,7 +126,7 @@ int mmu_walk_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 	w->top = -1;
 	for (unsigned l = 0; l < levels; l++) {
 		w->attrs[l] = atw_leaf_attrs(&w->sp.paging, l);
-		w->address[l] = w->attrs[l] & address_bits(&w->sp.paging, l);
+		w->address[l] = w->attrs[l] & walk_address_bits(&w->sp.paging, l);
 		w->scratch[l] = malloc(atw_table_bytes(&w->sp.paging, l));
 		if (!w->scratch[l]) {
 			mmu_walk_close(w);
@@ -137,7 +137,7 @@ int mmu_walk_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		mmu_walk_close(w);
 		return ATW_E_NOMEM;
 	}
-	split_halves(w);
+	walk_split_halves(w);
 	*ret = w;
 	return ATW_OK;
 }
@@ -155,12 +155,12 @@ void mmu_walk_close(struct mmu_walk *w)
 /* ---- going down ---- */
 
 /* Slots of a table based at `va` that the half's range touches. */
-static void clip(const struct mmu_walk *w, struct frame *f, unsigned level)
+static void walk_clip(const struct mmu_walk *w, struct frame *f, unsigned level)
 {
 	const struct half *h = &w->half[w->at_half];
 	unsigned shift = w->sp.paging.level[level].shift;
 	unsigned bits = w->sp.paging.level[level].bits;
-	uint64_t span_last = low_mask(shift + bits);
+	uint64_t span_last = walk_low_mask(shift + bits);
 
 	f->next = h->lo > f->va ? (uint32_t)((h->lo - f->va) >> shift) : 0;
 	f->end = h->hi - f->va < span_last
@@ -168,14 +168,14 @@ static void clip(const struct mmu_walk *w, struct frame *f, unsigned level)
 }
 
 /* Start on a table; at the end of the budget, stop the walk instead. */
-static void push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned rights)
+static void walk_push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned rights)
 {
 	unsigned level = level_of(w, w->top + 1), ws = w->sp.paging.word_size;
 	size_t bytes = atw_table_bytes(&w->sp.paging, level), got;
 	struct frame *f = &w->stack[w->top + 1];
 
 	if (!w->o.budget && w->stats.tables == SOME)
-		w->o.budget = default_budget(w->sp.mem, w->sp.paging.page_shift);
+		w->o.budget = walk_default_budget(w->sp.mem, w->sp.paging.page_shift);
 	if (w->o.budget && w->stats.tables >= w->o.budget) {
 		atw_err_set(&w->stop, ATW_E_LIMIT,
 			    "stopped after %" PRIu64 " tables, at 0x%" PRIx64
@@ -184,7 +184,7 @@ static void push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned rights)
 		return;
 	}
 	*f = (struct frame){ .va = va, .rights = (uint8_t)rights, .table = table };
-	clip(w, f, level);
+	walk_clip(w, f, level);
 	if (w->live) {
 		if (!live_table(w, level, table, f))
 			return;
@@ -207,8 +207,8 @@ static void push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned rights)
 /* ---- pieces ---- */
 
 /* Fill in what every piece from slot `index` on has in common. */
-static struct mmu_seen *piece(struct mmu_walk *w, uint32_t index, uint32_t count,
-			      enum atw_kind kind)
+static struct mmu_seen *walk_piece(struct mmu_walk *w, uint32_t index, uint32_t count,
+				   enum atw_kind kind)
 {
 	struct frame *f = &w->stack[w->top];
 	unsigned level = level_of(w, w->top);
@@ -230,8 +230,8 @@ static struct mmu_seen *piece(struct mmu_walk *w, uint32_t index, uint32_t count
 	return s;
 }
 
-static void step(struct mmu_walk *w, uint32_t index, enum atw_kind kind,
-		 uint64_t word, unsigned rights)
+static void walk_step(struct mmu_walk *w, uint32_t index, enum atw_kind kind,
+		      uint64_t word, unsigned rights)
 {
 	struct frame *f = &w->stack[w->top];
 
@@ -246,8 +246,8 @@ static void step(struct mmu_walk *w, uint32_t index, enum atw_kind kind,
 }
 
 /* Slots after `i` that hold the same word and lie wholly inside the range. */
-static uint32_t repeats(const struct mmu_walk *w, const struct frame *f,
-			uint32_t i, uint32_t end)
+static uint32_t walk_repeats(const struct mmu_walk *w, const struct frame *f, uint32_t i,
+			     uint32_t end)
 {
 	const struct half *h = &w->half[w->at_half];
 	unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
@@ -266,7 +266,7 @@ static uint32_t repeats(const struct mmu_walk *w, const struct frame *f,
  * What leaves must share with this one to be one run. Where low address bits
  * tell the size of a span (NAPOT), they only do so in a leaf that has one.
  */
-static uint64_t alike(const struct mmu_walk *w, unsigned level, uint64_t word)
+static uint64_t walk_slots_alike(const struct mmu_walk *w, unsigned level, uint64_t word)
 {
 	const struct atw_paging *pg = &w->sp.paging;
 
@@ -277,7 +277,8 @@ static uint64_t alike(const struct mmu_walk *w, unsigned level, uint64_t word)
 }
 
 /* Does the slot begin before where the walk was set back to go on? */
-static bool is_remainder(const struct mmu_walk *w, const struct frame *f, uint32_t slot)
+static bool walk_is_remainder(const struct mmu_walk *w, const struct frame *f,
+			      uint32_t slot)
 {
 	unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
 	uint64_t va = f->va + ((uint64_t)slot << shift);
@@ -290,17 +291,17 @@ static bool is_remainder(const struct mmu_walk *w, const struct frame *f, uint32
  * If nothing has come in its place, that is the answer for the rest; a page of
  * the whole slot cannot be returned in part.
  */
-static void give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind, uint64_t word,
-		      bool *emit)
+static void walk_give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind,
+			   uint64_t word, bool *emit)
 {
 	struct frame *f = &w->stack[w->top];
-	struct mmu_seen *s = piece(w, i, 1, kind);
+	struct mmu_seen *s = walk_piece(w, i, 1, kind);
 	uint64_t done = w->resume - (s->va.u & ~w->half[w->at_half].upper);
 
 	s->va.u += done;
 	s->size -= done;
 	s->pa = f->table;
-	step(w, i, kind, word, f->rights);
+	walk_step(w, i, kind, word, f->rights);
 	*emit = true;
 	if (kind == ATW_ABSENT && !word) {
 		s->pa = ATW_PA(0);
@@ -317,7 +318,7 @@ static void give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind, uint64
  * Look at the next run of the top table. Sets *emit when w->seen is a piece
  * the caller asked for.
  */
-static void advance(struct mmu_walk *w, bool *emit)
+static void walk_advance(struct mmu_walk *w, bool *emit)
 {
 	struct frame *f = &w->stack[w->top];
 	const struct atw_paging *pg = &w->sp.paging;
@@ -331,7 +332,7 @@ static void advance(struct mmu_walk *w, bool *emit)
 
 	*emit = true;
 	if (i >= end) {          /* nothing was read from here on */
-		s = piece(w, i, f->end - i, ATW_TABLE);
+		s = walk_piece(w, i, f->end - i, ATW_TABLE);
 		s->loss = (uint8_t)f->loss;
 		s->pa = f->table;
 		s->words = NULL;
@@ -340,8 +341,8 @@ static void advance(struct mmu_walk *w, bool *emit)
 	}
 	word = load_word(f->words, ws, i);
 	kind = entry_kind(pg, level, word);
-	if (w->live && kind != ATW_TABLE && is_remainder(w, f, i)) {
-		give_rest(w, i, kind, word, emit);
+	if (w->live && kind != ATW_TABLE && walk_is_remainder(w, f, i)) {
+		walk_give_rest(w, i, kind, word, emit);
 		return;
 	}
 	switch (kind) {
@@ -350,26 +351,32 @@ static void advance(struct mmu_walk *w, bool *emit)
 			(word && w->o.flags & MMU_WALK_SOFT);
 		/* fall through */
 	case ATW_BAD:
-		s = piece(w, i, (each ? i + 1 : run_end(f->words, ws, i, UINT64_MAX, end)) - i,
-			  kind);
+		s = walk_piece(
+			w, i,
+			(each ? i + 1 : run_end(f->words, ws, i, UINT64_MAX, end)) - i,
+			kind);
 		s->pa = ATW_PA(0);
-		step(w, i, kind, word, f->rights);
+		walk_step(w, i, kind, word, f->rights);
 		return;
 	case ATW_LEAF:
 		rights = entry_rights(pg, level, kind, word, f->rights);
-		s = piece(w, i, (each ? i + 1 : run_end(f->words, ws, i, alike(w, level, word), end)) - i,
-			  kind);
+		s = walk_piece(w, i,
+			       (each ? i + 1
+				     : run_end(f->words, ws, i,
+					       walk_slots_alike(w, level, word), end)) -
+				       i,
+			       kind);
 		s->pa = space_leaf_pa(&w->sp, level, word, s->va.u);
-		step(w, i, kind, word, rights);
+		walk_step(w, i, kind, word, rights);
 		w->stats.leaves += s->count;
 		*emit = w->o.want & ATW_K(ATW_LEAF);
 		return;
 	case ATW_TABLE:
 		rights = entry_rights(pg, level, kind, word, f->rights);
-		f->fold = level > w->bottom ? repeats(w, f, i, end) : 0;
-		s = piece(w, i, 1, kind);
+		f->fold = level > w->bottom ? walk_repeats(w, f, i, end) : 0;
+		s = walk_piece(w, i, 1, kind);
 		s->pa = entry_addr(pg, level, kind, word);
-		step(w, i, kind, word, rights);
+		walk_step(w, i, kind, word, rights);
 		w->child = s->pa;
 		w->descend = level > w->bottom;
 		*emit = level == w->bottom || w->o.want & ATW_K(ATW_TABLE);
@@ -377,16 +384,16 @@ static void advance(struct mmu_walk *w, bool *emit)
 	}
 }
 
-static void emit_fold(struct mmu_walk *w)
+static void walk_emit_fold(struct mmu_walk *w)
 {
 	struct frame *f = &w->stack[w->top];
 	const struct mmu_step last = w->seen.path[w->top];
-	struct mmu_seen *s = piece(w, f->next, f->fold, ATW_TABLE);
+	struct mmu_seen *s = walk_piece(w, f->next, f->fold, ATW_TABLE);
 
 	f->fold = 0;
 	s->repeat_of = (uint64_t)1 << w->sp.paging.level[s->level].shift;
 	s->pa = entry_addr(&w->sp.paging, s->level, ATW_TABLE, last.word);
-	step(w, f->next - s->count, ATW_TABLE, last.word, last.rights);
+	walk_step(w, f->next - s->count, ATW_TABLE, last.word, last.rights);
 	w->stats.folded += s->count;
 }
 
@@ -409,7 +416,7 @@ int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
 		if (w->top < 0) {
 			if (w->at_half == w->nhalves)
 				return ATW_END;
-			push(w, w->half[w->at_half].root.pa, 0, ATW_RIGHTS_ALL);
+			walk_push(w, w->half[w->at_half].root.pa, 0, ATW_RIGHTS_ALL);
 			continue;
 		}
 		f = &w->stack[w->top];
@@ -417,14 +424,13 @@ int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
 			unsigned shift = w->sp.paging.level[level_of(w, w->top)].shift;
 
 			w->descend = false;
-			push(w, w->child,
-			     f->va + ((uint64_t)(f->next - 1) << shift),
-			     w->seen.path[w->top].rights);
+			walk_push(w, w->child, f->va + ((uint64_t)(f->next - 1) << shift),
+				  w->seen.path[w->top].rights);
 		} else if (f->fold) {
-			emit_fold(w);
+			walk_emit_fold(w);
 			emit = true;
 		} else if (f->next < f->end) {
-			advance(w, &emit);
+			walk_advance(w, &emit);
 		} else if (--w->top < 0) {
 			w->at_half++;
 			w->resume = 0;

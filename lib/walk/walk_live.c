@@ -104,7 +104,7 @@ bool mmu_space_lives(const struct mmu_space *sp)
 /* ---- reading ---- */
 
 /* The table, and those behind it that will be asked for next. */
-static void gather(struct mmu_walk *w, unsigned level, atw_pa table)
+static void walk_live_gather(struct mmu_walk *w, unsigned level, atw_pa table)
 {
 	struct live_walk *l = w->live;
 	const struct frame *f = w->top >= 0 ? &w->stack[w->top] : NULL;
@@ -127,36 +127,39 @@ static void gather(struct mmu_walk *w, unsigned level, atw_pa table)
 	}
 }
 
-static uint64_t slot_address(const struct frame *f, unsigned ws, uint32_t slot)
+static uint64_t walk_live_slot_address(const struct frame *f, unsigned ws, uint32_t slot)
 {
 	return f->table.u + (uint64_t)slot * ws;
 }
 
 /* Where a child's words are: those of upper tables are needed for longer. */
-static char *words_of(const struct mmu_walk *w, unsigned level, unsigned child)
+static char *walk_live_words_of(const struct mmu_walk *w, unsigned level, unsigned child)
 {
 	return level ? w->scratch[level]
 		     : w->live->words + child * atw_table_bytes(&w->sp.paging, 0);
 }
 
 /* Tables first, then what leads there, the lowest first. */
-static void read_all(struct mmu_walk *w, unsigned level, struct atw_piece *piece)
+static void walk_live_read_all(struct mmu_walk *w, unsigned level,
+			       struct atw_piece *piece)
 {
 	struct live_walk *l = w->live;
 	unsigned ws = w->sp.paging.word_size, n = 0;
 
 	for (; n < l->n; n++)
-		piece[n] = (struct atw_piece){ l->child[n].pa, words_of(w, level, n),
-					       atw_table_bytes(&w->sp.paging, level), 0 };
+		piece[n] = (struct atw_piece){l->child[n].pa,
+					      walk_live_words_of(w, level, n),
+					      atw_table_bytes(&w->sp.paging, level), 0};
 	for (int d = w->top; d >= 0; d--) {
 		const struct frame *f = &w->stack[d];
 		uint32_t first = d == w->top ? l->child[0].slot : f->next - 1;
 		uint32_t last = d == w->top ? l->child[l->n - 1].slot : first;
 
 		piece[n++] = (struct atw_piece){
-			ATW_PA(slot_address(f, ws, first)),
+			ATW_PA(walk_live_slot_address(f, ws, first)),
 			d == w->top ? (void *)l->slots : &l->above[d],
-			(size_t)(last - first + 1) * ws, 0,
+			(size_t)(last - first + 1) * ws,
+			0,
 		};
 	}
 	for (unsigned i = 0; i < GUARDS; i++)
@@ -169,7 +172,8 @@ static void read_all(struct mmu_walk *w, unsigned level, struct atw_piece *piece
 
 /* ---- looking at it again ---- */
 
-static void store_word(struct mmu_walk *w, int depth, uint32_t slot, uint64_t word)
+static void walk_live_store_word(struct mmu_walk *w, int depth, uint32_t slot,
+				 uint64_t word)
 {
 	unsigned ws = w->sp.paging.word_size;
 	char *at = (char *)w->scratch[level_of(w, depth)] + (size_t)slot * ws;
@@ -178,7 +182,7 @@ static void store_word(struct mmu_walk *w, int depth, uint32_t slot, uint64_t wo
 }
 
 /* Begin once more with the entry before `next` of the table at that depth. */
-static void set_back(struct mmu_walk *w, int depth)
+static void walk_live_set_back(struct mmu_walk *w, int depth)
 {
 	const struct frame *top = &w->stack[w->top];
 	struct half *h = &w->half[w->at_half];
@@ -198,7 +202,7 @@ static void set_back(struct mmu_walk *w, int depth)
 }
 
 /* Entries above the parent: -1, or the depth of the one that leads elsewhere. */
-static int moved_above(struct mmu_walk *w, const struct atw_piece *again)
+static int walk_live_moved_above(struct mmu_walk *w, const struct atw_piece *again)
 {
 	unsigned ws = w->sp.paging.word_size;
 
@@ -210,7 +214,7 @@ static int moved_above(struct mmu_walk *w, const struct atw_piece *again)
 		if (p->got == (ssize_t)ws)
 			is = load_word(p->buf, ws, 0);
 		if (p->got != (ssize_t)ws || !live_same(&w->sp.paging, level_of(w, d), was, is)) {
-			store_word(w, d, f->next - 1, is);
+			walk_live_store_word(w, d, f->next - 1, is);
 			return d;
 		}
 	}
@@ -218,7 +222,7 @@ static int moved_above(struct mmu_walk *w, const struct atw_piece *again)
 }
 
 /* false: the first child is not where it was. */
-static bool children_hold(struct mmu_walk *w, const struct atw_piece *again)
+static bool walk_live_children_hold(struct mmu_walk *w, const struct atw_piece *again)
 {
 	struct live_walk *l = w->live;
 	struct frame *f = &w->stack[w->top];
@@ -239,7 +243,7 @@ static bool children_hold(struct mmu_walk *w, const struct atw_piece *again)
 			kept = i + 1;
 			continue;
 		}
-		store_word(w, w->top, c->slot, is);
+		walk_live_store_word(w, w->top, c->slot, is);
 		w->stats.changed++;
 		first &= i > 0;
 		break;
@@ -251,7 +255,7 @@ static bool children_hold(struct mmu_walk *w, const struct atw_piece *again)
 enum { HOLDS = -1, ENDED = -2 };
 
 /* HOLDS, ENDED, or the depth of an entry that leads elsewhere by now. */
-static int look_again(struct mmu_walk *w, const struct atw_piece *again)
+static int walk_live_look_again(struct mmu_walk *w, const struct atw_piece *again)
 {
 	int moved;
 
@@ -259,9 +263,9 @@ static int look_again(struct mmu_walk *w, const struct atw_piece *again)
 		if (!live_guarded(&w->sp.guard[i], &w->live->guard[i],
 				  again[w->top + 1 + (int)i].got))
 			return ENDED;
-	moved = moved_above(w, again);
+	moved = walk_live_moved_above(w, again);
 	if (moved < 0)
-		return w->top < 0 || children_hold(w, again) ? HOLDS : w->top;
+		return w->top < 0 || walk_live_children_hold(w, again) ? HOLDS : w->top;
 	w->stats.changed++;
 	return moved;
 }
@@ -269,7 +273,8 @@ static int look_again(struct mmu_walk *w, const struct atw_piece *again)
 /* ---- one table ---- */
 
 /* It may have been read with one before it. */
-static const struct child *find_child(struct mmu_walk *w, unsigned level, atw_pa table)
+static const struct child *walk_live_find_child(struct mmu_walk *w, unsigned level,
+						atw_pa table)
 {
 	struct live_walk *l = w->live;
 
@@ -283,15 +288,16 @@ static const struct child *find_child(struct mmu_walk *w, unsigned level, atw_pa
 }
 
 /* Read it now. */
-static bool read_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f)
+static bool walk_live_read_table(struct mmu_walk *w, unsigned level, atw_pa table,
+				 struct frame *f)
 {
 	struct atw_piece piece[AHEAD + ATW_MAX_LEVELS + GUARDS];
 	struct live_walk *l = w->live;
 	int depth;
 
-	gather(w, level, table);
-	read_all(w, level, piece);
-	depth = look_again(w, piece + l->n);
+	walk_live_gather(w, level, table);
+	walk_live_read_all(w, level, piece);
+	depth = walk_live_look_again(w, piece + l->n);
 	if (depth == HOLDS) {
 		l->tries = 0;
 		return true;
@@ -302,7 +308,7 @@ static bool read_table(struct mmu_walk *w, unsigned level, atw_pa table, struct 
 		return false;
 	}
 	if (l->tries < LIVE_TRIES) {
-		set_back(w, depth);
+		walk_live_set_back(w, depth);
 		return false;
 	}
 	l->n = l->tries = 0;
@@ -313,16 +319,16 @@ static bool read_table(struct mmu_walk *w, unsigned level, atw_pa table, struct 
 bool live_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *f)
 {
 	struct live_walk *l = w->live;
-	const struct child *c = find_child(w, level, table);
+	const struct child *c = walk_live_find_child(w, level, table);
 
 	if (!c) {
-		if (!read_table(w, level, table, f))
+		if (!walk_live_read_table(w, level, table, f))
 			return false;
 		if (f->loss)
 			return true;
 		c = &l->child[0];
 	}
-	f->words = words_of(w, level, (unsigned)(c - l->child));
+	f->words = walk_live_words_of(w, level, (unsigned)(c - l->child));
 	f->avail = c->got > 0 ? (uint32_t)((size_t)c->got / w->sp.paging.word_size) : 0;
 	if (c->got < 0)
 		f->loss = memory_loss(w->sp.mem, table, c->got);
